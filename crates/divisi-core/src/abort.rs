@@ -1,0 +1,146 @@
+//! The ways in which things end before their time.
+//!
+//! An [`Abort`] ends a session: it says what happened, at which step, with which peer, and what can be done. A [`Refusal`]
+//! ends one request and harms no other. Neither carries a secret.
+
+use crate::{Check, PartyId, Step};
+use divisi_net::Fault;
+use std::fmt;
+
+/// The end of a session. The session is poisoned: it outputs nothing more.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Abort {
+    /// A link failed, a peer stalled, or something arrived that the protocol does not send.
+    Network(Fault),
+    /// A check of the protocol failed: somebody deviated from it.
+    CheckFailed {
+        /// Which check.
+        check: Check,
+        /// Where.
+        step: Step,
+        /// Who deviated, if the check tells.
+        culprit: Option<PartyId>,
+    },
+    /// The parties do not agree on a public parameter.
+    Disagreement {
+        /// With whom.
+        peer: PartyId,
+        /// Where.
+        step: Step,
+        /// On what.
+        what: &'static str,
+    },
+    /// Our own caller asked for something that cannot be: no peer is at fault.
+    Misuse {
+        /// Where.
+        step: Step,
+        /// What was wrong.
+        what: &'static str,
+    },
+}
+
+impl Abort {
+    /// The step at which it happened.
+    #[must_use]
+    pub fn step(&self) -> Step {
+        match self {
+            Abort::Network(fault) => fault.step(),
+            Abort::CheckFailed { step, .. } | Abort::Disagreement { step, .. } | Abort::Misuse { step, .. } => *step,
+        }
+    }
+
+    /// The peer with whom it happened, if there is one.
+    #[must_use]
+    pub fn peer(&self) -> Option<PartyId> {
+        match self {
+            Abort::Network(fault) => fault.peer(),
+            Abort::CheckFailed { culprit, .. } => *culprit,
+            Abort::Disagreement { peer, .. } => Some(*peer),
+            Abort::Misuse { .. } => None,
+        }
+    }
+
+    /// What the operator can do now.
+    #[must_use]
+    pub fn advice(&self) -> &'static str {
+        match self {
+            Abort::Network(_) => "see that the peer runs and can be reached, then try again",
+            Abort::CheckFailed { .. } => {
+                "a party or its memory deviated from the protocol: find out which before trying again"
+            }
+            Abort::Disagreement { .. } => "give all parties the same version and configuration",
+            Abort::Misuse { .. } => "correct the call",
+        }
+    }
+}
+
+impl fmt::Display for Abort {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Abort::Network(fault) => write!(f, "{fault}")?,
+            Abort::CheckFailed { check, step, culprit: Some(p) } => write!(f, "check {check} failed at {step}: {p} deviated")?,
+            Abort::CheckFailed { check, step, culprit: None } => write!(f, "check {check} failed at {step}")?,
+            Abort::Disagreement { peer, step, what } => write!(f, "{peer} disagrees on {what} at {step}")?,
+            Abort::Misuse { step, what } => write!(f, "misuse at {step}: {what}")?,
+        }
+        write!(f, "; {}", self.advice())
+    }
+}
+
+impl std::error::Error for Abort {}
+
+impl From<Fault> for Abort {
+    fn from(fault: Fault) -> Self {
+        Abort::Network(fault)
+    }
+}
+
+/// The end of one request. Nothing else is harmed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Refusal {
+    /// Where in the request's way.
+    pub step: Step,
+    /// One sentence that says why and what to do.
+    pub reason: String,
+}
+
+impl fmt::Display for Refusal {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "refused at {}: {}", self.step, self.reason)
+    }
+}
+
+impl std::error::Error for Refusal {}
+
+/// Either end.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Failure {
+    /// The session ended.
+    Abort(Abort),
+    /// The request ended.
+    Refusal(Refusal),
+}
+
+impl fmt::Display for Failure {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Failure::Abort(abort) => abort.fmt(f),
+            Failure::Refusal(refusal) => refusal.fmt(f),
+        }
+    }
+}
+
+impl std::error::Error for Failure {}
+
+impl From<Abort> for Failure {
+    fn from(abort: Abort) -> Self {
+        Failure::Abort(abort)
+    }
+}
+
+impl From<Refusal> for Failure {
+    fn from(refusal: Refusal) -> Self {
+        Failure::Refusal(refusal)
+    }
+}

@@ -1,0 +1,86 @@
+//! The checks that a session may execute, by the ids that SECURITY.md lists with their places, tests and mutants.
+
+use std::fmt;
+
+macro_rules! checks {
+    ($($(#[$doc:meta])* $id:ident = $name:literal,)*) => {
+        /// A check by its id. Counted by the [`crate::Meter`] each time it is executed over something.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+        #[non_exhaustive]
+        pub enum Check { $($(#[$doc])* $id,)* }
+
+        impl Check {
+            /// Every check, in order.
+            pub const ALL: &'static [Check] = &[$(Check::$id,)*];
+
+            /// The id as it is written in SECURITY.md.
+            #[must_use]
+            pub const fn id(self) -> &'static str {
+                match self { $(Check::$id => $name,)* }
+            }
+        }
+    };
+}
+
+checks! {
+    /// Channels are authenticated, confidential and ordered, each end bound to its party.
+    M0_1 = "M0.1",
+    /// A coin is opened from fresh shared randomness and compared, after what it checks is fixed.
+    M0_2 = "M0.2",
+    /// What is sent to all is echoed and compared before the next step that depends on it.
+    M0_3 = "M0.3",
+    /// All parties agree on every public parameter before the first step.
+    M0_4 = "M0.4",
+    /// The session id has fresh randomness of every party; correlated values are used once.
+    M0_5 = "M0.5",
+    /// Digests are compared at full length in constant time; lengths come from public data.
+    M0_6 = "M0.6",
+    /// Nothing leaves that depends on an unverified value.
+    M0_7 = "M0.7",
+    /// A replicated opening is compared with its redundant holder's digest.
+    A1 = "A1",
+    /// Everything opened enters the view digest that all parties compare before a verification.
+    A2 = "A2",
+    /// Keys of the pseudo-random sharings are pairwise and belong to one session and strand.
+    A3 = "A3",
+    /// A coin is compared at once.
+    A4 = "A4",
+    /// CheckTriple: fresh x', r; z' before the coin.
+    A5 = "A5",
+    /// CheckTriple: rho is compared before sigma is made.
+    A6 = "A6",
+    /// CheckTriple: only the masked sigma is opened, accepted only if zero.
+    A7 = "A7",
+    /// The first coin of a verification follows the products and the barrier.
+    A8 = "A8",
+    /// Each level of the recursion has a fresh coin after its h.
+    A9 = "A9",
+    /// h(0) is derived, never received.
+    A10 = "A10",
+    /// A verification is over something, and over every product.
+    A11 = "A11",
+    /// The embeddings into GF(2^64) are what they must be.
+    A12 = "A12",
+    /// The verification runs before any output.
+    A13 = "A13",
+    /// Several products in one relation that fails exactly when one of them is wrong.
+    A14 = "A14",
+    /// All products of the inversion enter the batch.
+    A15 = "A15",
+    /// A verification reveals one bit for the whole batch.
+    A21 = "A21",
+    /// The decrypting direction and the modes check the same; the tag's difference is never opened.
+    A23 = "A23",
+    /// Both holders of each secret input component compare it before its first use.
+    A24 = "A24",
+    /// All three compare every public input before its first use.
+    A25 = "A25",
+    /// Co-holders compare stored key shares when they are loaded.
+    A26 = "A26",
+}
+
+impl fmt::Display for Check {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.id())
+    }
+}

@@ -1,0 +1,36 @@
+//! What every protocol family of Divisi shares: sessions among parties, their keys, phases, meter and checks; values that
+//! are owed a verification ([`Pending`]) and values that passed it ([`Verified`]); and the traits that ciphers are written against.
+//!
+//! The crate holds no protocol that computes on shares. It gives engines four guarantees to build on:
+//!
+//! - a [`Session`] starts only after all parties agreed on every public parameter, has an identifier with fresh
+//!   randomness of each of them, and pairwise keys that no other session has (ASSURANCE M0.4, M0.5);
+//! - every check goes through one door, [`Session::require`], which counts it by its id and is the only way to fail one;
+//! - an [`Abort`] poisons the session: nothing is sent in it any more but one frame that says so;
+//! - only [`settle`] makes a [`Verified`] value, by discharging the [`Debt`] that the value carries.
+#![forbid(unsafe_code)]
+#![cfg_attr(test, allow(clippy::unwrap_used, clippy::expect_used, clippy::panic))]
+
+mod abort;
+mod check;
+mod meter;
+mod pending;
+mod plain;
+mod prg;
+mod session;
+mod stock;
+mod stream;
+#[cfg(any(test, feature = "testing"))]
+pub mod testing;
+mod traits;
+
+pub use abort::{Abort, Failure, Refusal};
+pub use check::Check;
+pub use divisi_net::{PartyId, Step, step};
+pub use meter::{Counts, Meter, PhaseCounts};
+pub use pending::{Debt, Pending, Settle, Verified, settle};
+pub use plain::Plain;
+pub use prg::Prg;
+pub use session::{Parameters, Session, SessionId};
+pub use stock::Stock;
+pub use traits::{Blocks, Bytes, Convert, Direction, Lanes, Matrix};

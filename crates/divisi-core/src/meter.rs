@@ -1,0 +1,91 @@
+//! What a session costs and which checks it executed: counted where it happens, told by phase.
+
+use crate::{Check, Step};
+use std::collections::BTreeMap;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+/// What one party sent in one phase.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct PhaseCounts {
+    /// Payload: field elements times the bits of their field, as the papers count.
+    pub bits: u64,
+    /// Every byte handed to the links: frames with headers, digests and shares of coins included.
+    pub bytes: u64,
+    /// The longest chain of dependent messages of one chunk.
+    pub rounds: u32,
+}
+
+/// All that a meter holds, at one moment.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Counts {
+    /// By the engine's names of its phases.
+    pub phases: BTreeMap<&'static str, PhaseCounts>,
+    /// How often each check was executed.
+    pub checks: BTreeMap<Check, u64>,
+    /// The steps at which this party sent something, with how often.
+    pub steps: BTreeMap<&'static str, u64>,
+    /// The error of the worst verification call, as minus its binary logarithm; `None` before the first.
+    pub verification_error_bits: Option<f64>,
+    /// How many values were opened.
+    pub openings: u64,
+}
+
+impl Counts {
+    /// Payload bits over all phases.
+    #[must_use]
+    pub fn bits(&self) -> u64 {
+        self.phases.values().map(|p| p.bits).sum()
+    }
+}
+
+/// Counts for a session and all its strands.
+#[derive(Default)]
+pub struct Meter(Mutex<Counts>);
+
+impl Meter {
+    fn counts(&self) -> MutexGuard<'_, Counts> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    pub(crate) fn sent(&self, phase: &'static str, step: Step, bits: u64, bytes: u64) {
+        let mut counts = self.counts();
+        let p = counts.phases.entry(phase).or_default();
+        p.bits += bits;
+        p.bytes += bytes;
+        *counts.steps.entry(step.name).or_default() += 1;
+    }
+
+    pub(crate) fn depth(&self, phase: &'static str, depth: u32) {
+        let mut counts = self.counts();
+        let p = counts.phases.entry(phase).or_default();
+        p.rounds = p.rounds.max(depth);
+    }
+
+    pub(crate) fn check(&self, check: Check) {
+        *self.counts().checks.entry(check).or_default() += 1;
+    }
+
+    /// `n` values were opened.
+    pub fn opened(&self, n: u64) {
+        self.counts().openings += n;
+    }
+
+    /// A verification call misses a lie with probability at most `error`: the worst call counts, for an abort ends the
+    /// session, so that the first call that holds a lie must pass.
+    pub fn verification_error(&self, error: f64) {
+        let bits = -error.log2();
+        let mut counts = self.counts();
+        counts.verification_error_bits = Some(counts.verification_error_bits.map_or(bits, |b| b.min(bits)));
+    }
+
+    /// What was counted so far.
+    #[must_use]
+    pub fn read(&self) -> Counts {
+        self.counts().clone()
+    }
+
+    /// Forget what was counted: a benchmark starts anew after its warm-up.
+    pub fn reset(&self) {
+        *self.counts() = Counts::default();
+    }
+}

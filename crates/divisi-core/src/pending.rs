@@ -1,0 +1,87 @@
+//! Values that are owed a verification, and values that passed it.
+//!
+//! An engine hands out a [`Pending`]: the value with its [`Debt`]. Only [`settle`] turns it into a [`Verified`], by having the
+//! engine discharge the debt; and only a `Verified` can be opened, answered to a client or stored [M0.7, A13]. A `Pending` has
+//! no way to look inside: whoever continues computing with it takes its debt over through the engine.
+
+use crate::Abort;
+
+/// What is owed for a value before it may leave: products to verify, openings to compare.
+///
+/// Only an engine can make one, so that a value cannot be declared free of debt from outside.
+pub trait Debt {
+    /// Owe for both.
+    fn take_over(&mut self, other: Self);
+}
+
+/// A value and what is owed for it.
+#[must_use = "a pending value is worth nothing until it is settled"]
+pub struct Pending<T, D: Debt> {
+    value: T,
+    debt: D,
+}
+
+impl<T, D: Debt> Pending<T, D> {
+    /// A value that owes `debt`. For engines.
+    pub fn owing(value: T, debt: D) -> Self {
+        Pending { value, debt }
+    }
+
+    /// The value, to continue computing with it in an engine that takes its debt over.
+    pub fn resume<E: Settle<Debt = D>>(self, engine: &mut E) -> T {
+        engine.owe(self.debt);
+        self.value
+    }
+
+    /// Several values with the sum of their debts, to be settled by one verification; `None` if there are none.
+    pub fn join(many: impl IntoIterator<Item = Self>) -> Option<Pending<Vec<T>, D>> {
+        let mut many = many.into_iter();
+        let first = many.next()?;
+        let (mut values, mut debt) = (vec![first.value], first.debt);
+        for next in many {
+            values.push(next.value);
+            debt.take_over(next.debt);
+        }
+        Some(Pending { value: values, debt })
+    }
+}
+
+/// A value all of whose debts were discharged.
+#[derive(Clone)]
+pub struct Verified<T>(T);
+
+impl<T> Verified<T> {
+    /// Look at the value: it is still a share, and its engine alone can open it.
+    pub fn get(&self) -> &T {
+        &self.0
+    }
+
+    /// The value itself, to compute on with it: what comes out is owed anew.
+    pub fn into_inner(self) -> T {
+        self.0
+    }
+}
+
+/// An engine that can discharge its debts.
+pub trait Settle {
+    /// What its values owe.
+    type Debt: Debt;
+
+    /// Take over what is owed for a value that the engine continues with.
+    fn owe(&mut self, debt: Self::Debt);
+
+    /// Verify all that is owed; on success nothing is owed any more.
+    ///
+    /// # Errors
+    /// The abort with which the verification ended the session.
+    fn discharge(&mut self, debt: Self::Debt) -> Result<(), Abort>;
+}
+
+/// Verify what is owed for a value, and give the value that may leave.
+///
+/// # Errors
+/// The abort with which the verification ended the session.
+pub fn settle<T, E: Settle>(engine: &mut E, pending: Pending<T, E::Debt>) -> Result<Verified<T>, Abort> {
+    engine.discharge(pending.debt)?;
+    Ok(Verified(pending.value))
+}

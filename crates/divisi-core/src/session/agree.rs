@@ -1,0 +1,133 @@
+//! How a session starts: agreement on parameters, an id with everybody's randomness, keys for each pair.
+//!
+//! Adversary: any number of malicious parties. An honest pair ends with the same id and a key that the others do not know,
+//! or not at all; the id contains 256 fresh bits of each honest party, so that it never occurs twice and nothing recorded in
+//! one session means anything in another (ASSURANCE 1.11). Keys depend on the link's own secret (for TLS its exporter, bound
+//! to both identities), so that a relayed or reflected handshake confirms nothing [M0.1].
+//!
+//! 1. Each party sends to each other: the digest of its parameters, a nonce (the same to all), a contribution to their key.
+//! 2. id = H(parameters, n, all nonces); each pair's key = H(link secret, both contributions, id); each party sends to each
+//!    other the id, which is the echo of all it received [M0.3, M0.5], and a proof that it has the pair's key.
+
+use super::{Parameters, START, Session, SessionId, Shared};
+use crate::{Abort, Check, Meter};
+use divisi_net::{Mesh, PartyId, Step, step};
+use std::sync::Arc;
+use std::sync::atomic::AtomicU32;
+use subtle::ConstantTimeEq;
+use zeroize::Zeroizing;
+
+const HELLO: Step = step!("hello");
+const ECHO: Step = step!("echo");
+
+/// What [`Session::start`] says.
+pub(super) fn start(mesh: &Arc<Mesh>, number: u32, parameters: &Parameters) -> Result<Session, Abort> {
+    let n = mesh.parties();
+    let me = mesh.me();
+    let channel = mesh.open(number, 0)?;
+    let mut session = Session {
+        shared: Arc::new(Shared {
+            mesh: Arc::clone(mesh),
+            number,
+            id: SessionId([0; 32]),
+            pair_keys: Vec::new(),
+            meter: Meter::default(),
+            next_strand: AtomicU32::new(1),
+            #[cfg(feature = "fault")]
+            without: parameters.without.clone(),
+        }),
+        channel,
+        strand: 0,
+        phase: "setup",
+        depth: 0,
+    };
+    let digest = parameters.digest();
+
+    // 1. parameters, nonce, contribution
+    let mut nonces = vec![[0u8; 32]; n];
+    session.entropy(&mut nonces[me.index()]);
+    let mut given = vec![Zeroizing::new([0u8; 32]); n];
+    let mut taken = given.clone();
+    for peer in session.peers() {
+        let contribution = &mut given[peer.index()];
+        session.entropy(contribution.as_mut_slice());
+        let mut body = Zeroizing::new([0u8; 96]);
+        body[..32].copy_from_slice(&digest);
+        body[32..64].copy_from_slice(&nonces[me.index()]);
+        body[64..].copy_from_slice(contribution.as_slice());
+        session.send(HELLO, peer, body.as_slice(), 0)?;
+    }
+    for peer in session.peers() {
+        let mut body = Zeroizing::new([0u8; 96]);
+        session.recv(HELLO, peer, body.as_mut_slice())?;
+        // [M0.4] in its own words, for this is what a wrong configuration looks like
+        session.observe(Check::M0_4);
+        if !bool::from(digest.ct_eq(&body[..32])) && !session.mutated(Check::M0_4) {
+            let what = "the session's parameters";
+            return Err(session.fail(Abort::Disagreement { peer, step: HELLO, what }));
+        }
+        nonces[peer.index()].copy_from_slice(&body[32..64]);
+        taken[peer.index()].copy_from_slice(&body[64..]);
+    }
+
+    // 2. id and keys, and the echo
+    let mut hasher = blake3::Hasher::new_derive_key("divisi 2026 session id v1");
+    hasher.update(&digest).update(&(n as u64).to_le_bytes()).update(&number.to_le_bytes());
+    for (i, nonce) in nonces.iter().enumerate() {
+        // [M0.5] the mutant forgets everybody's randomness but its own pair's
+        if !session.mutated(Check::M0_5) || i == 0 {
+            hasher.update(nonce);
+        }
+    }
+    let id = SessionId(*hasher.finalize().as_bytes());
+    let mut pair_keys = vec![Zeroizing::new([0; 32]); n];
+    for peer in session.peers() {
+        let secret = session.network(mesh.link_secret(peer))?;
+        pair_keys[peer.index()] =
+            pair_key(&secret, me < peer, &given[peer.index()], &taken[peer.index()], id);
+    }
+    for peer in session.peers() {
+        let mut body = [0; 64];
+        body[..32].copy_from_slice(&id.0);
+        body[32..].copy_from_slice(&confirmation(&pair_keys[peer.index()], me, peer));
+        session.send(ECHO, peer, &body, 0)?;
+    }
+    for peer in session.peers() {
+        let mut body = [0; 64];
+        session.recv(ECHO, peer, &mut body)?;
+        session.require(Check::M0_3, ECHO, id.0.ct_eq(&body[..32]).into(), None)?;
+        let proof = confirmation(&pair_keys[peer.index()], peer, me);
+        session.require(Check::M0_1, ECHO, proof.ct_eq(&body[32..]).into(), Some(peer))?;
+    }
+    match Arc::get_mut(&mut session.shared) {
+        Some(shared) => (shared.id, shared.pair_keys) = (id, pair_keys),
+        None => return Err(session.misuse(START, "a session that starts is not shared yet")),
+    }
+    session.observe(Check::M0_5);
+    session.depth = 0;
+    Ok(session)
+}
+
+/// The key of us and a peer: H(link secret, contribution of the lower party, of the higher, id).
+fn pair_key(
+    link: &[u8; 32],
+    we_are_lower: bool,
+    ours: &[u8; 32],
+    theirs: &[u8; 32],
+    id: SessionId,
+) -> Zeroizing<[u8; 32]> {
+    let (low, high) = if we_are_lower { (ours, theirs) } else { (theirs, ours) };
+    let mut hasher = blake3::Hasher::new_derive_key("divisi 2026 session pair key v1");
+    hasher.update(link).update(low).update(high).update(&id.0);
+    let key = Zeroizing::new(*hasher.finalize().as_bytes());
+    zeroize::Zeroize::zeroize(&mut hasher);
+    key
+}
+
+/// The proof of `from` towards `to` that it has their key: who speaks to whom is inside, so that it cannot be reflected.
+fn confirmation(key: &[u8; 32], from: PartyId, to: PartyId) -> [u8; 32] {
+    let mut hasher = blake3::Hasher::new_keyed(key);
+    hasher.update(b"divisi 2026 session confirmation v1");
+    hasher.update(&(from.index() as u64).to_le_bytes()).update(&(to.index() as u64).to_le_bytes());
+    *hasher.finalize().as_bytes()
+}

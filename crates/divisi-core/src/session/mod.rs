@@ -1,0 +1,251 @@
+//! A session of parties: its channel, keys, phases, and the one door for checks.
+
+mod agree;
+mod parameters;
+
+pub use parameters::Parameters;
+
+use crate::{Abort, Check, Meter, Prg};
+use divisi_net::{Channel, Fault, Mesh, PartyId, Permits, Step, step};
+use std::fmt;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, Ordering};
+use subtle::ConstantTimeEq;
+use zeroize::Zeroizing;
+
+/// What names a session: a digest over its parameters and fresh randomness of every party.
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+pub struct SessionId(pub(crate) [u8; 32]);
+
+impl SessionId {
+    /// The id as bytes, to bind something to this session.
+    #[must_use]
+    pub fn as_bytes(&self) -> &[u8; 32] {
+        &self.0
+    }
+}
+
+impl fmt::Debug for SessionId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "session {:02x}{:02x}{:02x}{:02x}", self.0[0], self.0[1], self.0[2], self.0[3])
+    }
+}
+
+/// What the strands of a session have in common.
+struct Shared {
+    mesh: Arc<Mesh>,
+    number: u32,
+    id: SessionId,
+    /// By party index; nothing at our own.
+    pair_keys: Vec<Zeroizing<[u8; 32]>>,
+    meter: Meter,
+    next_strand: AtomicU32,
+    #[cfg(feature = "fault")]
+    without: Vec<Check>,
+}
+
+/// One strand of a session, at one party: what protocol code runs on.
+///
+/// Everything sent is counted; every failure poisons the session, so that no strand of it sends anything more.
+pub struct Session {
+    shared: Arc<Shared>,
+    channel: Channel,
+    strand: u32,
+    phase: &'static str,
+    depth: u32,
+}
+
+impl Session {
+    /// Begin session `number` of a mesh: agree on all parameters, and derive an id and keys that no other session has.
+    /// All parties call it with the same number, each number once for a mesh. Two rounds.
+    ///
+    /// # Errors
+    /// [`Abort::Disagreement`] if a peer's parameters differ, and whatever a broken peer causes.
+    pub fn start(mesh: &Arc<Mesh>, number: u32, parameters: &Parameters) -> Result<Session, Abort> {
+        agree::start(mesh, number, parameters)
+    }
+
+    /// Who we are.
+    #[must_use]
+    pub fn me(&self) -> PartyId {
+        self.shared.mesh.me()
+    }
+
+    /// How many parties there are.
+    #[must_use]
+    pub fn parties(&self) -> usize {
+        self.shared.mesh.parties()
+    }
+
+    /// All parties but us, in order.
+    #[must_use]
+    pub fn peers(&self) -> Vec<PartyId> {
+        let me = self.me();
+        PartyId::all(self.parties()).filter(|p| *p != me).collect()
+    }
+
+    /// What names the session.
+    #[must_use]
+    pub fn id(&self) -> SessionId {
+        self.shared.id
+    }
+
+    /// What the session cost so far, and which checks it executed.
+    #[must_use]
+    pub fn meter(&self) -> &Meter {
+        &self.shared.meter
+    }
+
+    /// How many threads may run protocol code at once in this process.
+    #[must_use]
+    pub fn permits(&self) -> Permits {
+        self.shared.mesh.permits()
+    }
+
+    /// Fresh bytes of this party alone, from the operating system.
+    pub fn entropy(&self, out: &mut [u8]) {
+        self.shared.mesh.world().entropy(out);
+    }
+
+    /// Another strand of the session, with its own channel and its own keys. All parties must open their strands in the
+    /// same order.
+    ///
+    /// # Errors
+    /// If the mesh is gone.
+    pub fn strand(&self) -> Result<Session, Abort> {
+        let strand = self.shared.next_strand.fetch_add(1, Ordering::Relaxed);
+        let channel = self.shared.mesh.open(self.shared.number, strand)?;
+        Ok(Session { shared: Arc::clone(&self.shared), channel, strand, phase: self.phase, depth: 0 })
+    }
+
+    /// Count what follows under this phase, as a new chunk of it.
+    pub fn phase(&mut self, name: &'static str) {
+        self.phase = name;
+        self.depth = 0;
+    }
+
+    /// The current phase.
+    #[must_use]
+    pub fn current_phase(&self) -> &'static str {
+        self.phase
+    }
+
+    /// A pseudo-random stream that we share with `peer` and with nobody else, for one purpose in this strand [A3].
+    /// Asking twice for one purpose gives the same stream: ask once.
+    #[must_use]
+    pub fn prg(&self, peer: PartyId, purpose: &'static str) -> Prg {
+        let mut hasher = blake3::Hasher::new_derive_key("divisi 2026 strand stream v1");
+        if !self.mutated(Check::A3) {
+            hasher.update(self.shared.pair_keys.get(peer.index()).map_or(&[][..], |k| k.as_slice()));
+            hasher.update(&self.strand.to_le_bytes());
+        }
+        hasher.update(purpose.as_bytes());
+        let mut key = Zeroizing::new([0; 16]);
+        hasher.finalize_xof().fill(key.as_mut_slice());
+        zeroize::Zeroize::zeroize(&mut hasher);
+        Prg::new(&key)
+    }
+
+    /// A key that we share with `peer` alone, for one purpose in this strand: for digests that the third may not make.
+    #[must_use]
+    pub fn key(&self, peer: PartyId, purpose: &'static str) -> Zeroizing<[u8; 32]> {
+        let mut hasher = blake3::Hasher::new_derive_key("divisi 2026 strand key v1");
+        hasher.update(self.shared.pair_keys.get(peer.index()).map_or(&[][..], |k| k.as_slice()));
+        hasher.update(&self.strand.to_le_bytes());
+        hasher.update(purpose.as_bytes());
+        let key = Zeroizing::new(*hasher.finalize().as_bytes());
+        zeroize::Zeroize::zeroize(&mut hasher);
+        key
+    }
+
+    /// Send `body` to `to`. `bits` is what the papers count: field elements times the bits of their field; zero for digests.
+    ///
+    /// # Errors
+    /// If the session is poisoned or the link is gone.
+    pub fn send(&mut self, step: Step, to: PartyId, body: &[u8], bits: u64) -> Result<(), Abort> {
+        let sent = self.channel.send(to, step, self.depth + 1, body);
+        self.network(sent)?;
+        self.shared.meter.sent(self.phase, step, bits, divisi_net::wire_bytes(body.len()));
+        Ok(())
+    }
+
+    /// Receive from `from` exactly as many bytes as `body` has: lengths come from the protocol, never from the peer [M0.6].
+    ///
+    /// # Errors
+    /// If nothing comes in time, or something else than this step's message.
+    pub fn recv(&mut self, step: Step, from: PartyId, body: &mut [u8]) -> Result<(), Abort> {
+        let received = self.channel.recv(from, step, body);
+        let depth = self.network(received)?;
+        self.depth = self.depth.max(depth);
+        self.shared.meter.depth(self.phase, self.depth);
+        Ok(())
+    }
+
+    /// Send a digest to every peer and demand that theirs equal it: what was sent to all, or ought to be the same at all, is
+    /// compared before anything depends on it. One round.
+    ///
+    /// # Errors
+    /// [`Abort::CheckFailed`] naming the first peer whose digest differs.
+    pub fn compare(&mut self, check: Check, step: Step, digest: &[u8; 32]) -> Result<(), Abort> {
+        for peer in self.peers() {
+            self.send(step, peer, digest, 0)?;
+        }
+        for peer in self.peers() {
+            let mut theirs = [0; 32];
+            self.recv(step, peer, &mut theirs)?;
+            // [M0.6] all 32 bytes, in constant time
+            self.require(check, step, digest.ct_eq(&theirs).into(), Some(peer))?;
+        }
+        Ok(())
+    }
+
+    /// The one door for checks: counts the check, and ends the session if it failed.
+    ///
+    /// # Errors
+    /// [`Abort::CheckFailed`] if `ok` is false.
+    pub fn require(&self, check: Check, step: Step, ok: bool, culprit: Option<PartyId>) -> Result<(), Abort> {
+        self.shared.meter.check(check);
+        if ok || self.mutated(check) {
+            return Ok(());
+        }
+        Err(self.fail(Abort::CheckFailed { check, step, culprit }))
+    }
+
+    /// Count a check that the code's structure makes: it cannot fail, but it can be left out.
+    pub fn observe(&self, check: Check) {
+        self.shared.meter.check(check);
+    }
+
+    /// End the session with this abort: every strand of it stops, the peers are told that it ended, and no more.
+    #[must_use]
+    pub fn fail(&self, abort: Abort) -> Abort {
+        self.channel.poison();
+        abort
+    }
+
+    /// Our caller asked for what cannot be: poison the session, for the parties may be out of step.
+    #[must_use]
+    pub fn misuse(&self, step: Step, what: &'static str) -> Abort {
+        self.fail(Abort::Misuse { step, what })
+    }
+
+    /// Whether a test switched this check off, to see that some test notices.
+    #[must_use]
+    #[cfg_attr(not(feature = "fault"), expect(clippy::unused_self, reason = "the mutants exist in test builds only"))]
+    pub fn mutated(&self, check: Check) -> bool {
+        #[cfg(feature = "fault")]
+        return self.shared.without.contains(&check);
+        #[cfg(not(feature = "fault"))]
+        {
+            let _ = check;
+            false
+        }
+    }
+
+    fn network<T>(&self, result: Result<T, Fault>) -> Result<T, Abort> {
+        result.map_err(|fault| self.fail(fault.into()))
+    }
+}
+
+/// The step of a whole session's start.
+pub(crate) const START: Step = step!("start");

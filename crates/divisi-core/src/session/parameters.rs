@@ -1,0 +1,73 @@
+//! The public parameters that all parties must share before the first step [M0.4].
+
+#[cfg(feature = "fault")]
+use crate::Check;
+
+/// A list of named public parameters, digested without ambiguity: every name and value goes in with its length.
+#[derive(Clone)]
+pub struct Parameters {
+    hasher: blake3::Hasher,
+    #[cfg(feature = "fault")]
+    pub(crate) without: Vec<Check>,
+}
+
+impl Parameters {
+    /// Parameters of a protocol family, beginning with the version of this library's protocols.
+    #[must_use]
+    pub fn new(engine: &str) -> Self {
+        let hasher = blake3::Hasher::new_derive_key("divisi 2026 session parameters v1");
+        let new = Parameters {
+            hasher,
+            #[cfg(feature = "fault")]
+            without: Vec::new(),
+        };
+        new.with("version", env!("CARGO_PKG_VERSION").as_bytes()).with("engine", engine.as_bytes())
+    }
+
+    /// With one more parameter.
+    #[must_use]
+    pub fn with(mut self, name: &str, value: &[u8]) -> Self {
+        for part in [name.as_bytes(), value] {
+            self.hasher.update(&(part.len() as u64).to_le_bytes());
+            self.hasher.update(part);
+        }
+        self
+    }
+
+    /// A session of mutants: this check lets everything pass.
+    #[cfg(feature = "fault")]
+    #[must_use]
+    pub fn without(mut self, check: Check) -> Self {
+        self.without.push(check);
+        self
+    }
+
+    /// What the parties compare.
+    #[must_use]
+    pub fn digest(&self) -> [u8; 32] {
+        *self.hasher.finalize().as_bytes()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_and_values_cannot_run_into_each_other() {
+        let digest = |parts: &[(&str, &[u8])]| {
+            parts.iter().fold(Parameters::new("x"), |p, (n, v)| p.with(n, v)).digest()
+        };
+        let all = [
+            digest(&[("ab", b"c")]),
+            digest(&[("a", b"bc")]),
+            digest(&[("abc", b"")]),
+            digest(&[("", b"abc")]),
+            digest(&[("a", b"b"), ("c", b"")]),
+        ];
+        for (i, x) in all.iter().enumerate() {
+            assert!(all[i + 1..].iter().all(|y| x != y));
+        }
+        assert_eq!(digest(&[("ab", b"c")]), all[0]);
+    }
+}

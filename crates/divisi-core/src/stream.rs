@@ -1,0 +1,78 @@
+//! Strands: chunks of one long computation that overlap, each in a thread with its own channel, keys and checks.
+
+use crate::{Abort, Session};
+use divisi_net::{Step, step};
+use std::sync::mpsc::sync_channel;
+
+const STREAM: Step = step!("stream");
+
+impl Session {
+    /// Run `work` over every chunk, chunk `c` in strand `c mod strands` at every party, and give the results to `sink` in
+    /// order. At most two chunks a strand are in flight, so that memory stays bounded however many chunks there are. What
+    /// `sink` does (settle, open, answer) overlaps the work on later chunks.
+    ///
+    /// With one strand everything runs in the calling thread, on this strand.
+    ///
+    /// # Errors
+    /// The first failure, of `work` or of `sink`; the other strands end too.
+    pub fn stream<T, R, E>(
+        &mut self,
+        strands: usize,
+        chunks: impl Iterator<Item = T>,
+        work: impl Fn(&mut Session, T) -> Result<R, E> + Sync,
+        mut sink: impl FnMut(&mut Session, R) -> Result<(), E>,
+    ) -> Result<(), E>
+    where
+        T: Send,
+        R: Send,
+        E: From<Abort> + Send,
+    {
+        if strands <= 1 {
+            for chunk in chunks {
+                let result = work(self, chunk)?;
+                sink(self, result)?;
+            }
+            return Ok(());
+        }
+        let threads = (0..strands).map(|_| self.strand()).collect::<Result<Vec<_>, _>>()?;
+        std::thread::scope(|scope| {
+            let mut ends = Vec::with_capacity(strands);
+            for mut strand in threads {
+                let (give, chunks) = sync_channel::<T>(1);
+                let (results, take) = sync_channel::<Result<R, E>>(1);
+                let work = &work;
+                scope.spawn(move || {
+                    while let Ok(chunk) = chunks.recv() {
+                        let result = {
+                            let _permit = strand.permits().enter();
+                            work(&mut strand, chunk)
+                        };
+                        let failed = result.is_err();
+                        if results.send(result).is_err() || failed {
+                            break;
+                        }
+                    }
+                });
+                ends.push((give, take));
+            }
+            let mut given = 0;
+            let mut finish = |session: &mut Session, c: usize| {
+                let (_, take) = &ends[c % strands];
+                let result = session.permits().outside(|| take.recv());
+                let lost = || Abort::Misuse { step: STREAM, what: "a strand ended without a result" };
+                sink(session, result.map_err(|_| E::from(lost()))??)
+            };
+            for (c, chunk) in chunks.enumerate() {
+                if c >= strands {
+                    finish(self, c - strands)?;
+                }
+                if ends[c % strands].0.send(chunk).is_err() {
+                    // the strand has failed: its result says why
+                    return finish(self, c);
+                }
+                given = c + 1;
+            }
+            (given.saturating_sub(strands)..given).try_for_each(|c| finish(self, c))
+        })
+    }
+}

@@ -1,0 +1,94 @@
+//! "Plain in, plain out" over any engine, so that one suite of known answers serves them all.
+
+use crate::plain::{Plain, PlainByte};
+use crate::{Abort, Blocks, Bytes, Convert};
+use divisi_field::{Field, Gf128};
+
+/// What a run hands out, to be opened.
+pub struct Outputs<E: Bytes + Blocks + ?Sized> {
+    /// Bytes to open.
+    pub bytes: Vec<E::Byte>,
+    /// Blocks to open.
+    pub blocks: Vec<E::Block>,
+}
+
+impl<E: Bytes + Blocks + ?Sized> Outputs<E> {
+    /// Bytes alone.
+    pub fn bytes(bytes: impl IntoIterator<Item = E::Byte>) -> Self {
+        Outputs { bytes: bytes.into_iter().collect(), blocks: Vec::new() }
+    }
+
+    /// Blocks alone.
+    pub fn blocks(blocks: impl IntoIterator<Item = E::Block>) -> Self {
+        Outputs { bytes: Vec::new(), blocks: blocks.into_iter().collect() }
+    }
+}
+
+/// What a run gave, opened.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Opened {
+    /// Of each byte the values, lane by lane.
+    pub bytes: Vec<Vec<u8>>,
+    /// Of each block the values, lane by lane, as the strings that GHASH knows.
+    pub blocks: Vec<Vec<[u8; 16]>>,
+}
+
+/// An engine with everything around it that a test needs: parties, links, inputs and openings.
+pub trait Lab {
+    /// The engine.
+    type Engine: Bytes
+        + Blocks
+        + Convert<[<Self::Engine as Bytes>::Byte; 16], <Self::Engine as Blocks>::Block>;
+
+    /// Share the inputs, each one a secret byte with a value for every lane; run `f` at every party; settle what it
+    /// owes, and open what it hands out. The parties' answers agree.
+    ///
+    /// # Errors
+    /// The abort that ended the session, of the first party that has one.
+    fn run(
+        &self,
+        inputs: &[Vec<u8>],
+        f: impl Fn(&mut Self::Engine, Vec<<Self::Engine as Bytes>::Byte>) -> Result<Outputs<Self::Engine>, Abort>
+        + Sync,
+    ) -> Result<Opened, Abort>;
+}
+
+/// The lab of the engine that computes in the clear.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct PlainLab;
+
+impl Lab for PlainLab {
+    type Engine = Plain;
+
+    fn run(
+        &self,
+        inputs: &[Vec<u8>],
+        f: impl Fn(&mut Plain, Vec<PlainByte>) -> Result<Outputs<Plain>, Abort> + Sync,
+    ) -> Result<Opened, Abort> {
+        let outputs = f(&mut Plain, inputs.iter().cloned().map(PlainByte::new).collect())?;
+        let string = |&block: &u128| Gf128::from_low_bits(block).to_ghash();
+        Ok(Opened {
+            bytes: outputs.bytes.iter().map(|byte| byte.values().to_vec()).collect(),
+            blocks: outputs.blocks.iter().map(|block| block.values().iter().map(string).collect()).collect(),
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_goes_in_comes_out_as_bytes_and_as_blocks() {
+        let inputs: Vec<Vec<u8>> = (0..16).map(|i| vec![i, 0xf0 | i]).collect();
+        let opened = PlainLab
+            .run(&inputs, |e, bytes| {
+                let block: [PlainByte; 16] = std::array::from_fn(|i| bytes[i].clone());
+                Ok(Outputs { bytes, blocks: vec![e.convert(block)?] })
+            })
+            .unwrap();
+        assert_eq!(opened.bytes, inputs);
+        let lane = |l: usize| std::array::from_fn(|i| inputs[i][l]);
+        assert_eq!(opened.blocks, [vec![lane(0), lane(1)]]);
+    }
+}

@@ -1,0 +1,115 @@
+//! What a cipher needs of an engine, and nothing more.
+//!
+//! A *lane* is one instance of a batch. One value holds that secret for the whole batch; values of one call may differ in
+//! lanes only in that a value of a single lane serves all. Ciphers in `divisi-symmetric` are written against these traits;
+//! each engine brings its own sharing, its own inputs and its own openings.
+
+use crate::Abort;
+
+/// Which way a permutation is walked.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Direction {
+    /// From plaintext to ciphertext.
+    Encrypt,
+    /// From ciphertext to plaintext.
+    Decrypt,
+}
+
+/// A vector of secrets that can be rearranged by public indices.
+pub trait Lanes: Sized {
+    /// How many instances the value holds.
+    fn lanes(&self) -> usize;
+
+    /// The value whose lane `l` is this value's lane `index[l]`; `None` if an index is out of range.
+    #[must_use]
+    fn gather(&self, index: &[usize]) -> Option<Self>;
+}
+
+/// A public square matrix over GF(2^8), row by row.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Matrix<const N: usize>(pub [[u8; N]; N]);
+
+/// Secret bytes: elements of the AES field GF(2^8), added, multiplied by public matrices, and sent through the AES S-box.
+pub trait Bytes {
+    /// A secret byte in every lane of the batch.
+    type Byte: Clone + Lanes;
+
+    /// A byte whose value everybody knows, `values[l]` in lane `l`.
+    fn public(&mut self, values: &[u8]) -> Self::Byte;
+
+    /// `x += y`. A `y` of one lane is added to every lane of `x`.
+    ///
+    /// # Errors
+    /// [`Abort::Misuse`] if the lanes do not fit.
+    fn add(&mut self, x: &mut Self::Byte, y: &Self::Byte) -> Result<(), Abort>;
+
+    /// `x += c`, where `c` has one byte for all lanes, or one for each.
+    ///
+    /// # Errors
+    /// [`Abort::Misuse`] if the lanes do not fit.
+    fn add_public(&mut self, x: &mut Self::Byte, c: &[u8]) -> Result<(), Abort>;
+
+    /// `x = m x` over GF(2^8).
+    ///
+    /// # Errors
+    /// [`Abort::Misuse`] if the lanes differ.
+    fn linear<const N: usize>(&mut self, m: &Matrix<N>, x: &mut [Self::Byte; N]) -> Result<(), Abort>;
+
+    /// One layer of AES S-boxes (or inverse S-boxes) over whatever stands in `x`; the bytes may differ in lanes.
+    /// Costs the rounds of one S-box, however many bytes there are.
+    ///
+    /// # Errors
+    /// Whatever ends the session.
+    fn sbox(&mut self, d: Direction, x: &mut [&mut Self::Byte]) -> Result<(), Abort>;
+}
+
+/// Secret blocks: elements of GF(2^128) in GHASH's field, given as coefficients of `x^i` in bit `i`.
+pub trait Blocks {
+    /// A secret block in every lane.
+    type Block: Clone + Lanes;
+
+    /// `x += y`, lane by lane; a `y` of one lane is added to every lane.
+    ///
+    /// # Errors
+    /// [`Abort::Misuse`] if the lanes do not fit.
+    fn add_block(&mut self, x: &mut Self::Block, y: &Self::Block) -> Result<(), Abort>;
+
+    /// `x += c`, `c` public, one for all lanes or one for each.
+    ///
+    /// # Errors
+    /// [`Abort::Misuse`] if the lanes do not fit.
+    fn add_public_block(&mut self, x: &mut Self::Block, c: &[u128]) -> Result<(), Abort>;
+
+    /// The sum of `c[l] x_l` over all lanes, `c` public: one lane, local work only.
+    ///
+    /// # Errors
+    /// [`Abort::Misuse`] if there are not as many coefficients as lanes.
+    fn combine(&mut self, x: &Self::Block, c: &[u128]) -> Result<Self::Block, Abort>;
+
+    /// `x_l^2` in every lane. Local: squaring is linear in characteristic two.
+    fn square(&mut self, x: &Self::Block) -> Self::Block;
+
+    /// The products `x_l y_l`, lane by lane, in one round.
+    ///
+    /// # Errors
+    /// Whatever ends the session; [`Abort::Misuse`] if the lanes differ.
+    fn multiply(&mut self, x: &Self::Block, y: &Self::Block) -> Result<Self::Block, Abort>;
+
+    /// For each pair, the sum over its lanes of `x_l y_l`, as one lane each, side by side in the result; one round for all.
+    ///
+    /// # Errors
+    /// Whatever ends the session; [`Abort::Misuse`] if the lanes of a pair differ.
+    fn dot(&mut self, sums: &[(&Self::Block, &Self::Block)]) -> Result<Self::Block, Abort>;
+
+    /// All lanes of all values, side by side.
+    fn join(&mut self, parts: &[&Self::Block]) -> Self::Block;
+}
+
+/// A local or interactive change of representation.
+pub trait Convert<X, Y> {
+    /// The same secret in the other representation.
+    ///
+    /// # Errors
+    /// Whatever ends the session.
+    fn convert(&mut self, x: X) -> Result<Y, Abort>;
+}

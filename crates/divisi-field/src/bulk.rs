@@ -1,0 +1,66 @@
+//! One suite for all large fields: every kernel against the slow reference, at lengths around each register width.
+
+#![allow(clippy::unwrap_used)]
+
+use proptest::prelude::*;
+use proptest::test_runner::TestRunner;
+
+use crate::{BigField, kernel};
+
+/// 0, 1, w-1, w, w+1 and 31w for the widths in elements of all registers, single or paired.
+pub(crate) fn lengths() -> Vec<usize> {
+    let around = [2, 4, 8, 16, 32, 64].into_iter().flat_map(|w| [w - 1, w, w + 1, 31 * w]);
+    [0, 1].into_iter().chain(around).collect()
+}
+
+/// Random vectors of one length.
+pub(crate) fn elements<F: BigField>(length: usize) -> impl Strategy<Value = Vec<F>> {
+    proptest::collection::vec(any::<[u8; 16]>().prop_map(F::from_uniform), length)
+}
+
+/// Compares the operations of [`BigField`] with their definitions over the product `mul`.
+pub(crate) fn agrees_with_reference<F: BigField>(mul: fn(F, F) -> F) {
+    let mut runner = TestRunner::new(ProptestConfig::with_cases(3));
+    for length in lengths() {
+        let input = (elements::<F>(2 * length), elements::<F>(2 * length), elements::<F>(1));
+        runner.run(&input, |(x, y, c)| compare(&x, &y, c[0], mul)).unwrap();
+    }
+    let extreme = F::from_uniform([0xff; 16]);
+    compare(&[extreme; 66], &[extreme; 66], extreme, mul).unwrap();
+}
+
+fn compare<F: BigField>(x: &[F], y: &[F], c: F, mul: fn(F, F) -> F) -> Result<(), TestCaseError> {
+    let half = x.len() / 2;
+    let products: Vec<F> = x.iter().zip(y).map(|(x, y)| mul(*x, *y)).collect();
+    let dot = products.iter().fold(F::ZERO, |sum, product| sum + *product);
+    let half_dot = products[..half].iter().fold(F::ZERO, |sum, product| sum + *product);
+    let scaled: Vec<F> = x.iter().map(|x| mul(*x, c)).collect();
+    let sums: Vec<F> = x.iter().zip(y).map(|(x, y)| *x + *y).collect();
+    let folded: Vec<F> = x.chunks(2).map(|x| x[0] + mul(c, x[0] + x[1])).collect();
+    for kernel in kernel::available() {
+        let run = || {
+            prop_assert_eq!(F::dot(x, y), dot);
+            prop_assert_eq!(F::dot(&x[..half], &y[..half]), half_dot);
+            let changed = |f: &dyn Fn(&mut [F]), length: usize| {
+                let mut changed = x.to_vec();
+                f(&mut changed[..length]);
+                changed
+            };
+            for length in [x.len(), half] {
+                let expected = |whole: &[F]| [&whole[..length], &x[length..]].concat();
+                prop_assert_eq!(changed(&|x| F::mul_assign(x, &y[..length]), length), expected(&products));
+                prop_assert_eq!(changed(&|x| F::scale(x, c), length), expected(&scaled));
+                prop_assert_eq!(changed(&|x| F::add_assign(x, &y[..length]), length), expected(&sums));
+            }
+            let mut out = y.to_vec();
+            F::fold(x, c, &mut out[..half]);
+            prop_assert_eq!(out, [&folded[..], &y[half..]].concat());
+            for ((x, y), product) in x.iter().zip(y).zip(&products) {
+                prop_assert_eq!(*x * *y, *product);
+            }
+            Ok(())
+        };
+        kernel::with(kernel, run).unwrap()?;
+    }
+    Ok(())
+}

@@ -1,0 +1,69 @@
+//! Carry-less products of 64-bit words without special instructions and without tables.
+
+/// One bit in four, at four offsets.
+const HOLES: [u128; 4] = {
+    let first = u128::MAX / 15;
+    [first, first << 1, first << 2, first << 3]
+};
+
+/// The product of two polynomials over GF(2) of degree below 64.
+///
+/// Each operand falls into four parts with three zeros between their bits. A column of the integer product of two parts
+/// counts at most 15 pairs if one of them has 15 bits, so it stays within its four bits, and its lowest bit is the
+/// coefficient wanted. The four highest bits of `y` are therefore multiplied apart.
+#[inline]
+pub(crate) fn product(x: u64, y: u64) -> u128 {
+    const LOW: u64 = u64::MAX >> 4;
+    let part = |v: u64, k: usize| u128::from(v) & HOLES[k];
+    let x_part = [part(x, 0), part(x, 1), part(x, 2), part(x, 3)];
+    let y_part = [part(y & LOW, 0), part(y & LOW, 1), part(y & LOW, 2), part(y & LOW, 3)];
+    let mut product = 0;
+    for (k, hole) in HOLES.into_iter().enumerate() {
+        let mut columns = 0;
+        for (i, x_part) in x_part.iter().enumerate() {
+            columns ^= x_part * y_part[(k + 4 - i) % 4];
+        }
+        product ^= columns & hole;
+    }
+    for bit in 60..64 {
+        let chosen = u128::from((y >> bit & 1).wrapping_neg());
+        product ^= (u128::from(x) & chosen) << bit;
+    }
+    product
+}
+
+/// The product of two polynomials of degree below 128: (low, high), by three products of words.
+#[inline]
+pub(crate) fn wide_product(x: u128, y: u128) -> (u128, u128) {
+    let (x0, x1, y0, y1) = (x as u64, (x >> 64) as u64, y as u64, (y >> 64) as u64);
+    let low = product(x0, y0);
+    let high = product(x1, y1);
+    let middle = product(x0 ^ x1, y0 ^ y1) ^ low ^ high;
+    (low ^ middle << 64, high ^ middle >> 64)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn shift_and_add(x: u64, y: u64) -> u128 {
+        (0..64).filter(|bit| y >> bit & 1 == 1).fold(0, |sum, bit| sum ^ u128::from(x) << bit)
+    }
+
+    #[test]
+    fn full_operands_do_not_carry() {
+        for x in [0, 1, u64::MAX, u64::MAX >> 1, 1 << 63, HOLES[0] as u64, HOLES[3] as u64] {
+            for y in [0, 1, u64::MAX, u64::MAX >> 1, 1 << 63, HOLES[0] as u64, HOLES[3] as u64] {
+                assert_eq!(product(x, y), shift_and_add(x, y));
+            }
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn product_is_shift_and_add(x: u64, y: u64) {
+            prop_assert_eq!(product(x, y), shift_and_add(x, y));
+        }
+    }
+}

@@ -1,0 +1,157 @@
+//! What all fields of this crate have in common, and what protocols that verify in a large field need.
+
+use core::fmt::Debug;
+use core::ops::{Add, Mul, Sub};
+
+use subtle::ConstantTimeEq;
+use zeroize::Zeroize;
+
+/// A finite field of characteristic two whose elements are polynomials over GF(2), bit i being the coefficient of
+/// the i-th power. Addition and subtraction are the same operation, and every operation takes constant time.
+pub trait Field:
+    Copy
+    + Default
+    + Eq
+    + Debug
+    + Send
+    + Sync
+    + Zeroize
+    + Add<Output = Self>
+    + Sub<Output = Self>
+    + Mul<Output = Self>
+    + 'static
+{
+    /// The neutral element of addition.
+    const ZERO: Self;
+    /// The neutral element of multiplication.
+    const ONE: Self;
+    /// The degree over GF(2): an element carries this many bits.
+    const BITS: usize;
+    /// The length of an element's encoding in bytes.
+    const BYTES: usize;
+    /// The encoding: little-endian, the bits above [`Self::BITS`] zero.
+    type Bytes: AsRef<[u8]> + AsMut<[u8]> + Copy + Default;
+
+    /// The element whose coefficients are the low [`Self::BITS`] bits; the others are ignored.
+    fn from_low_bits(bits: u128) -> Self;
+
+    /// The coefficients as an integer.
+    fn to_bits(self) -> u128;
+
+    /// The little-endian encoding.
+    fn to_le_bytes(self) -> Self::Bytes;
+
+    /// Reads an encoding; `None` unless it has exactly [`Self::BYTES`] bytes and all padding bits are zero.
+    fn from_le_bytes(bytes: &[u8]) -> Option<Self> {
+        if bytes.len() != Self::BYTES {
+            return None;
+        }
+        let mut wide = [0; 16];
+        wide.get_mut(..bytes.len())?.copy_from_slice(bytes);
+        let bits = u128::from_le_bytes(wide);
+        let element = Self::from_low_bits(bits);
+        (element.to_bits() == bits).then_some(element)
+    }
+
+    /// The square.
+    fn square(self) -> Self {
+        self * self
+    }
+
+    /// The inverse, and zero for zero: the power 2^BITS - 2.
+    fn inverse(self) -> Self {
+        let mut power = self;
+        let mut product = Self::ONE;
+        for _ in 1..Self::BITS {
+            power = power.square();
+            product = product * power;
+        }
+        product
+    }
+}
+
+/// A field large enough to verify in, with operations on slices.
+///
+/// # Panics
+/// Lengths are the caller's promise: every operation on two slices panics if they do not fit each other.
+pub trait BigField: Field + ConstantTimeEq {
+    /// The sum of `x[i] * y[i]`.
+    fn dot(x: &[Self], y: &[Self]) -> Self;
+
+    /// `x[i] = x[i] * y[i]`.
+    fn mul_assign(x: &mut [Self], y: &[Self]);
+
+    /// `x[i] = x[i] * c`.
+    fn scale(x: &mut [Self], c: Self);
+
+    /// `x[i] = x[i] + y[i]`.
+    fn add_assign(x: &mut [Self], y: &[Self]);
+
+    /// `out[i] = x[2i] + r * (x[2i] + x[2i+1])`: the lines through neighbours, which take the value `x[2i]` at 0 and
+    /// `x[2i+1]` at 1, evaluated at `r`. `x` is twice as long as `out`.
+    fn fold(x: &[Self], r: Self, out: &mut [Self]);
+
+    /// The element that 16 uniform bytes give; uniform too.
+    fn from_uniform(bytes: [u8; 16]) -> Self {
+        Self::from_low_bits(u128::from_le_bytes(bytes))
+    }
+}
+
+/// Operators of a field in one place: sums are XORs, the product is the function given.
+macro_rules! operators {
+    ($field:ident, $mul:path) => {
+        impl core::ops::Add for $field {
+            type Output = Self;
+            #[inline(always)]
+            #[allow(clippy::suspicious_arithmetic_impl)]
+            fn add(self, other: Self) -> Self {
+                Self(self.0 ^ other.0)
+            }
+        }
+        impl core::ops::Sub for $field {
+            type Output = Self;
+            #[inline(always)]
+            #[allow(clippy::suspicious_arithmetic_impl)]
+            fn sub(self, other: Self) -> Self {
+                Self(self.0 ^ other.0)
+            }
+        }
+        impl core::ops::AddAssign for $field {
+            #[inline(always)]
+            #[allow(clippy::suspicious_op_assign_impl)]
+            fn add_assign(&mut self, other: Self) {
+                self.0 ^= other.0;
+            }
+        }
+        impl core::ops::Mul for $field {
+            type Output = Self;
+            #[inline]
+            fn mul(self, other: Self) -> Self {
+                $mul(self, other)
+            }
+        }
+        impl core::ops::MulAssign for $field {
+            #[inline]
+            fn mul_assign(&mut self, other: Self) {
+                *self = $mul(*self, other);
+            }
+        }
+        impl core::iter::Sum for $field {
+            fn sum<I: Iterator<Item = Self>>(terms: I) -> Self {
+                terms.fold(Self::default(), |sum, term| sum + term)
+            }
+        }
+        impl zeroize::DefaultIsZeroes for $field {}
+        impl subtle::ConstantTimeEq for $field {
+            fn ct_eq(&self, other: &Self) -> subtle::Choice {
+                self.0.ct_eq(&other.0)
+            }
+        }
+        impl subtle::ConditionallySelectable for $field {
+            fn conditional_select(a: &Self, b: &Self, choice: subtle::Choice) -> Self {
+                Self(subtle::ConditionallySelectable::conditional_select(&a.0, &b.0, choice))
+            }
+        }
+    };
+}
+pub(crate) use operators;

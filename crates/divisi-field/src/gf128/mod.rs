@@ -1,0 +1,100 @@
+//! GF(2^128) = F2\[x\]/(x^128 + x^7 + x^2 + x + 1), the field of GCM (NIST SP 800-38D).
+//!
+//! Products accumulate unreduced in 256 bits; a sum of products is reduced once.
+
+use crate::field::operators;
+use crate::kernel::{dispatch, vectorize};
+use crate::{BigField, Field};
+
+#[cfg(target_arch = "x86_64")]
+mod avx2;
+#[cfg(target_arch = "x86_64")]
+mod avx512;
+mod portable;
+#[cfg(test)]
+mod reference;
+#[cfg(test)]
+mod tests;
+
+/// An element, bit i the coefficient of x^i.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+#[repr(transparent)]
+pub struct Gf128(pub u128);
+
+impl Gf128 {
+    /// Reads a block as GHASH does (NIST SP 800-38D, section 6.3): the coefficient of x^0 is the highest bit of the
+    /// first byte.
+    pub const fn from_ghash(block: [u8; 16]) -> Self {
+        Self(u128::from_be_bytes(block).reverse_bits())
+    }
+
+    /// The inverse of [`Self::from_ghash`].
+    pub const fn to_ghash(self) -> [u8; 16] {
+        self.0.reverse_bits().to_be_bytes()
+    }
+
+    fn product(self, other: Self) -> Self {
+        dispatch!(mul(self, other))
+    }
+}
+
+operators!(Gf128, Gf128::product);
+
+impl Field for Gf128 {
+    const ZERO: Self = Self(0);
+    const ONE: Self = Self(1);
+    const BITS: usize = 128;
+    const BYTES: usize = 16;
+    type Bytes = [u8; 16];
+
+    fn from_low_bits(bits: u128) -> Self {
+        Self(bits)
+    }
+
+    fn to_bits(self) -> u128 {
+        self.0
+    }
+
+    fn to_le_bytes(self) -> [u8; 16] {
+        self.0.to_le_bytes()
+    }
+}
+
+impl BigField for Gf128 {
+    fn dot(x: &[Self], y: &[Self]) -> Self {
+        assert_eq!(x.len(), y.len(), "factors of different lengths");
+        dispatch!(dot(x, y))
+    }
+
+    fn mul_assign(x: &mut [Self], y: &[Self]) {
+        assert_eq!(x.len(), y.len(), "factors of different lengths");
+        dispatch!(mul_assign(x, y))
+    }
+
+    fn scale(x: &mut [Self], c: Self) {
+        dispatch!(scale(x, c))
+    }
+
+    fn add_assign(x: &mut [Self], y: &[Self]) {
+        assert_eq!(x.len(), y.len(), "summands of different lengths");
+        vectorize(
+            #[inline(always)]
+            || x.iter_mut().zip(y).for_each(|(x, y)| x.0 ^= y.0),
+        );
+    }
+
+    fn fold(x: &[Self], r: Self, out: &mut [Self]) {
+        assert_eq!(x.len(), 2 * out.len(), "a fold halves the length");
+        dispatch!(fold(x, r, out))
+    }
+}
+
+/// Reduces a polynomial of degree below 256, its halves low and high.
+///
+/// With x^128 = x^7 + x^2 + x + 1 the high half comes down once; what it pushes over the border again has degree below
+/// 7 and comes down with it.
+#[inline(always)]
+fn reduce((low, high): (u128, u128)) -> Gf128 {
+    let high = high ^ high >> 121 ^ high >> 126 ^ high >> 127;
+    Gf128(low ^ high ^ high << 1 ^ high << 2 ^ high << 7)
+}

@@ -1,0 +1,148 @@
+//! PCLMULQDQ on pairs of elements; lanes by comparison.
+
+use core::arch::x86_64::*;
+
+use super::Gf64;
+use crate::Plane;
+
+#[target_feature(enable = "avx2,pclmulqdq")]
+pub(super) fn mul(x: Gf64, y: Gf64) -> Gf64 {
+    let wide = _mm_clmulepi64_si128(single(x), single(y), 0x00);
+    Gf64(_mm_cvtsi128_si64(reduce(wide, wide)) as u64)
+}
+
+#[target_feature(enable = "avx2,pclmulqdq")]
+pub(super) fn dot(x: &[Gf64], y: &[Gf64]) -> Gf64 {
+    let (x, x_rest) = x.as_chunks::<2>();
+    let (y, y_rest) = y.as_chunks::<2>();
+    let mut sums = [_mm_setzero_si128(); 2];
+    for (x, y) in x.iter().zip(y) {
+        let (x, y) = (load(x), load(y));
+        sums[0] = _mm_xor_si128(sums[0], _mm_clmulepi64_si128(x, y, 0x00));
+        sums[1] = _mm_xor_si128(sums[1], _mm_clmulepi64_si128(x, y, 0x11));
+    }
+    for (x, y) in x_rest.iter().zip(y_rest) {
+        sums[0] = _mm_xor_si128(sums[0], _mm_clmulepi64_si128(single(*x), single(*y), 0x00));
+    }
+    let sum = _mm_xor_si128(sums[0], sums[1]);
+    Gf64(_mm_cvtsi128_si64(reduce(sum, sum)) as u64)
+}
+
+#[target_feature(enable = "avx2,pclmulqdq")]
+pub(super) fn mul_assign(x: &mut [Gf64], y: &[Gf64]) {
+    let (x, x_rest) = x.as_chunks_mut::<2>();
+    let (y, y_rest) = y.as_chunks::<2>();
+    for (x, y) in x.iter_mut().zip(y) {
+        store(product(load(x), load(y)), x);
+    }
+    for (x, y) in x_rest.iter_mut().zip(y_rest) {
+        *x = mul(*x, *y);
+    }
+}
+
+#[target_feature(enable = "avx2,pclmulqdq")]
+pub(super) fn scale(x: &mut [Gf64], c: Gf64) {
+    let (x, x_rest) = x.as_chunks_mut::<2>();
+    let factor = load(&[c, c]);
+    for x in x {
+        store(product(load(x), factor), x);
+    }
+    for x in x_rest {
+        *x = mul(*x, c);
+    }
+}
+
+#[target_feature(enable = "avx2,pclmulqdq")]
+pub(super) fn fold(x: &[Gf64], r: Gf64, out: &mut [Gf64]) {
+    let (x, x_rest) = x.as_chunks::<4>();
+    let (out, out_rest) = out.as_chunks_mut::<2>();
+    let factor = load(&[r, r]);
+    for ([x0, x1, x2, x3], out) in x.iter().zip(out) {
+        let (first, second) = (load(&[*x0, *x1]), load(&[*x2, *x3]));
+        let even = _mm_unpacklo_epi64(first, second);
+        let difference = _mm_xor_si128(even, _mm_unpackhi_epi64(first, second));
+        store(_mm_xor_si128(even, product(difference, factor)), out);
+    }
+    if let ([x0, x1, ..], [out, ..]) = (x_rest, out_rest) {
+        *out = *x0 + mul(r, *x0 + *x1);
+    }
+}
+
+#[target_feature(enable = "avx2")]
+pub(super) fn weigh(out: &mut [Gf64], planes: &[&Plane], weights: &[Gf64]) {
+    let (blocks, rest) = out.as_chunks_mut::<32>();
+    let done = blocks.len();
+    for (block, out) in blocks.iter_mut().enumerate() {
+        weigh_block(out, block, planes, weights);
+    }
+    if !rest.is_empty() {
+        let mut padded = [Gf64::default(); 32];
+        padded[..rest.len()].copy_from_slice(rest);
+        weigh_block(&mut padded, done, planes, weights);
+        rest.copy_from_slice(&padded[..rest.len()]);
+    }
+}
+
+/// Lanes 32 `block` to 32 `block` + 31, in eight registers.
+#[inline]
+#[target_feature(enable = "avx2")]
+fn weigh_block(out: &mut [Gf64; 32], block: usize, planes: &[&Plane], weights: &[Gf64]) {
+    let (groups, _) = out.as_chunks_mut::<4>();
+    let mut sums = [_mm256_setzero_si256(); 8];
+    for (plane, weight) in planes.iter().zip(weights) {
+        let bits = _mm256_set1_epi64x((plane.0[block / 2] >> (32 * (block % 2))) as i64);
+        let weight = _mm256_set1_epi64x(weight.0 as i64);
+        for (group, sum) in sums.iter_mut().enumerate() {
+            let lane = 1_i64 << (4 * group);
+            let selector = _mm256_setr_epi64x(lane, lane << 1, lane << 2, lane << 3);
+            let absent = _mm256_cmpeq_epi64(_mm256_and_si256(bits, selector), _mm256_setzero_si256());
+            *sum = _mm256_xor_si256(*sum, _mm256_andnot_si256(absent, weight));
+        }
+    }
+    for (out, sum) in groups.iter_mut().zip(sums) {
+        let place = out.as_mut_ptr().cast::<__m256i>();
+        // SAFETY: `out` is four elements of 64 bits.
+        unsafe { _mm256_storeu_si256(place, _mm256_xor_si256(_mm256_loadu_si256(place), sum)) }
+    }
+}
+
+#[inline]
+#[target_feature(enable = "avx2,pclmulqdq")]
+fn product(x: __m128i, y: __m128i) -> __m128i {
+    reduce(_mm_clmulepi64_si128(x, y, 0x00), _mm_clmulepi64_si128(x, y, 0x11))
+}
+
+/// Reduces two polynomials of degree below 128; see [`super::reduce`].
+#[inline]
+#[target_feature(enable = "avx2")]
+fn reduce(first: __m128i, second: __m128i) -> __m128i {
+    let low = _mm_unpacklo_epi64(first, second);
+    let high = _mm_unpackhi_epi64(first, second);
+    let over = _mm_xor_si128(
+        _mm_xor_si128(_mm_srli_epi64(high, 60), _mm_srli_epi64(high, 61)),
+        _mm_srli_epi64(high, 63),
+    );
+    let high = _mm_xor_si128(high, over);
+    let shifted = _mm_xor_si128(_mm_slli_epi64(high, 3), _mm_slli_epi64(high, 4));
+    _mm_xor_si128(_mm_xor_si128(low, high), _mm_xor_si128(_mm_add_epi64(high, high), shifted))
+}
+
+#[inline]
+#[target_feature(enable = "avx2")]
+fn single(x: Gf64) -> __m128i {
+    _mm_cvtsi64_si128(x.0 as i64)
+}
+
+#[inline]
+#[target_feature(enable = "avx2")]
+fn load(x: &[Gf64; 2]) -> __m128i {
+    // SAFETY: the reference covers two elements of 64 bits.
+    unsafe { _mm_loadu_si128(x.as_ptr().cast()) }
+}
+
+#[inline]
+#[target_feature(enable = "avx2")]
+fn store(x: __m128i, place: &mut [Gf64; 2]) {
+    // SAFETY: the reference covers two elements of 64 bits.
+    unsafe { _mm_storeu_si128(place.as_mut_ptr().cast(), x) }
+}

@@ -1,0 +1,111 @@
+//! GF(2^64) = F2\[Y\]/(Y^64 + Y^4 + Y^3 + Y + 1), in which MAESTRO (ePrint 2024/1317, section 2.7) verifies products.
+//!
+//! Products accumulate unreduced in 128 bits; a sum of products is reduced once.
+
+use crate::field::operators;
+use crate::kernel::{dispatch, vectorize};
+use crate::{BigField, Field, Plane};
+
+#[cfg(target_arch = "x86_64")]
+mod avx2;
+#[cfg(target_arch = "x86_64")]
+mod avx512;
+mod embedding;
+mod portable;
+#[cfg(test)]
+mod reference;
+#[cfg(test)]
+mod tests;
+#[cfg(target_arch = "x86_64")]
+mod weigh_gfni;
+
+pub use embedding::{ALPHA, PSI4, PSI4_POWERS, PSI8, PSI8_POWERS};
+
+/// An element, bit i the coefficient of Y^i.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+#[repr(transparent)]
+pub struct Gf64(pub u64);
+
+impl Gf64 {
+    /// Y.
+    pub const Y: Self = Self(2);
+
+    fn product(self, other: Self) -> Self {
+        dispatch!(mul(self, other))
+    }
+}
+
+operators!(Gf64, Gf64::product);
+
+impl Field for Gf64 {
+    const ZERO: Self = Self(0);
+    const ONE: Self = Self(1);
+    const BITS: usize = 64;
+    const BYTES: usize = 8;
+    type Bytes = [u8; 8];
+
+    fn from_low_bits(bits: u128) -> Self {
+        Self(bits as u64)
+    }
+
+    fn to_bits(self) -> u128 {
+        self.0.into()
+    }
+
+    fn to_le_bytes(self) -> [u8; 8] {
+        self.0.to_le_bytes()
+    }
+}
+
+impl BigField for Gf64 {
+    fn dot(x: &[Self], y: &[Self]) -> Self {
+        assert_eq!(x.len(), y.len(), "factors of different lengths");
+        dispatch!(dot(x, y))
+    }
+
+    fn mul_assign(x: &mut [Self], y: &[Self]) {
+        assert_eq!(x.len(), y.len(), "factors of different lengths");
+        dispatch!(mul_assign(x, y))
+    }
+
+    fn scale(x: &mut [Self], c: Self) {
+        dispatch!(scale(x, c))
+    }
+
+    fn add_assign(x: &mut [Self], y: &[Self]) {
+        assert_eq!(x.len(), y.len(), "summands of different lengths");
+        vectorize(
+            #[inline(always)]
+            || x.iter_mut().zip(y).for_each(|(x, y)| x.0 ^= y.0),
+        );
+    }
+
+    fn fold(x: &[Self], r: Self, out: &mut [Self]) {
+        assert_eq!(x.len(), 2 * out.len(), "a fold halves the length");
+        dispatch!(fold(x, r, out))
+    }
+}
+
+/// Adds to each lane the weights of the planes in which its bit is one: `out[l] += sum_i planes[i][l] * weights[i]`.
+///
+/// With [`PSI8_POWERS`] as weights this embeds eight planes of bytes; with random weights it combines whatever
+/// the planes hold. The lanes from `out.len()` on are not read into anything.
+///
+/// # Panics
+/// If there are more lanes than a plane has, or not as many weights as planes.
+pub fn weigh(out: &mut [Gf64], planes: &[&Plane], weights: &[Gf64]) {
+    assert!(out.len() <= Plane::LANES, "a plane has 512 lanes");
+    assert_eq!(planes.len(), weights.len(), "a weight for each plane");
+    dispatch!(weigh(out, planes, weights))
+}
+
+/// Reduces a polynomial of degree below 128.
+///
+/// With Y^64 = Y^4 + Y^3 + Y + 1 the high half comes down once; what it pushes over the border again has degree below
+/// 4 and comes down with it.
+#[inline(always)]
+const fn reduce(wide: u128) -> Gf64 {
+    let (low, high) = (wide as u64, (wide >> 64) as u64);
+    let high = high ^ high >> 60 ^ high >> 61 ^ high >> 63;
+    Gf64(low ^ high ^ high << 1 ^ high << 3 ^ high << 4)
+}

@@ -1,0 +1,43 @@
+//! Words of any processor.
+
+use super::{Gf64, reduce};
+use crate::Plane;
+use crate::carryless::product;
+
+pub(super) fn mul(x: Gf64, y: Gf64) -> Gf64 {
+    reduce(product(x.0, y.0))
+}
+
+pub(super) fn dot(x: &[Gf64], y: &[Gf64]) -> Gf64 {
+    reduce(x.iter().zip(y).fold(0, |sum, (x, y)| sum ^ product(x.0, y.0)))
+}
+
+pub(super) fn mul_assign(x: &mut [Gf64], y: &[Gf64]) {
+    for (x, y) in x.iter_mut().zip(y) {
+        *x = mul(*x, *y);
+    }
+}
+
+pub(super) fn scale(x: &mut [Gf64], c: Gf64) {
+    for x in x {
+        *x = mul(*x, c);
+    }
+}
+
+pub(super) fn fold(x: &[Gf64], r: Gf64, out: &mut [Gf64]) {
+    let (pairs, _) = x.as_chunks::<2>();
+    for (out, [x0, x1]) in out.iter_mut().zip(pairs) {
+        *out = *x0 + mul(r, *x0 + *x1);
+    }
+}
+
+pub(super) fn weigh(out: &mut [Gf64], planes: &[&Plane], weights: &[Gf64]) {
+    for (w, out) in out.chunks_mut(64).enumerate() {
+        for (plane, weight) in planes.iter().zip(weights) {
+            let word = plane.0[w];
+            for (lane, out) in out.iter_mut().enumerate() {
+                out.0 ^= weight.0 & (word >> lane & 1).wrapping_neg();
+            }
+        }
+    }
+}

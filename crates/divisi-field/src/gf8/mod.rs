@@ -1,0 +1,187 @@
+//! GF(2^8) = F2\[X\]/(X^8 + X^4 + X^3 + X + 1), the field of AES (FIPS 197, section 4).
+//!
+//! Elements come in three forms: scalars ([`Gf8`]); packed bytes, whose products [`mul_slices`] computes; and eight
+//! planes for 512 lanes, the coefficient of X^i in plane i, for which the other functions here take planes or,
+//! inside a [`Task`](crate::kernel::Task), registers. [`tower`] has the isomorphic GF((2^4)^2).
+
+use crate::field::operators;
+use crate::{Field, Word, gf4, kernel};
+
+#[cfg(target_arch = "x86_64")]
+mod avx2;
+#[cfg(target_arch = "x86_64")]
+mod gfni;
+mod portable;
+#[cfg(test)]
+mod reference;
+pub mod tower;
+
+/// An element, bit i the coefficient of X^i.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+#[repr(transparent)]
+pub struct Gf8(pub u8);
+
+impl Gf8 {
+    fn product(self, other: Self) -> Self {
+        let mut power = self.0;
+        let mut sum = 0;
+        for i in 0..8 {
+            sum ^= power & (other.0 >> i & 1).wrapping_neg();
+            power = power << 1 ^ (0x1b & (power >> 7).wrapping_neg());
+        }
+        Self(sum)
+    }
+}
+
+operators!(Gf8, Gf8::product);
+
+impl Field for Gf8 {
+    const ZERO: Self = Self(0);
+    const ONE: Self = Self(1);
+    const BITS: usize = 8;
+    const BYTES: usize = 1;
+    type Bytes = [u8; 1];
+
+    fn from_low_bits(bits: u128) -> Self {
+        Self(bits as u8)
+    }
+
+    fn to_bits(self) -> u128 {
+        self.0.into()
+    }
+
+    fn to_le_bytes(self) -> [u8; 1] {
+        [self.0]
+    }
+}
+
+/// `x[i] = x[i] * y[i]` on packed bytes.
+///
+/// # Panics
+/// If the lengths differ.
+pub fn mul_slices(x: &mut [u8], y: &[u8]) {
+    assert_eq!(x.len(), y.len(), "factors of different lengths");
+    match kernel::active() {
+        #[cfg(target_arch = "x86_64")]
+        // SAFETY: a kernel becomes active only after its features were seen on this processor.
+        kernel::Kernel::Avx512 => unsafe { gfni::mul_slices(x, y) },
+        #[cfg(target_arch = "x86_64")]
+        // SAFETY: as above.
+        kernel::Kernel::Avx2 => unsafe { avx2::mul_slices(x, y) },
+        _ => portable::mul_slices(x, y),
+    }
+}
+
+/// The sum.
+#[inline(always)]
+pub fn add<W: Word>(x: &[W; 8], y: &[W; 8]) -> [W; 8] {
+    let mut sum = *x;
+    for i in 0..8 {
+        sum[i] ^= y[i];
+    }
+    sum
+}
+
+/// The product, by 27 ANDs: a third level of Karatsuba's method over that of GF(2^4).
+#[inline(always)]
+pub fn mul<W: Word>(x: &[W; 8], y: &[W; 8]) -> [W; 8] {
+    let ([x_low, x_high], [y_low, y_high]) = (halves(x), halves(y));
+    let low = gf4::polynomial_product(&x_low, &y_low);
+    let high = gf4::polynomial_product(&x_high, &y_high);
+    let middle = gf4::polynomial_product(&gf4::add(&x_low, &x_high), &gf4::add(&y_low, &y_high));
+    let mut c = [W::zero(); 15];
+    for i in 0..7 {
+        c[i] ^= low[i];
+        c[i + 4] ^= middle[i] ^ low[i] ^ high[i];
+        c[i + 8] ^= high[i];
+    }
+    reduce(c)
+}
+
+#[inline(always)]
+fn halves<W: Word>(x: &[W; 8]) -> [[W; 4]; 2] {
+    [[x[0], x[1], x[2], x[3]], [x[4], x[5], x[6], x[7]]]
+}
+
+/// Reduces a polynomial of degree below 15 by X^8 = X^4 + X^3 + X + 1.
+#[inline(always)]
+fn reduce<W: Word>(mut c: [W; 15]) -> [W; 8] {
+    for i in (0..7).rev() {
+        let top = c[i + 8];
+        c[i] ^= top;
+        c[i + 1] ^= top;
+        c[i + 3] ^= top;
+        c[i + 4] ^= top;
+    }
+    [c[0], c[1], c[2], c[3], c[4], c[5], c[6], c[7]]
+}
+
+/// The square; linear.
+#[inline(always)]
+pub fn square<W: Word>(x: &[W; 8]) -> [W; 8] {
+    let mut c = [W::zero(); 15];
+    for i in 0..8 {
+        c[2 * i] = x[i];
+    }
+    reduce(c)
+}
+
+/// The product with X.
+#[inline(always)]
+pub fn times_x<W: Word>(x: &[W; 8]) -> [W; 8] {
+    let top = x[7];
+    [top, x[0] ^ top, x[1], x[2] ^ top, x[3] ^ top, x[4], x[5], x[6]]
+}
+
+/// The product with a public constant.
+#[inline(always)]
+pub fn scale<W: Word>(x: &[W; 8], c: Gf8) -> [W; 8] {
+    let mut sum = [W::zero(); 8];
+    let mut power = *x;
+    for i in 0..8 {
+        if c.0 >> i & 1 == 1 {
+            sum = add(&sum, &power);
+        }
+        power = times_x(&power);
+    }
+    sum
+}
+
+/// The constant of the affine map of SubBytes (FIPS 197, section 5.1.1).
+pub const AFFINE_CONSTANT: Gf8 = Gf8(0x63);
+
+/// The constant of the inverse affine map.
+pub const INVERSE_AFFINE_CONSTANT: Gf8 = Gf8(0x05);
+
+/// The linear part of the affine map of SubBytes; [`AFFINE_CONSTANT`] is still to be added.
+#[inline(always)]
+pub fn affine_linear<W: Word>(x: &[W; 8]) -> [W; 8] {
+    let mut y = *x;
+    for i in 0..8 {
+        y[i] ^= x[(i + 4) % 8] ^ x[(i + 5) % 8] ^ x[(i + 6) % 8] ^ x[(i + 7) % 8];
+    }
+    y
+}
+
+/// The linear part of the inverse affine map; [`INVERSE_AFFINE_CONSTANT`] is still to be added.
+#[inline(always)]
+pub fn inverse_affine_linear<W: Word>(x: &[W; 8]) -> [W; 8] {
+    let mut y = *x;
+    for i in 0..8 {
+        y[i] = x[(i + 2) % 8] ^ x[(i + 5) % 8] ^ x[(i + 7) % 8];
+    }
+    y
+}
+
+/// Adds a public constant to all lanes.
+#[inline(always)]
+pub fn add_constant<W: Word>(x: &[W; 8], c: Gf8) -> [W; 8] {
+    let mut sum = *x;
+    for (i, sum) in sum.iter_mut().enumerate() {
+        *sum ^= W::splat(u64::from(c.0 >> i & 1));
+    }
+    sum
+}
+
+#[cfg(test)]
+mod tests;

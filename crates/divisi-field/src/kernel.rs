@@ -1,0 +1,368 @@
+//! The choice of instruction set: once, at run time, in one binary.
+//!
+//! Modules with kernels ask [`active`] and call the room of that name. Code of other crates stays free of intrinsics
+//! and of `unsafe`: it hands a closure to [`vectorize`] or, if it computes with planes in registers, a [`Task`] to
+//! [`run`]; both compile the code once for each kernel.
+
+use core::cell::Cell;
+use core::fmt;
+use core::str::FromStr;
+use std::sync::OnceLock;
+
+use crate::word::Word;
+
+/// The environment variable that forces a kernel.
+pub const VARIABLE: &str = "DIVISI_KERNEL";
+
+/// A set of instructions for which this crate has code.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[non_exhaustive]
+pub enum Kernel {
+    /// What every processor has; carry-less products by integer products of masked operands.
+    Portable,
+    /// x86-64 with AVX2 and PCLMULQDQ.
+    Avx2,
+    /// x86-64 with AVX-512 (F, BW, DQ, VL, VBMI), GFNI and VPCLMULQDQ.
+    Avx512,
+}
+
+impl Kernel {
+    /// All kernels, the slowest first.
+    pub const ALL: [Self; 3] = [Self::Portable, Self::Avx2, Self::Avx512];
+
+    /// The name that [`VARIABLE`] takes.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Portable => "portable",
+            Self::Avx2 => "avx2",
+            Self::Avx512 => "avx512",
+        }
+    }
+
+    /// Whether this processor runs it.
+    pub fn is_available(self) -> bool {
+        match self {
+            Self::Portable => true,
+            #[cfg(target_arch = "x86_64")]
+            Self::Avx2 => is_x86_feature_detected!("avx2") && is_x86_feature_detected!("pclmulqdq"),
+            #[cfg(target_arch = "x86_64")]
+            Self::Avx512 => {
+                Self::Avx2.is_available()
+                    && is_x86_feature_detected!("avx512f")
+                    && is_x86_feature_detected!("avx512bw")
+                    && is_x86_feature_detected!("avx512dq")
+                    && is_x86_feature_detected!("avx512vl")
+                    && is_x86_feature_detected!("avx512vbmi")
+                    && is_x86_feature_detected!("gfni")
+                    && is_x86_feature_detected!("vpclmulqdq")
+            }
+            #[cfg(not(target_arch = "x86_64"))]
+            Self::Avx2 | Self::Avx512 => false,
+        }
+    }
+
+    fn require(self) -> Result<Self, KernelError> {
+        if self.is_available() { Ok(self) } else { Err(KernelError::Unavailable(self)) }
+    }
+}
+
+impl fmt::Display for Kernel {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+impl FromStr for Kernel {
+    type Err = KernelError;
+
+    fn from_str(name: &str) -> Result<Self, KernelError> {
+        Self::ALL
+            .into_iter()
+            .find(|kernel| kernel.name() == name)
+            .ok_or_else(|| KernelError::Unknown(name.to_owned()))
+    }
+}
+
+/// Why a kernel that was asked for by name cannot be used.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum KernelError {
+    /// There is no kernel of that name.
+    Unknown(String),
+    /// This processor lacks instructions of that kernel.
+    Unavailable(Kernel),
+}
+
+impl fmt::Display for KernelError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Unknown(name) => {
+                write!(f, "unknown kernel {name:?}: {VARIABLE} takes portable, avx2 or avx512")
+            }
+            Self::Unavailable(kernel) => {
+                write!(f, "this processor cannot run the kernel {kernel}; it can run:")?;
+                available().iter().try_for_each(|kernel| write!(f, " {kernel}"))
+            }
+        }
+    }
+}
+
+impl core::error::Error for KernelError {}
+
+/// The kernels that this processor runs, the slowest first.
+pub fn available() -> Vec<Kernel> {
+    Kernel::ALL.into_iter().filter(|kernel| kernel.is_available()).collect()
+}
+
+/// The kernel that the environment asks for, else the fastest one.
+///
+/// A program calls this when it starts and ends with a usage error if the variable is wrong.
+pub fn select() -> Result<Kernel, KernelError> {
+    choose(std::env::var_os(VARIABLE).map(|name| name.to_string_lossy().into_owned()).as_deref())
+}
+
+fn choose(name: Option<&str>) -> Result<Kernel, KernelError> {
+    match name {
+        Some(name) => name.parse::<Kernel>()?.require(),
+        None => Ok(Kernel::ALL.into_iter().rfind(|kernel| kernel.is_available()).unwrap_or(Kernel::Portable)),
+    }
+}
+
+thread_local! {
+    static CURRENT: Cell<Option<Kernel>> = const { Cell::new(None) };
+}
+
+/// The kernel in use: the choice of [`select`], made once for the process, unless [`with`] overrides it in this
+/// thread. A variable that [`select`] rejects means the portable kernel here.
+#[inline]
+pub fn active() -> Kernel {
+    CURRENT.get().unwrap_or_else(adopt)
+}
+
+#[cold]
+fn adopt() -> Kernel {
+    static SELECTED: OnceLock<Kernel> = OnceLock::new();
+    let kernel = *SELECTED.get_or_init(|| select().unwrap_or(Kernel::Portable));
+    CURRENT.set(Some(kernel));
+    kernel
+}
+
+/// Runs `f` with `kernel` in use in this thread: for tests and benchmarks.
+pub fn with<R>(kernel: Kernel, f: impl FnOnce() -> R) -> Result<R, KernelError> {
+    struct Restore(Option<Kernel>);
+    impl Drop for Restore {
+        fn drop(&mut self) {
+            CURRENT.set(self.0);
+        }
+    }
+    let _restore = Restore(CURRENT.replace(Some(kernel.require()?)));
+    Ok(f())
+}
+
+/// Runs a closure compiled with the instructions of the active kernel, so that loops over words vectorise.
+///
+/// Only what is inlined into the closure profits: mark the closure and the functions it calls `#[inline(always)]`.
+/// Straight-line code over [`Plane`](crate::Plane) values, such as products, vectorises only in part and runs many times
+/// slower; make it a [`Task`] or write it as [`vectorized!`].
+///
+/// ```
+/// use divisi_field::kernel::vectorize;
+///
+/// let (mut x, y) = ([1_u64; 100], [3_u64; 100]);
+/// vectorize(
+///     #[inline(always)]
+///     || x.iter_mut().zip(&y).for_each(|(x, y)| *x ^= y),
+/// );
+/// assert_eq!(x, [2; 100]);
+/// ```
+#[inline(always)]
+pub fn vectorize<R>(f: impl FnOnce() -> R) -> R {
+    match active() {
+        #[cfg(target_arch = "x86_64")]
+        // SAFETY: a kernel becomes active only after `require` or `choose` has seen its features on this processor.
+        Kernel::Avx512 => unsafe { x86::avx512(f) },
+        #[cfg(target_arch = "x86_64")]
+        // SAFETY: as above.
+        Kernel::Avx2 => unsafe { x86::avx2(f) },
+        _ => f(),
+    }
+}
+
+/// Code over planes in registers, generic over the register.
+///
+/// Every operation on a register is one instruction only where all between it and [`run`] is inlined; elsewhere it is
+/// a call. So mark functions and closures `#[inline(always)]`, and prefer loops to `core::array::from_fn` and `map`.
+///
+/// ```
+/// use divisi_field::kernel::{Task, run};
+/// use divisi_field::{Plane, Word, gf4};
+///
+/// struct MulAll<'a>(&'a mut [[Plane; 4]], &'a [[Plane; 4]]);
+///
+/// impl Task for MulAll<'_> {
+///     type Output = ();
+///     #[inline(always)]
+///     fn run<W: Word>(self) {
+///         for (x, y) in self.0.iter_mut().zip(self.1) {
+///             let product = gf4::mul(&W::load_all(x), &W::load_all(y));
+///             W::store_all(&product, x);
+///         }
+///     }
+/// }
+///
+/// let mut x = [[Plane::ONES, Plane::ZERO, Plane::ZERO, Plane::ZERO]; 3];
+/// let y = [[Plane::ZERO, Plane::ONES, Plane::ZERO, Plane::ZERO]; 3];
+/// run(MulAll(&mut x, &y));
+/// assert_eq!(x, y);
+/// ```
+pub trait Task {
+    /// What the task returns.
+    type Output;
+
+    /// The code; to be marked `#[inline(always)]`, as all that it calls.
+    fn run<W: Word>(self) -> Self::Output;
+}
+
+/// Runs a task with the registers of the active kernel.
+#[inline(always)]
+pub fn run<T: Task>(task: T) -> T::Output {
+    match active() {
+        #[cfg(target_arch = "x86_64")]
+        // SAFETY: a kernel becomes active only after `require` or `choose` has seen its features on this processor.
+        Kernel::Avx512 => unsafe {
+            x86::avx512(
+                #[inline(always)]
+                || task.run::<crate::word::x86::Zmm>(),
+            )
+        },
+        #[cfg(target_arch = "x86_64")]
+        // SAFETY: as above.
+        Kernel::Avx2 => unsafe {
+            x86::avx2(
+                #[inline(always)]
+                || task.run::<crate::word::x86::Ymm>(),
+            )
+        },
+        _ => task.run::<crate::word::Baseline>(),
+    }
+}
+
+/// Defines a function whose body is a [`Task`]: generic over the register `W`, called without it.
+///
+/// Lifetimes of the arguments are named, and stand before `W`.
+///
+/// ```
+/// use divisi_field::{Plane, Word, gf4, kernel::vectorized};
+///
+/// vectorized! {
+///     /// Squares every element.
+///     fn square_all<'a, W>(x: &'a mut [[Plane; 4]]) -> usize {
+///         for x in x.iter_mut() {
+///             W::store_all(&gf4::square(&W::load_all(x)), x);
+///         }
+///         x.len()
+///     }
+/// }
+///
+/// let mut x = [[Plane::ZERO, Plane::ONES, Plane::ZERO, Plane::ZERO]; 3];
+/// assert_eq!(square_all(&mut x), 3);
+/// assert_eq!(x, [[Plane::ZERO, Plane::ZERO, Plane::ONES, Plane::ZERO]; 3]);
+/// ```
+#[macro_export]
+macro_rules! vectorized {
+    ($(#[$meta:meta])* $visibility:vis fn $name:ident<$($life:lifetime,)* $word:ident>
+        ($($argument:ident: $type:ty),* $(,)?) $body:block) => {
+        $crate::vectorized! {
+            $(#[$meta])* $visibility fn $name<$($life,)* $word>($($argument: $type),*) -> () $body
+        }
+    };
+    ($(#[$meta:meta])* $visibility:vis fn $name:ident<$($life:lifetime,)* $word:ident>
+        ($($argument:ident: $type:ty),* $(,)?) -> $output:ty $body:block) => {
+        $(#[$meta])*
+        $visibility fn $name<$($life),*>($($argument: $type),*) -> $output {
+            struct Call<$($life),*> {
+                $($argument: $type),*
+            }
+            impl<$($life),*> $crate::kernel::Task for Call<$($life),*> {
+                type Output = $output;
+                #[inline(always)]
+                fn run<$word: $crate::Word>(self) -> $output {
+                    let Self { $($argument),* } = self;
+                    $body
+                }
+            }
+            $crate::kernel::run(Call { $($argument),* })
+        }
+    };
+}
+pub use vectorized;
+
+#[cfg(target_arch = "x86_64")]
+mod x86 {
+    #[inline]
+    #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512vbmi,gfni,vpclmulqdq,avx2,pclmulqdq")]
+    pub(super) fn avx512<R>(f: impl FnOnce() -> R) -> R {
+        f()
+    }
+
+    #[inline]
+    #[target_feature(enable = "avx2,pclmulqdq")]
+    pub(super) fn avx2<R>(f: impl FnOnce() -> R) -> R {
+        f()
+    }
+}
+
+/// Calls the function of that name in the room of the active kernel.
+macro_rules! dispatch {
+    ($name:ident($($argument:expr),* $(,)?)) => {
+        match $crate::kernel::active() {
+            #[cfg(target_arch = "x86_64")]
+            // SAFETY: a kernel becomes active only after its features were seen on this processor.
+            $crate::kernel::Kernel::Avx512 => unsafe { avx512::$name($($argument),*) },
+            #[cfg(target_arch = "x86_64")]
+            // SAFETY: as above.
+            $crate::kernel::Kernel::Avx2 => unsafe { avx2::$name($($argument),*) },
+            _ => portable::$name($($argument),*),
+        }
+    };
+}
+pub(crate) use dispatch;
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
+    use super::*;
+
+    #[test]
+    fn names_round_trip() {
+        for kernel in Kernel::ALL {
+            assert_eq!(kernel.to_string().parse(), Ok(kernel));
+        }
+    }
+
+    #[test]
+    fn an_unknown_name_is_reported() {
+        assert_eq!(choose(Some("sse9")), Err(KernelError::Unknown("sse9".to_owned())));
+        assert_eq!(choose(Some("")), Err(KernelError::Unknown(String::new())));
+        assert!(choose(Some("sse9")).unwrap_err().to_string().contains("sse9"));
+    }
+
+    #[test]
+    fn a_kernel_is_chosen_exactly_if_available() {
+        for kernel in Kernel::ALL {
+            let expected =
+                if kernel.is_available() { Ok(kernel) } else { Err(KernelError::Unavailable(kernel)) };
+            assert_eq!(choose(Some(kernel.name())), expected);
+            assert_eq!(with(kernel, active), expected);
+        }
+        assert_eq!(choose(None).unwrap(), *available().last().unwrap());
+    }
+
+    #[test]
+    fn with_restores_the_choice_even_after_a_panic() {
+        let before = active();
+        let caught = std::panic::catch_unwind(|| with(Kernel::Portable, || panic!("inside")));
+        assert!(caught.is_err());
+        assert_eq!(active(), before);
+    }
+}

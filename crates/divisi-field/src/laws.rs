@@ -1,0 +1,96 @@
+//! The laws of a field as a test suite: [`field_laws!`](crate::field_laws) tests any [`Field`](crate::Field) by
+//! random elements. The crate that uses it needs `proptest` among its development dependencies.
+
+/// Tests the laws of a field in the module where it is called.
+///
+/// ```
+/// mod gf8 {
+///     divisi_field::field_laws!(divisi_field::Gf8);
+/// }
+/// ```
+#[macro_export]
+macro_rules! field_laws {
+    ($field:ty) => {
+        mod laws {
+            #![allow(unused_imports)]
+            use super::*;
+            use ::proptest::prelude::*;
+            use $crate::Field;
+
+            fn element() -> impl ::proptest::strategy::Strategy<Value = $field> {
+                any::<u128>().prop_map(<$field as Field>::from_low_bits)
+            }
+
+            ::proptest::proptest! {
+                #[test]
+                fn addition_is_a_group_of_exponent_two(x in element(), y in element(), z in element()) {
+                    prop_assert_eq!((x + y) + z, x + (y + z));
+                    prop_assert_eq!(x + y, y + x);
+                    prop_assert_eq!(x + <$field>::ZERO, x);
+                    prop_assert_eq!(x + x, <$field>::ZERO);
+                    prop_assert_eq!(x - y, x + y);
+                }
+
+                #[test]
+                fn multiplication_is_commutative_and_associative(x in element(), y in element(), z in element()) {
+                    prop_assert_eq!((x * y) * z, x * (y * z));
+                    prop_assert_eq!(x * y, y * x);
+                    prop_assert_eq!(x * <$field>::ONE, x);
+                    prop_assert_eq!(x * <$field>::ZERO, <$field>::ZERO);
+                }
+
+                #[test]
+                fn multiplication_distributes(x in element(), y in element(), z in element()) {
+                    prop_assert_eq!(x * (y + z), x * y + x * z);
+                }
+
+                #[test]
+                fn every_element_but_zero_has_an_inverse(x in element()) {
+                    let product = x * x.inverse();
+                    prop_assert_eq!(product == <$field>::ONE, x != <$field>::ZERO);
+                    prop_assert_eq!(product == <$field>::ZERO, x == <$field>::ZERO);
+                }
+
+                #[test]
+                fn squaring_is_additive_and_of_order_bits(x in element(), y in element()) {
+                    prop_assert_eq!(x.square(), x * x);
+                    prop_assert_eq!((x + y).square(), x.square() + y.square());
+                    prop_assert_eq!((0..<$field as Field>::BITS).fold(x, |x, _| x.square()), x);
+                }
+
+                #[test]
+                fn encodings_round_trip(x in element()) {
+                    let bytes = x.to_le_bytes();
+                    prop_assert_eq!(bytes.as_ref().len(), <$field as Field>::BYTES);
+                    prop_assert_eq!(<$field as Field>::from_le_bytes(bytes.as_ref()), Some(x));
+                    prop_assert_eq!(<$field as Field>::from_low_bits(x.to_bits()), x);
+                    let shorter = &bytes.as_ref()[1..];
+                    prop_assert_eq!(<$field as Field>::from_le_bytes(shorter), None);
+                    let longer = [bytes.as_ref(), &[0]].concat();
+                    prop_assert_eq!(<$field as Field>::from_le_bytes(&longer), None);
+                }
+            }
+
+            #[test]
+            fn padding_bits_are_rejected() {
+                let [used, encoded] = [<$field as Field>::BITS, 8 * <$field as Field>::BYTES];
+                for bit in used..encoded {
+                    let mut bytes = <$field>::ONE.to_le_bytes();
+                    bytes.as_mut()[bit / 8] |= 1 << (bit % 8);
+                    assert_eq!(<$field as Field>::from_le_bytes(bytes.as_ref()), None);
+                }
+            }
+
+            #[test]
+            fn the_generator_x_has_the_degree_of_the_field() {
+                let powers = (0..<$field as Field>::BITS).map(|i| <$field as Field>::from_low_bits(1 << i));
+                let x = <$field as Field>::from_low_bits(2);
+                let mut power = <$field>::ONE;
+                for (i, expected) in powers.enumerate() {
+                    assert_eq!(power, expected, "power {i}");
+                    power *= x;
+                }
+            }
+        }
+    };
+}

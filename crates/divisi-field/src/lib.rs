@@ -1,0 +1,54 @@
+//! Packed finite fields of characteristic two and their vector kernels.
+//!
+//! Bits of many instances are packed side by side: a [`Plane`] holds one bit of 512 *lanes*, a byte of 512 instances
+//! is eight planes. Elements of the large fields, in which protocols verify each other, are plain words and their
+//! operations work on slices.
+//!
+//! | module | field | form |
+//! |---|---|---|
+//! | [`gf2`] | GF(2) | bits of a [`Plane`] |
+//! | [`gf4`] | GF(2^4) = F2\[X\]/(X^4 + X + 1) | scalar, and four planes |
+//! | [`gf8`] | GF(2^8) of AES | scalar, packed bytes, and eight planes |
+//! | [`gf64`] | GF(2^64) = F2\[Y\]/(Y^64 + Y^4 + Y^3 + Y + 1) | slices |
+//! | [`gf128`] | GF(2^128) = F2\[x\]/(x^128 + x^7 + x^2 + x + 1) | slices |
+//!
+//! [`kernel`] chooses, once and at run time, between AVX-512 with GFNI and VPCLMULQDQ, AVX2 with PCLMULQDQ, and
+//! portable code; every kernel is tested against the same slow reference. All of them run in constant time: no
+//! branch, index or loop bound depends on a value, unless a function says that its argument is public. The portable
+//! kernel relies on the processor's 64-bit integer multiplication taking constant time.
+//!
+//! This crate knows nothing of sharings. Field elements print with `Debug` because coins and public constants are
+//! field elements too; the sharing types built on them do not.
+//!
+//! ```
+//! use divisi_field::{BigField, Field, Gf64};
+//!
+//! let x = [Gf64(3), Gf64(5)];
+//! let y = [Gf64(7), Gf64::ONE];
+//! assert_eq!(Gf64::dot(&x, &y), Gf64(3) * Gf64(7) + Gf64(5));
+//! ```
+#![warn(missing_docs)]
+
+#[cfg(test)]
+mod bulk;
+mod carryless;
+mod field;
+pub mod gf128;
+pub mod gf2;
+pub mod gf4;
+pub mod gf64;
+pub mod gf8;
+pub mod kernel;
+pub mod laws;
+pub mod plane;
+pub mod transpose;
+pub mod word;
+
+pub use field::{BigField, Field};
+pub use gf2::Gf2;
+pub use gf4::Gf4;
+pub use gf8::Gf8;
+pub use gf64::Gf64;
+pub use gf128::Gf128;
+pub use plane::Plane;
+pub use word::Word;

@@ -1,0 +1,163 @@
+//! Transposition by registers of 64 bytes.
+//!
+//! Seen as a matrix of bytes, a register has 8 x 8 of them, and seen as eight 64-bit words it has eight 8 x 8 bit
+//! matrices. VPERMB transposes the bytes, GF2P8AFFINEQB the bits within each word: its output byte p has as bit i the
+//! parity of (byte 7 - i of the matrix) AND (byte p of the argument), so the argument's byte p = 2^p picks column p.
+
+use core::arch::x86_64::*;
+
+use crate::Plane;
+
+/// 2^p at byte p of each word.
+const COLUMNS: i64 = i64::from_le_bytes([1, 2, 4, 8, 16, 32, 64, 128]);
+
+/// Byte 8a + b takes byte 8b + a.
+const TRANSPOSED: [u8; 64] = {
+    let mut order = [0; 64];
+    let mut p = 0;
+    while p < 64 {
+        order[p] = (p % 8 * 8 + p / 8) as u8;
+        p += 1;
+    }
+    order
+};
+
+/// Byte 8a + b takes byte 8a + 7 - b.
+const REVERSED: [u8; 64] = {
+    let mut order = [0; 64];
+    let mut p = 0;
+    while p < 64 {
+        order[p] = (p ^ 7) as u8;
+        p += 1;
+    }
+    order
+};
+
+/// Byte 8a + 7 - b takes byte 8b + a: transposed, and reversed for the matrices of GF2P8AFFINEQB.
+const TRANSPOSED_REVERSED: [u8; 64] = {
+    let mut order = [0; 64];
+    let mut p = 0;
+    while p < 64 {
+        order[p] = ((7 - p % 8) * 8 + p / 8) as u8;
+        p += 1;
+    }
+    order
+};
+
+#[target_feature(enable = "avx512f,avx512bw,avx512vbmi,gfni")]
+pub(super) fn to_planes(bytes: &[u8], out: &mut [Plane; 8]) {
+    let mut rows = [_mm512_setzero_si512(); 8];
+    for (row, bytes) in rows.iter_mut().zip(bytes.chunks(64)) {
+        let matrices = _mm512_permutexvar_epi8(order(&REVERSED), load(bytes));
+        let columns = _mm512_gf2p8affine_epi64_epi8(_mm512_set1_epi64(COLUMNS), matrices, 0);
+        *row = _mm512_permutexvar_epi8(order(&TRANSPOSED), columns);
+    }
+    for (out, plane) in out.iter_mut().zip(transpose_words(rows)) {
+        // SAFETY: the plane covers 64 bytes, aligned to 64.
+        unsafe { _mm512_store_si512(out.0.as_mut_ptr().cast(), plane) }
+    }
+}
+
+#[target_feature(enable = "avx512f,avx512bw,avx512vbmi,gfni")]
+pub(super) fn from_planes(planes: &[Plane; 8], out: &mut [u8]) {
+    let words = words_of_planes(planes.each_ref());
+    for (out, words) in out.chunks_mut(64).zip(words) {
+        store(transpose_bits(words), out);
+    }
+}
+
+/// The bytes of 64 lanes from the words of their planes, plane i's as word i.
+#[inline]
+#[target_feature(enable = "avx512f,avx512vbmi,gfni")]
+pub(crate) fn transpose_bits(words: __m512i) -> __m512i {
+    let matrices = _mm512_permutexvar_epi8(order(&TRANSPOSED_REVERSED), words);
+    _mm512_gf2p8affine_epi64_epi8(_mm512_set1_epi64(COLUMNS), matrices, 0)
+}
+
+/// The eight matrices of GF2P8AFFINEQB that together map a byte to the sum of the 64-bit weights of its bits, matrix j
+/// giving byte j of the sum.
+#[inline]
+#[target_feature(enable = "avx512f,avx512vbmi,gfni")]
+pub(crate) fn affine_matrices(weights: __m512i) -> __m512i {
+    let matrices = _mm512_permutexvar_epi8(order(&TRANSPOSED_REVERSED), weights);
+    _mm512_gf2p8affine_epi64_epi8(_mm512_set1_epi64(COLUMNS.swap_bytes()), matrices, 0)
+}
+
+/// Register w gets word w of each plane, plane i's as word i.
+#[inline]
+#[target_feature(enable = "avx512f")]
+pub(crate) fn words_of_planes(planes: [&Plane; 8]) -> [__m512i; 8] {
+    let mut rows = [_mm512_setzero_si512(); 8];
+    for (row, plane) in rows.iter_mut().zip(planes) {
+        // SAFETY: the plane covers 64 bytes, aligned to 64.
+        *row = unsafe { _mm512_load_si512(plane.0.as_ptr().cast()) };
+    }
+    transpose_words(rows)
+}
+
+/// Transposes an 8 x 8 matrix of words, a register a row.
+#[inline]
+#[target_feature(enable = "avx512f")]
+fn transpose_words(r: [__m512i; 8]) -> [__m512i; 8] {
+    // Words 2k of two rows side by side, then words 2k + 1.
+    let even = [
+        _mm512_unpacklo_epi64(r[0], r[1]),
+        _mm512_unpacklo_epi64(r[2], r[3]),
+        _mm512_unpacklo_epi64(r[4], r[5]),
+        _mm512_unpacklo_epi64(r[6], r[7]),
+    ];
+    let odd = [
+        _mm512_unpackhi_epi64(r[0], r[1]),
+        _mm512_unpackhi_epi64(r[2], r[3]),
+        _mm512_unpackhi_epi64(r[4], r[5]),
+        _mm512_unpackhi_epi64(r[6], r[7]),
+    ];
+    let [w0, w2, w4, w6] = transpose_pairs(even);
+    let [w1, w3, w5, w7] = transpose_pairs(odd);
+    [w0, w1, w2, w3, w4, w5, w6, w7]
+}
+
+/// Transposes a 4 x 4 matrix of pairs of words.
+#[inline]
+#[target_feature(enable = "avx512f")]
+fn transpose_pairs(r: [__m512i; 4]) -> [__m512i; 4] {
+    let low01 = _mm512_shuffle_i64x2(r[0], r[1], 0x44);
+    let high01 = _mm512_shuffle_i64x2(r[0], r[1], 0xee);
+    let low23 = _mm512_shuffle_i64x2(r[2], r[3], 0x44);
+    let high23 = _mm512_shuffle_i64x2(r[2], r[3], 0xee);
+    [
+        _mm512_shuffle_i64x2(low01, low23, 0x88),
+        _mm512_shuffle_i64x2(low01, low23, 0xdd),
+        _mm512_shuffle_i64x2(high01, high23, 0x88),
+        _mm512_shuffle_i64x2(high01, high23, 0xdd),
+    ]
+}
+
+/// The register that holds a permutation of bytes.
+#[inline]
+#[target_feature(enable = "avx512f")]
+pub(crate) fn order(bytes: &[u8; 64]) -> __m512i {
+    // SAFETY: the reference covers 64 bytes.
+    unsafe { _mm512_loadu_si512(bytes.as_ptr().cast()) }
+}
+
+/// The first 64 bytes, zeros after the last.
+#[inline]
+#[target_feature(enable = "avx512f,avx512bw")]
+fn load(bytes: &[u8]) -> __m512i {
+    // SAFETY: the mask names only bytes of the slice.
+    unsafe { _mm512_maskz_loadu_epi8(mask(bytes.len()), bytes.as_ptr().cast()) }
+}
+
+/// Overwrites the first 64 bytes, or as many as there are.
+#[inline]
+#[target_feature(enable = "avx512f,avx512bw")]
+fn store(x: __m512i, place: &mut [u8]) {
+    // SAFETY: the mask names only bytes of the slice.
+    unsafe { _mm512_mask_storeu_epi8(place.as_mut_ptr().cast(), mask(place.len()), x) }
+}
+
+#[inline(always)]
+fn mask(length: usize) -> __mmask64 {
+    if length >= 64 { u64::MAX } else { (1 << length) - 1 }
+}

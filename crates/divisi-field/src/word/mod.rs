@@ -1,0 +1,133 @@
+//! A plane in registers, so that one generic text becomes AVX-512, AVX2 and portable code.
+
+use core::ops::{BitAnd, BitAndAssign, BitOr, BitXor, BitXorAssign, Not};
+
+use crate::Plane;
+
+#[cfg(target_arch = "aarch64")]
+mod aarch64;
+#[cfg(target_arch = "x86_64")]
+pub(crate) mod x86;
+
+/// What the portable kernel computes with: the vector registers that every processor of the architecture has, else
+/// machine words.
+#[cfg(target_arch = "x86_64")]
+pub(crate) type Baseline = x86::Xmm;
+#[cfg(target_arch = "aarch64")]
+pub(crate) type Baseline = aarch64::Neon;
+#[cfg(not(any(target_arch = "x86_64", target_arch = "aarch64")))]
+pub(crate) type Baseline = Plane;
+
+/// One bit of 512 lanes, loaded: a [`Plane`] itself, or vector registers inside a [`Task`](crate::kernel::Task).
+pub trait Word:
+    Copy
+    + BitXor<Output = Self>
+    + BitXorAssign
+    + BitAnd<Output = Self>
+    + BitAndAssign
+    + BitOr<Output = Self>
+    + Not<Output = Self>
+    + sealed::Sealed
+{
+    /// Loads a plane.
+    fn load(plane: &Plane) -> Self;
+
+    /// Stores a plane.
+    fn store(self, plane: &mut Plane);
+
+    /// All lanes zero.
+    #[inline(always)]
+    fn zero() -> Self {
+        Self::load(&Plane::ZERO)
+    }
+
+    /// All lanes the low bit of `bit`.
+    #[inline(always)]
+    fn splat(bit: u64) -> Self {
+        Self::load(&Plane::splat(bit))
+    }
+
+    /// Loads the planes of an element.
+    #[inline(always)]
+    fn load_all<const N: usize>(planes: &[Plane; N]) -> [Self; N] {
+        let mut words = [Self::zero(); N];
+        for (word, plane) in words.iter_mut().zip(planes) {
+            *word = Self::load(plane);
+        }
+        words
+    }
+
+    /// Stores the planes of an element.
+    #[inline(always)]
+    fn store_all<const N: usize>(words: &[Self; N], planes: &mut [Plane; N]) {
+        for (word, plane) in words.iter().zip(planes) {
+            word.store(plane);
+        }
+    }
+}
+
+mod sealed {
+    pub trait Sealed {}
+}
+
+impl sealed::Sealed for Plane {}
+
+impl Word for Plane {
+    #[inline(always)]
+    fn load(plane: &Plane) -> Self {
+        *plane
+    }
+
+    #[inline(always)]
+    fn store(self, plane: &mut Plane) {
+        *plane = self;
+    }
+}
+
+/// The operators of a register type, from a function for each.
+macro_rules! register_operators {
+    ($register:ident, $xor:path, $and:path, $or:path) => {
+        impl core::ops::BitXor for $register {
+            type Output = Self;
+            #[inline(always)]
+            fn bitxor(self, other: Self) -> Self {
+                $xor(self, other)
+            }
+        }
+        impl core::ops::BitAnd for $register {
+            type Output = Self;
+            #[inline(always)]
+            fn bitand(self, other: Self) -> Self {
+                $and(self, other)
+            }
+        }
+        impl core::ops::BitOr for $register {
+            type Output = Self;
+            #[inline(always)]
+            fn bitor(self, other: Self) -> Self {
+                $or(self, other)
+            }
+        }
+        impl core::ops::BitXorAssign for $register {
+            #[inline(always)]
+            fn bitxor_assign(&mut self, other: Self) {
+                *self = *self ^ other;
+            }
+        }
+        impl core::ops::BitAndAssign for $register {
+            #[inline(always)]
+            fn bitand_assign(&mut self, other: Self) {
+                *self = *self & other;
+            }
+        }
+        impl core::ops::Not for $register {
+            type Output = Self;
+            #[inline(always)]
+            fn not(self) -> Self {
+                self ^ <Self as $crate::Word>::load(&$crate::Plane::ONES)
+            }
+        }
+        impl $crate::word::sealed::Sealed for $register {}
+    };
+}
+pub(crate) use register_operators;

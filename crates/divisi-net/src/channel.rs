@@ -1,0 +1,129 @@
+//! A channel: one strand of one session on a mesh.
+
+use crate::fault::Fault;
+use crate::frame::{Control, MAX_BODY};
+use crate::inbox::{Look, Progress, Turn};
+use crate::mesh::{Core, Link, Out};
+use crate::permits;
+use crate::session::Session;
+use crate::world::later;
+use crate::{PartyId, Step};
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+/// How long a peer may take to say whom it waits for itself.
+const GRACE: Duration = Duration::from_millis(500);
+/// How long a thread waits on one link before it looks after all.
+pub(crate) const PATIENCE: Duration = Duration::from_millis(100);
+
+/// A strand's way to its peers in one session.
+///
+/// Sends and receives of one channel are in order on each link. After a [`Fault`] the session is over: call
+/// [`Channel::poison`], which tells the other strands and the peers.
+pub struct Channel {
+    core: Arc<Core>,
+    session: Arc<Session>,
+    strand: u32,
+}
+
+impl Channel {
+    pub(crate) fn new(core: Arc<Core>, session: Arc<Session>, strand: u32) -> Self {
+        Self { core, session, strand }
+    }
+
+    /// This party.
+    pub fn me(&self) -> PartyId {
+        self.core.me
+    }
+
+    /// The session's number.
+    pub fn session(&self) -> u32 {
+        self.session.number
+    }
+
+    /// The strand's number.
+    pub fn strand(&self) -> u32 {
+        self.strand
+    }
+
+    /// Sends a message. It never waits for the peer to read, except when more than the link's buffer is unread.
+    pub fn send(&self, to: PartyId, step: Step, depth: u32, body: &[u8]) -> Result<(), Fault> {
+        self.session.check(step)?;
+        if body.len() > MAX_BODY {
+            return Err(Fault::Misuse { step, what: "the message is longer than 1 GiB" });
+        }
+        self.core.send(to, step, &self.session, self.strand, depth, body)
+    }
+
+    /// Receives the message of exactly `body.len()` bytes that `from` sent for this step; returns its depth.
+    pub fn recv(&self, from: PartyId, step: Step, body: &mut [u8]) -> Result<u32, Fault> {
+        let link = self.core.link(from, step)?;
+        let key = (self.session.number, self.strand);
+        let mut progress = Progress::default();
+        let mut begun: Option<(Instant, Instant)> = None;
+        let mut asked = false;
+        loop {
+            self.session.check(step)?;
+            let due = match link.inbox.take(key, step, body, &mut progress, &*self.core.world)? {
+                Look::Complete(depth) => {
+                    if asked {
+                        link.inbox.ask(key, false);
+                    }
+                    return Ok(depth);
+                }
+                Look::Wait(due) => due,
+            };
+            let now = self.core.world.now();
+            let (start, mut limit) = *begun.get_or_insert_with(|| (now, later(now, self.core.timeout())));
+            if now >= limit {
+                let claim = if asked { link.inbox.take_claim(key) } else { None };
+                if !asked {
+                    asked = true;
+                    link.inbox.ask(key, true);
+                    self.core.tell(from, link, key.0, Control::Ask { strand: key.1 });
+                }
+                limit += GRACE;
+                if now >= limit || claim.is_some() {
+                    let claim = claim.flatten();
+                    return Err(Fault::Stalled { peer: from, step, waited: now - start, claim });
+                }
+            }
+            self.wait(from, link, step, due.map_or(limit, |due| due.min(limit)), now >= start + PATIENCE);
+        }
+    }
+
+    /// Waits, without a permit, until a look into the inbox is worth while or `until` has come.
+    fn wait(&self, from: PartyId, link: &Link, step: Step, until: Instant, long: bool) {
+        let core = &*self.core;
+        let key = (self.session.number, self.strand);
+        let pause = permits::pause();
+        let stop = || self.session.is_over();
+        let Out::Tls(tls) = &link.out else {
+            link.inbox.wait(key, step, until, false, &*core.world, stop);
+            return;
+        };
+        let until = until.min(core.world.now() + PATIENCE);
+        if link.inbox.wait(key, step, until, true, &*core.world, stop) == Turn::Look {
+            return;
+        }
+        tls.read(core, from, until, long, pause, &stop);
+        link.inbox.leave(Some(key));
+    }
+
+    /// Ends the session: its strands wake with [`Fault::Poisoned`], each peer gets one frame that says so, and
+    /// nothing else is ever sent in it.
+    pub fn poison(&self) {
+        self.core.poison(&self.session);
+    }
+
+    /// Whether the session is over.
+    pub fn is_poisoned(&self) -> bool {
+        self.session.is_over()
+    }
+}
+
+impl Drop for Channel {
+    fn drop(&mut self) {
+        self.core.shut((self.session.number, self.strand));
+    }
+}

@@ -1,0 +1,417 @@
+//! The configuration: one TOML file that all parties and clients share.
+//!
+//! ```toml
+//! version = 1
+//! timeout_seconds = 10        # optional: the time limit of a receive
+//! connect_seconds = 30        # optional: how long a party waits for the others
+//!
+//! [[party]]
+//! id = 1
+//! address = "one.example:4701"
+//! key = "..."                 # the Ed25519 public key, 64 hexadecimal digits,
+//!                             # or in its place: fingerprint = "..."
+//! [[client]]
+//! name = "alice"
+//! key = "..."
+//! ```
+
+use crate::identity::{Fingerprint, Identity, PublicKey};
+use crate::{PartyId, World};
+use serde::{Deserialize, Serialize};
+use std::collections::HashMap;
+use std::fmt;
+use std::path::Path;
+use std::time::Duration;
+
+/// The port of party 1 where the caller names no hosts.
+const FIRST_PORT: u16 = 4701;
+/// No configuration file is longer.
+const LONGEST: u64 = 4 << 20;
+
+/// What is wrong with a configuration, and what to do about it: one sentence.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ConfigError(String);
+
+impl ConfigError {
+    pub(crate) fn new(message: impl Into<String>) -> Self {
+        Self(message.into())
+    }
+}
+
+impl fmt::Display for ConfigError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl std::error::Error for ConfigError {}
+
+/// A pinned identity: the public key, or its fingerprint alone.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Pin {
+    /// The key itself.
+    Key(PublicKey),
+    /// Its fingerprint.
+    Fingerprint(Fingerprint),
+}
+
+impl Pin {
+    /// The fingerprint that is pinned either way.
+    pub fn fingerprint(&self) -> Fingerprint {
+        match self {
+            Self::Key(key) => key.fingerprint(),
+            Self::Fingerprint(fingerprint) => *fingerprint,
+        }
+    }
+}
+
+/// A party of the mesh.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Party {
+    /// Its number.
+    pub id: PartyId,
+    /// Where it listens, `host:port`.
+    pub address: String,
+    /// Its identity.
+    pub pin: Pin,
+}
+
+/// A client that the parties serve.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Client {
+    /// Its name.
+    pub name: String,
+    /// Its identity.
+    pub pin: Pin,
+}
+
+/// A checked configuration: parties 1 to n, no address, name or key twice.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Config {
+    parties: Vec<Party>,
+    clients: Vec<Client>,
+    timeout_seconds: Option<f64>,
+    connect_seconds: Option<f64>,
+}
+
+/// A new configuration with the identities that it names.
+#[derive(Debug)]
+pub struct Created {
+    /// For all.
+    pub config: Config,
+    /// One for each party, in order.
+    pub parties: Vec<Identity>,
+    /// One for each client, in order.
+    pub clients: Vec<Identity>,
+}
+
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct FileForm {
+    version: u32,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    timeout_seconds: Option<f64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    connect_seconds: Option<f64>,
+    #[serde(default)]
+    party: Vec<PartyForm>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    client: Vec<ClientForm>,
+}
+
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct PartyForm {
+    id: u8,
+    address: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    key: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    fingerprint: Option<String>,
+}
+
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct ClientForm {
+    name: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    key: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    fingerprint: Option<String>,
+}
+
+fn pin(who: &str, key: Option<&str>, fingerprint: Option<&str>) -> Result<Pin, ConfigError> {
+    let wrong = |what: &str| ConfigError(format!("the {what} of {who} is not 64 hexadecimal digits: copy it again"));
+    match (key, fingerprint) {
+        (Some(key), None) => key.parse().map(Pin::Key).map_err(|_| wrong("key")),
+        (None, Some(print)) => print.parse().map(Pin::Fingerprint).map_err(|_| wrong("fingerprint")),
+        (None, None) => Err(ConfigError(format!("{who} has no key: add `key = \"...\"`"))),
+        (Some(_), Some(_)) => Err(ConfigError(format!("{who} has a key and a fingerprint: keep one of them"))),
+    }
+}
+
+fn unpin(pin: &Pin) -> (Option<String>, Option<String>) {
+    match pin {
+        Pin::Key(key) => (Some(key.to_string()), None),
+        Pin::Fingerprint(print) => (None, Some(print.to_string())),
+    }
+}
+
+impl Config {
+    /// Reads the file.
+    pub fn load(path: &Path) -> Result<Self, ConfigError> {
+        let failed = |why: String| {
+            ConfigError(format!(
+                "the configuration {} cannot be read ({why}): give the file that `mesh new` wrote",
+                path.display()
+            ))
+        };
+        let size = std::fs::metadata(path).map_err(|e| failed(e.to_string()))?.len();
+        if size > LONGEST {
+            return Err(failed(format!("it has {size} bytes")));
+        }
+        let text = std::fs::read_to_string(path).map_err(|e| failed(e.to_string()))?;
+        Self::parse(&text).map_err(|e| ConfigError(format!("in {}: {e}", path.display())))
+    }
+
+    /// Reads the text.
+    pub fn parse(text: &str) -> Result<Self, ConfigError> {
+        let form: FileForm = toml::from_str(text).map_err(|e| {
+            let place = e.span().and_then(|span| text.get(..span.start));
+            let line = place.map_or(1, |before| before.matches('\n').count() + 1);
+            let message = e.message().lines().collect::<Vec<_>>().join(", ");
+            ConfigError(format!("line {line}: {message}"))
+        })?;
+        if form.version != 1 {
+            let version = form.version;
+            return Err(ConfigError(format!(
+                "the configuration has version {version} and this program knows version 1: use the program that \
+                 made it, or make a new one with `mesh new`"
+            )));
+        }
+        let mut parties = Vec::new();
+        for p in form.party {
+            let id = PartyId::new(p.id)
+                .ok_or_else(|| ConfigError::new("a party has id 0: parties are numbered from 1"))?;
+            let pin = pin(&id.to_string(), p.key.as_deref(), p.fingerprint.as_deref())?;
+            parties.push(Party { id, address: p.address, pin });
+        }
+        let mut clients = Vec::new();
+        for c in form.client {
+            let pin = pin(&format!("client {}", c.name), c.key.as_deref(), c.fingerprint.as_deref())?;
+            clients.push(Client { name: c.name, pin });
+        }
+        let FileForm { timeout_seconds, connect_seconds, .. } = form;
+        Self { parties, clients, timeout_seconds, connect_seconds }.checked()
+    }
+
+    /// The text of the file.
+    pub fn to_toml(&self) -> String {
+        let party = self.parties.iter().map(|p| {
+            let (key, fingerprint) = unpin(&p.pin);
+            PartyForm { id: p.id.number(), address: p.address.clone(), key, fingerprint }
+        });
+        let client = self.clients.iter().map(|c| {
+            let (key, fingerprint) = unpin(&c.pin);
+            ClientForm { name: c.name.clone(), key, fingerprint }
+        });
+        let form = FileForm {
+            version: 1,
+            timeout_seconds: self.timeout_seconds,
+            connect_seconds: self.connect_seconds,
+            party: party.collect(),
+            client: client.collect(),
+        };
+        toml::to_string(&form).unwrap_or_default()
+    }
+
+    /// Identities for `parties` parties and the named clients, and the configuration that pins them. Without
+    /// hosts all parties are on this machine.
+    pub fn create(
+        parties: usize,
+        hosts: &[String],
+        clients: &[String],
+        world: &dyn World,
+    ) -> Result<Created, ConfigError> {
+        if !(2..=255).contains(&parties) {
+            return Err(ConfigError(format!("a mesh has 2 to 255 parties, not {parties}")));
+        }
+        if !hosts.is_empty() && hosts.len() != parties {
+            let given = hosts.len();
+            return Err(ConfigError(format!("{given} hosts for {parties} parties: name one host:port for each")));
+        }
+        let made: Vec<Identity> = (0..parties).map(|_| Identity::generate(world)).collect();
+        let named: Vec<Identity> = clients.iter().map(|_| Identity::generate(world)).collect();
+        let party = |(id, own): (PartyId, &Identity)| Party {
+            id,
+            address: hosts.get(id.index()).cloned().unwrap_or_else(|| {
+                format!("127.0.0.1:{}", usize::from(FIRST_PORT) + id.index())
+            }),
+            pin: Pin::Key(own.public()),
+        };
+        let client = |(name, own): (&String, &Identity)| Client { name: name.clone(), pin: Pin::Key(own.public()) };
+        let config = Self {
+            parties: PartyId::all(parties).zip(&made).map(party).collect(),
+            clients: clients.iter().zip(&named).map(client).collect(),
+            timeout_seconds: None,
+            connect_seconds: None,
+        }
+        .checked()?;
+        Ok(Created { config, parties: made, clients: named })
+    }
+
+    /// Adds the next party, or gives a party that is there another identity and, if named, another address.
+    pub fn add_party(&self, id: PartyId, address: Option<&str>, pin: Pin) -> Result<Self, ConfigError> {
+        let mut new = self.clone();
+        match (new.parties.get_mut(id.index()), address) {
+            (Some(party), _) => {
+                party.pin = pin;
+                party.address = address.unwrap_or(&party.address).to_owned();
+            }
+            (None, Some(address)) => new.parties.push(Party { id, address: address.to_owned(), pin }),
+            (None, None) => return Err(ConfigError(format!("{id} is new: name its address, host:port"))),
+        }
+        new.checked()
+    }
+
+    /// Adds a client, or gives one that is there another identity.
+    pub fn add_client(&self, name: &str, pin: Pin) -> Result<Self, ConfigError> {
+        let mut new = self.clone();
+        match new.clients.iter_mut().find(|c| c.name == name) {
+            Some(client) => client.pin = pin,
+            None => new.clients.push(Client { name: name.to_owned(), pin }),
+        }
+        new.checked()
+    }
+
+    fn checked(mut self) -> Result<Self, ConfigError> {
+        let fail = |message: String| Err(ConfigError(message));
+        self.parties.sort_by_key(|p| p.id);
+        if self.parties.len() < 2 {
+            return fail("a mesh has at least two parties: add a [[party]] for each".into());
+        }
+        for pair in self.parties.windows(2) {
+            if let [a, b] = pair {
+                if a.id == b.id {
+                    return fail(format!("{} is there twice: give each party its own id", a.id));
+                }
+            }
+        }
+        let mut addresses = HashMap::new();
+        let mut keys: HashMap<Fingerprint, String> = HashMap::new();
+        let mut names = HashMap::new();
+        for (want, p) in PartyId::all(255).zip(&self.parties) {
+            if p.id != want {
+                return fail(format!("{want} is missing: number the parties from 1 without gaps"));
+            }
+            let port = p.address.rsplit_once(':').filter(|(host, _)| !host.is_empty());
+            if port.and_then(|(_, port)| port.parse::<u16>().ok()).is_none_or(|port| port == 0) {
+                let address = &p.address;
+                return fail(format!("the address \"{address}\" of {want} is not host:port: write it like host:4701"));
+            }
+            if let Some(other) = addresses.insert(p.address.as_str(), want) {
+                return fail(format!("{other} and {want} have the same address {}: give each its own", p.address));
+            }
+            if let Some(other) = keys.insert(p.pin.fingerprint(), want.to_string()) {
+                return fail(format!("{other} and {want} have the same key: each needs an identity of its own"));
+            }
+        }
+        for c in &self.clients {
+            let good = |b: u8| b.is_ascii_alphanumeric() || b"-_.@".contains(&b);
+            if c.name.is_empty() || c.name.len() > 64 || !c.name.bytes().all(good) {
+                let name = c.name.escape_default();
+                return fail(format!("the client name \"{name}\" is not 1 to 64 letters, digits, or any of -_.@"));
+            }
+            if names.insert(c.name.as_str(), ()).is_some() {
+                return fail(format!("client {} is there twice: give each client its own name", c.name));
+            }
+            if let Some(other) = keys.insert(c.pin.fingerprint(), format!("client {}", c.name)) {
+                let name = &c.name;
+                return fail(format!("{other} and client {name} have the same key: each needs an identity of its own"));
+            }
+        }
+        for (name, value) in
+            [("timeout_seconds", self.timeout_seconds), ("connect_seconds", self.connect_seconds)]
+        {
+            if value.is_some_and(|v| !(0.01..=86_400.0).contains(&v)) {
+                return fail(format!("{name} is not between 0.01 and 86400: write a number of seconds"));
+            }
+        }
+        Ok(self)
+    }
+
+    /// The parties, in order.
+    pub fn parties(&self) -> &[Party] {
+        &self.parties
+    }
+
+    /// The clients.
+    pub fn clients(&self) -> &[Client] {
+        &self.clients
+    }
+
+    /// A party by its number.
+    pub fn party(&self, id: PartyId) -> Result<&Party, ConfigError> {
+        let n = self.parties.len();
+        let missing = || ConfigError(format!("there is no {id} in the configuration: its parties are 1 to {n}"));
+        self.parties.get(id.index()).ok_or_else(missing)
+    }
+
+    /// The party with this identity.
+    pub fn party_of(&self, identity: Fingerprint) -> Option<PartyId> {
+        self.parties.iter().find(|p| p.pin.fingerprint() == identity).map(|p| p.id)
+    }
+
+    /// The client with this identity.
+    pub fn client_of(&self, identity: Fingerprint) -> Option<&Client> {
+        self.clients.iter().find(|c| c.pin.fingerprint() == identity)
+    }
+
+    /// The time limit of a receive.
+    pub fn timeout(&self) -> Duration {
+        seconds(self.timeout_seconds, 10)
+    }
+
+    /// How long a party waits for the others.
+    pub fn connect(&self) -> Duration {
+        seconds(self.connect_seconds, 30)
+    }
+
+    /// The BLAKE3 hash of all that the parties must agree on: who they are and whom they serve. Addresses and
+    /// time limits may differ from place to place.
+    pub fn digest(&self) -> [u8; 32] {
+        let mut hash = blake3::Hasher::new_derive_key("divisi configuration, version 1");
+        hash.update(&(self.parties.len() as u64).to_le_bytes());
+        for p in &self.parties {
+            hash.update(&[p.id.number()]).update(p.pin.fingerprint().bytes());
+        }
+        let mut clients: Vec<&Client> = self.clients.iter().collect();
+        clients.sort_by(|a, b| a.name.cmp(&b.name));
+        for c in clients {
+            hash.update(&(c.name.len() as u64).to_le_bytes()).update(c.name.as_bytes());
+            hash.update(c.pin.fingerprint().bytes());
+        }
+        *hash.finalize().as_bytes()
+    }
+
+    /// That `identity` is the one pinned for party `me`.
+    pub fn check_identity(&self, me: PartyId, identity: &Identity) -> Result<(), ConfigError> {
+        let (pinned, own) = (self.party(me)?.pin.fingerprint(), identity.fingerprint());
+        if pinned == own {
+            return Ok(());
+        }
+        let whose = match (self.party_of(own), self.client_of(own)) {
+            (Some(other), _) => format!("that of {other}"),
+            (_, Some(client)) => format!("that of client {}", client.name),
+            _ => "not in the configuration".into(),
+        };
+        Err(ConfigError(format!(
+            "this identity is {whose}: its fingerprint is {own}, and the configuration pins {pinned} for {me}; give \
+             the right file, or pin this one with `mesh add`"
+        )))
+    }
+}
+
+fn seconds(value: Option<f64>, default: u64) -> Duration {
+    value.and_then(|s| Duration::try_from_secs_f64(s).ok()).unwrap_or(Duration::from_secs(default))
+}

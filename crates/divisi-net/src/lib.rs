@@ -1,0 +1,54 @@
+//! Meshes of parties over mutual TLS 1.3 or memory, with time limits, emulation and tampering.
+//!
+//! A [`Mesh`] is one party's set of links to all others; many sessions share it. A [`Channel`] is one strand of
+//! one session: it sends without waiting for the peer to read, and receives messages whose length and step the
+//! protocol knows, within a time limit. What goes wrong is a [`Fault`] that names peer and step. This crate knows
+//! nothing of protocols.
+//!
+//! Trust: links over TLS are authenticated, confidential and ordered (the setting that every protocol of the
+//! project assumes); the peer at the other end may be corrupt, so no length, number or order that it sends is
+//! believed. Links in memory are for tests and for parties that share a process anyway.
+//!
+//! ```
+//! use divisi_net::{memory, step};
+//! let meshes = memory::mesh(3);
+//! std::thread::scope(|s| {
+//!     for mesh in &meshes {
+//!         s.spawn(move || {
+//!             let n = mesh.parties();
+//!             let channel = mesh.open(1, 0)?;
+//!             channel.send(mesh.me().next(n), step!("ring"), 1, &[mesh.me().number()])?;
+//!             let mut got = [0];
+//!             channel.recv(mesh.me().prev(n), step!("ring"), &mut got)?;
+//!             assert_eq!(got[0], mesh.me().prev(n).number());
+//!             Ok::<_, divisi_net::Fault>(())
+//!         });
+//!     }
+//! });
+//! ```
+#![forbid(unsafe_code)]
+
+mod channel;
+mod emulate;
+mod fault;
+mod frame;
+mod inbox;
+mod link;
+pub mod memory;
+mod mesh;
+mod party;
+mod permits;
+mod session;
+mod step;
+pub mod tamper;
+mod world;
+
+pub use channel::Channel;
+pub use emulate::Emulation;
+pub use fault::{Fault, Loss};
+pub use frame::{Frame, wire_bytes};
+pub use mesh::{Mesh, Options};
+pub use party::PartyId;
+pub use permits::{Permit, Permits};
+pub use step::Step;
+pub use world::{Machine, World};

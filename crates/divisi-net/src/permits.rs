@@ -1,0 +1,164 @@
+//! Permits: how many threads of a process run protocol code at once (`--threads T`).
+//!
+//! A strand enters before it works; a receive that has to wait gives the permit back while it waits and takes
+//! one again before it touches what came. Waiting threads are served in the order of their coming.
+
+use crate::world::lock;
+use std::cell::RefCell;
+use std::marker::PhantomData;
+use std::sync::{Arc, Condvar, Mutex, PoisonError};
+
+thread_local! {
+    /// The permits of which this thread holds one.
+    static HELD: RefCell<Option<Permits>> = const { RefCell::new(None) };
+}
+
+/// A number of permits shared by all threads that hold a clone.
+#[derive(Clone)]
+pub struct Permits(Arc<Pool>);
+
+struct Pool {
+    total: usize,
+    state: Mutex<State>,
+    turn: Condvar,
+}
+
+struct State {
+    used: usize,
+    /// The next number to be drawn by a thread that waits.
+    drawn: u64,
+    /// The number whose turn it is.
+    served: u64,
+}
+
+impl Permits {
+    /// At most `threads` (at least one) threads inside at a time.
+    pub fn new(threads: usize) -> Self {
+        let state = Mutex::new(State { used: 0, drawn: 0, served: 0 });
+        Self(Arc::new(Pool { total: threads.max(1), state, turn: Condvar::new() }))
+    }
+
+    /// No limit.
+    pub fn unlimited() -> Self {
+        Self::new(usize::MAX)
+    }
+
+    /// How many there are.
+    pub fn total(&self) -> usize {
+        self.0.total
+    }
+
+    /// Takes a permit, waiting for one if need be. A thread that holds one already gets no second.
+    pub fn enter(&self) -> Permit {
+        let own = HELD.with_borrow_mut(|held| match held {
+            Some(_) => false,
+            None => {
+                *held = Some(self.clone());
+                true
+            }
+        });
+        if own {
+            self.acquire();
+        }
+        Permit { own, here: PhantomData }
+    }
+
+    /// Runs `wait`, which blocks on something other than a link, with this thread's permit free for others.
+    pub fn outside<R>(&self, wait: impl FnOnce() -> R) -> R {
+        let _pause = pause();
+        wait()
+    }
+
+    fn acquire(&self) {
+        let pool = &*self.0;
+        let mut state = lock(&pool.state);
+        let number = state.drawn;
+        state.drawn += 1;
+        while state.served != number || state.used >= pool.total {
+            state = pool.turn.wait(state).unwrap_or_else(PoisonError::into_inner);
+        }
+        state.served += 1;
+        state.used += 1;
+        if state.used < pool.total && state.served != state.drawn {
+            pool.turn.notify_all();
+        }
+    }
+
+    fn release(&self) {
+        let mut state = lock(&self.0.state);
+        state.used -= 1;
+        if state.served != state.drawn {
+            self.0.turn.notify_all();
+        }
+    }
+}
+
+/// Held by a thread that may run; given back on drop.
+#[must_use]
+pub struct Permit {
+    own: bool,
+    /// Bound to its thread.
+    here: PhantomData<*const ()>,
+}
+
+impl Drop for Permit {
+    fn drop(&mut self) {
+        if self.own {
+            if let Some(held) = HELD.with_borrow_mut(Option::take) {
+                held.release();
+            }
+        }
+    }
+}
+
+/// While it lives, this thread's permit is free for others.
+pub(crate) struct Pause(Option<Permits>);
+
+/// Gives the thread's permit back until the result is dropped; does nothing if it has none.
+pub(crate) fn pause() -> Pause {
+    let held = HELD.with_borrow_mut(Option::take);
+    if let Some(permits) = &held {
+        permits.release();
+    }
+    Pause(held)
+}
+
+impl Drop for Pause {
+    fn drop(&mut self) {
+        if let Some(permits) = self.0.take() {
+            permits.acquire();
+            HELD.set(Some(permits));
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::sync::atomic::{AtomicUsize, Ordering};
+    use std::time::Duration;
+
+    #[test]
+    fn never_more_than_t_inside_and_pauses_make_room() {
+        let permits = Permits::new(2);
+        let (inside, most, done) = (AtomicUsize::new(0), AtomicUsize::new(0), AtomicUsize::new(0));
+        std::thread::scope(|s| {
+            for _ in 0..8 {
+                s.spawn(|| {
+                    let _permit = permits.enter();
+                    let _nested = permits.enter();
+                    for _ in 0..20 {
+                        most.fetch_max(inside.fetch_add(1, Ordering::SeqCst) + 1, Ordering::SeqCst);
+                        std::thread::sleep(Duration::from_micros(50));
+                        inside.fetch_sub(1, Ordering::SeqCst);
+                        drop(pause());
+                    }
+                    done.fetch_add(1, Ordering::SeqCst);
+                });
+            }
+        });
+        assert_eq!(done.into_inner(), 8);
+        assert_eq!(most.into_inner(), 2);
+        assert_eq!(lock(&permits.0.state).used, 0);
+    }
+}

@@ -1,0 +1,218 @@
+//! TLS 1.3 with raw public keys (RFC 7250) at both ends: no certificate exists, the key itself is pinned.
+//!
+//! No resumption, no tickets, no early data: every connection is a full mutual handshake (check M0.1). The key
+//! exchange prefers the hybrid of X25519 and ML-KEM-768.
+
+use crate::World;
+use crate::identity::{Fingerprint, Identity, PublicKey};
+use rustls::client::AlwaysResolvesClientRawPublicKeys;
+use rustls::client::danger::{HandshakeSignatureValid, ServerCertVerified, ServerCertVerifier};
+use rustls::crypto::{CryptoProvider, aws_lc_rs, verify_tls13_signature_with_raw_key};
+use rustls::pki_types::{CertificateDer, IpAddr, Ipv4Addr, ServerName, SubjectPublicKeyInfoDer, UnixTime};
+use rustls::server::danger::{ClientCertVerified, ClientCertVerifier};
+use rustls::server::{AlwaysResolvesServerRawPublicKeys, NoServerSessionStorage};
+use rustls::sign::CertifiedKey;
+use rustls::time_provider::TimeProvider;
+use rustls::version::TLS13;
+use rustls::{
+    CertificateError, CipherSuite, ClientConfig, ClientConnection, DigitallySignedStruct, DistinguishedName, Error,
+    PeerMisbehaved, ServerConfig, ServerConnection, SignatureScheme,
+};
+use std::fmt;
+use std::sync::{Arc, OnceLock};
+
+/// The protocol's name in the handshake.
+const ALPN: &[u8] = b"divisi/1";
+/// The label under which link secrets are exported (RFC 5705).
+pub(crate) const EXPORTER: &[u8] = b"EXPORTER-divisi-link-1";
+
+/// Which identities a handshake accepts.
+pub(crate) type Accept = Box<dyn Fn(Fingerprint) -> bool + Send + Sync>;
+
+/// Accepts an Ed25519 key that is pinned, and nothing else.
+struct Pinned {
+    accept: Accept,
+    /// The identity that the peer presented, accepted or not.
+    seen: Arc<OnceLock<Fingerprint>>,
+    provider: Arc<CryptoProvider>,
+}
+
+impl fmt::Debug for Pinned {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Pinned")
+    }
+}
+
+impl Pinned {
+    fn check(&self, spki: &CertificateDer<'_>, more: &[CertificateDer<'_>]) -> Result<(), Error> {
+        let Some(key) = PublicKey::from_spki(spki).filter(|_| more.is_empty()) else {
+            return Err(CertificateError::BadEncoding.into());
+        };
+        let fingerprint = key.fingerprint();
+        // A handshake presents one key.
+        let _ = self.seen.set(fingerprint);
+        if (self.accept)(fingerprint) {
+            Ok(())
+        } else {
+            Err(CertificateError::ApplicationVerificationFailure.into())
+        }
+    }
+
+    fn signature(
+        &self,
+        message: &[u8],
+        spki: &CertificateDer<'_>,
+        dss: &DigitallySignedStruct,
+    ) -> Result<HandshakeSignatureValid, Error> {
+        let spki = SubjectPublicKeyInfoDer::from(spki.as_ref());
+        verify_tls13_signature_with_raw_key(message, &spki, dss, &self.provider.signature_verification_algorithms)
+    }
+}
+
+impl ServerCertVerifier for Pinned {
+    fn verify_server_cert(
+        &self,
+        end_entity: &CertificateDer<'_>,
+        intermediates: &[CertificateDer<'_>],
+        _: &ServerName<'_>,
+        _: &[u8],
+        _: UnixTime,
+    ) -> Result<ServerCertVerified, Error> {
+        self.check(end_entity, intermediates).map(|()| ServerCertVerified::assertion())
+    }
+
+    fn verify_tls12_signature(
+        &self,
+        _: &[u8],
+        _: &CertificateDer<'_>,
+        _: &DigitallySignedStruct,
+    ) -> Result<HandshakeSignatureValid, Error> {
+        Err(PeerMisbehaved::SignedHandshakeWithUnadvertisedSigScheme.into())
+    }
+
+    fn verify_tls13_signature(
+        &self,
+        message: &[u8],
+        cert: &CertificateDer<'_>,
+        dss: &DigitallySignedStruct,
+    ) -> Result<HandshakeSignatureValid, Error> {
+        self.signature(message, cert, dss)
+    }
+
+    fn supported_verify_schemes(&self) -> Vec<SignatureScheme> {
+        vec![SignatureScheme::ED25519]
+    }
+
+    fn requires_raw_public_keys(&self) -> bool {
+        true
+    }
+}
+
+impl ClientCertVerifier for Pinned {
+    fn root_hint_subjects(&self) -> &[DistinguishedName] {
+        &[]
+    }
+
+    fn verify_client_cert(
+        &self,
+        end_entity: &CertificateDer<'_>,
+        intermediates: &[CertificateDer<'_>],
+        _: UnixTime,
+    ) -> Result<ClientCertVerified, Error> {
+        self.check(end_entity, intermediates).map(|()| ClientCertVerified::assertion())
+    }
+
+    fn verify_tls12_signature(
+        &self,
+        _: &[u8],
+        _: &CertificateDer<'_>,
+        _: &DigitallySignedStruct,
+    ) -> Result<HandshakeSignatureValid, Error> {
+        Err(PeerMisbehaved::SignedHandshakeWithUnadvertisedSigScheme.into())
+    }
+
+    fn verify_tls13_signature(
+        &self,
+        message: &[u8],
+        cert: &CertificateDer<'_>,
+        dss: &DigitallySignedStruct,
+    ) -> Result<HandshakeSignatureValid, Error> {
+        self.signature(message, cert, dss)
+    }
+
+    fn supported_verify_schemes(&self) -> Vec<SignatureScheme> {
+        vec![SignatureScheme::ED25519]
+    }
+
+    fn requires_raw_public_keys(&self) -> bool {
+        true
+    }
+}
+
+/// Gives TLS the world's clock.
+struct Clock(Arc<dyn World>);
+
+impl fmt::Debug for Clock {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Clock")
+    }
+}
+
+impl TimeProvider for Clock {
+    fn current_time(&self) -> Option<UnixTime> {
+        Some(UnixTime::since_unix_epoch(self.0.unix_time()))
+    }
+}
+
+fn provider() -> Arc<CryptoProvider> {
+    let mut provider = aws_lc_rs::default_provider();
+    // 128-bit keys, the project's security level, are the fastest: first choice.
+    provider.cipher_suites.sort_by_key(|suite| suite.suite() != CipherSuite::TLS13_AES_128_GCM_SHA256);
+    Arc::new(provider)
+}
+
+fn certified(identity: &Identity) -> Result<Arc<CertifiedKey>, Error> {
+    let key = aws_lc_rs::sign::any_eddsa_type(&identity.pkcs8())?;
+    Ok(Arc::new(CertifiedKey::new(vec![CertificateDer::from(identity.public().spki())], key)))
+}
+
+/// One end of a connection that is about to shake hands, and where the peer's identity will be told.
+pub(crate) struct Begun {
+    pub tls: rustls::Connection,
+    pub seen: Arc<OnceLock<Fingerprint>>,
+}
+
+/// The dialling end.
+pub(crate) fn dialler(identity: &Identity, accept: Accept, world: &Arc<dyn World>) -> Result<Begun, Error> {
+    let provider = provider();
+    let seen: Arc<OnceLock<Fingerprint>> = Arc::default();
+    let pinned = Arc::new(Pinned { accept, seen: seen.clone(), provider: provider.clone() });
+    let mut config = ClientConfig::builder_with_details(provider, Arc::new(Clock(world.clone())))
+        .with_protocol_versions(&[&TLS13])?
+        .dangerous()
+        .with_custom_certificate_verifier(pinned)
+        .with_client_cert_resolver(Arc::new(AlwaysResolvesClientRawPublicKeys::new(certified(identity)?)));
+    config.resumption = rustls::client::Resumption::disabled();
+    config.enable_sni = false;
+    config.enable_early_data = false;
+    config.alpn_protocols = vec![ALPN.to_vec()];
+    // The pin, not the name, says who the peer is.
+    let name = ServerName::IpAddress(IpAddr::V4(Ipv4Addr::from([0, 0, 0, 0])));
+    Ok(Begun { tls: ClientConnection::new(Arc::new(config), name)?.into(), seen })
+}
+
+/// The accepting end.
+pub(crate) fn acceptor(identity: &Identity, accept: Accept, world: &Arc<dyn World>) -> Result<Begun, Error> {
+    let provider = provider();
+    let seen: Arc<OnceLock<Fingerprint>> = Arc::default();
+    let pinned = Arc::new(Pinned { accept, seen: seen.clone(), provider: provider.clone() });
+    let mut config = ServerConfig::builder_with_details(provider, Arc::new(Clock(world.clone())))
+        .with_protocol_versions(&[&TLS13])?
+        .with_client_cert_verifier(pinned)
+        .with_cert_resolver(Arc::new(AlwaysResolvesServerRawPublicKeys::new(certified(identity)?)));
+    config.session_storage = Arc::new(NoServerSessionStorage {});
+    config.send_tls13_tickets = 0;
+    config.max_early_data_size = 0;
+    config.alpn_protocols = vec![ALPN.to_vec()];
+    Ok(Begun { tls: ServerConnection::new(Arc::new(config))?.into(), seen })
+}

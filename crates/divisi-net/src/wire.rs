@@ -1,0 +1,181 @@
+//! A TLS connection used by one thread, each call with its time limit: handshakes, greetings, clients.
+
+use crate::identity::Fingerprint;
+use crate::tls::{Begun, EXPORTER};
+use crate::world::{World, lasting};
+use rustix::event::{PollFd, PollFlags, poll};
+use rustls::AlertDescription;
+use std::io::{self, ErrorKind, Read, Write};
+use std::net::{Shutdown, TcpStream};
+use std::sync::Arc;
+use std::time::Instant;
+use zeroize::Zeroizing;
+
+/// How a call on a connection failed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Broken {
+    /// The time limit passed.
+    Timeout,
+    /// The peer closed the connection.
+    Closed,
+    /// The peer refused in the handshake; most often it does not know this identity.
+    Alert(AlertDescription),
+    /// The peer showed no identity that is accepted here.
+    Unpinned,
+    /// The peer's identity is not accepted here.
+    Identity(Fingerprint),
+    /// The bytes are not TLS, or not authentic.
+    Tls(String),
+    /// The network.
+    Io(ErrorKind),
+}
+
+/// An authenticated connection.
+pub(crate) struct Wire {
+    socket: TcpStream,
+    tls: rustls::Connection,
+    world: Arc<dyn World>,
+    peer: Fingerprint,
+}
+
+impl Wire {
+    /// Shakes hands.
+    pub fn establish(
+        socket: TcpStream,
+        begun: Begun,
+        world: Arc<dyn World>,
+        until: Instant,
+    ) -> Result<Self, Broken> {
+        let ready = socket.set_nonblocking(true).and_then(|()| socket.set_nodelay(true));
+        ready.map_err(|e| Broken::Io(e.kind()))?;
+        let Begun { tls, seen } = begun;
+        let zero = crate::PublicKey::new([0; 32]).fingerprint();
+        let mut wire = Self { socket, tls, world, peer: zero };
+        while wire.tls.is_handshaking() {
+            wire.flush(until)?;
+            if wire.tls.is_handshaking() {
+                wire.fill(until).map_err(|e| match (e, seen.get()) {
+                    (Broken::Unpinned, Some(peer)) => Broken::Identity(*peer),
+                    (e, _) => e,
+                })?;
+            }
+        }
+        wire.flush(until)?;
+        wire.peer = *seen.get().ok_or_else(|| Broken::Tls("the peer showed no identity".into()))?;
+        Ok(wire)
+    }
+
+    /// The peer's identity.
+    pub fn peer(&self) -> Fingerprint {
+        self.peer
+    }
+
+    /// The world's clock.
+    pub fn now(&self) -> Instant {
+        self.world.now()
+    }
+
+    fn sleep(&self, flags: PollFlags, until: Instant) -> Result<(), Broken> {
+        loop {
+            let now = self.world.now();
+            if now >= until {
+                return Err(Broken::Timeout);
+            }
+            let mut fds = [PollFd::new(&self.socket, flags)];
+            match poll(&mut fds, Some(&lasting(until.saturating_duration_since(now)))) {
+                Ok(n) if n > 0 => return Ok(()),
+                Ok(_) | Err(rustix::io::Errno::INTR) => {}
+                Err(e) => return Err(Broken::Io(io::Error::from(e).kind())),
+            }
+        }
+    }
+
+    fn flush(&mut self, until: Instant) -> Result<(), Broken> {
+        while self.tls.wants_write() {
+            match self.tls.write_tls(&mut &self.socket) {
+                Ok(0) => return Err(Broken::Closed),
+                Ok(_) => {}
+                Err(e) if e.kind() == ErrorKind::WouldBlock => self.sleep(PollFlags::OUT, until)?,
+                Err(e) if e.kind() == ErrorKind::Interrupted => {}
+                Err(e) => return Err(gone(&e)),
+            }
+        }
+        Ok(())
+    }
+
+    /// Waits for bytes and decrypts them.
+    fn fill(&mut self, until: Instant) -> Result<(), Broken> {
+        loop {
+            match self.tls.read_tls(&mut &self.socket) {
+                Ok(0) => return Err(Broken::Closed),
+                Ok(_) => break,
+                Err(e) if e.kind() == ErrorKind::WouldBlock => self.sleep(PollFlags::IN, until)?,
+                Err(e) if e.kind() == ErrorKind::Interrupted => {}
+                Err(e) => return Err(gone(&e)),
+            }
+        }
+        match self.tls.process_new_packets() {
+            Ok(_) => Ok(()),
+            Err(e) => {
+                // The alert that says why; the connection ends either way.
+                let _ = self.tls.write_tls(&mut &self.socket);
+                Err(match e {
+                    rustls::Error::AlertReceived(alert) => Broken::Alert(alert),
+                    rustls::Error::InvalidCertificate(_) => Broken::Unpinned,
+                    e => Broken::Tls(e.to_string()),
+                })
+            }
+        }
+    }
+
+    /// Reads exactly this many bytes.
+    pub fn read_exact(&mut self, mut out: &mut [u8], until: Instant) -> Result<(), Broken> {
+        while !out.is_empty() {
+            match self.tls.reader().read(out) {
+                Ok(0) => return Err(Broken::Closed),
+                Ok(n) => out = out.get_mut(n..).unwrap_or_default(),
+                Err(e) if e.kind() == ErrorKind::WouldBlock => self.fill(until)?,
+                Err(e) => return Err(gone(&e)),
+            }
+        }
+        Ok(())
+    }
+
+    /// Writes all of this.
+    pub fn write_all(&mut self, mut bytes: &[u8], until: Instant) -> Result<(), Broken> {
+        while !bytes.is_empty() {
+            let taken = self.tls.writer().write(bytes).map_err(|e| gone(&e))?;
+            bytes = bytes.get(taken..).unwrap_or_default();
+            self.flush(until)?;
+        }
+        Ok(())
+    }
+
+    /// A secret of this connection alone, bound to what both ends say they are.
+    pub fn secret(&self, context: &[u8]) -> Result<Zeroizing<[u8; 32]>, Broken> {
+        let out = Zeroizing::new([0; 32]);
+        self.tls
+            .export_keying_material(*out, EXPORTER, Some(context))
+            .map(Zeroizing::new)
+            .map_err(|e| Broken::Tls(e.to_string()))
+    }
+
+    /// Says that nothing more comes, and closes.
+    pub fn close(&mut self) {
+        self.tls.send_close_notify();
+        let _ = self.flush(self.world.now() + std::time::Duration::from_millis(200));
+        let _ = self.socket.shutdown(Shutdown::Write);
+    }
+
+    /// The socket and its TLS state, for a link.
+    pub fn into_parts(self) -> (TcpStream, rustls::Connection) {
+        (self.socket, self.tls)
+    }
+}
+
+fn gone(e: &io::Error) -> Broken {
+    match e.kind() {
+        ErrorKind::UnexpectedEof | ErrorKind::ConnectionReset | ErrorKind::BrokenPipe => Broken::Closed,
+        kind => Broken::Io(kind),
+    }
+}

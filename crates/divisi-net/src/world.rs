@@ -1,0 +1,74 @@
+//! Time, randomness and threads: the only door of this crate to the system's clock and random source.
+//!
+//! TLS keeps a random source of its own inside its provider; all else asks a [`World`].
+
+use std::io;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
+
+/// What a party gets from its surroundings.
+pub trait World: Send + Sync + 'static {
+    /// The time that only moves forward; for limits and measurements.
+    fn now(&self) -> Instant;
+    /// The time of day, since 1970.
+    fn unix_time(&self) -> Duration;
+    /// Fills `out` with fresh randomness that nobody can predict.
+    fn entropy(&self, out: &mut [u8]);
+    /// Runs `work` in a thread of its own.
+    fn spawn(&self, name: String, work: Box<dyn FnOnce() + Send>) -> io::Result<()>;
+}
+
+/// The real machine.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Machine;
+
+impl World for Machine {
+    fn now(&self) -> Instant {
+        Instant::now()
+    }
+
+    fn unix_time(&self) -> Duration {
+        SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default()
+    }
+
+    fn entropy(&self, out: &mut [u8]) {
+        if aws_lc_rs::rand::fill(out).is_err() {
+            // Nothing sound can be done without randomness, and an error could be ignored.
+            std::process::abort()
+        }
+    }
+
+    fn spawn(&self, name: String, work: Box<dyn FnOnce() + Send>) -> io::Result<()> {
+        std::thread::Builder::new().name(name).stack_size(512 * 1024).spawn(work).map(drop)
+    }
+}
+
+/// Locks, whether or not another thread panicked while it held the lock: every critical section of this
+/// crate leaves its data whole.
+pub(crate) fn lock<T: ?Sized>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// A poll's time limit.
+pub(crate) fn lasting(time: Duration) -> rustix::event::Timespec {
+    let time = time.min(Duration::from_secs(3600));
+    rustix::event::Timespec { tv_sec: time.as_secs() as _, tv_nsec: time.subsec_nanos() as _ }
+}
+
+/// `time` from `now`; a time beyond all clocks is a year.
+pub(crate) fn later(now: Instant, time: Duration) -> Instant {
+    now.checked_add(time).unwrap_or(now + Duration::from_secs(31_536_000))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn entropy_differs() {
+        let (mut a, mut b) = ([0; 32], [0; 32]);
+        Machine.entropy(&mut a);
+        Machine.entropy(&mut b);
+        assert_ne!(a, b);
+    }
+}

@@ -1,0 +1,1 @@
+//! Client and server of the three: requests, agreement on inputs, keys, release.

@@ -1,0 +1,97 @@
+//! What an owner of data does: split it for the three, and put their answers together.
+//!
+//! Adversary: one malicious server. The parts of any one server are independent of the data: components 1 and 2 are fresh
+//! randomness of the dealer, component 3 completes them. Each answered component comes from one of its holders, with a
+//! digest from the other ([`crate::open::Answer`]); if they differ, one of the two lies and the dealer takes neither.
+
+use crate::open::{Answer, component_digest};
+use divisi_core::PartyId;
+use subtle::ConstantTimeEq;
+use zeroize::{Zeroize, Zeroizing};
+
+/// One server's part: two components.
+#[derive(Clone)]
+pub struct Part {
+    /// Component i at server i.
+    pub first: Vec<u8>,
+    /// Component i+1.
+    pub second: Vec<u8>,
+}
+
+impl Drop for Part {
+    fn drop(&mut self) {
+        self.first.zeroize();
+        self.second.zeroize();
+    }
+}
+
+/// Split bytes for the three servers, in their order, with randomness that `entropy` draws from the operating system.
+pub fn split(data: &[u8], entropy: impl Fn(&mut [u8])) -> [Part; 3] {
+    let mut x1 = Zeroizing::new(vec![0; data.len()]);
+    let mut x2 = Zeroizing::new(vec![0; data.len()]);
+    entropy(&mut x1);
+    entropy(&mut x2);
+    let x3: Zeroizing<Vec<u8>> =
+        Zeroizing::new(data.iter().zip(x1.iter().zip(x2.iter())).map(|(x, (a, b))| x ^ a ^ b).collect());
+    let part = |first: &[u8], second: &[u8]| Part { first: first.to_vec(), second: second.to_vec() };
+    [part(&x1, &x2), part(&x2, &x3), part(&x3, &x1)]
+}
+
+/// Two servers do not agree on a component that both hold.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Disagree {
+    /// Who sent the component.
+    pub holder: PartyId,
+    /// Who sent its digest.
+    pub witness: PartyId,
+}
+
+/// Put the servers' answers together, in the servers' order.
+///
+/// # Errors
+/// The two servers that do not agree.
+pub fn combine(context: &[u8], answers: &[Answer; 3]) -> Result<Zeroizing<Vec<u8>>, Disagree> {
+    let mut sum = Zeroizing::new(vec![0; answers[0].component.len()]);
+    for holder in PartyId::all(3) {
+        let witness = holder.prev(3);
+        let answer = &answers[holder.index()];
+        let digest = component_digest(context, &answer.component);
+        let same = digest.ct_eq(&answers[witness.index()].digest);
+        if answer.component.len() != sum.len() || !bool::from(same) {
+            return Err(Disagree { holder, witness });
+        }
+        for (s, x) in sum.iter_mut().zip(&answer.component) {
+            *s ^= x;
+        }
+    }
+    Ok(sum)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn answers(data: &[u8]) -> [Answer; 3] {
+        let parts = split(data, |out| out.iter_mut().enumerate().for_each(|(i, x)| *x = (i * 37 + 11) as u8));
+        parts.map(|p| Answer { component: p.first.clone(), digest: component_digest(b"c", &p.second) })
+    }
+
+    #[test]
+    fn what_was_split_comes_together_and_a_lie_does_not() {
+        let data: Vec<u8> = (0..100).collect();
+        let good = answers(&data);
+        assert_eq!(combine(b"c", &good).unwrap().as_slice(), data);
+        assert!(combine(b"other", &good).is_err());
+        for liar in 0..3 {
+            let mut bad = good.clone();
+            bad[liar].component[7] ^= 1;
+            assert_eq!(combine(b"c", &bad).unwrap_err().holder.index(), liar);
+            let mut bad = good.clone();
+            bad[liar].digest[0] ^= 1;
+            assert_eq!(combine(b"c", &bad).unwrap_err().witness.index(), liar);
+            let mut bad = good.clone();
+            bad[liar].component.pop();
+            assert!(combine(b"c", &bad).is_err());
+        }
+    }
+}

@@ -1,0 +1,378 @@
+//! The engine: what a cipher computes on, three parties at a time.
+//!
+//! Inside an engine values are plain and every product enters its ledger; [`Rep3::close`] turns outputs into a [`Pending`]
+//! that owes them. With [`Security::SemiHonest`], an explicit choice, nothing is recorded and nothing is verified.
+
+use crate::sbox::{Layer, Protocol, gf4_circuit, gf8_circuit};
+use crate::share::{Byte, Rep, constant_component};
+use crate::verify::{Dot, Products};
+use crate::{Trio, multiply};
+use divisi_core::{Abort, Blocks, Bytes, Convert, Direction, Lanes, Matrix, Pending, Settle, Step, step};
+use divisi_field::kernel::{Task, run};
+use divisi_field::plane::LANES;
+use divisi_field::{BigField, Field, Gf128, Plane, Word, gf8};
+use std::fmt;
+use std::str::FromStr;
+
+/// Against whom a computation is secure.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Security {
+    /// One malicious party of three: the others abort or are right.
+    Malicious,
+    /// One curious party of three, who follows the protocol: nothing is verified.
+    SemiHonest,
+}
+
+impl Security {
+    /// Its name on the command line.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Security::Malicious => "malicious",
+            Security::SemiHonest => "semi-honest",
+        }
+    }
+}
+
+impl fmt::Display for Security {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+impl FromStr for Security {
+    type Err = String;
+
+    fn from_str(name: &str) -> Result<Self, String> {
+        match name {
+            "malicious" => Ok(Security::Malicious),
+            "semi-honest" => Ok(Security::SemiHonest),
+            _ => Err(format!("unknown security {name:?}: there are malicious, semi-honest")),
+        }
+    }
+}
+
+/// An engine on one strand: computes, and keeps what it owes.
+pub struct Rep3 {
+    trio: Trio,
+    protocol: Protocol,
+    owed: Products,
+}
+
+const LANES_DIFFER: Step = step!("lanes");
+
+impl Rep3 {
+    /// An engine with an empty ledger.
+    pub fn new(trio: Trio, protocol: Protocol, security: Security) -> Self {
+        Rep3 { trio, protocol, owed: Products::none(security == Security::SemiHonest) }
+    }
+
+    /// End a computation: its outputs, with all that is owed for them. What else was computed must not be used again: its
+    /// debt goes with these outputs.
+    pub fn close<T>(&mut self, out: T) -> Pending<T, Products> {
+        let none = Products::none(self.owed.semi_honest);
+        Pending::owing(out, std::mem::replace(&mut self.owed, none))
+    }
+
+    /// The strand again, for another engine.
+    #[must_use]
+    pub fn into_trio(self) -> Trio {
+        self.trio
+    }
+
+    /// The strand underneath.
+    pub fn trio(&mut self) -> &mut Trio {
+        &mut self.trio
+    }
+
+    /// A fresh random byte in every lane, that nobody knows.
+    pub fn random_bytes(&mut self, lanes: usize) -> Result<Byte, Abort> {
+        let (mut a, mut b) = (vec![0; lanes], vec![0; lanes]);
+        self.trio.streams.rand_bytes([&mut a, &mut b]);
+        Byte::from_components([&a, &b])
+    }
+
+    /// A fresh random block in every lane, that nobody knows.
+    pub fn random_blocks(&mut self, lanes: usize) -> Rep<Gf128> {
+        let mut out = Rep::zero(lanes);
+        for (a, b) in out.a.iter_mut().zip(&mut out.b) {
+            (*a, *b) = self.trio.streams.rand();
+        }
+        out
+    }
+
+    fn lanes_differ(&self) -> Abort {
+        self.trio.session.misuse(LANES_DIFFER, "values of different numbers of lanes")
+    }
+
+    fn constant(&self) -> Option<usize> {
+        constant_component(self.trio.me())
+    }
+
+    /// Record inner products for the verification.
+    fn owe_dots(&mut self, dots: impl Iterator<Item = Dot>) {
+        if !self.owed.semi_honest {
+            self.owed.dots.extend(dots);
+        }
+    }
+}
+
+impl Settle for Rep3 {
+    type Debt = Products;
+
+    fn owe(&mut self, debt: Products) {
+        divisi_core::Debt::take_over(&mut self.owed, debt);
+    }
+
+    fn discharge(&mut self, debt: Products) -> Result<(), Abort> {
+        self.trio.verify(debt)
+    }
+}
+
+impl Bytes for Rep3 {
+    type Byte = Byte;
+
+    fn public(&mut self, values: &[u8]) -> Byte {
+        let mut byte = Byte::zero(values.len());
+        add_constants(&mut byte, self.constant(), values);
+        byte
+    }
+
+    fn add(&mut self, x: &mut Byte, y: &Byte) -> Result<(), Abort> {
+        if y.lanes != 1 && y.lanes != x.lanes {
+            return Err(self.lanes_differ());
+        }
+        if y.lanes == x.lanes {
+            for (x, y) in x.tiles.iter_mut().flatten().flatten().zip(y.tiles.iter().flatten().flatten()) {
+                *x ^= *y;
+            }
+            return Ok(());
+        }
+        let Some(one) = y.tiles.first() else { return Err(self.lanes_differ()) };
+        // one lane for all: its bit in every lane in use
+        let splat = one.map(|planes| planes.map(|p| Plane::splat(p.lane(0))));
+        let lanes = x.lanes;
+        for (t, tile) in x.tiles.iter_mut().enumerate() {
+            let used = (lanes - t * LANES).min(LANES);
+            for (x, y) in tile.iter_mut().flatten().zip(splat.iter().flatten()) {
+                let mut y = *y;
+                if used < LANES {
+                    y.keep(used);
+                }
+                *x ^= y;
+            }
+        }
+        Ok(())
+    }
+
+    fn add_public(&mut self, x: &mut Byte, c: &[u8]) -> Result<(), Abort> {
+        let constant = self.constant();
+        if c.len() == x.lanes {
+            add_constants(x, constant, c);
+        } else if let [c] = c {
+            add_constants(x, constant, &vec![*c; x.lanes]);
+        } else {
+            return Err(self.lanes_differ());
+        }
+        Ok(())
+    }
+
+    fn linear<const N: usize>(&mut self, m: &Matrix<N>, x: &mut [Byte; N]) -> Result<(), Abort> {
+        let lanes = x.first().map_or(0, |b| b.lanes);
+        if x.iter().any(|b| b.lanes != lanes) {
+            return Err(self.lanes_differ());
+        }
+        for t in 0..lanes.div_ceil(LANES) {
+            for c in 0..2 {
+                run(Linear { m, x, t, c });
+            }
+        }
+        Ok(())
+    }
+
+    fn sbox(&mut self, d: Direction, x: &mut [&mut Byte]) -> Result<(), Abort> {
+        let mut layer = Layer::new(x, d, self.trio.me());
+        match self.protocol {
+            Protocol::Gf8Circuit => {
+                let made = gf8_circuit::layer(&mut self.trio, &mut layer)?;
+                if !self.owed.semi_honest {
+                    self.owed.gf8.append(made);
+                }
+            }
+            Protocol::Gf4Circuit => {
+                let made = gf4_circuit::layer(&mut self.trio, &mut layer)?;
+                if !self.owed.semi_honest {
+                    self.owed.gf4.append(made);
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Public values go to one component only.
+fn add_constants(x: &mut Byte, constant: Option<usize>, values: &[u8]) {
+    let Some(c) = constant else { return };
+    for (tile, values) in x.tiles.iter_mut().zip(values.chunks(LANES)) {
+        let mut planes = [Plane::ZERO; 8];
+        divisi_field::transpose::to_planes(values, &mut planes);
+        for (x, y) in tile[c].iter_mut().zip(&planes) {
+            *x ^= *y;
+        }
+    }
+}
+
+/// One tile of one component of `x = m x`: for each power of X, the multiples it adds to each row.
+struct Linear<'a, const N: usize> {
+    m: &'a Matrix<N>,
+    x: &'a mut [Byte; N],
+    t: usize,
+    c: usize,
+}
+
+impl<const N: usize> Task for Linear<'_, N> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run<W: Word>(self) {
+        let mut out = [[W::zero(); 8]; N];
+        for (j, byte) in self.x.iter().enumerate() {
+            let mut multiple: [W; 8] = W::load_all(&byte.tiles[self.t][self.c]);
+            for bit in 0..8 {
+                let mut more = false;
+                for (row, out) in self.m.0.iter().zip(&mut out) {
+                    if row[j] >> bit & 1 == 1 {
+                        *out = gf8::add(out, &multiple);
+                    }
+                    more |= row[j] >> bit > 1;
+                }
+                if !more {
+                    break; // the matrix is public
+                }
+                multiple = gf8::times_x(&multiple);
+            }
+        }
+        for (byte, out) in self.x.iter_mut().zip(&out) {
+            W::store_all(out, &mut byte.tiles[self.t][self.c]);
+        }
+    }
+}
+
+const MULTIPLY: Step = step!("multiply");
+const DOT: Step = step!("dot");
+
+impl Blocks for Rep3 {
+    type Block = Rep<Gf128>;
+
+    fn add_block(&mut self, x: &mut Rep<Gf128>, y: &Rep<Gf128>) -> Result<(), Abort> {
+        match y.len() {
+            n if n == x.len() => {
+                Gf128::add_assign(&mut x.a, &y.a);
+                Gf128::add_assign(&mut x.b, &y.b);
+            }
+            1 => {
+                x.a.iter_mut().for_each(|x| *x += y.a[0]);
+                x.b.iter_mut().for_each(|x| *x += y.b[0]);
+            }
+            _ => return Err(self.lanes_differ()),
+        }
+        Ok(())
+    }
+
+    fn add_public_block(&mut self, x: &mut Rep<Gf128>, c: &[u128]) -> Result<(), Abort> {
+        if c.len() != 1 && c.len() != x.len() {
+            return Err(self.lanes_differ());
+        }
+        let component = match self.constant() {
+            Some(0) => &mut x.a,
+            Some(_) => &mut x.b,
+            None => return Ok(()),
+        };
+        for (x, c) in component.iter_mut().zip(c.iter().cycle()) {
+            *x += Gf128(*c);
+        }
+        Ok(())
+    }
+
+    fn combine(&mut self, x: &Rep<Gf128>, c: &[u128]) -> Result<Rep<Gf128>, Abort> {
+        if c.len() != x.len() {
+            return Err(self.lanes_differ());
+        }
+        let c: Vec<Gf128> = c.iter().map(|c| Gf128(*c)).collect();
+        Ok(Rep { a: vec![Gf128::dot(&x.a, &c)], b: vec![Gf128::dot(&x.b, &c)] })
+    }
+
+    fn square(&mut self, x: &Rep<Gf128>) -> Rep<Gf128> {
+        x.map(Field::square)
+    }
+
+    fn multiply(&mut self, x: &Rep<Gf128>, y: &Rep<Gf128>) -> Result<Rep<Gf128>, Abort> {
+        if x.len() != y.len() {
+            return Err(self.lanes_differ());
+        }
+        let share = |i: usize| x.a[i] * y.a[i] + (x.a[i] + x.b[i]) * (y.a[i] + y.b[i]);
+        let z = self.trio.reshare_elements(MULTIPLY, (0..x.len()).map(share).collect())?;
+        let one = |v: &Rep<Gf128>, i: usize| Rep { a: vec![v.a[i]], b: vec![v.b[i]] };
+        self.owe_dots((0..x.len()).map(|i| Dot { x: one(x, i), y: one(y, i), z: one(&z, i) }));
+        Ok(z)
+    }
+
+    fn dot(&mut self, sums: &[(&Rep<Gf128>, &Rep<Gf128>)]) -> Result<Rep<Gf128>, Abort> {
+        if sums.iter().any(|(x, y)| x.len() != y.len()) {
+            return Err(self.lanes_differ());
+        }
+        let mut scratch = [Vec::new(), Vec::new()];
+        let shares = sums
+            .iter()
+            .map(|(x, y)| multiply::dot_local([&x.a, &x.b], [&y.a, &y.b], &mut scratch))
+            .collect();
+        let z = self.trio.reshare_elements(DOT, shares)?;
+        self.owe_dots(sums.iter().enumerate().map(|(i, (x, y))| Dot {
+            x: Rep::clone(x),
+            y: Rep::clone(y),
+            z: Rep { a: vec![z.a[i]], b: vec![z.b[i]] },
+        }));
+        Ok(z)
+    }
+
+    fn join(&mut self, parts: &[&Rep<Gf128>]) -> Rep<Gf128> {
+        let mut out = Rep::zero(0);
+        parts.iter().for_each(|part| out.extend(part));
+        out
+    }
+}
+
+impl Convert<[Byte; 16], Rep<Gf128>> for Rep3 {
+    /// Local: a block is its 16 bytes in GHASH's order, component by component.
+    fn convert(&mut self, x: [Byte; 16]) -> Result<Rep<Gf128>, Abort> {
+        let lanes = x[0].lanes();
+        if x.iter().any(|byte| byte.lanes() != lanes) {
+            return Err(self.lanes_differ());
+        }
+        let side = |c: usize| {
+            let columns: Vec<Vec<u8>> = x
+                .iter()
+                .map(|byte| {
+                    let mut bytes = Vec::with_capacity(lanes);
+                    byte.component(c, &mut bytes);
+                    bytes
+                })
+                .collect();
+            (0..lanes).map(|l| Gf128::from_ghash(std::array::from_fn(|i| columns[i][l]))).collect()
+        };
+        Ok(Rep { a: side(0), b: side(1) })
+    }
+}
+
+impl Convert<Rep<Gf128>, [Byte; 16]> for Rep3 {
+    /// The way back, local too.
+    fn convert(&mut self, x: Rep<Gf128>) -> Result<[Byte; 16], Abort> {
+        let side = |elements: &[Gf128], i: usize| elements.iter().map(|x| x.to_ghash()[i]).collect::<Vec<u8>>();
+        let mut bytes: [Byte; 16] = std::array::from_fn(|_| Byte::zero(0));
+        for (i, byte) in bytes.iter_mut().enumerate() {
+            *byte = Byte::from_components([&side(&x.a, i), &side(&x.b, i)])?;
+        }
+        Ok(bytes)
+    }
+}
+

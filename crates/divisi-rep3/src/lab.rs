@@ -1,0 +1,136 @@
+//! Three parties in one process, for tests: plain in, plain out, and what it cost.
+
+use crate::deal;
+use crate::share::Byte;
+use crate::{Protocol, Rep3, Security, Trio};
+use divisi_core::testing::{Lab, Opened, Outputs};
+use divisi_core::{Abort, Convert, Counts, Lanes, Parameters, PartyId, Session, settle};
+use divisi_net::{Mesh, memory};
+use std::sync::Arc;
+
+/// An engine among three threads over memory links.
+#[derive(Clone, Copy, Debug)]
+pub struct Rep3Lab {
+    /// How S-boxes are computed.
+    pub protocol: Protocol,
+    /// Against whom.
+    pub security: Security,
+}
+
+/// Run `f` at each of three parties, over these meshes; the results in the parties' order.
+///
+/// # Panics
+/// If a party panics.
+pub fn run_over<R: Send>(
+    meshes: Vec<Mesh>,
+    parameters: &Parameters,
+    f: impl Fn(Trio) -> Result<R, Abort> + Sync,
+) -> Vec<Result<R, Abort>> {
+    std::thread::scope(|scope| {
+        let parties: Vec<_> = meshes
+            .into_iter()
+            .map(|mesh| {
+                let f = &f;
+                scope.spawn(move || {
+                    let session = Session::start(&Arc::new(mesh), 1, parameters)?;
+                    f(Trio::new(session)?)
+                })
+            })
+            .collect();
+        parties.into_iter().map(|party| party.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))).collect()
+    })
+}
+
+/// Run `f` at each of three honest parties.
+///
+/// # Errors
+/// The first party's abort.
+pub fn run<R: Send>(f: impl Fn(Trio) -> Result<R, Abort> + Sync) -> Result<Vec<R>, Abort> {
+    run_over(memory::mesh(3), &Parameters::new("rep3 lab"), f).into_iter().collect()
+}
+
+/// A part of each input for each party, in the parties' order.
+#[must_use]
+pub fn deal_all(inputs: &[Vec<u8>]) -> [Vec<deal::Part>; 3] {
+    let mut parts = [Vec::new(), Vec::new(), Vec::new()];
+    for input in inputs {
+        let world = divisi_net::Machine::default();
+        let dealt = deal::split(input, |out| divisi_net::World::entropy(&world, out));
+        parts.iter_mut().zip(dealt).for_each(|(parts, part)| parts.push(part));
+    }
+    parts
+}
+
+impl Rep3Lab {
+    /// As [`Lab::run`], with what the first party's meter counted.
+    ///
+    /// # Errors
+    /// The first party's abort.
+    pub fn metered(
+        &self,
+        inputs: &[Vec<u8>],
+        f: impl Fn(&mut Rep3, Vec<Byte>) -> Result<Outputs<Rep3>, Abort> + Sync,
+    ) -> Result<(Opened, Counts), Abort> {
+        let parts = deal_all(inputs);
+        let mut results = run(|trio| self.party(trio, &parts, &f))?;
+        let first = results.swap_remove(0);
+        if results.iter().any(|(opened, _)| *opened != first.0) {
+            return Err(Abort::Misuse { step: divisi_core::step!("lab"), what: "the parties opened different values" });
+        }
+        Ok(first)
+    }
+
+    /// What one party does.
+    ///
+    /// # Errors
+    /// Its abort.
+    pub fn party(
+        &self,
+        mut trio: Trio,
+        parts: &[Vec<deal::Part>; 3],
+        f: &(impl Fn(&mut Rep3, Vec<Byte>) -> Result<Outputs<Rep3>, Abort> + Sync),
+    ) -> Result<(Opened, Counts), Abort> {
+        let mine = &parts[trio.me().index()];
+        let inputs = mine.iter().map(|part| trio.input(part)).collect::<Result<Vec<_>, _>>()?;
+        let mut rep = Rep3::new(trio, self.protocol, self.security);
+        rep.trio().session().phase("online");
+        let out = f(&mut rep, inputs)?;
+        let mut bytes = out.bytes;
+        let plain = bytes.len();
+        let mut blocks = Vec::new();
+        for block in out.blocks {
+            blocks.push(block.lanes());
+            let as_bytes: [Byte; 16] = rep.convert(block)?;
+            bytes.extend(as_bytes);
+        }
+        let pending = rep.close(bytes);
+        rep.trio().session().phase("verification");
+        let verified = settle(&mut rep, pending)?;
+        let mut values = rep.trio().open(&verified)?;
+        let columns = values.split_off(plain);
+        let blocks = blocks
+            .iter()
+            .zip(columns.chunks(16))
+            .map(|(lanes, columns)| (0..*lanes).map(|l| std::array::from_fn(|i| columns[i][l])).collect())
+            .collect();
+        let counts = rep.trio().session().meter().read();
+        Ok((Opened { bytes: values, blocks }, counts))
+    }
+}
+
+impl Lab for Rep3Lab {
+    type Engine = Rep3;
+
+    fn run(
+        &self,
+        inputs: &[Vec<u8>],
+        f: impl Fn(&mut Rep3, Vec<Byte>) -> Result<Outputs<Rep3>, Abort> + Sync,
+    ) -> Result<Opened, Abort> {
+        self.metered(inputs, f).map(|(opened, _)| opened)
+    }
+}
+
+/// The parties, for loops over who is corrupt.
+pub fn parties() -> impl Iterator<Item = PartyId> {
+    PartyId::all(3)
+}

@@ -1,0 +1,46 @@
+//! Replicated secret sharing among three parties with active security against one: the engine of MAESTRO (USENIX Security
+//! 2025) for AES.
+//!
+//! **Trust.** Three parties, at most one of them corrupt, in whatever way. The honest ones end with the right output or abort;
+//! nobody learns more than the outputs (security with abort). Statistical security: the meter reports the error of the
+//! worst verification in bits, at least 57 for any batch this library makes; computational: 128 bits (AES-128 as a
+//! pseudo-random function, BLAKE3 as a hash, the channels of divisi-net). **It does not protect** against two corrupt
+//! parties together, nor promise that an output arrives.
+//!
+//! The way of a value: a dealer [`deal::split`]s it; the holders compare it ([`Trio::agree_input`]); it enters an engine
+//! ([`Trio::input`]); a cipher computes on it over the traits of divisi-core; [`Rep3::close`] gives it back as `Pending`, with
+//! all products it rests on; [`divisi_core::settle`] verifies them; [`Trio::open`] or [`Trio::answer`] opens it.
+//!
+//! | module | of MAESTRO |
+//! |---|---|
+//! | `share`, [`deal`], [`open`] | section 2.4 |
+//! | `random`, `views` | section 2.5, Figure 1 |
+//! | `multiply` | section 2.6, Figure 2 |
+//! | `verify` | section 2.7, Protocols 1 and 2, Figure 3 |
+//! | `sbox` | section 3.2, Protocol 3 |
+#![forbid(unsafe_code)]
+#![cfg_attr(test, allow(clippy::unwrap_used, clippy::expect_used, clippy::panic))]
+
+pub mod deal;
+mod engine;
+mod input;
+#[cfg(any(test, feature = "testing"))]
+pub mod lab;
+mod multiply;
+pub mod open;
+mod random;
+mod sbox;
+mod share;
+mod trio;
+mod verify;
+mod views;
+mod wire;
+
+pub use engine::{Rep3, Security};
+pub use input::Agreement;
+pub use random::Coin;
+pub use sbox::Protocol;
+pub use share::{Byte, Rep};
+pub use trio::Trio;
+pub use verify::Products;
+pub use views::Fixed;

@@ -1,0 +1,99 @@
+//! Reshare and multiplication with additive errors (MAESTRO section 2.6; AFLNO16, ePrint 2016/768).
+//!
+//! Adversary: one malicious party can add an error of its choice to a result, through its Reshare message; nothing else, and
+//! it learns nothing: what it receives is masked by F_zero. The error stays until the batch is verified ([`crate::verify`]).
+//!
+//! Cost: one field element a product to one neighbour, one round.
+
+use crate::share::Rep;
+use crate::wire::{self, Shape};
+use crate::Trio;
+use divisi_core::{Abort, Step};
+use divisi_field::{BigField, Field, Plane, Word};
+use divisi_net::Fault;
+
+impl Trio {
+    /// Reshare on planes: `<<z>>` to `[[z]]`. On return `z` is our first component; what is returned is our second.
+    ///
+    /// 1. Re-randomise by a share of zero. 2. Party i sends its share to i-1. 3. Party i holds (z_i, z_{i+1}).
+    pub(crate) fn reshare<const K: usize>(
+        &mut self,
+        step: Step,
+        z: &mut [[Plane; K]],
+        shape: &Shape,
+    ) -> Result<Vec<[Plane; K]>, Abort> {
+        for (tile, lanes) in z.iter_mut().zip(&shape.0) {
+            self.streams.add_zero(tile, *lanes); // 1.
+        }
+        let mut wire = std::mem::take(&mut self.wire);
+        wire::write(z, shape, &mut wire);
+        self.session.send(step, self.prev, &wire, shape.bits(K))?; // 2.
+        let mut second = Vec::new();
+        self.session.recv(step, self.next, &mut wire)?;
+        let read = wire::read(&wire, shape, &mut second); // 3.
+        self.wire = wire;
+        match read {
+            Some(()) => Ok(second),
+            None => Err(self.malformed(step, shape.bytes(K))),
+        }
+    }
+
+    /// Reshare on field elements.
+    pub(crate) fn reshare_elements<F: Field>(&mut self, step: Step, mut z: Vec<F>) -> Result<Rep<F>, Abort> {
+        for z in &mut z {
+            *z = *z + self.streams.zero::<F>(); // 1.
+        }
+        let message = wire::write_elements(&z);
+        self.session.send(step, self.prev, &message, (z.len() * F::BITS) as u64)?; // 2.
+        let mut received = vec![0; message.len()];
+        self.session.recv(step, self.next, &mut received)?;
+        match wire::read_elements(&received) {
+            Some(b) => Ok(Rep { a: z, b }), // 3.
+            None => Err(self.malformed(step, message.len())),
+        }
+    }
+
+    /// What arrived has the right length, but is no encoding.
+    fn malformed(&self, step: Step, length: usize) -> Abort {
+        self.session.fail(Fault::Malformed { peer: self.next, step, want: length, got: length }.into())
+    }
+}
+
+/// MultLocal on planes: `<<xy>>_i = x_i y_i + (x_i + x_{i+1})(y_i + y_{i+1})`.
+#[inline(always)]
+pub(crate) fn mult_local<W: Word, const K: usize>(
+    x: &[[W; K]; 2],
+    y: &[[W; K]; 2],
+    mul: impl Fn(&[W; K], &[W; K]) -> [W; K],
+) -> [W; K] {
+    let mut z = mul(&x[0], &y[0]);
+    let cross = mul(&sum(&x[0], &x[1]), &sum(&y[0], &y[1]));
+    let mut k = 0;
+    while k < K {
+        z[k] ^= cross[k];
+        k += 1;
+    }
+    z
+}
+
+/// The sum of two elements on planes.
+#[inline(always)]
+pub(crate) fn sum<W: Word, const K: usize>(x: &[W; K], y: &[W; K]) -> [W; K] {
+    let mut z = *x;
+    let mut k = 0;
+    while k < K {
+        z[k] ^= y[k];
+        k += 1;
+    }
+    z
+}
+
+/// MultLocal of an inner product: our additive share of the sum of `x_j y_j`.
+pub(crate) fn dot_local<F: BigField>(x: [&[F]; 2], y: [&[F]; 2], scratch: &mut [Vec<F>; 2]) -> F {
+    for (sum, v) in scratch.iter_mut().zip([x, y]) {
+        sum.clear();
+        sum.extend_from_slice(v[0]);
+        F::add_assign(sum, v[1]);
+    }
+    F::dot(x[0], y[0]) + F::dot(&scratch[0], &scratch[1])
+}

@@ -1,0 +1,109 @@
+//! Openings of replicated sharings (MAESTRO section 2.4, "Opening Replicated Shares").
+//!
+//! Adversary: one malicious party. Party i misses one component, i-1, which both others hold: the previous sends it, the next
+//! sends a digest of it, and they must agree [A1]. An opening thus yields the right value or an abort. What is opened enters
+//! the view [A2].
+//!
+//! Only a [`Verified`] value can be opened: what depends on unverified products stays inside [M0.7, A13].
+
+use crate::share::{Byte, Rep};
+use crate::wire;
+use crate::Trio;
+use divisi_core::{Abort, Check, Step, Verified, step};
+use divisi_field::Field;
+use subtle::ConstantTimeEq;
+
+const BYTES: Step = step!("open.bytes");
+const DIGEST: Step = step!("open.digest");
+
+/// What a client gets of an opening from one server: the first component itself, and a digest of the second, so that the
+/// client has each component from one holder and its check from the other.
+#[derive(Clone)]
+pub struct Answer {
+    /// Our first component.
+    pub component: Vec<u8>,
+    /// The digest of our second.
+    pub digest: [u8; 32],
+}
+
+/// The digest of a component, bound to what is answered.
+#[must_use]
+pub fn component_digest(context: &[u8], component: &[u8]) -> [u8; 32] {
+    let mut hasher = blake3::Hasher::new_derive_key("divisi 2026 rep3 component v1");
+    hasher.update(&(context.len() as u64).to_le_bytes()).update(context).update(component);
+    *hasher.finalize().as_bytes()
+}
+
+impl Trio {
+    /// Open bytes to all three: for each value a vector with a byte a lane. One round.
+    ///
+    /// # Errors
+    /// [`Abort::CheckFailed`] with A1 if the holders of a component disagree.
+    pub fn open(&mut self, x: &Verified<Vec<Byte>>) -> Result<Vec<Vec<u8>>, Abort> {
+        let [mut sum, second] = components(x.get());
+        let missing = self.missing_component(BYTES, &sum, &second, sum.len() as u64 * 8)?;
+        for ((x, y), z) in sum.iter_mut().zip(&second).zip(&missing) {
+            *x ^= y ^ z;
+        }
+        self.absorb("open", &sum);
+        self.session.meter().opened(sum.len() as u64);
+        let mut rest = sum.as_slice();
+        let mut values = Vec::with_capacity(x.get().len());
+        for byte in x.get() {
+            let (now, later) = rest.split_at(byte.lanes);
+            values.push(now.to_vec());
+            rest = later;
+        }
+        Ok(values)
+    }
+
+    /// Open one byte vector to a client: what we send it.
+    pub fn answer(&mut self, context: &[u8], x: &Verified<Vec<Byte>>) -> Answer {
+        let [component, second] = components(x.get());
+        self.session.meter().opened(component.len() as u64);
+        Answer { digest: component_digest(context, &second), component }
+    }
+
+    /// Reconst of field elements inside a verification, compared at once. The values are masked, by a fresh random value or
+    /// because they are public in a verification that goes well.
+    pub(crate) fn reconst<F: Field>(&mut self, step: Step, x: &Rep<F>) -> Result<Vec<F>, Abort> {
+        let (first, second) = (wire::write_elements(&x.a), wire::write_elements(&x.b));
+        let missing = self.missing_component(step, &first, &second, (x.len() * F::BITS) as u64)?;
+        let Some(missing) = wire::read_elements::<F>(&missing) else {
+            return Err(self.session.misuse(step, "a component that is no field element"));
+        };
+        let value: Vec<F> = (0..x.len()).map(|i| x.a[i] + x.b[i] + missing[i]).collect();
+        self.absorb("reconst", &wire::write_elements(&value));
+        Ok(value)
+    }
+
+    /// Send our first component to the next and a digest of our second to the previous; receive the component we miss from
+    /// the previous, and its digest from the next.
+    fn missing_component(
+        &mut self,
+        step: Step,
+        first: &[u8],
+        second: &[u8],
+        bits: u64,
+    ) -> Result<Vec<u8>, Abort> {
+        let id = self.session.id();
+        let digest = |component: &[u8]| component_digest(id.as_bytes(), component);
+        self.session.send(step, self.next, first, bits)?;
+        self.session.send(DIGEST, self.prev, &digest(second), 0)?;
+        let mut missing = vec![0; first.len()];
+        self.session.recv(step, self.prev, &mut missing)?;
+        let mut theirs = [0; 32];
+        self.session.recv(DIGEST, self.next, &mut theirs)?;
+        self.session.require(Check::A1, step, digest(&missing).ct_eq(&theirs).into(), None)?; // [A1]
+        Ok(missing)
+    }
+}
+
+/// Our two components of all values, one after the other.
+fn components(x: &[Byte]) -> [Vec<u8>; 2] {
+    [0, 1].map(|c| {
+        let mut out = Vec::new();
+        x.iter().for_each(|byte| byte.component(c, &mut out));
+        out
+    })
+}

@@ -1,0 +1,154 @@
+//! F_zero, F_rand and F_coin (MAESTRO Figure 1, section 2.5).
+//!
+//! Adversary: one malicious party of three. F_zero and F_rand are local: components come from streams that exactly their two
+//! holders have [A3], each stream for one purpose in one strand of one session, so that no value occurs twice. Security is
+//! that of AES-128 as a pseudo-random function: 128 bits against whoever lacks the key.
+//!
+//! F_coin opens a fresh F_rand. Three rules keep it honest (DESIGN, "What may be sent when", 2):
+//! - it demands a [`Fixed`], the proof that all views were compared after everything the coin must follow [A8];
+//! - a party sends its component only to its next, from which the Reshare message before came, so that whoever withholds a
+//!   message does not see the coin: component i goes from party i to i+1, and the only other holder, i-1, sends nothing but
+//!   a digest, one step later;
+//! - that digest is compared at once, before the coin is used [A4, M0.2].
+
+use crate::Trio;
+use crate::views::Fixed;
+use divisi_core::{Abort, Check, PartyId, Prg, Session, Step, step};
+use divisi_field::{BigField, Field, Plane};
+use subtle::ConstantTimeEq;
+
+/// A stream with each neighbour.
+pub(crate) struct Pair {
+    /// Shared with the previous: gives component i, our first.
+    pub(crate) first: Prg,
+    /// Shared with the next: gives component i+1, our second.
+    pub(crate) second: Prg,
+}
+
+/// All streams of a strand, one pair a purpose.
+pub(crate) struct Streams {
+    zero: Pair,
+    rand: Pair,
+    coin: Pair,
+}
+
+impl Streams {
+    pub(crate) fn new(session: &Session, next: PartyId, prev: PartyId) -> Streams {
+        session.observe(Check::A3);
+        let pair =
+            |purpose| Pair { first: session.prg(prev, purpose), second: session.prg(next, purpose) };
+        Streams { zero: pair("rep3 F_zero"), rand: pair("rep3 F_rand"), coin: pair("rep3 F_coin") }
+    }
+
+    /// F_zero on planes: adds to `z` our share of zero, in the lanes in use.
+    pub(crate) fn add_zero<const K: usize>(&mut self, z: &mut [Plane; K], lanes: usize) {
+        let words = lanes.div_ceil(64);
+        let (mut first, mut second) = ([0u64; 64], [0u64; 64]);
+        for planes in z.chunks_mut(8) {
+            let n = planes.len() * words;
+            self.zero.first.words(&mut first[..n]);
+            self.zero.second.words(&mut second[..n]);
+            for (p, plane) in planes.iter_mut().enumerate() {
+                for w in 0..words {
+                    plane.0[w] ^= first[p * words + w] ^ second[p * words + w];
+                }
+                if lanes < Plane::LANES {
+                    plane.keep(lanes);
+                }
+            }
+        }
+        zeroize::Zeroize::zeroize(&mut first);
+        zeroize::Zeroize::zeroize(&mut second);
+    }
+
+    /// F_zero on a field element.
+    pub(crate) fn zero<F: Field>(&mut self) -> F {
+        uniform::<F>(&mut self.zero.first) + uniform::<F>(&mut self.zero.second)
+    }
+
+    /// F_rand: our two components of a fresh random element.
+    pub(crate) fn rand<F: Field>(&mut self) -> (F, F) {
+        (uniform(&mut self.rand.first), uniform(&mut self.rand.second))
+    }
+
+    /// F_rand on bytes: our two components of fresh random bytes.
+    pub(crate) fn rand_bytes(&mut self, components: [&mut [u8]; 2]) {
+        let [a, b] = components;
+        self.rand.first.fill(a);
+        self.rand.second.fill(b);
+    }
+}
+
+/// A uniform element: one whole little-endian encoding of the stream, cut to the field's bits.
+fn uniform<F: Field>(prg: &mut Prg) -> F {
+    let mut bytes = [0; 16];
+    prg.fill(&mut bytes[..F::BYTES]);
+    F::from_low_bits(u128::from_le_bytes(bytes))
+}
+
+/// A public random value of 128 bits that nobody could choose, and nobody knew before what it follows was fixed.
+#[derive(Clone, Copy)]
+pub struct Coin([u8; 16]);
+
+impl Coin {
+    /// The coin itself.
+    #[must_use]
+    pub fn bytes(&self) -> [u8; 16] {
+        self.0
+    }
+
+    /// A uniform field element, as close as 128 bits allow.
+    pub(crate) fn element<F: BigField>(&self) -> F {
+        uniform(&mut self.expand())
+    }
+
+    /// As many uniform elements as are asked for: AES-128 in counter mode under the coin.
+    pub(crate) fn expand(&self) -> Prg {
+        Prg::new(&self.0)
+    }
+}
+
+/// The next element of a coin's expansion.
+pub(crate) fn next_elements<F: Field>(prg: &mut Prg, out: &mut [F]) {
+    for x in out {
+        *x = uniform(prg);
+    }
+}
+
+const SHARE: Step = step!("coin.share");
+const DIGEST: Step = step!("coin.digest");
+
+impl Trio {
+    /// F_coin. Two rounds, 128 payload bits.
+    ///
+    /// # Errors
+    /// [`Abort::CheckFailed`] with A4 if the two holders of a component do not send the same.
+    pub fn coin(&mut self, _after: &Fixed) -> Result<Coin, Abort> {
+        let (mut a, mut b, mut c) = ([0u8; 16], [0u8; 16], [0u8; 16]);
+        self.streams.coin.first.fill(&mut a);
+        self.streams.coin.second.fill(&mut b);
+        // the component goes to the next, from which the message before came [A8, A9]
+        self.session.send(SHARE, self.next, &a, 128)?;
+        self.session.recv(SHARE, self.prev, &mut c)?;
+        // its redundant holder's digest follows one step later
+        let digest = self.coin_digest(&b);
+        self.session.send(DIGEST, self.prev, &digest, 0)?;
+        let mut theirs = [0; 32];
+        self.session.recv(DIGEST, self.next, &mut theirs)?;
+        let same = self.coin_digest(&c).ct_eq(&theirs);
+        self.session.require(Check::A4, DIGEST, same.into(), None)?; // [A4, M0.2]
+        self.session.observe(Check::M0_2);
+        let mut coin = [0; 16];
+        for (i, x) in coin.iter_mut().enumerate() {
+            *x = a[i] ^ b[i] ^ c[i];
+        }
+        self.view.update(b"coin").update(&coin);
+        Ok(Coin(coin))
+    }
+
+    fn coin_digest(&self, component: &[u8; 16]) -> [u8; 32] {
+        let mut hasher = blake3::Hasher::new_derive_key("divisi 2026 rep3 coin v1");
+        hasher.update(self.session.id().as_bytes()).update(component);
+        *hasher.finalize().as_bytes()
+    }
+}

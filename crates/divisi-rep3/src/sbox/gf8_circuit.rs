@@ -1,0 +1,262 @@
+//! gf8-circuit: the inversion of Chida et al. as MAESTRO section 1.2 gives it: x^254 = (x^15)^16 x^14, with x^15 = x^12 x^3,
+//! x^14 = x^12 x^2, x^12 = (x^3)^4, x^3 = x x^2.
+//!
+//! Adversary: as [`crate::multiply`]: an error can be added to each product until the batch is verified.
+//! Cost an S-box: 4 products in GF(2^8), 32 bits, 3 rounds (test `cost_gf8_circuit`). Decryption costs the same.
+//!
+//! Verified by two relations over GF(2^64) instead of four. With psi the embedding of GF(2^8) and Y of degree 8 over it [A12]:
+//!
+//! 1. (x + Y x^12)(x^2 + Y^2 x^3) = x^3 + Y^2 x^4 + Y x^14 + Y^3 x^15. Errors d_1, d_2, d_3 of x^3, x^14, x^15 leave
+//!    d_1 (1 + Y^2 x) + Y d_2 + Y^3 d_3: zero exactly when all are (COSTS T3) [A14].
+//! 2. (x^15)^16 x^14 = x^254: the last product alone [A15].
+
+use super::{Layer, Relation, load, power, store, trim, weights};
+use crate::Trio;
+use crate::multiply::mult_local;
+use crate::share::Tile;
+use crate::verify::planes::{Batch, GF8_PLANES};
+use divisi_core::{Abort, Check, Step, step};
+use divisi_field::gf64::PSI8;
+use divisi_field::kernel::{Task, run};
+use divisi_field::{Gf64, Plane, Word, gf8};
+
+// Where each power begins in a record.
+const X: usize = 0;
+const X3: usize = 8;
+const X14: usize = 16;
+const X15: usize = 24;
+const X254: usize = 32;
+
+const THIRD: Step = step!("x3");
+const MIDDLE: Step = step!("x14 x15");
+const LAST: Step = step!("x254");
+
+/// One layer; what it owes.
+pub(crate) fn layer(trio: &mut Trio, layer: &mut Layer<'_, '_>) -> Result<Batch<GF8_PLANES>, Abort> {
+    let mut batch = layer.batch::<GF8_PLANES>();
+    let (around, shape) = (layer.around(), layer.shape.clone());
+    let mut z = vec![[Plane::ZERO; 8]; shape.0.len()];
+
+    // our share of x^3
+    for (record, tile) in batch.records.iter_mut().zip(layer.tiles()) {
+        run(Begin { record, tile, around });
+    }
+    trim(batch.records.iter_mut(), &shape);
+    run(Third { records: &batch.records, z: &mut z });
+    let second = trio.reshare(THIRD, &mut z, &shape)?;
+    // our shares of x^14 and x^15
+    let mut middle = vec![[Plane::ZERO; 16]; shape.0.len()];
+    run(Middle { records: &mut batch.records, z: &z, second: &second, middle: &mut middle });
+    let second = trio.reshare(MIDDLE, &mut middle, &shape)?;
+    // our share of x^254
+    run(Last { records: &mut batch.records, first: &middle, second: &second, z: &mut z });
+    let second = trio.reshare(LAST, &mut z, &shape)?;
+    for (((record, tile), first), second) in batch.records.iter_mut().zip(layer.tiles()).zip(&z).zip(&second) {
+        run(Finish { record, tile, around, first, second });
+    }
+    trim(layer.tiles(), &shape);
+    Ok(batch)
+}
+
+struct Begin<'a> {
+    record: &'a mut Tile<GF8_PLANES>,
+    tile: &'a Tile<8>,
+    around: super::Around,
+}
+
+impl Task for Begin<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run<W: Word>(self) {
+        for c in 0..2 {
+            let x: [W; 8] = W::load_all(&self.tile[c]);
+            store(&mut self.record[c], X, &self.around.before(c, &x));
+        }
+    }
+}
+
+struct Third<'a> {
+    records: &'a [Tile<GF8_PLANES>],
+    z: &'a mut [[Plane; 8]],
+}
+
+impl Task for Third<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run<W: Word>(self) {
+        for (record, z) in self.records.iter().zip(self.z) {
+            let x = load::<W, 8, _>(record, X);
+            let x2 = [gf8::square(&x[0]), gf8::square(&x[1])];
+            W::store_all(&mult_local(&x, &x2, gf8::mul), z);
+        }
+    }
+}
+
+struct Middle<'a> {
+    records: &'a mut [Tile<GF8_PLANES>],
+    z: &'a [[Plane; 8]],
+    second: &'a [[Plane; 8]],
+    middle: &'a mut [[Plane; 16]],
+}
+
+impl Task for Middle<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run<W: Word>(self) {
+        for (((record, z), second), middle) in
+            self.records.iter_mut().zip(self.z).zip(self.second).zip(self.middle)
+        {
+            let x3: [[W; 8]; 2] = [W::load_all(z), W::load_all(second)];
+            store(&mut record[0], X3, &x3[0]);
+            store(&mut record[1], X3, &x3[1]);
+            let x12 = [fourth(&x3[0]), fourth(&x3[1])];
+            let x = load::<W, 8, _>(record, X);
+            let x2 = [gf8::square(&x[0]), gf8::square(&x[1])];
+            store(middle, 0, &mult_local(&x12, &x2, gf8::mul));
+            store(middle, 8, &mult_local(&x12, &x3, gf8::mul));
+        }
+    }
+}
+
+struct Last<'a> {
+    records: &'a mut [Tile<GF8_PLANES>],
+    first: &'a [[Plane; 16]],
+    second: &'a [[Plane; 16]],
+    z: &'a mut [[Plane; 8]],
+}
+
+impl Task for Last<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run<W: Word>(self) {
+        for (((record, first), second), z) in self.records.iter_mut().zip(self.first).zip(self.second).zip(self.z) {
+            for (planes, middle) in record.iter_mut().zip([first, second]) {
+                planes[X14..X254].copy_from_slice(middle);
+            }
+            let (x14, x15) = (load::<W, 8, _>(record, X14), load::<W, 8, _>(record, X15));
+            let x240 = [sixteenth(&x15[0]), sixteenth(&x15[1])];
+            W::store_all(&mult_local(&x240, &x14, gf8::mul), z);
+        }
+    }
+}
+
+/// x^4.
+#[inline(always)]
+fn fourth<W: Word>(x: &[W; 8]) -> [W; 8] {
+    gf8::square(&gf8::square(x))
+}
+
+/// x^16.
+#[inline(always)]
+fn sixteenth<W: Word>(x: &[W; 8]) -> [W; 8] {
+    fourth(&fourth(x))
+}
+
+struct Finish<'a> {
+    record: &'a mut Tile<GF8_PLANES>,
+    tile: &'a mut Tile<8>,
+    around: super::Around,
+    first: &'a [Plane; 8],
+    second: &'a [Plane; 8],
+}
+
+impl Task for Finish<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run<W: Word>(self) {
+        for (c, planes) in [self.first, self.second].into_iter().enumerate() {
+            let x254: [W; 8] = W::load_all(planes);
+            store(&mut self.record[c], X254, &x254);
+            W::store_all(&self.around.after(c, &x254), &mut self.tile[c]);
+        }
+    }
+}
+
+/// The relations of a record. Mutants: A12 takes a Y inside the small field, A14 forgets the first relation, A15 the last product.
+pub(crate) fn relations(mutated: impl Fn(Check) -> bool) -> Vec<Relation> {
+    let psi = |i: u32| power(PSI8, i);
+    let y = if mutated(Check::A12) { Gf64(1) } else { Gf64::Y };
+    let (y2, y3) = (y * y, y * y * y);
+    let powers = Relation {
+        x: [weights(X, 8, psi), weights(X3, 8, |i| y * psi(4 * i))].concat(),
+        y: [weights(X, 8, |i| psi(2 * i)), weights(X3, 8, |i| y2 * psi(i))].concat(),
+        z: [
+            weights(X3, 8, psi),
+            weights(X, 8, |i| y2 * psi(4 * i)),
+            weights(X14, 8, |i| y * psi(i)),
+            weights(X15, 8, |i| y3 * psi(i)),
+        ]
+        .concat(),
+    };
+    let last = Relation {
+        x: weights(X15, 8, |i| psi(16 * i)),
+        y: weights(X14, 8, psi),
+        z: weights(X254, 8, psi),
+    };
+    let mut all = Vec::new();
+    if !mutated(Check::A14) {
+        all.push(powers);
+    }
+    if !mutated(Check::A15) {
+        all.push(last);
+    }
+    all
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::sbox::tests::holds;
+    use divisi_field::{Field, Gf8};
+
+    fn record(x: Gf8, x3: Gf8, x14: Gf8, x15: Gf8, x254: Gf8) -> u64 {
+        u64::from_le_bytes([x.0, x3.0, x14.0, x15.0, x254.0, 0, 0, 0])
+    }
+
+    /// COSTS T3. The difference is linear in the errors for each x: so every x with every single error, and with pairs and
+    /// triples that would cancel if 1, Y, Y^2, Y^3 were not independent.
+    #[test]
+    fn the_powers_fail_exactly_when_a_product_is_wrong() {
+        let powers = &relations(|_| false)[0];
+        for x in (0..=255).map(Gf8) {
+            for d in (0..=255).map(Gf8) {
+                let other = Gf8(d.0.rotate_left(3) ^ x.0);
+                let z = Gf8(0);
+                for [d1, d2, d3] in [[d, z, z], [z, d, z], [z, z, d], [d, d, z], [z, d, d], [d, z, d], [d, other, d]] {
+                    let x3 = x * x.square() + d1;
+                    let x12 = x3.square().square();
+                    let (x14, x15) = (x12 * x.square() + d2, x12 * x3 + d3);
+                    let right = [d1, d2, d3] == [z; 3];
+                    assert_eq!(holds(powers, record(x, x3, x14, x15, z)), right);
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn the_last_product_fails_exactly_when_it_is_wrong() {
+        let last = &relations(|_| false)[1];
+        for x14 in (0..=255).map(Gf8) {
+            for x15 in (0..=255).map(Gf8) {
+                let right = x15.square().square().square().square() * x14;
+                assert!(holds(last, record(Gf8(0), Gf8(0), x14, x15, right)));
+                assert!(!holds(last, record(Gf8(0), Gf8(0), x14, x15, right + Gf8(x14.0 | 1))));
+            }
+        }
+    }
+
+    #[test]
+    fn the_powers_make_the_inverse() {
+        for x in (0..=255).map(Gf8) {
+            let x3 = x * x.square();
+            let x12 = x3.square().square();
+            let x240 = (x12 * x3).square().square().square().square();
+            assert_eq!(x240 * (x12 * x.square()), x.inverse());
+        }
+    }
+}

@@ -1,0 +1,141 @@
+//! Replicated sharings: `x = x1 + x2 + x3`, party i holds components i and i+1.
+//!
+//! A party's own index names its first component: P1 holds (x1, x2), P2 (x2, x3), P3 (x3, x1). Any one party's view of a
+//! sharing is independent of x; any two hold all of it. Public constants are added to component 1, which P1 holds first and
+//! P3 second. Nothing here prints, compares or serialises a share; all of it is wiped on drop.
+
+use divisi_core::{Abort, Lanes, PartyId, Step, step};
+use divisi_field::plane::LANES;
+use divisi_field::{Field, Plane, transpose};
+use zeroize::Zeroize;
+
+const BYTE: Step = step!("byte");
+
+/// An element of K bits in 512 lanes: its planes, of our first component and of our second.
+pub(crate) type Tile<const K: usize> = [[Plane; K]; 2];
+
+/// Which of our two components is the one that carries public constants.
+#[must_use]
+pub(crate) fn constant_component(me: PartyId) -> Option<usize> {
+    match me.index() {
+        0 => Some(0),
+        2 => Some(1),
+        _ => None,
+    }
+}
+
+/// A replicated secret byte in every lane of a batch: bit planes in tiles of 512 lanes, both components side by side (1 KiB
+/// a tile). Lanes beyond the batch are zero in both components.
+#[derive(Clone)]
+pub struct Byte {
+    pub(crate) lanes: usize,
+    pub(crate) tiles: Vec<Tile<8>>,
+}
+
+impl Byte {
+    /// The sharing of zero whose components are all zero.
+    #[must_use]
+    pub(crate) fn zero(lanes: usize) -> Byte {
+        Byte { lanes, tiles: vec![[[Plane::ZERO; 8]; 2]; lanes.div_ceil(LANES)] }
+    }
+
+    /// Our two components, a byte a lane.
+    pub(crate) fn from_components(components: [&[u8]; 2]) -> Result<Byte, Abort> {
+        let lanes = components[0].len();
+        if lanes != components[1].len() {
+            return Err(Abort::Misuse { step: BYTE, what: "two components of different length" });
+        }
+        let mut byte = Byte::zero(lanes);
+        for (c, bytes) in components.into_iter().enumerate() {
+            for (tile, bytes) in byte.tiles.iter_mut().zip(bytes.chunks(LANES)) {
+                transpose::to_planes(bytes, &mut tile[c]);
+            }
+        }
+        Ok(byte)
+    }
+
+    /// One of our components as bytes, a byte a lane, appended to `out`.
+    pub(crate) fn component(&self, c: usize, out: &mut Vec<u8>) {
+        let start = out.len();
+        out.resize(start + self.lanes, 0);
+        for (tile, bytes) in self.tiles.iter().zip(out[start..].chunks_mut(LANES)) {
+            transpose::from_planes(&tile[c], bytes);
+        }
+    }
+
+    /// How many lanes of tile `t` are in use.
+    pub(crate) fn lanes_of(&self, t: usize) -> usize {
+        (self.lanes - t * LANES).min(LANES)
+    }
+}
+
+impl Lanes for Byte {
+    fn lanes(&self) -> usize {
+        self.lanes
+    }
+
+    fn gather(&self, index: &[usize]) -> Option<Byte> {
+        if index.iter().any(|l| *l >= self.lanes) {
+            return None;
+        }
+        let mut out = Byte::zero(index.len());
+        for (to, from) in index.iter().enumerate() {
+            let (source, target) = (&self.tiles[from / LANES], &mut out.tiles[to / LANES]);
+            for (source, target) in source.iter().flatten().zip(target.iter_mut().flatten()) {
+                target.set_lane(to % LANES, source.lane(from % LANES));
+            }
+        }
+        Some(out)
+    }
+}
+
+impl Drop for Byte {
+    fn drop(&mut self) {
+        self.tiles.iter_mut().flatten().flatten().for_each(Zeroize::zeroize);
+    }
+}
+
+/// A replicated vector of elements of a large field: our first components, and our second.
+#[derive(Clone)]
+pub struct Rep<F: Field> {
+    pub(crate) a: Vec<F>,
+    pub(crate) b: Vec<F>,
+}
+
+impl<F: Field> Rep<F> {
+    pub(crate) fn zero(len: usize) -> Self {
+        Rep { a: vec![F::ZERO; len], b: vec![F::ZERO; len] }
+    }
+
+    pub(crate) fn len(&self) -> usize {
+        self.a.len()
+    }
+
+    /// Element by element, `f` of our two components each: a linear map is the same on every component.
+    pub(crate) fn map(&self, f: impl Fn(F) -> F) -> Self {
+        Rep { a: self.a.iter().map(|x| f(*x)).collect(), b: self.b.iter().map(|x| f(*x)).collect() }
+    }
+
+    pub(crate) fn extend(&mut self, other: &Self) {
+        self.a.extend_from_slice(&other.a);
+        self.b.extend_from_slice(&other.b);
+    }
+}
+
+impl<F: Field> Lanes for Rep<F> {
+    fn lanes(&self) -> usize {
+        self.a.len()
+    }
+
+    fn gather(&self, index: &[usize]) -> Option<Self> {
+        let pick = |x: &[F]| index.iter().map(|l| x.get(*l).copied()).collect::<Option<Vec<F>>>();
+        Some(Rep { a: pick(&self.a)?, b: pick(&self.b)? })
+    }
+}
+
+impl<F: Field> Drop for Rep<F> {
+    fn drop(&mut self) {
+        self.a.zeroize();
+        self.b.zeroize();
+    }
+}

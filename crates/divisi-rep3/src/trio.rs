@@ -1,0 +1,58 @@
+//! Three parties in a session: who is next to whom, what each pair shares, what has been opened.
+//!
+//! Party i's *next* is i+1 and its *previous* i-1, cyclically. Component i is held by party i and by its previous, so that
+//! whatever is derived from their pairwise key is a component that both know and the third does not: that is all of
+//! F_rand and F_zero of MAESTRO section 2.5 ([`crate::random`]).
+
+use crate::random::Streams;
+use divisi_core::{Abort, PartyId, Session, Step, step};
+
+const TRIO: Step = step!("trio");
+
+/// One strand of a session among three, ready to compute on replicated sharings.
+pub struct Trio {
+    pub(crate) session: Session,
+    pub(crate) next: PartyId,
+    pub(crate) prev: PartyId,
+    pub(crate) streams: Streams,
+    /// The digest of everything that was opened since the last barrier, and of every barrier before it [A2].
+    pub(crate) view: blake3::Hasher,
+    /// How many openings the view holds.
+    pub(crate) openings: u64,
+    /// Scratch for messages, kept from step to step.
+    pub(crate) wire: Vec<u8>,
+}
+
+impl Trio {
+    /// Compute in this strand.
+    ///
+    /// # Errors
+    /// [`Abort::Misuse`] unless the session has three parties.
+    pub fn new(session: Session) -> Result<Trio, Abort> {
+        if session.parties() != 3 {
+            return Err(session.misuse(TRIO, "replicated sharing among three needs a session of three parties"));
+        }
+        let (next, prev) = (session.me().next(3), session.me().prev(3));
+        let streams = Streams::new(&session, next, prev);
+        let mut view = blake3::Hasher::new_derive_key("divisi 2026 rep3 view v1");
+        view.update(session.id().as_bytes());
+        Ok(Trio { session, next, prev, streams, view, openings: 0, wire: Vec::new() })
+    }
+
+    /// Who we are.
+    #[must_use]
+    pub fn me(&self) -> PartyId {
+        self.session.me()
+    }
+
+    /// The session underneath: phases, meter, strands.
+    pub fn session(&mut self) -> &mut Session {
+        &mut self.session
+    }
+
+    /// The session again, for another engine.
+    #[must_use]
+    pub fn into_session(self) -> Session {
+        self.session
+    }
+}

@@ -1,0 +1,127 @@
+//! F_verify: what is owed for a value, and how it is paid (MAESTRO section 2.7, Protocols 1 and 2).
+//!
+//! Adversary: one malicious party, who may have added an error to any product. A batch with at least one wrong product passes
+//! with probability at most [`error`], for any number of products:
+//!
+//! | where | error over F |
+//! |---|---|
+//! | coefficients, independent, expanded from a 128-bit coin | 1/\|F\| |
+//! | first fold of 2^k products at once ([`planes`]) | 2k/\|F\| |
+//! | each later level ([`inner_product`]), a polynomial of degree 2 | 2/\|F\| |
+//! | CheckTriple ([`triple`]): t hits, or r = 0 | 2/\|F\| |
+//!
+//! The first call that holds a lie must pass, for an abort ends the session; so a session is as weak as its worst call, which
+//! the meter reports in bits. What a failed verification reveals is one bit for the whole batch [A21].
+//!
+//! Steps and who may see what when (DESIGN, "What may be sent when", 2):
+//! 1. All products are fixed: the debt is owned by this call. Barrier: views are compared, also when nothing was opened [A8].
+//! 2. Coin: coefficients. 3. Fold, level by level, each with a fresh coin after its messages [A9]. 4. CheckTriple.
+
+pub(crate) mod inner_product;
+pub(crate) mod planes;
+mod triple;
+
+use crate::share::Rep;
+use crate::Trio;
+use divisi_core::{Abort, Check, Debt, Settle, Step, step};
+use divisi_field::{Field, Gf64, Gf128};
+use planes::Batch;
+
+const VERIFY: Step = step!("verify");
+
+/// A relation `sum x_j y_j = z` over GF(2^128) that must hold.
+pub(crate) struct Dot {
+    pub(crate) x: Rep<Gf128>,
+    pub(crate) y: Rep<Gf128>,
+    pub(crate) z: Rep<Gf128>,
+}
+
+/// The products that a value rests on. Only the engine makes one.
+pub struct Products {
+    pub(crate) semi_honest: bool,
+    pub(crate) gf8: Batch<{ planes::GF8_PLANES }>,
+    pub(crate) gf4: Batch<{ planes::GF4_PLANES }>,
+    pub(crate) dots: Vec<Dot>,
+}
+
+impl Products {
+    pub(crate) fn none(semi_honest: bool) -> Products {
+        Products { semi_honest, gf8: Batch::default(), gf4: Batch::default(), dots: Vec::new() }
+    }
+}
+
+impl Debt for Products {
+    fn take_over(&mut self, other: Self) {
+        self.semi_honest |= other.semi_honest;
+        self.gf8.append(other.gf8);
+        self.gf4.append(other.gf4);
+        self.dots.extend(other.dots);
+    }
+}
+
+impl Trio {
+    /// F_verify on everything that is owed.
+    pub(crate) fn verify(&mut self, debt: Products) -> Result<(), Abort> {
+        if debt.semi_honest {
+            return Ok(()); // nothing was recorded: the caller chose security against the curious only, by name
+        }
+        let small = debt.gf8.is_empty() && debt.gf4.is_empty();
+        if small && debt.dots.is_empty() {
+            // [A11] a check over nothing is an error
+            return Err(self.session.misuse(VERIFY, "a verification over no products"));
+        }
+        if self.session.mutated(Check::A13) {
+            return Ok(());
+        }
+        self.session.observe(Check::A13);
+        let fixed = self.barrier()?;
+        if !small {
+            planes::verify(self, &fixed, &debt.gf8, &debt.gf4)?;
+        }
+        if !debt.dots.is_empty() {
+            inner_product::verify_dots(self, &fixed, &debt.dots)?;
+        }
+        self.session.observe(Check::M0_7);
+        Ok(())
+    }
+}
+
+impl Settle for Trio {
+    type Debt = Products;
+
+    fn owe(&mut self, _debt: Products) {
+        // a trio continues with nothing by itself: its engines take debts over
+    }
+
+    fn discharge(&mut self, debt: Products) -> Result<(), Abort> {
+        self.verify(debt)
+    }
+}
+
+/// The error of one call with `folds` variables folded at once and `levels` levels after it, over a field of `bits` bits.
+pub(crate) fn error(folds: usize, levels: usize, bits: usize) -> f64 {
+    let terms = 1 + 2 * folds + 2 * levels + 2;
+    terms as f64 * (-(bits as f64)).exp2()
+}
+
+/// How many levels fold a vector of this length to one element.
+pub(crate) fn levels(n: usize) -> usize {
+    n.next_power_of_two().trailing_zeros() as usize
+}
+
+/// The bits of the two verification fields.
+pub(crate) const BITS_64: usize = Gf64::BITS;
+pub(crate) const BITS_128: usize = Gf128::BITS;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn levels_and_error_bits() {
+        assert_eq!([1, 2, 3, 4, 5, 1 << 20].map(levels), [0, 1, 2, 2, 3, 20]);
+        // 100,000 blocks of 320 products in one call: still 57 bits
+        let worst = error(2, levels(100_000 * 320 / 4), 64);
+        assert!(-worst.log2() > 57.0 && -worst.log2() < 59.0);
+    }
+}

@@ -1,0 +1,90 @@
+//! MAESTRO Protocol 1, CheckTriple.
+//!
+//! Adversary: one malicious party. Passes with a wrong triple with probability at most 2/|F|. What is opened: rho, uniform by
+//! x'; and sigma, which is 0 for a right triple and uniform for a wrong one, because the error is multiplied by a fresh random
+//! r that nobody knows (ERRATA: the mask must be there).
+//!
+//! Cost: 4 field elements and one coin a party.
+
+use crate::multiply::dot_local;
+use crate::share::Rep;
+use crate::views::Fixed;
+use crate::Trio;
+use divisi_core::{Abort, Check, Step, step};
+use divisi_field::BigField;
+
+const Z_PRIME: Step = step!("triple.2");
+const RHO: Step = step!("triple.4");
+const SIGMA: Step = step!("triple.5");
+const OPEN: Step = step!("triple.6");
+
+/// CheckTriple([[x]], [[y]], [[z]]): verifies that xy = z. Each of the three is one element.
+pub(super) fn check_triple<F: BigField>(
+    trio: &mut Trio,
+    fixed: &Fixed,
+    x: &Rep<F>,
+    y: &Rep<F>,
+    z: &Rep<F>,
+) -> Result<(), Abort> {
+    let mut scratch = [Vec::new(), Vec::new()];
+    // 1. [[x']], [[r]] <- F_rand: fresh in every call [A5]
+    let x_prime = rand::<F>(trio);
+    let mut r = rand::<F>(trio);
+    if trio.session.mutated(Check::A7) {
+        r = one(trio); // the mutant opens the bare error
+    }
+    // 2. [[z']] <- weakMult([[x']], [[y]]), before the coin [A5]
+    let z_prime = weak_mult(trio, Z_PRIME, &x_prime, y, &mut scratch)?;
+    trio.session.observe(Check::A5);
+    // 3. t <- F_coin, after z' [A6]
+    let t: F = if trio.session.mutated(Check::A5) { F::ONE } else { trio.coin(fixed)?.element() };
+    // 4. rho := Reconst([[x]] + t [[x']]), compared before line 5 goes out [A6]
+    let rho = trio.reconst(RHO, &combine(x, &[(t, &x_prime)]))?[0];
+    trio.session.observe(Check::A6);
+    // 5. [[sigma]] := weakMult([[z]] + t [[z']] - rho [[y]], [[r]])
+    let error = combine(z, &[(t, &z_prime), (rho, y)]);
+    let sigma = weak_mult(trio, SIGMA, &error, &r, &mut scratch)?;
+    // 6. accept iff sigma = 0 [A7, A21]
+    let sigma = trio.reconst(OPEN, &sigma)?[0];
+    trio.session.observe(Check::A21);
+    trio.session.require(Check::A7, OPEN, sigma.ct_eq(&F::ZERO).into(), None)
+}
+
+/// F_rand on one element.
+fn rand<F: BigField>(trio: &mut Trio) -> Rep<F> {
+    let (a, b) = trio.streams.rand();
+    Rep { a: vec![a], b: vec![b] }
+}
+
+/// The public constant one as a sharing: only a mutant multiplies by it.
+fn one<F: BigField>(trio: &Trio) -> Rep<F> {
+    let mut one = Rep::zero(1);
+    match crate::share::constant_component(trio.me()) {
+        Some(0) => one.a[0] = F::ONE,
+        Some(_) => one.b[0] = F::ONE,
+        None => {}
+    }
+    one
+}
+
+/// weakMult of one element.
+fn weak_mult<F: BigField>(
+    trio: &mut Trio,
+    step: Step,
+    x: &Rep<F>,
+    y: &Rep<F>,
+    scratch: &mut [Vec<F>; 2],
+) -> Result<Rep<F>, Abort> {
+    let z = dot_local([&x.a, &x.b], [&y.a, &y.b], scratch);
+    trio.reshare_elements(step, vec![z])
+}
+
+/// `x + sum c_j x_j`, component by component.
+fn combine<F: BigField>(x: &Rep<F>, terms: &[(F, &Rep<F>)]) -> Rep<F> {
+    let mut sum = x.clone();
+    for (c, y) in terms {
+        sum.a[0] = sum.a[0] + *c * y.a[0];
+        sum.b[0] = sum.b[0] + *c * y.b[0];
+    }
+    sum
+}

@@ -1,0 +1,38 @@
+//! What was opened, and the proof that all parties saw the same.
+//!
+//! Adversary: one malicious party, who may send different things to different parties. Whatever a party learns as a public
+//! value enters its view digest [A2]; at a barrier all three digests are compared, before the first message of a verification
+//! and also when nothing was opened [A8]. A collision of BLAKE3 is needed to get past: 128 bits.
+
+use crate::Trio;
+use divisi_core::{Abort, Check, Step, step};
+
+/// The proof that at some moment all views agreed. A coin demands it.
+pub struct Fixed(());
+
+const BARRIER: Step = step!("barrier");
+
+impl Trio {
+    /// Take a public value into the view: something opened, or a public input that all must share.
+    pub fn absorb(&mut self, what: &str, value: &[u8]) {
+        self.openings += 1;
+        for part in [what.as_bytes(), value] {
+            self.view.update(&(part.len() as u64).to_le_bytes()).update(part);
+        }
+    }
+
+    /// Compare views with both others: after it, everything that was opened is the same at all, and every message that led
+    /// here was received. One round.
+    ///
+    /// # Errors
+    /// [`Abort::CheckFailed`] with A2 if a view differs.
+    pub fn barrier(&mut self) -> Result<Fixed, Abort> {
+        self.session.observe(Check::A8);
+        self.view.update(&self.openings.to_le_bytes());
+        let digest = *self.view.finalize().as_bytes();
+        if !self.session.mutated(Check::A8) {
+            self.session.compare(Check::A2, BARRIER, &digest)?;
+        }
+        Ok(Fixed(()))
+    }
+}

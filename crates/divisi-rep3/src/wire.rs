@@ -1,0 +1,112 @@
+//! Bit planes and field elements as messages: exactly the bits in use, the padding of a plane's last byte zero.
+
+use divisi_field::{Field, Plane};
+
+/// The lanes in use of each tile of a layer, in order: what both ends know of a message.
+#[derive(Clone, Default)]
+pub(crate) struct Shape(pub(crate) Vec<usize>);
+
+impl Shape {
+    /// Payload bits of a message with `planes` bits a lane.
+    pub(crate) fn bits(&self, planes: usize) -> u64 {
+        (self.0.iter().sum::<usize>() * planes) as u64
+    }
+
+    /// Bytes of that message.
+    pub(crate) fn bytes(&self, planes: usize) -> usize {
+        self.0.iter().map(|lanes| lanes.div_ceil(8) * planes).sum()
+    }
+}
+
+/// The message of a layer: tile by tile, plane by plane.
+pub(crate) fn write<const K: usize>(tiles: &[[Plane; K]], shape: &Shape, out: &mut Vec<u8>) {
+    out.clear();
+    out.reserve(shape.bytes(K));
+    for (tile, lanes) in tiles.iter().zip(&shape.0) {
+        for plane in tile {
+            out.extend_from_slice(&plane.to_le_bytes()[..lanes.div_ceil(8)]);
+        }
+    }
+}
+
+/// Reads what [`write`] wrote; `None` if the length is wrong or a padding bit is set.
+pub(crate) fn read<const K: usize>(mut bytes: &[u8], shape: &Shape, out: &mut Vec<[Plane; K]>) -> Option<()> {
+    out.clear();
+    out.reserve(shape.0.len());
+    let mut padding = 0;
+    for lanes in &shape.0 {
+        let n = lanes.div_ceil(8);
+        let mut tile = [Plane::ZERO; K];
+        for plane in &mut tile {
+            let (now, later) = bytes.split_at_checked(n)?;
+            bytes = later;
+            let mut full = [0; 64];
+            full[..n].copy_from_slice(now);
+            if lanes % 8 != 0 {
+                padding |= full[n - 1] >> (lanes % 8);
+            }
+            *plane = Plane::from_le_bytes(&full);
+        }
+        out.push(tile);
+    }
+    (bytes.is_empty() && padding == 0).then_some(())
+}
+
+/// Field elements, each little-endian.
+pub(crate) fn write_elements<F: Field>(elements: &[F]) -> Vec<u8> {
+    let mut out = Vec::with_capacity(elements.len() * F::BYTES);
+    for x in elements {
+        out.extend_from_slice(x.to_le_bytes().as_ref());
+    }
+    out
+}
+
+/// Reads field elements; `None` if the length is wrong or one is not reduced.
+pub(crate) fn read_elements<F: Field>(bytes: &[u8]) -> Option<Vec<F>> {
+    let whole = bytes.chunks_exact(F::BYTES);
+    if !whole.remainder().is_empty() {
+        return None;
+    }
+    whole.map(F::from_le_bytes).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn sample(seed: u64) -> [Plane; 4] {
+        let mut x = seed;
+        [(); 4].map(|()| {
+            Plane([(); 8].map(|()| {
+                x = x.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+                x
+            }))
+        })
+    }
+
+    #[test]
+    fn a_layer_comes_back_and_is_as_long_as_its_bits() {
+        for lanes in [1, 7, 8, 9, 63, 64, 65, 511, 512] {
+            let shape = Shape(vec![lanes, 512, 1]);
+            let mut tiles = vec![sample(1), sample(2), sample(3)];
+            tiles[0].iter_mut().for_each(|p| p.keep(lanes));
+            tiles[2].iter_mut().for_each(|p| p.keep(1));
+            let (mut bytes, mut back) = (Vec::new(), Vec::new());
+            write(&tiles, &shape, &mut bytes);
+            assert_eq!(bytes.len(), shape.bytes(4));
+            assert_eq!(shape.bits(4), 4 * (lanes as u64 + 513));
+            assert!(read(&bytes, &shape, &mut back).is_some());
+            assert!(back == tiles);
+        }
+    }
+
+    #[test]
+    fn padding_and_wrong_lengths_are_refused() {
+        let shape = Shape(vec![9]);
+        let mut back: Vec<[Plane; 1]> = Vec::new();
+        assert!(read(&[0xff, 0x01], &shape, &mut back).is_some());
+        assert!(read(&[0xff, 0x02], &shape, &mut back).is_none());
+        assert!(read(&[0xff], &shape, &mut back).is_none());
+        assert!(read(&[0xff, 0x01, 0], &shape, &mut back).is_none());
+    }
+}

@@ -1,0 +1,34 @@
+//! Ciphers and modes written once against the engine traits of `divisi-core`.
+//!
+//! Nothing here knows how a secret is shared, how many parties hold it or whom they trust: that, and all security, is the
+//! engine's. A cipher says what is computed and which public values steer it; control flow depends on public values only.
+//!
+//! | module | what | standard |
+//! |---|---|---|
+//! | [`aes`] | AES-128, AES-192, AES-256, both directions, key schedule included | FIPS 197 |
+//! | [`mode::ctr`] | counter mode, 32-bit and 128-bit counters | SP 800-38A, SP 800-38D |
+//! | [`mode::gcm`] | authenticated encryption, 96-bit IV, tags of 96 to 128 bits | SP 800-38D |
+//! | [`mode::ghash`] | GHASH of public data under a secret key, in bounded memory | SP 800-38D, 6.4 |
+//!
+//! Feature `testing` adds `suite`: the standards' known answers, to be run on any engine.
+//!
+//! ```
+//! use divisi_core::{Bytes, Plain};
+//! use divisi_symmetric::aes;
+//!
+//! // Two keys and two blocks, on the engine that computes in the clear; engines that share secrets are used alike.
+//! let e = &mut Plain;
+//! let key: Vec<_> = (0..16).map(|i| e.public(&[i, 2 * i])).collect();
+//! let mut state = std::array::from_fn(|i| e.public(&[0x11 * i as u8, 0]));
+//! let round_keys = aes::expand(e, &key)?;
+//! aes::encrypt(e, &round_keys, &mut state)?;
+//! assert_eq!((state[0].values()[0], state[15].values()[0]), (0x69, 0x5a)); // FIPS 197, C.1
+//! # Ok::<(), divisi_core::Abort>(())
+//! ```
+#![forbid(unsafe_code)]
+#![cfg_attr(test, allow(clippy::unwrap_used, clippy::expect_used, clippy::panic))]
+
+pub mod aes;
+pub mod mode;
+#[cfg(feature = "testing")]
+pub mod suite;

@@ -1,0 +1,300 @@
+//! GHASH of a public string under a secret hash key (SP 800-38D, 6.4), in bounded memory and few rounds.
+//!
+//! `GHASH(X_1 .. X_n)` is the sum of `X_i H^(n+1-i)`. The blocks are public (associated data, ciphertext, lengths), so the
+//! sum is linear in the powers of `H`: no communication at all, once these are there. A message of any length would need as
+//! many powers as it has blocks. Baby steps and giant steps bound that: with `m` baby steps `H^1 .. H^m` and `G = H^m`,
+//! every exponent is `a + m j` with `a` in `1..=m`, and
+//!
+//! ```text
+//!     GHASH = sum_j G^j S_j,      S_j = sum_a X_(n+1-a-mj) H^a     (local)
+//! ```
+//!
+//! is one inner product of the `S_j` with the giant steps `G^j`, in one round. `S_0` needs no product. The chunks are met
+//! in falling order of `j`; after every `J` of them the sums are folded by Horner's rule in `G^J`,
+//!
+//! ```text
+//!     acc <- acc G^J + sum_(1 <= t < J) S_(t + J s) G^t + S_(J s),
+//! ```
+//!
+//! which is again one inner product of `J` terms, verified like any other. So `J` giant steps suffice for every length.
+//!
+//! **Memory.** With [`Steps::STANDARD`] (`m` = 1024, `J` = 4096) a message of any length, up to GCM's 2^32 - 2 blocks
+//! (64 GiB), needs 1024 lanes of baby steps, at most 4096 lanes of giant steps, at most 4096 lanes of chunk sums, and
+//! 16 KiB of public coefficients. A lane of a sharing with two components is 32 bytes: 32 KiB + 128 KiB + 128 KiB. There
+//! is one fold (one round) for each 4,194,304 blocks (64 MiB). Without folds the sums and giant steps of 2^32 blocks
+//! would be 2^22 lanes each, 256 MiB together.
+
+use divisi_core::{Abort, Blocks, Lanes, Step, step};
+
+const POWERS: Step = step!("powers");
+const GHASH: Step = step!("ghash");
+
+/// How many powers are kept: a public parameter, on which all parties agree.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Steps {
+    baby: usize,
+    giant: usize,
+}
+
+impl Steps {
+    /// For messages of every length: 1024 baby steps, at most 4096 giant steps (32 KiB and 128 KiB where a lane has 32
+    /// bytes). A round trip for 64 MiB of text is as good as none, and the baby steps cost 511 products a key.
+    pub const STANDARD: Steps = Steps { baby: 1024, giant: 4096 };
+
+    /// The largest number of either.
+    pub const LIMIT: usize = 1 << 16;
+
+    /// `m` baby steps and at most `J` giant steps; `None` unless both are in `1..=LIMIT`.
+    #[must_use]
+    pub fn new(baby: usize, giant: usize) -> Option<Self> {
+        let possible = 1..=Self::LIMIT;
+        (possible.contains(&baby) && possible.contains(&giant)).then_some(Steps { baby, giant })
+    }
+
+    /// `m`, the number of baby steps.
+    #[must_use]
+    pub fn baby(self) -> usize {
+        self.baby
+    }
+
+    /// How many giant steps a string of that many blocks needs: one less than its chunks of `m` blocks, at most `J`.
+    #[must_use]
+    pub fn giants(self, blocks: u64) -> usize {
+        let others = blocks.div_ceil(self.baby as u64).saturating_sub(1);
+        usize::try_from(others).map_or(self.giant, |others| others.min(self.giant))
+    }
+
+    /// How many rounds the hash of that many blocks takes, apart from the powers: one a fold that has a product in it.
+    #[must_use]
+    pub fn rounds(self, blocks: u64) -> u64 {
+        let chunks = blocks.div_ceil(self.baby as u64);
+        let folds = chunks.div_ceil(self.giant as u64);
+        // the first fold has a product unless it consists of one chunk
+        let first = chunks.saturating_sub(folds.saturating_sub(1).saturating_mul(self.giant as u64));
+        folds.saturating_sub(u64::from(first <= 1))
+    }
+}
+
+/// The powers of every hash key, as a table: `h` of K lanes -> K m lanes, lane `k m + i - 1` being `h_k^i`.
+///
+/// Squaring is free, so only odd powers are multiplied: one product for each odd `i` in `3..=m` and each key. In round
+/// `r` all powers are made whose exponent has up to `2^r` bits set, each as a product of two that have half as many; with
+/// `b` the largest number of bits set in an exponent up to `m`, that is `ceil(log2 b)` rounds: 4 for `m` = 1024, where
+/// plain doubling takes 10 (test `powers_cost_their_odd_exponents`).
+///
+/// # Errors
+/// Whatever ends the session.
+pub fn powers<E: Blocks + ?Sized>(e: &mut E, h: &E::Block, m: usize) -> Result<E::Block, Abort> {
+    let mut table = Table { keys: h.lanes(), exponents: Vec::new(), values: h.clone() };
+    if m > 0 {
+        table.exponents.push(1);
+        table.square_up(e, 0, m)?;
+    }
+    let mut bits = 1;
+    loop {
+        let wanted: Vec<usize> =
+            (3..=m).step_by(2).filter(|i| (bits + 1..=2 * bits).contains(&i.count_ones())).collect();
+        if wanted.is_empty() {
+            break;
+        }
+        let upper: Vec<usize> =
+            wanted.iter().map(|&i| (0..bits).fold(i, |rest, _| rest & rest.wrapping_sub(1))).collect();
+        let lower: Vec<usize> = wanted.iter().zip(&upper).map(|(i, upper)| i ^ upper).collect();
+        let (lower, upper) = (table.select(&lower)?, table.select(&upper)?);
+        let product = e.multiply(&lower, &upper)?;
+        let fresh = table.exponents.len();
+        table.append(e, wanted, &product);
+        table.square_up(e, fresh, m)?;
+        bits *= 2;
+    }
+    // from power by power to key by key
+    let sorted = table.select(&(1..=m).collect::<Vec<_>>())?;
+    let keys = table.keys;
+    pick(&sorted, (0..keys).flat_map(|k| (0..m).map(move |i| i * keys + k)))
+}
+
+/// Powers in the order in which they were made, each with one lane a key.
+struct Table<B> {
+    keys: usize,
+    exponents: Vec<usize>,
+    values: B,
+}
+
+impl<B: Lanes> Table<B> {
+    /// The powers of these exponents, in their order.
+    fn select(&self, exponents: &[usize]) -> Result<B, Abort> {
+        let mut place = vec![0; self.exponents.iter().max().map_or(0, |max| max + 1)];
+        for (at, &exponent) in self.exponents.iter().enumerate() {
+            place[exponent] = at;
+        }
+        let places = exponents.iter().map(|&i| place[i]);
+        pick(&self.values, places.flat_map(|at| at * self.keys..(at + 1) * self.keys))
+    }
+
+    fn append<E: Blocks<Block = B> + ?Sized>(&mut self, e: &mut E, exponents: Vec<usize>, values: &B) {
+        self.exponents.extend(exponents);
+        self.values = e.join(&[&self.values, values]);
+    }
+
+    /// Square the powers from place `from` on, as long as the exponent stays within `m`.
+    fn square_up<E: Blocks<Block = B> + ?Sized>(
+        &mut self,
+        e: &mut E,
+        from: usize,
+        m: usize,
+    ) -> Result<(), Abort> {
+        let mut fresh: Vec<usize> =
+            self.exponents.iter().skip(from).copied().filter(|i| 2 * i <= m).collect();
+        while !fresh.is_empty() {
+            let squares = e.square(&self.select(&fresh)?);
+            fresh.iter_mut().for_each(|i| *i *= 2);
+            self.append(e, fresh.clone(), &squares);
+            fresh.retain(|i| 2 * i <= m);
+        }
+        Ok(())
+    }
+}
+
+/// The powers of one hash key: baby steps, which stay with the key, and as many giant steps as its longest message needs.
+#[derive(Clone)]
+pub struct Powers<B> {
+    steps: Steps,
+    baby: B,
+    giant: B,
+}
+
+impl<B: Lanes + Clone> Powers<B> {
+    /// All powers that strings of up to that many blocks need, from the hash key, one lane.
+    ///
+    /// # Errors
+    /// Whatever ends the session; [`Abort::Misuse`] if `h` has not one lane.
+    pub fn new<E: Blocks<Block = B> + ?Sized>(
+        e: &mut E,
+        h: &B,
+        steps: Steps,
+        blocks: u64,
+    ) -> Result<Self, Abort> {
+        let baby = powers(e, h, steps.baby)?;
+        Self::from_baby_steps(e, baby, steps, blocks)
+    }
+
+    /// Baby steps made before, and the giant steps that strings of up to that many blocks need.
+    ///
+    /// # Errors
+    /// Whatever ends the session; [`Abort::Misuse`] if `baby` has not `m` lanes.
+    pub fn from_baby_steps<E: Blocks<Block = B> + ?Sized>(
+        e: &mut E,
+        baby: B,
+        steps: Steps,
+        blocks: u64,
+    ) -> Result<Self, Abort> {
+        if baby.lanes() != steps.baby {
+            return Err(Abort::Misuse { step: POWERS, what: "these are not the baby steps of one hash key" });
+        }
+        let base = pick(&baby, [steps.baby - 1])?;
+        let giant = powers(e, &base, steps.giants(blocks))?;
+        Ok(Powers { steps, baby, giant })
+    }
+
+    /// How many there are of each.
+    #[must_use]
+    pub fn steps(&self) -> Steps {
+        self.steps
+    }
+
+    /// The baby steps `H^1 .. H^m`.
+    #[must_use]
+    pub fn baby_steps(&self) -> &B {
+        &self.baby
+    }
+}
+
+/// GHASH of one string, block by block.
+pub struct Ghash<B> {
+    steps: Steps,
+    /// The blocks that are still to come; the next one belongs to this power of `H`.
+    remaining: u64,
+    /// The blocks of the chunk at hand, each at the lane of its baby step; zero where none was met.
+    coefficients: Vec<u128>,
+    /// The sums of the chunks since the last fold.
+    sums: Vec<B>,
+    /// What the folds so far gave.
+    folded: Option<B>,
+}
+
+impl<B: Lanes + Clone> Ghash<B> {
+    /// The hash of a string of exactly that many blocks.
+    #[must_use]
+    pub fn new(steps: Steps, blocks: u64) -> Self {
+        Ghash { steps, remaining: blocks, coefficients: vec![0; steps.baby], sums: Vec::new(), folded: None }
+    }
+
+    /// The next blocks of the string, however it is cut, as elements in the order of
+    /// [`Gf128::from_ghash`](divisi_field::Gf128::from_ghash).
+    ///
+    /// # Errors
+    /// Whatever ends the session; [`Abort::Misuse`] if the string becomes longer than was said, or the powers are others
+    /// or too few.
+    pub fn absorb<E: Blocks<Block = B> + ?Sized>(
+        &mut self,
+        e: &mut E,
+        powers: &Powers<B>,
+        blocks: &[u128],
+    ) -> Result<(), Abort> {
+        if powers.steps != self.steps {
+            return Err(misuse("the powers are in other steps"));
+        }
+        let m = self.steps.baby as u64;
+        for &block in blocks {
+            // this block's exponent is a + m j, with a - 1 and j the remainder and quotient of the exponent less one
+            self.remaining =
+                self.remaining.checked_sub(1).ok_or(misuse("the string is longer than was said"))?;
+            let (j, lane) = (self.remaining / m, (self.remaining % m) as usize);
+            self.coefficients[lane] = block;
+            if lane == 0 {
+                self.sums.push(e.combine(&powers.baby, &self.coefficients)?);
+                self.coefficients.fill(0);
+                if j.is_multiple_of(self.steps.giant as u64) {
+                    self.fold(e, &powers.giant)?;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// One step of Horner's rule: the sums, the last of which needs no product, and what was folded before.
+    fn fold<E: Blocks<Block = B> + ?Sized>(&mut self, e: &mut E, giant: &B) -> Result<(), Abort> {
+        let mut acc = self.sums.pop().ok_or(misuse("there is nothing to fold"))?;
+        let terms: Vec<B> = self.sums.drain(..).rev().chain(self.folded.take()).collect();
+        if !terms.is_empty() {
+            let steps = giant
+                .gather(&(0..terms.len()).collect::<Vec<_>>())
+                .ok_or(misuse("there are too few giant steps"))?;
+            let terms = e.join(&terms.iter().collect::<Vec<_>>());
+            let products = e.dot(&[(&terms, &steps)])?;
+            e.add_block(&mut acc, &products)?;
+        }
+        self.folded = Some(acc);
+        Ok(())
+    }
+
+    /// The hash, one lane.
+    ///
+    /// # Errors
+    /// [`Abort::Misuse`] if the string is shorter than was said, or empty.
+    pub fn finish(self) -> Result<B, Abort> {
+        match self.folded {
+            Some(hash) if self.remaining == 0 => Ok(hash),
+            _ => Err(misuse("the string is shorter than was said")),
+        }
+    }
+}
+
+fn pick<B: Lanes>(x: &B, lanes: impl IntoIterator<Item = usize>) -> Result<B, Abort> {
+    let index: Vec<usize> = lanes.into_iter().collect();
+    x.gather(&index).ok_or(Abort::Misuse { step: POWERS, what: "a power that was not made" })
+}
+
+fn misuse(what: &'static str) -> Abort {
+    Abort::Misuse { step: GHASH, what }
+}

@@ -1,0 +1,15 @@
+//! The standards' known answers, and random comparisons, to be run on any engine (feature `testing`).
+//!
+//! An engine that has a [`Lab`](divisi_core::testing::Lab) inherits every test here by one line each. A suite panics where
+//! an answer is wrong, and runs a whole batch at a time: one run of the lab for each size of key and direction.
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
+
+mod aes;
+mod gcm;
+mod samples;
+mod vectors;
+
+pub use self::aes::{aes_fips197, aes_random, aes_sp800_38a};
+pub use self::gcm::{Census, Message, Sealed, gcm_specification, open, seal};
+pub use self::samples::Samples;
+pub use self::vectors::{Record, aes_fips197_vectors, aes_sp800_38a_vectors, gcm_specification_vectors};

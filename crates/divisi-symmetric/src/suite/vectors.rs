@@ -1,0 +1,64 @@
+//! The files in `tests/vectors`: records of `Name = value` lines, apart by empty lines; `#` starts a comment.
+
+/// One known answer.
+#[derive(Clone, Debug)]
+pub struct Record(Vec<(&'static str, &'static str)>);
+
+impl Record {
+    /// The value of that name.
+    ///
+    /// # Panics
+    /// If there is none.
+    #[must_use]
+    pub fn text(&self, name: &str) -> &'static str {
+        let found = self.0.iter().find(|(key, _)| *key == name);
+        found.unwrap_or_else(|| panic!("{self:?} has no {name}")).1
+    }
+
+    /// The value of that name as bytes; spaces are no part of it.
+    ///
+    /// # Panics
+    /// If there is none, or it is not hexadecimal.
+    #[must_use]
+    pub fn bytes(&self, name: &str) -> Vec<u8> {
+        let digits: String = self.text(name).split_whitespace().collect();
+        hex::decode(digits).unwrap_or_else(|error| panic!("{name} of {self:?}: {error}"))
+    }
+
+    /// Whether there is a value of that name.
+    #[must_use]
+    pub fn has(&self, name: &str) -> bool {
+        self.0.iter().any(|(key, _)| *key == name)
+    }
+}
+
+/// FIPS 197, appendices A, B and C.
+#[must_use]
+pub fn aes_fips197_vectors() -> Vec<Record> {
+    records(include_str!("../../tests/vectors/aes_fips197.txt"))
+}
+
+/// SP 800-38A, F.1 (ECB) and F.5 (CTR).
+#[must_use]
+pub fn aes_sp800_38a_vectors() -> Vec<Record> {
+    records(include_str!("../../tests/vectors/aes_sp800_38a.txt"))
+}
+
+/// The test cases of the GCM specification.
+#[must_use]
+pub fn gcm_specification_vectors() -> Vec<Record> {
+    records(include_str!("../../tests/vectors/gcm_specification.txt"))
+}
+
+fn records(file: &'static str) -> Vec<Record> {
+    let mut records = vec![Record(Vec::new())];
+    for line in file.lines().map(str::trim).filter(|line| !line.starts_with('#')) {
+        match line.split_once('=') {
+            Some((name, value)) => records.last_mut().unwrap().0.push((name.trim(), value.trim())),
+            None if line.is_empty() => records.push(Record(Vec::new())),
+            None => panic!("neither a value nor a comment: {line}"),
+        }
+    }
+    records.retain(|record| !record.0.is_empty());
+    records
+}

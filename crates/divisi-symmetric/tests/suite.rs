@@ -1,0 +1,32 @@
+//! The standards' known answers on the engine that computes in the clear.
+
+use divisi_core::testing::PlainLab;
+use divisi_symmetric::suite;
+
+#[test]
+fn aes_fips197() {
+    suite::aes_fips197(&PlainLab);
+}
+
+#[test]
+fn aes_sp800_38a() {
+    suite::aes_sp800_38a(&PlainLab);
+}
+
+#[test]
+fn aes_random() {
+    for (seed, lanes) in [(1, 1), (2, 3), (3, 64), (4, 513)] {
+        suite::aes_random(&PlainLab, seed, lanes);
+    }
+}
+
+#[test]
+fn gcm_specification() {
+    let census = suite::gcm_specification(&PlainLab);
+    assert_eq!(census.passed, 12);
+    let unsupported = [5, 6, 11, 12, 17, 18].map(|case| {
+        let bits = if case % 6 == 5 { 64 } else { 480 };
+        format!("Test Case {case}: an IV of {bits} bits")
+    });
+    assert_eq!(census.unsupported, unsupported);
+}

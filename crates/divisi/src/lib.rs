@@ -1,0 +1,1 @@
+//! Threshold symmetric cryptography among machines that trust nobody.
