@@ -62,6 +62,20 @@ impl<T> Verified<T> {
     }
 }
 
+impl<A, B> Verified<(A, B)> {
+    /// Two values that were verified together.
+    pub fn split(self) -> (Verified<A>, Verified<B>) {
+        (Verified(self.0.0), Verified(self.0.1))
+    }
+}
+
+impl<T> Verified<Option<T>> {
+    /// Whether there is a value is public.
+    pub fn transpose(self) -> Option<Verified<T>> {
+        self.0.map(Verified)
+    }
+}
+
 /// An engine that can discharge its debts.
 pub trait Settle {
     /// What its values owe.

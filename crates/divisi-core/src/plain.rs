@@ -1,8 +1,8 @@
 //! The engine that computes in the clear: one party that knows everything and trusts itself.
 //!
-//! No protection at all. It is the reference against which the tests compare every other engine, and what
-//! `--engine plain` runs. It still computes without secret-dependent branches and table indices: the S-box is FIPS 197's
-//! own definition, an inversion in GF(2^8) and an affine map, not its table.
+//! No protection at all. It is the reference against which the tests compare every other engine, and what `--engine
+//! plain` runs. It still computes without secret-dependent branches and table indices: the S-box is FIPS 197's own
+//! definition, an inversion in GF(2^8) and an affine map, not its table.
 
 use crate::{Abort, Blocks, Bytes, Convert, Direction, Lanes, Matrix, step};
 use divisi_field::{BigField, Field, Gf8, Gf128};

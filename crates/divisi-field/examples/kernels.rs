@@ -6,7 +6,7 @@ use std::hint::black_box;
 use std::time::{Duration, Instant};
 
 use divisi_field::kernel::{self, vectorized};
-use divisi_field::{BigField, Gf64, Gf128, Plane, gf4, gf8, gf64, transpose};
+use divisi_field::{BigField, Gf64, Gf128, Plane, gf4, gf8, gf8::tower, gf64, transpose};
 
 fn main() {
     println!("ns per unit, the best of {ROUNDS} rounds\n");
@@ -105,11 +105,27 @@ vectorized! {
     }
 }
 
+vectorized! {
+    /// Eq. 1 and 2 of MAESTRO, the inverse of v as its 14th power.
+    fn invert<'a, W>(x: &'a mut [[Plane; 8]; TILES]) {
+        for x in x.iter_mut() {
+            let (h, l) = tower::phi(&W::load_all(x));
+            let squares = gf4::add(&gf4::scale(&gf4::square(&h), tower::E), &gf4::square(&l));
+            let v2 = gf4::square(&gf4::add(&squares, &gf4::mul(&h, &l)));
+            let v4 = gf4::square(&v2);
+            let inverse = gf4::mul(&gf4::mul(&v2, &v4), &gf4::square(&v4));
+            let (h, l) = (gf4::mul(&h, &inverse), gf4::mul(&gf4::add(&h, &l), &inverse));
+            W::store_all(&tower::phi_inverse(&h, &l), x);
+        }
+    }
+}
+
 fn small() {
     let (mut x, y) = ([planes::<4>(); TILES], [planes::<4>(); TILES]);
     line("gf4 product of 512 lanes", TILES, || mul4(black_box(&mut x), &y));
     let (mut x, y) = ([planes::<8>(); TILES], [planes::<8>(); TILES]);
     line("gf8 product of 512 lanes", TILES, || mul8(black_box(&mut x), &y));
+    line("gf8 inversion of 512 lanes in the tower", TILES, || invert(black_box(&mut x)));
 }
 
 fn bytes() {

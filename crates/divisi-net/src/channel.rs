@@ -80,7 +80,7 @@ impl Channel {
                 if !asked {
                     asked = true;
                     link.inbox.ask(key, true);
-                    self.core.tell(from, link, key.0, Control::Ask { strand: key.1 });
+                    self.core.tell(link, key.0, Control::Ask { strand: key.1 });
                 }
                 limit += GRACE;
                 if now >= limit || claim.is_some() {

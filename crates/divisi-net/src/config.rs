@@ -86,7 +86,7 @@ pub struct Client {
 }
 
 /// A checked configuration: parties 1 to n, no address, name or key twice.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Config {
     parties: Vec<Party>,
     clients: Vec<Client>,
@@ -141,12 +141,15 @@ struct ClientForm {
 }
 
 fn pin(who: &str, key: Option<&str>, fingerprint: Option<&str>) -> Result<Pin, ConfigError> {
-    let wrong = |what: &str| ConfigError(format!("the {what} of {who} is not 64 hexadecimal digits: copy it again"));
+    let wrong =
+        |what: &str| ConfigError(format!("the {what} of {who} is not 64 hexadecimal digits: copy it again"));
     match (key, fingerprint) {
         (Some(key), None) => key.parse().map(Pin::Key).map_err(|_| wrong("key")),
         (None, Some(print)) => print.parse().map(Pin::Fingerprint).map_err(|_| wrong("fingerprint")),
         (None, None) => Err(ConfigError(format!("{who} has no key: add `key = \"...\"`"))),
-        (Some(_), Some(_)) => Err(ConfigError(format!("{who} has a key and a fingerprint: keep one of them"))),
+        (Some(_), Some(_)) => {
+            Err(ConfigError(format!("{who} has a key and a fingerprint: keep one of them")))
+        }
     }
 }
 
@@ -238,18 +241,22 @@ impl Config {
         }
         if !hosts.is_empty() && hosts.len() != parties {
             let given = hosts.len();
-            return Err(ConfigError(format!("{given} hosts for {parties} parties: name one host:port for each")));
+            return Err(ConfigError(format!(
+                "{given} hosts for {parties} parties: name one host:port for each"
+            )));
         }
         let made: Vec<Identity> = (0..parties).map(|_| Identity::generate(world)).collect();
         let named: Vec<Identity> = clients.iter().map(|_| Identity::generate(world)).collect();
         let party = |(id, own): (PartyId, &Identity)| Party {
             id,
-            address: hosts.get(id.index()).cloned().unwrap_or_else(|| {
-                format!("127.0.0.1:{}", usize::from(FIRST_PORT) + id.index())
-            }),
+            address: hosts
+                .get(id.index())
+                .cloned()
+                .unwrap_or_else(|| format!("127.0.0.1:{}", usize::from(FIRST_PORT) + id.index())),
             pin: Pin::Key(own.public()),
         };
-        let client = |(name, own): (&String, &Identity)| Client { name: name.clone(), pin: Pin::Key(own.public()) };
+        let client =
+            |(name, own): (&String, &Identity)| Client { name: name.clone(), pin: Pin::Key(own.public()) };
         let config = Self {
             parties: PartyId::all(parties).zip(&made).map(party).collect(),
             clients: clients.iter().zip(&named).map(client).collect(),
@@ -307,27 +314,38 @@ impl Config {
             let port = p.address.rsplit_once(':').filter(|(host, _)| !host.is_empty());
             if port.and_then(|(_, port)| port.parse::<u16>().ok()).is_none_or(|port| port == 0) {
                 let address = &p.address;
-                return fail(format!("the address \"{address}\" of {want} is not host:port: write it like host:4701"));
+                return fail(format!(
+                    "the address \"{address}\" of {want} is not host:port: write it like host:4701"
+                ));
             }
             if let Some(other) = addresses.insert(p.address.as_str(), want) {
-                return fail(format!("{other} and {want} have the same address {}: give each its own", p.address));
+                return fail(format!(
+                    "{other} and {want} have the same address {}: give each its own",
+                    p.address
+                ));
             }
             if let Some(other) = keys.insert(p.pin.fingerprint(), want.to_string()) {
-                return fail(format!("{other} and {want} have the same key: each needs an identity of its own"));
+                return fail(format!(
+                    "{other} and {want} have the same key: each needs an identity of its own"
+                ));
             }
         }
         for c in &self.clients {
             let good = |b: u8| b.is_ascii_alphanumeric() || b"-_.@".contains(&b);
             if c.name.is_empty() || c.name.len() > 64 || !c.name.bytes().all(good) {
                 let name = c.name.escape_default();
-                return fail(format!("the client name \"{name}\" is not 1 to 64 letters, digits, or any of -_.@"));
+                return fail(format!(
+                    "the client name \"{name}\" is not 1 to 64 letters, digits, or any of -_.@"
+                ));
             }
             if names.insert(c.name.as_str(), ()).is_some() {
                 return fail(format!("client {} is there twice: give each client its own name", c.name));
             }
             if let Some(other) = keys.insert(c.pin.fingerprint(), format!("client {}", c.name)) {
                 let name = &c.name;
-                return fail(format!("{other} and client {name} have the same key: each needs an identity of its own"));
+                return fail(format!(
+                    "{other} and client {name} have the same key: each needs an identity of its own"
+                ));
             }
         }
         for (name, value) in
@@ -353,7 +371,8 @@ impl Config {
     /// A party by its number.
     pub fn party(&self, id: PartyId) -> Result<&Party, ConfigError> {
         let n = self.parties.len();
-        let missing = || ConfigError(format!("there is no {id} in the configuration: its parties are 1 to {n}"));
+        let missing =
+            || ConfigError(format!("there is no {id} in the configuration: its parties are 1 to {n}"));
         self.parties.get(id.index()).ok_or_else(missing)
     }
 

@@ -171,11 +171,6 @@ impl Parser {
             }
         }
     }
-
-    /// Whether the stream may end here.
-    pub fn between_frames(&self) -> bool {
-        self.prefix.is_empty() && self.open.is_none()
-    }
 }
 
 /// A message as its frames, without copying the body.

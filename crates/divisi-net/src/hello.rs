@@ -122,7 +122,8 @@ impl Hello {
         let (magic, versions) = (take::<8>(&mut rest)?, (take::<2>(&mut rest)?, take::<2>(&mut rest)?));
         let [role, me, to, emulated] = take::<4>(&mut rest)?;
         let (digest, unix_ms) = (take::<32>(&mut rest)?, take::<8>(&mut rest)?);
-        let (nonce, echo, [verdict]) = (take::<16>(&mut rest)?, take::<16>(&mut rest)?, take::<1>(&mut rest)?);
+        let (nonce, echo, [verdict]) =
+            (take::<16>(&mut rest)?, take::<16>(&mut rest)?, take::<1>(&mut rest)?);
         let hello = Self {
             versions: (u16::from_le_bytes(versions.0), u16::from_le_bytes(versions.1)),
             role: *ROLES.get(usize::from(role))?,

@@ -29,10 +29,18 @@
 #![forbid(unsafe_code)]
 
 mod channel;
+mod check;
+mod config;
+mod connection;
+mod dial;
+mod door;
 mod emulate;
 mod fault;
 mod frame;
+mod hello;
+mod identity;
 mod inbox;
+mod join;
 mod link;
 pub mod memory;
 mod mesh;
@@ -41,14 +49,24 @@ mod permits;
 mod session;
 mod step;
 pub mod tamper;
+mod tls;
+mod trouble;
+mod wire;
 mod world;
 
 pub use channel::Channel;
+pub use check::{LinkReport, Reached, check};
+pub use config::{Client, Config, ConfigError, Created, Party, Pin};
+pub use connection::{Connection, ConnectionError, Peer};
+pub use door::Door;
 pub use emulate::Emulation;
 pub use fault::{Fault, Loss};
 pub use frame::{Frame, wire_bytes};
+pub use identity::{Fingerprint, Identity, IdentityError, PublicKey};
+pub use join::JoinError;
 pub use mesh::{Mesh, Options};
 pub use party::PartyId;
 pub use permits::{Permit, Permits};
 pub use step::Step;
+pub use trouble::Trouble;
 pub use world::{Machine, World};

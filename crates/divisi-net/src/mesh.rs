@@ -195,7 +195,7 @@ impl Core {
     }
 
     /// Sends a control message; a link that is gone needs none.
-    pub fn tell(&self, to: PartyId, link: &Link, session: u32, control: Control) {
+    pub fn tell(&self, link: &Link, session: u32, control: Control) {
         let (head, body) = control.encode(session);
         match &link.out {
             Out::Memory(peer) => {
@@ -249,7 +249,7 @@ impl Core {
             Control::Ask { strand } => {
                 let waits = self.links().find_map(|(p, l)| Some((p, l.inbox.waiting((session, strand))?)));
                 if let Some((p, step)) = waits {
-                    self.tell(from, link, session, Control::Answer { strand, party: p.number(), step });
+                    self.tell(link, session, Control::Answer { strand, party: p.number(), step });
                 }
             }
             Control::Answer { strand, party, step } => {
@@ -294,9 +294,9 @@ impl Core {
         lock(&self.sessions).ended.insert(session.number);
         self.wake(session.number);
         if session.must_tell() {
-            for (peer, link) in self.links() {
+            for (_, link) in self.links() {
                 if link.inbox.down().is_none() {
-                    self.tell(peer, link, session.number, Control::Abort);
+                    self.tell(link, session.number, Control::Abort);
                     if let Some(Some(placed)) = link.tap().as_deref_mut() {
                         placed.intercept.abort_sent(session.number);
                     }
@@ -493,9 +493,9 @@ impl Mesh {
             return;
         }
         let until = later(self.core.world.now(), within);
-        for (peer, link) in self.core.links() {
+        for (_, link) in self.core.links() {
             if link.inbox.down().is_none() {
-                self.core.tell(peer, link, 0, Control::Close);
+                self.core.tell(link, 0, Control::Close);
             }
         }
         for (_, link) in self.core.links() {

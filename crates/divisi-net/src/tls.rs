@@ -15,8 +15,8 @@ use rustls::sign::CertifiedKey;
 use rustls::time_provider::TimeProvider;
 use rustls::version::TLS13;
 use rustls::{
-    CertificateError, CipherSuite, ClientConfig, ClientConnection, DigitallySignedStruct, DistinguishedName, Error,
-    PeerMisbehaved, ServerConfig, ServerConnection, SignatureScheme,
+    CertificateError, CipherSuite, ClientConfig, ClientConnection, DigitallySignedStruct, DistinguishedName,
+    Error, PeerMisbehaved, ServerConfig, ServerConnection, SignatureScheme,
 };
 use std::fmt;
 use std::sync::{Arc, OnceLock};
@@ -65,7 +65,12 @@ impl Pinned {
         dss: &DigitallySignedStruct,
     ) -> Result<HandshakeSignatureValid, Error> {
         let spki = SubjectPublicKeyInfoDer::from(spki.as_ref());
-        verify_tls13_signature_with_raw_key(message, &spki, dss, &self.provider.signature_verification_algorithms)
+        verify_tls13_signature_with_raw_key(
+            message,
+            &spki,
+            dss,
+            &self.provider.signature_verification_algorithms,
+        )
     }
 }
 

@@ -106,12 +106,9 @@ impl fmt::Display for Trouble {
                 "speaks versions {} to {} of the protocol, this program {} to {}",
                 theirs.0, theirs.1, ours.0, ours.1
             ),
-            Self::Digest { ours, theirs } => write!(
-                f,
-                "has another configuration (digest {}, here {})",
-                short(theirs),
-                short(ours)
-            ),
+            Self::Digest { ours, theirs } => {
+                write!(f, "has another configuration (digest {}, here {})", short(theirs), short(ours))
+            }
             Self::Emulation => f.write_str("was started with other --rtt or --rate options"),
             Self::NotIt => f.write_str("says that it is another party"),
             Self::Busy => f.write_str("has no room for more connections"),

@@ -7,9 +7,12 @@ use rustix::event::{PollFd, PollFlags, poll};
 use rustls::AlertDescription;
 use std::io::{self, ErrorKind, Read, Write};
 use std::net::{Shutdown, TcpStream};
-use std::sync::Arc;
-use std::time::Instant;
+use std::sync::{Arc, OnceLock};
+use std::time::{Duration, Instant};
 use zeroize::Zeroizing;
+
+/// How long a closing end waits for the other.
+const LINGER: Duration = Duration::from_millis(200);
 
 /// How a call on a connection failed.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -46,11 +49,20 @@ impl Wire {
         world: Arc<dyn World>,
         until: Instant,
     ) -> Result<Self, Broken> {
-        let ready = socket.set_nonblocking(true).and_then(|()| socket.set_nodelay(true));
-        ready.map_err(|e| Broken::Io(e.kind()))?;
         let Begun { tls, seen } = begun;
         let zero = crate::PublicKey::new([0; 32]).fingerprint();
         let mut wire = Self { socket, tls, world, peer: zero };
+        let result = wire.shake(&seen, until);
+        if result.is_err() {
+            wire.linger();
+        }
+        result.map(|()| wire)
+    }
+
+    fn shake(&mut self, seen: &OnceLock<Fingerprint>, until: Instant) -> Result<(), Broken> {
+        let wire = self;
+        let ready = wire.socket.set_nonblocking(true).and_then(|()| wire.socket.set_nodelay(true));
+        ready.map_err(|e| Broken::Io(e.kind()))?;
         while wire.tls.is_handshaking() {
             wire.flush(until)?;
             if wire.tls.is_handshaking() {
@@ -62,7 +74,19 @@ impl Wire {
         }
         wire.flush(until)?;
         wire.peer = *seen.get().ok_or_else(|| Broken::Tls("the peer showed no identity".into()))?;
-        Ok(wire)
+        Ok(())
+    }
+
+    /// Ends this direction and waits a moment for the other: unread bytes would turn the close into a reset,
+    /// and the alert that says why might be lost.
+    fn linger(&mut self) {
+        let _ = self.socket.shutdown(Shutdown::Write);
+        let (until, mut rest) = (self.world.now() + LINGER, [0; 4096]);
+        while self.sleep(PollFlags::IN, until).is_ok() {
+            if !matches!((&self.socket).read(&mut rest), Ok(n) if n > 0) {
+                return;
+            }
+        }
     }
 
     /// The peer's identity.
@@ -163,8 +187,8 @@ impl Wire {
     /// Says that nothing more comes, and closes.
     pub fn close(&mut self) {
         self.tls.send_close_notify();
-        let _ = self.flush(self.world.now() + std::time::Duration::from_millis(200));
-        let _ = self.socket.shutdown(Shutdown::Write);
+        let _ = self.flush(self.world.now() + LINGER);
+        self.linger();
     }
 
     /// The socket and its TLS state, for a link.

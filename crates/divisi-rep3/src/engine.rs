@@ -60,6 +60,7 @@ pub struct Rep3 {
 }
 
 const LANES_DIFFER: Step = step!("lanes");
+const LINEAR: Step = step!("close_linear");
 
 impl Rep3 {
     /// An engine with an empty ledger.
@@ -72,6 +73,23 @@ impl Rep3 {
     pub fn close<T>(&mut self, out: T) -> Pending<T, Products> {
         let none = Products::none(self.owed.semi_honest);
         Pending::owing(out, std::mem::replace(&mut self.owed, none))
+    }
+
+    /// End a computation that was linear in verified values: nothing is owed for it.
+    ///
+    /// # Errors
+    /// [`Abort::Misuse`] if a product was made since the last close: it would go unverified [A11].
+    pub fn close_linear<T>(&mut self, out: T) -> Result<Pending<T, Products>, Abort> {
+        if self.owes() {
+            return Err(self.trio.session.misuse(LINEAR, "products were made: close them with what they made"));
+        }
+        Ok(Pending::owing(out, Products { linear: true, ..Products::none(self.owed.semi_honest) }))
+    }
+
+    /// Whether products were made since the last close.
+    #[must_use]
+    pub fn owes(&self) -> bool {
+        !self.owed.is_empty()
     }
 
     /// The strand again, for another engine.

@@ -12,6 +12,7 @@ use crate::Trio;
 use divisi_core::{Abort, Check, Step, Verified, step};
 use divisi_field::Field;
 use subtle::ConstantTimeEq;
+use zeroize::Zeroizing;
 
 const BYTES: Step = step!("open.bytes");
 const DIGEST: Step = step!("open.digest");
@@ -57,9 +58,29 @@ impl Trio {
         Ok(values)
     }
 
-    /// Open one byte vector to a client: what we send it.
+    /// Open values to a client: what we send it, value after value.
     pub fn answer(&mut self, context: &[u8], x: &Verified<Vec<Byte>>) -> Answer {
-        let [component, second] = components(x.get());
+        self.answer_components(context, components(x.get()))
+    }
+
+    /// Open a text of `bytes` bytes to a client: what we send it. The text's byte `j` is lane `j / n` of value `j mod n`, of
+    /// `n` values.
+    pub fn answer_text(&mut self, context: &[u8], columns: &Verified<Vec<Byte>>, bytes: usize) -> Answer {
+        let columns = columns.get();
+        let n = columns.len().max(1);
+        let interleaved = [0, 1].map(|c| {
+            let mut text = vec![0; bytes];
+            for (i, column) in columns.iter().enumerate() {
+                let mut values = Zeroizing::new(Vec::with_capacity(column.lanes));
+                column.component(c, &mut values);
+                text.iter_mut().skip(i).step_by(n).zip(values.iter()).for_each(|(to, x)| *to = *x);
+            }
+            text
+        });
+        self.answer_components(context, interleaved)
+    }
+
+    fn answer_components(&mut self, context: &[u8], [component, second]: [Vec<u8>; 2]) -> Answer {
         self.session.meter().opened(component.len() as u64);
         Answer { digest: component_digest(context, &second), component }
     }

@@ -39,6 +39,33 @@ impl Byte {
         Byte { lanes, tiles: vec![[[Plane::ZERO; 8]; 2]; lanes.div_ceil(LANES)] }
     }
 
+    /// The first lanes of the value; `None` if it has fewer.
+    #[must_use]
+    pub fn prefix(&self, lanes: usize) -> Option<Byte> {
+        let tiles = self.tiles.get(..lanes.div_ceil(LANES)).filter(|_| lanes <= self.lanes)?;
+        let mut out = Byte { lanes, tiles: tiles.to_vec() };
+        if let (Some(last), rest @ 1..) = (out.tiles.last_mut(), lanes % LANES) {
+            last.iter_mut().flatten().for_each(|plane| plane.keep(rest));
+        }
+        Some(out)
+    }
+
+    /// This value's lanes, and those of another after them.
+    #[must_use]
+    pub fn with(&self, other: &Byte) -> Byte {
+        let mut out = Byte::zero(self.lanes + other.lanes);
+        for (source, offset) in [(self, 0), (other, self.lanes)] {
+            for from in 0..source.lanes {
+                let to = from + offset;
+                let (source, target) = (&source.tiles[from / LANES], &mut out.tiles[to / LANES]);
+                for (source, target) in source.iter().flatten().zip(target.iter_mut().flatten()) {
+                    target.set_lane(to % LANES, source.lane(from % LANES));
+                }
+            }
+        }
+        out
+    }
+
     /// Our two components, a byte a lane.
     pub(crate) fn from_components(components: [&[u8]; 2]) -> Result<Byte, Abort> {
         let lanes = components[0].len();

@@ -201,10 +201,17 @@ fn strings_and_powers_that_do_not_fit_are_misuse() {
     let mut shorter = Ghash::new(steps, 3);
     shorter.absorb(e, &powers, &[1, 2]).unwrap();
     misuse(shorter.finish().map(drop));
+    let enough = Powers::new(e, &blocks(&[3]), steps, 17).unwrap();
+    let mut folded_once = Ghash::new(steps, 17);
+    folded_once.absorb(e, &enough, &[1; 5]).unwrap();
+    misuse(folded_once.finish().map(drop));
     misuse(Ghash::<Block>::new(steps, 0).finish().map(drop));
     misuse(Ghash::new(steps, 5).absorb(e, &powers, &[1; 5])); // no giant step was made
     misuse(Ghash::new(Steps::STANDARD, 1).absorb(e, &powers, &[1]));
-    misuse(Powers::from_baby_steps(e, blocks(&[1, 2, 3]), steps, 4).map(drop));
+    misuse(Ghash::new(Steps::new(4, 2).unwrap(), 1).absorb(e, &powers, &[1]));
+    for lanes in [3, 8] {
+        misuse(Powers::from_baby_steps(e, blocks(&vec![1; lanes]), steps, 4).map(drop));
+    }
 
     let lengths = gcm::Lengths::new(20, 20).unwrap();
     let powers = Powers::new(e, &blocks(&[3]), steps, lengths.hash_blocks()).unwrap();

@@ -1,1 +1,25 @@
-//! Threshold symmetric cryptography among machines that trust nobody.
+//! What the program `divisi` does, as functions that return records; `main.rs` reads arguments and prints.
+//!
+//! | module | what |
+//! |---|---|
+//! | [`demo`] | three servers as three processes, a file encrypted and decrypted, checked with an ordinary library |
+//! | [`bench`] | a protocol between three processes, measured phase by phase, every output checked |
+//! | [`calibrate`] | what this machine allows, to compare figures of different machines |
+//! | [`kat`] | published test vectors through an engine |
+//! | [`file`] | encryption and decryption of files and streams by three servers |
+//! | [`local`] | the processes of parties on this machine |
+//! | [`cleanup`] | what must be gone when the program ends early |
+//! | [`failure`] | how a command fails: kinds, sentences, exit codes |
+//!
+//! **Trust.** The client of three servers is trusted with what it encrypts, and checks what the servers answer; the crates
+//! underneath say what a corrupt server can do. `demo`, `bench` and `kat` run all parties on one machine, which therefore knows
+//! everything: they show and measure, they protect nothing.
+#![forbid(unsafe_code)]
+#![cfg_attr(test, allow(clippy::unwrap_used, clippy::expect_used, clippy::panic))]
+
+pub mod bench;
+pub mod calibrate;
+pub mod cleanup;
+pub mod failure;
+pub mod kat;
+pub mod local;

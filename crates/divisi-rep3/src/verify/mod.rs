@@ -39,6 +39,8 @@ pub(crate) struct Dot {
 /// The products that a value rests on. Only the engine makes one.
 pub struct Products {
     pub(crate) semi_honest: bool,
+    /// The value is linear in verified ones: it owes nothing by itself.
+    pub(crate) linear: bool,
     pub(crate) gf8: Batch<{ planes::GF8_PLANES }>,
     pub(crate) gf4: Batch<{ planes::GF4_PLANES }>,
     pub(crate) dots: Vec<Dot>,
@@ -46,13 +48,24 @@ pub struct Products {
 
 impl Products {
     pub(crate) fn none(semi_honest: bool) -> Products {
-        Products { semi_honest, gf8: Batch::default(), gf4: Batch::default(), dots: Vec::new() }
+        Products {
+            semi_honest,
+            linear: false,
+            gf8: Batch::default(),
+            gf4: Batch::default(),
+            dots: Vec::new(),
+        }
+    }
+
+    pub(crate) fn is_empty(&self) -> bool {
+        self.gf8.is_empty() && self.gf4.is_empty() && self.dots.is_empty()
     }
 }
 
 impl Debt for Products {
     fn take_over(&mut self, other: Self) {
         self.semi_honest |= other.semi_honest;
+        self.linear |= other.linear;
         self.gf8.append(other.gf8);
         self.gf4.append(other.gf4);
         self.dots.extend(other.dots);
@@ -66,7 +79,10 @@ impl Trio {
             return Ok(()); // nothing was recorded: the caller chose security against the curious only, by name
         }
         let small = debt.gf8.is_empty() && debt.gf4.is_empty();
-        if small && debt.dots.is_empty() {
+        if debt.is_empty() {
+            if debt.linear {
+                return Ok(());
+            }
             // [A11] a check over nothing is an error
             return Err(self.session.misuse(VERIFY, "a verification over no products"));
         }

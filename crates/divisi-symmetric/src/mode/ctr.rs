@@ -1,4 +1,5 @@
-//! Counter mode (SP 800-38A, 6.5; GCTR of SP 800-38D, 6.5): the key stream is the cipher applied to public counter blocks.
+//! Counter mode (SP 800-38A, 6.5; GCTR of SP 800-38D, 6.5): the key stream is the cipher applied to public counter
+//! blocks.
 //!
 //! Counter blocks are public and depend on nothing but their position, so that any part of a message is made by itself.
 
@@ -24,8 +25,8 @@ pub fn columns(j0: &[u8; 16], first: u32, n: usize) -> [Vec<u8>; 16] {
     columns
 }
 
-/// The counter blocks of SP 800-38A's examples: lane `l` is the initial counter block plus `first + l`, as one integer of
-/// 128 bits that wraps around.
+/// The counter blocks of SP 800-38A's examples: lane `l` is the initial counter block plus `first + l`, as one
+/// integer of 128 bits that wraps around.
 #[must_use]
 pub fn columns_128(initial: &[u8; 16], first: u128, n: usize) -> [Vec<u8>; 16] {
     let start = u128::from_be_bytes(*initial).wrapping_add(first);
@@ -39,13 +40,14 @@ pub fn columns_128(initial: &[u8; 16], first: u128, n: usize) -> [Vec<u8>; 16] {
     columns
 }
 
-/// The key stream that belongs to counter blocks. Added to the plaintext it gives the ciphertext, and the other way round.
+/// The key stream that belongs to counter blocks. Added to the plaintext it gives the ciphertext, and the other way
+/// round.
 ///
 /// Cost: one [`aes::encrypt`].
 ///
 /// # Errors
-/// Whatever ends the session; [`Abort::Misuse`] if the columns differ in length, or the round keys have neither one lane
-/// nor that many.
+/// Whatever ends the session; [`Abort::Misuse`] if the columns differ in length, or the round keys have neither one
+/// lane nor that many.
 pub fn keystream<E: Bytes + ?Sized>(
     e: &mut E,
     round_keys: &RoundKeys<E::Byte>,
@@ -77,6 +79,7 @@ mod tests {
         assert_eq!(lane(&columns, 0), expected([0xff; 4]));
         assert_eq!(lane(&columns, 1), expected([0; 4]));
         assert_eq!(lane(&columns, 2), expected([0, 0, 0, 1]));
+        assert_eq!(lane(&super::columns(&j0, 4, 1), 0), expected([0, 0, 0, 2]));
         assert!(super::columns(&j0, 7, 0).iter().all(Vec::is_empty));
     }
 

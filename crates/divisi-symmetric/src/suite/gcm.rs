@@ -79,8 +79,8 @@ fn tag(record: &Record) -> [u8; 16] {
     record.bytes("Tag").try_into().unwrap()
 }
 
-/// Encrypt and authenticate every message: for each size of key one run for the ciphertexts, whose plaintexts are secret,
-/// and one for the tags of the public ciphertexts.
+/// Encrypt and authenticate every message: for each size of key one run for the ciphertexts, whose plaintexts are
+/// secret, and one for the tags of the public ciphertexts.
 pub fn seal(lab: &impl Lab, steps: Steps, plain: &[Message]) -> Vec<Sealed> {
     let mut sealed: Vec<Message> = plain.to_vec();
     for size in KeySize::ALL {

@@ -1,0 +1,143 @@
+//! `mesh check`: dials every party and says what is wrong with which link.
+
+use crate::PartyId;
+use crate::config::{Config, ConfigError};
+use crate::dial::{ask, dial, version};
+use crate::hello::{Hello, Role, Verdict};
+use crate::identity::{Fingerprint, Identity};
+use crate::trouble::Trouble;
+use crate::world::{World, later, lock};
+use std::fmt;
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+/// A clock that differs by more is worth a warning, in milliseconds.
+const SKEW: i64 = 2_000;
+
+/// What a party's greeting told.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Reached {
+    /// Lowest and highest version that it speaks.
+    pub versions: (u16, u16),
+    /// Whether its configuration names the same parties and clients.
+    pub same_digest: bool,
+    /// Its clock minus this one's, in milliseconds.
+    pub skew_ms: i64,
+    /// One round trip, with TLS, without connecting.
+    pub round_trip: Duration,
+}
+
+/// The state of the link to one party.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct LinkReport {
+    /// Who.
+    pub peer: PartyId,
+    /// Where.
+    pub address: String,
+    /// What the configuration pins for it.
+    pub pinned: Fingerprint,
+    /// What it told, or why nothing can be told.
+    pub result: Result<Reached, Trouble>,
+}
+
+impl LinkReport {
+    /// What stands in the way of a mesh, if anything does.
+    pub fn trouble(&self) -> Option<String> {
+        match &self.result {
+            Err(trouble) => Some(trouble.to_string()),
+            Ok(reached) if !reached.same_digest => {
+                Some("has another configuration: give all parties the same file".into())
+            }
+            Ok(_) => None,
+        }
+    }
+
+    /// Whether its clock is far off, which harms logs but no protocol.
+    pub fn is_skewed(&self) -> bool {
+        self.result.as_ref().is_ok_and(|r| r.skew_ms.abs() > SKEW)
+    }
+}
+
+impl fmt::Display for LinkReport {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match (&self.result, self.trouble()) {
+            (Ok(r), None) => write!(
+                f,
+                "{} at {} is well: identity {}, round trip {:.1} ms, clock {:+} ms",
+                self.peer,
+                self.address,
+                self.pinned,
+                r.round_trip.as_secs_f64() * 1e3,
+                r.skew_ms
+            ),
+            (_, Some(trouble)) => write!(f, "{} at {} {trouble}", self.peer, self.address),
+            (Err(trouble), None) => write!(f, "{} at {} {trouble}", self.peer, self.address),
+        }
+    }
+}
+
+/// Dials every party but the one that `identity` is, all at once, each for at most `within`.
+pub fn check(
+    config: &Config,
+    identity: &Arc<Identity>,
+    world: &Arc<dyn World>,
+    within: Duration,
+) -> Result<Vec<LinkReport>, ConfigError> {
+    let own = identity.fingerprint();
+    let me = config.party_of(own);
+    if me.is_none() && config.client_of(own).is_none() {
+        return Err(ConfigError::new(format!(
+            "this identity ({own}) is in the configuration neither as a party nor as a client: give the right file, \
+             or add it with `mesh add`"
+        )));
+    }
+    let number = me.map_or(0, PartyId::number);
+    let reports = Mutex::new(Vec::new());
+    std::thread::scope(|scope| {
+        for party in config.parties().iter().filter(|p| Some(p.id) != me) {
+            let (reports, world) = (&reports, world);
+            let report = move |result| {
+                let (peer, address) = (party.id, party.address.clone());
+                lock(reports).push(LinkReport { peer, address, pinned: party.pin.fingerprint(), result });
+            };
+            let work = move || report(reach(config, party.id, number, identity, world, within));
+            if let Err(e) = std::thread::Builder::new().spawn_scoped(scope, work) {
+                report(Err(Trouble::Unreachable { address: party.address.clone(), error: e.to_string() }));
+            }
+        }
+    });
+    let mut reports = reports.into_inner().unwrap_or_else(std::sync::PoisonError::into_inner);
+    reports.sort_by_key(|r| r.peer);
+    Ok(reports)
+}
+
+fn reach(
+    config: &Config,
+    to: PartyId,
+    me: u8,
+    identity: &Identity,
+    world: &Arc<dyn World>,
+    within: Duration,
+) -> Result<Reached, Trouble> {
+    let until = later(world.now(), within);
+    let mut wire = dial(config, to, identity, world, until)?;
+    let own = Hello::new(Role::Check, me, to.number(), config.digest(), &**world);
+    let (start, sent) = (world.now(), world.unix_time());
+    let answer = ask(&mut wire, &own, identity, until)?;
+    let round_trip = world.now().saturating_duration_since(start);
+    wire.close();
+    match answer.verdict {
+        Verdict::Version => return Err(version(&answer)),
+        Verdict::NotMe => return Err(Trouble::NotIt),
+        _ if answer.me != to.number() => return Err(Trouble::NotIt),
+        _ => {}
+    }
+    let here = i64::try_from((sent + round_trip / 2).as_millis()).unwrap_or(i64::MAX);
+    let there = i64::try_from(answer.unix_ms).unwrap_or(i64::MAX);
+    Ok(Reached {
+        versions: answer.versions,
+        same_digest: answer.digest == own.digest,
+        skew_ms: there.saturating_sub(here),
+        round_trip,
+    })
+}

@@ -1,0 +1,204 @@
+//! A connection between a client and a party: messages with a length, each within a time limit.
+
+use crate::PartyId;
+use crate::config::Config;
+use crate::dial::{dial, greet};
+use crate::hello::{Hello, Role};
+use crate::identity::{Fingerprint, Identity};
+use crate::trouble::Trouble;
+use crate::wire::{Broken, Wire};
+use crate::world::{World, later};
+use std::fmt;
+use std::sync::Arc;
+use std::time::Duration;
+use zeroize::Zeroizing;
+
+/// How much the receiver makes room for before the bytes are there.
+const PIECE: usize = 64 * 1024;
+
+/// Who is at the other end, by the identity that it proved.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub enum Peer {
+    /// A party of the mesh.
+    Party(PartyId),
+    /// A client of this name.
+    Client(String),
+}
+
+impl fmt::Display for Peer {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Party(id) => id.fmt(f),
+            Self::Client(name) => write!(f, "client {name}"),
+        }
+    }
+}
+
+/// Why a connection cannot be made or used.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum ConnectionError {
+    /// It did not come about.
+    Trouble(Peer, Trouble),
+    /// Nothing came, or nothing was taken, within the time limit.
+    Timeout(Peer, Duration),
+    /// The peer closed it, or the network did.
+    Closed(Peer),
+    /// The peer announced a longer message than the protocol has.
+    TooLong {
+        /// Who.
+        peer: Peer,
+        /// What it announced.
+        len: usize,
+        /// The longest that is taken.
+        max: usize,
+    },
+}
+
+impl fmt::Display for ConnectionError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Trouble(peer, trouble) => write!(f, "{peer} {trouble}"),
+            Self::Timeout(peer, after) => {
+                write!(f, "{peer} did not answer within {:.1} s", after.as_secs_f64())
+            }
+            Self::Closed(peer) => write!(f, "{peer} closed the connection"),
+            Self::TooLong { peer, len, max } => {
+                write!(f, "{peer} announced a message of {len} bytes where at most {max} are due")
+            }
+        }
+    }
+}
+
+impl std::error::Error for ConnectionError {}
+
+impl ConnectionError {
+    /// The peer that the error names.
+    pub fn peer(&self) -> &Peer {
+        match self {
+            Self::Trouble(peer, _) | Self::Timeout(peer, _) | Self::Closed(peer) => peer,
+            Self::TooLong { peer, .. } => peer,
+        }
+    }
+}
+
+/// An authenticated connection.
+pub struct Connection {
+    wire: Wire,
+    peer: Peer,
+    own: Fingerprint,
+    timeout: Duration,
+    binding: Zeroizing<[u8; 32]>,
+}
+
+impl Connection {
+    pub(crate) fn new(wire: Wire, peer: Peer, own: Fingerprint, timeout: Duration) -> Result<Self, Broken> {
+        let binding = wire.secret(b"client")?;
+        Ok(Self { wire, peer, own, timeout, binding })
+    }
+
+    /// Dials a party as the client that `identity` is.
+    pub fn dial(
+        config: &Config,
+        party: PartyId,
+        identity: &Identity,
+        world: &Arc<dyn World>,
+        within: Duration,
+    ) -> Result<Self, ConnectionError> {
+        let peer = Peer::Party(party);
+        let until = later(world.now(), within);
+        let own = identity.fingerprint();
+        let begin = || {
+            let mut wire = dial(config, party, identity, world, until)?;
+            let hello = Hello::new(Role::Client, 0, party.number(), config.digest(), &**world);
+            greet(&mut wire, &hello, identity, until)?;
+            let pinned = wire.peer();
+            Self::new(wire, peer.clone(), own, config.timeout())
+                .map_err(|e| Trouble::from_broken(e, pinned, own))
+        };
+        begin().map_err(|trouble| ConnectionError::Trouble(peer.clone(), trouble))
+    }
+
+    /// Who is at the other end.
+    pub fn peer(&self) -> &Peer {
+        &self.peer
+    }
+
+    /// A value that only the two ends of this connection know: what is bound to it cannot be replayed elsewhere.
+    pub fn binding(&self) -> &[u8; 32] {
+        &self.binding
+    }
+
+    /// The time limit of each send and receive.
+    pub fn timeout(&self) -> Duration {
+        self.timeout
+    }
+
+    /// Sets the time limit of each send and receive.
+    pub fn set_timeout(&mut self, timeout: Duration) {
+        self.timeout = timeout;
+    }
+
+    /// Sends a message (at most 1 GiB).
+    pub fn send(&mut self, body: &[u8]) -> Result<(), ConnectionError> {
+        let max = crate::frame::MAX_BODY;
+        let too_long = || ConnectionError::TooLong { peer: self.peer.clone(), len: body.len(), max };
+        let len = u32::try_from(body.len()).ok().filter(|_| body.len() <= max).ok_or_else(too_long)?;
+        let until = later(self.wire.now(), self.timeout);
+        // One record for what fits in one.
+        let (first, rest) = body.split_at(body.len().min(PIECE));
+        let head = Zeroizing::new([&len.to_le_bytes()[..], first].concat());
+        let result = self.wire.write_all(&head, until).and_then(|()| self.wire.write_all(rest, until));
+        result.map_err(|e| self.error(e, self.timeout))
+    }
+
+    /// Receives a message of at most `max_len` bytes. Memory grows with what arrives, not with what is announced.
+    pub fn recv(&mut self, max_len: usize) -> Result<Vec<u8>, ConnectionError> {
+        self.recv_within(max_len, self.timeout)
+    }
+
+    /// As [`Self::recv`], with its own time limit.
+    pub fn recv_within(&mut self, max_len: usize, within: Duration) -> Result<Vec<u8>, ConnectionError> {
+        let until = later(self.wire.now(), within);
+        let mut len = [0; 4];
+        self.wire.read_exact(&mut len, until).map_err(|e| self.error(e, within))?;
+        let len = u32::from_le_bytes(len) as usize;
+        if len > max_len {
+            return Err(ConnectionError::TooLong { peer: self.peer.clone(), len, max: max_len });
+        }
+        let mut body = Zeroizing::new(Vec::new());
+        while body.len() < len {
+            let have = body.len();
+            grow(&mut body, len.min(have + PIECE));
+            let new = body.get_mut(have..).unwrap_or_default();
+            self.wire.read_exact(new, until).map_err(|e| self.error(e, within))?;
+        }
+        Ok(std::mem::take(&mut *body))
+    }
+
+    /// Closes the connection in an orderly way.
+    pub fn close(mut self) {
+        self.wire.close();
+    }
+
+    fn error(&self, broken: Broken, limit: Duration) -> ConnectionError {
+        match broken {
+            Broken::Timeout => ConnectionError::Timeout(self.peer.clone(), limit),
+            Broken::Closed | Broken::Io(_) => ConnectionError::Closed(self.peer.clone()),
+            other => {
+                let trouble = Trouble::from_broken(other, self.wire.peer(), self.own);
+                ConnectionError::Trouble(self.peer.clone(), trouble)
+            }
+        }
+    }
+}
+
+/// Lengthens `body`, wiping the memory that it leaves when it moves: messages carry shares.
+fn grow(body: &mut Zeroizing<Vec<u8>>, len: usize) {
+    if len > body.capacity() {
+        let mut larger = Zeroizing::new(Vec::with_capacity(len.max(2 * body.len())));
+        larger.extend_from_slice(body);
+        *body = larger;
+    }
+    body.resize(len, 0);
+}

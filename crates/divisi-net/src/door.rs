@@ -1,0 +1,378 @@
+//! The door of a party: one listening port for the other parties and for clients.
+//!
+//! Each connection shakes hands in a thread of its own, within a time limit; no more than a fixed number may be
+//! at it. Whoever is not in the configuration gets no further than the handshake.
+
+use crate::config::{Config, ConfigError};
+use crate::connection::{Connection, Peer};
+use crate::dial::{HANDSHAKE, hear, version};
+use crate::hello::{Hello, Role, Verdict};
+use crate::identity::Identity;
+use crate::trouble::Trouble;
+use crate::wire::{Broken, Wire};
+use crate::world::{World, later, lock};
+use crate::{PartyId, tls};
+use rustix::event::{PollFd, PollFlags, poll};
+use std::collections::{HashMap, VecDeque};
+use std::io::{ErrorKind, Write};
+use std::net::{SocketAddr, TcpListener, TcpStream};
+use std::os::unix::net::UnixStream;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::{Arc, Condvar, Mutex, PoisonError, RwLock};
+use std::time::Duration;
+
+/// Connections whose identity is not proved yet.
+const HANDSHAKES: usize = 64;
+/// Clients that wait to be served.
+const CLIENTS: usize = 256;
+/// How long a party's connection waits for this party to join.
+const PATIENCE: Duration = Duration::from_secs(60);
+/// How long an answer to a greeting may take between two parties that are there.
+pub(crate) const ANSWER: Duration = Duration::from_secs(2);
+/// Refusals remembered for messages.
+const REFUSALS: usize = 8;
+
+/// A join that is under way.
+#[derive(Clone, Copy)]
+pub(crate) struct Attempt {
+    pub number: u64,
+    pub emulated: bool,
+}
+
+#[derive(Default)]
+pub(crate) struct State {
+    pub attempts: u64,
+    pub joining: Option<Attempt>,
+    /// Connections to parties, greeted and confirmed in this attempt.
+    pub arrived: HashMap<PartyId, Wire>,
+    /// What stands in the way of a party's connection in this attempt.
+    pub troubles: HashMap<PartyId, Trouble>,
+    /// The newest connection of each party: older ones that still wait give way.
+    newest: HashMap<PartyId, u64>,
+    clients: VecDeque<Connection>,
+    /// Who was turned away lately.
+    pub refusals: VecDeque<String>,
+}
+
+/// What the door's threads share.
+pub(crate) struct Shared {
+    config: RwLock<Arc<Config>>,
+    pub me: PartyId,
+    pub identity: Arc<Identity>,
+    pub world: Arc<dyn World>,
+    state: Mutex<State>,
+    pub changed: Condvar,
+    handshakes: AtomicUsize,
+    closed: AtomicBool,
+}
+
+impl Shared {
+    pub fn config(&self) -> Arc<Config> {
+        self.config.read().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    pub fn state(&self) -> std::sync::MutexGuard<'_, State> {
+        lock(&self.state)
+    }
+
+    pub fn is_closed(&self) -> bool {
+        self.closed.load(Ordering::SeqCst)
+    }
+
+    /// Whether this join is still under way.
+    pub fn is_current(&self, attempt: u64) -> bool {
+        !self.is_closed() && self.state().joining.is_some_and(|a| a.number == attempt)
+    }
+
+    fn refuse(&self, who: String) {
+        let mut state = self.state();
+        state.refusals.push_back(who);
+        if state.refusals.len() > REFUSALS {
+            state.refusals.pop_front();
+        }
+    }
+
+    /// One connection, from its first byte until it is handed on.
+    fn receive(&self, socket: TcpStream, from: SocketAddr, busy: Busy<'_>) {
+        let until = self.world.now() + HANDSHAKE;
+        let known = self.config();
+        let own = self.identity.fingerprint();
+        let accept = move |shown| {
+            shown != own && (known.party_of(shown).is_some() || known.client_of(shown).is_some())
+        };
+        let established = tls::acceptor(&self.identity, Box::new(accept), &self.world)
+            .map_err(|e| Broken::Tls(e.to_string()))
+            .and_then(|begun| Wire::establish(socket, begun, self.world.clone(), until));
+        let mut wire = match established {
+            Ok(wire) => wire,
+            Err(Broken::Identity(shown)) if shown == own => {
+                return self.refuse(format!("{from} showed this party's own identity {shown}"));
+            }
+            Err(Broken::Identity(shown)) => {
+                return self.refuse(format!("{from} showed the unknown identity {shown}"));
+            }
+            Err(_) => return,
+        };
+        let Ok(Some(hello)) = hear(&mut wire, until) else { return };
+        drop(busy);
+        let config = self.config();
+        let identity = wire.peer();
+        let party = config.party_of(identity).filter(|id| *id != self.me);
+        let mut answer = Hello::new(hello.role, self.me.number(), hello.me, config.digest(), &*self.world);
+        answer.echo = hello.nonce;
+        answer.verdict = match hello.role {
+            _ if !hello.speaks_ours() => Verdict::Version,
+            _ if hello.to != self.me.number() => Verdict::NotMe,
+            Role::Party if party.map(PartyId::number) != Some(hello.me) => Verdict::Role,
+            Role::Client if config.client_of(identity).is_none() => Verdict::Role,
+            Role::Party if hello.digest != answer.digest => Verdict::Digest,
+            Role::Party | Role::Client | Role::Check => Verdict::Fine,
+        };
+        if answer.verdict != Verdict::Fine {
+            if let Some(id) = party.filter(|_| hello.role == Role::Party) {
+                let trouble = match answer.verdict {
+                    Verdict::Version => version(&hello),
+                    Verdict::Digest => Trouble::Digest { ours: answer.digest, theirs: hello.digest },
+                    _ => Trouble::NotIt,
+                };
+                self.state().troubles.insert(id, trouble);
+                self.changed.notify_all();
+            }
+            self.dismiss(wire, &answer);
+            return;
+        }
+        match (hello.role, party) {
+            (Role::Party, Some(id)) => self.seat(wire, id, &hello, answer),
+            (Role::Client, _) => {
+                let Some(client) = config.client_of(identity) else { return };
+                let room = self.state().clients.len() < CLIENTS;
+                if !room {
+                    answer.verdict = Verdict::Busy;
+                    return self.dismiss(wire, &answer);
+                }
+                if wire.write_all(&answer.encode(), until).is_ok() {
+                    let peer = Peer::Client(client.name.clone());
+                    if let Ok(connection) = Connection::new(wire, peer, own, config.timeout()) {
+                        self.state().clients.push_back(connection);
+                        self.changed.notify_all();
+                    }
+                }
+            }
+            _ => self.dismiss(wire, &answer),
+        }
+    }
+
+    /// Answers and closes.
+    fn dismiss(&self, mut wire: Wire, answer: &Hello) {
+        if wire.write_all(&answer.encode(), self.world.now() + ANSWER).is_ok() {
+            wire.close();
+        }
+    }
+
+    /// A party's connection waits until this party joins, is confirmed, and takes its seat.
+    fn seat(&self, mut wire: Wire, id: PartyId, hello: &Hello, mut answer: Hello) {
+        let until = self.world.now() + PATIENCE;
+        let mut state = self.state();
+        let mine = state.newest.get(&id).map_or(0, |n| n + 1);
+        state.newest.insert(id, mine);
+        self.changed.notify_all();
+        let attempt = loop {
+            let now = self.world.now();
+            if now >= until || self.is_closed() || state.newest.get(&id) != Some(&mine) {
+                return;
+            }
+            if let Some(attempt) = state.joining {
+                break attempt;
+            }
+            let nap = until.saturating_duration_since(now);
+            state = self.changed.wait_timeout(state, nap).unwrap_or_else(PoisonError::into_inner).0;
+        };
+        drop(state);
+        answer.emulated = attempt.emulated;
+        if hello.emulated != attempt.emulated {
+            answer.verdict = Verdict::Emulation;
+            self.state().troubles.insert(id, Trouble::Emulation);
+            self.changed.notify_all();
+            return self.dismiss(wire, &answer);
+        }
+        // The other end proves that it is still there and means this greeting.
+        let (limit, mut echo) = (self.world.now() + ANSWER, [0; 16]);
+        let confirmed =
+            wire.write_all(&answer.encode(), limit).and_then(|()| wire.read_exact(&mut echo, limit));
+        if confirmed.is_err() || echo != answer.nonce {
+            return;
+        }
+        let mut state = self.state();
+        if state.joining.is_some_and(|a| a.number == attempt.number) {
+            state.arrived.insert(id, wire);
+            self.changed.notify_all();
+        }
+    }
+}
+
+/// Counts a handshake while it lives.
+struct Busy<'s>(&'s AtomicUsize);
+
+impl Drop for Busy<'_> {
+    fn drop(&mut self) {
+        self.0.fetch_sub(1, Ordering::SeqCst);
+    }
+}
+
+/// A party's listening port. Closed when dropped.
+pub struct Door {
+    shared: Arc<Shared>,
+    address: SocketAddr,
+    bell: UnixStream,
+}
+
+impl Door {
+    /// Listens at the address that the configuration gives party `me`.
+    pub fn open(
+        config: Config,
+        me: PartyId,
+        identity: Arc<Identity>,
+        world: Arc<dyn World>,
+    ) -> Result<Self, ConfigError> {
+        let address = config.party(me)?.address.clone();
+        let port =
+            address.rsplit_once(':').and_then(|(_, port)| port.parse::<u16>().ok()).unwrap_or_default();
+        let listener = match TcpListener::bind(&address) {
+            // The address is one by which others reach this machine, not one of its own.
+            Err(e) if e.kind() == ErrorKind::AddrNotAvailable => TcpListener::bind(("0.0.0.0", port)),
+            other => other,
+        };
+        let listener = listener.map_err(|e| {
+            ConfigError::new(match e.kind() {
+                ErrorKind::AddrInUse => format!(
+                    "the port of {me}, {address}, is taken: stop the program that uses it, or change the address in \
+                     the configuration"
+                ),
+                _ => format!("{me} cannot listen at {address} ({e}): correct the address in the configuration"),
+            })
+        })?;
+        Self::open_at(listener, config, me, identity, world)
+    }
+
+    /// Uses a port that is open already.
+    pub fn open_at(
+        listener: TcpListener,
+        config: Config,
+        me: PartyId,
+        identity: Arc<Identity>,
+        world: Arc<dyn World>,
+    ) -> Result<Self, ConfigError> {
+        config.check_identity(me, &identity)?;
+        let failed =
+            |e: std::io::Error| ConfigError::new(format!("{me} cannot listen ({e}): try another port"));
+        listener.set_nonblocking(true).map_err(failed)?;
+        let address = listener.local_addr().map_err(failed)?;
+        let (bell, ear) = UnixStream::pair().map_err(failed)?;
+        let shared = Arc::new(Shared {
+            config: RwLock::new(Arc::new(config)),
+            me,
+            identity,
+            world: world.clone(),
+            state: Mutex::default(),
+            changed: Condvar::new(),
+            handshakes: AtomicUsize::new(0),
+            closed: AtomicBool::new(false),
+        });
+        let inside = shared.clone();
+        world
+            .spawn(format!("door of {me}"), Box::new(move || attend(&inside, &listener, &ear)))
+            .map_err(failed)?;
+        Ok(Self { shared, address, bell })
+    }
+
+    pub(crate) fn shared(&self) -> &Arc<Shared> {
+        &self.shared
+    }
+
+    /// The party whose door it is.
+    pub fn me(&self) -> PartyId {
+        self.shared.me
+    }
+
+    /// Where it listens.
+    pub fn address(&self) -> SocketAddr {
+        self.address
+    }
+
+    /// The configuration in force.
+    pub fn config(&self) -> Arc<Config> {
+        self.shared.config()
+    }
+
+    /// Puts another configuration in force: for connections from now on.
+    pub fn reload(&self, config: Config) -> Result<(), ConfigError> {
+        config.check_identity(self.shared.me, &self.shared.identity)?;
+        *self.shared.config.write().unwrap_or_else(PoisonError::into_inner) = Arc::new(config);
+        Ok(())
+    }
+
+    /// The next client that has connected, waiting for one if need be.
+    pub fn next_client(&self, timeout: Duration) -> Option<Connection> {
+        let until = later(self.shared.world.now(), timeout);
+        let mut state = self.shared.state();
+        loop {
+            if let Some(client) = state.clients.pop_front() {
+                return Some(client);
+            }
+            let left = until.saturating_duration_since(self.shared.world.now());
+            if left.is_zero() {
+                return None;
+            }
+            state = self.shared.changed.wait_timeout(state, left).unwrap_or_else(PoisonError::into_inner).0;
+        }
+    }
+}
+
+impl Drop for Door {
+    fn drop(&mut self) {
+        self.shared.closed.store(true, Ordering::SeqCst);
+        // Taken and given back so that no thread misses the call between its look and its sleep.
+        drop(self.shared.state());
+        self.shared.changed.notify_all();
+        let _ = (&self.bell).write(&[1]);
+    }
+}
+
+/// The life of the listening thread.
+fn attend(shared: &Arc<Shared>, listener: &TcpListener, ear: &UnixStream) {
+    while !shared.is_closed() {
+        let mut fds = [PollFd::new(listener, PollFlags::IN), PollFd::new(ear, PollFlags::IN)];
+        if poll(&mut fds, None).is_err_and(|e| e != rustix::io::Errno::INTR) {
+            return;
+        }
+        if shared.is_closed() {
+            return;
+        }
+        match listener.accept() {
+            Ok((socket, from)) => {
+                if shared.handshakes.fetch_add(1, Ordering::SeqCst) >= HANDSHAKES {
+                    shared.handshakes.fetch_sub(1, Ordering::SeqCst);
+                    continue;
+                }
+                let inside = shared.clone();
+                let work = move || {
+                    let busy = Busy(&inside.handshakes);
+                    inside.receive(socket, from, busy);
+                };
+                if shared.world.spawn("handshake".into(), Box::new(work)).is_err() {
+                    shared.handshakes.fetch_sub(1, Ordering::SeqCst);
+                }
+            }
+            Err(e) if e.kind() == ErrorKind::WouldBlock => {}
+            // Out of descriptors, most likely: others have to close some first.
+            Err(_) => pause(shared),
+        }
+    }
+}
+
+/// Waits a moment, or until the door closes.
+fn pause(shared: &Shared) {
+    let state = shared.state();
+    let nap = Duration::from_millis(50);
+    drop(shared.changed.wait_timeout(state, nap).unwrap_or_else(PoisonError::into_inner));
+}

@@ -1,0 +1,81 @@
+//! Parties for the tests: meshes over memory and over TLS on free ports of this machine.
+#![allow(dead_code, clippy::unwrap_used, clippy::expect_used, clippy::panic)]
+
+use divisi_net::{Channel, Config, Door, Fault, Identity, Machine, Mesh, Options, PartyId, World, memory};
+use std::net::TcpListener;
+use std::sync::Arc;
+use std::time::Duration;
+
+pub fn p(number: u8) -> PartyId {
+    PartyId::new(number).unwrap()
+}
+
+pub fn world() -> Arc<dyn World> {
+    Arc::new(Machine)
+}
+
+/// What `mesh new` would make, on free ports, with the listeners that hold them.
+pub struct Site {
+    pub config: Config,
+    pub identities: Vec<Arc<Identity>>,
+    pub clients: Vec<Arc<Identity>>,
+    pub listeners: Vec<TcpListener>,
+}
+
+pub fn site(n: usize, clients: &[&str]) -> Site {
+    let listeners: Vec<_> = (0..n).map(|_| TcpListener::bind("127.0.0.1:0").unwrap()).collect();
+    let hosts: Vec<_> = listeners.iter().map(|l| l.local_addr().unwrap().to_string()).collect();
+    let clients: Vec<String> = clients.iter().map(|c| c.to_string()).collect();
+    let made = Config::create(n, &hosts, &clients, &Machine).unwrap();
+    let shared = |all: Vec<Identity>| all.into_iter().map(Arc::new).collect();
+    Site { config: made.config, identities: shared(made.parties), clients: shared(made.clients), listeners }
+}
+
+impl Site {
+    pub fn door(&self, i: usize) -> Door {
+        let listener = self.listeners[i].try_clone().unwrap();
+        let me = PartyId::from_index(i).unwrap();
+        Door::open_at(listener, self.config.clone(), me, self.identities[i].clone(), world()).unwrap()
+    }
+
+    pub fn doors(&self) -> Vec<Door> {
+        (0..self.listeners.len()).map(|i| self.door(i)).collect()
+    }
+}
+
+pub fn join_all(doors: &[Door], options: &Options) -> Vec<Mesh> {
+    std::thread::scope(|s| {
+        let join = |door| s.spawn(move || Mesh::join_with(door, Duration::from_secs(20), options).unwrap());
+        let threads: Vec<_> = doors.iter().map(join).collect();
+        threads.into_iter().map(|t| t.join().unwrap()).collect()
+    })
+}
+
+pub fn tls(n: usize, options: &Options) -> Vec<Mesh> {
+    join_all(&site(n, &[]).doors(), options)
+}
+
+/// Both kinds of mesh.
+pub fn both(n: usize, options: &Options) -> [Vec<Mesh>; 2] {
+    [memory::mesh_with(n, options, world()), tls(n, options)]
+}
+
+/// Runs each party in its own thread; the results in order.
+pub fn run<T: Send>(meshes: &[Mesh], f: impl Fn(&Mesh) -> T + Sync) -> Vec<T> {
+    std::thread::scope(|s| {
+        let threads: Vec<_> = meshes.iter().map(|m| s.spawn(|| f(m))).collect();
+        threads.into_iter().map(|t| t.join().unwrap()).collect()
+    })
+}
+
+/// Bytes that tell sender, receiver and position.
+pub fn pattern(from: PartyId, to: PartyId, len: usize) -> Vec<u8> {
+    let start = usize::from(from.number()) * 31 + usize::from(to.number()) * 7;
+    (0..len).map(|i| (start + i + (i >> 8)) as u8).collect()
+}
+
+pub fn receive(c: &Channel, from: PartyId, step: divisi_net::Step, len: usize) -> Result<Vec<u8>, Fault> {
+    let mut body = vec![0; len];
+    c.recv(from, step, &mut body)?;
+    Ok(body)
+}

@@ -1,0 +1,361 @@
+//! AES-GCM on a stored key: the one place where the mode of divisi-symmetric meets the three-party engine.
+//!
+//! Adversary: one malicious server, any client. Security: that of [`divisi_rep3`], with abort.
+//!
+//! What is opened, and when (DESIGN, "What may be sent when", 1):
+//! - **Sealing**: a chunk of ciphertext when all products behind it are verified; the tag when those behind it are, too.
+//! - **Opening**: first the tag. The difference of the tag computed and the tag received is never opened [A23]: it is multiplied
+//!   by a random block that nobody knows, that product and everything behind it is verified, and then only the product is
+//!   opened: zero for a right tag, uniform for a wrong one. A chunk of plaintext leaves after that, each when verified.
+//!   A lie that would turn a valid tag into "invalid" is a wrong product: an abort, not an answer.
+//!
+//! A wrong tag passes if the random block is zero, with probability 2^-128.
+//!
+//! Memory: a chunk of text, and the powers of the hash key (160 KiB at most).
+
+use divisi_core::{Abort, Blocks, Bytes, Convert, Lanes, Step, Verified, settle, step};
+use divisi_field::Gf128;
+use divisi_rep3::deal::Part;
+use divisi_rep3::open::Answer;
+use divisi_rep3::{Byte, Rep, Rep3};
+use divisi_symmetric::aes::{self, KeySize, RoundKeys};
+use divisi_symmetric::mode::ghash::{Powers, Steps, powers};
+use divisi_symmetric::mode::{ctr, gcm};
+
+/// Bytes of text in a chunk: every chunk but the last is full.
+pub const CHUNK: usize = 65_536;
+
+/// Bytes of a whole tag.
+pub const TAG: usize = 16;
+
+const TEXT: Step = step!("text");
+const ORDER: Step = step!("order");
+
+/// A block of GHASH's field, shared.
+pub(crate) type Block = Rep<Gf128>;
+
+/// A key ready for use: its schedule, its hash key's powers, all verified when made.
+pub struct GcmKey {
+    round_keys: Verified<RoundKeys<Byte>>,
+    baby: Verified<Block>,
+    powers: Option<(usize, Verified<Powers<Block>>)>,
+}
+
+impl GcmKey {
+    /// Expand a key inside the computation, and make what GHASH needs.
+    ///
+    /// # Errors
+    /// Whatever ends the session.
+    pub fn prepare(rep: &mut Rep3, size: KeySize, part: &Part) -> Result<GcmKey, Abort> {
+        if part.first.len() != size.bytes() {
+            return Err(rep.trio().session().misuse(ORDER, "a key of another length than its type says"));
+        }
+        let key = key_bytes(rep, part)?;
+        let round_keys = aes::expand(rep, &key)?;
+        let h = gcm::hash_key(rep, &round_keys)?;
+        let baby = powers(rep, &h, Steps::STANDARD.baby())?;
+        let pending = rep.close((round_keys, baby));
+        let (round_keys, baby) = settle(rep, pending)?.split();
+        Ok(GcmKey { round_keys, baby, powers: None })
+    }
+
+    /// The powers that a string of that many blocks needs: giant steps are made when a message is longer than any before.
+    fn powers(&mut self, rep: &mut Rep3, blocks: u64) -> Result<(), Abort> {
+        let giants = Steps::STANDARD.giants(blocks);
+        if self.powers.as_ref().is_some_and(|(have, _)| *have >= giants) {
+            return Ok(());
+        }
+        let powers = Powers::from_baby_steps(rep, self.baby.get().clone(), Steps::STANDARD, blocks)?;
+        self.powers = Some((giants, close(rep, powers)?));
+        Ok(())
+    }
+
+    fn ready(&self) -> Result<&Powers<Block>, Abort> {
+        let missing = Abort::Misuse { step: ORDER, what: "the powers of this key were not made" };
+        self.powers.as_ref().map(|(_, powers)| powers.get()).ok_or(missing)
+    }
+}
+
+/// The bytes of a key as secrets of one lane each.
+fn key_bytes(rep: &mut Rep3, part: &Part) -> Result<Vec<Byte>, Abort> {
+    let one = |i: usize| Part { first: vec![part.first[i]], second: vec![part.second[i]] };
+    (0..part.first.len().min(part.second.len())).map(|i| rep.trio().input(&one(i))).collect()
+}
+
+/// Settle what was computed, whether there were products in it or not: that is public.
+pub(crate) fn close<T>(rep: &mut Rep3, out: T) -> Result<Verified<T>, Abort> {
+    let pending = if rep.owes() { rep.close(out) } else { rep.close_linear(out)? };
+    settle(rep, pending)
+}
+
+/// How many blocks of a text of `bytes` bytes have a byte at place `i` of the block.
+pub(crate) fn lanes_at(bytes: usize, i: usize) -> usize {
+    (bytes + 15 - i) / 16
+}
+
+/// Our components of a text as 16 secrets, one for each place of a block, a lane a block.
+pub(crate) fn columns(rep: &mut Rep3, part: &Part) -> Result<Vec<Byte>, Abort> {
+    let column = |bytes: &[u8], i: usize| bytes.iter().skip(i).step_by(16).copied().collect::<Vec<u8>>();
+    (0..16)
+        .map(|i| rep.trio().input(&Part { first: column(&part.first, i), second: column(&part.second, i) }))
+        .collect()
+}
+
+/// A text back from its columns.
+pub(crate) fn interleave(columns: &[Vec<u8>], bytes: usize) -> Vec<u8> {
+    (0..bytes).map(|at| columns[at % 16].get(at / 16).copied().unwrap_or(0)).collect()
+}
+
+/// The key stream for `bytes` bytes of text from block `first` on (the first block of the text is 1), cut to the text; no
+/// byte of key stream beyond the text is kept.
+fn text_stream(
+    rep: &mut Rep3,
+    key: &RoundKeys<Byte>,
+    j0: &[u8; 16],
+    first: u32,
+    bytes: usize,
+    with_mask: bool,
+) -> Result<(Vec<Byte>, Option<Block>), Abort> {
+    let n = bytes.div_ceil(16);
+    let mut counters = ctr::columns(j0, first, n);
+    if with_mask {
+        // the block that masks the tag rides in the last lane
+        counters.iter_mut().zip(j0).for_each(|(column, byte)| column.push(*byte));
+    }
+    let stream = ctr::keystream(rep, key, &counters)?;
+    let mask = if with_mask { Some(gcm::tag_masks(rep, &stream, &[n])?) } else { None };
+    let cut = stream.iter().enumerate().map(|(i, byte)| byte.prefix(lanes_at(bytes, i)));
+    let cut = cut.collect::<Option<Vec<Byte>>>();
+    Ok((cut.ok_or(Abort::Misuse { step: TEXT, what: "the key stream is shorter than the text" })?, mask))
+}
+
+/// What sealing and opening keep while a text streams through.
+struct Stream {
+    j0: [u8; 16],
+    length: u64,
+    /// Bytes of text so far.
+    done: u64,
+    /// E_K(J_0), verified.
+    mask: Option<Verified<Block>>,
+}
+
+impl Stream {
+    fn new(iv: &[u8; 12], length: u64) -> Stream {
+        Stream { j0: gcm::j0(iv), length, done: 0, mask: None }
+    }
+
+    /// The number of the next block, and whether a chunk of `bytes` may come now.
+    fn next(&mut self, bytes: usize) -> Result<u32, Abort> {
+        let left = self.length - self.done;
+        let full = (CHUNK as u64).min(left);
+        if bytes as u64 != full || left == 0 {
+            return Err(Abort::Misuse { step: TEXT, what: "a chunk of another length than the text's" });
+        }
+        let first = self.done / 16 + 1;
+        self.done += bytes as u64;
+        u32::try_from(first).map_err(|_| Abort::Misuse { step: TEXT, what: "a text longer than GCM allows" })
+    }
+}
+
+/// One message being encrypted.
+pub struct Sealing {
+    stream: Stream,
+    hash: gcm::Hash<Block>,
+}
+
+impl Sealing {
+    /// Begin a message of `length` bytes. The lengths are agreed, and the IV was drawn for this message alone.
+    ///
+    /// # Errors
+    /// [`Abort::Misuse`] if GCM has no room for the message; whatever ends the session.
+    pub fn new(
+        rep: &mut Rep3,
+        key: &mut GcmKey,
+        iv: [u8; 12],
+        aad: &[u8],
+        length: u64,
+    ) -> Result<Sealing, Abort> {
+        let hash = begin(rep, key, aad, length)?;
+        Ok(Sealing { stream: Stream::new(&iv, length), hash })
+    }
+
+    /// Encrypt the next chunk: the ciphertext, opened to all three when everything behind it is verified.
+    ///
+    /// # Errors
+    /// Whatever ends the session.
+    pub fn chunk(&mut self, rep: &mut Rep3, key: &GcmKey, part: &Part) -> Result<Vec<u8>, Abort> {
+        let bytes = part.first.len();
+        let first = self.stream.next(bytes)?;
+        let with_mask = self.stream.mask.is_none();
+        let (mut text, mask) =
+            text_stream(rep, key.round_keys.get(), &self.stream.j0, first, bytes, with_mask)?;
+        for (stream, plain) in text.iter_mut().zip(columns(rep, part)?) {
+            rep.add(stream, &plain)?;
+        }
+        let (text, mask) = close(rep, (text, mask))?.split();
+        if with_mask {
+            self.stream.mask = mask.transpose();
+        }
+        let ciphertext = interleave(&rep.trio().open(&text)?, bytes);
+        self.hash.text(rep, key.ready()?, &ciphertext)?;
+        Ok(ciphertext)
+    }
+
+    /// The tag, opened to all three when everything behind it is verified.
+    ///
+    /// # Errors
+    /// Whatever ends the session; [`Abort::Misuse`] if the text is not complete.
+    pub fn finish(mut self, rep: &mut Rep3, key: &GcmKey) -> Result<[u8; TAG], Abort> {
+        let mask = mask(rep, key, &mut self.stream)?;
+        let ghash = self.hash.finish(rep, key.ready()?)?;
+        let tag = gcm::tag(rep, ghash, mask.get())?;
+        let bytes: [Byte; 16] = rep.convert(tag)?;
+        let verified = close(rep, bytes.to_vec())?;
+        let opened = rep.trio().open(&verified)?;
+        Ok(std::array::from_fn(|i| opened[i].first().copied().unwrap_or(0)))
+    }
+}
+
+/// One message being decrypted.
+pub struct Opening {
+    stream: Stream,
+    hash: Option<gcm::Hash<Block>>,
+    tag: (gcm::TagLength, u128),
+    valid: bool,
+}
+
+impl Opening {
+    /// Begin a message of `length` bytes of ciphertext with this tag.
+    ///
+    /// # Errors
+    /// [`Abort::Misuse`] if GCM has no room for the message, or the tag has no length that is supported.
+    pub fn new(
+        rep: &mut Rep3,
+        key: &mut GcmKey,
+        iv: [u8; 12],
+        aad: &[u8],
+        length: u64,
+        tag: &[u8],
+    ) -> Result<Opening, Abort> {
+        let unsupported = Abort::Misuse { step: ORDER, what: "a tag of a length that is not supported" };
+        let size = gcm::TagLength::from_bits(8 * tag.len()).map_err(|_| unsupported.clone())?;
+        let tag = (size, size.element(tag).ok_or(unsupported)?);
+        let hash = Some(begin(rep, key, aad, length)?);
+        Ok(Opening { stream: Stream::new(&iv, length), hash, tag, valid: false })
+    }
+
+    /// The next bytes of the ciphertext, first reading: they go into the tag.
+    ///
+    /// # Errors
+    /// Whatever ends the session; [`Abort::Misuse`] after [`Opening::verify`].
+    pub fn absorb(&mut self, rep: &mut Rep3, key: &GcmKey, ciphertext: &[u8]) -> Result<(), Abort> {
+        let late = Abort::Misuse { step: ORDER, what: "the tag was compared already" };
+        self.hash.as_mut().ok_or(late)?.text(rep, key.ready()?, ciphertext)
+    }
+
+    /// Compare the tag, inside: true if it is right. All three get the same answer.
+    ///
+    /// # Errors
+    /// Whatever ends the session; [`Abort::Misuse`] if the ciphertext is not complete.
+    pub fn verify(&mut self, rep: &mut Rep3, key: &GcmKey) -> Result<bool, Abort> {
+        let late = Abort::Misuse { step: ORDER, what: "the tag was compared already" };
+        let hash = self.hash.take().ok_or(late)?;
+        let mask = mask(rep, key, &mut self.stream)?;
+        let ghash = hash.finish(rep, key.ready()?)?;
+        let tag = gcm::tag(rep, ghash, mask.get())?;
+        self.valid = tags_match(rep, tag, &[self.tag])?.first().copied().unwrap_or(false);
+        Ok(self.valid)
+    }
+
+    /// Decrypt the next chunk, second reading: what the client gets of the plaintext from us, when everything behind it is
+    /// verified. `context` binds the answer to its request.
+    ///
+    /// # Errors
+    /// Whatever ends the session; [`Abort::Misuse`] unless the tag was found right.
+    pub fn chunk(
+        &mut self,
+        rep: &mut Rep3,
+        key: &GcmKey,
+        context: &[u8],
+        ciphertext: &[u8],
+    ) -> Result<Answer, Abort> {
+        if !self.valid {
+            let what = "a text whose tag was not found right";
+            return Err(Abort::Misuse { step: ORDER, what }); // [M0.7, A23]
+        }
+        let first = self.stream.next(ciphertext.len())?;
+        let (mut text, _) =
+            text_stream(rep, key.round_keys.get(), &self.stream.j0, first, ciphertext.len(), false)?;
+        for (i, byte) in text.iter_mut().enumerate() {
+            let column: Vec<u8> = ciphertext.iter().skip(i).step_by(16).copied().collect();
+            if !column.is_empty() {
+                rep.add_public(byte, &column)?;
+            }
+        }
+        let verified = close(rep, text)?;
+        Ok(rep.trio().answer_text(context, &verified, ciphertext.len()))
+    }
+}
+
+/// What both directions begin with: the powers, and the associated data.
+fn begin(rep: &mut Rep3, key: &mut GcmKey, aad: &[u8], length: u64) -> Result<gcm::Hash<Block>, Abort> {
+    let too_long = Abort::Misuse { step: TEXT, what: "a message longer than GCM allows" };
+    let lengths = gcm::Lengths::new(aad.len() as u64, length).map_err(|_| too_long)?;
+    key.powers(rep, lengths.hash_blocks())?;
+    let mut hash = gcm::Hash::new(Steps::STANDARD, lengths);
+    hash.aad(rep, key.ready()?, aad)?;
+    Ok(hash)
+}
+
+/// E_K(J_0), verified: made with the first chunk, or now.
+fn mask(rep: &mut Rep3, key: &GcmKey, stream: &mut Stream) -> Result<Verified<Block>, Abort> {
+    if let Some(mask) = stream.mask.take() {
+        return Ok(mask);
+    }
+    let (_, mask) = text_stream(rep, key.round_keys.get(), &stream.j0, 1, 0, true)?;
+    let mask = mask.ok_or(Abort::Misuse { step: ORDER, what: "no mask was made" })?;
+    close(rep, mask)
+}
+
+/// Whether each lane of `tags` equals the tag received, without opening the difference [A23].
+///
+/// # Errors
+/// Whatever ends the session.
+pub(crate) fn tags_match(
+    rep: &mut Rep3,
+    mut tags: Block,
+    received: &[(gcm::TagLength, u128)],
+) -> Result<Vec<bool>, Abort> {
+    let n = tags.lanes();
+    let received_elements: Vec<u128> = received.iter().map(|(_, element)| *element).collect();
+    rep.add_public_block(&mut tags, &received_elements)?;
+    let difference = truncate(rep, tags, received)?;
+    // times a random block that nobody knows
+    let r = rep.random_blocks(n);
+    let masked = rep.multiply(&difference, &r)?;
+    let bytes: [Byte; 16] = rep.convert(masked)?;
+    let verified = close(rep, bytes.to_vec())?;
+    rep.trio().session().observe(divisi_core::Check::A23);
+    let opened = rep.trio().open(&verified)?;
+    Ok((0..n).map(|l| opened.iter().fold(0, |any, column| any | column[l]) == 0).collect())
+}
+
+/// Zero the bytes of each lane that lie beyond its tag.
+fn truncate(rep: &mut Rep3, tags: Block, received: &[(gcm::TagLength, u128)]) -> Result<Block, Abort> {
+    if received.iter().all(|(length, _)| length.bytes() == TAG) {
+        return Ok(tags);
+    }
+    // a lane of the result is the lane of `tags`, or zero: bytes are picked from the tags and a zero lane after them
+    let n = tags.lanes();
+    let zero = rep.public(&[0]);
+    let bytes: [Byte; 16] = rep.convert(tags)?;
+    let mut kept = Vec::with_capacity(16);
+    for (i, byte) in bytes.into_iter().enumerate() {
+        let with_zero = byte.with(&zero);
+        let index: Vec<usize> =
+            received.iter().enumerate().map(|(l, (length, _))| if i < length.bytes() { l } else { n }).collect();
+        kept.extend(with_zero.gather(&index));
+    }
+    let kept = <[Byte; 16]>::try_from(kept);
+    rep.convert(kept.map_err(|_| Abort::Misuse { step: ORDER, what: "lanes and tags differ in number" })?)
+}

@@ -1,0 +1,127 @@
+//! The few operations on files that this crate needs: the machine's, or a test's that dies between any two of them.
+
+use std::fs::{self, File, OpenOptions, Permissions};
+use std::io::{self, Read, Write};
+use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt, PermissionsExt};
+use std::path::Path;
+use zeroize::Zeroizing;
+
+/// Files in directories. Nothing that a call did is sure to outlive a crash before the matching `sync` returned.
+pub trait Disk: Send + Sync {
+    /// Make a directory for its owner alone, if it is not there.
+    ///
+    /// # Errors
+    /// Whatever the system says.
+    fn make_dir(&self, dir: &Path) -> io::Result<()>;
+
+    /// The names of the files in a directory.
+    ///
+    /// # Errors
+    /// Whatever the system says.
+    fn list(&self, dir: &Path) -> io::Result<Vec<String>>;
+
+    /// A whole file of at most `longest` bytes, and its mode.
+    ///
+    /// # Errors
+    /// Whatever the system says; `InvalidData` for a longer file.
+    fn read(&self, path: &Path, longest: usize) -> io::Result<(Zeroizing<Vec<u8>>, u32)>;
+
+    /// Write a file of mode 0600, new or in place of its old bytes.
+    ///
+    /// # Errors
+    /// Whatever the system says.
+    fn write(&self, path: &Path, bytes: &[u8]) -> io::Result<()>;
+
+    /// See to it that a file's bytes outlive a crash.
+    ///
+    /// # Errors
+    /// Whatever the system says.
+    fn sync(&self, path: &Path) -> io::Result<()>;
+
+    /// Give a file a second name.
+    ///
+    /// # Errors
+    /// Whatever the system says.
+    fn link(&self, from: &Path, to: &Path) -> io::Result<()>;
+
+    /// Rename a file, over another if there is one, in one step.
+    ///
+    /// # Errors
+    /// Whatever the system says.
+    fn rename(&self, from: &Path, to: &Path) -> io::Result<()>;
+
+    /// Take a name away.
+    ///
+    /// # Errors
+    /// Whatever the system says.
+    fn remove(&self, path: &Path) -> io::Result<()>;
+
+    /// See to it that a directory's names outlive a crash.
+    ///
+    /// # Errors
+    /// Whatever the system says.
+    fn sync_dir(&self, dir: &Path) -> io::Result<()>;
+}
+
+/// The real machine's files.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct MachineDisk;
+
+impl Disk for MachineDisk {
+    fn make_dir(&self, dir: &Path) -> io::Result<()> {
+        if dir.is_dir() {
+            return Ok(());
+        }
+        fs::DirBuilder::new().recursive(true).mode(0o700).create(dir)
+    }
+
+    fn list(&self, dir: &Path) -> io::Result<Vec<String>> {
+        let mut names = Vec::new();
+        for entry in fs::read_dir(dir)? {
+            // a name that is no text is none of ours
+            names.extend(entry?.file_name().into_string().ok());
+        }
+        Ok(names)
+    }
+
+    fn read(&self, path: &Path, longest: usize) -> io::Result<(Zeroizing<Vec<u8>>, u32)> {
+        let file = File::open(path)?;
+        let meta = file.metadata()?;
+        if !meta.is_file() || meta.len() > longest as u64 {
+            return Err(io::Error::new(io::ErrorKind::InvalidData, "no file of such a length"));
+        }
+        // room for one byte more, so that reading to the end moves nothing
+        let mut bytes = Zeroizing::new(Vec::with_capacity(longest + 1));
+        file.take(longest as u64).read_to_end(&mut bytes)?;
+        Ok((bytes, meta.permissions().mode()))
+    }
+
+    fn write(&self, path: &Path, bytes: &[u8]) -> io::Result<()> {
+        // not truncated: overwriting must meet the old blocks
+        let mut file = OpenOptions::new().write(true).create(true).truncate(false).mode(0o600).open(path)?;
+        // the process's umask may have taken the owner's bits, too
+        file.set_permissions(Permissions::from_mode(0o600))?;
+        file.write_all(bytes)?;
+        file.set_len(bytes.len() as u64)
+    }
+
+    fn sync(&self, path: &Path) -> io::Result<()> {
+        File::open(path)?.sync_all()
+    }
+
+    fn link(&self, from: &Path, to: &Path) -> io::Result<()> {
+        fs::hard_link(from, to)
+    }
+
+    fn rename(&self, from: &Path, to: &Path) -> io::Result<()> {
+        fs::rename(from, to)
+    }
+
+    fn remove(&self, path: &Path) -> io::Result<()> {
+        fs::remove_file(path)
+    }
+
+    fn sync_dir(&self, dir: &Path) -> io::Result<()> {
+        File::open(dir)?.sync_all()
+    }
+}

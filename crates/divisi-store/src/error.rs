@@ -1,0 +1,91 @@
+//! What can be wrong with stored keys, each in one sentence that names the file and says what to do.
+
+use crate::key::KeyName;
+use std::fmt;
+use std::io;
+use std::path::PathBuf;
+
+/// Why a stored key cannot be read, written or used.
+#[derive(Debug)]
+#[non_exhaustive]
+pub enum StoreError {
+    /// The system said no.
+    Io(PathBuf, io::Error),
+    /// Others than its owner may read the file; its mode.
+    Readable(PathBuf, u32),
+    /// It is not what was written.
+    Damaged(PathBuf, &'static str),
+    /// A newer or older program wrote it.
+    Version(PathBuf, u16),
+    /// It belongs to another party.
+    OtherParty(PathBuf, u8),
+    /// Another process uses the directory.
+    InUse(PathBuf),
+    /// There is no such key.
+    Missing(KeyName),
+    /// A key of this name is in use.
+    Exists(KeyName),
+    /// The key was destroyed.
+    Destroyed(KeyName),
+    /// Whether all servers have their parts is not known.
+    Unfinished(KeyName),
+    /// Every use that the mode allows is spent.
+    Exhausted(KeyName),
+    /// The key has more names and clients than a file holds.
+    TooLarge(KeyName),
+}
+
+impl fmt::Display for StoreError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Io(path, why) => {
+                write!(f, "{} cannot be used ({why}): see that the disk works and has room", path.display())
+            }
+            Self::Readable(path, mode) => write!(
+                f,
+                "the key file {} can be read by others (mode {:04o}): run `chmod 600 {}`, and replace the key if others \
+                 may have read it",
+                path.display(),
+                mode & 0o7777,
+                path.display()
+            ),
+            Self::Damaged(path, what) => write!(
+                f,
+                "the key file {} is damaged ({what}): restore it from this server's backup, or destroy the key and \
+                 make a new one",
+                path.display()
+            ),
+            Self::Version(path, version) => write!(
+                f,
+                "the key file {} has format version {version}, which this program does not know: use the program that \
+                 wrote it",
+                path.display()
+            ),
+            Self::OtherParty(path, party) => {
+                write!(
+                    f,
+                    "the key file {} is that of party {party}: give each server its own files",
+                    path.display()
+                )
+            }
+            Self::InUse(path) => {
+                write!(f, "another process uses the data directory {}: stop it first", path.display())
+            }
+            Self::Missing(name) => write!(f, "there is no key {name}: make it, or see `key list`"),
+            Self::Exists(name) => {
+                write!(f, "there is a key {name} already: choose another name, or destroy it first")
+            }
+            Self::Unfinished(name) => write!(
+                f,
+                "the key {name} was not finished by all servers: make it again with the same command, or destroy it"
+            ),
+            Self::Destroyed(name) => write!(f, "the key {name} was destroyed: make a new one"),
+            Self::Exhausted(name) => {
+                write!(f, "the key {name} has been used 2^32 times, the most GCM allows: make a new one")
+            }
+            Self::TooLarge(name) => write!(f, "the key {name} names too many clients: name fewer"),
+        }
+    }
+}
+
+impl std::error::Error for StoreError {}

@@ -1,0 +1,196 @@
+//! The format of a key file.
+//!
+//! `"DIVISIK\n" | version u16 | length of the body u32 | body (postcard) | BLAKE3 of everything before`, numbers
+//! little-endian. The checksum finds accidents; that the servers' files belong together is another check's work (A26).
+
+use crate::error::StoreError;
+use crate::key::{KeyFile, KeyInfo, KeyState, Secret};
+use serde::{Deserialize, Serialize};
+use std::path::Path;
+use zeroize::{Zeroize, Zeroizing};
+
+const MAGIC: [u8; 8] = *b"DIVISIK\n";
+const VERSION: u16 = 1;
+const HEAD: usize = 14;
+const CHECKSUM: usize = 32;
+/// No key file is longer.
+pub(crate) const LONGEST: usize = 64 * 1024;
+
+/// What is written.
+#[derive(Serialize)]
+struct Written<'a> {
+    info: &'a KeyInfo,
+    reserved: u64,
+    components: Option<(&'a [u8], &'a [u8])>,
+}
+
+/// What is read.
+#[derive(Deserialize)]
+struct Read {
+    info: KeyInfo,
+    reserved: u64,
+    components: Option<(Vec<u8>, Vec<u8>)>,
+}
+
+/// The bytes of a key file.
+pub(crate) fn encode(key: &KeyFile) -> Result<Zeroizing<Vec<u8>>, StoreError> {
+    let components = key.secret.as_ref().map(|s| (s.first.as_slice(), s.second.as_slice()));
+    let body = Written { info: &key.info, reserved: key.reserved, components };
+    let too_large = || StoreError::TooLarge(key.info.name.clone());
+    let mut out = Zeroizing::new(vec![0; LONGEST]);
+    let (head, rest) = out.split_at_mut(HEAD);
+    let len = postcard::to_slice(&body, rest).map_err(|_| too_large())?.len();
+    head[..8].copy_from_slice(&MAGIC);
+    head[8..10].copy_from_slice(&VERSION.to_le_bytes());
+    head[10..].copy_from_slice(&(len as u32).to_le_bytes());
+    let end = HEAD + len;
+    if end + CHECKSUM > LONGEST {
+        return Err(too_large());
+    }
+    let checksum = *blake3::hash(&out[..end]).as_bytes();
+    out[end..end + CHECKSUM].copy_from_slice(&checksum);
+    out.truncate(end + CHECKSUM);
+    Ok(out)
+}
+
+/// The key of a file's bytes; `path` is for messages.
+pub(crate) fn decode(path: &Path, bytes: &[u8]) -> Result<KeyFile, StoreError> {
+    let damaged = |what| StoreError::Damaged(path.into(), what);
+    let (head, rest) = bytes.split_first_chunk::<HEAD>().ok_or_else(|| damaged("it is too short"))?;
+    if head[..8] != MAGIC {
+        return Err(damaged("it does not begin as a key file does"));
+    }
+    let version = u16::from_le_bytes([head[8], head[9]]);
+    if version != VERSION {
+        return Err(StoreError::Version(path.into(), version));
+    }
+    let len = u32::from_le_bytes([head[10], head[11], head[12], head[13]]) as usize;
+    let (body, checksum) = rest.split_at_checked(len).ok_or_else(|| damaged("it is cut off"))?;
+    let covered = &bytes[..HEAD + len];
+    if blake3::hash(covered).as_bytes() != checksum {
+        return Err(damaged("its checksum is wrong"));
+    }
+    let (read, left) = postcard::take_from_bytes::<Read>(body).map_err(|_| damaged("its body is no key"))?;
+    let Read { info, reserved, mut components } = read;
+    let right = match &components {
+        Some((a, b)) => {
+            info.state != KeyState::Destroyed && a.len() == info.kind.bytes() && b.len() == a.len()
+        }
+        None => info.state == KeyState::Destroyed,
+    };
+    if !right || !left.is_empty() {
+        components.zeroize();
+        return Err(damaged("its components are not those of its type"));
+    }
+    let secret = components.map(|(a, b)| Secret { first: Zeroizing::new(a), second: Zeroizing::new(b) });
+    Ok(KeyFile { info, reserved, secret })
+}
+
+#[cfg(test)]
+pub(crate) mod tests {
+    use super::*;
+    use crate::key::{KeyType, Maker, Purpose};
+    use proptest::prelude::*;
+
+    /// A key of 128 bits with components that are easy to find again.
+    pub(crate) fn sample(name: &str) -> KeyFile {
+        KeyFile {
+            info: KeyInfo {
+                name: name.parse().unwrap(),
+                id: [1; 16],
+                kind: KeyType::Aes128,
+                purpose: Purpose::Gcm,
+                generation: 1,
+                state: KeyState::Active,
+                request: [2; 16],
+                maker: Maker { name: "alice".into(), fingerprint: [3; 32] },
+                clients: vec!["bob".into()],
+                exportable: true,
+                party: 2,
+                mesh: [4; 32],
+            },
+            reserved: 1024,
+            secret: Some(Secret {
+                first: Zeroizing::new(vec![0xaa; 16]),
+                second: Zeroizing::new(vec![0xbb; 16]),
+            }),
+        }
+    }
+
+    #[test]
+    fn golden_bytes() {
+        let bytes = encode(&sample("k1")).unwrap();
+        let body = [
+            "026b31",         // name
+            &"01".repeat(16), // id
+            "00",             // aes-128
+            "00",             // for GCM
+            "01",             // generation
+            "01",             // active
+            &"02".repeat(16), // request
+            "05616c696365",   // maker
+            &"03".repeat(32),
+            "0103626f62",     // clients
+            "01",             // exportable
+            "02",             // party
+            &"04".repeat(32), // mesh
+            "8008",           // 1024 uses reserved
+            "01",
+            &format!("10{}", "aa".repeat(16)),
+            &format!("10{}", "bb".repeat(16)),
+        ]
+        .concat();
+        let covered = ["444956495349 4b0a".replace(' ', ""), "0100".into(), "a6000000".into(), body].concat();
+        let checksum = hex::encode(blake3::hash(&hex::decode(&covered).unwrap()).as_bytes());
+        assert_eq!(hex::encode(&*bytes), covered + &checksum);
+    }
+
+    #[test]
+    fn what_was_written_is_read_and_what_is_damaged_is_not() {
+        let path = Path::new("keys/k1.key");
+        let bytes = encode(&sample("k1")).unwrap();
+        let read = decode(path, &bytes).unwrap();
+        assert_eq!(read.info, sample("k1").info);
+        assert_eq!(read.reserved, 1024);
+        assert_eq!(read.secret.unwrap().second.as_slice(), [0xbb; 16]);
+        for at in 0..bytes.len() {
+            let mut bad = bytes.to_vec();
+            bad[at] ^= 4;
+            let error = decode(path, &bad).err().unwrap().to_string();
+            assert!(error.contains("keys/k1.key"), "{error}");
+        }
+        for len in 0..bytes.len() {
+            assert!(decode(path, &bytes[..len]).is_err());
+        }
+        let mut newer = bytes.to_vec();
+        newer[8] = 2;
+        assert!(decode(path, &newer).err().unwrap().to_string().contains("format version 2"));
+    }
+
+    #[test]
+    fn components_of_another_length_than_the_type_says_are_damage() {
+        let mut key = sample("k1");
+        key.info.kind = KeyType::Aes256;
+        let bytes = encode(&key).unwrap();
+        assert!(matches!(decode(Path::new("k"), &bytes), Err(StoreError::Damaged(..))));
+        let mut key = sample("k1");
+        key.info.state = KeyState::Destroyed;
+        let bytes = encode(&key).unwrap();
+        assert!(matches!(decode(Path::new("k"), &bytes), Err(StoreError::Damaged(..))));
+    }
+
+    proptest! {
+        #[test]
+        fn garbage_never_panics(mut bytes in proptest::collection::vec(any::<u8>(), 0..400), framed: bool) {
+            if framed && bytes.len() >= HEAD + CHECKSUM {
+                let len = bytes.len() - HEAD - CHECKSUM;
+                bytes[..8].copy_from_slice(&MAGIC);
+                bytes[8..10].copy_from_slice(&VERSION.to_le_bytes());
+                bytes[10..14].copy_from_slice(&(len as u32).to_le_bytes());
+                let sum = *blake3::hash(&bytes[..HEAD + len]).as_bytes();
+                bytes[HEAD + len..].copy_from_slice(&sum);
+            }
+            prop_assert!(decode(Path::new("k"), &bytes).is_err());
+        }
+    }
+}

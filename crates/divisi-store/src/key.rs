@@ -1,0 +1,247 @@
+//! A key as one server stores it: what is public about it, and that server's two components.
+
+use serde::{Deserialize, Serialize};
+use std::fmt;
+use std::str::FromStr;
+use zeroize::Zeroizing;
+
+/// The name of a key: 1 to 64 of `a-z 0-9 . _ -`, not beginning with a dot, so that it is a file's name and nothing else.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(try_from = "String", into = "String")]
+pub struct KeyName(String);
+
+impl KeyName {
+    /// The longest name.
+    pub const LONGEST: usize = 64;
+
+    /// The name as text.
+    #[must_use]
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
+impl FromStr for KeyName {
+    type Err = String;
+
+    fn from_str(name: &str) -> Result<Self, String> {
+        let good = |b: u8| b.is_ascii_lowercase() || b.is_ascii_digit() || b"._-".contains(&b);
+        if name.is_empty() || name.len() > Self::LONGEST || name.starts_with('.') || !name.bytes().all(good) {
+            let shown: String = name.chars().take(80).flat_map(char::escape_default).collect();
+            return Err(format!(
+                "\"{shown}\" is no key name: use 1 to 64 of a-z, 0-9, dot, underscore and dash, not beginning with a dot"
+            ));
+        }
+        Ok(KeyName(name.to_owned()))
+    }
+}
+
+impl TryFrom<String> for KeyName {
+    type Error = String;
+
+    fn try_from(name: String) -> Result<Self, String> {
+        name.parse()
+    }
+}
+
+impl From<KeyName> for String {
+    fn from(name: KeyName) -> String {
+        name.0
+    }
+}
+
+impl fmt::Display for KeyName {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+/// What a key is a key of. The order is that of the file format: new types go to the end.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[non_exhaustive]
+pub enum KeyType {
+    /// AES with 128 bits.
+    Aes128,
+    /// AES with 192 bits.
+    Aes192,
+    /// AES with 256 bits.
+    Aes256,
+}
+
+impl KeyType {
+    /// Every type.
+    pub const ALL: &'static [KeyType] = &[KeyType::Aes128, KeyType::Aes192, KeyType::Aes256];
+
+    /// Its name on the command line.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            KeyType::Aes128 => "aes-128",
+            KeyType::Aes192 => "aes-192",
+            KeyType::Aes256 => "aes-256",
+        }
+    }
+
+    /// The length of the key, in bytes.
+    #[must_use]
+    pub const fn bytes(self) -> usize {
+        match self {
+            KeyType::Aes128 => 16,
+            KeyType::Aes192 => 24,
+            KeyType::Aes256 => 32,
+        }
+    }
+
+    /// What such a key is for.
+    #[must_use]
+    pub const fn purpose(self) -> Purpose {
+        match self {
+            KeyType::Aes128 | KeyType::Aes192 | KeyType::Aes256 => Purpose::Gcm,
+        }
+    }
+}
+
+impl fmt::Display for KeyType {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+impl FromStr for KeyType {
+    type Err = String;
+
+    fn from_str(name: &str) -> Result<Self, String> {
+        KeyType::ALL.iter().copied().find(|t| t.name() == name).ok_or_else(|| {
+            let known: Vec<&str> = KeyType::ALL.iter().map(|t| t.name()).collect();
+            format!("unknown key type {name:?}: there are {}", known.join(", "))
+        })
+    }
+}
+
+/// The one thing that a key may be used for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[non_exhaustive]
+pub enum Purpose {
+    /// Encryption and decryption of messages by AES-GCM.
+    Gcm,
+}
+
+/// How far a key has come.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub enum KeyState {
+    /// This server has its part; whether all have theirs is not known yet.
+    Prepared,
+    /// All three have their parts, and have compared them.
+    Active,
+    /// There was a key of this name; its components are gone.
+    Destroyed,
+}
+
+/// The client who made a key.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Maker {
+    /// Its name.
+    pub name: String,
+    /// The fingerprint of its identity.
+    pub fingerprint: [u8; 32],
+}
+
+/// What is public about a key.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct KeyInfo {
+    /// Its name.
+    pub name: KeyName,
+    /// What names this key and no other, drawn by all servers together.
+    pub id: [u8; 16],
+    /// What it is a key of.
+    pub kind: KeyType,
+    /// What it may be used for.
+    pub purpose: Purpose,
+    /// The how manieth key of this name it is, from 1.
+    pub generation: u32,
+    /// How far it has come here.
+    pub state: KeyState,
+    /// The maker's name for the request that made it: repeated, that request finds this key instead of making another.
+    pub request: [u8; 16],
+    /// Who made it.
+    pub maker: Maker,
+    /// Who else may use it.
+    pub clients: Vec<String>,
+    /// Whether its maker may have it back.
+    pub exportable: bool,
+    /// The party whose file it is.
+    pub party: u8,
+    /// A digest of the parties that made it.
+    pub mesh: [u8; 32],
+}
+
+impl KeyInfo {
+    /// A digest of all that must be the same at all servers: everything but the state and the party.
+    #[must_use]
+    pub fn agreed(&self) -> [u8; 32] {
+        let mut hasher = blake3::Hasher::new_derive_key("divisi 2026 key information v1");
+        let mut put = |bytes: &[u8]| {
+            hasher.update(&(bytes.len() as u64).to_le_bytes()).update(bytes);
+        };
+        put(self.name.as_str().as_bytes());
+        put(&self.id);
+        put(self.kind.name().as_bytes());
+        put(&(self.kind.bytes() as u64).to_le_bytes());
+        put(match self.purpose {
+            Purpose::Gcm => b"gcm",
+        });
+        put(&self.generation.to_le_bytes());
+        put(&self.request);
+        put(self.maker.name.as_bytes());
+        put(&self.maker.fingerprint);
+        put(&(self.clients.len() as u64).to_le_bytes());
+        for client in &self.clients {
+            put(client.as_bytes());
+        }
+        put(&[u8::from(self.exportable)]);
+        put(&self.mesh);
+        put(&crate::USES.to_le_bytes());
+        *hasher.finalize().as_bytes()
+    }
+}
+
+/// This server's two components of a key. Never printed; wiped on drop.
+pub struct Secret {
+    /// The component that bears this party's number.
+    pub first: Zeroizing<Vec<u8>>,
+    /// The next one.
+    pub second: Zeroizing<Vec<u8>>,
+}
+
+/// All that a key's file holds.
+pub struct KeyFile {
+    /// What is public.
+    pub info: KeyInfo,
+    /// How many uses were ever reserved.
+    pub reserved: u64,
+    /// The components; none of a destroyed key.
+    pub secret: Option<Secret>,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_are_names_of_files_and_nothing_else() {
+        for good in ["a", "backup-2026", "k.1_x", &"x".repeat(64)] {
+            assert_eq!(good.parse::<KeyName>().unwrap().as_str(), good);
+        }
+        for bad in ["", ".", "..", ".hidden", "a/b", "../a", "A", "a b", "a\0", "ä", &"x".repeat(65)] {
+            assert!(bad.parse::<KeyName>().unwrap_err().contains("is no key name"), "{bad:?}");
+        }
+    }
+
+    #[test]
+    fn types_come_back_from_their_names() {
+        for t in KeyType::ALL {
+            assert_eq!(t.name().parse::<KeyType>().unwrap(), *t);
+        }
+        assert!("aes-64".parse::<KeyType>().unwrap_err().contains("aes-128, aes-192, aes-256"));
+    }
+}

@@ -1,0 +1,395 @@
+//! A server's keys: a directory with one file each.
+
+use crate::disk::{Disk, MachineDisk};
+use crate::error::StoreError;
+use crate::file::{LONGEST, decode, encode};
+use crate::key::{KeyFile, KeyName, KeyState};
+use std::collections::HashMap;
+use std::fs::{File, OpenOptions, TryLockError};
+use std::io;
+use std::os::unix::fs::OpenOptionsExt;
+use std::path::{Path, PathBuf};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use zeroize::Zeroizing;
+
+/// The most messages that one key may encrypt: GCM with 96-bit IVs drawn at random (SP 800-38D, section 8.3).
+pub const USES: u64 = 1 << 32;
+/// How many uses are reserved on disk at once.
+pub const BLOCK: u64 = 1024;
+
+const KEY: &str = ".key";
+const NEW: &str = ".key.new";
+const OLD: &str = ".key.old";
+
+/// The keys of one server. Every change is durable when its call returns.
+pub struct Keys {
+    dir: PathBuf,
+    disk: Box<dyn Disk>,
+    /// By key id: the next use that was reserved and not given out.
+    used: Mutex<HashMap<[u8; 16], u64>>,
+    /// Held as long as this process uses the directory.
+    _lock: Option<File>,
+}
+
+impl Keys {
+    /// The keys in a directory of this machine, made if need be; no other process may use it at the same time.
+    ///
+    /// # Errors
+    /// [`StoreError::InUse`]; [`StoreError::Io`] if the directory cannot be made or read.
+    pub fn open(dir: &Path) -> Result<Keys, StoreError> {
+        let failed = |e| StoreError::Io(dir.into(), e);
+        MachineDisk.make_dir(dir).map_err(failed)?;
+        let path = dir.join(".lock");
+        let mut options = OpenOptions::new();
+        let lock = options.write(true).create(true).truncate(false).mode(0o600).open(path).map_err(failed)?;
+        match lock.try_lock() {
+            Ok(()) => {}
+            Err(TryLockError::WouldBlock) => return Err(StoreError::InUse(dir.into())),
+            Err(TryLockError::Error(e)) => return Err(failed(e)),
+        }
+        Ok(Keys { _lock: Some(lock), ..Keys::open_on(Box::new(MachineDisk), dir)? })
+    }
+
+    /// The keys in a directory of any disk; finishes what a crash interrupted.
+    ///
+    /// # Errors
+    /// [`StoreError::Io`].
+    pub fn open_on(disk: Box<dyn Disk>, dir: &Path) -> Result<Keys, StoreError> {
+        let keys = Keys { dir: dir.into(), disk, used: Mutex::default(), _lock: None };
+        keys.disk.make_dir(dir).map_err(|e| StoreError::Io(dir.into(), e))?;
+        for file in keys.disk.list(dir).map_err(|e| StoreError::Io(dir.into(), e))? {
+            if let Some(name) = file.strip_suffix(NEW).or_else(|| file.strip_suffix(OLD)) {
+                keys.clean(name)?;
+            }
+        }
+        Ok(keys)
+    }
+
+    /// The names of all keys, destroyed ones included, in order.
+    ///
+    /// # Errors
+    /// [`StoreError::Io`].
+    pub fn names(&self) -> Result<Vec<KeyName>, StoreError> {
+        let files = self.disk.list(&self.dir).map_err(|e| StoreError::Io(self.dir.clone(), e))?;
+        let mut names: Vec<KeyName> =
+            files.iter().filter_map(|f| f.strip_suffix(KEY)?.parse().ok()).collect();
+        names.sort();
+        Ok(names)
+    }
+
+    /// A key, whatever its state; `None` if there never was one of this name.
+    ///
+    /// # Errors
+    /// What is wrong with its file.
+    pub fn load(&self, name: &KeyName) -> Result<Option<KeyFile>, StoreError> {
+        let path = self.path(name.as_str(), KEY);
+        let (bytes, mode) = match self.disk.read(&path, LONGEST) {
+            Ok(read) => read,
+            Err(e) if e.kind() == io::ErrorKind::NotFound => return Ok(None),
+            Err(e) if e.kind() == io::ErrorKind::InvalidData => {
+                return Err(StoreError::Damaged(path, "it has not the length of a key file"));
+            }
+            Err(e) => return Err(StoreError::Io(path, e)),
+        };
+        if mode & 0o077 != 0 {
+            return Err(StoreError::Readable(path, mode));
+        }
+        let key = decode(&path, &bytes)?;
+        if key.info.name != *name {
+            return Err(StoreError::Damaged(path, "it holds a key of another name"));
+        }
+        Ok(Some(key))
+    }
+
+    /// A key of party `party` that may be used.
+    ///
+    /// # Errors
+    /// What is wrong with its file, and any state but active.
+    pub fn active(&self, name: &KeyName, party: u8) -> Result<KeyFile, StoreError> {
+        let key = self.load(name)?.ok_or_else(|| StoreError::Missing(name.clone()))?;
+        if key.info.party != party {
+            return Err(StoreError::OtherParty(self.path(name.as_str(), KEY), key.info.party));
+        }
+        match key.info.state {
+            KeyState::Active => Ok(key),
+            KeyState::Prepared => Err(StoreError::Unfinished(name.clone())),
+            KeyState::Destroyed => Err(StoreError::Destroyed(name.clone())),
+        }
+    }
+
+    /// Store a new key, prepared. It may take the place of a destroyed one, or of another that was never active.
+    ///
+    /// # Errors
+    /// [`StoreError::Exists`] if a key of this name is active; [`StoreError::Io`].
+    pub fn prepare(&self, key: &mut KeyFile) -> Result<(), StoreError> {
+        let _guard = self.guard();
+        if self.load(&key.info.name)?.is_some_and(|old| old.info.state == KeyState::Active) {
+            return Err(StoreError::Exists(key.info.name.clone()));
+        }
+        key.info.state = KeyState::Prepared;
+        self.replace(key)
+    }
+
+    /// A prepared key becomes active: all three have their parts, and have compared them.
+    ///
+    /// # Errors
+    /// If there is no such key; [`StoreError::Io`].
+    pub fn activate(&self, name: &KeyName, id: &[u8; 16]) -> Result<(), StoreError> {
+        let _guard = self.guard();
+        let missing = || StoreError::Missing(name.clone());
+        let mut key = self.load(name)?.filter(|key| key.info.id == *id).ok_or_else(missing)?;
+        match key.info.state {
+            KeyState::Active => Ok(()),
+            KeyState::Destroyed => Err(StoreError::Destroyed(name.clone())),
+            KeyState::Prepared => {
+                key.info.state = KeyState::Active;
+                self.replace(&key)
+            }
+        }
+    }
+
+    /// Count `n` uses of an active key before they happen; the number of the first. No number is given out twice, whatever
+    /// crashes in between.
+    ///
+    /// # Errors
+    /// [`StoreError::Exhausted`] beyond [`USES`]; what is wrong with the key's file.
+    pub fn reserve(&self, name: &KeyName, n: u64) -> Result<u64, StoreError> {
+        let mut used = self.guard();
+        let mut key = self.load(name)?.ok_or_else(|| StoreError::Missing(name.clone()))?;
+        if key.info.state != KeyState::Active {
+            return self.active(name, key.info.party).map(|key| key.reserved);
+        }
+        let next = *used.entry(key.info.id).or_insert(key.reserved);
+        let end = next.checked_add(n).filter(|end| *end <= USES);
+        let end = end.ok_or_else(|| StoreError::Exhausted(name.clone()))?;
+        if end > key.reserved {
+            key.reserved = end.div_ceil(BLOCK).saturating_mul(BLOCK).min(USES);
+            self.replace(&key)?;
+        }
+        used.insert(key.info.id, end);
+        Ok(next)
+    }
+
+    /// Destroy a key: what remains of it is its name, so that its next generation is told apart from it. A damaged file is
+    /// overwritten and removed.
+    ///
+    /// # Errors
+    /// [`StoreError::Io`].
+    pub fn destroy(&self, name: &KeyName) -> Result<(), StoreError> {
+        let _guard = self.guard();
+        match self.load(name) {
+            Ok(None) => Ok(()),
+            Ok(Some(mut key)) => {
+                key.info.state = KeyState::Destroyed;
+                key.secret = None;
+                self.replace(&key)
+            }
+            Err(e @ StoreError::Io(..)) => Err(e),
+            Err(_) => {
+                let path = self.path(name.as_str(), KEY);
+                let wiped = self.wipe(&path).and_then(|()| self.disk.sync_dir(&self.dir));
+                wiped.map_err(|e| StoreError::Io(path, e))
+            }
+        }
+    }
+
+    fn guard(&self) -> MutexGuard<'_, HashMap<[u8; 16], u64>> {
+        self.used.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn path(&self, name: &str, suffix: &str) -> PathBuf {
+        self.dir.join(format!("{name}{suffix}"))
+    }
+
+    /// Put a key's file in place of the one that is there, in one step, and overwrite that one.
+    fn replace(&self, key: &KeyFile) -> Result<(), StoreError> {
+        let name = key.info.name.as_str();
+        let bytes = encode(key)?;
+        self.clean(name)?;
+        let [path, new, old] = [KEY, NEW, OLD].map(|suffix| self.path(name, suffix));
+        let replace = || {
+            self.disk.write(&new, &bytes)?;
+            self.disk.sync(&new)?;
+            let replaces = match self.disk.link(&path, &old) {
+                Ok(()) => true,
+                Err(e) if e.kind() == io::ErrorKind::NotFound => false,
+                Err(e) => return Err(e),
+            };
+            self.disk.rename(&new, &path)?;
+            self.disk.sync_dir(&self.dir)?;
+            if replaces {
+                // only now: a crash before may have undone the renaming
+                self.wipe(&old)?;
+            }
+            Ok(())
+        };
+        replace().map_err(|e| StoreError::Io(path.clone(), e))
+    }
+
+    /// Overwrite and remove what an interrupted change of this key left behind.
+    fn clean(&self, name: &str) -> Result<(), StoreError> {
+        let [path, new, old] = [KEY, NEW, OLD].map(|suffix| self.path(name, suffix));
+        let clean = || {
+            if self.bytes(&new)?.is_some() {
+                self.wipe(&new)?;
+            }
+            if let Some(left) = self.bytes(&old)? {
+                if self.bytes(&path)?.is_some_and(|now| *now == *left) {
+                    // a second name of the file itself: it was not replaced
+                    self.disk.remove(&old)?;
+                } else {
+                    self.disk.sync_dir(&self.dir)?;
+                    self.wipe(&old)?;
+                }
+            }
+            Ok(())
+        };
+        clean().map_err(|e| StoreError::Io(path.clone(), e))
+    }
+
+    fn bytes(&self, path: &Path) -> io::Result<Option<Zeroizing<Vec<u8>>>> {
+        match self.disk.read(path, LONGEST) {
+            Ok((bytes, _)) => Ok(Some(bytes)),
+            Err(e) if e.kind() == io::ErrorKind::NotFound => Ok(None),
+            Err(e) => Err(e),
+        }
+    }
+
+    fn wipe(&self, path: &Path) -> io::Result<()> {
+        let len = self.bytes(path)?.map_or(0, |bytes| bytes.len());
+        self.disk.write(path, &vec![0; len])?;
+        self.disk.sync(path)?;
+        self.disk.remove(path)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::file::tests::sample;
+    use std::fs;
+    use std::os::unix::fs::PermissionsExt;
+
+    fn store() -> (tempfile::TempDir, Keys) {
+        let dir = tempfile::tempdir().unwrap();
+        let keys = Keys::open(&dir.path().join("keys")).unwrap();
+        (dir, keys)
+    }
+
+    fn made(keys: &Keys, name: &str) -> KeyName {
+        let mut key = sample(name);
+        key.reserved = 0;
+        keys.prepare(&mut key).unwrap();
+        keys.activate(&key.info.name, &key.info.id).unwrap();
+        key.info.name.clone()
+    }
+
+    #[test]
+    fn a_key_goes_from_prepared_to_active_to_destroyed() {
+        let (_dir, keys) = store();
+        let name: KeyName = "k".parse().unwrap();
+        assert!(keys.load(&name).unwrap().is_none());
+        keys.prepare(&mut sample("k")).unwrap();
+        assert!(matches!(keys.active(&name, 2), Err(StoreError::Unfinished(_))));
+        assert!(matches!(keys.reserve(&name, 1), Err(StoreError::Unfinished(_))));
+        assert!(keys.activate(&name, &[9; 16]).is_err());
+        keys.activate(&name, &[1; 16]).unwrap();
+        assert_eq!(keys.active(&name, 2).unwrap().secret.unwrap().first.as_slice(), [0xaa; 16]);
+        assert!(matches!(keys.active(&name, 1), Err(StoreError::OtherParty(..))));
+        assert!(matches!(keys.prepare(&mut sample("k")), Err(StoreError::Exists(_))));
+        keys.destroy(&name).unwrap();
+        assert!(matches!(keys.active(&name, 2), Err(StoreError::Destroyed(_))));
+        assert!(matches!(keys.reserve(&name, 1), Err(StoreError::Destroyed(_))));
+        let left = keys.load(&name).unwrap().unwrap();
+        assert!(left.secret.is_none() && left.info.generation == 1);
+        keys.prepare(&mut sample("k")).unwrap();
+    }
+
+    #[test]
+    fn no_file_holds_a_component_after_destruction() {
+        let (dir, keys) = store();
+        let name = made(&keys, "k");
+        for _ in 0..3 {
+            keys.reserve(&name, BLOCK).unwrap();
+        }
+        keys.destroy(&name).unwrap();
+        for file in fs::read_dir(dir.path().join("keys")).unwrap() {
+            let bytes = fs::read(file.unwrap().path()).unwrap();
+            assert!(!bytes.windows(8).any(|w| w == [0xaa; 8] || w == [0xbb; 8]));
+        }
+    }
+
+    #[test]
+    fn what_is_replaced_is_overwritten() {
+        let (dir, keys) = store();
+        let name = made(&keys, "k");
+        let kept = dir.path().join("kept");
+        fs::hard_link(dir.path().join("keys/k.key"), &kept).unwrap();
+        keys.destroy(&name).unwrap();
+        assert!(fs::read(kept).unwrap().iter().all(|b| *b == 0));
+    }
+
+    #[test]
+    fn uses_count_up_over_restarts_to_their_end() {
+        let dir = tempfile::tempdir().unwrap();
+        let mut seen = 0;
+        for _ in 0..3 {
+            let keys = Keys::open(dir.path()).unwrap();
+            let name = if seen == 0 { made(&keys, "k") } else { "k".parse().unwrap() };
+            for n in [1, 1, 1500, 1] {
+                let first = keys.reserve(&name, n).unwrap();
+                assert!(first >= seen);
+                seen = first + n;
+            }
+        }
+        let keys = Keys::open(dir.path()).unwrap();
+        let name: KeyName = "k".parse().unwrap();
+        let start = keys.load(&name).unwrap().unwrap().reserved;
+        assert_eq!(keys.reserve(&name, USES - start - 1).unwrap(), start);
+        assert_eq!(keys.reserve(&name, 1).unwrap(), USES - 1);
+        let error = keys.reserve(&name, 1).unwrap_err().to_string();
+        assert!(error.contains("2^32"), "{error}");
+        drop(keys);
+        assert!(matches!(Keys::open(dir.path()).unwrap().reserve(&name, 1), Err(StoreError::Exhausted(_))));
+    }
+
+    #[test]
+    fn a_file_that_others_may_read_or_that_is_damaged_is_refused_and_named() {
+        let (dir, keys) = store();
+        let name = made(&keys, "k");
+        let path = dir.path().join("keys/k.key");
+        assert_eq!(fs::metadata(&path).unwrap().permissions().mode() & 0o777, 0o600);
+        fs::set_permissions(&path, fs::Permissions::from_mode(0o644)).unwrap();
+        let error = keys.active(&name, 2).err().unwrap().to_string();
+        assert!(error.contains("chmod 600") && error.contains("k.key"), "{error}");
+        fs::set_permissions(&path, fs::Permissions::from_mode(0o600)).unwrap();
+        let mut bytes = fs::read(&path).unwrap();
+        bytes[40] ^= 1;
+        fs::write(&path, &bytes).unwrap();
+        let error = keys.active(&name, 2).err().unwrap().to_string();
+        assert!(error.contains("damaged") && error.contains("k.key"), "{error}");
+        fs::copy(&path, dir.path().join("keys/other.key")).unwrap();
+        fs::write(&path, vec![1; LONGEST + 1]).unwrap();
+        assert!(matches!(keys.load(&name), Err(StoreError::Damaged(..))));
+        keys.destroy(&name).unwrap();
+        assert!(!path.exists());
+    }
+
+    #[test]
+    fn a_file_under_another_name_is_damage() {
+        let (dir, keys) = store();
+        made(&keys, "k");
+        fs::copy(dir.path().join("keys/k.key"), dir.path().join("keys/other.key")).unwrap();
+        let error = keys.load(&"other".parse().unwrap()).err().unwrap().to_string();
+        assert!(error.contains("another name"), "{error}");
+    }
+
+    #[test]
+    fn one_process_at_a_time() {
+        let (dir, keys) = store();
+        let again = Keys::open(&dir.path().join("keys"));
+        assert!(matches!(again, Err(StoreError::InUse(_))));
+        drop(keys);
+        Keys::open(&dir.path().join("keys")).unwrap();
+    }
+}

@@ -1,0 +1,164 @@
+//! What GCM hashes: associated data and ciphertext, each filled up with zeros, and their lengths.
+
+use super::Lengths;
+use crate::mode::ghash::{Ghash, Powers, Steps};
+use divisi_core::{Abort, Blocks, Lanes, Step, step};
+use divisi_field::{Field, Gf128};
+
+const HASH: Step = step!("hash");
+
+/// GHASH of one message: associated data, then ciphertext, both as they come, then their lengths.
+pub struct Hash<B> {
+    lengths: Lengths,
+    ghash: Ghash<B>,
+    padding: Padding,
+    aad: u64,
+    text: u64,
+}
+
+impl<B: Lanes + Clone> Hash<B> {
+    /// The hash of a message of these lengths.
+    #[must_use]
+    pub fn new(steps: Steps, lengths: Lengths) -> Self {
+        let ghash = Ghash::new(steps, lengths.hash_blocks());
+        Hash { lengths, ghash, padding: Padding::default(), aad: 0, text: 0 }
+    }
+
+    /// The next bytes of the associated data.
+    ///
+    /// # Errors
+    /// Whatever ends the session; [`Abort::Misuse`] if there are more than was said, or text came before.
+    pub fn aad<E>(&mut self, e: &mut E, powers: &Powers<B>, bytes: &[u8]) -> Result<(), Abort>
+    where
+        E: Blocks<Block = B> + ?Sized,
+    {
+        if self.text > 0 {
+            return Err(misuse("associated data come before the text"));
+        }
+        self.aad = counted(self.aad, bytes, self.lengths.aad())?;
+        let blocks = self.padding.push(bytes);
+        let last = (self.aad == self.lengths.aad()).then(|| self.padding.close()).flatten();
+        self.ghash.absorb(e, powers, &blocks)?;
+        self.ghash.absorb(e, powers, last.as_slice())
+    }
+
+    /// The next bytes of the ciphertext.
+    ///
+    /// # Errors
+    /// Whatever ends the session; [`Abort::Misuse`] if there are more than was said, or associated data are missing.
+    pub fn text<E>(&mut self, e: &mut E, powers: &Powers<B>, bytes: &[u8]) -> Result<(), Abort>
+    where
+        E: Blocks<Block = B> + ?Sized,
+    {
+        if self.aad != self.lengths.aad() {
+            return Err(misuse("the associated data are shorter than was said"));
+        }
+        self.text = counted(self.text, bytes, self.lengths.text())?;
+        let blocks = self.padding.push(bytes);
+        let last = (self.text == self.lengths.text()).then(|| self.padding.close()).flatten();
+        self.ghash.absorb(e, powers, &blocks)?;
+        self.ghash.absorb(e, powers, last.as_slice())
+    }
+
+    /// The block of lengths, and the hash, one lane.
+    ///
+    /// # Errors
+    /// Whatever ends the session; [`Abort::Misuse`] if the message is shorter than was said.
+    pub fn finish<E>(mut self, e: &mut E, powers: &Powers<B>) -> Result<B, Abort>
+    where
+        E: Blocks<Block = B> + ?Sized,
+    {
+        if (self.aad, self.text) != (self.lengths.aad(), self.lengths.text()) {
+            return Err(misuse("the message is shorter than was said"));
+        }
+        self.ghash.absorb(e, powers, &[element(self.lengths.length_block())])?;
+        self.ghash.finish()
+    }
+}
+
+/// GHASH of a message that is in memory.
+///
+/// # Errors
+/// Whatever ends the session; [`Abort::Misuse`] if the message is too long, or the powers are too few.
+pub fn hash<E>(e: &mut E, powers: &Powers<E::Block>, aad: &[u8], text: &[u8]) -> Result<E::Block, Abort>
+where
+    E: Blocks + ?Sized,
+{
+    let lengths = Lengths::new(aad.len() as u64, text.len() as u64);
+    let lengths = lengths.map_err(|_| misuse("the message is longer than GCM allows"))?;
+    let mut hash = Hash::new(powers.steps(), lengths);
+    hash.aad(e, powers, aad)?;
+    hash.text(e, powers, text)?;
+    hash.finish(e, powers)
+}
+
+/// A stream of bytes as blocks for GHASH; the last one filled up with zeros.
+#[derive(Clone, Debug, Default)]
+pub struct Padding {
+    partial: Vec<u8>,
+}
+
+impl Padding {
+    /// The blocks that these bytes complete.
+    #[must_use]
+    pub fn push(&mut self, mut bytes: &[u8]) -> Vec<u128> {
+        let mut blocks = Vec::with_capacity(bytes.len() / 16 + 1);
+        if !self.partial.is_empty() {
+            let (head, rest) = bytes.split_at(bytes.len().min(16 - self.partial.len()));
+            self.partial.extend_from_slice(head);
+            bytes = rest;
+            if let Ok(block) = <[u8; 16]>::try_from(self.partial.as_slice()) {
+                blocks.push(element(block));
+                self.partial.clear();
+            }
+        }
+        let (whole, rest) = bytes.as_chunks::<16>();
+        blocks.extend(whole.iter().copied().map(element));
+        self.partial.extend_from_slice(rest);
+        blocks
+    }
+
+    /// The end of a part of the message: what is left of it, filled up with zeros.
+    #[must_use]
+    pub fn close(&mut self) -> Option<u128> {
+        if self.partial.is_empty() {
+            return None;
+        }
+        let mut block = [0; 16];
+        block.iter_mut().zip(self.partial.drain(..)).for_each(|(to, byte)| *to = byte);
+        Some(element(block))
+    }
+}
+
+/// A block as an element of GHASH's field, its first bit the coefficient of one (SP 800-38D, 6.3).
+pub(super) fn element(block: [u8; 16]) -> u128 {
+    Gf128::from_ghash(block).to_bits()
+}
+
+fn counted(before: u64, bytes: &[u8], limit: u64) -> Result<u64, Abort> {
+    let now = before.checked_add(bytes.len() as u64).filter(|&now| now <= limit);
+    now.ok_or(misuse("the message is longer than was said"))
+}
+
+fn misuse(what: &'static str) -> Abort {
+    Abort::Misuse { step: HASH, what }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn padding_does_not_depend_on_how_the_stream_is_cut() {
+        let stream: Vec<u8> = (1..=77).collect();
+        let mut filled = stream.clone();
+        filled.resize(80, 0);
+        let expected: Vec<u128> = filled.as_chunks::<16>().0.iter().copied().map(element).collect();
+        for cut in 1..=stream.len() {
+            let mut padding = Padding::default();
+            let mut blocks: Vec<u128> = stream.chunks(cut).flat_map(|piece| padding.push(piece)).collect();
+            blocks.extend(padding.close());
+            assert_eq!((blocks, padding.close()), (expected.clone(), None));
+        }
+    }
+}

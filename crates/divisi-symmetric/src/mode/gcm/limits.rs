@@ -1,0 +1,190 @@
+//! The lengths of messages and tags that GCM allows, and that are supported here.
+
+use super::hash::element;
+use std::fmt;
+
+/// The largest number of blocks of text: `len(P) <= 2^39 - 256` bits (SP 800-38D, 5.2.1.1).
+pub const MAX_BLOCKS: u64 = (1 << 32) - 2;
+
+/// The lengths of a message, found to be within GCM's limits.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Lengths {
+    aad: u64,
+    text: u64,
+}
+
+impl Lengths {
+    /// Associated data and text of so many bytes.
+    ///
+    /// # Errors
+    /// [`TooLong`] if GCM has no room for them.
+    pub fn new(aad: u64, text: u64) -> Result<Self, TooLong> {
+        if aad >= 1 << 61 {
+            return Err(TooLong { what: "associated data", bytes: aad, limit: (1 << 61) - 1 });
+        }
+        if text > 16 * MAX_BLOCKS {
+            return Err(TooLong { what: "text", bytes: text, limit: 16 * MAX_BLOCKS });
+        }
+        Ok(Lengths { aad, text })
+    }
+
+    /// Bytes of associated data.
+    #[must_use]
+    pub fn aad(self) -> u64 {
+        self.aad
+    }
+
+    /// Bytes of text.
+    #[must_use]
+    pub fn text(self) -> u64 {
+        self.text
+    }
+
+    /// Blocks of text, the last one perhaps partial: as many blocks of key stream, besides that of the tag.
+    #[must_use]
+    pub fn text_blocks(self) -> u64 {
+        self.text.div_ceil(16)
+    }
+
+    /// Blocks that GHASH takes: both parts, each filled up with zeros, and the block of lengths.
+    #[must_use]
+    pub fn hash_blocks(self) -> u64 {
+        self.aad.div_ceil(16) + self.text_blocks() + 1
+    }
+
+    /// The last block of GHASH: both lengths in bits, 64 bits each (SP 800-38D, algorithm 4, step 5).
+    #[must_use]
+    pub fn length_block(self) -> [u8; 16] {
+        (u128::from(8 * self.aad) << 64 | u128::from(8 * self.text)).to_be_bytes()
+    }
+}
+
+/// A message that GCM has no room for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct TooLong {
+    what: &'static str,
+    bytes: u64,
+    limit: u64,
+}
+
+impl fmt::Display for TooLong {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "the {} has {} bytes, GCM allows {}: split it", self.what, self.bytes, self.limit)
+    }
+}
+
+impl std::error::Error for TooLong {}
+
+/// The lengths of tag that are supported.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum TagLength {
+    /// 96 bits.
+    Bits96,
+    /// 104 bits.
+    Bits104,
+    /// 112 bits.
+    Bits112,
+    /// 120 bits.
+    Bits120,
+    /// 128 bits: the whole tag.
+    Bits128,
+}
+
+impl TagLength {
+    /// All of them.
+    pub const ALL: [TagLength; 5] =
+        [TagLength::Bits96, TagLength::Bits104, TagLength::Bits112, TagLength::Bits120, TagLength::Bits128];
+
+    /// The tag of that many bits.
+    ///
+    /// # Errors
+    /// [`UnsupportedTag`] if there is none.
+    pub fn from_bits(bits: usize) -> Result<Self, UnsupportedTag> {
+        Self::ALL.into_iter().find(|length| length.bits() == bits).ok_or(UnsupportedTag { bits })
+    }
+
+    /// Its length in bits.
+    #[must_use]
+    pub const fn bits(self) -> usize {
+        8 * self.bytes()
+    }
+
+    /// Its length in bytes.
+    #[must_use]
+    pub const fn bytes(self) -> usize {
+        match self {
+            TagLength::Bits96 => 12,
+            TagLength::Bits104 => 13,
+            TagLength::Bits112 => 14,
+            TagLength::Bits120 => 15,
+            TagLength::Bits128 => 16,
+        }
+    }
+
+    /// The coefficients that belong to the tag. Those of a difference must vanish in the comparison; MSB_t keeps the
+    /// first `t` bits of the string (SP 800-38D, algorithm 4, step 6), which are the lowest coefficients.
+    #[must_use]
+    pub const fn mask(self) -> u128 {
+        u128::MAX >> (128 - self.bits())
+    }
+
+    /// A received tag as an element to be added to the computed one; `None` if it has not this length.
+    #[must_use]
+    pub fn element(self, tag: &[u8]) -> Option<u128> {
+        let mut block = [0; 16];
+        block.get_mut(..self.bytes()).filter(|room| room.len() == tag.len())?.copy_from_slice(tag);
+        Some(element(block))
+    }
+}
+
+/// A length of tag that is not supported.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct UnsupportedTag {
+    bits: usize,
+}
+
+impl fmt::Display for UnsupportedTag {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "a tag of {} bits is not supported: choose 96, 104, 112, 120 or 128", self.bits)
+    }
+}
+
+impl std::error::Error for UnsupportedTag {}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lengths_have_the_limits_of_the_standard() {
+        assert!(Lengths::new(0, 16 * MAX_BLOCKS).is_ok() && Lengths::new((1 << 61) - 1, 0).is_ok());
+        assert!(Lengths::new(0, 16 * MAX_BLOCKS + 1).is_err() && Lengths::new(1 << 61, 0).is_err());
+        let lengths = Lengths::new(20, 33).unwrap();
+        assert_eq!((lengths.text_blocks(), lengths.hash_blocks()), (3, 2 + 3 + 1));
+        let mut block = [0; 16];
+        (block[7], block[14], block[15]) = (160, 1, 8);
+        assert_eq!(lengths.length_block(), block);
+        assert_eq!(
+            Lengths::new((1 << 61) - 1, 16 * MAX_BLOCKS).unwrap().hash_blocks(),
+            (1 << 57) + MAX_BLOCKS + 1
+        );
+        let message = Lengths::new(0, u64::MAX).unwrap_err().to_string();
+        assert_eq!(message, "the text has 18446744073709551615 bytes, GCM allows 68719476704: split it");
+    }
+
+    #[test]
+    fn tags_of_96_to_128_bits_and_no_others() {
+        let lengths: Vec<usize> = (0..=256).filter(|&bits| TagLength::from_bits(bits).is_ok()).collect();
+        assert_eq!(lengths, [96, 104, 112, 120, 128]);
+        assert!(TagLength::from_bits(64).unwrap_err().to_string().contains("64 bits is not supported"));
+        for length in TagLength::ALL {
+            let tag: Vec<u8> = (0..length.bytes()).map(|i| 0xff - i as u8).collect();
+            let kept = length.element(&tag).unwrap();
+            let mut longer = [0x5a; 16];
+            longer[..tag.len()].copy_from_slice(&tag);
+            assert_eq!(element(longer) & length.mask(), kept);
+            assert_eq!(kept.count_ones(), tag.iter().map(|byte| byte.count_ones()).sum());
+            assert_eq!((length.element(&tag[1..]), length.element(&[0; 17])), (None, None));
+        }
+    }
+}

@@ -1,0 +1,89 @@
+//! GCM (SP 800-38D) with an IV of 96 bits, on a shared key.
+//!
+//! Encryption is counter mode from `inc_32(J_0)` on. The tag is `GHASH(A || 0* || C || 0* || lengths) + E_K(J_0)`: a
+//! sum of what [`ghash`](super::ghash) makes of public data, and of one block of key stream. Who computes decides
+//! what is opened, and when: decryption must compare the tag before any plaintext leaves. Nothing here opens
+//! anything.
+//!
+//! Not supported: IVs of other lengths, which would need a second GHASH and give nothing (SP 800-38D, 5.2.1.1
+//! recommends 96 bits), and the tags of 32 and 64 bits of its appendix C.
+
+mod hash;
+mod limits;
+
+pub use hash::{Hash, Padding, hash};
+pub use limits::{Lengths, MAX_BLOCKS, TagLength, TooLong, UnsupportedTag};
+
+use crate::aes::{self, RoundKeys};
+use divisi_core::{Abort, Blocks, Bytes, Convert, Lanes, step};
+
+/// The length of the IV in bytes.
+pub const IV_BYTES: usize = 12;
+
+/// The pre-counter block `J_0` (SP 800-38D, algorithm 4, step 2): the IV, and the counter 1.
+///
+/// Its key stream, position 0 of [`ctr::columns`](super::ctr::columns), masks the tag; the text starts at position 1.
+#[must_use]
+pub fn j0(iv: &[u8; IV_BYTES]) -> [u8; 16] {
+    let mut block = [0; 16];
+    block[..IV_BYTES].copy_from_slice(iv);
+    block[15] = 1;
+    block
+}
+
+/// The hash keys `H = E_K(0^128)` (SP 800-38D, algorithm 4, step 1), one lane a key.
+///
+/// Cost: one [`aes::encrypt`] and one conversion.
+///
+/// # Errors
+/// Whatever ends the session.
+pub fn hash_key<E>(e: &mut E, round_keys: &RoundKeys<E::Byte>) -> Result<E::Block, Abort>
+where
+    E: Bytes + Blocks + Convert<[E::Byte; 16], E::Block> + ?Sized,
+{
+    let zero = vec![0; round_keys.lanes()];
+    let mut state = std::array::from_fn(|_| e.public(&zero));
+    aes::encrypt(e, round_keys, &mut state)?;
+    e.convert(state)
+}
+
+/// The masks `E_K(J_0)` of tags, from the key stream that has them at the lanes given.
+///
+/// # Errors
+/// Whatever ends the session; [`Abort::Misuse`] if there is no such lane.
+pub fn tag_masks<E>(e: &mut E, keystream: &[E::Byte; 16], lanes: &[usize]) -> Result<E::Block, Abort>
+where
+    E: Bytes + Blocks + Convert<[E::Byte; 16], E::Block> + ?Sized,
+{
+    let bytes: Option<Vec<E::Byte>> = keystream.iter().map(|byte| byte.gather(lanes)).collect();
+    let state = bytes.and_then(|bytes| <[E::Byte; 16]>::try_from(bytes).ok());
+    let step = step!("tag_masks");
+    e.convert(state.ok_or(Abort::Misuse { step, what: "the key stream is shorter" })?)
+}
+
+/// The whole tag (SP 800-38D, algorithm 4, step 6): GHASH plus `E_K(J_0)`. Local.
+///
+/// # Errors
+/// [`Abort::Misuse`] if the lanes differ.
+pub fn tag<E: Blocks + ?Sized>(e: &mut E, ghash: E::Block, ek_j0: &E::Block) -> Result<E::Block, Abort> {
+    let mut tag = ghash;
+    e.add_block(&mut tag, ek_j0)?;
+    Ok(tag)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::mode::ctr;
+
+    #[test]
+    fn the_tag_has_the_counter_one_and_the_text_starts_at_two() {
+        let columns = ctr::columns(&j0(&[0xca; 12]), 0, 2);
+        let lane = |l: usize| columns.each_ref().map(|column| column[l]);
+        assert_eq!(lane(0), j0(&[0xca; 12]));
+        assert_eq!(
+            (lane(0)[11..].to_vec(), lane(1)[11..].to_vec()),
+            (vec![0xca, 0, 0, 0, 1], vec![0xca, 0, 0, 0, 2])
+        );
+    }
+}

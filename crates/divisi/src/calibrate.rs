@@ -1,0 +1,120 @@
+//! What this machine allows, measured in about three seconds, so that figures of different machines can be compared.
+//!
+//! | figure | of | how |
+//! |---|---|---|
+//! | `aes_ctr_gb_s` | one core | AES-128-CTR of 16 KiB at a time by aws-lc-rs, whose code this is closest to `openssl speed` |
+//! | `loopback_gbit_s` | two threads | one TCP stream over 127.0.0.1, 128 KiB a write |
+//! | `clmul_ns` | one core | a product in GF(2^64), reduced, of slices that fit the first-level cache |
+
+use crate::failure::Failure;
+use aws_lc_rs::cipher::{AES_128, EncryptingKey, EncryptionContext, UnboundCipherKey};
+use aws_lc_rs::iv::FixedLength;
+use divisi_field::{Field, Gf64};
+use serde::{Deserialize, Serialize};
+use std::hint::black_box;
+use std::io::{Read, Write};
+use std::net::{Ipv4Addr, TcpListener, TcpStream};
+use std::time::{Duration, Instant};
+
+/// Bytes of a call of the cipher.
+const MESSAGE: usize = 16 << 10;
+/// Bytes of a write to the network.
+const WRITE: usize = 128 << 10;
+/// Elements of a slice of GF(2^64): two slices are 32 KiB.
+const ELEMENTS: usize = 2048;
+
+/// The figures.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Calibration {
+    /// AES-128-CTR on one core, in 10^9 bytes a second.
+    pub aes_ctr_gb_s: f64,
+    /// TCP over loopback, in 10^9 bits a second.
+    pub loopback_gbit_s: f64,
+    /// One product in GF(2^64), in nanoseconds.
+    pub clmul_ns: f64,
+}
+
+/// The library that the cipher's figure is made with.
+pub const AES_BY: &str = "aws-lc-rs";
+
+/// Measure.
+///
+/// # Errors
+/// If the system has no loopback network.
+pub fn calibrate() -> Result<Calibration, Failure> {
+    Ok(Calibration {
+        aes_ctr_gb_s: aes_ctr(Duration::from_millis(700))?,
+        loopback_gbit_s: loopback(Duration::from_secs(1)).map_err(|e| {
+            Failure::unavailable(format!("the loopback network cannot be measured ({e}): see that 127.0.0.1 is up"))
+        })?,
+        clmul_ns: products(Duration::from_millis(500)),
+    })
+}
+
+/// Repeat `work` for about `time`; how often it ran, and in how many seconds.
+fn repeat(time: Duration, mut work: impl FnMut()) -> (u64, f64) {
+    let (start, mut calls) = (Instant::now(), 0);
+    while start.elapsed() < time {
+        (0..16).for_each(|_| work());
+        calls += 16;
+    }
+    (calls, start.elapsed().as_secs_f64())
+}
+
+fn aes_ctr(time: Duration) -> Result<f64, Failure> {
+    let failed = |_| Failure::unavailable("the cipher of aws-lc-rs does not start: report this");
+    let key = EncryptingKey::ctr(UnboundCipherKey::new(&AES_128, &[7; 16]).map_err(failed)?).map_err(failed)?;
+    let mut message = vec![0; MESSAGE];
+    let mut failures = 0;
+    let (calls, seconds) = repeat(time, || {
+        // A fixed IV: nothing here is secret.
+        let context = EncryptionContext::Iv128(FixedLength::from([0; 16]));
+        failures += u64::from(key.less_safe_encrypt(black_box(&mut message), context).is_err());
+    });
+    if failures > 0 {
+        return Err(failed(aws_lc_rs::error::Unspecified));
+    }
+    Ok(calls as f64 * MESSAGE as f64 / seconds / 1e9)
+}
+
+fn loopback(time: Duration) -> std::io::Result<f64> {
+    let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0))?;
+    let mut out = TcpStream::connect(listener.local_addr()?)?;
+    let (mut input, _) = listener.accept()?;
+    let writer = std::thread::spawn(move || {
+        let (piece, start) = (vec![0; WRITE], Instant::now());
+        // It ends with the time, or when the reader is gone.
+        while start.elapsed() < time && out.write_all(&piece).is_ok() {}
+    });
+    let (start, mut bytes, mut piece) = (Instant::now(), 0u64, vec![0; WRITE]);
+    loop {
+        match input.read(&mut piece)? {
+            0 => break,
+            n => bytes += n as u64,
+        }
+    }
+    let seconds = start.elapsed().as_secs_f64();
+    let _ = writer.join();
+    Ok(bytes as f64 * 8.0 / seconds / 1e9)
+}
+
+fn products(time: Duration) -> f64 {
+    let mut x: Vec<Gf64> = (0..ELEMENTS as u64).map(|i| Gf64(i.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1)).collect();
+    let y: Vec<Gf64> = x.iter().rev().copied().collect();
+    let (calls, seconds) = repeat(time, || Gf64::mul_assign(black_box(&mut x), black_box(&y)));
+    black_box(&x);
+    seconds * 1e9 / (calls as f64 * ELEMENTS as f64)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_figure_is_that_of_some_machine() {
+        let short = Duration::from_millis(20);
+        assert!((0.01..1000.0).contains(&aes_ctr(short).unwrap()));
+        assert!((0.01..10_000.0).contains(&loopback(short).unwrap()));
+        assert!((0.001..1000.0).contains(&products(short)));
+    }
+}

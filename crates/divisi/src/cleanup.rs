@@ -1,0 +1,163 @@
+//! What must be gone when the program ends, in whatever way: processes that it started, files that are not complete.
+//!
+//! Everything registers here when it begins and leaves when it ends well. On SIGINT or SIGTERM what is still registered goes,
+//! in a thread of its own, so that it does not matter what the program is waiting for. Processes that outlive even that (the
+//! program was killed) end by themselves: see [`crate::local`].
+
+use signal_hook::consts::{SIGINT, SIGTERM};
+use signal_hook::iterator::Signals;
+use std::collections::HashMap;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::process::Child;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+/// A process that several threads know.
+pub(crate) type SharedChild = Arc<Mutex<Child>>;
+
+enum Item {
+    Process(SharedChild),
+    Path(PathBuf),
+}
+
+#[derive(Default)]
+struct State {
+    items: HashMap<u64, Item>,
+    next: u64,
+}
+
+/// The register of what must be gone. Clones share it.
+#[derive(Clone, Default)]
+pub struct Cleanup(Arc<Mutex<State>>);
+
+/// Keeps one entry of the register; when it is dropped, what it stands for is ended or removed.
+pub struct Entry {
+    cleanup: Cleanup,
+    number: u64,
+}
+
+pub(crate) fn lock<T: ?Sized>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+impl Cleanup {
+    /// A register that is emptied when its owner drops what is in it, and that no signal empties: for a library's caller who
+    /// has signal handling of its own.
+    #[must_use]
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// A register that SIGINT and SIGTERM empty before they end the program with exit code 1.
+    ///
+    /// # Errors
+    /// If the system does not let us handle signals.
+    pub fn on_signals() -> io::Result<Self> {
+        let cleanup = Self::default();
+        let mut signals = Signals::new([SIGINT, SIGTERM])?;
+        let register = cleanup.clone();
+        std::thread::Builder::new().name("signals".into()).spawn(move || {
+            if signals.forever().next().is_some() {
+                // Held until the end: nothing more can be registered, and what tries to waits.
+                let mut state = lock(&register.0);
+                state.empty();
+                eprintln!("divisi: interrupted: nothing is left behind, run the command again");
+                std::process::exit(1)
+            }
+        })?;
+        Ok(cleanup)
+    }
+
+    pub(crate) fn process(&self, child: SharedChild) -> Entry {
+        self.add(Item::Process(child))
+    }
+
+    /// A file or directory that must not stay.
+    #[must_use]
+    pub fn path(&self, path: &Path) -> Entry {
+        self.add(Item::Path(path.to_owned()))
+    }
+
+    fn add(&self, item: Item) -> Entry {
+        let mut state = lock(&self.0);
+        let number = state.next;
+        state.next += 1;
+        state.items.insert(number, item);
+        Entry { cleanup: self.clone(), number }
+    }
+}
+
+impl State {
+    /// Processes first: what they have open can be removed then.
+    fn empty(&mut self) {
+        let (processes, paths): (Vec<Item>, Vec<Item>) =
+            self.items.drain().map(|(_, item)| item).partition(|item| matches!(item, Item::Process(_)));
+        processes.into_iter().chain(paths).for_each(end);
+    }
+}
+
+/// What is gone already needs no ending, so errors mean nothing here.
+fn end(item: Item) {
+    match item {
+        Item::Process(child) => {
+            let mut child = lock(&child);
+            if matches!(child.try_wait(), Ok(None)) {
+                let _ = child.kill();
+                let _ = child.wait();
+            }
+        }
+        Item::Path(path) if path.is_dir() => {
+            let _ = std::fs::remove_dir_all(path);
+        }
+        Item::Path(path) => {
+            let _ = std::fs::remove_file(path);
+        }
+    }
+}
+
+impl Entry {
+    /// Leave the register: what it stood for may stay.
+    pub fn keep(self) {
+        lock(&self.cleanup.0).items.remove(&self.number);
+    }
+}
+
+impl Drop for Entry {
+    fn drop(&mut self) {
+        let item = lock(&self.cleanup.0).items.remove(&self.number);
+        item.into_iter().for_each(end);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::process::Command;
+
+    #[test]
+    fn what_is_dropped_goes_and_what_is_kept_stays() {
+        let dir = tempfile::tempdir().unwrap();
+        let [kept, dropped] = ["kept", "dropped"].map(|name| dir.path().join(name));
+        let cleanup = Cleanup::new();
+        for path in [&kept, &dropped] {
+            std::fs::write(path, "x").unwrap();
+        }
+        cleanup.path(&kept).keep();
+        drop(cleanup.path(&dropped));
+        assert!(kept.exists() && !dropped.exists());
+        assert!(lock(&cleanup.0).items.is_empty());
+    }
+
+    #[test]
+    fn an_interruption_ends_processes_and_removes_paths() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("some");
+        std::fs::create_dir(&path).unwrap();
+        std::fs::write(path.join("file"), "x").unwrap();
+        let cleanup = Cleanup::new();
+        let child = Arc::new(Mutex::new(Command::new("sleep").arg("1000").spawn().unwrap()));
+        let _entries = [cleanup.path(&path), cleanup.process(Arc::clone(&child))];
+        lock(&cleanup.0).empty();
+        assert!(!path.exists() && matches!(lock(&child).try_wait(), Ok(Some(_))));
+    }
+}

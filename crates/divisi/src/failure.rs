@@ -1,0 +1,158 @@
+//! How a command fails: what kind of failure, one sentence that says what to do, and the exit code.
+
+use divisi_core::{Abort, Refusal};
+use divisi_net::PartyId;
+use serde::{Deserialize, Serialize};
+use std::fmt;
+
+/// What kind of failure it was.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+#[non_exhaustive]
+pub enum Kind {
+    /// A session of the parties ended before its time; it gave no output.
+    Abort,
+    /// The servers, or the client itself, refused this request and nothing else.
+    Refused,
+    /// A server or a process could not be reached.
+    Unavailable,
+    /// A result is not what it must be.
+    Mismatch,
+    /// The arguments, a file or the configuration are wrong.
+    Usage,
+}
+
+impl Kind {
+    /// The exit code of the program: 1 for an abort or a wrong result, 2 for what the caller has to correct.
+    #[must_use]
+    pub fn exit_code(self) -> u8 {
+        match self {
+            Kind::Abort | Kind::Refused | Kind::Unavailable | Kind::Mismatch => 1,
+            Kind::Usage => 2,
+        }
+    }
+}
+
+/// The failure of a command.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Failure {
+    /// One sentence: the cause, then the remedy.
+    pub error: String,
+    /// What kind.
+    pub kind: Kind,
+    /// Whether the same command may succeed later.
+    pub retry: bool,
+    /// The number of the party that it happened with, if there is one.
+    pub peer: Option<u8>,
+    /// The step of the protocol, if there is one.
+    pub step: Option<String>,
+}
+
+impl Failure {
+    /// A failure that no peer and no step belongs to. Only what was unavailable may be there later.
+    pub fn new(kind: Kind, error: impl Into<String>) -> Self {
+        Failure { error: error.into(), kind, retry: kind == Kind::Unavailable, peer: None, step: None }
+    }
+
+    /// The caller has to correct something.
+    pub fn usage(error: impl Into<String>) -> Self {
+        Self::new(Kind::Usage, error)
+    }
+
+    /// Something could not be reached.
+    pub fn unavailable(error: impl Into<String>) -> Self {
+        Self::new(Kind::Unavailable, error)
+    }
+
+    /// A result is wrong.
+    pub fn mismatch(error: impl Into<String>) -> Self {
+        Self::new(Kind::Mismatch, error)
+    }
+
+    /// The same failure, with the party that it happened with.
+    #[must_use]
+    pub fn with_peer(mut self, peer: PartyId) -> Self {
+        self.peer = Some(peer.number());
+        self
+    }
+
+    /// The same failure, with the step at which it happened.
+    #[must_use]
+    pub fn at(mut self, step: impl Into<String>) -> Self {
+        self.step = Some(step.into());
+        self
+    }
+
+    /// The object that `--json` prints.
+    #[must_use]
+    pub fn to_json(&self) -> serde_json::Value {
+        serde_json::json!({
+            "schema": 1,
+            "error": self.error,
+            "kind": self.kind,
+            "retry": self.retry,
+            "peer": self.peer,
+            "step": self.step,
+        })
+    }
+}
+
+impl fmt::Display for Failure {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.error)
+    }
+}
+
+impl std::error::Error for Failure {}
+
+impl From<Abort> for Failure {
+    fn from(abort: Abort) -> Self {
+        Failure {
+            error: abort.to_string(),
+            kind: Kind::Abort,
+            // A link that broke may be there again; a party that deviated, or disagrees, stays what it is.
+            retry: matches!(abort, Abort::Network(_)),
+            peer: abort.peer().map(PartyId::number),
+            step: Some(abort.step().to_string()),
+        }
+    }
+}
+
+impl From<Refusal> for Failure {
+    fn from(refusal: Refusal) -> Self {
+        Failure::new(Kind::Refused, refusal.reason.clone()).at(refusal.step.to_string())
+    }
+}
+
+impl From<divisi_core::Failure> for Failure {
+    fn from(failure: divisi_core::Failure) -> Self {
+        match failure {
+            divisi_core::Failure::Abort(abort) => abort.into(),
+            divisi_core::Failure::Refusal(refusal) => refusal.into(),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use divisi_core::step;
+
+    #[test]
+    fn json_and_exit_codes_say_what_happened() {
+        let step = step!("somewhere");
+        let abort = Abort::Disagreement { peer: PartyId::new(2).unwrap(), step, what: "the protocol" };
+        let failure = Failure::from(abort);
+        assert_eq!((failure.kind.exit_code(), failure.retry, failure.peer), (1, false, Some(2)));
+        let json = failure.to_json();
+        assert_eq!((json["schema"].clone(), json["kind"].clone()), (1.into(), "abort".into()));
+        assert!(json["step"].as_str().unwrap().contains("somewhere"));
+
+        let refused = Failure::from(Refusal { step, reason: "the key is unknown: make it".into() });
+        assert_eq!((refused.kind, refused.kind.exit_code()), (Kind::Refused, 1));
+        let usage = Failure::usage("--blocks is 0: give at least 1").to_json();
+        assert_eq!((usage["kind"].clone(), usage["peer"].clone()), ("usage".into(), serde_json::Value::Null));
+        assert_eq!(Kind::Usage.exit_code(), 2);
+        assert!(Failure::unavailable("x").retry && !Failure::mismatch("x").retry);
+    }
+}

@@ -1,0 +1,358 @@
+//! Known answers: published test vectors, in the formats of Wycheproof (v1) and ACVP (internalProjection), through an engine.
+//!
+//! A test group of a file becomes one call of the engine. A vector passes if every direction that the file tells gives the
+//! right answer, and an invalid one if it is refused. What the engine cannot do is counted, with the reason.
+//!
+//! Trust: the parties of an engine are threads of this process, over links in memory. That protects nothing and is not meant
+//! to: the vectors are public, and so are the keys in them.
+
+mod acvp;
+mod lab;
+mod plain;
+mod wycheproof;
+
+use crate::failure::Failure;
+use divisi_rep3::{Protocol, Security};
+use divisi_symmetric::aes::KeySize;
+use serde::Serialize;
+use serde_json::Value;
+use std::collections::BTreeMap;
+use std::fmt;
+use std::path::{Path, PathBuf};
+use std::str::FromStr;
+
+/// No file of test vectors is longer.
+const LONGEST: u64 = 1 << 30;
+
+/// What computes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Engine {
+    /// Replicated sharing among three.
+    Rep3,
+    /// One party, in the clear.
+    Plain,
+}
+
+impl fmt::Display for Engine {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Engine::Rep3 => "rep3",
+            Engine::Plain => "plain",
+        })
+    }
+}
+
+impl FromStr for Engine {
+    type Err = String;
+
+    fn from_str(name: &str) -> Result<Self, String> {
+        match name {
+            "rep3" => Ok(Engine::Rep3),
+            "plain" => Ok(Engine::Plain),
+            "garble" | "spdz" => Err(format!("the engine {name} is not in this version: choose rep3 or plain")),
+            _ => Err(format!("unknown engine {name:?}: choose rep3 or plain")),
+        }
+    }
+}
+
+/// How to run.
+#[derive(Clone, Copy, Debug)]
+pub struct Options {
+    /// The engine.
+    pub engine: Engine,
+    /// How it computes S-boxes.
+    pub protocol: Protocol,
+    /// Against whom.
+    pub security: Security,
+}
+
+/// A mode of AES that files have answers for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Algorithm {
+    /// Galois/counter mode.
+    Gcm,
+    /// One block at a time.
+    Ecb,
+    /// Counter mode.
+    Ctr,
+}
+
+impl fmt::Display for Algorithm {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Algorithm::Gcm => "AES-GCM",
+            Algorithm::Ecb => "AES-ECB",
+            Algorithm::Ctr => "AES-CTR",
+        })
+    }
+}
+
+/// Which ways a vector is walked.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Ways {
+    /// From plaintext to ciphertext.
+    Encrypt,
+    /// And back.
+    Decrypt,
+    /// Both.
+    Both,
+}
+
+/// What must come of a vector.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Expected {
+    /// Its answer.
+    Valid,
+    /// A refusal.
+    Invalid,
+    /// Either.
+    Acceptable,
+}
+
+/// One test vector.
+#[derive(Clone, Debug)]
+pub struct Vector {
+    /// Its number in the file.
+    pub id: u64,
+    /// The key.
+    pub key: Vec<u8>,
+    /// The IV, or the first counter block; empty where there is none.
+    pub iv: Vec<u8>,
+    /// The associated data.
+    pub aad: Vec<u8>,
+    /// The plaintext.
+    pub plaintext: Vec<u8>,
+    /// The ciphertext.
+    pub ciphertext: Vec<u8>,
+    /// The tag; empty where there is none.
+    pub tag: Vec<u8>,
+    /// Which ways.
+    pub ways: Ways,
+    /// What must come.
+    pub expected: Expected,
+}
+
+/// Vectors that an engine runs in one call: one algorithm, keys of one size.
+#[derive(Clone, Debug)]
+pub struct Group {
+    /// The algorithm.
+    pub algorithm: Algorithm,
+    /// The keys' size.
+    pub size: KeySize,
+    /// The vectors.
+    pub vectors: Vec<Vector>,
+}
+
+/// What a file holds.
+#[derive(Clone, Debug, Default)]
+pub struct Content {
+    /// What an engine can run.
+    pub groups: Vec<Group>,
+    /// What it cannot, by algorithm and reason.
+    pub unsupported: BTreeMap<(Algorithm, String), u64>,
+}
+
+/// What became of the vectors of one algorithm.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct Tally {
+    /// The algorithm's name.
+    pub algorithm: String,
+    /// Vectors with the right answer.
+    pub passed: u64,
+    /// Vectors with a wrong one.
+    pub failed: u64,
+    /// Vectors that were not tried, by reason.
+    pub unsupported: BTreeMap<String, u64>,
+    /// The first vectors that failed, as file and number.
+    pub failures: Vec<String>,
+}
+
+/// What came of all files.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Report {
+    /// One for each algorithm.
+    pub algorithms: Vec<Tally>,
+    /// How many calls of the engine that took.
+    pub calls: u64,
+    /// How many values the parties opened.
+    pub openings: u64,
+}
+
+impl Report {
+    /// Whether something ran and nothing failed.
+    #[must_use]
+    pub fn is_good(&self) -> bool {
+        self.algorithms.iter().all(|tally| tally.failed == 0) && self.algorithms.iter().any(|tally| tally.passed > 0)
+    }
+}
+
+/// What came of one vector's ways: the text, and the tag where there is one; nothing if it was refused.
+type Answer = Option<(Vec<u8>, Vec<u8>)>;
+
+/// What an engine gives for a group: for each vector the answers of the ways it was walked, and how many values were opened.
+struct Answers {
+    encrypted: Vec<Answer>,
+    decrypted: Vec<Answer>,
+    openings: u64,
+}
+
+impl Vector {
+    fn encrypts(&self) -> bool {
+        self.expected == Expected::Valid && self.ways != Ways::Decrypt
+    }
+
+    /// An invalid vector is one that decryption must refuse, whichever way the file had in mind.
+    fn decrypts(&self) -> bool {
+        self.expected != Expected::Valid || self.ways != Ways::Encrypt
+    }
+
+    fn is_right(&self, encrypted: &Answer, decrypted: &Answer) -> bool {
+        let sealed = encrypted.as_ref().is_some_and(|(text, tag)| *text == self.ciphertext && *tag == self.tag);
+        let opened = decrypted.as_ref().is_some_and(|(text, _)| *text == self.plaintext);
+        let back = match self.expected {
+            Expected::Valid => opened,
+            Expected::Invalid => decrypted.is_none(),
+            Expected::Acceptable => opened || decrypted.is_none(),
+        };
+        (sealed || !self.encrypts()) && (back || !self.decrypts())
+    }
+}
+
+/// Read a file of test vectors.
+///
+/// # Errors
+/// If it cannot be read, is no JSON, or has an algorithm that this version does not know.
+pub fn read(path: &Path) -> Result<Content, Failure> {
+    let shown = path.display();
+    let unread = |e: std::io::Error| Failure::usage(format!("{shown} cannot be read ({e}): give a JSON file of test vectors"));
+    let size = std::fs::metadata(path).map_err(unread)?.len();
+    if size > LONGEST {
+        return Err(Failure::usage(format!("{shown} has {size} bytes, more than {LONGEST}: split it")));
+    }
+    let text = std::fs::read(path).map_err(unread)?;
+    let json: Value = serde_json::from_slice(&text).map_err(|e| {
+        Failure::usage(format!("{shown} is not JSON ({e}): give a file of Wycheproof (v1) or ACVP (internalProjection)"))
+    })?;
+    parse(&json).map_err(|why| Failure::usage(format!("{shown}: {why}")))
+}
+
+/// Read test vectors of either format.
+///
+/// # Errors
+/// Why they cannot be read, and what to do.
+pub fn parse(json: &Value) -> Result<Content, String> {
+    // ACVP servers answer with an array whose first element tells the version.
+    let json = json.as_array().and_then(|parts| parts.iter().find(|part| part.get("testGroups").is_some())).unwrap_or(json);
+    let algorithm = json.get("algorithm").and_then(Value::as_str);
+    let groups = json.get("testGroups").and_then(Value::as_array);
+    let (Some(algorithm), Some(groups)) = (algorithm, groups) else {
+        return Err("it has no \"algorithm\" and \"testGroups\": give a file of Wycheproof (v1) or ACVP (internalProjection)".into());
+    };
+    match algorithm {
+        "AES-GCM" => wycheproof::gcm(groups),
+        "ACVP-AES-GCM" => acvp::groups(Algorithm::Gcm, groups),
+        "ACVP-AES-ECB" => acvp::groups(Algorithm::Ecb, groups),
+        "ACVP-AES-CTR" => acvp::groups(Algorithm::Ctr, groups),
+        other => Err(format!(
+            "the algorithm {other:?} is not in this version: it runs AES-GCM of Wycheproof, ACVP-AES-GCM, ACVP-AES-ECB and ACVP-AES-CTR"
+        )),
+    }
+}
+
+/// Run files through an engine.
+///
+/// # Errors
+/// If a file cannot be read, or the engine aborts.
+pub fn run(files: &[PathBuf], options: &Options) -> Result<Report, Failure> {
+    // All are read before any runs: a mistyped name does not cost a run.
+    let contents = files.iter().map(|path| Ok((path.display().to_string(), read(path)?)));
+    let contents = contents.collect::<Result<Vec<_>, Failure>>()?;
+    run_contents(&contents, options)
+}
+
+/// Run vectors, of named origin, through an engine.
+///
+/// # Errors
+/// If the engine aborts.
+pub fn run_contents(contents: &[(String, Content)], options: &Options) -> Result<Report, Failure> {
+    let mut tallies: BTreeMap<Algorithm, Tally> = BTreeMap::new();
+    let (mut calls, mut openings) = (0, 0);
+    let tally = |tallies: &mut BTreeMap<Algorithm, Tally>, algorithm: Algorithm, change: &dyn Fn(&mut Tally)| {
+        let name = || Tally { algorithm: algorithm.to_string(), ..Tally::default() };
+        change(tallies.entry(algorithm).or_insert_with(name));
+    };
+    for (name, content) in contents {
+        for ((algorithm, reason), n) in &content.unsupported {
+            tally(&mut tallies, *algorithm, &|t| *t.unsupported.entry(reason.clone()).or_default() += n);
+        }
+        for group in content.groups.iter().filter(|group| !group.vectors.is_empty()) {
+            let answers = match options.engine {
+                Engine::Rep3 => lab::run(group, options)?,
+                Engine::Plain => plain::run(group)?,
+            };
+            calls += 1;
+            openings += answers.openings;
+            for (i, vector) in group.vectors.iter().enumerate() {
+                let right = match (answers.encrypted.get(i), answers.decrypted.get(i)) {
+                    (Some(encrypted), Some(decrypted)) => vector.is_right(encrypted, decrypted),
+                    _ => false,
+                };
+                tally(&mut tallies, group.algorithm, &|t| {
+                    if right {
+                        t.passed += 1;
+                    } else {
+                        t.failed += 1;
+                        if t.failures.len() < 10 {
+                            t.failures.push(format!("{name} #{}", vector.id));
+                        }
+                    }
+                });
+            }
+        }
+    }
+    Ok(Report { algorithms: tallies.into_values().collect(), calls, openings })
+}
+
+/// Sort a vector into a group, or say why it cannot run.
+fn sort(content: &mut Content, algorithm: Algorithm, sorted: Vec<Result<Vector, String>>) {
+    let mut groups: BTreeMap<usize, Group> = BTreeMap::new();
+    for vector in sorted {
+        let vector = vector.and_then(|vector| {
+            let bits = 8 * vector.key.len();
+            match KeySize::from_bits(bits) {
+                Some(size) => Ok((size, vector)),
+                None => Err(format!("a key of {bits} bits")),
+            }
+        });
+        match vector {
+            Ok((size, vector)) => {
+                let group = || Group { algorithm, size, vectors: Vec::new() };
+                groups.entry(size.bits()).or_insert_with(group).vectors.push(vector);
+            }
+            Err(reason) => *content.unsupported.entry((algorithm, reason)).or_default() += 1,
+        }
+    }
+    content.groups.extend(groups.into_values());
+}
+
+/// What GCM can take: 96 bits of IV, a tag of 96 to 128.
+fn gcm_can(vector: Vector) -> Result<Vector, String> {
+    let (iv, tag) = (8 * vector.iv.len(), 8 * vector.tag.len());
+    if iv != 96 {
+        return Err(format!("an IV of {iv} bits"));
+    }
+    match divisi_symmetric::mode::gcm::TagLength::from_bits(tag) {
+        Ok(_) => Ok(vector),
+        Err(_) => Err(format!("a tag of {tag} bits")),
+    }
+}
+
+/// A member of a JSON object that is bytes in hexadecimal digits.
+fn bytes(test: &Value, names: &[&str]) -> Result<Vec<u8>, String> {
+    let found = names.iter().find_map(|name| test.get(name)).and_then(Value::as_str);
+    let name = names.first().copied().unwrap_or_default();
+    hex::decode(found.ok_or_else(|| format!("no {name:?} in the file"))?).map_err(|_| format!("{name:?} is not hexadecimal"))
+}
+
+#[cfg(test)]
+mod tests;

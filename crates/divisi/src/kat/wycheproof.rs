@@ -1,0 +1,34 @@
+//! Files of Wycheproof, schema `aead_test_schema_v1.json`.
+
+use super::{Algorithm, Content, Expected, Vector, Ways, bytes, gcm_can, sort};
+use serde_json::Value;
+
+/// The vectors of AES-GCM. Each is for both directions.
+pub(super) fn gcm(groups: &[Value]) -> Result<Content, String> {
+    let mut content = Content::default();
+    for group in groups {
+        let tests = group.get("tests").and_then(Value::as_array).ok_or("a test group has no \"tests\": give the whole file")?;
+        sort(&mut content, Algorithm::Gcm, tests.iter().map(|test| vector(test).and_then(gcm_can)).collect());
+    }
+    Ok(content)
+}
+
+fn vector(test: &Value) -> Result<Vector, String> {
+    let expected = match test.get("result").and_then(Value::as_str) {
+        Some("valid") => Expected::Valid,
+        Some("invalid") => Expected::Invalid,
+        Some("acceptable") => Expected::Acceptable,
+        _ => return Err("no \"result\" in the file".into()),
+    };
+    Ok(Vector {
+        id: test.get("tcId").and_then(Value::as_u64).unwrap_or(0),
+        key: bytes(test, &["key"])?,
+        iv: bytes(test, &["iv"])?,
+        aad: bytes(test, &["aad"])?,
+        plaintext: bytes(test, &["msg"])?,
+        ciphertext: bytes(test, &["ct"])?,
+        tag: bytes(test, &["tag"])?,
+        ways: Ways::Both,
+        expected,
+    })
+}

@@ -1,0 +1,464 @@
+//! The processes of parties on this machine: started from this same program, reached through their standard input and output,
+//! and gone with whoever started them.
+//!
+//! A party ends when its standard input ends, so it does not outlive the process that started it, whatever happened to that
+//! one; on Linux the kernel also ends a party that is stopped and cannot read. What it wrote to standard error goes into
+//! the message of its failure.
+
+use crate::cleanup::{Cleanup, Entry, SharedChild, lock};
+use crate::failure::{Failure, Kind};
+use divisi_net::PartyId;
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+use std::ffi::OsString;
+use std::fmt::Display;
+use std::io::{self, BufReader, Read, Write};
+use std::path::{Path, PathBuf};
+use std::process::{ChildStdin, ChildStdout, Command, Stdio};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
+use std::sync::{Arc, Mutex};
+use std::thread::JoinHandle;
+use std::time::{Duration, Instant};
+
+/// The name of the subcommand by which this program runs one party.
+pub const PARTY: &str = "party";
+/// No frame on a pipe between the processes is longer.
+const LONGEST: usize = 1 << 30;
+/// So much of a party's standard error is kept.
+const KEPT: usize = 4096;
+
+/// The program that runs the parties: this one, unless a test or another language's binding names it.
+///
+/// # Errors
+/// If the system does not tell.
+pub fn this_program() -> Result<PathBuf, Failure> {
+    std::env::current_exe().map_err(|e| Failure::unavailable(format!("this program does not find itself ({e}): start it by its path")))
+}
+
+/// A directory for what the parties need, that only this user can read, and that goes with the command.
+pub struct Room {
+    dir: tempfile::TempDir,
+    entry: Entry,
+}
+
+impl Room {
+    /// A new one.
+    ///
+    /// # Errors
+    /// If no directory can be made.
+    pub fn new(cleanup: &Cleanup) -> Result<Self, Failure> {
+        // The system's call makes it with mode 0700.
+        let dir = tempfile::Builder::new().prefix("divisi-").tempdir().map_err(|e| {
+            Failure::usage(format!("no directory can be made in {} ({e}): set TMPDIR to one that you can write", std::env::temp_dir().display()))
+        })?;
+        let entry = cleanup.path(dir.path());
+        Ok(Room { dir, entry })
+    }
+
+    /// Where it is.
+    #[must_use]
+    pub fn path(&self) -> &Path {
+        self.dir.path()
+    }
+
+    /// Remove it and all that is in it.
+    ///
+    /// # Errors
+    /// If it cannot be removed.
+    pub fn close(self) -> Result<(), Failure> {
+        let path = self.dir.path().to_owned();
+        self.entry.keep();
+        self.dir.close().map_err(|e| Failure::unavailable(format!("{} cannot be removed ({e}): remove it by hand", path.display())))
+    }
+}
+
+/// One running party, seen from the process that started it.
+pub struct Process {
+    party: PartyId,
+    child: SharedChild,
+    entry: Option<Entry>,
+    orders: Option<ChildStdin>,
+    stderr: Option<JoinHandle<String>>,
+}
+
+/// What came from a party: a report, or the end of its output.
+pub type Arrival = (PartyId, io::Result<Vec<u8>>);
+
+/// All parties of one command.
+pub struct Processes {
+    parties: Vec<Process>,
+    arrivals: Receiver<Arrival>,
+}
+
+impl Processes {
+    /// Start `n` parties as `program party role`, party by party.
+    ///
+    /// # Errors
+    /// If a process cannot be started.
+    pub fn start(program: &Path, role: &str, n: usize, cleanup: &Cleanup) -> Result<Self, Failure> {
+        let (give, arrivals) = channel();
+        let mut parties = Vec::with_capacity(n);
+        for party in PartyId::all(n) {
+            let arguments: [OsString; 2] = [PARTY.into(), role.into()];
+            let failed = |e: io::Error| Failure::unavailable(format!("{party} cannot be started ({e}): see that {} can be run", program.display()));
+            let mut child = Command::new(program)
+                .args(arguments)
+                .stdin(Stdio::piped())
+                .stdout(Stdio::piped())
+                .stderr(Stdio::piped())
+                .spawn()
+                .map_err(failed)?;
+            let (orders, reports, stderr) = (child.stdin.take(), child.stdout.take(), child.stderr.take());
+            let child: SharedChild = Arc::new(Mutex::new(child));
+            let entry = cleanup.process(Arc::clone(&child));
+            let give = give.clone();
+            if let Some(reports) = reports {
+                std::thread::spawn(move || forward(party, reports, &give));
+            }
+            let stderr = stderr.map(|stderr| std::thread::spawn(move || tail(stderr)));
+            parties.push(Process { party, child, entry: Some(entry), orders, stderr });
+        }
+        Ok(Processes { parties, arrivals })
+    }
+
+    /// How many there are.
+    #[must_use]
+    pub fn count(&self) -> usize {
+        self.parties.len()
+    }
+
+    /// The number of the operating system for a party's process.
+    #[must_use]
+    pub fn process_id(&self, party: PartyId) -> Option<u32> {
+        self.parties.get(party.index()).map(|process| lock(&process.child).id())
+    }
+
+    /// Send a party an order.
+    ///
+    /// # Errors
+    /// The party's failure, if it is gone.
+    pub fn order(&mut self, party: PartyId, order: &impl Serialize) -> Result<(), Failure> {
+        let body = encode(order)?;
+        self.bytes(party, &body)
+    }
+
+    /// Send a party bytes that it expects.
+    ///
+    /// # Errors
+    /// The party's failure, if it is gone.
+    pub fn bytes(&mut self, party: PartyId, body: &[u8]) -> Result<(), Failure> {
+        let orders = self.parties.get_mut(party.index()).and_then(|process| process.orders.as_mut());
+        match orders.map(|orders| write_frame(orders, body)) {
+            Some(Ok(())) => Ok(()),
+            _ => Err(self.ended(party, "receiving an order")),
+        }
+    }
+
+    /// Send all parties the same order.
+    ///
+    /// # Errors
+    /// The failure of a party that is gone.
+    pub fn order_all(&mut self, order: &impl Serialize) -> Result<(), Failure> {
+        let body = encode(order)?;
+        PartyId::all(self.count()).try_for_each(|party| self.bytes(party, &body))
+    }
+
+    /// The next frame of each party, in the order of the parties. The parties work in step with each other, so when one has
+    /// answered the others do so within `within`, or have failed.
+    ///
+    /// # Errors
+    /// The failure of the first party that ends or stalls; `step` says at what.
+    pub fn frames(&mut self, step: &str, within: Duration) -> Result<Vec<Vec<u8>>, Failure> {
+        let mut frames: Vec<Option<Vec<u8>>> = self.parties.iter().map(|_| None).collect();
+        let mut until: Option<Instant> = None;
+        while let Some(missing) = PartyId::all(frames.len()).find(|p| frames[p.index()].is_none()) {
+            let arrival = match until {
+                None => self.arrivals.recv().map_err(|_| RecvTimeoutError::Disconnected),
+                Some(until) => self.arrivals.recv_timeout(until.saturating_duration_since(Instant::now())),
+            };
+            match arrival {
+                Ok((party, Ok(frame))) => {
+                    frames[party.index()] = Some(frame);
+                    until.get_or_insert_with(|| Instant::now() + within);
+                }
+                Ok((party, Err(_))) => return Err(self.ended(party, step)),
+                Err(_) => {
+                    let error = format!(
+                        "{missing} did not answer within {} s at {step} while the others did: see whether its process is stopped, or give a longer --timeout",
+                        within.as_secs_f64()
+                    );
+                    return Err(Failure::new(Kind::Abort, error).with_peer(missing).at(step));
+                }
+            }
+        }
+        Ok(frames.into_iter().flatten().collect())
+    }
+
+    /// The next report of each party. A report of failure, which any of them may send, is the failure of the command.
+    ///
+    /// # Errors
+    /// The failure that a party reports, or that it does not report any more.
+    pub fn reports<T: DeserializeOwned>(&mut self, step: &str, within: Duration) -> Result<Vec<T>, Failure> {
+        let frames = self.frames(step, within)?;
+        let mut reports = Vec::with_capacity(frames.len());
+        for (party, frame) in PartyId::all(frames.len()).zip(&frames) {
+            match decode::<Result<T, Failure>>(frame) {
+                Ok(Ok(report)) => reports.push(report),
+                Ok(Err(failure)) => return Err(self.told(party, failure)),
+                Err(failure) => return Err(failure.with_peer(party).at(step)),
+            }
+        }
+        Ok(reports)
+    }
+
+    /// A party reported a failure. What it names is the cause; where it names nobody, it is itself the place.
+    fn told(&self, party: PartyId, failure: Failure) -> Failure {
+        let error = format!("{party} says: {}", failure.error);
+        let peer = failure.peer.or(Some(party.number()));
+        Failure { error, peer, ..failure }
+    }
+
+    /// A party is gone. What the others say about it, if they say something soon, is more than its silence.
+    fn ended(&mut self, party: PartyId, step: &str) -> Failure {
+        let soon = Instant::now() + Duration::from_millis(700);
+        let mut others = None;
+        while others.is_none() {
+            match self.arrivals.recv_timeout(soon.saturating_duration_since(Instant::now())) {
+                Ok((other, Ok(frame))) => {
+                    let failure = decode::<Result<serde::de::IgnoredAny, Failure>>(&frame).ok().and_then(Result::err);
+                    others = failure.filter(|failure| failure.peer.is_some()).map(|failure| (other, failure));
+                }
+                Ok((_, Err(_))) => {}
+                Err(_) => break,
+            }
+        }
+        let (how, said) = match self.parties.get_mut(party.index()) {
+            Some(process) => process.end(),
+            None => (String::new(), String::new()),
+        };
+        let said = if said.is_empty() { String::new() } else { format!(", saying {said:?}") };
+        let (at, told) = match &others {
+            Some((other, failure)) => {
+                let at = failure.step.clone().unwrap_or_else(|| step.to_owned());
+                (at, format!("; {other} noticed: {}", failure.error))
+            }
+            None => (step.to_owned(), "; run the command again".to_owned()),
+        };
+        let error = format!("the process of {party} ended at {at} ({how}{said}){told}");
+        Failure { retry: true, ..Failure::new(Kind::Abort, error).with_peer(party).at(at) }
+    }
+
+    /// Let the parties end by themselves, which they do when their input ends, and wait for them.
+    ///
+    /// # Errors
+    /// If one does not end in time, or ends with a failure.
+    pub fn close(mut self, within: Duration) -> Result<(), Failure> {
+        for process in &mut self.parties {
+            process.orders = None;
+        }
+        let until = Instant::now() + within;
+        for process in &mut self.parties {
+            loop {
+                match lock(&process.child).try_wait() {
+                    Ok(Some(_)) => break,
+                    Ok(None) if Instant::now() < until => {}
+                    _ => {
+                        let error = format!("the process of {} did not end and was stopped: see its log", process.party);
+                        return Err(Failure::unavailable(error).with_peer(process.party));
+                    }
+                }
+                std::thread::sleep(Duration::from_millis(2));
+            }
+            if let Some(entry) = process.entry.take() {
+                entry.keep();
+            }
+        }
+        Ok(())
+    }
+}
+
+impl Process {
+    /// End the process if it still runs; how it ended, and what it said last.
+    fn end(&mut self) -> (String, String) {
+        self.orders = None;
+        let status = {
+            let mut child = lock(&self.child);
+            // One that has closed its output is about to end.
+            for _ in 0..50 {
+                if !matches!(child.try_wait(), Ok(None)) {
+                    break;
+                }
+                std::thread::sleep(Duration::from_millis(2));
+            }
+            if matches!(child.try_wait(), Ok(None)) {
+                let _ = child.kill();
+            }
+            child.wait()
+        };
+        let said = self.stderr.take().and_then(|thread| thread.join().ok()).unwrap_or_default();
+        let last = said.lines().rev().find(|line| !line.trim().is_empty()).unwrap_or_default();
+        (status.map_or_else(|e| e.to_string(), |status| status.to_string()), last.to_owned())
+    }
+}
+
+/// Every frame that a party sends, until its output ends.
+fn forward(party: PartyId, reports: ChildStdout, give: &std::sync::mpsc::Sender<Arrival>) {
+    let mut reports = BufReader::new(reports);
+    loop {
+        let frame = read_frame(&mut reports);
+        let over = frame.is_err();
+        if give.send((party, frame)).is_err() || over {
+            return;
+        }
+    }
+}
+
+/// The last of what a party writes, in bounded memory.
+fn tail(mut stderr: impl Read) -> String {
+    let (mut kept, mut piece) = (Vec::new(), [0; 1024]);
+    while let Ok(n @ 1..) = stderr.read(&mut piece) {
+        kept.extend_from_slice(piece.get(..n).unwrap_or_default());
+        if kept.len() > KEPT {
+            kept.drain(..kept.len() - KEPT);
+        }
+    }
+    String::from_utf8_lossy(&kept).into_owned()
+}
+
+/// A party's own end of the pipes.
+pub struct Pipes {
+    orders: Receiver<Vec<u8>>,
+}
+
+impl Pipes {
+    /// Take over standard input. From now on the process ends when it ends, whatever it is doing then.
+    ///
+    /// # Errors
+    /// If a thread cannot be started.
+    pub fn take() -> Result<Self, Failure> {
+        die_with_parent();
+        let (give, orders) = channel();
+        let read = move || {
+            let mut input = BufReader::new(io::stdin());
+            while let Ok(frame) = read_frame(&mut input) {
+                if give.send(frame).is_err() {
+                    break;
+                }
+            }
+            std::process::exit(0)
+        };
+        let thread = std::thread::Builder::new().name("orders".into()).spawn(read);
+        thread.map_err(|e| Failure::unavailable(format!("no thread can be started ({e}): try again")))?;
+        Ok(Pipes { orders })
+    }
+
+    /// The next bytes from the process that started us.
+    ///
+    /// # Errors
+    /// If it is gone.
+    pub fn bytes(&self) -> Result<Vec<u8>, Failure> {
+        self.orders.recv().map_err(|_| Failure::unavailable("the process that gives the orders is gone: start the command again"))
+    }
+
+    /// The next order.
+    ///
+    /// # Errors
+    /// If there is none, or it is another.
+    pub fn order<T: DeserializeOwned>(&self) -> Result<T, Failure> {
+        decode(&self.bytes()?)
+    }
+
+    /// Report.
+    ///
+    /// # Errors
+    /// If nobody listens any more.
+    pub fn report<T: Serialize>(&self, report: Result<T, Failure>) -> Result<(), Failure> {
+        self.raw(&encode(&report)?)
+    }
+
+    /// Send bytes that are expected.
+    ///
+    /// # Errors
+    /// If nobody listens any more.
+    pub fn raw(&self, body: &[u8]) -> Result<(), Failure> {
+        write_frame(&mut io::stdout().lock(), body).map_err(unheard)
+    }
+}
+
+fn unheard(e: impl Display) -> Failure {
+    Failure::unavailable(format!("nobody listens to this party ({e}): it runs by itself only as `divisi server`"))
+}
+
+#[cfg(target_os = "linux")]
+fn die_with_parent() {
+    // Without it the end of standard input still ends us.
+    let _ = rustix::process::set_parent_process_death_signal(Some(rustix::process::Signal::KILL));
+}
+
+#[cfg(not(target_os = "linux"))]
+fn die_with_parent() {}
+
+fn write_frame(out: &mut impl Write, body: &[u8]) -> io::Result<()> {
+    let len = u32::try_from(body.len()).ok().filter(|len| *len as usize <= LONGEST);
+    let len = len.ok_or_else(|| io::Error::other("a frame is too long"))?;
+    out.write_all(&len.to_le_bytes())?;
+    out.write_all(body)?;
+    out.flush()
+}
+
+fn read_frame(input: &mut impl Read) -> io::Result<Vec<u8>> {
+    let mut len = [0; 4];
+    input.read_exact(&mut len)?;
+    let len = u32::from_le_bytes(len) as usize;
+    if len > LONGEST {
+        return Err(io::Error::other("a frame is too long"));
+    }
+    let mut body = Vec::new();
+    input.take(len as u64).read_to_end(&mut body)?;
+    if body.len() < len { Err(io::ErrorKind::UnexpectedEof.into()) } else { Ok(body) }
+}
+
+fn encode(value: &impl Serialize) -> Result<Vec<u8>, Failure> {
+    postcard::to_stdvec(value).map_err(unheard)
+}
+
+fn decode<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, Failure> {
+    let strange = |_| Failure::new(Kind::Abort, "a process of this command sent what is no message: use one version of the program");
+    postcard::from_bytes(bytes).map_err(strange)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn frames_come_back_and_short_ones_do_not() {
+        let mut pipe = Vec::new();
+        write_frame(&mut pipe, b"one").unwrap();
+        write_frame(&mut pipe, b"").unwrap();
+        let mut input = &pipe[..];
+        assert_eq!(read_frame(&mut input).unwrap(), b"one");
+        assert_eq!(read_frame(&mut input).unwrap(), b"");
+        assert!(read_frame(&mut input).is_err());
+        assert!(read_frame(&mut &pipe[..5]).is_err());
+        assert!(read_frame(&mut &[0xff; 8][..]).is_err());
+    }
+
+    #[test]
+    fn a_room_is_private_and_goes() {
+        use std::os::unix::fs::PermissionsExt;
+        let room = Room::new(&Cleanup::new()).unwrap();
+        let path = room.path().to_owned();
+        assert_eq!(std::fs::metadata(&path).unwrap().permissions().mode() & 0o777, 0o700);
+        std::fs::write(path.join("file"), "x").unwrap();
+        room.close().unwrap();
+        assert!(!path.exists());
+    }
+
+    #[test]
+    fn the_last_of_a_long_output_is_kept() {
+        let long = "a line\n".repeat(10_000) + "the end";
+        let kept = tail(long.as_bytes());
+        assert!(kept.len() <= KEPT && kept.ends_with("a line\nthe end"));
+    }
+}
