@@ -5,7 +5,7 @@
 
 use aes::cipher::{BlockCipherEncrypt, KeyInit};
 use aes::{Aes128Enc, Block};
-use zeroize::{Zeroize, Zeroizing};
+use zeroize::Zeroize;
 
 /// How many blocks are made at once: enough to fill the widest pipelines.
 const BATCH: usize = 64;
@@ -14,7 +14,8 @@ const BATCH: usize = 64;
 pub struct Prg {
     cipher: Aes128Enc,
     counter: u128,
-    buffer: [u8; BATCH * 16],
+    buffer: [Block; BATCH],
+    /// How many bytes of the buffer were given out.
     used: usize,
 }
 
@@ -22,55 +23,72 @@ impl Prg {
     /// The stream of a key that serves this purpose only.
     #[must_use]
     pub fn new(key: &[u8; 16]) -> Self {
-        Prg { cipher: Aes128Enc::new(&(*key).into()), counter: 0, buffer: [0; BATCH * 16], used: BATCH * 16 }
+        let cipher = Aes128Enc::new(&(*key).into());
+        Prg { cipher, counter: 0, buffer: [Block::default(); BATCH], used: BATCH * 16 }
     }
 
     /// The next bytes of the stream.
     pub fn fill(&mut self, mut out: &mut [u8]) {
         while !out.is_empty() {
-            if self.used == self.buffer.len() {
+            if self.used == BATCH * 16 {
                 self.refill();
             }
-            let n = out.len().min(self.buffer.len() - self.used);
+            let (block, at) = (&self.buffer[self.used / 16], self.used % 16);
+            let n = out.len().min(16 - at);
             let (now, later) = out.split_at_mut(n);
-            now.copy_from_slice(&self.buffer[self.used..self.used + n]);
+            now.copy_from_slice(&block[at..at + n]);
             self.used += n;
             out = later;
         }
     }
 
-    /// The next 64-bit words of the stream.
-    pub fn words(&mut self, out: &mut [u64]) {
-        let mut bytes = Zeroizing::new([0u8; 512]);
-        for chunk in out.chunks_mut(64) {
-            let bytes = &mut bytes[..chunk.len() * 8];
-            self.fill(bytes);
-            for (word, b) in chunk.iter_mut().zip(bytes.chunks_exact(8)) {
-                let mut le = [0; 8];
-                le.copy_from_slice(b);
-                *word = u64::from_le_bytes(le);
+    /// The next 64-bit words of the stream, little-endian.
+    pub fn words(&mut self, mut out: &mut [u64]) {
+        while !out.is_empty() {
+            if self.used == BATCH * 16 {
+                self.refill();
             }
+            if self.used % 16 != 0 {
+                // within a block: as bytes, up to its end
+                let mut word = [0; 8];
+                self.fill(&mut word);
+                out[0] = u64::from_le_bytes(word);
+                out = &mut out[1..];
+                continue;
+            }
+            let blocks = &self.buffer[self.used / 16..];
+            let (pairs, rest) = out.as_chunks_mut::<2>();
+            let n = pairs.len().min(blocks.len());
+            for (pair, block) in pairs.iter_mut().zip(blocks) {
+                let (halves, _) = block.as_chunks::<8>();
+                *pair = [u64::from_le_bytes(halves[0]), u64::from_le_bytes(halves[1])];
+            }
+            self.used += n * 16;
+            if n == pairs.len() {
+                if let [last] = rest {
+                    let mut word = [0; 8];
+                    self.fill(&mut word);
+                    *last = u64::from_le_bytes(word);
+                }
+                return;
+            }
+            out = &mut out[2 * n..];
         }
     }
 
     fn refill(&mut self) {
-        let mut blocks = [Block::default(); BATCH];
-        for block in &mut blocks {
+        for block in &mut self.buffer {
             *block = self.counter.to_le_bytes().into();
             self.counter += 1;
         }
-        self.cipher.encrypt_blocks(&mut blocks);
-        for (out, block) in self.buffer.chunks_exact_mut(16).zip(&blocks) {
-            out.copy_from_slice(block);
-        }
+        self.cipher.encrypt_blocks(&mut self.buffer);
         self.used = 0;
-        blocks.as_mut_slice().iter_mut().for_each(|b| b.as_mut_slice().zeroize());
     }
 }
 
 impl Drop for Prg {
     fn drop(&mut self) {
-        self.buffer.zeroize();
+        self.buffer.iter_mut().for_each(|block| block.as_mut_slice().zeroize());
     }
 }
 
@@ -91,6 +109,25 @@ mod tests {
         }
         assert_eq!(at, 5000);
         assert_eq!(whole, parts);
+    }
+
+    #[test]
+    fn words_are_the_same_stream() {
+        for skip in [0, 3, 8, 16, 24] {
+            let mut bytes = vec![0; 8 * 1000];
+            let (mut of_bytes, mut of_words) = (Prg::new(&[9; 16]), Prg::new(&[9; 16]));
+            of_bytes.fill(&mut bytes[..skip]);
+            of_words.fill(&mut bytes[..skip]);
+            of_bytes.fill(&mut bytes);
+            let mut words = vec![0; 1000];
+            let mut at = 0;
+            for n in [0, 1, 2, 3, 127, 128, 129, 610] {
+                of_words.words(&mut words[at..at + n]);
+                at += n;
+            }
+            assert_eq!(at, 1000);
+            assert!(words.iter().zip(bytes.chunks(8)).all(|(w, b)| w.to_le_bytes() == b), "{skip}");
+        }
     }
 
     #[test]

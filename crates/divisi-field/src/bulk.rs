@@ -36,6 +36,9 @@ fn compare<F: BigField>(x: &[F], y: &[F], c: F, mul: fn(F, F) -> F) -> Result<()
     let half_dot = products[..half].iter().fold(F::ZERO, |sum, product| sum + *product);
     let scaled: Vec<F> = x.iter().map(|x| mul(*x, c)).collect();
     let sums: Vec<F> = x.iter().zip(y).map(|(x, y)| *x + *y).collect();
+    let lines = x.chunks(2).zip(y.chunks(2)).fold((F::ZERO, F::ZERO), |(one, leading), (x, y)| {
+        (one + mul(x[1], y[1]), leading + mul(x[0] + x[1], y[0] + y[1]))
+    });
     let folded: Vec<F> = x.chunks(2).map(|x| x[0] + mul(c, x[0] + x[1])).collect();
     for kernel in kernel::available() {
         let run = || {
@@ -52,6 +55,7 @@ fn compare<F: BigField>(x: &[F], y: &[F], c: F, mul: fn(F, F) -> F) -> Result<()
                 prop_assert_eq!(changed(&|x| F::scale(x, c), length), expected(&scaled));
                 prop_assert_eq!(changed(&|x| F::add_assign(x, &y[..length]), length), expected(&sums));
             }
+            prop_assert_eq!(F::line_products(x, y), lines);
             let mut out = y.to_vec();
             F::fold(x, c, &mut out[..half]);
             prop_assert_eq!(out, [&folded[..], &y[half..]].concat());

@@ -91,6 +91,18 @@ pub trait BigField: Field + ConstantTimeEq {
     /// `x[2i+1]` at 1, evaluated at `r`. `x` is twice as long as `out`.
     fn fold(x: &[Self], r: Self, out: &mut [Self]);
 
+    /// For the lines through neighbours of `x` and of `y` (see [`BigField::fold`]) the sum of the products of their values at
+    /// 1, and of their leading coefficients: the sums of `x[2i+1] * y[2i+1]` and of `(x[2i] + x[2i+1]) * (y[2i] + y[2i+1])`.
+    /// The lengths are equal and even.
+    fn line_products(x: &[Self], y: &[Self]) -> (Self, Self) {
+        assert_eq!(x.len(), y.len(), "factors of different lengths");
+        let (x, _) = x.as_chunks::<2>();
+        let (y, _) = y.as_chunks::<2>();
+        x.iter().zip(y).fold((Self::ZERO, Self::ZERO), |(one, leading), ([x0, x1], [y0, y1])| {
+            (one + *x1 * *y1, leading + (*x0 + *x1) * (*y0 + *y1))
+        })
+    }
+
     /// The element that 16 uniform bytes give; uniform too.
     fn from_uniform(bytes: [u8; 16]) -> Self {
         Self::from_low_bits(u128::from_le_bytes(bytes))

@@ -1,9 +1,9 @@
 //! A channel: one strand of one session on a mesh.
 
+use crate::fabric::{Fabric, Link, Out};
 use crate::fault::Fault;
 use crate::frame::{Control, MAX_BODY};
 use crate::inbox::{Look, Progress, Turn};
-use crate::mesh::{Core, Link, Out};
 use crate::permits;
 use crate::session::Session;
 use crate::world::later;
@@ -21,19 +21,19 @@ pub(crate) const PATIENCE: Duration = Duration::from_millis(100);
 /// Sends and receives of one channel are in order on each link. After a [`Fault`] the session is over: call
 /// [`Channel::poison`], which tells the other strands and the peers.
 pub struct Channel {
-    core: Arc<Core>,
+    fabric: Arc<Fabric>,
     session: Arc<Session>,
     strand: u32,
 }
 
 impl Channel {
-    pub(crate) fn new(core: Arc<Core>, session: Arc<Session>, strand: u32) -> Self {
-        Self { core, session, strand }
+    pub(crate) fn new(fabric: Arc<Fabric>, session: Arc<Session>, strand: u32) -> Self {
+        Self { fabric, session, strand }
     }
 
     /// This party.
     pub fn me(&self) -> PartyId {
-        self.core.me
+        self.fabric.me
     }
 
     /// The session's number.
@@ -52,19 +52,19 @@ impl Channel {
         if body.len() > MAX_BODY {
             return Err(Fault::Misuse { step, what: "the message is longer than 1 GiB" });
         }
-        self.core.send(to, step, &self.session, self.strand, depth, body)
+        self.fabric.send(to, step, &self.session, self.strand, depth, body)
     }
 
     /// Receives the message of exactly `body.len()` bytes that `from` sent for this step; returns its depth.
     pub fn recv(&self, from: PartyId, step: Step, body: &mut [u8]) -> Result<u32, Fault> {
-        let link = self.core.link(from, step)?;
+        let link = self.fabric.link(from, step)?;
         let key = (self.session.number, self.strand);
         let mut progress = Progress::default();
         let mut begun: Option<(Instant, Instant)> = None;
         let mut asked = false;
         loop {
             self.session.check(step)?;
-            let due = match link.inbox.take(key, step, body, &mut progress, &*self.core.world)? {
+            let due = match link.inbox.take(key, step, body, &mut progress, &*self.fabric.world)? {
                 Look::Complete(depth) => {
                     if asked {
                         link.inbox.ask(key, false);
@@ -73,14 +73,14 @@ impl Channel {
                 }
                 Look::Wait(due) => due,
             };
-            let now = self.core.world.now();
-            let (start, mut limit) = *begun.get_or_insert_with(|| (now, later(now, self.core.timeout())));
+            let now = self.fabric.world.now();
+            let (start, mut limit) = *begun.get_or_insert_with(|| (now, later(now, self.fabric.timeout())));
             if now >= limit {
                 let claim = if asked { link.inbox.take_claim(key) } else { None };
                 if !asked {
                     asked = true;
                     link.inbox.ask(key, true);
-                    self.core.tell(link, key.0, Control::Ask { strand: key.1 });
+                    self.fabric.tell(link, key.0, Control::Ask { strand: key.1 });
                 }
                 limit += GRACE;
                 if now >= limit || claim.is_some() {
@@ -94,26 +94,26 @@ impl Channel {
 
     /// Waits, without a permit, until a look into the inbox is worth while or `until` has come.
     fn wait(&self, from: PartyId, link: &Link, step: Step, until: Instant, long: bool) {
-        let core = &*self.core;
+        let fabric = &*self.fabric;
         let key = (self.session.number, self.strand);
         let pause = permits::pause();
         let stop = || self.session.is_over();
         let Out::Tls(tls) = &link.out else {
-            link.inbox.wait(key, step, until, false, &*core.world, stop);
+            link.inbox.wait(key, step, until, false, &*fabric.world, stop);
             return;
         };
-        let until = until.min(core.world.now() + PATIENCE);
-        if link.inbox.wait(key, step, until, true, &*core.world, stop) == Turn::Look {
+        let until = until.min(fabric.world.now() + PATIENCE);
+        if link.inbox.wait(key, step, until, true, &*fabric.world, stop) == Turn::Look {
             return;
         }
-        tls.read(core, from, until, long, pause, &stop);
+        tls.read(fabric, from, until, long, pause, &stop);
         link.inbox.leave(Some(key));
     }
 
     /// Ends the session: its strands wake with [`Fault::Poisoned`], each peer gets one frame that says so, and
     /// nothing else is ever sent in it.
     pub fn poison(&self) {
-        self.core.poison(&self.session);
+        self.fabric.poison(&self.session);
     }
 
     /// Whether the session is over.
@@ -124,6 +124,6 @@ impl Channel {
 
 impl Drop for Channel {
     fn drop(&mut self) {
-        self.core.shut((self.session.number, self.strand));
+        self.fabric.shut((self.session.number, self.strand));
     }
 }

@@ -298,10 +298,10 @@ impl Config {
             return fail("a mesh has at least two parties: add a [[party]] for each".into());
         }
         for pair in self.parties.windows(2) {
-            if let [a, b] = pair {
-                if a.id == b.id {
-                    return fail(format!("{} is there twice: give each party its own id", a.id));
-                }
+            if let [a, b] = pair
+                && a.id == b.id
+            {
+                return fail(format!("{} is there twice: give each party its own id", a.id));
             }
         }
         let mut addresses = HashMap::new();

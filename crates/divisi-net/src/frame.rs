@@ -8,6 +8,7 @@
 //! On emulated links eight bytes with the time of sending precede each header.
 
 use crate::fault::Loss;
+use std::fmt;
 
 /// The longest body of one frame.
 pub(crate) const SEGMENT: usize = 64 * 1024;
@@ -29,7 +30,7 @@ const MORE: u32 = 1 << 31;
 const STAMP: usize = 8;
 
 /// A message of a session as the tampering side sees it: whole, whatever its length.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, PartialEq, Eq)]
 pub struct Frame {
     /// Session number.
     pub session: u32,
@@ -41,6 +42,18 @@ pub struct Frame {
     pub depth: u32,
     /// The payload.
     pub body: Vec<u8>,
+}
+
+/// Without the body, which may be a share.
+impl fmt::Debug for Frame {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { session, strand, step, depth, body } = self;
+        write!(
+            f,
+            "Frame(session {session}, strand {strand}, step {step:08x}, depth {depth}, {} bytes)",
+            body.len()
+        )
+    }
 }
 
 /// A frame's header.
@@ -174,13 +187,13 @@ impl Parser {
 }
 
 /// A message as its frames, without copying the body.
-pub(crate) fn segments<'b>(
+pub(crate) fn segments(
     session: u32,
     strand: u32,
     step: u32,
     depth: u32,
-    body: &'b [u8],
-) -> impl Iterator<Item = (Head, &'b [u8])> {
+    body: &[u8],
+) -> impl Iterator<Item = (Head, &[u8])> {
     let count = body.len().div_ceil(SEGMENT).max(1);
     (0..count).map(move |i| {
         let from = i * SEGMENT;
@@ -231,10 +244,9 @@ mod tests {
         fn garbage_never_panics(bytes in proptest::collection::vec(any::<u8>(), 0..4096), cut in 0_usize..4096, stamped: bool) {
             let (a, b) = bytes.split_at(cut.min(bytes.len()));
             let _ = parse(stamped, &[a, b]);
-            if let Ok(head) = <&[u8; HEAD]>::try_from(bytes.get(..HEAD).unwrap_or_default()) {
-                if let Ok(head) = Head::decode(head) {
-                    let _ = Control::decode(&head, bytes.get(HEAD..).unwrap_or_default());
-                }
+            let (head, body) = bytes.split_at(HEAD.min(bytes.len()));
+            if let Ok(head) = head.try_into().map_err(|_| Loss::Garbage).and_then(Head::decode) {
+                let _ = Control::decode(&head, body);
             }
         }
 

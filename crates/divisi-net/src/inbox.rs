@@ -8,7 +8,7 @@ use crate::fault::{Fault, Loss};
 use crate::frame::{HEAD, Head};
 use crate::world::{World, lock};
 use crate::{PartyId, Step};
-use std::collections::{HashMap, VecDeque};
+use std::collections::{BTreeMap, VecDeque};
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
 use std::time::Instant;
 
@@ -45,7 +45,7 @@ struct Slot {
 
 #[derive(Default)]
 struct State {
-    slots: HashMap<Key, Slot>,
+    slots: BTreeMap<Key, Slot>,
     buffered: usize,
     unopened: usize,
     down: Option<Loss>,

@@ -8,9 +8,11 @@
 use crate::config::Config;
 use crate::dial::{dial, greet};
 use crate::door::{ANSWER, Attempt, Door, Shared};
+use crate::fabric::{Fabric, Link, Out};
 use crate::hello::{Hello, Role};
-use crate::link::{Pump, TlsLink};
-use crate::mesh::{Core, Link, Mesh, Options, Out};
+use crate::link::TlsLink;
+use crate::mesh::{Mesh, Options};
+use crate::pump::Pump;
 use crate::trouble::Trouble;
 use crate::wire::{Broken, Wire};
 use crate::world::later;
@@ -272,15 +274,15 @@ fn build(
             TlsLink::new(socket, tls, stamped, options.buffer).map_err(|e| failed(peer, e.to_string()))?;
         links.push(Some(Link::new(peer, options, Out::Tls(Box::new(link)), secret)));
     }
-    let core = Arc::new(Core::new(me, world.clone(), options, links));
-    for (peer, link) in core.links() {
+    let fabric = Arc::new(Fabric::new(me, world.clone(), options, links));
+    for (peer, link) in fabric.links() {
         if let Out::Tls(tls) = &link.out {
-            tls.begin(&core, peer);
+            tls.begin(&fabric, peer);
         }
     }
-    let (pump, inside) = (core.pump.clone(), Arc::downgrade(&core));
+    let (pump, inside) = (fabric.pump.clone(), Arc::downgrade(&fabric));
     world
         .spawn(format!("pump of {me}"), Box::new(move || Pump::run(&pump, &inside)))
         .map_err(|e| failed(me, e.to_string()))?;
-    Ok(Mesh::from_core(core))
+    Ok(Mesh::from_fabric(fabric))
 }

@@ -5,29 +5,33 @@
 //! stays queued, and every later send or wait, and the mesh's pump, push it on.
 
 use crate::channel::PATIENCE;
+use crate::fabric::{Fabric, Out};
 use crate::fault::{Fault, Loss};
 use crate::frame::{Head, Parser};
 use crate::inbox::Inbox;
-use crate::mesh::{Core, Link, Out};
 use crate::permits::{self, Pause};
 use crate::session::{Cause, Session};
+use crate::side::Side;
 use crate::world::{lasting, lock};
 use crate::{PartyId, Step};
 use rustix::event::{PollFd, PollFlags, poll};
-use std::collections::VecDeque;
-use std::io::{self, BufRead, ErrorKind, IoSlice, Read, Write};
+use std::io::{self, ErrorKind, Read, Write};
 use std::net::{Shutdown, TcpStream};
 use std::os::unix::net::UnixStream;
+use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
-use std::sync::{Condvar, Mutex, PoisonError, Weak};
 use std::time::{Duration, Instant};
 
 /// How much is read from the socket at once.
 const READ: usize = 64 * 1024;
 /// How many reads one turn does at most, so that no peer keeps a thread for itself.
 const TURNS: usize = 16;
-/// How long what the kernel did not take may lie before the pump takes care of it.
-const STUCK: Duration = Duration::from_millis(1);
+
+/// What a poll tells of a link whose other end is gone, beside what it always tells.
+#[cfg(any(target_os = "linux", target_os = "android"))]
+const HANGUP: PollFlags = PollFlags::RDHUP;
+#[cfg(not(any(target_os = "linux", target_os = "android")))]
+const HANGUP: PollFlags = PollFlags::empty();
 
 /// A link's socket and its TLS connection.
 pub(crate) struct TlsLink {
@@ -44,111 +48,22 @@ pub(crate) struct TlsLink {
     failed: AtomicBool,
 }
 
-struct Side {
-    tls: rustls::Connection,
-    queue: VecDeque<Vec<u8>>,
-    queued: usize,
-}
-
 struct Reader {
     raw: Vec<u8>,
     parser: Parser,
 }
 
-impl Side {
-    /// Encrypts the parts as one, or queues them behind what waits already.
-    fn put(&mut self, parts: &[&[u8]]) -> io::Result<()> {
-        if self.queue.is_empty() && !self.tls.wants_write() {
-            let slices: Vec<IoSlice<'_>> = parts.iter().map(|p| IoSlice::new(p)).collect();
-            let taken = self.tls.writer().write_vectored(&slices)?;
-            let whole: usize = parts.iter().map(|p| p.len()).sum();
-            if taken < whole {
-                self.push(parts.concat().split_off(taken));
-            }
-        } else {
-            self.push(parts.concat());
-        }
-        Ok(())
-    }
-
-    fn push(&mut self, bytes: Vec<u8>) {
-        self.queued += bytes.len();
-        self.queue.push_back(bytes);
-    }
-
-    /// Hands to the kernel what it takes; returns what is left.
-    fn flush(&mut self, socket: &TcpStream) -> io::Result<usize> {
-        loop {
-            while self.tls.wants_write() {
-                match self.tls.write_tls(&mut &*socket) {
-                    Ok(0) => return Err(ErrorKind::WriteZero.into()),
-                    Ok(_) => {}
-                    Err(e) if e.kind() == ErrorKind::Interrupted => {}
-                    Err(e) if e.kind() == ErrorKind::WouldBlock => return Ok(self.queued.max(1)),
-                    Err(e) => return Err(e),
-                }
-            }
-            let Some(mut next) = self.queue.pop_front() else { return Ok(0) };
-            let taken = self.tls.writer().write(&next)?;
-            self.queued -= taken;
-            if taken < next.len() {
-                self.queue.push_front(next.split_off(taken));
-            }
-        }
-    }
-
-    /// Decrypts; appends whole frames to `frames`. True at the end of the stream.
-    fn decrypt(
-        &mut self,
-        mut raw: &[u8],
-        parser: &mut Parser,
-        frames: &mut Vec<(Head, Option<u64>, Vec<u8>)>,
-    ) -> Result<bool, Loss> {
-        loop {
-            if !raw.is_empty() {
-                self.tls.read_tls(&mut raw).map_err(|_| Loss::Garbage)?;
-            }
-            self.tls.process_new_packets().map_err(|_| Loss::Garbage)?;
-            let mut reader = self.tls.reader();
-            loop {
-                let len = match reader.fill_buf() {
-                    Ok([]) => return Ok(true),
-                    Ok(plain) => {
-                        parser.feed(plain, &mut |head, stamp, body| {
-                            frames.push((head, stamp, body));
-                            Ok(())
-                        })?;
-                        plain.len()
-                    }
-                    Err(_) => break,
-                };
-                reader.consume(len);
-            }
-            if raw.is_empty() {
-                return Ok(false);
-            }
-        }
-    }
-}
-
 impl TlsLink {
     /// A link over an established connection. `stamped` on emulated links.
-    pub fn new(
-        socket: TcpStream,
-        mut tls: rustls::Connection,
-        stamped: bool,
-        cap: usize,
-    ) -> io::Result<Self> {
+    pub fn new(socket: TcpStream, tls: rustls::Connection, stamped: bool, cap: usize) -> io::Result<Self> {
         socket.set_nonblocking(true)?;
         socket.set_nodelay(true)?;
-        // What is queued is bounded here, by `cap`.
-        tls.set_buffer_limit(None);
         let (bell, ear) = UnixStream::pair()?;
         bell.set_nonblocking(true)?;
         ear.set_nonblocking(true)?;
         Ok(Self {
             socket,
-            side: Mutex::new(Side { tls, queue: VecDeque::new(), queued: 0 }),
+            side: Mutex::new(Side::new(tls)),
             reader: Mutex::new(Reader { raw: vec![0; READ], parser: Parser::new(stamped) }),
             pending: AtomicUsize::new(0),
             cap,
@@ -161,7 +76,7 @@ impl TlsLink {
     /// Sends the frames of a message, unless its session ends meanwhile.
     pub fn send<'b>(
         &self,
-        core: &Core,
+        fabric: &Fabric,
         to: PartyId,
         step: Step,
         frames: impl Iterator<Item = (Head, &'b [u8])>,
@@ -169,15 +84,15 @@ impl TlsLink {
     ) -> Result<(), Fault> {
         for (head, body) in frames {
             if self.pending.load(Ordering::Relaxed) > self.cap {
-                self.room(core, to, step, unless_over)?;
+                self.room(fabric, to, step, unless_over)?;
             }
             let mut side = lock(&self.side);
             // Asked under the lock under which the frame that ends the session goes out.
             if let Some(session) = unless_over {
                 session.check(step)?;
             }
-            if !self.write(&mut side, core, &head, body) {
-                let reason = core.link(to, step)?.inbox.down().unwrap_or(Loss::Cut);
+            if !self.write(&mut side, fabric, &head, body) {
+                let reason = fabric.link(to, step)?.inbox.down().unwrap_or(Loss::Cut);
                 return Err(Cause::Lost(to, reason).fault(step));
             }
         }
@@ -185,29 +100,29 @@ impl TlsLink {
     }
 
     /// Sends a control frame if the link still takes any.
-    pub fn tell(&self, core: &Core, head: &Head, body: &[u8]) {
-        self.write(&mut lock(&self.side), core, head, body);
+    pub fn tell(&self, fabric: &Fabric, head: &Head, body: &[u8]) {
+        self.write(&mut lock(&self.side), fabric, head, body);
     }
 
-    fn write(&self, side: &mut Side, core: &Core, head: &Head, body: &[u8]) -> bool {
+    fn write(&self, side: &mut Side, fabric: &Fabric, head: &Head, body: &[u8]) -> bool {
         if self.failed.load(Ordering::Relaxed) {
             return false;
         }
-        let stamp = if self.stamped(core) {
-            u64::try_from(core.world.unix_time().as_nanos()).unwrap_or(u64::MAX).to_le_bytes().to_vec()
+        let stamp = if self.stamped(fabric) {
+            u64::try_from(fabric.world.unix_time().as_nanos()).unwrap_or(u64::MAX).to_le_bytes().to_vec()
         } else {
             Vec::new()
         };
         let left = side.put(&[&stamp, &head.encode(), body]).and_then(|()| side.flush(&self.socket));
         self.note(left);
         if self.pending.load(Ordering::Relaxed) > 0 {
-            core.pump.wake();
+            fabric.pump.wake();
         }
         !self.failed.load(Ordering::Relaxed)
     }
 
-    fn stamped(&self, core: &Core) -> bool {
-        core.emulated
+    fn stamped(&self, fabric: &Fabric) -> bool {
+        fabric.emulated
     }
 
     fn note(&self, left: io::Result<usize>) {
@@ -230,30 +145,35 @@ impl TlsLink {
         }
     }
 
+    /// The socket, to be polled.
+    pub fn polled(&self, flags: PollFlags) -> PollFd<'_> {
+        PollFd::new(&self.socket, flags)
+    }
+
     pub fn is_pending(&self) -> bool {
         self.pending.load(Ordering::Relaxed) > 0
     }
 
     /// Waits until less than the cap is queued, reading meanwhile, for the peer may wait for the same.
-    fn room(&self, core: &Core, to: PartyId, step: Step, session: Option<&Session>) -> Result<(), Fault> {
-        let start = core.world.now();
+    fn room(&self, fabric: &Fabric, to: PartyId, step: Step, session: Option<&Session>) -> Result<(), Fault> {
+        let start = fabric.world.now();
         let pause = permits::pause();
         while self.pending.load(Ordering::Relaxed) > self.cap {
-            let waited = core.world.now() - start;
-            if waited >= core.timeout() {
+            let waited = fabric.world.now() - start;
+            if waited >= fabric.timeout() {
                 return Err(Fault::Stalled { peer: to, step, waited, claim: None });
             }
             if let Some(session) = session {
                 session.check(step)?;
             }
-            let inbox = &core.link(to, step)?.inbox;
+            let inbox = &fabric.link(to, step)?.inbox;
             let reads = inbox.enter();
             let flags = if reads { PollFlags::IN | PollFlags::OUT } else { PollFlags::OUT };
-            let mut fds = [PollFd::new(&self.socket, flags)];
+            let mut fds = [self.polled(flags)];
             let ready = sleep(&mut fds, Duration::from_millis(20));
             let came = fds.first().is_some_and(|fd| fd.revents().intersects(!PollFlags::OUT));
             if reads && ready && came {
-                self.pull(core, to);
+                self.pull(fabric, to);
             }
             if reads {
                 inbox.leave(None);
@@ -265,10 +185,11 @@ impl TlsLink {
     }
 
     /// What the thread does that has the reader's role of this link: waits until something comes or `until`,
-    /// and takes in what has come. After a `long` wait it attends to all links.
+    /// and takes in what has come. After a `long` wait it attends to all links; in small meshes it looks from
+    /// the start whether one of the others has ended, so that the first to be lost is the one that is named.
     pub fn read(
         &self,
-        core: &Core,
+        fabric: &Fabric,
         peer: PartyId,
         until: Instant,
         long: bool,
@@ -276,23 +197,23 @@ impl TlsLink {
         stop: &dyn Fn() -> bool,
     ) {
         let mut held = vec![(peer, self)];
-        let mut pushed = Vec::new();
-        for (p, link) in core.links() {
+        let mut others = Vec::new();
+        for (p, link) in fabric.links().filter(|(p, _)| *p != peer) {
             let Out::Tls(tls) = &link.out else { continue };
-            if p != peer && long && link.inbox.enter() {
+            if long && link.inbox.enter() {
                 held.push((p, tls));
-            } else if p != peer && tls.is_pending() {
-                pushed.push(&**tls);
+            } else if tls.is_pending() || (fabric.is_small() && link.inbox.down().is_none()) {
+                others.push((p, link, &**tls));
             }
         }
         let flags = |tls: &TlsLink, base: PollFlags| {
             if tls.is_pending() { base | PollFlags::OUT } else { base }
         };
         let mut fds = vec![PollFd::new(&self.ear, PollFlags::IN)];
-        fds.extend(held.iter().map(|(_, tls)| PollFd::new(&tls.socket, flags(tls, PollFlags::IN))));
-        fds.extend(pushed.iter().map(|tls| PollFd::new(&tls.socket, PollFlags::OUT)));
+        fds.extend(held.iter().map(|(_, tls)| tls.polled(flags(tls, PollFlags::IN))));
+        fds.extend(others.iter().map(|(.., tls)| tls.polled(flags(tls, HANGUP))));
         if !stop() {
-            sleep(&mut fds, until.saturating_duration_since(core.world.now()));
+            sleep(&mut fds, until.saturating_duration_since(fabric.world.now()));
         }
         drop(pause);
         let events: Vec<PollFlags> = fds.iter().map(PollFd::revents).collect();
@@ -306,21 +227,26 @@ impl TlsLink {
                 tls.flush();
             }
             if event.intersects(!PollFlags::OUT) {
-                tls.pull(core, *p);
+                tls.pull(fabric, *p);
             }
-            if *p != peer {
-                if let Ok(link) = core.link(*p, crate::step!("read")) {
-                    link.inbox.leave(None);
-                }
+            if *p != peer
+                && let Ok(link) = fabric.link(*p, crate::step!("read"))
+            {
+                link.inbox.leave(None);
             }
         }
-        for tls in pushed {
+        for ((p, link, tls), event) in others.iter().zip(events.iter().skip(held.len())) {
             tls.flush();
+            // The link has ended; whoever reads it by now will find out as well.
+            if event.intersects(!PollFlags::OUT) && link.inbox.enter() {
+                tls.pull(fabric, *p);
+                link.inbox.leave(None);
+            }
         }
     }
 
     /// Takes in what the socket holds. For the reader only.
-    fn pull(&self, core: &Core, peer: PartyId) {
+    fn pull(&self, fabric: &Fabric, peer: PartyId) {
         let Reader { raw, parser } = &mut *lock(&self.reader);
         let mut frames = Vec::new();
         for _ in 0..TURNS {
@@ -344,7 +270,7 @@ impl TlsLink {
                 _ => Ok(false),
             };
             let whole = frames.drain(..).try_for_each(|(head, stamp, body)| {
-                core.try_deliver(peer, head, body, stamp.map(|s| sent_at(core, s)))
+                fabric.try_deliver(peer, head, body, stamp.map(|s| sent_at(fabric, s)))
             });
             let loss = match (whole, result, end) {
                 (Err(loss), ..) | (_, Err(loss), _) | (_, _, Some(loss)) => Some(loss),
@@ -352,7 +278,7 @@ impl TlsLink {
                 _ => None,
             };
             if let Some(loss) = loss {
-                return core.lose(peer, loss);
+                return fabric.lose(peer, loss);
             }
             if got < READ {
                 return;
@@ -361,17 +287,17 @@ impl TlsLink {
     }
 
     /// Takes in what came with the handshake's last bytes, before the link was a link.
-    pub fn begin(&self, core: &Core, peer: PartyId) {
+    pub fn begin(&self, fabric: &Fabric, peer: PartyId) {
         let Reader { parser, .. } = &mut *lock(&self.reader);
         let mut frames = Vec::new();
         let result = lock(&self.side).decrypt(&[], parser, &mut frames);
         for (head, stamp, body) in frames {
-            core.deliver(peer, head, body, stamp.map(|s| sent_at(core, s)));
+            fabric.deliver(peer, head, body, stamp.map(|s| sent_at(fabric, s)));
         }
         match result {
             Ok(false) => {}
-            Ok(true) => core.lose(peer, Loss::Cut),
-            Err(loss) => core.lose(peer, loss),
+            Ok(true) => fabric.lose(peer, Loss::Cut),
+            Err(loss) => fabric.lose(peer, loss),
         }
     }
 
@@ -384,10 +310,10 @@ impl TlsLink {
     }
 
     /// Waits until what is queued has left, and closes this direction.
-    pub fn close(&self, core: &Core, until: Instant) {
-        while self.is_pending() && core.world.now() < until {
-            let mut fds = [PollFd::new(&self.socket, PollFlags::OUT)];
-            sleep(&mut fds, until.saturating_duration_since(core.world.now()).min(PATIENCE));
+    pub fn close(&self, fabric: &Fabric, until: Instant) {
+        while self.is_pending() && fabric.world.now() < until {
+            let mut fds = [self.polled(PollFlags::OUT)];
+            sleep(&mut fds, until.saturating_duration_since(fabric.world.now()).min(PATIENCE));
             self.flush();
         }
         let mut side = lock(&self.side);
@@ -413,86 +339,17 @@ impl TlsLink {
 }
 
 /// The time of sending by this party's own clock; never in the future, never long ago.
-fn sent_at(core: &Core, stamp: u64) -> Instant {
-    let now = core.world.now();
-    let age = core.world.unix_time().saturating_sub(Duration::from_nanos(stamp)).min(Duration::from_secs(10));
+fn sent_at(fabric: &Fabric, stamp: u64) -> Instant {
+    let now = fabric.world.now();
+    let age =
+        fabric.world.unix_time().saturating_sub(Duration::from_nanos(stamp)).min(Duration::from_secs(10));
     now.checked_sub(age).unwrap_or(now)
 }
 
 /// Polls; false if the time passed.
-fn sleep(fds: &mut [PollFd<'_>], time: Duration) -> bool {
+pub(crate) fn sleep(fds: &mut [PollFd<'_>], time: Duration) -> bool {
     poll(fds, Some(&lasting(time))).is_ok_and(|n| n > 0)
 }
 
-/// Wakes the thread that pushes on what the kernel did not take while all strands compute.
-#[derive(Default)]
-pub(crate) struct Pump {
-    state: Mutex<Order>,
-    bell: Condvar,
-}
-
-#[derive(Default, Clone, Copy, PartialEq)]
-enum Order {
-    #[default]
-    Sleep,
-    Work,
-    End,
-}
-
-impl Pump {
-    pub fn wake(&self) {
-        let mut state = lock(&self.state);
-        if *state == Order::Sleep {
-            *state = Order::Work;
-            self.bell.notify_all();
-        }
-    }
-
-    pub fn end(&self) {
-        *lock(&self.state) = Order::End;
-        self.bell.notify_all();
-    }
-
-    /// The life of the pump's thread.
-    pub fn run(pump: &Self, core: &Weak<Core>) {
-        loop {
-            let mut state = lock(&pump.state);
-            while *state == Order::Sleep {
-                state = pump.bell.wait(state).unwrap_or_else(PoisonError::into_inner);
-            }
-            if *state == Order::End {
-                return;
-            }
-            state = pump.bell.wait_timeout(state, STUCK).unwrap_or_else(PoisonError::into_inner).0;
-            if *state == Order::End {
-                return;
-            }
-            *state = Order::Sleep;
-            drop(state);
-            let Some(core) = core.upgrade() else { return };
-            if push(&core) {
-                pump.wake();
-            }
-        }
-    }
-}
-
-/// One turn over all links that hold something back; true if some still do.
-fn push(core: &Core) -> bool {
-    let links = || {
-        core.links().filter_map(|(_, link): (_, &Link)| match &link.out {
-            Out::Tls(tls) if tls.is_pending() => Some(tls),
-            _ => None,
-        })
-    };
-    let stuck: Vec<_> = links().collect();
-    let mut fds: Vec<_> = stuck.iter().map(|tls| PollFd::new(&tls.socket, PollFlags::OUT)).collect();
-    if fds.is_empty() {
-        return false;
-    }
-    sleep(&mut fds, PATIENCE);
-    for tls in &stuck {
-        tls.flush();
-    }
-    links().next().is_some()
-}
+#[cfg(test)]
+mod tests;

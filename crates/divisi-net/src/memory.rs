@@ -3,7 +3,8 @@
 //! A link is no more than the receiver's inbox, so a hundred parties cost 9,900 empty queues and no thread.
 //! There is no encryption, and the link secrets are drawn afresh for each mesh.
 
-use crate::mesh::{Core, Link, Mesh, Options, Out};
+use crate::fabric::{Fabric, Link, Out};
+use crate::mesh::{Mesh, Options};
 use crate::{Machine, PartyId, World};
 use std::sync::{Arc, OnceLock, Weak};
 use zeroize::Zeroizing;
@@ -15,25 +16,25 @@ pub fn mesh(n: usize) -> Vec<Mesh> {
 
 /// The meshes of `n` (at most 255) parties, in order, with all choices made by the caller.
 pub fn mesh_with(n: usize, options: &Options, world: Arc<dyn World>) -> Vec<Mesh> {
-    let places: Vec<Arc<OnceLock<Weak<Core>>>> = PartyId::all(n).map(|_| Arc::default()).collect();
+    let places: Vec<Arc<OnceLock<Weak<Fabric>>>> = PartyId::all(n).map(|_| Arc::default()).collect();
     // Row i holds the secrets of party i with those before it.
     let secrets: Vec<Vec<Zeroizing<[u8; 32]>>> =
         (0..places.len()).map(|i| (0..i).map(|_| fresh(&*world)).collect()).collect();
-    let core = |me: PartyId| {
+    let fabric = |me: PartyId| {
         let links = PartyId::all(n).zip(&places).map(|(peer, place)| {
             let (low, high) = (me.min(peer).index(), me.max(peer).index());
             let secret = secrets.get(high)?.get(low)?.clone();
             Some(Link::new(peer, options, Out::Memory(place.clone()), secret))
         });
-        Arc::new(Core::new(me, world.clone(), options, links.collect()))
+        Arc::new(Fabric::new(me, world.clone(), options, links.collect()))
     };
     PartyId::all(n)
         .zip(&places)
         .map(|(me, place)| {
-            let core = core(me);
+            let fabric = fabric(me);
             // Each place is filled once, here.
-            let _ = place.set(Arc::downgrade(&core));
-            Mesh::from_core(core)
+            let _ = place.set(Arc::downgrade(&fabric));
+            Mesh::from_fabric(fabric)
         })
         .collect()
 }

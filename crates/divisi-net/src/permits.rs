@@ -103,10 +103,10 @@ pub struct Permit {
 
 impl Drop for Permit {
     fn drop(&mut self) {
-        if self.own {
-            if let Some(held) = HELD.with_borrow_mut(Option::take) {
-                held.release();
-            }
+        if self.own
+            && let Some(held) = HELD.with_borrow_mut(Option::take)
+        {
+            held.release();
         }
     }
 }

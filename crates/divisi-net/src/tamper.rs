@@ -4,7 +4,8 @@
 //! every session that the party sends to or receives from that peer and may change, drop, duplicate, reorder,
 //! hold back or replace what is sent. Two interceptors of one party may share state, and so collude.
 
-use crate::mesh::{Core, Mesh};
+use crate::fabric::Fabric;
+use crate::mesh::Mesh;
 use crate::{Fault, Frame, PartyId, step};
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -34,12 +35,12 @@ pub(crate) struct Placed {
 
 /// The tampering hand on one party's mesh.
 #[derive(Clone)]
-pub struct Tap(Arc<Core>);
+pub struct Tap(Arc<Fabric>);
 
 impl Tap {
     /// A hand on this mesh.
     pub fn new(mesh: &Mesh) -> Self {
-        Self(mesh.core().clone())
+        Self(mesh.fabric().clone())
     }
 
     /// Places an interceptor on the link to `peer`, in the place of an earlier one.

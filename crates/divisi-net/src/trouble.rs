@@ -80,7 +80,7 @@ impl Trouble {
             Broken::Timeout => Self::Silent,
             Broken::Closed => Self::Closed,
             Broken::Identity(presented) => Self::WrongIdentity { pinned, presented },
-            Broken::Alert(alert) if alert == rustls::AlertDescription::InternalError => Self::Closed,
+            Broken::Alert(rustls::AlertDescription::InternalError) => Self::Closed,
             Broken::Alert(_) => Self::Refused { own },
             Broken::Unpinned => Self::NotDivisi { what: "it shows no Ed25519 public key".into() },
             Broken::Tls(what) => Self::NotDivisi { what },

@@ -22,10 +22,10 @@ fn ring(mesh: &Mesh, session: u32, sizes: &[usize]) -> Result<(), Fault> {
     Ok(())
 }
 
-fn all_to_all(mesh: &Mesh, session: u32, strand: u32, sizes: &[usize]) -> Result<(), Fault> {
+fn all_to_all(mesh: &Mesh, session: u32, strand: u32, times: usize, sizes: &[usize]) -> Result<(), Fault> {
     let me = mesh.me();
     let c = mesh.open(session, strand)?;
-    for &size in sizes {
+    for &size in std::iter::repeat_n(sizes, times).flatten() {
         for to in mesh.peers() {
             c.send(to, step!("all"), 1, &pattern(me, to, size))?;
         }
@@ -40,7 +40,7 @@ fn all_to_all(mesh: &Mesh, session: u32, strand: u32, sizes: &[usize]) -> Result
 fn ring_and_all_to_all() {
     for n in [3, 5] {
         for meshes in both(n, &Options::default()) {
-            for result in run(&meshes, |m| ring(m, 1, &SIZES).and_then(|()| all_to_all(m, 2, 0, &SIZES))) {
+            for result in run(&meshes, |m| ring(m, 1, &SIZES).and_then(|()| all_to_all(m, 2, 0, 1, &SIZES))) {
                 result.unwrap();
             }
             for mesh in &meshes {
@@ -86,9 +86,7 @@ fn strands_interleave_under_one_permit() {
                     s.spawn(move || {
                         let permits = m.permits();
                         let _permit = permits.enter();
-                        for _ in 0..20 {
-                            all_to_all(m, 7, strand, &[0, 16, 70_000]).unwrap();
-                        }
+                        all_to_all(m, 7, strand, 20, &[0, 16, 70_000]).unwrap();
                     });
                 }
             });
@@ -117,11 +115,7 @@ fn what_is_queued_leaves_while_the_sender_computes() {
 
 #[test]
 fn link_secrets_agree_in_pairs_and_differ_else() {
-    for (a, b) in [(both(3, &Options::default())), (both(3, &Options::default()))]
-        .into_iter()
-        .flatten()
-        .zip(both(3, &Options::default()))
-    {
+    for (a, b) in both(3, &Options::default()).into_iter().zip(both(3, &Options::default())) {
         let secret = |m: &[Mesh], i: u8, j: u8| *m[usize::from(i) - 1].link_secret(p(j)).unwrap();
         let mut seen = Vec::new();
         for meshes in [&a, &b] {
@@ -149,14 +143,14 @@ fn emulated_links_keep_time() {
             ring(m, 1, &vec![1; rounds]).unwrap();
             let small = start.elapsed();
             assert!(small >= Duration::from_millis(95), "{small:?}");
-            assert!(small < Duration::from_millis(400), "{small:?}");
+            assert!(small < Duration::from_secs(3), "{small:?}");
         });
         run(&meshes, |m| {
             let start = Instant::now();
             ring(m, 2, &[100_000]).unwrap();
             let large = start.elapsed();
             assert!(large >= Duration::from_millis(65), "{large:?}");
-            assert!(large < Duration::from_millis(400), "{large:?}");
+            assert!(large < Duration::from_secs(3), "{large:?}");
         });
     }
 }

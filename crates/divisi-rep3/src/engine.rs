@@ -7,7 +7,7 @@ use crate::sbox::{Layer, Protocol, gf4_circuit, gf8_circuit};
 use crate::share::{Byte, Rep, constant_component};
 use crate::verify::{Dot, Products};
 use crate::{Trio, multiply};
-use divisi_core::{Abort, Blocks, Bytes, Convert, Direction, Lanes, Matrix, Pending, Settle, Step, step};
+use divisi_core::{Abort, Blocks, Bytes, Check, Convert, Direction, Lanes, Matrix, Pending, Settle, Step, step};
 use divisi_field::kernel::{Task, run};
 use divisi_field::plane::LANES;
 use divisi_field::{BigField, Field, Gf128, Plane, Word, gf8};
@@ -56,16 +56,19 @@ impl FromStr for Security {
 pub struct Rep3 {
     trio: Trio,
     protocol: Protocol,
+    security: Security,
     owed: Products,
 }
 
 const LANES_DIFFER: Step = step!("lanes");
 const LINEAR: Step = step!("close_linear");
+const FORGOTTEN: Step = step!("into_trio");
+const DOWNGRADE: Step = step!("discharge");
 
 impl Rep3 {
     /// An engine with an empty ledger.
     pub fn new(trio: Trio, protocol: Protocol, security: Security) -> Self {
-        Rep3 { trio, protocol, owed: Products::none(security == Security::SemiHonest) }
+        Rep3 { trio, protocol, security, owed: Products::none(security == Security::SemiHonest) }
     }
 
     /// End a computation: its outputs, with all that is owed for them. What else was computed must not be used again: its
@@ -92,9 +95,12 @@ impl Rep3 {
         !self.owed.is_empty()
     }
 
-    /// The strand again, for another engine.
+    /// The strand again, for another engine. What is still owed would be forgotten, so the session ends if anything is.
     #[must_use]
     pub fn into_trio(self) -> Trio {
+        if self.owes() {
+            let _ = self.trio.session.misuse(FORGOTTEN, "products were made: close and settle what rests on them");
+        }
         self.trio
     }
 
@@ -143,6 +149,10 @@ impl Settle for Rep3 {
     }
 
     fn discharge(&mut self, debt: Products) -> Result<(), Abort> {
+        if debt.semi_honest && self.security == Security::Malicious {
+            // a value of a semi-honest engine came in: nothing of it was recorded, so nothing could be verified
+            return Err(self.trio.session.misuse(DOWNGRADE, "a semi-honest value in a computation with active security"));
+        }
         self.trio.verify(debt)
     }
 }
@@ -210,16 +220,21 @@ impl Bytes for Rep3 {
 
     fn sbox(&mut self, d: Direction, x: &mut [&mut Byte]) -> Result<(), Abort> {
         let mut layer = Layer::new(x, d, self.trio.me());
+        // [A23] the inverse S-box is owed like the S-box; the mutant forgets it
+        let recorded = !self.owed.semi_honest && !(d == Direction::Decrypt && self.trio.session.mutated(Check::A23));
+        if recorded && d == Direction::Decrypt {
+            self.trio.session.observe(Check::A23);
+        }
         match self.protocol {
             Protocol::Gf8Circuit => {
                 let made = gf8_circuit::layer(&mut self.trio, &mut layer)?;
-                if !self.owed.semi_honest {
+                if recorded {
                     self.owed.gf8.append(made);
                 }
             }
             Protocol::Gf4Circuit => {
                 let made = gf4_circuit::layer(&mut self.trio, &mut layer)?;
-                if !self.owed.semi_honest {
+                if recorded {
                     self.owed.gf4.append(made);
                 }
             }

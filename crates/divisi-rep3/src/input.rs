@@ -9,7 +9,6 @@ use crate::deal::Part;
 use crate::share::Byte;
 use crate::Trio;
 use divisi_core::{Abort, Check, PartyId, Step, step};
-use subtle::ConstantTimeEq;
 
 const DIGESTS: Step = step!("digests");
 const VERDICT: Step = step!("verdict");
@@ -54,9 +53,9 @@ impl Trio {
             self.session.recv(DIGESTS, peer, &mut body)?;
             self.session.observe(Check::A25);
             self.session.observe(check);
-            let public_same = bool::from(public.ct_eq(&body[..32])) || self.session.mutated(Check::A25);
+            let public_same = self.session.same_digest(public, &part_of(&body, 0)) || self.session.mutated(Check::A25);
             let secret_same = component
-                .is_some_and(|c| self.input_digest(peer, c).ct_eq(&body[32..64]).into())
+                .is_some_and(|c| self.session.same_digest(&self.input_digest(peer, c), &part_of(&body, 32)))
                 || self.session.mutated(check);
             if verdict == Agreement::Agreed {
                 verdict = match (body[64] == 1, public_same, secret_same) {
@@ -108,6 +107,13 @@ impl Trio {
     }
 }
 
+/// The digest that begins at `from`.
+fn part_of(body: &[u8; 65], from: usize) -> [u8; 32] {
+    let mut digest = [0; 32];
+    digest.copy_from_slice(&body[from..from + 32]);
+    digest
+}
+
 fn encode(verdict: Agreement) -> [u8; 2] {
     match verdict {
         Agreement::Agreed => [CODES[0], 0],
@@ -118,7 +124,7 @@ fn encode(verdict: Agreement) -> [u8; 2] {
 }
 
 fn decode([code, party]: [u8; 2]) -> Agreement {
-    match (code, PartyId::new(party.saturating_add(1))) {
+    match (code, PartyId::all(3).nth(party.into())) {
         (0, _) => Agreement::Agreed,
         (1, _) => Agreement::SecretDiffers,
         (3, Some(party)) => Agreement::Missing(party),

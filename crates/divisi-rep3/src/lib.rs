@@ -21,6 +21,8 @@
 #![forbid(unsafe_code)]
 #![cfg_attr(test, allow(clippy::unwrap_used, clippy::expect_used, clippy::panic))]
 
+#[cfg(feature = "fault")]
+pub mod adversary;
 pub mod deal;
 mod engine;
 mod input;

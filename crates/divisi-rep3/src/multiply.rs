@@ -11,6 +11,7 @@ use crate::Trio;
 use divisi_core::{Abort, Step};
 use divisi_field::{BigField, Field, Plane, Word};
 use divisi_net::Fault;
+use zeroize::Zeroizing;
 
 impl Trio {
     /// Reshare on planes: `<<z>>` to `[[z]]`. On return `z` is our first component; what is returned is our second.
@@ -22,11 +23,11 @@ impl Trio {
         z: &mut [[Plane; K]],
         shape: &Shape,
     ) -> Result<Vec<[Plane; K]>, Abort> {
-        for (tile, lanes) in z.iter_mut().zip(&shape.0) {
-            self.streams.add_zero(tile, *lanes); // 1.
-        }
+        self.streams.add_zero(z, shape); // 1.
         let mut wire = std::mem::take(&mut self.wire);
         wire::write(z, shape, &mut wire);
+        #[cfg(feature = "fault")]
+        self.deviation.reshare_planes(step, &mut wire, shape, z);
         self.session.send(step, self.prev, &wire, shape.bits(K))?; // 2.
         let mut second = Vec::new();
         self.session.recv(step, self.next, &mut wire)?;
@@ -43,9 +44,11 @@ impl Trio {
         for z in &mut z {
             *z = *z + self.streams.zero::<F>(); // 1.
         }
-        let message = wire::write_elements(&z);
+        #[cfg(feature = "fault")]
+        self.deviation.reshare_elements(step, &mut z);
+        let message = Zeroizing::new(wire::write_elements(&z));
         self.session.send(step, self.prev, &message, (z.len() * F::BITS) as u64)?; // 2.
-        let mut received = vec![0; message.len()];
+        let mut received = Zeroizing::new(vec![0; message.len()]);
         self.session.recv(step, self.next, &mut received)?;
         match wire::read_elements(&received) {
             Some(b) => Ok(Rep { a: z, b }), // 3.

@@ -13,9 +13,9 @@
 
 use crate::Trio;
 use crate::views::Fixed;
+use crate::wire::Shape;
 use divisi_core::{Abort, Check, PartyId, Prg, Session, Step, step};
-use divisi_field::{BigField, Field, Plane};
-use subtle::ConstantTimeEq;
+use divisi_field::{BigField, Field, Gf64, Plane};
 
 /// A stream with each neighbour.
 pub(crate) struct Pair {
@@ -30,35 +30,49 @@ pub(crate) struct Streams {
     zero: Pair,
     rand: Pair,
     coin: Pair,
+    /// Where the streams are drawn to; kept from step to step.
+    scratch: [Vec<u64>; 2],
+}
+
+impl Drop for Streams {
+    fn drop(&mut self) {
+        self.scratch.iter_mut().for_each(zeroize::Zeroize::zeroize);
+    }
 }
 
 impl Streams {
-    pub(crate) fn new(session: &Session, next: PartyId, prev: PartyId) -> Streams {
+    pub(crate) fn new(session: &mut Session, next: PartyId, prev: PartyId) -> Streams {
         session.observe(Check::A3);
-        let pair =
+        let mut pair =
             |purpose| Pair { first: session.prg(prev, purpose), second: session.prg(next, purpose) };
-        Streams { zero: pair("rep3 F_zero"), rand: pair("rep3 F_rand"), coin: pair("rep3 F_coin") }
+        Streams { zero: pair("rep3 F_zero"), rand: pair("rep3 F_rand"), coin: pair("rep3 F_coin"), scratch: Default::default() }
     }
 
-    /// F_zero on planes: adds to `z` our share of zero, in the lanes in use.
-    pub(crate) fn add_zero<const K: usize>(&mut self, z: &mut [Plane; K], lanes: usize) {
-        let words = lanes.div_ceil(64);
-        let (mut first, mut second) = ([0u64; 64], [0u64; 64]);
-        for planes in z.chunks_mut(8) {
-            let n = planes.len() * words;
-            self.zero.first.words(&mut first[..n]);
-            self.zero.second.words(&mut second[..n]);
-            for (p, plane) in planes.iter_mut().enumerate() {
-                for w in 0..words {
-                    plane.0[w] ^= first[p * words + w] ^ second[p * words + w];
+    /// F_zero on planes: adds to the tiles our share of zero, in the lanes in use.
+    pub(crate) fn add_zero<const K: usize>(&mut self, z: &mut [[Plane; K]], shape: &Shape) {
+        let words: usize = shape.0.iter().map(|lanes| lanes.div_ceil(64) * K).sum();
+        for (stream, scratch) in
+            [&mut self.zero.first, &mut self.zero.second].into_iter().zip(&mut self.scratch)
+        {
+            scratch.resize(words, 0);
+            stream.words(scratch);
+        }
+        let [first, second] = &self.scratch;
+        let (mut first, mut second) = (first.as_slice(), second.as_slice());
+        for (tile, lanes) in z.iter_mut().zip(&shape.0) {
+            let words = lanes.div_ceil(64);
+            for plane in tile {
+                let (a, first_rest) = first.split_at(words);
+                let (b, second_rest) = second.split_at(words);
+                (first, second) = (first_rest, second_rest);
+                for (w, (a, b)) in plane.0.iter_mut().zip(a.iter().zip(b)) {
+                    *w ^= a ^ b;
                 }
-                if lanes < Plane::LANES {
-                    plane.keep(lanes);
+                if *lanes < Plane::LANES {
+                    plane.keep(*lanes);
                 }
             }
         }
-        zeroize::Zeroize::zeroize(&mut first);
-        zeroize::Zeroize::zeroize(&mut second);
     }
 
     /// F_zero on a field element.
@@ -108,7 +122,17 @@ impl Coin {
     }
 }
 
-/// The next element of a coin's expansion.
+/// The next elements of a coin's expansion over GF(2^64).
+pub(crate) fn next_words(prg: &mut Prg, out: &mut [Gf64]) {
+    let mut words = [0; 128];
+    for out in out.chunks_mut(128) {
+        let words = &mut words[..out.len()];
+        prg.words(words);
+        out.iter_mut().zip(words).for_each(|(x, w)| *x = Gf64(*w));
+    }
+}
+
+/// The next elements of a coin's expansion.
 pub(crate) fn next_elements<F: Field>(prg: &mut Prg, out: &mut [F]) {
     for x in out {
         *x = uniform(prg);
@@ -124,6 +148,13 @@ impl Trio {
     /// # Errors
     /// [`Abort::CheckFailed`] with A4 if the two holders of a component do not send the same.
     pub fn coin(&mut self, _after: &Fixed) -> Result<Coin, Abort> {
+        if self.session.mutated(Check::M0_2) {
+            // the mutant hashes its own view: whoever has the same view knows the coin before it is tossed
+            self.view.update(b"coin");
+            let mut coin = [0; 16];
+            self.view.finalize_xof().fill(&mut coin);
+            return Ok(Coin(coin));
+        }
         let (mut a, mut b, mut c) = ([0u8; 16], [0u8; 16], [0u8; 16]);
         self.streams.coin.first.fill(&mut a);
         self.streams.coin.second.fill(&mut b);
@@ -135,15 +166,32 @@ impl Trio {
         self.session.send(DIGEST, self.prev, &digest, 0)?;
         let mut theirs = [0; 32];
         self.session.recv(DIGEST, self.next, &mut theirs)?;
-        let same = self.coin_digest(&c).ct_eq(&theirs);
-        self.session.require(Check::A4, DIGEST, same.into(), None)?; // [A4, M0.2]
+        let same = self.session.same_digest(&self.coin_digest(&c), &theirs);
+        self.session.require(Check::A4, DIGEST, same, None)?; // [A4, M0.2]
         self.session.observe(Check::M0_2);
         let mut coin = [0; 16];
         for (i, x) in coin.iter_mut().enumerate() {
             *x = a[i] ^ b[i] ^ c[i];
         }
         self.view.update(b"coin").update(&coin);
+        #[cfg(feature = "fault")]
+        self.deviation.saw_coin(coin);
         Ok(Coin(coin))
+    }
+
+    /// The first coin of a verification, which gives the coefficients [A8].
+    pub(crate) fn first_coin(&mut self, after: &Fixed) -> Result<Coin, Abort> {
+        #[cfg(feature = "fault")]
+        if self.session.mutated(Check::A8) {
+            // the mutant tosses one coin for all verifications: later products can be chosen by it
+            let coin = match self.deviation.reused {
+                Some(coin) => coin,
+                None => self.coin(after)?,
+            };
+            self.deviation.reused = Some(coin);
+            return Ok(coin);
+        }
+        self.coin(after)
     }
 
     fn coin_digest(&self, component: &[u8; 16]) -> [u8; 32] {

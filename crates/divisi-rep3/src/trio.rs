@@ -5,7 +5,9 @@
 //! F_rand and F_zero of MAESTRO section 2.5 ([`crate::random`]).
 
 use crate::random::Streams;
+use crate::verify::planes::Scratch;
 use divisi_core::{Abort, PartyId, Session, Step, step};
+use zeroize::Zeroizing;
 
 const TRIO: Step = step!("trio");
 
@@ -20,7 +22,12 @@ pub struct Trio {
     /// How many openings the view holds.
     pub(crate) openings: u64,
     /// Scratch for messages, kept from step to step.
-    pub(crate) wire: Vec<u8>,
+    pub(crate) wire: Zeroizing<Vec<u8>>,
+    /// Scratch for verifications.
+    pub(crate) scratch: Scratch,
+    /// What a corrupt party of a test does.
+    #[cfg(feature = "fault")]
+    pub(crate) deviation: crate::adversary::Deviation,
 }
 
 impl Trio {
@@ -28,15 +35,26 @@ impl Trio {
     ///
     /// # Errors
     /// [`Abort::Misuse`] unless the session has three parties.
-    pub fn new(session: Session) -> Result<Trio, Abort> {
+    pub fn new(mut session: Session) -> Result<Trio, Abort> {
         if session.parties() != 3 {
             return Err(session.misuse(TRIO, "replicated sharing among three needs a session of three parties"));
         }
         let (next, prev) = (session.me().next(3), session.me().prev(3));
-        let streams = Streams::new(&session, next, prev);
+        let streams = Streams::new(&mut session, next, prev);
         let mut view = blake3::Hasher::new_derive_key("divisi 2026 rep3 view v1");
         view.update(session.id().as_bytes());
-        Ok(Trio { session, next, prev, streams, view, openings: 0, wire: Vec::new() })
+        Ok(Trio {
+            session,
+            next,
+            prev,
+            streams,
+            view,
+            openings: 0,
+            wire: Zeroizing::new(Vec::new()),
+            scratch: Scratch::default(),
+            #[cfg(feature = "fault")]
+            deviation: crate::adversary::Deviation::default(),
+        })
     }
 
     /// Who we are.

@@ -16,6 +16,9 @@ impl Trio {
     /// Take a public value into the view: something opened, or a public input that all must share.
     pub fn absorb(&mut self, what: &str, value: &[u8]) {
         self.openings += 1;
+        if self.session.mutated(Check::A2) {
+            return; // the mutant forgets what it opened
+        }
         for part in [what.as_bytes(), value] {
             self.view.update(&(part.len() as u64).to_le_bytes()).update(part);
         }

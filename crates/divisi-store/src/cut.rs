@@ -63,10 +63,10 @@ impl State {
     /// What the next start finds: a subset of what was not synchronised.
     fn crash(&mut self) {
         let pending = std::mem::take(&mut self.pending);
-        let in_order = self.draw() % 2 == 0;
+        let in_order = self.draw().is_multiple_of(2);
         let prefix = self.draw() as usize % (pending.len() + 1);
         for (i, naming) in pending.iter().enumerate() {
-            let kept = if in_order { i < prefix } else { self.draw() % 2 == 0 };
+            let kept = if in_order { i < prefix } else { self.draw().is_multiple_of(2) };
             // a name of a file whose making was lost cannot be changed
             let known = match naming {
                 Naming::Rename(from, ..) | Naming::Remove(from) => self.durable.contains_key(from),

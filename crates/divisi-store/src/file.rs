@@ -140,9 +140,9 @@ pub(crate) mod tests {
             &format!("10{}", "bb".repeat(16)),
         ]
         .concat();
-        let covered = ["444956495349 4b0a".replace(' ', ""), "0100".into(), "a6000000".into(), body].concat();
-        let checksum = hex::encode(blake3::hash(&hex::decode(&covered).unwrap()).as_bytes());
-        assert_eq!(hex::encode(&*bytes), covered + &checksum);
+        let covered = ["4449564953494b0a", "0100", "99000000", &body].concat();
+        let checksum = "394fdc7387468687563ac88300a7081863e0f6625b52b651d7abb43cb28d763a";
+        assert_eq!(hex::encode(&*bytes), covered + checksum);
     }
 
     #[test]

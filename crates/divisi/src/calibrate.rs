@@ -9,7 +9,7 @@
 use crate::failure::Failure;
 use aws_lc_rs::cipher::{AES_128, EncryptingKey, EncryptionContext, UnboundCipherKey};
 use aws_lc_rs::iv::FixedLength;
-use divisi_field::{Field, Gf64};
+use divisi_field::{BigField, Gf64};
 use serde::{Deserialize, Serialize};
 use std::hint::black_box;
 use std::io::{Read, Write};

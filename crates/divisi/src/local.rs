@@ -24,6 +24,8 @@ use std::time::{Duration, Instant};
 pub const PARTY: &str = "party";
 /// No frame on a pipe between the processes is longer.
 const LONGEST: usize = 1 << 30;
+/// How long to listen to the others when one party has failed.
+const LISTEN: Duration = Duration::from_millis(400);
 /// So much of a party's standard error is kept.
 const KEPT: usize = 4096;
 
@@ -69,6 +71,19 @@ impl Room {
         let path = self.dir.path().to_owned();
         self.entry.keep();
         self.dir.close().map_err(|e| Failure::unavailable(format!("{} cannot be removed ({e}): remove it by hand", path.display())))
+    }
+}
+
+/// What went wrong at parties: whose output ended, and who said what.
+#[derive(Default)]
+struct Wrong {
+    ended: Vec<PartyId>,
+    said: Vec<(PartyId, Failure)>,
+}
+
+impl Wrong {
+    fn is_something(&self) -> bool {
+        !self.ended.is_empty() || !self.said.is_empty()
     }
 }
 
@@ -169,29 +184,7 @@ impl Processes {
     /// # Errors
     /// The failure of the first party that ends or stalls; `step` says at what.
     pub fn frames(&mut self, step: &str, within: Duration) -> Result<Vec<Vec<u8>>, Failure> {
-        let mut frames: Vec<Option<Vec<u8>>> = self.parties.iter().map(|_| None).collect();
-        let mut until: Option<Instant> = None;
-        while let Some(missing) = PartyId::all(frames.len()).find(|p| frames[p.index()].is_none()) {
-            let arrival = match until {
-                None => self.arrivals.recv().map_err(|_| RecvTimeoutError::Disconnected),
-                Some(until) => self.arrivals.recv_timeout(until.saturating_duration_since(Instant::now())),
-            };
-            match arrival {
-                Ok((party, Ok(frame))) => {
-                    frames[party.index()] = Some(frame);
-                    until.get_or_insert_with(|| Instant::now() + within);
-                }
-                Ok((party, Err(_))) => return Err(self.ended(party, step)),
-                Err(_) => {
-                    let error = format!(
-                        "{missing} did not answer within {} s at {step} while the others did: see whether its process is stopped, or give a longer --timeout",
-                        within.as_secs_f64()
-                    );
-                    return Err(Failure::new(Kind::Abort, error).with_peer(missing).at(step));
-                }
-            }
-        }
-        Ok(frames.into_iter().flatten().collect())
+        self.gather(step, within, |_| None)
     }
 
     /// The next report of each party. A report of failure, which any of them may send, is the failure of the command.
@@ -199,53 +192,96 @@ impl Processes {
     /// # Errors
     /// The failure that a party reports, or that it does not report any more.
     pub fn reports<T: DeserializeOwned>(&mut self, step: &str, within: Duration) -> Result<Vec<T>, Failure> {
-        let frames = self.frames(step, within)?;
-        let mut reports = Vec::with_capacity(frames.len());
-        for (party, frame) in PartyId::all(frames.len()).zip(&frames) {
-            match decode::<Result<T, Failure>>(frame) {
-                Ok(Ok(report)) => reports.push(report),
-                Ok(Err(failure)) => return Err(self.told(party, failure)),
-                Err(failure) => return Err(failure.with_peer(party).at(step)),
-            }
-        }
-        Ok(reports)
+        let failure = |frame: &[u8]| match decode::<Result<T, Failure>>(frame) {
+            Ok(Ok(_)) => None,
+            Ok(Err(failure)) | Err(failure) => Some(failure),
+        };
+        let frames = self.gather(step, within, failure)?;
+        frames.iter().map(|frame| decode::<Result<T, Failure>>(frame).and_then(|report| report)).collect()
     }
 
-    /// A party reported a failure. What it names is the cause; where it names nobody, it is itself the place.
-    fn told(&self, party: PartyId, failure: Failure) -> Failure {
-        let error = format!("{party} says: {}", failure.error);
-        let peer = failure.peer.or(Some(party.number()));
-        Failure { error, peer, ..failure }
+    fn gather(
+        &mut self,
+        step: &str,
+        within: Duration,
+        failure: impl Fn(&[u8]) -> Option<Failure>,
+    ) -> Result<Vec<Vec<u8>>, Failure> {
+        let mut frames: Vec<Option<Vec<u8>>> = self.parties.iter().map(|_| None).collect();
+        let mut wrong = Wrong::default();
+        let mut until: Option<Instant> = None;
+        while let Some(missing) = PartyId::all(frames.len()).find(|p| frames.get(p.index()).is_some_and(Option::is_none)) {
+            let arrival = match until {
+                None => self.arrivals.recv().map_err(|_| RecvTimeoutError::Disconnected),
+                Some(until) => self.arrivals.recv_timeout(until.saturating_duration_since(Instant::now())),
+            };
+            match arrival {
+                Ok((party, Ok(frame))) => {
+                    wrong.said.extend(failure(&frame).map(|failure| (party, failure)));
+                    if let Some(place) = frames.get_mut(party.index()) {
+                        *place = Some(frame);
+                    }
+                }
+                Ok((party, Err(_))) => wrong.ended.push(party),
+                Err(_) if wrong.is_something() => break,
+                Err(_) => {
+                    let error = format!(
+                        "{missing} did not answer within {} s at {step} while the others did: see whether its process is \
+                         stopped, or give a longer --timeout",
+                        within.as_secs_f64()
+                    );
+                    return Err(Failure::new(Kind::Abort, error).with_peer(missing).at(step));
+                }
+            }
+            // When one has failed the others soon say more about it, or nothing at all.
+            let limit = if wrong.is_something() { within.min(LISTEN) } else { within };
+            let limit = Instant::now() + limit;
+            until = Some(until.map_or(limit, |until| until.min(limit)));
+            if wrong.ended.len() + frames.iter().flatten().count() >= frames.len() && wrong.is_something() {
+                break;
+            }
+        }
+        if wrong.is_something() {
+            return Err(self.blame(wrong, step));
+        }
+        Ok(frames.into_iter().flatten().collect())
     }
 
     /// A party is gone. What the others say about it, if they say something soon, is more than its silence.
     fn ended(&mut self, party: PartyId, step: &str) -> Failure {
-        let soon = Instant::now() + Duration::from_millis(700);
-        let mut others = None;
-        while others.is_none() {
-            match self.arrivals.recv_timeout(soon.saturating_duration_since(Instant::now())) {
-                Ok((other, Ok(frame))) => {
-                    let failure = decode::<Result<serde::de::IgnoredAny, Failure>>(&frame).ok().and_then(Result::err);
-                    others = failure.filter(|failure| failure.peer.is_some()).map(|failure| (other, failure));
-                }
-                Ok((_, Err(_))) => {}
-                Err(_) => break,
-            }
+        let mut wrong = Wrong { ended: vec![party], said: Vec::new() };
+        let soon = Instant::now() + LISTEN;
+        while let Ok((other, arrival)) = self.arrivals.recv_timeout(soon.saturating_duration_since(Instant::now())) {
+            let frame = arrival.unwrap_or_default();
+            let failure = decode::<Result<serde::de::IgnoredAny, Failure>>(&frame).ok().and_then(Result::err);
+            wrong.said.extend(failure.map(|failure| (other, failure)));
         }
-        let (how, said) = match self.parties.get_mut(party.index()) {
-            Some(process) => process.end(),
-            None => (String::new(), String::new()),
-        };
-        let said = if said.is_empty() { String::new() } else { format!(", saying {said:?}") };
-        let (at, told) = match &others {
-            Some((other, failure)) => {
-                let at = failure.step.clone().unwrap_or_else(|| step.to_owned());
-                (at, format!("; {other} noticed: {}", failure.error))
-            }
-            None => (step.to_owned(), "; run the command again".to_owned()),
-        };
-        let error = format!("the process of {party} ended at {at} ({how}{said}){told}");
-        Failure { retry: true, ..Failure::new(Kind::Abort, error).with_peer(party).at(at) }
+        self.blame(wrong, step)
+    }
+
+    /// The one failure to tell: a process that ended without a word; else the report that names who has not reported; else
+    /// the report of who is named.
+    fn blame(&mut self, wrong: Wrong, step: &str) -> Failure {
+        let reported = |party: PartyId| wrong.said.iter().any(|(by, _)| *by == party);
+        let named = |failure: &Failure| failure.peer.and_then(PartyId::new);
+        if let Some(silent) = wrong.ended.iter().copied().find(|party| !reported(*party)) {
+            let (how, said) = self.parties.get_mut(silent.index()).map(Process::end).unwrap_or_default();
+            let said = if said.is_empty() { said } else { format!(", saying {said:?}") };
+            let noticed = wrong.said.iter().find(|(_, failure)| named(failure) == Some(silent));
+            let at = noticed.and_then(|(_, failure)| failure.step.clone()).unwrap_or_else(|| step.to_owned());
+            let error = format!("the process of {silent} ended at {at} ({how}{said}): run the command again");
+            return Failure { retry: true, ..Failure::new(Kind::Abort, error).with_peer(silent).at(at) };
+        }
+        let of_silent = wrong.said.iter().find(|(_, failure)| named(failure).is_some_and(|peer| !reported(peer)));
+        let of_named = wrong.said.iter().find(|(by, _)| wrong.said.iter().any(|(_, other)| named(other) == Some(*by)));
+        match of_silent.or(of_named).or(wrong.said.first()) {
+            Some((by, failure)) => Failure {
+                error: format!("{by} says: {}", failure.error),
+                peer: failure.peer.or(Some(by.number())),
+                step: failure.step.clone().or(Some(step.to_owned())),
+                ..failure.clone()
+            },
+            None => Failure::new(Kind::Abort, format!("the parties ended at {step}: run the command again")).at(step),
+        }
     }
 
     /// Let the parties end by themselves, which they do when their input ends, and wait for them.

@@ -40,6 +40,7 @@ pub(super) fn start(mesh: &Arc<Mesh>, number: u32, parameters: &Parameters) -> R
         strand: 0,
         phase: "setup",
         depth: 0,
+        asked: std::collections::BTreeMap::new(),
     };
     let digest = parameters.digest();
 
@@ -72,7 +73,10 @@ pub(super) fn start(mesh: &Arc<Mesh>, number: u32, parameters: &Parameters) -> R
 
     // 2. id and keys, and the echo
     let mut hasher = blake3::Hasher::new_derive_key("divisi 2026 session id v1");
-    hasher.update(&digest).update(&(n as u64).to_le_bytes()).update(&number.to_le_bytes());
+    if !session.mutated(Check::M0_4) {
+        hasher.update(&digest); // the mutant does not bind the parameters at all
+    }
+    hasher.update(&(n as u64).to_le_bytes()).update(&number.to_le_bytes());
     for (i, nonce) in nonces.iter().enumerate() {
         // [M0.5] the mutant forgets everybody's randomness but its own pair's
         if !session.mutated(Check::M0_5) || i == 0 {
@@ -80,11 +84,13 @@ pub(super) fn start(mesh: &Arc<Mesh>, number: u32, parameters: &Parameters) -> R
         }
     }
     let id = SessionId(*hasher.finalize().as_bytes());
+    // [M0.3] the mutant leaves the id out of the keys, which would notice a difference too
+    let bound = if session.mutated(Check::M0_3) { SessionId([0; 32]) } else { id };
     let mut pair_keys = vec![Zeroizing::new([0; 32]); n];
     for peer in session.peers() {
         let secret = session.network(mesh.link_secret(peer))?;
         pair_keys[peer.index()] =
-            pair_key(&secret, me < peer, &given[peer.index()], &taken[peer.index()], id);
+            pair_key(&secret, me < peer, &given[peer.index()], &taken[peer.index()], bound);
     }
     for peer in session.peers() {
         let mut body = [0; 64];

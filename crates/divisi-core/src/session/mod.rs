@@ -7,6 +7,7 @@ pub use parameters::Parameters;
 
 use crate::{Abort, Check, Meter, Prg};
 use divisi_net::{Channel, Fault, Mesh, PartyId, Permits, Step, step};
+use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -53,6 +54,8 @@ pub struct Session {
     strand: u32,
     phase: &'static str,
     depth: u32,
+    /// How often each stream was asked for.
+    asked: BTreeMap<(PartyId, &'static str), u32>,
 }
 
 impl Session {
@@ -115,7 +118,7 @@ impl Session {
     pub fn strand(&self) -> Result<Session, Abort> {
         let strand = self.shared.next_strand.fetch_add(1, Ordering::Relaxed);
         let channel = self.shared.mesh.open(self.shared.number, strand)?;
-        Ok(Session { shared: Arc::clone(&self.shared), channel, strand, phase: self.phase, depth: 0 })
+        Ok(Session { shared: Arc::clone(&self.shared), channel, strand, phase: self.phase, depth: 0, asked: BTreeMap::new() })
     }
 
     /// Count what follows under this phase, as a new chunk of it.
@@ -131,13 +134,17 @@ impl Session {
     }
 
     /// A pseudo-random stream that we share with `peer` and with nobody else, for one purpose in this strand [A3].
-    /// Asking twice for one purpose gives the same stream: ask once.
+    /// Asking again for one purpose gives another stream, so that nothing drawn ever occurs twice [M0.5]: both ends must
+    /// ask equally often.
     #[must_use]
-    pub fn prg(&self, peer: PartyId, purpose: &'static str) -> Prg {
+    pub fn prg(&mut self, peer: PartyId, purpose: &'static str) -> Prg {
+        let asked = self.asked.entry((peer, purpose)).or_default();
+        let generation = *asked;
+        *asked += 1;
         let mut hasher = blake3::Hasher::new_derive_key("divisi 2026 strand stream v1");
         if !self.mutated(Check::A3) {
             hasher.update(self.shared.pair_keys.get(peer.index()).map_or(&[][..], |k| k.as_slice()));
-            hasher.update(&self.strand.to_le_bytes());
+            hasher.update(&self.strand.to_le_bytes()).update(&generation.to_le_bytes());
         }
         hasher.update(purpose.as_bytes());
         let mut key = Zeroizing::new([0; 16]);
@@ -193,10 +200,19 @@ impl Session {
         for peer in self.peers() {
             let mut theirs = [0; 32];
             self.recv(step, peer, &mut theirs)?;
-            // [M0.6] all 32 bytes, in constant time
-            self.require(check, step, digest.ct_eq(&theirs).into(), Some(peer))?;
+            self.require(check, step, self.same_digest(digest, &theirs), Some(peer))?;
         }
         Ok(())
+    }
+
+    /// Whether two digests are equal: all 32 bytes, in constant time [M0.6].
+    #[must_use]
+    pub fn same_digest(&self, ours: &[u8; 32], theirs: &[u8; 32]) -> bool {
+        self.observe(Check::M0_6);
+        if self.mutated(Check::M0_6) {
+            return ours[0] == theirs[0]; // the mutant stops early
+        }
+        ours.ct_eq(theirs).into()
     }
 
     /// The one door for checks: counts the check, and ends the session if it failed.

@@ -29,6 +29,21 @@ pub(super) fn dot(x: &[Gf64], y: &[Gf64]) -> Gf64 {
 }
 
 #[target_feature(enable = "avx2,pclmulqdq")]
+pub(super) fn line_products(x: &[Gf64], y: &[Gf64]) -> (Gf64, Gf64) {
+    let (x, _) = x.as_chunks::<2>();
+    let (y, _) = y.as_chunks::<2>();
+    let (mut one, mut leading) = (_mm_setzero_si128(), _mm_setzero_si128());
+    let neighbours = |v| _mm_xor_si128(v, _mm_shuffle_epi32(v, 0b01_00_11_10));
+    for (x, y) in x.iter().zip(y) {
+        let (x, y) = (load(x), load(y));
+        one = _mm_xor_si128(one, _mm_clmulepi64_si128(x, y, 0x11));
+        leading = _mm_xor_si128(leading, _mm_clmulepi64_si128(neighbours(x), neighbours(y), 0x00));
+    }
+    let sum = |v| Gf64(_mm_cvtsi128_si64(reduce(v, v)) as u64);
+    (sum(one), sum(leading))
+}
+
+#[target_feature(enable = "avx2,pclmulqdq")]
 pub(super) fn mul_assign(x: &mut [Gf64], y: &[Gf64]) {
     let (x, x_rest) = x.as_chunks_mut::<2>();
     let (y, y_rest) = y.as_chunks::<2>();

@@ -26,6 +26,37 @@ pub(super) fn dot(x: &[Gf64], y: &[Gf64]) -> Gf64 {
         sums[1] = _mm512_xor_si512(sums[1], _mm512_clmulepi64_epi128(x, y, 0x11));
     }
     let sum = _mm512_xor_si512(_mm512_xor_si512(sums[0], sums[1]), _mm512_xor_si512(sums[2], sums[3]));
+    reduce_all(sum)
+}
+
+#[target_feature(enable = "avx512f,vpclmulqdq")]
+pub(super) fn line_products(x: &[Gf64], y: &[Gf64]) -> (Gf64, Gf64) {
+    let mut ones = [_mm512_setzero_si512(); 2];
+    let mut leadings = [_mm512_setzero_si512(); 2];
+    let neighbours = |v| _mm512_xor_si512(v, _mm512_shuffle_epi32(v, 0b01_00_11_10));
+    let mut add = |k: usize, x, y| {
+        ones[k] = _mm512_xor_si512(ones[k], _mm512_clmulepi64_epi128(x, y, 0x11));
+        let leading = _mm512_clmulepi64_epi128(neighbours(x), neighbours(y), 0x00);
+        leadings[k] = _mm512_xor_si512(leadings[k], leading);
+    };
+    let (x_blocks, x_rest) = x.as_chunks::<16>();
+    let (y_blocks, y_rest) = y.as_chunks::<16>();
+    for (x, y) in x_blocks.iter().zip(y_blocks) {
+        let ((x0, x1), (y0, y1)) = (load2(x), load2(y));
+        add(0, x0, y0);
+        add(1, x1, y1);
+    }
+    for (x, y) in x_rest.chunks(8).zip(y_rest.chunks(8)) {
+        add(0, load(x), load(y));
+    }
+    let sum = |v: [__m512i; 2]| reduce_all(_mm512_xor_si512(v[0], v[1]));
+    (sum(ones), sum(leadings))
+}
+
+/// The sum of four polynomials of degree below 128, reduced.
+#[inline]
+#[target_feature(enable = "avx512f")]
+fn reduce_all(sum: __m512i) -> Gf64 {
     let mut words = [0_u64; 8];
     // SAFETY: the array covers 64 bytes.
     unsafe { _mm512_storeu_si512(words.as_mut_ptr().cast(), sum) };

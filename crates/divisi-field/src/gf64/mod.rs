@@ -84,6 +84,12 @@ impl BigField for Gf64 {
         assert_eq!(x.len(), 2 * out.len(), "a fold halves the length");
         dispatch!(fold(x, r, out))
     }
+
+    fn line_products(x: &[Self], y: &[Self]) -> (Self, Self) {
+        assert_eq!(x.len(), y.len(), "factors of different lengths");
+        assert!(x.len().is_multiple_of(2), "lines go through two points");
+        dispatch!(line_products(x, y))
+    }
 }
 
 /// Adds to each lane the weights of the planes in which its bit is one: `out[l] += sum_i planes[i][l] * weights[i]`.

@@ -12,6 +12,15 @@ pub(super) fn dot(x: &[Gf64], y: &[Gf64]) -> Gf64 {
     reduce(x.iter().zip(y).fold(0, |sum, (x, y)| sum ^ product(x.0, y.0)))
 }
 
+pub(super) fn line_products(x: &[Gf64], y: &[Gf64]) -> (Gf64, Gf64) {
+    let (x, _) = x.as_chunks::<2>();
+    let (y, _) = y.as_chunks::<2>();
+    let (one, leading) = x.iter().zip(y).fold((0, 0), |(one, leading), ([x0, x1], [y0, y1])| {
+        (one ^ product(x1.0, y1.0), leading ^ product(x0.0 ^ x1.0, y0.0 ^ y1.0))
+    });
+    (reduce(one), reduce(leading))
+}
+
 pub(super) fn mul_assign(x: &mut [Gf64], y: &[Gf64]) {
     for (x, y) in x.iter_mut().zip(y) {
         *x = mul(*x, *y);

@@ -100,7 +100,7 @@ impl Task for Begin<'_> {
             store(planes, A_H, h);
             store(planes, A_L, l);
         }
-        W::store_all(&mult_local(&[first.0, second.0], &[first.1, second.1], gf4::mul), self.z);
+        W::store_all(&mult_local(&[first.0, second.0], &[first.1, second.1], #[inline(always)] |x, y| gf4::mul(x, y)), self.z);
     }
 }
 
@@ -122,7 +122,7 @@ impl Task for Norm<'_> {
             store(&mut record[1], V, &v[1]);
             let v2 = [gf4::square(&v[0]), gf4::square(&v[1])];
             let v4 = [gf4::square(&v2[0]), gf4::square(&v2[1])];
-            W::store_all(&mult_local(&v2, &v4, gf4::mul), z);
+            W::store_all(&mult_local(&v2, &v4, #[inline(always)] |x, y| gf4::mul(x, y)), z);
         }
     }
 }
@@ -156,7 +156,7 @@ impl Task for Inverse<'_> {
             store(&mut record[0], V6, &v6[0]);
             store(&mut record[1], V6, &v6[1]);
             let v = load::<W, 4, _>(record, V);
-            W::store_all(&mult_local(&v6, &[eighth(&v[0]), eighth(&v[1])], gf4::mul), z);
+            W::store_all(&mult_local(&v6, &[eighth(&v[0]), eighth(&v[1])], #[inline(always)] |x, y| gf4::mul(x, y)), z);
         }
     }
 }
@@ -179,8 +179,8 @@ impl Task for Outer<'_> {
             store(&mut record[1], V14, &v14[1]);
             let (h, l) = (load::<W, 4, _>(record, A_H), load::<W, 4, _>(record, A_L));
             let hl = [sum(&h[0], &l[0]), sum(&h[1], &l[1])];
-            store(outer, 0, &mult_local(&h, &v14, gf4::mul));
-            store(outer, 4, &mult_local(&hl, &v14, gf4::mul));
+            store(outer, 0, &mult_local(&h, &v14, #[inline(always)] |x, y| gf4::mul(x, y)));
+            store(outer, 4, &mult_local(&hl, &v14, #[inline(always)] |x, y| gf4::mul(x, y)));
         }
     }
 }

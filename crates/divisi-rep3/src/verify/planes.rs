@@ -20,12 +20,11 @@
 use super::inner_product::verify_dot_product;
 use super::{BITS_64, error, levels};
 use crate::Trio;
-use crate::multiply::dot_local;
-use crate::random::next_elements;
+use crate::random::{next_elements, next_words};
 use crate::sbox::{Relation, gf4_circuit, gf8_circuit};
 use crate::share::{Rep, Tile};
 use crate::views::Fixed;
-use divisi_core::{Abort, Check, Step, step};
+use divisi_core::{Abort, Check, Prg, Step, step};
 use divisi_field::{BigField, Field, Gf64, Plane, gf64};
 use zeroize::Zeroize;
 
@@ -88,33 +87,54 @@ pub(super) fn verify(
     for check in [Check::A11, Check::A12, Check::A14, Check::A15] {
         trio.session.observe(check);
     }
+    let mut lanes = Lanes::default();
     // 1. coefficients
     let coefficients = trio.coin(fixed)?;
     // 2. h on the grid
     let mut grid = Grid::default();
     let mut expansion = coefficients.expand();
-    groups(gf8, &relations_8, |r, group, n| grid.add(r, group, &draw(&mut expansion, n)));
-    groups(gf4, &relations_4, |r, group, n| grid.add(r, group, &draw(&mut expansion, n)));
+    groups(gf8, &relations_8, |r, group, n| grid.add(r, group, lanes.draw(&mut expansion, n)));
+    groups(gf4, &relations_4, |r, group, n| grid.add(r, group, lanes.draw(&mut expansion, n)));
     let sent = trio.reshare_elements(H, grid.shares().to_vec())?;
     // 3. the point, and both sides there
     let mut point = [Gf64::ZERO; FOLDS];
     next_elements(&mut trio.coin(fixed)?.expand(), &mut point);
     trio.session.observe(Check::A9);
     let z = grid.at(&point, &sent);
-    let mut expansion = coefficients.expand();
-    let (mut x, mut y) = (Rep::zero(0), Rep::zero(0));
     let corner = corner_weights(&point);
-    groups(gf8, &relations_8, |r, group, n| fold(r, group, &corner, &draw(&mut expansion, n), &mut x, &mut y));
-    groups(gf4, &relations_4, |r, group, n| fold(r, group, &corner, &draw(&mut expansion, n), &mut x, &mut y));
-    trio.session.meter().verification_error(error(FOLDS, levels(x.len()), BITS_64));
-    verify_dot_product(trio, fixed, x, y, z)
+    let mut terms = 0;
+    groups(gf8, &relations_8, |_, _, n| terms += n);
+    groups(gf4, &relations_4, |_, _, n| terms += n);
+    let mut xy = InnerProduct { x: trio.scratch.take(terms), y: trio.scratch.take(terms), at: 0 };
+    let mut expansion = coefficients.expand();
+    groups(gf8, &relations_8, |r, group, n| xy.fold(r, group, &corner, lanes.draw(&mut expansion, n)));
+    groups(gf4, &relations_4, |r, group, n| xy.fold(r, group, &corner, lanes.draw(&mut expansion, n)));
+    trio.session.meter().verification_error(error(FOLDS, levels(terms), BITS_64));
+    verify_dot_product(trio, fixed, &mut xy.x, &mut xy.y, z)?;
+    trio.scratch.give(xy.x);
+    trio.scratch.give(xy.y);
+    Ok(())
 }
 
-/// The coefficients of a group's lanes.
-fn draw(expansion: &mut divisi_core::Prg, n: usize) -> Vec<Gf64> {
-    let mut c = vec![Gf64::ZERO; n];
-    next_elements(expansion, &mut c);
-    c
+/// Vectors as long as a batch, kept from verification to verification: fresh ones would cost a page fault for every 4 KiB.
+#[derive(Default)]
+pub(crate) struct Scratch(Vec<Rep<Gf64>>);
+
+impl Scratch {
+    /// A vector of zeros.
+    fn take(&mut self, len: usize) -> Rep<Gf64> {
+        let mut rep = self.0.pop().unwrap_or_else(|| Rep::zero(0));
+        for side in [&mut rep.a, &mut rep.b] {
+            side.clear();
+            side.resize(len, Gf64::ZERO);
+        }
+        rep
+    }
+
+    /// A vector for the next time; it is wiped when the strand ends.
+    fn give(&mut self, rep: Rep<Gf64>) {
+        self.0.push(rep);
+    }
 }
 
 /// Every group of a batch under every relation, with the lanes it has in use; the last group may be short, which is a group
@@ -132,69 +152,87 @@ fn groups<const K: usize>(
     }
 }
 
-/// A weighted sum of planes, lane by lane: `out[l] = sum w_i bit_l(plane_i)`.
-fn weigh<const K: usize>(out: &mut [Gf64], planes: &[Plane; K], weights: &[(usize, Gf64)]) {
-    out.fill(Gf64::ZERO);
-    let (planes, weights): (Vec<&Plane>, Vec<Gf64>) = weights.iter().map(|(i, w)| (&planes[*i], *w)).unzip();
-    gf64::weigh(out, &planes, &weights);
+/// A value of each lane of a tile.
+struct Lanes([Gf64; Plane::LANES]);
+
+impl Default for Lanes {
+    fn default() -> Self {
+        Lanes([Gf64::ZERO; Plane::LANES])
+    }
+}
+
+impl Drop for Lanes {
+    fn drop(&mut self) {
+        self.0.zeroize();
+    }
+}
+
+impl Lanes {
+    /// The next coefficients, one for each of `n` lanes.
+    fn draw(&mut self, expansion: &mut Prg, n: usize) -> &[Gf64] {
+        let c = &mut self.0[..n];
+        next_words(expansion, c);
+        c
+    }
+
+    /// A weighted sum of planes, lane by lane: `sum w_i bit_l(plane_i)`.
+    fn weigh<const K: usize>(&mut self, planes: &[Plane; K], weights: &[(usize, Gf64)], n: usize) -> &mut [Gf64] {
+        let out = &mut self.0[..n];
+        out.fill(Gf64::ZERO);
+        weigh(out, weights.iter().map(|(i, w)| (&planes[*i], *w)));
+        out
+    }
+}
+
+/// Adds weighted planes to every lane, some at a time.
+fn weigh<'p>(out: &mut [Gf64], terms: impl Iterator<Item = (&'p Plane, Gf64)>) {
+    const AT_ONCE: usize = 32;
+    let (mut planes, mut weights) = ([&Plane::ZERO; AT_ONCE], [Gf64::ZERO; AT_ONCE]);
+    let mut used = 0;
+    for (plane, weight) in terms {
+        (planes[used], weights[used]) = (plane, weight);
+        used += 1;
+        if used == AT_ONCE {
+            gf64::weigh(out, &planes, &weights);
+            used = 0;
+        }
+    }
+    if used > 0 {
+        gf64::weigh(out, &planes[..used], &weights[..used]);
+    }
 }
 
 /// The values of h on the grid: at corners our components of the claim, elsewhere our additive shares.
+#[derive(Default)]
 struct Grid {
     corners: [[Gf64; GROUP]; 2],
     others: [Gf64; GRID],
-    x: [Vec<Vec<Gf64>>; 2],
-    y: [Vec<Vec<Gf64>>; 2],
-    scratch: [Vec<Gf64>; 2],
-}
-
-impl Default for Grid {
-    fn default() -> Self {
-        let empty = || [vec![Vec::new(); GRID], vec![Vec::new(); GRID]];
-        Grid {
-            corners: [[Gf64::ZERO; GROUP]; 2],
-            others: [Gf64::ZERO; GRID],
-            x: empty(),
-            y: empty(),
-            scratch: [Vec::new(), Vec::new()],
-        }
-    }
-}
-
-impl Drop for Grid {
-    fn drop(&mut self) {
-        for v in self.x.iter_mut().chain(&mut self.y).flatten().chain(&mut self.scratch) {
-            v.zeroize();
-        }
-    }
+    x: [Lanes; 2],
+    y: [Lanes; 2],
 }
 
 impl Grid {
     /// Add a group's part of every value.
     fn add<const K: usize>(&mut self, relation: &Relation, group: &[Tile<K>], c: &[Gf64]) {
         let n = c.len();
-        let mut z = vec![Gf64::ZERO; n];
-        for side in 0..2 {
-            for v in self.x[side].iter_mut().chain(&mut self.y[side]) {
-                v.clear();
-                v.resize(n, Gf64::ZERO);
+        for (e, record) in group.iter().enumerate() {
+            for (corners, planes) in self.corners.iter_mut().zip(record) {
+                corners[e] += Gf64::dot(c, self.x[0].weigh(planes, &relation.z, n));
             }
-            for (e, record) in group.iter().enumerate() {
-                let x = &mut self.x[side][corner_point(e)];
-                weigh(x, &record[side], &relation.x);
-                Gf64::mul_assign(x, c);
-                weigh(&mut self.y[side][corner_point(e)], &record[side], &relation.y);
-                weigh(&mut z, &record[side], &relation.z);
-                self.corners[side][e] += Gf64::dot(c, &z);
-            }
-            extend(&mut self.x[side]);
-            extend(&mut self.y[side]);
         }
+        let ([xa, xb], [ya, yb]) = (&mut self.x, &mut self.y);
         for p in (0..GRID).filter(|p| at_infinity(*p)) {
-            let ([xa, xb], [ya, yb]) = (&self.x, &self.y);
-            self.others[p] += dot_local([&xa[p], &xb[p]], [&ya[p], &yb[p]], &mut self.scratch);
+            let tile = at_point(group, p);
+            let (xa, xb) = (xa.weigh(&tile[0], &relation.x, n), xb.weigh(&tile[1], &relation.x, n));
+            let (ya, yb) = (ya.weigh(&tile[0], &relation.y, n), yb.weigh(&tile[1], &relation.y, n));
+            // MultLocal: x_a y_a + (x_a + x_b)(y_a + y_b), times c
+            Gf64::mul_assign(xa, c);
+            Gf64::mul_assign(xb, c);
+            self.others[p] += Gf64::dot(xa, ya);
+            Gf64::add_assign(xb, xa);
+            Gf64::add_assign(yb, ya);
+            self.others[p] += Gf64::dot(xb, yb);
         }
-        z.zeroize();
     }
 
     /// Our additive shares of the values that are sent, in the order of the points.
@@ -224,32 +262,36 @@ impl Grid {
     }
 }
 
-/// Append a group's terms of the inner product that is left: `c x(R)` and `y(R)`.
-fn fold<const K: usize>(
-    relation: &Relation,
-    group: &[Tile<K>],
-    corner: &[Gf64; GROUP],
-    c: &[Gf64],
-    x: &mut Rep<Gf64>,
-    y: &mut Rep<Gf64>,
-) {
-    let folded = |side: usize, weights: &[(usize, Gf64)], out: &mut Vec<Gf64>| {
-        let start = out.len();
-        out.resize(start + c.len(), Gf64::ZERO);
-        let (planes, weights): (Vec<&Plane>, Vec<Gf64>) = group
-            .iter()
-            .zip(corner)
-            .flat_map(|(record, at)| weights.iter().map(move |(i, w)| (&record[side][*i], *at * *w)))
-            .unzip();
-        gf64::weigh(&mut out[start..], &planes, &weights);
-        start
-    };
-    let start = folded(0, &relation.x, &mut x.a);
-    Gf64::mul_assign(&mut x.a[start..], c);
-    let start = folded(1, &relation.x, &mut x.b);
-    Gf64::mul_assign(&mut x.b[start..], c);
-    folded(0, &relation.y, &mut y.a);
-    folded(1, &relation.y, &mut y.b);
+/// The inner product that is left, term by term: `c x(R)` and `y(R)`.
+struct InnerProduct {
+    x: Rep<Gf64>,
+    y: Rep<Gf64>,
+    at: usize,
+}
+
+impl InnerProduct {
+    /// Append a group's terms.
+    fn fold<const K: usize>(
+        &mut self,
+        relation: &Relation,
+        group: &[Tile<K>],
+        corner: &[Gf64; GROUP],
+        c: &[Gf64],
+    ) {
+        let range = self.at..self.at + c.len();
+        self.at = range.end;
+        let sides = [(&mut self.x, &relation.x), (&mut self.y, &relation.y)];
+        for (values, weights) in sides {
+            for (side, values) in [&mut values.a, &mut values.b].into_iter().enumerate() {
+                let folded = group.iter().zip(corner).flat_map(|(record, at)| {
+                    weights.iter().map(move |(i, w)| (&record[side][*i], *at * *w))
+                });
+                weigh(&mut values[range.clone()], folded);
+            }
+        }
+        Gf64::mul_assign(&mut self.x.a[range.clone()], c);
+        Gf64::mul_assign(&mut self.x.b[range], c);
+    }
 }
 
 /// The weight of each corner in a multilinear polynomial at this point.
@@ -269,24 +311,21 @@ fn at_infinity(p: usize) -> bool {
     (0..FOLDS).any(|v| coordinate(p, v) == 2)
 }
 
-/// The grid point of corner `e`, whose bit `v` is the coordinate in variable `v`.
-fn corner_point(e: usize) -> usize {
-    (0..FOLDS).map(|v| (e >> v & 1) * 3usize.pow(v as u32)).sum()
+/// Whether corner `e`, whose bit `v` is its coordinate in variable `v`, belongs to point `p`: a value at infinity is the sum
+/// of those at 0 and 1.
+fn belongs(e: usize, p: usize) -> bool {
+    (0..FOLDS).all(|v| coordinate(p, v) == 2 || coordinate(p, v) == e >> v & 1)
 }
 
-/// From the corners to the whole grid: the value at infinity is the sum of those at 0 and 1, variable by variable.
-fn extend(values: &mut [Vec<Gf64>]) {
-    for variable in 0..FOLDS {
-        let stride = 3usize.pow(variable as u32);
-        for p in 0..GRID {
-            // later variables still at corners, earlier ones anywhere
-            if coordinate(p, variable) == 2 && (variable + 1..FOLDS).all(|v| coordinate(p, v) < 2) {
-                let (low, high) = values.split_at_mut(p);
-                high[0].copy_from_slice(&low[p - 2 * stride]);
-                Gf64::add_assign(&mut high[0], &low[p - stride]);
-            }
+/// The planes of a group at a point of the grid: linear, and so XORs of planes.
+fn at_point<const K: usize>(group: &[Tile<K>], p: usize) -> Tile<K> {
+    let mut tile = [[Plane::ZERO; K]; 2];
+    for (_, record) in group.iter().enumerate().filter(|(e, _)| belongs(*e, p)) {
+        for (sum, plane) in tile.iter_mut().flatten().zip(record.iter().flatten()) {
+            *sum ^= *plane;
         }
     }
+    tile
 }
 
 #[cfg(test)]
@@ -294,40 +333,30 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_grid_is_three_to_the_k_and_its_corners_are_in_order() {
-        let corners: Vec<usize> = (0..GROUP).map(corner_point).collect();
-        assert_eq!(corners, (0..GRID).filter(|p| !at_infinity(*p)).collect::<Vec<_>>());
-        assert_eq!((0..GRID).filter(|p| at_infinity(*p)).count(), GRID - GROUP);
+    fn the_corners_are_the_points_without_infinity_in_order() {
+        let corners: Vec<usize> = (0..GRID).filter(|p| !at_infinity(*p)).collect();
+        assert_eq!(corners.len(), GROUP);
+        for (e, p) in corners.into_iter().enumerate() {
+            assert!((0..GROUP).all(|other| belongs(other, p) == (other == e)));
+        }
     }
 
     #[test]
     fn a_product_of_multilinear_polynomials_is_its_grid() {
-        let value = |i: u64| vec![Gf64(i.wrapping_mul(0x9e37_79b9_7f4a_7c15))];
-        let empty = vec![vec![Gf64::ZERO]; GRID];
-        let (mut x, mut y) = (empty.clone(), empty);
-        for e in 0..GROUP {
-            x[corner_point(e)] = value(e as u64 + 1);
-            y[corner_point(e)] = value(e as u64 + 100);
-        }
+        let value = |i: usize| Gf64((i as u64).wrapping_mul(0x9e37_79b9_7f4a_7c15));
+        let (x, y): (Vec<_>, Vec<_>) = (0..GROUP).map(|e| (value(e + 1), value(e + 100))).unzip();
         let point: [Gf64; FOLDS] = std::array::from_fn(|v| Gf64(0x1234_5678_9abc_def1 << v));
-        let at = |v: &[Vec<Gf64>]| {
-            corner_weights(&point).iter().enumerate().map(|(e, w)| *w * v[corner_point(e)][0]).sum::<Gf64>()
-        };
-        let expected = at(&x) * at(&y);
-        extend(&mut x);
-        extend(&mut y);
+        let at = |v: &[Gf64]| corner_weights(&point).iter().zip(v).map(|(w, x)| *w * *x).sum::<Gf64>();
+        let sum = |v: &[Gf64], p: usize| (0..GROUP).filter(|e| belongs(*e, p)).map(|e| v[e]).sum::<Gf64>();
         let mut grid = Grid::default();
         let mut sent = Rep::zero(0);
-        for p in 0..GRID {
-            let h = x[p][0] * y[p][0];
-            if at_infinity(p) {
-                sent.a.push(h);
-                sent.b.push(Gf64::ZERO);
-            }
+        for p in (0..GRID).filter(|p| at_infinity(*p)) {
+            sent.a.push(sum(&x, p) * sum(&y, p));
+            sent.b.push(Gf64::ZERO);
         }
         for e in 0..GROUP {
-            grid.corners[0][e] = x[corner_point(e)][0] * y[corner_point(e)][0];
+            grid.corners[0][e] = x[e] * y[e];
         }
-        assert_eq!(grid.at(&point, &sent).a[0], expected);
+        assert_eq!(grid.at(&point, &sent).a[0], at(&x) * at(&y));
     }
 }

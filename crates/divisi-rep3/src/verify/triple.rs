@@ -14,7 +14,7 @@ use divisi_core::{Abort, Check, Step, step};
 use divisi_field::BigField;
 
 const Z_PRIME: Step = step!("triple.2");
-const RHO: Step = step!("triple.4");
+pub(crate) const RHO: Step = step!("triple.4");
 const SIGMA: Step = step!("triple.5");
 const OPEN: Step = step!("triple.6");
 

@@ -7,6 +7,7 @@
 //! to: the vectors are public, and so are the keys in them.
 
 mod acvp;
+mod batch;
 mod lab;
 mod plain;
 mod wycheproof;

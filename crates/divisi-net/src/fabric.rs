@@ -1,0 +1,408 @@
+//! What a mesh and its channels share: the links, the sessions, and how a frame finds its way between them.
+
+use crate::fault::{Fault, Loss};
+use crate::frame::{CONTROL, Control, Head, segments, wire_len};
+use crate::inbox::{Inbox, Key};
+use crate::link::TlsLink;
+use crate::mesh::Options;
+use crate::pump::Pump;
+use crate::session::{Cause, Session};
+use crate::tamper::Placed;
+use crate::world::{World, lock};
+use crate::{Frame, PartyId, Permits, Step, step};
+use std::collections::{BTreeMap, HashSet, VecDeque};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, RwLock, Weak};
+use std::time::{Duration, Instant};
+use zeroize::Zeroizing;
+
+/// Ended sessions that this party never opened, remembered for each peer.
+const REMEMBERED: usize = 1024;
+
+/// Up to this many parties, a thread that waits on one link watches all for their end.
+const SMALL: usize = 16;
+
+/// Where a link's frames go.
+pub(crate) enum Out {
+    /// Straight into the inbox of a party of this process.
+    Memory(Arc<OnceLock<Weak<Fabric>>>),
+    /// Into a TLS connection.
+    Tls(Box<TlsLink>),
+}
+
+/// One link, seen from one end.
+pub(crate) struct Link {
+    pub inbox: Inbox,
+    pub out: Out,
+    pub secret: Zeroizing<[u8; 32]>,
+    pub sent: AtomicU64,
+    tapped: AtomicBool,
+    placed: Mutex<Option<Placed>>,
+}
+
+impl Link {
+    pub fn new(peer: PartyId, options: &Options, out: Out, secret: Zeroizing<[u8; 32]>) -> Self {
+        Self {
+            inbox: Inbox::new(peer, options.buffer, options.emulation),
+            out,
+            secret,
+            sent: AtomicU64::new(0),
+            tapped: AtomicBool::new(false),
+            placed: Mutex::new(None),
+        }
+    }
+
+    /// Puts an interceptor in place.
+    pub fn place(&self, placed: Placed) {
+        *lock(&self.placed) = Some(placed);
+        self.tapped.store(true, Ordering::SeqCst);
+    }
+
+    fn tap(&self) -> Option<MutexGuard<'_, Option<Placed>>> {
+        self.tapped.load(Ordering::Relaxed).then(|| lock(&self.placed))
+    }
+}
+
+#[derive(Default)]
+struct Sessions {
+    open: BTreeMap<u32, (Arc<Session>, usize)>,
+    /// Sessions that this party has seen end.
+    ended: HashSet<u32>,
+    /// Sessions that a peer ended and this party has not opened, by peer.
+    aborted: BTreeMap<PartyId, VecDeque<u32>>,
+    /// The first link that was lost.
+    lost: Option<(PartyId, Loss)>,
+}
+
+/// What a mesh and its channels share.
+pub(crate) struct Fabric {
+    pub me: PartyId,
+    pub world: Arc<dyn World>,
+    links: Vec<Option<Link>>,
+    sessions: Mutex<Sessions>,
+    timeout: AtomicU64,
+    pub pump: Arc<Pump>,
+    pub emulated: bool,
+    permits: RwLock<Permits>,
+}
+
+impl Fabric {
+    /// `links` has one place for each party, that of `me` empty.
+    pub fn new(me: PartyId, world: Arc<dyn World>, options: &Options, links: Vec<Option<Link>>) -> Self {
+        Self {
+            me,
+            world,
+            links,
+            sessions: Mutex::default(),
+            timeout: AtomicU64::new(nanos(options.timeout)),
+            pump: Arc::default(),
+            emulated: options.emulation.is_some(),
+            permits: RwLock::new(options.permits.clone()),
+        }
+    }
+
+    pub fn parties(&self) -> usize {
+        self.links.len()
+    }
+
+    /// The first link that was lost.
+    pub fn lost(&self) -> Option<(PartyId, Loss)> {
+        lock(&self.sessions).lost
+    }
+
+    pub fn permits(&self) -> Permits {
+        self.permits.read().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    pub fn set_permits(&self, permits: Permits) {
+        *self.permits.write().unwrap_or_else(PoisonError::into_inner) = permits;
+    }
+
+    pub fn set_timeout(&self, timeout: Duration) {
+        self.timeout.store(nanos(timeout), Ordering::Relaxed);
+    }
+
+    pub fn timeout(&self) -> Duration {
+        Duration::from_nanos(self.timeout.load(Ordering::Relaxed))
+    }
+
+    pub fn links(&self) -> impl Iterator<Item = (PartyId, &Link)> {
+        let parties = PartyId::all(self.links.len());
+        parties.zip(&self.links).filter_map(|(p, link)| link.as_ref().map(|link| (p, link)))
+    }
+
+    /// Whether a look at all links costs next to nothing.
+    pub fn is_small(&self) -> bool {
+        self.links.len() <= SMALL
+    }
+
+    pub fn link(&self, peer: PartyId, step: Step) -> Result<&Link, Fault> {
+        let what =
+            if peer == self.me { "a party has no link to itself" } else { "no such party in this mesh" };
+        self.links.get(peer.index()).and_then(Option::as_ref).ok_or(Fault::Misuse { step, what })
+    }
+
+    /// Sends a message through the interceptor, if there is one.
+    pub fn send(
+        &self,
+        to: PartyId,
+        step: Step,
+        session: &Session,
+        strand: u32,
+        depth: u32,
+        body: &[u8],
+    ) -> Result<(), Fault> {
+        let link = self.link(to, step)?;
+        let frames = match link.tap().as_deref_mut() {
+            Some(Some(placed)) => {
+                let frame =
+                    Frame { session: session.number, strand, step: step.id, depth, body: body.to_vec() };
+                placed.intercept.outgoing(frame)
+            }
+            _ => return self.emit(to, step, session.number, strand, step.id, depth, body, Some(session)),
+        };
+        for f in frames {
+            self.emit(to, step, f.session, f.strand, f.step, f.depth, &f.body, Some(session))?;
+        }
+        Ok(())
+    }
+
+    /// Sends a message as it is.
+    pub fn emit(
+        &self,
+        to: PartyId,
+        step: Step,
+        session: u32,
+        strand: u32,
+        id: u32,
+        depth: u32,
+        body: &[u8],
+        unless_over: Option<&Session>,
+    ) -> Result<(), Fault> {
+        let link = self.link(to, step)?;
+        match link.inbox.down() {
+            None => {}
+            Some(reason) => return Err(Cause::Lost(to, reason).fault(step)),
+        }
+        link.sent.fetch_add(wire_len(body.len()), Ordering::Relaxed);
+        match &link.out {
+            Out::Memory(peer) => {
+                let Some(peer) = resident(peer) else {
+                    return Err(Fault::Lost { peer: to, step, reason: Loss::Closed });
+                };
+                let head = Head { session, strand, step: id, depth, len: body.len() as u32, more: false };
+                peer.deliver(self.me, head, body.to_vec(), None);
+                Ok(())
+            }
+            Out::Tls(tls) => {
+                tls.send(self, to, step, segments(session, strand, id, depth, body), unless_over)
+            }
+        }
+    }
+
+    /// Sends a control message; a link that is gone needs none.
+    pub fn tell(&self, link: &Link, session: u32, control: Control) {
+        let (head, body) = control.encode(session);
+        match &link.out {
+            Out::Memory(peer) => {
+                if let Some(peer) = resident(peer) {
+                    peer.deliver(self.me, head, body, None);
+                }
+            }
+            // A peer that asks and does not read must not fill the queue with answers.
+            Out::Tls(tls) if matches!(control, Control::Answer { .. }) && tls.is_pending() => {}
+            Out::Tls(tls) => tls.tell(self, &head, &body),
+        }
+    }
+
+    /// Takes in a frame from a peer. `sent` is known on links that carry it.
+    pub fn deliver(&self, from: PartyId, head: Head, body: Vec<u8>, sent: Option<Instant>) {
+        if let Err(loss) = self.try_deliver(from, head, body, sent) {
+            self.lose(from, loss);
+        }
+    }
+
+    /// As [`Self::deliver`], for the caller that itself ends the link on an error.
+    pub fn try_deliver(
+        &self,
+        from: PartyId,
+        head: Head,
+        body: Vec<u8>,
+        sent: Option<Instant>,
+    ) -> Result<(), Loss> {
+        let Ok(link) = self.link(from, step!("deliver")) else { return Ok(()) };
+        if head.strand == CONTROL {
+            return self.control(from, link, head.session, Control::decode(&head, &body)?);
+        }
+        if let Some(Some(placed)) = link.tap().as_deref_mut() {
+            let key = (head.session, head.strand);
+            let whole = placed.partial.entry(key).or_default();
+            whole.extend_from_slice(&body);
+            if !head.more {
+                let body = placed.partial.remove(&key).unwrap_or_default();
+                let Head { session, strand, step, depth, .. } = head;
+                placed.intercept.incoming(&Frame { session, strand, step, depth, body });
+            }
+        }
+        let sent = sent.or_else(|| link.inbox.emulated().then(|| self.world.now()));
+        link.inbox.deliver(&head, body, sent, |session| self.is_over(session))
+    }
+
+    fn control(&self, from: PartyId, link: &Link, session: u32, control: Control) -> Result<(), Loss> {
+        match control {
+            Control::Abort => self.aborted(from, session),
+            Control::Close => {
+                link.inbox.lose(Loss::Closed);
+            }
+            Control::Ask { strand } => {
+                let waits = self.links().find_map(|(p, l)| Some((p, l.inbox.waiting((session, strand))?)));
+                if let Some((p, step)) = waits {
+                    self.tell(link, session, Control::Answer { strand, party: p.number(), step });
+                }
+            }
+            Control::Answer { strand, party, step } => {
+                let party = PartyId::new(party).filter(|p| p.index() < self.links.len());
+                link.inbox.answer((session, strand), party.map(|p| (p, step)));
+            }
+        }
+        Ok(())
+    }
+
+    fn is_over(&self, session: u32) -> bool {
+        let sessions = lock(&self.sessions);
+        sessions.ended.contains(&session)
+    }
+
+    /// A peer ended a session.
+    fn aborted(&self, from: PartyId, number: u32) {
+        {
+            let sessions = &mut *lock(&self.sessions);
+            match sessions.open.get(&number) {
+                Some((session, _)) => {
+                    session.end(Cause::Aborted(from));
+                    sessions.ended.insert(number);
+                }
+                None => {
+                    let known = sessions.aborted.entry(from).or_default();
+                    if !known.contains(&number) {
+                        known.push_back(number);
+                    }
+                    if known.len() > REMEMBERED {
+                        known.pop_front();
+                    }
+                }
+            }
+        }
+        self.wake(number);
+    }
+
+    /// This party ends a session: wakes its strands, tells the peers once.
+    pub fn poison(&self, session: &Session) {
+        session.end(Cause::Own);
+        lock(&self.sessions).ended.insert(session.number);
+        self.wake(session.number);
+        if session.must_tell() {
+            for (_, link) in self.links() {
+                if link.inbox.down().is_none() {
+                    self.tell(link, session.number, Control::Abort);
+                    if let Some(Some(placed)) = link.tap().as_deref_mut() {
+                        placed.intercept.abort_sent(session.number);
+                    }
+                }
+            }
+        }
+    }
+
+    fn wake(&self, session: u32) {
+        for (_, link) in self.links() {
+            link.inbox.wake_session(session);
+            if let Out::Tls(tls) = &link.out {
+                tls.interrupt(&link.inbox);
+            }
+        }
+    }
+
+    /// A link broke: all sessions of the mesh are over.
+    pub fn lose(&self, peer: PartyId, reason: Loss) {
+        let Ok(link) = self.link(peer, step!("lose")) else { return };
+        if !link.inbox.lose(reason) {
+            return;
+        }
+        if let Out::Tls(tls) = &link.out {
+            tls.reset();
+        }
+        let open: Vec<Arc<Session>> = {
+            let sessions = &mut *lock(&self.sessions);
+            sessions.lost.get_or_insert((peer, reason));
+            let open: Vec<_> = sessions.open.values().map(|(session, _)| session.clone()).collect();
+            sessions.ended.extend(open.iter().map(|session| session.number));
+            open
+        };
+        for session in open {
+            session.end(Cause::Lost(peer, reason));
+            self.wake(session.number);
+        }
+    }
+
+    /// Opens a channel of a session.
+    pub fn open(&self, number: u32, strand: u32) -> Result<Arc<Session>, Fault> {
+        let step = step!("open");
+        if strand == CONTROL {
+            return Err(Fault::Misuse { step, what: "this strand number is reserved" });
+        }
+        let session = {
+            let sessions = &mut *lock(&self.sessions);
+            if let Some((peer, reason)) = sessions.lost {
+                return Err(Cause::Lost(peer, reason).fault(step));
+            }
+            if let Some((peer, _)) = sessions.aborted.iter().find(|(_, known)| known.contains(&number)) {
+                return Err(Fault::Aborted { peer: *peer, step });
+            }
+            let fresh = || (Arc::new(Session::new(number)), 0);
+            let (session, strands) = sessions.open.entry(number).or_insert_with(fresh);
+            let session = session.clone();
+            session.check(step)?;
+            if *strands == 0 && sessions.ended.contains(&number) {
+                sessions.open.remove(&number);
+                return Err(Fault::Poisoned { step });
+            }
+            *strands += 1;
+            session
+        };
+        let key = (number, strand);
+        for (_, link) in self.links() {
+            if !link.inbox.open(key) {
+                self.release(number);
+                return Err(Fault::Misuse { step, what: "this channel is open already" });
+            }
+        }
+        Ok(session)
+    }
+
+    /// A channel is closed.
+    pub fn shut(&self, key: Key) {
+        for (_, link) in self.links() {
+            link.inbox.shut(key);
+        }
+        self.release(key.0);
+    }
+
+    fn release(&self, number: u32) {
+        let sessions = &mut *lock(&self.sessions);
+        if let Some((_, strands)) = sessions.open.get_mut(&number) {
+            *strands -= 1;
+            if *strands == 0 {
+                sessions.open.remove(&number);
+            }
+        }
+    }
+}
+
+/// The party at the other end of a memory link, while it lives.
+pub(crate) fn resident(place: &OnceLock<Weak<Fabric>>) -> Option<Arc<Fabric>> {
+    place.get().and_then(Weak::upgrade)
+}
+
+fn nanos(time: Duration) -> u64 {
+    u64::try_from(time.as_nanos()).unwrap_or(u64::MAX)
+}

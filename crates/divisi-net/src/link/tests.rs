@@ -1,0 +1,100 @@
+//! A link whose other end is in the hands of the test.
+#![allow(clippy::unwrap_used, clippy::expect_used)]
+use super::*;
+use crate::fabric::Link;
+use crate::frame::segments;
+use crate::mesh::{Mesh, Options};
+use crate::wire::Wire;
+use crate::world::Machine;
+use crate::{Identity, World, step, tls};
+use std::net::TcpListener;
+use std::sync::Arc;
+use zeroize::Zeroizing;
+
+/// Party 1's mesh of two, and the other end of its link in the hands of the test.
+fn half() -> (Mesh, Wire) {
+    let world: Arc<dyn World> = Arc::new(Machine);
+    let until = Machine.now() + Duration::from_secs(5);
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = listener.local_addr().unwrap();
+    let dialling = world.clone();
+    let far = std::thread::spawn(move || {
+        let begun = tls::dialler(&Identity::generate(&*dialling), Box::new(|_| true), &dialling).unwrap();
+        Wire::establish(TcpStream::connect(address).unwrap(), begun, dialling, until).unwrap()
+    });
+    let begun = tls::acceptor(&Identity::generate(&Machine), Box::new(|_| true), &world).unwrap();
+    let near = Wire::establish(listener.accept().unwrap().0, begun, world.clone(), until).unwrap();
+    let (socket, tls) = near.into_parts();
+    let options = Options { timeout: Duration::from_secs(2), ..Options::default() };
+    let link = TlsLink::new(socket, tls, false, options.buffer).unwrap();
+    let peer = PartyId::new(2).unwrap();
+    let link = Link::new(peer, &options, Out::Tls(Box::new(link)), Zeroizing::new([0; 32]));
+    let fabric = Fabric::new(PartyId::new(1).unwrap(), world, &options, vec![None, Some(link)]);
+    (Mesh::from_fabric(Arc::new(fabric)), far.join().unwrap())
+}
+
+fn hears(bytes: &[u8]) -> Fault {
+    let (mesh, mut far) = half();
+    let c = mesh.open(1, 0).unwrap();
+    far.write_all(bytes, far.now() + Duration::from_secs(1)).unwrap();
+    c.recv(PartyId::new(2).unwrap(), step!("x"), &mut [0; 8]).unwrap_err()
+}
+
+#[test]
+fn garbage_inside_tls_ends_the_link() {
+    let head = Head { session: 1, strand: 0, step: step!("x").id, depth: 1, len: 8, more: false };
+    let with = |at: usize, word: u32| {
+        let mut bytes = head.encode().to_vec();
+        bytes[at..at + 4].copy_from_slice(&word.to_le_bytes());
+        bytes
+    };
+    let control = u32::MAX;
+    for bytes in [vec![0xff; 20], with(16, u32::MAX), with(16, 65_537), with(16, 1 << 31), with(4, control)] {
+        let fault = hears(&[&bytes[..], &[0; 8]].concat());
+        assert!(matches!(fault, Fault::Lost { reason: Loss::Garbage, .. }), "{bytes:?}: {fault}");
+    }
+}
+
+#[test]
+fn a_length_that_never_comes_is_a_stall_or_a_cut() {
+    let (mesh, mut far) = half();
+    mesh.set_timeout(Duration::from_millis(200));
+    let c = mesh.open(1, 0).unwrap();
+    let (peer, step) = (PartyId::new(2).unwrap(), step!("x"));
+    let whole = segments(1, 0, step.id, 1, &[7; 8]).next().unwrap();
+    let bytes = [&whole.0.encode()[..], whole.1].concat();
+    far.write_all(&bytes[..21], far.now() + Duration::from_secs(1)).unwrap();
+    assert!(matches!(c.recv(peer, step, &mut [0; 8]), Err(Fault::Stalled { .. })));
+    // The rest arrives late: what was cut into pieces is whole again.
+    far.write_all(&bytes[21..], far.now() + Duration::from_secs(1)).unwrap();
+    let mut got = [0; 8];
+    assert_eq!((c.recv(peer, step, &mut got), got), (Ok(1), [7; 8]));
+    far.write_all(&bytes[..5], far.now() + Duration::from_secs(1)).unwrap();
+    drop(far);
+    assert!(matches!(c.recv(peer, step, &mut [0; 8]), Err(Fault::Lost { reason: Loss::Cut, .. })));
+}
+
+#[test]
+fn unasked_answers_and_unknown_sessions_are_passed_over() {
+    use crate::frame::Control;
+    let (mesh, mut far) = half();
+    mesh.set_timeout(Duration::from_millis(200));
+    let c = mesh.open(1, 0).unwrap();
+    let mut bytes = Vec::new();
+    for control in [
+        Control::Answer { strand: 0, party: 77, step: 5 },
+        Control::Answer { strand: 9, party: 0, step: 5 },
+        Control::Ask { strand: 3 },
+    ] {
+        let (head, body) = control.encode(1);
+        bytes.extend_from_slice(&head.encode());
+        bytes.extend_from_slice(&body);
+    }
+    for session in 100..5000 {
+        bytes.extend_from_slice(&Control::Abort.encode(session).0.encode());
+    }
+    far.write_all(&bytes, far.now() + Duration::from_secs(1)).unwrap();
+    let fault = c.recv(PartyId::new(2).unwrap(), step!("x"), &mut [0; 8]).unwrap_err();
+    assert!(matches!(fault, Fault::Stalled { claim: None, .. }), "{fault}");
+    assert!(matches!(mesh.open(4999, 0).err(), Some(Fault::Aborted { .. })));
+}

@@ -1,0 +1,110 @@
+//! The configuration file: what is accepted, and what each mistake is told.
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
+
+mod parties;
+
+use divisi_net::{Config, Identity, Machine, Pin};
+use parties::p;
+use std::time::Duration;
+
+fn key(i: u8) -> String {
+    hex::encode([i; 32])
+}
+
+fn party(id: u8) -> String {
+    format!("[[party]]\nid = {id}\naddress = \"host{id}:4701\"\nkey = \"{}\"\n", key(id))
+}
+
+fn good() -> String {
+    ["version = 1\ntimeout_seconds = 2.5\n", &party(1), &party(2), &party(3)].concat()
+}
+
+#[test]
+fn a_file_comes_back() {
+    let text = good() + &format!("[[client]]\nname = \"alice\"\nfingerprint = \"{}\"\n", key(9));
+    let config = Config::parse(&text).unwrap();
+    assert_eq!(config.parties().len(), 3);
+    assert_eq!(config.timeout(), Duration::from_millis(2500));
+    assert_eq!(config.connect(), Duration::from_secs(30));
+    assert_eq!(config.clients()[0].pin.fingerprint().to_string(), key(9));
+    let again = Config::parse(&config.to_toml()).unwrap();
+    assert_eq!(again, config);
+    assert_eq!(again.digest(), config.digest());
+}
+
+#[test]
+fn each_mistake_is_told_in_one_sentence() {
+    let clients = |a: &str, b: &str, ka: u8, kb: u8| {
+        let client = |n: &str, k| format!("[[client]]\nname = \"{n}\"\nkey = \"{}\"\n", key(k));
+        good() + &client(a, ka) + &client(b, kb)
+    };
+    let cases = [
+        ("version = 1".into(), "at least two parties"),
+        (good().replace("version = 1", "version = 2"), "version 2"),
+        (good().replace("version = 1\n", ""), "missing field `version`"),
+        (good().replace("address = \"host2", "adress = \"host2"), "line 9: unknown field `adress`"),
+        (good() + "colour = 1\n", "line 15: unknown field `colour`"),
+        (good().replace("id = 2", "id = 1"), "party 1 is there twice"),
+        (good().replace("id = 2", "id = 4"), "party 2 is missing"),
+        (good().replace("id = 2", "id = 0"), "numbered from 1"),
+        (good().replace("id = 2", "id = 300"), "line 8"),
+        (good().replace("host2", "host1"), "party 1 and party 2 have the same address"),
+        (good().replace(&key(3), &key(1)), "party 1 and party 3 have the same key"),
+        (good().replace(&key(3), "abcd"), "key of party 3 is not 64 hexadecimal digits"),
+        (good().replace(&format!("key = \"{}\"", key(3)), ""), "party 3 has no key"),
+        (good() + &format!("fingerprint = \"{}\"\n", key(3)), "keep one of them"),
+        (good().replace("host3:4701", "host3"), "not host:port"),
+        (good().replace("host3:4701", "host3:0"), "not host:port"),
+        (good().replace("host3:4701", "host3:70000"), "not host:port"),
+        (good().replace("2.5", "0"), "timeout_seconds"),
+        (good().replace("2.5", "nan"), "timeout_seconds"),
+        (good().replace("2.5", "inf"), "timeout_seconds"),
+        (clients("a", "a", 7, 8), "client a is there twice"),
+        (clients("a", "b", 7, 7), "client a and client b have the same key"),
+        (clients("a", "b", 7, 1), "party 1 and client b have the same key"),
+        (clients("a b", "b", 7, 8), "client name"),
+        ("version = [".into(), "line 1"),
+    ];
+    for (text, expected) in cases {
+        let e = Config::parse(&text).unwrap_err().to_string();
+        assert!(e.contains(expected), "{expected}: {e}");
+        assert!(!e.contains('\n'), "{e}");
+    }
+    let e = Config::load(std::path::Path::new("/nowhere/mesh.toml")).unwrap_err().to_string();
+    assert!(e.contains("cannot be read"), "{e}");
+}
+
+#[test]
+fn a_new_mesh_and_what_is_added_to_it() {
+    let names = ["alice".to_owned(), "bob".to_owned()];
+    let made = Config::create(3, &[], &names, &Machine).unwrap();
+    assert_eq!(made.parties.len(), 3);
+    assert_eq!(made.clients.len(), 2);
+    for (party, identity) in made.config.parties().iter().zip(&made.parties) {
+        made.config.check_identity(party.id, identity).unwrap();
+    }
+    assert_eq!(Config::parse(&made.config.to_toml()).unwrap(), made.config);
+
+    let one = Identity::generate(&Machine);
+    let pin = Pin::Fingerprint(one.fingerprint());
+    let more = made.config.add_client("carol", pin).unwrap();
+    assert_eq!(more.client_of(one.fingerprint()).unwrap().name, "carol");
+    assert_ne!(more.digest(), made.config.digest());
+    let changed = made.config.add_party(p(2), None, pin).unwrap();
+    assert_eq!(changed.party_of(one.fingerprint()), Some(p(2)));
+    assert_eq!(changed.parties()[1].address, made.config.parties()[1].address);
+    let larger = made.config.add_party(p(4), Some("four:1"), pin).unwrap();
+    assert_eq!(larger.parties().len(), 4);
+    assert!(made.config.add_party(p(4), None, pin).unwrap_err().to_string().contains("address"));
+    assert!(made.config.add_party(p(6), Some("six:1"), pin).unwrap_err().to_string().contains("missing"));
+    assert!(more.add_party(p(4), Some("four:1"), pin).unwrap_err().to_string().contains("same key"));
+
+    // Addresses may differ from place to place; who takes part may not.
+    let moved = made.config.add_party(p(2), Some("elsewhere:99"), made.config.parties()[1].pin).unwrap();
+    assert_eq!(moved.digest(), made.config.digest());
+
+    assert!(Config::create(1, &[], &[], &Machine).unwrap_err().to_string().contains("2 to 255"));
+    assert!(
+        Config::create(3, &names, &[], &Machine).unwrap_err().to_string().contains("2 hosts for 3 parties")
+    );
+}

@@ -1,0 +1,79 @@
+//! Whom a server serves, and what it lets each do. Every server decides by itself; a request that one of them refuses is
+//! refused.
+
+use divisi_core::{Refusal, Step, step};
+use divisi_store::KeyInfo;
+
+const ADMIT: Step = step!("admit");
+
+/// A client, by the identity that it proved when it connected.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Who {
+    /// The name that the configuration gives it.
+    pub name: String,
+    /// The fingerprint of its identity.
+    pub fingerprint: [u8; 32],
+}
+
+/// What a client asks for.
+#[derive(Clone, Copy, Debug)]
+pub enum What<'a> {
+    /// To make a key, or bring one.
+    Make,
+    /// To hear of this key's existence.
+    See(&'a KeyInfo),
+    /// To encrypt with this key.
+    Encrypt(&'a KeyInfo),
+    /// To decrypt with this key.
+    Decrypt(&'a KeyInfo),
+    /// To be given this key.
+    Export(&'a KeyInfo),
+    /// To have this key destroyed.
+    Destroy(&'a KeyInfo),
+}
+
+/// The proof that a request was admitted; what is done with a key demands it.
+#[derive(Debug)]
+pub struct Grant(());
+
+impl Grant {
+    /// For implementations of [`Admit`]: given when the request is admitted.
+    #[must_use]
+    pub fn given() -> Grant {
+        Grant(())
+    }
+}
+
+/// A server's policy.
+pub trait Admit: Send + Sync {
+    /// Whether this client may do this.
+    ///
+    /// # Errors
+    /// A refusal that says why.
+    fn admit(&self, who: &Who, what: &What<'_>) -> Result<Grant, Refusal>;
+}
+
+/// The policy of the lists in the keys: every client of the configuration makes keys; a key serves its maker and the clients
+/// that its maker named; its maker alone may destroy it, and have it back if it was made exportable.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Lists;
+
+impl Admit for Lists {
+    fn admit(&self, who: &Who, what: &What<'_>) -> Result<Grant, Refusal> {
+        let made = |key: &KeyInfo| key.maker.name == who.name && key.maker.fingerprint == who.fingerprint;
+        let serves = |key: &KeyInfo| made(key) || key.clients.contains(&who.name);
+        let refused = match what {
+            What::Make => None,
+            What::See(key) | What::Encrypt(key) | What::Decrypt(key) => (!serves(key)).then(|| {
+                format!("key {} does not serve client {}: ask its maker, {}", key.name, who.name, key.maker.name)
+            }),
+            What::Export(key) if !key.exportable => {
+                Some(format!("key {} was not made exportable: it stays with the servers", key.name))
+            }
+            What::Export(key) | What::Destroy(key) => (!made(key)).then(|| {
+                format!("client {} did not make key {}: only its maker, {}, may do this", who.name, key.name, key.maker.name)
+            }),
+        };
+        refused.map_or(Ok(Grant(())), |reason| Err(Refusal { step: ADMIT, reason }))
+    }
+}

@@ -1,0 +1,82 @@
+//! What the three servers agree on before they use it: every public input among all three [A25], every secret component
+//! between its two holders, a client's [A24] and a stored one [A26].
+//!
+//! Adversary: one malicious server, any clients. A difference, a part that is missing and a refusal by any server end that
+//! request, at all three, and harm no other: as likely as a server's it is the client's fault. Nothing of the input was used.
+
+use crate::error::{Failed, Stop};
+use divisi_core::{Check, PartyId, Step, step};
+use divisi_rep3::deal::Part;
+use divisi_rep3::{Agreement, Rep3};
+
+const STATUS: Step = step!("status");
+
+/// Whose inputs are compared, for the words of a refusal.
+#[derive(Clone, Copy)]
+pub(crate) enum About<'a> {
+    /// What a client sent.
+    Client(&'a str),
+    /// What the servers have stored under this name.
+    Key(&'a str),
+}
+
+/// Compare an input: `mine` is our secret part (empty if there is none), or why we have no such input or refuse it.
+pub(crate) fn agree(
+    rep: &mut Rep3,
+    step: Step,
+    check: Check,
+    public: &[u8; 32],
+    mine: Result<&Part, Failed>,
+    about: About<'_>,
+) -> Result<(), Stop> {
+    let trio = rep.trio();
+    let verdict = match &mine {
+        Ok(part) => trio.agree_input(check, public, Some(part))?,
+        Err(_) => trio.agree_input(check, public, None)?,
+    };
+    mine?;
+    let (peer, message) = match (verdict, about) {
+        (Agreement::Agreed, _) => return Ok(()),
+        (Agreement::Missing(party), _) => {
+            (party.number(), format!("{party} refused this, or did not get what belongs to it, at {step}"))
+        }
+        (Agreement::PublicDiffers, About::Client(who)) => {
+            (0, format!("client {who} told the servers different things at {step}: send the same to all three"))
+        }
+        (Agreement::SecretDiffers, About::Client(who)) => {
+            (0, format!("client {who} gave the servers parts that do not fit together at {step}: split the input anew"))
+        }
+        (Agreement::PublicDiffers | Agreement::SecretDiffers, About::Key(name)) => (
+            0,
+            format!(
+                "the servers' files of key {name} do not belong together, at {step}: one of them is damaged, old or \
+                 another key's; restore it from its server's backup, or destroy the key"
+            ),
+        ),
+    };
+    let hearsay = matches!(verdict, Agreement::Missing(_));
+    Err(Stop::Refused(Failed { peer, hearsay, ..Failed::refused(step, message) }))
+}
+
+/// Tell the others a few public bytes, and hear theirs: by party.
+pub(crate) fn exchange(rep: &mut Rep3, mine: [u8; 5]) -> Result<[[u8; 5]; 3], Stop> {
+    let session = rep.trio().session();
+    let mut all = [mine; 3];
+    for peer in session.peers() {
+        session.send(STATUS, peer, &mine, 0)?;
+    }
+    for peer in session.peers() {
+        session.recv(STATUS, peer, &mut all[peer.index()])?;
+    }
+    Ok(all)
+}
+
+/// A part with nothing secret in it.
+pub(crate) fn nothing() -> Part {
+    Part { first: Vec::new(), second: Vec::new() }
+}
+
+/// The first party of which something holds.
+pub(crate) fn first(all: &[[u8; 5]; 3], holds: impl Fn(&[u8; 5]) -> bool) -> Option<PartyId> {
+    PartyId::all(3).find(|p| holds(&all[p.index()]))
+}

@@ -1,0 +1,148 @@
+//! How a client's request ends before its time, in the words that the command line and its JSON use.
+
+use divisi_core::{Abort, PartyId, Refusal, Step};
+use divisi_store::StoreError;
+use serde::{Deserialize, Serialize};
+use std::fmt;
+
+/// What kind of end it is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub enum ErrorKind {
+    /// The servers' session ended: somebody deviated, stalled or died.
+    Abort,
+    /// The servers, or one of them, refused the request.
+    Refused,
+    /// A server cannot be reached, or is not ready.
+    Unavailable,
+    /// What the servers answered does not fit together, or a ciphertext is not authentic.
+    Mismatch,
+    /// The caller asked for what cannot be: correct the call.
+    Usage,
+}
+
+impl ErrorKind {
+    /// Its name in JSON.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            ErrorKind::Abort => "abort",
+            ErrorKind::Refused => "refused",
+            ErrorKind::Unavailable => "unavailable",
+            ErrorKind::Mismatch => "mismatch",
+            ErrorKind::Usage => "usage",
+        }
+    }
+}
+
+/// Why a request did not end well: one sentence, and what a program needs to know.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Error {
+    /// What kind of end.
+    pub kind: ErrorKind,
+    /// Whether the same request may go well later.
+    pub retry: bool,
+    /// The party that it is about, if there is one.
+    pub peer: Option<PartyId>,
+    /// Where in the request's way.
+    pub step: String,
+    /// One sentence that says why and what to do.
+    pub message: String,
+}
+
+impl fmt::Display for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.message)
+    }
+}
+
+impl std::error::Error for Error {}
+
+impl Error {
+    /// An error of our own finding.
+    pub(crate) fn new(kind: ErrorKind, step: Step, message: impl Into<String>) -> Error {
+        Error { kind, retry: false, peer: None, step: step.name.into(), message: message.into() }
+    }
+
+    pub(crate) fn with_peer(self, peer: PartyId) -> Error {
+        Error { peer: Some(peer), ..self }
+    }
+}
+
+/// A server's word that a request ended.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Failed {
+    pub kind: ErrorKind,
+    pub retry: bool,
+    /// The number of the party that it is about, or 0.
+    pub peer: u8,
+    pub step: String,
+    pub message: String,
+    /// Another server knows the reason.
+    pub hearsay: bool,
+}
+
+impl Failed {
+    pub fn refused(step: Step, message: impl Into<String>) -> Failed {
+        let (kind, message) = (ErrorKind::Refused, message.into());
+        Failed { kind, retry: false, peer: 0, step: step.name.into(), message, hearsay: false }
+    }
+
+    /// What a client makes of it. The text is a server's and goes to a terminal: no control characters, no end of its own.
+    pub fn into_error(self) -> Error {
+        let clean = |text: &str, longest: usize| -> String {
+            text.chars().take(longest).map(|c| if c.is_control() { '?' } else { c }).collect()
+        };
+        Error {
+            kind: self.kind,
+            retry: self.retry,
+            peer: PartyId::new(self.peer),
+            step: clean(&self.step, 100),
+            message: clean(&self.message, 600),
+        }
+    }
+}
+
+impl From<&Abort> for Failed {
+    fn from(abort: &Abort) -> Failed {
+        Failed {
+            kind: ErrorKind::Abort,
+            retry: matches!(abort, Abort::Network(_)),
+            peer: abort.peer().map_or(0, PartyId::number),
+            step: abort.step().name.into(),
+            message: abort.to_string(),
+            hearsay: false,
+        }
+    }
+}
+
+impl From<Refusal> for Failed {
+    fn from(refusal: Refusal) -> Failed {
+        Failed::refused(refusal.step, refusal.reason)
+    }
+}
+
+impl Failed {
+    pub fn store(step: Step, error: &StoreError) -> Failed {
+        Failed::refused(step, error.to_string())
+    }
+}
+
+/// How serving a request ends early, at a server.
+pub(crate) enum Stop {
+    /// With the session.
+    Abort(Abort),
+    /// By itself: the next request is served.
+    Refused(Failed),
+}
+
+impl From<Abort> for Stop {
+    fn from(abort: Abort) -> Stop {
+        Stop::Abort(abort)
+    }
+}
+
+impl From<Failed> for Stop {
+    fn from(failed: Failed) -> Stop {
+        Stop::Refused(failed)
+    }
+}

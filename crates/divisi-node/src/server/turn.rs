@@ -1,0 +1,167 @@
+//! One request being served: what its items have in common.
+
+use super::Node;
+use super::desk::{Gone, Line};
+use crate::agree::{About, agree, nothing};
+use crate::error::{Failed, Stop};
+use crate::gcm::GcmKey;
+use crate::request::{ToClient, ToServer, context};
+use crate::wire::Blob;
+use divisi_core::{Check, PartyId, Step, step};
+use divisi_rep3::Rep3;
+use divisi_rep3::deal::Part;
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+
+const STOPPING: Step = step!("stopping");
+
+/// The most keys that stay ready in a session.
+const READY: usize = 16;
+
+/// Keys made ready in this session: the same, in the same order, at all three.
+#[derive(Default)]
+pub(crate) struct Ready(Vec<([u8; 16], GcmKey)>);
+
+impl Ready {
+    /// Take a key out, to be put back after its use.
+    pub fn take(&mut self, id: &[u8; 16]) -> Option<GcmKey> {
+        let at = self.0.iter().position(|(known, _)| known == id)?;
+        Some(self.0.remove(at).1)
+    }
+
+    /// Put a key in; the one that was used longest ago may have to go.
+    pub fn put(&mut self, id: [u8; 16], key: GcmKey) {
+        if self.0.len() >= READY {
+            self.0.remove(0);
+        }
+        self.0.push((id, key));
+    }
+}
+
+/// A request on its way.
+pub(crate) struct Turn<'a> {
+    pub node: &'a Node,
+    pub rep: &'a mut Rep3,
+    pub ready: &'a mut Ready,
+    pub line: Arc<Line>,
+    pub number: u64,
+    pub item: u32,
+    /// Client, connection, number and all items.
+    pub request: [u8; 32],
+}
+
+impl Turn<'_> {
+    /// This server's number.
+    pub fn me(&self) -> PartyId {
+        self.node.me
+    }
+
+    /// Tell the client.
+    pub fn answer(&self, answer: ToClient) {
+        self.line.answer(answer);
+    }
+
+    /// What an answer about chunk `index` is bound to.
+    pub fn context(&self, index: u64) -> [u8; 32] {
+        context(&self.line.id, self.number, self.item, index)
+    }
+
+    /// Compare what the client sent, beyond the request itself: `extra` is public, `mine` our part or why there is none.
+    pub fn agree(
+        &mut self,
+        step: Step,
+        check: Check,
+        extra: &[u8],
+        mine: Result<&Part, Failed>,
+    ) -> Result<(), Stop> {
+        let about = About::Client(&self.line.who.name);
+        let public = self.public(step, extra);
+        self.stop()?;
+        agree(self.rep, step, check, &public, mine, about)
+    }
+
+    /// Compare that all go on, or none.
+    pub fn all<T>(&mut self, step: Step, mine: Result<T, Failed>) -> Result<T, Stop> {
+        match mine {
+            Ok(value) => self.agree(step, Check::A25, &[], Ok(&nothing())).map(|()| value),
+            Err(failed) => Err(match self.agree(step, Check::A25, &[], Err(failed.clone())) {
+                Err(stop) => stop,
+                Ok(()) => Stop::Refused(failed),
+            }),
+        }
+    }
+
+    /// Compare a stored key [A26]: `extra` is all that is public about it.
+    pub fn agree_key(
+        &mut self,
+        step: Step,
+        name: &str,
+        extra: &[u8],
+        mine: Result<&Part, Failed>,
+    ) -> Result<(), Stop> {
+        let public = self.public(step, extra);
+        self.stop()?;
+        agree(self.rep, step, Check::A26, &public, mine, About::Key(name))
+    }
+
+    fn public(&self, step: Step, extra: &[u8]) -> [u8; 32] {
+        let mut hasher = blake3::Hasher::new_derive_key("divisi 2026 agreed input v1");
+        hasher.update(&self.request).update(&self.item.to_le_bytes());
+        for part in [step.name.as_bytes(), extra] {
+            hasher.update(&(part.len() as u64).to_le_bytes()).update(part);
+        }
+        *hasher.finalize().as_bytes()
+    }
+
+    /// A server that is to stop ends its session, whatever is being served.
+    fn stop(&mut self) -> Result<(), Stop> {
+        if self.node.stop.load(Ordering::SeqCst) {
+            return Err(self.rep.trio().session().misuse(STOPPING, "this server was told to stop").into());
+        }
+        Ok(())
+    }
+
+    /// What the client says next, in time.
+    pub fn message(&self, step: Step) -> Result<ToServer, Failed> {
+        let world = &*self.node.desk.world;
+        let (who, me) = (&self.line.who.name, self.node.me);
+        self.line.take(world.now() + self.node.patience, world).map_err(|gone| {
+            let what = match gone {
+                Gone::Silent => {
+                    format!("client {who} sent {me} nothing for {:.1} s at {step}", self.node.patience.as_secs_f64())
+                }
+                Gone::Closed => format!("client {who} left {me} at {step}"),
+            };
+            Failed { retry: true, peer: me.number(), ..Failed::refused(step, what) }
+        })
+    }
+
+    fn unexpected(&self, step: Step) -> Failed {
+        let (who, me) = (&self.line.who.name, self.node.me);
+        Failed::refused(step, format!("client {who} sent {me} something else than what is due at {step}"))
+    }
+
+    /// A chunk of `len` bytes, the `index`-th.
+    pub fn data(&self, step: Step, index: u64, len: usize) -> Result<Blob, Failed> {
+        match self.message(step)? {
+            ToServer::Data { number, item, index: at, body }
+                if (number, item, at) == (self.number, self.item, index) && body.0.len() == len =>
+            {
+                Ok(body)
+            }
+            _ => Err(self.unexpected(step)),
+        }
+    }
+
+    /// Our part of a secret of `len` bytes.
+    pub fn part(&self, step: Step, index: u64, len: usize) -> Result<Part, Failed> {
+        let body = self.data(step, index, 2 * len)?;
+        let (first, second) = body.0.split_at(len);
+        Ok(Part { first: first.to_vec(), second: second.to_vec() })
+    }
+
+    /// That the client has sent all, or begins the next item.
+    pub fn word(&self, step: Step, due: &ToServer) -> Result<(), Failed> {
+        if self.message(step)? == *due { Ok(()) } else { Err(self.unexpected(step)) }
+    }
+}

@@ -1,0 +1,86 @@
+//! How messages between client and server look on the wire.
+//!
+//! Every message is `"DV" | version u16 | message (postcard)`, numbers little-endian, inside one message of the TLS
+//! connection. A longer one than [`LONGEST`] is never read, lists inside are bounded by the message's length, and what does
+//! not decode, to its last byte, is refused. Golden bytes of every message are in the tests of [`crate::request`].
+
+use serde::de::{DeserializeOwned, Visitor};
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use std::fmt;
+use zeroize::{Zeroize, Zeroizing};
+
+/// The lowest and the highest version that this program speaks.
+pub(crate) const VERSIONS: (u16, u16) = (1, 1);
+/// No message is longer: two components of a chunk, or a request with its associated data, with room to spare.
+pub(crate) const LONGEST: usize = 512 * 1024;
+
+const MAGIC: [u8; 2] = *b"DV";
+const HEAD: usize = 4;
+/// Room for a message without a long body.
+const SHORT: usize = 4096;
+
+/// Bytes that may be secret: sent as one piece, never printed, wiped on drop.
+#[derive(Clone, PartialEq, Eq)]
+pub(crate) struct Blob(pub Vec<u8>);
+
+impl Drop for Blob {
+    fn drop(&mut self) {
+        self.0.zeroize();
+    }
+}
+
+impl fmt::Debug for Blob {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} bytes", self.0.len())
+    }
+}
+
+impl Serialize for Blob {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_bytes(&self.0)
+    }
+}
+
+impl<'de> Deserialize<'de> for Blob {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct Bytes;
+        impl Visitor<'_> for Bytes {
+            type Value = Blob;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("bytes")
+            }
+
+            fn visit_bytes<E>(self, bytes: &[u8]) -> Result<Blob, E> {
+                Ok(Blob(bytes.to_vec()))
+            }
+        }
+        deserializer.deserialize_bytes(Bytes)
+    }
+}
+
+/// The bytes of a message; `None` if it is longer than any may be.
+pub(crate) fn encode<M: Serialize>(message: &M, body: usize) -> Option<Zeroizing<Vec<u8>>> {
+    [(SHORT + body).min(LONGEST), LONGEST].into_iter().find_map(|room| {
+        let mut out = Zeroizing::new(vec![0; room]);
+        let (head, rest) = out.split_at_mut(HEAD);
+        let [low, high] = VERSIONS.1.to_le_bytes();
+        head.copy_from_slice(&[MAGIC[0], MAGIC[1], low, high]);
+        let len = postcard::to_slice(message, rest).ok()?.len();
+        out.truncate(HEAD + len);
+        Some(out)
+    })
+}
+
+/// The message of these bytes; `None` for what is no such message of a version that this program speaks.
+pub(crate) fn decode<M: DeserializeOwned>(bytes: &[u8]) -> Option<M> {
+    let (head, body) = bytes.split_first_chunk::<HEAD>()?;
+    let version = u16::from_le_bytes([head[2], head[3]]);
+    if head[..2] != MAGIC || !(VERSIONS.0..=VERSIONS.1).contains(&version) {
+        return None;
+    }
+    match postcard::take_from_bytes(body) {
+        Ok((message, [])) => Some(message),
+        _ => None,
+    }
+}

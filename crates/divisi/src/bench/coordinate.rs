@@ -1,0 +1,288 @@
+//! The coordinating process of a benchmark: starts the parties, deals inputs, opens barriers, checks every output.
+
+use super::message::{Costs, Order, Plan, Times};
+use super::{CHUNK, OnStart, Options, PARTIES, PHASES, Phase, ROLE, Report, SEGMENT, median};
+use crate::calibrate::Calibration;
+use crate::cleanup::Cleanup;
+use crate::failure::Failure;
+use crate::local::{Processes, Room};
+use aes::cipher::{BlockCipherDecrypt, BlockCipherEncrypt, KeyInit};
+use aes::{Aes128, Aes192, Aes256, Block};
+use divisi_core::Direction;
+use divisi_net::Config;
+use divisi_net::{Machine, PartyId, World};
+use divisi_rep3::deal;
+use divisi_rep3::open::Answer;
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::time::Duration;
+
+/// Measure AES.
+///
+/// # Errors
+/// If an option makes no sense, a party fails, or an output is wrong.
+pub fn aes(
+    options: &Options,
+    program: &Path,
+    calibration: Calibration,
+    cleanup: &Cleanup,
+    on_start: OnStart<'_>,
+) -> Result<Report, Failure> {
+    options.check()?;
+    let room = Room::new(cleanup)?;
+    let mut processes = Processes::start(program, ROLE, PARTIES, cleanup)?;
+    for party in PartyId::all(PARTIES) {
+        if let Some(number) = processes.process_id(party) {
+            on_start(party, number);
+        }
+    }
+    let mut parties = Parties { processes: &mut processes, within: options.timeout + Duration::from_secs(1) };
+    let connect_seconds = parties.connect(options, &room)?;
+    let warmup = (options.warmup as u64).saturating_mul(CHUNK as u64).min(options.blocks.max(1));
+    if options.warmup > 0 {
+        parties.repetition(options, 1, warmup)?;
+    }
+    let mut times = Vec::with_capacity(options.reps);
+    let mut costs = Vec::new();
+    for rep in 0..options.reps {
+        let number = u32::try_from(rep + 2).unwrap_or(u32::MAX);
+        let (took, cost) = parties.repetition(options, number, options.blocks)?;
+        times.push(took);
+        costs = cost;
+    }
+    processes.close(options.timeout)?;
+    room.close()?;
+    Ok(report(options, connect_seconds, &times, &costs, calibration))
+}
+
+/// How many strands a party runs: one alone keeps the phases apart; with several threads two more hide the waiting.
+fn strands(options: &Options, blocks: u64) -> u32 {
+    let wanted = if options.threads == 1 { 1 } else { options.threads as u64 + 2 };
+    u32::try_from(wanted.min(blocks.div_ceil(CHUNK as u64)).max(1)).unwrap_or(1)
+}
+
+struct Parties<'p> {
+    processes: &'p mut Processes,
+    within: Duration,
+}
+
+impl Parties<'_> {
+    fn connect(&mut self, options: &Options, room: &Room) -> Result<f64, Failure> {
+        let ports: Vec<u16> = self.processes.reports("bench/listen", self.within)?;
+        let hosts: Vec<String> = ports.iter().map(|port| format!("127.0.0.1:{port}")).collect();
+        let broken = |e: String| Failure::usage(e);
+        let made = Config::create(PARTIES, &hosts, &[], &Machine).map_err(|e| broken(e.to_string()))?;
+        for (party, identity) in PartyId::all(PARTIES).zip(&made.parties) {
+            let path = room.path().join(format!("party-{}.key", party.number()));
+            identity.save(&path).map_err(|e| broken(e.to_string()))?;
+            let plan = Plan {
+                me: party.number(),
+                config: made.config.to_toml(),
+                identity: path.display().to_string(),
+                protocol: options.protocol.name().into(),
+                security: options.security.name().into(),
+                key_bits: options.key.bits() as u32,
+                decrypt: options.direction == Direction::Decrypt,
+                threads: u32::try_from(options.threads).unwrap_or(u32::MAX),
+                chunk: CHUNK as u32,
+                rtt_ms: options.rtt_ms,
+                rate_mbit: options.rate_mbit,
+                timeout_ms: options.timeout.as_millis() as u64,
+            };
+            self.processes.order(party, &plan)?;
+        }
+        let seconds: Vec<f64> = self.processes.reports("bench/connect", self.within)?;
+        Ok(seconds.into_iter().fold(0.0, f64::max))
+    }
+
+    /// Deal a part to each party, wait until all have it, and open the barrier.
+    fn deal(&mut self, step: &str, order: &Order, data: &[u8]) -> Result<(), Failure> {
+        let parts = deal::split(data, |out| Machine.entropy(out));
+        for (party, part) in PartyId::all(PARTIES).zip(&parts) {
+            self.processes.order(party, order)?;
+            self.processes.bytes(party, &part.first)?;
+            self.processes.bytes(party, &part.second)?;
+        }
+        drop(parts);
+        self.go(step)
+    }
+
+    /// Wait until all parties stand at the barrier, and open it.
+    fn go(&mut self, step: &str) -> Result<(), Failure> {
+        self.processes.reports::<()>(step, self.within)?;
+        self.processes.order_all(&Order::Go)
+    }
+
+    /// What it took until the last party was through.
+    fn done(&mut self, step: &str) -> Result<Times, Failure> {
+        Ok(self.processes.reports::<Times>(step, self.within)?.into_iter().fold(Times::default(), Times::max))
+    }
+
+    fn repetition(&mut self, options: &Options, session: u32, blocks: u64) -> Result<(Times, Vec<Costs>), Failure> {
+        let mut key = vec![0; options.key.bytes()];
+        Machine.entropy(&mut key);
+        self.deal("bench/setup", &Order::Begin { session, strands: strands(options, blocks) }, &key)?;
+        let mut times = self.done("bench/setup")?;
+        let mut left = blocks;
+        while left > 0 {
+            let now = left.min(SEGMENT as u64) as usize;
+            left -= now as u64;
+            let mut inputs = vec![0; 16 * now];
+            Machine.entropy(&mut inputs);
+            self.deal("bench/inputs", &Order::Inputs { blocks: now as u32 }, &inputs)?;
+            times.add(self.done("bench/inputs")?);
+            self.go("bench/online")?;
+            times.add(self.done("bench/online")?);
+            self.check_outputs(options, &key, &inputs)?;
+        }
+        self.processes.order_all(&Order::Counts)?;
+        Ok((times, self.processes.reports("bench/counts", self.within)?))
+    }
+
+    /// Recombine all outputs of a segment and compare them with an ordinary AES.
+    fn check_outputs(&mut self, options: &Options, key: &[u8], inputs: &[u8]) -> Result<(), Failure> {
+        let cipher = ordinary(key, options.direction);
+        let cipher = cipher.ok_or_else(|| Failure::mismatch("no ordinary AES takes this key: report this"))?;
+        self.processes.order_all(&Order::Outputs)?;
+        for (number, chunk) in inputs.chunks(16 * CHUNK).enumerate() {
+            let components = self.processes.frames("bench/outputs", self.within)?;
+            let digests = self.processes.frames("bench/outputs", self.within)?;
+            let answer = |(component, digest): (Vec<u8>, Vec<u8>)| {
+                Some(Answer { component, digest: digest.try_into().ok()? })
+            };
+            let answers: Option<Vec<Answer>> = components.into_iter().zip(digests).map(answer).collect();
+            let answers: Option<[Answer; 3]> = answers.and_then(|answers| answers.try_into().ok());
+            let opened = answers.map(|answers| deal::combine(&(number as u64).to_le_bytes(), &answers));
+            let opened = match opened {
+                Some(Ok(opened)) => opened,
+                Some(Err(disagree)) => {
+                    let error = format!("{} and {} gave different outputs: the results are worth nothing", disagree.holder, disagree.witness);
+                    return Err(Failure::mismatch(error).with_peer(disagree.holder).at("bench/outputs"));
+                }
+                None => return Err(Failure::mismatch("a party gave outputs of a wrong form: the results are worth nothing")),
+            };
+            if let Some(block) = wrong_block(&cipher, chunk, &opened) {
+                let error = format!("the output of block {} is wrong: the results are worth nothing", number * CHUNK + block);
+                return Err(Failure::mismatch(error).at("bench/outputs"));
+            }
+        }
+        Ok(())
+    }
+}
+
+/// An ordinary AES, of the crate `aes`.
+type Ordinary = Box<dyn Fn(&mut Block)>;
+
+fn ordinary(key: &[u8], direction: Direction) -> Option<Ordinary> {
+    macro_rules! cipher {
+        ($cipher:ty) => {{
+            let cipher = <$cipher>::new_from_slice(key).ok()?;
+            match direction {
+                Direction::Encrypt => Box::new(move |block: &mut Block| cipher.encrypt_block(block)) as Ordinary,
+                Direction::Decrypt => Box::new(move |block: &mut Block| cipher.decrypt_block(block)),
+            }
+        }};
+    }
+    Some(match key.len() {
+        16 => cipher!(Aes128),
+        24 => cipher!(Aes192),
+        _ => cipher!(Aes256),
+    })
+}
+
+/// The first block whose output is not what AES gives. Inputs and outputs are columns, a lane a block.
+fn wrong_block(ordinary: &Ordinary, inputs: &[u8], outputs: &[u8]) -> Option<usize> {
+    let lanes = inputs.len() / 16;
+    let block = |columns: &[u8], l: usize| -> Option<Block> {
+        let mut block = Block::default();
+        for (i, byte) in block.iter_mut().enumerate() {
+            *byte = *columns.get(i * lanes + l)?;
+        }
+        Some(block)
+    };
+    (0..lanes).find(|l| {
+        let mut expected = block(inputs, *l);
+        expected.iter_mut().for_each(|block| ordinary(block));
+        expected.is_none() || expected != block(outputs, *l)
+    })
+}
+
+/// Put the repetitions together: medians of times, maxima over the parties of all else.
+fn report(options: &Options, connect_seconds: f64, times: &[Times], costs: &[Costs], calibration: Calibration) -> Report {
+    let middle = |figure: &dyn Fn(&Times) -> f64| median(times.iter().map(figure).collect());
+    let phases = PHASES.map(|name| {
+        let took = |times: &Times| match name {
+            "setup" => times.setup,
+            "online" => times.online,
+            "verification" => times.verification,
+            _ => Default::default(), // there is no preprocessing in these protocols
+        };
+        let most = |figure: fn(&(u64, u64, u32)) -> u64| costs.iter().filter_map(|c| c.phases.get(name)).map(figure).max().unwrap_or(0);
+        let phase = Phase {
+            seconds: middle(&|times| took(times).seconds),
+            cpu_seconds: middle(&|times| took(times).cpu_seconds),
+            bits: most(|(bits, _, _)| *bits),
+            bytes: most(|(_, bytes, _)| *bytes),
+            rounds: most(|(_, _, rounds)| u64::from(*rounds)) as u32,
+        };
+        (name, phase)
+    });
+    let mut checks = BTreeMap::new();
+    for (id, n) in costs.iter().flat_map(|cost| &cost.checks) {
+        let most = checks.entry(id.clone()).or_insert(0);
+        *most = (*most).max(*n);
+    }
+    let worst = costs.iter().filter_map(|cost| cost.verification_error_bits).reduce(f64::min);
+    Report {
+        options: options.clone(),
+        chunks: options.blocks.div_ceil(CHUNK as u64),
+        connect_seconds,
+        phases,
+        peak_rss_bytes: costs.iter().filter_map(|cost| cost.peak_rss_bytes).max(),
+        verification_error_bits: worst,
+        checks,
+        kernel: costs.first().map(|cost| cost.kernel.clone()).unwrap_or_default(),
+        calibration,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_wrong_output_is_found_and_named() {
+        // FIPS 197, appendix C.1, in lane 0; another block in lane 1.
+        let key: Vec<u8> = (0..16).collect();
+        let cipher = ordinary(&key, Direction::Encrypt).unwrap();
+        let columns = |a: &[u8; 16], b: &[u8; 16]| a.iter().zip(b).flat_map(|(a, b)| [*a, *b]).collect::<Vec<u8>>();
+        let plain: [u8; 16] = std::array::from_fn(|i| 0x11 * i as u8);
+        let sealed = hex::decode("69c4e0d86a7b0430d8cdb78070b4c55a").unwrap().try_into().unwrap();
+        let mut zero = Block::default();
+        cipher(&mut zero);
+        let inputs = columns(&plain, &[0; 16]);
+        let mut outputs = columns(&sealed, &zero.into());
+        assert_eq!(wrong_block(&cipher, &inputs, &outputs), None);
+        outputs[31] ^= 1;
+        assert_eq!(wrong_block(&cipher, &inputs, &outputs), Some(1));
+        assert_eq!(wrong_block(&cipher, &inputs, &outputs[..20]), Some(0));
+        let back = ordinary(&key, Direction::Decrypt).unwrap();
+        assert_eq!(wrong_block(&back, &columns(&sealed, &zero.into()), &columns(&plain, &[0; 16])), None);
+    }
+
+    #[test]
+    fn options_that_make_no_sense_are_refused_in_one_sentence() {
+        let good = Options::default();
+        assert!(good.check().is_ok());
+        for bad in [
+            Options { blocks: 0, ..good.clone() },
+            Options { threads: 0, ..good.clone() },
+            Options { reps: 0, ..good.clone() },
+            Options { threads: 5000, ..good.clone() },
+        ] {
+            assert_eq!(bad.check().unwrap_err().kind.exit_code(), 2);
+        }
+        assert_eq!((strands(&good, 100_000), strands(&Options { threads: 2, ..good.clone() }, 100_000)), (1, 4));
+        assert_eq!(strands(&Options { threads: 8, ..good }, 1), 1);
+    }
+}

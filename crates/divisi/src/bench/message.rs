@@ -1,0 +1,90 @@
+//! What the coordinating process and the parties of a benchmark say to each other, over pipes.
+
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+
+/// What a party learns first.
+#[derive(Clone, Serialize, Deserialize)]
+pub(super) struct Plan {
+    pub me: u8,
+    /// The configuration of the mesh, and the file of this party's identity.
+    pub config: String,
+    pub identity: String,
+    pub protocol: String,
+    pub security: String,
+    pub key_bits: u32,
+    pub decrypt: bool,
+    pub threads: u32,
+    pub chunk: u32,
+    pub rtt_ms: Option<f64>,
+    pub rate_mbit: Option<f64>,
+    pub timeout_ms: u64,
+}
+
+/// What a party is told to do.
+#[derive(Clone, Serialize, Deserialize)]
+pub(super) enum Order {
+    /// Begin a repetition, in a new session: two frames follow, the components of the key.
+    Begin { session: u32, strands: u32 },
+    /// Take over inputs: two frames follow, the components, 16 columns a chunk.
+    Inputs { blocks: u32 },
+    /// The barrier is open: do it, with the clock running.
+    Go,
+    /// Send the outputs: two frames.
+    Outputs,
+    /// The repetition is over: say what it cost.
+    Counts,
+}
+
+/// How long something took.
+#[derive(Clone, Copy, Default, Serialize, Deserialize)]
+pub(super) struct Took {
+    pub seconds: f64,
+    pub cpu_seconds: f64,
+}
+
+impl Took {
+    pub fn add(&mut self, other: Took) {
+        self.seconds += other.seconds;
+        self.cpu_seconds += other.cpu_seconds;
+    }
+
+    /// The larger of each: a phase runs to the last party's end.
+    pub fn max(self, other: Took) -> Took {
+        Took { seconds: self.seconds.max(other.seconds), cpu_seconds: self.cpu_seconds.max(other.cpu_seconds) }
+    }
+}
+
+/// What one `Go` took.
+#[derive(Clone, Copy, Default, Serialize, Deserialize)]
+pub(super) struct Times {
+    pub setup: Took,
+    pub online: Took,
+    pub verification: Took,
+}
+
+impl Times {
+    pub fn max(self, other: Times) -> Times {
+        Times {
+            setup: self.setup.max(other.setup),
+            online: self.online.max(other.online),
+            verification: self.verification.max(other.verification),
+        }
+    }
+
+    pub fn add(&mut self, other: Times) {
+        self.setup.add(other.setup);
+        self.online.add(other.online);
+        self.verification.add(other.verification);
+    }
+}
+
+/// Payload bits, bytes and rounds by phase, and what else a meter holds.
+#[derive(Clone, Default, Serialize, Deserialize)]
+pub(super) struct Costs {
+    pub phases: BTreeMap<String, (u64, u64, u32)>,
+    pub checks: BTreeMap<String, u64>,
+    pub verification_error_bits: Option<f64>,
+    pub peak_rss_bytes: Option<u64>,
+    pub kernel: String,
+}

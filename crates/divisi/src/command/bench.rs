@@ -1,0 +1,162 @@
+//! `divisi bench`.
+
+use super::{Context, Done, ProtocolChoice};
+use clap::{Args, Subcommand};
+use comfy_table::{CellAlignment, Table, presets};
+use divisi::bench::{self, Options, Report};
+use divisi::calibrate::{AES_BY, Calibration, calibrate};
+use divisi::failure::Failure;
+use divisi::local::this_program;
+use divisi_core::Direction;
+use divisi_rep3::Security;
+use divisi_symmetric::aes::KeySize;
+use serde_json::json;
+
+#[derive(Subcommand)]
+pub enum Commands {
+    /// AES among three processes over TLS, every output checked
+    Aes(Aes),
+    /// What this machine allows: AES on one core, loopback, products in GF(2^64)
+    #[command(after_help = "Example: divisi bench calibrate --json")]
+    Calibrate,
+}
+
+/// Measure AES among three processes over TLS, phase by phase.
+///
+/// A fourth process makes the inputs and checks every output. Figures are medians over the repetitions; the largest of the
+/// three parties where parties differ.
+#[derive(Args)]
+#[command(after_help = "Example: divisi bench aes --protocol gf4-circuit --security semi-honest --blocks 100000 --reps 5\n\
+                        A slow network: divisi bench aes --blocks 1000 --rtt 20 --rate 100")]
+pub struct Aes {
+    #[command(flatten)]
+    protocol: ProtocolChoice,
+    /// Against whom: malicious or semi-honest
+    #[arg(long, default_value = "malicious", value_name = "NAME")]
+    security: Security,
+    /// The key's size: 128, 192 or 256
+    #[arg(long, default_value = "128", value_name = "BITS", value_parser = key_size)]
+    key_bits: KeySize,
+    /// Which way: encrypt or decrypt
+    #[arg(long, default_value = "encrypt", value_name = "WAY", value_parser = direction)]
+    direction: Direction,
+    /// How many blocks
+    #[arg(long, default_value_t = 100_000, value_name = "N")]
+    blocks: u64,
+    /// How many threads of a party run at once
+    #[arg(long, default_value_t = 1, value_name = "T")]
+    threads: usize,
+    /// How many times
+    #[arg(long, default_value_t = 5, value_name = "R")]
+    reps: usize,
+    /// How many chunks to run before the first time
+    #[arg(long, default_value_t = 4, value_name = "CHUNKS")]
+    warmup: usize,
+    /// Pretend that a message takes half of so many milliseconds
+    #[arg(long, value_name = "MS", value_parser = positive)]
+    rtt: Option<f64>,
+    /// Pretend that each link carries so many 10^6 bits a second
+    #[arg(long, value_name = "MBIT", value_parser = positive)]
+    rate: Option<f64>,
+}
+
+/// A size of AES keys, by its bits.
+pub fn key_size(text: &str) -> Result<KeySize, String> {
+    text.parse().ok().and_then(KeySize::from_bits).ok_or_else(|| "there are 128, 192 and 256".into())
+}
+
+fn direction(text: &str) -> Result<Direction, String> {
+    [Direction::Encrypt, Direction::Decrypt]
+        .into_iter()
+        .find(|direction| bench::direction_name(*direction) == text)
+        .ok_or_else(|| "there are encrypt and decrypt".into())
+}
+
+fn positive(text: &str) -> Result<f64, String> {
+    let value = text.parse::<f64>().ok().filter(|value| *value > 0.0 && *value <= 1e9);
+    value.ok_or_else(|| "give a positive number".into())
+}
+
+pub fn run(context: &Context, command: &Commands) -> Result<Done, Failure> {
+    match command {
+        Commands::Calibrate => {
+            let calibration = calibrate()?;
+            let mut json = bench::calibration_json(&calibration);
+            json["schema"] = json!(1);
+            json["kernel"] = json!(divisi_field::kernel::active().name());
+            Ok(Done::new(calibration_text(&calibration), json))
+        }
+        Commands::Aes(arguments) => {
+            let options = Options {
+                protocol: arguments.protocol.protocol,
+                security: arguments.security,
+                key: arguments.key_bits,
+                direction: arguments.direction,
+                blocks: arguments.blocks,
+                threads: arguments.threads,
+                reps: arguments.reps,
+                warmup: arguments.warmup,
+                rtt_ms: arguments.rtt,
+                rate_mbit: arguments.rate,
+                timeout: context.timeout.unwrap_or(Options::default().timeout),
+            };
+            options.check()?;
+            let program = this_program()?;
+            let calibration = calibrate()?;
+            let report = bench::aes(&options, &program, calibration, &context.cleanup, &|_, _| {})?;
+            Ok(Done::new(text(&report), report.to_json()))
+        }
+    }
+}
+
+fn calibration_text(calibration: &Calibration) -> String {
+    format!(
+        "AES-128-CTR on one core, 16 KiB a call ({AES_BY}): {:.1} GB/s\n\
+         TCP over loopback, one stream:                    {:.1} Gbit/s\n\
+         a product in GF(2^64):                            {:.2} ns",
+        calibration.aes_ctr_gb_s, calibration.loopback_gbit_s, calibration.clmul_ns
+    )
+}
+
+fn text(report: &Report) -> String {
+    let o = &report.options;
+    let mut table = Table::new();
+    table.load_preset(presets::NOTHING);
+    table.set_header(["phase", "seconds", "CPU us/block", "bits/block", "bytes/block", "rounds"]);
+    let per_block = |figure: f64| figure / o.blocks as f64;
+    for (name, phase) in &report.phases {
+        table.add_row([
+            (*name).to_owned(),
+            format!("{:.4}", phase.seconds),
+            format!("{:.3}", per_block(phase.cpu_seconds * 1e6)),
+            format!("{:.1}", per_block(phase.bits as f64)),
+            format!("{:.1}", per_block(phase.bytes as f64)),
+            phase.rounds.to_string(),
+        ]);
+    }
+    table.column_iter_mut().skip(1).for_each(|column| column.set_cell_alignment(CellAlignment::Right));
+    let memory = report.peak_rss_bytes.map_or("unknown".into(), |bytes| format!("{:.0} MiB", bytes as f64 / f64::from(1 << 20)));
+    let error = report.verification_error_bits.map_or("nothing verified".into(), |bits| format!("a lie passes with 2^-{bits:.0}"));
+    format!(
+        "AES-{} {} by {}, {}, {} blocks, {} thread{} a party, median of {}, per party:\n\n{table}\n\n\
+         {:.0} blocks/s online, {:.0} in all; CPU {:.2} us a block and party without setup; memory {memory}; {error}\n\
+         all outputs checked; kernel {}; connected in {:.3} s\n\
+         this machine: AES-CTR {:.1} GB/s, loopback {:.1} Gbit/s, product in GF(2^64) {:.2} ns",
+        o.key.bits(),
+        bench::direction_name(o.direction),
+        o.protocol,
+        o.security,
+        o.blocks,
+        o.threads,
+        if o.threads == 1 { "" } else { "s" },
+        o.reps,
+        report.online_per_second(),
+        report.total_per_second(),
+        report.cpu_us_per_block(),
+        report.kernel,
+        report.connect_seconds,
+        report.calibration.aes_ctr_gb_s,
+        report.calibration.loopback_gbit_s,
+        report.calibration.clmul_ns,
+    )
+}

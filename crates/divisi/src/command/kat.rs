@@ -1,0 +1,78 @@
+//! `divisi kat`.
+
+use super::{Context, Done, ProtocolChoice};
+use clap::Args;
+use divisi::failure::Failure;
+use divisi::kat::{self, Engine, Options, Report, Tally};
+use divisi_rep3::Security;
+use serde_json::json;
+use std::path::PathBuf;
+
+/// Run published test vectors through an engine, one line an algorithm.
+#[derive(Args)]
+#[command(after_help = "Example: divisi kat --engine rep3 aes_gcm_test.json\n\
+                        Files: Wycheproof (v1), and internalProjection.json of ACVP (AES-GCM, AES-ECB, AES-CTR).")]
+pub struct Arguments {
+    /// What computes: rep3 (three parties in this process) or plain (one party, in the clear)
+    #[arg(long, default_value = "rep3", value_name = "NAME")]
+    engine: Engine,
+    #[command(flatten)]
+    protocol: ProtocolChoice,
+    /// Against whom: malicious or semi-honest
+    #[arg(long, default_value = "malicious", value_name = "NAME")]
+    security: Security,
+    /// How many parties; rep3 has 3, plain has 1
+    #[arg(long, value_name = "N")]
+    parties: Option<usize>,
+    /// The files of test vectors
+    #[arg(required = true, value_name = "FILE")]
+    files: Vec<PathBuf>,
+}
+
+pub fn run(_: &Context, arguments: &Arguments) -> Result<Done, Failure> {
+    let parties = match arguments.engine {
+        Engine::Plain => 1,
+        _ => 3,
+    };
+    if let Some(asked) = arguments.parties.filter(|asked| *asked != parties) {
+        let engine = arguments.engine;
+        return Err(Failure::usage(format!("the engine {engine} has {parties} parties, not {asked}: leave --parties out")));
+    }
+    let options = Options { engine: arguments.engine, protocol: arguments.protocol.protocol, security: arguments.security };
+    let report = kat::run(&arguments.files, &options)?;
+    let mut done = Done::new(report.algorithms.iter().map(line).collect::<Vec<_>>().join("\n"), to_json(&options, parties, &report));
+    done.failure = (!report.is_good()).then(|| {
+        Failure::mismatch(match report.algorithms.iter().map(|tally| tally.failed).sum::<u64>() {
+            0 => "no vector could be run: give a file with vectors that this engine supports".into(),
+            failed => format!("{failed} vectors failed: the engine is wrong, or the file is"),
+        })
+    });
+    Ok(done)
+}
+
+fn line(tally: &Tally) -> String {
+    let unsupported: u64 = tally.unsupported.values().sum();
+    let mut line = format!("{}: {} passed, {} failed, {unsupported} unsupported", tally.algorithm, tally.passed, tally.failed);
+    if unsupported > 0 {
+        let reasons: Vec<String> = tally.unsupported.iter().map(|(reason, n)| format!("{reason}: {n}")).collect();
+        line += &format!(" ({})", reasons.join("; "));
+    }
+    if !tally.failures.is_empty() {
+        line += &format!("; the first that failed: {}", tally.failures.join(", "));
+    }
+    line
+}
+
+fn to_json(options: &Options, parties: usize, report: &Report) -> serde_json::Value {
+    let of_rep3 = options.engine == Engine::Rep3;
+    json!({
+        "schema": 1,
+        "engine": options.engine.to_string(),
+        "protocol": of_rep3.then(|| options.protocol.name()),
+        "security": of_rep3.then(|| options.security.name()),
+        "parties": parties,
+        "algorithms": report.algorithms,
+        "engine_calls": report.calls,
+        "openings": report.openings,
+    })
+}

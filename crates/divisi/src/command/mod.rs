@@ -1,0 +1,167 @@
+//! The grammar, and what each command prints.
+
+mod bench;
+mod crypt;
+mod demo;
+mod kat;
+mod key;
+mod mesh;
+mod party;
+mod server;
+
+use clap::{Args, Parser, Subcommand};
+use divisi::cleanup::Cleanup;
+use divisi::failure::Failure;
+use divisi_net::{Config, Identity};
+use divisi_rep3::Protocol;
+use serde_json::Value;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::Duration;
+
+/// Three servers, one key: encrypt and decrypt with an AES key that no machine holds.
+///
+/// Three servers keep a key in parts. Together they encrypt and decrypt for their clients; no one of them ever has the key, the
+/// data or anything in between, and if one of them cheats the others notice before anything leaves. What they write is
+/// ordinary AES-GCM, which any other software opens with the key.
+#[derive(Parser)]
+#[command(
+    name = "divisi",
+    version,
+    after_help = "See it work on this machine:          divisi demo\n\
+                  Three machines, from the beginning:   divisi mesh new --parties 3 --hosts A:4701,B:4701,C:4701 --clients me --out mesh\n\
+                  Exit codes: 0 done; 1 aborted, refused or a wrong result; 2 wrong arguments, files or configuration."
+)]
+pub struct Cli {
+    /// Print one JSON object on standard output, also for a failure
+    #[arg(long, global = true)]
+    json: bool,
+    /// Give up waiting for a message after so many seconds [default: 10, or the configuration's]
+    #[arg(long, global = true, value_name = "SECONDS", value_parser = seconds)]
+    timeout: Option<Duration>,
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Subcommand)]
+enum Command {
+    /// Show all of it on this machine: three servers, a key that none of them holds, a file there and back
+    Demo(demo::Arguments),
+    /// Make and check the identities and the configuration of parties and clients
+    #[command(subcommand)]
+    Mesh(mesh::Commands),
+    /// Run one of the servers
+    Server(server::Arguments),
+    /// Make, import, list, export and destroy keys
+    #[command(subcommand)]
+    Key(key::Commands),
+    /// Encrypt a file with a key of the servers (AES-GCM)
+    Encrypt(crypt::Arguments),
+    /// Decrypt a file with a key of the servers (AES-GCM)
+    Decrypt(crypt::Arguments),
+    /// Run published test vectors (Wycheproof, ACVP) through an engine
+    Kat(kat::Arguments),
+    /// Measure a protocol between three processes on this machine
+    #[command(subcommand)]
+    Bench(bench::Commands),
+    /// One party's process, started by another command
+    #[command(hide = true)]
+    Party(party::Arguments),
+}
+
+/// What a command has to say.
+pub struct Done {
+    /// For people.
+    pub text: String,
+    /// For programs.
+    pub json: Value,
+    /// What was found to be wrong, when there is a report all the same.
+    pub failure: Option<Failure>,
+}
+
+impl Done {
+    fn new(text: impl Into<String>, json: Value) -> Self {
+        Done { text: text.into(), json, failure: None }
+    }
+}
+
+/// What all commands know.
+struct Context {
+    json: bool,
+    timeout: Option<Duration>,
+    cleanup: Cleanup,
+}
+
+/// How S-boxes are computed.
+#[derive(Args, Clone, Copy)]
+struct ProtocolChoice {
+    /// How S-boxes are computed: gf8-circuit (fewer rounds) or gf4-circuit (fewer bytes)
+    #[arg(long, default_value = "gf4-circuit", value_name = "NAME")]
+    protocol: Protocol,
+}
+
+/// Which mesh, and who we are in it.
+#[derive(Args, Clone)]
+struct Membership {
+    /// The configuration that `mesh new` wrote
+    #[arg(long, value_name = "FILE")]
+    config: PathBuf,
+    /// Your own identity, the file of a client
+    #[arg(long, value_name = "FILE")]
+    identity: PathBuf,
+}
+
+impl Membership {
+    fn load(&self) -> Result<(Config, Arc<Identity>), Failure> {
+        let config = Config::load(&self.config).map_err(|e| Failure::usage(e.to_string()))?;
+        let identity = Identity::load(&self.identity).map_err(|e| Failure::usage(e.to_string()))?;
+        Ok((config, Arc::new(identity)))
+    }
+}
+
+/// Do what the arguments say.
+pub fn run(cli: Cli) -> Result<Done, Failure> {
+    // Parties of a command end with it, and a server ends in its own way.
+    let cleanup = match &cli.command {
+        Command::Party(_) | Command::Server(_) => Cleanup::new(),
+        _ => Cleanup::on_signals().map_err(|e| Failure::unavailable(format!("signals cannot be handled ({e}): try again")))?,
+    };
+    let context = Context { json: cli.json, timeout: cli.timeout, cleanup };
+    match cli.command {
+        Command::Demo(arguments) => demo::run(&context, &arguments),
+        Command::Mesh(command) => mesh::run(&context, &command),
+        Command::Server(arguments) => server::run(&context, &arguments),
+        Command::Key(command) => key::run(&context, &command),
+        Command::Encrypt(arguments) => crypt::encrypt(&context, &arguments),
+        Command::Decrypt(arguments) => crypt::decrypt(&context, &arguments),
+        Command::Kat(arguments) => kat::run(&context, &arguments),
+        Command::Bench(command) => bench::run(&context, &command),
+        Command::Party(arguments) => party::run(&context, &arguments),
+    }
+}
+
+fn seconds(text: &str) -> Result<Duration, String> {
+    let value = text.parse::<f64>().ok().filter(|value| (0.01..=86_400.0).contains(value));
+    let value = value.and_then(|value| Duration::try_from_secs_f64(value).ok());
+    value.ok_or_else(|| "give a number of seconds from 0.01 to 86400".into())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use clap::CommandFactory;
+
+    #[test]
+    fn the_grammar_is_sound_and_every_command_explains_itself() {
+        let command = Cli::command();
+        command.clone().debug_assert();
+        fn all(command: &clap::Command) {
+            assert!(command.get_about().is_some(), "{} says nothing", command.get_name());
+            for argument in command.get_arguments().filter(|a| !a.is_hide_set()) {
+                assert!(argument.get_help().is_some(), "{} of {} says nothing", argument.get_id(), command.get_name());
+            }
+            command.get_subcommands().for_each(all);
+        }
+        all(&command);
+    }
+}
