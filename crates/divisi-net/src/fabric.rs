@@ -325,12 +325,10 @@ impl Fabric {
     /// A link broke: all sessions of the mesh are over.
     pub fn lose(&self, peer: PartyId, reason: Loss) {
         let Ok(link) = self.link(peer, step!("lose")) else { return };
-        if !link.inbox.lose(reason) {
+        if link.inbox.down().is_some() {
             return;
         }
-        if let Out::Tls(tls) = &link.out {
-            tls.reset();
-        }
+        // The sessions first: who wakes by the link's end finds theirs ended.
         let open: Vec<Arc<Session>> = {
             let sessions = &mut *lock(&self.sessions);
             sessions.lost.get_or_insert((peer, reason));
@@ -338,8 +336,14 @@ impl Fabric {
             sessions.ended.extend(open.iter().map(|session| session.number));
             open
         };
-        for session in open {
+        for session in &open {
             session.end(Cause::Lost(peer, reason));
+        }
+        link.inbox.lose(reason);
+        if let Out::Tls(tls) = &link.out {
+            tls.reset();
+        }
+        for session in open {
             self.wake(session.number);
         }
     }

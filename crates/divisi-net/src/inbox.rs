@@ -305,15 +305,13 @@ impl Inbox {
         state.unopened -= unopened;
     }
 
-    /// Marks the link as gone; the first reason stands. False if it was gone already.
-    pub fn lose(&self, reason: Loss) -> bool {
+    /// Marks the link as gone; the first reason stands.
+    pub fn lose(&self, reason: Loss) {
         let state = &mut *lock(&self.state);
-        let first = state.down.is_none();
         state.down.get_or_insert(reason);
         for slot in state.slots.values() {
             slot.wake.notify_all();
         }
-        first
     }
 
     /// Why the link is gone, if it is.

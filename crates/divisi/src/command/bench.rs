@@ -121,7 +121,7 @@ fn calibration_text(calibration: &Calibration) -> String {
 fn text(report: &Report) -> String {
     let o = &report.options;
     let mut table = Table::new();
-    table.load_preset(presets::NOTHING);
+    table.load_style(presets::NOTHING);
     table.set_header(["phase", "seconds", "CPU us/block", "bits/block", "bytes/block", "rounds"]);
     let per_block = |figure: f64| figure / o.blocks as f64;
     for (name, phase) in &report.phases {

@@ -1,0 +1,276 @@
+//! Stored keys: making, bringing, loading, listing, exporting and destroying them, at all three servers or at none.
+//!
+//! A new key is written *prepared* everywhere, compared [A26], and only then becomes *active*; a client is told when all
+//! three have come so far. A server that died in between still has it prepared: a key is used when all three have it,
+//! prepared or active, and it compares equal, and that makes it active. A prepared key that not all have was never used, and
+//! gives way to the next of its name. What a malicious server says about its own store can keep a key from being used; it
+//! cannot make the honest two use different keys, or forget one that they finished.
+
+use super::turn::Turn;
+use crate::admit::{Grant, What};
+use crate::agree::{exchange, first};
+use crate::error::{Failed, Stop};
+use crate::gcm;
+use crate::request::{CLIENTS, KeyEntry, NewKey, PAGE, ToClient};
+use crate::wire::Blob;
+use divisi_core::{Check, Step, step};
+use divisi_rep3::deal::Part;
+use divisi_store::{KeyFile, KeyInfo, KeyName, KeyState, Maker, Secret};
+use zeroize::Zeroizing;
+
+const LOAD: Step = step!("load");
+const MAKE: Step = step!("make");
+const BRING: Step = step!("import");
+const PREPARED: Step = step!("prepared");
+const ACTIVE: Step = step!("active");
+const LIST: Step = step!("list");
+const EXPORT: Step = step!("export");
+const DESTROY: Step = step!("destroy");
+const DESTROYED: Step = step!("destroyed");
+
+/// A key that all three have, compared.
+pub(crate) struct Loaded {
+    pub info: KeyInfo,
+    pub part: Part,
+}
+
+/// What a server has of a key, told to the others.
+const ABSENT: u8 = 0;
+const UNFINISHED: u8 = 1;
+const SAME: u8 = 2;
+const OTHER: u8 = 3;
+
+/// Load a key for one use [A26]. `what` is admitted by each server itself; `before` is a condition of the request's own;
+/// `counts` says that it is a use to be counted.
+pub(crate) fn load(
+    turn: &mut Turn<'_>,
+    name: &KeyName,
+    what: impl for<'a> Fn(&'a KeyInfo) -> What<'a>,
+    before: Result<(), Failed>,
+    counts: bool,
+) -> Result<Loaded, Stop> {
+    let found = before.and_then(|()| find(turn, name, what)).and_then(|(key, grant)| {
+        if counts {
+            count(turn, name, &grant)?;
+        }
+        Ok(key)
+    });
+    let (info, mine) = match found {
+        Ok((info, part)) => (Some(info), Ok(part)),
+        Err(failed) => (None, Err(failed)),
+    };
+    let agreed = info.as_ref().map_or([0; 32], KeyInfo::agreed);
+    turn.agree_key(LOAD, name.as_str(), &agreed, mine.as_ref().map_err(Clone::clone))?;
+    let (Some(info), part) = (info, mine?) else { return Err(Failed::refused(LOAD, "no key").into()) };
+    if info.state == KeyState::Prepared {
+        // the others have it, too: it is finished; if this cannot be written, the next use will try again
+        if let Err(e) = turn.node.keys.activate(name, &info.id) {
+            turn.node.log(&format!("key {name} stays prepared here: {e}"));
+        }
+    }
+    Ok(Loaded { info, part })
+}
+
+/// Our part of a key, if the client may do this with it.
+fn find(
+    turn: &Turn<'_>,
+    name: &KeyName,
+    what: impl for<'a> Fn(&'a KeyInfo) -> What<'a>,
+) -> Result<((KeyInfo, Part), Grant), Failed> {
+    let refused = |e: divisi_store::StoreError| Failed::store(LOAD, &e);
+    let store = &turn.node.keys;
+    let missing = || Failed::refused(LOAD, format!("there is no key {name} at {}: see `key list`", turn.me()));
+    let key = store.load(name).map_err(refused)?.ok_or_else(missing)?;
+    if key.info.state != KeyState::Prepared {
+        store.active(name, turn.me().number()).map_err(refused)?;
+    }
+    let grant = turn.node.admit.admit(&turn.line.who, &what(&key.info))?;
+    let secret = key.secret.ok_or_else(missing)?;
+    let part = Part { first: secret.first.to_vec(), second: secret.second.to_vec() };
+    Ok(((key.info, part), grant))
+}
+
+/// Count a use, durably, before it happens.
+fn count(turn: &Turn<'_>, name: &KeyName, _: &Grant) -> Result<(), Failed> {
+    turn.node.keys.reserve(name, 1).map(drop).map_err(|e| Failed::store(LOAD, &e))
+}
+
+/// Make a key that nobody knows, or store one that the client brings.
+pub(crate) fn make(turn: &mut Turn<'_>, new: &NewKey, brought: bool) -> Result<(), Stop> {
+    let mine = status(turn, new);
+    let (status, last) = turn.all(MAKE, mine)?;
+    let mut told = [status, 0, 0, 0, 0];
+    told[1..].copy_from_slice(&last.to_le_bytes());
+    let all = exchange(turn.rep, told)?;
+    if let Some(party) = first(&all, |s| s[0] == OTHER) {
+        let message = format!("there is a key {} already: choose another name, or destroy it first", new.name);
+        let hearsay = party != turn.me() && status != OTHER;
+        return Err(Failed { hearsay, ..Failed::refused(MAKE, message) }.into());
+    }
+    if first(&all, |s| s[0] == SAME).is_some() {
+        // the request was served before: its answer was lost
+        if let Some(party) = first(&all, |s| s[0] == ABSENT) {
+            let message = format!("key {} is not at {party}: destroy it and make it anew", new.name);
+            return Err(Failed { peer: party.number(), ..Failed::refused(MAKE, message) }.into());
+        }
+        let loaded = load(turn, &new.name, |key| What::Encrypt(key), Ok(()), false)?;
+        return finish(turn, loaded.info);
+    }
+    if let Some(party) = first(&all, |s| s[1..] != told[1..]) {
+        let message = format!(
+            "the servers remember different numbers of keys named {} ({party} and {} differ): choose another name",
+            new.name,
+            turn.me()
+        );
+        return Err(Failed { peer: party.number(), ..Failed::refused(MAKE, message) }.into());
+    }
+    let part = if brought { bring(turn, new)? } else { draw(turn, new)? };
+    let info = KeyInfo {
+        name: new.name.clone(),
+        id: draw_id(turn)?,
+        kind: new.kind,
+        purpose: new.kind.purpose(),
+        generation: last + 1,
+        state: KeyState::Prepared,
+        request: new.request,
+        maker: Maker { name: turn.line.who.name.clone(), fingerprint: turn.line.who.fingerprint },
+        clients: new.clients.clone(),
+        exportable: new.exportable,
+        party: turn.me().number(),
+        mesh: turn.node.mesh,
+    };
+    store(turn, info, part)
+}
+
+/// What we have under this name, and how many keys of this name were finished or destroyed before.
+fn status(turn: &Turn<'_>, new: &NewKey) -> Result<(u8, u32), Failed> {
+    turn.node.admit.admit(&turn.line.who, &What::Make)?;
+    if new.clients.len() > CLIENTS {
+        return Err(Failed::refused(MAKE, "a key can name at most 64 clients: name fewer"));
+    }
+    let config = turn.node.config();
+    if let Some(unknown) = new.clients.iter().find(|name| !config.clients().iter().any(|c| c.name == **name)) {
+        let shown: String = unknown.chars().take(64).collect();
+        let message = format!("client {shown} is not in the configuration of {}: add it there first", turn.me());
+        return Err(Failed::refused(MAKE, message));
+    }
+    let found = turn.node.keys.load(&new.name).map_err(|e| Failed::store(MAKE, &e))?;
+    Ok(match found.map(|key| key.info) {
+        None => (ABSENT, 0),
+        Some(key) => {
+            let same = key.request == new.request
+                && key.kind == new.kind
+                && key.maker.fingerprint == turn.line.who.fingerprint;
+            match key.state {
+                KeyState::Destroyed => (ABSENT, key.generation),
+                KeyState::Prepared => (UNFINISHED, key.generation.saturating_sub(1)),
+                KeyState::Active if same => (SAME, key.generation.saturating_sub(1)),
+                KeyState::Active => (OTHER, key.generation.saturating_sub(1)),
+            }
+        }
+    })
+}
+
+/// The client's own key [A24].
+fn bring(turn: &mut Turn<'_>, new: &NewKey) -> Result<Part, Stop> {
+    turn.answer(ToClient::Accepted);
+    let part = turn.part(BRING, 0, new.kind.bytes());
+    turn.agree(BRING, Check::A24, &[], part.as_ref().map_err(Clone::clone))?;
+    Ok(part?)
+}
+
+/// A key of F_rand: any one server's part tells nothing about it.
+fn draw(turn: &mut Turn<'_>, new: &NewKey) -> Result<Part, Stop> {
+    let key = turn.rep.random_bytes(new.kind.bytes())?;
+    let verified = gcm::close(turn.rep, key)?;
+    Ok(turn.rep.trio().part(&verified))
+}
+
+fn draw_id(turn: &mut Turn<'_>) -> Result<[u8; 16], Stop> {
+    let trio = turn.rep.trio();
+    let fixed = trio.barrier()?;
+    let coin = trio.coin(&fixed)?;
+    let mut hasher = blake3::Hasher::new_derive_key("divisi 2026 key id v1");
+    hasher.update(&coin.bytes()).update(&turn.line.id).update(&turn.number.to_le_bytes());
+    hasher.update(&turn.item.to_le_bytes());
+    let mut id = [0; 16];
+    hasher.finalize_xof().fill(&mut id);
+    Ok(id)
+}
+
+/// Prepared at all, compared, active at all.
+fn store(turn: &mut Turn<'_>, info: KeyInfo, part: Part) -> Result<(), Stop> {
+    let secret =
+        Secret { first: Zeroizing::new(part.first.clone()), second: Zeroizing::new(part.second.clone()) };
+    let mut file = KeyFile { info, reserved: 0, secret: Some(secret) };
+    let written = turn.node.keys.prepare(&mut file).map_err(|e| Failed::store(PREPARED, &e));
+    let info = file.info;
+    turn.agree_key(PREPARED, info.name.as_str(), &info.agreed(), written.map(|()| &part))?;
+    finish(turn, info)
+}
+
+fn finish(turn: &mut Turn<'_>, mut info: KeyInfo) -> Result<(), Stop> {
+    let activated = turn.node.keys.activate(&info.name, &info.id).map_err(|e| Failed::store(ACTIVE, &e));
+    turn.all(ACTIVE, activated)?;
+    info.state = KeyState::Active;
+    turn.answer(ToClient::Key(KeyEntry::from(&info)));
+    Ok(())
+}
+
+/// The keys that this client may use, in the order of their names.
+pub(crate) fn list(turn: &mut Turn<'_>, after: Option<&KeyName>) -> Result<(), Stop> {
+    let names = turn.node.keys.names().map_err(|e| Failed::store(LIST, &e));
+    let names = turn.all(LIST, names)?;
+    let mut keys = Vec::new();
+    let mut more = false;
+    for name in names.iter().filter(|name| after.is_none_or(|after| *name > after)) {
+        match turn.node.keys.load(name) {
+            Ok(Some(key)) if turn.node.admit.admit(&turn.line.who, &What::See(&key.info)).is_ok() => {
+                if keys.len() == PAGE {
+                    more = true;
+                    break;
+                }
+                keys.push(KeyEntry::from(&key.info));
+            }
+            Ok(_) => {}
+            Err(e) => turn.node.log(&format!("key {name} is not listed: {e}")),
+        }
+    }
+    turn.answer(ToClient::Keys { keys, more });
+    Ok(())
+}
+
+/// Give a key to its maker.
+pub(crate) fn export(turn: &mut Turn<'_>, name: &KeyName) -> Result<(), Stop> {
+    let loaded = load(turn, name, |key| What::Export(key), Ok(()), false)?;
+    let key = turn.rep.trio().input(&loaded.part)?;
+    let verified = gcm::close(turn.rep, vec![key])?;
+    let context = turn.context(0);
+    let answer = turn.rep.trio().answer(&context, &verified);
+    turn.node.log(&format!("key {name} leaves for client {} at {EXPORT}", turn.line.who.name));
+    turn.answer(ToClient::Answer { component: Blob(answer.component), digest: answer.digest });
+    Ok(())
+}
+
+/// Destroy a key. A server whose file is damaged or gone goes along: that its maker asks is checked by those that have it.
+pub(crate) fn destroy(turn: &mut Turn<'_>, name: &KeyName) -> Result<(), Stop> {
+    let mine = match turn.node.keys.load(name) {
+        Ok(Some(key)) if key.info.state != KeyState::Destroyed => {
+            let admitted = turn.node.admit.admit(&turn.line.who, &What::Destroy(&key.info));
+            admitted.map(|_| SAME).map_err(Failed::from)
+        }
+        Ok(_) => Ok(ABSENT),
+        Err(e @ divisi_store::StoreError::Io(..)) => Err(Failed::store(DESTROY, &e)),
+        Err(_) => Ok(ABSENT),
+    };
+    let status = turn.all(DESTROY, mine)?;
+    let all = exchange(turn.rep, [status, 0, 0, 0, 0])?;
+    if first(&all, |s| s[0] == SAME).is_none() {
+        let message = format!("no server has a key {name} that could be destroyed: see `key list`");
+        return Err(Failed::refused(DESTROY, message).into());
+    }
+    let gone = turn.node.keys.destroy(name).map_err(|e| Failed::store(DESTROYED, &e));
+    turn.all(DESTROYED, gone)?;
+    turn.answer(ToClient::Done);
+    Ok(())
+}

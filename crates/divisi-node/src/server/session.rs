@@ -1,0 +1,162 @@
+//! One session of the three servers: the first leads, all serve the same requests in the same order.
+//!
+//! Adversary: one malicious server. If it leads it can delay requests or invent them; what is served is what all three got
+//! from the client itself, or nothing.
+
+use super::Node;
+use super::turn::{Ready, Turn};
+use super::{keys, text};
+use crate::agree::{About, agree, nothing};
+use crate::error::{Failed, Stop};
+use crate::request::{ConnectionId, Item, ToServer};
+use divisi_core::{Abort, Check, Parameters, PartyId, Session, Step, step};
+use divisi_net::Mesh;
+use divisi_rep3::{Rep3, Security, Trio};
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+
+const ANNOUNCE: Step = step!("announce");
+const REQUEST: Step = step!("request");
+const NEXT: Step = step!("next");
+
+/// The number of the one session of each mesh.
+const SESSION: u32 = 1;
+/// `kind | connection | number`
+const ANNOUNCEMENT: usize = 41;
+
+/// Serve until the session ends, or the server stops.
+pub(crate) fn serve(node: &Node, mesh: &Arc<Mesh>) -> Result<(), Abort> {
+    let config = node.config();
+    let parameters = Parameters::new("rep3 server")
+        .with("protocol", node.options.protocol.name().as_bytes())
+        .with("security", Security::Malicious.name().as_bytes())
+        .with("mesh", &node.mesh)
+        .with("configuration", &config.digest());
+    let session = Session::start(mesh, SESSION, &parameters)?;
+    let mut rep = Rep3::new(Trio::new(session)?, node.options.protocol, Security::Malicious);
+    let mut ready = Ready::default();
+    let leader = PartyId::all(3).next();
+    while !node.stop.load(Ordering::SeqCst) {
+        let call = if leader == Some(node.me) { lead(node, &mut rep)? } else { follow(&mut rep, leader)? };
+        if let Some((connection, number)) = call {
+            request(node, &mut rep, &mut ready, &connection, number)?;
+        }
+    }
+    Ok(())
+}
+
+/// Say which request is next, or that there is none.
+fn lead(node: &Node, rep: &mut Rep3) -> Result<Option<(ConnectionId, u64)>, Abort> {
+    let call = node.desk.first(node.desk.world.now() + node.beat);
+    let mut body = [0; ANNOUNCEMENT];
+    if let Some((connection, number)) = &call {
+        body[0] = 1;
+        body[1..33].copy_from_slice(connection);
+        body[33..].copy_from_slice(&number.to_le_bytes());
+    }
+    let session = rep.trio().session();
+    for peer in session.peers() {
+        session.send(ANNOUNCE, peer, &body, 0)?;
+    }
+    Ok(call)
+}
+
+fn follow(rep: &mut Rep3, leader: Option<PartyId>) -> Result<Option<(ConnectionId, u64)>, Abort> {
+    let Some(leader) = leader else { return Ok(None) };
+    let mut body = [0; ANNOUNCEMENT];
+    rep.trio().session().recv(ANNOUNCE, leader, &mut body)?;
+    let (mut connection, mut number) = ([0; 32], [0; 8]);
+    connection.copy_from_slice(&body[1..33]);
+    number.copy_from_slice(&body[33..]);
+    Ok((body[0] != 0).then_some((connection, u64::from_le_bytes(number))))
+}
+
+/// Serve one request, whatever becomes of it.
+fn request(
+    node: &Node,
+    rep: &mut Rep3,
+    ready: &mut Ready,
+    connection: &ConnectionId,
+    number: u64,
+) -> Result<(), Abort> {
+    let world = &node.desk.world;
+    let begun = world.now();
+    let found = node.desk.request(connection, number, begun + node.patience);
+    let Some((line, ToServer::Request { items, .. })) = found else {
+        let failed = Failed::refused(REQUEST, "the client has not sent it here");
+        return match agree(rep, REQUEST, Check::A25, &[0; 32], Err(failed), About::Client("unknown")) {
+            Err(Stop::Abort(abort)) => Err(abort),
+            Ok(()) | Err(Stop::Refused(_)) => {
+                node.log(&format!("a request was announced that no client sent to {}: refused", node.me));
+                Ok(())
+            }
+        };
+    };
+    let digest = digest(&line.who.name, &line.who.fingerprint, connection, number, &items);
+    let mut turn = Turn { node, rep, ready, line, number, item: 0, request: digest };
+    let result = all_items(&mut turn, &items);
+    let line = turn.line;
+    let seconds = world.now().saturating_duration_since(begun).as_secs_f64();
+    let summary = items.first().map(Item::summary).unwrap_or_default();
+    let more = if items.len() > 1 { format!(" and {} more", items.len() - 1) } else { String::new() };
+    let log = |end: &str| node.log(&format!("client {}: {summary}{more}: {end} in {seconds:.3} s", line.who.name));
+    match result {
+        Ok(()) => {
+            log("done");
+            line.end(None);
+            Ok(())
+        }
+        Err(Stop::Refused(failed)) => {
+            log(&format!("refused ({})", failed.message));
+            line.end(Some(failed));
+            Ok(())
+        }
+        Err(Stop::Abort(abort)) => {
+            log("aborted");
+            line.end(Some(Failed::from(&abort)));
+            Err(abort)
+        }
+    }
+}
+
+/// All that is public about a request, and who asks.
+fn digest(
+    name: &str,
+    fingerprint: &[u8; 32],
+    connection: &ConnectionId,
+    number: u64,
+    items: &[Item],
+) -> [u8; 32] {
+    let mut hasher = blake3::Hasher::new_derive_key("divisi 2026 request v1");
+    hasher.update(&(name.len() as u64).to_le_bytes()).update(name.as_bytes()).update(fingerprint);
+    hasher.update(connection).update(&number.to_le_bytes());
+    // what was decoded encodes again; if it did not, the empty string would differ from nobody's but a broken server's
+    let items = crate::wire::encode(&items, crate::AAD).unwrap_or_default();
+    hasher.update(&items);
+    *hasher.finalize().as_bytes()
+}
+
+fn all_items(turn: &mut Turn<'_>, items: &[Item]) -> Result<(), Stop> {
+    let known = turn.node.knows(&turn.line.who);
+    turn.agree(REQUEST, Check::A25, &[], known.as_ref().map(|()| &nothing()).map_err(Clone::clone))?;
+    for (i, item) in (0..).zip(items) {
+        turn.item = i;
+        if i > 0 {
+            let due = ToServer::Next { number: turn.number, item: i };
+            let next = turn.word(NEXT, &due);
+            turn.all(NEXT, next)?;
+        }
+        match item {
+            Item::KeyNew(new) => keys::make(turn, new, false)?,
+            Item::KeyImport(new) => keys::make(turn, new, true)?,
+            Item::KeyList { after } => keys::list(turn, after.as_ref())?,
+            Item::KeyExport { name } => keys::export(turn, name)?,
+            Item::KeyDestroy { name } => keys::destroy(turn, name)?,
+            Item::Encrypt { key, aad, length } => text::encrypt(turn, key, aad, *length)?,
+            Item::Decrypt { key, aad, length, iv, tag } => {
+                text::decrypt(turn, key, aad, *length, *iv, tag)?;
+            }
+        }
+    }
+    Ok(())
+}

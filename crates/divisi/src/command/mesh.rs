@@ -1,0 +1,213 @@
+//! `divisi mesh`.
+
+use super::{Context, Done, Membership};
+use clap::{Args, Subcommand};
+use divisi::failure::Failure;
+use divisi_net::{Config, Created, Fingerprint, Identity, Machine, PartyId, Pin, World};
+use serde_json::{Value, json};
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Duration;
+
+#[derive(Subcommand)]
+pub enum Commands {
+    /// Make identities for all parties and clients, and one configuration for all
+    New(New),
+    /// Make one identity on its owner's machine, and print its fingerprint
+    Identity(NewIdentity),
+    /// Put a fingerprint into the configuration
+    Add(Add),
+    /// Dial every party and say what is wrong with which link
+    #[command(after_help = "Example: divisi mesh check --config mesh.toml --identity client-me.key")]
+    Check(Membership),
+}
+
+/// Make identities for all parties and clients, and one configuration for all.
+#[derive(Args)]
+#[command(after_help = "Example: divisi mesh new --parties 3 --hosts one.example:4701,two.example:4701,three.example:4701 --clients me --out mesh")]
+pub struct New {
+    /// How many parties; the servers of keys are 3
+    #[arg(long, value_name = "N")]
+    parties: usize,
+    /// Where the parties listen, host:port each, in their order [default: ports 4701 and up of this machine]
+    #[arg(long, value_name = "H1:P1,...", value_delimiter = ',')]
+    hosts: Vec<String>,
+    /// The names of the clients
+    #[arg(long, value_name = "NAME,...", value_delimiter = ',')]
+    clients: Vec<String>,
+    /// The directory to make
+    #[arg(long, value_name = "DIR")]
+    out: PathBuf,
+}
+
+/// Make one identity on its owner's machine: its secret half never leaves it.
+#[derive(Args)]
+#[command(after_help = "Example: divisi mesh identity --out my-identity")]
+pub struct NewIdentity {
+    /// The directory to make
+    #[arg(long, value_name = "DIR")]
+    out: PathBuf,
+}
+
+/// Put the fingerprint of an identity into the configuration, in place of the one that is there.
+#[derive(Args)]
+#[command(after_help = "Example: divisi mesh add --config mesh.toml --client anna --fingerprint 1f3c...")]
+pub struct Add {
+    /// The configuration to change; give all parties and clients the new one
+    #[arg(long, value_name = "FILE")]
+    config: PathBuf,
+    /// The number of the party whose identity it is
+    #[arg(long, value_name = "I", required_unless_present = "client", conflicts_with = "client")]
+    party: Option<u8>,
+    /// Where that party listens, if that changes too or the party is new
+    #[arg(long, value_name = "HOST:PORT", requires = "party")]
+    address: Option<String>,
+    /// The name of the client whose identity it is
+    #[arg(long, value_name = "NAME")]
+    client: Option<String>,
+    /// What `mesh identity` printed
+    #[arg(long, value_name = "F")]
+    fingerprint: String,
+}
+
+pub fn run(context: &Context, command: &Commands) -> Result<Done, Failure> {
+    match command {
+        Commands::New(arguments) => new(context, arguments),
+        Commands::Identity(arguments) => identity(context, arguments),
+        Commands::Add(arguments) => add(arguments),
+        Commands::Check(membership) => check(context, membership),
+    }
+}
+
+fn usage(e: impl ToString) -> Failure {
+    Failure::usage(e.to_string())
+}
+
+/// A new directory for secrets, which goes again if the command fails.
+fn directory(context: &Context, path: &Path) -> Result<divisi::cleanup::Entry, Failure> {
+    use std::os::unix::fs::DirBuilderExt;
+    std::fs::DirBuilder::new().mode(0o700).create(path).map_err(|e| {
+        usage(match e.kind() {
+            std::io::ErrorKind::AlreadyExists => format!("{} exists already: choose another directory for --out", path.display()),
+            _ => format!("the directory {} cannot be made ({e}): choose another for --out", path.display()),
+        })
+    })?;
+    Ok(context.cleanup.path(path))
+}
+
+fn new(context: &Context, arguments: &New) -> Result<Done, Failure> {
+    let created = Config::create(arguments.parties, &arguments.hosts, &arguments.clients, &Machine).map_err(usage)?;
+    let entry = directory(context, &arguments.out)?;
+    let config = arguments.out.join("mesh.toml");
+    write(&config, &created.config.to_toml())?;
+    let files = save(&created, &arguments.out)?;
+    entry.keep();
+    let mut text = format!("{} goes to every party and every client; it holds no secret.\n", config.display());
+    for (who, _, path, fingerprint) in &files {
+        text += &format!("{} goes to {who} alone (fingerprint {fingerprint}).\n", path.display());
+    }
+    text += "Move each identity to its machine and delete it here. Then, on the machine of each party:\n  \
+             divisi server --config mesh.toml --party I --identity party-I.key --data DIR\n\
+             and at a client:\n  divisi mesh check --config mesh.toml --identity client-NAME.key";
+    let listed = |kind: &str| -> Vec<Value> {
+        let of = files.iter().filter(|(_, (k, _), _, _)| *k == kind);
+        of.map(|(_, (_, name), path, fingerprint)| json!({ "name": name, "identity": path, "fingerprint": fingerprint })).collect()
+    };
+    Ok(Done::new(text, json!({ "schema": 1, "config": config, "parties": listed("party"), "clients": listed("client") })))
+}
+
+type Saved = (String, (&'static str, String), PathBuf, String);
+
+fn save(created: &Created, dir: &Path) -> Result<Vec<Saved>, Failure> {
+    let mut saved = Vec::new();
+    let parties = created.config.parties().iter().map(|party| ("party", party.id.number().to_string()));
+    let clients = created.config.clients().iter().map(|client| ("client", client.name.clone()));
+    for ((kind, name), identity) in parties.zip(&created.parties).chain(clients.zip(&created.clients)) {
+        let path = dir.join(format!("{kind}-{name}.key"));
+        identity.save(&path).map_err(usage)?;
+        saved.push((format!("{kind} {name}"), (kind, name), path, identity.fingerprint().to_string()));
+    }
+    Ok(saved)
+}
+
+fn identity(context: &Context, arguments: &NewIdentity) -> Result<Done, Failure> {
+    let identity = Identity::generate(&Machine);
+    let entry = directory(context, &arguments.out)?;
+    let path = arguments.out.join("identity.key");
+    identity.save(&path).map_err(usage)?;
+    entry.keep();
+    let fingerprint = identity.fingerprint();
+    let text = format!(
+        "{} is your identity: keep it here, and tell its fingerprint to whoever keeps the configuration:\n{fingerprint}\n\
+         There: divisi mesh add --config mesh.toml --client NAME --fingerprint {fingerprint}",
+        path.display()
+    );
+    Ok(Done::new(text, json!({ "schema": 1, "identity": path, "fingerprint": fingerprint.to_string() })))
+}
+
+fn add(arguments: &Add) -> Result<Done, Failure> {
+    let config = Config::load(&arguments.config).map_err(usage)?;
+    let wrong = |_| usage("the fingerprint is not 64 hexadecimal digits: copy what `mesh identity` printed");
+    let pin = Pin::Fingerprint(arguments.fingerprint.parse::<Fingerprint>().map_err(wrong)?);
+    let (who, changed) = match (arguments.party, &arguments.client) {
+        (Some(number), _) => {
+            let id = PartyId::new(number).ok_or_else(|| usage("there is no party 0: parties are numbered from 1"))?;
+            (id.to_string(), config.add_party(id, arguments.address.as_deref(), pin))
+        }
+        (None, Some(name)) => (format!("client {name}"), config.add_client(name, pin)),
+        (None, None) => return Err(usage("neither a party nor a client is named: give --party or --client")),
+    };
+    write(&arguments.config, &changed.map_err(usage)?.to_toml())?;
+    let text = format!(
+        "{} now pins {} for {who}: give all parties and clients this file; a running server takes it over on SIGHUP",
+        arguments.config.display(),
+        arguments.fingerprint
+    );
+    Ok(Done::new(text, json!({ "schema": 1, "config": arguments.config, "who": who, "fingerprint": arguments.fingerprint })))
+}
+
+/// Write a file as a whole or not at all.
+fn write(path: &Path, text: &str) -> Result<(), Failure> {
+    let dir = path.parent().filter(|dir| !dir.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    let write = || {
+        let mut file = tempfile::Builder::new().permissions(std::os::unix::fs::PermissionsExt::from_mode(0o644)).tempfile_in(dir)?;
+        file.write_all(text.as_bytes())?;
+        file.as_file().sync_all()?;
+        file.persist(path).map(drop).map_err(|e| e.error)
+    };
+    write().map_err(|e: std::io::Error| usage(format!("{} cannot be written ({e}): give a place that you can write", path.display())))
+}
+
+fn check(context: &Context, membership: &Membership) -> Result<Done, Failure> {
+    let (config, identity) = membership.load()?;
+    let within = context.timeout.unwrap_or(config.timeout()).min(Duration::from_secs(60));
+    let world: Arc<dyn World> = Arc::new(Machine);
+    let reports = divisi_net::check(&config, &identity, &world, within).map_err(usage)?;
+    let mut lines = Vec::new();
+    let mut links = Vec::new();
+    for report in &reports {
+        let skewed = if report.is_skewed() { "; its clock is far off: set it, or its log misleads" } else { "" };
+        lines.push(format!("{report}{skewed}"));
+        let reached = report.result.as_ref().ok();
+        links.push(json!({
+            "party": report.peer.number(),
+            "address": report.address,
+            "fingerprint": report.pinned.to_string(),
+            "trouble": report.trouble(),
+            "versions": reached.map(|r| [r.versions.0, r.versions.1]),
+            "same_configuration": reached.map(|r| r.same_digest),
+            "clock_skew_ms": reached.map(|r| r.skew_ms),
+            "round_trip_ms": reached.map(|r| r.round_trip.as_secs_f64() * 1e3),
+        }));
+    }
+    let mut done = Done::new(lines.join("\n"), json!({ "schema": 1, "links": links }));
+    let bad: Vec<_> = reports.iter().filter(|report| report.trouble().is_some()).collect();
+    if let Some(first) = bad.first() {
+        let error = format!("{} of {} links do not work: {}", bad.len(), reports.len(), first);
+        let mut failure = Failure::unavailable(error).with_peer(first.peer).at("mesh check");
+        failure.retry = first.result.as_ref().is_err_and(|trouble| trouble.is_passing());
+        done.failure = Some(failure);
+    }
+    Ok(done)
+}
