@@ -46,7 +46,9 @@ impl Abort {
     pub fn step(&self) -> Step {
         match self {
             Abort::Network(fault) => fault.step(),
-            Abort::CheckFailed { step, .. } | Abort::Disagreement { step, .. } | Abort::Misuse { step, .. } => *step,
+            Abort::CheckFailed { step, .. }
+            | Abort::Disagreement { step, .. }
+            | Abort::Misuse { step, .. } => *step,
         }
     }
 
@@ -79,7 +81,9 @@ impl fmt::Display for Abort {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Abort::Network(fault) => write!(f, "{fault}")?,
-            Abort::CheckFailed { check, step, culprit: Some(p) } => write!(f, "check {check} failed at {step}: {p} deviated")?,
+            Abort::CheckFailed { check, step, culprit: Some(p) } => {
+                write!(f, "check {check} failed at {step}: {p} deviated")?
+            }
             Abort::CheckFailed { check, step, culprit: None } => write!(f, "check {check} failed at {step}")?,
             Abort::Disagreement { peer, step, what } => write!(f, "{peer} disagrees on {what} at {step}")?,
             Abort::Misuse { step, what } => write!(f, "misuse at {step}: {what}")?,

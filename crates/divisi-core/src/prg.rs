@@ -48,7 +48,7 @@ impl Prg {
             if self.used == BATCH * 16 {
                 self.refill();
             }
-            if self.used % 16 != 0 {
+            if !self.used.is_multiple_of(16) {
                 // within a block: as bytes, up to its end
                 let mut word = [0; 8];
                 self.fill(&mut word);

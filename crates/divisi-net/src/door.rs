@@ -47,6 +47,8 @@ pub(crate) struct State {
     pub arrived: HashMap<PartyId, Wire>,
     /// What stands in the way of a party's connection in this attempt.
     pub troubles: HashMap<PartyId, Trouble>,
+    /// Why parties were turned away before this attempt: what is told if they do not come again.
+    pub earlier: HashMap<PartyId, Trouble>,
     /// The newest connection of each party: older ones that still wait give way.
     newest: HashMap<PartyId, u64>,
     clients: VecDeque<Connection>,
@@ -205,6 +207,7 @@ impl Shared {
         let mut state = self.state();
         if state.joining.is_some_and(|a| a.number == attempt.number) {
             state.arrived.insert(id, wire);
+            state.earlier.remove(&id);
             self.changed.notify_all();
         }
     }

@@ -105,7 +105,8 @@ impl Mesh {
             let attempt = Attempt { number: state.attempts, emulated: options.emulation.is_some() };
             state.joining = Some(attempt);
             state.arrived.clear();
-            state.troubles.clear();
+            let earlier = std::mem::take(&mut state.troubles);
+            state.earlier.extend(earlier.into_iter().filter(|(peer, _)| *peer > shared.me));
             state.refusals.clear();
             attempt
         };
@@ -147,7 +148,7 @@ fn gather(
     let hopeless = state.troubles.iter().any(|(p, t)| !t.is_passing() && !seats.contains_key(p));
     if hopeless || now >= until || shared.is_closed() {
         let silent = |p: &&PartyId| !seats.get(*p).is_some_and(|seat| seat.ready);
-        let why = |p: &PartyId| match state.troubles.get(p) {
+        let why = |p: &PartyId| match state.troubles.get(p).or_else(|| state.earlier.get(p)) {
             Some(trouble) => trouble.clone(),
             None if seats.contains_key(p) || *p < shared.me => Trouble::Silent,
             None => Trouble::Absent,

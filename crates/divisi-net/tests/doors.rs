@@ -187,7 +187,7 @@ fn configurations_and_emulations_must_agree() {
     let l2 = site.listeners[1].try_clone().unwrap();
     let d2 = Door::open_at(l2, other.clone(), p(2), site.identities[1].clone(), world()).unwrap();
     let [e1, e2] = std::thread::scope(|s| {
-        let threads = [&d1, &d2].map(|d| s.spawn(|| Mesh::join(d, Duration::from_secs(5)).err().unwrap()));
+        let threads = [&d1, &d2].map(|d| s.spawn(|| Mesh::join(d, Duration::from_secs(2)).err().unwrap()));
         threads.map(|t| t.join().unwrap())
     });
     let (a, b) = (site.config.digest(), other.digest());
@@ -201,7 +201,7 @@ fn configurations_and_emulations_must_agree() {
     let emulated = Options { emulation: Emulation::new(Some(5.0), None), ..Options::default() };
     let [e1, e2] = std::thread::scope(|s| {
         let threads = [(&d1, &plain), (&d2, &emulated)]
-            .map(|(d, o)| s.spawn(move || Mesh::join_with(d, Duration::from_secs(5), o).err().unwrap()));
+            .map(|(d, o)| s.spawn(move || Mesh::join_with(d, Duration::from_secs(2), o).err().unwrap()));
         threads.map(|t| t.join().unwrap())
     });
     assert_eq!(

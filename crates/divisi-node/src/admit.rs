@@ -65,13 +65,19 @@ impl Admit for Lists {
         let refused = match what {
             What::Make => None,
             What::See(key) | What::Encrypt(key) | What::Decrypt(key) => (!serves(key)).then(|| {
-                format!("key {} does not serve client {}: ask its maker, {}", key.name, who.name, key.maker.name)
+                format!(
+                    "key {} does not serve client {}: ask its maker, {}",
+                    key.name, who.name, key.maker.name
+                )
             }),
             What::Export(key) if !key.exportable => {
                 Some(format!("key {} was not made exportable: it stays with the servers", key.name))
             }
             What::Export(key) | What::Destroy(key) => (!made(key)).then(|| {
-                format!("client {} did not make key {}: only its maker, {}, may do this", who.name, key.name, key.maker.name)
+                format!(
+                    "client {} did not make key {}: only its maker, {}, may do this",
+                    who.name, key.name, key.maker.name
+                )
             }),
         };
         refused.map_or(Ok(Grant(())), |reason| Err(Refusal { step: ADMIT, reason }))

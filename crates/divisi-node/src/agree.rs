@@ -40,12 +40,16 @@ pub(crate) fn agree(
         (Agreement::Missing(party), _) => {
             (party.number(), format!("{party} refused this, or did not get what belongs to it, at {step}"))
         }
-        (Agreement::PublicDiffers, About::Client(who)) => {
-            (0, format!("client {who} told the servers different things at {step}: send the same to all three"))
-        }
-        (Agreement::SecretDiffers, About::Client(who)) => {
-            (0, format!("client {who} gave the servers parts that do not fit together at {step}: split the input anew"))
-        }
+        (Agreement::PublicDiffers, About::Client(who)) => (
+            0,
+            format!("client {who} told the servers different things at {step}: send the same to all three"),
+        ),
+        (Agreement::SecretDiffers, About::Client(who)) => (
+            0,
+            format!(
+                "client {who} gave the servers parts that do not fit together at {step}: split the input anew"
+            ),
+        ),
         (Agreement::PublicDiffers | Agreement::SecretDiffers, About::Key(name)) => (
             0,
             format!(
@@ -72,9 +76,7 @@ pub(crate) fn exchange(rep: &mut Rep3, mine: [u8; 5]) -> Result<[[u8; 5]; 3], St
 }
 
 /// A part with nothing secret in it.
-pub(crate) fn nothing() -> Part {
-    Part { first: Vec::new(), second: Vec::new() }
-}
+pub(crate) static NOTHING: Part = Part { first: Vec::new(), second: Vec::new() };
 
 /// The first party of which something holds.
 pub(crate) fn first(all: &[[u8; 5]; 3], holds: impl Fn(&[u8; 5]) -> bool) -> Option<PartyId> {

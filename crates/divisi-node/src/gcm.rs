@@ -352,8 +352,11 @@ fn truncate(rep: &mut Rep3, tags: Block, received: &[(gcm::TagLength, u128)]) ->
     let mut kept = Vec::with_capacity(16);
     for (i, byte) in bytes.into_iter().enumerate() {
         let with_zero = byte.with(&zero);
-        let index: Vec<usize> =
-            received.iter().enumerate().map(|(l, (length, _))| if i < length.bytes() { l } else { n }).collect();
+        let index: Vec<usize> = received
+            .iter()
+            .enumerate()
+            .map(|(l, (length, _))| if i < length.bytes() { l } else { n })
+            .collect();
         kept.extend(with_zero.gather(&index));
     }
     let kept = <[Byte; 16]>::try_from(kept);

@@ -203,7 +203,11 @@ fn open_texts(
     }
     let verified = close(rep, chosen)?; // linear in what was verified
     let opened = rep.trio().open(&verified)?;
-    Ok(which.iter().zip(opened.chunks(16)).map(|(k, columns)| interleave(columns, places[*k].bytes)).collect())
+    Ok(which
+        .iter()
+        .zip(opened.chunks(16))
+        .map(|(k, columns)| interleave(columns, places[*k].bytes))
+        .collect())
 }
 
 /// Associated data, ciphertext and lengths as GHASH takes them.

@@ -7,7 +7,9 @@ use crate::sbox::{Layer, Protocol, gf4_circuit, gf8_circuit};
 use crate::share::{Byte, Rep, constant_component};
 use crate::verify::{Dot, Products};
 use crate::{Trio, multiply};
-use divisi_core::{Abort, Blocks, Bytes, Check, Convert, Direction, Lanes, Matrix, Pending, Settle, Step, step};
+use divisi_core::{
+    Abort, Blocks, Bytes, Check, Convert, Direction, Lanes, Matrix, Pending, Settle, Step, step,
+};
 use divisi_field::kernel::{Task, run};
 use divisi_field::plane::LANES;
 use divisi_field::{BigField, Field, Gf128, Plane, Word, gf8};
@@ -84,7 +86,10 @@ impl Rep3 {
     /// [`Abort::Misuse`] if a product was made since the last close: it would go unverified [A11].
     pub fn close_linear<T>(&mut self, out: T) -> Result<Pending<T, Products>, Abort> {
         if self.owes() {
-            return Err(self.trio.session.misuse(LINEAR, "products were made: close them with what they made"));
+            return Err(self
+                .trio
+                .session
+                .misuse(LINEAR, "products were made: close them with what they made"));
         }
         Ok(Pending::owing(out, Products { linear: true, ..Products::none(self.owed.semi_honest) }))
     }
@@ -99,7 +104,10 @@ impl Rep3 {
     #[must_use]
     pub fn into_trio(self) -> Trio {
         if self.owes() {
-            let _ = self.trio.session.misuse(FORGOTTEN, "products were made: close and settle what rests on them");
+            let _ = self
+                .trio
+                .session
+                .misuse(FORGOTTEN, "products were made: close and settle what rests on them");
         }
         self.trio
     }
@@ -151,7 +159,10 @@ impl Settle for Rep3 {
     fn discharge(&mut self, debt: Products) -> Result<(), Abort> {
         if debt.semi_honest && self.security == Security::Malicious {
             // a value of a semi-honest engine came in: nothing of it was recorded, so nothing could be verified
-            return Err(self.trio.session.misuse(DOWNGRADE, "a semi-honest value in a computation with active security"));
+            return Err(self
+                .trio
+                .session
+                .misuse(DOWNGRADE, "a semi-honest value in a computation with active security"));
         }
         self.trio.verify(debt)
     }
@@ -221,7 +232,8 @@ impl Bytes for Rep3 {
     fn sbox(&mut self, d: Direction, x: &mut [&mut Byte]) -> Result<(), Abort> {
         let mut layer = Layer::new(x, d, self.trio.me());
         // [A23] the inverse S-box is owed like the S-box; the mutant forgets it
-        let recorded = !self.owed.semi_honest && !(d == Direction::Decrypt && self.trio.session.mutated(Check::A23));
+        let recorded =
+            !self.owed.semi_honest && !(d == Direction::Decrypt && self.trio.session.mutated(Check::A23));
         if recorded && d == Direction::Decrypt {
             self.trio.session.observe(Check::A23);
         }
@@ -355,10 +367,8 @@ impl Blocks for Rep3 {
             return Err(self.lanes_differ());
         }
         let mut scratch = [Vec::new(), Vec::new()];
-        let shares = sums
-            .iter()
-            .map(|(x, y)| multiply::dot_local([&x.a, &x.b], [&y.a, &y.b], &mut scratch))
-            .collect();
+        let shares =
+            sums.iter().map(|(x, y)| multiply::dot_local([&x.a, &x.b], [&y.a, &y.b], &mut scratch)).collect();
         let z = self.trio.reshare_elements(DOT, shares)?;
         self.owe_dots(sums.iter().enumerate().map(|(i, (x, y))| Dot {
             x: Rep::clone(x),
@@ -400,7 +410,8 @@ impl Convert<[Byte; 16], Rep<Gf128>> for Rep3 {
 impl Convert<Rep<Gf128>, [Byte; 16]> for Rep3 {
     /// The way back, local too.
     fn convert(&mut self, x: Rep<Gf128>) -> Result<[Byte; 16], Abort> {
-        let side = |elements: &[Gf128], i: usize| elements.iter().map(|x| x.to_ghash()[i]).collect::<Vec<u8>>();
+        let side =
+            |elements: &[Gf128], i: usize| elements.iter().map(|x| x.to_ghash()[i]).collect::<Vec<u8>>();
         let mut bytes: [Byte; 16] = std::array::from_fn(|_| Byte::zero(0));
         for (i, byte) in bytes.iter_mut().enumerate() {
             *byte = Byte::from_components([&side(&x.a, i), &side(&x.b, i)])?;
@@ -408,4 +419,3 @@ impl Convert<Rep<Gf128>, [Byte; 16]> for Rep3 {
         Ok(bytes)
     }
 }
-

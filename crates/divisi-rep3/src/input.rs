@@ -5,9 +5,9 @@
 //! compare a digest of everything public about it. A second round tells everybody the outcome, so that all go on or none: a
 //! difference is no abort, for it is the client's fault as likely as a server's. It ends that request and nothing else.
 
+use crate::Trio;
 use crate::deal::Part;
 use crate::share::Byte;
-use crate::Trio;
 use divisi_core::{Abort, Check, PartyId, Step, step};
 
 const DIGESTS: Step = step!("digests");
@@ -36,7 +36,12 @@ impl Trio {
     ///
     /// # Errors
     /// Whatever a broken peer causes. A difference is no error but an [`Agreement`].
-    pub fn agree_input(&mut self, check: Check, public: &[u8; 32], part: Option<&Part>) -> Result<Agreement, Abort> {
+    pub fn agree_input(
+        &mut self,
+        check: Check,
+        public: &[u8; 32],
+        part: Option<&Part>,
+    ) -> Result<Agreement, Abort> {
         // round 1: the public digest to both, the digest of each component to its other holder
         for (peer, component) in [(self.prev, part.map(|p| &p.first)), (self.next, part.map(|p| &p.second))] {
             let mut body = [0; 65];
@@ -53,7 +58,8 @@ impl Trio {
             self.session.recv(DIGESTS, peer, &mut body)?;
             self.session.observe(Check::A25);
             self.session.observe(check);
-            let public_same = self.session.same_digest(public, &part_of(&body, 0)) || self.session.mutated(Check::A25);
+            let public_same =
+                self.session.same_digest(public, &part_of(&body, 0)) || self.session.mutated(Check::A25);
             let secret_same = component
                 .is_some_and(|c| self.session.same_digest(&self.input_digest(peer, c), &part_of(&body, 32)))
                 || self.session.mutated(check);

@@ -37,7 +37,10 @@ pub fn run_over<R: Send>(
                 })
             })
             .collect();
-        parties.into_iter().map(|party| party.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))).collect()
+        parties
+            .into_iter()
+            .map(|party| party.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)))
+            .collect()
     })
 }
 
@@ -54,7 +57,7 @@ pub fn run<R: Send>(f: impl Fn(Trio) -> Result<R, Abort> + Sync) -> Result<Vec<R
 pub fn deal_all(inputs: &[Vec<u8>]) -> [Vec<deal::Part>; 3] {
     let mut parts = [Vec::new(), Vec::new(), Vec::new()];
     for input in inputs {
-        let world = divisi_net::Machine::default();
+        let world = divisi_net::Machine;
         let dealt = deal::split(input, |out| divisi_net::World::entropy(&world, out));
         parts.iter_mut().zip(dealt).for_each(|(parts, part)| parts.push(part));
     }
@@ -75,7 +78,10 @@ impl Rep3Lab {
         let mut results = run(|trio| self.party(trio, &parts, &f))?;
         let first = results.swap_remove(0);
         if results.iter().any(|(opened, _)| *opened != first.0) {
-            return Err(Abort::Misuse { step: divisi_core::step!("lab"), what: "the parties opened different values" });
+            return Err(Abort::Misuse {
+                step: divisi_core::step!("lab"),
+                what: "the parties opened different values",
+            });
         }
         Ok(first)
     }

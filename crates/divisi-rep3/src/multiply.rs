@@ -5,9 +5,9 @@
 //!
 //! Cost: one field element a product to one neighbour, one round.
 
+use crate::Trio;
 use crate::share::Rep;
 use crate::wire::{self, Shape};
-use crate::Trio;
 use divisi_core::{Abort, Step};
 use divisi_field::{BigField, Field, Plane, Word};
 use divisi_net::Fault;

@@ -6,10 +6,10 @@
 //!
 //! Only a [`Verified`] value can be opened: what depends on unverified products stays inside [M0.7, A13].
 
+use crate::Trio;
 use crate::share::{Byte, Rep};
 use crate::verify::RHO;
 use crate::wire;
-use crate::Trio;
 use divisi_core::{Abort, Check, Step, Verified, step};
 use divisi_field::Field;
 use zeroize::Zeroizing;

@@ -45,7 +45,12 @@ impl Streams {
         session.observe(Check::A3);
         let mut pair =
             |purpose| Pair { first: session.prg(prev, purpose), second: session.prg(next, purpose) };
-        Streams { zero: pair("rep3 F_zero"), rand: pair("rep3 F_rand"), coin: pair("rep3 F_coin"), scratch: Default::default() }
+        Streams {
+            zero: pair("rep3 F_zero"),
+            rand: pair("rep3 F_rand"),
+            coin: pair("rep3 F_coin"),
+            scratch: Default::default(),
+        }
     }
 
     /// F_zero on planes: adds to the tiles our share of zero, in the lanes in use.

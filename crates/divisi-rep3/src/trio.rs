@@ -37,7 +37,9 @@ impl Trio {
     /// [`Abort::Misuse`] unless the session has three parties.
     pub fn new(mut session: Session) -> Result<Trio, Abort> {
         if session.parties() != 3 {
-            return Err(session.misuse(TRIO, "replicated sharing among three needs a session of three parties"));
+            return Err(
+                session.misuse(TRIO, "replicated sharing among three needs a session of three parties")
+            );
         }
         let (next, prev) = (session.me().next(3), session.me().prev(3));
         let streams = Streams::new(&mut session, next, prev);

@@ -45,7 +45,9 @@ pub fn calibrate() -> Result<Calibration, Failure> {
     Ok(Calibration {
         aes_ctr_gb_s: aes_ctr(Duration::from_millis(700))?,
         loopback_gbit_s: loopback(Duration::from_secs(1)).map_err(|e| {
-            Failure::unavailable(format!("the loopback network cannot be measured ({e}): see that 127.0.0.1 is up"))
+            Failure::unavailable(format!(
+                "the loopback network cannot be measured ({e}): see that 127.0.0.1 is up"
+            ))
         })?,
         clmul_ns: products(Duration::from_millis(500)),
     })
@@ -63,7 +65,8 @@ fn repeat(time: Duration, mut work: impl FnMut()) -> (u64, f64) {
 
 fn aes_ctr(time: Duration) -> Result<f64, Failure> {
     let failed = |_| Failure::unavailable("the cipher of aws-lc-rs does not start: report this");
-    let key = EncryptingKey::ctr(UnboundCipherKey::new(&AES_128, &[7; 16]).map_err(failed)?).map_err(failed)?;
+    let key =
+        EncryptingKey::ctr(UnboundCipherKey::new(&AES_128, &[7; 16]).map_err(failed)?).map_err(failed)?;
     let mut message = vec![0; MESSAGE];
     let mut failures = 0;
     let (calls, seconds) = repeat(time, || {
@@ -99,7 +102,8 @@ fn loopback(time: Duration) -> std::io::Result<f64> {
 }
 
 fn products(time: Duration) -> f64 {
-    let mut x: Vec<Gf64> = (0..ELEMENTS as u64).map(|i| Gf64(i.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1)).collect();
+    let mut x: Vec<Gf64> =
+        (0..ELEMENTS as u64).map(|i| Gf64(i.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1)).collect();
     let y: Vec<Gf64> = x.iter().rev().copied().collect();
     let (calls, seconds) = repeat(time, || Gf64::mul_assign(black_box(&mut x), black_box(&y)));
     black_box(&x);

@@ -34,7 +34,9 @@ const KEPT: usize = 4096;
 /// # Errors
 /// If the system does not tell.
 pub fn this_program() -> Result<PathBuf, Failure> {
-    std::env::current_exe().map_err(|e| Failure::unavailable(format!("this program does not find itself ({e}): start it by its path")))
+    std::env::current_exe().map_err(|e| {
+        Failure::unavailable(format!("this program does not find itself ({e}): start it by its path"))
+    })
 }
 
 /// A directory for what the parties need, that only this user can read, and that goes with the command.
@@ -51,7 +53,10 @@ impl Room {
     pub fn new(cleanup: &Cleanup) -> Result<Self, Failure> {
         // The system's call makes it with mode 0700.
         let dir = tempfile::Builder::new().prefix("divisi-").tempdir().map_err(|e| {
-            Failure::usage(format!("no directory can be made in {} ({e}): set TMPDIR to one that you can write", std::env::temp_dir().display()))
+            Failure::usage(format!(
+                "no directory can be made in {} ({e}): set TMPDIR to one that you can write",
+                std::env::temp_dir().display()
+            ))
         })?;
         let entry = cleanup.path(dir.path());
         Ok(Room { dir, entry })
@@ -70,7 +75,9 @@ impl Room {
     pub fn close(self) -> Result<(), Failure> {
         let path = self.dir.path().to_owned();
         self.entry.keep();
-        self.dir.close().map_err(|e| Failure::unavailable(format!("{} cannot be removed ({e}): remove it by hand", path.display())))
+        self.dir.close().map_err(|e| {
+            Failure::unavailable(format!("{} cannot be removed ({e}): remove it by hand", path.display()))
+        })
     }
 }
 
@@ -115,7 +122,12 @@ impl Processes {
         let mut parties = Vec::with_capacity(n);
         for party in PartyId::all(n) {
             let arguments: [OsString; 2] = [PARTY.into(), role.into()];
-            let failed = |e: io::Error| Failure::unavailable(format!("{party} cannot be started ({e}): see that {} can be run", program.display()));
+            let failed = |e: io::Error| {
+                Failure::unavailable(format!(
+                    "{party} cannot be started ({e}): see that {} can be run",
+                    program.display()
+                ))
+            };
             let mut child = Command::new(program)
                 .args(arguments)
                 .stdin(Stdio::piped())
@@ -209,7 +221,9 @@ impl Processes {
         let mut frames: Vec<Option<Vec<u8>>> = self.parties.iter().map(|_| None).collect();
         let mut wrong = Wrong::default();
         let mut until: Option<Instant> = None;
-        while let Some(missing) = PartyId::all(frames.len()).find(|p| frames.get(p.index()).is_some_and(Option::is_none)) {
+        while let Some(missing) =
+            PartyId::all(frames.len()).find(|p| frames.get(p.index()).is_some_and(Option::is_none))
+        {
             let arrival = match until {
                 None => self.arrivals.recv().map_err(|_| RecvTimeoutError::Disconnected),
                 Some(until) => self.arrivals.recv_timeout(until.saturating_duration_since(Instant::now())),
@@ -250,7 +264,9 @@ impl Processes {
     fn ended(&mut self, party: PartyId, step: &str) -> Failure {
         let mut wrong = Wrong { ended: vec![party], said: Vec::new() };
         let soon = Instant::now() + LISTEN;
-        while let Ok((other, arrival)) = self.arrivals.recv_timeout(soon.saturating_duration_since(Instant::now())) {
+        while let Ok((other, arrival)) =
+            self.arrivals.recv_timeout(soon.saturating_duration_since(Instant::now()))
+        {
             let frame = arrival.unwrap_or_default();
             let failure = decode::<Result<serde::de::IgnoredAny, Failure>>(&frame).ok().and_then(Result::err);
             wrong.said.extend(failure.map(|failure| (other, failure)));
@@ -271,8 +287,10 @@ impl Processes {
             let error = format!("the process of {silent} ended at {at} ({how}{said}): run the command again");
             return Failure { retry: true, ..Failure::new(Kind::Abort, error).with_peer(silent).at(at) };
         }
-        let of_silent = wrong.said.iter().find(|(_, failure)| named(failure).is_some_and(|peer| !reported(peer)));
-        let of_named = wrong.said.iter().find(|(by, _)| wrong.said.iter().any(|(_, other)| named(other) == Some(*by)));
+        let of_silent =
+            wrong.said.iter().find(|(_, failure)| named(failure).is_some_and(|peer| !reported(peer)));
+        let of_named =
+            wrong.said.iter().find(|(by, _)| wrong.said.iter().any(|(_, other)| named(other) == Some(*by)));
         match of_silent.or(of_named).or(wrong.said.first()) {
             Some((by, failure)) => Failure {
                 error: format!("{by} says: {}", failure.error),
@@ -280,7 +298,8 @@ impl Processes {
                 step: failure.step.clone().or(Some(step.to_owned())),
                 ..failure.clone()
             },
-            None => Failure::new(Kind::Abort, format!("the parties ended at {step}: run the command again")).at(step),
+            None => Failure::new(Kind::Abort, format!("the parties ended at {step}: run the command again"))
+                .at(step),
         }
     }
 
@@ -299,7 +318,10 @@ impl Processes {
                     Ok(Some(_)) => break,
                     Ok(None) if Instant::now() < until => {}
                     _ => {
-                        let error = format!("the process of {} did not end and was stopped: see its log", process.party);
+                        let error = format!(
+                            "the process of {} did not end and was stopped: see its log",
+                            process.party
+                        );
                         return Err(Failure::unavailable(error).with_peer(process.party));
                     }
                 }
@@ -393,7 +415,9 @@ impl Pipes {
     /// # Errors
     /// If it is gone.
     pub fn bytes(&self) -> Result<Vec<u8>, Failure> {
-        self.orders.recv().map_err(|_| Failure::unavailable("the process that gives the orders is gone: start the command again"))
+        self.orders.recv().map_err(|_| {
+            Failure::unavailable("the process that gives the orders is gone: start the command again")
+        })
     }
 
     /// The next order.
@@ -422,7 +446,9 @@ impl Pipes {
 }
 
 fn unheard(e: impl Display) -> Failure {
-    Failure::unavailable(format!("nobody listens to this party ({e}): it runs by itself only as `divisi server`"))
+    Failure::unavailable(format!(
+        "nobody listens to this party ({e}): it runs by itself only as `divisi server`"
+    ))
 }
 
 #[cfg(target_os = "linux")]
@@ -459,7 +485,12 @@ fn encode(value: &impl Serialize) -> Result<Vec<u8>, Failure> {
 }
 
 fn decode<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, Failure> {
-    let strange = |_| Failure::new(Kind::Abort, "a process of this command sent what is no message: use one version of the program");
+    let strange = |_| {
+        Failure::new(
+            Kind::Abort,
+            "a process of this command sent what is no message: use one version of the program",
+        )
+    };
     postcard::from_bytes(bytes).map_err(strange)
 }
 

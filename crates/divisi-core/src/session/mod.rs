@@ -118,7 +118,14 @@ impl Session {
     pub fn strand(&self) -> Result<Session, Abort> {
         let strand = self.shared.next_strand.fetch_add(1, Ordering::Relaxed);
         let channel = self.shared.mesh.open(self.shared.number, strand)?;
-        Ok(Session { shared: Arc::clone(&self.shared), channel, strand, phase: self.phase, depth: 0, asked: BTreeMap::new() })
+        Ok(Session {
+            shared: Arc::clone(&self.shared),
+            channel,
+            strand,
+            phase: self.phase,
+            depth: 0,
+            asked: BTreeMap::new(),
+        })
     }
 
     /// Count what follows under this phase, as a new chunk of it.
@@ -247,7 +254,10 @@ impl Session {
 
     /// Whether a test switched this check off, to see that some test notices.
     #[must_use]
-    #[cfg_attr(not(feature = "fault"), expect(clippy::unused_self, reason = "the mutants exist in test builds only"))]
+    #[cfg_attr(
+        not(feature = "fault"),
+        expect(clippy::unused_self, reason = "the mutants exist in test builds only")
+    )]
     pub fn mutated(&self, check: Check) -> bool {
         #[cfg(feature = "fault")]
         return self.shared.without.contains(&check);

@@ -122,11 +122,6 @@ impl Desk {
         Desk { world, state: Mutex::default(), bell: Condvar::new() }
     }
 
-    /// How many clients are connected.
-    pub fn clients(&self) -> usize {
-        lock(&self.state).lines.len()
-    }
-
     /// A client has begun; `None` if one of the same name is there, which no honest client brings about.
     pub fn enter(&self, who: Who, id: ConnectionId) -> Option<Arc<Line>> {
         let line = Arc::new(Line { who, id, state: Mutex::default(), bell: Condvar::new() });
@@ -218,7 +213,11 @@ impl Desk {
         }
     }
 
-    fn wait<'a>(&self, state: MutexGuard<'a, DeskState>, until: Instant) -> Option<MutexGuard<'a, DeskState>> {
+    fn wait<'a>(
+        &self,
+        state: MutexGuard<'a, DeskState>,
+        until: Instant,
+    ) -> Option<MutexGuard<'a, DeskState>> {
         let left = until.saturating_duration_since(self.world.now());
         if left.is_zero() {
             return None;

@@ -79,7 +79,8 @@ fn find(
 ) -> Result<((KeyInfo, Part), Grant), Failed> {
     let refused = |e: divisi_store::StoreError| Failed::store(LOAD, &e);
     let store = &turn.node.keys;
-    let missing = || Failed::refused(LOAD, format!("there is no key {name} at {}: see `key list`", turn.me()));
+    let missing =
+        || Failed::refused(LOAD, format!("there is no key {name} at {}: see `key list`", turn.me()));
     let key = store.load(name).map_err(refused)?.ok_or_else(missing)?;
     if key.info.state != KeyState::Prepared {
         store.active(name, turn.me().number()).map_err(refused)?;
@@ -103,7 +104,8 @@ pub(crate) fn make(turn: &mut Turn<'_>, new: &NewKey, brought: bool) -> Result<(
     told[1..].copy_from_slice(&last.to_le_bytes());
     let all = exchange(turn.rep, told)?;
     if let Some(party) = first(&all, |s| s[0] == OTHER) {
-        let message = format!("there is a key {} already: choose another name, or destroy it first", new.name);
+        let message =
+            format!("there is a key {} already: choose another name, or destroy it first", new.name);
         let hearsay = party != turn.me() && status != OTHER;
         return Err(Failed { hearsay, ..Failed::refused(MAKE, message) }.into());
     }
@@ -149,9 +151,11 @@ fn status(turn: &Turn<'_>, new: &NewKey) -> Result<(u8, u32), Failed> {
         return Err(Failed::refused(MAKE, "a key can name at most 64 clients: name fewer"));
     }
     let config = turn.node.config();
-    if let Some(unknown) = new.clients.iter().find(|name| !config.clients().iter().any(|c| c.name == **name)) {
+    if let Some(unknown) = new.clients.iter().find(|name| !config.clients().iter().any(|c| c.name == **name))
+    {
         let shown: String = unknown.chars().take(64).collect();
-        let message = format!("client {shown} is not in the configuration of {}: add it there first", turn.me());
+        let message =
+            format!("client {shown} is not in the configuration of {}: add it there first", turn.me());
         return Err(Failed::refused(MAKE, message));
     }
     let found = turn.node.keys.load(&new.name).map_err(|e| Failed::store(MAKE, &e))?;

@@ -21,9 +21,9 @@ use divisi_store::Keys;
 use std::fmt;
 use std::net::{SocketAddr, TcpListener};
 use std::path::Path;
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::mpsc::{RecvTimeoutError, Sender, channel};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::mpsc::{RecvTimeoutError, Sender, channel};
 use std::time::Duration;
 
 const JOIN: Step = step!("join");
@@ -93,6 +93,8 @@ pub(crate) struct Node {
     pub beat: Duration,
     pub options: ServerOptions,
     pub stop: Arc<AtomicBool>,
+    /// Clients that have a thread.
+    attended: Arc<AtomicUsize>,
     door: Door,
 }
 
@@ -108,7 +110,8 @@ impl Node {
     /// That a client is in the configuration, with the identity that it proved.
     pub fn knows(&self, who: &Who) -> Result<(), Failed> {
         let config = self.config();
-        let known = |c: &divisi_net::Client| c.name == who.name && *c.pin.fingerprint().bytes() == who.fingerprint;
+        let known =
+            |c: &divisi_net::Client| c.name == who.name && *c.pin.fingerprint().bytes() == who.fingerprint;
         if config.clients().iter().any(known) {
             return Ok(());
         }
@@ -180,6 +183,7 @@ impl Server {
             beat: (timeout / 4).min(Duration::from_secs(1)),
             options,
             stop: Arc::default(),
+            attended: Arc::default(),
             door,
         };
         Server { node: Arc::new(node), timeout }
@@ -215,7 +219,8 @@ impl Server {
         let world = node.desk.world.clone();
         let (ended, end) = channel();
         let inside = self.node.clone();
-        let accepting = world.spawn(format!("clients of {}", node.me), Box::new(move || accept(&inside, &ended)));
+        let accepting =
+            world.spawn(format!("clients of {}", node.me), Box::new(move || accept(&inside, &ended)));
         accepting.map_err(|e| ServerError(format!("no thread can be started ({e}): free some memory")))?;
         let mut pause = PAUSE.0;
         let mut told = String::new();
@@ -271,7 +276,11 @@ impl Server {
 
 fn three(config: &Config) -> Result<(), ServerError> {
     let n = config.parties().len();
-    if n == 3 { Ok(()) } else { Err(ServerError(format!("keys are held by three servers, not {n}: make a mesh of 3"))) }
+    if n == 3 {
+        Ok(())
+    } else {
+        Err(ServerError(format!("keys are held by three servers, not {n}: make a mesh of 3")))
+    }
 }
 
 fn open_keys(data: &Path) -> Result<Keys, ServerError> {
@@ -283,16 +292,36 @@ fn accept(node: &Arc<Node>, _ended: &Sender<()>) {
     while !node.stop.load(Ordering::SeqCst) {
         let Some(connection) = node.door.next_client(LOOK) else { continue };
         let Some(who) = identity(node, &connection) else { continue };
-        if node.desk.clients() >= CLIENTS {
+        if node.attended.load(Ordering::SeqCst) >= CLIENTS {
             node.log(&format!("client {} was turned away: {CLIENTS} are connected", who.name));
             continue;
         }
         let (desk, me, stop) = (node.desk.clone(), node.me, node.stop.clone());
         let name = format!("client {}", who.name);
-        let work = move || line::attend(&desk, connection, me, who, &stop);
+        let attended = Attended::new(&node.attended);
+        let work = move || {
+            line::attend(&desk, connection, me, who, &stop);
+            drop(attended);
+        };
         if node.desk.world.spawn(name, Box::new(work)).is_err() {
             node.log("a client was turned away: no thread can be started");
         }
+    }
+}
+
+/// Counts a client while its thread lives.
+struct Attended(Arc<AtomicUsize>);
+
+impl Attended {
+    fn new(count: &Arc<AtomicUsize>) -> Attended {
+        count.fetch_add(1, Ordering::SeqCst);
+        Attended(count.clone())
+    }
+}
+
+impl Drop for Attended {
+    fn drop(&mut self) {
+        self.0.fetch_sub(1, Ordering::SeqCst);
     }
 }
 

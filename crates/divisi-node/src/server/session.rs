@@ -6,7 +6,7 @@
 use super::Node;
 use super::turn::{Ready, Turn};
 use super::{keys, text};
-use crate::agree::{About, agree, nothing};
+use crate::agree::{About, NOTHING, agree};
 use crate::error::{Failed, Stop};
 use crate::request::{ConnectionId, Item, ToServer};
 use divisi_core::{Abort, Check, Parameters, PartyId, Session, Step, step};
@@ -99,7 +99,8 @@ fn request(
     let seconds = world.now().saturating_duration_since(begun).as_secs_f64();
     let summary = items.first().map(Item::summary).unwrap_or_default();
     let more = if items.len() > 1 { format!(" and {} more", items.len() - 1) } else { String::new() };
-    let log = |end: &str| node.log(&format!("client {}: {summary}{more}: {end} in {seconds:.3} s", line.who.name));
+    let log =
+        |end: &str| node.log(&format!("client {}: {summary}{more}: {end} in {seconds:.3} s", line.who.name));
     match result {
         Ok(()) => {
             log("done");
@@ -138,7 +139,7 @@ fn digest(
 
 fn all_items(turn: &mut Turn<'_>, items: &[Item]) -> Result<(), Stop> {
     let known = turn.node.knows(&turn.line.who);
-    turn.agree(REQUEST, Check::A25, &[], known.as_ref().map(|()| &nothing()).map_err(Clone::clone))?;
+    turn.agree(REQUEST, Check::A25, &[], known.map(|()| &NOTHING))?;
     for (i, item) in (0..).zip(items) {
         turn.item = i;
         if i > 0 {

@@ -6,6 +6,7 @@
 use super::keys::{Loaded, load};
 use super::turn::Turn;
 use crate::admit::What;
+use crate::agree::NOTHING;
 use crate::error::{Failed, Stop};
 use crate::gcm::{CHUNK, GcmKey, Opening, Sealing};
 use crate::request::{IV, ToClient, ToServer, chunk_digest};
@@ -34,7 +35,8 @@ fn chunks(length: u64) -> u64 {
 /// That GCM has room for a message.
 fn room(aad: &Blob, length: u64) -> Result<(), Failed> {
     let fits = aad.0.len() <= crate::AAD && Lengths::new(aad.0.len() as u64, length).is_ok();
-    let message = "the message is longer than GCM allows (2^36 - 32 bytes, 64 KiB of associated data here): split it";
+    let message =
+        "the message is longer than GCM allows (2^36 - 32 bytes, 64 KiB of associated data here): split it";
     if fits { Ok(()) } else { Err(Failed::refused(LENGTHS, message)) }
 }
 
@@ -113,7 +115,7 @@ fn open(turn: &mut Turn<'_>, opening: &mut Opening, key: &GcmKey, length: u64) -
         let body = turn.data(FIRST, index, chunk_len(length, index));
         let digest = body.as_ref().map_or([0; 32], |body| chunk_digest(&turn.context(index), &body.0));
         let public = [&index.to_le_bytes()[..], &digest].concat();
-        turn.agree(FIRST, Check::A25, &public, body.as_ref().map(|_| &EMPTY).map_err(Clone::clone))?;
+        turn.agree(FIRST, Check::A25, &public, body.as_ref().map(|_| &NOTHING).map_err(Clone::clone))?;
         opening.absorb(turn.rep, key, &body?.0)?;
         digests.push(digest);
         turn.answer(ToClient::Accepted);
@@ -121,7 +123,8 @@ fn open(turn: &mut Turn<'_>, opening: &mut Opening, key: &GcmKey, length: u64) -
     let finish = turn.word(FINISH, &ToServer::Finish { number: turn.number, item: turn.item });
     turn.all(FINISH, finish)?;
     if !opening.verify(turn.rep, key)? {
-        let message = "the ciphertext, its associated data or its tag is not what this key made: nothing was decrypted";
+        let message =
+            "the ciphertext, its associated data or its tag is not what this key made: nothing was decrypted";
         let kind = crate::ErrorKind::Mismatch;
         return Err(Stop::Refused(Failed { kind, ..Failed::refused(VERIFY, message) }));
     }
@@ -131,19 +134,17 @@ fn open(turn: &mut Turn<'_>, opening: &mut Opening, key: &GcmKey, length: u64) -
         let context = turn.context(index);
         let body = turn.data(SECOND, index, chunk_len(length, index)).and_then(|body| {
             let same = chunk_digest(&context, &body.0) == verified;
-            let message = "the ciphertext changed between its two readings: decrypt a file that nobody writes";
+            let message =
+                "the ciphertext changed between its two readings: decrypt a file that nobody writes";
             if same { Ok(body) } else { Err(Failed::refused(SECOND, message)) }
         });
-        turn.agree(SECOND, Check::A25, &verified, body.as_ref().map(|_| &EMPTY).map_err(Clone::clone))?;
+        turn.agree(SECOND, Check::A25, &verified, body.as_ref().map(|_| &NOTHING).map_err(Clone::clone))?;
         let answer = opening.chunk(turn.rep, key, &context, &body?.0)?;
         let (component, digest) = (Blob(answer.component), answer.digest);
         turn.answer(ToClient::Answer { component, digest });
     }
     Ok(())
 }
-
-/// There is nothing secret in a ciphertext.
-static EMPTY: divisi_rep3::deal::Part = divisi_rep3::deal::Part { first: Vec::new(), second: Vec::new() };
 
 /// A key stays ready for the next request, unless its session has ended.
 fn keep<T>(turn: &mut Turn<'_>, loaded: &Loaded, key: GcmKey, result: &Result<T, Stop>) {

@@ -2,7 +2,7 @@
 
 use super::Node;
 use super::desk::{Gone, Line};
-use crate::agree::{About, agree, nothing};
+use crate::agree::{About, NOTHING, agree};
 use crate::error::{Failed, Stop};
 use crate::gcm::GcmKey;
 use crate::request::{ToClient, ToServer, context};
@@ -74,16 +74,16 @@ impl Turn<'_> {
         extra: &[u8],
         mine: Result<&Part, Failed>,
     ) -> Result<(), Stop> {
-        let about = About::Client(&self.line.who.name);
-        let public = self.public(step, extra);
         self.stop()?;
+        let public = self.public(step, extra);
+        let about = About::Client(&self.line.who.name);
         agree(self.rep, step, check, &public, mine, about)
     }
 
     /// Compare that all go on, or none.
     pub fn all<T>(&mut self, step: Step, mine: Result<T, Failed>) -> Result<T, Stop> {
         match mine {
-            Ok(value) => self.agree(step, Check::A25, &[], Ok(&nothing())).map(|()| value),
+            Ok(value) => self.agree(step, Check::A25, &[], Ok(&NOTHING)).map(|()| value),
             Err(failed) => Err(match self.agree(step, Check::A25, &[], Err(failed.clone())) {
                 Err(stop) => stop,
                 Ok(()) => Stop::Refused(failed),
@@ -99,8 +99,8 @@ impl Turn<'_> {
         extra: &[u8],
         mine: Result<&Part, Failed>,
     ) -> Result<(), Stop> {
-        let public = self.public(step, extra);
         self.stop()?;
+        let public = self.public(step, extra);
         agree(self.rep, step, Check::A26, &public, mine, About::Key(name))
     }
 
@@ -128,7 +128,10 @@ impl Turn<'_> {
         self.line.take(world.now() + self.node.patience, world).map_err(|gone| {
             let what = match gone {
                 Gone::Silent => {
-                    format!("client {who} sent {me} nothing for {:.1} s at {step}", self.node.patience.as_secs_f64())
+                    format!(
+                        "client {who} sent {me} nothing for {:.1} s at {step}",
+                        self.node.patience.as_secs_f64()
+                    )
                 }
                 Gone::Closed => format!("client {who} left {me} at {step}"),
             };

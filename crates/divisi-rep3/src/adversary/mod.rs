@@ -10,9 +10,9 @@ pub mod operators;
 #[cfg(feature = "testing")]
 pub mod stage;
 
+use crate::Trio;
 use crate::random::Coin;
 use crate::wire::{self, Shape};
-use crate::Trio;
 use divisi_core::Step;
 use divisi_field::{Field, Plane};
 

@@ -79,7 +79,9 @@ impl Operator {
         match self {
             Operator::FlipFirst if n > 0 => body[0] ^= 1,
             Operator::FlipLast if n > 0 => body[n - 1] ^= 0x80,
-            Operator::FlipRandom | Operator::Both if n > 0 => body[salt as usize % n] ^= 1 << (salt >> 32 & 7),
+            Operator::FlipRandom | Operator::Both if n > 0 => {
+                body[salt as usize % n] ^= 1 << (salt >> 32 & 7)
+            }
             Operator::Random => {
                 let mut x = salt | 1;
                 for byte in body.iter_mut() {

@@ -2,7 +2,7 @@
 
 use crate::Trio;
 use crate::lab::run_over;
-use divisi_core::{Abort, Check, Parameters, PartyId};
+use divisi_core::{Abort, Check, Parameters, PartyId, Session};
 use divisi_net::memory::mesh_with;
 use divisi_net::tamper::{Intercept, Tap};
 use divisi_net::{Fault, Frame, Machine, Mesh, Options, World};
@@ -172,10 +172,26 @@ impl Stage {
         unless_it_hangs(|| run_over(self.meshes, &parameters, f))
     }
 
-    /// The meshes themselves, for what is not one session with one set of parameters.
-    #[must_use]
-    pub fn into_meshes(self) -> Vec<Mesh> {
-        self.meshes
+    /// As [`Stage::act`], where each party has parameters of its own and does something before the session starts.
+    pub fn act_each<R: Send>(
+        self,
+        parameters: &[Parameters; 3],
+        before: impl Fn(PartyId) + Sync,
+        f: impl Fn(Trio) -> Result<R, Abort> + Sync,
+    ) -> Vec<Result<R, Abort>> {
+        let (f, before) = (&f, &before);
+        let play = |(mesh, parameters): (Mesh, &Parameters)| {
+            before(mesh.me());
+            f(Trio::new(Session::start(&Arc::new(mesh), 1, parameters)?)?)
+        };
+        unless_it_hangs(|| {
+            std::thread::scope(|scope| {
+                let parties: Vec<_> =
+                    self.meshes.into_iter().zip(parameters).map(|p| scope.spawn(move || play(p))).collect();
+                let end = |panic| std::panic::resume_unwind(panic);
+                parties.into_iter().map(|party| party.join().unwrap_or_else(end)).collect()
+            })
+        })
     }
 }
 

@@ -100,7 +100,15 @@ impl Task for Begin<'_> {
             store(planes, A_H, h);
             store(planes, A_L, l);
         }
-        W::store_all(&mult_local(&[first.0, second.0], &[first.1, second.1], #[inline(always)] |x, y| gf4::mul(x, y)), self.z);
+        W::store_all(
+            &mult_local(
+                &[first.0, second.0],
+                &[first.1, second.1],
+                #[inline(always)]
+                |x, y| gf4::mul(x, y),
+            ),
+            self.z,
+        );
     }
 }
 
@@ -122,7 +130,15 @@ impl Task for Norm<'_> {
             store(&mut record[1], V, &v[1]);
             let v2 = [gf4::square(&v[0]), gf4::square(&v[1])];
             let v4 = [gf4::square(&v2[0]), gf4::square(&v2[1])];
-            W::store_all(&mult_local(&v2, &v4, #[inline(always)] |x, y| gf4::mul(x, y)), z);
+            W::store_all(
+                &mult_local(
+                    &v2,
+                    &v4,
+                    #[inline(always)]
+                    |x, y| gf4::mul(x, y),
+                ),
+                z,
+            );
         }
     }
 }
@@ -156,7 +172,15 @@ impl Task for Inverse<'_> {
             store(&mut record[0], V6, &v6[0]);
             store(&mut record[1], V6, &v6[1]);
             let v = load::<W, 4, _>(record, V);
-            W::store_all(&mult_local(&v6, &[eighth(&v[0]), eighth(&v[1])], #[inline(always)] |x, y| gf4::mul(x, y)), z);
+            W::store_all(
+                &mult_local(
+                    &v6,
+                    &[eighth(&v[0]), eighth(&v[1])],
+                    #[inline(always)]
+                    |x, y| gf4::mul(x, y),
+                ),
+                z,
+            );
         }
     }
 }
@@ -173,14 +197,34 @@ impl Task for Outer<'_> {
 
     #[inline(always)]
     fn run<W: Word>(self) {
-        for (((record, z), second), outer) in self.records.iter_mut().zip(self.z).zip(self.second).zip(self.outer) {
+        for (((record, z), second), outer) in
+            self.records.iter_mut().zip(self.z).zip(self.second).zip(self.outer)
+        {
             let v14: [[W; 4]; 2] = [W::load_all(z), W::load_all(second)];
             store(&mut record[0], V14, &v14[0]);
             store(&mut record[1], V14, &v14[1]);
             let (h, l) = (load::<W, 4, _>(record, A_H), load::<W, 4, _>(record, A_L));
             let hl = [sum(&h[0], &l[0]), sum(&h[1], &l[1])];
-            store(outer, 0, &mult_local(&h, &v14, #[inline(always)] |x, y| gf4::mul(x, y)));
-            store(outer, 4, &mult_local(&hl, &v14, #[inline(always)] |x, y| gf4::mul(x, y)));
+            store(
+                outer,
+                0,
+                &mult_local(
+                    &h,
+                    &v14,
+                    #[inline(always)]
+                    |x, y| gf4::mul(x, y),
+                ),
+            );
+            store(
+                outer,
+                4,
+                &mult_local(
+                    &hl,
+                    &v14,
+                    #[inline(always)]
+                    |x, y| gf4::mul(x, y),
+                ),
+            );
         }
     }
 }
@@ -244,7 +288,7 @@ pub(crate) fn relations(mutated: impl Fn(Check) -> bool) -> Vec<Relation> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::sbox::tests::holds;
+    use crate::sbox::tests::{difference, holds, rank};
     use divisi_field::Field;
 
     fn record(parts: &[(usize, Gf4)]) -> u64 {
@@ -272,25 +316,29 @@ mod tests {
         }
     }
 
-    /// Lemma 3.2: all inputs a_h, a_l, all v^-1 that a lie may have led to, all errors of the three products. The error of Eq. 3
-    /// does not depend on the factors, so that every factor is tried with some errors and every error with some factors.
+    /// Lemma 3.2. For every a_h, a_l and every v^-1 that a lie may have led to, the difference is that of the header; and its
+    /// 12 values on a basis of the errors are independent, so that it is zero for no other error of the 2^12 than none.
     #[test]
     fn eq_3_fails_exactly_when_a_product_is_wrong() {
         let eq3 = &relations(|_| false)[0];
-        let check = |a_h: Gf4, a_l: Gf4, v14: Gf4, d: [Gf4; 3]| {
-            let v = E * a_h.square() + a_h * a_l + d[0] + a_l.square();
-            let b_h = a_h * v14 + d[1];
-            let b_l = (a_h + a_l) * v14 + d[2];
-            let r = record(&[(A_H, a_h), (A_L, a_l), (V, v), (V14, v14), (B_H, b_h), (B_L, b_l)]);
-            assert_eq!(holds(eq3, r), d == [Gf4::ZERO; 3]);
+        let of = |d: [Gf4; 3]| {
+            let [dv, d1, d2] = d.map(Gf64::from);
+            dv + ALPHA * d1 + ALPHA * ALPHA * (d1 + d2)
         };
-        for x in elements() {
-            for y in elements() {
-                for w in elements() {
-                    check(x, y, w, [Gf4::ZERO; 3]);
-                    check(x, y, w, [w, x, y]);
-                    check(Gf4::new(7), Gf4::new(9), Gf4::new(3), [x, y, w]);
-                    check(y, w, x, [x, x, Gf4::ZERO]);
+        let basis = (0..12).map(|i| {
+            let mut d = [Gf4::ZERO; 3];
+            d[i / 4] = Gf4::new(1 << (i % 4));
+            of(d)
+        });
+        assert_eq!(rank(basis), 12);
+        for (a_h, a_l) in elements().flat_map(|h| elements().map(move |l| (h, l))) {
+            for v14 in elements() {
+                for d in elements().flat_map(|d| [[d, a_h, v14], [a_l, d, d], [Gf4::ZERO, Gf4::ZERO, d]]) {
+                    let v = E * a_h.square() + a_h * a_l + d[0] + a_l.square();
+                    let (b_h, b_l) = (a_h * v14 + d[1], (a_h + a_l) * v14 + d[2]);
+                    let r = record(&[(A_H, a_h), (A_L, a_l), (V, v), (V14, v14), (B_H, b_h), (B_L, b_l)]);
+                    assert_eq!(difference(eq3, r), of(d));
+                    assert_eq!(holds(eq3, r), d == [Gf4::ZERO; 3]);
                 }
             }
         }

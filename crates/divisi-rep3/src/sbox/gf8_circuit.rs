@@ -51,7 +51,8 @@ pub(crate) fn layer(trio: &mut Trio, layer: &mut Layer<'_, '_>) -> Result<Batch<
     // our share of x^254
     run(Last { records: &mut batch.records, first: &middle, second: &second, z: &mut z });
     let second = trio.reshare(LAST, &mut z, &shape)?;
-    for (((record, tile), first), second) in batch.records.iter_mut().zip(layer.tiles()).zip(&z).zip(&second) {
+    for (((record, tile), first), second) in batch.records.iter_mut().zip(layer.tiles()).zip(&z).zip(&second)
+    {
         run(Finish { record, tile, around, first, second });
     }
     trim(layer.tiles(), &shape);
@@ -89,7 +90,15 @@ impl Task for Third<'_> {
         for (record, z) in self.records.iter().zip(self.z) {
             let x = load::<W, 8, _>(record, X);
             let x2 = [gf8::square(&x[0]), gf8::square(&x[1])];
-            W::store_all(&mult_local(&x, &x2, #[inline(always)] |x, y| gf8::mul(x, y)), z);
+            W::store_all(
+                &mult_local(
+                    &x,
+                    &x2,
+                    #[inline(always)]
+                    |x, y| gf8::mul(x, y),
+                ),
+                z,
+            );
         }
     }
 }
@@ -115,8 +124,26 @@ impl Task for Middle<'_> {
             let x12 = [fourth(&x3[0]), fourth(&x3[1])];
             let x = load::<W, 8, _>(record, X);
             let x2 = [gf8::square(&x[0]), gf8::square(&x[1])];
-            store(middle, 0, &mult_local(&x12, &x2, #[inline(always)] |x, y| gf8::mul(x, y)));
-            store(middle, 8, &mult_local(&x12, &x3, #[inline(always)] |x, y| gf8::mul(x, y)));
+            store(
+                middle,
+                0,
+                &mult_local(
+                    &x12,
+                    &x2,
+                    #[inline(always)]
+                    |x, y| gf8::mul(x, y),
+                ),
+            );
+            store(
+                middle,
+                8,
+                &mult_local(
+                    &x12,
+                    &x3,
+                    #[inline(always)]
+                    |x, y| gf8::mul(x, y),
+                ),
+            );
         }
     }
 }
@@ -133,13 +160,23 @@ impl Task for Last<'_> {
 
     #[inline(always)]
     fn run<W: Word>(self) {
-        for (((record, first), second), z) in self.records.iter_mut().zip(self.first).zip(self.second).zip(self.z) {
+        for (((record, first), second), z) in
+            self.records.iter_mut().zip(self.first).zip(self.second).zip(self.z)
+        {
             for (planes, middle) in record.iter_mut().zip([first, second]) {
                 planes[X14..X254].copy_from_slice(middle);
             }
             let (x14, x15) = (load::<W, 8, _>(record, X14), load::<W, 8, _>(record, X15));
             let x240 = [sixteenth(&x15[0]), sixteenth(&x15[1])];
-            W::store_all(&mult_local(&x240, &x14, #[inline(always)] |x, y| gf8::mul(x, y)), z);
+            W::store_all(
+                &mult_local(
+                    &x240,
+                    &x14,
+                    #[inline(always)]
+                    |x, y| gf8::mul(x, y),
+                ),
+                z,
+            );
         }
     }
 }
@@ -193,11 +230,8 @@ pub(crate) fn relations(mutated: impl Fn(Check) -> bool) -> Vec<Relation> {
         ]
         .concat(),
     };
-    let last = Relation {
-        x: weights(X15, 8, |i| psi(16 * i)),
-        y: weights(X14, 8, psi),
-        z: weights(X254, 8, psi),
-    };
+    let last =
+        Relation { x: weights(X15, 8, |i| psi(16 * i)), y: weights(X14, 8, psi), z: weights(X254, 8, psi) };
     let mut all = Vec::new();
     if !mutated(Check::A14) {
         all.push(powers);
@@ -211,23 +245,51 @@ pub(crate) fn relations(mutated: impl Fn(Check) -> bool) -> Vec<Relation> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::sbox::tests::holds;
+    use crate::sbox::tests::{difference, holds, rank};
     use divisi_field::{Field, Gf8};
 
     fn record(x: Gf8, x3: Gf8, x14: Gf8, x15: Gf8, x254: Gf8) -> u64 {
         u64::from_le_bytes([x.0, x3.0, x14.0, x15.0, x254.0, 0, 0, 0])
     }
 
-    /// COSTS T3. The difference is linear in the errors for each x: so every x with every single error, and with pairs and
-    /// triples that would cancel if 1, Y, Y^2, Y^3 were not independent.
+    /// The difference is that of the header, linear in the errors for every x; and as its 24 values on a basis of the errors
+    /// are independent for every x, it is zero for no other error of the 2^24 than none.
     #[test]
     fn the_powers_fail_exactly_when_a_product_is_wrong() {
+        let powers = &relations(|_| false)[0];
+        for x in (0..=255).map(Gf8) {
+            let (y, one) = (Gf64::Y, Gf64(1));
+            let of = |d1: Gf8, d2: Gf8, d3: Gf8| {
+                let [x, d1, d2, d3] = [x, d1, d2, d3].map(Gf64::from);
+                d1 * (one + y * y * x) + y * d2 + y * y * y * d3
+            };
+            let basis = (0..24).map(|i| {
+                let bit = |k: usize| if i / 8 == k { Gf8(1 << (i % 8)) } else { Gf8(0) };
+                of(bit(0), bit(1), bit(2))
+            });
+            assert_eq!(rank(basis), 24);
+            for d in (0..=255).map(Gf8) {
+                for [d1, d2, d3] in [[d, x, x], [x, d, Gf8(7)], [Gf8(d.0.rotate_left(3)), Gf8(1), d]] {
+                    let x3 = x * x.square() + d1;
+                    let x12 = x3.square().square();
+                    let record = record(x, x3, x12 * x.square() + d2, x12 * x3 + d3, Gf8(0));
+                    assert_eq!(difference(powers, record), of(d1, d2, d3));
+                }
+            }
+        }
+    }
+
+    /// Every x with every single error, and with pairs and triples that would cancel if 1, Y, Y^2, Y^3 were not independent.
+    #[test]
+    fn the_powers_fail_on_errors_that_could_cancel() {
         let powers = &relations(|_| false)[0];
         for x in (0..=255).map(Gf8) {
             for d in (0..=255).map(Gf8) {
                 let other = Gf8(d.0.rotate_left(3) ^ x.0);
                 let z = Gf8(0);
-                for [d1, d2, d3] in [[d, z, z], [z, d, z], [z, z, d], [d, d, z], [z, d, d], [d, z, d], [d, other, d]] {
+                for [d1, d2, d3] in
+                    [[d, z, z], [z, d, z], [z, z, d], [d, d, z], [z, d, d], [d, z, d], [d, other, d]]
+                {
                     let x3 = x * x.square() + d1;
                     let x12 = x3.square().square();
                     let (x14, x15) = (x12 * x.square() + d2, x12 * x3 + d3);

@@ -121,9 +121,7 @@ impl Around {
     pub(crate) fn before<W: Word>(self, side: usize, x: &[W; 8]) -> [W; 8] {
         match self.direction {
             Direction::Encrypt => *x,
-            Direction::Decrypt => {
-                self.add(side, gf8::inverse_affine_linear(x), gf8::INVERSE_AFFINE_CONSTANT)
-            }
+            Direction::Decrypt => self.add(side, gf8::inverse_affine_linear(x), gf8::INVERSE_AFFINE_CONSTANT),
         }
     }
 
@@ -180,12 +178,32 @@ pub(crate) fn trim<'t, const K: usize>(tiles: impl Iterator<Item = &'t mut Tile<
 mod tests {
     use super::*;
 
-    /// Whether a relation holds for a record whose planes are the bits of `record`, in the clear.
-    pub(crate) fn holds(relation: &Relation, record: u64) -> bool {
+    /// By how much a relation is missed, for a record whose planes are the bits of `record`, in the clear.
+    pub(crate) fn difference(relation: &Relation, record: u64) -> Gf64 {
         let sum = |weights: &[(usize, Gf64)]| {
             weights.iter().filter(|(i, _)| record >> i & 1 == 1).map(|(_, w)| *w).sum::<Gf64>()
         };
-        sum(&relation.x) * sum(&relation.y) == sum(&relation.z)
+        sum(&relation.x) * sum(&relation.y) + sum(&relation.z)
+    }
+
+    /// The rank over GF(2) of these vectors of 64 bits: they are independent if it is their number, and then a linear map that
+    /// takes them from a basis is zero at zero alone.
+    pub(crate) fn rank(vectors: impl Iterator<Item = Gf64>) -> usize {
+        let mut reduced: Vec<u64> = Vec::new();
+        for Gf64(mut v) in vectors {
+            for r in &reduced {
+                v = v.min(v ^ r);
+            }
+            if v != 0 {
+                reduced.push(v);
+            }
+        }
+        reduced.len()
+    }
+
+    /// Whether a relation holds for a record whose planes are the bits of `record`, in the clear.
+    pub(crate) fn holds(relation: &Relation, record: u64) -> bool {
+        difference(relation, record) == Gf64(0)
     }
 
     #[test]

@@ -23,8 +23,8 @@ mod triple;
 
 pub(crate) use triple::RHO;
 
-use crate::share::Rep;
 use crate::Trio;
+use crate::share::Rep;
 use divisi_core::{Abort, Check, Debt, Settle, Step, step};
 use divisi_field::{Field, Gf64, Gf128};
 use planes::Batch;

@@ -176,7 +176,12 @@ impl Lanes {
     }
 
     /// A weighted sum of planes, lane by lane: `sum w_i bit_l(plane_i)`.
-    fn weigh<const K: usize>(&mut self, planes: &[Plane; K], weights: &[(usize, Gf64)], n: usize) -> &mut [Gf64] {
+    fn weigh<const K: usize>(
+        &mut self,
+        planes: &[Plane; K],
+        weights: &[(usize, Gf64)],
+        n: usize,
+    ) -> &mut [Gf64] {
         let out = &mut self.0[..n];
         out.fill(Gf64::ZERO);
         weigh(out, weights.iter().map(|(i, w)| (&planes[*i], *w)));
@@ -283,9 +288,10 @@ impl InnerProduct {
         let sides = [(&mut self.x, &relation.x), (&mut self.y, &relation.y)];
         for (values, weights) in sides {
             for (side, values) in [&mut values.a, &mut values.b].into_iter().enumerate() {
-                let folded = group.iter().zip(corner).flat_map(|(record, at)| {
-                    weights.iter().map(move |(i, w)| (&record[side][*i], *at * *w))
-                });
+                let folded = group
+                    .iter()
+                    .zip(corner)
+                    .flat_map(|(record, at)| weights.iter().map(move |(i, w)| (&record[side][*i], *at * *w)));
                 weigh(&mut values[range.clone()], folded);
             }
         }

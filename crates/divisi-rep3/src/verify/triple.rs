@@ -6,10 +6,10 @@
 //!
 //! Cost: 4 field elements and one coin a party.
 
+use crate::Trio;
 use crate::multiply::dot_local;
 use crate::share::Rep;
 use crate::views::Fixed;
-use crate::Trio;
 use divisi_core::{Abort, Check, Step, step};
 use divisi_field::BigField;
 

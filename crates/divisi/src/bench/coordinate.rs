@@ -118,7 +118,12 @@ impl Parties<'_> {
         Ok(self.processes.reports::<Times>(step, self.within)?.into_iter().fold(Times::default(), Times::max))
     }
 
-    fn repetition(&mut self, options: &Options, session: u32, blocks: u64) -> Result<(Times, Vec<Costs>), Failure> {
+    fn repetition(
+        &mut self,
+        options: &Options,
+        session: u32,
+        blocks: u64,
+    ) -> Result<(Times, Vec<Costs>), Failure> {
         let mut key = vec![0; options.key.bytes()];
         Machine.entropy(&mut key);
         self.deal("bench/setup", &Order::Begin { session, strands: strands(options, blocks) }, &key)?;
@@ -142,7 +147,8 @@ impl Parties<'_> {
     /// Recombine all outputs of a segment and compare them with an ordinary AES.
     fn check_outputs(&mut self, options: &Options, key: &[u8], inputs: &[u8]) -> Result<(), Failure> {
         let cipher = ordinary(key, options.direction);
-        let cipher = cipher.ok_or_else(|| Failure::mismatch("no ordinary AES takes this key: report this"))?;
+        let cipher =
+            cipher.ok_or_else(|| Failure::mismatch("no ordinary AES takes this key: report this"))?;
         self.processes.order_all(&Order::Outputs)?;
         for (number, chunk) in inputs.chunks(16 * CHUNK).enumerate() {
             let components = self.processes.frames("bench/outputs", self.within)?;
@@ -156,13 +162,23 @@ impl Parties<'_> {
             let opened = match opened {
                 Some(Ok(opened)) => opened,
                 Some(Err(disagree)) => {
-                    let error = format!("{} and {} gave different outputs: the results are worth nothing", disagree.holder, disagree.witness);
+                    let error = format!(
+                        "{} and {} gave different outputs: the results are worth nothing",
+                        disagree.holder, disagree.witness
+                    );
                     return Err(Failure::mismatch(error).with_peer(disagree.holder).at("bench/outputs"));
                 }
-                None => return Err(Failure::mismatch("a party gave outputs of a wrong form: the results are worth nothing")),
+                None => {
+                    return Err(Failure::mismatch(
+                        "a party gave outputs of a wrong form: the results are worth nothing",
+                    ));
+                }
             };
             if let Some(block) = wrong_block(&cipher, chunk, &opened) {
-                let error = format!("the output of block {} is wrong: the results are worth nothing", number * CHUNK + block);
+                let error = format!(
+                    "the output of block {} is wrong: the results are worth nothing",
+                    number * CHUNK + block
+                );
                 return Err(Failure::mismatch(error).at("bench/outputs"));
             }
         }
@@ -178,7 +194,9 @@ fn ordinary(key: &[u8], direction: Direction) -> Option<Ordinary> {
         ($cipher:ty) => {{
             let cipher = <$cipher>::new_from_slice(key).ok()?;
             match direction {
-                Direction::Encrypt => Box::new(move |block: &mut Block| cipher.encrypt_block(block)) as Ordinary,
+                Direction::Encrypt => {
+                    Box::new(move |block: &mut Block| cipher.encrypt_block(block)) as Ordinary
+                }
                 Direction::Decrypt => Box::new(move |block: &mut Block| cipher.decrypt_block(block)),
             }
         }};
@@ -208,7 +226,13 @@ fn wrong_block(ordinary: &Ordinary, inputs: &[u8], outputs: &[u8]) -> Option<usi
 }
 
 /// Put the repetitions together: medians of times, maxima over the parties of all else.
-fn report(options: &Options, connect_seconds: f64, times: &[Times], costs: &[Costs], calibration: Calibration) -> Report {
+fn report(
+    options: &Options,
+    connect_seconds: f64,
+    times: &[Times],
+    costs: &[Costs],
+    calibration: Calibration,
+) -> Report {
     let middle = |figure: &dyn Fn(&Times) -> f64| median(times.iter().map(figure).collect());
     let phases = PHASES.map(|name| {
         let took = |times: &Times| match name {
@@ -217,7 +241,9 @@ fn report(options: &Options, connect_seconds: f64, times: &[Times], costs: &[Cos
             "verification" => times.verification,
             _ => Default::default(), // there is no preprocessing in these protocols
         };
-        let most = |figure: fn(&(u64, u64, u32)) -> u64| costs.iter().filter_map(|c| c.phases.get(name)).map(figure).max().unwrap_or(0);
+        let most = |figure: fn(&(u64, u64, u32)) -> u64| {
+            costs.iter().filter_map(|c| c.phases.get(name)).map(figure).max().unwrap_or(0)
+        };
         let phase = Phase {
             seconds: middle(&|times| took(times).seconds),
             cpu_seconds: middle(&|times| took(times).cpu_seconds),
@@ -255,7 +281,8 @@ mod tests {
         // FIPS 197, appendix C.1, in lane 0; another block in lane 1.
         let key: Vec<u8> = (0..16).collect();
         let cipher = ordinary(&key, Direction::Encrypt).unwrap();
-        let columns = |a: &[u8; 16], b: &[u8; 16]| a.iter().zip(b).flat_map(|(a, b)| [*a, *b]).collect::<Vec<u8>>();
+        let columns =
+            |a: &[u8; 16], b: &[u8; 16]| a.iter().zip(b).flat_map(|(a, b)| [*a, *b]).collect::<Vec<u8>>();
         let plain: [u8; 16] = std::array::from_fn(|i| 0x11 * i as u8);
         let sealed = hex::decode("69c4e0d86a7b0430d8cdb78070b4c55a").unwrap().try_into().unwrap();
         let mut zero = Block::default();
@@ -282,7 +309,10 @@ mod tests {
         ] {
             assert_eq!(bad.check().unwrap_err().kind.exit_code(), 2);
         }
-        assert_eq!((strands(&good, 100_000), strands(&Options { threads: 2, ..good.clone() }, 100_000)), (1, 4));
+        assert_eq!(
+            (strands(&good, 100_000), strands(&Options { threads: 2, ..good.clone() }, 100_000)),
+            (1, 4)
+        );
         assert_eq!(strands(&Options { threads: 8, ..good }, 1), 1);
     }
 }

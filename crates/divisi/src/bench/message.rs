@@ -51,7 +51,10 @@ impl Took {
 
     /// The larger of each: a phase runs to the last party's end.
     pub fn max(self, other: Took) -> Took {
-        Took { seconds: self.seconds.max(other.seconds), cpu_seconds: self.cpu_seconds.max(other.cpu_seconds) }
+        Took {
+            seconds: self.seconds.max(other.seconds),
+            cpu_seconds: self.cpu_seconds.max(other.cpu_seconds),
+        }
     }
 }
 

@@ -88,8 +88,12 @@ impl Options {
             Options { blocks: 0, .. } => wrong("--blocks is 0"),
             Options { threads: 0, .. } => wrong("--threads is 0"),
             Options { reps: 0, .. } => wrong("--reps is 0"),
-            Options { reps, .. } if *reps > 1_000_000 => Err(Failure::usage("--reps is more than 1000000: give less")),
-            Options { threads, .. } if *threads > 1024 => Err(Failure::usage("--threads is more than 1024: give less")),
+            Options { reps, .. } if *reps > 1_000_000 => {
+                Err(Failure::usage("--reps is more than 1000000: give less"))
+            }
+            Options { threads, .. } if *threads > 1024 => {
+                Err(Failure::usage("--threads is more than 1024: give less"))
+            }
             _ => Ok(()),
         }
     }
@@ -156,7 +160,8 @@ impl Report {
     /// Microseconds of user and system time for a block and party, all phases but setup.
     #[must_use]
     pub fn cpu_us_per_block(&self) -> f64 {
-        let cpu: f64 = self.phases.iter().filter(|(name, _)| *name != "setup").map(|(_, phase)| phase.cpu_seconds).sum();
+        let cpu: f64 =
+            self.phases.iter().filter(|(name, _)| *name != "setup").map(|(_, phase)| phase.cpu_seconds).sum();
         cpu * 1e6 / self.options.blocks as f64
     }
 
@@ -261,7 +266,12 @@ mod tests {
             options: Options { blocks: 100, ..Options::default() },
             chunks: 1,
             connect_seconds: 0.0,
-            phases: [("setup", phase(9.0, 9.0)), ("preprocessing", phase(2.0, 1.0)), ("online", phase(1.0, 2.0)), ("verification", phase(1.0, 3.0))],
+            phases: [
+                ("setup", phase(9.0, 9.0)),
+                ("preprocessing", phase(2.0, 1.0)),
+                ("online", phase(1.0, 2.0)),
+                ("verification", phase(1.0, 3.0)),
+            ],
             peak_rss_bytes: None,
             verification_error_bits: None,
             checks: BTreeMap::new(),

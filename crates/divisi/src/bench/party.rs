@@ -4,8 +4,8 @@
 //! of a real run do. Blocks stream through in chunks; each chunk is verified before the next begins in its strand, so that what
 //! is owed stays bounded. With several strands the verification of one chunk overlaps the work on others.
 
-use super::message::{Costs, Order, Plan, Times, Took};
 use super::ROLE;
+use super::message::{Costs, Order, Plan, Times, Took};
 use crate::cleanup::lock;
 use crate::failure::Failure;
 use crate::local::Pipes;
@@ -68,8 +68,13 @@ pub fn run() -> Result<(), Failure> {
 
 fn work(pipes: &Pipes) -> Result<(), Failure> {
     let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0));
-    let port = listener.as_ref().map_err(|e| e.to_string()).and_then(|l| l.local_addr().map_err(|e| e.to_string()));
-    let no_port = |e| Failure::unavailable(format!("no port of 127.0.0.1 is free ({e}): see that the loopback network is up"));
+    let port =
+        listener.as_ref().map_err(|e| e.to_string()).and_then(|l| l.local_addr().map_err(|e| e.to_string()));
+    let no_port = |e| {
+        Failure::unavailable(format!(
+            "no port of 127.0.0.1 is free ({e}): see that the loopback network is up"
+        ))
+    };
     pipes.report(port.map(|address| address.port()).map_err(no_port))?;
     let listener = listener.map_err(|e| no_port(e.to_string()))?;
 
@@ -78,7 +83,8 @@ fn work(pipes: &Pipes) -> Result<(), Failure> {
     let task = Task {
         protocol: plan.protocol.parse().map_err(usage)?,
         security: plan.security.parse().map_err(usage)?,
-        key: KeySize::from_bits(plan.key_bits as usize).ok_or_else(|| usage("no such key size: give 128, 192 or 256".into()))?,
+        key: KeySize::from_bits(plan.key_bits as usize)
+            .ok_or_else(|| usage("no such key size: give 128, 192 or 256".into()))?,
         direction: if plan.decrypt { Direction::Decrypt } else { Direction::Encrypt },
         chunk: (plan.chunk as usize).max(1),
     };
@@ -87,7 +93,8 @@ fn work(pipes: &Pipes) -> Result<(), Failure> {
     let identity = Identity::load(Path::new(&plan.identity)).map_err(|e| usage(e.to_string()))?;
     let within = config.connect();
     let start = Instant::now();
-    let door = Door::open_at(listener, config, me, Arc::new(identity), Arc::new(Machine)).map_err(|e| usage(e.to_string()))?;
+    let door = Door::open_at(listener, config, me, Arc::new(identity), Arc::new(Machine))
+        .map_err(|e| usage(e.to_string()))?;
     let permits = Permits::new(plan.threads as usize);
     let options = Options {
         timeout: Duration::from_millis(plan.timeout_ms),
@@ -128,7 +135,13 @@ fn part(pipes: &Pipes) -> Result<Part, Failure> {
     Ok(Part { first: pipes.bytes()?, second: pipes.bytes()? })
 }
 
-fn repetition(pipes: &Pipes, mesh: &Arc<Mesh>, task: &Task, number: u32, strands: usize) -> Result<(), Failure> {
+fn repetition(
+    pipes: &Pipes,
+    mesh: &Arc<Mesh>,
+    task: &Task,
+    number: u32,
+    strands: usize,
+) -> Result<(), Failure> {
     let permits = mesh.permits();
     let key = part(pipes)?;
     let start = barrier(pipes, &permits)?;
@@ -143,7 +156,9 @@ fn repetition(pipes: &Pipes, mesh: &Arc<Mesh>, task: &Task, number: u32, strands
     let others = (1..strands).map(|_| session.strand()).collect::<Result<Vec<_>, _>>()?;
     let engine = |session| Ok::<_, Abort>(Rep3::new(Trio::new(session)?, task.protocol, task.security));
     let mut engines = std::iter::once(session).chain(others).map(engine).collect::<Result<Vec<_>, _>>()?;
-    let Some(first) = engines.first_mut() else { return Err(Failure::usage("no strands: give at least one thread")) };
+    let Some(first) = engines.first_mut() else {
+        return Err(Failure::usage("no strands: give at least one thread"));
+    };
     let round_keys = schedule(first, &key)?;
     let mut setup = start.until(Mark::now());
     pipes.report(Ok(Times { setup, ..Times::default() }))?;
@@ -317,13 +332,20 @@ fn strands_at_once(
         return Err(abort);
     }
     let outputs = (0..chunks.len()).filter_map(|c| strands.get_mut(c % k).and_then(Iterator::next)).collect();
-    Ok((outputs, Times { setup: Took::default(), online: start.until(computed), verification: computed.until(end) }))
+    Ok((
+        outputs,
+        Times { setup: Took::default(), online: start.until(computed), verification: computed.until(end) },
+    ))
 }
 
 fn costs(session: &Session) -> Costs {
     let counts = session.meter().read();
     Costs {
-        phases: counts.phases.iter().map(|(name, p)| ((*name).to_owned(), (p.bits, p.bytes, p.rounds))).collect(),
+        phases: counts
+            .phases
+            .iter()
+            .map(|(name, p)| ((*name).to_owned(), (p.bits, p.bytes, p.rounds)))
+            .collect(),
         checks: counts.checks.iter().map(|(check, n)| (check.id().to_owned(), *n)).collect(),
         verification_error_bits: counts.verification_error_bits,
         peak_rss_bytes: peak_rss(),

@@ -9,7 +9,10 @@ use serde_json::Value;
 pub(super) fn groups(algorithm: Algorithm, groups: &[Value]) -> Result<Content, String> {
     let mut content = Content::default();
     for group in groups {
-        let tests = group.get("tests").and_then(Value::as_array).ok_or("a test group has no \"tests\": give the whole file")?;
+        let tests = group
+            .get("tests")
+            .and_then(Value::as_array)
+            .ok_or("a test group has no \"tests\": give the whole file")?;
         let vectors = tests.iter().map(|test| {
             let vector = vector(algorithm, group, test)?;
             if algorithm == Algorithm::Gcm { gcm_can(vector) } else { whole_blocks(algorithm, vector) }

@@ -68,15 +68,27 @@ impl<'g> Batch<'g> {
     }
 
     /// The other text, as columns.
-    pub fn run<E: Bytes>(&self, e: &mut E, key: &[E::Byte], text: Vec<E::Byte>) -> Result<Vec<E::Byte>, Abort> {
-        let misfit = || Abort::Misuse { step: BATCH, what: "a group of several directions, or of blocks that do not fit" };
-        let index: Vec<usize> = self.blocks.iter().enumerate().flat_map(|(k, n)| std::iter::repeat_n(k, *n)).collect();
+    pub fn run<E: Bytes>(
+        &self,
+        e: &mut E,
+        key: &[E::Byte],
+        text: Vec<E::Byte>,
+    ) -> Result<Vec<E::Byte>, Abort> {
+        let misfit = || Abort::Misuse {
+            step: BATCH,
+            what: "a group of several directions, or of blocks that do not fit",
+        };
+        let index: Vec<usize> =
+            self.blocks.iter().enumerate().flat_map(|(k, n)| std::iter::repeat_n(k, *n)).collect();
         let keys = aes::expand(e, key)?.gather(&index).ok_or_else(misfit)?;
         if self.algorithm == Algorithm::Ctr {
             let mut counters: [Vec<u8>; 16] = Default::default();
             for (walk, blocks) in self.walks.iter().zip(&self.blocks) {
                 let first = <[u8; 16]>::try_from(walk.vector.iv.as_slice()).map_err(|_| misfit())?;
-                counters.iter_mut().zip(ctr::columns_128(&first, 0, *blocks)).for_each(|(all, own)| all.extend(own));
+                counters
+                    .iter_mut()
+                    .zip(ctr::columns_128(&first, 0, *blocks))
+                    .for_each(|(all, own)| all.extend(own));
             }
             let mut stream = ctr::keystream(e, &keys, &counters)?;
             for (stream, text) in stream.iter_mut().zip(&text) {
@@ -100,7 +112,8 @@ impl<'g> Batch<'g> {
     /// The answers that opened columns hold; none if they are no columns of this batch.
     pub fn answers(&self, opened: &[Vec<u8>]) -> Vec<Answer> {
         let columns = <&[Vec<u8>; 16]>::try_from(opened).ok();
-        let stream = columns.and_then(|columns| columns::to_stream(columns, 16 * self.blocks.iter().sum::<usize>()));
+        let stream =
+            columns.and_then(|columns| columns::to_stream(columns, 16 * self.blocks.iter().sum::<usize>()));
         let stream = stream.unwrap_or_default();
         let mut rest = stream.as_slice();
         let answer = |(walk, blocks): (&Walk<'_>, &usize)| {

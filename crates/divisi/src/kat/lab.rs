@@ -32,7 +32,8 @@ fn three<T: Send>(
     inputs: [T; 3],
     party: impl Fn(&mut Rep3, T) -> Result<Vec<Answer>, Abort> + Sync,
 ) -> Result<Given, Failure> {
-    let parameters = Parameters::new("rep3 known answers").with("protocol", options.protocol.name().as_bytes());
+    let parameters =
+        Parameters::new("rep3 known answers").with("protocol", options.protocol.name().as_bytes());
     let one = |mesh: Mesh, input: T| {
         let session = Session::start(&Arc::new(mesh), 1, &parameters)?;
         let mut rep = Rep3::new(Trio::new(session)?, options.protocol, options.security);
@@ -41,9 +42,13 @@ fn three<T: Send>(
     };
     let given: Vec<Result<Given, Abort>> = std::thread::scope(|scope| {
         let one = &one;
-        let threads: Vec<_> =
-            memory::mesh(3).into_iter().zip(inputs).map(|(mesh, input)| scope.spawn(move || one(mesh, input))).collect();
-        let ended = |_| Err(Abort::Misuse { step: VECTORS, what: "a party's thread ended without an answer" });
+        let threads: Vec<_> = memory::mesh(3)
+            .into_iter()
+            .zip(inputs)
+            .map(|(mesh, input)| scope.spawn(move || one(mesh, input)))
+            .collect();
+        let ended =
+            |_| Err(Abort::Misuse { step: VECTORS, what: "a party's thread ended without an answer" });
         threads.into_iter().map(|thread| thread.join().unwrap_or_else(ended)).collect()
     });
     let mut given = given.into_iter().collect::<Result<Vec<Given>, Abort>>()?.into_iter();
@@ -63,7 +68,9 @@ fn gcm(group: &Group, walks: &[Walk<'_>], options: &Options) -> Result<Given, Fa
         let tag_length = TagLength::from_bits(8 * vector.tag.len());
         let iv = <[u8; 12]>::try_from(vector.iv.as_slice());
         let (Ok(tag_length), Ok(danger_iv)) = (tag_length, iv) else {
-            return Err(Failure::usage("a vector with an IV or a tag that GCM here does not take: leave it out"));
+            return Err(Failure::usage(
+                "a vector with an IV or a tag that GCM here does not take: leave it out",
+            ));
         };
         let texts = match direction {
             Direction::Encrypt => split(&vector.plaintext).map(Text::Plain),
@@ -102,7 +109,9 @@ fn blocks(group: &Group, walks: &[Walk<'_>], options: &Options) -> Result<Given,
         shares.iter_mut().zip(split(column)).for_each(|(share, part)| share.text.push(part));
     }
     three(options, shares, |rep, share| {
-        let mut input = |parts: &[Part]| parts.iter().map(|part| rep.trio().input(part)).collect::<Result<Vec<Byte>, _>>();
+        let mut input = |parts: &[Part]| {
+            parts.iter().map(|part| rep.trio().input(part)).collect::<Result<Vec<Byte>, _>>()
+        };
         let (key, text) = (input(&share.key)?, input(&share.text)?);
         let out = batch.run(rep, &key, text)?;
         let pending = rep.close(out);

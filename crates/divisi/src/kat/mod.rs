@@ -50,7 +50,9 @@ impl FromStr for Engine {
         match name {
             "rep3" => Ok(Engine::Rep3),
             "plain" => Ok(Engine::Plain),
-            "garble" | "spdz" => Err(format!("the engine {name} is not in this version: choose rep3 or plain")),
+            "garble" | "spdz" => {
+                Err(format!("the engine {name} is not in this version: choose rep3 or plain"))
+            }
             _ => Err(format!("unknown engine {name:?}: choose rep3 or plain")),
         }
     }
@@ -183,7 +185,8 @@ impl Report {
     /// Whether something ran and nothing failed.
     #[must_use]
     pub fn is_good(&self) -> bool {
-        self.algorithms.iter().all(|tally| tally.failed == 0) && self.algorithms.iter().any(|tally| tally.passed > 0)
+        self.algorithms.iter().all(|tally| tally.failed == 0)
+            && self.algorithms.iter().any(|tally| tally.passed > 0)
     }
 }
 
@@ -208,7 +211,8 @@ impl Vector {
     }
 
     fn is_right(&self, encrypted: &Answer, decrypted: &Answer) -> bool {
-        let sealed = encrypted.as_ref().is_some_and(|(text, tag)| *text == self.ciphertext && *tag == self.tag);
+        let sealed =
+            encrypted.as_ref().is_some_and(|(text, tag)| *text == self.ciphertext && *tag == self.tag);
         let opened = decrypted.as_ref().is_some_and(|(text, _)| *text == self.plaintext);
         let back = match self.expected {
             Expected::Valid => opened,
@@ -225,14 +229,18 @@ impl Vector {
 /// If it cannot be read, is no JSON, or has an algorithm that this version does not know.
 pub fn read(path: &Path) -> Result<Content, Failure> {
     let shown = path.display();
-    let unread = |e: std::io::Error| Failure::usage(format!("{shown} cannot be read ({e}): give a JSON file of test vectors"));
+    let unread = |e: std::io::Error| {
+        Failure::usage(format!("{shown} cannot be read ({e}): give a JSON file of test vectors"))
+    };
     let size = std::fs::metadata(path).map_err(unread)?.len();
     if size > LONGEST {
         return Err(Failure::usage(format!("{shown} has {size} bytes, more than {LONGEST}: split it")));
     }
     let text = std::fs::read(path).map_err(unread)?;
     let json: Value = serde_json::from_slice(&text).map_err(|e| {
-        Failure::usage(format!("{shown} is not JSON ({e}): give a file of Wycheproof (v1) or ACVP (internalProjection)"))
+        Failure::usage(format!(
+            "{shown} is not JSON ({e}): give a file of Wycheproof (v1) or ACVP (internalProjection)"
+        ))
     })?;
     parse(&json).map_err(|why| Failure::usage(format!("{shown}: {why}")))
 }
@@ -243,7 +251,10 @@ pub fn read(path: &Path) -> Result<Content, Failure> {
 /// Why they cannot be read, and what to do.
 pub fn parse(json: &Value) -> Result<Content, String> {
     // ACVP servers answer with an array whose first element tells the version.
-    let json = json.as_array().and_then(|parts| parts.iter().find(|part| part.get("testGroups").is_some())).unwrap_or(json);
+    let json = json
+        .as_array()
+        .and_then(|parts| parts.iter().find(|part| part.get("testGroups").is_some()))
+        .unwrap_or(json);
     let algorithm = json.get("algorithm").and_then(Value::as_str);
     let groups = json.get("testGroups").and_then(Value::as_array);
     let (Some(algorithm), Some(groups)) = (algorithm, groups) else {
@@ -278,10 +289,11 @@ pub fn run(files: &[PathBuf], options: &Options) -> Result<Report, Failure> {
 pub fn run_contents(contents: &[(String, Content)], options: &Options) -> Result<Report, Failure> {
     let mut tallies: BTreeMap<Algorithm, Tally> = BTreeMap::new();
     let (mut calls, mut openings) = (0, 0);
-    let tally = |tallies: &mut BTreeMap<Algorithm, Tally>, algorithm: Algorithm, change: &dyn Fn(&mut Tally)| {
-        let name = || Tally { algorithm: algorithm.to_string(), ..Tally::default() };
-        change(tallies.entry(algorithm).or_insert_with(name));
-    };
+    let tally =
+        |tallies: &mut BTreeMap<Algorithm, Tally>, algorithm: Algorithm, change: &dyn Fn(&mut Tally)| {
+            let name = || Tally { algorithm: algorithm.to_string(), ..Tally::default() };
+            change(tallies.entry(algorithm).or_insert_with(name));
+        };
     for (name, content) in contents {
         for ((algorithm, reason), n) in &content.unsupported {
             tally(&mut tallies, *algorithm, &|t| *t.unsupported.entry(reason.clone()).or_default() += n);
@@ -352,7 +364,8 @@ fn gcm_can(vector: Vector) -> Result<Vector, String> {
 fn bytes(test: &Value, names: &[&str]) -> Result<Vec<u8>, String> {
     let found = names.iter().find_map(|name| test.get(name)).and_then(Value::as_str);
     let name = names.first().copied().unwrap_or_default();
-    hex::decode(found.ok_or_else(|| format!("no {name:?} in the file"))?).map_err(|_| format!("{name:?} is not hexadecimal"))
+    hex::decode(found.ok_or_else(|| format!("no {name:?} in the file"))?)
+        .map_err(|_| format!("{name:?} is not hexadecimal"))
 }
 
 #[cfg(test)]

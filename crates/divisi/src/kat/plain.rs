@@ -18,7 +18,8 @@ pub(super) fn run(group: &Group) -> Result<Answers, Failure> {
         Algorithm::Gcm => walks.iter().map(message).collect::<Result<Vec<_>, _>>()?,
         Algorithm::Ecb | Algorithm::Ctr => {
             let batch = Batch::new(group, &walks);
-            let public = |columns: &[Vec<u8>]| columns.iter().map(|column| Plain.public(column)).collect::<Vec<_>>();
+            let public =
+                |columns: &[Vec<u8>]| columns.iter().map(|column| Plain.public(column)).collect::<Vec<_>>();
             let (key, text) = (public(&batch.keys), public(&batch.text));
             let out = batch.run(&mut Plain, &key, text)?;
             batch.answers(&out.iter().map(|byte| byte.values().to_vec()).collect::<Vec<_>>())
@@ -46,7 +47,8 @@ fn message(walk: &Walk<'_>) -> Result<Answer, Abort> {
     for (byte, column) in state.iter_mut().zip(&columns) {
         e.add_public(byte, column)?;
     }
-    let out = columns::to_stream(&state.each_ref().map(|byte| byte.values()), stream.len()).ok_or_else(misfit)?;
+    let out =
+        columns::to_stream(&state.each_ref().map(|byte| byte.values()), stream.len()).ok_or_else(misfit)?;
     let out = out.get(16..).unwrap_or_default().to_vec();
     let ciphertext = if walk.direction == Direction::Encrypt { &out } else { &vector.ciphertext };
     let mut tag = tag(e, &keys, &vector.aad, ciphertext, &mask)?;

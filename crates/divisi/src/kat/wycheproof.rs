@@ -7,7 +7,10 @@ use serde_json::Value;
 pub(super) fn gcm(groups: &[Value]) -> Result<Content, String> {
     let mut content = Content::default();
     for group in groups {
-        let tests = group.get("tests").and_then(Value::as_array).ok_or("a test group has no \"tests\": give the whole file")?;
+        let tests = group
+            .get("tests")
+            .and_then(Value::as_array)
+            .ok_or("a test group has no \"tests\": give the whole file")?;
         sort(&mut content, Algorithm::Gcm, tests.iter().map(|test| vector(test).and_then(gcm_can)).collect());
     }
     Ok(content)

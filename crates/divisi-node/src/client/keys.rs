@@ -1,0 +1,159 @@
+//! A client's requests about keys.
+
+use super::{Client, differ, disagree, unexpected};
+use crate::error::{Error, ErrorKind};
+use crate::request::{Item, KeyEntry, NewKey, ToClient, ToServer, context};
+use crate::wire::Blob;
+use divisi_core::{PartyId, Step, step};
+use divisi_rep3::deal;
+use divisi_rep3::open::Answer;
+use divisi_store::{KeyName, KeyType};
+use std::collections::BTreeMap;
+use zeroize::{Zeroize, Zeroizing};
+
+const MAKE: Step = step!("make");
+const IMPORT: Step = step!("import");
+const LIST: Step = step!("list");
+const EXPORT: Step = step!("export");
+const DESTROY: Step = step!("destroy");
+
+/// Pages of a list at most: a server that always has more is not followed for ever.
+const PAGES: usize = 1024;
+
+/// A key that at least one server lists.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Listed {
+    /// As the first server that has it knows it.
+    pub key: KeyEntry,
+    /// The servers that do not have it, or have it differently: empty when all is well.
+    pub differs: Vec<PartyId>,
+}
+
+impl Client {
+    /// What a new key is to be, under a fresh name for the request.
+    #[must_use]
+    pub fn new_key(&self, name: KeyName, kind: KeyType, exportable: bool, clients: Vec<String>) -> NewKey {
+        let mut request = [0; 16];
+        self.entropy(&mut request);
+        NewKey { name, kind, exportable, clients, request }
+    }
+
+    /// Have the servers make a key that nobody knows. Repeated with the same `new`, it finds the key it made before.
+    ///
+    /// # Errors
+    /// See [`Error`].
+    pub fn key_new(&mut self, new: &NewKey) -> Result<KeyEntry, Error> {
+        let answers = self.request(&Item::KeyNew(new.clone()))?;
+        self.key(MAKE, answers)
+    }
+
+    /// Give the servers a key.
+    ///
+    /// # Errors
+    /// [`ErrorKind::Usage`] if the key has not the length of its type; else see [`Error`].
+    pub fn key_import(&mut self, new: &NewKey, key: &[u8]) -> Result<KeyEntry, Error> {
+        if key.len() != new.kind.bytes() {
+            let (have, want) = (key.len(), new.kind.bytes());
+            let message = format!(
+                "an {} key has {want} bytes, this one {have}: give the raw bytes of the key",
+                new.kind
+            );
+            return Err(Error::new(ErrorKind::Usage, IMPORT, message));
+        }
+        let answers = self.request(&Item::KeyImport(new.clone()))?;
+        if !answers.iter().all(|answer| matches!(answer, ToClient::Accepted)) {
+            // made before by this very request; or servers that differ
+            return self.key(IMPORT, answers);
+        }
+        let parts = deal::split(key, |out| self.entropy(out));
+        let bodies = parts.map(|part| Blob([&part.first[..], &part.second].concat()));
+        let number = self.number;
+        let answers = self.exchange(IMPORT, |party| {
+            let body = bodies[party.index()].clone();
+            ToServer::Data { number, item: 0, index: 0, body }
+        })?;
+        self.key(IMPORT, answers)
+    }
+
+    fn key(&self, step: Step, answers: [ToClient; 3]) -> Result<KeyEntry, Error> {
+        self.same(step, answers, |answer| match answer {
+            ToClient::Key(key) => Some(key),
+            _ => None,
+        })
+    }
+
+    /// The keys that this client may use, and where the servers differ about them.
+    ///
+    /// # Errors
+    /// See [`Error`].
+    pub fn key_list(&mut self) -> Result<Vec<Listed>, Error> {
+        let mut found: BTreeMap<KeyName, [Option<KeyEntry>; 3]> = BTreeMap::new();
+        for party in PartyId::all(3) {
+            // each server's list to its end: what one hides, another shows
+            let mut after = None;
+            for _ in 0..PAGES {
+                let answers = self.request(&Item::KeyList { after: after.clone() })?;
+                let (keys, more) = match answers.into_iter().nth(party.index()) {
+                    Some(ToClient::Keys { keys, more }) => (keys, more),
+                    Some(other) => return Err(unexpected(LIST, party, other)),
+                    None => return Err(differ(LIST, Some(party))),
+                };
+                let last = keys.last().map(|key| key.name.clone());
+                for key in keys {
+                    let places = found.entry(key.name.clone()).or_default();
+                    places[party.index()] = Some(key);
+                }
+                if !more || last.is_none() || last <= after {
+                    break;
+                }
+                after = last;
+            }
+        }
+        let listed = found.into_values().filter_map(|places| {
+            let key = places.iter().flatten().next()?.clone();
+            let differs = PartyId::all(3).filter(|p| places[p.index()].as_ref() != Some(&key)).collect();
+            Some(Listed { key, differs })
+        });
+        Ok(listed.collect())
+    }
+
+    /// Have a key back that was made exportable, by its maker.
+    ///
+    /// # Errors
+    /// See [`Error`].
+    pub fn key_export(&mut self, name: &KeyName) -> Result<Zeroizing<Vec<u8>>, Error> {
+        let answers = self.request(&Item::KeyExport { name: name.clone() })?;
+        let context = context(&self.id, self.number, 0, 0);
+        combine(EXPORT, &context, answers)
+    }
+
+    /// Have a key destroyed at all servers, by its maker.
+    ///
+    /// # Errors
+    /// See [`Error`].
+    pub fn key_destroy(&mut self, name: &KeyName) -> Result<(), Error> {
+        let answers = self.request(&Item::KeyDestroy { name: name.clone() })?;
+        self.same(DESTROY, answers, |answer| matches!(answer, ToClient::Done).then_some(()))
+    }
+}
+
+/// A secret of its three components, each checked with its other holder's digest.
+pub(super) fn combine(
+    step: Step,
+    context: &[u8; 32],
+    answers: [ToClient; 3],
+) -> Result<Zeroizing<Vec<u8>>, Error> {
+    let mut read = Vec::with_capacity(3);
+    for (party, answer) in PartyId::all(3).zip(answers) {
+        match answer {
+            ToClient::Answer { mut component, digest } => {
+                read.push(Answer { component: std::mem::take(&mut component.0), digest });
+            }
+            other => return Err(unexpected(step, party, other)),
+        }
+    }
+    let mut read = <[Answer; 3]>::try_from(read).map_err(|_| differ(step, None))?;
+    let sum = deal::combine(context, &read).map_err(|d| disagree(step, d));
+    read.iter_mut().for_each(|answer| answer.component.zeroize());
+    sum
+}

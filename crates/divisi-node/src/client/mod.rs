@@ -1,0 +1,189 @@
+//! A client: splits what it has for the three servers, and puts their answers together.
+//!
+//! Adversary: one malicious server. Everything that comes from the servers is compared before it is used: what all three
+//! know must be the same from all three, and each component of a secret comes from one of its holders with a digest from the
+//! other. An answer is thus right, or an [`Error`] that names who differs.
+
+mod keys;
+mod link;
+mod text;
+
+pub use keys::Listed;
+pub use text::{OVERHEAD, ReadSeek};
+
+use crate::error::{Error, ErrorKind, Failed};
+use crate::request::{Item, ToClient, ToServer, connection_id};
+use crate::wire::VERSIONS;
+use divisi_core::{PartyId, Step, step};
+use divisi_net::{Config, Identity, World};
+use link::Link;
+use std::sync::Arc;
+
+const CONNECT: Step = step!("connect");
+const REQUEST: Step = step!("request");
+const COMPARE: Step = step!("compare");
+
+/// A client's connection with all three servers.
+pub struct Client {
+    links: [Link; 3],
+    id: [u8; 32],
+    /// The number of the last request.
+    number: u64,
+    world: Arc<dyn World>,
+}
+
+impl Client {
+    /// Connect with all three servers as the client that `identity` is.
+    ///
+    /// # Errors
+    /// [`ErrorKind::Usage`] if the configuration is not one of three parties; [`ErrorKind::Unavailable`] if a server cannot
+    /// be reached; [`ErrorKind::Refused`] if it does not know this identity.
+    pub fn connect(config: &Config, identity: &Identity, world: Arc<dyn World>) -> Result<Client, Error> {
+        if config.parties().len() != 3 {
+            let message = "keys are held by three servers: give the configuration of a mesh of 3";
+            return Err(Error::new(ErrorKind::Usage, CONNECT, message));
+        }
+        let mut links = Vec::with_capacity(3);
+        for party in PartyId::all(3) {
+            links.push(Link::dial(config, party, identity, &world, CONNECT)?);
+        }
+        let links = <[Link; 3]>::try_from(links);
+        let mut links = links.map_err(|_| Error::new(ErrorKind::Usage, CONNECT, "not three servers"))?;
+
+        let mut challenges = [[0; 32]; 3];
+        for link in &mut links {
+            let party = link.party();
+            match link.recv(CONNECT)? {
+                ToClient::Welcome { lowest, highest, party: number, challenge }
+                    if number == party.number() =>
+                {
+                    if lowest > VERSIONS.1 || highest < VERSIONS.0 {
+                        let message = format!(
+                            "{party} speaks versions {lowest} to {highest} of the protocol, this program {} to {}: use \
+                             releases that have one in common",
+                            VERSIONS.0, VERSIONS.1
+                        );
+                        return Err(Error::new(ErrorKind::Refused, CONNECT, message).with_peer(party));
+                    }
+                    challenges[party.index()] = challenge;
+                }
+                other => return Err(unexpected(CONNECT, party, other)),
+            }
+        }
+        let mut client = Client { links, id: connection_id(&challenges), number: 0, world };
+        let begin = ToServer::Begin { version: VERSIONS.1, challenges };
+        let ready = client.exchange(CONNECT, |_| begin.clone())?;
+        client.same(CONNECT, ready, |answer| matches!(answer, ToClient::Ready).then_some(()))?;
+        Ok(client)
+    }
+
+    /// Begin a request of one item: the number of the request, and each server's first answer.
+    fn request(&mut self, item: &Item) -> Result<[ToClient; 3], Error> {
+        self.number += 1;
+        let number = self.number;
+        self.exchange(REQUEST, |_| ToServer::Request { number, items: vec![item.clone()] })
+    }
+
+    /// Send each server its message, and hear all three answers; of several errors the one that says most.
+    fn exchange(
+        &mut self,
+        step: Step,
+        message: impl Fn(PartyId) -> ToServer,
+    ) -> Result<[ToClient; 3], Error> {
+        let sent: Vec<Result<(), Error>> = self
+            .links
+            .iter_mut()
+            .map(|link| {
+                let party = link.party();
+                link.send(step, &message(party))
+            })
+            .collect();
+        let mut answers = Vec::with_capacity(3);
+        let mut errors = Vec::new();
+        // heard from all, whatever happens: a server that is gone is best told by the other two
+        for (link, sent) in self.links.iter_mut().zip(sent) {
+            match sent.and_then(|()| link.recv(step)) {
+                Ok(ToClient::Failed(failed)) => errors.push((rank(&failed), told(link.party(), failed))),
+                Ok(answer) => answers.push(answer),
+                Err(e) => errors.push((3, e)),
+            }
+        }
+        // the first of the best rank
+        if let Some((_, error)) = errors.into_iter().min_by_key(|(rank, _)| *rank) {
+            return Err(error);
+        }
+        let three = <[ToClient; 3]>::try_from(answers);
+        three.map_err(|_| Error::new(ErrorKind::Unavailable, step, "a server did not answer"))
+    }
+
+    /// What all three must say alike.
+    fn same<T: PartialEq>(
+        &self,
+        step: Step,
+        answers: [ToClient; 3],
+        read: impl Fn(ToClient) -> Option<T>,
+    ) -> Result<T, Error> {
+        let mut values = Vec::with_capacity(3);
+        for (party, answer) in PartyId::all(3).zip(answers) {
+            let what = answer.clone();
+            values.push(read(answer).ok_or_else(|| unexpected(step, party, what))?);
+        }
+        let [a, b, c] = <[T; 3]>::try_from(values)
+            .map_err(|_| Error::new(ErrorKind::Unavailable, step, "a server did not answer"))?;
+        // the odd one out, if two agree
+        let odd = match (a == b, b == c, a == c) {
+            (true, true, _) => return Ok(a),
+            (true, ..) => PartyId::new(3),
+            (_, true, _) => PartyId::new(1),
+            (.., true) => PartyId::new(2),
+            _ => None,
+        };
+        Err(differ(step, odd))
+    }
+
+    fn entropy(&self, out: &mut [u8]) {
+        self.world.entropy(out);
+    }
+}
+
+/// Which of several words about a request's end is worth most: an abort, then who refuses for a reason of its own.
+fn rank(failed: &Failed) -> u8 {
+    match failed.kind {
+        ErrorKind::Abort => 0,
+        _ if !failed.hearsay => 1,
+        _ => 2,
+    }
+}
+
+/// A server's word, with its name.
+fn told(party: PartyId, failed: Failed) -> Error {
+    let error = failed.into_error();
+    Error { message: format!("{party} says: {}", error.message), ..error }
+}
+
+fn unexpected(step: Step, party: PartyId, answer: ToClient) -> Error {
+    if let ToClient::Failed(failed) = answer {
+        return told(party, failed);
+    }
+    let message =
+        format!("{party} answered something else than what is due at {step}: see that it runs this release");
+    Error::new(ErrorKind::Mismatch, step, message).with_peer(party)
+}
+
+fn differ(step: Step, odd: Option<PartyId>) -> Error {
+    let who = odd.map_or_else(|| "the servers".into(), |p| format!("{p} and the other two"));
+    let message = format!(
+        "{who} gave different answers at {step}: nothing of them was used; find out which one deviates"
+    );
+    Error { peer: odd, ..Error::new(ErrorKind::Mismatch, COMPARE, message) }
+}
+
+/// Two holders of a component do not agree.
+fn disagree(step: Step, d: divisi_rep3::deal::Disagree) -> Error {
+    let (holder, witness) = (d.holder, d.witness);
+    let message = format!(
+        "{holder} and {witness} do not agree on a component that both hold, at {step}: nothing of it was used; find out \
+         which one deviates"
+    );
+    Error::new(ErrorKind::Mismatch, step, message).with_peer(holder)
+}

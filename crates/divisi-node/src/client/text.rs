@@ -1,0 +1,210 @@
+//! A client's texts: encrypted and decrypted chunk by chunk, in bounded memory.
+
+use super::keys::combine;
+use super::{Client, differ, unexpected};
+use crate::error::{Error, ErrorKind};
+use crate::gcm::{CHUNK, interleave, lanes_at};
+use crate::request::{AAD, IV, Item, ToClient, ToServer, chunk_digest, context};
+use crate::wire::Blob;
+use divisi_core::{PartyId, Step, step};
+use divisi_rep3::deal;
+use divisi_store::KeyName;
+use std::io::{Read, Seek, SeekFrom, Write};
+use zeroize::Zeroizing;
+
+const ENCRYPT: Step = step!("encrypt");
+const DECRYPT: Step = step!("decrypt");
+const INPUT: Step = step!("input");
+const OUTPUT: Step = step!("output");
+const TAG: usize = 16;
+
+/// How many bytes longer an encrypted file is than its text: IV and tag.
+pub const OVERHEAD: u64 = (IV + TAG) as u64;
+
+/// What a ciphertext is read from, twice.
+pub trait ReadSeek: Read + Seek {}
+
+impl<T: Read + Seek> ReadSeek for T {}
+
+impl Client {
+    /// Encrypt `length` bytes of `input`, and write `IV | ciphertext | tag` to `output`. What was written before an error is
+    /// to be thrown away. `progress` is told how many bytes are done.
+    ///
+    /// # Errors
+    /// [`ErrorKind::Usage`] if input or output fail; else see [`Error`].
+    pub fn encrypt(
+        &mut self,
+        key: &KeyName,
+        aad: &[u8],
+        input: &mut dyn Read,
+        length: u64,
+        output: &mut dyn Write,
+        progress: &mut dyn FnMut(u64),
+    ) -> Result<(), Error> {
+        let item = Item::Encrypt { key: key.clone(), aad: associated(aad)?, length };
+        let answers = self.request(&item)?;
+        let iv = self.same(ENCRYPT, answers, |answer| match answer {
+            ToClient::Sealing { iv } => Some(iv),
+            _ => None,
+        })?;
+        write(output, &iv)?;
+        let mut done = 0;
+        for index in 0..length.div_ceil(CHUNK as u64) {
+            let text = chunk(input, length - done)?;
+            let parts = deal::split(&text, |out| self.entropy(out));
+            let bodies = parts.map(|part| Blob([&part.first[..], &part.second].concat()));
+            let answers = self.send_chunk(ENCRYPT, index, |party| bodies[party.index()].clone())?;
+            let context = context(&self.id, self.number, 0, index);
+            write(output, &ciphertext(&context, answers, text.len())?)?;
+            done += text.len() as u64;
+            progress(done);
+        }
+        let answers = self.finish(ENCRYPT)?;
+        let tag = self.same(ENCRYPT, answers, |answer| match answer {
+            ToClient::Tag(tag) => Some(tag),
+            _ => None,
+        })?;
+        write(output, &tag)?;
+        output.flush().map_err(|e| unusable(OUTPUT, "the output cannot be written", &e))
+    }
+
+    /// Decrypt `length` bytes of `IV | ciphertext | tag`, from where `input` stands, and write the text to `output`. Nothing
+    /// is written unless the tag is right; what was written before a later error is to be thrown away.
+    ///
+    /// # Errors
+    /// [`ErrorKind::Usage`] if input or output fail, or the input is too short; [`ErrorKind::Mismatch`] if it is not
+    /// authentic; else see [`Error`].
+    pub fn decrypt(
+        &mut self,
+        key: &KeyName,
+        aad: &[u8],
+        input: &mut dyn ReadSeek,
+        length: u64,
+        output: &mut dyn Write,
+        progress: &mut dyn FnMut(u64),
+    ) -> Result<(), Error> {
+        let Some(text) = length.checked_sub(OVERHEAD) else {
+            let message = format!(
+                "{length} bytes are no encrypted file, which has at least {OVERHEAD}: give what `encrypt` wrote"
+            );
+            return Err(Error::new(ErrorKind::Usage, INPUT, message));
+        };
+        let failed = |e| unusable(INPUT, "the input cannot be read", &e);
+        let start = input.stream_position().map_err(failed)?;
+        let (mut iv, mut tag) = ([0; IV], [0; TAG]);
+        input.read_exact(&mut iv).map_err(failed)?;
+        input.seek(SeekFrom::Start(start + IV as u64 + text)).map_err(failed)?;
+        input.read_exact(&mut tag).map_err(failed)?;
+
+        let item = Item::Decrypt { key: key.clone(), aad: associated(aad)?, length: text, iv, tag };
+        let answers = self.request(&item)?;
+        self.same(DECRYPT, answers, accepted)?;
+        // first reading: the tag
+        let begin = SeekFrom::Start(start + IV as u64);
+        input.seek(begin).map_err(failed)?;
+        let chunks = text.div_ceil(CHUNK as u64);
+        for index in 0..chunks {
+            let body = chunk(input, text - index * CHUNK as u64)?;
+            let answers = self.send_chunk(DECRYPT, index, |_| Blob(body.to_vec()))?;
+            self.same(DECRYPT, answers, accepted)?;
+        }
+        let answers = self.finish(DECRYPT)?;
+        self.same(DECRYPT, answers, |answer| matches!(answer, ToClient::Valid).then_some(()))?;
+        // second reading: the text
+        input.seek(begin).map_err(failed)?;
+        let mut done = 0;
+        for index in 0..chunks {
+            let body = chunk(input, text - done)?;
+            let answers = self.send_chunk(DECRYPT, index, |_| Blob(body.to_vec()))?;
+            let context = context(&self.id, self.number, 0, index);
+            let columns = combine(DECRYPT, &context, answers)?;
+            write(output, &lines(&columns, body.len())?)?;
+            done += body.len() as u64;
+            progress(done);
+        }
+        output.flush().map_err(|e| unusable(OUTPUT, "the output cannot be written", &e))
+    }
+
+    fn send_chunk(
+        &mut self,
+        step: Step,
+        index: u64,
+        body: impl Fn(PartyId) -> Blob,
+    ) -> Result<[ToClient; 3], Error> {
+        let number = self.number;
+        self.exchange(step, |party| ToServer::Data { number, item: 0, index, body: body(party) })
+    }
+
+    fn finish(&mut self, step: Step) -> Result<[ToClient; 3], Error> {
+        let number = self.number;
+        self.exchange(step, |_| ToServer::Finish { number, item: 0 })
+    }
+}
+
+fn accepted(answer: ToClient) -> Option<()> {
+    matches!(answer, ToClient::Accepted).then_some(())
+}
+
+fn associated(aad: &[u8]) -> Result<Blob, Error> {
+    if aad.len() > AAD {
+        let message = format!("{} bytes of associated data are too many: give at most {AAD}", aad.len());
+        return Err(Error::new(ErrorKind::Usage, INPUT, message));
+    }
+    Ok(Blob(aad.to_vec()))
+}
+
+/// The next chunk of an input of which so much is left.
+fn chunk(input: &mut (impl Read + ?Sized), left: u64) -> Result<Zeroizing<Vec<u8>>, Error> {
+    let mut text = Zeroizing::new(vec![0; left.min(CHUNK as u64) as usize]);
+    input.read_exact(&mut text).map_err(|e| unusable(INPUT, "the input cannot be read to its end", &e))?;
+    Ok(text)
+}
+
+fn write(output: &mut dyn Write, bytes: &[u8]) -> Result<(), Error> {
+    output.write_all(bytes).map_err(|e| unusable(OUTPUT, "the output cannot be written", &e))
+}
+
+fn unusable(step: Step, what: &str, e: &std::io::Error) -> Error {
+    Error::new(
+        ErrorKind::Usage,
+        step,
+        format!("{what} ({e}): see that the file is there and the disk has room"),
+    )
+}
+
+/// A chunk of ciphertext from the first server, as the digests of the other two have it.
+fn ciphertext(context: &[u8; 32], answers: [ToClient; 3], len: usize) -> Result<Vec<u8>, Error> {
+    let mut bytes = Vec::new();
+    let mut digests = Vec::with_capacity(2);
+    for (party, answer) in PartyId::all(3).zip(answers) {
+        match (party.index(), answer) {
+            (0, ToClient::Ciphertext(mut body)) => bytes = std::mem::take(&mut body.0),
+            (1 | 2, ToClient::Digest(digest)) => digests.push(digest),
+            (_, other) => return Err(unexpected(ENCRYPT, party, other)),
+        }
+    }
+    let own = chunk_digest(context, &bytes);
+    let same: Vec<bool> = digests.iter().map(|digest| *digest == own).collect();
+    let odd = match same[..] {
+        [true, true] if bytes.len() == len => return Ok(bytes),
+        [true, false] => PartyId::new(3),
+        [false, true] => PartyId::new(2),
+        _ if digests.windows(2).all(|d| d[0] == d[1]) => PartyId::new(1),
+        _ => None,
+    };
+    Err(differ(ENCRYPT, odd))
+}
+
+/// A text back from the order in which the servers hold it: all bytes of the blocks' first places, then of the second ...
+fn lines(columns: &[u8], len: usize) -> Result<Zeroizing<Vec<u8>>, Error> {
+    let mut rest = columns;
+    let mut split = Vec::with_capacity(16);
+    for i in 0..16 {
+        let (column, later) = rest.split_at_checked(lanes_at(len, i)).ok_or_else(|| differ(DECRYPT, None))?;
+        split.push(column.to_vec());
+        rest = later;
+    }
+    let text = Zeroizing::new(interleave(&split, len));
+    split.iter_mut().for_each(zeroize::Zeroize::zeroize);
+    if rest.is_empty() { Ok(text) } else { Err(differ(DECRYPT, None)) }
+}

@@ -1,0 +1,81 @@
+//! A mutant for each check: with the check in place a named attack is stopped, without it the same attack succeeds.
+//!
+//! `cargo test -p divisi-rep3 --features fault --test mutants`
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
+
+mod inputs;
+mod products;
+mod sboxes;
+mod session;
+
+use divisi_core::Check;
+
+/// The attack fails against the protocol, and succeeds against the mutant: true means that a wrong output was accepted, or
+/// something leaked, or an honest party did what the check forbids.
+fn kills(check: Check, attack: fn(Option<Check>) -> bool) {
+    assert!(!attack(None), "{check}: the attack succeeds against the protocol");
+    assert!(attack(Some(check)), "{check}: the mutant survives");
+}
+
+macro_rules! mutants {
+    ($($name:ident: $check:ident, $what:literal, $attack:path;)*) => {
+        $(#[test] fn $name() { kills(Check::$check, $attack); })*
+
+        /// Check, what its mutant does, the test that kills it.
+        const MUTANTS: &[(Check, &str, &str)] = &[$((Check::$check, $what, stringify!($name)),)*];
+    };
+}
+
+mutants! {
+    a_changed_contribution_is_confirmed_by_nobody: M0_1, "takes any proof of the pair's key", session::changed_contribution;
+    a_coin_needs_all_three: M0_2, "hashes its own view instead of tossing", session::silent_tosser;
+    different_nonces_end_the_start: M0_3, "does not compare the echoed id, nor bind keys to it", session::split_nonce;
+    different_parameters_end_the_start: M0_4, "neither compares parameters nor binds the id to them", session::other_parameters;
+    an_id_never_returns: M0_5, "makes the id of one party's randomness", session::repeated_nonce;
+    a_digest_counts_to_its_last_byte: M0_6, "compares the first byte of digests", session::late_byte;
+    a_client_gets_nothing_unverified: M0_7, "lets outputs leave before the verification", products::lie_to_a_client;
+    a_false_component_is_noticed: A1, "does not compare the redundant holder's digest", products::false_component;
+    different_views_stop_a_verification: A2, "absorbs nothing and compares nothing", session::different_views;
+    streams_belong_to_one_session: A3, "makes streams of their purpose alone", session::same_streams;
+    a_false_coin_is_noticed: A4, "does not compare the coin", session::false_coin;
+    a_known_t_forges: A5, "checks the triple at t = 1", products::known_t;
+    rho_is_compared_before_sigma: A6, "goes on with a rho that nobody compared", products::false_rho;
+    sigma_is_masked: A7, "opens the error itself", products::bare_error;
+    old_coefficients_are_worth_nothing: A8, "tosses the first coin once a session, without a barrier", products::old_coefficients;
+    h_does_not_know_its_point: A9, "folds every level at the point of the first", products::known_point;
+    z_is_bound: A10, "takes h(0) from the parties", products::lie_in_one_of_four;
+    the_last_product_counts: A11, "forgets the last product of a batch", products::lie_in_the_last;
+    the_embedding_is_large_gf4: A12, "takes alpha inside the small field", sboxes::cancelling_gf4;
+    the_embedding_is_large_gf8: A12, "takes Y inside the small field", sboxes::cancelling_gf8;
+    outputs_wait_for_the_verification: A13, "verifies nothing", products::lie_in_the_last;
+    relation_of_several_products_gf4: A14, "forgets Eq. 3", sboxes::outer_gf4;
+    relation_of_several_products_gf8: A14, "forgets the relation of x^3, x^14, x^15", sboxes::middle_gf8;
+    every_product_is_owed_gf4: A15, "forgets the powers of v", sboxes::sixth_gf4;
+    every_product_is_owed_gf8: A15, "forgets the last product", sboxes::last_gf8;
+    an_abort_is_one_bit: A21, "verifies product by product", products::where_the_lie_is;
+    decryption_is_owed_gf4: A23, "does not record inverse S-boxes", sboxes::decrypting_gf4;
+    decryption_is_owed_gf8: A23, "does not record inverse S-boxes", sboxes::decrypting_gf8;
+    parts_of_nothing_are_refused: A24, "takes any parts from a dealer", inputs::inconsistent_parts;
+    split_requests_are_refused: A25, "takes any public input", inputs::different_requests;
+    mixed_stores_are_refused: A26, "takes any stored parts", inputs::mixed_stores;
+}
+
+#[test]
+fn every_check_has_a_mutant() {
+    for check in Check::ALL {
+        assert!(
+            MUTANTS.iter().any(|(c, what, name)| c == check && !what.is_empty() && !name.is_empty()),
+            "{check}"
+        );
+    }
+}
+
+/// SECURITY.md's table rests on docs/checks.md: it names every check with the tests that kill its mutants.
+#[test]
+fn the_table_of_checks_is_complete() {
+    let table = include_str!("../../docs/checks.md");
+    for (check, _, name) in MUTANTS {
+        let row = table.lines().find(|line| line.starts_with(&format!("| {check} |")));
+        assert!(row.is_some_and(|row| row.contains(name)), "docs/checks.md lacks {check}: {name}");
+    }
+}

@@ -1,0 +1,78 @@
+//! Lies about the products of one S-box, in eight lanes at once.
+
+use divisi_core::{Abort, Bytes, Check, Direction, settle};
+use divisi_field::{Field, Gf8};
+use divisi_rep3::adversary::stage::{Stage, party};
+use divisi_rep3::{Protocol, Rep3, Security, Trio};
+
+const GF4: &str = "divisi_rep3::sbox::gf4_circuit/";
+const GF8: &str = "divisi_rep3::sbox::gf8_circuit/";
+
+fn sbox(x: u8) -> u8 {
+    let y = Gf8(x).inverse().0;
+    y ^ y.rotate_left(1) ^ y.rotate_left(2) ^ y.rotate_left(3) ^ y.rotate_left(4) ^ 0x63
+}
+
+/// Random bytes, their S-box, and that one's inverse, opened: whether they are right.
+fn there_and_back(trio: Trio, protocol: Protocol, lie: Option<Lie>) -> Result<bool, Abort> {
+    let mut e = Rep3::new(trio, protocol, Security::Malicious);
+    if let Some(Lie { step, nth, planes }) = lie {
+        let mut count = 0;
+        e.trio().deviate(move |at: divisi_core::Step, share: &mut [u8]| {
+            if at.name == step {
+                if count == nth {
+                    planes.iter().for_each(|p| share[*p] ^= 0xff);
+                }
+                count += 1;
+            }
+        });
+    }
+    let x = e.random_bytes(8)?;
+    let mut y = x.clone();
+    e.sbox(Direction::Encrypt, &mut [&mut y])?;
+    let mut back = y.clone();
+    e.sbox(Direction::Decrypt, &mut [&mut back])?;
+    let pending = e.close(vec![x, y, back]);
+    let verified = settle(&mut e, pending)?;
+    let opened = e.trio().open(&verified)?;
+    Ok(opened[0].iter().zip(&opened[1]).all(|(x, y)| sbox(*x) == *y) && opened[0] == opened[2])
+}
+
+/// All lanes of these planes are flipped in the `nth` message of a step.
+#[derive(Clone, Copy)]
+struct Lie {
+    step: &'static str,
+    nth: usize,
+    planes: &'static [usize],
+}
+
+fn deceived(check: Option<Check>, protocol: Protocol, lie: Lie) -> bool {
+    let results = Stage::without(check).act(|trio| {
+        let corrupt = trio.me() == party(3);
+        there_and_back(trio, protocol, corrupt.then_some(lie))
+    });
+    results[..2].contains(&Ok(false))
+}
+
+macro_rules! lies {
+    ($($name:ident: $protocol:ident, $module:ident, $step:literal, $nth:literal, $planes:expr;)*) => {
+        $(pub fn $name(check: Option<Check>) -> bool {
+            const STEP: &str = $step;
+            let step: &'static str = Box::leak(format!("{}{STEP}", $module).into_boxed_str());
+            deceived(check, Protocol::$protocol, Lie { step, nth: $nth, planes: $planes })
+        })*
+    };
+}
+
+lies! {
+    // over GF(2^4) itself, alpha d_1 + alpha^2 (d_1 + d_2) = 0 for d_1 = X = alpha, d_2 = X + 1
+    cancelling_gf4: Gf4Circuit, GF4, "outer", 0, &[1, 4, 5];
+    // with Y = 1, Y d_2 + Y^3 d_3 = 0 for d_2 = d_3
+    cancelling_gf8: Gf8Circuit, GF8, "x14 x15", 0, &[0, 8];
+    outer_gf4: Gf4Circuit, GF4, "outer", 0, &[0];
+    middle_gf8: Gf8Circuit, GF8, "x14 x15", 0, &[0];
+    sixth_gf4: Gf4Circuit, GF4, "v6", 0, &[0];
+    last_gf8: Gf8Circuit, GF8, "x254", 0, &[7];
+    decrypting_gf4: Gf4Circuit, GF4, "a_h a_l", 1, &[0];
+    decrypting_gf8: Gf8Circuit, GF8, "x3", 1, &[0];
+}
