@@ -94,3 +94,99 @@ pub(crate) fn hear(wire: &mut Wire, until: Instant) -> Result<Option<Hello>, Bro
 pub(crate) fn version(theirs: &Hello) -> Trouble {
     Trouble::Version { ours: (*VERSIONS.start(), *VERSIONS.end()), theirs: theirs.versions }
 }
+
+#[cfg(test)]
+mod tests {
+    //! Greetings that a corrupt party might send, at a real door.
+    #![allow(clippy::unwrap_used)]
+    use super::*;
+    use crate::hello::Role;
+    use crate::world::Machine;
+    use crate::{Config, Door, Mesh, Peer};
+    use std::net::TcpListener;
+
+    struct Place {
+        config: Config,
+        door: Door,
+        parties: Vec<Identity>,
+        client: Identity,
+        world: Arc<dyn World>,
+    }
+
+    fn place() -> Place {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let first = listener.local_addr().unwrap().to_string();
+        let hosts = [first, "127.0.0.1:1".into(), "127.0.0.1:2".into()];
+        let mut made = Config::create(3, &hosts, &["alice".into()], &Machine).unwrap();
+        let world: Arc<dyn World> = Arc::new(Machine);
+        let own = Arc::new(made.parties.remove(0));
+        let me = PartyId::new(1).unwrap();
+        let door = Door::open_at(listener, made.config.clone(), me, own, world.clone()).unwrap();
+        Place { config: made.config, door, parties: made.parties, client: made.clients.remove(0), world }
+    }
+
+    impl Place {
+        fn hello(&self, role: Role, me: u8) -> Hello {
+            Hello::new(role, me, 1, self.config.digest(), &Machine)
+        }
+
+        fn greet(&self, identity: &Identity, hello: &Hello) -> Result<(Wire, Hello), Trouble> {
+            let until = Machine.now() + Duration::from_millis(500);
+            let mut wire = dial(&self.config, self.door.me(), identity, &self.world, until)?;
+            let answer = greet(&mut wire, hello, identity, until)?;
+            Ok((wire, answer))
+        }
+    }
+
+    #[test]
+    fn nobody_speaks_for_another() {
+        let p = place();
+        let [second, third] = &p.parties[..] else { return assert_eq!(p.parties.len(), 2) };
+        let cases = [
+            (second, p.hello(Role::Party, 3)),
+            (third, p.hello(Role::Party, 2)),
+            (second, p.hello(Role::Party, 1)),
+            (second, p.hello(Role::Party, 0)),
+            (second, p.hello(Role::Client, 0)),
+            (&p.client, p.hello(Role::Party, 2)),
+            (&p.client, p.hello(Role::Party, 0)),
+        ];
+        for (identity, hello) in cases {
+            let start = Machine.now();
+            let trouble = p.greet(identity, &hello).err().unwrap();
+            assert_eq!(trouble, Trouble::Refused { own: identity.fingerprint() });
+            assert!(start.elapsed() < Duration::from_secs(1));
+        }
+        let elsewhere = Hello { to: 2, ..p.hello(Role::Party, 2) };
+        assert_eq!(p.greet(second, &elsewhere).err(), Some(Trouble::NotIt));
+        let future = Hello { versions: (2, 9), ..p.hello(Role::Party, 2) };
+        assert_eq!(p.greet(second, &future).err(), Some(Trouble::Version { ours: (1, 1), theirs: (1, 1) }));
+        p.greet(&p.client, &p.hello(Role::Client, 0)).unwrap();
+        let served = p.door.next_client(Duration::from_secs(1)).unwrap();
+        assert_eq!(served.peer(), &Peer::Client("alice".into()));
+    }
+
+    #[test]
+    fn an_answer_that_is_not_confirmed_seats_nobody() {
+        let p = place();
+        let second = &p.parties[0];
+        std::thread::scope(|s| {
+            let join = s.spawn(|| Mesh::join(&p.door, Duration::from_millis(1500)).err().unwrap());
+            for confirmation in [vec![], vec![0; 16]] {
+                let (mut wire, answer) = p.greet(second, &p.hello(Role::Party, 2)).unwrap();
+                assert_ne!(answer.nonce, [0; 16]);
+                let until = Machine.now() + Duration::from_millis(500);
+                wire.write_all(&confirmation, until).unwrap();
+                if confirmation.is_empty() {
+                    wire.close();
+                } else {
+                    // The door says no more: no readiness comes.
+                    assert!(wire.read_exact(&mut [0], until).is_err());
+                }
+            }
+            let missing: Vec<_> = join.join().unwrap().missing;
+            let absent = |n| (PartyId::new(n).unwrap(), Trouble::Absent);
+            assert_eq!(missing, [absent(2), absent(3)]);
+        });
+    }
+}

@@ -13,7 +13,7 @@ use crate::wire::{Broken, Wire};
 use crate::world::{World, later, lock};
 use crate::{PartyId, tls};
 use rustix::event::{PollFd, PollFlags, poll};
-use std::collections::{HashMap, VecDeque};
+use std::collections::{BTreeMap, VecDeque};
 use std::io::{ErrorKind, Write};
 use std::net::{SocketAddr, TcpListener, TcpStream};
 use std::os::unix::net::UnixStream;
@@ -44,13 +44,13 @@ pub(crate) struct State {
     pub attempts: u64,
     pub joining: Option<Attempt>,
     /// Connections to parties, greeted and confirmed in this attempt.
-    pub arrived: HashMap<PartyId, Wire>,
+    pub arrived: BTreeMap<PartyId, Wire>,
     /// What stands in the way of a party's connection in this attempt.
-    pub troubles: HashMap<PartyId, Trouble>,
+    pub troubles: BTreeMap<PartyId, Trouble>,
     /// Why parties were turned away before this attempt: what is told if they do not come again.
-    pub earlier: HashMap<PartyId, Trouble>,
+    pub earlier: BTreeMap<PartyId, Trouble>,
     /// The newest connection of each party: older ones that still wait give way.
-    newest: HashMap<PartyId, u64>,
+    newest: BTreeMap<PartyId, u64>,
     clients: VecDeque<Connection>,
     /// Who was turned away lately.
     pub refusals: VecDeque<String>,

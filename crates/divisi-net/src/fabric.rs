@@ -10,7 +10,7 @@ use crate::session::{Cause, Session};
 use crate::tamper::Placed;
 use crate::world::{World, lock};
 use crate::{Frame, PartyId, Permits, Step, step};
-use std::collections::{BTreeMap, HashSet, VecDeque};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, RwLock, Weak};
 use std::time::{Duration, Instant};
@@ -67,7 +67,7 @@ impl Link {
 struct Sessions {
     open: BTreeMap<u32, (Arc<Session>, usize)>,
     /// Sessions that this party has seen end.
-    ended: HashSet<u32>,
+    ended: BTreeSet<u32>,
     /// Sessions that a peer ended and this party has not opened, by peer.
     aborted: BTreeMap<PartyId, VecDeque<u32>>,
     /// The first link that was lost.

@@ -17,7 +17,7 @@ use crate::trouble::Trouble;
 use crate::wire::{Broken, Wire};
 use crate::world::later;
 use crate::{PartyId, Step, step};
-use std::collections::HashMap;
+use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::{Arc, PoisonError};
 use std::time::{Duration, Instant};
@@ -117,7 +117,7 @@ impl Mesh {
         for peer in peers.iter().filter(|p| **p < shared.me) {
             call(shared, &config, *peer, attempt, until);
         }
-        let mut seats: HashMap<PartyId, Seat> = HashMap::new();
+        let mut seats: BTreeMap<PartyId, Seat> = BTreeMap::new();
         while !gather(shared, &peers, &mut seats, until)? || !settle(&mut seats, until) {
             for peer in &peers {
                 if seats.get(peer).is_some_and(|seat| seat.broken) {
@@ -137,11 +137,11 @@ impl Mesh {
 fn gather(
     shared: &Shared,
     peers: &[PartyId],
-    seats: &mut HashMap<PartyId, Seat>,
+    seats: &mut BTreeMap<PartyId, Seat>,
     until: Instant,
 ) -> Result<bool, JoinError> {
     let mut state = shared.state();
-    for (peer, wire) in state.arrived.drain() {
+    for (peer, wire) in std::mem::take(&mut state.arrived) {
         seats.insert(peer, Seat { wire, told: false, ready: false, broken: false });
     }
     let now = shared.world.now();
@@ -168,7 +168,7 @@ fn gather(
 }
 
 /// Says on each connection that this party has all, and hears who else does; true when all do.
-fn settle(seats: &mut HashMap<PartyId, Seat>, until: Instant) -> bool {
+fn settle(seats: &mut BTreeMap<PartyId, Seat>, until: Instant) -> bool {
     for seat in seats.values_mut().filter(|seat| !seat.told) {
         let limit = until.min(seat.wire.now() + ANSWER);
         seat.told = true;
@@ -252,7 +252,7 @@ fn build(
     shared: &Shared,
     n: usize,
     options: &Options,
-    mut seats: HashMap<PartyId, Seat>,
+    mut seats: BTreeMap<PartyId, Seat>,
 ) -> Result<Mesh, JoinError> {
     let (me, world) = (shared.me, &shared.world);
     let stamped = options.emulation.is_some();

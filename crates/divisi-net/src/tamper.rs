@@ -7,7 +7,7 @@
 use crate::fabric::Fabric;
 use crate::mesh::Mesh;
 use crate::{Fault, Frame, PartyId, step};
-use std::collections::HashMap;
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 /// What stands between a corrupt party and its link to one peer.
@@ -30,7 +30,7 @@ impl<F: FnMut(Frame) -> Vec<Frame> + Send> Intercept for F {
 pub(crate) struct Placed {
     pub intercept: Box<dyn Intercept>,
     /// Bodies of which parts are still missing, by session and strand.
-    pub partial: HashMap<(u32, u32), Vec<u8>>,
+    pub partial: BTreeMap<(u32, u32), Vec<u8>>,
 }
 
 /// The tampering hand on one party's mesh.
@@ -45,7 +45,7 @@ impl Tap {
 
     /// Places an interceptor on the link to `peer`, in the place of an earlier one.
     pub fn intercept(&self, peer: PartyId, intercept: Box<dyn Intercept>) -> Result<(), Fault> {
-        self.0.link(peer, step!("intercept"))?.place(Placed { intercept, partial: HashMap::new() });
+        self.0.link(peer, step!("intercept"))?.place(Placed { intercept, partial: BTreeMap::new() });
         Ok(())
     }
 

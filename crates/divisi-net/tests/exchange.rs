@@ -3,7 +3,7 @@
 
 mod parties;
 
-use divisi_net::{Emulation, Fault, Mesh, Options, Permits, step};
+use divisi_net::{Emulation, Fault, Mesh, Options, Permits, memory, step};
 use parties::*;
 use std::time::{Duration, Instant};
 
@@ -52,6 +52,13 @@ fn ring_and_all_to_all() {
                 assert_eq!(mesh.bytes_sent(mesh.me()), 0);
             }
         }
+    }
+}
+
+#[test]
+fn a_hundred_parties_fit_in_a_process() {
+    for result in run(&memory::mesh(100), |m| all_to_all(m, 1, 0, 2, &[64])) {
+        result.unwrap();
     }
 }
 

@@ -20,6 +20,7 @@ mod agree;
 mod client;
 mod error;
 pub mod gcm;
+pub mod many;
 mod request;
 mod server;
 #[cfg(test)]

@@ -28,6 +28,7 @@ mod engine;
 mod input;
 #[cfg(any(test, feature = "testing"))]
 pub mod lab;
+mod masked;
 mod multiply;
 pub mod open;
 mod random;
@@ -40,6 +41,7 @@ mod wire;
 
 pub use engine::{Rep3, Security};
 pub use input::Agreement;
+pub use masked::Mask;
 pub use random::Coin;
 pub use sbox::Protocol;
 pub use share::{Byte, Rep};

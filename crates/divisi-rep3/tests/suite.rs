@@ -1,4 +1,4 @@
-//! Known answers and costs of AES on the engine.
+//! Known answers on the engine, both protocols, both securities.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 use divisi_core::testing::Outputs;
@@ -6,6 +6,7 @@ use divisi_core::{Bytes, Direction};
 use divisi_field::{Field, Gf8};
 use divisi_rep3::lab::Rep3Lab;
 use divisi_rep3::{Protocol, Security};
+use divisi_symmetric::suite;
 
 const SECURITIES: [Security; 2] = [Security::SemiHonest, Security::Malicious];
 
@@ -41,5 +42,28 @@ fn every_byte_through_the_sbox_and_back_at_every_edge_of_a_tile() {
             let bits = if lab.protocol == Protocol::Gf8Circuit { 32 } else { 20 };
             assert_eq!(counts.phases["online"].bits, 2 * bits * (lanes as u64 + 1));
         }
+    }
+}
+
+#[test]
+fn aes_known_answers_of_fips_197() {
+    labs().for_each(|lab| suite::aes_fips197(&lab));
+}
+
+#[test]
+fn aes_known_answers_of_sp_800_38a() {
+    labs().for_each(|lab| suite::aes_sp800_38a(&lab));
+}
+
+#[test]
+fn aes_random_blocks_against_the_crate() {
+    labs().for_each(|lab| suite::aes_random(&lab, 7, 65));
+}
+
+#[test]
+fn gcm_known_answers_of_its_specification() {
+    for lab in labs() {
+        let census = suite::gcm_specification(&lab);
+        assert!(census.passed >= 12 && census.unsupported.iter().all(|name| name.contains("an IV of")), "{census:?}");
     }
 }

@@ -10,6 +10,7 @@ use crate::failure::{Failure, Kind};
 use divisi_net::PartyId;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
+use std::collections::VecDeque;
 use std::ffi::OsString;
 use std::fmt::Display;
 use std::io::{self, BufReader, Read, Write};
@@ -101,6 +102,8 @@ pub struct Process {
     entry: Option<Entry>,
     orders: Option<ChildStdin>,
     stderr: Option<JoinHandle<String>>,
+    /// Frames that nobody has asked for yet.
+    early: VecDeque<Vec<u8>>,
 }
 
 /// What came from a party: a report, or the end of its output.
@@ -143,7 +146,7 @@ impl Processes {
                 std::thread::spawn(move || forward(party, reports, &give));
             }
             let stderr = stderr.map(|stderr| std::thread::spawn(move || tail(stderr)));
-            parties.push(Process { party, child, entry: Some(entry), orders, stderr });
+            parties.push(Process { party, child, entry: Some(entry), orders, stderr, early: VecDeque::new() });
         }
         Ok(Processes { parties, arrivals })
     }
@@ -218,8 +221,12 @@ impl Processes {
         within: Duration,
         failure: impl Fn(&[u8]) -> Option<Failure>,
     ) -> Result<Vec<Vec<u8>>, Failure> {
-        let mut frames: Vec<Option<Vec<u8>>> = self.parties.iter().map(|_| None).collect();
+        // A party may be a frame ahead of the others.
+        let mut frames: Vec<Option<Vec<u8>>> = self.parties.iter_mut().map(|process| process.early.pop_front()).collect();
         let mut wrong = Wrong::default();
+        for (party, frame) in PartyId::all(frames.len()).zip(&frames) {
+            wrong.said.extend(frame.as_deref().and_then(&failure).map(|failure| (party, failure)));
+        }
         let mut until: Option<Instant> = None;
         while let Some(missing) =
             PartyId::all(frames.len()).find(|p| frames.get(p.index()).is_some_and(Option::is_none))
@@ -230,9 +237,13 @@ impl Processes {
             };
             match arrival {
                 Ok((party, Ok(frame))) => {
-                    wrong.said.extend(failure(&frame).map(|failure| (party, failure)));
-                    if let Some(place) = frames.get_mut(party.index()) {
-                        *place = Some(frame);
+                    match (frames.get_mut(party.index()), self.parties.get_mut(party.index())) {
+                        (Some(place @ None), _) => {
+                            wrong.said.extend(failure(&frame).map(|failure| (party, failure)));
+                            *place = Some(frame);
+                        }
+                        (_, Some(process)) => process.early.push_back(frame),
+                        _ => {}
                     }
                 }
                 Ok((party, Err(_))) => wrong.ended.push(party),
@@ -268,7 +279,7 @@ impl Processes {
             self.arrivals.recv_timeout(soon.saturating_duration_since(Instant::now()))
         {
             let frame = arrival.unwrap_or_default();
-            let failure = decode::<Result<serde::de::IgnoredAny, Failure>>(&frame).ok().and_then(Result::err);
+            let failure = decode::<Result<(), Failure>>(&frame).ok().and_then(Result::err);
             wrong.said.extend(failure.map(|failure| (other, failure)));
         }
         self.blame(wrong, step)

@@ -3,7 +3,7 @@
 use super::keys::combine;
 use super::{Client, differ, unexpected};
 use crate::error::{Error, ErrorKind};
-use crate::gcm::{CHUNK, interleave, lanes_at};
+use crate::gcm::CHUNK;
 use crate::request::{AAD, IV, Item, ToClient, ToServer, chunk_digest, context};
 use crate::wire::Blob;
 use divisi_core::{PartyId, Step, step};
@@ -117,8 +117,11 @@ impl Client {
             let body = chunk(input, text - done)?;
             let answers = self.send_chunk(DECRYPT, index, |_| Blob(body.to_vec()))?;
             let context = context(&self.id, self.number, 0, index);
-            let columns = combine(DECRYPT, &context, answers)?;
-            write(output, &lines(&columns, body.len())?)?;
+            let plain = combine(DECRYPT, &context, answers)?;
+            if plain.len() != body.len() {
+                return Err(differ(DECRYPT, None));
+            }
+            write(output, &plain)?;
             done += body.len() as u64;
             progress(done);
         }
@@ -193,18 +196,4 @@ fn ciphertext(context: &[u8; 32], answers: [ToClient; 3], len: usize) -> Result<
         _ => None,
     };
     Err(differ(ENCRYPT, odd))
-}
-
-/// A text back from the order in which the servers hold it: all bytes of the blocks' first places, then of the second ...
-fn lines(columns: &[u8], len: usize) -> Result<Zeroizing<Vec<u8>>, Error> {
-    let mut rest = columns;
-    let mut split = Vec::with_capacity(16);
-    for i in 0..16 {
-        let (column, later) = rest.split_at_checked(lanes_at(len, i)).ok_or_else(|| differ(DECRYPT, None))?;
-        split.push(column.to_vec());
-        rest = later;
-    }
-    let text = Zeroizing::new(interleave(&split, len));
-    split.iter_mut().for_each(zeroize::Zeroize::zeroize);
-    if rest.is_empty() { Ok(text) } else { Err(differ(DECRYPT, None)) }
 }

@@ -1,1 +1,7 @@
+//! Three servers in threads over TLS, clients honest and not.
 
+mod attacks;
+mod faults;
+mod house;
+mod keys;
+mod text;

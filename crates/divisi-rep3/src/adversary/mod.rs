@@ -6,6 +6,8 @@
 //! share before that is kept and sent. Everything else its party does honestly.
 
 #[cfg(feature = "testing")]
+pub mod adaptive;
+#[cfg(feature = "testing")]
 pub mod operators;
 #[cfg(feature = "testing")]
 pub mod stage;
@@ -75,13 +77,5 @@ impl Trio {
     /// From now on this party is corrupt.
     pub fn deviate(&mut self, how: impl Deviate + 'static) {
         self.deviation.deviate = Some(Box::new(how));
-    }
-
-    /// The first elements of a coin's expansion over GF(2^128): what the coefficients of a batch of products are.
-    #[must_use]
-    pub fn coefficients(coin: [u8; 16], n: usize) -> Vec<u128> {
-        let mut out = vec![divisi_field::Gf128::ZERO; n];
-        crate::random::next_elements(&mut divisi_core::Prg::new(&coin), &mut out);
-        out.iter().map(|x| x.0).collect()
     }
 }

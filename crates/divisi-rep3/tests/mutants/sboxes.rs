@@ -5,9 +5,6 @@ use divisi_field::{Field, Gf8};
 use divisi_rep3::adversary::stage::{Stage, party};
 use divisi_rep3::{Protocol, Rep3, Security, Trio};
 
-const GF4: &str = "divisi_rep3::sbox::gf4_circuit/";
-const GF8: &str = "divisi_rep3::sbox::gf8_circuit/";
-
 fn sbox(x: u8) -> u8 {
     let y = Gf8(x).inverse().0;
     y ^ y.rotate_left(1) ^ y.rotate_left(2) ^ y.rotate_left(3) ^ y.rotate_left(4) ^ 0x63
@@ -55,24 +52,22 @@ fn deceived(check: Option<Check>, protocol: Protocol, lie: Lie) -> bool {
 }
 
 macro_rules! lies {
-    ($($name:ident: $protocol:ident, $module:ident, $step:literal, $nth:literal, $planes:expr;)*) => {
+    ($($name:ident: $protocol:ident, $step:literal, $nth:literal, $planes:expr;)*) => {
         $(pub fn $name(check: Option<Check>) -> bool {
-            const STEP: &str = $step;
-            let step: &'static str = Box::leak(format!("{}{STEP}", $module).into_boxed_str());
-            deceived(check, Protocol::$protocol, Lie { step, nth: $nth, planes: $planes })
+            deceived(check, Protocol::$protocol, Lie { step: $step, nth: $nth, planes: $planes })
         })*
     };
 }
 
 lies! {
     // over GF(2^4) itself, alpha d_1 + alpha^2 (d_1 + d_2) = 0 for d_1 = X = alpha, d_2 = X + 1
-    cancelling_gf4: Gf4Circuit, GF4, "outer", 0, &[1, 4, 5];
+    cancelling_gf4: Gf4Circuit, "divisi_rep3::sbox::gf4_circuit/outer", 0, &[1, 4, 5];
     // with Y = 1, Y d_2 + Y^3 d_3 = 0 for d_2 = d_3
-    cancelling_gf8: Gf8Circuit, GF8, "x14 x15", 0, &[0, 8];
-    outer_gf4: Gf4Circuit, GF4, "outer", 0, &[0];
-    middle_gf8: Gf8Circuit, GF8, "x14 x15", 0, &[0];
-    sixth_gf4: Gf4Circuit, GF4, "v6", 0, &[0];
-    last_gf8: Gf8Circuit, GF8, "x254", 0, &[7];
-    decrypting_gf4: Gf4Circuit, GF4, "a_h a_l", 1, &[0];
-    decrypting_gf8: Gf8Circuit, GF8, "x3", 1, &[0];
+    cancelling_gf8: Gf8Circuit, "divisi_rep3::sbox::gf8_circuit/x14 x15", 0, &[0, 8];
+    outer_gf4: Gf4Circuit, "divisi_rep3::sbox::gf4_circuit/outer", 0, &[0];
+    middle_gf8: Gf8Circuit, "divisi_rep3::sbox::gf8_circuit/x14 x15", 0, &[0];
+    sixth_gf4: Gf4Circuit, "divisi_rep3::sbox::gf4_circuit/v6", 0, &[0];
+    last_gf8: Gf8Circuit, "divisi_rep3::sbox::gf8_circuit/x254", 0, &[7];
+    decrypting_gf4: Gf4Circuit, "divisi_rep3::sbox::gf4_circuit/a_h a_l", 1, &[0];
+    decrypting_gf8: Gf8Circuit, "divisi_rep3::sbox::gf8_circuit/x3", 1, &[0];
 }

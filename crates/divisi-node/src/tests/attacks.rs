@@ -1,0 +1,260 @@
+//! Clients that deviate: each ends its own request and nobody else's.
+
+use super::house::{House, TIMEOUT, encrypt, text, world};
+use crate::request::{Item, ToClient, ToServer, connection_id};
+use crate::wire::{Blob, LONGEST, VERSIONS, decode, encode};
+use crate::{ErrorKind, KeyName};
+use divisi_net::{Connection, PartyId};
+use divisi_rep3::deal;
+use std::time::{Duration, Instant};
+
+/// A client without manners: three connections, and whatever one likes on each.
+struct Rogue {
+    connections: Vec<Connection>,
+}
+
+impl Rogue {
+    fn connect(house: &House, name: &str) -> Rogue {
+        let mut rogue = Rogue::dial(house, name);
+        let mut challenges = [[0; 32]; 3];
+        for (i, slot) in challenges.iter_mut().enumerate() {
+            let Some(ToClient::Welcome { challenge, .. }) = rogue.hear(i) else { panic!("no welcome") };
+            *slot = challenge;
+        }
+        for i in 0..3 {
+            rogue.say(i, &ToServer::Begin { version: VERSIONS.1, challenges });
+            assert_eq!(rogue.hear(i), Some(ToClient::Ready));
+        }
+        assert_ne!(connection_id(&challenges), [0; 32]);
+        rogue
+    }
+
+    fn dial(house: &House, name: &str) -> Rogue {
+        let dial =
+            |party| Connection::dial(&house.config, party, house.identity(name), &world(), TIMEOUT).unwrap();
+        Rogue { connections: PartyId::all(3).map(dial).collect() }
+    }
+
+    fn say(&mut self, i: usize, message: &ToServer) {
+        self.connections[i].send(&encode(message, message.body()).unwrap()).unwrap();
+    }
+
+    fn hear(&mut self, i: usize) -> Option<ToClient> {
+        loop {
+            let bytes = self.connections[i].recv_within(LONGEST, 3 * TIMEOUT).ok()?;
+            match decode(&bytes).unwrap() {
+                ToClient::Waiting => {}
+                answer => return Some(answer),
+            }
+        }
+    }
+
+    /// Each server its own message; what each answers.
+    fn exchange(&mut self, message: impl Fn(usize) -> ToServer) -> Vec<Option<ToClient>> {
+        (0..3).for_each(|i| self.say(i, &message(i)));
+        (0..3).map(|i| self.hear(i)).collect()
+    }
+}
+
+fn item(key: &KeyName, length: u64) -> Item {
+    Item::Encrypt { key: key.clone(), aad: Blob(vec![]), length }
+}
+
+/// All three refuse, for a reason that holds these words, at this step.
+fn refused(answers: &[Option<ToClient>], words: &str, step: &str) {
+    for answer in answers {
+        let Some(ToClient::Failed(failed)) = answer else { panic!("answered: {answer:?}") };
+        assert_eq!(failed.kind, ErrorKind::Refused);
+        assert!(failed.message.contains(words), "{}", failed.message);
+        assert!(failed.step.ends_with(step), "{}", failed.step);
+    }
+}
+
+/// The house goes on as if nothing had been.
+fn unharmed(house: &House, key: &KeyName) {
+    let mut alice = house.connect("alice");
+    encrypt(&mut alice, key, b"", b"text").unwrap();
+    assert!(!house.logged("session ended"), "{:?}", house.log.lock().unwrap());
+}
+
+fn house() -> (House, KeyName) {
+    let house = House::new();
+    let mut alice = house.connect("alice");
+    let key = house.key(&mut alice, "k", false, &[]);
+    (house, key)
+}
+
+/// A24: parts that are no sharing of anything, in each of the six places where a component can be wrong.
+#[test]
+fn inconsistent_parts_are_refused_before_they_are_used() {
+    let (house, key) = house();
+    let mut rogue = Rogue::connect(&house, "alice");
+    for place in 0..6u64 {
+        let number = place + 1;
+        let begun = rogue.exchange(|_| ToServer::Request { number, items: vec![item(&key, 20)] });
+        assert!(begun.iter().all(|a| matches!(a, Some(ToClient::Sealing { .. }))), "{begun:?}");
+        let parts = deal::split(&text(20), |out| world().entropy(out));
+        let answers = rogue.exchange(|i| {
+            let mut body = [&parts[i].first[..], &parts[i].second].concat();
+            if i as u64 == place / 2 {
+                body[if place % 2 == 0 { 3 } else { 23 }] ^= 1;
+            }
+            ToServer::Data { number, item: 0, index: 0, body: Blob(body) }
+        });
+        refused(&answers, "client alice gave the servers parts that do not fit together", "plaintext");
+    }
+    unharmed(&house, &key);
+}
+
+/// A25: different requests under one number.
+#[test]
+fn a_client_that_tells_the_servers_different_things_is_refused() {
+    let (house, key) = house();
+    let mut rogue = Rogue::connect(&house, "alice");
+    let words = "client alice told the servers different things";
+    let answers = rogue
+        .exchange(|i| ToServer::Request { number: 1, items: vec![item(&key, if i == 1 { 9 } else { 8 })] });
+    refused(&answers, words, "request");
+    let answers = rogue.exchange(|i| ToServer::Request {
+        number: 2,
+        items: vec![Item::Encrypt { key: key.clone(), aad: Blob(vec![i as u8 / 2]), length: 8 }],
+    });
+    refused(&answers, words, "request");
+    // different ciphertexts, in the first reading
+    let decrypt = Item::Decrypt { key: key.clone(), aad: Blob(vec![]), length: 4, iv: [0; 12], tag: [0; 16] };
+    let answers = rogue.exchange(|_| ToServer::Request { number: 3, items: vec![decrypt.clone()] });
+    assert!(answers.iter().all(|a| *a == Some(ToClient::Accepted)), "{answers:?}");
+    let answers = rogue.exchange(|i| ToServer::Data {
+        number: 3,
+        item: 0,
+        index: 0,
+        body: Blob(vec![u8::from(i == 2); 4]),
+    });
+    refused(&answers, words, "ciphertext.first");
+    unharmed(&house, &key);
+}
+
+/// What is decrypted is what was verified: another ciphertext in the second reading gets no answer.
+#[test]
+fn the_second_reading_must_be_the_first() {
+    let (house, key) = house();
+    let file = encrypt(&mut house.connect("alice"), &key, b"", b"four").unwrap();
+    let mut rogue = Rogue::connect(&house, "alice");
+    let (iv, tag) = (file[..12].try_into().unwrap(), file[16..].try_into().unwrap());
+    let item = Item::Decrypt { key: key.clone(), aad: Blob(vec![]), length: 4, iv, tag };
+    rogue.exchange(|_| ToServer::Request { number: 1, items: vec![item.clone()] });
+    let body = |bytes: &[u8]| ToServer::Data { number: 1, item: 0, index: 0, body: Blob(bytes.to_vec()) };
+    rogue.exchange(|_| body(&file[12..16]));
+    let answers = rogue.exchange(|_| ToServer::Finish { number: 1, item: 0 });
+    assert!(answers.iter().all(|a| *a == Some(ToClient::Valid)), "{answers:?}");
+    let answers = rogue.exchange(|_| body(b"evil"));
+    refused(&answers, "changed between its two readings", "ciphertext.second");
+    unharmed(&house, &key);
+}
+
+#[test]
+fn a_number_that_was_used_or_is_not_due_is_refused() {
+    let (house, key) = house();
+    for second in [1, 3] {
+        let mut rogue = Rogue::connect(&house, "alice");
+        let list = |number| ToServer::Request { number, items: vec![Item::KeyList { after: None }] };
+        let answers = rogue.exchange(|_| list(1));
+        assert!(answers.iter().all(|a| matches!(a, Some(ToClient::Keys { .. }))), "{answers:?}");
+        let answers = rogue.exchange(|_| list(second));
+        refused(&answers, "no number comes twice", "turn");
+        // and the connection is closed
+        assert!((0..3).all(|i| rogue.hear(i).is_none()));
+    }
+    unharmed(&house, &key);
+}
+
+/// What was recorded with one challenge is worth nothing with another.
+#[test]
+fn a_connection_begins_with_this_servers_own_challenge() {
+    let (house, key) = house();
+    let mut rogue = Rogue::dial(&house, "alice");
+    for i in 0..3 {
+        assert!(matches!(rogue.hear(i), Some(ToClient::Welcome { .. })));
+    }
+    let answers = rogue.exchange(|_| ToServer::Begin { version: VERSIONS.1, challenges: [[7; 32]; 3] });
+    refused(&answers, "did not begin with this server's challenge", "begin");
+    unharmed(&house, &key);
+}
+
+/// A client that falls silent, or leaves, in the middle: named, and the next is served.
+#[test]
+fn a_client_that_stalls_is_named_and_the_next_is_served() {
+    let (house, key) = house();
+    let begun = Instant::now();
+    // to one server only
+    let mut half = Rogue::connect(&house, "alice");
+    half.say(0, &ToServer::Request { number: 1, items: vec![Item::KeyList { after: None }] });
+    // silent after its request
+    let mut silent = Rogue::connect(&house, "alice");
+    silent.exchange(|_| ToServer::Request { number: 1, items: vec![item(&key, 20)] });
+    // gone after its request
+    let mut gone = Rogue::connect(&house, "alice");
+    gone.exchange(|_| ToServer::Request { number: 1, items: vec![item(&key, 20)] });
+    drop(gone);
+    unharmed(&house, &key);
+    assert!(begun.elapsed() < 4 * TIMEOUT);
+    let Some(ToClient::Failed(failed)) = half.hear(0) else { panic!("served") };
+    assert!(failed.message.contains("party 3 refused this, or did not get"), "{}", failed.message);
+    // whoever was silent is told why its request ended
+    let late = |_| ToServer::Data { number: 1, item: 0, index: 0, body: Blob(vec![0; 40]) };
+    let answers = silent.exchange(late);
+    refused(&answers, "client alice sent party", "plaintext");
+}
+
+/// Bytes that are no message, messages out of turn, and far too long ones.
+#[test]
+fn garbage_harms_nobody_else() {
+    let (house, key) = house();
+    for garbage in [vec![], vec![0], b"DV\x01\x00\xff\xff\xff".to_vec(), text(1000), vec![0xff; LONGEST]] {
+        let mut rogue = Rogue::connect(&house, "bob");
+        for i in 0..3 {
+            rogue.connections[i].send(&garbage).unwrap();
+            assert!(rogue.hear(i).is_none());
+        }
+    }
+    let mut rogue = Rogue::connect(&house, "bob");
+    // the server hangs up at the announced length, perhaps before all is sent
+    let _ = rogue.connections[0].send(&vec![0; LONGEST + 1]);
+    assert!(rogue.hear(0).is_none());
+
+    let mut rogue = Rogue::connect(&house, "bob");
+    let answers = rogue.exchange(|_| ToServer::Finish { number: 0, item: 0 });
+    refused(&answers, "belongs to no request", "turn");
+    let answers = rogue.exchange(|_| ToServer::Request { number: 1, items: vec![] });
+    refused(&answers, "1 to 64 items", "turn");
+
+    // something else than what is due, to one server
+    let mut rogue = Rogue::connect(&house, "alice");
+    rogue.exchange(|_| ToServer::Request { number: 1, items: vec![item(&key, 20)] });
+    let answers = rogue.exchange(|i| match i {
+        0 => ToServer::Finish { number: 1, item: 0 },
+        _ => ToServer::Data { number: 1, item: 0, index: 0, body: Blob(vec![0; 40]) },
+    });
+    refused(&answers[..1], "something else than what is due", "plaintext");
+    refused(&answers[1..], "party 1 refused this", "plaintext");
+    unharmed(&house, &key);
+}
+
+/// A request is a list of items; each is served in its turn.
+#[test]
+fn several_items_in_one_request() {
+    let (house, key) = house();
+    let mut rogue = Rogue::connect(&house, "alice");
+    let items = vec![Item::KeyList { after: None }, item(&key, 0), Item::KeyList { after: None }];
+    let lists = |answers: &[Option<ToClient>]| {
+        answers.iter().all(|a| matches!(a, Some(ToClient::Keys { keys, .. }) if keys.len() == 1))
+    };
+    assert!(lists(&rogue.exchange(|_| ToServer::Request { number: 1, items: items.clone() })));
+    let answers = rogue.exchange(|_| ToServer::Next { number: 1, item: 1 });
+    assert!(answers.iter().all(|a| matches!(a, Some(ToClient::Sealing { .. }))), "{answers:?}");
+    let answers = rogue.exchange(|_| ToServer::Finish { number: 1, item: 1 });
+    assert!(answers.iter().all(|a| matches!(a, Some(ToClient::Tag(_)))), "{answers:?}");
+    assert!(lists(&rogue.exchange(|_| ToServer::Next { number: 1, item: 2 })));
+    std::thread::sleep(Duration::from_millis(50));
+    assert!(house.logged("client alice: key list and 2 more: done"));
+}

@@ -1,0 +1,103 @@
+//! Servers that stop, come back, or were never there.
+
+use super::house::{House, TIMEOUT, encrypt, eventually, text, world};
+use crate::{CHUNK, Client, ErrorKind};
+use std::io::{self, Read};
+use std::time::{Duration, Instant};
+
+/// Reads zeros, and does something at a place.
+struct Trap<F: FnMut()> {
+    read: usize,
+    at: usize,
+    spring: F,
+}
+
+impl<F: FnMut()> Read for Trap<F> {
+    fn read(&mut self, out: &mut [u8]) -> io::Result<usize> {
+        if (self.read..self.read + out.len()).contains(&self.at) {
+            (self.spring)();
+        }
+        self.read += out.len();
+        out.fill(0);
+        Ok(out.len())
+    }
+}
+
+/// Each server in turn dies while a file is under way: the client is told in time, and when it is back all serve again.
+#[test]
+fn a_server_that_dies_in_the_middle_of_a_request() {
+    let mut house = House::new();
+    let mut alice = house.connect("alice");
+    let key = house.key(&mut alice, "k", false, &[]);
+    for victim in 0..3 {
+        let mut when = None;
+        let mut trap = Trap {
+            read: 0,
+            at: CHUNK + 1,
+            spring: || {
+                house.signal(victim);
+                when = Some(Instant::now());
+            },
+        };
+        let length = 40 * CHUNK as u64;
+        let error = alice.encrypt(&key, b"", &mut trap, length, &mut io::sink(), &mut |_| {}).unwrap_err();
+        assert!(when.unwrap().elapsed() < TIMEOUT + Duration::from_secs(2), "{error}");
+        assert_eq!(error.kind, ErrorKind::Abort, "{error:?}");
+        assert!(!error.step.is_empty() && !error.message.is_empty());
+        house.stop(victim);
+        let refused = Client::connect(&house.config, house.identity("alice"), world()).err().unwrap();
+        assert_eq!((refused.kind, refused.retry), (ErrorKind::Unavailable, true));
+        assert_eq!(refused.peer.map(|p| p.index()), Some(victim));
+        house.start(victim, None);
+        alice = eventually(Duration::from_secs(10), || {
+            Client::connect(&house.config, house.identity("alice"), world())
+        });
+        eventually(Duration::from_secs(10), || encrypt(&mut alice, &key, b"", b"again"));
+    }
+    // no line of any log holds a part of a key's file
+    let file = std::fs::read(house.key_file(0, "k")).unwrap();
+    let components = &file[file.len() - 32 - 33..file.len() - 32];
+    for line in house.log.lock().unwrap().iter() {
+        assert!(!line.contains(&hex::encode(&components[17..])), "{line}");
+    }
+}
+
+/// A request while a server is away: the others say that they have not joined.
+#[test]
+fn a_server_that_is_not_there_is_named() {
+    let mut house = House::new();
+    let mut alice = house.connect("alice");
+    let key = house.key(&mut alice, "k", false, &[]);
+    house.stop(1);
+    let begun = Instant::now();
+    let error = encrypt(&mut alice, &key, b"", b"x").unwrap_err();
+    assert!(error.retry, "{error:?}");
+    assert!(begun.elapsed() < 2 * TIMEOUT + Duration::from_secs(2));
+    house.start(1, None);
+    let mut alice = eventually(Duration::from_secs(10), || {
+        Client::connect(&house.config, house.identity("alice"), world())
+    });
+    eventually(Duration::from_secs(10), || encrypt(&mut alice, &key, b"", b"x"));
+}
+
+/// Clients at the same time are served one after the other, each rightly.
+#[test]
+fn many_clients_at_once() {
+    let house = House::new();
+    let key = house.key(&mut house.connect("alice"), "k", false, &["bob", "carol"]);
+    std::thread::scope(|s| {
+        for (i, name) in ["alice", "bob", "carol", "alice", "bob"].into_iter().enumerate() {
+            let (house, key) = (&house, &key);
+            s.spawn(move || {
+                let mut client = house.connect(name);
+                for round in 0..3 {
+                    let text = text(1000 * i + round);
+                    let file = encrypt(&mut client, key, name.as_bytes(), &text).unwrap();
+                    let (back, error) = super::house::decrypt(&mut client, key, name.as_bytes(), &file);
+                    assert!(error.is_none(), "{error:?}");
+                    assert_eq!(back, text);
+                }
+            });
+        }
+    });
+}

@@ -1,0 +1,178 @@
+//! Three servers and their clients in one process.
+
+use crate::{Client, Error, KeyName, KeyType, Server, ServerOptions};
+use divisi_net::{Config, Identity, Machine, PartyId, World};
+use std::io::Cursor;
+use std::net::TcpListener;
+use std::path::PathBuf;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex};
+use std::thread::JoinHandle;
+use std::time::{Duration, Instant};
+
+pub(super) const TIMEOUT: Duration = Duration::from_secs(3);
+
+struct Running {
+    stop: Arc<AtomicBool>,
+    thread: JoinHandle<()>,
+}
+
+/// Servers with clients alice and bob; mallory has an identity that no server knows.
+pub(super) struct House {
+    pub config: Config,
+    identities: Vec<Arc<Identity>>,
+    clients: Vec<Identity>,
+    pub stranger: Identity,
+    dir: tempfile::TempDir,
+    running: Vec<Option<Running>>,
+    pub log: Arc<Mutex<Vec<String>>>,
+    pub options: ServerOptions,
+}
+
+pub(super) fn world() -> Arc<dyn World> {
+    Arc::new(Machine)
+}
+
+impl House {
+    pub fn new() -> House {
+        House::with(|_| {})
+    }
+
+    pub fn with(change: impl Fn(&mut ServerOptions)) -> House {
+        let listeners: Vec<TcpListener> = (0..3).map(|_| TcpListener::bind("127.0.0.1:0").unwrap()).collect();
+        let hosts: Vec<String> = listeners.iter().map(|l| l.local_addr().unwrap().to_string()).collect();
+        let made =
+            Config::create(3, &hosts, &["alice".into(), "bob".into(), "carol".into()], &Machine).unwrap();
+        let text = format!("timeout_seconds = {}\n{}", TIMEOUT.as_secs_f64(), made.config.to_toml());
+        let log: Arc<Mutex<Vec<String>>> = Arc::default();
+        let lines = log.clone();
+        let mut options = ServerOptions {
+            log: Arc::new(move |line| lines.lock().unwrap().push(line.to_owned())),
+            ..ServerOptions::default()
+        };
+        change(&mut options);
+        let mut house = House {
+            config: Config::parse(&text).unwrap(),
+            identities: made.parties.into_iter().map(Arc::new).collect(),
+            clients: made.clients,
+            stranger: Identity::generate(&Machine),
+            dir: tempfile::tempdir().unwrap(),
+            running: vec![None, None, None],
+            log,
+            options,
+        };
+        for (i, listener) in listeners.into_iter().enumerate() {
+            house.start(i, Some(listener));
+        }
+        house
+    }
+
+    /// Where server `i` (from 0) keeps its data.
+    pub fn data(&self, i: usize) -> PathBuf {
+        self.dir.path().join(format!("party-{}", i + 1))
+    }
+
+    /// Server `i`'s file of a key.
+    pub fn key_file(&self, i: usize, name: &str) -> PathBuf {
+        self.data(i).join(format!("keys/{name}.key"))
+    }
+
+    pub fn start(&mut self, i: usize, listener: Option<TcpListener>) {
+        let me = PartyId::from_index(i).unwrap();
+        let (config, identity, data) = (self.config.clone(), self.identities[i].clone(), self.data(i));
+        let options = self.options.clone();
+        let server = match listener {
+            Some(listener) => Server::open_at(listener, config, me, identity, &data, options, world()),
+            None => Server::open(config, me, identity, &data, options, world()),
+        };
+        let server = server.unwrap();
+        let stop = server.stop_flag();
+        let thread = std::thread::spawn(move || server.run().unwrap());
+        self.running[i] = Some(Running { stop, thread });
+    }
+
+    pub fn stop(&mut self, i: usize) {
+        if let Some(Running { stop, thread }) = self.running[i].take() {
+            stop.store(true, Ordering::SeqCst);
+            thread.join().unwrap();
+        }
+    }
+
+    /// Tell server `i` to stop, without waiting for it.
+    pub fn signal(&self, i: usize) {
+        if let Some(running) = &self.running[i] {
+            running.stop.store(true, Ordering::SeqCst);
+        }
+    }
+
+    pub fn restart(&mut self) {
+        (0..3).for_each(|i| self.stop(i));
+        (0..3).for_each(|i| self.start(i, None));
+    }
+
+    pub fn identity(&self, name: &str) -> &Identity {
+        let at = self.config.clients().iter().position(|c| c.name == name).unwrap();
+        &self.clients[at]
+    }
+
+    pub fn connect(&self, name: &str) -> Client {
+        Client::connect(&self.config, self.identity(name), world()).unwrap()
+    }
+
+    /// A key of 128 bits, made by alice.
+    pub fn key(&self, client: &mut Client, name: &str, exportable: bool, clients: &[&str]) -> KeyName {
+        let clients = clients.iter().map(|c| (*c).to_owned()).collect();
+        let new = client.new_key(name.parse().unwrap(), KeyType::Aes128, exportable, clients);
+        client.key_new(&new).unwrap().name
+    }
+
+    /// What was logged, by any server.
+    pub fn logged(&self, part: &str) -> bool {
+        self.log.lock().unwrap().iter().any(|line| line.contains(part))
+    }
+}
+
+impl Drop for House {
+    fn drop(&mut self) {
+        (0..3).for_each(|i| self.signal(i));
+        for running in self.running.iter_mut().filter_map(Option::take) {
+            let _ = running.thread.join();
+        }
+    }
+}
+
+pub(super) fn encrypt(client: &mut Client, key: &KeyName, aad: &[u8], text: &[u8]) -> Result<Vec<u8>, Error> {
+    let mut out = Vec::new();
+    client.encrypt(key, aad, &mut Cursor::new(text), text.len() as u64, &mut out, &mut |_| {})?;
+    Ok(out)
+}
+
+pub(super) fn decrypt(
+    client: &mut Client,
+    key: &KeyName,
+    aad: &[u8],
+    file: &[u8],
+) -> (Vec<u8>, Option<Error>) {
+    let mut out = Vec::new();
+    let result = client.decrypt(key, aad, &mut Cursor::new(file), file.len() as u64, &mut out, &mut |_| {});
+    (out, result.err())
+}
+
+/// Some text of a length, no two chunks alike.
+pub(super) fn text(len: usize) -> Vec<u8> {
+    let mut out = vec![0; len];
+    blake3::Hasher::new().update(&len.to_le_bytes()).finalize_xof().fill(&mut out);
+    out
+}
+
+/// Try until it goes well, for what needs the servers to find together again.
+pub(super) fn eventually<T>(within: Duration, mut what: impl FnMut() -> Result<T, Error>) -> T {
+    let until = Instant::now() + within;
+    loop {
+        match what() {
+            Ok(value) => return value,
+            Err(e) => assert!(Instant::now() < until, "{e}"),
+        }
+        std::thread::sleep(Duration::from_millis(100));
+    }
+}

@@ -1,0 +1,232 @@
+//! Who may do what with which key, and what becomes of files.
+
+use super::house::{House, decrypt, encrypt, eventually};
+use crate::{Client, ErrorKind, KeyState, KeyType};
+use std::collections::HashSet;
+use std::fs;
+use std::os::unix::fs::PermissionsExt;
+use std::time::Duration;
+
+#[test]
+fn a_key_serves_its_maker_and_those_it_names_and_is_exported_by_its_maker_alone() {
+    let house = House::new();
+    let mut alice = house.connect("alice");
+    let key = house.key(&mut alice, "k", true, &["bob"]);
+    let kept = house.key(&mut alice, "kept", false, &["bob"]);
+    let mut bob = house.connect("bob");
+    let file = encrypt(&mut bob, &key, b"", b"from bob").unwrap();
+    assert_eq!(decrypt(&mut alice, &key, b"", &file).0, b"from bob");
+
+    let mut carol = house.connect("carol");
+    for error in [
+        encrypt(&mut carol, &key, b"", b"x").unwrap_err(),
+        decrypt(&mut carol, &key, b"", &file).1.unwrap(),
+        carol.key_export(&key).unwrap_err(),
+        carol.key_destroy(&key).unwrap_err(),
+        bob.key_export(&key).unwrap_err(),
+        bob.key_destroy(&key).unwrap_err(),
+        alice.key_export(&kept).unwrap_err(),
+    ] {
+        assert_eq!((error.kind, error.retry), (ErrorKind::Refused, false));
+        assert!(error.message.contains("says: "), "{error}");
+    }
+    let error = alice.key_export(&kept).unwrap_err();
+    assert!(error.message.contains("not made exportable"), "{error}");
+    let error = encrypt(&mut carol, &key, b"", b"x").unwrap_err();
+    assert!(error.message.contains("does not serve client carol"), "{error}");
+    assert!(carol.key_list().unwrap().is_empty());
+    assert_eq!(bob.key_list().unwrap().len(), 2);
+    assert_eq!(alice.key_export(&key).unwrap().len(), 16);
+    assert!(house.logged("key k leaves for client alice"));
+}
+
+#[test]
+fn a_client_that_no_server_knows_is_refused() {
+    let house = House::new();
+    let error = Client::connect(&house.config, &house.stranger, super::house::world()).err().unwrap();
+    assert_eq!((error.kind, error.retry), (ErrorKind::Refused, false));
+    assert!(error.message.contains("add it"), "{error}");
+}
+
+#[test]
+fn names_are_taken_once_and_free_again_when_destroyed() {
+    let house = House::new();
+    let mut alice = house.connect("alice");
+    let new = alice.new_key("k".parse().unwrap(), KeyType::Aes128, false, vec![]);
+    let first = alice.key_new(&new).unwrap();
+    assert_eq!((first.generation, first.state), (1, KeyState::Active));
+    // the same request again finds the same key; another request does not get the name
+    assert_eq!(alice.key_new(&new).unwrap(), first);
+    let again = alice.new_key("k".parse().unwrap(), KeyType::Aes128, false, vec![]);
+    let error = alice.key_new(&again).unwrap_err();
+    assert_eq!(error.kind, ErrorKind::Refused);
+    assert!(error.message.contains("there is a key k already"), "{error}");
+
+    let file = encrypt(&mut alice, &first.name, b"", b"x").unwrap();
+    alice.key_destroy(&first.name).unwrap();
+    let error = decrypt(&mut alice, &first.name, b"", &file).1.unwrap();
+    assert!(error.message.contains("was destroyed"), "{error}");
+    let error = alice.key_destroy(&first.name).unwrap_err();
+    assert!(error.message.contains("no server has a key k"), "{error}");
+    assert_eq!(alice.key_list().unwrap()[0].key.state, KeyState::Destroyed);
+
+    let second = alice.key_new(&again).unwrap();
+    assert_eq!(second.generation, 2);
+    assert_ne!(second.id, first.id);
+    assert_eq!(decrypt(&mut alice, &first.name, b"", &file).1.unwrap().kind, ErrorKind::Mismatch);
+
+    let error = encrypt(&mut alice, &"none".parse().unwrap(), b"", b"x").unwrap_err();
+    assert!(error.message.contains("there is no key none"), "{error}");
+    let unknown = alice.new_key("u".parse().unwrap(), KeyType::Aes128, false, vec!["dave".into()]);
+    let error = alice.key_new(&unknown).unwrap_err();
+    assert!(error.message.contains("client dave is not in the configuration"), "{error}");
+}
+
+#[test]
+fn a_list_of_many_keys_is_whole_and_shows_where_servers_differ() {
+    let house = House::new();
+    let mut alice = house.connect("alice");
+    for i in 0..crate::request::PAGE + 3 {
+        house.key(&mut alice, &format!("k{i:03}"), false, &[]);
+    }
+    fs::remove_file(house.key_file(1, "k007")).unwrap();
+    let list = alice.key_list().unwrap();
+    assert_eq!(list.len(), crate::request::PAGE + 3);
+    for listed in list {
+        let differs: Vec<u8> = listed.differs.iter().map(|p| p.number()).collect();
+        assert_eq!(differs, if listed.key.name.as_str() == "k007" { vec![2] } else { vec![] });
+    }
+    let error = encrypt(&mut alice, &"k007".parse().unwrap(), b"", b"x").unwrap_err();
+    assert!(error.message.contains("there is no key k007 at party 2"), "{error}");
+    // what is left of such a key can be destroyed
+    alice.key_destroy(&"k007".parse().unwrap()).unwrap();
+}
+
+/// Files that are damaged, readable by others, old, or another key's: refused and named, and nothing else is harmed [A26].
+#[test]
+fn files_that_do_not_belong_together_are_refused_and_named() {
+    let house = House::new();
+    let mut alice = house.connect("alice");
+    let key = house.key(&mut alice, "k", false, &[]);
+    let other = house.key(&mut alice, "other", false, &[]);
+    let file = encrypt(&mut alice, &key, b"", b"text").unwrap();
+    let path = house.key_file(1, "k");
+    let good = fs::read(&path).unwrap();
+
+    let mut damaged = good.clone();
+    damaged[60] ^= 1;
+    fs::write(&path, damaged).unwrap();
+    let error = encrypt(&mut alice, &key, b"", b"x").unwrap_err();
+    assert!(error.message.contains("damaged") && error.message.contains("k.key"), "{error}");
+    assert!(error.message.starts_with("party 2 says"), "{error}");
+    encrypt(&mut alice, &other, b"", b"x").unwrap();
+
+    fs::write(&path, &good).unwrap();
+    fs::set_permissions(&path, fs::Permissions::from_mode(0o644)).unwrap();
+    let error = encrypt(&mut alice, &key, b"", b"x").unwrap_err();
+    assert!(error.message.contains("chmod 600"), "{error}");
+    fs::set_permissions(&path, fs::Permissions::from_mode(0o600)).unwrap();
+
+    // another party's file
+    fs::copy(house.key_file(2, "k"), &path).unwrap();
+    let error = encrypt(&mut alice, &key, b"", b"x").unwrap_err();
+    assert!(error.message.contains("that of party 3"), "{error}");
+
+    // whole, of this party and name, but with other components: only the comparison can tell
+    let store = divisi_store::Keys::open_on(Box::new(divisi_store::MachineDisk), &house.data(1).join("keys"));
+    let store = store.unwrap();
+    fs::write(&path, &good).unwrap();
+    for change in [0usize, 1] {
+        let mut mixed = store.load(&key).unwrap().unwrap();
+        fs::remove_file(&path).unwrap();
+        let secret = mixed.secret.as_mut().unwrap();
+        [&mut secret.first, &mut secret.second][change][3] ^= 1;
+        store.prepare(&mut mixed).unwrap();
+        let error = encrypt(&mut alice, &key, b"", b"x").unwrap_err();
+        assert!(error.message.contains("files of key k do not belong together"), "{error}");
+        assert!(error.step.ends_with("load"), "{error:?}");
+        fs::write(&path, &good).unwrap();
+    }
+    // another generation
+    let mut old = store.load(&key).unwrap().unwrap();
+    fs::remove_file(&path).unwrap();
+    old.info.generation = 7;
+    store.prepare(&mut old).unwrap();
+    let error = encrypt(&mut alice, &key, b"", b"x").unwrap_err();
+    assert!(error.message.contains("files of key k do not belong together"), "{error}");
+
+    fs::write(&path, &good).unwrap();
+    assert_eq!(decrypt(&mut alice, &key, b"", &file).0, b"text");
+}
+
+#[test]
+fn a_key_that_all_have_prepared_is_finished_by_its_use_and_one_that_some_lack_gives_way() {
+    let house = House::new();
+    let mut alice = house.connect("alice");
+    let key = house.key(&mut alice, "k", false, &[]);
+    // as if servers 2 and 3 had died before the last step
+    for i in [1, 2] {
+        let dir = house.data(i).join("keys");
+        let store = divisi_store::Keys::open_on(Box::new(divisi_store::MachineDisk), &dir).unwrap();
+        let mut file = store.load(&key).unwrap().unwrap();
+        fs::remove_file(house.key_file(i, "k")).unwrap();
+        store.prepare(&mut file).unwrap();
+    }
+    let states = |alice: &mut Client| alice.key_list().unwrap()[0].differs.len();
+    assert_eq!(states(&mut alice), 2);
+    encrypt(&mut alice, &key, b"", b"x").unwrap();
+    assert_eq!(states(&mut alice), 0);
+
+    // as if servers 1 and 3 had died before they wrote anything
+    let new = alice.new_key("half".parse().unwrap(), KeyType::Aes128, false, vec![]);
+    let made = alice.key_new(&new).unwrap();
+    let dir = house.data(1).join("keys");
+    let store = divisi_store::Keys::open_on(Box::new(divisi_store::MachineDisk), &dir).unwrap();
+    let mut file = store.load(&made.name).unwrap().unwrap();
+    for i in 0..3 {
+        fs::remove_file(house.key_file(i, "half")).unwrap();
+    }
+    store.prepare(&mut file).unwrap();
+    let error = encrypt(&mut alice, &made.name, b"", b"x").unwrap_err();
+    assert!(error.message.contains("there is no key half at party 1"), "{error}");
+    let again = alice.key_new(&new).unwrap();
+    assert_ne!(again.id, made.id);
+    encrypt(&mut alice, &again.name, b"", b"x").unwrap();
+}
+
+#[test]
+fn a_key_is_used_no_more_often_than_gcm_allows() {
+    let house = House::new();
+    let mut alice = house.connect("alice");
+    let key = house.key(&mut alice, "k", false, &[]);
+    let dir = house.data(2).join("keys");
+    let store = divisi_store::Keys::open_on(Box::new(divisi_store::MachineDisk), &dir).unwrap();
+    store.reserve(&key, divisi_store::USES).unwrap();
+    let error = encrypt(&mut alice, &key, b"", b"x").unwrap_err();
+    assert!(error.message.contains("2^32"), "{error}");
+    assert!(error.message.starts_with("party 3 says"), "{error}");
+}
+
+#[test]
+fn no_iv_occurs_twice_whatever_restarts() {
+    let mut house = House::new();
+    let mut alice = house.connect("alice");
+    let key = house.key(&mut alice, "k", false, &[]);
+    drop(alice);
+    let mut seen = HashSet::new();
+    for round in 0..3 {
+        if round > 0 {
+            house.restart();
+        }
+        let mut alice = eventually(Duration::from_secs(10), || {
+            Client::connect(&house.config, house.identity("alice"), super::house::world())
+        });
+        eventually(Duration::from_secs(10), || alice.key_list());
+        for _ in 0..5 {
+            let file = encrypt(&mut alice, &key, b"", b"the same text").unwrap();
+            assert!(seen.insert(file[..12].to_vec()), "an IV came twice");
+            // not even the same ciphertext
+            assert!(seen.insert(file[12..].to_vec()));
+        }
+    }
+}

@@ -1,0 +1,103 @@
+//! What is encrypted comes back, and any AES-GCM library opens it.
+
+use super::house::{House, decrypt, encrypt, text};
+use crate::{CHUNK, ErrorKind, KeyType, OVERHEAD};
+use aes_gcm::aead::{Aead, Payload};
+use aes_gcm::aes::Aes192;
+use aes_gcm::{Aes128Gcm, Aes256Gcm, AesGcm, KeyInit};
+
+/// An ordinary library's view of a file.
+fn open(key: &[u8], aad: &[u8], file: &[u8]) -> Option<Vec<u8>> {
+    let (iv, msg) = file.split_at(12);
+    let iv: [u8; 12] = iv.try_into().unwrap();
+    let payload = Payload { msg, aad };
+    match key.len() {
+        16 => Aes128Gcm::new_from_slice(key).unwrap().decrypt(&iv.into(), payload).ok(),
+        24 => AesGcm::<Aes192, aes_gcm::aead::consts::U12>::new_from_slice(key)
+            .unwrap()
+            .decrypt(&iv.into(), payload)
+            .ok(),
+        _ => Aes256Gcm::new_from_slice(key).unwrap().decrypt(&iv.into(), payload).ok(),
+    }
+}
+
+#[test]
+fn any_length_comes_back_and_an_ordinary_library_opens_it() {
+    let house = House::new();
+    let mut alice = house.connect("alice");
+    let key = house.key(&mut alice, "k", true, &[]);
+    let plain = alice.key_export(&key).unwrap();
+    assert_eq!(plain.len(), 16);
+    for len in [0, 1, 15, 16, 17, CHUNK - 1, CHUNK, CHUNK + 1, 200_000] {
+        let (aad, text) = (&b"associated"[..len % 11], text(len));
+        let file = encrypt(&mut alice, &key, aad, &text).unwrap();
+        assert_eq!(file.len() as u64, len as u64 + OVERHEAD);
+        assert_eq!(open(&plain, aad, &file).unwrap(), text, "{len}");
+        let (back, error) = decrypt(&mut alice, &key, aad, &file);
+        assert!(error.is_none(), "{error:?}");
+        assert_eq!(back, text, "{len}");
+    }
+    assert!(house.logged("client alice: encrypt key k, 200000 bytes: done"));
+}
+
+#[test]
+fn keys_of_every_size_and_keys_that_a_client_brings() {
+    let house = House::new();
+    let mut alice = house.connect("alice");
+    for kind in KeyType::ALL {
+        let bytes = text(kind.bytes());
+        let new = alice.new_key(format!("k-{kind}").parse().unwrap(), *kind, false, vec![]);
+        let entry = alice.key_import(&new, &bytes).unwrap();
+        assert_eq!((entry.kind, entry.generation, entry.maker.as_str()), (*kind, 1, "alice"));
+        // the same request again finds the key
+        assert_eq!(alice.key_import(&new, &bytes).unwrap(), entry);
+        let file = encrypt(&mut alice, &new.name, b"a", b"some text").unwrap();
+        assert_eq!(open(&bytes, b"a", &file).unwrap(), b"some text");
+    }
+    let new = alice.new_key("short".parse().unwrap(), KeyType::Aes256, false, vec![]);
+    let error = alice.key_import(&new, &[0; 16]).unwrap_err();
+    assert_eq!(error.kind, ErrorKind::Usage);
+    assert!(error.message.contains("32 bytes"), "{error}");
+}
+
+#[test]
+fn what_is_damaged_is_refused_and_nothing_is_answered() {
+    let house = House::new();
+    let mut alice = house.connect("alice");
+    let key = house.key(&mut alice, "k", false, &[]);
+    let file = encrypt(&mut alice, &key, b"aad", &text(CHUNK + 5)).unwrap();
+    for at in [0, 11, 12, 12 + CHUNK, 12 + CHUNK + 4, file.len() - 16, file.len() - 1] {
+        let mut bad = file.clone();
+        bad[at] ^= 0x20;
+        let (out, error) = decrypt(&mut alice, &key, b"aad", &bad);
+        let error = error.unwrap();
+        assert!(out.is_empty());
+        assert_eq!((error.kind, error.retry), (ErrorKind::Mismatch, false));
+        assert!(error.step.ends_with("verify"), "{error:?}");
+    }
+    let (out, error) = decrypt(&mut alice, &key, b"AAD", &file);
+    assert!(out.is_empty());
+    assert_eq!(error.unwrap().kind, ErrorKind::Mismatch);
+    let (out, error) = decrypt(&mut alice, &key, b"aad", &file[..file.len() - 1]);
+    assert!(out.is_empty());
+    assert_eq!(error.unwrap().kind, ErrorKind::Mismatch);
+    for short in [0, 1, 27] {
+        let error = decrypt(&mut alice, &key, b"aad", &file[..short]).1.unwrap();
+        assert_eq!(error.kind, ErrorKind::Usage);
+        assert!(error.message.contains("at least 28"), "{error}");
+    }
+    // and nothing of this harmed the session
+    assert!(decrypt(&mut alice, &key, b"aad", &file).1.is_none());
+}
+
+#[test]
+fn an_input_that_ends_early_is_the_callers_fault() {
+    let house = House::new();
+    let mut alice = house.connect("alice");
+    let key = house.key(&mut alice, "k", false, &[]);
+    let error = alice.encrypt(&key, b"", &mut &b"short"[..], 10, &mut Vec::new(), &mut |_| {}).unwrap_err();
+    assert_eq!(error.kind, ErrorKind::Usage);
+    drop(alice);
+    let mut alice = house.connect("alice");
+    encrypt(&mut alice, &key, b"", b"text").unwrap();
+}

@@ -1,0 +1,171 @@
+//! Openings to one party, and openings under a mask.
+//!
+//! Adversary: one malicious party. [`Trio::open_to`] is an opening like any other for the one who learns it: its missing
+//! component comes from one holder and is compared with the other's digest [A1]; the two others learn nothing, not even
+//! whether it agreed, until the receiver aborts.
+//!
+//! [`Rep3::open_masked`] opens before anything is verified, and may: what is opened is `x + r` for an `r` that nobody knows and
+//! that is used here only, because the mask is consumed. The result is *not* compared at once: it enters the view, and is the
+//! same at all parties only after the next barrier [A2]. Nothing that is not masked may depend on it before.
+
+use crate::open::component_digest;
+use crate::share::Byte;
+use crate::{Rep3, Trio};
+use divisi_core::{Abort, Bytes, Check, PartyId, Step, Verified, step};
+use subtle::ConstantTimeEq;
+
+const TO: Step = step!("open_to.component");
+const DIGEST: Step = step!("open_to.digest");
+const MASKED: Step = step!("open_masked");
+
+/// A fresh random byte in every lane, that nobody knows: consumed by the one opening that it masks.
+pub struct Mask(Byte);
+
+impl Trio {
+    /// Open a value to one party: a byte a lane there, nothing at the others. One round.
+    ///
+    /// # Errors
+    /// At the receiver, [`Abort::CheckFailed`] with A1 if the holders of its missing component disagree.
+    pub fn open_to(&mut self, to: PartyId, x: &Verified<Byte>) -> Result<Option<Vec<u8>>, Abort> {
+        let (mut first, mut second) = (Vec::new(), Vec::new());
+        x.get().component(0, &mut first);
+        x.get().component(1, &mut second);
+        let id = self.session.id();
+        if self.next == to {
+            self.session.send(TO, to, &first, first.len() as u64 * 8)?;
+            return Ok(None);
+        }
+        if self.prev == to {
+            self.session.send(DIGEST, to, &component_digest(id.as_bytes(), &second), 0)?;
+            return Ok(None);
+        }
+        let mut missing = vec![0; first.len()];
+        let mut theirs = [0; 32];
+        self.session.recv(TO, self.prev, &mut missing)?;
+        self.session.recv(DIGEST, self.next, &mut theirs)?;
+        let same = component_digest(id.as_bytes(), &missing).ct_eq(&theirs);
+        self.session.require(Check::A1, TO, same.into(), None)?; // [A1]
+        for ((x, y), z) in first.iter_mut().zip(second).zip(missing) {
+            *x ^= y ^ z;
+        }
+        self.session.meter().opened(first.len() as u64);
+        Ok(Some(first))
+    }
+}
+
+impl Rep3 {
+    /// A mask for a value of that many lanes.
+    ///
+    /// # Errors
+    /// Whatever ends the session.
+    pub fn mask(&mut self, lanes: usize) -> Result<Mask, Abort> {
+        self.random_bytes(lanes).map(Mask)
+    }
+
+    /// Open `c = x + r`: not compared before the next barrier. Gives back c, and r as a secret to continue with. One round.
+    ///
+    /// # Errors
+    /// [`Abort::Misuse`] if the mask has another number of lanes than the value.
+    pub fn open_masked(&mut self, x: &Byte, r: Mask) -> Result<(Vec<u8>, Byte), Abort> {
+        let mut c = r.0.clone();
+        self.add(&mut c, x)?;
+        let (mut first, mut second) = (Vec::new(), Vec::new());
+        c.component(0, &mut first);
+        c.component(1, &mut second);
+        let trio = self.trio();
+        let mut missing = vec![0; first.len()];
+        trio.session.send(MASKED, trio.next, &first, first.len() as u64 * 8)?;
+        trio.session.recv(MASKED, trio.prev, &mut missing)?;
+        for ((x, y), z) in first.iter_mut().zip(second).zip(missing) {
+            *x ^= y ^ z;
+        }
+        trio.absorb("open_masked", &first); // [A2]
+        Ok((first, r.0))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::lab::{deal_all, run, run_over};
+    use crate::{Protocol, Rep3, Security};
+    use divisi_core::{Abort, Check, Parameters, PartyId, settle};
+    use divisi_net::{Frame, memory, tamper::Tap};
+
+    fn x() -> Vec<u8> {
+        (0..700).map(|i| (i * 5) as u8).collect()
+    }
+
+    #[test]
+    fn one_party_learns_it_and_the_others_do_not() {
+        let parts = deal_all(&[x()]);
+        for to in PartyId::all(3) {
+            let learnt = run(|mut trio| {
+                let byte = trio.input(&parts[trio.me().index()][0])?;
+                let mut rep = Rep3::new(trio, Protocol::Gf4Circuit, Security::Malicious);
+                let pending = rep.close_linear(byte)?;
+                let verified = settle(&mut rep, pending)?;
+                rep.trio().open_to(to, &verified)
+            })
+            .unwrap();
+            for (party, learnt) in PartyId::all(3).zip(learnt) {
+                assert_eq!(learnt, (party == to).then(x));
+            }
+        }
+    }
+
+    #[test]
+    fn a_masked_opening_is_the_sum_of_value_and_mask_and_fresh() {
+        let parts = deal_all(&[x()]);
+        let opened = run(|mut trio| {
+            let byte = trio.input(&parts[trio.me().index()][0])?;
+            let mut rep = Rep3::new(trio, Protocol::Gf4Circuit, Security::Malicious);
+            let mut all = Vec::new();
+            for _ in 0..2 {
+                let mask = rep.mask(700)?;
+                let (c, r) = rep.open_masked(&byte, mask)?;
+                let pending = rep.close_linear(vec![r])?;
+                let r = settle(&mut rep, pending)?;
+                all.push((c, rep.trio().open(&r)?.swap_remove(0)));
+            }
+            rep.trio().barrier()?;
+            Ok(all)
+        })
+        .unwrap();
+        assert!(opened[0] == opened[1] && opened[1] == opened[2]);
+        for (c, r) in &opened[0] {
+            assert!(c.iter().zip(r).zip(x()).all(|((c, r), x)| c ^ r == x));
+        }
+        assert_ne!(opened[0][0].0, opened[0][1].0);
+    }
+
+    /// A party that sends one neighbour something else is found at the barrier, by everybody.
+    #[test]
+    fn a_split_masked_opening_does_not_pass_the_barrier() {
+        let parts = deal_all(&[x()]);
+        let meshes = memory::mesh(3);
+        let liar = |mut frame: Frame| {
+            if frame.step == super::MASKED.id {
+                frame.body[3] ^= 1;
+            }
+            vec![frame]
+        };
+        let tap = Tap::new(&meshes[0]);
+        tap.intercept(PartyId::from_index(1).unwrap(), Box::new(liar)).unwrap();
+        let results = run_over(meshes, &Parameters::new("split"), |mut trio| {
+            let byte = trio.input(&parts[trio.me().index()][0])?;
+            let mut rep = Rep3::new(trio, Protocol::Gf4Circuit, Security::Malicious);
+            let mask = rep.mask(700)?;
+            rep.open_masked(&byte, mask)?;
+            rep.trio().barrier().map(|_| ())
+        });
+        for result in &results {
+            let found = match result {
+                Err(Abort::CheckFailed { check, .. }) => *check == Check::A2,
+                Err(Abort::Network(_)) => true,
+                _ => false,
+            };
+            assert!(found, "{result:?}");
+        }
+        assert!(results.iter().any(|r| matches!(r, Err(Abort::CheckFailed { .. }))));
+    }
+}
