@@ -53,6 +53,18 @@ struct State {
     free: Option<Instant>,
 }
 
+impl State {
+    /// Wakes one of those who wait, to read the socket if nobody does. Whoever is called and has no need to read
+    /// calls the next.
+    fn call_reader(&self) {
+        if !self.reading
+            && let Some(slot) = self.slots.values().find(|slot| slot.waiting.is_some())
+        {
+            slot.wake.notify_all();
+        }
+    }
+}
+
 /// The receiving end.
 pub(crate) struct Inbox {
     peer: PartyId,
@@ -222,6 +234,9 @@ impl Inbox {
             let ready = slot.queue.front().is_some_and(|a| a.due.is_none_or(|due| due <= now));
             if ready || now >= until || stop() || (down && slot.queue.is_empty()) || slot.claim.is_some() {
                 slot.waiting = None;
+                if may_read {
+                    state.call_reader();
+                }
                 return Turn::Look;
             }
             slot.waiting = Some(step.id);
@@ -251,9 +266,7 @@ impl Inbox {
         if let Some(slot) = own.and_then(|key| state.slots.get_mut(&key)) {
             slot.waiting = None;
         }
-        if let Some(slot) = state.slots.values().find(|slot| slot.waiting.is_some()) {
-            slot.wake.notify_all();
-        }
+        state.call_reader();
     }
 
     /// Whether a thread is reading the socket.

@@ -40,6 +40,10 @@ impl Pump {
         self.bell.notify_all();
     }
 
+    fn is_ended(&self) -> bool {
+        *lock(&self.state) == Order::End
+    }
+
     /// The life of the pump's thread.
     pub fn run(pump: &Self, fabric: &Weak<Fabric>) {
         loop {
@@ -57,9 +61,7 @@ impl Pump {
             *state = Order::Sleep;
             drop(state);
             let Some(fabric) = fabric.upgrade() else { return };
-            if push(&fabric) {
-                pump.wake();
-            }
+            while !pump.is_ended() && push(&fabric) {}
         }
     }
 }

@@ -154,9 +154,7 @@ fn another_partys_identity_oneself_and_clients_are_no_party() {
         .add_party(p(3), Some("127.0.0.1:1"), config.parties()[2].pin)
         .and_then(|c| c.add_party(p(1), Some(&config.parties()[2].address), config.parties()[0].pin))
         .unwrap();
-    let start = Instant::now();
     let reports = check(&moved, &site.identities[2], &world(), SHORT).unwrap();
-    assert!(start.elapsed() < Duration::from_secs(1));
     let mine = site.identities[2].fingerprint();
     assert!(matches!(reports[0].result, Err(Trouble::WrongIdentity { presented, .. }) if presented == mine));
     drop(own);

@@ -133,6 +133,20 @@ impl From<divisi_core::Failure> for Failure {
     }
 }
 
+impl From<divisi_node::Error> for Failure {
+    fn from(error: divisi_node::Error) -> Self {
+        let kind = match error.kind {
+            divisi_node::ErrorKind::Abort => Kind::Abort,
+            divisi_node::ErrorKind::Refused => Kind::Refused,
+            divisi_node::ErrorKind::Unavailable => Kind::Unavailable,
+            divisi_node::ErrorKind::Mismatch => Kind::Mismatch,
+            divisi_node::ErrorKind::Usage => Kind::Usage,
+        };
+        let (retry, peer) = (error.retry, error.peer.map(PartyId::number));
+        Failure { error: error.message, kind, retry, peer, step: Some(error.step) }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -8,6 +8,7 @@
 //! | [`kat`] | published test vectors through an engine |
 //! | [`file`] | encryption and decryption of files and streams by three servers |
 //! | [`local`] | the processes of parties on this machine |
+//! | [`server`] | one of the three servers, as a program |
 //! | [`cleanup`] | what must be gone when the program ends early |
 //! | [`failure`] | how a command fails: kinds, sentences, exit codes |
 //!
@@ -20,6 +21,9 @@
 pub mod bench;
 pub mod calibrate;
 pub mod cleanup;
+pub mod demo;
 pub mod failure;
+pub mod file;
 pub mod kat;
 pub mod local;
+pub mod server;

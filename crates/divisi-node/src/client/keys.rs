@@ -44,7 +44,8 @@ impl Client {
     /// See [`Error`].
     pub fn key_new(&mut self, new: &NewKey) -> Result<KeyEntry, Error> {
         let answers = self.request(&Item::KeyNew(new.clone()))?;
-        self.key(MAKE, answers)
+        let key = self.key(MAKE, answers);
+        self.over(key)
     }
 
     /// Give the servers a key.
@@ -60,6 +61,11 @@ impl Client {
             );
             return Err(Error::new(ErrorKind::Usage, IMPORT, message));
         }
+        let imported = self.bring(new, key);
+        self.over(imported)
+    }
+
+    fn bring(&mut self, new: &NewKey, key: &[u8]) -> Result<KeyEntry, Error> {
         let answers = self.request(&Item::KeyImport(new.clone()))?;
         if !answers.iter().all(|answer| matches!(answer, ToClient::Accepted)) {
             // made before by this very request; or servers that differ
@@ -87,6 +93,11 @@ impl Client {
     /// # Errors
     /// See [`Error`].
     pub fn key_list(&mut self) -> Result<Vec<Listed>, Error> {
+        let listed = self.list();
+        self.over(listed)
+    }
+
+    fn list(&mut self) -> Result<Vec<Listed>, Error> {
         let mut found: BTreeMap<KeyName, [Option<KeyEntry>; 3]> = BTreeMap::new();
         for party in PartyId::all(3) {
             // each server's list to its end: what one hides, another shows
@@ -124,7 +135,7 @@ impl Client {
     pub fn key_export(&mut self, name: &KeyName) -> Result<Zeroizing<Vec<u8>>, Error> {
         let answers = self.request(&Item::KeyExport { name: name.clone() })?;
         let context = context(&self.id, self.number, 0, 0);
-        combine(EXPORT, &context, answers)
+        self.over(combine(EXPORT, &context, answers))
     }
 
     /// Have a key destroyed at all servers, by its maker.
@@ -133,7 +144,8 @@ impl Client {
     /// See [`Error`].
     pub fn key_destroy(&mut self, name: &KeyName) -> Result<(), Error> {
         let answers = self.request(&Item::KeyDestroy { name: name.clone() })?;
-        self.same(DESTROY, answers, |answer| matches!(answer, ToClient::Done).then_some(()))
+        let done = self.same(DESTROY, answers, |answer| matches!(answer, ToClient::Done).then_some(()));
+        self.over(done)
     }
 }
 

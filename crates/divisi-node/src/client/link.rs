@@ -6,12 +6,13 @@ use crate::wire::{LONGEST, decode, encode};
 use divisi_core::{PartyId, Step};
 use divisi_net::{Config, Connection, ConnectionError, Identity, Trouble, World};
 use std::sync::Arc;
+use std::time::Duration;
 use zeroize::Zeroizing;
 
 /// The way to one server; of no more use after an error.
 pub(crate) struct Link {
     party: PartyId,
-    connection: Connection,
+    connection: Option<Connection>,
     broken: Option<Error>,
 }
 
@@ -25,7 +26,7 @@ impl Link {
     ) -> Result<Link, Error> {
         let connection = Connection::dial(config, party, identity, world, config.connect());
         let connection = connection.map_err(|e| unavailable(party, step, &e))?;
-        Ok(Link { party, connection, broken: None })
+        Ok(Link { party, connection: Some(connection), broken: None })
     }
 
     pub fn party(&self) -> PartyId {
@@ -33,37 +34,53 @@ impl Link {
     }
 
     pub fn send(&mut self, step: Step, message: &ToServer) -> Result<(), Error> {
-        self.whole()?;
         let too_long =
             || Error::new(ErrorKind::Usage, step, "the request is too long: name fewer things at once");
         let bytes = encode(message, message.body()).ok_or_else(too_long)?;
-        let sent = self.connection.send(&bytes);
+        let sent = self.whole(step)?.send(&bytes);
         sent.map_err(|e| self.fail(unavailable(self.party, step, &e)))
     }
 
-    /// The server's answer; that it has not forgotten us is none.
+    /// The server's next word, [`ToClient::Waiting`] included.
     pub fn recv(&mut self, step: Step) -> Result<ToClient, Error> {
-        self.whole()?;
-        loop {
-            let bytes = match self.connection.recv(LONGEST) {
-                Ok(bytes) => Zeroizing::new(bytes),
-                Err(e) => return Err(self.fail(unavailable(self.party, step, &e))),
-            };
-            match decode(&bytes) {
-                Some(ToClient::Waiting) => {}
-                Some(answer) => return Ok(answer),
-                None => {
-                    let message =
-                        format!("{} sent what is no message of this protocol: see its release", self.party);
-                    let error = Error::new(ErrorKind::Mismatch, step, message).with_peer(self.party);
-                    return Err(self.fail(error));
-                }
-            }
+        let bytes = match self.whole(step)?.recv(LONGEST) {
+            Ok(bytes) => Zeroizing::new(bytes),
+            Err(e) => return Err(self.fail(unavailable(self.party, step, &e))),
+        };
+        decode(&bytes).ok_or_else(|| {
+            let message = format!("{} sent what is no message of this protocol: see its release", self.party);
+            self.fail(Error::new(ErrorKind::Mismatch, step, message).with_peer(self.party))
+        })
+    }
+
+    /// The server answers nothing although the others did.
+    pub fn overdue(&mut self, step: Step) -> Error {
+        let message =
+            format!("{} has no answer at {step} long after another had: see what it waits for", self.party);
+        let error = Error { retry: true, ..Error::new(ErrorKind::Unavailable, step, message) };
+        self.fail(error.with_peer(self.party))
+    }
+
+    /// The time limit of an answer.
+    pub fn timeout(&self) -> Duration {
+        self.connection.as_ref().map_or(Duration::ZERO, Connection::timeout)
+    }
+
+    /// Close the connection.
+    pub fn leave(&mut self) {
+        if let Some(connection) = self.connection.take() {
+            connection.close();
         }
     }
 
-    fn whole(&self) -> Result<(), Error> {
-        self.broken.clone().map_or(Ok(()), Err)
+    fn whole(&mut self, step: Step) -> Result<&mut Connection, Error> {
+        if let Some(error) = &self.broken {
+            return Err(error.clone());
+        }
+        self.connection.as_mut().ok_or_else(|| {
+            let message = "the connection was closed when a request ended early: connect again";
+            Error { retry: true, ..Error::new(ErrorKind::Unavailable, step, message) }
+        })
     }
 
     fn fail(&mut self, error: Error) -> Error {

@@ -29,6 +29,8 @@ pub struct Client {
     id: [u8; 32],
     /// The number of the last request.
     number: u64,
+    /// Whether the servers wait for more of it.
+    open: bool,
     world: Arc<dyn World>,
 }
 
@@ -70,7 +72,7 @@ impl Client {
                 other => return Err(unexpected(CONNECT, party, other)),
             }
         }
-        let mut client = Client { links, id: connection_id(&challenges), number: 0, world };
+        let mut client = Client { links, id: connection_id(&challenges), number: 0, open: false, world };
         let begin = ToServer::Begin { version: VERSIONS.1, challenges };
         let ready = client.exchange(CONNECT, |_| begin.clone())?;
         client.same(CONNECT, ready, |answer| matches!(answer, ToClient::Ready).then_some(()))?;
@@ -80,8 +82,18 @@ impl Client {
     /// Begin a request of one item: the number of the request, and each server's first answer.
     fn request(&mut self, item: &Item) -> Result<[ToClient; 3], Error> {
         self.number += 1;
+        self.open = true;
         let number = self.number;
         self.exchange(REQUEST, |_| ToServer::Request { number, items: vec![item.clone()] })
+    }
+
+    /// The request is over: well, or by the servers' word, or by a finding of our own, after which the servers need not wait
+    /// for what does not come.
+    fn over<T>(&mut self, result: Result<T, Error>) -> Result<T, Error> {
+        if std::mem::take(&mut self.open) && result.is_err() {
+            self.links.iter_mut().for_each(Link::leave);
+        }
+        result
     }
 
     /// Send each server its message, and hear all three answers; of several errors the one that says most.
@@ -90,26 +102,43 @@ impl Client {
         step: Step,
         message: impl Fn(PartyId) -> ToServer,
     ) -> Result<[ToClient; 3], Error> {
-        let sent: Vec<Result<(), Error>> = self
-            .links
-            .iter_mut()
-            .map(|link| {
-                let party = link.party();
-                link.send(step, &message(party))
-            })
-            .collect();
+        let mut heard: Vec<Option<Result<ToClient, Error>>> = Vec::with_capacity(3);
+        for link in &mut self.links {
+            let party = link.party();
+            heard.push(link.send(step, &message(party)).err().map(Err));
+        }
+        // heard from all, whatever happens: a server that is gone is best told by the other two
+        let mut limit = None;
+        while heard.iter().any(Option::is_none) {
+            for (link, heard) in self.links.iter_mut().zip(&mut heard) {
+                if heard.is_some() {
+                    continue;
+                }
+                match link.recv(step) {
+                    Ok(ToClient::Waiting) if limit.is_some_and(|limit| self.world.now() > limit) => {
+                        *heard = Some(Err(link.overdue(step)));
+                    }
+                    Ok(ToClient::Waiting) => {}
+                    answer => {
+                        *heard = Some(answer);
+                        // honest servers end a step within a time limit of each other
+                        limit = limit.or_else(|| self.world.now().checked_add(link.timeout() * 2));
+                    }
+                }
+            }
+        }
         let mut answers = Vec::with_capacity(3);
         let mut errors = Vec::new();
-        // heard from all, whatever happens: a server that is gone is best told by the other two
-        for (link, sent) in self.links.iter_mut().zip(sent) {
-            match sent.and_then(|()| link.recv(step)) {
-                Ok(ToClient::Failed(failed)) => errors.push((rank(&failed), told(link.party(), failed))),
+        for (party, heard) in PartyId::all(3).zip(heard.into_iter().flatten()) {
+            match heard {
+                Ok(ToClient::Failed(failed)) => errors.push((rank(&failed), told(party, failed))),
                 Ok(answer) => answers.push(answer),
                 Err(e) => errors.push((3, e)),
             }
         }
         // the first of the best rank
         if let Some((_, error)) = errors.into_iter().min_by_key(|(rank, _)| *rank) {
+            self.open = false;
             return Err(error);
         }
         let three = <[ToClient; 3]>::try_from(answers);

@@ -41,6 +41,19 @@ impl Client {
         output: &mut dyn Write,
         progress: &mut dyn FnMut(u64),
     ) -> Result<(), Error> {
+        let result = self.encrypt_all(key, aad, input, length, output, progress);
+        self.over(result)
+    }
+
+    fn encrypt_all(
+        &mut self,
+        key: &KeyName,
+        aad: &[u8],
+        input: &mut dyn Read,
+        length: u64,
+        output: &mut dyn Write,
+        progress: &mut dyn FnMut(u64),
+    ) -> Result<(), Error> {
         let item = Item::Encrypt { key: key.clone(), aad: associated(aad)?, length };
         let answers = self.request(&item)?;
         let iv = self.same(ENCRYPT, answers, |answer| match answer {
@@ -75,6 +88,19 @@ impl Client {
     /// [`ErrorKind::Usage`] if input or output fail, or the input is too short; [`ErrorKind::Mismatch`] if it is not
     /// authentic; else see [`Error`].
     pub fn decrypt(
+        &mut self,
+        key: &KeyName,
+        aad: &[u8],
+        input: &mut dyn ReadSeek,
+        length: u64,
+        output: &mut dyn Write,
+        progress: &mut dyn FnMut(u64),
+    ) -> Result<(), Error> {
+        let result = self.decrypt_all(key, aad, input, length, output, progress);
+        self.over(result)
+    }
+
+    fn decrypt_all(
         &mut self,
         key: &KeyName,
         aad: &[u8],

@@ -153,7 +153,7 @@ fn status(turn: &Turn<'_>, new: &NewKey) -> Result<(u8, u32), Failed> {
     let config = turn.node.config();
     if let Some(unknown) = new.clients.iter().find(|name| !config.clients().iter().any(|c| c.name == **name))
     {
-        let shown: String = unknown.chars().take(64).collect();
+        let shown: String = unknown.chars().take(64).flat_map(char::escape_default).collect();
         let message =
             format!("client {shown} is not in the configuration of {}: add it there first", turn.me());
         return Err(Failed::refused(MAKE, message));

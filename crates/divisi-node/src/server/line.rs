@@ -20,7 +20,7 @@ const TURN: Step = step!("turn");
 
 /// How long a client may say nothing between its requests.
 const IDLE: Duration = Duration::from_secs(300);
-/// How often a client that waits hears that it is not forgotten.
+/// How often a client that waits hears that it is not forgotten, unless its time limit is short.
 const REASSURE: Duration = Duration::from_secs(1);
 
 /// Serve a client until it goes, or the server stops.
@@ -49,6 +49,7 @@ pub(crate) fn attend(desk: &Arc<Desk>, mut connection: Connection, me: PartyId, 
 /// Message and answer by turns; ends when something is amiss.
 fn talk(desk: &Desk, connection: &mut Connection, line: &Line, stop: &AtomicBool) -> Option<()> {
     let mut last = 0;
+    let reassure = REASSURE.min(connection.timeout() / 4);
     loop {
         let message = hear(connection, IDLE)?;
         let fault = match &message {
@@ -69,7 +70,7 @@ fn talk(desk: &Desk, connection: &mut Connection, line: &Line, stop: &AtomicBool
         }
         desk.post(line, message, || Failed::refused(TURN, "what was sent belongs to no request"));
         let answer = loop {
-            if let Some(answer) = line.await_answer(REASSURE, &*desk.world) {
+            if let Some(answer) = line.await_answer(reassure, &*desk.world) {
                 break answer;
             }
             if stop.load(Ordering::SeqCst) {

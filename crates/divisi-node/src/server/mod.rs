@@ -2,7 +2,10 @@
 //!
 //! Threads: one accepts clients, one talks with each client (`line`), one computes with the other two servers (`session`,
 //! in the thread that runs the server). The last owns the session and serves one request after another; when a session ends
-//! by an abort, all who wait are told, what it had made is wiped, and the servers join anew.
+//! by an abort, all who wait are told, what it had made is wiped, and the servers join anew, after a pause that grows while
+//! aborts come fast: a party that could learn something from each abort gets few of them, and each is a line of the log.
+//!
+//! One request is served at a time. A client that is slow holds up those behind it, by half the time limit a chunk at most.
 
 mod desk;
 mod keys;
@@ -18,12 +21,13 @@ use divisi_core::{Abort, PartyId, Step, step};
 use divisi_net::{Config, Connection, Door, Identity, Mesh, Options, Peer, Permits, World};
 use divisi_rep3::Protocol;
 use divisi_store::Keys;
+use std::collections::HashMap;
 use std::fmt;
 use std::net::{SocketAddr, TcpListener};
 use std::path::Path;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{RecvTimeoutError, Sender, channel};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 const JOIN: Step = step!("join");
@@ -35,8 +39,8 @@ const ATTEMPT: Duration = Duration::from_secs(3);
 const PAUSE: (Duration, Duration) = (Duration::from_millis(50), Duration::from_secs(5));
 /// How long a session must have lasted for the pause to be short again.
 const STEADY: Duration = Duration::from_secs(10);
-/// Clients served at a time; more are turned away.
-const CLIENTS: usize = 256;
+/// Connections at a time, of all clients and of any one; more are turned away.
+const CONNECTIONS: (usize, usize) = (256, 32);
 /// How often the accepting thread looks whether to stop.
 const LOOK: Duration = Duration::from_millis(100);
 
@@ -93,8 +97,8 @@ pub(crate) struct Node {
     pub beat: Duration,
     pub options: ServerOptions,
     pub stop: Arc<AtomicBool>,
-    /// Clients that have a thread.
-    attended: Arc<AtomicUsize>,
+    /// Connections that have a thread, by client.
+    attended: Attendance,
     door: Door,
 }
 
@@ -292,13 +296,12 @@ fn accept(node: &Arc<Node>, _ended: &Sender<()>) {
     while !node.stop.load(Ordering::SeqCst) {
         let Some(connection) = node.door.next_client(LOOK) else { continue };
         let Some(who) = identity(node, &connection) else { continue };
-        if node.attended.load(Ordering::SeqCst) >= CLIENTS {
-            node.log(&format!("client {} was turned away: {CLIENTS} are connected", who.name));
+        let Some(attended) = Attended::admit(&node.attended, &who.name) else {
+            node.log(&format!("client {} was turned away: too many connections are open", who.name));
             continue;
-        }
+        };
         let (desk, me, stop) = (node.desk.clone(), node.me, node.stop.clone());
         let name = format!("client {}", who.name);
-        let attended = Attended::new(&node.attended);
         let work = move || {
             line::attend(&desk, connection, me, who, &stop);
             drop(attended);
@@ -309,19 +312,31 @@ fn accept(node: &Arc<Node>, _ended: &Sender<()>) {
     }
 }
 
-/// Counts a client while its thread lives.
-struct Attended(Arc<AtomicUsize>);
+/// Connections by client.
+type Attendance = Arc<Mutex<HashMap<String, usize>>>;
+
+/// Counts a connection while its thread lives.
+struct Attended(Attendance, String);
 
 impl Attended {
-    fn new(count: &Arc<AtomicUsize>) -> Attended {
-        count.fetch_add(1, Ordering::SeqCst);
-        Attended(count.clone())
+    fn admit(all: &Attendance, name: &str) -> Option<Attended> {
+        let mut open = all.lock().unwrap_or_else(PoisonError::into_inner);
+        let (total, own) = (open.values().sum::<usize>(), open.get(name).copied().unwrap_or(0));
+        if total >= CONNECTIONS.0 || own >= CONNECTIONS.1 {
+            return None;
+        }
+        open.insert(name.to_owned(), own + 1);
+        Some(Attended(all.clone(), name.to_owned()))
     }
 }
 
 impl Drop for Attended {
     fn drop(&mut self) {
-        self.0.fetch_sub(1, Ordering::SeqCst);
+        let mut open = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(own) = open.get_mut(&self.1) {
+            *own = own.saturating_sub(1);
+        }
+        open.retain(|_, own| *own > 0);
     }
 }
 

@@ -13,6 +13,7 @@ use std::time::{Duration, Instant};
 pub(super) const TIMEOUT: Duration = Duration::from_secs(3);
 
 struct Running {
+    server: Arc<Server>,
     stop: Arc<AtomicBool>,
     thread: JoinHandle<()>,
 }
@@ -85,14 +86,14 @@ impl House {
             Some(listener) => Server::open_at(listener, config, me, identity, &data, options, world()),
             None => Server::open(config, me, identity, &data, options, world()),
         };
-        let server = server.unwrap();
-        let stop = server.stop_flag();
-        let thread = std::thread::spawn(move || server.run().unwrap());
-        self.running[i] = Some(Running { stop, thread });
+        let server = Arc::new(server.unwrap());
+        let (stop, runs) = (server.stop_flag(), server.clone());
+        let thread = std::thread::spawn(move || runs.run().unwrap());
+        self.running[i] = Some(Running { server, stop, thread });
     }
 
     pub fn stop(&mut self, i: usize) {
-        if let Some(Running { stop, thread }) = self.running[i].take() {
+        if let Some(Running { stop, thread, .. }) = self.running[i].take() {
             stop.store(true, Ordering::SeqCst);
             thread.join().unwrap();
         }
@@ -103,6 +104,10 @@ impl House {
         if let Some(running) = &self.running[i] {
             running.stop.store(true, Ordering::SeqCst);
         }
+    }
+
+    pub fn reload(&self, i: usize, config: Config) {
+        self.running[i].as_ref().unwrap().server.reload(config).unwrap();
     }
 
     pub fn restart(&mut self) {

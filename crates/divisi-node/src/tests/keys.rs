@@ -48,6 +48,28 @@ fn a_client_that_no_server_knows_is_refused() {
     assert!(error.message.contains("add it"), "{error}");
 }
 
+/// A client that is taken out of the configuration is refused from its next request on, one that is put in is served.
+#[test]
+fn the_list_of_clients_can_change_while_servers_run() {
+    let house = House::new();
+    let (mut alice, mut bob) = (house.connect("alice"), house.connect("bob"));
+    let key = house.key(&mut alice, "k", false, &["bob"]);
+    encrypt(&mut bob, &key, b"", b"x").unwrap();
+    let text = house.config.to_toml();
+    let blocks: Vec<&str> = text.split("[[client]]").collect();
+    let without: Vec<&str> = blocks.iter().copied().filter(|b| !b.contains("\"bob\"")).collect();
+    let without = divisi_net::Config::parse(&without.join("[[client]]")).unwrap();
+    // one server is enough
+    house.reload(1, without.clone());
+    let error = encrypt(&mut bob, &key, b"", b"x").unwrap_err();
+    assert!(error.message.starts_with("party 2 says: client bob is not in the configuration"), "{error}");
+    let error = Client::connect(&house.config, house.identity("bob"), super::house::world()).err().unwrap();
+    assert_eq!(error.kind, ErrorKind::Refused);
+    encrypt(&mut alice, &key, b"", b"x").unwrap();
+    house.reload(1, house.config.clone());
+    encrypt(&mut house.connect("bob"), &key, b"", b"x").unwrap();
+}
+
 #[test]
 fn names_are_taken_once_and_free_again_when_destroyed() {
     let house = House::new();

@@ -4,4 +4,5 @@ mod attacks;
 mod faults;
 mod house;
 mod keys;
+mod liars;
 mod text;

@@ -90,7 +90,7 @@ impl Operator {
                 }
             }
             Operator::Zero => body.fill(0),
-            Operator::Truncate => drop(body.pop()),
+            Operator::Truncate => body.truncate(n.saturating_sub(1)),
             Operator::Empty => body.clear(),
             Operator::Extend => body.push(0),
             Operator::Oversize => body.resize(n + 100_000, 0x5a),

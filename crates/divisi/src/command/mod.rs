@@ -12,7 +12,8 @@ mod server;
 use clap::{Args, Parser, Subcommand};
 use divisi::cleanup::Cleanup;
 use divisi::failure::Failure;
-use divisi_net::{Config, Identity};
+use divisi_net::{Config, Identity, Machine};
+use divisi_node::Client;
 use divisi_rep3::Protocol;
 use serde_json::Value;
 use std::path::PathBuf;
@@ -117,6 +118,15 @@ impl Membership {
         let identity = Identity::load(&self.identity).map_err(|e| Failure::usage(e.to_string()))?;
         Ok((config, Arc::new(identity)))
     }
+
+    /// A connection with the three servers.
+    fn connect(&self, context: &Context) -> Result<Client, Failure> {
+        let (mut config, identity) = self.load()?;
+        if let Some(timeout) = context.timeout {
+            config = limited(&config, timeout)?;
+        }
+        Ok(Client::connect(&config, &identity, Arc::new(Machine))?)
+    }
 }
 
 /// Do what the arguments say.
@@ -140,6 +150,15 @@ pub fn run(cli: Cli) -> Result<Done, Failure> {
     }
 }
 
+/// The same configuration with another time limit: it is a line of its own at the top of the file.
+fn limited(config: &Config, timeout: Duration) -> Result<Config, Failure> {
+    let text = config.to_toml();
+    let others = text.lines().filter(|line| !line.starts_with("timeout_seconds"));
+    let limit = format!("timeout_seconds = {:?}", timeout.as_secs_f64());
+    let lines: Vec<&str> = std::iter::once(limit.as_str()).chain(others).collect();
+    Config::parse(&lines.join("\n")).map_err(|e| Failure::usage(e.to_string()))
+}
+
 fn seconds(text: &str) -> Result<Duration, String> {
     let value = text.parse::<f64>().ok().filter(|value| (0.01..=86_400.0).contains(value));
     let value = value.and_then(|value| Duration::try_from_secs_f64(value).ok());
@@ -148,8 +167,19 @@ fn seconds(text: &str) -> Result<Duration, String> {
 
 #[cfg(test)]
 mod tests {
+    #![allow(clippy::panic)]
     use super::*;
     use clap::CommandFactory;
+
+    #[test]
+    fn a_time_limit_takes_the_place_of_the_one_that_is_there() {
+        let config = Config::create(3, &[], &["me".into()], &Machine).map(|created| created.config);
+        let Ok(config) = config else { panic!("no configuration") };
+        let limit = |config: &Config, seconds| limited(config, Duration::from_secs_f64(seconds)).unwrap_or_else(|e| panic!("{e}"));
+        let first = limit(&config, 2.5);
+        assert_eq!((first.timeout(), limit(&first, 3.0).timeout()), (Duration::from_millis(2500), Duration::from_secs(3)));
+        assert_eq!(limit(&first, 3.0).digest(), config.digest());
+    }
 
     #[test]
     fn the_grammar_is_sound_and_every_command_explains_itself() {

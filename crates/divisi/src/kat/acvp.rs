@@ -34,6 +34,9 @@ fn vector(algorithm: Algorithm, group: &Value, test: &Value) -> Result<Vector, S
             return Err("a length that is no whole number of bytes".into());
         }
     }
+    if group.get("incremental").and_then(Value::as_bool) == Some(false) {
+        return Err("a counter that counts down".into());
+    }
     let ways = match group.get("direction").and_then(Value::as_str) {
         Some("encrypt") => Ways::Encrypt,
         Some("decrypt") => Ways::Decrypt,

@@ -1,0 +1,225 @@
+//! One server of three lies to a client: the client takes nothing of it, and says who differs (ASSURANCE 1.9).
+
+use super::house::{decrypt, encrypt, text, world};
+use crate::request::{Item, KeyEntry, ToClient, ToServer, chunk_digest, connection_id, context};
+use crate::wire::{Blob, LONGEST, decode, encode};
+use crate::{CHUNK, Client, ErrorKind, KeyState, KeyType};
+use divisi_net::{Config, Connection, Door, Identity, Machine, PartyId};
+use divisi_rep3::deal;
+use divisi_rep3::open::component_digest;
+use std::net::TcpListener;
+use std::sync::Arc;
+use std::time::Duration;
+
+const LENGTH: usize = 100;
+
+/// What a server tells a client in place of an answer.
+type Lie = fn(&mut ToClient);
+
+/// Answers as an honest server `i` would, of texts, keys and ciphertexts that are all made up.
+fn honest(i: usize, id: &[u8; 32], decrypting: bool, second: bool, message: &ToServer) -> ToClient {
+    match message {
+        ToServer::Begin { .. } => ToClient::Ready,
+        ToServer::Request { items, number } => match &items[0] {
+            Item::Encrypt { .. } => ToClient::Sealing { iv: [1; 12] },
+            Item::Decrypt { .. } => ToClient::Accepted,
+            Item::KeyNew(_) => ToClient::Key(KeyEntry {
+                name: "k".parse().unwrap(),
+                id: [1; 16],
+                kind: KeyType::Aes128,
+                generation: 1,
+                state: KeyState::Active,
+                maker: "alice".into(),
+                clients: vec![],
+                exportable: false,
+            }),
+            Item::KeyDestroy { .. } => ToClient::Done,
+            _ => answer(i, &context(id, *number, 0, 0), &text(16)),
+        },
+        ToServer::Data { number, index, .. } => {
+            let context = context(id, *number, 0, *index);
+            match (decrypting, second, i) {
+                (true, false, _) => ToClient::Accepted,
+                (true, true, _) => answer(i, &context, &text(LENGTH)),
+                (false, _, 0) => ToClient::Ciphertext(Blob(text(LENGTH))),
+                (false, ..) => ToClient::Digest(chunk_digest(&context, &text(LENGTH))),
+            }
+        }
+        ToServer::Finish { .. } if decrypting => ToClient::Valid,
+        ToServer::Finish { .. } => ToClient::Tag([2; 16]),
+        ToServer::Next { .. } => unreachable!("no client of ours sends it"),
+    }
+}
+
+fn answer(i: usize, context: &[u8; 32], secret: &[u8]) -> ToClient {
+    // any sharing will do, the same at all three
+    let parts = deal::split(secret, |out| out.fill(0x33));
+    let digest = component_digest(context, &parts[i].second);
+    ToClient::Answer { component: Blob(parts[i].first.clone()), digest }
+}
+
+/// Three servers that answer `rounds` clients honestly, but that `liar` tells `lie`.
+fn served<R>(liar: usize, lie: Lie, client: impl FnOnce(&mut Client) -> R) -> R {
+    let listeners: Vec<TcpListener> = (0..3).map(|_| TcpListener::bind("127.0.0.1:0").unwrap()).collect();
+    let hosts: Vec<String> = listeners.iter().map(|l| l.local_addr().unwrap().to_string()).collect();
+    let made = Config::create(3, &hosts, &["alice".into()], &Machine).unwrap();
+    std::thread::scope(|s| {
+        for (i, (listener, identity)) in listeners.into_iter().zip(made.parties).enumerate() {
+            let config = made.config.clone();
+            s.spawn(move || serve(i, listener, config, identity, if i == liar { lie } else { |_| {} }));
+        }
+        let mut alice = Client::connect(&made.config, &made.clients[0], world()).unwrap();
+        client(&mut alice)
+    })
+}
+
+fn serve(i: usize, listener: TcpListener, config: Config, identity: Identity, lie: Lie) {
+    let me = PartyId::from_index(i).unwrap();
+    let door = Door::open_at(listener, config, me, Arc::new(identity), world()).unwrap();
+    let mut connection = door.next_client(Duration::from_secs(5)).unwrap();
+    let challenge = [i as u8; 32];
+    say(&mut connection, &ToClient::Welcome { lowest: 1, highest: 1, party: me.number(), challenge });
+    let (mut id, mut decrypting, mut second) = ([0; 32], false, false);
+    while let Ok(bytes) = connection.recv(LONGEST) {
+        let message: ToServer = decode(&bytes).unwrap();
+        if let ToServer::Begin { challenges, .. } = &message {
+            id = connection_id(challenges);
+        }
+        if let ToServer::Request { items, .. } = &message {
+            (decrypting, second) = (matches!(items[0], Item::Decrypt { .. }), false);
+        }
+        let mut reply = honest(i, &id, decrypting, second, &message);
+        second |= matches!(message, ToServer::Finish { .. });
+        lie(&mut reply);
+        say(&mut connection, &reply);
+    }
+}
+
+fn say(connection: &mut Connection, message: &ToClient) {
+    let _ = connection.send(&encode(message, message.body()).unwrap());
+}
+
+/// Does all that a client does; its first error, and what it wrote before.
+fn everything(client: &mut Client) -> Option<crate::Error> {
+    let key = "k".parse().unwrap();
+    let new = client.new_key("k".parse().unwrap(), KeyType::Aes128, false, vec![]);
+    let all = |client: &mut Client| {
+        client.key_new(&new)?;
+        let file = encrypt(client, &key, b"", &text(LENGTH))?;
+        assert_eq!(file, [&[1; 12][..], &text(LENGTH), &[2; 16]].concat());
+        let (out, error) = decrypt(client, &key, b"", &file);
+        if let Some(error) = error {
+            assert!(out.is_empty(), "something of a lie was written");
+            return Err(error);
+        }
+        assert_eq!(out, text(LENGTH));
+        assert_eq!(*client.key_export(&key)?, text(16));
+        client.key_destroy(&key)
+    };
+    all(client).err()
+}
+
+#[test]
+fn servers_that_agree_are_believed() {
+    assert_eq!(served(0, |_| {}, everything), None);
+}
+
+#[test]
+fn whoever_tells_something_else_is_named_and_not_believed() {
+    let lies: [Lie; 7] = [
+        |m| {
+            if let ToClient::Key(key) = m {
+                key.exportable = true;
+            }
+        },
+        |m| {
+            if let ToClient::Sealing { iv } = m {
+                iv[0] ^= 1;
+            }
+        },
+        |m| match m {
+            ToClient::Ciphertext(body) => body.0[LENGTH - 1] ^= 1,
+            ToClient::Digest(digest) => digest[31] ^= 1,
+            _ => {}
+        },
+        |m| {
+            if let ToClient::Tag(tag) = m {
+                tag[15] ^= 0x80;
+            }
+        },
+        |m| {
+            if matches!(m, ToClient::Valid) {
+                *m = ToClient::Accepted;
+            }
+        },
+        |m| {
+            if matches!(m, ToClient::Done) {
+                *m = ToClient::Valid;
+            }
+        },
+        |m| {
+            if matches!(m, ToClient::Accepted) {
+                *m = ToClient::Done;
+            }
+        },
+    ];
+    for lie in lies {
+        for liar in 0..3 {
+            let error = served(liar, lie, everything).expect("a lie was believed");
+            assert_eq!((error.kind, error.retry), (ErrorKind::Mismatch, false), "{error:?}");
+            assert_eq!(error.peer.map(|p| p.index()), Some(liar), "{error:?}");
+        }
+    }
+}
+
+/// Components of an answer: one of its two holders lies, and both are named.
+#[test]
+fn a_component_is_believed_only_from_both_its_holders() {
+    let lies: [Lie; 4] = [
+        |m| {
+            if let ToClient::Answer { component, .. } = m {
+                component.0[0] ^= 1;
+            }
+        },
+        |m| {
+            if let ToClient::Answer { digest, .. } = m {
+                digest[0] ^= 1;
+            }
+        },
+        |m| {
+            if let ToClient::Answer { component, .. } = m {
+                component.0.pop();
+            }
+        },
+        |m| {
+            if let ToClient::Answer { component, .. } = m {
+                component.0 = vec![0; CHUNK];
+            }
+        },
+    ];
+    for (n, lie) in lies.into_iter().enumerate() {
+        for liar in 0..3 {
+            let error = served(liar, lie, everything).expect("a lie was believed");
+            assert_eq!(error.kind, ErrorKind::Mismatch, "{error:?}");
+            let holder = if n == 1 { (liar + 1) % 3 } else { liar };
+            let named = format!("party {}", liar + 1);
+            assert_eq!(error.peer.map(|p| p.index()), Some(holder), "{error:?}");
+            assert!(error.message.contains(&named), "{error}");
+        }
+    }
+}
+
+/// Text of a server goes to a terminal: without control characters, and not without end.
+#[test]
+fn a_servers_words_are_cleaned() {
+    fn words(m: &mut ToClient) {
+        if matches!(m, ToClient::Key(_)) {
+            let mut failed = crate::error::Failed::refused(divisi_core::step!("x"), "\x1b[2J\n".repeat(1000));
+            failed.step = "a\rb".into();
+            *m = ToClient::Failed(failed);
+        }
+    }
+    let error = served(1, words, everything).unwrap();
+    assert!(error.message.len() < 700 && !error.message.chars().any(char::is_control));
+    assert_eq!(error.step, "a?b");
+}

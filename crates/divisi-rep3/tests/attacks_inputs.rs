@@ -1,0 +1,272 @@
+//! Attacks on what comes in and what goes out: dealers, clients, stores, tags, every way of opening (ASSURANCE 1.9, 1.18; A23 to
+//! A26).
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
+
+use divisi_core::{Abort, Blocks, Bytes, Check, Convert, Direction, PartyId, settle};
+use divisi_field::Gf128;
+use divisi_rep3::adversary::adaptive::{Lies, MULTIPLY, SIGMA, Z_PRIME, adapt, engine, multiply_and_open};
+use divisi_rep3::adversary::stage::{Stage, Way, failed_check, party};
+use divisi_rep3::deal::Part;
+use divisi_rep3::lab::deal_all;
+use divisi_rep3::{Agreement, Byte, Protocol, Rep3, Security, Trio};
+
+const DIGESTS: &str = "divisi_rep3::input/digests";
+const VERDICT: &str = "divisi_rep3::input/verdict";
+
+fn parts(secret: &[u8]) -> [Part; 3] {
+    deal_all(&[secret.to_vec()]).map(|mut parts| parts.remove(0))
+}
+
+/// Three inputs of a request: what is dealt and said, and what must come of it.
+struct Request {
+    check: Check,
+    parts: [Option<Part>; 3],
+    public: [[u8; 32]; 3],
+    verdict: Agreement,
+}
+
+fn requests() -> Vec<Request> {
+    let secret = b"sixteen byte key";
+    let whole = || parts(secret).map(Some);
+    let mut all = Vec::new();
+    for check in [Check::A24, Check::A26] {
+        let mut ask = |parts, public, verdict| all.push(Request { check, parts, public, verdict });
+        for at in 0..3 {
+            // one component at one of its holders differs: in a bit, in length, or it is another dealing's
+            for second in [false, true] {
+                let mut bad = parts(secret);
+                let component = if second { &mut bad[at].second } else { &mut bad[at].first };
+                component[15] ^= 0x80;
+                ask(bad.map(Some), [[1; 32]; 3], Agreement::SecretDiffers);
+            }
+            let mut mixed = parts(secret);
+            mixed[at] = parts(secret)[at].clone();
+            ask(mixed.map(Some), [[1; 32]; 3], Agreement::SecretDiffers);
+            let mut short = parts(secret);
+            short[at].first.pop();
+            ask(short.map(Some), [[1; 32]; 3], Agreement::SecretDiffers);
+            // one server was asked for something else
+            let mut public = [[1; 32]; 3];
+            public[at][31] ^= 1;
+            ask(whole(), public, Agreement::PublicDiffers);
+            // one server has no such input
+            let mut missing = whole();
+            missing[at] = None;
+            ask(missing, [[1; 32]; 3], Agreement::Missing(party(at as u8 + 1)));
+        }
+        ask(whole(), [[1; 32]; 3], Agreement::Agreed);
+    }
+    all
+}
+
+/// Whatever a client or a store gives: all three say the same about it, the session lives on, and then computes.
+#[test]
+fn what_does_not_fit_is_refused_by_all_and_harms_nothing() {
+    let requests = requests();
+    let results = Stage::default().act(|mut trio| {
+        let me = trio.me().index();
+        let mut verdicts = Vec::new();
+        for request in &requests {
+            verdicts.push(trio.agree_input(request.check, &request.public[me], request.parts[me].as_ref())?);
+        }
+        let right = multiply_and_open(&mut engine(trio), 2)?;
+        Ok((verdicts, right))
+    });
+    let expected: Vec<Agreement> = requests.iter().map(|request| request.verdict).collect();
+    for result in results {
+        assert_eq!(result.unwrap(), (expected.clone(), true));
+    }
+}
+
+/// What a server receives while inputs are compared is a function of what it holds itself, and of the verdict: a server that
+/// holds a component gets the digest it could compute, one that does not gets none (A24).
+#[test]
+fn the_comparison_of_inputs_tells_the_third_nothing() {
+    for corrupt in [1, 2, 3].map(party) {
+        for differ in [false, true] {
+            let mut dealt = parts(b"a secret input..");
+            // the component that the corrupt party lacks is the one in dispute
+            if differ {
+                dealt[corrupt.next(3).index()].second[0] ^= 1;
+            }
+            let stage = Stage::default();
+            let seen = stage.recording(corrupt);
+            let results = stage.act(|mut trio| {
+                let me = trio.me().index();
+                trio.agree_input(Check::A24, &[7; 32], Some(&dealt[me]))
+            });
+            let verdict = if differ { Agreement::SecretDiffers } else { Agreement::Agreed };
+            assert!(results.iter().all(|r| *r == Ok(verdict)));
+            for (sent, got) in seen.of(Way::Out, DIGESTS).iter().zip(seen.of(Way::In, DIGESTS)) {
+                let same = seen.of(Way::In, DIGESTS).into_iter().find(|s| s.peer == sent.peer).unwrap();
+                assert_eq!(sent.frame.body, same.frame.body);
+                assert_eq!(got.frame.body.len(), 65);
+            }
+            let verdicts = seen.of(Way::In, VERDICT);
+            assert!(verdicts.iter().all(|v| v.frame.body == [u8::from(differ), 0]));
+        }
+    }
+}
+
+/// Digests of equal inputs differ from session to session and from link to link: nobody can try values.
+#[test]
+fn digests_of_inputs_are_keyed() {
+    let dealt = parts(b"a secret input..");
+    let digests = || {
+        let stage = Stage::default();
+        let seen = [1, 2, 3].map(|p| stage.recording(party(p)));
+        stage.act(|mut trio| {
+            let me = trio.me().index();
+            trio.agree_input(Check::A24, &[7; 32], Some(&dealt[me]))
+        });
+        let sent = seen.iter().flat_map(|s| s.of(Way::Out, DIGESTS));
+        sent.map(|s| s.frame.body[32..64].to_vec()).collect::<std::collections::BTreeSet<_>>()
+    };
+    let (one, two) = (digests(), digests());
+    assert_eq!((one.len(), two.len()), (3, 3)); // one a component
+    assert!(one.is_disjoint(&two));
+}
+
+/// A verdict of no meaning, and a server that names a party that does not exist, are refusals like others.
+#[test]
+fn nonsense_for_a_verdict_is_a_refusal() {
+    for body in [[200, 200], [3, 3], [3, 255], [2, 9], [1, 1]] {
+        let dealt = parts(b"x");
+        let stage = Stage::default();
+        for to in [party(2), party(3)] {
+            stage.change(party(1), to, VERDICT, 0, move |sent| sent.copy_from_slice(&body));
+        }
+        let results = stage.act(|mut trio| {
+            let me = trio.me().index();
+            trio.agree_input(Check::A24, &[7; 32], Some(&dealt[me]))
+        });
+        assert_eq!(results[1], results[2]);
+        let fine = match results[1].as_ref().unwrap() {
+            Agreement::Agreed => false,
+            Agreement::Missing(who) => who.index() < 3,
+            _ => true,
+        };
+        assert!(fine, "{body:?}: {:?}", results[1]);
+    }
+}
+
+/// The tag of a text is compared by a masked product: the tag and the mask are shared, the difference is never opened.
+fn tag_is_valid(e: &mut Rep3, difference: u128) -> Result<bool, Abort> {
+    let zero: [Byte; 16] = std::array::from_fn(|_| e.public(&[0]));
+    let mut tag = e.convert(zero)?;
+    e.add_public_block(&mut tag, &[difference])?;
+    let mask = e.random_blocks(1);
+    let masked = e.multiply(&tag, &mask)?;
+    let bytes: [Byte; 16] = e.convert(masked)?;
+    let pending = e.close(bytes.to_vec());
+    let verified = settle(e, pending)?;
+    Ok(e.trio().open(&verified)?.iter().flatten().all(|byte| *byte == 0))
+}
+
+/// A lie that would make a valid tag invalid, or an invalid one valid, is an abort and no answer (A23).
+#[test]
+fn a_lie_about_a_tag_is_an_abort_and_no_answer() {
+    for difference in [0, 1 << 77] {
+        let honest = Stage::default().act(|trio| tag_is_valid(&mut engine(trio), difference));
+        assert!(honest.iter().all(|r| *r == Ok(difference == 0)));
+        let steps: [&[&str]; 4] = [&[MULTIPLY], &[Z_PRIME], &[SIGMA], &[MULTIPLY, SIGMA]];
+        for steps in steps {
+            let lies = || -> Lies {
+                Box::new(move |_, step, share| {
+                    if steps.contains(&step) {
+                        share[0] += Gf128(0xbad);
+                    }
+                })
+            };
+            let results = adapt(Stage::default(), lies, |e| tag_is_valid(e, difference));
+            assert!(results[1..].iter().all(Result::is_err), "{steps:?}: {results:?}");
+            assert!(results[1..].iter().any(|r| failed_check(r) == Some(Check::A7)) || results[0].is_err());
+        }
+        // at the opening itself, towards either side
+        for (from, to, step) in [
+            (party(1), party(2), "divisi_rep3::open/open.bytes"),
+            (party(1), party(3), "divisi_rep3::open/open.digest"),
+        ] {
+            for nth in 0..3 {
+                let stage = Stage::default();
+                stage.change(from, to, step, nth, |body| body[0] ^= 1);
+                let results = stage.act(|trio| tag_is_valid(&mut engine(trio), difference));
+                assert!(!results.contains(&Ok(difference != 0)), "{step}: {results:?}");
+            }
+        }
+    }
+}
+
+/// A value of a semi-honest engine is no value of an engine with active security, whoever carries it over (1.18).
+#[test]
+fn semi_honest_values_are_not_settled_with_active_security() {
+    let results = Stage::default().act(|trio: Trio| {
+        let mut weak = Rep3::new(trio, Protocol::Gf4Circuit, Security::SemiHonest);
+        let mut x = weak.random_bytes(3)?;
+        weak.sbox(Direction::Encrypt, &mut [&mut x])?;
+        let pending = weak.close(vec![x]);
+        let mut strong = Rep3::new(weak.into_trio(), Protocol::Gf4Circuit, Security::Malicious);
+        let x = pending.resume(&mut strong);
+        let pending = strong.close(x);
+        settle(&mut strong, pending).map(drop)
+    });
+    assert!(results.iter().all(|r| matches!(r, Err(Abort::Misuse { .. }) | Err(Abort::Network(_)))), "{results:?}");
+    assert!(results.iter().any(|r| matches!(r, Err(Abort::Misuse { .. }))));
+}
+
+/// What is owed cannot be forgotten on the way: neither by resuming outside an engine nor by taking the engine apart.
+#[test]
+fn debts_cannot_be_forgotten() {
+    fn owing(trio: Trio) -> Result<(Rep3, Vec<Byte>), Abort> {
+        let mut e = engine(trio);
+        let mut x = e.random_bytes(3)?;
+        e.sbox(Direction::Encrypt, &mut [&mut x])?;
+        Ok((e, vec![x]))
+    }
+    fn settled_linear(e: &mut Rep3, x: Vec<Byte>) -> Result<(), Abort> {
+        let pending = e.close_linear(x)?;
+        let verified = settle(e, pending)?;
+        e.trio().open(&verified).map(drop)
+    }
+    let linear = Stage::default().act(|trio| {
+        let (mut e, x) = owing(trio)?;
+        settled_linear(&mut e, x)
+    });
+    let resumed = Stage::default().act(|trio| {
+        let (mut e, x) = owing(trio)?;
+        let pending = e.close(x);
+        let x = pending.resume(e.trio());
+        settled_linear(&mut e, x)
+    });
+    let apart = Stage::default().act(|trio| {
+        let (e, x) = owing(trio)?;
+        let mut e = engine(e.into_trio());
+        settled_linear(&mut e, x)
+    });
+    let nothing = Stage::default().act(|trio| {
+        let mut e = engine(trio);
+        let pending = e.close(());
+        settle(&mut e, pending).map(drop)
+    });
+    for results in [linear, resumed, apart, nothing] {
+        assert!(results.iter().all(Result::is_err), "{results:?}");
+    }
+}
+
+/// One corrupt party, any output: nobody honest takes what is wrong (1.9). Bit by bit at the last opening.
+#[test]
+fn no_bit_of_an_opening_can_be_turned() {
+    for (from, to) in [(1, 2), (2, 3), (3, 1)].map(|(a, b)| (party(a), party(b))) {
+        for bit in 0..16 * 3 * 8 {
+            if bit % 7 != from.index() {
+                continue;
+            }
+            let stage = Stage::default();
+            stage.change(from, to, "divisi_rep3::open/open.bytes", 0, move |body| body[bit / 8] ^= 1 << (bit % 8));
+            let results = stage.act(|trio| multiply_and_open(&mut engine(trio), 1));
+            assert_eq!(failed_check(&results[to.index()]), Some(Check::A1));
+            let other = PartyId::all(3).find(|p| *p != from && *p != to).unwrap();
+            assert_ne!(results[other.index()], Ok(false));
+        }
+    }
+}

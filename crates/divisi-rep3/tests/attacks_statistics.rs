@@ -1,0 +1,180 @@
+//! Masks, coins and shares are uniform, bit by bit and pair by pair (ASSURANCE 1.12, Q6): what an adversary that looks for a
+//! pattern would find. Every deviation stays below six standard deviations.
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
+
+use divisi_core::{Abort, Blocks, Bytes, Convert, Direction, settle};
+use divisi_rep3::adversary::stage::{Stage, Way, party};
+use divisi_rep3::deal::{self, Part};
+use divisi_rep3::{Byte, Protocol, Rep3, Security, Trio};
+
+/// Samples of up to 128 bits, turned into a row of bits for each place.
+struct Columns(Vec<Vec<u64>>, usize);
+
+impl Columns {
+    fn new(samples: &[u128], bits: usize) -> Columns {
+        let row = |bit: usize| {
+            samples.chunks_exact(64).map(|chunk| {
+                chunk.iter().enumerate().fold(0, |word, (i, x)| word | ((x >> bit & 1) as u64) << i)
+            }).collect()
+        };
+        Columns((0..bits).map(row).collect(), samples.len() / 64 * 64)
+    }
+
+    /// How many standard deviations the number of ones is off.
+    fn z(&self, ones: u32) -> f64 {
+        let n = self.1 as f64;
+        (f64::from(ones) - n / 2.0) / (n / 4.0).sqrt()
+    }
+}
+
+/// Each bit, each pair of bits, and each bit against the next sample's.
+fn uniform(what: &str, samples: &[u128], bits: usize) {
+    assert!(samples.len() >= 1024);
+    let columns = Columns::new(samples, bits);
+    let ones = |words: &mut dyn Iterator<Item = u64>| words.map(u64::count_ones).sum::<u32>();
+    for (i, x) in columns.0.iter().enumerate() {
+        let z = columns.z(ones(&mut x.iter().copied()));
+        assert!(z.abs() < 6.0, "{what}: bit {i}: z = {z}");
+        for (j, y) in columns.0.iter().enumerate().skip(i + 1) {
+            let z = columns.z(ones(&mut x.iter().zip(y).map(|(x, y)| x ^ y)));
+            assert!(z.abs() < 6.0, "{what}: bits {i} and {j}: z = {z}");
+        }
+    }
+    let steps: Vec<u128> = samples.windows(2).map(|w| w[0] ^ w[1]).collect();
+    let columns = Columns::new(&steps, bits);
+    for (i, x) in columns.0.iter().enumerate() {
+        let z = columns.z(ones(&mut x.iter().copied()));
+        assert!(z.abs() < 6.0, "{what}: bit {i} and the next sample's: z = {z}");
+    }
+}
+
+fn words(bytes: &[u8], size: usize) -> Vec<u128> {
+    let word = |chunk: &[u8]| chunk.iter().rev().fold(0, |word, byte| word << 8 | u128::from(*byte));
+    bytes.chunks_exact(size).map(word).collect()
+}
+
+/// What a party holds of blocks, a lane a sample.
+fn components(e: &mut Rep3, blocks: divisi_rep3::Rep<divisi_field::Gf128>) -> Result<[Vec<u128>; 2], Abort> {
+    let bytes: [Byte; 16] = e.convert(blocks)?;
+    let pending = e.close(bytes.to_vec());
+    let verified = settle(e, pending)?.into_inner();
+    let mut sides = [Vec::new(), Vec::new()];
+    let mut columns = Vec::new();
+    for byte in verified {
+        let pending = e.close_linear(byte)?;
+        let settled = settle(e, pending)?;
+        columns.push(e.trio().part(&settled));
+    }
+    for (side, pick) in sides.iter_mut().zip([|p: &Part| p.first.clone(), |p: &Part| p.second.clone()]) {
+        let columns: Vec<Vec<u8>> = columns.iter().map(pick).collect();
+        let lanes = columns[0].len();
+        *side = (0..lanes).map(|l| columns.iter().fold(0, |w, c| w << 8 | u128::from(c[l]))).collect();
+    }
+    Ok(sides)
+}
+
+fn party_samples<R: Send>(f: impl Fn(Trio) -> Result<R, Abort> + Sync) -> Vec<R> {
+    Stage::default().act(f).into_iter().collect::<Result<_, _>>().unwrap()
+}
+
+fn everything_is_uniform(n: usize) {
+    // F_rand on bytes: both components, and their sum
+    let drawn = party_samples(|trio| {
+        let mut e = Rep3::new(trio, Protocol::Gf4Circuit, Security::Malicious);
+        let x = e.random_bytes(n)?;
+        let pending = e.close_linear(x)?;
+        let x = settle(&mut e, pending)?;
+        Ok(e.trio().part(&x))
+    });
+    for part in &drawn {
+        let both: Vec<u8> = part.first.iter().zip(&part.second).flat_map(|(a, b)| [*a, *b]).collect();
+        uniform("F_rand on bytes", &words(&both, 2), 16);
+    }
+    // three components, two of which are independent of the third
+    let all: Vec<u8> = (0..n).flat_map(|l| drawn.iter().map(move |p| p.first[l])).collect();
+    uniform("F_rand at the three", &words(&all, 3), 24);
+
+    // F_zero over GF(2^128): the product of zeros is nothing but the mask; also F_rand there
+    let masks = party_samples(|trio| {
+        let mut e = Rep3::new(trio, Protocol::Gf4Circuit, Security::SemiHonest);
+        let zero: [Byte; 16] = std::array::from_fn(|_| e.public(&vec![0; n]));
+        let zero = e.convert(zero)?;
+        let z = e.multiply(&zero, &zero)?;
+        let x = e.random_blocks(n);
+        Ok((components(&mut e, z)?, components(&mut e, x)?))
+    });
+    for (z, x) in &masks {
+        for side in z.iter().chain(x) {
+            uniform("F_zero and F_rand over GF(2^128)", side, 128);
+        }
+    }
+    for l in 0..n {
+        assert_eq!(masks[0].0[0][l] ^ masks[1].0[0][l] ^ masks[2].0[0][l], 0, "shares of zero");
+    }
+
+    // F_zero on planes: what an S-box layer sends when all its inputs are zero
+    let stage = Stage::default();
+    let sent = stage.recording(party(2));
+    stage.act(|trio| {
+        let mut e = Rep3::new(trio, Protocol::Gf8Circuit, Security::SemiHonest);
+        let mut zero = e.public(&vec![0; n]);
+        e.sbox(Direction::Encrypt, &mut [&mut zero])
+    });
+    for step in ["divisi_rep3::sbox::gf8_circuit/x3", "divisi_rep3::sbox::gf8_circuit/x14 x15"] {
+        let body = &sent.of(Way::Out, step)[0].frame.body;
+        // one sample a lane of eight planes: rows of the message, turned
+        let planes = if step.ends_with("x3") { 8 } else { 16 };
+        let lanes_a_tile = 512.min(n);
+        let mut samples = Vec::new();
+        for tile in body.chunks_exact(planes * lanes_a_tile / 8) {
+            for l in 0..lanes_a_tile {
+                let bit = |p: usize| u128::from(tile[p * lanes_a_tile / 8 + l / 8] >> (l % 8) & 1);
+                samples.push((0..planes).fold(0, |w, p| w | bit(p) << p));
+            }
+        }
+        assert_eq!(samples.len(), n);
+        uniform("F_zero on planes", &samples, planes);
+    }
+
+    // a dealer's components
+    let world = divisi_net::Machine;
+    let parts = deal::split(&vec![0x5a; n], |out| divisi_net::World::entropy(&world, out));
+    let dealt: Vec<u8> = (0..n).flat_map(|l| [parts[0].first[l], parts[0].second[l]]).collect();
+    uniform("dealt components", &words(&dealt, 2), 16);
+    let dealt: Vec<u8> = (0..n).flat_map(|l| [parts[2].first[l], parts[2].second[l]]).collect();
+    uniform("dealt components", &words(&dealt, 2), 16);
+
+    // coins
+    let tosses = (n / 16).max(4096);
+    let coins = party_samples(|mut trio| {
+        let fixed = trio.barrier()?;
+        (0..tosses).map(|_| Ok(u128::from_le_bytes(trio.coin(&fixed)?.bytes()))).collect::<Result<Vec<_>, Abort>>()
+    });
+    uniform("coins", &coins[0], 128);
+}
+
+#[test]
+fn masks_coins_and_shares_are_uniform() {
+    everything_is_uniform(1 << 16);
+}
+
+#[test]
+#[ignore = "2^20 samples"]
+fn masks_coins_and_shares_are_uniform_in_large_samples() {
+    everything_is_uniform(1 << 20);
+}
+
+/// The test sees what it is for: a bit that is always zero, two that are equal, one that repeats the one before.
+#[test]
+fn a_pattern_would_be_seen() {
+    let fails = |samples: Vec<u128>| std::panic::catch_unwind(|| uniform("a pattern", &samples, 16)).is_err();
+    let mut bytes = vec![0; 1 << 14];
+    divisi_core::Prg::new(&[9; 16]).fill(&mut bytes);
+    let good = words(&bytes, 2);
+    assert!(!fails(good.clone()));
+    assert!(fails(good.iter().map(|x| x & !0x80).collect()));
+    assert!(fails(good.iter().map(|x| x & !2 | (x & 1) << 1).collect()));
+    assert!(fails(good.iter().enumerate().map(|(i, x)| x & !1 | good[i.saturating_sub(1)] >> 15 & 1 | x & 1 << 15).scan(0, |last, x| { let y = x & !1 | *last & 1; *last = y; Some(y) }).collect()));
+    // every 64th bit always zero
+    assert!(fails(good.iter().enumerate().map(|(i, x)| if i % 4 == 0 { x & !1 } else { *x }).collect()));
+}

@@ -1,0 +1,11 @@
+//! A byte in the clear is no shared byte.
+use divisi_core::{Abort, Bytes, Plain};
+use divisi_rep3::Rep3;
+
+fn mix(e: &mut Rep3) -> Result<(), Abort> {
+    let y = Plain.public(&[1]);
+    let mut x = e.public(&[2]);
+    e.add(&mut x, &y)
+}
+
+fn main() {}

@@ -1,0 +1,88 @@
+//! `divisi encrypt` and `divisi decrypt`.
+
+use super::{Context, Done, Membership};
+use clap::Args;
+use divisi::failure::Failure;
+use divisi::file::{Input, Sink, Source, Way, transform};
+use divisi_node::KeyName;
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use serde_json::json;
+use std::io::IsTerminal;
+use std::path::PathBuf;
+
+/// A text, from here to there, with a key of the servers. The file is IV (12 bytes), ciphertext, tag (16 bytes): AES-GCM as any
+/// library knows it.
+#[derive(Args)]
+#[command(after_help = "Example: divisi encrypt --key files --in a.pdf --out a.pdf.sealed --config mesh.toml --identity client-me.key\n\
+                        Back:    divisi decrypt --key files --in a.pdf.sealed --out a.pdf --config mesh.toml --identity client-me.key")]
+pub struct Arguments {
+    /// The name of the key
+    #[arg(long, value_name = "NAME")]
+    key: KeyName,
+    /// Associated data: not encrypted, but decryption fails unless it is the same
+    #[arg(long, default_value = "", value_name = "TEXT")]
+    aad: String,
+    /// The file to read [default: standard input, up to 64 MiB]
+    #[arg(long = "in", value_name = "FILE")]
+    input: Option<PathBuf>,
+    /// The file to write; it appears when it is complete and verified [default: standard output]
+    #[arg(long, value_name = "FILE")]
+    out: Option<PathBuf>,
+    #[command(flatten)]
+    membership: Membership,
+}
+
+pub fn encrypt(context: &Context, arguments: &Arguments) -> Result<Done, Failure> {
+    run(context, arguments, Way::Encrypt)
+}
+
+pub fn decrypt(context: &Context, arguments: &Arguments) -> Result<Done, Failure> {
+    run(context, arguments, Way::Decrypt)
+}
+
+fn run(context: &Context, arguments: &Arguments, way: Way) -> Result<Done, Failure> {
+    if context.json && arguments.out.is_none() {
+        return Err(Failure::usage("--json takes standard output for itself: give a file with --out"));
+    }
+    let source = arguments.input.clone().map_or(Source::Stdin, Source::File);
+    let sink = arguments.out.clone().map_or(Sink::Stdout, Sink::File);
+    let input = Input::open(&source)?;
+    let mut client = arguments.membership.connect(context)?;
+    let bar = progress(input.length);
+    let aad = arguments.aad.as_bytes();
+    let done = transform(&mut client, way, &arguments.key, aad, input, &sink, &context.cleanup, &mut |done| bar.set_position(done));
+    bar.finish_and_clear();
+    let done = done?;
+    let text = match &sink {
+        Sink::Stdout => String::new(),
+        Sink::File(path) => format!(
+            "{} holds {} bytes; {:.2} s, {:.2} MB/s",
+            path.display(),
+            done.bytes_out,
+            done.seconds,
+            done.bytes_in as f64 / done.seconds / 1e6
+        ),
+    };
+    let json = json!({
+        "schema": 1,
+        "key": arguments.key.as_str(),
+        "in": arguments.input,
+        "out": arguments.out,
+        "bytes_in": done.bytes_in,
+        "bytes_out": done.bytes_out,
+        "seconds": done.seconds,
+    });
+    Ok(Done::new(text, json))
+}
+
+/// A bar for long texts, on standard error, if somebody is there to see it.
+fn progress(length: u64) -> ProgressBar {
+    if length < 1 << 20 || !std::io::stderr().is_terminal() {
+        return ProgressBar::hidden();
+    }
+    let bar = ProgressBar::with_draw_target(Some(length), ProgressDrawTarget::stderr());
+    match ProgressStyle::with_template("{bar:40} {bytes}/{total_bytes} {bytes_per_sec} {eta}") {
+        Ok(style) => bar.with_style(style),
+        Err(_) => bar,
+    }
+}

@@ -1,0 +1,193 @@
+//! `divisi key`.
+
+use super::{Context, Done, Membership};
+use clap::{Args, Subcommand};
+use comfy_table::{Table, presets};
+use divisi::failure::Failure;
+use divisi::file::Output;
+use divisi_node::{KeyEntry, KeyName, KeyState, KeyType, Listed};
+use serde_json::{Value, json};
+use std::fs::File;
+use std::io::Read;
+use std::path::{Path, PathBuf};
+use zeroize::Zeroizing;
+
+#[derive(Subcommand)]
+pub enum Commands {
+    /// Have the servers draw a key that nobody knows
+    #[command(after_help = "Example: divisi key new --key files --type aes-256 --clients anna,ben --config mesh.toml --identity client-me.key")]
+    New(New),
+    /// Split a key that you have among the servers
+    #[command(after_help = "Example: divisi key import --key old --type aes-128 --in key.bin --config mesh.toml --identity client-me.key")]
+    Import(Import),
+    /// List the keys that you may use, and what the servers do not agree on
+    #[command(after_help = "Example: divisi key list --config mesh.toml --identity client-me.key")]
+    List(Membership),
+    /// Get a key back that you made exportable
+    #[command(after_help = "Example: divisi key export --key old --out key.bin --config mesh.toml --identity client-me.key")]
+    Export(Export),
+    /// Destroy a key at all servers: what it encrypted can never be opened again
+    #[command(after_help = "Example: divisi key destroy --key old --yes --config mesh.toml --identity client-me.key")]
+    Destroy(Destroy),
+}
+
+/// What a key is to be.
+#[derive(Args)]
+pub struct New {
+    /// Its name: a-z, 0-9, dot, underscore and dash
+    #[arg(long, value_name = "NAME")]
+    key: KeyName,
+    /// What it is a key of: aes-128, aes-192 or aes-256
+    #[arg(long = "type", value_name = "TYPE")]
+    kind: KeyType,
+    /// Let its maker have it back later; else it never leaves the servers
+    #[arg(long)]
+    exportable: bool,
+    /// Who may use it besides you
+    #[arg(long, value_name = "NAME,...", value_delimiter = ',')]
+    clients: Vec<String>,
+    #[command(flatten)]
+    membership: Membership,
+}
+
+/// A key that is there.
+#[derive(Args)]
+pub struct Import {
+    #[command(flatten)]
+    new: New,
+    /// The key's bytes, as they are [default: standard input]
+    #[arg(long = "in", value_name = "FILE")]
+    input: Option<PathBuf>,
+}
+
+/// Which key, and where to.
+#[derive(Args)]
+pub struct Export {
+    /// Its name
+    #[arg(long, value_name = "NAME")]
+    key: KeyName,
+    /// The file to make, for you alone to read
+    #[arg(long, value_name = "FILE")]
+    out: PathBuf,
+    #[command(flatten)]
+    membership: Membership,
+}
+
+/// Which key.
+#[derive(Args)]
+pub struct Destroy {
+    /// Its name
+    #[arg(long, value_name = "NAME")]
+    key: KeyName,
+    /// You mean it
+    #[arg(long)]
+    yes: bool,
+    #[command(flatten)]
+    membership: Membership,
+}
+
+pub fn run(context: &Context, command: &Commands) -> Result<Done, Failure> {
+    match command {
+        Commands::New(new) => {
+            let mut client = new.membership.connect(context)?;
+            let wanted = client.new_key(new.key.clone(), new.kind, new.exportable, new.clients.clone());
+            let made = client.key_new(&wanted)?;
+            Ok(Done::new(format!("the servers hold a new {} key, {}: nobody knows it", made.kind, made.name), entry(&made, &[])))
+        }
+        Commands::Import(import) => {
+            let new = &import.new;
+            let key = read_key(import.input.as_deref(), new.kind)?;
+            let mut client = new.membership.connect(context)?;
+            let wanted = client.new_key(new.key.clone(), new.kind, new.exportable, new.clients.clone());
+            let made = client.key_import(&wanted, &key)?;
+            let text = format!("the servers hold the {} key {} in parts: your own copy still opens everything, wipe it if it is not needed", made.kind, made.name);
+            Ok(Done::new(text, entry(&made, &[])))
+        }
+        Commands::List(membership) => {
+            let listed = membership.connect(context)?.key_list()?;
+            let keys: Vec<Value> = listed.iter().map(|Listed { key, differs }| entry(key, &differs.iter().map(|p| p.number()).collect::<Vec<_>>())).collect();
+            Ok(Done::new(table(&listed), json!({ "schema": 1, "keys": keys })))
+        }
+        Commands::Export(export) => {
+            let mut client = export.membership.connect(context)?;
+            // The place first: a key that cannot be written is not asked for.
+            let mut output = Output::beside(&export.out, 0o600, &context.cleanup)?;
+            let key = client.key_export(&export.key)?;
+            let unwritten = |e: std::io::Error| Failure::usage(format!("{} cannot be written ({e}): give another place with --out", export.out.display()));
+            output.writer().write_all(&key).map_err(unwritten)?;
+            output.put_in_empty_place(&export.out)?;
+            let text = format!("{} holds the {} bytes of key {}: whoever reads it opens everything that the key encrypted", export.out.display(), key.len(), export.key);
+            Ok(Done::new(text, json!({ "schema": 1, "key": export.key.as_str(), "out": export.out, "bytes": key.len() })))
+        }
+        Commands::Destroy(destroy) => {
+            if !destroy.yes {
+                let error = format!("what key {} encrypted can never be opened once it is destroyed: give --yes if you mean it", destroy.key);
+                return Err(Failure::usage(error));
+            }
+            destroy.membership.connect(context)?.key_destroy(&destroy.key)?;
+            let text = format!("key {} is destroyed at all servers; copies of their disks made before may still hold its parts", destroy.key);
+            Ok(Done::new(text, json!({ "schema": 1, "key": destroy.key.as_str() })))
+        }
+    }
+}
+
+/// A key's bytes: as many as its type says, and no more are read than it takes to know.
+fn read_key(path: Option<&Path>, kind: KeyType) -> Result<Zeroizing<Vec<u8>>, Failure> {
+    let mut key = Zeroizing::new(Vec::with_capacity(4097));
+    let shown = path.map_or("standard input".into(), |path| path.display().to_string());
+    let mut read = || match path {
+        Some(path) => File::open(path)?.take(4096).read_to_end(&mut key),
+        None => std::io::stdin().lock().take(4096).read_to_end(&mut key),
+    };
+    read().map_err(|e| Failure::usage(format!("the key in {shown} cannot be read ({e}): give a file with --in")))?;
+    if key.len() == kind.bytes() {
+        return Ok(key);
+    }
+    let (want, have) = (kind.bytes(), if key.len() < 4096 { key.len().to_string() } else { "at least 4096".into() });
+    Err(Failure::usage(format!("an {kind} key has {want} bytes and {shown} has {have}: give the bytes of the key as they are, not as digits")))
+}
+
+fn state(state: KeyState) -> &'static str {
+    match state {
+        KeyState::Prepared => "prepared",
+        KeyState::Active => "active",
+        KeyState::Destroyed => "destroyed",
+    }
+}
+
+fn entry(key: &KeyEntry, differs: &[u8]) -> Value {
+    json!({
+        "schema": 1,
+        "key": key.name.as_str(),
+        "id": hex::encode(key.id),
+        "type": key.kind.name(),
+        "generation": key.generation,
+        "state": state(key.state),
+        "maker": key.maker,
+        "clients": key.clients,
+        "exportable": key.exportable,
+        "differs": differs,
+    })
+}
+
+fn table(listed: &[Listed]) -> String {
+    if listed.is_empty() {
+        return "no key serves you: make one with `divisi key new`".into();
+    }
+    let mut table = Table::new();
+    table.load_style(presets::NOTHING);
+    table.set_header(["key", "type", "state", "exportable", "maker", "also serves", "servers that differ"]);
+    for Listed { key, differs } in listed {
+        let differs: Vec<String> = differs.iter().map(|party| party.number().to_string()).collect();
+        table.add_row([
+            key.name.to_string(),
+            key.kind.to_string(),
+            state(key.state).into(),
+            if key.exportable { "yes" } else { "no" }.into(),
+            key.maker.clone(),
+            key.clients.join(", "),
+            differs.join(", "),
+        ]);
+    }
+    table.to_string()
+}

@@ -1,0 +1,47 @@
+//! `divisi server`.
+
+use super::{Context, Done, ProtocolChoice};
+use clap::Args;
+use divisi::failure::Failure;
+use divisi::server::{self, Description};
+use divisi_net::PartyId;
+use serde_json::json;
+use std::path::PathBuf;
+
+/// Run one of the three servers, until SIGTERM or Ctrl-C. It logs one line a request to standard error, and no secret.
+///
+/// SIGHUP makes it read its configuration again. It listens on one port, that of its party in the configuration.
+#[derive(Args)]
+#[command(after_help = "Example: divisi server --config mesh.toml --party 1 --identity party-1.key --data /var/lib/divisi")]
+pub struct Arguments {
+    /// The configuration that `mesh new` wrote, the same at all
+    #[arg(long, value_name = "FILE")]
+    config: PathBuf,
+    /// Which party this server is, from 1
+    #[arg(long, value_name = "I", value_parser = party)]
+    party: PartyId,
+    /// The identity of this party
+    #[arg(long, value_name = "FILE")]
+    identity: PathBuf,
+    /// The directory where this server keeps its parts of the keys
+    #[arg(long, value_name = "DIR")]
+    data: PathBuf,
+    #[command(flatten)]
+    protocol: ProtocolChoice,
+}
+
+fn party(text: &str) -> Result<PartyId, String> {
+    text.parse().ok().and_then(PartyId::new).ok_or_else(|| "parties are numbered from 1".into())
+}
+
+pub fn run(context: &Context, arguments: &Arguments) -> Result<Done, Failure> {
+    server::run(&Description {
+        config: arguments.config.clone(),
+        party: arguments.party,
+        identity: arguments.identity.clone(),
+        data: arguments.data.clone(),
+        protocol: arguments.protocol.protocol,
+        timeout: context.timeout,
+    })?;
+    Ok(Done::new("", json!({ "schema": 1 })))
+}

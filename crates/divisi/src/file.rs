@@ -1,0 +1,268 @@
+//! Files and streams, encrypted and decrypted by three servers.
+//!
+//! Nothing appears in the output's place before all of it is there and verified: a file is written under another name beside it
+//! and renamed, standard output is held in memory. What is not finished is removed.
+
+use crate::cleanup::Cleanup;
+use crate::failure::Failure;
+use divisi_node::{Client, KeyName, OVERHEAD};
+use std::fs::{File, Permissions};
+use std::io::{Cursor, Read, Write};
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
+use std::time::Instant;
+use zeroize::Zeroizing;
+
+/// So many bytes of a stream are held in memory.
+pub const IN_MEMORY: u64 = 64 << 20;
+
+/// Where a text comes from.
+#[derive(Clone, Debug)]
+pub enum Source {
+    /// A file.
+    File(PathBuf),
+    /// Standard input.
+    Stdin,
+}
+
+/// Where a text goes.
+#[derive(Clone, Debug)]
+pub enum Sink {
+    /// A file; one that is there is replaced.
+    File(PathBuf),
+    /// Standard output.
+    Stdout,
+}
+
+/// Which way.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Way {
+    /// From text to file.
+    Encrypt,
+    /// And back.
+    Decrypt,
+}
+
+/// What was done.
+#[derive(Clone, Copy, Debug)]
+pub struct Done {
+    /// Bytes read.
+    pub bytes_in: u64,
+    /// Bytes written.
+    pub bytes_out: u64,
+    /// From the first byte sent to the output in its place.
+    pub seconds: f64,
+}
+
+/// An input whose length is known.
+pub struct Input {
+    reader: Reader,
+    /// In bytes.
+    pub length: u64,
+}
+
+enum Reader {
+    File(File),
+    Memory(Cursor<Zeroizing<Vec<u8>>>),
+}
+
+impl Input {
+    /// Open it, and read standard input to its end.
+    ///
+    /// # Errors
+    /// If it cannot be read, or is too long for memory.
+    pub fn open(source: &Source) -> Result<Input, Failure> {
+        match source {
+            Source::File(path) => {
+                let unread = |e: std::io::Error| {
+                    Failure::usage(format!("the input {} cannot be read ({e}): give a file with --in", path.display()))
+                };
+                let file = File::open(path).map_err(unread)?;
+                let meta = file.metadata().map_err(unread)?;
+                if !meta.is_file() {
+                    return Err(unread(std::io::Error::other("it is no file")));
+                }
+                Ok(Input { length: meta.len(), reader: Reader::File(file) })
+            }
+            Source::Stdin => Self::from_stream(std::io::stdin().lock()),
+        }
+    }
+
+    /// Read a stream to its end.
+    fn from_stream(stream: impl Read) -> Result<Input, Failure> {
+        // Room for all of it from the beginning, so that no copy stays behind when it grows; untouched pages cost nothing.
+        let mut bytes = Zeroizing::new(Vec::with_capacity(IN_MEMORY as usize + OVERHEAD as usize + 1));
+        let read = stream.take(IN_MEMORY + OVERHEAD + 1).read_to_end(&mut bytes);
+        read.map_err(|e| Failure::usage(format!("standard input cannot be read ({e}): give a file with --in")))?;
+        let length = bytes.len() as u64;
+        if length > IN_MEMORY + OVERHEAD {
+            let error = format!("standard input has more than {} MiB: give a file with --in", IN_MEMORY >> 20);
+            return Err(Failure::usage(error));
+        }
+        Ok(Input { length, reader: Reader::Memory(Cursor::new(bytes)) })
+    }
+
+    fn check(&self, way: Way) -> Result<(), Failure> {
+        if way == Way::Decrypt && self.length < OVERHEAD {
+            let error = format!(
+                "the input has {} bytes and is no encrypted file, which has at least {OVERHEAD}: give what `encrypt` wrote",
+                self.length
+            );
+            return Err(Failure::usage(error));
+        }
+        Ok(())
+    }
+}
+
+/// Encrypt or decrypt. `progress` is told how many bytes of text are done.
+///
+/// # Errors
+/// If input or output cannot be used, or the servers fail or refuse.
+pub fn transform(
+    client: &mut Client,
+    way: Way,
+    key: &KeyName,
+    aad: &[u8],
+    mut input: Input,
+    sink: &Sink,
+    cleanup: &Cleanup,
+    progress: &mut dyn FnMut(u64),
+) -> Result<Done, Failure> {
+    input.check(way)?;
+    let (length, start) = (input.length, Instant::now());
+    let mut run = |output: &mut dyn Write| -> Result<(), Failure> {
+        let done = match (&mut input.reader, way) {
+            (Reader::File(file), Way::Encrypt) => client.encrypt(key, aad, file, length, output, progress),
+            (Reader::Memory(bytes), Way::Encrypt) => client.encrypt(key, aad, bytes, length, output, progress),
+            (Reader::File(file), Way::Decrypt) => client.decrypt(key, aad, file, length, output, progress),
+            (Reader::Memory(bytes), Way::Decrypt) => client.decrypt(key, aad, bytes, length, output, progress),
+        };
+        Ok(done?)
+    };
+    let bytes_out = match way {
+        Way::Encrypt => length + OVERHEAD,
+        Way::Decrypt => length - OVERHEAD,
+    };
+    match sink {
+        Sink::File(path) => {
+            // A plaintext is its owner's alone; a ciphertext is as other new files are.
+            let mode = if way == Way::Encrypt { 0o666 } else { 0o600 };
+            let mut output = Output::beside(path, mode, cleanup)?;
+            run(&mut output.file)?;
+            output.put_in_place(path)?;
+        }
+        Sink::Stdout => {
+            check_stdout(bytes_out)?;
+            let mut bytes = Zeroizing::new(Vec::with_capacity(bytes_out as usize));
+            run(&mut *bytes)?;
+            let mut out = std::io::stdout().lock();
+            let written = out.write_all(&bytes).and_then(|()| out.flush());
+            written.map_err(|e| Failure::usage(format!("standard output cannot be written ({e}): give a file with --out")))?;
+        }
+    }
+    Ok(Done { bytes_in: length, bytes_out, seconds: start.elapsed().as_secs_f64() })
+}
+
+fn check_stdout(bytes: u64) -> Result<(), Failure> {
+    if bytes > IN_MEMORY + OVERHEAD {
+        let error = format!("{bytes} bytes are more than standard output takes, which is held until it is verified: give a file with --out");
+        return Err(Failure::usage(error));
+    }
+    Ok(())
+}
+
+/// A file that is not complete yet, beside the place where it will be.
+pub struct Output {
+    file: tempfile::NamedTempFile,
+    entry: crate::cleanup::Entry,
+}
+
+impl Output {
+    /// Begin one.
+    ///
+    /// # Errors
+    /// If the directory cannot be written.
+    pub fn beside(path: &Path, mode: u32, cleanup: &Cleanup) -> Result<Output, Failure> {
+        let dir = path.parent().filter(|dir| !dir.as_os_str().is_empty()).unwrap_or(Path::new("."));
+        if path.is_dir() {
+            return Err(Failure::usage(format!("{} is a directory: give a file with --out", path.display())));
+        }
+        let file = tempfile::Builder::new().prefix(".divisi-").permissions(Permissions::from_mode(mode)).tempfile_in(dir);
+        let file = file.map_err(|e| unwritten(path, &e))?;
+        let entry = cleanup.path(file.path());
+        Ok(Output { file, entry })
+    }
+
+    /// The file, to be written.
+    pub fn writer(&mut self) -> &mut dyn Write {
+        &mut self.file
+    }
+
+    /// It is complete: rename it.
+    ///
+    /// # Errors
+    /// If it cannot be.
+    pub fn put_in_place(self, path: &Path) -> Result<(), Failure> {
+        self.file.as_file().sync_all().map_err(|e| unwritten(path, &e))?;
+        self.file.persist(path).map_err(|e| unwritten(path, &e.error))?;
+        self.entry.keep();
+        Ok(())
+    }
+
+    /// It is complete: rename it, unless there is something in its place.
+    ///
+    /// # Errors
+    /// If there is, or it cannot be.
+    pub fn put_in_empty_place(self, path: &Path) -> Result<(), Failure> {
+        self.file.as_file().sync_all().map_err(|e| unwritten(path, &e))?;
+        self.file.persist_noclobber(path).map_err(|e| unwritten(path, &e.error))?;
+        self.entry.keep();
+        Ok(())
+    }
+}
+
+fn unwritten(path: &Path, e: &std::io::Error) -> Failure {
+    Failure::usage(match e.kind() {
+        std::io::ErrorKind::AlreadyExists => format!("{} exists already: choose another name for --out", path.display()),
+        _ => format!("{} cannot be written ({e}): give another place with --out", path.display()),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_stream_has_a_limit_and_a_file_may_be_longer() {
+        let input = Input::from_stream(&b"a text"[..]).unwrap();
+        assert_eq!(input.length, 6);
+        assert!(input.check(Way::Encrypt).is_ok());
+        assert!(input.check(Way::Decrypt).unwrap_err().error.contains("at least 28"));
+        let limit = IN_MEMORY + OVERHEAD;
+        assert!(Input::from_stream(std::io::repeat(0).take(limit)).is_ok());
+        let too_long = Input::from_stream(std::io::repeat(0).take(limit + 1)).err().unwrap();
+        assert!(too_long.error.contains("--in"), "{too_long}");
+        assert!(check_stdout(limit).is_ok() && check_stdout(limit + 1).is_err());
+    }
+
+    #[test]
+    fn what_is_not_finished_does_not_appear() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("out");
+        let cleanup = Cleanup::new();
+        let mut output = Output::beside(&path, 0o600, &cleanup).unwrap();
+        output.writer().write_all(b"half").unwrap();
+        drop(output);
+        assert_eq!(std::fs::read_dir(dir.path()).unwrap().count(), 0);
+
+        let mut output = Output::beside(&path, 0o600, &cleanup).unwrap();
+        output.writer().write_all(b"all").unwrap();
+        output.put_in_empty_place(&path).unwrap();
+        assert_eq!(std::fs::read(&path).unwrap(), b"all");
+        assert_eq!(std::fs::metadata(&path).unwrap().permissions().mode() & 0o777, 0o600);
+        let second = Output::beside(&path, 0o600, &cleanup).unwrap().put_in_empty_place(&path);
+        assert!(second.unwrap_err().error.contains("exists already"));
+        assert_eq!(std::fs::read_dir(dir.path()).unwrap().count(), 1);
+        assert!(Output::beside(dir.path(), 0o600, &cleanup).is_err());
+    }
+}
