@@ -28,7 +28,7 @@ pub use abort::{Abort, Failure, Refusal};
 pub use check::Check;
 pub use divisi_net::{PartyId, Step, step};
 pub use meter::{Counts, Meter, PhaseCounts};
-pub use pending::{Debt, Pending, Settle, Verified, settle};
+pub use pending::{Debt, Pending, Verified, settle};
 pub use plain::{Plain, PlainBlock, PlainByte};
 pub use prg::Prg;
 pub use session::{Parameters, Session, SessionId};

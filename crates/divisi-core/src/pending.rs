@@ -8,10 +8,22 @@ use crate::Abort;
 
 /// What is owed for a value before it may leave: products to verify, openings to compare.
 ///
-/// Only an engine can make one, so that a value cannot be declared free of debt from outside.
+/// A debt names its payer, so that nobody else can declare it paid; only an engine can make one.
 pub trait Debt {
+    /// The engine that can pay.
+    type Payer;
+
     /// Owe for both.
     fn take_over(&mut self, other: Self);
+
+    /// Become part of what the payer owes: it continues with the value.
+    fn hand_over(self, payer: &mut Self::Payer);
+
+    /// Verify all that is owed.
+    ///
+    /// # Errors
+    /// The abort with which the verification ended the session.
+    fn pay(self, payer: &mut Self::Payer) -> Result<(), Abort>;
 }
 
 /// A value and what is owed for it.
@@ -28,8 +40,8 @@ impl<T, D: Debt> Pending<T, D> {
     }
 
     /// The value, to continue computing with it in an engine that takes its debt over.
-    pub fn resume<E: Settle<Debt = D>>(self, engine: &mut E) -> T {
-        engine.owe(self.debt);
+    pub fn resume(self, engine: &mut D::Payer) -> T {
+        self.debt.hand_over(engine);
         self.value
     }
 
@@ -76,26 +88,11 @@ impl<T> Verified<Option<T>> {
     }
 }
 
-/// An engine that can discharge its debts.
-pub trait Settle {
-    /// What its values owe.
-    type Debt: Debt;
-
-    /// Take over what is owed for a value that the engine continues with.
-    fn owe(&mut self, debt: Self::Debt);
-
-    /// Verify all that is owed; on success nothing is owed any more.
-    ///
-    /// # Errors
-    /// The abort with which the verification ended the session.
-    fn discharge(&mut self, debt: Self::Debt) -> Result<(), Abort>;
-}
-
 /// Verify what is owed for a value, and give the value that may leave.
 ///
 /// # Errors
 /// The abort with which the verification ended the session.
-pub fn settle<T, E: Settle>(engine: &mut E, pending: Pending<T, E::Debt>) -> Result<Verified<T>, Abort> {
-    engine.discharge(pending.debt)?;
+pub fn settle<T, D: Debt>(engine: &mut D::Payer, pending: Pending<T, D>) -> Result<Verified<T>, Abort> {
+    pending.debt.pay(engine)?;
     Ok(Verified(pending.value))
 }

@@ -1,7 +1,7 @@
 //! The pseudo-random generator behind every correlated random value: AES-128 in counter mode.
 //!
 //! Computational security 128 bits (keys) with a 128-bit counter that starts at zero and never repeats: a stream belongs
-//! to one key, and a key to one purpose of one strand of one session ([`crate::Session::key`]).
+//! to one key, and a key to one purpose of one strand of one session ([`crate::Session::prg`]).
 
 use aes::cipher::{BlockCipherEncrypt, KeyInit};
 use aes::{Aes128Enc, Block};

@@ -72,6 +72,8 @@ pub(crate) fn exchange(rep: &mut Rep3, mine: [u8; 5]) -> Result<[[u8; 5]; 3], St
     for peer in session.peers() {
         session.recv(STATUS, peer, &mut all[peer.index()])?;
     }
+    // who tells the two others different things makes their views differ: an abort at the next barrier
+    rep.trio().absorb("status", &all.concat());
     Ok(all)
 }
 

@@ -1,6 +1,7 @@
 //! How a client's request ends before its time, in the words that the command line and its JSON use.
 
 use divisi_core::{Abort, PartyId, Refusal, Step};
+use divisi_net::Fault;
 use divisi_store::StoreError;
 use serde::{Deserialize, Serialize};
 use std::fmt;
@@ -110,7 +111,8 @@ impl From<&Abort> for Failed {
             peer: abort.peer().map_or(0, PartyId::number),
             step: abort.step().name.into(),
             message: abort.to_string(),
-            hearsay: false,
+            // who only heard that the session ended does not know why
+            hearsay: matches!(abort, Abort::Network(Fault::Aborted { .. } | Fault::Poisoned { .. })),
         }
     }
 }

@@ -47,7 +47,7 @@ impl GcmKey {
     /// # Errors
     /// Whatever ends the session.
     pub fn prepare(rep: &mut Rep3, size: KeySize, part: &Part) -> Result<GcmKey, Abort> {
-        if part.first.len() != size.bytes() {
+        if part.first.len() != size.bytes() || part.second.len() != size.bytes() {
             return Err(rep.trio().session().misuse(ORDER, "a key of another length than its type says"));
         }
         let key = key_bytes(rep, part)?;
@@ -79,7 +79,7 @@ impl GcmKey {
 /// The bytes of a key as secrets of one lane each.
 fn key_bytes(rep: &mut Rep3, part: &Part) -> Result<Vec<Byte>, Abort> {
     let one = |i: usize| Part { first: vec![part.first[i]], second: vec![part.second[i]] };
-    (0..part.first.len().min(part.second.len())).map(|i| rep.trio().input(&one(i))).collect()
+    (0..part.first.len()).map(|i| rep.trio().input(&one(i))).collect()
 }
 
 /// Settle what was computed, whether there were products in it or not: that is public.
@@ -219,6 +219,9 @@ impl Sealing {
 /// One message being decrypted.
 pub struct Opening {
     stream: Stream,
+    /// What the first reading was, chunk by chunk: the second must be the same.
+    first_reading: Vec<[u8; 32]>,
+    first: Stream,
     hash: Option<gcm::Hash<Block>>,
     tag: (gcm::TagLength, u128),
     valid: bool,
@@ -241,16 +244,20 @@ impl Opening {
         let size = gcm::TagLength::from_bits(8 * tag.len()).map_err(|_| unsupported.clone())?;
         let tag = (size, size.element(tag).ok_or(unsupported)?);
         let hash = Some(begin(rep, key, aad, length)?);
-        Ok(Opening { stream: Stream::new(&iv, length), hash, tag, valid: false })
+        let (stream, first) = (Stream::new(&iv, length), Stream::new(&iv, length));
+        Ok(Opening { stream, first_reading: Vec::new(), first, hash, tag, valid: false })
     }
 
-    /// The next bytes of the ciphertext, first reading: they go into the tag.
+    /// The next chunk of the ciphertext, first reading: it goes into the tag.
     ///
     /// # Errors
     /// Whatever ends the session; [`Abort::Misuse`] after [`Opening::verify`].
     pub fn absorb(&mut self, rep: &mut Rep3, key: &GcmKey, ciphertext: &[u8]) -> Result<(), Abort> {
         let late = Abort::Misuse { step: ORDER, what: "the tag was compared already" };
-        self.hash.as_mut().ok_or(late)?.text(rep, key.ready()?, ciphertext)
+        let hash = self.hash.as_mut().ok_or(late)?;
+        self.first.next(ciphertext.len())?;
+        self.first_reading.push(*blake3::hash(ciphertext).as_bytes());
+        hash.text(rep, key.ready()?, ciphertext)
     }
 
     /// Compare the tag, inside: true if it is right. All three get the same answer.
@@ -283,6 +290,10 @@ impl Opening {
             let what = "a text whose tag was not found right";
             return Err(Abort::Misuse { step: ORDER, what }); // [M0.7, A23]
         }
+        let place = (self.stream.done / CHUNK as u64) as usize;
+        if self.first_reading.get(place) != Some(blake3::hash(ciphertext).as_bytes()) {
+            return Err(Abort::Misuse { step: ORDER, what: "a second reading that is not the first" });
+        }
         let first = self.stream.next(ciphertext.len())?;
         let (mut text, _) =
             text_stream(rep, key.round_keys.get(), &self.stream.j0, first, ciphertext.len(), false)?;
@@ -293,7 +304,7 @@ impl Opening {
             }
         }
         let verified = close(rep, text)?;
-        Ok(rep.trio().answer_text(context, &verified, ciphertext.len()))
+        rep.trio().answer_text(context, &verified, ciphertext.len())
     }
 }
 
@@ -341,7 +352,7 @@ pub(crate) fn tags_match(
 }
 
 /// Zero the bytes of each lane that lie beyond its tag.
-fn truncate(rep: &mut Rep3, tags: Block, received: &[(gcm::TagLength, u128)]) -> Result<Block, Abort> {
+pub(crate) fn truncate(rep: &mut Rep3, tags: Block, received: &[(gcm::TagLength, u128)]) -> Result<Block, Abort> {
     if received.iter().all(|(length, _)| length.bytes() == TAG) {
         return Ok(tags);
     }

@@ -2,7 +2,7 @@
 //!
 //! Adversary, openings and their order as in [`crate::gcm`]; a message whose tag is wrong has nothing of it opened.
 
-use crate::gcm::{Block, close, columns, interleave, lanes_at, tags_match};
+use crate::gcm::{Block, close, columns, interleave, lanes_at, tags_match, truncate};
 use divisi_core::{Abort, Blocks, Bytes, Convert, Lanes, Step, step};
 use divisi_rep3::deal::Part;
 use divisi_rep3::{Byte, Rep3};
@@ -73,7 +73,7 @@ struct Place {
 /// # Errors
 /// Whatever ends the session; [`Abort::Misuse`] for a key of another length, a message that GCM has no room for, no jobs.
 pub fn many(rep: &mut Rep3, size: KeySize, jobs: &[Job]) -> Result<Vec<Outcome>, Abort> {
-    if jobs.is_empty() || jobs.iter().any(|job| job.key.first.len() != size.bytes()) {
+    if jobs.is_empty() || jobs.iter().any(|job| [&job.key.first, &job.key.second].iter().any(|c| c.len() != size.bytes())) {
         return Err(rep.trio().session().misuse(MANY, "no jobs, or keys of different sizes"));
     }
     // the keys, a lane each, and their schedules
@@ -137,6 +137,9 @@ pub fn many(rep: &mut Rep3, size: KeySize, jobs: &[Job]) -> Result<Vec<Outcome>,
     let all = rep.join(&tags.iter().collect::<Vec<&Block>>());
     if !sealed.is_empty() {
         let mine = all.gather(&sealed).ok_or_else(|| misfit.clone())?;
+        // of a short tag, nothing beyond it
+        let short: Vec<_> = sealed.iter().map(|k| (jobs[*k].tag_length, 0)).collect();
+        let mine = truncate(rep, mine, &short)?;
         let bytes: [Byte; 16] = rep.convert(mine)?;
         let verified = close(rep, bytes.to_vec())?;
         let opened = rep.trio().open(&verified)?;

@@ -8,13 +8,14 @@ use crate::share::{Byte, Rep, constant_component};
 use crate::verify::{Dot, Products};
 use crate::{Trio, multiply};
 use divisi_core::{
-    Abort, Blocks, Bytes, Check, Convert, Direction, Lanes, Matrix, Pending, Settle, Step, step,
+    Abort, Blocks, Bytes, Check, Convert, Direction, Lanes, Debt, Matrix, Pending, Step, step,
 };
 use divisi_field::kernel::{Task, run};
 use divisi_field::plane::LANES;
 use divisi_field::{BigField, Field, Gf128, Plane, Word, gf8};
 use std::fmt;
 use std::str::FromStr;
+use zeroize::Zeroizing;
 
 /// Against whom a computation is secure.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -60,6 +61,8 @@ pub struct Rep3 {
     protocol: Protocol,
     security: Security,
     owed: Products,
+    /// How many computations were closed and not settled: what is linear in their values is not verified.
+    unsettled: u64,
 }
 
 const LANES_DIFFER: Step = step!("lanes");
@@ -70,28 +73,32 @@ const DOWNGRADE: Step = step!("discharge");
 impl Rep3 {
     /// An engine with an empty ledger.
     pub fn new(trio: Trio, protocol: Protocol, security: Security) -> Self {
-        Rep3 { trio, protocol, security, owed: Products::none(security == Security::SemiHonest) }
+        Rep3 { trio, protocol, security, owed: Products::none(security == Security::SemiHonest), unsettled: 0 }
     }
 
     /// End a computation: its outputs, with all that is owed for them. What else was computed must not be used again: its
     /// debt goes with these outputs.
     pub fn close<T>(&mut self, out: T) -> Pending<T, Products> {
-        let none = Products::none(self.owed.semi_honest);
-        Pending::owing(out, std::mem::replace(&mut self.owed, none))
+        self.unsettled += 1;
+        let none = Products::none(self.security == Security::SemiHonest);
+        let mut owed = std::mem::replace(&mut self.owed, none);
+        owed.compared_in(&self.trio);
+        Pending::owing(out, owed)
     }
 
-    /// End a computation that was linear in verified values: nothing is owed for it.
+    /// End a computation that was linear in verified values: no product is owed for it.
     ///
     /// # Errors
-    /// [`Abort::Misuse`] if a product was made since the last close: it would go unverified [A11].
+    /// [`Abort::Misuse`] if a product was made since the last close, or what was closed is not settled: it would go unverified
+    /// [A11].
     pub fn close_linear<T>(&mut self, out: T) -> Result<Pending<T, Products>, Abort> {
-        if self.owes() {
-            return Err(self
-                .trio
-                .session
-                .misuse(LINEAR, "products were made: close them with what they made"));
+        if self.owes() || self.unsettled > 0 {
+            return Err(self.trio.session.misuse(LINEAR, "products were made: close and settle them first"));
         }
-        Ok(Pending::owing(out, Products { linear: true, ..Products::none(self.owed.semi_honest) }))
+        self.unsettled += 1;
+        let mut owed = Products { linear: true, ..Products::none(self.security == Security::SemiHonest) };
+        owed.compared_in(&self.trio);
+        Ok(Pending::owing(out, owed))
     }
 
     /// Whether products were made since the last close.
@@ -119,7 +126,7 @@ impl Rep3 {
 
     /// A fresh random byte in every lane, that nobody knows.
     pub fn random_bytes(&mut self, lanes: usize) -> Result<Byte, Abort> {
-        let (mut a, mut b) = (vec![0; lanes], vec![0; lanes]);
+        let (mut a, mut b) = (Zeroizing::new(vec![0; lanes]), Zeroizing::new(vec![0; lanes]));
         self.trio.streams.rand_bytes([&mut a, &mut b]);
         Byte::from_components([&a, &b])
     }
@@ -141,30 +148,40 @@ impl Rep3 {
         constant_component(self.trio.me())
     }
 
+    /// Whether products are recorded: not where the caller chose security against the curious only, by name.
+    fn records(&self) -> bool {
+        self.security == Security::Malicious
+    }
+
     /// Record inner products for the verification.
     fn owe_dots(&mut self, dots: impl Iterator<Item = Dot>) {
-        if !self.owed.semi_honest {
+        if self.records() {
             self.owed.dots.extend(dots);
         }
     }
 }
 
-impl Settle for Rep3 {
-    type Debt = Products;
+impl Debt for Products {
+    type Payer = Rep3;
 
-    fn owe(&mut self, debt: Products) {
-        divisi_core::Debt::take_over(&mut self.owed, debt);
+    fn take_over(&mut self, other: Self) {
+        self.add(other);
     }
 
-    fn discharge(&mut self, debt: Products) -> Result<(), Abort> {
-        if debt.semi_honest && self.security == Security::Malicious {
-            // a value of a semi-honest engine came in: nothing of it was recorded, so nothing could be verified
-            return Err(self
-                .trio
-                .session
-                .misuse(DOWNGRADE, "a semi-honest value in a computation with active security"));
+    fn hand_over(self, payer: &mut Rep3) {
+        payer.unsettled = payer.unsettled.saturating_sub(1);
+        payer.owed.add(self);
+    }
+
+    fn pay(self, payer: &mut Rep3) -> Result<(), Abort> {
+        if self.semi_honest != (payer.security == Security::SemiHonest) {
+            // of a value of a semi-honest engine nothing was recorded, so that nothing could be verified
+            let what = "values with and without active security in one computation";
+            return Err(payer.trio.session.misuse(DOWNGRADE, what));
         }
-        self.trio.verify(debt)
+        payer.trio.verify(self)?;
+        payer.unsettled = payer.unsettled.saturating_sub(1);
+        Ok(())
     }
 }
 
@@ -233,7 +250,7 @@ impl Bytes for Rep3 {
         let mut layer = Layer::new(x, d, self.trio.me());
         // [A23] the inverse S-box is owed like the S-box; the mutant forgets it
         let recorded =
-            !self.owed.semi_honest && !(d == Direction::Decrypt && self.trio.session.mutated(Check::A23));
+            self.records() && !(d == Direction::Decrypt && self.trio.session.mutated(Check::A23));
         if recorded && d == Direction::Decrypt {
             self.trio.session.observe(Check::A23);
         }
@@ -241,13 +258,13 @@ impl Bytes for Rep3 {
             Protocol::Gf8Circuit => {
                 let made = gf8_circuit::layer(&mut self.trio, &mut layer)?;
                 if recorded {
-                    self.owed.gf8.append(made);
+                    self.owed.gf8.0.push(made);
                 }
             }
             Protocol::Gf4Circuit => {
                 let made = gf4_circuit::layer(&mut self.trio, &mut layer)?;
                 if recorded {
-                    self.owed.gf4.append(made);
+                    self.owed.gf4.0.push(made);
                 }
             }
         }
@@ -393,10 +410,10 @@ impl Convert<[Byte; 16], Rep<Gf128>> for Rep3 {
             return Err(self.lanes_differ());
         }
         let side = |c: usize| {
-            let columns: Vec<Vec<u8>> = x
+            let columns: Vec<Zeroizing<Vec<u8>>> = x
                 .iter()
                 .map(|byte| {
-                    let mut bytes = Vec::with_capacity(lanes);
+                    let mut bytes = Zeroizing::new(Vec::with_capacity(lanes));
                     byte.component(c, &mut bytes);
                     bytes
                 })

@@ -2,8 +2,10 @@
 //!
 //! Adversary: one malicious server, or any number of malicious clients. Before an input is used, both holders of each secret
 //! component compare it by a digest under a key that only they hold, so that the third learns nothing from it; and all three
-//! compare a digest of everything public about it. A second round tells everybody the outcome, so that all go on or none: a
-//! difference is no abort, for it is the client's fault as likely as a server's. It ends that request and nothing else.
+//! compare a digest of everything public about it. A second round tells everybody the outcome, so that honest servers go on or
+//! refuse together: a difference is no abort, for it is the client's fault as likely as a server's. It ends that request and
+//! nothing else. What one honest server refuses, no other accepts; but a corrupt server can turn "agreed" into a refusal at
+//! one of them only. The outcome enters the view, so that this ends in an abort at the next barrier, before any output.
 
 use crate::Trio;
 use crate::deal::Part;
@@ -72,11 +74,11 @@ impl Trio {
                 };
             }
         }
-        self.share_verdict(verdict)
+        self.share_verdict(public, verdict)
     }
 
-    /// Round 2: everybody's verdict to everybody; the worst counts, the same at all.
-    fn share_verdict(&mut self, mine: Agreement) -> Result<Agreement, Abort> {
+    /// Round 2: everybody's verdict to everybody; the worst counts, and is compared at the next barrier.
+    fn share_verdict(&mut self, public: &[u8; 32], mine: Agreement) -> Result<Agreement, Abort> {
         let encoded = encode(mine);
         for peer in [self.prev, self.next] {
             self.session.send(VERDICT, peer, &encoded, 0)?;
@@ -87,12 +89,32 @@ impl Trio {
             self.session.recv(VERDICT, peer, &mut theirs)?;
             worst = worst.max(theirs);
         }
-        Ok(decode(worst))
+        self.absorb("verdict", &worst); // [A2]
+        let verdict = decode(worst);
+        if verdict == Agreement::Agreed {
+            self.absorb("agreed", public);
+        }
+        Ok(verdict)
     }
 
     fn input_digest(&self, peer: PartyId, component: &[u8]) -> [u8; 32] {
         let key = self.session.key(peer, "rep3 input");
         *blake3::keyed_hash(&key, component).as_bytes()
+    }
+
+    /// Our part of a fresh random string that nobody knows, to be kept: a new key. Each component is drawn from BLAKE3 under the
+    /// 256-bit key that its two holders share, so that a long key is as strong as it is long. Local.
+    pub fn random_part(&mut self, bytes: usize) -> Part {
+        self.kept += 1;
+        let draw = |peer: PartyId| {
+            let mut hasher = blake3::Hasher::new_keyed(&self.session.key(peer, "rep3 kept"));
+            hasher.update(&self.kept.to_le_bytes());
+            let mut component = vec![0; bytes];
+            hasher.finalize_xof().fill(&mut component);
+            zeroize::Zeroize::zeroize(&mut hasher);
+            component
+        };
+        Part { first: draw(self.prev), second: draw(self.next) }
     }
 
     /// A part whose holders agreed, as a value: a byte a lane.

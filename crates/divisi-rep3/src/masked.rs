@@ -12,7 +12,7 @@ use crate::open::component_digest;
 use crate::share::Byte;
 use crate::{Rep3, Trio};
 use divisi_core::{Abort, Bytes, Check, PartyId, Step, Verified, step};
-use subtle::ConstantTimeEq;
+use zeroize::Zeroizing;
 
 const TO: Step = step!("open_to.component");
 const DIGEST: Step = step!("open_to.digest");
@@ -26,8 +26,16 @@ impl Trio {
     ///
     /// # Errors
     /// At the receiver, [`Abort::CheckFailed`] with A1 if the holders of its missing component disagree.
-    pub fn open_to(&mut self, to: PartyId, x: &Verified<Byte>) -> Result<Option<Vec<u8>>, Abort> {
-        let (mut first, mut second) = (Vec::new(), Vec::new());
+    pub fn open_to(
+        &mut self,
+        to: PartyId,
+        x: &Verified<Byte>,
+    ) -> Result<Option<Zeroizing<Vec<u8>>>, Abort> {
+        if to.index() >= 3 {
+            return Err(self.session.misuse(TO, "an opening to a party that is not there"));
+        }
+        self.demand_compared(TO)?;
+        let (mut first, mut second) = (Zeroizing::new(Vec::new()), Zeroizing::new(Vec::new()));
         x.get().component(0, &mut first);
         x.get().component(1, &mut second);
         let id = self.session.id();
@@ -39,13 +47,13 @@ impl Trio {
             self.session.send(DIGEST, to, &component_digest(id.as_bytes(), &second), 0)?;
             return Ok(None);
         }
-        let mut missing = vec![0; first.len()];
+        let mut missing = Zeroizing::new(vec![0; first.len()]);
         let mut theirs = [0; 32];
         self.session.recv(TO, self.prev, &mut missing)?;
         self.session.recv(DIGEST, self.next, &mut theirs)?;
-        let same = component_digest(id.as_bytes(), &missing).ct_eq(&theirs);
-        self.session.require(Check::A1, TO, same.into(), None)?; // [A1]
-        for ((x, y), z) in first.iter_mut().zip(second).zip(missing) {
+        let same = self.session.same_digest(&component_digest(id.as_bytes(), &missing), &theirs);
+        self.session.require(Check::A1, TO, same, None)?; // [A1]
+        for ((x, y), z) in first.iter_mut().zip(second.iter()).zip(missing.iter()) {
             *x ^= y ^ z;
         }
         self.session.meter().opened(first.len() as u64);
@@ -108,7 +116,7 @@ mod tests {
             })
             .unwrap();
             for (party, learnt) in PartyId::all(3).zip(learnt) {
-                assert_eq!(learnt, (party == to).then(x));
+                assert_eq!(learnt.map(|x| x.to_vec()), (party == to).then(x));
             }
         }
     }

@@ -12,7 +12,7 @@ use crate::verify::RHO;
 use crate::wire;
 use divisi_core::{Abort, Check, Step, Verified, step};
 use divisi_field::Field;
-use zeroize::Zeroizing;
+use zeroize::{Zeroize, Zeroizing};
 
 const BYTES: Step = step!("open.bytes");
 const DIGEST: Step = step!("open.digest");
@@ -25,6 +25,12 @@ pub struct Answer {
     pub component: Vec<u8>,
     /// The digest of our second.
     pub digest: [u8; 32],
+}
+
+impl Drop for Answer {
+    fn drop(&mut self) {
+        self.component.zeroize();
+    }
 }
 
 /// The digest of a component, bound to what is answered.
@@ -41,12 +47,13 @@ impl Trio {
     /// # Errors
     /// [`Abort::CheckFailed`] with A1 if the holders of a component disagree.
     pub fn open(&mut self, x: &Verified<Vec<Byte>>) -> Result<Vec<Vec<u8>>, Abort> {
+        self.demand_compared(BYTES)?;
         let [mut sum, second] = components(x.get());
         let missing = self.missing_component(BYTES, &sum, &second, sum.len() as u64 * 8)?;
-        for ((x, y), z) in sum.iter_mut().zip(&second).zip(&missing) {
+        for ((x, y), z) in sum.iter_mut().zip(second.iter()).zip(&missing) {
             *x ^= y ^ z;
         }
-        self.absorb("open", &sum);
+        self.note("open", &sum);
         self.session.meter().opened(sum.len() as u64);
         let mut rest = sum.as_slice();
         let mut values = Vec::with_capacity(x.get().len());
@@ -59,17 +66,28 @@ impl Trio {
     }
 
     /// Open values to a client: what we send it, value after value.
-    pub fn answer(&mut self, context: &[u8], x: &Verified<Vec<Byte>>) -> Answer {
+    ///
+    /// # Errors
+    /// [`Abort::Misuse`] if something was opened that no barrier has compared.
+    pub fn answer(&mut self, context: &[u8], x: &Verified<Vec<Byte>>) -> Result<Answer, Abort> {
         self.answer_components(context, components(x.get()))
     }
 
     /// Open a text of `bytes` bytes to a client: what we send it. The text's byte `j` is lane `j / n` of value `j mod n`, of
     /// `n` values.
-    pub fn answer_text(&mut self, context: &[u8], columns: &Verified<Vec<Byte>>, bytes: usize) -> Answer {
+    ///
+    /// # Errors
+    /// As [`Trio::answer`].
+    pub fn answer_text(
+        &mut self,
+        context: &[u8],
+        columns: &Verified<Vec<Byte>>,
+        bytes: usize,
+    ) -> Result<Answer, Abort> {
         let columns = columns.get();
         let n = columns.len().max(1);
         let interleaved = [0, 1].map(|c| {
-            let mut text = vec![0; bytes];
+            let mut text = Zeroizing::new(vec![0; bytes]);
             for (i, column) in columns.iter().enumerate() {
                 let mut values = Zeroizing::new(Vec::with_capacity(column.lanes));
                 column.component(c, &mut values);
@@ -80,9 +98,14 @@ impl Trio {
         self.answer_components(context, interleaved)
     }
 
-    fn answer_components(&mut self, context: &[u8], [component, second]: [Vec<u8>; 2]) -> Answer {
+    fn answer_components(
+        &mut self,
+        context: &[u8],
+        [mut component, second]: [Zeroizing<Vec<u8>>; 2],
+    ) -> Result<Answer, Abort> {
+        self.demand_compared(BYTES)?;
         self.session.meter().opened(component.len() as u64);
-        Answer { digest: component_digest(context, &second), component }
+        Ok(Answer { digest: component_digest(context, &second), component: std::mem::take(&mut *component) })
     }
 
     /// Reconst of field elements inside a verification, compared at once. The values are masked, by a fresh random value or
@@ -94,7 +117,7 @@ impl Trio {
             return Err(self.session.misuse(step, "a component that is no field element"));
         };
         let value: Vec<F> = (0..x.len()).map(|i| x.a[i] + x.b[i] + missing[i]).collect();
-        self.absorb("reconst", &wire::write_elements(&value));
+        self.note("reconst", &wire::write_elements(&value));
         Ok(value)
     }
 
@@ -125,9 +148,9 @@ impl Trio {
 }
 
 /// Our two components of all values, one after the other.
-fn components(x: &[Byte]) -> [Vec<u8>; 2] {
+fn components(x: &[Byte]) -> [Zeroizing<Vec<u8>>; 2] {
     [0, 1].map(|c| {
-        let mut out = Vec::new();
+        let mut out = Zeroizing::new(Vec::with_capacity(x.iter().map(|byte| byte.lanes).sum()));
         x.iter().for_each(|byte| byte.component(c, &mut out));
         out
     })

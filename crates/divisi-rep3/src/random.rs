@@ -116,9 +116,9 @@ impl Coin {
         self.0
     }
 
-    /// A uniform field element, as close as 128 bits allow.
+    /// A uniform field element: the coin's own bits.
     pub(crate) fn element<F: BigField>(&self) -> F {
-        uniform(&mut self.expand())
+        F::from_uniform(self.0)
     }
 
     /// As many uniform elements as are asked for: AES-128 in counter mode under the coin.
@@ -152,7 +152,10 @@ impl Trio {
     ///
     /// # Errors
     /// [`Abort::CheckFailed`] with A4 if the two holders of a component do not send the same.
-    pub fn coin(&mut self, _after: &Fixed) -> Result<Coin, Abort> {
+    pub fn coin(&mut self, after: &Fixed) -> Result<Coin, Abort> {
+        if after.0 != self.barriers || self.uncompared {
+            return Err(self.session.misuse(SHARE, "a coin after something that no barrier has fixed"));
+        }
         if self.session.mutated(Check::M0_2) {
             // the mutant hashes its own view: whoever has the same view knows the coin before it is tossed
             self.view.update(b"coin");

@@ -19,6 +19,12 @@ pub struct Trio {
     pub(crate) streams: Streams,
     /// The digest of everything that was opened since the last barrier, and of every barrier before it [A2].
     pub(crate) view: blake3::Hasher,
+    /// Whether the view holds something that no barrier has compared yet.
+    pub(crate) uncompared: bool,
+    /// How many barriers there were.
+    pub(crate) barriers: u64,
+    /// How many strings were drawn to be kept.
+    pub(crate) kept: u64,
     /// How many openings the view holds.
     pub(crate) openings: u64,
     /// Scratch for messages, kept from step to step.
@@ -51,6 +57,9 @@ impl Trio {
             prev,
             streams,
             view,
+            uncompared: false,
+            barriers: 0,
+            kept: 0,
             openings: 0,
             wire: Zeroizing::new(Vec::new()),
             scratch: Scratch::default(),
@@ -70,9 +79,13 @@ impl Trio {
         &mut self.session
     }
 
-    /// The session again, for another engine.
+    /// The session again, for another engine. What was opened and not compared would be forgotten, so the session ends if
+    /// anything was.
     #[must_use]
     pub fn into_session(self) -> Session {
+        if self.uncompared {
+            let _ = self.session.misuse(TRIO, "openings that no barrier compared");
+        }
         self.session
     }
 }

@@ -7,14 +7,21 @@
 use crate::Trio;
 use divisi_core::{Abort, Check, Step, step};
 
-/// The proof that at some moment all views agreed. A coin demands it.
-pub struct Fixed(());
+/// The proof that all views agreed, at the latest barrier. A coin demands it.
+pub struct Fixed(pub(crate) u64);
 
 const BARRIER: Step = step!("barrier");
 
 impl Trio {
-    /// Take a public value into the view: something opened, or a public input that all must share.
+    /// Take a public value into the view that nobody compared yet: something opened, or said to all. No output leaves before
+    /// the next barrier.
     pub fn absorb(&mut self, what: &str, value: &[u8]) {
+        self.uncompared = true;
+        self.note(what, value);
+    }
+
+    /// Take a value into the view that was compared at once.
+    pub(crate) fn note(&mut self, what: &str, value: &[u8]) {
         self.openings += 1;
         if self.session.mutated(Check::A2) {
             return; // the mutant forgets what it opened
@@ -36,6 +43,16 @@ impl Trio {
         if !self.session.mutated(Check::A8) {
             self.session.compare(Check::A2, BARRIER, &digest)?;
         }
-        Ok(Fixed(()))
+        self.uncompared = false;
+        self.barriers += 1;
+        Ok(Fixed(self.barriers))
+    }
+
+    /// An output is about to leave: everything that was opened before must have been compared.
+    pub(crate) fn demand_compared(&self, step: Step) -> Result<(), Abort> {
+        if self.uncompared {
+            return Err(self.session.misuse(step, "an output before a barrier compared what was opened"));
+        }
+        Ok(())
     }
 }

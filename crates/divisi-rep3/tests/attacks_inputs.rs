@@ -214,7 +214,7 @@ fn semi_honest_values_are_not_settled_with_active_security() {
     assert!(results.iter().any(|r| matches!(r, Err(Abort::Misuse { .. }))));
 }
 
-/// What is owed cannot be forgotten on the way: neither by resuming outside an engine nor by taking the engine apart.
+/// What is owed cannot be forgotten on the way: neither by resuming nor by taking the engine apart.
 #[test]
 fn debts_cannot_be_forgotten() {
     fn owing(trio: Trio) -> Result<(Rep3, Vec<Byte>), Abort> {
@@ -235,7 +235,7 @@ fn debts_cannot_be_forgotten() {
     let resumed = Stage::default().act(|trio| {
         let (mut e, x) = owing(trio)?;
         let pending = e.close(x);
-        let x = pending.resume(e.trio());
+        let x = pending.resume(&mut e);
         settled_linear(&mut e, x)
     });
     let apart = Stage::default().act(|trio| {
@@ -250,6 +250,69 @@ fn debts_cannot_be_forgotten() {
     });
     for results in [linear, resumed, apart, nothing] {
         assert!(results.iter().all(Result::is_err), "{results:?}");
+    }
+}
+
+/// A masked opening is compared before anything that rests on it leaves, even where nothing is multiplied: else whoever shows one
+/// of the others `c + d` could shift what is computed from it, and cover that up at the next opening.
+#[test]
+fn a_split_masked_opening_shifts_nothing() {
+    const MASKED: &str = "divisi_rep3::masked/open_masked";
+    const OPENED: &str = "divisi_rep3::open/open.bytes";
+    for liar in [1, 2, 3].map(party) {
+        let dealt = parts(b"what stays as it is");
+        let stage = Stage::default();
+        // towards the next a false component, and the same error once more where it would have to be covered up
+        let ids = [MASKED, OPENED].map(|step| divisi_core::Step::new(step).id);
+        stage.hand(liar, liar.next(3), move |mut frame| {
+            if ids.contains(&frame.step) {
+                frame.body[0] ^= 1;
+            }
+            vec![frame]
+        });
+        let results = stage.act(|mut trio| {
+            let part = &dealt[trio.me().index()];
+            let x = trio.input(part)?;
+            let mut e = engine(trio);
+            let mask = e.mask(19)?;
+            let (c, mut r) = e.open_masked(&x, mask)?;
+            e.add_public(&mut r, &c)?;
+            let pending = e.close_linear(vec![r])?;
+            let verified = settle(&mut e, pending)?;
+            Ok(e.trio().open(&verified)?.concat())
+        });
+        for (p, result) in PartyId::all(3).zip(&results).filter(|(p, _)| *p != liar) {
+            assert!(result.is_err(), "{p}: {result:?}");
+        }
+        assert!(results.iter().any(|r| failed_check(r) == Some(Check::A2)), "{results:?}");
+    }
+}
+
+/// An opening to one party: whatever a liar sends it, it has the right value or aborts, and the others learn nothing.
+#[test]
+fn an_opening_to_one_party_is_right_or_none() {
+    let secret = b"for one pair of eyes";
+    for to in [1, 2, 3].map(party) {
+        for (liar, step) in
+            [(to.prev(3), "divisi_rep3::masked/open_to.component"), (to.next(3), "divisi_rep3::masked/open_to.digest")]
+        {
+            for byte in [0, 7, 19] {
+                let dealt = parts(secret);
+                let stage = Stage::default();
+                stage.change(liar, to, step, 0, move |body| body[byte] ^= 0x80);
+                let results = stage.act(|mut trio| {
+                    let part = &dealt[trio.me().index()];
+                    let x = trio.input(part)?;
+                    let mut e = engine(trio);
+                    let pending = e.close_linear(x)?;
+                    let verified = settle(&mut e, pending)?;
+                    e.trio().open_to(to, &verified)
+                });
+                assert_eq!(failed_check(&results[to.index()]), Some(Check::A1));
+                let others = PartyId::all(3).filter(|p| *p != to);
+                assert!(others.into_iter().all(|p| results[p.index()] == Ok(None)));
+            }
+        }
     }
 }
 

@@ -5,7 +5,7 @@
 //! `cargo test -p divisi-rep3 --test sweep -- --ignored` runs all.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
-use divisi_core::{Abort, Blocks, Check, Convert, Parameters, PartyId, settle};
+use divisi_core::{Abort, Blocks, Bytes, Check, Convert, Parameters, PartyId, settle};
 use divisi_field::Gf128;
 use divisi_rep3::adversary::operators::{Operator, Position, place};
 use divisi_rep3::adversary::stage::{LIMIT, Stage, Way, links, many};
@@ -58,10 +58,14 @@ fn play(mut trio: Trio, protocol: Protocol, part: &Part, tag: u128) -> Result<En
     aes::decrypt(&mut e, &round_keys, &mut back)?;
     let blocks = e.convert(cipher.clone())?;
     let products = e.multiply(&blocks, &plain)?;
+    // a masked opening: back to where it came from, through what is public
+    let mask = e.mask(LANES)?;
+    let (c, mut unmasked) = e.open_masked(&cipher[0], mask)?;
+    e.add_public(&mut unmasked, &c)?;
     let mut sum = e.dot(&[(&blocks, &products)])?;
     let as_bytes: [Byte; 16] = e.convert(products)?;
     let tag_bytes: [Byte; 16] = e.convert(sum.clone())?;
-    let out = (cipher.to_vec(), [back, as_bytes, tag_bytes].concat());
+    let out = (cipher.to_vec(), [&back[..], &as_bytes, &tag_bytes, &[unmasked]].concat());
     let pending = e.close((out, sum));
     let (out, settled) = settle(&mut e, pending)?.split();
     sum = settled.into_inner();
@@ -76,7 +80,7 @@ fn play(mut trio: Trio, protocol: Protocol, part: &Part, tag: u128) -> Result<En
     let pending = e.close(masked.to_vec());
     let masked = settle(&mut e, pending)?;
     let valid = e.trio().open(&masked)?.iter().flatten().all(|byte| *byte == 0);
-    let answer = e.trio().answer(CONTEXT, &cipher);
+    let answer = e.trio().answer(CONTEXT, &cipher)?;
     Ok(End::Done { opened, valid, answer })
 }
 
@@ -118,6 +122,7 @@ fn honest(protocol: Protocol, key: u8) -> Honest {
     let opened = ends[0].0.clone();
     // the plaintext comes back, and under the key of FIPS 197 the first block is the standard's
     assert_eq!(opened[16..32].concat(), input(key)[16..]);
+    assert_eq!(opened[64], opened[0]);
     if key == 0 {
         assert_eq!((opened[0][0], opened[15][0]), (0x69, 0x5a));
     }

@@ -70,9 +70,9 @@ impl Input {
     /// Open it, and read standard input to its end.
     ///
     /// # Errors
-    /// If it cannot be read, or is too long for memory.
-    pub fn open(source: &Source) -> Result<Input, Failure> {
-        match source {
+    /// If it cannot be read, is too long for memory, or too short to be decrypted.
+    pub fn open(source: &Source, way: Way) -> Result<Input, Failure> {
+        let input = match source {
             Source::File(path) => {
                 let unread = |e: std::io::Error| {
                     Failure::usage(format!("the input {} cannot be read ({e}): give a file with --in", path.display()))
@@ -82,10 +82,12 @@ impl Input {
                 if !meta.is_file() {
                     return Err(unread(std::io::Error::other("it is no file")));
                 }
-                Ok(Input { length: meta.len(), reader: Reader::File(file) })
+                Input { length: meta.len(), reader: Reader::File(file) }
             }
-            Source::Stdin => Self::from_stream(std::io::stdin().lock()),
-        }
+            Source::Stdin => Self::from_stream(std::io::stdin().lock())?,
+        };
+        input.check(way)?;
+        Ok(input)
     }
 
     /// Read a stream to its end.
@@ -128,7 +130,6 @@ pub fn transform(
     cleanup: &Cleanup,
     progress: &mut dyn FnMut(u64),
 ) -> Result<Done, Failure> {
-    input.check(way)?;
     let (length, start) = (input.length, Instant::now());
     let mut run = |output: &mut dyn Write| -> Result<(), Failure> {
         let done = match (&mut input.reader, way) {

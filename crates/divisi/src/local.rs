@@ -52,8 +52,8 @@ impl Room {
     /// # Errors
     /// If no directory can be made.
     pub fn new(cleanup: &Cleanup) -> Result<Self, Failure> {
-        // The system's call makes it with mode 0700.
-        let dir = tempfile::Builder::new().prefix("divisi-").tempdir().map_err(|e| {
+        let mode = std::os::unix::fs::PermissionsExt::from_mode(0o700);
+        let dir = tempfile::Builder::new().prefix("divisi-").permissions(mode).tempdir().map_err(|e| {
             Failure::usage(format!(
                 "no directory can be made in {} ({e}): set TMPDIR to one that you can write",
                 std::env::temp_dir().display()
@@ -82,11 +82,12 @@ impl Room {
     }
 }
 
-/// What went wrong at parties: whose output ended, and who said what.
+/// What went wrong at parties: whose output ended, who said what, and who said nothing when the others did.
 #[derive(Default)]
 struct Wrong {
     ended: Vec<PartyId>,
     said: Vec<(PartyId, Failure)>,
+    silent: Vec<PartyId>,
 }
 
 impl Wrong {
@@ -266,6 +267,8 @@ impl Processes {
             }
         }
         if wrong.is_something() {
+            let missing = PartyId::all(frames.len()).zip(&frames).filter(|(_, frame)| frame.is_none());
+            wrong.silent = missing.map(|(party, _)| party).filter(|party| !wrong.ended.contains(party)).collect();
             return Err(self.blame(wrong, step));
         }
         Ok(frames.into_iter().flatten().collect())
@@ -273,7 +276,7 @@ impl Processes {
 
     /// A party is gone. What the others say about it, if they say something soon, is more than its silence.
     fn ended(&mut self, party: PartyId, step: &str) -> Failure {
-        let mut wrong = Wrong { ended: vec![party], said: Vec::new() };
+        let mut wrong = Wrong { ended: vec![party], ..Wrong::default() };
         let soon = Instant::now() + LISTEN;
         while let Ok((other, arrival)) =
             self.arrivals.recv_timeout(soon.saturating_duration_since(Instant::now()))
@@ -285,17 +288,26 @@ impl Processes {
         self.blame(wrong, step)
     }
 
-    /// The one failure to tell: a process that ended without a word; else the report that names who has not reported; else
-    /// the report of who is named.
+    /// The one failure to tell: a process that ended without a word; else the one that is there and says nothing, for who
+    /// runs and is well says soon that a session ended; else the report that names who has not reported one; else the report
+    /// of who is named.
     fn blame(&mut self, wrong: Wrong, step: &str) -> Failure {
         let reported = |party: PartyId| wrong.said.iter().any(|(by, _)| *by == party);
         let named = |failure: &Failure| failure.peer.and_then(PartyId::new);
+        let noticed = |party: PartyId| wrong.said.iter().find(|(_, failure)| named(failure) == Some(party)).or(wrong.said.first());
+        let step_of = |said: Option<&(PartyId, Failure)>| said.and_then(|(_, f)| f.step.clone()).unwrap_or_else(|| step.to_owned());
         if let Some(silent) = wrong.ended.iter().copied().find(|party| !reported(*party)) {
             let (how, said) = self.parties.get_mut(silent.index()).map(Process::end).unwrap_or_default();
             let said = if said.is_empty() { said } else { format!(", saying {said:?}") };
-            let noticed = wrong.said.iter().find(|(_, failure)| named(failure) == Some(silent));
-            let at = noticed.and_then(|(_, failure)| failure.step.clone()).unwrap_or_else(|| step.to_owned());
+            let at = step_of(noticed(silent));
             let error = format!("the process of {silent} ended at {at} ({how}{said}): run the command again");
+            return Failure { retry: true, ..Failure::new(Kind::Abort, error).with_peer(silent).at(at) };
+        }
+        if let [silent] = wrong.silent[..] {
+            let said = noticed(silent);
+            let told = said.map(|(by, failure)| format!(" ({by} says: {})", failure.error)).unwrap_or_default();
+            let at = step_of(said);
+            let error = format!("{silent} says nothing any more since {at}: see whether its process is stopped{told}");
             return Failure { retry: true, ..Failure::new(Kind::Abort, error).with_peer(silent).at(at) };
         }
         let of_silent =

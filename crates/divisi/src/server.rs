@@ -6,6 +6,7 @@ use crate::local::Pipes;
 use divisi_net::{Config, Identity, Machine, PartyId, World};
 use divisi_node::{Server, ServerOptions};
 use divisi_rep3::Protocol;
+use divisi_store::Keys;
 use serde::{Deserialize, Serialize};
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 use signal_hook::iterator::Signals;
@@ -58,6 +59,7 @@ pub fn run(description: &Description) -> Result<(), Failure> {
         ..ServerOptions::default()
     };
     let world: Arc<dyn World> = Arc::new(Machine);
+    check_keys(&description.data)?;
     let server = Server::open(config, me, identity, &description.data, options, world).map_err(usage)?;
     let server = Arc::new(server);
     let mut signals = Signals::new([SIGHUP, SIGINT, SIGTERM])
@@ -81,6 +83,12 @@ pub fn run(description: &Description) -> Result<(), Failure> {
     let thread = std::thread::Builder::new().name("signals".into()).spawn(attend);
     thread.map_err(|e| Failure::unavailable(format!("no thread can be started ({e}): free some memory")))?;
     server.run().map_err(|e| Failure::unavailable(e.to_string()))
+}
+
+/// That every key file can be read, and by nobody else: told when the server starts, not when a client needs the key.
+fn check_keys(data: &Path) -> Result<(), Failure> {
+    let keys = Keys::open(&data.join("keys")).map_err(usage)?;
+    keys.names().map_err(usage)?.iter().try_for_each(|name| keys.load(name).map(drop).map_err(usage))
 }
 
 /// Lines on standard error, each with the time and the party; a closed standard error stops no server.

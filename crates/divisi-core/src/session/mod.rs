@@ -68,6 +68,12 @@ impl Session {
         agree::start(mesh, number, parameters)
     }
 
+    /// The number of this strand in its session.
+    #[must_use]
+    pub fn number(&self) -> u32 {
+        self.strand
+    }
+
     /// Who we are.
     #[must_use]
     pub fn me(&self) -> PartyId {
@@ -177,7 +183,7 @@ impl Session {
     /// # Errors
     /// If the session is poisoned or the link is gone.
     pub fn send(&mut self, step: Step, to: PartyId, body: &[u8], bits: u64) -> Result<(), Abort> {
-        let sent = self.channel.send(to, step, self.depth + 1, body);
+        let sent = self.channel.send(to, step, self.depth.saturating_add(1), body);
         self.network(sent)?;
         self.shared.meter.sent(self.phase, step, bits, divisi_net::wire_bytes(body.len()));
         Ok(())
@@ -199,7 +205,7 @@ impl Session {
     /// compared before anything depends on it. One round.
     ///
     /// # Errors
-    /// [`Abort::CheckFailed`] naming the first peer whose digest differs.
+    /// [`Abort::CheckFailed`] without a culprit: whoever told different parties different things makes honest ones differ.
     pub fn compare(&mut self, check: Check, step: Step, digest: &[u8; 32]) -> Result<(), Abort> {
         for peer in self.peers() {
             self.send(step, peer, digest, 0)?;
@@ -207,7 +213,7 @@ impl Session {
         for peer in self.peers() {
             let mut theirs = [0; 32];
             self.recv(step, peer, &mut theirs)?;
-            self.require(check, step, self.same_digest(digest, &theirs), Some(peer))?;
+            self.require(check, step, self.same_digest(digest, &theirs), None)?;
         }
         Ok(())
     }

@@ -4,25 +4,21 @@ mod lab;
 
 pub use lab::{Lab, Opened, Outputs, PlainLab};
 
-use crate::{Abort, Debt, Pending, Settle, Verified, settle};
+use crate::{Abort, Debt, Pending, Verified, settle};
 
 /// A value that counts as verified, for tests of what holds such values.
 pub fn verified<T>(value: T) -> Verified<T> {
     struct Nothing;
     impl Debt for Nothing {
+        type Payer = ();
         fn take_over(&mut self, Nothing: Self) {}
-    }
-
-    struct Unindebted;
-    impl Settle for Unindebted {
-        type Debt = Nothing;
-        fn owe(&mut self, Nothing: Nothing) {}
-        fn discharge(&mut self, Nothing: Nothing) -> Result<(), Abort> {
+        fn hand_over(self, (): &mut ()) {}
+        fn pay(self, (): &mut ()) -> Result<(), Abort> {
             Ok(())
         }
     }
 
-    match settle(&mut Unindebted, Pending::owing(value, Nothing)) {
+    match settle(&mut (), Pending::owing(value, Nothing)) {
         Ok(verified) => verified,
         Err(abort) => unreachable!("nothing is owed: {abort}"),
     }

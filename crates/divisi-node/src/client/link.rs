@@ -41,9 +41,9 @@ impl Link {
         sent.map_err(|e| self.fail(unavailable(self.party, step, &e)))
     }
 
-    /// The server's next word, [`ToClient::Waiting`] included.
-    pub fn recv(&mut self, step: Step) -> Result<ToClient, Error> {
-        let bytes = match self.whole(step)?.recv(LONGEST) {
+    /// The server's next word, [`ToClient::Waiting`] included, within a time.
+    pub fn recv(&mut self, step: Step, within: Duration) -> Result<ToClient, Error> {
+        let bytes = match self.whole(step)?.recv_within(LONGEST, within) {
             Ok(bytes) => Zeroizing::new(bytes),
             Err(e) => return Err(self.fail(unavailable(self.party, step, &e))),
         };

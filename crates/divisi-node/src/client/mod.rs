@@ -18,10 +18,16 @@ use divisi_core::{PartyId, Step, step};
 use divisi_net::{Config, Identity, World};
 use link::Link;
 use std::sync::Arc;
+use std::time::{Duration, Instant};
 
 const CONNECT: Step = step!("connect");
 const REQUEST: Step = step!("request");
 const COMPARE: Step = step!("compare");
+
+/// How long the other servers' word about a request's end is waited for when one has told of it.
+const GRACE: Duration = Duration::from_millis(500);
+/// Time enough for what has come already.
+const SHORT: Duration = Duration::from_millis(50);
 
 /// A client's connection with all three servers.
 pub struct Client {
@@ -55,7 +61,7 @@ impl Client {
         let mut challenges = [[0; 32]; 3];
         for link in &mut links {
             let party = link.party();
-            match link.recv(CONNECT)? {
+            match link.recv(CONNECT, link.timeout())? {
                 ToClient::Welcome { lowest, highest, party: number, challenge }
                     if number == party.number() =>
                 {
@@ -114,15 +120,18 @@ impl Client {
                 if heard.is_some() {
                     continue;
                 }
-                match link.recv(step) {
-                    Ok(ToClient::Waiting) if limit.is_some_and(|limit| self.world.now() > limit) => {
-                        *heard = Some(Err(link.overdue(step)));
-                    }
+                let now = self.world.now();
+                let left =
+                    limit.map_or(link.timeout(), |limit: Instant| limit.saturating_duration_since(now));
+                match link.recv(step, left.clamp(SHORT, link.timeout().max(SHORT))) {
+                    Ok(ToClient::Waiting) if left.is_zero() => *heard = Some(Err(link.overdue(step))),
                     Ok(ToClient::Waiting) => {}
                     answer => {
+                        // honest servers end a step within a time limit of each other, and a request nearly at once
+                        let ended = matches!(answer, Ok(ToClient::Failed(_)));
+                        let until = self.world.now() + if ended { GRACE } else { link.timeout() * 2 };
+                        limit = Some(limit.map_or(until, |limit: Instant| limit.min(until)));
                         *heard = Some(answer);
-                        // honest servers end a step within a time limit of each other
-                        limit = limit.or_else(|| self.world.now().checked_add(link.timeout() * 2));
                     }
                 }
             }
@@ -131,13 +140,12 @@ impl Client {
         let mut errors = Vec::new();
         for (party, heard) in PartyId::all(3).zip(heard.into_iter().flatten()) {
             match heard {
-                Ok(ToClient::Failed(failed)) => errors.push((rank(&failed), told(party, failed))),
+                Ok(ToClient::Failed(failed)) => errors.push((rank(&failed), party, failed.into_error())),
                 Ok(answer) => answers.push(answer),
-                Err(e) => errors.push((3, e)),
+                Err(e) => errors.push((UNHEARD, party, e)),
             }
         }
-        // the first of the best rank
-        if let Some((_, error)) = errors.into_iter().min_by_key(|(rank, _)| *rank) {
+        if let Some(error) = best(errors) {
             self.open = false;
             return Err(error);
         }
@@ -177,11 +185,32 @@ impl Client {
 
 /// Which of several words about a request's end is worth most: an abort, then who refuses for a reason of its own.
 fn rank(failed: &Failed) -> u8 {
-    match failed.kind {
-        ErrorKind::Abort => 0,
-        _ if !failed.hearsay => 1,
-        _ => 2,
+    match (failed.kind, failed.hearsay) {
+        (ErrorKind::Abort, false) => 0,
+        (ErrorKind::Abort, true) => 1,
+        (_, false) => OWN_REASON,
+        (_, true) => 3,
     }
+}
+
+const OWN_REASON: u8 = 2;
+/// No word of a server's, but an error of its connection.
+const UNHEARD: u8 = 4;
+
+/// Of several errors the first that says most, with who says it unless all do.
+fn best(errors: Vec<(u8, PartyId, Error)>) -> Option<Error> {
+    let unanimous = errors.len() == 3 && errors.windows(2).all(|pair| pair[0].2 == pair[1].2);
+    let reasons = errors.iter().filter(|(rank, ..)| *rank == OWN_REASON).count();
+    let (rank, party, mut error) = errors.into_iter().min_by_key(|(rank, ..)| *rank)?;
+    if unanimous || rank == UNHEARD {
+        return Some(error);
+    }
+    error.message = format!("{party} says: {}", error.message);
+    if rank == OWN_REASON && reasons == 1 {
+        // it alone knows why
+        error.peer = error.peer.or(Some(party));
+    }
+    Some(error)
 }
 
 /// A server's word, with its name.

@@ -126,7 +126,7 @@ pub(crate) fn make(turn: &mut Turn<'_>, new: &NewKey, brought: bool) -> Result<(
         );
         return Err(Failed { peer: party.number(), ..Failed::refused(MAKE, message) }.into());
     }
-    let part = if brought { bring(turn, new)? } else { draw(turn, new)? };
+    let part = if brought { bring(turn, new)? } else { draw(turn, new) };
     let info = KeyInfo {
         name: new.name.clone(),
         id: draw_id(turn)?,
@@ -183,11 +183,9 @@ fn bring(turn: &mut Turn<'_>, new: &NewKey) -> Result<Part, Stop> {
     Ok(part?)
 }
 
-/// A key of F_rand: any one server's part tells nothing about it.
-fn draw(turn: &mut Turn<'_>, new: &NewKey) -> Result<Part, Stop> {
-    let key = turn.rep.random_bytes(new.kind.bytes())?;
-    let verified = gcm::close(turn.rep, key)?;
-    Ok(turn.rep.trio().part(&verified))
+/// A key that nobody knows: any one server's part tells nothing about it.
+fn draw(turn: &mut Turn<'_>, new: &NewKey) -> Part {
+    turn.rep.trio().random_part(new.kind.bytes())
 }
 
 fn draw_id(turn: &mut Turn<'_>) -> Result<[u8; 16], Stop> {
@@ -250,9 +248,10 @@ pub(crate) fn export(turn: &mut Turn<'_>, name: &KeyName) -> Result<(), Stop> {
     let key = turn.rep.trio().input(&loaded.part)?;
     let verified = gcm::close(turn.rep, vec![key])?;
     let context = turn.context(0);
-    let answer = turn.rep.trio().answer(&context, &verified);
+    let mut answer = turn.rep.trio().answer(&context, &verified)?;
     turn.node.log(&format!("key {name} leaves for client {} at {EXPORT}", turn.line.who.name));
-    turn.answer(ToClient::Answer { component: Blob(answer.component), digest: answer.digest });
+    let component = Blob(std::mem::take(&mut answer.component));
+    turn.answer(ToClient::Answer { component, digest: answer.digest });
     Ok(())
 }
 

@@ -35,7 +35,9 @@ const KNOWN: Step = step!("known");
 
 /// How long one attempt to join the others lasts: clients that wait meanwhile are told after it.
 const ATTEMPT: Duration = Duration::from_secs(3);
-/// The shortest and the longest pause before joining again.
+/// The shortest time between the beginnings of two attempts.
+const AGAIN: Duration = Duration::from_secs(1);
+/// The shortest and the longest pause after a session that ended by an abort.
 const PAUSE: (Duration, Duration) = (Duration::from_millis(50), Duration::from_secs(5));
 /// How long a session must have lasted for the pause to be short again.
 const STEADY: Duration = Duration::from_secs(10);
@@ -231,18 +233,19 @@ impl Server {
         while !node.stop.load(Ordering::SeqCst) {
             let permits = node.options.threads.map_or_else(Permits::unlimited, Permits::new);
             let options = Options { timeout: self.timeout, permits, ..Options::default() };
-            match Mesh::join_with(&node.door, ATTEMPT.min(node.config().connect()), &options) {
+            let begun = world.now();
+            let wait = match Mesh::join_with(&node.door, ATTEMPT.min(node.config().connect()), &options) {
                 Ok(mesh) => {
                     node.log("joined the other servers");
                     told.clear();
-                    let begun = world.now();
+                    let joined = world.now();
                     if let Err(abort) = self.session(mesh) {
                         node.log(&format!("session ended: {abort}"));
                         node.desk.fail_all(&Failed::from(&abort));
                     }
-                    if world.now().saturating_duration_since(begun) >= STEADY {
-                        pause = PAUSE.0;
-                    }
+                    let steady = world.now().saturating_duration_since(joined) >= STEADY;
+                    pause = if steady { PAUSE.0 } else { (pause * 2).min(PAUSE.1) };
+                    pause
                 }
                 Err(e) => {
                     let message = e.to_string();
@@ -256,13 +259,15 @@ impl Server {
                         peer: e.peer().map_or(0, PartyId::number),
                         ..Failed::refused(JOIN, format!("{} has not joined the others: {message}", node.me))
                     });
+                    // attempts must overlap those of the others, but not follow each other without end
+                    let lasted = world.now().saturating_duration_since(begun);
+                    AGAIN.saturating_sub(lasted).max(PAUSE.0)
                 }
-            }
-            // waits as long as the accepting thread lives, but no longer than the pause
-            if end.recv_timeout(pause) == Err(RecvTimeoutError::Disconnected) {
+            };
+            // waits as long as the accepting thread lives
+            if end.recv_timeout(wait) == Err(RecvTimeoutError::Disconnected) {
                 break;
             }
-            pause = (pause * 2).min(PAUSE.1);
         }
         node.stop.store(true, Ordering::SeqCst);
         let _ = end.recv_timeout(Duration::from_secs(2));

@@ -131,7 +131,7 @@ fn digest(
     let mut hasher = blake3::Hasher::new_derive_key("divisi 2026 request v1");
     hasher.update(&(name.len() as u64).to_le_bytes()).update(name.as_bytes()).update(fingerprint);
     hasher.update(connection).update(&number.to_le_bytes());
-    // what was decoded encodes again; if it did not, the empty string would differ from nobody's but a broken server's
+    // never longer than what was decoded, so that there is always an encoding
     let items = crate::wire::encode(&items, crate::AAD).unwrap_or_default();
     hasher.update(&items);
     *hasher.finalize().as_bytes()

@@ -139,8 +139,8 @@ fn open(turn: &mut Turn<'_>, opening: &mut Opening, key: &GcmKey, length: u64) -
             if same { Ok(body) } else { Err(Failed::refused(SECOND, message)) }
         });
         turn.agree(SECOND, Check::A25, &verified, body.as_ref().map(|_| &NOTHING).map_err(Clone::clone))?;
-        let answer = opening.chunk(turn.rep, key, &context, &body?.0)?;
-        let (component, digest) = (Blob(answer.component), answer.digest);
+        let mut answer = opening.chunk(turn.rep, key, &context, &body?.0)?;
+        let (component, digest) = (Blob(std::mem::take(&mut answer.component)), answer.digest);
         turn.answer(ToClient::Answer { component, digest });
     }
     Ok(())

@@ -1,8 +1,12 @@
 //! Servers that stop, come back, or were never there.
 
 use super::house::{House, TIMEOUT, encrypt, eventually, text, world};
-use crate::{CHUNK, Client, ErrorKind};
+use crate::{Admit, CHUNK, Client, ErrorKind, Grant, Server, ServerOptions, What, Who};
+use divisi_core::Refusal;
+use divisi_net::{Config, Identity, Machine, PartyId};
 use std::io::{self, Read};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 /// Reads zeros, and does something at a place.
@@ -62,6 +66,37 @@ fn a_server_that_dies_in_the_middle_of_a_request() {
     }
 }
 
+/// Admits all, but the first to be asked when it is armed hangs.
+struct Hangs(AtomicBool);
+
+impl Admit for Hangs {
+    fn admit(&self, _: &Who, _: &What<'_>) -> Result<Grant, Refusal> {
+        if self.0.swap(false, Ordering::SeqCst) {
+            std::thread::sleep(TIMEOUT + Duration::from_secs(3));
+        }
+        Ok(Grant::given())
+    }
+}
+
+/// A server that is there and does nothing: the others abort in time and name it, and go on when it has come to itself.
+#[test]
+fn a_server_that_hangs_is_named_in_time() {
+    let hangs = Arc::new(Hangs(AtomicBool::new(false)));
+    let house = House::with(|options| options.admit = hangs.clone());
+    let mut alice = house.connect("alice");
+    let key = house.key(&mut alice, "k", false, &[]);
+    hangs.0.store(true, Ordering::SeqCst);
+    let begun = Instant::now();
+    let error = encrypt(&mut alice, &key, b"", b"x").unwrap_err();
+    assert!(begun.elapsed() < TIMEOUT + Duration::from_millis(2500), "{:?}", begun.elapsed());
+    assert_eq!((error.kind, error.retry), (ErrorKind::Abort, true), "{error:?}");
+    assert!(error.peer.is_some() && error.message.contains("sent nothing for"), "{error}");
+    eventually(Duration::from_secs(15), || {
+        let mut alice = Client::connect(&house.config, house.identity("alice"), world())?;
+        encrypt(&mut alice, &key, b"", b"x")
+    });
+}
+
 /// A request while a server is away: the others say that they have not joined.
 #[test]
 fn a_server_that_is_not_there_is_named() {
@@ -100,4 +135,38 @@ fn many_clients_at_once() {
             });
         }
     });
+}
+
+/// What is wrong with how a server is started is one sentence.
+#[test]
+fn a_server_that_cannot_run_says_why() {
+    let mut house = House::new();
+    let why = |house: &House, i: usize, as_party: usize, data: &std::path::Path| {
+        let party = PartyId::from_index(as_party).unwrap();
+        let identity = house.party_identity(i);
+        let opened =
+            Server::open(house.config.clone(), party, identity, data, ServerOptions::default(), world());
+        opened.err().unwrap().to_string()
+    };
+    let elsewhere = tempfile::tempdir().unwrap();
+    let used = why(&house, 0, 0, &house.data(0));
+    assert!(used.contains("another process uses the data directory"), "{used}");
+    let taken = why(&house, 0, 0, elsewhere.path());
+    assert!(taken.contains("is taken"), "{taken}");
+    house.stop(0);
+    let other = why(&house, 1, 0, elsewhere.path());
+    assert!(other.contains("that of party 2"), "{other}");
+
+    let two = Config::create(2, &[], &["alice".into()], &Machine).unwrap();
+    let opened = Server::open(
+        two.config.clone(),
+        PartyId::from_index(0).unwrap(),
+        Arc::new(Identity::generate(&Machine)),
+        elsewhere.path(),
+        ServerOptions::default(),
+        world(),
+    );
+    assert!(opened.err().unwrap().to_string().contains("three servers, not 2"));
+    let error = Client::connect(&two.config, &two.clients[0], world()).err().unwrap();
+    assert_eq!(error.kind, ErrorKind::Usage);
 }

@@ -68,6 +68,10 @@ impl House {
         house
     }
 
+    pub fn party_identity(&self, i: usize) -> Arc<Identity> {
+        self.identities[i].clone()
+    }
+
     /// Where server `i` (from 0) keeps its data.
     pub fn data(&self, i: usize) -> PathBuf {
         self.dir.path().join(format!("party-{}", i + 1))
@@ -83,10 +87,16 @@ impl House {
         let (config, identity, data) = (self.config.clone(), self.identities[i].clone(), self.data(i));
         let options = self.options.clone();
         let server = match listener {
-            Some(listener) => Server::open_at(listener, config, me, identity, &data, options, world()),
-            None => Server::open(config, me, identity, &data, options, world()),
+            Some(listener) => {
+                Server::open_at(listener, config, me, identity, &data, options, world()).unwrap()
+            }
+            // the port of the server that stopped is free again in a moment
+            None => eventually(Duration::from_secs(10), || {
+                let (config, identity, options) = (config.clone(), identity.clone(), options.clone());
+                Server::open(config, me, identity, &data, options, world())
+            }),
         };
-        let server = Arc::new(server.unwrap());
+        let server = Arc::new(server);
         let (stop, runs) = (server.stop_flag(), server.clone());
         let thread = std::thread::spawn(move || runs.run().unwrap());
         self.running[i] = Some(Running { server, stop, thread });
@@ -171,7 +181,10 @@ pub(super) fn text(len: usize) -> Vec<u8> {
 }
 
 /// Try until it goes well, for what needs the servers to find together again.
-pub(super) fn eventually<T>(within: Duration, mut what: impl FnMut() -> Result<T, Error>) -> T {
+pub(super) fn eventually<T, E: std::fmt::Display>(
+    within: Duration,
+    mut what: impl FnMut() -> Result<T, E>,
+) -> T {
     let until = Instant::now() + within;
     loop {
         match what() {

@@ -28,7 +28,7 @@ fn a_key_serves_its_maker_and_those_it_names_and_is_exported_by_its_maker_alone(
         alice.key_export(&kept).unwrap_err(),
     ] {
         assert_eq!((error.kind, error.retry), (ErrorKind::Refused, false));
-        assert!(error.message.contains("says: "), "{error}");
+        assert_eq!(error.peer, None, "all three refuse, each by itself: {error}");
     }
     let error = alice.key_export(&kept).unwrap_err();
     assert!(error.message.contains("not made exportable"), "{error}");
@@ -141,6 +141,7 @@ fn files_that_do_not_belong_together_are_refused_and_named() {
     let error = encrypt(&mut alice, &key, b"", b"x").unwrap_err();
     assert!(error.message.contains("damaged") && error.message.contains("k.key"), "{error}");
     assert!(error.message.starts_with("party 2 says"), "{error}");
+    assert_eq!(error.peer.map(|p| p.number()), Some(2));
     encrypt(&mut alice, &other, b"", b"x").unwrap();
 
     fs::write(&path, &good).unwrap();

@@ -26,7 +26,7 @@ use super::{Layer, Relation, load, power, store, trim, weights};
 use crate::Trio;
 use crate::multiply::{mult_local, sum};
 use crate::share::Tile;
-use crate::verify::planes::{Batch, GF4_PLANES};
+use crate::verify::planes::{GF4_PLANES, Records};
 use divisi_core::{Abort, Check, Step, step};
 use divisi_field::gf64::{ALPHA, PSI4};
 use divisi_field::kernel::{Task, run};
@@ -50,36 +50,36 @@ const FOURTEENTH: Step = step!("v14");
 const OUTER: Step = step!("outer");
 
 /// One layer; what it owes.
-pub(crate) fn layer(trio: &mut Trio, layer: &mut Layer<'_, '_>) -> Result<Batch<GF4_PLANES>, Abort> {
-    let mut batch = layer.batch::<GF4_PLANES>();
+pub(crate) fn layer(trio: &mut Trio, layer: &mut Layer<'_, '_>) -> Result<Records<GF4_PLANES>, Abort> {
+    let mut made = layer.records::<GF4_PLANES>();
     let (around, shape) = (layer.around(), layer.shape.clone());
     let n = shape.0.len();
     let mut z = vec![[Plane::ZERO; 4]; n];
 
     // 1-7. Phi, and our share of a_h a_l
-    for ((record, tile), z) in batch.records.iter_mut().zip(layer.tiles()).zip(&mut z) {
+    for ((record, tile), z) in made.records.iter_mut().zip(layer.tiles()).zip(&mut z) {
         run(Begin { record, tile, around, z });
     }
-    trim(batch.records.iter_mut(), &shape);
+    trim(made.records.iter_mut(), &shape);
     let second = trio.reshare(HM, &mut z, &shape)?;
     // 7. v, and our share of v^6
-    run(Norm { records: &mut batch.records, z: &mut z, second: &second });
+    run(Norm { records: &mut made.records, z: &mut z, second: &second });
     let second = trio.reshare(SIXTH, &mut z, &shape)?;
     // 8. our share of v^14
-    run(Inverse { records: &mut batch.records, z: &mut z, second: &second });
+    run(Inverse { records: &mut made.records, z: &mut z, second: &second });
     let second = trio.reshare(FOURTEENTH, &mut z, &shape)?;
     // 10, 11. our shares of a'_h and a'_l
     let mut outer = vec![[Plane::ZERO; 8]; n];
-    run(Outer { records: &mut batch.records, z: &z, second: &second, outer: &mut outer });
+    run(Outer { records: &mut made.records, z: &z, second: &second, outer: &mut outer });
     let second = trio.reshare(OUTER, &mut outer, &shape)?;
     // 12. Phi^-1
     for (((record, tile), first), second) in
-        batch.records.iter_mut().zip(layer.tiles()).zip(&outer).zip(&second)
+        made.records.iter_mut().zip(layer.tiles()).zip(&outer).zip(&second)
     {
         run(Finish { record, tile, around, first, second });
     }
     trim(layer.tiles(), &shape);
-    Ok(batch)
+    Ok(made)
 }
 
 struct Begin<'a> {

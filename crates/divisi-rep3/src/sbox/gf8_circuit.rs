@@ -14,7 +14,7 @@ use super::{Layer, Relation, load, power, store, trim, weights};
 use crate::Trio;
 use crate::multiply::mult_local;
 use crate::share::Tile;
-use crate::verify::planes::{Batch, GF8_PLANES};
+use crate::verify::planes::{GF8_PLANES, Records};
 use divisi_core::{Abort, Check, Step, step};
 use divisi_field::gf64::PSI8;
 use divisi_field::kernel::{Task, run};
@@ -32,31 +32,31 @@ const MIDDLE: Step = step!("x14 x15");
 const LAST: Step = step!("x254");
 
 /// One layer; what it owes.
-pub(crate) fn layer(trio: &mut Trio, layer: &mut Layer<'_, '_>) -> Result<Batch<GF8_PLANES>, Abort> {
-    let mut batch = layer.batch::<GF8_PLANES>();
+pub(crate) fn layer(trio: &mut Trio, layer: &mut Layer<'_, '_>) -> Result<Records<GF8_PLANES>, Abort> {
+    let mut made = layer.records::<GF8_PLANES>();
     let (around, shape) = (layer.around(), layer.shape.clone());
     let mut z = vec![[Plane::ZERO; 8]; shape.0.len()];
 
     // our share of x^3
-    for (record, tile) in batch.records.iter_mut().zip(layer.tiles()) {
+    for (record, tile) in made.records.iter_mut().zip(layer.tiles()) {
         run(Begin { record, tile, around });
     }
-    trim(batch.records.iter_mut(), &shape);
-    run(Third { records: &batch.records, z: &mut z });
+    trim(made.records.iter_mut(), &shape);
+    run(Third { records: &made.records, z: &mut z });
     let second = trio.reshare(THIRD, &mut z, &shape)?;
     // our shares of x^14 and x^15
     let mut middle = vec![[Plane::ZERO; 16]; shape.0.len()];
-    run(Middle { records: &mut batch.records, z: &z, second: &second, middle: &mut middle });
+    run(Middle { records: &mut made.records, z: &z, second: &second, middle: &mut middle });
     let second = trio.reshare(MIDDLE, &mut middle, &shape)?;
     // our share of x^254
-    run(Last { records: &mut batch.records, first: &middle, second: &second, z: &mut z });
+    run(Last { records: &mut made.records, first: &middle, second: &second, z: &mut z });
     let second = trio.reshare(LAST, &mut z, &shape)?;
-    for (((record, tile), first), second) in batch.records.iter_mut().zip(layer.tiles()).zip(&z).zip(&second)
+    for (((record, tile), first), second) in made.records.iter_mut().zip(layer.tiles()).zip(&z).zip(&second)
     {
         run(Finish { record, tile, around, first, second });
     }
     trim(layer.tiles(), &shape);
-    Ok(batch)
+    Ok(made)
 }
 
 struct Begin<'a> {

@@ -10,7 +10,7 @@ pub(crate) mod gf4_circuit;
 pub(crate) mod gf8_circuit;
 
 use crate::share::{Byte, Tile, constant_component};
-use crate::verify::planes::Batch;
+use crate::verify::planes::Records;
 use crate::wire::Shape;
 use divisi_core::{Direction, PartyId};
 use divisi_field::{Gf8, Gf64, Plane, Word, gf8};
@@ -96,9 +96,9 @@ impl<'l, 'b> Layer<'l, 'b> {
         self.bytes.iter_mut().flat_map(|b| b.tiles.iter_mut())
     }
 
-    /// A batch of empty records, one a tile.
-    pub(crate) fn batch<const K: usize>(&self) -> Batch<K> {
-        Batch { records: vec![[[Plane::ZERO; K]; 2]; self.shape.0.len()], lanes: self.shape.0.clone() }
+    /// Empty records, one a tile.
+    pub(crate) fn records<const K: usize>(&self) -> Records<K> {
+        Records { records: vec![[[Plane::ZERO; K]; 2]; self.shape.0.len()], lanes: self.shape.0.clone() }
     }
 
     /// What stands around the inversion: the affine map after it, or the inverse affine map before it; the constant goes to

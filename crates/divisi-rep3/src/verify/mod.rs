@@ -8,10 +8,11 @@
 //! | coefficients, independent, expanded from a 128-bit coin | 1/\|F\| |
 //! | first fold of 2^k products at once ([`planes`]) | 2k/\|F\| |
 //! | each later level ([`inner_product`]), a polynomial of degree 2 | 2/\|F\| |
-//! | CheckTriple ([`triple`]): t hits, or r = 0 | 2/\|F\| |
+//! | CheckTriple ([`triple`]): t hits, or r does (an error of line 5 cancels at one value of r) | 2/\|F\| |
 //!
 //! The first call that holds a lie must pass, for an abort ends the session; so a session is as weak as its worst call, which
-//! the meter reports in bits. What a failed verification reveals is one bit for the whole batch [A21].
+//! the meter reports in bits. What a failed verification reveals is one bit for the whole batch [A21]; where a batch has both
+//! S-boxes and products of GHASH, which of the two failed: each is one bit, and neither depends on a secret.
 //!
 //! Steps and who may see what when (DESIGN, "What may be sent when", 2):
 //! 1. All products are fixed: the debt is owned by this call. Barrier: views are compared, also when nothing was opened [A8].
@@ -19,18 +20,19 @@
 
 pub(crate) mod inner_product;
 pub(crate) mod planes;
+#[cfg(all(test, feature = "fault", feature = "testing"))]
+mod soundness;
 mod triple;
 
 pub(crate) use triple::RHO;
 
 use crate::Trio;
 use crate::share::Rep;
-use divisi_core::{Abort, Check, Debt, Settle, Step, step};
+use divisi_core::{Abort, Check, Step, step};
 use divisi_field::{Field, Gf64, Gf128};
 use planes::Batch;
 
 const VERIFY: Step = step!("verify");
-const OWE: Step = step!("owe");
 
 /// A relation `sum x_j y_j = z` over GF(2^128) that must hold.
 pub(crate) struct Dot {
@@ -44,16 +46,36 @@ pub struct Products {
     pub(crate) semi_honest: bool,
     /// The value is linear in verified ones: it owes nothing by itself.
     pub(crate) linear: bool,
+    /// The strand in which openings were made that no barrier has compared yet, if any.
+    pub(crate) uncompared_in: Option<u32>,
     pub(crate) gf8: Batch<{ planes::GF8_PLANES }>,
     pub(crate) gf4: Batch<{ planes::GF4_PLANES }>,
     pub(crate) dots: Vec<Dot>,
 }
 
 impl Products {
+    /// Owe the comparison of what was opened in this strand and not compared yet.
+    pub(crate) fn compared_in(&mut self, trio: &Trio) {
+        if trio.uncompared {
+            self.uncompared_in = Some(trio.session.number());
+        }
+    }
+
+    /// Owe for both.
+    pub(crate) fn add(&mut self, other: Self) {
+        self.semi_honest |= other.semi_honest;
+        self.linear |= other.linear;
+        self.uncompared_in = self.uncompared_in.or(other.uncompared_in);
+        self.gf8.append(other.gf8);
+        self.gf4.append(other.gf4);
+        self.dots.extend(other.dots);
+    }
+
     pub(crate) fn none(semi_honest: bool) -> Products {
         Products {
             semi_honest,
             linear: false,
+            uncompared_in: None,
             gf8: Batch::default(),
             gf4: Batch::default(),
             dots: Vec::new(),
@@ -65,31 +87,26 @@ impl Products {
     }
 }
 
-impl Debt for Products {
-    fn take_over(&mut self, other: Self) {
-        self.semi_honest |= other.semi_honest;
-        self.linear |= other.linear;
-        self.gf8.append(other.gf8);
-        self.gf4.append(other.gf4);
-        self.dots.extend(other.dots);
-    }
-}
-
 impl Trio {
     /// F_verify on everything that is owed.
     pub(crate) fn verify(&mut self, debt: Products) -> Result<(), Abort> {
-        if debt.semi_honest {
-            return Ok(()); // nothing was recorded: the caller chose security against the curious only, by name
+        if debt.uncompared_in.is_some_and(|strand| strand != self.session.number()) {
+            return Err(self.session.misuse(VERIFY, "openings of another strand were not compared there"));
+        }
+        if debt.is_empty() && (debt.linear || debt.semi_honest) {
+            // nothing was multiplied, or nothing recorded: the caller chose that by name; but what was opened is compared
+            if self.uncompared {
+                self.barrier()?;
+            }
+            return Ok(());
+        }
+        if debt.is_empty() || debt.semi_honest {
+            // [A11] a check over nothing is an error
+            return Err(self.session.misuse(VERIFY, "a verification over no products, or over some only"));
         }
         let small = debt.gf8.is_empty() && debt.gf4.is_empty();
-        if debt.is_empty() {
-            if debt.linear {
-                return Ok(());
-            }
-            // [A11] a check over nothing is an error
-            return Err(self.session.misuse(VERIFY, "a verification over no products"));
-        }
         if self.session.mutated(Check::A13) || self.session.mutated(Check::M0_7) {
+            self.uncompared = false;
             return Ok(()); // the mutants let outputs leave first: A13 everywhere, M0.7 likewise
         }
         self.session.observe(Check::A13);
@@ -102,19 +119,6 @@ impl Trio {
         }
         self.session.observe(Check::M0_7);
         Ok(())
-    }
-}
-
-impl Settle for Trio {
-    type Debt = Products;
-
-    fn owe(&mut self, _debt: Products) {
-        // a trio computes nothing and keeps no ledger: what would go on here would never be verified, so nothing goes on
-        let _ = self.session.misuse(OWE, "a pending value is resumed in an engine");
-    }
-
-    fn discharge(&mut self, debt: Products) -> Result<(), Abort> {
-        self.verify(debt)
     }
 }
 

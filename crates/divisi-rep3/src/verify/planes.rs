@@ -42,36 +42,34 @@ const GRID: usize = 3usize.pow(FOLDS as u32);
 
 const H: Step = step!("planes.h");
 
-/// The records of one S-box protocol, with the lanes in use of each.
-pub(crate) struct Batch<const K: usize> {
+/// The records of one layer of S-boxes, with the lanes in use of each.
+pub(crate) struct Records<const K: usize> {
     pub(crate) records: Vec<Tile<K>>,
     pub(crate) lanes: Vec<usize>,
 }
 
+impl<const K: usize> Drop for Records<K> {
+    fn drop(&mut self) {
+        self.records.iter_mut().flatten().flatten().for_each(Zeroize::zeroize);
+    }
+}
+
+/// The records of one S-box protocol, layer by layer.
+pub(crate) struct Batch<const K: usize>(pub(crate) Vec<Records<K>>);
+
 impl<const K: usize> Default for Batch<K> {
     fn default() -> Self {
-        Batch { records: Vec::new(), lanes: Vec::new() }
+        Batch(Vec::new())
     }
 }
 
 impl<const K: usize> Batch<K> {
     pub(crate) fn is_empty(&self) -> bool {
-        self.records.is_empty()
+        self.0.iter().all(|layer| layer.records.is_empty())
     }
 
     pub(crate) fn append(&mut self, mut other: Self) {
-        if self.is_empty() {
-            *self = other;
-        } else {
-            self.records.append(&mut other.records);
-            self.lanes.append(&mut other.lanes);
-        }
-    }
-}
-
-impl<const K: usize> Drop for Batch<K> {
-    fn drop(&mut self) {
-        self.records.iter_mut().flatten().flatten().for_each(Zeroize::zeroize);
+        self.0.append(&mut other.0);
     }
 }
 
@@ -89,7 +87,7 @@ pub(super) fn verify(
     }
     let mut lanes = Lanes::default();
     // 1. coefficients
-    let coefficients = trio.coin(fixed)?;
+    let coefficients = trio.first_coin(fixed)?;
     // 2. h on the grid
     let mut grid = Grid::default();
     let mut expansion = coefficients.expand();
@@ -137,14 +135,15 @@ impl Scratch {
     }
 }
 
-/// Every group of a batch under every relation, with the lanes it has in use; the last group may be short, which is a group
-/// padded with zero records [A11].
+/// Every group of a batch under every relation, with the lanes it has in use; the last group of a layer may be short, which is
+/// a group padded with zero records [A11].
 fn groups<const K: usize>(
     batch: &Batch<K>,
     relations: &[Relation],
     mut f: impl FnMut(&Relation, &[Tile<K>], usize),
 ) {
-    for (group, lanes) in batch.records.chunks(GROUP).zip(batch.lanes.chunks(GROUP)) {
+    let layers = batch.0.iter().map(|layer| layer.records.chunks(GROUP).zip(layer.lanes.chunks(GROUP)));
+    for (group, lanes) in layers.flatten() {
         let n = lanes.iter().copied().max().unwrap_or(0);
         for relation in relations {
             f(relation, group, n);

@@ -1,4 +1,4 @@
-//! What is still owed a verification cannot be answered to a client.
+//! [E0308] What is still owed a verification cannot be answered to a client.
 use divisi_core::Pending;
 use divisi_rep3::{Byte, Products, Trio};
 

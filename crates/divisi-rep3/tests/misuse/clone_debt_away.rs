@@ -1,4 +1,4 @@
-//! A debt is not cloned: one copy settled would leave the other.
+//! [E0308] A debt is not cloned: one copy settled would leave the other.
 use divisi_core::Pending;
 use divisi_rep3::{Byte, Products};
 

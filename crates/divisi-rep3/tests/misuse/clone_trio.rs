@@ -1,4 +1,4 @@
-//! A strand is not cloned: its streams would be read twice.
+//! [E0308] A strand is not cloned: its streams would be read twice.
 use divisi_rep3::Trio;
 
 fn twice(trio: &Trio) -> Trio {

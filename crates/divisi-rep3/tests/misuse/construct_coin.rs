@@ -1,4 +1,4 @@
-//! Nobody makes a coin of bytes that somebody chose.
+//! [E0423] Nobody makes a coin of bytes that somebody chose.
 use divisi_rep3::Coin;
 
 fn chosen() -> Coin {

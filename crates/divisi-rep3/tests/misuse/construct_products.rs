@@ -1,4 +1,4 @@
-//! Nobody but the engine says what is owed: an empty debt cannot be made.
+//! [private fields] Nobody but the engine says what is owed: an empty debt cannot be made.
 use divisi_core::Pending;
 use divisi_rep3::{Byte, Products};
 

@@ -1,4 +1,4 @@
-//! Nobody chooses the id of a session.
+//! [E0423] Nobody chooses the id of a session.
 use divisi_core::SessionId;
 
 fn chosen() -> SessionId {

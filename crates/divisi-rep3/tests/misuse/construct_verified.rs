@@ -1,4 +1,4 @@
-//! Nobody but a verification says that a value is verified.
+//! [E0423] Nobody but a verification says that a value is verified.
 use divisi_core::Verified;
 use divisi_rep3::Byte;
 

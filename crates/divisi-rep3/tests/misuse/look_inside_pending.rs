@@ -1,4 +1,4 @@
-//! A pending value has no way to look inside.
+//! [E0616] A pending value has no way to look inside.
 use divisi_core::Pending;
 use divisi_rep3::{Byte, Products};
 

@@ -1,4 +1,4 @@
-//! A byte in the clear is no shared byte.
+//! [E0308] A byte in the clear is no shared byte.
 use divisi_core::{Abort, Bytes, Plain};
 use divisi_rep3::Rep3;
 

@@ -1,4 +1,4 @@
-//! What is still owed a verification cannot be opened.
+//! [E0308] What is still owed a verification cannot be opened.
 use divisi_core::Pending;
 use divisi_rep3::{Byte, Products, Trio};
 

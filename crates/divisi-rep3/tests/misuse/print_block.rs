@@ -1,4 +1,4 @@
-//! Nor does a shared block.
+//! [E0277] Nor does a shared block.
 use divisi_field::Gf128;
 use divisi_rep3::Rep;
 

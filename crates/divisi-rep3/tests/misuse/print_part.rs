@@ -1,4 +1,4 @@
-//! Nor does a dealer's part.
+//! [E0277] Nor does a dealer's part.
 use divisi_rep3::deal::Part;
 
 fn print(x: &Part) {

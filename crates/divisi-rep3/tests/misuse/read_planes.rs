@@ -1,4 +1,4 @@
-//! The components of a share are the engine's.
+//! [E0616] The components of a share are the engine's.
 use divisi_rep3::Byte;
 
 fn planes(x: &Byte) -> usize {

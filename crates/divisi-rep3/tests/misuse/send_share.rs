@@ -1,4 +1,4 @@
-//! A share is no bytes to be sent.
+//! [E0308] A share is no bytes to be sent.
 use divisi_core::{Abort, PartyId, Session, step};
 use divisi_rep3::Byte;
 

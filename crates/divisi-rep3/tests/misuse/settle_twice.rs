@@ -1,4 +1,4 @@
-//! A pending value is settled once.
+//! [E0382] A pending value is settled once.
 use divisi_core::{Abort, Pending, settle};
 use divisi_rep3::{Byte, Products, Rep3};
 

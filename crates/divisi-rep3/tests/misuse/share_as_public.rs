@@ -1,4 +1,4 @@
-//! A share is no public value.
+//! [E0308] A share is no public value.
 use divisi_core::{Abort, Bytes};
 use divisi_rep3::{Byte, Rep3};
 

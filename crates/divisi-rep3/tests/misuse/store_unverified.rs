@@ -1,4 +1,4 @@
-//! What is not verified is not worth storing.
+//! [E0308] What is not verified is not worth storing.
 use divisi_rep3::{Byte, Trio};
 
 fn store(trio: &mut Trio, x: Byte) {

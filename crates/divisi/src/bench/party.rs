@@ -190,7 +190,7 @@ fn repetition(
         }
         for (number, output) in outputs.iter().enumerate() {
             let Some(engine) = engines.first_mut() else { break };
-            let answer = engine.trio().answer(&(number as u64).to_le_bytes(), output);
+            let answer = engine.trio().answer(&(number as u64).to_le_bytes(), output)?;
             pipes.raw(&answer.component)?;
             pipes.raw(&answer.digest)?;
         }

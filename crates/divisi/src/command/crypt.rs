@@ -46,7 +46,7 @@ fn run(context: &Context, arguments: &Arguments, way: Way) -> Result<Done, Failu
     }
     let source = arguments.input.clone().map_or(Source::Stdin, Source::File);
     let sink = arguments.out.clone().map_or(Sink::Stdout, Sink::File);
-    let input = Input::open(&source)?;
+    let input = Input::open(&source, way)?;
     let mut client = arguments.membership.connect(context)?;
     let bar = progress(input.length);
     let aad = arguments.aad.as_bytes();

@@ -97,7 +97,7 @@ pub fn run(options: &Options, program: &Path, cleanup: &Cleanup, say: &mut dyn F
             file
         }
     };
-    let bytes = Input::open(&Source::File(file.clone()))?.length;
+    let bytes = Input::open(&Source::File(file.clone()), Way::Encrypt)?.length;
     if bytes > LONGEST {
         let error = format!("{} has {bytes} bytes, more than the demonstration takes ({LONGEST}): give a smaller --file", file.display());
         return Err(Failure::usage(error));
@@ -120,7 +120,7 @@ pub fn run(options: &Options, program: &Path, cleanup: &Cleanup, say: &mut dyn F
 
     let (sealed, opened) = (room.path().join("sealed"), room.path().join("opened"));
     let mut walk = |way, from: &Path, to: &Path| -> Result<Done, Failure> {
-        let input = Input::open(&Source::File(from.to_owned()))?;
+        let input = Input::open(&Source::File(from.to_owned()), way)?;
         transform(&mut client, way, &name, b"divisi demo", input, &Sink::File(to.to_owned()), cleanup, &mut |_| {})
     };
     let encrypted = walk(Way::Encrypt, &file, &sealed)?;
@@ -198,7 +198,6 @@ fn make_key(client: &mut Client, name: &KeyName, options: &Options, start: Insta
     };
     let new = client.new_key(name.clone(), kind, true, Vec::new());
     loop {
-        // A list needs no computation: it answers when they serve.
         let begun = Instant::now();
         match client.key_new(&new) {
             Ok(_) => return Ok((begun.elapsed().as_secs_f64(), begun.duration_since(start).as_secs_f64())),

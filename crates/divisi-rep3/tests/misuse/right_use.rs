@@ -1,0 +1,17 @@
+//! [compiles] The control: what the others get wrong, done right.
+use divisi_core::{Abort, Bytes, settle};
+use divisi_rep3::{Byte, Coin, Rep3};
+
+fn right(e: &mut Rep3, mut x: Byte, y: &Byte) -> Result<(Vec<Vec<u8>>, Coin), Abort> {
+    e.add(&mut x, y)?;
+    e.add_public(&mut x, &[1])?;
+    let pending = e.close(vec![x]);
+    let verified = settle(e, pending)?;
+    let opened = e.trio().open(&verified)?;
+    let fixed = e.trio().barrier()?;
+    Ok((opened, e.trio().coin(&fixed)?))
+}
+
+fn main() {
+    let _ = right;
+}

@@ -1,0 +1,155 @@
+//! What happens when parties of a benchmark or a demonstration die, stall, or are interrupted: the command ends in time, names
+//! party and step, and leaves no process and no file.
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
+
+use divisi::bench::{self, Options};
+use divisi::calibrate::Calibration;
+use divisi::cleanup::Cleanup;
+use divisi::failure::{Failure, Kind};
+use divisi_net::PartyId;
+use rustix::process::{Pid, Signal, kill_process, test_kill_process};
+use std::path::Path;
+use std::process::{Child, Command, Stdio};
+use std::sync::Mutex;
+use std::time::{Duration, Instant};
+
+const PROGRAM: &str = env!("CARGO_BIN_EXE_divisi");
+const TIMEOUT: Duration = Duration::from_secs(1);
+
+fn pid(number: u32) -> Pid {
+    Pid::from_raw(number as i32).unwrap()
+}
+
+fn is_there(number: u32) -> bool {
+    // A zombie is gone: only its parent has not looked yet.
+    let state = std::fs::read_to_string(format!("/proc/{number}/stat")).unwrap_or_default();
+    test_kill_process(pid(number)).is_ok() && !state.contains(") Z ")
+}
+
+fn until_gone(numbers: &[u32]) {
+    let end = Instant::now() + Duration::from_secs(3);
+    while numbers.iter().any(|number| is_there(*number)) {
+        assert!(Instant::now() < end, "processes are left: {numbers:?}");
+        std::thread::sleep(Duration::from_millis(5));
+    }
+}
+
+/// Run a benchmark that would take minutes, and send a party a signal after a while; the failure, and how long after the
+/// signal it came.
+fn disturbed(victim: u8, signal: Signal, after: Duration) -> (Failure, Duration) {
+    let options = Options { blocks: 50_000_000, reps: 1, warmup: 1, timeout: TIMEOUT, ..Options::default() };
+    let calibration = Calibration { aes_ctr_gb_s: 1.0, loopback_gbit_s: 1.0, clmul_ns: 1.0 };
+    let (numbers, sent) = (Mutex::new(Vec::new()), Mutex::new(None));
+    let failure = std::thread::scope(|scope| {
+        let (numbers, sent) = (&numbers, &sent);
+        let on_start = |party: PartyId, number: u32| {
+            numbers.lock().unwrap().push(number);
+            if party.number() == victim {
+                scope.spawn(move || {
+                    std::thread::sleep(after);
+                    kill_process(pid(number), signal).unwrap();
+                    *sent.lock().unwrap() = Some(Instant::now());
+                });
+            }
+        };
+        bench::aes(&options, Path::new(PROGRAM), calibration, &Cleanup::new(), &on_start).unwrap_err()
+    });
+    let took = sent.lock().unwrap().unwrap().elapsed();
+    until_gone(&numbers.lock().unwrap());
+    (failure, took)
+}
+
+#[test]
+fn a_party_that_is_killed_ends_the_benchmark_at_once_and_is_named() {
+    // before it can connect, while it connects or sets up, while it computes
+    for (victim, after) in [(1, 0), (2, 60), (3, 400), (2, 1200)] {
+        let (failure, took) = disturbed(victim, Signal::KILL, Duration::from_millis(after));
+        let told = format!("party {victim} after {after} ms: {failure:?}, {took:?}");
+        assert_eq!((failure.kind, failure.peer), (Kind::Abort, Some(victim)), "{told}");
+        assert!(failure.step.as_ref().is_some_and(|step| !step.is_empty()) && failure.error.contains("signal: 9"), "{told}");
+        assert!(took < TIMEOUT + Duration::from_secs(1), "{told}");
+    }
+}
+
+#[test]
+fn a_party_that_is_stopped_ends_the_benchmark_in_time_and_is_named() {
+    for (victim, after) in [(1, 800), (3, 1500)] {
+        let (failure, took) = disturbed(victim, Signal::STOP, Duration::from_millis(after));
+        let told = format!("party {victim} after {after} ms: {failure:?}, {took:?}");
+        assert_eq!((failure.kind, failure.peer), (Kind::Abort, Some(victim)), "{told}");
+        assert!(failure.step.is_some() && took < TIMEOUT + Duration::from_secs(1), "{told}");
+    }
+}
+
+/// Start a command with a directory of its own for what it writes; its parties, when they run.
+fn start(args: &[&str], dir: &Path) -> (Child, Vec<u32>) {
+    let mut child =
+        Command::new(PROGRAM).args(args).env("TMPDIR", dir).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    let end = Instant::now() + Duration::from_secs(15);
+    loop {
+        let children = |task: std::fs::DirEntry| std::fs::read_to_string(task.path().join("children")).unwrap_or_default();
+        let tasks = std::fs::read_dir(format!("/proc/{}/task", child.id())).unwrap().map_while(Result::ok);
+        let parties: Vec<u32> =
+            tasks.map(children).collect::<Vec<_>>().join(" ").split_whitespace().map(|n| n.parse().unwrap()).collect();
+        // The identities are in the room when the parties run.
+        let room = std::fs::read_dir(dir).unwrap().map_while(Result::ok).next();
+        if parties.len() == 3 && room.is_some_and(|room| std::fs::read_dir(room.path()).is_ok_and(|files| files.count() >= 3)) {
+            return (child, parties);
+        }
+        assert!(child.try_wait().unwrap().is_none() && Instant::now() < end, "the parties did not start");
+        std::thread::sleep(Duration::from_millis(2));
+    }
+}
+
+const LONG_BENCH: [&str; 4] = ["bench", "aes", "--blocks", "50000000"];
+
+#[test]
+fn an_interrupted_command_leaves_no_process_and_no_file() {
+    let file = tempfile::NamedTempFile::new().unwrap();
+    file.as_file().set_len(32 << 20).unwrap();
+    let demo = ["demo", "--file", file.path().to_str().unwrap()];
+    for (args, signal) in [(&LONG_BENCH[..], Signal::INT), (&demo[..], Signal::INT), (&demo[..], Signal::TERM)] {
+        let dir = tempfile::tempdir().unwrap();
+        let (child, parties) = start(args, dir.path());
+        std::thread::sleep(Duration::from_millis(300));
+        kill_process(pid(child.id()), signal).unwrap();
+        let start = Instant::now();
+        let output = child.wait_with_output().unwrap();
+        assert!(start.elapsed() < Duration::from_secs(2), "{:?}", start.elapsed());
+        assert_eq!(output.status.code(), Some(1), "{output:?}");
+        assert!(String::from_utf8_lossy(&output.stderr).contains("interrupted"), "{output:?}");
+        until_gone(&parties);
+        assert_eq!(std::fs::read_dir(dir.path()).unwrap().count(), 0, "files are left");
+    }
+}
+
+#[test]
+fn parties_end_with_a_command_that_is_killed() {
+    let dir = tempfile::tempdir().unwrap();
+    let (mut child, parties) = start(&LONG_BENCH, dir.path());
+    child.kill().unwrap();
+    child.wait().unwrap();
+    until_gone(&parties);
+}
+
+#[test]
+fn a_demonstration_leaves_nothing_and_fails_with_its_servers() {
+    let dir = tempfile::tempdir().unwrap();
+    let run = Command::new(PROGRAM).args(["demo", "--key-bits", "256"]).env("TMPDIR", dir.path()).output().unwrap();
+    let told = String::from_utf8_lossy(&run.stdout).into_owned();
+    assert!(run.status.success() && told.contains("the same file again") && told.contains("exportable"), "{run:?}");
+    assert_eq!(std::fs::read_dir(dir.path()).unwrap().count(), 0);
+
+    let file = tempfile::NamedTempFile::new().unwrap();
+    file.as_file().set_len(32 << 20).unwrap();
+    let args = ["demo", "--json", "--timeout", "1", "--file", file.path().to_str().unwrap()];
+    let (child, parties) = start(&args, dir.path());
+    std::thread::sleep(Duration::from_millis(1500));
+    kill_process(pid(parties[0]), Signal::KILL).unwrap();
+    let output = child.wait_with_output().unwrap();
+    let json: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+    assert_eq!(output.status.code(), Some(1), "{json}");
+    assert!(json["peer"].is_u64() && json["step"].is_string() && json["error"].is_string(), "{json}");
+    until_gone(&parties);
+    assert_eq!(std::fs::read_dir(dir.path()).unwrap().count(), 0);
+}

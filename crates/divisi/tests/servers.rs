@@ -1,0 +1,359 @@
+//! Three servers as three processes, and clients as others: what users do, and what happens to them.
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
+
+use aes_gcm::aead::{Aead, KeyInit, Payload};
+use rustix::process::{Pid, Signal, kill_process};
+use std::io::{BufRead, BufReader, Write};
+use std::net::TcpListener;
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Output, Stdio};
+use std::sync::{Arc, Mutex};
+use std::time::{Duration, Instant};
+
+type Log = Arc<Mutex<Vec<String>>>;
+
+/// Three servers and the directory of everything.
+struct House {
+    dir: tempfile::TempDir,
+    servers: Vec<Option<(Child, Log)>>,
+}
+
+fn signal(child: &Child, signal: Signal) {
+    kill_process(Pid::from_raw(child.id() as i32).unwrap(), signal).unwrap();
+}
+
+fn wait(child: &mut Child, within: Duration) -> i32 {
+    let until = Instant::now() + within;
+    loop {
+        if let Some(status) = child.try_wait().unwrap() {
+            return status.code().unwrap_or(-1);
+        }
+        assert!(Instant::now() < until, "a process did not end in time");
+        std::thread::sleep(Duration::from_millis(5));
+    }
+}
+
+fn until(what: &str, within: Duration, mut holds: impl FnMut() -> bool) {
+    let end = Instant::now() + within;
+    while !holds() {
+        assert!(Instant::now() < end, "not in time: {what}");
+        std::thread::sleep(Duration::from_millis(5));
+    }
+}
+
+impl House {
+    fn new(timeout: f64) -> House {
+        let dir = tempfile::tempdir().unwrap();
+        let ports: Vec<TcpListener> = (0..3).map(|_| TcpListener::bind("127.0.0.1:0").unwrap()).collect();
+        let hosts: Vec<String> = ports.iter().map(|port| port.local_addr().unwrap().to_string()).collect();
+        drop(ports);
+        let mut house = House { dir, servers: vec![None, None, None] };
+        let made = house.run(&["mesh", "new", "--parties", "3", "--hosts", &hosts.join(","), "--clients", "anna,ben", "--out", "mesh"]);
+        assert!(made.status.success(), "{made:?}");
+        let config = house.path("mesh/mesh.toml");
+        let text = std::fs::read_to_string(&config).unwrap();
+        std::fs::write(&config, format!("timeout_seconds = {timeout:?}\nconnect_seconds = 10.0\n{text}")).unwrap();
+        (1..=3).for_each(|party| house.start(party));
+        (1..=3).for_each(|party| house.wait_for(party, "joined the other servers", 1));
+        house
+    }
+
+    fn path(&self, name: &str) -> PathBuf {
+        self.dir.path().join(name)
+    }
+
+    fn start(&mut self, party: usize) {
+        let party = party.to_string();
+        let identity = format!("mesh/party-{party}.key");
+        let data = format!("data-{party}");
+        let mut child = Command::new(env!("CARGO_BIN_EXE_divisi"))
+            .args(["server", "--config", "mesh/mesh.toml", "--party", &party, "--identity", &identity, "--data", &data])
+            .current_dir(self.dir.path())
+            .stderr(Stdio::piped())
+            .spawn()
+            .unwrap();
+        let log = Log::default();
+        let (stderr, lines) = (child.stderr.take().unwrap(), Arc::clone(&log));
+        std::thread::spawn(move || {
+            for line in BufReader::new(stderr).lines().map_while(Result::ok) {
+                lines.lock().unwrap().push(line);
+            }
+        });
+        self.servers[party.parse::<usize>().unwrap() - 1] = Some((child, log));
+    }
+
+    fn log(&self, party: usize) -> Vec<String> {
+        self.servers[party - 1].as_ref().unwrap().1.lock().unwrap().clone()
+    }
+
+    /// Until a server's log has so many lines with this text.
+    fn wait_for(&self, party: usize, text: &str, times: usize) {
+        let count = || self.log(party).iter().filter(|line| line.contains(text)).count();
+        until(&format!("{text:?} in {:#?}", self.log(party)), Duration::from_secs(20), || count() >= times);
+    }
+
+    fn server(&mut self, party: usize) -> &mut Child {
+        &mut self.servers[party - 1].as_mut().unwrap().0
+    }
+
+    fn command(&self, args: &[&str]) -> Command {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_divisi"));
+        command.args(args).current_dir(self.dir.path()).stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        command
+    }
+
+    fn run(&self, args: &[&str]) -> Output {
+        self.command(args).output().unwrap()
+    }
+
+    /// A command of a client.
+    fn client(&self, who: &str, args: &[&str]) -> Output {
+        self.command_of(who, args).output().unwrap()
+    }
+
+    fn command_of(&self, who: &str, args: &[&str]) -> Command {
+        let identity = format!("mesh/client-{who}.key");
+        let mut command = self.command(args);
+        command.args(["--config", "mesh/mesh.toml", "--identity", &identity]);
+        command
+    }
+
+    /// A command that succeeds.
+    fn does(&self, who: &str, args: &[&str]) -> Output {
+        let output = self.client(who, args);
+        assert!(output.status.success(), "{args:?}: {output:?}");
+        output
+    }
+
+    /// A command that fails in one sentence which contains these parts.
+    fn fails(&self, who: &str, args: &[&str], status: i32, parts: &[&str]) {
+        let output = self.client(who, args);
+        let told = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert_eq!(output.status.code(), Some(status), "{args:?}: {output:?}");
+        assert!(told.lines().count() == 1 && parts.iter().all(|part| told.contains(part)), "{args:?}: {told}");
+    }
+
+    /// Everything that lies in the directory itself.
+    fn files(&self) -> Vec<String> {
+        let mut names: Vec<String> =
+            std::fs::read_dir(self.dir.path()).unwrap().map(|e| e.unwrap().file_name().into_string().unwrap()).collect();
+        names.retain(|name| !name.starts_with("data-") && name != "mesh");
+        names.sort();
+        names
+    }
+}
+
+impl Drop for House {
+    fn drop(&mut self) {
+        for (child, log) in self.servers.iter_mut().flatten() {
+            let _ = child.kill();
+            let _ = child.wait();
+            if std::thread::panicking() {
+                eprintln!("{:#?}", log.lock().unwrap());
+            }
+        }
+    }
+}
+
+fn random(bytes: usize) -> Vec<u8> {
+    let mut out = vec![0; bytes];
+    divisi_net::World::entropy(&divisi_net::Machine, &mut out);
+    out
+}
+
+#[test]
+fn keys_and_files_there_and_back() {
+    let mut house = House::new(10.0);
+    let text = random(200_001);
+    std::fs::write(house.path("text"), &text).unwrap();
+    house.does("anna", &["key", "new", "--key", "files", "--type", "aes-256", "--clients", "ben"]);
+    house.fails("anna", &["key", "new", "--key", "files", "--type", "aes-256"], 1, &["files", "already"]);
+
+    // to a file, and back to another, by another client whom the key's maker named
+    house.does("anna", &["encrypt", "--key", "files", "--aad", "for ben", "--in", "text", "--out", "sealed"]);
+    let sealed = std::fs::read(house.path("sealed")).unwrap();
+    assert_eq!(sealed.len(), text.len() + 28);
+    let done = house.does("ben", &["decrypt", "--key", "files", "--aad", "for ben", "--in", "sealed", "--out", "opened", "--json"]);
+    let json: serde_json::Value = serde_json::from_slice(&done.stdout).unwrap();
+    assert_eq!((json["bytes_in"].as_u64(), json["bytes_out"].as_u64()), (Some(200_029), Some(200_001)));
+    assert_eq!(std::fs::read(house.path("opened")).unwrap(), text);
+    assert_eq!(std::fs::metadata(house.path("opened")).unwrap().permissions().mode() & 0o777, 0o600);
+
+    // what is not what was encrypted: nothing appears, and what was there stays
+    std::fs::write(house.path("opened"), "mine").unwrap();
+    for at in [0, 11, 12, 100_000, sealed.len() - 1] {
+        let mut damaged = sealed.clone();
+        damaged[at] ^= 4;
+        std::fs::write(house.path("damaged"), damaged).unwrap();
+        house.fails("anna", &["decrypt", "--key", "files", "--aad", "for ben", "--in", "damaged", "--out", "opened"], 1, &[]);
+    }
+    std::fs::write(house.path("damaged"), &sealed[..sealed.len() - 1]).unwrap();
+    house.fails("anna", &["decrypt", "--key", "files", "--aad", "for ben", "--in", "damaged", "--out", "opened"], 1, &[]);
+    house.fails("anna", &["decrypt", "--key", "files", "--aad", "for bob", "--in", "sealed", "--out", "opened"], 1, &[]);
+    let nothing = house.client("anna", &["decrypt", "--key", "files", "--in", "sealed"]);
+    assert_eq!((nothing.status.code(), nothing.stdout.len()), (Some(1), 0), "no plaintext without its tag");
+    assert_eq!(std::fs::read(house.path("opened")).unwrap(), b"mine");
+    assert_eq!(house.files(), ["damaged", "opened", "sealed", "text"]);
+
+    // through pipes
+    let pipe = |args: &[&str], input: &[u8]| {
+        let mut child = house.command_of("anna", args).stdin(Stdio::piped()).spawn().unwrap();
+        child.stdin.take().unwrap().write_all(input).unwrap();
+        let output = child.wait_with_output().unwrap();
+        assert!(output.status.success(), "{output:?}");
+        output.stdout
+    };
+    let piped = pipe(&["encrypt", "--key", "files"], b"a short text");
+    assert_eq!(pipe(&["decrypt", "--key", "files"], &piped), b"a short text");
+    let empty = pipe(&["encrypt", "--key", "files"], b"");
+    assert_eq!((empty.len(), pipe(&["decrypt", "--key", "files"], &empty)), (28, Vec::new()));
+
+    // a key that was there before: an ordinary library opens what the servers write with it
+    let key = random(16);
+    std::fs::write(house.path("key"), &key).unwrap();
+    house.does("ben", &["key", "import", "--key", "old", "--type", "aes-128", "--in", "key", "--exportable"]);
+    house.does("ben", &["encrypt", "--key", "old", "--aad", "x", "--in", "text", "--out", "sealed"]);
+    let sealed = std::fs::read(house.path("sealed")).unwrap();
+    let cipher = aes_gcm::Aes128Gcm::new_from_slice(&key).unwrap();
+    let iv = sealed[..12].try_into().unwrap();
+    assert_eq!(cipher.decrypt(iv, Payload { msg: &sealed[12..], aad: b"x" }).unwrap(), text);
+    house.does("ben", &["key", "export", "--key", "old", "--out", "exported"]);
+    assert_eq!(std::fs::read(house.path("exported")).unwrap(), key);
+    assert_eq!(std::fs::metadata(house.path("exported")).unwrap().permissions().mode() & 0o777, 0o600);
+    house.fails("ben", &["key", "export", "--key", "old", "--out", "exported"], 2, &["exists already"]);
+
+    // who may not
+    house.fails("anna", &["encrypt", "--key", "old", "--in", "text", "--out", "no"], 1, &["does not serve client anna"]);
+    house.fails("anna", &["key", "export", "--key", "files", "--out", "no"], 1, &["not made exportable"]);
+    house.fails("ben", &["key", "destroy", "--key", "files", "--yes"], 1, &["anna"]);
+    house.fails("anna", &["encrypt", "--key", "nothing", "--in", "text", "--out", "no"], 1, &["nothing"]);
+    assert!(!house.path("no").exists());
+
+    let list = house.does("ben", &["key", "list", "--json"]);
+    let json: serde_json::Value = serde_json::from_slice(&list.stdout).unwrap();
+    let keys: Vec<_> = json["keys"].as_array().unwrap().iter().map(|k| (k["key"].as_str(), k["maker"].as_str(), k["differs"].as_array().unwrap().len())).collect();
+    assert_eq!(keys, [(Some("files"), Some("anna"), 0), (Some("old"), Some("ben"), 0)]);
+
+    // a client that comes later: pinned in the file, taken over on SIGHUP
+    house.run(&["mesh", "identity", "--out", "mesh/carl"]);
+    let fingerprint = divisi_net::Identity::load(&house.path("mesh/carl/identity.key")).unwrap().fingerprint().to_string();
+    std::fs::rename(house.path("mesh/carl/identity.key"), house.path("mesh/client-carl.key")).unwrap();
+    let added = house.run(&["mesh", "add", "--config", "mesh/mesh.toml", "--client", "carl", "--fingerprint", &fingerprint]);
+    assert!(added.status.success(), "{added:?}");
+    for party in 1..=3 {
+        signal(house.server(party), Signal::HUP);
+        house.wait_for(party, "took over", 1);
+    }
+    let list = house.does("carl", &["key", "list"]);
+    assert!(String::from_utf8_lossy(&list.stdout).contains("no key serves you"));
+
+    house.does("ben", &["key", "destroy", "--key", "old", "--yes"]);
+    house.fails("ben", &["decrypt", "--key", "old", "--aad", "x", "--in", "sealed", "--out", "no"], 1, &["destroyed"]);
+
+    // the logs: a line a request, no secret; the end: at once, in an orderly way
+    for party in 1..=3 {
+        let log = house.log(party).join("\n");
+        for part in ["key new files", "encrypt", "decrypt", "anna", "ben"] {
+            assert!(log.contains(part), "{part}: {log}");
+        }
+        assert!(!log.contains(&hex::encode(&key)), "{log}");
+        signal(house.server(party), Signal::TERM);
+        assert_eq!(wait(house.server(party), Duration::from_secs(5)), 0);
+    }
+}
+
+/// Begin to encrypt a file that takes some seconds, and wait until some of it is done.
+fn begin(house: &House, out: &Path) -> Child {
+    std::fs::write(house.path("long"), random(16 << 20)).unwrap();
+    let child = house.command_of("anna", &["encrypt", "--key", "k", "--in", "long", "--out", "sealed"]).spawn().unwrap();
+    let partial = || {
+        let entries = std::fs::read_dir(out).unwrap().map_while(Result::ok);
+        entries.filter(|e| e.file_name().to_string_lossy().starts_with(".divisi-")).any(|e| e.metadata().is_ok_and(|m| m.len() > 100_000))
+    };
+    until("some of the output", Duration::from_secs(20), partial);
+    child
+}
+
+#[test]
+fn an_interrupted_client_leaves_nothing() {
+    let mut house = House::new(10.0);
+    house.does("anna", &["key", "new", "--key", "k", "--type", "aes-128"]);
+    for which in [Signal::INT, Signal::TERM] {
+        let mut child = begin(&house, house.dir.path());
+        signal(&child, which);
+        assert_eq!(wait(&mut child, Duration::from_secs(2)), 1);
+        assert_eq!(house.files(), ["long"]);
+    }
+    // The servers noticed, and serve the next.
+    std::fs::write(house.path("text"), "short").unwrap();
+    house.does("anna", &["encrypt", "--key", "k", "--in", "text", "--out", "sealed"]);
+    house.server(1);
+}
+
+#[test]
+fn a_server_that_dies_is_named_and_the_others_join_it_again() {
+    let mut house = House::new(2.0);
+    house.does("anna", &["key", "new", "--key", "k", "--type", "aes-128"]);
+    let child = begin(&house, house.dir.path());
+    let start = Instant::now();
+    house.server(2).kill().unwrap();
+    let output = child.wait_with_output().unwrap();
+    assert!(start.elapsed() < Duration::from_secs(3), "{:?}", start.elapsed());
+    let told = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert_eq!(output.status.code(), Some(1), "{told}");
+    assert!(told.contains("party 2") && told.lines().count() == 1, "{told}");
+    assert_eq!(house.files(), ["long"]);
+    // The others stay up and say why they cannot serve ...
+    for party in [1, 3] {
+        assert!(house.server(party).try_wait().unwrap().is_none());
+    }
+    std::fs::write(house.path("text"), "short").unwrap();
+    let refused = house.client("anna", &["encrypt", "--key", "k", "--in", "text", "--out", "sealed", "--json", "--timeout", "1"]);
+    let json: serde_json::Value = serde_json::from_slice(&refused.stdout).unwrap();
+    assert_eq!((refused.status.code(), json["retry"].as_bool(), json["peer"].as_u64()), (Some(1), Some(true), Some(2)), "{json}");
+    // ... and join the dead one when it is back, which has its keys on its disk.
+    house.start(2);
+    house.wait_for(2, "joined the other servers", 1);
+    until("service", Duration::from_secs(20), || {
+        house.client("anna", &["encrypt", "--key", "k", "--in", "text", "--out", "sealed"]).status.success()
+    });
+    house.does("anna", &["decrypt", "--key", "k", "--in", "sealed", "--out", "opened"]);
+    assert_eq!(std::fs::read(house.path("opened")).unwrap(), b"short");
+}
+
+#[test]
+fn links_are_checked_and_a_data_directory_has_one_server() {
+    let mut house = House::new(10.0);
+    let check = house.does("anna", &["mesh", "check", "--json"]);
+    let json: serde_json::Value = serde_json::from_slice(&check.stdout).unwrap();
+    let links = json["links"].as_array().unwrap();
+    assert_eq!(links.len(), 3);
+    assert!(links.iter().all(|link| link["trouble"].is_null() && link["same_configuration"] == true), "{json}");
+
+    // a second server on the first one's data; nobody else can read what lies there
+    let second = house.run(&["server", "--config", "mesh/mesh.toml", "--party", "1", "--identity", "mesh/party-1.key", "--data", "data-1"]);
+    let told = String::from_utf8_lossy(&second.stderr).into_owned();
+    assert!(second.status.code() == Some(2) && told.contains("another process uses"), "{told}");
+    house.does("anna", &["key", "new", "--key", "k", "--type", "aes-128"]);
+    let key = house.path("data-1/keys/k.key");
+    assert_eq!(std::fs::metadata(&key).unwrap().permissions().mode() & 0o777, 0o600);
+
+    // a key file that was made readable, or damaged, at one server: refused, and the server named
+    std::fs::write(house.path("text"), "short").unwrap();
+    std::fs::set_permissions(&key, std::fs::Permissions::from_mode(0o644)).unwrap();
+    house.fails("anna", &["encrypt", "--key", "k", "--in", "text", "--out", "no"], 1, &["party 1", "read by others"]);
+    std::fs::set_permissions(&key, std::fs::Permissions::from_mode(0o600)).unwrap();
+    house.does("anna", &["encrypt", "--key", "k", "--in", "text", "--out", "sealed"]);
+    let mut bytes = std::fs::read(&key).unwrap();
+    let middle = bytes.len() / 2;
+    bytes[middle] ^= 1;
+    std::fs::write(&key, bytes).unwrap();
+    house.fails("anna", &["encrypt", "--key", "k", "--in", "text", "--out", "no"], 1, &["party 1", "damaged"]);
+    assert!(!house.path("no").exists());
+    signal(house.server(1), Signal::TERM);
+    assert_eq!(wait(house.server(1), Duration::from_secs(5)), 0);
+    let restarted = house.run(&["server", "--config", "mesh/mesh.toml", "--party", "1", "--identity", "mesh/party-1.key", "--data", "data-1"]);
+    let told = String::from_utf8_lossy(&restarted.stderr).into_owned();
+    assert!(restarted.status.code() == Some(2) && told.contains("k.key is damaged"), "{told}");
+}
