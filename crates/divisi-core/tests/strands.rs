@@ -12,7 +12,7 @@ fn each<R: Send>(threads: usize, f: impl Fn(&mut Session) -> R + Sync) -> Vec<R>
     std::thread::scope(|scope| {
         let parties: Vec<_> = meshes
             .into_iter()
-            .map(|mut mesh| {
+            .map(|mesh| {
                 mesh.set_permits(Permits::new(threads));
                 let f = &f;
                 scope.spawn(move || {

@@ -32,7 +32,7 @@ pub enum What<'a> {
     Destroy(&'a KeyInfo),
 }
 
-/// The proof that a request was admitted; what is done with a key demands it.
+/// The proof that a request was admitted: no key is loaded and no use counted without one.
 #[derive(Debug)]
 pub struct Grant(());
 

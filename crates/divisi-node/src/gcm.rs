@@ -352,7 +352,11 @@ pub(crate) fn tags_match(
 }
 
 /// Zero the bytes of each lane that lie beyond its tag.
-pub(crate) fn truncate(rep: &mut Rep3, tags: Block, received: &[(gcm::TagLength, u128)]) -> Result<Block, Abort> {
+pub(crate) fn truncate(
+    rep: &mut Rep3,
+    tags: Block,
+    received: &[(gcm::TagLength, u128)],
+) -> Result<Block, Abort> {
     if received.iter().all(|(length, _)| length.bytes() == TAG) {
         return Ok(tags);
     }

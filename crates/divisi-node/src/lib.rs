@@ -12,6 +12,45 @@
 //! ([`gcm`]) and answers what is verified; the client compares the three answers and writes.
 //!
 //! A file is `IV (12 bytes) | ciphertext | tag (16 bytes)`, which any AES-GCM library opens, given the key.
+//!
+//! ```
+//! use divisi_net::{Config, Machine, PartyId};
+//! use divisi_node::{Client, KeyType, Server, ServerOptions};
+//! use std::error::Error;
+//! use std::io::Cursor;
+//! use std::net::TcpListener;
+//! use std::sync::{Arc, atomic::Ordering};
+//!
+//! fn client(config: &Config, identity: &divisi_net::Identity) -> Result<(), Box<dyn Error>> {
+//!     let mut alice = Client::connect(config, identity, Arc::new(Machine))?;
+//!     let new = alice.new_key("backup".parse()?, KeyType::Aes128, false, vec![]);
+//!     let key = alice.key_new(&new)?.name; // no server knows it, nor does alice
+//!     let (mut file, mut text) = (Vec::new(), Vec::new());
+//!     alice.encrypt(&key, b"", &mut &b"a secret"[..], 8, &mut file, &mut |_| {})?;
+//!     alice.decrypt(&key, b"", &mut Cursor::new(&file), file.len() as u64, &mut text, &mut |_| {})?;
+//!     assert_eq!(text, b"a secret");
+//!     Ok(())
+//! }
+//!
+//! fn main() -> Result<(), Box<dyn Error>> {
+//!     let dir = tempfile::tempdir()?;
+//!     let ports: Vec<_> = (0..3).map(|_| TcpListener::bind("127.0.0.1:0")).collect::<Result<_, _>>()?;
+//!     let hosts: Vec<_> = ports.iter().map(|p| p.local_addr().map(|a| a.to_string())).collect::<Result<_, _>>()?;
+//!     let made = Config::create(3, &hosts, &["alice".into()], &Machine)?;
+//!     let mut servers = Vec::new();
+//!     for ((me, port), identity) in PartyId::all(3).zip(ports).zip(made.parties) {
+//!         let (config, data) = (made.config.clone(), dir.path().join(me.to_string()));
+//!         let options = ServerOptions::default();
+//!         servers.push(Server::open_at(port, config, me, identity.into(), &data, options, Arc::new(Machine))?);
+//!     }
+//!     std::thread::scope(|s| {
+//!         servers.iter().for_each(|server| drop(s.spawn(|| server.run())));
+//!         let done = client(&made.config, &made.clients[0]);
+//!         servers.iter().for_each(|server| server.stop_flag().store(true, Ordering::SeqCst));
+//!         done
+//!     })
+//! }
+//! ```
 #![forbid(unsafe_code)]
 #![cfg_attr(test, allow(clippy::unwrap_used, clippy::expect_used, clippy::panic))]
 

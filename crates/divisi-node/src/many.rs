@@ -73,7 +73,9 @@ struct Place {
 /// # Errors
 /// Whatever ends the session; [`Abort::Misuse`] for a key of another length, a message that GCM has no room for, no jobs.
 pub fn many(rep: &mut Rep3, size: KeySize, jobs: &[Job]) -> Result<Vec<Outcome>, Abort> {
-    if jobs.is_empty() || jobs.iter().any(|job| [&job.key.first, &job.key.second].iter().any(|c| c.len() != size.bytes())) {
+    if jobs.is_empty()
+        || jobs.iter().any(|job| [&job.key.first, &job.key.second].iter().any(|c| c.len() != size.bytes()))
+    {
         return Err(rep.trio().session().misuse(MANY, "no jobs, or keys of different sizes"));
     }
     // the keys, a lane each, and their schedules

@@ -8,7 +8,7 @@ use crate::share::{Byte, Rep, constant_component};
 use crate::verify::{Dot, Products};
 use crate::{Trio, multiply};
 use divisi_core::{
-    Abort, Blocks, Bytes, Check, Convert, Direction, Lanes, Debt, Matrix, Pending, Step, step,
+    Abort, Blocks, Bytes, Check, Convert, Debt, Direction, Lanes, Matrix, Pending, Step, step,
 };
 use divisi_field::kernel::{Task, run};
 use divisi_field::plane::LANES;
@@ -73,7 +73,13 @@ const DOWNGRADE: Step = step!("discharge");
 impl Rep3 {
     /// An engine with an empty ledger.
     pub fn new(trio: Trio, protocol: Protocol, security: Security) -> Self {
-        Rep3 { trio, protocol, security, owed: Products::none(security == Security::SemiHonest), unsettled: 0 }
+        Rep3 {
+            trio,
+            protocol,
+            security,
+            owed: Products::none(security == Security::SemiHonest),
+            unsettled: 0,
+        }
     }
 
     /// End a computation: its outputs, with all that is owed for them. What else was computed must not be used again: its
@@ -249,8 +255,7 @@ impl Bytes for Rep3 {
     fn sbox(&mut self, d: Direction, x: &mut [&mut Byte]) -> Result<(), Abort> {
         let mut layer = Layer::new(x, d, self.trio.me());
         // [A23] the inverse S-box is owed like the S-box; the mutant forgets it
-        let recorded =
-            self.records() && !(d == Direction::Decrypt && self.trio.session.mutated(Check::A23));
+        let recorded = self.records() && !(d == Direction::Decrypt && self.trio.session.mutated(Check::A23));
         if recorded && d == Direction::Decrypt {
             self.trio.session.observe(Check::A23);
         }

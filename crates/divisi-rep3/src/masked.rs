@@ -26,11 +26,7 @@ impl Trio {
     ///
     /// # Errors
     /// At the receiver, [`Abort::CheckFailed`] with A1 if the holders of its missing component disagree.
-    pub fn open_to(
-        &mut self,
-        to: PartyId,
-        x: &Verified<Byte>,
-    ) -> Result<Option<Zeroizing<Vec<u8>>>, Abort> {
+    pub fn open_to(&mut self, to: PartyId, x: &Verified<Byte>) -> Result<Option<Zeroizing<Vec<u8>>>, Abort> {
         if to.index() >= 3 {
             return Err(self.session.misuse(TO, "an opening to a party that is not there"));
         }

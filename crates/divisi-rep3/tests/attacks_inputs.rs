@@ -67,7 +67,11 @@ fn what_does_not_fit_is_refused_by_all_and_harms_nothing() {
         let me = trio.me().index();
         let mut verdicts = Vec::new();
         for request in &requests {
-            verdicts.push(trio.agree_input(request.check, &request.public[me], request.parts[me].as_ref())?);
+            verdicts.push(trio.agree_input(
+                request.check,
+                &request.public[me],
+                request.parts[me].as_ref(),
+            )?);
         }
         let right = multiply_and_open(&mut engine(trio), 2)?;
         Ok((verdicts, right))
@@ -210,7 +214,10 @@ fn semi_honest_values_are_not_settled_with_active_security() {
         let pending = strong.close(x);
         settle(&mut strong, pending).map(drop)
     });
-    assert!(results.iter().all(|r| matches!(r, Err(Abort::Misuse { .. }) | Err(Abort::Network(_)))), "{results:?}");
+    assert!(
+        results.iter().all(|r| matches!(r, Err(Abort::Misuse { .. }) | Err(Abort::Network(_)))),
+        "{results:?}"
+    );
     assert!(results.iter().any(|r| matches!(r, Err(Abort::Misuse { .. }))));
 }
 
@@ -293,9 +300,10 @@ fn a_split_masked_opening_shifts_nothing() {
 fn an_opening_to_one_party_is_right_or_none() {
     let secret = b"for one pair of eyes";
     for to in [1, 2, 3].map(party) {
-        for (liar, step) in
-            [(to.prev(3), "divisi_rep3::masked/open_to.component"), (to.next(3), "divisi_rep3::masked/open_to.digest")]
-        {
+        for (liar, step) in [
+            (to.prev(3), "divisi_rep3::masked/open_to.component"),
+            (to.next(3), "divisi_rep3::masked/open_to.digest"),
+        ] {
             for byte in [0, 7, 19] {
                 let dealt = parts(secret);
                 let stage = Stage::default();
@@ -325,7 +333,9 @@ fn no_bit_of_an_opening_can_be_turned() {
                 continue;
             }
             let stage = Stage::default();
-            stage.change(from, to, "divisi_rep3::open/open.bytes", 0, move |body| body[bit / 8] ^= 1 << (bit % 8));
+            stage.change(from, to, "divisi_rep3::open/open.bytes", 0, move |body| {
+                body[bit / 8] ^= 1 << (bit % 8)
+            });
             let results = stage.act(|trio| multiply_and_open(&mut engine(trio), 1));
             assert_eq!(failed_check(&results[to.index()]), Some(Check::A1));
             let other = PartyId::all(3).find(|p| *p != from && *p != to).unwrap();

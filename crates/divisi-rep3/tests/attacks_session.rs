@@ -112,8 +112,14 @@ fn a_split_broadcast_is_noticed_at_once() {
             let victim = &results[to.index()];
             match check {
                 // whoever hears it first tells the others
-                Some(check) => assert!(failed_check(victim) == Some(check) || matches!(victim, Err(Abort::Network(_))), "{victim:?}"),
-                None => assert!(matches!(victim, Err(Abort::Disagreement { peer, .. }) if *peer == from), "{victim:?}"),
+                Some(check) => assert!(
+                    failed_check(victim) == Some(check) || matches!(victim, Err(Abort::Network(_))),
+                    "{victim:?}"
+                ),
+                None => assert!(
+                    matches!(victim, Err(Abort::Disagreement { peer, .. }) if *peer == from),
+                    "{victim:?}"
+                ),
             }
             assert!(results.iter().all(Result::is_err), "{from} -> {to}: {step}");
             // nothing of the verification was said
@@ -125,8 +131,11 @@ fn a_split_broadcast_is_noticed_at_once() {
 /// Each party in turn starts with one public parameter different: the start ends with that party's name (1.20).
 #[test]
 fn a_different_parameter_ends_the_start() {
-    let base = |engine: &str, names: &[(&str, &[u8])]| names.iter().fold(Parameters::new(engine), |p, (n, v)| p.with(n, v));
-    let usual: &[(&str, &[u8])] = &[("protocol", b"gf4-circuit"), ("security", b"malicious"), ("lanes", &[2, 0])];
+    let base = |engine: &str, names: &[(&str, &[u8])]| {
+        names.iter().fold(Parameters::new(engine), |p, (n, v)| p.with(n, v))
+    };
+    let usual: &[(&str, &[u8])] =
+        &[("protocol", b"gf4-circuit"), ("security", b"malicious"), ("lanes", &[2, 0])];
     let others = [
         base("rep3", &[("protocol", b"gf8-circuit"), ("security", b"malicious"), ("lanes", &[2, 0])]),
         base("rep3", &[("protocol", b"gf4-circuit"), ("security", b"semi-honest"), ("lanes", &[2, 0])]),
@@ -137,7 +146,8 @@ fn a_different_parameter_ends_the_start() {
     ];
     for odd in [1, 2, 3].map(party) {
         for other in &others {
-            let parameters = [1, 2, 3].map(|p| if party(p) == odd { other.clone() } else { base("rep3", usual) });
+            let parameters =
+                [1, 2, 3].map(|p| if party(p) == odd { other.clone() } else { base("rep3", usual) });
             let results = Stage::default().act_each(&parameters, |_| {}, |_| Ok(()));
             for (p, result) in PartyId::all(3).zip(&results) {
                 match result {
@@ -154,8 +164,12 @@ fn a_different_parameter_ends_the_start() {
     }
     // a session of two or four is none for this engine
     for n in [2, 4] {
-        let results = divisi_rep3::lab::run_over(divisi_net::memory::mesh(n), &base("rep3", usual), |_| Ok(()));
-        assert!(results.iter().all(Result::is_err) && results.iter().any(|r| matches!(r, Err(Abort::Misuse { .. }))));
+        let results =
+            divisi_rep3::lab::run_over(divisi_net::memory::mesh(n), &base("rep3", usual), |_| Ok(()));
+        assert!(
+            results.iter().all(Result::is_err)
+                && results.iter().any(|r| matches!(r, Err(Abort::Misuse { .. })))
+        );
     }
 }
 

@@ -13,9 +13,12 @@ struct Columns(Vec<Vec<u64>>, usize);
 impl Columns {
     fn new(samples: &[u128], bits: usize) -> Columns {
         let row = |bit: usize| {
-            samples.chunks_exact(64).map(|chunk| {
-                chunk.iter().enumerate().fold(0, |word, (i, x)| word | ((x >> bit & 1) as u64) << i)
-            }).collect()
+            samples
+                .chunks_exact(64)
+                .map(|chunk| {
+                    chunk.iter().enumerate().fold(0, |word, (i, x)| word | ((x >> bit & 1) as u64) << i)
+                })
+                .collect()
         };
         Columns((0..bits).map(row).collect(), samples.len() / 64 * 64)
     }
@@ -148,7 +151,9 @@ fn everything_is_uniform(n: usize) {
     let tosses = (n / 16).max(4096);
     let coins = party_samples(|mut trio| {
         let fixed = trio.barrier()?;
-        (0..tosses).map(|_| Ok(u128::from_le_bytes(trio.coin(&fixed)?.bytes()))).collect::<Result<Vec<_>, Abort>>()
+        (0..tosses)
+            .map(|_| Ok(u128::from_le_bytes(trio.coin(&fixed)?.bytes())))
+            .collect::<Result<Vec<_>, Abort>>()
     });
     uniform("coins", &coins[0], 128);
 }
@@ -174,7 +179,17 @@ fn a_pattern_would_be_seen() {
     assert!(!fails(good.clone()));
     assert!(fails(good.iter().map(|x| x & !0x80).collect()));
     assert!(fails(good.iter().map(|x| x & !2 | (x & 1) << 1).collect()));
-    assert!(fails(good.iter().enumerate().map(|(i, x)| x & !1 | good[i.saturating_sub(1)] >> 15 & 1 | x & 1 << 15).scan(0, |last, x| { let y = x & !1 | *last & 1; *last = y; Some(y) }).collect()));
+    assert!(fails(
+        good.iter()
+            .enumerate()
+            .map(|(i, x)| x & !1 | good[i.saturating_sub(1)] >> 15 & 1 | x & 1 << 15)
+            .scan(0, |last, x| {
+                let y = x & !1 | *last & 1;
+                *last = y;
+                Some(y)
+            })
+            .collect()
+    ));
     // every 64th bit always zero
     assert!(fails(good.iter().enumerate().map(|(i, x)| if i % 4 == 0 { x & !1 } else { *x }).collect()));
 }

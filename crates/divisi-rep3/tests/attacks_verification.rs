@@ -90,7 +90,9 @@ fn a_split_view_of_an_opening_stops_before_any_verification() {
             stage.change(liar, victim, OPENED, nth, |body| body[2] ^= 0x10);
             let results = stage.act(open_and_verify);
             assert_eq!(failed_check(&results[victim.index()]), Some(Check::A1));
-            assert!(honest.of(Way::Out, BARRIER).is_empty() && honest.of(Way::Out, adaptive::MULTIPLY).is_empty());
+            assert!(
+                honest.of(Way::Out, BARRIER).is_empty() && honest.of(Way::Out, adaptive::MULTIPLY).is_empty()
+            );
             assert!(results.iter().all(Result::is_err));
         }
     }
@@ -101,7 +103,8 @@ fn a_split_view_of_an_opening_stops_before_any_verification() {
 fn a_party_that_waits_for_the_coin_waits_for_ever() {
     let liar = party(2);
     let victim = liar.prev(3);
-    let before_coins = [(adaptive::MULTIPLY, 0), (BARRIER, 0), (adaptive::H, 0), (adaptive::H, 1), (adaptive::Z_PRIME, 0)];
+    let before_coins =
+        [(adaptive::MULTIPLY, 0), (BARRIER, 0), (adaptive::H, 0), (adaptive::H, 1), (adaptive::Z_PRIME, 0)];
     many(before_coins.len(), 3, |i| {
         let (step, nth) = before_coins[i];
         let stage = Stage::default();
@@ -157,13 +160,18 @@ fn a_hashed_coin_of_eight_bits_is_ground() {
         let fixed = trio.barrier()?;
         (0..2048).map(|_| Ok(trio.coin(&fixed)?.bytes()[0])).collect::<Result<Vec<u8>, Abort>>()
     });
-    let hits = tossed[0].as_ref().unwrap().iter().zip(1..).filter(|(coin, error)| missed(**coin, *error)).count();
+    let hits =
+        tossed[0].as_ref().unwrap().iter().zip(1..).filter(|(coin, error)| missed(**coin, *error)).count();
     assert!(hits < 32, "{hits} of 2048"); // 8 expected
     // each party's silence is enough to have no coin
     for silent in [1, 2, 3].map(party) {
         let stage = Stage::default();
         let coin = divisi_core::Step::new(COIN).id;
-        stage.hand(silent, silent.next(3), move |frame| if frame.step == coin { vec![] } else { vec![frame] });
+        stage.hand(
+            silent,
+            silent.next(3),
+            move |frame| if frame.step == coin { vec![] } else { vec![frame] },
+        );
         let coins = stage.act(|mut trio| {
             let fixed = trio.barrier()?;
             trio.coin(&fixed).map(drop)
@@ -196,8 +204,18 @@ type Attack = (&'static str, fn(&Stage), fn(&mut Rep3), bool);
 const ATTACKS: [Attack; 6] = [
     ("a guess in the first product", |_| (), |e| lie(e, "divisi_rep3::sbox::gf4_circuit/a_h a_l"), false),
     ("an error in the last product", |_| (), |e| lie(e, "divisi_rep3::sbox::gf4_circuit/outer"), false),
-    ("a blind change", |s| s.change(party(1), party(3), "divisi_rep3::sbox::gf4_circuit/v6", 0, |b| b[0] ^= 1), |_| (), false),
-    ("a false digest of the view", |s| s.change(party(1), party(2), BARRIER, 0, |b| b[9] ^= 1), |_| (), false),
+    (
+        "a blind change",
+        |s| s.change(party(1), party(3), "divisi_rep3::sbox::gf4_circuit/v6", 0, |b| b[0] ^= 1),
+        |_| (),
+        false,
+    ),
+    (
+        "a false digest of the view",
+        |s| s.change(party(1), party(2), BARRIER, 0, |b| b[9] ^= 1),
+        |_| (),
+        false,
+    ),
     ("a false rho", |s| s.change(party(1), party(2), adaptive::RHO, 0, |b| b[0] ^= 1), |_| (), false),
     // the control: the secret itself is opened, and the test must see that
     ("an opening", |_| (), |_| (), true),

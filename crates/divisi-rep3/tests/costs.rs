@@ -24,13 +24,7 @@ fn sbox(protocol: Protocol) -> (u64, u32) {
 }
 
 /// AES of this size on `lanes` blocks under one key: the key schedule is counted as "setup", the cipher as "online".
-fn run(
-    protocol: Protocol,
-    security: Security,
-    size: KeySize,
-    direction: Direction,
-    lanes: usize,
-) -> Counts {
+fn run(protocol: Protocol, security: Security, size: KeySize, direction: Direction, lanes: usize) -> Counts {
     let lab = Rep3Lab { protocol, security };
     let key = (0..size.bytes()).map(|i| vec![i as u8]);
     let inputs: Vec<Vec<u8>> = key.chain((0..16).map(|i| vec![0x11 * i as u8; lanes])).collect();
@@ -61,7 +55,11 @@ fn aes_128_costs_what_the_paper_says() {
             for direction in [Direction::Encrypt, Direction::Decrypt] {
                 let counts = run(protocol, Security::SemiHonest, KeySize::Aes128, direction, blocks);
                 let online = counts.phases["online"];
-                assert_eq!((online.bits, online.rounds), (bits * blocks as u64, rounds), "{protocol} {direction:?}");
+                assert_eq!(
+                    (online.bits, online.rounds),
+                    (bits * blocks as u64, rounds),
+                    "{protocol} {direction:?}"
+                );
             }
         }
     }
@@ -80,7 +78,10 @@ fn longer_keys_cost_in_proportion_to_their_rounds() {
                 let subwords = [10, 8, 13][KeySize::ALL.iter().position(|s| *s == size).unwrap()];
                 let setup = counts.phases["setup"];
                 assert_eq!((setup.bits, setup.rounds), (4 * bits * subwords, rounds * subwords as u32));
-                assert!(!counts.phases.contains_key("verification") || counts.phases["verification"].bits == 16 * 8 * 3);
+                assert!(
+                    !counts.phases.contains_key("verification")
+                        || counts.phases["verification"].bits == 16 * 8 * 3
+                );
             }
         }
     }
@@ -89,7 +90,8 @@ fn longer_keys_cost_in_proportion_to_their_rounds() {
 #[test]
 fn active_security_costs_the_same_before_the_verification() {
     for protocol in Protocol::ALL.iter().copied() {
-        let cost = |security| run(protocol, security, KeySize::Aes128, Direction::Encrypt, 5).phases["online"];
+        let cost =
+            |security| run(protocol, security, KeySize::Aes128, Direction::Encrypt, 5).phases["online"];
         let (semi_honest, malicious) = (cost(Security::SemiHonest), cost(Security::Malicious));
         assert_eq!((semi_honest.bits, semi_honest.rounds), (malicious.bits, malicious.rounds));
     }
@@ -128,14 +130,19 @@ fn a_verification_sends_as_many_elements_as_its_length_has_bits() {
             let counts = run(protocol, Security::Malicious, KeySize::Aes128, Direction::Encrypt, blocks);
             let n = terms(&records(KeySize::Aes128, 10, blocks as u64));
             let opening = 16 * 8 * blocks as u64;
-            assert_eq!(counts.phases["verification"].bits, verification_bits(n) + opening, "{protocol} {blocks}");
+            assert_eq!(
+                counts.phases["verification"].bits,
+                verification_bits(n) + opening,
+                "{protocol} {blocks}"
+            );
             let expected = 64.0 - ((1 + 2 * FOLDS + 2 * levels(n) + 2) as f64).log2();
             assert!((counts.verification_error_bits.unwrap() - expected).abs() < 1e-9);
             assert!(verification_bits(n) > last);
             last = verification_bits(n);
         }
         // ten thousand times the blocks: not twice the bits
-        let (one, many) = (terms(&records(KeySize::Aes128, 10, 1)), terms(&records(KeySize::Aes128, 10, 10_000)));
+        let (one, many) =
+            (terms(&records(KeySize::Aes128, 10, 1)), terms(&records(KeySize::Aes128, 10, 10_000)));
         assert!(verification_bits(many) < 3 * verification_bits(one));
     }
 }

@@ -1,63 +1,79 @@
 //! Misuse does not compile: what the types alone forbid (M0.7, A13; ASSURANCE 1.18).
 //!
-//! Each program of `tests/misuse` begins with what the compiler must say about it. They are checked in a crate of their own, by
-//! the compiler that built this test; only the kind of error is compared, which is the same in every version of it.
+//! Each program of `tests/misuse` begins with what the compiler must say about it. They are checked against the very libraries
+//! that this test was built with; only the kind of error is compared, which is the same in every version of the compiler.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
-use std::collections::BTreeMap;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// What each program says of itself, by name.
-fn programs() -> BTreeMap<String, (String, String)> {
-    let dir = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/misuse");
-    let one = |path: std::path::PathBuf| {
-        let name = path.file_stem()?.to_str()?.to_owned();
-        let text = std::fs::read_to_string(&path).ok()?;
-        let expected = text.strip_prefix("//! [")?.split(']').next()?.to_owned();
-        Some((name, (expected, text)))
+/// The builds of a library beside this test, the latest first.
+fn builds(of: &str) -> Vec<PathBuf> {
+    let dir = std::env::current_exe().unwrap().parent().unwrap().to_owned();
+    let ours = |path: &PathBuf| {
+        let name = path.file_name().and_then(|n| n.to_str()).unwrap_or_default();
+        name.starts_with(&format!("lib{of}-")) && name.ends_with(".rlib")
     };
-    std::fs::read_dir(dir).unwrap().map(|entry| one(entry.unwrap().path()).expect("a program with its error")).collect()
+    let mut all: Vec<PathBuf> =
+        std::fs::read_dir(dir).unwrap().map(|e| e.unwrap().path()).filter(ours).collect();
+    all.sort_by_key(|path| std::cmp::Reverse(path.metadata().and_then(|m| m.modified()).ok()));
+    all.truncate(8);
+    all
+}
+
+/// Check one program against these builds: what the compiler says.
+fn check(program: &Path, core: &Path, field: &Path, rep3: &Path) -> Result<(), String> {
+    let beside = Path::new(env!("CARGO")).with_file_name("rustc");
+    let out = Path::new(env!("CARGO_TARGET_TMPDIR"))
+        .join(format!("{}.rmeta", program.file_stem().unwrap().display()));
+    let output = Command::new(if beside.exists() { beside } else { "rustc".into() })
+        .args(["--edition=2024", "--crate-type=bin", "--emit=metadata", "--error-format=short", "-o"])
+        .arg(out)
+        .arg("-L")
+        .arg(format!("dependency={}", rep3.parent().unwrap().display()))
+        .args(["--extern", &format!("divisi_core={}", core.display())])
+        .args(["--extern", &format!("divisi_field={}", field.display())])
+        .args(["--extern", &format!("divisi_rep3={}", rep3.display())])
+        .arg(program)
+        .output()
+        .unwrap();
+    if output.status.success() { Ok(()) } else { Err(String::from_utf8_lossy(&output.stderr).into_owned()) }
 }
 
 #[test]
 fn misuse_does_not_compile() {
-    let programs = programs();
-    assert!(programs.len() > 20);
-    let crates = Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap();
-    let root = crates.parent().unwrap();
-    let place = Path::new(env!("CARGO_TARGET_TMPDIR")).join("misuse");
-    std::fs::create_dir_all(place.join("src/bin")).unwrap();
-    for (name, (_, text)) in &programs {
-        std::fs::write(place.join(format!("src/bin/{name}.rs")), text).unwrap();
-    }
-    // the same versions and profiles as the workspace, so that what is built already is not built again
-    let workspace = std::fs::read_to_string(root.join("Cargo.toml")).unwrap();
-    let profiles = workspace.find("[profile.").map_or("", |at| &workspace[at..]);
-    let dependency = |name: &str| format!("{name} = {{ path = {:?} }}\n", crates.join(name));
-    let manifest = format!(
-        "[package]\nname = \"misuse\"\nversion = \"0.0.0\"\nedition = \"2024\"\n\n[dependencies]\n{}{}{}\n[workspace]\n\n{profiles}",
-        dependency("divisi-core"),
-        dependency("divisi-field"),
-        dependency("divisi-rep3"),
-    );
-    std::fs::write(place.join("Cargo.toml"), manifest).unwrap();
-    std::fs::copy(root.join("Cargo.lock"), place.join("Cargo.lock")).unwrap();
-
-    let output = Command::new(env!("CARGO"))
-        .args(["check", "--offline", "--bins", "--keep-going", "--message-format=short", "--target-dir"])
-        .arg(Path::new(env!("CARGO_TARGET_TMPDIR")).join("misuse-target"))
-        .current_dir(&place)
-        .output()
-        .unwrap();
-    let said = String::from_utf8_lossy(&output.stderr);
-    for (name, (expected, _)) in &programs {
-        let file = format!("src/bin/{name}.rs:");
-        let errors: Vec<&str> = said.lines().filter(|line| line.starts_with(&file) && line.contains(": error")).collect();
-        if expected == "compiles" {
-            assert!(errors.is_empty() && said.contains("could not compile"), "{name}: {errors:?}\n{said}");
-        } else {
-            assert!(!errors.is_empty() && errors.iter().all(|line| line.contains(expected.as_str())), "{name}: {errors:?}\n{said}");
+    let dir = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/misuse");
+    // the control: what the others get wrong, done right, compiles against builds that belong together
+    let control = dir.join("right_use.rs");
+    let (cores, fields, ours) = (builds("divisi_core"), builds("divisi_field"), builds("divisi_rep3"));
+    let sets = ours
+        .iter()
+        .flat_map(|r| cores.iter().flat_map(|c| fields.iter().map(|f| (c.clone(), f.clone(), r.clone()))));
+    let (core, field, rep3) = sets
+        .into_iter()
+        .find(|(c, f, r)| check(&control, c, f, r).is_ok())
+        .expect("builds against which right use compiles");
+    let mut programs = 0;
+    for entry in std::fs::read_dir(&dir).unwrap() {
+        let path = entry.unwrap().path();
+        if path == control {
+            continue;
         }
+        let text = std::fs::read_to_string(&path).unwrap();
+        let expected = text
+            .strip_prefix("//! [")
+            .and_then(|rest| rest.split(']').next())
+            .expect("the error it must get");
+        let said = check(&path, &core, &field, &rep3).expect_err("misuse");
+        let errors: Vec<&str> =
+            said.lines().filter(|l| l.contains(": error") && l.contains(path.to_str().unwrap())).collect();
+        assert!(
+            !errors.is_empty() && errors.iter().any(|e| e.contains(expected)),
+            "{}: {said}",
+            path.display()
+        );
+        assert!(!said.contains("E0432") && !said.contains("E0433"), "{}: {said}", path.display()); // no mistyped names
+        programs += 1;
     }
+    assert!(programs >= 20, "{programs} programs");
 }

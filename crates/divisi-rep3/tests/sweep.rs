@@ -100,17 +100,23 @@ fn honest(protocol: Protocol, key: u8) -> Honest {
     let run = |tag: u128| {
         let stage = Stage::default();
         let recordings: Vec<_> = PartyId::all(3).map(|p| (p, stage.recording(p))).collect();
-        let ends = stage.act(|trio| { let part = &parts[trio.me().index()]; play(trio, protocol, part, tag) });
+        let ends = stage.act(|trio| {
+            let part = &parts[trio.me().index()];
+            play(trio, protocol, part, tag)
+        });
         let mut sent: BTreeMap<_, Vec<_>> = BTreeMap::new();
         for (from, recording) in recordings {
             for seen in recording.read().into_iter().filter(|seen| seen.way == Way::Out) {
                 sent.entry((from, seen.peer)).or_default().push(seen.frame.body);
             }
         }
-        let ends: Vec<_> = ends.into_iter().map(|end| match end.unwrap() {
-            End::Done { opened, valid, answer } => (opened, valid, answer),
-            End::Refused => panic!("honest parties agree"),
-        }).collect();
+        let ends: Vec<_> = ends
+            .into_iter()
+            .map(|end| match end.unwrap() {
+                End::Done { opened, valid, answer } => (opened, valid, answer),
+                End::Refused => panic!("honest parties agree"),
+            })
+            .collect();
         assert!(ends.iter().all(|end| end.0 == ends[0].0 && end.1 == ends[0].1));
         (ends, sent)
     };
@@ -140,7 +146,11 @@ fn attack(honest: &Honest, at: Position, operator: Operator, salt: u64) -> [Resu
         play(trio, honest.protocol, part, honest.tag)
     });
     // the limit, the time to ask whom the peer waits for, what the corrupt party slept; and a busy machine
-    assert!(begun.elapsed() < 2 * LIMIT + Duration::from_secs(12), "{at:?} {operator:?} took {:?}", begun.elapsed());
+    assert!(
+        begun.elapsed() < 2 * LIMIT + Duration::from_secs(12),
+        "{at:?} {operator:?} took {:?}",
+        begun.elapsed()
+    );
     let mut answers = Vec::new();
     for (party, end) in PartyId::all(3).zip(&ends) {
         match end {
@@ -154,10 +164,10 @@ fn attack(honest: &Honest, at: Position, operator: Operator, salt: u64) -> [Resu
             Ok(End::Refused) | Err(_) => {}
         }
     }
-    if let Ok(answers) = <[Answer; 3]>::try_from(answers) {
-        if let Ok(bytes) = deal::combine(CONTEXT, &answers) {
-            assert_eq!(bytes.as_slice(), honest.opened[..16].concat(), "the client took a wrong output");
-        }
+    if let Ok(answers) = <[Answer; 3]>::try_from(answers)
+        && let Ok(bytes) = deal::combine(CONTEXT, &answers)
+    {
+        assert_eq!(bytes.as_slice(), honest.opened[..16].concat(), "the client took a wrong output");
     }
     let mut honest_ends = PartyId::all(3).zip(ends).filter(|(p, _)| *p != at.from).map(|(_, end)| end);
     [honest_ends.next().unwrap(), honest_ends.next().unwrap()]
@@ -269,7 +279,8 @@ fn an_abort_tells_nothing_of_the_key() {
     let patterns = runs.each_ref().map(|run| many(jobs.len(), 12, |i| aborted(run, i)));
     // a message after which nothing is due may reach a party before or after its end: that is chance, not the key
     for i in (0..jobs.len()).filter(|i| patterns[0][*i] != patterns[1][*i]) {
-        let often = runs.each_ref().map(|run| many(16, 4, |_| aborted(run, i)).iter().filter(|a| **a).count());
+        let often =
+            runs.each_ref().map(|run| many(16, 4, |_| aborted(run, i)).iter().filter(|a| **a).count());
         assert!(often[0].abs_diff(often[1]) < 16, "{:?}: {often:?} of 16", jobs[i]);
     }
 }

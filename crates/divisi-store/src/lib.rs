@@ -11,6 +11,35 @@
 //! (tests in `cut.rs` cut at every step). Uses are reserved in blocks before they happen, so that a crash loses some and
 //! repeats none. Overwriting reaches the file's blocks as far as file system and disk write in place: a journal, a snapshot
 //! or a flash translation layer may keep an older copy.
+//!
+//! ```
+//! use divisi_store::{KeyFile, KeyInfo, KeyState, KeyType, Keys, Maker, Secret};
+//! # let dir = tempfile::tempdir()?;
+//! let keys = Keys::open(dir.path())?;
+//! let info = KeyInfo {
+//!     name: "backup".parse()?,
+//!     id: [1; 16],
+//!     kind: KeyType::Aes128,
+//!     purpose: KeyType::Aes128.purpose(),
+//!     generation: 1,
+//!     state: KeyState::Prepared,
+//!     request: [2; 16],
+//!     maker: Maker { name: "alice".into(), fingerprint: [3; 32] },
+//!     clients: vec![],
+//!     exportable: false,
+//!     party: 1,
+//!     mesh: [4; 32],
+//! };
+//! let (name, id) = (info.name.clone(), info.id);
+//! let secret = Secret { first: vec![5; 16].into(), second: vec![6; 16].into() };
+//! keys.prepare(&mut KeyFile { info, reserved: 0, secret: Some(secret) })?; // then the servers compare, and
+//! keys.activate(&name, &id)?;
+//! assert_eq!(keys.reserve(&name, 1)?, 0);
+//! assert_eq!(keys.active(&name, 1)?.info.state, KeyState::Active);
+//! keys.destroy(&name)?;
+//! assert!(keys.active(&name, 1).is_err());
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
 #![forbid(unsafe_code)]
 #![cfg_attr(test, allow(clippy::unwrap_used, clippy::expect_used, clippy::panic))]
 

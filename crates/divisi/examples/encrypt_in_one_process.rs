@@ -19,14 +19,25 @@ pub fn there_and_back(text: &[u8], dir: &Path) -> Result<(Vec<u8>, Vec<u8>), Box
     let world: Arc<dyn World> = Arc::new(Machine);
     // One port for each server, one configuration for all, an identity for each: what `divisi mesh new` makes.
     let ports = (0..3).map(|_| TcpListener::bind("127.0.0.1:0")).collect::<Result<Vec<_>, _>>()?;
-    let hosts = ports.iter().map(|port| Ok(port.local_addr()?.to_string())).collect::<Result<Vec<_>, std::io::Error>>()?;
+    let hosts = ports
+        .iter()
+        .map(|port| Ok(port.local_addr()?.to_string()))
+        .collect::<Result<Vec<_>, std::io::Error>>()?;
     let mesh = Config::create(3, &hosts, &["me".into()], &*world)?;
 
     let mut servers = Vec::new();
     for ((party, port), identity) in PartyId::all(3).zip(ports).zip(mesh.parties) {
         let (config, data) = (mesh.config.clone(), dir.join(party.number().to_string()));
         let options = ServerOptions::default();
-        servers.push(Server::open_at(port, config, party, Arc::new(identity), &data, options, Arc::clone(&world))?);
+        servers.push(Server::open_at(
+            port,
+            config,
+            party,
+            Arc::new(identity),
+            &data,
+            options,
+            Arc::clone(&world),
+        )?);
     }
     std::thread::scope(|scope| {
         let threads: Vec<_> = servers.iter().map(|server| scope.spawn(move || server.run())).collect();
@@ -50,9 +61,23 @@ fn client(
     let key = "letters".parse()?;
     client.key_new(&client.new_key("letters".parse()?, KeyType::Aes256, false, Vec::new()))?;
     let (mut sealed, mut opened) = (Vec::new(), Vec::new());
-    client.encrypt(&key, b"to whom it concerns", &mut &text[..], text.len() as u64, &mut sealed, &mut |_| {})?;
+    client.encrypt(
+        &key,
+        b"to whom it concerns",
+        &mut &text[..],
+        text.len() as u64,
+        &mut sealed,
+        &mut |_| {},
+    )?;
     let length = sealed.len() as u64;
-    client.decrypt(&key, b"to whom it concerns", &mut Cursor::new(&sealed), length, &mut opened, &mut |_| {})?;
+    client.decrypt(
+        &key,
+        b"to whom it concerns",
+        &mut Cursor::new(&sealed),
+        length,
+        &mut opened,
+        &mut |_| {},
+    )?;
     Ok((sealed, opened))
 }
 

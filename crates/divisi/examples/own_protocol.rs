@@ -35,7 +35,8 @@ fn xor_of_two<E: Bytes>(e: &mut E, keys: &[E::Byte], x: &[E::Byte; 16]) -> Resul
 
 /// One party: its links, and its part of the 16 + 16 bytes of each lane.
 fn party(mesh: Mesh, parts: &[Part]) -> Result<Vec<u8>, Abort> {
-    let session = Session::start(&Arc::new(mesh), 1, &Parameters::new("example").with("protocol", b"xor of two"))?;
+    let session =
+        Session::start(&Arc::new(mesh), 1, &Parameters::new("example").with("protocol", b"xor of two"))?;
     let mut rep = Rep3::new(Trio::new(session)?, Protocol::Gf4Circuit, Security::Malicious);
     let mut inputs: Vec<Byte> = Vec::new();
     for part in parts {
@@ -65,8 +66,11 @@ pub fn compute(keys: [[u8; 16]; 2], x: [u8; 16]) -> Result<Vec<u8>, Box<dyn Erro
         parts.iter_mut().zip(dealt).for_each(|(parts, part)| parts.push(part));
     }
     let opened: Vec<Result<Vec<u8>, Abort>> = std::thread::scope(|scope| {
-        let threads: Vec<_> =
-            memory::mesh(3).into_iter().zip(&parts).map(|(mesh, parts)| scope.spawn(move || party(mesh, parts))).collect();
+        let threads: Vec<_> = memory::mesh(3)
+            .into_iter()
+            .zip(&parts)
+            .map(|(mesh, parts)| scope.spawn(move || party(mesh, parts)))
+            .collect();
         threads.into_iter().filter_map(|thread| thread.join().ok()).collect()
     });
     let opened = opened.into_iter().collect::<Result<Vec<_>, _>>()?;

@@ -75,7 +75,10 @@ impl Input {
         let input = match source {
             Source::File(path) => {
                 let unread = |e: std::io::Error| {
-                    Failure::usage(format!("the input {} cannot be read ({e}): give a file with --in", path.display()))
+                    Failure::usage(format!(
+                        "the input {} cannot be read ({e}): give a file with --in",
+                        path.display()
+                    ))
                 };
                 let file = File::open(path).map_err(unread)?;
                 let meta = file.metadata().map_err(unread)?;
@@ -95,10 +98,13 @@ impl Input {
         // Room for all of it from the beginning, so that no copy stays behind when it grows; untouched pages cost nothing.
         let mut bytes = Zeroizing::new(Vec::with_capacity(IN_MEMORY as usize + OVERHEAD as usize + 1));
         let read = stream.take(IN_MEMORY + OVERHEAD + 1).read_to_end(&mut bytes);
-        read.map_err(|e| Failure::usage(format!("standard input cannot be read ({e}): give a file with --in")))?;
+        read.map_err(|e| {
+            Failure::usage(format!("standard input cannot be read ({e}): give a file with --in"))
+        })?;
         let length = bytes.len() as u64;
         if length > IN_MEMORY + OVERHEAD {
-            let error = format!("standard input has more than {} MiB: give a file with --in", IN_MEMORY >> 20);
+            let error =
+                format!("standard input has more than {} MiB: give a file with --in", IN_MEMORY >> 20);
             return Err(Failure::usage(error));
         }
         Ok(Input { length, reader: Reader::Memory(Cursor::new(bytes)) })
@@ -134,9 +140,13 @@ pub fn transform(
     let mut run = |output: &mut dyn Write| -> Result<(), Failure> {
         let done = match (&mut input.reader, way) {
             (Reader::File(file), Way::Encrypt) => client.encrypt(key, aad, file, length, output, progress),
-            (Reader::Memory(bytes), Way::Encrypt) => client.encrypt(key, aad, bytes, length, output, progress),
+            (Reader::Memory(bytes), Way::Encrypt) => {
+                client.encrypt(key, aad, bytes, length, output, progress)
+            }
             (Reader::File(file), Way::Decrypt) => client.decrypt(key, aad, file, length, output, progress),
-            (Reader::Memory(bytes), Way::Decrypt) => client.decrypt(key, aad, bytes, length, output, progress),
+            (Reader::Memory(bytes), Way::Decrypt) => {
+                client.decrypt(key, aad, bytes, length, output, progress)
+            }
         };
         Ok(done?)
     };
@@ -158,7 +168,9 @@ pub fn transform(
             run(&mut *bytes)?;
             let mut out = std::io::stdout().lock();
             let written = out.write_all(&bytes).and_then(|()| out.flush());
-            written.map_err(|e| Failure::usage(format!("standard output cannot be written ({e}): give a file with --out")))?;
+            written.map_err(|e| {
+                Failure::usage(format!("standard output cannot be written ({e}): give a file with --out"))
+            })?;
         }
     }
     Ok(Done { bytes_in: length, bytes_out, seconds: start.elapsed().as_secs_f64() })
@@ -166,7 +178,9 @@ pub fn transform(
 
 fn check_stdout(bytes: u64) -> Result<(), Failure> {
     if bytes > IN_MEMORY + OVERHEAD {
-        let error = format!("{bytes} bytes are more than standard output takes, which is held until it is verified: give a file with --out");
+        let error = format!(
+            "{bytes} bytes are more than standard output takes, which is held until it is verified: give a file with --out"
+        );
         return Err(Failure::usage(error));
     }
     Ok(())
@@ -188,7 +202,10 @@ impl Output {
         if path.is_dir() {
             return Err(Failure::usage(format!("{} is a directory: give a file with --out", path.display())));
         }
-        let file = tempfile::Builder::new().prefix(".divisi-").permissions(Permissions::from_mode(mode)).tempfile_in(dir);
+        let file = tempfile::Builder::new()
+            .prefix(".divisi-")
+            .permissions(Permissions::from_mode(mode))
+            .tempfile_in(dir);
         let file = file.map_err(|e| unwritten(path, &e))?;
         let entry = cleanup.path(file.path());
         Ok(Output { file, entry })
@@ -224,7 +241,9 @@ impl Output {
 
 fn unwritten(path: &Path, e: &std::io::Error) -> Failure {
     Failure::usage(match e.kind() {
-        std::io::ErrorKind::AlreadyExists => format!("{} exists already: choose another name for --out", path.display()),
+        std::io::ErrorKind::AlreadyExists => {
+            format!("{} exists already: choose another name for --out", path.display())
+        }
         _ => format!("{} cannot be written ({e}): give another place with --out", path.display()),
     })
 }

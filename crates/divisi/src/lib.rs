@@ -3,10 +3,10 @@
 //! | module | what |
 //! |---|---|
 //! | [`demo`] | three servers as three processes, a file encrypted and decrypted, checked with an ordinary library |
-//! | [`bench`] | a protocol between three processes, measured phase by phase, every output checked |
+//! | [`mod@bench`] | a protocol between three processes, measured phase by phase, every output checked |
 //! | [`calibrate`] | what this machine allows, to compare figures of different machines |
 //! | [`kat`] | published test vectors through an engine |
-//! | [`file`] | encryption and decryption of files and streams by three servers |
+//! | [`mod@file`] | encryption and decryption of files and streams by three servers |
 //! | [`local`] | the processes of parties on this machine |
 //! | [`server`] | one of the three servers, as a program |
 //! | [`cleanup`] | what must be gone when the program ends early |

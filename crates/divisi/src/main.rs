@@ -27,7 +27,8 @@ fn main() -> ExitCode {
 /// What the grammar has to say, as one sentence.
 fn usage(error: &clap::Error) -> Failure {
     let text = error.render().to_string();
-    let what: Vec<&str> = text.lines().map(str::trim).take_while(|line| !line.starts_with("Usage:")).collect();
+    let what: Vec<&str> =
+        text.lines().map(str::trim).take_while(|line| !line.starts_with("Usage:")).collect();
     let what = what.join(" ");
     let what = what.split("For more information").next().unwrap_or_default().trim();
     let what = what.strip_prefix("error:").unwrap_or(what).trim();
@@ -46,7 +47,9 @@ fn end(json: bool, outcome: Result<Done, Failure>) -> ExitCode {
     let mut out = std::io::stdout().lock();
     if json {
         let mut object = done.map_or_else(|| serde_json::json!({ "schema": 1 }), |done| done.json);
-        if let (Some(object), Some(serde_json::Value::Object(told))) = (object.as_object_mut(), failure.as_ref().map(Failure::to_json)) {
+        if let (Some(object), Some(serde_json::Value::Object(told))) =
+            (object.as_object_mut(), failure.as_ref().map(Failure::to_json))
+        {
             object.extend(told);
         }
         let _ = writeln!(out, "{object}");

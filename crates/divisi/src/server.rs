@@ -64,7 +64,10 @@ pub fn run(description: &Description) -> Result<(), Failure> {
     let server = Arc::new(server);
     let mut signals = Signals::new([SIGHUP, SIGINT, SIGTERM])
         .map_err(|e| Failure::unavailable(format!("signals cannot be handled ({e}): try again")))?;
-    log(&format!("listens at {} for the other servers and for clients, on this port alone", server.address()));
+    log(&format!(
+        "listens at {} for the other servers and for clients, on this port alone",
+        server.address()
+    ));
     let (stop, reloaded, path) = (server.stop_flag(), Arc::clone(&server), description.config.clone());
     let attend = move || {
         for signal in signals.forever() {
@@ -142,12 +145,15 @@ pub fn run_party() -> Result<(), Failure> {
 
 fn serve(pipes: &Pipes) -> Result<(), Failure> {
     let no_port = |e: std::io::Error| {
-        Failure::unavailable(format!("no port of 127.0.0.1 is free ({e}): see that the loopback network is up"))
+        Failure::unavailable(format!(
+            "no port of 127.0.0.1 is free ({e}): see that the loopback network is up"
+        ))
     };
     let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).map_err(no_port)?;
     pipes.report(Ok(listener.local_addr().map_err(no_port)?.port()))?;
     let plan: Plan = pipes.order()?;
-    let me = PartyId::new(plan.me).ok_or_else(|| usage("there is no party 0: parties are numbered from 1"))?;
+    let me =
+        PartyId::new(plan.me).ok_or_else(|| usage("there is no party 0: parties are numbered from 1"))?;
     let config = Config::parse(&plan.config).map_err(usage)?;
     let identity = Arc::new(Identity::load(Path::new(&plan.identity)).map_err(usage)?);
     let options = ServerOptions {

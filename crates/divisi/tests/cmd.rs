@@ -110,7 +110,8 @@ fn run(case: &Case) {
         assert!(!stderr.contains("panicked") && !stderr.contains("Err("), "{told}");
     }
     if case.args.iter().any(|arg| arg == "--json") {
-        let object: serde_json::Value = serde_json::from_str(&stdout).unwrap_or_else(|e| panic!("{e}: {told}"));
+        let object: serde_json::Value =
+            serde_json::from_str(&stdout).unwrap_or_else(|e| panic!("{e}: {told}"));
         assert_eq!(object["schema"], 1, "{told}");
         for (name, value) in &case.json {
             assert_eq!(object[name], serde_json::to_value(value).unwrap(), "{name}: {told}");
@@ -122,8 +123,10 @@ fn run(case: &Case) {
         assert_eq!(stdout, "", "{told}");
     }
     if let Some(leaves) = &case.leaves {
-        let mut left: Vec<String> =
-            std::fs::read_dir(dir).unwrap().map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
+        let mut left: Vec<String> = std::fs::read_dir(dir)
+            .unwrap()
+            .map(|entry| entry.unwrap().file_name().into_string().unwrap())
+            .collect();
         left.sort();
         assert_eq!(&left, leaves, "{told}");
     }
@@ -131,7 +134,8 @@ fn run(case: &Case) {
 
 fn run_file(name: &str) {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/cmd").join(name);
-    let cases: Cases = toml::from_str(&std::fs::read_to_string(&path).unwrap()).unwrap_or_else(|e| panic!("{name}: {e}"));
+    let cases: Cases =
+        toml::from_str(&std::fs::read_to_string(&path).unwrap()).unwrap_or_else(|e| panic!("{name}: {e}"));
     assert!(!cases.case.is_empty());
     cases.case.iter().for_each(run);
 }
@@ -153,4 +157,11 @@ macro_rules! files {
     };
 }
 
-files!(usage = "usage.toml", mesh = "mesh.toml", server = "server.toml", client = "client.toml", kat = "kat.toml", bench = "bench.toml");
+files!(
+    usage = "usage.toml",
+    mesh = "mesh.toml",
+    server = "server.toml",
+    client = "client.toml",
+    kat = "kat.toml",
+    bench = "bench.toml"
+);

@@ -66,7 +66,10 @@ fn a_party_that_is_killed_ends_the_benchmark_at_once_and_is_named() {
         let (failure, took) = disturbed(victim, Signal::KILL, Duration::from_millis(after));
         let told = format!("party {victim} after {after} ms: {failure:?}, {took:?}");
         assert_eq!((failure.kind, failure.peer), (Kind::Abort, Some(victim)), "{told}");
-        assert!(failure.step.as_ref().is_some_and(|step| !step.is_empty()) && failure.error.contains("signal: 9"), "{told}");
+        assert!(
+            failure.step.as_ref().is_some_and(|step| !step.is_empty()) && failure.error.contains("signal: 9"),
+            "{told}"
+        );
         assert!(took < TIMEOUT + Duration::from_secs(1), "{told}");
     }
 }
@@ -83,17 +86,31 @@ fn a_party_that_is_stopped_ends_the_benchmark_in_time_and_is_named() {
 
 /// Start a command with a directory of its own for what it writes; its parties, when they run.
 fn start(args: &[&str], dir: &Path) -> (Child, Vec<u32>) {
-    let mut child =
-        Command::new(PROGRAM).args(args).env("TMPDIR", dir).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    let mut child = Command::new(PROGRAM)
+        .args(args)
+        .env("TMPDIR", dir)
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
     let end = Instant::now() + Duration::from_secs(15);
     loop {
-        let children = |task: std::fs::DirEntry| std::fs::read_to_string(task.path().join("children")).unwrap_or_default();
+        let children = |task: std::fs::DirEntry| {
+            std::fs::read_to_string(task.path().join("children")).unwrap_or_default()
+        };
         let tasks = std::fs::read_dir(format!("/proc/{}/task", child.id())).unwrap().map_while(Result::ok);
-        let parties: Vec<u32> =
-            tasks.map(children).collect::<Vec<_>>().join(" ").split_whitespace().map(|n| n.parse().unwrap()).collect();
+        let parties: Vec<u32> = tasks
+            .map(children)
+            .collect::<Vec<_>>()
+            .join(" ")
+            .split_whitespace()
+            .map(|n| n.parse().unwrap())
+            .collect();
         // The identities are in the room when the parties run.
         let room = std::fs::read_dir(dir).unwrap().map_while(Result::ok).next();
-        if parties.len() == 3 && room.is_some_and(|room| std::fs::read_dir(room.path()).is_ok_and(|files| files.count() >= 3)) {
+        if parties.len() == 3
+            && room.is_some_and(|room| std::fs::read_dir(room.path()).is_ok_and(|files| files.count() >= 3))
+        {
             return (child, parties);
         }
         assert!(child.try_wait().unwrap().is_none() && Instant::now() < end, "the parties did not start");
@@ -108,7 +125,9 @@ fn an_interrupted_command_leaves_no_process_and_no_file() {
     let file = tempfile::NamedTempFile::new().unwrap();
     file.as_file().set_len(32 << 20).unwrap();
     let demo = ["demo", "--file", file.path().to_str().unwrap()];
-    for (args, signal) in [(&LONG_BENCH[..], Signal::INT), (&demo[..], Signal::INT), (&demo[..], Signal::TERM)] {
+    for (args, signal) in
+        [(&LONG_BENCH[..], Signal::INT), (&demo[..], Signal::INT), (&demo[..], Signal::TERM)]
+    {
         let dir = tempfile::tempdir().unwrap();
         let (child, parties) = start(args, dir.path());
         std::thread::sleep(Duration::from_millis(300));
@@ -135,9 +154,13 @@ fn parties_end_with_a_command_that_is_killed() {
 #[test]
 fn a_demonstration_leaves_nothing_and_fails_with_its_servers() {
     let dir = tempfile::tempdir().unwrap();
-    let run = Command::new(PROGRAM).args(["demo", "--key-bits", "256"]).env("TMPDIR", dir.path()).output().unwrap();
+    let run =
+        Command::new(PROGRAM).args(["demo", "--key-bits", "256"]).env("TMPDIR", dir.path()).output().unwrap();
     let told = String::from_utf8_lossy(&run.stdout).into_owned();
-    assert!(run.status.success() && told.contains("the same file again") && told.contains("exportable"), "{run:?}");
+    assert!(
+        run.status.success() && told.contains("the same file again") && told.contains("exportable"),
+        "{run:?}"
+    );
     assert_eq!(std::fs::read_dir(dir.path()).unwrap().count(), 0);
 
     let file = tempfile::NamedTempFile::new().unwrap();

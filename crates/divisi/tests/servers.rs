@@ -49,11 +49,23 @@ impl House {
         let hosts: Vec<String> = ports.iter().map(|port| port.local_addr().unwrap().to_string()).collect();
         drop(ports);
         let mut house = House { dir, servers: vec![None, None, None] };
-        let made = house.run(&["mesh", "new", "--parties", "3", "--hosts", &hosts.join(","), "--clients", "anna,ben", "--out", "mesh"]);
+        let made = house.run(&[
+            "mesh",
+            "new",
+            "--parties",
+            "3",
+            "--hosts",
+            &hosts.join(","),
+            "--clients",
+            "anna,ben",
+            "--out",
+            "mesh",
+        ]);
         assert!(made.status.success(), "{made:?}");
         let config = house.path("mesh/mesh.toml");
         let text = std::fs::read_to_string(&config).unwrap();
-        std::fs::write(&config, format!("timeout_seconds = {timeout:?}\nconnect_seconds = 10.0\n{text}")).unwrap();
+        std::fs::write(&config, format!("timeout_seconds = {timeout:?}\nconnect_seconds = 10.0\n{text}"))
+            .unwrap();
         (1..=3).for_each(|party| house.start(party));
         (1..=3).for_each(|party| house.wait_for(party, "joined the other servers", 1));
         house
@@ -68,7 +80,17 @@ impl House {
         let identity = format!("mesh/party-{party}.key");
         let data = format!("data-{party}");
         let mut child = Command::new(env!("CARGO_BIN_EXE_divisi"))
-            .args(["server", "--config", "mesh/mesh.toml", "--party", &party, "--identity", &identity, "--data", &data])
+            .args([
+                "server",
+                "--config",
+                "mesh/mesh.toml",
+                "--party",
+                &party,
+                "--identity",
+                &identity,
+                "--data",
+                &data,
+            ])
             .current_dir(self.dir.path())
             .stderr(Stdio::piped())
             .spawn()
@@ -99,7 +121,12 @@ impl House {
 
     fn command(&self, args: &[&str]) -> Command {
         let mut command = Command::new(env!("CARGO_BIN_EXE_divisi"));
-        command.args(args).current_dir(self.dir.path()).stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        command
+            .args(args)
+            .current_dir(self.dir.path())
+            .stdin(Stdio::null())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped());
         command
     }
 
@@ -131,13 +158,18 @@ impl House {
         let output = self.client(who, args);
         let told = String::from_utf8_lossy(&output.stderr).into_owned();
         assert_eq!(output.status.code(), Some(status), "{args:?}: {output:?}");
-        assert!(told.lines().count() == 1 && parts.iter().all(|part| told.contains(part)), "{args:?}: {told}");
+        assert!(
+            told.lines().count() == 1 && parts.iter().all(|part| told.contains(part)),
+            "{args:?}: {told}"
+        );
     }
 
     /// Everything that lies in the directory itself.
     fn files(&self) -> Vec<String> {
-        let mut names: Vec<String> =
-            std::fs::read_dir(self.dir.path()).unwrap().map(|e| e.unwrap().file_name().into_string().unwrap()).collect();
+        let mut names: Vec<String> = std::fs::read_dir(self.dir.path())
+            .unwrap()
+            .map(|e| e.unwrap().file_name().into_string().unwrap())
+            .collect();
         names.retain(|name| !name.starts_with("data-") && name != "mesh");
         names.sort();
         names
@@ -174,7 +206,10 @@ fn keys_and_files_there_and_back() {
     house.does("anna", &["encrypt", "--key", "files", "--aad", "for ben", "--in", "text", "--out", "sealed"]);
     let sealed = std::fs::read(house.path("sealed")).unwrap();
     assert_eq!(sealed.len(), text.len() + 28);
-    let done = house.does("ben", &["decrypt", "--key", "files", "--aad", "for ben", "--in", "sealed", "--out", "opened", "--json"]);
+    let done = house.does(
+        "ben",
+        &["decrypt", "--key", "files", "--aad", "for ben", "--in", "sealed", "--out", "opened", "--json"],
+    );
     let json: serde_json::Value = serde_json::from_slice(&done.stdout).unwrap();
     assert_eq!((json["bytes_in"].as_u64(), json["bytes_out"].as_u64()), (Some(200_029), Some(200_001)));
     assert_eq!(std::fs::read(house.path("opened")).unwrap(), text);
@@ -186,11 +221,26 @@ fn keys_and_files_there_and_back() {
         let mut damaged = sealed.clone();
         damaged[at] ^= 4;
         std::fs::write(house.path("damaged"), damaged).unwrap();
-        house.fails("anna", &["decrypt", "--key", "files", "--aad", "for ben", "--in", "damaged", "--out", "opened"], 1, &[]);
+        house.fails(
+            "anna",
+            &["decrypt", "--key", "files", "--aad", "for ben", "--in", "damaged", "--out", "opened"],
+            1,
+            &[],
+        );
     }
     std::fs::write(house.path("damaged"), &sealed[..sealed.len() - 1]).unwrap();
-    house.fails("anna", &["decrypt", "--key", "files", "--aad", "for ben", "--in", "damaged", "--out", "opened"], 1, &[]);
-    house.fails("anna", &["decrypt", "--key", "files", "--aad", "for bob", "--in", "sealed", "--out", "opened"], 1, &[]);
+    house.fails(
+        "anna",
+        &["decrypt", "--key", "files", "--aad", "for ben", "--in", "damaged", "--out", "opened"],
+        1,
+        &[],
+    );
+    house.fails(
+        "anna",
+        &["decrypt", "--key", "files", "--aad", "for bob", "--in", "sealed", "--out", "opened"],
+        1,
+        &[],
+    );
     let nothing = house.client("anna", &["decrypt", "--key", "files", "--in", "sealed"]);
     assert_eq!((nothing.status.code(), nothing.stdout.len()), (Some(1), 0), "no plaintext without its tag");
     assert_eq!(std::fs::read(house.path("opened")).unwrap(), b"mine");
@@ -224,7 +274,12 @@ fn keys_and_files_there_and_back() {
     house.fails("ben", &["key", "export", "--key", "old", "--out", "exported"], 2, &["exists already"]);
 
     // who may not
-    house.fails("anna", &["encrypt", "--key", "old", "--in", "text", "--out", "no"], 1, &["does not serve client anna"]);
+    house.fails(
+        "anna",
+        &["encrypt", "--key", "old", "--in", "text", "--out", "no"],
+        1,
+        &["does not serve client anna"],
+    );
     house.fails("anna", &["key", "export", "--key", "files", "--out", "no"], 1, &["not made exportable"]);
     house.fails("ben", &["key", "destroy", "--key", "files", "--yes"], 1, &["anna"]);
     house.fails("anna", &["encrypt", "--key", "nothing", "--in", "text", "--out", "no"], 1, &["nothing"]);
@@ -232,14 +287,29 @@ fn keys_and_files_there_and_back() {
 
     let list = house.does("ben", &["key", "list", "--json"]);
     let json: serde_json::Value = serde_json::from_slice(&list.stdout).unwrap();
-    let keys: Vec<_> = json["keys"].as_array().unwrap().iter().map(|k| (k["key"].as_str(), k["maker"].as_str(), k["differs"].as_array().unwrap().len())).collect();
+    let keys: Vec<_> = json["keys"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|k| (k["key"].as_str(), k["maker"].as_str(), k["differs"].as_array().unwrap().len()))
+        .collect();
     assert_eq!(keys, [(Some("files"), Some("anna"), 0), (Some("old"), Some("ben"), 0)]);
 
     // a client that comes later: pinned in the file, taken over on SIGHUP
     house.run(&["mesh", "identity", "--out", "mesh/carl"]);
-    let fingerprint = divisi_net::Identity::load(&house.path("mesh/carl/identity.key")).unwrap().fingerprint().to_string();
+    let fingerprint =
+        divisi_net::Identity::load(&house.path("mesh/carl/identity.key")).unwrap().fingerprint().to_string();
     std::fs::rename(house.path("mesh/carl/identity.key"), house.path("mesh/client-carl.key")).unwrap();
-    let added = house.run(&["mesh", "add", "--config", "mesh/mesh.toml", "--client", "carl", "--fingerprint", &fingerprint]);
+    let added = house.run(&[
+        "mesh",
+        "add",
+        "--config",
+        "mesh/mesh.toml",
+        "--client",
+        "carl",
+        "--fingerprint",
+        &fingerprint,
+    ]);
     assert!(added.status.success(), "{added:?}");
     for party in 1..=3 {
         signal(house.server(party), Signal::HUP);
@@ -249,7 +319,12 @@ fn keys_and_files_there_and_back() {
     assert!(String::from_utf8_lossy(&list.stdout).contains("no key serves you"));
 
     house.does("ben", &["key", "destroy", "--key", "old", "--yes"]);
-    house.fails("ben", &["decrypt", "--key", "old", "--aad", "x", "--in", "sealed", "--out", "no"], 1, &["destroyed"]);
+    house.fails(
+        "ben",
+        &["decrypt", "--key", "old", "--aad", "x", "--in", "sealed", "--out", "no"],
+        1,
+        &["destroyed"],
+    );
 
     // the logs: a line a request, no secret; the end: at once, in an orderly way
     for party in 1..=3 {
@@ -266,10 +341,15 @@ fn keys_and_files_there_and_back() {
 /// Begin to encrypt a file that takes some seconds, and wait until some of it is done.
 fn begin(house: &House, out: &Path) -> Child {
     std::fs::write(house.path("long"), random(16 << 20)).unwrap();
-    let child = house.command_of("anna", &["encrypt", "--key", "k", "--in", "long", "--out", "sealed"]).spawn().unwrap();
+    let child = house
+        .command_of("anna", &["encrypt", "--key", "k", "--in", "long", "--out", "sealed"])
+        .spawn()
+        .unwrap();
     let partial = || {
         let entries = std::fs::read_dir(out).unwrap().map_while(Result::ok);
-        entries.filter(|e| e.file_name().to_string_lossy().starts_with(".divisi-")).any(|e| e.metadata().is_ok_and(|m| m.len() > 100_000))
+        entries
+            .filter(|e| e.file_name().to_string_lossy().starts_with(".divisi-"))
+            .any(|e| e.metadata().is_ok_and(|m| m.len() > 100_000))
     };
     until("some of the output", Duration::from_secs(20), partial);
     child
@@ -309,9 +389,16 @@ fn a_server_that_dies_is_named_and_the_others_join_it_again() {
         assert!(house.server(party).try_wait().unwrap().is_none());
     }
     std::fs::write(house.path("text"), "short").unwrap();
-    let refused = house.client("anna", &["encrypt", "--key", "k", "--in", "text", "--out", "sealed", "--json", "--timeout", "1"]);
+    let refused = house.client(
+        "anna",
+        &["encrypt", "--key", "k", "--in", "text", "--out", "sealed", "--json", "--timeout", "1"],
+    );
     let json: serde_json::Value = serde_json::from_slice(&refused.stdout).unwrap();
-    assert_eq!((refused.status.code(), json["retry"].as_bool(), json["peer"].as_u64()), (Some(1), Some(true), Some(2)), "{json}");
+    assert_eq!(
+        (refused.status.code(), json["retry"].as_bool(), json["peer"].as_u64()),
+        (Some(1), Some(true), Some(2)),
+        "{json}"
+    );
     // ... and join the dead one when it is back, which has its keys on its disk.
     house.start(2);
     house.wait_for(2, "joined the other servers", 1);
@@ -329,10 +416,23 @@ fn links_are_checked_and_a_data_directory_has_one_server() {
     let json: serde_json::Value = serde_json::from_slice(&check.stdout).unwrap();
     let links = json["links"].as_array().unwrap();
     assert_eq!(links.len(), 3);
-    assert!(links.iter().all(|link| link["trouble"].is_null() && link["same_configuration"] == true), "{json}");
+    assert!(
+        links.iter().all(|link| link["trouble"].is_null() && link["same_configuration"] == true),
+        "{json}"
+    );
 
     // a second server on the first one's data; nobody else can read what lies there
-    let second = house.run(&["server", "--config", "mesh/mesh.toml", "--party", "1", "--identity", "mesh/party-1.key", "--data", "data-1"]);
+    let second = house.run(&[
+        "server",
+        "--config",
+        "mesh/mesh.toml",
+        "--party",
+        "1",
+        "--identity",
+        "mesh/party-1.key",
+        "--data",
+        "data-1",
+    ]);
     let told = String::from_utf8_lossy(&second.stderr).into_owned();
     assert!(second.status.code() == Some(2) && told.contains("another process uses"), "{told}");
     house.does("anna", &["key", "new", "--key", "k", "--type", "aes-128"]);
@@ -342,18 +442,38 @@ fn links_are_checked_and_a_data_directory_has_one_server() {
     // a key file that was made readable, or damaged, at one server: refused, and the server named
     std::fs::write(house.path("text"), "short").unwrap();
     std::fs::set_permissions(&key, std::fs::Permissions::from_mode(0o644)).unwrap();
-    house.fails("anna", &["encrypt", "--key", "k", "--in", "text", "--out", "no"], 1, &["party 1", "read by others"]);
+    house.fails(
+        "anna",
+        &["encrypt", "--key", "k", "--in", "text", "--out", "no"],
+        1,
+        &["party 1", "read by others"],
+    );
     std::fs::set_permissions(&key, std::fs::Permissions::from_mode(0o600)).unwrap();
     house.does("anna", &["encrypt", "--key", "k", "--in", "text", "--out", "sealed"]);
     let mut bytes = std::fs::read(&key).unwrap();
     let middle = bytes.len() / 2;
     bytes[middle] ^= 1;
     std::fs::write(&key, bytes).unwrap();
-    house.fails("anna", &["encrypt", "--key", "k", "--in", "text", "--out", "no"], 1, &["party 1", "damaged"]);
+    house.fails(
+        "anna",
+        &["encrypt", "--key", "k", "--in", "text", "--out", "no"],
+        1,
+        &["party 1", "damaged"],
+    );
     assert!(!house.path("no").exists());
     signal(house.server(1), Signal::TERM);
     assert_eq!(wait(house.server(1), Duration::from_secs(5)), 0);
-    let restarted = house.run(&["server", "--config", "mesh/mesh.toml", "--party", "1", "--identity", "mesh/party-1.key", "--data", "data-1"]);
+    let restarted = house.run(&[
+        "server",
+        "--config",
+        "mesh/mesh.toml",
+        "--party",
+        "1",
+        "--identity",
+        "mesh/party-1.key",
+        "--data",
+        "data-1",
+    ]);
     let told = String::from_utf8_lossy(&restarted.stderr).into_owned();
     assert!(restarted.status.code() == Some(2) && told.contains("k.key is damaged"), "{told}");
 }

@@ -28,10 +28,16 @@ const EXPORT: Step = step!("export");
 const DESTROY: Step = step!("destroy");
 const DESTROYED: Step = step!("destroyed");
 
-/// A key that all three have, compared.
+/// A key that all three have, compared, for one use that all three admitted.
 pub(crate) struct Loaded {
     pub info: KeyInfo,
     pub part: Part,
+}
+
+impl Loaded {
+    fn granted(info: KeyInfo, part: Part, _: Grant) -> Loaded {
+        Loaded { info, part }
+    }
 }
 
 /// What a server has of a key, told to the others.
@@ -53,22 +59,19 @@ pub(crate) fn load(
         if counts {
             count(turn, name, &grant)?;
         }
-        Ok(key)
+        Ok((key, grant))
     });
-    let (info, mine) = match found {
-        Ok((info, part)) => (Some(info), Ok(part)),
-        Err(failed) => (None, Err(failed)),
-    };
-    let agreed = info.as_ref().map_or([0; 32], KeyInfo::agreed);
-    turn.agree_key(LOAD, name.as_str(), &agreed, mine.as_ref().map_err(Clone::clone))?;
-    let (Some(info), part) = (info, mine?) else { return Err(Failed::refused(LOAD, "no key").into()) };
+    let agreed = found.as_ref().map_or([0; 32], |((info, _), _)| info.agreed());
+    let mine = found.as_ref().map(|((_, part), _)| part).map_err(Clone::clone);
+    turn.agree_key(LOAD, name.as_str(), &agreed, mine)?;
+    let ((info, part), grant) = found?;
     if info.state == KeyState::Prepared {
         // the others have it, too: it is finished; if this cannot be written, the next use will try again
         if let Err(e) = turn.node.keys.activate(name, &info.id) {
             turn.node.log(&format!("key {name} stays prepared here: {e}"));
         }
     }
-    Ok(Loaded { info, part })
+    Ok(Loaded::granted(info, part, grant))
 }
 
 /// Our part of a key, if the client may do this with it.

@@ -4,7 +4,7 @@ use super::Deviate;
 use super::stage::{Recording, Stage, Way, party};
 use crate::{Byte, Protocol, Rep, Rep3, Security, Trio};
 use divisi_core::{Abort, Blocks, Convert, PartyId, Step, Verified, settle};
-use divisi_field::{Field, Gf128};
+use divisi_field::{BigField, Field, Gf128};
 use std::sync::{Arc, Mutex, PoisonError};
 
 /// The step of a product.
@@ -48,9 +48,15 @@ impl Deviate for Adaptive {
     }
 }
 
-/// The `i`-th element of a coin's expansion: the coefficient of the `i`-th product, or for 0 the coin as a field element.
+/// The point of a level, by its coin.
 #[must_use]
-pub fn element(coin: [u8; 16], i: usize) -> Gf128 {
+pub fn point(coin: [u8; 16]) -> Gf128 {
+    Gf128::from_uniform(coin)
+}
+
+/// The coefficient of the `i`-th product, by the first coin.
+#[must_use]
+pub fn coefficient(coin: [u8; 16], i: usize) -> Gf128 {
     let mut out = vec![Gf128::ZERO; i + 1];
     crate::random::next_elements(&mut divisi_core::Prg::new(&coin), &mut out);
     out[i]
@@ -133,9 +139,11 @@ pub fn opened_sigma(stage: Stage, error: Gf128) -> Option<(Gf128, Gf128, Vec<Res
         |e| multiply_and_open(e, 1),
     );
     // its own component, the one it holds with the next, and the one that was opened to it
-    let sigma = one(&seen, Way::Out, OPEN, party(2))? + one(&seen, Way::In, SIGMA, party(2))? + one(&seen, Way::In, OPEN, party(3))?;
+    let sigma = one(&seen, Way::Out, OPEN, party(2))?
+        + one(&seen, Way::In, SIGMA, party(2))?
+        + one(&seen, Way::In, OPEN, party(3))?;
     let coin = (*first.lock().unwrap_or_else(PoisonError::into_inner))?;
-    Some((sigma, element(coin, 0), results))
+    Some((sigma, coefficient(coin, 0), results))
 }
 
 fn one(seen: &Recording, way: Way, step: &'static str, peer: PartyId) -> Option<Gf128> {

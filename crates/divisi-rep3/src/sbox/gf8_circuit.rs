@@ -51,8 +51,7 @@ pub(crate) fn layer(trio: &mut Trio, layer: &mut Layer<'_, '_>) -> Result<Record
     // our share of x^254
     run(Last { records: &mut made.records, first: &middle, second: &second, z: &mut z });
     let second = trio.reshare(LAST, &mut z, &shape)?;
-    for (((record, tile), first), second) in made.records.iter_mut().zip(layer.tiles()).zip(&z).zip(&second)
-    {
+    for (((record, tile), first), second) in made.records.iter_mut().zip(layer.tiles()).zip(&z).zip(&second) {
         run(Finish { record, tile, around, first, second });
     }
     trim(layer.tiles(), &shape);

@@ -9,7 +9,7 @@ use crate::Trio;
 use crate::adversary::Deviate;
 use crate::adversary::stage::{Stage, many, party};
 use crate::share::Rep;
-use divisi_core::{Abort, Prg, Step, step};
+use divisi_core::{Abort, Step, step};
 use divisi_field::{BigField, Field, Gf8};
 use std::ops::{Add, Mul, Sub};
 use subtle::{Choice, ConstantTimeEq};
@@ -41,7 +41,7 @@ impl Add for Toy {
 impl Sub for Toy {
     type Output = Self;
     fn sub(self, other: Self) -> Self {
-        self + other
+        Toy((Gf8(self.0) - Gf8(other.0)).0)
     }
 }
 
@@ -127,9 +127,7 @@ impl Deviate for Best {
 
     fn coin(&mut self, coin: [u8; 16]) {
         if let Some([a, b, c]) = self.level.take() {
-            let mut r = [0];
-            Prg::new(&coin).fill(&mut r);
-            let r = Toy(r[0]);
+            let r = Toy::from_uniform(coin);
             self.error = a + b * r + c * r.square();
         }
     }

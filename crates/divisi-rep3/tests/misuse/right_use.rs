@@ -1,6 +1,7 @@
 //! [compiles] The control: what the others get wrong, done right.
 use divisi_core::{Abort, Bytes, settle};
-use divisi_rep3::{Byte, Coin, Rep3};
+use divisi_field::Gf128;
+use divisi_rep3::{Byte, Coin, Rep, Rep3};
 
 fn right(e: &mut Rep3, mut x: Byte, y: &Byte) -> Result<(Vec<Vec<u8>>, Coin), Abort> {
     e.add(&mut x, y)?;
@@ -12,6 +13,10 @@ fn right(e: &mut Rep3, mut x: Byte, y: &Byte) -> Result<(Vec<Vec<u8>>, Coin), Ab
     Ok((opened, e.trio().coin(&fixed)?))
 }
 
+fn lanes(x: &Rep<Gf128>) -> usize {
+    divisi_core::Lanes::lanes(x)
+}
+
 fn main() {
-    let _ = right;
+    let _ = (right, lanes);
 }

@@ -1,4 +1,4 @@
-//! [E0423] A coin demands the proof that views were compared.
+//! [private] A coin demands the proof that views were compared.
 use divisi_core::Abort;
 use divisi_rep3::{Coin, Trio};
 

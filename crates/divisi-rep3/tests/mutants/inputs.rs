@@ -12,7 +12,7 @@ fn goes_on(stage: Stage, check: Check, parts: &[Part; 3], public: [[u8; 32]; 3])
         let me = trio.me().index();
         trio.agree_input(check, &public[me], Some(&parts[me]))
     });
-    verdicts.iter().any(|v| *v == Ok(Agreement::Agreed))
+    verdicts.contains(&Ok(Agreement::Agreed))
 }
 
 fn parts() -> [Part; 3] {

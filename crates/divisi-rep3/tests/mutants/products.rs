@@ -3,8 +3,8 @@
 use divisi_core::{Abort, Check};
 use divisi_field::{Field, Gf128};
 use divisi_rep3::adversary::adaptive::{
-    H, Lies, MULTIPLY, RHO, SIGMA, Z_PRIME, adapt, deceived, element, engine, multiplied, multiply_and_open, opened_sigma,
-    right,
+    H, Lies, MULTIPLY, RHO, SIGMA, Z_PRIME, adapt, coefficient, deceived, engine, multiplied,
+    multiply_and_open, opened_sigma, point, right,
 };
 use divisi_rep3::adversary::stage::{Stage, Way, party};
 use divisi_rep3::deal;
@@ -70,7 +70,7 @@ pub fn known_t(check: Option<Check>) -> bool {
     let lies = || -> Lies {
         Box::new(|coins, step, share| match step {
             MULTIPLY => share[0] += Gf128(1),
-            Z_PRIME => share[0] += element(coins[0], 0),
+            Z_PRIME => share[0] += coefficient(coins[0], 0),
             _ => {}
         })
     };
@@ -103,7 +103,7 @@ pub fn old_coefficients(check: Option<Check>) -> bool {
             if step == MULTIPLY {
                 batch += 1;
                 if batch == 2 {
-                    let c = [element(coins[0], 0), element(coins[0], 1)];
+                    let c = [coefficient(coins[0], 0), coefficient(coins[0], 1)];
                     share[0] += c[1];
                     share[1] += c[0];
                 }
@@ -127,7 +127,7 @@ pub fn known_point(check: Option<Check>) -> bool {
             H => {
                 level += 1;
                 if level == 2 {
-                    let (c, r) = (element(coins[0], 0), element(coins[1], 0));
+                    let (c, r) = (coefficient(coins[0], 0), point(coins[1]));
                     share[1] += c * (Gf128::ONE + r) * r.inverse();
                 }
             }

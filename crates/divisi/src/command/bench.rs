@@ -26,8 +26,10 @@ pub enum Commands {
 /// A fourth process makes the inputs and checks every output. Figures are medians over the repetitions; the largest of the
 /// three parties where parties differ.
 #[derive(Args)]
-#[command(after_help = "Example: divisi bench aes --protocol gf4-circuit --security semi-honest --blocks 100000 --reps 5\n\
-                        A slow network: divisi bench aes --blocks 1000 --rtt 20 --rate 100")]
+#[command(
+    after_help = "Example: divisi bench aes --protocol gf4-circuit --security semi-honest --blocks 100000 --reps 5\n\
+                        A slow network: divisi bench aes --blocks 1000 --rtt 20 --rate 100"
+)]
 pub struct Aes {
     #[command(flatten)]
     protocol: ProtocolChoice,
@@ -135,8 +137,12 @@ fn text(report: &Report) -> String {
         ]);
     }
     table.column_iter_mut().skip(1).for_each(|column| column.set_cell_alignment(CellAlignment::Right));
-    let memory = report.peak_rss_bytes.map_or("unknown".into(), |bytes| format!("{:.0} MiB", bytes as f64 / f64::from(1 << 20)));
-    let error = report.verification_error_bits.map_or("nothing verified".into(), |bits| format!("a lie passes with 2^-{bits:.0}"));
+    let memory = report
+        .peak_rss_bytes
+        .map_or("unknown".into(), |bytes| format!("{:.0} MiB", bytes as f64 / f64::from(1 << 20)));
+    let error = report
+        .verification_error_bits
+        .map_or("nothing verified".into(), |bits| format!("a lie passes with 2^-{bits:.0}"));
     format!(
         "AES-{} {} by {}, {}, {} blocks, {} thread{} a party, median of {}, per party:\n\n{table}\n\n\
          {:.0} blocks/s online, {:.0} in all; CPU {:.2} us a block and party without setup; memory {memory}; {error}\n\

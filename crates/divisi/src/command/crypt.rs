@@ -13,8 +13,10 @@ use std::path::PathBuf;
 /// A text, from here to there, with a key of the servers. The file is IV (12 bytes), ciphertext, tag (16 bytes): AES-GCM as any
 /// library knows it.
 #[derive(Args)]
-#[command(after_help = "Example: divisi encrypt --key files --in a.pdf --out a.pdf.sealed --config mesh.toml --identity client-me.key\n\
-                        Back:    divisi decrypt --key files --in a.pdf.sealed --out a.pdf --config mesh.toml --identity client-me.key")]
+#[command(
+    after_help = "Example: divisi encrypt --key files --in a.pdf --out a.pdf.sealed --config mesh.toml --identity client-me.key\n\
+                        Back:    divisi decrypt --key files --in a.pdf.sealed --out a.pdf --config mesh.toml --identity client-me.key"
+)]
 pub struct Arguments {
     /// The name of the key
     #[arg(long, value_name = "NAME")]
@@ -50,7 +52,10 @@ fn run(context: &Context, arguments: &Arguments, way: Way) -> Result<Done, Failu
     let mut client = arguments.membership.connect(context)?;
     let bar = progress(input.length);
     let aad = arguments.aad.as_bytes();
-    let done = transform(&mut client, way, &arguments.key, aad, input, &sink, &context.cleanup, &mut |done| bar.set_position(done));
+    let done =
+        transform(&mut client, way, &arguments.key, aad, input, &sink, &context.cleanup, &mut |done| {
+            bar.set_position(done)
+        });
     bar.finish_and_clear();
     let done = done?;
     let text = match &sink {

@@ -36,11 +36,20 @@ pub fn run(_: &Context, arguments: &Arguments) -> Result<Done, Failure> {
     };
     if let Some(asked) = arguments.parties.filter(|asked| *asked != parties) {
         let engine = arguments.engine;
-        return Err(Failure::usage(format!("the engine {engine} has {parties} parties, not {asked}: leave --parties out")));
+        return Err(Failure::usage(format!(
+            "the engine {engine} has {parties} parties, not {asked}: leave --parties out"
+        )));
     }
-    let options = Options { engine: arguments.engine, protocol: arguments.protocol.protocol, security: arguments.security };
+    let options = Options {
+        engine: arguments.engine,
+        protocol: arguments.protocol.protocol,
+        security: arguments.security,
+    };
     let report = kat::run(&arguments.files, &options)?;
-    let mut done = Done::new(report.algorithms.iter().map(line).collect::<Vec<_>>().join("\n"), to_json(&options, parties, &report));
+    let mut done = Done::new(
+        report.algorithms.iter().map(line).collect::<Vec<_>>().join("\n"),
+        to_json(&options, parties, &report),
+    );
     done.failure = (!report.is_good()).then(|| {
         Failure::mismatch(match report.algorithms.iter().map(|tally| tally.failed).sum::<u64>() {
             0 => "no vector could be run: give a file with vectors that this engine supports".into(),
@@ -52,9 +61,13 @@ pub fn run(_: &Context, arguments: &Arguments) -> Result<Done, Failure> {
 
 fn line(tally: &Tally) -> String {
     let unsupported: u64 = tally.unsupported.values().sum();
-    let mut line = format!("{}: {} passed, {} failed, {unsupported} unsupported", tally.algorithm, tally.passed, tally.failed);
+    let mut line = format!(
+        "{}: {} passed, {} failed, {unsupported} unsupported",
+        tally.algorithm, tally.passed, tally.failed
+    );
     if unsupported > 0 {
-        let reasons: Vec<String> = tally.unsupported.iter().map(|(reason, n)| format!("{reason}: {n}")).collect();
+        let reasons: Vec<String> =
+            tally.unsupported.iter().map(|(reason, n)| format!("{reason}: {n}")).collect();
         line += &format!(" ({})", reasons.join("; "));
     }
     if !tally.failures.is_empty() {

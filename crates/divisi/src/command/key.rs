@@ -15,19 +15,27 @@ use zeroize::Zeroizing;
 #[derive(Subcommand)]
 pub enum Commands {
     /// Have the servers draw a key that nobody knows
-    #[command(after_help = "Example: divisi key new --key files --type aes-256 --clients anna,ben --config mesh.toml --identity client-me.key")]
+    #[command(
+        after_help = "Example: divisi key new --key files --type aes-256 --clients anna,ben --config mesh.toml --identity client-me.key"
+    )]
     New(New),
     /// Split a key that you have among the servers
-    #[command(after_help = "Example: divisi key import --key old --type aes-128 --in key.bin --config mesh.toml --identity client-me.key")]
+    #[command(
+        after_help = "Example: divisi key import --key old --type aes-128 --in key.bin --config mesh.toml --identity client-me.key"
+    )]
     Import(Import),
     /// List the keys that you may use, and what the servers do not agree on
     #[command(after_help = "Example: divisi key list --config mesh.toml --identity client-me.key")]
     List(Membership),
     /// Get a key back that you made exportable
-    #[command(after_help = "Example: divisi key export --key old --out key.bin --config mesh.toml --identity client-me.key")]
+    #[command(
+        after_help = "Example: divisi key export --key old --out key.bin --config mesh.toml --identity client-me.key"
+    )]
     Export(Export),
     /// Destroy a key at all servers: what it encrypted can never be opened again
-    #[command(after_help = "Example: divisi key destroy --key old --yes --config mesh.toml --identity client-me.key")]
+    #[command(
+        after_help = "Example: divisi key destroy --key old --yes --config mesh.toml --identity client-me.key"
+    )]
     Destroy(Destroy),
 }
 
@@ -92,7 +100,10 @@ pub fn run(context: &Context, command: &Commands) -> Result<Done, Failure> {
             let mut client = new.membership.connect(context)?;
             let wanted = client.new_key(new.key.clone(), new.kind, new.exportable, new.clients.clone());
             let made = client.key_new(&wanted)?;
-            Ok(Done::new(format!("the servers hold a new {} key, {}: nobody knows it", made.kind, made.name), entry(&made, &[])))
+            Ok(Done::new(
+                format!("the servers hold a new {} key, {}: nobody knows it", made.kind, made.name),
+                entry(&made, &[]),
+            ))
         }
         Commands::Import(import) => {
             let new = &import.new;
@@ -100,12 +111,20 @@ pub fn run(context: &Context, command: &Commands) -> Result<Done, Failure> {
             let mut client = new.membership.connect(context)?;
             let wanted = client.new_key(new.key.clone(), new.kind, new.exportable, new.clients.clone());
             let made = client.key_import(&wanted, &key)?;
-            let text = format!("the servers hold the {} key {} in parts: your own copy still opens everything, wipe it if it is not needed", made.kind, made.name);
+            let text = format!(
+                "the servers hold the {} key {} in parts: your own copy still opens everything, wipe it if it is not needed",
+                made.kind, made.name
+            );
             Ok(Done::new(text, entry(&made, &[])))
         }
         Commands::List(membership) => {
             let listed = membership.connect(context)?.key_list()?;
-            let keys: Vec<Value> = listed.iter().map(|Listed { key, differs }| entry(key, &differs.iter().map(|p| p.number()).collect::<Vec<_>>())).collect();
+            let keys: Vec<Value> = listed
+                .iter()
+                .map(|Listed { key, differs }| {
+                    entry(key, &differs.iter().map(|p| p.number()).collect::<Vec<_>>())
+                })
+                .collect();
             Ok(Done::new(table(&listed), json!({ "schema": 1, "keys": keys })))
         }
         Commands::Export(export) => {
@@ -113,19 +132,38 @@ pub fn run(context: &Context, command: &Commands) -> Result<Done, Failure> {
             // The place first: a key that cannot be written is not asked for.
             let mut output = Output::beside(&export.out, 0o600, &context.cleanup)?;
             let key = client.key_export(&export.key)?;
-            let unwritten = |e: std::io::Error| Failure::usage(format!("{} cannot be written ({e}): give another place with --out", export.out.display()));
+            let unwritten = |e: std::io::Error| {
+                Failure::usage(format!(
+                    "{} cannot be written ({e}): give another place with --out",
+                    export.out.display()
+                ))
+            };
             output.writer().write_all(&key).map_err(unwritten)?;
             output.put_in_empty_place(&export.out)?;
-            let text = format!("{} holds the {} bytes of key {}: whoever reads it opens everything that the key encrypted", export.out.display(), key.len(), export.key);
-            Ok(Done::new(text, json!({ "schema": 1, "key": export.key.as_str(), "out": export.out, "bytes": key.len() })))
+            let text = format!(
+                "{} holds the {} bytes of key {}: whoever reads it opens everything that the key encrypted",
+                export.out.display(),
+                key.len(),
+                export.key
+            );
+            Ok(Done::new(
+                text,
+                json!({ "schema": 1, "key": export.key.as_str(), "out": export.out, "bytes": key.len() }),
+            ))
         }
         Commands::Destroy(destroy) => {
             if !destroy.yes {
-                let error = format!("what key {} encrypted can never be opened once it is destroyed: give --yes if you mean it", destroy.key);
+                let error = format!(
+                    "what key {} encrypted can never be opened once it is destroyed: give --yes if you mean it",
+                    destroy.key
+                );
                 return Err(Failure::usage(error));
             }
             destroy.membership.connect(context)?.key_destroy(&destroy.key)?;
-            let text = format!("key {} is destroyed at all servers; copies of their disks made before may still hold its parts", destroy.key);
+            let text = format!(
+                "key {} is destroyed at all servers; copies of their disks made before may still hold its parts",
+                destroy.key
+            );
             Ok(Done::new(text, json!({ "schema": 1, "key": destroy.key.as_str() })))
         }
     }
@@ -139,12 +177,17 @@ fn read_key(path: Option<&Path>, kind: KeyType) -> Result<Zeroizing<Vec<u8>>, Fa
         Some(path) => File::open(path)?.take(4096).read_to_end(&mut key),
         None => std::io::stdin().lock().take(4096).read_to_end(&mut key),
     };
-    read().map_err(|e| Failure::usage(format!("the key in {shown} cannot be read ({e}): give a file with --in")))?;
+    read().map_err(|e| {
+        Failure::usage(format!("the key in {shown} cannot be read ({e}): give a file with --in"))
+    })?;
     if key.len() == kind.bytes() {
         return Ok(key);
     }
-    let (want, have) = (kind.bytes(), if key.len() < 4096 { key.len().to_string() } else { "at least 4096".into() });
-    Err(Failure::usage(format!("an {kind} key has {want} bytes and {shown} has {have}: give the bytes of the key as they are, not as digits")))
+    let (want, have) =
+        (kind.bytes(), if key.len() < 4096 { key.len().to_string() } else { "at least 4096".into() });
+    Err(Failure::usage(format!(
+        "an {kind} key has {want} bytes and {shown} has {have}: give the bytes of the key as they are, not as digits"
+    )))
 }
 
 fn state(state: KeyState) -> &'static str {

@@ -25,7 +25,9 @@ pub enum Commands {
 
 /// Make identities for all parties and clients, and one configuration for all.
 #[derive(Args)]
-#[command(after_help = "Example: divisi mesh new --parties 3 --hosts one.example:4701,two.example:4701,three.example:4701 --clients me --out mesh")]
+#[command(
+    after_help = "Example: divisi mesh new --parties 3 --hosts one.example:4701,two.example:4701,three.example:4701 --clients me --out mesh"
+)]
 pub struct New {
     /// How many parties; the servers of keys are 3
     #[arg(long, value_name = "N")]
@@ -89,7 +91,9 @@ fn directory(context: &Context, path: &Path) -> Result<divisi::cleanup::Entry, F
     use std::os::unix::fs::DirBuilderExt;
     std::fs::DirBuilder::new().mode(0o700).create(path).map_err(|e| {
         usage(match e.kind() {
-            std::io::ErrorKind::AlreadyExists => format!("{} exists already: choose another directory for --out", path.display()),
+            std::io::ErrorKind::AlreadyExists => {
+                format!("{} exists already: choose another directory for --out", path.display())
+            }
             _ => format!("the directory {} cannot be made ({e}): choose another for --out", path.display()),
         })
     })?;
@@ -97,13 +101,15 @@ fn directory(context: &Context, path: &Path) -> Result<divisi::cleanup::Entry, F
 }
 
 fn new(context: &Context, arguments: &New) -> Result<Done, Failure> {
-    let created = Config::create(arguments.parties, &arguments.hosts, &arguments.clients, &Machine).map_err(usage)?;
+    let created =
+        Config::create(arguments.parties, &arguments.hosts, &arguments.clients, &Machine).map_err(usage)?;
     let entry = directory(context, &arguments.out)?;
     let config = arguments.out.join("mesh.toml");
     write(&config, &created.config.to_toml())?;
     let files = save(&created, &arguments.out)?;
     entry.keep();
-    let mut text = format!("{} goes to every party and every client; it holds no secret.\n", config.display());
+    let mut text =
+        format!("{} goes to every party and every client; it holds no secret.\n", config.display());
     for (who, _, path, fingerprint) in &files {
         text += &format!("{} goes to {who} alone (fingerprint {fingerprint}).\n", path.display());
     }
@@ -114,7 +120,10 @@ fn new(context: &Context, arguments: &New) -> Result<Done, Failure> {
         let of = files.iter().filter(|(_, (k, _), _, _)| *k == kind);
         of.map(|(_, (_, name), path, fingerprint)| json!({ "name": name, "identity": path, "fingerprint": fingerprint })).collect()
     };
-    Ok(Done::new(text, json!({ "schema": 1, "config": config, "parties": listed("party"), "clients": listed("client") })))
+    Ok(Done::new(
+        text,
+        json!({ "schema": 1, "config": config, "parties": listed("party"), "clients": listed("client") }),
+    ))
 }
 
 type Saved = (String, (&'static str, String), PathBuf, String);
@@ -152,7 +161,8 @@ fn add(arguments: &Add) -> Result<Done, Failure> {
     let pin = Pin::Fingerprint(arguments.fingerprint.parse::<Fingerprint>().map_err(wrong)?);
     let (who, changed) = match (arguments.party, &arguments.client) {
         (Some(number), _) => {
-            let id = PartyId::new(number).ok_or_else(|| usage("there is no party 0: parties are numbered from 1"))?;
+            let id = PartyId::new(number)
+                .ok_or_else(|| usage("there is no party 0: parties are numbered from 1"))?;
             (id.to_string(), config.add_party(id, arguments.address.as_deref(), pin))
         }
         (None, Some(name)) => (format!("client {name}"), config.add_client(name, pin)),
@@ -164,19 +174,26 @@ fn add(arguments: &Add) -> Result<Done, Failure> {
         arguments.config.display(),
         arguments.fingerprint
     );
-    Ok(Done::new(text, json!({ "schema": 1, "config": arguments.config, "who": who, "fingerprint": arguments.fingerprint })))
+    Ok(Done::new(
+        text,
+        json!({ "schema": 1, "config": arguments.config, "who": who, "fingerprint": arguments.fingerprint }),
+    ))
 }
 
 /// Write a file as a whole or not at all.
 fn write(path: &Path, text: &str) -> Result<(), Failure> {
     let dir = path.parent().filter(|dir| !dir.as_os_str().is_empty()).unwrap_or(Path::new("."));
     let write = || {
-        let mut file = tempfile::Builder::new().permissions(std::os::unix::fs::PermissionsExt::from_mode(0o644)).tempfile_in(dir)?;
+        let mut file = tempfile::Builder::new()
+            .permissions(std::os::unix::fs::PermissionsExt::from_mode(0o644))
+            .tempfile_in(dir)?;
         file.write_all(text.as_bytes())?;
         file.as_file().sync_all()?;
         file.persist(path).map(drop).map_err(|e| e.error)
     };
-    write().map_err(|e: std::io::Error| usage(format!("{} cannot be written ({e}): give a place that you can write", path.display())))
+    write().map_err(|e: std::io::Error| {
+        usage(format!("{} cannot be written ({e}): give a place that you can write", path.display()))
+    })
 }
 
 fn check(context: &Context, membership: &Membership) -> Result<Done, Failure> {
@@ -187,7 +204,8 @@ fn check(context: &Context, membership: &Membership) -> Result<Done, Failure> {
     let mut lines = Vec::new();
     let mut links = Vec::new();
     for report in &reports {
-        let skewed = if report.is_skewed() { "; its clock is far off: set it, or its log misleads" } else { "" };
+        let skewed =
+            if report.is_skewed() { "; its clock is far off: set it, or its log misleads" } else { "" };
         lines.push(format!("{report}{skewed}"));
         let reached = report.result.as_ref().ok();
         links.push(json!({

@@ -134,7 +134,8 @@ pub fn run(cli: Cli) -> Result<Done, Failure> {
     // Parties of a command end with it, and a server ends in its own way.
     let cleanup = match &cli.command {
         Command::Party(_) | Command::Server(_) => Cleanup::new(),
-        _ => Cleanup::on_signals().map_err(|e| Failure::unavailable(format!("signals cannot be handled ({e}): try again")))?,
+        _ => Cleanup::on_signals()
+            .map_err(|e| Failure::unavailable(format!("signals cannot be handled ({e}): try again")))?,
     };
     let context = Context { json: cli.json, timeout: cli.timeout, cleanup };
     match cli.command {
@@ -175,9 +176,14 @@ mod tests {
     fn a_time_limit_takes_the_place_of_the_one_that_is_there() {
         let config = Config::create(3, &[], &["me".into()], &Machine).map(|created| created.config);
         let Ok(config) = config else { panic!("no configuration") };
-        let limit = |config: &Config, seconds| limited(config, Duration::from_secs_f64(seconds)).unwrap_or_else(|e| panic!("{e}"));
+        let limit = |config: &Config, seconds| {
+            limited(config, Duration::from_secs_f64(seconds)).unwrap_or_else(|e| panic!("{e}"))
+        };
         let first = limit(&config, 2.5);
-        assert_eq!((first.timeout(), limit(&first, 3.0).timeout()), (Duration::from_millis(2500), Duration::from_secs(3)));
+        assert_eq!(
+            (first.timeout(), limit(&first, 3.0).timeout()),
+            (Duration::from_millis(2500), Duration::from_secs(3))
+        );
         assert_eq!(limit(&first, 3.0).digest(), config.digest());
     }
 
@@ -188,7 +194,12 @@ mod tests {
         fn all(command: &clap::Command) {
             assert!(command.get_about().is_some(), "{} says nothing", command.get_name());
             for argument in command.get_arguments().filter(|a| !a.is_hide_set()) {
-                assert!(argument.get_help().is_some(), "{} of {} says nothing", argument.get_id(), command.get_name());
+                assert!(
+                    argument.get_help().is_some(),
+                    "{} of {} says nothing",
+                    argument.get_id(),
+                    command.get_name()
+                );
             }
             command.get_subcommands().for_each(all);
         }

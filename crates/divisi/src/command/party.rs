@@ -15,7 +15,11 @@ pub fn run(_: &Context, arguments: &Arguments) -> Result<Done, Failure> {
     match arguments.role.as_str() {
         divisi::bench::ROLE => divisi::bench::run_party()?,
         divisi::server::ROLE => divisi::server::run_party()?,
-        role => return Err(Failure::usage(format!("there is no party for {role:?}: use one version of the program"))),
+        role => {
+            return Err(Failure::usage(format!(
+                "there is no party for {role:?}: use one version of the program"
+            )));
+        }
     }
     Ok(Done::new("", serde_json::Value::Null))
 }

@@ -12,7 +12,9 @@ use std::path::PathBuf;
 ///
 /// SIGHUP makes it read its configuration again. It listens on one port, that of its party in the configuration.
 #[derive(Args)]
-#[command(after_help = "Example: divisi server --config mesh.toml --party 1 --identity party-1.key --data /var/lib/divisi")]
+#[command(
+    after_help = "Example: divisi server --config mesh.toml --party 1 --identity party-1.key --data /var/lib/divisi"
+)]
 pub struct Arguments {
     /// The configuration that `mesh new` wrote, the same at all
     #[arg(long, value_name = "FILE")]

@@ -87,7 +87,12 @@ impl Report {
 ///
 /// # Errors
 /// If a file cannot be read, a server fails, or a result is wrong.
-pub fn run(options: &Options, program: &Path, cleanup: &Cleanup, say: &mut dyn FnMut(&str)) -> Result<Report, Failure> {
+pub fn run(
+    options: &Options,
+    program: &Path,
+    cleanup: &Cleanup,
+    say: &mut dyn FnMut(&str),
+) -> Result<Report, Failure> {
     let room = Room::new(cleanup)?;
     let file = match &options.file {
         Some(file) => file.clone(),
@@ -99,7 +104,10 @@ pub fn run(options: &Options, program: &Path, cleanup: &Cleanup, say: &mut dyn F
     };
     let bytes = Input::open(&Source::File(file.clone()), Way::Encrypt)?.length;
     if bytes > LONGEST {
-        let error = format!("{} has {bytes} bytes, more than the demonstration takes ({LONGEST}): give a smaller --file", file.display());
+        let error = format!(
+            "{} has {bytes} bytes, more than the demonstration takes ({LONGEST}): give a smaller --file",
+            file.display()
+        );
         return Err(Failure::usage(error));
     }
 
@@ -121,30 +129,53 @@ pub fn run(options: &Options, program: &Path, cleanup: &Cleanup, say: &mut dyn F
     let (sealed, opened) = (room.path().join("sealed"), room.path().join("opened"));
     let mut walk = |way, from: &Path, to: &Path| -> Result<Done, Failure> {
         let input = Input::open(&Source::File(from.to_owned()), way)?;
-        transform(&mut client, way, &name, b"divisi demo", input, &Sink::File(to.to_owned()), cleanup, &mut |_| {})
+        transform(
+            &mut client,
+            way,
+            &name,
+            b"divisi demo",
+            input,
+            &Sink::File(to.to_owned()),
+            cleanup,
+            &mut |_| {},
+        )
     };
     let encrypted = walk(Way::Encrypt, &file, &sealed)?;
-    let shown = options.file.as_ref().map_or("A text that comes with this program".into(), |file| file.display().to_string());
-    say(&format!("{shown} ({bytes} bytes) went to them in parts, and they encrypted it with AES-GCM: {}.", speed(bytes, encrypted.seconds)));
+    let shown = options
+        .file
+        .as_ref()
+        .map_or("A text that comes with this program".into(), |file| file.display().to_string());
+    say(&format!(
+        "{shown} ({bytes} bytes) went to them in parts, and they encrypted it with AES-GCM: {}.",
+        speed(bytes, encrypted.seconds)
+    ));
     let decrypted = walk(Way::Decrypt, &sealed, &opened)?;
     let plain = Zeroizing::new(std::fs::read(&file).map_err(|e| unwritten(&file, &e))?);
     let back = Zeroizing::new(std::fs::read(&opened).map_err(|e| unwritten(&opened, &e))?);
     if plain != back {
-        return Err(Failure::mismatch("what the servers decrypted is not the file: report this with the output of `divisi --version`"));
+        return Err(Failure::mismatch(
+            "what the servers decrypted is not the file: report this with the output of `divisi --version`",
+        ));
     }
     say(&format!("They decrypted it again: {}. It is the same file.", speed(bytes, decrypted.seconds)));
 
-    say("Now the servers are asked to give the key to this program, once, to check them. They do so because the key was made exportable, and only for its maker.");
+    say(
+        "Now the servers are asked to give the key to this program, once, to check them. They do so because the key was made exportable, and only for its maker.",
+    );
     let key = client.key_export(&name)?;
     let ciphertext = std::fs::read(&sealed).map_err(|e| unwritten(&sealed, &e))?;
     let ordinary = open_ordinarily(&key, &ciphertext);
     drop(key);
     if ordinary.as_ref() != Some(&plain) {
-        return Err(Failure::mismatch("an ordinary AES-GCM library does not open what the servers wrote: report this with the output of `divisi --version`"));
+        return Err(Failure::mismatch(
+            "an ordinary AES-GCM library does not open what the servers wrote: report this with the output of `divisi --version`",
+        ));
     }
     client.key_destroy(&name)?;
     drop(client);
-    say("The crate aes-gcm, an ordinary library, opened the servers' file with that key: the same file again. The key is wiped here and destroyed there.");
+    say(
+        "The crate aes-gcm, an ordinary library, opened the servers' file with that key: the same file again. The key is wiped here and destroyed there.",
+    );
     processes.close(END)?;
     room.close()?;
     Ok(Report {
@@ -170,7 +201,8 @@ fn set_up(processes: &mut Processes, room: &Room, options: &Options) -> Result<(
     let usage = |e: String| Failure::usage(e);
     let ports: Vec<u16> = processes.reports("demo/listen", READY)?;
     let hosts: Vec<String> = ports.iter().map(|port| format!("127.0.0.1:{port}")).collect();
-    let made = Config::create(SERVERS, &hosts, &["demo".into()], &Machine).map_err(|e| usage(e.to_string()))?;
+    let made =
+        Config::create(SERVERS, &hosts, &["demo".into()], &Machine).map_err(|e| usage(e.to_string()))?;
     for (party, identity) in PartyId::all(SERVERS).zip(&made.parties) {
         let path = |what: &str| room.path().join(format!("{what}-{}", party.number()));
         identity.save(&path("identity")).map_err(|e| usage(e.to_string()))?;
@@ -190,7 +222,12 @@ fn set_up(processes: &mut Processes, room: &Room, options: &Options) -> Result<(
 }
 
 /// Make the key, as soon as the servers have found each other.
-fn make_key(client: &mut Client, name: &KeyName, options: &Options, start: Instant) -> Result<(f64, f64), Failure> {
+fn make_key(
+    client: &mut Client,
+    name: &KeyName,
+    options: &Options,
+    start: Instant,
+) -> Result<(f64, f64), Failure> {
     let kind = match options.key {
         KeySize::Aes128 => KeyType::Aes128,
         KeySize::Aes192 => KeyType::Aes192,

@@ -50,7 +50,8 @@ fn all_of_wycheproof_with_96_bit_ivs_on_every_protocol_and_security() {
     let vectors: u64 = content.groups.iter().map(|group| group.vectors.len() as u64).sum();
     let unsupported: u64 = content.unsupported.values().sum();
     let set = TestSet::load(TestName::AesGcm).unwrap();
-    let usual = set.test_groups.iter().flat_map(|g| &g.tests).filter(|test| test.nonce.len() == 12).count() as u64;
+    let usual =
+        set.test_groups.iter().flat_map(|g| &g.tests).filter(|test| test.nonce.len() == 12).count() as u64;
     // Every vector with a 96-bit IV runs, none is lost, and all sizes of keys are among them.
     assert_eq!((vectors, vectors + unsupported), (usual, set.number_of_tests as u64));
     assert!(KeySize::ALL.iter().all(|size| content.groups.iter().any(|group| group.size == *size)));
@@ -72,7 +73,9 @@ fn nothing_of_an_invalid_vector_is_opened() {
     let texts: u64 = content.groups.iter().flat_map(|g| &g.vectors).map(|v| v.ciphertext.len() as u64).sum();
     assert!(vectors >= 30 && texts > 0);
     for protocol in Protocol::ALL {
-        let report = run_contents(&[("invalid".into(), content.clone())], &options(*protocol, Security::Malicious)).unwrap();
+        let report =
+            run_contents(&[("invalid".into(), content.clone())], &options(*protocol, Security::Malicious))
+                .unwrap();
         assert_eq!((report.algorithms[0].passed, report.algorithms[0].failed), (vectors, 0));
         // One masked block a vector tells that its tag is wrong; no byte of a text.
         assert_eq!(report.openings, 16 * vectors);
@@ -80,7 +83,9 @@ fn nothing_of_an_invalid_vector_is_opened() {
     // The same vectors, declared valid, do open their texts: the meter would have seen it. They are wrong then.
     let before: u64 = vectors;
     content.groups.iter_mut().flat_map(|g| &mut g.vectors).for_each(|v| v.expected = Expected::Valid);
-    let report = run_contents(&[("lies".into(), content)], &options(Protocol::Gf4Circuit, Security::Malicious)).unwrap();
+    let report =
+        run_contents(&[("lies".into(), content)], &options(Protocol::Gf4Circuit, Security::Malicious))
+            .unwrap();
     assert_eq!((report.algorithms[0].passed, report.algorithms[0].failed), (0, before));
     assert!(report.openings > 16 * before + texts && !report.is_good());
 }
@@ -185,10 +190,12 @@ fn files_of_acvp_run_on_every_engine() {
         json!({ "tgId": 1, "testType": "AFT", "direction": direction, "keyLen": 128, "payloadLen": 480, "aadLen": 160, "tests": [test] })
     });
     let gcm = acvp_file("ACVP-AES-GCM", &json!([test, sealed]));
-    let contents: Vec<_> = [("ecb", ecb), ("ctr", ctr), ("gcm", gcm)].map(|(n, f)| (n.to_owned(), parse(&f).unwrap())).into();
+    let contents: Vec<_> =
+        [("ecb", ecb), ("ctr", ctr), ("gcm", gcm)].map(|(n, f)| (n.to_owned(), parse(&f).unwrap())).into();
     for options in all_options() {
         let report = run_contents(&contents, &options).unwrap();
-        let counts: Vec<_> = report.algorithms.iter().map(|t| (t.algorithm.as_str(), t.passed, t.failed)).collect();
+        let counts: Vec<_> =
+            report.algorithms.iter().map(|t| (t.algorithm.as_str(), t.passed, t.failed)).collect();
         assert_eq!(counts, [("AES-GCM", 2, 0), ("AES-ECB", 3, 0), ("AES-CTR", 1, 0)], "{options:?}");
         let unsupported: Vec<u64> = report.algorithms.iter().map(|t| t.unsupported.values().sum()).collect();
         assert_eq!(unsupported, [0, 1, 2]);

@@ -1,10 +1,7 @@
-//! The processes of parties on this machine: started from this same program, reached through their standard input and output,
-//! and gone with whoever started them.
-//!
-//! A party ends when its standard input ends, so it does not outlive the process that started it, whatever happened to that
-//! one; on Linux the kernel also ends a party that is stopped and cannot read. What it wrote to standard error goes into
-//! the message of its failure.
+//! The process that starts the parties: its orders, their reports, and whom to blame when one fails.
 
+use super::PARTY;
+use super::frame::{decode, encode, read_frame, write_frame};
 use crate::cleanup::{Cleanup, Entry, SharedChild, lock};
 use crate::failure::{Failure, Kind};
 use divisi_net::PartyId;
@@ -12,75 +9,18 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 use std::collections::VecDeque;
 use std::ffi::OsString;
-use std::fmt::Display;
-use std::io::{self, BufReader, Read, Write};
-use std::path::{Path, PathBuf};
+use std::io::{self, BufReader, Read};
+use std::path::Path;
 use std::process::{ChildStdin, ChildStdout, Command, Stdio};
-use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::sync::{Arc, Mutex};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
-/// The name of the subcommand by which this program runs one party.
-pub const PARTY: &str = "party";
-/// No frame on a pipe between the processes is longer.
-const LONGEST: usize = 1 << 30;
 /// How long to listen to the others when one party has failed.
 const LISTEN: Duration = Duration::from_millis(400);
 /// So much of a party's standard error is kept.
 const KEPT: usize = 4096;
-
-/// The program that runs the parties: this one, unless a test or another language's binding names it.
-///
-/// # Errors
-/// If the system does not tell.
-pub fn this_program() -> Result<PathBuf, Failure> {
-    std::env::current_exe().map_err(|e| {
-        Failure::unavailable(format!("this program does not find itself ({e}): start it by its path"))
-    })
-}
-
-/// A directory for what the parties need, that only this user can read, and that goes with the command.
-pub struct Room {
-    dir: tempfile::TempDir,
-    entry: Entry,
-}
-
-impl Room {
-    /// A new one.
-    ///
-    /// # Errors
-    /// If no directory can be made.
-    pub fn new(cleanup: &Cleanup) -> Result<Self, Failure> {
-        let mode = std::os::unix::fs::PermissionsExt::from_mode(0o700);
-        let dir = tempfile::Builder::new().prefix("divisi-").permissions(mode).tempdir().map_err(|e| {
-            Failure::usage(format!(
-                "no directory can be made in {} ({e}): set TMPDIR to one that you can write",
-                std::env::temp_dir().display()
-            ))
-        })?;
-        let entry = cleanup.path(dir.path());
-        Ok(Room { dir, entry })
-    }
-
-    /// Where it is.
-    #[must_use]
-    pub fn path(&self) -> &Path {
-        self.dir.path()
-    }
-
-    /// Remove it and all that is in it.
-    ///
-    /// # Errors
-    /// If it cannot be removed.
-    pub fn close(self) -> Result<(), Failure> {
-        let path = self.dir.path().to_owned();
-        self.entry.keep();
-        self.dir.close().map_err(|e| {
-            Failure::unavailable(format!("{} cannot be removed ({e}): remove it by hand", path.display()))
-        })
-    }
-}
 
 /// What went wrong at parties: whose output ended, who said what, and who said nothing when the others did.
 #[derive(Default)]
@@ -97,7 +37,7 @@ impl Wrong {
 }
 
 /// One running party, seen from the process that started it.
-pub struct Process {
+struct Process {
     party: PartyId,
     child: SharedChild,
     entry: Option<Entry>,
@@ -108,7 +48,7 @@ pub struct Process {
 }
 
 /// What came from a party: a report, or the end of its output.
-pub type Arrival = (PartyId, io::Result<Vec<u8>>);
+type Arrival = (PartyId, io::Result<Vec<u8>>);
 
 /// All parties of one command.
 pub struct Processes {
@@ -147,7 +87,14 @@ impl Processes {
                 std::thread::spawn(move || forward(party, reports, &give));
             }
             let stderr = stderr.map(|stderr| std::thread::spawn(move || tail(stderr)));
-            parties.push(Process { party, child, entry: Some(entry), orders, stderr, early: VecDeque::new() });
+            parties.push(Process {
+                party,
+                child,
+                entry: Some(entry),
+                orders,
+                stderr,
+                early: VecDeque::new(),
+            });
         }
         Ok(Processes { parties, arrivals })
     }
@@ -223,7 +170,8 @@ impl Processes {
         failure: impl Fn(&[u8]) -> Option<Failure>,
     ) -> Result<Vec<Vec<u8>>, Failure> {
         // A party may be a frame ahead of the others.
-        let mut frames: Vec<Option<Vec<u8>>> = self.parties.iter_mut().map(|process| process.early.pop_front()).collect();
+        let mut frames: Vec<Option<Vec<u8>>> =
+            self.parties.iter_mut().map(|process| process.early.pop_front()).collect();
         let mut wrong = Wrong::default();
         for (party, frame) in PartyId::all(frames.len()).zip(&frames) {
             wrong.said.extend(frame.as_deref().and_then(&failure).map(|failure| (party, failure)));
@@ -268,7 +216,8 @@ impl Processes {
         }
         if wrong.is_something() {
             let missing = PartyId::all(frames.len()).zip(&frames).filter(|(_, frame)| frame.is_none());
-            wrong.silent = missing.map(|(party, _)| party).filter(|party| !wrong.ended.contains(party)).collect();
+            wrong.silent =
+                missing.map(|(party, _)| party).filter(|party| !wrong.ended.contains(party)).collect();
             return Err(self.blame(wrong, step));
         }
         Ok(frames.into_iter().flatten().collect())
@@ -294,8 +243,12 @@ impl Processes {
     fn blame(&mut self, wrong: Wrong, step: &str) -> Failure {
         let reported = |party: PartyId| wrong.said.iter().any(|(by, _)| *by == party);
         let named = |failure: &Failure| failure.peer.and_then(PartyId::new);
-        let noticed = |party: PartyId| wrong.said.iter().find(|(_, failure)| named(failure) == Some(party)).or(wrong.said.first());
-        let step_of = |said: Option<&(PartyId, Failure)>| said.and_then(|(_, f)| f.step.clone()).unwrap_or_else(|| step.to_owned());
+        let noticed = |party: PartyId| {
+            wrong.said.iter().find(|(_, failure)| named(failure) == Some(party)).or(wrong.said.first())
+        };
+        let step_of = |said: Option<&(PartyId, Failure)>| {
+            said.and_then(|(_, f)| f.step.clone()).unwrap_or_else(|| step.to_owned())
+        };
         if let Some(silent) = wrong.ended.iter().copied().find(|party| !reported(*party)) {
             let (how, said) = self.parties.get_mut(silent.index()).map(Process::end).unwrap_or_default();
             let said = if said.is_empty() { said } else { format!(", saying {said:?}") };
@@ -305,9 +258,12 @@ impl Processes {
         }
         if let [silent] = wrong.silent[..] {
             let said = noticed(silent);
-            let told = said.map(|(by, failure)| format!(" ({by} says: {})", failure.error)).unwrap_or_default();
+            let told =
+                said.map(|(by, failure)| format!(" ({by} says: {})", failure.error)).unwrap_or_default();
             let at = step_of(said);
-            let error = format!("{silent} says nothing any more since {at}: see whether its process is stopped{told}");
+            let error = format!(
+                "{silent} says nothing any more since {at}: see whether its process is stopped{told}"
+            );
             return Failure { retry: true, ..Failure::new(Kind::Abort, error).with_peer(silent).at(at) };
         }
         let of_silent =
@@ -383,7 +339,7 @@ impl Process {
 }
 
 /// Every frame that a party sends, until its output ends.
-fn forward(party: PartyId, reports: ChildStdout, give: &std::sync::mpsc::Sender<Arrival>) {
+fn forward(party: PartyId, reports: ChildStdout, give: &Sender<Arrival>) {
     let mut reports = BufReader::new(reports);
     loop {
         let frame = read_frame(&mut reports);
@@ -406,144 +362,9 @@ fn tail(mut stderr: impl Read) -> String {
     String::from_utf8_lossy(&kept).into_owned()
 }
 
-/// A party's own end of the pipes.
-pub struct Pipes {
-    orders: Receiver<Vec<u8>>,
-}
-
-impl Pipes {
-    /// Take over standard input. From now on the process ends when it ends, whatever it is doing then.
-    ///
-    /// # Errors
-    /// If a thread cannot be started.
-    pub fn take() -> Result<Self, Failure> {
-        die_with_parent();
-        let (give, orders) = channel();
-        let read = move || {
-            let mut input = BufReader::new(io::stdin());
-            while let Ok(frame) = read_frame(&mut input) {
-                if give.send(frame).is_err() {
-                    break;
-                }
-            }
-            std::process::exit(0)
-        };
-        let thread = std::thread::Builder::new().name("orders".into()).spawn(read);
-        thread.map_err(|e| Failure::unavailable(format!("no thread can be started ({e}): try again")))?;
-        Ok(Pipes { orders })
-    }
-
-    /// The next bytes from the process that started us.
-    ///
-    /// # Errors
-    /// If it is gone.
-    pub fn bytes(&self) -> Result<Vec<u8>, Failure> {
-        self.orders.recv().map_err(|_| {
-            Failure::unavailable("the process that gives the orders is gone: start the command again")
-        })
-    }
-
-    /// The next order.
-    ///
-    /// # Errors
-    /// If there is none, or it is another.
-    pub fn order<T: DeserializeOwned>(&self) -> Result<T, Failure> {
-        decode(&self.bytes()?)
-    }
-
-    /// Report.
-    ///
-    /// # Errors
-    /// If nobody listens any more.
-    pub fn report<T: Serialize>(&self, report: Result<T, Failure>) -> Result<(), Failure> {
-        self.raw(&encode(&report)?)
-    }
-
-    /// Send bytes that are expected.
-    ///
-    /// # Errors
-    /// If nobody listens any more.
-    pub fn raw(&self, body: &[u8]) -> Result<(), Failure> {
-        write_frame(&mut io::stdout().lock(), body).map_err(unheard)
-    }
-}
-
-fn unheard(e: impl Display) -> Failure {
-    Failure::unavailable(format!(
-        "nobody listens to this party ({e}): it runs by itself only as `divisi server`"
-    ))
-}
-
-#[cfg(target_os = "linux")]
-fn die_with_parent() {
-    // Without it the end of standard input still ends us.
-    let _ = rustix::process::set_parent_process_death_signal(Some(rustix::process::Signal::KILL));
-}
-
-#[cfg(not(target_os = "linux"))]
-fn die_with_parent() {}
-
-fn write_frame(out: &mut impl Write, body: &[u8]) -> io::Result<()> {
-    let len = u32::try_from(body.len()).ok().filter(|len| *len as usize <= LONGEST);
-    let len = len.ok_or_else(|| io::Error::other("a frame is too long"))?;
-    out.write_all(&len.to_le_bytes())?;
-    out.write_all(body)?;
-    out.flush()
-}
-
-fn read_frame(input: &mut impl Read) -> io::Result<Vec<u8>> {
-    let mut len = [0; 4];
-    input.read_exact(&mut len)?;
-    let len = u32::from_le_bytes(len) as usize;
-    if len > LONGEST {
-        return Err(io::Error::other("a frame is too long"));
-    }
-    let mut body = Vec::new();
-    input.take(len as u64).read_to_end(&mut body)?;
-    if body.len() < len { Err(io::ErrorKind::UnexpectedEof.into()) } else { Ok(body) }
-}
-
-fn encode(value: &impl Serialize) -> Result<Vec<u8>, Failure> {
-    postcard::to_stdvec(value).map_err(unheard)
-}
-
-fn decode<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, Failure> {
-    let strange = |_| {
-        Failure::new(
-            Kind::Abort,
-            "a process of this command sent what is no message: use one version of the program",
-        )
-    };
-    postcard::from_bytes(bytes).map_err(strange)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn frames_come_back_and_short_ones_do_not() {
-        let mut pipe = Vec::new();
-        write_frame(&mut pipe, b"one").unwrap();
-        write_frame(&mut pipe, b"").unwrap();
-        let mut input = &pipe[..];
-        assert_eq!(read_frame(&mut input).unwrap(), b"one");
-        assert_eq!(read_frame(&mut input).unwrap(), b"");
-        assert!(read_frame(&mut input).is_err());
-        assert!(read_frame(&mut &pipe[..5]).is_err());
-        assert!(read_frame(&mut &[0xff; 8][..]).is_err());
-    }
-
-    #[test]
-    fn a_room_is_private_and_goes() {
-        use std::os::unix::fs::PermissionsExt;
-        let room = Room::new(&Cleanup::new()).unwrap();
-        let path = room.path().to_owned();
-        assert_eq!(std::fs::metadata(&path).unwrap().permissions().mode() & 0o777, 0o700);
-        std::fs::write(path.join("file"), "x").unwrap();
-        room.close().unwrap();
-        assert!(!path.exists());
-    }
 
     #[test]
     fn the_last_of_a_long_output_is_kept() {
