@@ -1,7 +1,7 @@
 //! Values that are owed a verification, and values that passed it.
 //!
 //! An engine hands out a [`Pending`]: the value with its [`Debt`]. Only [`settle`] turns it into a [`Verified`], by having the
-//! engine discharge the debt; and only a `Verified` can be opened, answered to a client or stored [M0.7, A13]. A `Pending` has
+//! engine discharge the debt; and only a `Verified` can be opened, answered to a client or stored \[M0.7, A13\]. A `Pending` has
 //! no way to look inside: whoever continues computing with it takes its debt over through the engine.
 
 use crate::Abort;

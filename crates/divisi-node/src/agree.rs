@@ -1,5 +1,5 @@
-//! What the three servers agree on before they use it: every public input among all three [A25], every secret component
-//! between its two holders, a client's [A24] and a stored one [A26].
+//! What the three servers agree on before they use it: every public input among all three \[A25\], every secret component
+//! between its two holders, a client's \[A24\] and a stored one \[A26\].
 //!
 //! Adversary: one malicious server, any clients. A difference, a part that is missing and a refusal by any server end that
 //! request, at all three, and harm no other: as likely as a server's it is the client's fault. Nothing of the input was used.

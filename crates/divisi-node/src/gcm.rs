@@ -4,7 +4,7 @@
 //!
 //! What is opened, and when (DESIGN, "What may be sent when", 1):
 //! - **Sealing**: a chunk of ciphertext when all products behind it are verified; the tag when those behind it are, too.
-//! - **Opening**: first the tag. The difference of the tag computed and the tag received is never opened [A23]: it is multiplied
+//! - **Opening**: first the tag. The difference of the tag computed and the tag received is never opened (check A23): it is multiplied
 //!   by a random block that nobody knows, that product and everything behind it is verified, and then only the product is
 //!   opened: zero for a right tag, uniform for a wrong one. A chunk of plaintext leaves after that, each when verified.
 //!   A lie that would turn a valid tag into "invalid" is a wrong product: an abort, not an answer.
@@ -328,7 +328,7 @@ fn mask(rep: &mut Rep3, key: &GcmKey, stream: &mut Stream) -> Result<Verified<Bl
     close(rep, mask)
 }
 
-/// Whether each lane of `tags` equals the tag received, without opening the difference [A23].
+/// Whether each lane of `tags` equals the tag received, without opening the difference \[A23\].
 ///
 /// # Errors
 /// Whatever ends the session.

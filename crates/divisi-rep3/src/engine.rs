@@ -85,9 +85,11 @@ impl Rep3 {
     /// End a computation: its outputs, with all that is owed for them. What else was computed must not be used again: its
     /// debt goes with these outputs.
     pub fn close<T>(&mut self, out: T) -> Pending<T, Products> {
-        self.unsettled += 1;
         let none = Products::none(self.security == Security::SemiHonest);
         let mut owed = std::mem::replace(&mut self.owed, none);
+        // what is linear in values that are not settled is not verified, even if something linear was resumed meanwhile
+        owed.linear &= self.unsettled == 0;
+        self.unsettled += 1;
         owed.compared_in(&self.trio);
         Pending::owing(out, owed)
     }
@@ -96,7 +98,7 @@ impl Rep3 {
     ///
     /// # Errors
     /// [`Abort::Misuse`] if a product was made since the last close, or what was closed is not settled: it would go unverified
-    /// [A11].
+    /// \[A11\].
     pub fn close_linear<T>(&mut self, out: T) -> Result<Pending<T, Products>, Abort> {
         if self.owes() || self.unsettled > 0 {
             return Err(self.trio.session.misuse(LINEAR, "products were made: close and settle them first"));
@@ -257,7 +259,7 @@ impl Bytes for Rep3 {
         // [A23] the inverse S-box is owed like the S-box; the mutant forgets it
         let recorded = self.records() && !(d == Direction::Decrypt && self.trio.session.mutated(Check::A23));
         if recorded && d == Direction::Decrypt {
-            self.trio.session.observe(Check::A23);
+            self.trio.session.observe(Check::A23); // [A23]
         }
         match self.protocol {
             Protocol::Gf8Circuit => {

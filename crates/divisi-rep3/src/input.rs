@@ -1,4 +1,4 @@
-//! Inputs that did not come from this protocol: a client's parts, a stored key [A24, A25, A26].
+//! Inputs that did not come from this protocol: a client's parts, a stored key \[A24, A25, A26\].
 //!
 //! Adversary: one malicious server, or any number of malicious clients. Before an input is used, both holders of each secret
 //! component compare it by a digest under a key that only they hold, so that the third learns nothing from it; and all three
@@ -20,9 +20,9 @@ const VERDICT: Step = step!("verdict");
 pub enum Agreement {
     /// All three have the same public input, and the holders of each component the same component.
     Agreed,
-    /// The public inputs differ: the one who sent them told different servers different things [A25].
+    /// The public inputs differ: the one who sent them told different servers different things \[A25\].
     PublicDiffers,
-    /// The components differ: parts that are no sharing of anything [A24, A26].
+    /// The components differ: parts that are no sharing of anything \[A24, A26\].
     SecretDiffers,
     /// A server has no such input, or refuses it.
     Missing(PartyId),
@@ -58,8 +58,8 @@ impl Trio {
         for (peer, component) in [(self.prev, part.map(|p| &p.first)), (self.next, part.map(|p| &p.second))] {
             let mut body = [0; 65];
             self.session.recv(DIGESTS, peer, &mut body)?;
-            self.session.observe(Check::A25);
-            self.session.observe(check);
+            self.session.observe(Check::A25); // [A25]
+            self.session.observe(check); // [A24] [A26]
             let public_same =
                 self.session.same_digest(public, &part_of(&body, 0)) || self.session.mutated(Check::A25);
             let secret_same = component

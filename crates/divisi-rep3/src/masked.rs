@@ -1,12 +1,12 @@
 //! Openings to one party, and openings under a mask.
 //!
 //! Adversary: one malicious party. [`Trio::open_to`] is an opening like any other for the one who learns it: its missing
-//! component comes from one holder and is compared with the other's digest [A1]; the two others learn nothing, not even
+//! component comes from one holder and is compared with the other's digest \[A1\]; the two others learn nothing, not even
 //! whether it agreed, until the receiver aborts.
 //!
 //! [`Rep3::open_masked`] opens before anything is verified, and may: what is opened is `x + r` for an `r` that nobody knows and
 //! that is used here only, because the mask is consumed. The result is *not* compared at once: it enters the view, and is the
-//! same at all parties only after the next barrier [A2]. Nothing that is not masked may depend on it before.
+//! same at all parties only after the next barrier \[A2\]. Nothing that is not masked may depend on it before.
 
 use crate::open::component_digest;
 use crate::share::Byte;

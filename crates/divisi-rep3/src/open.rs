@@ -1,10 +1,10 @@
 //! Openings of replicated sharings (MAESTRO section 2.4, "Opening Replicated Shares").
 //!
 //! Adversary: one malicious party. Party i misses one component, i-1, which both others hold: the previous sends it, the next
-//! sends a digest of it, and they must agree [A1]. An opening thus yields the right value or an abort. What is opened enters
-//! the view [A2].
+//! sends a digest of it, and they must agree \[A1\]. An opening thus yields the right value or an abort. What is opened enters
+//! the view \[A2\].
 //!
-//! Only a [`Verified`] value can be opened: what depends on unverified products stays inside [M0.7, A13].
+//! Only a [`Verified`] value can be opened: what depends on unverified products stays inside \[M0.7, A13\].
 
 use crate::Trio;
 use crate::share::{Byte, Rep};

@@ -1,15 +1,15 @@
 //! F_zero, F_rand and F_coin (MAESTRO Figure 1, section 2.5).
 //!
 //! Adversary: one malicious party of three. F_zero and F_rand are local: components come from streams that exactly their two
-//! holders have [A3], each stream for one purpose in one strand of one session, so that no value occurs twice. Security is
+//! holders have \[A3\], each stream for one purpose in one strand of one session, so that no value occurs twice. Security is
 //! that of AES-128 as a pseudo-random function: 128 bits against whoever lacks the key.
 //!
 //! F_coin opens a fresh F_rand. Three rules keep it honest (DESIGN, "What may be sent when", 2):
-//! - it demands a [`Fixed`], the proof that all views were compared after everything the coin must follow [A8];
+//! - it demands a [`Fixed`], the proof that all views were compared after everything the coin must follow \[A8\];
 //! - a party sends its component only to its next, from which the Reshare message before came, so that whoever withholds a
 //!   message does not see the coin: component i goes from party i to i+1, and the only other holder, i-1, sends nothing but
 //!   a digest, one step later;
-//! - that digest is compared at once, before the coin is used [A4, M0.2].
+//! - that digest is compared at once, before the coin is used \[A4, M0.2\].
 
 use crate::Trio;
 use crate::views::Fixed;
@@ -42,7 +42,7 @@ impl Drop for Streams {
 
 impl Streams {
     pub(crate) fn new(session: &mut Session, next: PartyId, prev: PartyId) -> Streams {
-        session.observe(Check::A3);
+        session.observe(Check::A3); // [A3]
         let mut pair =
             |purpose| Pair { first: session.prg(prev, purpose), second: session.prg(next, purpose) };
         Streams {
@@ -175,8 +175,8 @@ impl Trio {
         let mut theirs = [0; 32];
         self.session.recv(DIGEST, self.next, &mut theirs)?;
         let same = self.session.same_digest(&self.coin_digest(&c), &theirs);
-        self.session.require(Check::A4, DIGEST, same, None)?; // [A4, M0.2]
-        self.session.observe(Check::M0_2);
+        self.session.require(Check::A4, DIGEST, same, None)?; // [A4] [M0.2]
+        self.session.observe(Check::M0_2); // [M0.2]
         let mut coin = [0; 16];
         for (i, x) in coin.iter_mut().enumerate() {
             *x = a[i] ^ b[i] ^ c[i];
@@ -187,7 +187,7 @@ impl Trio {
         Ok(Coin(coin))
     }
 
-    /// The first coin of a verification, which gives the coefficients [A8].
+    /// The first coin of a verification, which gives the coefficients \[A8\].
     pub(crate) fn first_coin(&mut self, after: &Fixed) -> Result<Coin, Abort> {
         #[cfg(feature = "fault")]
         if self.session.mutated(Check::A8) {

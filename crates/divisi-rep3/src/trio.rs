@@ -17,7 +17,7 @@ pub struct Trio {
     pub(crate) next: PartyId,
     pub(crate) prev: PartyId,
     pub(crate) streams: Streams,
-    /// The digest of everything that was opened since the last barrier, and of every barrier before it [A2].
+    /// The digest of everything that was opened since the last barrier, and of every barrier before it \[A2\].
     pub(crate) view: blake3::Hasher,
     /// Whether the view holds something that no barrier has compared yet.
     pub(crate) uncompared: bool,

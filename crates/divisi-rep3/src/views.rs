@@ -1,8 +1,8 @@
 //! What was opened, and the proof that all parties saw the same.
 //!
 //! Adversary: one malicious party, who may send different things to different parties. Whatever a party learns as a public
-//! value enters its view digest [A2]; at a barrier all three digests are compared, before the first message of a verification
-//! and also when nothing was opened [A8]. A collision of BLAKE3 is needed to get past: 128 bits.
+//! value enters its view digest \[A2\]; at a barrier all three digests are compared, before the first message of a verification
+//! and also when nothing was opened \[A8\]. A collision of BLAKE3 is needed to get past: 128 bits.
 
 use crate::Trio;
 use divisi_core::{Abort, Check, Step, step};
@@ -37,11 +37,11 @@ impl Trio {
     /// # Errors
     /// [`Abort::CheckFailed`] with A2 if a view differs.
     pub fn barrier(&mut self) -> Result<Fixed, Abort> {
-        self.session.observe(Check::A8);
+        self.session.observe(Check::A8); // [A8]
         self.view.update(&self.openings.to_le_bytes());
         let digest = *self.view.finalize().as_bytes();
         if !self.session.mutated(Check::A8) {
-            self.session.compare(Check::A2, BARRIER, &digest)?;
+            self.session.compare(Check::A2, BARRIER, &digest)?; // [A2]
         }
         self.uncompared = false;
         self.barriers += 1;

@@ -250,12 +250,31 @@ fn debts_cannot_be_forgotten() {
         let mut e = engine(e.into_trio());
         settled_linear(&mut e, x)
     });
+    // closed, and used again beside the pending value
+    let copied = Stage::default().act(|trio| {
+        let (mut e, x) = owing(trio)?;
+        let _pending = e.close(x.clone());
+        settled_linear(&mut e, x)
+    });
+    // the same, with something linear resumed in between
+    let mixed = Stage::default().act(|trio| {
+        let mut e = engine(trio);
+        let harmless = e.random_bytes(3)?;
+        let harmless = e.close_linear(vec![harmless])?;
+        let mut x = e.random_bytes(3)?;
+        e.sbox(Direction::Encrypt, &mut [&mut x])?;
+        let _pending = e.close(x.clone());
+        harmless.resume(&mut e);
+        let pending = e.close(vec![x]);
+        let verified = settle(&mut e, pending)?;
+        e.trio().open(&verified).map(drop)
+    });
     let nothing = Stage::default().act(|trio| {
         let mut e = engine(trio);
         let pending = e.close(());
         settle(&mut e, pending).map(drop)
     });
-    for results in [linear, resumed, apart, nothing] {
+    for results in [linear, resumed, apart, copied, mixed, nothing] {
         assert!(results.iter().all(Result::is_err), "{results:?}");
     }
 }

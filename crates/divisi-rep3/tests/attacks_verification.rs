@@ -8,7 +8,7 @@ use divisi_rep3::adversary::adaptive::{self, engine, multiply_and_open, opened_s
 use divisi_rep3::adversary::stage::{LIMIT, Recording, Stage, Way, failed_check, many, party};
 use divisi_rep3::deal::Part;
 use divisi_rep3::lab::deal_all;
-use divisi_rep3::{Rep3, Trio};
+use divisi_rep3::{Protocol, Rep3, Security, Trio};
 use std::collections::{BTreeMap, HashSet};
 
 const BARRIER: &str = "divisi_rep3::views/barrier";
@@ -131,6 +131,55 @@ fn a_party_that_waits_for_the_coin_waits_for_ever() {
         );
         assert!(results.iter().all(Result::is_err));
     });
+}
+
+/// The last product of a batch of any length is verified like the first: at the ends of groups, tiles and halves (1.5).
+#[test]
+fn no_batch_has_a_tail_that_is_not_verified() {
+    let lie = |at: &'static str| {
+        move |step: divisi_core::Step, share: &mut [u8]| {
+            if step.name.ends_with(at)
+                && let Some(last) = share.last_mut()
+            {
+                // the last lane in use of the last plane: its highest bit that is no padding
+                *last ^= 1;
+            }
+        }
+    };
+    let lengths: Vec<usize> = (1..=9).chain([15, 16, 17, 31, 32, 33, 63, 64, 65]).collect();
+    many(lengths.len(), 4, |i| {
+        let results = Stage::default().act(|trio| {
+            let corrupt = trio.me() == party(1);
+            let mut e = engine(trio);
+            if corrupt {
+                e.trio().deviate(lie("multiply"));
+            }
+            multiply_and_open(&mut e, lengths[i])
+        });
+        assert!(results[1..].iter().all(Result::is_err), "{} products: {results:?}", lengths[i]);
+    });
+    // one lane more than whole bytes: the last byte of the message is the last lane alone
+    let bytes_and_lanes = [(1, 1), (2, 1), (3, 9), (4, 17), (5, 1), (1, 505), (1, 513), (3, 1025), (2, 4097)];
+    for (protocol, last) in [(Protocol::Gf4Circuit, "outer"), (Protocol::Gf8Circuit, "x254")] {
+        many(bytes_and_lanes.len(), 2, |i| {
+            let (bytes, lanes) = bytes_and_lanes[i];
+            let results = Stage::default().act(|trio| {
+                let corrupt = trio.me() == party(1);
+                let mut e = Rep3::new(trio, protocol, Security::Malicious);
+                if corrupt {
+                    e.trio().deviate(lie(last));
+                }
+                let mut x = (0..bytes).map(|_| e.random_bytes(lanes)).collect::<Result<Vec<_>, _>>()?;
+                e.sbox(Direction::Encrypt, &mut x.iter_mut().collect::<Vec<_>>())?;
+                let pending = e.close(x);
+                settle(&mut e, pending).map(drop)
+            });
+            assert!(
+                results[1..].iter().all(Result::is_err),
+                "{protocol}: {bytes} bytes, {lanes} lanes: {results:?}"
+            );
+        });
+    }
 }
 
 #[test]

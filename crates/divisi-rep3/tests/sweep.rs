@@ -211,7 +211,23 @@ fn sweep(every: u64, every_slow: u64) -> (usize, usize) {
     jobs.sort_by_key(|job| !job.2.is_slow());
     let ends = many(jobs.len(), 12, |i| {
         let (run, at, operator, salt) = &jobs[i];
-        attack(run, *at, *operator, *salt).iter().any(Result::is_err)
+        let stopped =
+            attack(run, *at, *operator, *salt).iter().any(|end| !matches!(end, Ok(End::Done { .. })));
+        // what comes twice, late, or where something equal was due may be the same to its receiver; a changed message never is
+        let changed = [Operator::FlipFirst, Operator::FlipLast, Operator::FlipRandom, Operator::Both]
+            .into_iter()
+            .chain([
+                Operator::Truncate,
+                Operator::Empty,
+                Operator::Extend,
+                Operator::Oversize,
+                Operator::Drop,
+            ]);
+        assert!(
+            stopped || changed.into_iter().all(|o| o != *operator),
+            "nobody noticed: {at:?} {operator:?}"
+        );
+        stopped
     });
     (ends.len(), ends.iter().filter(|stopped| **stopped).count())
 }

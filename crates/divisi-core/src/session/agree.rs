@@ -3,11 +3,11 @@
 //! Adversary: any number of malicious parties. An honest pair ends with the same id and a key that the others do not know,
 //! or not at all; the id contains 256 fresh bits of each honest party, so that it never occurs twice and nothing recorded in
 //! one session means anything in another (ASSURANCE 1.11). Keys depend on the link's own secret (for TLS its exporter, bound
-//! to both identities), so that a relayed or reflected handshake confirms nothing [M0.1].
+//! to both identities), so that a relayed or reflected handshake confirms nothing \[M0.1\].
 //!
 //! 1. Each party sends to each other: the digest of its parameters, a nonce (the same to all), a contribution to their key.
 //! 2. id = H(parameters, n, all nonces); each pair's key = H(link secret, both contributions, id); each party sends to each
-//!    other the id, which is the echo of all it received [M0.3, M0.5], and a proof that it has the pair's key.
+//!    other the id, which is the echo of all it received \[M0.3, M0.5\], and a proof that it has the pair's key.
 
 use super::{Parameters, START, Session, SessionId, Shared};
 use crate::{Abort, Check, Meter};
@@ -62,7 +62,7 @@ pub(super) fn start(mesh: &Arc<Mesh>, number: u32, parameters: &Parameters) -> R
         let mut body = Zeroizing::new([0u8; 96]);
         session.recv(HELLO, peer, body.as_mut_slice())?;
         // [M0.4] in its own words, for this is what a wrong configuration looks like
-        session.observe(Check::M0_4);
+        session.observe(Check::M0_4); // [M0.4]
         if !bool::from(digest.ct_eq(&body[..32])) && !session.mutated(Check::M0_4) {
             let what = "the session's parameters";
             return Err(session.fail(Abort::Disagreement { peer, step: HELLO, what }));
@@ -101,15 +101,15 @@ pub(super) fn start(mesh: &Arc<Mesh>, number: u32, parameters: &Parameters) -> R
     for peer in session.peers() {
         let mut body = [0; 64];
         session.recv(ECHO, peer, &mut body)?;
-        session.require(Check::M0_3, ECHO, id.0.ct_eq(&body[..32]).into(), None)?;
+        session.require(Check::M0_3, ECHO, id.0.ct_eq(&body[..32]).into(), None)?; // [M0.3]
         let proof = confirmation(&pair_keys[peer.index()], peer, me);
-        session.require(Check::M0_1, ECHO, proof.ct_eq(&body[32..]).into(), Some(peer))?;
+        session.require(Check::M0_1, ECHO, proof.ct_eq(&body[32..]).into(), Some(peer))?; // [M0.1]
     }
     match Arc::get_mut(&mut session.shared) {
         Some(shared) => (shared.id, shared.pair_keys) = (id, pair_keys),
         None => return Err(session.misuse(START, "a session that starts is not shared yet")),
     }
-    session.observe(Check::M0_5);
+    session.observe(Check::M0_5); // [M0.5]
     session.depth = 0;
     Ok(session)
 }

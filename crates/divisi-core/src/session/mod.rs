@@ -146,8 +146,8 @@ impl Session {
         self.phase
     }
 
-    /// A pseudo-random stream that we share with `peer` and with nobody else, for one purpose in this strand [A3].
-    /// Asking again for one purpose gives another stream, so that nothing drawn ever occurs twice [M0.5]: both ends must
+    /// A pseudo-random stream that we share with `peer` and with nobody else, for one purpose in this strand \[A3\].
+    /// Asking again for one purpose gives another stream, so that nothing drawn ever occurs twice \[M0.5\]: both ends must
     /// ask equally often.
     #[must_use]
     pub fn prg(&mut self, peer: PartyId, purpose: &'static str) -> Prg {
@@ -189,7 +189,7 @@ impl Session {
         Ok(())
     }
 
-    /// Receive from `from` exactly as many bytes as `body` has: lengths come from the protocol, never from the peer [M0.6].
+    /// Receive from `from` exactly as many bytes as `body` has: lengths come from the protocol, never from the peer \[M0.6\].
     ///
     /// # Errors
     /// If nothing comes in time, or something else than this step's message.
@@ -218,10 +218,10 @@ impl Session {
         Ok(())
     }
 
-    /// Whether two digests are equal: all 32 bytes, in constant time [M0.6].
+    /// Whether two digests are equal: all 32 bytes, in constant time \[M0.6\].
     #[must_use]
     pub fn same_digest(&self, ours: &[u8; 32], theirs: &[u8; 32]) -> bool {
-        self.observe(Check::M0_6);
+        self.observe(Check::M0_6); // [M0.6]
         if self.mutated(Check::M0_6) {
             return ours[0] == theirs[0]; // the mutant stops early
         }
@@ -260,10 +260,6 @@ impl Session {
 
     /// Whether a test switched this check off, to see that some test notices.
     #[must_use]
-    #[cfg_attr(
-        not(feature = "fault"),
-        expect(clippy::unused_self, reason = "the mutants exist in test builds only")
-    )]
     pub fn mutated(&self, check: Check) -> bool {
         #[cfg(feature = "fault")]
         return self.shared.without.contains(&check);

@@ -1,4 +1,4 @@
-//! The public parameters that all parties must share before the first step [M0.4].
+//! The public parameters that all parties must share before the first step \[M0.4\].
 
 #[cfg(feature = "fault")]
 use crate::Check;

@@ -1,6 +1,6 @@
 //! Stored keys: making, bringing, loading, listing, exporting and destroying them, at all three servers or at none.
 //!
-//! A new key is written *prepared* everywhere, compared [A26], and only then becomes *active*; a client is told when all
+//! A new key is written *prepared* everywhere, compared \[A26\], and only then becomes *active*; a client is told when all
 //! three have come so far. A server that died in between still has it prepared: a key is used when all three have it,
 //! prepared or active, and it compares equal, and that makes it active. A prepared key that not all have was never used, and
 //! gives way to the next of its name. What a malicious server says about its own store can keep a key from being used; it
@@ -46,7 +46,7 @@ const UNFINISHED: u8 = 1;
 const SAME: u8 = 2;
 const OTHER: u8 = 3;
 
-/// Load a key for one use [A26]. `what` is admitted by each server itself; `before` is a condition of the request's own;
+/// Load a key for one use \[A26\]. `what` is admitted by each server itself; `before` is a condition of the request's own;
 /// `counts` says that it is a use to be counted.
 pub(crate) fn load(
     turn: &mut Turn<'_>,
@@ -178,7 +178,7 @@ fn status(turn: &Turn<'_>, new: &NewKey) -> Result<(u8, u32), Failed> {
     })
 }
 
-/// The client's own key [A24].
+/// The client's own key \[A24\].
 fn bring(turn: &mut Turn<'_>, new: &NewKey) -> Result<Part, Stop> {
     turn.answer(ToClient::Accepted);
     let part = turn.part(BRING, 0, new.kind.bytes());

@@ -91,7 +91,7 @@ impl Turn<'_> {
         }
     }
 
-    /// Compare a stored key [A26]: `extra` is all that is public about it.
+    /// Compare a stored key \[A26\]: `extra` is all that is public about it.
     pub fn agree_key(
         &mut self,
         step: Step,

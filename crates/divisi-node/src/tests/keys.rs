@@ -124,7 +124,7 @@ fn a_list_of_many_keys_is_whole_and_shows_where_servers_differ() {
     alice.key_destroy(&"k007".parse().unwrap()).unwrap();
 }
 
-/// Files that are damaged, readable by others, old, or another key's: refused and named, and nothing else is harmed [A26].
+/// Files that are damaged, readable by others, old, or another key's: refused and named, and nothing else is harmed \[A26\].
 #[test]
 fn files_that_do_not_belong_together_are_refused_and_named() {
     let house = House::new();

@@ -12,14 +12,14 @@
 //! | 12 Phi^-1 | `Finish` | |
 //!
 //! Verified by two relations over GF(2^64) instead of the paper's three (Eq. 3, v^6, v^14). With psi the embedding of GF(2^4)
-//! and alpha of degree at least 3 over it [A12]:
+//! and alpha of degree at least 3 over it \[A12\]:
 //!
 //! 1. Eq. 3 (ERRATA): (a_h + alpha a_l)(a_l + alpha v^-1) = a_h a_l + alpha (a'_h + a_l^2) + alpha^2 (a'_l + a'_h), where
 //!    a_h a_l = v + {E} a_h^2 + a_l^2. Errors d_v, d_1, d_2 of the three products leave d_v + alpha d_1 + alpha^2 (d_1 + d_2).
 //! 2. (v^2 + alpha v^6)(v^4 + alpha v^8) = v^6 + alpha^2 v^14: the cross terms alpha v^10 cancel. Errors d_1 of v^6 and d_2 of
 //!    v^14 leave d_1 + alpha d_1 v^4 + alpha^2 d_2 (COSTS T2).
 //!
-//! 1, alpha, alpha^2 are independent over GF(2^4), so that each is zero exactly when all its errors are [A14, A15]: the tests
+//! 1, alpha, alpha^2 are independent over GF(2^4), so that each is zero exactly when all its errors are \[A14, A15\]: the tests
 //! below try every input and every error.
 
 use super::{Layer, Relation, load, power, store, trim, weights};

@@ -42,12 +42,12 @@ pub(super) fn verify_dot_product<F: BigField>(
         if trio.session.mutated(Check::A10) {
             h_0 = recomputed(trio, x, y)?; // the mutant takes h(0) from the parties: z is bound to nothing
         }
-        trio.session.observe(Check::A10);
+        trio.session.observe(Check::A10); // [A10]
         // 14. r <- F_coin, fresh in every level, after its h [A9]
         if !trio.session.mutated(Check::A9) || r == F::ONE {
             r = trio.coin(fixed)?.element();
         }
-        trio.session.observe(Check::A9);
+        trio.session.observe(Check::A9); // [A9]
         // 15. [[h(r)]] = h(0) (1 + r) + h(1) r + h(inf) (r + r^2)
         let at_r = |h_0: F, h_1: F, h_inf: F| h_0 * (F::ONE + r) + h_1 * r + h_inf * (r + r.square());
         z = Rep { a: vec![at_r(h_0.a[0], h.a[0], h.a[1])], b: vec![at_r(h_0.b[0], h.b[0], h.b[1])] };
@@ -130,7 +130,7 @@ pub(super) fn verify_dots(trio: &mut Trio, fixed: &Fixed, dots: &[Dot]) -> Resul
         y.extend(&Rep::zero(1));
     }
     let n = x.lanes();
-    trio.session.observe(Check::A11);
+    trio.session.observe(Check::A11); // [A11]
     trio.session.meter().verification_error(error(0, levels(n), BITS_128));
     verify_dot_product(trio, fixed, &mut x, &mut y, z)
 }

@@ -11,12 +11,12 @@
 //! | CheckTriple ([`triple`]): t hits, or r does (an error of line 5 cancels at one value of r) | 2/\|F\| |
 //!
 //! The first call that holds a lie must pass, for an abort ends the session; so a session is as weak as its worst call, which
-//! the meter reports in bits. What a failed verification reveals is one bit for the whole batch [A21]; where a batch has both
+//! the meter reports in bits. What a failed verification reveals is one bit for the whole batch \[A21\]; where a batch has both
 //! S-boxes and products of GHASH, which of the two failed: each is one bit, and neither depends on a secret.
 //!
 //! Steps and who may see what when (DESIGN, "What may be sent when", 2):
-//! 1. All products are fixed: the debt is owned by this call. Barrier: views are compared, also when nothing was opened [A8].
-//! 2. Coin: coefficients. 3. Fold, level by level, each with a fresh coin after its messages [A9]. 4. CheckTriple.
+//! 1. All products are fixed: the debt is owned by this call. Barrier: views are compared, also when nothing was opened \[A8\].
+//! 2. Coin: coefficients. 3. Fold, level by level, each with a fresh coin after its messages \[A9\]. 4. CheckTriple.
 
 pub(crate) mod inner_product;
 pub(crate) mod planes;
@@ -109,7 +109,7 @@ impl Trio {
             self.uncompared = false;
             return Ok(()); // the mutants let outputs leave first: A13 everywhere, M0.7 likewise
         }
-        self.session.observe(Check::A13);
+        self.session.observe(Check::A13); // [A13]
         let fixed = self.barrier()?;
         if !small {
             planes::verify(self, &fixed, &debt.gf8, &debt.gf4)?;
@@ -117,7 +117,7 @@ impl Trio {
         if !debt.dots.is_empty() {
             inner_product::verify_dots(self, &fixed, &debt.dots)?;
         }
-        self.session.observe(Check::M0_7);
+        self.session.observe(Check::M0_7); // [M0.7]
         Ok(())
     }
 }

@@ -7,11 +7,11 @@
 //! A14, A15]). Everything here is linear in the planes but the products of the fold itself.
 //!
 //! For each relation, groups g of 2^k records ([`FOLDS`] = k) and each lane l:
-//! 1. c_{g,l}: independent coefficients, expanded from a coin tossed after the barrier [A8] (error 1/2^64 whatever the batch).
+//! 1. c_{g,l}: independent coefficients, expanded from a coin tossed after the barrier \[A8\] (error 1/2^64 whatever the batch).
 //! 2. x_{g,l}(R), y_{g,l}(R): multilinear in k variables, with the records' x and y at the corners {0,1}^k. The polynomial
 //!    h(R) = sum c_{g,l} x_{g,l}(R) y_{g,l}(R) is of degree 2 in each variable: determined by its values on {0,1,inf}^k. At the
-//!    corners these are derived from the records' own z, never received [A10]; the 3^k - 2^k others are sent (weakDotProduct).
-//! 3. k coins after them [A9]; both sides are evaluated there: error 2k/2^64 (Schwartz-Zippel; COSTS T8, with the corners
+//!    corners these are derived from the records' own z, never received \[A10\]; the 3^k - 2^k others are sent (weakDotProduct).
+//! 3. k coins after them \[A9\]; both sides are evaluated there: error 2k/2^64 (Schwartz-Zippel; COSTS T8, with the corners
 //!    bound one by one).
 //!
 //! What is left is sum (c x(R)) y(R) = h(R), one term for each group and lane: [`super::inner_product`] continues.
@@ -82,6 +82,7 @@ pub(super) fn verify(
 ) -> Result<(), Abort> {
     let relations_8 = gf8_circuit::relations(|check| trio.session.mutated(check));
     let relations_4 = gf4_circuit::relations(|check| trio.session.mutated(check));
+    // [A11] [A12] [A14] [A15]: every record, under every relation
     for check in [Check::A11, Check::A12, Check::A14, Check::A15] {
         trio.session.observe(check);
     }
@@ -97,7 +98,7 @@ pub(super) fn verify(
     // 3. the point, and both sides there
     let mut point = [Gf64::ZERO; FOLDS];
     next_elements(&mut trio.coin(fixed)?.expand(), &mut point);
-    trio.session.observe(Check::A9);
+    trio.session.observe(Check::A9); // [A9]
     let z = grid.at(&point, &sent);
     let corner = corner_weights(&point);
     let mut terms = 0;
@@ -136,7 +137,7 @@ impl Scratch {
 }
 
 /// Every group of a batch under every relation, with the lanes it has in use; the last group of a layer may be short, which is
-/// a group padded with zero records [A11].
+/// a group padded with zero records \[A11\].
 fn groups<const K: usize>(
     batch: &Batch<K>,
     relations: &[Relation],

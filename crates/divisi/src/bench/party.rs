@@ -202,7 +202,7 @@ fn repetition(
 /// The key schedule, inside the computation, verified.
 fn schedule(rep: &mut Rep3, key: &Part) -> Result<Verified<RoundKeys<Byte>>, Failure> {
     let public = blake3::hash(b"a key of a benchmark");
-    agreed(rep.trio().agree_input(Check::A24, public.as_bytes(), Some(key))?)?;
+    agreed(rep.trio().agree_input(Check::A24, public.as_bytes(), Some(key))?)?; // [A24]
     let mut bytes = Vec::with_capacity(key.first.len());
     for (first, second) in key.first.iter().zip(&key.second) {
         bytes.push(rep.trio().input(&Part { first: vec![*first], second: vec![*second] })?);
@@ -222,7 +222,7 @@ fn agree(engines: &mut [Rep3], inputs: &Part, blocks: usize, task: &Task) -> Res
     }
     if let Some(engine) = engines.first_mut() {
         let public = blake3::hash(&(blocks as u64).to_le_bytes());
-        agreed(engine.trio().agree_input(Check::A24, public.as_bytes(), Some(inputs))?)?;
+        agreed(engine.trio().agree_input(Check::A24, public.as_bytes(), Some(inputs))?)?; // [A24]
     }
     let sides = inputs.first.chunks(16 * task.chunk).zip(inputs.second.chunks(16 * task.chunk));
     let columns = |(first, second): (&[u8], &[u8])| {

@@ -1,0 +1,11 @@
+//! [E0382] A mask hides one value: two openings under one would show their difference.
+use divisi_core::Abort;
+use divisi_rep3::{Byte, Mask, Rep3};
+
+fn twice(e: &mut Rep3, x: &Byte, y: &Byte, r: Mask) -> Result<(), Abort> {
+    e.open_masked(x, r)?;
+    e.open_masked(y, r)?;
+    Ok(())
+}
+
+fn main() {}
