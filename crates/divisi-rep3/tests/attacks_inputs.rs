@@ -154,6 +154,30 @@ fn nonsense_for_a_verdict_is_a_refusal() {
     }
 }
 
+/// A server that tells one of the others that an input differs and the other that it does not: one goes on, one refuses, and the
+/// session ends before anything is opened.
+#[test]
+fn a_split_verdict_opens_nothing() {
+    for (from, to) in [(1, 2), (1, 3), (2, 1), (2, 3), (3, 1), (3, 2)].map(|(a, b)| (party(a), party(b))) {
+        let dealt = parts(b"y");
+        let stage = Stage::default();
+        let seen = PartyId::all(3).map(|p| stage.recording(p)).collect::<Vec<_>>();
+        stage.change(from, to, VERDICT, 0, |sent| sent[0] = 1);
+        let results = stage.act(|mut trio| {
+            let part = &dealt[trio.me().index()];
+            if trio.agree_input(Check::A24, &[1; 32], Some(part))? != Agreement::Agreed {
+                // the next request
+                trio.agree_input(Check::A24, &[2; 32], Some(part))?;
+            }
+            multiply_and_open(&mut engine(trio), 1)
+        });
+        for p in PartyId::all(3).filter(|p| *p != from) {
+            assert!(results[p.index()].is_err(), "{results:?}");
+            assert!(seen[p.index()].of(Way::Out, "divisi_rep3::open/open.bytes").is_empty());
+        }
+    }
+}
+
 /// The tag of a text is compared by a masked product: the tag and the mask are shared, the difference is never opened.
 fn tag_is_valid(e: &mut Rep3, difference: u128) -> Result<bool, Abort> {
     let zero: [Byte; 16] = std::array::from_fn(|_| e.public(&[0]));

@@ -1,10 +1,10 @@
 //! What must be gone when the program ends, in whatever way: processes that it started, files that are not complete.
 //!
-//! Everything registers here when it begins and leaves when it ends well. On SIGINT or SIGTERM what is still registered goes,
+//! Everything registers here when it begins and leaves when it ends well. On SIGINT, SIGTERM or SIGHUP what is still registered goes,
 //! in a thread of its own, so that it does not matter what the program is waiting for. Processes that outlive even that (the
 //! program was killed) end by themselves: see [`crate::local`].
 
-use signal_hook::consts::{SIGINT, SIGTERM};
+use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 use signal_hook::iterator::Signals;
 use std::collections::HashMap;
 use std::io;
@@ -48,13 +48,13 @@ impl Cleanup {
         Self::default()
     }
 
-    /// A register that SIGINT and SIGTERM empty before they end the program with exit code 1.
+    /// A register that SIGINT, SIGTERM and SIGHUP empty before they end the program with exit code 1.
     ///
     /// # Errors
     /// If the system does not let us handle signals.
     pub fn on_signals() -> io::Result<Self> {
         let cleanup = Self::default();
-        let mut signals = Signals::new([SIGINT, SIGTERM])?;
+        let mut signals = Signals::new([SIGHUP, SIGINT, SIGTERM])?;
         let register = cleanup.clone();
         std::thread::Builder::new().name("signals".into()).spawn(move || {
             if signals.forever().next().is_some() {

@@ -26,6 +26,11 @@ fn main() -> ExitCode {
 
 /// What the grammar has to say, as one sentence.
 fn usage(error: &clap::Error) -> Failure {
+    if error.kind() == clap::error::ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand {
+        return Failure::usage(
+            "a command is missing: `--help` lists what there is, and `divisi demo` shows what it is for",
+        );
+    }
     let text = error.render().to_string();
     let what: Vec<&str> =
         text.lines().map(str::trim).take_while(|line| !line.starts_with("Usage:")).collect();

@@ -122,6 +122,7 @@ fn utc(seconds: u64) -> String {
 #[derive(Serialize, Deserialize)]
 pub(crate) struct Plan {
     pub me: u8,
+    pub room: String,
     pub config: String,
     pub identity: String,
     pub data: String,
@@ -152,6 +153,7 @@ fn serve(pipes: &Pipes) -> Result<(), Failure> {
     let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).map_err(no_port)?;
     pipes.report(Ok(listener.local_addr().map_err(no_port)?.port()))?;
     let plan: Plan = pipes.order()?;
+    pipes.leave_no(Path::new(&plan.room));
     let me =
         PartyId::new(plan.me).ok_or_else(|| usage("there is no party 0: parties are numbered from 1"))?;
     let config = Config::parse(&plan.config).map_err(usage)?;

@@ -76,11 +76,14 @@ fn a_party_that_is_killed_ends_the_benchmark_at_once_and_is_named() {
 
 #[test]
 fn a_party_that_is_stopped_ends_the_benchmark_in_time_and_is_named() {
-    for (victim, after) in [(1, 800), (3, 1500)] {
+    for (victim, after) in [(1, 800), (3, 1500), (2, 1000), (1, 600)] {
         let (failure, took) = disturbed(victim, Signal::STOP, Duration::from_millis(after));
         let told = format!("party {victim} after {after} ms: {failure:?}, {took:?}");
         assert_eq!((failure.kind, failure.peer), (Kind::Abort, Some(victim)), "{told}");
-        assert!(failure.step.is_some() && took < TIMEOUT + Duration::from_secs(1), "{told}");
+        // On a machine that is busy the parties may still have been connecting.
+        let connecting = failure.step.as_ref().is_some_and(|step| step.contains("join"));
+        let limit = if connecting { bench::CONNECT } else { TIMEOUT };
+        assert!(failure.step.is_some() && took < limit + Duration::from_secs(1), "{told}");
     }
 }
 
@@ -131,24 +134,37 @@ fn an_interrupted_command_leaves_no_process_and_no_file() {
         let dir = tempfile::tempdir().unwrap();
         let (child, parties) = start(args, dir.path());
         std::thread::sleep(Duration::from_millis(300));
+        if signal == Signal::INT {
+            // as a terminal does, to all of its processes
+            parties.iter().for_each(|party| kill_process(pid(*party), signal).unwrap());
+            std::thread::sleep(Duration::from_millis(50));
+        }
         kill_process(pid(child.id()), signal).unwrap();
         let start = Instant::now();
         let output = child.wait_with_output().unwrap();
         assert!(start.elapsed() < Duration::from_secs(2), "{:?}", start.elapsed());
         assert_eq!(output.status.code(), Some(1), "{output:?}");
-        assert!(String::from_utf8_lossy(&output.stderr).contains("interrupted"), "{output:?}");
+        let told = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert!(told.contains("interrupted") && told.lines().count() == 1, "{output:?}");
         until_gone(&parties);
         assert_eq!(std::fs::read_dir(dir.path()).unwrap().count(), 0, "files are left");
     }
 }
 
 #[test]
-fn parties_end_with_a_command_that_is_killed() {
+fn parties_end_with_a_command_that_is_killed_and_clean_up_for_it() {
     let dir = tempfile::tempdir().unwrap();
-    let (mut child, parties) = start(&LONG_BENCH, dir.path());
-    child.kill().unwrap();
-    child.wait().unwrap();
-    until_gone(&parties);
+    let file = tempfile::NamedTempFile::new().unwrap();
+    file.as_file().set_len(32 << 20).unwrap();
+    let demo = ["demo", "--file", file.path().to_str().unwrap()];
+    for args in [&LONG_BENCH[..], &demo[..]] {
+        let (mut child, parties) = start(args, dir.path());
+        std::thread::sleep(Duration::from_millis(500));
+        child.kill().unwrap();
+        child.wait().unwrap();
+        until_gone(&parties);
+        assert_eq!(std::fs::read_dir(dir.path()).unwrap().count(), 0, "files are left");
+    }
 }
 
 #[test]

@@ -1,7 +1,7 @@
 //! The coordinating process of a benchmark: starts the parties, deals inputs, opens barriers, checks every output.
 
 use super::message::{Costs, Order, Plan, Times};
-use super::{CHUNK, OnStart, Options, PARTIES, PHASES, Phase, ROLE, Report, SEGMENT, median};
+use super::{CHUNK, CONNECT, OnStart, Options, PARTIES, PHASES, Phase, ROLE, Report, SEGMENT, median};
 use crate::calibrate::Calibration;
 use crate::cleanup::Cleanup;
 use crate::failure::Failure;
@@ -16,6 +16,9 @@ use divisi_rep3::open::Answer;
 use std::collections::BTreeMap;
 use std::path::Path;
 use std::time::Duration;
+
+/// How much longer this process waits than the parties, who know more about what they wait for.
+const MARGIN: Duration = Duration::from_millis(300);
 
 /// Measure AES.
 ///
@@ -36,7 +39,7 @@ pub fn aes(
             on_start(party, number);
         }
     }
-    let mut parties = Parties { processes: &mut processes, within: options.timeout + Duration::from_secs(1) };
+    let mut parties = Parties { processes: &mut processes, within: options.timeout + MARGIN };
     let connect_seconds = parties.connect(options, &room)?;
     let warmup = (options.warmup as u64).saturating_mul(CHUNK as u64).min(options.blocks.max(1));
     if options.warmup > 0 {
@@ -68,7 +71,7 @@ struct Parties<'p> {
 
 impl Parties<'_> {
     fn connect(&mut self, options: &Options, room: &Room) -> Result<f64, Failure> {
-        let ports: Vec<u16> = self.processes.reports("bench/listen", self.within)?;
+        let ports: Vec<u16> = self.processes.reports("bench/listen", self.within.max(CONNECT))?;
         let hosts: Vec<String> = ports.iter().map(|port| format!("127.0.0.1:{port}")).collect();
         let broken = |e: String| Failure::usage(e);
         let made = Config::create(PARTIES, &hosts, &[], &Machine).map_err(|e| broken(e.to_string()))?;
@@ -77,6 +80,7 @@ impl Parties<'_> {
             identity.save(&path).map_err(|e| broken(e.to_string()))?;
             let plan = Plan {
                 me: party.number(),
+                room: room.path().display().to_string(),
                 config: made.config.to_toml(),
                 identity: path.display().to_string(),
                 protocol: options.protocol.name().into(),
@@ -91,7 +95,7 @@ impl Parties<'_> {
             };
             self.processes.order(party, &plan)?;
         }
-        let seconds: Vec<f64> = self.processes.reports("bench/connect", self.within)?;
+        let seconds: Vec<f64> = self.processes.reports("bench/connect", self.within.max(CONNECT))?;
         Ok(seconds.into_iter().fold(0.0, f64::max))
     }
 

@@ -7,6 +7,8 @@ use std::collections::BTreeMap;
 #[derive(Clone, Serialize, Deserialize)]
 pub(super) struct Plan {
     pub me: u8,
+    /// The directory of the command.
+    pub room: String,
     /// The configuration of the mesh, and the file of this party's identity.
     pub config: String,
     pub identity: String,

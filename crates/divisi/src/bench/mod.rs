@@ -29,6 +29,8 @@ pub(crate) const PARTIES: usize = 3;
 /// Blocks that go through the engine at once: with gf4-circuit a message of a step is 32 KiB then, whose cost the arithmetic of
 /// the step exceeds, and what a chunk owes its verification stays below 16 MiB.
 pub const CHUNK: usize = 4096;
+/// How long the parties may take to connect.
+pub const CONNECT: Duration = Duration::from_secs(5);
 /// Blocks whose inputs and outputs a party holds at once.
 pub(crate) const SEGMENT: usize = 1 << 18;
 

@@ -201,6 +201,13 @@ mod tests {
                     command.get_name()
                 );
             }
+            let example = command.get_after_help().map(ToString::to_string).unwrap_or_default();
+            let leaf = command.get_subcommands().next().is_none();
+            assert!(
+                !leaf || command.is_hide_set() || example.contains("Example: divisi "),
+                "{} shows no example",
+                command.get_name()
+            );
             command.get_subcommands().for_each(all);
         }
         all(&command);

@@ -208,6 +208,7 @@ fn set_up(processes: &mut Processes, room: &Room, options: &Options) -> Result<(
         identity.save(&path("identity")).map_err(|e| usage(e.to_string()))?;
         let plan = Plan {
             me: party.number(),
+            room: room.path().display().to_string(),
             config: made.config.to_toml(),
             identity: path("identity").display().to_string(),
             data: path("data").display().to_string(),

@@ -2,8 +2,8 @@
 //! and gone with whoever started them.
 //!
 //! A party ends when its standard input ends, so it does not outlive the process that started it, whatever happened to that
-//! one; on Linux the kernel also ends a party that is stopped and cannot read. What it wrote to standard error goes into
-//! the message of its failure.
+//! one, and it takes the directory with it that the command had made. What it wrote to standard error goes into the message
+//! of its failure.
 
 mod frame;
 mod pipes;
@@ -18,6 +18,8 @@ use std::path::{Path, PathBuf};
 
 /// The name of the subcommand by which this program runs one party.
 pub const PARTY: &str = "party";
+/// How the names of directories begin that commands make for themselves.
+const PREFIX: &str = "divisi-";
 
 /// The program that runs the parties: this one, unless a test or another language's binding names it.
 ///
@@ -42,7 +44,7 @@ impl Room {
     /// If no directory can be made.
     pub fn new(cleanup: &Cleanup) -> Result<Self, Failure> {
         let mode = std::os::unix::fs::PermissionsExt::from_mode(0o700);
-        let dir = tempfile::Builder::new().prefix("divisi-").permissions(mode).tempdir().map_err(|e| {
+        let dir = tempfile::Builder::new().prefix(PREFIX).permissions(mode).tempdir().map_err(|e| {
             Failure::usage(format!(
                 "no directory can be made in {} ({e}): set TMPDIR to one that you can write",
                 std::env::temp_dir().display()
@@ -65,9 +67,14 @@ impl Room {
     pub fn close(self) -> Result<(), Failure> {
         let path = self.dir.path().to_owned();
         self.entry.keep();
-        self.dir.close().map_err(|e| {
-            Failure::unavailable(format!("{} cannot be removed ({e}): remove it by hand", path.display()))
-        })
+        match self.dir.close() {
+            // A party may have been faster.
+            Err(e) if e.kind() != std::io::ErrorKind::NotFound => {
+                let error = format!("{} cannot be removed ({e}): remove it by hand", path.display());
+                Err(Failure::unavailable(error))
+            }
+            _ => Ok(()),
+        }
     }
 }
 

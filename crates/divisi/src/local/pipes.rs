@@ -1,15 +1,21 @@
 //! A party's own end: it takes orders on standard input and reports on standard output.
 
+use super::PREFIX;
 use super::frame::{decode, encode, read_frame, unheard, write_frame};
+use crate::cleanup::lock;
 use crate::failure::Failure;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use std::io::{self, BufReader};
+use std::path::{Path, PathBuf};
+use std::sync::atomic::AtomicBool;
 use std::sync::mpsc::{Receiver, channel};
+use std::sync::{Arc, Mutex};
 
 /// A party's own end of the pipes.
 pub struct Pipes {
     orders: Receiver<Vec<u8>>,
+    room: Arc<Mutex<Option<PathBuf>>>,
 }
 
 impl Pipes {
@@ -18,8 +24,13 @@ impl Pipes {
     /// # Errors
     /// If a thread cannot be started.
     pub fn take() -> Result<Self, Failure> {
-        die_with_parent();
+        // Ctrl-C goes to all processes of the terminal: it is for who started us, who then ends us.
+        let ignored =
+            signal_hook::flag::register(signal_hook::consts::SIGINT, Arc::new(AtomicBool::new(false)));
+        ignored.map_err(|e| Failure::unavailable(format!("signals cannot be handled ({e}): try again")))?;
         let (give, orders) = channel();
+        let room: Arc<Mutex<Option<PathBuf>>> = Arc::default();
+        let left = Arc::clone(&room);
         let read = move || {
             let mut input = BufReader::new(io::stdin());
             while let Ok(frame) = read_frame(&mut input) {
@@ -27,11 +38,22 @@ impl Pipes {
                     break;
                 }
             }
+            // Who started us has no more orders, or was killed: then nobody else cleans up.
+            if let Some(room) = lock(&left).take() {
+                let _ = std::fs::remove_dir_all(room);
+            }
             std::process::exit(0)
         };
         let thread = std::thread::Builder::new().name("orders".into()).spawn(read);
         thread.map_err(|e| Failure::unavailable(format!("no thread can be started ({e}): try again")))?;
-        Ok(Pipes { orders })
+        Ok(Pipes { orders, room })
+    }
+
+    /// Remove this directory of [`super::Room`] when the orders end.
+    pub fn leave_no(&self, room: &Path) {
+        let ours =
+            room.file_name().is_some_and(|name| name.as_encoded_bytes().starts_with(PREFIX.as_bytes()));
+        *lock(&self.room) = ours.then(|| room.to_owned());
     }
 
     /// The next bytes from the process that started us.
@@ -68,12 +90,3 @@ impl Pipes {
         write_frame(&mut io::stdout().lock(), body).map_err(unheard)
     }
 }
-
-#[cfg(target_os = "linux")]
-fn die_with_parent() {
-    // Without it the end of standard input still ends us.
-    let _ = rustix::process::set_parent_process_death_signal(Some(rustix::process::Signal::KILL));
-}
-
-#[cfg(not(target_os = "linux"))]
-fn die_with_parent() {}

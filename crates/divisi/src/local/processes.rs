@@ -41,7 +41,8 @@ struct Process {
     party: PartyId,
     child: SharedChild,
     entry: Option<Entry>,
-    orders: Option<ChildStdin>,
+    /// What a thread writes to its input: a party that does not read holds nobody up.
+    orders: Option<Sender<Vec<u8>>>,
     stderr: Option<JoinHandle<String>>,
     /// Frames that nobody has asked for yet.
     early: VecDeque<Vec<u8>>,
@@ -91,7 +92,7 @@ impl Processes {
                 party,
                 child,
                 entry: Some(entry),
-                orders,
+                orders: orders.map(deliver),
                 stderr,
                 early: VecDeque::new(),
             });
@@ -125,8 +126,8 @@ impl Processes {
     /// # Errors
     /// The party's failure, if it is gone.
     pub fn bytes(&mut self, party: PartyId, body: &[u8]) -> Result<(), Failure> {
-        let orders = self.parties.get_mut(party.index()).and_then(|process| process.orders.as_mut());
-        match orders.map(|orders| write_frame(orders, body)) {
+        let orders = self.parties.get_mut(party.index()).and_then(|process| process.orders.as_ref());
+        match orders.map(|orders| orders.send(body.to_vec())) {
             Some(Ok(())) => Ok(()),
             _ => Err(self.ended(party, "receiving an order")),
         }
@@ -203,7 +204,8 @@ impl Processes {
                          stopped, or give a longer --timeout",
                         within.as_secs_f64()
                     );
-                    return Err(Failure::new(Kind::Abort, error).with_peer(missing).at(step));
+                    let failure = Failure { retry: true, ..Failure::new(Kind::Abort, error) };
+                    return Err(failure.with_peer(missing).at(step));
                 }
             }
             // When one has failed the others soon say more about it, or nothing at all.
@@ -336,6 +338,17 @@ impl Process {
         let last = said.lines().rev().find(|line| !line.trim().is_empty()).unwrap_or_default();
         (status.map_or_else(|e| e.to_string(), |status| status.to_string()), last.to_owned())
     }
+}
+
+/// Write what is given to a party's input, until nothing more is given or the party is gone.
+fn deliver(mut input: ChildStdin) -> Sender<Vec<u8>> {
+    let (give, orders) = channel::<Vec<u8>>();
+    std::thread::spawn(
+        move || {
+            while orders.recv().is_ok_and(|body| write_frame(&mut input, &body).is_ok()) {}
+        },
+    );
+    give
 }
 
 /// Every frame that a party sends, until its output ends.
