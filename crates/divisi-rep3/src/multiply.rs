@@ -22,14 +22,14 @@ impl Trio {
         step: Step,
         z: &mut [[Plane; K]],
         shape: &Shape,
-    ) -> Result<Vec<[Plane; K]>, Abort> {
+    ) -> Result<Zeroizing<Vec<[Plane; K]>>, Abort> {
         self.streams.add_zero(z, shape); // 1.
         let mut wire = std::mem::take(&mut self.wire);
         wire::write(z, shape, &mut wire);
         #[cfg(feature = "fault")]
         self.deviation.reshare_planes(step, &mut wire, shape, z);
         self.session.send(step, self.prev, &wire, shape.bits(K))?; // 2.
-        let mut second = Vec::new();
+        let mut second = Zeroizing::new(Vec::new());
         self.session.recv(step, self.next, &mut wire)?;
         let read = wire::read(&wire, shape, &mut second); // 3.
         self.wire = wire;

@@ -31,6 +31,7 @@ use divisi_core::{Abort, Check, Step, step};
 use divisi_field::gf64::{ALPHA, PSI4};
 use divisi_field::kernel::{Task, run};
 use divisi_field::{Gf4, Gf64, Plane, Word, gf4, gf8::tower};
+use zeroize::Zeroizing;
 
 // Where each element begins in a record.
 const A_H: usize = 0;
@@ -54,10 +55,10 @@ pub(crate) fn layer(trio: &mut Trio, layer: &mut Layer<'_, '_>) -> Result<Record
     let mut made = layer.records::<GF4_PLANES>();
     let (around, shape) = (layer.around(), layer.shape.clone());
     let n = shape.0.len();
-    let mut z = vec![[Plane::ZERO; 4]; n];
+    let mut z = Zeroizing::new(vec![[Plane::ZERO; 4]; n]);
 
     // 1-7. Phi, and our share of a_h a_l
-    for ((record, tile), z) in made.records.iter_mut().zip(layer.tiles()).zip(&mut z) {
+    for ((record, tile), z) in made.records.iter_mut().zip(layer.tiles()).zip(z.iter_mut()) {
         run(Begin { record, tile, around, z });
     }
     trim(made.records.iter_mut(), &shape);
@@ -69,12 +70,12 @@ pub(crate) fn layer(trio: &mut Trio, layer: &mut Layer<'_, '_>) -> Result<Record
     run(Inverse { records: &mut made.records, z: &mut z, second: &second });
     let second = trio.reshare(FOURTEENTH, &mut z, &shape)?;
     // 10, 11. our shares of a'_h and a'_l
-    let mut outer = vec![[Plane::ZERO; 8]; n];
+    let mut outer = Zeroizing::new(vec![[Plane::ZERO; 8]; n]);
     run(Outer { records: &mut made.records, z: &z, second: &second, outer: &mut outer });
     let second = trio.reshare(OUTER, &mut outer, &shape)?;
     // 12. Phi^-1
     for (((record, tile), first), second) in
-        made.records.iter_mut().zip(layer.tiles()).zip(&outer).zip(&second)
+        made.records.iter_mut().zip(layer.tiles()).zip(outer.iter()).zip(second.iter())
     {
         run(Finish { record, tile, around, first, second });
     }

@@ -19,6 +19,7 @@ use divisi_core::{Abort, Check, Step, step};
 use divisi_field::gf64::PSI8;
 use divisi_field::kernel::{Task, run};
 use divisi_field::{Gf64, Plane, Word, gf8};
+use zeroize::Zeroizing;
 
 // Where each power begins in a record.
 const X: usize = 0;
@@ -35,7 +36,7 @@ const LAST: Step = step!("x254");
 pub(crate) fn layer(trio: &mut Trio, layer: &mut Layer<'_, '_>) -> Result<Records<GF8_PLANES>, Abort> {
     let mut made = layer.records::<GF8_PLANES>();
     let (around, shape) = (layer.around(), layer.shape.clone());
-    let mut z = vec![[Plane::ZERO; 8]; shape.0.len()];
+    let mut z = Zeroizing::new(vec![[Plane::ZERO; 8]; shape.0.len()]);
 
     // our share of x^3
     for (record, tile) in made.records.iter_mut().zip(layer.tiles()) {
@@ -45,13 +46,15 @@ pub(crate) fn layer(trio: &mut Trio, layer: &mut Layer<'_, '_>) -> Result<Record
     run(Third { records: &made.records, z: &mut z });
     let second = trio.reshare(THIRD, &mut z, &shape)?;
     // our shares of x^14 and x^15
-    let mut middle = vec![[Plane::ZERO; 16]; shape.0.len()];
+    let mut middle = Zeroizing::new(vec![[Plane::ZERO; 16]; shape.0.len()]);
     run(Middle { records: &mut made.records, z: &z, second: &second, middle: &mut middle });
     let second = trio.reshare(MIDDLE, &mut middle, &shape)?;
     // our share of x^254
     run(Last { records: &mut made.records, first: &middle, second: &second, z: &mut z });
     let second = trio.reshare(LAST, &mut z, &shape)?;
-    for (((record, tile), first), second) in made.records.iter_mut().zip(layer.tiles()).zip(&z).zip(&second) {
+    for (((record, tile), first), second) in
+        made.records.iter_mut().zip(layer.tiles()).zip(z.iter()).zip(second.iter())
+    {
         run(Finish { record, tile, around, first, second });
     }
     trim(layer.tiles(), &shape);
