@@ -12,6 +12,7 @@
 
 use crate::error::Failed;
 use crate::wire::Blob;
+use divisi_rep3::Protocol;
 use divisi_store::{KeyInfo, KeyName, KeyState, KeyType};
 use serde::{Deserialize, Serialize};
 
@@ -46,6 +47,7 @@ pub(crate) enum Item {
         key: KeyName,
         aad: Blob,
         length: u64,
+        way: Way,
     },
     /// The ciphertext follows, then `Finish`, then the ciphertext again.
     Decrypt {
@@ -54,7 +56,31 @@ pub(crate) enum Item {
         length: u64,
         iv: [u8; IV],
         tag: [u8; 16],
+        way: Way,
     },
+}
+
+/// How the servers are to compute S-boxes, as it is said on the wire.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) enum Way {
+    Gf8Circuit,
+    Gf4Circuit,
+}
+
+impl From<Way> for Protocol {
+    fn from(way: Way) -> Protocol {
+        match way {
+            Way::Gf8Circuit => Protocol::Gf8Circuit,
+            Way::Gf4Circuit => Protocol::Gf4Circuit,
+        }
+    }
+}
+
+impl Way {
+    /// The way of this name; `None` if servers do not offer it.
+    pub fn of(protocol: Protocol) -> Option<Way> {
+        [Way::Gf8Circuit, Way::Gf4Circuit].into_iter().find(|way| Protocol::from(*way) == protocol)
+    }
 }
 
 impl Item {
@@ -243,7 +269,14 @@ mod tests {
     fn client_messages() -> Vec<(ToServer, String)> {
         let key = format!("026b31 02 01 01 03626f62 {}", "09".repeat(16));
         let aad = || Blob(vec![0xaa, 0xbb]);
-        let decrypt = Item::Decrypt { key: name(), aad: aad(), length: 300, iv: [5; IV], tag: [6; 16] };
+        let decrypt = Item::Decrypt {
+            key: name(),
+            aad: aad(),
+            length: 300,
+            iv: [5; IV],
+            tag: [6; 16],
+            way: Way::Gf8Circuit,
+        };
         vec![
             (
                 ToServer::Begin { version: 1, challenges: [[1; 32], [2; 32], [3; 32]] },
@@ -256,12 +289,12 @@ mod tests {
             (request(Item::KeyExport { name: name() }), "01 01 01 03 026b31".into()),
             (request(Item::KeyDestroy { name: name() }), "01 01 01 04 026b31".into()),
             (
-                request(Item::Encrypt { key: name(), aad: aad(), length: 300 }),
-                "01 01 01 05 026b31 02aabb ac02".into(),
+                request(Item::Encrypt { key: name(), aad: aad(), length: 300, way: Way::Gf4Circuit }),
+                "01 01 01 05 026b31 02aabb ac02 01".into(),
             ),
             (
                 request(decrypt),
-                format!("01 01 01 06 026b31 02aabb ac02 {} {}", "05".repeat(12), "06".repeat(16)),
+                format!("01 01 01 06 026b31 02aabb ac02 {} {} 00", "05".repeat(12), "06".repeat(16)),
             ),
             (ToServer::Next { number: 200, item: 1 }, "02 c801 01".into()),
             (ToServer::Data { number: 1, item: 2, index: 3, body: aad() }, "03 01 02 03 02aabb".into()),

@@ -82,6 +82,11 @@ impl Rep3 {
         }
     }
 
+    /// Compute the S-boxes that follow in this way; all three parties at the same place.
+    pub fn use_protocol(&mut self, protocol: Protocol) {
+        self.protocol = protocol;
+    }
+
     /// End a computation: its outputs, with all that is owed for them. What else was computed must not be used again: its
     /// debt goes with these outputs.
     pub fn close<T>(&mut self, out: T) -> Pending<T, Products> {

@@ -5,7 +5,6 @@ use crate::failure::Failure;
 use crate::local::Pipes;
 use divisi_net::{Config, Identity, Machine, PartyId, World};
 use divisi_node::{Server, ServerOptions};
-use divisi_rep3::Protocol;
 use divisi_store::Keys;
 use serde::{Deserialize, Serialize};
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
@@ -31,8 +30,6 @@ pub struct Description {
     pub identity: PathBuf,
     /// The directory of its keys.
     pub data: PathBuf,
-    /// How S-boxes are computed; the same at all three.
-    pub protocol: Protocol,
     /// The time limit of a receive, if not the configuration's.
     pub timeout: Option<Duration>,
 }
@@ -52,12 +49,8 @@ pub fn run(description: &Description) -> Result<(), Failure> {
     config.check_identity(description.party, &identity).map_err(usage)?;
     let me = description.party;
     let log = logger(me);
-    let options = ServerOptions {
-        protocol: description.protocol,
-        timeout: description.timeout,
-        log: log.clone(),
-        ..ServerOptions::default()
-    };
+    let options =
+        ServerOptions { timeout: description.timeout, log: log.clone(), ..ServerOptions::default() };
     let world: Arc<dyn World> = Arc::new(Machine);
     check_keys(&description.data)?;
     let server = Server::open(config, me, identity, &description.data, options, world).map_err(usage)?;
@@ -126,7 +119,6 @@ pub(crate) struct Plan {
     pub config: String,
     pub identity: String,
     pub data: String,
-    pub protocol: String,
     pub timeout_ms: Option<u64>,
 }
 
@@ -159,7 +151,6 @@ fn serve(pipes: &Pipes) -> Result<(), Failure> {
     let config = Config::parse(&plan.config).map_err(usage)?;
     let identity = Arc::new(Identity::load(Path::new(&plan.identity)).map_err(usage)?);
     let options = ServerOptions {
-        protocol: plan.protocol.parse().map_err(|e: String| usage(e))?,
         timeout: plan.timeout_ms.map(Duration::from_millis),
         log: logger(me),
         ..ServerOptions::default()

@@ -12,10 +12,11 @@ pub use keys::Listed;
 pub use text::{OVERHEAD, ReadSeek};
 
 use crate::error::{Error, ErrorKind, Failed};
-use crate::request::{Item, ToClient, ToServer, connection_id};
+use crate::request::{Item, ToClient, ToServer, Way, connection_id};
 use crate::wire::VERSIONS;
 use divisi_core::{PartyId, Step, step};
 use divisi_net::{Config, Identity, World};
+use divisi_rep3::Protocol;
 use link::Link;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -37,6 +38,8 @@ pub struct Client {
     number: u64,
     /// Whether the servers wait for more of it.
     open: bool,
+    /// How the servers are to compute.
+    way: Way,
     world: Arc<dyn World>,
 }
 
@@ -78,11 +81,28 @@ impl Client {
                 other => return Err(unexpected(CONNECT, party, other)),
             }
         }
-        let mut client = Client { links, id: connection_id(&challenges), number: 0, open: false, world };
+        let mut client = Client {
+            links,
+            id: connection_id(&challenges),
+            number: 0,
+            open: false,
+            way: Way::Gf4Circuit,
+            world,
+        };
         let begin = ToServer::Begin { version: VERSIONS.1, challenges };
         let ready = client.exchange(CONNECT, |_| begin.clone())?;
         client.same(CONNECT, ready, |answer| matches!(answer, ToClient::Ready).then_some(()))?;
         Ok(client)
+    }
+
+    /// Have the servers compute S-boxes in this way from now on; gf4-circuit unless said otherwise.
+    ///
+    /// # Errors
+    /// [`ErrorKind::Usage`] if servers do not offer it.
+    pub fn use_protocol(&mut self, protocol: Protocol) -> Result<(), Error> {
+        let message = format!("servers do not offer {protocol}: choose another protocol");
+        self.way = Way::of(protocol).ok_or_else(|| Error::new(ErrorKind::Usage, REQUEST, message))?;
+        Ok(())
     }
 
     /// Begin a request of one item: the number of the request, and each server's first answer.

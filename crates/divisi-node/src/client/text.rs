@@ -54,7 +54,7 @@ impl Client {
         output: &mut dyn Write,
         progress: &mut dyn FnMut(u64),
     ) -> Result<(), Error> {
-        let item = Item::Encrypt { key: key.clone(), aad: associated(aad)?, length };
+        let item = Item::Encrypt { key: key.clone(), aad: associated(aad)?, length, way: self.way };
         let answers = self.request(&item)?;
         let iv = self.same(ENCRYPT, answers, |answer| match answer {
             ToClient::Sealing { iv } => Some(iv),
@@ -122,7 +122,8 @@ impl Client {
         input.seek(SeekFrom::Start(start + IV as u64 + text)).map_err(failed)?;
         input.read_exact(&mut tag).map_err(failed)?;
 
-        let item = Item::Decrypt { key: key.clone(), aad: associated(aad)?, length: text, iv, tag };
+        let item =
+            Item::Decrypt { key: key.clone(), aad: associated(aad)?, length: text, iv, tag, way: self.way };
         let answers = self.request(&item)?;
         self.same(DECRYPT, answers, accepted)?;
         // first reading: the tag

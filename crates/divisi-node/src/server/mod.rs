@@ -19,7 +19,6 @@ use crate::error::{ErrorKind, Failed};
 use desk::Desk;
 use divisi_core::{Abort, PartyId, Step, step};
 use divisi_net::{Config, Connection, Door, Identity, Mesh, Options, Peer, Permits, World};
-use divisi_rep3::Protocol;
 use divisi_store::Keys;
 use std::collections::HashMap;
 use std::fmt;
@@ -49,8 +48,6 @@ const LOOK: Duration = Duration::from_millis(100);
 /// What a server is to be like.
 #[derive(Clone)]
 pub struct ServerOptions {
-    /// How S-boxes are computed; the same at all three.
-    pub protocol: Protocol,
     /// The time limit of a receive, if not the configuration's.
     pub timeout: Option<Duration>,
     /// How many threads may compute at once; all that like if `None`.
@@ -63,13 +60,7 @@ pub struct ServerOptions {
 
 impl Default for ServerOptions {
     fn default() -> Self {
-        ServerOptions {
-            protocol: Protocol::Gf4Circuit,
-            timeout: None,
-            threads: None,
-            admit: Arc::new(Lists),
-            log: Arc::new(|_| {}),
-        }
+        ServerOptions { timeout: None, threads: None, admit: Arc::new(Lists), log: Arc::new(|_| {}) }
     }
 }
 

@@ -11,7 +11,7 @@ use crate::error::{Failed, Stop};
 use crate::request::{ConnectionId, Item, ToServer};
 use divisi_core::{Abort, Check, Parameters, PartyId, Session, Step, step};
 use divisi_net::Mesh;
-use divisi_rep3::{Rep3, Security, Trio};
+use divisi_rep3::{Protocol, Rep3, Security, Trio};
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
@@ -28,12 +28,11 @@ const ANNOUNCEMENT: usize = 41;
 pub(crate) fn serve(node: &Node, mesh: &Arc<Mesh>) -> Result<(), Abort> {
     let config = node.config();
     let parameters = Parameters::new("rep3 server")
-        .with("protocol", node.options.protocol.name().as_bytes())
         .with("security", Security::Malicious.name().as_bytes())
         .with("mesh", &node.mesh)
         .with("configuration", &config.digest());
     let session = Session::start(mesh, SESSION, &parameters)?;
-    let mut rep = Rep3::new(Trio::new(session)?, node.options.protocol, Security::Malicious);
+    let mut rep = Rep3::new(Trio::new(session)?, Protocol::Gf4Circuit, Security::Malicious);
     let mut ready = Ready::default();
     let leader = PartyId::all(3).next();
     while !node.stop.load(Ordering::SeqCst) {
@@ -153,8 +152,12 @@ fn all_items(turn: &mut Turn<'_>, items: &[Item]) -> Result<(), Stop> {
             Item::KeyList { after } => keys::list(turn, after.as_ref())?,
             Item::KeyExport { name } => keys::export(turn, name)?,
             Item::KeyDestroy { name } => keys::destroy(turn, name)?,
-            Item::Encrypt { key, aad, length } => text::encrypt(turn, key, aad, *length)?,
-            Item::Decrypt { key, aad, length, iv, tag } => {
+            Item::Encrypt { key, aad, length, way } => {
+                turn.rep.use_protocol((*way).into());
+                text::encrypt(turn, key, aad, *length)?;
+            }
+            Item::Decrypt { key, aad, length, iv, tag, way } => {
+                turn.rep.use_protocol((*way).into());
                 text::decrypt(turn, key, aad, *length, *iv, tag)?;
             }
         }

@@ -1,7 +1,7 @@
 //! Clients that deviate: each ends its own request and nobody else's.
 
 use super::house::{House, TIMEOUT, encrypt, text, world};
-use crate::request::{Item, ToClient, ToServer, connection_id};
+use crate::request::{Item, ToClient, ToServer, Way, connection_id};
 use crate::wire::{Blob, LONGEST, VERSIONS, decode, encode};
 use crate::{ErrorKind, KeyName};
 use divisi_net::{Connection, PartyId};
@@ -57,7 +57,7 @@ impl Rogue {
 }
 
 fn item(key: &KeyName, length: u64) -> Item {
-    Item::Encrypt { key: key.clone(), aad: Blob(vec![]), length }
+    Item::Encrypt { key: key.clone(), aad: Blob(vec![]), length, way: Way::Gf4Circuit }
 }
 
 /// All three refuse, for a reason that holds these words, at this step.
@@ -117,11 +117,23 @@ fn a_client_that_tells_the_servers_different_things_is_refused() {
     refused(&answers, words, "request");
     let answers = rogue.exchange(|i| ToServer::Request {
         number: 2,
-        items: vec![Item::Encrypt { key: key.clone(), aad: Blob(vec![i as u8 / 2]), length: 8 }],
+        items: vec![Item::Encrypt {
+            key: key.clone(),
+            aad: Blob(vec![i as u8 / 2]),
+            length: 8,
+            way: Way::Gf4Circuit,
+        }],
     });
     refused(&answers, words, "request");
     // different ciphertexts, in the first reading
-    let decrypt = Item::Decrypt { key: key.clone(), aad: Blob(vec![]), length: 4, iv: [0; 12], tag: [0; 16] };
+    let decrypt = Item::Decrypt {
+        key: key.clone(),
+        aad: Blob(vec![]),
+        length: 4,
+        iv: [0; 12],
+        tag: [0; 16],
+        way: Way::Gf4Circuit,
+    };
     let answers = rogue.exchange(|_| ToServer::Request { number: 3, items: vec![decrypt.clone()] });
     assert!(answers.iter().all(|a| *a == Some(ToClient::Accepted)), "{answers:?}");
     let answers = rogue.exchange(|i| ToServer::Data {
@@ -141,7 +153,8 @@ fn the_second_reading_must_be_the_first() {
     let file = encrypt(&mut house.connect("alice"), &key, b"", b"four").unwrap();
     let mut rogue = Rogue::connect(&house, "alice");
     let (iv, tag) = (file[..12].try_into().unwrap(), file[16..].try_into().unwrap());
-    let item = Item::Decrypt { key: key.clone(), aad: Blob(vec![]), length: 4, iv, tag };
+    let item =
+        Item::Decrypt { key: key.clone(), aad: Blob(vec![]), length: 4, iv, tag, way: Way::Gf4Circuit };
     rogue.exchange(|_| ToServer::Request { number: 1, items: vec![item.clone()] });
     let body = |bytes: &[u8]| ToServer::Data { number: 1, item: 0, index: 0, body: Blob(bytes.to_vec()) };
     rogue.exchange(|_| body(&file[12..16]));

@@ -1,6 +1,6 @@
 //! `divisi encrypt` and `divisi decrypt`.
 
-use super::{Context, Done, Membership};
+use super::{Context, Done, Membership, ProtocolChoice};
 use clap::Args;
 use divisi::failure::Failure;
 use divisi::file::{Input, Sink, Source, Way, transform};
@@ -31,6 +31,8 @@ pub struct Arguments {
     #[arg(long, value_name = "FILE")]
     out: Option<PathBuf>,
     #[command(flatten)]
+    protocol: ProtocolChoice,
+    #[command(flatten)]
     membership: Membership,
 }
 
@@ -50,6 +52,7 @@ fn run(context: &Context, arguments: &Arguments, way: Way) -> Result<Done, Failu
     let sink = arguments.out.clone().map_or(Sink::Stdout, Sink::File);
     let input = Input::open(&source, way)?;
     let mut client = arguments.membership.connect(context)?;
+    client.use_protocol(arguments.protocol.protocol)?;
     let bar = progress(input.length);
     let aad = arguments.aad.as_bytes();
     let done =
@@ -71,6 +74,7 @@ fn run(context: &Context, arguments: &Arguments, way: Way) -> Result<Done, Failu
     let json = json!({
         "schema": 1,
         "key": arguments.key.as_str(),
+        "protocol": arguments.protocol.protocol.name(),
         "in": arguments.input,
         "out": arguments.out,
         "bytes_in": done.bytes_in,

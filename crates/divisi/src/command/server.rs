@@ -1,6 +1,6 @@
 //! `divisi server`.
 
-use super::{Context, Done, ProtocolChoice};
+use super::{Context, Done};
 use clap::Args;
 use divisi::failure::Failure;
 use divisi::server::{self, Description};
@@ -28,8 +28,6 @@ pub struct Arguments {
     /// The directory where this server keeps its parts of the keys
     #[arg(long, value_name = "DIR")]
     data: PathBuf,
-    #[command(flatten)]
-    protocol: ProtocolChoice,
 }
 
 fn party(text: &str) -> Result<PartyId, String> {
@@ -42,7 +40,6 @@ pub fn run(context: &Context, arguments: &Arguments) -> Result<Done, Failure> {
         party: arguments.party,
         identity: arguments.identity.clone(),
         data: arguments.data.clone(),
-        protocol: arguments.protocol.protocol,
         timeout: context.timeout,
     })?;
     Ok(Done::new("", json!({ "schema": 1 })))

@@ -116,6 +116,7 @@ pub fn run(
     let (config, identity) = set_up(&mut processes, &room, options)?;
     let world: Arc<dyn World> = Arc::new(Machine);
     let mut client = Client::connect(&config, &identity, world)?;
+    client.use_protocol(options.protocol)?;
     let name: KeyName = "demo".parse().map_err(|e| Failure::usage(format!("{e:?}")))?;
     let (key_seconds, start_seconds) = make_key(&mut client, &name, options, start)?;
     say(&format!(
@@ -212,7 +213,6 @@ fn set_up(processes: &mut Processes, room: &Room, options: &Options) -> Result<(
             config: made.config.to_toml(),
             identity: path("identity").display().to_string(),
             data: path("data").display().to_string(),
-            protocol: options.protocol.name().into(),
             timeout_ms: options.timeout.map(|timeout| timeout.as_millis() as u64),
         };
         processes.order(party, &plan)?;
