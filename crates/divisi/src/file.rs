@@ -80,29 +80,35 @@ impl Input {
                         path.display()
                     ))
                 };
+                let no_file = || unread(std::io::Error::other("it is no file"));
+                // Before it is opened: a pipe that nobody writes would be waited for.
+                if !std::fs::metadata(path).map_err(unread)?.is_file() {
+                    return Err(no_file());
+                }
                 let file = File::open(path).map_err(unread)?;
                 let meta = file.metadata().map_err(unread)?;
                 if !meta.is_file() {
-                    return Err(unread(std::io::Error::other("it is no file")));
+                    return Err(no_file());
                 }
                 Input { length: meta.len(), reader: Reader::File(file) }
             }
-            Source::Stdin => Self::from_stream(std::io::stdin().lock())?,
+            Source::Stdin => Self::from_stream(std::io::stdin().lock(), way)?,
         };
         input.check(way)?;
         Ok(input)
     }
 
     /// Read a stream to its end.
-    fn from_stream(stream: impl Read) -> Result<Input, Failure> {
+    fn from_stream(stream: impl Read, way: Way) -> Result<Input, Failure> {
+        let limit = IN_MEMORY + if way == Way::Decrypt { OVERHEAD } else { 0 };
         // Room for all of it from the beginning, so that no copy stays behind when it grows; untouched pages cost nothing.
-        let mut bytes = Zeroizing::new(Vec::with_capacity(IN_MEMORY as usize + OVERHEAD as usize + 1));
-        let read = stream.take(IN_MEMORY + OVERHEAD + 1).read_to_end(&mut bytes);
+        let mut bytes = Zeroizing::new(Vec::with_capacity(limit as usize + 1));
+        let read = stream.take(limit + 1).read_to_end(&mut bytes);
         read.map_err(|e| {
             Failure::usage(format!("standard input cannot be read ({e}): give a file with --in"))
         })?;
         let length = bytes.len() as u64;
-        if length > IN_MEMORY + OVERHEAD {
+        if length > limit {
             let error =
                 format!("standard input has more than {} MiB: give a file with --in", IN_MEMORY >> 20);
             return Err(Failure::usage(error));
@@ -199,8 +205,22 @@ impl Output {
     /// If the directory cannot be written.
     pub fn beside(path: &Path, mode: u32, cleanup: &Cleanup) -> Result<Output, Failure> {
         let dir = path.parent().filter(|dir| !dir.as_os_str().is_empty()).unwrap_or(Path::new("."));
-        if path.is_dir() {
-            return Err(Failure::usage(format!("{} is a directory: give a file with --out", path.display())));
+        match std::fs::symlink_metadata(path) {
+            Ok(there) if there.is_dir() => {
+                return Err(Failure::usage(format!(
+                    "{} is a directory: give a file with --out",
+                    path.display()
+                )));
+            }
+            // What is renamed into place would put an end to a device, a pipe or a link.
+            Ok(there) if !there.is_file() => {
+                let error = format!(
+                    "{} is no ordinary file (a device, a pipe or a link): give a file with --out",
+                    path.display()
+                );
+                return Err(Failure::usage(error));
+            }
+            _ => {}
         }
         let file = tempfile::Builder::new()
             .prefix(".divisi-")
@@ -254,15 +274,32 @@ mod tests {
 
     #[test]
     fn a_stream_has_a_limit_and_a_file_may_be_longer() {
-        let input = Input::from_stream(&b"a text"[..]).unwrap();
+        let input = Input::from_stream(&b"a text"[..], Way::Encrypt).unwrap();
         assert_eq!(input.length, 6);
         assert!(input.check(Way::Encrypt).is_ok());
         assert!(input.check(Way::Decrypt).unwrap_err().error.contains("at least 28"));
         let limit = IN_MEMORY + OVERHEAD;
-        assert!(Input::from_stream(std::io::repeat(0).take(limit)).is_ok());
-        let too_long = Input::from_stream(std::io::repeat(0).take(limit + 1)).err().unwrap();
-        assert!(too_long.error.contains("--in"), "{too_long}");
+        for (way, limit) in [(Way::Decrypt, limit), (Way::Encrypt, IN_MEMORY)] {
+            assert!(Input::from_stream(std::io::repeat(0).take(limit), way).is_ok());
+            let too_long = Input::from_stream(std::io::repeat(0).take(limit + 1), way).err().unwrap();
+            assert!(too_long.error.contains("--in"), "{too_long}");
+        }
         assert!(check_stdout(limit).is_ok() && check_stdout(limit + 1).is_err());
+    }
+
+    #[test]
+    fn only_an_ordinary_file_is_replaced() {
+        let dir = tempfile::tempdir().unwrap();
+        let (file, link) = (dir.path().join("file"), dir.path().join("link"));
+        std::fs::write(&file, b"old").unwrap();
+        std::os::unix::fs::symlink(&file, &link).unwrap();
+        let cleanup = Cleanup::new();
+        for refused in [link.as_path(), dir.path(), Path::new("/dev/null")] {
+            let failure = Output::beside(refused, 0o600, &cleanup).err().unwrap();
+            assert!(failure.error.contains("--out"), "{failure}");
+        }
+        Output::beside(&file, 0o600, &cleanup).unwrap().put_in_place(&file).unwrap();
+        assert_eq!(std::fs::read(&file).unwrap(), b"");
     }
 
     #[test]

@@ -122,6 +122,21 @@ impl Membership {
     /// A connection with the three servers.
     fn connect(&self, context: &Context) -> Result<Client, Failure> {
         let (mut config, identity) = self.load()?;
+        // What the servers would refuse, seen here and before they are asked.
+        let own = identity.fingerprint();
+        if config.client_of(own).is_none() {
+            let whose = match config.party_of(own) {
+                Some(party) => format!("that of {party}, a server"),
+                None => "not in the configuration".into(),
+            };
+            let pins: Vec<String> =
+                config.clients().iter().map(|c| format!("{} ({})", c.name, c.pin.fingerprint())).collect();
+            return Err(Failure::usage(format!(
+                "this identity is {whose}: its fingerprint is {own}, and the configuration has the clients {}; give a \
+                 client's file, or add this one with `mesh add`",
+                pins.join(", ")
+            )));
+        }
         if let Some(timeout) = context.timeout {
             config = limited(&config, timeout)?;
         }

@@ -19,6 +19,7 @@ use serde::Serialize;
 use serde_json::Value;
 use std::collections::BTreeMap;
 use std::fmt;
+use std::io::Read;
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
 
@@ -232,11 +233,14 @@ pub fn read(path: &Path) -> Result<Content, Failure> {
     let unread = |e: std::io::Error| {
         Failure::usage(format!("{shown} cannot be read ({e}): give a JSON file of test vectors"))
     };
-    let size = std::fs::metadata(path).map_err(unread)?.len();
-    if size > LONGEST {
-        return Err(Failure::usage(format!("{shown} has {size} bytes, more than {LONGEST}: split it")));
+    if !std::fs::metadata(path).map_err(unread)?.is_file() {
+        return Err(unread(std::io::Error::other("it is no file")));
     }
-    let text = std::fs::read(path).map_err(unread)?;
+    let mut text = Vec::new();
+    let read = std::fs::File::open(path).and_then(|file| file.take(LONGEST + 1).read_to_end(&mut text));
+    if read.map_err(unread)? as u64 > LONGEST {
+        return Err(Failure::usage(format!("{shown} has more than {LONGEST} bytes: split it")));
+    }
     let json: Value = serde_json::from_slice(&text).map_err(|e| {
         Failure::usage(format!(
             "{shown} is not JSON ({e}): give a file of Wycheproof (v1) or ACVP (internalProjection)"
