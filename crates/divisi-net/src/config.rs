@@ -15,11 +15,13 @@
 //! key = "..."
 //! ```
 
-use crate::identity::{Fingerprint, Identity, PublicKey};
+use crate::identity::{Fingerprint, Identity, PublicKey, open_file};
 use crate::{PartyId, World};
 use serde::{Deserialize, Serialize};
 use std::collections::HashMap;
 use std::fmt;
+use std::io::Read;
+use std::ops::RangeInclusive;
 use std::path::Path;
 use std::time::Duration;
 
@@ -27,6 +29,8 @@ use std::time::Duration;
 const FIRST_PORT: u16 = 4701;
 /// No configuration file is longer.
 const LONGEST: u64 = 4 << 20;
+/// The time limits that make sense, in seconds.
+const LIMITS: RangeInclusive<f64> = 0.01..=86_400.0;
 
 /// What is wrong with a configuration, and what to do about it: one sentence.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -169,11 +173,12 @@ impl Config {
                 path.display()
             ))
         };
-        let size = std::fs::metadata(path).map_err(|e| failed(e.to_string()))?.len();
-        if size > LONGEST {
-            return Err(failed(format!("it has {size} bytes")));
+        let file = open_file(path).map_err(|e| failed(e.to_string()))?;
+        let mut text = String::new();
+        let size = file.take(LONGEST + 1).read_to_string(&mut text).map_err(|e| failed(e.to_string()))?;
+        if size as u64 > LONGEST {
+            return Err(failed(format!("it has more than {LONGEST} bytes")));
         }
-        let text = std::fs::read_to_string(path).map_err(|e| failed(e.to_string()))?;
         Self::parse(&text).map_err(|e| ConfigError(format!("in {}: {e}", path.display())))
     }
 
@@ -351,7 +356,7 @@ impl Config {
         for (name, value) in
             [("timeout_seconds", self.timeout_seconds), ("connect_seconds", self.connect_seconds)]
         {
-            if value.is_some_and(|v| !(0.01..=86_400.0).contains(&v)) {
+            if value.is_some_and(|v| !LIMITS.contains(&v)) {
                 return fail(format!("{name} is not between 0.01 and 86400: write a number of seconds"));
             }
         }
@@ -389,6 +394,12 @@ impl Config {
     /// The time limit of a receive.
     pub fn timeout(&self) -> Duration {
         seconds(self.timeout_seconds, 10)
+    }
+
+    /// With another time limit of a receive: the nearest from 0.01 s to a day. The digest stays.
+    pub fn with_timeout(mut self, limit: Duration) -> Self {
+        self.timeout_seconds = Some(limit.as_secs_f64().clamp(*LIMITS.start(), *LIMITS.end()));
+        self
     }
 
     /// How long a party waits for the others.

@@ -124,6 +124,11 @@ impl Connection {
         &self.peer
     }
 
+    /// The identity that the other end proved.
+    pub fn identity(&self) -> Fingerprint {
+        self.wire.peer()
+    }
+
     /// A value that only the two ends of this connection know: what is bound to it cannot be replayed elsewhere.
     pub fn binding(&self) -> &[u8; 32] {
         &self.binding

@@ -36,7 +36,7 @@ pub(crate) fn dial(
                 let begun = tls::dialler(identity, Box::new(move |shown| shown == pinned), world)
                     .map_err(|e| Trouble::NotDivisi { what: e.to_string() })?;
                 let limit = until.min(world.now() + HANDSHAKE);
-                return Wire::establish(socket, begun, world.clone(), limit)
+                return Wire::establish(socket, begun, world.clone(), limit, limit)
                     .map_err(|e| Trouble::from_broken(e, pinned, own));
             }
             Err(e) => error = e.to_string(),

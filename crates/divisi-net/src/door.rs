@@ -1,11 +1,12 @@
 //! The door of a party: one listening port for the other parties and for clients.
 //!
-//! Each connection shakes hands in a thread of its own, within a time limit; no more than a fixed number may be
-//! at it. Whoever is not in the configuration gets no further than the handshake.
+//! Each connection shakes hands in a thread of its own, within time limits; no more than a fixed number may be
+//! at it, and the others wait to be accepted. Whoever is not in the configuration gets no further than the handshake.
 
 use crate::config::{Config, ConfigError};
 use crate::connection::{Connection, Peer};
 use crate::dial::{HANDSHAKE, hear, version};
+use crate::handshakes::{Handshakes, Place, SILENCE};
 use crate::hello::{Hello, Role, Verdict};
 use crate::identity::Identity;
 use crate::trouble::Trouble;
@@ -17,18 +18,18 @@ use std::collections::{BTreeMap, VecDeque};
 use std::io::{ErrorKind, Write};
 use std::net::{SocketAddr, TcpListener, TcpStream};
 use std::os::unix::net::UnixStream;
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Condvar, Mutex, PoisonError, RwLock};
 use std::time::Duration;
 
-/// Connections whose identity is not proved yet.
-const HANDSHAKES: usize = 64;
 /// Clients that wait to be served.
 const CLIENTS: usize = 256;
 /// How long a party's connection waits for this party to join.
 const PATIENCE: Duration = Duration::from_secs(60);
 /// How long an answer to a greeting may take between two parties that are there.
 pub(crate) const ANSWER: Duration = Duration::from_secs(2);
+/// How long the door waits for a place or a descriptor before it looks again whether it is closed.
+const NAP: Duration = Duration::from_millis(50);
 /// Refusals remembered for messages.
 const REFUSALS: usize = 8;
 
@@ -64,7 +65,7 @@ pub(crate) struct Shared {
     pub world: Arc<dyn World>,
     state: Mutex<State>,
     pub changed: Condvar,
-    handshakes: AtomicUsize,
+    handshakes: Arc<Handshakes>,
     closed: AtomicBool,
 }
 
@@ -95,8 +96,9 @@ impl Shared {
     }
 
     /// One connection, from its first byte until it is handed on.
-    fn receive(&self, socket: TcpStream, from: SocketAddr, busy: Busy<'_>) {
-        let until = self.world.now() + HANDSHAKE;
+    fn receive(&self, socket: TcpStream, from: SocketAddr, place: Place) {
+        let now = self.world.now();
+        let (first, until) = (now + SILENCE, now + HANDSHAKE);
         let known = self.config();
         let own = self.identity.fingerprint();
         let accept = move |shown| {
@@ -104,7 +106,7 @@ impl Shared {
         };
         let established = tls::acceptor(&self.identity, Box::new(accept), &self.world)
             .map_err(|e| Broken::Tls(e.to_string()))
-            .and_then(|begun| Wire::establish(socket, begun, self.world.clone(), until));
+            .and_then(|begun| Wire::establish(socket, begun, self.world.clone(), first, until));
         let mut wire = match established {
             Ok(wire) => wire,
             Err(Broken::Identity(shown)) if shown == own => {
@@ -116,7 +118,7 @@ impl Shared {
             Err(_) => return,
         };
         let Ok(Some(hello)) = hear(&mut wire, until) else { return };
-        drop(busy);
+        drop(place);
         let config = self.config();
         let identity = wire.peer();
         let party = config.party_of(identity).filter(|id| *id != self.me);
@@ -213,15 +215,6 @@ impl Shared {
     }
 }
 
-/// Counts a handshake while it lives.
-struct Busy<'s>(&'s AtomicUsize);
-
-impl Drop for Busy<'_> {
-    fn drop(&mut self) {
-        self.0.fetch_sub(1, Ordering::SeqCst);
-    }
-}
-
 /// A party's listening port. Closed when dropped.
 pub struct Door {
     shared: Arc<Shared>,
@@ -278,7 +271,7 @@ impl Door {
             world: world.clone(),
             state: Mutex::default(),
             changed: Condvar::new(),
-            handshakes: AtomicUsize::new(0),
+            handshakes: Arc::default(),
             closed: AtomicBool::new(false),
         });
         let inside = shared.clone();
@@ -344,6 +337,10 @@ impl Drop for Door {
 /// The life of the listening thread.
 fn attend(shared: &Arc<Shared>, listener: &TcpListener, ear: &UnixStream) {
     while !shared.is_closed() {
+        // Whoever is not accepted yet keeps its turn in the port's queue.
+        if !shared.handshakes.wait(NAP) {
+            continue;
+        }
         let mut fds = [PollFd::new(listener, PollFlags::IN), PollFd::new(ear, PollFlags::IN)];
         if poll(&mut fds, None).is_err_and(|e| e != rustix::io::Errno::INTR) {
             return;
@@ -353,18 +350,11 @@ fn attend(shared: &Arc<Shared>, listener: &TcpListener, ear: &UnixStream) {
         }
         match listener.accept() {
             Ok((socket, from)) => {
-                if shared.handshakes.fetch_add(1, Ordering::SeqCst) >= HANDSHAKES {
-                    shared.handshakes.fetch_sub(1, Ordering::SeqCst);
-                    continue;
-                }
+                let Some(place) = shared.handshakes.admit(from.ip()) else { continue };
                 let inside = shared.clone();
-                let work = move || {
-                    let busy = Busy(&inside.handshakes);
-                    inside.receive(socket, from, busy);
-                };
-                if shared.world.spawn("handshake".into(), Box::new(work)).is_err() {
-                    shared.handshakes.fetch_sub(1, Ordering::SeqCst);
-                }
+                let work = move || inside.receive(socket, from, place);
+                // Without a thread the connection is dropped, and its place with it.
+                let _ = shared.world.spawn("handshake".into(), Box::new(work));
             }
             Err(e) if e.kind() == ErrorKind::WouldBlock => {}
             // Out of descriptors, most likely: others have to close some first.
@@ -376,6 +366,5 @@ fn attend(shared: &Arc<Shared>, listener: &TcpListener, ear: &UnixStream) {
 /// Waits a moment, or until the door closes.
 fn pause(shared: &Shared) {
     let state = shared.state();
-    let nap = Duration::from_millis(50);
-    drop(shared.changed.wait_timeout(state, nap).unwrap_or_else(PoisonError::into_inner));
+    drop(shared.changed.wait_timeout(state, NAP).unwrap_or_else(PoisonError::into_inner));
 }

@@ -1,5 +1,6 @@
 //! What a mesh and its channels share: the links, the sessions, and how a frame finds its way between them.
 
+use crate::body::Body;
 use crate::fault::{Fault, Loss};
 use crate::frame::{CONTROL, Control, Head, segments, wire_len};
 use crate::inbox::{Inbox, Key};
@@ -191,7 +192,7 @@ impl Fabric {
                     return Err(Fault::Lost { peer: to, step, reason: Loss::Closed });
                 };
                 let head = Head { session, strand, step: id, depth, len: body.len() as u32, more: false };
-                peer.deliver(self.me, head, body.to_vec(), None);
+                peer.deliver(self.me, head, Body::from(body), None);
                 Ok(())
             }
             Out::Tls(tls) => {
@@ -216,7 +217,7 @@ impl Fabric {
     }
 
     /// Takes in a frame from a peer. `sent` is known on links that carry it.
-    pub fn deliver(&self, from: PartyId, head: Head, body: Vec<u8>, sent: Option<Instant>) {
+    pub fn deliver(&self, from: PartyId, head: Head, body: Body, sent: Option<Instant>) {
         if let Err(loss) = self.try_deliver(from, head, body, sent) {
             self.lose(from, loss);
         }
@@ -227,7 +228,7 @@ impl Fabric {
         &self,
         from: PartyId,
         head: Head,
-        body: Vec<u8>,
+        body: Body,
         sent: Option<Instant>,
     ) -> Result<(), Loss> {
         let Ok(link) = self.link(from, step!("deliver")) else { return Ok(()) };

@@ -7,6 +7,7 @@
 //!
 //! On emulated links eight bytes with the time of sending precede each header.
 
+use crate::body::Body;
 use crate::fault::Loss;
 use std::fmt;
 
@@ -105,7 +106,7 @@ pub(crate) enum Control {
 
 impl Control {
     /// The frame of a control message about `session`.
-    pub fn encode(self, session: u32) -> (Head, Vec<u8>) {
+    pub fn encode(self, session: u32) -> (Head, Body) {
         let (step, depth, body) = match self {
             Self::Abort => (1, 0, Vec::new()),
             Self::Ask { strand } => (2, strand, Vec::new()),
@@ -116,7 +117,10 @@ impl Control {
             }
             Self::Close => (4, 0, Vec::new()),
         };
-        (Head { session, strand: CONTROL, step, depth, len: body.len() as u32, more: false }, body)
+        (
+            Head { session, strand: CONTROL, step, depth, len: body.len() as u32, more: false },
+            Body::from(&*body),
+        )
     }
 
     pub fn decode(head: &Head, body: &[u8]) -> Result<Self, Loss> {
@@ -139,7 +143,7 @@ impl Control {
 pub(crate) struct Parser {
     stamped: bool,
     prefix: Vec<u8>,
-    open: Option<(Head, Option<u64>, Vec<u8>)>,
+    open: Option<(Head, Option<u64>, Body)>,
 }
 
 impl Parser {
@@ -152,7 +156,7 @@ impl Parser {
     pub fn feed(
         &mut self,
         mut bytes: &[u8],
-        sink: &mut dyn FnMut(Head, Option<u64>, Vec<u8>) -> Result<(), Loss>,
+        sink: &mut dyn FnMut(Head, Option<u64>, Body) -> Result<(), Loss>,
     ) -> Result<(), Loss> {
         loop {
             match self.open.take() {
@@ -168,12 +172,12 @@ impl Parser {
                     let stamp = <[u8; STAMP]>::try_from(stamp).ok().map(u64::from_le_bytes);
                     let head = Head::decode(head.try_into().map_err(|_| Loss::Garbage)?)?;
                     self.prefix.clear();
-                    self.open = Some((head, stamp, Vec::with_capacity((head.len as usize).min(SEGMENT))));
+                    self.open = Some((head, stamp, Body::with_capacity((head.len as usize).min(SEGMENT))));
                 }
                 Some((head, stamp, mut body)) => {
                     let missing = (head.len as usize).saturating_sub(body.len());
                     let (now, rest) = bytes.split_at(bytes.len().min(missing));
-                    body.extend_from_slice(now);
+                    body.append(now);
                     bytes = rest;
                     if now.len() < missing {
                         self.open = Some((head, stamp, body));
@@ -213,7 +217,7 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    fn parse(stamped: bool, pieces: &[&[u8]]) -> Result<Vec<(Head, Option<u64>, Vec<u8>)>, Loss> {
+    fn parse(stamped: bool, pieces: &[&[u8]]) -> Result<Vec<(Head, Option<u64>, Body)>, Loss> {
         let (mut parser, mut out) = (Parser::new(stamped), Vec::new());
         for piece in pieces {
             parser.feed(piece, &mut |h, s, b| {
@@ -262,7 +266,7 @@ mod tests {
             let (a, b) = wire.split_at(cut.min(wire.len()));
             let frames = parse(false, &[a, b]).unwrap();
             prop_assert_eq!(frames.iter().filter(|f| !f.0.more).count(), 1);
-            let back: Vec<u8> = frames.into_iter().flat_map(|f| f.2).collect();
+            let back: Vec<u8> = frames.into_iter().flat_map(|f| f.2.to_vec()).collect();
             prop_assert_eq!(back, body);
         }
 

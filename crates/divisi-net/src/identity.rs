@@ -6,6 +6,7 @@
 
 use crate::World;
 use aws_lc_rs::signature::{Ed25519KeyPair, KeyPair};
+use rustix::fs::{Mode, OFlags, open};
 use rustls::pki_types::PrivatePkcs8KeyDer;
 use rustls::pki_types::pem::PemObject;
 use std::fmt;
@@ -224,11 +225,8 @@ impl Identity {
     /// Reads a file; refuses one that others may read.
     pub fn load(path: &Path) -> Result<Self, IdentityError> {
         let failed = |e| IdentityError::Read(path.into(), e);
-        let file = File::open(path).map_err(failed)?;
+        let file = open_file(path).map_err(failed)?;
         let meta = file.metadata().map_err(failed)?;
-        if !meta.is_file() {
-            return Err(failed(io::Error::other("it is no file")));
-        }
         if meta.permissions().mode() & 0o077 != 0 {
             return Err(IdentityError::Readable(path.into(), meta.permissions().mode()));
         }
@@ -238,6 +236,12 @@ impl Identity {
         let der = PrivatePkcs8KeyDer::from_pem_slice(&text).map_err(|_| damaged())?;
         Self::from_pkcs8(Zeroizing::new(der.secret_pkcs8_der().to_vec())).ok_or_else(damaged)
     }
+}
+
+/// Opens a regular file to read it; anything else is refused at once, also a pipe that nobody writes to.
+pub(crate) fn open_file(path: &Path) -> io::Result<File> {
+    let file = File::from(open(path, OFlags::RDONLY | OFlags::NONBLOCK | OFlags::CLOEXEC, Mode::empty())?);
+    if file.metadata()?.is_file() { Ok(file) } else { Err(io::Error::other("it is no file")) }
 }
 
 /// Base64 without a table: no index depends on the secret.

@@ -3,6 +3,7 @@
 //! One lock a link. Threads that wait for a message sleep on the condition of their own channel; on links with
 //! a socket one of them is the *reader* (`reading`), and when it leaves it wakes another to take its place.
 
+use crate::body::Body;
 use crate::emulate::Emulation;
 use crate::fault::{Fault, Loss};
 use crate::frame::{HEAD, Head};
@@ -26,7 +27,7 @@ struct Arrived {
     depth: u32,
     last: bool,
     due: Option<Instant>,
-    body: Vec<u8>,
+    body: Body,
 }
 
 #[derive(Default)]
@@ -136,7 +137,7 @@ impl Inbox {
     pub fn deliver(
         &self,
         head: &Head,
-        body: Vec<u8>,
+        body: Body,
         sent: Option<Instant>,
         is_over: impl FnOnce(u32) -> bool,
     ) -> Result<(), Loss> {

@@ -28,6 +28,7 @@
 //! ```
 #![forbid(unsafe_code)]
 
+mod body;
 mod channel;
 mod check;
 mod config;
@@ -38,6 +39,7 @@ mod emulate;
 mod fabric;
 mod fault;
 mod frame;
+mod handshakes;
 mod hello;
 mod identity;
 mod inbox;

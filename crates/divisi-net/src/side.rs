@@ -1,5 +1,6 @@
 //! The encrypting side of a link: frames go in, ciphertext goes to the socket as far as the kernel takes it.
 
+use crate::body::Body;
 use crate::fault::Loss;
 use crate::frame::{Head, Parser};
 use std::collections::VecDeque;
@@ -9,7 +10,9 @@ use std::net::TcpStream;
 /// One end of a TLS connection and what waits to go into it.
 pub(crate) struct Side {
     pub tls: rustls::Connection,
-    queue: VecDeque<Vec<u8>>,
+    queue: VecDeque<Body>,
+    /// How much of the first in the queue TLS has taken.
+    taken: usize,
     queued: usize,
 }
 
@@ -17,7 +20,7 @@ impl Side {
     pub fn new(mut tls: rustls::Connection) -> Self {
         // What is queued is bounded by the link.
         tls.set_buffer_limit(None);
-        Self { tls, queue: VecDeque::new(), queued: 0 }
+        Self { tls, queue: VecDeque::new(), taken: 0, queued: 0 }
     }
 
     /// Encrypts the parts as one, or queues them behind what waits already.
@@ -25,19 +28,27 @@ impl Side {
         if self.queue.is_empty() && !self.tls.wants_write() {
             let slices: Vec<IoSlice<'_>> = parts.iter().map(|p| IoSlice::new(p)).collect();
             let taken = self.tls.writer().write_vectored(&slices)?;
-            let whole: usize = parts.iter().map(|p| p.len()).sum();
-            if taken < whole {
-                self.push(parts.concat().split_off(taken));
-            }
+            self.push(parts, taken);
         } else {
-            self.push(parts.concat());
+            self.push(parts, 0);
         }
         Ok(())
     }
 
-    fn push(&mut self, bytes: Vec<u8>) {
-        self.queued += bytes.len();
-        self.queue.push_back(bytes);
+    /// Queues the parts without the first `taken` bytes.
+    fn push(&mut self, parts: &[&[u8]], mut taken: usize) {
+        let left = parts.iter().map(|p| p.len()).sum::<usize>().saturating_sub(taken);
+        if left == 0 {
+            return;
+        }
+        let mut rest = Body::with_capacity(left);
+        for part in parts {
+            let skip = taken.min(part.len());
+            taken -= skip;
+            rest.append(part.get(skip..).unwrap_or_default());
+        }
+        self.queued += left;
+        self.queue.push_back(rest);
     }
 
     /// Hands to the kernel what it takes; returns what is left.
@@ -52,11 +63,13 @@ impl Side {
                     Err(e) => return Err(e),
                 }
             }
-            let Some(mut next) = self.queue.pop_front() else { return Ok(0) };
-            let taken = self.tls.writer().write(&next)?;
+            let Some(next) = self.queue.front() else { return Ok(0) };
+            let taken = self.tls.writer().write(next.get(self.taken..).unwrap_or_default())?;
             self.queued -= taken;
-            if taken < next.len() {
-                self.queue.push_front(next.split_off(taken));
+            self.taken += taken;
+            if self.taken >= next.len() {
+                self.queue.pop_front();
+                self.taken = 0;
             }
         }
     }
@@ -66,7 +79,7 @@ impl Side {
         &mut self,
         mut raw: &[u8],
         parser: &mut Parser,
-        frames: &mut Vec<(Head, Option<u64>, Vec<u8>)>,
+        frames: &mut Vec<(Head, Option<u64>, Body)>,
     ) -> Result<bool, Loss> {
         loop {
             if !raw.is_empty() {

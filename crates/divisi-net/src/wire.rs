@@ -42,31 +42,39 @@ pub(crate) struct Wire {
 }
 
 impl Wire {
-    /// Shakes hands.
+    /// Shakes hands. The peer has to answer, or at the accepting end to begin, before `first`.
     pub fn establish(
         socket: TcpStream,
         begun: Begun,
         world: Arc<dyn World>,
+        first: Instant,
         until: Instant,
     ) -> Result<Self, Broken> {
         let Begun { tls, seen } = begun;
         let zero = crate::PublicKey::new([0; 32]).fingerprint();
         let mut wire = Self { socket, tls, world, peer: zero };
-        let result = wire.shake(&seen, until);
-        if result.is_err() {
+        let result = wire.shake(&seen, first.min(until), until);
+        // Who was silent misses nothing.
+        if result.as_ref().is_err_and(|e| *e != Broken::Timeout) {
             wire.linger();
         }
         result.map(|()| wire)
     }
 
-    fn shake(&mut self, seen: &OnceLock<Fingerprint>, until: Instant) -> Result<(), Broken> {
+    fn shake(&mut self, seen: &OnceLock<Fingerprint>, first: Instant, until: Instant) -> Result<(), Broken> {
         let wire = self;
         let ready = wire.socket.set_nonblocking(true).and_then(|()| wire.socket.set_nodelay(true));
         ready.map_err(|e| Broken::Io(e.kind()))?;
+        wire.flush(first)?;
+        let mut limit = first;
         while wire.tls.is_handshaking() {
+            // A whole flight calls for an answer.
+            if wire.tls.wants_write() {
+                limit = until;
+            }
             wire.flush(until)?;
             if wire.tls.is_handshaking() {
-                wire.fill(until).map_err(|e| match (e, seen.get()) {
+                wire.fill(limit).map_err(|e| match (e, seen.get()) {
                     (Broken::Unpinned, Some(peer)) => Broken::Identity(*peer),
                     (e, _) => e,
                 })?;

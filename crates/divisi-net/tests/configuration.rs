@@ -108,3 +108,38 @@ fn a_new_mesh_and_what_is_added_to_it() {
         Config::create(3, &names, &[], &Machine).unwrap_err().to_string().contains("2 hosts for 3 parties")
     );
 }
+
+#[test]
+fn what_is_no_file_or_has_no_end_is_refused() {
+    let dir = tempfile::tempdir().unwrap();
+    let pipe = dir.path().join("pipe");
+    let mode = rustix::fs::Mode::RUSR | rustix::fs::Mode::WUSR;
+    rustix::fs::mknodat(rustix::fs::CWD, &pipe, rustix::fs::FileType::Fifo, mode, 0).unwrap();
+    for path in [std::path::Path::new("/dev/zero"), &pipe, dir.path()] {
+        let e = Config::load(path).unwrap_err().to_string();
+        assert!(e.contains("it is no file"), "{e}");
+        assert!(Identity::load(path).err().unwrap().to_string().contains("it is no file"));
+    }
+    let (short, long) = (dir.path().join("short"), dir.path().join("long"));
+    std::fs::write(&short, good()).unwrap();
+    assert_eq!(Config::load(&short).unwrap(), Config::parse(&good()).unwrap());
+    std::fs::write(&long, good() + &"#".repeat(4 << 20)).unwrap();
+    let e = Config::load(&long).unwrap_err().to_string();
+    assert!(e.contains("more than 4194304 bytes"), "{e}");
+}
+
+#[test]
+fn another_time_limit_keeps_the_digest() {
+    let config = Config::parse(&good()).unwrap();
+    let other = config.clone().with_timeout(Duration::from_millis(1500));
+    assert_eq!(other.timeout(), Duration::from_millis(1500));
+    assert_eq!(other.digest(), config.digest());
+    assert_eq!(other.connect(), config.connect());
+    for (asked, given) in
+        [(Duration::ZERO, Duration::from_millis(10)), (Duration::MAX, Duration::from_secs(86_400))]
+    {
+        let limited = config.clone().with_timeout(asked);
+        assert_eq!(limited.timeout(), given);
+        assert_eq!(Config::parse(&limited.to_toml()).unwrap(), limited);
+    }
+}

@@ -286,3 +286,29 @@ fn a_taken_port_is_told() {
     let e = Door::open(site.config.clone(), p(1), site.identities[0].clone(), world()).err().unwrap();
     assert!(e.to_string().contains("is taken"), "{e}");
 }
+
+#[test]
+fn two_hundred_that_say_nothing_do_not_shut_a_client_out() {
+    let site = site(2, &["alice"]);
+    let door = site.door(0);
+    let silent: Vec<_> = (0..200_u8)
+        .map(|i| {
+            // Until the listening port's queue is full.
+            let socket = TcpStream::connect_timeout(&door.address(), Duration::from_millis(100)).ok()?;
+            // A record that is never whole is no more than silence.
+            (i % 2 == 0).then(|| (&socket).write_all(&[22, 3, 1, 0, 200, 1])).transpose().ok()?;
+            Some(socket)
+        })
+        .collect();
+    assert!(silent.iter().flatten().count() > 64);
+    let start = Instant::now();
+    let mut alice =
+        Connection::dial(&site.config, p(1), &site.clients[0], &world(), Duration::from_secs(10)).unwrap();
+    let mut served = door.next_client(SHORT).unwrap();
+    assert!(start.elapsed() < Duration::from_secs(8), "{:?}", start.elapsed());
+    assert_eq!(served.identity(), site.clients[0].fingerprint());
+    assert_eq!(alice.identity(), site.identities[0].fingerprint());
+    alice.send(&[1]).unwrap();
+    assert_eq!(served.recv(1).unwrap(), [1]);
+    drop(silent);
+}

@@ -20,10 +20,10 @@ fn half() -> (Mesh, Wire) {
     let dialling = world.clone();
     let far = std::thread::spawn(move || {
         let begun = tls::dialler(&Identity::generate(&*dialling), Box::new(|_| true), &dialling).unwrap();
-        Wire::establish(TcpStream::connect(address).unwrap(), begun, dialling, until).unwrap()
+        Wire::establish(TcpStream::connect(address).unwrap(), begun, dialling, until, until).unwrap()
     });
     let begun = tls::acceptor(&Identity::generate(&Machine), Box::new(|_| true), &world).unwrap();
-    let near = Wire::establish(listener.accept().unwrap().0, begun, world.clone(), until).unwrap();
+    let near = Wire::establish(listener.accept().unwrap().0, begun, world.clone(), until, until).unwrap();
     let (socket, tls) = near.into_parts();
     let options = Options { timeout: Duration::from_secs(2), ..Options::default() };
     let link = TlsLink::new(socket, tls, false, options.buffer).unwrap();
