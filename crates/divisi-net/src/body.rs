@@ -4,7 +4,7 @@
 use std::ops::Deref;
 
 /// Bytes that are wiped when dropped. They never move to another place in memory.
-#[derive(PartialEq, Eq)]
+#[cfg_attr(test, derive(PartialEq, Eq))]
 pub(crate) struct Body(Vec<u8>);
 
 impl Body {

@@ -115,7 +115,7 @@ fn what_is_no_file_or_has_no_end_is_refused() {
     let pipe = dir.path().join("pipe");
     let mode = rustix::fs::Mode::RUSR | rustix::fs::Mode::WUSR;
     rustix::fs::mknodat(rustix::fs::CWD, &pipe, rustix::fs::FileType::Fifo, mode, 0).unwrap();
-    for path in [std::path::Path::new("/dev/zero"), &pipe, dir.path()] {
+    for path in [dir.path(), &pipe, std::path::Path::new("/dev/zero")] {
         let e = Config::load(path).unwrap_err().to_string();
         assert!(e.contains("it is no file"), "{e}");
         assert!(Identity::load(path).err().unwrap().to_string().contains("it is no file"));

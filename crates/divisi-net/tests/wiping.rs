@@ -16,6 +16,7 @@ const QUEUED: usize = BODY + 20;
 const MARK: [u8; 16] = *b"share share here";
 
 static FREED: AtomicUsize = AtomicUsize::new(0);
+static WAITED: AtomicUsize = AtomicUsize::new(0);
 static MARKED: AtomicUsize = AtomicUsize::new(0);
 
 /// Looks at what is freed.
@@ -33,6 +34,7 @@ unsafe impl GlobalAlloc for Watch {
             // SAFETY: the block is still allocated, has this size, and was zeroed when it was allocated.
             let bytes = unsafe { std::slice::from_raw_parts(block, layout.size()) };
             FREED.fetch_add(1, Ordering::SeqCst);
+            WAITED.fetch_add(usize::from(bytes.len() == QUEUED), Ordering::SeqCst);
             MARKED.fetch_add(usize::from(bytes.windows(MARK.len()).any(|w| w == MARK)), Ordering::SeqCst);
         }
         // SAFETY: the caller's promise about block and layout is passed on.
@@ -71,4 +73,6 @@ fn bodies_are_wiped_before_they_are_freed() {
         assert!(FREED.load(Ordering::SeqCst) >= 190);
         assert_eq!(MARKED.load(Ordering::SeqCst), 0);
     }
+    // Sockets did not take all at once.
+    assert!(WAITED.load(Ordering::SeqCst) > 0);
 }

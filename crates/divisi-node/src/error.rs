@@ -88,10 +88,11 @@ impl Failed {
         Failed { kind, retry: false, peer: 0, step: step.name.into(), message, hearsay: false }
     }
 
-    /// What a client makes of it. The text is a server's and goes to a terminal: no control characters, no end of its own.
+    /// What a client makes of it. The text is a server's and goes to a terminal: ASCII that can be seen, with an end.
     pub fn into_error(self) -> Error {
         let clean = |text: &str, longest: usize| -> String {
-            text.chars().take(longest).map(|c| if c.is_control() { '?' } else { c }).collect()
+            let seen = |c: char| c.is_ascii_graphic() || c == ' ';
+            text.chars().take(longest).map(|c| if seen(c) { c } else { '?' }).collect()
         };
         Error {
             kind: self.kind,
@@ -103,12 +104,18 @@ impl Failed {
     }
 }
 
-impl From<&Abort> for Failed {
-    fn from(abort: &Abort) -> Failed {
+impl Failed {
+    /// A session's end, as party `me` saw it.
+    pub fn abort(me: PartyId, abort: &Abort) -> Failed {
+        let peer = match abort {
+            // who waits for another itself is not the one to blame, unless it says that it waits for us
+            Abort::Network(Fault::Stalled { claim: Some((other, _)), .. }) if *other != me => Some(*other),
+            _ => abort.peer(),
+        };
         Failed {
             kind: ErrorKind::Abort,
             retry: matches!(abort, Abort::Network(_)),
-            peer: abort.peer().map_or(0, PartyId::number),
+            peer: peer.map_or(0, PartyId::number),
             step: abort.step().name.into(),
             message: abort.to_string(),
             // who only heard that the session ended does not know why

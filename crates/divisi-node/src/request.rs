@@ -202,6 +202,18 @@ pub struct KeyEntry {
     pub exportable: bool,
 }
 
+/// The longest name of a client that a configuration takes.
+const CLIENT_NAME: usize = 64;
+
+impl KeyEntry {
+    /// That it names no more clients than a key can, each as a configuration may.
+    pub(crate) fn is_well_formed(&self) -> bool {
+        let good = |b: u8| b.is_ascii_alphanumeric() || b"-_.@".contains(&b);
+        let named = |name: &String| (1..=CLIENT_NAME).contains(&name.len()) && name.bytes().all(good);
+        self.clients.len() <= CLIENTS && named(&self.maker) && self.clients.iter().all(named)
+    }
+}
+
 impl From<&KeyInfo> for KeyEntry {
     fn from(info: &KeyInfo) -> KeyEntry {
         KeyEntry {

@@ -2,7 +2,7 @@
 
 use super::{Client, differ, disagree, unexpected};
 use crate::error::{Error, ErrorKind};
-use crate::request::{Item, KeyEntry, NewKey, ToClient, ToServer, context};
+use crate::request::{Item, KeyEntry, NewKey, PAGE, ToClient, ToServer, context};
 use crate::wire::Blob;
 use divisi_core::{PartyId, Step, step};
 use divisi_rep3::deal;
@@ -17,8 +17,8 @@ const LIST: Step = step!("list");
 const EXPORT: Step = step!("export");
 const DESTROY: Step = step!("destroy");
 
-/// Pages of a list at most: a server that always has more is not followed for ever.
-const PAGES: usize = 1024;
+/// Pages of a list at most: a server that always has more is not followed for ever, nor believed with all memory.
+const PAGES: usize = 512;
 
 /// A key that at least one server lists.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -102,7 +102,10 @@ impl Client {
         for party in PartyId::all(3) {
             // each server's list to its end: what one hides, another shows
             let mut after = None;
-            for _ in 0..PAGES {
+            for page in 0.. {
+                if page == PAGES {
+                    return Err(endless(party));
+                }
                 let answers = self.request(&Item::KeyList { after: after.clone() })?;
                 let (keys, more) = match answers.into_iter().nth(party.index()) {
                     Some(ToClient::Keys { keys, more }) => (keys, more),
@@ -110,11 +113,17 @@ impl Client {
                     None => return Err(differ(LIST, Some(party))),
                 };
                 let last = keys.last().map(|key| key.name.clone());
+                let ascends = keys.windows(2).all(|pair| pair[0].name < pair[1].name);
+                let follows =
+                    keys.first().is_none_or(|key| after.as_ref().is_none_or(|after| *after < key.name));
+                if !ascends || !follows || (more && last.is_none()) {
+                    return Err(endless(party));
+                }
                 for key in keys {
                     let places = found.entry(key.name.clone()).or_default();
                     places[party.index()] = Some(key);
                 }
-                if !more || last.is_none() || last <= after {
+                if !more {
                     break;
                 }
                 after = last;
@@ -147,6 +156,15 @@ impl Client {
         let done = self.same(DESTROY, answers, |answer| matches!(answer, ToClient::Done).then_some(()));
         self.over(done)
     }
+}
+
+/// A list that does not go on in order, or does not end.
+fn endless(party: PartyId) -> Error {
+    let keys = PAGES * PAGE;
+    let message = format!(
+        "{party} lists keys out of order, or more than {keys}: nothing of it was used; see its release"
+    );
+    Error::new(ErrorKind::Mismatch, LIST, message).with_peer(party)
 }
 
 /// A secret of its three components, each checked with its other holder's digest.

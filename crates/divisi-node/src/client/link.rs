@@ -1,7 +1,7 @@
 //! A client's connection with one server.
 
 use crate::error::{Error, ErrorKind};
-use crate::request::{ToClient, ToServer};
+use crate::request::{KeyEntry, PAGE, ToClient, ToServer};
 use crate::wire::{LONGEST, decode, encode};
 use divisi_core::{PartyId, Step};
 use divisi_net::{Config, Connection, ConnectionError, Identity, Trouble, World};
@@ -41,22 +41,64 @@ impl Link {
         sent.map_err(|e| self.fail(unavailable(self.party, step, &e)))
     }
 
-    /// The server's next word, [`ToClient::Waiting`] included, within a time.
-    pub fn recv(&mut self, step: Step, within: Duration) -> Result<ToClient, Error> {
+    /// The server's next word, [`ToClient::Waiting`] included, within a time; `None` if none came, after which the line is of
+    /// no more use: what comes later may have begun already.
+    pub fn listen(&mut self, step: Step, within: Duration) -> Result<Option<ToClient>, Error> {
         let bytes = match self.whole(step)?.recv_within(LONGEST, within) {
             Ok(bytes) => Zeroizing::new(bytes),
+            Err(ConnectionError::Timeout(..)) => return Ok(None),
             Err(e) => return Err(self.fail(unavailable(self.party, step, &e))),
         };
-        decode(&bytes).ok_or_else(|| {
-            let message = format!("{} sent what is no message of this protocol: see its release", self.party);
-            self.fail(Error::new(ErrorKind::Mismatch, step, message).with_peer(self.party))
-        })
+        let message = format!("{} sent what is no message of this protocol: see its release", self.party);
+        let Some(word) = decode(&bytes) else {
+            return Err(self.fail(Error::new(ErrorKind::Mismatch, step, message).with_peer(self.party)));
+        };
+        if let ToClient::Key(key) = &word {
+            self.check(step, key)?;
+        }
+        if let ToClient::Keys { keys, .. } = &word {
+            keys.iter().try_for_each(|key| self.check(step, key))?;
+            if keys.len() > PAGE {
+                return Err(self.malformed(step, "more keys than a page has"));
+            }
+        }
+        Ok(Some(word))
     }
 
-    /// The server answers nothing although the others did.
-    pub fn overdue(&mut self, step: Step) -> Error {
+    /// The server's first word, in time.
+    pub fn first(&mut self, step: Step) -> Result<ToClient, Error> {
+        let limit = self.timeout();
+        self.listen(step, limit)?.ok_or_else(|| self.silent(step, limit))
+    }
+
+    /// That a server's word about a key is one that an honest server could say: it goes to a terminal.
+    fn check(&mut self, step: Step, key: &KeyEntry) -> Result<(), Error> {
+        if key.is_well_formed() { Ok(()) } else { Err(self.malformed(step, "a key that none can be")) }
+    }
+
+    fn malformed(&mut self, step: Step, what: &str) -> Error {
         let message =
-            format!("{} has no answer at {step} long after another had: see what it waits for", self.party);
+            format!("{} sent {what}, at {step}: nothing of it was used; see its release", self.party);
+        self.fail(Error::new(ErrorKind::Mismatch, step, message).with_peer(self.party))
+    }
+
+    /// The server has said nothing, not even that it waits.
+    pub fn silent(&mut self, step: Step, lasted: Duration) -> Error {
+        let message = format!(
+            "{} has said nothing for {:.1} s at {step}; see that the server runs, then try again",
+            self.party,
+            lasted.as_secs_f64()
+        );
+        let error = Error { retry: true, ..Error::new(ErrorKind::Unavailable, step, message) };
+        self.fail(error.with_peer(self.party))
+    }
+
+    /// The server talks, but answers nothing although there was time.
+    pub fn overdue(&mut self, step: Step) -> Error {
+        let message = format!(
+            "{} has no answer at {step} in all the time there was: see what it waits for",
+            self.party
+        );
         let error = Error { retry: true, ..Error::new(ErrorKind::Unavailable, step, message) };
         self.fail(error.with_peer(self.party))
     }
@@ -69,7 +111,10 @@ impl Link {
     /// Close the connection.
     pub fn leave(&mut self) {
         if let Some(connection) = self.connection.take() {
-            connection.close();
+            // a server that does not listen is not waited for
+            if self.broken.is_none() {
+                connection.close();
+            }
         }
     }
 

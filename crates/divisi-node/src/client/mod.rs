@@ -4,6 +4,7 @@
 //! know must be the same from all three, and each component of a secret comes from one of its holders with a digest from the
 //! other. An answer is thus right, or an [`Error`] that names who differs.
 
+mod hear;
 mod keys;
 mod link;
 mod text;
@@ -19,16 +20,14 @@ use divisi_net::{Config, Identity, World};
 use divisi_rep3::Protocol;
 use link::Link;
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 const CONNECT: Step = step!("connect");
 const REQUEST: Step = step!("request");
 const COMPARE: Step = step!("compare");
 
-/// How long the other servers' word about a request's end is waited for when one has told of it.
+/// How long the other servers' word about a request's end is waited for when one has told of it, or is gone.
 const GRACE: Duration = Duration::from_millis(500);
-/// Time enough for what has come already.
-const SHORT: Duration = Duration::from_millis(50);
 
 /// A client's connection with all three servers.
 pub struct Client {
@@ -64,7 +63,7 @@ impl Client {
         let mut challenges = [[0; 32]; 3];
         for link in &mut links {
             let party = link.party();
-            match link.recv(CONNECT, link.timeout())? {
+            match link.first(CONNECT)? {
                 ToClient::Welcome { lowest, highest, party: number, challenge }
                     if number == party.number() =>
                 {
@@ -122,57 +121,6 @@ impl Client {
         result
     }
 
-    /// Send each server its message, and hear all three answers; of several errors the one that says most.
-    fn exchange(
-        &mut self,
-        step: Step,
-        message: impl Fn(PartyId) -> ToServer,
-    ) -> Result<[ToClient; 3], Error> {
-        let mut heard: Vec<Option<Result<ToClient, Error>>> = Vec::with_capacity(3);
-        for link in &mut self.links {
-            let party = link.party();
-            heard.push(link.send(step, &message(party)).err().map(Err));
-        }
-        // heard from all, whatever happens: a server that is gone is best told by the other two
-        let mut limit = None;
-        while heard.iter().any(Option::is_none) {
-            for (link, heard) in self.links.iter_mut().zip(&mut heard) {
-                if heard.is_some() {
-                    continue;
-                }
-                let now = self.world.now();
-                let left =
-                    limit.map_or(link.timeout(), |limit: Instant| limit.saturating_duration_since(now));
-                match link.recv(step, left.clamp(SHORT, link.timeout().max(SHORT))) {
-                    Ok(ToClient::Waiting) if left.is_zero() => *heard = Some(Err(link.overdue(step))),
-                    Ok(ToClient::Waiting) => {}
-                    answer => {
-                        // honest servers end a step within a time limit of each other, and a request nearly at once
-                        let ended = matches!(answer, Ok(ToClient::Failed(_)));
-                        let until = self.world.now() + if ended { GRACE } else { link.timeout() * 2 };
-                        limit = Some(limit.map_or(until, |limit: Instant| limit.min(until)));
-                        *heard = Some(answer);
-                    }
-                }
-            }
-        }
-        let mut answers = Vec::with_capacity(3);
-        let mut errors = Vec::new();
-        for (party, heard) in PartyId::all(3).zip(heard.into_iter().flatten()) {
-            match heard {
-                Ok(ToClient::Failed(failed)) => errors.push((rank(&failed), party, failed.into_error())),
-                Ok(answer) => answers.push(answer),
-                Err(e) => errors.push((UNHEARD, party, e)),
-            }
-        }
-        if let Some(error) = best(errors) {
-            self.open = false;
-            return Err(error);
-        }
-        let three = <[ToClient; 3]>::try_from(answers);
-        three.map_err(|_| Error::new(ErrorKind::Unavailable, step, "a server did not answer"))
-    }
-
     /// What all three must say alike.
     fn same<T: PartialEq>(
         &self,
@@ -201,36 +149,6 @@ impl Client {
     fn entropy(&self, out: &mut [u8]) {
         self.world.entropy(out);
     }
-}
-
-/// Which of several words about a request's end is worth most: an abort, then who refuses for a reason of its own.
-fn rank(failed: &Failed) -> u8 {
-    match (failed.kind, failed.hearsay) {
-        (ErrorKind::Abort, false) => 0,
-        (ErrorKind::Abort, true) => 1,
-        (_, false) => OWN_REASON,
-        (_, true) => 3,
-    }
-}
-
-const OWN_REASON: u8 = 2;
-/// No word of a server's, but an error of its connection.
-const UNHEARD: u8 = 4;
-
-/// Of several errors the first that says most, with who says it unless all do.
-fn best(errors: Vec<(u8, PartyId, Error)>) -> Option<Error> {
-    let unanimous = errors.len() == 3 && errors.windows(2).all(|pair| pair[0].2 == pair[1].2);
-    let reasons = errors.iter().filter(|(rank, ..)| *rank == OWN_REASON).count();
-    let (rank, party, mut error) = errors.into_iter().min_by_key(|(rank, ..)| *rank)?;
-    if unanimous || rank == UNHEARD {
-        return Some(error);
-    }
-    error.message = format!("{party} says: {}", error.message);
-    if rank == OWN_REASON && reasons == 1 {
-        // it alone knows why
-        error.peer = error.peer.or(Some(party));
-    }
-    Some(error)
 }
 
 /// A server's word, with its name.

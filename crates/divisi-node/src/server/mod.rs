@@ -232,7 +232,7 @@ impl Server {
                     let joined = world.now();
                     if let Err(abort) = self.session(mesh) {
                         node.log(&format!("session ended: {abort}"));
-                        node.desk.fail_all(&Failed::from(&abort));
+                        node.desk.fail_all(&Failed::abort(node.me, &abort));
                     }
                     let steady = world.now().saturating_duration_since(joined) >= STEADY;
                     pause = if steady { PAUSE.0 } else { (pause * 2).min(PAUSE.1) };

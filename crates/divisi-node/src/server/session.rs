@@ -113,7 +113,7 @@ fn request(
         }
         Err(Stop::Abort(abort)) => {
             log("aborted");
-            line.end(Some(Failed::from(&abort)));
+            line.end(Some(Failed::abort(node.me, &abort)));
             Err(abort)
         }
     }

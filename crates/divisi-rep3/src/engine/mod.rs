@@ -3,16 +3,16 @@
 //! Inside an engine values are plain and every product enters its ledger; [`Rep3::close`] turns outputs into a [`Pending`]
 //! that owes them. With [`Security::SemiHonest`], an explicit choice, nothing is recorded and nothing is verified.
 
+mod blocks;
+
+use crate::Trio;
 use crate::sbox::{Layer, Protocol, gf4_circuit, gf8_circuit};
 use crate::share::{Byte, Rep, constant_component};
 use crate::verify::{Dot, Products};
-use crate::{Trio, multiply};
-use divisi_core::{
-    Abort, Blocks, Bytes, Check, Convert, Debt, Direction, Lanes, Matrix, Pending, Step, step,
-};
+use divisi_core::{Abort, Bytes, Check, Debt, Direction, Matrix, Pending, Step, step};
 use divisi_field::kernel::{Task, run};
 use divisi_field::plane::LANES;
-use divisi_field::{BigField, Field, Gf128, Plane, Word, gf8};
+use divisi_field::{Gf128, Plane, Word, gf8};
 use std::fmt;
 use std::str::FromStr;
 use zeroize::Zeroizing;
@@ -329,122 +329,5 @@ impl<const N: usize> Task for Linear<'_, N> {
         for (byte, out) in self.x.iter_mut().zip(&out) {
             W::store_all(out, &mut byte.tiles[self.t][self.c]);
         }
-    }
-}
-
-const MULTIPLY: Step = step!("multiply");
-const DOT: Step = step!("dot");
-
-impl Blocks for Rep3 {
-    type Block = Rep<Gf128>;
-
-    fn add_block(&mut self, x: &mut Rep<Gf128>, y: &Rep<Gf128>) -> Result<(), Abort> {
-        match y.len() {
-            n if n == x.len() => {
-                Gf128::add_assign(&mut x.a, &y.a);
-                Gf128::add_assign(&mut x.b, &y.b);
-            }
-            1 => {
-                x.a.iter_mut().for_each(|x| *x += y.a[0]);
-                x.b.iter_mut().for_each(|x| *x += y.b[0]);
-            }
-            _ => return Err(self.lanes_differ()),
-        }
-        Ok(())
-    }
-
-    fn add_public_block(&mut self, x: &mut Rep<Gf128>, c: &[u128]) -> Result<(), Abort> {
-        if c.len() != 1 && c.len() != x.len() {
-            return Err(self.lanes_differ());
-        }
-        let component = match self.constant() {
-            Some(0) => &mut x.a,
-            Some(_) => &mut x.b,
-            None => return Ok(()),
-        };
-        for (x, c) in component.iter_mut().zip(c.iter().cycle()) {
-            *x += Gf128(*c);
-        }
-        Ok(())
-    }
-
-    fn combine(&mut self, x: &Rep<Gf128>, c: &[u128]) -> Result<Rep<Gf128>, Abort> {
-        if c.len() != x.len() {
-            return Err(self.lanes_differ());
-        }
-        let c: Vec<Gf128> = c.iter().map(|c| Gf128(*c)).collect();
-        Ok(Rep { a: vec![Gf128::dot(&x.a, &c)], b: vec![Gf128::dot(&x.b, &c)] })
-    }
-
-    fn square(&mut self, x: &Rep<Gf128>) -> Rep<Gf128> {
-        x.map(Field::square)
-    }
-
-    fn multiply(&mut self, x: &Rep<Gf128>, y: &Rep<Gf128>) -> Result<Rep<Gf128>, Abort> {
-        if x.len() != y.len() {
-            return Err(self.lanes_differ());
-        }
-        let share = |i: usize| x.a[i] * y.a[i] + (x.a[i] + x.b[i]) * (y.a[i] + y.b[i]);
-        let z = self.trio.reshare_elements(MULTIPLY, (0..x.len()).map(share).collect())?;
-        let one = |v: &Rep<Gf128>, i: usize| Rep { a: vec![v.a[i]], b: vec![v.b[i]] };
-        self.owe_dots((0..x.len()).map(|i| Dot { x: one(x, i), y: one(y, i), z: one(&z, i) }));
-        Ok(z)
-    }
-
-    fn dot(&mut self, sums: &[(&Rep<Gf128>, &Rep<Gf128>)]) -> Result<Rep<Gf128>, Abort> {
-        if sums.iter().any(|(x, y)| x.len() != y.len()) {
-            return Err(self.lanes_differ());
-        }
-        let mut scratch = [Vec::new(), Vec::new()];
-        let shares =
-            sums.iter().map(|(x, y)| multiply::dot_local([&x.a, &x.b], [&y.a, &y.b], &mut scratch)).collect();
-        let z = self.trio.reshare_elements(DOT, shares)?;
-        self.owe_dots(sums.iter().enumerate().map(|(i, (x, y))| Dot {
-            x: Rep::clone(x),
-            y: Rep::clone(y),
-            z: Rep { a: vec![z.a[i]], b: vec![z.b[i]] },
-        }));
-        Ok(z)
-    }
-
-    fn join(&mut self, parts: &[&Rep<Gf128>]) -> Rep<Gf128> {
-        let mut out = Rep::zero(0);
-        parts.iter().for_each(|part| out.extend(part));
-        out
-    }
-}
-
-impl Convert<[Byte; 16], Rep<Gf128>> for Rep3 {
-    /// Local: a block is its 16 bytes in GHASH's order, component by component.
-    fn convert(&mut self, x: [Byte; 16]) -> Result<Rep<Gf128>, Abort> {
-        let lanes = x[0].lanes();
-        if x.iter().any(|byte| byte.lanes() != lanes) {
-            return Err(self.lanes_differ());
-        }
-        let side = |c: usize| {
-            let columns: Vec<Zeroizing<Vec<u8>>> = x
-                .iter()
-                .map(|byte| {
-                    let mut bytes = Zeroizing::new(Vec::with_capacity(lanes));
-                    byte.component(c, &mut bytes);
-                    bytes
-                })
-                .collect();
-            (0..lanes).map(|l| Gf128::from_ghash(std::array::from_fn(|i| columns[i][l]))).collect()
-        };
-        Ok(Rep { a: side(0), b: side(1) })
-    }
-}
-
-impl Convert<Rep<Gf128>, [Byte; 16]> for Rep3 {
-    /// The way back, local too.
-    fn convert(&mut self, x: Rep<Gf128>) -> Result<[Byte; 16], Abort> {
-        let side =
-            |elements: &[Gf128], i: usize| elements.iter().map(|x| x.to_ghash()[i]).collect::<Vec<u8>>();
-        let mut bytes: [Byte; 16] = std::array::from_fn(|_| Byte::zero(0));
-        for (i, byte) in bytes.iter_mut().enumerate() {
-            *byte = Byte::from_components([&side(&x.a, i), &side(&x.b, i)])?;
-        }
-        Ok(bytes)
     }
 }

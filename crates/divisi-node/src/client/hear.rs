@@ -1,0 +1,197 @@
+//! What the three servers answer to one message, and which of several errors a client believes.
+//!
+//! Adversary: one malicious server. It can keep silent, ask for patience without end, or blame another. A server that lives
+//! says at least [`ToClient::Waiting`] now and then, so that one whose line is silent, or gone, is known at first hand, and
+//! is named whatever the other two suspect; else they are believed as far as they say the same.
+
+use super::link::Link;
+use super::{Client, GRACE};
+use crate::error::{Error, ErrorKind, Failed};
+use crate::request::{ToClient, ToServer};
+use divisi_core::{PartyId, Step};
+use std::time::Duration;
+
+/// Time enough for what has come already.
+const SHORT: Duration = Duration::from_millis(50);
+/// For how many time limits servers are heard that only ask to wait: one request of another client's may go before.
+const PATIENCE: u32 = 6;
+
+/// What a server's line brought in place of an answer.
+enum Unheard {
+    /// It is silent or gone.
+    Broken(Error),
+    /// It still talks, but had no answer when there was no more time.
+    Late(Error),
+}
+
+type Heard = Result<ToClient, Unheard>;
+
+impl Client {
+    /// Send each server its message, and hear all three answers; of several errors the one that says most.
+    pub(super) fn exchange(
+        &mut self,
+        step: Step,
+        message: impl Fn(PartyId) -> ToServer,
+    ) -> Result<[ToClient; 3], Error> {
+        let begun = self.world.now();
+        let mut heard: [Option<Heard>; 3] = [None, None, None];
+        for (link, heard) in self.links.iter_mut().zip(&mut heard) {
+            let party = link.party();
+            *heard = link.send(step, &message(party)).err().map(|e| Err(Unheard::Broken(e)));
+        }
+        self.hear(step, &mut heard);
+        let lasted = self.world.now().saturating_duration_since(begun);
+        if heard.iter().any(|heard| matches!(heard, Some(Err(_)))) {
+            // what still comes belongs to no later request
+            self.links.iter_mut().for_each(Link::leave);
+        }
+        let mut answers = Vec::with_capacity(3);
+        let mut errors = Vec::new();
+        for (party, heard) in PartyId::all(3).zip(heard.into_iter().flatten()) {
+            match heard {
+                Ok(ToClient::Failed(failed)) => errors.push((rank(&failed), party, failed.into_error())),
+                Ok(answer) => answers.push(answer),
+                Err(Unheard::Broken(e)) => errors.push((BROKEN, party, e)),
+                Err(Unheard::Late(e)) => errors.push((LATE, party, e)),
+            }
+        }
+        if errors.len() == 3 && errors.iter().all(|(rank, ..)| *rank == LATE) {
+            self.open = false;
+            let message = format!(
+                "the servers did nothing but ask for patience for {:.1} s at {step}: they are busy with another request, \
+                 or wait for one of them; try again later",
+                lasted.as_secs_f64()
+            );
+            return Err(Error { retry: true, ..Error::new(ErrorKind::Unavailable, step, message) });
+        }
+        if let Some(error) = best(errors) {
+            self.open = false;
+            return Err(error);
+        }
+        let three = <[ToClient; 3]>::try_from(answers);
+        three.map_err(|_| Error::new(ErrorKind::Unavailable, step, "a server did not answer"))
+    }
+
+    /// Hear from all, whatever happens: a server that is gone is best told by the other two.
+    fn hear(&mut self, step: Step, heard: &mut [Option<Heard>; 3]) {
+        let start = self.world.now();
+        let mut last = [start; 3];
+        let longest = self.links.iter().map(Link::timeout).max().unwrap_or_default();
+        let broken = heard.iter().any(Option::is_some);
+        let mut until = start + if broken { GRACE } else { longest * PATIENCE };
+        while heard.iter().any(Option::is_none) {
+            for ((link, heard), last) in self.links.iter_mut().zip(heard.iter_mut()).zip(&mut last) {
+                if heard.is_some() {
+                    continue;
+                }
+                let now = self.world.now();
+                let silence = (*last + link.timeout()).saturating_duration_since(now);
+                let within = until.saturating_duration_since(now).min(silence).max(SHORT);
+                let word = link.listen(step, within);
+                let now = self.world.now();
+                let silent = now.saturating_duration_since(*last);
+                let word = match word {
+                    // behind several such words there may be an answer that has come as well
+                    Ok(Some(ToClient::Waiting)) if now < until + 2 * SHORT => {
+                        *last = now;
+                        continue;
+                    }
+                    Ok(Some(ToClient::Waiting)) => Err(Unheard::Late(link.overdue(step))),
+                    Ok(Some(answer)) => Ok(answer),
+                    Ok(None) if silent >= link.timeout() => Err(Unheard::Broken(link.silent(step, silent))),
+                    Ok(None) => Err(Unheard::Late(link.overdue(step))),
+                    Err(e) => Err(Unheard::Broken(e)),
+                };
+                // honest servers end a step within a time limit of each other, and a request nearly at once
+                let more = match word {
+                    Ok(ToClient::Failed(_)) | Err(_) => GRACE,
+                    Ok(_) => longest * 2,
+                };
+                until = until.min(now + more);
+                *heard = Some(word);
+            }
+        }
+    }
+}
+
+/// Which of several words about a request's end is worth most: an abort, then who refuses for a reason of its own.
+fn rank(failed: &Failed) -> u8 {
+    match (failed.kind, failed.hearsay) {
+        (ErrorKind::Abort, false) => 0,
+        (ErrorKind::Abort, true) => 1,
+        (_, false) => OWN_REASON,
+        (_, true) => 3,
+    }
+}
+
+const OWN_REASON: u8 = 2;
+/// No word of a server's, but a line that is silent or gone.
+const BROKEN: u8 = 4;
+/// A server that talks, and has no answer: it waits for somebody.
+const LATE: u8 = 5;
+
+/// Of several errors the one that says most, with who says it unless all do.
+fn best(errors: Vec<(u8, PartyId, Error)>) -> Option<Error> {
+    let unanimous = errors.len() == 3 && errors.windows(2).all(|pair| pair[0].2 == pair[1].2);
+    let reasons = errors.iter().filter(|(rank, ..)| *rank == OWN_REASON).count();
+    let mut broken = errors.iter().filter(|(rank, ..)| *rank == BROKEN).map(|(_, party, _)| *party);
+    // the one server that does not talk with us
+    let gone = broken.next().filter(|_| broken.next().is_none());
+    let votes: Vec<usize> = errors
+        .iter()
+        .map(|(_, _, e)| errors.iter().filter(|(rank, _, other)| *rank < OWN_REASON && other.peer == e.peer))
+        .map(Iterator::count)
+        .collect();
+    let chosen = errors.into_iter().zip(votes).min_by_key(|((rank, _, error), votes)| {
+        // whoever blames another than the one that is gone waits for it, or lies
+        let blames_another = gone.is_some() && error.peer.is_some() && error.peer != gone;
+        let vote = if *rank < OWN_REASON { std::cmp::Reverse(*votes) } else { std::cmp::Reverse(0) };
+        (blames_another && *rank != OWN_REASON, *rank, vote)
+    });
+    let ((rank, party, mut error), _) = chosen?;
+    if unanimous || rank >= BROKEN {
+        return Some(error);
+    }
+    error.message = format!("{party} says: {}", error.message);
+    if rank == OWN_REASON && reasons == 1 {
+        // it alone knows why
+        error.peer = error.peer.or(Some(party));
+    }
+    Some(error)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn party(number: u8) -> PartyId {
+        PartyId::new(number).unwrap()
+    }
+
+    fn blames(kind: ErrorKind, number: u8) -> Error {
+        Error::new(kind, divisi_core::step!("x"), format!("about {number}")).with_peer(party(number))
+    }
+
+    fn named(errors: &[(u8, u8, u8)]) -> Option<u8> {
+        let kind = |rank| if rank < OWN_REASON { ErrorKind::Abort } else { ErrorKind::Unavailable };
+        let errors = errors.iter().map(|(rank, says, of)| (*rank, party(*says), blames(kind(*rank), *of)));
+        best(errors.collect()).and_then(|e| e.peer).map(PartyId::number)
+    }
+
+    /// A server that the client itself sees silent is named before one that another server suspects, and before one that was
+    /// merely late.
+    #[test]
+    fn what_was_seen_at_first_hand_goes_first() {
+        assert_eq!(named(&[(LATE, 1, 1), (LATE, 2, 2), (BROKEN, 3, 3)]), Some(3));
+        assert_eq!(named(&[(0, 1, 2), (LATE, 2, 2), (BROKEN, 3, 3)]), Some(3));
+        assert_eq!(named(&[(0, 1, 2), (1, 2, 1), (BROKEN, 3, 3)]), Some(3));
+        // two that do not talk with us: the third is believed
+        assert_eq!(named(&[(0, 1, 2), (BROKEN, 2, 2), (BROKEN, 3, 3)]), Some(2));
+    }
+
+    #[test]
+    fn what_more_servers_say_goes_before_what_one_says() {
+        assert_eq!(named(&[(0, 1, 3), (0, 2, 1), (0, 3, 1)]), Some(1));
+        assert_eq!(named(&[(1, 1, 3), (0, 2, 1)]), Some(1));
+    }
+}
