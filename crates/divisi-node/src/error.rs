@@ -2,7 +2,6 @@
 
 use divisi_core::{Abort, PartyId, Refusal, Step};
 use divisi_net::Fault;
-use divisi_store::StoreError;
 use serde::{Deserialize, Serialize};
 use std::fmt;
 
@@ -127,12 +126,6 @@ impl Failed {
 impl From<Refusal> for Failed {
     fn from(refusal: Refusal) -> Failed {
         Failed::refused(refusal.step, refusal.reason)
-    }
-}
-
-impl Failed {
-    pub fn store(step: Step, error: &StoreError) -> Failed {
-        Failed::refused(step, error.to_string())
     }
 }
 

@@ -17,7 +17,7 @@
 //! | `random`, `views` | section 2.5, Figure 1 |
 //! | `multiply` | section 2.6, Figure 2 |
 //! | `verify` | section 2.7, Protocols 1 and 2, Figure 3 |
-//! | `sbox` | section 3.2, Protocol 3 |
+//! | `sbox`, `ledger` | section 3.2, Protocol 3, Eq. 3 |
 #![forbid(unsafe_code)]
 #![cfg_attr(test, allow(clippy::unwrap_used, clippy::expect_used, clippy::panic))]
 
@@ -28,6 +28,7 @@ mod engine;
 mod input;
 #[cfg(any(test, feature = "testing"))]
 pub mod lab;
+mod ledger;
 mod masked;
 mod multiply;
 pub mod open;

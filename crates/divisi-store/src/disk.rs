@@ -1,5 +1,6 @@
 //! The few operations on files that this crate needs: the machine's, or a test's that dies between any two of them.
 
+use crate::error::StoreError;
 use std::fs::{self, File, OpenOptions, Permissions};
 use std::io::{self, Read, Write};
 use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt, PermissionsExt};
@@ -61,6 +62,16 @@ pub trait Disk: Send + Sync {
     /// # Errors
     /// Whatever the system says.
     fn sync_dir(&self, dir: &Path) -> io::Result<()>;
+}
+
+/// That a directory, if it is there, is its owner's alone.
+pub(crate) fn private(dir: &Path) -> Result<(), StoreError> {
+    match fs::metadata(dir) {
+        Ok(meta) if meta.permissions().mode() & 0o077 == 0 => Ok(()),
+        Ok(meta) => Err(StoreError::Open(dir.into(), meta.permissions().mode())),
+        Err(e) if e.kind() == io::ErrorKind::NotFound => Ok(()),
+        Err(e) => Err(StoreError::Io(dir.into(), e)),
+    }
 }
 
 /// The real machine's files.

@@ -13,6 +13,8 @@ pub enum StoreError {
     Io(PathBuf, io::Error),
     /// Others than its owner may read the file; its mode.
     Readable(PathBuf, u32),
+    /// Others than its owner may read or write the directory; its mode.
+    Open(PathBuf, u32),
     /// It is not what was written.
     Damaged(PathBuf, &'static str),
     /// A newer or older program wrote it.
@@ -45,6 +47,13 @@ impl fmt::Display for StoreError {
                 f,
                 "the key file {} can be read by others (mode {:04o}): run `chmod 600 {}`, and replace the key if others \
                  may have read it",
+                path.display(),
+                mode & 0o7777,
+                path.display()
+            ),
+            Self::Open(path, mode) => write!(
+                f,
+                "the directory {} is open to others (mode {:04o}): run `chmod 700 {}`",
                 path.display(),
                 mode & 0o7777,
                 path.display()

@@ -1,6 +1,6 @@
 //! A server's keys: a directory with one file each.
 
-use crate::disk::{Disk, MachineDisk};
+use crate::disk::{Disk, MachineDisk, private};
 use crate::error::StoreError;
 use crate::file::{LONGEST, decode, encode};
 use crate::key::{KeyFile, KeyName, KeyState};
@@ -32,13 +32,24 @@ pub struct Keys {
 }
 
 impl Keys {
+    /// The keys in the directory `keys` of a data directory of this machine, both made if need be and of use to their owner
+    /// alone; no other process may use them at the same time.
+    ///
+    /// # Errors
+    /// As for [`Keys::open`].
+    pub fn open_in(data: &Path) -> Result<Keys, StoreError> {
+        private(data)?;
+        Keys::open(&data.join("keys"))
+    }
+
     /// The keys in a directory of this machine, made if need be; no other process may use it at the same time.
     ///
     /// # Errors
-    /// [`StoreError::InUse`]; [`StoreError::Io`] if the directory cannot be made or read.
+    /// [`StoreError::InUse`]; [`StoreError::Open`] if others may use it; [`StoreError::Io`] if the directory cannot be made or read.
     pub fn open(dir: &Path) -> Result<Keys, StoreError> {
         let failed = |e| StoreError::Io(dir.into(), e);
         MachineDisk.make_dir(dir).map_err(failed)?;
+        private(dir)?;
         let path = dir.join(".lock");
         let mut options = OpenOptions::new();
         let lock = options.write(true).create(true).truncate(false).mode(0o600).open(path).map_err(failed)?;

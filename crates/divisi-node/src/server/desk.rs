@@ -108,6 +108,9 @@ struct DeskState {
     lines: HashMap<ConnectionId, Arc<Line>>,
     /// Requests in the order of their coming; for the server that leads.
     queue: VecDeque<(ConnectionId, u64)>,
+    /// How many requests were called, and the last one of each client, by its name in the configuration.
+    calls: u64,
+    called: HashMap<String, u64>,
 }
 
 /// All clients of a server.
@@ -166,17 +169,31 @@ impl Desk {
         line.bell.notify_all();
     }
 
-    /// For the server that leads: the request that came first, waiting for one until a moment.
+    /// For the server that leads: the next request, waiting for one until a moment. The clients take turns, whatever number of
+    /// connections each has; of one client's requests the one that came first.
     pub fn first(&self, until: Instant) -> Option<(ConnectionId, u64)> {
         let mut state = lock(&self.state);
         loop {
-            while let Some((id, number)) = state.queue.pop_front() {
-                if state.lines.get(&id).is_some_and(|line| is_waiting(line, number)) {
-                    return Some((id, number));
-                }
+            let DeskState { lines, queue, calls, called } = &mut *state;
+            queue.retain(|(id, number)| lines.get(id).is_some_and(|line| is_waiting(line, *number)));
+            let waiting = queue.iter().filter_map(|name| Some((*name, &lines.get(&name.0)?.who.name)));
+            if let Some((name, client)) = waiting.min_by_key(|(_, client)| called.get(*client)) {
+                *calls += 1;
+                called.insert(client.clone(), *calls);
+                queue.retain(|other| *other != name);
+                return Some(name);
             }
             state = self.wait(state, until)?;
         }
+    }
+
+    /// Whether a request waits on another line than this one.
+    pub fn others_wait(&self, line: &Line) -> bool {
+        let state = lock(&self.state);
+        let waits = |(id, number): &(ConnectionId, u64)| {
+            *id != line.id && state.lines.get(id).is_some_and(|line| is_waiting(line, *number))
+        };
+        state.queue.iter().any(waits)
     }
 
     /// The request of this name, which its client sends to each server at its own time. From now on it is being served.
@@ -228,4 +245,33 @@ impl Desk {
 
 fn is_waiting(line: &Line, wanted: u64) -> bool {
     matches!(lock(&line.state).message, Some(ToServer::Request { number, .. }) if number == wanted)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use divisi_net::Machine;
+
+    fn enter(desk: &Desk, name: &str, id: u8) -> Arc<Line> {
+        let who = Who { name: name.into(), fingerprint: [0; 32] };
+        let line = desk.enter(who, [id; 32]).unwrap();
+        let items = vec![];
+        desk.post(&line, ToServer::Request { number: 1, items }, || unreachable!("it is a request"));
+        line
+    }
+
+    /// One client's many requests do not go before another's one.
+    #[test]
+    fn clients_take_turns() {
+        let desk = Desk::new(Arc::new(Machine));
+        let _greedy: Vec<_> = (0..4).map(|id| enter(&desk, "greedy", id)).collect();
+        let now = desk.world.now();
+        let next = || desk.first(now).map(|(id, _)| id[0]);
+        assert_eq!(next(), Some(0));
+        let modest = enter(&desk, "modest", 9);
+        assert!(desk.others_wait(&modest));
+        assert_eq!(next(), Some(9));
+        assert_eq!([next(), next(), next(), next()], [Some(1), Some(2), Some(3), None]);
+        assert!(!desk.others_wait(&modest));
+    }
 }

@@ -80,7 +80,7 @@ fn find(
     name: &KeyName,
     what: impl for<'a> Fn(&'a KeyInfo) -> What<'a>,
 ) -> Result<((KeyInfo, Part), Grant), Failed> {
-    let refused = |e: divisi_store::StoreError| Failed::store(LOAD, &e);
+    let refused = |e: divisi_store::StoreError| turn.stored(LOAD, name, &e);
     let store = &turn.node.keys;
     let missing =
         || Failed::refused(LOAD, format!("there is no key {name} at {}: see `key list`", turn.me()));
@@ -96,7 +96,7 @@ fn find(
 
 /// Count a use, durably, before it happens.
 fn count(turn: &Turn<'_>, name: &KeyName, _: &Grant) -> Result<(), Failed> {
-    turn.node.keys.reserve(name, 1).map(drop).map_err(|e| Failed::store(LOAD, &e))
+    turn.node.keys.reserve(name, 1).map(drop).map_err(|e| turn.stored(LOAD, name, &e))
 }
 
 /// Make a key that nobody knows, or store one that the client brings.
@@ -161,7 +161,7 @@ fn status(turn: &Turn<'_>, new: &NewKey) -> Result<(u8, u32), Failed> {
             format!("client {shown} is not in the configuration of {}: add it there first", turn.me());
         return Err(Failed::refused(MAKE, message));
     }
-    let found = turn.node.keys.load(&new.name).map_err(|e| Failed::store(MAKE, &e))?;
+    let found = turn.node.keys.load(&new.name).map_err(|e| turn.stored(MAKE, &new.name, &e))?;
     Ok(match found.map(|key| key.info) {
         None => (ABSENT, 0),
         Some(key) => {
@@ -208,14 +208,16 @@ fn store(turn: &mut Turn<'_>, info: KeyInfo, part: Part) -> Result<(), Stop> {
     let secret =
         Secret { first: Zeroizing::new(part.first.clone()), second: Zeroizing::new(part.second.clone()) };
     let mut file = KeyFile { info, reserved: 0, secret: Some(secret) };
-    let written = turn.node.keys.prepare(&mut file).map_err(|e| Failed::store(PREPARED, &e));
+    let written = turn.node.keys.prepare(&mut file);
     let info = file.info;
+    let written = written.map_err(|e| turn.stored(PREPARED, &info.name, &e));
     turn.agree_key(PREPARED, info.name.as_str(), &info.agreed(), written.map(|()| &part))?;
     finish(turn, info)
 }
 
 fn finish(turn: &mut Turn<'_>, mut info: KeyInfo) -> Result<(), Stop> {
-    let activated = turn.node.keys.activate(&info.name, &info.id).map_err(|e| Failed::store(ACTIVE, &e));
+    let activated = turn.node.keys.activate(&info.name, &info.id);
+    let activated = activated.map_err(|e| turn.stored(ACTIVE, &info.name, &e));
     turn.all(ACTIVE, activated)?;
     info.state = KeyState::Active;
     turn.answer(ToClient::Key(KeyEntry::from(&info)));
@@ -224,7 +226,10 @@ fn finish(turn: &mut Turn<'_>, mut info: KeyInfo) -> Result<(), Stop> {
 
 /// The keys that this client may use, in the order of their names.
 pub(crate) fn list(turn: &mut Turn<'_>, after: Option<&KeyName>) -> Result<(), Stop> {
-    let names = turn.node.keys.names().map_err(|e| Failed::store(LIST, &e));
+    let names = turn.node.keys.names().map_err(|e| {
+        turn.node.log(&format!("keys cannot be listed: {e}"));
+        Failed::refused(LIST, format!("{} cannot read its keys: its log says why", turn.me()))
+    });
     let names = turn.all(LIST, names)?;
     let mut keys = Vec::new();
     let mut more = false;
@@ -266,7 +271,7 @@ pub(crate) fn destroy(turn: &mut Turn<'_>, name: &KeyName) -> Result<(), Stop> {
             admitted.map(|_| SAME).map_err(Failed::from)
         }
         Ok(_) => Ok(ABSENT),
-        Err(e @ divisi_store::StoreError::Io(..)) => Err(Failed::store(DESTROY, &e)),
+        Err(e @ divisi_store::StoreError::Io(..)) => Err(turn.stored(DESTROY, name, &e)),
         Err(_) => Ok(ABSENT),
     };
     let status = turn.all(DESTROY, mine)?;
@@ -275,7 +280,9 @@ pub(crate) fn destroy(turn: &mut Turn<'_>, name: &KeyName) -> Result<(), Stop> {
         let message = format!("no server has a key {name} that could be destroyed: see `key list`");
         return Err(Failed::refused(DESTROY, message).into());
     }
-    let gone = turn.node.keys.destroy(name).map_err(|e| Failed::store(DESTROYED, &e));
+    // whatever becomes of the files: at all three, so that what is ready stays the same
+    turn.ready.forget(name);
+    let gone = turn.node.keys.destroy(name).map_err(|e| turn.stored(DESTROYED, name, &e));
     turn.all(DESTROYED, gone)?;
     turn.answer(ToClient::Done);
     Ok(())

@@ -284,7 +284,7 @@ fn three(config: &Config) -> Result<(), ServerError> {
 }
 
 fn open_keys(data: &Path) -> Result<Keys, ServerError> {
-    Keys::open(&data.join("keys")).map_err(|e| ServerError(e.to_string()))
+    Keys::open_in(data).map_err(|e| ServerError(e.to_string()))
 }
 
 /// The life of the accepting thread. Its end of the channel tells when it is over.

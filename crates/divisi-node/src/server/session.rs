@@ -14,6 +14,7 @@ use divisi_net::Mesh;
 use divisi_rep3::{Protocol, Rep3, Security, Trio};
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
+use std::time::Duration;
 
 const ANNOUNCE: Step = step!("announce");
 const REQUEST: Step = step!("request");
@@ -21,6 +22,8 @@ const NEXT: Step = step!("next");
 
 /// The number of the one session of each mesh.
 const SESSION: u32 = 1;
+/// How long a request that reached the leader may take to reach the others: its client sends it to all at once.
+const ARRIVAL: Duration = Duration::from_secs(1);
 /// `kind | connection | number`
 const ANNOUNCEMENT: usize = 41;
 
@@ -80,7 +83,7 @@ fn request(
 ) -> Result<(), Abort> {
     let world = &node.desk.world;
     let begun = world.now();
-    let found = node.desk.request(connection, number, begun + node.patience);
+    let found = node.desk.request(connection, number, begun + node.patience.min(ARRIVAL));
     let Some((line, ToServer::Request { items, .. })) = found else {
         let failed = Failed::refused(REQUEST, "the client has not sent it here");
         return match agree(rep, REQUEST, Check::A25, &[0; 32], Err(failed), About::Client("unknown")) {
@@ -92,7 +95,7 @@ fn request(
         };
     };
     let digest = digest(&line.who.name, &line.who.fingerprint, connection, number, &items);
-    let mut turn = Turn { node, rep, ready, line, number, item: 0, request: digest };
+    let mut turn = Turn::new(node, rep, ready, line, number, digest);
     let result = all_items(&mut turn, &items);
     let line = turn.line;
     let seconds = world.now().saturating_duration_since(begun).as_secs_f64();

@@ -149,6 +149,6 @@ fn open(turn: &mut Turn<'_>, opening: &mut Opening, key: &GcmKey, length: u64) -
 /// A key stays ready for the next request, unless its session has ended.
 fn keep<T>(turn: &mut Turn<'_>, loaded: &Loaded, key: GcmKey, result: &Result<T, Stop>) {
     if !matches!(result, Err(Stop::Abort(_))) {
-        turn.ready.put(loaded.info.id, key);
+        turn.ready.put(loaded.info.name.clone(), loaded.info.id, key);
     }
 }

@@ -10,31 +10,52 @@ use crate::wire::Blob;
 use divisi_core::{Check, PartyId, Step, step};
 use divisi_rep3::Rep3;
 use divisi_rep3::deal::Part;
+use divisi_store::{KeyName, StoreError};
+use std::cell::Cell;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
+use std::time::Duration;
 
 const STOPPING: Step = step!("stopping");
 
+/// How long a client may take for a message without any of its budget: a message's way and the client's work.
+const QUICK: Duration = Duration::from_millis(200);
 /// The most keys that stay ready in a session.
 const READY: usize = 16;
 
 /// Keys made ready in this session: the same, in the same order, at all three.
 #[derive(Default)]
-pub(crate) struct Ready(Vec<([u8; 16], GcmKey)>);
+pub(crate) struct Ready(Vec<Prepared>);
+
+struct Prepared {
+    name: KeyName,
+    id: [u8; 16],
+    key: GcmKey,
+}
 
 impl Ready {
     /// Take a key out, to be put back after its use.
     pub fn take(&mut self, id: &[u8; 16]) -> Option<GcmKey> {
-        let at = self.0.iter().position(|(known, _)| known == id)?;
-        Some(self.0.remove(at).1)
+        let at = self.0.iter().position(|known| known.id == *id)?;
+        Some(self.0.remove(at).key)
     }
 
     /// Put a key in; the one that was used longest ago may have to go.
-    pub fn put(&mut self, id: [u8; 16], key: GcmKey) {
+    pub fn put(&mut self, name: KeyName, id: [u8; 16], key: GcmKey) {
         if self.0.len() >= READY {
             self.0.remove(0);
         }
-        self.0.push((id, key));
+        self.0.push(Prepared { name, id, key });
+    }
+
+    /// Wipe all keys of a name: not by id, which a server whose file is gone does not know.
+    pub fn forget(&mut self, name: &KeyName) {
+        self.0.retain(|known| known.name != *name);
+    }
+
+    #[cfg(test)]
+    pub fn holds(&self, name: &KeyName) -> bool {
+        self.0.iter().any(|known| known.name == *name)
     }
 }
 
@@ -48,6 +69,22 @@ pub(crate) struct Turn<'a> {
     pub item: u32,
     /// Client, connection, number and all items.
     pub request: [u8; 32],
+    /// How much longer this request may let other clients wait for its own.
+    idle: Cell<Duration>,
+}
+
+impl<'a> Turn<'a> {
+    pub fn new(
+        node: &'a Node,
+        rep: &'a mut Rep3,
+        ready: &'a mut Ready,
+        line: Arc<Line>,
+        number: u64,
+        request: [u8; 32],
+    ) -> Turn<'a> {
+        // as long in all as the others' time limit for one message
+        Turn { node, rep, ready, line, number, item: 0, request, idle: Cell::new(node.patience * 2) }
+    }
 }
 
 impl Turn<'_> {
@@ -121,22 +158,58 @@ impl Turn<'_> {
         Ok(())
     }
 
-    /// What the client says next, in time.
+    /// What the client says next, in time: a request that keeps others waiting has a budget for its client's slowness.
     pub fn message(&self, step: Step) -> Result<ToServer, Failed> {
-        let world = &*self.node.desk.world;
+        let (desk, patience) = (&self.node.desk, self.node.patience);
+        let world = &*desk.world;
         let (who, me) = (&self.line.who.name, self.node.me);
-        self.line.take(world.now() + self.node.patience, world).map_err(|gone| {
-            let what = match gone {
-                Gone::Silent => {
-                    format!(
-                        "client {who} sent {me} nothing for {:.1} s at {step}",
-                        self.node.patience.as_secs_f64()
-                    )
+        let begun = world.now();
+        let mut waited = Duration::ZERO;
+        let failed = |what: String| Failed { retry: true, peer: me.number(), ..Failed::refused(step, what) };
+        loop {
+            // in short pieces, to see whether others have come
+            let until = begun + patience.min(waited + QUICK);
+            match self.line.take(until, world) {
+                Ok(message) => return Ok(message),
+                Err(Gone::Closed) => return Err(failed(format!("client {who} left {me} at {step}"))),
+                Err(Gone::Silent) => {}
+            }
+            let before = std::mem::replace(&mut waited, world.now().saturating_duration_since(begun));
+            if waited >= patience {
+                let seconds = patience.as_secs_f64();
+                return Err(failed(format!("client {who} sent {me} nothing for {seconds:.1} s at {step}")));
+            }
+            // the first piece is free
+            if !before.is_zero() && desk.others_wait(&self.line) {
+                let left = self.idle.get().saturating_sub(waited - before);
+                self.idle.set(left);
+                if left.is_zero() {
+                    return Err(failed(format!(
+                        "client {who} kept others waiting for {:.1} s in all by what it did not send {me} at {step}: try \
+                         again when fewer wait",
+                        (patience * 2).as_secs_f64()
+                    )));
                 }
-                Gone::Closed => format!("client {who} left {me} at {step}"),
-            };
-            Failed { retry: true, peer: me.number(), ..Failed::refused(step, what) }
-        })
+            }
+        }
+    }
+
+    /// A store's refusal, for the client: what is wrong with a file of this server's is for its operator.
+    pub fn stored(&self, step: Step, name: &KeyName, error: &StoreError) -> Failed {
+        let me = self.node.me;
+        let message = match error {
+            StoreError::Missing(_)
+            | StoreError::Exists(_)
+            | StoreError::Destroyed(_)
+            | StoreError::Unfinished(_)
+            | StoreError::Exhausted(_)
+            | StoreError::TooLarge(_) => error.to_string(),
+            other => {
+                self.node.log(&format!("key {name} at {step}: {other}"));
+                format!("the file of key {name} at {me} is damaged or cannot be used: the log of {me} says why")
+            }
+        };
+        Failed::refused(step, message)
     }
 
     fn unexpected(&self, step: Step) -> Failed {

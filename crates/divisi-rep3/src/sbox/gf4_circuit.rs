@@ -22,16 +22,19 @@
 //! 1, alpha, alpha^2 are independent over GF(2^4), so that each is zero exactly when all its errors are \[A14, A15\]: the tests
 //! below try every input and every error.
 
-use super::{Layer, Relation, load, power, store, trim, weights};
+use super::{Layer, load, power, store, trim, weights};
 use crate::Trio;
+use crate::ledger::{Records, Relation};
 use crate::multiply::{mult_local, sum};
 use crate::share::Tile;
-use crate::verify::planes::{GF4_PLANES, Records};
 use divisi_core::{Abort, Check, Step, step};
 use divisi_field::gf64::{ALPHA, PSI4};
 use divisi_field::kernel::{Task, run};
 use divisi_field::{Gf4, Gf64, Plane, Word, gf4, gf8::tower};
 use zeroize::Zeroizing;
+
+/// Planes of a record.
+pub(crate) const GF4_PLANES: usize = 28;
 
 // Where each element begins in a record.
 const A_H: usize = 0;

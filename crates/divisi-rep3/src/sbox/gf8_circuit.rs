@@ -10,16 +10,19 @@
 //!    d_1 (1 + Y^2 x) + Y d_2 + Y^3 d_3: zero exactly when all are (COSTS T3) \[A14\].
 //! 2. (x^15)^16 x^14 = x^254: the last product alone \[A15\].
 
-use super::{Layer, Relation, load, power, store, trim, weights};
+use super::{Layer, load, power, store, trim, weights};
 use crate::Trio;
+use crate::ledger::{Records, Relation};
 use crate::multiply::mult_local;
 use crate::share::Tile;
-use crate::verify::planes::{GF8_PLANES, Records};
 use divisi_core::{Abort, Check, Step, step};
 use divisi_field::gf64::PSI8;
 use divisi_field::kernel::{Task, run};
 use divisi_field::{Gf64, Plane, Word, gf8};
 use zeroize::Zeroizing;
+
+/// Planes of a record.
+pub(crate) const GF8_PLANES: usize = 40;
 
 // Where each power begins in a record.
 const X: usize = 0;

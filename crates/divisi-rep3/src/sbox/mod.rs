@@ -9,8 +9,8 @@
 pub(crate) mod gf4_circuit;
 pub(crate) mod gf8_circuit;
 
+use crate::ledger::Records;
 use crate::share::{Byte, Tile, constant_component};
-use crate::verify::planes::Records;
 use crate::wire::Shape;
 use divisi_core::{Direction, PartyId};
 use divisi_field::{Gf8, Gf64, Plane, Word, gf8};
@@ -58,13 +58,6 @@ impl FromStr for Protocol {
             .find(|p| p.name() == name)
             .ok_or_else(|| format!("unknown protocol {name:?}: there are {}", known()))
     }
-}
-
-/// A multiplication over GF(2^64) in terms of a record's planes: (sum over x) (sum over y) = sum over z.
-pub(crate) struct Relation {
-    pub(crate) x: Vec<(usize, Gf64)>,
-    pub(crate) y: Vec<(usize, Gf64)>,
-    pub(crate) z: Vec<(usize, Gf64)>,
 }
 
 /// The planes of one element of `K` bits that begins at plane `at`, each weighed by `weight` of its basis element's number.
@@ -177,6 +170,7 @@ pub(crate) fn trim<'t, const K: usize>(tiles: impl Iterator<Item = &'t mut Tile<
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::ledger::Relation;
 
     /// By how much a relation is missed, for a record whose planes are the bits of `record`, in the clear.
     pub(crate) fn difference(relation: &Relation, record: u64) -> Gf64 {

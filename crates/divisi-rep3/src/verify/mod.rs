@@ -27,10 +27,12 @@ mod triple;
 pub(crate) use triple::RHO;
 
 use crate::Trio;
+use crate::ledger::Batch;
+use crate::sbox::gf4_circuit::GF4_PLANES;
+use crate::sbox::gf8_circuit::GF8_PLANES;
 use crate::share::Rep;
 use divisi_core::{Abort, Check, Step, step};
 use divisi_field::{Field, Gf64, Gf128};
-use planes::Batch;
 
 const VERIFY: Step = step!("verify");
 
@@ -48,8 +50,8 @@ pub struct Products {
     pub(crate) linear: bool,
     /// The strand in which openings were made that no barrier has compared yet, if any.
     pub(crate) uncompared_in: Option<u32>,
-    pub(crate) gf8: Batch<{ planes::GF8_PLANES }>,
-    pub(crate) gf4: Batch<{ planes::GF4_PLANES }>,
+    pub(crate) gf8: Batch<GF8_PLANES>,
+    pub(crate) gf4: Batch<GF4_PLANES>,
     pub(crate) dots: Vec<Dot>,
 }
 

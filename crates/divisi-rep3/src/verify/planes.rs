@@ -20,18 +20,15 @@
 use super::inner_product::verify_dot_product;
 use super::{BITS_64, error, levels};
 use crate::Trio;
+use crate::ledger::{Batch, Relation};
 use crate::random::{next_elements, next_words};
-use crate::sbox::{Relation, gf4_circuit, gf8_circuit};
+use crate::sbox::gf4_circuit::{self, GF4_PLANES};
+use crate::sbox::gf8_circuit::{self, GF8_PLANES};
 use crate::share::{Rep, Tile};
 use crate::views::Fixed;
 use divisi_core::{Abort, Check, Prg, Step, step};
 use divisi_field::{BigField, Field, Gf64, Plane, gf64};
 use zeroize::Zeroize;
-
-/// Planes of a record of gf8-circuit.
-pub(crate) const GF8_PLANES: usize = 40;
-/// Planes of a record of gf4-circuit.
-pub(crate) const GF4_PLANES: usize = 28;
 
 /// How many variables are folded at once.
 const FOLDS: usize = 2;
@@ -41,37 +38,6 @@ const GROUP: usize = 1 << FOLDS;
 const GRID: usize = 3usize.pow(FOLDS as u32);
 
 const H: Step = step!("planes.h");
-
-/// The records of one layer of S-boxes, with the lanes in use of each.
-pub(crate) struct Records<const K: usize> {
-    pub(crate) records: Vec<Tile<K>>,
-    pub(crate) lanes: Vec<usize>,
-}
-
-impl<const K: usize> Drop for Records<K> {
-    fn drop(&mut self) {
-        self.records.iter_mut().flatten().flatten().for_each(Zeroize::zeroize);
-    }
-}
-
-/// The records of one S-box protocol, layer by layer.
-pub(crate) struct Batch<const K: usize>(pub(crate) Vec<Records<K>>);
-
-impl<const K: usize> Default for Batch<K> {
-    fn default() -> Self {
-        Batch(Vec::new())
-    }
-}
-
-impl<const K: usize> Batch<K> {
-    pub(crate) fn is_empty(&self) -> bool {
-        self.0.iter().all(|layer| layer.records.is_empty())
-    }
-
-    pub(crate) fn append(&mut self, mut other: Self) {
-        self.0.append(&mut other.0);
-    }
-}
 
 /// Verify all products of both batches in one inner product.
 pub(super) fn verify(
