@@ -398,6 +398,21 @@ mod tests {
     }
 
     #[test]
+    fn a_directory_that_others_may_use_is_refused() {
+        let dir = tempfile::tempdir().unwrap();
+        Keys::open_in(dir.path()).unwrap();
+        for open in [dir.path().to_path_buf(), dir.path().join("keys")] {
+            for mode in [0o710, 0o702, 0o755] {
+                fs::set_permissions(&open, fs::Permissions::from_mode(mode)).unwrap();
+                let error = Keys::open_in(dir.path()).err().unwrap().to_string();
+                assert!(error.contains(&format!("chmod 700 {}`", open.display())), "{error}");
+            }
+            fs::set_permissions(&open, fs::Permissions::from_mode(0o700)).unwrap();
+        }
+        Keys::open_in(dir.path()).unwrap();
+    }
+
+    #[test]
     fn one_process_at_a_time() {
         let (dir, keys) = store();
         let again = Keys::open(&dir.path().join("keys"));

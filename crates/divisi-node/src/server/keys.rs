@@ -281,7 +281,9 @@ pub(crate) fn destroy(turn: &mut Turn<'_>, name: &KeyName) -> Result<(), Stop> {
         return Err(Failed::refused(DESTROY, message).into());
     }
     // whatever becomes of the files: at all three, so that what is ready stays the same
-    turn.ready.forget(name);
+    if turn.ready.forget(name) {
+        turn.node.log(&format!("key {name} is wiped from the memory of {}", turn.me()));
+    }
     let gone = turn.node.keys.destroy(name).map_err(|e| turn.stored(DESTROYED, name, &e));
     turn.all(DESTROYED, gone)?;
     turn.answer(ToClient::Done);

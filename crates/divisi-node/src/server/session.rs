@@ -23,7 +23,7 @@ const NEXT: Step = step!("next");
 /// The number of the one session of each mesh.
 const SESSION: u32 = 1;
 /// How long a request that reached the leader may take to reach the others: its client sends it to all at once.
-const ARRIVAL: Duration = Duration::from_secs(1);
+const ARRIVAL: Duration = Duration::from_millis(700);
 /// `kind | connection | number`
 const ANNOUNCEMENT: usize = 41;
 
@@ -85,7 +85,7 @@ fn request(
     let begun = world.now();
     let found = node.desk.request(connection, number, begun + node.patience.min(ARRIVAL));
     let Some((line, ToServer::Request { items, .. })) = found else {
-        let failed = Failed::refused(REQUEST, "the client has not sent it here");
+        let failed = Failed { retry: true, ..Failed::refused(REQUEST, "the client has not sent it here") };
         return match agree(rep, REQUEST, Check::A25, &[0; 32], Err(failed), About::Client("unknown")) {
             Err(Stop::Abort(abort)) => Err(abort),
             Ok(()) | Err(Stop::Refused(_)) => {

@@ -48,14 +48,11 @@ impl Ready {
         self.0.push(Prepared { name, id, key });
     }
 
-    /// Wipe all keys of a name: not by id, which a server whose file is gone does not know.
-    pub fn forget(&mut self, name: &KeyName) {
+    /// Wipe all keys of a name, and whether there were any: not by id, which a server whose file is gone does not know.
+    pub fn forget(&mut self, name: &KeyName) -> bool {
+        let before = self.0.len();
         self.0.retain(|known| known.name != *name);
-    }
-
-    #[cfg(test)]
-    pub fn holds(&self, name: &KeyName) -> bool {
-        self.0.iter().any(|known| known.name == *name)
+        self.0.len() < before
     }
 }
 
@@ -206,7 +203,9 @@ impl Turn<'_> {
             | StoreError::TooLarge(_) => error.to_string(),
             other => {
                 self.node.log(&format!("key {name} at {step}: {other}"));
-                format!("the file of key {name} at {me} is damaged or cannot be used: the log of {me} says why")
+                format!(
+                    "the file of key {name} at {me} is damaged or cannot be used: the log of {me} says why"
+                )
             }
         };
         Failed::refused(step, message)

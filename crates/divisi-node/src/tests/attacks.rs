@@ -3,7 +3,7 @@
 use super::house::{House, TIMEOUT, encrypt, text, world};
 use crate::request::{Item, ToClient, ToServer, Way, connection_id};
 use crate::wire::{Blob, LONGEST, VERSIONS, decode, encode};
-use crate::{ErrorKind, KeyName};
+use crate::{CHUNK, ErrorKind, KeyName};
 use divisi_net::{Connection, PartyId};
 use divisi_rep3::deal;
 use std::time::{Duration, Instant};
@@ -217,6 +217,46 @@ fn a_client_that_stalls_is_named_and_the_next_is_served() {
     let late = |_| ToServer::Data { number: 1, item: 0, index: 0, body: Blob(vec![0; 40]) };
     let answers = silent.exchange(late);
     refused(&answers, "client alice sent party", "plaintext");
+}
+
+/// A request that reached only the leader holds the others up for a moment, not for half their time limit.
+#[test]
+fn a_request_to_one_server_only_is_given_up_soon() {
+    let (house, key) = house();
+    let mut half = Rogue::connect(&house, "alice");
+    let begun = Instant::now();
+    half.say(0, &ToServer::Request { number: 1, items: vec![Item::KeyList { after: None }] });
+    assert!(matches!(half.hear(0), Some(ToClient::Failed(_))));
+    assert!(begun.elapsed() < Duration::from_millis(1300), "{:?}", begun.elapsed());
+    unharmed(&house, &key);
+}
+
+/// A client that sends each chunk at the last moment is refused when others wait.
+#[test]
+fn a_client_that_keeps_others_waiting_is_refused_after_a_while() {
+    let (house, key) = house();
+    let mut slow = Rogue::connect(&house, "alice");
+    let length = 30 * CHUNK as u64;
+    slow.exchange(|_| ToServer::Request { number: 1, items: vec![item(&key, length)] });
+    let begun = Instant::now();
+    std::thread::scope(|s| {
+        let waits = s.spawn(|| house.connect("bob").key_list().map(|_| begun.elapsed()));
+        for index in 0..30 {
+            std::thread::sleep(TIMEOUT / 2 - Duration::from_millis(300));
+            let parts = deal::split(&text(CHUNK), |out| world().entropy(out));
+            let answers = slow.exchange(|i| {
+                let body = Blob([&parts[i].first[..], &parts[i].second].concat());
+                ToServer::Data { number: 1, item: 0, index, body }
+            });
+            if answers.iter().any(|a| matches!(a, Some(ToClient::Failed(_)))) {
+                break;
+            }
+        }
+        let waited = waits.join().unwrap().unwrap();
+        assert!(waited < 2 * TIMEOUT, "{waited:?}");
+    });
+    assert!(house.logged("client alice kept others waiting"));
+    unharmed(&house, &key);
 }
 
 /// Bytes that are no message, messages out of turn, and far too long ones.

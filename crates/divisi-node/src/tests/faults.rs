@@ -4,7 +4,9 @@ use super::house::{House, TIMEOUT, encrypt, eventually, text, world};
 use crate::{Admit, CHUNK, Client, ErrorKind, Grant, Server, ServerOptions, What, Who};
 use divisi_core::Refusal;
 use divisi_net::{Config, Identity, Machine, PartyId};
+use std::fs;
 use std::io::{self, Read};
+use std::os::unix::fs::PermissionsExt;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
@@ -153,6 +155,10 @@ fn a_server_that_cannot_run_says_why() {
     assert!(used.contains("another process uses the data directory"), "{used}");
     let taken = why(&house, 0, 0, elsewhere.path());
     assert!(taken.contains("is taken"), "{taken}");
+    let open = tempfile::tempdir().unwrap();
+    fs::set_permissions(open.path(), fs::Permissions::from_mode(0o750)).unwrap();
+    let refused = why(&house, 0, 0, open.path());
+    assert!(refused.contains("is open to others (mode 0750): run `chmod 700"), "{refused}");
     house.stop(0);
     // the port is free again in a moment
     eventually(Duration::from_secs(5), || {

@@ -1,7 +1,9 @@
 //! One server of three lies to a client: the client takes nothing of it, and says who differs (ASSURANCE 1.9).
 
 use super::house::{decrypt, encrypt, text, world};
-use crate::request::{Item, KeyEntry, ToClient, ToServer, chunk_digest, connection_id, context};
+use crate::request::{
+    CLIENTS, Item, KeyEntry, PAGE, ToClient, ToServer, chunk_digest, connection_id, context,
+};
 use crate::wire::{Blob, LONGEST, decode, encode};
 use crate::{CHUNK, Client, ErrorKind, KeyState, KeyType};
 use divisi_net::{Config, Connection, Door, Identity, Machine, PartyId};
@@ -9,6 +11,7 @@ use divisi_rep3::deal;
 use divisi_rep3::open::component_digest;
 use std::net::TcpListener;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 const LENGTH: usize = 100;
@@ -23,16 +26,8 @@ fn honest(i: usize, id: &[u8; 32], decrypting: bool, second: bool, message: &ToS
         ToServer::Request { items, number } => match &items[0] {
             Item::Encrypt { .. } => ToClient::Sealing { iv: [1; 12] },
             Item::Decrypt { .. } => ToClient::Accepted,
-            Item::KeyNew(_) => ToClient::Key(KeyEntry {
-                name: "k".parse().unwrap(),
-                id: [1; 16],
-                kind: KeyType::Aes128,
-                generation: 1,
-                state: KeyState::Active,
-                maker: "alice".into(),
-                clients: vec![],
-                exportable: false,
-            }),
+            Item::KeyNew(_) => ToClient::Key(entry("k")),
+            Item::KeyList { .. } => ToClient::Keys { keys: vec![entry("k")], more: false },
             Item::KeyDestroy { .. } => ToClient::Done,
             _ => answer(i, &context(id, *number, 0, 0), &text(16)),
         },
@@ -48,6 +43,19 @@ fn honest(i: usize, id: &[u8; 32], decrypting: bool, second: bool, message: &ToS
         ToServer::Finish { .. } if decrypting => ToClient::Valid,
         ToServer::Finish { .. } => ToClient::Tag([2; 16]),
         ToServer::Next { .. } => unreachable!("no client of ours sends it"),
+    }
+}
+
+fn entry(name: &str) -> KeyEntry {
+    KeyEntry {
+        name: name.parse().unwrap(),
+        id: [1; 16],
+        kind: KeyType::Aes128,
+        generation: 1,
+        state: KeyState::Active,
+        maker: "alice".into(),
+        clients: vec![],
+        exportable: false,
     }
 }
 
@@ -222,4 +230,59 @@ fn a_servers_words_are_cleaned() {
     let error = served(1, words, everything).unwrap();
     assert!(error.message.len() < 700 && !error.message.chars().any(char::is_control));
     assert_eq!(error.step, "a?b");
+}
+
+/// What a server says of keys goes to a terminal and into memory: only what an honest one could say.
+#[test]
+fn a_key_that_none_can_be_is_refused() {
+    fn change(m: &mut ToClient, change: impl Fn(&mut KeyEntry)) {
+        match m {
+            ToClient::Key(key) => change(key),
+            ToClient::Keys { keys, .. } => keys.iter_mut().for_each(change),
+            _ => {}
+        }
+    }
+    let lies: [Lie; 5] = [
+        |m| change(m, |key| key.maker = "\x1b[2Jalice".into()),
+        |m| change(m, |key| key.maker = "m".repeat(65)),
+        |m| change(m, |key| key.clients = vec!["bob\n".into()]),
+        |m| change(m, |key| key.clients = vec![String::new()]),
+        |m| change(m, |key| key.clients = vec!["bob".into(); CLIENTS + 1]),
+    ];
+    let listed = |client: &mut Client| client.key_list().err();
+    for lie in lies {
+        for client in [everything, listed] {
+            let error = served(1, lie, client).expect("a lie was believed");
+            assert_eq!(
+                (error.kind, error.peer.map(|p| p.number())),
+                (ErrorKind::Mismatch, Some(2)),
+                "{error:?}"
+            );
+            assert!(error.message.contains("a key that none can be"), "{error}");
+        }
+    }
+}
+
+/// A list without end, or out of order, is not followed.
+#[test]
+fn a_list_is_followed_only_as_far_as_an_honest_one_could_go() {
+    static NEXT: AtomicUsize = AtomicUsize::new(0);
+    fn page(m: &mut ToClient, len: usize, mut next: impl FnMut() -> usize) {
+        if let ToClient::Keys { keys, more } = m {
+            *keys = (0..len).map(|_| entry(&format!("k{:09}", next()))).collect();
+            *more = true;
+        }
+    }
+    let lies: [Lie; 4] = [
+        |m| page(m, PAGE + 1, || NEXT.fetch_add(1, Ordering::SeqCst)),
+        |m| page(m, 1, || NEXT.fetch_add(1, Ordering::SeqCst)),
+        |m| page(m, 1, || 7),
+        |m| page(m, 0, || 0),
+    ];
+    for lie in lies {
+        let error = served(0, lie, |client| client.key_list().err()).expect("a lie was believed");
+        assert_eq!((error.kind, error.peer.map(|p| p.number())), (ErrorKind::Mismatch, Some(1)), "{error:?}");
+    }
+    let listed = served(0, |_| {}, Client::key_list).unwrap();
+    assert!(listed.len() == 1 && listed[0].differs.is_empty());
 }

@@ -6,3 +6,4 @@ mod house;
 mod keys;
 mod liars;
 mod text;
+mod waiting;

@@ -138,7 +138,7 @@ impl Membership {
             )));
         }
         if let Some(timeout) = context.timeout {
-            config = limited(&config, timeout)?;
+            config = config.with_timeout(timeout);
         }
         Ok(Client::connect(&config, &identity, Arc::new(Machine))?)
     }
@@ -166,15 +166,6 @@ pub fn run(cli: Cli) -> Result<Done, Failure> {
     }
 }
 
-/// The same configuration with another time limit: it is a line of its own at the top of the file.
-fn limited(config: &Config, timeout: Duration) -> Result<Config, Failure> {
-    let text = config.to_toml();
-    let others = text.lines().filter(|line| !line.starts_with("timeout_seconds"));
-    let limit = format!("timeout_seconds = {:?}", timeout.as_secs_f64());
-    let lines: Vec<&str> = std::iter::once(limit.as_str()).chain(others).collect();
-    Config::parse(&lines.join("\n")).map_err(|e| Failure::usage(e.to_string()))
-}
-
 fn seconds(text: &str) -> Result<Duration, String> {
     let value = text.parse::<f64>().ok().filter(|value| (0.01..=86_400.0).contains(value));
     let value = value.and_then(|value| Duration::try_from_secs_f64(value).ok());
@@ -186,21 +177,6 @@ mod tests {
     #![allow(clippy::panic)]
     use super::*;
     use clap::CommandFactory;
-
-    #[test]
-    fn a_time_limit_takes_the_place_of_the_one_that_is_there() {
-        let config = Config::create(3, &[], &["me".into()], &Machine).map(|created| created.config);
-        let Ok(config) = config else { panic!("no configuration") };
-        let limit = |config: &Config, seconds| {
-            limited(config, Duration::from_secs_f64(seconds)).unwrap_or_else(|e| panic!("{e}"))
-        };
-        let first = limit(&config, 2.5);
-        assert_eq!(
-            (first.timeout(), limit(&first, 3.0).timeout()),
-            (Duration::from_millis(2500), Duration::from_secs(3))
-        );
-        assert_eq!(limit(&first, 3.0).digest(), config.digest());
-    }
 
     #[test]
     fn the_grammar_is_sound_and_every_command_explains_itself() {

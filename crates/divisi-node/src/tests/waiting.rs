@@ -1,0 +1,116 @@
+//! Servers that do not answer: silent ones, and those that only say that they wait.
+
+use super::house::world;
+use crate::request::{ToClient, ToServer};
+use crate::wire::{LONGEST, decode, encode};
+use crate::{Client, Error, ErrorKind};
+use divisi_net::{Config, Connection, Door, Identity, Machine, PartyId};
+use std::net::TcpListener;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+const LIMIT: Duration = Duration::from_millis(800);
+/// More often than servers say it, as this limit is shorter than most.
+const BEAT: Duration = Duration::from_millis(100);
+
+/// What a server does when a request has come.
+#[derive(Clone, Copy, PartialEq)]
+enum Way {
+    /// As if it were stopped.
+    Silent,
+    /// It lives, and says for ever that it waits.
+    Waits,
+    /// Closes the connection.
+    Leaves,
+    /// Lives for so long, and then blames this party.
+    Blames(Duration, u8),
+}
+
+fn say(connection: &mut Connection, message: &ToClient) -> bool {
+    connection.send(&encode(message, message.body()).unwrap()).is_ok()
+}
+
+fn serve(i: usize, listener: TcpListener, config: Config, identity: Identity, way: Way) {
+    let me = PartyId::from_index(i).unwrap();
+    let door = Door::open_at(listener, config, me, Arc::new(identity), world()).unwrap();
+    let mut connection = door.next_client(Duration::from_secs(5)).unwrap();
+    say(
+        &mut connection,
+        &ToClient::Welcome { lowest: 1, highest: 1, party: me.number(), challenge: [0; 32] },
+    );
+    let heard = |c: &mut Connection| decode::<ToServer>(&c.recv(LONGEST).unwrap()).unwrap();
+    heard(&mut connection);
+    say(&mut connection, &ToClient::Ready);
+    heard(&mut connection);
+    let begun = Instant::now();
+    match way {
+        Way::Silent => while connection.recv_within(LONGEST, 10 * LIMIT).is_ok() {},
+        Way::Leaves => {}
+        Way::Waits | Way::Blames(..) => {
+            while say(&mut connection, &ToClient::Waiting) {
+                if let Way::Blames(after, peer) = way
+                    && begun.elapsed() >= after
+                {
+                    let kind = ErrorKind::Abort;
+                    let words = format!("party {peer} sent nothing");
+                    let failed = crate::error::Failed::refused(divisi_core::step!("x"), words);
+                    say(&mut connection, &ToClient::Failed(crate::error::Failed { kind, peer, ..failed }));
+                }
+                std::thread::sleep(BEAT);
+            }
+        }
+    }
+}
+
+/// What a client's request ends with, and after how long.
+fn asked(ways: [Way; 3]) -> (Error, Duration) {
+    let listeners: Vec<TcpListener> = (0..3).map(|_| TcpListener::bind("127.0.0.1:0").unwrap()).collect();
+    let hosts: Vec<String> = listeners.iter().map(|l| l.local_addr().unwrap().to_string()).collect();
+    let made = Config::create(3, &hosts, &["alice".into()], &Machine).unwrap();
+    let text = format!("timeout_seconds = {}\n{}", LIMIT.as_secs_f64(), made.config.to_toml());
+    let config = Config::parse(&text).unwrap();
+    std::thread::scope(|s| {
+        for (i, (listener, identity)) in listeners.into_iter().zip(made.parties).enumerate() {
+            let config = config.clone();
+            s.spawn(move || serve(i, listener, config, identity, ways[i]));
+        }
+        let mut alice = Client::connect(&config, &made.clients[0], world()).unwrap();
+        let begun = Instant::now();
+        let error = alice.key_list().unwrap_err();
+        (error, begun.elapsed())
+    })
+}
+
+/// The one server that is silent is named, in time, whatever its number and although the others only wait.
+#[test]
+fn a_silent_server_is_named_and_no_other() {
+    for victim in 0..3 {
+        for way in [Way::Silent, Way::Leaves] {
+            let mut ways = [Way::Waits; 3];
+            ways[victim] = way;
+            let (error, lasted) = asked(ways);
+            assert_eq!(error.peer.map(|p| p.index()), Some(victim), "{error}");
+            assert_eq!((error.kind, error.retry), (ErrorKind::Unavailable, true), "{error:?}");
+            assert!(lasted < LIMIT + Duration::from_secs(1), "{lasted:?}");
+        }
+    }
+}
+
+/// What a server suspects counts less than what the client sees itself, and more than who was late.
+#[test]
+fn a_server_that_is_blamed_but_talks_is_not_named_for_a_silent_one() {
+    let (error, lasted) = asked([Way::Blames(LIMIT, 2), Way::Waits, Way::Silent]);
+    assert_eq!(error.peer.map(|p| p.number()), Some(3), "{error}");
+    assert!(lasted < LIMIT + Duration::from_secs(1), "{lasted:?}");
+    let (error, _) = asked([Way::Waits, Way::Blames(BEAT, 3), Way::Waits]);
+    assert_eq!((error.kind, error.peer.map(|p| p.number())), (ErrorKind::Abort, Some(3)), "{error}");
+}
+
+/// A leader that never calls the request, or others that are served for ever: the client does not wait as long.
+#[test]
+fn servers_that_only_wait_are_not_waited_for_without_end() {
+    let (error, lasted) = asked([Way::Waits; 3]);
+    assert_eq!((error.kind, error.retry, error.peer), (ErrorKind::Unavailable, true, None), "{error:?}");
+    assert!(error.message.contains("try again later"), "{error}");
+    assert!((5 * LIMIT..8 * LIMIT).contains(&lasted), "{lasted:?}");
+}
