@@ -148,3 +148,27 @@ impl From<Failed> for Stop {
         Stop::Refused(failed)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use divisi_core::step;
+    use std::time::Duration;
+
+    /// A peer that says whom it waits for itself passes the blame on, but not to us, who know better.
+    #[test]
+    fn who_waits_for_another_is_not_to_blame() {
+        let party = |number| PartyId::new(number).unwrap();
+        let named = |me, claim: Option<u8>| {
+            let claim = claim.map(|number| (party(number), 0));
+            let fault =
+                Fault::Stalled { peer: party(2), step: step!("x"), waited: Duration::from_secs(3), claim };
+            let failed = Failed::abort(party(me), &Abort::Network(fault));
+            assert!(failed.retry && !failed.hearsay && failed.kind == ErrorKind::Abort);
+            failed.peer
+        };
+        assert_eq!(named(1, None), 2);
+        assert_eq!(named(1, Some(3)), 3);
+        assert_eq!(named(1, Some(1)), 2);
+    }
+}

@@ -71,5 +71,5 @@ pub use client::{Client, Listed, OVERHEAD, ReadSeek};
 pub use divisi_store::{KeyName, KeyState, KeyType};
 pub use error::{Error, ErrorKind};
 pub use gcm::CHUNK;
-pub use request::{AAD, KeyEntry, NewKey};
+pub use request::{AAD, KeyEntry, NewKey, UsedKey};
 pub use server::{Server, ServerError, ServerOptions};

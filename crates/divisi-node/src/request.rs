@@ -154,8 +154,10 @@ pub(crate) enum ToClient {
         keys: Vec<KeyEntry>,
         more: bool,
     },
+    /// What the text is encrypted with: the IV, and which key the servers found under the name.
     Sealing {
         iv: [u8; IV],
+        key: UsedKey,
     },
     /// A chunk of ciphertext, from the first server.
     Ciphertext(Blob),
@@ -202,16 +204,30 @@ pub struct KeyEntry {
     pub exportable: bool,
 }
 
+/// Which key a request used: a name can be another key's by now, if its maker destroyed the one before.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct UsedKey {
+    /// What names this key and no other.
+    pub id: [u8; 16],
+    /// Who made it.
+    pub maker: String,
+}
+
 /// The longest name of a client that a configuration takes.
 const CLIENT_NAME: usize = 64;
 
 impl KeyEntry {
     /// That it names no more clients than a key can, each as a configuration may.
     pub(crate) fn is_well_formed(&self) -> bool {
-        let good = |b: u8| b.is_ascii_alphanumeric() || b"-_.@".contains(&b);
-        let named = |name: &String| (1..=CLIENT_NAME).contains(&name.len()) && name.bytes().all(good);
+        let named = |name: &String| is_client_name(name);
         self.clients.len() <= CLIENTS && named(&self.maker) && self.clients.iter().all(named)
     }
+}
+
+/// Whether a configuration takes this for a client's name.
+pub(crate) fn is_client_name(name: &str) -> bool {
+    let good = |b: u8| b.is_ascii_alphanumeric() || b"-_.@".contains(&b);
+    (1..=CLIENT_NAME).contains(&name.len()) && name.bytes().all(good)
 }
 
 impl From<&KeyInfo> for KeyEntry {
@@ -348,7 +364,10 @@ mod tests {
             (ToClient::Done, "05".into()),
             (ToClient::Key(entry.clone()), format!("06 {key}")),
             (ToClient::Keys { keys: vec![entry], more: true }, format!("07 01 {key} 01")),
-            (ToClient::Sealing { iv: [5; IV] }, format!("08 {}", "05".repeat(12))),
+            (
+                ToClient::Sealing { iv: [5; IV], key: UsedKey { id: [4; 16], maker: "alice".into() } },
+                format!("08 {} {} 05616c696365", "05".repeat(12), "04".repeat(16)),
+            ),
             (ToClient::Ciphertext(body()), "09 01cc".into()),
             (ToClient::Digest([7; 32]), format!("0a {digest}")),
             (ToClient::Tag([6; 16]), format!("0b {}", "06".repeat(16))),

@@ -32,11 +32,11 @@ pub struct Keys {
 }
 
 impl Keys {
-    /// The keys in the directory `keys` of a data directory of this machine, both made if need be and of use to their owner
-    /// alone; no other process may use them at the same time.
+    /// The keys in the directory `keys` of a data directory, both made if need be. Nobody but the data directory's owner may
+    /// so much as look into it.
     ///
     /// # Errors
-    /// As for [`Keys::open`].
+    /// [`StoreError::Open`] if others may; else as for [`Keys::open`].
     pub fn open_in(data: &Path) -> Result<Keys, StoreError> {
         private(data)?;
         Keys::open(&data.join("keys"))
@@ -45,11 +45,10 @@ impl Keys {
     /// The keys in a directory of this machine, made if need be; no other process may use it at the same time.
     ///
     /// # Errors
-    /// [`StoreError::InUse`]; [`StoreError::Open`] if others may use it; [`StoreError::Io`] if the directory cannot be made or read.
+    /// [`StoreError::InUse`]; [`StoreError::Io`] if the directory cannot be made or read.
     pub fn open(dir: &Path) -> Result<Keys, StoreError> {
         let failed = |e| StoreError::Io(dir.into(), e);
         MachineDisk.make_dir(dir).map_err(failed)?;
-        private(dir)?;
         let path = dir.join(".lock");
         let mut options = OpenOptions::new();
         let lock = options.write(true).create(true).truncate(false).mode(0o600).open(path).map_err(failed)?;
@@ -400,16 +399,15 @@ mod tests {
     #[test]
     fn a_directory_that_others_may_use_is_refused() {
         let dir = tempfile::tempdir().unwrap();
-        Keys::open_in(dir.path()).unwrap();
-        for open in [dir.path().to_path_buf(), dir.path().join("keys")] {
-            for mode in [0o710, 0o702, 0o755] {
-                fs::set_permissions(&open, fs::Permissions::from_mode(mode)).unwrap();
-                let error = Keys::open_in(dir.path()).err().unwrap().to_string();
-                assert!(error.contains(&format!("chmod 700 {}`", open.display())), "{error}");
-            }
-            fs::set_permissions(&open, fs::Permissions::from_mode(0o700)).unwrap();
+        let data = dir.path().join("data");
+        drop(Keys::open_in(&data).unwrap());
+        for mode in [0o710, 0o702, 0o755] {
+            fs::set_permissions(&data, fs::Permissions::from_mode(mode)).unwrap();
+            let error = Keys::open_in(&data).err().unwrap().to_string();
+            assert!(error.contains(&format!("chmod 700 {}`", data.display())), "{error}");
         }
-        Keys::open_in(dir.path()).unwrap();
+        fs::set_permissions(&data, fs::Permissions::from_mode(0o700)).unwrap();
+        Keys::open_in(&data).unwrap();
     }
 
     #[test]

@@ -9,7 +9,7 @@ use serde::Deserialize;
 use std::collections::BTreeMap;
 use std::io::Write;
 use std::net::TcpListener;
-use std::os::unix::fs::PermissionsExt;
+use std::os::unix::fs::{DirBuilderExt, PermissionsExt};
 use std::path::Path;
 use std::process::{Command, Output, Stdio};
 
@@ -87,7 +87,9 @@ fn run(case: &Case) {
         assert!(output.status.success(), "{}: setup {setup:?}: {output:?}", case.name);
     }
     for (name, text) in &case.files {
-        std::fs::create_dir_all(dir.join(name).parent().unwrap()).unwrap();
+        let parent = dir.join(name).parent().unwrap().to_path_buf();
+        // as the program makes its own: open to nobody else
+        std::fs::DirBuilder::new().recursive(true).mode(0o700).create(parent).unwrap();
         std::fs::write(dir.join(name), fill(dir, port, text)).unwrap();
     }
     for (name, mode) in &case.modes {

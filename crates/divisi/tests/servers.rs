@@ -461,8 +461,10 @@ fn links_are_checked_and_a_data_directory_has_one_server() {
         "anna",
         &["encrypt", "--key", "k", "--in", "text", "--out", "no"],
         1,
-        &["party 1", "read by others"],
+        &["party 1", "log of party 1"],
     );
+    // where the file lies and how it is open is for its operator, and for no client
+    house.wait_for(1, "read by others", 1);
     std::fs::set_permissions(&key, std::fs::Permissions::from_mode(0o600)).unwrap();
     house.does("anna", &["encrypt", "--key", "k", "--in", "text", "--out", "sealed"]);
     let mut bytes = std::fs::read(&key).unwrap();

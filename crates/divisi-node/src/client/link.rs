@@ -1,7 +1,7 @@
 //! A client's connection with one server.
 
 use crate::error::{Error, ErrorKind};
-use crate::request::{KeyEntry, PAGE, ToClient, ToServer};
+use crate::request::{KeyEntry, PAGE, ToClient, ToServer, is_client_name};
 use crate::wire::{LONGEST, decode, encode};
 use divisi_core::{PartyId, Step};
 use divisi_net::{Config, Connection, ConnectionError, Identity, Trouble, World};
@@ -55,6 +55,9 @@ impl Link {
         };
         if let ToClient::Key(key) = &word {
             self.check(step, key)?;
+        }
+        if matches!(&word, ToClient::Sealing { key, .. } if !is_client_name(&key.maker)) {
+            return Err(self.malformed(step, "a key that none can be"));
         }
         if let ToClient::Keys { keys, .. } = &word {
             keys.iter().try_for_each(|key| self.check(step, key))?;

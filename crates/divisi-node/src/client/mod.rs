@@ -13,7 +13,7 @@ pub use keys::Listed;
 pub use text::{OVERHEAD, ReadSeek};
 
 use crate::error::{Error, ErrorKind, Failed};
-use crate::request::{Item, ToClient, ToServer, Way, connection_id};
+use crate::request::{Item, ToClient, ToServer, UsedKey, Way, connection_id};
 use crate::wire::VERSIONS;
 use divisi_core::{PartyId, Step, step};
 use divisi_net::{Config, Identity, World};
@@ -39,6 +39,8 @@ pub struct Client {
     open: bool,
     /// How the servers are to compute.
     way: Way,
+    /// The key of the last encryption.
+    used: Option<UsedKey>,
     world: Arc<dyn World>,
 }
 
@@ -86,6 +88,7 @@ impl Client {
             number: 0,
             open: false,
             way: Way::Gf4Circuit,
+            used: None,
             world,
         };
         let begin = ToServer::Begin { version: VERSIONS.1, challenges };

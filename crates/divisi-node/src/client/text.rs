@@ -4,7 +4,7 @@ use super::keys::combine;
 use super::{Client, differ, unexpected};
 use crate::error::{Error, ErrorKind};
 use crate::gcm::CHUNK;
-use crate::request::{AAD, IV, Item, ToClient, ToServer, chunk_digest, context};
+use crate::request::{AAD, IV, Item, ToClient, ToServer, UsedKey, chunk_digest, context};
 use crate::wire::Blob;
 use divisi_core::{PartyId, Step, step};
 use divisi_rep3::deal;
@@ -41,8 +41,15 @@ impl Client {
         output: &mut dyn Write,
         progress: &mut dyn FnMut(u64),
     ) -> Result<(), Error> {
+        self.used = None;
         let result = self.encrypt_all(key, aad, input, length, output, progress);
         self.over(result)
+    }
+
+    /// Which key the last [`Client::encrypt`] used, as all three servers have it.
+    #[must_use]
+    pub fn last_key(&self) -> Option<&UsedKey> {
+        self.used.as_ref()
     }
 
     fn encrypt_all(
@@ -56,10 +63,11 @@ impl Client {
     ) -> Result<(), Error> {
         let item = Item::Encrypt { key: key.clone(), aad: associated(aad)?, length, way: self.way };
         let answers = self.request(&item)?;
-        let iv = self.same(ENCRYPT, answers, |answer| match answer {
-            ToClient::Sealing { iv } => Some(iv),
+        let (iv, used) = self.same(ENCRYPT, answers, |answer| match answer {
+            ToClient::Sealing { iv, key } => Some((iv, key)),
             _ => None,
         })?;
+        self.used = Some(used);
         write(output, &iv)?;
         let mut done = 0;
         for index in 0..length.div_ceil(CHUNK as u64) {

@@ -5,7 +5,8 @@
 //! by an abort, all who wait are told, what it had made is wiped, and the servers join anew, after a pause that grows while
 //! aborts come fast: a party that could learn something from each abort gets few of them, and each is a line of the log.
 //!
-//! One request is served at a time. A client that is slow holds up those behind it, by half the time limit a chunk at most.
+//! One request is served at a time, the clients taking turns. A client that is slow holds up those behind it, by half the
+//! time limit a chunk at most, and by the time limit in all its request: what it takes while nobody waits is not counted.
 
 mod desk;
 mod keys;

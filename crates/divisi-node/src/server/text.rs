@@ -9,7 +9,7 @@ use crate::admit::What;
 use crate::agree::NOTHING;
 use crate::error::{Failed, Stop};
 use crate::gcm::{CHUNK, GcmKey, Opening, Sealing};
-use crate::request::{IV, ToClient, ToServer, chunk_digest};
+use crate::request::{IV, ToClient, ToServer, UsedKey, chunk_digest};
 use crate::wire::Blob;
 use divisi_core::{Check, Step, step};
 use divisi_store::{KeyInfo, KeyName};
@@ -69,7 +69,8 @@ pub(crate) fn encrypt(turn: &mut Turn<'_>, name: &KeyName, aad: &Blob, length: u
     let mut key = ready(turn, &loaded)?;
     let iv = draw_iv(turn, &loaded.info)?;
     let mut sealing = Sealing::new(turn.rep, &mut key, iv, &aad.0, length)?;
-    turn.answer(ToClient::Sealing { iv });
+    let used = UsedKey { id: loaded.info.id, maker: loaded.info.maker.name.clone() };
+    turn.answer(ToClient::Sealing { iv, key: used });
     let sealed = (|| {
         for index in 0..chunks(length) {
             let part = turn.part(PLAIN, index, chunk_len(length, index));

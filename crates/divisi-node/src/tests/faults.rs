@@ -151,6 +151,7 @@ fn a_server_that_cannot_run_says_why() {
         opened.err().unwrap().to_string()
     };
     let elsewhere = tempfile::tempdir().unwrap();
+    fs::set_permissions(elsewhere.path(), fs::Permissions::from_mode(0o700)).unwrap();
     let used = why(&house, 0, 0, &house.data(0));
     assert!(used.contains("another process uses the data directory"), "{used}");
     let taken = why(&house, 0, 0, elsewhere.path());

@@ -85,6 +85,8 @@ fn names_are_taken_once_and_free_again_when_destroyed() {
     assert!(error.message.contains("there is a key k already"), "{error}");
 
     let file = encrypt(&mut alice, &first.name, b"", b"x").unwrap();
+    let used = alice.last_key().unwrap();
+    assert_eq!((used.id, used.maker.as_str()), (first.id, "alice"));
     alice.key_destroy(&first.name).unwrap();
     for party in 1..=3 {
         assert!(house.logged(&format!("key k is wiped from the memory of party {party}")));

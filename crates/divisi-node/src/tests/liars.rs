@@ -5,7 +5,7 @@ use crate::request::{
     CLIENTS, Item, KeyEntry, PAGE, ToClient, ToServer, chunk_digest, connection_id, context,
 };
 use crate::wire::{Blob, LONGEST, decode, encode};
-use crate::{CHUNK, Client, ErrorKind, KeyState, KeyType};
+use crate::{CHUNK, Client, ErrorKind, KeyState, KeyType, UsedKey};
 use divisi_net::{Config, Connection, Door, Identity, Machine, PartyId};
 use divisi_rep3::deal;
 use divisi_rep3::open::component_digest;
@@ -24,7 +24,9 @@ fn honest(i: usize, id: &[u8; 32], decrypting: bool, second: bool, message: &ToS
     match message {
         ToServer::Begin { .. } => ToClient::Ready,
         ToServer::Request { items, number } => match &items[0] {
-            Item::Encrypt { .. } => ToClient::Sealing { iv: [1; 12] },
+            Item::Encrypt { .. } => {
+                ToClient::Sealing { iv: [1; 12], key: UsedKey { id: [1; 16], maker: "alice".into() } }
+            }
             Item::Decrypt { .. } => ToClient::Accepted,
             Item::KeyNew(_) => ToClient::Key(entry("k")),
             Item::KeyList { .. } => ToClient::Keys { keys: vec![entry("k")], more: false },
@@ -134,15 +136,20 @@ fn servers_that_agree_are_believed() {
 
 #[test]
 fn whoever_tells_something_else_is_named_and_not_believed() {
-    let lies: [Lie; 7] = [
+    let lies: [Lie; 8] = [
         |m| {
             if let ToClient::Key(key) = m {
                 key.exportable = true;
             }
         },
         |m| {
-            if let ToClient::Sealing { iv } = m {
+            if let ToClient::Sealing { iv, .. } = m {
                 iv[0] ^= 1;
+            }
+        },
+        |m| {
+            if let ToClient::Sealing { key, .. } = m {
+                key.maker = "bob".into();
             }
         },
         |m| match m {
@@ -279,8 +286,11 @@ fn a_list_is_followed_only_as_far_as_an_honest_one_could_go() {
         |m| page(m, 1, || 7),
         |m| page(m, 0, || 0),
     ];
-    for lie in lies {
+    for (n, lie) in lies.into_iter().enumerate() {
         let error = served(0, lie, |client| client.key_list().err()).expect("a lie was believed");
+        let words =
+            if n == 0 { "more keys than a page has" } else { "lists keys out of order, or more than" };
+        assert!(error.message.contains(words), "{error}");
         assert_eq!((error.kind, error.peer.map(|p| p.number())), (ErrorKind::Mismatch, Some(1)), "{error:?}");
     }
     let listed = served(0, |_| {}, Client::key_list).unwrap();

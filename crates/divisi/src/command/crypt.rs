@@ -61,10 +61,13 @@ fn run(context: &Context, arguments: &Arguments, way: Way) -> Result<Done, Failu
         });
     bar.finish_and_clear();
     let done = done?;
+    // A name may have come to another key: whose it is now, as all three servers say.
+    let used = client.last_key().filter(|_| way == Way::Encrypt);
+    let whose = used.map(|key| format!(", for the key that {} made", key.maker)).unwrap_or_default();
     let text = match &sink {
         Sink::Stdout => String::new(),
         Sink::File(path) => format!(
-            "{} holds {} bytes; {:.2} s, {:.2} MB/s",
+            "{} holds {} bytes{whose}; {:.2} s, {:.2} MB/s",
             path.display(),
             done.bytes_out,
             done.seconds,
@@ -74,6 +77,8 @@ fn run(context: &Context, arguments: &Arguments, way: Way) -> Result<Done, Failu
     let json = json!({
         "schema": 1,
         "key": arguments.key.as_str(),
+        "key_id": used.map(|key| hex::encode(key.id)),
+        "key_maker": used.map(|key| &key.maker),
         "protocol": arguments.protocol.protocol.name(),
         "in": arguments.input,
         "out": arguments.out,
