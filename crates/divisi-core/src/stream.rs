@@ -14,7 +14,7 @@ impl Session {
     /// With one strand everything runs in the calling thread, on this strand.
     ///
     /// # Errors
-    /// The first failure, of `work` or of `sink`; the other strands end too.
+    /// The first failure, of `work` or of `sink`; the other strands end too. If the session ended, why it did.
     pub fn stream<T, R, E>(
         &mut self,
         strands: usize,
@@ -35,7 +35,7 @@ impl Session {
             return Ok(());
         }
         let threads = (0..strands).map(|_| self.strand()).collect::<Result<Vec<_>, _>>()?;
-        std::thread::scope(|scope| {
+        let result = std::thread::scope(|scope| {
             let mut ends = Vec::with_capacity(strands);
             for mut strand in threads {
                 let (give, chunks) = sync_channel::<T>(1);
@@ -73,6 +73,8 @@ impl Session {
                 given = c + 1;
             }
             (given.saturating_sub(strands)..given).try_for_each(|c| finish(self, c))
-        })
+        });
+        // one strand failed first: the others only because it did
+        result.map_err(|e| self.cause().map_or(e, E::from))
     }
 }

@@ -12,8 +12,8 @@
 use super::{Parameters, START, Session, SessionId, Shared};
 use crate::{Abort, Check, Meter};
 use divisi_net::{Mesh, PartyId, Step, step};
-use std::sync::Arc;
 use std::sync::atomic::AtomicU32;
+use std::sync::{Arc, OnceLock};
 use subtle::ConstantTimeEq;
 use zeroize::Zeroizing;
 
@@ -33,6 +33,7 @@ pub(super) fn start(mesh: &Arc<Mesh>, number: u32, parameters: &Parameters) -> R
             pair_keys: Vec::new(),
             meter: Meter::default(),
             next_strand: AtomicU32::new(1),
+            cause: OnceLock::new(),
             #[cfg(feature = "fault")]
             without: parameters.without.clone(),
         }),

@@ -9,8 +9,8 @@ use crate::{Abort, Check, Meter, Prg};
 use divisi_net::{Channel, Fault, Mesh, PartyId, Permits, Step, step};
 use std::collections::BTreeMap;
 use std::fmt;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::{Arc, OnceLock};
 use subtle::ConstantTimeEq;
 use zeroize::Zeroizing;
 
@@ -41,6 +41,8 @@ struct Shared {
     pair_keys: Vec<Zeroizing<[u8; 32]>>,
     meter: Meter,
     next_strand: AtomicU32,
+    /// Why the session ended, by the first strand of ours that knew.
+    cause: OnceLock<Abort>,
     #[cfg(feature = "fault")]
     without: Vec<Check>,
 }
@@ -248,8 +250,16 @@ impl Session {
     /// End the session with this abort: every strand of it stops, the peers are told that it ended, and no more.
     #[must_use]
     pub fn fail(&self, abort: Abort) -> Abort {
+        // before the others can notice, whose own aborts are but its consequence
+        let _ = self.shared.cause.set(abort.clone());
         self.channel.poison();
         abort
+    }
+
+    /// Why the session ended: the first abort of all its strands, of which the others are the consequence.
+    #[must_use]
+    pub fn cause(&self) -> Option<Abort> {
+        self.shared.cause.get().cloned()
     }
 
     /// Our caller asked for what cannot be: poison the session, for the parties may be out of step.
