@@ -8,7 +8,7 @@ use divisi_field::{BigField, Field, Gf128};
 use std::sync::{Arc, Mutex, PoisonError};
 
 /// The step of a product.
-pub const MULTIPLY: &str = "divisi_rep3::engine/multiply";
+pub const MULTIPLY: &str = "divisi_rep3::engine::blocks/multiply";
 /// h(1) and h(inf) of a level.
 pub const H: &str = "divisi_rep3::verify::inner_product/inner_product.11";
 /// z' of CheckTriple.
