@@ -67,8 +67,20 @@ checks! {
     A14 = "A14",
     /// All products of the inversion enter the batch.
     A15 = "A15",
+    /// The opening of a lookup is re-randomised before it is sent.
+    A16 = "A16",
+    /// All products of a one-hot vector are verified before its use.
+    A17 = "A17",
+    /// Both halves of a vector of square-root size are verified; each vector is used once, at a place that all agree on.
+    A18 = "A18",
+    /// The Reshare that ends a chain of additive layers is re-randomised.
+    A19 = "A19",
+    /// VerifySbox: both equations for every S-box of a chain.
+    A20 = "A20",
     /// A verification reveals one bit for the whole batch.
     A21 = "A21",
+    /// Replicated openings that feed one another are compared layer by layer.
+    A22 = "A22",
     /// The decrypting direction and the modes check the same; the tag's difference is never opened.
     A23 = "A23",
     /// Both holders of each secret input component compare it before its first use.

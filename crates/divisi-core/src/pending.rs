@@ -81,6 +81,13 @@ impl<A, B> Verified<(A, B)> {
     }
 }
 
+impl<T> Verified<Vec<T>> {
+    /// Several values that were verified together.
+    pub fn each(self) -> Vec<Verified<T>> {
+        self.0.into_iter().map(Verified).collect()
+    }
+}
+
 impl<T> Verified<Option<T>> {
     /// Whether there is a value is public.
     pub fn transpose(self) -> Option<Verified<T>> {

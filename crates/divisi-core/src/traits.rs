@@ -61,6 +61,24 @@ pub trait Bytes {
     /// # Errors
     /// Whatever ends the session.
     fn sbox(&mut self, d: Direction, x: &mut [&mut Self::Byte]) -> Result<(), Abort>;
+
+    /// `layers` S-box layers of `bytes` bytes of `lanes` lanes each are to come: an engine that consumes something made ahead
+    /// makes what it lacks now, all in one go. Whoever says nothing pays for each layer by itself.
+    ///
+    /// # Errors
+    /// Whatever ends the session.
+    fn prepare(&mut self, _layers: usize, _bytes: usize, _lanes: usize) -> Result<(), Abort> {
+        Ok(())
+    }
+
+    /// A chain of S-box layers ends here: whatever cheaper form an engine keeps its bytes in between layers, afterwards they
+    /// are values like any others. A chain that is not finished must not be opened, stored or converted.
+    ///
+    /// # Errors
+    /// Whatever ends the session; [`Abort::Misuse`] if these are not all the bytes that the last layer left.
+    fn finish(&mut self, _x: &mut [&mut Self::Byte]) -> Result<(), Abort> {
+        Ok(())
+    }
 }
 
 /// Secret blocks: elements of GF(2^128) in GHASH's field, given as coefficients of `x^i` in bit `i`.

@@ -372,7 +372,7 @@ pub(crate) fn truncate(
             .enumerate()
             .map(|(l, (length, _))| if i < length.bytes() { l } else { n })
             .collect();
-        kept.extend(with_zero.gather(&index));
+        kept.extend(with_zero.and_then(|byte| byte.gather(&index)));
     }
     let kept = <[Byte; 16]>::try_from(kept);
     rep.convert(kept.map_err(|_| Abort::Misuse { step: ORDER, what: "lanes and tags differ in number" })?)

@@ -126,12 +126,14 @@ impl Trio {
     }
 
     /// Our part of a value, to be stored: only what is verified is worth storing.
-    #[must_use]
-    pub fn part(&self, x: &divisi_core::Verified<Byte>) -> Part {
+    ///
+    /// # Errors
+    /// [`Abort::Misuse`] for a byte of a chain that was not finished.
+    pub fn part(&self, x: &divisi_core::Verified<Byte>) -> Result<Part, Abort> {
         let (mut first, mut second) = (Vec::new(), Vec::new());
-        x.get().component(0, &mut first);
-        x.get().component(1, &mut second);
-        Part { first, second }
+        x.get().component(0, &mut first)?;
+        x.get().component(1, &mut second)?;
+        Ok(Part { first, second })
     }
 }
 

@@ -17,7 +17,9 @@
 //! | `random`, `views` | section 2.5, Figure 1 |
 //! | `multiply` | section 2.6, Figure 2 |
 //! | `verify` | section 2.7, Protocols 1 and 2, Figure 3 |
-//! | `sbox`, `ledger` | section 3.2, Protocol 3, Eq. 3 |
+//! | `sbox`, `ledger` | sections 3.2 and 3.5, Protocols 3 and 7, Eq. 3 |
+//! | `ohv` | sections 3.4 and A, Protocols 5 and 8 |
+//! | `lookup` | sections 3.3 and 3.5.1, Protocols 4 and 6 |
 #![forbid(unsafe_code)]
 #![cfg_attr(test, allow(clippy::unwrap_used, clippy::expect_used, clippy::panic))]
 
@@ -29,8 +31,10 @@ mod input;
 #[cfg(any(test, feature = "testing"))]
 pub mod lab;
 mod ledger;
+mod lookup;
 mod masked;
 mod multiply;
+mod ohv;
 pub mod open;
 mod random;
 mod sbox;
@@ -43,6 +47,7 @@ mod wire;
 pub use engine::{Rep3, Security};
 pub use input::Agreement;
 pub use masked::Mask;
+pub use ohv::OneHots;
 pub use random::Coin;
 pub use sbox::Protocol;
 pub use share::{Byte, Rep};

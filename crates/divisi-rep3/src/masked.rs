@@ -9,9 +9,12 @@
 //! same at all parties only after the next barrier \[A2\]. Nothing that is not masked may depend on it before.
 
 use crate::open::component_digest;
+use crate::sbox::shape_of;
 use crate::share::Byte;
 use crate::{Rep3, Trio};
 use divisi_core::{Abort, Bytes, Check, PartyId, Step, Verified, step};
+use divisi_field::plane::LANES;
+use divisi_field::transpose;
 use zeroize::Zeroizing;
 
 const TO: Step = step!("open_to.component");
@@ -32,8 +35,8 @@ impl Trio {
         }
         self.demand_compared(TO)?;
         let (mut first, mut second) = (Zeroizing::new(Vec::new()), Zeroizing::new(Vec::new()));
-        x.get().component(0, &mut first);
-        x.get().component(1, &mut second);
+        x.get().component(0, &mut first)?;
+        x.get().component(1, &mut second)?;
         let id = self.session.id();
         if self.next == to {
             self.session.send(TO, to, &first, first.len() as u64 * 8)?;
@@ -71,20 +74,24 @@ impl Rep3 {
     /// # Errors
     /// [`Abort::Misuse`] if the mask has another number of lanes than the value.
     pub fn open_masked(&mut self, x: &Byte, r: Mask) -> Result<(Vec<u8>, Byte), Abort> {
-        let mut c = r.0.clone();
-        self.add(&mut c, x)?;
-        let (mut first, mut second) = (Vec::new(), Vec::new());
-        c.component(0, &mut first);
-        c.component(1, &mut second);
-        let trio = self.trio();
-        let mut missing = vec![0; first.len()];
-        trio.session.send(MASKED, trio.next, &first, first.len() as u64 * 8)?;
-        trio.session.recv(MASKED, trio.prev, &mut missing)?;
-        for ((x, y), z) in first.iter_mut().zip(second).zip(missing) {
-            *x ^= y ^ z;
+        let mut sum = r.0.clone();
+        self.add(&mut sum, x)?;
+        if !sum.is_replicated() {
+            return Err(self
+                .trio()
+                .session
+                .misuse(MASKED, "a byte of a chain of layers that was not finished"));
         }
-        trio.absorb("open_masked", &first); // [A2]
-        Ok((first, r.0))
+        let shape = shape_of(&[&mut sum]);
+        let side = |c: usize| sum.tiles.iter().map(|tile| tile[c]).collect::<Vec<_>>();
+        let (own, second) = (side(0), Zeroizing::new(side(1)));
+        let view = self.records();
+        let planes = self.trio().open_layer(MASKED, own, &second, &shape, view)?; // [A2] [A22]
+        let mut c = vec![0; sum.lanes];
+        for (planes, bytes) in planes.iter().zip(c.chunks_mut(LANES)) {
+            transpose::from_planes(planes, bytes);
+        }
+        Ok((c, r.0))
     }
 }
 

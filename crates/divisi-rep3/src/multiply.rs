@@ -6,11 +6,13 @@
 //! Cost: one field element a product to one neighbour, one round.
 
 use crate::Trio;
+use crate::ledger::Records;
 use crate::share::Rep;
 use crate::wire::{self, Shape};
-use divisi_core::{Abort, Step};
+use divisi_core::{Abort, Check, Step};
 use divisi_field::{BigField, Field, Plane, Word};
 use divisi_net::Fault;
+use std::ops::Range;
 use zeroize::Zeroizing;
 
 impl Trio {
@@ -24,6 +26,16 @@ impl Trio {
         shape: &Shape,
     ) -> Result<Zeroizing<Vec<[Plane; K]>>, Abort> {
         self.streams.add_zero(z, shape); // 1.
+        self.exchange(step, z, shape)
+    }
+
+    /// Steps 2 and 3.
+    fn exchange<const K: usize>(
+        &mut self,
+        step: Step,
+        z: &mut [[Plane; K]],
+        shape: &Shape,
+    ) -> Result<Zeroizing<Vec<[Plane; K]>>, Abort> {
         let mut wire = std::mem::take(&mut self.wire);
         wire::write(z, shape, &mut wire);
         #[cfg(feature = "fault")]
@@ -37,6 +49,50 @@ impl Trio {
             Some(()) => Ok(second),
             None => Err(self.malformed(step, shape.bytes(K))),
         }
+    }
+
+    /// Reshare of shares that were never replicated: as [`Trio::reshare`], where re-randomising keeps the receiver from what the
+    /// sender's share tells of the third's \[A19\].
+    pub(crate) fn reshare_chain<const K: usize>(
+        &mut self,
+        step: Step,
+        z: &mut [[Plane; K]],
+        shape: &Shape,
+    ) -> Result<Zeroizing<Vec<[Plane; K]>>, Abort> {
+        if self.session.mutated(Check::A19) {
+            return self.exchange(step, z, shape); // the mutant sends its share as it is
+        }
+        self.reshare(step, z, shape) // [A19]
+    }
+
+    /// Reshare on some planes of the records of several layers, in place: what stands in them at our first component is
+    /// `<<z>>`, what stands in both afterwards is `[[z]]`. A message a layer, one round for all.
+    pub(crate) fn reshare_within<const K: usize>(
+        &mut self,
+        step: Step,
+        layers: &mut [Records<K>],
+        planes: Range<usize>,
+        shape: &Shape,
+    ) -> Result<(), Abort> {
+        let mut wire = std::mem::take(&mut self.wire);
+        for layer in layers.iter_mut() {
+            self.streams.add_zero_within(&mut layer.records, planes.clone(), shape); // 1.
+            let own = layer.records.iter().map(|tile| &tile[0][planes.clone()]);
+            wire::write_planes(own, shape, planes.len(), &mut wire);
+            #[cfg(feature = "fault")]
+            self.deviation.reshare_within(step, &mut wire, shape, planes.clone(), &mut layer.records);
+            self.session.send(step, self.prev, &wire, shape.bits(planes.len()))?; // 2.
+        }
+        wire.resize(shape.bytes(planes.len()), 0);
+        for layer in layers {
+            self.session.recv(step, self.next, &mut wire)?;
+            let second = layer.records.iter_mut().map(|tile| &mut tile[1][planes.clone()]);
+            if wire::read_planes(&wire, shape, second).is_none() {
+                return Err(self.malformed(step, shape.bytes(planes.len()))); // 3.
+            }
+        }
+        self.wire = wire;
+        Ok(())
     }
 
     /// Reshare on field elements.

@@ -48,7 +48,7 @@ impl Trio {
     /// [`Abort::CheckFailed`] with A1 if the holders of a component disagree.
     pub fn open(&mut self, x: &Verified<Vec<Byte>>) -> Result<Vec<Vec<u8>>, Abort> {
         self.demand_compared(BYTES)?;
-        let [mut sum, second] = components(x.get());
+        let [mut sum, second] = components(x.get())?;
         let missing = self.missing_component(BYTES, &sum, &second, sum.len() as u64 * 8)?;
         for ((x, y), z) in sum.iter_mut().zip(second.iter()).zip(&missing) {
             *x ^= y ^ z;
@@ -70,7 +70,8 @@ impl Trio {
     /// # Errors
     /// [`Abort::Misuse`] if something was opened that no barrier has compared.
     pub fn answer(&mut self, context: &[u8], x: &Verified<Vec<Byte>>) -> Result<Answer, Abort> {
-        self.answer_components(context, components(x.get()))
+        let components = components(x.get())?;
+        self.answer_components(context, components)
     }
 
     /// Open a text of `bytes` bytes to a client: what we send it. The text's byte `j` is lane `j / n` of value `j mod n`, of
@@ -86,15 +87,14 @@ impl Trio {
     ) -> Result<Answer, Abort> {
         let columns = columns.get();
         let n = columns.len().max(1);
-        let interleaved = [0, 1].map(|c| {
-            let mut text = Zeroizing::new(vec![0; bytes]);
+        let mut interleaved = [0, 1].map(|_| Zeroizing::new(vec![0; bytes]));
+        for (c, text) in interleaved.iter_mut().enumerate() {
             for (i, column) in columns.iter().enumerate() {
                 let mut values = Zeroizing::new(Vec::with_capacity(column.lanes));
-                column.component(c, &mut values);
+                column.component(c, &mut values)?;
                 text.iter_mut().skip(i).step_by(n).zip(values.iter()).for_each(|(to, x)| *to = *x);
             }
-            text
-        });
+        }
         self.answer_components(context, interleaved)
     }
 
@@ -148,10 +148,11 @@ impl Trio {
 }
 
 /// Our two components of all values, one after the other.
-fn components(x: &[Byte]) -> [Zeroizing<Vec<u8>>; 2] {
-    [0, 1].map(|c| {
-        let mut out = Zeroizing::new(Vec::with_capacity(x.iter().map(|byte| byte.lanes).sum()));
-        x.iter().for_each(|byte| byte.component(c, &mut out));
-        out
-    })
+fn components(x: &[Byte]) -> Result<[Zeroizing<Vec<u8>>; 2], Abort> {
+    let lanes = x.iter().map(|byte| byte.lanes).sum();
+    let mut out = [0, 1].map(|_| Zeroizing::new(Vec::with_capacity(lanes)));
+    for (c, out) in out.iter_mut().enumerate() {
+        x.iter().try_for_each(|byte| byte.component(c, out))?;
+    }
+    Ok(out)
 }

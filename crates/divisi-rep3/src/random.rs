@@ -12,10 +12,12 @@
 //! - that digest is compared at once, before the coin is used \[A4, M0.2\].
 
 use crate::Trio;
+use crate::share::Tile;
 use crate::views::Fixed;
 use crate::wire::Shape;
 use divisi_core::{Abort, Check, PartyId, Prg, Session, Step, step};
 use divisi_field::{BigField, Field, Gf64, Plane};
+use std::ops::Range;
 
 /// A stream with each neighbour.
 pub(crate) struct Pair {
@@ -80,6 +82,50 @@ impl Streams {
         }
     }
 
+    /// F_zero on a range of planes of every tile.
+    pub(crate) fn add_zero_within<const K: usize>(
+        &mut self,
+        tiles: &mut [Tile<K>],
+        planes: Range<usize>,
+        shape: &Shape,
+    ) {
+        let draw = shape.0.iter().map(|lanes| lanes.div_ceil(64) * planes.len()).max().unwrap_or(0);
+        self.scratch.iter_mut().for_each(|scratch| scratch.resize(draw, 0));
+        for (tile, lanes) in tiles.iter_mut().zip(&shape.0) {
+            let words = lanes.div_ceil(64);
+            let [a, b] = &mut self.scratch;
+            let (a, b) = (&mut a[..words * planes.len()], &mut b[..words * planes.len()]);
+            self.zero.first.words(a);
+            self.zero.second.words(b);
+            let drawn = a.chunks_exact(words).zip(b.chunks_exact(words));
+            for (plane, (a, b)) in tile[0][planes.clone()].iter_mut().zip(drawn) {
+                for (w, (a, b)) in plane.0.iter_mut().zip(a.iter().zip(b)) {
+                    *w ^= a ^ b;
+                }
+                if *lanes < Plane::LANES {
+                    plane.keep(*lanes);
+                }
+            }
+        }
+    }
+
+    /// F_rand on planes: our two components of fresh random bits, in the lanes in use.
+    pub(crate) fn rand_planes<const K: usize>(
+        &mut self,
+        tiles: &mut [Tile<K>],
+        planes: Range<usize>,
+        shape: &Shape,
+    ) {
+        for (tile, lanes) in tiles.iter_mut().zip(&shape.0) {
+            for (side, stream) in tile.iter_mut().zip([&mut self.rand.first, &mut self.rand.second]) {
+                for plane in &mut side[planes.clone()] {
+                    stream.words(&mut plane.0[..lanes.div_ceil(64)]);
+                    plane.keep(*lanes);
+                }
+            }
+        }
+    }
+
     /// F_zero on a field element.
     pub(crate) fn zero<F: Field>(&mut self) -> F {
         uniform::<F>(&mut self.zero.first) + uniform::<F>(&mut self.zero.second)
@@ -114,6 +160,12 @@ impl Coin {
     #[must_use]
     pub fn bytes(&self) -> [u8; 16] {
         self.0
+    }
+
+    /// A coin for tests of what follows it.
+    #[cfg(test)]
+    pub(crate) fn of(bytes: [u8; 16]) -> Coin {
+        Coin(bytes)
     }
 
     /// A uniform field element: the coin's own bits.

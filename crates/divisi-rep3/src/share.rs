@@ -4,6 +4,7 @@
 //! sharing is independent of x; any two hold all of it. Public constants are added to component 1, which P1 holds first and
 //! P3 second. Nothing here prints, compares or serialises a share; all of it is wiped on drop.
 
+use crate::engine::Link;
 use divisi_core::{Abort, Lanes, PartyId, Step, step};
 use divisi_field::plane::LANES;
 use divisi_field::{Field, Plane, transpose};
@@ -24,35 +25,54 @@ pub(crate) fn constant_component(me: PartyId) -> Option<usize> {
     }
 }
 
-/// A replicated secret byte in every lane of a batch: bit planes in tiles of 512 lanes, both components side by side (1 KiB
-/// a tile). Lanes beyond the batch are zero in both components.
+/// A secret byte in every lane of a batch: bit planes in tiles of 512 lanes, both components side by side (1 KiB a tile). Lanes
+/// beyond the batch are zero in both components.
 #[derive(Clone)]
 pub struct Byte {
     pub(crate) lanes: usize,
     pub(crate) tiles: Vec<Tile<8>>,
+    pub(crate) form: Form,
+}
+
+/// How a byte is shared.
+#[derive(Clone)]
+pub(crate) enum Form {
+    /// Replicated.
+    Replicated,
+    /// Additively, in the middle of a chain of layers: our share is in the first components.
+    Additive(Link),
 }
 
 impl Byte {
     /// The sharing of zero whose components are all zero.
     #[must_use]
     pub(crate) fn zero(lanes: usize) -> Byte {
-        Byte { lanes, tiles: vec![[[Plane::ZERO; 8]; 2]; lanes.div_ceil(LANES)] }
+        Byte { lanes, tiles: vec![[[Plane::ZERO; 8]; 2]; lanes.div_ceil(LANES)], form: Form::Replicated }
     }
 
-    /// The first lanes of the value; `None` if it has fewer.
+    /// Whether it is replicated: not in the middle of a chain of additively shared layers.
+    pub(crate) fn is_replicated(&self) -> bool {
+        matches!(self.form, Form::Replicated)
+    }
+
+    /// The first lanes of the value; `None` if it has fewer, or belongs to a chain that is not finished.
     #[must_use]
     pub fn prefix(&self, lanes: usize) -> Option<Byte> {
-        let tiles = self.tiles.get(..lanes.div_ceil(LANES)).filter(|_| lanes <= self.lanes)?;
-        let mut out = Byte { lanes, tiles: tiles.to_vec() };
+        let tiles = self.tiles.get(..lanes.div_ceil(LANES));
+        let tiles = tiles.filter(|_| lanes <= self.lanes && self.is_replicated())?;
+        let mut out = Byte { lanes, tiles: tiles.to_vec(), form: Form::Replicated };
         if let (Some(last), rest @ 1..) = (out.tiles.last_mut(), lanes % LANES) {
             last.iter_mut().flatten().for_each(|plane| plane.keep(rest));
         }
         Some(out)
     }
 
-    /// This value's lanes, and those of another after them.
+    /// This value's lanes, and those of another after them; `None` if one belongs to a chain that is not finished.
     #[must_use]
-    pub fn with(&self, other: &Byte) -> Byte {
+    pub fn with(&self, other: &Byte) -> Option<Byte> {
+        if !self.is_replicated() || !other.is_replicated() {
+            return None;
+        }
         let mut out = Byte::zero(self.lanes + other.lanes);
         for (source, offset) in [(self, 0), (other, self.lanes)] {
             for from in 0..source.lanes {
@@ -61,6 +81,22 @@ impl Byte {
                 for (source, target) in source.iter().flatten().zip(target.iter_mut().flatten()) {
                     target.set_lane(to % LANES, source.lane(from % LANES));
                 }
+            }
+        }
+        Some(out)
+    }
+
+    /// This value of one lane in so many; a value of more lanes as it is.
+    pub(crate) fn spread(&self, lanes: usize) -> Byte {
+        if self.lanes != 1 || lanes == 1 {
+            return self.clone();
+        }
+        let mut out = Byte::zero(lanes);
+        for (t, tile) in out.tiles.iter_mut().enumerate() {
+            let used = (lanes - t * LANES).min(LANES);
+            for (to, from) in tile.iter_mut().flatten().zip(self.tiles.iter().flatten().flatten()) {
+                *to = Plane::splat(from.lane(0));
+                to.keep(used);
             }
         }
         out
@@ -81,13 +117,21 @@ impl Byte {
         Ok(byte)
     }
 
-    /// One of our components as bytes, a byte a lane, appended to `out`.
-    pub(crate) fn component(&self, c: usize, out: &mut Vec<u8>) {
+    /// One of our components as bytes, a byte a lane, appended to `out`. A share of a chain that is not finished is no component
+    /// of anything: it would tell its receiver more than the value \[A19\].
+    pub(crate) fn component(&self, c: usize, out: &mut Vec<u8>) -> Result<(), Abort> {
+        if !self.is_replicated() {
+            return Err(Abort::Misuse {
+                step: BYTE,
+                what: "a byte of a chain of layers that was not finished",
+            });
+        }
         let start = out.len();
         out.resize(start + self.lanes, 0);
         for (tile, bytes) in self.tiles.iter().zip(out[start..].chunks_mut(LANES)) {
             transpose::from_planes(&tile[c], bytes);
         }
+        Ok(())
     }
 
     /// How many lanes of tile `t` are in use.
@@ -102,7 +146,7 @@ impl Lanes for Byte {
     }
 
     fn gather(&self, index: &[usize]) -> Option<Byte> {
-        if index.iter().any(|l| *l >= self.lanes) {
+        if !self.is_replicated() || index.iter().any(|l| *l >= self.lanes) {
             return None;
         }
         let mut out = Byte::zero(index.len());

@@ -3,7 +3,7 @@
 use divisi_field::{Field, Plane};
 
 /// The lanes in use of each tile of a layer, in order: what both ends know of a message.
-#[derive(Clone, Default)]
+#[derive(Clone, Default, PartialEq, Eq)]
 pub(crate) struct Shape(pub(crate) Vec<usize>);
 
 impl Shape {
@@ -20,9 +20,19 @@ impl Shape {
 
 /// The message of a layer: tile by tile, plane by plane.
 pub(crate) fn write<const K: usize>(tiles: &[[Plane; K]], shape: &Shape, out: &mut Vec<u8>) {
+    write_planes(tiles.iter().map(|tile| &tile[..]), shape, K, out);
+}
+
+/// The message of some planes of each tile, as many of each.
+pub(crate) fn write_planes<'p>(
+    tiles: impl Iterator<Item = &'p [Plane]>,
+    shape: &Shape,
+    planes: usize,
+    out: &mut Vec<u8>,
+) {
     out.clear();
-    out.reserve(shape.bytes(K));
-    for (tile, lanes) in tiles.iter().zip(&shape.0) {
+    out.reserve(shape.bytes(planes));
+    for (tile, lanes) in tiles.zip(&shape.0) {
         for plane in tile {
             out.extend_from_slice(&plane.to_le_bytes()[..lanes.div_ceil(8)]);
         }
@@ -30,14 +40,22 @@ pub(crate) fn write<const K: usize>(tiles: &[[Plane; K]], shape: &Shape, out: &m
 }
 
 /// Reads what [`write`] wrote; `None` if the length is wrong or a padding bit is set.
-pub(crate) fn read<const K: usize>(mut bytes: &[u8], shape: &Shape, out: &mut Vec<[Plane; K]>) -> Option<()> {
+pub(crate) fn read<const K: usize>(bytes: &[u8], shape: &Shape, out: &mut Vec<[Plane; K]>) -> Option<()> {
     out.clear();
-    out.reserve(shape.0.len());
+    out.resize(shape.0.len(), [Plane::ZERO; K]);
+    read_planes(bytes, shape, out.iter_mut().map(|tile| &mut tile[..]))
+}
+
+/// Reads what [`write_planes`] wrote.
+pub(crate) fn read_planes<'p>(
+    mut bytes: &[u8],
+    shape: &Shape,
+    tiles: impl Iterator<Item = &'p mut [Plane]>,
+) -> Option<()> {
     let mut padding = 0;
-    for lanes in &shape.0 {
+    for (tile, lanes) in tiles.zip(&shape.0) {
         let n = lanes.div_ceil(8);
-        let mut tile = [Plane::ZERO; K];
-        for plane in &mut tile {
+        for plane in tile {
             let (now, later) = bytes.split_at_checked(n)?;
             bytes = later;
             let mut full = [0; 64];
@@ -47,7 +65,6 @@ pub(crate) fn read<const K: usize>(mut bytes: &[u8], shape: &Shape, out: &mut Ve
             }
             *plane = Plane::from_le_bytes(&full);
         }
-        out.push(tile);
     }
     (bytes.is_empty() && padding == 0).then_some(())
 }

@@ -66,7 +66,7 @@ fn components(e: &mut Rep3, blocks: divisi_rep3::Rep<divisi_field::Gf128>) -> Re
     for byte in verified {
         let pending = e.close_linear(byte)?;
         let settled = settle(e, pending)?;
-        columns.push(e.trio().part(&settled));
+        columns.push(e.trio().part(&settled)?);
     }
     for (side, pick) in sides.iter_mut().zip([|p: &Part| p.first.clone(), |p: &Part| p.second.clone()]) {
         let columns: Vec<Vec<u8>> = columns.iter().map(pick).collect();
@@ -87,7 +87,7 @@ fn everything_is_uniform(n: usize) {
         let x = e.random_bytes(n)?;
         let pending = e.close_linear(x)?;
         let x = settle(&mut e, pending)?;
-        Ok(e.trio().part(&x))
+        e.trio().part(&x)
     });
     for part in &drawn {
         let both: Vec<u8> = part.first.iter().zip(&part.second).flat_map(|(a, b)| [*a, *b]).collect();

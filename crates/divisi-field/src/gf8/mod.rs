@@ -7,6 +7,7 @@
 use crate::field::operators;
 use crate::{Field, Word, gf4, kernel};
 
+pub mod anf;
 #[cfg(target_arch = "x86_64")]
 mod avx2;
 #[cfg(target_arch = "x86_64")]

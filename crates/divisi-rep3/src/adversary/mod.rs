@@ -14,9 +14,11 @@ pub mod stage;
 
 use crate::Trio;
 use crate::random::Coin;
+use crate::share::Tile;
 use crate::wire::{self, Shape};
 use divisi_core::Step;
 use divisi_field::{Field, Plane};
+use std::ops::Range;
 
 /// What a corrupt party does at a Reshare.
 pub trait Deviate: Send {
@@ -61,6 +63,21 @@ impl Deviation {
         if wire::read(share, shape, &mut changed).is_some() {
             z.copy_from_slice(&changed);
         }
+    }
+
+    pub(crate) fn reshare_within<const K: usize>(
+        &mut self,
+        step: Step,
+        share: &mut [u8],
+        shape: &Shape,
+        planes: Range<usize>,
+        records: &mut [Tile<K>],
+    ) {
+        let Some(deviate) = &mut self.deviate else { return };
+        deviate.reshare(step, share);
+        let own = records.iter_mut().map(|tile| &mut tile[0][planes.clone()]);
+        // what is no encoding is sent as it is, and kept as far as it was read
+        let _ = wire::read_planes(share, shape, own);
     }
 
     pub(crate) fn reshare_elements<F: Field>(&mut self, step: Step, z: &mut [F]) {

@@ -98,17 +98,14 @@ impl Convert<[Byte; 16], Rep<Gf128>> for Rep3 {
             return Err(self.lanes_differ());
         }
         let side = |c: usize| {
-            let columns: Vec<Zeroizing<Vec<u8>>> = x
-                .iter()
-                .map(|byte| {
-                    let mut bytes = Zeroizing::new(Vec::with_capacity(lanes));
-                    byte.component(c, &mut bytes);
-                    bytes
-                })
-                .collect();
-            (0..lanes).map(|l| Gf128::from_ghash(std::array::from_fn(|i| columns[i][l]))).collect()
+            let mut columns: [Zeroizing<Vec<u8>>; 16] =
+                [(); 16].map(|()| Zeroizing::new(Vec::with_capacity(lanes)));
+            x.iter().zip(&mut columns).try_for_each(|(byte, column)| byte.component(c, column))?;
+            Ok::<_, Abort>(
+                (0..lanes).map(|l| Gf128::from_ghash(std::array::from_fn(|i| columns[i][l]))).collect(),
+            )
         };
-        Ok(Rep { a: side(0), b: side(1) })
+        Ok(Rep { a: side(0)?, b: side(1)? })
     }
 }
 

@@ -4,15 +4,18 @@
 //! that owes them. With [`Security::SemiHonest`], an explicit choice, nothing is recorded and nothing is verified.
 
 mod blocks;
+mod bytes;
+mod chain;
+
+pub(crate) use chain::Link;
 
 use crate::Trio;
-use crate::sbox::{Layer, Protocol, gf4_circuit, gf8_circuit};
+use crate::ohv::Shelves;
+use crate::sbox::Protocol;
 use crate::share::{Byte, Rep, constant_component};
 use crate::verify::{Dot, Products};
-use divisi_core::{Abort, Bytes, Check, Debt, Direction, Matrix, Pending, Step, step};
-use divisi_field::kernel::{Task, run};
-use divisi_field::plane::LANES;
-use divisi_field::{Gf128, Plane, Word, gf8};
+use divisi_core::{Abort, Debt, Pending, SessionId, Step, step};
+use divisi_field::Gf128;
 use std::fmt;
 use std::str::FromStr;
 use zeroize::Zeroizing;
@@ -61,6 +64,10 @@ pub struct Rep3 {
     protocol: Protocol,
     security: Security,
     owed: Products,
+    /// One-hot vectors made ahead.
+    shelves: Shelves,
+    /// Chains of additively shared layers that are not finished.
+    chains: chain::Chains,
     /// How many computations were closed and not settled: what is linear in their values is not verified.
     unsettled: u64,
 }
@@ -78,6 +85,8 @@ impl Rep3 {
             protocol,
             security,
             owed: Products::none(security == Security::SemiHonest),
+            shelves: Shelves::default(),
+            chains: chain::Chains::default(),
             unsettled: 0,
         }
     }
@@ -87,16 +96,60 @@ impl Rep3 {
         self.protocol = protocol;
     }
 
+    /// The way S-boxes are computed at present.
+    #[must_use]
+    pub fn protocol(&self) -> Protocol {
+        self.protocol
+    }
+
+    /// Against whom this engine computes.
+    #[must_use]
+    pub fn security(&self) -> Security {
+        self.security
+    }
+
+    pub(crate) fn session_id(&self) -> SessionId {
+        self.trio.session.id()
+    }
+
+    /// Do something with S-boxes computed in another way, a key schedule for instance.
+    ///
+    /// # Errors
+    /// Those of what is done.
+    pub fn with_protocol<R>(
+        &mut self,
+        protocol: Protocol,
+        f: impl FnOnce(&mut Self) -> Result<R, Abort>,
+    ) -> Result<R, Abort> {
+        let before = std::mem::replace(&mut self.protocol, protocol);
+        let result = f(self);
+        self.protocol = before;
+        result
+    }
+
     /// End a computation: its outputs, with all that is owed for them. What else was computed must not be used again: its
     /// debt goes with these outputs.
     pub fn close<T>(&mut self, out: T) -> Pending<T, Products> {
-        let none = Products::none(self.security == Security::SemiHonest);
+        let none = self.none();
         let mut owed = std::mem::replace(&mut self.owed, none);
+        // a layer of a chain that was not finished cannot be verified
+        owed.incomplete |= !self.chains.is_empty();
+        self.chains.clear();
         // what is linear in values that are not settled is not verified, even if something linear was resumed meanwhile
         owed.linear &= self.unsettled == 0;
+        self.owing(out, owed)
+    }
+
+    /// A value that owes this.
+    pub(crate) fn owing<T>(&mut self, out: T, mut owed: Products) -> Pending<T, Products> {
         self.unsettled += 1;
         owed.compared_in(&self.trio);
         Pending::owing(out, owed)
+    }
+
+    /// No debt, as this engine's security has it.
+    pub(crate) fn none(&self) -> Products {
+        Products::none(self.security == Security::SemiHonest)
     }
 
     /// End a computation that was linear in verified values: no product is owed for it.
@@ -108,16 +161,14 @@ impl Rep3 {
         if self.owes() || self.unsettled > 0 {
             return Err(self.trio.session.misuse(LINEAR, "products were made: close and settle them first"));
         }
-        self.unsettled += 1;
-        let mut owed = Products { linear: true, ..Products::none(self.security == Security::SemiHonest) };
-        owed.compared_in(&self.trio);
-        Ok(Pending::owing(out, owed))
+        let owed = Products { linear: true, ..self.none() };
+        Ok(self.owing(out, owed))
     }
 
     /// Whether products were made since the last close.
     #[must_use]
     pub fn owes(&self) -> bool {
-        !self.owed.is_empty()
+        !self.owed.is_empty() || !self.chains.is_empty()
     }
 
     /// The strand again, for another engine. What is still owed would be forgotten, so the session ends if anything is.
@@ -162,7 +213,7 @@ impl Rep3 {
     }
 
     /// Whether products are recorded: not where the caller chose security against the curious only, by name.
-    fn records(&self) -> bool {
+    pub(crate) fn records(&self) -> bool {
         self.security == Security::Malicious
     }
 
@@ -195,139 +246,5 @@ impl Debt for Products {
         payer.trio.verify(self)?;
         payer.unsettled = payer.unsettled.saturating_sub(1);
         Ok(())
-    }
-}
-
-impl Bytes for Rep3 {
-    type Byte = Byte;
-
-    fn public(&mut self, values: &[u8]) -> Byte {
-        let mut byte = Byte::zero(values.len());
-        add_constants(&mut byte, self.constant(), values);
-        byte
-    }
-
-    fn add(&mut self, x: &mut Byte, y: &Byte) -> Result<(), Abort> {
-        if y.lanes != 1 && y.lanes != x.lanes {
-            return Err(self.lanes_differ());
-        }
-        if y.lanes == x.lanes {
-            for (x, y) in x.tiles.iter_mut().flatten().flatten().zip(y.tiles.iter().flatten().flatten()) {
-                *x ^= *y;
-            }
-            return Ok(());
-        }
-        let Some(one) = y.tiles.first() else { return Err(self.lanes_differ()) };
-        // one lane for all: its bit in every lane in use
-        let splat = one.map(|planes| planes.map(|p| Plane::splat(p.lane(0))));
-        let lanes = x.lanes;
-        for (t, tile) in x.tiles.iter_mut().enumerate() {
-            let used = (lanes - t * LANES).min(LANES);
-            for (x, y) in tile.iter_mut().flatten().zip(splat.iter().flatten()) {
-                let mut y = *y;
-                if used < LANES {
-                    y.keep(used);
-                }
-                *x ^= y;
-            }
-        }
-        Ok(())
-    }
-
-    fn add_public(&mut self, x: &mut Byte, c: &[u8]) -> Result<(), Abort> {
-        let constant = self.constant();
-        if c.len() == x.lanes {
-            add_constants(x, constant, c);
-        } else if let [c] = c {
-            add_constants(x, constant, &vec![*c; x.lanes]);
-        } else {
-            return Err(self.lanes_differ());
-        }
-        Ok(())
-    }
-
-    fn linear<const N: usize>(&mut self, m: &Matrix<N>, x: &mut [Byte; N]) -> Result<(), Abort> {
-        let lanes = x.first().map_or(0, |b| b.lanes);
-        if x.iter().any(|b| b.lanes != lanes) {
-            return Err(self.lanes_differ());
-        }
-        for t in 0..lanes.div_ceil(LANES) {
-            for c in 0..2 {
-                run(Linear { m, x, t, c });
-            }
-        }
-        Ok(())
-    }
-
-    fn sbox(&mut self, d: Direction, x: &mut [&mut Byte]) -> Result<(), Abort> {
-        let mut layer = Layer::new(x, d, self.trio.me());
-        // [A23] the inverse S-box is owed like the S-box; the mutant forgets it
-        let recorded = self.records() && !(d == Direction::Decrypt && self.trio.session.mutated(Check::A23));
-        if recorded && d == Direction::Decrypt {
-            self.trio.session.observe(Check::A23); // [A23]
-        }
-        match self.protocol {
-            Protocol::Gf8Circuit => {
-                let made = gf8_circuit::layer(&mut self.trio, &mut layer)?;
-                if recorded {
-                    self.owed.gf8.0.push(made);
-                }
-            }
-            Protocol::Gf4Circuit => {
-                let made = gf4_circuit::layer(&mut self.trio, &mut layer)?;
-                if recorded {
-                    self.owed.gf4.0.push(made);
-                }
-            }
-        }
-        Ok(())
-    }
-}
-
-/// Public values go to one component only.
-fn add_constants(x: &mut Byte, constant: Option<usize>, values: &[u8]) {
-    let Some(c) = constant else { return };
-    for (tile, values) in x.tiles.iter_mut().zip(values.chunks(LANES)) {
-        let mut planes = [Plane::ZERO; 8];
-        divisi_field::transpose::to_planes(values, &mut planes);
-        for (x, y) in tile[c].iter_mut().zip(&planes) {
-            *x ^= *y;
-        }
-    }
-}
-
-/// One tile of one component of `x = m x`: for each power of X, the multiples it adds to each row.
-struct Linear<'a, const N: usize> {
-    m: &'a Matrix<N>,
-    x: &'a mut [Byte; N],
-    t: usize,
-    c: usize,
-}
-
-impl<const N: usize> Task for Linear<'_, N> {
-    type Output = ();
-
-    #[inline(always)]
-    fn run<W: Word>(self) {
-        let mut out = [[W::zero(); 8]; N];
-        for (j, byte) in self.x.iter().enumerate() {
-            let mut multiple: [W; 8] = W::load_all(&byte.tiles[self.t][self.c]);
-            for bit in 0..8 {
-                let mut more = false;
-                for (row, out) in self.m.0.iter().zip(&mut out) {
-                    if row[j] >> bit & 1 == 1 {
-                        *out = gf8::add(out, &multiple);
-                    }
-                    more |= row[j] >> bit > 1;
-                }
-                if !more {
-                    break; // the matrix is public
-                }
-                multiple = gf8::times_x(&multiple);
-            }
-        }
-        for (byte, out) in self.x.iter_mut().zip(&out) {
-            W::store_all(out, &mut byte.tiles[self.t][self.c]);
-        }
     }
 }

@@ -1,64 +1,30 @@
-//! The ways to compute one layer of S-boxes. All of them invert in GF(2^8) and put the affine map around it; they differ in
-//! what they multiply, and so in bits and rounds.
+//! The ways to compute one layer of S-boxes. The circuits and lut16 invert in GF(2^8) and put the affine map around it; the
+//! lookups of 256 take the whole S-box as a table. They differ in what they multiply and open, and so in bits and rounds.
 //!
-//! | protocol | products (rounds) an inversion | bits | relations verified (the paper's) |
+//! | protocol | online (rounds) an S-box | ahead | relations verified (the paper's) |
 //! |---|---|---|---|
-//! | [`gf8_circuit`] | 4 in GF(2^8) (3) | 32 | 2 (4) |
-//! | [`gf4_circuit`] | 5 in GF(2^4) (4) | 20 | 2 (3) |
+//! | [`gf8_circuit`] | 32 bits (3) | | 2 (4) |
+//! | [`gf4_circuit`] | 20 bits (4) | | 2 (3) |
+//! | [`lut16`] | 16 bits (2) | 11 bits | 1 + 1 (3) |
+//! | [`lut256_additive`] | 16 bits (1) | 22 bits | 1 + 2 (6) |
+//! | [`lut256`] | 8 bits (1) | 247 bits | 1 (7) |
 
+pub(crate) mod around_inverse;
 pub(crate) mod gf4_circuit;
 pub(crate) mod gf8_circuit;
+pub(crate) mod lut16;
+pub(crate) mod lut256;
+pub(crate) mod lut256_additive;
+mod protocol;
+pub(crate) mod verify_sbox;
+
+pub use protocol::Protocol;
 
 use crate::ledger::Records;
 use crate::share::{Byte, Tile, constant_component};
 use crate::wire::Shape;
 use divisi_core::{Direction, PartyId};
 use divisi_field::{Gf8, Gf64, Plane, Word, gf8};
-use std::fmt;
-use std::str::FromStr;
-
-/// How S-boxes are computed.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-#[non_exhaustive]
-pub enum Protocol {
-    /// Inversion as a power in GF(2^8), after Chida et al.: 3 rounds, 32 bits.
-    Gf8Circuit,
-    /// Inversion through GF(2^4) with powers there (MAESTRO Protocol 3 with a circuit for the small inverse): 4 rounds, 20 bits.
-    Gf4Circuit,
-}
-
-impl Protocol {
-    /// Every protocol.
-    pub const ALL: &'static [Protocol] = &[Protocol::Gf8Circuit, Protocol::Gf4Circuit];
-
-    /// Its name on the command line.
-    #[must_use]
-    pub fn name(self) -> &'static str {
-        match self {
-            Protocol::Gf8Circuit => "gf8-circuit",
-            Protocol::Gf4Circuit => "gf4-circuit",
-        }
-    }
-}
-
-impl fmt::Display for Protocol {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.name())
-    }
-}
-
-impl FromStr for Protocol {
-    type Err = String;
-
-    fn from_str(name: &str) -> Result<Self, String> {
-        let known = || Protocol::ALL.iter().map(|p| p.name()).collect::<Vec<_>>().join(", ");
-        Protocol::ALL
-            .iter()
-            .copied()
-            .find(|p| p.name() == name)
-            .ok_or_else(|| format!("unknown protocol {name:?}: there are {}", known()))
-    }
-}
 
 /// The planes of one element of `K` bits that begins at plane `at`, each weighed by `weight` of its basis element's number.
 pub(crate) fn weights(at: usize, k: usize, weight: impl Fn(u32) -> Gf64) -> Vec<(usize, Gf64)> {
@@ -68,6 +34,11 @@ pub(crate) fn weights(at: usize, k: usize, weight: impl Fn(u32) -> Gf64) -> Vec<
 /// `base^exponent`, both public.
 pub(crate) fn power(base: Gf64, exponent: u32) -> Gf64 {
     (0..exponent).fold(Gf64(1), |p, _| p * base)
+}
+
+/// The lanes in use of each tile of a layer.
+pub(crate) fn shape_of(bytes: &[&mut Byte]) -> Shape {
+    Shape(bytes.iter().flat_map(|b| (0..b.tiles.len()).map(|t| b.lanes_of(t))).collect())
 }
 
 /// A layer at work: the bytes it replaces, tile by tile.
@@ -80,7 +51,7 @@ pub(crate) struct Layer<'l, 'b> {
 
 impl<'l, 'b> Layer<'l, 'b> {
     pub(crate) fn new(bytes: &'l mut [&'b mut Byte], direction: Direction, me: PartyId) -> Self {
-        let shape = Shape(bytes.iter().flat_map(|b| (0..b.tiles.len()).map(|t| b.lanes_of(t))).collect());
+        let shape = shape_of(bytes);
         Layer { bytes, shape, direction, constant: constant_component(me) }
     }
 
@@ -91,7 +62,17 @@ impl<'l, 'b> Layer<'l, 'b> {
 
     /// Empty records, one a tile.
     pub(crate) fn records<const K: usize>(&self) -> Records<K> {
-        Records { records: vec![[[Plane::ZERO; K]; 2]; self.shape.0.len()], lanes: self.shape.0.clone() }
+        Records::new(&self.shape)
+    }
+
+    /// Which way the S-box is walked.
+    pub(crate) fn direction(&self) -> Direction {
+        self.direction
+    }
+
+    /// Which of our components carries public constants.
+    pub(crate) fn constant(&self) -> Option<usize> {
+        self.constant
     }
 
     /// What stands around the inversion: the affine map after it, or the inverse affine map before it; the constant goes to
@@ -168,7 +149,7 @@ pub(crate) fn trim<'t, const K: usize>(tiles: impl Iterator<Item = &'t mut Tile<
 }
 
 #[cfg(test)]
-mod tests {
+pub(crate) mod tests {
     use super::*;
     use crate::ledger::Relation;
 
@@ -198,13 +179,5 @@ mod tests {
     /// Whether a relation holds for a record whose planes are the bits of `record`, in the clear.
     pub(crate) fn holds(relation: &Relation, record: u64) -> bool {
         difference(relation, record) == Gf64(0)
-    }
-
-    #[test]
-    fn names_round_trip() {
-        for protocol in Protocol::ALL {
-            assert_eq!(protocol.name().parse(), Ok(*protocol));
-        }
-        assert!("gf5".parse::<Protocol>().is_err_and(|e| e.contains("gf4-circuit")));
     }
 }

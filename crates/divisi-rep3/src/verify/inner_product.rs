@@ -131,6 +131,6 @@ pub(super) fn verify_dots(trio: &mut Trio, fixed: &Fixed, dots: &[Dot]) -> Resul
     }
     let n = x.lanes();
     trio.session.observe(Check::A11); // [A11]
-    trio.session.meter().verification_error(error(0, levels(n), BITS_128));
+    trio.session.meter().verification_error(error(0, levels(n), BITS_128, false));
     verify_dot_product(trio, fixed, &mut x, &mut y, z)
 }

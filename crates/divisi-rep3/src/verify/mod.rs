@@ -27,9 +27,7 @@ mod triple;
 pub(crate) use triple::RHO;
 
 use crate::Trio;
-use crate::ledger::Batch;
-use crate::sbox::gf4_circuit::GF4_PLANES;
-use crate::sbox::gf8_circuit::GF8_PLANES;
+use crate::ledger::Made;
 use crate::share::Rep;
 use divisi_core::{Abort, Check, Step, step};
 use divisi_field::{Field, Gf64, Gf128};
@@ -50,8 +48,11 @@ pub struct Products {
     pub(crate) linear: bool,
     /// The strand in which openings were made that no barrier has compared yet, if any.
     pub(crate) uncompared_in: Option<u32>,
-    pub(crate) gf8: Batch<GF8_PLANES>,
-    pub(crate) gf4: Batch<GF4_PLANES>,
+    /// Layers of lookups whose openings a barrier must compare, and that need nothing else.
+    pub(crate) lookups: u64,
+    /// A layer of a chain was not finished: this can never be verified.
+    pub(crate) incomplete: bool,
+    pub(crate) made: Vec<Made>,
     pub(crate) dots: Vec<Dot>,
 }
 
@@ -68,8 +69,9 @@ impl Products {
         self.semi_honest |= other.semi_honest;
         self.linear |= other.linear;
         self.uncompared_in = self.uncompared_in.or(other.uncompared_in);
-        self.gf8.append(other.gf8);
-        self.gf4.append(other.gf4);
+        self.lookups += other.lookups;
+        self.incomplete |= other.incomplete;
+        self.made.extend(other.made);
         self.dots.extend(other.dots);
     }
 
@@ -78,14 +80,15 @@ impl Products {
             semi_honest,
             linear: false,
             uncompared_in: None,
-            gf8: Batch::default(),
-            gf4: Batch::default(),
+            lookups: 0,
+            incomplete: false,
+            made: Vec::new(),
             dots: Vec::new(),
         }
     }
 
     pub(crate) fn is_empty(&self) -> bool {
-        self.gf8.is_empty() && self.gf4.is_empty() && self.dots.is_empty()
+        self.made.iter().all(Made::is_empty) && self.dots.is_empty() && self.lookups == 0 && !self.incomplete
     }
 }
 
@@ -102,19 +105,22 @@ impl Trio {
             }
             return Ok(());
         }
+        if debt.incomplete {
+            let what = "bytes of a chain of layers were neither used in the next one nor finished";
+            return Err(self.session.misuse(VERIFY, what));
+        }
         if debt.is_empty() || debt.semi_honest {
             // [A11] a check over nothing is an error
             return Err(self.session.misuse(VERIFY, "a verification over no products, or over some only"));
         }
-        let small = debt.gf8.is_empty() && debt.gf4.is_empty();
         if self.session.mutated(Check::A13) || self.session.mutated(Check::M0_7) {
             self.uncompared = false;
             return Ok(()); // the mutants let outputs leave first: A13 everywhere, M0.7 likewise
         }
         self.session.observe(Check::A13); // [A13]
         let fixed = self.barrier()?;
-        if !small {
-            planes::verify(self, &fixed, &debt.gf8, &debt.gf4)?;
+        if !debt.made.iter().all(Made::is_empty) {
+            planes::verify(self, &fixed, &debt.made)?;
         }
         if !debt.dots.is_empty() {
             inner_product::verify_dots(self, &fixed, &debt.dots)?;
@@ -124,9 +130,10 @@ impl Trio {
     }
 }
 
-/// The error of one call with `folds` variables folded at once and `levels` levels after it, over a field of `bits` bits.
-pub(crate) fn error(folds: usize, levels: usize, bits: usize) -> f64 {
-    let terms = 1 + 2 * folds + 2 * levels + 2;
+/// The error of one call with `folds` variables folded at once and `levels` levels after it, over a field of `bits` bits; two
+/// more where a relation has random weights of rank one on both sides (`bilinear`).
+pub(crate) fn error(folds: usize, levels: usize, bits: usize, bilinear: bool) -> f64 {
+    let terms = 1 + 2 * folds + 2 * levels + 2 + if bilinear { 2 } else { 0 };
     terms as f64 * (-(bits as f64)).exp2()
 }
 
@@ -147,7 +154,7 @@ mod tests {
     fn levels_and_error_bits() {
         assert_eq!([1, 2, 3, 4, 5, 1 << 20].map(levels), [0, 1, 2, 2, 3, 20]);
         // 100,000 blocks of 320 products in one call: still 57 bits
-        let worst = error(2, levels(100_000 * 320 / 4), 64);
+        let worst = error(2, levels(100_000 * 320 / 4), 64, true);
         assert!(-worst.log2() > 57.0 && -worst.log2() < 59.0);
     }
 }

@@ -20,14 +20,13 @@
 use super::inner_product::verify_dot_product;
 use super::{BITS_64, error, levels};
 use crate::Trio;
-use crate::ledger::{Batch, Relation};
-use crate::random::{next_elements, next_words};
-use crate::sbox::gf4_circuit::{self, GF4_PLANES};
-use crate::sbox::gf8_circuit::{self, GF8_PLANES};
+use crate::ledger::{Made, Relation, Relations, Visit};
+use crate::random::{Coin, next_elements, next_words};
 use crate::share::{Rep, Tile};
 use crate::views::Fixed;
 use divisi_core::{Abort, Check, Prg, Step, step};
 use divisi_field::{BigField, Field, Gf64, Plane, gf64};
+use std::collections::BTreeSet;
 use zeroize::Zeroize;
 
 /// How many variables are folded at once.
@@ -39,42 +38,34 @@ const GRID: usize = 3usize.pow(FOLDS as u32);
 
 const H: Step = step!("planes.h");
 
-/// Verify all products of both batches in one inner product.
-pub(super) fn verify(
-    trio: &mut Trio,
-    fixed: &Fixed,
-    gf8: &Batch<GF8_PLANES>,
-    gf4: &Batch<GF4_PLANES>,
-) -> Result<(), Abort> {
-    let relations_8 = gf8_circuit::relations(|check| trio.session.mutated(check));
-    let relations_4 = gf4_circuit::relations(|check| trio.session.mutated(check));
-    // [A11] [A12] [A14] [A15]: every record, under every relation
-    for check in [Check::A11, Check::A12, Check::A14, Check::A15] {
-        trio.session.observe(check);
-    }
-    let mut lanes = Lanes::default();
+/// Verify all products of a batch in one inner product.
+pub(super) fn verify(trio: &mut Trio, fixed: &Fixed, made: &[Made]) -> Result<(), Abort> {
+    // [A11] [A12] [A14] [A15] [A17] [A18] [A20]: every record, under every relation
+    let mut checks = BTreeSet::from([Check::A11, Check::A12]);
+    checks.extend(made.iter().flat_map(Made::checks));
+    checks.into_iter().for_each(|check| trio.session.observe(check));
     // 1. coefficients
     let coefficients = trio.first_coin(fixed)?;
-    // 2. h on the grid
-    let mut grid = Grid::default();
     let mut expansion = coefficients.expand();
-    groups(gf8, &relations_8, |r, group, n| grid.add(r, group, lanes.draw(&mut expansion, n)));
-    groups(gf4, &relations_4, |r, group, n| grid.add(r, group, lanes.draw(&mut expansion, n)));
+    let relations = Relations::new(made, &mut expansion, |check| trio.session.mutated(check));
+    // 2. h on the grid
+    let mut grid = Grid { expansion, ..Grid::new(&coefficients) };
+    made.iter().for_each(|made| made.visit(GROUP, &relations, &mut grid));
     let sent = trio.reshare_elements(H, grid.shares().to_vec())?;
     // 3. the point, and both sides there
     let mut point = [Gf64::ZERO; FOLDS];
     next_elements(&mut trio.coin(fixed)?.expand(), &mut point);
     trio.session.observe(Check::A9); // [A9]
     let z = grid.at(&point, &sent);
-    let corner = corner_weights(&point);
-    let mut terms = 0;
-    groups(gf8, &relations_8, |_, _, n| terms += n);
-    groups(gf4, &relations_4, |_, _, n| terms += n);
-    let mut xy = InnerProduct { x: trio.scratch.take(terms), y: trio.scratch.take(terms), at: 0 };
+    let mut terms = Count(0);
+    made.iter().for_each(|made| made.visit(GROUP, &relations, &mut terms));
+    let (x, y) = (trio.scratch.take(terms.0), trio.scratch.take(terms.0));
     let mut expansion = coefficients.expand();
-    groups(gf8, &relations_8, |r, group, n| xy.fold(r, group, &corner, lanes.draw(&mut expansion, n)));
-    groups(gf4, &relations_4, |r, group, n| xy.fold(r, group, &corner, lanes.draw(&mut expansion, n)));
-    trio.session.meter().verification_error(error(FOLDS, levels(terms), BITS_64));
+    Relations::new(made, &mut expansion, |_| false); // the same elements of it go to the relations
+    let mut xy = InnerProduct { x, y, at: 0, corner: corner_weights(&point), expansion, c: Lanes::default() };
+    made.iter().for_each(|made| made.visit(GROUP, &relations, &mut xy));
+    let bilinear = made.iter().any(|made| matches!(made, Made::Byte(_)));
+    trio.session.meter().verification_error(error(FOLDS, levels(terms.0), BITS_64, bilinear));
     verify_dot_product(trio, fixed, &mut xy.x, &mut xy.y, z)?;
     trio.scratch.give(xy.x);
     trio.scratch.give(xy.y);
@@ -102,19 +93,12 @@ impl Scratch {
     }
 }
 
-/// Every group of a batch under every relation, with the lanes it has in use; the last group of a layer may be short, which is
-/// a group padded with zero records \[A11\].
-fn groups<const K: usize>(
-    batch: &Batch<K>,
-    relations: &[Relation],
-    mut f: impl FnMut(&Relation, &[Tile<K>], usize),
-) {
-    let layers = batch.0.iter().map(|layer| layer.records.chunks(GROUP).zip(layer.lanes.chunks(GROUP)));
-    for (group, lanes) in layers.flatten() {
-        let n = lanes.iter().copied().max().unwrap_or(0);
-        for relation in relations {
-            f(relation, group, n);
-        }
+/// How many terms there are.
+struct Count(usize);
+
+impl Visit for Count {
+    fn group<const K: usize>(&mut self, _: &Relation, _: &[Tile<K>], lanes: usize) {
+        self.0 += lanes;
     }
 }
 
@@ -174,18 +158,19 @@ fn weigh<'p>(out: &mut [Gf64], terms: impl Iterator<Item = (&'p Plane, Gf64)>) {
 }
 
 /// The values of h on the grid: at corners our components of the claim, elsewhere our additive shares.
-#[derive(Default)]
 struct Grid {
     corners: [[Gf64; GROUP]; 2],
     others: [Gf64; GRID],
     x: [Lanes; 2],
     y: [Lanes; 2],
+    expansion: Prg,
+    c: Lanes,
 }
 
-impl Grid {
+impl Visit for Grid {
     /// Add a group's part of every value.
-    fn add<const K: usize>(&mut self, relation: &Relation, group: &[Tile<K>], c: &[Gf64]) {
-        let n = c.len();
+    fn group<const K: usize>(&mut self, relation: &Relation, group: &[Tile<K>], n: usize) {
+        let c = self.c.draw(&mut self.expansion, n);
         for (e, record) in group.iter().enumerate() {
             for (corners, planes) in self.corners.iter_mut().zip(record) {
                 corners[e] += Gf64::dot(c, self.x[0].weigh(planes, &relation.z, n));
@@ -203,6 +188,19 @@ impl Grid {
             Gf64::add_assign(xb, xa);
             Gf64::add_assign(yb, ya);
             self.others[p] += Gf64::dot(xb, yb);
+        }
+    }
+}
+
+impl Grid {
+    fn new(coefficients: &Coin) -> Grid {
+        Grid {
+            corners: [[Gf64::ZERO; GROUP]; 2],
+            others: [Gf64::ZERO; GRID],
+            x: Default::default(),
+            y: Default::default(),
+            expansion: coefficients.expand(),
+            c: Lanes::default(),
         }
     }
 
@@ -238,25 +236,23 @@ struct InnerProduct {
     x: Rep<Gf64>,
     y: Rep<Gf64>,
     at: usize,
+    corner: [Gf64; GROUP],
+    expansion: Prg,
+    c: Lanes,
 }
 
-impl InnerProduct {
+impl Visit for InnerProduct {
     /// Append a group's terms.
-    fn fold<const K: usize>(
-        &mut self,
-        relation: &Relation,
-        group: &[Tile<K>],
-        corner: &[Gf64; GROUP],
-        c: &[Gf64],
-    ) {
-        let range = self.at..self.at + c.len();
+    fn group<const K: usize>(&mut self, relation: &Relation, group: &[Tile<K>], n: usize) {
+        let c = self.c.draw(&mut self.expansion, n);
+        let range = self.at..self.at + n;
         self.at = range.end;
         let sides = [(&mut self.x, &relation.x), (&mut self.y, &relation.y)];
         for (values, weights) in sides {
             for (side, values) in [&mut values.a, &mut values.b].into_iter().enumerate() {
                 let folded = group
                     .iter()
-                    .zip(corner)
+                    .zip(&self.corner)
                     .flat_map(|(record, at)| weights.iter().map(move |(i, w)| (&record[side][*i], *at * *w)));
                 weigh(&mut values[range.clone()], folded);
             }
@@ -320,7 +316,7 @@ mod tests {
         let point: [Gf64; FOLDS] = std::array::from_fn(|v| Gf64(0x1234_5678_9abc_def1 << v));
         let at = |v: &[Gf64]| corner_weights(&point).iter().zip(v).map(|(w, x)| *w * *x).sum::<Gf64>();
         let sum = |v: &[Gf64], p: usize| (0..GROUP).filter(|e| belongs(*e, p)).map(|e| v[e]).sum::<Gf64>();
-        let mut grid = Grid::default();
+        let mut grid = Grid::new(&Coin::of([0; 16]));
         let mut sent = Rep::zero(0);
         for p in (0..GRID).filter(|p| at_infinity(*p)) {
             sent.a.push(sum(&x, p) * sum(&y, p));

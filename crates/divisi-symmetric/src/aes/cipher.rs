@@ -1,7 +1,7 @@
 //! The cipher and the inverse cipher of AES (FIPS 197, 5.1 and 5.3).
 
 use super::RoundKeys;
-use divisi_core::{Abort, Bytes, Direction, Matrix};
+use divisi_core::{Abort, Bytes, Direction, Lanes, Matrix};
 
 /// The matrix of MixColumns (FIPS 197, 5.1.3).
 const MIX: Matrix<4> = circulant([0x02, 0x03, 0x01, 0x01]);
@@ -21,6 +21,7 @@ pub fn encrypt<E: Bytes + ?Sized>(
     state: &mut [E::Byte; 16],
 ) -> Result<(), Abort> {
     let nr = round_keys.size().rounds();
+    e.prepare(nr, 16, state[0].lanes())?;
     for (round, round_key) in round_keys.keys().iter().enumerate() {
         if round > 0 {
             sub_bytes(e, Direction::Encrypt, state)?;
@@ -31,7 +32,7 @@ pub fn encrypt<E: Bytes + ?Sized>(
         }
         add_round_key(e, state, round_key)?;
     }
-    Ok(())
+    e.finish(&mut state.each_mut())
 }
 
 /// InvCipher (FIPS 197, algorithm 3), in place, on every lane of the state. Same cost as [`encrypt`].
@@ -44,6 +45,7 @@ pub fn decrypt<E: Bytes + ?Sized>(
     state: &mut [E::Byte; 16],
 ) -> Result<(), Abort> {
     let nr = round_keys.size().rounds();
+    e.prepare(nr, 16, state[0].lanes())?;
     for (round, round_key) in round_keys.keys().iter().enumerate().rev() {
         add_round_key(e, state, round_key)?;
         if (1..nr).contains(&round) {
@@ -54,7 +56,7 @@ pub fn decrypt<E: Bytes + ?Sized>(
             sub_bytes(e, Direction::Decrypt, state)?;
         }
     }
-    Ok(())
+    e.finish(&mut state.each_mut())
 }
 
 /// SubBytes and InvSubBytes: one layer.
@@ -121,7 +123,7 @@ const fn circulant(first: [u8; 4]) -> Matrix<4> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use divisi_core::{Lanes, Plain};
+    use divisi_core::Plain;
 
     #[test]
     fn the_matrices_are_those_of_the_standard_and_inverse_to_each_other() {

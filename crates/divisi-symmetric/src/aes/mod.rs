@@ -58,6 +58,16 @@ impl KeySize {
         }
     }
 
+    /// How many layers of SubWord the key schedule has.
+    #[must_use]
+    pub const fn sub_words(self) -> usize {
+        match self {
+            KeySize::Aes128 => 10,
+            KeySize::Aes192 => 8,
+            KeySize::Aes256 => 13,
+        }
+    }
+
     /// `Nr`, the number of rounds.
     #[must_use]
     pub const fn rounds(self) -> usize {

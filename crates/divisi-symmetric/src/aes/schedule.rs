@@ -61,6 +61,7 @@ pub fn expand<E: Bytes + ?Sized>(e: &mut E, key: &[E::Byte]) -> Result<RoundKeys
         return Err(misuse("the bytes of the keys differ in lanes"));
     }
     let nk = size.words();
+    e.prepare(size.sub_words(), 4, key[0].lanes())?;
     let (words, _) = key.as_chunks::<4>();
     let mut w: Vec<[E::Byte; 4]> = words.to_vec();
     let mut rcon = 0x01;
@@ -68,11 +69,11 @@ pub fn expand<E: Bytes + ?Sized>(e: &mut E, key: &[E::Byte]) -> Result<RoundKeys
         let mut temp = w[i - 1].clone();
         if i % nk == 0 {
             temp.rotate_left(1); // RotWord
-            e.sbox(Direction::Encrypt, &mut temp.each_mut())?; // SubWord
+            sub_word(e, &mut temp)?;
             e.add_public(&mut temp[0], &[rcon])?;
             rcon = xtimes(rcon);
         } else if nk > 6 && i % nk == 4 {
-            e.sbox(Direction::Encrypt, &mut temp.each_mut())?; // SubWord
+            sub_word(e, &mut temp)?;
         }
         for (byte, earlier) in temp.iter_mut().zip(&w[i - nk]) {
             e.add(byte, earlier)?;
@@ -81,6 +82,12 @@ pub fn expand<E: Bytes + ?Sized>(e: &mut E, key: &[E::Byte]) -> Result<RoundKeys
     }
     let keys = w.chunks_exact(4).map(|w| std::array::from_fn(|i| w[i / 4][i % 4].clone())).collect();
     Ok(RoundKeys { size, keys })
+}
+
+/// SubWord: one layer, which nothing follows that a cheaper form could be kept for.
+fn sub_word<E: Bytes + ?Sized>(e: &mut E, word: &mut [E::Byte; 4]) -> Result<(), Abort> {
+    e.sbox(Direction::Encrypt, &mut word.each_mut())?;
+    e.finish(&mut word.each_mut())
 }
 
 /// XTIMES (FIPS 197, 4.2): the product with `02`, of a public constant.

@@ -1,0 +1,278 @@
+//! Bytes on the engine: what is linear is local, S-boxes go their protocol's way.
+
+use super::{Link, Rep3};
+use crate::ledger::Made;
+use crate::ohv::{self, Kind, OneHots};
+use crate::sbox::{Layer, Protocol, gf4_circuit, gf8_circuit, lut16, lut256, shape_of};
+use crate::share::{Byte, Form};
+use divisi_core::{Abort, Bytes, Check, Direction, Matrix, Step, Verified, step};
+use divisi_field::kernel::{Task, run};
+use divisi_field::plane::LANES;
+use divisi_field::{Plane, Word, gf8};
+
+const VECTORS: Step = step!("sbox_with");
+const MIXED: Step = step!("linear");
+const SUM: Step = step!("add");
+
+impl Rep3 {
+    /// One layer of S-boxes with these one-hot vectors, which are consumed.
+    ///
+    /// # Errors
+    /// [`Abort::Misuse`] if they were made for another session, security, protocol or shape of layer; whatever ends the session.
+    pub fn sbox_with(
+        &mut self,
+        d: Direction,
+        x: &mut [&mut Byte],
+        vectors: Verified<OneHots>,
+    ) -> Result<(), Abort> {
+        self.lookup_layer(d, x, vectors.into_inner())
+    }
+
+    fn lookup_layer(&mut self, d: Direction, x: &mut [&mut Byte], vectors: OneHots) -> Result<(), Abort> {
+        if !vectors.fit(self, &shape_of(x)) {
+            return Err(self
+                .trio
+                .session
+                .misuse(VECTORS, "one-hot vectors that were not made for this layer"));
+        }
+        let (records, recorded) = (self.records(), self.recorded(d));
+        match &vectors.kind {
+            Kind::Nibble(vectors) => {
+                let mut layer = Layer::new(x, d, self.trio.me());
+                let made = lut16::layer(&mut self.trio, &mut layer, vectors, records)?;
+                if recorded {
+                    self.owed.made.push(Made::Lut16(made));
+                }
+                Ok(())
+            }
+            Kind::Byte(vectors) => {
+                let mut layer = Layer::new(x, d, self.trio.me());
+                lut256::layer(&mut self.trio, &mut layer, vectors, records)?;
+                self.owed.lookups += u64::from(records);
+                Ok(())
+            }
+            Kind::Nibbles(vectors) => self.chain_layer(d, x, vectors),
+        }
+    }
+
+    /// Whether the products of this layer are recorded. [A23] the inverse S-box is owed like the S-box; the mutant forgets it
+    fn recorded(&mut self, d: Direction) -> bool {
+        let recorded = self.records() && !(d == Direction::Decrypt && self.trio.session.mutated(Check::A23));
+        if recorded && d == Direction::Decrypt {
+            self.trio.session.observe(Check::A23); // [A23]
+        }
+        recorded
+    }
+
+    /// The vectors that are next for a layer like this: made ahead, or now.
+    fn next_vectors(&mut self, x: &[&mut Byte]) -> Result<OneHots, Abort> {
+        let (protocol, shape) = (self.protocol, shape_of(x));
+        if self.shelves.missing(protocol, &shape, 1) > 0 {
+            self.stock_up(1, &shape)?;
+        }
+        let Some((position, vectors)) = self.shelves.take(protocol, &shape) else {
+            return Err(self.trio.session.misuse(VECTORS, "no one-hot vectors for a layer"));
+        };
+        if self.records() {
+            // the parties agree on which vectors are used [A18]
+            self.trio.session.observe(Check::A18);
+            if !self.trio.session.mutated(Check::A18) {
+                let place = [position, shape.0.len() as u64, protocol.vector_bytes() as u64];
+                self.trio.absorb("one-hot vectors", &place.map(u64::to_le_bytes).concat());
+            }
+        }
+        Ok(vectors)
+    }
+
+    /// Make what is missing for so many layers, counted as preprocessing.
+    fn stock_up(&mut self, layers: usize, shape: &crate::wire::Shape) -> Result<(), Abort> {
+        let missing = self.shelves.missing(self.protocol, shape, layers);
+        if missing == 0 {
+            return Ok(());
+        }
+        let phase = self.trio.session.current_phase();
+        self.trio.session.phase("preprocessing");
+        let vectors = self.vectors_of(missing, shape)?;
+        self.trio.session.phase(phase);
+        self.shelves.put(self.protocol, shape, vectors);
+        Ok(())
+    }
+}
+
+impl Bytes for Rep3 {
+    type Byte = Byte;
+
+    fn public(&mut self, values: &[u8]) -> Byte {
+        let mut byte = Byte::zero(values.len());
+        add_constants(&mut byte, self.constant(), values);
+        byte
+    }
+
+    fn add(&mut self, x: &mut Byte, y: &Byte) -> Result<(), Abort> {
+        if y.lanes != 1 && y.lanes != x.lanes {
+            return Err(self.lanes_differ());
+        }
+        if x.is_replicated() && !y.is_replicated() {
+            // the sum belongs to the chain
+            if y.lanes != x.lanes {
+                return Err(self
+                    .trio
+                    .session
+                    .misuse(SUM, "one lane of a chain that was not finished, for many"));
+            }
+            let x_was = std::mem::replace(x, y.clone());
+            return self.add(x, &x_was);
+        }
+        match (&mut x.form, &y.form) {
+            (Form::Replicated, _) => {}
+            (Form::Additive(link), Form::Replicated) => link.add_replicated(y, add_shares)?,
+            (Form::Additive(link), Form::Additive(other)) => link.add_link(other, add_shares)?,
+        }
+        add_shares(x, y)
+    }
+
+    fn add_public(&mut self, x: &mut Byte, c: &[u8]) -> Result<(), Abort> {
+        if !x.is_replicated() {
+            let y = self.public(c);
+            return self.add(x, &y);
+        }
+        let constant = self.constant();
+        if c.len() == x.lanes {
+            add_constants(x, constant, c);
+        } else if let [c] = c {
+            add_constants(x, constant, &vec![*c; x.lanes]);
+        } else {
+            return Err(self.lanes_differ());
+        }
+        Ok(())
+    }
+
+    fn linear<const N: usize>(&mut self, m: &Matrix<N>, x: &mut [Byte; N]) -> Result<(), Abort> {
+        let lanes = x.first().map_or(0, |b| b.lanes);
+        if x.iter().any(|b| b.lanes != lanes) {
+            return Err(self.lanes_differ());
+        }
+        let components = match x.iter().filter(|byte| byte.is_replicated()).count() {
+            n if n == N => 2,
+            0 => 1,
+            _ => return Err(self.trio.session.misuse(MIXED, "finished bytes with some that are not")),
+        };
+        for t in 0..lanes.div_ceil(LANES) {
+            for c in 0..components {
+                run(Linear { m, x, t, c });
+            }
+        }
+        if components == 1 {
+            let links = x.each_mut().map(Byte::take_link);
+            let links = Link::combine(&m.0, &links, |offsets| self.linear(m, offsets), lanes)?;
+            x.iter_mut().zip(links).for_each(|(byte, link)| byte.form = Form::Additive(link));
+        }
+        Ok(())
+    }
+
+    fn sbox(&mut self, d: Direction, x: &mut [&mut Byte]) -> Result<(), Abort> {
+        if self.protocol != Protocol::Lut256Additive {
+            self.finish(x)?; // bytes of a chain that another protocol began
+        }
+        let mut layer = Layer::new(x, d, self.trio.me());
+        let made = match self.protocol {
+            Protocol::Gf8Circuit => Made::Gf8(gf8_circuit::layer(&mut self.trio, &mut layer)?),
+            Protocol::Gf4Circuit => Made::Gf4(gf4_circuit::layer(&mut self.trio, &mut layer)?),
+            Protocol::Lut16 | Protocol::Lut256 | Protocol::Lut256Additive => {
+                let vectors = self.next_vectors(x)?;
+                return self.lookup_layer(d, x, vectors);
+            }
+        };
+        if self.recorded(d) {
+            self.owed.made.push(made);
+        }
+        Ok(())
+    }
+
+    fn prepare(&mut self, layers: usize, bytes: usize, lanes: usize) -> Result<(), Abort> {
+        if self.protocol.has_vectors() {
+            self.stock_up(layers, &ohv::shape(bytes, lanes))?;
+        }
+        Ok(())
+    }
+
+    fn finish(&mut self, x: &mut [&mut Byte]) -> Result<(), Abort> {
+        self.finish_chain(x)
+    }
+}
+
+/// `x += y`, a `y` of one lane for all, whatever the form: of a chain, the first components count.
+fn add_shares(x: &mut Byte, y: &Byte) -> Result<(), Abort> {
+    if y.lanes == x.lanes {
+        for (x, y) in x.tiles.iter_mut().flatten().flatten().zip(y.tiles.iter().flatten().flatten()) {
+            *x ^= *y;
+        }
+        return Ok(());
+    }
+    let fits = y.tiles.first().filter(|_| y.lanes == 1);
+    let Some(one) = fits else {
+        return Err(Abort::Misuse { step: SUM, what: "values of different numbers of lanes" });
+    };
+    // one lane for all: its bit in every lane in use
+    let splat = one.map(|planes| planes.map(|p| Plane::splat(p.lane(0))));
+    let lanes = x.lanes;
+    for (t, tile) in x.tiles.iter_mut().enumerate() {
+        let used = (lanes - t * LANES).min(LANES);
+        for (x, y) in tile.iter_mut().flatten().zip(splat.iter().flatten()) {
+            let mut y = *y;
+            if used < LANES {
+                y.keep(used);
+            }
+            *x ^= y;
+        }
+    }
+    Ok(())
+}
+
+/// Public values go to one component only.
+fn add_constants(x: &mut Byte, constant: Option<usize>, values: &[u8]) {
+    let Some(c) = constant else { return };
+    for (tile, values) in x.tiles.iter_mut().zip(values.chunks(LANES)) {
+        let mut planes = [Plane::ZERO; 8];
+        divisi_field::transpose::to_planes(values, &mut planes);
+        for (x, y) in tile[c].iter_mut().zip(&planes) {
+            *x ^= *y;
+        }
+    }
+}
+
+/// One tile of one component of `x = m x`: for each power of X, the multiples it adds to each row.
+struct Linear<'a, const N: usize> {
+    m: &'a Matrix<N>,
+    x: &'a mut [Byte; N],
+    t: usize,
+    c: usize,
+}
+
+impl<const N: usize> Task for Linear<'_, N> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run<W: Word>(self) {
+        let mut out = [[W::zero(); 8]; N];
+        for (j, byte) in self.x.iter().enumerate() {
+            let mut multiple: [W; 8] = W::load_all(&byte.tiles[self.t][self.c]);
+            for bit in 0..8 {
+                let mut more = false;
+                for (row, out) in self.m.0.iter().zip(&mut out) {
+                    if row[j] >> bit & 1 == 1 {
+                        *out = gf8::add(out, &multiple);
+                    }
+                    more |= row[j] >> bit > 1;
+                }
+                if !more {
+                    break; // the matrix is public
+                }
+                multiple = gf8::times_x(&multiple);
+            }
+        }
+        for (byte, out) in self.x.iter_mut().zip(&out) {
+            W::store_all(out, &mut byte.tiles[self.t][self.c]);
+        }
+    }
+}

@@ -1,0 +1,343 @@
+//! Chains of additively shared layers: what the engine remembers so that Protocol 7 can walk them back.
+//!
+//! After a layer of lut256-additive a byte is a share alone. Everything until the next layer is linear, so a byte is
+//! `sum of m_b y_b + k` for the outputs y_b of one layer, public m_b and a replicated k: its [`Link`] keeps m and k. When all bytes of
+//! that layer come together again, in the next layer or at [`divisi_core::Bytes::finish`], their replicated values x are known, and
+//! `y = M^-1 (x - k)` (Protocol 7, line 6) completes the layer's records. This holds for the cipher and for its inverse alike;
+//! nothing here knows which.
+//!
+//! A layer whose outputs do not come back all together, in as many independent combinations, cannot be verified: whoever
+//! loses or copies a byte in between gets [`Abort::Misuse`], at the next layer or when the computation is settled.
+
+use super::Rep3;
+use crate::ledger::{Made, Records};
+use crate::lookup::scratch;
+use crate::ohv::nibble::NIBBLES_PLANES;
+use crate::sbox::lut256_additive::{self, Input, Side};
+use crate::sbox::shape_of;
+use crate::sbox::verify_sbox::SBOX_PLANES;
+use crate::share::{Byte, Form};
+use divisi_core::{Abort, Bytes, Check, Direction, Step, step};
+use divisi_field::{Field, Gf8, Plane};
+
+const CHAIN: Step = step!("chain");
+const FINISH: Step = step!("finish");
+
+/// Where a byte in the middle of a chain comes from; nothing where nothing is verified.
+#[derive(Clone, Default)]
+pub(crate) struct Link(Option<Box<Origin>>);
+
+#[derive(Clone)]
+struct Origin {
+    layer: u64,
+    /// The coefficient of each output of that layer.
+    row: Vec<Gf8>,
+    /// What was added to it.
+    offset: Option<Byte>,
+}
+
+/// The layers whose outputs did not come back yet.
+#[derive(Default)]
+pub(crate) struct Chains {
+    waiting: Vec<Waiting>,
+    layers: u64,
+    /// Matrices that were inverted before: a cipher has two.
+    inverses: Vec<(Vec<Gf8>, Vec<Gf8>)>,
+}
+
+struct Waiting {
+    layer: u64,
+    bytes: usize,
+    side: Side,
+    made: Records<SBOX_PLANES>,
+}
+
+impl Chains {
+    /// Whether every layer was completed.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.waiting.is_empty()
+    }
+
+    /// Forget what was not completed.
+    pub(crate) fn clear(&mut self) {
+        self.waiting.clear();
+    }
+}
+
+impl Rep3 {
+    /// One layer of lut256-additive.
+    pub(super) fn chain_layer(
+        &mut self,
+        direction: Direction,
+        x: &mut [&mut Byte],
+        vectors: &Records<NIBBLES_PLANES>,
+    ) -> Result<(), Abort> {
+        let input = match x.iter().filter(|byte| !byte.is_replicated()).count() {
+            0 => Input::Replicated,
+            n if n == x.len() => Input::Additive,
+            _ => {
+                return Err(self
+                    .trio
+                    .session
+                    .misuse(CHAIN, "a layer of some finished bytes and some that are not"));
+            }
+        };
+        let side = Side { direction, constant: self.constant() };
+        let records = self.records();
+        let links: Vec<Link> = x.iter_mut().map(|byte| byte.take_link()).collect();
+        let lanes: Vec<usize> = x.iter().map(|byte| byte.lanes).collect();
+        let (made, c) = lut256_additive::layer(&mut self.trio, x, side, input, vectors, records)?;
+        if records && input == Input::Additive {
+            let inputs = lut256_additive::inputs(vectors, &c, side.constant, &lanes);
+            self.complete(links, inputs)?;
+        }
+        self.chains.layers += 1;
+        if records {
+            let layer = self.chains.layers;
+            self.chains.waiting.push(Waiting { layer, bytes: x.len(), side, made });
+            let n = x.len();
+            for (b, byte) in x.iter_mut().enumerate() {
+                let row = (0..n).map(|i| if i == b { Gf8::ONE } else { Gf8::ZERO }).collect();
+                byte.form = Form::Additive(Link(Some(Box::new(Origin { layer, row, offset: None }))));
+            }
+        } else {
+            x.iter_mut().for_each(|byte| byte.form = Form::Additive(Link(None)));
+        }
+        if lanes.iter().any(|l| *l != lanes[0]) {
+            // bytes of different lanes are never combined: nothing is gained by waiting
+            return self.finish(x);
+        }
+        Ok(())
+    }
+
+    /// Protocol 7, line 8: the end of a chain, for those of the bytes that belong to one.
+    pub(super) fn finish_chain(&mut self, x: &mut [&mut Byte]) -> Result<(), Abort> {
+        let mut chain: Vec<&mut Byte> =
+            x.iter_mut().map(|byte| &mut **byte).filter(|byte| !byte.is_replicated()).collect();
+        if chain.is_empty() {
+            return Ok(());
+        }
+        let shape = shape_of(&chain);
+        let mut z = scratch::<8>(&shape);
+        for (z, tile) in z.iter_mut().zip(chain.iter().flat_map(|byte| byte.tiles.iter())) {
+            *z = tile[0];
+        }
+        // [A19] re-randomised by F_zero
+        let second = self.trio.reshare_chain(FINISH, &mut z, &shape)?;
+        let links: Vec<Link> = chain.iter_mut().map(|byte| byte.take_link()).collect();
+        let tiles = chain.iter_mut().flat_map(|byte| byte.tiles.iter_mut());
+        for (tile, (first, second)) in tiles.zip(z.iter().zip(second.iter())) {
+            *tile = [*first, *second];
+        }
+        if self.records() {
+            self.trio.session.observe(Check::A19);
+            let values = chain.iter().map(|byte| Byte::clone(byte)).collect();
+            self.complete(links, values)?;
+        }
+        Ok(())
+    }
+
+    /// Line 6: with the replicated values of all bytes that came of a layer, its outputs, and so its records.
+    fn complete(&mut self, links: Vec<Link>, mut values: Vec<Byte>) -> Result<(), Abort> {
+        let misuse = |rep: &Rep3, what| Err(rep.trio.session.misuse(CHAIN, what));
+        let mut rows = Vec::new();
+        let mut layer = None;
+        for (link, value) in links.into_iter().zip(&mut values) {
+            let Some(origin) = link.0 else {
+                return misuse(self, "a byte that several layers went into, or that was verified nowhere");
+            };
+            if *layer.get_or_insert(origin.layer) != origin.layer {
+                return misuse(self, "bytes of several layers where those of one belong");
+            }
+            rows.extend(&origin.row);
+            if let Some(k) = &origin.offset {
+                self.add(value, k)?;
+            }
+        }
+        let at = self.chains.waiting.iter().position(|waiting| Some(waiting.layer) == layer);
+        let Some(at) = at else {
+            return misuse(self, "bytes of a layer that was completed before: they were copied");
+        };
+        let mut waiting = self.chains.waiting.swap_remove(at);
+        if waiting.bytes != values.len() {
+            return misuse(self, "not all bytes of a layer came back together");
+        }
+        let Some(inverse) = self.inverse(rows, waiting.bytes) else {
+            return misuse(self, "combinations of a layer's bytes that do not determine them");
+        };
+        apply(&inverse, &mut values);
+        lut256_additive::bind(&mut waiting.made, &values, waiting.side);
+        // [A23] the inverse S-box is owed like the S-box; the mutant forgets it
+        if !(waiting.side.direction == Direction::Decrypt && self.trio.session.mutated(Check::A23)) {
+            self.owed.made.push(Made::Sboxes(waiting.made));
+        }
+        Ok(())
+    }
+
+    /// The inverse of a public matrix of `n` rows; `None` if there is none.
+    fn inverse(&mut self, rows: Vec<Gf8>, n: usize) -> Option<Vec<Gf8>> {
+        if let Some((_, inverse)) = self.chains.inverses.iter().find(|(known, _)| *known == rows) {
+            return Some(inverse.clone());
+        }
+        let inverse = invert(rows.clone(), n)?;
+        self.chains.inverses.push((rows, inverse.clone()));
+        Some(inverse)
+    }
+}
+
+impl Byte {
+    /// The link, leaving a replicated byte.
+    pub(super) fn take_link(&mut self) -> Link {
+        match std::mem::replace(&mut self.form, Form::Replicated) {
+            Form::Additive(link) => link,
+            Form::Replicated => Link(None),
+        }
+    }
+}
+
+/// What linear operations do to links. `add` adds replicated bytes of any fitting lanes.
+impl Link {
+    /// A replicated byte was added.
+    pub(super) fn add_replicated(
+        &mut self,
+        y: &Byte,
+        add: impl FnOnce(&mut Byte, &Byte) -> Result<(), Abort>,
+    ) -> Result<(), Abort> {
+        let Some(origin) = &mut self.0 else { return Ok(()) };
+        match &mut origin.offset {
+            None => origin.offset = Some(y.clone()),
+            Some(k) if k.lanes == y.lanes || y.lanes == 1 => add(k, y)?,
+            Some(k) => {
+                let mut wide = y.clone();
+                add(&mut wide, k)?;
+                *k = wide;
+            }
+        }
+        Ok(())
+    }
+
+    /// Another byte of the chain was added.
+    pub(super) fn add_link(
+        &mut self,
+        other: &Link,
+        add: impl FnOnce(&mut Byte, &Byte) -> Result<(), Abort>,
+    ) -> Result<(), Abort> {
+        match (&mut self.0, &other.0) {
+            (Some(x), Some(y)) if x.layer == y.layer => {
+                x.row.iter_mut().zip(&y.row).for_each(|(x, y)| *x = *x + *y);
+                if let Some(k) = &y.offset {
+                    self.add_replicated(k, add)?;
+                }
+            }
+            _ => self.0 = None,
+        }
+        Ok(())
+    }
+
+    /// The rows of `m` times these links.
+    pub(super) fn combine<const N: usize>(
+        m: &[[u8; N]; N],
+        links: &[Link; N],
+        mut linear: impl FnMut(&mut [Byte; N]) -> Result<(), Abort>,
+        lanes: usize,
+    ) -> Result<[Link; N], Abort> {
+        let none = || std::array::from_fn(|_| Link(None));
+        let origins = links.each_ref().map(|link| link.0.as_ref());
+        let Some(first) = origins[0] else { return Ok(none()) };
+        if origins.iter().any(|o| o.is_none_or(|o| o.layer != first.layer)) {
+            return Ok(none());
+        }
+        let offsets = origins.map(|o| o.and_then(|o| o.offset.as_ref()));
+        let offsets = if offsets.iter().any(Option::is_some) {
+            // those of one lane serve all: they stay so if all of them are
+            let wide = offsets.iter().flatten().any(|k| k.lanes != 1);
+            let zero = Byte::zero(if wide { lanes } else { 1 });
+            let mut offsets = offsets.map(|k| k.map_or_else(|| zero.clone(), |k| k.spread(zero.lanes)));
+            linear(&mut offsets)?;
+            offsets.map(Some)
+        } else {
+            [const { None }; N]
+        };
+        let mut rows = m.iter().map(|m| {
+            let mut row = vec![Gf8::ZERO; first.row.len()];
+            for (m, origin) in m.iter().zip(origins.iter().flatten()) {
+                row.iter_mut().zip(&origin.row).for_each(|(sum, x)| *sum = *sum + Gf8(*m) * *x);
+            }
+            row
+        });
+        Ok(offsets.map(|offset| {
+            let row = rows.next().unwrap_or_default();
+            Link(Some(Box::new(Origin { layer: first.layer, row, offset })))
+        }))
+    }
+}
+
+/// `x = m x` for a public square matrix of as many rows as there are bytes, on both components.
+fn apply(m: &[Gf8], x: &mut [Byte]) {
+    let n = x.len();
+    let tiles = x.iter().map(|byte| byte.tiles.len()).min().unwrap_or(0);
+    let mut out = vec![[Plane::ZERO; 8]; n];
+    for t in 0..tiles {
+        for c in 0..2 {
+            out.fill([Plane::ZERO; 8]);
+            divisi_field::kernel::run(lut256_additive::Apply { m, x, t, c, out: &mut out });
+            for (byte, out) in x.iter_mut().zip(&out) {
+                byte.tiles[t][c] = *out;
+            }
+        }
+    }
+}
+
+/// The inverse of a public matrix over GF(2^8), by Gauss and Jordan.
+fn invert(mut m: Vec<Gf8>, n: usize) -> Option<Vec<Gf8>> {
+    if m.len() != n * n {
+        return None;
+    }
+    let mut inverse = vec![Gf8::ZERO; n * n];
+    (0..n).for_each(|i| inverse[i * n + i] = Gf8::ONE);
+    for column in 0..n {
+        let pivot = (column..n).find(|row| m[row * n + column] != Gf8::ZERO)?;
+        for k in 0..n {
+            m.swap(pivot * n + k, column * n + k);
+            inverse.swap(pivot * n + k, column * n + k);
+        }
+        let scale = m[column * n + column].inverse();
+        for k in 0..n {
+            m[column * n + k] = m[column * n + k] * scale;
+            inverse[column * n + k] = inverse[column * n + k] * scale;
+        }
+        for row in (0..n).filter(|row| *row != column) {
+            let factor = m[row * n + column];
+            if factor == Gf8::ZERO {
+                continue; // the matrix is public
+            }
+            for k in 0..n {
+                m[row * n + k] = m[row * n + k] + factor * m[column * n + k];
+                inverse[row * n + k] = inverse[row * n + k] + factor * inverse[column * n + k];
+            }
+        }
+    }
+    Some(inverse)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_matrix_times_its_inverse_is_one_and_a_singular_one_has_none() {
+        let n = 16;
+        let m: Vec<Gf8> = (0..n * n).map(|i| Gf8((i * i * 31 + i * 7 + 1) as u8)).collect();
+        let m: Vec<Gf8> = (0..n * n).map(|i| if i % (n + 1) == 0 { Gf8(0x53) } else { m[i] }).collect();
+        if let Some(inverse) = invert(m.clone(), n) {
+            for (i, j) in (0..n).flat_map(|i| (0..n).map(move |j| (i, j))) {
+                let sum: Gf8 = (0..n).map(|k| m[i * n + k] * inverse[k * n + j]).sum();
+                assert_eq!(sum, if i == j { Gf8::ONE } else { Gf8::ZERO });
+            }
+        } else {
+            panic!("this matrix has an inverse");
+        }
+        assert!(invert(vec![Gf8::ONE; 4], 2).is_none());
+        assert!(invert(vec![Gf8::ONE; 3], 2).is_none());
+    }
+}

@@ -1,0 +1,137 @@
+//! F_LUT: lookup in a public table at a secret place, by a one-hot vector and one opening (MAESTRO Protocols 4 and 6).
+//!
+//! `c = v + r` is opened for the place r of a fresh vector; then every share of T(v) is a sum over the vector turned by c:
+//! [`table`]. Nothing else is opened, and c tells nothing: r is uniform and used once.
+//!
+//! Adversary: one malicious party. What it can do to the opening depends on how v is shared:
+//!
+//! - **Additively** ([`Trio::open_additive`]; Protocol 4 step 3, Protocol 6 step 4): each party sends its share of c to both
+//!   others, re-randomised by F_zero \[A16\], for the share of v is a function of replicated secrets that its receiver half
+//!   knows. The opening binds nobody: a party can add an error to c, which is an error of v that the checks of
+//!   [`crate::sbox`] find; and it can show its peers different shares, which the comparison of views finds before the first
+//!   message of the verification \[A2\]. Whatever honest parties see then, the corrupt one can compute from what it sent and
+//!   received, so that digests of such openings tell it nothing new.
+//! - **Replicated** ([`Trio::open_layer`]; the variants of section 3.5.1): each party sends one component to its next. A false
+//!   component makes the receiver's c wrong, and with it everything that it computes until the comparison: a digest over values
+//!   that rest on it would let the corrupt party test guesses of a secret. So the views of everything opened before are
+//!   compared in the same round as each such opening, and nothing is sent after a difference \[A22\]. After the comparison the
+//!   vector's c is right, and T(v) needs no check of its own.
+
+pub(crate) mod table;
+
+use crate::Trio;
+use crate::wire::{self, Shape};
+use divisi_core::{Abort, Check, Step, step};
+use divisi_field::Plane;
+use divisi_net::Fault;
+use zeroize::Zeroizing;
+
+const VIEW: Step = step!("view");
+
+impl Trio {
+    /// Reconst of additively shared planes: on return `c` is the opened value. One round, twice the planes' bits.
+    pub(crate) fn open_additive<const K: usize>(
+        &mut self,
+        step: Step,
+        c: &mut [[Plane; K]],
+        shape: &Shape,
+        view: bool,
+    ) -> Result<(), Abort> {
+        if view {
+            self.session.observe(Check::A16);
+        }
+        if !self.session.mutated(Check::A16) {
+            self.streams.add_zero(c, shape); // [A16]
+        }
+        let mut wire = std::mem::take(&mut self.wire);
+        wire::write(c, shape, &mut wire);
+        #[cfg(feature = "fault")]
+        self.deviation.reshare_planes(step, &mut wire, shape, c);
+        for peer in [self.next, self.prev] {
+            self.session.send(step, peer, &wire, shape.bits(K))?;
+        }
+        let mut theirs = Vec::new();
+        for peer in [self.prev, self.next] {
+            self.session.recv(step, peer, &mut wire)?;
+            if wire::read::<K>(&wire, shape, &mut theirs).is_none() {
+                return Err(self.malformed_from(peer, step, wire.len()));
+            }
+            add_planes(c, &theirs);
+        }
+        if view {
+            wire::write(c, shape, &mut wire);
+            self.absorb("open_additive", &wire); // [A2]
+        }
+        self.wire = wire;
+        Ok(())
+    }
+
+    /// Reconst of replicated planes that feed a lookup: `own` and `second` are our two components, the opened value is returned.
+    /// In the same round the views of all that was opened before are compared \[A22\]. One round, the planes' bits.
+    pub(crate) fn open_layer<const K: usize>(
+        &mut self,
+        step: Step,
+        mut own: Vec<[Plane; K]>,
+        second: &[[Plane; K]],
+        shape: &Shape,
+        view: bool,
+    ) -> Result<Vec<[Plane; K]>, Abort> {
+        let mut wire = std::mem::take(&mut self.wire);
+        wire::write(&own, shape, &mut wire);
+        let views = if view && self.uncompared { Some(self.send_view()?) } else { None };
+        self.session.send(step, self.next, &wire, shape.bits(K))?;
+        if let Some(digest) = views {
+            self.compare_views(&digest)?; // [A22]
+        }
+        self.session.recv(step, self.prev, &mut wire)?;
+        let mut missing = Vec::new();
+        if wire::read(&wire, shape, &mut missing).is_none() {
+            return Err(self.malformed_from(self.prev, step, wire.len()));
+        }
+        add_planes(&mut own, second);
+        add_planes(&mut own, &missing);
+        if view {
+            wire::write(&own, shape, &mut wire);
+            self.absorb("open_layer", &wire); // [A2]
+        }
+        self.wire = wire;
+        Ok(own)
+    }
+
+    /// Send the digest of all that was opened so far to both others.
+    fn send_view(&mut self) -> Result<[u8; 32], Abort> {
+        let digest = *self.view.finalize().as_bytes();
+        for peer in [self.next, self.prev] {
+            self.session.send(VIEW, peer, &digest, 0)?;
+        }
+        Ok(digest)
+    }
+
+    /// Compare it with theirs, before anything that rests on the last opening is digested \[A22\].
+    fn compare_views(&mut self, digest: &[u8; 32]) -> Result<(), Abort> {
+        for peer in [self.next, self.prev] {
+            let mut theirs = [0; 32];
+            self.session.recv(VIEW, peer, &mut theirs)?;
+            let same = self.session.same_digest(digest, &theirs);
+            self.session.require(Check::A22, VIEW, same, None)?; // [A22]
+        }
+        self.uncompared = false;
+        Ok(())
+    }
+
+    fn malformed_from(&self, peer: divisi_core::PartyId, step: Step, length: usize) -> Abort {
+        self.session.fail(Fault::Malformed { peer, step, want: length, got: length }.into())
+    }
+}
+
+/// `x += y`, tile by tile.
+pub(crate) fn add_planes<const K: usize>(x: &mut [[Plane; K]], y: &[[Plane; K]]) {
+    for (x, y) in x.iter_mut().flatten().zip(y.iter().flatten()) {
+        *x ^= *y;
+    }
+}
+
+/// Scratch for a layer: K planes a tile, wiped when it is dropped.
+pub(crate) fn scratch<const K: usize>(shape: &Shape) -> Zeroizing<Vec<[Plane; K]>> {
+    Zeroizing::new(vec![[Plane::ZERO; K]; shape.0.len()])
+}

@@ -1,0 +1,229 @@
+//! lut256-additive: the S-box by one lookup whose output is additively shared, and stays so from layer to layer (MAESTRO Protocols
+//! 6 and 7).
+//!
+//! Cost an S-box: 16 bits and one round (8 in the first layer of a chain, whose input is replicated), 22 bits ahead for two
+//! one-hot vectors of 16; and 8 bits and one round for each byte of the chain's end (test `aes_128_costs_what_the_paper_says`).
+//!
+//! Adversary: a malicious party can add an error to its share of any layer's input, of the outputs that are reshared at the end,
+//! and show its peers different shares of c. The last is found by the comparison of views \[A2\]; the others by this:
+//!
+//! | line of Protocol 7 | here |
+//! |---|---|
+//! | 2, 5: F_LUT | [`layer`]; `[[x]] = [[r]] + c` goes into the record |
+//! | 4: L, the round key | the engine's linear operations, on shares |
+//! | 6: `[[y]] = L^-1([[x]] - [[k]])` | [`bind`], with what [`crate::engine::chain`] kept of L and k |
+//! | 8: Reshare | `Bytes::finish` \[A19\] |
+//! | 10: VerifySbox | the record as relation \[A20\] |
+//!
+//! A wrong input of layer i is replicated in its record, so that the outputs of layer i - 1 walk back wrong, and their pairs fail.
+//! What fails is one masked value for the whole batch: its place or its amount would tell of the secret input \[A21\].
+//! For the inverse S-box the pair is (Affine^-1(x), y) \[A23\].
+
+use super::verify_sbox::{SBOX_PLANES, X, Y};
+use super::{store, trim};
+use crate::Trio;
+use crate::ledger::Records;
+use crate::lookup::scratch;
+use crate::lookup::table::{self, Additive};
+use crate::ohv::nibble::NIBBLES_PLANES;
+use crate::share::{Byte, Tile};
+use crate::wire::Shape;
+use divisi_core::{Abort, Direction, Step, step};
+use divisi_field::kernel::{Task, run};
+use divisi_field::{Gf8, Plane, Word, gf8};
+use zeroize::Zeroizing;
+
+const OPEN: Step = step!("c");
+
+/// How the input of a layer is shared.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Input {
+    /// The first layer of a chain.
+    Replicated,
+    /// The layers after it.
+    Additive,
+}
+
+/// What stands around the inversion, and where public constants go.
+#[derive(Clone, Copy)]
+pub(crate) struct Side {
+    pub(crate) direction: Direction,
+    pub(crate) constant: Option<usize>,
+}
+
+/// One layer, with these vectors: afterwards the first components of the bytes are additive shares of the outputs. Gives the
+/// records, with x in them, and c.
+pub(crate) fn layer(
+    trio: &mut Trio,
+    bytes: &mut [&mut Byte],
+    side: Side,
+    input: Input,
+    vectors: &Records<NIBBLES_PLANES>,
+    view: bool,
+) -> Result<(Records<SBOX_PLANES>, Vec<[Plane; 8]>), Abort> {
+    let shape = Shape(vectors.lanes.clone());
+    let tiles = |bytes: &[&mut Byte]| -> Vec<[Plane; 8]> {
+        let tiles = bytes.iter().flat_map(|byte| byte.tiles.iter());
+        tiles.zip(&vectors.records).map(|(tile, vector)| super::lut256::masked(tile, vector, 0)).collect()
+    };
+    // F_LUT: c
+    let c = match input {
+        Input::Replicated => {
+            let own = tiles(bytes);
+            let second = bytes.iter().flat_map(|byte| byte.tiles.iter()).zip(&vectors.records);
+            let second: Zeroizing<Vec<_>> =
+                Zeroizing::new(second.map(|(tile, vector)| super::lut256::masked(tile, vector, 1)).collect());
+            trio.open_layer(OPEN, own, &second, &shape, view)?
+        }
+        Input::Additive => {
+            let mut c = tiles(bytes);
+            trio.open_additive(OPEN, &mut c, &shape, view)?;
+            c
+        }
+    };
+    // T(v), and [[v]] = [[r]] + c for the record
+    let mut made = Records::new(if view { &shape } else { &NOTHING });
+    if view {
+        for ((record, vector), c) in made.records.iter_mut().zip(&vectors.records).zip(&c) {
+            run(Keep { record, vector, c, side });
+        }
+        trim(made.records.iter_mut(), &shape);
+    }
+    let mut out = scratch::<8>(&Shape(vec![512]));
+    let tiles = bytes.iter_mut().flat_map(|byte| byte.tiles.iter_mut());
+    for (((tile, vectors), c), lanes) in tiles.zip(&vectors.records).zip(&c).zip(&shape.0) {
+        let out = &mut out[0];
+        run(Additive { vectors, c, direction: side.direction, constant: side.constant, out });
+        out.iter_mut().for_each(|plane| plane.keep(*lanes));
+        *tile = [*out, [Plane::ZERO; 8]];
+    }
+    Ok((made, c))
+}
+
+/// `[[x]] = [[r]] + c` for each byte of the layer, of so many lanes each.
+pub(crate) fn inputs(
+    vectors: &Records<NIBBLES_PLANES>,
+    c: &[[Plane; 8]],
+    constant: Option<usize>,
+    lanes: &[usize],
+) -> Vec<Byte> {
+    let mut tiles = vectors.records.iter().zip(c);
+    let mut out: Vec<Byte> = lanes.iter().map(|lanes| Byte::zero(*lanes)).collect();
+    for tile in out.iter_mut().flat_map(|byte| byte.tiles.iter_mut()) {
+        let Some((vector, c)) = tiles.next() else { break };
+        for (side, planes) in tile.iter_mut().enumerate() {
+            for (i, plane) in planes.iter_mut().enumerate() {
+                *plane = vector[side][i];
+                if constant == Some(side) {
+                    *plane ^= c[i];
+                }
+            }
+        }
+    }
+    out
+}
+
+/// The shape of nothing: semi-honest layers leave no records.
+static NOTHING: Shape = Shape(Vec::new());
+
+struct Keep<'a> {
+    record: &'a mut Tile<SBOX_PLANES>,
+    vector: &'a Tile<NIBBLES_PLANES>,
+    c: &'a [Plane; 8],
+    side: Side,
+}
+
+impl Task for Keep<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run<W: Word>(self) {
+        let c: [W; 8] = W::load_all(self.c);
+        for component in 0..2 {
+            let one = table::one::<W>(self.side.constant, component);
+            let mut x = [W::zero(); 8];
+            for i in 0..8 {
+                x[i] = W::load(&self.vector[component][i]) ^ (c[i] & one);
+            }
+            let hat = self.side.direction == Direction::Decrypt;
+            store(&mut self.record[component], X, &pair(x, hat, one));
+        }
+    }
+}
+
+/// What enters the pair: the value itself, or Affine^-1 of it.
+#[inline(always)]
+fn pair<W: Word>(x: [W; 8], hat: bool, one: W) -> [W; 8] {
+    if !hat {
+        return x;
+    }
+    let mut y = gf8::inverse_affine_linear(&x);
+    for (i, y) in y.iter_mut().enumerate() {
+        if gf8::INVERSE_AFFINE_CONSTANT.0 >> i & 1 == 1 {
+            *y ^= one;
+        }
+    }
+    y
+}
+
+/// Line 6: the replicated outputs of a layer go into its records, which are then complete.
+pub(crate) fn bind(made: &mut Records<SBOX_PLANES>, outputs: &[Byte], side: Side) {
+    let tiles = outputs.iter().flat_map(|byte| byte.tiles.iter());
+    for (record, tile) in made.records.iter_mut().zip(tiles) {
+        run(Bind { record, tile, side });
+    }
+    let shape = Shape(made.lanes.clone());
+    trim(made.records.iter_mut(), &shape);
+}
+
+struct Bind<'a> {
+    record: &'a mut Tile<SBOX_PLANES>,
+    tile: &'a Tile<8>,
+    side: Side,
+}
+
+impl Task for Bind<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run<W: Word>(self) {
+        for component in 0..2 {
+            let one = table::one::<W>(self.side.constant, component);
+            let hat = self.side.direction == Direction::Encrypt;
+            store(&mut self.record[component], Y, &pair(W::load_all(&self.tile[component]), hat, one));
+        }
+    }
+}
+
+/// One tile of one component of `x = m x` for a public square matrix of as many rows as there are bytes.
+pub(crate) struct Apply<'a> {
+    pub(crate) m: &'a [Gf8],
+    pub(crate) x: &'a [Byte],
+    pub(crate) t: usize,
+    pub(crate) c: usize,
+    pub(crate) out: &'a mut [[Plane; 8]],
+}
+
+impl Task for Apply<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run<W: Word>(self) {
+        let n = self.x.len();
+        for (j, byte) in self.x.iter().enumerate() {
+            let mut multiple: [W; 8] = W::load_all(&byte.tiles[self.t][self.c]);
+            for bit in 0..8 {
+                // the matrix is public
+                for (i, out) in self.out.iter_mut().enumerate() {
+                    if self.m[i * n + j].0 >> bit & 1 == 1 {
+                        W::store_all(&gf8::add(&W::load_all(out), &multiple), out);
+                    }
+                }
+                if (0..n).all(|i| self.m[i * n + j].0 >> bit <= 1) {
+                    break;
+                }
+                multiple = gf8::times_x(&multiple);
+            }
+        }
+    }
+}
