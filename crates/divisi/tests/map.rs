@@ -9,8 +9,9 @@ const MAP: &[(&str, &[&str])] = &[
     ("divisi-field", &[]),
     ("divisi-net", &[]),
     ("divisi-store", &[]),
+    ("divisi-circuit", &[]),
     ("divisi-core", &["divisi-field", "divisi-net"]),
-    ("divisi-symmetric", &["divisi-core", "divisi-field"]),
+    ("divisi-symmetric", &["divisi-circuit", "divisi-core", "divisi-field"]),
     ("divisi-rep3", &["divisi-core", "divisi-field", "divisi-net"]),
     (
         "divisi-node",

@@ -1,0 +1,123 @@
+//! The writer of Bristol Fashion.
+
+use super::Counts;
+use crate::program::{Linear, Program};
+use std::io::{self, Write};
+
+/// A gate of the file, in the order of the program. Wires are numbered as they are written, inputs first.
+enum Gate {
+    Constant(bool),
+    Not(usize),
+    Xor(usize, usize),
+    And(usize, usize),
+    Copy(usize),
+}
+
+/// Writes a program in Bristol Fashion: the inputs' wires first and the outputs' last, in their order; a sum of products
+/// as ANDs and XORs. An output that is an input, or stands there already, becomes a copy (`EQW`). The counts are those of
+/// the file.
+///
+/// # Errors
+/// Those of `out`.
+pub fn write(program: &Program, out: &mut (impl Write + ?Sized)) -> io::Result<Counts> {
+    let inputs = program.input_bits();
+    let (mut gates, results) = unroll(program);
+    // Where the outputs' wires go, each once and no input; what is left over is copied.
+    let mut place = vec![None; gates.len()];
+    let mut copies = Vec::new();
+    for (i, &wire) in results.iter().enumerate() {
+        match wire.checked_sub(inputs).and_then(|gate| place.get_mut(gate)) {
+            Some(free @ None) => *free = Some(i),
+            _ => copies.push((i, wire)),
+        }
+    }
+    for &(i, wire) in &copies {
+        gates.push(Gate::Copy(wire));
+        place.push(Some(i));
+    }
+    let wires = inputs + gates.len();
+    let first_output = wires - results.len();
+    let mut next = inputs;
+    let mut number: Vec<usize> = (0..inputs).collect();
+    number.extend(place.into_iter().map(|place| {
+        place.map_or_else(
+            || {
+                next += 1;
+                next - 1
+            },
+            |output| first_output + output,
+        )
+    }));
+
+    writeln!(out, "{} {wires}", gates.len())?;
+    for widths in [program.inputs(), program.outputs()] {
+        write!(out, "{}", widths.len())?;
+        for width in widths {
+            write!(out, " {width}")?;
+        }
+        writeln!(out)?;
+    }
+    writeln!(out)?;
+    let mut counts = Counts::default();
+    for (gate, z) in gates.iter().zip(&number[inputs..]) {
+        match *gate {
+            Gate::Constant(value) => {
+                counts.eq += 1;
+                writeln!(out, "1 1 {} {z} EQ", u8::from(value))?;
+            }
+            Gate::Copy(x) => {
+                counts.eqw += 1;
+                writeln!(out, "1 1 {} {z} EQW", number[x])?;
+            }
+            Gate::Not(x) => {
+                counts.inv += 1;
+                writeln!(out, "1 1 {} {z} INV", number[x])?;
+            }
+            Gate::Xor(x, y) => {
+                counts.xor += 1;
+                writeln!(out, "2 1 {} {} {z} XOR", number[x], number[y])?;
+            }
+            Gate::And(x, y) => {
+                counts.and += 1;
+                writeln!(out, "2 1 {} {} {z} AND", number[x], number[y])?;
+            }
+        }
+    }
+    Ok(counts)
+}
+
+/// The program's gates, each writing a wire of its own, and the wires of the outputs.
+fn unroll(program: &Program) -> (Vec<Gate>, Vec<usize>) {
+    let inputs = program.input_bits();
+    let mut gates = Vec::with_capacity(program.linear_count() + program.and_count());
+    // The wire that a slot holds.
+    let mut held: Vec<usize> = (0..inputs).collect();
+    held.resize(program.slots(), 0);
+    let push = |gates: &mut Vec<Gate>, gate| {
+        gates.push(gate);
+        inputs + gates.len() - 1
+    };
+    for level in program.levels() {
+        for gate in level.linear() {
+            let (to, gate) = match *gate {
+                Linear::Constant { out, value } => (out, Gate::Constant(value)),
+                Linear::Not { out, x } => (out, Gate::Not(held[x.index()])),
+                Linear::Xor { out, x, y } => (out, Gate::Xor(held[x.index()], held[y.index()])),
+            };
+            held[to.index()] = push(&mut gates, gate);
+        }
+        let mut results = Vec::with_capacity(level.dot_count());
+        for (to, terms) in level.dots() {
+            let products: Vec<usize> = terms
+                .iter()
+                .map(|(x, y)| push(&mut gates, Gate::And(held[x.index()], held[y.index()])))
+                .collect();
+            let sum = products.into_iter().reduce(|sum, product| push(&mut gates, Gate::Xor(sum, product)));
+            results.extend(sum.map(|wire| (to, wire)));
+        }
+        for (to, wire) in results {
+            held[to.index()] = wire;
+        }
+    }
+    (gates, program.results().iter().map(|slot| held[slot.index()]).collect())
+}

@@ -1,0 +1,266 @@
+//! The instance of [`Gates`] that records what it is told, and makes a [`Program`] of it.
+//!
+//! Three things are left out of the record: gates whose result is known (`x + x`, `x x`, products with constants,
+//! doubled negations), gates that stand there already, and, when it is finished, gates that no output needs. A negation
+//! is a mark on the wire and becomes a gate only where a product or an output reads it.
+
+use crate::gates::Gates;
+use crate::level;
+use crate::program::Program;
+use std::collections::HashMap;
+
+/// A wire of a circuit in the making: of the [`Build`] that gave it, and of no other.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Bit(u32);
+
+impl Bit {
+    /// The constants: node 0 and its negation.
+    const FALSE: Bit = Bit(0);
+    const TRUE: Bit = Bit(1);
+
+    /// The node that the wire comes from.
+    pub(crate) fn node(self) -> usize {
+        self.0 as usize >> 1
+    }
+
+    /// Whether the wire is the node's negation.
+    pub(crate) fn negated(self) -> bool {
+        self.0 & 1 == 1
+    }
+
+    fn plain(self) -> Bit {
+        Bit(self.0 & !1)
+    }
+
+    fn negated_if(self, sign: bool) -> Bit {
+        Bit(self.0 ^ u32::from(sign))
+    }
+
+    fn is_constant(self) -> bool {
+        self.node() == 0
+    }
+}
+
+/// What a wire comes from. Operands stand earlier.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Node {
+    /// 0: always the first node and only that.
+    False,
+    /// The input wire of that number.
+    Input(usize),
+    /// The sum of two wires that are not negated.
+    Xor(Bit, Bit),
+    /// The sum of the products at `start..end` of the list of terms.
+    Dot(u32, u32),
+}
+
+#[derive(PartialEq, Eq, Hash)]
+enum Gate {
+    Xor(Bit, Bit),
+    Dot(Box<[(Bit, Bit)]>),
+}
+
+/// A circuit in the making.
+pub struct Build {
+    pub(crate) nodes: Vec<Node>,
+    pub(crate) terms: Vec<(Bit, Bit)>,
+    pub(crate) inputs: Vec<usize>,
+    pub(crate) outputs: Vec<usize>,
+    pub(crate) results: Vec<Bit>,
+    pub(crate) verbatim: bool,
+    known: HashMap<Gate, Bit>,
+}
+
+impl Default for Build {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl Build {
+    /// A builder that leaves out what it can.
+    #[must_use]
+    pub fn new() -> Self {
+        Build {
+            nodes: vec![Node::False],
+            terms: Vec::new(),
+            inputs: Vec::new(),
+            outputs: Vec::new(),
+            results: Vec::new(),
+            verbatim: false,
+            known: HashMap::new(),
+        }
+    }
+
+    /// A builder that keeps every sum and product that it is told, for circuits that others have counted.
+    #[must_use]
+    pub fn verbatim() -> Self {
+        Build { verbatim: true, ..Self::new() }
+    }
+
+    /// The wires of the next input value.
+    pub fn input(&mut self, width: usize) -> Vec<Bit> {
+        let before: usize = self.inputs.iter().sum();
+        self.inputs.push(width);
+        (before..before + width).map(|i| self.push(Node::Input(i))).collect()
+    }
+
+    /// The wires of the next output value.
+    pub fn output(&mut self, bits: &[Bit]) {
+        self.outputs.push(bits.len());
+        self.results.extend_from_slice(bits);
+    }
+
+    /// The levelled program of all that the outputs need (of all gates, if `self` is [`verbatim`](Build::verbatim)).
+    #[must_use]
+    pub fn finish(self) -> Program {
+        level::program(self)
+    }
+
+    fn push(&mut self, node: Node) -> Bit {
+        let index = self.nodes.len();
+        // The sign takes one bit of a wire. The reader of files refuses those that are large enough to come here.
+        assert!(index < 1 << 31, "a circuit has fewer than 2^31 gates");
+        self.nodes.push(node);
+        Bit((index as u32) << 1)
+    }
+
+    fn share(&mut self, gate: Gate, node: impl FnOnce(&mut Self) -> Node) -> Bit {
+        if let Some(&bit) = self.known.get(&gate) {
+            return bit;
+        }
+        let node = node(self);
+        let bit = self.push(node);
+        self.known.insert(gate, bit);
+        bit
+    }
+
+    fn record(&mut self, terms: &[(Bit, Bit)]) -> Node {
+        let start = self.terms.len();
+        self.terms.extend_from_slice(terms);
+        assert!(self.terms.len() < 1 << 31, "a circuit has fewer than 2^31 products");
+        Node::Dot(start as u32, self.terms.len() as u32)
+    }
+
+    /// `x` if `sum` is the node `x + y`.
+    fn less(&self, sum: Bit, y: Bit) -> Option<Bit> {
+        match self.nodes.get(sum.node()) {
+            Some(&Node::Xor(a, b)) if a == y => Some(b),
+            Some(&Node::Xor(a, b)) if b == y => Some(a),
+            _ => None,
+        }
+    }
+}
+
+impl Gates for Build {
+    type Bit = Bit;
+
+    fn constant(&mut self, value: bool) -> Bit {
+        if value { Bit::TRUE } else { Bit::FALSE }
+    }
+
+    fn xor(&mut self, x: Bit, y: Bit) -> Bit {
+        let sign = x.negated() != y.negated();
+        let (x, y) = (x.plain().min(y.plain()), x.plain().max(y.plain()));
+        if self.verbatim {
+            return self.push(Node::Xor(x, y)).negated_if(sign);
+        }
+        let sum = if x == y {
+            Bit::FALSE
+        } else if x.is_constant() {
+            y
+        } else if let Some(rest) = self.less(x, y).or_else(|| self.less(y, x)) {
+            rest
+        } else {
+            self.share(Gate::Xor(x, y), |_| Node::Xor(x, y))
+        };
+        sum.negated_if(sign)
+    }
+
+    fn not(&mut self, x: Bit) -> Bit {
+        x.negated_if(true)
+    }
+
+    fn dot(&mut self, terms: &[(Bit, Bit)]) -> Bit {
+        if terms.is_empty() {
+            return Bit::FALSE;
+        }
+        if self.verbatim {
+            let node = self.record(terms);
+            return self.push(node);
+        }
+        let mut linear = Bit::FALSE;
+        let mut products = Vec::with_capacity(terms.len());
+        for &(x, y) in terms {
+            let (x, y) = (x.min(y), x.max(y));
+            if x == y || x == Bit::TRUE {
+                linear = self.xor(linear, y);
+            } else if x != Bit::FALSE && x.plain() != y.plain() {
+                products.push((x, y));
+            }
+        }
+        products.sort_unstable();
+        let mut terms: Vec<(Bit, Bit)> = Vec::with_capacity(products.len());
+        for term in products {
+            if terms.pop_if(|last| *last == term).is_none() {
+                terms.push(term);
+            }
+        }
+        if terms.is_empty() {
+            return linear;
+        }
+        let gate = Gate::Dot(terms.clone().into());
+        let products = self.share(gate, |g| g.record(&terms));
+        self.xor(products, linear)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_known_costs_nothing() {
+        let mut g = Build::new();
+        let [x, y] = g.input(2)[..] else { panic!("two wires") };
+        let (zero, one) = (g.constant(false), g.constant(true));
+        let (nx, ny) = (g.not(x), g.not(y));
+        assert_eq!(g.not(nx), x);
+        assert_eq!(g.xor(x, x), zero);
+        assert_eq!(g.xor(x, nx), one);
+        assert_eq!(g.xor(zero, y), y);
+        assert_eq!(g.xor(y, one), ny);
+        assert_eq!(g.and(x, x), x);
+        assert_eq!(g.and(x, nx), zero);
+        assert_eq!(g.and(zero, x), zero);
+        assert_eq!(g.and(x, one), x);
+        assert_eq!(g.and(one, one), one);
+        assert_eq!(g.dot(&[(x, y), (y, x)]), zero);
+        assert_eq!(g.dot(&[(x, y), (x, one), (y, x)]), x);
+        assert_eq!(g.dot(&[]), zero);
+        let sum = g.xor(x, y);
+        assert_eq!(g.xor(sum, y), x);
+        assert_eq!(g.xor(nx, sum), ny);
+        assert_eq!(g.xor(y, x), sum);
+        assert_eq!(g.nodes.len(), 4);
+        let xy = g.and(x, y);
+        assert_eq!(g.and(y, x), xy);
+        let both = g.dot(&[(one, sum), (y, x)]);
+        assert_eq!(both, g.xor(xy, sum));
+        g.output(&[both]);
+        let program = g.finish();
+        assert_eq!((program.and_count(), program.and_depth(), program.linear_count()), (1, 1, 2));
+    }
+
+    #[test]
+    fn dead_gates_go_unless_they_were_to_stay() {
+        for (mut g, ands) in [(Build::new(), 0), (Build::verbatim(), 2)] {
+            let [x, y] = g.input(2)[..] else { panic!("two wires") };
+            g.and(x, y);
+            g.and(x, x);
+            let sum = g.xor(x, y);
+            g.output(&[sum]);
+            assert_eq!(g.finish().and_count(), ands);
+        }
+    }
+}

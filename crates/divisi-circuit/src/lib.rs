@@ -1,0 +1,44 @@
+//! Boolean circuits, from the algorithm's text to the list that an engine runs.
+//!
+//! An author writes a function over [`Gates`], one bit at a time. Run on [`Words`](plain::Words) it computes in the clear;
+//! run on [`Build`] it is recorded, folded and levelled into a [`Program`]: products that do not need each other stand
+//! in one level, which costs an engine one round. Adders that run in parallel and chains that run ahead of others are
+//! found by the levelling, not by the author.
+//!
+//! Nothing here is secret and nothing here protects anything: a program is public, and what its wires hold is the
+//! business of the engine that runs it.
+//!
+//! | module | what |
+//! |---|---|
+//! | [`gates`] | what a circuit's author needs |
+//! | [`build`] | the recorder: constants, common subexpressions, dead gates |
+//! | [`program`] | levels, slots, counts |
+//! | [`plain`] | evaluation in the clear, the reference for every engine |
+//! | [`bristol`] | reading Bristol Fashion and the format before it, writing Bristol Fashion |
+//!
+//! ```
+//! use divisi_circuit::{Build, Gates, plain};
+//!
+//! let mut g = Build::new();
+//! let (x, y) = (g.input(1)[0], g.input(1)[0]);
+//! let sum = [g.xor(x, y), g.and(x, y)];
+//! g.output(&sum);
+//! let half_adder = g.finish();
+//! assert_eq!((half_adder.and_count(), half_adder.and_depth()), (1, 1));
+//! // All four cases at once, one a lane.
+//! assert_eq!(plain::run(&half_adder, &[vec![0b1100], vec![0b1010]])?, [vec![0b0110], vec![0b1000]]);
+//! # Ok::<(), plain::Misfit>(())
+//! ```
+#![forbid(unsafe_code)]
+#![cfg_attr(test, allow(clippy::unwrap_used, clippy::expect_used, clippy::panic))]
+
+pub mod bristol;
+pub mod build;
+pub mod gates;
+mod level;
+pub mod plain;
+pub mod program;
+
+pub use build::{Bit, Build};
+pub use gates::Gates;
+pub use program::{Level, Linear, Program, Slot};

@@ -1,0 +1,125 @@
+//! Evaluation in the clear: the reference for every engine, 64 instances in a word.
+
+use crate::gates::Gates;
+use crate::program::{Linear, Program};
+use std::fmt;
+
+/// Bits in the clear: bit `l` of a word is the wire's value in lane `l`.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Words;
+
+impl Gates for Words {
+    type Bit = u64;
+
+    fn constant(&mut self, value: bool) -> u64 {
+        if value { u64::MAX } else { 0 }
+    }
+
+    fn xor(&mut self, x: u64, y: u64) -> u64 {
+        x ^ y
+    }
+
+    fn not(&mut self, x: u64) -> u64 {
+        !x
+    }
+
+    fn dot(&mut self, terms: &[(u64, u64)]) -> u64 {
+        terms.iter().fold(0, |sum, (x, y)| sum ^ (x & y))
+    }
+}
+
+/// The inputs are not those of the program.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Misfit {
+    /// There are not as many inputs as input wires.
+    Wires {
+        /// Input wires of the program.
+        want: usize,
+        /// Inputs given.
+        got: usize,
+    },
+    /// An input has more or fewer words than the first one.
+    Lanes {
+        /// Its number.
+        wire: usize,
+        /// Words of the first input.
+        want: usize,
+        /// Words of this one.
+        got: usize,
+    },
+}
+
+impl fmt::Display for Misfit {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Misfit::Wires { want, got } => write!(f, "the program has {want} input wires, {got} were given"),
+            Misfit::Lanes { wire, want, got } => {
+                write!(f, "input wire {wire} has {got} words of lanes, the first one {want}")
+            }
+        }
+    }
+}
+
+impl std::error::Error for Misfit {}
+
+/// The program's outputs, wire by wire: each input is a wire, 64 lanes in each of its words. A program without inputs runs
+/// in 64 lanes.
+///
+/// # Errors
+/// [`Misfit`] if the inputs are not those of the program, or differ in length.
+pub fn run(program: &Program, inputs: &[Vec<u64>]) -> Result<Vec<Vec<u64>>, Misfit> {
+    if inputs.len() != program.input_bits() {
+        return Err(Misfit::Wires { want: program.input_bits(), got: inputs.len() });
+    }
+    let words = inputs.first().map_or(1, Vec::len);
+    for (wire, input) in inputs.iter().enumerate() {
+        if input.len() != words {
+            return Err(Misfit::Lanes { wire, want: words, got: input.len() });
+        }
+    }
+    let mut held = inputs.to_vec();
+    held.resize(program.slots(), vec![0; words]);
+    let mut products = Vec::new();
+    for level in program.levels() {
+        for gate in level.linear() {
+            // The result's slot may be an operand's: it is taken out, and read where it is.
+            match *gate {
+                Linear::Constant { out, value } => held[out.index()].fill(Words.constant(value)),
+                Linear::Not { out, x } => {
+                    let mut result = std::mem::take(&mut held[out.index()]);
+                    if x == out {
+                        result.iter_mut().for_each(|r| *r = !*r);
+                    } else {
+                        result.iter_mut().zip(&held[x.index()]).for_each(|(r, x)| *r = !x);
+                    }
+                    held[out.index()] = result;
+                }
+                Linear::Xor { out, x, y } => {
+                    let mut result = std::mem::take(&mut held[out.index()]);
+                    if x == out && y == out {
+                        result.fill(0);
+                    } else if x == out || y == out {
+                        let other = if x == out { y } else { x };
+                        result.iter_mut().zip(&held[other.index()]).for_each(|(r, o)| *r ^= o);
+                    } else {
+                        let sums = held[x.index()].iter().zip(&held[y.index()]);
+                        result.iter_mut().zip(sums).for_each(|(r, (x, y))| *r = x ^ y);
+                    }
+                    held[out.index()] = result;
+                }
+            }
+        }
+        products.clear();
+        products.resize(level.dot_count() * words, 0);
+        for ((_, terms), sum) in level.dots().zip(products.chunks_exact_mut(words.max(1))) {
+            for (x, y) in terms {
+                let factors = held[x.index()].iter().zip(&held[y.index()]);
+                sum.iter_mut().zip(factors).for_each(|(sum, (x, y))| *sum ^= x & y);
+            }
+        }
+        for ((out, _), sum) in level.dots().zip(products.chunks_exact(words.max(1))) {
+            held[out.index()].copy_from_slice(sum);
+        }
+    }
+    Ok(program.results().iter().map(|slot| held[slot.index()].clone()).collect())
+}

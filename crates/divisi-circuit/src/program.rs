@@ -1,0 +1,198 @@
+//! What an engine runs: levels of products with sums between them, on slots that are used again.
+
+use crate::gates::Gates;
+
+/// A place that holds one wire at a time.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Slot(pub(crate) u32);
+
+impl Slot {
+    /// Its number, below [`Program::slots`].
+    #[must_use]
+    pub fn index(self) -> usize {
+        self.0 as usize
+    }
+}
+
+/// A gate that is local on every engine. `out` may be one of the operands' slots.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Linear {
+    /// `out = value`.
+    Constant {
+        /// Where the result goes.
+        out: Slot,
+        /// What everybody knows.
+        value: bool,
+    },
+    /// `out = x + 1`.
+    Not {
+        /// Where the result goes.
+        out: Slot,
+        /// The operand.
+        x: Slot,
+    },
+    /// `out = x + y`.
+    Xor {
+        /// Where the result goes.
+        out: Slot,
+        /// One operand.
+        x: Slot,
+        /// The other.
+        y: Slot,
+    },
+}
+
+/// Sums, one after the other, then products, all at once.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Level {
+    pub(crate) linear: Vec<Linear>,
+    pub(crate) dots: Vec<(Slot, u32)>,
+    pub(crate) terms: Vec<(Slot, Slot)>,
+}
+
+impl Level {
+    /// The local gates, in the order in which they run, before the products.
+    #[must_use]
+    pub fn linear(&self) -> &[Linear] {
+        &self.linear
+    }
+
+    /// The sums of products: the slot of the result and the terms. **All of a level read before the first one writes**:
+    /// a result may take the slot of an operand that nobody reads any more, be it another's.
+    pub fn dots(&self) -> impl ExactSizeIterator<Item = (Slot, &[(Slot, Slot)])> {
+        let mut start = 0;
+        self.dots.iter().map(move |&(out, end)| {
+            let terms = &self.terms[start..end as usize];
+            start = end as usize;
+            (out, terms)
+        })
+    }
+
+    /// How many sums of products there are.
+    #[must_use]
+    pub fn dot_count(&self) -> usize {
+        self.dots.len()
+    }
+
+    /// How many products there are in all sums.
+    #[must_use]
+    pub fn and_count(&self) -> usize {
+        self.terms.len()
+    }
+}
+
+/// A circuit, levelled. Made by [`Build::finish`](crate::Build::finish) and [`bristol::read`](crate::bristol::read).
+///
+/// To run it: put input wire `i` into slot `i`; for each level run [`Level::linear`] in order, then all of
+/// [`Level::dots`] in one round; at the end output wire `i` is in slot `results()[i]`. Every slot is written before it is
+/// read, and is free for another wire after the last reader of the one that it holds.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Program {
+    pub(crate) inputs: Vec<usize>,
+    pub(crate) outputs: Vec<usize>,
+    pub(crate) slots: usize,
+    pub(crate) levels: Vec<Level>,
+    pub(crate) results: Vec<Slot>,
+}
+
+impl Program {
+    /// The width of each input value in wires.
+    #[must_use]
+    pub fn inputs(&self) -> &[usize] {
+        &self.inputs
+    }
+
+    /// The width of each output value in wires.
+    #[must_use]
+    pub fn outputs(&self) -> &[usize] {
+        &self.outputs
+    }
+
+    /// How many input wires there are.
+    #[must_use]
+    pub fn input_bits(&self) -> usize {
+        self.inputs.iter().sum()
+    }
+
+    /// How many output wires there are.
+    #[must_use]
+    pub fn output_bits(&self) -> usize {
+        self.results.len()
+    }
+
+    /// How many wires are held at once.
+    #[must_use]
+    pub fn slots(&self) -> usize {
+        self.slots
+    }
+
+    /// The levels in order: [`and_depth`](Program::and_depth) of them have products, and a last one has none.
+    #[must_use]
+    pub fn levels(&self) -> &[Level] {
+        &self.levels
+    }
+
+    /// Where the output wires are in the end. A slot may stand here twice.
+    #[must_use]
+    pub fn results(&self) -> &[Slot] {
+        &self.results
+    }
+
+    /// The number of ANDs: products, however they are summed.
+    #[must_use]
+    pub fn and_count(&self) -> usize {
+        self.levels.iter().map(Level::and_count).sum()
+    }
+
+    /// The number of sums of products: what an engine pays that sends one bit for each sum.
+    #[must_use]
+    pub fn dot_count(&self) -> usize {
+        self.levels.iter().map(Level::dot_count).sum()
+    }
+
+    /// The number of local gates.
+    #[must_use]
+    pub fn linear_count(&self) -> usize {
+        self.levels.iter().map(|level| level.linear.len()).sum()
+    }
+
+    /// The longest chain of products: the rounds of an engine that pays one for each level.
+    #[must_use]
+    pub fn and_depth(&self) -> usize {
+        self.levels.iter().filter(|level| !level.dots.is_empty()).count()
+    }
+
+    /// The same gates once more on any instance of [`Gates`]: in the clear, or recorded by another builder.
+    /// `None` if there are not as many inputs as input wires.
+    pub fn replay<G: Gates + ?Sized>(&self, g: &mut G, inputs: &[G::Bit]) -> Option<Vec<G::Bit>> {
+        if inputs.len() != self.input_bits() {
+            return None;
+        }
+        let zero = g.constant(false);
+        let mut held = inputs.to_vec();
+        held.resize(self.slots, zero);
+        for level in &self.levels {
+            for gate in &level.linear {
+                match *gate {
+                    Linear::Constant { out, value } => held[out.index()] = g.constant(value),
+                    Linear::Not { out, x } => held[out.index()] = g.not(held[x.index()]),
+                    Linear::Xor { out, x, y } => held[out.index()] = g.xor(held[x.index()], held[y.index()]),
+                }
+            }
+            let mut terms = Vec::new();
+            let results: Vec<G::Bit> = level
+                .dots()
+                .map(|(_, dot)| {
+                    terms.clear();
+                    terms.extend(dot.iter().map(|&(x, y)| (held[x.index()], held[y.index()])));
+                    g.dot(&terms)
+                })
+                .collect();
+            for (&(out, _), result) in level.dots.iter().zip(results) {
+                held[out.index()] = result;
+            }
+        }
+        Some(self.results.iter().map(|slot| held[slot.index()]).collect())
+    }
+}

@@ -1,0 +1,164 @@
+//! The reader and the writer of Bristol Fashion, and the reader of the format before it.
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
+
+use divisi_circuit::bristol::{Counts, Format, read, write};
+use divisi_circuit::{Build, Gates, Program, plain};
+
+/// `adder_32bit.txt`: the 32-bit adder of Tillich and Smart ("Circuits of basic functions suitable for MPC and FHE") as
+/// emp-toolkit/emp-tool ships it (commit 00f7552, `emp-tool/circuits/files`).
+const ADDER: &[u8] = include_bytes!("vectors/adder_32bit.txt");
+
+fn bits(x: u64, width: usize) -> Vec<Vec<u64>> {
+    (0..width).map(|i| vec![x >> i & 1]).collect()
+}
+
+fn number(bits: &[Vec<u64>]) -> u64 {
+    bits.iter().rev().fold(0, |sum, bit| 2 * sum + (bit[0] & 1))
+}
+
+fn written(program: &Program) -> (String, Counts) {
+    let mut text = Vec::new();
+    let counts = write(program, &mut text).unwrap();
+    (String::from_utf8(text).unwrap(), counts)
+}
+
+#[test]
+fn a_published_adder_adds() {
+    let adder = read(ADDER).unwrap();
+    assert_eq!(
+        (adder.format, adder.program.inputs(), adder.program.outputs()),
+        (Format::Older, &[32, 32][..], &[33][..])
+    );
+    assert_eq!(adder.counts, Counts { xor: 61, and: 127, inv: 187, eq: 0, eqw: 0 });
+    assert_eq!(adder.program.and_count(), 127);
+    let text = str::from_utf8(ADDER).unwrap();
+    assert_eq!(read(text.replace('\n', " \r\n").as_bytes()).unwrap(), adder);
+    let again = read(written(&adder.program).0.as_bytes()).unwrap();
+    assert_eq!((again.format, again.program.and_count()), (Format::Fashion, 127));
+    for (x, y) in [(0, 0), (1, 1), (0xffff_ffff, 1), (0xffff_ffff, 0xffff_ffff), (0x1234_5678, 0x9abc_def0)] {
+        let inputs = [bits(x, 32), bits(y, 32)].concat();
+        for program in [&adder.program, &again.program] {
+            assert_eq!(number(&plain::run(program, &inputs).unwrap()), x + y);
+        }
+    }
+}
+
+#[test]
+fn every_gate_of_the_format_is_read() {
+    let text = "8 12\n2 2 2\n2 1 3\n\n1 1 1 4 EQ\n1 1 0 5 EQ\n4 2 0 1 2 3 6 7 MAND\n1 1 6 8 EQW\n\
+                2 1 7 4 9 XOR\n2 1 0 3 10 AND\n1 1 5 11 INV\n";
+    let error = read(text.as_bytes()).unwrap_err();
+    assert_eq!((error.line(), error.reason()), (11, "8 gates were declared, the file has 7"));
+    let source = read(text.replacen('8', "7", 1).as_bytes()).unwrap();
+    assert_eq!(source.counts, Counts { xor: 1, and: 3, inv: 1, eq: 2, eqw: 1 });
+    assert_eq!(source.program.outputs(), [1, 3]);
+    for x in 0..16_u64 {
+        let [a, b, c, d] = [0, 1, 2, 3].map(|i| x >> i & 1);
+        let want = [a & c, (b & d) ^ 1, a & d, 1];
+        let got = plain::run(&source.program, &bits(x, 4)).unwrap();
+        assert_eq!(got.iter().map(|wire| wire[0] & 1).collect::<Vec<_>>(), want);
+        // a program written and read again computes the same
+        let again = read(written(&source.program).0.as_bytes()).unwrap();
+        assert_eq!(plain::run(&again.program, &bits(x, 4)).unwrap(), got);
+    }
+}
+
+#[test]
+fn outputs_stand_last_in_their_order() {
+    let mut g = Build::new();
+    let x = g.input(3);
+    let sum = g.xor(x[0], x[1]);
+    let dot = g.dot(&[(x[0], x[1]), (x[1], x[2]), (sum, x[2])]);
+    let one = g.constant(true);
+    g.output(&[dot, x[2], sum]);
+    g.output(&[one, dot]);
+    let (text, counts) = written(&g.finish());
+    assert_eq!(counts, Counts { xor: 3, and: 3, inv: 0, eq: 1, eqw: 2 });
+    let (header, gates) = text.split_once("\n\n").unwrap();
+    assert_eq!(header, "9 12\n1 3\n2 3 2");
+    let result = |gate: &str| gate.split(' ').rev().nth(1).unwrap().parse::<usize>().unwrap();
+    let mut results: Vec<usize> = gates.lines().map(result).collect();
+    assert!(
+        gates.contains("1 1 1 10 EQ\n")
+            && gates.contains("1 1 2 8 EQW\n")
+            && gates.contains("1 1 7 11 EQW\n")
+    );
+    results.sort_unstable();
+    assert_eq!(results, (3..12).collect::<Vec<_>>());
+}
+
+#[test]
+fn a_circuit_without_gates_is_one() {
+    let source = read(b"0 3\n1 3\n1 2\n").unwrap();
+    let got = plain::run(&source.program, &bits(0b101, 3)).unwrap();
+    assert_eq!(number(&got), 0b10);
+    let older = read(b"0 2\n1 1 2\n").unwrap();
+    assert_eq!((older.format, older.program.inputs()), (Format::Older, &[1, 1][..]));
+}
+
+/// A file, the line that is wrong, and what is said about it.
+const WRONG: &[(&str, usize, &str)] = &[
+    ("", 1, "the file ends before the numbers of gates and wires"),
+    ("\n\n3\n", 3, "the first line has two numbers: gates and wires"),
+    ("1 x\n", 1, "`x` is not a number that a circuit can have"),
+    ("1 +3\n", 1, "`+3` is not a number that a circuit can have"),
+    ("1 99999999999999999999\n", 1, "`99999999999999999999` is not a number that a circuit can have"),
+    ("1 3\n", 2, "the file ends before the widths of the inputs"),
+    ("1 3\n1 2\n", 3, "the file ends before the widths of the outputs"),
+    ("1 3\n3 1 1\n1 1\n", 2, "3 input values, but 2 widths"),
+    ("1 3\n2 1 1\n2 1\n", 3, "2 output values, but 1 widths"),
+    ("1 3\n1 4\n1 1\n", 2, "the input values are wider than the 3 wires"),
+    ("1 3\n2 18446744073709551615 2\n1 1\n", 2, "the input values are wider than the 3 wires"),
+    ("1 3\n2 1 1\n1 4\n", 2, "the output values are wider than the 3 wires"),
+    ("2 3\n2 1 1\n1 1\n2 1 0 1 2 AND\n", 4, "2 gates were declared, the file has 1"),
+    ("1 3\n2 1 1\n1 1\n2 1 0 1 2 AND\n2 1 0 1 2 AND\n", 5, "only 1 gates were declared"),
+    (
+        "1 4\n2 1 1\n1 1\n2 1 0 1 3 AND\n",
+        4,
+        "4 wires were declared, 3 are written; the first that is not is 2",
+    ),
+    ("2 4\n2 1 1\n1 1\n2 1 0 1 2 AND\n2 1 0 1 2 XOR\n", 5, "wire 2 is written a second time"),
+    ("1 3\n2 1 1\n1 1\n2 1 0 1 1 AND\n", 4, "wire 1 is written a second time"),
+    ("1 3\n2 1 1\n1 1\n2 1 0 1 3 AND\n", 4, "wire 3 is not one of the 3"),
+    ("1 3\n2 1 1\n1 1\n2 1 0 7 2 AND\n", 4, "wire 7 is not one of the 3"),
+    ("1 3\n2 1 1\n1 1\n2 1 0 2 2 AND\n", 4, "wire 2 is read, and no line above writes it"),
+    ("2 4\n2 1 1\n1 1\n2 1 0 3 2 AND\n2 1 2 1 3 XOR\n", 4, "wire 3 is read, and no line above writes it"),
+    ("1 3\n2 1 1\n1 1\n2 1 0 1 2 NAND\n", 4, "`NAND` is no gate of this format"),
+    ("1 3\n2 1 1\n1 1\n2 1 0 1 2\n", 4, "a gate of 2 and 1 wires, but 2 are named"),
+    ("1 3\n2 1 1\n1 1\n2 1 0 1 AND\n", 4, "a gate of 2 and 1 wires, but 2 are named"),
+    ("1 3\n2 1 1\n1 1\n1 1 0 2 AND\n", 4, "AND does not read 1 wires and write 1"),
+    ("1 3\n2 1 1\n1 1\n3 1 0 1 0 2 MAND\n", 4, "MAND does not read 3 wires and write 1"),
+    ("1 3\n2 1 1\n1 1\n0 0 MAND\n", 4, "MAND does not read 0 wires and write 0"),
+    ("1 3\n2 1 1\n1 1\n1000000000 1 0 2 AND\n", 4, "a gate of 1000000000 and 1 wires, but 2 are named"),
+    ("1 3\n2 1 1\n1 1\n1 1 2 2 EQ\n", 4, "the constant of EQ is 0 or 1"),
+    ("1 3\n1 1 1\n2 1 0 1 2 AND\n1 1 2 2 EQW\n", 4, "only 1 gates were declared"),
+    ("1 3\n1 1 1\n1 1 0 2 EQW\n", 3, "`EQW` is no gate of this format"),
+];
+
+#[test]
+fn what_is_wrong_is_named_with_its_line() {
+    for &(text, line, reason) in WRONG {
+        let error = read(text.as_bytes()).expect_err(text);
+        assert_eq!((error.line(), error.reason()), (line, reason), "{text:?}");
+        assert_eq!(error.to_string(), format!("line {line}: {reason}"));
+    }
+    assert_eq!(read(b"1 3\n\xff\n").unwrap_err().to_string(), "line 2: this is not text");
+}
+
+#[test]
+fn what_is_declared_is_not_believed() {
+    for text in [
+        "1000000000 1000000003\n2 1 1\n1 1\n2 1 0 1 2 AND\n",
+        "1 1000000000\n1 999999999\n1 1\n2 1 0 1 2 AND\n",
+        "1 1000000000\n500000000 499999999 1\n2 1 0 1 2 AND\n",
+    ] {
+        let error = read(text.as_bytes()).unwrap_err();
+        assert_eq!(error.line(), 1);
+        assert!(error.reason().contains("are more than a file of"), "{error}");
+    }
+    let error = read(b"1000000000 3\n2 1 1\n1 1\n2 1 0 1 2 AND\n").unwrap_err();
+    assert_eq!(error.to_string(), "line 4: 1000000000 gates were declared, the file has 1");
+    // a wide input that hardly anything reads is fine
+    let wide = read(b"1 60001\n1 60000\n1 1\n2 1 0 59999 60000 XOR\n").unwrap();
+    assert_eq!(wide.program.input_bits(), 60_000);
+}

@@ -1,0 +1,20 @@
+//! Words and bytes of single gates, for all that is written over [`Gates`](divisi_circuit::Gates).
+//!
+//! A byte is `[Bit; 8]`, a word a slice of bits, **lowest bit first** both; a string of bytes stands in the standards'
+//! order. Lengths are public.
+
+mod adder;
+mod bytes;
+mod linear;
+mod sbox;
+mod word;
+
+pub use adder::Adder;
+pub use bytes::{GateByte, GateBytes};
+pub use sbox::{SBOX_ANDS, sbox};
+pub use word::{in_the_clear, public_bytes};
+
+pub(crate) use word::{
+    byte_program, choose, constant, from_big_endian, from_little_endian, majority, rotate_right, shift_right,
+    to_big_endian, to_little_endian, xor,
+};

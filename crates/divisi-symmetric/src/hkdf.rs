@@ -1,0 +1,42 @@
+//! HKDF (RFC 5869) over gates: keys from a secret, by HMAC with any [hash](crate::hash).
+
+use crate::gates::{Adder, public_bytes};
+use crate::hash::Hash;
+use crate::mac::hmac::{PadStates, pad_states, tag};
+use divisi_circuit::Gates;
+
+/// HKDF-Extract (2.2): a salt (which may be empty) and keying material -> the pseudorandom key, as the states that
+/// [`expand`] needs.
+pub fn extract<G: Gates>(
+    g: &mut G,
+    hash: Hash,
+    adder: Adder,
+    salt: &[[G::Bit; 8]],
+    material: &[[G::Bit; 8]],
+) -> PadStates<G::Bit> {
+    // An absent salt is a string of zeros, and so is the rest of a short key of HMAC.
+    let salted = pad_states(g, hash, adder, salt);
+    let key = tag(g, hash, adder, &salted, material);
+    pad_states(g, hash, adder, &key)
+}
+
+/// HKDF-Expand (2.3): the key's states and a context -> output. `None` if it is longer than 255 digests.
+pub fn expand<G: Gates>(
+    g: &mut G,
+    hash: Hash,
+    adder: Adder,
+    key: &PadStates<G::Bit>,
+    info: &[[G::Bit; 8]],
+    bytes: usize,
+) -> Option<Vec<[G::Bit; 8]>> {
+    let count = u8::try_from(bytes.div_ceil(hash.digest_bytes())).ok()?;
+    let mut output = Vec::new();
+    let mut last = Vec::new();
+    for i in 1..=count {
+        let message = [last.as_slice(), info, &public_bytes(g, &[i])].concat();
+        last = tag(g, hash, adder, key, &message);
+        output.extend_from_slice(&last);
+    }
+    output.truncate(bytes);
+    Some(output)
+}

@@ -1,0 +1,4 @@
+//! Message authentication codes.
+
+pub mod hmac;
+pub mod kmac;

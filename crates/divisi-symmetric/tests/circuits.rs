@@ -1,0 +1,165 @@
+//! The circuits with a name: what they cost, what they compute, and what is left of them in a file.
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
+
+use aes::cipher::{BlockCipherDecrypt, BlockCipherEncrypt, KeyInit};
+use divisi_circuit::{Program, bristol, plain};
+use divisi_core::Direction;
+use divisi_symmetric::aes::KeySize;
+use divisi_symmetric::circuits::{NAMES, aes, compression, keccak, named};
+use divisi_symmetric::gates::{Adder, SBOX_ANDS};
+use divisi_symmetric::hash::Hash;
+use divisi_symmetric::sha2::Sha2;
+
+fn costs(program: &Program) -> (usize, usize) {
+    (program.and_count(), program.and_depth())
+}
+
+fn named_program(name: &str, adder: Adder) -> Program {
+    named(name, adder).unwrap().unwrap()
+}
+
+/// The wires of a value: the lowest bit of its last byte first.
+fn value(bytes: &[u8]) -> Vec<Vec<u64>> {
+    bytes.iter().rev().flat_map(|byte| (0..8).map(move |i| vec![u64::from(byte >> i & 1)])).collect()
+}
+
+/// The outputs' bytes of lane 0.
+fn run(program: &Program, inputs: &[&[u8]]) -> Vec<u8> {
+    let wires: Vec<_> = inputs.iter().flat_map(|input| value(input)).collect();
+    let outputs = plain::run(program, &wires).unwrap();
+    let byte = |wires: &[Vec<u64>]| wires.iter().rev().fold(0, |byte, wire| byte << 1 | (wire[0] & 1) as u8);
+    outputs.chunks(8).rev().map(byte).collect()
+}
+
+/// 32 ANDs an S-box, in 6 levels: 16 a round, and 4 a SubWord of the key schedule, which keeps pace with the rounds
+/// (encryption) or comes before them (decryption).
+#[test]
+fn aes_costs() {
+    for (size, ands, encrypt, decrypt) in [
+        (KeySize::Aes128, 6_400, 60, 120),
+        (KeySize::Aes192, 7_168, 72, 120),
+        (KeySize::Aes256, 8_832, 84, 162),
+    ] {
+        assert_eq!(ands, SBOX_ANDS * (16 * size.rounds() + 4 * size.sub_words()));
+        assert_eq!(costs(&aes(size, Direction::Encrypt).unwrap()), (ands, encrypt));
+        assert_eq!(costs(&aes(size, Direction::Decrypt).unwrap()), (ands, decrypt));
+    }
+}
+
+#[test]
+fn sha2_with_fewest_ands() {
+    for (hash, ands, depth) in [(Sha2::Sha256, 22_573, 1_607), (Sha2::Sha512, 57_947, 3_303)] {
+        let program = compression(hash, Adder::FewestAnds);
+        assert_eq!(costs(&program), (ands, depth));
+        assert_eq!(program.dot_count(), ands);
+    }
+}
+
+#[test]
+fn sha2_with_low_depth() {
+    for (hash, depth) in [(Sha2::Sha256, 457), (Sha2::Sha512, 650)] {
+        assert_eq!(compression(hash, Adder::LowDepth).and_depth(), depth);
+    }
+}
+
+#[test]
+fn keccak_f_costs() {
+    assert_eq!(costs(&keccak()), (38_400, 24));
+}
+
+/// A step of a hash costs what the circuit with its name costs.
+#[test]
+fn steps_cost_what_circuits_cost() {
+    for hash in Hash::ALL {
+        for adder in [Adder::FewestAnds, Adder::LowDepth] {
+            let step = hash.step_program(adder);
+            let circuit = match hash {
+                Hash::Sha2(hash) => compression(hash, adder),
+                Hash::Sha3(_) => keccak(),
+            };
+            assert_eq!(costs(&step), costs(&circuit));
+            assert_eq!(step.inputs(), [8 * hash.state_bytes(), 8 * hash.block_bytes()]);
+        }
+    }
+}
+
+#[test]
+fn aes_is_aes_in_both_directions() {
+    let key: Vec<u8> = (0..32).collect();
+    let block: Vec<u8> = (0..16).map(|i| 0x11 * i).collect();
+    for size in KeySize::ALL {
+        let key = &key[..size.bytes()];
+        let (mut encrypted, mut decrypted) =
+            (aes::Block::try_from(&block[..]).unwrap(), aes::Block::try_from(&block[..]).unwrap());
+        macro_rules! theirs {
+            ($cipher:ty) => {{
+                let cipher = <$cipher>::new_from_slice(key).unwrap();
+                cipher.encrypt_block(&mut encrypted);
+                cipher.decrypt_block(&mut decrypted);
+            }};
+        }
+        match size {
+            KeySize::Aes128 => theirs!(aes::Aes128),
+            KeySize::Aes192 => theirs!(aes::Aes192),
+            KeySize::Aes256 => theirs!(aes::Aes256),
+        }
+        let circuit = |direction| run(&aes(size, direction).unwrap(), &[key, &block]);
+        assert_eq!(circuit(Direction::Encrypt), encrypted[..]);
+        assert_eq!(circuit(Direction::Decrypt), decrypted[..]);
+        assert_eq!(
+            named_program(&format!("aes{}", size.bits()), Adder::FewestAnds).inputs(),
+            [size.bits(), 128]
+        );
+    }
+}
+
+/// "abc" is one block of either hash, and the permutation of nothing is that of SHA3-256 before its first block.
+#[test]
+fn compressions_take_the_block_first() {
+    for (name, digest) in [
+        ("sha256", "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad"),
+        (
+            "sha512",
+            "ddaf35a193617abacc417349ae20413112e6fa4e89a97ea20a9eeee64b55d39a\
+             2192992a274fc1a836ba3c23a3feebbd454d4423643ce80e2a9ac94fa54ca49f",
+        ),
+        ("sha3-256", "3a985da74fe225b2045c172d6bd390bd855f086e3e9d525b46bfe24511431532"),
+    ] {
+        let hash = Hash::from_name(name).unwrap();
+        let mut block = b"abc".to_vec();
+        block.extend(hash.padding(3));
+        for adder in [Adder::FewestAnds, Adder::LowDepth] {
+            let got = match hash {
+                Hash::Sha2(_) => run(&named_program(name, adder), &[&block, &hash.initial()]),
+                Hash::Sha3(_) => {
+                    let mut state = block.clone();
+                    state.resize(hash.state_bytes(), 0);
+                    run(&named_program("keccak-f", adder), &[&state])
+                }
+            };
+            assert_eq!(hex::encode(&got[..hash.digest_bytes()]), digest);
+        }
+    }
+}
+
+#[test]
+fn files_keep_everything() {
+    for name in NAMES {
+        for adder in [Adder::FewestAnds, Adder::LowDepth] {
+            let program = named_program(name, adder);
+            let mut file = Vec::new();
+            let counts = bristol::write(&program, &mut file).unwrap();
+            let read = bristol::read(&file).unwrap();
+            assert_eq!((read.counts, counts.and, counts.eqw), (counts, program.and_count(), 0), "{name}");
+            assert_eq!(costs(&read.program), costs(&program));
+            let inputs: Vec<Vec<u8>> = program
+                .inputs()
+                .iter()
+                .map(|width| (0..width / 8).map(|i| (7 * i) as u8).collect())
+                .collect();
+            let inputs: Vec<&[u8]> = inputs.iter().map(Vec::as_slice).collect();
+            assert_eq!(run(&read.program, &inputs), run(&program, &inputs), "{name}");
+        }
+    }
+    assert!(named("sha1", Adder::FewestAnds).unwrap().is_none());
+}
