@@ -48,6 +48,7 @@ pub fn combine(planes: &[&Plane], weights: &LaneWeights, coefficients: &[Gf64; 6
 
 #[cfg(test)]
 mod tests {
+    #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
     use super::*;
     use crate::kernel;
 
@@ -71,7 +72,7 @@ mod tests {
             let mut expected = Gf64(0);
             for (plane, weight) in planes.iter().zip(&weights) {
                 for lane in (0..512).filter(|lane| plane.lane(*lane) == 1) {
-                    expected = expected + coefficients[lane / 8] * *weight * factors[lane % 8];
+                    expected += coefficients[lane / 8] * *weight * factors[lane % 8];
                 }
             }
             let planes: Vec<&Plane> = planes.iter().collect();

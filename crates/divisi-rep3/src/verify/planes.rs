@@ -72,10 +72,11 @@ pub(super) fn verify(trio: &mut Trio, fixed: &Fixed, made: &[Made]) -> Result<()
         trio.session.observe(Check::A9); // [A9]
         grid.add_at(&point, &sent, &mut z);
     }
-    let (x, y) = (trio.scratch.take(grid.terms), trio.scratch.take(grid.terms));
+    let terms = grid.terms.max(1); // a mutant may have forgotten every relation
+    let (x, y) = (trio.scratch.take(terms), trio.scratch.take(terms));
     let folds = if grid.any { FOLDS } else { 0 };
     let bilinear = made.iter().any(|made| matches!(made, Made::Byte(_)));
-    trio.session.meter().verification_error(error(folds, levels(grid.terms), BITS_64, bilinear));
+    trio.session.meter().verification_error(error(folds, levels(terms), BITS_64, bilinear));
     // the same coefficients again
     let mut expansion = coefficients.expand();
     next_words(&mut expansion, &mut vec![Gf64::ZERO; beta.len() + relations.drawn()]);
@@ -263,9 +264,8 @@ impl<const K: usize, S: Small<K>> Task for Products<'_, K, S> {
                 factors[1][i] = W::load(&zero[1][i]) ^ W::load(&one[1][i]);
             }
             let z = S::multiply(&factors[0], &factors[1]);
-            for i in 0..S::Z {
-                let out = &mut self.products[p][i];
-                (W::load(out) ^ z[i]).store(out);
+            for (out, z) in self.products[p].iter_mut().zip(&z).take(S::Z) {
+                (W::load(out) ^ *z).store(out);
             }
             let place = &mut self.factors[p];
             for i in 0..S::X {
