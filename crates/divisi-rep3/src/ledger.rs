@@ -5,41 +5,73 @@
 //! products, and holds exactly when all of them are right. Each protocol of [`crate::sbox`] and [`crate::ohv`] has its own;
 //! [`crate::verify`] knows no other shape.
 
-use crate::ohv::{byte, byte::BYTE_PLANES, nibble, nibble::NIBBLE_PLANES, nibble::NIBBLES_PLANES};
+use crate::ohv::byte::{self, BYTE_PLANES};
+use crate::ohv::nibble::{self, NIBBLE_PLANES, NIBBLES_PLANES};
+use crate::pool::Pool;
 use crate::sbox::gf4_circuit::{self, GF4_PLANES};
 use crate::sbox::gf8_circuit::{self, GF8_PLANES};
 use crate::sbox::lut16::{self, LUT16_PLANES};
 use crate::sbox::verify_sbox::{self, SBOX_PLANES};
 use crate::share::Tile;
+use crate::verify::small::Small;
 use crate::wire::Shape;
 use divisi_core::{Check, Prg};
+use divisi_field::gf64::LaneWeights;
 use divisi_field::{Gf64, Plane};
+use std::ops::{Deref, DerefMut};
 use std::sync::Arc;
-use zeroize::Zeroize;
 
 /// A multiplication over GF(2^64) in terms of a record's planes: (sum over x) (sum over y) = sum over z.
 pub(crate) struct Relation {
     pub(crate) x: Vec<(usize, Gf64)>,
     pub(crate) y: Vec<(usize, Gf64)>,
     pub(crate) z: Vec<(usize, Gf64)>,
+    /// The weights of the product's planes in the small field ([`Small`]), if its factors are elements of one.
+    pub(crate) product: Vec<Gf64>,
+}
+
+/// A relation with the weights of its sums over all lanes of a record.
+pub(crate) struct Weighed {
+    pub(crate) relation: Relation,
+    /// Those of z.
+    pub(crate) z: LaneWeights,
+    /// Those of the product.
+    pub(crate) product: LaneWeights,
+    /// Its number among all relations.
+    pub(crate) number: usize,
 }
 
 /// The records of one layer, with the lanes in use of each.
 pub(crate) struct Records<const K: usize> {
-    pub(crate) records: Vec<Tile<K>>,
+    planes: Vec<Plane>,
+    pool: Pool,
     pub(crate) lanes: Vec<usize>,
 }
 
 impl<const K: usize> Records<K> {
     /// Empty records for a layer of this shape.
-    pub(crate) fn new(shape: &Shape) -> Self {
-        Records { records: vec![[[Plane::ZERO; K]; 2]; shape.0.len()], lanes: shape.0.clone() }
+    pub(crate) fn new(pool: &Pool, shape: &Shape) -> Self {
+        Records { planes: pool.take(2 * K * shape.0.len()), pool: pool.clone(), lanes: shape.0.clone() }
+    }
+}
+
+impl<const K: usize> Deref for Records<K> {
+    type Target = [Tile<K>];
+
+    fn deref(&self) -> &[Tile<K>] {
+        self.planes.as_chunks::<K>().0.as_chunks().0
+    }
+}
+
+impl<const K: usize> DerefMut for Records<K> {
+    fn deref_mut(&mut self) -> &mut [Tile<K>] {
+        self.planes.as_chunks_mut::<K>().0.as_chunks_mut().0
     }
 }
 
 impl<const K: usize> Drop for Records<K> {
     fn drop(&mut self) {
-        self.records.iter_mut().flatten().flatten().for_each(Zeroize::zeroize);
+        self.pool.give(std::mem::take(&mut self.planes));
     }
 }
 
@@ -56,63 +88,116 @@ pub(crate) enum Made {
 
 /// The relations of every kind of record, with what is random in them.
 pub(crate) struct Relations {
-    gf8: Vec<Relation>,
-    gf4: Vec<Relation>,
-    lut16: Vec<Relation>,
-    sboxes: Vec<Relation>,
-    nibble: Vec<Relation>,
-    nibbles: Vec<Relation>,
-    byte: Vec<Relation>,
+    gf8: [Option<Weighed>; 2],
+    gf4: [Option<Weighed>; 2],
+    lut16: [Option<Weighed>; 1],
+    sboxes: [Option<Weighed>; 1],
+    nibble: [Option<Weighed>; 1],
+    nibbles: [Option<Weighed>; 2],
+    byte: Option<Weighed>,
+    drawn: usize,
 }
 
 impl Relations {
-    /// The relations of a batch. `expansion` is that of the batch's first coin: the relation of a vector of 256 has random
-    /// weights, drawn before all coefficients, and only if the batch has such vectors.
-    pub(crate) fn new(made: &[Made], expansion: &mut Prg, mutated: impl Fn(Check) -> bool + Copy) -> Self {
+    /// How many elements of the expansion went into them.
+    pub(crate) fn drawn(&self) -> usize {
+        self.drawn
+    }
+
+    /// How many there are.
+    pub(crate) const NUMBER: usize = 10;
+
+    /// The relations of a batch. `factors` are those of the eight lanes of a byte. `expansion` is that of the batch's first coin: the
+    /// relation of a vector of 256 has random weights, drawn before all coefficients, and only if the batch has such vectors.
+    pub(crate) fn new(
+        made: &[Made],
+        factors: &[Gf64; 8],
+        expansion: &mut Prg,
+        mutated: impl Fn(Check) -> bool + Copy,
+    ) -> Self {
+        let mut number = 0;
+        let mut weighed = |relation: Option<Relation>| {
+            number += 1;
+            relation.map(|relation| {
+                let z: Vec<Gf64> = relation.z.iter().map(|(_, weight)| *weight).collect();
+                let product = LaneWeights::new(&relation.product, factors);
+                Weighed { z: LaneWeights::new(&z, factors), product, relation, number: number - 1 }
+            })
+        };
         let with_bytes = made.iter().any(|made| matches!(made, Made::Byte(_)));
         Relations {
-            gf8: gf8_circuit::relations(mutated),
-            gf4: gf4_circuit::relations(mutated),
-            lut16: lut16::relations(mutated),
-            sboxes: verify_sbox::relations(mutated),
-            nibble: nibble::relations(1, mutated),
-            nibbles: nibble::relations(2, mutated),
-            byte: if with_bytes { byte::relations(expansion, mutated) } else { Vec::new() },
+            gf8: gf8_circuit::relations(mutated).map(&mut weighed),
+            gf4: gf4_circuit::relations(mutated).map(&mut weighed),
+            lut16: lut16::relations(mutated).map(&mut weighed),
+            sboxes: verify_sbox::relations(mutated).map(&mut weighed),
+            nibble: nibble::relations(mutated).map(&mut weighed),
+            nibbles: nibble::relations(mutated).map(&mut weighed),
+            byte: weighed(if with_bytes { byte::relation(expansion, mutated) } else { None }),
+            drawn: if with_bytes { byte::DRAWN } else { 0 },
         }
     }
 }
 
 /// What is done with each group of records under each relation.
 pub(crate) trait Visit {
-    /// A group of up to `group` records in the order of the batch, of which at most `lanes` lanes are in use.
-    fn group<const K: usize>(&mut self, relation: &Relation, group: &[Tile<K>], lanes: usize);
+    /// A group of records in the order of the batch, of which at most `lanes` lanes are in use, under a relation that is
+    /// multiplied in a small field.
+    fn small<const K: usize, S: Small<K>>(&mut self, relation: &Weighed, group: &[Tile<K>], lanes: usize);
+
+    /// A record under a relation that is multiplied in the large field.
+    fn large<const K: usize>(&mut self, relation: &Weighed, record: &Tile<K>, lanes: usize);
+}
+
+/// Visit all groups of some records, each under these relations in turn.
+macro_rules! groups {
+    ($made:expr, $size:expr, $visit:expr, $($relation:expr => $small:ty),*) => {
+        for (group, lanes) in $made.chunks($size).zip($made.lanes.chunks($size)) {
+            let n = lanes.iter().copied().max().unwrap_or(0);
+            $(if let Some(relation) = &$relation {
+                $visit.small::<_, $small>(relation, group, n);
+            })*
+        }
+    };
 }
 
 impl Made {
     /// Visit every group of `size` records; the last group of a layer may be short, which is a group padded with zero records
     /// \[A11\].
     pub(crate) fn visit(&self, size: usize, relations: &Relations, visit: &mut impl Visit) {
+        let r = relations;
         match self {
-            Made::Gf8(made) => groups(made, size, &relations.gf8, visit),
-            Made::Gf4(made) => groups(made, size, &relations.gf4, visit),
-            Made::Lut16(made) => groups(made, size, &relations.lut16, visit),
-            Made::Sboxes(made) => groups(made, size, &relations.sboxes, visit),
-            Made::Nibble(made) => groups(made, size, &relations.nibble, visit),
-            Made::Nibbles(made) => groups(made, size, &relations.nibbles, visit),
-            Made::Byte(made) => groups(made, size, &relations.byte, visit),
+            Made::Gf8(made) => {
+                groups!(made, size, visit, r.gf8[0] => gf8_circuit::Powers, r.gf8[1] => gf8_circuit::Last254);
+            }
+            Made::Gf4(made) => {
+                groups!(made, size, visit, r.gf4[0] => gf4_circuit::Outer3, r.gf4[1] => gf4_circuit::Powers);
+            }
+            Made::Lut16(made) => groups!(made, size, visit, r.lut16[0] => lut16::Outer3),
+            Made::Sboxes(made) => groups!(made, size, visit, r.sboxes[0] => verify_sbox::Pair),
+            Made::Nibble(made) => groups!(made, size, visit, r.nibble[0] => nibble::Halves<1, 0>),
+            Made::Nibbles(made) => {
+                groups!(made, size, visit, r.nibbles[0] => nibble::Halves<2, 0>, r.nibbles[1] => nibble::Halves<2, 1>);
+            }
+            Made::Byte(made) => {
+                for (record, lanes) in made.iter().zip(&made.lanes) {
+                    if let Some(relation) = &r.byte {
+                        visit.large(relation, record, *lanes);
+                    }
+                }
+            }
         }
     }
 
     /// Whether there is nothing in it.
     pub(crate) fn is_empty(&self) -> bool {
         match self {
-            Made::Gf8(made) => made.records.is_empty(),
-            Made::Gf4(made) => made.records.is_empty(),
-            Made::Lut16(made) => made.records.is_empty(),
-            Made::Sboxes(made) => made.records.is_empty(),
-            Made::Nibble(made) => made.records.is_empty(),
-            Made::Nibbles(made) => made.records.is_empty(),
-            Made::Byte(made) => made.records.is_empty(),
+            Made::Gf8(made) => made.is_empty(),
+            Made::Gf4(made) => made.is_empty(),
+            Made::Lut16(made) => made.is_empty(),
+            Made::Sboxes(made) => made.is_empty(),
+            Made::Nibble(made) => made.is_empty(),
+            Made::Nibbles(made) => made.is_empty(),
+            Made::Byte(made) => made.is_empty(),
         }
     }
 
@@ -124,15 +209,6 @@ impl Made {
             Made::Sboxes(_) => &[Check::A20],
             Made::Nibble(_) | Made::Byte(_) => &[Check::A17],
             Made::Nibbles(_) => &[Check::A17, Check::A18],
-        }
-    }
-}
-
-fn groups<const K: usize>(made: &Records<K>, size: usize, relations: &[Relation], visit: &mut impl Visit) {
-    for (group, lanes) in made.records.chunks(size).zip(made.lanes.chunks(size)) {
-        let n = lanes.iter().copied().max().unwrap_or(0);
-        for relation in relations {
-            visit.group(relation, group, n);
         }
     }
 }

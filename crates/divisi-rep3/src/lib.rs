@@ -36,6 +36,7 @@ mod masked;
 mod multiply;
 mod ohv;
 pub mod open;
+mod pool;
 mod random;
 mod sbox;
 mod share;

@@ -76,17 +76,17 @@ impl Trio {
     ) -> Result<(), Abort> {
         let mut wire = std::mem::take(&mut self.wire);
         for layer in layers.iter_mut() {
-            self.streams.add_zero_within(&mut layer.records, planes.clone(), shape); // 1.
-            let own = layer.records.iter().map(|tile| &tile[0][planes.clone()]);
+            self.streams.add_zero_within(layer, planes.clone(), shape); // 1.
+            let own = layer.iter().map(|tile| &tile[0][planes.clone()]);
             wire::write_planes(own, shape, planes.len(), &mut wire);
             #[cfg(feature = "fault")]
-            self.deviation.reshare_within(step, &mut wire, shape, planes.clone(), &mut layer.records);
+            self.deviation.reshare_within(step, &mut wire, shape, planes.clone(), layer);
             self.session.send(step, self.prev, &wire, shape.bits(planes.len()))?; // 2.
         }
         wire.resize(shape.bytes(planes.len()), 0);
         for layer in layers {
             self.session.recv(step, self.next, &mut wire)?;
-            let second = layer.records.iter_mut().map(|tile| &mut tile[1][planes.clone()]);
+            let second = layer.iter_mut().map(|tile| &mut tile[1][planes.clone()]);
             if wire::read_planes(&wire, shape, second).is_none() {
                 return Err(self.malformed(step, shape.bytes(planes.len()))); // 3.
             }
@@ -104,6 +104,7 @@ impl Trio {
         self.deviation.reshare_elements(step, &mut z);
         let message = Zeroizing::new(wire::write_elements(&z));
         self.session.send(step, self.prev, &message, (z.len() * F::BITS) as u64)?; // 2.
+        self.confirm_coin()?; // of the coin that this message followed [A4]
         let mut received = Zeroizing::new(vec![0; message.len()]);
         self.session.recv(step, self.next, &mut received)?;
         match wire::read_elements(&received) {

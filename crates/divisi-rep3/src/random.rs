@@ -9,7 +9,8 @@
 //! - a party sends its component only to its next, from which the Reshare message before came, so that whoever withholds a
 //!   message does not see the coin: component i goes from party i to i+1, and the only other holder, i-1, sends nothing but
 //!   a digest, one step later;
-//! - that digest is compared at once, before the coin is used \[A4, M0.2\].
+//! - that digest is compared at once, before the coin is used \[A4, M0.2\]; inside a verification, where the coin's first use is
+//!   a message under a mask, right after that message and before any other.
 
 use crate::Trio;
 use crate::share::Tile;
@@ -215,6 +216,26 @@ impl Trio {
             self.view.finalize_xof().fill(&mut coin);
             return Ok(Coin(coin));
         }
+        let coin = self.toss()?;
+        self.confirm_coin()?;
+        Ok(coin)
+    }
+
+    /// F_coin inside a verification, where a Reshare of elements follows: the redundant holders' digests ride along with it, and are
+    /// compared before anything else is sent ([`Trio::confirm_coin`]; COSTS T16). One round. What is sent before the comparison
+    /// is masked by F_zero, so that parties whose coins differ tell nothing by it.
+    pub(crate) fn coin_ahead(&mut self, after: &Fixed) -> Result<Coin, Abort> {
+        if after.0 != self.barriers || self.uncompared {
+            return Err(self.session.misuse(SHARE, "a coin after something that no barrier has fixed"));
+        }
+        if self.session.mutated(Check::M0_2) {
+            return self.coin(after);
+        }
+        self.toss()
+    }
+
+    fn toss(&mut self) -> Result<Coin, Abort> {
+        self.confirm_coin()?;
         let (mut a, mut b, mut c) = ([0u8; 16], [0u8; 16], [0u8; 16]);
         self.streams.coin.first.fill(&mut a);
         self.streams.coin.second.fill(&mut b);
@@ -224,11 +245,7 @@ impl Trio {
         // its redundant holder's digest follows one step later
         let digest = self.coin_digest(&b);
         self.session.send(DIGEST, self.prev, &digest, 0)?;
-        let mut theirs = [0; 32];
-        self.session.recv(DIGEST, self.next, &mut theirs)?;
-        let same = self.session.same_digest(&self.coin_digest(&c), &theirs);
-        self.session.require(Check::A4, DIGEST, same, None)?; // [A4] [M0.2]
-        self.session.observe(Check::M0_2); // [M0.2]
+        self.unconfirmed = Some(self.coin_digest(&c));
         let mut coin = [0; 16];
         for (i, x) in coin.iter_mut().enumerate() {
             *x = a[i] ^ b[i] ^ c[i];
@@ -239,6 +256,17 @@ impl Trio {
         Ok(Coin(coin))
     }
 
+    /// Compare the last coin, if that was not done yet.
+    pub(crate) fn confirm_coin(&mut self) -> Result<(), Abort> {
+        let Some(digest) = self.unconfirmed.take() else { return Ok(()) };
+        let mut theirs = [0; 32];
+        self.session.recv(DIGEST, self.next, &mut theirs)?;
+        let same = self.session.same_digest(&digest, &theirs);
+        self.session.require(Check::A4, DIGEST, same, None)?; // [A4] [M0.2]
+        self.session.observe(Check::M0_2); // [M0.2]
+        Ok(())
+    }
+
     /// The first coin of a verification, which gives the coefficients \[A8\].
     pub(crate) fn first_coin(&mut self, after: &Fixed) -> Result<Coin, Abort> {
         #[cfg(feature = "fault")]
@@ -246,12 +274,12 @@ impl Trio {
             // the mutant tosses one coin for all verifications: later products can be chosen by it
             let coin = match self.deviation.reused {
                 Some(coin) => coin,
-                None => self.coin(after)?,
+                None => self.coin_ahead(after)?,
             };
             self.deviation.reused = Some(coin);
             return Ok(coin);
         }
-        self.coin(after)
+        self.coin_ahead(after)
     }
 
     fn coin_digest(&self, component: &[u8; 16]) -> [u8; 32] {

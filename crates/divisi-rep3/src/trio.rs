@@ -4,6 +4,7 @@
 //! whatever is derived from their pairwise key is a component that both know and the third does not: that is all of
 //! F_rand and F_zero of MAESTRO section 2.5 ([`crate::random`]).
 
+use crate::pool::Pool;
 use crate::random::Streams;
 use crate::verify::planes::Scratch;
 use divisi_core::{Abort, PartyId, Session, Step, step};
@@ -21,6 +22,8 @@ pub struct Trio {
     pub(crate) view: blake3::Hasher,
     /// Whether the view holds something that no barrier has compared yet.
     pub(crate) uncompared: bool,
+    /// The digest of the last coin's component that its other holder owes us.
+    pub(crate) unconfirmed: Option<[u8; 32]>,
     /// How many barriers there were.
     pub(crate) barriers: u64,
     /// How many strings were drawn to be kept.
@@ -31,6 +34,8 @@ pub struct Trio {
     pub(crate) wire: Zeroizing<Vec<u8>>,
     /// Scratch for verifications.
     pub(crate) scratch: Scratch,
+    /// Memory for records.
+    pub(crate) pool: Pool,
     /// What a corrupt party of a test does.
     #[cfg(feature = "fault")]
     pub(crate) deviation: crate::adversary::Deviation,
@@ -58,11 +63,13 @@ impl Trio {
             streams,
             view,
             uncompared: false,
+            unconfirmed: None,
             barriers: 0,
             kept: 0,
             openings: 0,
             wire: Zeroizing::new(Vec::new()),
             scratch: Scratch::default(),
+            pool: Pool::default(),
             #[cfg(feature = "fault")]
             deviation: crate::adversary::Deviation::default(),
         })

@@ -2,7 +2,7 @@
 
 use core::arch::x86_64::*;
 
-use super::Gf64;
+use super::{Gf64, LaneWeights};
 use crate::Plane;
 
 #[target_feature(enable = "avx2,pclmulqdq")]
@@ -95,6 +95,34 @@ pub(super) fn weigh(out: &mut [Gf64], planes: &[&Plane], weights: &[Gf64]) {
         padded[..rest.len()].copy_from_slice(rest);
         weigh_block(&mut padded, done, planes, weights);
         rest.copy_from_slice(&padded[..rest.len()]);
+    }
+}
+
+/// No matrices: there is no instruction for them.
+#[target_feature(enable = "avx2")]
+pub(super) fn matrices(_: &[[Gf64; 8]]) -> Vec<[u64; 8]> {
+    Vec::new()
+}
+
+/// As [`super::combine`] needs it: the sums of a byte of every plane.
+#[target_feature(enable = "avx2")]
+pub(super) fn weigh_bytes(words: &mut [Gf64; 64], planes: &[&Plane], weights: &LaneWeights) {
+    let (groups, _) = words.as_chunks_mut::<4>();
+    for (g, out) in groups.iter_mut().enumerate() {
+        let mut sum = _mm256_setzero_si256();
+        for (plane, weights) in planes.iter().zip(&weights.weights) {
+            // four bytes of the plane, one to a word
+            let bytes = (plane.0[g / 2] >> (32 * (g % 2))) as u32;
+            let bytes = _mm256_cvtepu8_epi64(_mm_cvtsi32_si128(bytes as i32));
+            for (bit, weight) in weights.iter().enumerate() {
+                let selector = _mm256_set1_epi64x(1 << bit);
+                let present = _mm256_cmpeq_epi64(_mm256_and_si256(bytes, selector), selector);
+                let weight = _mm256_set1_epi64x(weight.0 as i64);
+                sum = _mm256_xor_si256(sum, _mm256_and_si256(present, weight));
+            }
+        }
+        // SAFETY: `out` is four elements of 64 bits.
+        unsafe { _mm256_storeu_si256(out.as_mut_ptr().cast(), sum) };
     }
 }
 

@@ -5,7 +5,7 @@ use core::arch::x86_64::*;
 use super::Gf64;
 
 pub(super) use super::avx2::mul;
-pub(super) use super::weigh_gfni::weigh;
+pub(super) use super::weigh_gfni::{matrices, weigh, weigh_bytes};
 
 #[target_feature(enable = "avx512f,vpclmulqdq")]
 pub(super) fn dot(x: &[Gf64], y: &[Gf64]) -> Gf64 {

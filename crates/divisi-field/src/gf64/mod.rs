@@ -10,6 +10,7 @@ use crate::{BigField, Field, Plane};
 mod avx2;
 #[cfg(target_arch = "x86_64")]
 mod avx512;
+mod combine;
 mod embedding;
 mod portable;
 #[cfg(test)]
@@ -19,6 +20,7 @@ mod tests;
 #[cfg(target_arch = "x86_64")]
 mod weigh_gfni;
 
+pub use combine::{LaneWeights, combine};
 pub use embedding::{ALPHA, PSI4, PSI4_POWERS, PSI8, PSI8_POWERS};
 
 /// An element, bit i the coefficient of Y^i.

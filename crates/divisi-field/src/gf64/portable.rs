@@ -1,6 +1,6 @@
 //! Words of any processor.
 
-use super::{Gf64, reduce};
+use super::{Gf64, LaneWeights, reduce};
 use crate::Plane;
 use crate::carryless::product;
 
@@ -46,6 +46,24 @@ pub(super) fn weigh(out: &mut [Gf64], planes: &[&Plane], weights: &[Gf64]) {
             let word = plane.0[w];
             for (lane, out) in out.iter_mut().enumerate() {
                 out.0 ^= weight.0 & (word >> lane & 1).wrapping_neg();
+            }
+        }
+    }
+}
+
+/// No matrices: there is no instruction for them.
+pub(super) fn matrices(_: &[[Gf64; 8]]) -> Vec<[u64; 8]> {
+    Vec::new()
+}
+
+pub(super) fn weigh_bytes(words: &mut [Gf64; 64], planes: &[&Plane], weights: &LaneWeights) {
+    for (plane, weights) in planes.iter().zip(&weights.weights) {
+        let (blocks, _) = words.as_chunks_mut::<8>();
+        for (block, word) in blocks.iter_mut().zip(plane.0) {
+            for (byte, out) in block.iter_mut().enumerate() {
+                for (bit, weight) in weights.iter().enumerate() {
+                    out.0 ^= weight.0 & (word >> (8 * byte + bit) & 1).wrapping_neg();
+                }
             }
         }
     }

@@ -6,8 +6,8 @@
 
 use core::arch::x86_64::*;
 
-use super::Gf64;
 use super::avx512::{load, store};
+use super::{Gf64, LaneWeights};
 use crate::Plane;
 use crate::transpose::gfni::{affine_matrices, order, transpose_bits, words_of_planes};
 
@@ -67,6 +67,41 @@ fn weigh_groups<const G: usize>(out: &mut [Gf64], planes: &[&Plane], weights: &[
         for (out, sum) in out.chunks_mut(8).zip(words_of_bytes(sums)) {
             store(_mm512_xor_si512(load(out), sum), out);
         }
+    }
+}
+
+/// For each plane the matrices that map a byte of it to the sum of the weights of its bits.
+#[target_feature(enable = "avx512f,avx512bw,avx512vbmi,gfni")]
+pub(super) fn matrices(weights: &[[Gf64; 8]]) -> Vec<[u64; 8]> {
+    let one = |weights: &[Gf64; 8]| {
+        let mut matrices = [0; 8];
+        let out = affine_matrices(load(weights));
+        // SAFETY: the array covers 64 bytes.
+        unsafe { _mm512_storeu_si512(matrices.as_mut_ptr().cast(), out) };
+        matrices
+    };
+    weights.iter().map(one).collect()
+}
+
+/// As [`super::combine`] needs it: the sums of a byte of every plane, a plane's 64 bytes in one register.
+#[target_feature(enable = "avx512f,avx512bw,avx512vbmi,gfni")]
+pub(super) fn weigh_bytes(words: &mut [Gf64; 64], planes: &[&Plane], weights: &LaneWeights) {
+    let mut sums = [_mm512_setzero_si512(); 8];
+    for (plane, matrices) in planes.iter().zip(&weights.matrices) {
+        // SAFETY: the plane covers 64 bytes, aligned to 64.
+        let bytes = unsafe { _mm512_load_si512(plane.0.as_ptr().cast()) };
+        for (sum, matrix) in sums.iter_mut().zip(matrices) {
+            let part = _mm512_gf2p8affine_epi64_epi8(bytes, _mm512_set1_epi64(*matrix as i64), 0);
+            *sum = _mm512_xor_si512(*sum, part);
+        }
+    }
+    let interleaved = order(&INTERLEAVED);
+    for sum in &mut sums {
+        *sum = _mm512_permutexvar_epi8(interleaved, *sum);
+    }
+    let (groups, _) = words.as_chunks_mut::<8>();
+    for (out, sum) in groups.iter_mut().zip(words_of_bytes(sums)) {
+        store(sum, out);
     }
 }
 

@@ -224,7 +224,7 @@ impl Link {
     ) -> Result<(), Abort> {
         match (&mut self.0, &other.0) {
             (Some(x), Some(y)) if x.layer == y.layer => {
-                x.row.iter_mut().zip(&y.row).for_each(|(x, y)| *x = *x + *y);
+                x.row.iter_mut().zip(&y.row).for_each(|(x, y)| *x += *y);
                 if let Some(k) = &y.offset {
                     self.add_replicated(k, add)?;
                 }
@@ -261,7 +261,7 @@ impl Link {
         let mut rows = m.iter().map(|m| {
             let mut row = vec![Gf8::ZERO; first.row.len()];
             for (m, origin) in m.iter().zip(origins.iter().flatten()) {
-                row.iter_mut().zip(&origin.row).for_each(|(sum, x)| *sum = *sum + Gf8(*m) * *x);
+                row.iter_mut().zip(&origin.row).for_each(|(sum, x)| *sum += Gf8(*m) * *x);
             }
             row
         });
@@ -303,8 +303,8 @@ fn invert(mut m: Vec<Gf8>, n: usize) -> Option<Vec<Gf8>> {
         }
         let scale = m[column * n + column].inverse();
         for k in 0..n {
-            m[column * n + k] = m[column * n + k] * scale;
-            inverse[column * n + k] = inverse[column * n + k] * scale;
+            m[column * n + k] *= scale;
+            inverse[column * n + k] *= scale;
         }
         for row in (0..n).filter(|row| *row != column) {
             let factor = m[row * n + column];

@@ -56,11 +56,11 @@ pub(crate) fn make(
     layers: usize,
     shape: &Shape,
 ) -> Result<impl Iterator<Item = Arc<Records<BYTE_PLANES>>> + use<>, Abort> {
-    let mut made: Vec<Records<BYTE_PLANES>> = (0..layers).map(|_| Records::new(shape)).collect();
+    let mut made: Vec<Records<BYTE_PLANES>> = (0..layers).map(|_| Records::new(&trio.pool, shape)).collect();
     nibble::monomials(trio, &mut made, 2, shape)?;
     let cross = (1..16).flat_map(|high| (1..16).map(move |low| [low | high << 4, low, high << 4].map(plane)));
     let cross: Vec<Product> = cross.collect();
-    for record in made.iter_mut().flat_map(|layer| &mut layer.records) {
+    for record in made.iter_mut().flat_map(|layer| layer.iter_mut()) {
         run(Multiply { record, products: &cross });
     }
     trio.reshare_within(TENSOR, &mut made, NIBBLES_PLANES..BYTE_PLANES, shape)?;
@@ -82,7 +82,7 @@ fn sides() -> [[usize; SIDE]; 2] {
 pub(crate) const DRAWN: usize = 2 * SIDE;
 
 /// The relation of a batch, with alpha and beta as the next elements of its expansion. The mutant of A17 forgets it.
-pub(crate) fn relations(expansion: &mut Prg, mutated: impl Fn(Check) -> bool) -> Vec<Relation> {
+pub(crate) fn relation(expansion: &mut Prg, mutated: impl Fn(Check) -> bool) -> Option<Relation> {
     let mut drawn = [Gf64(0); DRAWN];
     next_words(expansion, &mut drawn);
     let (alpha, beta) = drawn.split_at(SIDE);
@@ -94,16 +94,14 @@ pub(crate) fn relations(expansion: &mut Prg, mutated: impl Fn(Check) -> bool) ->
         }
     }
     if mutated(Check::A17) {
-        return Vec::new();
+        return None;
     }
     let weighed = |sets: [usize; SIDE], weights: &[Gf64]| {
         sets.iter().zip(weights).map(|(set, weight)| (plane(*set), *weight)).collect()
     };
-    vec![Relation {
-        x: weighed(left, alpha),
-        y: weighed(right, beta),
-        z: z.into_iter().enumerate().collect(),
-    }]
+    let z = z.into_iter().enumerate().collect();
+    // its factors are no elements of a small field: it is multiplied in the large one
+    Some(Relation { x: weighed(left, alpha), y: weighed(right, beta), z, product: Vec::new() })
 }
 
 #[cfg(test)]

@@ -12,10 +12,11 @@ use crate::ledger::{Records, Relation};
 use crate::multiply::mult_local;
 use crate::sbox::power;
 use crate::share::Tile;
+use crate::verify::small::{FACTOR, PRODUCT, Small, bits4};
 use crate::wire::Shape;
 use divisi_core::{Abort, Check, Step, step};
 use divisi_field::kernel::{Task, run};
-use divisi_field::{Gf64, Word};
+use divisi_field::{Gf64, Plane, Word};
 use std::sync::Arc;
 
 /// Planes of a vector.
@@ -75,7 +76,7 @@ pub(crate) fn make<const K: usize>(
     layers: usize,
     shape: &Shape,
 ) -> Result<impl Iterator<Item = Arc<Records<K>>> + use<K>, Abort> {
-    let mut made: Vec<Records<K>> = (0..layers).map(|_| Records::new(shape)).collect();
+    let mut made: Vec<Records<K>> = (0..layers).map(|_| Records::new(&trio.pool, shape)).collect();
     monomials(trio, &mut made, K / NIBBLE_PLANES, shape)?;
     Ok(made.into_iter().map(Arc::new))
 }
@@ -89,7 +90,7 @@ pub(crate) fn monomials<const K: usize>(
 ) -> Result<(), Abort> {
     // 1. r
     for layer in made.iter_mut() {
-        trio.streams.rand_planes(&mut layer.records, 0..nibbles * PARTS[1], shape);
+        trio.streams.rand_planes(layer, 0..nibbles * PARTS[1], shape);
     }
     // 2. the products of two bits; 3, 4. of three, and of all
     for (part, step) in [(1, SECOND), (2, FOURTH)] {
@@ -101,7 +102,7 @@ pub(crate) fn monomials<const K: usize>(
                 })
             })
             .collect();
-        for record in made.iter_mut().flat_map(|layer| &mut layer.records) {
+        for record in made.iter_mut().flat_map(|layer| layer.iter_mut()) {
             run(Multiply { record, products: &products });
         }
         trio.reshare_within(step, made, nibbles * PARTS[part]..nibbles * PARTS[part + 1], shape)?;
@@ -136,32 +137,61 @@ impl<const K: usize> Task for Multiply<'_, K> {
     }
 }
 
-/// One relation for each nibble of a record. Mutants: A17 forgets all of them, A18 those of the second nibble.
-pub(crate) fn relations(nibbles: usize, mutated: impl Fn(Check) -> bool) -> Vec<Relation> {
+/// The factors of AB, each with its degree.
+const A: [(usize, usize); 4] = [(0b0001, 0), (0b0010, 1), (0b0011, 2), (0b0100, 3)];
+const B: [(usize, usize); 4] = [(0b0010, 0), (0b0100, 4), (0b1000, 8), (0b1100, 12)];
+
+/// One relation for each of N nibbles of a record. Mutants: A17 forgets all of them, A18 those of the second nibble.
+pub(crate) fn relations<const N: usize>(mutated: impl Fn(Check) -> bool) -> [Option<Relation>; N] {
     let y = |i: usize| power(Gf64::Y, i as u32);
     let relation = |nibble: usize| {
-        let plane = |set: usize| plane(nibbles, nibble, set);
-        let a = [(0b0001, 0), (0b0010, 1), (0b0011, 2), (0b0100, 3)];
-        let b = [(0b0010, 0), (0b0100, 4), (0b1000, 8), (0b1100, 12)];
-        let product = a.iter().flat_map(|(s, i)| b.iter().map(move |(t, j)| (plane(s | t), y(i + j))));
+        let plane = |set: usize| plane(N, nibble, set);
+        let both = || A.iter().flat_map(|(s, i)| B.iter().map(move |(t, j)| (s | t, i + j)));
         Relation {
-            x: a.iter().map(|(s, i)| (plane(*s), y(*i))).collect(),
-            y: b.iter().map(|(t, j)| (plane(*t), y(*j))).collect(),
-            z: product.collect(),
+            x: A.iter().map(|(s, i)| (plane(*s), y(*i))).collect(),
+            y: B.iter().map(|(t, j)| (plane(*t), y(*j))).collect(),
+            z: both().map(|(set, i)| (plane(set), y(i))).collect(),
+            product: both().map(|(_, i)| y(i)).collect(),
         }
     };
-    let kept = match nibbles {
+    let kept = match N {
         _ if mutated(Check::A17) => 0,
         2 if mutated(Check::A18) => 1,
         all => all,
     };
-    (0..kept).map(relation).collect()
+    std::array::from_fn(|nibble| (nibble < kept).then(|| relation(nibble)))
+}
+
+/// A and B of nibble I of N, in GF(2).
+pub(crate) struct Halves<const N: usize, const I: usize>;
+
+impl<const K: usize, const N: usize, const I: usize> Small<K> for Halves<N, I> {
+    const X: usize = 4;
+    const Y: usize = 4;
+    const Z: usize = 16;
+
+    #[inline(always)]
+    fn factors<W: Word>(record: &[Plane; K]) -> [[W; FACTOR]; 2] {
+        let planes = const { planes(N, I) };
+        let mut out = [[W::zero(); FACTOR]; 2];
+        for i in 0..4 {
+            out[0][i] = W::load(&record[planes[A[i].0]]);
+            out[1][i] = W::load(&record[planes[B[i].0]]);
+        }
+        out
+    }
+
+    #[inline(always)]
+    fn multiply<W: Word>(x: &[W; FACTOR], y: &[W; FACTOR]) -> [W; PRODUCT] {
+        bits4(x, y)
+    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::sbox::tests::holds;
+    use crate::verify::small::agree;
 
     /// The monomials of r, with errors added to the products as the protocol would: each is made of what was made before.
     fn record(r: usize, errors: usize) -> u64 {
@@ -177,7 +207,11 @@ mod tests {
     /// Lemma A.2, for one product: all places and all errors.
     #[test]
     fn the_relation_fails_exactly_when_a_product_is_wrong() {
-        let relation = &relations(1, |_| false)[0];
+        let [relation] = &relations::<1>(|_| false).map(Option::unwrap);
+        agree::<NIBBLE_PLANES, Halves<1, 0>>(relation);
+        let [low, high] = &relations::<2>(|_| false).map(Option::unwrap);
+        agree::<NIBBLES_PLANES, Halves<2, 0>>(low);
+        agree::<NIBBLES_PLANES, Halves<2, 1>>(high);
         for r in 0..16 {
             for errors in 0..1 << 11 {
                 assert_eq!(holds(relation, record(r, errors)), errors == 0, "{r} {errors:b}");

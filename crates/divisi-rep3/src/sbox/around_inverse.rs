@@ -1,9 +1,10 @@
 //! What gf4-circuit and lut16 have in common: Protocol 3 around the inverse in GF(2^4), and Eq. 3, which verifies it.
 
-use super::{Around, load, power, store, weights};
+use super::{Around, load, pair_weights, power, store, weights};
 use crate::ledger::Relation;
 use crate::multiply::{mult_local, sum};
 use crate::share::Tile;
+use crate::verify::small::{FACTOR, PRODUCT, Small, element, factor, pair4};
 use divisi_core::Check;
 use divisi_field::gf8::tower::{self, E};
 use divisi_field::gf64::{ALPHA, PSI4};
@@ -113,6 +114,27 @@ pub(crate) fn eq_3(places: Places, alpha: Gf64) -> Relation {
             weights(places.b_l, 4, |i| alpha * alpha * psi(i)),
         ]
         .concat(),
+        product: pair_weights(4, PSI4, alpha, alpha),
+    }
+}
+
+/// Eq. 3 in GF(2^4), of records that have v^-1 there.
+pub(crate) struct Eq3<const V_INVERSE: usize>;
+
+impl<const K: usize, const V_INVERSE: usize> Small<K> for Eq3<V_INVERSE> {
+    const X: usize = 8;
+    const Y: usize = 8;
+    const Z: usize = 12;
+
+    #[inline(always)]
+    fn factors<W: Word>(record: &[Plane; K]) -> [[W; FACTOR]; 2] {
+        let a_l = element::<W, K, 4>(record, A_L);
+        [factor([element(record, A_H), a_l]), factor([a_l, element(record, V_INVERSE)])]
+    }
+
+    #[inline(always)]
+    fn multiply<W: Word>(x: &[W; FACTOR], y: &[W; FACTOR]) -> [W; PRODUCT] {
+        pair4(x, y)
     }
 }
 

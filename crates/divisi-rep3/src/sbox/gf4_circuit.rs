@@ -21,12 +21,13 @@
 //! 1, alpha, alpha^2 are independent over GF(2^4), so that each is zero exactly when all its errors are \[A14, A15\]: the tests
 //! below try every input and every error.
 
-use super::around_inverse::{A_H, A_L, Finish, Places, V, alpha, begin, eq_3, norm, outer};
-use super::{Layer, load, power, store, trim, weights};
+use super::around_inverse::{A_H, A_L, Eq3, Finish, Places, V, alpha, begin, eq_3, norm, outer};
+use super::{Layer, load, pair_weights, power, store, trim, weights};
 use crate::Trio;
 use crate::ledger::{Records, Relation};
 use crate::multiply::mult_local;
 use crate::share::Tile;
+use crate::verify::small::{FACTOR, PRODUCT, Small, element, factor, pair4};
 use divisi_core::{Abort, Check, Step, step};
 use divisi_field::gf64::PSI4;
 use divisi_field::kernel::{Task, run};
@@ -48,30 +49,30 @@ const OUTER: Step = step!("outer");
 
 /// One layer; what it owes.
 pub(crate) fn layer(trio: &mut Trio, layer: &mut Layer<'_, '_>) -> Result<Records<GF4_PLANES>, Abort> {
-    let mut made = layer.records::<GF4_PLANES>();
+    let mut made = layer.records::<GF4_PLANES>(&trio.pool);
     let (around, shape) = (layer.around(), layer.shape.clone());
     let n = shape.0.len();
     let mut z = Zeroizing::new(vec![[Plane::ZERO; 4]; n]);
 
     // 1-7. Phi, and our share of a_h a_l
-    for ((record, tile), z) in made.records.iter_mut().zip(layer.tiles()).zip(z.iter_mut()) {
+    for ((record, tile), z) in made.iter_mut().zip(layer.tiles()).zip(z.iter_mut()) {
         run(Begin { record, tile, around, z });
     }
-    trim(made.records.iter_mut(), &shape);
+    trim(made.iter_mut(), &shape);
     let second = trio.reshare(HM, &mut z, &shape)?;
     // 7. v, and our share of v^6
-    run(Norm { records: &mut made.records, z: &mut z, second: &second });
+    run(Norm { records: &mut made, z: &mut z, second: &second });
     let second = trio.reshare(SIXTH, &mut z, &shape)?;
     // 8. our share of v^14
-    run(Inverse { records: &mut made.records, z: &mut z, second: &second });
+    run(Inverse { records: &mut made, z: &mut z, second: &second });
     let second = trio.reshare(FOURTEENTH, &mut z, &shape)?;
     // 10, 11. our shares of a'_h and a'_l
     let mut outer = Zeroizing::new(vec![[Plane::ZERO; 8]; n]);
-    run(Outer { records: &mut made.records, z: &z, second: &second, outer: &mut outer });
+    run(Outer { records: &mut made, z: &z, second: &second, outer: &mut outer });
     let second = trio.reshare(OUTER, &mut outer, &shape)?;
     // 12. Phi^-1
     for (((record, tile), first), second) in
-        made.records.iter_mut().zip(layer.tiles()).zip(outer.iter()).zip(second.iter())
+        made.iter_mut().zip(layer.tiles()).zip(outer.iter()).zip(second.iter())
     {
         run(Finish { record, places: PLACES, tile, around, first, second });
     }
@@ -194,23 +195,42 @@ impl Task for Outer<'_> {
     }
 }
 
-/// The relations of a record. Mutants: A12 takes an alpha inside the small field, A14 forgets Eq. 3, A15 the powers of v.
-pub(crate) fn relations(mutated: impl Fn(Check) -> bool) -> Vec<Relation> {
+/// The relations of a record: Eq. 3, and the powers of v. Mutants: A12 takes an alpha inside the small field, A14 forgets the
+/// first, A15 the second.
+pub(crate) fn relations(mutated: impl Fn(Check) -> bool) -> [Option<Relation>; 2] {
     let psi = |i: u32| power(PSI4, i);
     let alpha = alpha(&mutated);
     let powers = Relation {
         x: [weights(V, 4, |i| psi(2 * i)), weights(V6, 4, |i| alpha * psi(i))].concat(),
         y: weights(V, 4, |i| psi(4 * i) + alpha * psi(8 * i)),
         z: [weights(V6, 4, psi), weights(V14, 4, |i| alpha * alpha * psi(i))].concat(),
+        product: pair_weights(4, PSI4, alpha, alpha),
     };
-    let mut all = Vec::new();
-    if !mutated(Check::A14) {
-        all.push(eq_3(PLACES, alpha));
+    [(!mutated(Check::A14)).then(|| eq_3(PLACES, alpha)), (!mutated(Check::A15)).then_some(powers)]
+}
+
+/// Eq. 3 in the small field.
+pub(crate) type Outer3 = Eq3<V14>;
+
+/// (v^2 + alpha v^6)(v^4 + alpha v^8) in the small field.
+pub(crate) struct Powers;
+
+impl Small<GF4_PLANES> for Powers {
+    const X: usize = 8;
+    const Y: usize = 8;
+    const Z: usize = 12;
+
+    #[inline(always)]
+    fn factors<W: Word>(record: &[Plane; GF4_PLANES]) -> [[W; FACTOR]; 2] {
+        let v2 = gf4::square(&element::<W, GF4_PLANES, 4>(record, V));
+        let v4 = gf4::square(&v2);
+        [factor([v2, element(record, V6)]), factor([v4, gf4::square(&v4)])]
     }
-    if !mutated(Check::A15) {
-        all.push(powers);
+
+    #[inline(always)]
+    fn multiply<W: Word>(x: &[W; FACTOR], y: &[W; FACTOR]) -> [W; PRODUCT] {
+        pair4(x, y)
     }
-    all
 }
 
 #[cfg(test)]
@@ -218,12 +238,13 @@ mod tests {
     use super::*;
     use crate::sbox::around_inverse::tests::{self, elements, record};
     use crate::sbox::tests::holds;
+    use crate::verify::small::agree;
     use divisi_field::{Field, Gf4};
 
     /// COSTS T2: all 4,096 cases.
     #[test]
     fn the_powers_fail_exactly_when_a_product_is_wrong() {
-        let powers = &relations(|_| false)[1];
+        let [_, powers] = relations(|_| false).map(Option::unwrap);
         for v in elements() {
             for d1 in elements() {
                 for d2 in elements() {
@@ -231,7 +252,7 @@ mod tests {
                     let v6 = v2 * v4 + d1;
                     let v14 = v6 * v4.square() + d2;
                     let right = d1 == Gf4::ZERO && d2 == Gf4::ZERO;
-                    assert_eq!(holds(powers, record(&[(V, v), (V6, v6), (V14, v14)])), right);
+                    assert_eq!(holds(&powers, record(&[(V, v), (V6, v6), (V14, v14)])), right);
                 }
             }
         }
@@ -239,6 +260,14 @@ mod tests {
 
     #[test]
     fn eq_3_fails_exactly_when_a_product_is_wrong() {
-        tests::eq_3_fails_exactly_when_a_product_is_wrong(&relations(|_| false)[0], PLACES);
+        let [eq_3, _] = relations(|_| false).map(Option::unwrap);
+        tests::eq_3_fails_exactly_when_a_product_is_wrong(&eq_3, PLACES);
+    }
+
+    #[test]
+    fn the_small_field_agrees() {
+        let [eq_3, powers] = relations(|_| false).map(Option::unwrap);
+        agree::<GF4_PLANES, Outer3>(&eq_3);
+        agree::<GF4_PLANES, Powers>(&powers);
     }
 }

@@ -15,6 +15,7 @@ use crate::Trio;
 use crate::ledger::{Records, Relation};
 use crate::multiply::mult_local;
 use crate::share::Tile;
+use crate::verify::small::{FACTOR, PRODUCT, Small, element, factor, four8, one8};
 use divisi_core::{Abort, Check, Step, step};
 use divisi_field::gf64::PSI8;
 use divisi_field::kernel::{Task, run};
@@ -37,26 +38,26 @@ const LAST: Step = step!("x254");
 
 /// One layer; what it owes.
 pub(crate) fn layer(trio: &mut Trio, layer: &mut Layer<'_, '_>) -> Result<Records<GF8_PLANES>, Abort> {
-    let mut made = layer.records::<GF8_PLANES>();
+    let mut made = layer.records::<GF8_PLANES>(&trio.pool);
     let (around, shape) = (layer.around(), layer.shape.clone());
     let mut z = Zeroizing::new(vec![[Plane::ZERO; 8]; shape.0.len()]);
 
     // our share of x^3
-    for (record, tile) in made.records.iter_mut().zip(layer.tiles()) {
+    for (record, tile) in made.iter_mut().zip(layer.tiles()) {
         run(Begin { record, tile, around });
     }
-    trim(made.records.iter_mut(), &shape);
-    run(Third { records: &made.records, z: &mut z });
+    trim(made.iter_mut(), &shape);
+    run(Third { records: &made, z: &mut z });
     let second = trio.reshare(THIRD, &mut z, &shape)?;
     // our shares of x^14 and x^15
     let mut middle = Zeroizing::new(vec![[Plane::ZERO; 16]; shape.0.len()]);
-    run(Middle { records: &mut made.records, z: &z, second: &second, middle: &mut middle });
+    run(Middle { records: &mut made, z: &z, second: &second, middle: &mut middle });
     let second = trio.reshare(MIDDLE, &mut middle, &shape)?;
     // our share of x^254
-    run(Last { records: &mut made.records, first: &middle, second: &second, z: &mut z });
+    run(Last { records: &mut made, first: &middle, second: &second, z: &mut z });
     let second = trio.reshare(LAST, &mut z, &shape)?;
     for (((record, tile), first), second) in
-        made.records.iter_mut().zip(layer.tiles()).zip(z.iter()).zip(second.iter())
+        made.iter_mut().zip(layer.tiles()).zip(z.iter()).zip(second.iter())
     {
         run(Finish { record, tile, around, first, second });
     }
@@ -220,7 +221,7 @@ impl Task for Finish<'_> {
 }
 
 /// The relations of a record. Mutants: A12 takes a Y inside the small field, A14 forgets the first relation, A15 the last product.
-pub(crate) fn relations(mutated: impl Fn(Check) -> bool) -> Vec<Relation> {
+pub(crate) fn relations(mutated: impl Fn(Check) -> bool) -> [Option<Relation>; 2] {
     let psi = |i: u32| power(PSI8, i);
     let y = if mutated(Check::A12) { Gf64(1) } else { Gf64::Y };
     let (y2, y3) = (y * y, y * y * y);
@@ -234,23 +235,66 @@ pub(crate) fn relations(mutated: impl Fn(Check) -> bool) -> Vec<Relation> {
             weights(X15, 8, |i| y3 * psi(i)),
         ]
         .concat(),
+        product: [Gf64(1), y2, y, y3].iter().flat_map(|w| (0..8).map(move |i| *w * psi(i))).collect(),
     };
-    let last =
-        Relation { x: weights(X15, 8, |i| psi(16 * i)), y: weights(X14, 8, psi), z: weights(X254, 8, psi) };
-    let mut all = Vec::new();
-    if !mutated(Check::A14) {
-        all.push(powers);
+    let last = Relation {
+        x: weights(X15, 8, |i| psi(16 * i)),
+        y: weights(X14, 8, psi),
+        z: weights(X254, 8, psi),
+        product: (0..8).map(psi).collect(),
+    };
+    [(!mutated(Check::A14)).then_some(powers), (!mutated(Check::A15)).then_some(last)]
+}
+
+/// (x + Y x^12)(x^2 + Y^2 x^3) in GF(2^8).
+pub(crate) struct Powers;
+
+impl Small<GF8_PLANES> for Powers {
+    const X: usize = 16;
+    const Y: usize = 16;
+    const Z: usize = 32;
+
+    #[inline(always)]
+    fn factors<W: Word>(record: &[Plane; GF8_PLANES]) -> [[W; FACTOR]; 2] {
+        let (x, x3) = (element::<W, GF8_PLANES, 8>(record, X), element::<W, GF8_PLANES, 8>(record, X3));
+        let x12 = gf8::square(&gf8::square(&x3));
+        [factor([x, x12]), factor([gf8::square(&x), x3])]
     }
-    if !mutated(Check::A15) {
-        all.push(last);
+
+    #[inline(always)]
+    fn multiply<W: Word>(x: &[W; FACTOR], y: &[W; FACTOR]) -> [W; PRODUCT] {
+        four8(x, y)
     }
-    all
+}
+
+/// (x^15)^16 x^14 in GF(2^8).
+pub(crate) struct Last254;
+
+impl Small<GF8_PLANES> for Last254 {
+    const X: usize = 8;
+    const Y: usize = 8;
+    const Z: usize = 8;
+
+    #[inline(always)]
+    fn factors<W: Word>(record: &[Plane; GF8_PLANES]) -> [[W; FACTOR]; 2] {
+        let mut x = element::<W, GF8_PLANES, 8>(record, X15);
+        for _ in 0..4 {
+            x = gf8::square(&x);
+        }
+        [factor([x]), factor([element::<W, GF8_PLANES, 8>(record, X14)])]
+    }
+
+    #[inline(always)]
+    fn multiply<W: Word>(x: &[W; FACTOR], y: &[W; FACTOR]) -> [W; PRODUCT] {
+        one8(x, y)
+    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::sbox::tests::{difference, holds, rank};
+    use crate::verify::small::agree;
     use divisi_field::{Field, Gf8};
 
     fn record(x: Gf8, x3: Gf8, x14: Gf8, x15: Gf8, x254: Gf8) -> u64 {
@@ -261,7 +305,7 @@ mod tests {
     /// are independent for every x, it is zero for no other error of the 2^24 than none.
     #[test]
     fn the_powers_fail_exactly_when_a_product_is_wrong() {
-        let powers = &relations(|_| false)[0];
+        let [powers, _] = &relations(|_| false).map(Option::unwrap);
         for x in (0..=255).map(Gf8) {
             let (y, one) = (Gf64::Y, Gf64(1));
             let of = |d1: Gf8, d2: Gf8, d3: Gf8| {
@@ -287,7 +331,7 @@ mod tests {
     /// Every x with every single error, and with pairs and triples that would cancel if 1, Y, Y^2, Y^3 were not independent.
     #[test]
     fn the_powers_fail_on_errors_that_could_cancel() {
-        let powers = &relations(|_| false)[0];
+        let [powers, _] = &relations(|_| false).map(Option::unwrap);
         for x in (0..=255).map(Gf8) {
             for d in (0..=255).map(Gf8) {
                 let other = Gf8(d.0.rotate_left(3) ^ x.0);
@@ -307,7 +351,7 @@ mod tests {
 
     #[test]
     fn the_last_product_fails_exactly_when_it_is_wrong() {
-        let last = &relations(|_| false)[1];
+        let [_, last] = &relations(|_| false).map(Option::unwrap);
         for x14 in (0..=255).map(Gf8) {
             for x15 in (0..=255).map(Gf8) {
                 let right = x15.square().square().square().square() * x14;
@@ -325,5 +369,12 @@ mod tests {
             let x240 = (x12 * x3).square().square().square().square();
             assert_eq!(x240 * (x12 * x.square()), x.inverse());
         }
+    }
+
+    #[test]
+    fn the_small_field_agrees() {
+        let [powers, last] = &relations(|_| false).map(Option::unwrap);
+        agree::<GF8_PLANES, Powers>(powers);
+        agree::<GF8_PLANES, Last254>(last);
     }
 }

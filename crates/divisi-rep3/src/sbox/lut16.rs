@@ -16,7 +16,7 @@
 //! Verified by Eq. 3 ([`eq_3`]), one relation for the paper's three triples \[A14\]: v is bound to a_h a_l by it, and v^-1 to v by
 //! the vector, which was verified before.
 
-use super::around_inverse::{Finish, Places, V, alpha, begin, eq_3, norm, outer};
+use super::around_inverse::{Eq3, Finish, Places, V, alpha, begin, eq_3, norm, outer};
 use super::{Layer, store, trim};
 use crate::Trio;
 use crate::ledger::{Records, Relation};
@@ -44,29 +44,29 @@ pub(crate) fn layer(
     vectors: &Records<NIBBLE_PLANES>,
     view: bool,
 ) -> Result<Records<LUT16_PLANES>, Abort> {
-    let mut made = layer.records::<LUT16_PLANES>();
+    let mut made = layer.records::<LUT16_PLANES>(&trio.pool);
     let (around, shape, constant) = (layer.around(), layer.shape.clone(), layer.constant());
 
     // 1-7. Phi, and our share of v + r
     let mut c = scratch::<4>(&shape);
-    let records = made.records.iter_mut().zip(layer.tiles()).zip(&vectors.records);
+    let records = made.iter_mut().zip(layer.tiles()).zip(vectors.iter());
     for (((record, tile), vector), c) in records.zip(c.iter_mut()) {
         run(Begin { record, tile, around, vector, c });
     }
-    trim(made.records.iter_mut(), &shape);
+    trim(made.iter_mut(), &shape);
     trim_shares(&mut c, &shape);
     // 8. c
     trio.open_additive(OPEN, &mut c, &shape, view)?;
     // 8-11. v^-1, v, and our shares of a'_h and a'_l
     let mut outer = scratch::<8>(&shape);
-    let records = made.records.iter_mut().zip(&vectors.records).zip(c.iter()).zip(outer.iter_mut());
+    let records = made.iter_mut().zip(vectors.iter()).zip(c.iter()).zip(outer.iter_mut());
     for (((record, vector), c), outer) in records {
         run(Lookup { record, vector, c, constant, outer });
     }
-    trim(made.records.iter_mut(), &shape);
+    trim(made.iter_mut(), &shape);
     let second = trio.reshare(OUTER, &mut outer, &shape)?;
     // 12. Phi^-1
-    let records = made.records.iter_mut().zip(layer.tiles()).zip(outer.iter()).zip(second.iter());
+    let records = made.iter_mut().zip(layer.tiles()).zip(outer.iter()).zip(second.iter());
     for (((record, tile), first), second) in records {
         run(Finish { record, places: PLACES, tile, around, first, second });
     }
@@ -139,10 +139,12 @@ impl Task for Lookup<'_> {
 }
 
 /// The relation of a record. Mutants: A12 takes an alpha inside the small field, A14 forgets it.
-pub(crate) fn relations(mutated: impl Fn(Check) -> bool) -> Vec<Relation> {
-    let eq_3 = eq_3(PLACES, alpha(&mutated));
-    if mutated(Check::A14) { Vec::new() } else { vec![eq_3] }
+pub(crate) fn relations(mutated: impl Fn(Check) -> bool) -> [Option<Relation>; 1] {
+    [(!mutated(Check::A14)).then(|| eq_3(PLACES, alpha(&mutated)))]
 }
+
+/// Eq. 3 in the small field.
+pub(crate) type Outer3 = Eq3<V_INVERSE>;
 
 #[cfg(test)]
 mod tests {
@@ -151,7 +153,9 @@ mod tests {
 
     #[test]
     fn eq_3_fails_exactly_when_a_product_is_wrong() {
-        tests::eq_3_fails_exactly_when_a_product_is_wrong(&relations(|_| false)[0], PLACES);
+        let [eq_3] = relations(|_| false).map(Option::unwrap);
+        tests::eq_3_fails_exactly_when_a_product_is_wrong(&eq_3, PLACES);
+        crate::verify::small::agree::<LUT16_PLANES, Outer3>(&eq_3);
     }
 
     #[test]

@@ -31,12 +31,12 @@ pub(crate) fn layer(
     let (direction, shape, constant) = (layer.direction(), layer.shape.clone(), layer.constant());
     // c = x + r, whose bits are the first planes of the vector
     let masked = |side: usize, layer: &mut Layer<'_, '_>| -> Vec<[Plane; 8]> {
-        layer.tiles().zip(&vectors.records).map(|(tile, vector)| masked(tile, vector, side)).collect()
+        layer.tiles().zip(vectors.iter()).map(|(tile, vector)| masked(tile, vector, side)).collect()
     };
     let own = masked(0, layer);
     let second = Zeroizing::new(masked(1, layer));
     let c = trio.open_layer(OPEN, own, &second, &shape, view)?;
-    for ((tile, vector), c) in layer.tiles().zip(&vectors.records).zip(&c) {
+    for ((tile, vector), c) in layer.tiles().zip(vectors.iter()).zip(&c) {
         for (side, out) in tile.iter_mut().enumerate() {
             run(Replicated { vector: &vector[side], c, direction, one: constant == Some(side), out });
         }

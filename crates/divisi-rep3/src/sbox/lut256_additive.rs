@@ -64,13 +64,13 @@ pub(crate) fn layer(
     let shape = Shape(vectors.lanes.clone());
     let tiles = |bytes: &[&mut Byte]| -> Vec<[Plane; 8]> {
         let tiles = bytes.iter().flat_map(|byte| byte.tiles.iter());
-        tiles.zip(&vectors.records).map(|(tile, vector)| super::lut256::masked(tile, vector, 0)).collect()
+        tiles.zip(vectors.iter()).map(|(tile, vector)| super::lut256::masked(tile, vector, 0)).collect()
     };
     // F_LUT: c
     let c = match input {
         Input::Replicated => {
             let own = tiles(bytes);
-            let second = bytes.iter().flat_map(|byte| byte.tiles.iter()).zip(&vectors.records);
+            let second = bytes.iter().flat_map(|byte| byte.tiles.iter()).zip(vectors.iter());
             let second: Zeroizing<Vec<_>> =
                 Zeroizing::new(second.map(|(tile, vector)| super::lut256::masked(tile, vector, 1)).collect());
             trio.open_layer(OPEN, own, &second, &shape, view)?
@@ -82,16 +82,16 @@ pub(crate) fn layer(
         }
     };
     // T(v), and [[v]] = [[r]] + c for the record
-    let mut made = Records::new(if view { &shape } else { &NOTHING });
+    let mut made = Records::new(&trio.pool, if view { &shape } else { &NOTHING });
     if view {
-        for ((record, vector), c) in made.records.iter_mut().zip(&vectors.records).zip(&c) {
+        for ((record, vector), c) in made.iter_mut().zip(vectors.iter()).zip(&c) {
             run(Keep { record, vector, c, side });
         }
-        trim(made.records.iter_mut(), &shape);
+        trim(made.iter_mut(), &shape);
     }
     let mut out = scratch::<8>(&Shape(vec![512]));
     let tiles = bytes.iter_mut().flat_map(|byte| byte.tiles.iter_mut());
-    for (((tile, vectors), c), lanes) in tiles.zip(&vectors.records).zip(&c).zip(&shape.0) {
+    for (((tile, vectors), c), lanes) in tiles.zip(vectors.iter()).zip(&c).zip(&shape.0) {
         let out = &mut out[0];
         run(Additive { vectors, c, direction: side.direction, constant: side.constant, out });
         out.iter_mut().for_each(|plane| plane.keep(*lanes));
@@ -107,7 +107,7 @@ pub(crate) fn inputs(
     constant: Option<usize>,
     lanes: &[usize],
 ) -> Vec<Byte> {
-    let mut tiles = vectors.records.iter().zip(c);
+    let mut tiles = vectors.iter().zip(c);
     let mut out: Vec<Byte> = lanes.iter().map(|lanes| Byte::zero(*lanes)).collect();
     for tile in out.iter_mut().flat_map(|byte| byte.tiles.iter_mut()) {
         let Some((vector, c)) = tiles.next() else { break };
@@ -169,11 +169,11 @@ fn pair<W: Word>(x: [W; 8], hat: bool, one: W) -> [W; 8] {
 /// Line 6: the replicated outputs of a layer go into its records, which are then complete.
 pub(crate) fn bind(made: &mut Records<SBOX_PLANES>, outputs: &[Byte], side: Side) {
     let tiles = outputs.iter().flat_map(|byte| byte.tiles.iter());
-    for (record, tile) in made.records.iter_mut().zip(tiles) {
+    for (record, tile) in made.iter_mut().zip(tiles) {
         run(Bind { record, tile, side });
     }
     let shape = Shape(made.lanes.clone());
-    trim(made.records.iter_mut(), &shape);
+    trim(made.iter_mut(), &shape);
 }
 
 struct Bind<'a> {

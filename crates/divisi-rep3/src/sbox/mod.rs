@@ -21,6 +21,7 @@ pub(crate) mod verify_sbox;
 pub use protocol::Protocol;
 
 use crate::ledger::Records;
+use crate::pool::Pool;
 use crate::share::{Byte, Tile, constant_component};
 use crate::wire::Shape;
 use divisi_core::{Direction, PartyId};
@@ -29,6 +30,12 @@ use divisi_field::{Gf8, Gf64, Plane, Word, gf8};
 /// The planes of one element of `K` bits that begins at plane `at`, each weighed by `weight` of its basis element's number.
 pub(crate) fn weights(at: usize, k: usize, weight: impl Fn(u32) -> Gf64) -> Vec<(usize, Gf64)> {
     (0..k).map(|i| (at + i, weight(i as u32))).collect()
+}
+
+/// The weights of (x0 + a x1)(y0 + b y1) over a field of `k` bits with this root: of x0 y0; of x0 y1 + x1 y0, for a = b; of x1 y1.
+pub(crate) fn pair_weights(k: usize, root: Gf64, a: Gf64, b: Gf64) -> Vec<Gf64> {
+    let times = |w: Gf64| (0..k).map(move |i| w * power(root, i as u32));
+    times(Gf64(1)).chain(times(a)).chain(times(a * b)).collect()
 }
 
 /// `base^exponent`, both public.
@@ -61,8 +68,8 @@ impl<'l, 'b> Layer<'l, 'b> {
     }
 
     /// Empty records, one a tile.
-    pub(crate) fn records<const K: usize>(&self) -> Records<K> {
-        Records::new(&self.shape)
+    pub(crate) fn records<const K: usize>(&self, pool: &Pool) -> Records<K> {
+        Records::new(pool, &self.shape)
     }
 
     /// Which way the S-box is walked.

@@ -8,11 +8,12 @@
 //! Only for chains of lookups whose outputs are bound by what follows ([`super::lut256_additive`]); never in place of the products
 //! of a circuit, where a pair does not bind what was multiplied \[A14\].
 
-use super::{power, weights};
+use super::{pair_weights, power, weights};
 use crate::ledger::Relation;
+use crate::verify::small::{FACTOR, PRODUCT, Small, element, factor, pair8};
 use divisi_core::Check;
-use divisi_field::Gf64;
 use divisi_field::gf64::PSI8;
+use divisi_field::{Gf64, Plane, Word, gf8};
 
 /// Planes of a record: x, then y.
 pub(crate) const SBOX_PLANES: usize = 16;
@@ -22,30 +23,57 @@ pub(crate) const X: usize = 0;
 pub(crate) const Y: usize = 8;
 
 /// The relation of a pair. The mutant of A20 keeps the first equation alone, that of A12 takes Y = 1.
-pub(crate) fn relations(mutated: impl Fn(Check) -> bool) -> Vec<Relation> {
+pub(crate) fn relations(mutated: impl Fn(Check) -> bool) -> [Option<Relation>; 1] {
     let psi = |i: u32| power(PSI8, i);
     let y = if mutated(Check::A12) { Gf64(1) } else { Gf64::Y };
     if mutated(Check::A20) {
-        let first =
-            Relation { x: weights(X, 8, |i| psi(2 * i)), y: weights(Y, 8, psi), z: weights(X, 8, psi) };
-        return vec![first];
+        let nothing = [Gf64(0); 16];
+        return [Some(Relation {
+            x: weights(X, 8, |i| psi(2 * i)),
+            y: weights(Y, 8, psi),
+            z: weights(X, 8, psi),
+            product: (0..8).map(psi).chain(nothing).collect(),
+        })];
     }
-    vec![Relation {
+    [Some(Relation {
         x: weights(X, 8, |i| psi(2 * i) + y * psi(i)),
         y: weights(Y, 8, |i| psi(i) + y * psi(2 * i)),
         z: [weights(X, 8, psi), weights(Y, 8, |i| y * y * psi(i))].concat(),
-    }]
+        product: pair_weights(8, PSI8, y, y),
+    })]
+}
+
+/// (x^2 + Y x)(y + Y y^2) in GF(2^8).
+pub(crate) struct Pair;
+
+impl Small<SBOX_PLANES> for Pair {
+    const X: usize = 16;
+    const Y: usize = 16;
+    const Z: usize = 24;
+
+    #[inline(always)]
+    fn factors<W: Word>(record: &[Plane; SBOX_PLANES]) -> [[W; FACTOR]; 2] {
+        let (x, y) = (element::<W, SBOX_PLANES, 8>(record, X), element::<W, SBOX_PLANES, 8>(record, Y));
+        [factor([gf8::square(&x), x]), factor([y, gf8::square(&y)])]
+    }
+
+    #[inline(always)]
+    fn multiply<W: Word>(x: &[W; FACTOR], y: &[W; FACTOR]) -> [W; PRODUCT] {
+        pair8(x, y)
+    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::sbox::tests::holds;
+    use crate::verify::small::agree;
     use divisi_field::{Field, Gf8};
 
     #[test]
     fn it_holds_exactly_for_the_inverse() {
-        let relation = &relations(|_| false)[0];
+        let [relation] = &relations(|_| false).map(Option::unwrap);
+        agree::<SBOX_PLANES, Pair>(relation);
         for x in 0..=255u8 {
             for y in 0..=255u8 {
                 let record = u64::from(x) | u64::from(y) << Y;

@@ -3,7 +3,7 @@
 //! Deviation D1 (COSTS T7): h is sent at 1 and at infinity (its leading coefficient) instead of at 1 and 2. It is determined by
 //! h(0), h(1), h(inf) as well as by three points; degree and error, 2/|F| a level, are the same.
 //!
-//! Cost: a level sends 2 field elements and one coin a party, in 3 rounds.
+//! Cost: a level sends 2 field elements and one coin a party, in 2 rounds.
 
 use super::{BITS_128, error, levels, triple};
 use crate::Trio;
@@ -45,7 +45,7 @@ pub(super) fn verify_dot_product<F: BigField>(
         trio.session.observe(Check::A10); // [A10]
         // 14. r <- F_coin, fresh in every level, after its h [A9]
         if !trio.session.mutated(Check::A9) || r == F::ONE {
-            r = trio.coin(fixed)?.element();
+            r = trio.coin_ahead(fixed)?.element();
         }
         trio.session.observe(Check::A9); // [A9]
         // 15. [[h(r)]] = h(0) (1 + r) + h(1) r + h(inf) (r + r^2)

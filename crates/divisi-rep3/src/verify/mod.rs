@@ -20,6 +20,7 @@
 
 pub(crate) mod inner_product;
 pub(crate) mod planes;
+pub(crate) mod small;
 #[cfg(all(test, feature = "fault", feature = "testing"))]
 mod soundness;
 mod triple;
@@ -133,7 +134,8 @@ impl Trio {
 /// The error of one call with `folds` variables folded at once and `levels` levels after it, over a field of `bits` bits; two
 /// more where a relation has random weights of rank one on both sides (`bilinear`).
 pub(crate) fn error(folds: usize, levels: usize, bits: usize, bilinear: bool) -> f64 {
-    let terms = 1 + 2 * folds + 2 * levels + 2 + if bilinear { 2 } else { 0 };
+    let coefficients = if folds > 0 || bilinear { 2 } else { 1 };
+    let terms = coefficients + 2 * folds + 2 * levels + 2 + if bilinear { 2 } else { 0 };
     terms as f64 * (-(bits as f64)).exp2()
 }
 

@@ -1,40 +1,50 @@
-//! The first step of MAESTRO Protocol 2 on products that lie in bit planes: straight from the planes of the S-box layers to
-//! an inner product over GF(2^64) that is a fraction as long.
+//! The first step of MAESTRO Protocol 2 on products that lie in bit planes: straight from the planes of the layers to an inner
+//! product over GF(2^64) that is a fraction as long.
 //!
-//! A *record* is one S-box of up to 512 lanes: the planes of everything that its protocol made. A *relation* says, with public
-//! weights, how three sums of planes are the factors and the product of one multiplication over GF(2^64); it holds exactly
-//! when the products of the paper's that it stands for are right ([`crate::sbox`] has them, with their exhaustive tests [A12,
-//! A14, A15]). Everything here is linear in the planes but the products of the fold itself.
+//! A *record* is one S-box or one-hot vector of up to 512 lanes: the planes of everything that its protocol made. A *relation*
+//! says how three sums of planes are the factors and the product of one multiplication over GF(2^64); it holds exactly when the
+//! products of the paper's that it stands for are right ([`crate::sbox`] and [`crate::ohv`] have them, with their exhaustive tests
+//! [A12, A14, A15, A17, A20]). Everything here is linear in the planes but the products of the fold itself.
 //!
 //! For each relation, groups g of 2^k records ([`FOLDS`] = k) and each lane l:
-//! 1. c_{g,l}: independent coefficients, expanded from a coin tossed after the barrier \[A8\] (error 1/2^64 whatever the batch).
+//! 1. c_{g,l} = alpha_{g,a} beta_b for lane l = 8a + b: alpha independent for each group and byte of lanes, beta for the batch, all
+//!    expanded from a coin tossed after the barrier \[A8\]. A bilinear form in alpha and beta that is not zero is zero at a
+//!    random point with probability at most 2/2^64, whatever the batch.
 //! 2. x_{g,l}(R), y_{g,l}(R): multilinear in k variables, with the records' x and y at the corners {0,1}^k. The polynomial
 //!    h(R) = sum c_{g,l} x_{g,l}(R) y_{g,l}(R) is of degree 2 in each variable: determined by its values on {0,1,inf}^k. At the
 //!    corners these are derived from the records' own z, never received \[A10\]; the 3^k - 2^k others are sent (weakDotProduct).
-//! 3. k coins after them \[A9\]; both sides are evaluated there: error 2k/2^64 (Schwartz-Zippel; COSTS T8, with the corners
-//!    bound one by one).
+//!    On that grid x and y are sums of planes, still in the small field, where their products are made ([`super::small`]); only
+//!    the sum over 512 lanes is embedded ([`divisi_field::gf64::combine`]; COSTS T1, T8).
+//! 3. k coins after them \[A9\]; both sides are evaluated there: error 2k/2^64 (Schwartz-Zippel, with the corners bound one by
+//!    one).
 //!
-//! What is left is sum (c x(R)) y(R) = h(R), one term for each group and lane: [`super::inner_product`] continues.
-//! Nothing of the size of the batch is stored but that.
+//! What is left is sum (c x(R)) y(R) = h(R), one term for each group and lane: [`super::inner_product`] continues. Relations whose
+//! factors are in no small field (vectors of 256) skip step 2 and 3: their terms are (c x) y, and their z adds to the claim.
+//! Nothing of the size of the batch is stored but the terms.
 
 use super::inner_product::verify_dot_product;
+use super::small::{FACTOR, PRODUCT, Small};
 use super::{BITS_64, error, levels};
 use crate::Trio;
-use crate::ledger::{Made, Relation, Relations, Visit};
-use crate::random::{Coin, next_elements, next_words};
+use crate::ledger::{Made, Relations, Visit, Weighed};
+use crate::random::{next_elements, next_words};
 use crate::share::{Rep, Tile};
 use crate::views::Fixed;
 use divisi_core::{Abort, Check, Prg, Step, step};
-use divisi_field::{BigField, Field, Gf64, Plane, gf64};
+use divisi_field::kernel::{Task, run};
+use divisi_field::{BigField, Field, Gf64, Plane, Word, gf64};
 use std::collections::BTreeSet;
+use std::marker::PhantomData;
 use zeroize::Zeroize;
 
 /// How many variables are folded at once.
-const FOLDS: usize = 2;
+const FOLDS: usize = 3;
 /// Records in a group.
 const GROUP: usize = 1 << FOLDS;
 /// Points of {0,1,inf}^k, with 2 for infinity: the point's number in base 3 has its coordinates.
 const GRID: usize = 3usize.pow(FOLDS as u32);
+/// Bytes of lanes in a plane.
+const BYTES: usize = Plane::BYTES;
 
 const H: Step = step!("planes.h");
 
@@ -47,28 +57,35 @@ pub(super) fn verify(trio: &mut Trio, fixed: &Fixed, made: &[Made]) -> Result<()
     // 1. coefficients
     let coefficients = trio.first_coin(fixed)?;
     let mut expansion = coefficients.expand();
-    let relations = Relations::new(made, &mut expansion, |check| trio.session.mutated(check));
+    let mut beta = [Gf64::ZERO; 8];
+    next_words(&mut expansion, &mut beta);
+    let relations = Relations::new(made, &beta, &mut expansion, |check| trio.session.mutated(check));
     // 2. h on the grid
-    let mut grid = Grid { expansion, ..Grid::new(&coefficients) };
+    let mut grid = Grid::new(expansion);
     made.iter().for_each(|made| made.visit(GROUP, &relations, &mut grid));
-    let sent = trio.reshare_elements(H, grid.shares().to_vec())?;
     // 3. the point, and both sides there
     let mut point = [Gf64::ZERO; FOLDS];
-    next_elements(&mut trio.coin(fixed)?.expand(), &mut point);
-    trio.session.observe(Check::A9); // [A9]
-    let z = grid.at(&point, &sent);
-    let mut terms = Count(0);
-    made.iter().for_each(|made| made.visit(GROUP, &relations, &mut terms));
-    let (x, y) = (trio.scratch.take(terms.0), trio.scratch.take(terms.0));
-    let mut expansion = coefficients.expand();
-    Relations::new(made, &mut expansion, |_| false); // the same elements of it go to the relations
-    let mut xy = InnerProduct { x, y, at: 0, corner: corner_weights(&point), expansion, c: Lanes::default() };
-    made.iter().for_each(|made| made.visit(GROUP, &relations, &mut xy));
+    let mut z = Rep { a: vec![grid.claim[0]], b: vec![grid.claim[1]] };
+    if grid.any {
+        let sent = trio.reshare_elements(H, grid.shares().to_vec())?;
+        next_elements(&mut trio.coin_ahead(fixed)?.expand(), &mut point);
+        trio.session.observe(Check::A9); // [A9]
+        grid.add_at(&point, &sent, &mut z);
+    }
+    let terms = grid.terms.max(1); // a mutant may have forgotten every relation
+    let (x, y) = (trio.scratch.take(terms), trio.scratch.take(terms));
+    let folds = if grid.any { FOLDS } else { 0 };
     let bilinear = made.iter().any(|made| matches!(made, Made::Byte(_)));
-    trio.session.meter().verification_error(error(FOLDS, levels(terms.0), BITS_64, bilinear));
-    verify_dot_product(trio, fixed, &mut xy.x, &mut xy.y, z)?;
-    trio.scratch.give(xy.x);
-    trio.scratch.give(xy.y);
+    trio.session.meter().verification_error(error(folds, levels(terms), BITS_64, bilinear));
+    // the same coefficients again
+    let mut expansion = coefficients.expand();
+    next_words(&mut expansion, &mut vec![Gf64::ZERO; beta.len() + relations.drawn()]);
+    let mut xy = InnerProduct::new(x, y, &point, &beta, expansion);
+    made.iter().for_each(|made| made.visit(GROUP, &relations, &mut xy));
+    let InnerProduct { mut x, mut y, .. } = xy;
+    verify_dot_product(trio, fixed, &mut x, &mut y, z)?;
+    trio.scratch.give(x);
+    trio.scratch.give(y);
     Ok(())
 }
 
@@ -93,115 +110,46 @@ impl Scratch {
     }
 }
 
-/// How many terms there are.
-struct Count(usize);
-
-impl Visit for Count {
-    fn group<const K: usize>(&mut self, _: &Relation, _: &[Tile<K>], lanes: usize) {
-        self.0 += lanes;
-    }
-}
-
-/// A value of each lane of a tile.
-struct Lanes([Gf64; Plane::LANES]);
-
-impl Default for Lanes {
-    fn default() -> Self {
-        Lanes([Gf64::ZERO; Plane::LANES])
-    }
-}
-
-impl Drop for Lanes {
-    fn drop(&mut self) {
-        self.0.zeroize();
-    }
-}
-
-impl Lanes {
-    /// The next coefficients, one for each of `n` lanes.
-    fn draw(&mut self, expansion: &mut Prg, n: usize) -> &[Gf64] {
-        let c = &mut self.0[..n];
-        next_words(expansion, c);
-        c
-    }
-
-    /// A weighted sum of planes, lane by lane: `sum w_i bit_l(plane_i)`.
-    fn weigh<const K: usize>(
-        &mut self,
-        planes: &[Plane; K],
-        weights: &[(usize, Gf64)],
-        n: usize,
-    ) -> &mut [Gf64] {
-        let out = &mut self.0[..n];
-        out.fill(Gf64::ZERO);
-        weigh(out, weights.iter().map(|(i, w)| (&planes[*i], *w)));
-        out
-    }
-}
-
-/// Adds weighted planes to every lane, some at a time.
-fn weigh<'p>(out: &mut [Gf64], terms: impl Iterator<Item = (&'p Plane, Gf64)>) {
-    const AT_ONCE: usize = 32;
-    let (mut planes, mut weights) = ([&Plane::ZERO; AT_ONCE], [Gf64::ZERO; AT_ONCE]);
-    let mut used = 0;
-    for (plane, weight) in terms {
-        (planes[used], weights[used]) = (plane, weight);
-        used += 1;
-        if used == AT_ONCE {
-            gf64::weigh(out, &planes, &weights);
-            used = 0;
-        }
-    }
-    if used > 0 {
-        gf64::weigh(out, &planes[..used], &weights[..used]);
-    }
-}
-
-/// The values of h on the grid: at corners our components of the claim, elsewhere our additive shares.
+/// The values of h on the grid: at corners our components of the claim, elsewhere our additive shares; and our components of the
+/// claims that are on no grid.
 struct Grid {
+    expansion: Prg,
     corners: [[Gf64; GROUP]; 2],
     others: [Gf64; GRID],
-    x: [Lanes; 2],
-    y: [Lanes; 2],
-    expansion: Prg,
-    c: Lanes,
+    claim: [Gf64; 2],
+    /// Whether anything is on the grid.
+    any: bool,
+    terms: usize,
+    factors: Box<[[[Plane; FACTOR]; 2]; GRID]>,
+    products: Box<[[Plane; PRODUCT]; GRID]>,
 }
 
-impl Visit for Grid {
-    /// Add a group's part of every value.
-    fn group<const K: usize>(&mut self, relation: &Relation, group: &[Tile<K>], n: usize) {
-        let c = self.c.draw(&mut self.expansion, n);
-        for (e, record) in group.iter().enumerate() {
-            for (corners, planes) in self.corners.iter_mut().zip(record) {
-                corners[e] += Gf64::dot(c, self.x[0].weigh(planes, &relation.z, n));
-            }
-        }
-        let ([xa, xb], [ya, yb]) = (&mut self.x, &mut self.y);
-        for p in (0..GRID).filter(|p| at_infinity(*p)) {
-            let tile = at_point(group, p);
-            let (xa, xb) = (xa.weigh(&tile[0], &relation.x, n), xb.weigh(&tile[1], &relation.x, n));
-            let (ya, yb) = (ya.weigh(&tile[0], &relation.y, n), yb.weigh(&tile[1], &relation.y, n));
-            // MultLocal: x_a y_a + (x_a + x_b)(y_a + y_b), times c
-            Gf64::mul_assign(xa, c);
-            Gf64::mul_assign(xb, c);
-            self.others[p] += Gf64::dot(xa, ya);
-            Gf64::add_assign(xb, xa);
-            Gf64::add_assign(yb, ya);
-            self.others[p] += Gf64::dot(xb, yb);
-        }
+impl Drop for Grid {
+    fn drop(&mut self) {
+        self.factors.iter_mut().flatten().flatten().for_each(Zeroize::zeroize);
+        self.products.iter_mut().flatten().for_each(Zeroize::zeroize);
     }
 }
 
 impl Grid {
-    fn new(coefficients: &Coin) -> Grid {
+    fn new(expansion: Prg) -> Grid {
         Grid {
+            expansion,
             corners: [[Gf64::ZERO; GROUP]; 2],
             others: [Gf64::ZERO; GRID],
-            x: Default::default(),
-            y: Default::default(),
-            expansion: coefficients.expand(),
-            c: Lanes::default(),
+            claim: [Gf64::ZERO; 2],
+            any: false,
+            terms: 0,
+            factors: Box::new([[[Plane::ZERO; FACTOR]; 2]; GRID]),
+            products: Box::new([[Plane::ZERO; PRODUCT]; GRID]),
         }
+    }
+
+    /// The next group's alpha.
+    fn alpha(&mut self) -> [Gf64; BYTES] {
+        let mut alpha = [Gf64::ZERO; BYTES];
+        next_words(&mut self.expansion, &mut alpha);
+        alpha
     }
 
     /// Our additive shares of the values that are sent, in the order of the points.
@@ -210,10 +158,9 @@ impl Grid {
         std::array::from_fn(|_| points.next().map_or(Gf64::ZERO, |p| self.others[p]))
     }
 
-    /// h at a point, from the claims at the corners and from what was sent: the tensor product of
+    /// Add h at a point, from the claims at the corners and from what was sent: the tensor product of
     /// `h(r) = h(0) (1 + r) + h(1) r + h(inf) (r + r^2)`.
-    fn at(&self, point: &[Gf64; FOLDS], sent: &Rep<Gf64>) -> Rep<Gf64> {
-        let mut z = Rep::zero(1);
+    fn add_at(&self, point: &[Gf64; FOLDS], sent: &Rep<Gf64>, z: &mut Rep<Gf64>) {
         let mut others = sent.a.iter().zip(&sent.b);
         let mut corners = self.corners[0].iter().zip(&self.corners[1]);
         for p in 0..GRID {
@@ -227,38 +174,182 @@ impl Grid {
                 z.b[0] += weight * *b;
             }
         }
-        z
+    }
+}
+
+impl Visit for Grid {
+    fn small<const K: usize, S: Small<K>>(&mut self, relation: &Weighed, group: &[Tile<K>], lanes: usize) {
+        self.any = true;
+        self.terms += lanes;
+        let alpha = self.alpha();
+        for (e, record) in group.iter().enumerate() {
+            for (corners, planes) in self.corners.iter_mut().zip(record) {
+                corners[e] += claimed(relation, planes, &alpha);
+            }
+        }
+        let products = self.products.as_mut_slice();
+        products.iter_mut().for_each(|planes| planes[..S::Z].fill(Plane::ZERO));
+        // MultLocal: x_i y_i, then (x_i + x_{i+1})(y_i + y_{i+1})
+        for both in [false, true] {
+            run(Products::<K, S> { group, both, factors: &mut self.factors, products, small: PhantomData });
+        }
+        for p in (0..GRID).filter(|p| at_infinity(*p)) {
+            let planes: [&Plane; PRODUCT] = products[p].each_ref();
+            self.others[p] += gf64::combine(&planes[..S::Z], &relation.product, &alpha);
+        }
+    }
+
+    fn large<const K: usize>(&mut self, relation: &Weighed, record: &Tile<K>, lanes: usize) {
+        self.terms += lanes;
+        let alpha = self.alpha();
+        for (claim, planes) in self.claim.iter_mut().zip(record) {
+            *claim += claimed(relation, planes, &alpha);
+        }
+    }
+}
+
+/// One component of the claim of a record: the sum over its lanes of c z.
+fn claimed<const K: usize>(relation: &Weighed, planes: &[Plane; K], alpha: &[Gf64; BYTES]) -> Gf64 {
+    let selected: Vec<&Plane> = relation.relation.z.iter().map(|(i, _)| &planes[*i]).collect();
+    gf64::combine(&selected, &relation.z, alpha)
+}
+
+/// Adds to the products at all points of the grid with infinity in them: of our first components, or of the sums of both.
+struct Products<'a, const K: usize, S> {
+    group: &'a [Tile<K>],
+    both: bool,
+    factors: &'a mut [[[Plane; FACTOR]; 2]; GRID],
+    products: &'a mut [[Plane; PRODUCT]],
+    small: PhantomData<S>,
+}
+
+impl<const K: usize, S: Small<K>> Task for Products<'_, K, S> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run<W: Word>(self) {
+        // the corners
+        for e in 0..GROUP {
+            let mut factors = [[W::zero(); FACTOR]; 2];
+            if let Some(record) = self.group.get(e) {
+                factors = S::factors::<W>(&record[0]);
+                if self.both {
+                    let second = S::factors::<W>(&record[1]);
+                    for i in 0..S::X {
+                        factors[0][i] ^= second[0][i];
+                    }
+                    for i in 0..S::Y {
+                        factors[1][i] ^= second[1][i];
+                    }
+                }
+            }
+            let place = &mut self.factors[corner(e)];
+            for i in 0..S::X {
+                factors[0][i].store(&mut place[0][i]);
+            }
+            for i in 0..S::Y {
+                factors[1][i].store(&mut place[1][i]);
+            }
+        }
+        // at infinity in a variable: the sum of the values at 0 and 1
+        for p in 0..GRID {
+            let Some(v) = (0..FOLDS).rev().find(|v| coordinate(p, *v) == 2) else { continue };
+            let step = 3usize.pow(v as u32);
+            let mut factors = [[W::zero(); FACTOR]; 2];
+            let (zero, one) = (&self.factors[p - 2 * step], &self.factors[p - step]);
+            for i in 0..S::X {
+                factors[0][i] = W::load(&zero[0][i]) ^ W::load(&one[0][i]);
+            }
+            for i in 0..S::Y {
+                factors[1][i] = W::load(&zero[1][i]) ^ W::load(&one[1][i]);
+            }
+            let z = S::multiply(&factors[0], &factors[1]);
+            for (out, z) in self.products[p].iter_mut().zip(&z).take(S::Z) {
+                (W::load(out) ^ *z).store(out);
+            }
+            let place = &mut self.factors[p];
+            for i in 0..S::X {
+                factors[0][i].store(&mut place[0][i]);
+            }
+            for i in 0..S::Y {
+                factors[1][i].store(&mut place[1][i]);
+            }
+        }
     }
 }
 
 /// The inner product that is left, term by term: `c x(R)` and `y(R)`.
-struct InnerProduct {
+struct InnerProduct<'a> {
     x: Rep<Gf64>,
     y: Rep<Gf64>,
     at: usize,
     corner: [Gf64; GROUP],
+    beta: &'a [Gf64; 8],
     expansion: Prg,
-    c: Lanes,
+    c: [Gf64; Plane::LANES],
+    /// For each relation the weights of its factors at the point, corner by corner.
+    weights: [Option<[Vec<Gf64>; 2]>; Relations::NUMBER],
 }
 
-impl Visit for InnerProduct {
-    /// Append a group's terms.
-    fn group<const K: usize>(&mut self, relation: &Relation, group: &[Tile<K>], n: usize) {
-        let c = self.c.draw(&mut self.expansion, n);
-        let range = self.at..self.at + n;
+impl<'a> InnerProduct<'a> {
+    fn new(x: Rep<Gf64>, y: Rep<Gf64>, point: &[Gf64; FOLDS], beta: &'a [Gf64; 8], expansion: Prg) -> Self {
+        InnerProduct {
+            x,
+            y,
+            at: 0,
+            corner: corner_weights(point),
+            beta,
+            expansion,
+            c: [Gf64::ZERO; Plane::LANES],
+            weights: [const { None }; Relations::NUMBER],
+        }
+    }
+
+    /// Append the terms of some records, each weighed by its corner.
+    fn append<const K: usize>(
+        &mut self,
+        relation: &Weighed,
+        records: &[Tile<K>],
+        corner: &[Gf64],
+        lanes: usize,
+    ) {
+        // c = alpha beta
+        let mut alpha = [Gf64::ZERO; BYTES];
+        next_words(&mut self.expansion, &mut alpha);
+        let c = &mut self.c[..lanes];
+        for (c, alpha) in c.chunks_mut(8).zip(alpha) {
+            c.fill(alpha);
+        }
+        for c in c.chunks_mut(8) {
+            Gf64::mul_assign(c, &self.beta[..c.len()]);
+        }
+        let range = self.at..self.at + lanes;
         self.at = range.end;
-        let sides = [(&mut self.x, &relation.x), (&mut self.y, &relation.y)];
-        for (values, weights) in sides {
+        let weights = self.weights[relation.number].get_or_insert_with(|| {
+            [&relation.relation.x, &relation.relation.y]
+                .map(|w| corner.iter().flat_map(|at| w.iter().map(move |(_, w)| *at * *w)).collect())
+        });
+        let factors = [(&mut self.x, &relation.relation.x), (&mut self.y, &relation.relation.y)];
+        for ((values, planes), weights) in factors.into_iter().zip(weights) {
             for (side, values) in [&mut values.a, &mut values.b].into_iter().enumerate() {
-                let folded = group
-                    .iter()
-                    .zip(&self.corner)
-                    .flat_map(|(record, at)| weights.iter().map(move |(i, w)| (&record[side][*i], *at * *w)));
-                weigh(&mut values[range.clone()], folded);
+                let planes: Vec<&Plane> =
+                    records.iter().flat_map(|record| planes.iter().map(|(i, _)| &record[side][*i])).collect();
+                gf64::weigh(&mut values[range.clone()], &planes, &weights[..planes.len()]);
             }
         }
         Gf64::mul_assign(&mut self.x.a[range.clone()], c);
         Gf64::mul_assign(&mut self.x.b[range], c);
+    }
+}
+
+impl Visit for InnerProduct<'_> {
+    fn small<const K: usize, S: Small<K>>(&mut self, relation: &Weighed, group: &[Tile<K>], lanes: usize) {
+        let corner = self.corner;
+        self.append(relation, group, &corner, lanes);
+    }
+
+    fn large<const K: usize>(&mut self, relation: &Weighed, record: &Tile<K>, lanes: usize) {
+        self.append(relation, std::slice::from_ref(record), &[Gf64::ONE], lanes);
     }
 }
 
@@ -269,31 +360,24 @@ fn corner_weights(point: &[Gf64; FOLDS]) -> [Gf64; GROUP] {
     })
 }
 
+/// The point that corner `e` is, whose bit `v` is its coordinate in variable `v`.
+const fn corner(e: usize) -> usize {
+    let (mut p, mut v) = (0, 0);
+    while v < FOLDS {
+        p += (e >> v & 1) * 3usize.pow(v as u32);
+        v += 1;
+    }
+    p
+}
+
 /// A point's coordinate in a variable: 0, 1, or 2 for infinity.
-fn coordinate(p: usize, variable: usize) -> usize {
+const fn coordinate(p: usize, variable: usize) -> usize {
     p / 3usize.pow(variable as u32) % 3
 }
 
 /// Whether a point is not a corner.
 fn at_infinity(p: usize) -> bool {
     (0..FOLDS).any(|v| coordinate(p, v) == 2)
-}
-
-/// Whether corner `e`, whose bit `v` is its coordinate in variable `v`, belongs to point `p`: a value at infinity is the sum
-/// of those at 0 and 1.
-fn belongs(e: usize, p: usize) -> bool {
-    (0..FOLDS).all(|v| coordinate(p, v) == 2 || coordinate(p, v) == e >> v & 1)
-}
-
-/// The planes of a group at a point of the grid: linear, and so XORs of planes.
-fn at_point<const K: usize>(group: &[Tile<K>], p: usize) -> Tile<K> {
-    let mut tile = [[Plane::ZERO; K]; 2];
-    for (_, record) in group.iter().enumerate().filter(|(e, _)| belongs(*e, p)) {
-        for (sum, plane) in tile.iter_mut().flatten().zip(record.iter().flatten()) {
-            *sum ^= *plane;
-        }
-    }
-    tile
 }
 
 #[cfg(test)]
@@ -303,10 +387,7 @@ mod tests {
     #[test]
     fn the_corners_are_the_points_without_infinity_in_order() {
         let corners: Vec<usize> = (0..GRID).filter(|p| !at_infinity(*p)).collect();
-        assert_eq!(corners.len(), GROUP);
-        for (e, p) in corners.into_iter().enumerate() {
-            assert!((0..GROUP).all(|other| belongs(other, p) == (other == e)));
-        }
+        assert_eq!(corners, (0..GROUP).map(corner).collect::<Vec<_>>());
     }
 
     #[test]
@@ -315,8 +396,9 @@ mod tests {
         let (x, y): (Vec<_>, Vec<_>) = (0..GROUP).map(|e| (value(e + 1), value(e + 100))).unzip();
         let point: [Gf64; FOLDS] = std::array::from_fn(|v| Gf64(0x1234_5678_9abc_def1 << v));
         let at = |v: &[Gf64]| corner_weights(&point).iter().zip(v).map(|(w, x)| *w * *x).sum::<Gf64>();
+        let belongs = |e: usize, p: usize| (0..FOLDS).all(|v| [2, e >> v & 1].contains(&coordinate(p, v)));
         let sum = |v: &[Gf64], p: usize| (0..GROUP).filter(|e| belongs(*e, p)).map(|e| v[e]).sum::<Gf64>();
-        let mut grid = Grid::new(&Coin::of([0; 16]));
+        let mut grid = Grid::new(Prg::new(&[0; 16]));
         let mut sent = Rep::zero(0);
         for p in (0..GRID).filter(|p| at_infinity(*p)) {
             sent.a.push(sum(&x, p) * sum(&y, p));
@@ -325,6 +407,8 @@ mod tests {
         for e in 0..GROUP {
             grid.corners[0][e] = x[e] * y[e];
         }
-        assert_eq!(grid.at(&point, &sent).a[0], at(&x) * at(&y));
+        let mut z = Rep::zero(1);
+        grid.add_at(&point, &sent, &mut z);
+        assert_eq!(z.a[0], at(&x) * at(&y));
     }
 }
