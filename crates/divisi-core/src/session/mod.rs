@@ -156,7 +156,6 @@ impl Session {
     }
 
     /// Count what follows under another phase, until [`Session::back`].
-    #[must_use]
     pub fn detour(&mut self, name: &'static str) -> Place {
         let place = Place { phase: self.phase, depth: self.depth };
         self.phase(name);
