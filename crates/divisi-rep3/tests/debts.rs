@@ -151,7 +151,7 @@ fn a_pipeline_is_settled_in_order() {
     let play = |right: bool| {
         Stage::default().act(move |trio| {
             let mut e = Rep3::new(trio, Protocol::Lut16, Security::Malicious);
-            let mut chunk = |e: &mut Rep3| {
+            let chunk = |e: &mut Rep3| {
                 e.prepare(1, 1, 9)?;
                 let mut x = e.random_bytes(9)?;
                 e.sbox(Direction::Encrypt, &mut [&mut x])?;
