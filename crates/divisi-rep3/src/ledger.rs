@@ -13,6 +13,7 @@ use crate::sbox::gf8_circuit::{self, GF8_PLANES};
 use crate::sbox::lut16::{self, LUT16_PLANES};
 use crate::sbox::verify_sbox::{self, SBOX_PLANES};
 use crate::share::Tile;
+use crate::verify::planes::GROUP;
 use crate::verify::small::Small;
 use crate::wire::Shape;
 use divisi_core::{Check, Prg};
@@ -142,52 +143,55 @@ impl Relations {
 pub(crate) trait Visit {
     /// A group of records in the order of the batch, of which at most `lanes` lanes are in use, under a relation that is
     /// multiplied in a small field.
-    fn small<const K: usize, S: Small<K>>(&mut self, relation: &Weighed, group: &[Tile<K>], lanes: usize);
+    fn small<const K: usize, S: Small<K>>(&mut self, relation: &Weighed, group: &[&Tile<K>], lanes: usize);
 
     /// A record under a relation that is multiplied in the large field.
     fn large<const K: usize>(&mut self, relation: &Weighed, record: &Tile<K>, lanes: usize);
 }
 
-/// Visit all groups of some records, each under these relations in turn.
+/// Visit all groups of the records of one kind, whatever layer they are of, each group under these relations in turn.
 macro_rules! groups {
-    ($made:expr, $size:expr, $visit:expr, $($relation:expr => $small:ty),*) => {
-        for (group, lanes) in $made.chunks($size).zip($made.lanes.chunks($size)) {
-            let n = lanes.iter().copied().max().unwrap_or(0);
+    ($made:expr, $kind:ident, $visit:expr, $($relation:expr => $small:ty),*) => {
+        let records = $made.iter().filter_map(|made| match made {
+            Made::$kind(made) => Some(made.iter().zip(&made.lanes)),
+            _ => None,
+        });
+        let mut records = records.flatten().peekable();
+        while records.peek().is_some() {
+            let mut group = Vec::with_capacity(GROUP);
+            let mut n = 0;
+            for (record, lanes) in records.by_ref().take(GROUP) {
+                group.push(record);
+                n = n.max(*lanes);
+            }
             $(if let Some(relation) = &$relation {
-                $visit.small::<_, $small>(relation, group, n);
+                $visit.small::<_, $small>(relation, &group, n);
             })*
         }
     };
 }
 
-impl Made {
-    /// Visit every group of `size` records; the last group of a layer may be short, which is a group padded with zero records
-    /// \[A11\].
-    pub(crate) fn visit(&self, size: usize, relations: &Relations, visit: &mut impl Visit) {
-        let r = relations;
-        match self {
-            Made::Gf8(made) => {
-                groups!(made, size, visit, r.gf8[0] => gf8_circuit::Powers, r.gf8[1] => gf8_circuit::Last254);
-            }
-            Made::Gf4(made) => {
-                groups!(made, size, visit, r.gf4[0] => gf4_circuit::Outer3, r.gf4[1] => gf4_circuit::Powers);
-            }
-            Made::Lut16(made) => groups!(made, size, visit, r.lut16[0] => lut16::Outer3),
-            Made::Sboxes(made) => groups!(made, size, visit, r.sboxes[0] => verify_sbox::Pair),
-            Made::Nibble(made) => groups!(made, size, visit, r.nibble[0] => nibble::Halves<1, 0>),
-            Made::Nibbles(made) => {
-                groups!(made, size, visit, r.nibbles[0] => nibble::Halves<2, 0>, r.nibbles[1] => nibble::Halves<2, 1>);
-            }
-            Made::Byte(made) => {
-                for (record, lanes) in made.iter().zip(&made.lanes) {
-                    if let Some(relation) = &r.byte {
-                        visit.large(relation, record, *lanes);
-                    }
-                }
-            }
+/// Visit every group of records of a batch under every relation; the last group of a kind may be short, which is a group padded
+/// with zero records \[A11\].
+pub(crate) fn visit(made: &[Made], r: &Relations, visit: &mut impl Visit) {
+    groups!(made, Gf8, visit, r.gf8[0] => gf8_circuit::Powers, r.gf8[1] => gf8_circuit::Last254);
+    groups!(made, Gf4, visit, r.gf4[0] => gf4_circuit::Outer3, r.gf4[1] => gf4_circuit::Powers);
+    groups!(made, Lut16, visit, r.lut16[0] => lut16::Outer3);
+    groups!(made, Sboxes, visit, r.sboxes[0] => verify_sbox::Pair);
+    groups!(made, Nibble, visit, r.nibble[0] => nibble::Halves<1, 0>);
+    groups!(made, Nibbles, visit, r.nibbles[0] => nibble::Halves<2, 0>, r.nibbles[1] => nibble::Halves<2, 1>);
+    let bytes = made.iter().filter_map(|made| match made {
+        Made::Byte(made) => Some(made.iter().zip(&made.lanes)),
+        _ => None,
+    });
+    for (record, lanes) in bytes.flatten() {
+        if let Some(relation) = &r.byte {
+            visit.large(relation, record, *lanes);
         }
     }
+}
 
+impl Made {
     /// Whether there is nothing in it.
     pub(crate) fn is_empty(&self) -> bool {
         match self {

@@ -4,11 +4,12 @@
 //! party computes: these are the means to compute it, so that a test can see whether a message confirms the guess.
 
 use super::stage::{Recording, Stage, Way, party};
+use crate::engine::pack;
 use crate::lab::deal_all;
 use crate::lookup::table::{Additive, Replicated};
+use crate::ohv::Kind;
 use crate::ohv::byte::{self, BYTE_PLANES};
 use crate::ohv::nibble::{NIBBLES_PLANES, PLANES_OF_ONE, PLANES_OF_TWO};
-use crate::ohv::{self, Kind};
 use crate::sbox::lut256_additive::{Input, Side};
 use crate::sbox::{Layer, lut16, lut256, lut256_additive};
 use crate::share::{Tile, constant_component};
@@ -118,7 +119,7 @@ pub fn look_up_again(
 /// This party loses the next vectors for a layer of so many bytes and lanes, and is at another place than the others.
 pub fn skip_vectors(rep: &mut Rep3, bytes: usize, lanes: usize) {
     let protocol = rep.protocol();
-    let _ = rep.shelves.take(protocol, &ohv::shape(bytes, lanes));
+    let _ = rep.shelves.take(protocol, &pack::shape(bytes, lanes));
 }
 
 /// An opening split in layer 9 of ten, and what came of it.

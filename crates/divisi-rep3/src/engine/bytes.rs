@@ -1,9 +1,10 @@
 //! Bytes on the engine: what is linear is local, S-boxes go their protocol's way.
 
+use super::pack::{self, shape_of};
 use super::{Link, Rep3};
 use crate::ledger::Made;
-use crate::ohv::{self, Kind, OneHots};
-use crate::sbox::{Layer, Protocol, gf4_circuit, gf8_circuit, lut16, lut256, shape_of};
+use crate::ohv::{Kind, OneHots};
+use crate::sbox::{Layer, Protocol, gf4_circuit, gf8_circuit, lut16, lut256};
 use crate::share::{Byte, Form};
 use divisi_core::{Abort, Bytes, Check, Direction, Matrix, Step, Verified, step};
 use divisi_field::kernel::{Task, run};
@@ -47,22 +48,36 @@ impl Rep3 {
             }
         }
         match &vectors.kind {
-            Kind::Nibble(vectors) => {
-                let mut layer = Layer::new(x, d, self.trio.me());
-                let made = lut16::layer(&mut self.trio, &mut layer, vectors, records)?;
-                if self.recorded(d) {
-                    self.owed.made.push(Made::Lut16(made));
+            Kind::Nibble(vectors) => self.packed(x, |rep, x| {
+                let mut layer = Layer::new(x, d, rep.trio.me());
+                let made = lut16::layer(&mut rep.trio, &mut layer, vectors, records)?;
+                if rep.recorded(d) {
+                    rep.owed.made.push(Made::Lut16(made));
                 }
                 Ok(())
-            }
-            Kind::Byte(vectors) => {
-                let mut layer = Layer::new(x, d, self.trio.me());
-                lut256::layer(&mut self.trio, &mut layer, vectors, records)?;
-                self.owed.lookups += u64::from(records);
+            }),
+            Kind::Byte(vectors) => self.packed(x, |rep, x| {
+                let mut layer = Layer::new(x, d, rep.trio.me());
+                lut256::layer(&mut rep.trio, &mut layer, vectors, records)?;
+                rep.owed.lookups += u64::from(records);
                 Ok(())
-            }
+            }),
             Kind::Nibbles(vectors) => self.chain_layer(d, x, vectors),
         }
+    }
+
+    /// Do something to a layer, packed if it goes into one tile.
+    fn packed(
+        &mut self,
+        x: &mut [&mut Byte],
+        layer: impl FnOnce(&mut Self, &mut [&mut Byte]) -> Result<(), Abort>,
+    ) -> Result<(), Abort> {
+        let Some(mut whole) = pack::pack(x.iter().map(|byte| &**byte)) else {
+            return layer(self, x);
+        };
+        layer(self, &mut [&mut whole])?;
+        pack::unpack(&whole, x.iter_mut().map(|byte| &mut **byte));
+        Ok(())
     }
 
     /// Whether the products of this layer are recorded. [A23] the inverse S-box is owed like the S-box; the mutant forgets it
@@ -175,24 +190,26 @@ impl Bytes for Rep3 {
         if self.protocol != Protocol::Lut256Additive {
             self.finish(x)?; // bytes of a chain that another protocol began
         }
-        let mut layer = Layer::new(x, d, self.trio.me());
-        let made = match self.protocol {
-            Protocol::Gf8Circuit => Made::Gf8(gf8_circuit::layer(&mut self.trio, &mut layer)?),
-            Protocol::Gf4Circuit => Made::Gf4(gf4_circuit::layer(&mut self.trio, &mut layer)?),
-            Protocol::Lut16 | Protocol::Lut256 | Protocol::Lut256Additive => {
-                let vectors = self.next_vectors(x)?;
-                return self.lookup_layer(d, x, vectors);
-            }
-        };
-        if self.recorded(d) {
-            self.owed.made.push(made);
+        if self.protocol.has_vectors() {
+            let vectors = self.next_vectors(x)?;
+            return self.lookup_layer(d, x, vectors);
         }
-        Ok(())
+        self.packed(x, |rep, x| {
+            let mut layer = Layer::new(x, d, rep.trio.me());
+            let made = match rep.protocol {
+                Protocol::Gf8Circuit => Made::Gf8(gf8_circuit::layer(&mut rep.trio, &mut layer)?),
+                _ => Made::Gf4(gf4_circuit::layer(&mut rep.trio, &mut layer)?),
+            };
+            if rep.recorded(d) {
+                rep.owed.made.push(made);
+            }
+            Ok(())
+        })
     }
 
     fn prepare(&mut self, layers: usize, bytes: usize, lanes: usize) -> Result<(), Abort> {
         if self.protocol.has_vectors() {
-            self.stock_up(layers, &ohv::shape(bytes, lanes))?;
+            self.stock_up(layers, &pack::shape(bytes, lanes))?;
         }
         Ok(())
     }

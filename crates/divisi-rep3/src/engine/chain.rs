@@ -9,7 +9,7 @@
 //! A layer whose outputs do not come back all together, in as many independent combinations, cannot be verified: whoever
 //! loses or copies a byte in between gets [`Abort::Misuse`], at the next layer or when the computation is settled.
 
-use super::Rep3;
+use super::{Rep3, pack};
 use crate::ledger::{Made, Records};
 use crate::lookup::scratch;
 use crate::ohv::nibble::NIBBLES_PLANES;
@@ -49,6 +49,8 @@ pub(crate) struct Chains {
 struct Waiting {
     layer: u64,
     bytes: usize,
+    /// Whether its bytes stand side by side in one record.
+    is_packed: bool,
     side: Side,
     made: Records<SBOX_PLANES>,
 }
@@ -87,15 +89,30 @@ impl Rep3 {
         let records = self.records();
         let links: Vec<Link> = x.iter_mut().map(|byte| byte.take_link()).collect();
         let lanes: Vec<usize> = x.iter().map(|byte| byte.lanes).collect();
-        let (made, c) = lut256_additive::layer(&mut self.trio, x, side, input, vectors, records)?;
+        let packed = pack::pack(x.iter().map(|byte| &**byte));
+        let is_packed = packed.is_some();
+        let (made, c) = match packed {
+            Some(mut whole) => {
+                let made =
+                    lut256_additive::layer(&mut self.trio, &mut [&mut whole], side, input, vectors, records)?;
+                pack::unpack(&whole, x.iter_mut().map(|byte| &mut **byte));
+                made
+            }
+            None => lut256_additive::layer(&mut self.trio, x, side, input, vectors, records)?,
+        };
         if records && input == Input::Additive {
-            let inputs = lut256_additive::inputs(vectors, &c, side.constant, &lanes);
+            let all = [lanes.iter().sum()];
+            let widths = if is_packed { &all[..] } else { &lanes };
+            let mut inputs = lut256_additive::inputs(vectors, &c, side.constant, widths);
+            if is_packed {
+                inputs = inputs.iter().flat_map(|whole| pack::apart(whole, x.len())).collect();
+            }
             self.complete(links, inputs)?;
         }
         self.chains.layers += 1;
         if records {
             let layer = self.chains.layers;
-            self.chains.waiting.push(Waiting { layer, bytes: x.len(), side, made });
+            self.chains.waiting.push(Waiting { layer, bytes: x.len(), is_packed, side, made });
             let n = x.len();
             for (b, byte) in x.iter_mut().enumerate() {
                 let row = (0..n).map(|i| if i == b { Gf8::ONE } else { Gf8::ZERO }).collect();
@@ -167,6 +184,9 @@ impl Rep3 {
             return misuse(self, "combinations of a layer's bytes that do not determine them");
         };
         apply(&inverse, &mut values);
+        if waiting.is_packed {
+            values = pack::pack(values.iter()).into_iter().collect();
+        }
         lut256_additive::bind(&mut waiting.made, &values, waiting.side);
         if self.recorded(waiting.side.direction) {
             self.owed.made.push(Made::Sboxes(waiting.made));

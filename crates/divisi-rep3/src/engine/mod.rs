@@ -6,6 +6,7 @@
 mod blocks;
 mod bytes;
 mod chain;
+pub(crate) mod pack;
 
 pub(crate) use chain::Link;
 

@@ -18,13 +18,13 @@ mod shelf;
 
 pub(crate) use shelf::Shelves;
 
+use crate::engine::pack;
 use crate::ledger::{Made, Records};
 use crate::verify::Products;
 use crate::wire::Shape;
 use crate::{Protocol, Rep3, Security};
 use byte::BYTE_PLANES;
 use divisi_core::{Abort, Pending, SessionId, Step, Verified, settle, step};
-use divisi_field::plane::LANES;
 use nibble::{NIBBLE_PLANES, NIBBLES_PLANES};
 use std::sync::Arc;
 
@@ -74,7 +74,7 @@ impl Rep3 {
         bytes: usize,
         lanes: usize,
     ) -> Result<Vec<Verified<OneHots>>, Abort> {
-        self.vectors_of(layers, &shape(bytes, lanes))
+        self.vectors_of(layers, &pack::shape(bytes, lanes))
     }
 
     /// As [`Rep3::vectors`], for layers of this shape.
@@ -117,10 +117,4 @@ impl Rep3 {
         let pending: Pending<Vec<OneHots>, Products> = Pending::owing(each, owed);
         Ok(settle(self, pending)?.each())
     }
-}
-
-/// The shape of a layer of bytes that all have as many lanes.
-pub(crate) fn shape(bytes: usize, lanes: usize) -> Shape {
-    let tiles = (0..lanes.div_ceil(LANES)).map(|t| (lanes - t * LANES).min(LANES));
-    Shape((0..bytes).flat_map(|_| tiles.clone()).collect())
 }

@@ -30,7 +30,7 @@ use super::inner_product::verify_dot_product;
 use super::small::{FACTOR, PRODUCT, Small};
 use super::{BITS_64, error, levels};
 use crate::Trio;
-use crate::ledger::{Made, Relations, Visit, Weighed};
+use crate::ledger::{self, Made, Relations, Visit, Weighed};
 use crate::random::{Coin, next_elements, next_words};
 use crate::share::{Rep, Tile, make_room};
 use crate::views::Fixed;
@@ -38,7 +38,8 @@ use divisi_core::{Abort, Check, Prg, Step, step};
 use divisi_field::kernel::{Task, run};
 use divisi_field::{BigField, Field, Gf64, Plane, Word, gf64};
 pub(super) use points::FOLDS;
-use points::{GRID, GROUP, at_infinity, coordinate, corner, corner_weights, weight};
+pub(crate) use points::GROUP;
+use points::{GRID, at_infinity, coordinate, corner, corner_weights, weight};
 use std::collections::BTreeSet;
 use std::marker::PhantomData;
 use zeroize::Zeroize;
@@ -134,7 +135,7 @@ impl<'a> Batch<'a> {
         if self.forgets {
             return fault::visit_all_but_the_last(self, visit);
         }
-        self.made.iter().for_each(|made| made.visit(GROUP, &self.relations, visit));
+        ledger::visit(self.made, &self.relations, visit);
     }
 }
 
@@ -224,12 +225,12 @@ impl Grid {
 }
 
 impl Visit for Grid {
-    fn small<const K: usize, S: Small<K>>(&mut self, relation: &Weighed, group: &[Tile<K>], lanes: usize) {
+    fn small<const K: usize, S: Small<K>>(&mut self, relation: &Weighed, group: &[&Tile<K>], lanes: usize) {
         self.any = true;
         self.terms += lanes;
         let alpha = self.alpha();
         for (e, record) in group.iter().enumerate() {
-            for (corners, planes) in self.corners.iter_mut().zip(record) {
+            for (corners, planes) in self.corners.iter_mut().zip(record.iter()) {
                 corners[e] += claimed(relation, planes, &alpha);
             }
         }
@@ -262,7 +263,7 @@ fn claimed<const K: usize>(relation: &Weighed, planes: &[Plane; K], alpha: &[Gf6
 
 /// Adds to the products at all points of the grid with infinity in them: of our first components, or of the sums of both.
 struct Products<'a, const K: usize, S> {
-    group: &'a [Tile<K>],
+    group: &'a [&'a Tile<K>],
     both: bool,
     factors: &'a mut [[[Plane; FACTOR]; 2]; GRID],
     products: &'a mut [[Plane; PRODUCT]],
@@ -355,7 +356,7 @@ impl<'a> InnerProduct<'a> {
     fn append<const K: usize>(
         &mut self,
         relation: &Weighed,
-        records: &[Tile<K>],
+        records: &[&Tile<K>],
         corner: &[Gf64],
         lanes: usize,
     ) {
@@ -389,12 +390,12 @@ impl<'a> InnerProduct<'a> {
 }
 
 impl Visit for InnerProduct<'_> {
-    fn small<const K: usize, S: Small<K>>(&mut self, relation: &Weighed, group: &[Tile<K>], lanes: usize) {
+    fn small<const K: usize, S: Small<K>>(&mut self, relation: &Weighed, group: &[&Tile<K>], lanes: usize) {
         let corner = self.corner;
         self.append(relation, group, &corner, lanes);
     }
 
     fn large<const K: usize>(&mut self, relation: &Weighed, record: &Tile<K>, lanes: usize) {
-        self.append(relation, std::slice::from_ref(record), &[Gf64::ONE], lanes);
+        self.append(relation, &[record], &[Gf64::ONE], lanes);
     }
 }

@@ -116,14 +116,17 @@ impl Run {
         counts
     }
 
-    /// The layers of the key schedule: four bytes of one lane each.
+    /// The layers of the key schedule: four bytes of one lane each, side by side in one tile.
     pub fn schedule_layers(self) -> Vec<Vec<u64>> {
-        vec![vec![1; 4]; self.size.sub_words()]
+        vec![vec![4]; self.size.sub_words()]
     }
 
-    /// The layers of the cipher: sixteen bytes each, in tiles of 512 lanes.
+    /// The layers of the cipher: sixteen bytes each, side by side in one tile, or in tiles of 512 lanes.
     pub fn cipher_layers(self) -> Vec<Vec<u64>> {
         let lanes = self.lanes as u64;
+        if 16 * lanes <= 512 {
+            return vec![vec![16 * lanes]; self.size.rounds()];
+        }
         let tiles: Vec<u64> = (0..lanes.div_ceil(512)).map(|t| (lanes - 512 * t).min(512)).collect();
         vec![tiles.repeat(16); self.size.rounds()]
     }
@@ -137,13 +140,20 @@ impl Run {
             if cost.ahead > 0 {
                 all.push(Verification::ahead(cost, layers));
             }
-            last.add(cost.relations, layers);
             last.checks.extend(match cost.protocol {
                 Protocol::Lut16 => &[Check::A14][..],
                 Protocol::Lut256 => &[],
                 Protocol::Lut256Additive => &[Check::A20],
                 _ => &[Check::A14, Check::A15],
             });
+        }
+        // records of one kind are grouped whatever part they are of
+        let [(schedule, first), (cipher, second)] = parts;
+        if schedule.protocol == cipher.protocol {
+            last.add(cipher.relations, &[first, second].concat());
+        } else {
+            last.add(schedule.relations, &first);
+            last.add(cipher.relations, &second);
         }
         all.push(last);
         all
@@ -163,7 +173,8 @@ pub struct Verification {
 impl Verification {
     /// So many relations over these records, of these lanes.
     pub fn add(&mut self, relations: u64, layers: &[Vec<u64>]) {
-        let groups = layers.iter().flat_map(|layer| layer.chunks(1 << FOLDS));
+        let records: Vec<u64> = layers.concat();
+        let groups = records.chunks(1 << FOLDS);
         self.terms += relations * groups.map(|group| group.iter().max().unwrap()).sum::<u64>();
         self.folded |= relations > 0;
     }

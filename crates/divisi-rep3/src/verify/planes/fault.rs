@@ -3,7 +3,7 @@
 use super::points::{FOLDS, GRID, GROUP, at_infinity, corner, weight};
 use super::{BYTES, Batch, Grid, H};
 use crate::Trio;
-use crate::ledger::{Made, Visit, Weighed};
+use crate::ledger::{self, Made, Visit, Weighed};
 use crate::random::{Coin, next_elements, next_words};
 use crate::share::Tile;
 use crate::verify::small::{PRODUCT, Small};
@@ -13,7 +13,7 @@ use divisi_field::{Field, Gf64, Plane, gf64};
 /// What the mutant of A11 verifies.
 pub(super) fn visit_all_but_the_last(batch: &Batch<'_>, visit: &mut impl Visit) {
     let all = |visit: &mut AllBut<'_, _>| {
-        batch.made.iter().for_each(|made| made.visit(GROUP, &batch.relations, visit));
+        ledger::visit(batch.made, &batch.relations, visit);
     };
     let mut counted = AllBut { left: 0, seen: 0, visit };
     all(&mut counted);
@@ -37,7 +37,7 @@ impl<V> AllBut<'_, V> {
 }
 
 impl<V: Visit> Visit for AllBut<'_, V> {
-    fn small<const K: usize, S: Small<K>>(&mut self, relation: &Weighed, group: &[Tile<K>], lanes: usize) {
+    fn small<const K: usize, S: Small<K>>(&mut self, relation: &Weighed, group: &[&Tile<K>], lanes: usize) {
         if let Some(visit) = self.next() {
             visit.small::<K, S>(relation, group, lanes);
         }
@@ -73,9 +73,9 @@ impl Recomputed {
 }
 
 impl Visit for Recomputed {
-    fn small<const K: usize, S: Small<K>>(&mut self, relation: &Weighed, group: &[Tile<K>], _: usize) {
+    fn small<const K: usize, S: Small<K>>(&mut self, relation: &Weighed, group: &[&Tile<K>], _: usize) {
         let alpha = self.alpha();
-        for (corner, [first, second]) in self.corners.iter_mut().zip(group) {
+        for (corner, [first, second]) in self.corners.iter_mut().zip(group.iter().copied()) {
             // MultLocal
             let sum: [Plane; K] = std::array::from_fn(|i| first[i] ^ second[i]);
             for component in [first, &sum] {

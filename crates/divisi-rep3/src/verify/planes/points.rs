@@ -6,7 +6,7 @@ use divisi_field::{Field, Gf64};
 /// How many variables are folded at once.
 pub(in crate::verify) const FOLDS: usize = 3;
 /// Records in a group.
-pub(super) const GROUP: usize = 1 << FOLDS;
+pub(crate) const GROUP: usize = 1 << FOLDS;
 /// Points of {0,1,inf}^k, with 2 for infinity: the point's number in base 3 has its coordinates.
 pub(super) const GRID: usize = 3usize.pow(FOLDS as u32);
 
