@@ -67,7 +67,7 @@ impl Rep3 {
     }
 
     /// Do something to a layer, packed if it goes into one tile.
-    fn packed(
+    pub(super) fn packed(
         &mut self,
         x: &mut [&mut Byte],
         layer: impl FnOnce(&mut Self, &mut [&mut Byte]) -> Result<(), Abort>,

@@ -135,22 +135,28 @@ impl Rep3 {
         if chain.is_empty() {
             return Ok(());
         }
-        let shape = shape_of(&chain);
-        let mut z = scratch::<8>(&shape);
-        for (z, tile) in z.iter_mut().zip(chain.iter().flat_map(|byte| byte.tiles.iter())) {
-            *z = tile[0];
-        }
-        // [A19] re-randomised by F_zero
-        let second = self.trio.reshare_chain(FINISH, &mut z, &shape)?;
+        self.packed(&mut chain, |rep, x| rep.reshare_bytes(x))?;
         let links: Vec<Link> = chain.iter_mut().map(|byte| byte.take_link()).collect();
-        let tiles = chain.iter_mut().flat_map(|byte| byte.tiles.iter_mut());
-        for (tile, (first, second)) in tiles.zip(z.iter().zip(second.iter())) {
-            *tile = [*first, *second];
-        }
         if self.records() {
             self.trio.session.observe(Check::A19);
             let values = chain.iter().map(|byte| Byte::clone(byte)).collect();
             self.complete(links, values)?;
+        }
+        Ok(())
+    }
+
+    /// Reshare of the bytes' first components.
+    fn reshare_bytes(&mut self, x: &mut [&mut Byte]) -> Result<(), Abort> {
+        let shape = shape_of(x);
+        let mut z = scratch::<8>(&shape);
+        for (z, tile) in z.iter_mut().zip(x.iter().flat_map(|byte| byte.tiles.iter())) {
+            *z = tile[0];
+        }
+        // [A19] re-randomised by F_zero
+        let second = self.trio.reshare_chain(FINISH, &mut z, &shape)?;
+        let tiles = x.iter_mut().flat_map(|byte| byte.tiles.iter_mut());
+        for (tile, (first, second)) in tiles.zip(z.iter().zip(second.iter())) {
+            *tile = [*first, *second];
         }
         Ok(())
     }

@@ -12,8 +12,18 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 
+/// Flips a bit of one byte of a state of one block, whose bytes stand side by side in the lanes of each plane.
+fn flip(share: &mut [u8], byte: usize, bit: usize) {
+    share[2 * bit + byte / 8] ^= 1 << (byte % 8);
+}
+
 /// How the attack on one S-box of AES went: what each honest party sent, and how it ended.
-fn error_at(protocol: Protocol, at: &'static str, nth: usize, bit: usize) -> Vec<Vec<(u8, u32, usize)>> {
+fn error_at(
+    protocol: Protocol,
+    at: &'static str,
+    nth: usize,
+    [byte, bit]: [usize; 2],
+) -> Vec<Vec<(u8, u32, usize)>> {
     let (key, state) = (parts(KEY), parts([0x32; 16]));
     let stage = Stage::default().patient();
     let recordings = [2, 3].map(|p| stage.recording(party(p)));
@@ -25,7 +35,7 @@ fn error_at(protocol: Protocol, at: &'static str, nth: usize, bit: usize) -> Vec
                 trio.deviate(move |step: Step, share: &mut [u8]| {
                     if step.name == at {
                         if count == nth {
-                            share[bit] ^= 1; // one lane: a byte a bit
+                            flip(share, byte, bit);
                         }
                         count += 1;
                     }
@@ -38,7 +48,7 @@ fn error_at(protocol: Protocol, at: &'static str, nth: usize, bit: usize) -> Vec
             Err(Abort::CheckFailed { check: Check::A7, step, .. }) => step.name == OPEN,
             _ => ended_by_another(result),
         };
-        assert!(place, "{protocol} {at} {nth} {bit}: {result:?}");
+        assert!(place, "{protocol} {at} {nth} {byte} {bit}: {result:?}");
     }
     // up to the opening of sigma, at which everybody stops: the digest that goes with it may be later than another's abort
     let last = Step::new(OPEN).id;
@@ -57,9 +67,8 @@ fn every_error_looks_the_same(protocol: Protocol, places: &[(&'static str, usize
     for (at, times, bits) in places {
         for (nth, place) in (0..*times).flat_map(|nth| (0..16).map(move |place| (nth, place))) {
             // another bit in each place
-            let bits =
-                (0..*bits).filter(|bit| (bit + nth + place) % one_of == 0).map(|bit| place * bits + bit);
-            jobs.extend(bits.map(|bit| (*at, nth, bit)));
+            let bits = (0..*bits).filter(|bit| (bit + nth + place) % one_of == 0);
+            jobs.extend(bits.map(|bit| (*at, nth, [place, bit])));
         }
     }
     assert!(jobs.len() >= 160, "{}", jobs.len());
@@ -198,7 +207,7 @@ fn no_output_beside_zero_is_believed_in_the_cipher() {
                         let mut first = true;
                         trio.deviate(move |step: Step, share: &mut [u8]| {
                             if step.name == opening(Protocol::Lut256Additive) && std::mem::take(&mut first) {
-                                share[8 * byte + bit] ^= 1;
+                                flip(share, byte, bit);
                             }
                         });
                     }

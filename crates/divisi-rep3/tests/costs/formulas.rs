@@ -73,6 +73,15 @@ impl Cost {
     }
 }
 
+/// The lanes of the tiles of a layer of so many bytes: side by side in one tile, or each in tiles of 512 lanes.
+pub fn layer(bytes: usize, lanes: usize) -> Vec<u64> {
+    if bytes * lanes <= 512 {
+        return vec![(bytes * lanes) as u64];
+    }
+    let tiles: Vec<u64> = (0..lanes.div_ceil(512)).map(|t| (lanes - 512 * t).min(512) as u64).collect();
+    tiles.repeat(bytes)
+}
+
 /// A computation of AES.
 #[derive(Clone, Copy)]
 pub struct Run {
@@ -116,19 +125,14 @@ impl Run {
         counts
     }
 
-    /// The layers of the key schedule: four bytes of one lane each, side by side in one tile.
+    /// The layers of the key schedule: four bytes of one lane each.
     pub fn schedule_layers(self) -> Vec<Vec<u64>> {
-        vec![vec![4]; self.size.sub_words()]
+        vec![layer(4, 1); self.size.sub_words()]
     }
 
-    /// The layers of the cipher: sixteen bytes each, side by side in one tile, or in tiles of 512 lanes.
+    /// The layers of the cipher: sixteen bytes each.
     pub fn cipher_layers(self) -> Vec<Vec<u64>> {
-        let lanes = self.lanes as u64;
-        if 16 * lanes <= 512 {
-            return vec![vec![16 * lanes]; self.size.rounds()];
-        }
-        let tiles: Vec<u64> = (0..lanes.div_ceil(512)).map(|t| (lanes - 512 * t).min(512)).collect();
-        vec![tiles.repeat(16); self.size.rounds()]
+        vec![layer(16, self.lanes); self.size.rounds()]
     }
 
     /// The verifications of a malicious run, in order: of the vectors of each part, then of the whole.

@@ -10,7 +10,7 @@ use divisi_rep3::adversary::stage::{Stage, party};
 use divisi_rep3::lab::{self, Rep3Lab};
 use divisi_rep3::{Passes, Protocol, Rep3, Security};
 use divisi_symmetric::aes::KeySize;
-use formulas::{COSTS, DIRECTIONS, Run, Verification, census, of};
+use formulas::{COSTS, DIRECTIONS, Run, Verification, census, layer, of};
 
 fn bits_and_rounds(phase: Option<&PhaseCounts>) -> (u64, u32) {
     phase.map_or((0, 0), |phase| (phase.bits, phase.rounds))
@@ -89,9 +89,7 @@ fn one_hot_vectors_cost_what_the_paper_says() {
                     assert_eq!(bits_and_rounds(counts.phases.get("vectors")), expected, "{}", cost.protocol);
                     continue;
                 }
-                let tiles: Vec<u64> =
-                    (0..lanes.div_ceil(512)).map(|t| (lanes - 512 * t).min(512) as u64).collect();
-                let verification = Verification::ahead(cost, &vec![tiles.repeat(bytes); layers]);
+                let verification = Verification::ahead(cost, &vec![layer(bytes, lanes); layers]);
                 assert_eq!(counts.phases["vectors"].bits, ahead + verification.bits(), "{}", cost.protocol);
                 let (bits, expected) = (counts.verification_error_bits, verification.error_bits());
                 assert!((bits.unwrap() - expected.unwrap()).abs() < 1e-9);
@@ -211,7 +209,7 @@ fn a_verification_sends_as_many_elements_as_its_length_has_bits() {
 #[test]
 fn two_passes_cost_twice_and_square_the_error() {
     for cost in COSTS.iter().filter(|cost| cost.ahead > 0) {
-        let verification = Verification::ahead(cost, &[vec![9; 5], vec![9; 5]]);
+        let verification = Verification::ahead(cost, &vec![layer(5, 9); 2]);
         for passes in [Passes::Once, Passes::Twice] {
             let times = if passes == Passes::Twice { 2 } else { 1 };
             let run = |lies: bool| {

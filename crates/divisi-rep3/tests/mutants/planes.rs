@@ -74,8 +74,8 @@ pub fn old_coefficients(check: Option<Check>) -> bool {
 
 /// Knowing the point before h, a lie about h at infinity cancels there what lies about products added to h at corners.
 pub fn known_point(check: Option<Check>) -> bool {
-    let layer = Layer { bytes: 11, lanes: 9 };
-    // at three corners of two groups, in lanes of both bytes
+    let layer = Layer { bytes: 11, lanes: 49 };
+    // at three corners of two groups, in lanes of several bytes
     let errors = [(2, 1, 8), (7, 6, 0), (9, 4, 3)].map(|(byte, plane, lane)| Error { byte, plane, lane });
     let lies = || {
         move |coins: &[[u8; 16]], step: &str, share: &mut [u8]| match (step, coins) {
@@ -107,9 +107,9 @@ pub fn lie_at_a_corner(check: Option<Check>) -> bool {
     lie_in_the_last(check, Layer { bytes: 1, lanes: 1 })
 }
 
-/// The last of nine S-boxes is a group by itself.
+/// The last of nine S-boxes is a group by itself, where they are too many lanes for one tile.
 pub fn lie_in_the_last_group(check: Option<Check>) -> bool {
-    lie_in_the_last(check, Layer { bytes: 9, lanes: 9 })
+    lie_in_the_last(check, Layer { bytes: 9, lanes: 57 })
 }
 
 /// Whether what an honest party sends before the abort tells in which of two layers the lie was.
