@@ -34,6 +34,8 @@ struct Arrived {
 struct Slot {
     queue: VecDeque<Arrived>,
     wake: Arc<Condvar>,
+    /// Threads that sleep on `wake`: ringing for nobody would cost a system call a message.
+    asleep: usize,
     /// Whether this party has opened the channel.
     opened: bool,
     /// The step that a thread of this party waits for here.
@@ -42,6 +44,15 @@ struct Slot {
     asked: bool,
     /// What it answered.
     claim: Option<Option<(PartyId, u32)>>,
+}
+
+impl Slot {
+    /// Wakes who sleeps here.
+    fn ring(&self) {
+        if self.asleep > 0 {
+            self.wake.notify_all();
+        }
+    }
 }
 
 #[derive(Default)]
@@ -61,7 +72,7 @@ impl State {
         if !self.reading
             && let Some(slot) = self.slots.values().find(|slot| slot.waiting.is_some())
         {
-            slot.wake.notify_all();
+            slot.ring();
         }
     }
 }
@@ -166,7 +177,7 @@ impl Inbox {
         };
         let slot = state.slots.entry(key).or_default();
         slot.queue.push_back(Arrived { step: head.step, depth: head.depth, last: !head.more, due, body });
-        slot.wake.notify_all();
+        slot.ring();
         Ok(())
     }
 
@@ -248,7 +259,11 @@ impl Inbox {
             let wake = slot.wake.clone();
             let due = slot.queue.front().and_then(|a| a.due).map_or(until, |due| due.min(until));
             let nap = due.saturating_duration_since(now);
+            slot.asleep += 1;
             guard = wake.wait_timeout(guard, nap).unwrap_or_else(PoisonError::into_inner).0;
+            if let Some(slot) = guard.slots.get_mut(&key) {
+                slot.asleep = slot.asleep.saturating_sub(1);
+            }
         }
     }
 
@@ -294,7 +309,7 @@ impl Inbox {
         if let Some(slot) = lock(&self.state).slots.get_mut(&key).filter(|slot| slot.asked) {
             slot.asked = false;
             slot.claim = Some(claim);
-            slot.wake.notify_all();
+            slot.ring();
         }
     }
 
@@ -311,7 +326,7 @@ impl Inbox {
             if key.0 == session {
                 freed += slot.queue.drain(..).map(|a| a.body.len() + OVERHEAD).sum::<usize>();
                 unopened += usize::from(!slot.opened);
-                slot.wake.notify_all();
+                slot.ring();
             }
             key.0 != session || slot.opened
         });
@@ -324,7 +339,7 @@ impl Inbox {
         let state = &mut *lock(&self.state);
         state.down.get_or_insert(reason);
         for slot in state.slots.values() {
-            slot.wake.notify_all();
+            slot.ring();
         }
     }
 

@@ -26,6 +26,10 @@ use std::time::{Duration, Instant};
 const READ: usize = 64 * 1024;
 /// How many reads one turn does at most, so that no peer keeps a thread for itself.
 const TURNS: usize = 16;
+/// How long a thread looks for a message before it sleeps: a round trip takes about as long as falling asleep and waking.
+const SPIN: Duration = Duration::from_micros(20);
+/// About what one look at the socket costs.
+const LOOK: Duration = Duration::from_micros(1);
 
 /// What a poll tells of a link whose other end is gone, beside what it always tells.
 #[cfg(any(target_os = "linux", target_os = "android"))]
@@ -245,16 +249,32 @@ impl TlsLink {
         }
     }
 
-    /// Takes in what the socket holds. For the reader only.
-    fn pull(&self, fabric: &Fabric, peer: PartyId) {
+    /// Looks for what may be there already or is about to come, and takes it in; true if something came. It keeps the thread's
+    /// permit, unless another thread wants it, and lets other processes run. For the reader only.
+    pub fn glance(&self, fabric: &Fabric, peer: PartyId, until: Instant, stop: &dyn Fn() -> bool) -> bool {
+        let mut left = SPIN;
+        while !self.pull(fabric, peer) {
+            let now = fabric.world.now();
+            if stop() || permits::wanted() || now >= until || left.is_zero() {
+                return false;
+            }
+            std::thread::yield_now();
+            // while others ran, nothing was wasted
+            left = left.saturating_sub((fabric.world.now() - now + LOOK).min(2 * LOOK));
+        }
+        true
+    }
+
+    /// Takes in what the socket holds; true if something came. For the reader only.
+    fn pull(&self, fabric: &Fabric, peer: PartyId) -> bool {
         let Reader { raw, parser } = &mut *lock(&self.reader);
         let mut frames = Vec::new();
-        for _ in 0..TURNS {
+        for turn in 0..TURNS {
             let (got, end) = match (&self.socket).read(raw) {
                 Ok(0) => (0, Some(Loss::Cut)),
                 Ok(n) => (n, None),
                 Err(e) if e.kind() == ErrorKind::Interrupted => continue,
-                Err(e) if e.kind() == ErrorKind::WouldBlock => return,
+                Err(e) if e.kind() == ErrorKind::WouldBlock => return turn > 0,
                 Err(_) => (0, Some(Loss::Cut)),
             };
             let result = match raw.get(..got) {
@@ -278,12 +298,14 @@ impl TlsLink {
                 _ => None,
             };
             if let Some(loss) = loss {
-                return fabric.lose(peer, loss);
+                fabric.lose(peer, loss);
+                return true;
             }
             if got < READ {
-                return;
+                return true;
             }
         }
+        true
     }
 
     /// Takes in what came with the handshake's last bytes, before the link was a link.

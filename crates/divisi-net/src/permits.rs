@@ -132,6 +132,16 @@ impl Drop for Pause {
     }
 }
 
+/// Whether another thread waits for the permit that this thread holds.
+pub(crate) fn wanted() -> bool {
+    HELD.with_borrow(|held| {
+        held.as_ref().is_some_and(|permits| {
+            let state = lock(&permits.0.state);
+            state.served != state.drawn
+        })
+    })
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -70,6 +70,7 @@ pub(super) fn apart(packed: &Byte, bytes: usize) -> Vec<Byte> {
 }
 
 /// Puts the first `n` lanes of `from`, which has no others, at lane `at` of a plane that is zero there.
+#[inline(always)]
 fn insert(to: &mut Plane, at: usize, from: &Plane, n: usize) {
     for (w, word) in from.0.iter().enumerate().take(n.div_ceil(64)) {
         let (place, shift) = ((at + 64 * w) / 64, (at + 64 * w) % 64);
@@ -81,6 +82,7 @@ fn insert(to: &mut Plane, at: usize, from: &Plane, n: usize) {
 }
 
 /// The `n` lanes from lane `at` on, in the first lanes.
+#[inline(always)]
 fn extract(from: &Plane, at: usize, n: usize) -> Plane {
     let mut out = Plane::ZERO;
     for (w, word) in out.0.iter_mut().enumerate().take(n.div_ceil(64)) {
@@ -89,8 +91,11 @@ fn extract(from: &Plane, at: usize, n: usize) -> Plane {
         if shift > 0 && place + 1 < from.0.len() {
             *word |= from.0[place + 1] << (64 - shift);
         }
+        let left = n - 64 * w;
+        if left < 64 {
+            *word &= (1 << left) - 1;
+        }
     }
-    out.keep(n);
     out
 }
 
