@@ -1,42 +1,86 @@
 //! The pseudo-random generator behind every correlated random value: AES-128 in counter mode.
 //!
-//! Computational security 128 bits (keys) with a 128-bit counter that starts at zero and never repeats: a stream belongs
+//! Computational security 128 bits (keys) with a 64-bit counter of blocks that starts at zero and never repeats: a stream belongs
 //! to one key, and a key to one purpose of one strand of one session ([`crate::Session::prg`]).
 
 use aes::cipher::{BlockCipherEncrypt, KeyInit};
 use aes::{Aes128Enc, Block};
+#[cfg(target_arch = "x86_64")]
+use divisi_field::counter::Counter;
 use zeroize::Zeroize;
 
-/// How many blocks are made at once: enough to fill the widest pipelines.
-const BATCH: usize = 64;
+/// How many words are made at once: enough to fill the widest pipelines.
+const BATCH: usize = 128;
 
 /// A stream of pseudo-random bytes, each given out once.
 pub struct Prg {
-    cipher: Aes128Enc,
-    counter: u128,
-    buffer: [Block; BATCH],
+    cipher: Cipher,
+    /// The next block.
+    block: u64,
+    buffer: [u64; BATCH],
     /// How many bytes of the buffer were given out.
     used: usize,
+}
+
+/// Two ways to the same stream.
+enum Cipher {
+    #[cfg(target_arch = "x86_64")]
+    Vector(Counter),
+    Blocks(Aes128Enc),
+}
+
+impl Cipher {
+    fn new(key: &[u8; 16]) -> Self {
+        #[cfg(target_arch = "x86_64")]
+        if let Some(counter) = Counter::new(key) {
+            return Cipher::Vector(counter);
+        }
+        Cipher::Blocks(Aes128Enc::new(&(*key).into()))
+    }
+
+    /// Whole blocks of the stream, from this one on.
+    fn words(&self, mut block: u64, out: &mut [u64]) {
+        match self {
+            #[cfg(target_arch = "x86_64")]
+            Cipher::Vector(counter) => counter.words(block, out),
+            Cipher::Blocks(cipher) => {
+                let mut blocks = [Block::default(); BATCH / 2];
+                for out in out.chunks_mut(BATCH) {
+                    let blocks = &mut blocks[..out.len().div_ceil(2)];
+                    for b in blocks.iter_mut() {
+                        *b = u128::from(block).to_le_bytes().into();
+                        block += 1;
+                    }
+                    cipher.encrypt_blocks(blocks);
+                    for (words, b) in out.chunks_mut(2).zip(blocks) {
+                        for (word, half) in words.iter_mut().zip(b.as_chunks::<8>().0) {
+                            *word = u64::from_le_bytes(*half);
+                        }
+                    }
+                }
+                blocks.iter_mut().for_each(|block| block.as_mut_slice().zeroize());
+            }
+        }
+    }
 }
 
 impl Prg {
     /// The stream of a key that serves this purpose only.
     #[must_use]
     pub fn new(key: &[u8; 16]) -> Self {
-        let cipher = Aes128Enc::new(&(*key).into());
-        Prg { cipher, counter: 0, buffer: [Block::default(); BATCH], used: BATCH * 16 }
+        Prg { cipher: Cipher::new(key), block: 0, buffer: [0; BATCH], used: BATCH * 8 }
     }
 
     /// The next bytes of the stream.
     pub fn fill(&mut self, mut out: &mut [u8]) {
         while !out.is_empty() {
-            if self.used == BATCH * 16 {
+            if self.used == BATCH * 8 {
                 self.refill();
             }
-            let (block, at) = (&self.buffer[self.used / 16], self.used % 16);
-            let n = out.len().min(16 - at);
+            let (word, at) = (self.buffer[self.used / 8].to_le_bytes(), self.used % 8);
+            let n = out.len().min(8 - at);
             let (now, later) = out.split_at_mut(n);
-            now.copy_from_slice(&block[at..at + n]);
+            now.copy_from_slice(&word[at..at + n]);
             self.used += n;
             out = later;
         }
@@ -44,51 +88,44 @@ impl Prg {
 
     /// The next 64-bit words of the stream, little-endian.
     pub fn words(&mut self, mut out: &mut [u64]) {
-        while !out.is_empty() {
-            if self.used == BATCH * 16 {
-                self.refill();
-            }
-            if !self.used.is_multiple_of(16) {
-                // within a block: as bytes, up to its end
+        if !self.used.is_multiple_of(8) {
+            // within a word: as bytes
+            for out in out {
                 let mut word = [0; 8];
                 self.fill(&mut word);
-                out[0] = u64::from_le_bytes(word);
-                out = &mut out[1..];
-                continue;
+                *out = u64::from_le_bytes(word);
             }
-            let blocks = &self.buffer[self.used / 16..];
-            let (pairs, rest) = out.as_chunks_mut::<2>();
-            let n = pairs.len().min(blocks.len());
-            for (pair, block) in pairs.iter_mut().zip(blocks) {
-                let (halves, _) = block.as_chunks::<8>();
-                *pair = [u64::from_le_bytes(halves[0]), u64::from_le_bytes(halves[1])];
-            }
-            self.used += n * 16;
-            if n == pairs.len() {
-                if let [last] = rest {
-                    let mut word = [0; 8];
-                    self.fill(&mut word);
-                    *last = u64::from_le_bytes(word);
-                }
-                return;
-            }
-            out = &mut out[2 * n..];
+            return;
+        }
+        let made = &self.buffer[self.used / 8..];
+        let n = made.len().min(out.len());
+        let (now, later) = out.split_at_mut(n);
+        now.copy_from_slice(&made[..n]);
+        self.used += n * 8;
+        out = later;
+        // what fills buffers goes where it is wanted at once
+        let (whole, rest) = out.split_at_mut(out.len() / BATCH * BATCH);
+        if !whole.is_empty() {
+            self.cipher.words(self.block, whole);
+            self.block += whole.len() as u64 / 2;
+        }
+        if !rest.is_empty() {
+            self.refill();
+            rest.copy_from_slice(&self.buffer[..rest.len()]);
+            self.used = rest.len() * 8;
         }
     }
 
     fn refill(&mut self) {
-        for block in &mut self.buffer {
-            *block = self.counter.to_le_bytes().into();
-            self.counter += 1;
-        }
-        self.cipher.encrypt_blocks(&mut self.buffer);
+        self.cipher.words(self.block, &mut self.buffer);
+        self.block += BATCH as u64 / 2;
         self.used = 0;
     }
 }
 
 impl Drop for Prg {
     fn drop(&mut self) {
-        self.buffer.iter_mut().for_each(|block| block.as_mut_slice().zeroize());
+        self.buffer.zeroize();
     }
 }
 

@@ -32,6 +32,8 @@
 #[cfg(test)]
 mod bulk;
 mod carryless;
+#[cfg(target_arch = "x86_64")]
+pub mod counter;
 mod field;
 pub mod gf128;
 pub mod gf2;

@@ -15,6 +15,7 @@ use std::sync::Mutex;
 use std::time::Instant;
 
 pub(super) const INPUT: Step = step!("input");
+const MEET: Step = step!("meet");
 
 /// Wall time and the process's user and system time.
 #[derive(Clone, Copy)]
@@ -74,6 +75,21 @@ fn make_ahead(rep: &mut Rep3, task: &Task, columns: &Columns) -> Result<(), Abor
     rep.prepare(task.key.rounds(), columns.len(), lanes)
 }
 
+/// Wait until the other parties are here too: the seconds of what is made ahead run to the last party's end, and what one party
+/// was slower at is no other phase's time.
+fn meet(rep: &mut Rep3) -> Result<(), Abort> {
+    let session = rep.trio().session();
+    let place = session.detour("barrier");
+    for peer in session.peers() {
+        session.send(MEET, peer, &[], 0)?;
+    }
+    for peer in session.peers() {
+        session.recv(MEET, peer, &mut [])?;
+    }
+    session.back(place);
+    Ok(())
+}
+
 /// One chunk, from shares of inputs to shares of outputs.
 fn compute(
     rep: &mut Rep3,
@@ -110,6 +126,7 @@ fn one_strand(
     for columns in chunks {
         if task.protocol.has_vectors() {
             make_ahead(rep, task, columns)?;
+            meet(rep)?;
             let made = Mark::now();
             times.preprocessing.add(start.until(made));
             start = made;
@@ -141,7 +158,8 @@ fn strands_at_once(
     for batch in chunks.chunks(if ahead { k } else { chunks.len() }.max(1)) {
         if ahead {
             at_once(engines, permits, |s, rep| {
-                batch.get(s).map_or(Ok(()), |columns| make_ahead(rep, task, columns))
+                batch.get(s).map_or(Ok(()), |columns| make_ahead(rep, task, columns))?;
+                meet(rep)
             })?;
             let made = Mark::now();
             times.preprocessing.add(start.until(made));
