@@ -18,13 +18,15 @@ use zeroize::Zeroize;
 
 const H: Step = step!("inner_product.11");
 
-/// VerifyDotProduct([[x]], [[y]], [[z]]): verifies that the sum of `x_j y_j` is z. `n` is at least 1.
+/// VerifyDotProduct([[x]], [[y]], [[z]]): verifies that the sum of `x_j y_j` is z. `n` is at least 1. Who has the line products of the
+/// first level already, of an even number of terms, gives them along.
 pub(super) fn verify_dot_product<F: BigField>(
     trio: &mut Trio,
     fixed: &Fixed,
     x: &mut Rep<F>,
     y: &mut Rep<F>,
     mut z: Rep<F>,
+    mut lines: Option<(F, F)>,
 ) -> Result<(), Abort> {
     let mut r = F::ONE;
     while x.len() > 1 {
@@ -34,7 +36,7 @@ pub(super) fn verify_dot_product<F: BigField>(
             }
         }
         // 7-10. f_i(X) = x_{2i} + (x_{2i} + x_{2i+1}) X, g_i(X) likewise
-        let (h_1, h_inf) = line_products(x, y);
+        let (h_1, h_inf) = lines.take().unwrap_or_else(|| line_products([&x.a, &x.b], [&y.a, &y.b]));
         // 11-12. [[h(1)]], [[h(inf)]] <- weakDotProduct
         let h = trio.reshare_elements(H, vec![h_1, h_inf])?;
         // 13. [[h(0)]] := [[z]] - [[h(1)]]: derived, never received [A10]
@@ -59,11 +61,11 @@ pub(super) fn verify_dot_product<F: BigField>(
 }
 
 /// Our additive shares of h(1) and h(inf): MultLocal on the values at 1 of all lines, and on their leading coefficients.
-fn line_products<F: BigField>(x: &Rep<F>, y: &Rep<F>) -> (F, F) {
+pub(super) fn line_products<F: BigField>(x: [&[F]; 2], y: [&[F]; 2]) -> (F, F) {
     const BLOCK: usize = 256;
     let (mut x_sum, mut y_sum) = ([F::ZERO; BLOCK], [F::ZERO; BLOCK]);
-    let (mut one, mut leading) = F::line_products(&x.a, &y.a);
-    let blocks = x.a.chunks(BLOCK).zip(x.b.chunks(BLOCK)).zip(y.a.chunks(BLOCK).zip(y.b.chunks(BLOCK)));
+    let (mut one, mut leading) = F::line_products(x[0], y[0]);
+    let blocks = x[0].chunks(BLOCK).zip(x[1].chunks(BLOCK)).zip(y[0].chunks(BLOCK).zip(y[1].chunks(BLOCK)));
     for ((xa, xb), (ya, yb)) in blocks {
         let (x_sum, y_sum) = (&mut x_sum[..xa.len()], &mut y_sum[..xa.len()]);
         x_sum.copy_from_slice(xa);
@@ -132,5 +134,5 @@ pub(super) fn verify_dots(trio: &mut Trio, fixed: &Fixed, dots: &[Dot]) -> Resul
     let n = x.lanes();
     trio.session.observe(Check::A11); // [A11]
     trio.session.meter().verification_error(error(0, levels(n), BITS_128, false));
-    verify_dot_product(trio, fixed, &mut x, &mut y, z)
+    verify_dot_product(trio, fixed, &mut x, &mut y, z, None)
 }

@@ -25,6 +25,7 @@
 #[cfg(feature = "fault")]
 pub(crate) mod fault;
 mod points;
+mod terms;
 
 use super::inner_product::verify_dot_product;
 use super::small::{FACTOR, PRODUCT, Small};
@@ -36,12 +37,13 @@ use crate::share::{Rep, Tile, make_room};
 use crate::views::Fixed;
 use divisi_core::{Abort, Check, Prg, Step, step};
 use divisi_field::kernel::{Task, run};
-use divisi_field::{BigField, Field, Gf64, Plane, Word, gf64};
+use divisi_field::{Field, Gf64, Plane, Word, gf64};
 pub(super) use points::FOLDS;
 pub(crate) use points::GROUP;
-use points::{GRID, at_infinity, coordinate, corner, corner_weights, weight};
+use points::{GRID, at_infinity, coordinate, corner, weight};
 use std::collections::BTreeSet;
 use std::marker::PhantomData;
+use terms::InnerProduct;
 use zeroize::Zeroize;
 
 /// Bytes of lanes in a plane.
@@ -83,16 +85,16 @@ pub(super) fn verify(trio: &mut Trio, fixed: &Fixed, made: &[Made]) -> Result<()
         grid.add_at(&point, &sent, &mut z);
     }
     let terms = grid.terms.max(1); // a mutant may have forgotten every relation
-    let (x, y) = (trio.scratch.take(terms), trio.scratch.take(terms));
+    let (x, y) = (trio.scratch.take(terms + 1), trio.scratch.take(terms + 1));
     let folds = if grid.any { FOLDS } else { 0 };
     let bilinear = made.iter().any(|made| matches!(made, Made::Byte(_)));
     let error = error(folds, levels(terms), BITS_64, bilinear);
     trio.session.meter().verification_error(error.powi(trio.passes.number()));
     // the same coefficients again
-    let mut xy = InnerProduct::new(x, y, &point, &batch.beta, batch.alphas(&coefficients));
+    let mut xy = InnerProduct::new([x, y], &point, &batch.beta, batch.alphas(&coefficients));
     batch.visit(&mut xy);
-    let InnerProduct { mut x, mut y, .. } = xy;
-    verify_dot_product(trio, fixed, &mut x, &mut y, z)?;
+    let (mut x, mut y, lines) = xy.finish();
+    verify_dot_product(trio, fixed, &mut x, &mut y, z, Some(lines))?;
     trio.scratch.give(x);
     trio.scratch.give(y);
     Ok(())
@@ -144,13 +146,12 @@ impl<'a> Batch<'a> {
 pub(crate) struct Scratch(Vec<Rep<Gf64>>);
 
 impl Scratch {
-    /// A vector of zeros.
-    fn take(&mut self, len: usize) -> Rep<Gf64> {
+    /// An empty vector with room for so many elements.
+    fn take(&mut self, room: usize) -> Rep<Gf64> {
         let mut rep = self.0.pop().unwrap_or_else(|| Rep::zero(0));
         for side in [&mut rep.a, &mut rep.b] {
             side.clear();
-            make_room(side, len);
-            side.resize(len, Gf64::ZERO);
+            make_room(side, room);
         }
         rep
     }
@@ -322,80 +323,5 @@ impl<const K: usize, S: Small<K>> Task for Products<'_, K, S> {
                 factors[1][i].store(&mut place[1][i]);
             }
         }
-    }
-}
-
-/// The inner product that is left, term by term: `c x(R)` and `y(R)`.
-struct InnerProduct<'a> {
-    x: Rep<Gf64>,
-    y: Rep<Gf64>,
-    at: usize,
-    corner: [Gf64; GROUP],
-    beta: &'a [Gf64; 8],
-    expansion: Prg,
-    c: [Gf64; Plane::LANES],
-    /// For each relation the weights of its factors at the point, corner by corner.
-    weights: [Option<[Vec<Gf64>; 2]>; Relations::NUMBER],
-}
-
-impl<'a> InnerProduct<'a> {
-    fn new(x: Rep<Gf64>, y: Rep<Gf64>, point: &[Gf64; FOLDS], beta: &'a [Gf64; 8], expansion: Prg) -> Self {
-        InnerProduct {
-            x,
-            y,
-            at: 0,
-            corner: corner_weights(point),
-            beta,
-            expansion,
-            c: [Gf64::ZERO; Plane::LANES],
-            weights: [const { None }; Relations::NUMBER],
-        }
-    }
-
-    /// Append the terms of some records, each weighed by its corner.
-    fn append<const K: usize>(
-        &mut self,
-        relation: &Weighed,
-        records: &[&Tile<K>],
-        corner: &[Gf64],
-        lanes: usize,
-    ) {
-        // c = alpha beta
-        let mut alpha = [Gf64::ZERO; BYTES];
-        next_words(&mut self.expansion, &mut alpha);
-        let c = &mut self.c[..lanes];
-        for (c, alpha) in c.chunks_mut(8).zip(alpha) {
-            c.fill(alpha);
-        }
-        for c in c.chunks_mut(8) {
-            Gf64::mul_assign(c, &self.beta[..c.len()]);
-        }
-        let range = self.at..self.at + lanes;
-        self.at = range.end;
-        let weights = self.weights[relation.number].get_or_insert_with(|| {
-            [&relation.relation.x, &relation.relation.y]
-                .map(|w| corner.iter().flat_map(|at| w.iter().map(move |(_, w)| *at * *w)).collect())
-        });
-        let factors = [(&mut self.x, &relation.relation.x), (&mut self.y, &relation.relation.y)];
-        for ((values, planes), weights) in factors.into_iter().zip(weights) {
-            for (side, values) in [&mut values.a, &mut values.b].into_iter().enumerate() {
-                let planes: Vec<&Plane> =
-                    records.iter().flat_map(|record| planes.iter().map(|(i, _)| &record[side][*i])).collect();
-                gf64::weigh(&mut values[range.clone()], &planes, &weights[..planes.len()]);
-            }
-        }
-        Gf64::mul_assign(&mut self.x.a[range.clone()], c);
-        Gf64::mul_assign(&mut self.x.b[range], c);
-    }
-}
-
-impl Visit for InnerProduct<'_> {
-    fn small<const K: usize, S: Small<K>>(&mut self, relation: &Weighed, group: &[&Tile<K>], lanes: usize) {
-        let corner = self.corner;
-        self.append(relation, group, &corner, lanes);
-    }
-
-    fn large<const K: usize>(&mut self, relation: &Weighed, record: &Tile<K>, lanes: usize) {
-        self.append(relation, &[record], &[Gf64::ONE], lanes);
     }
 }

@@ -151,7 +151,7 @@ fn passes(n: usize) -> bool {
         if n == 1 {
             check_triple(&mut trio, &fixed, &x, &y, &z)
         } else {
-            verify_dot_product(&mut trio, &fixed, &mut x, &mut y, z)
+            verify_dot_product(&mut trio, &fixed, &mut x, &mut y, z, None)
         }
     });
     let honest: Vec<&Result<(), Abort>> = vec![&accepted[0], &accepted[2]];
