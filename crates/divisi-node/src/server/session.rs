@@ -1,7 +1,7 @@
 //! One session of the three servers: the first leads, all serve the same requests in the same order.
 //!
 //! Adversary: one malicious server. If it leads it can delay requests or invent them; what is served is what all three got
-//! from the client itself, or nothing.
+//! from the client itself, or nothing. It can call for one-hot vectors, of which the others make what their own history says.
 
 use super::Node;
 use super::turn::{Ready, Turn};
@@ -24,6 +24,8 @@ const NEXT: Step = step!("next");
 const SESSION: u32 = 1;
 /// How long a request that reached the leader may take to reach the others: its client sends it to all at once.
 const ARRIVAL: Duration = Duration::from_millis(700);
+/// How long nobody must have asked for anything before one-hot vectors are made ahead.
+const IDLE: Duration = Duration::from_millis(20);
 /// `kind | connection | number`
 const ANNOUNCEMENT: usize = 41;
 
@@ -39,22 +41,47 @@ pub(crate) fn serve(node: &Node, mesh: &Arc<Mesh>) -> Result<(), Abort> {
     let mut ready = Ready::default();
     let leader = PartyId::all(3).next();
     while !node.stop.load(Ordering::SeqCst) {
-        let call = if leader == Some(node.me) { lead(node, &mut rep)? } else { follow(&mut rep, leader)? };
-        if let Some((connection, number)) = call {
-            request(node, &mut rep, &mut ready, &connection, number)?;
+        match if leader == Some(node.me) { lead(node, &mut rep)? } else { follow(&mut rep, leader)? } {
+            Call::Nothing => {}
+            Call::Request(connection, number) => request(node, &mut rep, &mut ready, &connection, number)?,
+            Call::Restock => {
+                rep.restock()?;
+                if !rep.lacks_vectors() {
+                    let mebibytes = rep.stocked_bytes() as f64 / f64::from(1 << 20);
+                    node.log(&format!("{mebibytes:.1} MiB of one-hot vectors are in stock"));
+                }
+            }
         }
     }
     Ok(())
 }
 
+/// What the leader says is next.
+enum Call {
+    Nothing,
+    Request(ConnectionId, u64),
+    /// Nobody asks for anything: make one-hot vectors for those who will.
+    Restock,
+}
+
 /// Say which request is next, or that there is none.
-fn lead(node: &Node, rep: &mut Rep3) -> Result<Option<(ConnectionId, u64)>, Abort> {
-    let call = node.desk.first(node.desk.world.now() + node.beat);
+fn lead(node: &Node, rep: &mut Rep3) -> Result<Call, Abort> {
+    let lacks = rep.lacks_vectors();
+    let wait = if lacks { node.beat.min(IDLE) } else { node.beat };
+    let call = match node.desk.first(node.desk.world.now() + wait) {
+        Some((connection, number)) => Call::Request(connection, number),
+        None if lacks => Call::Restock,
+        None => Call::Nothing,
+    };
     let mut body = [0; ANNOUNCEMENT];
-    if let Some((connection, number)) = &call {
-        body[0] = 1;
-        body[1..33].copy_from_slice(connection);
-        body[33..].copy_from_slice(&number.to_le_bytes());
+    match &call {
+        Call::Nothing => {}
+        Call::Request(connection, number) => {
+            body[0] = 1;
+            body[1..33].copy_from_slice(connection);
+            body[33..].copy_from_slice(&number.to_le_bytes());
+        }
+        Call::Restock => body[0] = 2,
     }
     let session = rep.trio().session();
     for peer in session.peers() {
@@ -63,14 +90,18 @@ fn lead(node: &Node, rep: &mut Rep3) -> Result<Option<(ConnectionId, u64)>, Abor
     Ok(call)
 }
 
-fn follow(rep: &mut Rep3, leader: Option<PartyId>) -> Result<Option<(ConnectionId, u64)>, Abort> {
-    let Some(leader) = leader else { return Ok(None) };
+fn follow(rep: &mut Rep3, leader: Option<PartyId>) -> Result<Call, Abort> {
+    let Some(leader) = leader else { return Ok(Call::Nothing) };
     let mut body = [0; ANNOUNCEMENT];
     rep.trio().session().recv(ANNOUNCE, leader, &mut body)?;
     let (mut connection, mut number) = ([0; 32], [0; 8]);
     connection.copy_from_slice(&body[1..33]);
     number.copy_from_slice(&body[33..]);
-    Ok((body[0] != 0).then_some((connection, u64::from_le_bytes(number))))
+    Ok(match body[0] {
+        1 => Call::Request(connection, u64::from_le_bytes(number)),
+        2 => Call::Restock,
+        _ => Call::Nothing,
+    })
 }
 
 /// Serve one request, whatever becomes of it.

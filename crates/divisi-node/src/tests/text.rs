@@ -1,11 +1,12 @@
 //! What is encrypted comes back, and any AES-GCM library opens it.
 
-use super::house::{House, decrypt, encrypt, text};
+use super::house::{House, decrypt, encrypt, eventually, text};
 use crate::{CHUNK, ErrorKind, KeyType, OVERHEAD};
 use aes_gcm::aead::{Aead, Payload};
 use aes_gcm::aes::Aes192;
 use aes_gcm::{Aes128Gcm, Aes256Gcm, AesGcm, KeyInit};
 use divisi_rep3::Protocol;
+use std::time::Duration;
 
 /// An ordinary library's view of a file.
 fn open(key: &[u8], aad: &[u8], file: &[u8]) -> Option<Vec<u8>> {
@@ -131,4 +132,27 @@ fn an_input_that_ends_early_is_the_callers_fault() {
     assert!(house.logged("client alice left party"));
     let error = encrypt(&mut alice, &key, b"", b"text").unwrap_err();
     assert!(error.message.contains("connect again"), "{error}");
+}
+
+/// While nobody asks for anything, the servers make the one-hot vectors that the next request like the last will take.
+#[test]
+fn vectors_are_made_while_nobody_asks() {
+    let house = House::new();
+    let mut alice = house.connect("alice");
+    let key = house.key(&mut alice, "k", false, &[]);
+    for protocol in [Protocol::Lut256, Protocol::Lut16] {
+        alice.use_protocol(protocol).unwrap();
+        house.log.lock().unwrap().clear();
+        let first = encrypt(&mut alice, &key, b"", b"sixteen bytes in").unwrap();
+        eventually(Duration::from_secs(10), || {
+            let all = |log: &Vec<String>| {
+                log.iter().filter(|line| line.contains("one-hot vectors are in stock")).count()
+            };
+            if all(&house.log.lock().unwrap()) >= 3 { Ok(()) } else { Err("nothing is in stock") }
+        });
+        let second = encrypt(&mut alice, &key, b"", b"sixteen bytes in").unwrap();
+        for file in [first, second] {
+            assert_eq!(decrypt(&mut alice, &key, b"", &file).0, b"sixteen bytes in");
+        }
+    }
 }

@@ -1,15 +1,18 @@
 //! Where one-hot vectors wait for their layers.
 
 use super::OneHots;
-use crate::Protocol;
 use crate::wire::Shape;
-use divisi_core::{Stock, Verified};
+use crate::{Protocol, Rep3};
+use divisi_core::{Abort, Stock, Verified};
 
-/// How many bytes of vectors an engine keeps of one kind and shape: ten layers of 4096 blocks for the largest kind.
+/// How many bytes of vectors an engine keeps, of all kinds and shapes: ten layers of 4096 blocks for the largest kind.
 const BUDGET: usize = 96 << 20;
+/// How many bytes of vectors are made at once in idle time: some milliseconds, for which whoever comes has to wait.
+const PORTION: usize = 4 << 20;
 
-/// The stocks of one engine, one for each protocol and shape of layer. What is put in and taken out follows from public
-/// calls, so that the parties agree on it; the number of each vector enters their views when it is used \[A18\].
+/// The stocks of one engine, one for each protocol and shape of layer, that which was used last at the end. What is put in, taken
+/// out and thrown away follows from public calls, so that the parties agree on it; the number of each vector enters their views
+/// when it is used \[A18\].
 #[derive(Default)]
 pub(crate) struct Shelves(Vec<Shelf>);
 
@@ -17,6 +20,19 @@ struct Shelf {
     protocol: Protocol,
     shape: Shape,
     stock: Stock<OneHots>,
+    /// How many layers were taken and not made again since.
+    lacking: usize,
+}
+
+impl Shelf {
+    /// Bytes of the vectors for one layer.
+    fn layer(&self) -> usize {
+        bytes(self.protocol, &self.shape)
+    }
+
+    fn bytes(&self) -> usize {
+        self.stock.len() * self.layer()
+    }
 }
 
 impl Shelves {
@@ -26,23 +42,47 @@ impl Shelves {
         wanted.min(bound(protocol, shape)).saturating_sub(there)
     }
 
-    /// Keep vectors; those for which there is no room are wiped.
+    /// Keep vectors; others, that were not used for longest, make room for them. Those for which there is no room are wiped.
     pub(crate) fn put(&mut self, protocol: Protocol, shape: &Shape, vectors: Vec<Verified<OneHots>>) {
         let at = self.find(protocol, shape).unwrap_or_else(|| {
             let stock = Stock::bounded(bound(protocol, shape));
-            self.0.push(Shelf { protocol, shape: shape.clone(), stock });
+            self.0.push(Shelf { protocol, shape: shape.clone(), stock, lacking: 0 });
             self.0.len() - 1
         });
+        let mut shelf = self.0.remove(at);
         for vector in vectors {
+            while shelf.bytes() + shelf.layer() + self.bytes() > BUDGET && !self.0.is_empty() {
+                self.0.remove(0);
+            }
             // a full stock gives it back, and it is dropped here
-            let _ = self.0[at].stock.put(vector);
+            let _ = shelf.stock.put(vector);
         }
+        self.0.push(shelf);
     }
 
     /// The oldest vectors for a layer of this shape, and their position.
     pub(crate) fn take(&mut self, protocol: Protocol, shape: &Shape) -> Option<(u64, OneHots)> {
         let at = self.find(protocol, shape)?;
-        self.0[at].stock.take()
+        let mut shelf = self.0.remove(at);
+        let taken = shelf.stock.take();
+        shelf.lacking += usize::from(taken.is_some());
+        self.0.push(shelf);
+        taken
+    }
+
+    /// What to make next in idle time: for the layers that came last as many vectors as they took, as far as there is room.
+    fn wanted(&mut self) -> Option<(Protocol, Shape, usize)> {
+        let all = self.bytes();
+        let shelf = self.0.iter_mut().rev().find(|shelf| shelf.lacking > 0)?;
+        let (free, layer) = (BUDGET.saturating_sub(all), shelf.layer());
+        let layers = shelf.lacking.min(free / layer).min((PORTION / layer).max(1));
+        // what there is no room for is wanted no more
+        shelf.lacking = if layers == 0 { 0 } else { shelf.lacking - layers };
+        (layers > 0).then(|| (shelf.protocol, shelf.shape.clone(), layers))
+    }
+
+    fn bytes(&self) -> usize {
+        self.0.iter().map(Shelf::bytes).sum()
     }
 
     fn find(&self, protocol: Protocol, shape: &Shape) -> Option<usize> {
@@ -50,8 +90,39 @@ impl Shelves {
     }
 }
 
+impl Rep3 {
+    /// Whether there is something to do for [`Rep3::restock`].
+    #[must_use]
+    pub fn lacks_vectors(&self) -> bool {
+        self.shelves.0.iter().any(|shelf| shelf.lacking > 0)
+    }
+
+    /// How many bytes of one-hot vectors are in stock, made ahead and verified; at most 96 MiB.
+    #[must_use]
+    pub fn stocked_bytes(&self) -> usize {
+        self.shelves.bytes()
+    }
+
+    /// In idle time: make a portion of the one-hot vectors that layers like the last ones will take, verified and counted as
+    /// preprocessing. All three parties at the same place; what is made follows from what they did before.
+    ///
+    /// # Errors
+    /// Whatever ends the session.
+    pub fn restock(&mut self) -> Result<(), Abort> {
+        let Some((protocol, shape, layers)) = self.shelves.wanted() else { return Ok(()) };
+        let place = self.trio().session.detour("preprocessing");
+        let vectors = self.with_protocol(protocol, |rep| rep.vectors_of(layers, &shape))?;
+        self.trio().session.back(place);
+        self.shelves.put(protocol, &shape, vectors);
+        Ok(())
+    }
+}
+
+fn bytes(protocol: Protocol, shape: &Shape) -> usize {
+    (shape.0.len() * protocol.vector_bytes()).max(1)
+}
+
 /// How many layers of this shape are kept.
 fn bound(protocol: Protocol, shape: &Shape) -> usize {
-    let layer = shape.0.len() * protocol.vector_bytes();
-    (BUDGET / layer.max(1)).max(1)
+    (BUDGET / bytes(protocol, shape)).max(1)
 }
