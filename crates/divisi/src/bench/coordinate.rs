@@ -1,5 +1,6 @@
 //! The coordinating process of a benchmark: starts the parties, deals inputs, opens barriers, checks every output.
 
+use super::measure::meetings;
 use super::message::{Costs, Order, Plan, Times};
 use super::{CONNECT, OnStart, Options, PARTIES, PHASES, Phase, ROLE, Report, SEGMENT, median};
 use crate::calibrate::Calibration;
@@ -80,6 +81,7 @@ fn reached(asked: Option<u32>, reached: Option<f64>) -> Result<(), Failure> {
 /// A session that has a key.
 struct Running {
     key: Vec<u8>,
+    strands: u32,
     setup: Times,
 }
 
@@ -154,9 +156,10 @@ impl Parties<'_> {
         let mut key = vec![0; options.key.bytes()];
         Machine.entropy(&mut key);
         self.sessions = self.sessions.saturating_add(1);
-        let order = Order::Begin { session: self.sessions, strands: strands(options, blocks) };
+        let strands = strands(options, blocks);
+        let order = Order::Begin { session: self.sessions, strands };
         self.deal("bench/setup", &order, &key)?;
-        Ok(Running { key, setup: self.done("bench/setup")? })
+        Ok(Running { key, strands, setup: self.done("bench/setup")? })
     }
 
     fn repetition(
@@ -174,6 +177,10 @@ impl Parties<'_> {
             self.deal("bench/inputs", &Order::Inputs { blocks: now as u32 }, &inputs)?;
             times.add(self.done("bench/inputs")?);
             self.go("bench/online")?;
+            let chunks = now.div_ceil(options.chunk());
+            for _ in 0..meetings(options.choice.protocol(), chunks, session.strands as usize) {
+                self.go("bench/ahead")?;
+            }
             times.add(self.done("bench/online")?);
             self.check_outputs(options, &session.key, &inputs)?;
         }

@@ -6,6 +6,7 @@
 
 use super::message::{Times, Took};
 use crate::cleanup::lock;
+use crate::failure::Failure;
 use divisi_core::{Abort, Bytes, Direction, Pending, Step, Verified, settle, step};
 use divisi_net::Permits;
 use divisi_rep3::deal::Part;
@@ -15,7 +16,6 @@ use std::sync::Mutex;
 use std::time::Instant;
 
 pub(super) const INPUT: Step = step!("input");
-const MEET: Step = step!("meet");
 
 /// Wall time and the process's user and system time.
 #[derive(Clone, Copy)]
@@ -53,7 +53,13 @@ pub(super) type Columns = Vec<Part>;
 /// The chunks' outputs, in order.
 pub(super) type Outputs = Vec<Verified<Vec<Byte>>>;
 
-/// All chunks of a segment; the clock runs from `start`.
+/// How often a segment of so many chunks in so many strands meets ([`segment`]).
+pub(super) fn meetings(protocol: Protocol, chunks: usize, strands: usize) -> usize {
+    if protocol.has_vectors() { chunks.div_ceil(strands.max(1)) } else { 0 }
+}
+
+/// All chunks of a segment; the clock runs from `start`. `meet` waits until all parties are there: the seconds of what is made ahead
+/// run to the last party's end, and what one party was slower at is no other phase's time.
 pub(super) fn segment(
     engines: &mut [Rep3],
     task: &Task,
@@ -61,10 +67,11 @@ pub(super) fn segment(
     chunks: &[Columns],
     start: Mark,
     permits: &Permits,
-) -> Result<(Outputs, Times), Abort> {
+    meet: &dyn Fn() -> Result<(), Failure>,
+) -> Result<(Outputs, Times), Failure> {
     match engines {
-        [only] => one_strand(only, task, round_keys, chunks, start),
-        many => strands_at_once(many, task, round_keys, chunks, start, permits),
+        [only] => one_strand(only, task, round_keys, chunks, start, meet),
+        many => strands_at_once(many, task, round_keys, chunks, start, permits, meet),
     }
 }
 
@@ -73,21 +80,6 @@ fn make_ahead(rep: &mut Rep3, task: &Task, columns: &Columns) -> Result<(), Abor
     let lanes = columns.first().map_or(0, |part| part.first.len());
     rep.trio().session().phase("preprocessing");
     rep.prepare(task.key.rounds(), columns.len(), lanes)
-}
-
-/// Wait until the other parties are here too: the seconds of what is made ahead run to the last party's end, and what one party
-/// was slower at is no other phase's time.
-fn meet(rep: &mut Rep3) -> Result<(), Abort> {
-    let session = rep.trio().session();
-    let place = session.detour("barrier");
-    for peer in session.peers() {
-        session.send(MEET, peer, &[], 0)?;
-    }
-    for peer in session.peers() {
-        session.recv(MEET, peer, &mut [])?;
-    }
-    session.back(place);
-    Ok(())
 }
 
 /// One chunk, from shares of inputs to shares of outputs.
@@ -121,12 +113,13 @@ fn one_strand(
     round_keys: &Verified<RoundKeys<Byte>>,
     chunks: &[Columns],
     mut start: Mark,
-) -> Result<(Outputs, Times), Abort> {
+    meet: &dyn Fn() -> Result<(), Failure>,
+) -> Result<(Outputs, Times), Failure> {
     let (mut outputs, mut times) = (Vec::with_capacity(chunks.len()), Times::default());
     for columns in chunks {
         if task.protocol.has_vectors() {
             make_ahead(rep, task, columns)?;
-            meet(rep)?;
+            meet()?;
             let made = Mark::now();
             times.preprocessing.add(start.until(made));
             start = made;
@@ -152,15 +145,16 @@ fn strands_at_once(
     chunks: &[Columns],
     mut start: Mark,
     permits: &Permits,
-) -> Result<(Outputs, Times), Abort> {
+    meet: &dyn Fn() -> Result<(), Failure>,
+) -> Result<(Outputs, Times), Failure> {
     let (k, ahead) = (engines.len(), task.protocol.has_vectors());
     let (mut outputs, mut times) = (Vec::with_capacity(chunks.len()), Times::default());
     for batch in chunks.chunks(if ahead { k } else { chunks.len() }.max(1)) {
         if ahead {
             at_once(engines, permits, |s, rep| {
-                batch.get(s).map_or(Ok(()), |columns| make_ahead(rep, task, columns))?;
-                meet(rep)
+                batch.get(s).map_or(Ok(()), |columns| make_ahead(rep, task, columns))
             })?;
+            meet()?;
             let made = Mark::now();
             times.preprocessing.add(start.until(made));
             start = made;
