@@ -33,7 +33,9 @@ pub fn check() -> Result<(), Failure> {
     let mut other = String::new();
     for (kept, found) in [(&kept.compiler, &found.compiler), (&kept.valgrind, &found.valgrind)] {
         if kept != found {
-            other += &format!("the file was made with {kept}, this is {found}: counts may differ for that reason\n");
+            other += &format!(
+                "the file was made with {kept}, this is {found}: counts may differ for that reason\n"
+            );
         }
     }
     let changes = kept.compare(&found.counts);

@@ -43,12 +43,22 @@ impl fmt::Display for Change {
         let percent = |kept: u64, found: u64| 100.0 * (found as f64 / kept.max(1) as f64 - 1.0);
         match self {
             Change::Regressed { name, kept, found } => {
-                write!(f, "regressed  {name}: {kept} -> {found} instructions ({:+.1} %)", percent(*kept, *found))
+                write!(
+                    f,
+                    "regressed  {name}: {kept} -> {found} instructions ({:+.1} %)",
+                    percent(*kept, *found)
+                )
             }
             Change::Improved { name, kept, found } => {
-                write!(f, "improved   {name}: {kept} -> {found} instructions ({:+.1} %)", percent(*kept, *found))
+                write!(
+                    f,
+                    "improved   {name}: {kept} -> {found} instructions ({:+.1} %)",
+                    percent(*kept, *found)
+                )
             }
-            Change::New { name, found } => write!(f, "new        {name}: {found} instructions, not in the file"),
+            Change::New { name, found } => {
+                write!(f, "new        {name}: {found} instructions, not in the file")
+            }
             Change::Gone { name, kept } => {
                 write!(f, "gone       {name}: {kept} instructions in the file, not measured")
             }
@@ -105,8 +115,14 @@ impl Ledger {
 
 impl fmt::Display for Ledger {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        writeln!(f, "# Instructions that each measurement executes, all its threads together, as callgrind counts them in the")?;
-        writeln!(f, "# release profile on x86-64. Made by `just instructions-update` (docs/measuring.md); not to be edited.")?;
+        writeln!(
+            f,
+            "# Instructions that each measurement executes, all its threads together, as callgrind counts them in the"
+        )?;
+        writeln!(
+            f,
+            "# release profile on x86-64. Made by `just instructions-update` (docs/measuring.md); not to be edited."
+        )?;
         writeln!(f, "# {}", self.compiler)?;
         writeln!(f, "# {}", self.valgrind)?;
         self.counts.iter().try_for_each(|(name, count)| writeln!(f, "{count:>12}  {name}"))

@@ -5,10 +5,10 @@
 //! ([`divisi_core::taint`]): what memcheck then reports depends on a secret (Langley, ctgrind).
 
 use crate::Failure;
-#[cfg(feature = "taint")]
-pub use following::child;
 use crate::valgrind;
 use divisi_field::kernel::Kernel;
+#[cfg(feature = "taint")]
+pub use following::child;
 use std::path::Path;
 
 /// The argument with which this program runs under memcheck.
@@ -34,7 +34,9 @@ pub fn check() -> Result<(), Failure> {
         let program = valgrind::build(profile, "taint")?;
         for kernel in valgrind::KERNELS {
             println!("\n== kernel {kernel}, {level}");
-            wrong.extend(follow(&program, kernel)?.into_iter().map(|what| format!("{kernel}, {level}: {what}")));
+            wrong.extend(
+                follow(&program, kernel)?.into_iter().map(|what| format!("{kernel}, {level}: {what}")),
+            );
         }
     }
     if wrong.is_empty() {

@@ -1,7 +1,7 @@
 //! Small runs of whole protocols: three parties in one process, over memory, on inputs and keys that are shared among them.
 
-use aes_gcm::aead::{Aead, KeyInit, Payload};
 use aes_gcm::Aes128Gcm;
+use aes_gcm::aead::{Aead, KeyInit, Payload};
 use divisi_core::{Abort, Bytes, Counts, Parameters, Plain, PlainByte, Session, Verified, settle, step};
 use divisi_net::memory;
 use divisi_net::{Machine, Mesh, Options, World};
@@ -11,8 +11,8 @@ use divisi_rep3::deal::{self, Part};
 use divisi_rep3::{Byte, Protocol, Rep3, Security, Trio};
 use divisi_symmetric::aes::{self, KeySize};
 use std::io;
-use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
 /// What is computed.
@@ -127,7 +127,10 @@ fn seal_and_open(rep: &mut Rep3, mine: &[Part], iv: &[u8; 12]) -> Result<Vec<Vec
         let mut opening = Opening::new(rep, &mut key, *iv, AAD, n as u64, &tag)?;
         opening.absorb(rep, &key, &ciphertext)?;
         if opening.verify(rep, &key)? != right {
-            return Err(Abort::Misuse { step: step!("verify"), what: "a tag was not found to be what it is" });
+            return Err(Abort::Misuse {
+                step: step!("verify"),
+                what: "a tag was not found to be what it is",
+            });
         }
         if right {
             // what a client gets: one component, and the digest of another

@@ -103,7 +103,8 @@ mod tests {
     fn timings_without_spread() {
         let same: Vec<(bool, u64)> = (0..100).map(|i| (i % 2 == 0, 7)).collect();
         assert_eq!(largest(&same), 0.0);
-        let apart: Vec<(bool, u64)> = (0..100).map(|i| (i % 2 == 0, if i % 2 == 0 { 7 } else { 9 })).collect();
+        let apart: Vec<(bool, u64)> =
+            (0..100).map(|i| (i % 2 == 0, if i % 2 == 0 { 7 } else { 9 })).collect();
         assert_eq!(statistic(apart.iter()), f64::INFINITY);
     }
 }
