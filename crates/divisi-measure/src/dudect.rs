@@ -16,6 +16,8 @@ pub struct Tier {
     limit: f64,
 }
 
+/// Enough to see that planted leaks are seen: the kernels are not looked at.
+pub const SMOKE: Tier = Tier { samples: 5_000, limit: 0.0 };
 /// Enough for a look: some seconds.
 pub const SHORT: Tier = Tier { samples: 100_000, limit: 10.0 };
 /// Enough to believe.
@@ -39,7 +41,8 @@ pub fn check(tier: &Tier) -> Result<(), Failure> {
         }
     }
     let mut found = Vec::new();
-    for entry in subjects::ALL {
+    let kernels = if tier.limit > 0.0 { subjects::ALL } else { &[] };
+    for entry in kernels {
         let t = timed(entry, tier.samples);
         println!("{t:>10.2}  {}", entry.name);
         if t >= tier.limit {
@@ -53,7 +56,7 @@ pub fn check(tier: &Tier) -> Result<(), Failure> {
     if !found.is_empty() {
         return Err(Failure::Broken(format!("time depends on the input: {}", found.join(", "))));
     }
-    println!("{} kernels, none above {}", subjects::ALL.len(), tier.limit);
+    println!("{} kernels, none above {}", kernels.len(), tier.limit);
     Ok(())
 }
 

@@ -26,7 +26,7 @@ mod welch;
 use std::fmt;
 use std::process::ExitCode;
 
-const USAGE: &str = "usage: divisi-measure instructions [--update] | poison | dudect [--long]";
+const USAGE: &str = "usage: divisi-measure instructions [--update] | poison | dudect [--smoke | --long]";
 
 /// Why a command did not end well.
 #[derive(Debug)]
@@ -53,6 +53,7 @@ fn main() -> ExitCode {
         ["instructions", "--update"] => instructions::update(),
         ["poison"] => poison::check(),
         ["dudect"] => dudect::check(&dudect::SHORT),
+        ["dudect", "--smoke"] => dudect::check(&dudect::SMOKE),
         ["dudect", "--long"] => dudect::check(&dudect::LONG),
         // what the commands run under valgrind
         [instructions::CHILD, what] => instructions::child(what),

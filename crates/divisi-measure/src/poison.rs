@@ -163,7 +163,6 @@ mod following {
         let mut subject = (entry.make)();
         let mut input = vec![0; subject.words()];
         Noise::new(1).fill(&mut input);
-        // bounds a place in a table, if it is one
         let before = machine::errors();
         machine::poison(input.as_mut_ptr().cast(), size_of_val(input.as_slice()));
         subject.load(&input);
@@ -177,7 +176,7 @@ mod following {
         let run = Run { protocol: Protocol::Gf4Circuit, security: Security::Malicious, work: Work::Aes(16) };
         OPENING.store(false, Ordering::Relaxed);
         let before = machine::errors();
-        let ended = run.execute(&secret);
+        let ended = run.prepare().and_then(|run| run.execute(&secret));
         let reports = machine::errors() - before;
         OPENING.store(true, Ordering::Relaxed);
         ended.map_err(Failure::Unable)?;
@@ -191,7 +190,8 @@ mod following {
     fn follow(run: &Run) -> Result<(), Failure> {
         MARKED.lock().unwrap_or_else(PoisonError::into_inner).clear();
         let before = machine::errors();
-        let parties = run.execute(&secret).map_err(|e| Failure::Unable(format!("{}: {e}", run.name())))?;
+        let parties = run.prepare().and_then(|run| run.execute(&secret));
+        let parties = parties.map_err(|e| Failure::Unable(format!("{}: {e}", run.name())))?;
         judge(&run.name(), machine::errors() - before);
         let marked = std::mem::take(&mut *MARKED.lock().unwrap_or_else(PoisonError::into_inner));
         for (step, (calls, bytes)) in &marked {

@@ -45,17 +45,32 @@ impl Run {
         format!("{work} {} {}, {n}", self.protocol.name(), self.security)
     }
 
+    /// Share the inputs, and compute what must come out.
+    ///
+    /// # Errors
+    /// Why that cannot be.
+    pub fn prepare(self) -> Result<Prepared, String> {
+        Ok(Prepared { run: self, inputs: Inputs::new(self.work)? })
+    }
+}
+
+/// A run with its inputs.
+pub struct Prepared {
+    run: Run,
+    inputs: Inputs,
+}
+
+impl Prepared {
     /// Run all three parties, `secret` being called with each part of an input before it is used; what each party's meter
     /// counted.
     ///
     /// # Errors
     /// The first party's abort, as it prints; or that the output was wrong.
     pub fn execute(&self, secret: &(impl Fn(&mut Part) + Sync)) -> Result<Vec<Counts>, String> {
-        let inputs = Inputs::new(self.work)?;
+        let inputs = &self.inputs;
         let options = Options { timeout: Duration::from_secs(600), ..Options::default() };
         let meshes = memory::mesh_with(3, &options, Arc::new(Same::default()));
         let results: Vec<Result<(Vec<Vec<u8>>, Counts), Abort>> = std::thread::scope(|scope| {
-            let inputs = &inputs;
             let threads: Vec<_> = meshes
                 .into_iter()
                 .zip(&inputs.parts)
@@ -85,8 +100,8 @@ impl Run {
         let mut mine = mine.to_vec();
         mine.iter_mut().for_each(secret);
         let session = Session::start(&Arc::new(mesh), 1, &Parameters::new("measure"))?;
-        let mut rep = Rep3::new(Trio::new(session)?, self.protocol, self.security);
-        let output = match self.work {
+        let mut rep = Rep3::new(Trio::new(session)?, self.run.protocol, self.run.security);
+        let output = match self.run.work {
             Work::Aes(_) => encrypt(&mut rep, &mine)?,
             Work::Gcm(_) => seal_and_open(&mut rep, &mine, &inputs.iv)?,
         };
