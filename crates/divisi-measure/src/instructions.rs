@@ -4,6 +4,7 @@ use crate::ledger::{Change, Ledger};
 use crate::noise::Noise;
 use crate::runs::{Run, Work};
 use crate::{Failure, machine, subjects, valgrind};
+use divisi_core::Direction;
 use divisi_field::kernel;
 use divisi_rep3::{Protocol, Security};
 use std::collections::BTreeMap;
@@ -146,7 +147,7 @@ pub fn child(what: &str) -> Result<(), Failure> {
     let mut runs = Vec::new();
     for protocol in Protocol::ALL {
         for security in [Security::SemiHonest, Security::Malicious] {
-            runs.push(Run { protocol: *protocol, security, work: Work::Aes(BLOCKS) });
+            runs.push(Run { protocol: *protocol, security, work: Work::Aes(Direction::Encrypt, BLOCKS) });
         }
     }
     runs.push(Run { protocol: Protocol::Gf4Circuit, security: Security::Malicious, work: Work::Gcm(BYTES) });

@@ -85,7 +85,7 @@ mod following {
     use crate::runs::{Run, Work};
     use crate::subjects::{self, Entry};
     use crate::{Failure, machine};
-    use divisi_core::{Step, taint};
+    use divisi_core::{Direction, Step, taint};
     use divisi_field::kernel;
     use divisi_rep3::deal::Part;
     use divisi_rep3::{Protocol, Security};
@@ -140,14 +140,19 @@ mod following {
             judge(entry.name, kernel_reports(entry));
         }
         control()?;
-        for security in [Security::SemiHonest, Security::Malicious] {
+        let works = [
+            (Security::SemiHonest, Work::Aes(Direction::Encrypt, BLOCKS)),
+            (Security::Malicious, Work::Aes(Direction::Encrypt, BLOCKS)),
+            (Security::Malicious, Work::Aes(Direction::Decrypt, BLOCKS)),
+            (Security::Malicious, Work::Gcm(BYTES)),
+        ];
+        for (security, work) in works {
             for protocol in Protocol::ALL {
-                follow(&Run { protocol: *protocol, security, work: Work::Aes(BLOCKS) })?;
+                follow(&Run { protocol: *protocol, security, work })?;
             }
         }
-        for protocol in Protocol::ALL {
-            follow(&Run { protocol: *protocol, security: Security::Malicious, work: Work::Gcm(BYTES) })?;
-        }
+        let (protocol, security) = (Protocol::Gf4Circuit, Security::Malicious);
+        follow(&Run { protocol, security, work: Work::Openings(BYTES) })?;
         println!("{COMPLETE}");
         Ok(())
     }
@@ -173,7 +178,11 @@ mod following {
     /// A run in which nothing that is opened is declared so: if secrets arrive where they must, the comparison of digests and of
     /// outputs are branches on them.
     fn control() -> Result<(), Failure> {
-        let run = Run { protocol: Protocol::Gf4Circuit, security: Security::Malicious, work: Work::Aes(16) };
+        let run = Run {
+            protocol: Protocol::Gf4Circuit,
+            security: Security::Malicious,
+            work: Work::Aes(Direction::Encrypt, 16),
+        };
         OPENING.store(false, Ordering::Relaxed);
         let before = machine::errors();
         let ended = run.prepare().and_then(|run| run.execute(&secret));

@@ -2,13 +2,16 @@
 
 use aes_gcm::Aes128Gcm;
 use aes_gcm::aead::{Aead, KeyInit, Payload};
-use divisi_core::{Abort, Bytes, Counts, Parameters, Plain, PlainByte, Session, Verified, settle, step};
+use divisi_core::{
+    Abort, Bytes, Check, Counts, Direction, Parameters, PartyId, Plain, PlainByte, Session, Verified, settle,
+    step,
+};
 use divisi_net::memory;
 use divisi_net::{Machine, Mesh, Options, World};
 use divisi_node::cipher;
 use divisi_node::gcm::{GcmKey, Opening, Sealing};
 use divisi_rep3::deal::{self, Part};
-use divisi_rep3::{Byte, Protocol, Rep3, Security, Trio};
+use divisi_rep3::{Agreement, Byte, Protocol, Rep3, Security, Trio};
 use divisi_symmetric::aes::{self, KeySize};
 use std::io;
 use std::sync::Arc;
@@ -18,8 +21,10 @@ use std::time::{Duration, Instant};
 /// What is computed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Work {
-    /// A key schedule, and this many blocks of AES-128.
-    Aes(usize),
+    /// An input compared by its holders, a key schedule, and this many blocks of AES-128.
+    Aes(Direction, usize),
+    /// This many bytes opened to all under a mask, and to one of the three: what programs on the engine may do besides.
+    Openings(usize),
     /// A message of this many bytes sealed and opened by AES-GCM, its hash key's powers made before.
     Gcm(usize),
 }
@@ -39,7 +44,9 @@ impl Run {
     /// Its name in lists.
     pub fn name(&self) -> String {
         let (work, n) = match self.work {
-            Work::Aes(n) => ("aes", format!("{n} blocks")),
+            Work::Aes(Direction::Encrypt, n) => ("aes", format!("{n} blocks")),
+            Work::Aes(Direction::Decrypt, n) => ("inverse aes", format!("{n} blocks")),
+            Work::Openings(n) => ("openings", format!("{n} bytes")),
             Work::Gcm(n) => ("gcm", format!("{n} bytes")),
         };
         format!("{work} {} {}, {n}", self.protocol.name(), self.security)
@@ -102,7 +109,8 @@ impl Prepared {
         let session = Session::start(&Arc::new(mesh), 1, &Parameters::new("measure"))?;
         let mut rep = Rep3::new(Trio::new(session)?, self.run.protocol, self.run.security);
         let output = match self.run.work {
-            Work::Aes(_) => encrypt(&mut rep, &mine)?,
+            Work::Aes(direction, _) => blocks(&mut rep, &mine, direction)?,
+            Work::Openings(_) => open_otherwise(&mut rep, &mine[0])?,
             Work::Gcm(_) => seal_and_open(&mut rep, &mine, &inputs.iv)?,
         };
         let counts = rep.trio().session().meter().read();
@@ -111,15 +119,21 @@ impl Prepared {
 }
 
 /// The key's bytes are the first 16 inputs, a lane each; a column of the blocks each of the 16 after them.
-fn encrypt(rep: &mut Rep3, mine: &[Part]) -> Result<Vec<Vec<u8>>, Abort> {
+fn blocks(rep: &mut Rep3, mine: &[Part], direction: Direction) -> Result<Vec<Vec<u8>>, Abort> {
     let (key, text) = mine.split_at(16);
+    if rep.trio().agree_input(Check::A24, &[0; 32], text.first())? != Agreement::Agreed {
+        return Err(Abort::Misuse { step: step!("agree"), what: "the holders of an input differ" });
+    }
     let key = key.iter().map(|part| rep.trio().input(part)).collect::<Result<Vec<Byte>, _>>()?;
     let round_keys = cipher::expand(rep, &key)?;
     let round_keys = verified(rep, round_keys)?;
     let text = text.iter().map(|part| rep.trio().input(part)).collect::<Result<Vec<Byte>, _>>()?;
     let misfit = Abort::Misuse { step: step!("columns"), what: "a block has 16 bytes" };
     let mut state: [Byte; 16] = text.try_into().map_err(|_| misfit)?;
-    aes::encrypt(rep, round_keys.get(), &mut state)?;
+    match direction {
+        Direction::Encrypt => aes::encrypt(rep, round_keys.get(), &mut state)?,
+        Direction::Decrypt => aes::decrypt(rep, round_keys.get(), &mut state)?,
+    }
     let out = verified(rep, state.to_vec())?;
     rep.trio().open(&out)
 }
@@ -127,6 +141,22 @@ fn encrypt(rep: &mut Rep3, mine: &[Part]) -> Result<Vec<Vec<u8>>, Abort> {
 fn verified<T>(rep: &mut Rep3, out: T) -> Result<Verified<T>, Abort> {
     let pending = rep.close(out);
     settle(rep, pending)
+}
+
+/// A value opened under a mask and taken back, and opened to the first party.
+fn open_otherwise(rep: &mut Rep3, mine: &Part) -> Result<Vec<Vec<u8>>, Abort> {
+    let x = rep.trio().input(mine)?;
+    let mask = rep.mask(mine.first.len())?;
+    let (c, mut back) = rep.open_masked(&x, mask)?;
+    rep.add_public(&mut back, &c)?;
+    let pending = rep.close_linear(back)?;
+    let back = settle(rep, pending)?;
+    for party in PartyId::all(3).take(1) {
+        rep.trio().open_to(party, &back)?;
+    }
+    let pending = rep.close_linear(vec![back.into_inner()])?;
+    let back = settle(rep, pending)?;
+    rep.trio().open(&back)
 }
 
 /// The key, then the text; the tag is compared with one that is right, and with one that is not.
@@ -175,9 +205,13 @@ impl Inputs {
         let iv = [0x5a; 12];
         let key = draw(16);
         let (inputs, expected): (Vec<Vec<u8>>, _) = match work {
-            Work::Aes(n) => {
+            Work::Openings(n) => {
+                let text = draw(n);
+                (vec![text.clone()], vec![text])
+            }
+            Work::Aes(direction, n) => {
                 let columns: Vec<Vec<u8>> = (0..16).map(|_| draw(n)).collect();
-                let expected = in_the_clear(&key, &columns).map_err(|abort| abort.to_string())?;
+                let expected = in_the_clear(&key, &columns, direction).map_err(|abort| abort.to_string())?;
                 (key.iter().map(|byte| vec![*byte]).chain(columns).collect(), expected)
             }
             Work::Gcm(n) => {
@@ -198,11 +232,14 @@ impl Inputs {
 }
 
 /// The same cipher on the engine that computes in the clear.
-fn in_the_clear(key: &[u8], columns: &[Vec<u8>]) -> Result<Vec<Vec<u8>>, Abort> {
+fn in_the_clear(key: &[u8], columns: &[Vec<u8>], direction: Direction) -> Result<Vec<Vec<u8>>, Abort> {
     let key: Vec<PlainByte> = key.iter().map(|byte| Plain.public(&[*byte])).collect();
     let round_keys = aes::expand(&mut Plain, &key)?;
     let mut state: [PlainByte; 16] = std::array::from_fn(|i| Plain.public(&columns[i]));
-    aes::encrypt(&mut Plain, &round_keys, &mut state)?;
+    match direction {
+        Direction::Encrypt => aes::encrypt(&mut Plain, &round_keys, &mut state)?,
+        Direction::Decrypt => aes::decrypt(&mut Plain, &round_keys, &mut state)?,
+    }
     Ok(state.iter().map(|byte| byte.values().to_vec()).collect())
 }
 
