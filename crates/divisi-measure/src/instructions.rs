@@ -91,7 +91,7 @@ fn under_callgrind(
     kernel: kernel::Kernel,
     what: &str,
 ) -> Result<BTreeMap<String, u64>, Failure> {
-    let room = valgrind::Room::new()?;
+    let room = tempfile::tempdir().map_err(|e| Failure::Unable(format!("a temporary directory: {e}")))?;
     let out = format!("--callgrind-out-file={}", room.path().join("out").display());
     let tool = ["--tool=callgrind", "--fair-sched=yes", out.as_str()];
     valgrind::run(&tool, kernel, &room.path().join("log"), program, &[CHILD, what])?;
@@ -150,7 +150,9 @@ pub fn child(what: &str) -> Result<(), Failure> {
             runs.push(Run { protocol: *protocol, security, work: Work::Aes(Direction::Encrypt, BLOCKS) });
         }
     }
-    runs.push(Run { protocol: Protocol::Gf4Circuit, security: Security::Malicious, work: Work::Gcm(BYTES) });
+    for work in [Work::Gcm(BYTES), Work::Openings(BYTES)] {
+        runs.push(Run { protocol: Protocol::Gf4Circuit, security: Security::Malicious, work });
+    }
     for run in runs {
         let prepared = run.prepare().map_err(|e| unable(&run.name(), e))?;
         counted(&run.name(), &mut || prepared.execute(&|_| {}).map(drop))?;

@@ -82,29 +82,6 @@ pub fn run(
     }
 }
 
-/// A directory that goes when it is dropped.
-pub struct Room(PathBuf);
-
-impl Room {
-    /// A fresh one.
-    pub fn new() -> Result<Room, Failure> {
-        let path = std::env::temp_dir().join(format!("divisi-measure-{}", std::process::id()));
-        std::fs::create_dir_all(&path).map_err(|e| Failure::Unable(format!("{}: {e}", path.display())))?;
-        Ok(Room(path))
-    }
-
-    /// Where it is.
-    pub fn path(&self) -> &Path {
-        &self.0
-    }
-}
-
-impl Drop for Room {
-    fn drop(&mut self) {
-        let _ = std::fs::remove_dir_all(&self.0);
-    }
-}
-
 /// Output as text.
 pub fn text(bytes: &[u8]) -> String {
     String::from_utf8_lossy(bytes).into_owned()
