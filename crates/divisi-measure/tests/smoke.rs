@@ -64,11 +64,11 @@ fn a_kernel_counts_the_same_twice() {
     assert!(counts[0] > 1000 && counts[0] == counts[1], "{counts:?}");
 }
 
-/// The planted leaks are seen, and the time of a comparison in constant time is that of others.
+/// The clock of this machine tells inputs of the planted leaks apart.
 #[test]
 fn the_clock_sees_planted_leaks() {
     let output = run(Command::new(PROGRAM).args(["dudect", "--smoke"]));
     let words = String::from_utf8(output.stdout).unwrap();
     assert!(output.status.success(), "{words}");
-    assert_eq!(words.matches("must exceed").count(), 2, "{words}");
+    assert!(words.contains("both planted leaks seen, and 0 kernels"), "{words}");
 }
