@@ -20,6 +20,7 @@ mod prg;
 mod session;
 mod stock;
 mod stream;
+pub mod taint;
 #[cfg(any(test, feature = "testing"))]
 pub mod testing;
 mod traits;

@@ -12,7 +12,7 @@ use crate::open::component_digest;
 use crate::sbox::shape_of;
 use crate::share::Byte;
 use crate::{Rep3, Trio};
-use divisi_core::{Abort, Bytes, Check, PartyId, Step, Verified, step};
+use divisi_core::{Abort, Bytes, Check, PartyId, Step, Verified, step, taint};
 use divisi_field::plane::LANES;
 use divisi_field::transpose;
 use zeroize::Zeroizing;
@@ -55,6 +55,7 @@ impl Trio {
         for ((x, y), z) in first.iter_mut().zip(second.iter()).zip(missing.iter()) {
             *x ^= y ^ z;
         }
+        taint::public(TO, &mut first);
         self.session.meter().opened(first.len() as u64);
         Ok(Some(first))
     }

@@ -10,7 +10,7 @@ use crate::Trio;
 use crate::share::{Byte, Rep};
 use crate::verify::RHO;
 use crate::wire;
-use divisi_core::{Abort, Check, Step, Verified, step};
+use divisi_core::{Abort, Check, Step, Verified, step, taint};
 use divisi_field::Field;
 use zeroize::{Zeroize, Zeroizing};
 
@@ -53,6 +53,7 @@ impl Trio {
         for ((x, y), z) in sum.iter_mut().zip(second.iter()).zip(&missing) {
             *x ^= y ^ z;
         }
+        taint::public(BYTES, &mut sum);
         self.note("open", &sum);
         self.session.meter().opened(sum.len() as u64);
         let mut rest = sum.as_slice();
@@ -116,7 +117,8 @@ impl Trio {
         let Some(missing) = wire::read_elements::<F>(&missing) else {
             return Err(self.session.misuse(step, "a component that is no field element"));
         };
-        let value: Vec<F> = (0..x.len()).map(|i| x.a[i] + x.b[i] + missing[i]).collect();
+        let mut value: Vec<F> = (0..x.len()).map(|i| x.a[i] + x.b[i] + missing[i]).collect();
+        taint::public(step, &mut value);
         self.note("reconst", &wire::write_elements(&value));
         Ok(value)
     }

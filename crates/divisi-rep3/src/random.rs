@@ -16,7 +16,7 @@ use crate::Trio;
 use crate::share::Tile;
 use crate::views::Fixed;
 use crate::wire::Shape;
-use divisi_core::{Abort, Check, PartyId, Prg, Session, Step, step};
+use divisi_core::{Abort, Check, PartyId, Prg, Session, Step, step, taint};
 use divisi_field::{BigField, Field, Gf64, Plane};
 use std::ops::Range;
 
@@ -250,6 +250,7 @@ impl Trio {
         for (i, x) in coin.iter_mut().enumerate() {
             *x = a[i] ^ b[i] ^ c[i];
         }
+        taint::public(SHARE, &mut coin);
         self.view.update(b"coin").update(&coin);
         #[cfg(feature = "fault")]
         self.deviation.saw_coin(coin);

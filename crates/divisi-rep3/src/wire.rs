@@ -1,6 +1,10 @@
 //! Bit planes and field elements as messages: exactly the bits in use, the padding of a plane's last byte zero.
 
+use divisi_core::{Step, step, taint};
 use divisi_field::{Field, Plane};
+
+/// What reading makes public: whether a peer's padding is zero, as that of an honest one is.
+const PADDING: Step = step!("padding");
 
 /// The lanes in use of each tile of a layer, in order: what both ends know of a message.
 #[derive(Clone, Default, PartialEq, Eq)]
@@ -66,7 +70,7 @@ pub(crate) fn read_planes<'p>(
             *plane = Plane::from_le_bytes(&full);
         }
     }
-    (bytes.is_empty() && padding == 0).then_some(())
+    (bytes.is_empty() && taint::verdict(PADDING, padding == 0)).then_some(())
 }
 
 /// Field elements, each little-endian.

@@ -18,6 +18,10 @@ const MAP: &[(&str, &[&str])] = &[
         &["divisi-core", "divisi-field", "divisi-net", "divisi-rep3", "divisi-store", "divisi-symmetric"],
     ),
     (
+        "divisi-measure",
+        &["divisi-core", "divisi-field", "divisi-net", "divisi-node", "divisi-rep3", "divisi-symmetric"],
+    ),
+    (
         "divisi",
         &[
             "divisi-core",

@@ -10,7 +10,7 @@
 //!    other the id, which is the echo of all it received \[M0.3, M0.5\], and a proof that it has the pair's key.
 
 use super::{Parameters, START, Session, SessionId, Shared};
-use crate::{Abort, Check, Meter};
+use crate::{Abort, Check, Meter, taint};
 use divisi_net::{Mesh, PartyId, Step, step};
 use std::sync::atomic::AtomicU32;
 use std::sync::{Arc, OnceLock};
@@ -92,6 +92,7 @@ pub(super) fn start(mesh: &Arc<Mesh>, number: u32, parameters: &Parameters) -> R
         let secret = session.network(mesh.link_secret(peer))?;
         pair_keys[peer.index()] =
             pair_key(&secret, me < peer, &given[peer.index()], &taken[peer.index()], bound);
+        taint::secret(ECHO, pair_keys[peer.index()].as_mut_slice());
     }
     for peer in session.peers() {
         let mut body = [0; 64];
@@ -104,7 +105,8 @@ pub(super) fn start(mesh: &Arc<Mesh>, number: u32, parameters: &Parameters) -> R
         session.recv(ECHO, peer, &mut body)?;
         session.require(Check::M0_3, ECHO, id.0.ct_eq(&body[..32]).into(), None)?; // [M0.3]
         let proof = confirmation(&pair_keys[peer.index()], peer, me);
-        session.require(Check::M0_1, ECHO, proof.ct_eq(&body[32..]).into(), Some(peer))?; // [M0.1]
+        let same = taint::verdict(ECHO, proof.ct_eq(&body[32..]).into());
+        session.require(Check::M0_1, ECHO, same, Some(peer))?; // [M0.1]
     }
     match Arc::get_mut(&mut session.shared) {
         Some(shared) => (shared.id, shared.pair_keys) = (id, pair_keys),

@@ -5,7 +5,7 @@ mod parameters;
 
 pub use parameters::Parameters;
 
-use crate::{Abort, Check, Meter, Prg};
+use crate::{Abort, Check, Meter, Prg, taint};
 use divisi_net::{Channel, Fault, Mesh, PartyId, Permits, Step, step};
 use std::collections::BTreeMap;
 use std::fmt;
@@ -254,7 +254,7 @@ impl Session {
         if self.mutated(Check::M0_6) {
             return ours[0] == theirs[0]; // the mutant stops early
         }
-        ours.ct_eq(theirs).into()
+        taint::verdict(DIGESTS, ours.ct_eq(theirs).into())
     }
 
     /// The one door for checks: counts the check, and ends the session if it failed.
@@ -314,3 +314,5 @@ impl Session {
 
 /// The step of a whole session's start.
 pub(crate) const START: Step = step!("start");
+/// What a comparison of digests makes public: whether they are equal.
+const DIGESTS: Step = step!("same_digest");

@@ -21,7 +21,7 @@ pub(crate) mod table;
 
 use crate::Trio;
 use crate::wire::{self, Shape};
-use divisi_core::{Abort, Check, Step, step};
+use divisi_core::{Abort, Check, Step, step, taint};
 use divisi_field::Plane;
 use divisi_net::Fault;
 use zeroize::Zeroizing;
@@ -58,6 +58,7 @@ impl Trio {
             }
             add_planes(c, &theirs);
         }
+        taint::public(step, c);
         if view {
             wire::write(c, shape, &mut wire);
             self.absorb("open_additive", &wire); // [A2]
@@ -90,6 +91,7 @@ impl Trio {
         }
         add_planes(&mut own, second);
         add_planes(&mut own, &missing);
+        taint::public(step, &mut own);
         if view {
             wire::write(&own, shape, &mut wire);
             self.absorb("open_layer", &wire); // [A2]

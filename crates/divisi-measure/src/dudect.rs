@@ -1,0 +1,114 @@
+//! `dudect`: whether the running time of a kernel tells a fixed secret input from random ones.
+//!
+//! After Reparaz, Balasch and Verbauwhede, "Dude, is my code constant time?" (DATE 2017): inputs of two classes in random order, the
+//! first always the same, the second random; both are made ahead and lie side by side in memory, so that what happens before the
+//! clock starts is the same. Then Welch's t-test ([`crate::welch`]). Meant for the kernel whose instructions memcheck does not
+//! know; `DIVISI_KERNEL` chooses another.
+//!
+//! Two fixed inputs are tried. One without structure must not be told from others at all. All zeros, the input that early exits and
+//! short products show best, may differ by less than a tick of the clock: the current that a processor draws, and with it its clock,
+//! depends on how many bits it switches, which no choice of instructions changes (docs/measuring.md).
+
+use crate::noise::Noise;
+use crate::subjects::{self, Entry};
+use crate::welch::{self, Apart};
+use crate::{Failure, machine};
+use divisi_field::kernel;
+
+/// How much is measured, and what is accepted.
+pub struct Tier {
+    samples: usize,
+    limit: f64,
+}
+
+/// Enough to see that planted leaks are seen: the kernels are not looked at.
+pub const SMOKE: Tier = Tier { samples: 20_000, limit: 0.0 };
+/// Enough for a look: some seconds.
+pub const SHORT: Tier = Tier { samples: 100_000, limit: 10.0 };
+/// Enough to believe.
+pub const LONG: Tier = Tier { samples: 1_000_000, limit: 5.0 };
+
+/// What |t| of a planted leak must exceed, or the clock sees nothing here.
+const PLANTED: f64 = 50.0;
+/// By how many ticks all zeros may differ from other inputs where |t| says that they do.
+const ZEROS_TICKS: f64 = 1.0;
+/// Inputs that are made ahead at a time.
+const BATCH: usize = 64;
+
+/// Fail if a kernel's time depends on its input, or if that of a planted leak does not.
+pub fn check(tier: &Tier) -> Result<(), Failure> {
+    let kernel = kernel::select().map_err(|e| Failure::Unable(e.to_string()))?;
+    println!("kernel {kernel}, {} samples of each fixed input and of random ones together", tier.samples);
+    println!("{:>12} {:>12} {:>12}", "|t|", "|t| of zeros", "ticks");
+    let mut blind = Vec::new();
+    for leak in subjects::LEAKS {
+        let [fixed, zeros] = timed(leak, tier.samples);
+        if fixed.t <= PLANTED || zeros.t <= PLANTED || zeros.ticks < ZEROS_TICKS {
+            blind.push(leak.name);
+        }
+    }
+    let mut found = Vec::new();
+    let kernels = if tier.limit > 0.0 { subjects::ALL } else { &[] };
+    for entry in kernels {
+        let [fixed, zeros] = timed(entry, tier.samples);
+        if fixed.t >= tier.limit || (zeros.t >= tier.limit && zeros.ticks >= ZEROS_TICKS) {
+            found.push(entry.name);
+        }
+    }
+    if !blind.is_empty() {
+        let what = "was not seen, so that what else was not seen means nothing";
+        return Err(Failure::Broken(format!("{} {what}", blind.join(", "))));
+    }
+    if !found.is_empty() {
+        return Err(Failure::Broken(format!("time depends on the input: {}", found.join(", "))));
+    }
+    println!(
+        "both planted leaks seen, and {} kernels not told apart (|t| below {})",
+        kernels.len(),
+        tier.limit
+    );
+    Ok(())
+}
+
+/// Of one kernel: how far a fixed input without structure and how far zeros are from random ones.
+fn timed(entry: &Entry, samples: usize) -> [Apart; 2] {
+    let words = (entry.make)().words();
+    let mut fixed = vec![0; words];
+    Noise::new(words as u64).fill(&mut fixed);
+    let found = [fixed, vec![0; words]].map(|fixed| against(entry, &fixed, samples));
+    let [fixed, zeros] = &found;
+    println!("{:>12.2} {:>12.2} {:>12.2}  {}", fixed.t, zeros.t, zeros.ticks, entry.name);
+    found
+}
+
+fn against(entry: &Entry, fixed: &[u64], samples: usize) -> Apart {
+    let mut subject = (entry.make)();
+    let mut noise = Noise::new(samples as u64);
+    let mut inputs = vec![0; fixed.len() * BATCH];
+    let mut classes = [false; BATCH];
+    let mut timings = Vec::with_capacity(samples + BATCH);
+    // what is cold at first is measured and forgotten
+    let mut warm = 2 * BATCH;
+    while timings.len() < samples {
+        let order = noise.next();
+        for (i, (class, input)) in classes.iter_mut().zip(inputs.chunks_exact_mut(fixed.len())).enumerate() {
+            *class = order >> i & 1 == 1;
+            noise.fill(input);
+            // without a branch: both classes are made in the same time, by the same instructions
+            let random = u64::from(*class).wrapping_neg();
+            input.iter_mut().zip(fixed).for_each(|(word, fixed)| *word = *word & random | fixed & !random);
+        }
+        for (class, input) in classes.iter().zip(inputs.chunks_exact(fixed.len())) {
+            subject.load(input);
+            let start = machine::ticks();
+            subject.run();
+            let ticks = machine::ticks().saturating_sub(start);
+            if warm > 0 {
+                warm -= 1;
+            } else {
+                timings.push((*class, ticks));
+            }
+        }
+    }
+    welch::largest(&timings)
+}

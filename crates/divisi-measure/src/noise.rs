@@ -1,0 +1,30 @@
+//! Numbers without structure, the same in every run.
+
+/// The finaliser of SplitMix64: a bijection whose outputs for 0, 1, 2 and so on pass for random ones.
+pub fn mix(number: u64) -> u64 {
+    let mut z = number.wrapping_add(1).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+    z = (z ^ z >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    z = (z ^ z >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
+    z ^ z >> 31
+}
+
+/// A sequence of them.
+pub struct Noise(u64);
+
+impl Noise {
+    /// The sequence of this number.
+    pub fn new(seed: u64) -> Noise {
+        Noise(mix(seed))
+    }
+
+    /// The next one.
+    pub fn next(&mut self) -> u64 {
+        self.0 = self.0.wrapping_add(1);
+        mix(self.0)
+    }
+
+    /// The next ones.
+    pub fn fill(&mut self, out: &mut [u64]) {
+        out.iter_mut().for_each(|word| *word = self.next());
+    }
+}

@@ -1,0 +1,147 @@
+//! The declassification list: what a run opened, told by the engine's own marks, against what its protocols open.
+//!
+//! Two accounts that know nothing of each other: the marks ([`divisi_core::taint`]) say where memory was declared public; the meter
+//! says which messages were sent at which steps, and how many checks were made. Every step must be known here, as an opening or
+//! as one whose messages are masked, so that a new message has to be thought about.
+
+use crate::runs::{Run, Work};
+use divisi_core::{Check, Counts};
+use divisi_rep3::{Protocol, Security};
+use std::collections::BTreeMap;
+
+/// Calls and bytes, by step.
+pub type Marked = BTreeMap<&'static str, (u64, u64)>;
+
+/// Steps that open something, and why everybody may know it.
+const OPENINGS: &[(&str, &str)] = &[
+    ("divisi_core::session::agree/echo", "whether a peer has the key of the pair [M0.1]"),
+    ("divisi_core::session/same_digest", "whether two digests are equal [M0.6]"),
+    ("divisi_rep3::masked/open_masked", "c = x + r under a mask that is used once"),
+    ("divisi_rep3::masked/open_to.component", "verified outputs, to one party"),
+    ("divisi_rep3::open/open.bytes", "verified outputs, and the masked difference of a tag [A1, A23]"),
+    ("divisi_rep3::random/coin.share", "coins"),
+    ("divisi_rep3::verify::triple/triple.4", "rho = x + t x', masked by x' (Protocol 1, line 4)"),
+    ("divisi_rep3::verify::triple/triple.6", "sigma, 0 or masked by r (Protocol 1, line 6)"),
+    ("divisi_rep3::sbox::lut16/c", "c = v + r of a lookup (Protocol 4)"),
+    ("divisi_rep3::sbox::lut256/c", "c = v + r of a lookup (section 3.5.1)"),
+    ("divisi_rep3::sbox::lut256_additive/c", "c = v + r of a lookup (Protocol 6)"),
+    ("divisi_rep3::wire/padding", "whether the bits after a message's last are zero"),
+];
+
+/// Steps whose messages are planes, masked by F_zero or opened: in each the padding is looked at.
+const PLANES: &[&str] = &[
+    "divisi_rep3::engine::chain/finish",
+    "divisi_rep3::masked/open_masked",
+    "divisi_rep3::ohv::byte/m_S m_T",
+    "divisi_rep3::ohv::nibble/r_i r_j",
+    "divisi_rep3::ohv::nibble/r_i r_j r_k",
+    "divisi_rep3::sbox::gf4_circuit/a_h a_l",
+    "divisi_rep3::sbox::gf4_circuit/outer",
+    "divisi_rep3::sbox::gf4_circuit/v14",
+    "divisi_rep3::sbox::gf4_circuit/v6",
+    "divisi_rep3::sbox::gf8_circuit/x14 x15",
+    "divisi_rep3::sbox::gf8_circuit/x254",
+    "divisi_rep3::sbox::gf8_circuit/x3",
+    "divisi_rep3::sbox::lut16/c",
+    "divisi_rep3::sbox::lut16/outer",
+    "divisi_rep3::sbox::lut256/c",
+    "divisi_rep3::sbox::lut256_additive/c",
+];
+
+/// Steps whose messages are elements masked by F_zero, or digests of what their receiver holds: nothing is opened there.
+const CLOSED: &[&str] = &[
+    "divisi_core::session::agree/hello",
+    "divisi_rep3::engine::blocks/dot",
+    "divisi_rep3::engine::blocks/multiply",
+    "divisi_rep3::input/digests",
+    "divisi_rep3::input/verdict",
+    "divisi_rep3::lookup/view",
+    "divisi_rep3::masked/open_to.digest",
+    "divisi_rep3::open/open.digest",
+    "divisi_rep3::random/coin.digest",
+    "divisi_rep3::verify::inner_product/inner_product.11",
+    "divisi_rep3::verify::planes/planes.h",
+    "divisi_rep3::verify::triple/triple.2",
+    "divisi_rep3::verify::triple/triple.5",
+    "divisi_rep3::views/barrier",
+];
+
+/// Why a step is open.
+pub fn reason(step: &str) -> Option<&'static str> {
+    OPENINGS.iter().find(|(name, _)| *name == step).map(|(_, reason)| *reason)
+}
+
+/// What does not agree.
+pub fn differences(run: &Run, marked: &Marked, parties: &[Counts]) -> Vec<String> {
+    let sent = |step: &str| parties.iter().filter_map(|counts| counts.steps.get(step)).sum::<u64>();
+    let checks = |id: Check| parties.iter().filter_map(|counts| counts.checks.get(&id)).sum::<u64>();
+    let calls = |step: &str| marked.get(step).map_or(0, |(calls, _)| *calls);
+    let mut out = Vec::new();
+    for step in marked.keys().filter(|step| reason(step).is_none()) {
+        out.push(format!("{step}: declared public, and no opening of any protocol"));
+    }
+    for step in parties.iter().flat_map(|counts| counts.steps.keys()) {
+        if !CLOSED.contains(step) && !PLANES.contains(step) && reason(step).is_none() {
+            out.push(format!("{step}: messages that are known neither as openings nor as masked"));
+        }
+    }
+    let triples = sent("divisi_rep3::verify::triple/triple.2");
+    let levels = sent("divisi_rep3::verify::inner_product/inner_product.11");
+    let grids = sent("divisi_rep3::verify::planes/planes.h");
+    let otherwise = matches!(run.work, Work::Openings(_));
+    let verified = run.security == Security::Malicious && !otherwise;
+    let expected = [
+        ("divisi_core::session::agree/echo", checks(Check::M0_1)),
+        ("divisi_core::session/same_digest", checks(Check::M0_6)),
+        ("divisi_rep3::masked/open_masked", if otherwise { 3 } else { 0 }),
+        ("divisi_rep3::masked/open_to.component", if otherwise { 1 } else { 0 }),
+        ("divisi_rep3::open/open.bytes", sent("divisi_rep3::open/open.bytes")),
+        // coefficients, the point of a grid, a point each level, and t of a triple
+        ("divisi_rep3::random/coin.share", 2 * triples + grids + levels),
+        ("divisi_rep3::verify::triple/triple.4", triples),
+        ("divisi_rep3::verify::triple/triple.6", triples),
+        ("divisi_rep3::sbox::lut16/c", lookups(run, Protocol::Lut16)),
+        ("divisi_rep3::sbox::lut256/c", lookups(run, Protocol::Lut256)),
+        ("divisi_rep3::sbox::lut256_additive/c", lookups(run, Protocol::Lut256Additive)),
+        ("divisi_rep3::wire/padding", PLANES.iter().map(|step| sent(step)).sum()),
+    ];
+    for (step, expected) in expected {
+        if calls(step) != expected {
+            out.push(format!("{step}: {} openings, where the protocols have {expected}", calls(step)));
+        }
+    }
+    if verified != (triples > 0) {
+        out.push("verified where nothing is to be verified, or not where it is".to_owned());
+    }
+    // every byte that was opened to all, and no other
+    let opened = parties.iter().map(|counts| counts.openings).sum::<u64>() - to_one(run);
+    let bytes = marked.get("divisi_rep3::open/open.bytes").map_or(0, |(_, bytes)| *bytes);
+    if bytes != opened {
+        out.push(format!("open.bytes: {bytes} bytes were opened, where the protocols have {opened}"));
+    }
+    out
+}
+
+/// How many layers of S-boxes three parties look up in this way: ten a cipher, and ten a key schedule.
+fn lookups(run: &Run, protocol: Protocol) -> u64 {
+    if run.protocol != protocol {
+        return 0;
+    }
+    let schedule = u64::from(protocol.for_key_schedule() == protocol);
+    3 * 10
+        * match run.work {
+            Work::Openings(_) => 0,
+            Work::Aes(..) => 1 + schedule,
+            // the text twice, the mask of the tag alone twice; with the schedule the hash key
+            Work::Gcm(_) => 4 + 2 * schedule,
+        }
+}
+
+/// Bytes that one client or party learns, and nobody else: to a client each of the three sends a component.
+fn to_one(run: &Run) -> u64 {
+    match run.work {
+        Work::Aes(..) => 0,
+        Work::Openings(bytes) => bytes as u64,
+        Work::Gcm(bytes) => 3 * bytes as u64,
+    }
+}

@@ -1,0 +1,269 @@
+//! Small runs of whole protocols: three parties in one process, over memory, on inputs and keys that are shared among them.
+
+use aes_gcm::Aes128Gcm;
+use aes_gcm::aead::{Aead, KeyInit, Payload};
+use divisi_core::{
+    Abort, Bytes, Check, Counts, Direction, Parameters, PartyId, Plain, PlainByte, Session, Verified, settle,
+    step,
+};
+use divisi_net::memory;
+use divisi_net::{Machine, Mesh, Options, World};
+use divisi_node::cipher;
+use divisi_node::gcm::{GcmKey, Opening, Sealing};
+use divisi_rep3::deal::{self, Part};
+use divisi_rep3::{Agreement, Byte, Protocol, Rep3, Security, Trio};
+use divisi_symmetric::aes::{self, KeySize};
+use std::io;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::{Duration, Instant};
+
+/// What is computed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Work {
+    /// An input compared by its holders, a key schedule, and this many blocks of AES-128.
+    Aes(Direction, usize),
+    /// This many bytes opened to all under a mask, and to one of the three: what programs on the engine may do besides.
+    Openings(usize),
+    /// A message of this many bytes sealed and opened by AES-GCM, its hash key's powers made before.
+    Gcm(usize),
+}
+
+/// One run.
+#[derive(Clone, Copy, Debug)]
+pub struct Run {
+    /// How S-boxes are computed.
+    pub protocol: Protocol,
+    /// Against whom.
+    pub security: Security,
+    /// What.
+    pub work: Work,
+}
+
+impl Run {
+    /// Its name in lists.
+    pub fn name(&self) -> String {
+        let (work, n) = match self.work {
+            Work::Aes(Direction::Encrypt, n) => ("aes", format!("{n} blocks")),
+            Work::Aes(Direction::Decrypt, n) => ("inverse aes", format!("{n} blocks")),
+            Work::Openings(n) => ("openings", format!("{n} bytes")),
+            Work::Gcm(n) => ("gcm", format!("{n} bytes")),
+        };
+        format!("{work} {} {}, {n}", self.protocol.name(), self.security)
+    }
+
+    /// Share the inputs, and compute what must come out.
+    ///
+    /// # Errors
+    /// Why that cannot be.
+    pub fn prepare(self) -> Result<Prepared, String> {
+        Ok(Prepared { run: self, inputs: Inputs::new(self.work)? })
+    }
+}
+
+/// A run with its inputs.
+pub struct Prepared {
+    run: Run,
+    inputs: Inputs,
+}
+
+impl Prepared {
+    /// Run all three parties, `secret` being called with each part of an input before it is used; what each party's meter
+    /// counted.
+    ///
+    /// # Errors
+    /// The first party's abort, as it prints; or that the output was wrong.
+    pub fn execute(&self, secret: &(impl Fn(&mut Part) + Sync)) -> Result<Vec<Counts>, String> {
+        let inputs = &self.inputs;
+        let options = Options { timeout: Duration::from_secs(600), ..Options::default() };
+        let meshes = memory::mesh_with(3, &options, Arc::new(Same::default()));
+        let results: Vec<Result<(Vec<Vec<u8>>, Counts), Abort>> = std::thread::scope(|scope| {
+            let threads: Vec<_> = meshes
+                .into_iter()
+                .zip(&inputs.parts)
+                .map(|(mesh, mine)| scope.spawn(move || self.party(mesh, inputs, mine, secret)))
+                .collect();
+            let panicked = |_| Err(Abort::Misuse { step: step!("party"), what: "a party panicked" });
+            threads.into_iter().map(|thread| thread.join().unwrap_or_else(panicked)).collect()
+        });
+        let mut counts = Vec::new();
+        for result in results {
+            let (output, counted) = result.map_err(|abort| abort.to_string())?;
+            if output != inputs.expected {
+                return Err("the output is not what the same computation gives in the clear".to_owned());
+            }
+            counts.push(counted);
+        }
+        Ok(counts)
+    }
+
+    fn party(
+        &self,
+        mesh: Mesh,
+        inputs: &Inputs,
+        mine: &[Part],
+        secret: &(impl Fn(&mut Part) + Sync),
+    ) -> Result<(Vec<Vec<u8>>, Counts), Abort> {
+        let mut mine = mine.to_vec();
+        mine.iter_mut().for_each(secret);
+        let session = Session::start(&Arc::new(mesh), 1, &Parameters::new("measure"))?;
+        let mut rep = Rep3::new(Trio::new(session)?, self.run.protocol, self.run.security);
+        let output = match self.run.work {
+            Work::Aes(direction, _) => blocks(&mut rep, &mine, direction)?,
+            Work::Openings(_) => open_otherwise(&mut rep, &mine[0])?,
+            Work::Gcm(_) => seal_and_open(&mut rep, &mine, &inputs.iv)?,
+        };
+        let counts = rep.trio().session().meter().read();
+        Ok((output, counts))
+    }
+}
+
+/// The key's bytes are the first 16 inputs, a lane each; a column of the blocks each of the 16 after them.
+fn blocks(rep: &mut Rep3, mine: &[Part], direction: Direction) -> Result<Vec<Vec<u8>>, Abort> {
+    let (key, text) = mine.split_at(16);
+    if rep.trio().agree_input(Check::A24, &[0; 32], text.first())? != Agreement::Agreed {
+        return Err(Abort::Misuse { step: step!("agree"), what: "the holders of an input differ" });
+    }
+    let key = key.iter().map(|part| rep.trio().input(part)).collect::<Result<Vec<Byte>, _>>()?;
+    let round_keys = cipher::expand(rep, &key)?;
+    let round_keys = verified(rep, round_keys)?;
+    let text = text.iter().map(|part| rep.trio().input(part)).collect::<Result<Vec<Byte>, _>>()?;
+    let misfit = Abort::Misuse { step: step!("columns"), what: "a block has 16 bytes" };
+    let mut state: [Byte; 16] = text.try_into().map_err(|_| misfit)?;
+    match direction {
+        Direction::Encrypt => aes::encrypt(rep, round_keys.get(), &mut state)?,
+        Direction::Decrypt => aes::decrypt(rep, round_keys.get(), &mut state)?,
+    }
+    let out = verified(rep, state.to_vec())?;
+    rep.trio().open(&out)
+}
+
+fn verified<T>(rep: &mut Rep3, out: T) -> Result<Verified<T>, Abort> {
+    let pending = rep.close(out);
+    settle(rep, pending)
+}
+
+/// A value opened under a mask and taken back, and opened to the first party.
+fn open_otherwise(rep: &mut Rep3, mine: &Part) -> Result<Vec<Vec<u8>>, Abort> {
+    let x = rep.trio().input(mine)?;
+    let mask = rep.mask(mine.first.len())?;
+    let (c, mut back) = rep.open_masked(&x, mask)?;
+    rep.add_public(&mut back, &c)?;
+    let pending = rep.close_linear(back)?;
+    let back = settle(rep, pending)?;
+    for party in PartyId::all(3).take(1) {
+        rep.trio().open_to(party, &back)?;
+    }
+    let pending = rep.close_linear(vec![back.into_inner()])?;
+    let back = settle(rep, pending)?;
+    rep.trio().open(&back)
+}
+
+/// The key, then the text; the tag is compared with one that is right, and with one that is not.
+fn seal_and_open(rep: &mut Rep3, mine: &[Part], iv: &[u8; 12]) -> Result<Vec<Vec<u8>>, Abort> {
+    let n = mine[1].first.len();
+    let mut key = GcmKey::prepare(rep, KeySize::Aes128, &mine[0])?;
+    let mut sealing = Sealing::new(rep, &mut key, *iv, AAD, n as u64)?;
+    let ciphertext = sealing.chunk(rep, &key, &mine[1])?;
+    let tag = sealing.finish(rep, &key)?;
+    for (wrong, right) in [(0, true), (1, false)] {
+        let mut tag = tag;
+        tag[15] ^= wrong;
+        let mut opening = Opening::new(rep, &mut key, *iv, AAD, n as u64, &tag)?;
+        opening.absorb(rep, &key, &ciphertext)?;
+        if opening.verify(rep, &key)? != right {
+            return Err(Abort::Misuse {
+                step: step!("verify"),
+                what: "a tag was not found to be what it is",
+            });
+        }
+        if right {
+            // what a client gets: one component, and the digest of another
+            opening.chunk(rep, &key, b"measure", &ciphertext)?;
+        }
+    }
+    Ok(vec![[ciphertext, tag.to_vec()].concat()])
+}
+
+const AAD: &[u8] = b"associated data";
+
+/// Inputs of a run as its parties hold them, and what must come out.
+struct Inputs {
+    parts: [Vec<Part>; 3],
+    iv: [u8; 12],
+    expected: Vec<Vec<u8>>,
+}
+
+impl Inputs {
+    fn new(work: Work) -> Result<Inputs, String> {
+        let same = Same::default();
+        let draw = |n: usize| {
+            let mut bytes = vec![0; n];
+            same.entropy(&mut bytes);
+            bytes
+        };
+        let iv = [0x5a; 12];
+        let key = draw(16);
+        let (inputs, expected): (Vec<Vec<u8>>, _) = match work {
+            Work::Openings(n) => {
+                let text = draw(n);
+                (vec![text.clone()], vec![text])
+            }
+            Work::Aes(direction, n) => {
+                let columns: Vec<Vec<u8>> = (0..16).map(|_| draw(n)).collect();
+                let expected = in_the_clear(&key, &columns, direction).map_err(|abort| abort.to_string())?;
+                (key.iter().map(|byte| vec![*byte]).chain(columns).collect(), expected)
+            }
+            Work::Gcm(n) => {
+                let text = draw(n);
+                let payload = Payload { msg: &text, aad: AAD };
+                let cipher = Aes128Gcm::new_from_slice(&key).map_err(|e| e.to_string())?;
+                let sealed = cipher.encrypt(&iv.into(), payload).map_err(|e| e.to_string())?;
+                (vec![key, text], vec![sealed])
+            }
+        };
+        let mut parts = [Vec::new(), Vec::new(), Vec::new()];
+        for input in &inputs {
+            let dealt = deal::split(input, |out| same.entropy(out));
+            parts.iter_mut().zip(dealt).for_each(|(parts, part)| parts.push(part));
+        }
+        Ok(Inputs { parts, iv, expected })
+    }
+}
+
+/// The same cipher on the engine that computes in the clear.
+fn in_the_clear(key: &[u8], columns: &[Vec<u8>], direction: Direction) -> Result<Vec<Vec<u8>>, Abort> {
+    let key: Vec<PlainByte> = key.iter().map(|byte| Plain.public(&[*byte])).collect();
+    let round_keys = aes::expand(&mut Plain, &key)?;
+    let mut state: [PlainByte; 16] = std::array::from_fn(|i| Plain.public(&columns[i]));
+    match direction {
+        Direction::Encrypt => aes::encrypt(&mut Plain, &round_keys, &mut state)?,
+        Direction::Decrypt => aes::decrypt(&mut Plain, &round_keys, &mut state)?,
+    }
+    Ok(state.iter().map(|byte| byte.values().to_vec()).collect())
+}
+
+/// The machine, but with the same "randomness" in every run: a run is to cost the same each time. Nothing here is secret.
+#[derive(Default)]
+struct Same(AtomicU64);
+
+impl World for Same {
+    fn now(&self) -> Instant {
+        Machine.now()
+    }
+
+    fn unix_time(&self) -> Duration {
+        Machine.unix_time()
+    }
+
+    fn entropy(&self, out: &mut [u8]) {
+        for chunk in out.chunks_mut(8) {
+            let word = crate::noise::mix(self.0.fetch_add(1, Ordering::Relaxed));
+            chunk.copy_from_slice(&word.to_le_bytes()[..chunk.len()]);
+        }
+    }
+
+    fn spawn(&self, name: String, work: Box<dyn FnOnce() + Send>) -> io::Result<()> {
+        Machine.spawn(name, work)
+    }
+}

@@ -1,0 +1,361 @@
+//! The kernels under measurement: each with a secret input that can be loaded apart from the run.
+
+use divisi_field::gf64::LaneWeights;
+use divisi_field::kernel::vectorized;
+use divisi_field::{BigField, Gf64, Gf128, Plane, gf4, gf8, gf8::tower, gf64, transpose};
+use std::hint::black_box;
+use subtle::ConstantTimeEq;
+
+/// A kernel with its memory.
+pub trait Subject {
+    /// How many words of secret input it takes.
+    fn words(&self) -> usize;
+    /// Take the secret input: copies, at places that depend on nothing.
+    fn load(&mut self, secret: &[u64]);
+    /// Run once.
+    fn run(&mut self);
+}
+
+/// A name and how to make it.
+pub struct Entry {
+    /// As it stands in lists.
+    pub name: &'static str,
+    /// A fresh one.
+    pub make: fn() -> Box<dyn Subject>,
+}
+
+/// Elements of a vector of a large field.
+const N: usize = 256;
+/// Tiles of 512 lanes.
+const TILES: usize = 4;
+
+/// All kernels, by name.
+pub const ALL: &[Entry] = &[
+    Entry { name: "digest compare", make: || subject([[0_u64; 4]; 2], load_digests, compare) },
+    Entry { name: "gf128 add_assign", make: || vectors::<Gf128>(|x, y, _| Gf128::add_assign(x, y)) },
+    Entry { name: "gf128 dot", make: || vectors::<Gf128>(|x, y, out| out[0] = Gf128::dot(x, y)) },
+    Entry { name: "gf128 fold", make: || vectors::<Gf128>(|x, y, out| Gf128::fold(x, y[0], out)) },
+    Entry { name: "gf128 line_products", make: || vectors::<Gf128>(lines) },
+    Entry { name: "gf128 mul_assign", make: || vectors::<Gf128>(|x, y, _| Gf128::mul_assign(x, y)) },
+    Entry { name: "gf128 scale", make: || vectors::<Gf128>(|x, y, _| Gf128::scale(x, y[0])) },
+    Entry { name: "gf4 mul", make: || tiles::<4>(mul4) },
+    Entry { name: "gf64 add_assign", make: || vectors::<Gf64>(|x, y, _| Gf64::add_assign(x, y)) },
+    Entry { name: "gf64 combine", make: || Box::new(Combined::new()) },
+    Entry { name: "gf64 dot", make: || vectors::<Gf64>(|x, y, out| out[0] = Gf64::dot(x, y)) },
+    Entry { name: "gf64 equal", make: || vectors::<Gf64>(equal) },
+    Entry { name: "gf64 fold", make: || vectors::<Gf64>(|x, y, out| Gf64::fold(x, y[0], out)) },
+    Entry { name: "gf64 line_products", make: || vectors::<Gf64>(lines) },
+    Entry { name: "gf64 mul_assign", make: || vectors::<Gf64>(|x, y, _| Gf64::mul_assign(x, y)) },
+    Entry { name: "gf64 scale", make: || vectors::<Gf64>(|x, y, _| Gf64::scale(x, y[0])) },
+    Entry { name: "gf64 weigh", make: || Box::new(Weighed::new()) },
+    Entry { name: "gf8 affine", make: || tiles::<8>(|x, _| affine(x)) },
+    Entry { name: "gf8 invert", make: || tiles::<8>(|x, _| invert(x)) },
+    Entry { name: "gf8 mul", make: || tiles::<8>(mul8) },
+    Entry { name: "gf8 mul_slices", make: || subject([[0; 1024]; 2], load_bytes, mul_slices) },
+    Entry { name: "transpose from_planes", make: || subject(Transposed::new(), load_planes, from_planes) },
+    Entry { name: "transpose to_planes", make: || subject(Transposed::new(), load_text, to_planes) },
+];
+
+/// What must be found, or else nothing that was not found means anything: a branch on a secret, and an index.
+pub const LEAKS: &[Entry] = &[
+    Entry {
+        name: "planted branch",
+        make: || subject([0_u64; 8], |to, secret| to.copy_from_slice(secret), branch),
+    },
+    Entry { name: "planted index", make: || subject(Table::default(), load_table, look_up) },
+];
+
+struct Simple<S> {
+    state: S,
+    words: usize,
+    load: fn(&mut S, &[u64]),
+    run: fn(&mut S),
+}
+
+impl<S> Subject for Simple<S> {
+    fn words(&self) -> usize {
+        self.words
+    }
+
+    fn load(&mut self, secret: &[u64]) {
+        (self.load)(&mut self.state, secret);
+    }
+
+    fn run(&mut self) {
+        (self.run)(black_box(&mut self.state));
+        black_box(&self.state);
+    }
+}
+
+/// A state that is nothing but secret input.
+fn subject<S: 'static>(state: S, load: fn(&mut S, &[u64]), run: fn(&mut S)) -> Box<dyn Subject> {
+    Box::new(Simple { words: size_of::<S>() / 8, state, load, run })
+}
+
+fn load_digests(to: &mut [[u64; 4]; 2], secret: &[u64]) {
+    to.as_flattened_mut().copy_from_slice(secret);
+}
+
+fn bytes_of(digest: &[u64; 4]) -> [u8; 32] {
+    let mut bytes = [0; 32];
+    bytes.as_chunks_mut::<8>().0.iter_mut().zip(digest).for_each(|(to, word)| *to = word.to_le_bytes());
+    bytes
+}
+
+fn compare([x, y]: &mut [[u64; 4]; 2]) {
+    black_box(bytes_of(x).ct_eq(&bytes_of(y)).unwrap_u8());
+}
+
+/// Does more if a secret bit is set.
+fn branch(secret: &mut [u64; 8]) {
+    if black_box(secret[0]) & 1 == 1 {
+        for _ in 0..16 {
+            secret.iter_mut().for_each(|word| *word = black_box(*word).rotate_left(1));
+        }
+    }
+}
+
+/// A table that is larger than the nearest cache, and a place in it.
+struct Table {
+    table: Vec<u8>,
+    place: u64,
+}
+
+impl Default for Table {
+    fn default() -> Self {
+        Table { table: vec![1; 1 << 20], place: 0 }
+    }
+}
+
+fn load_table(to: &mut Table, secret: &[u64]) {
+    to.place = secret[0];
+}
+
+fn look_up(table: &mut Table) {
+    let mut place = table.place;
+    for _ in 0..8 {
+        let entry = table.table[(place >> 44) as usize];
+        place = place.wrapping_mul(0x5851_f42d_4c95_7f2d).wrapping_add(u64::from(entry));
+    }
+    table.place = black_box(place);
+}
+
+/// Two vectors of a large field, and room for what comes out.
+struct Vectors<F> {
+    x: Vec<F>,
+    y: Vec<F>,
+    out: Vec<F>,
+    run: fn(&mut [F], &[F], &mut [F]),
+}
+
+fn vectors<F: BigField>(run: fn(&mut [F], &[F], &mut [F])) -> Box<dyn Subject> {
+    Box::new(Vectors { x: vec![F::ZERO; N], y: vec![F::ZERO; N], out: vec![F::ZERO; N / 2], run })
+}
+
+impl<F: BigField> Subject for Vectors<F> {
+    fn words(&self) -> usize {
+        2 * N * F::BYTES / 8
+    }
+
+    fn load(&mut self, secret: &[u64]) {
+        let words = F::BYTES / 8;
+        for (to, from) in self.x.iter_mut().chain(&mut self.y).zip(secret.chunks_exact(words)) {
+            *to = F::from_low_bits(from.iter().rev().fold(0, |bits, word| bits << 64 | u128::from(*word)));
+        }
+    }
+
+    fn run(&mut self) {
+        (self.run)(black_box(&mut self.x), &self.y, &mut self.out);
+        black_box((&self.x, &self.out));
+    }
+}
+
+fn lines<F: BigField>(x: &mut [F], y: &[F], out: &mut [F]) {
+    (out[0], out[1]) = F::line_products(x, y);
+}
+
+fn equal<F: BigField>(x: &mut [F], y: &[F], _: &mut [F]) {
+    x.iter().zip(y).for_each(|(x, y)| _ = black_box(x.ct_eq(y).unwrap_u8()));
+}
+
+fn load_planes_into(planes: &mut [Plane], secret: &[u64]) {
+    let (words, _) = secret.as_chunks::<8>();
+    planes.iter_mut().zip(words).for_each(|(plane, words)| *plane = Plane(*words));
+}
+
+/// Two elements of K bits in some tiles.
+struct Tiles<const K: usize> {
+    x: [[Plane; K]; TILES],
+    y: [[Plane; K]; TILES],
+    run: fn(&mut [[Plane; K]; TILES], &[[Plane; K]; TILES]),
+}
+
+fn tiles<const K: usize>(run: fn(&mut [[Plane; K]; TILES], &[[Plane; K]; TILES])) -> Box<dyn Subject> {
+    Box::new(Tiles { x: [[Plane::ZERO; K]; TILES], y: [[Plane::ZERO; K]; TILES], run })
+}
+
+impl<const K: usize> Subject for Tiles<K> {
+    fn words(&self) -> usize {
+        2 * 8 * K * TILES
+    }
+
+    fn load(&mut self, secret: &[u64]) {
+        let (x, y) = secret.split_at(secret.len() / 2);
+        load_planes_into(self.x.as_flattened_mut(), x);
+        load_planes_into(self.y.as_flattened_mut(), y);
+    }
+
+    fn run(&mut self) {
+        (self.run)(black_box(&mut self.x), &self.y);
+        black_box(&self.x);
+    }
+}
+
+vectorized! {
+    fn mul4<'a, W>(x: &'a mut [[Plane; 4]; TILES], y: &'a [[Plane; 4]; TILES]) {
+        for (x, y) in x.iter_mut().zip(y) {
+            W::store_all(&gf4::mul(&W::load_all(x), &W::load_all(y)), x);
+        }
+    }
+}
+
+vectorized! {
+    fn mul8<'a, W>(x: &'a mut [[Plane; 8]; TILES], y: &'a [[Plane; 8]; TILES]) {
+        for (x, y) in x.iter_mut().zip(y) {
+            W::store_all(&gf8::mul(&W::load_all(x), &W::load_all(y)), x);
+        }
+    }
+}
+
+vectorized! {
+    fn affine<'a, W>(x: &'a mut [[Plane; 8]; TILES]) {
+        for x in x.iter_mut() {
+            let y = gf8::add_constant(&gf8::affine_linear(&W::load_all(x)), gf8::AFFINE_CONSTANT);
+            W::store_all(&y, x);
+        }
+    }
+}
+
+vectorized! {
+    /// The inverse through GF(2^4): Eq. 1 and 2 of MAESTRO.
+    fn invert<'a, W>(x: &'a mut [[Plane; 8]; TILES]) {
+        for x in x.iter_mut() {
+            let (h, l) = tower::phi(&W::load_all(x));
+            let squares = gf4::add(&gf4::scale(&gf4::square(&h), tower::E), &gf4::square(&l));
+            let v2 = gf4::square(&gf4::add(&squares, &gf4::mul(&h, &l)));
+            let v4 = gf4::square(&v2);
+            let inverse = gf4::mul(&gf4::mul(&v2, &v4), &gf4::square(&v4));
+            let (h, l) = (gf4::mul(&h, &inverse), gf4::mul(&gf4::add(&h, &l), &inverse));
+            W::store_all(&tower::phi_inverse(&h, &l), x);
+        }
+    }
+}
+
+fn load_bytes(to: &mut [[u8; 1024]; 2], secret: &[u64]) {
+    let (to, _) = to.as_flattened_mut().as_chunks_mut::<8>();
+    to.iter_mut().zip(secret).for_each(|(to, word)| *to = word.to_le_bytes());
+}
+
+fn mul_slices([x, y]: &mut [[u8; 1024]; 2]) {
+    gf8::mul_slices(x, y);
+}
+
+/// 512 bytes and their planes.
+struct Transposed {
+    bytes: [u8; 512],
+    planes: [Plane; 8],
+}
+
+impl Transposed {
+    fn new() -> Self {
+        Transposed { bytes: [0; 512], planes: [Plane::ZERO; 8] }
+    }
+}
+
+fn load_text(to: &mut Transposed, secret: &[u64]) {
+    let (bytes, _) = to.bytes.as_chunks_mut::<8>();
+    bytes.iter_mut().zip(secret).for_each(|(to, word)| *to = word.to_le_bytes());
+}
+
+fn load_planes(to: &mut Transposed, secret: &[u64]) {
+    load_planes_into(&mut to.planes, secret);
+}
+
+fn to_planes(x: &mut Transposed) {
+    transpose::to_planes(&x.bytes, &mut x.planes);
+}
+
+fn from_planes(x: &mut Transposed) {
+    transpose::from_planes(&x.planes, &mut x.bytes);
+}
+
+/// Weights that a verification draws from a public coin.
+fn public_weights(n: usize) -> Vec<Gf64> {
+    std::iter::successors(Some(Gf64(3)), |x| Some(*x * Gf64(0x9e37_79b9_7f4a_7c15))).take(n).collect()
+}
+
+/// `gf64::weigh`, 16 planes.
+struct Weighed {
+    planes: [Plane; 16],
+    weights: Vec<Gf64>,
+    out: Vec<Gf64>,
+}
+
+impl Weighed {
+    fn new() -> Self {
+        let out = vec![Gf64(0); Plane::LANES];
+        Weighed { planes: [Plane::ZERO; 16], weights: public_weights(16), out }
+    }
+}
+
+impl Subject for Weighed {
+    fn words(&self) -> usize {
+        8 * self.planes.len()
+    }
+
+    fn load(&mut self, secret: &[u64]) {
+        load_planes_into(&mut self.planes, secret);
+    }
+
+    fn run(&mut self) {
+        gf64::weigh(black_box(&mut self.out), &self.planes.each_ref(), &self.weights);
+        black_box(&self.out);
+    }
+}
+
+/// `gf64::combine`, 24 planes.
+struct Combined {
+    planes: [Plane; 24],
+    weights: LaneWeights,
+    coefficients: [Gf64; 64],
+    out: Gf64,
+}
+
+impl Combined {
+    fn new() -> Self {
+        let drawn = public_weights(24 + 8 + 64);
+        let factors = std::array::from_fn(|i| drawn[24 + i]);
+        Combined {
+            planes: [Plane::ZERO; 24],
+            weights: LaneWeights::new(&drawn[..24], &factors),
+            coefficients: std::array::from_fn(|i| drawn[32 + i]),
+            out: Gf64(0),
+        }
+    }
+}
+
+impl Subject for Combined {
+    fn words(&self) -> usize {
+        8 * self.planes.len()
+    }
+
+    fn load(&mut self, secret: &[u64]) {
+        load_planes_into(&mut self.planes, secret);
+    }
+
+    fn run(&mut self) {
+        let planes = black_box(&self.planes).each_ref();
+        self.out = gf64::combine(&planes, &self.weights, &self.coefficients);
+        black_box(&self.out);
+    }
+}
