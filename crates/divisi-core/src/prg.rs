@@ -26,7 +26,19 @@ pub struct Prg {
 enum Cipher {
     #[cfg(target_arch = "x86_64")]
     Vector(Counter),
-    Blocks(Aes128Enc),
+    Blocks(Box<Blocks>),
+}
+
+/// The crate's cipher, and the blocks that it works on.
+struct Blocks {
+    cipher: Aes128Enc,
+    blocks: [Block; BATCH / 2],
+}
+
+impl Drop for Blocks {
+    fn drop(&mut self) {
+        self.blocks.iter_mut().for_each(|block| block.as_mut_slice().zeroize());
+    }
 }
 
 impl Cipher {
@@ -35,16 +47,17 @@ impl Cipher {
         if let Some(counter) = Counter::new(key) {
             return Cipher::Vector(counter);
         }
-        Cipher::Blocks(Aes128Enc::new(&(*key).into()))
+        let cipher = Aes128Enc::new(&(*key).into());
+        Cipher::Blocks(Box::new(Blocks { cipher, blocks: [Block::default(); BATCH / 2] }))
     }
 
     /// Whole blocks of the stream, from this one on.
-    fn words(&self, mut block: u64, out: &mut [u64]) {
+    fn words(&mut self, mut block: u64, out: &mut [u64]) {
         match self {
             #[cfg(target_arch = "x86_64")]
             Cipher::Vector(counter) => counter.words(block, out),
-            Cipher::Blocks(cipher) => {
-                let mut blocks = [Block::default(); BATCH / 2];
+            Cipher::Blocks(own) => {
+                let Blocks { cipher, blocks } = &mut **own;
                 for out in out.chunks_mut(BATCH) {
                     let blocks = &mut blocks[..out.len().div_ceil(2)];
                     for b in blocks.iter_mut() {
@@ -52,13 +65,15 @@ impl Cipher {
                         block += 1;
                     }
                     cipher.encrypt_blocks(blocks);
-                    for (words, b) in out.chunks_mut(2).zip(blocks) {
-                        for (word, half) in words.iter_mut().zip(b.as_chunks::<8>().0) {
-                            *word = u64::from_le_bytes(*half);
-                        }
+                    let (pairs, last) = out.as_chunks_mut::<2>();
+                    let words = |b: &Block| [0, 1].map(|i| u64::from_le_bytes(b.as_chunks::<8>().0[i]));
+                    for (pair, b) in pairs.iter_mut().zip(blocks.iter()) {
+                        *pair = words(b);
+                    }
+                    if let ([last], Some(b)) = (last, blocks.last()) {
+                        *last = words(b)[0];
                     }
                 }
-                blocks.iter_mut().for_each(|block| block.as_mut_slice().zeroize());
             }
         }
     }
