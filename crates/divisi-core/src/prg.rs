@@ -189,6 +189,25 @@ mod tests {
         assert_eq!(hex(&out), "66e94bd4ef8a2c3b884cfa59ca342b2e");
     }
 
+    /// Parties on different processors draw the same.
+    #[test]
+    fn the_stream_does_not_depend_on_the_processor() {
+        let mut streams = divisi_field::kernel::Kernel::ALL
+            .into_iter()
+            .filter(|kernel| kernel.is_available())
+            .map(|kernel| {
+                divisi_field::kernel::with(kernel, || {
+                    let (mut prg, mut out) = (Prg::new(&[3; 16]), vec![0; 777]);
+                    prg.words(&mut out[..5]);
+                    prg.words(&mut out[5..]);
+                    out
+                })
+                .unwrap()
+            });
+        let first = streams.next().unwrap();
+        assert!(streams.all(|other| other == first));
+    }
+
     fn hex(bytes: &[u8]) -> String {
         bytes.iter().map(|b| format!("{b:02x}")).collect()
     }

@@ -33,8 +33,7 @@ impl Counter {
 
 impl Drop for Counter {
     fn drop(&mut self) {
-        let [first, ..] = &mut self.0;
-        let words = core::ptr::from_mut(first).cast::<u64>();
+        let words = self.0.as_mut_ptr().cast::<u64>();
         for w in 0..22 {
             // SAFETY: eleven round keys of two words each, which this value owns; the write is volatile so that it stays.
             unsafe { words.add(w).write_volatile(0) };

@@ -88,21 +88,27 @@ impl Channel {
                     return Err(Fault::Stalled { peer: from, step, waited: now - start, claim });
                 }
             }
-            self.wait(from, link, step, due.map_or(limit, |due| due.min(limit)), now >= start + PATIENCE);
+            let long = now >= start + PATIENCE;
+            // what has come and is not due yet is not on the socket
+            let glance = !long && due.is_none();
+            self.wait(from, link, step, due.map_or(limit, |due| due.min(limit)), long, glance);
         }
     }
 
-    /// Waits, without a permit, until a look into the inbox is worth while or `until` has come.
-    fn wait(&self, from: PartyId, link: &Link, step: Step, until: Instant, long: bool) {
+    /// Waits, without a permit after a first glance, until a look into the inbox is worth while or `until` has come.
+    fn wait(&self, from: PartyId, link: &Link, step: Step, until: Instant, long: bool, glance: bool) {
         let fabric = &*self.fabric;
         let key = (self.session.number, self.strand);
         let stop = || self.session.is_over();
-        if let (Out::Tls(tls), false) = (&link.out, long)
+        if let (Out::Tls(tls), true) = (&link.out, glance)
             && link.inbox.enter()
         {
             let came = tls.glance(fabric, from, until, &stop);
             link.inbox.leave(None);
             if came {
+                if permits::wanted() {
+                    drop(permits::pause()); // whoever waits for the permit goes first
+                }
                 return;
             }
         }

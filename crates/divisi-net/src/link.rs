@@ -28,8 +28,8 @@ const READ: usize = 64 * 1024;
 const TURNS: usize = 16;
 /// How long a thread looks for a message before it sleeps: a round trip takes about as long as falling asleep and waking.
 const SPIN: Duration = Duration::from_micros(20);
-/// About what one look at the socket costs.
-const LOOK: Duration = Duration::from_micros(1);
+/// What a look at the socket and a call of the scheduler take at most, if no other process runs meanwhile.
+const TURN: Duration = Duration::from_micros(4);
 
 /// What a poll tells of a link whose other end is gone, beside what it always tells.
 #[cfg(any(target_os = "linux", target_os = "android"))]
@@ -252,15 +252,16 @@ impl TlsLink {
     /// Looks for what may be there already or is about to come, and takes it in; true if something came. It keeps the thread's
     /// permit, unless another thread wants it, and lets other processes run. For the reader only.
     pub fn glance(&self, fabric: &Fabric, peer: PartyId, until: Instant, stop: &dyn Fn() -> bool) -> bool {
-        let mut left = SPIN;
+        let mut now = fabric.world.now();
+        let (mut left, until) = (SPIN, until.min(now + 10 * SPIN));
         while !self.pull(fabric, peer) {
-            let now = fabric.world.now();
             if stop() || permits::wanted() || now >= until || left.is_zero() {
                 return false;
             }
             std::thread::yield_now();
+            let before = std::mem::replace(&mut now, fabric.world.now());
             // while others ran, nothing was wasted
-            left = left.saturating_sub((fabric.world.now() - now + LOOK).min(2 * LOOK));
+            left = left.saturating_sub(now.saturating_duration_since(before).min(TURN));
         }
         true
     }
@@ -269,14 +270,16 @@ impl TlsLink {
     fn pull(&self, fabric: &Fabric, peer: PartyId) -> bool {
         let Reader { raw, parser } = &mut *lock(&self.reader);
         let mut frames = Vec::new();
-        for turn in 0..TURNS {
+        let mut came = false;
+        for _ in 0..TURNS {
             let (got, end) = match (&self.socket).read(raw) {
                 Ok(0) => (0, Some(Loss::Cut)),
                 Ok(n) => (n, None),
                 Err(e) if e.kind() == ErrorKind::Interrupted => continue,
-                Err(e) if e.kind() == ErrorKind::WouldBlock => return turn > 0,
+                Err(e) if e.kind() == ErrorKind::WouldBlock => return came,
                 Err(_) => (0, Some(Loss::Cut)),
             };
+            came = true;
             let result = match raw.get(..got) {
                 Some(new) if got > 0 => {
                     let mut side = lock(&self.side);

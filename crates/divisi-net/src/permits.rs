@@ -149,6 +149,23 @@ mod tests {
     use std::time::Duration;
 
     #[test]
+    fn whoever_holds_a_permit_learns_that_another_waits() {
+        let permits = Permits::new(1);
+        let _permit = permits.enter();
+        assert!(!wanted());
+        std::thread::scope(|s| {
+            s.spawn(|| drop(permits.enter()));
+            while !wanted() {
+                std::thread::yield_now();
+            }
+            drop(pause());
+            while wanted() {
+                std::thread::yield_now();
+            }
+        });
+    }
+
+    #[test]
     fn never_more_than_t_inside_and_pauses_make_room() {
         let permits = Permits::new(2);
         let (inside, most, done) = (AtomicUsize::new(0), AtomicUsize::new(0), AtomicUsize::new(0));

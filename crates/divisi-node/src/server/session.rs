@@ -10,7 +10,7 @@ use crate::agree::{About, NOTHING, agree};
 use crate::error::{Failed, Stop};
 use crate::request::{ConnectionId, Item, ToServer};
 use divisi_core::{Abort, Check, Parameters, PartyId, Session, Step, step};
-use divisi_net::Mesh;
+use divisi_net::{Fault, Mesh};
 use divisi_rep3::{Protocol, Rep3, Security, Trio};
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -40,13 +40,17 @@ pub(crate) fn serve(node: &Node, mesh: &Arc<Mesh>) -> Result<(), Abort> {
     let mut rep = Rep3::new(Trio::new(session)?, Protocol::Gf4Circuit, Security::Malicious);
     let mut ready = Ready::default();
     let leader = PartyId::all(3).next();
+    let mut quiet = IDLE;
     while !node.stop.load(Ordering::SeqCst) {
-        match if leader == Some(node.me) { lead(node, &mut rep)? } else { follow(&mut rep, leader)? } {
+        match if leader == Some(node.me) { lead(node, &mut rep, quiet)? } else { follow(&mut rep, leader)? } {
             Call::Nothing => {}
             Call::Request(connection, number) => request(node, &mut rep, &mut ready, &connection, number)?,
             Call::Restock => {
+                let (lacked, begun) = (rep.lacks_vectors(), node.desk.world.now());
                 rep.restock()?;
-                if !rep.lacks_vectors() {
+                // on slow links it takes longer, and whoever comes meanwhile waits: it needs as long a silence before
+                quiet = IDLE.max(node.desk.world.now().saturating_duration_since(begun));
+                if lacked && !rep.lacks_vectors() {
                     let mebibytes = rep.stocked_bytes() as f64 / f64::from(1 << 20);
                     node.log(&format!("{mebibytes:.1} MiB of one-hot vectors are in stock"));
                 }
@@ -64,10 +68,10 @@ enum Call {
     Restock,
 }
 
-/// Say which request is next, or that there is none.
-fn lead(node: &Node, rep: &mut Rep3) -> Result<Call, Abort> {
+/// Say which request is next, or that there is none; that vectors are to be made if nobody asked for anything for so long.
+fn lead(node: &Node, rep: &mut Rep3, quiet: Duration) -> Result<Call, Abort> {
     let lacks = rep.lacks_vectors();
-    let wait = if lacks { node.beat.min(IDLE) } else { node.beat };
+    let wait = if lacks { node.beat.min(quiet) } else { node.beat };
     let call = match node.desk.first(node.desk.world.now() + wait) {
         Some((connection, number)) => Call::Request(connection, number),
         None if lacks => Call::Restock,
@@ -97,10 +101,16 @@ fn follow(rep: &mut Rep3, leader: Option<PartyId>) -> Result<Call, Abort> {
     let (mut connection, mut number) = ([0; 32], [0; 8]);
     connection.copy_from_slice(&body[1..33]);
     number.copy_from_slice(&body[33..]);
+    let rest_is_zero = body[1..].iter().all(|byte| *byte == 0);
     Ok(match body[0] {
+        0 if rest_is_zero => Call::Nothing,
         1 => Call::Request(connection, u64::from_le_bytes(number)),
-        2 => Call::Restock,
-        _ => Call::Nothing,
+        2 if rest_is_zero => Call::Restock,
+        _ => {
+            let n = ANNOUNCEMENT;
+            let fault = Fault::Malformed { peer: leader, step: ANNOUNCE, want: n, got: n };
+            return Err(rep.trio().session().fail(fault.into()));
+        }
     })
 }
 

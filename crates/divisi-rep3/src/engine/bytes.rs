@@ -3,7 +3,7 @@
 use super::pack::{self, shape_of};
 use super::{Link, Rep3};
 use crate::ledger::Made;
-use crate::ohv::{Kind, OneHots};
+use crate::ohv::{Kind, OneHots, Use};
 use crate::sbox::{Layer, Protocol, gf4_circuit, gf8_circuit, lut16, lut256};
 use crate::share::{Byte, Form};
 use divisi_core::{Abort, Bytes, Check, Direction, Matrix, Step, Verified, step};
@@ -108,9 +108,9 @@ impl Rep3 {
             return Ok(());
         }
         let place = self.trio.session.detour("preprocessing");
-        let vectors = self.vectors_of(missing, shape)?;
+        let vectors = self.vectors_of(missing, shape);
         self.trio.session.back(place);
-        self.shelves.put(self.protocol, shape, vectors);
+        self.shelves.put(self.protocol, shape, vectors?, Use::Now);
         Ok(())
     }
 }

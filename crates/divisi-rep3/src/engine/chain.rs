@@ -191,7 +191,10 @@ impl Rep3 {
         };
         apply(&inverse, &mut values);
         if waiting.is_packed {
-            values = pack::pack(values.iter()).into_iter().collect();
+            let Some(whole) = pack::pack(values.iter()) else {
+                return misuse(self, "bytes of a layer with other lanes than it had");
+            };
+            values = vec![whole];
         }
         lut256_additive::bind(&mut waiting.made, &values, waiting.side);
         if self.recorded(waiting.side.direction) {

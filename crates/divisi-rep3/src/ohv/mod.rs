@@ -16,7 +16,7 @@ pub(crate) mod byte;
 pub(crate) mod nibble;
 mod shelf;
 
-pub(crate) use shelf::Shelves;
+pub(crate) use shelf::{Shelves, Use};
 
 use crate::engine::pack;
 use crate::ledger::{Made, Records};

@@ -7,8 +7,15 @@ use divisi_core::{Abort, Stock, Verified};
 
 /// How many bytes of vectors an engine keeps, of all kinds and shapes: ten layers of 4096 blocks for the largest kind.
 const BUDGET: usize = 96 << 20;
-/// How many bytes of vectors are made at once in idle time: some milliseconds, for which whoever comes has to wait.
+/// How many bytes of vectors are made at once in idle time, for which whoever comes has to wait: some milliseconds on a fast network.
 const PORTION: usize = 4 << 20;
+
+/// When vectors are put on a shelf to be used.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Use {
+    Now,
+    Later,
+}
 
 /// The stocks of one engine, one for each protocol and shape of layer, that which was used last at the end. What is put in, taken
 /// out and thrown away follows from public calls, so that the parties agree on it; the number of each vector enters their views
@@ -42,39 +49,55 @@ impl Shelves {
         wanted.min(bound(protocol, shape)).saturating_sub(there)
     }
 
-    /// Keep vectors; others, that were not used for longest, make room for them. Those for which there is no room are wiped.
-    pub(crate) fn put(&mut self, protocol: Protocol, shape: &Shape, vectors: Vec<Verified<OneHots>>) {
-        let at = self.find(protocol, shape).unwrap_or_else(|| {
+    /// Keep vectors; those of shelves that were used before this one make room for them. What there is no room for is wiped.
+    pub(crate) fn put(
+        &mut self,
+        protocol: Protocol,
+        shape: &Shape,
+        vectors: Vec<Verified<OneHots>>,
+        when: Use,
+    ) {
+        let mut at = self.find(protocol, shape).unwrap_or_else(|| {
             let stock = Stock::bounded(bound(protocol, shape));
             self.0.push(Shelf { protocol, shape: shape.clone(), stock, lacking: 0 });
             self.0.len() - 1
         });
-        let mut shelf = self.0.remove(at);
+        if when == Use::Now {
+            self.0[at..].rotate_left(1);
+            at = self.0.len() - 1;
+        }
         for vector in vectors {
-            while shelf.bytes() + shelf.layer() + self.bytes() > BUDGET && !self.0.is_empty() {
-                self.0.remove(0);
+            let layer = self.0[at].layer();
+            while self.bytes() + layer > BUDGET {
+                let Some(older) = self.0[..at].iter_mut().find(|shelf| !shelf.stock.is_empty()) else {
+                    break;
+                };
+                drop(older.stock.take());
             }
             // a full stock gives it back, and it is dropped here
-            let _ = shelf.stock.put(vector);
+            let _ = self.0[at].stock.put(vector);
         }
-        self.0.push(shelf);
+        let kept = |shelf: &Shelf| shelf.lacking > 0 || !shelf.stock.is_empty();
+        self.0.retain(kept);
     }
 
     /// The oldest vectors for a layer of this shape, and their position.
     pub(crate) fn take(&mut self, protocol: Protocol, shape: &Shape) -> Option<(u64, OneHots)> {
         let at = self.find(protocol, shape)?;
-        let mut shelf = self.0.remove(at);
+        self.0[at..].rotate_left(1);
+        let shelf = self.0.last_mut()?;
         let taken = shelf.stock.take();
         shelf.lacking += usize::from(taken.is_some());
-        self.0.push(shelf);
         taken
     }
 
-    /// What to make next in idle time: for the layers that came last as many vectors as they took, as far as there is room.
+    /// What to make next in idle time: for the layers that came last as many vectors as layers like them took, as far as there is
+    /// room beside those that came later.
     fn wanted(&mut self) -> Option<(Protocol, Shape, usize)> {
-        let all = self.bytes();
-        let shelf = self.0.iter_mut().rev().find(|shelf| shelf.lacking > 0)?;
-        let (free, layer) = (BUDGET.saturating_sub(all), shelf.layer());
+        let at = self.0.iter().rposition(|shelf| shelf.lacking > 0)?;
+        let kept: usize = self.0[at..].iter().map(Shelf::bytes).sum();
+        let shelf = &mut self.0[at];
+        let (free, layer) = (BUDGET.saturating_sub(kept), shelf.layer());
         let layers = shelf.lacking.min(free / layer).min((PORTION / layer).max(1));
         // what there is no room for is wanted no more
         shelf.lacking = if layers == 0 { 0 } else { shelf.lacking - layers };
@@ -97,7 +120,7 @@ impl Rep3 {
         self.shelves.0.iter().any(|shelf| shelf.lacking > 0)
     }
 
-    /// How many bytes of one-hot vectors are in stock, made ahead and verified; at most 96 MiB.
+    /// How many bytes of one-hot vectors are in stock, made ahead and verified: at most 96 MiB, or a single layer.
     #[must_use]
     pub fn stocked_bytes(&self) -> usize {
         self.shelves.bytes()
@@ -111,9 +134,9 @@ impl Rep3 {
     pub fn restock(&mut self) -> Result<(), Abort> {
         let Some((protocol, shape, layers)) = self.shelves.wanted() else { return Ok(()) };
         let place = self.trio().session.detour("preprocessing");
-        let vectors = self.with_protocol(protocol, |rep| rep.vectors_of(layers, &shape))?;
+        let vectors = self.with_protocol(protocol, |rep| rep.vectors_of(layers, &shape));
         self.trio().session.back(place);
-        self.shelves.put(protocol, &shape, vectors);
+        self.shelves.put(protocol, &shape, vectors?, Use::Later);
         Ok(())
     }
 }

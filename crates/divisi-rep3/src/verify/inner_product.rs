@@ -28,6 +28,7 @@ pub(super) fn verify_dot_product<F: BigField>(
     mut z: Rep<F>,
     mut lines: Option<(F, F)>,
 ) -> Result<(), Abort> {
+    debug_assert!(lines.is_none() || x.len() == 1 || x.len().is_multiple_of(2), "lines of all terms");
     let mut r = F::ONE;
     while x.len() > 1 {
         if x.len() % 2 == 1 {

@@ -89,7 +89,7 @@ fn work(pipes: &Pipes) -> Result<(), Failure> {
     let mesh = Arc::new(mesh);
     pipes.report(Ok(start.elapsed().as_secs_f64()))?;
 
-    if plan.rtt_ms.is_some() {
+    if plan.rtt_ms.is_some() || plan.rate_mbit.is_some() {
         precise_waiting();
     }
     let _permit = permits.enter();
