@@ -89,6 +89,8 @@ checks! {
     A25 = "A25",
     /// Co-holders compare stored key shares when they are loaded.
     A26 = "A26",
+    /// Every product of a Boolean program enters the verification: counted product by product.
+    S6 = "S6",
 }
 
 impl fmt::Display for Check {

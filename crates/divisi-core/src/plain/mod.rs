@@ -4,6 +4,10 @@
 //! plain` runs. It still computes without secret-dependent branches and table indices: the S-box is FIPS 197's own
 //! definition, an inversion in GF(2^8) and an affine map, not its table.
 
+mod boolean;
+
+pub use boolean::PlainBit;
+
 use crate::{Abort, Blocks, Bytes, Convert, Direction, Lanes, Matrix, step};
 use divisi_field::{BigField, Field, Gf8, Gf128};
 use std::ops::BitXorAssign;
