@@ -4,6 +4,7 @@
 //! that owes them. With [`Security::SemiHonest`], an explicit choice, nothing is recorded and nothing is verified.
 
 mod blocks;
+mod boolean;
 mod bytes;
 mod chain;
 

@@ -22,6 +22,7 @@
 //! factors are in no small field (vectors of 256) skip step 2 and 3: their terms are (c x) y, and their z adds to the claim.
 //! Nothing of the size of the batch is stored but the terms.
 
+use super::grid::{at_infinity, corner, corner_weights, line, point_weights};
 use super::inner_product::verify_dot_product;
 use super::small::{FACTOR, PRODUCT, Small};
 use super::{BITS_64, error, levels};
@@ -95,7 +96,7 @@ pub(crate) struct Scratch(Vec<Rep<Gf64>>);
 
 impl Scratch {
     /// A vector of zeros.
-    fn take(&mut self, len: usize) -> Rep<Gf64> {
+    pub(super) fn take(&mut self, len: usize) -> Rep<Gf64> {
         let mut rep = self.0.pop().unwrap_or_else(|| Rep::zero(0));
         for side in [&mut rep.a, &mut rep.b] {
             side.clear();
@@ -105,7 +106,7 @@ impl Scratch {
     }
 
     /// A vector for the next time; it is wiped when the strand ends.
-    fn give(&mut self, rep: Rep<Gf64>) {
+    pub(super) fn give(&mut self, rep: Rep<Gf64>) {
         self.0.push(rep);
     }
 }
@@ -154,21 +155,16 @@ impl Grid {
 
     /// Our additive shares of the values that are sent, in the order of the points.
     fn shares(&self) -> [Gf64; GRID - GROUP] {
-        let mut points = (0..GRID).filter(|p| at_infinity(*p));
+        let mut points = (0..GRID).filter(|p| at_infinity(*p, FOLDS));
         std::array::from_fn(|_| points.next().map_or(Gf64::ZERO, |p| self.others[p]))
     }
 
-    /// Add h at a point, from the claims at the corners and from what was sent: the tensor product of
-    /// `h(r) = h(0) (1 + r) + h(1) r + h(inf) (r + r^2)`.
+    /// Add h at a point, from the claims at the corners and from what was sent.
     fn add_at(&self, point: &[Gf64; FOLDS], sent: &Rep<Gf64>, z: &mut Rep<Gf64>) {
         let mut others = sent.a.iter().zip(&sent.b);
         let mut corners = self.corners[0].iter().zip(&self.corners[1]);
-        for p in 0..GRID {
-            let weight = (0..FOLDS).fold(Gf64::ONE, |w, v| {
-                let r = point[v];
-                w * [Gf64::ONE + r, r, r + r.square()][coordinate(p, v)]
-            });
-            let value = if at_infinity(p) { others.next() } else { corners.next() };
+        for (p, weight) in point_weights(point).enumerate() {
+            let value = if at_infinity(p, FOLDS) { others.next() } else { corners.next() };
             if let Some((a, b)) = value {
                 z.a[0] += weight * *a;
                 z.b[0] += weight * *b;
@@ -193,7 +189,7 @@ impl Visit for Grid {
         for both in [false, true] {
             run(Products::<K, S> { group, both, factors: &mut self.factors, products, small: PhantomData });
         }
-        for p in (0..GRID).filter(|p| at_infinity(*p)) {
+        for p in (0..GRID).filter(|p| at_infinity(*p, FOLDS)) {
             let planes: [&Plane; PRODUCT] = products[p].each_ref();
             self.others[p] += gf64::combine(&planes[..S::Z], &relation.product, &alpha);
         }
@@ -243,7 +239,7 @@ impl<const K: usize, S: Small<K>> Task for Products<'_, K, S> {
                     }
                 }
             }
-            let place = &mut self.factors[corner(e)];
+            let place = &mut self.factors[corner(e, FOLDS)];
             for i in 0..S::X {
                 factors[0][i].store(&mut place[0][i]);
             }
@@ -253,10 +249,9 @@ impl<const K: usize, S: Small<K>> Task for Products<'_, K, S> {
         }
         // at infinity in a variable: the sum of the values at 0 and 1
         for p in 0..GRID {
-            let Some(v) = (0..FOLDS).rev().find(|v| coordinate(p, *v) == 2) else { continue };
-            let step = 3usize.pow(v as u32);
+            let Some((zero, one)) = line(p, FOLDS) else { continue };
             let mut factors = [[W::zero(); FACTOR]; 2];
-            let (zero, one) = (&self.factors[p - 2 * step], &self.factors[p - step]);
+            let (zero, one) = (&self.factors[zero], &self.factors[one]);
             for i in 0..S::X {
                 factors[0][i] = W::load(&zero[0][i]) ^ W::load(&one[0][i]);
             }
@@ -297,7 +292,10 @@ impl<'a> InnerProduct<'a> {
             x,
             y,
             at: 0,
-            corner: corner_weights(point),
+            corner: std::array::from_fn({
+                let mut weights = corner_weights(point);
+                move |_| weights.next().unwrap_or(Gf64::ZERO)
+            }),
             beta,
             expansion,
             c: [Gf64::ZERO; Plane::LANES],
@@ -350,65 +348,5 @@ impl Visit for InnerProduct<'_> {
 
     fn large<const K: usize>(&mut self, relation: &Weighed, record: &Tile<K>, lanes: usize) {
         self.append(relation, std::slice::from_ref(record), &[Gf64::ONE], lanes);
-    }
-}
-
-/// The weight of each corner in a multilinear polynomial at this point.
-fn corner_weights(point: &[Gf64; FOLDS]) -> [Gf64; GROUP] {
-    std::array::from_fn(|e| {
-        (0..FOLDS).fold(Gf64::ONE, |w, v| w * if e >> v & 1 == 1 { point[v] } else { Gf64::ONE + point[v] })
-    })
-}
-
-/// The point that corner `e` is, whose bit `v` is its coordinate in variable `v`.
-const fn corner(e: usize) -> usize {
-    let (mut p, mut v) = (0, 0);
-    while v < FOLDS {
-        p += (e >> v & 1) * 3usize.pow(v as u32);
-        v += 1;
-    }
-    p
-}
-
-/// A point's coordinate in a variable: 0, 1, or 2 for infinity.
-const fn coordinate(p: usize, variable: usize) -> usize {
-    p / 3usize.pow(variable as u32) % 3
-}
-
-/// Whether a point is not a corner.
-fn at_infinity(p: usize) -> bool {
-    (0..FOLDS).any(|v| coordinate(p, v) == 2)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_corners_are_the_points_without_infinity_in_order() {
-        let corners: Vec<usize> = (0..GRID).filter(|p| !at_infinity(*p)).collect();
-        assert_eq!(corners, (0..GROUP).map(corner).collect::<Vec<_>>());
-    }
-
-    #[test]
-    fn a_product_of_multilinear_polynomials_is_its_grid() {
-        let value = |i: usize| Gf64((i as u64).wrapping_mul(0x9e37_79b9_7f4a_7c15));
-        let (x, y): (Vec<_>, Vec<_>) = (0..GROUP).map(|e| (value(e + 1), value(e + 100))).unzip();
-        let point: [Gf64; FOLDS] = std::array::from_fn(|v| Gf64(0x1234_5678_9abc_def1 << v));
-        let at = |v: &[Gf64]| corner_weights(&point).iter().zip(v).map(|(w, x)| *w * *x).sum::<Gf64>();
-        let belongs = |e: usize, p: usize| (0..FOLDS).all(|v| [2, e >> v & 1].contains(&coordinate(p, v)));
-        let sum = |v: &[Gf64], p: usize| (0..GROUP).filter(|e| belongs(*e, p)).map(|e| v[e]).sum::<Gf64>();
-        let mut grid = Grid::new(Prg::new(&[0; 16]));
-        let mut sent = Rep::zero(0);
-        for p in (0..GRID).filter(|p| at_infinity(*p)) {
-            sent.a.push(sum(&x, p) * sum(&y, p));
-            sent.b.push(Gf64::ZERO);
-        }
-        for e in 0..GROUP {
-            grid.corners[0][e] = x[e] * y[e];
-        }
-        let mut z = Rep::zero(1);
-        grid.add_at(&point, &sent, &mut z);
-        assert_eq!(z.a[0], at(&x) * at(&y));
     }
 }
