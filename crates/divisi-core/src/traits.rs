@@ -24,6 +24,12 @@ pub trait Lanes: Sized {
     /// The value whose lane `l` is this value's lane `index[l]`; `None` if an index is out of range.
     #[must_use]
     fn gather(&self, index: &[usize]) -> Option<Self>;
+
+    /// The first lanes; `None` if there are fewer.
+    #[must_use]
+    fn first(&self, lanes: usize) -> Option<Self> {
+        self.gather(&(0..lanes).collect::<Vec<_>>())
+    }
 }
 
 /// A public square matrix over GF(2^8), row by row.

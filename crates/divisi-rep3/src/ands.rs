@@ -2,7 +2,8 @@
 //!
 //! A *dot* is a sum of products of bits that took one Reshare, in up to 512 lanes a tile: both factors of each of its terms, and
 //! the sum. Dots with as many terms and lanes as each other stand in *groups* of [`GROUP`], which [`crate::verify`] folds at once;
-//! a group that is not full is one padded with zero dots \[A11\].
+//! a group that is not full is one padded with zero dots \[A11\]. Dots of few lanes share the lanes of a tile, which are
+//! verified lane by lane whatever they belong to.
 
 use crate::bit::used;
 use crate::pool::Pool;
@@ -27,6 +28,8 @@ pub(crate) struct Chunk {
     pool: Pool,
     lanes: usize,
     terms: usize,
+    /// How many lanes a dot takes of a tile that it shares; 0 if it has its tiles for itself.
+    stride: usize,
     /// How many dots stand in it.
     used: usize,
 }
@@ -35,7 +38,10 @@ pub(crate) struct Chunk {
 #[derive(Clone, Copy)]
 pub(crate) struct Place {
     chunk: usize,
+    /// Its group, its number in the group, and the first of its lanes.
+    group: usize,
     dot: usize,
+    lane: usize,
 }
 
 /// The dots of a group in one tile.
@@ -48,41 +54,64 @@ pub(crate) struct Block<'c> {
     pub(crate) lanes: usize,
 }
 
+/// How many lanes a dot takes of a tile that it shares: whole bytes, so that none crosses a word.
+fn stride(lanes: usize) -> usize {
+    if shares(lanes) { lanes.next_power_of_two().max(8) } else { 0 }
+}
+
+/// Whether dots of so many lanes share their tile with others.
+pub(crate) fn shares(lanes: usize) -> bool {
+    lanes <= LANES / 2
+}
+
 impl Chunk {
-    fn new(pool: &Pool, lanes: usize, terms: usize) -> Chunk {
+    fn new(pool: &Pool, lanes: usize, terms: usize, groups: usize) -> Chunk {
         let group = lanes.div_ceil(LANES) * block_planes(terms);
-        let groups = (CHUNK_BYTES / Plane::BYTES / group.max(1)).max(1);
-        Chunk { planes: pool.take(groups * group), pool: pool.clone(), lanes, terms, used: 0 }
+        let most = (CHUNK_BYTES / Plane::BYTES / group.max(1)).max(1);
+        let planes = pool.take(groups.min(most) * group);
+        Chunk { planes, pool: pool.clone(), lanes, terms, stride: stride(lanes), used: 0 }
     }
 
     fn tiles(&self) -> usize {
         self.lanes.div_ceil(LANES)
     }
 
-    fn is_full(&self) -> bool {
-        self.used / GROUP * self.tiles() * block_planes(self.terms) >= self.planes.len()
+    /// How many dots a group has.
+    fn dots(&self) -> usize {
+        GROUP * LANES.checked_div(self.stride).unwrap_or(1)
     }
 
-    /// Where the planes of a dot's group in a tile begin.
+    /// How many groups there is room for.
+    fn groups(&self) -> usize {
+        self.planes.len() / (self.tiles() * block_planes(self.terms)).max(1)
+    }
+
+    /// Where the planes of a group in a tile begin.
     #[inline(always)]
-    fn block(&self, dot: usize, tile: usize) -> usize {
-        (dot / GROUP * self.tiles() + tile) * block_planes(self.terms)
+    fn block(&self, group: usize, tile: usize) -> usize {
+        (group * self.tiles() + tile) * block_planes(self.terms)
+    }
+
+    /// How many lanes are in use in a block.
+    fn lanes_in(&self, group: usize, tile: usize) -> usize {
+        if self.stride == 0 {
+            return used(self.lanes, tile);
+        }
+        let dots = (self.used - group * self.dots()).min(self.dots());
+        (dots.div_ceil(GROUP) - 1) * self.stride + self.lanes
     }
 
     /// Group by group, tile by tile.
     pub(crate) fn blocks(&self) -> impl Iterator<Item = Block<'_>> {
-        let groups = self.used.div_ceil(GROUP);
-        let blocks = self.planes.chunks_exact(block_planes(self.terms)).take(groups * self.tiles());
-        blocks.enumerate().map(|(i, planes)| {
+        let blocks =
+            (0..self.used.div_ceil(self.dots())).flat_map(|g| (0..self.tiles()).map(move |t| (g, t)));
+        blocks.map(|(group, tile)| {
+            let start = self.block(group, tile);
+            let planes = &self.planes[start..start + block_planes(self.terms)];
             let (factors, results) = planes.split_at(GROUP * FACTORS * self.terms);
-            let lanes = used(self.lanes, i % self.tiles());
+            let lanes = self.lanes_in(group, tile);
             Block { factors: factors.as_chunks().0, results: results.as_chunks().0, lanes }
         })
-    }
-
-    /// How many terms the inner product has that is left of it after the first fold.
-    pub(crate) fn folded_terms(&self) -> usize {
-        self.used.div_ceil(GROUP) * self.lanes * self.terms
     }
 }
 
@@ -109,31 +138,55 @@ impl Ands {
     /// A place for a dot.
     pub(crate) fn place(&mut self, pool: &Pool, lanes: usize, terms: usize) -> Place {
         self.products += terms as u64;
-        let open = |c: &Chunk| c.lanes == lanes && c.terms == terms && !c.is_full();
-        let chunk = self.chunks.iter().rposition(open).unwrap_or_else(|| {
-            self.chunks.push(Chunk::new(pool, lanes, terms));
+        let last = self.chunks.iter().rposition(|chunk| chunk.lanes == lanes && chunk.terms == terms);
+        let groups = last.map_or(0, |i| self.chunks[i].groups());
+        let open = last.filter(|i| self.chunks[*i].used < groups * self.chunks[*i].dots());
+        let i = open.unwrap_or_else(|| {
+            self.chunks.push(Chunk::new(pool, lanes, terms, 2 * groups.max(1)));
             self.chunks.len() - 1
         });
-        let place = Place { chunk, dot: self.chunks[chunk].used };
-        self.chunks[chunk].used += 1;
-        place
+        let chunk = &mut self.chunks[i];
+        let (group, within) = (chunk.used / chunk.dots(), chunk.used % chunk.dots());
+        chunk.used += 1;
+        Place { chunk: i, group, dot: within % GROUP, lane: within / GROUP * chunk.stride }
     }
 
-    /// The factors of a dot's term in a tile.
+    /// The factors of a dot's term in a tile of its own.
     #[inline(always)]
     pub(crate) fn factors(&mut self, place: Place, tile: usize, term: usize) -> &mut [Plane] {
         let chunk = &mut self.chunks[place.chunk];
-        let at = chunk.block(place.dot, tile) + (term * GROUP + place.dot % GROUP) * FACTORS;
+        let at = chunk.block(place.group, tile) + (term * GROUP + place.dot) * FACTORS;
         &mut chunk.planes[at..at + FACTORS]
     }
 
-    /// The result of a dot in a tile.
+    /// The result of a dot in a tile of its own.
     #[inline(always)]
     pub(crate) fn result(&mut self, place: Place, tile: usize) -> &mut [Plane] {
         let chunk = &mut self.chunks[place.chunk];
-        let results = chunk.block(place.dot, tile) + GROUP * FACTORS * chunk.terms;
-        let at = results + place.dot % GROUP * RESULT;
+        let at = chunk.block(place.group, tile) + GROUP * FACTORS * chunk.terms + place.dot * RESULT;
         &mut chunk.planes[at..at + RESULT]
+    }
+
+    /// Put the factors of a dot's term into a tile that it shares.
+    pub(crate) fn share_factors(&mut self, place: Place, term: usize, factors: [&Plane; FACTORS]) {
+        let lanes = self.chunks[place.chunk].lanes;
+        for (out, factor) in self.factors(place, 0, term).iter_mut().zip(factors) {
+            put(out, place.lane, factor, lanes);
+        }
+    }
+
+    /// Put the result of a dot into a tile that it shares.
+    pub(crate) fn share_result(&mut self, place: Place, result: [&Plane; RESULT]) {
+        let lanes = self.chunks[place.chunk].lanes;
+        for (out, result) in self.result(place, 0).iter_mut().zip(result) {
+            put(out, place.lane, result, lanes);
+        }
+    }
+
+    /// How many terms the inner product has that is left of them after the first fold.
+    pub(crate) fn folded_terms(&self) -> usize {
+        let blocks = self.chunks.iter().flat_map(Chunk::blocks);
+        blocks.map(|block| block.lanes * block.factors.len() / GROUP).sum()
     }
 
     /// How many products there are.
@@ -161,48 +214,82 @@ impl Ands {
     }
 }
 
+/// Put the first lanes of a plane, beyond which it is zero, into another's from `lane` on, which are zero so far.
+#[inline(always)]
+fn put(out: &mut Plane, lane: usize, from: &Plane, lanes: usize) {
+    for (w, word) in from.0.iter().take(lanes.div_ceil(64)).enumerate() {
+        out.0[lane / 64 + w] |= word << (lane % 64);
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
 
     #[test]
     fn every_dot_has_a_place_of_its_own() {
-        let (pool, mut ands) = (Pool::default(), Ands::default());
-        for (lanes, terms, dots) in [(1, 1, 3), (600, 1, 100), (1, 2, 65), (600, 1, 29), (5000, 3, 70)] {
-            let places: Vec<Place> = (0..dots).map(|_| ands.place(&pool, lanes, terms)).collect();
-            for tile in 0..lanes.div_ceil(LANES) {
-                for place in &places {
+        for (lanes, terms, dots) in [
+            (1, 1, 1),
+            (1, 1, 4097),
+            (8, 2, 65),
+            (9, 1, 300),
+            (65, 1, 700),
+            (256, 1, 129),
+            (600, 1, 100),
+            (5000, 3, 70),
+        ] {
+            let (pool, mut ands) = (Pool::default(), Ands::default());
+            let mut one = Plane::ONES;
+            one.keep(lanes);
+            for _ in 0..dots {
+                let place = ands.place(&pool, lanes, terms);
+                if shares(lanes) {
+                    (0..terms).for_each(|term| ands.share_factors(place, term, [&one; FACTORS]));
+                    ands.share_result(place, [&one; RESULT]);
+                    continue;
+                }
+                for tile in 0..lanes.div_ceil(LANES) {
+                    let mut one = Plane::ONES;
+                    one.keep(used(lanes, tile));
                     for term in 0..terms {
-                        let factors = ands.factors(*place, tile, term);
+                        let factors = ands.factors(place, tile, term);
                         assert!(factors.iter().all(|plane| *plane == Plane::ZERO));
-                        factors.fill(Plane::ONES);
+                        factors.fill(one);
                     }
-                    let result = ands.result(*place, tile);
+                    let result = ands.result(place, tile);
                     assert!(result.iter().all(|plane| *plane == Plane::ZERO));
-                    result.fill(Plane::ONES);
+                    result.fill(one);
                 }
             }
-        }
-        assert_eq!(ands.products(), 3 + 129 + 130 + 210);
-        let mut full = std::collections::BTreeMap::new();
-        for chunk in ands.chunks() {
-            for block in chunk.blocks() {
-                assert_eq!((block.factors.len(), block.results.len()), (GROUP * chunk.terms, GROUP));
-                let set = block.results.iter().filter(|r| r.iter().all(|p| *p == Plane::ONES)).count();
-                let factors = block.factors.iter().filter(|f| f.iter().all(|p| *p == Plane::ONES)).count();
-                assert_eq!(factors, set * chunk.terms);
-                *full.entry((chunk.lanes, chunk.terms, block.lanes)).or_insert(0) += set;
+            assert_eq!(ands.products(), (dots * terms) as u64);
+            let ones = |planes: &[Plane]| {
+                planes.iter().flat_map(|plane| plane.0).map(|w| w.count_ones() as usize).sum::<usize>()
+            };
+            let (mut factors, mut results) = (0, 0);
+            for block in ands.chunks().iter().flat_map(Chunk::blocks) {
+                assert_eq!((block.factors.len(), block.results.len()), (GROUP * terms, GROUP));
+                factors += ones(block.factors.as_flattened());
+                results += ones(block.results.as_flattened());
+                for plane in block.factors.as_flattened().iter().chain(block.results.as_flattened()) {
+                    assert!((block.lanes..LANES).all(|lane| plane.lane(lane) == 0));
+                }
             }
+            assert_eq!(
+                (factors, results),
+                (FACTORS * dots * lanes * terms, RESULT * dots * lanes),
+                "{lanes}"
+            );
         }
-        let found: Vec<_> = full.into_iter().collect();
-        let expected = [
-            ((1, 1, 1), 3),
-            ((1, 2, 1), 65),
-            ((600, 1, 88), 129),
-            ((600, 1, 512), 129),
-            ((5000, 3, 392), 70),
-            ((5000, 3, 512), 9 * 70),
-        ];
-        assert_eq!(found, expected);
+    }
+
+    #[test]
+    fn one_product_of_one_lane_leaves_one_term() {
+        let (pool, mut ands) = (Pool::default(), Ands::default());
+        for dots in 1..=GROUP {
+            ands.place(&pool, 1, 1);
+            assert_eq!((ands.folded_terms(), dots), (1, dots));
+        }
+        ands.place(&pool, 1, 1);
+        assert_eq!(ands.folded_terms(), 9);
     }
 }

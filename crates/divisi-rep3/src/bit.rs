@@ -35,15 +35,6 @@ impl Bit {
         out
     }
 
-    /// The first lanes.
-    fn prefix(&self, lanes: usize) -> Bit {
-        let mut out = Bit { lanes, tiles: self.tiles[..lanes.div_ceil(LANES)].to_vec() };
-        if let (Some(last), rest @ 1..) = (out.tiles.last_mut(), lanes % LANES) {
-            last.iter_mut().for_each(|plane| plane.keep(rest));
-        }
-        out
-    }
-
     /// Put the lanes of another value from lane `at` on, which are zero so far.
     pub(crate) fn put(&mut self, at: usize, other: &Bit) {
         for (t, tile) in other.tiles.iter().enumerate() {
@@ -84,7 +75,7 @@ impl Lanes for Bit {
             return None;
         }
         if index.iter().enumerate().all(|(to, from)| to == *from) {
-            return Some(self.prefix(index.len()));
+            return self.first(index.len());
         }
         if self.lanes == 1 {
             return Some(self.splat(index.len()));
@@ -97,6 +88,15 @@ impl Lanes for Bit {
                     plane.0[w] = index.iter().rev().fold(0, |word, l| word << 1 | lane(l));
                 }
             }
+        }
+        Some(out)
+    }
+
+    fn first(&self, lanes: usize) -> Option<Bit> {
+        let tiles = self.tiles.get(..lanes.div_ceil(LANES)).filter(|_| lanes <= self.lanes)?;
+        let mut out = Bit { lanes, tiles: tiles.to_vec() };
+        if let (Some(last), rest @ 1..) = (out.tiles.last_mut(), lanes % LANES) {
+            last.iter_mut().for_each(|plane| plane.keep(rest));
         }
         Some(out)
     }

@@ -74,7 +74,8 @@ impl Boolean for Plain {
             let some = job.wires.iter().map(Lanes::lanes).find(|lanes| *lanes != 1);
             let lanes = some.unwrap_or(1);
             let inputs = job.wires.iter().map(|bit| bit.spread(lanes)).collect::<Option<Vec<_>>>();
-            let outputs = inputs.and_then(|inputs| plain::run(job.program, &inputs).ok()).ok_or_else(unfit)?;
+            let outputs =
+                inputs.and_then(|inputs| plain::run(job.program, &inputs).ok()).ok_or_else(unfit)?;
             let last = match lanes % 64 {
                 0 => u64::MAX,
                 rest => (1 << rest) - 1,

@@ -142,6 +142,24 @@ impl Session {
         self.depth = 0;
     }
 
+    /// Count something under another phase, as a new chunk of it; afterwards the present chunk of this phase goes on.
+    ///
+    /// # Errors
+    /// Those of what is done.
+    pub fn aside<S>(
+        strand: &mut S,
+        name: &'static str,
+        session: impl Fn(&mut S) -> &mut Session,
+        f: impl FnOnce(&mut S) -> Result<(), Abort>,
+    ) -> Result<(), Abort> {
+        let (phase, depth) = (session(strand).phase, session(strand).depth);
+        session(strand).phase(name);
+        let result = f(strand);
+        session(strand).phase = phase;
+        session(strand).depth = depth;
+        result
+    }
+
     /// The current phase.
     #[must_use]
     pub fn current_phase(&self) -> &'static str {

@@ -9,13 +9,13 @@
 //! [`Rep3::close`] and its settlement, which verify the rest.
 
 use super::Rep3;
-use crate::ands::{Ands, Place};
+use crate::ands::{Ands, Place, shares};
 use crate::bit::{Bit, used};
 use crate::pool::Pool;
 use crate::share::Byte;
 use crate::wire::Shape;
 use divisi_circuit::{Level, Linear, Program};
-use divisi_core::{Abort, Boolean, Check, Convert, Job, Lanes, Step, step};
+use divisi_core::{Abort, Boolean, Check, Convert, Job, Lanes, Session, Step, step};
 use divisi_field::kernel::{Task, run};
 use divisi_field::plane::LANES;
 use divisi_field::{Plane, Word};
@@ -148,8 +148,14 @@ impl Rep3 {
             }
             if self.owed.ands.bytes() > PIECE {
                 let piece = std::mem::take(&mut self.owed.ands);
-                self.trio.verify_piece(&piece)?;
                 self.owed.verified += piece.products();
+                let trio = &mut self.trio;
+                Session::aside(
+                    trio,
+                    "verification",
+                    |trio| &mut trio.session,
+                    |trio| trio.verify_piece(&piece),
+                )?;
             }
         }
         Ok(())
@@ -270,6 +276,17 @@ impl<'p> Running<'p> {
     /// Our additive shares of the products of a level, dot by dot, tile by tile; and their factors to the ledger.
     fn products(&mut self, level: &Level, z: &mut [[Plane; 1]], ands: &mut Ands, places: &[Place]) {
         let all = self.tiles();
+        if shares(self.lanes) {
+            // a single tile, of which slot s holds planes 2 s and 2 s + 1
+            for ((_, terms), place) in level.dots().zip(places) {
+                for (k, (x, y)) in terms.iter().enumerate() {
+                    let [x, y] = [2 * x.index(), 2 * y.index()];
+                    let held = &self.held;
+                    ands.share_factors(*place, k, [&held[x], &held[x + 1], &held[y], &held[y + 1]]);
+                }
+            }
+        }
+        let places = if shares(self.lanes) { &[] } else { places };
         each_block!(self, |held, first, N| Dots {
             level,
             held,
@@ -284,6 +301,12 @@ impl<'p> Running<'p> {
     /// The results of the products, from both components.
     fn store(&mut self, level: &Level, z: [&[[Plane; 1]]; 2], ands: &mut Ands, places: &[Place]) {
         let all = self.tiles();
+        if shares(self.lanes) {
+            for ((a, b), place) in z[0].iter().zip(z[1]).zip(places) {
+                ands.share_result(*place, [&a[0], &b[0]]);
+            }
+        }
+        let places = if shares(self.lanes) { &[] } else { places };
         each_block!(self, |held, first, N| Store {
             level,
             held,

@@ -73,7 +73,7 @@ pub(super) fn verify(trio: &mut Trio, fixed: &Fixed, ands: &Ands) -> Result<(), 
     next_elements(&mut trio.coin_ahead(fixed)?.expand(), &mut point);
     trio.session.observe(Check::A9); // [A9]
     let z = grid.at(&point, &sent);
-    let terms = ands.chunks().iter().map(Chunk::folded_terms).sum();
+    let terms = ands.folded_terms();
     trio.session.meter().verification_error(error(FOLDS, levels(terms), BITS_64, false));
     let (mut x, mut y) = (trio.scratch.take(terms), trio.scratch.take(terms));
     let weights: Vec<Gf64> = corner_weights(&point).collect();

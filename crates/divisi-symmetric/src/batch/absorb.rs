@@ -1,0 +1,93 @@
+//! Messages of different lengths through the steps of a hash.
+
+use super::messages::{Messages, gather};
+use super::{SecretByte, bytes, unfit, wires};
+use divisi_circuit::Program;
+use divisi_core::{Abort, Boolean, Job, Lanes};
+
+/// What a hash does with a message: steps of whole blocks, of which the last is filled up.
+pub(super) struct Rule<'p, P> {
+    /// A state and a block -> the next state.
+    pub(super) step: &'p Program,
+    /// The length of a block in bytes.
+    pub(super) block: usize,
+    /// What follows a message of so many bytes.
+    pub(super) padding: P,
+}
+
+/// The states after all blocks of each message, from a state of one lane for all or of one for each.
+pub(super) fn absorb<E: Boolean, P: Fn(usize) -> Vec<u8>>(
+    e: &mut E,
+    rule: &Rule<'_, P>,
+    state: &[SecretByte<E>],
+    messages: &Messages<E>,
+) -> Result<Vec<SecretByte<E>>, Abort> {
+    let n = messages.lanes();
+    // longest first, so that lanes with blocks left are the first ones, and those that have not ended at a byte likewise
+    let mut order: Vec<usize> = (0..n).collect();
+    order.sort_by_key(|lane| std::cmp::Reverse(messages.lengths()[*lane]));
+    let sorted = messages.gather(&order)?;
+    let mut state =
+        spread::<E>(state, n)?.iter().map(|byte| gather(byte, &order)).collect::<Result<Vec<_>, _>>()?;
+    // what follows a message, by its length
+    let lengths: std::collections::BTreeSet<usize> = sorted.lengths().iter().copied().collect();
+    let paddings: std::collections::BTreeMap<usize, Vec<u8>> =
+        lengths.into_iter().map(|length| (length, (rule.padding)(length))).collect();
+    let blocks = |length: usize| (length + paddings.get(&length).map_or(0, Vec::len)) / rule.block;
+    let after = |length: usize, beyond: usize| {
+        paddings.get(&length).and_then(|padding| padding.get(beyond)).copied().unwrap_or(0)
+    };
+    let mut done: Vec<Vec<SecretByte<E>>> = Vec::new();
+    let mut alive = n;
+    let mut block = 0;
+    while alive > 0 {
+        let mut inputs = state;
+        for j in block * rule.block..(block + 1) * rule.block {
+            inputs.push(sorted.byte(e, j, alive, after)?);
+        }
+        let mut jobs = [Job::new(rule.step, wires(inputs))];
+        e.run(&mut jobs)?;
+        let [job] = jobs;
+        let next = bytes(job.wires);
+        block += 1;
+        let going = sorted.lengths()[..alive].partition_point(|length| blocks(*length) > block);
+        if going < alive {
+            let select = |lanes: std::ops::Range<usize>| {
+                let lanes: Vec<usize> = lanes.collect();
+                next.iter().map(|byte| gather(byte, &lanes)).collect::<Result<Vec<_>, Abort>>()
+            };
+            done.push(select(going..alive)?);
+            state = select(0..going)?;
+        } else {
+            state = next;
+        }
+        alive = going;
+    }
+    // shortest first so far: turn round, and back to the order of the messages
+    done.reverse();
+    let mut place = vec![0; n];
+    order.iter().enumerate().for_each(|(at, lane)| place[*lane] = at);
+    let width = done.first().map_or(0, Vec::len);
+    let joined = (0..width).map(|j| {
+        let bits: Vec<E::Bit> = (0..8)
+            .map(|i| {
+                let parts: Vec<&E::Bit> = done.iter().map(|part| &part[j][i]).collect();
+                if let [only] = parts[..] { only.clone() } else { e.join_bits(&parts) }
+            })
+            .collect();
+        let byte: SecretByte<E> = bits.try_into().map_err(|_| unfit("a byte of eight bits"))?;
+        gather(&byte, &place)
+    });
+    joined.collect()
+}
+
+/// A state in so many lanes.
+pub(super) fn spread<E: Boolean>(state: &[SecretByte<E>], lanes: usize) -> Result<Vec<SecretByte<E>>, Abort> {
+    let one = vec![0; lanes];
+    let byte = |byte: &SecretByte<E>| match byte[0].lanes() {
+        n if n == lanes => Ok(byte.clone()),
+        1 => gather(byte, &one),
+        _ => Err(unfit("states and messages of different numbers of lanes")),
+    };
+    state.iter().map(byte).collect()
+}

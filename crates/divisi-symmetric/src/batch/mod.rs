@@ -1,0 +1,46 @@
+//! Hashes and MACs of many messages at once on an engine that runs Boolean programs.
+//!
+//! A lane is a message. Lengths are public and may differ: lanes are sorted by them, a step of the hash runs on the lanes that
+//! have a block left, and the answers come in the order of the messages. What is secret is the content: of the messages, of
+//! the keys, and of the answers until an engine opens them.
+
+mod absorb;
+pub mod hash;
+pub mod hmac;
+pub mod kmac;
+mod messages;
+mod programs;
+pub mod xof;
+
+pub use messages::Messages;
+
+use divisi_core::{Abort, Boolean, step};
+
+/// Eight secret bits, the lowest first.
+pub type SecretByte<E> = [<E as Boolean>::Bit; 8];
+
+/// Bytes that everybody knows, the same in every lane.
+fn public<E: Boolean>(e: &mut E, bytes: &[u8], lanes: usize) -> Vec<SecretByte<E>> {
+    let all = [false, true].map(|bit| e.public_bit(&vec![bit; lanes]));
+    let byte = |byte: &u8| std::array::from_fn(|i| all[usize::from(byte >> i & 1)].clone());
+    bytes.iter().map(byte).collect()
+}
+
+/// The wires of bytes in order, the lowest bit of each first.
+fn wires<B>(bytes: Vec<[B; 8]>) -> Vec<B> {
+    bytes.into_iter().flatten().collect()
+}
+
+/// The bytes of wires.
+fn bytes<B>(wires: Vec<B>) -> Vec<[B; 8]> {
+    let mut wires = wires.into_iter();
+    std::iter::from_fn(|| {
+        let bits: Vec<B> = wires.by_ref().take(8).collect();
+        bits.try_into().ok()
+    })
+    .collect()
+}
+
+fn unfit(what: &'static str) -> Abort {
+    Abort::Misuse { step: step!("batch"), what }
+}
