@@ -3,8 +3,9 @@
 
 use divisi_circuit::{Build, Gates, Program, plain};
 use divisi_core::testing::Outputs;
-use divisi_core::{Abort, Boolean, Check, Convert, Counts, Job};
-use divisi_rep3::lab::Rep3Lab;
+use divisi_core::{Abort, Boolean, Check, Convert, Counts, Job, Parameters};
+use divisi_net::memory;
+use divisi_rep3::lab::{Rep3Lab, run_over};
 use divisi_rep3::{Bit, Protocol, Rep3, Security};
 use divisi_symmetric::circuits::named;
 use divisi_symmetric::gates::Adder;
@@ -131,7 +132,7 @@ fn random_programs_at_every_edge_of_a_tile() {
 #[test]
 fn programs_of_different_lanes_and_depth_share_their_rounds() {
     for lab in labs() {
-        let programs = [random_program(1, 2, 300), random_program(2, 3, 900), random_program(3, 1, 20)];
+        let programs = [random_program(1, 2, 300), random_program(2, 3, 900), random_program(3, 1, 60)];
         let inputs = [secret(1, 2, 700), secret(2, 3, 1), secret(3, 1, 300)];
         let counts = run(&lab, &programs.each_ref(), &inputs);
         let online = counts.phases["online"];
@@ -181,13 +182,19 @@ fn inputs_that_do_not_fit_are_misuse() {
     for lab in labs() {
         for (n, lanes) in [(16, [3, 4]), (8, [3, 3])] {
             let inputs = [secret(1, 1, lanes[0]), secret(2, 1, lanes[1])].concat();
-            let ended = lab.metered(&inputs, |e, secret| {
-                let mut wires = bits(e, secret)?;
-                wires.truncate(n);
-                e.run(&mut [Job::new(&program, wires)])?;
-                Ok(Outputs::bytes([]))
+            let parts = divisi_rep3::lab::deal_all(&inputs);
+            let ended = run_over(memory::mesh(3), &Parameters::new("misuse"), |trio| {
+                let run = |e: &mut Rep3, secret| {
+                    let mut wires = bits(e, secret)?;
+                    wires.truncate(n);
+                    e.run(&mut [Job::new(&program, wires)])?;
+                    Ok(Outputs::bytes([]))
+                };
+                lab.party(trio, &parts, &run)
             });
-            assert!(matches!(ended, Err(Abort::Misuse { .. })), "{n} {lanes:?}");
+            // the first to notice tells the others
+            assert!(ended.iter().all(Result::is_err), "{n} {lanes:?}");
+            assert!(ended.iter().any(|ended| matches!(ended, Err(Abort::Misuse { .. }))), "{n} {lanes:?}");
         }
     }
 }

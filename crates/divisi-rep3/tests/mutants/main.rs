@@ -5,6 +5,7 @@
 
 mod inputs;
 mod products;
+mod programs;
 mod sboxes;
 mod session;
 
@@ -57,6 +58,7 @@ mutants! {
     decryption_is_owed_gf8: A23, "does not record inverse S-boxes", sboxes::decrypting_gf8;
     parts_of_nothing_are_refused: A24, "takes any parts from a dealer", inputs::inconsistent_parts;
     split_requests_are_refused: A25, "takes any public input", inputs::different_requests;
+    every_gate_is_owed: S6, "forgets the last product of each level", programs::lie_in_the_last_gate;
     mixed_stores_are_refused: A26, "takes any stored parts", inputs::mixed_stores;
 }
 

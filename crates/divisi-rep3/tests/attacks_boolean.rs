@@ -1,0 +1,157 @@
+//! Lies about single products of Boolean programs: in any level, gate and lane, by any party, in the last piece or before it.
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
+
+use divisi_circuit::{Build, Gates, Program};
+use divisi_core::{Abort, Boolean, Check, Convert, Job, PartyId, Step, settle};
+use divisi_rep3::adversary::stage::{Stage, failed_check, many, party};
+use divisi_rep3::{Bit, Protocol, Rep3, Security, Trio};
+use divisi_symmetric::sha3::permutation_program;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+const PRODUCTS: &str = "divisi_rep3::engine::boolean/products";
+const GRID: &str = "divisi_rep3::verify::ands/ands.h";
+
+/// A row of levels, each with one sum of three products, sums of two, and single products.
+fn program(levels: usize) -> Program {
+    let mut g = Build::new();
+    let mut x = g.input(16);
+    for _ in 0..levels {
+        let three = g.dot(&[(x[0], x[1]), (x[2], x[3]), (x[4], x[5])]);
+        let two = [0, 1].map(|i| g.dot(&[(x[i], x[i + 6]), (x[i + 8], x[i + 10])]));
+        let ones: Vec<_> = (0..13).map(|i| g.and(x[i], x[(i + 5) % 16])).collect();
+        let new = [vec![three], two.to_vec(), ones].concat();
+        x = x.iter().rev().zip(new).map(|(x, new)| g.xor(*x, new)).collect();
+    }
+    g.output(&x);
+    g.finish()
+}
+
+/// The `nth` message of a step, a bit of it.
+#[derive(Clone, Copy, Debug)]
+struct Lie {
+    step: &'static str,
+    nth: usize,
+    byte: usize,
+    bit: usize,
+}
+
+/// Run a program on random bits, and settle what comes out. Nobody can tell a right result from a wrong one by its value, so that
+/// whoever gets one at all was deceived.
+fn settled(trio: Trio, program: &Program, lanes: usize, lie: Option<Lie>) -> Result<(), Abort> {
+    let mut e = Rep3::new(trio, Protocol::Gf4Circuit, Security::Malicious);
+    if let Some(lie) = lie {
+        let mut count = 0;
+        e.trio().deviate(move |at: Step, share: &mut [u8]| {
+            if at.name == lie.step {
+                if count == lie.nth {
+                    share[lie.byte] ^= 1 << lie.bit;
+                }
+                count += 1;
+            }
+        });
+    }
+    let mut wires = Vec::new();
+    while wires.len() < program.input_bits() {
+        let byte = e.random_bytes(lanes)?;
+        let bits: [Bit; 8] = e.convert(byte)?;
+        wires.extend(bits);
+    }
+    let mut jobs = [Job::new(program, wires)];
+    e.run(&mut jobs)?;
+    let [job] = jobs;
+    let pending = e.close(job.wires);
+    settle(&mut e, pending)?;
+    Ok(())
+}
+
+/// Both honest parties abort, one of them at least because sigma is not zero.
+fn is_noticed(program: &Program, lanes: usize, corrupt: PartyId, lie: Lie) {
+    let results = Stage::default().act(|trio| {
+        let lies = trio.me() == corrupt;
+        settled(trio, program, lanes, lies.then_some(lie))
+    });
+    let honest: Vec<&Result<(), Abort>> =
+        PartyId::all(3).filter(|p| *p != corrupt).map(|p| &results[p.index()]).collect();
+    assert!(honest.iter().all(|result| result.is_err()), "{lie:?} {lanes} {results:?}");
+    assert!(
+        honest.iter().any(|result| failed_check(result) == Some(Check::A7)),
+        "{lie:?} {lanes} {results:?}"
+    );
+}
+
+#[test]
+fn honest_parties_settle() {
+    let program = program(9);
+    for lanes in [1, 70, 600] {
+        let results = Stage::default().act(|trio| settled(trio, &program, lanes, None));
+        assert!(results.iter().all(Result::is_ok), "{results:?}");
+    }
+}
+
+#[test]
+fn a_wrong_product_is_noticed_in_any_level_gate_and_lane() {
+    let program = program(9);
+    assert_eq!(program.and_depth(), 9);
+    let mut cases = Vec::new();
+    for lanes in [1_usize, 9, 70, 600] {
+        for level in [0, 4, 8] {
+            let dots = program.levels()[level].dot_count();
+            for dot in [0, dots / 2, dots - 1] {
+                for lane in [0, lanes - 1] {
+                    let byte = dot * lanes.div_ceil(8) + lane / 8;
+                    cases.push((lanes, Lie { step: PRODUCTS, nth: level, byte, bit: lane % 8 }));
+                }
+            }
+        }
+    }
+    many(cases.len(), 4, |i| is_noticed(&program, cases[i].0, party(1 + (i % 3) as u8), cases[i].1));
+}
+
+#[test]
+fn a_wrong_value_on_the_grid_is_noticed() {
+    let program = program(5);
+    // 3^6 - 2^6 values of eight bytes
+    let last = 8 * 665 - 1;
+    for (i, byte) in [0, 8 * 300 + 3, last].into_iter().enumerate() {
+        is_noticed(&program, 70, party(1 + i as u8), Lie { step: GRID, nth: 0, byte, bit: 7 });
+    }
+}
+
+/// More products than are kept: a lie in the first level is noticed before the program ends.
+#[test]
+fn a_lie_in_an_early_piece_ends_the_run_there() {
+    let program = permutation_program();
+    let lanes = 4096;
+    let messages = AtomicUsize::new(0);
+    let results = Stage::default().act(|trio| {
+        if trio.me() != party(2) {
+            return settled(trio, &program, lanes, None);
+        }
+        let mut e = Rep3::new(trio, Protocol::Gf4Circuit, Security::Malicious);
+        let mut wires = Vec::new();
+        while wires.len() < program.input_bits() {
+            let byte = e.random_bytes(lanes)?;
+            let bits: [Bit; 8] = e.convert(byte)?;
+            wires.extend(bits);
+        }
+        e.trio().deviate({
+            let mut count = 0;
+            move |at: Step, share: &mut [u8]| {
+                if at.name == PRODUCTS {
+                    if count == 0 {
+                        share[17] ^= 1;
+                    }
+                    count += 1;
+                }
+            }
+        });
+        let ended = e.run(&mut [Job::new(&program, wires)]);
+        let counts = e.trio().session().meter().read();
+        messages.store(counts.steps[PRODUCTS] as usize, Ordering::Relaxed);
+        ended
+    });
+    assert!(results.iter().all(Result::is_err), "{results:?}");
+    assert!(results.iter().any(|result| failed_check(result) == Some(Check::A7)), "{results:?}");
+    let sent = messages.load(Ordering::Relaxed);
+    assert!((1..24).contains(&sent), "{sent} levels");
+}
