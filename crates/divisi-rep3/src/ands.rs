@@ -28,8 +28,6 @@ pub(crate) struct Chunk {
     pool: Pool,
     lanes: usize,
     terms: usize,
-    /// How many lanes a dot takes of a tile that it shares; 0 if it has its tiles for itself.
-    stride: usize,
     /// How many dots stand in it.
     used: usize,
 }
@@ -54,22 +52,15 @@ pub(crate) struct Block<'c> {
     pub(crate) lanes: usize,
 }
 
-/// How many lanes a dot takes of a tile that it shares: whole bytes, so that none crosses a word.
-fn stride(lanes: usize) -> usize {
-    if shares(lanes) { lanes.next_power_of_two().max(8) } else { 0 }
-}
-
-/// Whether dots of so many lanes share their tile with others.
-pub(crate) fn shares(lanes: usize) -> bool {
-    lanes <= LANES / 2
-}
+/// Dots of at most so many lanes share a tile, one after the other.
+pub(crate) const NARROW: usize = 64;
 
 impl Chunk {
     fn new(pool: &Pool, lanes: usize, terms: usize, groups: usize) -> Chunk {
         let group = lanes.div_ceil(LANES) * block_planes(terms);
         let most = (CHUNK_BYTES / Plane::BYTES / group.max(1)).max(1);
         let planes = pool.take(groups.min(most) * group);
-        Chunk { planes, pool: pool.clone(), lanes, terms, stride: stride(lanes), used: 0 }
+        Chunk { planes, pool: pool.clone(), lanes, terms, used: 0 }
     }
 
     fn tiles(&self) -> usize {
@@ -78,7 +69,7 @@ impl Chunk {
 
     /// How many dots a group has.
     fn dots(&self) -> usize {
-        GROUP * LANES.checked_div(self.stride).unwrap_or(1)
+        if self.lanes > NARROW { GROUP } else { GROUP * (LANES / self.lanes.max(1)) }
     }
 
     /// How many groups there is room for.
@@ -94,11 +85,11 @@ impl Chunk {
 
     /// How many lanes are in use in a block.
     fn lanes_in(&self, group: usize, tile: usize) -> usize {
-        if self.stride == 0 {
+        if self.lanes > NARROW {
             return used(self.lanes, tile);
         }
         let dots = (self.used - group * self.dots()).min(self.dots());
-        (dots.div_ceil(GROUP) - 1) * self.stride + self.lanes
+        dots.div_ceil(GROUP) * self.lanes
     }
 
     /// Group by group, tile by tile.
@@ -130,6 +121,8 @@ const fn block_planes(terms: usize) -> usize {
 #[derive(Default)]
 pub(crate) struct Ands {
     chunks: Vec<Chunk>,
+    /// The chunk that the latest dot went to.
+    latest: usize,
     /// How many products they are the sums of, each counted once for all lanes.
     products: u64,
 }
@@ -138,17 +131,22 @@ impl Ands {
     /// A place for a dot.
     pub(crate) fn place(&mut self, pool: &Pool, lanes: usize, terms: usize) -> Place {
         self.products += terms as u64;
-        let last = self.chunks.iter().rposition(|chunk| chunk.lanes == lanes && chunk.terms == terms);
+        let alike = |chunk: &Chunk| chunk.lanes == lanes && chunk.terms == terms;
+        let last = match self.chunks.get(self.latest) {
+            Some(chunk) if alike(chunk) => Some(self.latest),
+            _ => self.chunks.iter().rposition(alike),
+        };
         let groups = last.map_or(0, |i| self.chunks[i].groups());
         let open = last.filter(|i| self.chunks[*i].used < groups * self.chunks[*i].dots());
         let i = open.unwrap_or_else(|| {
             self.chunks.push(Chunk::new(pool, lanes, terms, 2 * groups.max(1)));
             self.chunks.len() - 1
         });
+        self.latest = i;
         let chunk = &mut self.chunks[i];
         let (group, within) = (chunk.used / chunk.dots(), chunk.used % chunk.dots());
         chunk.used += 1;
-        Place { chunk: i, group, dot: within % GROUP, lane: within / GROUP * chunk.stride }
+        Place { chunk: i, group, dot: within % GROUP, lane: within / GROUP * chunk.lanes }
     }
 
     /// The factors of a dot's term in a tile of its own.
@@ -167,19 +165,21 @@ impl Ands {
         &mut chunk.planes[at..at + RESULT]
     }
 
-    /// Put the factors of a dot's term into a tile that it shares.
-    pub(crate) fn share_factors(&mut self, place: Place, term: usize, factors: [&Plane; FACTORS]) {
+    /// Put the factors of a narrow dot's term into the tile that it shares.
+    #[inline(always)]
+    pub(crate) fn share_factors(&mut self, place: Place, term: usize, factors: [u64; FACTORS]) {
         let lanes = self.chunks[place.chunk].lanes;
         for (out, factor) in self.factors(place, 0, term).iter_mut().zip(factors) {
-            put(out, place.lane, factor, lanes);
+            put(&mut out.0, place.lane, factor, lanes);
         }
     }
 
-    /// Put the result of a dot into a tile that it shares.
-    pub(crate) fn share_result(&mut self, place: Place, result: [&Plane; RESULT]) {
+    /// Put the result of a narrow dot into the tile that it shares.
+    #[inline(always)]
+    pub(crate) fn share_result(&mut self, place: Place, result: [u64; RESULT]) {
         let lanes = self.chunks[place.chunk].lanes;
         for (out, result) in self.result(place, 0).iter_mut().zip(result) {
-            put(out, place.lane, result, lanes);
+            put(&mut out.0, place.lane, result, lanes);
         }
     }
 
@@ -214,12 +214,25 @@ impl Ands {
     }
 }
 
-/// Put the first lanes of a plane, beyond which it is zero, into another's from `lane` on, which are zero so far.
+/// Put at most 64 lanes, beyond which a word is zero, into words that are zero from `lane` on.
 #[inline(always)]
-fn put(out: &mut Plane, lane: usize, from: &Plane, lanes: usize) {
-    for (w, word) in from.0.iter().take(lanes.div_ceil(64)).enumerate() {
-        out.0[lane / 64 + w] |= word << (lane % 64);
+pub(crate) fn put(words: &mut [u64], lane: usize, value: u64, lanes: usize) {
+    let (w, shift) = (lane / 64, lane % 64);
+    words[w] |= value << shift;
+    if shift + lanes > 64 {
+        words[w + 1] |= value >> (64 - shift);
     }
+}
+
+/// At most 64 lanes from `lane` on.
+#[inline(always)]
+pub(crate) fn get(words: &[u64], lane: usize, lanes: usize) -> u64 {
+    let (w, shift) = (lane / 64, lane % 64);
+    let mut value = words[w] >> shift;
+    if shift + lanes > 64 {
+        value |= words[w + 1] << (64 - shift);
+    }
+    value & (u64::MAX >> (64 - lanes))
 }
 
 #[cfg(test)]
@@ -233,6 +246,8 @@ mod tests {
             (1, 1, 4097),
             (8, 2, 65),
             (9, 1, 300),
+            (27, 1, 3000),
+            (64, 1, 600),
             (65, 1, 700),
             (256, 1, 129),
             (600, 1, 100),
@@ -243,9 +258,9 @@ mod tests {
             one.keep(lanes);
             for _ in 0..dots {
                 let place = ands.place(&pool, lanes, terms);
-                if shares(lanes) {
-                    (0..terms).for_each(|term| ands.share_factors(place, term, [&one; FACTORS]));
-                    ands.share_result(place, [&one; RESULT]);
+                if lanes <= NARROW {
+                    (0..terms).for_each(|term| ands.share_factors(place, term, [one.0[0]; FACTORS]));
+                    ands.share_result(place, [one.0[0]; RESULT]);
                     continue;
                 }
                 for tile in 0..lanes.div_ceil(LANES) {
@@ -283,6 +298,16 @@ mod tests {
     }
 
     #[test]
+    fn what_is_put_is_got_again() {
+        for lanes in 1..=64 {
+            let mut words = [0; 8];
+            let value = |i: usize| (i as u64 + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15) >> (64 - lanes);
+            (0..512 / lanes).for_each(|i| put(&mut words, i * lanes, value(i), lanes));
+            assert!((0..512 / lanes).all(|i| get(&words, i * lanes, lanes) == value(i)), "{lanes}");
+        }
+    }
+
+    #[test]
     fn one_product_of_one_lane_leaves_one_term() {
         let (pool, mut ands) = (Pool::default(), Ands::default());
         for dots in 1..=GROUP {
@@ -290,6 +315,6 @@ mod tests {
             assert_eq!((ands.folded_terms(), dots), (1, dots));
         }
         ands.place(&pool, 1, 1);
-        assert_eq!(ands.folded_terms(), 9);
+        assert_eq!(ands.folded_terms(), 2);
     }
 }

@@ -238,16 +238,13 @@ fn hmac_of_wycheproof() {
     }
 }
 
-/// Bits of the verification of dots of one term in `lanes` lanes of one tile.
+/// Bits of the verification of dots of one term in `lanes` lanes of one tile, which up to 64 share.
 fn verification_bits(dots: u64, lanes: u64) -> u64 {
-    let stride = lanes.next_power_of_two().max(8);
-    let group = if lanes <= 256 { (1 << FOLDS) * (512 / stride) } else { 1 << FOLDS };
-    let mut terms = 0;
-    let mut left = dots;
+    let tiles = if lanes <= 64 { 512 / lanes } else { 1 };
+    let (group, mut terms, mut left) = (tiles << FOLDS, 0, dots);
     while left > 0 {
-        let here = left.min(group);
-        terms += if lanes <= 256 { (here.div_ceil(1 << FOLDS) - 1) * stride + lanes } else { lanes };
-        left -= here;
+        terms += left.min(group).div_ceil(1 << FOLDS) * lanes;
+        left -= left.min(group);
     }
     let levels = u64::from(terms.next_power_of_two().trailing_zeros());
     let grid = 3u64.pow(FOLDS as u32) - 2u64.pow(FOLDS as u32);

@@ -7,6 +7,8 @@ mod blocks;
 mod boolean;
 mod bytes;
 mod chain;
+mod narrow;
+mod wide;
 
 pub(crate) use chain::Link;
 
