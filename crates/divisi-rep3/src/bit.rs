@@ -5,8 +5,14 @@ use divisi_field::Plane;
 use divisi_field::plane::LANES;
 use zeroize::Zeroize;
 
-/// Our two components of a bit in 512 lanes.
-pub(crate) type BitTile = [Plane; 2];
+/// Our two components of a bit in 512 lanes, as the words of planes: bits are made and dropped by the thousand, and memory that is
+/// aligned to a plane costs several times that which is not.
+pub(crate) type BitTile = [[u64; 8]; 2];
+
+/// The planes of a tile.
+pub(crate) fn planes(tile: &BitTile) -> [Plane; 2] {
+    tile.map(Plane)
+}
 
 /// A secret bit in every lane of a batch: planes in tiles of 512 lanes, both components side by side. Lanes beyond the batch are
 /// zero in both components.
@@ -20,17 +26,19 @@ impl Bit {
     /// The sharing of zero whose components are all zero.
     #[must_use]
     pub(crate) fn zero(lanes: usize) -> Bit {
-        Bit { lanes, tiles: vec![[Plane::ZERO; 2]; lanes.div_ceil(LANES)] }
+        Bit { lanes, tiles: vec![[[0; 8]; 2]; lanes.div_ceil(LANES)] }
     }
 
     /// The value of the first lane in so many.
     fn splat(&self, lanes: usize) -> Bit {
         let mut out = Bit::zero(lanes);
         let Some(first) = self.tiles.first() else { return out };
-        let all = first.map(|plane| Plane::splat(plane.lane(0)));
         for (t, tile) in out.tiles.iter_mut().enumerate() {
-            *tile = all;
-            tile.iter_mut().for_each(|plane| plane.keep(used(lanes, t)));
+            *tile = first.map(|words| {
+                let mut all = Plane::splat(words[0]);
+                all.keep(used(lanes, t));
+                all.0
+            });
         }
         out
     }
@@ -42,9 +50,9 @@ impl Bit {
             for w in 0..words {
                 let lane = at + LANES * t + 64 * w;
                 for (side, plane) in tile.iter().enumerate() {
-                    let word = plane.0[w];
+                    let word = plane[w];
                     self.add_word(side, lane / 64, word << (lane % 64));
-                    if lane % 64 != 0 {
+                    if !lane.is_multiple_of(64) {
                         self.add_word(side, lane / 64 + 1, word >> (64 - lane % 64));
                     }
                 }
@@ -54,8 +62,8 @@ impl Bit {
 
     fn add_word(&mut self, side: usize, word: usize, value: u64) {
         // beyond the last tile there are no lanes, so that nothing is lost
-        if let Some(tile) = self.tiles.get_mut(word / Plane::ZERO.0.len()) {
-            tile[side].0[word % Plane::ZERO.0.len()] |= value;
+        if let Some(tile) = self.tiles.get_mut(word / 8) {
+            tile[side][word % 8] |= value;
         }
     }
 }
@@ -84,8 +92,8 @@ impl Lanes for Bit {
         for (tile, index) in out.tiles.iter_mut().zip(index.chunks(LANES)) {
             for (w, index) in index.chunks(64).enumerate() {
                 for (side, plane) in tile.iter_mut().enumerate() {
-                    let lane = |l: &usize| self.tiles[l / LANES][side].lane(l % LANES);
-                    plane.0[w] = index.iter().rev().fold(0, |word, l| word << 1 | lane(l));
+                    let lane = |l: &usize| self.tiles[l / LANES][side][l % LANES / 64] >> (l % 64) & 1;
+                    plane[w] = index.iter().rev().fold(0, |word, l| word << 1 | lane(l));
                 }
             }
         }
@@ -96,7 +104,10 @@ impl Lanes for Bit {
         let tiles = self.tiles.get(..lanes.div_ceil(LANES)).filter(|_| lanes <= self.lanes)?;
         let mut out = Bit { lanes, tiles: tiles.to_vec() };
         if let (Some(last), rest @ 1..) = (out.tiles.last_mut(), lanes % LANES) {
-            last.iter_mut().for_each(|plane| plane.keep(rest));
+            *last = planes(last).map(|mut plane| {
+                plane.keep(rest);
+                plane.0
+            });
         }
         Some(out)
     }
@@ -117,14 +128,14 @@ mod tests {
         let mut x = seed;
         for l in 0..lanes {
             x = x.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-            bit.tiles[l / LANES][0].set_lane(l % LANES, x >> 40);
-            bit.tiles[l / LANES][1].set_lane(l % LANES, x >> 50);
+            bit.tiles[l / LANES][0][l % LANES / 64] |= (x >> 40 & 1) << (l % 64);
+            bit.tiles[l / LANES][1][l % LANES / 64] |= (x >> 50 & 1) << (l % 64);
         }
         bit
     }
 
     fn lane(bit: &Bit, l: usize) -> [u64; 2] {
-        bit.tiles[l / LANES].map(|plane| plane.lane(l % LANES))
+        planes(&bit.tiles[l / LANES]).map(|plane| plane.lane(l % LANES))
     }
 
     fn clean(bit: &Bit) -> bool {

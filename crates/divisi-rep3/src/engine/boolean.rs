@@ -11,7 +11,7 @@ use super::Rep3;
 use super::narrow::Narrow;
 use super::wide::Wide;
 use crate::ands::{Ands, NARROW, Place};
-use crate::bit::Bit;
+use crate::bit::{Bit, planes};
 use crate::share::Byte;
 use crate::wire::Shape;
 use divisi_circuit::{Level, Program};
@@ -38,7 +38,7 @@ impl Boolean for Rep3 {
         let mut bit = Bit::zero(values.len());
         if let Some(c) = self.constant() {
             for (tile, values) in bit.tiles.iter_mut().zip(values.chunks(LANES)) {
-                for (word, values) in tile[c].0.iter_mut().zip(values.chunks(64)) {
+                for (word, values) in tile[c].iter_mut().zip(values.chunks(64)) {
                     *word = values.iter().rev().fold(0, |word, bit| word << 1 | u64::from(*bit));
                 }
             }
@@ -59,8 +59,11 @@ impl Boolean for Rep3 {
     fn run(&mut self, jobs: &mut [Job<'_, Bit>]) -> Result<(), Abort> {
         let lanes = jobs.iter().map(|job| self.lanes_of(job)).collect::<Result<Vec<usize>, Abort>>()?;
         let window = jobs.iter().map(|job| window(job.program, jobs.len())).min().unwrap_or(1);
-        let mut outputs: Vec<Vec<Bit>> =
-            jobs.iter().map(|job| vec![Bit::zero(0); job.program.output_bits()]).collect();
+        let empty = |lanes: usize| Bit { lanes: 0, tiles: Vec::with_capacity(lanes.div_ceil(LANES)) };
+        let outputs = jobs.iter().zip(&lanes);
+        let mut outputs: Vec<Vec<Bit>> = outputs
+            .map(|(job, lanes)| (0..job.program.output_bits()).map(|_| empty(*lanes)).collect())
+            .collect();
         for first in (0..lanes.iter().map(|lanes| lanes.div_ceil(LANES)).max().unwrap_or(0)).step_by(window) {
             let pool = self.trio.pool.clone();
             let mut running = Vec::with_capacity(jobs.len());
@@ -113,6 +116,14 @@ impl Rep3 {
         let levels = running.iter().map(|(_, program, ..)| program.levels().len()).max().unwrap_or(0);
         let mut shape = Shape::default();
         let mut z: Zeroizing<Vec<[Plane; 1]>> = Zeroizing::new(Vec::new());
+        // room for the largest message: what a vector leaves behind when it grows is not wiped
+        let planes = |l: usize| {
+            let of = |(_, program, _, wires): &(_, &Program, _, Box<dyn Wires>)| {
+                program.levels().get(l).map_or(0, |level| wires.planes(level.dot_count()))
+            };
+            running.iter().map(of).sum::<usize>()
+        };
+        z.reserve((0..levels).map(planes).max().unwrap_or(0));
         let mut places = Vec::new();
         for l in 0..levels {
             // 1. sums, and our additive shares of the products
@@ -196,7 +207,7 @@ impl Convert<Byte, [Bit; 8]> for Rep3 {
         if !x.is_replicated() {
             return Err(self.trio.session.misuse(BITS, "a byte of a chain of layers that was not finished"));
         }
-        let plane = |i: usize| x.tiles.iter().map(move |tile| [tile[0][i], tile[1][i]]).collect();
+        let plane = |i: usize| x.tiles.iter().map(move |tile| [tile[0][i].0, tile[1][i].0]).collect();
         Ok(std::array::from_fn(|i| Bit { lanes: x.lanes, tiles: plane(i) }))
     }
 }
@@ -211,8 +222,7 @@ impl Convert<[Bit; 8], Byte> for Rep3 {
         let mut byte = Byte::zero(lanes);
         for (i, bit) in x.iter().enumerate() {
             for (to, from) in byte.tiles.iter_mut().zip(&bit.tiles) {
-                to[0][i] = from[0];
-                to[1][i] = from[1];
+                [to[0][i], to[1][i]] = planes(from);
             }
         }
         Ok(byte)

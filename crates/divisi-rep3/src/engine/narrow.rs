@@ -28,13 +28,17 @@ impl<'p> Narrow<'p> {
         for (place, bit) in held.iter_mut().zip(&job.wires) {
             if let Some(tile) = bit.tiles.first() {
                 // one lane serves all
-                let word = |plane: &Plane| {
-                    if bit.lanes == lanes { plane.0[0] } else { plane.lane(0).wrapping_neg() & used(lanes) }
+                let word = |words: [u64; 8]| {
+                    if bit.lanes == lanes { words[0] } else { (words[0] & 1).wrapping_neg() & used(lanes) }
                 };
-                *place = [word(&tile[0]), word(&tile[1])];
+                *place = tile.map(word);
             }
         }
-        Narrow { program: job.program, lanes, held, packed: Default::default() }
+        // room for the widest level: what a vector leaves behind when it grows is not wiped
+        let widest = job.program.levels().iter().map(Level::dot_count).max().unwrap_or(0);
+        let words = 8 * (widest * lanes).div_ceil(LANES);
+        let packed = [(); 2].map(|()| Zeroizing::new(Vec::with_capacity(words)));
+        Narrow { program: job.program, lanes, held, packed }
     }
 }
 
@@ -113,11 +117,7 @@ impl Wires for Narrow<'_> {
     fn results(&self, outputs: &mut [Bit]) {
         for (out, slot) in outputs.iter_mut().zip(self.program.results()) {
             out.lanes += self.lanes;
-            let mut tile = [Plane::ZERO; 2];
-            for (plane, word) in tile.iter_mut().zip(self.held[slot.index()]) {
-                plane.0[0] = word;
-            }
-            out.tiles.push(tile);
+            out.tiles.push(self.held[slot.index()].map(|word| [word, 0, 0, 0, 0, 0, 0, 0]));
         }
     }
 }

@@ -3,10 +3,10 @@
 
 use super::boolean::Wires;
 use crate::ands::{Ands, Place};
-use crate::bit::{Bit, used};
+use crate::bit::{Bit, planes, used};
 use crate::pool::Pool;
 use crate::wire::Shape;
-use divisi_circuit::{Level, Linear, Program};
+use divisi_circuit::{Level, Linear, Program, Slot};
 use divisi_core::Job;
 use divisi_field::kernel::{Task, run};
 use divisi_field::plane::LANES;
@@ -65,11 +65,11 @@ impl<'p> Wide<'p> {
             for t in 0..tiles {
                 let place = running.at(slot, t);
                 let tile = if bit.lanes == all {
-                    bit.tiles[first + t]
+                    planes(&bit.tiles[first + t])
                 } else {
                     // one lane for all
-                    bit.tiles[0].map(|plane| {
-                        let mut all = Plane::splat(plane.lane(0));
+                    bit.tiles[0].map(|words| {
+                        let mut all = Plane::splat(words[0]);
                         all.keep(used(lanes, t));
                         all
                     })
@@ -109,7 +109,7 @@ impl Wires for Wide<'_> {
             out.lanes += self.lanes;
             for t in 0..self.tiles() {
                 let place = self.at(slot.index(), t);
-                out.tiles.push([self.held[place], self.held[place + 1]]);
+                out.tiles.push([self.held[place].0, self.held[place + 1].0]);
             }
         }
     }
@@ -168,29 +168,42 @@ impl<const N: usize> Task for Sums<'_, N> {
 
     #[inline(always)]
     fn run<W: Word>(self) {
-        let held = self.held;
+        let (held, one) = (self.held, self.one);
         for gate in self.gates {
             match *gate {
-                Linear::Xor { out, x, y } => {
-                    for i in 0..N {
-                        let sum = W::load(&held[x.index()][i]) ^ W::load(&held[y.index()][i]);
-                        sum.store(&mut held[out.index()][i]);
-                    }
-                }
-                Linear::Not { out, x } => {
-                    for i in 0..N {
-                        let sum = W::load(&held[x.index()][i]) ^ W::load(&self.one[i]);
-                        sum.store(&mut held[out.index()][i]);
-                    }
-                }
-                Linear::Constant { out, value } => {
-                    for i in 0..N {
-                        let constant = if value { W::load(&self.one[i]) } else { W::zero() };
-                        constant.store(&mut held[out.index()][i]);
-                    }
-                }
+                Linear::Xor { out, x, y } => assign(
+                    held,
+                    out,
+                    #[inline(always)]
+                    |held, i| W::load(&held[x.index()][i]) ^ W::load(&held[y.index()][i]),
+                ),
+                Linear::Not { out, x } => assign(
+                    held,
+                    out,
+                    #[inline(always)]
+                    |held, i| W::load(&held[x.index()][i]) ^ W::load(&one[i]),
+                ),
+                Linear::Constant { out, value } => assign(
+                    held,
+                    out,
+                    #[inline(always)]
+                    |_, i| if value { W::load(&one[i]) } else { W::zero() },
+                ),
             }
         }
+    }
+}
+
+/// Plane by plane `out = value`, which may read what stood in `out`.
+#[inline(always)]
+fn assign<W: Word, const N: usize>(
+    held: &mut [[Plane; N]],
+    out: Slot,
+    value: impl Fn(&[[Plane; N]], usize) -> W,
+) {
+    for i in 0..N {
+        let value = value(held, i);
+        value.store(&mut held[out.index()][i]);
     }
 }
 

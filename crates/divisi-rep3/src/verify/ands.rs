@@ -209,8 +209,8 @@ impl Task for Products<'_> {
             let mut sum = [W::zero(); FACTORS];
             for upper in &corners[..*count] {
                 let factors = &self.factors[upper * PART_CORNERS + e];
-                for i in 0..FACTORS {
-                    sum[i] ^= W::load(&factors[i]);
+                for (sum, factor) in sum.iter_mut().zip(factors) {
+                    *sum ^= W::load(factor);
                 }
             }
             // of both components, beside the first: MultLocal is x_i y_i + (x_i + x_{i+1})(y_i + y_{i+1})
@@ -221,11 +221,11 @@ impl Task for Products<'_> {
             let product = W::load(&self.part.products[p]) ^ (sum[0] & sum[2]) ^ (sum[1] & sum[3]);
             product.store(&mut self.part.products[p]);
         }
-        for p in 0..PART {
-            let Some((zero, one)) = LINES[p] else { continue };
+        for (p, line) in LINES.iter().enumerate() {
+            let Some((zero, one)) = *line else { continue };
             let mut sum = [W::zero(); FACTORS];
-            for i in 0..FACTORS {
-                sum[i] = W::load(&self.part.factors[zero][i]) ^ W::load(&self.part.factors[one][i]);
+            for (i, sum) in sum.iter_mut().enumerate() {
+                *sum = W::load(&self.part.factors[zero][i]) ^ W::load(&self.part.factors[one][i]);
             }
             W::store_all(&sum, &mut self.part.factors[p]);
             let product = W::load(&self.part.products[p]) ^ (sum[0] & sum[2]) ^ (sum[1] & sum[3]);

@@ -26,9 +26,18 @@ pub(super) fn absorb<E: Boolean, P: Fn(usize) -> Vec<u8>>(
     // longest first, so that lanes with blocks left are the first ones, and those that have not ended at a byte likewise
     let mut order: Vec<usize> = (0..n).collect();
     order.sort_by_key(|lane| std::cmp::Reverse(messages.lengths()[*lane]));
-    let sorted = messages.gather(&order)?;
-    let mut state =
-        spread::<E>(state, n)?.iter().map(|byte| gather(byte, &order)).collect::<Result<Vec<_>, _>>()?;
+    let in_order = order.is_sorted();
+    let gathered = if in_order { None } else { Some(messages.gather(&order)?) };
+    let sorted = gathered.as_ref().unwrap_or(messages);
+    // a state of one lane serves all as it is
+    let mut state = match state.first().map(|byte| byte[0].lanes()) {
+        None | Some(1) => state.to_vec(),
+        Some(lanes) if lanes == n && in_order => state.to_vec(),
+        Some(lanes) if lanes == n => {
+            state.iter().map(|byte| gather(byte, &order)).collect::<Result<Vec<_>, _>>()?
+        }
+        Some(_) => return Err(unfit("states and messages of different numbers of lanes")),
+    };
     // what follows a message, by its length
     let lengths: std::collections::BTreeSet<usize> = sorted.lengths().iter().copied().collect();
     let paddings: std::collections::BTreeMap<usize, Vec<u8>> =
@@ -51,7 +60,10 @@ pub(super) fn absorb<E: Boolean, P: Fn(usize) -> Vec<u8>>(
         let next = bytes(job.wires);
         block += 1;
         let going = sorted.lengths()[..alive].partition_point(|length| blocks(*length) > block);
-        if going < alive {
+        if going == 0 && done.is_empty() {
+            done.push(next);
+            state = Vec::new();
+        } else if going < alive {
             let select = |lanes: std::ops::Range<usize>| {
                 let lanes: Vec<usize> = lanes.collect();
                 next.iter().map(|byte| gather(byte, &lanes)).collect::<Result<Vec<_>, Abort>>()
@@ -62,6 +74,9 @@ pub(super) fn absorb<E: Boolean, P: Fn(usize) -> Vec<u8>>(
             state = next;
         }
         alive = going;
+    }
+    if in_order && done.len() == 1 {
+        return Ok(done.swap_remove(0));
     }
     // shortest first so far: turn round, and back to the order of the messages
     done.reverse();
@@ -79,15 +94,4 @@ pub(super) fn absorb<E: Boolean, P: Fn(usize) -> Vec<u8>>(
         gather(&byte, &place)
     });
     joined.collect()
-}
-
-/// A state in so many lanes.
-pub(super) fn spread<E: Boolean>(state: &[SecretByte<E>], lanes: usize) -> Result<Vec<SecretByte<E>>, Abort> {
-    let one = vec![0; lanes];
-    let byte = |byte: &SecretByte<E>| match byte[0].lanes() {
-        n if n == lanes => Ok(byte.clone()),
-        1 => gather(byte, &one),
-        _ => Err(unfit("states and messages of different numbers of lanes")),
-    };
-    state.iter().map(byte).collect()
 }
