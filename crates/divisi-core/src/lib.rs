@@ -31,6 +31,6 @@ pub use meter::{Counts, Meter, PhaseCounts};
 pub use pending::{Debt, Pending, Verified, settle};
 pub use plain::{Plain, PlainBit, PlainBlock, PlainByte};
 pub use prg::Prg;
-pub use session::{Parameters, Session, SessionId};
+pub use session::{Parameters, Place, Session, SessionId};
 pub use stock::Stock;
 pub use traits::{Blocks, Boolean, Bytes, Convert, Direction, Job, Lanes, Matrix};

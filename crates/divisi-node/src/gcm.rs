@@ -11,8 +11,9 @@
 //!
 //! A wrong tag passes if the random block is zero, with probability 2^-128.
 //!
-//! Memory: a chunk of text, and the powers of the hash key (160 KiB at most).
+//! Memory: a chunk of text, the powers of the hash key (160 KiB at most), and what [`cipher`] takes.
 
+use crate::cipher;
 use divisi_core::{Abort, Blocks, Bytes, Convert, Lanes, Step, Verified, settle, step};
 use divisi_field::Gf128;
 use divisi_rep3::deal::Part;
@@ -51,8 +52,11 @@ impl GcmKey {
             return Err(rep.trio().session().misuse(ORDER, "a key of another length than its type says"));
         }
         let key = key_bytes(rep, part)?;
-        let round_keys = aes::expand(rep, &key)?;
-        let h = gcm::hash_key(rep, &round_keys)?;
+        let (round_keys, h) = cipher::with_schedule(rep, |rep| {
+            let round_keys = aes::expand(rep, &key)?;
+            let h = gcm::hash_key(rep, &round_keys)?;
+            Ok((round_keys, h))
+        })?;
         let baby = powers(rep, &h, Steps::STANDARD.baby())?;
         let pending = rep.close((round_keys, baby));
         let (round_keys, baby) = settle(rep, pending)?.split();
@@ -122,7 +126,7 @@ fn text_stream(
         // the block that masks the tag rides in the last lane
         counters.iter_mut().zip(j0).for_each(|(column, byte)| column.push(*byte));
     }
-    let stream = ctr::keystream(rep, key, &counters)?;
+    let stream = cipher::keystream(rep, key, None, &counters)?;
     let mask = if with_mask { Some(gcm::tag_masks(rep, &stream, &[n])?) } else { None };
     let cut = stream.iter().enumerate().map(|(i, byte)| byte.prefix(lanes_at(bytes, i)));
     let cut = cut.collect::<Option<Vec<Byte>>>();

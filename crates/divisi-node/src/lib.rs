@@ -56,6 +56,7 @@
 
 mod admit;
 mod agree;
+pub mod cipher;
 mod client;
 mod error;
 pub mod gcm;

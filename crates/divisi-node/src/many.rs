@@ -2,11 +2,12 @@
 //!
 //! Adversary, openings and their order as in [`crate::gcm`]; a message whose tag is wrong has nothing of it opened.
 
+use crate::cipher;
 use crate::gcm::{Block, close, columns, interleave, lanes_at, tags_match, truncate};
 use divisi_core::{Abort, Blocks, Bytes, Convert, Lanes, Step, step};
 use divisi_rep3::deal::Part;
 use divisi_rep3::{Byte, Rep3};
-use divisi_symmetric::aes::{self, KeySize};
+use divisi_symmetric::aes::KeySize;
 use divisi_symmetric::mode::gcm::{self, TagLength};
 use divisi_symmetric::mode::ghash::powers;
 use divisi_symmetric::mode::{ctr, gcm::Padding};
@@ -84,7 +85,7 @@ pub fn many(rep: &mut Rep3, size: KeySize, jobs: &[Job]) -> Result<Vec<Outcome>,
         let column = |f: fn(&Part) -> &Vec<u8>| jobs.iter().map(|job| f(&job.key)[i]).collect::<Vec<u8>>();
         key.push(rep.trio().input(&Part { first: column(|p| &p.first), second: column(|p| &p.second) })?);
     }
-    let keys = aes::expand(rep, &key)?;
+    let keys = cipher::expand(rep, &key)?;
     // the key stream of all messages
     let mut index = Vec::new();
     let mut counters: [Vec<u8>; 16] = Default::default();
@@ -97,8 +98,7 @@ pub fn many(rep: &mut Rep3, size: KeySize, jobs: &[Job]) -> Result<Vec<Outcome>,
         counters.iter_mut().zip(columns).for_each(|(all, column)| all.extend(column));
     }
     let misfit = Abort::Misuse { step: MANY, what: "lanes that do not fit" };
-    let spread = keys.gather(&index).ok_or_else(|| misfit.clone())?;
-    let stream = ctr::keystream(rep, &spread, &counters)?;
+    let stream = cipher::keystream(rep, &keys, Some(&index), &counters)?;
     let masks: Vec<usize> = places.iter().map(|place| place.mask).collect();
     let masks = gcm::tag_masks(rep, &stream, &masks)?;
     // the texts: key stream plus plaintext, or plus ciphertext
@@ -110,7 +110,7 @@ pub fn many(rep: &mut Rep3, size: KeySize, jobs: &[Job]) -> Result<Vec<Outcome>,
     let lengths = |job: &Job| gcm::Lengths::new(job.aad.len() as u64, job.text.bytes() as u64);
     let lengths: Vec<_> = jobs.iter().map(lengths).collect::<Result<_, _>>().map_err(|_| misfit.clone())?;
     let most = lengths.iter().map(|l| l.hash_blocks()).max().unwrap_or(1) as usize;
-    let h = gcm::hash_key(rep, &keys)?;
+    let h = cipher::with_schedule(rep, |rep| gcm::hash_key(rep, &keys))?;
     let powers = powers(rep, &h, most)?;
     let ((texts, masks), powers) = {
         let (texts, rest) = close(rep, (texts, (masks, powers)))?.split();

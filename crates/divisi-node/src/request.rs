@@ -65,6 +65,9 @@ pub(crate) enum Item {
 pub(crate) enum Way {
     Gf8Circuit,
     Gf4Circuit,
+    Lut16,
+    Lut256,
+    Lut256Additive,
 }
 
 impl From<Way> for Protocol {
@@ -72,14 +75,20 @@ impl From<Way> for Protocol {
         match way {
             Way::Gf8Circuit => Protocol::Gf8Circuit,
             Way::Gf4Circuit => Protocol::Gf4Circuit,
+            Way::Lut16 => Protocol::Lut16,
+            Way::Lut256 => Protocol::Lut256,
+            Way::Lut256Additive => Protocol::Lut256Additive,
         }
     }
 }
 
 impl Way {
+    /// Every way, in the order of the wire.
+    const ALL: [Way; 5] = [Way::Gf8Circuit, Way::Gf4Circuit, Way::Lut16, Way::Lut256, Way::Lut256Additive];
+
     /// The way of this name; `None` if servers do not offer it.
     pub fn of(protocol: Protocol) -> Option<Way> {
-        [Way::Gf8Circuit, Way::Gf4Circuit].into_iter().find(|way| Protocol::from(*way) == protocol)
+        Way::ALL.into_iter().find(|way| Protocol::from(*way) == protocol)
     }
 }
 
@@ -399,6 +408,29 @@ mod tests {
     fn golden_bytes_of_every_message() {
         golden(client_messages());
         golden(server_messages());
+    }
+
+    /// The codes of the ways S-boxes are computed, and what is none.
+    #[test]
+    fn golden_bytes_of_every_way() {
+        let encrypt = |way| request(Item::Encrypt { key: name(), aad: Blob(vec![]), length: 1, way });
+        let ways = Way::ALL.into_iter().zip(["00", "01", "02", "03", "04"]);
+        golden(ways.map(|(way, code)| (encrypt(way), format!("01 01 01 05 026b31 00 01 {code}"))).collect());
+        let protocols = [
+            Protocol::Gf8Circuit,
+            Protocol::Gf4Circuit,
+            Protocol::Lut16,
+            Protocol::Lut256,
+            Protocol::Lut256Additive,
+        ];
+        assert_eq!(Way::ALL.map(Protocol::from), protocols);
+        // whatever the engine has, servers offer
+        assert!(Protocol::ALL.iter().all(|p| Way::of(*p).map(Protocol::from) == Some(*p)));
+        let mut unknown = encode(&encrypt(Way::Lut256Additive), 0).unwrap().to_vec();
+        assert_eq!(unknown.pop(), Some(4));
+        for code in [5, 6, 0x7f] {
+            assert_eq!(decode::<ToServer>(&[&unknown[..], &[code]].concat()), None, "{code}");
+        }
     }
 
     #[test]

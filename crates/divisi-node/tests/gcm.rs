@@ -86,7 +86,7 @@ fn a_wrong_tag_text_or_aad_opens_nothing() {
     let (key, iv, plain) = (bytes(32, 5), [7; 12], bytes(50, 0));
     let sealed = reference(&key, &iv, b"aad", &plain);
     let parts = deal_all(&[key]);
-    for damage in 0..4 {
+    for (damage, protocol) in (0..4).flat_map(|damage| Protocol::ALL.iter().map(move |p| (damage, *p))) {
         let mut sealed = sealed.clone();
         let mut aad = b"aad".to_vec();
         match damage {
@@ -97,7 +97,7 @@ fn a_wrong_tag_text_or_aad_opens_nothing() {
         }
         let results = run(|trio| {
             let mine = &parts[trio.me().index()];
-            let mut rep = engine(trio, Protocol::Gf4Circuit);
+            let mut rep = engine(trio, protocol);
             let mut key = GcmKey::prepare(&mut rep, KeySize::Aes256, &mine[0])?;
             let mut opening = Opening::new(&mut rep, &mut key, iv, &aad, 50, &sealed[50..])?;
             opening.absorb(&mut rep, &key, &sealed[..50])?;
@@ -109,13 +109,14 @@ fn a_wrong_tag_text_or_aad_opens_nothing() {
         })
         .unwrap();
         // what was opened: the 16 bytes of the masked product, nothing else
-        assert!(results.iter().all(|r| *r == (false, 16)), "{results:?}");
+        assert!(results.iter().all(|r| *r == (false, 16)), "{protocol} {results:?}");
     }
 }
 
 #[test]
 fn many_messages_with_their_own_keys_in_one_call() {
-    for size in [KeySize::Aes128, KeySize::Aes192, KeySize::Aes256] {
+    let each = KeySize::ALL.into_iter().flat_map(|size| Protocol::ALL.iter().map(move |p| (size, *p)));
+    for (size, protocol) in each {
         let cases: Vec<_> = (0..40)
             .map(|i| {
                 let key = bytes(size.bytes(), i);
@@ -143,7 +144,7 @@ fn many_messages_with_their_own_keys_in_one_call() {
                 let key = keys[me][k].clone();
                 jobs.push(Job { key, danger_iv: *iv, aad: aad.clone(), tag_length: tag_length(k), text });
             }
-            many(&mut engine(trio, Protocol::Gf4Circuit), size, &jobs)
+            many(&mut engine(trio, protocol), size, &jobs)
         })
         .unwrap();
         assert!(results[1] == results[0] && results[2] == results[0]);
@@ -155,7 +156,7 @@ fn many_messages_with_their_own_keys_in_one_call() {
                 1 => Outcome::Invalid,
                 _ => Outcome::Opened(plain.clone()),
             };
-            assert_eq!(*outcome, expected, "{k}");
+            assert_eq!(*outcome, expected, "{protocol} {k}");
         }
     }
 }

@@ -57,5 +57,5 @@ pub use random::Coin;
 pub use sbox::Protocol;
 pub use share::{Byte, Rep};
 pub use trio::Trio;
-pub use verify::Products;
+pub use verify::{Passes, Products};
 pub use views::Fixed;

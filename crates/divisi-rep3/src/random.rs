@@ -163,12 +163,6 @@ impl Coin {
         self.0
     }
 
-    /// A coin for tests of what follows it.
-    #[cfg(test)]
-    pub(crate) fn of(bytes: [u8; 16]) -> Coin {
-        Coin(bytes)
-    }
-
     /// A uniform field element: the coin's own bits.
     pub(crate) fn element<F: BigField>(&self) -> F {
         F::from_uniform(self.0)

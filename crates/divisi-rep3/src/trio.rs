@@ -6,6 +6,7 @@
 
 use crate::pool::Pool;
 use crate::random::Streams;
+use crate::verify::Passes;
 use crate::verify::planes::Scratch;
 use divisi_core::{Abort, PartyId, Session, Step, step};
 use zeroize::Zeroizing;
@@ -32,6 +33,8 @@ pub struct Trio {
     pub(crate) openings: u64,
     /// Scratch for messages, kept from step to step.
     pub(crate) wire: Zeroizing<Vec<u8>>,
+    /// How often products are verified.
+    pub(crate) passes: Passes,
     /// Scratch for verifications.
     pub(crate) scratch: Scratch,
     /// Memory for records.
@@ -68,11 +71,17 @@ impl Trio {
             kept: 0,
             openings: 0,
             wire: Zeroizing::new(Vec::new()),
+            passes: Passes::default(),
             scratch: Scratch::default(),
             pool: Pool::default(),
             #[cfg(feature = "fault")]
             deviation: crate::adversary::Deviation::default(),
         })
+    }
+
+    /// From now on verify so often; all three parties at the same place, and agreed on in the session's parameters.
+    pub fn set_passes(&mut self, passes: Passes) {
+        self.passes = passes;
     }
 
     /// Who we are.

@@ -3,7 +3,9 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 use divisi_core::{Abort, Blocks, Bytes, Convert, Direction, settle};
-use divisi_rep3::adversary::stage::{Stage, Way, party};
+use divisi_field::Plane;
+use divisi_rep3::adversary::lookups::{self, opening, sets};
+use divisi_rep3::adversary::stage::{Recording, Stage, Way, party};
 use divisi_rep3::deal::{self, Part};
 use divisi_rep3::{Byte, Protocol, Rep3, Security, Trio};
 
@@ -80,6 +82,19 @@ fn party_samples<R: Send>(f: impl Fn(Trio) -> Result<R, Abort> + Sync) -> Vec<R>
     Stage::default().act(f).into_iter().collect::<Result<_, _>>().unwrap()
 }
 
+/// A message of so many planes in tiles of up to 512 lanes: one sample a lane.
+fn lanes_of(body: &[u8], planes: usize, n: usize) -> Vec<u128> {
+    let lanes = 512.min(n);
+    let mut samples = Vec::new();
+    for tile in body.chunks_exact(planes * lanes / 8) {
+        for l in 0..lanes {
+            let bit = |p: usize| u128::from(tile[p * lanes / 8 + l / 8] >> (l % 8) & 1);
+            samples.push((0..planes).fold(0, |w, p| w | bit(p) << p));
+        }
+    }
+    samples
+}
+
 fn everything_is_uniform(n: usize) {
     // F_rand on bytes: both components, and their sum
     let drawn = party_samples(|trio| {
@@ -124,17 +139,8 @@ fn everything_is_uniform(n: usize) {
         e.sbox(Direction::Encrypt, &mut [&mut zero])
     });
     for step in ["divisi_rep3::sbox::gf8_circuit/x3", "divisi_rep3::sbox::gf8_circuit/x14 x15"] {
-        let body = &sent.of(Way::Out, step)[0].frame.body;
-        // one sample a lane of eight planes: rows of the message, turned
         let planes = if step.ends_with("x3") { 8 } else { 16 };
-        let lanes_a_tile = 512.min(n);
-        let mut samples = Vec::new();
-        for tile in body.chunks_exact(planes * lanes_a_tile / 8) {
-            for l in 0..lanes_a_tile {
-                let bit = |p: usize| u128::from(tile[p * lanes_a_tile / 8 + l / 8] >> (l % 8) & 1);
-                samples.push((0..planes).fold(0, |w, p| w | bit(p) << p));
-            }
-        }
+        let samples = lanes_of(&sent.of(Way::Out, step)[0].frame.body, planes, n);
         assert_eq!(samples.len(), n);
         uniform("F_zero on planes", &samples, planes);
     }
@@ -156,6 +162,85 @@ fn everything_is_uniform(n: usize) {
             .collect::<Result<Vec<_>, Abort>>()
     });
     uniform("coins", &coins[0], 128);
+}
+
+/// What two layers of lookups open for one and the same value in every lane, and what each party sends for it; and what a party holds
+/// of their one-hot vectors.
+fn lookups_are_uniform(n: usize) {
+    for protocol in [Protocol::Lut16, Protocol::Lut256, Protocol::Lut256Additive] {
+        let stage = Stage::default();
+        let recordings: Vec<Recording> = [1, 2, 3].map(|p| stage.recording(party(p))).into();
+        let held = stage.act(|trio| {
+            let mut e = Rep3::new(trio, protocol, Security::SemiHonest);
+            let mut x = e.public(&vec![0x53; n]);
+            let vectors = e.vectors(2, 1, n)?;
+            let held = lookups::held(&vectors[0]);
+            for vectors in vectors {
+                e.sbox_with(Direction::Encrypt, &mut [&mut x], vectors)?;
+            }
+            Ok(held)
+        });
+        let planes = if protocol == Protocol::Lut16 { 4 } else { 8 };
+        for layer in 0..2 {
+            let shares: Vec<Vec<u128>> = recordings
+                .iter()
+                .enumerate()
+                .map(|(p, recording)| {
+                    let next = party(p as u8 + 1).next(3);
+                    let sent = recording.of(Way::Out, opening(protocol));
+                    let body = sent.into_iter().filter(|s| s.peer == next).nth(layer).unwrap().frame.body;
+                    lanes_of(&body, planes, n)
+                })
+                .collect();
+            let c: Vec<u128> = (0..n).map(|l| shares.iter().fold(0, |c, share| c ^ share[l])).collect();
+            uniform("c of a lookup", &c, planes);
+            // any two shares beside c
+            for (x, y) in [(0, 1), (1, 2), (2, 0)] {
+                let all: Vec<u128> =
+                    (0..n).map(|l| c[l] | shares[x][l] << planes | shares[y][l] << (2 * planes)).collect();
+                uniform("c of a lookup and two shares of it", &all, 3 * planes);
+            }
+        }
+        // both components of every plane, some at a time; and the value that they are shares of
+        let held: Vec<_> = held.into_iter().map(Result::unwrap).collect();
+        let bit = |plane: &Plane, l: usize| u128::from(plane.lane(l % 512) == 1);
+        let sets = sets(protocol);
+        for (p, records) in held.iter().enumerate() {
+            for at in (0..sets.len()).step_by(60) {
+                let some = at..sets.len().min(at + 60);
+                let samples: Vec<u128> = (0..n)
+                    .map(|l| {
+                        let planes = records[l / 512].iter().flat_map(|side| &side[some.clone()]);
+                        planes.enumerate().fold(0, |w, (i, plane)| w | bit(plane, l) << i)
+                    })
+                    .collect();
+                uniform("shares of a one-hot vector", &samples, 2 * some.len());
+            }
+            // the vector itself is right, by the three first components
+            for (plane, set) in sets.iter().enumerate() {
+                for l in (0..n).step_by(97) {
+                    let value = |plane: usize| {
+                        held.iter().fold(0, |sum, records| sum ^ bit(&records[l / 512][0][plane], l))
+                    };
+                    let bits = (0..8).filter(|i| set >> i & 1 == 1);
+                    let place = |i: usize| sets.iter().position(|set| *set == 1 << i).unwrap();
+                    let product = bits.fold(1, |product, i| product & value(place(i)));
+                    assert_eq!(value(plane), product, "party {}", p + 1);
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn openings_and_vectors_of_lookups_are_uniform() {
+    lookups_are_uniform(1 << 13);
+}
+
+#[test]
+#[ignore = "2^18 samples"]
+fn openings_and_vectors_of_lookups_are_uniform_in_large_samples() {
+    lookups_are_uniform(1 << 18);
 }
 
 #[test]

@@ -5,28 +5,16 @@ use divisi_core::{Abort, Bytes, Check, Direction, settle};
 use divisi_field::{Field, Gf128};
 use divisi_net::Fault;
 use divisi_rep3::adversary::adaptive::{self, engine, multiply_and_open, opened_sigma};
-use divisi_rep3::adversary::stage::{LIMIT, Recording, Stage, Way, failed_check, many, party};
+use divisi_rep3::adversary::compare::{self, Features, chi_square, chi_square_limit, features};
+use divisi_rep3::adversary::stage::{LIMIT, Stage, Way, failed_check, many, party};
 use divisi_rep3::deal::Part;
 use divisi_rep3::lab::deal_all;
 use divisi_rep3::{Protocol, Rep3, Security, Trio};
-use std::collections::{BTreeMap, HashSet};
+use std::collections::HashSet;
 
 const BARRIER: &str = "divisi_rep3::views/barrier";
 const COIN: &str = "divisi_rep3::random/coin.share";
 const OPENED: &str = "divisi_rep3::open/open.bytes";
-
-/// The largest chi-square of `freedom` degrees that chance gives with probability 1e-8 (Wilson and Hilferty): so many are
-/// computed here that all together stay below 1e-6.
-fn chi_square_limit(freedom: f64) -> f64 {
-    let nine = 2.0 / (9.0 * freedom);
-    freedom * (1.0 - nine + 5.61 * nine.sqrt()).powi(3)
-}
-
-/// The chi-square of counts that ought to be equal.
-fn chi_square(counts: &[u64]) -> f64 {
-    let expected = counts.iter().sum::<u64>() as f64 / counts.len() as f64;
-    counts.iter().map(|n| (*n as f64 - expected).powi(2) / expected).sum()
-}
 
 /// The same error again and again: what is opened is uniform, and zero only if there is no error.
 fn sigma_is_uniform(runs: usize) {
@@ -133,6 +121,42 @@ fn a_party_that_waits_for_the_coin_waits_for_ever() {
     });
 }
 
+/// A false share of any coin of a verification: its receiver says one thing more at most, which is masked, and ends.
+#[test]
+fn whoever_has_another_coin_says_one_masked_thing_more() {
+    let verification = |trio: Trio| multiply_and_open(&mut engine(trio), 4);
+    let sbox = |trio: Trio| {
+        let mut e = Rep3::new(trio, Protocol::Lut256, Security::Malicious);
+        e.vectors(2, 2, 3).map(|_| true)
+    };
+    let honest = |play: &(dyn Fn(Trio) -> Result<bool, Abort> + Sync)| {
+        let stage = Stage::default().patient();
+        let recording = stage.recording(party(1));
+        assert!(stage.act(play).iter().all(|r| *r == Ok(true)));
+        recording.of(Way::Out, COIN).len()
+    };
+    let programs: [&(dyn Fn(Trio) -> Result<bool, Abort> + Sync); 2] = [&verification, &sbox];
+    for play in programs {
+        let coins = honest(play);
+        assert!(coins >= 4);
+        for (nth, liar) in (0..coins).flat_map(|nth| [1, 2, 3].map(|p| (nth, party(p)))) {
+            let victim = liar.next(3);
+            let stage = Stage::default().patient();
+            let recording = stage.recording(victim);
+            stage.change(liar, victim, COIN, nth, |body| body[7] ^= 1);
+            let results = stage.act(play);
+            assert_eq!(failed_check(&results[victim.index()]), Some(Check::A4), "coin {nth}: {results:?}");
+            assert!(results.iter().all(Result::is_err));
+            // after its own share of that coin: the digest, and one Reshare to its previous
+            let sent: Vec<_> = recording.read().into_iter().filter(|s| s.way == Way::Out).collect();
+            let coin = divisi_core::Step::new(COIN).id;
+            let at = sent.iter().enumerate().filter(|(_, s)| s.frame.step == coin).nth(nth).unwrap().0;
+            assert!(sent.len() - at <= 3, "coin {nth}: {}", sent.len() - at);
+            assert!(sent[at + 1..].iter().all(|s| s.peer == victim.prev(3)), "coin {nth}");
+        }
+    }
+}
+
 /// The last product of a batch of any length is verified like the first: at the ends of groups, tiles and halves (1.5).
 #[test]
 fn no_batch_has_a_tail_that_is_not_verified() {
@@ -229,24 +253,6 @@ fn a_hashed_coin_of_eight_bits_is_ground() {
     }
 }
 
-/// What the corrupt party 1 sees of a run, as small numbers by the place where it saw them, and how the run ended.
-fn features(seen: &Recording, results: &[Result<(), Abort>]) -> Vec<((u32, usize), usize)> {
-    let mut count = BTreeMap::new();
-    let mut all = Vec::new();
-    for s in seen.read().into_iter().filter(|s| s.way == Way::In && s.frame.step != hello()) {
-        let n: &mut usize = count.entry((s.frame.step, s.peer)).or_default();
-        let place = 64 * *n + 8 * s.peer.index();
-        *n += 1;
-        all.extend([0, 1].map(|i| ((s.frame.step, place + i), usize::from(s.frame.body[i] & 0xf))));
-    }
-    all.extend(results[1..].iter().enumerate().map(|(i, r)| ((0, i), usize::from(r.is_err()))));
-    all
-}
-
-fn hello() -> u32 {
-    divisi_core::Step::new("divisi_core::session::agree/hello").id
-}
-
 /// An attack on an S-box and its verification over one secret or another.
 type Attack = (&'static str, fn(&Stage), fn(&mut Rep3), bool);
 
@@ -279,7 +285,7 @@ fn lie(e: &mut Rep3, step: &'static str) {
 }
 
 /// Run one attack over one secret; what the adversary saw.
-fn attacked(attack: &Attack, secret: u8) -> Vec<((u32, usize), usize)> {
+fn attacked(attack: &Attack, secret: u8) -> Features {
     let parts: [Part; 3] = deal_all(&[vec![secret; 8]]).map(|mut parts| parts.remove(0));
     let stage = Stage::default();
     let seen = stage.recording(party(1));
@@ -311,24 +317,9 @@ fn attacked(attack: &Attack, secret: u8) -> Vec<((u32, usize), usize)> {
     all
 }
 
-/// The largest chi-square of two samples, over all places, as a share of its limit.
+/// The largest difference of what is seen over two secrets, as a share of its limit.
 fn difference(attack: &Attack, runs: usize) -> f64 {
-    let sample = |secret: u8| {
-        let mut counts: BTreeMap<(u32, usize), [u64; 16]> = BTreeMap::new();
-        for seen in many(runs, 4, |_| attacked(attack, secret)) {
-            seen.into_iter().for_each(|(place, value)| counts.entry(place).or_default()[value] += 1);
-        }
-        counts
-    };
-    let (a, b) = (sample(0x00), sample(0xb7));
-    assert!(a.keys().eq(b.keys()), "{}: the places differ", attack.0);
-    let mut worst = 0_f64;
-    for (a, b) in a.values().zip(b.values()) {
-        let both = a.iter().zip(b).filter(|(a, b)| **a + **b > 0);
-        let x: f64 = both.clone().map(|(a, b)| (*a as f64 - *b as f64).powi(2) / (a + b) as f64).sum();
-        worst = worst.max(x / chi_square_limit((both.count() as f64 - 1.0).max(1.0)));
-    }
-    worst
+    compare::difference(runs, |which| attacked(attack, [0x00, 0xb7][which]))
 }
 
 fn two_secrets_look_alike(runs: usize) {

@@ -10,6 +10,7 @@
 //! | [`local`] | the processes of parties on this machine |
 //! | [`server`] | one of the three servers, as a program |
 //! | [`cleanup`] | what must be gone when the program ends early |
+//! | [`mode`] | what matters most, and the protocol that gives it |
 //! | [`failure`] | how a command fails: kinds, sentences, exit codes |
 //!
 //! **Trust.** The client of three servers is trusted with what it encrypts, and checks what the servers answer; the crates
@@ -26,4 +27,5 @@ pub mod failure;
 pub mod file;
 pub mod kat;
 pub mod local;
+pub mod mode;
 pub mod server;

@@ -1,9 +1,10 @@
 //! The benchmark's figures: the paper's counts to the bit, the fields that scripts rely on, emulated networks, many strands.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
-use divisi::bench::{self, CHUNK, Options, Phase, Report};
+use divisi::bench::{self, Options, Phase, Report};
 use divisi::calibrate::Calibration;
 use divisi::cleanup::Cleanup;
+use divisi::mode::Mode;
 use divisi_core::Direction;
 use divisi_rep3::{Protocol, Security};
 use divisi_symmetric::aes::KeySize;
@@ -20,15 +21,25 @@ fn phase(report: &Report, name: &str) -> Phase {
     report.phases.iter().find(|(n, _)| *n == name).unwrap().1
 }
 
+/// MAESTRO, Table 1: bits of a block made ahead and online, and rounds online. Four products in sequence make 40 rounds of
+/// gf4-circuit, as in Table 3; a chain of additive layers has one round more than layers.
+const COSTS: [(Protocol, u64, u64, u32); 5] = [
+    (Protocol::Gf8Circuit, 0, 5120, 30),
+    (Protocol::Gf4Circuit, 0, 3200, 40),
+    (Protocol::Lut16, 1760, 2560, 20),
+    (Protocol::Lut256, 39520, 1280, 10),
+    (Protocol::Lut256Additive, 3520, 2560, 11),
+];
+
 #[test]
 fn cost_of_a_block_is_the_papers() {
-    // MAESTRO, Table 1 for the bits; four products in sequence make 40 rounds of gf4-circuit, as in Table 3.
-    for (protocol, bits, rounds) in [(Protocol::Gf8Circuit, 5120, 30), (Protocol::Gf4Circuit, 3200, 40)] {
+    assert!(COSTS.iter().map(|(protocol, ..)| protocol).eq(Protocol::ALL));
+    for (protocol, ahead, bits, rounds) in COSTS {
         for key in KeySize::ALL {
             let direction = if key == KeySize::Aes192 { Direction::Decrypt } else { Direction::Encrypt };
             let blocks = 600;
             let options = Options {
-                protocol,
+                choice: protocol.into(),
                 security: Security::SemiHonest,
                 key,
                 direction,
@@ -38,40 +49,74 @@ fn cost_of_a_block_is_the_papers() {
                 ..Options::default()
             };
             let report = run(&options);
-            let online = phase(&report, "online");
-            let aes_rounds = key.rounds() as u64;
-            assert_eq!(online.bits * 10, blocks * bits * aes_rounds, "{options:?}");
-            assert_eq!(u64::from(online.rounds) * 10, rounds * aes_rounds, "{options:?}");
-            assert_eq!(
-                (phase(&report, "preprocessing"), phase(&report, "verification").bits),
-                (Phase::default(), 0)
-            );
+            let (preprocessing, online) = (phase(&report, "preprocessing"), phase(&report, "online"));
+            let layers = key.rounds() as u64;
+            assert_eq!(preprocessing.bits * 10, blocks * ahead * layers, "{options:?}");
+            assert_eq!(online.bits * 10, blocks * bits * layers, "{options:?}");
+            let end = rounds % 10; // of the chain, however long
+            assert_eq!(u64::from(online.rounds - end) * 10, u64::from(rounds - end) * layers, "{options:?}");
+            assert_eq!(phase(&report, "verification").bits, 0);
             assert_eq!(report.verification_error_bits, None);
+            // what is made ahead is made for all rounds at once
+            if protocol.has_vectors() {
+                assert!((1..=4).contains(&preprocessing.rounds) && preprocessing.seconds > 0.0);
+                assert!(preprocessing.cpu_seconds > 0.0 && preprocessing.bytes * 8 > preprocessing.bits);
+                assert!(report.total_per_second() < report.online_per_second());
+            } else {
+                assert_eq!(preprocessing, Phase::default());
+                assert!(report.total_per_second() == report.online_per_second());
+            }
         }
     }
 }
 
 #[test]
 fn verification_adds_little_to_a_chunk_and_says_its_error() {
-    let sent = |blocks| {
-        let report = run(&Options { blocks, reps: 1, warmup: 0, ..Options::default() });
-        assert!(report.verification_error_bits.unwrap() >= 57.0 && report.checks["A7"] > 0);
-        assert_eq!(phase(&report, "online").bits, blocks * 3200);
-        phase(&report, "verification").bits
-    };
-    let (small, large) = (sent(64), sent(CHUNK as u64));
-    // Sixty-four times the products: a fixed number of field elements for each of the six doublings.
-    assert!(small < large && large - small <= 6 * 1024, "{small} {large}");
+    for (protocol, ahead, bits, rounds) in COSTS {
+        let sent = |blocks| {
+            let choice = protocol.into();
+            let report = run(&Options { choice, blocks, reps: 1, warmup: 0, ..Options::default() });
+            assert!(report.verification_error_bits.unwrap() >= 57.0 && report.checks["A7"] > 0);
+            let online = phase(&report, "online");
+            assert_eq!((online.bits, online.rounds), (blocks * bits, rounds), "{protocol}");
+            let verified = phase(&report, "preprocessing").bits - blocks * ahead;
+            assert_eq!(verified > 0, protocol.has_vectors());
+            verified + phase(&report, "verification").bits
+        };
+        let (small, large) = (sent(64), sent(1024));
+        // Sixteen times the products: a fixed number of field elements for each of the four doublings, of at most two calls.
+        assert!(small < large && large - small <= 2 * 4 * 1024, "{protocol} {small} {large}");
+    }
 }
 
 #[test]
 fn many_strands_compute_what_one_does() {
-    let blocks = 5 * CHUNK as u64 + 77;
-    let options = Options { blocks, threads: 3, reps: 2, warmup: 1, ..Options::default() };
-    let report = run(&options);
-    assert_eq!((report.chunks, phase(&report, "online").bits), (6, blocks * 3200));
-    assert_eq!(phase(&report, "online").rounds, 40, "the rounds of one chunk");
-    assert!(report.online_per_second() > 0.0 && report.total_per_second() > 0.0);
+    for (protocol, ahead, bits, rounds) in COSTS {
+        let choice = protocol.into();
+        let mut options = Options { choice, threads: 3, reps: 2, warmup: 1, ..Options::default() };
+        options.security = Security::SemiHonest;
+        options.blocks = 5 * options.chunk() as u64 + 77;
+        let report = run(&options);
+        assert_eq!((report.chunks, phase(&report, "online").bits), (6, options.blocks * bits), "{protocol}");
+        assert_eq!(phase(&report, "online").rounds, rounds, "the rounds of one chunk");
+        let preprocessing = phase(&report, "preprocessing");
+        assert_eq!(preprocessing.bits, options.blocks * ahead, "{protocol}");
+        assert_eq!(preprocessing.seconds > 0.0, protocol.has_vectors());
+        assert!(report.online_per_second() > 0.0 && report.total_per_second() > 0.0);
+    }
+}
+
+#[test]
+fn many_strands_verify_what_they_make_ahead() {
+    for mode in Mode::ALL {
+        let blocks = 9_000;
+        let choice = mode.into();
+        let report = run(&Options { choice, blocks, threads: 2, reps: 1, ..Options::default() });
+        assert!(report.verification_error_bits.unwrap() >= 57.0, "{mode}");
+        let json = report.to_json();
+        assert_eq!((json["mode"].as_str(), json["chunks"].as_u64()), (Some(mode.name()), Some(3)));
+        assert_eq!(json["protocol"], mode.protocol().name());
+    }
 }
 
 #[test]
@@ -140,5 +185,18 @@ fn json_has_every_field_that_scripts_rely_on() {
     }
     #[cfg(target_os = "linux")]
     assert!((1 << 20..512 << 20).contains(&json["peak_rss_bytes_per_party"].as_u64().unwrap()));
+    assert!(json["mode"].is_null() && json["protocol"] == "gf4-circuit");
     assert!(json["checks"]["A15"].is_u64() && json["checks"]["M0.4"].is_u64(), "{json}");
+}
+
+/// Preprocessing and online alternate by chunks, so that what is kept does not grow with the blocks.
+#[cfg(target_os = "linux")]
+#[test]
+fn memory_does_not_grow_with_what_is_made_ahead() {
+    for protocol in Protocol::ALL.iter().copied().filter(|protocol| protocol.has_vectors()) {
+        let choice = protocol.into();
+        let options = Options { choice, reps: 1, warmup: 0, ..Options::default() };
+        let report = run(&Options { blocks: 8 * options.chunk() as u64, ..options });
+        assert!(report.peak_rss_bytes.unwrap() < 128 << 20, "{protocol}: {:?}", report.peak_rss_bytes);
+    }
 }

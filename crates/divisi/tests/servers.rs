@@ -272,6 +272,29 @@ fn keys_and_files_there_and_back() {
     let empty = pipe(&["encrypt", "--key", "files"], b"");
     assert_eq!((empty.len(), pipe(&["decrypt", "--key", "files"], &empty)), (28, Vec::new()));
 
+    // however S-boxes are computed, a file is the same
+    let choices = [
+        ["--mode", "online-throughput"],
+        ["--protocol", "lut256"],
+        ["--mode", "low-latency"],
+        ["--protocol", "gf8-circuit"],
+    ];
+    for (to, from) in choices.iter().zip(choices.iter().cycle().skip(1)) {
+        let piped = pipe(&[&["encrypt", "--key", "files"][..], to].concat(), &text);
+        assert_eq!(
+            pipe(&[&["decrypt", "--key", "files"][..], from].concat(), &piped),
+            text,
+            "{to:?} {from:?}"
+        );
+    }
+    let args =
+        ["encrypt", "--key", "files", "--in", "text", "--out", "chosen", "--mode", "low-latency", "--json"];
+    let json: serde_json::Value = serde_json::from_slice(&house.does("anna", &args).stdout).unwrap();
+    assert_eq!(
+        (json["mode"].as_str(), json["protocol"].as_str()),
+        (Some("low-latency"), Some("lut256-additive"))
+    );
+
     // a key that was there before: an ordinary library opens what the servers write with it
     let key = random(16);
     std::fs::write(house.path("key"), &key).unwrap();

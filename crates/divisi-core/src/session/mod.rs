@@ -32,6 +32,13 @@ impl fmt::Debug for SessionId {
     }
 }
 
+/// Where a phase stood when a detour left it.
+#[must_use]
+pub struct Place {
+    phase: &'static str,
+    depth: u32,
+}
+
 /// What the strands of a session have in common.
 struct Shared {
     mesh: Arc<Mesh>,
@@ -164,6 +171,18 @@ impl Session {
     #[must_use]
     pub fn current_phase(&self) -> &'static str {
         self.phase
+    }
+
+    /// Count what follows under another phase, until [`Session::back`].
+    pub fn detour(&mut self, name: &'static str) -> Place {
+        let place = Place { phase: self.phase, depth: self.depth };
+        self.phase(name);
+        place
+    }
+
+    /// Go on with the phase that a detour left, where it stood.
+    pub fn back(&mut self, place: Place) {
+        (self.phase, self.depth) = (place.phase, place.depth);
     }
 
     /// A pseudo-random stream that we share with `peer` and with nobody else, for one purpose in this strand \[A3\].

@@ -5,6 +5,7 @@ use crate::{CHUNK, ErrorKind, KeyType, OVERHEAD};
 use aes_gcm::aead::{Aead, Payload};
 use aes_gcm::aes::Aes192;
 use aes_gcm::{Aes128Gcm, Aes256Gcm, AesGcm, KeyInit};
+use divisi_rep3::Protocol;
 
 /// An ordinary library's view of a file.
 fn open(key: &[u8], aad: &[u8], file: &[u8]) -> Option<Vec<u8>> {
@@ -38,6 +39,30 @@ fn any_length_comes_back_and_an_ordinary_library_opens_it() {
         assert_eq!(back, text, "{len}");
     }
     assert!(house.logged("client alice: encrypt key k, 200000 bytes: done"));
+}
+
+/// Every way of computing S-boxes gives the same files: what one wrote, another reads, and the key stays the one that was ready.
+#[test]
+fn every_protocol_reads_what_another_wrote() {
+    let house = House::new();
+    let mut alice = house.connect("alice");
+    for (kind, len) in KeyType::ALL.iter().zip([CHUNK + 1, 0, 1000]) {
+        let bytes = text(kind.bytes());
+        let new = alice.new_key(format!("k-{kind}").parse().unwrap(), *kind, false, vec![]);
+        alice.key_import(&new, &bytes).unwrap();
+        for (at, protocol) in Protocol::ALL.iter().enumerate() {
+            let other = Protocol::ALL[(at + 1) % Protocol::ALL.len()];
+            let text = text(len + at);
+            alice.use_protocol(*protocol).unwrap();
+            let file = encrypt(&mut alice, &new.name, b"aad", &text).unwrap();
+            assert_eq!(open(&bytes, b"aad", &file).unwrap(), text, "{protocol}");
+            alice.use_protocol(other).unwrap();
+            let (back, error) = decrypt(&mut alice, &new.name, b"aad", &file);
+            assert!(error.is_none(), "{protocol}, {other}: {error:?}");
+            assert_eq!(back, text, "{protocol}, {other}");
+        }
+    }
+    assert!(!house.logged("session ended"));
 }
 
 #[test]

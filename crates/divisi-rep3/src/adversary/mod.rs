@@ -8,6 +8,10 @@
 #[cfg(feature = "testing")]
 pub mod adaptive;
 #[cfg(feature = "testing")]
+pub mod compare;
+#[cfg(feature = "testing")]
+pub mod lookups;
+#[cfg(feature = "testing")]
 pub mod operators;
 #[cfg(feature = "testing")]
 pub mod stage;

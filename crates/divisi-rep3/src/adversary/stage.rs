@@ -121,6 +121,13 @@ impl Stage {
         stage
     }
 
+    /// This stage with parties that wait long: for attacks after which nobody has to wait, on a machine that is busy.
+    #[must_use]
+    pub fn patient(self) -> Stage {
+        self.meshes.iter().for_each(|mesh| mesh.set_timeout(40 * LIMIT));
+        self
+    }
+
     /// What this party sends and receives.
     #[must_use]
     pub fn recording(&self, party: PartyId) -> Recording {

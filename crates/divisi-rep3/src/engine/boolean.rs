@@ -132,7 +132,6 @@ impl Rep3 {
             places.clear();
             for (_, program, lanes, wires) in running.iter_mut() {
                 let Some(level) = program.levels().get(l) else { continue };
-                wires.sums(level, constant);
                 let (first, first_place) = (z.len(), places.len());
                 wires.shape(level.dot_count(), &mut shape);
                 z.resize(shape.0.len(), [Plane::ZERO]);
@@ -140,7 +139,7 @@ impl Rep3 {
                 for (_, terms) in level.dots().take(recorded(level)) {
                     places.push(ands.place(&self.trio.pool, *lanes, terms.len()));
                 }
-                wires.products(level, &mut z[first..], ands, &places[first_place..]);
+                wires.begin(level, constant, &mut z[first..], ands, &places[first_place..]);
             }
             if z.is_empty() {
                 continue;
@@ -187,12 +186,16 @@ pub(super) trait Wires {
     /// Their lanes.
     fn shape(&self, dots: usize, shape: &mut Shape);
 
-    /// The sums of a level. `constant` is which component carries public values.
-    fn sums(&mut self, level: &Level, constant: Option<usize>);
-
-    /// Our additive shares of the products of a level, for the message; and their factors to the ledger, as far as they have
-    /// places there.
-    fn products(&mut self, level: &Level, z: &mut [[Plane; 1]], ands: &mut Ands, places: &[Place]);
+    /// The sums of a level; then our additive shares of its products, for the message, and their factors to the ledger, as far as
+    /// they have places there. `constant` is which component carries public values.
+    fn begin(
+        &mut self,
+        level: &Level,
+        constant: Option<usize>,
+        z: &mut [[Plane; 1]],
+        ands: &mut Ands,
+        places: &[Place],
+    );
 
     /// The results of the products, from both components.
     fn store(&mut self, level: &Level, z: [&[[Plane; 1]]; 2], ands: &mut Ands, places: &[Place]);

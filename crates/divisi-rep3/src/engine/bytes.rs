@@ -35,6 +35,9 @@ impl Rep3 {
                 .session
                 .misuse(VECTORS, "one-hot vectors that were not made for this layer"));
         }
+        if self.protocol != Protocol::Lut256Additive {
+            self.finish(x)?; // bytes of a chain that another protocol began
+        }
         let (records, recorded) = (self.records(), self.recorded(d));
         match &vectors.kind {
             Kind::Nibble(vectors) => {
@@ -90,10 +93,9 @@ impl Rep3 {
         if missing == 0 {
             return Ok(());
         }
-        let phase = self.trio.session.current_phase();
-        self.trio.session.phase("preprocessing");
+        let place = self.trio.session.detour("preprocessing");
         let vectors = self.vectors_of(missing, shape)?;
-        self.trio.session.phase(phase);
+        self.trio.session.back(place);
         self.shelves.put(self.protocol, shape, vectors);
         Ok(())
     }

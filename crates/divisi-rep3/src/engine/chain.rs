@@ -19,6 +19,7 @@ use crate::sbox::verify_sbox::SBOX_PLANES;
 use crate::share::{Byte, Form};
 use divisi_core::{Abort, Bytes, Check, Direction, Step, step};
 use divisi_field::{Field, Gf8, Plane};
+use zeroize::Zeroizing;
 
 const CHAIN: Step = step!("chain");
 const FINISH: Step = step!("finish");
@@ -276,12 +277,12 @@ impl Link {
 fn apply(m: &[Gf8], x: &mut [Byte]) {
     let n = x.len();
     let tiles = x.iter().map(|byte| byte.tiles.len()).min().unwrap_or(0);
-    let mut out = vec![[Plane::ZERO; 8]; n];
+    let mut out = Zeroizing::new(vec![[Plane::ZERO; 8]; n]);
     for t in 0..tiles {
         for c in 0..2 {
             out.fill([Plane::ZERO; 8]);
             divisi_field::kernel::run(lut256_additive::Apply { m, x, t, c, out: &mut out });
-            for (byte, out) in x.iter_mut().zip(&out) {
+            for (byte, out) in x.iter_mut().zip(out.iter()) {
                 byte.tiles[t][c] = *out;
             }
         }

@@ -68,7 +68,7 @@ pub struct Rep3 {
     security: Security,
     owed: Products,
     /// One-hot vectors made ahead.
-    shelves: Shelves,
+    pub(crate) shelves: Shelves,
     /// Chains of additively shared layers that are not finished.
     chains: chain::Chains,
     /// How many computations were closed and not settled: what is linear in their values is not verified.

@@ -40,22 +40,6 @@ impl<'p> Narrow<'p> {
         let packed = [(); 2].map(|()| Zeroizing::new(Vec::with_capacity(words)));
         Narrow { program: job.program, lanes, held, packed }
     }
-}
-
-/// The lanes in use.
-fn used(lanes: usize) -> u64 {
-    u64::MAX >> (64 - lanes)
-}
-
-impl Wires for Narrow<'_> {
-    fn planes(&self, dots: usize) -> usize {
-        (dots * self.lanes).div_ceil(LANES)
-    }
-
-    fn shape(&self, dots: usize, shape: &mut Shape) {
-        let lanes = dots * self.lanes;
-        shape.0.extend((0..self.planes(dots)).map(|t| crate::bit::used(lanes, t)));
-    }
 
     fn sums(&mut self, level: &Level, constant: Option<usize>) {
         let mut one = [0; 2];
@@ -98,6 +82,34 @@ impl Wires for Narrow<'_> {
         for (plane, words) in z.as_flattened_mut().iter_mut().zip(words.as_chunks().0) {
             plane.0 = *words;
         }
+    }
+}
+
+/// The lanes in use.
+fn used(lanes: usize) -> u64 {
+    u64::MAX >> (64 - lanes)
+}
+
+impl Wires for Narrow<'_> {
+    fn planes(&self, dots: usize) -> usize {
+        (dots * self.lanes).div_ceil(LANES)
+    }
+
+    fn shape(&self, dots: usize, shape: &mut Shape) {
+        let lanes = dots * self.lanes;
+        shape.0.extend((0..self.planes(dots)).map(|t| crate::bit::used(lanes, t)));
+    }
+
+    fn begin(
+        &mut self,
+        level: &Level,
+        constant: Option<usize>,
+        z: &mut [[Plane; 1]],
+        ands: &mut Ands,
+        places: &[Place],
+    ) {
+        self.sums(level, constant);
+        self.products(level, z, ands, places);
     }
 
     fn store(&mut self, level: &Level, z: [&[[Plane; 1]]; 2], ands: &mut Ands, places: &[Place]) {

@@ -12,13 +12,17 @@ use divisi_field::kernel::{Task, run};
 use divisi_field::plane::LANES;
 use divisi_field::{Plane, Word};
 
-/// Tiles in a block.
+/// The most tiles in a block.
 const BLOCK: usize = 4;
+/// How many bytes the slots of a block take, unless those of a single tile take more: half of a usual second cache.
+const BLOCK_BYTES: usize = 512 << 10;
 
 /// A program on the lanes of a window.
 pub(super) struct Wide<'p> {
     program: &'p Program,
     lanes: usize,
+    /// Tiles in a block.
+    block: usize,
     /// Block by block, slot by slot, tile by tile, component by component.
     held: Vec<Plane>,
     pool: Pool,
@@ -30,13 +34,13 @@ impl Drop for Wide<'_> {
     }
 }
 
-/// Calls a task for each block, with the block's planes as `[[Plane; N]]`, one array a slot.
+/// Does something for each block, with the block's planes as `[[Plane; N]]`, one array a slot.
 macro_rules! each_block {
     ($running:expr, |$held:ident, $first:ident, $n:ident| $task:expr) => {
-        let (tiles, slots) = ($running.tiles(), $running.program.slots());
-        for (b, block) in $running.held.chunks_mut((2 * BLOCK * slots).max(1)).enumerate() {
-            let $first = b * BLOCK;
-            each_block!(@sizes tiles - $first, block, $held, $n, $task, 1, 2, 3);
+        let (tiles, slots, block) = ($running.tiles(), $running.program.slots(), $running.block);
+        for (b, planes) in $running.held.chunks_mut((2 * block * slots).max(1)).enumerate() {
+            let $first = b * block;
+            each_block!(@sizes (tiles - $first).min(block), planes, $held, $n, $task, 1, 2, 3);
         }
     };
     (@sizes $tiles:expr, $block:ident, $held:ident, $n:ident, $task:expr, $($size:literal),*) => {
@@ -44,12 +48,12 @@ macro_rules! each_block {
             $($size => {
                 const $n: usize = 2 * $size;
                 let $held = $block.as_chunks_mut::<$n>().0;
-                run($task);
+                $task;
             })*
             _ => {
                 const $n: usize = 2 * BLOCK;
                 let $held = $block.as_chunks_mut::<$n>().0;
-                run($task);
+                $task;
             }
         }
     };
@@ -60,7 +64,9 @@ impl<'p> Wide<'p> {
     pub(super) fn new(pool: &Pool, job: &Job<'p, Bit>, first: usize, lanes: usize, all: usize) -> Self {
         let tiles = lanes.div_ceil(LANES);
         let held = pool.take(2 * job.program.slots() * tiles);
-        let mut running = Wide { program: job.program, lanes, held, pool: pool.clone() };
+        let slots = 2 * Plane::BYTES * job.program.slots();
+        let block = (BLOCK_BYTES / slots.max(1)).clamp(1, BLOCK);
+        let mut running = Wide { program: job.program, lanes, block, held, pool: pool.clone() };
         for (slot, bit) in job.wires.iter().enumerate() {
             for t in 0..tiles {
                 let place = running.at(slot, t);
@@ -86,9 +92,9 @@ impl<'p> Wide<'p> {
 
     /// Where a tile of a slot lies.
     fn at(&self, slot: usize, tile: usize) -> usize {
-        let before = tile - tile % BLOCK;
-        let width = (self.tiles() - before).min(BLOCK);
-        2 * (before * self.program.slots() + slot * width + tile % BLOCK)
+        let before = tile - tile % self.block;
+        let width = (self.tiles() - before).min(self.block);
+        2 * (before * self.program.slots() + slot * width + tile % self.block)
     }
 }
 
@@ -114,8 +120,15 @@ impl Wires for Wide<'_> {
         }
     }
 
-    fn sums(&mut self, level: &Level, constant: Option<usize>) {
-        let lanes = self.lanes;
+    fn begin(
+        &mut self,
+        level: &Level,
+        constant: Option<usize>,
+        z: &mut [[Plane; 1]],
+        ands: &mut Ands,
+        places: &[Place],
+    ) {
+        let (lanes, all) = (self.lanes, self.tiles());
         each_block!(self, |held, first, N| {
             // what the public constant 1 is in the lanes in use
             let mut one = [Plane::ZERO; N];
@@ -125,26 +138,14 @@ impl Wires for Wide<'_> {
                     tile[c].keep(used(lanes, first + t));
                 }
             }
-            Sums { gates: level.linear(), held, one }
-        });
-    }
-
-    fn products(&mut self, level: &Level, z: &mut [[Plane; 1]], ands: &mut Ands, places: &[Place]) {
-        let all = self.tiles();
-        each_block!(self, |held, first, N| Dots {
-            level,
-            held,
-            z: &mut *z,
-            tiles: all,
-            first,
-            ands: &mut *ands,
-            places
+            run(Sums { gates: level.linear(), held: &mut *held, one });
+            run(Dots { level, held, z: &mut *z, tiles: all, first, ands: &mut *ands, places });
         });
     }
 
     fn store(&mut self, level: &Level, z: [&[[Plane; 1]]; 2], ands: &mut Ands, places: &[Place]) {
         let all = self.tiles();
-        each_block!(self, |held, first, N| Store {
+        each_block!(self, |held, first, N| run(Store {
             level,
             held,
             z,
@@ -152,7 +153,7 @@ impl Wires for Wide<'_> {
             first,
             ands: &mut *ands,
             places
-        });
+        }));
     }
 }
 

@@ -120,13 +120,11 @@ mod tests {
     fn a_wrong_product_leaves_a_form_that_is_not_zero() {
         let [left, right] = sides();
         let missed = |m: &[bool; 256]| left.iter().any(|s| right.iter().any(|t| (m[*s] & m[*t]) != m[s | t]));
-        let monomials = |r: usize, error: &dyn Fn(usize) -> bool| {
-            let mut m = [false; 256];
-            for set in 1..256usize {
-                let right = r & set == set;
-                m[set] = if set.is_power_of_two() { right } else { right ^ error(set) };
-            }
-            m
+        let monomials = |r: usize, error: &dyn Fn(usize) -> bool| -> [bool; 256] {
+            std::array::from_fn(|set| {
+                let right = set > 0 && r & set == set;
+                if set > 0 && !set.is_power_of_two() { right ^ error(set) } else { right }
+            })
         };
         for r in 0..256 {
             assert!(!missed(&monomials(r, &|_| false)));
@@ -139,7 +137,8 @@ mod tests {
         for _ in 0..200_000 {
             x = x.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
             let (r, seed, density) = ((x >> 40) as usize & 255, x >> 20, x >> 60);
-            let error = |set: usize| (seed.rotate_left(set as u32 * 7) ^ set as u64 * 0x9e37) % 16 <= density;
+            let error =
+                |set: usize| (seed.rotate_left(set as u32 * 7) ^ (set as u64 * 0x9e37)) % 16 <= density;
             if (1..256usize).any(|set| !set.is_power_of_two() && error(set)) {
                 assert!(missed(&monomials(r, &error)));
             }

@@ -5,7 +5,7 @@
 //! 1. c_{g,l} = alpha_{g,w} Y^b, alpha independent for each group, tile and word of 64 lanes, all expanded from a coin tossed
 //!    after the barrier \[A8\]. The errors of a word's lanes, weighed by Y^b, are the word itself as an element of GF(2^64): zero only
 //!    if no lane is wrong. So the sum over all words of one dot of each group is zero with probability at most 1/2^64 unless all
-//!    of these dots are right (COSTS T1).
+//!    of these dots are right (COSTS T1; the meter counts 2/2^64, as for [`super::planes`]).
 //! 2. x_{g,l}(R), y_{g,l}(R): multilinear in k variables, with the dots' factors at the corners {0,1}^k; with several terms a
 //!    dot, so many x and y. h(R) = sum c_{g,l} x_{g,l}(R) y_{g,l}(R) is of degree 2 in each variable: determined by its values on
 //!    {0,1,inf}^k. At the corners these are derived from the dots' own results, never received \[A10\]; the 3^k - 2^k others are sent
@@ -53,10 +53,9 @@ const LINES: [Option<(usize, usize)>; PART] = {
 
 const H: Step = step!("ands.h");
 
-/// Verify all dots in one inner product.
+/// Verify all dots \[S6\] in one inner product.
 pub(super) fn verify(trio: &mut Trio, fixed: &Fixed, ands: &Ands) -> Result<(), Abort> {
     trio.session.observe(Check::A11); // [A11]
-    trio.session.observe_each(Check::S6, ands.products()); // [S6]
     // 1. coefficients
     let coefficients = trio.first_coin(fixed)?;
     // 2. h on the grid
@@ -74,7 +73,8 @@ pub(super) fn verify(trio: &mut Trio, fixed: &Fixed, ands: &Ands) -> Result<(), 
     trio.session.observe(Check::A9); // [A9]
     let z = grid.at(&point, &sent);
     let terms = ands.folded_terms();
-    trio.session.meter().verification_error(error(FOLDS, levels(terms), BITS_64, false));
+    let error = error(FOLDS, levels(terms), BITS_64, false);
+    trio.session.meter().verification_error(error.powi(trio.passes.number()));
     let (mut x, mut y) = (trio.scratch.take(terms), trio.scratch.take(terms));
     let weights: Vec<Gf64> = corner_weights(&point).collect();
     // the same coefficients again

@@ -5,10 +5,13 @@
 //!
 //! | where | error over F |
 //! |---|---|
-//! | coefficients, independent, expanded from a 128-bit coin | 1/\|F\| |
+//! | coefficients, expanded from a 128-bit coin: independent, or products of two that are ([`planes`]) | 1/\|F\|, 2/\|F\| |
+//! | random weights in the relation of vectors of 256 ([`crate::ohv`]) | 2/\|F\| |
 //! | first fold of 2^k products at once ([`planes`], [`ands`]) | 2k/\|F\| |
 //! | each later level ([`inner_product`]), a polynomial of degree 2 | 2/\|F\| |
 //! | CheckTriple ([`triple`]): t hits, or r does (an error of line 5 cancels at one value of r) | 2/\|F\| |
+//!
+//! With [`Passes::Twice`] all of this is walked twice over GF(2^64), with coins of its own each time: the error is squared.
 //!
 //! The first call that holds a lie must pass, for an abort ends the session; so a session is as weak as its worst call, which
 //! the meter reports in bits. What a failed verification reveals is one bit for the whole batch \[A21\]; where a batch has both
@@ -33,6 +36,7 @@ use crate::Trio;
 use crate::ands::Ands;
 use crate::ledger::Made;
 use crate::share::Rep;
+use crate::views::Fixed;
 use divisi_core::{Abort, Check, Step, step};
 use divisi_field::{Field, Gf64, Gf128};
 
@@ -133,13 +137,15 @@ impl Trio {
         self.session.observe(Check::A13); // [A13]
         let fixed = self.barrier()?;
         if !debt.made.iter().all(Made::is_empty) {
-            planes::verify(self, &fixed, &debt.made)?;
+            for _ in 0..self.passes.number() {
+                planes::verify(self, &fixed, &debt.made)?;
+            }
         }
         if !debt.dots.is_empty() {
             inner_product::verify_dots(self, &fixed, &debt.dots)?;
         }
         if !debt.ands.is_empty() {
-            ands::verify(self, &fixed, &debt.ands)?;
+            self.verify_ands(&fixed, &debt.ands)?;
         }
         self.session.observe(Check::M0_7); // [M0.7]
         Ok(())
@@ -152,7 +158,45 @@ impl Trio {
             return Ok(()); // the mutants verify nothing
         }
         let fixed = self.barrier()?;
-        ands::verify(self, &fixed, ands)
+        self.verify_ands(&fixed, ands)
+    }
+
+    fn verify_ands(&mut self, fixed: &Fixed, ands: &Ands) -> Result<(), Abort> {
+        self.session.observe_each(Check::S6, ands.products()); // [S6]
+        for _ in 0..self.passes.number() {
+            ands::verify(self, fixed, ands)?;
+        }
+        Ok(())
+    }
+}
+
+/// How often products are verified over GF(2^64), each time with coins of its own: a lie must pass every time, so that the error of
+/// one pass is raised to the number of passes. Products over GF(2^128) are verified once, with an error below 2^-100.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum Passes {
+    /// Once: at least 57 bits for any batch this library makes.
+    #[default]
+    Once,
+    /// Twice: at least 114 bits.
+    Twice,
+}
+
+impl Passes {
+    /// As many as it takes for an error of at most 2^-bits; `None` if it takes more than there are.
+    #[must_use]
+    pub fn for_bits(bits: u32) -> Option<Passes> {
+        match bits {
+            0..=57 => Some(Passes::Once),
+            58..=114 => Some(Passes::Twice),
+            _ => None,
+        }
+    }
+
+    pub(crate) fn number(self) -> i32 {
+        match self {
+            Passes::Once => 1,
+            Passes::Twice => 2,
+        }
     }
 }
 

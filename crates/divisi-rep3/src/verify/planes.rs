@@ -77,7 +77,8 @@ pub(super) fn verify(trio: &mut Trio, fixed: &Fixed, made: &[Made]) -> Result<()
     let (x, y) = (trio.scratch.take(terms), trio.scratch.take(terms));
     let folds = if grid.any { FOLDS } else { 0 };
     let bilinear = made.iter().any(|made| matches!(made, Made::Byte(_)));
-    trio.session.meter().verification_error(error(folds, levels(terms), BITS_64, bilinear));
+    let error = error(folds, levels(terms), BITS_64, bilinear);
+    trio.session.meter().verification_error(error.powi(trio.passes.number()));
     // the same coefficients again
     let mut expansion = coefficients.expand();
     next_words(&mut expansion, &mut vec![Gf64::ZERO; beta.len() + relations.drawn()]);

@@ -1,5 +1,5 @@
 //! [compiles] The control: what the others get wrong, done right.
-use divisi_core::{Abort, Bytes, settle};
+use divisi_core::{Abort, Bytes, Direction, settle};
 use divisi_field::Gf128;
 use divisi_rep3::{Byte, Coin, Rep, Rep3};
 
@@ -13,10 +13,17 @@ fn right(e: &mut Rep3, mut x: Byte, y: &Byte) -> Result<(Vec<Vec<u8>>, Coin), Ab
     Ok((opened, e.trio().coin(&fixed)?))
 }
 
+fn layers(e: &mut Rep3, x: &mut Byte, y: &mut Byte) -> Result<(), Abort> {
+    for vectors in e.vectors(2, 2, 1)? {
+        e.sbox_with(Direction::Encrypt, &mut [x, y], vectors)?;
+    }
+    e.finish(&mut [x, y])
+}
+
 fn lanes(x: &Rep<Gf128>) -> usize {
     divisi_core::Lanes::lanes(x)
 }
 
 fn main() {
-    let _ = (right, lanes);
+    let _ = (right, layers, lanes);
 }

@@ -4,6 +4,7 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 mod inputs;
+mod lookups;
 mod products;
 mod programs;
 mod sboxes;
@@ -48,14 +49,27 @@ mutants! {
     the_last_product_counts: A11, "forgets the last product of a batch", products::lie_in_the_last;
     the_embedding_is_large_gf4: A12, "takes alpha inside the small field", sboxes::cancelling_gf4;
     the_embedding_is_large_gf8: A12, "takes Y inside the small field", sboxes::cancelling_gf8;
+    the_embedding_is_large_lut16: A12, "takes alpha inside the small field", sboxes::cancelling_lut16;
+    the_embedding_is_large_verify_sbox: A12, "takes Y inside the small field", lookups::second_root;
     outputs_wait_for_the_verification: A13, "verifies nothing", products::lie_in_the_last;
     relation_of_several_products_gf4: A14, "forgets Eq. 3", sboxes::outer_gf4;
     relation_of_several_products_gf8: A14, "forgets the relation of x^3, x^14, x^15", sboxes::middle_gf8;
+    relation_of_several_products_lut16: A14, "forgets Eq. 3", sboxes::outer_lut16;
     every_product_is_owed_gf4: A15, "forgets the powers of v", sboxes::sixth_gf4;
     every_product_is_owed_gf8: A15, "forgets the last product", sboxes::last_gf8;
+    an_opening_confirms_no_guess: A16, "sends its share of c as it is", lookups::unmasked_opening;
+    vectors_are_verified_lut16: A17, "forgets the products of vectors", sboxes::vector_lut16;
+    vectors_are_verified_lut256: A17, "forgets the products of vectors", sboxes::vector_lut256;
+    both_vectors_are_verified: A18, "forgets the products of the second vector", lookups::second_nibble;
+    parties_agree_on_the_place_of_a_vector: A18, "does not absorb the place of a vector", lookups::skipped_vector;
+    the_end_of_a_chain_confirms_no_guess: A19, "sends its share as it is", lookups::bare_reshare;
+    zero_has_one_inverse: A20, "checks the first equation alone", lookups::any_output_of_zero;
     an_abort_is_one_bit: A21, "verifies product by product", products::where_the_lie_is;
+    no_digest_rests_on_a_false_opening: A22, "goes on from layer to layer with views that differ", lookups::digest_of_a_wrong_view;
     decryption_is_owed_gf4: A23, "does not record inverse S-boxes", sboxes::decrypting_gf4;
     decryption_is_owed_gf8: A23, "does not record inverse S-boxes", sboxes::decrypting_gf8;
+    decryption_is_owed_lut16: A23, "does not record inverse S-boxes", sboxes::decrypting_lut16;
+    decryption_is_owed_additive: A23, "does not record inverse S-boxes", sboxes::decrypting_additive;
     parts_of_nothing_are_refused: A24, "takes any parts from a dealer", inputs::inconsistent_parts;
     split_requests_are_refused: A25, "takes any public input", inputs::different_requests;
     every_gate_is_owed: S6, "forgets the last product of each level", programs::lie_in_the_last_gate;
@@ -80,4 +94,46 @@ fn the_table_of_checks_is_complete() {
         let row = table.lines().find(|line| line.starts_with(&format!("| {check} |")));
         assert!(row.is_some_and(|row| row.contains(name)), "docs/checks.md lacks {check}: {name}");
     }
+}
+
+/// SECURITY.md has the same table.
+#[test]
+fn security_has_the_table_of_checks() {
+    let rows = |text: &'static str| -> Vec<&str> {
+        text.lines().filter(|line| line.starts_with("| A") || line.starts_with("| M0")).collect()
+    };
+    let table = rows(include_str!("../../docs/checks.md"));
+    assert_eq!(table.len(), Check::ALL.len());
+    assert_eq!(rows(include_str!("../../../../SECURITY.md")), table);
+}
+
+/// The tests that the table names beside the mutants are there.
+#[test]
+fn the_table_names_tests_that_exist() {
+    let files = [
+        ("attacks_inputs", include_str!("../attacks_inputs.rs")),
+        ("attacks_lookups", include_str!("../attacks_lookups/openings.rs")),
+        ("attacks_lookups", include_str!("../attacks_lookups/vectors.rs")),
+        ("attacks_lookups", include_str!("../attacks_lookups/errors.rs")),
+        ("attacks_session", include_str!("../attacks_session.rs")),
+        ("attacks_statistics", include_str!("../attacks_statistics.rs")),
+        ("attacks_verification", include_str!("../attacks_verification.rs")),
+        ("misuse", include_str!("../misuse.rs")),
+        ("misuse_at_run_time", include_str!("../misuse_at_run_time.rs")),
+        ("sweep", include_str!("../sweep.rs")),
+    ];
+    let mut found = 0;
+    for row in include_str!("../../docs/checks.md").lines().filter(|line| line.starts_with("| ")) {
+        let others = row.split('|').nth(5).unwrap();
+        for part in others.split(';') {
+            let Some((file, names)) = part.trim().split_once(": ") else { continue };
+            let texts: Vec<&str> = files.iter().filter(|f| f.0 == file).map(|f| f.1).collect();
+            for name in names.split(", ").filter(|_| !texts.is_empty()) {
+                let test = format!("fn {}()", name.trim());
+                assert!(texts.iter().any(|text| text.contains(&test)), "{file}: {name}");
+                found += 1;
+            }
+        }
+    }
+    assert!(found > 30, "{found}");
 }

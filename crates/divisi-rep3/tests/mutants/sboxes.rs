@@ -1,4 +1,4 @@
-//! Lies about the products of one S-box, in eight lanes at once.
+//! Lies about the products of one S-box, or of its one-hot vector, in eight lanes at once.
 
 use divisi_core::{Abort, Bytes, Check, Direction, settle};
 use divisi_field::{Field, Gf8};
@@ -27,8 +27,10 @@ fn there_and_back(trio: Trio, protocol: Protocol, lie: Option<Lie>) -> Result<bo
     let x = e.random_bytes(8)?;
     let mut y = x.clone();
     e.sbox(Direction::Encrypt, &mut [&mut y])?;
+    e.finish(&mut [&mut y])?;
     let mut back = y.clone();
     e.sbox(Direction::Decrypt, &mut [&mut back])?;
+    e.finish(&mut [&mut back])?;
     let pending = e.close(vec![x, y, back]);
     let verified = settle(&mut e, pending)?;
     let opened = e.trio().open(&verified)?;
@@ -44,7 +46,7 @@ struct Lie {
 }
 
 fn deceived(check: Option<Check>, protocol: Protocol, lie: Lie) -> bool {
-    let results = Stage::without(check).act(|trio| {
+    let results = Stage::without(check).patient().act(|trio| {
         let corrupt = trio.me() == party(3);
         there_and_back(trio, protocol, corrupt.then_some(lie))
     });
@@ -70,4 +72,11 @@ lies! {
     last_gf8: Gf8Circuit, "divisi_rep3::sbox::gf8_circuit/x254", 0, &[7];
     decrypting_gf4: Gf4Circuit, "divisi_rep3::sbox::gf4_circuit/a_h a_l", 1, &[0];
     decrypting_gf8: Gf8Circuit, "divisi_rep3::sbox::gf8_circuit/x3", 1, &[0];
+    // as with gf4-circuit
+    cancelling_lut16: Lut16, "divisi_rep3::sbox::lut16/outer", 0, &[1, 4, 5];
+    outer_lut16: Lut16, "divisi_rep3::sbox::lut16/outer", 0, &[0];
+    decrypting_lut16: Lut16, "divisi_rep3::sbox::lut16/outer", 1, &[0];
+    decrypting_additive: Lut256Additive, "divisi_rep3::engine::chain/finish", 1, &[0];
+    vector_lut16: Lut16, "divisi_rep3::ohv::nibble/r_i r_j r_k", 0, &[0];
+    vector_lut256: Lut256, "divisi_rep3::ohv::byte/m_S m_T", 0, &[0];
 }

@@ -1,7 +1,7 @@
 //! The coordinating process of a benchmark: starts the parties, deals inputs, opens barriers, checks every output.
 
 use super::message::{Costs, Order, Plan, Times};
-use super::{CHUNK, CONNECT, OnStart, Options, PARTIES, PHASES, Phase, ROLE, Report, SEGMENT, median};
+use super::{CONNECT, OnStart, Options, PARTIES, PHASES, Phase, ROLE, Report, SEGMENT, median};
 use crate::calibrate::Calibration;
 use crate::cleanup::Cleanup;
 use crate::failure::Failure;
@@ -41,7 +41,7 @@ pub fn aes(
     }
     let mut parties = Parties { processes: &mut processes, within: options.timeout + MARGIN };
     let connect_seconds = parties.connect(options, &room)?;
-    let warmup = (options.warmup as u64).saturating_mul(CHUNK as u64).min(options.blocks.max(1));
+    let warmup = (options.warmup as u64).saturating_mul(options.chunk() as u64).min(options.blocks.max(1));
     if options.warmup > 0 {
         parties.repetition(options, 1, warmup)?;
     }
@@ -61,7 +61,7 @@ pub fn aes(
 /// How many strands a party runs: one alone keeps the phases apart; with several threads two more hide the waiting.
 fn strands(options: &Options, blocks: u64) -> u32 {
     let wanted = if options.threads == 1 { 1 } else { options.threads as u64 + 2 };
-    u32::try_from(wanted.min(blocks.div_ceil(CHUNK as u64)).max(1)).unwrap_or(1)
+    u32::try_from(wanted.min(blocks.div_ceil(options.chunk() as u64)).max(1)).unwrap_or(1)
 }
 
 struct Parties<'p> {
@@ -83,12 +83,12 @@ impl Parties<'_> {
                 room: room.path().display().to_string(),
                 config: made.config.to_toml(),
                 identity: path.display().to_string(),
-                protocol: options.protocol.name().into(),
+                protocol: options.choice.protocol().name().into(),
                 security: options.security.name().into(),
                 key_bits: options.key.bits() as u32,
                 decrypt: options.direction == Direction::Decrypt,
                 threads: u32::try_from(options.threads).unwrap_or(u32::MAX),
-                chunk: CHUNK as u32,
+                chunk: options.chunk() as u32,
                 rtt_ms: options.rtt_ms,
                 rate_mbit: options.rate_mbit,
                 timeout_ms: options.timeout.as_millis() as u64,
@@ -154,7 +154,7 @@ impl Parties<'_> {
         let cipher =
             cipher.ok_or_else(|| Failure::mismatch("no ordinary AES takes this key: report this"))?;
         self.processes.order_all(&Order::Outputs)?;
-        for (number, chunk) in inputs.chunks(16 * CHUNK).enumerate() {
+        for (number, chunk) in inputs.chunks(16 * options.chunk()).enumerate() {
             let components = self.processes.frames("bench/outputs", self.within)?;
             let digests = self.processes.frames("bench/outputs", self.within)?;
             let answer = |(component, digest): (Vec<u8>, Vec<u8>)| {
@@ -181,7 +181,7 @@ impl Parties<'_> {
             if let Some(block) = wrong_block(&cipher, chunk, &opened) {
                 let error = format!(
                     "the output of block {} is wrong: the results are worth nothing",
-                    number * CHUNK + block
+                    number * options.chunk() + block
                 );
                 return Err(Failure::mismatch(error).at("bench/outputs"));
             }
@@ -243,9 +243,9 @@ fn report(
     let phases = PHASES.map(|name| {
         let took = |times: &Times| match name {
             "setup" => times.setup,
+            "preprocessing" => times.preprocessing,
             "online" => times.online,
-            "verification" => times.verification,
-            _ => Default::default(), // there is no preprocessing in these protocols
+            _ => times.verification,
         };
         let most = |figure: fn(&(u64, u64, u32)) -> u64| {
             costs.iter().filter_map(|c| c.phases.get(name)).map(figure).max().unwrap_or(0)
@@ -267,7 +267,7 @@ fn report(
     let worst = costs.iter().filter_map(|cost| cost.verification_error_bits).reduce(f64::min);
     Report {
         options: options.clone(),
-        chunks: options.blocks.div_ceil(CHUNK as u64),
+        chunks: options.blocks.div_ceil(options.chunk() as u64),
         connect_seconds,
         phases,
         peak_rss_bytes: costs.iter().filter_map(|cost| cost.peak_rss_bytes).max(),

@@ -64,6 +64,7 @@ impl Took {
 #[derive(Clone, Copy, Default, Serialize, Deserialize)]
 pub(super) struct Times {
     pub setup: Took,
+    pub preprocessing: Took,
     pub online: Took,
     pub verification: Took,
 }
@@ -72,6 +73,7 @@ impl Times {
     pub fn max(self, other: Times) -> Times {
         Times {
             setup: self.setup.max(other.setup),
+            preprocessing: self.preprocessing.max(other.preprocessing),
             online: self.online.max(other.online),
             verification: self.verification.max(other.verification),
         }
@@ -79,6 +81,7 @@ impl Times {
 
     pub fn add(&mut self, other: Times) {
         self.setup.add(other.setup);
+        self.preprocessing.add(other.preprocessing);
         self.online.add(other.online);
         self.verification.add(other.verification);
     }

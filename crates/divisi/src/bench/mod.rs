@@ -3,9 +3,11 @@
 //! What each figure means: the parties are separate processes; this process makes their inputs, and checks every output after
 //! the clock of its chunk has stopped, and is counted nowhere. A barrier opens each phase, and its seconds run to the last
 //! party's end; figures are medians over the repetitions, and per-party figures the maximum over the parties. Connections are made
-//! once, and everything is warmed up first.
+//! once, and everything is warmed up first. What a lookup protocol makes ahead, its verification included, is *preprocessing*;
+//! it is made chunk by chunk before each goes through the cipher, so that memory does not grow with the number of blocks.
 
 mod coordinate;
+mod measure;
 mod message;
 mod party;
 
@@ -14,9 +16,11 @@ pub use party::run as run_party;
 
 use crate::calibrate::{AES_BY, Calibration};
 use crate::failure::Failure;
+use crate::mode::Choice;
 use divisi_core::Direction;
 use divisi_net::PartyId;
-use divisi_rep3::{Protocol, Security};
+use divisi_node::cipher::blocks_at_once;
+use divisi_rep3::Security;
 use divisi_symmetric::aes::KeySize;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
@@ -26,9 +30,6 @@ use std::time::Duration;
 pub const ROLE: &str = "bench";
 /// The parties of the engine.
 pub(crate) const PARTIES: usize = 3;
-/// Blocks that go through the engine at once: with gf4-circuit a message of a step is 32 KiB then, whose cost the arithmetic of
-/// the step exceeds, and what a chunk owes its verification stays below 16 MiB.
-pub const CHUNK: usize = 4096;
 /// How long the parties may take to connect.
 pub const CONNECT: Duration = Duration::from_secs(5);
 /// Blocks whose inputs and outputs a party holds at once.
@@ -38,7 +39,7 @@ pub(crate) const SEGMENT: usize = 1 << 18;
 #[derive(Clone, Debug)]
 pub struct Options {
     /// How S-boxes are computed.
-    pub protocol: Protocol,
+    pub choice: Choice,
     /// Against whom.
     pub security: Security,
     /// The key's size.
@@ -64,7 +65,7 @@ pub struct Options {
 impl Default for Options {
     fn default() -> Self {
         Options {
-            protocol: Protocol::Gf4Circuit,
+            choice: Choice::default(),
             security: Security::Malicious,
             key: KeySize::Aes128,
             direction: Direction::Encrypt,
@@ -80,6 +81,12 @@ impl Default for Options {
 }
 
 impl Options {
+    /// How many blocks go through the engine at once.
+    #[must_use]
+    pub fn chunk(&self) -> usize {
+        blocks_at_once(self.choice.protocol())
+    }
+
     /// That they make sense.
     ///
     /// # Errors
@@ -184,8 +191,8 @@ impl Report {
         json!({
             "schema": 1,
             "engine": "rep3",
-            "protocol": o.protocol.name(),
-            "mode": null,
+            "protocol": o.choice.protocol().name(),
+            "mode": o.choice.mode_name(),
             "algorithm": "aes",
             "circuit": null,
             "security": o.security.name(),

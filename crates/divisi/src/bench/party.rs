@@ -1,56 +1,25 @@
 //! One party of a benchmark, in a process of its own, under the orders of the coordinating process.
 //!
 //! Adversary: that of [`divisi_rep3`]. The coordinator is trusted: it knows all inputs and outputs, as the dealer and the client
-//! of a real run do. Blocks stream through in chunks; each chunk is verified before the next begins in its strand, so that what
-//! is owed stays bounded. With several strands the verification of one chunk overlaps the work on others.
+//! of a real run do. Blocks stream through in chunks ([`super::measure`]).
 
 use super::CONNECT;
 use super::ROLE;
-use super::message::{Costs, Order, Plan, Times, Took};
-use crate::cleanup::lock;
+use super::measure::{Columns, INPUT, Mark, Task, segment};
+use super::message::{Costs, Order, Plan, Times};
 use crate::failure::Failure;
 use crate::local::Pipes;
-use divisi_core::{Abort, Check, Direction, Parameters, PartyId, Session, Step, Verified, settle, step};
+use divisi_core::{Abort, Check, Direction, Parameters, PartyId, PhaseCounts, Session, Verified, settle};
 use divisi_net::Config;
 use divisi_net::Identity;
 use divisi_net::{Door, Emulation, Machine, Mesh, Options, Permits};
 use divisi_rep3::deal::Part;
-use divisi_rep3::{Agreement, Byte, Protocol, Rep3, Security, Trio};
-use divisi_symmetric::aes::{self, KeySize, RoundKeys};
+use divisi_rep3::{Agreement, Byte, Rep3, Trio};
+use divisi_symmetric::aes::{KeySize, RoundKeys};
 use std::net::{Ipv4Addr, TcpListener};
 use std::path::Path;
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 use std::time::{Duration, Instant};
-
-const INPUT: Step = step!("input");
-
-/// Wall time and the process's user and system time.
-#[derive(Clone, Copy)]
-struct Mark {
-    wall: Instant,
-    cpu: f64,
-}
-
-impl Mark {
-    fn now() -> Self {
-        let cpu = rustix::time::clock_gettime(rustix::time::ClockId::ProcessCPUTime);
-        Mark { wall: Instant::now(), cpu: cpu.tv_sec as f64 + cpu.tv_nsec as f64 * 1e-9 }
-    }
-
-    fn until(self, end: Mark) -> Took {
-        let seconds = end.wall.saturating_duration_since(self.wall).as_secs_f64();
-        Took { seconds, cpu_seconds: end.cpu - self.cpu }
-    }
-}
-
-/// What the plan's words mean.
-struct Task {
-    protocol: Protocol,
-    security: Security,
-    key: KeySize,
-    direction: Direction,
-    chunk: usize,
-}
 
 /// Be a party until the orders end. Failures are reported, not printed.
 ///
@@ -163,6 +132,7 @@ fn repetition(
         return Err(Failure::usage("no strands: give at least one thread"));
     };
     let round_keys = schedule(first, &key)?;
+    let for_schedule = first.trio().session().meter().read().phases.get("preprocessing").copied();
     let mut setup = start.until(Mark::now());
     pipes.report(Ok(Times { setup, ..Times::default() }))?;
 
@@ -180,11 +150,7 @@ fn repetition(
         pipes.report(Ok(Times { setup, ..Times::default() }))?;
 
         let start = barrier(pipes, &permits)?;
-        let (outputs, mut times) = match engines.as_mut_slice() {
-            [only] => one_strand(only, task, &round_keys, &chunks)?,
-            many => strands_at_once(many, task, &round_keys, &chunks, start, &permits)?,
-        };
-        times.setup = Took::default();
+        let (outputs, times) = segment(&mut engines, task, &round_keys, &chunks, start, &permits)?;
         pipes.report(Ok(times))?;
 
         match permits.outside(|| pipes.order())? {
@@ -199,7 +165,7 @@ fn repetition(
         }
     }
     let Some(first) = engines.first_mut() else { return Ok(()) };
-    pipes.report(Ok(costs(first.trio().session())))
+    pipes.report(Ok(costs(first.trio().session(), for_schedule.unwrap_or_default())))
 }
 
 /// The key schedule, inside the computation, verified.
@@ -210,13 +176,10 @@ fn schedule(rep: &mut Rep3, key: &Part) -> Result<Verified<RoundKeys<Byte>>, Fai
     for (first, second) in key.first.iter().zip(&key.second) {
         bytes.push(rep.trio().input(&Part { first: vec![*first], second: vec![*second] })?);
     }
-    let round_keys = aes::expand(rep, &bytes)?;
+    let round_keys = divisi_node::cipher::expand(rep, &bytes)?;
     let pending = rep.close(round_keys);
     Ok(settle(rep, pending)?)
 }
-
-/// A chunk's inputs: 16 columns, a lane a block.
-type Columns = Vec<Part>;
 
 /// Compare the inputs of a segment with the other parties, and cut them into chunks.
 fn agree(engines: &mut [Rep3], inputs: &Part, blocks: usize, task: &Task) -> Result<Vec<Columns>, Failure> {
@@ -246,103 +209,17 @@ fn agreed(agreement: Agreement) -> Result<(), Failure> {
     }
 }
 
-/// One chunk, from shares of inputs to shares of outputs.
-fn chunk(
-    rep: &mut Rep3,
-    task: &Task,
-    round_keys: &RoundKeys<Byte>,
-    columns: &Columns,
-) -> Result<divisi_core::Pending<Vec<Byte>, divisi_rep3::Products>, Abort> {
-    rep.trio().session().phase("online");
-    let state = columns.iter().map(|part| rep.trio().input(part)).collect::<Result<Vec<_>, _>>()?;
-    let misfit = Abort::Misuse { step: INPUT, what: "a block that has not 16 bytes" };
-    let mut state: [Byte; 16] = state.try_into().map_err(|_| misfit)?;
-    match task.direction {
-        Direction::Encrypt => aes::encrypt(rep, round_keys, &mut state)?,
-        Direction::Decrypt => aes::decrypt(rep, round_keys, &mut state)?,
+/// What the meter counted. What the key schedule made ahead belongs to it, and so to *setup*, as its time does.
+fn costs(session: &Session, for_schedule: PhaseCounts) -> Costs {
+    let mut counts = session.meter().read();
+    if let Some(preprocessing) = counts.phases.get_mut("preprocessing") {
+        preprocessing.bits = preprocessing.bits.saturating_sub(for_schedule.bits);
+        preprocessing.bytes = preprocessing.bytes.saturating_sub(for_schedule.bytes);
     }
-    Ok(rep.close(state.into()))
-}
-
-type Outputs = Vec<Verified<Vec<Byte>>>;
-
-/// All chunks in this thread: the clock changes hands between computing and verifying a chunk.
-fn one_strand(
-    rep: &mut Rep3,
-    task: &Task,
-    round_keys: &Verified<RoundKeys<Byte>>,
-    chunks: &[Columns],
-) -> Result<(Outputs, Times), Abort> {
-    let (mut outputs, mut times) = (Vec::with_capacity(chunks.len()), Times::default());
-    let mut start = Mark::now();
-    for columns in chunks {
-        let pending = chunk(rep, task, round_keys.get(), columns)?;
-        let computed = Mark::now();
-        rep.trio().session().phase("verification");
-        outputs.push(settle(rep, pending)?);
-        let verified = Mark::now();
-        times.online.add(start.until(computed));
-        times.verification.add(computed.until(verified));
-        start = verified;
-    }
-    Ok((outputs, times))
-}
-
-/// Every k-th chunk in a strand of its own: *online* runs until the last chunk has its output shares, and *verification* is
-/// what is then left to wait for.
-fn strands_at_once(
-    engines: &mut [Rep3],
-    task: &Task,
-    round_keys: &Verified<RoundKeys<Byte>>,
-    chunks: &[Columns],
-    start: Mark,
-    permits: &Permits,
-) -> Result<(Outputs, Times), Abort> {
-    let (k, computed) = (engines.len(), Mutex::new(start));
-    let strand = |s: usize, rep: &mut Rep3| {
-        let _permit = permits.enter();
-        let mut outputs = Vec::new();
-        for columns in chunks.iter().skip(s).step_by(k) {
-            let pending = chunk(rep, task, round_keys.get(), columns)?;
-            *lock(&computed) = Mark::now();
-            rep.trio().session().phase("verification");
-            outputs.push(settle(rep, pending)?);
-        }
-        Ok(outputs)
-    };
-    let results: Vec<Result<Outputs, Abort>> = permits.outside(|| {
-        std::thread::scope(|scope| {
-            let strand = &strand;
-            let threads: Vec<_> =
-                engines.iter_mut().enumerate().map(|(s, rep)| scope.spawn(move || strand(s, rep))).collect();
-            let ended = |_| Err(Abort::Misuse { step: INPUT, what: "a strand ended without a result" });
-            threads.into_iter().map(|thread| thread.join().unwrap_or_else(ended)).collect()
-        })
-    });
-    let end = Mark::now();
-    let computed = *lock(&computed);
-    // The first strand that has a cause of its own, not only the news of another's.
-    let mut strands = Vec::with_capacity(k);
-    let mut failed: Option<Abort> = None;
-    for result in results {
-        match result {
-            Ok(outputs) => strands.push(outputs.into_iter()),
-            Err(abort) if failed.as_ref().is_none_or(|f| f.peer().is_none()) => failed = Some(abort),
-            Err(_) => {}
-        }
-    }
-    if let Some(abort) = failed {
-        return Err(abort);
-    }
-    let outputs = (0..chunks.len()).filter_map(|c| strands.get_mut(c % k).and_then(Iterator::next)).collect();
-    Ok((
-        outputs,
-        Times { setup: Took::default(), online: start.until(computed), verification: computed.until(end) },
-    ))
-}
-
-fn costs(session: &Session) -> Costs {
-    let counts = session.meter().read();
+    let setup = counts.phases.entry("setup").or_default();
+    setup.bits += for_schedule.bits;
+    setup.bytes += for_schedule.bytes;
+    setup.rounds = setup.rounds.max(for_schedule.rounds);
     Costs {
         phases: counts
             .phases

@@ -28,11 +28,11 @@ pub enum Commands {
 #[derive(Args)]
 #[command(
     after_help = "Example: divisi bench aes --protocol gf4-circuit --security semi-honest --blocks 100000 --reps 5\n\
-                        A slow network: divisi bench aes --blocks 1000 --rtt 20 --rate 100"
+                        A slow network: divisi bench aes --mode low-latency --blocks 1000 --rtt 20 --rate 100"
 )]
 pub struct Aes {
     #[command(flatten)]
-    protocol: ProtocolChoice,
+    choice: ProtocolChoice,
     /// Against whom: malicious or semi-honest
     #[arg(long, default_value = "malicious", value_name = "NAME")]
     security: Security,
@@ -90,7 +90,7 @@ pub fn run(context: &Context, command: &Commands) -> Result<Done, Failure> {
         }
         Commands::Aes(arguments) => {
             let options = Options {
-                protocol: arguments.protocol.protocol,
+                choice: arguments.choice.get(),
                 security: arguments.security,
                 key: arguments.key_bits,
                 direction: arguments.direction,
@@ -150,7 +150,7 @@ fn text(report: &Report) -> String {
          this machine: AES-CTR {:.1} GB/s, loopback {:.1} Gbit/s, product in GF(2^64) {:.2} ns",
         o.key.bits(),
         bench::direction_name(o.direction),
-        o.protocol,
+        o.choice,
         o.security,
         o.blocks,
         o.threads,

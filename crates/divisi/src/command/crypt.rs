@@ -31,7 +31,7 @@ pub struct Arguments {
     #[arg(long, value_name = "FILE")]
     out: Option<PathBuf>,
     #[command(flatten)]
-    protocol: ProtocolChoice,
+    choice: ProtocolChoice,
     #[command(flatten)]
     membership: Membership,
 }
@@ -52,7 +52,8 @@ fn run(context: &Context, arguments: &Arguments, way: Way) -> Result<Done, Failu
     let sink = arguments.out.clone().map_or(Sink::Stdout, Sink::File);
     let input = Input::open(&source, way)?;
     let mut client = arguments.membership.connect(context)?;
-    client.use_protocol(arguments.protocol.protocol)?;
+    let choice = arguments.choice.get();
+    client.use_protocol(choice.protocol())?;
     let bar = progress(input.length);
     let aad = arguments.aad.as_bytes();
     let done =
@@ -79,7 +80,8 @@ fn run(context: &Context, arguments: &Arguments, way: Way) -> Result<Done, Failu
         "key": arguments.key.as_str(),
         "key_id": used.map(|key| hex::encode(key.id)),
         "key_maker": used.map(|key| &key.maker),
-        "protocol": arguments.protocol.protocol.name(),
+        "protocol": choice.protocol().name(),
+        "mode": choice.mode_name(),
         "in": arguments.input,
         "out": arguments.out,
         "bytes_in": done.bytes_in,

@@ -20,7 +20,7 @@ pub struct Arguments {
     #[arg(long, default_value = "128", value_name = "BITS", value_parser = super::bench::key_size)]
     key_bits: KeySize,
     #[command(flatten)]
-    protocol: ProtocolChoice,
+    choice: ProtocolChoice,
 }
 
 const NEXT: &str = "\
@@ -35,7 +35,7 @@ pub fn run(context: &Context, arguments: &Arguments) -> Result<Done, Failure> {
     let options = Options {
         file: arguments.file.clone(),
         key: arguments.key_bits,
-        protocol: arguments.protocol.protocol,
+        choice: arguments.choice.get(),
         timeout: context.timeout,
     };
     // Told while it happens; whoever reads JSON gets the end alone.

@@ -17,7 +17,7 @@ pub struct Arguments {
     #[arg(long, default_value = "rep3", value_name = "NAME")]
     engine: Engine,
     #[command(flatten)]
-    protocol: ProtocolChoice,
+    choice: ProtocolChoice,
     /// Against whom: malicious or semi-honest
     #[arg(long, default_value = "malicious", value_name = "NAME")]
     security: Security,
@@ -40,11 +40,8 @@ pub fn run(_: &Context, arguments: &Arguments) -> Result<Done, Failure> {
             "the engine {engine} has {parties} parties, not {asked}: leave --parties out"
         )));
     }
-    let options = Options {
-        engine: arguments.engine,
-        protocol: arguments.protocol.protocol,
-        security: arguments.security,
-    };
+    let options =
+        Options { engine: arguments.engine, choice: arguments.choice.get(), security: arguments.security };
     let report = kat::run(&arguments.files, &options)?;
     let mut done = Done::new(
         report.algorithms.iter().map(line).collect::<Vec<_>>().join("\n"),
@@ -81,7 +78,8 @@ fn to_json(options: &Options, parties: usize, report: &Report) -> serde_json::Va
     json!({
         "schema": 1,
         "engine": options.engine.to_string(),
-        "protocol": of_rep3.then(|| options.protocol.name()),
+        "protocol": of_rep3.then(|| options.choice.protocol().name()),
+        "mode": options.choice.mode_name().filter(|_| of_rep3),
         "security": of_rep3.then(|| options.security.name()),
         "parties": parties,
         "algorithms": report.algorithms,

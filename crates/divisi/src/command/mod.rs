@@ -9,9 +9,11 @@ mod mesh;
 mod party;
 mod server;
 
+use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap::{Args, Parser, Subcommand};
 use divisi::cleanup::Cleanup;
 use divisi::failure::Failure;
+use divisi::mode::{Choice, Mode};
 use divisi_net::{Config, Identity, Machine};
 use divisi_node::Client;
 use divisi_rep3::Protocol;
@@ -96,9 +98,24 @@ struct Context {
 /// How S-boxes are computed.
 #[derive(Args, Clone, Copy)]
 struct ProtocolChoice {
-    /// How S-boxes are computed: gf8-circuit (fewer rounds) or gf4-circuit (fewer bytes)
-    #[arg(long, default_value = "gf4-circuit", value_name = "NAME")]
+    /// How S-boxes are computed: gf8-circuit, gf4-circuit, lut16, lut256 or lut256-additive
+    #[arg(long, default_value = "gf4-circuit", value_name = "NAME", conflicts_with = "mode")]
     protocol: Protocol,
+    /// What matters most, instead of a protocol
+    #[arg(long, value_name = "NAME", value_parser = modes())]
+    mode: Option<Mode>,
+}
+
+impl ProtocolChoice {
+    fn get(self) -> Choice {
+        self.mode.map_or(self.protocol.into(), Choice::from)
+    }
+}
+
+/// The modes by name, each explained where the grammar is.
+fn modes() -> impl TypedValueParser<Value = Mode> {
+    let mode = |mode: Mode| PossibleValue::new(mode.name()).help(mode.purpose());
+    PossibleValuesParser::new(Mode::ALL.map(mode)).try_map(|name| name.parse::<Mode>())
 }
 
 /// Which mesh, and who we are in it.

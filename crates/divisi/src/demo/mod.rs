@@ -8,12 +8,12 @@ use crate::cleanup::Cleanup;
 use crate::failure::{Failure, Kind};
 use crate::file::{Done, Input, Sink, Source, Way, transform};
 use crate::local::{Processes, Room};
+use crate::mode::Choice;
 use crate::server::{Plan, ROLE};
 use aes_gcm::aead::{Aead, KeyInit, Nonce};
 use aes_gcm::{Aes128Gcm, Aes256Gcm, AesGcm};
 use divisi_net::{Config, Identity, Machine, PartyId, World};
 use divisi_node::{Client, KeyName, KeyType};
-use divisi_rep3::Protocol;
 use divisi_symmetric::aes::KeySize;
 use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
@@ -40,7 +40,7 @@ pub struct Options {
     /// The key's size.
     pub key: KeySize,
     /// How S-boxes are computed.
-    pub protocol: Protocol,
+    pub choice: Choice,
     /// The time limit of a receive.
     pub timeout: Option<Duration>,
 }
@@ -68,7 +68,8 @@ impl Report {
     pub fn to_json(&self) -> Value {
         json!({
             "schema": 1,
-            "protocol": self.options.protocol.name(),
+            "protocol": self.options.choice.protocol().name(),
+            "mode": self.options.choice.mode_name(),
             "security": "malicious",
             "key_bits": self.options.key.bits(),
             "parties": SERVERS,
@@ -116,7 +117,7 @@ pub fn run(
     let (config, identity) = set_up(&mut processes, &room, options)?;
     let world: Arc<dyn World> = Arc::new(Machine);
     let mut client = Client::connect(&config, &identity, world)?;
-    client.use_protocol(options.protocol)?;
+    client.use_protocol(options.choice.protocol())?;
     let name: KeyName = "demo".parse().map_err(|e| Failure::usage(format!("{e:?}")))?;
     let (key_seconds, start_seconds) = make_key(&mut client, &name, options, start)?;
     say(&format!(

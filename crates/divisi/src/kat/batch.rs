@@ -2,7 +2,7 @@
 
 use super::{Algorithm, Answer, Answers, Group, Vector};
 use divisi_core::{Abort, Bytes, Direction, Lanes, Step, step};
-use divisi_symmetric::aes;
+use divisi_symmetric::aes::{self, RoundKeys};
 use divisi_symmetric::mode::{columns, ctr};
 
 const BATCH: Step = step!("batch");
@@ -67,11 +67,11 @@ impl<'g> Batch<'g> {
         Batch { algorithm: group.algorithm, walks, blocks, keys, text: columns::from_stream(&stream) }
     }
 
-    /// The other text, as columns.
+    /// The other text, as columns; the round keys are those of the walks, a lane each.
     pub fn run<E: Bytes>(
         &self,
         e: &mut E,
-        key: &[E::Byte],
+        keys: &RoundKeys<E::Byte>,
         text: Vec<E::Byte>,
     ) -> Result<Vec<E::Byte>, Abort> {
         let misfit = || Abort::Misuse {
@@ -80,7 +80,7 @@ impl<'g> Batch<'g> {
         };
         let index: Vec<usize> =
             self.blocks.iter().enumerate().flat_map(|(k, n)| std::iter::repeat_n(k, *n)).collect();
-        let keys = aes::expand(e, key)?.gather(&index).ok_or_else(misfit)?;
+        let keys = keys.gather(&index).ok_or_else(misfit)?;
         if self.algorithm == Algorithm::Ctr {
             let mut counters: [Vec<u8>; 16] = Default::default();
             for (walk, blocks) in self.walks.iter().zip(&self.blocks) {

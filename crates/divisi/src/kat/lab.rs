@@ -32,11 +32,11 @@ fn three<T: Send>(
     inputs: [T; 3],
     party: impl Fn(&mut Rep3, T) -> Result<Vec<Answer>, Abort> + Sync,
 ) -> Result<Given, Failure> {
-    let parameters =
-        Parameters::new("rep3 known answers").with("protocol", options.protocol.name().as_bytes());
+    let protocol = options.choice.protocol();
+    let parameters = Parameters::new("rep3 known answers").with("protocol", protocol.name().as_bytes());
     let one = |mesh: Mesh, input: T| {
         let session = Session::start(&Arc::new(mesh), 1, &parameters)?;
-        let mut rep = Rep3::new(Trio::new(session)?, options.protocol, options.security);
+        let mut rep = Rep3::new(Trio::new(session)?, protocol, options.security);
         let answers = party(&mut rep, input)?;
         Ok((answers, rep.trio().session().meter().read().openings))
     };
@@ -113,7 +113,8 @@ fn blocks(group: &Group, walks: &[Walk<'_>], options: &Options) -> Result<Given,
             parts.iter().map(|part| rep.trio().input(part)).collect::<Result<Vec<Byte>, _>>()
         };
         let (key, text) = (input(&share.key)?, input(&share.text)?);
-        let out = batch.run(rep, &key, text)?;
+        let keys = divisi_node::cipher::expand(rep, &key)?;
+        let out = batch.run(rep, &keys, text)?;
         let pending = rep.close(out);
         let verified = settle(rep, pending)?;
         let opened = rep.trio().open(&verified)?;

@@ -13,7 +13,8 @@ mod plain;
 mod wycheproof;
 
 use crate::failure::Failure;
-use divisi_rep3::{Protocol, Security};
+use crate::mode::Choice;
+use divisi_rep3::Security;
 use divisi_symmetric::aes::KeySize;
 use serde::Serialize;
 use serde_json::Value;
@@ -65,7 +66,7 @@ pub struct Options {
     /// The engine.
     pub engine: Engine,
     /// How it computes S-boxes.
-    pub protocol: Protocol,
+    pub choice: Choice,
     /// Against whom.
     pub security: Security,
 }

