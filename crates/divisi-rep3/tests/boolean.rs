@@ -3,10 +3,11 @@
 
 use divisi_circuit::{Build, Gates, Program, plain};
 use divisi_core::testing::Outputs;
-use divisi_core::{Abort, Boolean, Check, Convert, Counts, Job, Parameters};
+use divisi_core::{Abort, Boolean, Check, Convert, Counts, Job, Parameters, settle};
 use divisi_net::memory;
 use divisi_rep3::lab::{Rep3Lab, run_over};
 use divisi_rep3::{Bit, Protocol, Rep3, Security};
+use divisi_symmetric::batch::{self, Messages};
 use divisi_symmetric::circuits::named;
 use divisi_symmetric::gates::Adder;
 use divisi_symmetric::hash::Hash;
@@ -279,6 +280,55 @@ fn circuits_cost_a_bit_for_each_and() {
                     assert_eq!(sent, verification_bits(ands, lanes as u64) + opening, "{name} {lanes}");
                 }
             }
+        }
+    }
+}
+
+/// A step a block, of the lanes that have one left; a tag of a short message under a kept key two steps.
+#[test]
+fn hashes_cost_their_blocks_and_tags_of_a_kept_key_two_steps() {
+    let hash = Hash::from_name("sha256").unwrap();
+    let (ands, depth) = (22_573, 1_607);
+    for lab in labs() {
+        let lengths = vec![55, 0, 64, 120];
+        let columns = secret(1, 120, lengths.len());
+        let (_, counts) = lab
+            .metered(&columns, |e, secret| {
+                let columns =
+                    secret.into_iter().map(|byte| e.convert(byte)).collect::<Result<Vec<_>, _>>()?;
+                let messages = Messages::new(columns, lengths.clone())?;
+                let digest = batch::hash::digest(e, hash, Adder::FewestAnds, &messages)?;
+                let digest = digest.into_iter().map(|bits| e.convert(bits)).collect::<Result<Vec<_>, _>>()?;
+                Ok(Outputs::bytes(digest))
+            })
+            .unwrap();
+        // 1, 1, 2 and 3 blocks
+        let online = counts.phases["online"];
+        assert_eq!((online.bits, online.rounds), (7 * ands, 3 * depth));
+
+        let inputs = [secret(2, 32, 1), secret(3, 32, 5)].concat();
+        let (_, counts) = lab
+            .metered(&inputs, |e, mut secret| {
+                let columns = secret.split_off(32);
+                let key = secret.into_iter().map(|byte| e.convert(byte)).collect::<Result<Vec<_>, _>>()?;
+                e.trio().session().phase("setup");
+                let states = batch::hmac::pad_states(e, hash, Adder::FewestAnds, &key)?;
+                let pending = e.close(states);
+                let states = settle(e, pending)?;
+                e.trio().session().phase("online");
+                let columns =
+                    columns.into_iter().map(|byte| e.convert(byte)).collect::<Result<Vec<_>, _>>()?;
+                let messages = Messages::even(columns, 5)?;
+                let tag = batch::hmac::tag(e, hash, Adder::FewestAnds, states.get(), &messages)?;
+                let tag = tag.into_iter().map(|bits| e.convert(bits)).collect::<Result<Vec<_>, _>>()?;
+                Ok(Outputs::bytes(tag))
+            })
+            .unwrap();
+        let online = counts.phases["online"];
+        assert_eq!((online.bits, online.rounds), (2 * 5 * ands, 2 * depth));
+        if lab.security == Security::SemiHonest {
+            // both states at once
+            assert_eq!((counts.phases["setup"].bits, counts.phases["setup"].rounds), (2 * ands, depth));
         }
     }
 }

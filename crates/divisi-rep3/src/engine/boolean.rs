@@ -27,7 +27,7 @@ const BITS: Step = step!("bits");
 /// The most tiles in a window.
 const WINDOW: usize = 32;
 /// How many bytes of products are kept before they are verified.
-const PIECE: usize = 48 << 20;
+const PIECE: usize = 16 << 20;
 /// How many bytes of wires, or of the products of one level, a window may take, unless a single tile takes more.
 const WINDOW_BYTES: usize = 48 << 20;
 
