@@ -26,13 +26,12 @@ fn program(levels: usize) -> Program {
     g.finish()
 }
 
-/// The `nth` message of a step, a bit of it.
-#[derive(Clone, Copy, Debug)]
+/// The `nth` message of a step, these bits of it.
+#[derive(Clone, Debug)]
 struct Lie {
     step: &'static str,
     nth: usize,
-    byte: usize,
-    bit: usize,
+    bits: Vec<usize>,
 }
 
 /// Run a program on random bits, and settle what comes out. Nobody can tell a right result from a wrong one by its value, so that
@@ -44,7 +43,7 @@ fn settled(trio: Trio, program: &Program, lanes: usize, lie: Option<Lie>) -> Res
         e.trio().deviate(move |at: Step, share: &mut [u8]| {
             if at.name == lie.step {
                 if count == lie.nth {
-                    share[lie.byte] ^= 1 << lie.bit;
+                    lie.bits.iter().for_each(|bit| share[bit / 8] ^= 1 << (bit % 8));
                 }
                 count += 1;
             }
@@ -65,10 +64,10 @@ fn settled(trio: Trio, program: &Program, lanes: usize, lie: Option<Lie>) -> Res
 }
 
 /// Both honest parties abort, because sigma is not zero.
-fn is_noticed(program: &Program, lanes: usize, corrupt: PartyId, lie: Lie) {
+fn is_noticed(program: &Program, lanes: usize, corrupt: PartyId, lie: &Lie) {
     let results = Stage::default().act(|trio| {
         let lies = trio.me() == corrupt;
-        settled(trio, program, lanes, lies.then_some(lie))
+        settled(trio, program, lanes, lies.then(|| lie.clone()))
     });
     let honest: Vec<&Result<(), Abort>> =
         PartyId::all(3).filter(|p| *p != corrupt).map(|p| &results[p.index()]).collect();
@@ -99,14 +98,38 @@ fn a_wrong_product_is_noticed_in_any_level_gate_and_lane() {
             let dots = program.levels()[level].dot_count();
             for dot in [0, dots / 2, dots - 1] {
                 for lane in [0, lanes - 1] {
-                    // a few lanes follow one another without a gap
-                    let at = if lanes <= 64 { dot * lanes } else { dot * lanes.next_multiple_of(8) } + lane;
-                    cases.push((lanes, Lie { step: PRODUCTS, nth: level, byte: at / 8, bit: at % 8 }));
+                    cases.push((lanes, Lie { step: PRODUCTS, nth: level, bits: vec![at(lanes, dot, lane)] }));
                 }
             }
         }
     }
-    many(cases.len(), 4, |i| is_noticed(&program, cases[i].0, party(1 + (i % 3) as u8), cases[i].1));
+    many(cases.len(), 4, |i| is_noticed(&program, cases[i].0, party(1 + (i % 3) as u8), &cases[i].1));
+}
+
+/// Where a lane of a dot is in a message of lanes of one job: a few lanes follow one another without a gap.
+fn at(lanes: usize, dot: usize, lane: usize) -> usize {
+    lane + dot * if lanes <= 64 { lanes } else { lanes.next_multiple_of(8) }
+}
+
+/// The same error in two lanes or two dots of a group; in all lanes of a word; in everything.
+#[test]
+fn wrong_products_do_not_make_up_for_one_another() {
+    let program = program(9);
+    let dots = program.levels()[3].dot_count();
+    for lanes in [2_usize, 64, 70, 600] {
+        let word = (0..lanes.min(64)).map(|lane| at(lanes, 1, lane)).collect();
+        let all = (0..dots).flat_map(|dot| (0..lanes).map(move |lane| at(lanes, dot, lane))).collect();
+        let lies = [
+            vec![at(lanes, 1, 0), at(lanes, 1, 1)],
+            vec![at(lanes, 1, 1), at(lanes, 2, 1)],
+            vec![at(lanes, 0, lanes - 1), at(lanes, dots - 1, lanes - 1)],
+            word,
+            all,
+        ];
+        for (i, bits) in lies.into_iter().enumerate() {
+            is_noticed(&program, lanes, party(1 + (i % 3) as u8), &Lie { step: PRODUCTS, nth: 3, bits });
+        }
+    }
 }
 
 #[test]
@@ -115,7 +138,7 @@ fn a_wrong_value_on_the_grid_is_noticed() {
     // 3^6 - 2^6 values of eight bytes
     let last = 8 * 665 - 1;
     for (i, byte) in [0, 8 * 300 + 3, last].into_iter().enumerate() {
-        is_noticed(&program, 70, party(1 + i as u8), Lie { step: GRID, nth: 0, byte, bit: 7 });
+        is_noticed(&program, 70, party(1 + i as u8), &Lie { step: GRID, nth: 0, bits: vec![8 * byte + 7] });
     }
 }
 
