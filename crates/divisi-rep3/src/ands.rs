@@ -28,8 +28,12 @@ pub(crate) struct Chunk {
     pool: Pool,
     lanes: usize,
     terms: usize,
+    /// How many groups there is room for.
+    groups: usize,
     /// How many dots stand in it.
     used: usize,
+    /// Where the next one goes, if there is room: the group, the number in it, and the first lane.
+    next: (usize, usize, usize),
 }
 
 /// Where a dot stands.
@@ -59,8 +63,9 @@ impl Chunk {
     fn new(pool: &Pool, lanes: usize, terms: usize, groups: usize) -> Chunk {
         let group = lanes.div_ceil(LANES) * block_planes(terms);
         let most = (CHUNK_BYTES / Plane::BYTES / group.max(1)).max(1);
-        let planes = pool.take(groups.min(most) * group);
-        Chunk { planes, pool: pool.clone(), lanes, terms, used: 0 }
+        let groups = groups.min(most);
+        let planes = pool.take(groups * group);
+        Chunk { planes, pool: pool.clone(), lanes, terms, groups, used: 0, next: (0, 0, 0) }
     }
 
     fn tiles(&self) -> usize {
@@ -72,9 +77,17 @@ impl Chunk {
         if self.lanes > NARROW { GROUP } else { GROUP * (LANES / self.lanes.max(1)) }
     }
 
-    /// How many groups there is room for.
-    fn groups(&self) -> usize {
-        self.planes.len() / (self.tiles() * block_planes(self.terms)).max(1)
+    /// The next place: group by group; in a group, dots that share their tile take its next lanes when each number has some.
+    fn place(&mut self) -> (usize, usize, usize) {
+        let (group, dot, lane) = self.next;
+        let shared = self.lanes <= NARROW && lane + 2 * self.lanes <= LANES;
+        self.next = match (dot + 1 < GROUP, shared) {
+            (true, _) => (group, dot + 1, lane),
+            (false, true) => (group, 0, lane + self.lanes),
+            (false, false) => (group + 1, 0, 0),
+        };
+        self.used += 1;
+        (group, dot, lane)
     }
 
     /// Where the planes of a group in a tile begin.
@@ -136,17 +149,15 @@ impl Ands {
             Some(chunk) if alike(chunk) => Some(self.latest),
             _ => self.chunks.iter().rposition(alike),
         };
-        let groups = last.map_or(0, |i| self.chunks[i].groups());
-        let open = last.filter(|i| self.chunks[*i].used < groups * self.chunks[*i].dots());
+        let open = last.filter(|i| self.chunks[*i].next.0 < self.chunks[*i].groups);
         let i = open.unwrap_or_else(|| {
-            self.chunks.push(Chunk::new(pool, lanes, terms, 2 * groups.max(1)));
+            let before = last.map_or(1, |i| self.chunks[i].groups);
+            self.chunks.push(Chunk::new(pool, lanes, terms, 2 * before));
             self.chunks.len() - 1
         });
         self.latest = i;
-        let chunk = &mut self.chunks[i];
-        let (group, within) = (chunk.used / chunk.dots(), chunk.used % chunk.dots());
-        chunk.used += 1;
-        Place { chunk: i, group, dot: within % GROUP, lane: within / GROUP * chunk.lanes }
+        let (group, dot, lane) = self.chunks[i].place();
+        Place { chunk: i, group, dot, lane }
     }
 
     /// The factors of a dot's term in a tile of its own.
