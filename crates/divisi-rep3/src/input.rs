@@ -105,10 +105,10 @@ impl Trio {
     /// Our part of a fresh random string that nobody knows, to be kept: a new key. Each component is drawn from BLAKE3 under the
     /// 256-bit key that its two holders share, so that a long key is as strong as it is long. Local.
     pub fn random_part(&mut self, bytes: usize) -> Part {
-        self.kept += 1;
+        let number = self.session.count("rep3 kept"); // never again in this strand, whoever draws
         let draw = |peer: PartyId| {
             let mut hasher = blake3::Hasher::new_keyed(&self.session.key(peer, "rep3 kept"));
-            hasher.update(&self.kept.to_le_bytes());
+            hasher.update(&number.to_le_bytes());
             let mut component = vec![0; bytes];
             hasher.finalize_xof().fill(&mut component);
             zeroize::Zeroize::zeroize(&mut hasher);

@@ -7,7 +7,7 @@
 
 use crate::Trio;
 use crate::ledger::Records;
-use crate::share::Rep;
+use crate::share::{Rep, make_room};
 use crate::wire::{self, Shape};
 use divisi_core::{Abort, Check, Step};
 use divisi_field::{BigField, Field, Plane, Word};
@@ -152,6 +152,7 @@ pub(crate) fn sum<W: Word, const K: usize>(x: &[W; K], y: &[W; K]) -> [W; K] {
 pub(crate) fn dot_local<F: BigField>(x: [&[F]; 2], y: [&[F]; 2], scratch: &mut [Vec<F>; 2]) -> F {
     for (sum, v) in scratch.iter_mut().zip([x, y]) {
         sum.clear();
+        make_room(sum, v[0].len());
         sum.extend_from_slice(v[0]);
         F::add_assign(sum, v[1]);
     }

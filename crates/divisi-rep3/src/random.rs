@@ -163,6 +163,12 @@ impl Coin {
         self.0
     }
 
+    /// A coin that an adversary of a test has seen.
+    #[cfg(feature = "fault")]
+    pub(crate) fn seen(coin: [u8; 16]) -> Coin {
+        Coin(coin)
+    }
+
     /// A uniform field element: the coin's own bits.
     pub(crate) fn element<F: BigField>(&self) -> F {
         F::from_uniform(self.0)

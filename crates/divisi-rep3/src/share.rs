@@ -187,9 +187,23 @@ impl<F: Field> Rep<F> {
         Rep { a: self.a.iter().map(|x| f(*x)).collect(), b: self.b.iter().map(|x| f(*x)).collect() }
     }
 
+    /// Append; what has to move leaves nothing behind.
     pub(crate) fn extend(&mut self, other: &Self) {
-        self.a.extend_from_slice(&other.a);
-        self.b.extend_from_slice(&other.b);
+        for (side, more) in [(&mut self.a, &other.a), (&mut self.b, &other.b)] {
+            make_room(side, more.len());
+            side.extend_from_slice(more);
+        }
+    }
+}
+
+/// Room for so many more elements: in a new place, if it takes one, and the old place is wiped.
+pub(crate) fn make_room<F: Field>(elements: &mut Vec<F>, more: usize) {
+    let len = elements.len();
+    if elements.capacity() - len < more {
+        let mut larger = Vec::with_capacity((len + more).max(2 * len));
+        larger.extend_from_slice(elements);
+        elements.zeroize();
+        *elements = larger;
     }
 }
 

@@ -9,6 +9,7 @@ use crate::random::Streams;
 use crate::verify::Passes;
 use crate::verify::planes::Scratch;
 use divisi_core::{Abort, PartyId, Session, Step, step};
+use std::collections::BTreeSet;
 use zeroize::Zeroizing;
 
 const TRIO: Step = step!("trio");
@@ -27,8 +28,9 @@ pub struct Trio {
     pub(crate) unconfirmed: Option<[u8; 32]>,
     /// How many barriers there were.
     pub(crate) barriers: u64,
-    /// How many strings were drawn to be kept.
-    pub(crate) kept: u64,
+    /// How many computations were closed, and which of them were not settled yet.
+    pub(crate) closed: u64,
+    pub(crate) unpaid: BTreeSet<u64>,
     /// How many openings the view holds.
     pub(crate) openings: u64,
     /// Scratch for messages, kept from step to step.
@@ -68,7 +70,8 @@ impl Trio {
             uncompared: false,
             unconfirmed: None,
             barriers: 0,
-            kept: 0,
+            closed: 0,
+            unpaid: BTreeSet::new(),
             openings: 0,
             wire: Zeroizing::new(Vec::new()),
             passes: Passes::default(),
@@ -84,6 +87,19 @@ impl Trio {
         self.passes = passes;
     }
 
+    /// Number a computation that is closed, with its strand.
+    pub(crate) fn close(&mut self) -> (u32, u64) {
+        let number = self.closed;
+        self.closed += 1;
+        self.unpaid.insert(number);
+        (self.session.number(), number)
+    }
+
+    /// Whether everything that was closed and not settled is among these.
+    pub(crate) fn unpaid_are_in(&self, closes: &[(u32, u64)]) -> bool {
+        self.unpaid.iter().all(|number| closes.contains(&(self.session.number(), *number)))
+    }
+
     /// Who we are.
     #[must_use]
     pub fn me(&self) -> PartyId {
@@ -95,12 +111,15 @@ impl Trio {
         &mut self.session
     }
 
-    /// The session again, for another engine. What was opened and not compared would be forgotten, so the session ends if
-    /// anything was.
+    /// The session again, for another engine. What was opened and not compared, or closed and not settled, would be forgotten, so
+    /// the session ends if anything was.
     #[must_use]
     pub fn into_session(self) -> Session {
         if self.uncompared {
             let _ = self.session.misuse(TRIO, "openings that no barrier compared");
+        }
+        if !self.unpaid.is_empty() {
+            let _ = self.session.misuse(TRIO, "values that were closed and not settled");
         }
         self.session
     }

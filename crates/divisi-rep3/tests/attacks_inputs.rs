@@ -245,64 +245,6 @@ fn semi_honest_values_are_not_settled_with_active_security() {
     assert!(results.iter().any(|r| matches!(r, Err(Abort::Misuse { .. }))));
 }
 
-/// What is owed cannot be forgotten on the way: neither by resuming nor by taking the engine apart.
-#[test]
-fn debts_cannot_be_forgotten() {
-    fn owing(trio: Trio) -> Result<(Rep3, Vec<Byte>), Abort> {
-        let mut e = engine(trio);
-        let mut x = e.random_bytes(3)?;
-        e.sbox(Direction::Encrypt, &mut [&mut x])?;
-        Ok((e, vec![x]))
-    }
-    fn settled_linear(e: &mut Rep3, x: Vec<Byte>) -> Result<(), Abort> {
-        let pending = e.close_linear(x)?;
-        let verified = settle(e, pending)?;
-        e.trio().open(&verified).map(drop)
-    }
-    let linear = Stage::default().act(|trio| {
-        let (mut e, x) = owing(trio)?;
-        settled_linear(&mut e, x)
-    });
-    let resumed = Stage::default().act(|trio| {
-        let (mut e, x) = owing(trio)?;
-        let pending = e.close(x);
-        let x = pending.resume(&mut e);
-        settled_linear(&mut e, x)
-    });
-    let apart = Stage::default().act(|trio| {
-        let (e, x) = owing(trio)?;
-        let mut e = engine(e.into_trio());
-        settled_linear(&mut e, x)
-    });
-    // closed, and used again beside the pending value
-    let copied = Stage::default().act(|trio| {
-        let (mut e, x) = owing(trio)?;
-        let _pending = e.close(x.clone());
-        settled_linear(&mut e, x)
-    });
-    // the same, with something linear resumed in between
-    let mixed = Stage::default().act(|trio| {
-        let mut e = engine(trio);
-        let harmless = e.random_bytes(3)?;
-        let harmless = e.close_linear(vec![harmless])?;
-        let mut x = e.random_bytes(3)?;
-        e.sbox(Direction::Encrypt, &mut [&mut x])?;
-        let _pending = e.close(x.clone());
-        harmless.resume(&mut e);
-        let pending = e.close(vec![x]);
-        let verified = settle(&mut e, pending)?;
-        e.trio().open(&verified).map(drop)
-    });
-    let nothing = Stage::default().act(|trio| {
-        let mut e = engine(trio);
-        let pending = e.close(());
-        settle(&mut e, pending).map(drop)
-    });
-    for results in [linear, resumed, apart, copied, mixed, nothing] {
-        assert!(results.iter().all(Result::is_err), "{results:?}");
-    }
-}
-
 /// A masked opening is compared before anything that rests on it leaves, even where nothing is multiplied: else whoever shows one
 /// of the others `c + d` could shift what is computed from it, and cover that up at the next opening.
 #[test]

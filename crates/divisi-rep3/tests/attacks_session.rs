@@ -69,7 +69,8 @@ fn nothing_random_occurs_twice() {
         let value = e.trio().open(&verified)?.concat();
         let fixed = e.trio().barrier()?;
         let coin = e.trio().coin(&fixed)?.bytes().to_vec();
-        Ok::<_, Abort>((e.into_trio(), [value, coin]))
+        let kept = e.trio().random_part(16);
+        Ok::<_, Abort>((e.into_trio(), [value, coin, kept.first.clone(), kept.second.clone()]))
     };
     let drawn = many(1000, 6, |_| {
         let results = Stage::default().act(|mut trio| {
@@ -87,7 +88,7 @@ fn nothing_random_occurs_twice() {
         results.into_iter().next().unwrap().unwrap()
     });
     let all: Vec<&Vec<u8>> = drawn.iter().flatten().collect();
-    assert_eq!(all.len(), 9000);
+    assert_eq!(all.len(), 15_000);
     assert_eq!(all.iter().collect::<HashSet<_>>().len(), all.len());
 }
 

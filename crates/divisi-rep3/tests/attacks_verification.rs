@@ -6,6 +6,7 @@ use divisi_field::{Field, Gf128};
 use divisi_net::Fault;
 use divisi_rep3::adversary::adaptive::{self, engine, multiply_and_open, opened_sigma};
 use divisi_rep3::adversary::compare::{self, Features, chi_square, chi_square_limit, features};
+use divisi_rep3::adversary::planes;
 use divisi_rep3::adversary::stage::{LIMIT, Stage, Way, failed_check, many, party};
 use divisi_rep3::deal::Part;
 use divisi_rep3::lab::deal_all;
@@ -91,10 +92,33 @@ fn a_split_view_of_an_opening_stops_before_any_verification() {
 fn a_party_that_waits_for_the_coin_waits_for_ever() {
     let liar = party(2);
     let victim = liar.prev(3);
-    let before_coins =
-        [(adaptive::MULTIPLY, 0), (BARRIER, 0), (adaptive::H, 0), (adaptive::H, 1), (adaptive::Z_PRIME, 0)];
+    let blocks = |trio: Trio| multiply_and_open(&mut engine(trio), 4).map(drop);
+    let sboxes = |trio: Trio| {
+        let mut e = engine(trio);
+        let mut x = e.random_bytes(3)?;
+        e.sbox(Direction::Encrypt, &mut [&mut x])?;
+        let pending = e.close(x);
+        settle(&mut e, pending).map(drop)
+    };
+    type Program<'a> = &'a (dyn Fn(Trio) -> Result<(), Abort> + Sync);
+    let (blocks, sboxes): (Program<'_>, Program<'_>) = (&blocks, &sboxes);
+    // of each message the coins that follow messages which were sent: as many as come before it in the protocol
+    let before_coins = [
+        (blocks, adaptive::MULTIPLY, 0, 0),
+        (blocks, BARRIER, 0, 0),
+        (blocks, adaptive::H, 0, 1),
+        (blocks, adaptive::H, 1, 2),
+        (blocks, adaptive::Z_PRIME, 0, 3),
+        (sboxes, planes::OUTER, 0, 0),
+        (sboxes, BARRIER, 0, 0),
+        // coefficients; the point of the fold; two relations in three lanes, so three levels
+        (sboxes, planes::H, 0, 1),
+        (sboxes, adaptive::H, 0, 2),
+        (sboxes, adaptive::H, 2, 4),
+        (sboxes, adaptive::Z_PRIME, 0, 5),
+    ];
     many(before_coins.len(), 3, |i| {
-        let (step, nth) = before_coins[i];
+        let (program, step, nth, coins_before) = before_coins[i];
         let stage = Stage::default();
         // the party it owes the message to loses patience first
         [liar, liar.next(3)].into_iter().for_each(|p| stage.patience(p, 6 * LIMIT));
@@ -104,13 +128,7 @@ fn a_party_that_waits_for_the_coin_waits_for_ever() {
             count += usize::from(frame.step == id);
             if count > nth { vec![] } else { vec![frame] }
         });
-        let results = stage.act(|trio| multiply_and_open(&mut engine(trio), 4));
-        // coins that follow messages which were sent: as many as come before in the protocol
-        let coins_before = match (step, nth) {
-            (adaptive::H, n) => 1 + n,
-            (adaptive::Z_PRIME, _) => 3,
-            _ => 0,
-        };
+        let results = stage.act(program);
         assert_eq!(seen.of(Way::In, COIN).len(), coins_before, "{step}");
         assert!(
             matches!(&results[victim.index()], Err(Abort::Network(Fault::Stalled { peer, .. })) if *peer == liar),

@@ -3,7 +3,7 @@
 //! | module | what |
 //! |---|---|
 //! | [`demo`] | three servers as three processes, a file encrypted and decrypted, checked with an ordinary library |
-//! | [`mod@bench`] | a protocol between three processes, measured phase by phase, every output checked |
+//! | [`mod@bench`] | a protocol between three processes, measured phase by phase, every output checked; the whole matrix in one page |
 //! | [`calibrate`] | what this machine allows, to compare figures of different machines |
 //! | [`kat`] | published test vectors through an engine |
 //! | [`mod@file`] | encryption and decryption of files and streams by three servers |

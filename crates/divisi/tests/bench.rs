@@ -136,6 +136,52 @@ fn an_emulated_network_takes_its_time() {
     assert!(online.seconds >= least && online.seconds < 4.0 * least, "{} {least}", online.seconds);
 }
 
+/// Repetitions of one chunk share a session: each costs what one alone does, its session's setup included.
+#[test]
+fn a_repetition_in_a_session_that_serves_many_costs_what_one_alone_does() {
+    for (protocol, ..) in COSTS {
+        let options = Options { choice: protocol.into(), blocks: 1, warmup: 0, ..Options::default() };
+        let (one, many) =
+            (run(&Options { reps: 1, ..options.clone() }), run(&Options { reps: 7, warmup: 1, ..options }));
+        for ((name, one), (_, many)) in one.phases.iter().zip(&many.phases) {
+            let counts = |phase: &Phase| (phase.bits, phase.bytes, phase.rounds);
+            assert_eq!(counts(one), counts(many), "{protocol} {name}");
+        }
+        assert_eq!((&one.checks, one.verification_error_bits), (&many.checks, many.verification_error_bits));
+        assert!(phase(&many, "setup").bits > 0 && phase(&many, "setup").seconds > 0.0);
+        let sum = phase(&many, "online").seconds + phase(&many, "verification").seconds;
+        assert!(many.latency_seconds > 0.3 * sum && many.latency_seconds < 3.0 * sum);
+    }
+}
+
+#[test]
+fn as_many_bits_are_reached_as_are_asked_for() {
+    for (protocol, _, bits, _) in COSTS {
+        let of = |statistical, threads| {
+            let choice = protocol.into();
+            let options = Options { choice, statistical, threads, reps: 1, warmup: 0, ..Options::default() };
+            let blocks = 1 + threads as u64 * options.chunk() as u64;
+            let report = run(&Options { blocks, ..options });
+            assert_eq!(phase(&report, "online").bits, blocks * bits);
+            let verified = phase(&report, "verification").bits + phase(&report, "preprocessing").bits;
+            let json = report.to_json();
+            assert_eq!(json["verification_error_bits"].as_f64(), report.verification_error_bits);
+            (json["statistical_bits"].as_u64().unwrap(), report.verification_error_bits.unwrap(), verified)
+        };
+        let (asked, reached, once) = of(None, 1);
+        assert!(asked == 57 && reached >= 57.0, "{protocol} {reached}");
+        let (asked, reached, twice) = of(Some(100), 1);
+        assert!(asked == 100 && reached >= 100.0 && twice > once, "{protocol} {reached}");
+        let (_, reached, _) = of(Some(100), 2);
+        assert!(reached >= 100.0, "{protocol}, every strand: {reached}");
+    }
+    let security = Security::SemiHonest;
+    assert!(
+        run(&Options { security, blocks: 1, reps: 1, ..Options::default() }).to_json()["statistical_bits"]
+            .is_null()
+    );
+}
+
 #[test]
 fn json_has_every_field_that_scripts_rely_on() {
     let json = run(&Options { blocks: 10, reps: 1, warmup: 0, ..Options::default() }).to_json();

@@ -205,6 +205,14 @@ impl Session {
         Prg::new(&key)
     }
 
+    /// How often this was asked for a purpose in this strand, this time included: a number that does not return, to draw something
+    /// fresh from a [`Session::key`] \[M0.5\].
+    pub fn count(&mut self, purpose: &'static str) -> u64 {
+        let count = self.asked.entry((self.me(), purpose)).or_default();
+        *count += 1;
+        u64::from(*count)
+    }
+
     /// A key that we share with `peer` alone, for one purpose in this strand: for digests that the third may not make.
     #[must_use]
     pub fn key(&self, peer: PartyId, purpose: &'static str) -> Zeroizing<[u8; 32]> {

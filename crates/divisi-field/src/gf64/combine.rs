@@ -16,6 +16,7 @@ pub struct LaneWeights {
     pub(super) weights: Vec<[Gf64; 8]>,
     /// The same as the matrices of the kernel that has such.
     pub(super) matrices: Vec<[u64; 8]>,
+    kernel: crate::kernel::Kernel,
 }
 
 impl LaneWeights {
@@ -24,7 +25,7 @@ impl LaneWeights {
     pub fn new(weights: &[Gf64], factors: &[Gf64; 8]) -> Self {
         let weights: Vec<[Gf64; 8]> = weights.iter().map(|w| factors.map(|f| *w * f)).collect();
         let matrices = dispatch!(matrices(&weights));
-        LaneWeights { weights, matrices }
+        LaneWeights { weights, matrices, kernel: crate::kernel::active() }
     }
 
     /// How many planes there are.
@@ -37,10 +38,13 @@ impl LaneWeights {
 /// `sum over a, b, p of coefficients[a] * weights[p] * factors[b] * planes[p][8 a + b]`.
 ///
 /// # Panics
-/// If there are not as many planes as weights.
+/// If there are not as many planes as weights, or the weights were made with another kernel.
 #[must_use]
 pub fn combine(planes: &[&Plane], weights: &LaneWeights, coefficients: &[Gf64; 64]) -> Gf64 {
     assert_eq!(planes.len(), weights.planes(), "a weight for each plane");
+    // those of another kernel would be no weights at all
+    let kernel = crate::kernel::active();
+    assert_eq!(kernel, weights.kernel, "weights made for another kernel");
     let mut words = [Gf64(0); 64];
     dispatch!(weigh_bytes(&mut words, planes, weights));
     Gf64::dot(&words, coefficients)

@@ -1,4 +1,4 @@
-//! A party that computes its lies about products over GF(2^128) from the coins it has seen.
+//! A party that computes its lies from the coins it has seen: about products over GF(2^128), or about anything.
 
 use super::Deviate;
 use super::stage::{Recording, Stage, Way, party};
@@ -24,23 +24,30 @@ pub const OPEN: &str = "divisi_rep3::verify::triple/triple.6";
 pub type Lies = Box<dyn FnMut(&[[u8; 16]], &str, &mut [Gf128]) + Send>;
 
 /// The party.
-pub struct Adaptive {
+pub struct Adaptive<F> {
     coins: Vec<[u8; 16]>,
-    lies: Lies,
+    lies: F,
 }
 
-impl Adaptive {
-    /// A party with these lies.
-    pub fn new(lies: impl FnMut(&[[u8; 16]], &str, &mut [Gf128]) + Send + 'static) -> Adaptive {
-        Adaptive { coins: Vec::new(), lies: Box::new(lies) }
+impl<F: FnMut(&[[u8; 16]], &str, &mut [u8]) + Send> Adaptive<F> {
+    /// A party with these lies about shares as they are sent.
+    pub fn new(lies: F) -> Adaptive<F> {
+        Adaptive { coins: Vec::new(), lies }
     }
 }
 
-impl Deviate for Adaptive {
-    fn reshare(&mut self, step: Step, share: &mut [u8]) {
+/// Lies about elements of GF(2^128), told of shares that consist of such.
+pub fn about_elements(mut lies: Lies) -> impl FnMut(&[[u8; 16]], &str, &mut [u8]) + Send {
+    move |coins, step, share| {
         let Some(mut elements) = crate::wire::read_elements::<Gf128>(share) else { return };
-        (self.lies)(&self.coins, step.name, &mut elements);
+        lies(coins, step, &mut elements);
         share.copy_from_slice(&crate::wire::write_elements(&elements));
+    }
+}
+
+impl<F: FnMut(&[[u8; 16]], &str, &mut [u8]) + Send> Deviate for Adaptive<F> {
+    fn reshare(&mut self, step: Step, share: &mut [u8]) {
+        (self.lies)(&self.coins, step.name, share);
     }
 
     fn coin(&mut self, coin: [u8; 16]) {
@@ -108,7 +115,7 @@ pub fn adapt(
         let corrupt = trio.me() == party(1);
         let mut e = engine(trio);
         if corrupt {
-            e.trio().deviate(Adaptive::new(lies()));
+            e.trio().deviate(Adaptive::new(about_elements(lies())));
         }
         f(&mut e)
     })

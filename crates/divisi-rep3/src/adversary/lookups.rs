@@ -137,6 +137,7 @@ struct Before {
     openings: u64,
     c: [Plane; 8],
     vector: [Plane; BYTE_PLANES],
+    number: u64,
 }
 
 /// Ten layers of lut256 on one secret byte in each lane. Party 1 turns the low bit of what party 2 sees opened in layer 9, so that
@@ -164,7 +165,8 @@ pub fn split_in_layer_9(stage: Stage, secret: &[u8], guess: &[u8]) -> Split {
                 let known = &mut *known.lock().unwrap_or_else(PoisonError::into_inner);
                 if layer == 8 {
                     let (view, openings) = (e.trio().view.clone(), e.trio().openings);
-                    known.0 = Some(Before { view, openings, c, vector: made[0][0] });
+                    let number = vectors.get().number;
+                    known.0 = Some(Before { view, openings, c, vector: made[0][0], number });
                 } else {
                     known.1 = Some(c);
                 }
@@ -186,7 +188,7 @@ pub fn split_in_layer_9(stage: Stage, secret: &[u8], guess: &[u8]) -> Split {
     let known = known.into_inner().unwrap_or_else(PoisonError::into_inner);
     let confirmed = || {
         let (digest, (before, c_10)) = (digest?, known);
-        let (Before { mut view, openings, c, vector }, c_10) = (before?, c_10?);
+        let (Before { mut view, openings, c, vector, number }, c_10) = (before?, c_10?);
         let (c_9, c_10) = (xor(&c, &opened(8)?), xor(&c_10, &opened(9)?));
         let mut lie = [Plane::ZERO; 8];
         lie[0] = Plane::ONES;
@@ -205,13 +207,14 @@ pub fn split_in_layer_9(stage: Stage, secret: &[u8], guess: &[u8]) -> Split {
         let mut planes = [Plane::ZERO; 8];
         transpose::to_planes(&difference, &mut planes);
         let mut message = Vec::new();
-        for c in [false_9, xor(&false_10, &planes)] {
+        for (number, c) in (number..).zip([false_9, xor(&false_10, &planes)]) {
             wire::write(&[c], &shape, &mut message);
-            for part in [&b"open_layer"[..], &message] {
+            // which vector, and what was opened with it
+            for part in [&b"one-hot vectors"[..], &number.to_le_bytes(), b"open_layer", &message] {
                 view.update(&(part.len() as u64).to_le_bytes()).update(part);
             }
         }
-        view.update(&(openings + 2).to_le_bytes());
+        view.update(&(openings + 4).to_le_bytes());
         Some(view.finalize().as_bytes()[..] == digest.frame.body)
     };
     let confirmed = confirmed();

@@ -13,6 +13,7 @@ pub mod compare;
 pub mod lookups;
 #[cfg(feature = "testing")]
 pub mod operators;
+pub mod planes;
 #[cfg(feature = "testing")]
 pub mod stage;
 

@@ -71,7 +71,7 @@ impl Blocks for Rep3 {
         if sums.iter().any(|(x, y)| x.len() != y.len()) {
             return Err(self.lanes_differ());
         }
-        let mut scratch = [Vec::new(), Vec::new()];
+        let mut scratch = Zeroizing::new([Vec::new(), Vec::new()]);
         let shares =
             sums.iter().map(|(x, y)| multiply::dot_local([&x.a, &x.b], [&y.a, &y.b], &mut scratch)).collect();
         let z = self.trio.reshare_elements(DOT, shares)?;
@@ -112,8 +112,9 @@ impl Convert<[Byte; 16], Rep<Gf128>> for Rep3 {
 impl Convert<Rep<Gf128>, [Byte; 16]> for Rep3 {
     /// The way back, local too.
     fn convert(&mut self, x: Rep<Gf128>) -> Result<[Byte; 16], Abort> {
-        let side =
-            |elements: &[Gf128], i: usize| elements.iter().map(|x| x.to_ghash()[i]).collect::<Vec<u8>>();
+        let side = |elements: &[Gf128], i: usize| {
+            Zeroizing::new(elements.iter().map(|x| x.to_ghash()[i]).collect::<Vec<u8>>())
+        };
         let mut bytes: [Byte; 16] = std::array::from_fn(|_| Byte::zero(0));
         for (i, byte) in bytes.iter_mut().enumerate() {
             *byte = Byte::from_components([&side(&x.a, i), &side(&x.b, i)])?;

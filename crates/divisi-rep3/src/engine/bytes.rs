@@ -38,12 +38,19 @@ impl Rep3 {
         if self.protocol != Protocol::Lut256Additive {
             self.finish(x)?; // bytes of a chain that another protocol began
         }
-        let (records, recorded) = (self.records(), self.recorded(d));
+        let records = self.records();
+        if records {
+            // the parties agree on which vectors are used [A18]
+            self.trio.session.observe(Check::A18);
+            if !self.trio.session.mutated(Check::A18) {
+                self.trio.absorb("one-hot vectors", &vectors.number.to_le_bytes());
+            }
+        }
         match &vectors.kind {
             Kind::Nibble(vectors) => {
                 let mut layer = Layer::new(x, d, self.trio.me());
                 let made = lut16::layer(&mut self.trio, &mut layer, vectors, records)?;
-                if recorded {
+                if self.recorded(d) {
                     self.owed.made.push(Made::Lut16(made));
                 }
                 Ok(())
@@ -59,7 +66,7 @@ impl Rep3 {
     }
 
     /// Whether the products of this layer are recorded. [A23] the inverse S-box is owed like the S-box; the mutant forgets it
-    fn recorded(&mut self, d: Direction) -> bool {
+    pub(super) fn recorded(&mut self, d: Direction) -> bool {
         let recorded = self.records() && !(d == Direction::Decrypt && self.trio.session.mutated(Check::A23));
         if recorded && d == Direction::Decrypt {
             self.trio.session.observe(Check::A23); // [A23]
@@ -73,17 +80,9 @@ impl Rep3 {
         if self.shelves.missing(protocol, &shape, 1) > 0 {
             self.stock_up(1, &shape)?;
         }
-        let Some((position, vectors)) = self.shelves.take(protocol, &shape) else {
+        let Some((_, vectors)) = self.shelves.take(protocol, &shape) else {
             return Err(self.trio.session.misuse(VECTORS, "no one-hot vectors for a layer"));
         };
-        if self.records() {
-            // the parties agree on which vectors are used [A18]
-            self.trio.session.observe(Check::A18);
-            if !self.trio.session.mutated(Check::A18) {
-                let place = [position, shape.0.len() as u64, protocol.vector_bytes() as u64];
-                self.trio.absorb("one-hot vectors", &place.map(u64::to_le_bytes).concat());
-            }
-        }
         Ok(vectors)
     }
 

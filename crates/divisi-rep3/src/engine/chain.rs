@@ -168,8 +168,7 @@ impl Rep3 {
         };
         apply(&inverse, &mut values);
         lut256_additive::bind(&mut waiting.made, &values, waiting.side);
-        // [A23] the inverse S-box is owed like the S-box; the mutant forgets it
-        if !(waiting.side.direction == Direction::Decrypt && self.trio.session.mutated(Check::A23)) {
+        if self.recorded(waiting.side.direction) {
             self.owed.made.push(Made::Sboxes(waiting.made));
         }
         Ok(())

@@ -71,8 +71,6 @@ pub struct Rep3 {
     pub(crate) shelves: Shelves,
     /// Chains of additively shared layers that are not finished.
     chains: chain::Chains,
-    /// How many computations were closed and not settled: what is linear in their values is not verified.
-    unsettled: u64,
 }
 
 const LANES_DIFFER: Step = step!("lanes");
@@ -90,7 +88,6 @@ impl Rep3 {
             owed: Products::none(security == Security::SemiHonest),
             shelves: Shelves::default(),
             chains: chain::Chains::default(),
-            unsettled: 0,
         }
     }
 
@@ -139,14 +136,13 @@ impl Rep3 {
         owed.incomplete |= !self.chains.is_empty();
         self.chains.clear();
         // what is linear in values that are not settled is not verified, even if something linear was resumed meanwhile
-        owed.linear &= self.unsettled == 0;
+        owed.linear &= self.trio.unpaid_are_in(&owed.closes);
         self.owing(out, owed)
     }
 
     /// A value that owes this.
     pub(crate) fn owing<T>(&mut self, out: T, mut owed: Products) -> Pending<T, Products> {
-        self.unsettled += 1;
-        owed.compared_in(&self.trio);
+        owed.closes.push(self.trio.close());
         Pending::owing(out, owed)
     }
 
@@ -161,11 +157,12 @@ impl Rep3 {
     /// [`Abort::Misuse`] if a product was made since the last close, or what was closed is not settled: it would go unverified
     /// \[A11\].
     pub fn close_linear<T>(&mut self, out: T) -> Result<Pending<T, Products>, Abort> {
-        if self.owes() || self.unsettled > 0 {
+        if self.owes() || !self.trio.unpaid_are_in(&self.owed.closes) {
             return Err(self.trio.session.misuse(LINEAR, "products were made: close and settle them first"));
         }
-        let owed = Products { linear: true, ..self.none() };
-        Ok(self.owing(out, owed))
+        let none = self.none();
+        let resumed = std::mem::replace(&mut self.owed, none);
+        Ok(self.owing(out, Products { linear: true, ..resumed }))
     }
 
     /// Whether products were made since the last close.
@@ -236,7 +233,6 @@ impl Debt for Products {
     }
 
     fn hand_over(self, payer: &mut Rep3) {
-        payer.unsettled = payer.unsettled.saturating_sub(1);
         payer.owed.add(self);
     }
 
@@ -246,8 +242,6 @@ impl Debt for Products {
             let what = "values with and without active security in one computation";
             return Err(payer.trio.session.misuse(DOWNGRADE, what));
         }
-        payer.trio.verify(self)?;
-        payer.unsettled = payer.unsettled.saturating_sub(1);
-        Ok(())
+        payer.trio.verify(self)
     }
 }

@@ -31,6 +31,8 @@ use std::sync::Arc;
 /// One-hot vectors for one layer of lookups. They cannot be copied, and the layer takes them by value.
 pub struct OneHots {
     pub(crate) kind: Kind,
+    /// The how manieth vectors of this strand they are.
+    pub(crate) number: u64,
     /// Where and how they were verified.
     session: SessionId,
     security: Security,
@@ -106,8 +108,13 @@ impl Rep3 {
         }
         // verified by themselves, whatever else is owed [A17]
         let (session, security) = (self.session_id(), self.security());
-        let each = kinds.into_iter().map(|kind| OneHots { kind, session, security }).collect();
-        let pending: Pending<Vec<OneHots>, Products> = self.owing(each, owed);
+        let mut each = Vec::with_capacity(kinds.len());
+        for kind in kinds {
+            let number = self.trio().session.count("rep3 one-hot vectors");
+            each.push(OneHots { kind, number, session, security });
+        }
+        // they depend on nothing that was closed before, so that they need not wait for it
+        let pending: Pending<Vec<OneHots>, Products> = Pending::owing(each, owed);
         Ok(settle(self, pending)?.each())
     }
 }

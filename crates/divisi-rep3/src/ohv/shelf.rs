@@ -9,7 +9,7 @@ use divisi_core::{Stock, Verified};
 const BUDGET: usize = 96 << 20;
 
 /// The stocks of one engine, one for each protocol and shape of layer. What is put in and taken out follows from public
-/// calls, so that the parties agree on it; the position of each vector taken enters their views \[A18\].
+/// calls, so that the parties agree on it; the number of each vector enters their views when it is used \[A18\].
 #[derive(Default)]
 pub(crate) struct Shelves(Vec<Shelf>);
 

@@ -54,8 +54,8 @@ pub struct Products {
     pub(crate) semi_honest: bool,
     /// The value is linear in verified ones: it owes nothing by itself.
     pub(crate) linear: bool,
-    /// The strand in which openings were made that no barrier has compared yet, if any.
-    pub(crate) uncompared_in: Option<u32>,
+    /// The computations whose values these are: the strand of each and its number there.
+    pub(crate) closes: Vec<(u32, u64)>,
     /// Layers of lookups whose openings a barrier must compare, and that need nothing else.
     pub(crate) lookups: u64,
     /// A layer of a chain was not finished: this can never be verified.
@@ -69,18 +69,11 @@ pub struct Products {
 }
 
 impl Products {
-    /// Owe the comparison of what was opened in this strand and not compared yet.
-    pub(crate) fn compared_in(&mut self, trio: &Trio) {
-        if trio.uncompared {
-            self.uncompared_in = Some(trio.session.number());
-        }
-    }
-
     /// Owe for both.
     pub(crate) fn add(&mut self, other: Self) {
         self.semi_honest |= other.semi_honest;
         self.linear |= other.linear;
-        self.uncompared_in = self.uncompared_in.or(other.uncompared_in);
+        self.closes.extend(other.closes);
         self.lookups += other.lookups;
         self.incomplete |= other.incomplete;
         self.made.extend(other.made);
@@ -93,7 +86,7 @@ impl Products {
         Products {
             semi_honest,
             linear: false,
-            uncompared_in: None,
+            closes: Vec::new(),
             lookups: 0,
             incomplete: false,
             made: Vec::new(),
@@ -111,10 +104,29 @@ impl Products {
 
 impl Trio {
     /// F_verify on everything that is owed.
-    pub(crate) fn verify(&mut self, debt: Products) -> Result<(), Abort> {
-        if debt.uncompared_in.is_some_and(|strand| strand != self.session.number()) {
-            return Err(self.session.misuse(VERIFY, "openings of another strand were not compared there"));
+    pub(crate) fn verify(&mut self, mut debt: Products) -> Result<(), Abort> {
+        self.demand_order(&debt.closes)?;
+        let closes = std::mem::take(&mut debt.closes);
+        self.verify_products(debt)?;
+        closes.iter().for_each(|(_, number)| _ = self.unpaid.remove(number));
+        Ok(())
+    }
+
+    /// Values leave in the order in which they were closed, in the strand where they were made: the views of that strand are
+    /// what is compared, and a copy of a value that is not verified may be in any that was closed after it.
+    fn demand_order(&mut self, closes: &[(u32, u64)]) -> Result<(), Abort> {
+        if closes.iter().any(|(strand, _)| *strand != self.session.number()) {
+            return Err(self.session.misuse(VERIFY, "values of another strand: they are settled there"));
         }
+        let last = closes.iter().map(|(_, number)| *number).max().unwrap_or(0);
+        let paid = |number: &u64| closes.iter().any(|(_, n)| n == number);
+        if !self.unpaid.range(..last).all(paid) {
+            return Err(self.session.misuse(VERIFY, "values that were closed before these are not settled"));
+        }
+        Ok(())
+    }
+
+    fn verify_products(&mut self, debt: Products) -> Result<(), Abort> {
         if debt.is_empty() && (debt.linear || debt.semi_honest) {
             // nothing was multiplied, or nothing recorded: the caller chose that by name; but what was opened is compared
             if self.uncompared {
@@ -225,7 +237,7 @@ mod tests {
     fn levels_and_error_bits() {
         assert_eq!([1, 2, 3, 4, 5, 1 << 20].map(levels), [0, 1, 2, 2, 3, 20]);
         // 100,000 blocks of 320 products in one call: still 57 bits
-        let worst = error(2, levels(100_000 * 320 / 4), 64, true);
+        let worst = error(planes::FOLDS, levels((100_000 * 320) >> planes::FOLDS), BITS_64, true);
         assert!(-worst.log2() > 57.0 && -worst.log2() < 59.0);
     }
 }

@@ -22,28 +22,27 @@
 //! factors are in no small field (vectors of 256) skip step 2 and 3: their terms are (c x) y, and their z adds to the claim.
 //! Nothing of the size of the batch is stored but the terms.
 
-use super::grid::{at_infinity, corner, corner_weights, line, point_weights};
+#[cfg(feature = "fault")]
+pub(crate) mod fault;
+mod points;
+
 use super::inner_product::verify_dot_product;
 use super::small::{FACTOR, PRODUCT, Small};
 use super::{BITS_64, error, levels};
 use crate::Trio;
 use crate::ledger::{Made, Relations, Visit, Weighed};
-use crate::random::{next_elements, next_words};
-use crate::share::{Rep, Tile};
+use crate::random::{Coin, next_elements, next_words};
+use crate::share::{Rep, Tile, make_room};
 use crate::views::Fixed;
 use divisi_core::{Abort, Check, Prg, Step, step};
 use divisi_field::kernel::{Task, run};
 use divisi_field::{BigField, Field, Gf64, Plane, Word, gf64};
+pub(super) use points::FOLDS;
+use points::{GRID, GROUP, at_infinity, coordinate, corner, corner_weights, weight};
 use std::collections::BTreeSet;
 use std::marker::PhantomData;
 use zeroize::Zeroize;
 
-/// How many variables are folded at once.
-const FOLDS: usize = 3;
-/// Records in a group.
-const GROUP: usize = 1 << FOLDS;
-/// Points of {0,1,inf}^k, with 2 for infinity: the point's number in base 3 has its coordinates.
-const GRID: usize = 3usize.pow(FOLDS as u32);
 /// Bytes of lanes in a plane.
 const BYTES: usize = Plane::BYTES;
 
@@ -51,25 +50,34 @@ const H: Step = step!("planes.h");
 
 /// Verify all products of a batch in one inner product.
 pub(super) fn verify(trio: &mut Trio, fixed: &Fixed, made: &[Made]) -> Result<(), Abort> {
+    if trio.session.mutated(Check::A21) && made.len() > 1 {
+        // the mutant verifies layer by layer: when it stops tells which was wrong
+        return made.chunks(1).try_for_each(|made| verify(trio, fixed, made));
+    }
     // [A11] [A12] [A14] [A15] [A17] [A18] [A20]: every record, under every relation
     let mut checks = BTreeSet::from([Check::A11, Check::A12]);
     checks.extend(made.iter().flat_map(Made::checks));
     checks.into_iter().for_each(|check| trio.session.observe(check));
     // 1. coefficients
     let coefficients = trio.first_coin(fixed)?;
-    let mut expansion = coefficients.expand();
-    let mut beta = [Gf64::ZERO; 8];
-    next_words(&mut expansion, &mut beta);
-    let relations = Relations::new(made, &beta, &mut expansion, |check| trio.session.mutated(check));
+    let batch = Batch::new(made, &coefficients, |check| trio.session.mutated(check));
     // 2. h on the grid
-    let mut grid = Grid::new(expansion);
-    made.iter().for_each(|made| made.visit(GROUP, &relations, &mut grid));
+    let mut grid = Grid::new(batch.alphas(&coefficients));
+    batch.visit(&mut grid);
     // 3. the point, and both sides there
     let mut point = [Gf64::ZERO; FOLDS];
     let mut z = Rep { a: vec![grid.claim[0]], b: vec![grid.claim[1]] };
     if grid.any {
+        #[cfg(feature = "fault")]
+        if trio.session.mutated(Check::A10) {
+            // the mutant takes the corners from the parties: the records' z are bound to nothing
+            grid.corners = fault::corners(trio, &batch, &coefficients)?;
+        }
+        // the mutant of A9 tosses the point's coin before h is fixed
+        let early = if trio.session.mutated(Check::A9) { Some(trio.coin_ahead(fixed)?) } else { None };
         let sent = trio.reshare_elements(H, grid.shares().to_vec())?;
-        next_elements(&mut trio.coin_ahead(fixed)?.expand(), &mut point);
+        let coin = early.map_or_else(|| trio.coin_ahead(fixed), Ok)?;
+        next_elements(&mut coin.expand(), &mut point);
         trio.session.observe(Check::A9); // [A9]
         grid.add_at(&point, &sent, &mut z);
     }
@@ -80,15 +88,54 @@ pub(super) fn verify(trio: &mut Trio, fixed: &Fixed, made: &[Made]) -> Result<()
     let error = error(folds, levels(terms), BITS_64, bilinear);
     trio.session.meter().verification_error(error.powi(trio.passes.number()));
     // the same coefficients again
-    let mut expansion = coefficients.expand();
-    next_words(&mut expansion, &mut vec![Gf64::ZERO; beta.len() + relations.drawn()]);
-    let mut xy = InnerProduct::new(x, y, &point, &beta, expansion);
-    made.iter().for_each(|made| made.visit(GROUP, &relations, &mut xy));
+    let mut xy = InnerProduct::new(x, y, &point, &batch.beta, batch.alphas(&coefficients));
+    batch.visit(&mut xy);
     let InnerProduct { mut x, mut y, .. } = xy;
     verify_dot_product(trio, fixed, &mut x, &mut y, z)?;
     trio.scratch.give(x);
     trio.scratch.give(y);
     Ok(())
+}
+
+/// What is verified, with what its first coin gives before the alphas.
+struct Batch<'a> {
+    made: &'a [Made],
+    relations: Relations,
+    beta: [Gf64; 8],
+    /// Whether a mutant forgets the last group \[A11\].
+    #[cfg(feature = "fault")]
+    forgets: bool,
+}
+
+impl<'a> Batch<'a> {
+    fn new(made: &'a [Made], coin: &Coin, mutated: impl Fn(Check) -> bool + Copy) -> Self {
+        let mut expansion = coin.expand();
+        let mut beta = [Gf64::ZERO; 8];
+        next_words(&mut expansion, &mut beta);
+        Batch {
+            made,
+            relations: Relations::new(made, &beta, &mut expansion, mutated),
+            beta,
+            #[cfg(feature = "fault")]
+            forgets: mutated(Check::A11),
+        }
+    }
+
+    /// The same coin's expansion, from the first alpha on.
+    fn alphas(&self, coin: &Coin) -> Prg {
+        let mut expansion = coin.expand();
+        next_words(&mut expansion, &mut vec![Gf64::ZERO; self.beta.len() + self.relations.drawn()]);
+        expansion
+    }
+
+    /// Visit every group under every relation \[A11\].
+    fn visit(&self, visit: &mut impl Visit) {
+        #[cfg(feature = "fault")]
+        if self.forgets {
+            return fault::visit_all_but_the_last(self, visit);
+        }
+        self.made.iter().for_each(|made| made.visit(GROUP, &self.relations, visit));
+    }
 }
 
 /// Vectors as long as a batch, kept from verification to verification: fresh ones would cost a page fault for every 4 KiB.
@@ -101,6 +148,7 @@ impl Scratch {
         let mut rep = self.0.pop().unwrap_or_else(|| Rep::zero(0));
         for side in [&mut rep.a, &mut rep.b] {
             side.clear();
+            make_room(side, len);
             side.resize(len, Gf64::ZERO);
         }
         rep
@@ -156,7 +204,7 @@ impl Grid {
 
     /// Our additive shares of the values that are sent, in the order of the points.
     fn shares(&self) -> [Gf64; GRID - GROUP] {
-        let mut points = (0..GRID).filter(|p| at_infinity(*p, FOLDS));
+        let mut points = (0..GRID).filter(|p| at_infinity(*p));
         std::array::from_fn(|_| points.next().map_or(Gf64::ZERO, |p| self.others[p]))
     }
 
@@ -164,8 +212,9 @@ impl Grid {
     fn add_at(&self, point: &[Gf64; FOLDS], sent: &Rep<Gf64>, z: &mut Rep<Gf64>) {
         let mut others = sent.a.iter().zip(&sent.b);
         let mut corners = self.corners[0].iter().zip(&self.corners[1]);
-        for (p, weight) in point_weights(point).enumerate() {
-            let value = if at_infinity(p, FOLDS) { others.next() } else { corners.next() };
+        for p in 0..GRID {
+            let weight = weight(p, point);
+            let value = if at_infinity(p) { others.next() } else { corners.next() };
             if let Some((a, b)) = value {
                 z.a[0] += weight * *a;
                 z.b[0] += weight * *b;
@@ -190,7 +239,7 @@ impl Visit for Grid {
         for both in [false, true] {
             run(Products::<K, S> { group, both, factors: &mut self.factors, products, small: PhantomData });
         }
-        for p in (0..GRID).filter(|p| at_infinity(*p, FOLDS)) {
+        for p in (0..GRID).filter(|p| at_infinity(*p)) {
             let planes: [&Plane; PRODUCT] = products[p].each_ref();
             self.others[p] += gf64::combine(&planes[..S::Z], &relation.product, &alpha);
         }
@@ -240,7 +289,7 @@ impl<const K: usize, S: Small<K>> Task for Products<'_, K, S> {
                     }
                 }
             }
-            let place = &mut self.factors[corner(e, FOLDS)];
+            let place = &mut self.factors[corner(e)];
             for i in 0..S::X {
                 factors[0][i].store(&mut place[0][i]);
             }
@@ -250,9 +299,10 @@ impl<const K: usize, S: Small<K>> Task for Products<'_, K, S> {
         }
         // at infinity in a variable: the sum of the values at 0 and 1
         for p in 0..GRID {
-            let Some((zero, one)) = line(p, FOLDS) else { continue };
+            let Some(v) = (0..FOLDS).rev().find(|v| coordinate(p, *v) == 2) else { continue };
+            let step = 3usize.pow(v as u32);
             let mut factors = [[W::zero(); FACTOR]; 2];
-            let (zero, one) = (&self.factors[zero], &self.factors[one]);
+            let (zero, one) = (&self.factors[p - 2 * step], &self.factors[p - step]);
             for i in 0..S::X {
                 factors[0][i] = W::load(&zero[0][i]) ^ W::load(&one[0][i]);
             }
@@ -293,10 +343,7 @@ impl<'a> InnerProduct<'a> {
             x,
             y,
             at: 0,
-            corner: std::array::from_fn({
-                let mut weights = corner_weights(point);
-                move |_| weights.next().unwrap_or(Gf64::ZERO)
-            }),
+            corner: corner_weights(point),
             beta,
             expansion,
             c: [Gf64::ZERO; Plane::LANES],

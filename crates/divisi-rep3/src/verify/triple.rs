@@ -12,6 +12,7 @@ use crate::share::Rep;
 use crate::views::Fixed;
 use divisi_core::{Abort, Check, Step, step};
 use divisi_field::BigField;
+use zeroize::Zeroizing;
 
 const Z_PRIME: Step = step!("triple.2");
 pub(crate) const RHO: Step = step!("triple.4");
@@ -26,7 +27,7 @@ pub(super) fn check_triple<F: BigField>(
     y: &Rep<F>,
     z: &Rep<F>,
 ) -> Result<(), Abort> {
-    let mut scratch = [Vec::new(), Vec::new()];
+    let mut scratch = Zeroizing::new([Vec::new(), Vec::new()]);
     // 1. [[x']], [[r]] <- F_rand: fresh in every call [A5]
     let x_prime = rand::<F>(trio);
     let mut r = rand::<F>(trio);

@@ -5,18 +5,30 @@
 
 mod inputs;
 mod lookups;
+mod planes;
 mod products;
 mod programs;
 mod sboxes;
 mod session;
 
-use divisi_core::Check;
+use divisi_core::{Check, PartyId, Step};
+use divisi_rep3::adversary::stage::{Recording, Way};
 
 /// The attack fails against the protocol, and succeeds against the mutant: true means that a wrong output was accepted, or
 /// something leaked, or an honest party did what the check forbids.
 fn kills(check: Check, attack: fn(Option<Check>) -> bool) {
     assert!(!attack(None), "{check}: the attack succeeds against the protocol");
     assert!(attack(Some(check)), "{check}: the mutant survives");
+}
+
+/// What a party sent up to its share of the last coin: to whom, at which step, how much. What follows may come later than another's
+/// abort.
+fn until_the_last_coin(recording: &Recording) -> Vec<(PartyId, u32, usize)> {
+    let coin = Step::new("divisi_rep3::random/coin.share").id;
+    let sent = recording.read().into_iter().filter(|seen| seen.way == Way::Out);
+    let mut sent: Vec<_> = sent.map(|seen| (seen.peer, seen.frame.step, seen.frame.body.len())).collect();
+    sent.truncate(1 + sent.iter().rposition(|(_, step, _)| *step == coin).unwrap());
+    sent
 }
 
 macro_rules! mutants {
@@ -44,9 +56,13 @@ mutants! {
     rho_is_compared_before_sigma: A6, "goes on with a rho that nobody compared", products::false_rho;
     sigma_is_masked: A7, "opens the error itself", products::bare_error;
     old_coefficients_are_worth_nothing: A8, "tosses the first coin once a session, without a barrier", products::old_coefficients;
+    old_coefficients_of_sboxes_are_worth_nothing: A8, "tosses the first coin once a session, without a barrier", planes::old_coefficients;
     h_does_not_know_its_point: A9, "folds every level at the point of the first", products::known_point;
+    h_of_sboxes_does_not_know_its_point: A9, "tosses the coin of the point before h", planes::known_point;
     z_is_bound: A10, "takes h(0) from the parties", products::lie_in_one_of_four;
+    corners_are_derived: A10, "takes the corners of h from the parties", planes::lie_at_a_corner;
     the_last_product_counts: A11, "forgets the last product of a batch", products::lie_in_the_last;
+    the_last_group_counts: A11, "forgets the last group of S-boxes", planes::lie_in_the_last_group;
     the_embedding_is_large_gf4: A12, "takes alpha inside the small field", sboxes::cancelling_gf4;
     the_embedding_is_large_gf8: A12, "takes Y inside the small field", sboxes::cancelling_gf8;
     the_embedding_is_large_lut16: A12, "takes alpha inside the small field", sboxes::cancelling_lut16;
@@ -65,6 +81,8 @@ mutants! {
     the_end_of_a_chain_confirms_no_guess: A19, "sends its share as it is", lookups::bare_reshare;
     zero_has_one_inverse: A20, "checks the first equation alone", lookups::any_output_of_zero;
     an_abort_is_one_bit: A21, "verifies product by product", products::where_the_lie_is;
+    an_abort_is_one_bit_gf4: A21, "verifies layer by layer", planes::where_the_lie_is_gf4;
+    an_abort_is_one_bit_additive: A21, "verifies layer by layer", planes::where_the_lie_is_additive;
     no_digest_rests_on_a_false_opening: A22, "goes on from layer to layer with views that differ", lookups::digest_of_a_wrong_view;
     decryption_is_owed_gf4: A23, "does not record inverse S-boxes", sboxes::decrypting_gf4;
     decryption_is_owed_gf8: A23, "does not record inverse S-boxes", sboxes::decrypting_gf8;
@@ -119,6 +137,7 @@ fn the_table_names_tests_that_exist() {
         ("attacks_session", include_str!("../attacks_session.rs")),
         ("attacks_statistics", include_str!("../attacks_statistics.rs")),
         ("attacks_verification", include_str!("../attacks_verification.rs")),
+        ("debts", include_str!("../debts.rs")),
         ("misuse", include_str!("../misuse.rs")),
         ("misuse_at_run_time", include_str!("../misuse_at_run_time.rs")),
         ("sweep", include_str!("../sweep.rs")),

@@ -1,5 +1,6 @@
 //! Lies about products over GF(2^128), and what the verification makes of them.
 
+use super::until_the_last_coin;
 use divisi_core::{Abort, Check};
 use divisi_field::{Field, Gf128};
 use divisi_rep3::adversary::adaptive::{
@@ -144,8 +145,7 @@ pub fn where_the_lie_is(check: Option<Check>) -> bool {
         let stage = Stage::without(check);
         let honest = stage.recording(party(1));
         assert!(!lie(stage, 4, lane));
-        let sent = honest.read().into_iter().filter(|s| s.way == Way::Out);
-        sent.map(|s| (s.frame.step, s.frame.body.len())).collect::<Vec<_>>()
+        until_the_last_coin(&honest)
     };
     steps(0) != steps(3)
 }

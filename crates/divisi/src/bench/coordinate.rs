@@ -39,23 +39,48 @@ pub fn aes(
             on_start(party, number);
         }
     }
-    let mut parties = Parties { processes: &mut processes, within: options.timeout + MARGIN };
+    let mut parties = Parties { processes: &mut processes, within: options.timeout + MARGIN, sessions: 0 };
     let connect_seconds = parties.connect(options, &room)?;
     let warmup = (options.warmup as u64).saturating_mul(options.chunk() as u64).min(options.blocks.max(1));
+    let (mut times, mut costs) = (Vec::new(), Vec::new());
+    let first = if options.warmup > 0 { warmup } else { options.blocks };
+    let mut session = parties.begin(options, first)?;
     if options.warmup > 0 {
-        parties.repetition(options, 1, warmup)?;
+        parties.repetition(options, &session, warmup)?;
     }
-    let mut times = Vec::with_capacity(options.reps);
-    let mut costs = Vec::new();
     for rep in 0..options.reps {
-        let number = u32::try_from(rep + 2).unwrap_or(u32::MAX);
-        let (took, cost) = parties.repetition(options, number, options.blocks)?;
+        let used = rep > 0 || options.warmup > 0;
+        if used && !options.one_session() {
+            parties.processes.order_all(&Order::End)?;
+            session = parties.begin(options, options.blocks)?;
+        }
+        let (took, cost) = parties.repetition(options, &session, options.blocks)?;
         times.push(took);
         costs = cost;
     }
+    parties.processes.order_all(&Order::End)?;
     processes.close(options.timeout)?;
     room.close()?;
-    Ok(report(options, connect_seconds, &times, &costs, calibration))
+    let report = report(options, connect_seconds, &times, &costs, calibration);
+    reached(options.statistical_bits(), report.verification_error_bits)?;
+    Ok(report)
+}
+
+/// That verifications were as good as was asked.
+fn reached(asked: Option<u32>, reached: Option<f64>) -> Result<(), Failure> {
+    let reached = reached.unwrap_or(0.0);
+    match asked {
+        Some(asked) if reached < f64::from(asked) => Err(Failure::mismatch(format!(
+            "a verification reached {reached:.1} bits where {asked} were asked for: report this"
+        ))),
+        _ => Ok(()),
+    }
+}
+
+/// A session that has a key.
+struct Running {
+    key: Vec<u8>,
+    setup: Times,
 }
 
 /// How many strands a party runs: one alone keeps the phases apart; with several threads two more hide the waiting.
@@ -67,6 +92,7 @@ fn strands(options: &Options, blocks: u64) -> u32 {
 struct Parties<'p> {
     processes: &'p mut Processes,
     within: Duration,
+    sessions: u32,
 }
 
 impl Parties<'_> {
@@ -87,6 +113,7 @@ impl Parties<'_> {
                 security: options.security.name().into(),
                 key_bits: options.key.bits() as u32,
                 decrypt: options.direction == Direction::Decrypt,
+                statistical: options.statistical_bits().unwrap_or(0),
                 threads: u32::try_from(options.threads).unwrap_or(u32::MAX),
                 chunk: options.chunk() as u32,
                 rtt_ms: options.rtt_ms,
@@ -122,17 +149,23 @@ impl Parties<'_> {
         Ok(self.processes.reports::<Times>(step, self.within)?.into_iter().fold(Times::default(), Times::max))
     }
 
+    /// Begin the next session, with a key of its own, for repetitions of so many blocks.
+    fn begin(&mut self, options: &Options, blocks: u64) -> Result<Running, Failure> {
+        let mut key = vec![0; options.key.bytes()];
+        Machine.entropy(&mut key);
+        self.sessions = self.sessions.saturating_add(1);
+        let order = Order::Begin { session: self.sessions, strands: strands(options, blocks) };
+        self.deal("bench/setup", &order, &key)?;
+        Ok(Running { key, setup: self.done("bench/setup")? })
+    }
+
     fn repetition(
         &mut self,
         options: &Options,
-        session: u32,
+        session: &Running,
         blocks: u64,
     ) -> Result<(Times, Vec<Costs>), Failure> {
-        let mut key = vec![0; options.key.bytes()];
-        Machine.entropy(&mut key);
-        self.deal("bench/setup", &Order::Begin { session, strands: strands(options, blocks) }, &key)?;
-        let mut times = self.done("bench/setup")?;
-        let mut left = blocks;
+        let (mut times, mut left) = (session.setup, blocks);
         while left > 0 {
             let now = left.min(SEGMENT as u64) as usize;
             left -= now as u64;
@@ -142,7 +175,7 @@ impl Parties<'_> {
             times.add(self.done("bench/inputs")?);
             self.go("bench/online")?;
             times.add(self.done("bench/online")?);
-            self.check_outputs(options, &key, &inputs)?;
+            self.check_outputs(options, &session.key, &inputs)?;
         }
         self.processes.order_all(&Order::Counts)?;
         Ok((times, self.processes.reports("bench/counts", self.within)?))
@@ -269,6 +302,7 @@ fn report(
         options: options.clone(),
         chunks: options.blocks.div_ceil(options.chunk() as u64),
         connect_seconds,
+        latency_seconds: middle(&|times| times.online.seconds + times.verification.seconds),
         phases,
         peak_rss_bytes: costs.iter().filter_map(|cost| cost.peak_rss_bytes).max(),
         verification_error_bits: worst,
@@ -281,6 +315,13 @@ fn report(
 #[cfg(test)]
 mod tests {
     use super::*;
+    use divisi_rep3::Security;
+
+    #[test]
+    fn fewer_bits_than_were_asked_for_are_a_failure() {
+        assert!(reached(Some(57), Some(57.0)).is_ok() && reached(None, None).is_ok());
+        assert!(reached(Some(58), Some(57.9)).is_err() && reached(Some(1), None).is_err());
+    }
 
     #[test]
     fn a_wrong_output_is_found_and_named() {
@@ -312,6 +353,9 @@ mod tests {
             Options { threads: 0, ..good.clone() },
             Options { reps: 0, ..good.clone() },
             Options { threads: 5000, ..good.clone() },
+            Options { statistical: Some(0), ..good.clone() },
+            Options { statistical: Some(115), ..good.clone() },
+            Options { statistical: Some(57), security: Security::SemiHonest, ..good.clone() },
         ] {
             assert_eq!(bad.check().unwrap_err().kind.exit_code(), 2);
         }

@@ -9,7 +9,7 @@ use crate::cleanup::lock;
 use divisi_core::{Abort, Bytes, Direction, Pending, Step, Verified, settle, step};
 use divisi_net::Permits;
 use divisi_rep3::deal::Part;
-use divisi_rep3::{Byte, Products, Protocol, Rep3, Security};
+use divisi_rep3::{Byte, Passes, Products, Protocol, Rep3, Security};
 use divisi_symmetric::aes::{self, KeySize, RoundKeys};
 use std::sync::Mutex;
 use std::time::Instant;
@@ -42,6 +42,8 @@ pub(super) struct Task {
     pub key: KeySize,
     pub direction: Direction,
     pub chunk: usize,
+    pub statistical: u32,
+    pub passes: Passes,
 }
 
 /// A chunk's inputs: 16 columns, a lane a block.

@@ -16,6 +16,8 @@ pub(super) struct Plan {
     pub security: String,
     pub key_bits: u32,
     pub decrypt: bool,
+    /// The bits that verifications are to reach at least.
+    pub statistical: u32,
     pub threads: u32,
     pub chunk: u32,
     pub rtt_ms: Option<f64>,
@@ -26,7 +28,7 @@ pub(super) struct Plan {
 /// What a party is told to do.
 #[derive(Clone, Serialize, Deserialize)]
 pub(super) enum Order {
-    /// Begin a repetition, in a new session: two frames follow, the components of the key.
+    /// Begin a session, which serves one repetition or many: two frames follow, the components of the key.
     Begin { session: u32, strands: u32 },
     /// Take over inputs: two frames follow, the components, 16 columns a chunk.
     Inputs { blocks: u32 },
@@ -34,8 +36,10 @@ pub(super) enum Order {
     Go,
     /// Send the outputs: two frames.
     Outputs,
-    /// The repetition is over: say what it cost.
+    /// The repetition is over: say what it cost, the session's setup included.
     Counts,
+    /// The session is over.
+    End,
 }
 
 /// How long something took.

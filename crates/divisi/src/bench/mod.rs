@@ -3,13 +3,15 @@
 //! What each figure means: the parties are separate processes; this process makes their inputs, and checks every output after
 //! the clock of its chunk has stopped, and is counted nowhere. A barrier opens each phase, and its seconds run to the last
 //! party's end; figures are medians over the repetitions, and per-party figures the maximum over the parties. Connections are made
-//! once, and everything is warmed up first. What a lookup protocol makes ahead, its verification included, is *preprocessing*;
+//! once, and everything is warmed up first. Repetitions of at most one chunk are requests to one session, whose setup is made once and
+//! counted in each; longer ones have a session each. What a lookup protocol makes ahead, its verification included, is *preprocessing*;
 //! it is made chunk by chunk before each goes through the cipher, so that memory does not grow with the number of blocks.
 
 mod coordinate;
 mod measure;
 mod message;
 mod party;
+pub mod report;
 
 pub use coordinate::aes;
 pub use party::run as run_party;
@@ -20,7 +22,7 @@ use crate::mode::Choice;
 use divisi_core::Direction;
 use divisi_net::PartyId;
 use divisi_node::cipher::blocks_at_once;
-use divisi_rep3::Security;
+use divisi_rep3::{Passes, Security};
 use divisi_symmetric::aes::KeySize;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
@@ -34,6 +36,9 @@ pub(crate) const PARTIES: usize = 3;
 pub const CONNECT: Duration = Duration::from_secs(5);
 /// Blocks whose inputs and outputs a party holds at once.
 pub(crate) const SEGMENT: usize = 1 << 18;
+
+/// The bits that a verification reaches at least when nothing else is asked for: what one pass gives for any batch.
+pub const STATISTICAL: u32 = 57;
 
 /// What to measure.
 #[derive(Clone, Debug)]
@@ -58,6 +63,8 @@ pub struct Options {
     pub rtt_ms: Option<f64>,
     /// Emulated bandwidth, in 10^6 bits a second.
     pub rate_mbit: Option<f64>,
+    /// A lie may pass a verification with probability at most 2 to the minus so many; [`STATISTICAL`] if nothing is said.
+    pub statistical: Option<u32>,
     /// The time limit of a receive.
     pub timeout: Duration,
 }
@@ -75,6 +82,7 @@ impl Default for Options {
             warmup: 4,
             rtt_ms: None,
             rate_mbit: None,
+            statistical: None,
             timeout: Duration::from_secs(10),
         }
     }
@@ -85,6 +93,18 @@ impl Options {
     #[must_use]
     pub fn chunk(&self) -> usize {
         blocks_at_once(self.choice.protocol())
+    }
+
+    /// The bits that verifications have to reach; none where nothing is verified.
+    #[must_use]
+    pub fn statistical_bits(&self) -> Option<u32> {
+        (self.security == Security::Malicious).then_some(self.statistical.unwrap_or(STATISTICAL))
+    }
+
+    /// Whether all repetitions are requests to one session: those of at most one chunk are, so that many of them do not pay for
+    /// as many key schedules.
+    fn one_session(&self) -> bool {
+        self.blocks <= self.chunk() as u64
     }
 
     /// That they make sense.
@@ -103,6 +123,15 @@ impl Options {
             Options { threads, .. } if *threads > 1024 => {
                 Err(Failure::usage("--threads is more than 1024: give less"))
             }
+            Options { statistical: Some(0), .. } => wrong("--statistical is 0"),
+            Options { statistical: Some(bits), .. } if Passes::for_bits(*bits).is_none() => {
+                Err(Failure::usage(format!(
+                    "--statistical is {bits}, and two passes over GF(2^64) reach 114: give at most that"
+                )))
+            }
+            Options { statistical: Some(_), security: Security::SemiHonest, .. } => Err(Failure::usage(
+                "--statistical says how well lies are found, and semi-honest looks for none: leave one of them out",
+            )),
             _ => Ok(()),
         }
     }
@@ -135,6 +164,8 @@ pub struct Report {
     pub chunks: u64,
     /// How long the parties took to connect.
     pub connect_seconds: f64,
+    /// Online and verification of a repetition, from shares of inputs to verified shares of outputs: the median.
+    pub latency_seconds: f64,
     /// By name, in order.
     pub phases: [(&'static str, Phase); 4],
     /// The largest memory that a party ever had, if the system tells.
@@ -213,7 +244,7 @@ impl Report {
             "online_per_second": self.online_per_second(),
             "total_per_second": self.total_per_second(),
             "peak_rss_bytes_per_party": self.peak_rss_bytes,
-            "statistical_bits": null,
+            "statistical_bits": o.statistical_bits(),
             "verification_error_bits": self.verification_error_bits,
             "checks": self.checks,
             "kernel": self.kernel,
@@ -275,6 +306,7 @@ mod tests {
             options: Options { blocks: 100, ..Options::default() },
             chunks: 1,
             connect_seconds: 0.0,
+            latency_seconds: 2.0,
             phases: [
                 ("setup", phase(9.0, 9.0)),
                 ("preprocessing", phase(2.0, 1.0)),
@@ -292,5 +324,6 @@ mod tests {
         let json = report.to_json();
         assert_eq!((json["count"].as_u64(), json["phases"][2]["name"].as_str()), (Some(100), Some("online")));
         assert!(json["mode"].is_null() && json["peak_rss_bytes_per_party"].is_null());
+        assert_eq!(json["statistical_bits"], STATISTICAL);
     }
 }

@@ -9,12 +9,14 @@ use super::measure::{Columns, INPUT, Mark, Task, segment};
 use super::message::{Costs, Order, Plan, Times};
 use crate::failure::Failure;
 use crate::local::Pipes;
-use divisi_core::{Abort, Check, Direction, Parameters, PartyId, PhaseCounts, Session, Verified, settle};
+use divisi_core::{
+    Abort, Check, Counts, Direction, Parameters, PartyId, PhaseCounts, Session, Verified, settle,
+};
 use divisi_net::Config;
 use divisi_net::Identity;
 use divisi_net::{Door, Emulation, Machine, Mesh, Options, Permits};
 use divisi_rep3::deal::Part;
-use divisi_rep3::{Agreement, Byte, Rep3, Trio};
+use divisi_rep3::{Agreement, Byte, Passes, Rep3, Trio};
 use divisi_symmetric::aes::{KeySize, RoundKeys};
 use std::net::{Ipv4Addr, TcpListener};
 use std::path::Path;
@@ -58,6 +60,9 @@ fn work(pipes: &Pipes) -> Result<(), Failure> {
             .ok_or_else(|| usage("no such key size: give 128, 192 or 256".into()))?,
         direction: if plan.decrypt { Direction::Decrypt } else { Direction::Encrypt },
         chunk: (plan.chunk as usize).max(1),
+        statistical: plan.statistical,
+        passes: Passes::for_bits(plan.statistical)
+            .ok_or_else(|| usage("no verification reaches so many bits: give at most 114".into()))?,
     };
     let me = PartyId::new(plan.me).ok_or_else(|| usage("there is no party 0: give 1 to 3".into()))?;
     let config = Config::parse(&plan.config).map_err(|e| usage(e.to_string()))?;
@@ -88,7 +93,7 @@ fn work(pipes: &Pipes) -> Result<(), Failure> {
     // The orders end with the process: whoever gives them closes our standard input.
     loop {
         match permits.outside(|| pipes.order())? {
-            Order::Begin { session, strands } => repetition(pipes, &mesh, &task, session, strands as usize)?,
+            Order::Begin { session, strands } => serve(pipes, &mesh, &task, session, strands as usize)?,
             _ => return Err(Failure::usage("an order out of its place: use one version of the program")),
         }
     }
@@ -107,13 +112,8 @@ fn part(pipes: &Pipes) -> Result<Part, Failure> {
     Ok(Part { first: pipes.bytes()?, second: pipes.bytes()? })
 }
 
-fn repetition(
-    pipes: &Pipes,
-    mesh: &Arc<Mesh>,
-    task: &Task,
-    number: u32,
-    strands: usize,
-) -> Result<(), Failure> {
+/// One session: its setup, then repetitions until it is over.
+fn serve(pipes: &Pipes, mesh: &Arc<Mesh>, task: &Task, number: u32, strands: usize) -> Result<(), Failure> {
     let permits = mesh.permits();
     let key = part(pipes)?;
     let start = barrier(pipes, &permits)?;
@@ -123,23 +123,37 @@ fn repetition(
         .with("key bits", &(task.key.bits() as u64).to_le_bytes())
         .with("decrypt", &[u8::from(task.direction == Direction::Decrypt)])
         .with("chunk", &(task.chunk as u64).to_le_bytes())
+        .with("statistical bits", &task.statistical.to_le_bytes())
         .with("strands", &(strands as u64).to_le_bytes());
     let session = Session::start(mesh, number, &parameters)?;
     let others = (1..strands).map(|_| session.strand()).collect::<Result<Vec<_>, _>>()?;
-    let engine = |session| Ok::<_, Abort>(Rep3::new(Trio::new(session)?, task.protocol, task.security));
+    let engine = |session| {
+        let mut trio = Trio::new(session)?;
+        trio.set_passes(task.passes);
+        Ok::<_, Abort>(Rep3::new(trio, task.protocol, task.security))
+    };
     let mut engines = std::iter::once(session).chain(others).map(engine).collect::<Result<Vec<_>, _>>()?;
     let Some(first) = engines.first_mut() else {
         return Err(Failure::usage("no strands: give at least one thread"));
     };
     let round_keys = schedule(first, &key)?;
-    let for_schedule = first.trio().session().meter().read().phases.get("preprocessing").copied();
+    // From here on the meter counts one repetition at a time; to each belongs what the setup cost.
+    let of_setup = as_setup(first.trio().session().meter().read());
+    first.trio().session().meter().reset();
     let mut setup = start.until(Mark::now());
     pipes.report(Ok(Times { setup, ..Times::default() }))?;
 
     loop {
         let blocks = match permits.outside(|| pipes.order())? {
             Order::Inputs { blocks } => blocks as usize,
-            Order::Counts => break,
+            Order::Counts => {
+                let Some(first) = engines.first_mut() else { return Ok(()) };
+                let meter = first.trio().session().meter();
+                pipes.report(Ok(costs(&of_setup, &meter.read())))?;
+                meter.reset();
+                continue;
+            }
+            Order::End => return Ok(()),
             _ => return Err(Failure::usage("an order out of its place: use one version of the program")),
         };
         let inputs = part(pipes)?;
@@ -164,8 +178,6 @@ fn repetition(
             pipes.raw(&answer.digest)?;
         }
     }
-    let Some(first) = engines.first_mut() else { return Ok(()) };
-    pipes.report(Ok(costs(first.trio().session(), for_schedule.unwrap_or_default())))
 }
 
 /// The key schedule, inside the computation, verified.
@@ -187,6 +199,7 @@ fn agree(engines: &mut [Rep3], inputs: &Part, blocks: usize, task: &Task) -> Res
         return Err(Failure::usage("inputs of another length than was said: use one version of the program"));
     }
     if let Some(engine) = engines.first_mut() {
+        engine.trio().session().phase("setup"); // also of a later segment, and of a later repetition
         let public = blake3::hash(&(blocks as u64).to_le_bytes());
         agreed(engine.trio().agree_input(Check::A24, public.as_bytes(), Some(inputs))?)?; // [A24]
     }
@@ -209,25 +222,35 @@ fn agreed(agreement: Agreement) -> Result<(), Failure> {
     }
 }
 
-/// What the meter counted. What the key schedule made ahead belongs to it, and so to *setup*, as its time does.
-fn costs(session: &Session, for_schedule: PhaseCounts) -> Costs {
-    let mut counts = session.meter().read();
-    if let Some(preprocessing) = counts.phases.get_mut("preprocessing") {
-        preprocessing.bits = preprocessing.bits.saturating_sub(for_schedule.bits);
-        preprocessing.bytes = preprocessing.bytes.saturating_sub(for_schedule.bytes);
+/// What was counted before the first input: all of it is *setup*, also what the key schedule made ahead, as its time is.
+fn as_setup(counts: Counts) -> Counts {
+    let mut setup = PhaseCounts::default();
+    for phase in counts.phases.values() {
+        add(&mut setup, phase);
     }
-    let setup = counts.phases.entry("setup").or_default();
-    setup.bits += for_schedule.bits;
-    setup.bytes += for_schedule.bytes;
-    setup.rounds = setup.rounds.max(for_schedule.rounds);
+    Counts { phases: [("setup", setup)].into(), ..counts }
+}
+
+fn add(sum: &mut PhaseCounts, phase: &PhaseCounts) {
+    sum.bits += phase.bits;
+    sum.bytes += phase.bytes;
+    sum.rounds = sum.rounds.max(phase.rounds);
+}
+
+/// What the meter counted in a repetition, and in the setup of its session.
+fn costs(setup: &Counts, repetition: &Counts) -> Costs {
+    let (mut phases, mut checks) = (setup.phases.clone(), setup.checks.clone());
+    for (name, phase) in &repetition.phases {
+        add(phases.entry(name).or_default(), phase);
+    }
+    for (check, n) in &repetition.checks {
+        *checks.entry(*check).or_default() += n;
+    }
+    let errors = [setup.verification_error_bits, repetition.verification_error_bits];
     Costs {
-        phases: counts
-            .phases
-            .iter()
-            .map(|(name, p)| ((*name).to_owned(), (p.bits, p.bytes, p.rounds)))
-            .collect(),
-        checks: counts.checks.iter().map(|(check, n)| (check.id().to_owned(), *n)).collect(),
-        verification_error_bits: counts.verification_error_bits,
+        phases: phases.iter().map(|(name, p)| ((*name).to_owned(), (p.bits, p.bytes, p.rounds))).collect(),
+        checks: checks.iter().map(|(check, n)| (check.id().to_owned(), *n)).collect(),
+        verification_error_bits: errors.into_iter().flatten().reduce(f64::min),
         peak_rss_bytes: peak_rss(),
         kernel: divisi_field::kernel::active().name().to_owned(),
     }

@@ -19,6 +19,8 @@ pub enum Commands {
     /// What this machine allows: AES on one core, loopback, products in GF(2^64)
     #[command(after_help = "Example: divisi bench calibrate --json")]
     Calibrate,
+    /// The whole matrix in one page with plots, the papers' figures beside it
+    Report(super::report::Arguments),
 }
 
 /// Measure AES among three processes over TLS, phase by phase.
@@ -60,6 +62,9 @@ pub struct Aes {
     /// Pretend that each link carries so many 10^6 bits a second
     #[arg(long, value_name = "MBIT", value_parser = positive)]
     rate: Option<f64>,
+    /// Let a lie pass a verification with probability at most 2^-BITS, up to 114; above 57 it is verified twice [default: 57]
+    #[arg(long, value_name = "BITS")]
+    statistical: Option<u32>,
 }
 
 /// A size of AES keys, by its bits.
@@ -88,6 +93,7 @@ pub fn run(context: &Context, command: &Commands) -> Result<Done, Failure> {
             json["kernel"] = json!(divisi_field::kernel::active().name());
             Ok(Done::new(calibration_text(&calibration), json))
         }
+        Commands::Report(arguments) => super::report::run(context, arguments),
         Commands::Aes(arguments) => {
             let options = Options {
                 choice: arguments.choice.get(),
@@ -100,6 +106,7 @@ pub fn run(context: &Context, command: &Commands) -> Result<Done, Failure> {
                 warmup: arguments.warmup,
                 rtt_ms: arguments.rtt,
                 rate_mbit: arguments.rate,
+                statistical: arguments.statistical,
                 timeout: context.timeout.unwrap_or(Options::default().timeout),
             };
             options.check()?;
@@ -118,6 +125,10 @@ fn calibration_text(calibration: &Calibration) -> String {
          a product in GF(2^64):                            {:.2} ns",
         calibration.aes_ctr_gb_s, calibration.loopback_gbit_s, calibration.clmul_ns
     )
+}
+
+fn plural(n: u64) -> &'static str {
+    if n == 1 { "" } else { "s" }
 }
 
 fn text(report: &Report) -> String {
@@ -144,7 +155,7 @@ fn text(report: &Report) -> String {
         .verification_error_bits
         .map_or("nothing verified".into(), |bits| format!("a lie passes with 2^-{bits:.0}"));
     format!(
-        "AES-{} {} by {}, {}, {} blocks, {} thread{} a party, median of {}, per party:\n\n{table}\n\n\
+        "AES-{} {} by {}, {}, {} block{}, {} thread{} a party, median of {}, per party:\n\n{table}\n\n\
          {:.0} blocks/s online, {:.0} in all; CPU {:.2} us a block and party without setup; memory {memory}; {error}\n\
          all outputs checked; kernel {}; connected in {:.3} s\n\
          this machine: AES-CTR {:.1} GB/s, loopback {:.1} Gbit/s, product in GF(2^64) {:.2} ns",
@@ -153,8 +164,9 @@ fn text(report: &Report) -> String {
         o.choice,
         o.security,
         o.blocks,
+        plural(o.blocks),
         o.threads,
-        if o.threads == 1 { "" } else { "s" },
+        plural(o.threads as u64),
         o.reps,
         report.online_per_second(),
         report.total_per_second(),

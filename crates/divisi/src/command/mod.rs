@@ -7,6 +7,7 @@ mod kat;
 mod key;
 mod mesh;
 mod party;
+mod report;
 mod server;
 
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};

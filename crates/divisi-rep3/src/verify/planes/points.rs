@@ -1,0 +1,82 @@
+//! The points of {0,1,inf}^k on which the fold has its polynomials: which is which, and what a polynomial's values there weigh in
+//! its value at a point.
+
+use divisi_field::{Field, Gf64};
+
+/// How many variables are folded at once.
+pub(in crate::verify) const FOLDS: usize = 3;
+/// Records in a group.
+pub(super) const GROUP: usize = 1 << FOLDS;
+/// Points of {0,1,inf}^k, with 2 for infinity: the point's number in base 3 has its coordinates.
+pub(super) const GRID: usize = 3usize.pow(FOLDS as u32);
+
+/// The weight of h at `p` in its value at a point: the tensor product of `h(r) = h(0) (1 + r) + h(1) r + h(inf) (r + r^2)`.
+pub(super) fn weight(p: usize, point: &[Gf64; FOLDS]) -> Gf64 {
+    (0..FOLDS).fold(Gf64::ONE, |w, v| {
+        let r = point[v];
+        w * [Gf64::ONE + r, r, r + r.square()][coordinate(p, v)]
+    })
+}
+
+/// The weight of each corner in a multilinear polynomial at this point.
+pub(super) fn corner_weights(point: &[Gf64; FOLDS]) -> [Gf64; GROUP] {
+    std::array::from_fn(|e| {
+        (0..FOLDS).fold(Gf64::ONE, |w, v| w * if e >> v & 1 == 1 { point[v] } else { Gf64::ONE + point[v] })
+    })
+}
+
+/// The point that corner `e` is, whose bit `v` is its coordinate in variable `v`.
+pub(super) const fn corner(e: usize) -> usize {
+    let (mut p, mut v) = (0, 0);
+    while v < FOLDS {
+        p += (e >> v & 1) * 3usize.pow(v as u32);
+        v += 1;
+    }
+    p
+}
+
+/// A point's coordinate in a variable: 0, 1, or 2 for infinity.
+pub(super) const fn coordinate(p: usize, variable: usize) -> usize {
+    p / 3usize.pow(variable as u32) % 3
+}
+
+/// Whether a point is not a corner.
+pub(super) fn at_infinity(p: usize) -> bool {
+    (0..FOLDS).any(|v| coordinate(p, v) == 2)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::Grid;
+    use super::*;
+    use crate::share::Rep;
+    use divisi_core::Prg;
+
+    #[test]
+    fn the_corners_are_the_points_without_infinity_in_order() {
+        let corners: Vec<usize> = (0..GRID).filter(|p| !at_infinity(*p)).collect();
+        assert_eq!(corners, (0..GROUP).map(corner).collect::<Vec<_>>());
+    }
+
+    #[test]
+    fn a_product_of_multilinear_polynomials_is_its_grid() {
+        let value = |i: usize| Gf64((i as u64).wrapping_mul(0x9e37_79b9_7f4a_7c15));
+        let (x, y): (Vec<_>, Vec<_>) = (0..GROUP).map(|e| (value(e + 1), value(e + 100))).unzip();
+        let point: [Gf64; FOLDS] = std::array::from_fn(|v| Gf64(0x1234_5678_9abc_def1 << v));
+        let at = |v: &[Gf64]| corner_weights(&point).iter().zip(v).map(|(w, x)| *w * *x).sum::<Gf64>();
+        let belongs = |e: usize, p: usize| (0..FOLDS).all(|v| [2, e >> v & 1].contains(&coordinate(p, v)));
+        let sum = |v: &[Gf64], p: usize| (0..GROUP).filter(|e| belongs(*e, p)).map(|e| v[e]).sum::<Gf64>();
+        let mut grid = Grid::new(Prg::new(&[0; 16]));
+        let mut sent = Rep::zero(0);
+        for p in (0..GRID).filter(|p| at_infinity(*p)) {
+            sent.a.push(sum(&x, p) * sum(&y, p));
+            sent.b.push(Gf64::ZERO);
+        }
+        for e in 0..GROUP {
+            grid.corners[0][e] = x[e] * y[e];
+        }
+        let mut z = Rep::zero(1);
+        grid.add_at(&point, &sent, &mut z);
+        assert_eq!(z.a[0], at(&x) * at(&y));
+    }
+}

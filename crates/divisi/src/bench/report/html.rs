@@ -1,0 +1,256 @@
+//! The page: one file with its style and its plots, nothing from elsewhere, for a phone as for a desk, by day and by night.
+
+use super::matrix::Group;
+use super::outcome::{Measured, Outcome};
+use super::svg::{self, Bars, Line, Lines};
+use super::{papers, tables};
+use crate::mode::Mode;
+use divisi_rep3::{Protocol, Security};
+
+const STYLE: &str = include_str!("page.css");
+const SECURITIES: [Security; 2] = [Security::SemiHonest, Security::Malicious];
+
+/// Text as HTML, between tags and within quotes.
+pub fn escape(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    for c in text.chars() {
+        match c {
+            '&' => out += "&amp;",
+            '<' => out += "&lt;",
+            '>' => out += "&gt;",
+            '"' => out += "&quot;",
+            '\'' => out += "&#39;",
+            c => out.push(c),
+        }
+    }
+    out
+}
+
+fn paragraph(text: &str) -> String {
+    format!("<p>{}</p>\n", escape(text))
+}
+
+fn figure(svg: &str, caption: &str) -> String {
+    format!("<figure>{svg}<figcaption>{}</figcaption></figure>\n", escape(caption))
+}
+
+fn section(title: &str, body: &str) -> String {
+    if body.is_empty() {
+        String::new()
+    } else {
+        format!("<section>\n<h2>{}</h2>\n{body}</section>\n", escape(title))
+    }
+}
+
+/// The whole page.
+pub fn page(outcome: &Outcome) -> String {
+    let title = if outcome.plan.latency_only {
+        "Divisi: latency of one AES block"
+    } else {
+        "Divisi: AES among three servers"
+    };
+    let body = [
+        introduction(outcome),
+        section("Throughput", &throughput(outcome)),
+        section("Processor time", &processor_time(outcome)),
+        section("Memory", &memory(outcome)),
+        section("Latency of one block", &latency(outcome)),
+        section("Decryption, two threads, longer keys, other batches", &variations(outcome)),
+        section("The papers' figures beside these", &beside_papers(outcome)),
+        section("What the figures mean", MEANING),
+    ];
+    format!(
+        "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\"/>\n\
+         <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\"/>\n\
+         <title>{title}</title>\n<style>\n{STYLE}</style>\n</head>\n<body>\n<main>\n<h1>{title}</h1>\n{}</main>\n</body>\n</html>\n",
+        body.concat()
+    )
+}
+
+fn introduction(outcome: &Outcome) -> String {
+    let (host, before, after) = (&outcome.host, &outcome.before, &outcome.after);
+    let memory =
+        host.memory_bytes.map_or(String::new(), |bytes| format!(", {:.0} GiB", bytes as f64 / 2f64.powi(30)));
+    let cores = if host.cores == 1 { "one core" } else { &format!("{} cores", host.cores) };
+    paragraph(
+        "Three servers encrypt and decrypt with an AES key that none of them has. They are three processes on one machine, \
+         joined by TLS 1.3 over loopback; a fourth makes the inputs and checks every output after the clock has stopped. Each \
+         figure is a median over repetitions, and where the parties differ the largest of the three."
+    ) + &format!(
+        "<div class=\"wide\"><table><tbody>{}</tbody></table></div>\n",
+        [
+            ("Date", outcome.date()),
+            ("Version", format!("divisi {}", env!("CARGO_PKG_VERSION"))),
+            ("Machine", format!("{}, {cores}{memory}, {}", host.processor, host.system)),
+            ("Field kernels", outcome.kernel().to_owned()),
+            (
+                "Calibration, before and after",
+                format!(
+                    "AES-128-CTR {:.1} and {:.1} GB/s, loopback {:.1} and {:.1} Gbit/s, product in GF(2^64) {:.2} and {:.2} ns",
+                    before.aes_ctr_gb_s,
+                    after.aes_ctr_gb_s,
+                    before.loopback_gbit_s,
+                    after.loopback_gbit_s,
+                    before.clmul_ns,
+                    after.clmul_ns
+                ),
+            ),
+            (
+                "Measured in",
+                format!("{} runs, {:.0} s{}", outcome.measured.len(), outcome.seconds, if outcome.plan.quick { ", in a hurry" } else { "" }),
+            ),
+        ]
+        .map(|(name, value)| format!("<tr><th>{name}</th><td style=\"text-align:left;white-space:normal\">{}</td></tr>", escape(&value)))
+        .concat()
+    )
+}
+
+/// The runs of encryption under one security, in the order of the protocols, and their names.
+fn encryption(outcome: &Outcome, security: Security) -> (Vec<String>, Vec<&Measured>) {
+    let runs = Protocol::ALL.iter().filter_map(|protocol| outcome.throughput(*protocol, security));
+    runs.map(|measured| (measured.protocol().name().to_owned(), measured)).unzip()
+}
+
+fn figures(runs: &[&Measured], figure: impl Fn(&Measured) -> f64) -> Vec<Option<f64>> {
+    runs.iter().map(|measured| Some(figure(measured))).collect()
+}
+
+fn throughput(outcome: &Outcome) -> String {
+    if outcome.of(Group::Throughput).next().is_none() {
+        return String::new();
+    }
+    let plot = |security| {
+        let (labels, runs) = encryption(outcome, security);
+        let series = [
+            ("online", figures(&runs, |m| m.report.online_per_second())),
+            ("total, preprocessing included", figures(&runs, |m| m.report.total_per_second())),
+        ];
+        let title = format!("AES-128 blocks a second, {security}");
+        let svg = svg::bars(&Bars {
+            title: &title,
+            unit: "blocks a second",
+            labels: &labels,
+            series: &series,
+            stacked: false,
+        });
+        if runs.is_empty() { String::new() } else { figure(&svg, &title) }
+    };
+    grid(&SECURITIES.map(plot).concat()) + &tables::throughput(outcome.of(Group::Throughput))
+}
+
+fn grid(plots: &str) -> String {
+    if plots.is_empty() { String::new() } else { format!("<div class=\"plots\">\n{plots}</div>\n") }
+}
+
+fn processor_time(outcome: &Outcome) -> String {
+    let plot = |security| {
+        let (labels, runs) = encryption(outcome, security);
+        let phase = |name: &'static str| {
+            (name, figures(&runs, |m| m.phase(name).cpu_seconds * 1e6 / m.report.options.blocks as f64))
+        };
+        let series = ["preprocessing", "online", "verification"].map(phase);
+        let title = format!("Processor time of a block and party by phase, {security}");
+        let unit = "microseconds a block and party";
+        let svg = svg::bars(&Bars { title: &title, unit, labels: &labels, series: &series, stacked: true });
+        if runs.is_empty() { String::new() } else { figure(&svg, &title) }
+    };
+    grid(&SECURITIES.map(plot).concat())
+}
+
+fn memory(outcome: &Outcome) -> String {
+    let runs = SECURITIES.map(|security| encryption(outcome, security));
+    let [(labels, curious), (_, malicious)] = &runs;
+    if labels.is_empty() {
+        return String::new();
+    }
+    let mebibytes = |runs: &[&Measured]| {
+        let of = |m: &&Measured| m.report.peak_rss_bytes.map(|bytes| bytes as f64 / 2f64.powi(20));
+        runs.iter().map(of).collect::<Vec<_>>()
+    };
+    let series = [("semi-honest", mebibytes(curious)), ("malicious", mebibytes(malicious))];
+    let title = format!("Peak memory of a party, {} blocks", outcome.plan.blocks());
+    let unit = "MiB, the whole process";
+    figure(&svg::bars(&Bars { title: &title, unit, labels, series: &series, stacked: false }), &title)
+}
+
+fn latency(outcome: &Outcome) -> String {
+    let points = outcome.points();
+    let (mut lines, mut bounds) = (Vec::new(), Vec::new());
+    for (colour, mode) in Mode::ALL.into_iter().enumerate() {
+        let of = || points.iter().filter(move |p| p.measured.report.options.choice.mode() == Some(mode));
+        let points = of().map(|p| (p.rtt_ms, p.seconds() * 1e3)).collect();
+        lines.push(Line { name: Some(mode.name()), colour, bound: false, points });
+        let points = of().map(|p| (p.rtt_ms, p.bound_seconds() * 1e3)).collect();
+        let name = (colour == 0).then_some("bound, each in its colour");
+        bounds.push(Line { name, colour, bound: true, points });
+    }
+    lines.extend(bounds);
+    let mut out = String::new();
+    if !points.is_empty() {
+        let title = "Latency of one block by round-trip time, malicious";
+        let up = "milliseconds, online and verification";
+        let svg = svg::lines(&Lines { title, across: "emulated round-trip time, ms", up, lines: &lines });
+        out += &figure(
+            &svg,
+            "From shares of the input to verified shares of the output, on connections and keys that are there; what the \
+             modes make ahead is not in it. Dashed: 1.1 x rounds x RTT/2 + the same over loopback, rounds being the longest chain \
+             of dependent messages, verification included.",
+        );
+        out += &tables::latency(&points);
+        out += &paragraph(papers::SLIDES_LATENCY);
+    }
+    if outcome.of(Group::OneBlock).next().is_some() {
+        out += "<h3>Over loopback</h3>\n";
+        out += &tables::one_block(outcome.of(Group::OneBlock));
+    }
+    out
+}
+
+fn variations(outcome: &Outcome) -> String {
+    let table = |title: &str, group| {
+        let runs: Vec<_> = outcome.of(group).collect();
+        let table = tables::variations(outcome, &runs);
+        if runs.is_empty() { String::new() } else { format!("<h3>{}</h3>\n{table}", escape(title)) }
+    };
+    [
+        table("Decryption", Group::Decryption),
+        table("Two threads a party", Group::Threads),
+        table("AES-256", Group::LongKey),
+        table("Smaller batches", Group::Batch),
+    ]
+    .concat()
+}
+
+fn beside_papers(outcome: &Outcome) -> String {
+    if outcome.of(Group::Throughput).next().is_none() {
+        return String::new();
+    }
+    paragraph(papers::REMARK)
+        + &tables::beside_papers(outcome)
+        + "<h3>Slower networks</h3>\n"
+        + &tables::networks()
+}
+
+const MEANING: &str = "<ul>\n\
+<li><b>setup</b>: session keys, agreement on the inputs, the key schedule inside the computation, shares of the inputs. In no \
+throughput and no latency.</li>\n\
+<li><b>preprocessing</b>: all that needs neither key nor input, its own verification included.</li>\n\
+<li><b>online</b>: from shares of inputs to shares of outputs. <b>verification</b>: what is then left to wait for until those are \
+verified.</li>\n\
+<li><b>online blocks a second</b> counts online and verification; <b>total</b> adds preprocessing.</li>\n\
+<li><b>rounds</b>: the longest chain of dependent messages of a chunk; a round is half a round-trip time.</li>\n\
+<li><b>bits</b> are field elements times the bits of their field, as the papers count; <b>bytes</b> all that is handed to \
+TLS.</li>\n\
+<li><b>error</b>: a lie passes the worst verification with probability 2 to the minus so many.</li>\n\
+</ul>\n";
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn nothing_in_a_text_is_a_tag() {
+        assert_eq!(escape("a<b> & \"c\" 'd'"), "a&lt;b&gt; &amp; &quot;c&quot; &#39;d&#39;");
+        assert_eq!(section("t", ""), "");
+    }
+}

@@ -1,0 +1,297 @@
+//! What a report measures: every run of the matrix, in order, with a guess of the effort that each takes.
+
+use super::papers;
+use crate::bench::Options;
+use crate::failure::Failure;
+use crate::mode::Mode;
+use divisi_core::Direction;
+use divisi_rep3::{Protocol, Security};
+use divisi_symmetric::aes::KeySize;
+use std::time::Duration;
+
+/// The round-trip times of the Symphony slide, in milliseconds.
+pub const ROUND_TRIPS_MS: [f64; 5] = [1.0, 15.0, 30.0, 50.0, 100.0];
+
+/// What to measure.
+#[derive(Clone, Debug)]
+pub struct Plan {
+    /// Fewer runs of fewer blocks.
+    pub quick: bool,
+    /// Only the latency of one block, for its figure.
+    pub latency_only: bool,
+    /// Blocks of a run; else 100,000, or 20,000 in a hurry.
+    pub blocks: Option<u64>,
+    /// Repetitions of each run; else 5, of one block 100 and fewer over slow links; less in a hurry.
+    pub reps: Option<usize>,
+    /// Emulated round-trip times of the latency figure, in milliseconds, in order.
+    pub round_trips_ms: Vec<f64>,
+    /// The time limit of a receive.
+    pub timeout: Duration,
+}
+
+impl Default for Plan {
+    fn default() -> Self {
+        Plan {
+            quick: false,
+            latency_only: false,
+            blocks: None,
+            reps: None,
+            round_trips_ms: ROUND_TRIPS_MS.to_vec(),
+            timeout: Options::default().timeout,
+        }
+    }
+}
+
+/// What a run is for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Group {
+    /// Encryption by every protocol.
+    Throughput,
+    /// Decryption by every protocol.
+    Decryption,
+    /// Two threads a party.
+    Threads,
+    /// A key of 256 bits.
+    LongKey,
+    /// Batches of other sizes.
+    Batch,
+    /// One block alone, over loopback.
+    OneBlock,
+    /// One block alone, over an emulated round-trip time.
+    RoundTrip,
+}
+
+impl Group {
+    /// Every group, in the order in which they are measured.
+    pub const ALL: [Group; 7] = [
+        Group::OneBlock,
+        Group::Throughput,
+        Group::Decryption,
+        Group::Threads,
+        Group::LongKey,
+        Group::Batch,
+        Group::RoundTrip,
+    ];
+
+    /// Its name in the report's JSON.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Group::Throughput => "throughput",
+            Group::Decryption => "decryption",
+            Group::Threads => "threads",
+            Group::LongKey => "long-key",
+            Group::Batch => "batch",
+            Group::OneBlock => "one-block",
+            Group::RoundTrip => "round-trip",
+        }
+    }
+}
+
+/// One benchmark of the matrix.
+#[derive(Clone, Debug)]
+pub struct Run {
+    /// What it is for.
+    pub group: Group,
+    /// What `bench aes` would be asked.
+    pub options: Options,
+}
+
+impl Plan {
+    /// Blocks of a run.
+    #[must_use]
+    pub fn blocks(&self) -> u64 {
+        self.blocks.unwrap_or(if self.quick { 20_000 } else { Options::default().blocks })
+    }
+
+    /// That it makes sense.
+    ///
+    /// # Errors
+    /// What to correct.
+    pub fn check(&self) -> Result<(), Failure> {
+        if self.round_trips_ms.len() > 20
+            || !self.round_trips_ms.iter().all(|ms| *ms > 0.0 && *ms <= 10_000.0)
+        {
+            return Err(Failure::usage(
+                "--rtt has to be a list of at most 20 round-trip times, each above 0 and at most 10000 ms: correct it",
+            ));
+        }
+        self.runs().iter().try_for_each(|run| run.options.check())
+    }
+
+    /// Every run, in the order in which they are measured.
+    #[must_use]
+    pub fn runs(&self) -> Vec<Run> {
+        Group::ALL.into_iter().flat_map(|group| self.group(group)).collect()
+    }
+
+    fn group(&self, group: Group) -> Vec<Run> {
+        let run = |options| Run { group, options };
+        let large = |choice: (Protocol, Security)| self.large(choice.0, choice.1);
+        match group {
+            Group::OneBlock if self.latency_only || self.quick => {
+                Mode::ALL.map(|mode| run(self.one_block(mode.protocol(), Security::Malicious))).into()
+            }
+            Group::OneBlock => every(|(protocol, security)| run(self.one_block(protocol, security))),
+            Group::RoundTrip => {
+                let at = |ms: f64| Mode::ALL.map(|mode| run(self.far_apart(mode, ms)));
+                self.round_trips_ms.iter().copied().flat_map(at).collect()
+            }
+            _ if self.latency_only => Vec::new(),
+            Group::Throughput => every(|choice| run(large(choice))),
+            Group::LongKey => {
+                let options = self.large(Protocol::Gf4Circuit, Security::Malicious);
+                vec![run(Options { key: KeySize::Aes256, ..options })]
+            }
+            _ if self.quick => Vec::new(),
+            Group::Decryption => {
+                every(|choice| run(Options { direction: Direction::Decrypt, ..large(choice) }))
+            }
+            Group::Threads => every(|choice| run(Options { threads: 2, ..large(choice) })),
+            Group::Batch => [100, 10_000]
+                .into_iter()
+                .flat_map(|blocks| {
+                    let options =
+                        move |protocol| Options { blocks, ..self.large(protocol, Security::Malicious) };
+                    Protocol::ALL.iter().map(move |protocol| run(options(*protocol)))
+                })
+                .collect(),
+        }
+    }
+
+    fn large(&self, protocol: Protocol, security: Security) -> Options {
+        let reps = self.reps.unwrap_or(if self.quick { 3 } else { Options::default().reps });
+        let timeout = self.timeout;
+        Options {
+            choice: protocol.into(),
+            security,
+            blocks: self.blocks(),
+            reps,
+            timeout,
+            ..Options::default()
+        }
+    }
+
+    fn one_block(&self, protocol: Protocol, security: Security) -> Options {
+        let reps = self.reps.unwrap_or(if self.quick { 20 } else { 100 });
+        Options { blocks: 1, reps, ..self.large(protocol, security) }
+    }
+
+    /// Over a slow link what takes long is waiting, which varies little: few repetitions say as much.
+    fn far_apart(&self, mode: Mode, rtt_ms: f64) -> Options {
+        let usual =
+            if self.quick { (60.0 / rtt_ms).clamp(2.0, 20.0) } else { (500.0 / rtt_ms).clamp(5.0, 100.0) };
+        let reps = self.reps.unwrap_or(usual as usize);
+        let options = self.one_block(mode.protocol(), Security::Malicious);
+        Options { choice: mode.into(), rtt_ms: Some(rtt_ms), reps, warmup: 0, ..options }
+    }
+}
+
+fn every(run: impl Fn((Protocol, Security)) -> Run) -> Vec<Run> {
+    let securities = [Security::SemiHonest, Security::Malicious];
+    let choices = |security| Protocol::ALL.iter().map(move |protocol| (*protocol, security));
+    securities.into_iter().flat_map(choices).map(run).collect()
+}
+
+/// Rounds of a session's setup, and of a repetition with all its phases: only to guess how long a run waits.
+const ROUNDS: f64 = 64.0;
+/// Verification's share in the effort of a block, in the unit of bits sent; and that of starting three processes.
+const VERIFYING: f64 = 10_000.0;
+const STARTING: f64 = 1.5e9;
+
+impl Run {
+    /// What it is, in a few words.
+    #[must_use]
+    pub fn title(&self) -> String {
+        let o = &self.options;
+        let mut title = format!("{}, {}", o.choice.protocol(), o.security);
+        match self.group {
+            Group::Decryption => title += ", decryption",
+            Group::Threads => title += ", two threads",
+            Group::LongKey => title += ", AES-256",
+            Group::Throughput | Group::Batch | Group::OneBlock | Group::RoundTrip => {}
+        }
+        if let Some(ms) = o.rtt_ms {
+            title += &format!(", round trip {ms} ms");
+        }
+        format!("{title}, {} block{}", o.blocks, if o.blocks == 1 { "" } else { "s" })
+    }
+
+    /// A guess of the seconds that its messages are under way, whatever the machine.
+    pub(super) fn waiting(&self) -> f64 {
+        let round = self.options.rtt_ms.unwrap_or(0.0) / 2e3;
+        round * ROUNDS * (self.options.reps as f64 + 1.0)
+    }
+
+    /// A guess of the computing, in a unit whose length only the machine tells.
+    pub(super) fn effort(&self) -> f64 {
+        let o = &self.options;
+        let (ahead, online) = papers::bits(o.choice.protocol()).unwrap_or_default();
+        let verifying = if o.security == Security::Malicious { VERIFYING } else { 0.0 };
+        STARTING + o.blocks as f64 * (o.reps as f64 + 1.0) * ((ahead + online) as f64 + verifying)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_matrix_has_every_protocol_security_and_direction() {
+        let plan = Plan::default();
+        let runs = plan.runs();
+        for protocol in Protocol::ALL.iter().copied() {
+            for security in [Security::SemiHonest, Security::Malicious] {
+                for direction in [Direction::Encrypt, Direction::Decrypt] {
+                    let is = |o: &Options| {
+                        (o.choice.protocol(), o.security, o.direction) == (protocol, security, direction)
+                            && (o.blocks, o.reps, o.threads, o.rtt_ms) == (100_000, 5, 1, None)
+                            && o.key == KeySize::Aes128
+                    };
+                    assert_eq!(
+                        runs.iter().filter(|run| is(&run.options)).count(),
+                        1,
+                        "{protocol} {security}"
+                    );
+                }
+                let alone = |o: &Options| {
+                    (o.choice.protocol(), o.security, o.blocks, o.rtt_ms) == (protocol, security, 1, None)
+                };
+                assert!(runs.iter().any(|run| alone(&run.options) && run.options.reps >= 100));
+            }
+        }
+        assert_eq!(runs.iter().filter(|run| run.group == Group::LongKey).count(), 1);
+        assert_eq!(runs.iter().filter(|run| run.group == Group::RoundTrip).count(), 15);
+        assert!(plan.check().is_ok() && runs.iter().all(|run| run.effort() > 0.0));
+    }
+
+    #[test]
+    fn the_figure_alone_needs_one_block_only_and_a_hurry_needs_less() {
+        let figure = Plan { latency_only: true, ..Plan::default() }.runs();
+        assert_eq!(figure.len(), 3 + 15);
+        assert!(
+            figure.iter().all(|run| run.options.blocks == 1 && run.options.security == Security::Malicious)
+        );
+        let work =
+            |plan: &Plan| plan.runs().iter().map(|run| run.effort() + 1e9 * run.waiting()).sum::<f64>();
+        let quick = Plan { quick: true, ..Plan::default() };
+        assert!(work(&quick) < work(&Plan::default()) / 2.0);
+        let groups = [Group::Throughput, Group::LongKey, Group::OneBlock, Group::RoundTrip];
+        assert!(groups.iter().all(|group| quick.runs().iter().any(|run| run.group == *group)));
+    }
+
+    #[test]
+    fn a_plan_that_makes_no_sense_is_refused() {
+        let good = Plan { blocks: Some(10), reps: Some(1), round_trips_ms: vec![0.5], ..Plan::default() };
+        assert!(good.check().is_ok());
+        for bad in [
+            Plan { blocks: Some(0), ..good.clone() },
+            Plan { reps: Some(0), ..good.clone() },
+            Plan { round_trips_ms: vec![1.0, f64::NAN], ..good.clone() },
+            Plan { round_trips_ms: vec![0.0], ..good.clone() },
+            Plan { round_trips_ms: vec![1.0; 21], ..good.clone() },
+        ] {
+            assert_eq!(bad.check().unwrap_err().kind.exit_code(), 2);
+        }
+    }
+}

@@ -1,0 +1,98 @@
+//! The runs of a report, one after the other, with an estimate of the time that is left.
+
+use super::matrix::{Plan, Run};
+use super::outcome::{Host, Measured, Outcome};
+use crate::bench;
+use crate::calibrate::calibrate;
+use crate::cleanup::Cleanup;
+use crate::failure::Failure;
+use divisi_net::{Machine, World};
+use std::path::Path;
+use std::time::Duration;
+
+/// How far a report is.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Progress {
+    /// Runs that are done.
+    pub done: usize,
+    /// All runs.
+    pub of: usize,
+    /// What runs now.
+    pub now: String,
+    /// A guess of the time that is left, once there is something to base it on.
+    pub left: Option<Duration>,
+}
+
+/// How fast this machine has been: the time that was not spent waiting for emulated links, for so much effort.
+#[derive(Clone, Copy, Default)]
+struct Pace {
+    effort: f64,
+    seconds: f64,
+}
+
+impl Pace {
+    fn add(&mut self, run: &Run, took: Duration) {
+        self.effort += run.effort();
+        self.seconds += (took.as_secs_f64() - run.waiting()).max(0.0);
+    }
+
+    fn left(self, runs: &[Run]) -> Option<Duration> {
+        if self.effort <= 0.0 {
+            return None;
+        }
+        let effort: f64 = runs.iter().map(Run::effort).sum();
+        let waiting: f64 = runs.iter().map(Run::waiting).sum();
+        Duration::try_from_secs_f64(effort * self.seconds / self.effort + waiting).ok()
+    }
+}
+
+/// Measure all that the plan says. `tell` learns how far it is before each run.
+///
+/// # Errors
+/// If the plan makes no sense, a run fails, or an output is wrong.
+pub(super) fn measure(
+    plan: &Plan,
+    program: &Path,
+    cleanup: &Cleanup,
+    tell: &dyn Fn(&Progress),
+) -> Result<Outcome, Failure> {
+    plan.check()?;
+    let (began, unix_time) = (Machine.now(), Machine.unix_time());
+    let before = calibrate()?;
+    let runs = plan.runs();
+    let mut measured = Vec::with_capacity(runs.len());
+    let mut pace = Pace::default();
+    for (done, run) in runs.iter().enumerate() {
+        let left = pace.left(runs.get(done..).unwrap_or_default());
+        tell(&Progress { done, of: runs.len(), now: run.title(), left });
+        let start = Machine.now();
+        let report = bench::aes(&run.options, program, before, cleanup, &|_, _| {})
+            .map_err(|failure| Failure { error: format!("{}: {}", run.title(), failure.error), ..failure })?;
+        pace.add(run, start.elapsed());
+        measured.push(Measured { group: run.group, report });
+    }
+    let after = calibrate()?;
+    let seconds = began.elapsed().as_secs_f64();
+    Ok(Outcome { plan: plan.clone(), unix_time, seconds, host: Host::here(), before, after, measured })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_left_follows_the_pace_and_the_links() {
+        let runs = Plan::default().runs();
+        let mut pace = Pace::default();
+        assert_eq!(pace.left(&runs), None);
+        let (first, rest) = runs.split_first().unwrap();
+        pace.add(first, Duration::from_secs(1));
+        let left = pace.left(rest).unwrap().as_secs_f64();
+        let mut slow = Pace::default();
+        slow.add(first, Duration::from_secs(2));
+        let waiting: f64 = rest.iter().map(Run::waiting).sum();
+        assert!(waiting > 0.0);
+        assert!((slow.left(rest).unwrap().as_secs_f64() - (2.0 * left - waiting)).abs() < 1e-3 * left);
+        assert_eq!(pace.left(&[]), Some(Duration::ZERO));
+    }
+}
