@@ -121,7 +121,7 @@ impl Intercept for Listener {
     }
 }
 
-/// After an Abort no strand sends anything: neither the one that failed nor another (DESIGN, "What may be sent when", 4).
+/// After an Abort no strand sends anything: neither the one that failed nor another (docs/lookups.md, 6).
 #[test]
 fn after_an_abort_every_strand_is_silent() {
     const LATE: Step = step!("late");

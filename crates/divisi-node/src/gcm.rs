@@ -2,7 +2,7 @@
 //!
 //! Adversary: one malicious server, any client. Security: that of [`divisi_rep3`], with abort.
 //!
-//! What is opened, and when (DESIGN, "What may be sent when", 1):
+//! What is opened, and when (docs/lookups.md, 6):
 //! - **Sealing**: a chunk of ciphertext when all products behind it are verified; the tag when those behind it are, too.
 //! - **Opening**: first the tag. The difference of the tag computed and the tag received is never opened (check A23): it is multiplied
 //!   by a random block that nobody knows, that product and everything behind it is verified, and then only the product is

@@ -4,7 +4,7 @@
 //! holders have \[A3\], each stream for one purpose in one strand of one session, so that no value occurs twice. Security is
 //! that of AES-128 as a pseudo-random function: 128 bits against whoever lacks the key.
 //!
-//! F_coin opens a fresh F_rand. Three rules keep it honest (DESIGN, "What may be sent when", 2):
+//! F_coin opens a fresh F_rand. Three rules keep it honest (docs/lookups.md, 6):
 //! - it demands a [`Fixed`], the proof that all views were compared after everything the coin must follow \[A8\];
 //! - a party sends its component only to its next, from which the Reshare message before came, so that whoever withholds a
 //!   message does not see the coin: component i goes from party i to i+1, and the only other holder, i-1, sends nothing but
@@ -222,7 +222,7 @@ impl Trio {
     }
 
     /// F_coin inside a verification, where a Reshare of elements follows: the redundant holders' digests ride along with it, and are
-    /// compared before anything else is sent ([`Trio::confirm_coin`]; COSTS T16). One round. What is sent before the comparison
+    /// compared before anything else is sent ([`Trio::confirm_coin`]; docs/lookups.md, 6). One round. What is sent before the comparison
     /// is masked by F_zero, so that parties whose coins differ tell nothing by it.
     pub(crate) fn coin_ahead(&mut self, after: &Fixed) -> Result<Coin, Abort> {
         if after.0 != self.barriers || self.uncompared {

@@ -88,4 +88,14 @@ mod tests {
             }
         }
     }
+
+    #[test]
+    fn weights_of_another_kernel_are_refused() {
+        let kernels = kernel::available();
+        let made = kernel::with(kernels[0], || LaneWeights::new(&[Gf64(3)], &[Gf64(1); 8])).unwrap();
+        for kernel in &kernels[1..] {
+            let used = || kernel::with(*kernel, || combine(&[&Plane::ONES], &made, &[Gf64(1); 64]));
+            assert!(std::panic::catch_unwind(std::panic::AssertUnwindSafe(used)).is_err(), "{kernel}");
+        }
+    }
 }

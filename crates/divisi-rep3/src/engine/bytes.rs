@@ -65,7 +65,7 @@ impl Rep3 {
         }
     }
 
-    /// Whether the products of this layer are recorded. [A23] the inverse S-box is owed like the S-box; the mutant forgets it
+    /// Whether the products of this layer are recorded: the inverse S-box is owed like the S-box \[A23\]; the mutant forgets it.
     pub(super) fn recorded(&mut self, d: Direction) -> bool {
         let recorded = self.records() && !(d == Direction::Decrypt && self.trio.session.mutated(Check::A23));
         if recorded && d == Direction::Decrypt {

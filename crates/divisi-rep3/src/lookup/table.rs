@@ -2,7 +2,7 @@
 //!
 //! T is given by its monomials ([`divisi_field::gf8::anf`]), the vector by those of r. For a public c the monomials of v = c + r
 //! are `n_U = prod over U of (c_i + r_i)`: for each index bit i, `n_U += c_i n_{U - i}`. Then T(v) is a sum of them. It is the same
-//! sum as Protocol 4's over e^(r) with entries T_{c + j}, in another order (COSTS T12). No index depends on a share or on c.
+//! sum as Protocol 4's over e^(r) with entries T_{c + j}, in another order. No index depends on a share or on c.
 
 use crate::ohv::byte::{self, BYTE_PLANES};
 use crate::ohv::nibble::{self, NIBBLES_PLANES};

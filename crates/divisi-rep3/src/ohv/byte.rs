@@ -2,7 +2,7 @@
 //!
 //! The paper multiplies bit by bit, in 7 rounds. Here the two nibbles of r have their monomials first, as in Protocol 8
 //! ([`super::nibble`]), and then all 15 x 15 products of a monomial of the one with a monomial of the other in a third round:
-//! the same 247 products in 3 rounds (COSTS T6; test `one_hot_vectors_cost_what_the_paper_says`).
+//! the same 247 products in 3 rounds (docs/lookups.md, 2; test `one_hot_vectors_cost_what_the_paper_says`).
 //!
 //! Verified by one multiplication over GF(2^64) a vector instead of the paper's seven:
 //! `(sum alpha_S m_S) (sum beta_T m_T) = sum alpha_S beta_T m_{S or T}`, S over the 15 sets of the low nibble and {4}, {5}, {4,5},

@@ -4,7 +4,7 @@
 //!
 //! Verified by one multiplication over GF(2^64) a vector instead of the paper's two (Eq. 5 and 6), which keep to degree 8: with
 //! A = r0 + r1 X + r0r1 X^2 + r2 X^3 and B = r1 + r2 X^4 + r3 X^8 + r2r3 X^12 all 16 coefficients of AB are monomials, they
-//! hold each of the 11 products, and the degree is 15 (COSTS T5). AB is wrong for every error but none \[A17\]: the test below
+//! hold each of the 11 products, and the degree is 15 (docs/lookups.md, 2). AB is wrong for every error but none \[A17\]: the test below
 //! tries all 2^4 places and 2^11 errors.
 
 use crate::Trio;

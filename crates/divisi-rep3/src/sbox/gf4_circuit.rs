@@ -16,7 +16,7 @@
 //!
 //! 1. Eq. 3, [`eq_3`]: errors d_v, d_1, d_2 of the three products leave d_v + alpha d_1 + alpha^2 (d_1 + d_2).
 //! 2. (v^2 + alpha v^6)(v^4 + alpha v^8) = v^6 + alpha^2 v^14: the cross terms alpha v^10 cancel. Errors d_1 of v^6 and d_2 of
-//!    v^14 leave d_1 + alpha d_1 v^4 + alpha^2 d_2 (COSTS T2).
+//!    v^14 leave d_1 + alpha d_1 v^4 + alpha^2 d_2 (docs/lookups.md, 1).
 //!
 //! 1, alpha, alpha^2 are independent over GF(2^4), so that each is zero exactly when all its errors are \[A14, A15\]: the tests
 //! below try every input and every error.
@@ -241,7 +241,7 @@ mod tests {
     use crate::verify::small::agree;
     use divisi_field::{Field, Gf4};
 
-    /// COSTS T2: all 4,096 cases.
+    /// All 4,096 cases.
     #[test]
     fn the_powers_fail_exactly_when_a_product_is_wrong() {
         let [_, powers] = relations(|_| false).map(Option::unwrap);

@@ -7,7 +7,7 @@
 //! Verified by two relations over GF(2^64) instead of four. With psi the embedding of GF(2^8) and Y of degree 8 over it \[A12\]:
 //!
 //! 1. (x + Y x^12)(x^2 + Y^2 x^3) = x^3 + Y^2 x^4 + Y x^14 + Y^3 x^15. Errors d_1, d_2, d_3 of x^3, x^14, x^15 leave
-//!    d_1 (1 + Y^2 x) + Y d_2 + Y^3 d_3: zero exactly when all are (COSTS T3) \[A14\].
+//!    d_1 (1 + Y^2 x) + Y d_2 + Y^3 d_3: zero exactly when all are (docs/lookups.md, 1) \[A14\].
 //! 2. (x^15)^16 x^14 = x^254: the last product alone \[A15\].
 
 use super::{Layer, load, power, store, trim, weights};

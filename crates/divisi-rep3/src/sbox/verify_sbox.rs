@@ -1,7 +1,7 @@
 //! VerifySbox: whether a pair is x and x^254 (MAESTRO Protocol 7, lines 13 to 17).
 //!
 //! The paper checks x^2 y = x and x y^2 = y, which together hold exactly for y = x^254: the first alone leaves y free at x = 0, the
-//! second alone admits y = 0. One multiplication does both (COSTS T4): (x^2 + Y x)(y + Y y^2) = x + Y^2 y. With u = xy the left is
+//! second alone admits y = 0. One multiplication does both (docs/lookups.md, 4): (x^2 + Y x)(y + Y y^2) = x + Y^2 y. With u = xy the left is
 //! x u + Y (u + u^2) + Y^2 u y; for a right pair u is 0 or 1 and both sides agree. 1, Y, Y^2 are independent over GF(2^8), so that
 //! otherwise they differ: the test tries all 65,536 pairs \[A20\].
 //!

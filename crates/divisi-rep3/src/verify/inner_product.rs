@@ -1,6 +1,6 @@
 //! MAESTRO Protocol 2 from line 3 on: VerifyDotProduct, over GF(2^64) or GF(2^128).
 //!
-//! Deviation D1 (COSTS T7): h is sent at 1 and at infinity (its leading coefficient) instead of at 1 and 2. It is determined by
+//! Deviation D1: h is sent at 1 and at infinity (its leading coefficient) instead of at 1 and 2. It is determined by
 //! h(0), h(1), h(inf) as well as by three points; degree and error, 2/|F| a level, are the same.
 //!
 //! Cost: a level sends 2 field elements and one coin a party, in 2 rounds.

@@ -17,7 +17,7 @@
 //! the meter reports in bits. What a failed verification reveals is one bit for the whole batch \[A21\]; where a batch has both
 //! S-boxes and products of GHASH, which of the two failed: each is one bit, and neither depends on a secret.
 //!
-//! Steps and who may see what when (DESIGN, "What may be sent when", 2):
+//! Steps and who may see what when (docs/lookups.md, 6):
 //! 1. All products are fixed: the debt is owned by this call. Barrier: views are compared, also when nothing was opened \[A8\].
 //! 2. Coin: coefficients. 3. Fold, level by level, each with a fresh coin after its messages \[A9\]. 4. CheckTriple.
 

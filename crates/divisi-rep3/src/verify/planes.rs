@@ -14,7 +14,7 @@
 //!    h(R) = sum c_{g,l} x_{g,l}(R) y_{g,l}(R) is of degree 2 in each variable: determined by its values on {0,1,inf}^k. At the
 //!    corners these are derived from the records' own z, never received \[A10\]; the 3^k - 2^k others are sent (weakDotProduct).
 //!    On that grid x and y are sums of planes, still in the small field, where their products are made ([`super::small`]); only
-//!    the sum over 512 lanes is embedded ([`divisi_field::gf64::combine`]; COSTS T1, T8).
+//!    the sum over 512 lanes is embedded ([`divisi_field::gf64::combine`]; docs/lookups.md, 5).
 //! 3. k coins after them \[A9\]; both sides are evaluated there: error 2k/2^64 (Schwartz-Zippel, with the corners bound one by
 //!    one).
 //!
@@ -78,7 +78,7 @@ pub(super) fn verify(trio: &mut Trio, fixed: &Fixed, made: &[Made]) -> Result<()
         let sent = trio.reshare_elements(H, grid.shares().to_vec())?;
         let coin = early.map_or_else(|| trio.coin_ahead(fixed), Ok)?;
         next_elements(&mut coin.expand(), &mut point);
-        trio.session.observe(Check::A9); // [A9]
+        [Check::A9, Check::A10].into_iter().for_each(|c| trio.session.observe(c)); // [A9] [A10]
         grid.add_at(&point, &sent, &mut z);
     }
     let terms = grid.terms.max(1); // a mutant may have forgotten every relation

@@ -224,7 +224,7 @@ impl Verification {
             (Check::A4, coins),
             (Check::M0_2, coins),
             (Check::A9, u64::from(self.folded) + levels),
-            (Check::A10, levels),
+            (Check::A10, u64::from(self.folded) + levels),
         ]
         .into_iter()
         .chain([Check::A5, Check::A6, Check::A7, Check::A21, Check::A11, Check::A12].map(|c| (c, 1)))

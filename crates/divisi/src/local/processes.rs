@@ -212,7 +212,10 @@ impl Processes {
             let limit = if wrong.is_something() { within.min(LISTEN) } else { within };
             let limit = Instant::now() + limit;
             until = Some(until.map_or(limit, |until| until.min(limit)));
-            if wrong.ended.len() + frames.iter().flatten().count() >= frames.len() && wrong.is_something() {
+            // who has reported and ended counts once
+            let heard =
+                PartyId::all(frames.len()).zip(&frames).all(|(p, f)| f.is_some() || wrong.ended.contains(&p));
+            if heard && wrong.is_something() {
                 break;
             }
         }
