@@ -5,6 +5,7 @@
 //! | [`demo`] | three servers as three processes, a file encrypted and decrypted, checked with an ordinary library |
 //! | [`mod@bench`] | a protocol between three processes, measured phase by phase, every output checked; the whole matrix in one page |
 //! | [`calibrate`] | what this machine allows, to compare figures of different machines |
+//! | [`circuit`] | circuits by name and from files, values in hexadecimal |
 //! | [`kat`] | published test vectors through an engine |
 //! | [`mod@file`] | encryption and decryption of files and streams by three servers |
 //! | [`local`] | the processes of parties on this machine |
@@ -21,6 +22,7 @@
 
 pub mod bench;
 pub mod calibrate;
+pub mod circuit;
 pub mod cleanup;
 pub mod demo;
 pub mod failure;

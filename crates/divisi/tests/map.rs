@@ -20,6 +20,7 @@ const MAP: &[(&str, &[&str])] = &[
     (
         "divisi",
         &[
+            "divisi-circuit",
             "divisi-core",
             "divisi-field",
             "divisi-net",

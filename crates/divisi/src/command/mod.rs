@@ -1,6 +1,7 @@
 //! The grammar, and what each command prints.
 
 mod bench;
+mod circuit;
 mod crypt;
 mod demo;
 mod kat;
@@ -18,6 +19,7 @@ use divisi::mode::{Choice, Mode};
 use divisi_net::{Config, Identity, Machine};
 use divisi_node::Client;
 use divisi_rep3::Protocol;
+use divisi_symmetric::gates::Adder;
 use serde_json::Value;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -68,6 +70,9 @@ enum Command {
     /// Measure a protocol between three processes on this machine
     #[command(subcommand)]
     Bench(bench::Commands),
+    /// Write, read and evaluate Boolean circuits
+    #[command(subcommand)]
+    Circuit(circuit::Commands),
     /// One party's process, started by another command
     #[command(hide = true)]
     Party(party::Arguments),
@@ -111,6 +116,28 @@ impl ProtocolChoice {
     fn get(self) -> Choice {
         self.mode.map_or(self.protocol.into(), Choice::from)
     }
+}
+
+/// What matters most where words are added (SHA-2).
+#[derive(Args, Clone, Copy)]
+struct Goal {
+    /// What matters most where words are added (SHA-2): total-throughput takes the fewest ANDs, low-latency the fewest rounds
+    #[arg(long, value_name = "NAME", value_parser = modes())]
+    mode: Option<Mode>,
+}
+
+impl Goal {
+    fn adder(self) -> Adder {
+        self.mode.map_or(Adder::FewestAnds, Mode::adder)
+    }
+}
+
+/// Numbers for people.
+fn list(numbers: &[usize]) -> String {
+    if numbers.is_empty() {
+        return "0".into();
+    }
+    numbers.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ")
 }
 
 /// The modes by name, each explained where the grammar is.
@@ -180,6 +207,7 @@ pub fn run(cli: Cli) -> Result<Done, Failure> {
         Command::Decrypt(arguments) => crypt::decrypt(&context, &arguments),
         Command::Kat(arguments) => kat::run(&context, &arguments),
         Command::Bench(command) => bench::run(&context, &command),
+        Command::Circuit(command) => circuit::run(&context, &command),
         Command::Party(arguments) => party::run(&context, &arguments),
     }
 }
