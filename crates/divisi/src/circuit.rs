@@ -106,6 +106,17 @@ pub fn cut(bits: &[bool], widths: &[usize]) -> Vec<Vec<bool>> {
     widths.iter().map(&mut value).collect()
 }
 
+/// A value's wires in the order of the file, or back: `first_bit_first` if wire 0 is the first bit of a value and not the last, as in
+/// most files of the format before Bristol Fashion.
+#[must_use]
+pub fn ordered(bits: &[bool], first_bit_first: bool) -> Zeroizing<Vec<bool>> {
+    let mut ordered = Zeroizing::new(bits.to_vec());
+    if first_bit_first {
+        ordered.reverse();
+    }
+    ordered
+}
+
 /// Write a program in Bristol Fashion.
 ///
 /// # Errors

@@ -166,6 +166,6 @@ files!(
     client = "client.toml",
     kat = "kat.toml",
     bench = "bench.toml",
-    circuit = "circuit.toml",
-    run = "run.toml"
+    circuits = "circuit.toml",
+    circuits_run = "run.toml"
 );

@@ -5,11 +5,10 @@ use super::{CONNECT, OnStart, Options, PARTIES, PHASES, Phase, ROLE, Report, SEG
 use crate::calibrate::Calibration;
 use crate::cleanup::Cleanup;
 use crate::failure::Failure;
-use crate::local::{Processes, Room};
+use crate::local::{Processes, Room, seat};
 use aes::cipher::{BlockCipherDecrypt, BlockCipherEncrypt, KeyInit};
 use aes::{Aes128, Aes192, Aes256, Block};
 use divisi_core::Direction;
-use divisi_net::Config;
 use divisi_net::{Machine, PartyId, World};
 use divisi_rep3::deal;
 use divisi_rep3::open::Answer;
@@ -97,18 +96,10 @@ struct Parties<'p> {
 
 impl Parties<'_> {
     fn connect(&mut self, options: &Options, room: &Room) -> Result<f64, Failure> {
-        let ports: Vec<u16> = self.processes.reports("bench/listen", self.within.max(CONNECT))?;
-        let hosts: Vec<String> = ports.iter().map(|port| format!("127.0.0.1:{port}")).collect();
-        let broken = |e: String| Failure::usage(e);
-        let made = Config::create(PARTIES, &hosts, &[], &Machine).map_err(|e| broken(e.to_string()))?;
-        for (party, identity) in PartyId::all(PARTIES).zip(&made.parties) {
-            let path = room.path().join(format!("party-{}.key", party.number()));
-            identity.save(&path).map_err(|e| broken(e.to_string()))?;
+        let seats = seat::seats(self.processes, room, "bench/listen", self.within.max(CONNECT))?;
+        for (party, seat) in PartyId::all(PARTIES).zip(seats) {
             let plan = Plan {
-                me: party.number(),
-                room: room.path().display().to_string(),
-                config: made.config.to_toml(),
-                identity: path.display().to_string(),
+                seat,
                 protocol: options.choice.protocol().name().into(),
                 security: options.security.name().into(),
                 key_bits: options.key.bits() as u32,

@@ -1,17 +1,13 @@
 //! What the coordinating process and the parties of a benchmark say to each other, over pipes.
 
+use crate::local::seat::Seat;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
 /// What a party learns first.
 #[derive(Clone, Serialize, Deserialize)]
 pub(super) struct Plan {
-    pub me: u8,
-    /// The directory of the command.
-    pub room: String,
-    /// The configuration of the mesh, and the file of this party's identity.
-    pub config: String,
-    pub identity: String,
+    pub seat: Seat,
     pub protocol: String,
     pub security: String,
     pub key_bits: u32,

@@ -8,18 +8,12 @@ use super::ROLE;
 use super::measure::{Columns, INPUT, Mark, Task, segment};
 use super::message::{Costs, Order, Plan, Times};
 use crate::failure::Failure;
-use crate::local::Pipes;
-use divisi_core::{
-    Abort, Check, Counts, Direction, Parameters, PartyId, PhaseCounts, Session, Verified, settle,
-};
-use divisi_net::Config;
-use divisi_net::Identity;
-use divisi_net::{Door, Emulation, Machine, Mesh, Options, Permits};
+use crate::local::{Pipes, seat};
+use divisi_core::{Abort, Check, Counts, Direction, Parameters, PhaseCounts, Session, Verified, settle};
+use divisi_net::{Emulation, Mesh, Options, Permits};
 use divisi_rep3::deal::Part;
 use divisi_rep3::{Agreement, Byte, Passes, Rep3, Trio};
 use divisi_symmetric::aes::{KeySize, RoundKeys};
-use std::net::{Ipv4Addr, TcpListener};
-use std::path::Path;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -39,19 +33,8 @@ pub fn run() -> Result<(), Failure> {
 }
 
 fn work(pipes: &Pipes) -> Result<(), Failure> {
-    let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0));
-    let port =
-        listener.as_ref().map_err(|e| e.to_string()).and_then(|l| l.local_addr().map_err(|e| e.to_string()));
-    let no_port = |e| {
-        Failure::unavailable(format!(
-            "no port of 127.0.0.1 is free ({e}): see that the loopback network is up"
-        ))
-    };
-    pipes.report(port.map(|address| address.port()).map_err(no_port))?;
-    let listener = listener.map_err(|e| no_port(e.to_string()))?;
-
+    let listener = seat::listen(pipes)?;
     let plan: Plan = pipes.order()?;
-    pipes.leave_no(Path::new(&plan.room));
     let usage = |e: String| Failure::usage(e);
     let task = Task {
         protocol: plan.protocol.parse().map_err(usage)?,
@@ -64,14 +47,7 @@ fn work(pipes: &Pipes) -> Result<(), Failure> {
         passes: Passes::for_bits(plan.statistical)
             .ok_or_else(|| usage("no verification reaches so many bits: give at most 114".into()))?,
     };
-    let me = PartyId::new(plan.me).ok_or_else(|| usage("there is no party 0: give 1 to 3".into()))?;
-    let config = Config::parse(&plan.config).map_err(|e| usage(e.to_string()))?;
-    let identity = Identity::load(Path::new(&plan.identity)).map_err(|e| usage(e.to_string()))?;
-    // All three run when they learn of each other, so there is nothing to wait for but the machine.
-    let within = config.connect().min(CONNECT);
     let start = Instant::now();
-    let door = Door::open_at(listener, config, me, Arc::new(identity), Arc::new(Machine))
-        .map_err(|e| usage(e.to_string()))?;
     let permits = Permits::new(plan.threads as usize);
     let options = Options {
         timeout: Duration::from_millis(plan.timeout_ms),
@@ -79,14 +55,7 @@ fn work(pipes: &Pipes) -> Result<(), Failure> {
         permits: permits.clone(),
         ..Options::default()
     };
-    let mesh = Mesh::join_with(&door, within, &options).map_err(|e| {
-        let failure = Failure::unavailable(e.to_string()).at(e.step().to_string());
-        match e.peer() {
-            Some(peer) => failure.with_peer(peer),
-            None => failure,
-        }
-    })?;
-    let mesh = Arc::new(mesh);
+    let (_door, mesh) = plan.seat.join(pipes, listener, &options, CONNECT)?;
     pipes.report(Ok(start.elapsed().as_secs_f64()))?;
 
     let _permit = permits.enter();

@@ -59,6 +59,9 @@ pub struct Eval {
     /// An input value in hexadecimal, as the standard prints it; one for each input, in the circuit's order
     #[arg(long = "input", value_name = "HEX")]
     inputs: Vec<String>,
+    /// Wire 0 is the first bit of a value, as in most files of the format before Bristol Fashion
+    #[arg(long)]
+    first_bit_first: bool,
     #[command(flatten)]
     goal: Goal,
 }
@@ -126,9 +129,10 @@ fn eval(arguments: &Eval) -> Result<Done, Failure> {
         let digits = given.split_once('=').map_or(given.as_str(), |(_, digits)| digits);
         let bits = circuit::from_hex(digits, *width)
             .map_err(|what| Failure::usage(format!("input {} {what}: give it as the standard prints it", i + 1)))?;
-        inputs.push(bits.to_vec());
+        inputs.push(circuit::ordered(&bits, arguments.first_bit_first).to_vec());
     }
-    let outputs: Vec<String> = circuit.evaluate(&inputs)?.iter().map(|bits| circuit::to_hex(bits)).collect();
+    let value = |bits: &Vec<bool>| circuit::to_hex(&circuit::ordered(bits, arguments.first_bit_first));
+    let outputs: Vec<String> = circuit.evaluate(&inputs)?.iter().map(value).collect();
     Ok(Done::new(outputs.join("\n"), json!({ "schema": 1, "circuit": circuit.name, "outputs": outputs })))
 }
 

@@ -9,6 +9,7 @@ mod key;
 mod mesh;
 mod party;
 mod report;
+mod run;
 mod server;
 
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
@@ -70,6 +71,8 @@ enum Command {
     /// Measure a protocol between three processes on this machine
     #[command(subcommand)]
     Bench(bench::Commands),
+    /// Run a Boolean circuit among parties that keep their inputs to themselves
+    Run(run::Arguments),
     /// Write, read and evaluate Boolean circuits
     #[command(subcommand)]
     Circuit(circuit::Commands),
@@ -129,6 +132,10 @@ struct Goal {
 impl Goal {
     fn adder(self) -> Adder {
         self.mode.map_or(Adder::FewestAnds, Mode::adder)
+    }
+
+    fn name(self) -> Option<&'static str> {
+        self.mode.map(Mode::name)
     }
 }
 
@@ -207,6 +214,7 @@ pub fn run(cli: Cli) -> Result<Done, Failure> {
         Command::Decrypt(arguments) => crypt::decrypt(&context, &arguments),
         Command::Kat(arguments) => kat::run(&context, &arguments),
         Command::Bench(command) => bench::run(&context, &command),
+        Command::Run(arguments) => run::run(&context, &arguments),
         Command::Circuit(command) => circuit::run(&context, &command),
         Command::Party(arguments) => party::run(&context, &arguments),
     }
