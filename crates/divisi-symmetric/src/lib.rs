@@ -35,6 +35,7 @@
 #![cfg_attr(test, allow(clippy::unwrap_used, clippy::expect_used, clippy::panic))]
 
 pub mod aes;
+pub mod algorithm;
 pub mod batch;
 pub mod circuits;
 pub mod gates;

@@ -173,6 +173,15 @@ impl Convert<[PlainByte; 16], PlainBlock> for Plain {
     }
 }
 
+/// The way back.
+impl Convert<PlainBlock, [PlainByte; 16]> for Plain {
+    fn convert(&mut self, x: PlainBlock) -> Result<[PlainByte; 16], Abort> {
+        let blocks: Zeroizing<Vec<[u8; 16]>> =
+            Zeroizing::new(elements(x.values()).iter().map(|x| x.to_ghash()).collect());
+        Ok(std::array::from_fn(|i| PlainByte::new(blocks.iter().map(|block| block[i]).collect())))
+    }
+}
+
 /// FIPS 197, 5.1.1: bit `i` of the result is the sum of bits `i`, `i+4`, `i+5`, `i+6`, `i+7` (mod 8), and of `63`.
 fn affine(x: u8) -> u8 {
     x ^ x.rotate_left(1) ^ x.rotate_left(2) ^ x.rotate_left(3) ^ x.rotate_left(4) ^ 0x63

@@ -1,14 +1,75 @@
-//! Messages of different lengths through the steps of a hash.
+//! Messages of different lengths through the steps of a hash or MAC.
 
 use super::messages::{Messages, gather};
 use super::{SecretByte, bytes, unfit, wires};
 use divisi_circuit::Program;
 use divisi_core::{Abort, Boolean, Job, Lanes};
 
+/// Which messages a step is about.
+pub(super) struct Here<'o> {
+    /// Their numbers, lane by lane.
+    pub(super) lanes: &'o [usize],
+    /// The first lane whose message ends with this block; those after it do, too.
+    pub(super) ending: usize,
+    /// How many blocks came before.
+    pub(super) block: usize,
+}
+
+/// A state and a block -> the next state.
+pub(super) trait Step<E: Boolean> {
+    fn step(
+        &mut self,
+        e: &mut E,
+        state: Vec<SecretByte<E>>,
+        block: Vec<SecretByte<E>>,
+        here: &Here<'_>,
+    ) -> Result<Vec<SecretByte<E>>, Abort>;
+}
+
+impl<E: Boolean> Step<E> for &Program {
+    fn step(
+        &mut self,
+        e: &mut E,
+        state: Vec<SecretByte<E>>,
+        block: Vec<SecretByte<E>>,
+        _: &Here<'_>,
+    ) -> Result<Vec<SecretByte<E>>, Abort> {
+        let inputs = state.into_iter().chain(block).collect();
+        let mut jobs = [Job::new(*self, wires(inputs))];
+        e.run(&mut jobs)?;
+        let [job] = jobs;
+        Ok(bytes(job.wires))
+    }
+}
+
+/// Whole blocks for every lane -> the next state; the last of them ends no message.
+pub(super) fn update<E: Boolean>(
+    e: &mut E,
+    mut step: impl Step<E>,
+    block: usize,
+    mut state: Vec<SecretByte<E>>,
+    columns: Vec<SecretByte<E>>,
+) -> Result<Vec<SecretByte<E>>, Abort> {
+    let lanes = columns.first().map_or(0, |byte| byte[0].lanes());
+    if columns.len() % block.max(1) != 0 {
+        return Err(unfit("what is no whole number of blocks"));
+    }
+    let lanes: Vec<usize> = (0..lanes).collect();
+    let (mut columns, mut number) = (columns.into_iter(), 0);
+    loop {
+        let next: Vec<SecretByte<E>> = columns.by_ref().take(block).collect();
+        if next.is_empty() {
+            return Ok(state);
+        }
+        state = step.step(e, state, next, &Here { lanes: &lanes, ending: lanes.len(), block: number })?;
+        number += 1;
+    }
+}
+
 /// What a hash does with a message: steps of whole blocks, of which the last is filled up.
-pub(super) struct Rule<'p, P> {
+pub(super) struct Rule<S, P> {
     /// A state and a block -> the next state.
-    pub(super) step: &'p Program,
+    pub(super) step: S,
     /// The length of a block in bytes.
     pub(super) block: usize,
     /// What follows a message of so many bytes.
@@ -16,9 +77,9 @@ pub(super) struct Rule<'p, P> {
 }
 
 /// The states after all blocks of each message, from a state of one lane for all or of one for each.
-pub(super) fn absorb<E: Boolean, P: Fn(usize) -> Vec<u8>>(
+pub(super) fn absorb<E: Boolean, S: Step<E>, P: Fn(usize) -> Vec<u8>>(
     e: &mut E,
-    rule: &Rule<'_, P>,
+    mut rule: Rule<S, P>,
     state: &[SecretByte<E>],
     messages: &Messages<E>,
 ) -> Result<Vec<SecretByte<E>>, Abort> {
@@ -50,16 +111,12 @@ pub(super) fn absorb<E: Boolean, P: Fn(usize) -> Vec<u8>>(
     let mut alive = n;
     let mut block = 0;
     while alive > 0 {
-        let mut inputs = state;
-        for j in block * rule.block..(block + 1) * rule.block {
-            inputs.push(sorted.byte(e, j, alive, after)?);
-        }
-        let mut jobs = [Job::new(rule.step, wires(inputs))];
-        e.run(&mut jobs)?;
-        let [job] = jobs;
-        let next = bytes(job.wires);
+        let going = sorted.lengths()[..alive].partition_point(|length| blocks(*length) > block + 1);
+        let input = (block * rule.block..(block + 1) * rule.block).map(|j| sorted.byte(e, j, alive, after));
+        let input = input.collect::<Result<Vec<_>, _>>()?;
+        let here = Here { lanes: &order[..alive], ending: going, block };
+        let next = rule.step.step(e, state, input, &here)?;
         block += 1;
-        let going = sorted.lengths()[..alive].partition_point(|length| blocks(*length) > block);
         if going == 0 && done.is_empty() {
             done.push(next);
             state = Vec::new();

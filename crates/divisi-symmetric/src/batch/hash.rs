@@ -1,6 +1,6 @@
 //! Digests of many messages: SHA-2 and SHA-3.
 
-use super::absorb::{Rule, absorb};
+use super::absorb::{Rule, absorb, update};
 use super::{Messages, SecretByte, programs, public};
 use crate::gates::Adder;
 use crate::hash::Hash;
@@ -22,6 +22,20 @@ pub fn digest<E: Boolean>(
     resume(e, hash, adder, &state, 0, messages)
 }
 
+/// The state after whole blocks, which may stay in the middle of a message.
+///
+/// # Errors
+/// [`Abort::Misuse`] if they are no whole blocks; whatever ends the session.
+pub fn continued<E: Boolean>(
+    e: &mut E,
+    hash: Hash,
+    adder: Adder,
+    state: Vec<SecretByte<E>>,
+    columns: Vec<SecretByte<E>>,
+) -> Result<Vec<SecretByte<E>>, Abort> {
+    update(e, programs::step(hash, adder), hash.block_bytes(), state, columns)
+}
+
 /// The digest of each message, as [`Hash::resume`]: from a state after `before` bytes (whole blocks), of one lane for all messages
 /// or of one for each.
 ///
@@ -40,7 +54,7 @@ pub fn resume<E: Boolean>(
         block: hash.block_bytes(),
         padding: |length: usize| hash.padding(before + length as u64),
     };
-    let mut state = absorb(e, &rule, state, messages)?;
+    let mut state = absorb(e, rule, state, messages)?;
     state.truncate(hash.digest_bytes());
     Ok(state)
 }

@@ -63,8 +63,24 @@ pub fn tag<E: Boolean>(
     if [&states.inner, &states.outer].iter().any(|state| state.len() != hash.state_bytes()) {
         return Err(unfit("the states of a key of another hash"));
     }
+    finish(e, hash, adder, states, &states.inner, 0, messages)
+}
+
+/// The tag of each message, of which `before` bytes (whole blocks) brought the inner state here.
+///
+/// # Errors
+/// [`Abort::Misuse`] if the states do not fit; whatever ends the session.
+pub fn finish<E: Boolean>(
+    e: &mut E,
+    hash: Hash,
+    adder: Adder,
+    states: &PadStates<E::Bit>,
+    inner: &[SecretByte<E>],
+    before: u64,
+    messages: &Messages<E>,
+) -> Result<Vec<SecretByte<E>>, Abort> {
     let block = hash.block_bytes() as u64;
-    let digest = hash::resume(e, hash, adder, &states.inner, block, messages)?;
+    let digest = hash::resume(e, hash, adder, inner, block + before, messages)?;
     let digests = Messages::even(digest, messages.lanes())?;
     hash::resume(e, hash, adder, &states.outer, block, &digests)
 }

@@ -5,16 +5,66 @@
 //! the keys, and of the answers until an engine opens them.
 
 mod absorb;
+pub mod cmac;
+mod function;
+pub mod gmac;
 pub mod hash;
+pub mod hkdf;
 pub mod hmac;
 pub mod kmac;
 mod messages;
 mod programs;
 pub mod xof;
 
+pub use function::{Function, State};
 pub use messages::Messages;
 
-use divisi_core::{Abort, Boolean, step};
+use divisi_core::{Abort, Blocks, Boolean, Bytes, Convert, step};
+use messages::gather;
+
+/// An engine with all that MACs are made of: bytes that fall into bits, and make blocks.
+pub trait Engine:
+    Bytes<Byte: Clone>
+    + Blocks
+    + Boolean
+    + Convert<<Self as Bytes>::Byte, [<Self as Boolean>::Bit; 8]>
+    + Convert<[<Self as Boolean>::Bit; 8], <Self as Bytes>::Byte>
+    + Convert<[<Self as Bytes>::Byte; 16], <Self as Blocks>::Block>
+    + Convert<<Self as Blocks>::Block, [<Self as Bytes>::Byte; 16]>
+{
+}
+
+impl<E> Engine for E where
+    E: Bytes
+        + Blocks
+        + Boolean
+        + Convert<<E as Bytes>::Byte, [<E as Boolean>::Bit; 8]>
+        + Convert<[<E as Boolean>::Bit; 8], <E as Bytes>::Byte>
+        + Convert<[<E as Bytes>::Byte; 16], <E as Blocks>::Block>
+        + Convert<<E as Blocks>::Block, [<E as Bytes>::Byte; 16]>
+{
+}
+
+/// Bytes as their bits: local.
+///
+/// # Errors
+/// Whatever ends the session.
+pub fn bits<E: Engine>(e: &mut E, bytes: Vec<E::Byte>) -> Result<Vec<SecretByte<E>>, Abort> {
+    bytes.into_iter().map(|byte| e.convert(byte)).collect()
+}
+
+/// The way back.
+///
+/// # Errors
+/// Whatever ends the session.
+pub fn byte_values<E: Engine>(e: &mut E, bits: Vec<SecretByte<E>>) -> Result<Vec<E::Byte>, Abort> {
+    bits.into_iter().map(|bits| e.convert(bits)).collect()
+}
+
+/// The 16 bytes of a block.
+fn block_bytes<E: Engine>(e: &mut E, bits: Vec<SecretByte<E>>) -> Result<[E::Byte; 16], Abort> {
+    byte_values(e, bits)?.try_into().map_err(|_| unfit("a block of 16 bytes"))
+}
 
 /// Eight secret bits, the lowest first.
 pub type SecretByte<E> = [<E as Boolean>::Bit; 8];

@@ -5,6 +5,7 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 mod aes;
+pub mod functions;
 mod gcm;
 mod hashes;
 mod samples;
