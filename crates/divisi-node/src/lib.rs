@@ -63,6 +63,7 @@ pub mod gcm;
 pub mod many;
 mod request;
 mod server;
+pub mod tags;
 #[cfg(test)]
 mod tests;
 mod wire;

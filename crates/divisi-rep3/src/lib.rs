@@ -18,6 +18,7 @@
 //! | `multiply` | section 2.6, Figure 2 |
 //! | `bit`, `ands` | Boolean programs: one Reshare a sum of products |
 //! | `verify` | section 2.7, Protocols 1 and 2, Figure 3 |
+//! | `zero` | whether a secret is zero, for tags: one bit |
 //! | `sbox`, `ledger` | sections 3.2 and 3.5, Protocols 3 and 7, Eq. 3 |
 //! | `ohv` | sections 3.4 and A, Protocols 5 and 8 |
 //! | `lookup` | sections 3.3 and 3.5.1, Protocols 4 and 6 |
@@ -47,6 +48,7 @@ mod trio;
 mod verify;
 mod views;
 mod wire;
+mod zero;
 
 pub use bit::Bit;
 pub use engine::{Rep3, Security};

@@ -2,7 +2,7 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 use divisi_circuit::{Build, Gates, Program};
-use divisi_core::{Abort, Boolean, Check, Convert, Job, PartyId, Step, settle};
+use divisi_core::{Abort, Blocks, Boolean, Check, Convert, Job, PartyId, Step, settle};
 use divisi_rep3::adversary::stage::{Stage, failed_check, many, party};
 use divisi_rep3::{Bit, Protocol, Rep3, Security, Trio};
 use divisi_symmetric::sha3::permutation_program;
@@ -179,4 +179,49 @@ fn a_lie_in_an_early_piece_ends_the_run_there() {
     assert!(results.iter().any(|result| failed_check(result) == Some(Check::A7)), "{results:?}");
     let sent = messages.load(Ordering::Relaxed);
     assert!((1..24).contains(&sent), "{sent} levels");
+}
+
+/// A lie that would make a difference of nothing something, or hide one, is an abort and no answer (S7).
+#[test]
+fn a_lie_about_a_comparison_is_an_abort() {
+    let compare = |trio: Trio, differ: bool, lies: bool| {
+        let mut e = Rep3::new(trio, Protocol::Gf4Circuit, Security::Malicious);
+        let mut groups = vec![e.random_blocks(3), e.random_blocks(1)];
+        for group in &mut groups {
+            let same = group.clone();
+            e.add_block(group, &same)?;
+        }
+        if differ {
+            e.add_public_block(&mut groups[0], &[0, 1 << 99, 0])?;
+        }
+        if lies {
+            e.trio().deviate(|at: Step, share: &mut [u8]| {
+                if at.name == "divisi_rep3::engine::blocks/dot" {
+                    share[5] ^= 0x10;
+                }
+            });
+        }
+        let answers = e.are_zero(&groups)?;
+        assert_eq!(e.trio().session().meter().read().checks[&Check::S7], 2);
+        Ok(answers)
+    };
+    for differ in [false, true] {
+        let honest = Stage::default().act(|trio| compare(trio, differ, false));
+        assert!(honest.iter().all(|answer| *answer == Ok(vec![!differ, true])), "{honest:?}");
+        for liar in PartyId::all(3) {
+            let results = Stage::default().act(|trio| {
+                let lies = trio.me() == liar;
+                compare(trio, differ, lies)
+            });
+            assert!(PartyId::all(3).filter(|p| *p != liar).all(|p| results[p.index()].is_err()), "{results:?}");
+            assert!(results.iter().any(|result| failed_check(result) == Some(Check::A7)), "{results:?}");
+        }
+    }
+    let empty = Stage::default().act(|trio| {
+        let mut e = Rep3::new(trio, Protocol::Gf4Circuit, Security::Malicious);
+        let none = e.random_blocks(0);
+        e.are_zero(&[none])
+    });
+    assert!(empty.iter().all(Result::is_err));
+    assert!(empty.iter().any(|result| matches!(result, Err(Abort::Misuse { .. }))), "{empty:?}");
 }
