@@ -213,7 +213,10 @@ fn a_lie_about_a_comparison_is_an_abort() {
                 let lies = trio.me() == liar;
                 compare(trio, differ, lies)
             });
-            assert!(PartyId::all(3).filter(|p| *p != liar).all(|p| results[p.index()].is_err()), "{results:?}");
+            assert!(
+                PartyId::all(3).filter(|p| *p != liar).all(|p| results[p.index()].is_err()),
+                "{results:?}"
+            );
             assert!(results.iter().any(|result| failed_check(result) == Some(Check::A7)), "{results:?}");
         }
     }

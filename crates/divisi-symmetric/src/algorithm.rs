@@ -213,11 +213,17 @@ mod tests {
         let new = |name: &str| Settings::new(name.parse().unwrap());
         assert!(new("kmac128").check().is_ok() && new("sha256").check().is_ok());
         let customized = |name| Settings { customization: b"c".to_vec(), ..new(name) }.check();
-        assert!(customized("cshake128").is_ok() && customized("kmac256").is_ok() && customized("shake128").is_err());
+        assert!(
+            customized("cshake128").is_ok()
+                && customized("kmac256").is_ok()
+                && customized("shake128").is_err()
+        );
         let named = |name| Settings { function: b"f".to_vec(), ..new(name) }.check();
         assert!(named("cshake256").is_ok() && named("kmac128").is_err());
         let long = |name, output_bytes| Settings { output_bytes, ..new(name) }.check();
-        assert!(long("shake128", 1000).is_ok() && long("sha256", 33).is_err() && long("hmac-sha256", 16).is_ok());
+        assert!(
+            long("shake128", 1000).is_ok() && long("sha256", 33).is_err() && long("hmac-sha256", 16).is_ok()
+        );
         assert!(long("shake128", 0).is_err());
         let xof = |name| Settings { xof: true, ..new(name) }.check();
         assert!(xof("kmac128").is_ok() && xof("hmac-sha256").is_err());

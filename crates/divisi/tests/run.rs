@@ -83,7 +83,8 @@ fn play(
 }
 
 fn expected(program: &Program, values: [u64; 3]) -> Vec<bool> {
-    let inputs: Vec<Vec<bool>> = program.inputs().iter().zip(values).map(|(width, value)| bits(value, *width)).collect();
+    let inputs: Vec<Vec<bool>> =
+        program.inputs().iter().zip(values).map(|(width, value)| bits(value, *width)).collect();
     let circuit = Circuit { name: "c".into(), program: program.clone(), file: None };
     circuit.evaluate(&inputs).unwrap().concat()
 }
@@ -95,11 +96,19 @@ fn outputs_are_those_in_the_clear_and_go_to_whom_they_are_for() {
     let want = expected(&program, values);
     assert_eq!(want[..10], bits(29 * 23, 10));
     for security in [Security::Malicious, Security::SemiHonest] {
-        for (owners, receivers) in [([1, 2, 3], &[1, 2, 3][..]), ([2, 2, 2], &[1]), ([3, 1, 3], &[2, 3]), ([1, 3, 1], &[3])] {
-            for (me, end) in PartyId::all(3).zip(play(&program, owners, receivers, security, values, |_, _| {})) {
+        for (owners, receivers) in
+            [([1, 2, 3], &[1, 2, 3][..]), ([2, 2, 2], &[1]), ([3, 1, 3], &[2, 3]), ([1, 3, 1], &[3])]
+        {
+            for (me, end) in
+                PartyId::all(3).zip(play(&program, owners, receivers, security, values, |_, _| {}))
+            {
                 let outcome = end.unwrap();
                 let learned = outcome.outputs.map(|outputs| outputs.to_vec());
-                assert_eq!(learned.as_ref(), receivers.contains(&me.number()).then_some(&want), "{me} {owners:?}");
+                assert_eq!(
+                    learned.as_ref(),
+                    receivers.contains(&me.number()).then_some(&want),
+                    "{me} {owners:?}"
+                );
                 // the program's own bits, and what a circuit of 10 bits of inputs and 23 of outputs adds
                 let sent = outcome.counts.phases["online"].bits;
                 assert!(sent >= program.dot_count() as u64, "{sent}");
@@ -125,7 +134,9 @@ fn no_change_of_a_message_gives_a_wrong_output() {
             tap.intercept(to, Box::new(count)).unwrap();
         }
     };
-    play(&program, [1, 2, 3], &[1, 2, 3], Security::Malicious, values, count).into_iter().for_each(|end| drop(end.unwrap()));
+    play(&program, [1, 2, 3], &[1, 2, 3], Security::Malicious, values, count)
+        .into_iter()
+        .for_each(|end| drop(end.unwrap()));
     let messages = counted.lock().unwrap().clone();
     let (mut attacks, mut aborts) = (0, 0);
     for ((from, to), n) in messages {
@@ -156,7 +167,9 @@ fn no_change_of_a_message_gives_a_wrong_output() {
             attacks += 1;
             for (me, end) in PartyId::all(3).zip(ends).filter(|(me, _)| me.number() != from) {
                 match end {
-                    Ok(outcome) => assert_eq!(outcome.outputs.as_deref(), Some(&want), "{me}: {from} to {to}, {at}"),
+                    Ok(outcome) => {
+                        assert_eq!(outcome.outputs.as_deref(), Some(&want), "{me}: {from} to {to}, {at}")
+                    }
                     Err(_) => aborts += 1,
                 }
             }
@@ -178,13 +191,30 @@ fn one_party_each() {
         command
     };
     let hosts = hosts.join(",");
-    assert!(divisi().args(["mesh", "new", "--parties", "3", "--hosts", &hosts, "--out", "m"]).status().unwrap().success());
+    assert!(
+        divisi()
+            .args(["mesh", "new", "--parties", "3", "--hosts", &hosts, "--out", "m"])
+            .status()
+            .unwrap()
+            .success()
+    );
     let parties: Vec<_> = (1..=3)
         .map(|i| {
             let key = if i == 3 { "3=000102030405060708090a0b0c0d0e0f" } else { "3=" };
             let block = if i == 1 { "1=00112233445566778899aabbccddeeff" } else { "1=" };
             let mut command = divisi();
-            command.args(["run", "--circuit", "aes128", "--input", key, "--input", block, "--output", "2", "--json"]);
+            command.args([
+                "run",
+                "--circuit",
+                "aes128",
+                "--input",
+                key,
+                "--input",
+                block,
+                "--output",
+                "2",
+                "--json",
+            ]);
             command.args(["--party", &i.to_string(), "--config", "m/mesh.toml"]);
             command.arg("--identity").arg(format!("m/party-{i}.key")).spawn().unwrap()
         })

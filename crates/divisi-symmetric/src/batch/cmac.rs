@@ -45,7 +45,8 @@ pub fn prepare<E: Engine>(e: &mut E, key: &[E::Byte]) -> Result<Key<E>, Abort> {
     let mut subkeys = Vec::with_capacity(BLOCK);
     for j in 0..BLOCK {
         let bit = |i: usize, e: &mut E| {
-            let parts: Vec<&E::Bit> = parts.iter().filter_map(|part| part.get(j)).map(|byte| &byte[i]).collect();
+            let parts: Vec<&E::Bit> =
+                parts.iter().filter_map(|part| part.get(j)).map(|byte| &byte[i]).collect();
             e.join_bits(&parts)
         };
         subkeys.push(std::array::from_fn(|i| bit(i, e)));

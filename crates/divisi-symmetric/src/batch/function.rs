@@ -119,7 +119,9 @@ impl<E: Engine> Function<E> {
         let State { state, before } = state;
         let before = before + piece.len() as u64;
         let state = match &self.kind {
-            Kind::Hash(hash, adder) | Kind::Hmac(hash, adder, _) => hash::continued(e, *hash, *adder, state, piece)?,
+            Kind::Hash(hash, adder) | Kind::Hmac(hash, adder, _) => {
+                hash::continued(e, *hash, *adder, state, piece)?
+            }
             Kind::Xof(xof) => xof::continued(e, xof.sponge(), state, piece)?,
             Kind::Kmac(kmac, ..) => xof::continued(e, kmac.xof().sponge(), state, piece)?,
             Kind::Cmac(key) => cmac::continued(e, key, state, piece)?,

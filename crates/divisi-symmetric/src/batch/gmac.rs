@@ -144,7 +144,8 @@ pub fn tag<E: Engine>(
         },
     };
     let hash = absorb(e, rule, state, messages)?;
-    let counters: [Vec<u8>; BLOCK] = std::array::from_fn(|i| nonces.iter().map(|nonce| gcm::j0(nonce)[i]).collect());
+    let counters: [Vec<u8>; BLOCK] =
+        std::array::from_fn(|i| nonces.iter().map(|nonce| gcm::j0(nonce)[i]).collect());
     let mut tag = ctr::keystream(e, &key.round_keys, &counters)?;
     for (tag, hash) in tag.iter_mut().zip(block_bytes(e, hash)?) {
         e.add(tag, &hash)?;

@@ -4,13 +4,17 @@
 //! bounded, and what a chunk needs made ahead is made just before it. With several strands all make theirs ahead at once, then wait
 //! for one another: so that the phases have clean marks. The verification of one chunk overlaps the work on others.
 
+use super::Work;
 use super::message::{Times, Took};
+use super::work::nonce;
 use crate::cleanup::lock;
 use divisi_core::{Abort, Bytes, Direction, Pending, Step, Verified, settle, step};
 use divisi_net::Permits;
 use divisi_rep3::deal::Part;
 use divisi_rep3::{Byte, Passes, Products, Protocol, Rep3, Security};
 use divisi_symmetric::aes::{self, KeySize, RoundKeys};
+use divisi_symmetric::algorithm::Settings;
+use divisi_symmetric::batch::{Function, Messages, SecretByte, bits, byte_values};
 use std::sync::Mutex;
 use std::time::Instant;
 
@@ -37,6 +41,9 @@ impl Mark {
 
 /// What the plan's words mean.
 pub(super) struct Task {
+    pub work: Work,
+    /// How the hash or MAC is used.
+    pub settings: Option<Settings>,
     pub protocol: Protocol,
     pub security: Security,
     pub key: KeySize,
@@ -46,8 +53,29 @@ pub(super) struct Task {
     pub passes: Passes,
 }
 
-/// A chunk's inputs: 16 columns, a lane a block.
-pub(super) type Columns = Vec<Part>;
+impl Task {
+    /// Whether something is made before a chunk comes.
+    fn makes_ahead(&self) -> bool {
+        self.work == Work::Aes && self.protocol.has_vectors()
+    }
+}
+
+/// A chunk's inputs: a column for each byte, a lane a block or message.
+pub(super) struct Columns {
+    pub columns: Vec<Part>,
+    pub lanes: usize,
+    /// The number of the first one in its segment.
+    pub first: u64,
+}
+
+/// What is made once for a key, verified.
+pub(super) enum Ready {
+    Aes(Verified<RoundKeys<Byte>>),
+    Function(Verified<Function<Rep3>>),
+}
+
+/// Columns of a message that are bits at once: what is longer goes through piece by piece.
+const PIECE: usize = 4096;
 
 /// The chunks' outputs, in order.
 pub(super) type Outputs = Vec<Verified<Vec<Byte>>>;
@@ -56,40 +84,73 @@ pub(super) type Outputs = Vec<Verified<Vec<Byte>>>;
 pub(super) fn segment(
     engines: &mut [Rep3],
     task: &Task,
-    round_keys: &Verified<RoundKeys<Byte>>,
+    ready: &Ready,
     chunks: &[Columns],
     start: Mark,
     permits: &Permits,
 ) -> Result<(Outputs, Times), Abort> {
     match engines {
-        [only] => one_strand(only, task, round_keys, chunks, start),
-        many => strands_at_once(many, task, round_keys, chunks, start, permits),
+        [only] => one_strand(only, task, ready, chunks, start),
+        many => strands_at_once(many, task, ready, chunks, start, permits),
     }
 }
 
 /// Make what a chunk needs ahead, verified.
-fn make_ahead(rep: &mut Rep3, task: &Task, columns: &Columns) -> Result<(), Abort> {
-    let lanes = columns.first().map_or(0, |part| part.first.len());
+fn make_ahead(rep: &mut Rep3, task: &Task, chunk: &Columns) -> Result<(), Abort> {
     rep.trio().session().phase("preprocessing");
-    rep.prepare(task.key.rounds(), columns.len(), lanes)
+    rep.prepare(task.key.rounds(), chunk.columns.len(), chunk.lanes)
 }
 
 /// One chunk, from shares of inputs to shares of outputs.
 fn compute(
     rep: &mut Rep3,
     task: &Task,
-    round_keys: &RoundKeys<Byte>,
-    columns: &Columns,
+    ready: &Ready,
+    chunk: &Columns,
 ) -> Result<Pending<Vec<Byte>, Products>, Abort> {
     rep.trio().session().phase("online");
-    let state = columns.iter().map(|part| rep.trio().input(part)).collect::<Result<Vec<_>, _>>()?;
-    let misfit = Abort::Misuse { step: INPUT, what: "a block that has not 16 bytes" };
-    let mut state: [Byte; 16] = state.try_into().map_err(|_| misfit)?;
-    match task.direction {
-        Direction::Encrypt => aes::encrypt(rep, round_keys, &mut state)?,
-        Direction::Decrypt => aes::decrypt(rep, round_keys, &mut state)?,
+    let output = match ready {
+        Ready::Aes(round_keys) => {
+            let state =
+                chunk.columns.iter().map(|part| rep.trio().input(part)).collect::<Result<Vec<_>, _>>()?;
+            let misfit = Abort::Misuse { step: INPUT, what: "a block that has not 16 bytes" };
+            let mut state: [Byte; 16] = state.try_into().map_err(|_| misfit)?;
+            match task.direction {
+                Direction::Encrypt => aes::encrypt(rep, round_keys.get(), &mut state)?,
+                Direction::Decrypt => aes::decrypt(rep, round_keys.get(), &mut state)?,
+            }
+            state.into()
+        }
+        Ready::Function(function) => digest(rep, function.get(), chunk)?,
+    };
+    Ok(rep.close(output))
+}
+
+/// The outputs of a hash or MAC for a chunk of messages.
+fn digest(rep: &mut Rep3, function: &Function<Rep3>, chunk: &Columns) -> Result<Vec<Byte>, Abort> {
+    let mut state = function.begin(rep);
+    // whole pieces, but for the last, which is not empty
+    let piece = (PIECE / function.piece()).max(1) * function.piece();
+    let mut rest = chunk.columns.as_slice();
+    while rest.len() > piece {
+        let (now, later) = rest.split_at(piece);
+        let now = secret_bits(rep, now)?;
+        state = function.update(rep, state, now)?;
+        rest = later;
     }
-    Ok(rep.close(state.into()))
+    let last = if rest.is_empty() {
+        Messages::public(rep, &vec![&[][..]; chunk.lanes])
+    } else {
+        Messages::even(secret_bits(rep, rest)?, chunk.lanes)?
+    };
+    let nonces: Vec<[u8; 12]> = (chunk.first..).take(chunk.lanes).map(nonce).collect();
+    let output = function.finish(rep, state, &last, &nonces)?;
+    byte_values(rep, output)
+}
+
+fn secret_bits(rep: &mut Rep3, columns: &[Part]) -> Result<Vec<SecretByte<Rep3>>, Abort> {
+    let bytes = columns.iter().map(|part| rep.trio().input(part)).collect::<Result<Vec<_>, _>>()?;
+    bits(rep, bytes)
 }
 
 /// Verify a chunk's outputs.
@@ -102,19 +163,19 @@ fn verify(rep: &mut Rep3, pending: Pending<Vec<Byte>, Products>) -> Result<Verif
 fn one_strand(
     rep: &mut Rep3,
     task: &Task,
-    round_keys: &Verified<RoundKeys<Byte>>,
+    ready: &Ready,
     chunks: &[Columns],
     mut start: Mark,
 ) -> Result<(Outputs, Times), Abort> {
     let (mut outputs, mut times) = (Vec::with_capacity(chunks.len()), Times::default());
     for columns in chunks {
-        if task.protocol.has_vectors() {
+        if task.makes_ahead() {
             make_ahead(rep, task, columns)?;
             let made = Mark::now();
             times.preprocessing.add(start.until(made));
             start = made;
         }
-        let pending = compute(rep, task, round_keys.get(), columns)?;
+        let pending = compute(rep, task, ready, columns)?;
         let computed = Mark::now();
         outputs.push(verify(rep, pending)?);
         let verified = Mark::now();
@@ -131,12 +192,12 @@ fn one_strand(
 fn strands_at_once(
     engines: &mut [Rep3],
     task: &Task,
-    round_keys: &Verified<RoundKeys<Byte>>,
+    ready: &Ready,
     chunks: &[Columns],
     mut start: Mark,
     permits: &Permits,
 ) -> Result<(Outputs, Times), Abort> {
-    let (k, ahead) = (engines.len(), task.protocol.has_vectors());
+    let (k, ahead) = (engines.len(), task.makes_ahead());
     let (mut outputs, mut times) = (Vec::with_capacity(chunks.len()), Times::default());
     for batch in chunks.chunks(if ahead { k } else { chunks.len() }.max(1)) {
         if ahead {
@@ -151,7 +212,7 @@ fn strands_at_once(
         let strands = at_once(engines, permits, |s, rep| {
             let mut outputs = Vec::new();
             for columns in batch.iter().skip(s).step_by(k) {
-                let pending = compute(rep, task, round_keys.get(), columns)?;
+                let pending = compute(rep, task, ready, columns)?;
                 *lock(&computed) = Mark::now();
                 outputs.push(verify(rep, pending)?);
             }

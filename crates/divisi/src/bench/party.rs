@@ -5,15 +5,15 @@
 
 use super::CONNECT;
 use super::ROLE;
-use super::measure::{Columns, INPUT, Mark, Task, segment};
+use super::measure::{Columns, INPUT, Mark, Ready, Task, segment};
 use super::message::{Costs, Order, Plan, Times};
 use crate::failure::Failure;
 use crate::local::{Pipes, seat};
-use divisi_core::{Abort, Check, Counts, Direction, Parameters, PhaseCounts, Session, Verified, settle};
+use divisi_core::{Abort, Check, Counts, Direction, Parameters, PhaseCounts, Session, settle};
 use divisi_net::{Emulation, Mesh, Options, Permits};
 use divisi_rep3::deal::Part;
-use divisi_rep3::{Agreement, Byte, Passes, Rep3, Trio};
-use divisi_symmetric::aes::{KeySize, RoundKeys};
+use divisi_rep3::{Agreement, Passes, Rep3, Trio};
+use divisi_symmetric::aes::KeySize;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -36,12 +36,15 @@ fn work(pipes: &Pipes) -> Result<(), Failure> {
     let listener = seat::listen(pipes)?;
     let plan: Plan = pipes.order()?;
     let usage = |e: String| Failure::usage(e);
+    let (work, settings) = plan.work.work().map_err(usage)?;
     let task = Task {
+        work,
+        settings,
         protocol: plan.protocol.parse().map_err(usage)?,
         security: plan.security.parse().map_err(usage)?,
-        key: KeySize::from_bits(plan.key_bits as usize)
+        key: KeySize::from_bits(plan.work.key_bits as usize)
             .ok_or_else(|| usage("no such key size: give 128, 192 or 256".into()))?,
-        direction: if plan.decrypt { Direction::Decrypt } else { Direction::Encrypt },
+        direction: if plan.work.decrypt { Direction::Decrypt } else { Direction::Encrypt },
         chunk: (plan.chunk as usize).max(1),
         statistical: plan.statistical,
         passes: Passes::for_bits(plan.statistical)
@@ -89,6 +92,11 @@ fn serve(pipes: &Pipes, mesh: &Arc<Mesh>, task: &Task, number: u32, strands: usi
     let parameters = Parameters::new(ROLE)
         .with("protocol", task.protocol.name().as_bytes())
         .with("security", task.security.name().as_bytes())
+        .with(
+            "algorithm",
+            task.work.algorithm().map(|algorithm| algorithm.name()).unwrap_or_default().as_bytes(),
+        )
+        .with("message bytes", &(task.work.input_bytes() as u64).to_le_bytes())
         .with("key bits", &(task.key.bits() as u64).to_le_bytes())
         .with("decrypt", &[u8::from(task.direction == Direction::Decrypt)])
         .with("chunk", &(task.chunk as u64).to_le_bytes())
@@ -105,7 +113,7 @@ fn serve(pipes: &Pipes, mesh: &Arc<Mesh>, task: &Task, number: u32, strands: usi
     let Some(first) = engines.first_mut() else {
         return Err(Failure::usage("no strands: give at least one thread"));
     };
-    let round_keys = schedule(first, &key)?;
+    let ready = schedule(first, task, &key)?;
     // From here on the meter counts one repetition at a time; to each belongs what the setup cost.
     let of_setup = as_setup(first.trio().session().meter().read());
     first.trio().session().meter().reset();
@@ -133,7 +141,7 @@ fn serve(pipes: &Pipes, mesh: &Arc<Mesh>, task: &Task, number: u32, strands: usi
         pipes.report(Ok(Times { setup, ..Times::default() }))?;
 
         let start = barrier(pipes, &permits)?;
-        let (outputs, times) = segment(&mut engines, task, &round_keys, &chunks, start, &permits)?;
+        let (outputs, times) = segment(&mut engines, task, &ready, &chunks, start, &permits)?;
         pipes.report(Ok(times))?;
 
         match permits.outside(|| pipes.order())? {
@@ -149,22 +157,26 @@ fn serve(pipes: &Pipes, mesh: &Arc<Mesh>, task: &Task, number: u32, strands: usi
     }
 }
 
-/// The key schedule, inside the computation, verified.
-fn schedule(rep: &mut Rep3, key: &Part) -> Result<Verified<RoundKeys<Byte>>, Failure> {
+/// What is made once for a key, inside the computation, verified: a key schedule, states of pads, powers of a hash key.
+fn schedule(rep: &mut Rep3, task: &Task, key: &Part) -> Result<Ready, Failure> {
     let public = blake3::hash(b"a key of a benchmark");
     agreed(rep.trio().agree_input(Check::A24, public.as_bytes(), Some(key))?)?; // [A24]
     let mut bytes = Vec::with_capacity(key.first.len());
     for (first, second) in key.first.iter().zip(&key.second) {
         bytes.push(rep.trio().input(&Part { first: vec![*first], second: vec![*second] })?);
     }
-    let round_keys = divisi_node::cipher::expand(rep, &bytes)?;
-    let pending = rep.close(round_keys);
-    Ok(settle(rep, pending)?)
+    let Some(settings) = &task.settings else {
+        let round_keys = divisi_node::cipher::expand(rep, &bytes)?;
+        let pending = rep.close(round_keys);
+        return Ok(Ready::Aes(settle(rep, pending)?));
+    };
+    Ok(Ready::Function(divisi_node::tags::prepare(rep, settings, &bytes)?))
 }
 
 /// Compare the inputs of a segment with the other parties, and cut them into chunks.
 fn agree(engines: &mut [Rep3], inputs: &Part, blocks: usize, task: &Task) -> Result<Vec<Columns>, Failure> {
-    if inputs.first.len() != 16 * blocks || inputs.second.len() != 16 * blocks {
+    let width = task.work.input_bytes();
+    if inputs.first.len() != width * blocks || inputs.second.len() != width * blocks {
         return Err(Failure::usage("inputs of another length than was said: use one version of the program"));
     }
     if let Some(engine) = engines.first_mut() {
@@ -172,13 +184,18 @@ fn agree(engines: &mut [Rep3], inputs: &Part, blocks: usize, task: &Task) -> Res
         let public = blake3::hash(&(blocks as u64).to_le_bytes());
         agreed(engine.trio().agree_input(Check::A24, public.as_bytes(), Some(inputs))?)?; // [A24]
     }
-    let sides = inputs.first.chunks(16 * task.chunk).zip(inputs.second.chunks(16 * task.chunk));
-    let columns = |(first, second): (&[u8], &[u8])| {
-        let lanes = first.len() / 16;
-        let sides = first.chunks(lanes).zip(second.chunks(lanes));
-        sides.map(|(first, second)| Part { first: first.to_vec(), second: second.to_vec() }).collect()
+    let chunk = |first: usize| {
+        let lanes = task.chunk.min(blocks - first);
+        let column = |j: usize| {
+            let side = |side: &[u8]| {
+                let start = width * first + j * lanes;
+                side.get(start..start + lanes).unwrap_or_default().to_vec()
+            };
+            Part { first: side(&inputs.first), second: side(&inputs.second) }
+        };
+        Columns { columns: (0..width).map(column).collect(), lanes, first: first as u64 }
     };
-    Ok(sides.map(columns).collect())
+    Ok((0..blocks).step_by(task.chunk).map(chunk).collect())
 }
 
 fn agreed(agreement: Agreement) -> Result<(), Failure> {

@@ -87,22 +87,29 @@ fn emit(context: &Context, arguments: &Emit) -> Result<Done, Failure> {
         Some(path) => {
             let mut output = Output::beside(path, 0o644, &context.cleanup)?;
             let mut out = BufWriter::new(output.writer());
-            let counts = circuit::write(&circuit.program, &mut out).and_then(|counts| out.flush().map(|()| counts));
+            let counts =
+                circuit::write(&circuit.program, &mut out).and_then(|counts| out.flush().map(|()| counts));
             drop(out);
             let counts = counts.map_err(|e| {
-                Failure::usage(format!("{} cannot be written ({e}): give another place with --out", path.display()))
+                Failure::usage(format!(
+                    "{} cannot be written ({e}): give another place with --out",
+                    path.display()
+                ))
             })?;
             output.put_in_place(path)?;
             counts
         }
         None => {
             let mut out = BufWriter::new(std::io::stdout().lock());
-            let counts = circuit::write(&circuit.program, &mut out).and_then(|counts| out.flush().map(|()| counts));
+            let counts =
+                circuit::write(&circuit.program, &mut out).and_then(|counts| out.flush().map(|()| counts));
             match counts {
                 Ok(counts) => counts,
                 // whoever reads has enough
                 Err(e) if e.kind() == std::io::ErrorKind::BrokenPipe => circuit.counts()?,
-                Err(e) => return Err(Failure::unavailable(format!("standard output cannot be written: {e}"))),
+                Err(e) => {
+                    return Err(Failure::unavailable(format!("standard output cannot be written: {e}")));
+                }
             }
         }
     };
@@ -127,8 +134,9 @@ fn eval(arguments: &Eval) -> Result<Done, Failure> {
     let mut inputs = Vec::with_capacity(widths.len());
     for (i, (given, width)) in arguments.inputs.iter().zip(widths).enumerate() {
         let digits = given.split_once('=').map_or(given.as_str(), |(_, digits)| digits);
-        let bits = circuit::from_hex(digits, *width)
-            .map_err(|what| Failure::usage(format!("input {} {what}: give it as the standard prints it", i + 1)))?;
+        let bits = circuit::from_hex(digits, *width).map_err(|what| {
+            Failure::usage(format!("input {} {what}: give it as the standard prints it", i + 1))
+        })?;
         inputs.push(circuit::ordered(&bits, arguments.first_bit_first).to_vec());
     }
     let value = |bits: &Vec<bool>| circuit::to_hex(&circuit::ordered(bits, arguments.first_bit_first));

@@ -66,16 +66,21 @@ pub struct Arguments {
 /// A party of the engine by its number.
 fn party(number: u8) -> Result<PartyId, Failure> {
     let party = PartyId::new(number).filter(|party| party.number() <= 3);
-    party.ok_or_else(|| Failure::usage(format!("there is no party {number}: the engine rep3 has the parties 1 to 3")))
+    party.ok_or_else(|| {
+        Failure::usage(format!("there is no party {number}: the engine rep3 has the parties 1 to 3"))
+    })
 }
 
 pub fn run(context: &Context, arguments: &Arguments) -> Result<Done, Failure> {
     let Engine::Rep3 = arguments.engine;
     if let Some(asked) = arguments.parties.filter(|asked| *asked != 3) {
-        return Err(Failure::usage(format!("the engine rep3 has 3 parties, not {asked}: leave --parties out")));
+        return Err(Failure::usage(format!(
+            "the engine rep3 has 3 parties, not {asked}: leave --parties out"
+        )));
     }
     let me = arguments.party.map(party).transpose()?;
-    let mut receivers = arguments.output.iter().map(|number| party(*number)).collect::<Result<Vec<_>, _>>()?;
+    let mut receivers =
+        arguments.output.iter().map(|number| party(*number)).collect::<Result<Vec<_>, _>>()?;
     if receivers.is_empty() {
         receivers = PartyId::all(3).collect();
     }

@@ -28,7 +28,12 @@ fn usage(e: impl ToString) -> Failure {
 ///
 /// # Errors
 /// The failure of a party that does not listen; what cannot be written.
-pub fn seats(processes: &mut Processes, room: &Room, step: &str, within: Duration) -> Result<Vec<Seat>, Failure> {
+pub fn seats(
+    processes: &mut Processes,
+    room: &Room,
+    step: &str,
+    within: Duration,
+) -> Result<Vec<Seat>, Failure> {
     let ports: Vec<u16> = processes.reports(step, within)?;
     let hosts: Vec<String> = ports.iter().map(|port| format!("127.0.0.1:{port}")).collect();
     let made = Config::create(hosts.len(), &hosts, &[], &Machine).map_err(usage)?;
@@ -51,7 +56,9 @@ pub fn seats(processes: &mut Processes, room: &Room, step: &str, within: Duratio
 /// If there is none.
 pub fn listen(pipes: &Pipes) -> Result<TcpListener, Failure> {
     let no_port = |e: std::io::Error| {
-        Failure::unavailable(format!("no port of 127.0.0.1 is free ({e}): see that the loopback network is up"))
+        Failure::unavailable(format!(
+            "no port of 127.0.0.1 is free ({e}): see that the loopback network is up"
+        ))
     };
     let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).map_err(no_port)?;
     pipes.report(Ok(listener.local_addr().map_err(no_port)?.port()))?;
@@ -84,7 +91,8 @@ impl Seat {
         let config = Config::parse(&self.config).map_err(usage)?;
         let identity = Identity::load(Path::new(&self.identity)).map_err(usage)?;
         let within = config.connect().min(within);
-        let door = Door::open_at(listener, config, me, Arc::new(identity), Arc::new(Machine)).map_err(usage)?;
+        let door =
+            Door::open_at(listener, config, me, Arc::new(identity), Arc::new(Machine)).map_err(usage)?;
         let mesh = join(&door, within, options)?;
         Ok((door, mesh))
     }

@@ -94,23 +94,37 @@ pub fn inputs(circuit: &Circuit, given: &[String], known: Option<PartyId>) -> Re
             given.len()
         )));
     }
-    given.iter().zip(widths).enumerate().map(|(i, (given, width))| input(i + 1, given, *width, known)).collect()
+    given
+        .iter()
+        .zip(widths)
+        .enumerate()
+        .map(|(i, (given, width))| input(i + 1, given, *width, known))
+        .collect()
 }
 
 fn input(number: usize, given: &str, width: usize, known: Option<PartyId>) -> Result<Input, Failure> {
     let wrong = |what: String| Failure::usage(format!("input {number} {what}"));
-    let form = || wrong("is not of the form P=HEX: give its owner, 1 to 3, and its value as the standard prints it".into());
+    let form = || {
+        wrong(
+            "is not of the form P=HEX: give its owner, 1 to 3, and its value as the standard prints it"
+                .into(),
+        )
+    };
     let (owner, digits) = given.split_once('=').ok_or_else(form)?;
     let owner: u8 = owner.trim().parse().map_err(|_| form())?;
     let owner = PartyId::new(owner).filter(|owner| owner.index() < PARTIES);
     let owner = owner.ok_or_else(|| wrong("belongs to nobody: the parties are 1 to 3".into()))?;
     if known.is_some_and(|known| known != owner) {
         if !digits.is_empty() {
-            return Err(wrong(format!("is {owner}'s, and its value is given: write {}= and nothing after it", owner.number())));
+            return Err(wrong(format!(
+                "is {owner}'s, and its value is given: write {}= and nothing after it",
+                owner.number()
+            )));
         }
         return Ok(Input { owner, bits: None });
     }
-    let bits = circuit::from_hex(digits.trim(), width).map_err(|what| wrong(format!("{what}: give all of it")))?;
+    let bits =
+        circuit::from_hex(digits.trim(), width).map_err(|what| wrong(format!("{what}: give all of it")))?;
     Ok(Input { owner, bits: Some(bits) })
 }
 
@@ -127,7 +141,8 @@ impl Options {
 
     /// The input wires of a party.
     fn of(&self, party: PartyId) -> Zeroizing<Vec<bool>> {
-        let own = self.inputs.iter().filter(|input| input.owner == party).filter_map(|input| input.bits.as_ref());
+        let own =
+            self.inputs.iter().filter(|input| input.owner == party).filter_map(|input| input.bits.as_ref());
         let wires = own.map(|bits| circuit::ordered(bits, self.first_bit_first));
         Zeroizing::new(wires.flat_map(|bits| bits.to_vec()).collect())
     }

@@ -9,7 +9,9 @@
 //!    other: if they differ one of them lies, and the receiver takes nothing \[A1\]. Nobody else learns anything.
 
 use divisi_circuit::Program;
-use divisi_core::{Abort, Boolean, Check, Convert, Job, Parameters, PartyId, Session, Step, Verified, settle, step};
+use divisi_core::{
+    Abort, Boolean, Check, Convert, Job, Parameters, PartyId, Session, Step, Verified, settle, step,
+};
 use divisi_net::Mesh;
 use divisi_rep3::deal::{self, Part};
 use divisi_rep3::open::component_digest;
