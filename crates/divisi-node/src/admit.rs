@@ -85,12 +85,14 @@ impl Admit for Lists {
         let serves = |key: &KeyInfo| made(key) || key.clients.contains(&who.name);
         let refused = match what {
             What::Make => None,
-            What::See(key) | What::Encrypt(key) | What::Decrypt(key) | What::Mac(key) => (!serves(key)).then(|| {
-                format!(
-                    "key {} does not serve client {}: ask its maker, {}",
-                    key.name, who.name, key.maker.name
-                )
-            }),
+            What::See(key) | What::Encrypt(key) | What::Decrypt(key) | What::Mac(key) => {
+                (!serves(key)).then(|| {
+                    format!(
+                        "key {} does not serve client {}: ask its maker, {}",
+                        key.name, who.name, key.maker.name
+                    )
+                })
+            }
             What::Export(key) if !key.exportable => {
                 Some(format!("key {} was not made exportable: it stays with the servers", key.name))
             }

@@ -113,7 +113,9 @@ impl Asked {
         };
         settings.check()?;
         if settings.output_bytes > OUTPUT || settings.customization.len() + settings.function.len() > AAD {
-            return Err(format!("servers give at most {OUTPUT} bytes, and take at most {AAD} of customization"));
+            return Err(format!(
+                "servers give at most {OUTPUT} bytes, and take at most {AAD} of customization"
+            ));
         }
         Ok(settings)
     }
@@ -379,13 +381,21 @@ mod tests {
 
     fn asked(algorithm: &str, output_bytes: u32) -> Asked {
         let none = || Blob(Vec::new());
-        Asked { algorithm: algorithm.into(), customization: none(), function: none(), output_bytes, xof: false }
+        Asked {
+            algorithm: algorithm.into(),
+            customization: none(),
+            function: none(),
+            output_bytes,
+            xof: false,
+        }
     }
 
     #[test]
     fn what_is_asked_for_is_checked() {
         assert_eq!(asked("sha256", 32).settings().map(|s| s.adder), Ok(Adder::LowDepth));
-        for (algorithm, bytes) in [("md5", 16), ("sha256", 33), ("sha256", 0), ("shake128", 4097), (&"x".repeat(33), 1)] {
+        for (algorithm, bytes) in
+            [("md5", 16), ("sha256", 33), ("sha256", 0), ("shake128", 4097), (&"x".repeat(33), 1)]
+        {
             assert!(asked(algorithm, bytes).settings().is_err(), "{algorithm} {bytes}");
         }
         let long = Asked { customization: Blob(vec![0; AAD + 1]), ..asked("kmac128", 16) };

@@ -153,7 +153,13 @@ impl KeyType {
             KeyType::Aes128 | KeyType::Kmac128 | KeyType::CmacAes128 | KeyType::GmacAes128 => 16,
             KeyType::Aes192 => 24,
             KeyType::HmacSha224 | KeyType::HmacSha3_224 => 28,
-            KeyType::Aes256 | KeyType::HmacSha256 | KeyType::HmacSha512_256 | KeyType::HmacSha3_256 | KeyType::Kmac256 | KeyType::CmacAes256 | KeyType::GmacAes256 => 32,
+            KeyType::Aes256
+            | KeyType::HmacSha256
+            | KeyType::HmacSha512_256
+            | KeyType::HmacSha3_256
+            | KeyType::Kmac256
+            | KeyType::CmacAes256
+            | KeyType::GmacAes256 => 32,
             KeyType::HmacSha384 | KeyType::HmacSha3_384 => 48,
             KeyType::HmacSha512 | KeyType::HmacSha3_512 => 64,
         }

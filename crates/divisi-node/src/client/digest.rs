@@ -100,7 +100,9 @@ impl Client {
         progress: &mut dyn FnMut(u64),
     ) -> Result<([u8; IV], Option<UsedKey>, [ToClient; 3]), Error> {
         if length > MESSAGE {
-            let message = format!("the message has {length} bytes, and servers take at most {MESSAGE}: give a shorter one");
+            let message = format!(
+                "the message has {length} bytes, and servers take at most {MESSAGE}: give a shorter one"
+            );
             return Err(Error::new(ErrorKind::Usage, INPUT, message));
         }
         let answers = self.request(item)?;
@@ -113,7 +115,8 @@ impl Client {
         for index in 0..length.div_ceil(PIECE as u64) {
             let mut text = Zeroizing::new(vec![0; (length - done).min(PIECE as u64) as usize]);
             input.read_exact(&mut text).map_err(|e| {
-                let message = format!("the input cannot be read to its end ({e}): give a file that nobody writes");
+                let message =
+                    format!("the input cannot be read to its end ({e}): give a file that nobody writes");
                 Error::new(ErrorKind::Usage, INPUT, message)
             })?;
             let parts = deal::split(&text, |out| self.entropy(out));

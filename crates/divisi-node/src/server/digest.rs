@@ -33,7 +33,8 @@ fn settings(asked: &Asked, length: u64, keyed: bool) -> Result<Settings, Failed>
         return Err(Failed::refused(SETTINGS, message));
     }
     if length > MESSAGE {
-        let message = format!("the message has {length} bytes, and servers take at most {MESSAGE}: hash it before");
+        let message =
+            format!("the message has {length} bytes, and servers take at most {MESSAGE}: hash it before");
         return Err(Failed::refused(SETTINGS, message));
     }
     Ok(settings)

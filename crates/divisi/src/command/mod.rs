@@ -4,6 +4,7 @@ mod bench;
 mod circuit;
 mod crypt;
 mod demo;
+mod digest;
 mod kat;
 mod key;
 mod mesh;
@@ -66,6 +67,10 @@ enum Command {
     Encrypt(crypt::Arguments),
     /// Decrypt a file with a key of the servers (AES-GCM)
     Decrypt(crypt::Arguments),
+    /// Hash a file that no server sees
+    Hash(digest::Hash),
+    /// Make or verify a tag of a file with a key of the servers
+    Mac(digest::Mac),
     /// Run published test vectors (Wycheproof, ACVP) through an engine
     Kat(kat::Arguments),
     /// Measure a protocol between three processes on this machine
@@ -212,6 +217,8 @@ pub fn run(cli: Cli) -> Result<Done, Failure> {
         Command::Key(command) => key::run(&context, &command),
         Command::Encrypt(arguments) => crypt::encrypt(&context, &arguments),
         Command::Decrypt(arguments) => crypt::decrypt(&context, &arguments),
+        Command::Hash(arguments) => digest::hash(&context, &arguments),
+        Command::Mac(arguments) => digest::mac(&context, &arguments),
         Command::Kat(arguments) => kat::run(&context, &arguments),
         Command::Bench(command) => bench::run(&context, &command),
         Command::Run(arguments) => run::run(&context, &arguments),

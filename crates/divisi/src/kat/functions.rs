@@ -52,7 +52,8 @@ enum Family {
 impl Family {
     /// The function for keys of that many bytes.
     fn of(self, key_bytes: usize) -> Result<Function, String> {
-        let size = || KeySize::from_bytes(key_bytes).ok_or_else(|| format!("a key of {} bits", 8 * key_bytes));
+        let size =
+            || KeySize::from_bytes(key_bytes).ok_or_else(|| format!("a key of {} bits", 8 * key_bytes));
         Ok(match self {
             Family::Hash(hash) => Function::Hash(hash),
             Family::Shake(strength) => Function::Shake(strength),
@@ -93,7 +94,8 @@ pub(super) fn acvp(algorithm: &str, groups: &[Value]) -> Option<Result<Content, 
     let family = family.or_else(|| of("cSHAKE-").or(of("CSHAKE-")).and_then(strength).map(Family::Cshake));
     let family = family.or_else(|| of("SHAKE-").and_then(strength).map(Family::Shake));
     let family = family.or_else(|| of("KMAC-").and_then(strength).map(Family::Kmac));
-    let family = family.or_else(|| algorithm.starts_with("SHA").then(|| hash(algorithm)).flatten().map(Family::Hash));
+    let family =
+        family.or_else(|| algorithm.starts_with("SHA").then(|| hash(algorithm)).flatten().map(Family::Hash));
     let family = family.or(match algorithm {
         "CMAC-AES" => Some(Family::Cmac),
         "ACVP-AES-GMAC" => Some(Family::Gmac),
@@ -135,7 +137,8 @@ fn sort(
                 Ok((settings, vector)) => {
                     let key = vector.key.len();
                     let like = |group: &&mut Group| {
-                        group.settings == settings && group.vectors.first().is_some_and(|v| v.key.len() == key)
+                        group.settings == settings
+                            && group.vectors.first().is_some_and(|v| v.key.len() == key)
                     };
                     match sorted.iter_mut().find(like) {
                         Some(group) => group.vectors.push(vector),
@@ -155,7 +158,8 @@ fn sort(
 
 fn settings(family: Family, key: &[u8], output: &[u8]) -> Result<Settings, String> {
     let algorithm = family.of(key.len())?;
-    let settings = Settings { adder: Adder::LowDepth, output_bytes: output.len(), ..Settings::new(algorithm) };
+    let settings =
+        Settings { adder: Adder::LowDepth, output_bytes: output.len(), ..Settings::new(algorithm) };
     if settings.check().is_err() {
         return Err(format!("an output of {} bits", 8 * output.len()));
     }
