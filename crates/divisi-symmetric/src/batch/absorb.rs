@@ -35,7 +35,7 @@ impl<E: Boolean> Step<E> for &Program {
         _: &Here<'_>,
     ) -> Result<Vec<SecretByte<E>>, Abort> {
         let inputs = state.into_iter().chain(block).collect();
-        let mut jobs = [Job::new(*self, wires(inputs))];
+        let mut jobs = [Job::new(self, wires(inputs))];
         e.run(&mut jobs)?;
         let [job] = jobs;
         Ok(bytes(job.wires))
@@ -51,7 +51,7 @@ pub(super) fn update<E: Boolean>(
     columns: Vec<SecretByte<E>>,
 ) -> Result<Vec<SecretByte<E>>, Abort> {
     let lanes = columns.first().map_or(0, |byte| byte[0].lanes());
-    if columns.len() % block.max(1) != 0 {
+    if !columns.len().is_multiple_of(block.max(1)) {
         return Err(unfit("what is no whole number of blocks"));
     }
     let lanes: Vec<usize> = (0..lanes).collect();

@@ -116,7 +116,7 @@ fn cmac(key: &[u8], message: &[u8]) -> Option<Vec<u8>> {
         u128::from_be_bytes(block.into())
     };
     let first = double(apply(0));
-    let whole = !message.is_empty() && message.len() % 16 == 0;
+    let whole = !message.is_empty() && message.len().is_multiple_of(16);
     let mut padded = message.to_vec();
     if !whole {
         padded.push(0x80);

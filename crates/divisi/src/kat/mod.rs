@@ -399,3 +399,5 @@ fn bytes(test: &Value, names: &[&str]) -> Result<Vec<u8>, String> {
 
 #[cfg(test)]
 mod tests;
+#[cfg(test)]
+mod tests_of_functions;
