@@ -29,7 +29,7 @@ const COMPARE: Step = step!("compare");
 fn settings(asked: &Asked, length: u64, keyed: bool) -> Result<Settings, Failed> {
     let settings = asked.settings().map_err(|what| Failed::refused(SETTINGS, what))?;
     if settings.algorithm.is_mac() != keyed {
-        let message = format!("{} {} a key", settings.algorithm, if keyed { "takes not" } else { "takes" });
+        let message = format!("{} {} key", settings.algorithm, if keyed { "takes no" } else { "takes a" });
         return Err(Failed::refused(SETTINGS, message));
     }
     if length > MESSAGE {
