@@ -15,7 +15,7 @@ use crate::tags;
 use crate::wire::Blob;
 use divisi_core::{Check, Step, Verified, step};
 use divisi_rep3::deal::Part;
-use divisi_rep3::{Bit, Byte, Rep3};
+use divisi_rep3::{Bit, Byte, Protocol, Rep3};
 use divisi_store::KeyName;
 use divisi_symmetric::algorithm::Settings;
 use divisi_symmetric::batch::{Function, Messages, bits, byte_values};
@@ -42,6 +42,7 @@ fn settings(asked: &Asked, length: u64, keyed: bool) -> Result<Settings, Failed>
 
 /// Hash a message.
 pub(crate) fn hash(turn: &mut Turn<'_>, asked: &Asked, length: u64) -> Result<(), Stop> {
+    turn.rep.use_protocol(Protocol::Gf4Circuit);
     let settings = turn.all(SETTINGS, settings(asked, length, false))?;
     let function = tags::prepare(turn.rep, &settings, &[])?;
     turn.answer(ToClient::Tagging { nonce: [0; IV], key: None });
@@ -57,6 +58,7 @@ pub(crate) fn mac(
     length: u64,
     tag: Option<&Tag>,
 ) -> Result<(), Stop> {
+    turn.rep.use_protocol(Protocol::Gf4Circuit);
     let wanted = settings(asked, length, true).and_then(|settings| {
         let misfit = tag.is_some_and(|tag| tag.tag.0.len() != settings.output_bytes);
         let message = "the tag has another length than was asked for: give all of it";
