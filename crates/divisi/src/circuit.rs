@@ -97,6 +97,33 @@ impl Circuit {
     }
 }
 
+impl Circuit {
+    /// What it gives in the clear for many inputs at once: columns of bytes, a lane an input, wire after wire from the lowest bit of the
+    /// first byte on; likewise the outputs, the last byte filled up with zeros.
+    #[must_use]
+    pub fn columns(&self, lanes: usize, inputs: &[u8]) -> Vec<u8> {
+        let wire = |i: usize| {
+            let column = inputs.get(i / 8 * lanes..(i / 8 + 1) * lanes).unwrap_or_default();
+            let word = |bytes: &[u8]| {
+                bytes.iter().rev().fold(0, |word, byte| word << 1 | u64::from(byte >> (i % 8) & 1))
+            };
+            column.chunks(64).map(word).collect::<Vec<u64>>()
+        };
+        let wires: Vec<Vec<u64>> = (0..self.program.input_bits()).map(wire).collect();
+        let outputs = plain::run(&self.program, &wires).unwrap_or_default();
+        let bit = |wire: &Vec<u64>, lane: usize| {
+            wire.get(lane / 64).map_or(0, |word| (word >> (lane % 64) & 1) as u8)
+        };
+        let byte = |wires: &[Vec<u64>], lane: usize| {
+            wires.iter().rev().fold(0, |byte, wire| byte << 1 | bit(wire, lane))
+        };
+        outputs
+            .chunks(8)
+            .flat_map(|wires| (0..lanes).map(|lane| byte(wires, lane)).collect::<Vec<u8>>())
+            .collect()
+    }
+}
+
 /// The wires of values side by side, value by value.
 #[must_use]
 pub fn cut(bits: &[bool], widths: &[usize]) -> Vec<Vec<bool>> {

@@ -316,3 +316,28 @@ fn every_hash_and_mac_is_checked() {
     options.threads = 2;
     assert_eq!(run(&options).chunks, 3);
 }
+
+/// Any circuit, one that only copies among them: each evaluation against the one in the clear, its ANDs to the bit.
+#[test]
+fn circuits_are_measured_and_checked() {
+    let dir = tempfile::tempdir().unwrap();
+    let copies = dir.path().join("copies.txt");
+    std::fs::write(&copies, "3 13\n2 9 1\n2 1 2\n\n1 1 0 10 EQW\n1 1 9 11 INV\n1 1 1 12 EQ\n").unwrap();
+    let copies = copies.to_str().unwrap();
+    for (name, input_bits, ands, rounds) in
+        [("aes128", 256, 6_400, 60), ("keccak-f", 1_600, 38_400, 24), (copies, 10, 0, 0)]
+    {
+        for security in [Security::Malicious, Security::SemiHonest] {
+            let work = Work::Circuit { name: name.to_owned(), input_bits };
+            let options = Options { work, blocks: 70, reps: 1, warmup: 0, security, ..Options::default() };
+            let report = run(&options);
+            let online = phase(&report, "online");
+            assert_eq!((online.bits, online.rounds), (70 * ands, rounds), "{name}");
+            let json = report.to_json();
+            assert_eq!((json["circuit"].as_str(), json["unit"].as_str()), (Some(name), Some("evaluation")));
+            assert!(
+                json["algorithm"].is_null() && json["message_bytes"].is_null() && json["key_bits"].is_null()
+            );
+        }
+    }
+}

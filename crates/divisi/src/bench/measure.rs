@@ -4,16 +4,17 @@
 //! bounded, and what a chunk needs made ahead is made just before it. With several strands all make theirs ahead at once, then wait
 //! for one another: so that the phases have clean marks. The verification of one chunk overlaps the work on others.
 
-use super::Work;
 use super::message::{Times, Took};
-use super::work::nonce;
+use super::work::{What, nonce};
 use crate::cleanup::lock;
-use divisi_core::{Abort, Bytes, Direction, Pending, Step, Verified, settle, step};
+use divisi_circuit::Program;
+use divisi_core::{
+    Abort, Boolean, Bytes, Convert, Direction, Job, Lanes, Pending, Step, Verified, settle, step,
+};
 use divisi_net::Permits;
 use divisi_rep3::deal::Part;
-use divisi_rep3::{Byte, Passes, Products, Protocol, Rep3, Security};
+use divisi_rep3::{Bit, Byte, Passes, Products, Protocol, Rep3, Security};
 use divisi_symmetric::aes::{self, KeySize, RoundKeys};
-use divisi_symmetric::algorithm::Settings;
 use divisi_symmetric::batch::{Function, Messages, SecretByte, bits, byte_values};
 use std::sync::Mutex;
 use std::time::Instant;
@@ -41,9 +42,9 @@ impl Mark {
 
 /// What the plan's words mean.
 pub(super) struct Task {
-    pub work: Work,
-    /// How the hash or MAC is used.
-    pub settings: Option<Settings>,
+    pub what: What,
+    /// The bytes of an input.
+    pub input_bytes: usize,
     pub protocol: Protocol,
     pub security: Security,
     pub key: KeySize,
@@ -56,7 +57,7 @@ pub(super) struct Task {
 impl Task {
     /// Whether something is made before a chunk comes.
     fn makes_ahead(&self) -> bool {
-        self.work == Work::Aes && self.protocol.has_vectors()
+        matches!(self.what, What::Aes) && self.protocol.has_vectors()
     }
 }
 
@@ -72,6 +73,7 @@ pub(super) struct Columns {
 pub(super) enum Ready {
     Aes(Verified<RoundKeys<Byte>>),
     Function(Verified<Function<Rep3>>),
+    Circuit,
 }
 
 /// Columns of a message that are bits at once: what is longer goes through piece by piece.
@@ -109,8 +111,8 @@ fn compute(
     chunk: &Columns,
 ) -> Result<Pending<Vec<Byte>, Products>, Abort> {
     rep.trio().session().phase("online");
-    let output = match ready {
-        Ready::Aes(round_keys) => {
+    let output = match (ready, &task.what) {
+        (Ready::Aes(round_keys), _) => {
             let state =
                 chunk.columns.iter().map(|part| rep.trio().input(part)).collect::<Result<Vec<_>, _>>()?;
             let misfit = Abort::Misuse { step: INPUT, what: "a block that has not 16 bytes" };
@@ -121,8 +123,14 @@ fn compute(
             }
             state.into()
         }
-        Ready::Function(function) => digest(rep, function.get(), chunk)?,
+        (Ready::Function(function), _) => digest(rep, function.get(), chunk)?,
+        (Ready::Circuit, What::Circuit(circuit)) => evaluate(rep, &circuit.program, chunk)?,
+        (Ready::Circuit, _) => return Err(Abort::Misuse { step: INPUT, what: "no circuit" }),
     };
+    if matches!(ready, Ready::Circuit) && !rep.owes() {
+        // a circuit without products
+        return rep.close_linear(output);
+    }
     Ok(rep.close(output))
 }
 
@@ -146,6 +154,30 @@ fn digest(rep: &mut Rep3, function: &Function<Rep3>, chunk: &Columns) -> Result<
     let nonces: Vec<[u8; 12]> = (chunk.first..).take(chunk.lanes).map(nonce).collect();
     let output = function.finish(rep, state, &last, &nonces)?;
     byte_values(rep, output)
+}
+
+/// The outputs of a circuit, the last byte filled up with zeros.
+fn evaluate(rep: &mut Rep3, program: &Program, chunk: &Columns) -> Result<Vec<Byte>, Abort> {
+    let mut wires: Vec<Bit> = secret_bits(rep, &chunk.columns)?.into_iter().flatten().collect();
+    wires.truncate(program.input_bits());
+    let mut jobs = [Job::new(program, wires)];
+    rep.run(&mut jobs)?;
+    let [job] = jobs;
+    let zero = rep.public_bit(&vec![false; chunk.lanes]);
+    let mut output = Vec::with_capacity(job.wires.len().div_ceil(8));
+    let mut wires = job.wires.into_iter().peekable();
+    while wires.peek().is_some() {
+        let mut bits: SecretByte<Rep3> =
+            std::array::from_fn(|_| wires.next().unwrap_or_else(|| zero.clone()));
+        for bit in &mut bits {
+            // what no input has part in has one lane
+            if bit.lanes() != chunk.lanes {
+                *bit = bit.gather(&vec![0; chunk.lanes]).unwrap_or_else(|| zero.clone());
+            }
+        }
+        output.push(rep.convert(bits)?);
+    }
+    Ok(output)
 }
 
 fn secret_bits(rep: &mut Rep3, columns: &[Part]) -> Result<Vec<SecretByte<Rep3>>, Abort> {

@@ -7,6 +7,7 @@ use super::CONNECT;
 use super::ROLE;
 use super::measure::{Columns, INPUT, Mark, Ready, Task, segment};
 use super::message::{Costs, Order, Plan, Times};
+use super::work::What;
 use crate::failure::Failure;
 use crate::local::{Pipes, seat};
 use divisi_core::{Abort, Check, Counts, Direction, Parameters, PhaseCounts, Session, settle};
@@ -36,10 +37,9 @@ fn work(pipes: &Pipes) -> Result<(), Failure> {
     let listener = seat::listen(pipes)?;
     let plan: Plan = pipes.order()?;
     let usage = |e: String| Failure::usage(e);
-    let (work, settings) = plan.work.work().map_err(usage)?;
     let task = Task {
-        work,
-        settings,
+        what: plan.work.task()?,
+        input_bytes: plan.work.input_bytes(),
         protocol: plan.protocol.parse().map_err(usage)?,
         security: plan.security.parse().map_err(usage)?,
         key: KeySize::from_bits(plan.work.key_bits as usize)
@@ -92,11 +92,8 @@ fn serve(pipes: &Pipes, mesh: &Arc<Mesh>, task: &Task, number: u32, strands: usi
     let parameters = Parameters::new(ROLE)
         .with("protocol", task.protocol.name().as_bytes())
         .with("security", task.security.name().as_bytes())
-        .with(
-            "algorithm",
-            task.work.algorithm().map(|algorithm| algorithm.name()).unwrap_or_default().as_bytes(),
-        )
-        .with("message bytes", &(task.work.input_bytes() as u64).to_le_bytes())
+        .with("work", &task.what.name())
+        .with("message bytes", &(task.input_bytes as u64).to_le_bytes())
         .with("key bits", &(task.key.bits() as u64).to_le_bytes())
         .with("decrypt", &[u8::from(task.direction == Direction::Decrypt)])
         .with("chunk", &(task.chunk as u64).to_le_bytes())
@@ -165,17 +162,20 @@ fn schedule(rep: &mut Rep3, task: &Task, key: &Part) -> Result<Ready, Failure> {
     for (first, second) in key.first.iter().zip(&key.second) {
         bytes.push(rep.trio().input(&Part { first: vec![*first], second: vec![*second] })?);
     }
-    let Some(settings) = &task.settings else {
-        let round_keys = divisi_node::cipher::expand(rep, &bytes)?;
-        let pending = rep.close(round_keys);
-        return Ok(Ready::Aes(settle(rep, pending)?));
-    };
-    Ok(Ready::Function(divisi_node::tags::prepare(rep, settings, &bytes)?))
+    Ok(match &task.what {
+        What::Aes => {
+            let round_keys = divisi_node::cipher::expand(rep, &bytes)?;
+            let pending = rep.close(round_keys);
+            Ready::Aes(settle(rep, pending)?)
+        }
+        What::Function(settings) => Ready::Function(divisi_node::tags::prepare(rep, settings, &bytes)?),
+        What::Circuit(_) => Ready::Circuit,
+    })
 }
 
 /// Compare the inputs of a segment with the other parties, and cut them into chunks.
 fn agree(engines: &mut [Rep3], inputs: &Part, blocks: usize, task: &Task) -> Result<Vec<Columns>, Failure> {
-    let width = task.work.input_bytes();
+    let width = task.input_bytes;
     if inputs.first.len() != width * blocks || inputs.second.len() != width * blocks {
         return Err(Failure::usage("inputs of another length than was said: use one version of the program"));
     }

@@ -1,6 +1,6 @@
 //! `divisi bench`.
 
-use super::{Context, Done, Goal, ProtocolChoice};
+use super::{Context, Done, EngineChoice, Goal, ProtocolChoice};
 use clap::{Args, Subcommand};
 use comfy_table::{CellAlignment, Table, presets};
 use divisi::bench::{self, Options, Report, Work};
@@ -22,6 +22,8 @@ pub enum Commands {
     Hash(Hash),
     /// A MAC of messages under one key among three processes over TLS, every tag checked
     Mac(Mac),
+    /// A Boolean circuit of random inputs among three processes over TLS, every output checked
+    Circuit(Circuit),
     /// What this machine allows: AES on one core, loopback, products in GF(2^64)
     #[command(after_help = "Example: divisi bench calibrate --json")]
     Calibrate,
@@ -68,6 +70,8 @@ pub struct Hash {
     #[command(flatten)]
     messages: Messages,
     #[command(flatten)]
+    engine: EngineChoice,
+    #[command(flatten)]
     goal: Goal,
     #[command(flatten)]
     effort: Effort,
@@ -86,7 +90,27 @@ pub struct Mac {
     #[command(flatten)]
     messages: Messages,
     #[command(flatten)]
+    engine: EngineChoice,
+    #[command(flatten)]
     choice: ProtocolChoice,
+    #[command(flatten)]
+    effort: Effort,
+}
+
+/// Measure a Boolean circuit of random inputs among three processes over TLS, phase by phase.
+#[derive(Args)]
+#[command(after_help = "Example: divisi bench circuit --circuit keccak-f --count 1000")]
+pub struct Circuit {
+    /// A file in Bristol Fashion or the format before it, or the name of a circuit of this program
+    #[arg(long, value_name = "FILE|NAME")]
+    circuit: String,
+    /// How many evaluations
+    #[arg(long, default_value_t = 10_000, value_name = "N")]
+    count: u64,
+    #[command(flatten)]
+    engine: EngineChoice,
+    #[command(flatten)]
+    goal: Goal,
     #[command(flatten)]
     effort: Effort,
 }
@@ -165,12 +189,21 @@ pub fn run(context: &Context, command: &Commands) -> Result<Done, Failure> {
             };
             measure(context, options)
         }
-        Commands::Hash(Hash { algorithm, messages, goal, effort }) => {
+        Commands::Hash(Hash { algorithm, messages, engine, goal, effort }) => {
+            engine.check()?;
             let work = Work::Function { algorithm: *algorithm, message_bytes: messages.message_bytes };
             let choice = goal.mode.map(Choice::from).unwrap_or_default();
             measure(context, Options { work, choice, blocks: messages.count, ..effort.options(context) })
         }
-        Commands::Mac(Mac { algorithm, messages, choice, effort }) => {
+        Commands::Circuit(Circuit { circuit, count, engine, goal, effort }) => {
+            engine.check()?;
+            let loaded = divisi::circuit::load(circuit, goal.adder())?;
+            let work = Work::Circuit { name: circuit.clone(), input_bits: loaded.program.input_bits() };
+            let choice = goal.mode.map(Choice::from).unwrap_or_default();
+            measure(context, Options { work, choice, blocks: *count, ..effort.options(context) })
+        }
+        Commands::Mac(Mac { algorithm, messages, engine, choice, effort }) => {
+            engine.check()?;
             let work = Work::Function { algorithm: *algorithm, message_bytes: messages.message_bytes };
             measure(
                 context,
@@ -261,16 +294,17 @@ fn text(report: &Report) -> String {
     let error = report
         .verification_error_bits
         .map_or("nothing verified".into(), |bits| format!("a lie passes with 2^-{bits:.0}"));
-    let what = match o.work {
+    let mode = o.choice.mode_name().map(|mode| format!(" ({mode})")).unwrap_or_default();
+    let what = match &o.work {
         Work::Aes => format!("AES-{} {} by {}", o.key.bits(), bench::direction_name(o.direction), o.choice),
         Work::Function { algorithm, message_bytes } => {
-            let mode = o.choice.mode_name().map(|mode| format!(" ({mode})")).unwrap_or_default();
             format!("{algorithm} of {message_bytes} bytes{mode}")
         }
+        Work::Circuit { name, .. } => format!("the circuit {name}{mode}"),
     };
     format!(
         "{what}, {}, {} {unit}{}, {} thread{} a party, median of {}, per party:\n\n{table}\n\n\
-         {:.0} {unit}s/s online, {:.0} in all; CPU {:.2} us a {unit} and party without setup; memory {memory}; {error}\n\
+         {:.0} {unit}s/s online, {:.0} in all; CPU {:.2} us for each and party without setup; memory {memory}; {error}\n\
          all outputs checked; kernel {}; connected in {:.3} s\n\
          this machine: AES-CTR {:.1} GB/s, loopback {:.1} Gbit/s, product in GF(2^64) {:.2} ns",
         o.security,

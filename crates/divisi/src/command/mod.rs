@@ -14,7 +14,7 @@ mod run;
 mod server;
 
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
-use clap::{Args, Parser, Subcommand};
+use clap::{Args, Parser, Subcommand, ValueEnum};
 use divisi::cleanup::Cleanup;
 use divisi::failure::Failure;
 use divisi::mode::{Choice, Mode};
@@ -123,6 +123,36 @@ struct ProtocolChoice {
 impl ProtocolChoice {
     fn get(self) -> Choice {
         self.mode.map_or(self.protocol.into(), Choice::from)
+    }
+}
+
+/// What computes programs of bits.
+#[derive(Clone, Copy, ValueEnum)]
+enum Engine {
+    /// Replicated sharing among three, one of them corrupt
+    Rep3,
+}
+
+/// What computes, and among how many.
+#[derive(Args, Clone, Copy)]
+struct EngineChoice {
+    /// What computes
+    #[arg(long, value_enum, default_value = "rep3", value_name = "NAME")]
+    engine: Engine,
+    /// How many parties; rep3 has 3
+    #[arg(long, value_name = "N")]
+    parties: Option<usize>,
+}
+
+impl EngineChoice {
+    fn check(self) -> Result<(), Failure> {
+        let Engine::Rep3 = self.engine;
+        match self.parties {
+            Some(asked) if asked != 3 => Err(Failure::usage(format!(
+                "the engine rep3 has 3 parties, not {asked}: leave --parties out"
+            ))),
+            _ => Ok(()),
+        }
     }
 }
 

@@ -1,7 +1,7 @@
 //! `divisi run`.
 
-use super::{Context, Done, Goal};
-use clap::{Args, ValueEnum};
+use super::{Context, Done, EngineChoice, Goal};
+use clap::Args;
 use divisi::circuit;
 use divisi::failure::Failure;
 use divisi::local::this_program;
@@ -10,13 +10,6 @@ use divisi_net::PartyId;
 use divisi_rep3::Security;
 use serde_json::json;
 use std::path::PathBuf;
-
-/// What computes.
-#[derive(Clone, Copy, ValueEnum)]
-enum Engine {
-    /// Replicated sharing among three, one of them corrupt
-    Rep3,
-}
 
 /// Run a Boolean circuit among parties that keep their inputs to themselves.
 ///
@@ -29,12 +22,8 @@ enum Engine {
                         One real party: divisi run --circuit aes128 --input 1=000102030405060708090a0b0c0d0e0f --input 2= --party 1 --config mesh.toml --identity party-1.key"
 )]
 pub struct Arguments {
-    /// What computes
-    #[arg(long, value_enum, default_value = "rep3", value_name = "NAME")]
-    engine: Engine,
-    /// How many parties; rep3 has 3
-    #[arg(long, value_name = "N")]
-    parties: Option<usize>,
+    #[command(flatten)]
+    engine: EngineChoice,
     /// A file in Bristol Fashion or the format before it, or the name of a circuit of this program
     #[arg(long, value_name = "FILE|NAME")]
     circuit: String,
@@ -72,12 +61,7 @@ fn party(number: u8) -> Result<PartyId, Failure> {
 }
 
 pub fn run(context: &Context, arguments: &Arguments) -> Result<Done, Failure> {
-    let Engine::Rep3 = arguments.engine;
-    if let Some(asked) = arguments.parties.filter(|asked| *asked != 3) {
-        return Err(Failure::usage(format!(
-            "the engine rep3 has 3 parties, not {asked}: leave --parties out"
-        )));
-    }
+    arguments.engine.check()?;
     let me = arguments.party.map(party).transpose()?;
     let mut receivers =
         arguments.output.iter().map(|number| party(*number)).collect::<Result<Vec<_>, _>>()?;
