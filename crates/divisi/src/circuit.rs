@@ -13,7 +13,7 @@ use std::io::{self, Read, Write};
 use zeroize::Zeroizing;
 
 /// No longer file is read.
-const LONGEST: u64 = 1 << 31;
+const LONGEST: u64 = 1 << 30;
 
 /// A circuit, and where it comes from.
 pub struct Circuit {
@@ -39,11 +39,12 @@ pub fn load(name: &str, adder: Adder) -> Result<Circuit, Failure> {
             circuits::NAMES.join(", ")
         ))
     };
-    let file = File::open(name).map_err(unread)?;
-    let known = file.metadata().map_err(unread)?;
-    if known.is_dir() {
-        return Err(unread(io::ErrorKind::IsADirectory.into()));
+    // before it is opened: a pipe would be waited for, and every party of a run reads the file anew
+    let known = std::fs::metadata(name).map_err(unread)?;
+    if !known.is_file() {
+        return Err(unread(io::Error::other("it is no file")));
     }
+    let file = File::open(name).map_err(unread)?;
     if known.len() > LONGEST {
         return Err(Failure::usage(format!(
             "{name} has {} bytes: no more than {LONGEST} are read",
