@@ -16,7 +16,6 @@ impl Slot {
 
 /// A gate that is local on every engine. `out` may be one of the operands' slots.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[non_exhaustive]
 pub enum Linear {
     /// `out = value`.
     Constant {

@@ -89,6 +89,10 @@ checks! {
     A25 = "A25",
     /// Co-holders compare stored key shares when they are loaded.
     A26 = "A26",
+    /// Every product of a Boolean program enters the verification: counted product by product.
+    S6 = "S6",
+    /// A tag is compared inside: a random multiple of the difference is opened after its verification, never the difference.
+    S7 = "S7",
 }
 
 impl fmt::Display for Check {

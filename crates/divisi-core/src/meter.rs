@@ -61,8 +61,8 @@ impl Meter {
         p.rounds = p.rounds.max(depth);
     }
 
-    pub(crate) fn check(&self, check: Check) {
-        *self.counts().checks.entry(check).or_default() += 1;
+    pub(crate) fn check(&self, check: Check, n: u64) {
+        *self.counts().checks.entry(check).or_default() += n;
     }
 
     /// `n` values were opened.

@@ -5,6 +5,7 @@
 //! each engine brings its own sharing, its own inputs and its own openings.
 
 use crate::Abort;
+use divisi_circuit::Program;
 
 /// Which way a permutation is walked.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -23,6 +24,12 @@ pub trait Lanes: Sized {
     /// The value whose lane `l` is this value's lane `index[l]`; `None` if an index is out of range.
     #[must_use]
     fn gather(&self, index: &[usize]) -> Option<Self>;
+
+    /// The first lanes; `None` if there are fewer.
+    #[must_use]
+    fn first(&self, lanes: usize) -> Option<Self> {
+        self.gather(&(0..lanes).collect::<Vec<_>>())
+    }
 }
 
 /// A public square matrix over GF(2^8), row by row.
@@ -121,6 +128,41 @@ pub trait Blocks {
 
     /// All lanes of all values, side by side.
     fn join(&mut self, parts: &[&Self::Block]) -> Self::Block;
+}
+
+/// A program to run on secret bits.
+pub struct Job<'p, B> {
+    /// What to run.
+    pub program: &'p Program,
+    /// Before the run a bit for each input wire, after it one for each output wire.
+    pub wires: Vec<B>,
+}
+
+impl<'p, B> Job<'p, B> {
+    /// Run a program on these inputs.
+    pub fn new(program: &'p Program, inputs: Vec<B>) -> Self {
+        Job { program, wires: inputs }
+    }
+}
+
+/// Secret bits, and the programs of divisi-circuit on them.
+pub trait Boolean {
+    /// A secret bit in every lane of the batch.
+    type Bit: Clone + Lanes;
+
+    /// A bit whose value everybody knows, `values[l]` in lane `l`.
+    fn public_bit(&mut self, values: &[bool]) -> Self::Bit;
+
+    /// The lanes of all parts, one part after the other.
+    fn join_bits(&mut self, parts: &[&Self::Bit]) -> Self::Bit;
+
+    /// Runs all jobs in lock step, lane by lane: products that stand in the same level of any of them share a round, so that
+    /// all together cost the rounds of the deepest. The inputs of a job have as many lanes as each other, but that one lane
+    /// serves all; a job without inputs has one lane.
+    ///
+    /// # Errors
+    /// [`Abort::Misuse`] if the inputs are not those of the program, or their lanes do not fit; whatever ends the session.
+    fn run(&mut self, jobs: &mut [Job<'_, Self::Bit>]) -> Result<(), Abort>;
 }
 
 /// A local or interactive change of representation.

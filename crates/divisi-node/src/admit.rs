@@ -2,7 +2,7 @@
 //! refused.
 
 use divisi_core::{Refusal, Step, step};
-use divisi_store::KeyInfo;
+use divisi_store::{KeyInfo, Purpose};
 
 const ADMIT: Step = step!("admit");
 
@@ -26,10 +26,31 @@ pub enum What<'a> {
     Encrypt(&'a KeyInfo),
     /// To decrypt with this key.
     Decrypt(&'a KeyInfo),
+    /// To make or compare a tag with this key.
+    Mac(&'a KeyInfo),
     /// To be given this key.
     Export(&'a KeyInfo),
     /// To have this key destroyed.
     Destroy(&'a KeyInfo),
+}
+
+impl What<'_> {
+    /// That a key is not used for another purpose than its own: whatever a server's policy says.
+    pub(crate) fn is_purpose(&self) -> Result<(), Refusal> {
+        let (key, wanted) = match self {
+            What::Encrypt(key) | What::Decrypt(key) => (key, Purpose::Gcm),
+            What::Mac(key) => (key, Purpose::Mac),
+            What::Make | What::See(_) | What::Export(_) | What::Destroy(_) => return Ok(()),
+        };
+        if key.purpose == wanted && key.kind.purpose() == wanted {
+            return Ok(());
+        }
+        let reason = format!(
+            "key {} is of type {}, and serves nothing else: use or make a key of another type",
+            key.name, key.kind
+        );
+        Err(Refusal { step: ADMIT, reason })
+    }
 }
 
 /// The proof that a request was admitted: no key is loaded and no use counted without one.
@@ -64,12 +85,14 @@ impl Admit for Lists {
         let serves = |key: &KeyInfo| made(key) || key.clients.contains(&who.name);
         let refused = match what {
             What::Make => None,
-            What::See(key) | What::Encrypt(key) | What::Decrypt(key) => (!serves(key)).then(|| {
-                format!(
-                    "key {} does not serve client {}: ask its maker, {}",
-                    key.name, who.name, key.maker.name
-                )
-            }),
+            What::See(key) | What::Encrypt(key) | What::Decrypt(key) | What::Mac(key) => {
+                (!serves(key)).then(|| {
+                    format!(
+                        "key {} does not serve client {}: ask its maker, {}",
+                        key.name, who.name, key.maker.name
+                    )
+                })
+            }
             What::Export(key) if !key.exportable => {
                 Some(format!("key {} was not made exportable: it stays with the servers", key.name))
             }

@@ -63,14 +63,15 @@ pub mod gcm;
 pub mod many;
 mod request;
 mod server;
+pub mod tags;
 #[cfg(test)]
 mod tests;
 mod wire;
 
 pub use admit::{Admit, Grant, Lists, What, Who};
-pub use client::{Client, Listed, OVERHEAD, ReadSeek};
-pub use divisi_store::{KeyName, KeyState, KeyType};
+pub use client::{Client, Listed, OVERHEAD, ReadSeek, Tagged};
+pub use divisi_store::{KeyName, KeyState, KeyType, Purpose};
 pub use error::{Error, ErrorKind};
 pub use gcm::CHUNK;
-pub use request::{AAD, KeyEntry, NewKey, UsedKey};
+pub use request::{AAD, KeyEntry, MESSAGE, NewKey, OUTPUT, UsedKey};
 pub use server::{Server, ServerError, ServerOptions};

@@ -14,6 +14,8 @@ use crate::error::Failed;
 use crate::wire::Blob;
 use divisi_rep3::Protocol;
 use divisi_store::{KeyInfo, KeyName, KeyState, KeyType};
+use divisi_symmetric::algorithm::Settings;
+use divisi_symmetric::gates::Adder;
 use serde::{Deserialize, Serialize};
 
 /// The most items in a request.
@@ -24,6 +26,12 @@ pub(crate) const CLIENTS: usize = 64;
 pub const AAD: usize = 65_536;
 /// How many keys one answer lists.
 pub(crate) const PAGE: usize = 32;
+/// The longest output of a hash or MAC, in bytes.
+pub const OUTPUT: usize = 4096;
+/// The longest message that servers hash or authenticate, in bytes.
+pub const MESSAGE: u64 = 1 << 20;
+/// How much of it goes at once.
+pub(crate) const PIECE: usize = 4096;
 /// The bytes of an initialisation vector.
 pub const IV: usize = 12;
 
@@ -58,6 +66,71 @@ pub(crate) enum Item {
         tag: [u8; 16],
         way: Way,
     },
+    /// The message follows, then `Finish`.
+    Hash {
+        asked: Asked,
+        length: u64,
+    },
+    /// The message follows, then `Finish`. With a tag to compare, the answer is whether it is right.
+    Mac {
+        key: KeyName,
+        asked: Asked,
+        length: u64,
+        tag: Option<Tag>,
+    },
+}
+
+/// A tag to be compared, with the nonce that it was made with, if there is one.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Tag {
+    pub nonce: [u8; IV],
+    pub tag: Blob,
+}
+
+/// A hash or MAC, as it is said on the wire.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Asked {
+    algorithm: String,
+    customization: Blob,
+    function: Blob,
+    output_bytes: u32,
+    xof: bool,
+}
+
+impl Asked {
+    /// What is asked for. One message has one lane: what counts is rounds, so that SHA-2 adds in the way that has few.
+    pub fn settings(&self) -> Result<Settings, String> {
+        if self.algorithm.len() > 32 {
+            return Err("an algorithm has a shorter name".into());
+        }
+        let settings = Settings {
+            algorithm: self.algorithm.parse()?,
+            adder: Adder::LowDepth,
+            customization: self.customization.0.clone(),
+            function: self.function.0.clone(),
+            output_bytes: self.output_bytes as usize,
+            xof: self.xof,
+        };
+        settings.check()?;
+        if settings.output_bytes > OUTPUT || settings.customization.len() + settings.function.len() > AAD {
+            return Err(format!(
+                "servers give at most {OUTPUT} bytes, and take at most {AAD} of customization"
+            ));
+        }
+        Ok(settings)
+    }
+}
+
+impl From<&Settings> for Asked {
+    fn from(settings: &Settings) -> Asked {
+        Asked {
+            algorithm: settings.algorithm.name(),
+            customization: Blob(settings.customization.clone()),
+            function: Blob(settings.function.clone()),
+            output_bytes: u32::try_from(settings.output_bytes).unwrap_or(u32::MAX),
+            xof: settings.xof,
+        }
+    }
 }
 
 /// How the servers are to compute S-boxes, as it is said on the wire.
@@ -103,6 +176,9 @@ impl Item {
             Item::KeyDestroy { name } => format!("key destroy {name}"),
             Item::Encrypt { key, length, .. } => format!("encrypt key {key}, {length} bytes"),
             Item::Decrypt { key, length, .. } => format!("decrypt key {key}, {length} bytes"),
+            Item::Hash { length, .. } => format!("hash, {length} bytes"),
+            Item::Mac { key, length, tag: None, .. } => format!("mac key {key}, {length} bytes"),
+            Item::Mac { key, length, tag: Some(_), .. } => format!("mac verify key {key}, {length} bytes"),
         }
     }
 }
@@ -179,6 +255,11 @@ pub(crate) enum ToClient {
     Answer {
         component: Blob,
         digest: [u8; 32],
+    },
+    /// A message may come. For a tag to be made: with the nonce that the servers drew, and which key they found under the name.
+    Tagging {
+        nonce: [u8; IV],
+        key: Option<UsedKey>,
     },
 }
 
@@ -298,6 +379,29 @@ mod tests {
         NewKey { name: name(), kind: KeyType::Aes256, exportable: true, clients, request: [9; 16] }
     }
 
+    fn asked(algorithm: &str, output_bytes: u32) -> Asked {
+        let none = || Blob(Vec::new());
+        Asked {
+            algorithm: algorithm.into(),
+            customization: none(),
+            function: none(),
+            output_bytes,
+            xof: false,
+        }
+    }
+
+    #[test]
+    fn what_is_asked_for_is_checked() {
+        assert_eq!(asked("sha256", 32).settings().map(|s| s.adder), Ok(Adder::LowDepth));
+        for (algorithm, bytes) in
+            [("md5", 16), ("sha256", 33), ("sha256", 0), ("shake128", 4097), (&"x".repeat(33), 1)]
+        {
+            assert!(asked(algorithm, bytes).settings().is_err(), "{algorithm} {bytes}");
+        }
+        let long = Asked { customization: Blob(vec![0; AAD + 1]), ..asked("kmac128", 16) };
+        assert!(long.settings().is_err());
+    }
+
     fn request(item: Item) -> ToServer {
         ToServer::Request { number: 1, items: vec![item] }
     }
@@ -332,6 +436,23 @@ mod tests {
             (
                 request(decrypt),
                 format!("01 01 01 06 026b31 02aabb ac02 {} {} 00", "05".repeat(12), "06".repeat(16)),
+            ),
+            (
+                request(Item::Hash { asked: asked("sha256", 32), length: 300 }),
+                "01 01 01 07 06736861323536 00 00 20 00 ac02".into(),
+            ),
+            (
+                request(Item::Mac { key: name(), asked: asked("kmac128", 16), length: 1, tag: None }),
+                "01 01 01 08 026b31 076b6d6163313238 00 00 10 00 01 00".into(),
+            ),
+            (
+                request(Item::Mac {
+                    key: name(),
+                    asked: asked("sha", 2),
+                    length: 1,
+                    tag: Some(Tag { nonce: [5; IV], tag: aad() }),
+                }),
+                format!("01 01 01 08 026b31 03736861 00 00 02 00 01 01 {} 02aabb", "05".repeat(12)),
             ),
             (ToServer::Next { number: 200, item: 1 }, "02 c801 01".into()),
             (ToServer::Data { number: 1, item: 2, index: 3, body: aad() }, "03 01 02 03 02aabb".into()),
@@ -382,6 +503,7 @@ mod tests {
             (ToClient::Tag([6; 16]), format!("0b {}", "06".repeat(16))),
             (ToClient::Valid, "0c".into()),
             (ToClient::Answer { component: body(), digest: [7; 32] }, format!("0d 01cc {digest}")),
+            (ToClient::Tagging { nonce: [5; IV], key: None }, format!("0e {} 00", "05".repeat(12))),
         ]
     }
 

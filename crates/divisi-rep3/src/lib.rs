@@ -16,7 +16,9 @@
 //! | `share`, [`deal`], [`open`] | section 2.4 |
 //! | `random`, `views` | section 2.5, Figure 1 |
 //! | `multiply` | section 2.6, Figure 2 |
+//! | `bit`, `ands` | Boolean programs: one Reshare a sum of products |
 //! | `verify` | section 2.7, Protocols 1 and 2, Figure 3 |
+//! | `zero` | whether a secret is zero, for tags: one bit |
 //! | `sbox`, `ledger` | sections 3.2 and 3.5, Protocols 3 and 7, Eq. 3 |
 //! | `ohv` | sections 3.4 and A, Protocols 5 and 8 |
 //! | `lookup` | sections 3.3 and 3.5.1, Protocols 4 and 6 |
@@ -25,6 +27,8 @@
 
 #[cfg(feature = "fault")]
 pub mod adversary;
+mod ands;
+mod bit;
 pub mod deal;
 mod engine;
 mod input;
@@ -44,7 +48,9 @@ mod trio;
 mod verify;
 mod views;
 mod wire;
+mod zero;
 
+pub use bit::Bit;
 pub use engine::{Rep3, Security};
 pub use input::Agreement;
 pub use masked::Mask;

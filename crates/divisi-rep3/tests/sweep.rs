@@ -5,14 +5,15 @@
 //! `cargo test -p divisi-rep3 --test sweep -- --ignored` runs all.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
-use divisi_core::{Abort, Blocks, Bytes, Check, Convert, Parameters, PartyId, settle};
+use divisi_circuit::{Build, Gates, Program};
+use divisi_core::{Abort, Blocks, Boolean, Bytes, Check, Convert, Job, Parameters, PartyId, settle};
 use divisi_field::Gf128;
 use divisi_rep3::adversary::operators::{Operator, Position, place};
 use divisi_rep3::adversary::stage::{LIMIT, Stage, Way, links, many};
 use divisi_rep3::deal::{self, Part};
 use divisi_rep3::lab::deal_all;
 use divisi_rep3::open::Answer;
-use divisi_rep3::{Agreement, Byte, Protocol, Rep3, Security, Trio};
+use divisi_rep3::{Agreement, Bit, Byte, Protocol, Rep3, Security, Trio};
 use divisi_symmetric::aes;
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
@@ -36,7 +37,7 @@ fn input(key: u8) -> Vec<u8> {
 }
 
 /// One party's run: agreement on the input, AES with its key schedule both ways (what lookups consume made ahead of each), a masked
-/// opening, products and sums of GHASH's field, a verification, an opening, a tag compared by a masked product, an answer to a
+/// opening, products and sums of GHASH's field, a Boolean program, a verification, an opening, a tag compared by a masked product, an answer to a
 /// client.
 fn play(mut trio: Trio, protocol: Protocol, part: &Part, tag: u128) -> Result<End, Abort> {
     let public = *blake3::hash(b"a request").as_bytes();
@@ -64,9 +65,20 @@ fn play(mut trio: Trio, protocol: Protocol, part: &Part, tag: u128) -> Result<En
     let (c, mut unmasked) = e.open_masked(&cipher[0], mask)?;
     e.add_public(&mut unmasked, &c)?;
     let mut sum = e.dot(&[(&blocks, &products)])?;
+    // bit by bit the product of two bytes, and its with a third
+    let program = program();
+    let bits = [&cipher[0], &cipher[1], &cipher[2]].map(|byte| e.convert(byte.clone()));
+    let mut wires: Vec<Bit> = Vec::new();
+    for bits in bits {
+        let bits: [Bit; 8] = bits?;
+        wires.extend(bits);
+    }
+    let mut jobs = [Job::new(&program, wires)];
+    e.run(&mut jobs)?;
+    let of_bits: Byte = e.convert(std::array::from_fn::<Bit, 8, _>(|i| jobs[0].wires[i].clone()))?;
     let as_bytes: [Byte; 16] = e.convert(products)?;
     let tag_bytes: [Byte; 16] = e.convert(sum.clone())?;
-    let out = (cipher.to_vec(), [&back[..], &as_bytes, &tag_bytes, &[unmasked]].concat());
+    let out = (cipher.to_vec(), [&back[..], &as_bytes, &tag_bytes, &[unmasked, of_bits]].concat());
     let pending = e.close((out, sum));
     let (out, settled) = settle(&mut e, pending)?.split();
     sum = settled.into_inner();
@@ -83,6 +95,16 @@ fn play(mut trio: Trio, protocol: Protocol, part: &Part, tag: u128) -> Result<En
     let valid = e.trio().open(&masked)?.iter().flatten().all(|byte| *byte == 0);
     let answer = e.trio().answer(CONTEXT, &cipher)?;
     Ok(End::Done { opened, valid, answer })
+}
+
+/// The products of two bytes bit by bit, and theirs with a third.
+fn program() -> Program {
+    let mut g = Build::new();
+    let [x, y, z] = [(); 3].map(|()| g.input(8));
+    let xy: Vec<_> = x.iter().zip(&y).map(|(x, y)| g.and(*x, *y)).collect();
+    let xyz: Vec<_> = xy.iter().zip(&z).map(|(xy, z)| g.and(*xy, *z)).collect();
+    g.output(&xyz);
+    g.finish()
 }
 
 /// Everything about an honest run that attacks are compared with.

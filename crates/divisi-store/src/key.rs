@@ -66,11 +66,60 @@ pub enum KeyType {
     Aes192,
     /// AES with 256 bits.
     Aes256,
+    /// HMAC-SHA-224.
+    HmacSha224,
+    /// HMAC-SHA-256.
+    HmacSha256,
+    /// HMAC-SHA-384.
+    HmacSha384,
+    /// HMAC-SHA-512.
+    HmacSha512,
+    /// HMAC-SHA-512/256.
+    HmacSha512_256,
+    /// HMAC-SHA3-224.
+    HmacSha3_224,
+    /// HMAC-SHA3-256.
+    HmacSha3_256,
+    /// HMAC-SHA3-384.
+    HmacSha3_384,
+    /// HMAC-SHA3-512.
+    HmacSha3_512,
+    /// KMAC128.
+    Kmac128,
+    /// KMAC256.
+    Kmac256,
+    /// CMAC over AES-128.
+    CmacAes128,
+    /// CMAC over AES-256.
+    CmacAes256,
+    /// GMAC over AES-128.
+    GmacAes128,
+    /// GMAC over AES-256.
+    GmacAes256,
 }
 
 impl KeyType {
     /// Every type.
-    pub const ALL: &'static [KeyType] = &[KeyType::Aes128, KeyType::Aes192, KeyType::Aes256];
+    pub const ALL: &'static [KeyType] = &[
+        KeyType::Aes128,
+        KeyType::Aes192,
+        KeyType::Aes256,
+        KeyType::HmacSha224,
+        KeyType::HmacSha256,
+        KeyType::HmacSha384,
+        KeyType::HmacSha512,
+        KeyType::HmacSha512_256,
+        KeyType::HmacSha3_224,
+        KeyType::HmacSha3_256,
+        KeyType::HmacSha3_384,
+        KeyType::HmacSha3_512,
+        KeyType::Kmac128,
+        KeyType::Kmac256,
+        KeyType::CmacAes128,
+        KeyType::CmacAes256,
+        KeyType::GmacAes128,
+        KeyType::GmacAes256,
+    ];
 
     /// Its name on the command line.
     #[must_use]
@@ -79,24 +128,49 @@ impl KeyType {
             KeyType::Aes128 => "aes-128",
             KeyType::Aes192 => "aes-192",
             KeyType::Aes256 => "aes-256",
+            KeyType::HmacSha224 => "hmac-sha224",
+            KeyType::HmacSha256 => "hmac-sha256",
+            KeyType::HmacSha384 => "hmac-sha384",
+            KeyType::HmacSha512 => "hmac-sha512",
+            KeyType::HmacSha512_256 => "hmac-sha512-256",
+            KeyType::HmacSha3_224 => "hmac-sha3-224",
+            KeyType::HmacSha3_256 => "hmac-sha3-256",
+            KeyType::HmacSha3_384 => "hmac-sha3-384",
+            KeyType::HmacSha3_512 => "hmac-sha3-512",
+            KeyType::Kmac128 => "kmac128",
+            KeyType::Kmac256 => "kmac256",
+            KeyType::CmacAes128 => "cmac-aes128",
+            KeyType::CmacAes256 => "cmac-aes256",
+            KeyType::GmacAes128 => "gmac-aes128",
+            KeyType::GmacAes256 => "gmac-aes256",
         }
     }
 
-    /// The length of the key, in bytes.
+    /// The length of the key, in bytes: for HMAC that of the digest.
     #[must_use]
     pub const fn bytes(self) -> usize {
         match self {
-            KeyType::Aes128 => 16,
+            KeyType::Aes128 | KeyType::Kmac128 | KeyType::CmacAes128 | KeyType::GmacAes128 => 16,
             KeyType::Aes192 => 24,
-            KeyType::Aes256 => 32,
+            KeyType::HmacSha224 | KeyType::HmacSha3_224 => 28,
+            KeyType::Aes256
+            | KeyType::HmacSha256
+            | KeyType::HmacSha512_256
+            | KeyType::HmacSha3_256
+            | KeyType::Kmac256
+            | KeyType::CmacAes256
+            | KeyType::GmacAes256 => 32,
+            KeyType::HmacSha384 | KeyType::HmacSha3_384 => 48,
+            KeyType::HmacSha512 | KeyType::HmacSha3_512 => 64,
         }
     }
 
-    /// What such a key is for.
+    /// What such a key is for, and nothing else.
     #[must_use]
     pub const fn purpose(self) -> Purpose {
         match self {
             KeyType::Aes128 | KeyType::Aes192 | KeyType::Aes256 => Purpose::Gcm,
+            _ => Purpose::Mac,
         }
     }
 }
@@ -124,6 +198,8 @@ impl FromStr for KeyType {
 pub enum Purpose {
     /// Encryption and decryption of messages by AES-GCM.
     Gcm,
+    /// Authentication of messages by the MAC that the type names.
+    Mac,
 }
 
 /// How far a key has come.
@@ -189,6 +265,7 @@ impl KeyInfo {
         put(&(self.kind.bytes() as u64).to_le_bytes());
         put(match self.purpose {
             Purpose::Gcm => b"gcm",
+            Purpose::Mac => b"mac",
         });
         put(&self.generation.to_le_bytes());
         put(&self.request);
@@ -241,6 +318,7 @@ mod tests {
     fn types_come_back_from_their_names() {
         for t in KeyType::ALL {
             assert_eq!(t.name().parse::<KeyType>().unwrap(), *t);
+            assert_eq!(t.purpose() == Purpose::Gcm, t.name().starts_with("aes"));
         }
         assert!("aes-64".parse::<KeyType>().unwrap_err().contains("aes-128, aes-192, aes-256"));
     }

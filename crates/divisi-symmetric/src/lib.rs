@@ -9,6 +9,7 @@
 //! | [`aes`] | AES-128, AES-192, AES-256, both directions, key schedule included | FIPS 197 |
 //! | [`sha2`], [`sha3`], [`hash`] | all of SHA-2 and SHA-3, SHAKE, cSHAKE | FIPS 180-4, FIPS 202, SP 800-185 |
 //! | [`mac::hmac`], [`mac::kmac`] | HMAC over these hashes; KMAC and KMACXOF | FIPS 198-1, SP 800-185 |
+//! | [`batch`] | all of these on an engine, of many messages of different lengths at once | |
 //! | [`hkdf`] | key derivation by HMAC | RFC 5869 |
 //! | [`gates`], [`circuits`] | what hashes are written over; AES of gates; circuits with a name | |
 //! | [`mode::ctr`] | counter mode, 32-bit and 128-bit counters | SP 800-38A, SP 800-38D |
@@ -34,6 +35,8 @@
 #![cfg_attr(test, allow(clippy::unwrap_used, clippy::expect_used, clippy::panic))]
 
 pub mod aes;
+pub mod algorithm;
+pub mod batch;
 pub mod circuits;
 pub mod gates;
 pub mod hash;

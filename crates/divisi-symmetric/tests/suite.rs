@@ -1,6 +1,8 @@
 //! The standards' known answers on the engine that computes in the clear.
 
 use divisi_core::testing::PlainLab;
+use divisi_symmetric::gates::Adder;
+use divisi_symmetric::hash::Hash;
 use divisi_symmetric::suite;
 
 #[test]
@@ -29,4 +31,19 @@ fn gcm_specification() {
         format!("Test Case {case}: an IV of {bits} bits")
     });
     assert_eq!(census.unsupported, unsupported);
+}
+
+#[test]
+fn hashes_of_nist() {
+    assert_eq!(suite::hash_known_answers(&PlainLab), 22);
+}
+
+#[test]
+fn hashes_and_macs_of_different_lengths() {
+    for hash in Hash::ALL {
+        for adder in [Adder::FewestAnds, Adder::LowDepth] {
+            suite::hashes_of_different_lengths(&PlainLab, hash, adder);
+        }
+        suite::hmac_of_different_lengths(&PlainLab, hash);
+    }
 }

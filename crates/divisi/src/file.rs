@@ -116,6 +116,14 @@ impl Input {
         Ok(Input { length, reader: Reader::Memory(Cursor::new(bytes)) })
     }
 
+    /// What it is read from.
+    pub fn reader(&mut self) -> &mut dyn Read {
+        match &mut self.reader {
+            Reader::File(file) => file,
+            Reader::Memory(bytes) => bytes,
+        }
+    }
+
     fn check(&self, way: Way) -> Result<(), Failure> {
         if way == Way::Decrypt && self.length < OVERHEAD {
             let error = format!(

@@ -5,6 +5,8 @@
 //! | [`demo`] | three servers as three processes, a file encrypted and decrypted, checked with an ordinary library |
 //! | [`mod@bench`] | a protocol between three processes, measured phase by phase, every output checked; the whole matrix in one page |
 //! | [`calibrate`] | what this machine allows, to compare figures of different machines |
+//! | [`circuit`] | circuits by name and from files, values in hexadecimal |
+//! | [`mod@run`] | a circuit among three parties, here or on machines of their own |
 //! | [`kat`] | published test vectors through an engine |
 //! | [`mod@file`] | encryption and decryption of files and streams by three servers |
 //! | [`local`] | the processes of parties on this machine |
@@ -21,6 +23,7 @@
 
 pub mod bench;
 pub mod calibrate;
+pub mod circuit;
 pub mod cleanup;
 pub mod demo;
 pub mod failure;
@@ -28,4 +31,5 @@ pub mod file;
 pub mod kat;
 pub mod local;
 pub mod mode;
+pub mod run;
 pub mod server;

@@ -1,6 +1,7 @@
 //! The performance modes: what a user wants most, and the protocol that gives it.
 
 use divisi_rep3::Protocol;
+use divisi_symmetric::gates::Adder;
 use std::fmt;
 use std::str::FromStr;
 
@@ -36,6 +37,15 @@ impl Mode {
             Mode::OnlineThroughput => Protocol::Lut16,
             Mode::TotalThroughput => Protocol::Gf4Circuit,
             Mode::LowLatency => Protocol::Lut256Additive,
+        }
+    }
+
+    /// How words are added, where something adds: the fewest products, or the fewest rounds.
+    #[must_use]
+    pub fn adder(self) -> Adder {
+        match self {
+            Mode::OnlineThroughput | Mode::TotalThroughput => Adder::FewestAnds,
+            Mode::LowLatency => Adder::LowDepth,
         }
     }
 

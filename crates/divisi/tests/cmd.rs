@@ -165,5 +165,7 @@ files!(
     server = "server.toml",
     client = "client.toml",
     kat = "kat.toml",
-    bench = "bench.toml"
+    bench = "bench.toml",
+    circuits = "circuit.toml",
+    circuits_run = "run.toml"
 );

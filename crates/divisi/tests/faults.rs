@@ -52,7 +52,7 @@ fn disturbed(victim: u8, signal: Signal, after: Duration) -> (Failure, Duration)
                 });
             }
         };
-        bench::aes(&options, Path::new(PROGRAM), calibration, &Cleanup::new(), &on_start).unwrap_err()
+        bench::run(&options, Path::new(PROGRAM), calibration, &Cleanup::new(), &on_start).unwrap_err()
     });
     let took = sent.lock().unwrap().unwrap().elapsed();
     until_gone(&numbers.lock().unwrap());

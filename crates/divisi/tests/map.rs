@@ -10,9 +10,9 @@ const MAP: &[(&str, &[&str])] = &[
     ("divisi-net", &[]),
     ("divisi-store", &[]),
     ("divisi-circuit", &[]),
-    ("divisi-core", &["divisi-field", "divisi-net"]),
+    ("divisi-core", &["divisi-circuit", "divisi-field", "divisi-net"]),
     ("divisi-symmetric", &["divisi-circuit", "divisi-core", "divisi-field"]),
-    ("divisi-rep3", &["divisi-core", "divisi-field", "divisi-net"]),
+    ("divisi-rep3", &["divisi-circuit", "divisi-core", "divisi-field", "divisi-net"]),
     (
         "divisi-node",
         &["divisi-core", "divisi-field", "divisi-net", "divisi-rep3", "divisi-store", "divisi-symmetric"],
@@ -24,6 +24,7 @@ const MAP: &[(&str, &[&str])] = &[
     (
         "divisi",
         &[
+            "divisi-circuit",
             "divisi-core",
             "divisi-field",
             "divisi-net",

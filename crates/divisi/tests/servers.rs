@@ -517,3 +517,60 @@ fn links_are_checked_and_a_data_directory_has_one_server() {
     let told = String::from_utf8_lossy(&restarted.stderr).into_owned();
     assert!(restarted.status.code() == Some(2) && told.contains("k.key is damaged"), "{told}");
 }
+
+/// Digests and tags of files by three servers, as users make them: those of any library, and a false tag ends with 1.
+#[test]
+fn files_are_hashed_and_authenticated() {
+    let house = House::new(10.0);
+    std::fs::write(house.path("abc"), "abc").unwrap();
+    let line = |args: &[&str]| String::from_utf8(house.does("anna", args).stdout).unwrap().trim().to_owned();
+    // FIPS 180-4 and FIPS 202
+    let sha256 = "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad";
+    assert_eq!(line(&["hash", "--algorithm", "sha256", "--in", "abc"]), sha256);
+    let mut command =
+        house.command_of("anna", &["hash", "--algorithm", "shake128", "--bytes", "4", "--json"]);
+    let mut child = command.stdin(Stdio::piped()).spawn().unwrap();
+    child.stdin.take().unwrap().write_all(b"").unwrap();
+    let output = child.wait_with_output().unwrap();
+    let json: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+    assert_eq!((json["digest"].as_str(), json["bytes_in"].as_u64()), (Some("7f9c2ba4"), Some(0)));
+
+    std::fs::write(house.path("key"), [0x0b; 32]).unwrap();
+    house.does(
+        "anna",
+        &["key", "import", "--key", "h", "--type", "hmac-sha256", "--in", "key", "--clients", "ben"],
+    );
+    let mac = ["mac", "--key", "h", "--algorithm", "hmac-sha256", "--in", "abc"];
+    let tag = line(&mac);
+    assert_eq!(tag.len(), 64);
+    let verify = |who: &str, key: &str, algorithm: &str, tag: &str, status| {
+        let args = ["mac", "--key", key, "--algorithm", algorithm, "--in", "abc", "--verify", tag];
+        match status {
+            0 => drop(house.does(who, &args)),
+            _ => house.fails(who, &args, status, &[]),
+        }
+    };
+    verify("ben", "h", "hmac-sha256", &tag, 0);
+    let wrong = format!("{}{}", &tag[..63], if tag.ends_with('0') { "1" } else { "0" });
+    verify("anna", "h", "hmac-sha256", &wrong, 1);
+    verify("anna", "h", "hmac-sha256", &tag[2..], 2);
+    verify("anna", "h", "hmac-sha256", "no digits", 2);
+    verify("anna", "h", "hmac-sha512", &tag.repeat(2), 1);
+    // GMAC has a nonce that nobody chose: never the same tag twice
+    house.does("anna", &["key", "new", "--key", "g", "--type", "gmac-aes256"]);
+    let gmac = ["mac", "--key", "g", "--algorithm", "gmac-aes256", "--in", "abc"];
+    let (one, two) = (line(&gmac), line(&gmac));
+    assert!(one != two && one.len() == 56);
+    verify("anna", "g", "gmac-aes256", &one, 0);
+    verify("anna", "g", "gmac-aes256", &two, 0);
+    // a key serves its type and nothing else
+    let encrypt = ["encrypt", "--key", "h", "--in", "abc", "--out", "sealed"];
+    house.fails("anna", &encrypt, 1, &["is of type hmac-sha256, and serves nothing else"]);
+    house.does("anna", &["key", "new", "--key", "a", "--type", "aes-128"]);
+    let cmac = ["mac", "--key", "a", "--algorithm", "cmac-aes128", "--in", "abc"];
+    house.fails("anna", &cmac, 1, &["is of type aes-128"]);
+    house.fails("anna", &["hash", "--algorithm", "hmac-sha256", "--in", "abc"], 2, &["hmac-sha256"]);
+    house.fails("anna", &["hash", "--algorithm", "sha256", "--bytes", "33", "--in", "abc"], 2, &["32 bytes"]);
+    std::fs::write(house.path("long"), vec![0; (1 << 20) + 1]).unwrap();
+    house.fails("anna", &["hash", "--algorithm", "sha3-256", "--in", "long"], 2, &["1048577 bytes"]);
+}

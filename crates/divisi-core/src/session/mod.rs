@@ -262,7 +262,7 @@ impl Session {
     /// # Errors
     /// [`Abort::CheckFailed`] if `ok` is false.
     pub fn require(&self, check: Check, step: Step, ok: bool, culprit: Option<PartyId>) -> Result<(), Abort> {
-        self.shared.meter.check(check);
+        self.shared.meter.check(check, 1);
         if ok || self.mutated(check) {
             return Ok(());
         }
@@ -271,7 +271,14 @@ impl Session {
 
     /// Count a check that the code's structure makes: it cannot fail, but it can be left out.
     pub fn observe(&self, check: Check) {
-        self.shared.meter.check(check);
+        self.shared.meter.check(check, 1);
+    }
+
+    /// As [`Session::observe`], for a check that covered so many things at once, each of which counts.
+    pub fn observe_each(&self, check: Check, n: u64) {
+        if n > 0 {
+            self.shared.meter.check(check, n);
+        }
     }
 
     /// End the session with this abort: every strand of it stops, the peers are told that it ended, and no more.

@@ -2,6 +2,7 @@
 
 use core::arch::x86_64::*;
 
+use super::words::Unreduced;
 use super::{Gf64, LaneWeights};
 use crate::Plane;
 
@@ -123,6 +124,25 @@ pub(super) fn weigh_bytes(words: &mut [Gf64; 64], planes: &[&Plane], weights: &L
         }
         // SAFETY: `out` is four elements of 64 bits.
         unsafe { _mm256_storeu_si256(out.as_mut_ptr().cast(), sum) };
+    }
+}
+
+/// As [`super::add_words`], whose check of the lengths comes before.
+#[target_feature(enable = "avx2,pclmulqdq")]
+pub(super) fn add_words(sums: &mut [Unreduced], planes: &[Plane], coefficients: &[Gf64; 8]) {
+    let (coefficients, _) = coefficients.as_chunks::<2>();
+    for (sum, plane) in sums.iter_mut().zip(planes) {
+        for (q, c) in coefficients.iter().enumerate() {
+            let c = load(c);
+            // SAFETY: `q` is below four, and four pairs of words make a plane, and a sum.
+            unsafe {
+                let x = _mm_load_si128(plane.0.as_ptr().cast::<__m128i>().add(q));
+                let place = sum.0.as_mut_ptr().cast::<__m128i>().add(q);
+                let products =
+                    _mm_xor_si128(_mm_clmulepi64_si128(x, c, 0x00), _mm_clmulepi64_si128(x, c, 0x11));
+                _mm_store_si128(place, _mm_xor_si128(_mm_load_si128(place), products));
+            }
+        }
     }
 }
 

@@ -3,6 +3,8 @@
 use core::arch::x86_64::*;
 
 use super::Gf64;
+use super::words::Unreduced;
+use crate::Plane;
 
 pub(super) use super::avx2::mul;
 pub(super) use super::weigh_gfni::{matrices, weigh, weigh_bytes};
@@ -51,6 +53,23 @@ pub(super) fn line_products(x: &[Gf64], y: &[Gf64]) -> (Gf64, Gf64) {
     }
     let sum = |v: [__m512i; 2]| reduce_all(_mm512_xor_si512(v[0], v[1]));
     (sum(ones), sum(leadings))
+}
+
+/// As [`super::add_words`], whose check of the lengths comes before.
+#[target_feature(enable = "avx512f,vpclmulqdq")]
+pub(super) fn add_words(sums: &mut [Unreduced], planes: &[Plane], coefficients: &[Gf64; 8]) {
+    let c = load(coefficients);
+    for (sum, plane) in sums.iter_mut().zip(planes) {
+        // SAFETY: a plane and a sum cover 64 bytes each, aligned to 64.
+        unsafe {
+            let x = _mm512_load_si512(plane.0.as_ptr().cast());
+            let even = _mm512_clmulepi64_epi128(x, c, 0x00);
+            let odd = _mm512_clmulepi64_epi128(x, c, 0x11);
+            let before = _mm512_load_si512(sum.0.as_ptr().cast());
+            let after = _mm512_ternarylogic_epi64(before, even, odd, 0x96);
+            _mm512_store_si512(sum.0.as_mut_ptr().cast(), after);
+        }
+    }
 }
 
 /// The sum of four polynomials of degree below 128, reduced.

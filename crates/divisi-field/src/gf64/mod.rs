@@ -19,9 +19,11 @@ mod reference;
 mod tests;
 #[cfg(target_arch = "x86_64")]
 mod weigh_gfni;
+mod words;
 
 pub use combine::{LaneWeights, combine};
 pub use embedding::{ALPHA, PSI4, PSI4_POWERS, PSI8, PSI8_POWERS};
+pub use words::{Unreduced, add_words};
 
 /// An element, bit i the coefficient of Y^i.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]

@@ -1,5 +1,6 @@
 //! Words of any processor.
 
+use super::words::Unreduced;
 use super::{Gf64, LaneWeights, reduce};
 use crate::Plane;
 use crate::carryless::product;
@@ -47,6 +48,16 @@ pub(super) fn weigh(out: &mut [Gf64], planes: &[&Plane], weights: &[Gf64]) {
             for (lane, out) in out.iter_mut().enumerate() {
                 out.0 ^= weight.0 & (word >> lane & 1).wrapping_neg();
             }
+        }
+    }
+}
+
+pub(super) fn add_words(sums: &mut [Unreduced], planes: &[Plane], coefficients: &[Gf64; 8]) {
+    for (sum, plane) in sums.iter_mut().zip(planes) {
+        for (w, (word, c)) in plane.0.iter().zip(coefficients).enumerate() {
+            let product = product(*word, c.0);
+            sum.0[w & !1] ^= product as u64;
+            sum.0[w | 1] ^= (product >> 64) as u64;
         }
     }
 }

@@ -4,11 +4,13 @@
 //! know must be the same from all three, and each component of a secret comes from one of its holders with a digest from the
 //! other. An answer is thus right, or an [`Error`] that names who differs.
 
+mod digest;
 mod hear;
 mod keys;
 mod link;
 mod text;
 
+pub use digest::Tagged;
 pub use keys::Listed;
 pub use text::{OVERHEAD, ReadSeek};
 

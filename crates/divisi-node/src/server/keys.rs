@@ -88,6 +88,7 @@ fn find(
     if key.info.state != KeyState::Prepared {
         store.active(name, turn.me().number()).map_err(refused)?;
     }
+    what(&key.info).is_purpose()?;
     let grant = turn.node.admit.admit(&turn.line.who, &what(&key.info))?;
     let secret = key.secret.ok_or_else(missing)?;
     let part = Part { first: secret.first.to_vec(), second: secret.second.to_vec() };
@@ -118,7 +119,7 @@ pub(crate) fn make(turn: &mut Turn<'_>, new: &NewKey, brought: bool) -> Result<(
             let message = format!("key {} is not at {party}: destroy it and make it anew", new.name);
             return Err(Failed { peer: party.number(), ..Failed::refused(MAKE, message) }.into());
         }
-        let loaded = load(turn, &new.name, |key| What::Encrypt(key), Ok(()), false)?;
+        let loaded = load(turn, &new.name, |key| What::See(key), Ok(()), false)?;
         return finish(turn, loaded.info);
     }
     if let Some(party) = first(&all, |s| s[1..] != told[1..]) {

@@ -9,6 +9,7 @@
 //! time limit a chunk at most, and by the time limit in all its request: what it takes while nobody waits is not counted.
 
 mod desk;
+mod digest;
 mod keys;
 mod line;
 mod session;

@@ -5,7 +5,7 @@
 
 use super::Node;
 use super::turn::{Ready, Turn};
-use super::{keys, text};
+use super::{digest, keys, text};
 use crate::agree::{About, NOTHING, agree};
 use crate::error::{Failed, Stop};
 use crate::request::{ConnectionId, Item, ToServer};
@@ -204,6 +204,8 @@ fn all_items(turn: &mut Turn<'_>, items: &[Item]) -> Result<(), Stop> {
                 turn.rep.use_protocol((*way).into());
                 text::decrypt(turn, key, aad, *length, *iv, tag)?;
             }
+            Item::Hash { asked, length } => digest::hash(turn, asked, *length)?,
+            Item::Mac { key, asked, length, tag } => digest::mac(turn, key, asked, *length, tag.as_ref())?,
         }
     }
     Ok(())

@@ -4,7 +4,7 @@
 //! is counted, durably, before [ASSURANCE 1.28]. Nobody brings one: no client, no server, no store.
 
 use super::keys::{Loaded, load};
-use super::turn::Turn;
+use super::turn::{ReadyKey, Turn};
 use crate::admit::What;
 use crate::agree::NOTHING;
 use crate::error::{Failed, Stop};
@@ -42,7 +42,7 @@ fn room(aad: &Blob, length: u64) -> Result<(), Failed> {
 
 /// The key, ready for use: prepared now, or before in this session.
 fn ready(turn: &mut Turn<'_>, loaded: &Loaded) -> Result<GcmKey, Stop> {
-    if let Some(key) = turn.ready.take(&loaded.info.id) {
+    if let Some(ReadyKey::Gcm(key)) = turn.ready.take(&loaded.info.id) {
         return Ok(key);
     }
     let size = KeySize::from_bytes(loaded.info.kind.bytes());
@@ -51,7 +51,7 @@ fn ready(turn: &mut Turn<'_>, loaded: &Loaded) -> Result<GcmKey, Stop> {
 }
 
 /// A fresh IV for this message alone. 128 bits of a coin, of which 96 stay.
-fn draw_iv(turn: &mut Turn<'_>, key: &KeyInfo) -> Result<[u8; IV], Stop> {
+pub(super) fn draw_iv(turn: &mut Turn<'_>, key: &KeyInfo) -> Result<[u8; IV], Stop> {
     let trio = turn.rep.trio();
     let fixed = trio.barrier()?;
     let coin = trio.coin(&fixed)?;
@@ -150,6 +150,6 @@ fn open(turn: &mut Turn<'_>, opening: &mut Opening, key: &GcmKey, length: u64) -
 /// A key stays ready for the next request, unless its session has ended.
 fn keep<T>(turn: &mut Turn<'_>, loaded: &Loaded, key: GcmKey, result: &Result<T, Stop>) {
     if !matches!(result, Err(Stop::Abort(_))) {
-        turn.ready.put(loaded.info.name.clone(), loaded.info.id, key);
+        turn.ready.put(loaded.info.name.clone(), loaded.info.id, ReadyKey::Gcm(key));
     }
 }

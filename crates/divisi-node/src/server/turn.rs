@@ -7,10 +7,12 @@ use crate::error::{Failed, Stop};
 use crate::gcm::GcmKey;
 use crate::request::{ToClient, ToServer, context};
 use crate::wire::Blob;
-use divisi_core::{Check, PartyId, Step, step};
+use divisi_core::{Check, PartyId, Step, Verified, step};
 use divisi_rep3::Rep3;
 use divisi_rep3::deal::Part;
 use divisi_store::{KeyName, StoreError};
+use divisi_symmetric::algorithm::Settings;
+use divisi_symmetric::batch::Function;
 use std::cell::Cell;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -30,18 +32,26 @@ pub(crate) struct Ready(Vec<Prepared>);
 struct Prepared {
     name: KeyName,
     id: [u8; 16],
-    key: GcmKey,
+    key: ReadyKey,
+}
+
+/// A key with what was made of it.
+pub(crate) enum ReadyKey {
+    /// For AES-GCM.
+    Gcm(GcmKey),
+    /// For a MAC, as these settings have it.
+    Mac(Settings, Verified<Function<Rep3>>),
 }
 
 impl Ready {
     /// Take a key out, to be put back after its use.
-    pub fn take(&mut self, id: &[u8; 16]) -> Option<GcmKey> {
+    pub fn take(&mut self, id: &[u8; 16]) -> Option<ReadyKey> {
         let at = self.0.iter().position(|known| known.id == *id)?;
         Some(self.0.remove(at).key)
     }
 
     /// Put a key in; the one that was used longest ago may have to go.
-    pub fn put(&mut self, name: KeyName, id: [u8; 16], key: GcmKey) {
+    pub fn put(&mut self, name: KeyName, id: [u8; 16], key: ReadyKey) {
         if self.0.len() >= READY {
             self.0.remove(0);
         }

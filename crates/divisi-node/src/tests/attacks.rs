@@ -1,11 +1,12 @@
 //! Clients that deviate: each ends its own request and nobody else's.
 
 use super::house::{House, TIMEOUT, encrypt, text, world};
-use crate::request::{Item, ToClient, ToServer, Way, connection_id};
+use crate::request::{Asked, Item, Tag, ToClient, ToServer, Way, connection_id};
 use crate::wire::{Blob, LONGEST, VERSIONS, decode, encode};
-use crate::{CHUNK, ErrorKind, KeyName};
+use crate::{CHUNK, ErrorKind, KeyName, KeyType};
 use divisi_net::{Connection, PartyId};
 use divisi_rep3::deal;
+use divisi_symmetric::algorithm::Settings;
 use std::time::{Duration, Instant};
 
 /// A client without manners: three connections, and whatever one likes on each.
@@ -310,4 +311,81 @@ fn several_items_in_one_request() {
     assert!(lists(&rogue.exchange(|_| ToServer::Next { number: 1, item: 2 })));
     std::thread::sleep(Duration::from_millis(50));
     assert!(house.logged("client alice: key list and 2 more: done"));
+}
+
+/// Messages to be hashed and authenticated: wrong parts, in the first piece or when products are owed already; other lengths; a tag that
+/// is another one at another server. The next request is served as if nothing had been.
+#[test]
+fn messages_are_refused_like_texts() {
+    let house = House::new();
+    let mut alice = house.connect("alice");
+    let new = alice.new_key("h".parse().unwrap(), KeyType::HmacSha3_256, false, vec![]);
+    let name = alice.key_new(&new).unwrap().name;
+    let asked = |algorithm: &str| Asked::from(&Settings::new(algorithm.parse().unwrap()));
+    let hmac = |length: u64, tag: Option<Tag>| Item::Mac {
+        key: name.clone(),
+        asked: asked("hmac-sha3-256"),
+        length,
+        tag,
+    };
+    let mut rogue = Rogue::connect(&house, "alice");
+    let mut number = 0;
+    let data = |number: u64, index: u64, length: usize, wrong: Option<usize>| {
+        let parts = deal::split(&text(length), |out| world().entropy(out));
+        move |i: usize| {
+            let mut body = [&parts[i].first[..], &parts[i].second].concat();
+            if wrong == Some(i) {
+                body[3] ^= 1;
+            }
+            ToServer::Data { number, item: 0, index, body: Blob(body) }
+        }
+    };
+    for item in [hmac(5000, None), Item::Hash { asked: asked("sha3-512"), length: 5000 }] {
+        for (liar, at) in [(0, 0), (1, 1), (2, 1)] {
+            number += 1;
+            let items = vec![item.clone()];
+            let begun = rogue.exchange(|_| ToServer::Request { number, items: items.clone() });
+            assert!(begun.iter().all(|a| matches!(a, Some(ToClient::Tagging { .. }))), "{begun:?}");
+            for (index, length) in [(0, 4096), (1, 904)] {
+                let answers = rogue.exchange(data(number, index, length, (index == at).then_some(liar)));
+                if index == at {
+                    refused(&answers, "parts that do not fit together", "message");
+                    break;
+                }
+                assert!(answers.iter().all(|a| *a == Some(ToClient::Accepted)), "{answers:?}");
+            }
+        }
+    }
+    // a piece of another length than what is due
+    number += 1;
+    rogue.exchange(|_| ToServer::Request { number, items: vec![hmac(5000, None)] });
+    refused(&rogue.exchange(data(number, 0, 4095, None)), "something else than what is due", "message");
+    // another tag for another server
+    number += 1;
+    let tag = |i: usize| Tag { nonce: [0; 12], tag: Blob(vec![u8::from(i == 1); 32]) };
+    let answers = rogue.exchange(|i| ToServer::Request { number, items: vec![hmac(1, Some(tag(i)))] });
+    refused(&answers, "told the servers different things", "request");
+    // what no server does
+    for (item, words) in [
+        (Item::Hash { asked: asked("sha3-512"), length: crate::MESSAGE + 1 }, "servers take at most"),
+        (Item::Hash { asked: asked("kmac128"), length: 1 }, "takes a key"),
+        (Item::Mac { key: name.clone(), asked: asked("sha256"), length: 1, tag: None }, "takes no key"),
+        (
+            Item::Mac { key: name.clone(), asked: asked("kmac128"), length: 1, tag: None },
+            "serves one algorithm",
+        ),
+        (hmac(1, Some(Tag { nonce: [0; 12], tag: Blob(vec![0; 31]) })), "another length"),
+    ] {
+        number += 1;
+        let items = vec![item];
+        let answers = rogue.exchange(|_| ToServer::Request { number, items: items.clone() });
+        let Some(Some(ToClient::Failed(failed))) = answers.first() else { panic!("{answers:?}") };
+        assert!(failed.kind == ErrorKind::Refused && failed.message.contains(words), "{}", failed.message);
+    }
+    // all is well
+    let settings = Settings::new("hmac-sha3-256".parse().unwrap());
+    let made = alice.mac(&name, &settings, &mut &b"text"[..], 4, &mut |_| {}).unwrap();
+    let same = alice.mac_verify(&name, &settings, None, &made.tag, &mut &b"text"[..], 4, &mut |_| {});
+    assert!(same.is_ok());
+    assert!(!house.logged("session ended"), "{:?}", house.log.lock().unwrap());
 }

@@ -1,7 +1,7 @@
 //! What is encrypted comes back, and any AES-GCM library opens it.
 
 use super::house::{House, decrypt, encrypt, eventually, text};
-use crate::{CHUNK, ErrorKind, KeyType, OVERHEAD};
+use crate::{CHUNK, ErrorKind, KeyType, OVERHEAD, Purpose};
 use aes_gcm::aead::{Aead, Payload};
 use aes_gcm::aes::Aes192;
 use aes_gcm::{Aes128Gcm, Aes256Gcm, AesGcm, KeyInit};
@@ -42,12 +42,17 @@ fn any_length_comes_back_and_an_ordinary_library_opens_it() {
     assert!(house.logged("client alice: encrypt key k, 200000 bytes: done"));
 }
 
+/// The types of keys that encrypt.
+fn ciphers() -> impl Iterator<Item = &'static KeyType> {
+    KeyType::ALL.iter().filter(|kind| kind.purpose() == Purpose::Gcm)
+}
+
 /// Every way of computing S-boxes gives the same files: what one wrote, another reads, and the key stays the one that was ready.
 #[test]
 fn every_protocol_reads_what_another_wrote() {
     let house = House::new();
     let mut alice = house.connect("alice");
-    for (kind, len) in KeyType::ALL.iter().zip([CHUNK + 1, 0, 1000]) {
+    for (kind, len) in ciphers().zip([CHUNK + 1, 0, 1000]) {
         let bytes = text(kind.bytes());
         let new = alice.new_key(format!("k-{kind}").parse().unwrap(), *kind, false, vec![]);
         alice.key_import(&new, &bytes).unwrap();
@@ -70,7 +75,7 @@ fn every_protocol_reads_what_another_wrote() {
 fn keys_of_every_size_and_keys_that_a_client_brings() {
     let house = House::new();
     let mut alice = house.connect("alice");
-    for kind in KeyType::ALL {
+    for kind in ciphers() {
         let bytes = text(kind.bytes());
         let new = alice.new_key(format!("k-{kind}").parse().unwrap(), *kind, false, vec![]);
         let entry = alice.key_import(&new, &bytes).unwrap();

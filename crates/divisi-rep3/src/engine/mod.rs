@@ -4,9 +4,12 @@
 //! that owes them. With [`Security::SemiHonest`], an explicit choice, nothing is recorded and nothing is verified.
 
 mod blocks;
+mod boolean;
 mod bytes;
 mod chain;
+mod narrow;
 pub(crate) mod pack;
+mod wide;
 
 pub(crate) use chain::Link;
 

@@ -7,7 +7,7 @@
 //! |---|---|
 //! | coefficients, expanded from a 128-bit coin: independent, or products of two that are ([`planes`]) | 1/\|F\|, 2/\|F\| |
 //! | random weights in the relation of vectors of 256 ([`crate::ohv`]) | 2/\|F\| |
-//! | first fold of 2^k products at once ([`planes`]) | 2k/\|F\| |
+//! | first fold of 2^k products at once ([`planes`], [`ands`]) | 2k/\|F\| |
 //! | each later level ([`inner_product`]), a polynomial of degree 2 | 2/\|F\| |
 //! | CheckTriple ([`triple`]): t hits, or r does (an error of line 5 cancels at one value of r) | 2/\|F\| |
 //!
@@ -21,6 +21,8 @@
 //! 1. All products are fixed: the debt is owned by this call. Barrier: views are compared, also when nothing was opened \[A8\].
 //! 2. Coin: coefficients. 3. Fold, level by level, each with a fresh coin after its messages \[A9\]. 4. CheckTriple.
 
+mod ands;
+mod grid;
 pub(crate) mod inner_product;
 pub(crate) mod planes;
 pub(crate) mod small;
@@ -31,8 +33,10 @@ mod triple;
 pub(crate) use triple::RHO;
 
 use crate::Trio;
+use crate::ands::Ands;
 use crate::ledger::Made;
 use crate::share::Rep;
+use crate::views::Fixed;
 use divisi_core::{Abort, Check, Step, step};
 use divisi_field::{Field, Gf64, Gf128};
 
@@ -58,6 +62,10 @@ pub struct Products {
     pub(crate) incomplete: bool,
     pub(crate) made: Vec<Made>,
     pub(crate) dots: Vec<Dot>,
+    /// Products over GF(2).
+    pub(crate) ands: Ands,
+    /// How many products over GF(2) were verified already, piece by piece: what rests on them alone owes nothing more.
+    pub(crate) verified: u64,
 }
 
 impl Products {
@@ -70,6 +78,8 @@ impl Products {
         self.incomplete |= other.incomplete;
         self.made.extend(other.made);
         self.dots.extend(other.dots);
+        self.ands.add(other.ands);
+        self.verified += other.verified;
     }
 
     pub(crate) fn none(semi_honest: bool) -> Products {
@@ -81,11 +91,14 @@ impl Products {
             incomplete: false,
             made: Vec::new(),
             dots: Vec::new(),
+            ands: Ands::default(),
+            verified: 0,
         }
     }
 
     pub(crate) fn is_empty(&self) -> bool {
-        self.made.iter().all(Made::is_empty) && self.dots.is_empty() && self.lookups == 0 && !self.incomplete
+        let none = self.made.iter().all(Made::is_empty) && self.dots.is_empty() && self.ands.is_empty();
+        none && self.lookups == 0 && self.verified == 0 && !self.incomplete
     }
 }
 
@@ -143,7 +156,28 @@ impl Trio {
         if !debt.dots.is_empty() {
             inner_product::verify_dots(self, &fixed, &debt.dots)?;
         }
+        if !debt.ands.is_empty() {
+            self.verify_ands(&fixed, &debt.ands)?;
+        }
         self.session.observe(Check::M0_7); // [M0.7]
+        Ok(())
+    }
+
+    /// F_verify on a piece of what is owed, to be free of it: the values that rest on it stay unverified, and owe the rest. All
+    /// parties at the same place.
+    pub(crate) fn verify_piece(&mut self, ands: &Ands) -> Result<(), Abort> {
+        if self.session.mutated(Check::A13) || self.session.mutated(Check::M0_7) {
+            return Ok(()); // the mutants verify nothing
+        }
+        let fixed = self.barrier()?;
+        self.verify_ands(&fixed, ands)
+    }
+
+    fn verify_ands(&mut self, fixed: &Fixed, ands: &Ands) -> Result<(), Abort> {
+        self.session.observe_each(Check::S6, ands.products()); // [S6]
+        for _ in 0..self.passes.number() {
+            ands::verify(self, fixed, ands)?;
+        }
         Ok(())
     }
 }

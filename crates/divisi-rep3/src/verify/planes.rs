@@ -27,6 +27,7 @@ pub(crate) mod fault;
 mod points;
 mod terms;
 
+use super::grid;
 use super::inner_product::verify_dot_product;
 use super::small::{FACTOR, PRODUCT, Small};
 use super::{BITS_64, error, levels};
@@ -40,7 +41,7 @@ use divisi_field::kernel::{Task, run};
 use divisi_field::{Field, Gf64, Plane, Word, gf64};
 pub(super) use points::FOLDS;
 pub(crate) use points::GROUP;
-use points::{GRID, at_infinity, coordinate, corner, weight};
+use points::{GRID, at_infinity, corner, weights};
 use std::collections::BTreeSet;
 use std::marker::PhantomData;
 use terms::InnerProduct;
@@ -156,8 +157,16 @@ impl Scratch {
         rep
     }
 
+    /// A vector of zeros.
+    pub(super) fn zeros(&mut self, len: usize) -> Rep<Gf64> {
+        let mut rep = self.take(len);
+        rep.a.resize(len, Gf64::ZERO);
+        rep.b.resize(len, Gf64::ZERO);
+        rep
+    }
+
     /// A vector for the next time; it is wiped when the strand ends.
-    fn give(&mut self, rep: Rep<Gf64>) {
+    pub(super) fn give(&mut self, rep: Rep<Gf64>) {
         self.0.push(rep);
     }
 }
@@ -214,8 +223,7 @@ impl Grid {
     fn add_at(&self, point: &[Gf64; FOLDS], sent: &Rep<Gf64>, z: &mut Rep<Gf64>) {
         let mut others = sent.a.iter().zip(&sent.b);
         let mut corners = self.corners[0].iter().zip(&self.corners[1]);
-        for p in 0..GRID {
-            let weight = weight(p, point);
+        for (p, weight) in weights(point).into_iter().enumerate() {
             let value = if at_infinity(p) { others.next() } else { corners.next() };
             if let Some((a, b)) = value {
                 z.a[0] += weight * *a;
@@ -301,10 +309,9 @@ impl<const K: usize, S: Small<K>> Task for Products<'_, K, S> {
         }
         // at infinity in a variable: the sum of the values at 0 and 1
         for p in 0..GRID {
-            let Some(v) = (0..FOLDS).rev().find(|v| coordinate(p, *v) == 2) else { continue };
-            let step = 3usize.pow(v as u32);
+            let Some((zero, one)) = grid::line(p, FOLDS) else { continue };
             let mut factors = [[W::zero(); FACTOR]; 2];
-            let (zero, one) = (&self.factors[p - 2 * step], &self.factors[p - step]);
+            let (zero, one) = (&self.factors[zero], &self.factors[one]);
             for i in 0..S::X {
                 factors[0][i] = W::load(&zero[0][i]) ^ W::load(&one[0][i]);
             }

@@ -7,8 +7,10 @@ mod inputs;
 mod lookups;
 mod planes;
 mod products;
+mod programs;
 mod sboxes;
 mod session;
+mod zero;
 
 use divisi_core::{Check, PartyId, Step};
 use divisi_rep3::adversary::stage::{Recording, Way};
@@ -89,6 +91,8 @@ mutants! {
     decryption_is_owed_additive: A23, "does not record inverse S-boxes", sboxes::decrypting_additive;
     parts_of_nothing_are_refused: A24, "takes any parts from a dealer", inputs::inconsistent_parts;
     split_requests_are_refused: A25, "takes any public input", inputs::different_requests;
+    every_gate_is_owed: S6, "forgets the last product of each level", programs::lie_in_the_last_gate;
+    a_difference_is_not_opened: S7, "opens the difference itself", zero::difference_in_the_open;
     mixed_stores_are_refused: A26, "takes any stored parts", inputs::mixed_stores;
 }
 
@@ -116,7 +120,8 @@ fn the_table_of_checks_is_complete() {
 #[test]
 fn security_has_the_table_of_checks() {
     let rows = |text: &'static str| -> Vec<&str> {
-        text.lines().filter(|line| line.starts_with("| A") || line.starts_with("| M0")).collect()
+        let of_check = |line: &&str| ["| A", "| M0", "| S"].iter().any(|start| line.starts_with(start));
+        text.lines().filter(of_check).collect()
     };
     let table = rows(include_str!("../../docs/checks.md"));
     assert_eq!(table.len(), Check::ALL.len());

@@ -1,4 +1,5 @@
 //! Message authentication codes.
 
+pub mod cmac;
 pub mod hmac;
 pub mod kmac;

@@ -5,11 +5,19 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 mod aes;
+pub mod functions;
 mod gcm;
+mod hashes;
 mod samples;
 mod vectors;
 
 pub use self::aes::{aes_fips197, aes_random, aes_sp800_38a};
 pub use self::gcm::{Census, Message, Sealed, gcm_specification, open, seal};
+pub use self::hashes::{
+    Bitwise, Tagged, digests, hash_known_answers, hashes_of_different_lengths, hmac_of_different_lengths,
+    hmac_tags, kmac_tags, xof_outputs,
+};
 pub use self::samples::Samples;
-pub use self::vectors::{Record, aes_fips197_vectors, aes_sp800_38a_vectors, gcm_specification_vectors};
+pub use self::vectors::{
+    Record, aes_fips197_vectors, aes_sp800_38a_vectors, gcm_specification_vectors, hash_vectors,
+};

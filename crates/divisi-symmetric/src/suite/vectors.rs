@@ -50,6 +50,12 @@ pub fn gcm_specification_vectors() -> Vec<Record> {
     records(include_str!("../../tests/vectors/gcm_specification.txt"))
 }
 
+/// NIST's examples of hashes, extendable outputs and KMAC.
+#[must_use]
+pub fn hash_vectors() -> Vec<Record> {
+    records(include_str!("../../tests/vectors/hashes.txt"))
+}
+
 fn records(file: &'static str) -> Vec<Record> {
     let mut records = vec![Record(Vec::new())];
     for line in file.lines().map(str::trim).filter(|line| !line.starts_with('#')) {

@@ -1,16 +1,16 @@
 //! The coordinating process of a benchmark: starts the parties, deals inputs, opens barriers, checks every output.
 
+use super::Work;
 use super::measure::meetings;
 use super::message::{Costs, Order, Plan, Times};
-use super::{CONNECT, OnStart, Options, PARTIES, PHASES, Phase, ROLE, Report, SEGMENT, median};
+use super::work::{Told, nonce};
+use super::{CONNECT, OnStart, Options, PARTIES, PHASES, Phase, ROLE, Report, median, ordinary};
 use crate::calibrate::Calibration;
+use crate::circuit::{self, Circuit};
 use crate::cleanup::Cleanup;
 use crate::failure::Failure;
-use crate::local::{Processes, Room};
-use aes::cipher::{BlockCipherDecrypt, BlockCipherEncrypt, KeyInit};
-use aes::{Aes128, Aes192, Aes256, Block};
-use divisi_core::Direction;
-use divisi_net::Config;
+use crate::local::{Processes, Room, seat};
+use aes::Block;
 use divisi_net::{Machine, PartyId, World};
 use divisi_rep3::deal;
 use divisi_rep3::open::Answer;
@@ -21,11 +21,11 @@ use std::time::Duration;
 /// How much longer this process waits than the parties, who know more about what they wait for.
 const MARGIN: Duration = Duration::from_millis(300);
 
-/// Measure AES.
+/// Measure.
 ///
 /// # Errors
 /// If an option makes no sense, a party fails, or an output is wrong.
-pub fn aes(
+pub fn run(
     options: &Options,
     program: &Path,
     calibration: Calibration,
@@ -63,7 +63,9 @@ pub fn aes(
     processes.close(options.timeout)?;
     room.close()?;
     let report = report(options, connect_seconds, &times, &costs, calibration);
-    reached(options.statistical_bits(), report.verification_error_bits)?;
+    // a circuit without products has nothing to verify
+    let products = report.phases.iter().any(|(name, phase)| *name == "online" && phase.bits > 0);
+    reached(options.statistical_bits().filter(|_| products), report.verification_error_bits)?;
     Ok(report)
 }
 
@@ -99,22 +101,13 @@ struct Parties<'p> {
 
 impl Parties<'_> {
     fn connect(&mut self, options: &Options, room: &Room) -> Result<f64, Failure> {
-        let ports: Vec<u16> = self.processes.reports("bench/listen", self.within.max(CONNECT))?;
-        let hosts: Vec<String> = ports.iter().map(|port| format!("127.0.0.1:{port}")).collect();
-        let broken = |e: String| Failure::usage(e);
-        let made = Config::create(PARTIES, &hosts, &[], &Machine).map_err(|e| broken(e.to_string()))?;
-        for (party, identity) in PartyId::all(PARTIES).zip(&made.parties) {
-            let path = room.path().join(format!("party-{}.key", party.number()));
-            identity.save(&path).map_err(|e| broken(e.to_string()))?;
+        let seats = seat::seats(self.processes, room, "bench/listen", self.within.max(CONNECT))?;
+        for (party, seat) in PartyId::all(PARTIES).zip(seats) {
             let plan = Plan {
-                me: party.number(),
-                room: room.path().display().to_string(),
-                config: made.config.to_toml(),
-                identity: path.display().to_string(),
+                seat,
                 protocol: options.choice.protocol().name().into(),
                 security: options.security.name().into(),
-                key_bits: options.key.bits() as u32,
-                decrypt: options.direction == Direction::Decrypt,
+                work: Told::new(options),
                 statistical: options.statistical_bits().unwrap_or(0),
                 threads: u32::try_from(options.threads).unwrap_or(u32::MAX),
                 chunk: options.chunk() as u32,
@@ -153,7 +146,7 @@ impl Parties<'_> {
 
     /// Begin the next session, with a key of its own, for repetitions of so many blocks.
     fn begin(&mut self, options: &Options, blocks: u64) -> Result<Running, Failure> {
-        let mut key = vec![0; options.key.bytes()];
+        let mut key = vec![0; options.key_bytes()];
         Machine.entropy(&mut key);
         self.sessions = self.sessions.saturating_add(1);
         let strands = strands(options, blocks);
@@ -170,31 +163,39 @@ impl Parties<'_> {
     ) -> Result<(Times, Vec<Costs>), Failure> {
         let (mut times, mut left) = (session.setup, blocks);
         while left > 0 {
-            let now = left.min(SEGMENT as u64) as usize;
+            let now = left.min(options.segment() as u64) as usize;
             left -= now as u64;
-            let mut inputs = vec![0; 16 * now];
+            let mut inputs = vec![0; options.work.input_bytes() * now];
             Machine.entropy(&mut inputs);
             self.deal("bench/inputs", &Order::Inputs { blocks: now as u32 }, &inputs)?;
             times.add(self.done("bench/inputs")?);
             self.go("bench/online")?;
             let chunks = now.div_ceil(options.chunk());
-            for _ in 0..meetings(options.choice.protocol(), chunks, session.strands as usize) {
+            let makes_ahead = options.work == Work::Aes && options.choice.protocol().has_vectors();
+            for _ in 0..meetings(makes_ahead, chunks, session.strands as usize) {
                 self.go("bench/ahead")?;
             }
             times.add(self.done("bench/online")?);
-            self.check_outputs(options, &session.key, &inputs)?;
+            self.check_outputs(options, &session.key, &inputs, now)?;
         }
         self.processes.order_all(&Order::Counts)?;
         Ok((times, self.processes.reports("bench/counts", self.within)?))
     }
 
-    /// Recombine all outputs of a segment and compare them with an ordinary AES.
-    fn check_outputs(&mut self, options: &Options, key: &[u8], inputs: &[u8]) -> Result<(), Failure> {
-        let cipher = ordinary(key, options.direction);
-        let cipher =
-            cipher.ok_or_else(|| Failure::mismatch("no ordinary AES takes this key: report this"))?;
+    /// Recombine all outputs of a segment and compare them with those of an ordinary library.
+    fn check_outputs(
+        &mut self,
+        options: &Options,
+        key: &[u8],
+        inputs: &[u8],
+        count: usize,
+    ) -> Result<(), Failure> {
+        let ordinary = Expected::new(options, key)?;
+        let width = options.work.input_bytes();
         self.processes.order_all(&Order::Outputs)?;
-        for (number, chunk) in inputs.chunks(16 * options.chunk()).enumerate() {
+        for (number, first) in (0..count).step_by(options.chunk()).enumerate() {
+            let lanes = options.chunk().min(count - first);
+            let chunk = inputs.get(width * first..width * (first + lanes)).unwrap_or_default();
             let components = self.processes.frames("bench/outputs", self.within)?;
             let digests = self.processes.frames("bench/outputs", self.within)?;
             let answer = |(component, digest): (Vec<u8>, Vec<u8>)| {
@@ -218,10 +219,10 @@ impl Parties<'_> {
                     ));
                 }
             };
-            if let Some(block) = wrong_block(&cipher, chunk, &opened) {
+            if let Some(wrong) = ordinary.wrong(first, lanes, chunk, &opened) {
                 let error = format!(
-                    "the output of block {} is wrong: the results are worth nothing",
-                    number * options.chunk() + block
+                    "the output of {} {wrong} is wrong: the results are worth nothing",
+                    options.work.unit()
                 );
                 return Err(Failure::mismatch(error).at("bench/outputs"));
             }
@@ -230,45 +231,70 @@ impl Parties<'_> {
     }
 }
 
-/// An ordinary AES, of the crate `aes`.
-type Ordinary = Box<dyn Fn(&mut Block)>;
-
-fn ordinary(key: &[u8], direction: Direction) -> Option<Ordinary> {
-    macro_rules! cipher {
-        ($cipher:ty) => {{
-            let cipher = <$cipher>::new_from_slice(key).ok()?;
-            match direction {
-                Direction::Encrypt => {
-                    Box::new(move |block: &mut Block| cipher.encrypt_block(block)) as Ordinary
-                }
-                Direction::Decrypt => Box::new(move |block: &mut Block| cipher.decrypt_block(block)),
-            }
-        }};
-    }
-    Some(match key.len() {
-        16 => cipher!(Aes128),
-        24 => cipher!(Aes192),
-        _ => cipher!(Aes256),
-    })
+/// What outputs must be.
+enum Expected {
+    Library(Ordinary),
+    /// What a circuit gives in the clear.
+    Circuit(Circuit),
 }
 
-/// The first block whose output is not what AES gives. Inputs and outputs are columns, a lane a block.
-fn wrong_block(ordinary: &Ordinary, inputs: &[u8], outputs: &[u8]) -> Option<usize> {
-    let lanes = inputs.len() / 16;
-    let block = |columns: &[u8], l: usize| -> Option<Block> {
-        let mut block = Block::default();
-        for (i, byte) in block.iter_mut().enumerate() {
-            *byte = *columns.get(i * lanes + l)?;
+impl Expected {
+    fn new(options: &Options, key: &[u8]) -> Result<Self, Failure> {
+        if let Work::Circuit { name, .. } = &options.work {
+            return Ok(Expected::Circuit(circuit::load(name, options.adder())?));
         }
-        Some(block)
+        let missing = || Failure::mismatch("no ordinary library takes this key: report this");
+        Ok(Expected::Library(ordinary(options, key).ok_or_else(missing)?))
+    }
+
+    /// The number of the first output that is wrong.
+    fn wrong(&self, first: usize, lanes: usize, inputs: &[u8], outputs: &[u8]) -> Option<usize> {
+        match self {
+            Expected::Library(ordinary) => wrong_output(ordinary, first, lanes, inputs, outputs),
+            Expected::Circuit(circuit) => {
+                let expected = circuit.columns(lanes, inputs);
+                if expected.len() != outputs.len() {
+                    return Some(first);
+                }
+                let at = expected.iter().zip(outputs).position(|(expected, got)| expected != got);
+                at.map(|at| first + at % lanes.max(1))
+            }
+        }
+    }
+}
+
+/// What an ordinary library gives for an input, by its number in the segment.
+type Ordinary = Box<dyn Fn(u64, &[u8]) -> Option<Vec<u8>>>;
+
+fn ordinary(options: &Options, key: &[u8]) -> Option<Ordinary> {
+    if let Some(settings) = options.settings() {
+        let key = key.to_vec();
+        return Some(Box::new(move |number, message| {
+            ordinary::output(&settings, &key, &nonce(number), message)
+        }));
+    }
+    let cipher = ordinary::cipher(key, options.direction)?;
+    Some(Box::new(move |_, input| {
+        let mut block = Block::try_from(input).ok()?;
+        cipher(&mut block);
+        Some(block.to_vec())
+    }))
+}
+
+/// The first output that is not what it must be. Inputs and outputs are columns, a lane each.
+fn wrong_output(
+    ordinary: &Ordinary,
+    first: usize,
+    lanes: usize,
+    inputs: &[u8],
+    outputs: &[u8],
+) -> Option<usize> {
+    let row = |columns: &[u8], l: usize| columns.iter().skip(l).step_by(lanes).copied().collect::<Vec<u8>>();
+    let wrong = |l: &usize| {
+        let expected = ordinary((first + l) as u64, &row(inputs, *l));
+        expected.is_none() || expected != Some(row(outputs, *l))
     };
-    (0..lanes).find(|l| {
-        let mut expected = block(inputs, *l);
-        if let Some(block) = expected.as_mut() {
-            ordinary(block);
-        }
-        expected.is_none() || expected != block(outputs, *l)
-    })
+    (0..lanes).find(wrong).map(|l| first + l)
 }
 
 /// Put the repetitions together: medians of times, maxima over the parties of all else.
@@ -322,6 +348,7 @@ fn report(
 #[cfg(test)]
 mod tests {
     use super::*;
+    use divisi_core::Direction;
     use divisi_rep3::Security;
 
     #[test]
@@ -334,21 +361,27 @@ mod tests {
     fn a_wrong_output_is_found_and_named() {
         // FIPS 197, appendix C.1, in lane 0; another block in lane 1.
         let key: Vec<u8> = (0..16).collect();
-        let cipher = ordinary(&key, Direction::Encrypt).unwrap();
+        let options = Options::default();
+        let cipher = ordinary(&options, &key).unwrap();
         let columns =
             |a: &[u8; 16], b: &[u8; 16]| a.iter().zip(b).flat_map(|(a, b)| [*a, *b]).collect::<Vec<u8>>();
         let plain: [u8; 16] = std::array::from_fn(|i| 0x11 * i as u8);
         let sealed = hex::decode("69c4e0d86a7b0430d8cdb78070b4c55a").unwrap().try_into().unwrap();
-        let mut zero = Block::default();
-        cipher(&mut zero);
+        let zero: [u8; 16] = cipher(0, &[0; 16]).unwrap().try_into().unwrap();
         let inputs = columns(&plain, &[0; 16]);
-        let mut outputs = columns(&sealed, &zero.into());
-        assert_eq!(wrong_block(&cipher, &inputs, &outputs), None);
+        let mut outputs = columns(&sealed, &zero);
+        let wrong = |inputs: &[u8], outputs: &[u8]| wrong_output(&cipher, 40, 2, inputs, outputs);
+        assert_eq!(wrong(&inputs, &outputs), None);
         outputs[31] ^= 1;
-        assert_eq!(wrong_block(&cipher, &inputs, &outputs), Some(1));
-        assert_eq!(wrong_block(&cipher, &inputs, &outputs[..20]), Some(0));
-        let back = ordinary(&key, Direction::Decrypt).unwrap();
-        assert_eq!(wrong_block(&back, &columns(&sealed, &zero.into()), &columns(&plain, &[0; 16])), None);
+        assert_eq!(wrong(&inputs, &outputs), Some(41));
+        assert_eq!(wrong(&inputs, &outputs[..20]), Some(40));
+        let back = ordinary(&Options { direction: Direction::Decrypt, ..options }, &key).unwrap();
+        assert_eq!(wrong_output(&back, 0, 2, &columns(&sealed, &zero), &columns(&plain, &[0; 16])), None);
+        let hash = Work::Function { algorithm: "sha256".parse().unwrap(), message_bytes: 0 };
+        let hash = ordinary(&Options { work: hash, ..Options::default() }, &[]).unwrap();
+        let digest = hash(0, &[]).unwrap();
+        assert_eq!(wrong_output(&hash, 0, 1, &[], &digest), None);
+        assert_eq!(wrong_output(&hash, 0, 1, &[], &digest[1..]), Some(0));
     }
 
     #[test]

@@ -1,21 +1,17 @@
 //! What the coordinating process and the parties of a benchmark say to each other, over pipes.
 
+use super::work::Told;
+use crate::local::seat::Seat;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
 /// What a party learns first.
 #[derive(Clone, Serialize, Deserialize)]
 pub(super) struct Plan {
-    pub me: u8,
-    /// The directory of the command.
-    pub room: String,
-    /// The configuration of the mesh, and the file of this party's identity.
-    pub config: String,
-    pub identity: String,
+    pub seat: Seat,
     pub protocol: String,
     pub security: String,
-    pub key_bits: u32,
-    pub decrypt: bool,
+    pub work: Told,
     /// The bits that verifications are to reach at least.
     pub statistical: u32,
     pub threads: u32,
@@ -30,7 +26,7 @@ pub(super) struct Plan {
 pub(super) enum Order {
     /// Begin a session, which serves one repetition or many: two frames follow, the components of the key.
     Begin { session: u32, strands: u32 },
-    /// Take over inputs: two frames follow, the components, 16 columns a chunk.
+    /// Take over inputs: two frames follow, the components, a column for each byte of an input, chunk by chunk.
     Inputs { blocks: u32 },
     /// The barrier is open: do it, with the clock running.
     Go,

@@ -10,18 +10,20 @@
 mod coordinate;
 mod measure;
 mod message;
+mod ordinary;
 mod party;
 pub mod report;
+mod work;
 
-pub use coordinate::aes;
+pub use coordinate::run;
 pub use party::run as run_party;
+pub use work::Work;
 
 use crate::calibrate::{AES_BY, Calibration};
 use crate::failure::Failure;
 use crate::mode::Choice;
 use divisi_core::Direction;
 use divisi_net::PartyId;
-use divisi_node::cipher::blocks_at_once;
 use divisi_rep3::{Passes, Security};
 use divisi_symmetric::aes::KeySize;
 use serde_json::{Value, json};
@@ -34,8 +36,11 @@ pub const ROLE: &str = "bench";
 pub(crate) const PARTIES: usize = 3;
 /// How long the parties may take to connect.
 pub const CONNECT: Duration = Duration::from_secs(5);
-/// Blocks whose inputs and outputs a party holds at once.
+/// Blocks of AES whose inputs and outputs a party holds at once.
 pub(crate) const SEGMENT: usize = 1 << 18;
+
+/// No longer messages are measured.
+pub const LONGEST: usize = 1 << 20;
 
 /// The bits that a verification reaches at least when nothing else is asked for: what one pass gives for any batch.
 pub const STATISTICAL: u32 = 57;
@@ -43,7 +48,9 @@ pub const STATISTICAL: u32 = 57;
 /// What to measure.
 #[derive(Clone, Debug)]
 pub struct Options {
-    /// How S-boxes are computed.
+    /// What computes.
+    pub work: Work,
+    /// How S-boxes are computed, or what matters most.
     pub choice: Choice,
     /// Against whom.
     pub security: Security,
@@ -51,7 +58,7 @@ pub struct Options {
     pub key: KeySize,
     /// Which way.
     pub direction: Direction,
-    /// How many blocks.
+    /// How many blocks, or messages.
     pub blocks: u64,
     /// How many threads of a party run at once.
     pub threads: usize,
@@ -72,6 +79,7 @@ pub struct Options {
 impl Default for Options {
     fn default() -> Self {
         Options {
+            work: Work::Aes,
             choice: Choice::default(),
             security: Security::Malicious,
             key: KeySize::Aes128,
@@ -89,12 +97,6 @@ impl Default for Options {
 }
 
 impl Options {
-    /// How many blocks go through the engine at once.
-    #[must_use]
-    pub fn chunk(&self) -> usize {
-        blocks_at_once(self.choice.protocol())
-    }
-
     /// The bits that verifications have to reach; none where nothing is verified.
     #[must_use]
     pub fn statistical_bits(&self) -> Option<u32> {
@@ -114,7 +116,11 @@ impl Options {
     pub fn check(&self) -> Result<(), Failure> {
         let wrong = |what: &str| Err(Failure::usage(format!("{what}: give at least 1")));
         match self {
-            Options { blocks: 0, .. } => wrong("--blocks is 0"),
+            Options { blocks: 0, work: Work::Aes, .. } => wrong("--blocks is 0"),
+            Options { blocks: 0, .. } => wrong("--count is 0"),
+            Options { work: Work::Function { message_bytes, .. }, .. } if *message_bytes > LONGEST => {
+                Err(Failure::usage(format!("--message-bytes is more than {LONGEST}: give less")))
+            }
             Options { threads: 0, .. } => wrong("--threads is 0"),
             Options { reps: 0, .. } => wrong("--reps is 0"),
             Options { reps, .. } if *reps > 1_000_000 => {
@@ -185,19 +191,19 @@ impl Report {
         self.phases.iter().filter(|(name, _)| phases.contains(name)).map(|(_, phase)| phase.seconds).sum()
     }
 
-    /// Blocks a second, preprocessing not counted.
+    /// Blocks or messages a second, preprocessing not counted.
     #[must_use]
     pub fn online_per_second(&self) -> f64 {
         self.options.blocks as f64 / self.seconds(&["online", "verification"])
     }
 
-    /// Blocks a second, setup not counted.
+    /// Blocks or messages a second, setup not counted.
     #[must_use]
     pub fn total_per_second(&self) -> f64 {
         self.options.blocks as f64 / self.seconds(&["preprocessing", "online", "verification"])
     }
 
-    /// Microseconds of user and system time for a block and party, all phases but setup.
+    /// Microseconds of user and system time for a block or message and party, all phases but setup.
     #[must_use]
     pub fn cpu_us_per_block(&self) -> f64 {
         let cpu: f64 =
@@ -209,6 +215,7 @@ impl Report {
     #[must_use]
     pub fn to_json(&self) -> Value {
         let o = &self.options;
+        let is_aes = o.work == Work::Aes;
         let phase = |(name, p): &(&str, Phase)| {
             json!({
                 "name": name,
@@ -222,17 +229,20 @@ impl Report {
         json!({
             "schema": 1,
             "engine": "rep3",
-            "protocol": o.choice.protocol().name(),
+            "protocol": o.work.has_sboxes().then(|| o.choice.protocol().name()),
             "mode": o.choice.mode_name(),
-            "algorithm": "aes",
-            "circuit": null,
+            "algorithm": if is_aes { Some("aes".into()) } else { o.work.algorithm().map(|algorithm| algorithm.name()) },
+            "circuit": match &o.work {
+                Work::Circuit { name, .. } => Some(name),
+                _ => None,
+            },
             "security": o.security.name(),
-            "direction": direction_name(o.direction),
-            "key_bits": o.key.bits(),
-            "message_bytes": null,
+            "direction": is_aes.then(|| direction_name(o.direction)),
+            "key_bits": Some(8 * o.key_bytes()).filter(|bits| *bits > 0),
+            "message_bytes": o.work.algorithm().map(|_| o.work.input_bytes()),
             "parties": PARTIES,
             "count": o.blocks,
-            "unit": "block",
+            "unit": o.work.unit(),
             "threads": o.threads,
             "reps": o.reps,
             "warmup": o.warmup,

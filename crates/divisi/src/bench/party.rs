@@ -5,21 +5,16 @@
 
 use super::CONNECT;
 use super::ROLE;
-use super::measure::{Columns, INPUT, Mark, Task, segment};
+use super::measure::{Columns, INPUT, Mark, Ready, Task, segment};
 use super::message::{Costs, Order, Plan, Times};
+use super::work::What;
 use crate::failure::Failure;
-use crate::local::Pipes;
-use divisi_core::{
-    Abort, Check, Counts, Direction, Parameters, PartyId, PhaseCounts, Session, Verified, settle,
-};
-use divisi_net::Config;
-use divisi_net::Identity;
-use divisi_net::{Door, Emulation, Machine, Mesh, Options, Permits};
+use crate::local::{Pipes, seat};
+use divisi_core::{Abort, Check, Counts, Direction, Parameters, PhaseCounts, Session, settle};
+use divisi_net::{Emulation, Mesh, Options, Permits};
 use divisi_rep3::deal::Part;
-use divisi_rep3::{Agreement, Byte, Passes, Rep3, Trio};
-use divisi_symmetric::aes::{KeySize, RoundKeys};
-use std::net::{Ipv4Addr, TcpListener};
-use std::path::Path;
+use divisi_rep3::{Agreement, Passes, Rep3, Trio};
+use divisi_symmetric::aes::KeySize;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -39,39 +34,23 @@ pub fn run() -> Result<(), Failure> {
 }
 
 fn work(pipes: &Pipes) -> Result<(), Failure> {
-    let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0));
-    let port =
-        listener.as_ref().map_err(|e| e.to_string()).and_then(|l| l.local_addr().map_err(|e| e.to_string()));
-    let no_port = |e| {
-        Failure::unavailable(format!(
-            "no port of 127.0.0.1 is free ({e}): see that the loopback network is up"
-        ))
-    };
-    pipes.report(port.map(|address| address.port()).map_err(no_port))?;
-    let listener = listener.map_err(|e| no_port(e.to_string()))?;
-
+    let listener = seat::listen(pipes)?;
     let plan: Plan = pipes.order()?;
-    pipes.leave_no(Path::new(&plan.room));
     let usage = |e: String| Failure::usage(e);
     let task = Task {
+        what: plan.work.task()?,
+        input_bytes: plan.work.input_bytes(),
         protocol: plan.protocol.parse().map_err(usage)?,
         security: plan.security.parse().map_err(usage)?,
-        key: KeySize::from_bits(plan.key_bits as usize)
+        key: KeySize::from_bits(plan.work.key_bits as usize)
             .ok_or_else(|| usage("no such key size: give 128, 192 or 256".into()))?,
-        direction: if plan.decrypt { Direction::Decrypt } else { Direction::Encrypt },
+        direction: if plan.work.decrypt { Direction::Decrypt } else { Direction::Encrypt },
         chunk: (plan.chunk as usize).max(1),
         statistical: plan.statistical,
         passes: Passes::for_bits(plan.statistical)
             .ok_or_else(|| usage("no verification reaches so many bits: give at most 114".into()))?,
     };
-    let me = PartyId::new(plan.me).ok_or_else(|| usage("there is no party 0: give 1 to 3".into()))?;
-    let config = Config::parse(&plan.config).map_err(|e| usage(e.to_string()))?;
-    let identity = Identity::load(Path::new(&plan.identity)).map_err(|e| usage(e.to_string()))?;
-    // All three run when they learn of each other, so there is nothing to wait for but the machine.
-    let within = config.connect().min(CONNECT);
     let start = Instant::now();
-    let door = Door::open_at(listener, config, me, Arc::new(identity), Arc::new(Machine))
-        .map_err(|e| usage(e.to_string()))?;
     let permits = Permits::new(plan.threads as usize);
     let options = Options {
         timeout: Duration::from_millis(plan.timeout_ms),
@@ -79,14 +58,7 @@ fn work(pipes: &Pipes) -> Result<(), Failure> {
         permits: permits.clone(),
         ..Options::default()
     };
-    let mesh = Mesh::join_with(&door, within, &options).map_err(|e| {
-        let failure = Failure::unavailable(e.to_string()).at(e.step().to_string());
-        match e.peer() {
-            Some(peer) => failure.with_peer(peer),
-            None => failure,
-        }
-    })?;
-    let mesh = Arc::new(mesh);
+    let (_door, mesh) = plan.seat.join(pipes, listener, &options, CONNECT)?;
     pipes.report(Ok(start.elapsed().as_secs_f64()))?;
 
     if plan.rtt_ms.is_some() || plan.rate_mbit.is_some() {
@@ -132,6 +104,8 @@ fn serve(pipes: &Pipes, mesh: &Arc<Mesh>, task: &Task, number: u32, strands: usi
     let parameters = Parameters::new(ROLE)
         .with("protocol", task.protocol.name().as_bytes())
         .with("security", task.security.name().as_bytes())
+        .with("work", &task.what.name())
+        .with("message bytes", &(task.input_bytes as u64).to_le_bytes())
         .with("key bits", &(task.key.bits() as u64).to_le_bytes())
         .with("decrypt", &[u8::from(task.direction == Direction::Decrypt)])
         .with("chunk", &(task.chunk as u64).to_le_bytes())
@@ -148,7 +122,7 @@ fn serve(pipes: &Pipes, mesh: &Arc<Mesh>, task: &Task, number: u32, strands: usi
     let Some(first) = engines.first_mut() else {
         return Err(Failure::usage("no strands: give at least one thread"));
     };
-    let round_keys = schedule(first, &key)?;
+    let ready = schedule(first, task, &key)?;
     // From here on the meter counts one repetition at a time; to each belongs what the setup cost.
     let of_setup = as_setup(first.trio().session().meter().read());
     first.trio().session().meter().reset();
@@ -177,7 +151,7 @@ fn serve(pipes: &Pipes, mesh: &Arc<Mesh>, task: &Task, number: u32, strands: usi
 
         let start = barrier(pipes, &permits)?;
         let meet = || barrier(pipes, &permits).map(drop);
-        let (outputs, times) = segment(&mut engines, task, &round_keys, &chunks, start, &permits, &meet)?;
+        let (outputs, times) = segment(&mut engines, task, &ready, &chunks, start, &permits, &meet)?;
         pipes.report(Ok(times))?;
 
         match permits.outside(|| pipes.order())? {
@@ -193,22 +167,29 @@ fn serve(pipes: &Pipes, mesh: &Arc<Mesh>, task: &Task, number: u32, strands: usi
     }
 }
 
-/// The key schedule, inside the computation, verified.
-fn schedule(rep: &mut Rep3, key: &Part) -> Result<Verified<RoundKeys<Byte>>, Failure> {
+/// What is made once for a key, inside the computation, verified: a key schedule, states of pads, powers of a hash key.
+fn schedule(rep: &mut Rep3, task: &Task, key: &Part) -> Result<Ready, Failure> {
     let public = blake3::hash(b"a key of a benchmark");
     agreed(rep.trio().agree_input(Check::A24, public.as_bytes(), Some(key))?)?; // [A24]
     let mut bytes = Vec::with_capacity(key.first.len());
     for (first, second) in key.first.iter().zip(&key.second) {
         bytes.push(rep.trio().input(&Part { first: vec![*first], second: vec![*second] })?);
     }
-    let round_keys = divisi_node::cipher::expand(rep, &bytes)?;
-    let pending = rep.close(round_keys);
-    Ok(settle(rep, pending)?)
+    Ok(match &task.what {
+        What::Aes => {
+            let round_keys = divisi_node::cipher::expand(rep, &bytes)?;
+            let pending = rep.close(round_keys);
+            Ready::Aes(settle(rep, pending)?)
+        }
+        What::Function(settings) => Ready::Function(divisi_node::tags::prepare(rep, settings, &bytes)?),
+        What::Circuit(_) => Ready::Circuit,
+    })
 }
 
 /// Compare the inputs of a segment with the other parties, and cut them into chunks.
 fn agree(engines: &mut [Rep3], inputs: &Part, blocks: usize, task: &Task) -> Result<Vec<Columns>, Failure> {
-    if inputs.first.len() != 16 * blocks || inputs.second.len() != 16 * blocks {
+    let width = task.input_bytes;
+    if inputs.first.len() != width * blocks || inputs.second.len() != width * blocks {
         return Err(Failure::usage("inputs of another length than was said: use one version of the program"));
     }
     if let Some(engine) = engines.first_mut() {
@@ -216,13 +197,18 @@ fn agree(engines: &mut [Rep3], inputs: &Part, blocks: usize, task: &Task) -> Res
         let public = blake3::hash(&(blocks as u64).to_le_bytes());
         agreed(engine.trio().agree_input(Check::A24, public.as_bytes(), Some(inputs))?)?; // [A24]
     }
-    let sides = inputs.first.chunks(16 * task.chunk).zip(inputs.second.chunks(16 * task.chunk));
-    let columns = |(first, second): (&[u8], &[u8])| {
-        let lanes = first.len() / 16;
-        let sides = first.chunks(lanes).zip(second.chunks(lanes));
-        sides.map(|(first, second)| Part { first: first.to_vec(), second: second.to_vec() }).collect()
+    let chunk = |first: usize| {
+        let lanes = task.chunk.min(blocks - first);
+        let column = |j: usize| {
+            let side = |side: &[u8]| {
+                let start = width * first + j * lanes;
+                side.get(start..start + lanes).unwrap_or_default().to_vec()
+            };
+            Part { first: side(&inputs.first), second: side(&inputs.second) }
+        };
+        Columns { columns: (0..width).map(column).collect(), lanes, first: first as u64 }
     };
-    Ok(sides.map(columns).collect())
+    Ok((0..blocks).step_by(task.chunk).map(chunk).collect())
 }
 
 fn agreed(agreement: Agreement) -> Result<(), Failure> {

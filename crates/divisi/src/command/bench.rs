@@ -1,21 +1,29 @@
 //! `divisi bench`.
 
-use super::{Context, Done, ProtocolChoice};
+use super::{Context, Done, EngineChoice, Goal, ProtocolChoice};
 use clap::{Args, Subcommand};
 use comfy_table::{CellAlignment, Table, presets};
-use divisi::bench::{self, Options, Report};
+use divisi::bench::{self, Options, Report, Work};
 use divisi::calibrate::{AES_BY, Calibration, calibrate};
 use divisi::failure::Failure;
 use divisi::local::this_program;
+use divisi::mode::Choice;
 use divisi_core::Direction;
 use divisi_rep3::Security;
 use divisi_symmetric::aes::KeySize;
+use divisi_symmetric::algorithm::Algorithm;
 use serde_json::json;
 
 #[derive(Subcommand)]
 pub enum Commands {
     /// AES among three processes over TLS, every output checked
     Aes(Aes),
+    /// A hash of messages among three processes over TLS, every digest checked
+    Hash(Hash),
+    /// A MAC of messages under one key among three processes over TLS, every tag checked
+    Mac(Mac),
+    /// A Boolean circuit of random inputs among three processes over TLS, every output checked
+    Circuit(Circuit),
     /// What this machine allows: AES on one core, loopback, products in GF(2^64)
     #[command(after_help = "Example: divisi bench calibrate --json")]
     Calibrate,
@@ -35,9 +43,6 @@ pub enum Commands {
 pub struct Aes {
     #[command(flatten)]
     choice: ProtocolChoice,
-    /// Against whom: malicious or semi-honest
-    #[arg(long, default_value = "malicious", value_name = "NAME")]
-    security: Security,
     /// The key's size: 128, 192 or 256
     #[arg(long, default_value = "128", value_name = "BITS", value_parser = key_size)]
     key_bits: KeySize,
@@ -47,6 +52,86 @@ pub struct Aes {
     /// How many blocks
     #[arg(long, default_value_t = 100_000, value_name = "N")]
     blocks: u64,
+    #[command(flatten)]
+    effort: Effort,
+}
+
+/// Measure a hash of messages among three processes over TLS, phase by phase.
+///
+/// A fourth process makes the messages and checks every digest. Figures are medians over the repetitions; the largest of the three parties
+/// where parties differ.
+#[derive(Args)]
+#[command(after_help = "Example: divisi bench hash --algorithm sha256 --message-bytes 55 --count 10000\n\
+                        One alone: divisi bench hash --algorithm sha256 --message-bytes 55 --count 1 --mode low-latency --reps 50")]
+pub struct Hash {
+    /// Which one: sha224 to sha512, sha512-256, sha3-224 to sha3-512, shake128, shake256, cshake128, cshake256
+    #[arg(long, default_value = "sha256", value_name = "NAME", value_parser = hash)]
+    algorithm: Algorithm,
+    #[command(flatten)]
+    messages: Messages,
+    #[command(flatten)]
+    engine: EngineChoice,
+    #[command(flatten)]
+    goal: Goal,
+    #[command(flatten)]
+    effort: Effort,
+}
+
+/// Measure a MAC of messages under one key among three processes over TLS, phase by phase.
+///
+/// What a key leaves (states of pads, subkeys, powers) is made and verified in the setup, and kept. A fourth process makes the messages and
+/// checks every tag.
+#[derive(Args)]
+#[command(after_help = "Example: divisi bench mac --algorithm hmac-sha256 --message-bytes 32 --count 10000")]
+pub struct Mac {
+    /// Which one: hmac-sha256 and the like, kmac128, kmac256, cmac-aes128, cmac-aes256, gmac-aes128, gmac-aes256
+    #[arg(long, default_value = "hmac-sha256", value_name = "NAME", value_parser = mac)]
+    algorithm: Algorithm,
+    #[command(flatten)]
+    messages: Messages,
+    #[command(flatten)]
+    engine: EngineChoice,
+    #[command(flatten)]
+    choice: ProtocolChoice,
+    #[command(flatten)]
+    effort: Effort,
+}
+
+/// Measure a Boolean circuit of random inputs among three processes over TLS, phase by phase.
+#[derive(Args)]
+#[command(after_help = "Example: divisi bench circuit --circuit keccak-f --count 1000")]
+pub struct Circuit {
+    /// A file in Bristol Fashion or the format before it, or the name of a circuit of this program
+    #[arg(long, value_name = "FILE|NAME")]
+    circuit: String,
+    /// How many evaluations
+    #[arg(long, default_value_t = 10_000, value_name = "N")]
+    count: u64,
+    #[command(flatten)]
+    engine: EngineChoice,
+    #[command(flatten)]
+    goal: Goal,
+    #[command(flatten)]
+    effort: Effort,
+}
+
+/// How many messages, and how long.
+#[derive(Args)]
+struct Messages {
+    /// The length of a message in bytes
+    #[arg(long, default_value_t = 32, value_name = "N")]
+    message_bytes: usize,
+    /// How many messages
+    #[arg(long, default_value_t = 10_000, value_name = "N")]
+    count: u64,
+}
+
+/// How often, with how much, over what.
+#[derive(Args)]
+struct Effort {
+    /// Against whom: malicious or semi-honest
+    #[arg(long, default_value = "malicious", value_name = "NAME")]
+    security: Security,
     /// How many threads of a party run at once
     #[arg(long, default_value_t = 1, value_name = "T")]
     threads: usize,
@@ -97,25 +182,77 @@ pub fn run(context: &Context, command: &Commands) -> Result<Done, Failure> {
         Commands::Aes(arguments) => {
             let options = Options {
                 choice: arguments.choice.get(),
-                security: arguments.security,
                 key: arguments.key_bits,
                 direction: arguments.direction,
                 blocks: arguments.blocks,
-                threads: arguments.threads,
-                reps: arguments.reps,
-                warmup: arguments.warmup,
-                rtt_ms: arguments.rtt,
-                rate_mbit: arguments.rate,
-                statistical: arguments.statistical,
-                timeout: context.timeout.unwrap_or(Options::default().timeout),
+                ..arguments.effort.options(context)
             };
-            options.check()?;
-            let program = this_program()?;
-            let calibration = calibrate()?;
-            let report = bench::aes(&options, &program, calibration, &context.cleanup, &|_, _| {})?;
-            Ok(Done::new(text(&report), report.to_json()))
+            measure(context, options)
+        }
+        Commands::Hash(Hash { algorithm, messages, engine, goal, effort }) => {
+            engine.check()?;
+            let work = Work::Function { algorithm: *algorithm, message_bytes: messages.message_bytes };
+            let choice = goal.mode.map(Choice::from).unwrap_or_default();
+            measure(context, Options { work, choice, blocks: messages.count, ..effort.options(context) })
+        }
+        Commands::Circuit(Circuit { circuit, count, engine, goal, effort }) => {
+            engine.check()?;
+            let loaded = divisi::circuit::load(circuit, goal.adder())?;
+            let work = Work::Circuit { name: circuit.clone(), input_bits: loaded.program.input_bits() };
+            let choice = goal.mode.map(Choice::from).unwrap_or_default();
+            measure(context, Options { work, choice, blocks: *count, ..effort.options(context) })
+        }
+        Commands::Mac(Mac { algorithm, messages, engine, choice, effort }) => {
+            engine.check()?;
+            let work = Work::Function { algorithm: *algorithm, message_bytes: messages.message_bytes };
+            measure(
+                context,
+                Options { work, choice: choice.get(), blocks: messages.count, ..effort.options(context) },
+            )
         }
     }
+}
+
+impl Effort {
+    fn options(&self, context: &Context) -> Options {
+        Options {
+            security: self.security,
+            threads: self.threads,
+            reps: self.reps,
+            warmup: self.warmup,
+            rtt_ms: self.rtt,
+            rate_mbit: self.rate,
+            statistical: self.statistical,
+            timeout: context.timeout.unwrap_or(Options::default().timeout),
+            ..Options::default()
+        }
+    }
+}
+
+fn measure(context: &Context, options: Options) -> Result<Done, Failure> {
+    options.check()?;
+    let program = this_program()?;
+    let calibration = calibrate()?;
+    let report = bench::run(&options, &program, calibration, &context.cleanup, &|_, _| {})?;
+    Ok(Done::new(text(&report), report.to_json()))
+}
+
+/// A hash by its name.
+pub fn hash(name: &str) -> Result<Algorithm, String> {
+    known(name, Algorithm::hashes().collect())
+}
+
+/// A MAC by its name.
+pub fn mac(name: &str) -> Result<Algorithm, String> {
+    known(name, Algorithm::macs().collect())
+}
+
+fn known(name: &str, all: Vec<Algorithm>) -> Result<Algorithm, String> {
+    let names = || all.iter().map(|algorithm| algorithm.name()).collect::<Vec<_>>().join(", ");
+    all.iter()
+        .copied()
+        .find(|algorithm| algorithm.name() == name)
+        .ok_or_else(|| format!("there are {}", names()))
 }
 
 fn calibration_text(calibration: &Calibration) -> String {
@@ -135,7 +272,10 @@ fn text(report: &Report) -> String {
     let o = &report.options;
     let mut table = Table::new();
     table.load_style(presets::NOTHING);
-    table.set_header(["phase", "seconds", "CPU us/block", "bits/block", "bytes/block", "rounds"]);
+    let unit = o.work.unit();
+    let head = ["CPU us", "bits", "bytes"].map(|what| format!("{what}/{unit}"));
+    let [cpu, bits, bytes] = head;
+    table.set_header(["phase".into(), "seconds".into(), cpu, bits, bytes, "rounds".into()]);
     let per_block = |figure: f64| figure / o.blocks as f64;
     for (name, phase) in &report.phases {
         table.add_row([
@@ -154,14 +294,19 @@ fn text(report: &Report) -> String {
     let error = report
         .verification_error_bits
         .map_or("nothing verified".into(), |bits| format!("a lie passes with 2^-{bits:.0}"));
+    let mode = o.choice.mode_name().map(|mode| format!(" ({mode})")).unwrap_or_default();
+    let what = match &o.work {
+        Work::Aes => format!("AES-{} {} by {}", o.key.bits(), bench::direction_name(o.direction), o.choice),
+        Work::Function { algorithm, message_bytes } => {
+            format!("{algorithm} of {message_bytes} bytes{mode}")
+        }
+        Work::Circuit { name, .. } => format!("the circuit {name}{mode}"),
+    };
     format!(
-        "AES-{} {} by {}, {}, {} block{}, {} thread{} a party, median of {}, per party:\n\n{table}\n\n\
-         {:.0} blocks/s online, {:.0} in all; CPU {:.2} us a block and party without setup; memory {memory}; {error}\n\
+        "{what}, {}, {} {unit}{}, {} thread{} a party, median of {}, per party:\n\n{table}\n\n\
+         {:.0} {unit}s/s online, {:.0} in all; CPU {:.2} us for each and party without setup; memory {memory}; {error}\n\
          all outputs checked; kernel {}; connected in {:.3} s\n\
          this machine: AES-CTR {:.1} GB/s, loopback {:.1} Gbit/s, product in GF(2^64) {:.2} ns",
-        o.key.bits(),
-        bench::direction_name(o.direction),
-        o.choice,
         o.security,
         o.blocks,
         plural(o.blocks),

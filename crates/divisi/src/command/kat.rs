@@ -11,7 +11,8 @@ use std::path::PathBuf;
 /// Run published test vectors through an engine, one line an algorithm.
 #[derive(Args)]
 #[command(after_help = "Example: divisi kat --engine rep3 aes_gcm_test.json\n\
-                        Files: Wycheproof (v1), and internalProjection.json of ACVP (AES-GCM, AES-ECB, AES-CTR).")]
+                        Files: Wycheproof (v1: AES-GCM, HMAC, KMAC, AES-CMAC, AES-GMAC), and internalProjection.json of ACVP (AES-GCM,\n\
+                        AES-ECB, AES-CTR, SHA2, SHA3, SHAKE, cSHAKE, HMAC, KMAC, CMAC-AES, AES-GMAC).")]
 pub struct Arguments {
     /// What computes: rep3 (three parties in this process) or plain (one party, in the clear)
     #[arg(long, default_value = "rep3", value_name = "NAME")]

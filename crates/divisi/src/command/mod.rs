@@ -1,23 +1,27 @@
 //! The grammar, and what each command prints.
 
 mod bench;
+mod circuit;
 mod crypt;
 mod demo;
+mod digest;
 mod kat;
 mod key;
 mod mesh;
 mod party;
 mod report;
+mod run;
 mod server;
 
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
-use clap::{Args, Parser, Subcommand};
+use clap::{Args, Parser, Subcommand, ValueEnum};
 use divisi::cleanup::Cleanup;
 use divisi::failure::Failure;
 use divisi::mode::{Choice, Mode};
 use divisi_net::{Config, Identity, Machine};
 use divisi_node::Client;
 use divisi_rep3::Protocol;
+use divisi_symmetric::gates::Adder;
 use serde_json::Value;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -63,11 +67,20 @@ enum Command {
     Encrypt(crypt::Arguments),
     /// Decrypt a file with a key of the servers (AES-GCM)
     Decrypt(crypt::Arguments),
+    /// Hash a file that no server sees
+    Hash(digest::Hash),
+    /// Make or verify a tag of a file with a key of the servers
+    Mac(digest::Mac),
     /// Run published test vectors (Wycheproof, ACVP) through an engine
     Kat(kat::Arguments),
     /// Measure a protocol between three processes on this machine
     #[command(subcommand)]
     Bench(bench::Commands),
+    /// Run a Boolean circuit among parties that keep their inputs to themselves
+    Run(run::Arguments),
+    /// Write, read and evaluate Boolean circuits
+    #[command(subcommand)]
+    Circuit(circuit::Commands),
     /// One party's process, started by another command
     #[command(hide = true)]
     Party(party::Arguments),
@@ -111,6 +124,62 @@ impl ProtocolChoice {
     fn get(self) -> Choice {
         self.mode.map_or(self.protocol.into(), Choice::from)
     }
+}
+
+/// What computes programs of bits.
+#[derive(Clone, Copy, ValueEnum)]
+enum Engine {
+    /// Replicated sharing among three, one of them corrupt
+    Rep3,
+}
+
+/// What computes, and among how many.
+#[derive(Args, Clone, Copy)]
+struct EngineChoice {
+    /// What computes
+    #[arg(long, value_enum, default_value = "rep3", value_name = "NAME")]
+    engine: Engine,
+    /// How many parties; rep3 has 3
+    #[arg(long, value_name = "N")]
+    parties: Option<usize>,
+}
+
+impl EngineChoice {
+    fn check(self) -> Result<(), Failure> {
+        let Engine::Rep3 = self.engine;
+        match self.parties {
+            Some(asked) if asked != 3 => Err(Failure::usage(format!(
+                "the engine rep3 has 3 parties, not {asked}: leave --parties out"
+            ))),
+            _ => Ok(()),
+        }
+    }
+}
+
+/// What matters most where words are added (SHA-2).
+#[derive(Args, Clone, Copy)]
+struct Goal {
+    /// What matters most where words are added (SHA-2): total-throughput takes the fewest ANDs, low-latency the fewest rounds
+    #[arg(long, value_name = "NAME", value_parser = modes())]
+    mode: Option<Mode>,
+}
+
+impl Goal {
+    fn adder(self) -> Adder {
+        self.mode.map_or(Adder::FewestAnds, Mode::adder)
+    }
+
+    fn name(self) -> Option<&'static str> {
+        self.mode.map(Mode::name)
+    }
+}
+
+/// Numbers for people.
+fn list(numbers: &[usize]) -> String {
+    if numbers.is_empty() {
+        return "0".into();
+    }
+    numbers.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ")
 }
 
 /// The modes by name, each explained where the grammar is.
@@ -178,8 +247,12 @@ pub fn run(cli: Cli) -> Result<Done, Failure> {
         Command::Key(command) => key::run(&context, &command),
         Command::Encrypt(arguments) => crypt::encrypt(&context, &arguments),
         Command::Decrypt(arguments) => crypt::decrypt(&context, &arguments),
+        Command::Hash(arguments) => digest::hash(&context, &arguments),
+        Command::Mac(arguments) => digest::mac(&context, &arguments),
         Command::Kat(arguments) => kat::run(&context, &arguments),
         Command::Bench(command) => bench::run(&context, &command),
+        Command::Run(arguments) => run::run(&context, &arguments),
+        Command::Circuit(command) => circuit::run(&context, &command),
         Command::Party(arguments) => party::run(&context, &arguments),
     }
 }

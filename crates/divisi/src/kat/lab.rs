@@ -21,17 +21,17 @@ pub(super) fn run(group: &Group, options: &Options) -> Result<Answers, Failure> 
     let walks = walks(group);
     let (given, openings) = match group.algorithm {
         Algorithm::Gcm => gcm(group, &walks, options)?,
-        Algorithm::Ecb | Algorithm::Ctr => blocks(group, &walks, options)?,
+        Algorithm::Ecb | Algorithm::Ctr | Algorithm::Function(_) => blocks(group, &walks, options)?,
     };
     Ok(Answers::new(group, given, openings))
 }
 
 /// Run `party` at each of the three with its own inputs; what the first gives, if all give the same.
-fn three<T: Send>(
+pub(super) fn three<T: Send, R: Send + PartialEq>(
     options: &Options,
     inputs: [T; 3],
-    party: impl Fn(&mut Rep3, T) -> Result<Vec<Answer>, Abort> + Sync,
-) -> Result<Given, Failure> {
+    party: impl Fn(&mut Rep3, T) -> Result<R, Abort> + Sync,
+) -> Result<(R, u64), Failure> {
     let protocol = options.choice.protocol();
     let parameters = Parameters::new("rep3 known answers").with("protocol", protocol.name().as_bytes());
     let one = |mesh: Mesh, input: T| {
@@ -40,7 +40,7 @@ fn three<T: Send>(
         let answers = party(&mut rep, input)?;
         Ok((answers, rep.trio().session().meter().read().openings))
     };
-    let given: Vec<Result<Given, Abort>> = std::thread::scope(|scope| {
+    let given: Vec<Result<(R, u64), Abort>> = std::thread::scope(|scope| {
         let one = &one;
         let threads: Vec<_> = memory::mesh(3)
             .into_iter()
@@ -51,14 +51,14 @@ fn three<T: Send>(
             |_| Err(Abort::Misuse { step: VECTORS, what: "a party's thread ended without an answer" });
         threads.into_iter().map(|thread| thread.join().unwrap_or_else(ended)).collect()
     });
-    let mut given = given.into_iter().collect::<Result<Vec<Given>, Abort>>()?.into_iter();
+    let mut given = given.into_iter().collect::<Result<Vec<(R, u64)>, Abort>>()?.into_iter();
     match (given.next(), given.next(), given.next()) {
         (Some(one), Some(two), Some(three)) if one == two && two == three => Ok(one),
         _ => Err(Failure::mismatch("the parties do not give the same answers: report this with the file")),
     }
 }
 
-fn split(data: &[u8]) -> [Part; 3] {
+pub(super) fn split(data: &[u8]) -> [Part; 3] {
     deal::split(data, |out| Machine.entropy(out))
 }
 

@@ -8,8 +8,10 @@
 
 mod acvp;
 mod batch;
+pub mod functions;
 mod lab;
 mod plain;
+mod tags;
 mod wycheproof;
 
 use crate::failure::Failure;
@@ -71,7 +73,7 @@ pub struct Options {
     pub security: Security,
 }
 
-/// A mode of AES that files have answers for.
+/// What files have answers for: a mode of AES, a hash, a MAC.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Algorithm {
     /// Galois/counter mode.
@@ -80,6 +82,8 @@ pub enum Algorithm {
     Ecb,
     /// Counter mode.
     Ctr,
+    /// A hash or MAC.
+    Function(divisi_symmetric::algorithm::Algorithm),
 }
 
 impl fmt::Display for Algorithm {
@@ -88,6 +92,7 @@ impl fmt::Display for Algorithm {
             Algorithm::Gcm => "AES-GCM",
             Algorithm::Ecb => "AES-ECB",
             Algorithm::Ctr => "AES-CTR",
+            Algorithm::Function(function) => return function.fmt(f),
         })
     }
 }
@@ -153,6 +158,8 @@ pub struct Group {
 pub struct Content {
     /// What an engine can run.
     pub groups: Vec<Group>,
+    /// Likewise, hashes and MACs.
+    pub functions: Vec<functions::Group>,
     /// What it cannot, by algorithm and reason.
     pub unsupported: BTreeMap<(Algorithm, String), u64>,
 }
@@ -181,6 +188,19 @@ pub struct Report {
     pub calls: u64,
     /// How many values the parties opened.
     pub openings: u64,
+}
+
+impl Tally {
+    fn count(&mut self, right: bool, file: &str, id: u64) {
+        if right {
+            self.passed += 1;
+        } else {
+            self.failed += 1;
+            if self.failures.len() < 10 {
+                self.failures.push(format!("{file} #{id}"));
+            }
+        }
+    }
 }
 
 impl Report {
@@ -270,9 +290,12 @@ pub fn parse(json: &Value) -> Result<Content, String> {
         "ACVP-AES-GCM" => acvp::groups(Algorithm::Gcm, groups),
         "ACVP-AES-ECB" => acvp::groups(Algorithm::Ecb, groups),
         "ACVP-AES-CTR" => acvp::groups(Algorithm::Ctr, groups),
-        other => Err(format!(
-            "the algorithm {other:?} is not in this version: it runs AES-GCM of Wycheproof, ACVP-AES-GCM, ACVP-AES-ECB and ACVP-AES-CTR"
-        )),
+        other => functions::acvp(other, groups).or_else(|| functions::wycheproof(other, groups)).unwrap_or_else(|| {
+            Err(format!(
+                "the algorithm {other:?} is not in this version: it runs AES-GCM, AES-CMAC, AES-GMAC, HMAC and KMAC of \
+                 Wycheproof, and of ACVP AES-GCM, -ECB, -CTR and -GMAC, CMAC-AES, SHA2, SHA3, SHAKE, cSHAKE, HMAC and KMAC"
+            ))
+        }),
     }
 }
 
@@ -315,16 +338,17 @@ pub fn run_contents(contents: &[(String, Content)], options: &Options) -> Result
                     (Some(encrypted), Some(decrypted)) => vector.is_right(encrypted, decrypted),
                     _ => false,
                 };
-                tally(&mut tallies, group.algorithm, &|t| {
-                    if right {
-                        t.passed += 1;
-                    } else {
-                        t.failed += 1;
-                        if t.failures.len() < 10 {
-                            t.failures.push(format!("{name} #{}", vector.id));
-                        }
-                    }
-                });
+                tally(&mut tallies, group.algorithm, &|t| t.count(right, name, vector.id));
+            }
+        }
+        for group in content.functions.iter().filter(|group| !group.vectors.is_empty()) {
+            let (answers, opened) = tags::run(group, options)?;
+            calls += 1;
+            openings += opened;
+            let algorithm = Algorithm::Function(group.settings.algorithm);
+            for (i, vector) in group.vectors.iter().enumerate() {
+                let right = answers.get(i).is_some_and(|answer| vector.is_right(answer));
+                tally(&mut tallies, algorithm, &|t| t.count(right, name, vector.id));
             }
         }
     }
@@ -375,3 +399,5 @@ fn bytes(test: &Value, names: &[&str]) -> Result<Vec<u8>, String> {
 
 #[cfg(test)]
 mod tests;
+#[cfg(test)]
+mod tests_of_functions;

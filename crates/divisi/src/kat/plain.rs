@@ -16,7 +16,7 @@ pub(super) fn run(group: &Group) -> Result<Answers, Failure> {
     let walks = walks(group);
     let answers = match group.algorithm {
         Algorithm::Gcm => walks.iter().map(message).collect::<Result<Vec<_>, _>>()?,
-        Algorithm::Ecb | Algorithm::Ctr => {
+        Algorithm::Ecb | Algorithm::Ctr | Algorithm::Function(_) => {
             let batch = Batch::new(group, &walks);
             let public =
                 |columns: &[Vec<u8>]| columns.iter().map(|column| Plain.public(column)).collect::<Vec<_>>();

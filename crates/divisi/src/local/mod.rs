@@ -8,6 +8,7 @@
 mod frame;
 mod pipes;
 mod processes;
+pub mod seat;
 
 pub use pipes::Pipes;
 pub use processes::Processes;

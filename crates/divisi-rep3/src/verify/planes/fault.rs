@@ -1,6 +1,6 @@
 //! Mutants of the verification in planes, and what an attacker computes of it from coins (feature `fault`).
 
-use super::points::{FOLDS, GRID, GROUP, at_infinity, corner, weight};
+use super::points::{FOLDS, GRID, GROUP, at_infinity, corner, weights};
 use super::{BYTES, Batch, Grid, H};
 use crate::Trio;
 use crate::ledger::{self, Made, Visit, Weighed};
@@ -104,7 +104,7 @@ pub(crate) fn claims(made: &[Made], coin: &Coin) -> [Gf64; GROUP] {
 pub(crate) fn hidden_by(claims: &[Gf64; GROUP], coin: &Coin) -> Gf64 {
     let mut point = [Gf64::ZERO; FOLDS];
     next_elements(&mut coin.expand(), &mut point);
-    let error: Gf64 = claims.iter().enumerate().map(|(e, error)| *error * weight(corner(e), &point)).sum();
+    let error: Gf64 = claims.iter().enumerate().map(|(e, error)| *error * weights(&point)[corner(e)]).sum();
     let sent = (0..GRID).find(|p| at_infinity(*p)).unwrap_or(0);
-    error * weight(sent, &point).inverse()
+    error * weights(&point)[sent].inverse()
 }

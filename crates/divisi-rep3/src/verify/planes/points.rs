@@ -1,6 +1,7 @@
 //! The points of {0,1,inf}^k on which the fold has its polynomials: which is which, and what a polynomial's values there weigh in
 //! its value at a point.
 
+use crate::verify::grid;
 use divisi_field::{Field, Gf64};
 
 /// How many variables are folded at once.
@@ -10,39 +11,26 @@ pub(crate) const GROUP: usize = 1 << FOLDS;
 /// Points of {0,1,inf}^k, with 2 for infinity: the point's number in base 3 has its coordinates.
 pub(super) const GRID: usize = 3usize.pow(FOLDS as u32);
 
-/// The weight of h at `p` in its value at a point: the tensor product of `h(r) = h(0) (1 + r) + h(1) r + h(inf) (r + r^2)`.
-pub(super) fn weight(p: usize, point: &[Gf64; FOLDS]) -> Gf64 {
-    (0..FOLDS).fold(Gf64::ONE, |w, v| {
-        let r = point[v];
-        w * [Gf64::ONE + r, r, r + r.square()][coordinate(p, v)]
-    })
+/// The weight of h at each point in its value at this one.
+pub(super) fn weights(point: &[Gf64; FOLDS]) -> [Gf64; GRID] {
+    let mut all = grid::point_weights(point);
+    std::array::from_fn(|_| all.next().unwrap_or(Gf64::ZERO))
 }
 
 /// The weight of each corner in a multilinear polynomial at this point.
 pub(super) fn corner_weights(point: &[Gf64; FOLDS]) -> [Gf64; GROUP] {
-    std::array::from_fn(|e| {
-        (0..FOLDS).fold(Gf64::ONE, |w, v| w * if e >> v & 1 == 1 { point[v] } else { Gf64::ONE + point[v] })
-    })
+    let mut all = grid::corner_weights(point);
+    std::array::from_fn(|_| all.next().unwrap_or(Gf64::ZERO))
 }
 
 /// The point that corner `e` is, whose bit `v` is its coordinate in variable `v`.
 pub(super) const fn corner(e: usize) -> usize {
-    let (mut p, mut v) = (0, 0);
-    while v < FOLDS {
-        p += (e >> v & 1) * 3usize.pow(v as u32);
-        v += 1;
-    }
-    p
-}
-
-/// A point's coordinate in a variable: 0, 1, or 2 for infinity.
-pub(super) const fn coordinate(p: usize, variable: usize) -> usize {
-    p / 3usize.pow(variable as u32) % 3
+    grid::corner(e, FOLDS)
 }
 
 /// Whether a point is not a corner.
-pub(super) fn at_infinity(p: usize) -> bool {
-    (0..FOLDS).any(|v| coordinate(p, v) == 2)
+pub(super) const fn at_infinity(p: usize) -> bool {
+    grid::at_infinity(p, FOLDS)
 }
 
 #[cfg(test)]
@@ -50,6 +38,7 @@ mod tests {
     use super::super::Grid;
     use super::*;
     use crate::share::Rep;
+    use crate::verify::grid::coordinate;
     use divisi_core::Prg;
 
     #[test]

@@ -1,6 +1,6 @@
 //! The whole matrix of benchmarks in one page: tables, plots, the papers' figures beside them, and the same as JSON.
 //!
-//! Every run goes through [`super::aes`], so that a figure here means what it means there ([`mod@super`]). [`matrix`] says what is
+//! Every run goes through [`super::run`], so that a figure here means what it means there ([`mod@super`]). [`matrix`] says what is
 //! run; [`Outcome::to_json`] names the fields. The page is one file: style and plots stand in it, nothing is fetched.
 
 mod html;

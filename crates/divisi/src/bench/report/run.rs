@@ -66,7 +66,7 @@ pub(super) fn measure(
         let left = pace.left(runs.get(done..).unwrap_or_default());
         tell(&Progress { done, of: runs.len(), now: run.title(), left });
         let start = Machine.now();
-        let report = bench::aes(&run.options, program, before, cleanup, &|_, _| {})
+        let report = bench::run(&run.options, program, before, cleanup, &|_, _| {})
             .map_err(|failure| Failure { error: format!("{}: {}", run.title(), failure.error), ..failure })?;
         pace.add(run, start.elapsed());
         measured.push(Measured { group: run.group, report });

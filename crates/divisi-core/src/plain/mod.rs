@@ -4,6 +4,10 @@
 //! plain` runs. It still computes without secret-dependent branches and table indices: the S-box is FIPS 197's own
 //! definition, an inversion in GF(2^8) and an affine map, not its table.
 
+mod boolean;
+
+pub use boolean::PlainBit;
+
 use crate::{Abort, Blocks, Bytes, Convert, Direction, Lanes, Matrix, step};
 use divisi_field::{BigField, Field, Gf8, Gf128};
 use std::ops::BitXorAssign;
@@ -166,6 +170,15 @@ impl Convert<[PlainByte; 16], PlainBlock> for Plain {
             Gf128::from_ghash(*block).to_bits()
         });
         Ok(PlainBlock::new(blocks.collect()))
+    }
+}
+
+/// The way back.
+impl Convert<PlainBlock, [PlainByte; 16]> for Plain {
+    fn convert(&mut self, x: PlainBlock) -> Result<[PlainByte; 16], Abort> {
+        let blocks: Zeroizing<Vec<[u8; 16]>> =
+            Zeroizing::new(elements(x.values()).iter().map(|x| x.to_ghash()).collect());
+        Ok(std::array::from_fn(|i| PlainByte::new(blocks.iter().map(|block| block[i]).collect())))
     }
 }
 

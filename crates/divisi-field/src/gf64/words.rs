@@ -1,0 +1,83 @@
+//! Sums of products of planes, taken as words, with coefficients: for bits, whose errors in 64 lanes are an element of the field
+//! as they stand.
+//!
+//! Word `w` of a plane holds 64 lanes, lane `b` as the coefficient of `Y^b`; so `coefficient * word` is the sum over the lanes of
+//! `coefficient * Y^b * bit`, one carry-less product for 64 lanes. Products accumulate unreduced.
+
+use super::portable;
+use super::{Gf64, reduce};
+#[cfg(target_arch = "x86_64")]
+use super::{avx2, avx512};
+use crate::Plane;
+use crate::kernel::dispatch;
+use zeroize::Zeroize;
+
+/// A sum that was not reduced yet: that of four polynomials of degree below 128, each as low word and high word.
+#[derive(Clone, Copy, Debug, Default)]
+#[repr(C, align(64))]
+pub struct Unreduced(pub(super) [u64; 8]);
+
+impl Unreduced {
+    /// Nothing added yet.
+    pub const ZERO: Self = Self([0; 8]);
+
+    /// The sum.
+    #[must_use]
+    pub fn reduce(&self) -> Gf64 {
+        let half = |first: usize| self.0.iter().skip(first).step_by(2).fold(0, |sum, word| sum ^ word);
+        reduce(u128::from(half(1)) << 64 | u128::from(half(0)))
+    }
+}
+
+impl Zeroize for Unreduced {
+    fn zeroize(&mut self) {
+        self.0.zeroize();
+    }
+}
+
+/// `sums[p] += sum over w of coefficients[w] * planes[p].0[w]`.
+///
+/// # Panics
+/// If there are not as many planes as sums.
+pub fn add_words(sums: &mut [Unreduced], planes: &[Plane], coefficients: &[Gf64; 8]) {
+    assert_eq!(sums.len(), planes.len(), "a sum for each plane");
+    dispatch!(add_words(sums, planes, coefficients));
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
+    use super::*;
+    use crate::kernel;
+
+    #[test]
+    fn every_kernel_adds_words_as_the_definition_says() {
+        let mut state = 1_u64;
+        let mut next = || {
+            state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+            state ^ state >> 29
+        };
+        for count in [0, 1, 2, 3, 17] {
+            let mut planes: Vec<Plane> = (0..count).map(|_| Plane([(); 8].map(|()| next()))).collect();
+            if let Some(plane) = planes.first_mut() {
+                *plane = Plane::ONES;
+            }
+            let coefficients = [(); 8].map(|()| Gf64(next()));
+            let expected: Vec<Gf64> = planes
+                .iter()
+                .map(|plane| {
+                    let lanes = (0..Plane::LANES).filter(|lane| plane.lane(*lane) == 1);
+                    let words = lanes.map(|lane| coefficients[lane / 64] * Gf64(1 << (lane % 64)));
+                    words.fold(Gf64(0), |sum, term| sum + term)
+                })
+                .collect();
+            for kernel in kernel::available() {
+                let mut sums = vec![Unreduced::ZERO; count];
+                kernel::with(kernel, || add_words(&mut sums, &planes, &coefficients)).unwrap();
+                assert_eq!(sums.iter().map(Unreduced::reduce).collect::<Vec<_>>(), expected, "{kernel}");
+                kernel::with(kernel, || add_words(&mut sums, &planes, &coefficients)).unwrap();
+                assert!(sums.iter().all(|sum| sum.reduce() == Gf64(0)), "{kernel}");
+            }
+        }
+    }
+}

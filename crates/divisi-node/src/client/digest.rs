@@ -1,0 +1,147 @@
+//! A client's messages, hashed and authenticated by the servers, piece by piece.
+
+use super::keys::combine;
+use super::{Client, differ};
+use crate::error::{Error, ErrorKind};
+use crate::request::{IV, Item, MESSAGE, PIECE, Tag, ToClient, ToServer, UsedKey, context};
+use crate::wire::Blob;
+use divisi_core::{Step, step};
+use divisi_rep3::deal;
+use divisi_store::KeyName;
+use divisi_symmetric::algorithm::Settings;
+use std::io::Read;
+use zeroize::Zeroizing;
+
+const HASH: Step = step!("hash");
+const MAC: Step = step!("mac");
+const VERIFY: Step = step!("verify");
+const INPUT: Step = step!("input");
+
+/// A tag, and what it was made with.
+pub struct Tagged {
+    /// The nonce that the servers drew; none for a MAC without one.
+    pub nonce: Option<[u8; IV]>,
+    /// The tag.
+    pub tag: Zeroizing<Vec<u8>>,
+    /// The key, as all three servers have it.
+    pub key: UsedKey,
+}
+
+impl Client {
+    /// Hash `length` bytes of `input`, which no server sees. `progress` is told how many bytes are done.
+    ///
+    /// # Errors
+    /// [`ErrorKind::Usage`] if the input fails, or is too long; else see [`Error`].
+    pub fn hash(
+        &mut self,
+        settings: &Settings,
+        input: &mut dyn Read,
+        length: u64,
+        progress: &mut dyn FnMut(u64),
+    ) -> Result<Zeroizing<Vec<u8>>, Error> {
+        let item = Item::Hash { asked: settings.into(), length };
+        let result = self.message(HASH, &item, input, length, progress);
+        let result = result.and_then(|(_, _, answers)| self.output(HASH, settings, answers));
+        self.over(result)
+    }
+
+    /// The tag of `length` bytes of `input` under a key of the servers.
+    ///
+    /// # Errors
+    /// As [`Client::hash`].
+    pub fn mac(
+        &mut self,
+        key: &KeyName,
+        settings: &Settings,
+        input: &mut dyn Read,
+        length: u64,
+        progress: &mut dyn FnMut(u64),
+    ) -> Result<Tagged, Error> {
+        let item = Item::Mac { key: key.clone(), asked: settings.into(), length, tag: None };
+        let result = self.message(MAC, &item, input, length, progress).and_then(|(nonce, used, answers)| {
+            let key = used.ok_or_else(|| differ(MAC, None))?;
+            let tag = self.output(MAC, settings, answers)?;
+            Ok(Tagged { nonce: (settings.algorithm.nonce_bytes() > 0).then_some(nonce), tag, key })
+        });
+        self.over(result)
+    }
+
+    /// Have the servers compare the tag of `length` bytes of `input` with this one, made with this nonce if there is one: they learn
+    /// whether it is right, and nothing else.
+    ///
+    /// # Errors
+    /// [`ErrorKind::Mismatch`] if it is not right; else as [`Client::hash`].
+    pub fn mac_verify(
+        &mut self,
+        key: &KeyName,
+        settings: &Settings,
+        nonce: Option<[u8; IV]>,
+        tag: &[u8],
+        input: &mut dyn Read,
+        length: u64,
+        progress: &mut dyn FnMut(u64),
+    ) -> Result<UsedKey, Error> {
+        let tag = Some(Tag { nonce: nonce.unwrap_or_default(), tag: Blob(tag.to_vec()) });
+        let item = Item::Mac { key: key.clone(), asked: settings.into(), length, tag };
+        let result = self.message(VERIFY, &item, input, length, progress).and_then(|(_, used, answers)| {
+            self.same(VERIFY, answers, |answer| matches!(answer, ToClient::Valid).then_some(()))?;
+            used.ok_or_else(|| differ(VERIFY, None))
+        });
+        self.over(result)
+    }
+
+    /// Send a message in parts: the nonce and key that the servers told, and each server's last answer.
+    fn message(
+        &mut self,
+        step: Step,
+        item: &Item,
+        input: &mut dyn Read,
+        length: u64,
+        progress: &mut dyn FnMut(u64),
+    ) -> Result<([u8; IV], Option<UsedKey>, [ToClient; 3]), Error> {
+        if length > MESSAGE {
+            let message = format!(
+                "the message has {length} bytes, and servers take at most {MESSAGE}: give a shorter one"
+            );
+            return Err(Error::new(ErrorKind::Usage, INPUT, message));
+        }
+        let answers = self.request(item)?;
+        let (nonce, key) = self.same(step, answers, |answer| match answer {
+            ToClient::Tagging { nonce, key } => Some((nonce, key)),
+            _ => None,
+        })?;
+        let number = self.number;
+        let mut done = 0;
+        for index in 0..length.div_ceil(PIECE as u64) {
+            let mut text = Zeroizing::new(vec![0; (length - done).min(PIECE as u64) as usize]);
+            input.read_exact(&mut text).map_err(|e| {
+                let message =
+                    format!("the input cannot be read to its end ({e}): give a file that nobody writes");
+                Error::new(ErrorKind::Usage, INPUT, message)
+            })?;
+            let parts = deal::split(&text, |out| self.entropy(out));
+            let bodies = parts.map(|part| Blob([&part.first[..], &part.second].concat()));
+            let answers = self.exchange(step, |party| {
+                let body = bodies[party.index()].clone();
+                ToServer::Data { number, item: 0, index, body }
+            })?;
+            self.same(step, answers, |answer| matches!(answer, ToClient::Accepted).then_some(()))?;
+            done += text.len() as u64;
+            progress(done);
+        }
+        let answers = self.exchange(step, |_| ToServer::Finish { number, item: 0 })?;
+        Ok((nonce, key, answers))
+    }
+
+    /// The output of its components.
+    fn output(
+        &self,
+        step: Step,
+        settings: &Settings,
+        answers: [ToClient; 3],
+    ) -> Result<Zeroizing<Vec<u8>>, Error> {
+        let context = context(&self.id, self.number, 0, 0);
+        let output = combine(step, &context, answers)?;
+        if output.len() == settings.output_bytes { Ok(output) } else { Err(differ(step, None)) }
+    }
+}

@@ -1,0 +1,158 @@
+//! Hashes of messages that no server sees, and MACs of them with a stored key.
+//!
+//! The message comes in parts, piece by piece; what leaves is one answer in the end: the digest or tag to the client alone, a component from
+//! one holder and a digest of it from the other; or, for a tag to be compared, one bit \[S7\]. A nonce is a coin of all three servers, and its
+//! use is counted, durably, before [ASSURANCE 1.28]; so is every tag that is made. A key serves the MAC of its type and nothing else.
+
+use super::keys::load;
+use super::text::draw_iv;
+use super::turn::{ReadyKey, Turn};
+use crate::admit::What;
+use crate::error::{Failed, Stop};
+use crate::gcm::close;
+use crate::request::{Asked, IV, MESSAGE, PIECE, Tag, ToClient, ToServer, UsedKey};
+use crate::tags;
+use crate::wire::Blob;
+use divisi_core::{Check, Step, Verified, step};
+use divisi_rep3::deal::Part;
+use divisi_rep3::{Bit, Byte, Protocol, Rep3};
+use divisi_store::KeyName;
+use divisi_symmetric::algorithm::Settings;
+use divisi_symmetric::batch::{Function, Messages, bits, byte_values};
+
+const SETTINGS: Step = step!("settings");
+const MESSAGE_PART: Step = step!("message");
+const FINISH: Step = step!("finish");
+const COMPARE: Step = step!("compare");
+
+/// What is asked for, if this server does it.
+fn settings(asked: &Asked, length: u64, keyed: bool) -> Result<Settings, Failed> {
+    let settings = asked.settings().map_err(|what| Failed::refused(SETTINGS, what))?;
+    if settings.algorithm.is_mac() != keyed {
+        let message = format!("{} {} key", settings.algorithm, if keyed { "takes no" } else { "takes a" });
+        return Err(Failed::refused(SETTINGS, message));
+    }
+    if length > MESSAGE {
+        let message =
+            format!("the message has {length} bytes, and servers take at most {MESSAGE}: hash it before");
+        return Err(Failed::refused(SETTINGS, message));
+    }
+    Ok(settings)
+}
+
+/// Hash a message.
+pub(crate) fn hash(turn: &mut Turn<'_>, asked: &Asked, length: u64) -> Result<(), Stop> {
+    turn.rep.use_protocol(Protocol::Gf4Circuit);
+    let settings = turn.all(SETTINGS, settings(asked, length, false))?;
+    let function = tags::prepare(turn.rep, &settings, &[])?;
+    turn.answer(ToClient::Tagging { nonce: [0; IV], key: None });
+    let output = output(turn, function.get(), length, &[0; IV])?;
+    tell(turn, output)
+}
+
+/// Make the tag of a message, or compare it with one.
+pub(crate) fn mac(
+    turn: &mut Turn<'_>,
+    name: &KeyName,
+    asked: &Asked,
+    length: u64,
+    tag: Option<&Tag>,
+) -> Result<(), Stop> {
+    turn.rep.use_protocol(Protocol::Gf4Circuit);
+    let wanted = settings(asked, length, true).and_then(|settings| {
+        let misfit = tag.is_some_and(|tag| tag.tag.0.len() != settings.output_bytes);
+        let message = "the tag has another length than was asked for: give all of it";
+        if misfit { Err(Failed::refused(SETTINGS, message)) } else { Ok(settings) }
+    });
+    let before = wanted.as_ref().map(|_| ()).map_err(Clone::clone);
+    let loaded = load(turn, name, |key| What::Mac(key), before, tag.is_none())?;
+    let settings = wanted?;
+    if settings.algorithm.name() != loaded.info.kind.name() {
+        let message = format!(
+            "key {name} is of type {}, and {} was asked for: a key serves one algorithm",
+            loaded.info.kind, settings.algorithm
+        );
+        return Err(Failed::refused(SETTINGS, message).into());
+    }
+    // what a key leaves stays ready, as long as it is used in the same way
+    let kept = match turn.ready.take(&loaded.info.id) {
+        Some(ReadyKey::Mac(with, function)) if with == settings => Some(function),
+        _ => None,
+    };
+    let function = match kept {
+        Some(function) => function,
+        None => prepare(turn.rep, &settings, &loaded.part)?,
+    };
+    let nonce = match tag {
+        Some(tag) => tag.nonce,
+        None if settings.algorithm.nonce_bytes() > 0 => draw_iv(turn, &loaded.info)?,
+        None => [0; IV],
+    };
+    let used = UsedKey { id: loaded.info.id, maker: loaded.info.maker.name.clone() };
+    turn.answer(ToClient::Tagging { nonce, key: Some(used) });
+    let output = output(turn, function.get(), length, &nonce);
+    if !matches!(output, Err(Stop::Abort(_))) {
+        turn.ready.put(name.clone(), loaded.info.id, ReadyKey::Mac(settings, function));
+    }
+    let output = output?;
+    let Some(tag) = tag else { return tell(turn, output) };
+    let same = tags::matches(turn.rep, output, std::slice::from_ref(&tag.tag.0))?;
+    if same != [true] {
+        let message = "the tag is not that of this message under this key";
+        let kind = crate::ErrorKind::Mismatch;
+        return Err(Stop::Refused(Failed { kind, ..Failed::refused(COMPARE, message) }));
+    }
+    turn.answer(ToClient::Valid);
+    Ok(())
+}
+
+fn prepare(rep: &mut Rep3, settings: &Settings, key: &Part) -> Result<Verified<Function<Rep3>>, Stop> {
+    let key = secret(rep, key)?;
+    Ok(tags::prepare(rep, settings, &key)?)
+}
+
+/// The bytes of a part, as values of one lane each.
+fn secret(rep: &mut Rep3, part: &Part) -> Result<Vec<Byte>, Stop> {
+    let one = |(first, second): (&u8, &u8)| Part { first: vec![*first], second: vec![*second] };
+    let bytes = part.first.iter().zip(&part.second).map(one);
+    Ok(bytes.map(|part| rep.trio().input(&part)).collect::<Result<Vec<Byte>, _>>()?)
+}
+
+/// The output for a message that comes piece by piece.
+fn output(
+    turn: &mut Turn<'_>,
+    function: &Function<Rep3>,
+    length: u64,
+    nonce: &[u8; IV],
+) -> Result<Vec<[Bit; 8]>, Stop> {
+    let mut state = function.begin(turn.rep);
+    let mut rest: Vec<[Bit; 8]> = Vec::new();
+    for index in 0..length.div_ceil(PIECE as u64) {
+        let bytes = (length - index * PIECE as u64).min(PIECE as u64) as usize;
+        let part = turn.part(MESSAGE_PART, index, bytes);
+        let mine = part.as_ref().map_err(Clone::clone);
+        turn.agree(MESSAGE_PART, Check::A24, &index.to_le_bytes(), mine)?;
+        let secret = secret(turn.rep, &part?)?;
+        rest.extend(bits(turn.rep, secret)?);
+        // whole blocks, and something is left for the end
+        let now = rest.len().saturating_sub(1) / function.piece() * function.piece();
+        let later = rest.split_off(now);
+        state = function.update(turn.rep, state, std::mem::replace(&mut rest, later))?;
+        turn.answer(ToClient::Accepted);
+    }
+    let finish = turn.word(FINISH, &ToServer::Finish { number: turn.number, item: turn.item });
+    turn.all(FINISH, finish)?;
+    let rest = if rest.is_empty() { Messages::public(turn.rep, &[&[]]) } else { Messages::even(rest, 1)? };
+    Ok(function.finish(turn.rep, state, &rest, std::slice::from_ref(nonce))?)
+}
+
+/// An output to the client alone, when all behind it is verified.
+fn tell(turn: &mut Turn<'_>, output: Vec<[Bit; 8]>) -> Result<(), Stop> {
+    let bytes = byte_values(turn.rep, output)?;
+    let verified = close(turn.rep, bytes)?;
+    let context = turn.context(0);
+    let mut answer = turn.rep.trio().answer(&context, &verified)?;
+    let component = Blob(std::mem::take(&mut answer.component));
+    turn.answer(ToClient::Answer { component, digest: answer.digest });
+    Ok(())
+}

@@ -1,0 +1,63 @@
+//! Hashes and MACs on the three-party engine: made ready with a key, and tags compared inside, of which one verified bit comes out \[S7\].
+
+use crate::cipher;
+use crate::gcm::close;
+use divisi_core::{Abort, Blocks, Bytes, Convert, Lanes, Step, Verified, step};
+use divisi_field::Gf128;
+use divisi_rep3::{Bit, Byte, Rep, Rep3};
+use divisi_symmetric::algorithm::Settings;
+use divisi_symmetric::batch::Function;
+
+const TAGS: Step = step!("tags");
+
+/// A hash or MAC made ready: what its key leaves is verified here, once, before its first use. The key is given byte by byte.
+///
+/// # Errors
+/// Whatever ends the session; [`Abort::Misuse`] for settings that make no sense.
+pub fn prepare(rep: &mut Rep3, settings: &Settings, key: &[Byte]) -> Result<Verified<Function<Rep3>>, Abort> {
+    let function = cipher::with_schedule(rep, |rep| Function::prepare(rep, settings, key))?;
+    close(rep, function)
+}
+
+/// For each lane whether the tag, byte after byte of all lanes, is the one received. Settles all that is owed so far, and opens nothing but
+/// a random multiple of the difference ([`Rep3::are_zero`]).
+///
+/// # Errors
+/// Whatever ends the session; [`Abort::Misuse`] if tags differ in length from those received, or are empty.
+pub fn matches(rep: &mut Rep3, tags: Vec<[Bit; 8]>, received: &[Vec<u8>]) -> Result<Vec<bool>, Abort> {
+    let misfit =
+        Abort::Misuse { step: TAGS, what: "tags of another length than those they are compared with" };
+    if tags.is_empty() || received.iter().any(|tag| tag.len() != tags.len()) {
+        return Err(misfit);
+    }
+    let zero = rep.public(&vec![0; received.len()]);
+    let blocks = tags.len().div_ceil(16);
+    let mut differences: Vec<Rep<Gf128>> = Vec::with_capacity(blocks);
+    let mut tags = tags.into_iter();
+    for number in 0..blocks {
+        let mut block = Vec::with_capacity(16);
+        for _ in 0..16 {
+            block.push(match tags.next() {
+                Some(bits) => rep.convert(bits)?,
+                None => zero.clone(),
+            });
+        }
+        let block = <[Byte; 16]>::try_from(block).map_err(|_| misfit.clone())?;
+        let mut block = rep.convert(block)?;
+        let own = |tag: &Vec<u8>| {
+            let piece = tag.get(16 * number..).unwrap_or_default();
+            Gf128::from_ghash(std::array::from_fn(|i| piece.get(i).copied().unwrap_or(0)))
+        };
+        let received: Vec<u128> = received.iter().map(|tag| own(tag).0).collect();
+        rep.add_public_block(&mut block, &received)?;
+        differences.push(block);
+    }
+    let all = rep.join(&differences.iter().collect::<Vec<_>>());
+    let n = received.len();
+    let group = |lane: usize| {
+        let places: Vec<usize> = (0..blocks).map(|block| block * n + lane).collect();
+        all.gather(&places)
+    };
+    let groups: Option<Vec<Rep<Gf128>>> = (0..n).map(group).collect();
+    rep.are_zero(&groups.ok_or(misfit)?)
+}

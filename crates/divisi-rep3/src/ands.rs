@@ -1,0 +1,331 @@
+//! The products over GF(2) that a Boolean program leaves behind for the verification.
+//!
+//! A *dot* is a sum of products of bits that took one Reshare, in up to 512 lanes a tile: both factors of each of its terms, and
+//! the sum. Dots with as many terms and lanes as each other stand in *groups* of [`GROUP`], which [`crate::verify`] folds at once;
+//! a group that is not full is one padded with zero dots \[A11\]. Dots of few lanes share the lanes of a tile, which are
+//! verified lane by lane whatever they belong to.
+
+use crate::bit::used;
+use crate::pool::Pool;
+use divisi_field::Plane;
+use divisi_field::plane::LANES;
+
+/// How many variables the first fold of the verification has.
+pub(crate) const FOLDS: usize = 6;
+/// Dots in a group.
+pub(crate) const GROUP: usize = 1 << FOLDS;
+/// Planes of a term: both components of one factor, then of the other.
+pub(crate) const FACTORS: usize = 4;
+/// Planes of a result: both components.
+pub(crate) const RESULT: usize = 2;
+
+/// How large a chunk of groups is, unless one group is larger.
+const CHUNK_BYTES: usize = 1 << 20;
+
+/// Groups of dots of one shape.
+pub(crate) struct Chunk {
+    planes: Vec<Plane>,
+    pool: Pool,
+    lanes: usize,
+    terms: usize,
+    /// How many groups there is room for.
+    groups: usize,
+    /// How many dots stand in it.
+    used: usize,
+    /// Where the next one goes, if there is room: the group, the number in it, and the first lane.
+    next: (usize, usize, usize),
+}
+
+/// Where a dot stands.
+#[derive(Clone, Copy)]
+pub(crate) struct Place {
+    chunk: usize,
+    /// Its group, its number in the group, and the first of its lanes.
+    group: usize,
+    dot: usize,
+    lane: usize,
+}
+
+/// The dots of a group in one tile.
+pub(crate) struct Block<'c> {
+    /// Term by term the factors of every dot.
+    pub(crate) factors: &'c [[Plane; FACTORS]],
+    /// The results of every dot.
+    pub(crate) results: &'c [[Plane; RESULT]],
+    /// How many lanes are in use.
+    pub(crate) lanes: usize,
+}
+
+/// Dots of at most so many lanes share a tile, one after the other.
+pub(crate) const NARROW: usize = 64;
+
+impl Chunk {
+    fn new(pool: &Pool, lanes: usize, terms: usize, groups: usize) -> Chunk {
+        let group = lanes.div_ceil(LANES) * block_planes(terms);
+        let most = (CHUNK_BYTES / Plane::BYTES / group.max(1)).max(1);
+        let groups = groups.min(most);
+        let planes = pool.take(groups * group);
+        Chunk { planes, pool: pool.clone(), lanes, terms, groups, used: 0, next: (0, 0, 0) }
+    }
+
+    fn tiles(&self) -> usize {
+        self.lanes.div_ceil(LANES)
+    }
+
+    /// How many dots a group has.
+    fn dots(&self) -> usize {
+        if self.lanes > NARROW { GROUP } else { GROUP * (LANES / self.lanes.max(1)) }
+    }
+
+    /// The next place: group by group; in a group, dots that share their tile take its next lanes when each number has some.
+    fn place(&mut self) -> (usize, usize, usize) {
+        let (group, dot, lane) = self.next;
+        let shared = self.lanes <= NARROW && lane + 2 * self.lanes <= LANES;
+        self.next = match (dot + 1 < GROUP, shared) {
+            (true, _) => (group, dot + 1, lane),
+            (false, true) => (group, 0, lane + self.lanes),
+            (false, false) => (group + 1, 0, 0),
+        };
+        self.used += 1;
+        (group, dot, lane)
+    }
+
+    /// Where the planes of a group in a tile begin.
+    #[inline(always)]
+    fn block(&self, group: usize, tile: usize) -> usize {
+        (group * self.tiles() + tile) * block_planes(self.terms)
+    }
+
+    /// How many lanes are in use in a block.
+    fn lanes_in(&self, group: usize, tile: usize) -> usize {
+        if self.lanes > NARROW {
+            return used(self.lanes, tile);
+        }
+        let dots = (self.used - group * self.dots()).min(self.dots());
+        dots.div_ceil(GROUP) * self.lanes
+    }
+
+    /// Group by group, tile by tile.
+    pub(crate) fn blocks(&self) -> impl Iterator<Item = Block<'_>> {
+        let blocks =
+            (0..self.used.div_ceil(self.dots())).flat_map(|g| (0..self.tiles()).map(move |t| (g, t)));
+        blocks.map(|(group, tile)| {
+            let start = self.block(group, tile);
+            let planes = &self.planes[start..start + block_planes(self.terms)];
+            let (factors, results) = planes.split_at(GROUP * FACTORS * self.terms);
+            let lanes = self.lanes_in(group, tile);
+            Block { factors: factors.as_chunks().0, results: results.as_chunks().0, lanes }
+        })
+    }
+}
+
+impl Drop for Chunk {
+    fn drop(&mut self) {
+        self.pool.give(std::mem::take(&mut self.planes));
+    }
+}
+
+/// Planes of a group in one tile.
+const fn block_planes(terms: usize) -> usize {
+    GROUP * (FACTORS * terms + RESULT)
+}
+
+/// Dots, chunk by chunk.
+#[derive(Default)]
+pub(crate) struct Ands {
+    chunks: Vec<Chunk>,
+    /// The chunk that the latest dot went to.
+    latest: usize,
+    /// How many products they are the sums of, each counted once for all lanes.
+    products: u64,
+}
+
+impl Ands {
+    /// A place for a dot.
+    pub(crate) fn place(&mut self, pool: &Pool, lanes: usize, terms: usize) -> Place {
+        self.products += terms as u64;
+        let alike = |chunk: &Chunk| chunk.lanes == lanes && chunk.terms == terms;
+        let last = match self.chunks.get(self.latest) {
+            Some(chunk) if alike(chunk) => Some(self.latest),
+            _ => self.chunks.iter().rposition(alike),
+        };
+        let open = last.filter(|i| self.chunks[*i].next.0 < self.chunks[*i].groups);
+        let i = open.unwrap_or_else(|| {
+            let before = last.map_or(1, |i| self.chunks[i].groups);
+            self.chunks.push(Chunk::new(pool, lanes, terms, 2 * before));
+            self.chunks.len() - 1
+        });
+        self.latest = i;
+        let (group, dot, lane) = self.chunks[i].place();
+        Place { chunk: i, group, dot, lane }
+    }
+
+    /// The factors of a dot's term in a tile of its own.
+    #[inline(always)]
+    pub(crate) fn factors(&mut self, place: Place, tile: usize, term: usize) -> &mut [Plane] {
+        let chunk = &mut self.chunks[place.chunk];
+        let at = chunk.block(place.group, tile) + (term * GROUP + place.dot) * FACTORS;
+        &mut chunk.planes[at..at + FACTORS]
+    }
+
+    /// The result of a dot in a tile of its own.
+    #[inline(always)]
+    pub(crate) fn result(&mut self, place: Place, tile: usize) -> &mut [Plane] {
+        let chunk = &mut self.chunks[place.chunk];
+        let at = chunk.block(place.group, tile) + GROUP * FACTORS * chunk.terms + place.dot * RESULT;
+        &mut chunk.planes[at..at + RESULT]
+    }
+
+    /// Put the factors of a narrow dot's term into the tile that it shares.
+    #[inline(always)]
+    pub(crate) fn share_factors(&mut self, place: Place, term: usize, factors: [u64; FACTORS]) {
+        let lanes = self.chunks[place.chunk].lanes;
+        for (out, factor) in self.factors(place, 0, term).iter_mut().zip(factors) {
+            put(&mut out.0, place.lane, factor, lanes);
+        }
+    }
+
+    /// Put the result of a narrow dot into the tile that it shares.
+    #[inline(always)]
+    pub(crate) fn share_result(&mut self, place: Place, result: [u64; RESULT]) {
+        let lanes = self.chunks[place.chunk].lanes;
+        for (out, result) in self.result(place, 0).iter_mut().zip(result) {
+            put(&mut out.0, place.lane, result, lanes);
+        }
+    }
+
+    /// How many terms the inner product has that is left of them after the first fold.
+    pub(crate) fn folded_terms(&self) -> usize {
+        let blocks = self.chunks.iter().flat_map(Chunk::blocks);
+        blocks.map(|block| block.lanes * block.factors.len() / GROUP).sum()
+    }
+
+    /// How many products there are.
+    pub(crate) fn products(&self) -> u64 {
+        self.products
+    }
+
+    /// How much memory they take.
+    pub(crate) fn bytes(&self) -> usize {
+        self.chunks.iter().map(|chunk| chunk.planes.len() * Plane::BYTES).sum()
+    }
+
+    pub(crate) fn is_empty(&self) -> bool {
+        self.chunks.is_empty()
+    }
+
+    pub(crate) fn chunks(&self) -> &[Chunk] {
+        &self.chunks
+    }
+
+    /// All dots of both.
+    pub(crate) fn add(&mut self, other: Ands) {
+        self.products += other.products;
+        self.chunks.extend(other.chunks);
+    }
+}
+
+/// Put at most 64 lanes, beyond which a word is zero, into words that are zero from `lane` on.
+#[inline(always)]
+pub(crate) fn put(words: &mut [u64], lane: usize, value: u64, lanes: usize) {
+    let (w, shift) = (lane / 64, lane % 64);
+    words[w] |= value << shift;
+    if shift + lanes > 64 {
+        words[w + 1] |= value >> (64 - shift);
+    }
+}
+
+/// At most 64 lanes from `lane` on.
+#[inline(always)]
+pub(crate) fn get(words: &[u64], lane: usize, lanes: usize) -> u64 {
+    let (w, shift) = (lane / 64, lane % 64);
+    let mut value = words[w] >> shift;
+    if shift + lanes > 64 {
+        value |= words[w + 1] << (64 - shift);
+    }
+    value & (u64::MAX >> (64 - lanes))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_dot_has_a_place_of_its_own() {
+        for (lanes, terms, dots) in [
+            (1, 1, 1),
+            (1, 1, 4097),
+            (8, 2, 65),
+            (9, 1, 300),
+            (27, 1, 3000),
+            (64, 1, 600),
+            (65, 1, 700),
+            (256, 1, 129),
+            (600, 1, 100),
+            (5000, 3, 70),
+        ] {
+            let (pool, mut ands) = (Pool::default(), Ands::default());
+            let mut one = Plane::ONES;
+            one.keep(lanes);
+            for _ in 0..dots {
+                let place = ands.place(&pool, lanes, terms);
+                if lanes <= NARROW {
+                    (0..terms).for_each(|term| ands.share_factors(place, term, [one.0[0]; FACTORS]));
+                    ands.share_result(place, [one.0[0]; RESULT]);
+                    continue;
+                }
+                for tile in 0..lanes.div_ceil(LANES) {
+                    let mut one = Plane::ONES;
+                    one.keep(used(lanes, tile));
+                    for term in 0..terms {
+                        let factors = ands.factors(place, tile, term);
+                        assert!(factors.iter().all(|plane| *plane == Plane::ZERO));
+                        factors.fill(one);
+                    }
+                    let result = ands.result(place, tile);
+                    assert!(result.iter().all(|plane| *plane == Plane::ZERO));
+                    result.fill(one);
+                }
+            }
+            assert_eq!(ands.products(), (dots * terms) as u64);
+            let ones = |planes: &[Plane]| {
+                planes.iter().flat_map(|plane| plane.0).map(|w| w.count_ones() as usize).sum::<usize>()
+            };
+            let (mut factors, mut results) = (0, 0);
+            for block in ands.chunks().iter().flat_map(Chunk::blocks) {
+                assert_eq!((block.factors.len(), block.results.len()), (GROUP * terms, GROUP));
+                factors += ones(block.factors.as_flattened());
+                results += ones(block.results.as_flattened());
+                for plane in block.factors.as_flattened().iter().chain(block.results.as_flattened()) {
+                    assert!((block.lanes..LANES).all(|lane| plane.lane(lane) == 0));
+                }
+            }
+            assert_eq!(
+                (factors, results),
+                (FACTORS * dots * lanes * terms, RESULT * dots * lanes),
+                "{lanes}"
+            );
+        }
+    }
+
+    #[test]
+    fn what_is_put_is_got_again() {
+        for lanes in 1..=64 {
+            let mut words = [0; 8];
+            let value = |i: usize| (i as u64 + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15) >> (64 - lanes);
+            (0..512 / lanes).for_each(|i| put(&mut words, i * lanes, value(i), lanes));
+            assert!((0..512 / lanes).all(|i| get(&words, i * lanes, lanes) == value(i)), "{lanes}");
+        }
+    }
+
+    #[test]
+    fn one_product_of_one_lane_leaves_one_term() {
+        let (pool, mut ands) = (Pool::default(), Ands::default());
+        for dots in 1..=GROUP {
+            ands.place(&pool, 1, 1);
+            assert_eq!((ands.folded_terms(), dots), (1, dots));
+        }
+        ands.place(&pool, 1, 1);
+        assert_eq!(ands.folded_terms(), 2);
+    }
+}

@@ -1,0 +1,41 @@
+//! Whether secrets are zero: one verified bit comes out, and nothing else \[S7\].
+//!
+//! Adversary: one malicious party. For each group of blocks `x_1 .. x_k` fresh random blocks `r_1 .. r_k` that nobody knows are drawn, the
+//! inner product `w = sum x_i r_i` is made and verified, and then `w` alone is opened. If all `x_i` are zero `w` is zero; else it is
+//! uniform, whatever they are, and zero with probability 2^-128. A lie that would turn one answer into the other is a wrong product: the
+//! verification, which comes before the opening, ends the session and neither answer is given.
+
+use crate::Rep3;
+use crate::share::{Byte, Rep};
+use divisi_core::{Abort, Blocks, Check, Convert, Lanes, Step, settle, step};
+use divisi_field::Gf128;
+
+const ZERO: Step = step!("zero");
+
+impl Rep3 {
+    /// For each group whether all its lanes are zero; a group has one lane at least. Settles all that is owed so far.
+    ///
+    /// # Errors
+    /// Whatever ends the session; [`Abort::Misuse`] for an empty group.
+    pub fn are_zero(&mut self, groups: &[Rep<Gf128>]) -> Result<Vec<bool>, Abort> {
+        if groups.iter().any(|group| group.lanes() == 0) {
+            return Err(self.trio().session().misuse(ZERO, "a group of nothing is no secret"));
+        }
+        let random: Vec<Rep<Gf128>> = groups.iter().map(|group| self.random_blocks(group.lanes())).collect();
+        let pairs: Vec<_> = groups.iter().zip(&random).collect();
+        let mut masked = self.dot(&pairs)?;
+        if self.trio().session().mutated(Check::S7) {
+            // the mutant opens the difference itself
+            let first: Option<Vec<Rep<Gf128>>> = groups.iter().map(|group| group.gather(&[0])).collect();
+            masked = self.join(&first.iter().flatten().collect::<Vec<_>>());
+        }
+        let bytes: [Byte; 16] = self.convert(masked)?;
+        let pending =
+            if self.owes() { self.close(bytes.to_vec()) } else { self.close_linear(bytes.to_vec())? };
+        let verified = settle(self, pending)?;
+        self.trio().session().observe_each(Check::S7, groups.len() as u64); // [S7]
+        let opened = self.trio().open(&verified)?;
+        let any = |l: usize| opened.iter().filter_map(|column| column.get(l)).fold(0, |any, byte| any | byte);
+        Ok((0..groups.len()).map(|l| any(l) == 0).collect())
+    }
+}

@@ -1,0 +1,231 @@
+//! Hashes and MACs by the names that commands, files and stored keys call them, with what is public about a use of them.
+
+use crate::aes::KeySize;
+use crate::gates::Adder;
+use crate::hash::Hash;
+use std::fmt;
+use std::str::FromStr;
+
+/// The strength of a function with as much output as one likes, in bits.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Strength {
+    /// 128 bits: a rate of 168 bytes.
+    S128,
+    /// 256 bits: a rate of 136 bytes.
+    S256,
+}
+
+/// What digests or authenticates a message.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Algorithm {
+    /// A digest of fixed length.
+    Hash(Hash),
+    /// SHAKE (FIPS 202).
+    Shake(Strength),
+    /// cSHAKE (SP 800-185).
+    Cshake(Strength),
+    /// HMAC (FIPS 198-1).
+    Hmac(Hash),
+    /// KMAC (SP 800-185).
+    Kmac(Strength),
+    /// CMAC (SP 800-38B) over AES.
+    Cmac(KeySize),
+    /// GMAC (SP 800-38D) over AES: the message is associated data, a nonce of 96 bits goes with it.
+    Gmac(KeySize),
+}
+
+const STRENGTHS: [Strength; 2] = [Strength::S128, Strength::S256];
+const SIZES: [KeySize; 2] = [KeySize::Aes128, KeySize::Aes256];
+
+impl Algorithm {
+    /// All that hash.
+    pub fn hashes() -> impl Iterator<Item = Algorithm> {
+        let xofs = STRENGTHS.map(Algorithm::Shake).into_iter().chain(STRENGTHS.map(Algorithm::Cshake));
+        Hash::ALL.into_iter().map(Algorithm::Hash).chain(xofs)
+    }
+
+    /// All that authenticate under a key.
+    pub fn macs() -> impl Iterator<Item = Algorithm> {
+        let hmacs = Hash::ALL.into_iter().map(Algorithm::Hmac);
+        let aes = SIZES.map(Algorithm::Cmac).into_iter().chain(SIZES.map(Algorithm::Gmac));
+        hmacs.chain(STRENGTHS.map(Algorithm::Kmac)).chain(aes)
+    }
+
+    /// Its name.
+    #[must_use]
+    pub fn name(self) -> String {
+        let strength = |strength| match strength {
+            Strength::S128 => "128",
+            Strength::S256 => "256",
+        };
+        match self {
+            Algorithm::Hash(hash) => hash.name().to_owned(),
+            Algorithm::Shake(s) => format!("shake{}", strength(s)),
+            Algorithm::Cshake(s) => format!("cshake{}", strength(s)),
+            Algorithm::Hmac(hash) => format!("hmac-{}", hash.name()),
+            Algorithm::Kmac(s) => format!("kmac{}", strength(s)),
+            Algorithm::Cmac(size) => format!("cmac-aes{}", size.bits()),
+            Algorithm::Gmac(size) => format!("gmac-aes{}", size.bits()),
+        }
+    }
+
+    /// Whether it takes a key.
+    #[must_use]
+    pub const fn is_mac(self) -> bool {
+        !matches!(self, Algorithm::Hash(_) | Algorithm::Shake(_) | Algorithm::Cshake(_))
+    }
+
+    /// Whether a use of it may ask for as much output as it likes.
+    #[must_use]
+    pub const fn has_any_length(self) -> bool {
+        matches!(self, Algorithm::Shake(_) | Algorithm::Cshake(_) | Algorithm::Kmac(_))
+    }
+
+    /// The length of its output in bytes where nothing else is asked for.
+    #[must_use]
+    pub const fn output_bytes(self) -> usize {
+        match self {
+            Algorithm::Hash(hash) | Algorithm::Hmac(hash) => hash.digest_bytes(),
+            Algorithm::Shake(s) | Algorithm::Cshake(s) | Algorithm::Kmac(s) => match s {
+                Strength::S128 => 32,
+                Strength::S256 => 64,
+            },
+            Algorithm::Cmac(_) | Algorithm::Gmac(_) => 16,
+        }
+    }
+
+    /// The length of its keys in bytes: of a fresh one, where any length is allowed.
+    #[must_use]
+    pub const fn key_bytes(self) -> usize {
+        match self {
+            Algorithm::Hash(_) | Algorithm::Shake(_) | Algorithm::Cshake(_) => 0,
+            Algorithm::Hmac(hash) => hash.digest_bytes(),
+            Algorithm::Kmac(Strength::S128) => 16,
+            Algorithm::Kmac(Strength::S256) => 32,
+            Algorithm::Cmac(size) | Algorithm::Gmac(size) => size.bytes(),
+        }
+    }
+
+    /// The length of the nonce that goes with a message, in bytes.
+    #[must_use]
+    pub const fn nonce_bytes(self) -> usize {
+        if matches!(self, Algorithm::Gmac(_)) { 12 } else { 0 }
+    }
+}
+
+impl fmt::Display for Algorithm {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.name())
+    }
+}
+
+impl FromStr for Algorithm {
+    type Err = String;
+
+    fn from_str(name: &str) -> Result<Self, String> {
+        let all = || Algorithm::hashes().chain(Algorithm::macs());
+        all().find(|algorithm| algorithm.name() == name).ok_or_else(|| {
+            let known: Vec<String> = all().map(Algorithm::name).collect();
+            format!("unknown algorithm {name:?}: there are {}", known.join(", "))
+        })
+    }
+}
+
+/// All that is public about a use of an algorithm, but the message's length and nonce.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Settings {
+    /// What computes.
+    pub algorithm: Algorithm,
+    /// How SHA-2 adds.
+    pub adder: Adder,
+    /// The customization string of cSHAKE and KMAC.
+    pub customization: Vec<u8>,
+    /// cSHAKE's name of a function.
+    pub function: Vec<u8>,
+    /// How much output is asked for, in bytes.
+    pub output_bytes: usize,
+    /// KMACXOF instead of KMAC.
+    pub xof: bool,
+}
+
+impl Settings {
+    /// An algorithm as it is used when nothing is said.
+    #[must_use]
+    pub fn new(algorithm: Algorithm) -> Self {
+        Settings {
+            algorithm,
+            adder: Adder::FewestAnds,
+            customization: Vec::new(),
+            function: Vec::new(),
+            output_bytes: algorithm.output_bytes(),
+            xof: false,
+        }
+    }
+
+    /// That the algorithm has what is asked for.
+    ///
+    /// # Errors
+    /// What it has not.
+    pub fn check(&self) -> Result<(), String> {
+        let algorithm = self.algorithm;
+        let whole = algorithm.output_bytes();
+        let takes = |what: &str| Err(format!("{algorithm} takes no {what}: leave it out"));
+        match algorithm {
+            Algorithm::Cshake(_) => {}
+            _ if !self.function.is_empty() => return takes("function name"),
+            Algorithm::Kmac(_) => {}
+            _ if !self.customization.is_empty() => return takes("customization"),
+            _ => {}
+        }
+        if self.xof && !matches!(algorithm, Algorithm::Kmac(_)) {
+            return takes("other form");
+        }
+        if self.output_bytes == 0 {
+            return Err("an output of 0 bytes says nothing: ask for at least 1".into());
+        }
+        if !algorithm.has_any_length() && self.output_bytes > whole {
+            return Err(format!("{algorithm} has {whole} bytes of output: ask for at most as many"));
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_round_trip_and_are_those_of_the_command_line() {
+        let all: Vec<Algorithm> = Algorithm::hashes().chain(Algorithm::macs()).collect();
+        assert_eq!(all.len(), 13 + 15);
+        for algorithm in &all {
+            assert_eq!(algorithm.name().parse(), Ok(*algorithm));
+            assert_eq!(algorithm.is_mac(), algorithm.key_bytes() > 0);
+        }
+        for name in ["sha512-256", "cshake128", "hmac-sha3-224", "kmac256", "cmac-aes128", "gmac-aes256"] {
+            assert_eq!(name.parse::<Algorithm>().unwrap().name(), name);
+        }
+        assert!("md5".parse::<Algorithm>().unwrap_err().contains("hmac-sha512-256"));
+    }
+
+    #[test]
+    fn what_an_algorithm_has_not_is_refused() {
+        let new = |name: &str| Settings::new(name.parse().unwrap());
+        assert!(new("kmac128").check().is_ok() && new("sha256").check().is_ok());
+        let customized = |name| Settings { customization: b"c".to_vec(), ..new(name) }.check();
+        assert!(
+            customized("cshake128").is_ok()
+                && customized("kmac256").is_ok()
+                && customized("shake128").is_err()
+        );
+        let named = |name| Settings { function: b"f".to_vec(), ..new(name) }.check();
+        assert!(named("cshake256").is_ok() && named("kmac128").is_err());
+        let long = |name, output_bytes| Settings { output_bytes, ..new(name) }.check();
+        assert!(
+            long("shake128", 1000).is_ok() && long("sha256", 33).is_err() && long("hmac-sha256", 16).is_ok()
+        );
+        assert!(long("shake128", 0).is_err());
+        let xof = |name| Settings { xof: true, ..new(name) }.check();
+        assert!(xof("kmac128").is_ok() && xof("hmac-sha256").is_err());
+    }
+}

@@ -1,0 +1,141 @@
+//! CMAC (SP 800-38B) of many messages, under one key or one each, whose round keys and subkeys are kept.
+
+use super::absorb::{Here, Rule, Step, absorb, update};
+use super::{Engine, Messages, SecretByte, bits, block_bytes, byte_values, bytes, public, unfit, wires};
+use crate::aes::{self, RoundKeys};
+use crate::gates::byte_program;
+use crate::mac::cmac::{BLOCK, double, is_complete, padding};
+use divisi_circuit::Program;
+use divisi_core::{Abort, Job, Lanes};
+use std::sync::OnceLock;
+
+/// A key, or one a lane, ready for use.
+#[derive(Clone)]
+pub struct Key<E: Engine> {
+    round_keys: RoundKeys<E::Byte>,
+    /// Of n keys: a lane of zeros, the n first subkeys, the n second ones.
+    subkeys: Vec<SecretByte<E>>,
+}
+
+fn doubling() -> &'static Program {
+    static DOUBLING: OnceLock<Program> = OnceLock::new();
+    DOUBLING.get_or_init(|| byte_program([BLOCK], |g, [block]| double(g, block)))
+}
+
+/// Keys of 16, 24 or 32 bytes, one a lane -> their round keys and subkeys (6.1): all that tags need, settled once and kept.
+///
+/// Cost: a key schedule and a block.
+///
+/// # Errors
+/// Whatever ends the session; [`Abort::Misuse`] for a key of another length.
+pub fn prepare<E: Engine>(e: &mut E, key: &[E::Byte]) -> Result<Key<E>, Abort> {
+    let round_keys = aes::expand(e, key)?;
+    let n = round_keys.lanes();
+    let mut l: [E::Byte; BLOCK] = std::array::from_fn(|_| e.public(&vec![0; n]));
+    aes::encrypt(e, &round_keys, &mut l)?;
+    let mut block = bits(e, l.to_vec())?;
+    let mut parts = vec![public(e, &[0; BLOCK], 1)];
+    for _ in 0..2 {
+        let mut jobs = [Job::new(doubling(), wires(block))];
+        e.run(&mut jobs)?;
+        let [job] = jobs;
+        block = bytes(job.wires);
+        parts.push(block.clone());
+    }
+    let mut subkeys = Vec::with_capacity(BLOCK);
+    for j in 0..BLOCK {
+        let bit = |i: usize, e: &mut E| {
+            let parts: Vec<&E::Bit> =
+                parts.iter().filter_map(|part| part.get(j)).map(|byte| &byte[i]).collect();
+            e.join_bits(&parts)
+        };
+        subkeys.push(std::array::from_fn(|i| bit(i, e)));
+    }
+    Ok(Key { round_keys, subkeys })
+}
+
+/// The chain of blocks: cipher of state plus block, the last block of a message plus a subkey.
+struct Chain<'k, E: Engine> {
+    key: &'k Key<E>,
+    /// The messages' lengths, with what came before.
+    lengths: &'k [u64],
+}
+
+impl<E: Engine> Step<E> for Chain<'_, E> {
+    fn step(
+        &mut self,
+        e: &mut E,
+        state: Vec<SecretByte<E>>,
+        block: Vec<SecretByte<E>>,
+        here: &Here<'_>,
+    ) -> Result<Vec<SecretByte<E>>, Abort> {
+        let keys = self.key.round_keys.lanes();
+        let own = |lane: usize| if keys == 1 { 0 } else { lane };
+        let mut sum = block_bytes(e, block)?;
+        for (sum, state) in sum.iter_mut().zip(byte_values(e, state)?) {
+            e.add(sum, &state)?;
+        }
+        if here.ending < here.lanes.len() {
+            let subkey = |(at, lane): (usize, &usize)| match self.lengths.get(*lane) {
+                Some(length) if at >= here.ending && is_complete(*length) => 1 + own(*lane),
+                Some(_) if at >= here.ending => 1 + keys + own(*lane),
+                _ => 0,
+            };
+            let index: Vec<usize> = here.lanes.iter().enumerate().map(subkey).collect();
+            for (sum, subkeys) in sum.iter_mut().zip(&self.key.subkeys) {
+                let masks = super::gather(subkeys, &index)?;
+                let mask: E::Byte = e.convert(masks)?;
+                e.add(sum, &mask)?;
+            }
+        }
+        if keys == 1 {
+            aes::encrypt(e, &self.key.round_keys, &mut sum)?;
+        } else {
+            let round_keys = self.key.round_keys.gather(here.lanes);
+            let round_keys = round_keys.ok_or_else(|| unfit("messages and keys differ in number"))?;
+            aes::encrypt(e, &round_keys, &mut sum)?;
+        }
+        bits(e, sum.to_vec())
+    }
+}
+
+/// The state before the first block.
+pub fn initial<E: Engine>(e: &mut E) -> Vec<SecretByte<E>> {
+    public(e, &[0; BLOCK], 1)
+}
+
+/// The state after whole blocks, of which the last ends no message.
+///
+/// # Errors
+/// [`Abort::Misuse`] if they are no whole blocks; whatever ends the session.
+pub fn continued<E: Engine>(
+    e: &mut E,
+    key: &Key<E>,
+    state: Vec<SecretByte<E>>,
+    columns: Vec<SecretByte<E>>,
+) -> Result<Vec<SecretByte<E>>, Abort> {
+    update(e, Chain { key, lengths: &[] }, BLOCK, state, columns)
+}
+
+/// The tag of each message, of which `before` bytes (whole blocks) made the state.
+///
+/// # Errors
+/// [`Abort::Misuse`] if nothing follows what came before, or the keys do not fit; whatever ends the session.
+pub fn tag<E: Engine>(
+    e: &mut E,
+    key: &Key<E>,
+    state: &[SecretByte<E>],
+    before: u64,
+    messages: &Messages<E>,
+) -> Result<Vec<SecretByte<E>>, Abort> {
+    if before > 0 && messages.lengths().contains(&0) {
+        return Err(unfit("a message whose last block was taken for one in its middle"));
+    }
+    let lengths: Vec<u64> = messages.lengths().iter().map(|length| before + *length as u64).collect();
+    let rule = Rule {
+        step: Chain { key, lengths: &lengths },
+        block: BLOCK,
+        padding: |length: usize| padding(before + length as u64),
+    };
+    absorb(e, rule, state, messages)
+}

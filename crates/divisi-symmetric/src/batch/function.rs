@@ -1,0 +1,170 @@
+//! Any hash or MAC by its settings: made ready with its key, fed piece by piece, finished.
+
+use super::{Engine, Messages, SecretByte, bits, cmac, gmac, hash, hmac, kmac, public, unfit, xof};
+use crate::algorithm::{Algorithm, Settings, Strength};
+use crate::gates::Adder;
+use crate::hash::Hash;
+use crate::mac::cmac::BLOCK;
+use crate::mac::hmac::PadStates;
+use crate::mac::kmac::{Kmac, Output};
+use crate::mode::gcm::IV_BYTES;
+use crate::sha3::Xof;
+use divisi_core::Abort;
+
+/// A function that is ready: for a MAC with what its key leaves, verified once and kept.
+#[derive(Clone)]
+pub struct Function<E: Engine> {
+    kind: Kind<E>,
+    bytes: usize,
+}
+
+#[derive(Clone)]
+enum Kind<E: Engine> {
+    Hash(Hash, Adder),
+    Xof(Xof),
+    Hmac(Hash, Adder, PadStates<E::Bit>),
+    Kmac(Kmac, Vec<SecretByte<E>>, Output),
+    Cmac(cmac::Key<E>),
+    Gmac(gmac::Key<E>),
+}
+
+/// What a function keeps between the pieces of messages.
+pub struct State<E: Engine> {
+    state: Vec<SecretByte<E>>,
+    before: u64,
+}
+
+impl<E: Engine> Function<E> {
+    /// A function with these settings, and for a MAC a key: byte by byte, of one lane for all messages or one a message.
+    ///
+    /// # Errors
+    /// [`Abort::Misuse`] if the settings make no sense, or there is a key where none belongs or none where one does; whatever ends the
+    /// session.
+    pub fn prepare(e: &mut E, settings: &Settings, key: &[E::Byte]) -> Result<Self, Abort> {
+        if settings.check().is_err() {
+            return Err(unfit("what the algorithm has not"));
+        }
+        let fixed = matches!(settings.algorithm, Algorithm::Cmac(size) | Algorithm::Gmac(size) if size.bytes() != key.len());
+        if fixed || (!settings.algorithm.is_mac() && !key.is_empty()) {
+            return Err(unfit("a key of another length than the algorithm's"));
+        }
+        let adder = settings.adder;
+        let kind = match settings.algorithm {
+            Algorithm::Hash(hash) => Kind::Hash(hash, adder),
+            Algorithm::Shake(Strength::S128) => Kind::Xof(Xof::shake128()),
+            Algorithm::Shake(Strength::S256) => Kind::Xof(Xof::shake256()),
+            Algorithm::Cshake(Strength::S128) => {
+                Kind::Xof(Xof::cshake128(&settings.function, &settings.customization))
+            }
+            Algorithm::Cshake(Strength::S256) => {
+                Kind::Xof(Xof::cshake256(&settings.function, &settings.customization))
+            }
+            Algorithm::Hmac(hash) => {
+                let key = bits(e, key.to_vec())?;
+                Kind::Hmac(hash, adder, hmac::pad_states(e, hash, adder, &key)?)
+            }
+            Algorithm::Kmac(strength) => {
+                let kmac = match strength {
+                    Strength::S128 => Kmac::kmac128(&settings.customization),
+                    Strength::S256 => Kmac::kmac256(&settings.customization),
+                };
+                let bytes = settings.output_bytes;
+                let output = if settings.xof { Output::Xof(bytes) } else { Output::Fixed(bytes) };
+                let key = bits(e, key.to_vec())?;
+                let state = kmac::key_state(e, &kmac, &key)?;
+                Kind::Kmac(kmac, state, output)
+            }
+            Algorithm::Cmac(_) => Kind::Cmac(cmac::prepare(e, key)?),
+            Algorithm::Gmac(_) => Kind::Gmac(gmac::prepare(e, key)?),
+        };
+        Ok(Function { kind, bytes: settings.output_bytes })
+    }
+
+    /// The length of its output in bytes.
+    #[must_use]
+    pub fn output_bytes(&self) -> usize {
+        self.bytes
+    }
+
+    /// Pieces have a multiple of so many bytes, but for the last, which must not be empty if there are others.
+    #[must_use]
+    pub fn piece(&self) -> usize {
+        match &self.kind {
+            Kind::Hash(hash, _) | Kind::Hmac(hash, ..) => hash.block_bytes(),
+            Kind::Xof(xof) => xof.sponge().rate(),
+            Kind::Kmac(kmac, ..) => kmac.xof().sponge().rate(),
+            Kind::Cmac(_) => BLOCK,
+            Kind::Gmac(_) => gmac::BLOCK * gmac::POWERS,
+        }
+    }
+
+    /// Before the first piece.
+    pub fn begin(&self, e: &mut E) -> State<E> {
+        let state = match &self.kind {
+            Kind::Hash(hash, _) => public(e, &hash.initial(), 1),
+            Kind::Xof(xof) => public(e, &xof.initial(), 1),
+            Kind::Hmac(_, _, states) => states.inner.clone(),
+            Kind::Kmac(_, state, _) => state.clone(),
+            Kind::Cmac(_) => cmac::initial(e),
+            Kind::Gmac(_) => gmac::initial(e),
+        };
+        State { state, before: 0 }
+    }
+
+    /// Take in a piece of every message.
+    ///
+    /// # Errors
+    /// [`Abort::Misuse`] if it has no multiple of [`piece`](Function::piece) bytes; whatever ends the session.
+    pub fn update(&self, e: &mut E, state: State<E>, piece: Vec<SecretByte<E>>) -> Result<State<E>, Abort> {
+        let State { state, before } = state;
+        let before = before + piece.len() as u64;
+        let state = match &self.kind {
+            Kind::Hash(hash, adder) | Kind::Hmac(hash, adder, _) => {
+                hash::continued(e, *hash, *adder, state, piece)?
+            }
+            Kind::Xof(xof) => xof::continued(e, xof.sponge(), state, piece)?,
+            Kind::Kmac(kmac, ..) => xof::continued(e, kmac.xof().sponge(), state, piece)?,
+            Kind::Cmac(key) => cmac::continued(e, key, state, piece)?,
+            Kind::Gmac(key) => gmac::continued(e, key, state, piece)?,
+        };
+        Ok(State { state, before })
+    }
+
+    /// The output for each message, of which this is the rest; a nonce for each where they have one.
+    ///
+    /// # Errors
+    /// [`Abort::Misuse`] if something does not fit; whatever ends the session.
+    pub fn finish(
+        &self,
+        e: &mut E,
+        state: State<E>,
+        rest: &Messages<E>,
+        nonces: &[[u8; IV_BYTES]],
+    ) -> Result<Vec<SecretByte<E>>, Abort> {
+        let State { state, before } = state;
+        let mut output = match &self.kind {
+            Kind::Hash(hash, adder) => hash::resume(e, *hash, *adder, &state, before, rest)?,
+            Kind::Xof(xof) => xof::resume(e, xof, &state, rest, self.bytes)?,
+            Kind::Hmac(hash, adder, states) => hmac::finish(e, *hash, *adder, states, &state, before, rest)?,
+            Kind::Kmac(kmac, _, output) => kmac::tag(e, kmac, &state, rest, *output)?,
+            Kind::Cmac(key) => cmac::tag(e, key, &state, before, rest)?,
+            Kind::Gmac(key) => gmac::tag(e, key, &state, before, rest, nonces)?,
+        };
+        output.truncate(self.bytes);
+        Ok(output)
+    }
+
+    /// The output for messages that are in memory.
+    ///
+    /// # Errors
+    /// As [`finish`](Function::finish).
+    pub fn output(
+        &self,
+        e: &mut E,
+        messages: &Messages<E>,
+        nonces: &[[u8; IV_BYTES]],
+    ) -> Result<Vec<SecretByte<E>>, Abort> {
+        let state = self.begin(e);
+        self.finish(e, state, messages, nonces)
+    }
+}

@@ -1,0 +1,154 @@
+//! GMAC (SP 800-38D) of many secret messages, under one key or one each: products of shared blocks with shared powers of the hash key.
+//!
+//! `GHASH(X_1 .. X_n)` is the sum of `X_i H^(n+1-i)`. Up to [`POWERS`] blocks at a time are one inner product with the powers kept with
+//! the key,
+//!
+//! ```text
+//!     acc <- (acc + X_1) H^q + X_2 H^(q-1) + .. + X_q H,
+//! ```
+//!
+//! one round for all messages together. A public message costs only linear work: [`crate::mode::ghash`].
+
+use super::absorb::{Here, Rule, Step, absorb, update};
+use super::{Engine, Messages, SecretByte, bits, block_bytes, public, unfit};
+use crate::aes::{self, RoundKeys};
+use crate::mode::gcm::{self, IV_BYTES};
+use crate::mode::{ctr, ghash};
+use divisi_core::{Abort, Lanes};
+
+/// The length of a block in bytes.
+pub const BLOCK: usize = 16;
+/// How many powers of the hash key are kept.
+pub const POWERS: usize = 64;
+
+/// A key, or one a lane, ready for use.
+#[derive(Clone)]
+pub struct Key<E: Engine> {
+    round_keys: RoundKeys<E::Byte>,
+    /// Lane `k POWERS + i - 1` is `H_k^i`.
+    powers: E::Block,
+}
+
+/// Keys of 16, 24 or 32 bytes, one a lane -> their round keys and powers of the hash key: all that tags need, settled once and kept.
+///
+/// Cost: a key schedule, a block, and a product for each odd power.
+///
+/// # Errors
+/// Whatever ends the session; [`Abort::Misuse`] for a key of another length.
+pub fn prepare<E: Engine>(e: &mut E, key: &[E::Byte]) -> Result<Key<E>, Abort> {
+    let round_keys = aes::expand(e, key)?;
+    let h = gcm::hash_key(e, &round_keys)?;
+    let powers = ghash::powers(e, &h, POWERS)?;
+    Ok(Key { round_keys, powers })
+}
+
+/// GHASH of so many blocks at a time.
+struct Sums<'k, E: Engine> {
+    key: &'k Key<E>,
+    width: usize,
+    /// How many blocks each message has in all.
+    blocks: &'k [usize],
+}
+
+impl<E: Engine> Step<E> for Sums<'_, E> {
+    fn step(
+        &mut self,
+        e: &mut E,
+        state: Vec<SecretByte<E>>,
+        input: Vec<SecretByte<E>>,
+        here: &Here<'_>,
+    ) -> Result<Vec<SecretByte<E>>, Abort> {
+        let misfit = || unfit("messages and keys differ in number");
+        let n = here.lanes.len();
+        let mut input = input.into_iter();
+        let mut blocks = Vec::with_capacity(self.width);
+        for _ in 0..self.width {
+            let block = block_bytes(e, input.by_ref().take(BLOCK).collect())?;
+            let block: E::Block = e.convert(block)?;
+            blocks.push(block);
+        }
+        let state: E::Block = {
+            let state = block_bytes(e, state)?;
+            e.convert(state)?
+        };
+        if let Some(first) = blocks.first_mut() {
+            e.add_block(first, &state)?;
+        }
+        let all = e.join(&blocks.iter().collect::<Vec<_>>());
+        let single = self.key.round_keys.lanes() == 1;
+        let mut factors = Vec::with_capacity(n);
+        for (at, lane) in here.lanes.iter().enumerate() {
+            let left = self.blocks.get(*lane).map_or(self.width, |blocks| blocks - here.block * self.width);
+            let q = if at < here.ending { self.width } else { left.min(self.width) };
+            let own = if single { 0 } else { *lane };
+            let x: Vec<usize> = (0..q).map(|b| b * n + at).collect();
+            let y: Vec<usize> = (0..q).rev().map(|i| own * POWERS + i).collect();
+            let pair = all.gather(&x).zip(self.key.powers.gather(&y));
+            factors.push(pair.ok_or_else(misfit)?);
+        }
+        let sums: Vec<(&E::Block, &E::Block)> = factors.iter().map(|(x, y)| (x, y)).collect();
+        let sum = e.dot(&sums)?;
+        let sum: [E::Byte; BLOCK] = e.convert(sum)?;
+        bits(e, sum.to_vec())
+    }
+}
+
+/// The state before the first block.
+pub fn initial<E: Engine>(e: &mut E) -> Vec<SecretByte<E>> {
+    public(e, &[0; BLOCK], 1)
+}
+
+/// The state after whole chunks of [`POWERS`] blocks.
+///
+/// # Errors
+/// [`Abort::Misuse`] if they are no whole chunks; whatever ends the session.
+pub fn continued<E: Engine>(
+    e: &mut E,
+    key: &Key<E>,
+    state: Vec<SecretByte<E>>,
+    columns: Vec<SecretByte<E>>,
+) -> Result<Vec<SecretByte<E>>, Abort> {
+    update(e, Sums { key, width: POWERS, blocks: &[] }, BLOCK * POWERS, state, columns)
+}
+
+/// The tag of each message, of which `before` bytes (whole chunks) made the state, with its nonce.
+///
+/// # Errors
+/// [`Abort::Misuse`] if keys, nonces and messages differ in number; whatever ends the session.
+pub fn tag<E: Engine>(
+    e: &mut E,
+    key: &Key<E>,
+    state: &[SecretByte<E>],
+    before: u64,
+    messages: &Messages<E>,
+    nonces: &[[u8; IV_BYTES]],
+) -> Result<Vec<SecretByte<E>>, Abort> {
+    let keys = key.round_keys.lanes();
+    if nonces.len() != messages.lanes() || (keys != 1 && keys != messages.lanes()) {
+        return Err(unfit("messages, nonces and keys differ in number"));
+    }
+    // the message's blocks, and the one that tells its length
+    let blocks: Vec<usize> = messages.lengths().iter().map(|length| length.div_ceil(BLOCK) + 1).collect();
+    let width = blocks.iter().copied().max().unwrap_or(1).min(POWERS);
+    let rule = Rule {
+        step: Sums { key, width, blocks: &blocks },
+        block: BLOCK * width,
+        padding: |length: usize| {
+            let mut padding = vec![0; length.next_multiple_of(BLOCK) - length];
+            padding.extend_from_slice(&(8 * (before + length as u64)).to_be_bytes());
+            padding.extend_from_slice(&[0; 8]);
+            // what does not belong to the message any more has no power to be multiplied with
+            let whole = (length + padding.len()).next_multiple_of(BLOCK * width);
+            padding.resize(whole - length, 0);
+            padding
+        },
+    };
+    let hash = absorb(e, rule, state, messages)?;
+    let counters: [Vec<u8>; BLOCK] =
+        std::array::from_fn(|i| nonces.iter().map(|nonce| gcm::j0(nonce)[i]).collect());
+    let mut tag = ctr::keystream(e, &key.round_keys, &counters)?;
+    for (tag, hash) in tag.iter_mut().zip(block_bytes(e, hash)?) {
+        e.add(tag, &hash)?;
+    }
+    bits(e, tag.to_vec())
+}

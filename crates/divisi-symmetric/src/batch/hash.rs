@@ -1,0 +1,60 @@
+//! Digests of many messages: SHA-2 and SHA-3.
+
+use super::absorb::{Rule, absorb, update};
+use super::{Messages, SecretByte, programs, public};
+use crate::gates::Adder;
+use crate::hash::Hash;
+use divisi_core::{Abort, Boolean};
+
+/// The digest of each message.
+///
+/// Cost on an engine that pays for each sum of products: a step a block, of the lanes that have one left.
+///
+/// # Errors
+/// Whatever ends the session.
+pub fn digest<E: Boolean>(
+    e: &mut E,
+    hash: Hash,
+    adder: Adder,
+    messages: &Messages<E>,
+) -> Result<Vec<SecretByte<E>>, Abort> {
+    let state = public(e, &hash.initial(), 1);
+    resume(e, hash, adder, &state, 0, messages)
+}
+
+/// The state after whole blocks, which may stay in the middle of a message.
+///
+/// # Errors
+/// [`Abort::Misuse`] if they are no whole blocks; whatever ends the session.
+pub fn continued<E: Boolean>(
+    e: &mut E,
+    hash: Hash,
+    adder: Adder,
+    state: Vec<SecretByte<E>>,
+    columns: Vec<SecretByte<E>>,
+) -> Result<Vec<SecretByte<E>>, Abort> {
+    update(e, programs::step(hash, adder), hash.block_bytes(), state, columns)
+}
+
+/// The digest of each message, as [`Hash::resume`]: from a state after `before` bytes (whole blocks), of one lane for all messages
+/// or of one for each.
+///
+/// # Errors
+/// [`Abort::Misuse`] if the state does not fit; whatever ends the session.
+pub fn resume<E: Boolean>(
+    e: &mut E,
+    hash: Hash,
+    adder: Adder,
+    state: &[SecretByte<E>],
+    before: u64,
+    messages: &Messages<E>,
+) -> Result<Vec<SecretByte<E>>, Abort> {
+    let rule = Rule {
+        step: programs::step(hash, adder),
+        block: hash.block_bytes(),
+        padding: |length: usize| hash.padding(before + length as u64),
+    };
+    let mut state = absorb(e, rule, state, messages)?;
+    state.truncate(hash.digest_bytes());
+    Ok(state)
+}

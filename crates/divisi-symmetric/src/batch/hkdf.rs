@@ -1,0 +1,52 @@
+//! HKDF (RFC 5869) of many secrets at once: keys from keying material, by HMAC.
+
+use super::{Messages, SecretByte, hmac, public, unfit};
+use crate::gates::Adder;
+use crate::hash::Hash;
+use crate::mac::hmac::PadStates;
+use divisi_core::{Abort, Boolean, Lanes};
+
+/// HKDF-Extract (2.2): a salt (which may be empty) of one lane or one a material, and the materials -> the pseudorandom keys, as the states
+/// that [`expand`] needs.
+///
+/// # Errors
+/// Whatever ends the session; [`Abort::Misuse`] if salts and materials do not fit.
+pub fn extract<E: Boolean>(
+    e: &mut E,
+    hash: Hash,
+    adder: Adder,
+    salt: &[SecretByte<E>],
+    materials: &Messages<E>,
+) -> Result<PadStates<E::Bit>, Abort> {
+    // an absent salt is a string of zeros, and so is the rest of a short key of HMAC
+    let salted = hmac::pad_states(e, hash, adder, salt)?;
+    let key = hmac::tag(e, hash, adder, &salted, materials)?;
+    hmac::pad_states(e, hash, adder, &key)
+}
+
+/// HKDF-Expand (2.3): the keys' states and a public context -> output, a lane a key.
+///
+/// # Errors
+/// Whatever ends the session; [`Abort::Misuse`] for more than 255 digests.
+pub fn expand<E: Boolean>(
+    e: &mut E,
+    hash: Hash,
+    adder: Adder,
+    keys: &PadStates<E::Bit>,
+    info: &[u8],
+    bytes: usize,
+) -> Result<Vec<SecretByte<E>>, Abort> {
+    let count = u8::try_from(bytes.div_ceil(hash.digest_bytes()));
+    let count = count.map_err(|_| unfit("an output of more than 255 digests"))?;
+    let lanes = keys.inner.first().map_or(1, |byte| byte[0].lanes());
+    let mut output: Vec<SecretByte<E>> = Vec::new();
+    let mut last = Vec::new();
+    for i in 1..=count {
+        let mut message = last;
+        message.extend(public(e, &[info, &[i]].concat(), lanes));
+        last = hmac::tag(e, hash, adder, keys, &Messages::even(message, lanes)?)?;
+        output.extend_from_slice(&last);
+    }
+    output.truncate(bytes);
+    Ok(output)
+}

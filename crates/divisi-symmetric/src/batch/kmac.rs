@@ -1,0 +1,52 @@
+//! KMAC and KMACXOF of many messages, under one key or one each, whose state is kept.
+
+use super::xof::{absorb_with, squeeze};
+use super::{Messages, SecretByte, bytes, programs, public, unfit, wires};
+use crate::mac::kmac::{Kmac, Output};
+use crate::sha3::STATE_BYTES;
+use divisi_core::{Abort, Boolean, Job, Lanes};
+
+/// Keys of one length, one a lane -> the state in which they leave the sponge. All that tags need; settled once and kept with the
+/// keys.
+///
+/// # Errors
+/// [`Abort::Misuse`] if the key's bytes differ in lanes; whatever ends the session.
+pub fn key_state<E: Boolean>(
+    e: &mut E,
+    kmac: &Kmac,
+    key: &[SecretByte<E>],
+) -> Result<Vec<SecretByte<E>>, Abort> {
+    let lanes = key.first().map_or(1, |byte| byte[0].lanes());
+    let sponge = kmac.xof().sponge();
+    let (before, after) = kmac.around_key(key.len());
+    let blocks = [public(e, &before, lanes).as_slice(), key, &public(e, &after, lanes)].concat();
+    let mut state = public(e, &kmac.xof().initial(), lanes);
+    for block in blocks.chunks_exact(sponge.rate()) {
+        let input = wires(state).into_iter().chain(wires(block.to_vec())).collect();
+        let mut jobs = [Job::new(programs::absorb(sponge), input)];
+        e.run(&mut jobs)?;
+        let [job] = jobs;
+        state = bytes(job.wires);
+    }
+    Ok(state)
+}
+
+/// The tag of each message under the key of this state: of one lane for all messages, or of one for each.
+///
+/// # Errors
+/// [`Abort::Misuse`] if the state does not fit; whatever ends the session.
+pub fn tag<E: Boolean>(
+    e: &mut E,
+    kmac: &Kmac,
+    state: &[SecretByte<E>],
+    messages: &Messages<E>,
+    output: Output,
+) -> Result<Vec<SecretByte<E>>, Abort> {
+    if state.len() != STATE_BYTES {
+        return Err(unfit("the state of a key of another function"));
+    }
+    let sponge = kmac.xof().sponge();
+    let state = absorb_with(e, sponge, state, messages, &Kmac::trailer(output))?;
+    let (Output::Fixed(length) | Output::Xof(length)) = output;
+    squeeze(e, sponge, state, length)
+}

@@ -1,0 +1,96 @@
+//! Hashes and MACs of many messages at once on an engine that runs Boolean programs.
+//!
+//! A lane is a message. Lengths are public and may differ: lanes are sorted by them, a step of the hash runs on the lanes that
+//! have a block left, and the answers come in the order of the messages. What is secret is the content: of the messages, of
+//! the keys, and of the answers until an engine opens them.
+
+mod absorb;
+pub mod cmac;
+mod function;
+pub mod gmac;
+pub mod hash;
+pub mod hkdf;
+pub mod hmac;
+pub mod kmac;
+mod messages;
+mod programs;
+pub mod xof;
+
+pub use function::{Function, State};
+pub use messages::Messages;
+
+use divisi_core::{Abort, Blocks, Boolean, Bytes, Convert, step};
+use messages::gather;
+
+/// An engine with all that MACs are made of: bytes that fall into bits, and make blocks.
+pub trait Engine:
+    Bytes<Byte: Clone>
+    + Blocks
+    + Boolean
+    + Convert<<Self as Bytes>::Byte, [<Self as Boolean>::Bit; 8]>
+    + Convert<[<Self as Boolean>::Bit; 8], <Self as Bytes>::Byte>
+    + Convert<[<Self as Bytes>::Byte; 16], <Self as Blocks>::Block>
+    + Convert<<Self as Blocks>::Block, [<Self as Bytes>::Byte; 16]>
+{
+}
+
+impl<E> Engine for E where
+    E: Bytes
+        + Blocks
+        + Boolean
+        + Convert<<E as Bytes>::Byte, [<E as Boolean>::Bit; 8]>
+        + Convert<[<E as Boolean>::Bit; 8], <E as Bytes>::Byte>
+        + Convert<[<E as Bytes>::Byte; 16], <E as Blocks>::Block>
+        + Convert<<E as Blocks>::Block, [<E as Bytes>::Byte; 16]>
+{
+}
+
+/// Bytes as their bits: local.
+///
+/// # Errors
+/// Whatever ends the session.
+pub fn bits<E: Engine>(e: &mut E, bytes: Vec<E::Byte>) -> Result<Vec<SecretByte<E>>, Abort> {
+    bytes.into_iter().map(|byte| e.convert(byte)).collect()
+}
+
+/// The way back.
+///
+/// # Errors
+/// Whatever ends the session.
+pub fn byte_values<E: Engine>(e: &mut E, bits: Vec<SecretByte<E>>) -> Result<Vec<E::Byte>, Abort> {
+    bits.into_iter().map(|bits| e.convert(bits)).collect()
+}
+
+/// The 16 bytes of a block.
+fn block_bytes<E: Engine>(e: &mut E, bits: Vec<SecretByte<E>>) -> Result<[E::Byte; 16], Abort> {
+    byte_values(e, bits)?.try_into().map_err(|_| unfit("a block of 16 bytes"))
+}
+
+/// Eight secret bits, the lowest first.
+pub type SecretByte<E> = [<E as Boolean>::Bit; 8];
+
+/// Bytes that everybody knows, the same in every lane.
+fn public<E: Boolean>(e: &mut E, bytes: &[u8], lanes: usize) -> Vec<SecretByte<E>> {
+    let all = [false, true].map(|bit| e.public_bit(&vec![bit; lanes]));
+    let byte = |byte: &u8| std::array::from_fn(|i| all[usize::from(byte >> i & 1)].clone());
+    bytes.iter().map(byte).collect()
+}
+
+/// The wires of bytes in order, the lowest bit of each first.
+fn wires<B>(bytes: Vec<[B; 8]>) -> Vec<B> {
+    bytes.into_iter().flatten().collect()
+}
+
+/// The bytes of wires.
+fn bytes<B>(wires: Vec<B>) -> Vec<[B; 8]> {
+    let mut wires = wires.into_iter();
+    std::iter::from_fn(|| {
+        let bits: Vec<B> = wires.by_ref().take(8).collect();
+        bits.try_into().ok()
+    })
+    .collect()
+}
+
+fn unfit(what: &'static str) -> Abort {
+    Abort::Misuse { step: step!("batch"), what }
+}

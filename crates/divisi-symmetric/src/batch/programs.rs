@@ -1,0 +1,34 @@
+//! The programs that steps run: recorded and levelled at their first use.
+
+use crate::gates::Adder;
+use crate::hash::Hash;
+use crate::sha2::Sha2;
+use crate::sha3::{Sponge, permutation_program};
+use divisi_circuit::Program;
+use std::sync::OnceLock;
+
+/// A step of a hash. Hashes that differ in their first state and digest only share it.
+pub(super) fn step(hash: Hash, adder: Adder) -> &'static Program {
+    static SHA2: [OnceLock<Program>; 4] = [const { OnceLock::new() }; 4];
+    match hash {
+        Hash::Sha2(sha2) => {
+            let long = !matches!(sha2, Sha2::Sha224 | Sha2::Sha256);
+            let low = adder == Adder::LowDepth;
+            SHA2[2 * usize::from(long) + usize::from(low)].get_or_init(|| hash.step_program(adder))
+        }
+        Hash::Sha3(sha3) => absorb(sha3.sponge()),
+    }
+}
+
+/// A step of a sponge.
+pub(super) fn absorb(sponge: Sponge) -> &'static Program {
+    // by the number of words of 64 bits in a block, of which there are at most 25
+    static SPONGES: [OnceLock<Program>; 26] = [const { OnceLock::new() }; 26];
+    SPONGES[sponge.rate() / 8].get_or_init(|| sponge.step_program())
+}
+
+/// The permutation below all sponges.
+pub(super) fn permutation() -> &'static Program {
+    static PERMUTATION: OnceLock<Program> = OnceLock::new();
+    PERMUTATION.get_or_init(permutation_program)
+}

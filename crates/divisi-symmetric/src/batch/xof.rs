@@ -1,0 +1,85 @@
+//! Outputs of any length: SHAKE and cSHAKE of many messages.
+
+use super::absorb::{Rule, absorb, update};
+use super::{Messages, SecretByte, bytes, programs, public, wires};
+use crate::sha3::{Sponge, Xof};
+use divisi_core::{Abort, Boolean, Job};
+
+/// The first bytes of the output for each message.
+///
+/// # Errors
+/// Whatever ends the session.
+pub fn output<E: Boolean>(
+    e: &mut E,
+    xof: &Xof,
+    messages: &Messages<E>,
+    length: usize,
+) -> Result<Vec<SecretByte<E>>, Abort> {
+    let state = public(e, &xof.initial(), 1);
+    resume(e, xof, &state, messages, length)
+}
+
+/// The first bytes of the output for each message, from a state after whole blocks.
+///
+/// # Errors
+/// [`Abort::Misuse`] if the state does not fit; whatever ends the session.
+pub fn resume<E: Boolean>(
+    e: &mut E,
+    xof: &Xof,
+    state: &[SecretByte<E>],
+    messages: &Messages<E>,
+    length: usize,
+) -> Result<Vec<SecretByte<E>>, Abort> {
+    let state = absorb_with(e, xof.sponge(), state, messages, &[])?;
+    squeeze(e, xof.sponge(), state, length)
+}
+
+/// The state after whole blocks, which may stay in the middle of a message.
+///
+/// # Errors
+/// [`Abort::Misuse`] if they are no whole blocks; whatever ends the session.
+pub fn continued<E: Boolean>(
+    e: &mut E,
+    sponge: Sponge,
+    state: Vec<SecretByte<E>>,
+    columns: Vec<SecretByte<E>>,
+) -> Result<Vec<SecretByte<E>>, Abort> {
+    update(e, programs::absorb(sponge), sponge.rate(), state, columns)
+}
+
+/// The states after each message, a public trailer and the padding.
+pub(super) fn absorb_with<E: Boolean>(
+    e: &mut E,
+    sponge: Sponge,
+    state: &[SecretByte<E>],
+    messages: &Messages<E>,
+    trailer: &[u8],
+) -> Result<Vec<SecretByte<E>>, Abort> {
+    let rule = Rule {
+        step: programs::absorb(sponge),
+        block: sponge.rate(),
+        padding: |length: usize| [trailer, &sponge.padding((length + trailer.len()) as u64)].concat(),
+    };
+    absorb(e, rule, state, messages)
+}
+
+/// As [`Sponge::squeeze`].
+pub(super) fn squeeze<E: Boolean>(
+    e: &mut E,
+    sponge: Sponge,
+    mut state: Vec<SecretByte<E>>,
+    length: usize,
+) -> Result<Vec<SecretByte<E>>, Abort> {
+    let mut output = Vec::with_capacity(length);
+    loop {
+        let take = sponge.rate().min(length - output.len()).min(state.len());
+        output.extend_from_slice(&state[..take]);
+        if output.len() == length || state.is_empty() {
+            return Ok(output);
+        }
+        let mut jobs = [Job::new(programs::permutation(), wires(state))];
+        e.run(&mut jobs)?;
+        let [job] = jobs;
+        state = bytes(job.wires);
+    }
+}

@@ -1,0 +1,230 @@
+//! Circuits by name or from files, and the values that go in and come out as hexadecimal digits.
+//!
+//! A value is written as the standard prints it: its last digit holds wires 0 to 3, lowest first, its first digit the last wires. So
+//! are the wires of the files that others publish in Bristol Fashion.
+
+use crate::failure::Failure;
+use divisi_circuit::bristol::{self, Counts, Format};
+use divisi_circuit::{Program, plain};
+use divisi_symmetric::circuits;
+use divisi_symmetric::gates::Adder;
+use std::fs::File;
+use std::io::{self, Read, Write};
+use zeroize::Zeroizing;
+
+/// No longer file is read.
+const LONGEST: u64 = 1 << 30;
+
+/// A circuit, and where it comes from.
+pub struct Circuit {
+    /// How it was asked for: the name of a circuit, or of a file.
+    pub name: String,
+    /// What it computes.
+    pub program: Program,
+    /// How its file is written, and what the file has; nothing for a circuit of this program's own.
+    pub file: Option<(Format, Counts)>,
+}
+
+/// The circuit of that name; else the one in the file of that name.
+///
+/// # Errors
+/// If the file cannot be read, or is no circuit: with the line.
+pub fn load(name: &str, adder: Adder) -> Result<Circuit, Failure> {
+    if let Some(program) = named(name, adder)? {
+        return Ok(Circuit { name: name.to_owned(), program, file: None });
+    }
+    let unread = |e: io::Error| {
+        Failure::usage(format!(
+            "{name} cannot be read ({e}): give a file in Bristol Fashion, or one of the circuits {}",
+            circuits::NAMES.join(", ")
+        ))
+    };
+    // before it is opened: a pipe would be waited for, and every party of a run reads the file anew
+    let known = std::fs::metadata(name).map_err(unread)?;
+    if !known.is_file() {
+        return Err(unread(io::Error::other("it is no file")));
+    }
+    let file = File::open(name).map_err(unread)?;
+    if known.len() > LONGEST {
+        return Err(Failure::usage(format!(
+            "{name} has {} bytes: no more than {LONGEST} are read",
+            known.len()
+        )));
+    }
+    let mut text = Vec::new();
+    file.take(LONGEST + 1).read_to_end(&mut text).map_err(unread)?;
+    let source = bristol::read(&text).map_err(|e| Failure::usage(format!("{name}, {e}")))?;
+    Ok(Circuit { name: name.to_owned(), program: source.program, file: Some((source.format, source.counts)) })
+}
+
+/// A circuit of this program's own.
+///
+/// # Errors
+/// None of them fails to be made.
+pub fn named(name: &str, adder: Adder) -> Result<Option<Program>, Failure> {
+    Ok(circuits::named(name, adder)?)
+}
+
+impl Circuit {
+    /// What its file has, or would have.
+    ///
+    /// # Errors
+    /// None: nothing is written.
+    pub fn counts(&self) -> Result<Counts, Failure> {
+        match &self.file {
+            Some((_, counts)) => Ok(*counts),
+            None => write(&self.program, &mut io::sink()).map_err(|e| Failure::unavailable(e.to_string())),
+        }
+    }
+
+    /// A digest of all that it is, for parties to compare.
+    #[must_use]
+    pub fn digest(&self) -> [u8; 32] {
+        let mut hasher = blake3::Hasher::new_derive_key("divisi 2026 circuit v1");
+        // a hasher takes all that is written
+        let _ = write(&self.program, &mut hasher);
+        *hasher.finalize().as_bytes()
+    }
+
+    /// What it gives in the clear for these values, wire by wire.
+    ///
+    /// # Errors
+    /// If the values are not those of its inputs.
+    pub fn evaluate(&self, inputs: &[Vec<bool>]) -> Result<Vec<Vec<bool>>, Failure> {
+        let wires: Vec<Vec<u64>> = inputs.iter().flatten().map(|bit| vec![u64::from(*bit)]).collect();
+        let out = plain::run(&self.program, &wires).map_err(|e| Failure::usage(e.to_string()))?;
+        let bits: Vec<bool> = out.iter().map(|wire| wire.first().is_some_and(|word| word & 1 == 1)).collect();
+        Ok(cut(&bits, self.program.outputs()))
+    }
+}
+
+impl Circuit {
+    /// What it gives in the clear for many inputs at once: columns of bytes, a lane an input, wire after wire from the lowest bit of the
+    /// first byte on; likewise the outputs, the last byte filled up with zeros.
+    #[must_use]
+    pub fn columns(&self, lanes: usize, inputs: &[u8]) -> Vec<u8> {
+        let wire = |i: usize| {
+            let column = inputs.get(i / 8 * lanes..(i / 8 + 1) * lanes).unwrap_or_default();
+            let word = |bytes: &[u8]| {
+                bytes.iter().rev().fold(0, |word, byte| word << 1 | u64::from(byte >> (i % 8) & 1))
+            };
+            column.chunks(64).map(word).collect::<Vec<u64>>()
+        };
+        let wires: Vec<Vec<u64>> = (0..self.program.input_bits()).map(wire).collect();
+        let outputs = plain::run(&self.program, &wires).unwrap_or_default();
+        let bit = |wire: &Vec<u64>, lane: usize| {
+            wire.get(lane / 64).map_or(0, |word| (word >> (lane % 64) & 1) as u8)
+        };
+        let byte = |wires: &[Vec<u64>], lane: usize| {
+            wires.iter().rev().fold(0, |byte, wire| byte << 1 | bit(wire, lane))
+        };
+        outputs
+            .chunks(8)
+            .flat_map(|wires| (0..lanes).map(|lane| byte(wires, lane)).collect::<Vec<u8>>())
+            .collect()
+    }
+}
+
+/// The wires of values side by side, value by value.
+#[must_use]
+pub fn cut(bits: &[bool], widths: &[usize]) -> Vec<Vec<bool>> {
+    let mut rest = bits;
+    let mut value = |width: &usize| {
+        let (value, after) = rest.split_at((*width).min(rest.len()));
+        rest = after;
+        value.to_vec()
+    };
+    widths.iter().map(&mut value).collect()
+}
+
+/// A value's wires in the order of the file, or back: `first_bit_first` if wire 0 is the first bit of a value and not the last, as in
+/// most files of the format before Bristol Fashion.
+#[must_use]
+pub fn ordered(bits: &[bool], first_bit_first: bool) -> Zeroizing<Vec<bool>> {
+    let mut ordered = Zeroizing::new(bits.to_vec());
+    if first_bit_first {
+        ordered.reverse();
+    }
+    ordered
+}
+
+/// Write a program in Bristol Fashion.
+///
+/// # Errors
+/// Those of `out`.
+pub fn write(program: &Program, out: &mut (impl Write + ?Sized)) -> io::Result<Counts> {
+    bristol::write(program, out)
+}
+
+/// The wires of a value of that width.
+///
+/// # Errors
+/// What is wrong with the digits, in words that follow the name of the value.
+pub fn from_hex(digits: &str, width: usize) -> Result<Zeroizing<Vec<bool>>, String> {
+    let want = width.div_ceil(4);
+    if digits.len() != want {
+        return Err(format!("has {} hexadecimal digits, and {width} bits take {want}", digits.len()));
+    }
+    let mut bits = Zeroizing::new(Vec::with_capacity(4 * want));
+    for digit in digits.bytes().rev() {
+        let value = (digit as char).to_digit(16).ok_or("has a character that is no hexadecimal digit")?;
+        bits.extend((0..4).map(|i| value >> i & 1 == 1));
+    }
+    if bits.iter().skip(width).any(|bit| *bit) {
+        return Err(format!("is larger than {width} bits"));
+    }
+    bits.truncate(width);
+    Ok(bits)
+}
+
+/// A value's digits.
+#[must_use]
+pub fn to_hex(bits: &[bool]) -> String {
+    let digit = |bits: &[bool]| bits.iter().rev().fold(0, |digit, bit| digit << 1 | u32::from(*bit));
+    bits.chunks(4).rev().filter_map(|bits| char::from_digit(digit(bits), 16)).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn digits_are_those_of_the_number() {
+        assert_eq!(*from_hex("1a", 8).unwrap(), [false, true, false, true, true, false, false, false]);
+        assert_eq!(*from_hex("5", 3).unwrap(), [true, false, true]);
+        assert!(from_hex("", 0).unwrap().is_empty());
+        for (digits, width, what) in [
+            ("1", 8, "1 hexadecimal digits"),
+            ("1g", 8, "no hexadecimal"),
+            ("8", 3, "larger"),
+            ("é", 8, "no hex"),
+        ] {
+            assert!(from_hex(digits, width).unwrap_err().contains(what), "{digits}");
+        }
+        for (digits, width) in [("00ff1", 20), ("1", 1), ("", 0), ("3", 2), ("1ffffffff", 33)] {
+            assert_eq!(to_hex(&from_hex(digits, width).unwrap()), digits);
+        }
+    }
+
+    /// FIPS 197, C.1, and FIPS 180-4's "abc": through the circuits with a name, in the order of their published files.
+    #[test]
+    fn values_are_written_as_the_standards_print_them() {
+        let evaluate = |name: &str, inputs: &[&str]| {
+            let circuit = load(name, Adder::FewestAnds).unwrap();
+            let widths = circuit.program.inputs().iter();
+            let inputs: Vec<_> = inputs
+                .iter()
+                .zip(widths)
+                .map(|(digits, width)| from_hex(digits, *width).unwrap().to_vec())
+                .collect();
+            to_hex(&circuit.evaluate(&inputs).unwrap()[0])
+        };
+        let aes =
+            evaluate("aes128", &["000102030405060708090a0b0c0d0e0f", "00112233445566778899aabbccddeeff"]);
+        assert_eq!(aes, "69c4e0d86a7b0430d8cdb78070b4c55a");
+        let block = format!("61626380{}18", "0".repeat(118));
+        let state = "6a09e667bb67ae853c6ef372a54ff53a510e527f9b05688c1f83d9ab5be0cd19";
+        let digest = "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad";
+        assert_eq!(evaluate("sha256", &[&block, state]), digest);
+    }
+}

@@ -1,0 +1,192 @@
+//! `divisi circuit`.
+
+use super::{Context, Done, Goal};
+use clap::builder::PossibleValuesParser;
+use clap::{Args, Subcommand};
+use divisi::circuit::{self, Circuit};
+use divisi::failure::Failure;
+use divisi::file::Output;
+use divisi_circuit::bristol::{Counts, Format};
+use divisi_symmetric::circuits::NAMES;
+use serde_json::{Value, json};
+use std::io::{BufWriter, Write};
+use std::path::PathBuf;
+
+#[derive(Subcommand)]
+pub enum Commands {
+    /// Write a circuit of this program in Bristol Fashion
+    #[command(after_help = "Example: divisi circuit emit sha256 --out sha256.txt")]
+    Emit(Emit),
+    /// Read a circuit, and say what it has
+    #[command(after_help = "Example: divisi circuit info sha256.txt")]
+    Info(Info),
+    /// Evaluate a circuit in the clear
+    #[command(
+        after_help = "Example: divisi circuit eval aes128 --input 000102030405060708090a0b0c0d0e0f --input 00112233445566778899aabbccddeeff"
+    )]
+    Eval(Eval),
+}
+
+/// Write a circuit of this program in Bristol Fashion: the circuit to standard output, its counts to standard error.
+#[derive(Args)]
+pub struct Emit {
+    /// Which one; AES has its key schedule inside, SHA-2 is one compression
+    #[arg(value_name = "NAME", value_parser = PossibleValuesParser::new(NAMES))]
+    name: String,
+    /// The file to write [default: standard output]
+    #[arg(long, value_name = "FILE")]
+    out: Option<PathBuf>,
+    #[command(flatten)]
+    goal: Goal,
+}
+
+/// Read a circuit, and say what it has.
+#[derive(Args)]
+pub struct Info {
+    /// A file in Bristol Fashion or the format before it, or the name of a circuit of this program
+    #[arg(value_name = "FILE")]
+    circuit: String,
+    #[command(flatten)]
+    goal: Goal,
+}
+
+/// Evaluate a circuit in the clear.
+#[derive(Args)]
+pub struct Eval {
+    /// A file in Bristol Fashion or the format before it, or the name of a circuit of this program
+    #[arg(value_name = "FILE")]
+    circuit: String,
+    /// An input value in hexadecimal, as the standard prints it; one for each input, in the circuit's order
+    #[arg(long = "input", value_name = "HEX")]
+    inputs: Vec<String>,
+    /// Wire 0 is the first bit of a value, as in most files of the format before Bristol Fashion
+    #[arg(long)]
+    first_bit_first: bool,
+    #[command(flatten)]
+    goal: Goal,
+}
+
+pub fn run(context: &Context, command: &Commands) -> Result<Done, Failure> {
+    match command {
+        Commands::Emit(arguments) => emit(context, arguments),
+        Commands::Info(arguments) => {
+            let circuit = circuit::load(&arguments.circuit, arguments.goal.adder())?;
+            let counts = circuit.counts()?;
+            Ok(Done::new(text(&circuit, &counts), to_json(&circuit, &counts)))
+        }
+        Commands::Eval(arguments) => eval(arguments),
+    }
+}
+
+fn emit(context: &Context, arguments: &Emit) -> Result<Done, Failure> {
+    if context.json && arguments.out.is_none() {
+        return Err(Failure::usage("--json takes standard output for itself: give a file with --out"));
+    }
+    let circuit = circuit::load(&arguments.name, arguments.goal.adder())?;
+    let counts = match &arguments.out {
+        Some(path) => {
+            let mut output = Output::beside(path, 0o644, &context.cleanup)?;
+            let mut out = BufWriter::new(output.writer());
+            let counts =
+                circuit::write(&circuit.program, &mut out).and_then(|counts| out.flush().map(|()| counts));
+            drop(out);
+            let counts = counts.map_err(|e| {
+                Failure::usage(format!(
+                    "{} cannot be written ({e}): give another place with --out",
+                    path.display()
+                ))
+            })?;
+            output.put_in_place(path)?;
+            counts
+        }
+        None => {
+            let mut out = BufWriter::new(std::io::stdout().lock());
+            let counts =
+                circuit::write(&circuit.program, &mut out).and_then(|counts| out.flush().map(|()| counts));
+            match counts {
+                Ok(counts) => counts,
+                // whoever reads has enough
+                Err(e) if e.kind() == std::io::ErrorKind::BrokenPipe => circuit.counts()?,
+                Err(e) => {
+                    return Err(Failure::unavailable(format!("standard output cannot be written: {e}")));
+                }
+            }
+        }
+    };
+    if !context.json {
+        let _ = writeln!(std::io::stderr(), "{}", text(&circuit, &counts));
+    }
+    Ok(Done::new("", to_json(&circuit, &counts)))
+}
+
+fn eval(arguments: &Eval) -> Result<Done, Failure> {
+    let circuit = circuit::load(&arguments.circuit, arguments.goal.adder())?;
+    let widths = circuit.program.inputs();
+    if arguments.inputs.len() != widths.len() {
+        return Err(Failure::usage(format!(
+            "{} takes {} input values of {} bits, and {} are given: give an --input for each, in this order",
+            circuit.name,
+            widths.len(),
+            super::list(widths),
+            arguments.inputs.len()
+        )));
+    }
+    let mut inputs = Vec::with_capacity(widths.len());
+    for (i, (given, width)) in arguments.inputs.iter().zip(widths).enumerate() {
+        let digits = given.split_once('=').map_or(given.as_str(), |(_, digits)| digits);
+        let bits = circuit::from_hex(digits, *width).map_err(|what| {
+            Failure::usage(format!("input {} {what}: give it as the standard prints it", i + 1))
+        })?;
+        inputs.push(circuit::ordered(&bits, arguments.first_bit_first).to_vec());
+    }
+    let value = |bits: &Vec<bool>| circuit::to_hex(&circuit::ordered(bits, arguments.first_bit_first));
+    let outputs: Vec<String> = circuit.evaluate(&inputs)?.iter().map(value).collect();
+    Ok(Done::new(outputs.join("\n"), json!({ "schema": 1, "circuit": circuit.name, "outputs": outputs })))
+}
+
+fn format(circuit: &Circuit) -> Option<&'static str> {
+    circuit.file.map(|(format, _)| match format {
+        Format::Fashion => "bristol-fashion",
+        Format::Older => "bristol",
+    })
+}
+
+fn text(circuit: &Circuit, counts: &Counts) -> String {
+    let program = &circuit.program;
+    let sums = match program.dot_count() {
+        sums if sums == program.and_count() => String::new(),
+        sums => format!(" in {sums} sums"),
+    };
+    format!(
+        "{}: {} AND{sums} at depth {}, {} XOR, {} INV, {} EQ, {} EQW; inputs of {} bits, outputs of {}",
+        circuit.name,
+        counts.and,
+        program.and_depth(),
+        counts.xor,
+        counts.inv,
+        counts.eq,
+        counts.eqw,
+        super::list(program.inputs()),
+        super::list(program.outputs()),
+    )
+}
+
+fn to_json(circuit: &Circuit, counts: &Counts) -> Value {
+    let program = &circuit.program;
+    let Counts { and, xor, inv, eq, eqw } = *counts;
+    json!({
+        "schema": 1,
+        "circuit": circuit.name,
+        "format": format(circuit),
+        "inputs": program.inputs(),
+        "outputs": program.outputs(),
+        "gates": and + xor + inv + eq + eqw,
+        "and": and,
+        "xor": xor,
+        "inv": inv,
+        "eq": eq,
+        "eqw": eqw,
+        "and_depth": program.and_depth(),
+        "sums_of_products": program.dot_count(),
+    })
+}

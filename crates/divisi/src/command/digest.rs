@@ -1,0 +1,185 @@
+//! `divisi hash` and `divisi mac`.
+
+use super::{Context, Done, Membership};
+use clap::Args;
+use divisi::failure::Failure;
+use divisi::file::{Input, Source, Way};
+use divisi_node::KeyName;
+use divisi_symmetric::algorithm::{Algorithm, Settings};
+use serde_json::json;
+use std::path::PathBuf;
+use std::time::Instant;
+
+/// A text through a hash that three servers compute, none of which sees the text or the digest. The digest is what any library gives.
+#[derive(Args)]
+#[command(
+    after_help = "Example: divisi hash --algorithm sha3-256 --in a.pdf --config mesh.toml --identity client-me.key"
+)]
+pub struct Hash {
+    /// Which one: sha224 to sha512, sha512-256, sha3-224 to sha3-512, shake128, shake256, cshake128, cshake256
+    #[arg(long, value_name = "NAME", value_parser = super::bench::hash)]
+    algorithm: Algorithm,
+    /// cSHAKE's name of a function
+    #[arg(long, default_value = "", value_name = "TEXT")]
+    function_name: String,
+    #[command(flatten)]
+    text: Text,
+    #[command(flatten)]
+    membership: Membership,
+}
+
+/// The tag of a text under a key that three servers hold in parts, none of which sees the key, the text or the tag; or whether a tag is
+/// right, which is compared inside. The tag is what any library gives; that of GMAC stands behind the nonce of 12 bytes that the servers
+/// drew.
+#[derive(Args)]
+#[command(
+    after_help = "Example: divisi mac --key tokens --algorithm hmac-sha256 --in a.txt --config mesh.toml --identity client-me.key\n\
+                        Verify:  divisi mac --key tokens --algorithm hmac-sha256 --in a.txt --verify 5b01... --config mesh.toml --identity client-me.key"
+)]
+pub struct Mac {
+    /// The name of the key; its type must be the algorithm
+    #[arg(long, value_name = "NAME")]
+    key: KeyName,
+    /// Which one: hmac-sha256 and the like, kmac128, kmac256, cmac-aes128, cmac-aes256, gmac-aes128, gmac-aes256
+    #[arg(long, value_name = "NAME", value_parser = super::bench::mac)]
+    algorithm: Algorithm,
+    /// Do not make a tag, but say whether this one is right; a false one ends with exit code 1
+    #[arg(long, value_name = "HEX")]
+    verify: Option<String>,
+    /// KMACXOF instead of KMAC: shorter tags are the first bytes of longer ones
+    #[arg(long)]
+    xof: bool,
+    #[command(flatten)]
+    text: Text,
+    #[command(flatten)]
+    membership: Membership,
+}
+
+/// What is hashed, and how much of the output is wanted.
+#[derive(Args)]
+struct Text {
+    /// The file to read, up to 1 MiB [default: standard input]
+    #[arg(long = "in", value_name = "FILE")]
+    input: Option<PathBuf>,
+    /// The customization string of cSHAKE and KMAC
+    #[arg(long, default_value = "", value_name = "TEXT")]
+    customization: String,
+    /// How many bytes of output [default: all; 32 of functions with as much as one likes, 64 if they have 256 bits of security]
+    #[arg(long, value_name = "N")]
+    bytes: Option<usize>,
+}
+
+impl Text {
+    fn settings(&self, algorithm: Algorithm) -> Settings {
+        let settings = Settings::new(algorithm);
+        Settings {
+            customization: self.customization.as_bytes().to_vec(),
+            output_bytes: self.bytes.unwrap_or(settings.output_bytes),
+            ..settings
+        }
+    }
+
+    fn open(&self) -> Result<Input, Failure> {
+        let source = self.input.clone().map_or(Source::Stdin, Source::File);
+        let input = Input::open(&source, Way::Encrypt)?;
+        if input.length > divisi_node::MESSAGE {
+            let (length, most) = (input.length, divisi_node::MESSAGE);
+            return Err(Failure::usage(format!(
+                "the input has {length} bytes, and servers take at most {most}: give a shorter one"
+            )));
+        }
+        Ok(input)
+    }
+}
+
+fn checked(settings: Settings) -> Result<Settings, Failure> {
+    settings.check().map_err(Failure::usage)?;
+    if settings.output_bytes > divisi_node::OUTPUT {
+        let (asked, most) = (settings.output_bytes, divisi_node::OUTPUT);
+        return Err(Failure::usage(format!(
+            "--bytes is {asked}, and servers give at most {most}: give less"
+        )));
+    }
+    Ok(settings)
+}
+
+pub fn hash(context: &Context, arguments: &Hash) -> Result<Done, Failure> {
+    let settings = arguments.text.settings(arguments.algorithm);
+    let settings = checked(Settings { function: arguments.function_name.as_bytes().to_vec(), ..settings })?;
+    let mut input = arguments.text.open()?;
+    let mut client = arguments.membership.connect(context)?;
+    let (start, length) = (Instant::now(), input.length);
+    let digest = client.hash(&settings, input.reader(), length, &mut |_| {})?;
+    let digest = hex::encode(&*digest);
+    let json = json!({
+        "schema": 1,
+        "algorithm": settings.algorithm.name(),
+        "in": arguments.text.input,
+        "bytes_in": length,
+        "digest": digest,
+        "seconds": start.elapsed().as_secs_f64(),
+    });
+    Ok(Done::new(digest, json))
+}
+
+pub fn mac(context: &Context, arguments: &Mac) -> Result<Done, Failure> {
+    let settings = arguments.text.settings(arguments.algorithm);
+    let settings = checked(Settings { xof: arguments.xof, ..settings })?;
+    let given = arguments.verify.as_deref().map(|digits| given(digits, &settings)).transpose()?;
+    let mut input = arguments.text.open()?;
+    let mut client = arguments.membership.connect(context)?;
+    let (start, length) = (Instant::now(), input.length);
+    let mut json = json!({
+        "schema": 1,
+        "algorithm": settings.algorithm.name(),
+        "key": arguments.key.as_str(),
+        "in": arguments.text.input,
+        "bytes_in": length,
+        "nonce": null,
+        "tag": null,
+        "valid": null,
+    });
+    let (text, used) = match given {
+        Some((nonce, tag)) => {
+            let used = client.mac_verify(
+                &arguments.key,
+                &settings,
+                nonce,
+                &tag,
+                input.reader(),
+                length,
+                &mut |_| {},
+            )?;
+            json["valid"] = json!(true);
+            ("the tag is right".to_owned(), used)
+        }
+        None => {
+            let made = client.mac(&arguments.key, &settings, input.reader(), length, &mut |_| {})?;
+            let (nonce, tag) = (made.nonce.map(hex::encode), hex::encode(&*made.tag));
+            json["nonce"] = json!(nonce);
+            json["tag"] = json!(tag);
+            (nonce.unwrap_or_default() + &tag, made.key)
+        }
+    };
+    json["key_id"] = json!(hex::encode(used.id));
+    json["key_maker"] = json!(used.maker);
+    json["seconds"] = json!(start.elapsed().as_secs_f64());
+    Ok(Done::new(text, json))
+}
+
+/// A nonce, if tags have one, and a tag.
+fn given(digits: &str, settings: &Settings) -> Result<(Option<[u8; 12]>, Vec<u8>), Failure> {
+    let (nonce, tag) = (settings.algorithm.nonce_bytes(), settings.output_bytes);
+    let wrong = |what: String| Failure::usage(format!("--verify {what}: give what `mac` printed"));
+    let bytes = hex::decode(digits.trim()).map_err(|_| wrong("is not hexadecimal".into()))?;
+    if bytes.len() != nonce + tag {
+        return Err(wrong(format!(
+            "has {} bytes, and {} has {}",
+            bytes.len(),
+            settings.algorithm,
+            nonce + tag
+        )));
+    }
+    let (before, tag) = bytes.split_at(nonce);
+    Ok((<[u8; 12]>::try_from(before).ok(), tag.to_vec()))
+}

@@ -1,0 +1,118 @@
+//! `divisi run`.
+
+use super::{Context, Done, EngineChoice, Goal};
+use clap::Args;
+use divisi::circuit;
+use divisi::failure::Failure;
+use divisi::local::this_program;
+use divisi::run::{self, Membership, Options};
+use divisi_net::PartyId;
+use divisi_rep3::Security;
+use serde_json::json;
+use std::path::PathBuf;
+
+/// Run a Boolean circuit among parties that keep their inputs to themselves.
+///
+/// All parties are processes on this machine, or with --party one of them is here and the others run the same command elsewhere. There is
+/// one --input for each input value, in the circuit's order: the number of its owner, and the value in hexadecimal as the standard prints
+/// it; the values of others are written without their digits.
+#[derive(Args)]
+#[command(
+    after_help = "Example: divisi run --circuit aes128 --input 1=000102030405060708090a0b0c0d0e0f --input 2=00112233445566778899aabbccddeeff --output 3\n\
+                        One real party: divisi run --circuit aes128 --input 1=000102030405060708090a0b0c0d0e0f --input 2= --party 1 --config mesh.toml --identity party-1.key"
+)]
+pub struct Arguments {
+    #[command(flatten)]
+    engine: EngineChoice,
+    /// A file in Bristol Fashion or the format before it, or the name of a circuit of this program
+    #[arg(long, value_name = "FILE|NAME")]
+    circuit: String,
+    /// An input value: the number of its owner, and its digits if they are known here
+    #[arg(long = "input", value_name = "P=HEX")]
+    inputs: Vec<String>,
+    /// Wire 0 is the first bit of a value, as in most files of the format before Bristol Fashion
+    #[arg(long)]
+    first_bit_first: bool,
+    /// Who learns the outputs [default: all]
+    #[arg(long, value_name = "P,...", value_delimiter = ',')]
+    output: Vec<u8>,
+    /// Against whom: malicious or semi-honest
+    #[arg(long, default_value = "malicious", value_name = "NAME")]
+    security: Security,
+    #[command(flatten)]
+    goal: Goal,
+    /// Be this party of a mesh, alone
+    #[arg(long, value_name = "I", requires_all = ["config", "identity"])]
+    party: Option<u8>,
+    /// The configuration of the mesh
+    #[arg(long, value_name = "FILE", requires = "party")]
+    config: Option<PathBuf>,
+    /// This party's own identity
+    #[arg(long, value_name = "FILE", requires = "party")]
+    identity: Option<PathBuf>,
+}
+
+/// A party of the engine by its number.
+fn party(number: u8) -> Result<PartyId, Failure> {
+    let party = PartyId::new(number).filter(|party| party.number() <= 3);
+    party.ok_or_else(|| {
+        Failure::usage(format!("there is no party {number}: the engine rep3 has the parties 1 to 3"))
+    })
+}
+
+pub fn run(context: &Context, arguments: &Arguments) -> Result<Done, Failure> {
+    arguments.engine.check()?;
+    let me = arguments.party.map(party).transpose()?;
+    let mut receivers =
+        arguments.output.iter().map(|number| party(*number)).collect::<Result<Vec<_>, _>>()?;
+    if receivers.is_empty() {
+        receivers = PartyId::all(3).collect();
+    }
+    receivers.sort();
+    receivers.dedup();
+    let adder = arguments.goal.adder();
+    let circuit = circuit::load(&arguments.circuit, adder)?;
+    let inputs = run::inputs(&circuit, &arguments.inputs, me)?;
+    let options = Options {
+        circuit,
+        adder,
+        inputs,
+        first_bit_first: arguments.first_bit_first,
+        receivers,
+        security: arguments.security,
+        timeout: context.timeout,
+    };
+    let report = match (me, &arguments.config, &arguments.identity) {
+        (Some(party), Some(config), Some(identity)) => {
+            let (config, identity) = (config.clone(), identity.clone());
+            run::one(&options, &Membership { party, config, identity })?
+        }
+        _ => run::local(&options, &this_program()?, &context.cleanup)?,
+    };
+    let values = report.outputs.first().map(|(_, values)| values.clone());
+    let to: Vec<u8> = options.receivers.iter().map(|party| party.number()).collect();
+    let told = to.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ");
+    let text = match &values {
+        Some(values) => values.join("\n"),
+        None => format!("done; the outputs went to party {told}, and to nobody else"),
+    };
+    let program = &options.circuit.program;
+    let json = json!({
+        "schema": 1,
+        "engine": "rep3",
+        "parties": 3,
+        "party": me.map(PartyId::number),
+        "circuit": options.circuit.name,
+        "security": options.security.name(),
+        "mode": arguments.goal.name(),
+        "outputs": values,
+        "output_to": to,
+        "and": program.and_count(),
+        "and_depth": program.and_depth(),
+        "seconds": report.seconds,
+        "bits_sent_per_party": report.bits_sent,
+        "bytes_sent_per_party": report.bytes_sent,
+        "rounds": report.rounds,
+    });
+    Ok(Done::new(text, json))
+}

