@@ -1,0 +1,60 @@
+//! A dealer of authenticated bits in one process (feature `testing`; never part of a build that holds real secrets).
+
+use crate::setup::{Config, Setup, Source};
+use crate::{AuthBits, Delta};
+use divisi_core::{Abort, Coins, PartyId, Prg, Session};
+
+/// A set-up whose authenticated bits are dealt from a seed that all parties give alike, instead of made by this crate's protocols.
+/// The coins are real. Two rounds.
+///
+/// # Errors
+/// Whatever a broken peer causes.
+pub fn deal(session: &mut Session, config: Config, seed: u8) -> Result<Setup, Abort> {
+    let (me, parties) = (session.me(), session.parties());
+    let mut prg = Prg::new(&[seed; 16]);
+    let deltas: Vec<Delta> = PartyId::all(parties)
+        .map(|party| {
+            let mut bytes = [0; 16];
+            prg.fill(&mut bytes);
+            Delta::from_uniform(party, bytes)
+        })
+        .collect();
+    let coins = Coins::commit(session)?;
+    let delta = Delta::from_uniform(me, deltas[me.index()].get().to_le_bytes());
+    let source = Source::Dealt(Dealer { me, deltas, prg });
+    Ok(Setup { me, parties, session: *session.id().as_bytes(), config, delta, coins, source })
+}
+
+/// Knows everything, tells its own party's view.
+pub(crate) struct Dealer {
+    me: PartyId,
+    deltas: Vec<Delta>,
+    prg: Prg,
+}
+
+impl Dealer {
+    pub(crate) fn deal(&mut self, count: usize) -> AuthBits {
+        let n = self.deltas.len();
+        let (mut bits, mut macs, mut keys) = (Vec::new(), vec![Vec::new(); n], vec![Vec::new(); n]);
+        for owner in PartyId::all(n) {
+            let mut x = vec![0; count.div_ceil(64)];
+            self.prg.words(&mut x);
+            for holder in PartyId::all(n).filter(|holder| *holder != owner) {
+                let mut words = vec![0; 2 * count];
+                self.prg.words(&mut words);
+                let key = words.chunks_exact(2).map(|w| u128::from(w[0]) | u128::from(w[1]) << 64);
+                if owner == self.me {
+                    let delta = &self.deltas[holder.index()];
+                    macs[holder.index()] =
+                        key.enumerate().map(|(p, key)| key ^ delta.times(x[p / 64] >> (p % 64))).collect();
+                } else if holder == self.me {
+                    keys[owner.index()] = key.collect();
+                }
+            }
+            if owner == self.me {
+                bits = x;
+            }
+        }
+        AuthBits::from_rows(self.me, count, bits, macs, keys)
+    }
+}
