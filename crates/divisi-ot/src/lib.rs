@@ -33,7 +33,9 @@
 #![cfg_attr(test, allow(clippy::unwrap_used, clippy::expect_used, clippy::panic))]
 
 pub mod abit;
+pub mod bucket;
 mod delta;
+pub mod hash;
 mod setup;
 #[cfg(any(test, feature = "testing"))]
 pub mod testing;
