@@ -33,6 +33,7 @@
 #![cfg_attr(test, allow(clippy::unwrap_used, clippy::expect_used, clippy::panic))]
 
 pub mod abit;
+pub mod base;
 pub mod bucket;
 mod delta;
 pub mod hash;

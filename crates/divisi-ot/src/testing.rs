@@ -2,7 +2,9 @@
 
 use crate::setup::{Config, Setup, Source};
 use crate::{AuthBits, Delta};
-use divisi_core::{Abort, Coins, PartyId, Prg, Session};
+use divisi_core::{Abort, Coins, Parameters, PartyId, Prg, Session};
+use divisi_net::{Mesh, memory};
+use std::sync::Arc;
 
 /// A set-up whose authenticated bits are dealt from a seed that all parties give alike, instead of made by this crate's protocols.
 /// The coins are real. Two rounds.
@@ -57,4 +59,34 @@ impl Dealer {
         }
         AuthBits::from_rows(self.me, count, bits, macs, keys)
     }
+}
+
+/// Start session 1 among `n` parties over links in memory and run `f` at each; the results in the parties' order.
+///
+/// # Panics
+/// If a party panics.
+pub fn run<R: Send>(
+    n: usize,
+    parameters: &Parameters,
+    f: impl Fn(Session) -> Result<R, Abort> + Sync,
+) -> Vec<Result<R, Abort>> {
+    run_over(memory::mesh(n), parameters, f)
+}
+
+/// The same over given meshes.
+///
+/// # Panics
+/// If a party panics.
+pub fn run_over<R: Send>(
+    meshes: Vec<Mesh>,
+    parameters: &Parameters,
+    f: impl Fn(Session) -> Result<R, Abort> + Sync,
+) -> Vec<Result<R, Abort>> {
+    std::thread::scope(|scope| {
+        let f = &f;
+        let start = |mesh: Mesh| f(Session::start(&Arc::new(mesh), 1, parameters)?);
+        let parties: Vec<_> = meshes.into_iter().map(|mesh| scope.spawn(move || start(mesh))).collect();
+        let end = |panic| std::panic::resume_unwind(panic);
+        parties.into_iter().map(|party| party.join().unwrap_or_else(end)).collect()
+    })
 }
