@@ -38,6 +38,7 @@ pub mod bucket;
 mod delta;
 pub mod hash;
 mod setup;
+mod softspoken;
 #[cfg(any(test, feature = "testing"))]
 pub mod testing;
 
