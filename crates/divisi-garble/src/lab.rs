@@ -1,0 +1,122 @@
+//! All parties in one process, for tests: plain in, plain out, and what it cost (feature `testing`; never part of a build that holds
+//! real secrets).
+
+use crate::{Garble, Options, Plan};
+use divisi_core::{Abort, Counts, Parameters, PartyId, Session};
+use divisi_net::{Mesh, memory};
+use divisi_ot::{Config, Setup};
+use std::sync::Arc;
+use zeroize::Zeroizing;
+
+/// Where authenticated bits come from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Bits {
+    /// From a common seed.
+    Dealt,
+    /// From the protocols.
+    Made,
+}
+
+/// How a run goes.
+#[derive(Clone, Copy, Debug)]
+pub struct Lab {
+    /// Where authenticated bits come from.
+    pub bits: Bits,
+    /// Parameters of the set-up.
+    pub config: Config,
+    /// Form, budgets, batches.
+    pub options: Options,
+    /// Whether triples, tables and evaluation go batch by batch, after the inputs.
+    pub streamed: bool,
+}
+
+impl Default for Lab {
+    fn default() -> Self {
+        Lab { bits: Bits::Dealt, config: Config::default(), options: Options::default(), streamed: false }
+    }
+}
+
+/// What one party ends with: the output bits that it learns, of each instance, and what it cost.
+pub type End = (Vec<Vec<u8>>, Counts);
+
+impl Lab {
+    /// The parameters that the parties compare.
+    #[must_use]
+    pub fn parameters(&self) -> Parameters {
+        self.options.describe(self.config.describe(Parameters::new("garble lab")))
+    }
+
+    /// One party's set-up on its session.
+    ///
+    /// # Errors
+    /// Its abort.
+    pub fn party(&self, session: &mut Session) -> Result<Garble, Abort> {
+        let setup = match self.bits {
+            Bits::Dealt => divisi_ot::testing::deal(session, self.config, 7)?,
+            Bits::Made => Setup::new(session, self.config)?,
+        };
+        Ok(Garble::new(session, setup, self.options))
+    }
+
+    /// One party's run of a plan, with its input bits of each instance.
+    ///
+    /// # Errors
+    /// Its abort.
+    pub fn play(&self, session: &mut Session, plan: &Plan<'_>, inputs: &[Vec<u8>]) -> Result<End, Abort> {
+        let mut garble = self.party(session)?;
+        let count = inputs.len();
+        let outputs = if self.streamed {
+            garble.streamed(session, plan, inputs)?
+        } else {
+            let wires = plan.input_bits() + plan.and_count();
+            let mut made = garble.function_independent(session, count * plan.and_count(), count * wires)?;
+            let garbled = garble.function_dependent(session, &mut made, plan, count)?;
+            garble.online(session, garbled, inputs)?
+        };
+        let outputs = outputs.iter().map(|bits: &Zeroizing<Vec<u8>>| bits.to_vec()).collect();
+        Ok((outputs, session.meter().read()))
+    }
+
+    /// All parties' runs, over memory links: `inputs` has the bits of all input wires of each instance.
+    ///
+    /// # Errors
+    /// The first party's abort.
+    pub fn run(&self, plan: &Plan<'_>, inputs: &[Vec<u8>]) -> Result<Vec<End>, Abort> {
+        run_over(memory::mesh(plan.parties()), &self.parameters(), |session| {
+            self.play(session, plan, &of_party(plan, session.me(), inputs))
+        })
+        .into_iter()
+        .collect()
+    }
+}
+
+/// A party's bits among those of all input wires.
+#[must_use]
+pub fn of_party(plan: &Plan<'_>, party: PartyId, inputs: &[Vec<u8>]) -> Vec<Vec<u8>> {
+    let wires: Vec<usize> = plan.wires_of(party).collect();
+    inputs.iter().map(|bits| wires.iter().map(|wire| bits[*wire]).collect()).collect()
+}
+
+/// Run `f` at each party, over these meshes; the results in the parties' order.
+///
+/// # Panics
+/// If a party panics.
+pub fn run_over<R: Send>(
+    meshes: Vec<Mesh>,
+    parameters: &Parameters,
+    f: impl Fn(&mut Session) -> Result<R, Abort> + Sync,
+) -> Vec<Result<R, Abort>> {
+    std::thread::scope(|scope| {
+        let parties: Vec<_> = meshes
+            .into_iter()
+            .map(|mesh| {
+                let f = &f;
+                scope.spawn(move || f(&mut Session::start(&Arc::new(mesh), 1, parameters)?))
+            })
+            .collect();
+        parties
+            .into_iter()
+            .map(|party| party.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)))
+            .collect()
+    })
+}

@@ -1,0 +1,324 @@
+//! The four phases of Pi_mpc (Fig. 2 and 3) as separate calls: setup, function-independent, function-dependent, online.
+
+use crate::aand::aand;
+use crate::batch::{Batch, batches};
+use crate::hash::Oracle;
+use crate::laand::Ground;
+use crate::masks::Masks;
+use crate::online::{self, Held, Role};
+use crate::plan::{Plan, Result as Output, Unfit};
+use crate::run::{Instance, Private, Stage};
+use crate::share::{Rows, Seats, Shares};
+use crate::table::{Form, Layout};
+use crate::triples::{Preprocessed, Triples};
+use crate::walk::Labels;
+use divisi_core::{Abort, Check, PartyId, Prg, Session, Step, step};
+use divisi_ot::{AuthBits, Setup, bucket};
+use zeroize::Zeroizing;
+
+const INDEPENDENT: Step = step!("function-independent");
+const DEPENDENT: Step = step!("function-dependent");
+
+/// How circuits are garbled: the same at all parties.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Options {
+    /// Which tables, and which leaky triples.
+    pub form: Form,
+    /// Bytes of tables that may be kept from the function-dependent phase to the online phase.
+    pub budget: u64,
+    /// Bytes of leaky triples that are held at once.
+    pub memory: usize,
+    /// ANDs garbled at once in the streamed mode, all instances together.
+    pub batch: usize,
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        Options { form: Form::default(), budget: 1 << 30, memory: 24 << 20, batch: 1 << 13 }
+    }
+}
+
+/// One party's end of a live session of garbling: any number of circuits, one after the other.
+pub struct Garble {
+    pub(crate) setup: Setup,
+    pub(crate) oracle: Oracle,
+    pub(crate) options: Options,
+    pub(crate) seats: Seats,
+    /// The number of the next triple, and of the next gate, in the session.
+    pub(crate) next_triple: u64,
+    pub(crate) next_gate: u64,
+    /// Labels and what else is ours alone.
+    pub(crate) fresh: Prg,
+}
+
+/// Circuits garbled ahead: consumed by one evaluation \[M0.5, W26\].
+pub struct Garbled<'p> {
+    pub(crate) plan: &'p Plan<'p>,
+    pub(crate) held: Vec<Held>,
+}
+
+impl Garble {
+    /// A party on its set-up. Options must be the same at all: [`Options::describe`].
+    #[must_use]
+    pub fn new(session: &Session, setup: Setup, options: Options) -> Garble {
+        let mut seed = Zeroizing::new([0; 16]);
+        session.entropy(seed.as_mut_slice());
+        let seats = Seats { me: session.me().index(), n: session.parties() };
+        let (oracle, fresh) = (Oracle::new(session), Prg::new(&seed));
+        Garble { setup, oracle, options, seats, next_triple: 0, next_gate: 0, fresh }
+    }
+
+    /// Steps 1 and 2 of Fig. 2, and the triples of Fig. 18: what so many ANDs and masked wires need.
+    ///
+    /// # Errors
+    /// Whatever a broken or malicious peer causes.
+    pub fn function_independent(
+        &mut self,
+        session: &mut Session,
+        ands: usize,
+        wires: usize,
+    ) -> Result<Preprocessed, Abort> {
+        let rho = self.setup.config().rho;
+        let mut made = Preprocessed::default();
+        let mut left = wires;
+        for l in self.shares_of(ands) {
+            session.phase(INDEPENDENT_PHASE);
+            let bucket = bucket::size(l, rho); // [W18]
+            session.require(Check::W18, INDEPENDENT, bucket::error_bits(l, bucket) >= f64::from(rho), None)?;
+            let m = l * bucket;
+            let bits = self.setup.authenticated_bits(session, 3 * m + left)?;
+            let mut random = shares(session, &bits);
+            drop(bits);
+            let masks = random.split_off(3 * m);
+            let ground =
+                Ground { seats: self.seats, oracle: &self.oracle, form: self.options.form, first: self.next_triple };
+            self.next_triple += m as u64;
+            let triples = aand(session, &mut self.setup, &ground, bucket, random)?;
+            made.append(Preprocessed { masks, triples });
+            left = 0;
+        }
+        if left > 0 {
+            session.phase(INDEPENDENT_PHASE);
+            let bits = self.setup.authenticated_bits(session, left)?;
+            made.append(Preprocessed { masks: shares(session, &bits), triples: Triples::default() });
+        }
+        if made.masks() < wires || made.ands() < ands {
+            return Err(session.misuse(INDEPENDENT, "fewer than were asked for"));
+        }
+        Ok(made)
+    }
+
+    /// How many triples are made together: as many as fit the memory, evenly.
+    fn shares_of(&self, ands: usize) -> Vec<usize> {
+        let rho = self.setup.config().rho;
+        let row = 3 * (32 * self.seats.peers() + 1);
+        let fits = |l: usize| l * bucket::size(l, rho) * row <= self.options.memory;
+        let mut parts = 1;
+        while ands.div_ceil(parts) > 1 && !fits(ands.div_ceil(parts)) {
+            parts += 1;
+        }
+        (0..parts).map(|i| (ands * (i + 1)) / parts - (ands * i) / parts).filter(|l| *l > 0).collect()
+    }
+
+    /// Steps 3 and 4 of Fig. 2 and the masks of step 5 for `count` instances of a plan, the i-th evaluated by party i mod n: two rounds.
+    ///
+    /// # Errors
+    /// Whatever a broken or malicious peer causes; [`Abort::Misuse`] if too little was made ahead, or the tables exceed the budget.
+    pub fn function_dependent<'p>(
+        &mut self,
+        session: &mut Session,
+        preprocessed: &mut Preprocessed,
+        plan: &'p Plan<'p>,
+        count: usize,
+    ) -> Result<Garbled<'p>, Abort> {
+        session.phase(DEPENDENT_PHASE);
+        self.fits(session, preprocessed, plan, count)?;
+        let ands = plan.and_count();
+        let mut inputs = preprocessed.masks.take(count * plan.input_bits());
+        let mut gammas = self.or_empty(preprocessed.masks.take(count * ands));
+        let triples = self.or_empty_triples(preprocessed.triples.take(count * ands));
+        let stage = self.stage();
+        let mut whole = Batch::default();
+        batches(plan.program(), usize::MAX, |batch| {
+            whole = Batch { ops: batch.ops.clone(), ands: batch.ands };
+            Ok::<(), Abort>(())
+        })?;
+        // 3. masks of all wires, labels of the inputs
+        let mut instances = Vec::with_capacity(count);
+        let (mut labels, mut input_labels, mut input_masks) = (Vec::new(), Vec::new(), Vec::new());
+        for i in 0..count {
+            let masks = inputs.take(plan.input_bits());
+            let evaluator = i % self.seats.n;
+            let of_inputs = (evaluator != self.seats.me)
+                .then(|| stage.input_labels(&mut self.fresh, plan.input_bits()));
+            instances.push(Instance {
+                evaluator,
+                masks: Masks::new(self.seats, plan.program().slots(), &masks),
+                gate: self.next_gate,
+            });
+            self.next_gate += ands as u64;
+            labels.push(of_inputs.as_ref().map(|l| Labels::new(plan.program().slots(), l)));
+            input_labels.push(of_inputs);
+            input_masks.push(masks);
+        }
+        // 4.(a), and the input masks of step 5 to their owners
+        let private = self.owners(session, plan, &input_masks);
+        let binding = plan.digest();
+        let (garblings, own) =
+            stage.multiply(session, &mut instances, &whole, triples, &mut gammas, &private, &binding)?;
+        // 4.(b) to (d)
+        stage.send_tables(session, &mut instances, &mut labels, &whole, &garblings, &mut self.fresh)?;
+        let mut held = Vec::with_capacity(count);
+        let owned = plan.wires_of(session.me()).count();
+        let parts = instances.into_iter().zip(garblings).zip(labels.into_iter().zip(input_labels));
+        for (i, ((instance, garbling), (labels, inputs))) in parts.enumerate() {
+            let role = match (labels, inputs) {
+                (Some(labels), Some(inputs)) => Role::Garbler { inputs, outputs: of_results(plan, &labels.slots) },
+                _ => Role::Evaluator {
+                    gate: instance.gate,
+                    garbling,
+                    tables: stage.receive_tables(session, ands)?,
+                },
+            };
+            held.push(Held {
+                evaluator: instance.evaluator,
+                owned: Zeroizing::new(own[i * owned..(i + 1) * owned].to_vec()),
+                outputs: result_masks(plan, self.seats, &instance.masks),
+                role,
+            });
+        }
+        Ok(Garbled { plan, held })
+    }
+
+    /// Steps 5 to 8 of Fig. 3: our bits of our input wires for each instance, one to a byte; what we learn of each, likewise.
+    ///
+    /// # Errors
+    /// Whatever a broken or malicious peer causes; [`Abort::Misuse`] if the inputs do not fit the plan.
+    pub fn online(
+        &mut self,
+        session: &mut Session,
+        garbled: Garbled<'_>,
+        inputs: &[Vec<u8>],
+    ) -> Result<Vec<Zeroizing<Vec<u8>>>, Abort> {
+        session.phase(ONLINE_PHASE);
+        online::online(&self.stage(), session, garbled, inputs)
+    }
+
+    pub(crate) fn stage(&self) -> Stage {
+        let config = self.setup.config();
+        Stage {
+            seats: self.seats,
+            layout: Layout::new(self.options.form, self.seats.n, config.rho as usize),
+            delta: self.setup.delta().get(),
+            oracle: self.oracle.clone(),
+        }
+    }
+
+    fn fits(
+        &self,
+        session: &Session,
+        preprocessed: &Preprocessed,
+        plan: &Plan<'_>,
+        count: usize,
+    ) -> Result<(), Abort> {
+        if plan.parties() != self.seats.n {
+            return Err(session.misuse(DEPENDENT, "a plan for another number of parties"));
+        }
+        let ands = count * plan.and_count();
+        if preprocessed.ands() < ands || preprocessed.masks() < ands + count * plan.input_bits() {
+            return Err(session.misuse(DEPENDENT, "too little was made ahead"));
+        }
+        if self.kept(plan, count) > self.options.budget {
+            return Err(session.misuse(DEPENDENT, "tables beyond the budget"));
+        }
+        Ok(())
+    }
+
+    /// Bytes of tables that one party keeps at most.
+    fn kept(&self, plan: &Plan<'_>, count: usize) -> u64 {
+        let tables = count.div_ceil(self.seats.n) * self.seats.peers();
+        tables as u64 * self.stage().layout.table(plan.and_count()) as u64
+    }
+
+    /// Refuse a run whose tables exceed the budget, before anything is sent.
+    ///
+    /// # Errors
+    /// [`Unfit::Budget`].
+    pub fn admit(&self, plan: &Plan<'_>, count: usize) -> Result<(), Unfit> {
+        let (need, budget) = (self.kept(plan, count), self.options.budget);
+        if need > budget { Err(Unfit::Budget { need, budget }) } else { Ok(()) }
+    }
+
+    /// What each input wire's owner is told: our shares of its masks \[W20\].
+    pub(crate) fn owners(&self, session: &Session, plan: &Plan<'_>, masks: &[Shares]) -> Private {
+        let of = |party: PartyId| {
+            let mut rows = Rows::with_capacity(self.seats.peers(), 0);
+            for masks in masks {
+                plan.wires_of(party).for_each(|wire| rows.push_share(masks, wire));
+            }
+            rows.into_shares()
+        };
+        Private { theirs: session.peers().into_iter().map(of).collect(), ours: of(session.me()) }
+    }
+
+    pub(crate) fn or_empty(&self, shares: Shares) -> Shares {
+        if shares.len() == 0 { Shares::zero(self.seats.peers(), 0) } else { shares }
+    }
+
+    pub(crate) fn or_empty_triples(&self, triples: Triples) -> Triples {
+        let Triples { x, y, z } = triples;
+        Triples { x: self.or_empty(x), y: self.or_empty(y), z: self.or_empty(z) }
+    }
+}
+
+/// The name of the first phase, in which the session and its set-up are made.
+pub const SETUP_PHASE: &str = "setup";
+/// The name of the second phase.
+pub const INDEPENDENT_PHASE: &str = "function-independent";
+/// The name of the third phase.
+pub const DEPENDENT_PHASE: &str = "function-dependent";
+/// The name of the last phase.
+pub const ONLINE_PHASE: &str = "online";
+
+impl Options {
+    /// These options among the parameters that the parties compare at the start of a session \[M0.4\].
+    #[must_use]
+    pub fn describe(&self, parameters: divisi_core::Parameters) -> divisi_core::Parameters {
+        parameters
+            .with("form", self.form.name().as_bytes())
+            .with("triples at once", &(self.memory as u64).to_le_bytes())
+            .with("ands at once", &(self.batch as u64).to_le_bytes())
+    }
+}
+
+/// The shares that a party's view of authenticated bits holds.
+fn shares(session: &Session, bits: &AuthBits) -> Shares {
+    let words = bits.bits();
+    Shares {
+        bits: (0..bits.len()).map(|p| (words[p / 64] >> (p % 64) & 1) as u8).collect(),
+        macs: session.peers().into_iter().map(|peer| bits.macs(peer).to_vec()).collect(),
+        keys: session.peers().into_iter().map(|peer| bits.keys(peer).to_vec()).collect(),
+    }
+}
+
+/// What our labels of the output wires are; zero for constants.
+pub(crate) fn of_results(plan: &Plan<'_>, slots: &[u128]) -> Vec<u128> {
+    let of = |result: &Output| match *result {
+        Output::Wire(slot) => slots[slot],
+        Output::Constant(_) => 0,
+    };
+    plan.results.iter().map(of).collect()
+}
+
+/// Our shares of the masks of the output wires; of zero for constants.
+pub(crate) fn result_masks(plan: &Plan<'_>, seats: Seats, masks: &Masks) -> Rows {
+    let zero = Rows::zero(seats.peers(), 1);
+    let mut rows = Rows::with_capacity(seats.peers(), plan.results.len());
+    for result in &plan.results {
+        match *result {
+            Output::Wire(slot) => masks.push_slot(slot, &mut rows),
+            Output::Constant(_) => rows.push(&zero, 0),
+        }
+    }
+    rows
+}
