@@ -24,12 +24,11 @@ use zeroize::Zeroizing;
 const U: Step = step!("5.u");
 const E: Step = step!("3.e");
 const ECHO: Step = step!("3.echo");
-const COEFFICIENTS: Step = step!("6.coin");
+const COIN: Step = step!("6.coin");
 const COMMIT: Step = step!("6.commit");
 const OPEN: Step = step!("6.open");
-const BUCKETS: Step = step!("buckets");
 
-/// Leaky triples, and the coin that puts them into buckets: tossed with the openings of step 6, after every triple was fixed \[W16\].
+/// Leaky triples, and what puts them into buckets: from a coin that was tossed after every triple was fixed \[W16\].
 pub(crate) struct Leaky {
     pub x: Shares,
     pub y: Shares,
@@ -46,7 +45,7 @@ pub(crate) struct Ground<'a> {
     pub first: u64,
 }
 
-/// Turn random shares of x, y and r into leaky triples. Five rounds: U; e; its echo and a coin; commitments; openings and a coin.
+/// Turn random shares of x, y and r into leaky triples. Five rounds: U; e; a coin; commitments, with the echo of e; openings.
 pub(crate) fn laand(
     session: &mut Session,
     setup: &mut Setup,
@@ -86,17 +85,26 @@ pub(crate) fn laand(
         Form::Paper => cross.shares(&x.bits, &y.bits),
     });
     let mut z = r;
-    broadcast(session, seats, &share, &mut z, delta)?.compare(session, setup).and_then(|seed| {
-        // 6. H_i, in the combination that nobody knew before
-        let h = g.iter().zip(&z.bits).map(|(g, bit)| Gf128(g ^ spread(*bit) & delta));
-        let mut h: Zeroizing<Vec<Gf128>> = Zeroizing::new(h.collect());
-        for words in z.keys.iter().chain(&z.macs) {
-            h.iter_mut().zip(words).for_each(|(h, word)| h.0 ^= word);
-        }
-        let sum = combination(&h, &seed);
-        let partition = zero_sum(session, setup, sum)?;
-        Ok(Leaky { x, y, z, partition })
-    })
+    let echo = broadcast(session, seats, &share, &mut z, delta)?;
+    let coin = setup.toss(session, COIN)?; // [W15, W16]
+    // 6. H_i, in the combination that nobody knew before
+    let h = g.iter().zip(&z.bits).map(|(g, bit)| Gf128(g ^ spread(*bit) & delta));
+    let mut h: Zeroizing<Vec<Gf128>> = Zeroizing::new(h.collect());
+    for words in z.keys.iter().chain(&z.macs) {
+        h.iter_mut().zip(words).for_each(|(h, word)| h.0 ^= word);
+    }
+    let sum = combination(&h, &expanded(&coin, "coefficients"));
+    zero_sum(session, echo, sum)?;
+    Ok(Leaky { x, y, z, partition: expanded(&coin, "partition") })
+}
+
+/// What a coin gives for one purpose.
+fn expanded(coin: &[u8; 16], purpose: &str) -> [u8; 16] {
+    let mut out = [0; 16];
+    let mut hasher = blake3::Hasher::new_derive_key("divisi 2026 garble coin v1");
+    hasher.update(coin).update(purpose.as_bytes());
+    hasher.finalize_xof().fill(&mut out);
+    out
 }
 
 impl Ground<'_> {
@@ -140,11 +148,6 @@ fn theirs(oracle: &Oracle, name: Name, x: &Shares, place: usize, body: &[u8], g:
 /// Keys that are hashed at once.
 const CHUNK: usize = 256;
 
-/// Everybody's e is here; the echo of them is sent.
-struct Told {
-    echo: Option<Echo>,
-}
-
 /// Step 3: e^i = z^i + r^i to all; r becomes z, with everybody's e in its keys.
 fn broadcast(
     session: &mut Session,
@@ -152,7 +155,7 @@ fn broadcast(
     share: &[u8],
     z: &mut Shares,
     delta: u128,
-) -> Result<Told, Abort> {
+) -> Result<Echo, Abort> {
     let m = share.len();
     let e: Vec<u8> = share.iter().zip(&z.bits).map(|(z, r)| z ^ r).collect();
     let mut body = Vec::with_capacity(bits::packed(m));
@@ -176,20 +179,7 @@ fn broadcast(
     for (party, e) in PartyId::all(seats.n).zip(&told) {
         echo.absorb(party, e);
     }
-    Ok(Told { echo: Some(echo) })
-}
-
-impl Told {
-    /// Compare what everybody was told \[W13\], in the round in which the coefficients are tossed: e is fixed, and nobody goes on with
-    /// different ones.
-    fn compare(self, session: &mut Session, setup: &mut Setup) -> Result<[u8; 16], Abort> {
-        let echoed = self.echo.map(|echo| echo.send(session)).transpose()?;
-        let seed = setup.toss(session, COEFFICIENTS)?; // [W15]
-        if let Some(echoed) = echoed {
-            echoed.compare(session, Check::W13)?; // [W13]
-        }
-        Ok(seed)
-    }
+    Ok(echo)
 }
 
 /// The combination of values that a coin gives.
@@ -208,14 +198,16 @@ fn combination(h: &[Gf128], seed: &[u8; 16]) -> Gf128 {
 }
 
 /// Steps 6 and 7: everybody commits to its combination, opens it after all commitments are there \[W14\], and the sum must be
-/// zero \[W15\]. With the openings the coin of the partition is tossed.
-fn zero_sum(session: &mut Session, setup: &mut Setup, sum: Gf128) -> Result<[u8; 16], Abort> {
+/// zero \[W15\]. With the commitments goes the echo of step 3's broadcast, compared before anything is opened \[W13\].
+fn zero_sum(session: &mut Session, echo: Echo, sum: Gf128) -> Result<(), Abort> {
     let payload = sum.0.to_le_bytes();
     let index = session.count(COMMIT.name);
     let (commitment, nonce) = session.commit(COMMIT, index, &payload);
+    let echoed = echo.send(session)?;
     for peer in session.peers() {
         session.send(COMMIT, peer, &commitment.0, 0)?;
     }
+    echoed.compare(session, Check::W13)?; // [W13]
     let mut commitments = Vec::with_capacity(session.parties());
     for peer in session.peers() {
         let mut theirs = [0; 32];
@@ -228,7 +220,6 @@ fn zero_sum(session: &mut Session, setup: &mut Setup, sum: Gf128) -> Result<[u8;
     for peer in session.peers() {
         session.send(OPEN, peer, &body, 0)?;
     }
-    let partition = setup.toss(session, BUCKETS)?; // [W16]
     let mut total = sum.0;
     for (peer, commitment) in session.peers().into_iter().zip(&commitments) {
         session.recv(OPEN, peer, &mut body)?;
@@ -239,6 +230,5 @@ fn zero_sum(session: &mut Session, setup: &mut Setup, sum: Gf128) -> Result<[u8;
         session.opened(Check::W14, COMMIT, index, peer, commitment, &full, &word)?; // [W14]
         total ^= u128::from_le_bytes(word);
     }
-    session.require(Check::W15, OPEN, total == 0, None)?; // [W15]
-    Ok(partition)
+    session.require(Check::W15, OPEN, total == 0, None) // [W15]
 }

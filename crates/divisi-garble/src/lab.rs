@@ -82,11 +82,15 @@ impl Lab {
     /// # Errors
     /// The first party's abort.
     pub fn run(&self, plan: &Plan<'_>, inputs: &[Vec<u8>]) -> Result<Vec<End>, Abort> {
-        run_over(memory::mesh(plan.parties()), &self.parameters(), |session| {
+        let ends = run_over(memory::mesh(plan.parties()), &self.parameters(), |session| {
             self.play(session, plan, &of_party(plan, session.me(), inputs))
-        })
-        .into_iter()
-        .collect()
+        });
+        // the first cause says more than what it led to at the others
+        let first = ends.iter().find_map(|end| match end {
+            Err(abort @ (Abort::CheckFailed { .. } | Abort::Misuse { .. })) => Some(abort.clone()),
+            _ => None,
+        });
+        first.map_or_else(|| ends.into_iter().collect(), Err)
     }
 }
 

@@ -139,10 +139,10 @@ pub(crate) fn masked_inputs(
     }
     let mut masked = vec![vec![0; plan.input_bits()]; count];
     let mut echo = Echo::new(session, ECHO);
-    echo.absorb(me, &[]);
     for party in PartyId::all(session.parties()) {
         let wires: Vec<usize> = plan.wires_of(party).collect();
         if wires.is_empty() {
+            echo.absorb(party, &[]);
             continue;
         }
         let (body, values) = if party == me {
