@@ -96,9 +96,9 @@ impl Shares {
         }
         let (peers, stride) = (self.macs.len(), rows.stride());
         for p in 0..peers {
-            let macs = rows.words[p..].iter().step_by(stride);
+            let macs = rows.words.iter().skip(p).step_by(stride);
             self.macs[p].iter_mut().zip(macs).for_each(|(m, r)| *m ^= r);
-            let keys = rows.words[peers + p..].iter().step_by(stride);
+            let keys = rows.words.iter().skip(peers + p).step_by(stride);
             self.keys[p].iter_mut().zip(keys).for_each(|(k, r)| *k ^= r);
         }
     }
@@ -235,7 +235,7 @@ impl Rows {
     /// The same shares, each peer's words together.
     pub fn into_shares(mut self) -> Shares {
         let (peers, stride) = (self.peers, self.stride().max(1));
-        let column = |k: usize| self.words[k.min(self.words.len())..].iter().step_by(stride).copied().collect();
+        let column = |k: usize| self.words.iter().skip(k).step_by(stride).copied().collect();
         let macs = (0..peers).map(column).collect();
         let keys = (peers..2 * peers).map(column).collect();
         Shares { bits: std::mem::take(&mut self.bits), macs, keys }

@@ -5,6 +5,8 @@ use divisi_circuit::{Build, Gates, Program, plain};
 use divisi_core::PartyId;
 use divisi_garble::lab::Lab;
 use divisi_garble::{Form, Options, Plan};
+use proptest::collection::vec;
+use proptest::prelude::*;
 
 fn three_gates() -> Program {
     let mut g = Build::new();
@@ -46,6 +48,65 @@ fn three_gates_on_all_inputs() {
             let lab = Lab { options, streamed, ..Lab::default() };
             for parties in [2, 3, 5] {
                 right(&lab, &program, parties, &inputs);
+            }
+        }
+    }
+}
+
+/// A circuit from a string of choices: constants, repeated operands, sums of products, inputs wired to outputs, outputs twice.
+fn circuit(widths: &[usize], choices: &[(u8, u16, u16, u16)], verbatim: bool) -> Program {
+    let mut g = if verbatim { Build::verbatim() } else { Build::new() };
+    let mut wires: Vec<_> = widths.iter().flat_map(|width| g.input(*width)).collect();
+    for &(kind, x, y, z) in choices {
+        let at = |i: u16| wires[usize::from(i) % wires.len()];
+        let (x, y, z) = (at(x), at(y), at(z));
+        let wire = match kind % 8 {
+            0 => g.constant(kind & 8 == 0),
+            1 => g.not(x),
+            2 => g.xor(x, x),
+            3 | 4 => g.xor(x, y),
+            5 => g.and(x, y),
+            6 => g.dot(&[(x, y), (y, z), (z, x)]),
+            _ => g.and(x, x),
+        };
+        wires.push(wire);
+    }
+    let half = wires.len() / 2;
+    g.output(&wires[half..]);
+    g.output(&[wires[0], wires[wires.len() - 1], wires[0]]);
+    g.finish()
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 40, ..ProptestConfig::default() })]
+
+    #[test]
+    fn random_circuits(
+        widths in vec(1..4_usize, 1..5),
+        choices in vec(any::<(u8, u16, u16, u16)>(), 1..40),
+        bits in vec(vec(0..2_u8, 16), 1..4),
+        parties in 2..6_usize,
+        paper in any::<bool>(),
+        streamed in any::<bool>(),
+        verbatim in any::<bool>(),
+        batch in 1..30_usize,
+        receivers in any::<u8>(),
+    ) {
+        let program = circuit(&widths, &choices, verbatim);
+        let form = if paper { Form::Paper } else { Form::Improved };
+        let options = Options { form, batch, memory: 1 << 16, ..Options::default() };
+        let lab = Lab { options, streamed, ..Lab::default() };
+        let all: Vec<PartyId> = PartyId::all(parties).collect();
+        let owners: Vec<PartyId> = (0..widths.len()).map(|i| all[(i * 3 + 1) % parties]).collect();
+        let subset: Vec<PartyId> = all.iter().copied().filter(|p| receivers >> p.index() & 1 == 1).collect();
+        let plan = Plan::new(&program, parties, &owners, &[subset.clone(), all.clone()]).unwrap();
+        let inputs: Vec<Vec<u8>> = bits.iter().map(|b| b[..widths.iter().sum()].to_vec()).collect();
+        let ends = lab.run(&plan, &inputs).unwrap();
+        for (party, (outputs, _)) in all.iter().zip(ends) {
+            for (input, output) in inputs.iter().zip(outputs) {
+                let whole = expected(&program, input);
+                let want = if subset.contains(party) { &whole[..] } else { &whole[whole.len() - 3..] };
+                prop_assert_eq!(&output[..], want);
             }
         }
     }
