@@ -5,6 +5,9 @@
 //! M_j\[x^i\] = K_j\[x^i\] + x^i Delta_j. All positions of all parties together are the shares of random bits that nobody
 //! knows: what Figure 5 calls <x>.
 
+pub(crate) mod consistency;
+pub(crate) mod produce;
+
 use crate::delta::{Delta, mask};
 use divisi_core::PartyId;
 use zeroize::Zeroize;

@@ -29,9 +29,16 @@ impl Delta {
     }
 }
 
+impl Delta {
+    /// Forget the key: its session has ended.
+    pub(crate) fn erase(&mut self) {
+        self.0.zeroize();
+    }
+}
+
 impl Drop for Delta {
     fn drop(&mut self) {
-        self.0.zeroize();
+        self.erase();
     }
 }
 

@@ -3,12 +3,12 @@
 //!
 //! | module | what | source |
 //! |---|---|---|
-//! | `base` | base OTs over Ristretto, two forms of set-up | endemic OT (Masny, Rindal 2019), batched and tagged (McQuoid, Rosulek, Roy 2021) |
-//! | `softspoken` | small-field and subspace VOLE from all-but-one trees | SoftSpokenOT (Roy 2022) |
-//! | `vole` | correlated rows of a pair, streamed, and their check | the same, section 4 |
+//! | [`base`] | base OTs over Ristretto, two forms of set-up | endemic OT (Masny, Rindal 2019), batched and tagged (McQuoid, Rosulek, Roy 2021) |
+//! | [`softspoken`] | small-field and subspace VOLE from all-but-one trees | SoftSpokenOT (Roy 2022) |
+//! | [`vole`] | correlated rows of a pair, streamed, and their check | the same, section 4 |
 //! | [`abit`] | authenticated bits among n parties | WRK17, Figures 14 and 15 |
-//! | `bucket` | bucket sizes | WRK17, section B.5, corrected |
-//! | `hash` | the tweakable circular correlation-robust hash | Guo, Katz, Wang, Yu 2020 |
+//! | [`bucket`] | bucket sizes | WRK17, section B.5, corrected |
+//! | [`hash`] | the tweakable circular correlation-robust hash | Guo, Katz, Wang, Yu 2020 |
 //!
 //! One [`Setup`] a session holds Delta_i, the trees towards each peer, and the coins: every authenticated bit of the session
 //! comes from it, so that every batch in every thread is bound to the same Delta_i (ASSURANCE 1.32).
@@ -38,9 +38,10 @@ pub mod bucket;
 mod delta;
 pub mod hash;
 mod setup;
-mod softspoken;
+pub mod softspoken;
 #[cfg(any(test, feature = "testing"))]
 pub mod testing;
+pub mod vole;
 
 pub use abit::AuthBits;
 pub use delta::{Delta, lowest_bit};

@@ -1,7 +1,13 @@
 //! What all authenticated bits of a session come from.
 
+mod pairs;
+
+use crate::abit::produce::produce;
+use crate::softspoken::MAX_K;
+use crate::vole::Ends;
 use crate::{AuthBits, Delta};
 use divisi_core::{Abort, Coins, Parameters, PartyId, Session, Step, step};
+use zeroize::Zeroizing;
 
 const SETUP: Step = step!("setup");
 
@@ -61,34 +67,80 @@ pub struct Setup {
 
 /// Where authenticated bits come from.
 pub(crate) enum Source {
+    /// The trees towards each peer; whether the Deltas were proven consistent.
+    Trees(Ends, bool),
+    /// An abort has erased everything.
+    Erased,
     /// A common seed: tests only.
     #[cfg(any(test, feature = "testing"))]
     Dealt(crate::testing::Dealer),
 }
 
 impl Setup {
-    /// Make the set-up of a session: base OTs, trees and coins. Once a session, by all parties.
+    /// Make the set-up of a session: base OTs, trees and coins. Once a session, by all parties. Two rounds, five with [`Base::Half`].
     ///
     /// # Errors
     /// Whatever a broken or malicious peer causes; [`Abort::Misuse`] for parameters out of range.
     pub fn new(session: &mut Session, config: Config) -> Result<Setup, Abort> {
-        let _ = config;
-        Err(session.misuse(SETUP, "not built"))
+        let mut bytes = Zeroizing::new([0; 16]);
+        session.entropy(bytes.as_mut_slice());
+        let delta = Delta::from_uniform(session.me(), *bytes);
+        Setup::with_delta(session, config, delta)
     }
 
-    /// Random authenticated bits of all parties at `count` new positions, checked.
+    /// The same with a Delta of the caller's.
+    pub(crate) fn with_delta(session: &mut Session, config: Config, delta: Delta) -> Result<Setup, Abort> {
+        if !(1..=MAX_K).contains(&config.k) || !(1..=64).contains(&config.rho) {
+            return Err(session.misuse(SETUP, "k is between 1 and 8, rho between 1 and 64"));
+        }
+        if session.parties() < 2 {
+            return Err(session.misuse(SETUP, "two parties at least"));
+        }
+        let (ends, coins) = pairs::connect(session, config, &delta)?;
+        Ok(Setup {
+            me: session.me(),
+            parties: session.parties(),
+            session: *session.id().as_bytes(),
+            config,
+            delta,
+            coins,
+            source: Source::Trees(ends, false),
+        })
+    }
+
+    /// Random authenticated bits of all parties at `count` new positions, checked. The first call among three or more parties also
+    /// proves everybody's Delta consistent.
     ///
-    /// All parties call it in the same order with the same count, on any strand of the set-up's session.
+    /// All parties call it in the same order with the same count, on any strand of the set-up's session. It holds 32 bytes a position and
+    /// peer; 3 rounds between two parties, else 4, and 5 the first time.
     ///
     /// # Errors
-    /// Whatever a broken or malicious peer causes.
+    /// Whatever a broken or malicious peer causes; everything secret is erased then.
     pub fn authenticated_bits(&mut self, session: &mut Session, count: usize) -> Result<AuthBits, Abort> {
         if self.session != *session.id().as_bytes() {
             return Err(session.misuse(SETUP, "the set-up of another session"));
         }
-        match &mut self.source {
+        if count == 0 {
+            return Err(session.misuse(SETUP, "authenticated bits at no position"));
+        }
+        // what fails on the way is not put back
+        match std::mem::replace(&mut self.source, Source::Erased) {
+            Source::Trees(mut ends, proven) => {
+                let prove = (self.parties > 2 && !proven).then_some(self.config.rho);
+                let made = produce(session, &mut ends, &self.delta, &mut self.coins, count, prove);
+                match made {
+                    Ok(_) => self.source = Source::Trees(ends, true),
+                    Err(_) => self.delta.erase(),
+                }
+                made
+            }
+            Source::Erased => Err(session.misuse(SETUP, "an abort has erased the set-up")),
             #[cfg(any(test, feature = "testing"))]
-            Source::Dealt(dealer) => Ok(dealer.deal(count)),
+            Source::Dealt(mut dealer) => {
+                let dealt = dealer.deal(count);
+                self.source = Source::Dealt(dealer);
+                Ok(dealt)
+            }
         }
     }
 

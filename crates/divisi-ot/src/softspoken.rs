@@ -27,7 +27,7 @@ pub(crate) const CHUNK: usize = 64;
 pub const MAX_K: u32 = 8;
 
 /// One stream, or a sum of streams, for the tiles of a chunk.
-type Stream = [u128; CHUNK];
+type Stream = [[u8; 16]; CHUNK];
 
 /// How many pieces Delta has, and so how many bits a row costs.
 #[must_use]
@@ -64,20 +64,20 @@ impl Maker {
     /// The next tiles of rows for the bits `x`, one word a tile: `v` gets tiles of 128 columns, `d` the corrections, piece by piece.
     pub(crate) fn extend(&mut self, x: &[u128], v: &mut [u128], d: &mut Vec<u128>) {
         let tiles = x.len();
-        let mut sums = Sums::default();
+        let mut sums = Sums::new(self.used, tiles);
         for (c, leaves) in self.leaves.iter().enumerate() {
             let (first, bits) = piece(self.k, c);
             sums.begin();
             for (y, leaf) in leaves.ciphers().iter().enumerate() {
-                stream(leaf, self.used, &mut sums.current, tiles);
+                sums.stream(leaf);
                 sums.fold(y, bits);
             }
             for (bit, column) in sums.weighted[..bits].iter().enumerate() {
                 for (tile, sum) in v.chunks_exact_mut(TILE).zip(column) {
-                    tile[first + bit] = *sum;
+                    tile[first + bit] = u128::from_le_bytes(*sum);
                 }
             }
-            d.extend(sums.current.iter().zip(x).map(|(u, x)| u ^ x));
+            d.extend(sums.current.iter().zip(x).map(|(u, x)| u128::from_le_bytes(*u) ^ x));
         }
         self.used += tiles as u128;
     }
@@ -91,21 +91,21 @@ impl Holder {
     /// The next tiles of rows, from the corrections that the maker sent for them: `w` gets tiles of 128 columns.
     pub(crate) fn extend(&mut self, delta: u128, d: &[u128], w: &mut [u128]) {
         let tiles = w.len() / TILE;
-        let mut sums = Sums::default();
+        let mut sums = Sums::new(self.used, tiles);
         for (c, leaves) in self.leaves.iter().enumerate() {
             let (first, bits) = piece(self.k, c);
             sums.begin();
             // the unknown leaf stands first and counts nothing
             sums.fold(0, bits);
             for (y, leaf) in leaves.ciphers().iter().enumerate() {
-                stream(leaf, self.used, &mut sums.current, tiles);
+                sums.stream(leaf);
                 sums.fold(y + 1, bits);
             }
             let d = &d[c * tiles..][..tiles];
             for (bit, column) in sums.weighted[..bits].iter().enumerate() {
                 let mask = (delta >> (first + bit) & 1).wrapping_neg();
                 for (tile, (sum, d)) in w.chunks_exact_mut(TILE).zip(column.iter().zip(d)) {
-                    tile[first + bit] = sum ^ (d & mask);
+                    tile[first + bit] = u128::from_le_bytes(*sum) ^ (d & mask);
                 }
             }
         }
@@ -116,6 +116,10 @@ impl Holder {
 /// Sums of streams r_y with weights y, bit by bit of y, in two additions a stream: the streams come in the order of y, and two sums over
 /// blocks of 2^b that lie side by side make one over 2^(b + 1), of which the second counts for bit b.
 struct Sums {
+    /// How many tiles there are.
+    tiles: usize,
+    /// The counters of this chunk's blocks, the same for all leaves.
+    counters: [Block; CHUNK],
     /// The stream just made; after the last one of a tree, the sum of all.
     current: Stream,
     /// Sums of first blocks that wait for their second.
@@ -123,35 +127,49 @@ struct Sums {
     weighted: [Stream; MAX_K as usize],
 }
 
-impl Default for Sums {
-    fn default() -> Self {
-        let none = [[0; CHUNK]; MAX_K as usize];
-        Sums { current: [0; CHUNK], waiting: none, weighted: none }
-    }
-}
-
 impl Sums {
+    /// For blocks `from` on of every stream, at most a chunk.
+    fn new(from: u128, tiles: usize) -> Sums {
+        let none = [[0; 16]; CHUNK];
+        let mut counters = [Block::default(); CHUNK];
+        for (i, counter) in counters.iter_mut().enumerate() {
+            *counter = (from + i as u128).to_le_bytes().into();
+        }
+        let many = [none; MAX_K as usize];
+        Sums { tiles: tiles.min(CHUNK), counters, current: none, waiting: many, weighted: many }
+    }
+
     fn begin(&mut self) {
-        self.current.fill(0);
-        self.weighted.iter_mut().for_each(|sum| sum.fill(0));
+        self.current.fill([0; 16]);
+        self.weighted.iter_mut().for_each(|sum| sum.fill([0; 16]));
+    }
+
+    /// The current stream becomes this leaf's: AES in counter mode.
+    fn stream(&mut self, leaf: &Aes128Enc) {
+        let out = Block::cast_slice_from_core_mut(&mut self.current[..self.tiles]);
+        // the lengths are equal
+        let _ = leaf.encrypt_blocks_b2b(&self.counters[..self.tiles], out);
     }
 
     /// Take the current stream in as number `y` of 2^bits.
     fn fold(&mut self, y: usize, bits: usize) {
-        let Sums { current, waiting, weighted } = self;
+        let Sums { tiles, current, waiting, weighted, .. } = self;
+        let current = current[..*tiles].as_flattened_mut();
         vectorize(
             #[inline(always)]
             || {
                 let mut bit = 0;
                 while bit < bits && y >> bit & 1 == 1 {
-                    for ((c, first), sum) in current.iter_mut().zip(&waiting[bit]).zip(&mut weighted[bit]) {
+                    let first = waiting[bit][..*tiles].as_flattened();
+                    let sum = weighted[bit][..*tiles].as_flattened_mut();
+                    for ((c, first), sum) in current.iter_mut().zip(first).zip(sum) {
                         *sum ^= *c;
                         *c ^= first;
                     }
                     bit += 1;
                 }
                 if bit < bits {
-                    waiting[bit] = *current;
+                    waiting[bit][..*tiles].as_flattened_mut().copy_from_slice(current);
                 }
             },
         );
@@ -160,21 +178,8 @@ impl Sums {
 
 impl Drop for Sums {
     fn drop(&mut self) {
-        self.current.zeroize();
-        self.waiting.iter_mut().chain(&mut self.weighted).for_each(|sum| sum.zeroize());
-    }
-}
-
-/// Blocks `from` on of a leaf's stream: AES in counter mode under the leaf.
-fn stream(leaf: &Aes128Enc, from: u128, out: &mut Stream, tiles: usize) {
-    let mut blocks = [Block::default(); CHUNK];
-    let blocks = &mut blocks[..tiles.min(CHUNK)];
-    for (i, block) in blocks.iter_mut().enumerate() {
-        *block = (from + i as u128).to_le_bytes().into();
-    }
-    leaf.encrypt_blocks(blocks);
-    for (out, block) in out.iter_mut().zip(&*blocks) {
-        *out = u128::from_le_bytes((*block).into());
+        let streams = self.waiting.iter_mut().chain(&mut self.weighted).chain([&mut self.current]);
+        streams.for_each(|stream| stream.as_flattened_mut().zeroize());
     }
 }
 
