@@ -1,24 +1,28 @@
 //! Base OTs of a pair: endemic OT over Ristretto, batched and tagged, in one round.
 //!
-//! Form: Bellare and Micali 1989, Naor and Pinkas 2001, with an element C of the group that comes from a random oracle.
+//! Form: Bellare and Micali 1989, Naor and Pinkas 2001, with an element C of the group that comes from a random oracle; one of four
+//! instead of one of two, so that one scalar multiplication on either side serves two base OTs.
 //! Functionality: endemic OT (Masny, Rindal 2019, ePrint 2019/706): a corrupt party can choose its own outputs, and nothing here
 //! depends on their being uniform. One message of the sender serves the batch, with the tags that this needs (McQuoid, Rosulek, Roy
 //! 2021, ePrint 2021/682). Adversary: malicious, either one. Security: gap-CDH, random oracles; the argument is in docs/garbling.md.
 //!
-//! C = H(session, sender, receiver). Sender with scalar a; receiver with random choices c_i and scalars b_i:
+//! C = H(session, sender, receiver). Sender with scalar a; receiver with random choices e_i out of four and scalars b_i:
 //!
-//! 1. The sender sends A = a G. The receiver sends T_i = b_i G - c_i C, so that f_i(e) = T_i + e C has f_i(c_i) = b_i G. Both messages
+//! 1. The sender sends A = a G. The receiver sends T_i = b_i G - e_i C, so that f_i(e) = T_i + e C has f_i(e_i) = b_i G. Both messages
 //!    may cross.
-//! 2. The receiver's key is KDF(i, c_i, A, T_i, b_i A), the sender's two keys are KDF(i, e, A, T_i, a f_i(e)), e = 0, 1.
+//! 2. The receiver's pad is KDF(i, e_i, A, T_i, b_i A), the sender's four pads are p_e = KDF(i, e, A, T_i, a f_i(e)).
+//! 3. Two OTs of two keys: with e = c + 2 c' the parts of p_0 are both keys of choice 0, those of p_3 both keys of choice 1; the sender
+//!    sends p_1 and p_2 plus what those choices must give.
 //!
-//! T_i is uniform whatever c_i is. Whoever can compute both keys of an index has computed a C from A and C.
+//! T_i is uniform whatever e_i is. Whoever can compute two of the four of an index has computed a multiple of a C from A and C.
 //!
 //! What is rejected \[O1\]: an encoding that is not the one canonical encoding of a group element (Ristretto has prime order, so there
-//! are no small subgroups), the neutral element, also as f_i(1), and our own A sent back to us.
+//! are no small subgroups), the neutral element, also as any f_i(e), and our own A sent back to us.
 //!
-//! Cost: 32 bytes one way, 127 times 32 bytes the other. Elements are sent as doubles of what is computed, so that a whole batch is
-//! encoded with one inversion.
+//! Cost: 32 bytes and then 64 times 64 one way, 64 times 32 bytes the other. Elements are sent as doubles of what is computed, so that
+//! a whole batch is encoded with one inversion.
 
+use crate::delta::mask;
 use curve25519_dalek::ristretto::{CompressedRistretto, RistrettoPoint};
 use curve25519_dalek::scalar::Scalar;
 use curve25519_dalek::traits::Identity;
@@ -30,8 +34,12 @@ use zeroize::{Zeroize, Zeroizing};
 /// public.
 pub const COUNT: usize = 128;
 
-/// The receiver's message: T_1 to T_127.
-pub(crate) const PROGRAMS: usize = (COUNT - 1) * ELEMENT;
+/// How many choices out of four give them.
+const CHOICES: usize = COUNT / 2;
+/// The receiver's message: T of each choice.
+pub(crate) const PROGRAMS: usize = CHOICES * ELEMENT;
+/// The sender's second message: two blocks for each of p_1 and p_2.
+pub(crate) const TABLE: usize = CHOICES * 64;
 /// The sender's message.
 pub(crate) const ELEMENT: usize = 32;
 
@@ -63,14 +71,23 @@ impl Oracles {
     }
 
     /// KDF(i, e, A, T_i, what was agreed).
-    fn key(&self, index: usize, e: u8, a: &[u8; 32], t: &[u8], agreed: &CompressedRistretto) -> u128 {
-        let mut out = [0; 16];
+    fn pad(&self, index: usize, e: u8, a: &[u8; 32], t: &[u8], agreed: &CompressedRistretto) -> [u128; 2] {
+        let mut out = [0; 32];
         let mut hasher = self.key.clone();
         hasher.update(&(index as u64).to_le_bytes()).update(&[e]).update(a).update(t);
         hasher.update(agreed.as_bytes()).finalize_xof().fill(&mut out);
         hasher.zeroize();
-        u128::from_le_bytes(out)
+        words(&out)
     }
+}
+
+/// Two blocks from 32 bytes.
+fn words(bytes: &[u8]) -> [u128; 2] {
+    let mut words = [0; 2];
+    for (word, bytes) in words.iter_mut().zip(bytes.as_chunks().0) {
+        *word = u128::from_le_bytes(*bytes);
+    }
+    words
 }
 
 /// Read a group element that may be used.
@@ -104,27 +121,42 @@ impl Sender {
         Sender { oracles: Oracles::new(session, session.me(), receiver), half, element }
     }
 
-    /// Both keys for each index; zeros at index 0.
-    pub(crate) fn keys(self, programs: &[u8; PROGRAMS]) -> Result<Zeroizing<Vec<[u128; 2]>>, Rejected> {
+    /// Both keys for each index, zeros at index 0, and the message that makes them of four pads each.
+    pub(crate) fn keys(
+        self,
+        programs: &[u8; PROGRAMS],
+    ) -> Result<(Zeroizing<Vec<[u128; 2]>>, Box<[u8; TABLE]>), Rejected> {
         let c = self.oracles.half + self.oracles.half;
         let between = *self.half * c;
-        let mut agreed = Vec::with_capacity(2 * COUNT);
+        let mut agreed = Vec::with_capacity(4 * CHOICES);
         for t in programs.chunks_exact(ELEMENT) {
-            let t = read(t)?;
-            if t + c == RistrettoPoint::identity() {
-                return Err(Rejected);
+            let mut f = read(t)?;
+            let mut point = *self.half * f;
+            for _ in 0..4 {
+                if f == RistrettoPoint::identity() {
+                    return Err(Rejected);
+                }
+                agreed.push(point);
+                (f, point) = (f + c, point + between);
             }
-            let zero = *self.half * t;
-            agreed.extend([zero, zero + between]);
         }
         let agreed = encode(&mut agreed);
         let mut keys = Zeroizing::new(vec![[0; 2]; COUNT]);
-        for (i, (t, agreed)) in programs.chunks_exact(ELEMENT).zip(agreed.chunks_exact(2)).enumerate() {
-            for (e, key) in keys[i + 1].iter_mut().enumerate() {
-                *key = self.oracles.key(i + 1, e as u8, &self.element, t, &agreed[e]);
+        let mut table = Box::new([0; TABLE]);
+        let rows = programs.chunks_exact(ELEMENT).zip(agreed.chunks_exact(4)).zip(table.chunks_exact_mut(64));
+        for (i, ((t, agreed), out)) in rows.enumerate() {
+            let pad = |e: usize| self.oracles.pad(i, e as u8, &self.element, t, &agreed[e]);
+            let pads = Zeroizing::new([pad(0), pad(1), pad(2), pad(3)]);
+            let (zero, one) = (pads[0], pads[3]);
+            keys[2 * i] = [zero[0], one[0]];
+            keys[2 * i + 1] = [zero[1], one[1]];
+            let said = [pads[1][0] ^ one[0], pads[1][1] ^ zero[1], pads[2][0] ^ zero[0], pads[2][1] ^ one[1]];
+            for (out, said) in out.as_chunks_mut().0.iter_mut().zip(said) {
+                *out = said.to_le_bytes();
             }
         }
-        Ok(keys)
+        keys[0] = [0; 2];
+        Ok((keys, table))
     }
 }
 
@@ -147,15 +179,17 @@ impl Receiver {
         let mut bytes = Zeroizing::new([0; 16]);
         source.fill(bytes.as_mut_slice());
         let choices = Zeroizing::new(u128::from_le_bytes(*bytes));
-        let mut halves = Zeroizing::new(Vec::with_capacity(COUNT - 1));
-        let mut elements = Vec::with_capacity(COUNT - 1);
-        for i in 1..COUNT {
+        let mut halves = Zeroizing::new(Vec::with_capacity(CHOICES));
+        let mut elements = Vec::with_capacity(CHOICES);
+        let (none, once) = (RistrettoPoint::identity(), oracles.half);
+        for i in 0..CHOICES {
             let mut uniform = [0; 64];
             source.fill(&mut uniform);
             let half = scalar(&mut uniform);
-            let c = Choice::from(choice(&choices, i));
-            let less = RistrettoPoint::conditional_select(&RistrettoPoint::identity(), &oracles.half, c);
-            elements.push(RistrettoPoint::mul_base(&half) - less);
+            let e = choice(&choices, i);
+            let low = RistrettoPoint::conditional_select(&none, &once, Choice::from(e & 1));
+            let high = RistrettoPoint::conditional_select(&none, &(once + once), Choice::from(e >> 1));
+            elements.push(RistrettoPoint::mul_base(&half) - low - high);
             halves.push(*half);
         }
         let mut programs = Box::new([0; PROGRAMS]);
@@ -165,22 +199,34 @@ impl Receiver {
         Receiver { oracles, choices, halves, programs }
     }
 
-    /// The key of our choice for each index; zero at index 0.
-    pub(crate) fn keys(&self, element: &[u8; ELEMENT]) -> Result<Zeroizing<Vec<u128>>, Rejected> {
+    /// Our pad for each choice out of four.
+    pub(crate) fn pads(&self, element: &[u8; ELEMENT]) -> Result<Zeroizing<Vec<[u128; 2]>>, Rejected> {
         let a = read(element)?;
         let mut agreed: Vec<RistrettoPoint> = self.halves.iter().map(|half| half * a).collect();
         let agreed = encode(&mut agreed);
-        let mut keys = Zeroizing::new(vec![0; COUNT]);
-        for (i, (t, agreed)) in self.programs.chunks_exact(ELEMENT).zip(&agreed).enumerate() {
-            keys[i + 1] = self.oracles.key(i + 1, choice(&self.choices, i + 1), element, t, agreed);
+        let rows = self.programs.chunks_exact(ELEMENT).zip(&agreed).enumerate();
+        let pad = |(i, (t, agreed))| self.oracles.pad(i, choice(&self.choices, i), element, t, agreed);
+        Ok(Zeroizing::new(rows.map(pad).collect()))
+    }
+
+    /// The key of our choice for each index, zero at index 0, from our pads and the sender's second message.
+    pub(crate) fn keys(&self, pads: &[[u128; 2]], table: &[u8; TABLE]) -> Zeroizing<Vec<u128>> {
+        let mut keys = Zeroizing::new(Vec::with_capacity(COUNT));
+        for (i, (pad, said)) in pads.iter().zip(table.chunks_exact(64)).enumerate() {
+            let e = u64::from(choice(&self.choices, i));
+            let one = mask(e & !(e >> 1));
+            let two = mask(e >> 1 & !e);
+            let (first, second) = (words(&said[..32]), words(&said[32..]));
+            keys.extend((0..2).map(|part| pad[part] ^ first[part] & one ^ second[part] & two));
         }
-        Ok(keys)
+        keys[0] = 0;
+        keys
     }
 }
 
-/// The choice at an index, as a byte.
-fn choice(choices: &u128, index: usize) -> u8 {
-    (choices >> index) as u8 & 1
+/// The choice out of four that stands for two.
+fn choice(choices: &u128, i: usize) -> u8 {
+    (choices >> (2 * i)) as u8 & 3
 }
 
 /// Encode the doubles of secret elements, and forget these.
@@ -209,8 +255,10 @@ mod tests {
                 change(&mut element, &mut programs);
                 session.send(step!("a"), peer, &element, 0)?;
                 session.recv(step!("f"), peer, programs.as_mut_slice())?;
-                let keys = sender.keys(&programs).map(|keys| keys.to_vec());
-                return Ok(keys.map(|keys| (keys, Vec::new(), 0)));
+                let made = sender.keys(&programs);
+                let table = made.as_ref().map_or(Box::new([0; TABLE]), |(_, table)| table.clone());
+                session.send(step!("table"), peer, table.as_slice(), 0)?;
+                return Ok(made.map(|(keys, _)| (keys.to_vec(), Vec::new(), 0)));
             }
             let receiver = Receiver::new(&session, peer);
             let mut element = [0; ELEMENT];
@@ -218,7 +266,9 @@ mod tests {
             let mut programs = receiver.programs.clone();
             change(&mut element, &mut programs);
             session.send(step!("f"), peer, programs.as_slice(), 0)?;
-            let keys = receiver.keys(&element).map(|keys| keys.to_vec());
+            let mut table = Box::new([0; TABLE]);
+            session.recv(step!("table"), peer, table.as_mut_slice())?;
+            let keys = receiver.pads(&element).map(|pads| receiver.keys(&pads, &table).to_vec());
             Ok(keys.map(|keys| (Vec::new(), keys, *receiver.choices)))
         });
         let [sender, receiver]: [_; 2] = parties.try_into().unwrap_or_else(|_| unreachable!());
@@ -245,10 +295,29 @@ mod tests {
     /// Another element in place of T gives other keys at its index, and fails nothing: the trees on top notice.
     #[test]
     fn keys_depend_on_the_message_of_their_index() {
-        let (sender, receiver, choices) = pair(|_, f| f.copy_within(..ELEMENT, 5 * ELEMENT)).unwrap();
-        assert!(!sender[6].contains(&receiver[6]));
-        assert_eq!(sender[7][(choices >> 7 & 1) as usize], receiver[7]);
-        assert!(!sender[6].iter().any(|key| sender[1].contains(key)), "the index is in the key");
+        let (sender, receiver, choices) = pair(|_, t| t.copy_within(..ELEMENT, 5 * ELEMENT)).unwrap();
+        for i in [10, 11] {
+            assert!(!sender[i].contains(&receiver[i]));
+            assert!(!sender[i].iter().any(|key| sender[i - 10].contains(key)), "the index is in the key");
+        }
+        assert_eq!(sender[12][(choices >> 12 & 1) as usize], receiver[12]);
+    }
+
+    /// An element for which one of the four would be known to everybody.
+    #[test]
+    fn a_neutral_element_among_the_four_is_rejected() {
+        let ends = run(2, &Parameters::new("base ot tests"), |session| {
+            let peer = session.peers()[0];
+            let c = Oracles::new(&session, session.me(), peer).half;
+            let mut rejected = Vec::new();
+            for e in 1..4_u64 {
+                let mut programs = Receiver::new(&session, peer).programs;
+                programs[..32].copy_from_slice((-(c + c) * Scalar::from(e)).compress().as_bytes());
+                rejected.push(Sender::new(&session, peer).keys(&programs).is_err());
+            }
+            Ok(rejected)
+        });
+        assert!(ends.into_iter().all(|end| end.unwrap() == [true; 3]));
     }
 
     /// The points of small order of Ed25519, as they are encoded there, and encodings that are not reduced or negative (RFC 9496,
@@ -278,7 +347,7 @@ mod tests {
             assert!(read(&bytes).is_err(), "{bad}");
             assert_eq!(pair(|a, _| a.copy_from_slice(&bytes)).err(), Some(Rejected), "{bad}");
             assert_eq!(pair(|_, t| t[..32].copy_from_slice(&bytes)).err(), Some(Rejected), "{bad}");
-            assert_eq!(pair(|_, t| t[126 * 32..].copy_from_slice(&bytes)).err(), Some(Rejected), "{bad}");
+            assert_eq!(pair(|_, t| t[63 * 32..].copy_from_slice(&bytes)).err(), Some(Rejected), "{bad}");
         }
     }
 
@@ -295,10 +364,10 @@ mod tests {
                     times.push(now.elapsed());
                     let sender = Sender::new(&session, peer);
                     let now = std::time::Instant::now();
-                    receiver.keys(&sender.element).unwrap();
+                    receiver.pads(&sender.element).unwrap();
                     times.push(now.elapsed());
                     let now = std::time::Instant::now();
-                    sender.keys(&receiver.programs).unwrap();
+                    assert!(sender.keys(&receiver.programs).is_ok());
                     times.push(now.elapsed());
                 }
             }

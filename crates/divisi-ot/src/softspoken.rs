@@ -72,9 +72,9 @@ impl Maker {
                 sums.stream(leaf);
                 sums.fold(y, bits);
             }
-            for (bit, column) in sums.weighted[..bits].iter().enumerate() {
-                for (tile, sum) in v.chunks_exact_mut(TILE).zip(column) {
-                    tile[first + bit] = u128::from_le_bytes(*sum);
+            for (t, tile) in v.chunks_exact_mut(TILE).enumerate() {
+                for (column, sum) in tile[first..][..bits].iter_mut().zip(&sums.weighted) {
+                    *column = u128::from_le_bytes(sum[t]);
                 }
             }
             d.extend(sums.current.iter().zip(x).map(|(u, x)| u128::from_le_bytes(*u) ^ x));
@@ -102,10 +102,12 @@ impl Holder {
                 sums.fold(y + 1, bits);
             }
             let d = &d[c * tiles..][..tiles];
-            for (bit, column) in sums.weighted[..bits].iter().enumerate() {
-                let mask = (delta >> (first + bit) & 1).wrapping_neg();
-                for (tile, (sum, d)) in w.chunks_exact_mut(TILE).zip(column.iter().zip(d)) {
-                    tile[first + bit] = u128::from_le_bytes(*sum) ^ (d & mask);
+            let masks: [u128; MAX_K as usize] =
+                core::array::from_fn(|bit| (delta >> ((first + bit) % 128) & 1).wrapping_neg());
+            for (t, (tile, d)) in w.chunks_exact_mut(TILE).zip(d).enumerate() {
+                for ((column, sum), mask) in tile[first..][..bits].iter_mut().zip(&sums.weighted).zip(&masks)
+                {
+                    *column = u128::from_le_bytes(sum[t]) ^ (d & mask);
                 }
             }
         }

@@ -245,8 +245,10 @@ pub(crate) fn hash_bits(session: &Session, x: &[u128], z: Gf128) -> u128 {
 }
 
 fn write(words: &[u128], out: &mut Vec<u8>) {
-    out.clear();
-    out.extend(words.iter().flat_map(|word| word.to_le_bytes()));
+    out.resize(16 * words.len(), 0);
+    for (bytes, word) in out.as_chunks_mut().0.iter_mut().zip(words) {
+        *bytes = word.to_le_bytes();
+    }
 }
 
 fn read(bytes: &[u8], out: &mut Vec<u128>) {

@@ -16,7 +16,7 @@
 
 use super::{Base, Config};
 use crate::abit::produce::random_bits;
-use crate::base::{ELEMENT, PROGRAMS, Receiver, Rejected, Sender};
+use crate::base::{ELEMENT, PROGRAMS, Receiver, Rejected, Sender, TABLE};
 use crate::delta::{Delta, lowest_bit};
 use crate::hash::{self, Hash, Tweak};
 use crate::softspoken::tree::{self, Permutations};
@@ -29,6 +29,7 @@ const SENDER: Step = step!("base.sender");
 const RECEIVER: Step = step!("base.receiver");
 const COIN: Step = step!("coin");
 const FLIPS: Step = step!("flips");
+const TABLES: Step = step!("base.tables");
 const TREES: Step = step!("trees");
 
 /// Whether the base OTs in which `sender` sends and `receiver` receives are made by public keys.
@@ -67,8 +68,7 @@ pub(super) fn connect(session: &mut Session, config: Config, delta: &Delta) -> R
     }
 
     let heard = announced.hear(session)?;
-    let mut keys = none(n);
-    let mut choices_of = none(n);
+    let (mut chosen, mut offered) = (none(n), none(n));
     for peer in session.peers() {
         let j = peer.index();
         if let Some(receiver) = receivers[j].take() {
@@ -76,9 +76,9 @@ pub(super) fn connect(session: &mut Session, config: Config, delta: &Delta) -> R
             session.recv(SENDER, peer, &mut element)?;
             let ours = senders[j].as_ref().is_some_and(|sender: &Sender| sender.element == element);
             session.require(Check::O1, SENDER, !ours, Some(peer))?; // [O1] our own element
-            let read = receiver.keys(&element);
+            let read = receiver.pads(&element);
             session.require(Check::O1, SENDER, read.is_ok(), Some(peer))?; // [O1]
-            keys[j] = read.ok();
+            chosen[j] = read.ok().map(|pads| (receiver, pads));
         }
         if let Some(sender) = senders[j].take() {
             let mut message = vec![0; PROGRAMS + 16];
@@ -86,7 +86,7 @@ pub(super) fn connect(session: &mut Session, config: Config, delta: &Delta) -> R
             let (programs, flips) = message.split_at(PROGRAMS);
             let read = programs.try_into().map_err(|_| Rejected).and_then(|programs| sender.keys(programs));
             session.require(Check::O1, RECEIVER, read.is_ok(), Some(peer))?; // [O1]
-            choices_of[j] = read.ok().zip(flips.try_into().ok().map(u128::from_le_bytes));
+            offered[j] = read.ok().zip(flips.try_into().ok().map(u128::from_le_bytes));
         }
     }
 
@@ -96,13 +96,17 @@ pub(super) fn connect(session: &mut Session, config: Config, delta: &Delta) -> R
     let x: Vec<&[u128]> = x.iter().map(|x| x.as_slice()).collect();
     let (mut coins, first) = session.exchange(|session| {
         for peer in session.peers() {
-            if let Some((keys, flips)) = choices_of[peer.index()].take() {
+            if let Some(((keys, table), flips)) = offered[peer.index()].take() {
+                session.send(TABLES, peer, table.as_slice(), 0)?;
                 ends.makers[peer.index()] = Some(make(session, peer, k, &keys, flips)?);
             }
         }
         let coins = heard.confirm(session)?;
         for peer in session.peers() {
-            if let Some(keys) = keys[peer.index()].take() {
+            if let Some((receiver, pads)) = chosen[peer.index()].take() {
+                let mut table = Box::new([0; TABLE]);
+                session.recv(TABLES, peer, table.as_mut_slice())?;
+                let keys = receiver.keys(&pads, &table);
                 ends.holders[peer.index()] = Some(hold(session, peer, k, &keys, delta)?);
             }
         }
