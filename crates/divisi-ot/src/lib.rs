@@ -33,6 +33,8 @@
 #![cfg_attr(test, allow(clippy::unwrap_used, clippy::expect_used, clippy::panic))]
 
 pub mod abit;
+#[cfg(feature = "fault")]
+pub mod adversary;
 pub mod base;
 pub mod bucket;
 mod delta;

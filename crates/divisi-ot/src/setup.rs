@@ -85,18 +85,24 @@ impl Setup {
         let mut bytes = Zeroizing::new([0; 16]);
         session.entropy(bytes.as_mut_slice());
         let delta = Delta::from_uniform(session.me(), *bytes);
-        Setup::with_delta(session, config, delta)
+        let deltas = Zeroizing::new(vec![delta.get(); session.parties()]);
+        Setup::with_deltas(session, config, delta, deltas)
     }
 
-    /// The same with a Delta of the caller's.
-    pub(crate) fn with_delta(session: &mut Session, config: Config, delta: Delta) -> Result<Setup, Abort> {
+    /// The same with the Delta that we have, and that we use towards each peer.
+    pub(crate) fn with_deltas(
+        session: &mut Session,
+        config: Config,
+        delta: Delta,
+        deltas: Zeroizing<Vec<u128>>,
+    ) -> Result<Setup, Abort> {
         if !(1..=MAX_K).contains(&config.k) || !(1..=64).contains(&config.rho) {
             return Err(session.misuse(SETUP, "k is between 1 and 8, rho between 1 and 64"));
         }
         if session.parties() < 2 {
             return Err(session.misuse(SETUP, "two parties at least"));
         }
-        let (ends, coins) = pairs::connect(session, config, &delta)?;
+        let (ends, coins) = pairs::connect(session, config, deltas)?;
         Ok(Setup {
             me: session.me(),
             parties: session.parties(),

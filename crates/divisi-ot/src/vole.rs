@@ -14,7 +14,7 @@ use crate::softspoken::{CHUNK, Holder, Maker, TILE, pieces};
 use divisi_core::{Abort, Check, PartyId, Session, Step, step};
 use divisi_field::{BigField, Gf128, transpose};
 use std::marker::PhantomData;
-use zeroize::Zeroize;
+use zeroize::{Zeroize, Zeroizing};
 
 const CORRECT: Step = step!("correct");
 const CHECK: Step = step!("check");
@@ -101,8 +101,12 @@ impl Drop for Columns {
 /// Our ends of the rows with each peer, by party index; none where there is no pair or no such direction.
 pub(crate) struct Ends {
     pub(crate) k: u32,
+    /// Our Delta towards each peer: the same, unless we are the corrupt party of a test.
+    pub(crate) deltas: Zeroizing<Vec<u128>>,
     pub(crate) makers: Vec<Option<Maker>>,
     pub(crate) holders: Vec<Option<Holder>>,
+    #[cfg(feature = "fault")]
+    pub(crate) deviation: crate::adversary::Deviation,
 }
 
 /// Rows on their way: our bits and MACs as maker, our keys as holder, by party index.
@@ -117,7 +121,6 @@ impl Ends {
     pub(crate) fn extend(
         &mut self,
         session: &mut Session,
-        delta: u128,
         tiles: usize,
         x: &[&[u128]],
     ) -> Result<Made<Columns>, Abort> {
@@ -137,6 +140,8 @@ impl Ends {
                     let (Some(maker), Some(v)) = (&mut self.makers[j], &mut made.macs[j]) else { continue };
                     corrections.clear();
                     maker.extend(&x[j][chunk.clone()], &mut v.0[rows.clone()], &mut corrections);
+                    #[cfg(feature = "fault")]
+                    self.deviation.correct(&mut corrections, chunk.len());
                     write(&corrections, &mut body);
                     session.send(CORRECT, peer, &body, 128 * corrections.len() as u64)?;
                 }
@@ -147,7 +152,7 @@ impl Ends {
                     session.recv(CORRECT, peer, &mut body)?;
                     corrections.clear();
                     read(&body, &mut corrections);
-                    holder.extend(delta, &corrections, &mut w.0[rows.clone()]);
+                    holder.extend(self.deltas[j], &corrections, &mut w.0[rows.clone()]);
                 }
             }
             Ok(())
@@ -169,7 +174,7 @@ impl Made<Columns> {
     pub(crate) fn check(
         self,
         session: &mut Session,
-        delta: u128,
+        deltas: &[u128],
         coin: [u8; 16],
         x: &[&[u128]],
     ) -> Result<Checked, Abort> {
@@ -206,7 +211,7 @@ impl Made<Columns> {
             session.recv(CHECK, peer, &mut message)?;
             let mut told = Vec::with_capacity(1 + TILE);
             read(&message, &mut told);
-            let sum = told[0];
+            let (sum, delta) = (told[0], deltas[peer.index()]);
             let mut wrong = 0;
             for (bit, (w, v)) in w.iter().zip(&told[1..]).enumerate() {
                 wrong |= w.0 ^ v ^ sum & (delta >> bit & 1).wrapping_neg();

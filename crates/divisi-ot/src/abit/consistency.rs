@@ -11,9 +11,9 @@
 //! The paper's figure lacks the demand in (c), without which the opening gives Delta_i away: who opens a flipped bit gets
 //! S + (b + 1) Delta_i, and knows S + b Delta_i from the MACs (docs/garbling.md).
 
-use crate::delta::Delta;
+use crate::delta::{Delta, mask};
 use crate::softspoken::TILE;
-use crate::vole::{Columns, Made};
+use crate::vole::{Columns, Ends, Made};
 use divisi_core::{Abort, Check, Commitment, Echo, Echoed, Nonce, PartyId, Session, Step, step};
 use zeroize::{Zeroize, Zeroizing};
 
@@ -52,7 +52,7 @@ pub(crate) struct Proof {
     /// S and S + Delta for each r, with what opens them.
     sums: Vec<[(u128, Nonce); 2]>,
     ours: Commitments,
-    nonce: Nonce,
+    nonce: Option<Nonce>,
     /// The peers' commitments, by party index.
     theirs: Vec<Option<Commitments>>,
     /// What the peers opened in (b), by party index.
@@ -77,6 +77,7 @@ impl Proof {
         bits: &[u128],
         made: &Made<Columns>,
         delta: &Delta,
+        ends: &Ends,
     ) -> Result<Proof, Abort> {
         let rho = (rho as usize).min(TILE);
         let rows = |columns: &Option<Columns>| match columns {
@@ -87,30 +88,40 @@ impl Proof {
         let keys: Vec<_> = made.keys.iter().map(rows).collect();
         // the sacrificed tile's other positions go nowhere
         let x = bits.get(tile).copied().unwrap_or(0) & low_bits(rho);
-        let mut sums = Vec::with_capacity(rho);
-        let mut committed = Vec::with_capacity(rho);
-        for r in 0..rho {
-            let sum = keys.iter().filter_map(|keys| keys.get(r)).fold(0, |sum, key| sum ^ key);
-            let mut pair = Vec::with_capacity(2);
-            for (b, value) in [sum, sum ^ delta.get()].into_iter().enumerate() {
-                let (commitment, nonce) = session.commit(SUMS, (2 * r + b) as u64, &value.to_le_bytes());
-                pair.push((commitment, (value, nonce)));
-            }
-            if let (Some(one), Some(zero)) = (pair.pop(), pair.pop()) {
-                committed.push([zero.0, one.0]);
-                sums.push([zero.1, one.1]);
-            }
+        #[cfg(feature = "fault")]
+        let x = x ^ u128::from(ends.deviation.flipped_opening);
+        let sums = (0..rho).map(|r| keys.iter().filter_map(|keys| keys.get(r)).fold(0, |sum, key| sum ^ key));
+        let sums: Zeroizing<Vec<[u128; 2]>> =
+            Zeroizing::new(sums.map(|sum| [sum, sum ^ delta.get()]).collect());
+        let parties = session.parties();
+        let mut proof = Proof {
+            rho,
+            x,
+            macs,
+            keys,
+            sums: Vec::new(),
+            ours: Commitments { sums: Vec::new(), bits: Commitment([0; 32]) },
+            nonce: None,
+            theirs: (0..parties).map(|_| None).collect(),
+            opened: vec![Vec::new(); parties],
+        };
+        #[cfg(feature = "fault")]
+        let sums = if ends.deviation.rushing { proof.rush(session)? } else { sums };
+        #[cfg(not(feature = "fault"))]
+        let _ = ends;
+        for (r, values) in sums.iter().enumerate() {
+            let commit = |b: usize| session.commit(SUMS, (2 * r + b) as u64, &values[b].to_le_bytes());
+            let [(zero, open_zero), (one, open_one)] = [commit(0), commit(1)];
+            proof.ours.sums.push([zero, one]);
+            proof.sums.push([(values[0], open_zero), (values[1], open_one)]);
         }
-        let payload = Zeroizing::new(payload(x, &macs));
+        let payload = Zeroizing::new(payload(x, &proof.macs));
         let (bits, nonce) = session.commit(BITS, 0, &payload);
-        let ours = Commitments { sums: committed, bits };
-        let message = ours.write();
+        (proof.ours.bits, proof.nonce) = (bits, Some(nonce));
+        let message = proof.ours.write();
         for peer in session.peers() {
             session.send(COMMIT, peer, &message, 0)?;
         }
-        let theirs = (0..session.parties()).map(|_| None).collect();
-        let opened = vec![Vec::new(); session.parties()];
-        let proof = Proof { rho, x, macs, keys, sums, ours, nonce, theirs, opened };
         // [W8] the mutant opens at once
         if session.mutated(Check::W8) {
             proof.send_bits(session)?;
@@ -120,16 +131,11 @@ impl Proof {
 
     /// Receive all commitments and echo them.
     pub(crate) fn hear(mut self, session: &mut Session) -> Result<Heard, Abort> {
-        let mut message = self.ours.write();
+        self.receive(session)?;
         let mut echo = Echo::new(session, ECHO);
         for party in PartyId::all(session.parties()) {
-            if party == session.me() {
-                echo.absorb(party, &self.ours.write());
-                continue;
-            }
-            session.recv(COMMIT, party, &mut message)?;
-            echo.absorb(party, &message);
-            self.theirs[party.index()] = Some(Commitments::read(&message));
+            let theirs = self.theirs[party.index()].as_ref().unwrap_or(&self.ours);
+            echo.absorb(party, &theirs.write());
         }
         if session.mutated(Check::W8) {
             self.receive_bits(session)?;
@@ -140,7 +146,7 @@ impl Proof {
     }
 
     fn send_bits(&self, session: &mut Session) -> Result<(), Abort> {
-        let mut message = self.nonce.as_bytes().to_vec();
+        let mut message = self.nonce.as_ref().map_or(Vec::new(), |nonce| nonce.as_bytes().to_vec());
         message.extend_from_slice(&payload(self.x, &self.macs));
         for peer in session.peers() {
             session.send(BITS, peer, &message, 0)?;
@@ -151,8 +157,41 @@ impl Proof {
 }
 
 impl Proof {
+    fn receive(&mut self, session: &mut Session) -> Result<(), Abort> {
+        let mut message = vec![0; 32 * (2 * self.rho + 1)];
+        for peer in session.peers() {
+            if self.theirs[peer.index()].is_some() {
+                continue;
+            }
+            session.recv(COMMIT, peer, &mut message)?;
+            self.theirs[peer.index()] = Some(Commitments::read(&message));
+        }
+        Ok(())
+    }
+
+    /// What a party commits to that waited for the others' openings.
+    #[cfg(feature = "fault")]
+    fn rush(&mut self, session: &mut Session) -> Result<Zeroizing<Vec<[u128; 2]>>, Abort> {
+        self.receive(session)?;
+        self.receive_bits(session)?;
+        let me = session.me();
+        let mut sums = Zeroizing::new(vec![[0; 2]; self.rho]);
+        for peer in session.peers() {
+            let words = self.opened[peer.index()][48..].as_chunks().0;
+            let place = me.index() - usize::from(peer < me);
+            for (sum, mac) in sums.iter_mut().zip(&words[place * self.rho..]) {
+                // whichever is to be opened
+                sum.iter_mut().for_each(|sum| *sum ^= u128::from_le_bytes(*mac));
+            }
+        }
+        Ok(sums)
+    }
+
     fn receive_bits(&mut self, session: &mut Session) -> Result<(), Abort> {
         for peer in session.peers() {
+            if !self.opened[peer.index()].is_empty() {
+                continue;
+            }
             let message = &mut self.opened[peer.index()];
             message.resize(32 + 16 + (session.parties() - 1) * self.rho * 16, 0);
             session.recv(BITS, peer, message)?;
@@ -182,7 +221,7 @@ impl Confirmed {
 
 impl Opened {
     /// (c) and (d): receive all bits, open our sums, and check everybody's.
-    pub(crate) fn settle(self, session: &mut Session, delta: &Delta) -> Result<(), Abort> {
+    pub(crate) fn settle(self, session: &mut Session, deltas: &[u128]) -> Result<(), Abort> {
         let mut proof = self.0;
         let (n, me, rho) = (session.parties(), session.me(), proof.rho);
         // opened bits and MACs, ours among them
@@ -209,7 +248,7 @@ impl Opened {
             for (r, (mac, key)) in
                 macs[peer.index()][me.index()].iter().zip(&proof.keys[peer.index()]).enumerate()
             {
-                wrong |= mac ^ key ^ delta.times((x >> r) as u64);
+                wrong |= mac ^ key ^ (deltas[peer.index()] & mask((x >> r) as u64));
             }
             session.require(Check::W10, BITS, wrong == 0, Some(peer))?; // [W10]
             bits[peer.index()] = x;

@@ -11,7 +11,7 @@ use zeroize::Zeroizing;
 const COIN: Step = step!("coin");
 const ECHO: Step = step!("echo");
 
-/// Authenticated bits at `count` positions; if `prove`, every party proves first that its Delta is the same towards all others.
+/// Authenticated bits at `count` positions; with `prove` equations every party proves first that its Delta is the same towards all.
 ///
 /// Adversary: malicious, all parties but one. Cost: (tiles of 128 positions, and one, and one for the proof) times ceil(128 / k) times
 /// 16 bytes to each peer, and the check; 3 rounds between two parties, 4 among more, 5 with the proof.
@@ -35,15 +35,19 @@ pub(crate) fn produce(
     let tiles = count.div_ceil(TILE) + usize::from(prove.is_some()) + 1;
     let bits = Zeroizing::new(random_bits(session, tiles));
     let x = vec![bits.as_slice(); n];
+    #[cfg(feature = "fault")]
+    let other = ends.deviation.other(&bits);
+    #[cfg(feature = "fault")]
+    let x = ends.deviation.towards(x, &other);
     // 2.
-    let made = ends.extend(session, delta.get(), tiles, &x)?;
+    let made = ends.extend(session, tiles, &x)?;
     // 3. (a), and beside it the commitments of the proof, whose rows are fixed as well
     session.observe(Check::W3); // [W3]
     let (coin, proof) = session.exchange(|session| {
         let coin = if session.mutated(Check::W3) { [2; 16] } else { coins.toss(session, COIN)? };
         let proof = match prove {
             None => None,
-            Some(rho) => Some(Proof::commit(session, rho, tiles - 2, &bits, &made, delta)?),
+            Some(rho) => Some(Proof::commit(session, rho, tiles - 2, &bits, &made, delta, ends)?),
         };
         Ok((coin, proof))
     })?;
@@ -57,7 +61,7 @@ pub(crate) fn produce(
             None => None,
             Some(heard) => Some(heard.confirm(session)?),
         };
-        Ok((made.check(session, delta.get(), coin, &x)?, proof))
+        Ok((made.check(session, &ends.deltas, coin, &x)?, proof))
     })?;
     checked.sums[me.index()] =
         crate::vole::hash_bits(session, &bits, divisi_field::Gf128(u128::from_le_bytes(coin)));
@@ -72,7 +76,7 @@ pub(crate) fn produce(
     };
     echoed.compare(session, Check::W4)?; // [W4]
     if let Some(proof) = proof {
-        proof.settle(session, delta)?;
+        proof.settle(session, &ends.deltas)?;
     }
     // 4.
     let words = bits.iter().flat_map(|word| [*word as u64, (*word >> 64) as u64]).collect();

@@ -17,7 +17,7 @@
 use super::{Base, Config};
 use crate::abit::produce::random_bits;
 use crate::base::{ELEMENT, PROGRAMS, Receiver, Rejected, Sender, TABLE};
-use crate::delta::{Delta, lowest_bit};
+use crate::delta::lowest_bit;
 use crate::hash::{self, Hash, Tweak};
 use crate::softspoken::tree::{self, Permutations};
 use crate::softspoken::{Holder, Maker};
@@ -42,11 +42,22 @@ fn by_public_key(base: Base, sender: PartyId, receiver: PartyId) -> bool {
 }
 
 /// Make the trees with every peer, and commit to coins.
-pub(super) fn connect(session: &mut Session, config: Config, delta: &Delta) -> Result<(Ends, Coins), Abort> {
+pub(super) fn connect(
+    session: &mut Session,
+    config: Config,
+    deltas: Zeroizing<Vec<u128>>,
+) -> Result<(Ends, Coins), Abort> {
     let (n, me, k) = (session.parties(), session.me(), config.k);
     let sends = |peer| by_public_key(config.base, me, peer);
     let receives = |peer| by_public_key(config.base, peer, me);
-    let mut ends = Ends { k, makers: none(n), holders: none(n) };
+    let mut ends = Ends {
+        k,
+        deltas,
+        makers: none(n),
+        holders: none(n),
+        #[cfg(feature = "fault")]
+        deviation: crate::adversary::Deviation::default(),
+    };
 
     // 1.
     let announced = Coins::announce(session)?;
@@ -61,7 +72,7 @@ pub(super) fn connect(session: &mut Session, config: Config, delta: &Delta) -> R
             let receiver = Receiver::new(session, peer);
             let mut message = Vec::with_capacity(PROGRAMS + 16);
             message.extend_from_slice(receiver.programs.as_slice());
-            message.extend_from_slice(&flips(*receiver.choices, delta).to_le_bytes());
+            message.extend_from_slice(&flips(*receiver.choices, ends.deltas[peer.index()]).to_le_bytes());
             session.send(RECEIVER, peer, &message, 0)?;
             receivers[peer.index()] = Some(receiver);
         }
@@ -107,12 +118,12 @@ pub(super) fn connect(session: &mut Session, config: Config, delta: &Delta) -> R
                 let mut table = Box::new([0; TABLE]);
                 session.recv(TABLES, peer, table.as_mut_slice())?;
                 let keys = receiver.keys(&pads, &table);
-                ends.holders[peer.index()] = Some(hold(session, peer, k, &keys, delta)?);
+                ends.holders[peer.index()] = Some(hold(session, peer, k, &keys, ends.deltas[peer.index()])?);
             }
         }
         let first = match config.base {
             Base::Both => None,
-            Base::Half => Some(ends.extend(session, delta.get(), 2, &x)?),
+            Base::Half => Some(ends.extend(session, 2, &x)?),
         };
         Ok((coins, first))
     })?;
@@ -123,9 +134,14 @@ pub(super) fn connect(session: &mut Session, config: Config, delta: &Delta) -> R
 
     // 4.
     let rows = session.exchange(|session| {
-        let rows = first.check(session, delta.get(), coin, &x)?.rows;
+        let rows = first.check(session, &ends.deltas, coin, &x)?.rows;
         for peer in session.peers().into_iter().filter(|peer| sends(*peer)) {
-            session.send(FLIPS, peer, &flips(x[peer.index()][0], delta).to_le_bytes(), 0)?;
+            session.send(
+                FLIPS,
+                peer,
+                &flips(x[peer.index()][0], ends.deltas[peer.index()]).to_le_bytes(),
+                0,
+            )?;
         }
         Ok(rows)
     })?;
@@ -137,7 +153,7 @@ pub(super) fn connect(session: &mut Session, config: Config, delta: &Delta) -> R
         let mut flips = [0; 16];
         session.recv(FLIPS, peer, &mut flips)?;
         let zero = hashed(&hash, row.words(), 0, me, peer);
-        let one = hashed(&hash, row.words(), delta.get(), me, peer);
+        let one = hashed(&hash, row.words(), ends.deltas[peer.index()], me, peer);
         let keys =
             Zeroizing::new(zero.iter().zip(one.iter()).map(|(zero, one)| [*zero, *one]).collect::<Vec<_>>());
         let flips = u128::from_le_bytes(flips);
@@ -146,14 +162,14 @@ pub(super) fn connect(session: &mut Session, config: Config, delta: &Delta) -> R
     for peer in session.peers() {
         let Some(row) = &rows.macs[peer.index()] else { continue };
         let keys = hashed(&hash, row.words(), 0, peer, me);
-        ends.holders[peer.index()] = Some(hold(session, peer, k, &keys, delta)?);
+        ends.holders[peer.index()] = Some(hold(session, peer, k, &keys, ends.deltas[peer.index()])?);
     }
     Ok((ends, coins))
 }
 
 /// What corrects random choices to the complement of Delta's bits. Nothing at the public bit.
-fn flips(choices: u128, delta: &Delta) -> u128 {
-    (choices ^ !delta.get()) & !1
+fn flips(choices: u128, delta: u128) -> u128 {
+    (choices ^ !delta) & !1
 }
 
 /// The keys of base OTs from rows, with an offset; zero at index 0, which is not used.
@@ -190,11 +206,11 @@ fn make(
 }
 
 /// Receive a peer's trees.
-fn hold(session: &mut Session, peer: PartyId, k: u32, keys: &[u128], delta: &Delta) -> Result<Holder, Abort> {
+fn hold(session: &mut Session, peer: PartyId, k: u32, keys: &[u128], delta: u128) -> Result<Holder, Abort> {
     let permutations = Permutations::new(session, peer, session.me());
     let mut message = vec![0; tree::message_bytes(k)];
     session.recv(TREES, peer, &mut message)?;
-    let (leaves, consistent) = tree::hold(&permutations, k, keys, delta.get(), &message);
+    let (leaves, consistent) = tree::hold(&permutations, k, keys, delta, &message);
     session.require(Check::O2, TREES, consistent, Some(peer))?; // [O2]
     Ok(Holder::new(k, leaves))
 }
