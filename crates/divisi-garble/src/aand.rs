@@ -23,15 +23,24 @@ pub(crate) fn aand(
     // 1. l B leaky triples
     let m = random.len() / 3;
     let (x, y) = (random.take(m), random.take(m));
-    let Leaky { x, y, z, partition } = laand(session, setup, ground, x, y, random)?;
+    let leaky = laand(session, setup, ground, x, y, random)?;
     // 2. into buckets
-    let order = permutation(&partition, m);
+    let order = permutation(&leaky.partition, m);
     // 3.(a) d = y_1 + y_k for every other one of a bucket, opened with MACs
-    let d = differences(ground.seats, &y, &order, bucket);
-    let delta = setup.delta().get();
-    let opened = Opening::new(session, ground.seats, D).to_all(session, Check::W17, &[&d], delta)?; // [W17]
+    let d = differences(ground.seats, &leaky.y, &order, bucket);
+    let opened = open_differences(session, ground.seats, &d, setup.delta().get())?;
     // 3.(b)
-    Ok(combine(&Leaky { x, y, z, partition }, &order, bucket, &opened))
+    Ok(combine(&leaky, &order, bucket, &opened))
+}
+
+/// Step 3(a) \[W17\].
+pub(crate) fn open_differences(
+    session: &mut Session,
+    seats: Seats,
+    d: &Shares,
+    delta: u128,
+) -> Result<Vec<u8>, Abort> {
+    Opening::new(session, seats, D).to_all(session, Check::W17, &[d], delta) // [W17]
 }
 
 /// A uniform order of `m` things, from a coin.
@@ -54,7 +63,7 @@ pub(crate) fn permutation(coin: &[u8; 16], m: usize) -> Vec<u32> {
     order
 }
 
-fn differences(seats: Seats, y: &Shares, order: &[u32], bucket: usize) -> Shares {
+pub(crate) fn differences(seats: Seats, y: &Shares, order: &[u32], bucket: usize) -> Shares {
     let count = order.len() / bucket * (bucket - 1);
     let mut d = Shares { bits: Vec::with_capacity(count), macs: Vec::new(), keys: Vec::new() };
     let pairs = || {
@@ -70,7 +79,7 @@ fn differences(seats: Seats, y: &Shares, order: &[u32], bucket: usize) -> Shares
 }
 
 /// x = sum of x_k, y = y_1, z = sum of z_k + d_k x_k.
-fn combine(leaky: &Leaky, order: &[u32], bucket: usize, d: &[u8]) -> Triples {
+pub(crate) fn combine(leaky: &Leaky, order: &[u32], bucket: usize, d: &[u8]) -> Triples {
     let buckets = || order.chunks_exact(bucket);
     let bits = |of: &dyn Fn(&[u32], &[u8]) -> u8| -> Vec<u8> {
         buckets().zip(d.chunks_exact(bucket - 1)).map(|(b, d)| of(b, d)).collect()

@@ -39,7 +39,8 @@ impl Cross {
         delta: u128,
     ) -> Result<(), Abort> {
         let Some((prg, v)) = &mut self.state else { return Ok(()) };
-        let name = ground.name(Call::HaAnd, session.me(), peer);
+        let name = ground.name(call(session), session.me(), peer);
+        session.observe(Check::W12); // [W12]
         let inputs: Vec<u128> = keys.iter().flat_map(|key| [*key, key ^ delta]).collect();
         let mut hashes = Vec::new();
         ground.oracle.expand(&inputs, 1, name, |i| (i / 2, 0), &mut hashes);
@@ -68,12 +69,12 @@ impl Cross {
         x: &[u8],
     ) -> Result<(), Abort> {
         let Some((_, v)) = &mut self.state else { return Ok(()) };
-        let name = ground.name(Call::HaAnd, peer, session.me());
+        let name = ground.name(call(session), peer, session.me());
         let mut hashes = Vec::new();
         ground.oracle.expand(macs, 1, name, |i| (i, 0), &mut hashes);
         let mut body = vec![0; bits::packed(2 * x.len())];
         session.recv(H, peer, &mut body)?;
-        session.require(Check::W12, H, bits::padding_is_zero(&body, 2 * x.len()), Some(peer))?; // [W12]
+        session.require(Check::W13, H, bits::padding_is_zero(&body, 2 * x.len()), Some(peer))?; // padding
         for (t, hash) in hashes.iter().enumerate() {
             let (zero, one) = (bits::bit(&body, 2 * t), bits::bit(&body, 2 * t + 1));
             v[t] ^= zero ^ x[t] & (zero ^ one) ^ (hash & 1) as u8;
@@ -86,4 +87,9 @@ impl Cross {
         let v = self.state.iter().flat_map(|(_, v)| v.iter());
         x.iter().zip(y).zip(v).map(|((x, y), v)| x & y ^ v).collect()
     }
+}
+
+/// The step in the hash's tweak \[W12\]: the mutant's is that of LaAND's step 5, as the paper prints it.
+fn call(session: &Session) -> Call {
+    if session.mutated(Check::W12) { Call::LaAnd } else { Call::HaAnd }
 }

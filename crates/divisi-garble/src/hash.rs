@@ -22,6 +22,8 @@ pub(crate) struct Name {
     pub to: PartyId,
     /// The number of the first gate or triple in the session: none returns.
     pub gate: u64,
+    /// Whether the gate is part of the tweak: not in W19's mutant.
+    pub once: bool,
 }
 
 impl Name {
@@ -33,7 +35,7 @@ impl Name {
 
     #[inline]
     fn index(self, offset: usize) -> u64 {
-        (self.gate + offset as u64) << 8
+        if self.once { (self.gate + offset as u64) << 8 } else { 0 }
     }
 }
 

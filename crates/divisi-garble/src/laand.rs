@@ -95,11 +95,14 @@ pub(crate) fn laand(
     }
     let sum = combination(&h, &expanded(&coin, "coefficients"));
     zero_sum(session, echo, sum)?;
+    session.observe(Check::W16); // [W16]
+    // the mutant's partition can be foreseen
+    let coin = if session.mutated(Check::W16) { [0; 16] } else { coin };
     Ok(Leaky { x, y, z, partition: expanded(&coin, "partition") })
 }
 
 /// What a coin gives for one purpose.
-fn expanded(coin: &[u8; 16], purpose: &str) -> [u8; 16] {
+pub(crate) fn expanded(coin: &[u8; 16], purpose: &str) -> [u8; 16] {
     let mut out = [0; 16];
     let mut hasher = blake3::Hasher::new_derive_key("divisi 2026 garble coin v1");
     hasher.update(coin).update(purpose.as_bytes());
@@ -110,7 +113,7 @@ fn expanded(coin: &[u8; 16], purpose: &str) -> [u8; 16] {
 impl Ground<'_> {
     /// The hash of a step of the key that one party has on the bit of another.
     pub fn name(&self, call: Call, holder: PartyId, owner: PartyId) -> Name {
-        Name { call, from: holder, to: owner, gate: self.first }
+        Name { call, from: holder, to: owner, gate: self.first, once: true }
     }
 }
 

@@ -66,11 +66,13 @@ pub(crate) fn online(
             if let Role::Garbler { inputs, .. } = &held.role
                 && held.evaluator == peer.index()
             {
-                labels_for(inputs, masked, stage.delta, &mut body);
+                labels_for(session, inputs, masked, stage.delta, &mut body);
             }
         }
         opening.tell(session, place, &[&private.theirs[place]], &mut body);
-        session.send(LABELS, peer, &body, 8 * (body.len() - DIGEST) as u64)?;
+        if !body.is_empty() {
+            session.send(LABELS, peer, &body, 8 * body.len() as u64)?;
+        }
     }
     let mine = held.iter().filter(|held| held.evaluator == stage.seats.me).count();
     let width = 16 * plan.input_bits();
@@ -78,7 +80,9 @@ pub(crate) fn online(
     let mut lambda = Zeroizing::new(private.ours.bits.clone());
     for (place, peer) in session.peers().into_iter().enumerate() {
         let mut body = Zeroizing::new(vec![0; mine * width + Opening::len(private.ours.len())]);
-        session.recv(LABELS, peer, &mut body)?;
+        if !body.is_empty() {
+            session.recv(LABELS, peer, &mut body)?;
+        }
         let (theirs, rest) = body.split_at(mine * width);
         for (instance, labels) in labels.iter_mut().enumerate() {
             let theirs = theirs[instance * width..(instance + 1) * width].as_chunks::<16>().0;
@@ -165,8 +169,11 @@ pub(crate) fn masked_inputs(
 }
 
 /// Step 6: our labels for these masked values \[W21\].
-pub(crate) fn labels_for(zeros: &[u128], masked: &[u8], delta: u128, body: &mut Vec<u8>) {
+pub(crate) fn labels_for(session: &Session, zeros: &[u128], masked: &[u8], delta: u128, body: &mut Vec<u8>) {
+    session.observe(Check::W21); // [W21]
+    let blind = session.mutated(Check::W21); // the mutant gives the label of zero, whatever was broadcast
     for (zero, bit) in zeros.iter().zip(masked) {
+        let bit = if blind { &0 } else { bit };
         body.extend_from_slice(&(zero ^ spread(*bit) & delta).to_le_bytes());
     }
 }
@@ -210,6 +217,11 @@ fn evaluate(
 /// Demand that every MAC so far was right \[W22, W23\].
 pub(crate) fn accept(session: &Session, values: &Values) -> Result<(), Abort> {
     session.observe(Check::W23); // [W23]
+    if session.mutated(Check::W23) {
+        // the mutant names the garbler in whose row it stopped
+        let named = values.wrong.and_then(|place| session.peers().get(place).copied());
+        session.require(Check::W22, EVALUATE, named.is_none(), named)?;
+    }
     session.require(Check::W22, EVALUATE, values.difference == 0, None) // [W22]
 }
 
@@ -246,7 +258,7 @@ pub(crate) fn results(
     let run = session.count(RESULT.name);
     for (place, peer) in session.peers().into_iter().enumerate() {
         let theirs = wires(peer);
-        if theirs.is_empty() || !evaluators.contains(&seats.me) {
+        if !theirs.iter().any(|bit| is_wire(*bit)) || !evaluators.contains(&seats.me) {
             continue;
         }
         let mut values = Vec::new();
@@ -269,7 +281,7 @@ pub(crate) fn results(
     for (place, peer) in session.peers().into_iter().enumerate() {
         let evaluated: Vec<usize> =
             (0..evaluators.len()).filter(|i| evaluators[*i] == seats.party(place)).collect();
-        if ours.is_empty() || evaluated.is_empty() {
+        if sent.is_empty() || evaluated.is_empty() {
             continue;
         }
         let len = evaluated.len() * sent.len();

@@ -27,14 +27,17 @@ impl Opening {
         Opening { step, count: session.count(step.name), seats }
     }
 
-    /// How many bytes the shares of so many bits take.
+    /// How many bytes the shares of so many bits take: of none, none.
     pub fn len(bits: usize) -> usize {
-        bits::packed(bits) + DIGEST
+        if bits == 0 { 0 } else { bits::packed(bits) + DIGEST }
     }
 
     /// Append our shares of all lists, for the peer at a place.
     pub fn tell(&self, session: &Session, place: usize, lists: &[&Shares], body: &mut Vec<u8>) {
         let all: Vec<u8> = lists.iter().flat_map(|list| list.bits.iter().copied()).collect();
+        if all.is_empty() {
+            return;
+        }
         bits::pack(&all, body);
         let mut tags = self.tags(session, self.seats.me, self.seats.party(place));
         for list in lists {
@@ -59,7 +62,10 @@ impl Opening {
         let party = self.seats.party(place);
         let culprit = PartyId::all(self.seats.n).nth(party);
         let len = lists.iter().map(|list| list.len()).sum();
-        let (packed, digest) = body.split_at(body.len() - DIGEST);
+        if len == 0 {
+            return Ok(Vec::new());
+        }
+        let (packed, digest) = body.split_at(body.len().saturating_sub(DIGEST));
         let told = bits::unpack(packed, len);
         session.require(check, self.step, told.is_some(), culprit)?;
         let told = told.unwrap_or_else(|| vec![0; len]);

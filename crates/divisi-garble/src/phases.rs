@@ -78,13 +78,11 @@ impl Garble {
         ands: usize,
         wires: usize,
     ) -> Result<Preprocessed, Abort> {
-        let rho = self.setup.config().rho;
         let mut made = Preprocessed::default();
         let mut left = wires;
         for l in self.shares_of(ands) {
             session.phase(INDEPENDENT_PHASE);
-            let bucket = bucket::size(l, rho); // [W18]
-            session.require(Check::W18, INDEPENDENT, bucket::error_bits(l, bucket) >= f64::from(rho), None)?;
+            let bucket = self.bucket(session, l)?;
             let m = l * bucket;
             let bits = self.setup.authenticated_bits(session, 3 * m + left)?;
             let mut random = shares(session, &bits);
@@ -108,8 +106,16 @@ impl Garble {
         Ok(made)
     }
 
+    /// The size of buckets for so many triples \[W18\]; the mutant's are one smaller.
+    pub(crate) fn bucket(&self, session: &Session, l: usize) -> Result<usize, Abort> {
+        let rho = self.setup.config().rho;
+        let bucket = bucket::size(l, rho) - usize::from(session.mutated(Check::W18));
+        session.require(Check::W18, INDEPENDENT, bucket::error_bits(l, bucket) >= f64::from(rho), None)?; // [W18]
+        Ok(bucket)
+    }
+
     /// How many triples are made together: as many as fit the memory, evenly.
-    fn shares_of(&self, ands: usize) -> Vec<usize> {
+    pub(crate) fn shares_of(&self, ands: usize) -> Vec<usize> {
         let rho = self.setup.config().rho;
         let row = 3 * (32 * self.seats.peers() + 1);
         let fits = |l: usize| l * bucket::size(l, rho) * row <= self.options.memory;
@@ -221,6 +227,7 @@ impl Garble {
         plan: &Plan<'_>,
         count: usize,
     ) -> Result<(), Abort> {
+        session.require(Check::W29, DEPENDENT, !plan.has_public_wires(), None)?; // [W29]
         if plan.parties() != self.seats.n {
             return Err(session.misuse(DEPENDENT, "a plan for another number of parties"));
         }
@@ -292,7 +299,7 @@ impl Options {
 }
 
 /// The shares that a party's view of authenticated bits holds.
-fn shares(session: &Session, bits: &AuthBits) -> Shares {
+pub(crate) fn shares(session: &Session, bits: &AuthBits) -> Shares {
     let words = bits.bits();
     Shares {
         bits: (0..bits.len()).map(|p| (words[p / 64] >> (p % 64) & 1) as u8).collect(),

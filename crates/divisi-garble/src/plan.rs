@@ -155,6 +155,49 @@ impl<'p> Plan<'p> {
         Self::new(program, parties, owners, &vec![all; program.outputs().len()])
     }
 
+    /// The same plan over a circuit that keeps its constants: for tests of what refuses it.
+    #[cfg(any(test, feature = "testing"))]
+    #[must_use]
+    pub fn unfolded(mut self, program: &'p Program) -> Plan<'p> {
+        self.results = program.results().iter().map(|slot| Result::Wire(slot.index())).collect();
+        self.digest = digest(program, self.parties, &self.owners, &self.receivers);
+        self.program = Cow::Borrowed(program);
+        self
+    }
+
+    /// Whether something that everybody knows stands where a wire should: outputs apart, a folded circuit has none \[W29\].
+    pub(crate) fn has_public_wires(&self) -> bool {
+        let mut public = vec![false; self.program.slots()];
+        for level in self.program.levels() {
+            for gate in level.linear() {
+                match *gate {
+                    Linear::Constant { out, .. } => public[out.index()] = true,
+                    Linear::Xor { out, x, y } => {
+                        if x == y || public[x.index()] || public[y.index()] {
+                            return true;
+                        }
+                        public[out.index()] = false;
+                    }
+                    Linear::Not { out, x } => {
+                        if public[x.index()] {
+                            return true;
+                        }
+                        public[out.index()] = false;
+                    }
+                    _ => {}
+                }
+            }
+            for (x, y) in level.dots().flat_map(|(_, dot)| dot) {
+                if x == y || public[x.index()] || public[y.index()] {
+                    return true;
+                }
+            }
+            level.dots().for_each(|(out, _)| public[out.index()] = false);
+        }
+        let is_wire = |result: &Result| matches!(*result, Result::Wire(slot) if public[slot]);
+        self.results.iter().any(is_wire)
+    }
+
     /// The circuit, folded.
     #[must_use]
     pub fn program(&self) -> &Program {

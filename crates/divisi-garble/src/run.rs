@@ -70,7 +70,7 @@ impl Stage {
             parts.push((operands, gamma, holder));
         }
         let lists: Vec<&Shares> = d.iter().chain(&e).collect();
-        let (opened, told) = beside.open(session, self.seats, D, Check::W27, &lists, self.delta, binding)?; // [W27]
+        let (opened, told) = beside.open(session, self.seats, D, &lists, self.delta, binding)?;
         let (of_d, of_e) = opened.split_at(opened.len() / 2);
         let mut made = Vec::with_capacity(parts.len());
         for (i, (operands, gamma, holder)) in parts.into_iter().enumerate() {
@@ -98,7 +98,8 @@ impl Stage {
         for ((instance, labels), garbling) in instances.iter_mut().zip(labels).zip(garblings) {
             if let Some(labels) = labels {
                 let to = parties[instance.evaluator];
-                let name = Name { call: Call::Rows, from: me, to, gate: instance.gate };
+                session.observe(Check::W19); // [W19]
+                let name = Name { call: Call::Rows, from: me, to, gate: instance.gate, once: once(session) };
                 let place = self.seats.place(instance.evaluator);
                 let product = garbling.product();
                 let table =
@@ -132,8 +133,9 @@ impl Stage {
     ) {
         let to = session.me();
         let peers = session.peers();
+        let once = once(session);
         let mut names: Vec<Name> =
-            peers.into_iter().map(|from| Name { call: Call::Rows, from, to, gate }).collect();
+            peers.into_iter().map(|from| Name { call: Call::Rows, from, to, gate, once }).collect();
         // a garbler numbers its peers without itself: we stand one place earlier than our index, if it comes before us
         let place = |garbler: usize| self.seats.me - usize::from(self.seats.party(garbler) < self.seats.me);
         let received: Vec<Received<'_>> = tables
@@ -141,7 +143,9 @@ impl Stage {
             .enumerate()
             .map(|(garbler, body)| Received { layout: self.layout, evaluator: place(garbler), ands: batch.ands, body })
             .collect();
-        values.evaluate(self.layout, self.delta, &self.oracle, &mut names, batch, garbling.product(), &received);
+        let stops = session.mutated(Check::W23);
+        let product = garbling.product();
+        values.evaluate(self.layout, self.delta, &self.oracle, &mut names, batch, product, &received, stops);
     }
 
     /// Random labels for zero of input wires, as garbler.
@@ -150,6 +154,11 @@ impl Stage {
         random_words(fresh, &mut labels);
         labels
     }
+}
+
+/// Whether no tweak returns \[W19\]: the mutant gives every gate the same.
+fn once(session: &Session) -> bool {
+    !session.mutated(Check::W19)
 }
 
 /// Shares that are opened to one party only: what we tell each peer, by place, and what all tell us.
@@ -165,14 +174,13 @@ impl Private {
         Private { theirs: (0..seats.peers()).map(|_| empty()).collect(), ours: empty() }
     }
 
-    /// Open lists to all, and these to one party each, behind a digest that must be the same at all. One round. The sums of all
-    /// parties' shares: of the lists, and of what is for us.
+    /// Open lists to all \[W27\], and these to one party each \[W20\], behind a digest that must be the same at all \[W26\]. One round. The
+    /// sums of all parties' shares: of the lists, and of what is for us.
     pub fn open(
         &self,
         session: &mut Session,
         seats: Seats,
         step: Step,
-        check: Check,
         lists: &[&Shares],
         delta: u128,
         binding: &[u8; 32],
@@ -181,17 +189,17 @@ impl Private {
         let bits: usize = lists.iter().map(|list| list.len()).sum();
         for (place, peer) in session.peers().into_iter().enumerate() {
             let theirs = &self.theirs[place];
-            let all: Vec<&Shares> = lists.iter().copied().chain([theirs]).collect();
             let mut body = binding.to_vec();
-            opening.tell(session, place, &all, &mut body);
+            opening.tell(session, place, lists, &mut body);
+            opening.tell(session, place, &[theirs], &mut body);
             session.send(step, peer, &body, (bits + theirs.len()) as u64)?;
         }
         let own = |lists: &[&Shares]| -> Vec<u8> {
             lists.iter().flat_map(|list| list.bits.iter().copied()).collect()
         };
-        let all: Vec<&Shares> = lists.iter().copied().chain([&self.ours]).collect();
-        let mut sum = own(&all);
-        let mut body = vec![0; binding.len() + Opening::len(bits + self.ours.len())];
+        let (mut sum, mut ours) = (own(lists), own(&[&self.ours]));
+        let (first, second) = (Opening::len(bits), Opening::len(self.ours.len()));
+        let mut body = vec![0; binding.len() + first + second];
         for (place, peer) in session.peers().into_iter().enumerate() {
             session.recv(step, peer, &mut body)?;
             let (theirs, rest) = body.split_at(binding.len());
@@ -199,10 +207,12 @@ impl Private {
             digest.copy_from_slice(theirs);
             let same = session.same_digest(binding, &digest);
             session.require(Check::W26, step, same, None)?; // [W26]
-            let told = opening.hear(session, check, place, &all, delta, rest)?;
+            let (of_lists, of_ours) = rest.split_at(first);
+            let told = opening.hear(session, Check::W27, place, lists, delta, of_lists)?; // [W27]
             sum.iter_mut().zip(told).for_each(|(sum, bit)| *sum ^= bit);
+            let told = opening.hear(session, Check::W20, place, &[&self.ours], delta, of_ours)?; // [W20]
+            ours.iter_mut().zip(told).for_each(|(sum, bit)| *sum ^= bit);
         }
-        let ours = sum.split_off(bits);
         Ok((sum, ours))
     }
 }

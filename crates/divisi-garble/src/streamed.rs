@@ -11,7 +11,7 @@
 use crate::batch::{Batch, batches};
 use crate::masks::Masks;
 use crate::online::{accept, found, labels_for, masked_inputs, receivers, results};
-use crate::open::{DIGEST, Opening};
+use crate::open::Opening;
 use crate::phases::{DEPENDENT_PHASE, Garble, INDEPENDENT_PHASE, ONLINE_PHASE, of_results, result_masks};
 use crate::plan::Plan;
 use crate::run::{Instance, Private};
@@ -42,6 +42,7 @@ impl Garble {
         if plan.parties() != self.seats.n || count == 0 {
             return Err(session.misuse(STREAMED, "a plan for another number of parties, or no instance"));
         }
+        session.require(Check::W29, STREAMED, !plan.has_public_wires(), None)?; // [W29]
         let (stage, slots, wires) = (self.stage(), plan.program().slots(), plan.input_bits());
         let evaluators: Vec<usize> = (0..count).map(|i| i % self.seats.n).collect();
         // 2., 5. and 6.: the inputs
@@ -50,7 +51,7 @@ impl Garble {
         session.phase(DEPENDENT_PHASE);
         let private = self.owners(session, plan, &input_masks);
         let (_, own) =
-            private.open(session, self.seats, OWNERS, Check::W20, &[], stage.delta, &plan.digest())?; // [W20]
+            private.open(session, self.seats, OWNERS, &[], stage.delta, &plan.digest())?;
         session.phase(ONLINE_PHASE);
         let width = plan.wires_of(session.me()).count();
         let owned: Vec<&[u8]> = (0..count).map(|i| &own[i * width..(i + 1) * width]).collect();
@@ -68,7 +69,7 @@ impl Garble {
             let mut body = Zeroizing::new(Vec::new());
             for ((instance, labels), masked) in instances.iter().zip(&labels).zip(&masked) {
                 if let (Some(labels), true) = (labels, instance.evaluator == peer.index()) {
-                    labels_for(&labels.slots[..wires], masked, stage.delta, &mut body);
+                    labels_for(session, &labels.slots[..wires], masked, stage.delta, &mut body);
                 }
             }
             if !body.is_empty() {
@@ -164,12 +165,16 @@ impl Garble {
         for (place, peer) in session.peers().into_iter().enumerate() {
             let mut body = Vec::new();
             opening.tell(session, place, &[&private.theirs[place]], &mut body);
-            session.send(OUTPUTS, peer, &body, 8 * (body.len() - DIGEST) as u64)?;
+            if !body.is_empty() {
+                session.send(OUTPUTS, peer, &body, 8 * body.len() as u64)?;
+            }
         }
         let mut lambda = private.ours.bits.clone();
         let mut body = vec![0; Opening::len(private.ours.len())];
         for (place, peer) in session.peers().into_iter().enumerate() {
-            session.recv(OUTPUTS, peer, &mut body)?;
+            if !body.is_empty() {
+                session.recv(OUTPUTS, peer, &mut body)?;
+            }
             let delta = self.setup.delta().get();
             let told = opening.hear(session, Check::W24, place, &[&private.ours], delta, &body)?; // [W24]
             lambda.iter_mut().zip(told).for_each(|(sum, bit)| *sum ^= bit);

@@ -237,6 +237,9 @@ pub(crate) struct Reader<'a> {
     pub inputs: Vec<u128>,
     /// Every difference between a MAC and what it must be, collected: nothing stops before the end \[W22, W23\].
     pub difference: u128,
+    /// W23's mutant: keep the garbler of the first wrong row.
+    pub stops: bool,
+    pub wrong: Option<usize>,
 }
 
 impl Reader<'_> {
@@ -298,6 +301,9 @@ impl Reader<'_> {
                     Form::Paper => u128::MAX,
                 };
                 self.difference |= (mac ^ key ^ spread(bit) & self.delta) & mask;
+                if self.stops && self.difference != 0 && self.wrong.is_none() {
+                    self.wrong = Some(place);
+                }
             }
         }
     }

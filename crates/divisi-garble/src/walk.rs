@@ -126,6 +126,8 @@ pub(crate) struct Values {
     taken: usize,
     /// What no MAC accounts for, over all batches \[W22\].
     pub difference: u128,
+    /// The garbler whose row was the first wrong one: kept by W23's mutant only.
+    pub wrong: Option<usize>,
 }
 
 impl Drop for Values {
@@ -142,7 +144,7 @@ impl Values {
         let slots = slots.max(bits.len());
         bits.resize(slots, 0);
         labels.resize(slots * seats.peers(), 0);
-        Values { seats, bits, labels, queue_bits: Vec::new(), queue: Vec::new(), taken: 0, difference: 0 }
+        Values { seats, bits, labels, queue_bits: Vec::new(), queue: Vec::new(), taken: 0, difference: 0, wrong: None }
     }
 
     /// Walk a batch, with each garbler's table of it.
@@ -155,10 +157,11 @@ impl Values {
         batch: &Batch,
         product: Product<'_>,
         tables: &[Received<'_>],
+        stops: bool,
     ) {
         let garblers = self.seats.peers();
         let (pads, inputs) = (Vec::new(), Vec::new());
-        let mut reader = Reader { layout, delta, oracle, pads, inputs, difference: 0 };
+        let mut reader = Reader { layout, delta, oracle, pads, inputs, difference: 0, stops, wrong: self.wrong };
         let mut group: Vec<(u32, u32)> = Vec::with_capacity(GROUP);
         let mut done = 0;
         for op in &batch.ops {
@@ -202,6 +205,7 @@ impl Values {
         }
         self.flush(&mut reader, names, product, tables, &mut done, &mut group);
         self.difference |= reader.difference;
+        self.wrong = reader.wrong;
     }
 
     fn flush(

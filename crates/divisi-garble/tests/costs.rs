@@ -3,10 +3,10 @@
 
 use divisi_circuit::Program;
 use divisi_core::{Check, Counts, PartyId};
-use divisi_garble::lab::Lab;
+use divisi_garble::lab::{Bits, Lab};
 use divisi_garble::{Form, Options, Plan};
 use divisi_net::wire_bytes;
-use divisi_ot::bucket;
+use divisi_ot::{Base, bucket};
 use divisi_symmetric::circuits;
 use divisi_symmetric::gates::Adder;
 
@@ -62,10 +62,13 @@ fn formula(case: Case, plan: &Plan<'_>, me: PartyId) -> [u64; 3] {
         independent.extend((form == Form::Paper).then_some(packed(2 * m)));
         independent.extend(echo.then_some(32));
         let (whole, bits) = table(form, n, rho);
-        let mut dependent = vec![32 + packed(2 * l + wires(peer)) + 32];
+        let opening = |bits: usize| if bits == 0 { 0 } else { packed(bits) + 32 };
+        let mut dependent = vec![32 + opening(2 * l) + opening(wires(peer))];
         dependent.extend(std::iter::repeat_n(whole * ands + packed(bits * ands), evaluates(peer)));
         let labels = 16 * plan.input_bits() * evaluates(peer);
-        let mut online = vec![labels + packed(count * learnt(peer)) + 32];
+        let mut online = Vec::new();
+        let masks = labels + opening(count * learnt(peer));
+        online.extend((masks > 0).then_some(masks));
         online.extend((wires(me) > 0).then(|| packed(wires(me))));
         online.extend(echo.then_some(32));
         online.extend((evaluates(me) > 0 && learnt(peer) > 0).then(|| packed(evaluates(me) * learnt(peer)) + 32));
@@ -149,8 +152,12 @@ fn the_census_of_checks() {
             assert_eq!((of(Check::W14), of(Check::W15)), (peers, 1));
             assert_eq!((of(Check::W17), of(Check::W18)), (2 * peers, 1));
             assert_eq!((of(Check::W26), of(Check::W27)), (peers, 2 * peers));
-            let owners = plan_owners(&plan, i);
+            // of our own masks' openings by each peer, and each owner's message
+            let owner = plan.wires_of(PartyId::all(n).nth(i).unwrap()).count() > 0;
+            let owners = plan_owners(&plan, i) + if owner { 2 * peers } else { 0 };
             assert_eq!((of(Check::W20), of(Check::W28)), (owners, echoes));
+            assert_eq!((of(Check::W19), of(Check::W21)), if i == 0 { (0, 0) } else { (1, 1) });
+            assert_eq!((of(Check::W16), of(Check::W29)), (1, 1));
             assert_eq!(of(Check::W24), 2 * peers);
             let evaluator = i == 0;
             assert_eq!((of(Check::W22), of(Check::W23)), (u64::from(evaluator), u64::from(evaluator)));
@@ -163,4 +170,32 @@ fn the_census_of_checks() {
 fn plan_owners(plan: &Plan<'_>, me: usize) -> u64 {
     let others = PartyId::all(plan.parties()).filter(|p| p.index() != me);
     others.filter(|p| plan.wires_of(*p).count() > 0).count() as u64
+}
+
+/// With authenticated bits from the protocols: constant rounds, and 16/k bytes for each bit and peer.
+#[test]
+fn rounds_and_bytes_of_everything() {
+    let program = aes();
+    for (n, most) in [(2, 9), (3, 13), (5, 13)] {
+        for base in [Base::Both, Base::Half] {
+            let plan = plan(&program, n, |p| p.index() == 0);
+            let mut lab = Lab { bits: Bits::Made, ..Lab::default() };
+            lab.config.base = base;
+            let all = counts(&lab, &plan, 1);
+            let rounds = |phase: &str| all.iter().map(|c| c.phases[phase].rounds).max().unwrap();
+            assert!(rounds("setup") <= if base == Base::Both { 4 } else { 8 }, "{}", rounds("setup"));
+            let independent = rounds("function-independent");
+            assert!(if n == 2 { independent == most } else { independent <= most }, "{n}: {independent}");
+            assert_eq!(rounds("function-dependent"), 2);
+            assert_eq!(rounds("online"), if n == 2 { 2 } else { 3 });
+            let case = Case { form: Form::Improved, n, rho: 40, count: 1 };
+            for (me, counts) in PartyId::all(n).zip(&all) {
+                let bytes = counts.phases["function-independent"].bytes - formula(case, &plan, me)[0];
+                let bits = 3 * 6400 * bucket::size(6400, 40) + plan.input_bits() + 6400;
+                let each = 16 / u64::from(lab.config.k) * bits as u64 * (n as u64 - 1);
+                // the last batch is filled up, the check's own bits, and frames
+                assert!(bytes >= each && bytes <= each + each / 20 + 20_000, "{n} {bytes} {each}");
+            }
+        }
+    }
 }
