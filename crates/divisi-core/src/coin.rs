@@ -9,6 +9,8 @@
 //! A link is the hash of the next one with session, party and position inside: link t - 1 = H(id, party, t - 1, link t). The link 0
 //! is the commitment to all others, and link t opens exactly one of them; none can be copied from another party.
 //!
+//! One strand commits, any strand may toss, one at a time and in the same order at all parties.
+//!
 //! Cost: two rounds and 64 bytes a pair for the commitments (one round of two parties), then one round and 32 bytes a pair a toss \[M0.2\].
 
 use crate::broadcast::{Echo, Echoed};
@@ -31,8 +33,9 @@ pub struct Coins {
     seen: Vec<[u8; 32]>,
     /// The number of the next toss in this chain, from 1.
     next: u64,
-    /// Which session's coins these are.
+    /// Which session's coins these are, and the strand in which they were committed.
     session: [u8; 32],
+    strand: u32,
 }
 
 /// Our commitment is sent.
@@ -67,7 +70,7 @@ impl Coins {
         session.entropy(link.as_mut_slice());
         let mut chain = Vec::with_capacity(LENGTH);
         for position in (0..LENGTH as u64).rev() {
-            let before = Zeroizing::new(earlier(session, session.me(), position, &link));
+            let before = Zeroizing::new(earlier(session, session.number(), session.me(), position, &link));
             chain.push(std::mem::replace(&mut link, before));
         }
         for peer in session.peers() {
@@ -103,7 +106,7 @@ impl Coins {
         for peer in session.peers() {
             let mut link = [0; 32];
             session.recv(step, peer, &mut link)?;
-            let before = earlier(session, peer, position - 1, &link);
+            let before = earlier(session, self.strand, peer, position - 1, &link);
             let seen = &mut self.seen[peer.index()];
             session.require(Check::M0_2, step, before.ct_eq(seen).into(), Some(peer))?; // [M0.2]
             *seen = link;
@@ -130,7 +133,8 @@ impl Announced {
             echo.absorb(party, first);
         }
         let echoed = echo.send(session)?;
-        let coins = Coins { chain: self.chain, seen, next: 1, session: *session.id().as_bytes() };
+        let (session_id, strand) = (*session.id().as_bytes(), session.number());
+        let coins = Coins { chain: self.chain, seen, next: 1, session: session_id, strand };
         Ok(Heard { coins, echoed })
     }
 }
@@ -147,9 +151,9 @@ impl Heard {
 }
 
 /// The link before this one.
-fn earlier(session: &Session, party: PartyId, position: u64, link: &[u8; 32]) -> [u8; 32] {
+fn earlier(session: &Session, strand: u32, party: PartyId, position: u64, link: &[u8; 32]) -> [u8; 32] {
     let mut hasher = blake3::Hasher::new_derive_key("divisi 2026 coin chain v1");
-    hasher.update(session.id().as_bytes()).update(&session.number().to_le_bytes());
+    hasher.update(session.id().as_bytes()).update(&strand.to_le_bytes());
     hasher.update(&[party.number()]).update(&position.to_le_bytes()).update(link);
     let before = *hasher.finalize().as_bytes();
     hasher.zeroize();
