@@ -73,7 +73,7 @@ pub(crate) enum Source {
     Erased,
     /// A common seed: tests only.
     #[cfg(any(test, feature = "testing"))]
-    Dealt(crate::testing::Dealer),
+    Dealt(Box<crate::testing::Dealer>),
 }
 
 impl Setup {

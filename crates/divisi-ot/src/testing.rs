@@ -23,7 +23,7 @@ pub fn deal(session: &mut Session, config: Config, seed: u8) -> Result<Setup, Ab
         .collect();
     let coins = Coins::commit(session)?;
     let delta = Delta::from_uniform(me, deltas[me.index()].get().to_le_bytes());
-    let source = Source::Dealt(Dealer { me, deltas, prg });
+    let source = Source::Dealt(Box::new(Dealer { me, deltas, prg }));
     Ok(Setup { me, parties, session: *session.id().as_bytes(), config, delta, coins, source })
 }
 
@@ -101,7 +101,7 @@ pub fn fit(views: &[(u128, AuthBits)]) {
             let (macs, keys) = (ours.macs(holder), theirs.keys(owner));
             assert_eq!((macs.len(), keys.len()), (ours.len(), ours.len()));
             for (p, (mac, key)) in macs.iter().zip(keys).enumerate() {
-                assert_eq!(*mac, key ^ delta * u128::from(ours.bit(p)), "{owner} {holder} {p}");
+                assert_eq!(*mac, key ^ (delta * u128::from(ours.bit(p))), "{owner} {holder} {p}");
             }
         }
     }

@@ -3,6 +3,13 @@
 //! Types tell what a correlation is worth: [`Columns`] came out of the extension and cannot be read; [`Rows<Malicious>`](Rows) passed
 //! the check; [`Rows<SemiHonest>`](Rows) is for protocols whose adversary follows them. Neither becomes the other.
 //!
+//! ```compile_fail
+//! use divisi_ot::vole::{Malicious, Rows, SemiHonest};
+//! fn take(rows: Rows<SemiHonest>) -> Rows<Malicious> {
+//!     rows
+//! }
+//! ```
+//!
 //! # The check (SoftSpokenOT, section 4.1; column-wise, over GF(2^128))
 //! A column of a tile is an element of GF(2^128), so a column of T tiles is t_1, .., t_T, the last tile being sacrificed. After all
 //! corrections are here, a coin gives z, and h(t) = t_1 z^(T-1) + .. + t_(T-1) z + t_T: as a map over GF(2) its matrix is (R | I), so that
@@ -262,4 +269,24 @@ fn write(words: &[u128], out: &mut Vec<u8>) {
 
 fn read(bytes: &[u8], out: &mut Vec<u128>) {
     out.extend(bytes.as_chunks().0.iter().map(|word| u128::from_le_bytes(*word)));
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn columns_become_rows_tile_by_tile() {
+        let columns: Vec<u128> = (0..2 * TILE as u128).map(|i| i * 0x0123_4567_89ab_cdef_0000_0001).collect();
+        let rows = Columns(columns.clone()).semi_honest();
+        for tile in 0..2 {
+            let peeked = Columns(columns.clone()).peek(tile);
+            assert_eq!(rows.words()[tile * TILE..][..TILE], peeked);
+            for (r, row) in peeked.iter().enumerate() {
+                for c in 0..TILE {
+                    assert_eq!(row >> c & 1, columns[tile * TILE + c] >> r & 1);
+                }
+            }
+        }
+    }
 }

@@ -116,6 +116,30 @@ fn bytes() {
     }
 }
 
+/// What the set-up costs: by public keys both ways the same at all parties, by halves what its maker and its holder say.
+#[test]
+fn bytes_of_the_set_up() {
+    let frames = |bodies: &[usize]| bodies.iter().map(|body| wire_bytes(*body)).sum::<u64>();
+    for k in [1, 4, 5, 8] {
+        let trees = 128 * 32 + 32 * pieces(k) + 32;
+        let (element, programs, tables) = (32, 64 * 32 + 16, 64 * 64);
+        for n in [2, 3, 5] {
+            let coins = if n > 2 { frames(&[32, 32]) } else { frames(&[32]) };
+            let each = coins + frames(&[element, programs, tables, trees]);
+            for (_, meter) in batches(n, Config { k, base: Base::Both, ..Config::default() }, &[1]) {
+                assert_eq!(meter.phases["setup"].bytes, each * (n as u64 - 1));
+            }
+        }
+        // P_1 sends the base OTs, makes the first rows, and gets its own trees from them
+        let parties = batches(2, Config { k, base: Base::Half, ..Config::default() }, &[1]);
+        let bytes = |i: usize| parties[i].1.phases["setup"].bytes;
+        let (commitment, link) = (32, 32);
+        let rows = 2 * 16 * pieces(k);
+        assert_eq!(bytes(0), frames(&[commitment, link, element, tables, trees, rows, 16 * 129, 16]));
+        assert_eq!(bytes(1), frames(&[commitment, link, programs, trees]));
+    }
+}
+
 /// The checks that each party executed, by formula.
 #[test]
 fn census() {

@@ -31,8 +31,8 @@ fn setup_and_bits() {
                         setup.authenticated_bits(&mut session, count)?;
                         Ok([set_up[0], set_up[1], begin.elapsed(), cpu() - used])
                     });
-                    for i in 0..4 {
-                        best[i] = best[i].min(times.iter().map(|t| t.as_ref().unwrap()[i]).max().unwrap());
+                    for (i, best) in best.iter_mut().enumerate() {
+                        *best = (*best).min(times.iter().map(|t| t.as_ref().unwrap()[i]).max().unwrap());
                     }
                 }
                 let each = best[3].as_nanos() as f64 / (count * (n - 1)) as f64;

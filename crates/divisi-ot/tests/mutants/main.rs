@@ -42,7 +42,7 @@ fn fits(a: &(u128, AuthBits), b: &(u128, AuthBits), from: usize) -> bool {
     let one = |owner: &(u128, AuthBits), holder: &(u128, AuthBits)| {
         let (x, delta) = (&owner.1, holder.0);
         (from..x.len().min(holder.1.len()))
-            .all(|p| x.macs(holder.1.me())[p] == holder.1.keys(x.me())[p] ^ delta * u128::from(x.bit(p)))
+            .all(|p| x.macs(holder.1.me())[p] == holder.1.keys(x.me())[p] ^ (delta * u128::from(x.bit(p))))
     };
     one(a, b) && one(b, a)
 }

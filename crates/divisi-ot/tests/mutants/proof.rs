@@ -35,16 +35,15 @@ pub fn rushing_prover(without: Option<Check>) -> bool {
     ends[1].is_ok() && ends[2].is_ok()
 }
 
-/// P_1 commits to P_2 with other nonces than to P_3; all opens well.
+/// P_1 sends P_2 another commitment than P_3: whether the parties go on to open their bits.
 pub fn split_commitment(without: Option<Check>) -> bool {
     let stage = stage(3, without);
-    // a commitment of a sum that is never opened to P_2
+    // with one equation: two commitments to sums, then that to the bits
     let recording = stage.recording(party(1));
     stage.change(party(1), party(2), COMMIT, 0, |body| body[64] ^= 1);
     let ends = play(stage, config(4, 1), 10, &Deviation::default());
     assert!(recording.of(true, party(2), COMMIT) != recording.of(true, party(3), COMMIT));
     assert!(without.is_some() || ends.iter().any(|end| failed_check(end) == Some(Check::W7)));
-    // the flipped one was the bits' commitment, which does not open; the parties went on until then
     ends.iter().all(|end| failed_check(end) != Some(Check::W7))
         && !recording.of(false, party(3), BITS).is_empty()
 }
