@@ -82,7 +82,7 @@ impl Lab {
     /// # Errors
     /// The first party's abort.
     pub fn run(&self, plan: &Plan<'_>, inputs: &[Vec<u8>]) -> Result<Vec<End>, Abort> {
-        let ends = run_over(memory::mesh(plan.parties()), &self.parameters(), |session| {
+        let ends = run_over(memory::mesh(plan.parties()), |_| self.parameters(), |session| {
             self.play(session, plan, &of_party(plan, session.me(), inputs))
         });
         // the first cause says more than what it led to at the others
@@ -107,15 +107,18 @@ pub fn of_party(plan: &Plan<'_>, party: PartyId, inputs: &[Vec<u8>]) -> Vec<Vec<
 /// If a party panics.
 pub fn run_over<R: Send>(
     meshes: Vec<Mesh>,
-    parameters: &Parameters,
+    parameters: impl Fn(PartyId) -> Parameters + Sync,
     f: impl Fn(&mut Session) -> Result<R, Abort> + Sync,
 ) -> Vec<Result<R, Abort>> {
     std::thread::scope(|scope| {
         let parties: Vec<_> = meshes
             .into_iter()
             .map(|mesh| {
-                let f = &f;
-                scope.spawn(move || f(&mut Session::start(&Arc::new(mesh), 1, parameters)?))
+                let (f, parameters) = (&f, &parameters);
+                scope.spawn(move || {
+                    let parameters = parameters(mesh.me());
+                    f(&mut Session::start(&Arc::new(mesh), 1, &parameters)?)
+                })
             })
             .collect();
         parties

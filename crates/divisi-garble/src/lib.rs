@@ -3,6 +3,8 @@
 #![cfg_attr(test, allow(clippy::unwrap_used, clippy::expect_used, clippy::panic))]
 
 mod aand;
+#[cfg(any(test, feature = "testing"))]
+pub mod adversary;
 mod batch;
 mod bits;
 mod haand;

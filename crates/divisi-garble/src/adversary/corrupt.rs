@@ -1,0 +1,91 @@
+//! Parties whose own code deviates: what a hand on their messages cannot do, because later steps must fit the lie.
+
+use crate::aand::{combine, differences, open_differences, permutation};
+use crate::laand::{Ground, Leaky, laand};
+use crate::phases::shares;
+use crate::triples::{Preprocessed, Triples};
+use crate::{Garble, Plan};
+use divisi_core::{Abort, Session};
+use zeroize::Zeroizing;
+
+/// How a party deviates. Every lie is told to all, and kept to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Lie {
+    /// None.
+    Honest,
+    /// It multiplies with other bits x than those that are authenticated, in every triple.
+    OtherX,
+    /// It opens other d in every second bucket.
+    FlippedBucket,
+    /// It opens other d, of every second AND.
+    FlippedD,
+    /// It opens other e, of every second AND.
+    FlippedE,
+}
+
+/// One party's run of a plan, deviating: what it ends with does not matter.
+///
+/// # Errors
+/// Its abort.
+pub fn play(
+    garble: &mut Garble,
+    session: &mut Session,
+    plan: &Plan<'_>,
+    inputs: &[Vec<u8>],
+    lie: Lie,
+) -> Result<Vec<Zeroizing<Vec<u8>>>, Abort> {
+    let ands = inputs.len() * plan.and_count();
+    let wires = inputs.len() * (plan.input_bits() + plan.and_count());
+    let mut made = independent(garble, session, ands, wires, lie)?;
+    let flip = |bits: &mut Vec<u8>| bits.iter_mut().step_by(2).for_each(|bit| *bit ^= 1);
+    match lie {
+        Lie::FlippedD => flip(&mut made.triples.x.bits),
+        Lie::FlippedE => flip(&mut made.triples.y.bits),
+        _ => {}
+    }
+    let garbled = garble.function_dependent(session, &mut made, plan, inputs.len())?;
+    garble.online(session, garbled, inputs)
+}
+
+/// [`Garble::function_independent`] in one batch, deviating.
+///
+/// # Errors
+/// Its abort.
+pub fn independent(
+    garble: &mut Garble,
+    session: &mut Session,
+    ands: usize,
+    wires: usize,
+    lie: Lie,
+) -> Result<Preprocessed, Abort> {
+    session.phase(crate::INDEPENDENT_PHASE);
+    let bucket = garble.bucket(session, ands)?;
+    let m = ands * bucket;
+    let bits = garble.setup.authenticated_bits(session, 3 * m + wires)?;
+    let mut random = shares(session, &bits);
+    let masks = random.split_off(3 * m);
+    let ground = Ground {
+        seats: garble.seats,
+        oracle: &garble.oracle,
+        form: garble.options.form,
+        first: garble.next_triple,
+    };
+    garble.next_triple += m as u64;
+    let (mut x, y) = (random.take(m), random.take(m));
+    let flip = |bits: &mut Vec<u8>| bits.iter_mut().for_each(|bit| *bit ^= 1);
+    if lie == Lie::OtherX {
+        flip(&mut x.bits);
+    }
+    let mut leaky: Leaky = laand(session, &mut garble.setup, &ground, x, y, random)?;
+    if lie == Lie::OtherX {
+        flip(&mut leaky.x.bits);
+    }
+    let order = permutation(&leaky.partition, m);
+    let mut d = differences(garble.seats, &leaky.y, &order, bucket);
+    if lie == Lie::FlippedBucket {
+        d.bits.iter_mut().step_by(2 * (bucket - 1)).for_each(|bit| *bit ^= 1);
+    }
+    let opened = open_differences(session, garble.seats, &d, garble.setup.delta().get())?;
+    let triples: Triples = combine(&leaky, &order, bucket, &opened);
+    Ok(Preprocessed { masks, triples })
+}
