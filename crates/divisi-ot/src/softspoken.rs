@@ -68,10 +68,10 @@ impl Maker {
         for (c, leaves) in self.leaves.iter().enumerate() {
             let (first, bits) = piece(self.k, c);
             sums.begin();
-            for (y, leaf) in leaves.ciphers().iter().enumerate() {
+            leaves.each(|y, leaf| {
                 sums.stream(leaf);
                 sums.fold(y, bits);
-            }
+            });
             for (t, tile) in v.chunks_exact_mut(TILE).enumerate() {
                 for (column, sum) in tile[first..][..bits].iter_mut().zip(&sums.weighted) {
                     *column = u128::from_le_bytes(sum[t]);
@@ -97,10 +97,10 @@ impl Holder {
             sums.begin();
             // the unknown leaf stands first and counts nothing
             sums.fold(0, bits);
-            for (y, leaf) in leaves.ciphers().iter().enumerate() {
+            leaves.each(|y, leaf| {
                 sums.stream(leaf);
                 sums.fold(y + 1, bits);
-            }
+            });
             let d = &d[c * tiles..][..tiles];
             let masks: [u128; MAX_K as usize] =
                 core::array::from_fn(|bit| (delta >> ((first + bit) % 128) & 1).wrapping_neg());
@@ -205,8 +205,10 @@ mod tests {
                 let (first, bits) = piece(k, c);
                 let seeds: Vec<u128> = (0..1 << bits).map(|_| random()).collect();
                 let alpha = (delta >> first) as usize & ((1 << bits) - 1);
-                holder.push(Leaves::new((1..1 << bits).map(|z| seeds[z ^ alpha])));
-                maker.push(Leaves::new(seeds.into_iter()));
+                let known: Vec<u128> = (1..1 << bits).map(|z| seeds[z ^ alpha]).collect();
+                // kept ready or not, the streams are the same
+                holder.push(Leaves::new(&known, k % 2 == 0));
+                maker.push(Leaves::new(&seeds, true));
             }
             let (mut maker, mut holder) = (Maker::new(k, maker), Holder::new(k, holder));
             for tiles in [1, 3, CHUNK, 2] {
@@ -232,7 +234,11 @@ mod tests {
         for k in 1..=MAX_K {
             let leaves = |less: usize| {
                 (0..pieces(k))
-                    .map(|c| Leaves::new((less..1 << piece(k, c).1).map(|y| (c * 1000 + y) as u128)))
+                    .map(|c| {
+                        let seeds: Vec<u128> =
+                            (less..1 << piece(k, c).1).map(|y| (c * 1000 + y) as u128).collect();
+                        Leaves::new(&seeds, true)
+                    })
                     .collect()
             };
             let (mut maker, mut holder) = (Maker::new(k, leaves(0)), Holder::new(k, leaves(1)));

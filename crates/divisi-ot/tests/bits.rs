@@ -201,3 +201,17 @@ fn parameters_are_agreed() {
         assert!(all[i + 1..].iter().all(|b| digest(*a) != digest(*b)));
     }
 }
+
+/// Many parties keep seeds instead of keys that are ready.
+#[test]
+fn bits_fit_for_twenty_parties() {
+    let counts = [100];
+    all_fit(batches(20, Config::default(), &counts), &counts);
+}
+
+#[test]
+#[ignore = "long"]
+fn bits_fit_for_128_parties() {
+    let counts = [100];
+    all_fit(batches(128, Config::default(), &counts), &counts);
+}

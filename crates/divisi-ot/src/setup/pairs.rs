@@ -50,6 +50,7 @@ pub(super) fn connect(
     let (n, me, k) = (session.parties(), session.me(), config.k);
     let sends = |peer| by_public_key(config.base, me, peer);
     let receives = |peer| by_public_key(config.base, peer, me);
+    let trees = (k, tree::kept_ready(n, k));
     let mut ends = Ends {
         k,
         deltas,
@@ -109,7 +110,7 @@ pub(super) fn connect(
         for peer in session.peers() {
             if let Some(((keys, table), flips)) = offered[peer.index()].take() {
                 session.send(TABLES, peer, table.as_slice(), 0)?;
-                ends.makers[peer.index()] = Some(make(session, peer, k, &keys, flips)?);
+                ends.makers[peer.index()] = Some(make(session, peer, trees, &keys, flips)?);
             }
         }
         let coins = heard.confirm(session)?;
@@ -118,7 +119,8 @@ pub(super) fn connect(
                 let mut table = Box::new([0; TABLE]);
                 session.recv(TABLES, peer, table.as_mut_slice())?;
                 let keys = receiver.keys(&pads, &table);
-                ends.holders[peer.index()] = Some(hold(session, peer, k, &keys, ends.deltas[peer.index()])?);
+                ends.holders[peer.index()] =
+                    Some(hold(session, peer, trees, &keys, ends.deltas[peer.index()])?);
             }
         }
         let first = match config.base {
@@ -157,12 +159,12 @@ pub(super) fn connect(
         let keys =
             Zeroizing::new(zero.iter().zip(one.iter()).map(|(zero, one)| [*zero, *one]).collect::<Vec<_>>());
         let flips = u128::from_le_bytes(flips);
-        ends.makers[peer.index()] = Some(make(session, peer, k, &keys, flips)?);
+        ends.makers[peer.index()] = Some(make(session, peer, trees, &keys, flips)?);
     }
     for peer in session.peers() {
         let Some(row) = &rows.macs[peer.index()] else { continue };
         let keys = hashed(&hash, row.words(), 0, peer, me);
-        ends.holders[peer.index()] = Some(hold(session, peer, k, &keys, ends.deltas[peer.index()])?);
+        ends.holders[peer.index()] = Some(hold(session, peer, trees, &keys, ends.deltas[peer.index()])?);
     }
     Ok((ends, coins))
 }
@@ -193,26 +195,32 @@ fn hashed(
 fn make(
     session: &mut Session,
     peer: PartyId,
-    k: u32,
+    trees: (u32, bool),
     keys: &[[u128; 2]],
     flips: u128,
 ) -> Result<Maker, Abort> {
     let permutations = Permutations::new(session, session.me(), peer);
-    let mut message = vec![0; tree::message_bytes(k)];
+    let mut message = vec![0; tree::message_bytes(trees.0)];
     let lowest = lowest_bit(peer);
-    let leaves = tree::make(session, &permutations, k, keys, flips, lowest, &mut message);
+    let leaves = tree::make(session, &permutations, trees, keys, flips, lowest, &mut message);
     session.send(TREES, peer, &message, 0)?;
-    Ok(Maker::new(k, leaves))
+    Ok(Maker::new(trees.0, leaves))
 }
 
 /// Receive a peer's trees.
-fn hold(session: &mut Session, peer: PartyId, k: u32, keys: &[u128], delta: u128) -> Result<Holder, Abort> {
+fn hold(
+    session: &mut Session,
+    peer: PartyId,
+    trees: (u32, bool),
+    keys: &[u128],
+    delta: u128,
+) -> Result<Holder, Abort> {
     let permutations = Permutations::new(session, peer, session.me());
-    let mut message = vec![0; tree::message_bytes(k)];
+    let mut message = vec![0; tree::message_bytes(trees.0)];
     session.recv(TREES, peer, &mut message)?;
-    let (leaves, consistent) = tree::hold(&permutations, k, keys, delta, &message);
+    let (leaves, consistent) = tree::hold(&permutations, trees, keys, delta, &message);
     session.require(Check::O2, TREES, consistent, Some(peer))?; // [O2]
-    Ok(Holder::new(k, leaves))
+    Ok(Holder::new(trees.0, leaves))
 }
 
 fn none<T>(n: usize) -> Vec<Option<T>> {

@@ -17,20 +17,56 @@ use crate::delta::mask;
 use aes::cipher::{BlockCipherEncrypt, KeyInit};
 use aes::{Aes128Enc, Block};
 use divisi_core::{PartyId, Session};
+use std::mem::ManuallyDrop;
 use subtle::ConstantTimeEq;
 use zeroize::{Zeroize, Zeroizing};
 
-/// The leaves of one tree, ready to be expanded.
-pub(crate) struct Leaves(Vec<Aes128Enc>);
+/// The most bytes that a party spends on leaves that are ready to be expanded. Beyond it keeps their seeds alone, and makes the keys
+/// each time anew: with many peers, each of whom has few rows.
+const READY: usize = 16 << 20;
+
+/// Whether the leaves of this many parties are kept ready.
+pub(crate) fn kept_ready(parties: usize, k: u32) -> bool {
+    let leaves: usize = (0..pieces(k)).map(|c| 1 << piece(k, c).1).sum();
+    2 * parties * leaves * size_of::<Aes128Enc>() <= READY
+}
+
+/// The leaves of one tree.
+pub(crate) enum Leaves {
+    /// Ready to be expanded.
+    Ready(Vec<Aes128Enc>),
+    /// Seeds alone.
+    Seeds(Zeroizing<Vec<u128>>),
+}
 
 impl Leaves {
-    pub(crate) fn new(seeds: impl Iterator<Item = u128>) -> Leaves {
-        Leaves(seeds.map(|seed| Aes128Enc::new(&seed.to_le_bytes().into())).collect())
+    pub(crate) fn new(seeds: &[u128], ready: bool) -> Leaves {
+        if ready {
+            Leaves::Ready(seeds.iter().map(cipher).collect())
+        } else {
+            Leaves::Seeds(Zeroizing::new(seeds.to_vec()))
+        }
     }
 
-    pub(crate) fn ciphers(&self) -> &[Aes128Enc] {
-        &self.0
+    /// Go through all leaves in order.
+    pub(crate) fn each(&self, mut f: impl FnMut(usize, &Aes128Enc)) {
+        match self {
+            Leaves::Ready(ciphers) => ciphers.iter().enumerate().for_each(|(y, leaf)| f(y, leaf)),
+            Leaves::Seeds(seeds) => {
+                // one key takes the place of another, and the last one is wiped
+                let mut leaf = ManuallyDrop::new(cipher(&0));
+                for (y, seed) in seeds.iter().enumerate() {
+                    leaf = ManuallyDrop::new(cipher(seed));
+                    f(y, &leaf);
+                }
+                drop(ManuallyDrop::into_inner(leaf));
+            }
+        }
     }
+}
+
+fn cipher(seed: &u128) -> Aes128Enc {
+    Aes128Enc::new(&seed.to_le_bytes().into())
 }
 
 /// The fixed permutations of a pair's trees in one session: two for children, one for seeds of streams, two for what is checked.
@@ -75,7 +111,7 @@ pub(crate) fn message_bytes(k: u32) -> usize {
 pub(crate) fn make(
     session: &Session,
     permutations: &Permutations,
-    k: u32,
+    (k, ready): (u32, bool),
     keys: &[[u128; 2]],
     flips: u128,
     lowest: u128,
@@ -109,7 +145,7 @@ pub(crate) fn make(
         for x in checked.iter() {
             hasher.update(&bytes(x));
         }
-        trees.push(Leaves::new(seeds.iter().copied()));
+        trees.push(Leaves::new(&seeds, ready));
     }
     digest.copy_from_slice(hasher.finalize().as_bytes());
     hasher.zeroize();
@@ -119,7 +155,7 @@ pub(crate) fn make(
 /// Read the maker's message with Delta and the keys of the base OTs; whether the trees are consistent comes with them \[O2\].
 pub(crate) fn hold(
     permutations: &Permutations,
-    k: u32,
+    (k, ready): (u32, bool),
     keys: &[u128],
     delta: u128,
     message: &[u8],
@@ -166,7 +202,7 @@ pub(crate) fn hold(
         for x in checked.iter() {
             hasher.update(&bytes(x));
         }
-        trees.push(Leaves::new(seeds.iter().skip(1).copied()));
+        trees.push(Leaves::new(&seeds[1..], ready));
     }
     let consistent = hasher.finalize().as_bytes().ct_eq(digest).into();
     hasher.zeroize();
