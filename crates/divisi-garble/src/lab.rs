@@ -22,6 +22,8 @@ pub enum Bits {
 pub struct Lab {
     /// Where authenticated bits come from.
     pub bits: Bits,
+    /// The seed of those that are dealt.
+    pub seed: u8,
     /// Parameters of the set-up.
     pub config: Config,
     /// Form, budgets, batches.
@@ -32,7 +34,8 @@ pub struct Lab {
 
 impl Default for Lab {
     fn default() -> Self {
-        Lab { bits: Bits::Dealt, config: Config::default(), options: Options::default(), streamed: false }
+        let (config, options) = (Config::default(), Options::default());
+        Lab { bits: Bits::Dealt, seed: 7, config, options, streamed: false }
     }
 }
 
@@ -52,7 +55,7 @@ impl Lab {
     /// Its abort.
     pub fn party(&self, session: &mut Session) -> Result<Garble, Abort> {
         let setup = match self.bits {
-            Bits::Dealt => divisi_ot::testing::deal(session, self.config, 7)?,
+            Bits::Dealt => divisi_ot::testing::deal(session, self.config, self.seed)?,
             Bits::Made => Setup::new(session, self.config)?,
         };
         Ok(Garble::new(session, setup, self.options))

@@ -38,8 +38,14 @@ impl Default for Options {
     }
 }
 
-/// One party's end of a live session of garbling: any number of circuits, one after the other.
+/// One party's end of a live session of garbling: any number of circuits, one after the other. When a phase ends in an abort its Delta,
+/// seeds and correlations are wiped, and nothing can be done with it any more \[M0.5\].
 pub struct Garble {
+    live: Option<Live>,
+}
+
+/// What a party has while its session lives.
+pub(crate) struct Live {
     pub(crate) setup: Setup,
     pub(crate) oracle: Oracle,
     pub(crate) options: Options,
@@ -65,13 +71,96 @@ impl Garble {
         session.entropy(seed.as_mut_slice());
         let seats = Seats { me: session.me().index(), n: session.parties() };
         let (oracle, fresh) = (Oracle::new(session), Prg::new(&seed));
-        Garble { setup, oracle, options, seats, next_triple: 0, next_gate: 0, fresh }
+        Garble { live: Some(Live { setup, oracle, options, seats, next_triple: 0, next_gate: 0, fresh }) }
     }
 
     /// Steps 1 and 2 of Fig. 2, and the triples of Fig. 18: what so many ANDs and masked wires need.
     ///
     /// # Errors
     /// Whatever a broken or malicious peer causes.
+    pub fn function_independent(
+        &mut self,
+        session: &mut Session,
+        ands: usize,
+        wires: usize,
+    ) -> Result<Preprocessed, Abort> {
+        self.with(session, |live, session| live.function_independent(session, ands, wires))
+    }
+
+    /// Steps 3 and 4 of Fig. 2 and the masks of step 5 for `count` instances of a plan, the i-th evaluated by party i mod n: two rounds.
+    ///
+    /// # Errors
+    /// Whatever a broken or malicious peer causes; [`Abort::Misuse`] if too little was made ahead, or the tables exceed the budget.
+    pub fn function_dependent<'p>(
+        &mut self,
+        session: &mut Session,
+        preprocessed: &mut Preprocessed,
+        plan: &'p Plan<'p>,
+        count: usize,
+    ) -> Result<Garbled<'p>, Abort> {
+        self.with(session, |live, session| live.function_dependent(session, preprocessed, plan, count))
+    }
+
+    /// Steps 5 to 8 of Fig. 3: our bits of our input wires for each instance, one to a byte; what we learn of each, likewise.
+    ///
+    /// # Errors
+    /// Whatever a broken or malicious peer causes; [`Abort::Misuse`] if the inputs do not fit the plan.
+    pub fn online(
+        &mut self,
+        session: &mut Session,
+        garbled: Garbled<'_>,
+        inputs: &[Vec<u8>],
+    ) -> Result<Vec<Zeroizing<Vec<u8>>>, Abort> {
+        self.with(session, |live, session| {
+            session.phase(ONLINE_PHASE);
+            online::online(&live.stage(), session, garbled, inputs)
+        })
+    }
+
+    /// All of a plan, for as many instances as there are inputs, the i-th evaluated by party i mod n: our bits of our input wires, one
+    /// to a byte; what we learn of each instance, likewise. Triples, tables and evaluation go batch by batch, after the inputs.
+    ///
+    /// # Errors
+    /// Whatever a broken or malicious peer causes; [`Abort::Misuse`] if the inputs do not fit the plan.
+    pub fn streamed(
+        &mut self,
+        session: &mut Session,
+        plan: &Plan<'_>,
+        inputs: &[Vec<u8>],
+    ) -> Result<Vec<Zeroizing<Vec<u8>>>, Abort> {
+        self.with(session, |live, session| live.streamed(session, plan, inputs))
+    }
+
+    /// Refuse a run whose tables exceed the budget, before anything is sent.
+    ///
+    /// # Errors
+    /// [`Unfit::Budget`].
+    pub fn admit(&self, plan: &Plan<'_>, count: usize) -> Result<(), Unfit> {
+        self.live.as_ref().map_or(Ok(()), |live| live.admit(plan, count))
+    }
+
+    /// Whether the session still lives: after an abort nothing of it is left.
+    #[must_use]
+    pub fn is_live(&self) -> bool {
+        self.live.is_some()
+    }
+
+    /// Run a phase on what is there; leave nothing behind if it fails.
+    pub(crate) fn with<R>(
+        &mut self,
+        session: &mut Session,
+        phase: impl FnOnce(&mut Live, &mut Session) -> Result<R, Abort>,
+    ) -> Result<R, Abort> {
+        let Some(mut live) = self.live.take() else {
+            return Err(session.misuse(INDEPENDENT, "a session that has ended"));
+        };
+        let result = phase(&mut live, session)?;
+        self.live = Some(live);
+        Ok(result)
+    }
+}
+
+impl Live {
     pub fn function_independent(
         &mut self,
         session: &mut Session,
@@ -126,10 +215,6 @@ impl Garble {
         (0..parts).map(|i| (ands * (i + 1)) / parts - (ands * i) / parts).filter(|l| *l > 0).collect()
     }
 
-    /// Steps 3 and 4 of Fig. 2 and the masks of step 5 for `count` instances of a plan, the i-th evaluated by party i mod n: two rounds.
-    ///
-    /// # Errors
-    /// Whatever a broken or malicious peer causes; [`Abort::Misuse`] if too little was made ahead, or the tables exceed the budget.
     pub fn function_dependent<'p>(
         &mut self,
         session: &mut Session,
@@ -196,20 +281,6 @@ impl Garble {
         Ok(Garbled { plan, held })
     }
 
-    /// Steps 5 to 8 of Fig. 3: our bits of our input wires for each instance, one to a byte; what we learn of each, likewise.
-    ///
-    /// # Errors
-    /// Whatever a broken or malicious peer causes; [`Abort::Misuse`] if the inputs do not fit the plan.
-    pub fn online(
-        &mut self,
-        session: &mut Session,
-        garbled: Garbled<'_>,
-        inputs: &[Vec<u8>],
-    ) -> Result<Vec<Zeroizing<Vec<u8>>>, Abort> {
-        session.phase(ONLINE_PHASE);
-        online::online(&self.stage(), session, garbled, inputs)
-    }
-
     pub(crate) fn stage(&self) -> Stage {
         let config = self.setup.config();
         Stage {
@@ -247,10 +318,6 @@ impl Garble {
         tables as u64 * self.stage().layout.table(plan.and_count()) as u64
     }
 
-    /// Refuse a run whose tables exceed the budget, before anything is sent.
-    ///
-    /// # Errors
-    /// [`Unfit::Budget`].
     pub fn admit(&self, plan: &Plan<'_>, count: usize) -> Result<(), Unfit> {
         let (need, budget) = (self.kept(plan, count), self.options.budget);
         if need > budget { Err(Unfit::Budget { need, budget }) } else { Ok(()) }

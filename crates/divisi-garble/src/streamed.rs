@@ -12,7 +12,7 @@ use crate::batch::{Batch, batches};
 use crate::masks::Masks;
 use crate::online::{accept, found, labels_for, masked_inputs, receivers, results};
 use crate::open::Opening;
-use crate::phases::{DEPENDENT_PHASE, Garble, INDEPENDENT_PHASE, ONLINE_PHASE, of_results, result_masks};
+use crate::phases::{DEPENDENT_PHASE, INDEPENDENT_PHASE, Live, ONLINE_PHASE, of_results, result_masks};
 use crate::plan::Plan;
 use crate::run::{Instance, Private};
 use crate::share::{Rows, Shares};
@@ -26,12 +26,8 @@ const OWNERS: Step = step!("5.owners");
 const LABELS: Step = step!("6.labels");
 const OUTPUTS: Step = step!("8.masks");
 
-impl Garble {
-    /// All of a plan, for as many instances as there are inputs, the i-th evaluated by party i mod n: our bits of our input wires, one
-    /// to a byte; what we learn of each instance, likewise.
-    ///
-    /// # Errors
-    /// Whatever a broken or malicious peer causes; [`Abort::Misuse`] if the inputs do not fit the plan.
+impl Live {
+    /// See [`crate::Garble::streamed`].
     pub fn streamed(
         &mut self,
         session: &mut Session,

@@ -2,7 +2,7 @@
 
 use crate::aand::{combine, differences, open_differences, permutation};
 use crate::laand::{Ground, Leaky, laand};
-use crate::phases::shares;
+use crate::phases::{Live, shares};
 use crate::triples::{Preprocessed, Triples};
 use crate::{Garble, Plan};
 use divisi_core::{Abort, Session};
@@ -15,6 +15,8 @@ pub enum Lie {
     Honest,
     /// It multiplies with other bits x than those that are authenticated, in every triple.
     OtherX,
+    /// It guesses that x is zero in as many triples as promise most.
+    Guess,
     /// It opens other d in every second bucket.
     FlippedBucket,
     /// It opens other d, of every second AND.
@@ -36,7 +38,7 @@ pub fn play(
 ) -> Result<Vec<Zeroizing<Vec<u8>>>, Abort> {
     let ands = inputs.len() * plan.and_count();
     let wires = inputs.len() * (plan.input_bits() + plan.and_count());
-    let mut made = independent(garble, session, ands, wires, lie)?;
+    let mut made = garble.with(session, |live, session| Ok(independent(live, session, ands, wires, lie)?.0))?;
     let flip = |bits: &mut Vec<u8>| bits.iter_mut().step_by(2).for_each(|bit| *bit ^= 1);
     match lie {
         Lie::FlippedD => flip(&mut made.triples.x.bits),
@@ -47,17 +49,17 @@ pub fn play(
     garble.online(session, garbled, inputs)
 }
 
-/// [`Garble::function_independent`] in one batch, deviating.
+/// [`Garble::function_independent`] in one batch, deviating, and whether a bucket was spoiled altogether.
 ///
 /// # Errors
 /// Its abort.
-pub fn independent(
-    garble: &mut Garble,
+fn independent(
+    garble: &mut Live,
     session: &mut Session,
     ands: usize,
     wires: usize,
     lie: Lie,
-) -> Result<Preprocessed, Abort> {
+) -> Result<(Preprocessed, bool), Abort> {
     session.phase(crate::INDEPENDENT_PHASE);
     let bucket = garble.bucket(session, ands)?;
     let m = ands * bucket;
@@ -71,21 +73,41 @@ pub fn independent(
         first: garble.next_triple,
     };
     garble.next_triple += m as u64;
-    let (mut x, y) = (random.take(m), random.take(m));
+    let (mut x, mut y) = (random.take(m), random.take(m));
     let flip = |bits: &mut Vec<u8>| bits.iter_mut().for_each(|bit| *bit ^= 1);
     if lie == Lie::OtherX {
         flip(&mut x.bits);
     }
+    let spoiled: Vec<u32> = if lie == Lie::Guess { chosen(session, m, (2 * bucket - 1).min(m)) } else { vec![] };
+    // another y in Phi: right exactly where x is zero
+    spoiled.iter().for_each(|t| y.bits[*t as usize] ^= 1);
     let mut leaky: Leaky = laand(session, &mut garble.setup, &ground, x, y, random)?;
+    spoiled.iter().for_each(|t| leaky.y.bits[*t as usize] ^= 1);
     if lie == Lie::OtherX {
         flip(&mut leaky.x.bits);
     }
     let order = permutation(&leaky.partition, m);
+    let known = order.chunks_exact(bucket).any(|b| b.iter().all(|t| spoiled.contains(t)));
     let mut d = differences(garble.seats, &leaky.y, &order, bucket);
     if lie == Lie::FlippedBucket {
         d.bits.iter_mut().step_by(2 * (bucket - 1)).for_each(|bit| *bit ^= 1);
     }
     let opened = open_differences(session, garble.seats, &d, garble.setup.delta().get())?;
     let triples: Triples = combine(&leaky, &order, bucket, &opened);
-    Ok(Preprocessed { masks, triples })
+    Ok((Preprocessed { masks, triples }, known))
+}
+
+/// So many of `m` triples, at random.
+fn chosen(session: &Session, m: usize, count: usize) -> Vec<u32> {
+    let mut seed = [0; 16];
+    session.entropy(&mut seed);
+    permutation(&seed, m)[..count].to_vec()
+}
+
+/// Make triples, guessing: whether nobody noticed, and all of some triple's x is known.
+///
+/// # Errors
+/// Its abort.
+pub fn guess(garble: &mut Garble, session: &mut Session, ands: usize, lie: Lie) -> Result<bool, Abort> {
+    garble.with(session, |live, session| Ok(independent(live, session, ands, 1, lie)?.1))
 }
