@@ -11,11 +11,11 @@
 //! Steps 6 and 7 check all triples at once: the coefficients of a random combination come from a coin that follows every U and e, each
 //! party commits to its combination of the H_i, and the opened combinations must sum to zero. The error is 2^-128 (docs/garbling.md).
 
+use crate::bits;
 use crate::haand;
 use crate::hash::{Call, Name, Oracle};
 use crate::share::{Seats, Shares, spread};
 use crate::table::Form;
-use crate::bits;
 use divisi_core::{Abort, Check, Commitment, Echo, PartyId, Prg, Session, Step, step};
 use divisi_field::{BigField, Gf128};
 use divisi_ot::Setup;
@@ -58,7 +58,8 @@ pub(crate) fn laand(
     let Ground { seats, form, .. } = *ground;
     let m = x.len();
     // 4. Phi_i
-    let mut phi: Zeroizing<Vec<u128>> = Zeroizing::new(y.bits.iter().map(|bit| spread(*bit) & delta).collect());
+    let mut phi: Zeroizing<Vec<u128>> =
+        Zeroizing::new(y.bits.iter().map(|bit| spread(*bit) & delta).collect());
     for words in y.keys.iter().chain(&y.macs) {
         phi.iter_mut().zip(words).for_each(|(phi, word)| *phi ^= word);
     }
@@ -193,8 +194,12 @@ fn combination(h: &[Gf128], seed: &[u8; 16]) -> Gf128 {
     for h in h.chunks(CHUNK) {
         let words = &mut words[..2 * h.len()];
         prg.words(words);
-        let coefficients: Vec<Gf128> =
-            words.as_chunks::<2>().0.iter().map(|w| Gf128(u128::from(w[0]) | u128::from(w[1]) << 64)).collect();
+        let coefficients: Vec<Gf128> = words
+            .as_chunks::<2>()
+            .0
+            .iter()
+            .map(|w| Gf128(u128::from(w[0]) | u128::from(w[1]) << 64))
+            .collect();
         sum = sum + Gf128::dot(h, &coefficients);
     }
     sum

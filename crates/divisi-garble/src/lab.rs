@@ -85,9 +85,11 @@ impl Lab {
     /// # Errors
     /// The first party's abort.
     pub fn run(&self, plan: &Plan<'_>, inputs: &[Vec<u8>]) -> Result<Vec<End>, Abort> {
-        let ends = run_over(memory::mesh(plan.parties()), |_| self.parameters(), |session| {
-            self.play(session, plan, &of_party(plan, session.me(), inputs))
-        });
+        let ends = run_over(
+            memory::mesh(plan.parties()),
+            |_| self.parameters(),
+            |session| self.play(session, plan, &of_party(plan, session.me(), inputs)),
+        );
         // the first cause says more than what it led to at the others
         let first = ends.iter().find_map(|end| match end {
             Err(abort @ (Abort::CheckFailed { .. } | Abort::Misuse { .. })) => Some(abort.clone()),

@@ -9,9 +9,9 @@ mod batch;
 mod bits;
 mod haand;
 mod hash;
+mod laand;
 #[cfg(any(test, feature = "testing"))]
 pub mod lab;
-mod laand;
 mod masks;
 mod online;
 mod open;
@@ -24,9 +24,7 @@ mod table;
 mod triples;
 mod walk;
 
-pub use phases::{
-    DEPENDENT_PHASE, Garble, Garbled, INDEPENDENT_PHASE, ONLINE_PHASE, Options, SETUP_PHASE,
-};
+pub use phases::{DEPENDENT_PHASE, Garble, Garbled, INDEPENDENT_PHASE, ONLINE_PHASE, Options, SETUP_PHASE};
 pub use plan::{MOST_PARTIES, Plan, Unfit};
 pub use table::Form;
 pub use triples::Preprocessed;

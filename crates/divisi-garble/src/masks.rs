@@ -30,7 +30,14 @@ impl Masks {
 
     /// Walk a batch whose products' results have these fresh masks. A negation is added to the evaluator's share of the mask, so that
     /// labels and masked values stay as they are.
-    pub fn walk(&mut self, seats: Seats, batch: &Batch, fresh: &Shares, evaluator: Holder, delta: u128) -> Operands {
+    pub fn walk(
+        &mut self,
+        seats: Seats,
+        batch: &Batch,
+        fresh: &Shares,
+        evaluator: Holder,
+        delta: u128,
+    ) -> Operands {
         let room = || Rows::with_capacity(seats.peers(), batch.ands);
         let (mut alpha, mut beta) = (room(), room());
         let mut next = 0;

@@ -177,8 +177,12 @@ impl Live {
             let mut random = shares(session, &bits);
             drop(bits);
             let masks = random.split_off(3 * m);
-            let ground =
-                Ground { seats: self.seats, oracle: &self.oracle, form: self.options.form, first: self.next_triple };
+            let ground = Ground {
+                seats: self.seats,
+                oracle: &self.oracle,
+                form: self.options.form,
+                first: self.next_triple,
+            };
             self.next_triple += m as u64;
             let triples = aand(session, &mut self.setup, &ground, bucket, random)?;
             made.append(Preprocessed { masks, triples });
@@ -240,8 +244,8 @@ impl Live {
         for i in 0..count {
             let masks = inputs.take(plan.input_bits());
             let evaluator = i % self.seats.n;
-            let of_inputs = (evaluator != self.seats.me)
-                .then(|| stage.input_labels(&mut self.fresh, plan.input_bits()));
+            let of_inputs =
+                (evaluator != self.seats.me).then(|| stage.input_labels(&mut self.fresh, plan.input_bits()));
             instances.push(Instance {
                 evaluator,
                 masks: Masks::new(self.seats, plan.program().slots(), &masks),
@@ -264,7 +268,9 @@ impl Live {
         let parts = instances.into_iter().zip(garblings).zip(labels.into_iter().zip(input_labels));
         for (i, ((instance, garbling), (labels, inputs))) in parts.enumerate() {
             let role = match (labels, inputs) {
-                (Some(labels), Some(inputs)) => Role::Garbler { inputs, outputs: of_results(plan, &labels.slots) },
+                (Some(labels), Some(inputs)) => {
+                    Role::Garbler { inputs, outputs: of_results(plan, &labels.slots) }
+                }
                 _ => Role::Evaluator {
                     gate: instance.gate,
                     garbling,

@@ -67,17 +67,25 @@ impl fmt::Display for Unfit {
                 write!(f, "a circuit is garbled by 2 to {MOST_PARTIES} parties, not by {parties}")
             }
             Unfit::Owners { values, owners } => {
-                write!(f, "the circuit has {values} input values, each with one owner; {owners} owners are named")
+                write!(
+                    f,
+                    "the circuit has {values} input values, each with one owner; {owners} owners are named"
+                )
             }
             Unfit::Receivers { values, lists } => {
                 write!(f, "the circuit has {values} output values; receivers are named for {lists}")
             }
-            Unfit::Stranger { party } => write!(f, "{party} is not among the parties, or stands twice in a list"),
+            Unfit::Stranger { party } => {
+                write!(f, "{party} is not among the parties, or stands twice in a list")
+            }
             Unfit::Input { party, want, got } => {
                 write!(f, "{party} owns {want} input wires and gave {got} bits")
             }
             Unfit::Budget { need, budget } => {
-                write!(f, "tables of {need} bytes would be kept where {budget} are allowed: use the streamed mode")
+                write!(
+                    f,
+                    "tables of {need} bytes would be kept where {budget} are allowed: use the streamed mode"
+                )
             }
         }
     }

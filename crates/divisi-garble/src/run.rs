@@ -141,7 +141,12 @@ impl Stage {
         let received: Vec<Received<'_>> = tables
             .iter()
             .enumerate()
-            .map(|(garbler, body)| Received { layout: self.layout, evaluator: place(garbler), ands: batch.ands, body })
+            .map(|(garbler, body)| Received {
+                layout: self.layout,
+                evaluator: place(garbler),
+                ands: batch.ands,
+                body,
+            })
             .collect();
         let stops = session.mutated(Check::W23);
         let product = garbling.product();

@@ -46,8 +46,7 @@ impl Live {
         let input_masks: Vec<Shares> = (0..count).map(|_| masks.take(wires)).collect();
         session.phase(DEPENDENT_PHASE);
         let private = self.owners(session, plan, &input_masks);
-        let (_, own) =
-            private.open(session, self.seats, OWNERS, &[], stage.delta, &plan.digest())?;
+        let (_, own) = private.open(session, self.seats, OWNERS, &[], stage.delta, &plan.digest())?;
         session.phase(ONLINE_PHASE);
         let width = plan.wires_of(session.me()).count();
         let owned: Vec<&[u8]> = (0..count).map(|i| &own[i * width..(i + 1) * width]).collect();

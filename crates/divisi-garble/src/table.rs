@@ -125,7 +125,13 @@ pub(crate) struct Writer<'a> {
 impl Writer<'_> {
     /// Garble the products from `first` on, whose input labels for zero are these; `name.gate` is the number of the first one. In the
     /// paper's form `labels` has the results' labels for zero, in the improved form they are found and put there.
-    pub fn garble(&mut self, product: Product<'_>, first: usize, operands: &[(u128, u128)], labels: &mut [u128]) {
+    pub fn garble(
+        &mut self,
+        product: Product<'_>,
+        first: usize,
+        operands: &[(u128, u128)],
+        labels: &mut [u128],
+    ) {
         match self.layout.form {
             Form::Paper => self.four_rows(product, first, operands, labels),
             Form::Improved => self.half_gates(product, first, operands, labels),

@@ -144,7 +144,16 @@ impl Values {
         let slots = slots.max(bits.len());
         bits.resize(slots, 0);
         labels.resize(slots * seats.peers(), 0);
-        Values { seats, bits, labels, queue_bits: Vec::new(), queue: Vec::new(), taken: 0, difference: 0, wrong: None }
+        Values {
+            seats,
+            bits,
+            labels,
+            queue_bits: Vec::new(),
+            queue: Vec::new(),
+            taken: 0,
+            difference: 0,
+            wrong: None,
+        }
     }
 
     /// Walk a batch, with each garbler's table of it.
@@ -161,7 +170,8 @@ impl Values {
     ) {
         let garblers = self.seats.peers();
         let (pads, inputs) = (Vec::new(), Vec::new());
-        let mut reader = Reader { layout, delta, oracle, pads, inputs, difference: 0, stops, wrong: self.wrong };
+        let mut reader =
+            Reader { layout, delta, oracle, pads, inputs, difference: 0, stops, wrong: self.wrong };
         let mut group: Vec<(u32, u32)> = Vec::with_capacity(GROUP);
         let mut done = 0;
         for op in &batch.ops {

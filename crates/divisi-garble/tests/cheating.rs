@@ -12,13 +12,17 @@ fn successes(rho: u32, ands: usize, runs: usize) -> usize {
     let wins = many(runs, 4, |i| {
         let mut lab = Lab { seed: (i % 256) as u8, ..Lab::default() };
         lab.config.rho = rho;
-        let ends = run_over(memory::mesh(2), |_| lab.parameters(), |session| {
-            let lie = if session.me().index() == 1 { Lie::Guess } else { Lie::Honest };
-            let mut garble = lab.party(session)?;
-            let known = guess(&mut garble, session, ands, lie);
-            assert_eq!(garble.is_live(), known.is_ok(), "nothing is left after an abort");
-            known
-        });
+        let ends = run_over(
+            memory::mesh(2),
+            |_| lab.parameters(),
+            |session| {
+                let lie = if session.me().index() == 1 { Lie::Guess } else { Lie::Honest };
+                let mut garble = lab.party(session)?;
+                let known = guess(&mut garble, session, ands, lie);
+                assert_eq!(garble.is_live(), known.is_ok(), "nothing is left after an abort");
+                known
+            },
+        );
         // the honest one went on, and the other one knows
         matches!(ends[..], [Ok(_), Ok(true)])
     });
@@ -35,6 +39,10 @@ fn cheating_succeeds_as_often_as_the_bound_says() {
         assert!(chance <= 2_f64.powi(-(rho as i32)) && chance > 2_f64.powi(-(rho as i32) - 1), "{chance}");
         let (n, wins) = (runs as f64, successes(rho, ands, runs) as f64);
         let sigma = (n * chance * (1.0 - chance)).sqrt();
-        assert!((wins - n * chance).abs() <= 3.0 * sigma, "{rho} bits: {wins} of {n}, {} expected", n * chance);
+        assert!(
+            (wins - n * chance).abs() <= 3.0 * sigma,
+            "{rho} bits: {wins} of {n}, {} expected",
+            n * chance
+        );
     }
 }

@@ -71,7 +71,9 @@ fn formula(case: Case, plan: &Plan<'_>, me: PartyId) -> [u64; 3] {
         online.extend((masks > 0).then_some(masks));
         online.extend((wires(me) > 0).then(|| packed(wires(me))));
         online.extend(echo.then_some(32));
-        online.extend((evaluates(me) > 0 && learnt(peer) > 0).then(|| packed(evaluates(me) * learnt(peer)) + 32));
+        online.extend(
+            (evaluates(me) > 0 && learnt(peer) > 0).then(|| packed(evaluates(me) * learnt(peer)) + 32),
+        );
         for (sum, phase) in bytes.iter_mut().zip([independent, dependent, online]) {
             *sum += phase.into_iter().map(wire_bytes).sum::<u64>();
         }
@@ -86,7 +88,8 @@ fn every_byte_is_accounted_for() {
         for (n, rho, count) in [(2, 40, 1), (3, 40, 1), (5, 40, 1), (3, 64, 1), (3, 40, 4)] {
             let case = Case { form, n, rho, count };
             let plan = plan(&program, n, |p| p.index() != 1);
-            let mut lab = Lab { options: Options { form, memory: 1 << 30, ..Options::default() }, ..Lab::default() };
+            let mut lab =
+                Lab { options: Options { form, memory: 1 << 30, ..Options::default() }, ..Lab::default() };
             lab.config.rho = rho as u32;
             for (me, counts) in PartyId::all(n).zip(counts(&lab, &plan, count)) {
                 let of = |phase: &str| counts.phases.get(phase).map_or(0, |p| p.bytes);

@@ -3,10 +3,10 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 use divisi_circuit::{Build, Gates, Program};
-use divisi_core::{Abort, PartyId, Step};
+use divisi_core::{Abort, PartyId, Session, Step};
 use divisi_garble::adversary::stage::{LIMIT, Stage, many, party};
 use divisi_garble::lab::{Lab, of_party, run_over};
-use divisi_garble::{Options, Plan, Unfit};
+use divisi_garble::{Garble, Options, Plan, Unfit};
 use divisi_net::memory;
 use std::time::{Duration, Instant};
 
@@ -61,7 +61,9 @@ fn whoever_stops_the_others_abort_in_time() {
                 match fault {
                     Fault::Stalled if begun && frame.step == id => std::thread::sleep(6 * LIMIT),
                     Fault::CutOff if begun => return vec![],
-                    Fault::Garbage if begun => frame.body.iter_mut().for_each(|b| *b = b.wrapping_mul(7) ^ 0xa5),
+                    Fault::Garbage if begun => {
+                        frame.body.iter_mut().for_each(|b| *b = b.wrapping_mul(7) ^ 0xa5)
+                    }
                     // a thread that dies takes its mesh with it
                     Fault::Killed if begun => return vec![],
                     _ => {}
@@ -73,9 +75,9 @@ fn whoever_stops_the_others_abort_in_time() {
         let ends = stage.act(&lab.parameters(), |session| {
             let mine = of_party(&plan, session.me(), &inputs);
             let mut garble = lab.party(session)?;
-            let killed = |phase: &str| {
-                matches!(fault, Fault::Killed) && session_is(session.me(), broken) && step.contains(phase)
-            };
+            let me = session.me();
+            let killed =
+                |phase: &str| matches!(fault, Fault::Killed) && me == party(broken) && step.contains(phase);
             if killed("coin") || killed("laand") {
                 return Err(Abort::Misuse { step: divisi_core::step!("killed"), what: "killed" });
             }
@@ -99,10 +101,6 @@ fn whoever_stops_the_others_abort_in_time() {
     });
 }
 
-fn session_is(me: PartyId, number: u8) -> bool {
-    me == party(number)
-}
-
 #[test]
 fn what_does_not_fit_is_refused() {
     let program = program();
@@ -114,50 +112,55 @@ fn what_does_not_fit_is_refused() {
     let three = [one, two, one];
     assert_eq!(Plan::new(&program, 2, &three, &all).unwrap_err(), Unfit::Owners { values: 2, owners: 3 });
     assert_eq!(Plan::new(&program, 2, &[one, far], &all).unwrap_err(), Unfit::Stranger { party: far });
-    assert_eq!(Plan::new(&program, 2, &[one, two], &[]).unwrap_err(), Unfit::Receivers { values: 1, lists: 0 });
+    assert_eq!(
+        Plan::new(&program, 2, &[one, two], &[]).unwrap_err(),
+        Unfit::Receivers { values: 1, lists: 0 }
+    );
     let unknown = [vec![far]];
     assert_eq!(Plan::new(&program, 2, &[one, two], &unknown).unwrap_err(), Unfit::Stranger { party: far });
     let twice = [vec![two, two]];
     assert_eq!(Plan::new(&program, 2, &[one, two], &twice).unwrap_err(), Unfit::Stranger { party: two });
 }
 
-/// What one party of two ends with that does something wrong after its set-up.
-fn misused(options: Options, what: impl Fn(&mut divisi_garble::Garble, &mut divisi_core::Session, &Plan<'_>) -> Abort + Sync) {
+type Wrong<'a> = &'a (dyn Fn(&mut Garble, &mut Session, &Plan<'_>) -> Result<(), Abort> + Sync);
+
+/// Two parties that do something wrong after their set-up: one of them ends with it, the other perhaps with that one's abort.
+fn misused(options: Options, wrong: Wrong<'_>) {
     let program = program();
     let plan = plan(&program, 2);
     let lab = Lab { options, ..Lab::default() };
-    let ends = run_over(memory::mesh(2), |_| lab.parameters(), |session| {
-        let mut garble = lab.party(session)?;
-        let abort = what(&mut garble, session, &plan);
-        assert!(!garble.is_live());
-        Err::<(), _>(abort)
-    });
+    let ends = run_over(
+        memory::mesh(2),
+        |_| lab.parameters(),
+        |session| {
+            let mut garble = lab.party(session)?;
+            let end = wrong(&mut garble, session, &plan);
+            assert!(end.is_err() && !garble.is_live());
+            end
+        },
+    );
     assert!(ends.iter().any(|end| matches!(end, Err(Abort::Misuse { .. }))), "{ends:?}");
 }
 
 #[test]
 fn misuse_ends_the_session() {
-    let ahead = |garble: &mut divisi_garble::Garble, session: &mut divisi_core::Session, count| {
-        garble.function_independent(session, 2 * count, 6 * count).unwrap()
-    };
     // too little
-    misused(Options::default(), |garble, session, plan| {
-        let mut made = ahead(garble, session, 1);
-        garble.function_dependent(session, &mut made, plan, 2).err().unwrap()
+    misused(Options::default(), &|garble, session, plan| {
+        let mut made = garble.function_independent(session, 2, 6)?;
+        garble.function_dependent(session, &mut made, plan, 2).map(|_| ())
     });
     // more than the budget
-    let options = Options { budget: 100, ..Options::default() };
-    misused(options, |garble, session, plan| {
+    misused(Options { budget: 100, ..Options::default() }, &|garble, session, plan| {
         assert_eq!(garble.admit(plan, 1), Err(Unfit::Budget { need: 113, budget: 100 }));
-        let mut made = ahead(garble, session, 1);
-        garble.function_dependent(session, &mut made, plan, 1).err().unwrap()
+        let mut made = garble.function_independent(session, 2, 6)?;
+        garble.function_dependent(session, &mut made, plan, 1).map(|_| ())
     });
     // inputs of another length, and no bits
     for inputs in [vec![vec![0]], vec![vec![2, 0]], vec![]] {
-        misused(Options::default(), |garble, session, plan| {
-            let mut made = ahead(garble, session, 1);
-            let garbled = garble.function_dependent(session, &mut made, plan, 1).unwrap();
-            garble.online(session, garbled, &inputs).err().unwrap()
+        misused(Options::default(), &|garble, session, plan| {
+            let mut made = garble.function_independent(session, 2, 6)?;
+            let garbled = garble.function_dependent(session, &mut made, plan, 1)?;
+            garble.online(session, garbled, &inputs).map(|_| ())
         });
     }
 }
@@ -167,18 +170,22 @@ fn what_is_made_ahead_serves_several_circuits_of_a_live_session() {
     let program = program();
     let plan = plan(&program, 3);
     let lab = Lab::default();
-    let ends = run_over(memory::mesh(3), |_| lab.parameters(), |session| {
-        let mut garble = lab.party(session)?;
-        let mut made = garble.function_independent(session, 6, 18)?;
-        let mut outputs = Vec::new();
-        for input in INPUTS {
-            let garbled = garble.function_dependent(session, &mut made, &plan, 1)?;
-            let mine = of_party(&plan, session.me(), &[input.to_vec()]);
-            outputs.push(garble.online(session, garbled, &mine)?[0].to_vec());
-        }
-        assert_eq!((made.ands(), made.masks()), (0, 0));
-        Ok(outputs)
-    });
+    let ends = run_over(
+        memory::mesh(3),
+        |_| lab.parameters(),
+        |session| {
+            let mut garble = lab.party(session)?;
+            let mut made = garble.function_independent(session, 6, 18)?;
+            let mut outputs = Vec::new();
+            for input in INPUTS {
+                let garbled = garble.function_dependent(session, &mut made, &plan, 1)?;
+                let mine = of_party(&plan, session.me(), &[input.to_vec()]);
+                outputs.push(garble.online(session, garbled, &mine)?[0].to_vec());
+            }
+            assert_eq!((made.ands(), made.masks()), (0, 0));
+            Ok(outputs)
+        },
+    );
     for end in ends {
         let want: Vec<Vec<u8>> = INPUTS.iter().map(|x| vec![x[0] & x[2], x[1] & x[3]]).collect();
         assert_eq!(end.unwrap(), want);

@@ -38,7 +38,8 @@ pub fn play(
 ) -> Result<Vec<Zeroizing<Vec<u8>>>, Abort> {
     let ands = inputs.len() * plan.and_count();
     let wires = inputs.len() * (plan.input_bits() + plan.and_count());
-    let mut made = garble.with(session, |live, session| Ok(independent(live, session, ands, wires, lie)?.0))?;
+    let mut made =
+        garble.with(session, |live, session| Ok(independent(live, session, ands, wires, lie)?.0))?;
     let flip = |bits: &mut Vec<u8>| bits.iter_mut().step_by(2).for_each(|bit| *bit ^= 1);
     match lie {
         Lie::FlippedD => flip(&mut made.triples.x.bits),
@@ -78,7 +79,8 @@ fn independent(
     if lie == Lie::OtherX {
         flip(&mut x.bits);
     }
-    let spoiled: Vec<u32> = if lie == Lie::Guess { chosen(session, m, (2 * bucket - 1).min(m)) } else { vec![] };
+    let spoiled: Vec<u32> =
+        if lie == Lie::Guess { chosen(session, m, (2 * bucket - 1).min(m)) } else { vec![] };
     // another y in Phi: right exactly where x is zero
     spoiled.iter().for_each(|t| y.bits[*t as usize] ^= 1);
     let mut leaky: Leaky = laand(session, &mut garble.setup, &ground, x, y, random)?;

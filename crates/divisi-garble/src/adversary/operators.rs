@@ -107,7 +107,14 @@ pub struct Position {
 }
 
 /// Put an operator in place. `replay` is what was sent here in another session.
-pub fn place(stage: &Stage, parties: usize, at: Position, operator: Operator, salt: u64, replay: Option<Vec<u8>>) {
+pub fn place(
+    stage: &Stage,
+    parties: usize,
+    at: Position,
+    operator: Operator,
+    salt: u64,
+    replay: Option<Vec<u8>>,
+) {
     for to in PartyId::all(parties).filter(|p| *p != at.from) {
         let (mut count, recording, replay) = (0, stage.recording(at.from), replay.clone());
         let held: Arc<Mutex<Vec<Frame>>> = Arc::default();
@@ -129,9 +136,10 @@ pub fn place(stage: &Stage, parties: usize, at: Position, operator: Operator, sa
                 Operator::Reorder => std::iter::once(frame).chain(held.drain(..)).collect(),
                 Operator::Reflect if here => {
                     let seen = recording.read();
-                    let theirs = seen.iter().rev().find(|s| {
-                        s.way == Way::In && s.peer == to && s.frame.step == frame.step
-                    });
+                    let theirs = seen
+                        .iter()
+                        .rev()
+                        .find(|s| s.way == Way::In && s.peer == to && s.frame.step == frame.step);
                     frame.body = theirs.map(|s| s.frame.body.clone()).unwrap_or_default();
                     vec![frame]
                 }

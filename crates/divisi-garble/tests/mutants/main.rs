@@ -67,13 +67,23 @@ fn lab(form: Form) -> Lab {
 }
 
 /// Whether an honest party among the given ones accepted a wrong output, all of them receivers.
-fn wrong(program: &Program, inputs: &[Vec<u8>], honest: &[usize], ends: &[Result<Vec<Vec<u8>>, Abort>]) -> bool {
+fn wrong(
+    program: &Program,
+    inputs: &[Vec<u8>],
+    honest: &[usize],
+    ends: &[Result<Vec<Vec<u8>>, Abort>],
+) -> bool {
     let right = expected(program, inputs);
     honest.iter().any(|i| matches!(&ends[*i], Ok(outputs) if *outputs != right))
 }
 
 /// One party's honest run.
-fn honest(lab: &Lab, session: &mut Session, plan: &Plan<'_>, inputs: &[Vec<u8>]) -> Result<Vec<Vec<u8>>, Abort> {
+fn honest(
+    lab: &Lab,
+    session: &mut Session,
+    plan: &Plan<'_>,
+    inputs: &[Vec<u8>],
+) -> Result<Vec<Vec<u8>>, Abort> {
     let mine = of_party(plan, session.me(), inputs);
     lab.play(session, plan, &mine).map(|(outputs, _)| outputs)
 }
@@ -130,7 +140,8 @@ fn every_check_of_garbling_has_a_mutant() {
     let first = Check::ALL.iter().position(|check| *check == Check::W12).unwrap();
     let last = Check::ALL.iter().position(|check| *check == Check::W29).unwrap();
     for check in &Check::ALL[first..=last] {
-        let named = |(c, what, name): &(Check, &str, &str)| c == check && !what.is_empty() && !name.is_empty();
+        let named =
+            |(c, what, name): &(Check, &str, &str)| c == check && !what.is_empty() && !name.is_empty();
         assert!(MUTANTS.iter().any(named), "{check}");
     }
 }

@@ -110,7 +110,8 @@ pub fn foreseen_partition(check: Option<Check>) -> bool {
         let plan = plan(&program, 2, &[1, 2]);
         let stage = Stage::new(2, PATIENT);
         let recording = stage.recording(party(2));
-        let ends = stage.act(&parameters(&lab, check), |session| super::honest(&lab, session, &plan, &inputs));
+        let ends =
+            stage.act(&parameters(&lab, check), |session| super::honest(&lab, session, &plan, &inputs));
         assert!(ends.iter().all(|end| matches!(end, Ok(o) if *o == expected(&program, &inputs))));
         // bits are dealt from one seed: the same y in every session, so the same d if the order is the same
         let seen = recording.of(Way::In, "divisi_garble::aand/3.d").pop().unwrap();
