@@ -3,7 +3,7 @@
 //!
 //! At each position every party i has a random bit x^i of its own, and every other party j a key for it, so that
 //! M_j\[x^i\] = K_j\[x^i\] + x^i Delta_j. All positions of all parties together are the shares of random bits that nobody
-//! knows: what Figure 5 calls <x>.
+//! knows: what Figure 5 calls `<x>`.
 
 pub(crate) mod consistency;
 pub(crate) mod produce;

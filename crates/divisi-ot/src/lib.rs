@@ -13,21 +13,42 @@
 //! One [`Setup`] a session holds Delta_i, the trees towards each peer, and the coins: every authenticated bit of the session
 //! comes from it, so that every batch in every thread is bound to the same Delta_i (ASSURANCE 1.32).
 //!
-//! ```ignore
-//! let config = Config::default();
-//! let mut session = Session::start(&mesh, 1, &config.describe(Parameters::new("garble")))?;
-//! session.phase("setup");
-//! let mut setup = Setup::new(&mut session, config)?;       // base OTs, trees, coins committed and echoed
-//! session.phase("function-independent");
-//! let mut bits = setup.authenticated_bits(&mut session, 1000)?; // 1,000 positions, checked; Delta proven on the first call
-//! let first = bits.take(100);                               // each position once
-//! let x = bits.bits();                                      // my bits, packed
-//! let (m, k) = (bits.macs(peer), bits.keys(peer));          // M_j[x^i] and K_i[x^j] as u128, by position
-//! let delta = setup.delta();                                // lowest bit public: one for P_1, zero for the others
-//! let coin = setup.toss(&mut session, step!("coin"))?;      // 16 bytes nobody could foresee, one round
+//! ```
+//! use divisi_core::{Parameters, Session, step};
+//! use divisi_net::memory;
+//! use divisi_ot::{Config, Setup};
+//! use std::sync::Arc;
+//!
+//! std::thread::scope(|s| {
+//!     for mesh in memory::mesh(3) {
+//!         s.spawn(move || {
+//!             let config = Config::default();
+//!             let parameters = config.describe(Parameters::new("an example"));
+//!             let mut session = Session::start(&Arc::new(mesh), 1, &parameters)?;
+//!             session.phase("setup");
+//!             let mut setup = Setup::new(&mut session, config)?;
+//!             session.phase("function-independent");
+//!             // checked; the first call also proves everybody's Delta consistent
+//!             let mut bits = setup.authenticated_bits(&mut session, 1000)?;
+//!             // each position is used once
+//!             let first = bits.take(100).unwrap();
+//!             let peer = session.peers()[0];
+//!             // x^i, M_j[x^i], K_i[x^j], Delta_i
+//!             let (x, m, k) = (first.bits(), first.macs(peer), first.keys(peer));
+//!             assert_eq!((x.len(), m.len(), k.len()), (2, 100, 100));
+//!             assert_eq!(setup.delta().get() & 1, divisi_ot::lowest_bit(session.me()));
+//!             let coin: [u8; 16] = setup.toss(&mut session, step!("coin"))?;
+//!             # let _ = coin;
+//!             Ok::<_, divisi_core::Abort>(())
+//!         });
+//!     }
+//! });
 //! ```
 //!
-//! With the feature `testing`, [`testing::deal`] makes a `Setup` in one process without any of this crate's protocols: the same
+//! What it does not protect from: a party that stops, or that guesses: whoever tries to learn a bit of another's Delta succeeds with
+//! probability 1/2 and ends the session else (docs/garbling.md).
+//!
+//! With the feature `testing`, `testing::deal` makes a `Setup` in one process without any of this crate's protocols: the same
 //! calls then give bits dealt from a common seed.
 #![forbid(unsafe_code)]
 #![cfg_attr(test, allow(clippy::unwrap_used, clippy::expect_used, clippy::panic))]

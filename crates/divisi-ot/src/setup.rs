@@ -24,7 +24,8 @@ pub enum Base {
 /// Public parameters of a set-up: the same at all parties.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Config {
-    /// SoftSpokenOT's parameter, 1 to 8: an authenticated bit costs 16/k bytes a peer, and work that grows with 2^k / k.
+    /// SoftSpokenOT's parameter, 1 to 8: an authenticated bit costs 16/k bytes a peer, and work that grows with 2^k / k. The default is
+    /// where on a fast network the sum is least in time but for 2, which sends twice as much (docs/garbling.md).
     pub k: u32,
     /// How the base OTs are made.
     pub base: Base,

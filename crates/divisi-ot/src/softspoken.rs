@@ -2,7 +2,7 @@
 //!
 //! The *maker* (the paper's P_S, the extension's receiver) chooses bits u; the *holder* (P_R) has Delta in GF(2)^128. They get v and w
 //! with w = v + u Delta in each row, which authenticated bits call M, K: K = M + x Delta. Delta is cut into pieces of k bits, and for
-//! each piece there is a tree of 2^k leaves ([`tree`]): the maker knows them all, the holder all but the one at its piece of Delta.
+//! each piece there is a tree of 2^k leaves (`tree`): the maker knows them all, the holder all but the one at its piece of Delta.
 //! Leaves are expanded to streams r_y, one bit a row (Figure 3):
 //!
 //! - maker: u_c = sum of r_y, v_c = sum of y r_y; holder: w_c = sum of (y + Delta_c) r_y = v_c + u_c Delta_c, in which the unknown leaf

@@ -181,10 +181,12 @@ pub(crate) struct Checked {
 impl Made<Columns> {
     /// Check all rows with the coin that followed their corrections. One round.
     ///
-    /// The sums of peers are theirs to us; whether they told others the same is for the caller to compare.
+    /// It counts as `check`: of a first extension \[W1\], or of authenticated bits \[W5\], which is the same relation. The sums of peers
+    /// are theirs to us; whether they told others the same is for the caller to compare.
     pub(crate) fn check(
         self,
         session: &mut Session,
+        check: Check,
         deltas: &[u128],
         coin: [u8; 16],
         x: &[&[u128]],
@@ -228,8 +230,10 @@ impl Made<Columns> {
                 wrong |= w.0 ^ v ^ sum & (delta >> bit & 1).wrapping_neg();
             }
             // [W1] the extension's own check, [W5] the MACs of the sums: one relation
-            session.observe(Check::W5);
-            session.require(Check::W1, CHECK, wrong == 0, Some(peer))?;
+            if check != Check::W1 {
+                session.observe(Check::W1);
+            }
+            session.require(check, CHECK, wrong == 0, Some(peer))?;
             sums[peer.index()] = sum;
             drop_last(session, &mut keys);
             rows.keys.push(Some(keys));

@@ -141,7 +141,7 @@ fn inconsistent_columns_cost_a_bit_each() {
             let ends = play(stage, config(1, 40, Base::Both), &Deviation::default());
             match &ends[1] {
                 Ok(_) => passed += 1,
-                end => assert!(named(end, Check::W1)),
+                end => assert!(named(end, Check::W5)),
             }
         }
         as_often_as(passed, TRIALS, 0.5_f64.powi(t as i32));
@@ -196,7 +196,7 @@ fn an_abort_erases_the_set_up() {
         Ok((first, again, setup.delta().get()))
     });
     let (first, again, delta) = ends[1].as_ref().unwrap();
-    assert_eq!(failed_check(first), Some(Check::W1));
+    assert_eq!(failed_check(first), Some(Check::W5));
     assert!(matches!(again, Err(Abort::Misuse { .. })), "{again:?}");
     assert_eq!(*delta, 0);
 }

@@ -4,8 +4,9 @@ use super::AuthBits;
 use super::consistency::Proof;
 use crate::delta::Delta;
 use crate::softspoken::TILE;
-use crate::vole::Ends;
+use crate::vole::{Ends, Malicious, Rows, hash_bits};
 use divisi_core::{Abort, Check, Coins, Echo, PartyId, Prg, Session, Step, step};
+use divisi_field::Gf128;
 use zeroize::Zeroizing;
 
 const COIN: Step = step!("coin");
@@ -45,42 +46,30 @@ pub(crate) fn produce(
     session.observe(Check::W3); // [W3]
     let (coin, proof) = session.exchange(|session| {
         let coin = if session.mutated(Check::W3) { [2; 16] } else { coins.toss(session, COIN)? };
-        let proof = match prove {
-            None => None,
-            Some(rho) => Some(Proof::commit(session, rho, tiles - 2, &bits, &made, delta, ends)?),
-        };
+        let commit = |rho| Proof::commit(session, rho, tiles - 2, &bits, &made, delta, ends);
+        let proof = prove.map(commit).transpose()?;
         Ok((coin, proof))
     })?;
-    let heard = match proof {
-        None => None,
-        Some(proof) => Some(proof.hear(session)?),
-    };
+    let heard = proof.map(|proof| proof.hear(session)).transpose()?;
     // 3. (b), (d), and beside it the echo of the commitments
-    let (mut checked, proof) = session.exchange(|session| {
-        let proof = match heard {
-            None => None,
-            Some(heard) => Some(heard.confirm(session)?),
-        };
-        Ok((made.check(session, &ends.deltas, coin, &x)?, proof))
+    let (mut checked, confirmed) = session.exchange(|session| {
+        let confirmed = heard.map(|heard| heard.confirm(session)).transpose()?;
+        Ok((made.check(session, Check::W5, &ends.deltas, coin, &x)?, confirmed))
     })?;
-    checked.sums[me.index()] =
-        crate::vole::hash_bits(session, &bits, divisi_field::Gf128(u128::from_le_bytes(coin)));
+    checked.sums[me.index()] = hash_bits(session, &bits, Gf128(u128::from_le_bytes(coin)));
     let mut echo = Echo::new(session, ECHO);
     for (party, sum) in PartyId::all(n).zip(&checked.sums) {
         echo.absorb(party, &sum.to_le_bytes());
     }
     let echoed = echo.send(session)?;
-    let proof = match proof {
-        None => None,
-        Some(proof) => Some(proof.open_bits(session)?),
-    };
+    let opened = confirmed.map(|proof| proof.open_bits(session)).transpose()?;
     echoed.compare(session, Check::W4)?; // [W4]
-    if let Some(proof) = proof {
-        proof.settle(session, &ends.deltas)?;
+    if let Some(opened) = opened {
+        opened.settle(session, &ends.deltas)?;
     }
     // 4.
     let words = bits.iter().flat_map(|word| [*word as u64, (*word >> 64) as u64]).collect();
-    let own = |rows: Vec<Option<crate::vole::Rows<crate::vole::Malicious>>>| {
+    let own = |rows: Vec<Option<Rows<Malicious>>>| {
         rows.into_iter().map(|rows| rows.map_or_else(Vec::new, |rows| rows.into_words())).collect()
     };
     let (macs, keys) = (own(checked.rows.macs), own(checked.rows.keys));

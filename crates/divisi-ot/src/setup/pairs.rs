@@ -136,7 +136,7 @@ pub(super) fn connect(
 
     // 4.
     let rows = session.exchange(|session| {
-        let rows = first.check(session, &ends.deltas, coin, &x)?.rows;
+        let rows = first.check(session, Check::W1, &ends.deltas, coin, &x)?.rows;
         for peer in session.peers().into_iter().filter(|peer| sends(*peer)) {
             session.send(
                 FLIPS,

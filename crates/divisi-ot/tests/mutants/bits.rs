@@ -24,7 +24,7 @@ pub fn flipped_correction(without: Option<Check>) -> bool {
         body.chunks_mut(32).take(127).for_each(|piece| piece[0] ^= 1);
     });
     let ends = play(stage, config(1, 40), 100, &Deviation::default());
-    assert!(without.is_some() || failed_check(&ends[1]) == Some(Check::W1));
+    assert!(without.is_some() || failed_check(&ends[1]) == Some(Check::W5));
     wrong(&ends, 0)
 }
 
@@ -35,7 +35,7 @@ pub fn false_mac_sum(without: Option<Check>) -> bool {
     let ends = play(stage, config(4, 40), 100, &Deviation::default());
     let named = matches!(
         &ends[1],
-        Err(Abort::CheckFailed { check: Check::W1, culprit: Some(culprit), .. }) if *culprit == party(1)
+        Err(Abort::CheckFailed { check: Check::W5, culprit: Some(culprit), .. }) if *culprit == party(1)
     );
     !named
 }

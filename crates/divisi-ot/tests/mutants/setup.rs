@@ -4,9 +4,11 @@ use super::{all, begin, config, stage};
 use divisi_core::testing::stage::{LIMIT, failed_check, party};
 use divisi_core::{Abort, Check, Coins, Step, step};
 use divisi_ot::adversary::Deviation;
+use divisi_ot::{Base, Config};
 
 const SENDER: Step = Step::new("divisi_ot::setup::pairs/base.sender");
 const TREES: &str = "divisi_ot::setup::pairs/trees";
+const CORRECT: &str = "divisi_ot::vole/correct";
 const COMMIT: Step = Step::new("divisi_core::coin/commit");
 
 /// P_1 sends P_2's element back to it; whether P_2 goes on.
@@ -41,6 +43,18 @@ pub fn false_tree(without: Option<Check>) -> bool {
     });
     let ends = stage.act(|mut session| begin(&mut session, config(4, 40), &Deviation::default()).map(|_| ()));
     assert!(without.is_some() || failed_check(&ends[1]) == Some(Check::O2));
+    ends[1].is_ok()
+}
+
+/// By halves: P_1 corrects a first row in every piece but the last as for another bit: whether P_2 makes trees from these rows.
+pub fn flipped_correction(without: Option<Check>) -> bool {
+    let stage = stage(2, without);
+    stage.change(party(1), party(2), CORRECT, 0, |body| {
+        body.chunks_mut(32).take(127).for_each(|piece| piece[0] ^= 1);
+    });
+    let halves = Config { base: Base::Half, ..config(1, 40) };
+    let ends = stage.act(|mut session| begin(&mut session, halves, &Deviation::default()).map(|_| ()));
+    assert!(without.is_some() || failed_check(&ends[1]) == Some(Check::W1));
     ends[1].is_ok()
 }
 
