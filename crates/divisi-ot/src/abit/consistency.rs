@@ -154,9 +154,7 @@ impl Proof {
         message.zeroize();
         Ok(())
     }
-}
 
-impl Proof {
     fn receive(&mut self, session: &mut Session) -> Result<(), Abort> {
         let mut message = vec![0; 32 * (2 * self.rho + 1)];
         for peer in session.peers() {
