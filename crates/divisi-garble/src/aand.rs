@@ -18,12 +18,12 @@ pub(crate) fn aand(
     setup: &mut Setup,
     ground: &Ground<'_>,
     bucket: usize,
-    mut random: Shares,
+    random: [Shares; 3],
 ) -> Result<Triples, Abort> {
     // 1. l B leaky triples
-    let m = random.len() / 3;
-    let (x, y) = (random.take(m), random.take(m));
-    let leaky = laand(session, setup, ground, x, y, random)?;
+    let [x, y, r] = random;
+    let m = x.len();
+    let leaky = laand(session, setup, ground, x, y, r)?;
     // 2. into buckets
     let order = permutation(&leaky.partition, m);
     // 3.(a) d = y_1 + y_k for every other one of a bucket, opened with MACs

@@ -200,7 +200,7 @@ fn combination(h: &[Gf128], seed: &[u8; 16]) -> Gf128 {
             .iter()
             .map(|w| Gf128(u128::from(w[0]) | u128::from(w[1]) << 64))
             .collect();
-        sum = sum + Gf128::dot(h, &coefficients);
+        sum += Gf128::dot(h, &coefficients);
     }
     sum
 }

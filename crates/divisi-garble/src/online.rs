@@ -1,11 +1,11 @@
 //! The online phase, steps 5 to 8 of Fig. 3, with outputs to any set of parties.
 //!
-//! 1. Each owner sends its masked inputs to all. 2. (n >= 3) All compare what they received \[W20, W28\]. 3. Garblers send the labels of
-//! these values to the evaluator \[W21\], and everybody its shares of the output masks, with MACs, to the receivers \[W24, W28\]; the
-//! evaluator evaluates \[W22, W23\]. 4. If others than the evaluator receive, it sends them the masked outputs with a digest over the
-//! labels, of which a receiver accepts its own only \[W25\].
+//! First each owner sends its masked inputs to all, and (n >= 3) all compare what they received \[W20, W28\]. Then garblers send the
+//! labels of these values to the evaluator \[W21\], and everybody its shares of the output masks, with MACs, to the receivers
+//! \[W24, W28\]; the evaluator evaluates \[W22, W23\]. If others than the evaluator receive, it sends them the masked outputs with a
+//! digest over the labels, of which a receiver accepts its own only \[W25\].
 
-use crate::batch::{Batch, batches};
+use crate::batch::Batch;
 use crate::bits;
 use crate::open::{DIGEST, Opening};
 use crate::phases::{Garbled, of_results};
@@ -53,7 +53,7 @@ pub(crate) fn online(
     garbled: Garbled<'_>,
     inputs: &[Vec<u8>],
 ) -> Result<Vec<Zeroizing<Vec<u8>>>, Abort> {
-    let Garbled { plan, held } = garbled;
+    let Garbled { plan, batch, held } = garbled;
     let owned: Vec<&[u8]> = held.iter().map(|held| held.owned.as_slice()).collect();
     let masked = masked_inputs(session, plan, &owned, inputs)?;
     // 6., and the masks of step 8
@@ -101,7 +101,7 @@ pub(crate) fn online(
             Role::Evaluator { gate, garbling, tables } => {
                 let labels = labels.next().unwrap_or_default();
                 let values = Values::new(stage.seats, plan.program().slots(), masked, &labels);
-                Some(evaluate(stage, session, plan, values, *gate, garbling, tables)?)
+                Some(evaluate(stage, session, plan, &batch, values, *gate, garbling, tables)?)
             }
         });
     }
@@ -201,15 +201,13 @@ fn evaluate(
     stage: &Stage,
     session: &Session,
     plan: &Plan<'_>,
+    batch: &Batch,
     mut values: Values,
     gate: u64,
     garbling: &Garbling,
     tables: &[Vec<u8>],
 ) -> Result<Found, Abort> {
-    batches(plan.program(), usize::MAX, |batch: &Batch| {
-        stage.evaluate(session, gate, &mut values, batch, garbling, tables);
-        Ok::<(), Abort>(())
-    })?;
+    stage.evaluate(session, gate, &mut values, batch, garbling, tables);
     accept(session, &values)?;
     Ok(found(stage, plan, &values))
 }

@@ -85,7 +85,7 @@ impl Opening {
 
     /// Open to everybody: the sums of all parties' shares. One round.
     pub fn to_all(
-        &self,
+        self,
         session: &mut Session,
         check: Check,
         lists: &[&Shares],

@@ -60,6 +60,8 @@ pub(crate) struct Live {
 /// Circuits garbled ahead: consumed by one evaluation \[M0.5, W26\].
 pub struct Garbled<'p> {
     pub(crate) plan: &'p Plan<'p>,
+    /// The whole circuit, in the order in which it was garbled.
+    pub(crate) batch: Batch,
     pub(crate) held: Vec<Held>,
 }
 
@@ -174,9 +176,9 @@ impl Live {
             let bucket = self.bucket(session, l)?;
             let m = l * bucket;
             let bits = self.setup.authenticated_bits(session, 3 * m + left)?;
-            let mut random = shares(session, &bits);
+            let random = [0, 1, 2].map(|i| shares(session, &bits, i * m..(i + 1) * m));
+            let masks = shares(session, &bits, 3 * m..3 * m + left);
             drop(bits);
-            let masks = random.split_off(3 * m);
             let ground = Ground {
                 seats: self.seats,
                 oracle: &self.oracle,
@@ -191,7 +193,7 @@ impl Live {
         if left > 0 {
             session.phase(INDEPENDENT_PHASE);
             let bits = self.setup.authenticated_bits(session, left)?;
-            made.append(Preprocessed { masks: shares(session, &bits), triples: Triples::default() });
+            made.append(Preprocessed { masks: shares(session, &bits, 0..left), triples: Triples::default() });
         }
         if made.masks() < wires || made.ands() < ands {
             return Err(session.misuse(INDEPENDENT, "fewer than were asked for"));
@@ -284,7 +286,7 @@ impl Live {
                 role,
             });
         }
-        Ok(Garbled { plan, held })
+        Ok(Garbled { plan, batch: whole, held })
     }
 
     pub(crate) fn stage(&self) -> Stage {
@@ -371,13 +373,14 @@ impl Options {
     }
 }
 
-/// The shares that a party's view of authenticated bits holds.
-pub(crate) fn shares(session: &Session, bits: &AuthBits) -> Shares {
+/// The shares at some positions of a party's view of authenticated bits.
+pub(crate) fn shares(session: &Session, bits: &AuthBits, at: std::ops::Range<usize>) -> Shares {
     let words = bits.bits();
+    let peers = session.peers();
     Shares {
-        bits: (0..bits.len()).map(|p| (words[p / 64] >> (p % 64) & 1) as u8).collect(),
-        macs: session.peers().into_iter().map(|peer| bits.macs(peer).to_vec()).collect(),
-        keys: session.peers().into_iter().map(|peer| bits.keys(peer).to_vec()).collect(),
+        bits: at.clone().map(|p| (words[p / 64] >> (p % 64) & 1) as u8).collect(),
+        macs: peers.iter().map(|peer| bits.macs(*peer)[at.clone()].to_vec()).collect(),
+        keys: peers.iter().map(|peer| bits.keys(*peer)[at.clone()].to_vec()).collect(),
     }
 }
 

@@ -65,8 +65,7 @@ fn independent(
     let bucket = garble.bucket(session, ands)?;
     let m = ands * bucket;
     let bits = garble.setup.authenticated_bits(session, 3 * m + wires)?;
-    let mut random = shares(session, &bits);
-    let masks = random.split_off(3 * m);
+    let masks = shares(session, &bits, 3 * m..3 * m + wires);
     let ground = Ground {
         seats: garble.seats,
         oracle: &garble.oracle,
@@ -74,7 +73,7 @@ fn independent(
         first: garble.next_triple,
     };
     garble.next_triple += m as u64;
-    let (mut x, mut y) = (random.take(m), random.take(m));
+    let [mut x, mut y, r] = [0, 1, 2].map(|i| shares(session, &bits, i * m..(i + 1) * m));
     let flip = |bits: &mut Vec<u8>| bits.iter_mut().for_each(|bit| *bit ^= 1);
     if lie == Lie::OtherX {
         flip(&mut x.bits);
@@ -83,7 +82,7 @@ fn independent(
         if lie == Lie::Guess { chosen(session, m, (2 * bucket - 1).min(m)) } else { vec![] };
     // another y in Phi: right exactly where x is zero
     spoiled.iter().for_each(|t| y.bits[*t as usize] ^= 1);
-    let mut leaky: Leaky = laand(session, &mut garble.setup, &ground, x, y, random)?;
+    let mut leaky: Leaky = laand(session, &mut garble.setup, &ground, x, y, r)?;
     spoiled.iter().for_each(|t| leaky.y.bits[*t as usize] ^= 1);
     if lie == Lie::OtherX {
         flip(&mut leaky.x.bits);
