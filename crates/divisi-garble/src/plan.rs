@@ -230,6 +230,12 @@ impl<'p> Plan<'p> {
         self.program.input_bits()
     }
 
+    /// Wires that need a mask of their own, for each instance: inputs and results of ANDs.
+    #[must_use]
+    pub fn wires(&self) -> usize {
+        self.input_bits() + self.and_count()
+    }
+
     /// What all parties must agree on: circuit, owners, receivers, number of parties.
     #[must_use]
     pub fn digest(&self) -> [u8; 32] {
