@@ -41,8 +41,9 @@ impl Cross {
         let Some((prg, v)) = &mut self.state else { return Ok(()) };
         let name = ground.name(call(session), session.me(), peer);
         session.observe(Check::W12); // [W12]
-        let inputs: Vec<u128> = keys.iter().flat_map(|key| [*key, key ^ delta]).collect();
-        let mut hashes = Vec::new();
+        let inputs: Zeroizing<Vec<u128>> =
+            Zeroizing::new(keys.iter().flat_map(|key| [*key, key ^ delta]).collect());
+        let mut hashes = Zeroizing::new(Vec::with_capacity(inputs.len()));
         ground.oracle.expand(&inputs, 1, name, |i| (i / 2, 0), &mut hashes);
         let mut s = Zeroizing::new(vec![0; keys.len()]);
         prg.fill(&mut s);
@@ -70,7 +71,7 @@ impl Cross {
     ) -> Result<(), Abort> {
         let Some((_, v)) = &mut self.state else { return Ok(()) };
         let name = ground.name(call(session), peer, session.me());
-        let mut hashes = Vec::new();
+        let mut hashes = Zeroizing::new(Vec::with_capacity(macs.len()));
         ground.oracle.expand(macs, 1, name, |i| (i, 0), &mut hashes);
         let mut body = vec![0; bits::packed(2 * x.len())];
         session.recv(H, peer, &mut body)?;

@@ -121,7 +121,8 @@ impl Ground<'_> {
 /// Step 5 of the holder of the keys: U for the peer; K_i\[x^j\]_Phi_i joins g.
 fn ours(oracle: &Oracle, name: Name, keys: &[u128], delta: u128, phi: &[u128], g: &mut [u128]) -> Vec<u8> {
     let mut body = Vec::with_capacity(16 * keys.len());
-    let (mut inputs, mut hashes) = (Vec::new(), Vec::new());
+    let mut inputs = Zeroizing::new(Vec::with_capacity(2 * CHUNK));
+    let mut hashes = Zeroizing::new(Vec::with_capacity(2 * CHUNK));
     for (c, keys) in keys.chunks(CHUNK).enumerate() {
         let first = c * CHUNK;
         inputs.clear();
@@ -137,7 +138,7 @@ fn ours(oracle: &Oracle, name: Name, keys: &[u128], delta: u128, phi: &[u128], g
 
 /// Step 5 of the owner of the bits: M_k\[x^i\]_Phi_k joins g.
 fn theirs(oracle: &Oracle, name: Name, x: &Shares, place: usize, body: &[u8], g: &mut [u128]) {
-    let mut hashes = Vec::new();
+    let mut hashes = Zeroizing::new(Vec::with_capacity(CHUNK));
     let words = body.as_chunks::<16>().0;
     for (c, macs) in x.macs[place].chunks(CHUNK).enumerate() {
         let first = c * CHUNK;

@@ -36,7 +36,7 @@ pub(crate) struct Held {
 /// What a party is in one instance.
 pub(crate) enum Role {
     /// Labels for zero, of inputs and of outputs.
-    Garbler { inputs: Vec<u128>, outputs: Vec<u128> },
+    Garbler { inputs: Zeroizing<Vec<u128>>, outputs: Zeroizing<Vec<u128>> },
     /// The number of the first gate, the masks, and a table of each garbler.
     Evaluator { gate: u64, garbling: Garbling, tables: Vec<Vec<u8>> },
 }
@@ -228,9 +228,9 @@ pub(crate) fn found(stage: &Stage, plan: &Plan<'_>, values: &Values) -> Found {
     let garblers = stage.seats.peers();
     let mut labels = vec![0; plan.results.len() * garblers];
     for place in 0..garblers {
-        let slots: Vec<u128> = values.labels.iter().skip(place).step_by(garblers).copied().collect();
+        let slots: Zeroizing<Vec<u128>> = Zeroizing::new(values.labels.iter().skip(place).step_by(garblers).copied().collect());
         let of_place = labels.iter_mut().skip(place).step_by(garblers);
-        of_place.zip(of_results(plan, &slots)).for_each(|(label, of)| *label = of);
+        of_place.zip(of_results(plan, &slots).iter()).for_each(|(label, of)| *label = *of);
     }
     let bit = |result: &Output| match *result {
         Output::Wire(slot) => values.bits[slot],

@@ -385,12 +385,12 @@ pub(crate) fn shares(session: &Session, bits: &AuthBits, at: std::ops::Range<usi
 }
 
 /// What our labels of the output wires are; zero for constants.
-pub(crate) fn of_results(plan: &Plan<'_>, slots: &[u128]) -> Vec<u128> {
+pub(crate) fn of_results(plan: &Plan<'_>, slots: &[u128]) -> Zeroizing<Vec<u128>> {
     let of = |result: &Output| match *result {
         Output::Wire(slot) => slots[slot],
         Output::Constant(_) => 0,
     };
-    plan.results.iter().map(of).collect()
+    Zeroizing::new(plan.results.iter().map(of).collect())
 }
 
 /// Our shares of the masks of the output wires; of zero for constants.

@@ -9,6 +9,7 @@ use crate::table::{Layout, Product, Received};
 use crate::triples::Triples;
 use crate::walk::{Labels, Values, random_words};
 use divisi_core::{Abort, Check, PartyId, Prg, Session, Step, step};
+use zeroize::Zeroizing;
 
 const D: Step = step!("4a.d");
 const TABLE: Step = step!("4d.table");
@@ -54,7 +55,7 @@ impl Stage {
         fresh: &mut Shares,
         beside: &Private,
         binding: &[u8; 32],
-    ) -> Result<(Vec<Garbling>, Vec<u8>), Abort> {
+    ) -> Result<(Vec<Garbling>, Zeroizing<Vec<u8>>), Abort> {
         let Triples { mut x, mut y, mut z } = triples;
         let mut parts = Vec::with_capacity(instances.len());
         let (mut d, mut e) = (Vec::new(), Vec::new());
@@ -154,8 +155,8 @@ impl Stage {
     }
 
     /// Random labels for zero of input wires, as garbler.
-    pub fn input_labels(&self, fresh: &mut Prg, wires: usize) -> Vec<u128> {
-        let mut labels = vec![0; wires];
+    pub fn input_labels(&self, fresh: &mut Prg, wires: usize) -> Zeroizing<Vec<u128>> {
+        let mut labels = Zeroizing::new(vec![0; wires]);
         random_words(fresh, &mut labels);
         labels
     }
@@ -189,7 +190,7 @@ impl Private {
         lists: &[&Shares],
         delta: u128,
         binding: &[u8; 32],
-    ) -> Result<(Vec<u8>, Vec<u8>), Abort> {
+    ) -> Result<(Vec<u8>, Zeroizing<Vec<u8>>), Abort> {
         let opening = Opening::new(session, seats, step);
         let bits: usize = lists.iter().map(|list| list.len()).sum();
         for (place, peer) in session.peers().into_iter().enumerate() {
@@ -202,7 +203,7 @@ impl Private {
         let own = |lists: &[&Shares]| -> Vec<u8> {
             lists.iter().flat_map(|list| list.bits.iter().copied()).collect()
         };
-        let (mut sum, mut ours) = (own(lists), own(&[&self.ours]));
+        let (mut sum, mut ours) = (own(lists), Zeroizing::new(own(&[&self.ours])));
         let (first, second) = (Opening::len(bits), Opening::len(self.ours.len()));
         let mut body = vec![0; binding.len() + first + second];
         for (place, peer) in session.peers().into_iter().enumerate() {

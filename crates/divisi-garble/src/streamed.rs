@@ -84,11 +84,11 @@ impl Live {
         let private = receivers(&stage, session, plan, &rows.iter().collect::<Vec<_>>());
         let lambda = self.open_outputs(session, &private)?;
         let found = values.iter().map(|values| values.as_ref().map(|v| found(&stage, plan, v))).collect();
-        let own_labels: Vec<Vec<u128>> = labels
+        let own_labels: Vec<Zeroizing<Vec<u128>>> = labels
             .iter()
             .map(|labels| labels.as_ref().map(|l| of_results(plan, &l.slots)).unwrap_or_default())
             .collect();
-        let own_labels: Vec<&[u128]> = own_labels.iter().map(Vec::as_slice).collect();
+        let own_labels: Vec<&[u128]> = own_labels.iter().map(|labels| labels.as_slice()).collect();
         results(&stage, session, plan, &evaluators, found, &own_labels, &lambda)
     }
 
@@ -155,7 +155,7 @@ impl Live {
     }
 
     /// Step 8: our shares of the output masks to their receivers.
-    fn open_outputs(&self, session: &mut Session, private: &Private) -> Result<Vec<u8>, Abort> {
+    fn open_outputs(&self, session: &mut Session, private: &Private) -> Result<Zeroizing<Vec<u8>>, Abort> {
         let opening = Opening::new(session, self.seats, OUTPUTS);
         for (place, peer) in session.peers().into_iter().enumerate() {
             let mut body = Vec::new();
@@ -164,7 +164,7 @@ impl Live {
                 session.send(OUTPUTS, peer, &body, 8 * body.len() as u64)?;
             }
         }
-        let mut lambda = private.ours.bits.clone();
+        let mut lambda = Zeroizing::new(private.ours.bits.clone());
         let mut body = vec![0; Opening::len(private.ours.len())];
         for (place, peer) in session.peers().into_iter().enumerate() {
             if !body.is_empty() {

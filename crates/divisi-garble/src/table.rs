@@ -11,6 +11,7 @@
 use crate::bits;
 use crate::hash::{Name, Oracle};
 use crate::share::{Rows, spread};
+use zeroize::Zeroize;
 
 /// Which tables are sent, and how leaky triples are made.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
@@ -206,6 +207,13 @@ impl Writer<'_> {
     }
 }
 
+impl Drop for Writer<'_> {
+    fn drop(&mut self) {
+        self.pads.zeroize();
+        self.inputs.zeroize();
+    }
+}
+
 /// A garbler's table as it was received.
 #[derive(Clone, Copy)]
 pub(crate) struct Received<'a> {
@@ -312,6 +320,13 @@ impl Reader<'_> {
                 }
             }
         }
+    }
+}
+
+impl Drop for Reader<'_> {
+    fn drop(&mut self) {
+        self.pads.zeroize();
+        self.inputs.zeroize();
     }
 }
 

@@ -79,8 +79,9 @@ impl Labels {
             }
         }
         self.flush(&mut writer, fresh, product, &mut done, &mut group);
-        crate::bits::pack(&writer.bits, &mut writer.body);
-        writer.body
+        let mut table = std::mem::take(&mut writer.body);
+        crate::bits::pack(&writer.bits, &mut table);
+        table
     }
 
     fn flush(

@@ -15,6 +15,8 @@ pub enum Lie {
     Honest,
     /// It multiplies with other bits x than those that are authenticated, in every triple.
     OtherX,
+    /// It does so in the triple at this position only.
+    OneX(usize),
     /// It guesses that x is zero in as many triples as promise most.
     Guess,
     /// It opens other d in every second bucket.
@@ -75,18 +77,19 @@ fn independent(
     garble.next_triple += m as u64;
     let [mut x, mut y, r] = [0, 1, 2].map(|i| shares(session, &bits, i * m..(i + 1) * m));
     let flip = |bits: &mut Vec<u8>| bits.iter_mut().for_each(|bit| *bit ^= 1);
-    if lie == Lie::OtherX {
-        flip(&mut x.bits);
-    }
+    let lied = |bits: &mut Vec<u8>| match lie {
+        Lie::OtherX => flip(bits),
+        Lie::OneX(t) => bits[t] ^= 1,
+        _ => {}
+    };
+    lied(&mut x.bits);
     let spoiled: Vec<u32> =
         if lie == Lie::Guess { chosen(session, m, (2 * bucket - 1).min(m)) } else { vec![] };
     // another y in Phi: right exactly where x is zero
     spoiled.iter().for_each(|t| y.bits[*t as usize] ^= 1);
     let mut leaky: Leaky = laand(session, &mut garble.setup, &ground, x, y, r)?;
     spoiled.iter().for_each(|t| leaky.y.bits[*t as usize] ^= 1);
-    if lie == Lie::OtherX {
-        flip(&mut leaky.x.bits);
-    }
+    lied(&mut leaky.x.bits);
     let order = permutation(&leaky.partition, m);
     let known = order.chunks_exact(bucket).any(|b| b.iter().all(|t| spoiled.contains(t)));
     let mut d = differences(garble.seats, &leaky.y, &order, bucket);
