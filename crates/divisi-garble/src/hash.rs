@@ -58,10 +58,15 @@ impl Oracle {
         out: &mut Vec<u128>,
     ) {
         out.clear();
-        out.extend(inputs.iter().flat_map(|x| std::iter::repeat_n(*x, blocks)));
-        self.0.hash(out, |i| {
-            let (gate, side) = place(i / blocks);
-            name.tweak(gate, side).at(name.index(gate) | (i % blocks) as u64)
-        });
+        let mut tweaks = Vec::with_capacity(inputs.len() * blocks);
+        for (i, x) in inputs.iter().enumerate() {
+            let (gate, side) = place(i);
+            let (first, index) = (name.tweak(gate, side), name.index(gate));
+            for block in 0..blocks as u64 {
+                out.push(*x);
+                tweaks.push(first.at(index | block));
+            }
+        }
+        self.0.hash(out, |i| tweaks[i]);
     }
 }

@@ -69,6 +69,7 @@ pub mod lab;
 mod masks;
 mod online;
 mod open;
+mod options;
 mod phases;
 mod plan;
 mod run;
@@ -78,7 +79,8 @@ mod table;
 mod triples;
 mod walk;
 
-pub use phases::{DEPENDENT_PHASE, Garble, Garbled, INDEPENDENT_PHASE, ONLINE_PHASE, Options, SETUP_PHASE};
+pub use options::{DEPENDENT_PHASE, INDEPENDENT_PHASE, ONLINE_PHASE, Options, SETUP_PHASE};
+pub use phases::{Garble, Garbled};
 pub use plan::{MOST_PARTIES, Plan, Unfit};
 pub use table::Form;
 pub use triples::Preprocessed;

@@ -228,7 +228,8 @@ pub(crate) fn found(stage: &Stage, plan: &Plan<'_>, values: &Values) -> Found {
     let garblers = stage.seats.peers();
     let mut labels = vec![0; plan.results.len() * garblers];
     for place in 0..garblers {
-        let slots: Zeroizing<Vec<u128>> = Zeroizing::new(values.labels.iter().skip(place).step_by(garblers).copied().collect());
+        let slots: Zeroizing<Vec<u128>> =
+            Zeroizing::new(values.labels.iter().skip(place).step_by(garblers).copied().collect());
         let of_place = labels.iter_mut().skip(place).step_by(garblers);
         of_place.zip(of_results(plan, &slots).iter()).for_each(|(label, of)| *label = *of);
     }

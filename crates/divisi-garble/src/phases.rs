@@ -6,10 +6,11 @@ use crate::hash::Oracle;
 use crate::laand::Ground;
 use crate::masks::Masks;
 use crate::online::{self, Held, Role};
+use crate::options::{DEPENDENT_PHASE, INDEPENDENT_PHASE, ONLINE_PHASE, Options};
 use crate::plan::{Plan, Result as Output, Unfit};
 use crate::run::{Instance, Private, Stage};
 use crate::share::{Rows, Seats, Shares};
-use crate::table::{Form, Layout};
+use crate::table::Layout;
 use crate::triples::{Preprocessed, Triples};
 use crate::walk::Labels;
 use divisi_core::{Abort, Check, PartyId, Prg, Session, Step, step};
@@ -18,25 +19,6 @@ use zeroize::Zeroizing;
 
 const INDEPENDENT: Step = step!("function-independent");
 const DEPENDENT: Step = step!("function-dependent");
-
-/// How circuits are garbled: the same at all parties.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Options {
-    /// Which tables, and which leaky triples.
-    pub form: Form,
-    /// Bytes of tables that may be kept from the function-dependent phase to the online phase.
-    pub budget: u64,
-    /// Bytes of leaky triples that are held at once.
-    pub memory: usize,
-    /// ANDs garbled at once in the streamed mode, all instances together.
-    pub batch: usize,
-}
-
-impl Default for Options {
-    fn default() -> Self {
-        Options { form: Form::default(), budget: 1 << 30, memory: 24 << 20, batch: 1 << 13 }
-    }
-}
 
 /// One party's end of a live session of garbling: any number of circuits, one after the other. When a phase ends in an abort its Delta,
 /// seeds and correlations are wiped, and nothing can be done with it any more \[M0.5\].
@@ -350,26 +332,6 @@ impl Live {
     pub(crate) fn or_empty_triples(&self, triples: Triples) -> Triples {
         let Triples { x, y, z } = triples;
         Triples { x: self.or_empty(x), y: self.or_empty(y), z: self.or_empty(z) }
-    }
-}
-
-/// The name of the first phase, in which the session and its set-up are made.
-pub const SETUP_PHASE: &str = "setup";
-/// The name of the second phase.
-pub const INDEPENDENT_PHASE: &str = "function-independent";
-/// The name of the third phase.
-pub const DEPENDENT_PHASE: &str = "function-dependent";
-/// The name of the last phase.
-pub const ONLINE_PHASE: &str = "online";
-
-impl Options {
-    /// These options among the parameters that the parties compare at the start of a session \[M0.4\].
-    #[must_use]
-    pub fn describe(&self, parameters: divisi_core::Parameters) -> divisi_core::Parameters {
-        parameters
-            .with("form", self.form.name().as_bytes())
-            .with("triples at once", &(self.memory as u64).to_le_bytes())
-            .with("ands at once", &(self.batch as u64).to_le_bytes())
     }
 }
 

@@ -20,10 +20,14 @@ fn no_place_of_a_batch_is_left_out() {
         let m = ands * bucket::size(ands, 40);
         for at in [0, m / 2, m - 1] {
             let lab = Lab { seed: i as u8, ..Lab::default() };
-            let ends = run_over(memory::mesh(2), |_| lab.parameters(), |session| {
-                let lie = if session.me() == party(2) { Lie::OneX(at) } else { Lie::Honest };
-                guess(&mut lab.party(session)?, session, ands, lie)
-            });
+            let ends = run_over(
+                memory::mesh(2),
+                |_| lab.parameters(),
+                |session| {
+                    let lie = if session.me() == party(2) { Lie::OneX(at) } else { Lie::Honest };
+                    guess(&mut lab.party(session)?, session, ands, lie)
+                },
+            );
             let noticed = ends.iter().any(|end| failed_check(end) == Some(Check::W15));
             assert!(noticed && ends[0].is_err(), "{ands} at {at}: {ends:?}");
         }
