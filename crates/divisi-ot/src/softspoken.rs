@@ -21,8 +21,9 @@ use zeroize::Zeroize;
 
 /// Rows come in tiles of this many: one block of a stream.
 pub const TILE: usize = 128;
-/// The most tiles of one chunk: what streams of a chunk fill stays in the cache nearest to the core.
-pub(crate) const CHUNK: usize = 64;
+/// The most tiles of one chunk, and of one message: what streams of a chunk fill stays in the cache nearest to the core, and a call of
+/// the cipher is long enough to be worth its beginning.
+pub const CHUNK: usize = 128;
 /// The largest k.
 pub const MAX_K: u32 = 8;
 

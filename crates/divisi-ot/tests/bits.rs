@@ -3,7 +3,7 @@
 
 use divisi_core::{Abort, Check, Counts, Parameters, PartyId};
 use divisi_net::wire_bytes;
-use divisi_ot::softspoken::pieces;
+use divisi_ot::softspoken::{CHUNK, pieces};
 use divisi_ot::testing::{fit, run};
 use divisi_ot::{AuthBits, Base, Config, Setup, lowest_bit};
 
@@ -61,7 +61,7 @@ fn bits_fit_for_every_k_and_for_64_bits_of_security() {
 
 #[test]
 fn a_batch_of_several_chunks_fits() {
-    let counts = [20_000, 8_192];
+    let counts = [40_000, 128 * CHUNK];
     all_fit(batches(2, Config::default(), &counts), &counts);
 }
 
@@ -92,8 +92,8 @@ fn bytes() {
         for count in [100, 128, 1280, 20_000] {
             let expected = |tiles: usize, more: usize| {
                 let corrections: usize = (0..tiles)
-                    .step_by(64)
-                    .map(|begin| wire_bytes((tiles - begin).min(64) * pieces(k) * 16) as usize)
+                    .step_by(CHUNK)
+                    .map(|begin| wire_bytes((tiles - begin).min(CHUNK) * pieces(k) * 16) as usize)
                     .sum();
                 let (coin, check) = (wire_bytes(32) as usize, wire_bytes(16 * 129) as usize);
                 let echo = if n > 2 { wire_bytes(32) as usize } else { 0 };
