@@ -66,10 +66,18 @@ pub(crate) fn permutation(coin: &[u8; 16], m: usize) -> Vec<u32> {
 pub(crate) fn differences(seats: Seats, y: &Shares, order: &[u32], bucket: usize) -> Shares {
     let count = order.len() / bucket * (bucket - 1);
     let mut d = Shares { bits: Vec::with_capacity(count), macs: Vec::new(), keys: Vec::new() };
-    let pairs =
-        || order.chunks_exact(bucket).flat_map(|b| b[1..].iter().map(|k| (b[0] as usize, *k as usize)));
-    d.bits.extend(pairs().map(|(first, k)| y.bits[first] ^ y.bits[k]));
-    let sums = |words: &[u128]| pairs().map(|(first, k)| words[first] ^ words[k]).collect::<Vec<u128>>();
+    for b in order.chunks_exact(bucket) {
+        let first = y.bits[b[0] as usize];
+        d.bits.extend(b[1..].iter().map(|k| first ^ y.bits[*k as usize]));
+    }
+    let sums = |words: &[u128]| {
+        let mut sums = Vec::with_capacity(count);
+        for b in order.chunks_exact(bucket) {
+            let first = words[b[0] as usize];
+            sums.extend(b[1..].iter().map(|k| first ^ words[*k as usize]));
+        }
+        sums
+    };
     for place in 0..seats.peers() {
         d.macs.push(sums(&y.macs[place]));
         d.keys.push(sums(&y.keys[place]));
