@@ -111,3 +111,20 @@ proptest! {
         }
     }
 }
+
+/// All gates of Bristol Fashion, with inputs that are read twice and outputs that are inputs, copies and constants.
+#[test]
+fn every_gate_of_a_file() {
+    let file = b"9 16\n2 3 2\n2 4 2\n\n\
+        1 1 1 5 EQ\n1 1 0 6 EQW\n2 1 0 3 7 AND\n1 1 7 8 INV\n2 1 8 5 9 XOR\n\
+        4 2 0 1 2 3 10 11 MAND\n2 1 10 10 12 AND\n2 1 6 12 13 XOR\n2 1 4 5 14 AND\n";
+    let file = String::from_utf8(file.to_vec()).unwrap();
+    // outputs are the last wires: a copy of an input as the last one
+    let file = file.replacen("9 16", "10 16", 1) + "1 1 0 15 EQW\n";
+    let source = divisi_circuit::bristol::read(file.as_bytes()).unwrap();
+    assert_eq!((source.counts.eq, source.counts.eqw, source.counts.inv), (1, 2, 1));
+    let inputs: Vec<Vec<u8>> = (0..32).map(|i| (0..5).map(|w| i >> w & 1).collect()).collect();
+    for streamed in [false, true] {
+        right(&Lab { streamed, ..Lab::default() }, &source.program, 3, &inputs);
+    }
+}

@@ -1,13 +1,14 @@
-//! Published vectors: AES-128 (FIPS 197, C.1; SP 800-38A), SHA-256 (FIPS 180-4 examples), with two, three and five parties, in both forms
+//! Published vectors: AES-128 (FIPS 197, C.1; SP 800-38A), SHA-256 (FIPS 180-4 examples), HMAC-SHA-256 (RFC 4231, case 2), with two, three and five parties, in both forms
 //! and modes.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
-use divisi_circuit::Program;
+use divisi_circuit::{Bit, Build, Program};
 use divisi_core::PartyId;
 use divisi_garble::lab::Lab;
 use divisi_garble::{Form, Options, Plan};
 use divisi_symmetric::circuits;
-use divisi_symmetric::gates::Adder;
+use divisi_symmetric::gates::{Adder, public_bytes};
+use divisi_symmetric::sha2::Sha2;
 
 /// A value as a circuit takes it: the last byte's lowest bit first.
 fn bits(value: &str) -> Vec<u8> {
@@ -66,4 +67,51 @@ fn sha_256() {
         &program,
         &[(&[&abc, state], "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad")],
     );
+}
+
+/// HMAC-SHA-256 of a message of 28 bytes: the key, filled up to a block, of the first party, the message of the second one.
+fn hmac() -> Program {
+    let mut g = Build::new();
+    let bytes = |wires: Vec<Bit>| wires.as_chunks::<8>().0.to_vec();
+    let (key, message) = (bytes(g.input(512)), bytes(g.input(8 * 28)));
+    let mut hash = |pad: u8, message: &[[Bit; 8]]| {
+        let pad = public_bytes(&mut g, &[pad; 64]);
+        let block: Vec<[Bit; 8]> = key
+            .iter()
+            .zip(&pad)
+            .map(|(k, p)| std::array::from_fn(|i| divisi_circuit::Gates::xor(&mut g, k[i], p[i])))
+            .collect();
+        let initial = public_bytes(&mut g, &Sha2::Sha256.initial());
+        let state = Sha2::Sha256.compress(&mut g, Adder::FewestAnds, &initial, &block);
+        let padding = Sha2::Sha256.padding(64 + message.len() as u64);
+        let last = [message, &public_bytes(&mut g, &padding)].concat();
+        Sha2::Sha256.compress(&mut g, Adder::FewestAnds, &state, &last)
+    };
+    let inner = hash(0x36, &message);
+    let outer = hash(0x5c, &inner);
+    g.output(outer.as_flattened());
+    g.finish()
+}
+
+#[test]
+fn hmac_sha_256() {
+    let program = hmac();
+    let bits = |bytes: &[u8]| -> Vec<u8> {
+        bytes.iter().flat_map(|byte| (0..8).map(move |i| byte >> i & 1)).collect()
+    };
+    let mut key = b"Jefe".to_vec();
+    key.resize(64, 0);
+    let input = [bits(&key), bits(b"what do ya want for nothing?")].concat();
+    let want =
+        bits(&hex::decode("5bdcc146bf60754e6a042426089575c75a003f089d2739839dec58b964ec3843").unwrap());
+    for (parties, form, streamed) in
+        [(2, Form::Improved, true), (3, Form::Improved, false), (5, Form::Paper, true)]
+    {
+        let owners = [PartyId::all(parties).next().unwrap(), PartyId::all(parties).nth(1).unwrap()];
+        let plan = Plan::for_all(&program, parties, &owners).unwrap();
+        let lab = Lab { options: Options { form, ..Options::default() }, streamed, ..Lab::default() };
+        for (outputs, _) in lab.run(&plan, std::slice::from_ref(&input)).unwrap() {
+            assert_eq!(outputs[0], want);
+        }
+    }
 }
