@@ -3,9 +3,11 @@
 
 use crate::{Garble, Options, Plan};
 use divisi_core::{Abort, Counts, Parameters, PartyId, Session};
-use divisi_net::{Mesh, memory};
+use divisi_net::memory::mesh_with;
+use divisi_net::{Machine, Mesh, Options as MeshOptions};
 use divisi_ot::{Config, Setup};
 use std::sync::Arc;
+use std::time::Duration;
 use zeroize::Zeroizing;
 
 /// Where authenticated bits come from.
@@ -85,8 +87,11 @@ impl Lab {
     /// # Errors
     /// The first party's abort.
     pub fn run(&self, plan: &Plan<'_>, inputs: &[Vec<u8>]) -> Result<Vec<End>, Abort> {
+        // a hundred parties on a few processors take turns
+        let timeout = Duration::from_secs(10).max(Duration::from_secs(2 * plan.parties() as u64));
+        let options = MeshOptions { timeout, ..MeshOptions::default() };
         let ends = run_over(
-            memory::mesh(plan.parties()),
+            mesh_with(plan.parties(), &options, Arc::new(Machine)),
             |_| self.parameters(),
             |session| self.play(session, plan, &of_party(plan, session.me(), inputs)),
         );
