@@ -39,7 +39,21 @@ pub(crate) struct Live {
     pub(crate) fresh: Prg,
 }
 
-/// Circuits garbled ahead: consumed by one evaluation \[M0.5, W26\].
+/// Circuits garbled ahead: consumed by one evaluation \[M0.5, W26\], never evaluated twice:
+/// ```compile_fail
+/// use divisi_garble::{Garble, Garbled};
+/// fn twice(garble: &mut Garble, session: &mut divisi_core::Session, garbled: Garbled<'_>, inputs: [&[Vec<u8>]; 2]) {
+///     let _ = garble.online(session, garbled, inputs[0]);
+///     let _ = garble.online(session, garbled, inputs[1]);
+/// }
+/// ```
+/// Once is right:
+/// ```
+/// use divisi_garble::{Garble, Garbled};
+/// fn once(garble: &mut Garble, session: &mut divisi_core::Session, garbled: Garbled<'_>, inputs: &[Vec<u8>]) {
+///     let _ = garble.online(session, garbled, inputs);
+/// }
+/// ```
 pub struct Garbled<'p> {
     pub(crate) plan: &'p Plan<'p>,
     /// The whole circuit, in the order in which it was garbled.

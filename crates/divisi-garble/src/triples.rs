@@ -30,6 +30,19 @@ impl Triples {
 }
 
 /// Masks and triples, made ahead: function-independent, consumed by the function-dependent phase, each once \[M0.5, W26\].
+///
+/// There is no second one of it:
+/// ```compile_fail
+/// fn again(made: &divisi_garble::Preprocessed) -> divisi_garble::Preprocessed {
+///     made.clone()
+/// }
+/// ```
+/// and nothing in it can be printed:
+/// ```compile_fail
+/// fn print(made: &divisi_garble::Preprocessed) {
+///     println!("{made:?}");
+/// }
+/// ```
 #[derive(Default)]
 pub struct Preprocessed {
     pub(crate) masks: Shares,
