@@ -137,6 +137,16 @@ impl Garble {
         self.live.as_ref().map_or(Ok(()), |live| live.admit(plan, count))
     }
 
+    /// How so many ANDs are made: for each batch the triples that come out of it, and the size of its buckets.
+    #[must_use]
+    pub fn buckets(&self, ands: usize) -> Vec<(usize, usize)> {
+        let of = |live: &Live| {
+            let rho = live.setup.config().rho;
+            live.shares_of(ands).into_iter().map(|l| (l, bucket::size(l, rho))).collect()
+        };
+        self.live.as_ref().map(of).unwrap_or_default()
+    }
+
     /// Whether the session still lives: after an abort nothing of it is left.
     #[must_use]
     pub fn is_live(&self) -> bool {
@@ -201,7 +211,9 @@ impl Live {
     pub(crate) fn bucket(&self, session: &Session, l: usize) -> Result<usize, Abort> {
         let rho = self.setup.config().rho;
         let bucket = bucket::size(l, rho) - usize::from(session.mutated(Check::W18));
-        session.require(Check::W18, INDEPENDENT, bucket::error_bits(l, bucket) >= f64::from(rho), None)?; // [W18]
+        let bits = bucket::error_bits(l, bucket);
+        session.require(Check::W18, INDEPENDENT, bits >= f64::from(rho), None)?; // [W18]
+        session.meter().verification_error((-bits).exp2());
         Ok(bucket)
     }
 

@@ -8,6 +8,7 @@ use divisi_garble::adversary::stage::{LIMIT, Stage, many, party};
 use divisi_garble::lab::{Lab, of_party, run_over};
 use divisi_garble::{Garble, Options, Plan, Unfit};
 use divisi_net::memory;
+use divisi_ot::bucket;
 use std::time::{Duration, Instant};
 
 fn program() -> Program {
@@ -175,7 +176,9 @@ fn what_is_made_ahead_serves_several_circuits_of_a_live_session() {
         |_| lab.parameters(),
         |session| {
             let mut garble = lab.party(session)?;
+            assert_eq!(garble.buckets(6), [(6, bucket::size(6, 40))]);
             let mut made = garble.function_independent(session, 6, 18)?;
+            assert!(session.meter().read().verification_error_bits.unwrap() >= 40.0);
             let mut outputs = Vec::new();
             for input in INPUTS {
                 let garbled = garble.function_dependent(session, &mut made, &plan, 1)?;
