@@ -57,10 +57,25 @@ impl Oracle {
         place: impl Fn(usize) -> (usize, usize),
         out: &mut Vec<u128>,
     ) {
+        let named = |i: usize| {
+            let (gate, side) = place(i);
+            (name, gate, side)
+        };
+        self.expand_named(inputs, blocks, named, out);
+    }
+
+    /// As [`Oracle::expand`], where each input belongs to a caller too.
+    pub fn expand_named(
+        &self,
+        inputs: &[u128],
+        blocks: usize,
+        place: impl Fn(usize) -> (Name, usize, usize),
+        out: &mut Vec<u128>,
+    ) {
         out.clear();
         let mut tweaks = Vec::with_capacity(inputs.len() * blocks);
         for (i, x) in inputs.iter().enumerate() {
-            let (gate, side) = place(i);
+            let (name, gate, side) = place(i);
             let (first, index) = (name.tweak(gate, side), name.index(gate));
             for block in 0..blocks as u64 {
                 out.push(*x);

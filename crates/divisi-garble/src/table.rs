@@ -37,6 +37,9 @@ impl Form {
 /// Gates that are hashed together.
 pub(crate) const GROUP: usize = 32;
 
+/// Blocks that the evaluator hashes in one call, at least those of one garbler.
+const AT_ONCE: usize = 1 << 12;
+
 /// The size of tables.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Layout {
@@ -282,25 +285,27 @@ impl Reader<'_> {
                 labels[i * garblers + place] = s.row(t)[place] ^ am & b.row(t)[place] ^ bm & a.row(t)[place];
             }
         }
+        // the garblers whose labels are hashed in one call: one gate after the other would leave the cipher idle
+        let (blocks, paper) = (self.layout.blocks(), self.layout.form == Form::Paper);
+        let together = (AT_ONCE / (2 * gates * blocks)).max(1);
         for place in 0..garblers {
-            let operands = &operands[place * gates..(place + 1) * gates];
-            let (table, name) = (tables[place], names[place]);
-            self.inputs.clear();
-            self.inputs.extend(operands.iter().flat_map(|&(a, b)| [a, b]));
-            let blocks = self.layout.blocks();
-            match self.layout.form {
-                Form::Improved => {
-                    self.oracle.expand(&self.inputs, blocks, name, |i| (i / 2, i % 2), &mut self.pads);
-                }
-                Form::Paper => {
-                    let row = |i: usize| usize::from(2 * masked[i / 2].a + masked[i / 2].b);
-                    let side = |i: usize| (i / 2, 2 * row(i) + i % 2);
-                    self.oracle.expand(&self.inputs, blocks, name, side, &mut self.pads);
-                }
+            if place % together == 0 {
+                let places = place..garblers.min(place + together);
+                self.inputs.clear();
+                let operands = &operands[places.start * gates..places.end * gates];
+                self.inputs.extend(operands.iter().flat_map(|&(a, b)| [a, b]));
+                let side = |i: usize| {
+                    let (gate, m) = (i / 2 % gates, masked[i / 2 % gates]);
+                    let row = if paper { usize::from(2 * m.a + m.b) } else { 0 };
+                    (names[place + i / 2 / gates], gate, 2 * row + i % 2)
+                };
+                self.oracle.expand_named(&self.inputs, blocks, side, &mut self.pads);
             }
+            let (table, operands) = (tables[place], &operands[place * gates..(place + 1) * gates]);
+            let pads = &self.pads[place % together * 2 * gates * blocks..];
             for (i, m) in masked.iter().enumerate() {
                 let t = first + i;
-                let pads = &self.pads[2 * i * blocks..2 * (i + 1) * blocks];
+                let pads = &pads[2 * i * blocks..2 * (i + 1) * blocks];
                 let labels = &mut labels[i * garblers..(i + 1) * garblers];
                 let (bit, mac) = match self.layout.form {
                     Form::Improved => half_gate(table, t, place, *m, pads, operands[i].0, labels),
