@@ -93,6 +93,68 @@ checks! {
     S6 = "S6",
     /// A tag is compared inside: a random multiple of the difference is opened after its verification, never the difference.
     S7 = "S7",
+    /// A base OT message is the one canonical encoding of a group element, not the neutral one, and not our own sent back.
+    O1 = "O1",
+    /// The all-but-one trees of a pair are what their maker committed to.
+    O2 = "O2",
+    /// OT extension: the column-wise check of SoftSpokenOT, and the public lowest bit of each Delta.
+    W1 = "W1",
+    /// Authenticated bits: one sacrificed bit for each equation, coefficients (R | I).
+    W2 = "W2",
+    /// Authenticated bits: the coin follows the corrections and is fresh for each batch.
+    W3 = "W3",
+    /// Authenticated bits: the checked sums are broadcast.
+    W4 = "W4",
+    /// Authenticated bits: the MACs of the checked sums under every Delta.
+    W5 = "W5",
+    /// Authenticated bits: the sacrificed bits are dropped.
+    W6 = "W6",
+    /// Consistency of Delta: commitments for each of the rho sacrificed bits are broadcast.
+    W7 = "W7",
+    /// Consistency of Delta: nothing is opened before all commitments are there.
+    W8 = "W8",
+    /// Consistency of Delta: exactly one of the two key sums is opened.
+    W9 = "W9",
+    /// Consistency of Delta: the opened key sum is the sum of the MACs, and each opened bit has its MAC.
+    W10 = "W10",
+    /// Consistency of Delta: rho bits, dropped afterwards.
+    W11 = "W11",
+    /// HaAND: the hash is tweaked by session, pair, index and step.
+    W12 = "W12",
+    /// LaAND: e is broadcast.
+    W13 = "W13",
+    /// LaAND: the H_i are committed by all, then opened.
+    W14 = "W14",
+    /// LaAND: the H_i sum to zero in every triple.
+    W15 = "W15",
+    /// aAND: buckets by a coin that follows all triples.
+    W16 = "W16",
+    /// aAND: d is opened with its MACs.
+    W17 = "W17",
+    /// aAND: the bucket size is that of the bound.
+    W18 = "W18",
+    /// Garbling: the row hash is tweaked by session, gate, row and garbler.
+    W19 = "W19",
+    /// Inputs: mask shares with MACs to the owner; the masked input is broadcast.
+    W20 = "W20",
+    /// Inputs: labels for the broadcast value only.
+    W21 = "W21",
+    /// Evaluation: the MAC of every row share.
+    W22 = "W22",
+    /// Evaluation: no exit inside the loop depends on anything but masked values.
+    W23 = "W23",
+    /// Outputs: mask shares with MACs.
+    W24 = "W24",
+    /// Outputs to others: a garbler accepts its own two labels only.
+    W25 = "W25",
+    /// Preprocessing belongs to one circuit and is used once.
+    W26 = "W26",
+    /// AND on given masks: d and e are opened with MACs before any table is sent.
+    W27 = "W27",
+    /// Masked inputs of the wire's owner only, echoed before a label leaves; output mask shares to receivers only.
+    W28 = "W28",
+    /// Public wires are folded; no label of one depends on Delta_i.
+    W29 = "W29",
 }
 
 impl fmt::Display for Check {

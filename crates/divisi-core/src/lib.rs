@@ -12,7 +12,10 @@
 #![cfg_attr(test, allow(clippy::unwrap_used, clippy::expect_used, clippy::panic))]
 
 mod abort;
+mod broadcast;
 mod check;
+mod coin;
+mod commit;
 mod meter;
 mod pending;
 mod plain;
@@ -26,7 +29,10 @@ pub mod testing;
 mod traits;
 
 pub use abort::{Abort, Failure, Refusal};
+pub use broadcast::{Echo, Echoed};
 pub use check::Check;
+pub use coin::{Announced, Coins, Heard};
+pub use commit::{Commitment, Nonce};
 pub use divisi_net::{PartyId, Step, step};
 pub use meter::{Counts, Meter, PhaseCounts};
 pub use pending::{Debt, Pending, Verified, settle};

@@ -41,6 +41,7 @@ pub(super) fn start(mesh: &Arc<Mesh>, number: u32, parameters: &Parameters) -> R
         strand: 0,
         phase: "setup",
         depth: 0,
+        base: None,
         asked: std::collections::BTreeMap::new(),
     };
     let digest = parameters.digest();

@@ -63,6 +63,8 @@ pub struct Session {
     strand: u32,
     phase: &'static str,
     depth: u32,
+    /// The depth from which an exchange sends, if one is under way.
+    base: Option<u32>,
     /// How often each stream was asked for.
     asked: BTreeMap<(PartyId, &'static str), u32>,
 }
@@ -139,6 +141,7 @@ impl Session {
             strand,
             phase: self.phase,
             depth: 0,
+            base: None,
             asked: BTreeMap::new(),
         })
     }
@@ -165,6 +168,19 @@ impl Session {
     /// Go on with the phase that a detour left, where it stood.
     pub fn back(&mut self, place: Place) {
         (self.phase, self.depth) = (place.phase, place.depth);
+    }
+
+    /// Send and receive in any order what belongs to one round: none of the messages sent within depends on one received within, so that
+    /// a long exchange can go chunk by chunk in bounded memory and still counts as one round.
+    ///
+    /// # Errors
+    /// Those of `f`.
+    pub fn exchange<R>(&mut self, f: impl FnOnce(&mut Session) -> Result<R, Abort>) -> Result<R, Abort> {
+        let outer = self.base;
+        self.base = Some(outer.unwrap_or(self.depth));
+        let result = f(self);
+        self.base = outer;
+        result
     }
 
     /// A pseudo-random stream that we share with `peer` and with nobody else, for one purpose in this strand \[A3\].
@@ -212,7 +228,8 @@ impl Session {
     /// # Errors
     /// If the session is poisoned or the link is gone.
     pub fn send(&mut self, step: Step, to: PartyId, body: &[u8], bits: u64) -> Result<(), Abort> {
-        let sent = self.channel.send(to, step, self.depth.saturating_add(1), body);
+        let depth = self.base.unwrap_or(self.depth).saturating_add(1);
+        let sent = self.channel.send(to, step, depth, body);
         self.network(sent)?;
         self.shared.meter.sent(self.phase, step, bits, divisi_net::wire_bytes(body.len()));
         Ok(())

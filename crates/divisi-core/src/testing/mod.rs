@@ -1,6 +1,7 @@
 //! What the tests of all engines share (feature `testing`; never part of a build that holds real secrets).
 
 mod lab;
+pub mod stage;
 
 pub use lab::{Lab, Opened, Outputs, PlainLab};
 

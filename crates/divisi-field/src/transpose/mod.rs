@@ -1,10 +1,13 @@
-//! Bytes to bit planes and back: byte l becomes lane l, its bit i goes to plane i.
+//! Bytes to bit planes and back: byte l becomes lane l, its bit i goes to plane i. And [`square`] matrices of bits.
 
 use crate::{Plane, kernel};
 
 #[cfg(target_arch = "x86_64")]
 pub(crate) mod gfni;
 mod portable;
+mod square;
+
+pub use square::square;
 
 /// Spreads at most 512 bytes over eight planes; the lanes after the last byte become zero.
 ///

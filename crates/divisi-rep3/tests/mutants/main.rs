@@ -96,9 +96,14 @@ mutants! {
     mixed_stores_are_refused: A26, "takes any stored parts", inputs::mixed_stores;
 }
 
+/// The checks that this engine executes: its own, and those of every session.
+fn ours() -> impl Iterator<Item = &'static Check> {
+    Check::ALL.iter().filter(|check| check.id().starts_with('A') || check.id().starts_with("M0"))
+}
+
 #[test]
 fn every_check_has_a_mutant() {
-    for check in Check::ALL {
+    for check in ours() {
         assert!(
             MUTANTS.iter().any(|(c, what, name)| c == check && !what.is_empty() && !name.is_empty()),
             "{check}"
@@ -124,7 +129,7 @@ fn security_has_the_table_of_checks() {
         text.lines().filter(of_check).collect()
     };
     let table = rows(include_str!("../../docs/checks.md"));
-    assert_eq!(table.len(), Check::ALL.len());
+    assert_eq!(table.len(), ours().count());
     assert_eq!(rows(include_str!("../../../../SECURITY.md")), table);
 }
 

@@ -1,0 +1,77 @@
+//! Broadcast with abort (Goldwasser, Lindell 2005): what was sent to all is echoed and compared before anything depends on it.
+//!
+//! Adversary: any number of malicious parties. Honest parties that all pass the comparison received the same from everybody; one
+//! that was told something else ends the session. Who lied cannot be told: a false echo looks the same \[M0.3\].
+//! Cost: one round and 32 bytes for each pair, however much was broadcast; nothing between two parties, who have nobody to compare with.
+//!
+//! The digest may ride beside other messages of its round: [`Echo::send`] and [`Echoed::compare`] are apart.
+
+use crate::{Abort, Check, PartyId, Session, Step};
+
+/// All that was broadcast up to one point, one's own words included, in an order that is the same at all parties.
+pub struct Echo {
+    hasher: blake3::Hasher,
+    step: Step,
+    absorbed: u64,
+}
+
+impl Echo {
+    /// Nothing was broadcast yet. `step` names the comparison.
+    #[must_use]
+    pub fn new(session: &mut Session, step: Step) -> Echo {
+        let mut hasher = blake3::Hasher::new_derive_key("divisi 2026 broadcast echo v1");
+        hasher.update(session.id().as_bytes()).update(&session.number().to_le_bytes());
+        hasher.update(&session.count(step.name).to_le_bytes());
+        hasher.update(&step.id.to_le_bytes());
+        Echo { hasher, step, absorbed: 0 }
+    }
+
+    /// `party` told all of us this. What is absorbed, and when, must not depend on who we are.
+    pub fn absorb(&mut self, party: PartyId, told: &[u8]) {
+        self.hasher.update(&[party.number()]).update(&(told.len() as u64).to_le_bytes()).update(told);
+        self.absorbed += 1;
+    }
+
+    /// Send the digest of all that was absorbed to every peer.
+    ///
+    /// # Errors
+    /// If the session is poisoned or a link is gone; if nothing was absorbed.
+    pub fn send(self, session: &mut Session) -> Result<Echoed, Abort> {
+        if self.absorbed == 0 {
+            return Err(session.misuse(self.step, "an echo of nothing"));
+        }
+        let digest = *self.hasher.finalize().as_bytes();
+        if session.parties() > 2 {
+            for peer in session.peers() {
+                session.send(self.step, peer, &digest, 0)?;
+            }
+        }
+        Ok(Echoed { digest, step: self.step })
+    }
+}
+
+/// A digest that was sent, and waits for those of the others.
+#[must_use = "nothing may depend on a broadcast before its echoes are compared"]
+pub struct Echoed {
+    digest: [u8; 32],
+    step: Step,
+}
+
+impl Echoed {
+    /// Receive everybody's digest and demand that it equals ours.
+    ///
+    /// # Errors
+    /// [`Abort::CheckFailed`] without a culprit.
+    pub fn compare(self, session: &mut Session, check: Check) -> Result<(), Abort> {
+        if session.parties() <= 2 {
+            return Ok(());
+        }
+        for peer in session.peers() {
+            let mut theirs = [0; 32];
+            session.recv(self.step, peer, &mut theirs)?;
+            let same = session.same_digest(&self.digest, &theirs);
+            session.require(check, self.step, same, None)?;
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,170 @@
+//! The n-party coin: everybody commits to a chain of random links at set-up, the commitments are echoed, and each toss opens
+//! one link of each party.
+//!
+//! Adversary: any number of malicious parties. A coin is the sum of what all parties' links give, so it is uniform and unknown to all
+//! until the last honest party opened its link; who has seen all others' links can only end the session. A toss never depends on
+//! messages of the protocol (ASSURANCE 1.31): nothing can be tried offline. What a coin must follow has to be fixed before an
+//! honest party opens: a party tosses only after it received all of it (DESIGN, rule 2), and each link goes to all parties.
+//!
+//! A link is the hash of the next one with session, party and position inside: link t - 1 = H(id, party, t - 1, link t). The link 0
+//! is the commitment to all others, and link t opens exactly one of them; none can be copied from another party.
+//!
+//! One strand commits, any strand may toss, one at a time and in the same order at all parties.
+//!
+//! Cost: two rounds and 64 bytes a pair for the commitments (one round of two parties), then one round and 32 bytes a pair a toss \[M0.2\].
+
+use crate::broadcast::{Echo, Echoed};
+use crate::{Abort, Check, PartyId, Session, Step};
+use divisi_net::step;
+use subtle::ConstantTimeEq;
+use zeroize::{Zeroize, Zeroizing};
+
+const COMMIT: Step = step!("commit");
+const ECHO: Step = step!("echo");
+
+/// How many coins one commitment gives. A chain of this length is 32 KiB, and made in a tenth of a millisecond.
+const LENGTH: usize = 1024;
+
+/// The coins of a session: committed, not yet opened.
+pub struct Coins {
+    /// Our links from the last one to the first, so that the next one stands at the end.
+    chain: Vec<Zeroizing<[u8; 32]>>,
+    /// The last link that each party opened, by index.
+    seen: Vec<[u8; 32]>,
+    /// The number of the next toss in this chain, from 1.
+    next: u64,
+    /// Which session's coins these are, and the strand in which they were committed.
+    session: [u8; 32],
+    strand: u32,
+}
+
+/// Our commitment is sent.
+#[must_use = "coins that were announced must be confirmed"]
+pub struct Announced {
+    chain: Vec<Zeroizing<[u8; 32]>>,
+    first: [u8; 32],
+}
+
+/// All commitments are here, and our echo of them is sent.
+#[must_use = "coins that were heard must be confirmed"]
+pub struct Heard {
+    coins: Coins,
+    echoed: Echoed,
+}
+
+impl Coins {
+    /// Commit to coins: announce, hear and confirm, in two rounds.
+    ///
+    /// # Errors
+    /// Whatever a broken peer causes.
+    pub fn commit(session: &mut Session) -> Result<Coins, Abort> {
+        Coins::announce(session)?.hear(session)?.confirm(session)
+    }
+
+    /// Send our commitment to all: beside other messages of the same round.
+    ///
+    /// # Errors
+    /// If the session is poisoned or a link is gone.
+    pub fn announce(session: &mut Session) -> Result<Announced, Abort> {
+        let mut link = Zeroizing::new([0; 32]);
+        session.entropy(link.as_mut_slice());
+        let mut chain = Vec::with_capacity(LENGTH);
+        for position in (0..LENGTH as u64).rev() {
+            let before = Zeroizing::new(earlier(session, session.number(), session.me(), position, &link));
+            chain.push(std::mem::replace(&mut link, before));
+        }
+        for peer in session.peers() {
+            session.send(COMMIT, peer, link.as_slice(), 0)?;
+        }
+        Ok(Announced { chain, first: *link })
+    }
+
+    /// Open the next coin: 128 bits that nobody could foresee. One round.
+    ///
+    /// Call it only after everything that the coin must follow was received. When a chain is used up, the parties commit to another
+    /// one first, in two more rounds.
+    ///
+    /// # Errors
+    /// [`Abort::CheckFailed`] that names a party whose link does not open its commitment.
+    pub fn toss(&mut self, session: &mut Session, step: Step) -> Result<[u8; 16], Abort> {
+        if self.session != *session.id().as_bytes() {
+            return Err(session.misuse(step, "coins of another session"));
+        }
+        let ours = match self.chain.pop() {
+            Some(link) => link,
+            None => {
+                *self = Coins::commit(session)?;
+                return self.toss(session, step);
+            }
+        };
+        let position = self.next;
+        self.next += 1;
+        for peer in session.peers() {
+            session.send(step, peer, ours.as_slice(), 0)?;
+        }
+        let mut coin = share(&ours, step);
+        for peer in session.peers() {
+            let mut link = [0; 32];
+            session.recv(step, peer, &mut link)?;
+            let before = earlier(session, self.strand, peer, position - 1, &link);
+            let seen = &mut self.seen[peer.index()];
+            session.require(Check::M0_2, step, before.ct_eq(seen).into(), Some(peer))?; // [M0.2]
+            *seen = link;
+            coin.iter_mut().zip(share(&link, step)).for_each(|(x, y)| *x ^= y);
+        }
+        Ok(coin)
+    }
+}
+
+impl Announced {
+    /// Receive everybody's commitment and echo them.
+    ///
+    /// # Errors
+    /// Whatever a broken peer causes.
+    pub fn hear(self, session: &mut Session) -> Result<Heard, Abort> {
+        let me = session.me();
+        let mut seen = vec![[0; 32]; session.parties()];
+        seen[me.index()] = self.first;
+        for peer in session.peers() {
+            session.recv(COMMIT, peer, &mut seen[peer.index()])?;
+        }
+        let mut echo = Echo::new(session, ECHO);
+        for (party, first) in PartyId::all(session.parties()).zip(&seen) {
+            echo.absorb(party, first);
+        }
+        let echoed = echo.send(session)?;
+        let (session_id, strand) = (*session.id().as_bytes(), session.number());
+        let coins = Coins { chain: self.chain, seen, next: 1, session: session_id, strand };
+        Ok(Heard { coins, echoed })
+    }
+}
+
+impl Heard {
+    /// Compare the echoes: from here on nobody can change a coin.
+    ///
+    /// # Errors
+    /// [`Abort::CheckFailed`] without a culprit if somebody committed to different things.
+    pub fn confirm(self, session: &mut Session) -> Result<Coins, Abort> {
+        self.echoed.compare(session, Check::M0_3)?; // [M0.3]
+        Ok(self.coins)
+    }
+}
+
+/// The link before this one.
+fn earlier(session: &Session, strand: u32, party: PartyId, position: u64, link: &[u8; 32]) -> [u8; 32] {
+    let mut hasher = blake3::Hasher::new_derive_key("divisi 2026 coin chain v1");
+    hasher.update(session.id().as_bytes()).update(&strand.to_le_bytes());
+    hasher.update(&[party.number()]).update(&position.to_le_bytes()).update(link);
+    let before = *hasher.finalize().as_bytes();
+    hasher.zeroize();
+    before
+}
+
+/// What a link adds to the coin of a step.
+fn share(link: &[u8; 32], step: Step) -> [u8; 16] {
+    let mut out = [0; 16];
+    let mut hasher = blake3::Hasher::new_derive_key("divisi 2026 coin share v1");
+    hasher.update(link).update(&step.id.to_le_bytes());
+    hasher.finalize_xof().fill(&mut out);
+    out
+}

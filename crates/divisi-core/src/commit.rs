@@ -1,0 +1,70 @@
+//! Commitments: a hash of the payload with a nonce of 256 bits, the session, strand, step, index and the committing party inside.
+//!
+//! Hiding and binding where BLAKE3 is a random oracle. A commitment means something only where it was made: one that is copied from
+//! another party, step, index or session opens to nothing, so that reflections are rejected (ASSURANCE 1.4). The length of what
+//! is opened is part of the hash and known to the receiver beforehand.
+
+use crate::{Abort, Check, PartyId, Session, Step};
+use subtle::ConstantTimeEq;
+use zeroize::{Zeroize, Zeroizing};
+
+/// What a party is bound by. Says nothing about the payload before it is opened.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Commitment(pub [u8; 32]);
+
+/// What opens a commitment beside the payload.
+#[derive(Clone)]
+pub struct Nonce(Zeroizing<[u8; 32]>);
+
+impl Nonce {
+    /// The nonce as it is sent.
+    #[must_use]
+    pub fn as_bytes(&self) -> &[u8; 32] {
+        &self.0
+    }
+}
+
+impl Session {
+    /// Commit to a payload under this step; the `index` tells commitments of one step apart.
+    #[must_use]
+    pub fn commit(&self, step: Step, index: u64, payload: &[u8]) -> (Commitment, Nonce) {
+        let mut nonce = Zeroizing::new([0; 32]);
+        self.entropy(nonce.as_mut_slice());
+        (self.commitment(step, index, self.me(), &nonce, payload), Nonce(nonce))
+    }
+
+    /// Demand that a commitment that `from` made under this step and index opens to this payload.
+    ///
+    /// # Errors
+    /// [`Abort::CheckFailed`] that names `from`.
+    pub fn opened(
+        &self,
+        check: Check,
+        step: Step,
+        index: u64,
+        from: PartyId,
+        commitment: &Commitment,
+        nonce: &[u8; 32],
+        payload: &[u8],
+    ) -> Result<(), Abort> {
+        let made = self.commitment(step, index, from, nonce, payload);
+        self.require(check, step, made.0.ct_eq(&commitment.0).into(), Some(from))
+    }
+
+    fn commitment(
+        &self,
+        step: Step,
+        index: u64,
+        party: PartyId,
+        nonce: &[u8; 32],
+        payload: &[u8],
+    ) -> Commitment {
+        let mut hasher = blake3::Hasher::new_derive_key("divisi 2026 commitment v1");
+        hasher.update(self.id().as_bytes()).update(&self.number().to_le_bytes());
+        hasher.update(&step.id.to_le_bytes()).update(&index.to_le_bytes()).update(&[party.number()]);
+        hasher.update(nonce).update(&(payload.len() as u64).to_le_bytes()).update(payload);
+        let commitment = Commitment(*hasher.finalize().as_bytes());
+        hasher.zeroize();
+        commitment
+    }
+}

@@ -1,0 +1,72 @@
+//! Square matrices of 128 by 128 bits, transposed in place: columns of correlated bits become rows.
+
+use crate::kernel::vectorize;
+
+/// Transposes: bit j of word i and bit i of word j change places.
+pub fn square(matrix: &mut [u128; 128]) {
+    vectorize(
+        #[inline(always)]
+        || {
+            let mut half = [[0_u64; 128]; 2];
+            let [low, high] = &mut half;
+            for (word, (l, h)) in matrix.iter().zip(low.iter_mut().zip(high.iter_mut())) {
+                (*l, *h) = (*word as u64, (*word >> 64) as u64);
+            }
+            // the upper right quarter and the lower left one
+            for (h, l) in high[..64].iter_mut().zip(&mut low[64..]) {
+                core::mem::swap(h, l);
+            }
+            for words in half.iter_mut() {
+                quarters::<32>(words, 0x0000_0000_ffff_ffff);
+                quarters::<16>(words, 0x0000_ffff_0000_ffff);
+                quarters::<8>(words, 0x00ff_00ff_00ff_00ff);
+                quarters::<4>(words, 0x0f0f_0f0f_0f0f_0f0f);
+                quarters::<2>(words, 0x3333_3333_3333_3333);
+                quarters::<1>(words, 0x5555_5555_5555_5555);
+            }
+            let [low, high] = &half;
+            for (word, (l, h)) in matrix.iter_mut().zip(low.iter().zip(high)) {
+                *word = u128::from(*l) | u128::from(*h) << 64;
+            }
+        },
+    );
+}
+
+/// In each square of 2 J by 2 J bits on the diagonal of the column of squares: the upper right quarter changes places with the lower
+/// left one.
+#[inline(always)]
+fn quarters<const J: usize>(words: &mut [u64; 128], mask: u64) {
+    for pair in words.chunks_exact_mut(2 * J) {
+        let (upper, lower) = pair.split_at_mut(J);
+        for (a, b) in upper.iter_mut().zip(lower) {
+            let t = (*a >> J ^ *b) & mask;
+            *b ^= t;
+            *a ^= t << J;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+    use super::*;
+    use crate::kernel::{available, with};
+
+    #[test]
+    fn every_bit_changes_places_with_its_mirror_image() {
+        let mut state = 1_u128;
+        let matrix: [u128; 128] = core::array::from_fn(|_| {
+            state = state.wrapping_mul(0x2360_ed05_1fc6_5da4_4385_df64_9fcc_f645).wrapping_add(0x5851_f42d);
+            state ^ state >> 61
+        });
+        for kernel in available() {
+            let mut out = matrix;
+            with(kernel, || square(&mut out)).unwrap();
+            for (i, row) in out.iter().enumerate() {
+                for (j, column) in matrix.iter().enumerate() {
+                    assert_eq!(row >> j & 1, column >> i & 1, "{kernel} {i} {j}");
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,117 @@
+//! Parties whose own code deviates: what a hand on their messages cannot do, because later steps must fit the lie.
+
+use crate::aand::{combine, differences, open_differences, permutation};
+use crate::laand::{Ground, Leaky, laand};
+use crate::phases::{Live, shares};
+use crate::triples::{Preprocessed, Triples};
+use crate::{Garble, Plan};
+use divisi_core::{Abort, Session};
+use zeroize::Zeroizing;
+
+/// How a party deviates. Every lie is told to all, and kept to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Lie {
+    /// None.
+    Honest,
+    /// It multiplies with other bits x than those that are authenticated, in every triple.
+    OtherX,
+    /// It does so in the triple at this position only.
+    OneX(usize),
+    /// It guesses that x is zero in as many triples as promise most.
+    Guess,
+    /// It opens other d in every second bucket.
+    FlippedBucket,
+    /// It opens other d, of every second AND.
+    FlippedD,
+    /// It opens other e, of every second AND.
+    FlippedE,
+}
+
+/// One party's run of a plan, deviating: what it ends with does not matter.
+///
+/// # Errors
+/// Its abort.
+pub fn play(
+    garble: &mut Garble,
+    session: &mut Session,
+    plan: &Plan<'_>,
+    inputs: &[Vec<u8>],
+    lie: Lie,
+) -> Result<Vec<Zeroizing<Vec<u8>>>, Abort> {
+    let ands = inputs.len() * plan.and_count();
+    let wires = inputs.len() * (plan.input_bits() + plan.and_count());
+    let mut made =
+        garble.with(session, |live, session| Ok(independent(live, session, ands, wires, lie)?.0))?;
+    let flip = |bits: &mut Vec<u8>| bits.iter_mut().step_by(2).for_each(|bit| *bit ^= 1);
+    match lie {
+        Lie::FlippedD => flip(&mut made.triples.x.bits),
+        Lie::FlippedE => flip(&mut made.triples.y.bits),
+        _ => {}
+    }
+    let garbled = garble.function_dependent(session, &mut made, plan, inputs.len())?;
+    garble.online(session, garbled, inputs)
+}
+
+/// [`Garble::function_independent`] in one batch, deviating, and whether a bucket was spoiled altogether.
+///
+/// # Errors
+/// Its abort.
+fn independent(
+    garble: &mut Live,
+    session: &mut Session,
+    ands: usize,
+    wires: usize,
+    lie: Lie,
+) -> Result<(Preprocessed, bool), Abort> {
+    session.phase(crate::INDEPENDENT_PHASE);
+    let bucket = garble.bucket(session, ands)?;
+    let m = ands * bucket;
+    let bits = garble.setup.authenticated_bits(session, 3 * m + wires)?;
+    let masks = shares(session, &bits, 3 * m..3 * m + wires);
+    let ground = Ground {
+        seats: garble.seats,
+        oracle: &garble.oracle,
+        form: garble.options.form,
+        first: garble.next_triple,
+    };
+    garble.next_triple += m as u64;
+    let [mut x, mut y, r] = [0, 1, 2].map(|i| shares(session, &bits, i * m..(i + 1) * m));
+    let flip = |bits: &mut Vec<u8>| bits.iter_mut().for_each(|bit| *bit ^= 1);
+    let lied = |bits: &mut Vec<u8>| match lie {
+        Lie::OtherX => flip(bits),
+        Lie::OneX(t) => bits[t] ^= 1,
+        _ => {}
+    };
+    lied(&mut x.bits);
+    let spoiled: Vec<u32> =
+        if lie == Lie::Guess { chosen(session, m, (2 * bucket - 1).min(m)) } else { vec![] };
+    // another y in Phi: right exactly where x is zero
+    spoiled.iter().for_each(|t| y.bits[*t as usize] ^= 1);
+    let mut leaky: Leaky = laand(session, &mut garble.setup, &ground, x, y, r)?;
+    spoiled.iter().for_each(|t| leaky.y.bits[*t as usize] ^= 1);
+    lied(&mut leaky.x.bits);
+    let order = permutation(&leaky.partition, m);
+    let known = order.chunks_exact(bucket).any(|b| b.iter().all(|t| spoiled.contains(t)));
+    let mut d = differences(garble.seats, &leaky.y, &order, bucket);
+    if lie == Lie::FlippedBucket {
+        d.bits.iter_mut().step_by(2 * (bucket - 1)).for_each(|bit| *bit ^= 1);
+    }
+    let opened = open_differences(session, garble.seats, &d, garble.setup.delta().get())?;
+    let triples: Triples = combine(&leaky, &order, bucket, &opened);
+    Ok((Preprocessed { masks, triples }, known))
+}
+
+/// So many of `m` triples, at random.
+fn chosen(session: &Session, m: usize, count: usize) -> Vec<u32> {
+    let mut seed = [0; 16];
+    session.entropy(&mut seed);
+    permutation(&seed, m)[..count].to_vec()
+}
+
+/// Make triples, guessing: whether nobody noticed, and all of some triple's x is known.
+///
+/// # Errors
+/// Its abort.
+pub fn guess(garble: &mut Garble, session: &mut Session, ands: usize, lie: Lie) -> Result<bool, Abort> {
+    garble.with(session, |live, session| Ok(independent(live, session, ands, 1, lie)?.1))
+}

@@ -1,0 +1,59 @@
+//! Bits on the wire: eight to a byte, the first one lowest, the padding zero.
+
+/// How many bytes so many bits take.
+pub(crate) fn packed(bits: usize) -> usize {
+    bits.div_ceil(8)
+}
+
+/// Append bits, of which each byte has one.
+pub(crate) fn pack(bits: &[u8], out: &mut Vec<u8>) {
+    let (chunks, rest) = bits.as_chunks::<8>();
+    // one bit of each of eight bytes: the multiplication gathers them in the highest byte
+    out.extend(chunks.iter().map(|c| {
+        let word = u64::from_le_bytes(*c) & 0x0101_0101_0101_0101;
+        (word.wrapping_mul(0x0102_0408_1020_4080) >> 56) as u8
+    }));
+    if !rest.is_empty() {
+        out.push(rest.iter().enumerate().fold(0, |byte, (i, bit)| byte | (bit & 1) << i));
+    }
+}
+
+/// Bit `i` of packed bits.
+pub(crate) fn bit(packed: &[u8], i: usize) -> u8 {
+    packed[i / 8] >> (i % 8) & 1
+}
+
+/// The first `len` bits, one to a byte; `None` if the bytes are not as many as these take, or their padding is not zero.
+pub(crate) fn unpack(body: &[u8], len: usize) -> Option<Vec<u8>> {
+    if body.len() != packed(len) || !padding_is_zero(body, len) {
+        return None;
+    }
+    Some((0..len).map(|i| bit(body, i)).collect())
+}
+
+/// Whether the bits after the first `len` are zero.
+pub(crate) fn padding_is_zero(body: &[u8], len: usize) -> bool {
+    len.is_multiple_of(8) || body.last().is_none_or(|last| last >> (len % 8) == 0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_packed_comes_back_and_padding_is_zero() {
+        for len in 0..40 {
+            let bits: Vec<u8> = (0..len).map(|i| u8::from(i % 3 == 0 || i % 7 == 2)).collect();
+            let mut body = Vec::new();
+            pack(&bits, &mut body);
+            assert_eq!(unpack(&body, len).as_ref(), Some(&bits));
+            assert!(bits.iter().enumerate().all(|(i, b)| bit(&body, i) == *b));
+            if len % 8 != 0 {
+                *body.last_mut().unwrap() |= 0x80;
+                assert_eq!(unpack(&body, len), None);
+            }
+            body.push(0);
+            assert_eq!(unpack(&body, len), None);
+        }
+    }
+}

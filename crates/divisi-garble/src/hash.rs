@@ -1,0 +1,87 @@
+//! The hash as this crate calls it: every call names its step, its sender and receiver, its side, its gate or triple and its block, so
+//! that no two calls of a session have the same tweak \[W12, W19\] and no two protocols hash one key alike.
+
+use divisi_core::{PartyId, Session};
+use divisi_ot::hash::{FIRST_STEP, Hash, Tweak};
+
+/// Which protocol calls.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Call {
+    HaAnd = FIRST_STEP as isize,
+    LaAnd,
+    Rows,
+}
+
+/// Who calls, for which gates.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Name {
+    pub call: Call,
+    /// The garbler, or the party whose key is hashed.
+    pub from: PartyId,
+    /// The evaluator, or the party whose bit the key is for.
+    pub to: PartyId,
+    /// The number of the first gate or triple in the session: none returns.
+    pub gate: u64,
+    /// Whether the gate is part of the tweak: not in W19's mutant.
+    pub once: bool,
+}
+
+impl Name {
+    /// The tweak of block 0 for the `offset`-th gate from this one and one of its sides. There are at most 256 blocks and 2^56 gates.
+    #[inline]
+    pub fn tweak(self, offset: usize, side: usize) -> Tweak {
+        Tweak::new(self.call as u8, self.from, self.to, side as u8, self.index(offset))
+    }
+
+    #[inline]
+    fn index(self, offset: usize) -> u64 {
+        if self.once { (self.gate + offset as u64) << 8 } else { 0 }
+    }
+}
+
+/// The hash of a session.
+#[derive(Clone)]
+pub(crate) struct Oracle(Hash);
+
+impl Oracle {
+    pub fn new(session: &Session) -> Oracle {
+        Oracle(Hash::new(session))
+    }
+
+    /// For each input x and each of `blocks` blocks: its hash there, input by input. Input `i` belongs to a gate and a side.
+    pub fn expand(
+        &self,
+        inputs: &[u128],
+        blocks: usize,
+        name: Name,
+        place: impl Fn(usize) -> (usize, usize),
+        out: &mut Vec<u128>,
+    ) {
+        let named = |i: usize| {
+            let (gate, side) = place(i);
+            (name, gate, side)
+        };
+        self.expand_named(inputs, blocks, named, out);
+    }
+
+    /// As [`Oracle::expand`], where each input belongs to a caller too.
+    pub fn expand_named(
+        &self,
+        inputs: &[u128],
+        blocks: usize,
+        place: impl Fn(usize) -> (Name, usize, usize),
+        out: &mut Vec<u128>,
+    ) {
+        out.clear();
+        let mut tweaks = Vec::with_capacity(inputs.len() * blocks);
+        for (i, x) in inputs.iter().enumerate() {
+            let (name, gate, side) = place(i);
+            let (first, index) = (name.tweak(gate, side), name.index(gate));
+            for block in 0..blocks as u64 {
+                out.push(*x);
+                tweaks.push(first.at(index | block));
+            }
+        }
+        self.0.hash(out, |i| tweaks[i]);
+    }
+}

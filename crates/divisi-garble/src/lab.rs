@@ -1,0 +1,139 @@
+//! All parties in one process, for tests: plain in, plain out, and what it cost (feature `testing`; never part of a build that holds
+//! real secrets).
+
+use crate::{Garble, Options, Plan};
+use divisi_core::{Abort, Counts, Parameters, PartyId, Session};
+use divisi_net::memory::mesh_with;
+use divisi_net::{Machine, Mesh, Options as MeshOptions};
+use divisi_ot::{Config, Setup};
+use std::sync::Arc;
+use std::time::Duration;
+use zeroize::Zeroizing;
+
+/// Where authenticated bits come from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Bits {
+    /// From a common seed.
+    Dealt,
+    /// From the protocols.
+    Made,
+}
+
+/// How a run goes.
+#[derive(Clone, Copy, Debug)]
+pub struct Lab {
+    /// Where authenticated bits come from.
+    pub bits: Bits,
+    /// The seed of those that are dealt.
+    pub seed: u8,
+    /// Parameters of the set-up.
+    pub config: Config,
+    /// Form, budgets, batches.
+    pub options: Options,
+    /// Whether triples, tables and evaluation go batch by batch, after the inputs.
+    pub streamed: bool,
+}
+
+impl Default for Lab {
+    fn default() -> Self {
+        let (config, options) = (Config::default(), Options::default());
+        Lab { bits: Bits::Dealt, seed: 7, config, options, streamed: false }
+    }
+}
+
+/// What one party ends with: the output bits that it learns, of each instance, and what it cost.
+pub type End = (Vec<Vec<u8>>, Counts);
+
+impl Lab {
+    /// The parameters that the parties compare.
+    #[must_use]
+    pub fn parameters(&self) -> Parameters {
+        self.options.describe(self.config.describe(Parameters::new("garble lab")))
+    }
+
+    /// One party's set-up on its session.
+    ///
+    /// # Errors
+    /// Its abort.
+    pub fn party(&self, session: &mut Session) -> Result<Garble, Abort> {
+        let setup = match self.bits {
+            Bits::Dealt => divisi_ot::testing::deal(session, self.config, self.seed)?,
+            Bits::Made => Setup::new(session, self.config)?,
+        };
+        Ok(Garble::new(session, setup, self.options))
+    }
+
+    /// One party's run of a plan, with its input bits of each instance.
+    ///
+    /// # Errors
+    /// Its abort.
+    pub fn play(&self, session: &mut Session, plan: &Plan<'_>, inputs: &[Vec<u8>]) -> Result<End, Abort> {
+        let mut garble = self.party(session)?;
+        let count = inputs.len();
+        let outputs = if self.streamed {
+            garble.streamed(session, plan, inputs)?
+        } else {
+            let wires = plan.input_bits() + plan.and_count();
+            let mut made = garble.function_independent(session, count * plan.and_count(), count * wires)?;
+            let garbled = garble.function_dependent(session, &mut made, plan, count)?;
+            garble.online(session, garbled, inputs)?
+        };
+        let outputs = outputs.iter().map(|bits: &Zeroizing<Vec<u8>>| bits.to_vec()).collect();
+        Ok((outputs, session.meter().read()))
+    }
+
+    /// All parties' runs, over memory links: `inputs` has the bits of all input wires of each instance.
+    ///
+    /// # Errors
+    /// The first party's abort.
+    pub fn run(&self, plan: &Plan<'_>, inputs: &[Vec<u8>]) -> Result<Vec<End>, Abort> {
+        // a hundred parties on a few processors take turns
+        let timeout = Duration::from_secs(10).max(Duration::from_secs(2 * plan.parties() as u64));
+        let options = MeshOptions { timeout, ..MeshOptions::default() };
+        let ends = run_over(
+            mesh_with(plan.parties(), &options, Arc::new(Machine)),
+            |_| self.parameters(),
+            |session| self.play(session, plan, &of_party(plan, session.me(), inputs)),
+        );
+        // the first cause says more than what it led to at the others
+        let first = ends.iter().find_map(|end| match end {
+            Err(abort @ (Abort::CheckFailed { .. } | Abort::Misuse { .. })) => Some(abort.clone()),
+            _ => None,
+        });
+        first.map_or_else(|| ends.into_iter().collect(), Err)
+    }
+}
+
+/// A party's bits among those of all input wires.
+#[must_use]
+pub fn of_party(plan: &Plan<'_>, party: PartyId, inputs: &[Vec<u8>]) -> Vec<Vec<u8>> {
+    let wires: Vec<usize> = plan.wires_of(party).collect();
+    inputs.iter().map(|bits| wires.iter().map(|wire| bits[*wire]).collect()).collect()
+}
+
+/// Run `f` at each party, over these meshes; the results in the parties' order.
+///
+/// # Panics
+/// If a party panics.
+pub fn run_over<R: Send>(
+    meshes: Vec<Mesh>,
+    parameters: impl Fn(PartyId) -> Parameters + Sync,
+    f: impl Fn(&mut Session) -> Result<R, Abort> + Sync,
+) -> Vec<Result<R, Abort>> {
+    std::thread::scope(|scope| {
+        let parties: Vec<_> = meshes
+            .into_iter()
+            .map(|mesh| {
+                let (f, parameters) = (&f, &parameters);
+                scope.spawn(move || {
+                    let parameters = parameters(mesh.me());
+                    f(&mut Session::start(&Arc::new(mesh), 1, &parameters)?)
+                })
+            })
+            .collect();
+        parties
+            .into_iter()
+            .map(|party| party.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)))
+            .collect()
+    })
+}

@@ -1,0 +1,86 @@
+//! Authenticated garbling among any number of parties, all but one of them possibly malicious: any Boolean circuit in a constant
+//! number of rounds (WRK17: Wang, Ranellucci, Katz, *Global-Scale Secure Multiparty Computation*, CCS 2017).
+//!
+//! Setting: 2 to 128 parties, any number of them corrupt and together, static and rushing; security with abort, 40 or 64 bits
+//! statistical and 128 computational. It does not promise that all honest parties learn the output when one does, nor that
+//! corrupt ones do not learn it first; nor anything if every party is corrupt. docs/garbling.md has the arguments.
+//!
+//! Four phases, each a call on a live session: the set-up of [`divisi_ot`], then
+//! [`function_independent`](Garble::function_independent), [`function_dependent`](Garble::function_dependent) and
+//! [`online`](Garble::online); or [`streamed`](Garble::streamed), in memory that does not depend on the circuit. Outputs go to any set of
+//! parties, many instances run together and the evaluator rotates. [`Form`] chooses between the tables of the paper and smaller ones.
+//!
+//! | module | what | paper |
+//! |---|---|---|
+//! | `laand`, `haand`, `aand` | AND triples | Fig. 8, 16, 18 |
+//! | `masks` | shares of the masks of all wires, ANDs of given masks | Fig. 2, steps 3 and 4(a) |
+//! | `table`, `walk` | tables of both forms, made and read | Fig. 2, step 4; Fig. 3, step 7 |
+//! | `online` | inputs, labels, outputs | Fig. 3, steps 5 to 8 |
+//! | `phases`, `streamed`, `run` | what happens when | Fig. 2 and 3 |
+//!
+//! ```
+//! use divisi_circuit::{Build, Gates};
+//! use divisi_core::{Parameters, PartyId, Session};
+//! use divisi_garble::{Garble, Options, Plan};
+//! use divisi_ot::{Config, Setup};
+//! use std::sync::Arc;
+//!
+//! // x AND y, x of the first party and y of the second; both learn it
+//! let mut g = Build::new();
+//! let (x, y) = (g.input(1)[0], g.input(1)[0]);
+//! let xy = g.and(x, y);
+//! g.output(&[xy]);
+//! let program = g.finish();
+//! let owners: Vec<PartyId> = PartyId::all(2).collect();
+//! let plan = Plan::for_all(&program, 2, &owners).unwrap();
+//!
+//! let (config, options) = (Config::default(), Options::default());
+//! let party = |mesh| -> Result<Vec<u8>, divisi_core::Abort> {
+//!     let parameters = options.describe(config.describe(Parameters::new("example")));
+//!     let mut session = Session::start(&Arc::new(mesh), 1, &parameters)?;
+//!     let setup = Setup::new(&mut session, config)?;
+//!     let mut garble = Garble::new(&session, setup, options);
+//!     let mut made = garble.function_independent(&mut session, plan.and_count(), plan.wires())?;
+//!     let garbled = garble.function_dependent(&mut session, &mut made, &plan, 1)?;
+//!     let outputs = garble.online(&mut session, garbled, &[vec![1]])?;
+//!     Ok(outputs[0].to_vec())
+//! };
+//! std::thread::scope(|scope| {
+//!     let parties: Vec<_> =
+//!         divisi_net::memory::mesh(2).into_iter().map(|mesh| scope.spawn(|| party(mesh))).collect();
+//!     for party in parties {
+//!         assert_eq!(party.join().unwrap().unwrap(), [1]);
+//!     }
+//! });
+//! ```
+#![forbid(unsafe_code)]
+#![cfg_attr(test, allow(clippy::unwrap_used, clippy::expect_used, clippy::panic))]
+
+mod aand;
+#[cfg(any(test, feature = "testing"))]
+pub mod adversary;
+mod batch;
+mod bits;
+mod haand;
+mod hash;
+mod laand;
+#[cfg(any(test, feature = "testing"))]
+pub mod lab;
+mod masks;
+mod online;
+mod open;
+mod options;
+mod phases;
+mod plan;
+mod run;
+mod share;
+mod streamed;
+mod table;
+mod triples;
+mod walk;
+
+pub use options::{DEPENDENT_PHASE, INDEPENDENT_PHASE, ONLINE_PHASE, Options, SETUP_PHASE};
+pub use phases::{Garble, Garbled};
+pub use plan::{MOST_PARTIES, Plan, Unfit};
+pub use table::Form;
+pub use triples::Preprocessed;

@@ -1,0 +1,104 @@
+//! The walk over the wires' masks, steps 3 and 4(a) of Fig. 2: shares of lambda for every wire, and what the products need of them.
+
+use crate::batch::{Batch, Op};
+use crate::share::{Holder, Rows, Seats, Shares, spread};
+
+/// Shares of the masks of all wires that are held at this point of the circuit.
+pub(crate) struct Masks {
+    slots: Rows,
+    /// Masks of the products whose sums were not taken yet.
+    queue: Rows,
+    taken: usize,
+}
+
+/// What the products of a batch need: for each the shares of lambda_alpha and lambda_beta.
+pub(crate) struct Operands {
+    pub alpha: Rows,
+    pub beta: Rows,
+}
+
+impl Masks {
+    /// At the inputs: slot `i` holds the mask of input wire `i`.
+    pub fn new(seats: Seats, slots: usize, inputs: &Shares) -> Self {
+        let mut held = Rows::with_capacity(seats.peers(), slots);
+        (0..inputs.len()).for_each(|wire| held.push_share(inputs, wire));
+        let (missing, stride) = (slots.saturating_sub(inputs.len()), held.stride());
+        held.bits.resize(held.bits.len() + missing, 0);
+        held.words.resize(held.words.len() + missing * stride, 0);
+        Masks { slots: held, queue: Rows::zero(seats.peers(), 0), taken: 0 }
+    }
+
+    /// Walk a batch whose products' results have these fresh masks. A negation is added to the evaluator's share of the mask, so that
+    /// labels and masked values stay as they are.
+    pub fn walk(
+        &mut self,
+        seats: Seats,
+        batch: &Batch,
+        fresh: &Shares,
+        evaluator: Holder,
+        delta: u128,
+    ) -> Operands {
+        let room = || Rows::with_capacity(seats.peers(), batch.ands);
+        let (mut alpha, mut beta) = (room(), room());
+        let mut next = 0;
+        for op in &batch.ops {
+            match *op {
+                Op::Xor { out, x, y } => self.slots.xor(out as usize, x as usize, y as usize),
+                Op::Not { out, x } => {
+                    self.slots.copy(out as usize, x as usize);
+                    evaluator.add(&mut self.slots, out as usize, 1, delta);
+                }
+                Op::And { x, y } => {
+                    alpha.push(&self.slots, x as usize);
+                    beta.push(&self.slots, y as usize);
+                    self.queue.push_share(fresh, next);
+                    next += 1;
+                }
+                Op::Sum { out, terms } => {
+                    let range = self.taken..self.taken + terms as usize;
+                    self.taken = range.end;
+                    self.slots.sum(out as usize, &self.queue, range);
+                    if self.taken == self.queue.len() {
+                        self.queue.clear();
+                        self.taken = 0;
+                    }
+                }
+            }
+        }
+        Operands { alpha, beta }
+    }
+
+    /// The share of the mask in a slot.
+    pub fn push_slot(&self, slot: usize, to: &mut Rows) {
+        to.push(&self.slots, slot);
+    }
+}
+
+/// Shares of lambda_alpha lambda_beta + lambda_gamma for each product, from a triple (x, y, z) with d = x + lambda_alpha and
+/// e = y + lambda_beta opened: lambda_alpha lambda_beta = z + d lambda_beta + e lambda_alpha + d e \[W27\].
+pub(crate) fn products(
+    operands: &Operands,
+    z: &Shares,
+    gamma: &Shares,
+    d: &[u8],
+    e: &[u8],
+    evaluator: Holder,
+    delta: u128,
+) -> Rows {
+    let mut sigma = Rows::with_capacity(z.macs.len(), d.len());
+    let stride = sigma.stride();
+    for (t, (&d, &e)) in d.iter().zip(e).enumerate() {
+        sigma.push_share(z, t);
+        let bit = gamma.bits[t] ^ d & operands.beta.bits[t] ^ e & operands.alpha.bits[t];
+        sigma.bits[t] ^= bit;
+        let (dm, em) = (spread(d), spread(e));
+        let row = &mut sigma.words[t * stride..];
+        let gammas = gamma.macs.iter().chain(&gamma.keys).map(|words| words[t]);
+        let factors = operands.beta.row(t).iter().zip(operands.alpha.row(t));
+        for ((word, gamma), (beta, alpha)) in row.iter_mut().zip(gammas).zip(factors) {
+            *word ^= gamma ^ dm & beta ^ em & alpha;
+        }
+        evaluator.add(&mut sigma, t, d & e, delta);
+    }
+    sigma
+}

@@ -1,0 +1,329 @@
+//! The online phase, steps 5 to 8 of Fig. 3, with outputs to any set of parties.
+//!
+//! First each owner sends its masked inputs to all, and (n >= 3) all compare what they received \[W20, W28\]. Then garblers send the
+//! labels of these values to the evaluator \[W21\], and everybody its shares of the output masks, with MACs, to the receivers
+//! \[W24, W28\]; the evaluator evaluates \[W22, W23\]. If others than the evaluator receive, it sends them the masked outputs with a
+//! digest over the labels, of which a receiver accepts its own only \[W25\].
+
+use crate::batch::Batch;
+use crate::bits;
+use crate::open::{DIGEST, Opening};
+use crate::phases::{Garbled, of_results};
+use crate::plan::{Plan, Result as Output};
+use crate::run::{Garbling, Stage};
+use crate::share::{Rows, Shares, spread};
+use crate::walk::Values;
+use divisi_core::{Abort, Check, Echo, PartyId, Session, Step, step};
+use zeroize::Zeroizing;
+
+const MASKED: Step = step!("5.masked");
+const ECHO: Step = step!("5.echo");
+const LABELS: Step = step!("6.labels");
+const EVALUATE: Step = step!("7b");
+const RESULT: Step = step!("8.result");
+
+/// What a party keeps of one instance between garbling and evaluation.
+pub(crate) struct Held {
+    /// The index of the evaluator.
+    pub evaluator: usize,
+    /// lambda of our own input wires.
+    pub owned: Zeroizing<Vec<u8>>,
+    /// Our shares of the masks of the output bits.
+    pub outputs: Rows,
+    pub role: Role,
+}
+
+/// What a party is in one instance.
+pub(crate) enum Role {
+    /// Labels for zero, of inputs and of outputs.
+    Garbler { inputs: Zeroizing<Vec<u128>>, outputs: Zeroizing<Vec<u128>> },
+    /// The number of the first gate, the masks, and a table of each garbler.
+    Evaluator { gate: u64, garbling: Garbling, tables: Vec<Vec<u8>> },
+}
+
+/// What the evaluator found out about the output bits of one instance: masked values, and each garbler's labels, bit by bit.
+pub(crate) struct Found {
+    pub bits: Vec<u8>,
+    pub labels: Vec<u128>,
+}
+
+pub(crate) fn online(
+    stage: &Stage,
+    session: &mut Session,
+    garbled: Garbled<'_>,
+    inputs: &[Vec<u8>],
+) -> Result<Vec<Zeroizing<Vec<u8>>>, Abort> {
+    let Garbled { plan, batch, held } = garbled;
+    let owned: Vec<&[u8]> = held.iter().map(|held| held.owned.as_slice()).collect();
+    let masked = masked_inputs(session, plan, &owned, inputs)?;
+    // 6., and the masks of step 8
+    let outputs: Vec<&Rows> = held.iter().map(|held| &held.outputs).collect();
+    let private = receivers(stage, session, plan, &outputs);
+    let opening = Opening::new(session, stage.seats, LABELS);
+    for (place, peer) in session.peers().into_iter().enumerate() {
+        let mut body = Zeroizing::new(Vec::new());
+        for (held, masked) in held.iter().zip(&masked) {
+            if let Role::Garbler { inputs, .. } = &held.role
+                && held.evaluator == peer.index()
+            {
+                labels_for(session, inputs, masked, stage.delta, &mut body);
+            }
+        }
+        opening.tell(session, place, &[&private.theirs[place]], &mut body);
+        if !body.is_empty() {
+            session.send(LABELS, peer, &body, 8 * body.len() as u64)?;
+        }
+    }
+    let mine = held.iter().filter(|held| held.evaluator == stage.seats.me).count();
+    let width = 16 * plan.input_bits();
+    let mut labels = vec![Zeroizing::new(vec![0; plan.input_bits() * stage.seats.peers()]); mine];
+    let mut lambda = Zeroizing::new(private.ours.bits.clone());
+    for (place, peer) in session.peers().into_iter().enumerate() {
+        let mut body = Zeroizing::new(vec![0; mine * width + Opening::len(private.ours.len())]);
+        if !body.is_empty() {
+            session.recv(LABELS, peer, &mut body)?;
+        }
+        let (theirs, rest) = body.split_at(mine * width);
+        for (instance, labels) in labels.iter_mut().enumerate() {
+            let theirs = theirs[instance * width..(instance + 1) * width].as_chunks::<16>().0;
+            let own = labels.iter_mut().skip(place).step_by(stage.seats.peers());
+            own.zip(theirs).for_each(|(label, bytes)| *label = u128::from_le_bytes(*bytes));
+        }
+        let told = opening.hear(session, Check::W24, place, &[&private.ours], stage.delta, rest)?; // [W24]
+        lambda.iter_mut().zip(told).for_each(|(sum, bit)| *sum ^= bit);
+    }
+    // 7.
+    let mut found = Vec::with_capacity(held.len());
+    let mut labels = labels.into_iter();
+    for (held, masked) in held.iter().zip(&masked) {
+        found.push(match &held.role {
+            Role::Garbler { .. } => None,
+            Role::Evaluator { gate, garbling, tables } => {
+                let labels = labels.next().unwrap_or_default();
+                let values = Values::new(stage.seats, plan.program().slots(), masked, &labels);
+                Some(evaluate(stage, session, plan, &batch, values, *gate, garbling, tables)?)
+            }
+        });
+    }
+    let own_labels: Vec<&[u128]> = held.iter().map(Held::output_labels).collect();
+    let evaluators: Vec<usize> = held.iter().map(|held| held.evaluator).collect();
+    results(stage, session, plan, &evaluators, found, &own_labels, &lambda)
+}
+
+impl Held {
+    fn output_labels(&self) -> &[u128] {
+        match &self.role {
+            Role::Garbler { outputs, .. } => outputs,
+            Role::Evaluator { .. } => &[],
+        }
+    }
+}
+
+/// Step 5: our masked inputs to all, and everybody's, of all instances, compared before a label leaves \[W20, W28\].
+pub(crate) fn masked_inputs(
+    session: &mut Session,
+    plan: &Plan<'_>,
+    owned: &[&[u8]],
+    inputs: &[Vec<u8>],
+) -> Result<Vec<Vec<u8>>, Abort> {
+    let me = session.me();
+    let count = owned.len();
+    let width = plan.wires_of(me).count();
+    if inputs.len() != count || inputs.iter().any(|bits| bits.len() != width || bits.iter().any(|b| *b > 1)) {
+        return Err(session.misuse(MASKED, "inputs that do not fit the plan"));
+    }
+    let ours = inputs.iter().zip(owned).flat_map(|(x, lambda)| x.iter().zip(*lambda).map(|(x, l)| x ^ l));
+    let ours: Vec<u8> = ours.collect();
+    let mut packed = Vec::new();
+    bits::pack(&ours, &mut packed);
+    if width > 0 {
+        for peer in session.peers() {
+            session.send(MASKED, peer, &packed, ours.len() as u64)?;
+        }
+    }
+    let mut masked = vec![vec![0; plan.input_bits()]; count];
+    let mut echo = Echo::new(session, ECHO);
+    for party in PartyId::all(session.parties()) {
+        let wires: Vec<usize> = plan.wires_of(party).collect();
+        if wires.is_empty() {
+            echo.absorb(party, &[]);
+            continue;
+        }
+        let (body, values) = if party == me {
+            (packed.clone(), ours.clone())
+        } else {
+            // [W28] from the owner only: nobody else's word about these wires is listened to
+            let mut body = vec![0; bits::packed(count * wires.len())];
+            session.recv(MASKED, party, &mut body)?;
+            let values = bits::unpack(&body, count * wires.len());
+            session.require(Check::W20, MASKED, values.is_some(), Some(party))?; // [W20] padding
+            (body, values.unwrap_or_default())
+        };
+        echo.absorb(party, &body);
+        for (masked, values) in masked.iter_mut().zip(values.chunks_exact(wires.len())) {
+            wires.iter().zip(values).for_each(|(wire, value)| masked[*wire] = *value);
+        }
+    }
+    echo.send(session)?.compare(session, Check::W28)?; // [W28]
+    Ok(masked)
+}
+
+/// Step 6: our labels for these masked values \[W21\].
+pub(crate) fn labels_for(session: &Session, zeros: &[u128], masked: &[u8], delta: u128, body: &mut Vec<u8>) {
+    session.observe(Check::W21); // [W21]
+    let blind = session.mutated(Check::W21); // the mutant gives the label of zero, whatever was broadcast
+    for (zero, bit) in zeros.iter().zip(masked) {
+        let bit = if blind { &0 } else { bit };
+        body.extend_from_slice(&(zero ^ spread(*bit) & delta).to_le_bytes());
+    }
+}
+
+/// The shares of the masks of output bits that each receiver is told \[W28\].
+pub(crate) fn receivers(
+    stage: &Stage,
+    session: &Session,
+    plan: &Plan<'_>,
+    outputs: &[&Rows],
+) -> crate::run::Private {
+    let of = |party: PartyId| -> Shares {
+        let mut rows = Rows::with_capacity(stage.seats.peers(), 0);
+        for outputs in outputs {
+            plan.results_of(party).for_each(|bit| rows.push(outputs, bit));
+        }
+        rows.into_shares()
+    };
+    crate::run::Private { theirs: session.peers().into_iter().map(of).collect(), ours: of(session.me()) }
+}
+
+/// Step 7: the whole circuit, and the demand that every MAC was right \[W22\]: nobody can be named, for a wrong label of one garbler may
+/// be another's doing, and nothing stops before the end \[W23\].
+fn evaluate(
+    stage: &Stage,
+    session: &Session,
+    plan: &Plan<'_>,
+    batch: &Batch,
+    mut values: Values,
+    gate: u64,
+    garbling: &Garbling,
+    tables: &[Vec<u8>],
+) -> Result<Found, Abort> {
+    stage.evaluate(session, gate, &mut values, batch, garbling, tables);
+    accept(session, &values)?;
+    Ok(found(stage, plan, &values))
+}
+
+/// Demand that every MAC so far was right \[W22, W23\].
+pub(crate) fn accept(session: &Session, values: &Values) -> Result<(), Abort> {
+    session.observe(Check::W23); // [W23]
+    if session.mutated(Check::W23) {
+        // the mutant names the garbler in whose row it stopped
+        let named = values.wrong.and_then(|place| session.peers().get(place).copied());
+        session.require(Check::W22, EVALUATE, named.is_none(), named)?;
+    }
+    session.require(Check::W22, EVALUATE, values.difference == 0, None) // [W22]
+}
+
+/// What the evaluator knows of the output bits.
+pub(crate) fn found(stage: &Stage, plan: &Plan<'_>, values: &Values) -> Found {
+    let garblers = stage.seats.peers();
+    let mut labels = vec![0; plan.results.len() * garblers];
+    for place in 0..garblers {
+        let slots: Zeroizing<Vec<u128>> =
+            Zeroizing::new(values.labels.iter().skip(place).step_by(garblers).copied().collect());
+        let of_place = labels.iter_mut().skip(place).step_by(garblers);
+        of_place.zip(of_results(plan, &slots).iter()).for_each(|(label, of)| *label = *of);
+    }
+    let bit = |result: &Output| match *result {
+        Output::Wire(slot) => values.bits[slot],
+        Output::Constant(value) => value,
+    };
+    Found { bits: plan.results.iter().map(bit).collect(), labels }
+}
+
+/// Step 8, and the way to the other receivers: the masked outputs and a digest of the receiver's labels \[W25\].
+pub(crate) fn results(
+    stage: &Stage,
+    session: &mut Session,
+    plan: &Plan<'_>,
+    evaluators: &[usize],
+    found: Vec<Option<Found>>,
+    own_labels: &[&[u128]],
+    lambda: &[u8],
+) -> Result<Vec<Zeroizing<Vec<u8>>>, Abort> {
+    let seats = stage.seats;
+    let me = session.me();
+    let wires = |party: PartyId| -> Vec<usize> { plan.results_of(party).collect() };
+    let is_wire = |bit: usize| matches!(plan.results[bit], Output::Wire(_));
+    let run = session.count(RESULT.name);
+    for (place, peer) in session.peers().into_iter().enumerate() {
+        let theirs = wires(peer);
+        if !theirs.iter().any(|bit| is_wire(*bit)) || !evaluators.contains(&seats.me) {
+            continue;
+        }
+        let mut values = Vec::new();
+        let mut tags = tags(session, run, me, peer);
+        for found in found.iter().flatten() {
+            for &bit in theirs.iter().filter(|bit| is_wire(**bit)) {
+                values.push(found.bits[bit]);
+                tags.update(&found.labels[bit * seats.peers() + place].to_le_bytes());
+            }
+        }
+        let mut body = Vec::new();
+        bits::pack(&values, &mut body);
+        body.extend_from_slice(tags.finalize().as_bytes());
+        session.send(RESULT, peer, &body, values.len() as u64)?;
+    }
+    // masked outputs of each instance, as we know them
+    let ours = wires(me);
+    let sent: Vec<usize> = ours.iter().copied().filter(|bit| is_wire(*bit)).collect();
+    let mut masked: Vec<Vec<u8>> = found.into_iter().map(|f| f.map(|f| f.bits).unwrap_or_default()).collect();
+    for (place, peer) in session.peers().into_iter().enumerate() {
+        let evaluated: Vec<usize> =
+            (0..evaluators.len()).filter(|i| evaluators[*i] == seats.party(place)).collect();
+        if sent.is_empty() || evaluated.is_empty() {
+            continue;
+        }
+        let len = evaluated.len() * sent.len();
+        let mut body = vec![0; bits::packed(len) + DIGEST];
+        session.recv(RESULT, peer, &mut body)?;
+        let (packed, digest) = body.split_at(bits::packed(len));
+        let values = bits::unpack(packed, len);
+        session.require(Check::W25, RESULT, values.is_some(), Some(peer))?; // [W25] padding
+        let values = values.unwrap_or_default();
+        let mut tags = tags(session, run, peer, me);
+        for (instance, values) in evaluated.iter().zip(values.chunks_exact(sent.len().max(1))) {
+            let known = &mut masked[*instance];
+            known.resize(plan.results.len(), 0);
+            for (&bit, value) in sent.iter().zip(values) {
+                known[bit] = *value;
+                let label = own_labels[*instance][bit] ^ spread(*value) & stage.delta;
+                tags.update(&label.to_le_bytes());
+            }
+        }
+        let mut theirs = [0; DIGEST];
+        theirs.copy_from_slice(digest);
+        let same = session.same_digest(tags.finalize().as_bytes(), &theirs);
+        // the evaluator may have been misled by a garbler: nobody can be named
+        session.require(Check::W25, RESULT, same, None)?; // [W25]
+    }
+    // 8. z = masked value + lambda
+    let masks = lambda.chunks(ours.len().max(1));
+    let open = |(masked, lambda): (&Vec<u8>, &[u8])| {
+        let value = |(&bit, lambda): (&usize, &u8)| match plan.results[bit] {
+            Output::Wire(_) => masked[bit] ^ lambda,
+            Output::Constant(value) => value,
+        };
+        Zeroizing::new(ours.iter().zip(lambda).map(value).collect())
+    };
+    if ours.is_empty() {
+        return Ok(vec![Zeroizing::new(Vec::new()); evaluators.len()]);
+    }
+    Ok(masked.iter().zip(masks).map(open).collect())
+}
+
+fn tags(session: &Session, run: u64, from: PartyId, to: PartyId) -> blake3::Hasher {
+    let mut hasher = blake3::Hasher::new_derive_key("divisi 2026 garble result v1");
+    hasher.update(session.id().as_bytes()).update(&session.number().to_le_bytes());
+    hasher.update(&run.to_le_bytes()).update(&[from.number(), to.number()]);
+    hasher
+}

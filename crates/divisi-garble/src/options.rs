@@ -1,0 +1,43 @@
+//! How circuits are garbled, and the names of the phases.
+
+use crate::table::Form;
+use divisi_core::Parameters;
+
+/// The name of the first phase, in which the session and its set-up are made.
+pub const SETUP_PHASE: &str = "setup";
+/// The name of the second phase.
+pub const INDEPENDENT_PHASE: &str = "function-independent";
+/// The name of the third phase.
+pub const DEPENDENT_PHASE: &str = "function-dependent";
+/// The name of the last phase.
+pub const ONLINE_PHASE: &str = "online";
+
+/// How circuits are garbled: the same at all parties.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Options {
+    /// Which tables, and which leaky triples.
+    pub form: Form,
+    /// Bytes of tables that may be kept from the function-dependent phase to the online phase.
+    pub budget: u64,
+    /// Bytes of leaky triples that are held at once.
+    pub memory: usize,
+    /// ANDs garbled at once in the streamed mode, all instances together.
+    pub batch: usize,
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        Options { form: Form::default(), budget: 1 << 30, memory: 24 << 20, batch: 1 << 13 }
+    }
+}
+
+impl Options {
+    /// These options among the parameters that the parties compare at the start of a session \[M0.4\].
+    #[must_use]
+    pub fn describe(&self, parameters: Parameters) -> Parameters {
+        parameters
+            .with("form", self.form.name().as_bytes())
+            .with("triples at once", &(self.memory as u64).to_le_bytes())
+            .with("ands at once", &(self.batch as u64).to_le_bytes())
+    }
+}

@@ -1,0 +1,395 @@
+//! The four phases of Pi_mpc (Fig. 2 and 3) as separate calls: setup, function-independent, function-dependent, online.
+
+use crate::aand::aand;
+use crate::batch::{Batch, batches};
+use crate::hash::Oracle;
+use crate::laand::Ground;
+use crate::masks::Masks;
+use crate::online::{self, Held, Role};
+use crate::options::{DEPENDENT_PHASE, INDEPENDENT_PHASE, ONLINE_PHASE, Options};
+use crate::plan::{Plan, Result as Output, Unfit};
+use crate::run::{Instance, Private, Stage};
+use crate::share::{Rows, Seats, Shares};
+use crate::table::Layout;
+use crate::triples::{Preprocessed, Triples};
+use crate::walk::Labels;
+use divisi_core::{Abort, Check, PartyId, Prg, Session, Step, step};
+use divisi_ot::{AuthBits, Setup, bucket};
+use zeroize::Zeroizing;
+
+const INDEPENDENT: Step = step!("function-independent");
+const DEPENDENT: Step = step!("function-dependent");
+
+/// One party's end of a live session of garbling: any number of circuits, one after the other. When a phase ends in an abort its Delta,
+/// seeds and correlations are wiped, and nothing can be done with it any more \[M0.5\].
+pub struct Garble {
+    live: Option<Live>,
+}
+
+/// What a party has while its session lives.
+pub(crate) struct Live {
+    pub(crate) setup: Setup,
+    pub(crate) oracle: Oracle,
+    pub(crate) options: Options,
+    pub(crate) seats: Seats,
+    /// The number of the next triple, and of the next gate, in the session.
+    pub(crate) next_triple: u64,
+    pub(crate) next_gate: u64,
+    /// Labels and what else is ours alone.
+    pub(crate) fresh: Prg,
+}
+
+/// Circuits garbled ahead: consumed by one evaluation \[M0.5, W26\], never evaluated twice:
+/// ```compile_fail
+/// use divisi_garble::{Garble, Garbled};
+/// fn twice(garble: &mut Garble, session: &mut divisi_core::Session, garbled: Garbled<'_>, inputs: [&[Vec<u8>]; 2]) {
+///     let _ = garble.online(session, garbled, inputs[0]);
+///     let _ = garble.online(session, garbled, inputs[1]);
+/// }
+/// ```
+/// Once is right:
+/// ```
+/// use divisi_garble::{Garble, Garbled};
+/// fn once(garble: &mut Garble, session: &mut divisi_core::Session, garbled: Garbled<'_>, inputs: &[Vec<u8>]) {
+///     let _ = garble.online(session, garbled, inputs);
+/// }
+/// ```
+pub struct Garbled<'p> {
+    pub(crate) plan: &'p Plan<'p>,
+    /// The whole circuit, in the order in which it was garbled.
+    pub(crate) batch: Batch,
+    pub(crate) held: Vec<Held>,
+}
+
+impl Garble {
+    /// A party on its set-up. Options must be the same at all: [`Options::describe`].
+    #[must_use]
+    pub fn new(session: &Session, setup: Setup, options: Options) -> Garble {
+        let mut seed = Zeroizing::new([0; 16]);
+        session.entropy(seed.as_mut_slice());
+        let seats = Seats { me: session.me().index(), n: session.parties() };
+        let (oracle, fresh) = (Oracle::new(session), Prg::new(&seed));
+        Garble { live: Some(Live { setup, oracle, options, seats, next_triple: 0, next_gate: 0, fresh }) }
+    }
+
+    /// Steps 1 and 2 of Fig. 2, and the triples of Fig. 18: what so many ANDs and masked wires need.
+    ///
+    /// # Errors
+    /// Whatever a broken or malicious peer causes.
+    pub fn function_independent(
+        &mut self,
+        session: &mut Session,
+        ands: usize,
+        wires: usize,
+    ) -> Result<Preprocessed, Abort> {
+        self.with(session, |live, session| live.function_independent(session, ands, wires))
+    }
+
+    /// Steps 3 and 4 of Fig. 2 and the masks of step 5 for `count` instances of a plan, the i-th evaluated by party i mod n: two rounds.
+    ///
+    /// # Errors
+    /// Whatever a broken or malicious peer causes; [`Abort::Misuse`] if too little was made ahead, or the tables exceed the budget.
+    pub fn function_dependent<'p>(
+        &mut self,
+        session: &mut Session,
+        preprocessed: &mut Preprocessed,
+        plan: &'p Plan<'p>,
+        count: usize,
+    ) -> Result<Garbled<'p>, Abort> {
+        self.with(session, |live, session| live.function_dependent(session, preprocessed, plan, count))
+    }
+
+    /// Steps 5 to 8 of Fig. 3: our bits of our input wires for each instance, one to a byte; what we learn of each, likewise.
+    ///
+    /// # Errors
+    /// Whatever a broken or malicious peer causes; [`Abort::Misuse`] if the inputs do not fit the plan.
+    pub fn online(
+        &mut self,
+        session: &mut Session,
+        garbled: Garbled<'_>,
+        inputs: &[Vec<u8>],
+    ) -> Result<Vec<Zeroizing<Vec<u8>>>, Abort> {
+        self.with(session, |live, session| {
+            session.phase(ONLINE_PHASE);
+            online::online(&live.stage(), session, garbled, inputs)
+        })
+    }
+
+    /// All of a plan, for as many instances as there are inputs, the i-th evaluated by party i mod n: our bits of our input wires, one
+    /// to a byte; what we learn of each instance, likewise. Triples, tables and evaluation go batch by batch, after the inputs.
+    ///
+    /// # Errors
+    /// Whatever a broken or malicious peer causes; [`Abort::Misuse`] if the inputs do not fit the plan.
+    pub fn streamed(
+        &mut self,
+        session: &mut Session,
+        plan: &Plan<'_>,
+        inputs: &[Vec<u8>],
+    ) -> Result<Vec<Zeroizing<Vec<u8>>>, Abort> {
+        self.with(session, |live, session| live.streamed(session, plan, inputs))
+    }
+
+    /// Refuse a run whose tables exceed the budget, before anything is sent.
+    ///
+    /// # Errors
+    /// [`Unfit::Budget`].
+    pub fn admit(&self, plan: &Plan<'_>, count: usize) -> Result<(), Unfit> {
+        self.live.as_ref().map_or(Ok(()), |live| live.admit(plan, count))
+    }
+
+    /// How so many ANDs are made: for each batch the triples that come out of it, and the size of its buckets.
+    #[must_use]
+    pub fn buckets(&self, ands: usize) -> Vec<(usize, usize)> {
+        let of = |live: &Live| {
+            let rho = live.setup.config().rho;
+            live.shares_of(ands).into_iter().map(|l| (l, bucket::size(l, rho))).collect()
+        };
+        self.live.as_ref().map(of).unwrap_or_default()
+    }
+
+    /// Whether the session still lives: after an abort nothing of it is left.
+    #[must_use]
+    pub fn is_live(&self) -> bool {
+        self.live.is_some()
+    }
+
+    /// Run a phase on what is there; leave nothing behind if it fails.
+    pub(crate) fn with<R>(
+        &mut self,
+        session: &mut Session,
+        phase: impl FnOnce(&mut Live, &mut Session) -> Result<R, Abort>,
+    ) -> Result<R, Abort> {
+        let Some(mut live) = self.live.take() else {
+            return Err(session.misuse(INDEPENDENT, "a session that has ended"));
+        };
+        let result = phase(&mut live, session)?;
+        self.live = Some(live);
+        Ok(result)
+    }
+}
+
+impl Live {
+    pub fn function_independent(
+        &mut self,
+        session: &mut Session,
+        ands: usize,
+        wires: usize,
+    ) -> Result<Preprocessed, Abort> {
+        let mut made = Preprocessed::default();
+        let mut left = wires;
+        for l in self.shares_of(ands) {
+            session.phase(INDEPENDENT_PHASE);
+            let bucket = self.bucket(session, l)?;
+            let m = l * bucket;
+            let bits = self.setup.authenticated_bits(session, 3 * m + left)?;
+            let random = [0, 1, 2].map(|i| shares(session, &bits, i * m..(i + 1) * m));
+            let masks = shares(session, &bits, 3 * m..3 * m + left);
+            drop(bits);
+            let ground = Ground {
+                seats: self.seats,
+                oracle: &self.oracle,
+                form: self.options.form,
+                first: self.next_triple,
+            };
+            self.next_triple += m as u64;
+            let triples = aand(session, &mut self.setup, &ground, bucket, random)?;
+            made.append(Preprocessed { masks, triples });
+            left = 0;
+        }
+        if left > 0 {
+            session.phase(INDEPENDENT_PHASE);
+            let bits = self.setup.authenticated_bits(session, left)?;
+            made.append(Preprocessed { masks: shares(session, &bits, 0..left), triples: Triples::default() });
+        }
+        if made.masks() < wires || made.ands() < ands {
+            return Err(session.misuse(INDEPENDENT, "fewer than were asked for"));
+        }
+        Ok(made)
+    }
+
+    /// The size of buckets for so many triples \[W18\]; the mutant's are one smaller.
+    pub(crate) fn bucket(&self, session: &Session, l: usize) -> Result<usize, Abort> {
+        let rho = self.setup.config().rho;
+        let bucket = bucket::size(l, rho) - usize::from(session.mutated(Check::W18));
+        let bits = bucket::error_bits(l, bucket);
+        session.require(Check::W18, INDEPENDENT, bits >= f64::from(rho), None)?; // [W18]
+        session.meter().verification_error((-bits).exp2());
+        Ok(bucket)
+    }
+
+    /// How many triples are made together: as many as fit the memory, evenly.
+    pub(crate) fn shares_of(&self, ands: usize) -> Vec<usize> {
+        let rho = self.setup.config().rho;
+        let row = 3 * (32 * self.seats.peers() + 1);
+        let fits = |l: usize| l * bucket::size(l, rho) * row <= self.options.memory;
+        let mut parts = 1;
+        while ands.div_ceil(parts) > 1 && !fits(ands.div_ceil(parts)) {
+            parts += 1;
+        }
+        (0..parts).map(|i| (ands * (i + 1)) / parts - (ands * i) / parts).filter(|l| *l > 0).collect()
+    }
+
+    pub fn function_dependent<'p>(
+        &mut self,
+        session: &mut Session,
+        preprocessed: &mut Preprocessed,
+        plan: &'p Plan<'p>,
+        count: usize,
+    ) -> Result<Garbled<'p>, Abort> {
+        session.phase(DEPENDENT_PHASE);
+        self.fits(session, preprocessed, plan, count)?;
+        let ands = plan.and_count();
+        let mut inputs = preprocessed.masks.take(count * plan.input_bits());
+        let mut gammas = self.or_empty(preprocessed.masks.take(count * ands));
+        let triples = self.or_empty_triples(preprocessed.triples.take(count * ands));
+        let stage = self.stage();
+        let mut whole = Batch::default();
+        batches(plan.program(), usize::MAX, |batch| {
+            whole = Batch { ops: batch.ops.clone(), ands: batch.ands };
+            Ok::<(), Abort>(())
+        })?;
+        // 3. masks of all wires, labels of the inputs
+        let mut instances = Vec::with_capacity(count);
+        let (mut labels, mut input_labels, mut input_masks) = (Vec::new(), Vec::new(), Vec::new());
+        for i in 0..count {
+            let masks = inputs.take(plan.input_bits());
+            let evaluator = i % self.seats.n;
+            let of_inputs =
+                (evaluator != self.seats.me).then(|| stage.input_labels(&mut self.fresh, plan.input_bits()));
+            instances.push(Instance {
+                evaluator,
+                masks: Masks::new(self.seats, plan.program().slots(), &masks),
+                gate: self.next_gate,
+            });
+            self.next_gate += ands as u64;
+            labels.push(of_inputs.as_ref().map(|l| Labels::new(plan.program().slots(), l)));
+            input_labels.push(of_inputs);
+            input_masks.push(masks);
+        }
+        // 4.(a), and the input masks of step 5 to their owners
+        let private = self.owners(session, plan, &input_masks);
+        let binding = plan.digest();
+        let (garblings, own) =
+            stage.multiply(session, &mut instances, &whole, triples, &mut gammas, &private, &binding)?;
+        // 4.(b) to (d)
+        stage.send_tables(session, &mut instances, &mut labels, &whole, &garblings, &mut self.fresh)?;
+        let mut held = Vec::with_capacity(count);
+        let owned = plan.wires_of(session.me()).count();
+        let parts = instances.into_iter().zip(garblings).zip(labels.into_iter().zip(input_labels));
+        for (i, ((instance, garbling), (labels, inputs))) in parts.enumerate() {
+            let role = match (labels, inputs) {
+                (Some(labels), Some(inputs)) => {
+                    Role::Garbler { inputs, outputs: of_results(plan, &labels.slots) }
+                }
+                _ => Role::Evaluator {
+                    gate: instance.gate,
+                    garbling,
+                    tables: stage.receive_tables(session, ands)?,
+                },
+            };
+            held.push(Held {
+                evaluator: instance.evaluator,
+                owned: Zeroizing::new(own[i * owned..(i + 1) * owned].to_vec()),
+                outputs: result_masks(plan, self.seats, &instance.masks),
+                role,
+            });
+        }
+        Ok(Garbled { plan, batch: whole, held })
+    }
+
+    pub(crate) fn stage(&self) -> Stage {
+        let config = self.setup.config();
+        Stage {
+            seats: self.seats,
+            layout: Layout::new(self.options.form, self.seats.n, config.rho as usize),
+            delta: self.setup.delta().get(),
+            oracle: self.oracle.clone(),
+        }
+    }
+
+    fn fits(
+        &self,
+        session: &Session,
+        preprocessed: &Preprocessed,
+        plan: &Plan<'_>,
+        count: usize,
+    ) -> Result<(), Abort> {
+        session.require(Check::W29, DEPENDENT, !plan.has_public_wires(), None)?; // [W29]
+        if plan.parties() != self.seats.n {
+            return Err(session.misuse(DEPENDENT, "a plan for another number of parties"));
+        }
+        let ands = count * plan.and_count();
+        if preprocessed.ands() < ands || preprocessed.masks() < ands + count * plan.input_bits() {
+            return Err(session.misuse(DEPENDENT, "too little was made ahead"));
+        }
+        if self.kept(plan, count) > self.options.budget {
+            return Err(session.misuse(DEPENDENT, "tables beyond the budget"));
+        }
+        Ok(())
+    }
+
+    /// Bytes of tables that one party keeps at most.
+    fn kept(&self, plan: &Plan<'_>, count: usize) -> u64 {
+        let tables = count.div_ceil(self.seats.n) * self.seats.peers();
+        tables as u64 * self.stage().layout.table(plan.and_count()) as u64
+    }
+
+    pub fn admit(&self, plan: &Plan<'_>, count: usize) -> Result<(), Unfit> {
+        let (need, budget) = (self.kept(plan, count), self.options.budget);
+        if need > budget { Err(Unfit::Budget { need, budget }) } else { Ok(()) }
+    }
+
+    /// What each input wire's owner is told: our shares of its masks \[W20\].
+    pub(crate) fn owners(&self, session: &Session, plan: &Plan<'_>, masks: &[Shares]) -> Private {
+        let of = |party: PartyId| {
+            let mut rows = Rows::with_capacity(self.seats.peers(), 0);
+            for masks in masks {
+                plan.wires_of(party).for_each(|wire| rows.push_share(masks, wire));
+            }
+            rows.into_shares()
+        };
+        Private { theirs: session.peers().into_iter().map(of).collect(), ours: of(session.me()) }
+    }
+
+    pub(crate) fn or_empty(&self, shares: Shares) -> Shares {
+        if shares.len() == 0 { Shares::zero(self.seats.peers(), 0) } else { shares }
+    }
+
+    pub(crate) fn or_empty_triples(&self, triples: Triples) -> Triples {
+        let Triples { x, y, z } = triples;
+        Triples { x: self.or_empty(x), y: self.or_empty(y), z: self.or_empty(z) }
+    }
+}
+
+/// The shares at some positions of a party's view of authenticated bits.
+pub(crate) fn shares(session: &Session, bits: &AuthBits, at: std::ops::Range<usize>) -> Shares {
+    let words = bits.bits();
+    let peers = session.peers();
+    Shares {
+        bits: at.clone().map(|p| (words[p / 64] >> (p % 64) & 1) as u8).collect(),
+        macs: peers.iter().map(|peer| bits.macs(*peer)[at.clone()].to_vec()).collect(),
+        keys: peers.iter().map(|peer| bits.keys(*peer)[at.clone()].to_vec()).collect(),
+    }
+}
+
+/// What our labels of the output wires are; zero for constants.
+pub(crate) fn of_results(plan: &Plan<'_>, slots: &[u128]) -> Zeroizing<Vec<u128>> {
+    let of = |result: &Output| match *result {
+        Output::Wire(slot) => slots[slot],
+        Output::Constant(_) => 0,
+    };
+    Zeroizing::new(plan.results.iter().map(of).collect())
+}
+
+/// Our shares of the masks of the output wires; of zero for constants.
+pub(crate) fn result_masks(plan: &Plan<'_>, seats: Seats, masks: &Masks) -> Rows {
+    let zero = Rows::zero(seats.peers(), 1);
+    let mut rows = Rows::with_capacity(seats.peers(), plan.results.len());
+    for result in &plan.results {
+        match *result {
+            Output::Wire(slot) => masks.push_slot(slot, &mut rows),
+            Output::Constant(_) => rows.push(&zero, 0),
+        }
+    }
+    rows
+}

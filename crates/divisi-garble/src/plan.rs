@@ -1,0 +1,370 @@
+//! What is computed for whom: a circuit, the owner of each input value, the receivers of each output value.
+//!
+//! A plan is public, and checked whole before any secret is touched. Its digest goes into the session's parameters or, in a session
+//! that serves many circuits, beside the first message that depends on it \[M0.4, W26\].
+//!
+//! Constants, x AND x and x XOR x are folded when a plan is made \[W29\]: what everybody knows is no wire, so that no label of a public
+//! wire exists that could depend on a garbler's Delta.
+
+use divisi_circuit::{Build, Linear, Program};
+use divisi_core::PartyId;
+use std::borrow::Cow;
+use std::fmt;
+
+/// Most parties that can run one circuit.
+pub const MOST_PARTIES: usize = 128;
+
+/// Why there is no such plan.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Unfit {
+    /// Fewer than two parties, or more than [`MOST_PARTIES`].
+    Parties {
+        /// How many were asked for.
+        parties: usize,
+    },
+    /// Not every input value has exactly one owner.
+    Owners {
+        /// Input values of the circuit.
+        values: usize,
+        /// Owners named.
+        owners: usize,
+    },
+    /// Not every output value has its list of receivers.
+    Receivers {
+        /// Output values of the circuit.
+        values: usize,
+        /// Lists given.
+        lists: usize,
+    },
+    /// An owner or a receiver is none of the parties, or stands twice in a list of receivers.
+    Stranger {
+        /// Who.
+        party: PartyId,
+    },
+    /// Not as many bits as the party's input wires.
+    Input {
+        /// Whose.
+        party: PartyId,
+        /// Its input wires.
+        want: usize,
+        /// Bits given.
+        got: usize,
+    },
+    /// Tables of this size would be kept, which is more than the budget.
+    Budget {
+        /// Bytes needed.
+        need: u64,
+        /// Bytes allowed.
+        budget: u64,
+    },
+}
+
+impl fmt::Display for Unfit {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Unfit::Parties { parties } => {
+                write!(f, "a circuit is garbled by 2 to {MOST_PARTIES} parties, not by {parties}")
+            }
+            Unfit::Owners { values, owners } => {
+                write!(
+                    f,
+                    "the circuit has {values} input values, each with one owner; {owners} owners are named"
+                )
+            }
+            Unfit::Receivers { values, lists } => {
+                write!(f, "the circuit has {values} output values; receivers are named for {lists}")
+            }
+            Unfit::Stranger { party } => {
+                write!(f, "{party} is not among the parties, or stands twice in a list")
+            }
+            Unfit::Input { party, want, got } => {
+                write!(f, "{party} owns {want} input wires and gave {got} bits")
+            }
+            Unfit::Budget { need, budget } => {
+                write!(
+                    f,
+                    "tables of {need} bytes would be kept where {budget} are allowed: use the streamed mode"
+                )
+            }
+        }
+    }
+}
+
+impl std::error::Error for Unfit {}
+
+/// Where an output bit comes from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Result {
+    /// A wire.
+    Wire(usize),
+    /// Nobody had to compute it.
+    Constant(u8),
+}
+
+/// A circuit with owners and receivers.
+#[derive(Clone, Debug)]
+pub struct Plan<'p> {
+    program: Cow<'p, Program>,
+    parties: usize,
+    owners: Vec<PartyId>,
+    receivers: Vec<Vec<PartyId>>,
+    pub(crate) results: Vec<Result>,
+    digest: [u8; 32],
+}
+
+impl<'p> Plan<'p> {
+    /// A plan for this circuit: the owner of each input value, and of each output value the parties that learn it.
+    ///
+    /// # Errors
+    /// [`Unfit`] if owners or receivers do not fit the circuit or the parties.
+    pub fn new(
+        program: &'p Program,
+        parties: usize,
+        owners: &[PartyId],
+        receivers: &[Vec<PartyId>],
+    ) -> std::result::Result<Plan<'p>, Unfit> {
+        if !(2..=MOST_PARTIES).contains(&parties) {
+            return Err(Unfit::Parties { parties });
+        }
+        if owners.len() != program.inputs().len() {
+            return Err(Unfit::Owners { values: program.inputs().len(), owners: owners.len() });
+        }
+        if receivers.len() != program.outputs().len() {
+            return Err(Unfit::Receivers { values: program.outputs().len(), lists: receivers.len() });
+        }
+        let mut receivers = receivers.to_vec();
+        for list in &mut receivers {
+            list.sort_unstable();
+            if let Some(twice) = list.windows(2).find(|pair| pair[0] == pair[1]) {
+                return Err(Unfit::Stranger { party: twice[0] });
+            }
+        }
+        let named = owners.iter().chain(receivers.iter().flatten());
+        if let Some(&party) = named.into_iter().find(|party| party.index() >= parties) {
+            return Err(Unfit::Stranger { party });
+        }
+        let program = fold(program);
+        let results = results(&program);
+        let digest = digest(&program, parties, owners, &receivers);
+        Ok(Plan { program, parties, owners: owners.to_vec(), receivers, results, digest })
+    }
+
+    /// A plan in which every party learns every output.
+    ///
+    /// # Errors
+    /// See [`Plan::new`].
+    pub fn for_all(
+        program: &'p Program,
+        parties: usize,
+        owners: &[PartyId],
+    ) -> std::result::Result<Plan<'p>, Unfit> {
+        let all: Vec<PartyId> = PartyId::all(parties).collect();
+        Self::new(program, parties, owners, &vec![all; program.outputs().len()])
+    }
+
+    /// The same plan over a circuit that keeps its constants: for tests of what refuses it.
+    #[cfg(any(test, feature = "testing"))]
+    #[must_use]
+    pub fn unfolded(mut self, program: &'p Program) -> Plan<'p> {
+        self.results = program.results().iter().map(|slot| Result::Wire(slot.index())).collect();
+        self.digest = digest(program, self.parties, &self.owners, &self.receivers);
+        self.program = Cow::Borrowed(program);
+        self
+    }
+
+    /// Whether something that everybody knows stands where a wire should: outputs apart, a folded circuit has none \[W29\].
+    pub(crate) fn has_public_wires(&self) -> bool {
+        let mut public = vec![false; self.program.slots()];
+        for level in self.program.levels() {
+            for gate in level.linear() {
+                match *gate {
+                    Linear::Constant { out, .. } => public[out.index()] = true,
+                    Linear::Xor { out, x, y } => {
+                        if x == y || public[x.index()] || public[y.index()] {
+                            return true;
+                        }
+                        public[out.index()] = false;
+                    }
+                    Linear::Not { out, x } => {
+                        if public[x.index()] {
+                            return true;
+                        }
+                        public[out.index()] = false;
+                    }
+                    _ => {}
+                }
+            }
+            for (x, y) in level.dots().flat_map(|(_, dot)| dot) {
+                if x == y || public[x.index()] || public[y.index()] {
+                    return true;
+                }
+            }
+            level.dots().for_each(|(out, _)| public[out.index()] = false);
+        }
+        let is_wire = |result: &Result| matches!(*result, Result::Wire(slot) if public[slot]);
+        self.results.iter().any(is_wire)
+    }
+
+    /// The circuit, folded.
+    #[must_use]
+    pub fn program(&self) -> &Program {
+        &self.program
+    }
+
+    /// How many parties there are.
+    #[must_use]
+    pub fn parties(&self) -> usize {
+        self.parties
+    }
+
+    /// ANDs to garble.
+    #[must_use]
+    pub fn and_count(&self) -> usize {
+        self.program.and_count()
+    }
+
+    /// Input wires of all parties.
+    #[must_use]
+    pub fn input_bits(&self) -> usize {
+        self.program.input_bits()
+    }
+
+    /// Wires that need a mask of their own, for each instance: inputs and results of ANDs.
+    #[must_use]
+    pub fn wires(&self) -> usize {
+        self.input_bits() + self.and_count()
+    }
+
+    /// What all parties must agree on: circuit, owners, receivers, number of parties.
+    #[must_use]
+    pub fn digest(&self) -> [u8; 32] {
+        self.digest
+    }
+
+    /// The input wires that a party owns, in order.
+    pub fn wires_of(&self, party: PartyId) -> impl Iterator<Item = usize> + '_ {
+        let mut start = 0;
+        self.program
+            .inputs()
+            .iter()
+            .zip(&self.owners)
+            .map(move |(width, owner)| {
+                start += width;
+                (*owner, start - width..start)
+            })
+            .filter(move |(owner, _)| *owner == party)
+            .flat_map(|(_, wires)| wires)
+    }
+
+    /// The output bits that a party learns, in order.
+    pub fn results_of(&self, party: PartyId) -> impl Iterator<Item = usize> + '_ {
+        let mut start = 0;
+        self.program
+            .outputs()
+            .iter()
+            .zip(&self.receivers)
+            .map(move |(width, receivers)| {
+                start += width;
+                (receivers, start - width..start)
+            })
+            .filter(move |(receivers, _)| receivers.contains(&party))
+            .flat_map(|(_, bits)| bits)
+    }
+
+    /// The output values that a party learns.
+    pub fn values_of(&self, party: PartyId) -> impl Iterator<Item = usize> + '_ {
+        self.receivers.iter().enumerate().filter(move |(_, r)| r.contains(&party)).map(|(value, _)| value)
+    }
+}
+
+/// Whether the program has gates whose result everybody knows.
+fn has_public_gates(program: &Program) -> bool {
+    let linear = |gate: &Linear| match *gate {
+        Linear::Constant { .. } => true,
+        Linear::Xor { x, y, .. } => x == y,
+        _ => false,
+    };
+    program.levels().iter().any(|level| {
+        level.linear().iter().any(linear) || level.dots().any(|(_, dot)| dot.iter().any(|(x, y)| x == y))
+    })
+}
+
+/// The same circuit without constants inside \[W29\].
+fn fold(program: &Program) -> Cow<'_, Program> {
+    if !has_public_gates(program) {
+        return Cow::Borrowed(program);
+    }
+    let mut g = Build::new();
+    let inputs: Vec<_> = program.inputs().iter().flat_map(|&width| g.input(width)).collect();
+    let Some(results) = program.replay(&mut g, &inputs) else { return Cow::Borrowed(program) };
+    let mut rest = &results[..];
+    for &width in program.outputs() {
+        let (value, later) = rest.split_at(width);
+        g.output(value);
+        rest = later;
+    }
+    Cow::Owned(g.finish())
+}
+
+/// Where each output bit comes from.
+fn results(program: &Program) -> Vec<Result> {
+    let mut constant: Vec<Option<u8>> = vec![None; program.slots()];
+    for level in program.levels() {
+        for gate in level.linear() {
+            match *gate {
+                Linear::Constant { out, value } => constant[out.index()] = Some(u8::from(value)),
+                Linear::Not { out, .. } | Linear::Xor { out, .. } => constant[out.index()] = None,
+                _ => {}
+            }
+        }
+        for (out, _) in level.dots() {
+            constant[out.index()] = None;
+        }
+    }
+    let result = |slot: usize| constant[slot].map_or(Result::Wire(slot), Result::Constant);
+    program.results().iter().map(|slot| result(slot.index())).collect()
+}
+
+fn digest(program: &Program, parties: usize, owners: &[PartyId], receivers: &[Vec<PartyId>]) -> [u8; 32] {
+    let mut hasher = blake3::Hasher::new_derive_key("divisi 2026 garble plan v1");
+    let mut word = |word: usize| {
+        hasher.update(&(word as u64).to_le_bytes());
+    };
+    word(parties);
+    word(owners.len());
+    program.inputs().iter().zip(owners).for_each(|(width, owner)| {
+        word(*width);
+        word(owner.index());
+    });
+    word(receivers.len());
+    program.outputs().iter().zip(receivers).for_each(|(width, list)| {
+        word(*width);
+        word(list.len());
+        list.iter().for_each(|party| word(party.index()));
+    });
+    word(program.slots());
+    for level in program.levels() {
+        word(level.linear().len());
+        for gate in level.linear() {
+            let [kind, out, x, y] = match *gate {
+                Linear::Constant { out, value } => [1, out.index(), usize::from(value), 0],
+                Linear::Not { out, x } => [2, out.index(), x.index(), 0],
+                Linear::Xor { out, x, y } => [3, out.index(), x.index(), y.index()],
+                _ => [0; 4],
+            };
+            [kind, out, x, y].into_iter().for_each(&mut word);
+        }
+        word(level.dot_count());
+        for (out, dot) in level.dots() {
+            word(out.index());
+            word(dot.len());
+            dot.iter().for_each(|(x, y)| {
+                word(x.index());
+                word(y.index());
+            });
+        }
+    }
+    program.results().iter().for_each(|slot| word(slot.index()));
+    *hasher.finalize().as_bytes()
+}

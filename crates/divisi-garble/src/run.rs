@@ -1,0 +1,224 @@
+//! The circuits of one run, side by side: each instance has its evaluator, its masks, and our labels or values of it.
+
+use crate::batch::Batch;
+use crate::hash::{Call, Name, Oracle};
+use crate::masks::{Masks, Operands, products};
+use crate::open::Opening;
+use crate::share::{Holder, Rows, Seats, Shares};
+use crate::table::{Layout, Product, Received};
+use crate::triples::Triples;
+use crate::walk::{Labels, Values, random_words};
+use divisi_core::{Abort, Check, PartyId, Prg, Session, Step, step};
+use zeroize::Zeroizing;
+
+const D: Step = step!("4a.d");
+const TABLE: Step = step!("4d.table");
+
+/// What every instance of a run has in common.
+pub(crate) struct Stage {
+    pub seats: Seats,
+    pub layout: Layout,
+    pub delta: u128,
+    pub oracle: Oracle,
+}
+
+/// One instance: who evaluates it, and the shares of the masks of its wires.
+pub(crate) struct Instance {
+    /// The index of its evaluator.
+    pub evaluator: usize,
+    pub masks: Masks,
+    /// The number of its next gate in the session.
+    pub gate: u64,
+}
+
+/// The products of a batch of one instance: shares of their operands' masks, and of their results'.
+pub(crate) struct Garbling {
+    operands: Operands,
+    sigma: Rows,
+}
+
+impl Garbling {
+    pub fn product(&self) -> Product<'_> {
+        Product { alpha: &self.operands.alpha, beta: &self.operands.beta, sigma: &self.sigma }
+    }
+}
+
+impl Stage {
+    /// Step 4(a) for a batch of all instances \[W27\]: d = x + lambda_alpha and e = y + lambda_beta are opened with MACs, by all, before
+    /// any table leaves. `beside` is opened in the same messages, to one party each: see [`Private`]. One round.
+    pub fn multiply(
+        &self,
+        session: &mut Session,
+        instances: &mut [Instance],
+        batch: &Batch,
+        triples: Triples,
+        fresh: &mut Shares,
+        beside: &Private,
+        binding: &[u8; 32],
+    ) -> Result<(Vec<Garbling>, Zeroizing<Vec<u8>>), Abort> {
+        let Triples { mut x, mut y, mut z } = triples;
+        let mut parts = Vec::with_capacity(instances.len());
+        let (mut d, mut e) = (Vec::new(), Vec::new());
+        for instance in &mut *instances {
+            let gamma = fresh.take(batch.ands);
+            let holder = Holder::of(self.seats, instance.evaluator);
+            let operands = instance.masks.walk(self.seats, batch, &gamma, holder, self.delta);
+            let (mut d_i, mut e_i) = (x.take(batch.ands), y.take(batch.ands));
+            d_i.add_rows(&operands.alpha);
+            e_i.add_rows(&operands.beta);
+            d.push(d_i);
+            e.push(e_i);
+            parts.push((operands, gamma, holder));
+        }
+        let lists: Vec<&Shares> = d.iter().chain(&e).collect();
+        let (opened, told) = beside.open(session, self.seats, D, &lists, self.delta, binding)?;
+        let (of_d, of_e) = opened.split_at(opened.len() / 2);
+        let mut made = Vec::with_capacity(parts.len());
+        for (i, (operands, gamma, holder)) in parts.into_iter().enumerate() {
+            let range = i * batch.ands..(i + 1) * batch.ands;
+            let z = z.take(batch.ands);
+            let (d, e) = (&of_d[range.clone()], &of_e[range]);
+            let sigma = products(&operands, &z, &gamma, d, e, holder, self.delta);
+            made.push(Garbling { operands, sigma });
+        }
+        Ok((made, told))
+    }
+
+    /// Step 4(d) of the instances that others evaluate: each table to its evaluator.
+    pub fn send_tables(
+        &self,
+        session: &mut Session,
+        instances: &mut [Instance],
+        labels: &mut [Option<Labels>],
+        batch: &Batch,
+        garblings: &[Garbling],
+        fresh: &mut Prg,
+    ) -> Result<(), Abort> {
+        let me = session.me();
+        let parties: Vec<PartyId> = PartyId::all(self.seats.n).collect();
+        for ((instance, labels), garbling) in instances.iter_mut().zip(labels).zip(garblings) {
+            if let Some(labels) = labels {
+                let to = parties[instance.evaluator];
+                session.observe(Check::W19); // [W19]
+                let name = Name { call: Call::Rows, from: me, to, gate: instance.gate, once: once(session) };
+                let place = self.seats.place(instance.evaluator);
+                let product = garbling.product();
+                let table =
+                    labels.garble(self.layout, self.delta, place, &self.oracle, name, fresh, batch, product);
+                session.send(TABLE, to, &table, 8 * table.len() as u64)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// The tables of one instance that we evaluate, garbler by garbler.
+    pub fn receive_tables(&self, session: &mut Session, ands: usize) -> Result<Vec<Vec<u8>>, Abort> {
+        let mut tables = Vec::with_capacity(self.seats.peers());
+        for peer in session.peers() {
+            let mut table = vec![0; self.layout.table(ands)];
+            session.recv(TABLE, peer, &mut table)?;
+            tables.push(table);
+        }
+        Ok(tables)
+    }
+
+    /// Step 7 for a batch of one instance, from its tables.
+    pub fn evaluate(
+        &self,
+        session: &Session,
+        gate: u64,
+        values: &mut Values,
+        batch: &Batch,
+        garbling: &Garbling,
+        tables: &[Vec<u8>],
+    ) {
+        let to = session.me();
+        let peers = session.peers();
+        let once = once(session);
+        let mut names: Vec<Name> =
+            peers.into_iter().map(|from| Name { call: Call::Rows, from, to, gate, once }).collect();
+        // a garbler numbers its peers without itself: we stand one place earlier than our index, if it comes before us
+        let place = |garbler: usize| self.seats.me - usize::from(self.seats.party(garbler) < self.seats.me);
+        let received: Vec<Received<'_>> = tables
+            .iter()
+            .enumerate()
+            .map(|(garbler, body)| Received {
+                layout: self.layout,
+                evaluator: place(garbler),
+                ands: batch.ands,
+                body,
+            })
+            .collect();
+        let stops = session.mutated(Check::W23);
+        let product = garbling.product();
+        values.evaluate(self.layout, self.delta, &self.oracle, &mut names, batch, product, &received, stops);
+    }
+
+    /// Random labels for zero of input wires, as garbler.
+    pub fn input_labels(&self, fresh: &mut Prg, wires: usize) -> Zeroizing<Vec<u128>> {
+        let mut labels = Zeroizing::new(vec![0; wires]);
+        random_words(fresh, &mut labels);
+        labels
+    }
+}
+
+/// Whether no tweak returns \[W19\]: the mutant gives every gate the same.
+fn once(session: &Session) -> bool {
+    !session.mutated(Check::W19)
+}
+
+/// Shares that are opened to one party only: what we tell each peer, by place, and what all tell us.
+pub(crate) struct Private {
+    pub theirs: Vec<Shares>,
+    pub ours: Shares,
+}
+
+impl Private {
+    /// Nothing for anybody.
+    pub fn none(seats: Seats) -> Private {
+        let empty = || Shares::zero(seats.peers(), 0);
+        Private { theirs: (0..seats.peers()).map(|_| empty()).collect(), ours: empty() }
+    }
+
+    /// Open lists to all \[W27\], and these to one party each \[W20\], behind a digest that must be the same at all \[W26\]. One round. The
+    /// sums of all parties' shares: of the lists, and of what is for us.
+    pub fn open(
+        &self,
+        session: &mut Session,
+        seats: Seats,
+        step: Step,
+        lists: &[&Shares],
+        delta: u128,
+        binding: &[u8; 32],
+    ) -> Result<(Vec<u8>, Zeroizing<Vec<u8>>), Abort> {
+        let opening = Opening::new(session, seats, step);
+        let bits: usize = lists.iter().map(|list| list.len()).sum();
+        for (place, peer) in session.peers().into_iter().enumerate() {
+            let theirs = &self.theirs[place];
+            let mut body = binding.to_vec();
+            opening.tell(session, place, lists, &mut body);
+            opening.tell(session, place, &[theirs], &mut body);
+            session.send(step, peer, &body, (bits + theirs.len()) as u64)?;
+        }
+        let own = |lists: &[&Shares]| -> Vec<u8> {
+            lists.iter().flat_map(|list| list.bits.iter().copied()).collect()
+        };
+        let (mut sum, mut ours) = (own(lists), Zeroizing::new(own(&[&self.ours])));
+        let (first, second) = (Opening::len(bits), Opening::len(self.ours.len()));
+        let mut body = vec![0; binding.len() + first + second];
+        for (place, peer) in session.peers().into_iter().enumerate() {
+            session.recv(step, peer, &mut body)?;
+            let (theirs, rest) = body.split_at(binding.len());
+            let mut digest = [0; 32];
+            digest.copy_from_slice(theirs);
+            let same = session.same_digest(binding, &digest);
+            session.require(Check::W26, step, same, None)?; // [W26]
+            let (of_lists, of_ours) = rest.split_at(first);
+            let told = opening.hear(session, Check::W27, place, lists, delta, of_lists)?; // [W27]
+            sum.iter_mut().zip(told).for_each(|(sum, bit)| *sum ^= bit);
+            let told = opening.hear(session, Check::W20, place, &[&self.ours], delta, of_ours)?; // [W20]
+            ours.iter_mut().zip(told).for_each(|(sum, bit)| *sum ^= bit);
+        }
+        Ok((sum, ours))
+    }
+}

@@ -1,0 +1,243 @@
+//! Authenticated shares of bits, ⟨x⟩ of the paper's section 2, as one party holds them.
+//!
+//! P_i holds its share x^i, for each peer P_j the MAC M_j\[x^i\] under that peer's Delta_j, and the key K_i\[x^j\] of the peer's share:
+//! M_j\[x^i\] = K_j\[x^i\] + x^i Delta_j. Two layouts: [`Shares`] keeps each peer's MACs and keys together, as they are made, opened and
+//! hashed; [`Rows`] keeps a wire's words together, as circuits are walked.
+//!
+//! A constant is added to the share of one party (the evaluator, in a garbled circuit): its bit flips, and the keys that the others
+//! hold on it change by their Delta; MACs stay.
+
+use zeroize::Zeroize;
+
+/// Who sits where among `n` parties: peers are numbered in order, without ourselves.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Seats {
+    /// Our own index among all.
+    pub me: usize,
+    /// How many parties there are.
+    pub n: usize,
+}
+
+impl Seats {
+    /// How many peers there are.
+    pub fn peers(self) -> usize {
+        self.n - 1
+    }
+
+    /// The place of a party that is not ourselves.
+    pub fn place(self, party: usize) -> usize {
+        party - usize::from(party > self.me)
+    }
+
+    /// The index among all of the peer at this place.
+    pub fn party(self, place: usize) -> usize {
+        place + usize::from(place >= self.me)
+    }
+}
+
+/// All ones if the bit is set.
+#[inline(always)]
+pub(crate) fn spread(bit: u8) -> u128 {
+    u128::from(bit & 1).wrapping_neg()
+}
+
+/// Authenticated shares of a vector of bits.
+#[derive(Default)]
+pub(crate) struct Shares {
+    /// Our shares, one to a byte.
+    pub bits: Vec<u8>,
+    /// By peer: the MACs of our shares under its Delta.
+    pub macs: Vec<Vec<u128>>,
+    /// By peer: our keys of its shares.
+    pub keys: Vec<Vec<u128>>,
+}
+
+impl Shares {
+    /// Shares of zero.
+    pub fn zero(peers: usize, len: usize) -> Self {
+        Shares { bits: vec![0; len], macs: vec![vec![0; len]; peers], keys: vec![vec![0; len]; peers] }
+    }
+
+    /// How many bits are shared.
+    pub fn len(&self) -> usize {
+        self.bits.len()
+    }
+
+    /// Take the bits from `at` on away.
+    pub fn split_off(&mut self, at: usize) -> Shares {
+        Shares {
+            bits: self.bits.split_off(at),
+            macs: self.macs.iter_mut().map(|m| m.split_off(at)).collect(),
+            keys: self.keys.iter_mut().map(|k| k.split_off(at)).collect(),
+        }
+    }
+
+    /// Put other shares behind these.
+    pub fn append(&mut self, mut other: Shares) {
+        if self.len() == 0 {
+            *self = other;
+            return;
+        }
+        self.bits.append(&mut other.bits);
+        self.macs.iter_mut().zip(&mut other.macs).for_each(|(m, o)| m.append(o));
+        self.keys.iter_mut().zip(&mut other.keys).for_each(|(k, o)| k.append(o));
+    }
+
+    /// Take the first `n` bits away.
+    pub fn take(&mut self, n: usize) -> Shares {
+        let rest = self.split_off(n);
+        std::mem::replace(self, rest)
+    }
+
+    /// Add rows, one to each bit from `from` on.
+    pub fn add_rows(&mut self, rows: &Rows) {
+        for (t, bit) in self.bits.iter_mut().enumerate() {
+            *bit ^= rows.bits[t];
+        }
+        let (peers, stride) = (self.macs.len(), rows.stride());
+        for p in 0..peers {
+            let macs = rows.words.iter().skip(p).step_by(stride);
+            self.macs[p].iter_mut().zip(macs).for_each(|(m, r)| *m ^= r);
+            let keys = rows.words.iter().skip(peers + p).step_by(stride);
+            self.keys[p].iter_mut().zip(keys).for_each(|(k, r)| *k ^= r);
+        }
+    }
+}
+
+impl Drop for Shares {
+    fn drop(&mut self) {
+        self.bits.zeroize();
+        self.macs.iter_mut().for_each(|m| m.as_mut_slice().zeroize());
+        self.keys.iter_mut().for_each(|k| k.as_mut_slice().zeroize());
+    }
+}
+
+/// Authenticated shares, each in one row: the MACs for each peer, then the keys of each peer.
+pub(crate) struct Rows {
+    peers: usize,
+    /// Our shares, one to a byte.
+    pub bits: Vec<u8>,
+    /// The rows one after the other.
+    pub words: Vec<u128>,
+}
+
+impl Rows {
+    /// Rows of zeros.
+    pub fn zero(peers: usize, len: usize) -> Self {
+        Rows { peers, bits: vec![0; len], words: vec![0; 2 * peers * len] }
+    }
+
+    /// No rows, with room for some.
+    pub fn with_capacity(peers: usize, len: usize) -> Self {
+        Rows { peers, bits: Vec::with_capacity(len), words: Vec::with_capacity(2 * peers * len) }
+    }
+
+    /// Words in a row.
+    pub fn stride(&self) -> usize {
+        2 * self.peers
+    }
+
+    /// How many rows there are.
+    pub fn len(&self) -> usize {
+        self.bits.len()
+    }
+
+    /// The words of a row: MACs, then keys.
+    pub fn row(&self, t: usize) -> &[u128] {
+        &self.words[t * self.stride()..(t + 1) * self.stride()]
+    }
+
+    /// Append a copy of another's row.
+    pub fn push(&mut self, from: &Rows, t: usize) {
+        self.bits.push(from.bits[t]);
+        self.words.extend_from_slice(from.row(t));
+    }
+
+    /// Append one of a vector of shares.
+    pub fn push_share(&mut self, from: &Shares, t: usize) {
+        self.bits.push(from.bits[t]);
+        self.words.extend(from.macs.iter().map(|m| m[t]));
+        self.words.extend(from.keys.iter().map(|k| k[t]));
+    }
+
+    /// `self[out] = self[x] + self[y]`.
+    #[inline]
+    pub fn xor(&mut self, out: usize, x: usize, y: usize) {
+        self.bits[out] = self.bits[x] ^ self.bits[y];
+        let stride = self.stride();
+        for k in 0..stride {
+            self.words[out * stride + k] = self.words[x * stride + k] ^ self.words[y * stride + k];
+        }
+    }
+
+    /// `self[out] = self[x]`.
+    pub fn copy(&mut self, out: usize, x: usize) {
+        self.bits[out] = self.bits[x];
+        let stride = self.stride();
+        self.words.copy_within(x * stride..(x + 1) * stride, out * stride);
+    }
+
+    /// `self[out]` = the sum of the other's rows in the range.
+    pub fn sum(&mut self, out: usize, from: &Rows, range: std::ops::Range<usize>) {
+        let stride = self.stride();
+        let words = &mut self.words[out * stride..(out + 1) * stride];
+        words.fill(0);
+        self.bits[out] = 0;
+        for t in range {
+            self.bits[out] ^= from.bits[t];
+            words.iter_mut().zip(from.row(t)).for_each(|(w, r)| *w ^= r);
+        }
+    }
+
+    /// Forget all rows.
+    pub fn clear(&mut self) {
+        self.bits.clear();
+        self.words.clear();
+    }
+}
+
+impl Drop for Rows {
+    fn drop(&mut self) {
+        self.bits.zeroize();
+        self.words.as_mut_slice().zeroize();
+    }
+}
+
+/// Whose share takes a public constant, as we see it.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Holder {
+    /// Ours: our bit flips.
+    Me,
+    /// The peer's at this place: our key changes.
+    Peer(usize),
+}
+
+impl Holder {
+    /// The party with this index.
+    pub fn of(seats: Seats, party: usize) -> Holder {
+        if party == seats.me { Holder::Me } else { Holder::Peer(seats.place(party)) }
+    }
+
+    /// Add a public bit to a row.
+    #[inline]
+    pub fn add(self, rows: &mut Rows, t: usize, constant: u8, delta: u128) {
+        match self {
+            Holder::Me => rows.bits[t] ^= constant,
+            Holder::Peer(place) => {
+                let at = t * rows.stride() + rows.peers + place;
+                rows.words[at] ^= spread(constant) & delta;
+            }
+        }
+    }
+}
+
+impl Rows {
+    /// The same shares, each peer's words together.
+    pub fn into_shares(mut self) -> Shares {
+        let (peers, stride) = (self.peers, self.stride().max(1));
+        let column = |k: usize| self.words.iter().skip(k).step_by(stride).copied().collect();
+        let macs = (0..peers).map(column).collect();
+        let keys = (peers..2 * peers).map(column).collect();
+        Shares { bits: std::mem::take(&mut self.bits), macs, keys }
+    }
+}

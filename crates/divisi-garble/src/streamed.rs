@@ -1,0 +1,180 @@
+//! The streamed mode: inputs first, then triples, tables and evaluation batch by batch, in memory that depends on the batch and on the
+//! wires that are live, not on the circuit.
+//!
+//! Why this order is as safe as the other. What is public before the first table are the masked inputs, uniform and independent of the
+//! inputs, and the evaluator holds one label of each input wire of each honest garbler, as it would online. A later batch's masks,
+//! triples and tables are made of fresh correlations that nobody had when the labels left. Garbling after the inputs is the
+//! order in which the hash needs least: all labels that the evaluator may ever know of a batch are fixed before its tables are
+//! seen, so nothing has to be programmed afterwards. Whatever makes an honest party stop in between depends on masked values
+//! and on preprocessing alone, as in step 7(b). Output masks leave after the last batch was accepted.
+
+use crate::batch::{Batch, batches};
+use crate::masks::Masks;
+use crate::online::{accept, found, labels_for, masked_inputs, receivers, results};
+use crate::open::Opening;
+use crate::options::{DEPENDENT_PHASE, INDEPENDENT_PHASE, ONLINE_PHASE};
+use crate::phases::{Live, of_results, result_masks};
+use crate::plan::Plan;
+use crate::run::{Instance, Private};
+use crate::share::{Rows, Shares};
+use crate::triples::Preprocessed;
+use crate::walk::{Labels, Values};
+use divisi_core::{Abort, Check, Session, Step, step};
+use zeroize::Zeroizing;
+
+const STREAMED: Step = step!("streamed");
+const OWNERS: Step = step!("5.owners");
+const LABELS: Step = step!("6.labels");
+const OUTPUTS: Step = step!("8.masks");
+
+impl Live {
+    /// See [`crate::Garble::streamed`].
+    pub fn streamed(
+        &mut self,
+        session: &mut Session,
+        plan: &Plan<'_>,
+        inputs: &[Vec<u8>],
+    ) -> Result<Vec<Zeroizing<Vec<u8>>>, Abort> {
+        let count = inputs.len();
+        if plan.parties() != self.seats.n || count == 0 {
+            return Err(session.misuse(STREAMED, "a plan for another number of parties, or no instance"));
+        }
+        session.require(Check::W29, STREAMED, !plan.has_public_wires(), None)?; // [W29]
+        let (stage, slots, wires) = (self.stage(), plan.program().slots(), plan.input_bits());
+        let evaluators: Vec<usize> = (0..count).map(|i| i % self.seats.n).collect();
+        // 2., 5. and 6.: the inputs
+        let mut masks = self.function_independent(session, 0, count * wires)?.masks;
+        let input_masks: Vec<Shares> = (0..count).map(|_| masks.take(wires)).collect();
+        session.phase(DEPENDENT_PHASE);
+        let private = self.owners(session, plan, &input_masks);
+        let (_, own) = private.open(session, self.seats, OWNERS, &[], stage.delta, &plan.digest())?;
+        session.phase(ONLINE_PHASE);
+        let width = plan.wires_of(session.me()).count();
+        let owned: Vec<&[u8]> = (0..count).map(|i| &own[i * width..(i + 1) * width]).collect();
+        let masked = masked_inputs(session, plan, &owned, inputs)?;
+        let mut instances = Vec::with_capacity(count);
+        let mut labels = Vec::with_capacity(count);
+        for (evaluator, masks) in evaluators.iter().zip(&input_masks) {
+            let garbler = *evaluator != self.seats.me;
+            let zeros = garbler.then(|| stage.input_labels(&mut self.fresh, wires));
+            labels.push(zeros.map(|zeros| Labels::new(slots, &zeros)));
+            let masks = Masks::new(self.seats, slots, masks);
+            instances.push(Instance { evaluator: *evaluator, masks, gate: 0 });
+        }
+        for peer in session.peers() {
+            let mut body = Zeroizing::new(Vec::new());
+            for ((instance, labels), masked) in instances.iter().zip(&labels).zip(&masked) {
+                if let (Some(labels), true) = (labels, instance.evaluator == peer.index()) {
+                    labels_for(session, &labels.slots[..wires], masked, stage.delta, &mut body);
+                }
+            }
+            if !body.is_empty() {
+                session.send(LABELS, peer, &body, 8 * body.len() as u64)?;
+            }
+        }
+        let mut values = self.receive_labels(session, plan, &evaluators, &masked)?;
+        // 4. and 7., batch by batch
+        let most = (self.options.batch / count).max(1);
+        batches(plan.program(), most, |batch| {
+            self.batch(session, plan, batch, &mut instances, &mut labels, &mut values)
+        })?;
+        // 8.
+        session.phase(ONLINE_PHASE);
+        let rows: Vec<Rows> =
+            instances.iter().map(|instance| result_masks(plan, self.seats, &instance.masks)).collect();
+        let private = receivers(&stage, session, plan, &rows.iter().collect::<Vec<_>>());
+        let lambda = self.open_outputs(session, &private)?;
+        let found = values.iter().map(|values| values.as_ref().map(|v| found(&stage, plan, v))).collect();
+        let own_labels: Vec<Zeroizing<Vec<u128>>> = labels
+            .iter()
+            .map(|labels| labels.as_ref().map(|l| of_results(plan, &l.slots)).unwrap_or_default())
+            .collect();
+        let own_labels: Vec<&[u128]> = own_labels.iter().map(|labels| labels.as_slice()).collect();
+        results(&stage, session, plan, &evaluators, found, &own_labels, &lambda)
+    }
+
+    /// The labels of the masked inputs of the instances that we evaluate.
+    fn receive_labels(
+        &self,
+        session: &mut Session,
+        plan: &Plan<'_>,
+        evaluators: &[usize],
+        masked: &[Vec<u8>],
+    ) -> Result<Vec<Option<Values>>, Abort> {
+        let (wires, garblers) = (plan.input_bits(), self.seats.peers());
+        let mine: Vec<usize> = (0..evaluators.len()).filter(|i| evaluators[*i] == self.seats.me).collect();
+        let mut all = Zeroizing::new(vec![0; mine.len() * wires * garblers]);
+        let mut body = Zeroizing::new(vec![0; 16 * mine.len() * wires]);
+        for (place, peer) in session.peers().into_iter().enumerate() {
+            if !body.is_empty() {
+                session.recv(LABELS, peer, &mut body)?;
+                let own = all.iter_mut().skip(place).step_by(garblers);
+                own.zip(body.as_chunks::<16>().0).for_each(|(l, b)| *l = u128::from_le_bytes(*b));
+            }
+        }
+        let mut labels = all.chunks_exact((wires * garblers).max(1));
+        let slots = plan.program().slots();
+        let values = evaluators.iter().zip(masked).map(|(evaluator, masked)| {
+            (*evaluator == self.seats.me)
+                .then(|| Values::new(self.seats, slots, masked, labels.next().unwrap_or_default()))
+        });
+        Ok(values.collect())
+    }
+
+    /// One batch of all instances: triples, d and e, tables, evaluation.
+    fn batch(
+        &mut self,
+        session: &mut Session,
+        plan: &Plan<'_>,
+        batch: &Batch,
+        instances: &mut [Instance],
+        labels: &mut [Option<Labels>],
+        values: &mut [Option<Values>],
+    ) -> Result<(), Abort> {
+        let stage = self.stage();
+        let ands = instances.len() * batch.ands;
+        session.phase(INDEPENDENT_PHASE);
+        let Preprocessed { masks, triples } = self.function_independent(session, ands, ands)?;
+        let (mut gammas, triples) = (self.or_empty(masks), self.or_empty_triples(triples));
+        session.phase(DEPENDENT_PHASE);
+        let none = Private::none(self.seats);
+        for instance in &mut *instances {
+            instance.gate = self.next_gate;
+            self.next_gate += batch.ands as u64;
+        }
+        let (garblings, _) =
+            stage.multiply(session, instances, batch, triples, &mut gammas, &none, &plan.digest())?;
+        stage.send_tables(session, instances, labels, batch, &garblings, &mut self.fresh)?;
+        for ((instance, values), garbling) in instances.iter().zip(values).zip(&garblings) {
+            if let Some(values) = values {
+                let tables = stage.receive_tables(session, batch.ands)?;
+                stage.evaluate(session, instance.gate, values, batch, garbling, &tables);
+                accept(session, values)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Step 8: our shares of the output masks to their receivers.
+    fn open_outputs(&self, session: &mut Session, private: &Private) -> Result<Zeroizing<Vec<u8>>, Abort> {
+        let opening = Opening::new(session, self.seats, OUTPUTS);
+        for (place, peer) in session.peers().into_iter().enumerate() {
+            let mut body = Vec::new();
+            opening.tell(session, place, &[&private.theirs[place]], &mut body);
+            if !body.is_empty() {
+                session.send(OUTPUTS, peer, &body, 8 * body.len() as u64)?;
+            }
+        }
+        let mut lambda = Zeroizing::new(private.ours.bits.clone());
+        let mut body = vec![0; Opening::len(private.ours.len())];
+        for (place, peer) in session.peers().into_iter().enumerate() {
+            if !body.is_empty() {
+                session.recv(OUTPUTS, peer, &mut body)?;
+            }
+            let delta = self.setup.delta().get();
+            let told = opening.hear(session, Check::W24, place, &[&private.ours], delta, &body)?; // [W24]
+            lambda.iter_mut().zip(told).for_each(|(sum, bit)| *sum ^= bit);
+        }
+        Ok(lambda)
+    }
+}

@@ -1,0 +1,398 @@
+//! What a garbler sends for each AND, in two forms.
+//!
+//! *Paper* (Fig. 2, step 4(d)): four rows, each with a MAC for each other party, the share of the label and a bit: 64 n bytes and four
+//! bits.
+//!
+//! *Improved*: half-gates. In the masked inputs a, b everything that a row holds is affine: the garbler's share of the row's bit is
+//! s + a beta + b alpha, and so are its MACs. Two ciphertexts for the garbler's own label, three instead of four for each other
+//! garbler's MAC, and three for the evaluator's, of which rho + 24 bits are enough: 16 (3n - 4) + 3 (rho + 24) / 8 bytes and three bits.
+//! docs/garbling.md has the argument.
+
+use crate::bits;
+use crate::hash::{Name, Oracle};
+use crate::share::{Rows, spread};
+use zeroize::Zeroize;
+
+/// Which tables are sent, and how leaky triples are made.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum Form {
+    /// As in the paper's figures: four rows a gate, HaAND inside LaAND.
+    Paper,
+    /// Half-gates, and the triple's third bit read off the lowest bits of LaAND's sum.
+    #[default]
+    Improved,
+}
+
+impl Form {
+    /// The form's name, as in parameters and reports.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Form::Paper => "paper",
+            Form::Improved => "improved",
+        }
+    }
+}
+
+/// Gates that are hashed together.
+pub(crate) const GROUP: usize = 32;
+
+/// Blocks that the evaluator hashes in one call, at least those of one garbler.
+const AT_ONCE: usize = 1 << 12;
+
+/// The size of tables.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Layout {
+    pub form: Form,
+    pub n: usize,
+    /// Bytes of the evaluator's MAC in the improved form: rho + 24 bits.
+    pub mac_bytes: usize,
+}
+
+impl Layout {
+    pub fn new(form: Form, n: usize, statistical_bits: usize) -> Layout {
+        Layout { form, n, mac_bytes: (statistical_bits + 24).div_ceil(8) }
+    }
+
+    /// Whole bytes for each AND.
+    pub fn bytes(self) -> usize {
+        match self.form {
+            Form::Paper => 64 * self.n,
+            Form::Improved => 16 * (3 * self.n - 4) + 3 * self.mac_bytes,
+        }
+    }
+
+    /// Bits for each AND.
+    pub fn bits(self) -> usize {
+        match self.form {
+            Form::Paper => 4,
+            Form::Improved => 3,
+        }
+    }
+
+    /// The table of so many ANDs.
+    pub fn table(self, ands: usize) -> usize {
+        self.bytes() * ands + bits::packed(self.bits() * ands)
+    }
+
+    /// Blocks of hash for each label: one for each 16 bytes that it hides at once, and one for bits.
+    fn blocks(self) -> usize {
+        match self.form {
+            Form::Paper => self.n + 1,
+            Form::Improved => self.n,
+        }
+    }
+
+    /// The bits of the evaluator's MAC that are sent, in place.
+    fn mac_mask(self) -> u128 {
+        u128::MAX << (128 - 8 * self.mac_bytes)
+    }
+}
+
+/// What products need of the masks: shares of lambda_alpha, lambda_beta, and of lambda_alpha lambda_beta + lambda_gamma.
+#[derive(Clone, Copy)]
+pub(crate) struct Product<'a> {
+    pub alpha: &'a Rows,
+    pub beta: &'a Rows,
+    pub sigma: &'a Rows,
+}
+
+/// Our share, as garbler, of lambda times our Delta: bit times Delta, and all keys.
+#[inline]
+fn own(rows: &Rows, t: usize, delta: u128) -> u128 {
+    let row = rows.row(t);
+    row[row.len() / 2..].iter().fold(spread(rows.bits[t]) & delta, |sum, key| sum ^ key)
+}
+
+#[inline]
+fn word(bytes: &[u8], at: usize) -> u128 {
+    let mut word = [0; 16];
+    word.copy_from_slice(&bytes[at..at + 16]);
+    u128::from_le_bytes(word)
+}
+
+/// A garbler's tables in the making.
+pub(crate) struct Writer<'a> {
+    pub layout: Layout,
+    pub delta: u128,
+    /// The evaluator's place among our peers.
+    pub evaluator: usize,
+    pub oracle: &'a Oracle,
+    pub name: Name,
+    /// The bytes of all gates; their bits, one to a byte.
+    pub body: Vec<u8>,
+    pub bits: Vec<u8>,
+    pub pads: Vec<u128>,
+    pub inputs: Vec<u128>,
+}
+
+impl Writer<'_> {
+    /// Garble the products from `first` on, whose input labels for zero are these; `name.gate` is the number of the first one. In the
+    /// paper's form `labels` has the results' labels for zero, in the improved form they are found and put there.
+    pub fn garble(
+        &mut self,
+        product: Product<'_>,
+        first: usize,
+        operands: &[(u128, u128)],
+        labels: &mut [u128],
+    ) {
+        match self.layout.form {
+            Form::Paper => self.four_rows(product, first, operands, labels),
+            Form::Improved => self.half_gates(product, first, operands, labels),
+        }
+        self.name.gate += operands.len() as u64;
+    }
+
+    fn half_gates(&mut self, p: Product<'_>, first: usize, operands: &[(u128, u128)], labels: &mut [u128]) {
+        let (layout, delta) = (self.layout, self.delta);
+        let n = layout.blocks();
+        self.inputs.clear();
+        self.inputs.extend(operands.iter().flat_map(|&(a, b)| [a, a ^ delta, b, b ^ delta]));
+        let name = self.name;
+        self.oracle.expand(&self.inputs, n, name, |i| (i / 4, i / 2 % 2), &mut self.pads);
+        let gates = self.pads.chunks_exact(4 * n).zip(operands).zip(labels).enumerate();
+        for (t, ((pads, &(alpha, _)), label)) in gates.map(|(i, gate)| (first + i, gate)) {
+            let (a0, a1, b0, b1) = (&pads[..n], &pads[n..2 * n], &pads[2 * n..3 * n], &pads[3 * n..]);
+            // the garbler's own label
+            let g0 = a0[0] ^ a1[0] ^ own(p.beta, t, delta);
+            let g1 = b0[0] ^ b1[0] ^ own(p.alpha, t, delta) ^ alpha;
+            *label = a0[0] ^ b0[0] ^ own(p.sigma, t, delta);
+            self.body.extend_from_slice(&g0.to_le_bytes());
+            self.body.extend_from_slice(&g1.to_le_bytes());
+            // the MACs for the other garblers
+            let (sigma, alpha, beta) = (p.sigma.row(t), p.alpha.row(t), p.beta.row(t));
+            let three = |k: usize, s: u128, of_a: u128, of_b: u128| {
+                [s ^ a0[k] ^ b0[k], of_a ^ a0[k] ^ a1[k], of_b ^ b0[k] ^ b1[k]]
+            };
+            let others = (0..n - 1).filter(|place| *place != self.evaluator);
+            for (k, place) in others.enumerate() {
+                for c in three(k + 1, sigma[place], beta[place], alpha[place]) {
+                    self.body.extend_from_slice(&c.to_le_bytes());
+                }
+            }
+            // the bit and its MAC for the evaluator, in one word
+            let mask = layout.mac_mask();
+            let both = |rows: &Rows, row: &[u128]| row[self.evaluator] & mask | u128::from(rows.bits[t]);
+            let c = three(n - 1, both(p.sigma, sigma), both(p.beta, beta), both(p.alpha, alpha));
+            for c in c {
+                self.body.extend_from_slice(&c.to_le_bytes()[16 - layout.mac_bytes..]);
+            }
+            self.bits.extend(c.map(|c| (c & 1) as u8));
+        }
+    }
+
+    fn four_rows(&mut self, p: Product<'_>, first: usize, operands: &[(u128, u128)], labels: &mut [u128]) {
+        let (layout, delta) = (self.layout, self.delta);
+        let (n, blocks) = (layout.n, layout.blocks());
+        self.inputs.clear();
+        for &(a, b) in operands {
+            self.inputs.extend([a, b, a, b ^ delta, a ^ delta, b, a ^ delta, b ^ delta]);
+        }
+        let name = self.name;
+        self.oracle.expand(&self.inputs, blocks, name, |i| (i / 8, i % 8), &mut self.pads);
+        for (i, (pads, label)) in self.pads.chunks_exact(8 * blocks).zip(labels).enumerate() {
+            let t = first + i;
+            for (l, pads) in pads.chunks_exact(2 * blocks).enumerate() {
+                let (of_a, of_b) = pads.split_at(blocks);
+                let (am, bm) = (spread((l >> 1) as u8), spread((l & 1) as u8));
+                // step 4(b): the row's share; P_1's flips in the last row, so our key of it does
+                let share = |k: usize| p.sigma.row(t)[k] ^ am & p.beta.row(t)[k] ^ bm & p.alpha.row(t)[k];
+                let bit = p.sigma.bits[t] ^ am as u8 & p.beta.bits[t] ^ bm as u8 & p.alpha.bits[t];
+                let keys = (n - 1..2 * (n - 1)).fold(am & bm & delta, |sum, k| sum ^ share(k));
+                for k in 0..n - 1 {
+                    self.body.extend_from_slice(&(share(k) ^ of_a[k] ^ of_b[k]).to_le_bytes());
+                }
+                let row = *label ^ keys ^ spread(bit) & delta ^ of_a[n - 1] ^ of_b[n - 1];
+                self.body.extend_from_slice(&row.to_le_bytes());
+                self.bits.push(bit ^ (of_a[n] ^ of_b[n]) as u8 & 1);
+            }
+        }
+    }
+}
+
+impl Drop for Writer<'_> {
+    fn drop(&mut self) {
+        self.pads.zeroize();
+        self.inputs.zeroize();
+    }
+}
+
+/// A garbler's table as it was received.
+#[derive(Clone, Copy)]
+pub(crate) struct Received<'a> {
+    pub layout: Layout,
+    /// Our place among the garbler's peers.
+    pub evaluator: usize,
+    pub ands: usize,
+    pub body: &'a [u8],
+}
+
+impl<'a> Received<'a> {
+    fn gate(self, t: usize) -> &'a [u8] {
+        let bytes = self.layout.bytes();
+        &self.body[t * bytes..(t + 1) * bytes]
+    }
+
+    fn bit(self, t: usize, i: usize) -> u8 {
+        bits::bit(&self.body[self.layout.bytes() * self.ands..], t * self.layout.bits() + i)
+    }
+}
+
+/// The evaluator's view of one product's inputs.
+#[derive(Clone, Copy)]
+pub(crate) struct Masked {
+    pub a: u8,
+    pub b: u8,
+}
+
+/// The evaluator's reading of tables.
+pub(crate) struct Reader<'a> {
+    pub layout: Layout,
+    pub delta: u128,
+    pub oracle: &'a Oracle,
+    pub pads: Vec<u128>,
+    pub inputs: Vec<u128>,
+    /// Every difference between a MAC and what it must be, collected: nothing stops before the end \[W22, W23\].
+    pub difference: u128,
+    /// W23's mutant: keep the garbler of the first wrong row.
+    pub stops: bool,
+    pub wrong: Option<usize>,
+}
+
+impl Reader<'_> {
+    /// Evaluate products from `first` on, of which `masked` has the masked inputs and `operands` each garbler's two labels: one garbler
+    /// after the other, the products in order. Puts the results' masked values into `values` and their labels, product by product, into
+    /// `labels`.
+    pub fn evaluate(
+        &mut self,
+        product: Product<'_>,
+        tables: &[Received<'_>],
+        names: &[Name],
+        first: usize,
+        masked: &[Masked],
+        operands: &[(u128, u128)],
+        values: &mut [u8],
+        labels: &mut [u128],
+    ) {
+        let (gates, garblers) = (masked.len(), tables.len());
+        // our own share of the row, and our MACs: the other garblers' keys cancel against them in the labels
+        for (i, m) in masked.iter().enumerate() {
+            let t = first + i;
+            let (am, bm) = (spread(m.a), spread(m.b));
+            let (s, b, a) = (product.sigma, product.beta, product.alpha);
+            values[i] = m.a & m.b ^ s.bits[t] ^ m.a & b.bits[t] ^ m.b & a.bits[t];
+            for place in 0..garblers {
+                labels[i * garblers + place] = s.row(t)[place] ^ am & b.row(t)[place] ^ bm & a.row(t)[place];
+            }
+        }
+        // the garblers whose labels are hashed in one call: one gate after the other would leave the cipher idle
+        let (blocks, paper) = (self.layout.blocks(), self.layout.form == Form::Paper);
+        let together = (AT_ONCE / (2 * gates * blocks)).max(1);
+        for place in 0..garblers {
+            if place % together == 0 {
+                let places = place..garblers.min(place + together);
+                self.inputs.clear();
+                let operands = &operands[places.start * gates..places.end * gates];
+                self.inputs.extend(operands.iter().flat_map(|&(a, b)| [a, b]));
+                let side = |i: usize| {
+                    let (gate, m) = (i / 2 % gates, masked[i / 2 % gates]);
+                    let row = if paper { usize::from(2 * m.a + m.b) } else { 0 };
+                    (names[place + i / 2 / gates], gate, 2 * row + i % 2)
+                };
+                self.oracle.expand_named(&self.inputs, blocks, side, &mut self.pads);
+            }
+            let (table, operands) = (tables[place], &operands[place * gates..(place + 1) * gates]);
+            let pads = &self.pads[place % together * 2 * gates * blocks..];
+            for (i, m) in masked.iter().enumerate() {
+                let t = first + i;
+                let pads = &pads[2 * i * blocks..2 * (i + 1) * blocks];
+                let labels = &mut labels[i * garblers..(i + 1) * garblers];
+                let (bit, mac) = match self.layout.form {
+                    Form::Improved => half_gate(table, t, place, *m, pads, operands[i].0, labels),
+                    Form::Paper => row(table, t, place, *m, pads, labels),
+                };
+                values[i] ^= bit;
+                let (am, bm) = (spread(m.a), spread(m.b));
+                let key = |rows: &Rows| rows.row(t)[garblers + place];
+                let key = key(product.sigma) ^ am & key(product.beta) ^ bm & key(product.alpha);
+                let mask = match self.layout.form {
+                    Form::Improved => self.layout.mac_mask(),
+                    Form::Paper => u128::MAX,
+                };
+                self.difference |= (mac ^ key ^ spread(bit) & self.delta) & mask;
+                if self.stops && self.difference != 0 && self.wrong.is_none() {
+                    self.wrong = Some(place);
+                }
+            }
+        }
+    }
+}
+
+impl Drop for Reader<'_> {
+    fn drop(&mut self) {
+        self.pads.zeroize();
+        self.inputs.zeroize();
+    }
+}
+
+/// One garbler's half-gate: adds what it gives to the labels; its bit and the MAC of it.
+#[inline]
+fn half_gate(
+    table: Received<'_>,
+    t: usize,
+    place: usize,
+    m: Masked,
+    pads: &[u128],
+    alpha: u128,
+    labels: &mut [u128],
+) -> (u8, u128) {
+    let n = table.layout.blocks();
+    let gate = table.gate(t);
+    let (of_a, of_b) = pads.split_at(n);
+    let (am, bm) = (spread(m.a), spread(m.b));
+    labels[place] ^= of_a[0] ^ of_b[0] ^ am & word(gate, 0) ^ bm & (word(gate, 16) ^ alpha);
+    let others = (0..labels.len()).filter(|other| *other != place);
+    let mut at = 32;
+    for (k, other) in others.enumerate() {
+        let c = word(gate, at) ^ am & word(gate, at + 16) ^ bm & word(gate, at + 32);
+        labels[other] ^= of_a[k + 1] ^ of_b[k + 1] ^ c;
+        at += 48;
+    }
+    let width = table.layout.mac_bytes;
+    let high = |at: usize| {
+        let mut word = [0; 16];
+        word[16 - width..].copy_from_slice(&gate[at..at + width]);
+        u128::from_le_bytes(word)
+    };
+    let mac = of_a[n - 1] ^ of_b[n - 1] ^ high(at) ^ am & high(at + width) ^ bm & high(at + 2 * width);
+    let bit = table.bit(t, 0) ^ m.a & table.bit(t, 1) ^ m.b & table.bit(t, 2);
+    (bit ^ (of_a[n - 1] ^ of_b[n - 1]) as u8 & 1, mac)
+}
+
+/// One garbler's row of the four: adds what it gives to the labels; its bit and the MAC of it.
+fn row(
+    table: Received<'_>,
+    t: usize,
+    place: usize,
+    m: Masked,
+    pads: &[u128],
+    labels: &mut [u128],
+) -> (u8, u128) {
+    let n = table.layout.n;
+    let (of_a, of_b) = pads.split_at(n + 1);
+    let l = usize::from(2 * m.a + m.b);
+    let row = &table.gate(t)[16 * n * l..16 * n * (l + 1)];
+    let clear = |k: usize| word(row, 16 * k) ^ of_a[k] ^ of_b[k];
+    // the garbler numbers its peers without itself, we number ours without us: its MACs go to the others in the order of parties
+    labels[place] ^= clear(n - 1);
+    let mut mac = 0;
+    let mut others = (0..labels.len()).filter(|other| *other != place);
+    for k in 0..n - 1 {
+        if k == table.evaluator {
+            mac = clear(k);
+        } else if let Some(other) = others.next() {
+            labels[other] ^= clear(k);
+        }
+    }
+    (table.bit(t, l) ^ (of_a[n] ^ of_b[n]) as u8 & 1, mac)
+}

@@ -1,0 +1,250 @@
+//! The walks over labels: a garbler's, which makes tables, and the evaluator's, which reads them.
+
+use crate::batch::{Batch, Op};
+use crate::hash::{Name, Oracle};
+use crate::share::Seats;
+use crate::table::{Form, GROUP, Layout, Masked, Product, Reader, Received, Writer};
+use divisi_core::Prg;
+use zeroize::Zeroize;
+
+/// A garbler's labels for zero, of all wires that are held at this point of the circuit.
+pub(crate) struct Labels {
+    pub slots: Vec<u128>,
+    queue: Vec<u128>,
+    taken: usize,
+}
+
+impl Drop for Labels {
+    fn drop(&mut self) {
+        self.slots.as_mut_slice().zeroize();
+        self.queue.as_mut_slice().zeroize();
+    }
+}
+
+impl Labels {
+    /// At the inputs: slot `i` has the label of input wire `i`.
+    pub fn new(slots: usize, inputs: &[u128]) -> Labels {
+        let mut held = inputs.to_vec();
+        held.resize(slots.max(inputs.len()), 0);
+        Labels { slots: held, queue: Vec::new(), taken: 0 }
+    }
+
+    /// Walk a batch and make its table: the bytes of all gates, then their bits.
+    pub fn garble(
+        &mut self,
+        layout: Layout,
+        delta: u128,
+        evaluator: usize,
+        oracle: &Oracle,
+        name: Name,
+        fresh: &mut Prg,
+        batch: &Batch,
+        product: Product<'_>,
+    ) -> Vec<u8> {
+        let mut writer = Writer {
+            layout,
+            delta,
+            evaluator,
+            oracle,
+            name,
+            body: Vec::with_capacity(layout.table(batch.ands)),
+            bits: Vec::with_capacity(layout.bits() * batch.ands),
+            pads: Vec::new(),
+            inputs: Vec::new(),
+        };
+        let mut group: Vec<(u128, u128)> = Vec::with_capacity(GROUP);
+        let mut done = 0;
+        for op in &batch.ops {
+            match *op {
+                Op::Xor { out, x, y } => {
+                    self.slots[out as usize] = self.slots[x as usize] ^ self.slots[y as usize];
+                }
+                Op::Not { out, x } => self.slots[out as usize] = self.slots[x as usize],
+                Op::And { x, y } => {
+                    group.push((self.slots[x as usize], self.slots[y as usize]));
+                    if group.len() == GROUP {
+                        self.flush(&mut writer, fresh, product, &mut done, &mut group);
+                    }
+                }
+                Op::Sum { out, terms } => {
+                    self.flush(&mut writer, fresh, product, &mut done, &mut group);
+                    let range = self.taken..self.taken + terms as usize;
+                    self.taken = range.end;
+                    self.slots[out as usize] = self.queue[range].iter().fold(0, |sum, label| sum ^ label);
+                    if self.taken == self.queue.len() {
+                        self.queue.clear();
+                        self.taken = 0;
+                    }
+                }
+            }
+        }
+        self.flush(&mut writer, fresh, product, &mut done, &mut group);
+        let mut table = std::mem::take(&mut writer.body);
+        crate::bits::pack(&writer.bits, &mut table);
+        table
+    }
+
+    fn flush(
+        &mut self,
+        writer: &mut Writer<'_>,
+        fresh: &mut Prg,
+        product: Product<'_>,
+        done: &mut usize,
+        group: &mut Vec<(u128, u128)>,
+    ) {
+        if group.is_empty() {
+            return;
+        }
+        let first = self.queue.len();
+        self.queue.resize(first + group.len(), 0);
+        if writer.layout.form == Form::Paper {
+            // step 2: the labels of AND gates are random
+            random_words(fresh, &mut self.queue[first..]);
+        }
+        writer.garble(product, *done, group, &mut self.queue[first..]);
+        *done += group.len();
+        group.clear();
+    }
+}
+
+/// Fill with the stream's next words.
+pub(crate) fn random_words(prg: &mut Prg, out: &mut [u128]) {
+    for word in out {
+        let mut bytes = [0; 16];
+        prg.fill(&mut bytes);
+        *word = u128::from_le_bytes(bytes);
+    }
+}
+
+/// The evaluator's masked values and labels, of all wires that are held at this point of the circuit: each garbler's label of a wire,
+/// then the next wire's.
+pub(crate) struct Values {
+    seats: Seats,
+    pub bits: Vec<u8>,
+    pub labels: Vec<u128>,
+    queue_bits: Vec<u8>,
+    queue: Vec<u128>,
+    taken: usize,
+    /// What no MAC accounts for, over all batches \[W22\].
+    pub difference: u128,
+    /// The garbler whose row was the first wrong one: kept by W23's mutant only.
+    pub wrong: Option<usize>,
+}
+
+impl Drop for Values {
+    fn drop(&mut self) {
+        self.labels.as_mut_slice().zeroize();
+        self.queue.as_mut_slice().zeroize();
+    }
+}
+
+impl Values {
+    /// At the inputs: slot `i` has what is known of input wire `i`.
+    pub fn new(seats: Seats, slots: usize, bits: &[u8], labels: &[u128]) -> Values {
+        let (mut bits, mut labels) = (bits.to_vec(), labels.to_vec());
+        let slots = slots.max(bits.len());
+        bits.resize(slots, 0);
+        labels.resize(slots * seats.peers(), 0);
+        Values {
+            seats,
+            bits,
+            labels,
+            queue_bits: Vec::new(),
+            queue: Vec::new(),
+            taken: 0,
+            difference: 0,
+            wrong: None,
+        }
+    }
+
+    /// Walk a batch, with each garbler's table of it.
+    pub fn evaluate(
+        &mut self,
+        layout: Layout,
+        delta: u128,
+        oracle: &Oracle,
+        names: &mut [Name],
+        batch: &Batch,
+        product: Product<'_>,
+        tables: &[Received<'_>],
+        stops: bool,
+    ) {
+        let garblers = self.seats.peers();
+        let (pads, inputs) = (Vec::new(), Vec::new());
+        let mut reader =
+            Reader { layout, delta, oracle, pads, inputs, difference: 0, stops, wrong: self.wrong };
+        let mut group: Vec<(u32, u32)> = Vec::with_capacity(GROUP);
+        let mut done = 0;
+        for op in &batch.ops {
+            match *op {
+                Op::Xor { out, x, y } => {
+                    let [out, x, y] = [out, x, y].map(|slot| slot as usize);
+                    self.bits[out] = self.bits[x] ^ self.bits[y];
+                    for k in 0..garblers {
+                        self.labels[out * garblers + k] =
+                            self.labels[x * garblers + k] ^ self.labels[y * garblers + k];
+                    }
+                }
+                Op::Not { out, x } => {
+                    let (out, x) = (out as usize, x as usize);
+                    self.bits[out] = self.bits[x];
+                    self.labels.copy_within(x * garblers..(x + 1) * garblers, out * garblers);
+                }
+                Op::And { x, y } => {
+                    group.push((x, y));
+                    if group.len() == GROUP {
+                        self.flush(&mut reader, names, product, tables, &mut done, &mut group);
+                    }
+                }
+                Op::Sum { out, terms } => {
+                    self.flush(&mut reader, names, product, tables, &mut done, &mut group);
+                    let (out, range) = (out as usize, self.taken..self.taken + terms as usize);
+                    self.taken = range.end;
+                    self.bits[out] = self.queue_bits[range.clone()].iter().fold(0, |sum, bit| sum ^ bit);
+                    let labels = &mut self.labels[out * garblers..(out + 1) * garblers];
+                    labels.fill(0);
+                    for term in self.queue[range.start * garblers..range.end * garblers].chunks(garblers) {
+                        labels.iter_mut().zip(term).for_each(|(sum, label)| *sum ^= label);
+                    }
+                    if self.taken == self.queue_bits.len() {
+                        self.queue_bits.clear();
+                        self.queue.clear();
+                        self.taken = 0;
+                    }
+                }
+            }
+        }
+        self.flush(&mut reader, names, product, tables, &mut done, &mut group);
+        self.difference |= reader.difference;
+        self.wrong = reader.wrong;
+    }
+
+    fn flush(
+        &mut self,
+        reader: &mut Reader<'_>,
+        names: &mut [Name],
+        product: Product<'_>,
+        tables: &[Received<'_>],
+        done: &mut usize,
+        group: &mut Vec<(u32, u32)>,
+    ) {
+        if group.is_empty() {
+            return;
+        }
+        let garblers = self.seats.peers();
+        let label = |slot: u32, place: usize| self.labels[slot as usize * garblers + place];
+        let operands: Vec<(u128, u128)> = (0..garblers)
+            .flat_map(|place| group.iter().map(move |&(x, y)| (label(x, place), label(y, place))))
+            .collect();
+        let bit = |slot: u32| self.bits[slot as usize];
+        let masked: Vec<Masked> = group.iter().map(|&(x, y)| Masked { a: bit(x), b: bit(y) }).collect();
+        let first = self.queue_bits.len();
+        self.queue_bits.resize(first + group.len(), 0);
+        self.queue.resize((first + group.len()) * garblers, 0);
+        let (values, labels) = (&mut self.queue_bits[first..], &mut self.queue[first * garblers..]);
+        reader.evaluate(product, tables, names, *done, &masked, &operands, values, labels);
+        names.iter_mut().for_each(|name| name.gate += group.len() as u64);
+        *done += group.len();
+        group.clear();
+    }
+}

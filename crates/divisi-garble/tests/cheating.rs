@@ -1,0 +1,48 @@
+//! The chance of whoever spoils triples and guesses, at parameters that are small enough to see it: it is that of the bound.
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
+
+use divisi_garble::adversary::corrupt::{Lie, guess};
+use divisi_garble::adversary::stage::many;
+use divisi_garble::lab::{Lab, run_over};
+use divisi_net::memory;
+use divisi_ot::bucket;
+
+/// How often, in so many runs of two parties, the second one knows the x of a combined triple and was not noticed.
+fn successes(rho: u32, ands: usize, runs: usize) -> usize {
+    let wins = many(runs, 4, |i| {
+        let mut lab = Lab { seed: (i % 256) as u8, ..Lab::default() };
+        lab.config.rho = rho;
+        let ends = run_over(
+            memory::mesh(2),
+            |_| lab.parameters(),
+            |session| {
+                let lie = if session.me().index() == 1 { Lie::Guess } else { Lie::Honest };
+                let mut garble = lab.party(session)?;
+                let known = guess(&mut garble, session, ands, lie);
+                assert_eq!(garble.is_live(), known.is_ok(), "nothing is left after an abort");
+                known
+            },
+        );
+        // the honest one went on, and the other one knows
+        matches!(ends[..], [Ok(_), Ok(true)])
+    });
+    wins.into_iter().filter(|win| *win).count()
+}
+
+#[test]
+fn cheating_succeeds_as_often_as_the_bound_says() {
+    for (rho, runs) in [(4, 2_000), (8, 5_000)] {
+        // where the bound is nearest to its limit
+        let bits = |l: &usize| bucket::error_bits(*l, bucket::size(*l, rho));
+        let ands = (4..64).min_by(|l, m| bits(l).total_cmp(&bits(m))).unwrap();
+        let chance = 2_f64.powf(-bits(&ands));
+        assert!(chance <= 2_f64.powi(-(rho as i32)) && chance > 2_f64.powi(-(rho as i32) - 1), "{chance}");
+        let (n, wins) = (runs as f64, successes(rho, ands, runs) as f64);
+        let sigma = (n * chance * (1.0 - chance)).sqrt();
+        assert!(
+            (wins - n * chance).abs() <= 3.0 * sigma,
+            "{rho} bits: {wins} of {n}, {} expected",
+            n * chance
+        );
+    }
+}

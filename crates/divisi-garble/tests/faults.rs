@@ -1,0 +1,196 @@
+//! A party that stops, in every phase: killed, stalled, cut off, sending garbage. All others end with an abort, in time; and what our own
+//! caller does wrong.
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
+
+use divisi_circuit::{Build, Gates, Program};
+use divisi_core::{Abort, PartyId, Session, Step};
+use divisi_garble::adversary::stage::{LIMIT, Stage, many, party};
+use divisi_garble::lab::{Lab, of_party, run_over};
+use divisi_garble::{Garble, Options, Plan, Unfit};
+use divisi_net::memory;
+use divisi_ot::bucket;
+use std::time::{Duration, Instant};
+
+fn program() -> Program {
+    let mut g = Build::new();
+    let (x, y) = (g.input(2), g.input(2));
+    let out = [g.and(x[0], y[0]), g.and(x[1], y[1])];
+    g.output(&out);
+    g.finish()
+}
+
+fn plan(program: &Program, n: usize) -> Plan<'_> {
+    Plan::for_all(program, n, &[party(1), party(2)]).unwrap()
+}
+
+const INPUTS: [[u8; 4]; 3] = [[1, 0, 1, 1], [0, 0, 1, 1], [1, 1, 1, 1]];
+
+/// The first message of each phase.
+const FIRST: [&str; 4] = [
+    "divisi_core::coin/commit",
+    "divisi_garble::laand/5.u",
+    "divisi_garble::run/4a.d",
+    "divisi_garble::online/6.labels",
+];
+
+#[derive(Clone, Copy, Debug)]
+enum Fault {
+    Killed,
+    Stalled,
+    CutOff,
+    Garbage,
+}
+
+#[test]
+fn whoever_stops_the_others_abort_in_time() {
+    let faults = [Fault::Killed, Fault::Stalled, Fault::CutOff, Fault::Garbage];
+    let jobs: Vec<(Fault, &str, u8)> = faults
+        .into_iter()
+        .flat_map(|fault| FIRST.into_iter().flat_map(move |step| (1..=3).map(move |p| (fault, step, p))))
+        .collect();
+    many(jobs.len(), 6, |i| {
+        let (fault, step, broken) = jobs[i];
+        let (program, lab) = (program(), Lab::default());
+        let plan = plan(&program, 3);
+        let inputs: Vec<Vec<u8>> = INPUTS.iter().map(|x| x.to_vec()).collect();
+        let stage = Stage::new(3, LIMIT);
+        let id = Step::new(step).id;
+        for to in PartyId::all(3).filter(|p| *p != party(broken)) {
+            let mut begun = false;
+            stage.hand(party(broken), to, move |mut frame| {
+                begun |= frame.step == id;
+                match fault {
+                    Fault::Stalled if begun && frame.step == id => std::thread::sleep(6 * LIMIT),
+                    Fault::CutOff if begun => return vec![],
+                    Fault::Garbage if begun => {
+                        frame.body.iter_mut().for_each(|b| *b = b.wrapping_mul(7) ^ 0xa5)
+                    }
+                    // a thread that dies takes its mesh with it
+                    Fault::Killed if begun => return vec![],
+                    _ => {}
+                }
+                vec![frame]
+            });
+        }
+        let start = Instant::now();
+        let ends = stage.act(&lab.parameters(), |session| {
+            let mine = of_party(&plan, session.me(), &inputs);
+            let mut garble = lab.party(session)?;
+            let me = session.me();
+            let killed =
+                |phase: &str| matches!(fault, Fault::Killed) && me == party(broken) && step.contains(phase);
+            if killed("coin") || killed("laand") {
+                return Err(Abort::Misuse { step: divisi_core::step!("killed"), what: "killed" });
+            }
+            let mut made = garble.function_independent(session, 6, 18)?;
+            if killed("run") {
+                return Err(Abort::Misuse { step: divisi_core::step!("killed"), what: "killed" });
+            }
+            let garbled = garble.function_dependent(session, &mut made, &plan, 3)?;
+            if killed("online") {
+                return Err(Abort::Misuse { step: divisi_core::step!("killed"), what: "killed" });
+            }
+            let result = garble.online(session, garbled, &mine);
+            assert_eq!(garble.is_live(), result.is_ok());
+            result
+        });
+        let took = start.elapsed();
+        for (p, end) in PartyId::all(3).zip(&ends).filter(|(p, _)| *p != party(broken)) {
+            assert!(end.is_err(), "{p} went on: {fault:?} {step} {broken}");
+        }
+        assert!(took < 8 * LIMIT + Duration::from_secs(8), "{fault:?} {step} {broken} took {took:?}");
+    });
+}
+
+#[test]
+fn what_does_not_fit_is_refused() {
+    let program = program();
+    let (one, two, far) = (party(1), party(2), party(9));
+    let all = vec![vec![one, two]];
+    assert_eq!(Plan::new(&program, 1, &[one, one], &all).unwrap_err(), Unfit::Parties { parties: 1 });
+    assert_eq!(Plan::new(&program, 129, &[one, one], &all).unwrap_err(), Unfit::Parties { parties: 129 });
+    assert_eq!(Plan::new(&program, 2, &[one], &all).unwrap_err(), Unfit::Owners { values: 2, owners: 1 });
+    let three = [one, two, one];
+    assert_eq!(Plan::new(&program, 2, &three, &all).unwrap_err(), Unfit::Owners { values: 2, owners: 3 });
+    assert_eq!(Plan::new(&program, 2, &[one, far], &all).unwrap_err(), Unfit::Stranger { party: far });
+    assert_eq!(
+        Plan::new(&program, 2, &[one, two], &[]).unwrap_err(),
+        Unfit::Receivers { values: 1, lists: 0 }
+    );
+    let unknown = [vec![far]];
+    assert_eq!(Plan::new(&program, 2, &[one, two], &unknown).unwrap_err(), Unfit::Stranger { party: far });
+    let twice = [vec![two, two]];
+    assert_eq!(Plan::new(&program, 2, &[one, two], &twice).unwrap_err(), Unfit::Stranger { party: two });
+}
+
+type Wrong<'a> = &'a (dyn Fn(&mut Garble, &mut Session, &Plan<'_>) -> Result<(), Abort> + Sync);
+
+/// Two parties that do something wrong after their set-up: one of them ends with it, the other perhaps with that one's abort.
+fn misused(options: Options, wrong: Wrong<'_>) {
+    let program = program();
+    let plan = plan(&program, 2);
+    let lab = Lab { options, ..Lab::default() };
+    let ends = run_over(
+        memory::mesh(2),
+        |_| lab.parameters(),
+        |session| {
+            let mut garble = lab.party(session)?;
+            let end = wrong(&mut garble, session, &plan);
+            assert!(end.is_err() && !garble.is_live());
+            end
+        },
+    );
+    assert!(ends.iter().any(|end| matches!(end, Err(Abort::Misuse { .. }))), "{ends:?}");
+}
+
+#[test]
+fn misuse_ends_the_session() {
+    // too little
+    misused(Options::default(), &|garble, session, plan| {
+        let mut made = garble.function_independent(session, 2, 6)?;
+        garble.function_dependent(session, &mut made, plan, 2).map(|_| ())
+    });
+    // more than the budget
+    misused(Options { budget: 100, ..Options::default() }, &|garble, session, plan| {
+        assert_eq!(garble.admit(plan, 1), Err(Unfit::Budget { need: 113, budget: 100 }));
+        let mut made = garble.function_independent(session, 2, 6)?;
+        garble.function_dependent(session, &mut made, plan, 1).map(|_| ())
+    });
+    // inputs of another length, and no bits
+    for inputs in [vec![vec![0]], vec![vec![2, 0]], vec![]] {
+        misused(Options::default(), &|garble, session, plan| {
+            let mut made = garble.function_independent(session, 2, 6)?;
+            let garbled = garble.function_dependent(session, &mut made, plan, 1)?;
+            garble.online(session, garbled, &inputs).map(|_| ())
+        });
+    }
+}
+
+#[test]
+fn what_is_made_ahead_serves_several_circuits_of_a_live_session() {
+    let program = program();
+    let plan = plan(&program, 3);
+    let lab = Lab::default();
+    let ends = run_over(
+        memory::mesh(3),
+        |_| lab.parameters(),
+        |session| {
+            let mut garble = lab.party(session)?;
+            assert_eq!(garble.buckets(6), [(6, bucket::size(6, 40))]);
+            let mut made = garble.function_independent(session, 6, 18)?;
+            assert!(session.meter().read().verification_error_bits.unwrap() >= 40.0);
+            let mut outputs = Vec::new();
+            for input in INPUTS {
+                let garbled = garble.function_dependent(session, &mut made, &plan, 1)?;
+                let mine = of_party(&plan, session.me(), &[input.to_vec()]);
+                outputs.push(garble.online(session, garbled, &mine)?[0].to_vec());
+            }
+            assert_eq!((made.ands(), made.masks()), (0, 0));
+            Ok(outputs)
+        },
+    );
+    for end in ends {
+        let want: Vec<Vec<u8>> = INPUTS.iter().map(|x| vec![x[0] & x[2], x[1] & x[3]]).collect();
+        assert_eq!(end.unwrap(), want);
+    }
+}

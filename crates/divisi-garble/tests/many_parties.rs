@@ -1,0 +1,64 @@
+//! Many parties in one process.
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
+
+use divisi_circuit::{Build, Gates, Program};
+use divisi_core::PartyId;
+use divisi_garble::lab::{Bits, Lab};
+use divisi_garble::{Options, Plan};
+use divisi_symmetric::circuits;
+use divisi_symmetric::gates::Adder;
+
+/// Whether all inputs are one, and their parity.
+fn all_and_parity(n: usize) -> Program {
+    let mut g = Build::new();
+    let x: Vec<_> = (0..n).map(|_| g.input(1)[0]).collect();
+    let (mut all, mut parity) = (x[0], x[0]);
+    for x in &x[1..] {
+        all = g.and(all, *x);
+        parity = g.xor(parity, *x);
+    }
+    g.output(&[all, parity]);
+    g.finish()
+}
+
+fn everybody(n: usize, bits: Bits) {
+    let program = all_and_parity(n);
+    let owners: Vec<PartyId> = PartyId::all(n).collect();
+    let plan = Plan::for_all(&program, n, &owners).unwrap();
+    let lab = Lab { bits, ..Lab::default() };
+    let mut inputs = vec![vec![1; n]; 2];
+    inputs[1][n / 2] = 0;
+    for (outputs, _) in lab.run(&plan, &inputs).unwrap() {
+        assert_eq!(outputs, [[1, (n % 2) as u8], [0, ((n - 1) % 2) as u8]]);
+    }
+}
+
+#[test]
+fn sixty_four_parties() {
+    everybody(64, Bits::Dealt);
+}
+
+#[test]
+fn ten_parties_from_the_set_up_on() {
+    everybody(10, Bits::Made);
+}
+
+#[test]
+#[ignore = "a minute"]
+fn a_hundred_and_twenty_eight_parties() {
+    everybody(128, Bits::Made);
+}
+
+#[test]
+#[ignore = "a minute and 10 GiB"]
+fn aes_of_sixty_four_parties() {
+    let program = circuits::named("aes128", Adder::FewestAnds).unwrap().unwrap();
+    let owners = [PartyId::all(64).next().unwrap(), PartyId::all(64).last().unwrap()];
+    let plan = Plan::for_all(&program, 64, &owners).unwrap();
+    let options = Options { memory: 16 << 20, batch: 400, ..Options::default() };
+    let lab = Lab { bits: Bits::Made, options, streamed: true, ..Lab::default() };
+    let ends = lab.run(&plan, &[vec![0; 256]]).unwrap();
+    let want = hex::decode("66e94bd4ef8a2c3b884cfa59ca342b2e").unwrap();
+    let bits: Vec<u8> = want.iter().rev().flat_map(|b| (0..8).map(move |i| b >> i & 1)).collect();
+    assert!(ends.iter().all(|(outputs, _)| outputs[0] == bits));
+}

@@ -1,0 +1,60 @@
+//! Attacks on tables, labels and their evaluation.
+
+use super::{PATIENT, honest, inputs, lab, parameters, plan, small, tampered};
+use divisi_circuit::{Build, Gates};
+use divisi_core::{Abort, Check};
+use divisi_garble::adversary::stage::{Stage, Way, party};
+use divisi_garble::{Form, Plan};
+
+const TABLE: &str = "divisi_garble::run/4d.table";
+const LABELS: &str = "divisi_garble::online/6.labels";
+
+/// P_2 flips the bit of every row of the last gates in P_1's first table: bits stand at the end.
+pub fn flipped_row(check: Option<Check>) -> bool {
+    tampered(3, check, &[1], &[0], |stage| {
+        stage.change(party(2), party(1), TABLE, 0, |body| {
+            let n = body.len();
+            // c_0 of the last gate: bit 33 of 36
+            body[n - 1] ^= 1 << 1;
+        });
+    })
+}
+
+/// P_2 spoils its share of P_3's label in P_1's first table: whether P_1 blames P_3.
+pub fn framed_garbler(check: Option<Check>) -> bool {
+    let (lab, program, inputs) = (lab(Form::Improved), small(), inputs());
+    let plan = plan(&program, 3, &[1, 2, 3]);
+    let stage = Stage::new(3, PATIENT);
+    // the first ciphertext of the MAC for P_3, of all twelve gates
+    stage.change(party(2), party(1), TABLE, 0, |body| (0..12).for_each(|gate| body[104 * gate + 32] ^= 1));
+    let ends = stage.act(&parameters(&lab, check), |session| honest(&lab, session, &plan, &inputs));
+    matches!(&ends[0], Err(Abort::CheckFailed { culprit: Some(culprit), .. }) if *culprit == party(3))
+}
+
+/// Two gates with the same operands: with one tweak for both, a garbler's ciphertexts for its own label are the same.
+pub fn one_tweak(check: Option<Check>) -> bool {
+    let mut g = Build::verbatim();
+    let (x, y) = (g.input(1)[0], g.input(1)[0]);
+    let both = [g.and(x, y), g.and(x, y)];
+    g.output(&both);
+    let program = g.finish();
+    let owners = [party(1), party(2)];
+    let plan = Plan::for_all(&program, 2, &owners).unwrap();
+    let lab = lab(Form::Improved);
+    let stage = Stage::new(2, PATIENT);
+    let recording = stage.recording(party(2));
+    stage.act(&parameters(&lab, check), |session| honest(&lab, session, &plan, &[vec![1, 1]]));
+    let table = recording.of(Way::Out, TABLE).pop().unwrap().frame.body;
+    table[..32] == table[56..88]
+}
+
+/// The labels of the masked inputs open the tables. Any others do not, and the evaluator notices at its first gate.
+pub fn blind_label(check: Option<Check>) -> bool {
+    let (lab, program, inputs) = (lab(Form::Improved), small(), inputs());
+    let plan = plan(&program, 2, &[1]);
+    let stage = Stage::new(2, PATIENT);
+    let recording = stage.recording(party(2));
+    let ends = stage.act(&parameters(&lab, check), |session| honest(&lab, session, &plan, &inputs));
+    let sent = !recording.of(Way::Out, LABELS).is_empty();
+    sent && ends.iter().any(|end| matches!(end, Err(Abort::CheckFailed { check: Check::W22, .. })))
+}

@@ -1,0 +1,148 @@
+//! Attacks on the making of triples.
+
+use super::{PATIENT, expected, inputs, lab, parameters, plan, small, wrong};
+use divisi_core::{Abort, Check, PartyId};
+use divisi_garble::Form;
+use divisi_garble::adversary::corrupt::{self, Lie};
+use divisi_garble::adversary::stage::{Recording, Stage, Way, party};
+use divisi_garble::lab::of_party;
+use divisi_ot::bucket;
+
+type Ends = Vec<Result<Vec<Vec<u8>>, Abort>>;
+
+/// A run of n parties of which the last one lies.
+fn lying(n: usize, check: Option<Check>, lie: Lie, prepare: impl Fn(&Stage)) -> (Ends, Vec<Recording>) {
+    let (lab, program, inputs) = (lab(Form::Improved), small(), inputs());
+    let all: Vec<u8> = (1..=n as u8).collect();
+    let plan = plan(&program, n, &all);
+    let stage = Stage::new(n, PATIENT);
+    prepare(&stage);
+    let recordings = PartyId::all(n).map(|p| stage.recording(p)).collect();
+    // a corrupt party does not mind its own checks
+    let parameters = |party: PartyId| match party.index() == n - 1 && lie != Lie::Honest {
+        true => parameters(&lab, check).without(Check::W15),
+        false => parameters(&lab, check),
+    };
+    let ends = stage.act_each(parameters, |session| {
+        let mine = of_party(&plan, session.me(), &inputs);
+        let lie = if session.me().index() == n - 1 { lie } else { Lie::Honest };
+        let mut garble = lab.party(session)?;
+        let outputs = corrupt::play(&mut garble, session, &plan, &mine, lie)?;
+        Ok(outputs.iter().map(|bits| bits.to_vec()).collect())
+    });
+    (ends, recordings)
+}
+
+fn lie_succeeds(n: usize, check: Option<Check>, lie: Lie) -> bool {
+    let (ends, _) = lying(n, check, lie, |_| {});
+    let honest: Vec<usize> = (0..n - 1).collect();
+    wrong(&small(), &inputs(), &honest, &ends)
+}
+
+/// Whether a lie gives a wrong output, with two parties as with three: the wrong value depends on chance, so several runs are one attack.
+fn often(check: Option<Check>, lie: Lie) -> bool {
+    [2, 3].into_iter().all(|n| (0..8).any(|_| lie_succeeds(n, check, lie)))
+}
+
+pub fn wrong_triples(check: Option<Check>) -> bool {
+    often(check, Lie::OtherX)
+}
+
+pub fn flipped_bucket(check: Option<Check>) -> bool {
+    often(check, Lie::FlippedBucket)
+}
+
+pub fn flipped_d(check: Option<Check>) -> bool {
+    often(check, Lie::FlippedD)
+}
+
+pub fn flipped_e(check: Option<Check>) -> bool {
+    often(check, Lie::FlippedE)
+}
+
+/// Two parties; P_2's triples are wrong, and it opens what P_1 opened.
+pub fn reflected_opening(check: Option<Check>) -> bool {
+    const OPEN: &str = "divisi_garble::laand/6.open";
+    let run = || {
+        let (ends, _) = lying(2, check, Lie::OtherX, |stage| {
+            let recording = stage.recording(party(2));
+            let id = divisi_core::Step::new(OPEN).id;
+            let tap = stage.tap(party(2));
+            let mut late: Option<std::thread::JoinHandle<bool>> = None;
+            stage.hand(party(2), party(1), move |mut frame| {
+                if frame.step != id {
+                    // what follows the opening follows it on the link too
+                    assert!(late.take().is_none_or(|late| late.join().unwrap()));
+                    return vec![frame];
+                }
+                // a rushing party: its word follows the other's, which P_2's own thread receives meanwhile
+                let (tap, recording) = (tap.clone(), recording.clone());
+                late = Some(std::thread::spawn(move || {
+                    for _ in 0..1000 {
+                        if let Some(seen) = recording.of(Way::In, OPEN).pop() {
+                            frame.body = seen.frame.body;
+                            return tap.inject(party(1), &frame).is_ok();
+                        }
+                        std::thread::sleep(std::time::Duration::from_millis(1));
+                    }
+                    false
+                }));
+                vec![]
+            });
+        });
+        wrong(&small(), &inputs(), &[0], &ends)
+    };
+    (0..8).any(|_| run())
+}
+
+/// P_3 tells P_1 another e than P_2: whether somebody honest opened its combination after that.
+pub fn split_e(check: Option<Check>) -> bool {
+    let (_, recordings) = lying(3, check, Lie::Honest, |stage| {
+        stage.change(party(3), party(1), "divisi_garble::laand/3.e", 0, |body| body[0] ^= 1);
+    });
+    recordings[..2].iter().any(|seen| !seen.of(Way::Out, "divisi_garble::laand/6.open").is_empty())
+}
+
+/// The partition of a session, foretold before it began: the d that everybody opens are those of that order.
+pub fn foreseen_partition(check: Option<Check>) -> bool {
+    let partition = |_: usize| {
+        let (lab, program, inputs) = (lab(Form::Improved), small(), inputs());
+        let plan = plan(&program, 2, &[1, 2]);
+        let stage = Stage::new(2, PATIENT);
+        let recording = stage.recording(party(2));
+        let ends =
+            stage.act(&parameters(&lab, check), |session| super::honest(&lab, session, &plan, &inputs));
+        assert!(ends.iter().all(|end| matches!(end, Ok(o) if *o == expected(&program, &inputs))));
+        // bits are dealt from one seed: the same y in every session, so the same d if the order is the same
+        let seen = recording.of(Way::In, "divisi_garble::aand/3.d").pop().unwrap();
+        seen.frame.body[..seen.frame.body.len() - 32].to_vec()
+    };
+    partition(0) == partition(1)
+}
+
+/// The size of buckets, read off the messages, is less than the bound demands.
+pub fn small_buckets(check: Option<Check>) -> bool {
+    let (_, recordings) = lying(2, check, Lie::Honest, |_| {});
+    let u = recordings[0].of(Way::In, "divisi_garble::laand/5.u").pop().unwrap();
+    let ands = small().and_count() * inputs().len();
+    bucket::error_bits(ands, u.frame.body.len() / 16 / ands) < 40.0
+}
+
+/// In the paper's form: with one hash for HaAND and LaAND, lowest bit of U + H_0 + H_1 = y^1 + lowest bit of Phi_1, in every triple. The sum
+/// of all Phi_i is y Delta, so with two parties P_2 knows the right side: y^2 + lowest bit of Phi_2. Here P_1 and P_2 look at
+/// each other's messages, and the two sums agree in every triple.
+pub fn one_hash_for_two(check: Option<Check>) -> bool {
+    let lab = lab(Form::Paper);
+    let (program, inputs) = (small(), inputs());
+    let plan = plan(&program, 2, &[1, 2]);
+    let stage = Stage::new(2, PATIENT);
+    let recordings: Vec<Recording> = PartyId::all(2).map(|p| stage.recording(p)).collect();
+    stage.act(&parameters(&lab, check), |session| super::honest(&lab, session, &plan, &inputs));
+    let sums = |i: usize| -> Vec<u8> {
+        let u = recordings[i].of(Way::Out, "divisi_garble::laand/5.u").pop().unwrap().frame.body;
+        let h = recordings[i].of(Way::Out, "divisi_garble::haand/2.h").pop().unwrap().frame.body;
+        let bit = |k: usize| h[k / 8] >> (k % 8) & 1;
+        u.chunks(16).enumerate().map(|(t, u)| u[0] & 1 ^ bit(2 * t) ^ bit(2 * t + 1)).collect()
+    };
+    sums(0) == sums(1)
+}

@@ -1,0 +1,149 @@
+//! The tampering sweep: every message of a corrupt party, changed in every way, with two parties and with three.
+//!
+//! Whatever happens, each honest party ends with the right output or aborts; nothing hangs and nothing panics. What waits for the time
+//! limit is sampled by default; `cargo test -p divisi-garble --test sweep -- --ignored` runs all.
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
+
+use divisi_circuit::{Build, Gates, Program, plain};
+use divisi_core::{Abort, PartyId};
+use divisi_garble::adversary::operators::{Operator, Position, place};
+use divisi_garble::adversary::stage::{LIMIT, Stage, Way, links, many};
+use divisi_garble::lab::{Lab, of_party};
+use divisi_garble::{Form, Options, Plan};
+use std::collections::BTreeMap;
+use std::hash::{DefaultHasher, Hash, Hasher};
+use std::time::{Duration, Instant};
+
+fn program() -> Program {
+    let mut g = Build::new();
+    let (x, y) = (g.input(3), g.input(3));
+    let mut out = Vec::new();
+    for i in 0..3 {
+        let xy = g.and(x[i], y[i]);
+        let more = g.and(xy, x[(i + 1) % 3]);
+        out.push(g.xor(more, y[(i + 2) % 3]));
+    }
+    g.output(&out);
+    g.output(&x);
+    g.finish()
+}
+
+struct Setting {
+    n: usize,
+    lab: Lab,
+    inputs: Vec<Vec<u8>>,
+}
+
+impl Setting {
+    fn new(n: usize, form: Form, streamed: bool) -> Setting {
+        let options = Options { form, batch: 9, ..Options::default() };
+        let lab = Lab { options, streamed, ..Lab::default() };
+        // as many instances as parties: everybody evaluates, everybody garbles
+        let inputs = (0..n).map(|i| (0..6).map(|w| ((i * 5 + w * 3) % 7 % 2) as u8).collect()).collect();
+        Setting { n, lab, inputs }
+    }
+
+    fn plan<'p>(&self, program: &'p Program) -> Plan<'p> {
+        let owners = [PartyId::all(self.n).next().unwrap(), PartyId::all(self.n).last().unwrap()];
+        Plan::for_all(program, self.n, &owners).unwrap()
+    }
+
+    fn right(&self, program: &Program) -> Vec<Vec<u8>> {
+        let words = |x: &Vec<u8>| x.iter().map(|b| vec![u64::from(*b)]).collect::<Vec<_>>();
+        let run = |x| plain::run(program, &words(x)).unwrap();
+        self.inputs.iter().map(|x| run(x).iter().map(|w| (w[0] & 1) as u8).collect()).collect()
+    }
+
+    fn act(&self, stage: Stage) -> Vec<Result<Vec<Vec<u8>>, Abort>> {
+        let program = program();
+        let plan = self.plan(&program);
+        stage.act(&self.lab.parameters(), |session| {
+            let mine = of_party(&plan, session.me(), &self.inputs);
+            self.lab.play(session, &plan, &mine).map(|(outputs, _)| outputs)
+        })
+    }
+}
+
+fn salt(of: impl Hash) -> u64 {
+    let mut hasher = DefaultHasher::new();
+    of.hash(&mut hasher);
+    hasher.finish()
+}
+
+/// Sweep over one setting: how many changes were tried, and how many were noticed. One in so many of the slow ones, and of the others.
+fn sweep(setting: &Setting, slow: u64, quick: u64) -> (usize, usize) {
+    let program = program();
+    let right = setting.right(&program);
+    let stage = Stage::new(setting.n, Duration::from_secs(10));
+    let recordings: Vec<_> = PartyId::all(setting.n).map(|p| (p, stage.recording(p))).collect();
+    assert!(setting.act(stage).iter().all(|end| end.as_ref() == Ok(&right)));
+    let mut sent: BTreeMap<(PartyId, PartyId), Vec<Vec<u8>>> = BTreeMap::new();
+    for (from, recording) in recordings {
+        for seen in recording.read().into_iter().filter(|seen| seen.way == Way::Out) {
+            sent.entry((from, seen.peer)).or_default().push(seen.frame.body);
+        }
+    }
+    let mut jobs = Vec::new();
+    for (from, to) in links(setting.n) {
+        for n in 0..sent[&(from, to)].len() {
+            for operator in Operator::ALL {
+                let salt = salt((from, to, n, operator));
+                if salt % if operator.is_slow() { slow } else { quick } == 0 {
+                    jobs.push((Position { from, to, n }, operator, salt));
+                }
+            }
+        }
+    }
+    jobs.sort_by_key(|job| !job.1.is_slow());
+    let noticed = many(jobs.len(), 8, |i| {
+        let (at, operator, salt) = jobs[i];
+        let stage = Stage::new(setting.n, if operator.is_slow() { LIMIT } else { Duration::from_secs(10) });
+        let replay = sent[&(at.from, at.to)].get(at.n).cloned();
+        place(&stage, setting.n, at, operator, salt, replay);
+        let begun = Instant::now();
+        let ends = setting.act(stage);
+        assert!(begun.elapsed() < Duration::from_secs(25), "{at:?} {operator:?} took {:?}", begun.elapsed());
+        for (party, end) in PartyId::all(setting.n).zip(&ends) {
+            if let (Ok(outputs), true) = (end, party != at.from) {
+                assert_eq!(*outputs, right, "{party} took a wrong output: {at:?} {operator:?}");
+            }
+            if let (Err(Abort::CheckFailed { culprit: Some(culprit), .. }), true) = (end, party != at.from) {
+                assert_eq!(*culprit, at.from, "{party} was misled: {at:?} {operator:?}");
+            }
+        }
+        ends.iter().any(Result::is_err)
+    });
+    (jobs.len(), noticed.iter().filter(|noticed| **noticed).count())
+}
+
+#[test]
+fn two_parties() {
+    let (tried, noticed) = sweep(&Setting::new(2, Form::Improved, false), 4, 1);
+    assert!(tried > 350 && noticed > tried * 4 / 5, "{noticed} of {tried}");
+}
+
+#[test]
+fn three_parties() {
+    let (tried, noticed) = sweep(&Setting::new(3, Form::Improved, false), 12, 1);
+    assert!(tried > 1_200 && noticed > tried * 4 / 5, "{noticed} of {tried}");
+}
+
+#[test]
+fn the_papers_form_and_the_streamed_mode() {
+    for (n, form, streamed) in [(2, Form::Paper, false), (3, Form::Improved, true), (3, Form::Paper, true)] {
+        let (tried, noticed) = sweep(&Setting::new(n, form, streamed), 40, 5);
+        assert!(tried > 60 && noticed > tried * 3 / 4, "{noticed} of {tried}");
+    }
+}
+
+#[test]
+#[ignore = "every position, the slow ones too: some minutes"]
+fn all_of_it() {
+    for n in [2, 3] {
+        for form in [Form::Improved, Form::Paper] {
+            for streamed in [false, true] {
+                sweep(&Setting::new(n, form, streamed), 1, 1);
+            }
+        }
+    }
+}

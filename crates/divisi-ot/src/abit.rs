@@ -1,0 +1,201 @@
+//! Authenticated bits among n parties: Pi_aBit of WRK17 (ePrint 2017/189, Figures 4, 14 and 15), with the corrections of
+//! docs/garbling.md.
+//!
+//! At each position every party i has a random bit x^i of its own, and every other party j a key for it, so that
+//! M_j\[x^i\] = K_j\[x^i\] + x^i Delta_j. All positions of all parties together are the shares of random bits that nobody
+//! knows: what Figure 5 calls `<x>`.
+
+pub(crate) mod consistency;
+pub(crate) mod produce;
+
+use crate::delta::{Delta, mask};
+use divisi_core::PartyId;
+use zeroize::Zeroize;
+
+/// One party's view of authenticated bits of all parties: its own bits with a MAC from each peer, and a key for each peer's bits.
+///
+/// Positions are the same at all parties. Each is used once: [`AuthBits::take`] moves them out. Linear operations are local.
+/// Wiped when dropped.
+pub struct AuthBits {
+    me: PartyId,
+    len: usize,
+    bits: Vec<u64>,
+    macs: Vec<Vec<u128>>,
+    keys: Vec<Vec<u128>>,
+}
+
+impl AuthBits {
+    /// `len` positions among `n` parties; rows are by party index, those at our own index empty.
+    pub(crate) fn from_rows(
+        me: PartyId,
+        len: usize,
+        bits: Vec<u64>,
+        macs: Vec<Vec<u128>>,
+        keys: Vec<Vec<u128>>,
+    ) -> AuthBits {
+        let mut made = AuthBits { me, len, bits, macs, keys };
+        made.truncate(len);
+        made
+    }
+
+    /// Forget all positions after the first `len`.
+    pub(crate) fn truncate(&mut self, len: usize) {
+        self.len = self.len.min(len);
+        let words = self.len.div_ceil(64);
+        self.bits.iter_mut().skip(words).for_each(Zeroize::zeroize);
+        self.bits.truncate(words);
+        if let (Some(last), true) = (self.bits.last_mut(), !self.len.is_multiple_of(64)) {
+            *last &= (1 << (self.len % 64)) - 1;
+        }
+        for rows in self.macs.iter_mut().chain(&mut self.keys) {
+            rows.iter_mut().skip(self.len).for_each(Zeroize::zeroize);
+            rows.truncate(self.len);
+        }
+    }
+
+    /// How many positions there are.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.len
+    }
+
+    /// Whether there is none.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.len == 0
+    }
+
+    /// Whose view this is.
+    #[must_use]
+    pub fn me(&self) -> PartyId {
+        self.me
+    }
+
+    /// How many parties there are.
+    #[must_use]
+    pub fn parties(&self) -> usize {
+        self.macs.len()
+    }
+
+    /// Our bits x^i, packed: position p is bit p mod 64 of word p / 64; the bits after the last position are zero.
+    #[must_use]
+    pub fn bits(&self) -> &[u64] {
+        &self.bits
+    }
+
+    /// Our bit at a position, 0 or 1.
+    ///
+    /// # Panics
+    /// If there is no such position.
+    #[must_use]
+    pub fn bit(&self, position: usize) -> u64 {
+        assert!(position < self.len, "no such position");
+        self.bits[position / 64] >> (position % 64) & 1
+    }
+
+    /// The MACs M_j\[x^i\] of our bits under the Delta of `peer` = j, by position; nothing for ourselves.
+    #[must_use]
+    pub fn macs(&self, peer: PartyId) -> &[u128] {
+        self.macs.get(peer.index()).map_or(&[], Vec::as_slice)
+    }
+
+    /// Our keys K_i\[x^j\] of the bits of `peer` = j, by position; nothing for ourselves.
+    #[must_use]
+    pub fn keys(&self, peer: PartyId) -> &[u128] {
+        self.keys.get(peer.index()).map_or(&[], Vec::as_slice)
+    }
+
+    /// Move the first `count` positions out; `None`, and nothing moved, if there are fewer.
+    #[must_use]
+    pub fn take(&mut self, count: usize) -> Option<AuthBits> {
+        if count > self.len {
+            return None;
+        }
+        let (front, rest) = (self.slice(0, count), self.slice(count, self.len));
+        *self = rest;
+        Some(front)
+    }
+
+    /// The positions `indices`, in that order, each as often as it is named: for linear algebra on shares, never to use one twice.
+    ///
+    /// # Panics
+    /// If there is no such position.
+    #[must_use]
+    pub fn gather(&self, indices: &[usize]) -> AuthBits {
+        let mut bits = vec![0; indices.len().div_ceil(64)];
+        for (at, &index) in indices.iter().enumerate() {
+            bits[at / 64] |= self.bit(index) << (at % 64);
+        }
+        let pick = |rows: &Vec<u128>| match rows.is_empty() {
+            true => Vec::new(),
+            false => indices.iter().map(|&index| rows[index]).collect(),
+        };
+        let (macs, keys) = (self.macs.iter().map(pick).collect(), self.keys.iter().map(pick).collect());
+        AuthBits { me: self.me, len: indices.len(), bits, macs, keys }
+    }
+
+    /// Add other bits, position by position.
+    ///
+    /// # Panics
+    /// If the lengths or the parties differ.
+    pub fn xor_assign(&mut self, other: &AuthBits) {
+        assert!(
+            (self.len, self.me, self.parties()) == (other.len, other.me, other.parties()),
+            "different views"
+        );
+        self.bits.iter_mut().zip(&other.bits).for_each(|(x, y)| *x ^= y);
+        let ours = self.macs.iter_mut().chain(&mut self.keys);
+        for (x, y) in ours.zip(other.macs.iter().chain(&other.keys)) {
+            x.iter_mut().zip(y).for_each(|(x, y)| *x ^= y);
+        }
+    }
+
+    /// Add public bits (packed) to those of one party: the owner flips its bits and keeps its MACs, every other party adds its Delta to
+    /// its key. On shares, add to one party's only.
+    ///
+    /// # Panics
+    /// If there are fewer than our positions.
+    pub fn add_public(&mut self, owner: PartyId, values: &[u64], delta: &Delta) {
+        assert!(values.len() >= self.bits.len(), "a value for each position");
+        if owner == self.me {
+            self.bits.iter_mut().zip(values).for_each(|(x, v)| *x ^= v);
+            self.truncate(self.len);
+        } else if let Some(keys) = self.keys.get_mut(owner.index()) {
+            for (p, key) in keys.iter_mut().enumerate() {
+                *key ^= delta.get() & mask(values[p / 64] >> (p % 64));
+            }
+        }
+    }
+
+    /// What the MACs of `peer`'s bits must be if the bits are these (packed): K_i\[x^j\] + x^j Delta_i, by position.
+    ///
+    /// # Panics
+    /// If there are fewer values than positions.
+    #[must_use]
+    pub fn expected_macs(&self, peer: PartyId, values: &[u64], delta: &Delta) -> Vec<u128> {
+        assert!(values.len() >= self.bits.len(), "a value for each position");
+        let keys = self.keys(peer).iter().enumerate();
+        keys.map(|(p, key)| key ^ (delta.get() & mask(values[p / 64] >> (p % 64)))).collect()
+    }
+
+    /// The positions from `from` to before `to`, copied.
+    fn slice(&self, from: usize, to: usize) -> AuthBits {
+        let mut bits = vec![0; (to - from).div_ceil(64)];
+        let word = |at: usize| self.bits.get(at).copied().unwrap_or(0);
+        for (at, out) in bits.iter_mut().enumerate() {
+            let (first, shift) = (from / 64 + at, from % 64);
+            // a shift by 64 in two steps, which gives zero
+            *out = word(first) >> shift | word(first + 1) << 1 << (63 - shift);
+        }
+        let cut = |rows: &Vec<u128>| rows.get(from..to).map_or_else(Vec::new, <[u128]>::to_vec);
+        let (macs, keys) = (self.macs.iter().map(cut).collect(), self.keys.iter().map(cut).collect());
+        AuthBits::from_rows(self.me, to - from, bits, macs, keys)
+    }
+}
+
+impl Drop for AuthBits {
+    fn drop(&mut self) {
+        self.bits.zeroize();
+        self.macs.iter_mut().chain(&mut self.keys).for_each(Zeroize::zeroize);
+    }
+}

@@ -1,0 +1,324 @@
+//! The proof that each party uses one Delta towards all others (WRK17, Figure 15, step 3), once a session of three or more.
+//!
+//! On rho sacrificed positions r, the bits of all parties being x^k_r:
+//!
+//! (a) P_i commits to S = sum over k of K_i\[x^k_r\], to S + Delta_i, and to its own bits with their MACs; broadcast.
+//! (b) When all commitments are here and their echoes agree, P_i opens its bits and MACs.
+//! (c) P_i demands that each opened bit has its MAC under Delta_i. With b = sum over k of x^k_r it opens S + b Delta_i, and not the
+//!     other.
+//! (d) P_j's opened value must be the sum of all M_j\[x^k_r\], for each j.
+//!
+//! The paper's figure lacks the demand in (c), without which the opening gives Delta_i away: who opens a flipped bit gets
+//! S + (b + 1) Delta_i, and knows S + b Delta_i from the MACs (docs/garbling.md).
+
+use crate::delta::{Delta, mask};
+use crate::softspoken::TILE;
+use crate::vole::{Columns, Ends, Made};
+use divisi_core::{Abort, Check, Commitment, Echo, Echoed, Nonce, PartyId, Session, Step, step};
+use zeroize::{Zeroize, Zeroizing};
+
+const COMMIT: Step = step!("commit");
+const ECHO: Step = step!("echo");
+const BITS: Step = step!("bits");
+const SUMS: Step = step!("sums");
+
+/// What the commitments of (a) say, and what a party remembers of a peer.
+struct Commitments {
+    /// For each r to S, then to S + Delta.
+    sums: Vec<[Commitment; 2]>,
+    bits: Commitment,
+}
+
+impl Commitments {
+    fn write(&self) -> Vec<u8> {
+        self.sums.iter().flatten().chain([&self.bits]).flat_map(|commitment| commitment.0).collect()
+    }
+
+    fn read(bytes: &[u8]) -> Commitments {
+        let all: Vec<Commitment> = bytes.as_chunks().0.iter().map(|hash| Commitment(*hash)).collect();
+        let (pairs, last) = all.as_chunks::<2>();
+        Commitments { sums: pairs.to_vec(), bits: last.first().copied().unwrap_or(Commitment([0; 32])) }
+    }
+}
+
+/// Our part of the proof, after (a).
+pub(crate) struct Proof {
+    rho: usize,
+    /// Our bits x^i_r, bit r for r.
+    x: u128,
+    /// M_k\[x^i_r\] and K_i\[x^k_r\], by party index and r.
+    macs: Vec<Vec<u128>>,
+    keys: Vec<Vec<u128>>,
+    /// S and S + Delta for each r, with what opens them.
+    sums: Vec<[(u128, Nonce); 2]>,
+    ours: Commitments,
+    nonce: Option<Nonce>,
+    /// The peers' commitments, by party index.
+    theirs: Vec<Option<Commitments>>,
+    /// What the peers opened in (b), by party index.
+    opened: Vec<Vec<u8>>,
+}
+
+/// All commitments are here, and our echo of them was sent.
+pub(crate) struct Heard(Proof, Echoed);
+
+/// All agree on all commitments.
+pub(crate) struct Confirmed(Proof);
+
+/// Our bits and MACs are open.
+pub(crate) struct Opened(Proof);
+
+impl Proof {
+    /// (a): commit, on the positions of one tile.
+    pub(crate) fn commit(
+        session: &mut Session,
+        rho: u32,
+        tile: usize,
+        bits: &[u128],
+        made: &Made<Columns>,
+        delta: &Delta,
+        ends: &Ends,
+    ) -> Result<Proof, Abort> {
+        let rho = (rho as usize).min(TILE);
+        let rows = |columns: &Option<Columns>| match columns {
+            Some(columns) => columns.peek(tile)[..rho].to_vec(),
+            None => Vec::new(),
+        };
+        let macs: Vec<_> = made.macs.iter().map(rows).collect();
+        let keys: Vec<_> = made.keys.iter().map(rows).collect();
+        // the sacrificed tile's other positions go nowhere
+        let x = bits.get(tile).copied().unwrap_or(0) & low_bits(rho);
+        #[cfg(feature = "fault")]
+        let x = x ^ u128::from(ends.deviation.flipped_opening);
+        let sums = (0..rho).map(|r| keys.iter().filter_map(|keys| keys.get(r)).fold(0, |sum, key| sum ^ key));
+        let sums: Zeroizing<Vec<[u128; 2]>> =
+            Zeroizing::new(sums.map(|sum| [sum, sum ^ delta.get()]).collect());
+        let parties = session.parties();
+        let mut proof = Proof {
+            rho,
+            x,
+            macs,
+            keys,
+            sums: Vec::new(),
+            ours: Commitments { sums: Vec::new(), bits: Commitment([0; 32]) },
+            nonce: None,
+            theirs: (0..parties).map(|_| None).collect(),
+            opened: vec![Vec::new(); parties],
+        };
+        #[cfg(feature = "fault")]
+        let sums = if ends.deviation.rushing { proof.rush(session)? } else { sums };
+        #[cfg(not(feature = "fault"))]
+        let _ = ends;
+        for (r, values) in sums.iter().enumerate() {
+            let commit = |b: usize| session.commit(SUMS, (2 * r + b) as u64, &values[b].to_le_bytes());
+            let [(zero, open_zero), (one, open_one)] = [commit(0), commit(1)];
+            proof.ours.sums.push([zero, one]);
+            proof.sums.push([(values[0], open_zero), (values[1], open_one)]);
+        }
+        let payload = Zeroizing::new(payload(x, &proof.macs));
+        let (bits, nonce) = session.commit(BITS, 0, &payload);
+        (proof.ours.bits, proof.nonce) = (bits, Some(nonce));
+        let message = proof.ours.write();
+        for peer in session.peers() {
+            session.send(COMMIT, peer, &message, 0)?;
+        }
+        // [W8] the mutant opens at once
+        if session.mutated(Check::W8) {
+            proof.send_bits(session)?;
+        }
+        Ok(proof)
+    }
+
+    /// Receive all commitments and echo them.
+    pub(crate) fn hear(mut self, session: &mut Session) -> Result<Heard, Abort> {
+        self.receive(session)?;
+        let mut echo = Echo::new(session, ECHO);
+        for party in PartyId::all(session.parties()) {
+            let theirs = self.theirs[party.index()].as_ref().unwrap_or(&self.ours);
+            echo.absorb(party, &theirs.write());
+        }
+        if session.mutated(Check::W8) {
+            self.receive_bits(session)?;
+        }
+        session.observe(Check::W8); // [W8] nothing of ours is open yet
+        let echoed = echo.send(session)?;
+        Ok(Heard(self, echoed))
+    }
+
+    fn send_bits(&self, session: &mut Session) -> Result<(), Abort> {
+        let mut message = self.nonce.as_ref().map_or(Vec::new(), |nonce| nonce.as_bytes().to_vec());
+        message.extend_from_slice(&payload(self.x, &self.macs));
+        for peer in session.peers() {
+            session.send(BITS, peer, &message, 0)?;
+        }
+        message.zeroize();
+        Ok(())
+    }
+
+    fn receive(&mut self, session: &mut Session) -> Result<(), Abort> {
+        let mut message = vec![0; 32 * (2 * self.rho + 1)];
+        for peer in session.peers() {
+            if self.theirs[peer.index()].is_some() {
+                continue;
+            }
+            session.recv(COMMIT, peer, &mut message)?;
+            self.theirs[peer.index()] = Some(Commitments::read(&message));
+        }
+        Ok(())
+    }
+
+    /// What a party commits to that waited for the others' openings.
+    #[cfg(feature = "fault")]
+    fn rush(&mut self, session: &mut Session) -> Result<Zeroizing<Vec<[u128; 2]>>, Abort> {
+        self.receive(session)?;
+        self.receive_bits(session)?;
+        let me = session.me();
+        let mut sums = Zeroizing::new(vec![[0; 2]; self.rho]);
+        for peer in session.peers() {
+            let words = self.opened[peer.index()][48..].as_chunks().0;
+            let place = me.index() - usize::from(peer < me);
+            for (sum, mac) in sums.iter_mut().zip(&words[place * self.rho..]) {
+                // whichever is to be opened
+                sum.iter_mut().for_each(|sum| *sum ^= u128::from_le_bytes(*mac));
+            }
+        }
+        Ok(sums)
+    }
+
+    fn receive_bits(&mut self, session: &mut Session) -> Result<(), Abort> {
+        for peer in session.peers() {
+            if !self.opened[peer.index()].is_empty() {
+                continue;
+            }
+            let message = &mut self.opened[peer.index()];
+            message.resize(32 + 16 + (session.parties() - 1) * self.rho * 16, 0);
+            session.recv(BITS, peer, message)?;
+        }
+        Ok(())
+    }
+}
+
+impl Heard {
+    /// Compare the echoes of the commitments.
+    pub(crate) fn confirm(self, session: &mut Session) -> Result<Confirmed, Abort> {
+        let Heard(proof, echoed) = self;
+        echoed.compare(session, Check::W7)?; // [W7]
+        Ok(Confirmed(proof))
+    }
+}
+
+impl Confirmed {
+    /// (b): open our bits and their MACs.
+    pub(crate) fn open_bits(self, session: &mut Session) -> Result<Opened, Abort> {
+        if !session.mutated(Check::W8) {
+            self.0.send_bits(session)?;
+        }
+        Ok(Opened(self.0))
+    }
+}
+
+impl Opened {
+    /// (c) and (d): receive all bits, open our sums, and check everybody's.
+    pub(crate) fn settle(self, session: &mut Session, deltas: &[u128]) -> Result<(), Abort> {
+        let mut proof = self.0;
+        let (n, me, rho) = (session.parties(), session.me(), proof.rho);
+        // opened bits and MACs, ours among them
+        let mut bits = vec![0; n];
+        let mut macs = vec![vec![Vec::new(); n]; n];
+        bits[me.index()] = proof.x;
+        macs[me.index()] = std::mem::take(&mut proof.macs);
+        if !session.mutated(Check::W8) {
+            proof.receive_bits(session)?;
+        }
+        for peer in session.peers() {
+            let (nonce, rest) = proof.opened[peer.index()].split_at(32);
+            let nonce = nonce.try_into().unwrap_or([0; 32]);
+            let Some(theirs) = &proof.theirs[peer.index()] else { continue };
+            session.opened(Check::W8, BITS, 0, peer, &theirs.bits, &nonce, rest)?; // [W8]
+            let words: Vec<u128> = rest.as_chunks().0.iter().map(|word| u128::from_le_bytes(*word)).collect();
+            let x = words[0] & low_bits(rho);
+            // (c), the paper's gap: each bit has its MAC under our Delta
+            let others = PartyId::all(n).filter(|party| *party != peer);
+            for (party, rows) in others.zip(words[1..].chunks_exact(rho)) {
+                macs[peer.index()][party.index()] = rows.to_vec();
+            }
+            let mut wrong = u128::from(x != words[0]);
+            for (r, (mac, key)) in
+                macs[peer.index()][me.index()].iter().zip(&proof.keys[peer.index()]).enumerate()
+            {
+                wrong |= mac ^ key ^ (deltas[peer.index()] & mask((x >> r) as u64));
+            }
+            session.require(Check::W10, BITS, wrong == 0, Some(peer))?; // [W10]
+            bits[peer.index()] = x;
+        }
+        // (c): of each pair exactly one
+        session.observe(Check::W9); // [W9]
+        let others = |party: PartyId| {
+            PartyId::all(n).filter(move |k| *k != party).fold(0, |sum, k| sum ^ bits[k.index()])
+        };
+        let ours = others(me);
+        let mut message = Vec::with_capacity(rho * 48);
+        for (r, pair) in proof.sums.iter().enumerate() {
+            let (value, nonce) = &pair[(ours >> r & 1) as usize];
+            message.extend_from_slice(nonce.as_bytes());
+            message.extend_from_slice(&value.to_le_bytes());
+        }
+        for peer in session.peers() {
+            session.send(SUMS, peer, &message, 0)?;
+            if session.mutated(Check::W9) {
+                // the mutant opens the other one too
+                for (r, pair) in proof.sums.iter().enumerate() {
+                    let value = pair[1 - (ours >> r & 1) as usize].0;
+                    session.send(SUMS, peer, &value.to_le_bytes(), 0)?;
+                }
+            }
+        }
+        // (d)
+        for peer in session.peers() {
+            session.recv(SUMS, peer, &mut message)?;
+            let Some(theirs) = &proof.theirs[peer.index()] else { continue };
+            let b = others(peer);
+            let mut wrong = 0;
+            for (r, (opened, committed)) in message.chunks_exact(48).zip(&theirs.sums).enumerate() {
+                let bit = (b >> r & 1) as usize;
+                let (nonce, value) = opened.split_at(32);
+                let nonce = nonce.try_into().unwrap_or([0; 32]);
+                let index = (2 * r + bit) as u64;
+                session.opened(Check::W9, SUMS, index, peer, &committed[bit], &nonce, value)?; // [W9]
+                let value = value.try_into().map_or(0, u128::from_le_bytes);
+                let sum = PartyId::all(n)
+                    .filter(|k| *k != peer)
+                    .fold(0, |sum, k| sum ^ macs[k.index()][peer.index()].get(r).copied().unwrap_or(0));
+                wrong |= value ^ sum;
+            }
+            if session.mutated(Check::W9) {
+                for _ in 0..rho {
+                    session.recv(SUMS, peer, &mut [0; 16])?;
+                }
+            }
+            // the prover or one of those whose MACs were added
+            session.require(Check::W10, SUMS, wrong == 0, None)?; // [W10]
+        }
+        session.observe(Check::W11); // [W11] rho equations, whose positions the caller drops
+        Ok(())
+    }
+}
+
+impl Drop for Proof {
+    fn drop(&mut self) {
+        self.x.zeroize();
+        self.macs.iter_mut().chain(&mut self.keys).for_each(Zeroize::zeroize);
+        self.sums.iter_mut().flatten().for_each(|(value, _)| value.zeroize());
+    }
+}
+
+/// What (b) opens: our bits, then the MACs by peer.
+fn payload(x: u128, macs: &[Vec<u128>]) -> Vec<u8> {
+    let words = [x].into_iter().chain(macs.iter().flatten().copied());
+    words.flat_map(u128::to_le_bytes).collect()
+}
+
+/// A word of this many low ones.
+fn low_bits(count: usize) -> u128 {
+    u128::MAX.checked_shr(128 - count as u32).unwrap_or(0)
+}

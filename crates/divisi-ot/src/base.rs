@@ -1,0 +1,381 @@
+//! Base OTs of a pair: endemic OT over Ristretto, batched and tagged, in one round.
+//!
+//! Form: Bellare and Micali 1989, Naor and Pinkas 2001, with an element C of the group that comes from a random oracle; one of four
+//! instead of one of two, so that one scalar multiplication on either side serves two base OTs.
+//! Functionality: endemic OT (Masny, Rindal 2019, ePrint 2019/706): a corrupt party can choose its own outputs, and nothing here
+//! depends on their being uniform. One message of the sender serves the batch, with the tags that this needs (McQuoid, Rosulek, Roy
+//! 2021, ePrint 2021/682). Adversary: malicious, either one. Security: gap-CDH, random oracles; the argument is in docs/garbling.md.
+//!
+//! C = H(session, sender, receiver). Sender with scalar a; receiver with random choices e_i out of four and scalars b_i:
+//!
+//! 1. The sender sends A = a G. The receiver sends T_i = b_i G - e_i C, so that f_i(e) = T_i + e C has f_i(e_i) = b_i G. Both messages
+//!    may cross.
+//! 2. The receiver's pad is KDF(i, e_i, A, T_i, b_i A), the sender's four pads are p_e = KDF(i, e, A, T_i, a f_i(e)).
+//! 3. Two OTs of two keys: with e = c + 2 c' the parts of p_0 are both keys of choice 0, those of p_3 both keys of choice 1; the sender
+//!    sends p_1 and p_2 plus what those choices must give.
+//!
+//! T_i is uniform whatever e_i is. Whoever can compute two of the four of an index has computed a multiple of a C from A and C.
+//!
+//! What is rejected \[O1\]: an encoding that is not the one canonical encoding of a group element (Ristretto has prime order, so there
+//! are no small subgroups), the neutral element, also as any f_i(e), and our own A sent back to us.
+//!
+//! Cost: 32 bytes and then 64 times 64 one way, 64 times 32 bytes the other. Elements are sent as doubles of what is computed, so that
+//! a whole batch is encoded with one inversion.
+
+use crate::delta::mask;
+use curve25519_dalek::ristretto::{CompressedRistretto, RistrettoPoint};
+use curve25519_dalek::scalar::Scalar;
+use curve25519_dalek::traits::Identity;
+use divisi_core::{PartyId, Session};
+use subtle::{Choice, ConditionallySelectable};
+use zeroize::{Zeroize, Zeroizing};
+
+/// How many base OTs a direction of a pair has: one for each bit of Delta. The one at index 0 is not used, as the lowest bit of Delta is
+/// public.
+pub const COUNT: usize = 128;
+
+/// How many choices out of four give them.
+const CHOICES: usize = COUNT / 2;
+/// The receiver's message: T of each choice.
+pub(crate) const PROGRAMS: usize = CHOICES * ELEMENT;
+/// The sender's second message: two blocks for each of p_1 and p_2.
+pub(crate) const TABLE: usize = CHOICES * 64;
+/// The sender's message.
+pub(crate) const ELEMENT: usize = 32;
+
+/// A peer sent something that is no base OT message.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Rejected;
+
+/// The oracles of one direction of a pair in one session.
+struct Oracles {
+    /// Half of C.
+    half: RistrettoPoint,
+    key: blake3::Hasher,
+}
+
+impl Oracles {
+    fn new(session: &Session, sender: PartyId, receiver: PartyId) -> Oracles {
+        let tagged = |context: &str| {
+            let mut hasher = blake3::Hasher::new_derive_key(context);
+            hasher.update(session.id().as_bytes()).update(&session.number().to_le_bytes());
+            hasher.update(&[sender.number(), receiver.number()]);
+            hasher
+        };
+        let mut uniform = [0; 64];
+        tagged("divisi 2026 base ot element v1").finalize_xof().fill(&mut uniform);
+        Oracles {
+            half: RistrettoPoint::from_uniform_bytes(&uniform),
+            key: tagged("divisi 2026 base ot key v1"),
+        }
+    }
+
+    /// KDF(i, e, A, T_i, what was agreed).
+    fn pad(&self, index: usize, e: u8, a: &[u8; 32], t: &[u8], agreed: &CompressedRistretto) -> [u128; 2] {
+        let mut out = [0; 32];
+        let mut hasher = self.key.clone();
+        hasher.update(&(index as u64).to_le_bytes()).update(&[e]).update(a).update(t);
+        hasher.update(agreed.as_bytes()).finalize_xof().fill(&mut out);
+        hasher.zeroize();
+        words(&out)
+    }
+}
+
+/// Two blocks from 32 bytes.
+fn words(bytes: &[u8]) -> [u128; 2] {
+    let mut words = [0; 2];
+    for (word, bytes) in words.iter_mut().zip(bytes.as_chunks().0) {
+        *word = u128::from_le_bytes(*bytes);
+    }
+    words
+}
+
+/// Read a group element that may be used.
+fn read(bytes: &[u8]) -> Result<RistrettoPoint, Rejected> {
+    let encoded = CompressedRistretto::from_slice(bytes).map_err(|_| Rejected)?;
+    let element = encoded.decompress().ok_or(Rejected)?;
+    if element == RistrettoPoint::identity() { Err(Rejected) } else { Ok(element) }
+}
+
+/// A scalar from 64 uniform bytes.
+fn scalar(bytes: &mut [u8; 64]) -> Zeroizing<Scalar> {
+    let scalar = Zeroizing::new(Scalar::from_bytes_mod_order_wide(bytes));
+    bytes.zeroize();
+    scalar
+}
+
+/// The sender after its message.
+pub(crate) struct Sender {
+    oracles: Oracles,
+    /// Half of a.
+    half: Zeroizing<Scalar>,
+    pub(crate) element: [u8; ELEMENT],
+}
+
+impl Sender {
+    pub(crate) fn new(session: &Session, receiver: PartyId) -> Sender {
+        let mut uniform = [0; 64];
+        session.entropy(&mut uniform);
+        let half = scalar(&mut uniform);
+        let element = RistrettoPoint::mul_base(&(*half + *half)).compress().to_bytes();
+        Sender { oracles: Oracles::new(session, session.me(), receiver), half, element }
+    }
+
+    /// Both keys for each index, zeros at index 0, and the message that makes them of four pads each.
+    pub(crate) fn keys(
+        self,
+        programs: &[u8; PROGRAMS],
+    ) -> Result<(Zeroizing<Vec<[u128; 2]>>, Box<[u8; TABLE]>), Rejected> {
+        let c = self.oracles.half + self.oracles.half;
+        let between = *self.half * c;
+        let mut agreed = Vec::with_capacity(4 * CHOICES);
+        for t in programs.chunks_exact(ELEMENT) {
+            let mut f = read(t)?;
+            let mut point = *self.half * f;
+            for _ in 0..4 {
+                if f == RistrettoPoint::identity() {
+                    return Err(Rejected);
+                }
+                agreed.push(point);
+                (f, point) = (f + c, point + between);
+            }
+        }
+        let agreed = encode(&mut agreed);
+        let mut keys = Zeroizing::new(vec![[0; 2]; COUNT]);
+        let mut table = Box::new([0; TABLE]);
+        let rows = programs.chunks_exact(ELEMENT).zip(agreed.chunks_exact(4)).zip(table.chunks_exact_mut(64));
+        for (i, ((t, agreed), out)) in rows.enumerate() {
+            let pad = |e: usize| self.oracles.pad(i, e as u8, &self.element, t, &agreed[e]);
+            let pads = Zeroizing::new([pad(0), pad(1), pad(2), pad(3)]);
+            let (zero, one) = (pads[0], pads[3]);
+            keys[2 * i] = [zero[0], one[0]];
+            keys[2 * i + 1] = [zero[1], one[1]];
+            let said = [pads[1][0] ^ one[0], pads[1][1] ^ zero[1], pads[2][0] ^ zero[0], pads[2][1] ^ one[1]];
+            for (out, said) in out.as_chunks_mut().0.iter_mut().zip(said) {
+                *out = said.to_le_bytes();
+            }
+        }
+        keys[0] = [0; 2];
+        Ok((keys, table))
+    }
+}
+
+/// The receiver after its message.
+pub(crate) struct Receiver {
+    oracles: Oracles,
+    /// The choices, bit i for index i.
+    pub(crate) choices: Zeroizing<u128>,
+    /// Halves of the b_i.
+    halves: Zeroizing<Vec<Scalar>>,
+    pub(crate) programs: Box<[u8; PROGRAMS]>,
+}
+
+impl Receiver {
+    pub(crate) fn new(session: &Session, sender: PartyId) -> Receiver {
+        let oracles = Oracles::new(session, sender, session.me());
+        let mut seed = Zeroizing::new([0; 32]);
+        session.entropy(seed.as_mut_slice());
+        let mut source = blake3::Hasher::new_keyed(&seed).finalize_xof();
+        let mut bytes = Zeroizing::new([0; 16]);
+        source.fill(bytes.as_mut_slice());
+        let choices = Zeroizing::new(u128::from_le_bytes(*bytes));
+        let mut halves = Zeroizing::new(Vec::with_capacity(CHOICES));
+        let mut elements = Vec::with_capacity(CHOICES);
+        let (none, once) = (RistrettoPoint::identity(), oracles.half);
+        for i in 0..CHOICES {
+            let mut uniform = [0; 64];
+            source.fill(&mut uniform);
+            let half = scalar(&mut uniform);
+            let e = choice(&choices, i);
+            let low = RistrettoPoint::conditional_select(&none, &once, Choice::from(e & 1));
+            let high = RistrettoPoint::conditional_select(&none, &(once + once), Choice::from(e >> 1));
+            elements.push(RistrettoPoint::mul_base(&half) - low - high);
+            halves.push(*half);
+        }
+        let mut programs = Box::new([0; PROGRAMS]);
+        for (t, encoded) in programs.chunks_exact_mut(ELEMENT).zip(encode(&mut elements)) {
+            t.copy_from_slice(encoded.as_bytes());
+        }
+        Receiver { oracles, choices, halves, programs }
+    }
+
+    /// Our pad for each choice out of four.
+    pub(crate) fn pads(&self, element: &[u8; ELEMENT]) -> Result<Zeroizing<Vec<[u128; 2]>>, Rejected> {
+        let a = read(element)?;
+        let mut agreed: Vec<RistrettoPoint> = self.halves.iter().map(|half| half * a).collect();
+        let agreed = encode(&mut agreed);
+        let rows = self.programs.chunks_exact(ELEMENT).zip(&agreed).enumerate();
+        let pad = |(i, (t, agreed))| self.oracles.pad(i, choice(&self.choices, i), element, t, agreed);
+        Ok(Zeroizing::new(rows.map(pad).collect()))
+    }
+
+    /// The key of our choice for each index, zero at index 0, from our pads and the sender's second message.
+    pub(crate) fn keys(&self, pads: &[[u128; 2]], table: &[u8; TABLE]) -> Zeroizing<Vec<u128>> {
+        let mut keys = Zeroizing::new(Vec::with_capacity(COUNT));
+        for (i, (pad, said)) in pads.iter().zip(table.chunks_exact(64)).enumerate() {
+            let e = u64::from(choice(&self.choices, i));
+            let one = mask(e & !(e >> 1));
+            let two = mask(e >> 1 & !e);
+            let (first, second) = (words(&said[..32]), words(&said[32..]));
+            keys.extend((0..2).map(|part| pad[part] ^ first[part] & one ^ second[part] & two));
+        }
+        keys[0] = 0;
+        keys
+    }
+}
+
+/// The choice out of four that stands for two.
+fn choice(choices: &u128, i: usize) -> u8 {
+    (choices >> (2 * i)) as u8 & 3
+}
+
+/// Encode the doubles of secret elements, and forget these.
+fn encode(halves: &mut [RistrettoPoint]) -> Vec<CompressedRistretto> {
+    let encoded = RistrettoPoint::double_and_compress_batch(&*halves);
+    halves.iter_mut().for_each(Zeroize::zeroize);
+    encoded
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing::run;
+    use divisi_core::{Parameters, step};
+
+    /// Both ends of the base OTs of a pair, P_1 the sender, after `change` of their messages.
+    fn pair(
+        change: impl Fn(&mut [u8; ELEMENT], &mut [u8; PROGRAMS]) + Sync,
+    ) -> Result<(Vec<[u128; 2]>, Vec<u128>, u128), Rejected> {
+        let parties = run(2, &Parameters::new("base ot tests"), |mut session| {
+            let peer = session.peers()[0];
+            if session.me().index() == 0 {
+                let mut programs = Box::new([0; PROGRAMS]);
+                let sender = Sender::new(&session, peer);
+                let mut element = sender.element;
+                change(&mut element, &mut programs);
+                session.send(step!("a"), peer, &element, 0)?;
+                session.recv(step!("f"), peer, programs.as_mut_slice())?;
+                let made = sender.keys(&programs);
+                let table = made.as_ref().map_or(Box::new([0; TABLE]), |(_, table)| table.clone());
+                session.send(step!("table"), peer, table.as_slice(), 0)?;
+                return Ok(made.map(|(keys, _)| (keys.to_vec(), Vec::new(), 0)));
+            }
+            let receiver = Receiver::new(&session, peer);
+            let mut element = [0; ELEMENT];
+            session.recv(step!("a"), peer, &mut element)?;
+            let mut programs = receiver.programs.clone();
+            change(&mut element, &mut programs);
+            session.send(step!("f"), peer, programs.as_slice(), 0)?;
+            let mut table = Box::new([0; TABLE]);
+            session.recv(step!("table"), peer, table.as_mut_slice())?;
+            let keys = receiver.pads(&element).map(|pads| receiver.keys(&pads, &table).to_vec());
+            Ok(keys.map(|keys| (Vec::new(), keys, *receiver.choices)))
+        });
+        let [sender, receiver]: [_; 2] = parties.try_into().unwrap_or_else(|_| unreachable!());
+        let (sender, receiver) = (sender.unwrap()?, receiver.unwrap()?);
+        Ok((sender.0, receiver.1, receiver.2))
+    }
+
+    #[test]
+    fn the_receiver_has_the_key_of_its_choice_and_not_the_other() {
+        let (sender, receiver, choices) = pair(|_, _| ()).unwrap();
+        assert_eq!((sender[0], receiver[0]), ([0; 2], 0));
+        for i in 1..COUNT {
+            let c = (choices >> i & 1) as usize;
+            assert_eq!(sender[i][c], receiver[i], "{i}");
+            assert_ne!(sender[i][1 - c], receiver[i], "{i}");
+        }
+        let mut all: Vec<u128> = sender[1..].iter().flatten().copied().collect();
+        all.sort_unstable();
+        all.dedup();
+        assert_eq!(all.len(), 2 * (COUNT - 1));
+        assert!((30..98).contains(&choices.count_ones()));
+    }
+
+    /// Another element in place of T gives other keys at its index, and fails nothing: the trees on top notice.
+    #[test]
+    fn keys_depend_on_the_message_of_their_index() {
+        let (sender, receiver, choices) = pair(|_, t| t.copy_within(..ELEMENT, 5 * ELEMENT)).unwrap();
+        for i in [10, 11] {
+            assert!(!sender[i].contains(&receiver[i]));
+            assert!(!sender[i].iter().any(|key| sender[i - 10].contains(key)), "the index is in the key");
+        }
+        assert_eq!(sender[12][(choices >> 12 & 1) as usize], receiver[12]);
+    }
+
+    /// An element for which one of the four would be known to everybody.
+    #[test]
+    fn a_neutral_element_among_the_four_is_rejected() {
+        let ends = run(2, &Parameters::new("base ot tests"), |session| {
+            let peer = session.peers()[0];
+            let c = Oracles::new(&session, session.me(), peer).half;
+            let mut rejected = Vec::new();
+            for e in 1..4_u64 {
+                let mut programs = Receiver::new(&session, peer).programs;
+                programs[..32].copy_from_slice((-(c + c) * Scalar::from(e)).compress().as_bytes());
+                rejected.push(Sender::new(&session, peer).keys(&programs).is_err());
+            }
+            Ok(rejected)
+        });
+        assert!(ends.into_iter().all(|end| end.unwrap() == [true; 3]));
+    }
+
+    /// The points of small order of Ed25519, as they are encoded there, and encodings that are not reduced or negative (RFC 9496,
+    /// appendix A.2 has more).
+    const BAD: [&str; 14] = [
+        "0100000000000000000000000000000000000000000000000000000000000000",
+        "ecffffffffffffffffffffffffffffffffffffffffffffffffffffffffffff7f",
+        "0000000000000000000000000000000000000000000000000000000000000080",
+        "0000000000000000000000000000000000000000000000000000000000000000",
+        "c7176a703d4dd84fba3c0b760d10670f2a2053fa2c39ccc64ec7fd7792ac037a",
+        "c7176a703d4dd84fba3c0b760d10670f2a2053fa2c39ccc64ec7fd7792ac03fa",
+        "26e8958fc2b227b045c3f489f2ef98f0d5dfac05d3c63339b13802886d53fc05",
+        "26e8958fc2b227b045c3f489f2ef98f0d5dfac05d3c63339b13802886d53fc85",
+        "00ffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffff",
+        "ffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffff7f",
+        "f3ffffffffffffffffffffffffffffffffffffffffffffffffffffffffffff7f",
+        "edffffffffffffffffffffffffffffffffffffffffffffffffffffffffffff7f",
+        "0100000000000000000000000000000000000000000000000000000000000080",
+        "ed57ffd8c914fb201471d1c3d245ce3c746fcbe63a3679d51b6a516ebebe0e20",
+    ];
+
+    #[test]
+    fn bad_elements_are_rejected_from_either_side() {
+        for bad in BAD {
+            let bytes: Vec<u8> =
+                (0..32).map(|i| u8::from_str_radix(&bad[2 * i..2 * i + 2], 16).unwrap()).collect();
+            assert!(read(&bytes).is_err(), "{bad}");
+            assert_eq!(pair(|a, _| a.copy_from_slice(&bytes)).err(), Some(Rejected), "{bad}");
+            assert_eq!(pair(|_, t| t[..32].copy_from_slice(&bytes)).err(), Some(Rejected), "{bad}");
+            assert_eq!(pair(|_, t| t[63 * 32..].copy_from_slice(&bytes)).err(), Some(Rejected), "{bad}");
+        }
+    }
+
+    #[test]
+    #[ignore = "a measurement"]
+    fn speed() {
+        let results = run(2, &Parameters::new("base ot tests"), |session| {
+            let peer = session.peers()[0];
+            let mut times = Vec::new();
+            if session.me().index() == 0 {
+                for _ in 0..20 {
+                    let now = std::time::Instant::now();
+                    let receiver = Receiver::new(&session, peer);
+                    times.push(now.elapsed());
+                    let sender = Sender::new(&session, peer);
+                    let now = std::time::Instant::now();
+                    receiver.pads(&sender.element).unwrap();
+                    times.push(now.elapsed());
+                    let now = std::time::Instant::now();
+                    assert!(sender.keys(&receiver.programs).is_ok());
+                    times.push(now.elapsed());
+                }
+            }
+            Ok(times)
+        });
+        let times = results.into_iter().next().unwrap().unwrap();
+        for (i, name) in ["programs", "receiver's keys", "sender's keys"].into_iter().enumerate() {
+            println!("{name}: {:?}", times.iter().skip(i).step_by(3).min().unwrap());
+        }
+    }
+}

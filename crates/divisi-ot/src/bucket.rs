@@ -1,0 +1,77 @@
+//! Bucket sizes for combining leaky AND triples (WRK17, section B.5, with the bound corrected).
+//!
+//! Of l B triples the adversary may spoil any m, each of which it survives with probability 1/2 at most, and the coin puts the triples
+//! into l buckets of B. Some bucket is spoiled altogether with probability at most l C(m, B) / C(l B, B). Whoever spoils m triples
+//! wins with probability at most 2^-m l C(m, B) / C(l B, B), which is largest at m = 2 B - 1: one more triple multiplies it by
+//! (m + 1) / (2 (m + 1 - B)), more than one exactly below. The paper takes m = B only, and m multiples of B.
+
+/// The least bucket size for which at least `triples` combined triples are safe but for 2^-rho.
+///
+/// # Panics
+/// If there is no triple, or rho is not between 1 and 100.
+#[must_use]
+pub fn size(triples: usize, rho: u32) -> usize {
+    assert!(triples > 0 && (1..=100).contains(&rho), "a bucket of something");
+    (2..).find(|b| error_bits(triples, *b) >= f64::from(rho)).unwrap_or(usize::MAX)
+}
+
+/// The security of buckets of `b` for `triples` combined triples: minus the binary logarithm of the adversary's best chance.
+#[must_use]
+pub fn error_bits(triples: usize, b: usize) -> f64 {
+    let (l, b) = (triples as f64, b as f64);
+    // all triples are spoiled at most
+    let m = (2.0 * b - 1.0).min(l * b);
+    let mut bits = m - l.log2();
+    let mut i = 0.0;
+    while i < b {
+        bits += ((l * b - i) / (m - i)).log2();
+        i += 1.0;
+    }
+    bits
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The thresholds of the issue: from how many triples on a bucket size suffices.
+    #[test]
+    fn thresholds() {
+        for (rho, b, from) in [
+            (40, 3, 276_325),
+            (40, 4, 3_044),
+            (40, 5, 320),
+            (40, 6, 84),
+            (40, 7, 34),
+            (64, 4, 779_083),
+            (64, 5, 20_434),
+            (64, 6, 2_300),
+            (64, 7, 537),
+        ] {
+            assert_eq!(size(from, rho), b, "{rho} bits, from {from}");
+            assert_eq!(size(from - 1, rho), b + 1, "{rho} bits, below {from}");
+        }
+    }
+
+    /// Against the bound itself, for every number of spoiled triples.
+    #[test]
+    fn no_other_number_of_spoiled_triples_is_better() {
+        for triples in [1, 2, 3, 10, 100, 3044] {
+            for b in 2..12 {
+                let best = error_bits(triples, b);
+                for m in b..=(triples * b).min(400) {
+                    let (l, b, m) = (triples as f64, b as f64, m as f64);
+                    let fits = |of: f64| (0..b as usize).map(|i| (of - i as f64).log2()).sum::<f64>();
+                    let bits = m - l.log2() - fits(m) + fits(l * b);
+                    assert!(bits >= best - 1e-9, "{l} {b} {m}");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn one_triple_needs_a_bucket_of_rho() {
+        assert_eq!(size(1, 40), 40);
+        assert_eq!(size(1, 8), 8);
+    }
+}

@@ -1,0 +1,71 @@
+//! Oblivious transfer, and what authenticated garbling and SPDZ build on it: n parties, all but one of them possibly malicious,
+//! security with abort.
+//!
+//! | module | what | source |
+//! |---|---|---|
+//! | [`base`] | base OTs over Ristretto, two forms of set-up | endemic OT (Masny, Rindal 2019), batched and tagged (McQuoid, Rosulek, Roy 2021) |
+//! | [`softspoken`] | small-field and subspace VOLE from all-but-one trees | SoftSpokenOT (Roy 2022) |
+//! | [`vole`] | correlated rows of a pair, streamed, and their check | the same, section 4 |
+//! | [`abit`] | authenticated bits among n parties | WRK17, Figures 14 and 15 |
+//! | [`bucket`] | bucket sizes | WRK17, section B.5, corrected |
+//! | [`hash`] | the tweakable circular correlation-robust hash | Guo, Katz, Wang, Yu 2020 |
+//!
+//! One [`Setup`] a session holds Delta_i, the trees towards each peer, and the coins: every authenticated bit of the session
+//! comes from it, so that every batch in every thread is bound to the same Delta_i (ASSURANCE 1.32).
+//!
+//! ```
+//! use divisi_core::{Parameters, Session, step};
+//! use divisi_net::memory;
+//! use divisi_ot::{Config, Setup};
+//! use std::sync::Arc;
+//!
+//! std::thread::scope(|s| {
+//!     for mesh in memory::mesh(3) {
+//!         s.spawn(move || {
+//!             let config = Config::default();
+//!             let parameters = config.describe(Parameters::new("an example"));
+//!             let mut session = Session::start(&Arc::new(mesh), 1, &parameters)?;
+//!             session.phase("setup");
+//!             let mut setup = Setup::new(&mut session, config)?;
+//!             session.phase("function-independent");
+//!             // checked; the first call also proves everybody's Delta consistent
+//!             let mut bits = setup.authenticated_bits(&mut session, 1000)?;
+//!             // each position is used once
+//!             let first = bits.take(100).unwrap();
+//!             let peer = session.peers()[0];
+//!             // x^i, M_j[x^i], K_i[x^j], Delta_i
+//!             let (x, m, k) = (first.bits(), first.macs(peer), first.keys(peer));
+//!             assert_eq!((x.len(), m.len(), k.len()), (2, 100, 100));
+//!             assert_eq!(setup.delta().get() & 1, divisi_ot::lowest_bit(session.me()));
+//!             let coin: [u8; 16] = setup.toss(&mut session, step!("coin"))?;
+//!             # let _ = coin;
+//!             Ok::<_, divisi_core::Abort>(())
+//!         });
+//!     }
+//! });
+//! ```
+//!
+//! What it does not protect from: a party that stops, or that guesses: whoever tries to learn a bit of another's Delta succeeds with
+//! probability 1/2 and ends the session else (docs/garbling.md).
+//!
+//! With the feature `testing`, `testing::deal` makes a `Setup` in one process without any of this crate's protocols: the same
+//! calls then give bits dealt from a common seed.
+#![forbid(unsafe_code)]
+#![cfg_attr(test, allow(clippy::unwrap_used, clippy::expect_used, clippy::panic))]
+
+pub mod abit;
+#[cfg(feature = "fault")]
+pub mod adversary;
+pub mod base;
+pub mod bucket;
+mod delta;
+pub mod hash;
+mod setup;
+pub mod softspoken;
+#[cfg(any(test, feature = "testing"))]
+pub mod testing;
+pub mod vole;
+
+pub use abit::AuthBits;
+pub use delta::{Delta, lowest_bit};
+pub use setup::{Base, Config, Setup};

@@ -1,0 +1,228 @@
+//! The set-up of all pairs at once: base OTs, trees, and the coins' commitments beside them.
+//!
+//! Each pair needs trees in both directions, each from 127 base OTs in which the holder of a Delta chooses. [`Base::Both`] makes
+//! them all by public keys:
+//!
+//! 1. A of every sender; T_i of every receiver, with the flips that correct its random choices to its Delta; commitments to coins.
+//! 2. Trees of every maker; echo of the commitments.
+//!
+//! [`Base::Half`] makes one direction of each pair so, every party being sender and receiver about equally often. In the other
+//! direction the base OTs are rows of the first: the maker's bit is the choice, its row the key of it, and the holder has both keys.
+//!
+//! 1. and 2. as above, for one direction; with its trees the maker sends the corrections of 128 rows and as many sacrificed ones.
+//! 3. A coin, after all of them.
+//! 4. The check of these rows; beside it the flips that correct its random choices to the maker's own Delta.
+//! 5. If the check passed: trees the other way, from the hashes of the rows.
+
+use super::{Base, Config};
+use crate::abit::produce::random_bits;
+use crate::base::{ELEMENT, PROGRAMS, Receiver, Rejected, Sender, TABLE};
+use crate::delta::lowest_bit;
+use crate::hash::{self, Hash, Tweak};
+use crate::softspoken::tree::{self, Permutations};
+use crate::softspoken::{Holder, Maker};
+use crate::vole::Ends;
+use divisi_core::{Abort, Check, Coins, PartyId, Session, Step, step};
+use zeroize::Zeroizing;
+
+const SENDER: Step = step!("base.sender");
+const RECEIVER: Step = step!("base.receiver");
+const COIN: Step = step!("coin");
+const FLIPS: Step = step!("flips");
+const TABLES: Step = step!("base.tables");
+const TREES: Step = step!("trees");
+
+/// Whether the base OTs in which `sender` sends and `receiver` receives are made by public keys.
+fn by_public_key(base: Base, sender: PartyId, receiver: PartyId) -> bool {
+    match base {
+        Base::Both => true,
+        // of each pair one, and of all pairs of a party about half
+        Base::Half => (sender < receiver) == (sender.index().abs_diff(receiver.index()) % 2 == 1),
+    }
+}
+
+/// Make the trees with every peer, and commit to coins.
+pub(super) fn connect(
+    session: &mut Session,
+    config: Config,
+    deltas: Zeroizing<Vec<u128>>,
+) -> Result<(Ends, Coins), Abort> {
+    let (n, me, k) = (session.parties(), session.me(), config.k);
+    let sends = |peer| by_public_key(config.base, me, peer);
+    let receives = |peer| by_public_key(config.base, peer, me);
+    let trees = (k, tree::kept_ready(n, k));
+    let mut ends = Ends {
+        k,
+        deltas,
+        makers: none(n),
+        holders: none(n),
+        #[cfg(feature = "fault")]
+        deviation: crate::adversary::Deviation::default(),
+    };
+
+    // 1.
+    let announced = Coins::announce(session)?;
+    let (mut senders, mut receivers) = (none(n), none(n));
+    for peer in session.peers() {
+        if sends(peer) {
+            let sender = Sender::new(session, peer);
+            session.send(SENDER, peer, &sender.element, 0)?;
+            senders[peer.index()] = Some(sender);
+        }
+        if receives(peer) {
+            let receiver = Receiver::new(session, peer);
+            let mut message = Vec::with_capacity(PROGRAMS + 16);
+            message.extend_from_slice(receiver.programs.as_slice());
+            message.extend_from_slice(&flips(*receiver.choices, ends.deltas[peer.index()]).to_le_bytes());
+            session.send(RECEIVER, peer, &message, 0)?;
+            receivers[peer.index()] = Some(receiver);
+        }
+    }
+
+    let heard = announced.hear(session)?;
+    let (mut chosen, mut offered) = (none(n), none(n));
+    for peer in session.peers() {
+        let j = peer.index();
+        if let Some(receiver) = receivers[j].take() {
+            let mut element = [0; ELEMENT];
+            session.recv(SENDER, peer, &mut element)?;
+            let ours = senders[j].as_ref().is_some_and(|sender: &Sender| sender.element == element);
+            session.require(Check::O1, SENDER, !ours, Some(peer))?; // [O1] our own element
+            let read = receiver.pads(&element);
+            session.require(Check::O1, SENDER, read.is_ok(), Some(peer))?; // [O1]
+            chosen[j] = read.ok().map(|pads| (receiver, pads));
+        }
+        if let Some(sender) = senders[j].take() {
+            let mut message = vec![0; PROGRAMS + 16];
+            session.recv(RECEIVER, peer, &mut message)?;
+            let (programs, flips) = message.split_at(PROGRAMS);
+            let read = programs.try_into().map_err(|_| Rejected).and_then(|programs| sender.keys(programs));
+            session.require(Check::O1, RECEIVER, read.is_ok(), Some(peer))?; // [O1]
+            offered[j] = read.ok().zip(flips.try_into().ok().map(u128::from_le_bytes));
+        }
+    }
+
+    // 2.
+    // of each peer's first rows one tile of random choices, and one that is sacrificed
+    let x: Vec<_> = (0..n).map(|_| Zeroizing::new(random_bits(session, 2))).collect();
+    let x: Vec<&[u128]> = x.iter().map(|x| x.as_slice()).collect();
+    let (mut coins, first) = session.exchange(|session| {
+        for peer in session.peers() {
+            if let Some(((keys, table), flips)) = offered[peer.index()].take() {
+                session.send(TABLES, peer, table.as_slice(), 0)?;
+                ends.makers[peer.index()] = Some(make(session, peer, trees, &keys, flips)?);
+            }
+        }
+        let coins = heard.confirm(session)?;
+        for peer in session.peers() {
+            if let Some((receiver, pads)) = chosen[peer.index()].take() {
+                let mut table = Box::new([0; TABLE]);
+                session.recv(TABLES, peer, table.as_mut_slice())?;
+                let keys = receiver.keys(&pads, &table);
+                ends.holders[peer.index()] =
+                    Some(hold(session, peer, trees, &keys, ends.deltas[peer.index()])?);
+            }
+        }
+        let first = match config.base {
+            Base::Both => None,
+            Base::Half => Some(ends.extend(session, 2, &x)?),
+        };
+        Ok((coins, first))
+    })?;
+    let Some(first) = first else { return Ok((ends, coins)) };
+
+    // 3.
+    let coin = coins.toss(session, COIN)?;
+
+    // 4.
+    let rows = session.exchange(|session| {
+        let rows = first.check(session, Check::W1, &ends.deltas, coin, &x)?.rows;
+        for peer in session.peers().into_iter().filter(|peer| sends(*peer)) {
+            session.send(
+                FLIPS,
+                peer,
+                &flips(x[peer.index()][0], ends.deltas[peer.index()]).to_le_bytes(),
+                0,
+            )?;
+        }
+        Ok(rows)
+    })?;
+
+    // 5.
+    let hash = Hash::new(session);
+    for peer in session.peers() {
+        let Some(row) = &rows.keys[peer.index()] else { continue };
+        let mut flips = [0; 16];
+        session.recv(FLIPS, peer, &mut flips)?;
+        let zero = hashed(&hash, row.words(), 0, me, peer);
+        let one = hashed(&hash, row.words(), ends.deltas[peer.index()], me, peer);
+        let keys =
+            Zeroizing::new(zero.iter().zip(one.iter()).map(|(zero, one)| [*zero, *one]).collect::<Vec<_>>());
+        let flips = u128::from_le_bytes(flips);
+        ends.makers[peer.index()] = Some(make(session, peer, trees, &keys, flips)?);
+    }
+    for peer in session.peers() {
+        let Some(row) = &rows.macs[peer.index()] else { continue };
+        let keys = hashed(&hash, row.words(), 0, peer, me);
+        ends.holders[peer.index()] = Some(hold(session, peer, trees, &keys, ends.deltas[peer.index()])?);
+    }
+    Ok((ends, coins))
+}
+
+/// What corrects random choices to the complement of Delta's bits. Nothing at the public bit.
+fn flips(choices: u128, delta: u128) -> u128 {
+    (choices ^ !delta) & !1
+}
+
+/// The keys of base OTs from rows, with an offset; zero at index 0, which is not used.
+fn hashed(
+    hash: &Hash,
+    rows: &[u128],
+    offset: u128,
+    sender: PartyId,
+    receiver: PartyId,
+) -> Zeroizing<Vec<u128>> {
+    let mut keys = Zeroizing::new(rows.iter().map(|row| row ^ offset).collect::<Vec<_>>());
+    let place = Tweak::new(hash::BASE, sender, receiver, 0, 0);
+    hash.hash(&mut keys, |i| place.at(i as u64));
+    if let Some(first) = keys.first_mut() {
+        *first = 0;
+    }
+    keys
+}
+
+/// Make the trees towards a peer and tell it.
+fn make(
+    session: &mut Session,
+    peer: PartyId,
+    trees: (u32, bool),
+    keys: &[[u128; 2]],
+    flips: u128,
+) -> Result<Maker, Abort> {
+    let permutations = Permutations::new(session, session.me(), peer);
+    let mut message = vec![0; tree::message_bytes(trees.0)];
+    let lowest = lowest_bit(peer);
+    let leaves = tree::make(session, &permutations, trees, keys, flips, lowest, &mut message);
+    session.send(TREES, peer, &message, 0)?;
+    Ok(Maker::new(trees.0, leaves))
+}
+
+/// Receive a peer's trees.
+fn hold(
+    session: &mut Session,
+    peer: PartyId,
+    trees: (u32, bool),
+    keys: &[u128],
+    delta: u128,
+) -> Result<Holder, Abort> {
+    let permutations = Permutations::new(session, peer, session.me());
+    let mut message = vec![0; tree::message_bytes(trees.0)];
+    session.recv(TREES, peer, &mut message)?;
+    let (leaves, consistent) = tree::hold(&permutations, trees, keys, delta, &message);
+    session.require(Check::O2, TREES, consistent, Some(peer))?; // [O2]
+    Ok(Holder::new(trees.0, leaves))
+}
+
+fn none<T>(n: usize) -> Vec<Option<T>> {
+    (0..n).map(|_| None).collect()
+}

@@ -1,0 +1,217 @@
+//! All-but-one trees: the maker knows 2^k leaves, the holder all but the one at its piece of Delta.
+//!
+//! Source: SoftSpokenOT, Figures 13 and 14: the tree of Goldreich, Goldwasser and Micali with one base OT a level, and the consistency
+//! check with which a maker who lies guesses bits of Delta, one a lie, or is caught \[O2\].
+//!
+//! The level that decides bit b of Delta uses base OT b. The holder gets the sum of those children that lie on the other side of its
+//! path than its bit of Delta, so its choice there is the complement of that bit; the base OT's random choice is corrected to it by one
+//! bit that the holder sends. The holder keeps all nodes in the order of y + alpha, so that no index depends on Delta.
+//!
+//! Bit 0 of Delta is public ([`crate::lowest_bit`]): at its level the maker sends the one sum that belongs to it in the clear, and the
+//! other one not at all. A holder with another bit there does not exist \[W1\].
+//!
+//! Message: for each base OT two blocks, for each tree 32 bytes, and 32 bytes; one way.
+
+use super::{piece, pieces};
+use crate::delta::mask;
+use aes::cipher::{BlockCipherEncrypt, KeyInit};
+use aes::{Aes128Enc, Block};
+use divisi_core::{PartyId, Session};
+use std::mem::ManuallyDrop;
+use subtle::ConstantTimeEq;
+use zeroize::{Zeroize, Zeroizing};
+
+/// The most bytes that a party spends on leaves that are ready to be expanded. Beyond it keeps their seeds alone, and makes the keys
+/// each time anew: with many peers, each of whom has few rows.
+const READY: usize = 16 << 20;
+
+/// Whether the leaves of this many parties are kept ready.
+pub(crate) fn kept_ready(parties: usize, k: u32) -> bool {
+    let leaves: usize = (0..pieces(k)).map(|c| 1 << piece(k, c).1).sum();
+    2 * parties * leaves * size_of::<Aes128Enc>() <= READY
+}
+
+/// The leaves of one tree.
+pub(crate) enum Leaves {
+    /// Ready to be expanded.
+    Ready(Vec<Aes128Enc>),
+    /// Seeds alone.
+    Seeds(Zeroizing<Vec<u128>>),
+}
+
+impl Leaves {
+    pub(crate) fn new(seeds: &[u128], ready: bool) -> Leaves {
+        if ready {
+            Leaves::Ready(seeds.iter().map(cipher).collect())
+        } else {
+            Leaves::Seeds(Zeroizing::new(seeds.to_vec()))
+        }
+    }
+
+    /// Go through all leaves in order.
+    pub(crate) fn each(&self, mut f: impl FnMut(usize, &Aes128Enc)) {
+        match self {
+            Leaves::Ready(ciphers) => ciphers.iter().enumerate().for_each(|(y, leaf)| f(y, leaf)),
+            Leaves::Seeds(seeds) => {
+                // one key takes the place of another, and the last one is wiped
+                let mut leaf = ManuallyDrop::new(cipher(&0));
+                for (y, seed) in seeds.iter().enumerate() {
+                    leaf = ManuallyDrop::new(cipher(seed));
+                    f(y, &leaf);
+                }
+                drop(ManuallyDrop::into_inner(leaf));
+            }
+        }
+    }
+}
+
+fn cipher(seed: &u128) -> Aes128Enc {
+    Aes128Enc::new(&seed.to_le_bytes().into())
+}
+
+/// The fixed permutations of a pair's trees in one session: two for children, one for seeds of streams, two for what is checked.
+pub(crate) struct Permutations([Aes128Enc; 5]);
+
+impl Permutations {
+    pub(crate) fn new(session: &Session, maker: PartyId, holder: PartyId) -> Permutations {
+        let mut hasher = blake3::Hasher::new_derive_key("divisi 2026 softspoken tree v1");
+        hasher.update(session.id().as_bytes()).update(&session.number().to_le_bytes());
+        hasher.update(&[maker.number(), holder.number()]);
+        let mut source = hasher.finalize_xof();
+        Permutations(std::array::from_fn(|_| {
+            let mut key = [0; 16];
+            source.fill(&mut key);
+            Aes128Enc::new(&key.into())
+        }))
+    }
+
+    /// pi(x) + x for each x, under permutation `which`.
+    fn apply(&self, which: usize, x: &[u128]) -> Zeroizing<Vec<u128>> {
+        let mut blocks: Vec<Block> = x.iter().map(|x| x.to_le_bytes().into()).collect();
+        self.0[which].encrypt_blocks(&mut blocks);
+        let out = blocks.iter().zip(x).map(|(block, x)| u128::from_le_bytes((*block).into()) ^ x).collect();
+        blocks.iter_mut().for_each(|block| block.as_mut_slice().zeroize());
+        Zeroizing::new(out)
+    }
+
+    /// The seeds of the streams of these leaves, and what is checked of them.
+    fn leaves(&self, leaves: &[u128]) -> (Zeroizing<Vec<u128>>, Zeroizing<Vec<[u128; 2]>>) {
+        let (low, high) = (self.apply(3, leaves), self.apply(4, leaves));
+        let checked = low.iter().zip(high.iter()).map(|(l, h)| [*l, *h]).collect();
+        (self.apply(2, leaves), Zeroizing::new(checked))
+    }
+}
+
+/// The bytes of a maker's message: sums, then totals, then the digest.
+pub(crate) fn message_bytes(k: u32) -> usize {
+    128 * 32 + pieces(k) * 32 + 32
+}
+
+/// Make the trees towards a holder whose choices in the base OTs are corrected by `flips`; the message goes into `message`.
+pub(crate) fn make(
+    session: &Session,
+    permutations: &Permutations,
+    (k, ready): (u32, bool),
+    keys: &[[u128; 2]],
+    flips: u128,
+    lowest: u128,
+    message: &mut [u8],
+) -> Vec<Leaves> {
+    let (sums, rest) = message.split_at_mut(128 * 32);
+    let (totals, digest) = rest.split_at_mut(pieces(k) * 32);
+    let mut roots = Zeroizing::new(vec![0; 16 * pieces(k)]);
+    session.entropy(roots.as_mut_slice());
+    let mut hasher = blake3::Hasher::new_derive_key("divisi 2026 softspoken leaves v1");
+    let mut trees = Vec::with_capacity(pieces(k));
+    for (c, (root, total)) in roots.as_chunks::<16>().0.iter().zip(totals.chunks_exact_mut(32)).enumerate() {
+        let (first, bits) = piece(k, c);
+        let mut nodes = Zeroizing::new(vec![u128::from_le_bytes(*root)]);
+        for bit in (first..first + bits).rev() {
+            let sides = [permutations.apply(0, &nodes), permutations.apply(1, &nodes)];
+            let [left, right] = &sides;
+            nodes = Zeroizing::new(left.iter().zip(right.iter()).flat_map(|(l, r)| [*l, *r]).collect());
+            for (e, (side, out)) in sides.iter().zip(sums[bit * 32..].chunks_exact_mut(16)).enumerate() {
+                let sum = side.iter().fold(0, |sum, node| sum ^ node);
+                let key = keys[bit];
+                // the holder's key is that of its choice, which is e + flip where e is what it needs
+                let pad = key[0] ^ (key[0] ^ key[1]) & mask((e as u64) ^ (flips >> bit) as u64);
+                // [W1] of the public bit only the sum of the other side, in the clear
+                let said = if bit > 0 { sum ^ pad } else { sum & mask(e as u64 ^ lowest as u64) };
+                out.copy_from_slice(&said.to_le_bytes());
+            }
+        }
+        let (seeds, checked) = permutations.leaves(&nodes);
+        total.copy_from_slice(&bytes(&checked.iter().fold([0; 2], |sum, x| [sum[0] ^ x[0], sum[1] ^ x[1]])));
+        for x in checked.iter() {
+            hasher.update(&bytes(x));
+        }
+        trees.push(Leaves::new(&seeds, ready));
+    }
+    digest.copy_from_slice(hasher.finalize().as_bytes());
+    hasher.zeroize();
+    trees
+}
+
+/// Read the maker's message with Delta and the keys of the base OTs; whether the trees are consistent comes with them \[O2\].
+pub(crate) fn hold(
+    permutations: &Permutations,
+    (k, ready): (u32, bool),
+    keys: &[u128],
+    delta: u128,
+    message: &[u8],
+) -> (Vec<Leaves>, bool) {
+    let (sums, rest) = message.split_at(128 * 32);
+    let (totals, digest) = rest.split_at(pieces(k) * 32);
+    let mut hasher = blake3::Hasher::new_derive_key("divisi 2026 softspoken leaves v1");
+    let mut trees = Vec::with_capacity(pieces(k));
+    for (c, total) in totals.chunks_exact(32).enumerate() {
+        let (first, bits) = piece(k, c);
+        // in the order of y + alpha: the first node is the one on the path, of which nothing is known
+        let mut nodes = Zeroizing::new(vec![0]);
+        for bit in (first..first + bits).rev() {
+            let alpha = mask((delta >> bit) as u64);
+            let (left, right) = (permutations.apply(0, &nodes), permutations.apply(1, &nodes));
+            let mut children = Zeroizing::new(Vec::with_capacity(2 * nodes.len()));
+            for (l, r) in left.iter().zip(right.iter()) {
+                let swap = (l ^ r) & alpha;
+                children.extend([l ^ swap, r ^ swap]);
+            }
+            // the sum that we chose: of the side where our bit of Delta is not
+            let (said, _) = sums[bit * 32..].as_chunks::<16>();
+            let (zero, one) = (u128::from_le_bytes(said[0]), u128::from_le_bytes(said[1]));
+            let sum = zero ^ (zero ^ one) & !alpha ^ keys[bit];
+            (children[0], children[1]) = (0, 0);
+            children[1] = children.iter().skip(1).step_by(2).fold(sum, |sum, node| sum ^ node);
+            nodes = children;
+        }
+        let (seeds, mut checked) = permutations.leaves(&nodes);
+        let (total, _) = total.as_chunks::<16>();
+        checked[0] = [u128::from_le_bytes(total[0]), u128::from_le_bytes(total[1])];
+        checked[0] = checked.iter().skip(1).fold(checked[0], |sum, x| [sum[0] ^ x[0], sum[1] ^ x[1]]);
+        // to the order of y
+        for bit in 0..bits {
+            let alpha = mask((delta >> (first + bit)) as u64);
+            for pair in checked.chunks_exact_mut(2 << bit) {
+                let (low, high) = pair.split_at_mut(1 << bit);
+                for (l, h) in low.iter_mut().flatten().zip(high.iter_mut().flatten()) {
+                    let swap = (*l ^ *h) & alpha;
+                    (*l, *h) = (*l ^ swap, *h ^ swap);
+                }
+            }
+        }
+        for x in checked.iter() {
+            hasher.update(&bytes(x));
+        }
+        trees.push(Leaves::new(&seeds[1..], ready));
+    }
+    let consistent = hasher.finalize().as_bytes().ct_eq(digest).into();
+    hasher.zeroize();
+    (trees, consistent)
+}
+
+fn bytes(x: &[u128; 2]) -> [u8; 32] {
+    let mut out = [0; 32];
+    out[..16].copy_from_slice(&x[0].to_le_bytes());
+    out[16..].copy_from_slice(&x[1].to_le_bytes());
+    out
+}

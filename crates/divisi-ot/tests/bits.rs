@@ -1,0 +1,217 @@
+//! Authenticated bits end to end: right for every number of parties and every parameter, at the cost that the headers name.
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
+
+use divisi_core::{Abort, Check, Counts, Parameters, PartyId};
+use divisi_net::wire_bytes;
+use divisi_ot::softspoken::{CHUNK, pieces};
+use divisi_ot::testing::{fit, run};
+use divisi_ot::{AuthBits, Base, Config, Setup, lowest_bit};
+
+/// Batches of these sizes from one set-up, every party's views, and what each party's meter read.
+fn batches(n: usize, config: Config, counts: &[usize]) -> Vec<(Vec<(u128, AuthBits)>, Counts)> {
+    let parties = run(n, &config.describe(Parameters::new("ot tests")), |mut session| {
+        session.phase("setup");
+        session.meter().reset();
+        let mut setup = Setup::new(&mut session, config)?;
+        let mut made = Vec::new();
+        for (count, phase) in counts.iter().zip(["first", "second", "third"]) {
+            session.phase(phase);
+            made.push((setup.delta().get(), setup.authenticated_bits(&mut session, *count)?));
+        }
+        Ok((made, session.meter().read()))
+    });
+    parties.into_iter().map(Result::unwrap).collect()
+}
+
+fn all_fit(parties: Vec<(Vec<(u128, AuthBits)>, Counts)>, counts: &[usize]) {
+    let mut parties: Vec<_> = parties.into_iter().map(|(made, _)| made.into_iter()).collect();
+    for count in counts {
+        let views: Vec<_> = parties.iter_mut().map(|made| made.next().unwrap()).collect();
+        assert!(views.iter().all(|(_, view)| view.len() == *count));
+        let deltas: Vec<u128> = views.iter().map(|(delta, _)| *delta).collect();
+        for (party, delta) in PartyId::all(deltas.len()).zip(&deltas) {
+            assert_eq!(delta & 1, lowest_bit(party));
+            assert!((30..98).contains(&delta.count_ones()));
+        }
+        assert_eq!(deltas.iter().fold(0, |sum, delta| sum ^ delta) & 1, 1);
+        let ones: u32 = views.iter().flat_map(|(_, view)| view.bits()).map(|word| word.count_ones()).sum();
+        let all = (views.len() * count) as f64;
+        assert!((f64::from(ones) - all / 2.0).abs() < 6.0 * (all / 4.0).sqrt(), "{ones} ones of {all}");
+        fit(&views);
+    }
+}
+
+#[test]
+fn bits_fit_for_two_three_and_five_parties_in_either_form() {
+    for n in [2, 3, 5] {
+        for base in [Base::Both, Base::Half] {
+            let counts = [1000, 1, 128];
+            all_fit(batches(n, Config { base, ..Config::default() }, &counts), &counts);
+        }
+    }
+}
+
+#[test]
+fn bits_fit_for_every_k_and_for_64_bits_of_security() {
+    for k in 1..=8 {
+        let counts = [129, 640];
+        all_fit(batches(3, Config { k, rho: 64, base: Base::Half }, &counts), &counts);
+    }
+}
+
+#[test]
+fn a_batch_of_several_chunks_fits() {
+    let counts = [40_000, 128 * CHUNK];
+    all_fit(batches(2, Config::default(), &counts), &counts);
+}
+
+/// Rounds: 2 for a set-up by public keys both ways, 5 by halves; 3 a batch between two parties, 4 among more, 5 with the proof.
+#[test]
+fn rounds() {
+    for (n, base, expected) in [
+        (2, Base::Both, [2, 3, 3]),
+        (3, Base::Both, [2, 5, 4]),
+        (2, Base::Half, [5, 3, 3]),
+        (5, Base::Half, [5, 5, 4]),
+    ] {
+        // several chunks count as one round
+        for counts in [[100, 100], [20_000, 20_000]] {
+            let parties = batches(n, Config { base, ..Config::default() }, &counts);
+            let rounds = ["setup", "first", "second"]
+                .map(|phase| parties.iter().map(|(_, meter)| meter.phases[phase].rounds).max().unwrap());
+            assert_eq!(rounds, expected, "{n} parties, {base:?}");
+        }
+    }
+}
+
+/// A bit costs ceil(128 / k) bits to each peer, for whole tiles of 128 positions and one more; what a batch costs beside.
+#[test]
+fn bytes() {
+    for (n, k) in [(2, 4), (3, 8), (3, 1), (5, 5)] {
+        let config = Config { k, ..Config::default() };
+        for count in [100, 128, 1280, 20_000] {
+            let expected = |tiles: usize, more: usize| {
+                let corrections: usize = (0..tiles)
+                    .step_by(CHUNK)
+                    .map(|begin| wire_bytes((tiles - begin).min(CHUNK) * pieces(k) * 16) as usize)
+                    .sum();
+                let (coin, check) = (wire_bytes(32) as usize, wire_bytes(16 * 129) as usize);
+                let echo = if n > 2 { wire_bytes(32) as usize } else { 0 };
+                ((n - 1) * (corrections + coin + check + echo + more)) as u64
+            };
+            let rho = 40;
+            let tiles = count / 128 + usize::from(count % 128 > 0);
+            let proof = (wire_bytes(rho * 64 + 32)
+                + wire_bytes(32)
+                + wire_bytes(32 + 16 + (n - 1) * rho * 16)
+                + wire_bytes(rho * 48)) as usize;
+            for (_, meter) in batches(n, config, &[count, count]) {
+                let (first, second) = (meter.phases["first"], meter.phases["second"]);
+                assert_eq!(second.bytes, expected(tiles + 1, 0), "{n} {k} {count}");
+                assert_eq!(second.bits, ((n - 1) * (tiles + 1) * 128 * pieces(k)) as u64);
+                let first_expected = if n > 2 { expected(tiles + 2, proof) } else { expected(tiles + 1, 0) };
+                assert_eq!(first.bytes, first_expected, "{n} {k} {count}");
+            }
+        }
+    }
+}
+
+/// What the set-up costs: by public keys both ways the same at all parties, by halves what its maker and its holder say.
+#[test]
+fn bytes_of_the_set_up() {
+    let frames = |bodies: &[usize]| bodies.iter().map(|body| wire_bytes(*body)).sum::<u64>();
+    for k in [1, 4, 5, 8] {
+        let trees = 128 * 32 + 32 * pieces(k) + 32;
+        let (element, programs, tables) = (32, 64 * 32 + 16, 64 * 64);
+        for n in [2, 3, 5] {
+            let coins = if n > 2 { frames(&[32, 32]) } else { frames(&[32]) };
+            let each = coins + frames(&[element, programs, tables, trees]);
+            for (_, meter) in batches(n, Config { k, base: Base::Both, ..Config::default() }, &[1]) {
+                assert_eq!(meter.phases["setup"].bytes, each * (n as u64 - 1));
+            }
+        }
+        // P_1 sends the base OTs, makes the first rows, and gets its own trees from them
+        let parties = batches(2, Config { k, base: Base::Half, ..Config::default() }, &[1]);
+        let bytes = |i: usize| parties[i].1.phases["setup"].bytes;
+        let (commitment, link) = (32, 32);
+        let rows = 2 * 16 * pieces(k);
+        assert_eq!(bytes(0), frames(&[commitment, link, element, tables, trees, rows, 16 * 129, 16]));
+        assert_eq!(bytes(1), frames(&[commitment, link, programs, trees]));
+    }
+}
+
+/// The checks that each party executed, by formula.
+#[test]
+fn census() {
+    for n in [2, 3, 5] {
+        let peers = n as u64 - 1;
+        let more = u64::from(n > 2);
+        for (_, meter) in batches(n, Config { base: Base::Both, ..Config::default() }, &[500, 500]) {
+            let times = |check: Check| meter.checks.get(&check).copied().unwrap_or(0);
+            assert_eq!(times(Check::O1), 3 * peers, "own element, its reading, the receiver's");
+            assert_eq!(times(Check::O2), peers);
+            assert_eq!(times(Check::W1), 2 * peers);
+            assert_eq!(times(Check::W5), 2 * peers);
+            assert_eq!(times(Check::W6), 4 * peers);
+            assert_eq!(times(Check::W3), 2);
+            assert_eq!(times(Check::M0_2), 2 * peers);
+            assert_eq!(times(Check::M0_3), more * peers);
+            assert_eq!(times(Check::W4), more * 2 * peers);
+            assert_eq!(times(Check::W7), more * peers);
+            assert_eq!(times(Check::W8), more * (peers + 1));
+            assert_eq!(times(Check::W9), more * (40 * peers + 1));
+            assert_eq!(times(Check::W10), more * 2 * peers);
+            assert_eq!(times(Check::W11), more);
+            assert!(meter.verification_error_bits.unwrap() > 120.0);
+        }
+    }
+}
+
+#[test]
+fn what_cannot_be_is_refused() {
+    for config in [
+        Config { k: 0, ..Config::default() },
+        Config { k: 9, ..Config::default() },
+        Config { rho: 0, ..Config::default() },
+        Config { rho: 65, ..Config::default() },
+    ] {
+        let ends =
+            run(2, &Parameters::new("ot tests"), |mut session| Setup::new(&mut session, config).map(|_| ()));
+        assert!(ends.iter().all(Result::is_err), "{ends:?}");
+        assert!(ends.iter().any(|end| matches!(end, Err(Abort::Misuse { .. }))), "{ends:?}");
+    }
+    let ends = run(2, &Parameters::new("ot tests"), |mut session| {
+        let mut setup = Setup::new(&mut session, Config::default())?;
+        setup.authenticated_bits(&mut session, 0).map(|_| ())
+    });
+    assert!(ends.iter().any(|end| matches!(end, Err(Abort::Misuse { .. }))), "{ends:?}");
+}
+
+/// Parties with different parameters stop before any secret is used.
+#[test]
+fn parameters_are_agreed() {
+    let digest = |config: Config| config.describe(Parameters::new("x")).digest();
+    let all = [
+        Config::default(),
+        Config { k: 8, ..Config::default() },
+        Config { rho: 64, ..Config::default() },
+        Config { base: Base::Both, ..Config::default() },
+    ];
+    for (i, a) in all.iter().enumerate() {
+        assert!(all[i + 1..].iter().all(|b| digest(*a) != digest(*b)));
+    }
+}
+
+/// Many parties keep seeds instead of keys that are ready.
+#[test]
+fn bits_fit_for_twenty_parties() {
+    let counts = [100];
+    all_fit(batches(20, Config::default(), &counts), &counts);
+}
+
+#[test]
+#[ignore = "long"]
+fn bits_fit_for_128_parties() {
+    let counts = [100];
+    all_fit(batches(128, Config::default(), &counts), &counts);
+}

@@ -1,0 +1,91 @@
+//! Attacks on a batch of authenticated bits (ASSURANCE 1.14, 1.19, 1.31).
+
+use super::{config, fits, play, stage};
+use divisi_core::testing::stage::{failed_check, party};
+use divisi_core::{Abort, Check};
+use divisi_field::Gf128;
+use divisi_ot::adversary::Deviation;
+
+pub const CORRECT: &str = "divisi_ot::vole/correct";
+pub const CHECK: &str = "divisi_ot::vole/check";
+
+/// Whether honest parties took something that does not fit.
+fn wrong(ends: &[Result<(u128, divisi_ot::AuthBits), Abort>], from: usize) -> bool {
+    let taken: Vec<_> = ends.iter().filter_map(|end| end.as_ref().ok()).collect();
+    taken.len() == ends.len()
+        && taken.iter().enumerate().any(|(i, a)| taken[..i].iter().any(|b| !fits(a, b, from)))
+}
+
+/// P_1 corrects one row of every piece but the last as for another bit: with k = 1 that fits one Delta in 2^126.
+pub fn flipped_correction(without: Option<Check>) -> bool {
+    let stage = stage(2, without);
+    // pieces of two words each, one a tile
+    stage.change(party(1), party(2), CORRECT, 0, |body| {
+        body.chunks_mut(32).take(127).for_each(|piece| piece[0] ^= 1);
+    });
+    let ends = play(stage, config(1, 40), 100, &Deviation::default());
+    assert!(without.is_some() || failed_check(&ends[1]) == Some(Check::W5));
+    wrong(&ends, 0)
+}
+
+/// P_1 tells false sums of its MACs.
+pub fn false_mac_sum(without: Option<Check>) -> bool {
+    let stage = stage(2, without);
+    stage.change(party(1), party(2), CHECK, 0, |body| body[16 * 77 + 3] ^= 4);
+    let ends = play(stage, config(4, 40), 100, &Deviation::default());
+    let named = matches!(
+        &ends[1],
+        Err(Abort::CheckFailed { check: Check::W5, culprit: Some(culprit), .. }) if *culprit == party(1)
+    );
+    !named
+}
+
+/// Whether what P_2 and P_3 broadcast fits bits that they keep: with the pads it does not, without them X = x z, so that
+/// X_2 x_3 = X_3 x_2 whatever the coin z is.
+pub fn bare_sum(without: Option<Check>) -> bool {
+    let stage = stage(3, without).patient();
+    let seen = stage.recording(party(1));
+    let mut x = Vec::new();
+    let ends = stage.act(|mut session| {
+        let mut setup = super::begin(&mut session, config(4, 40), &Deviation::default())?;
+        setup.authenticated_bits(&mut session, 1)?;
+        setup.authenticated_bits(&mut session, 128)
+    });
+    for number in [2, 3] {
+        let bits = ends[number - 1].as_ref().unwrap().bits().to_vec();
+        let sums = seen.of(false, party(number as u8), CHECK);
+        let told = u128::from_le_bytes(sums[1][..16].try_into().unwrap());
+        x.push((Gf128(u128::from(bits[0]) | u128::from(bits[1]) << 64), Gf128(told)));
+    }
+    x[0].1 * x[1].0 == x[1].1 * x[0].0
+}
+
+/// P_1 knows the coin before it corrects, and lies where the coin does not look.
+pub fn foreseen_coin(without: Option<Check>) -> bool {
+    let coin = u128::from_le_bytes([2; 16]);
+    let how = Deviation { foreseen: Some(coin), ..Deviation::default() };
+    // it may guess the seven unknown bits of the first piece right
+    (0..3).all(|_| wrong(&play(stage(2, without), config(8, 40), 128, &how), 0))
+}
+
+/// P_1 uses one bit towards P_2 and another towards P_3; each pair alone finds nothing wrong.
+pub fn different_bits(without: Option<Check>) -> bool {
+    let how = Deviation { other_bits: Some(party(3)), ..Deviation::default() };
+    let ends = play(stage(3, without), config(4, 40), 100, &how);
+    if without.is_none() {
+        // nobody is named: P_1 lied, or the one that told of it did
+        let culprits = ends.iter().filter_map(|end| match end {
+            Err(Abort::CheckFailed { check: Check::W4, culprit, .. }) => Some(*culprit),
+            _ => None,
+        });
+        let culprits: Vec<_> = culprits.collect();
+        assert!(!culprits.is_empty() && culprits.iter().all(Option::is_none), "{culprits:?}");
+    }
+    wrong(&ends, 0)
+}
+
+/// Whether a party is handed more bits than it asked for.
+pub fn too_many_bits(without: Option<Check>) -> bool {
+    let ends = play(stage(2, without).patient(), config(4, 40), 100, &Deviation::default());
+    ends[1].as_ref().unwrap().1.len() > 100
+}

@@ -1,0 +1,87 @@
+//! Attacks on the set-up (ASSURANCE 1.13, 1.15, 1.19, 1.31).
+
+use super::{all, begin, config, stage};
+use divisi_core::testing::stage::{LIMIT, failed_check, party};
+use divisi_core::{Abort, Check, Coins, Step, step};
+use divisi_ot::adversary::Deviation;
+use divisi_ot::{Base, Config};
+
+const SENDER: Step = Step::new("divisi_ot::setup::pairs/base.sender");
+const TREES: &str = "divisi_ot::setup::pairs/trees";
+const CORRECT: &str = "divisi_ot::vole/correct";
+const COMMIT: Step = Step::new("divisi_core::coin/commit");
+
+/// P_1 sends P_2's element back to it; whether P_2 goes on.
+pub fn reflected_element(without: Option<Check>) -> bool {
+    let ends = stage(2, without).act(|mut session| {
+        if session.me() == party(1) {
+            let peer = session.peers()[0];
+            let mut body = [0; 32];
+            for step in [COMMIT, SENDER] {
+                session.recv(step, peer, &mut body)?;
+                session.send(step, peer, &body, 0)?;
+            }
+            std::thread::sleep(LIMIT);
+            return Ok(());
+        }
+        begin(&mut session, config(4, 40), &Deviation::default()).map(|_| ())
+    });
+    let refused = matches!(
+        &ends[1],
+        Err(Abort::CheckFailed { check: Check::O1, culprit: Some(culprit), .. }) if *culprit == party(1)
+    );
+    !refused
+}
+
+/// One sum of one tree is false: whether P_2 goes on with it.
+pub fn false_tree(without: Option<Check>) -> bool {
+    let stage = stage(2, without);
+    // both sums of bit 5, so that whichever P_2 chose is false
+    stage.change(party(1), party(2), TREES, 0, |body| {
+        body[5 * 32] ^= 1;
+        body[5 * 32 + 16] ^= 1;
+    });
+    let ends = stage.act(|mut session| begin(&mut session, config(4, 40), &Deviation::default()).map(|_| ()));
+    assert!(without.is_some() || failed_check(&ends[1]) == Some(Check::O2));
+    ends[1].is_ok()
+}
+
+/// By halves: P_1 corrects a first row in every piece but the last as for another bit: whether P_2 makes trees from these rows.
+pub fn flipped_correction(without: Option<Check>) -> bool {
+    let stage = stage(2, without);
+    stage.change(party(1), party(2), CORRECT, 0, |body| {
+        body.chunks_mut(32).take(127).for_each(|piece| piece[0] ^= 1);
+    });
+    let halves = Config { base: Base::Half, ..config(1, 40) };
+    let ends = stage.act(|mut session| begin(&mut session, halves, &Deviation::default()).map(|_| ()));
+    assert!(without.is_some() || failed_check(&ends[1]) == Some(Check::W1));
+    ends[1].is_ok()
+}
+
+/// P_1 commits to what P_2 committed to, and opens what P_2 opened: then the coin would be what P_1 likes, zero here.
+pub fn reflected_link(without: Option<Check>) -> bool {
+    const TOSS: Step = step!("toss");
+    let ends = stage(2, without).act(|mut session| {
+        let peer = session.peers()[0];
+        if session.me() == party(1) {
+            let mut link = [0; 32];
+            for step in [COMMIT, TOSS] {
+                session.recv(step, peer, &mut link)?;
+                session.send(step, peer, &link, 0)?;
+            }
+            return Ok([1; 16]);
+        }
+        Coins::commit(&mut session)?.toss(&mut session, TOSS)
+    });
+    assert!(without.is_some() || failed_check(&ends[1]) == Some(Check::M0_2));
+    ends[1] == Ok([0; 16])
+}
+
+/// P_1 commits to one chain towards P_2 and another towards P_3.
+pub fn split_commitment(without: Option<Check>) -> bool {
+    let stage = stage(3, without);
+    stage.change(party(1), party(2), COMMIT.name, 0, |body| body[7] ^= 1);
+    let ends = stage.act(|mut session| Coins::commit(&mut session).map(|_| ()));
+    assert_eq!(all(3).len(), ends.len());
+    ends[1].is_ok() && ends[2].is_ok()
+}
