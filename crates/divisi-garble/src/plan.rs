@@ -192,7 +192,6 @@ impl<'p> Plan<'p> {
                         }
                         public[out.index()] = false;
                     }
-                    _ => {}
                 }
             }
             for (x, y) in level.dots().flat_map(|(_, dot)| dot) {
@@ -315,7 +314,6 @@ fn results(program: &Program) -> Vec<Result> {
             match *gate {
                 Linear::Constant { out, value } => constant[out.index()] = Some(u8::from(value)),
                 Linear::Not { out, .. } | Linear::Xor { out, .. } => constant[out.index()] = None,
-                _ => {}
             }
         }
         for (out, _) in level.dots() {
@@ -351,7 +349,6 @@ fn digest(program: &Program, parties: usize, owners: &[PartyId], receivers: &[Ve
                 Linear::Constant { out, value } => [1, out.index(), usize::from(value), 0],
                 Linear::Not { out, x } => [2, out.index(), x.index(), 0],
                 Linear::Xor { out, x, y } => [3, out.index(), x.index(), y.index()],
-                _ => [0; 4],
             };
             [kind, out, x, y].into_iter().for_each(&mut word);
         }
