@@ -2,7 +2,7 @@
 //!
 //! There is no reader thread. The thread that waits for a message polls the socket, decrypts what comes and
 //! hands out what belongs to others. A send encrypts and offers to the socket what it takes at once; the rest
-//! stays queued, and every later send or wait, and the mesh's pump, push it on.
+//! stays queued, and every later send, every wait that is more than a glance, and the mesh's pump push it on.
 
 use crate::channel::PATIENCE;
 use crate::fabric::{Fabric, Out};

@@ -1,6 +1,7 @@
 //! Permits: how many threads of a process run protocol code at once (`--threads T`).
 //!
-//! A strand enters before it works; a receive that has to wait gives the permit back while it waits and takes
+//! A strand enters before it works; a receive that has to wait gives the permit back, after a
+//! glance of 20 us at the socket or when another thread wants it, while it waits and takes
 //! one again before it touches what came. Waiting threads are served in the order of their coming.
 
 use crate::world::lock;

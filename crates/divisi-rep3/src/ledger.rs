@@ -1,6 +1,6 @@
 //! What a layer leaves behind for the verification: the planes of everything it made, and the relations among them.
 //!
-//! A *record* is one S-box, or one one-hot vector, of up to 512 lanes. A *relation* says, with public weights, how three sums of
+//! A *record* is one S-box, or one one-hot vector, of up to 512 lanes; where there are few lanes, several side by side. A *relation* says, with public weights, how three sums of
 //! its planes are the factors and the product of one multiplication over GF(2^64); it stands for several of the protocol's
 //! products, and holds exactly when all of them are right. Each protocol of [`crate::sbox`] and [`crate::ohv`] has its own;
 //! [`crate::verify`] knows no other shape.

@@ -1,7 +1,8 @@
 //! The first step of MAESTRO Protocol 2 on products that lie in bit planes: straight from the planes of the layers to an inner
 //! product over GF(2^64) that is a fraction as long.
 //!
-//! A *record* is one S-box or one-hot vector of up to 512 lanes: the planes of everything that its protocol made. A *relation*
+//! A *record* is one S-box or one-hot vector of up to 512 lanes, or several of few lanes: the planes of everything that its protocol
+//! made. A *relation*
 //! says how three sums of planes are the factors and the product of one multiplication over GF(2^64); it holds exactly when the
 //! products of the paper's that it stands for are right ([`crate::sbox`] and [`crate::ohv`] have them, with their exhaustive tests
 //! [A12, A14, A15, A17, A20]). Everything here is linear in the planes but the products of the fold itself.

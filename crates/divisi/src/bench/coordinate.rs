@@ -87,10 +87,9 @@ struct Running {
     setup: Times,
 }
 
-/// How many strands a party runs: one alone keeps the phases apart; with several threads two more hide the waiting.
+/// How many strands a party runs: one a thread. More would hide waiting, but take the cache from each other, which costs more.
 fn strands(options: &Options, blocks: u64) -> u32 {
-    let wanted = if options.threads == 1 { 1 } else { options.threads as u64 + 2 };
-    u32::try_from(wanted.min(blocks.div_ceil(options.chunk() as u64)).max(1)).unwrap_or(1)
+    u32::try_from((options.threads as u64).min(blocks.div_ceil(options.chunk() as u64)).max(1)).unwrap_or(1)
 }
 
 struct Parties<'p> {
@@ -401,7 +400,7 @@ mod tests {
         }
         assert_eq!(
             (strands(&good, 100_000), strands(&Options { threads: 2, ..good.clone() }, 100_000)),
-            (1, 4)
+            (1, 2)
         );
         assert_eq!(strands(&Options { threads: 8, ..good }, 1), 1);
     }

@@ -1,8 +1,8 @@
 //! A segment's chunks through the engine with the clock running: what is made ahead, the cipher, its verification.
 //!
 //! Blocks stream through in chunks; each chunk is verified before the next begins in its strand, so that what is owed stays
-//! bounded, and what a chunk needs made ahead is made just before it. With several strands all make theirs ahead at once, then wait
-//! for one another: so that the phases have clean marks. The verification of one chunk overlaps the work on others.
+//! bounded, and what a chunk needs made ahead is made just before it. All strands make theirs ahead at once, then wait
+//! for one another and for the other parties: so that the phases have clean marks. The verification of one chunk overlaps the work on others.
 
 use super::message::{Times, Took};
 use super::work::{What, nonce};
