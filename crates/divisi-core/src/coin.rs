@@ -3,7 +3,7 @@
 //!
 //! Adversary: any number of malicious parties. A coin is the sum of what all parties' links give, so it is uniform and unknown to all
 //! until the last honest party opened its link; who has seen all others' links can only end the session. A toss never depends on
-//! messages of the protocol (ASSURANCE 1.31): nothing can be tried offline. What a coin must follow has to be fixed before an
+//! messages of the protocol: nothing can be tried offline. What a coin must follow has to be fixed before an
 //! honest party opens: a party tosses only after it received all of it (DESIGN, rule 2), and each link goes to all parties.
 //!
 //! A link is the hash of the next one with session, party and position inside: link t - 1 = H(id, party, t - 1, link t). The link 0

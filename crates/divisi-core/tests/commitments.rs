@@ -1,4 +1,4 @@
-//! Commitments and echoes: what opens, what does not, and who is named (ASSURANCE 1.4, 1.19).
+//! Commitments and echoes: what opens, what does not, and who is named.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 use divisi_core::testing::stage::{Stage, failed_check, party};

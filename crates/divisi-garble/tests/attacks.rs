@@ -11,7 +11,7 @@ use divisi_net::memory;
 use divisi_ot::bucket;
 use std::time::Duration;
 
-/// One wrong bit in one triple, first, middle or last, of batches of every length up to forty and some longer ones (ASSURANCE 1.5 b, e).
+/// One wrong bit in one triple, first, middle or last, of batches of every length up to forty and some longer ones.
 #[test]
 fn no_place_of_a_batch_is_left_out() {
     let lengths: Vec<usize> = (1..40).chain([63, 64, 65, 127, 129, 255, 256, 257, 400]).collect();
@@ -67,7 +67,7 @@ fn stops(input: [u8; 2], runs: usize) -> usize {
     ends.into_iter().filter(|stopped| *stopped).count()
 }
 
-/// A wrong row stops the run when it is read: one time in four, whatever the inputs are (W23, ASSURANCE 1.21).
+/// A wrong row stops the run when it is read: one time in four, whatever the inputs are (W23).
 #[test]
 fn whether_a_wrong_row_is_read_does_not_depend_on_inputs() {
     const RUNS: usize = 768;
@@ -78,7 +78,7 @@ fn whether_a_wrong_row_is_read_does_not_depend_on_inputs() {
     }
 }
 
-/// What an honest party tells of its shares is uniform beside the sum that is opened (ASSURANCE 1.33), and so are masked inputs.
+/// What an honest party tells of its shares is uniform beside the sum that is opened, and so are masked inputs.
 #[test]
 fn what_is_opened_looks_random() {
     for step in [

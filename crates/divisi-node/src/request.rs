@@ -4,7 +4,7 @@
 //! answer (and any number of [`ToClient::Waiting`] before it), so that no buffer between them can fill up on both sides.
 //!
 //! 1. Each server sends a challenge; the client sends all three challenges to each. Their hash names the connection: the
-//!    same name at all servers, and fresh, because each server contributed and looks for its own [ASSURANCE 1.11].
+//!    same name at all servers, and fresh, because each server contributed and looks for its own.
 //! 2. A request has a number, counting up from 1 in its connection, and a list of items, the same for all three servers. The
 //!    request begins its first item, `Next` each later one.
 //! 3. What an item needs beyond its head comes in `Data`, each server its own part: both components of a chunk, one after

@@ -3,7 +3,7 @@
 //!
 //! Circular correlation robustness: for a secret Delta the values H(x + Delta, i) + b Delta look random, even for chosen x and b,
 //! as long as no tweak i comes twice. The key of pi is a hash of the session's id, which has fresh randomness of every party, so
-//! that the gates of different sessions do not add up against one permutation (ASSURANCE 1.16); the feed-forward of pi(x) makes
+//! that the gates of different sessions do not add up against one permutation; the feed-forward of pi(x) makes
 //! the hash one-way.
 
 use aes::cipher::{BlockCipherEncrypt, KeyInit};
@@ -107,7 +107,7 @@ mod tests {
         assert_eq!(whole.iter().collect::<HashSet<_>>().len(), 200);
     }
 
-    /// Without the feed-forward the hash could be undone by whoever knows the key, and everybody does (ASSURANCE 1.16).
+    /// Without the feed-forward the hash could be undone by whoever knows the key, and everybody does.
     #[test]
     fn undoing_the_permutation_does_not_undo_the_hash() {
         let mut key = [0; 16];

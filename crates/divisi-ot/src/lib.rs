@@ -11,7 +11,7 @@
 //! | [`hash`] | the tweakable circular correlation-robust hash | Guo, Katz, Wang, Yu 2020 |
 //!
 //! One [`Setup`] a session holds Delta_i, the trees towards each peer, and the coins: every authenticated bit of the session
-//! comes from it, so that every batch in every thread is bound to the same Delta_i (ASSURANCE 1.32).
+//! comes from it, so that every batch in every thread is bound to the same Delta_i.
 //!
 //! ```
 //! use divisi_core::{Parameters, Session, step};

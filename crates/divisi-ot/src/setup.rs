@@ -55,7 +55,7 @@ impl Config {
 }
 
 /// One party's end of the set-up of a session: Delta_i, the trees towards each peer, the coins. One for a session: every authenticated
-/// bit of it, in whatever batch and thread, is under the same Delta_i (ASSURANCE 1.32).
+/// bit of it, in whatever batch and thread, is under the same Delta_i.
 pub struct Setup {
     pub(crate) me: PartyId,
     pub(crate) parties: usize,

@@ -1,4 +1,4 @@
-//! Attacks on sessions: replay, split broadcasts, lowered parameters, malformed messages (ASSURANCE 1.11, 1.19, 1.20, 1.22).
+//! Attacks on sessions: replay, split broadcasts, lowered parameters, malformed messages.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 use divisi_core::{Abort, Check, Parameters, PartyId, settle};

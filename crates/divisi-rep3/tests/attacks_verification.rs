@@ -1,4 +1,4 @@
-//! Attackers of the verification who adapt: what a blind change of a message cannot show (ASSURANCE 1.1, 1.2, 1.8, 1.31, 1.35).
+//! Attackers of the verification who adapt: what a blind change of a message cannot show.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 use divisi_core::{Abort, Bytes, Check, Direction, settle};

@@ -310,7 +310,7 @@ fn no_change_of_an_answer_makes_a_wrong_output() {
     assert!(deal::combine(b"another request", &run.answers).is_err());
 }
 
-/// Whether the honest parties abort does not depend on the key (ASSURANCE 1.21).
+/// Whether the honest parties abort does not depend on the key.
 #[test]
 fn an_abort_tells_nothing_of_the_key() {
     for (protocol, every) in [

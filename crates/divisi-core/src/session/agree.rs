@@ -2,7 +2,7 @@
 //!
 //! Adversary: any number of malicious parties. An honest pair ends with the same id and a key that the others do not know,
 //! or not at all; the id contains 256 fresh bits of each honest party, so that it never occurs twice and nothing recorded in
-//! one session means anything in another (ASSURANCE 1.11). Keys depend on the link's own secret (for TLS its exporter, bound
+//! one session means anything in another. Keys depend on the link's own secret (for TLS its exporter, bound
 //! to both identities), so that a relayed or reflected handshake confirms nothing \[M0.1\].
 //!
 //! 1. Each party sends to each other: the digest of its parameters, a nonce (the same to all), a contribution to their key.

@@ -2,7 +2,7 @@
 //!
 //! The message comes in parts, piece by piece; what leaves is one answer in the end: the digest or tag to the client alone, a component from
 //! one holder and a digest of it from the other; or, for a tag to be compared, one bit \[S7\]. A nonce is a coin of all three servers, and its
-//! use is counted, durably, before [ASSURANCE 1.28]; so is every tag that is made. A key serves the MAC of its type and nothing else.
+//! use is counted, durably, before; so is every tag that is made. A key serves the MAC of its type and nothing else.
 
 use super::keys::load;
 use super::text::draw_iv;

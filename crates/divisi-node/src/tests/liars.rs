@@ -1,4 +1,4 @@
-//! One server of three lies to a client: the client takes nothing of it, and says who differs (ASSURANCE 1.9).
+//! One server of three lies to a client: the client takes nothing of it, and says who differs.
 
 use super::house::{decrypt, encrypt, text, world};
 use crate::request::{

@@ -1,4 +1,4 @@
-//! Attacks on a batch of authenticated bits (ASSURANCE 1.14, 1.19, 1.31).
+//! Attacks on a batch of authenticated bits.
 
 use super::{config, fits, play, stage};
 use divisi_core::testing::stage::{failed_check, party};

@@ -1,4 +1,4 @@
-//! Attacks on the proof that each party uses one Delta (ASSURANCE 1.4, 1.19, 1.32).
+//! Attacks on the proof that each party uses one Delta.
 
 use super::{config, play, stage};
 use divisi_core::testing::stage::{Recording, failed_check, party};

@@ -1,4 +1,4 @@
-//! Attacks on the set-up (ASSURANCE 1.13, 1.15, 1.19, 1.31).
+//! Attacks on the set-up.
 
 use super::{all, begin, config, stage};
 use divisi_core::testing::stage::{LIMIT, failed_check, party};

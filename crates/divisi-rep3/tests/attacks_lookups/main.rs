@@ -1,5 +1,5 @@
 //! Attacks on lookups and their one-hot vectors: openings split between peers, vectors that are wrong, used twice or out of
-//! step, outputs that are not the S-box's (ASSURANCE 1.2, 1.26, 1.27, 1.34).
+//! step, outputs that are not the S-box's.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 mod errors;
