@@ -1,4 +1,4 @@
-//! Attacks on the start and the end of sessions among n parties (ASSURANCE 1.11, 1.19, 1.20; M0.1 to M0.6).
+//! Attacks on the start and the end of sessions among n parties (M0.1 to M0.6).
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 use divisi_core::{Abort, Check, Parameters, PartyId, Session, Step, step};

@@ -169,7 +169,7 @@ fn the_lowest_bit_of_delta_is_not_for_its_holder_to_choose() {
     }
 }
 
-/// ASSURANCE 1.12: Deltas are nowhere zero, all distinct, and balanced.
+/// Deltas are nowhere zero, all distinct, and balanced.
 #[test]
 fn deltas_of_many_sessions_are_distinct_and_balanced() {
     const SESSIONS: usize = 100;

@@ -1,4 +1,4 @@
-//! Attacks on what comes in and what goes out: dealers, clients, stores, tags, every way of opening (ASSURANCE 1.9, 1.18; A23 to
+//! Attacks on what comes in and what goes out: dealers, clients, stores, tags, every way of opening (A23 to
 //! A26).
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 

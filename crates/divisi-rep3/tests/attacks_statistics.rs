@@ -1,4 +1,4 @@
-//! Masks, coins and shares are uniform, bit by bit and pair by pair (ASSURANCE 1.12, Q6): what an adversary that looks for a
+//! Masks, coins and shares are uniform, bit by bit and pair by pair: what an adversary that looks for a
 //! pattern would find. Every deviation stays below six standard deviations.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 

@@ -1,4 +1,4 @@
-//! A disk that dies (ASSURANCE Q14): after any operation, with whatever was not synchronised lost, kept or torn.
+//! A disk that dies: after any operation, with whatever was not synchronised lost, kept or torn.
 
 use crate::disk::Disk;
 use crate::file::tests::sample;

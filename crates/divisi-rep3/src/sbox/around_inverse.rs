@@ -97,7 +97,7 @@ pub(crate) fn alpha(mutated: impl Fn(Check) -> bool) -> Gf64 {
     if mutated(Check::A12) { PSI4 } else { ALPHA }
 }
 
-/// Eq. 3 (ERRATA): (a_h + alpha a_l)(a_l + alpha v^-1) = a_h a_l + alpha (a'_h + a_l^2) + alpha^2 (a'_l + a'_h), where a_h a_l is
+/// Eq. 3: (a_h + alpha a_l)(a_l + alpha v^-1) = a_h a_l + alpha (a'_h + a_l^2) + alpha^2 (a'_l + a'_h), where a_h a_l is
 /// v + {E} a_h^2 + a_l^2. Errors d_v, d_1, d_2 of v, a'_h, a'_l leave d_v + alpha d_1 + alpha^2 (d_1 + d_2) (Lemma 3.2).
 pub(crate) fn eq_3(places: Places, alpha: Gf64) -> Relation {
     let psi = |i: u32| power(PSI4, i);
