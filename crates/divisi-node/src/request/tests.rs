@@ -1,0 +1,229 @@
+//! Every message as it is on the wire, byte by byte.
+
+use super::*;
+use crate::ErrorKind;
+use crate::wire::{LONGEST, decode, encode};
+use serde::de::DeserializeOwned;
+use std::fmt::Debug;
+
+fn name() -> KeyName {
+    "k1".parse().unwrap()
+}
+
+fn new_key() -> NewKey {
+    let clients = vec!["bob".to_owned()];
+    NewKey { name: name(), kind: KeyType::Aes256, exportable: true, clients, request: [9; 16] }
+}
+
+fn asked(algorithm: &str, output_bytes: u32) -> Asked {
+    let none = || Blob(Vec::new());
+    Asked { algorithm: algorithm.into(), customization: none(), function: none(), output_bytes, xof: false }
+}
+
+#[test]
+fn what_is_asked_for_is_checked() {
+    assert_eq!(asked("sha256", 32).settings().map(|s| s.adder), Ok(Adder::LowDepth));
+    for (algorithm, bytes) in
+        [("md5", 16), ("sha256", 33), ("sha256", 0), ("shake128", 4097), (&"x".repeat(33), 1)]
+    {
+        assert!(asked(algorithm, bytes).settings().is_err(), "{algorithm} {bytes}");
+    }
+    let long = Asked { customization: Blob(vec![0; AAD + 1]), ..asked("kmac128", 16) };
+    assert!(long.settings().is_err());
+}
+
+fn request(item: Item) -> ToServer {
+    ToServer::Request { number: 1, items: vec![item] }
+}
+
+/// Each message with its bytes after the head, by hand from postcard's rules: variants and lengths as varints.
+fn client_messages() -> Vec<(ToServer, String)> {
+    let key = format!("026b31 02 01 01 03626f62 {}", "09".repeat(16));
+    let aad = || Blob(vec![0xaa, 0xbb]);
+    let decrypt = Item::Decrypt {
+        key: name(),
+        aad: aad(),
+        length: 300,
+        iv: [5; IV],
+        tag: [6; 16],
+        way: Way::Gf8Circuit,
+    };
+    vec![
+        (
+            ToServer::Begin { version: 1, challenges: [[1; 32], [2; 32], [3; 32]] },
+            format!("00 01 {} {} {}", "01".repeat(32), "02".repeat(32), "03".repeat(32)),
+        ),
+        (request(Item::KeyNew(new_key())), format!("01 01 01 00 {key}")),
+        (request(Item::KeyImport(new_key())), format!("01 01 01 01 {key}")),
+        (request(Item::KeyList { after: None }), "01 01 01 02 00".into()),
+        (request(Item::KeyList { after: Some(name()) }), "01 01 01 02 01 026b31".into()),
+        (request(Item::KeyExport { name: name() }), "01 01 01 03 026b31".into()),
+        (request(Item::KeyDestroy { name: name() }), "01 01 01 04 026b31".into()),
+        (
+            request(Item::Encrypt { key: name(), aad: aad(), length: 300, way: Way::Gf4Circuit }),
+            "01 01 01 05 026b31 02aabb ac02 01".into(),
+        ),
+        (
+            request(decrypt),
+            format!("01 01 01 06 026b31 02aabb ac02 {} {} 00", "05".repeat(12), "06".repeat(16)),
+        ),
+        (
+            request(Item::Hash { asked: asked("sha256", 32), length: 300 }),
+            "01 01 01 07 06736861323536 00 00 20 00 ac02".into(),
+        ),
+        (
+            request(Item::Mac { key: name(), asked: asked("kmac128", 16), length: 1, tag: None }),
+            "01 01 01 08 026b31 076b6d6163313238 00 00 10 00 01 00".into(),
+        ),
+        (
+            request(Item::Mac {
+                key: name(),
+                asked: asked("sha", 2),
+                length: 1,
+                tag: Some(Tag { nonce: [5; IV], tag: aad() }),
+            }),
+            format!("01 01 01 08 026b31 03736861 00 00 02 00 01 01 {} 02aabb", "05".repeat(12)),
+        ),
+        (ToServer::Next { number: 200, item: 1 }, "02 c801 01".into()),
+        (ToServer::Data { number: 1, item: 2, index: 3, body: aad() }, "03 01 02 03 02aabb".into()),
+        (ToServer::Finish { number: 1, item: 2 }, "04 01 02".into()),
+    ]
+}
+
+fn server_messages() -> Vec<(ToClient, String)> {
+    let entry = KeyEntry {
+        name: name(),
+        id: [4; 16],
+        kind: KeyType::Aes128,
+        generation: 1,
+        state: KeyState::Active,
+        maker: "alice".into(),
+        clients: vec!["bob".into()],
+        exportable: false,
+    };
+    let key = format!("026b31 {} 00 01 01 05616c696365 01 03626f62 00", "04".repeat(16));
+    let failed = Failed {
+        kind: ErrorKind::Mismatch,
+        retry: true,
+        peer: 3,
+        step: "s".into(),
+        message: "no".into(),
+        hearsay: false,
+    };
+    let digest = "07".repeat(32);
+    let body = || Blob(vec![0xcc]);
+    vec![
+        (
+            ToClient::Welcome { lowest: 1, highest: 1, party: 2, challenge: [7; 32] },
+            format!("00 01 01 02 {digest}"),
+        ),
+        (ToClient::Ready, "01".into()),
+        (ToClient::Waiting, "02".into()),
+        (ToClient::Failed(failed), "03 03 01 03 0173 026e6f 00".into()),
+        (ToClient::Accepted, "04".into()),
+        (ToClient::Done, "05".into()),
+        (ToClient::Key(entry.clone()), format!("06 {key}")),
+        (ToClient::Keys { keys: vec![entry], more: true }, format!("07 01 {key} 01")),
+        (
+            ToClient::Sealing { iv: [5; IV], key: UsedKey { id: [4; 16], maker: "alice".into() } },
+            format!("08 {} {} 05616c696365", "05".repeat(12), "04".repeat(16)),
+        ),
+        (ToClient::Ciphertext(body()), "09 01cc".into()),
+        (ToClient::Digest([7; 32]), format!("0a {digest}")),
+        (ToClient::Tag([6; 16]), format!("0b {}", "06".repeat(16))),
+        (ToClient::Valid, "0c".into()),
+        (ToClient::Answer { component: body(), digest: [7; 32] }, format!("0d 01cc {digest}")),
+        (ToClient::Tagging { nonce: [5; IV], key: None }, format!("0e {} 00", "05".repeat(12))),
+    ]
+}
+
+fn golden<M: Serialize + DeserializeOwned + PartialEq + Debug>(messages: Vec<(M, String)>) {
+    for (message, body) in messages {
+        let bytes = encode(&message, 0).unwrap();
+        assert_eq!(hex::encode(&*bytes), format!("44560100{}", body.replace(' ', "")), "{message:?}");
+        assert_eq!(decode::<M>(&bytes), Some(message));
+        // cut off, with something after it, or of another version: no message
+        for len in 0..bytes.len() {
+            assert_eq!(decode::<M>(&bytes[..len]), None);
+        }
+        let longer = [&bytes[..], &[0]].concat();
+        assert_eq!(decode::<M>(&longer), None);
+        for at in 0..4 {
+            let mut other = bytes.to_vec();
+            other[at] ^= 2;
+            assert_eq!(decode::<M>(&other), None);
+        }
+    }
+}
+
+#[test]
+fn golden_bytes_of_every_message() {
+    golden(client_messages());
+    golden(server_messages());
+}
+
+/// The codes of the ways S-boxes are computed, and what is none.
+#[test]
+fn golden_bytes_of_every_way() {
+    let encrypt = |way| request(Item::Encrypt { key: name(), aad: Blob(vec![]), length: 1, way });
+    let ways = Way::ALL.into_iter().zip(["00", "01", "02", "03", "04"]);
+    golden(ways.map(|(way, code)| (encrypt(way), format!("01 01 01 05 026b31 00 01 {code}"))).collect());
+    let protocols = [
+        Protocol::Gf8Circuit,
+        Protocol::Gf4Circuit,
+        Protocol::Lut16,
+        Protocol::Lut256,
+        Protocol::Lut256Additive,
+    ];
+    assert_eq!(Way::ALL.map(Protocol::from), protocols);
+    // whatever the engine has, servers offer
+    assert!(Protocol::ALL.iter().all(|p| Way::of(*p).map(Protocol::from) == Some(*p)));
+    let mut unknown = encode(&encrypt(Way::Lut256Additive), 0).unwrap().to_vec();
+    assert_eq!(unknown.pop(), Some(4));
+    for code in [5, 6, 0x7f] {
+        assert_eq!(decode::<ToServer>(&[&unknown[..], &[code]].concat()), None, "{code}");
+    }
+}
+
+#[test]
+fn garbage_never_panics() {
+    let mut stream = blake3::Hasher::new().finalize_xof();
+    for round in 0..20_000 {
+        let mut bytes = vec![0; 4 + round % 200];
+        stream.fill(&mut bytes);
+        bytes[..4].copy_from_slice(b"DV\x01\x00");
+        if round % 2 == 0 && bytes.len() > 8 {
+            // a request with a long list
+            bytes[4..9].copy_from_slice(&[1, 1, 0xff, 0xff, 0x7f]);
+        }
+        if let Some(message) = decode::<ToServer>(&bytes) {
+            assert_eq!(decode::<ToServer>(&encode(&message, 0).unwrap()), Some(message));
+        }
+        let _ = decode::<ToClient>(&bytes);
+    }
+}
+
+#[test]
+fn what_is_too_long_is_not_encoded_and_what_is_secret_not_printed() {
+    let data = |len| ToServer::Data { number: 1, item: 0, index: 0, body: Blob(vec![0x5a; len]) };
+    let chunk = data(2 * crate::CHUNK);
+    assert!(encode(&chunk, chunk.body()).unwrap().len() < LONGEST);
+    assert!(encode(&data(LONGEST), LONGEST).is_none());
+    assert!(format!("{chunk:?}").contains("131072 bytes") && !format!("{chunk:?}").contains("90"));
+}
+
+/// A page of the largest keys fits in a message.
+#[test]
+fn a_full_page_of_keys_fits() {
+    let entry = KeyEntry {
+        name: "n".repeat(KeyName::LONGEST).parse().unwrap(),
+        id: [255; 16],
+        kind: KeyType::Aes128,
+        generation: u32::MAX,
+        state: KeyState::Active,
+        maker: "m".repeat(64),
+        clients: vec!["c".repeat(64); CLIENTS],
+        exportable: true,
+    };
+    assert!(encode(&ToClient::Keys { keys: vec![entry; PAGE], more: true }, 0).is_some());
+}
