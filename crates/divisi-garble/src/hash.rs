@@ -72,16 +72,12 @@ impl Oracle {
         place: impl Fn(usize) -> (Name, usize, usize),
         out: &mut Vec<u128>,
     ) {
-        out.clear();
-        let mut tweaks = Vec::with_capacity(inputs.len() * blocks);
-        for (i, x) in inputs.iter().enumerate() {
+        // every word is overwritten
+        out.resize(inputs.len() * blocks, 0);
+        let first = |i: usize| {
             let (name, gate, side) = place(i);
-            let (first, index) = (name.tweak(gate, side), name.index(gate));
-            for block in 0..blocks as u64 {
-                out.push(*x);
-                tweaks.push(first.at(index | block));
-            }
-        }
-        self.0.hash(out, |i| tweaks[i]);
+            name.tweak(gate, side)
+        };
+        self.0.expand(inputs, blocks, first, out);
     }
 }

@@ -322,21 +322,14 @@ impl Live {
         if preprocessed.ands() < ands || preprocessed.masks() < ands + count * plan.input_bits() {
             return Err(session.misuse(DEPENDENT, "too little was made ahead"));
         }
-        if self.kept(plan, count) > self.options.budget {
+        if self.admit(plan, count).is_err() {
             return Err(session.misuse(DEPENDENT, "tables beyond the budget"));
         }
         Ok(())
     }
 
-    /// Bytes of tables that one party keeps at most.
-    fn kept(&self, plan: &Plan<'_>, count: usize) -> u64 {
-        let tables = count.div_ceil(self.seats.n) * self.seats.peers();
-        tables as u64 * self.stage().layout.table(plan.and_count()) as u64
-    }
-
     pub fn admit(&self, plan: &Plan<'_>, count: usize) -> Result<(), Unfit> {
-        let (need, budget) = (self.kept(plan, count), self.options.budget);
-        if need > budget { Err(Unfit::Budget { need, budget }) } else { Ok(()) }
+        self.options.admit(plan, self.setup.config().rho, count)
     }
 
     /// What each input wire's owner is told: our shares of its masks \[W20\].

@@ -58,6 +58,7 @@ pub mod abit;
 pub mod adversary;
 pub mod base;
 pub mod bucket;
+mod cipher;
 mod delta;
 pub mod hash;
 mod setup;
