@@ -85,7 +85,9 @@ impl Engine {
         let party = PartyId::new(number).filter(|party| party.index() < self.parties());
         party.ok_or_else(|| {
             let (name, last) = (self.name(), self.parties());
-            Failure::usage(format!("there is no party {number}: the engine {name} has the parties 1 to {last}"))
+            Failure::usage(format!(
+                "there is no party {number}: the engine {name} has the parties 1 to {last}"
+            ))
         })
     }
 }
@@ -178,8 +180,7 @@ fn input(
     let (owner, digits) = given.split_once('=').ok_or_else(form)?;
     let owner: u8 = owner.trim().parse().map_err(|_| form())?;
     let owner = PartyId::new(owner).filter(|owner| owner.index() < parties);
-    let owner =
-        owner.ok_or_else(|| wrong(format!("belongs to nobody: the parties are 1 to {parties}")))?;
+    let owner = owner.ok_or_else(|| wrong(format!("belongs to nobody: the parties are 1 to {parties}")))?;
     if known.is_some_and(|known| known != owner) {
         if !digits.is_empty() {
             return Err(wrong(format!(
