@@ -1,9 +1,13 @@
-//! What only the engine garble has a choice of.
+//! What only the engine garble has a choice of, and what its benchmark prints.
 
-use super::{Engine, EngineChoice};
+use super::{Context, Done, Engine, EngineChoice};
 use clap::{Args, ValueEnum};
+use comfy_table::{CellAlignment, Table, presets};
+use divisi::bench::garble::{self, Options, Report};
+use divisi::calibrate::calibrate;
 use divisi::failure::Failure;
-use divisi::garbling::Garbling;
+use divisi::garbling::{Garbling, base_name};
+use divisi::local::this_program;
 use divisi_garble::Form;
 use divisi_ot::Base;
 use divisi_rep3::Security;
@@ -92,4 +96,67 @@ impl Manner {
         garbling.check()?;
         Ok(Some(garbling))
     }
+}
+
+/// `divisi bench circuit --engine garble`.
+pub fn measure(context: &Context, options: &Options) -> Result<Done, Failure> {
+    options.check()?;
+    let program = this_program()?;
+    let calibration = calibrate()?;
+    let report = garble::run(options, &program, calibration, &context.cleanup, &|_, _| {})?;
+    Ok(Done::new(text(&report), report.to_json()))
+}
+
+fn text(report: &Report) -> String {
+    let o = &report.options;
+    let mut table = Table::new();
+    table.load_style(presets::NOTHING);
+    table.set_header(["phase", "ms", "CPU ms", "bytes", "bytes/AND", "rounds"]);
+    let per_and =
+        |bytes: u64| report.per_and(bytes as f64).map_or("-".to_owned(), |bytes| format!("{bytes:.1}"));
+    for (name, phase) in &report.phases {
+        table.add_row([
+            (*name).to_owned(),
+            format!("{:.2}", phase.seconds * 1e3),
+            format!("{:.2}", phase.cpu_seconds * 1e3),
+            phase.bytes.to_string(),
+            per_and(phase.bytes),
+            phase.rounds.to_string(),
+        ]);
+    }
+    table.add_row([
+        "total".to_owned(),
+        format!("{:.2}", report.total_seconds() * 1e3),
+        format!("{:.2}", report.cpu_seconds() * 1e3),
+        report.total_bytes().to_string(),
+        per_and(report.total_bytes()),
+        String::new(),
+    ]);
+    table.column_iter_mut().skip(1).for_each(|column| column.set_cell_alignment(CellAlignment::Right));
+    let memory = report
+        .peak_rss_bytes
+        .map_or("unknown".into(), |bytes| format!("{:.0} MiB", bytes as f64 / f64::from(1 << 20)));
+    let bucket = report.bucket().map_or("no ANDs".into(), |bucket| format!("buckets of {bucket}"));
+    let config = &o.garbling.config;
+    format!(
+        "{} evaluation{} of {} ({} ANDs), garble, {} parties, form {}, k {}, base OTs {}, {} bits, {bucket}, median of {}, \
+         the slowest party and the one that sends most:\n\n{table}\n\n\
+         memory {memory}; all outputs checked; kernel {}; connected in {:.3} s\n\
+         this machine: AES-CTR {:.1} GB/s, loopback {:.1} Gbit/s, product in GF(2^64) {:.2} ns",
+        o.count,
+        if o.count == 1 { "" } else { "s" },
+        o.circuit,
+        report.and_gates,
+        o.garbling.parties,
+        o.garbling.options.form.name(),
+        config.k,
+        base_name(config.base),
+        config.rho,
+        o.reps,
+        report.kernel,
+        report.connect_seconds,
+        report.calibration.aes_ctr_gb_s,
+        report.calibration.loopback_gbit_s,
+        report.calibration.clmul_ns,
+    )
 }
