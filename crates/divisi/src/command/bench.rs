@@ -204,7 +204,9 @@ pub fn run(context: &Context, command: &Commands) -> Result<Done, Failure> {
         Commands::Circuit(Circuit { circuit, count, engine, manner, goal, effort }) => {
             if let Some(garbling) = manner.get(*engine, effort.security, effort.statistical, false)? {
                 if effort.threads != 1 {
-                    return Err(Failure::usage("the engine garble has one thread a party: leave --threads out"));
+                    return Err(Failure::usage(
+                        "the engine garble has one thread a party: leave --threads out",
+                    ));
                 }
                 let usual = bench::garble::Options::default();
                 let options = bench::garble::Options {

@@ -104,8 +104,10 @@ fn repetition(
             .with("plan", &plan.digest())
             .with("count", &(count as u64).to_le_bytes()),
     );
+    let mut begun = 0;
     let (mut session, mut garble) = timed(pipes, || {
         let mut session = Session::start(mesh, number, &parameters)?;
+        begun = session.meter().read().phases.get(session.current_phase()).map_or(0, |phase| phase.rounds);
         session.phase(SETUP_PHASE);
         let setup = Setup::new(&mut session, garbling.config)?;
         let garble = Garble::new(&session, setup, garbling.options);
@@ -123,5 +125,10 @@ fn repetition(
     pipes.raw(&learned)?;
     let buckets = garble.buckets(ands).into_iter();
     let batches: Vec<Batch> = buckets.map(|(triples, bucket)| Batch { triples, bucket }).collect();
-    pipes.report(Ok((costs(&Counts::default(), &session.meter().read()), batches)))
+    let mut counts = session.meter().read();
+    // the set-up's steps come after those that begin the session
+    if let Some(setup) = counts.phases.get_mut(SETUP_PHASE) {
+        setup.rounds += begun;
+    }
+    pipes.report(Ok((costs(&Counts::default(), &counts), batches)))
 }
