@@ -57,27 +57,18 @@ impl Oracle {
         place: impl Fn(usize) -> (usize, usize),
         out: &mut Vec<u128>,
     ) {
-        let named = |i: usize| {
-            let (gate, side) = place(i);
-            (name, gate, side)
-        };
-        self.expand_named(inputs, blocks, named, out);
-    }
-
-    /// As [`Oracle::expand`], where each input belongs to a caller too.
-    pub fn expand_named(
-        &self,
-        inputs: &[u128],
-        blocks: usize,
-        place: impl Fn(usize) -> (Name, usize, usize),
-        out: &mut Vec<u128>,
-    ) {
-        // every word is overwritten
         out.resize(inputs.len() * blocks, 0);
         let first = |i: usize| {
-            let (name, gate, side) = place(i);
+            let (gate, side) = place(i);
             name.tweak(gate, side)
         };
         self.0.expand(inputs, blocks, first, out);
+    }
+
+    /// As [`Oracle::expand`], with the tweak of each input's first block.
+    pub fn expand_tweaked(&self, inputs: &[u128], blocks: usize, tweaks: &[Tweak], out: &mut Vec<u128>) {
+        // every word is overwritten
+        out.resize(inputs.len() * blocks, 0);
+        self.0.expand(inputs, blocks, |i| tweaks[i], out);
     }
 }

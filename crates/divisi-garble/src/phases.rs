@@ -14,7 +14,7 @@ use crate::table::Layout;
 use crate::triples::{Preprocessed, Triples};
 use crate::walk::Labels;
 use divisi_core::{Abort, Check, PartyId, Prg, Session, Step, step};
-use divisi_ot::{AuthBits, Setup, bucket};
+use divisi_ot::{Setup, bucket};
 use zeroize::Zeroizing;
 
 const INDEPENDENT: Step = step!("function-independent");
@@ -182,9 +182,8 @@ impl Live {
             let bucket = self.bucket(session, l)?;
             let m = l * bucket;
             let bits = self.setup.authenticated_bits(session, 3 * m + left)?;
-            let random = [0, 1, 2].map(|i| shares(session, &bits, i * m..(i + 1) * m));
-            let masks = shares(session, &bits, 3 * m..3 * m + left);
-            drop(bits);
+            let bits = Shares::of(session.me(), bits);
+            let masks = bits.copy(3 * m..3 * m + left);
             let ground = Ground {
                 seats: self.seats,
                 oracle: &self.oracle,
@@ -192,14 +191,14 @@ impl Live {
                 first: self.next_triple,
             };
             self.next_triple += m as u64;
-            let triples = aand(session, &mut self.setup, &ground, bucket, random)?;
+            let triples = aand(session, &mut self.setup, &ground, bucket, m, &bits)?;
             made.append(Preprocessed { masks, triples });
             left = 0;
         }
         if left > 0 {
             session.phase(INDEPENDENT_PHASE);
             let bits = self.setup.authenticated_bits(session, left)?;
-            made.append(Preprocessed { masks: shares(session, &bits, 0..left), triples: Triples::default() });
+            made.append(Preprocessed { masks: Shares::of(session.me(), bits), triples: Triples::default() });
         }
         if made.masks() < wires || made.ands() < ands {
             return Err(session.misuse(INDEPENDENT, "fewer than were asked for"));
@@ -351,17 +350,6 @@ impl Live {
     pub(crate) fn or_empty_triples(&self, triples: Triples) -> Triples {
         let Triples { x, y, z } = triples;
         Triples { x: self.or_empty(x), y: self.or_empty(y), z: self.or_empty(z) }
-    }
-}
-
-/// The shares at some positions of a party's view of authenticated bits.
-pub(crate) fn shares(session: &Session, bits: &AuthBits, at: std::ops::Range<usize>) -> Shares {
-    let words = bits.bits();
-    let peers = session.peers();
-    Shares {
-        bits: at.clone().map(|p| (words[p / 64] >> (p % 64) & 1) as u8).collect(),
-        macs: peers.iter().map(|peer| bits.macs(*peer)[at.clone()].to_vec()).collect(),
-        keys: peers.iter().map(|peer| bits.keys(*peer)[at.clone()].to_vec()).collect(),
     }
 }
 

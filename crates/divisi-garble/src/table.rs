@@ -10,7 +10,9 @@
 
 use crate::bits;
 use crate::hash::{Name, Oracle};
+
 use crate::share::{Rows, spread};
+use divisi_ot::hash::Tweak;
 use zeroize::Zeroize;
 
 /// Which tables are sent, and how leaky triples are made.
@@ -252,6 +254,8 @@ pub(crate) struct Reader<'a> {
     pub oracle: &'a Oracle,
     pub pads: Vec<u128>,
     pub inputs: Vec<u128>,
+    /// Public.
+    pub tweaks: Vec<Tweak>,
     /// Every difference between a MAC and what it must be, collected: nothing stops before the end \[W22, W23\].
     pub difference: u128,
     /// W23's mutant: keep the garbler of the first wrong row.
@@ -294,12 +298,14 @@ impl Reader<'_> {
                 self.inputs.clear();
                 let operands = &operands[places.start * gates..places.end * gates];
                 self.inputs.extend(operands.iter().flat_map(|&(a, b)| [a, b]));
-                let side = |i: usize| {
-                    let (gate, m) = (i / 2 % gates, masked[i / 2 % gates]);
-                    let row = if paper { usize::from(2 * m.a + m.b) } else { 0 };
-                    (names[place + i / 2 / gates], gate, 2 * row + i % 2)
-                };
-                self.oracle.expand_named(&self.inputs, blocks, side, &mut self.pads);
+                self.tweaks.clear();
+                for name in &names[places] {
+                    for (gate, m) in masked.iter().enumerate() {
+                        let row = if paper { usize::from(2 * m.a + m.b) } else { 0 };
+                        self.tweaks.extend([0, 1].map(|side| name.tweak(gate, 2 * row + side)));
+                    }
+                }
+                self.oracle.expand_tweaked(&self.inputs, blocks, &self.tweaks, &mut self.pads);
             }
             let (table, operands) = (tables[place], &operands[place * gates..(place + 1) * gates]);
             let pads = &self.pads[place % together * 2 * gates * blocks..];

@@ -170,9 +170,9 @@ impl Values {
         stops: bool,
     ) {
         let garblers = self.seats.peers();
-        let (pads, inputs) = (Vec::new(), Vec::new());
+        let (pads, inputs, tweaks) = (Vec::new(), Vec::new(), Vec::new());
         let mut reader =
-            Reader { layout, delta, oracle, pads, inputs, difference: 0, stops, wrong: self.wrong };
+            Reader { layout, delta, oracle, pads, inputs, tweaks, difference: 0, stops, wrong: self.wrong };
         let mut group: Vec<(u32, u32)> = Vec::with_capacity(GROUP);
         let mut done = 0;
         for op in &batch.ops {

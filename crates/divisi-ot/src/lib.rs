@@ -67,6 +67,6 @@ pub mod softspoken;
 pub mod testing;
 pub mod vole;
 
-pub use abit::AuthBits;
+pub use abit::{AuthBits, AuthRows};
 pub use delta::{Delta, lowest_bit};
 pub use setup::{Base, Config, Setup};
