@@ -5,7 +5,7 @@ use crate::batch::{Batch, batches};
 use crate::hash::Oracle;
 use crate::laand::Ground;
 use crate::masks::Masks;
-use crate::online::{self, Held, Role};
+use crate::online::{self, Held, Role, Spent};
 use crate::options::{DEPENDENT_PHASE, INDEPENDENT_PHASE, ONLINE_PHASE, Options};
 use crate::plan::{Plan, Result as Output, Unfit};
 use crate::run::{Instance, Private, Stage};
@@ -37,6 +37,8 @@ pub(crate) struct Live {
     pub(crate) next_gate: u64,
     /// Labels and what else is ours alone.
     pub(crate) fresh: Prg,
+    /// What was evaluated since something was last made ahead or garbled.
+    pub(crate) spent: Vec<Spent>,
 }
 
 /// Circuits garbled ahead: consumed by one evaluation \[M0.5, W26\], never evaluated twice:
@@ -69,7 +71,18 @@ impl Garble {
         session.entropy(seed.as_mut_slice());
         let seats = Seats { me: session.me().index(), n: session.parties() };
         let (oracle, fresh) = (Oracle::new(session), Prg::new(&seed));
-        Garble { live: Some(Live { setup, oracle, options, seats, next_triple: 0, next_gate: 0, fresh }) }
+        Garble {
+            live: Some(Live {
+                setup,
+                oracle,
+                options,
+                seats,
+                next_triple: 0,
+                next_gate: 0,
+                fresh,
+                spent: Vec::new(),
+            }),
+        }
     }
 
     /// Steps 1 and 2 of Fig. 2, and the triples of Fig. 18: what so many ANDs and masked wires need.
@@ -111,7 +124,9 @@ impl Garble {
     ) -> Result<Vec<Zeroizing<Vec<u8>>>, Abort> {
         self.with(session, |live, session| {
             session.phase(ONLINE_PHASE);
-            online::online(&live.stage(), session, garbled, inputs)
+            let outputs = online::online(&live.stage(), session, &garbled, inputs)?;
+            live.spent.push(Spent::new(garbled));
+            Ok(outputs)
         })
     }
 
@@ -175,6 +190,7 @@ impl Live {
         ands: usize,
         wires: usize,
     ) -> Result<Preprocessed, Abort> {
+        self.spent.clear();
         let mut made = Preprocessed::default();
         let mut left = wires;
         for l in self.shares_of(ands) {
@@ -236,6 +252,7 @@ impl Live {
         count: usize,
     ) -> Result<Garbled<'p>, Abort> {
         session.phase(DEPENDENT_PHASE);
+        self.spent.clear();
         self.fits(session, preprocessed, plan, count)?;
         let ands = plan.and_count();
         let mut inputs = preprocessed.masks.take(count * plan.input_bits());

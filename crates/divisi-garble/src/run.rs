@@ -38,6 +38,12 @@ pub(crate) struct Garbling {
 }
 
 impl Garbling {
+    /// Wipe it; its room stays.
+    pub fn wipe(&mut self) {
+        let Operands { alpha, beta } = &mut self.operands;
+        [alpha, beta, &mut self.sigma].into_iter().for_each(Rows::wipe);
+    }
+
     pub fn product(&self) -> Product<'_> {
         Product { alpha: &self.operands.alpha, beta: &self.operands.beta, sigma: &self.sigma }
     }

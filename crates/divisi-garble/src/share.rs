@@ -234,6 +234,13 @@ impl Rows {
         }
     }
 
+    /// Wipe and forget all rows; their room stays.
+    pub fn wipe(&mut self) {
+        self.bits.as_mut_slice().zeroize();
+        self.words.as_mut_slice().zeroize();
+        self.clear();
+    }
+
     /// Forget all rows.
     pub fn clear(&mut self) {
         self.bits.clear();

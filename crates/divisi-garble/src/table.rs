@@ -12,6 +12,7 @@ use crate::bits;
 use crate::hash::{Name, Oracle};
 
 use crate::share::{Rows, spread};
+use crate::walk::Operands;
 use divisi_ot::hash::Tweak;
 use zeroize::Zeroize;
 
@@ -252,6 +253,8 @@ pub(crate) struct Reader<'a> {
     pub layout: Layout,
     pub delta: u128,
     pub oracle: &'a Oracle,
+    /// Of the products that come next.
+    pub operands: Operands,
     pub pads: Vec<u128>,
     pub inputs: Vec<u128>,
     /// Public.
@@ -264,20 +267,18 @@ pub(crate) struct Reader<'a> {
 }
 
 impl Reader<'_> {
-    /// Evaluate products from `first` on, of which `masked` has the masked inputs and `operands` each garbler's two labels: one garbler
-    /// after the other, the products in order. Puts the results' masked values into `values` and their labels, product by product, into
-    /// `labels`.
+    /// Evaluate the products from `first` on whose operands are here. Puts the results' masked values into `values` and their labels,
+    /// product by product, into `labels`.
     pub fn evaluate(
         &mut self,
         product: Product<'_>,
         tables: &[Received<'_>],
         names: &[Name],
         first: usize,
-        masked: &[Masked],
-        operands: &[(u128, u128)],
         values: &mut [u8],
         labels: &mut [u128],
     ) {
+        let Operands { labels: operands, masked } = &self.operands;
         let (gates, garblers) = (masked.len(), tables.len());
         // our own share of the row, and our MACs: the other garblers' keys cancel against them in the labels
         for (i, m) in masked.iter().enumerate() {
