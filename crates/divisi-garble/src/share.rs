@@ -8,9 +8,8 @@
 //! hold on it change by their Delta; MACs stay.
 
 use divisi_core::PartyId;
-use divisi_ot::AuthBits;
+use divisi_ot::{AuthBits, wipe};
 use std::ops::Range;
-use zeroize::Zeroize;
 
 /// Who sits where among `n` parties: peers are numbered in order, without ourselves.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -94,6 +93,12 @@ impl Shares {
         }
     }
 
+    /// The bits at some positions, to be asked for once: copied, so that the rest is neither moved nor kept by each piece, but for all
+    /// of them at once.
+    pub fn piece(&mut self, at: Range<usize>) -> Shares {
+        if !at.is_empty() && at == (0..self.len()) { std::mem::take(self) } else { self.copy(at) }
+    }
+
     /// Take the bits from `at` on away.
     pub fn split_off(&mut self, at: usize) -> Shares {
         Shares {
@@ -137,9 +142,8 @@ impl Shares {
 
 impl Drop for Shares {
     fn drop(&mut self) {
-        self.bits.zeroize();
-        self.macs.iter_mut().for_each(|m| m.as_mut_slice().zeroize());
-        self.keys.iter_mut().for_each(|k| k.as_mut_slice().zeroize());
+        wipe::words(&mut self.bits);
+        self.macs.iter_mut().chain(&mut self.keys).for_each(|words| wipe::words(words));
     }
 }
 
@@ -236,8 +240,8 @@ impl Rows {
 
     /// Wipe and forget all rows; their room stays.
     pub fn wipe(&mut self) {
-        self.bits.as_mut_slice().zeroize();
-        self.words.as_mut_slice().zeroize();
+        wipe::words(&mut self.bits);
+        wipe::words(&mut self.words);
         self.clear();
     }
 
@@ -250,8 +254,8 @@ impl Rows {
 
 impl Drop for Rows {
     fn drop(&mut self) {
-        self.bits.zeroize();
-        self.words.as_mut_slice().zeroize();
+        wipe::words(&mut self.bits);
+        wipe::words(&mut self.words);
     }
 }
 

@@ -9,6 +9,7 @@ pub(crate) mod consistency;
 pub(crate) mod produce;
 
 use crate::delta::{Delta, mask};
+use crate::wipe;
 use divisi_core::PartyId;
 use zeroize::{Zeroize, Zeroizing};
 
@@ -213,7 +214,7 @@ pub struct AuthRows {
 
 impl Drop for AuthBits {
     fn drop(&mut self) {
-        self.bits.zeroize();
-        self.macs.iter_mut().chain(&mut self.keys).for_each(Zeroize::zeroize);
+        wipe::words(&mut self.bits);
+        self.macs.iter_mut().chain(&mut self.keys).for_each(|rows| wipe::words(rows));
     }
 }

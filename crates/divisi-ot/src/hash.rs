@@ -7,8 +7,8 @@
 //! the hash one-way.
 
 use crate::cipher::Permutation;
+use crate::wipe;
 use divisi_core::{PartyId, Session};
-use zeroize::Zeroize;
 
 /// How many blocks go through the cipher together.
 const BATCH: usize = 64;
@@ -66,7 +66,7 @@ impl Hash {
             pi.copy_from_slice(x);
             self.after(pi, 1, |i| tweak(chunk * BATCH + i), x);
         }
-        pi[..used].zeroize();
+        wipe::words(&mut pi[..used]);
     }
 
     /// The hashes of each `x[i]` under `blocks` tweaks, `tweak(i)` and those at the next indices, input by input: pi(x) is computed once
@@ -83,7 +83,7 @@ impl Hash {
             pi.copy_from_slice(x);
             self.after(pi, blocks, |i| tweak(chunk * BATCH + i), out);
         }
-        pi[..used].zeroize();
+        wipe::words(&mut pi[..used]);
     }
 
     /// The same for one batch, whose inputs are in `pi`.

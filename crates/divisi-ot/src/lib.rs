@@ -66,6 +66,7 @@ pub mod softspoken;
 #[cfg(any(test, feature = "testing"))]
 pub mod testing;
 pub mod vole;
+pub mod wipe;
 
 pub use abit::{AuthBits, AuthRows};
 pub use delta::{Delta, lowest_bit};

@@ -13,6 +13,7 @@
 
 pub(crate) mod tree;
 
+use crate::wipe;
 use aes::Block;
 use aes::cipher::BlockCipherEncrypt;
 use divisi_field::kernel::vectorize;
@@ -206,7 +207,7 @@ impl Drop for Sums {
     fn drop(&mut self) {
         let words = 2 * self.tiles;
         let streams = self.waiting.iter_mut().chain(&mut self.weighted).chain([&mut self.current]);
-        streams.for_each(|stream| stream[..words].zeroize());
+        streams.for_each(|stream| wipe::words(&mut stream[..words]));
         if self.blocks_used {
             self.blocks[..self.tiles].iter_mut().for_each(|block| block.as_mut_slice().zeroize());
         }
