@@ -268,7 +268,7 @@ impl Live {
         let mut instances = Vec::with_capacity(count);
         let (mut labels, mut input_labels, mut input_masks) = (Vec::new(), Vec::new(), Vec::new());
         for i in 0..count {
-            let masks = inputs.take(plan.input_bits());
+            let masks = inputs.piece(i * plan.input_bits()..(i + 1) * plan.input_bits());
             let evaluator = i % self.seats.n;
             let of_inputs =
                 (evaluator != self.seats.me).then(|| stage.input_labels(&mut self.fresh, plan.input_bits()));
