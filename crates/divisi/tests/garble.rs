@@ -185,6 +185,15 @@ fn a_report_has_what_scripts_rely_on() {
     assert!(told["phases"][0]["rounds"].as_u64().unwrap() <= 4);
 }
 
+/// Instances share what was made ahead: memory is that of their sum, and not of its square.
+#[test]
+fn many_instances_take_memory_that_grows_with_their_number() {
+    let report = measure(3, Form::Improved, Base::Half, 32);
+    // with the square of their number it was a gigabyte
+    assert!(report.peak_rss_bytes.is_none_or(|bytes| bytes < 300 << 20), "{:?}", report.peak_rss_bytes);
+    assert!(report.total_bytes() < 32 * 2_300_000);
+}
+
 /// A process that is killed ends the benchmark in time, and is named.
 #[test]
 fn a_party_that_is_killed_is_named() {
