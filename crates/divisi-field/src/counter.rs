@@ -10,7 +10,7 @@ use crate::kernel::{self, Kernel};
 const TURN: usize = 64;
 
 /// The round keys of one key; wiped when dropped.
-pub struct Counter([__m128i; 11]);
+pub struct Counter(pub(crate) [__m128i; 11]);
 
 impl Counter {
     /// The stream of this key, if the processor has the instructions and no other kernel is forced.

@@ -42,6 +42,8 @@ pub mod gf64;
 pub mod gf8;
 pub mod kernel;
 pub mod laws;
+#[cfg(target_arch = "x86_64")]
+pub mod permutation;
 pub mod plane;
 pub mod transpose;
 pub mod word;

@@ -57,31 +57,18 @@ impl Oracle {
         place: impl Fn(usize) -> (usize, usize),
         out: &mut Vec<u128>,
     ) {
-        let named = |i: usize| {
+        out.resize(inputs.len() * blocks, 0);
+        let first = |i: usize| {
             let (gate, side) = place(i);
-            (name, gate, side)
+            name.tweak(gate, side)
         };
-        self.expand_named(inputs, blocks, named, out);
+        self.0.expand(inputs, blocks, first, out);
     }
 
-    /// As [`Oracle::expand`], where each input belongs to a caller too.
-    pub fn expand_named(
-        &self,
-        inputs: &[u128],
-        blocks: usize,
-        place: impl Fn(usize) -> (Name, usize, usize),
-        out: &mut Vec<u128>,
-    ) {
-        out.clear();
-        let mut tweaks = Vec::with_capacity(inputs.len() * blocks);
-        for (i, x) in inputs.iter().enumerate() {
-            let (name, gate, side) = place(i);
-            let (first, index) = (name.tweak(gate, side), name.index(gate));
-            for block in 0..blocks as u64 {
-                out.push(*x);
-                tweaks.push(first.at(index | block));
-            }
-        }
-        self.0.hash(out, |i| tweaks[i]);
+    /// As [`Oracle::expand`], with the tweak of each input's first block.
+    pub fn expand_tweaked(&self, inputs: &[u128], blocks: usize, tweaks: &[Tweak], out: &mut Vec<u128>) {
+        // every word is overwritten
+        out.resize(inputs.len() * blocks, 0);
+        self.0.expand(inputs, blocks, |i| tweaks[i], out);
     }
 }

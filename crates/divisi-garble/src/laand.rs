@@ -14,7 +14,7 @@
 use crate::bits;
 use crate::haand;
 use crate::hash::{Call, Name, Oracle};
-use crate::share::{Seats, Shares, spread};
+use crate::share::{Seats, Shares, View, spread};
 use crate::table::Form;
 use divisi_core::{Abort, Check, Commitment, Echo, PartyId, Prg, Session, Step, step};
 use divisi_field::{BigField, Gf128};
@@ -28,10 +28,8 @@ const COIN: Step = step!("6.coin");
 const COMMIT: Step = step!("6.commit");
 const OPEN: Step = step!("6.open");
 
-/// Leaky triples, and what puts them into buckets: from a coin that was tossed after every triple was fixed \[W16\].
+/// The products of leaky triples, and what puts them into buckets: from a coin that was tossed after every triple was fixed \[W16\].
 pub(crate) struct Leaky {
-    pub x: Shares,
-    pub y: Shares,
     pub z: Shares,
     pub partition: [u8; 16],
 }
@@ -50,8 +48,8 @@ pub(crate) fn laand(
     session: &mut Session,
     setup: &mut Setup,
     ground: &Ground<'_>,
-    x: Shares,
-    y: Shares,
+    x: &View<'_>,
+    y: &View<'_>,
     r: Shares,
 ) -> Result<Leaky, Abort> {
     let delta = setup.delta().get();
@@ -61,29 +59,29 @@ pub(crate) fn laand(
     let mut phi: Zeroizing<Vec<u128>> =
         Zeroizing::new(y.bits.iter().map(|bit| spread(*bit) & delta).collect());
     for words in y.keys.iter().chain(&y.macs) {
-        phi.iter_mut().zip(words).for_each(|(phi, word)| *phi ^= word);
+        phi.iter_mut().zip(*words).for_each(|(phi, word)| *phi ^= word);
     }
     // 5., and 2. in the paper's form: G_i becomes x^i Phi_i + sum of K_i[x^k]_Phi_i + M_k[x^i]_Phi_k
     let mut g: Zeroizing<Vec<u128>> =
-        Zeroizing::new(phi.iter().zip(&x.bits).map(|(phi, bit)| phi & spread(*bit)).collect());
+        Zeroizing::new(phi.iter().zip(x.bits).map(|(phi, bit)| phi & spread(*bit)).collect());
     let mut cross = haand::Cross::new(session, form, m);
     for (place, peer) in session.peers().into_iter().enumerate() {
         let name = ground.name(Call::LaAnd, session.me(), peer);
-        let body = ours(ground.oracle, name, &x.keys[place], delta, &phi, &mut g);
+        let body = ours(ground.oracle, name, x.keys[place], delta, &phi, &mut g);
         session.send(U, peer, &body, 128 * m as u64)?;
-        cross.send(session, ground, peer, &x.keys[place], &y.bits, delta)?;
+        cross.send(session, ground, peer, x.keys[place], y.bits, delta)?;
     }
     let mut body = vec![0; 16 * m];
     for (place, peer) in session.peers().into_iter().enumerate() {
         session.recv(U, peer, &mut body)?;
         let name = ground.name(Call::LaAnd, peer, session.me());
-        theirs(ground.oracle, name, &x, place, &body, &mut g);
-        cross.recv(session, ground, peer, &x.macs[place], &x.bits)?;
+        theirs(ground.oracle, name, x, place, &body, &mut g);
+        cross.recv(session, ground, peer, x.macs[place], x.bits)?;
     }
     // 3. z^i, and e^i = z^i + r^i to all
     let share: Zeroizing<Vec<u8>> = Zeroizing::new(match form {
         Form::Improved => g.iter().map(|g| (g & 1) as u8).collect(),
-        Form::Paper => cross.shares(&x.bits, &y.bits),
+        Form::Paper => cross.shares(x.bits, y.bits),
     });
     let mut z = r;
     let echo = broadcast(session, seats, &share, &mut z, delta)?;
@@ -99,7 +97,7 @@ pub(crate) fn laand(
     session.observe(Check::W16); // [W16]
     // the mutant's partition can be foreseen
     let coin = if session.mutated(Check::W16) { [0; 16] } else { coin };
-    Ok(Leaky { x, y, z, partition: expanded(&coin, "partition") })
+    Ok(Leaky { z, partition: expanded(&coin, "partition") })
 }
 
 /// What a coin gives for one purpose.
@@ -137,7 +135,7 @@ fn ours(oracle: &Oracle, name: Name, keys: &[u128], delta: u128, phi: &[u128], g
 }
 
 /// Step 5 of the owner of the bits: M_k\[x^i\]_Phi_k joins g.
-fn theirs(oracle: &Oracle, name: Name, x: &Shares, place: usize, body: &[u8], g: &mut [u128]) {
+fn theirs(oracle: &Oracle, name: Name, x: &View<'_>, place: usize, body: &[u8], g: &mut [u128]) {
     let mut hashes = Zeroizing::new(Vec::with_capacity(CHUNK));
     let words = body.as_chunks::<16>().0;
     for (c, macs) in x.macs[place].chunks(CHUNK).enumerate() {

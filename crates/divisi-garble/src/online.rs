@@ -14,7 +14,7 @@ use crate::run::{Garbling, Stage};
 use crate::share::{Rows, Shares, spread};
 use crate::walk::Values;
 use divisi_core::{Abort, Check, Echo, PartyId, Session, Step, step};
-use zeroize::Zeroizing;
+use zeroize::{Zeroize, Zeroizing};
 
 const MASKED: Step = step!("5.masked");
 const ECHO: Step = step!("5.echo");
@@ -50,7 +50,7 @@ pub(crate) struct Found {
 pub(crate) fn online(
     stage: &Stage,
     session: &mut Session,
-    garbled: Garbled<'_>,
+    garbled: &Garbled<'_>,
     inputs: &[Vec<u8>],
 ) -> Result<Vec<Zeroizing<Vec<u8>>>, Abort> {
     let Garbled { plan, batch, held } = garbled;
@@ -101,13 +101,39 @@ pub(crate) fn online(
             Role::Evaluator { gate, garbling, tables } => {
                 let labels = labels.next().unwrap_or_default();
                 let values = Values::new(stage.seats, plan.program().slots(), masked, &labels);
-                Some(evaluate(stage, session, plan, &batch, values, *gate, garbling, tables)?)
+                Some(evaluate(stage, session, plan, batch, values, *gate, garbling, tables)?)
             }
         });
     }
     let own_labels: Vec<&[u128]> = held.iter().map(Held::output_labels).collect();
     let evaluators: Vec<usize> = held.iter().map(|held| held.evaluator).collect();
     results(stage, session, plan, &evaluators, found, &own_labels, &lambda)
+}
+
+/// The room of an evaluated circuit: its secrets are wiped. To give it back takes the system longer than a small evaluation, so that
+/// it waits until the next circuit is prepared.
+pub(crate) struct Spent {
+    _batch: Batch,
+    _held: Vec<Held>,
+}
+
+impl Spent {
+    /// Wipe what was evaluated.
+    pub fn new(garbled: Garbled<'_>) -> Spent {
+        let Garbled { batch, mut held, .. } = garbled;
+        for held in &mut held {
+            held.owned.zeroize();
+            held.outputs.wipe();
+            match &mut held.role {
+                Role::Garbler { inputs, outputs } => {
+                    inputs.zeroize();
+                    outputs.zeroize();
+                }
+                Role::Evaluator { garbling, .. } => garbling.wipe(),
+            }
+        }
+        Spent { _batch: batch, _held: held }
+    }
 }
 
 impl Held {

@@ -117,12 +117,16 @@ impl Opening {
 }
 
 fn absorb(hasher: &mut blake3::Hasher, words: impl Iterator<Item = u128>) {
-    let mut buffer = Vec::with_capacity(16 * CHUNK);
+    // whole chunks of the hash, from its beginning: it works on many at once
+    let bytes = 16 * CHUNK;
+    let mut room = bytes - (hasher.count() % bytes as u64) as usize;
+    let mut buffer = Vec::with_capacity(bytes + 16);
     for word in words {
         buffer.extend_from_slice(&word.to_le_bytes());
-        if buffer.len() == 16 * CHUNK {
-            hasher.update(&buffer);
-            buffer.clear();
+        if buffer.len() >= room {
+            hasher.update(&buffer[..room]);
+            buffer.drain(..room);
+            room = bytes;
         }
     }
     hasher.update(&buffer);

@@ -1,6 +1,7 @@
 //! How circuits are garbled, and the names of the phases.
 
-use crate::table::Form;
+use crate::plan::{Plan, Unfit};
+use crate::table::{Form, Layout};
 use divisi_core::Parameters;
 
 /// The name of the first phase, in which the session and its set-up are made.
@@ -39,5 +40,23 @@ impl Options {
             .with("form", self.form.name().as_bytes())
             .with("triples at once", &(self.memory as u64).to_le_bytes())
             .with("ands at once", &(self.batch as u64).to_le_bytes())
+    }
+
+    /// Bytes of tables that one party keeps at most for so many instances of a plan, `rho` bits of statistical security.
+    #[must_use]
+    pub(crate) fn kept(&self, plan: &Plan<'_>, rho: u32, count: usize) -> u64 {
+        let parties = plan.parties();
+        let tables = count.div_ceil(parties).saturating_mul(parties - 1) as u64;
+        let layout = Layout::new(self.form, parties, rho as usize);
+        tables.saturating_mul(layout.table(plan.and_count()) as u64)
+    }
+
+    /// Refuse a run whose tables exceed the budget, before there is a session.
+    ///
+    /// # Errors
+    /// [`Unfit::Budget`].
+    pub fn admit(&self, plan: &Plan<'_>, rho: u32, count: usize) -> Result<(), Unfit> {
+        let (need, budget) = (self.kept(plan, rho, count), self.budget);
+        if need > budget { Err(Unfit::Budget { need, budget }) } else { Ok(()) }
     }
 }

@@ -5,7 +5,7 @@ use crate::batch::{Batch, batches};
 use crate::hash::Oracle;
 use crate::laand::Ground;
 use crate::masks::Masks;
-use crate::online::{self, Held, Role};
+use crate::online::{self, Held, Role, Spent};
 use crate::options::{DEPENDENT_PHASE, INDEPENDENT_PHASE, ONLINE_PHASE, Options};
 use crate::plan::{Plan, Result as Output, Unfit};
 use crate::run::{Instance, Private, Stage};
@@ -14,7 +14,7 @@ use crate::table::Layout;
 use crate::triples::{Preprocessed, Triples};
 use crate::walk::Labels;
 use divisi_core::{Abort, Check, PartyId, Prg, Session, Step, step};
-use divisi_ot::{AuthBits, Setup, bucket};
+use divisi_ot::{Setup, bucket};
 use zeroize::Zeroizing;
 
 const INDEPENDENT: Step = step!("function-independent");
@@ -37,6 +37,8 @@ pub(crate) struct Live {
     pub(crate) next_gate: u64,
     /// Labels and what else is ours alone.
     pub(crate) fresh: Prg,
+    /// What was evaluated since something was last made ahead or garbled.
+    pub(crate) spent: Vec<Spent>,
 }
 
 /// Circuits garbled ahead: consumed by one evaluation \[M0.5, W26\], never evaluated twice:
@@ -69,7 +71,18 @@ impl Garble {
         session.entropy(seed.as_mut_slice());
         let seats = Seats { me: session.me().index(), n: session.parties() };
         let (oracle, fresh) = (Oracle::new(session), Prg::new(&seed));
-        Garble { live: Some(Live { setup, oracle, options, seats, next_triple: 0, next_gate: 0, fresh }) }
+        Garble {
+            live: Some(Live {
+                setup,
+                oracle,
+                options,
+                seats,
+                next_triple: 0,
+                next_gate: 0,
+                fresh,
+                spent: Vec::new(),
+            }),
+        }
     }
 
     /// Steps 1 and 2 of Fig. 2, and the triples of Fig. 18: what so many ANDs and masked wires need.
@@ -111,7 +124,9 @@ impl Garble {
     ) -> Result<Vec<Zeroizing<Vec<u8>>>, Abort> {
         self.with(session, |live, session| {
             session.phase(ONLINE_PHASE);
-            online::online(&live.stage(), session, garbled, inputs)
+            let outputs = online::online(&live.stage(), session, &garbled, inputs)?;
+            live.spent.push(Spent::new(garbled));
+            Ok(outputs)
         })
     }
 
@@ -175,6 +190,7 @@ impl Live {
         ands: usize,
         wires: usize,
     ) -> Result<Preprocessed, Abort> {
+        self.spent.clear();
         let mut made = Preprocessed::default();
         let mut left = wires;
         for l in self.shares_of(ands) {
@@ -182,9 +198,8 @@ impl Live {
             let bucket = self.bucket(session, l)?;
             let m = l * bucket;
             let bits = self.setup.authenticated_bits(session, 3 * m + left)?;
-            let random = [0, 1, 2].map(|i| shares(session, &bits, i * m..(i + 1) * m));
-            let masks = shares(session, &bits, 3 * m..3 * m + left);
-            drop(bits);
+            let bits = Shares::of(session.me(), bits);
+            let masks = bits.copy(3 * m..3 * m + left);
             let ground = Ground {
                 seats: self.seats,
                 oracle: &self.oracle,
@@ -192,14 +207,14 @@ impl Live {
                 first: self.next_triple,
             };
             self.next_triple += m as u64;
-            let triples = aand(session, &mut self.setup, &ground, bucket, random)?;
+            let triples = aand(session, &mut self.setup, &ground, bucket, m, &bits)?;
             made.append(Preprocessed { masks, triples });
             left = 0;
         }
         if left > 0 {
             session.phase(INDEPENDENT_PHASE);
             let bits = self.setup.authenticated_bits(session, left)?;
-            made.append(Preprocessed { masks: shares(session, &bits, 0..left), triples: Triples::default() });
+            made.append(Preprocessed { masks: Shares::of(session.me(), bits), triples: Triples::default() });
         }
         if made.masks() < wires || made.ands() < ands {
             return Err(session.misuse(INDEPENDENT, "fewer than were asked for"));
@@ -237,6 +252,7 @@ impl Live {
         count: usize,
     ) -> Result<Garbled<'p>, Abort> {
         session.phase(DEPENDENT_PHASE);
+        self.spent.clear();
         self.fits(session, preprocessed, plan, count)?;
         let ands = plan.and_count();
         let mut inputs = preprocessed.masks.take(count * plan.input_bits());
@@ -252,7 +268,7 @@ impl Live {
         let mut instances = Vec::with_capacity(count);
         let (mut labels, mut input_labels, mut input_masks) = (Vec::new(), Vec::new(), Vec::new());
         for i in 0..count {
-            let masks = inputs.take(plan.input_bits());
+            let masks = inputs.piece(i * plan.input_bits()..(i + 1) * plan.input_bits());
             let evaluator = i % self.seats.n;
             let of_inputs =
                 (evaluator != self.seats.me).then(|| stage.input_labels(&mut self.fresh, plan.input_bits()));
@@ -322,21 +338,14 @@ impl Live {
         if preprocessed.ands() < ands || preprocessed.masks() < ands + count * plan.input_bits() {
             return Err(session.misuse(DEPENDENT, "too little was made ahead"));
         }
-        if self.kept(plan, count) > self.options.budget {
+        if self.admit(plan, count).is_err() {
             return Err(session.misuse(DEPENDENT, "tables beyond the budget"));
         }
         Ok(())
     }
 
-    /// Bytes of tables that one party keeps at most.
-    fn kept(&self, plan: &Plan<'_>, count: usize) -> u64 {
-        let tables = count.div_ceil(self.seats.n) * self.seats.peers();
-        tables as u64 * self.stage().layout.table(plan.and_count()) as u64
-    }
-
     pub fn admit(&self, plan: &Plan<'_>, count: usize) -> Result<(), Unfit> {
-        let (need, budget) = (self.kept(plan, count), self.options.budget);
-        if need > budget { Err(Unfit::Budget { need, budget }) } else { Ok(()) }
+        self.options.admit(plan, self.setup.config().rho, count)
     }
 
     /// What each input wire's owner is told: our shares of its masks \[W20\].
@@ -358,17 +367,6 @@ impl Live {
     pub(crate) fn or_empty_triples(&self, triples: Triples) -> Triples {
         let Triples { x, y, z } = triples;
         Triples { x: self.or_empty(x), y: self.or_empty(y), z: self.or_empty(z) }
-    }
-}
-
-/// The shares at some positions of a party's view of authenticated bits.
-pub(crate) fn shares(session: &Session, bits: &AuthBits, at: std::ops::Range<usize>) -> Shares {
-    let words = bits.bits();
-    let peers = session.peers();
-    Shares {
-        bits: at.clone().map(|p| (words[p / 64] >> (p % 64) & 1) as u8).collect(),
-        macs: peers.iter().map(|peer| bits.macs(*peer)[at.clone()].to_vec()).collect(),
-        keys: peers.iter().map(|peer| bits.keys(*peer)[at.clone()].to_vec()).collect(),
     }
 }
 

@@ -38,6 +38,12 @@ pub(crate) struct Garbling {
 }
 
 impl Garbling {
+    /// Wipe it; its room stays.
+    pub fn wipe(&mut self) {
+        let Operands { alpha, beta } = &mut self.operands;
+        [alpha, beta, &mut self.sigma].into_iter().for_each(Rows::wipe);
+    }
+
     pub fn product(&self) -> Product<'_> {
         Product { alpha: &self.operands.alpha, beta: &self.operands.beta, sigma: &self.sigma }
     }
@@ -59,25 +65,26 @@ impl Stage {
         let Triples { mut x, mut y, mut z } = triples;
         let mut parts = Vec::with_capacity(instances.len());
         let (mut d, mut e) = (Vec::new(), Vec::new());
-        for instance in &mut *instances {
-            let gamma = fresh.take(batch.ands);
+        let range = |i: usize| i * batch.ands..(i + 1) * batch.ands;
+        for (i, instance) in instances.iter_mut().enumerate() {
+            let gamma = fresh.piece(range(i));
             let holder = Holder::of(self.seats, instance.evaluator);
             let operands = instance.masks.walk(self.seats, batch, &gamma, holder, self.delta);
-            let (mut d_i, mut e_i) = (x.take(batch.ands), y.take(batch.ands));
+            let (mut d_i, mut e_i) = (x.piece(range(i)), y.piece(range(i)));
             d_i.add_rows(&operands.alpha);
             e_i.add_rows(&operands.beta);
             d.push(d_i);
             e.push(e_i);
             parts.push((operands, gamma, holder));
         }
+        drop((x, y));
         let lists: Vec<&Shares> = d.iter().chain(&e).collect();
         let (opened, told) = beside.open(session, self.seats, D, &lists, self.delta, binding)?;
         let (of_d, of_e) = opened.split_at(opened.len() / 2);
         let mut made = Vec::with_capacity(parts.len());
         for (i, (operands, gamma, holder)) in parts.into_iter().enumerate() {
-            let range = i * batch.ands..(i + 1) * batch.ands;
-            let z = z.take(batch.ands);
-            let (d, e) = (&of_d[range.clone()], &of_e[range]);
+            let z = z.piece(range(i));
+            let (d, e) = (&of_d[range(i)], &of_e[range(i)]);
             let sigma = products(&operands, &z, &gamma, d, e, holder, self.delta);
             made.push(Garbling { operands, sigma });
         }

@@ -7,7 +7,9 @@
 //! A constant is added to the share of one party (the evaluator, in a garbled circuit): its bit flips, and the keys that the others
 //! hold on it change by their Delta; MACs stay.
 
-use zeroize::Zeroize;
+use divisi_core::PartyId;
+use divisi_ot::{AuthBits, wipe};
+use std::ops::Range;
 
 /// Who sits where among `n` parties: peers are numbered in order, without ourselves.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -63,6 +65,40 @@ impl Shares {
         self.bits.len()
     }
 
+    /// A party's whole view of authenticated bits.
+    pub fn of(me: PartyId, bits: AuthBits) -> Shares {
+        let len = bits.len();
+        let mut rows = bits.into_rows();
+        rows.macs.remove(me.index());
+        rows.keys.remove(me.index());
+        let bits = (0..len).map(|p| (rows.bits[p / 64] >> (p % 64) & 1) as u8).collect();
+        Shares { bits, macs: rows.macs, keys: rows.keys }
+    }
+
+    /// The bits at some positions, in place.
+    pub fn view(&self, at: Range<usize>) -> View<'_> {
+        View {
+            bits: &self.bits[at.clone()],
+            macs: self.macs.iter().map(|m| &m[at.clone()]).collect(),
+            keys: self.keys.iter().map(|k| &k[at.clone()]).collect(),
+        }
+    }
+
+    /// The bits at some positions, copied.
+    pub fn copy(&self, at: Range<usize>) -> Shares {
+        Shares {
+            bits: self.bits[at.clone()].to_vec(),
+            macs: self.macs.iter().map(|m| m[at.clone()].to_vec()).collect(),
+            keys: self.keys.iter().map(|k| k[at.clone()].to_vec()).collect(),
+        }
+    }
+
+    /// The bits at some positions, to be asked for once: copied, so that the rest is neither moved nor kept by each piece, but for all
+    /// of them at once.
+    pub fn piece(&mut self, at: Range<usize>) -> Shares {
+        if !at.is_empty() && at == (0..self.len()) { std::mem::take(self) } else { self.copy(at) }
+    }
+
     /// Take the bits from `at` on away.
     pub fn split_off(&mut self, at: usize) -> Shares {
         Shares {
@@ -106,9 +142,22 @@ impl Shares {
 
 impl Drop for Shares {
     fn drop(&mut self) {
-        self.bits.zeroize();
-        self.macs.iter_mut().for_each(|m| m.as_mut_slice().zeroize());
-        self.keys.iter_mut().for_each(|k| k.as_mut_slice().zeroize());
+        wipe::words(&mut self.bits);
+        self.macs.iter_mut().chain(&mut self.keys).for_each(|words| wipe::words(words));
+    }
+}
+
+/// Some of a vector of shares, where they are.
+pub(crate) struct View<'a> {
+    pub bits: &'a [u8],
+    pub macs: Vec<&'a [u128]>,
+    pub keys: Vec<&'a [u128]>,
+}
+
+impl View<'_> {
+    /// How many bits are shared.
+    pub fn len(&self) -> usize {
+        self.bits.len()
     }
 }
 
@@ -189,6 +238,13 @@ impl Rows {
         }
     }
 
+    /// Wipe and forget all rows; their room stays.
+    pub fn wipe(&mut self) {
+        wipe::words(&mut self.bits);
+        wipe::words(&mut self.words);
+        self.clear();
+    }
+
     /// Forget all rows.
     pub fn clear(&mut self) {
         self.bits.clear();
@@ -198,8 +254,8 @@ impl Rows {
 
 impl Drop for Rows {
     fn drop(&mut self) {
-        self.bits.zeroize();
-        self.words.as_mut_slice().zeroize();
+        wipe::words(&mut self.bits);
+        wipe::words(&mut self.words);
     }
 }
 

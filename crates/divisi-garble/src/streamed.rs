@@ -44,7 +44,7 @@ impl Live {
         let evaluators: Vec<usize> = (0..count).map(|i| i % self.seats.n).collect();
         // 2., 5. and 6.: the inputs
         let mut masks = self.function_independent(session, 0, count * wires)?.masks;
-        let input_masks: Vec<Shares> = (0..count).map(|_| masks.take(wires)).collect();
+        let input_masks: Vec<Shares> = (0..count).map(|i| masks.piece(i * wires..(i + 1) * wires)).collect();
         session.phase(DEPENDENT_PHASE);
         let private = self.owners(session, plan, &input_masks);
         let (_, own) = private.open(session, self.seats, OWNERS, &[], stage.delta, &plan.digest())?;

@@ -10,7 +10,10 @@
 
 use crate::bits;
 use crate::hash::{Name, Oracle};
+
 use crate::share::{Rows, spread};
+use crate::walk::Operands;
+use divisi_ot::hash::Tweak;
 use zeroize::Zeroize;
 
 /// Which tables are sent, and how leaky triples are made.
@@ -250,8 +253,12 @@ pub(crate) struct Reader<'a> {
     pub layout: Layout,
     pub delta: u128,
     pub oracle: &'a Oracle,
+    /// Of the products that come next.
+    pub operands: Operands,
     pub pads: Vec<u128>,
     pub inputs: Vec<u128>,
+    /// Public.
+    pub tweaks: Vec<Tweak>,
     /// Every difference between a MAC and what it must be, collected: nothing stops before the end \[W22, W23\].
     pub difference: u128,
     /// W23's mutant: keep the garbler of the first wrong row.
@@ -260,20 +267,18 @@ pub(crate) struct Reader<'a> {
 }
 
 impl Reader<'_> {
-    /// Evaluate products from `first` on, of which `masked` has the masked inputs and `operands` each garbler's two labels: one garbler
-    /// after the other, the products in order. Puts the results' masked values into `values` and their labels, product by product, into
-    /// `labels`.
+    /// Evaluate the products from `first` on whose operands are here. Puts the results' masked values into `values` and their labels,
+    /// product by product, into `labels`.
     pub fn evaluate(
         &mut self,
         product: Product<'_>,
         tables: &[Received<'_>],
         names: &[Name],
         first: usize,
-        masked: &[Masked],
-        operands: &[(u128, u128)],
         values: &mut [u8],
         labels: &mut [u128],
     ) {
+        let Operands { labels: operands, masked } = &self.operands;
         let (gates, garblers) = (masked.len(), tables.len());
         // our own share of the row, and our MACs: the other garblers' keys cancel against them in the labels
         for (i, m) in masked.iter().enumerate() {
@@ -294,12 +299,14 @@ impl Reader<'_> {
                 self.inputs.clear();
                 let operands = &operands[places.start * gates..places.end * gates];
                 self.inputs.extend(operands.iter().flat_map(|&(a, b)| [a, b]));
-                let side = |i: usize| {
-                    let (gate, m) = (i / 2 % gates, masked[i / 2 % gates]);
-                    let row = if paper { usize::from(2 * m.a + m.b) } else { 0 };
-                    (names[place + i / 2 / gates], gate, 2 * row + i % 2)
-                };
-                self.oracle.expand_named(&self.inputs, blocks, side, &mut self.pads);
+                self.tweaks.clear();
+                for name in &names[places] {
+                    for (gate, m) in masked.iter().enumerate() {
+                        let row = if paper { usize::from(2 * m.a + m.b) } else { 0 };
+                        self.tweaks.extend([0, 1].map(|side| name.tweak(gate, 2 * row + side)));
+                    }
+                }
+                self.oracle.expand_tweaked(&self.inputs, blocks, &self.tweaks, &mut self.pads);
             }
             let (table, operands) = (tables[place], &operands[place * gates..(place + 1) * gates]);
             let pads = &self.pads[place % together * 2 * gates * blocks..];

@@ -116,6 +116,23 @@ pub(crate) fn random_words(prg: &mut Prg, out: &mut [u128]) {
     }
 }
 
+/// The evaluator's view of the inputs of some products.
+#[derive(Default)]
+pub(crate) struct Operands {
+    /// Each garbler's two labels: one garbler after the other, the products in order.
+    pub labels: Vec<(u128, u128)>,
+    pub masked: Vec<Masked>,
+}
+
+impl Drop for Operands {
+    fn drop(&mut self) {
+        for (a, b) in &mut self.labels {
+            a.zeroize();
+            b.zeroize();
+        }
+    }
+}
+
 /// The evaluator's masked values and labels, of all wires that are held at this point of the circuit: each garbler's label of a wire,
 /// then the next wire's.
 pub(crate) struct Values {
@@ -170,9 +187,19 @@ impl Values {
         stops: bool,
     ) {
         let garblers = self.seats.peers();
-        let (pads, inputs) = (Vec::new(), Vec::new());
-        let mut reader =
-            Reader { layout, delta, oracle, pads, inputs, difference: 0, stops, wrong: self.wrong };
+        let (pads, inputs, tweaks) = (Vec::new(), Vec::new(), Vec::new());
+        let mut reader = Reader {
+            layout,
+            delta,
+            oracle,
+            operands: Operands::default(),
+            pads,
+            inputs,
+            tweaks,
+            difference: 0,
+            stops,
+            wrong: self.wrong,
+        };
         let mut group: Vec<(u32, u32)> = Vec::with_capacity(GROUP);
         let mut done = 0;
         for op in &batch.ops {
@@ -233,16 +260,19 @@ impl Values {
         }
         let garblers = self.seats.peers();
         let label = |slot: u32, place: usize| self.labels[slot as usize * garblers + place];
-        let operands: Vec<(u128, u128)> = (0..garblers)
-            .flat_map(|place| group.iter().map(move |&(x, y)| (label(x, place), label(y, place))))
-            .collect();
+        let operands = &mut reader.operands;
+        operands.labels.clear();
+        for place in 0..garblers {
+            operands.labels.extend(group.iter().map(|&(x, y)| (label(x, place), label(y, place))));
+        }
         let bit = |slot: u32| self.bits[slot as usize];
-        let masked: Vec<Masked> = group.iter().map(|&(x, y)| Masked { a: bit(x), b: bit(y) }).collect();
+        operands.masked.clear();
+        operands.masked.extend(group.iter().map(|&(x, y)| Masked { a: bit(x), b: bit(y) }));
         let first = self.queue_bits.len();
         self.queue_bits.resize(first + group.len(), 0);
         self.queue.resize((first + group.len()) * garblers, 0);
         let (values, labels) = (&mut self.queue_bits[first..], &mut self.queue[first * garblers..]);
-        reader.evaluate(product, tables, names, *done, &masked, &operands, values, labels);
+        reader.evaluate(product, tables, names, *done, values, labels);
         names.iter_mut().for_each(|name| name.gate += group.len() as u64);
         *done += group.len();
         group.clear();

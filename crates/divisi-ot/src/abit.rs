@@ -9,8 +9,9 @@ pub(crate) mod consistency;
 pub(crate) mod produce;
 
 use crate::delta::{Delta, mask};
+use crate::wipe;
 use divisi_core::PartyId;
-use zeroize::Zeroize;
+use zeroize::{Zeroize, Zeroizing};
 
 /// One party's view of authenticated bits of all parties: its own bits with a MAC from each peer, and a key for each peer's bits.
 ///
@@ -105,6 +106,14 @@ impl AuthBits {
         self.keys.get(peer.index()).map_or(&[], Vec::as_slice)
     }
 
+    /// All of it, without a copy.
+    #[must_use]
+    pub fn into_rows(mut self) -> AuthRows {
+        let take = std::mem::take::<Vec<Vec<u128>>>;
+        let (macs, keys) = (take(&mut self.macs), take(&mut self.keys));
+        AuthRows { bits: Zeroizing::new(std::mem::take(&mut self.bits)), macs, keys }
+    }
+
     /// Move the first `count` positions out; `None`, and nothing moved, if there are fewer.
     #[must_use]
     pub fn take(&mut self, count: usize) -> Option<AuthBits> {
@@ -193,9 +202,19 @@ impl AuthBits {
     }
 }
 
+/// What [`AuthBits`] are made of, for who keeps it in another form, and wipes it.
+pub struct AuthRows {
+    /// Our bits, packed as [`AuthBits::bits`].
+    pub bits: Zeroizing<Vec<u64>>,
+    /// The MACs of our bits, by party index and position; nothing at our own index.
+    pub macs: Vec<Vec<u128>>,
+    /// Our keys, likewise.
+    pub keys: Vec<Vec<u128>>,
+}
+
 impl Drop for AuthBits {
     fn drop(&mut self) {
-        self.bits.zeroize();
-        self.macs.iter_mut().chain(&mut self.keys).for_each(Zeroize::zeroize);
+        wipe::words(&mut self.bits);
+        self.macs.iter_mut().chain(&mut self.keys).for_each(|rows| wipe::words(rows));
     }
 }

@@ -6,10 +6,9 @@
 //! that the gates of different sessions do not add up against one permutation; the feed-forward of pi(x) makes
 //! the hash one-way.
 
-use aes::cipher::{BlockCipherEncrypt, KeyInit};
-use aes::{Aes128Enc, Block};
+use crate::cipher::Permutation;
+use crate::wipe;
 use divisi_core::{PartyId, Session};
-use zeroize::Zeroize;
 
 /// How many blocks go through the cipher together.
 const BATCH: usize = 64;
@@ -42,7 +41,7 @@ impl Tweak {
 
 /// The hash of one session.
 #[derive(Clone)]
-pub struct Hash(Aes128Enc);
+pub struct Hash(Permutation);
 
 impl Hash {
     /// The hash of this session, the same at all parties and in all strands.
@@ -55,36 +54,60 @@ impl Hash {
         let mut key = [0; 16];
         let mut hasher = blake3::Hasher::new_derive_key("divisi 2026 correlation robust hash v1");
         hasher.update(id).finalize_xof().fill(&mut key);
-        Hash(Aes128Enc::new(&key.into()))
+        Hash(Permutation::new(&key))
     }
 
     /// Replace each `x[i]` by its hash under `tweak(i)`.
     pub fn hash(&self, x: &mut [u128], tweak: impl Fn(usize) -> Tweak) {
-        let mut first = [Block::default(); BATCH];
-        let mut second = [Block::default(); BATCH];
+        let mut pi = [0; BATCH];
+        let used = x.len().min(BATCH);
         for (chunk, x) in x.chunks_mut(BATCH).enumerate() {
-            let (first, second) = (&mut first[..x.len()], &mut second[..x.len()]);
-            for (block, x) in first.iter_mut().zip(&*x) {
-                *block = x.to_le_bytes().into();
-            }
-            self.0.encrypt_blocks(first);
-            for (i, (out, pi)) in second.iter_mut().zip(&*first).enumerate() {
-                let Tweak(tweak) = tweak(chunk * BATCH + i);
-                *out = (u128::from_le_bytes((*pi).into()) ^ tweak).to_le_bytes().into();
-            }
-            self.0.encrypt_blocks(second);
-            for (x, (pi, out)) in x.iter_mut().zip(first.iter().zip(&*second)) {
-                *x = u128::from_le_bytes((*pi).into()) ^ u128::from_le_bytes((*out).into());
+            let pi = &mut pi[..x.len()];
+            pi.copy_from_slice(x);
+            self.after(pi, 1, |i| tweak(chunk * BATCH + i), x);
+        }
+        wipe::words(&mut pi[..used]);
+    }
+
+    /// The hashes of each `x[i]` under `blocks` tweaks, `tweak(i)` and those at the next indices, input by input: pi(x) is computed once
+    /// for all of them.
+    ///
+    /// # Panics
+    /// If `out` has not `blocks` words for each input.
+    pub fn expand(&self, x: &[u128], blocks: usize, tweak: impl Fn(usize) -> Tweak, out: &mut [u128]) {
+        assert!(blocks > 0 && out.len() == x.len() * blocks, "a word for each hash");
+        let mut pi = [0; BATCH];
+        let used = x.len().min(BATCH);
+        for (chunk, (x, out)) in x.chunks(BATCH).zip(out.chunks_mut(BATCH * blocks)).enumerate() {
+            let pi = &mut pi[..x.len()];
+            pi.copy_from_slice(x);
+            self.after(pi, blocks, |i| tweak(chunk * BATCH + i), out);
+        }
+        wipe::words(&mut pi[..used]);
+    }
+
+    /// The same for one batch, whose inputs are in `pi`.
+    #[inline]
+    fn after(&self, pi: &mut [u128], blocks: usize, tweak: impl Fn(usize) -> Tweak, out: &mut [u128]) {
+        self.0.permute(pi);
+        for (i, (pi, out)) in pi.iter().zip(out.chunks_exact_mut(blocks)).enumerate() {
+            let Tweak(tweak) = tweak(i);
+            for (block, out) in out.iter_mut().enumerate() {
+                *out = pi ^ (tweak + block as u128);
             }
         }
-        first.iter_mut().chain(&mut second).for_each(|block| block.as_mut_slice().zeroize());
+        self.0.permute(out);
+        for (pi, out) in pi.iter().zip(out.chunks_exact_mut(blocks)) {
+            out.iter_mut().for_each(|out| *out ^= pi);
+        }
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use aes::cipher::BlockCipherDecrypt;
+    use aes::Block;
+    use aes::cipher::{BlockCipherDecrypt, BlockCipherEncrypt, KeyInit};
     use std::collections::HashSet;
 
     fn party(number: u8) -> PartyId {
@@ -105,6 +128,23 @@ mod tests {
             assert_eq!(one[0], whole[i]);
         }
         assert_eq!(whole.iter().collect::<HashSet<_>>().len(), 200);
+    }
+
+    #[test]
+    fn an_expansion_is_the_hash_at_each_index() {
+        let hash = Hash::keyed(&[8; 32]);
+        let tweak = |i: usize| Tweak::new(FIRST_STEP, party(2), party(1), 1, (i as u64 + 5) << 8);
+        for (inputs, blocks) in [(0, 3), (1, 1), (64, 2), (65, 3), (150, 5)] {
+            let x: Vec<u128> = (0..inputs).map(|i| i as u128 * 0x1234_5678_9abc_def0_0fed_cba9).collect();
+            let mut out = vec![0; inputs * blocks];
+            hash.expand(&x, blocks, tweak, &mut out);
+            for (i, out) in out.iter().enumerate() {
+                let mut one = [x[i / blocks]];
+                let index = ((i / blocks) as u64 + 5) << 8 | (i % blocks) as u64;
+                hash.hash(&mut one, |_| tweak(0).at(index));
+                assert_eq!(one[0], *out, "{inputs} {blocks} {i}");
+            }
+        }
     }
 
     /// Without the feed-forward the hash could be undone by whoever knows the key, and everybody does.

@@ -58,6 +58,7 @@ pub mod abit;
 pub mod adversary;
 pub mod base;
 pub mod bucket;
+mod cipher;
 mod delta;
 pub mod hash;
 mod setup;
@@ -65,7 +66,8 @@ pub mod softspoken;
 #[cfg(any(test, feature = "testing"))]
 pub mod testing;
 pub mod vole;
+pub mod wipe;
 
-pub use abit::AuthBits;
+pub use abit::{AuthBits, AuthRows};
 pub use delta::{Delta, lowest_bit};
 pub use setup::{Base, Config, Setup};

@@ -13,10 +13,11 @@
 
 pub(crate) mod tree;
 
+use crate::wipe;
+use aes::Block;
 use aes::cipher::BlockCipherEncrypt;
-use aes::{Aes128Enc, Block};
 use divisi_field::kernel::vectorize;
-use tree::Leaves;
+use tree::{Leaf, Leaves};
 use zeroize::Zeroize;
 
 /// Rows come in tiles of this many: one block of a stream.
@@ -28,7 +29,7 @@ pub const CHUNK: usize = 128;
 pub const MAX_K: u32 = 8;
 
 /// One stream, or a sum of streams, for the tiles of a chunk.
-type Stream = [[u8; 16]; CHUNK];
+type Stream = [u64; 2 * CHUNK];
 
 /// How many pieces Delta has, and so how many bits a row costs.
 #[must_use]
@@ -47,14 +48,14 @@ pub(crate) struct Maker {
     k: u32,
     leaves: Vec<Leaves>,
     /// How many blocks of the streams were used.
-    used: u128,
+    used: u64,
 }
 
 /// The holder's end: the leaves of each piece from the second on in the order of y + Delta_c, whose first is the unknown one.
 pub(crate) struct Holder {
     k: u32,
     leaves: Vec<Leaves>,
-    used: u128,
+    used: u64,
 }
 
 impl Maker {
@@ -68,19 +69,19 @@ impl Maker {
         let mut sums = Sums::new(self.used, tiles);
         for (c, leaves) in self.leaves.iter().enumerate() {
             let (first, bits) = piece(self.k, c);
-            sums.begin();
+            sums.begin(bits);
             leaves.each(|y, leaf| {
-                sums.stream(leaf);
+                sums.stream(&leaf);
                 sums.fold(y, bits);
             });
             for (t, tile) in v.chunks_exact_mut(TILE).enumerate() {
                 for (column, sum) in tile[first..][..bits].iter_mut().zip(&sums.weighted) {
-                    *column = u128::from_le_bytes(sum[t]);
+                    *column = block(sum, t);
                 }
             }
-            d.extend(sums.current.iter().zip(x).map(|(u, x)| u128::from_le_bytes(*u) ^ x));
+            d.extend(x.iter().enumerate().map(|(t, x)| block(&sums.current, t) ^ x));
         }
-        self.used += tiles as u128;
+        self.used += tiles as u64;
     }
 }
 
@@ -95,11 +96,11 @@ impl Holder {
         let mut sums = Sums::new(self.used, tiles);
         for (c, leaves) in self.leaves.iter().enumerate() {
             let (first, bits) = piece(self.k, c);
-            sums.begin();
+            sums.begin(bits);
             // the unknown leaf stands first and counts nothing
             sums.fold(0, bits);
             leaves.each(|y, leaf| {
-                sums.stream(leaf);
+                sums.stream(&leaf);
                 sums.fold(y + 1, bits);
             });
             let d = &d[c * tiles..][..tiles];
@@ -108,11 +109,11 @@ impl Holder {
             for (t, (tile, d)) in w.chunks_exact_mut(TILE).zip(d).enumerate() {
                 for ((column, sum), mask) in tile[first..][..bits].iter_mut().zip(&sums.weighted).zip(&masks)
                 {
-                    *column = u128::from_le_bytes(sum[t]) ^ (d & mask);
+                    *column = block(sum, t) ^ (d & mask);
                 }
             }
         }
-        self.used += tiles as u128;
+        self.used += tiles as u64;
     }
 }
 
@@ -121,8 +122,11 @@ impl Holder {
 struct Sums {
     /// How many tiles there are.
     tiles: usize,
-    /// The counters of this chunk's blocks, the same for all leaves.
-    counters: [Block; CHUNK],
+    /// The first block of every stream.
+    from: u64,
+    /// Room for the crate's cipher, and whether it was used.
+    blocks: [Block; CHUNK],
+    blocks_used: bool,
     /// The stream just made; after the last one of a tree, the sum of all.
     current: Stream,
     /// Sums of first blocks that wait for their second.
@@ -132,39 +136,59 @@ struct Sums {
 
 impl Sums {
     /// For blocks `from` on of every stream, at most a chunk.
-    fn new(from: u128, tiles: usize) -> Sums {
-        let none = [[0; 16]; CHUNK];
-        let mut counters = [Block::default(); CHUNK];
-        for (i, counter) in counters.iter_mut().enumerate() {
-            *counter = (from + i as u128).to_le_bytes().into();
-        }
+    fn new(from: u64, tiles: usize) -> Sums {
+        let none = [0; 2 * CHUNK];
         let many = [none; MAX_K as usize];
-        Sums { tiles: tiles.min(CHUNK), counters, current: none, waiting: many, weighted: many }
+        let blocks = [Block::default(); CHUNK];
+        Sums {
+            tiles: tiles.min(CHUNK),
+            from,
+            blocks,
+            blocks_used: false,
+            current: none,
+            waiting: many,
+            weighted: many,
+        }
     }
 
-    fn begin(&mut self) {
-        self.current.fill([0; 16]);
-        self.weighted.iter_mut().for_each(|sum| sum.fill([0; 16]));
+    fn begin(&mut self, bits: usize) {
+        self.current.fill(0);
+        self.weighted[..bits].iter_mut().for_each(|sum| sum[..2 * self.tiles].fill(0));
     }
 
     /// The current stream becomes this leaf's: AES in counter mode.
-    fn stream(&mut self, leaf: &Aes128Enc) {
-        let out = Block::cast_slice_from_core_mut(&mut self.current[..self.tiles]);
-        // the lengths are equal
-        let _ = leaf.encrypt_blocks_b2b(&self.counters[..self.tiles], out);
+    fn stream(&mut self, leaf: &Leaf<'_>) {
+        let out = &mut self.current[..2 * self.tiles];
+        match leaf {
+            #[cfg(target_arch = "x86_64")]
+            Leaf::Vector(counter) => counter.words(self.from, out),
+            Leaf::Blocks(cipher) => {
+                self.blocks_used = true;
+                let blocks = &mut self.blocks[..self.tiles];
+                for (counter, block) in (self.from..).zip(blocks.iter_mut()) {
+                    *block = u128::from(counter).to_le_bytes().into();
+                }
+                cipher.encrypt_blocks(blocks);
+                for (words, block) in out.as_chunks_mut::<2>().0.iter_mut().zip(&*blocks) {
+                    let halves = block.as_chunks::<8>().0;
+                    *words = [0, 1].map(|half| u64::from_le_bytes(halves[half]));
+                }
+            }
+        }
     }
 
     /// Take the current stream in as number `y` of 2^bits.
     fn fold(&mut self, y: usize, bits: usize) {
         let Sums { tiles, current, waiting, weighted, .. } = self;
-        let current = current[..*tiles].as_flattened_mut();
+        let words = 2 * *tiles;
+        let current = &mut current[..words];
         vectorize(
             #[inline(always)]
             || {
                 let mut bit = 0;
                 while bit < bits && y >> bit & 1 == 1 {
-                    let first = waiting[bit][..*tiles].as_flattened();
-                    let sum = weighted[bit][..*tiles].as_flattened_mut();
+                    let first = &waiting[bit][..words];
+                    let sum = &mut weighted[bit][..words];
                     for ((c, first), sum) in current.iter_mut().zip(first).zip(sum) {
                         *sum ^= *c;
                         *c ^= first;
@@ -172,7 +196,7 @@ impl Sums {
                     bit += 1;
                 }
                 if bit < bits {
-                    waiting[bit][..*tiles].as_flattened_mut().copy_from_slice(current);
+                    waiting[bit][..words].copy_from_slice(current);
                 }
             },
         );
@@ -181,14 +205,26 @@ impl Sums {
 
 impl Drop for Sums {
     fn drop(&mut self) {
+        let words = 2 * self.tiles;
         let streams = self.waiting.iter_mut().chain(&mut self.weighted).chain([&mut self.current]);
-        streams.for_each(|stream| stream.as_flattened_mut().zeroize());
+        streams.for_each(|stream| wipe::words(&mut stream[..words]));
+        if self.blocks_used {
+            self.blocks[..self.tiles].iter_mut().for_each(|block| block.as_mut_slice().zeroize());
+        }
     }
+}
+
+/// The block of a stream for one tile.
+#[inline]
+fn block(stream: &Stream, tile: usize) -> u128 {
+    u128::from(stream[2 * tile]) | u128::from(stream[2 * tile + 1]) << 64
 }
 
 #[cfg(test)]
 mod tests {
+    #![allow(clippy::unwrap_used)]
     use super::*;
+    use divisi_field::kernel::{Kernel, with};
 
     /// Against the definition, for every k, with trees whose leaves both ends take from one list.
     #[test]
@@ -226,6 +262,27 @@ mod tests {
                     }
                 }
             }
+        }
+    }
+
+    /// Parties on different processors make the same rows.
+    #[test]
+    fn rows_do_not_depend_on_the_processor() {
+        for ready in [true, false] {
+            let rows = |kernel| {
+                with(kernel, || {
+                    let leaves = |c: usize| Leaves::new(&[c as u128, 2 << c, 3, 4], ready);
+                    let mut maker = Maker::new(2, (0..pieces(2)).map(leaves).collect());
+                    let (mut v, mut d) = (vec![0; 5 * TILE], Vec::new());
+                    maker.extend(&[6; 3], &mut v[..3 * TILE], &mut d);
+                    maker.extend(&[7; 2], &mut v[3 * TILE..], &mut d);
+                    (v, d)
+                })
+                .unwrap()
+            };
+            let all: Vec<_> =
+                Kernel::ALL.into_iter().filter(|kernel| kernel.is_available()).map(rows).collect();
+            assert!(all.iter().all(|rows| *rows == all[0]));
         }
     }
 

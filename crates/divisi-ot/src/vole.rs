@@ -18,6 +18,7 @@
 //! Derivation and what a cheating maker learns: docs/garbling.md.
 
 use crate::softspoken::{CHUNK, Holder, Maker, TILE, pieces};
+use crate::wipe;
 use divisi_core::{Abort, Check, PartyId, Session, Step, step};
 use divisi_field::{BigField, Gf128, transpose};
 use std::marker::PhantomData;
@@ -57,7 +58,7 @@ impl<S> Rows<S> {
 
 impl<S> Drop for Rows<S> {
     fn drop(&mut self) {
-        self.words.zeroize();
+        wipe::words(&mut self.words);
     }
 }
 
@@ -105,7 +106,7 @@ impl Columns {
 
 impl Drop for Columns {
     fn drop(&mut self) {
-        self.0.zeroize();
+        wipe::words(&mut self.0);
     }
 }
 

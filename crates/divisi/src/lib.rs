@@ -6,7 +6,8 @@
 //! | [`mod@bench`] | a protocol between three processes, measured phase by phase, every output checked; the whole matrix in one page |
 //! | [`calibrate`] | what this machine allows, to compare figures of different machines |
 //! | [`circuit`] | circuits by name and from files, values in hexadecimal |
-//! | [`mod@run`] | a circuit among three parties, here or on machines of their own |
+//! | [`mod@run`] | a circuit among parties, here or on machines of their own |
+//! | [`garbling`] | authenticated garbling as a command asks for it |
 //! | [`kat`] | published test vectors through an engine |
 //! | [`mod@file`] | encryption and decryption of files and streams by three servers |
 //! | [`local`] | the processes of parties on this machine |
@@ -28,6 +29,7 @@ pub mod cleanup;
 pub mod demo;
 pub mod failure;
 pub mod file;
+pub mod garbling;
 pub mod kat;
 pub mod local;
 pub mod mode;

@@ -1,8 +1,9 @@
 //! Parties whose own code deviates: what a hand on their messages cannot do, because later steps must fit the lie.
 
 use crate::aand::{combine, differences, open_differences, permutation};
-use crate::laand::{Ground, Leaky, laand};
-use crate::phases::{Live, shares};
+use crate::laand::{Ground, laand};
+use crate::phases::Live;
+use crate::share::Shares;
 use crate::triples::{Preprocessed, Triples};
 use crate::{Garble, Plan};
 use divisi_core::{Abort, Session};
@@ -67,7 +68,8 @@ fn independent(
     let bucket = garble.bucket(session, ands)?;
     let m = ands * bucket;
     let bits = garble.setup.authenticated_bits(session, 3 * m + wires)?;
-    let masks = shares(session, &bits, 3 * m..3 * m + wires);
+    let bits = Shares::of(session.me(), bits);
+    let masks = bits.copy(3 * m..3 * m + wires);
     let ground = Ground {
         seats: garble.seats,
         oracle: &garble.oracle,
@@ -75,7 +77,7 @@ fn independent(
         first: garble.next_triple,
     };
     garble.next_triple += m as u64;
-    let [mut x, mut y, r] = [0, 1, 2].map(|i| shares(session, &bits, i * m..(i + 1) * m));
+    let [mut x, mut y, r] = [0, 1, 2].map(|i| bits.copy(i * m..(i + 1) * m));
     let flip = |bits: &mut Vec<u8>| bits.iter_mut().for_each(|bit| *bit ^= 1);
     let lied = |bits: &mut Vec<u8>| match lie {
         Lie::OtherX => flip(bits),
@@ -87,17 +89,18 @@ fn independent(
         if lie == Lie::Guess { chosen(session, m, (2 * bucket - 1).min(m)) } else { vec![] };
     // another y in Phi: right exactly where x is zero
     spoiled.iter().for_each(|t| y.bits[*t as usize] ^= 1);
-    let mut leaky: Leaky = laand(session, &mut garble.setup, &ground, x, y, r)?;
-    spoiled.iter().for_each(|t| leaky.y.bits[*t as usize] ^= 1);
-    lied(&mut leaky.x.bits);
+    let leaky = laand(session, &mut garble.setup, &ground, &x.view(0..m), &y.view(0..m), r)?;
+    spoiled.iter().for_each(|t| y.bits[*t as usize] ^= 1);
+    lied(&mut x.bits);
+    let (x, y) = (x.view(0..m), y.view(0..m));
     let order = permutation(&leaky.partition, m);
     let known = order.chunks_exact(bucket).any(|b| b.iter().all(|t| spoiled.contains(t)));
-    let mut d = differences(garble.seats, &leaky.y, &order, bucket);
+    let mut d = differences(garble.seats, &y, &order, bucket);
     if lie == Lie::FlippedBucket {
         d.bits.iter_mut().step_by(2 * (bucket - 1)).for_each(|bit| *bit ^= 1);
     }
     let opened = open_differences(session, garble.seats, &d, garble.setup.delta().get())?;
-    let triples: Triples = combine(&leaky, &order, bucket, &opened);
+    let triples: Triples = combine([&x, &y, &leaky.z.view(0..m)], &order, bucket, &opened);
     Ok((Preprocessed { masks, triples }, known))
 }
 

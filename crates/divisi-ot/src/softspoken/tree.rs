@@ -13,10 +13,13 @@
 //! Message: for each base OT two blocks, for each tree 32 bytes, and 32 bytes; one way.
 
 use super::{piece, pieces};
+use crate::cipher::Permutation;
 use crate::delta::mask;
-use aes::cipher::{BlockCipherEncrypt, KeyInit};
-use aes::{Aes128Enc, Block};
+use aes::Aes128Enc;
+use aes::cipher::KeyInit;
 use divisi_core::{PartyId, Session};
+#[cfg(target_arch = "x86_64")]
+use divisi_field::counter::Counter;
 use std::mem::ManuallyDrop;
 use subtle::ConstantTimeEq;
 use zeroize::{Zeroize, Zeroizing};
@@ -33,31 +36,54 @@ pub(crate) fn kept_ready(parties: usize, k: u32) -> bool {
 
 /// The leaves of one tree.
 pub(crate) enum Leaves {
-    /// Ready to be expanded.
-    Ready(Vec<Aes128Enc>),
+    /// Ready to be expanded, by the vector kernel and by the crate's cipher.
+    #[cfg(target_arch = "x86_64")]
+    Vector(Vec<Counter>),
+    Blocks(Vec<Aes128Enc>),
     /// Seeds alone.
     Seeds(Zeroizing<Vec<u128>>),
 }
 
+/// A leaf that is ready: AES-128 in counter mode, by one of two ways to the same stream.
+pub(crate) enum Leaf<'a> {
+    #[cfg(target_arch = "x86_64")]
+    Vector(&'a Counter),
+    Blocks(&'a Aes128Enc),
+}
+
 impl Leaves {
     pub(crate) fn new(seeds: &[u128], ready: bool) -> Leaves {
-        if ready {
-            Leaves::Ready(seeds.iter().map(cipher).collect())
-        } else {
-            Leaves::Seeds(Zeroizing::new(seeds.to_vec()))
+        if !ready {
+            return Leaves::Seeds(Zeroizing::new(seeds.to_vec()));
         }
+        #[cfg(target_arch = "x86_64")]
+        if let Some(leaves) = seeds.iter().map(counter).collect() {
+            return Leaves::Vector(leaves);
+        }
+        Leaves::Blocks(seeds.iter().map(cipher).collect())
     }
 
     /// Go through all leaves in order.
-    pub(crate) fn each(&self, mut f: impl FnMut(usize, &Aes128Enc)) {
+    pub(crate) fn each(&self, mut f: impl FnMut(usize, Leaf<'_>)) {
         match self {
-            Leaves::Ready(ciphers) => ciphers.iter().enumerate().for_each(|(y, leaf)| f(y, leaf)),
+            #[cfg(target_arch = "x86_64")]
+            Leaves::Vector(leaves) => {
+                leaves.iter().enumerate().for_each(|(y, leaf)| f(y, Leaf::Vector(leaf)))
+            }
+            Leaves::Blocks(ciphers) => {
+                ciphers.iter().enumerate().for_each(|(y, leaf)| f(y, Leaf::Blocks(leaf)))
+            }
             Leaves::Seeds(seeds) => {
                 // one key takes the place of another, and the last one is wiped
                 let mut leaf = ManuallyDrop::new(cipher(&0));
                 for (y, seed) in seeds.iter().enumerate() {
+                    #[cfg(target_arch = "x86_64")]
+                    if let Some(counter) = counter(seed) {
+                        f(y, Leaf::Vector(&counter));
+                        continue;
+                    }
                     leaf = ManuallyDrop::new(cipher(seed));
-                    f(y, &leaf);
+                    f(y, Leaf::Blocks(&leaf));
                 }
                 drop(ManuallyDrop::into_inner(leaf));
             }
@@ -65,12 +91,17 @@ impl Leaves {
     }
 }
 
+#[cfg(target_arch = "x86_64")]
+fn counter(seed: &u128) -> Option<Counter> {
+    Counter::new(&seed.to_le_bytes())
+}
+
 fn cipher(seed: &u128) -> Aes128Enc {
     Aes128Enc::new(&seed.to_le_bytes().into())
 }
 
 /// The fixed permutations of a pair's trees in one session: two for children, one for seeds of streams, two for what is checked.
-pub(crate) struct Permutations([Aes128Enc; 5]);
+pub(crate) struct Permutations([Permutation; 5]);
 
 impl Permutations {
     pub(crate) fn new(session: &Session, maker: PartyId, holder: PartyId) -> Permutations {
@@ -81,17 +112,16 @@ impl Permutations {
         Permutations(std::array::from_fn(|_| {
             let mut key = [0; 16];
             source.fill(&mut key);
-            Aes128Enc::new(&key.into())
+            Permutation::new(&key)
         }))
     }
 
     /// pi(x) + x for each x, under permutation `which`.
     fn apply(&self, which: usize, x: &[u128]) -> Zeroizing<Vec<u128>> {
-        let mut blocks: Vec<Block> = x.iter().map(|x| x.to_le_bytes().into()).collect();
-        self.0[which].encrypt_blocks(&mut blocks);
-        let out = blocks.iter().zip(x).map(|(block, x)| u128::from_le_bytes((*block).into()) ^ x).collect();
-        blocks.iter_mut().for_each(|block| block.as_mut_slice().zeroize());
-        Zeroizing::new(out)
+        let mut out = Zeroizing::new(x.to_vec());
+        self.0[which].permute(&mut out);
+        out.iter_mut().zip(x).for_each(|(out, x)| *out ^= x);
+        out
     }
 
     /// The seeds of the streams of these leaves, and what is checked of them.

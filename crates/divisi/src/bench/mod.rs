@@ -8,6 +8,7 @@
 //! it is made chunk by chunk before each goes through the cipher, so that memory does not grow with the number of blocks.
 
 mod coordinate;
+pub mod garble;
 mod measure;
 mod message;
 mod ordinary;
@@ -36,6 +37,8 @@ pub const ROLE: &str = "bench";
 pub(crate) const PARTIES: usize = 3;
 /// How long the parties may take to connect.
 pub const CONNECT: Duration = Duration::from_secs(5);
+/// How much longer for each of many, who share few processors.
+const CONNECT_EACH: Duration = Duration::from_millis(100);
 /// Blocks of AES whose inputs and outputs a party holds at once.
 pub(crate) const SEGMENT: usize = 1 << 18;
 

@@ -75,7 +75,7 @@ fn work(pipes: &Pipes) -> Result<(), Failure> {
 }
 
 /// Where the system rounds the ends of waits up to save power, ask it not to: an emulated message is late by that much.
-fn precise_waiting() {
+pub(super) fn precise_waiting() {
     #[cfg(target_os = "linux")]
     {
         // what is refused costs precision, nothing else
@@ -237,7 +237,7 @@ fn add(sum: &mut PhaseCounts, phase: &PhaseCounts) {
 }
 
 /// What the meter counted in a repetition, and in the setup of its session.
-fn costs(setup: &Counts, repetition: &Counts) -> Costs {
+pub(super) fn costs(setup: &Counts, repetition: &Counts) -> Costs {
     let (mut phases, mut checks) = (setup.phases.clone(), setup.checks.clone());
     for (name, phase) in &repetition.phases {
         add(phases.entry(name).or_default(), phase);

@@ -1,5 +1,6 @@
 //! `divisi bench`.
 
+use super::garbling::{self, Manner};
 use super::{Context, Done, EngineChoice, Goal, ProtocolChoice};
 use clap::{Args, Subcommand};
 use comfy_table::{CellAlignment, Table, presets};
@@ -22,7 +23,7 @@ pub enum Commands {
     Hash(Hash),
     /// A MAC of messages under one key among three processes over TLS, every tag checked
     Mac(Mac),
-    /// A Boolean circuit of random inputs among three processes over TLS, every output checked
+    /// A Boolean circuit of random inputs among processes over TLS, every output checked
     Circuit(Circuit),
     /// What this machine allows: AES on one core, loopback, products in GF(2^64)
     #[command(after_help = "Example: divisi bench calibrate --json")]
@@ -97,18 +98,23 @@ pub struct Mac {
     effort: Effort,
 }
 
-/// Measure a Boolean circuit of random inputs among three processes over TLS, phase by phase.
+/// Measure a Boolean circuit of random inputs among processes over TLS, phase by phase.
+///
+/// Of garble: inputs belong to the parties in turn, party 1 learns the outputs, and each repetition is a session of its own.
 #[derive(Args)]
-#[command(after_help = "Example: divisi bench circuit --circuit keccak-f --count 1000")]
+#[command(after_help = "Example: divisi bench circuit --circuit keccak-f --count 1000\n\
+                        Nobody trusted: divisi bench circuit --engine garble --circuit aes128 --parties 3 --count 1")]
 pub struct Circuit {
     /// A file in Bristol Fashion or the format before it, or the name of a circuit of this program
     #[arg(long, value_name = "FILE|NAME")]
     circuit: String,
-    /// How many evaluations
-    #[arg(long, default_value_t = 10_000, value_name = "N")]
-    count: u64,
+    /// How many evaluations [default: 10000, of garble 1]
+    #[arg(long, value_name = "N")]
+    count: Option<u64>,
     #[command(flatten)]
     engine: EngineChoice,
+    #[command(flatten)]
+    manner: Manner,
     #[command(flatten)]
     goal: Goal,
     #[command(flatten)]
@@ -138,7 +144,7 @@ struct Effort {
     /// How many times
     #[arg(long, default_value_t = 5, value_name = "R")]
     reps: usize,
-    /// How many chunks to run before the first time
+    /// How many chunks to run before the first time, of garble how many repetitions
     #[arg(long, default_value_t = 4, value_name = "CHUNKS")]
     warmup: usize,
     /// Pretend that a message takes half of so many milliseconds
@@ -147,7 +153,7 @@ struct Effort {
     /// Pretend that each link carries so many 10^6 bits a second
     #[arg(long, value_name = "MBIT", value_parser = positive)]
     rate: Option<f64>,
-    /// Let a lie pass a verification with probability at most 2^-BITS, up to 114; above 57 it is verified twice [default: 57]
+    /// Let a lie pass a verification with probability at most 2^-BITS, up to 114; above 57 it is verified twice; of garble 40 or 64 [default: 57, of garble 40]
     #[arg(long, value_name = "BITS")]
     statistical: Option<u32>,
 }
@@ -195,12 +201,32 @@ pub fn run(context: &Context, command: &Commands) -> Result<Done, Failure> {
             let choice = goal.mode.map(Choice::from).unwrap_or_default();
             measure(context, Options { work, choice, blocks: messages.count, ..effort.options(context) })
         }
-        Commands::Circuit(Circuit { circuit, count, engine, goal, effort }) => {
-            engine.check()?;
+        Commands::Circuit(Circuit { circuit, count, engine, manner, goal, effort }) => {
+            if let Some(garbling) = manner.get(*engine, effort.security, effort.statistical, false)? {
+                if effort.threads != 1 {
+                    return Err(Failure::usage(
+                        "the engine garble has one thread a party: leave --threads out",
+                    ));
+                }
+                let usual = bench::garble::Options::default();
+                let options = bench::garble::Options {
+                    circuit: circuit.clone(),
+                    adder: goal.adder(),
+                    garbling,
+                    count: count.unwrap_or(usual.count),
+                    reps: effort.reps,
+                    warmup: effort.warmup,
+                    rtt_ms: effort.rtt,
+                    rate_mbit: effort.rate,
+                    timeout: context.timeout.unwrap_or(usual.timeout),
+                };
+                return garbling::measure(context, &options);
+            }
             let loaded = divisi::circuit::load(circuit, goal.adder())?;
             let work = Work::Circuit { name: circuit.clone(), input_bits: loaded.program.input_bits() };
             let choice = goal.mode.map(Choice::from).unwrap_or_default();
-            measure(context, Options { work, choice, blocks: *count, ..effort.options(context) })
+            let blocks = count.unwrap_or(10_000);
+            measure(context, Options { work, choice, blocks, ..effort.options(context) })
         }
         Commands::Mac(Mac { algorithm, messages, engine, choice, effort }) => {
             engine.check()?;

@@ -5,6 +5,7 @@ mod circuit;
 mod crypt;
 mod demo;
 mod digest;
+mod garbling;
 mod kat;
 mod key;
 mod mesh;
@@ -131,6 +132,8 @@ impl ProtocolChoice {
 enum Engine {
     /// Replicated sharing among three, one of them corrupt
     Rep3,
+    /// Authenticated garbling among any number, all but one of them corrupt: circuits only
+    Garble,
 }
 
 /// What computes, and among how many.
@@ -139,16 +142,19 @@ struct EngineChoice {
     /// What computes
     #[arg(long, value_enum, default_value = "rep3", value_name = "NAME")]
     engine: Engine,
-    /// How many parties; rep3 has 3
+    /// How many parties: rep3 has 3, garble 2 to 128 [default: 3]
     #[arg(long, value_name = "N")]
     parties: Option<usize>,
 }
 
 impl EngineChoice {
+    /// Where there is nothing but rep3.
     fn check(self) -> Result<(), Failure> {
-        let Engine::Rep3 = self.engine;
-        match self.parties {
-            Some(asked) if asked != 3 => Err(Failure::usage(format!(
+        match (self.engine, self.parties) {
+            (Engine::Garble, _) => Err(Failure::usage(
+                "the engine garble computes circuits: use `divisi run` or `divisi bench circuit`",
+            )),
+            (Engine::Rep3, Some(asked)) if asked != 3 => Err(Failure::usage(format!(
                 "the engine rep3 has 3 parties, not {asked}: leave --parties out"
             ))),
             _ => Ok(()),

@@ -1,12 +1,13 @@
 //! `divisi run`.
 
+use super::garbling::Manner;
 use super::{Context, Done, EngineChoice, Goal};
 use clap::Args;
 use divisi::circuit;
 use divisi::failure::Failure;
 use divisi::local::this_program;
-use divisi::run::{self, Membership, Options};
-use divisi_net::PartyId;
+use divisi::run::{self, Engine, Membership, Options};
+use divisi_net::{Config, PartyId};
 use divisi_rep3::Security;
 use serde_json::json;
 use std::path::PathBuf;
@@ -19,6 +20,7 @@ use std::path::PathBuf;
 #[derive(Args)]
 #[command(
     after_help = "Example: divisi run --circuit aes128 --input 1=000102030405060708090a0b0c0d0e0f --input 2=00112233445566778899aabbccddeeff --output 3\n\
+                        Any number, nobody trusted: divisi run --engine garble --parties 2 --circuit aes128 --input 1=000102030405060708090a0b0c0d0e0f --input 2=00112233445566778899aabbccddeeff\n\
                         One real party: divisi run --circuit aes128 --input 1=000102030405060708090a0b0c0d0e0f --input 2= --party 1 --config mesh.toml --identity party-1.key"
 )]
 pub struct Arguments {
@@ -36,9 +38,17 @@ pub struct Arguments {
     /// Who learns the outputs [default: all]
     #[arg(long, value_name = "P,...", value_delimiter = ',')]
     output: Vec<u8>,
-    /// Against whom: malicious or semi-honest
+    /// Against whom: malicious or, of rep3, semi-honest
     #[arg(long, default_value = "malicious", value_name = "NAME")]
     security: Security,
+    #[command(flatten)]
+    manner: Manner,
+    /// Of garble: a lie passes with probability at most 2^-BITS, 40 or 64 [default: 40]
+    #[arg(long, value_name = "BITS")]
+    statistical: Option<u32>,
+    /// Of garble: inputs first, then the circuit piece by piece, in memory that does not grow with it
+    #[arg(long)]
+    streamed: bool,
     #[command(flatten)]
     goal: Goal,
     /// Be this party of a mesh, alone
@@ -52,34 +62,45 @@ pub struct Arguments {
     identity: Option<PathBuf>,
 }
 
-/// A party of the engine by its number.
-fn party(number: u8) -> Result<PartyId, Failure> {
-    let party = PartyId::new(number).filter(|party| party.number() <= 3);
-    party.ok_or_else(|| {
-        Failure::usage(format!("there is no party {number}: the engine rep3 has the parties 1 to 3"))
-    })
+/// What computes: the number of parties is that of the configuration, if there is one and nothing else is said.
+fn engine(arguments: &Arguments) -> Result<Engine, Failure> {
+    let Arguments { engine, manner, security, statistical, streamed, config, .. } = arguments;
+    let Some(mut garbling) = manner.get(*engine, *security, *statistical, *streamed)? else {
+        return match statistical {
+            Some(_) => Err(Failure::usage(
+                "--statistical belongs to the engine garble: give --engine garble, or leave it out",
+            )),
+            None => Ok(Engine::Rep3(*security)),
+        };
+    };
+    if let (None, Some(config)) = (engine.parties, config) {
+        garbling.parties = Config::load(config).map_err(|e| Failure::usage(e.to_string()))?.parties().len();
+        garbling.check()?;
+    }
+    Ok(Engine::Garble(garbling))
 }
 
 pub fn run(context: &Context, arguments: &Arguments) -> Result<Done, Failure> {
-    arguments.engine.check()?;
+    let engine = engine(arguments)?;
+    let party = |number: u8| engine.party(number);
     let me = arguments.party.map(party).transpose()?;
     let mut receivers =
         arguments.output.iter().map(|number| party(*number)).collect::<Result<Vec<_>, _>>()?;
     if receivers.is_empty() {
-        receivers = PartyId::all(3).collect();
+        receivers = PartyId::all(engine.parties()).collect();
     }
     receivers.sort();
     receivers.dedup();
     let adder = arguments.goal.adder();
     let circuit = circuit::load(&arguments.circuit, adder)?;
-    let inputs = run::inputs(&circuit, &arguments.inputs, me)?;
+    let inputs = run::inputs(&circuit, &arguments.inputs, engine.parties(), me)?;
     let options = Options {
         circuit,
         adder,
         inputs,
         first_bit_first: arguments.first_bit_first,
         receivers,
-        security: arguments.security,
+        engine,
         timeout: context.timeout,
     };
     let report = match (me, &arguments.config, &arguments.identity) {
@@ -97,14 +118,22 @@ pub fn run(context: &Context, arguments: &Arguments) -> Result<Done, Failure> {
         None => format!("done; the outputs went to party {told}, and to nobody else"),
     };
     let program = &options.circuit.program;
+    let garbling = match engine {
+        Engine::Garble(garbling) => Some(garbling),
+        Engine::Rep3(_) => None,
+    };
     let json = json!({
         "schema": 1,
-        "engine": "rep3",
-        "parties": 3,
+        "engine": engine.name(),
+        "parties": engine.parties(),
         "party": me.map(PartyId::number),
         "circuit": options.circuit.name,
-        "security": options.security.name(),
+        "security": engine.security().name(),
         "mode": arguments.goal.name(),
+        "form": garbling.map(|garbling| garbling.options.form.name()),
+        "k": garbling.map(|garbling| garbling.config.k),
+        "statistical_bits": garbling.map(|garbling| garbling.config.rho),
+        "streamed": garbling.map(|garbling| garbling.streamed),
         "outputs": values,
         "output_to": to,
         "and": program.and_count(),

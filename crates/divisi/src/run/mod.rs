@@ -1,15 +1,18 @@
-//! Any circuit among three parties: all of them processes on this machine, or one of them here and the others elsewhere.
+//! Any circuit among parties: all of them processes on this machine, or one of them here and the others elsewhere.
 //!
 //! Trust: with all parties on one machine that machine knows everything, and shows how it goes; with one party here the others learn
-//! nothing of its inputs but what the outputs tell ([`divisi_rep3`]; `protocol` has the steps).
+//! nothing of its inputs but what the outputs tell: one of three corrupt ([`divisi_rep3`]; `protocol` has the steps), or all others
+//! ([`divisi_garble`]; `garble` has the steps).
 
+pub mod garble;
 pub mod protocol;
 
 use crate::circuit::{self, Circuit};
 use crate::cleanup::Cleanup;
 use crate::failure::{Failure, Kind};
+use crate::garbling::{Garbling, Told as Manner};
 use crate::local::{Pipes, Processes, Room, seat};
-use divisi_net::{Config, Door, Identity, Machine, Options as Net, PartyId};
+use divisi_net::{Config, Door, Identity, Machine, Mesh, Options as Net, PartyId};
 use divisi_rep3::Security;
 use divisi_symmetric::gates::Adder;
 use protocol::{Outcome, PARTIES, Task};
@@ -23,6 +26,8 @@ use zeroize::{Zeroize, Zeroizing};
 pub const ROLE: &str = "run";
 /// How long parties of one machine may take to connect.
 const CONNECT: Duration = Duration::from_secs(5);
+/// How much longer for each of them, for many share few processors.
+const CONNECT_EACH: Duration = Duration::from_millis(100);
 /// How much longer this process waits than the parties, who know more about what they wait for.
 const MARGIN: Duration = Duration::from_millis(300);
 
@@ -33,6 +38,58 @@ pub struct Input {
     pub owner: PartyId,
     /// The wires, if the value is known here.
     pub bits: Option<Zeroizing<Vec<bool>>>,
+}
+
+/// What computes, and against whom.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Engine {
+    /// Replicated sharing among three.
+    Rep3(Security),
+    /// Authenticated garbling.
+    Garble(Garbling),
+}
+
+impl Engine {
+    /// Its name.
+    #[must_use]
+    pub fn name(&self) -> &'static str {
+        match self {
+            Engine::Rep3(_) => "rep3",
+            Engine::Garble(_) => "garble",
+        }
+    }
+
+    /// How many parties.
+    #[must_use]
+    pub fn parties(&self) -> usize {
+        match self {
+            Engine::Rep3(_) => PARTIES,
+            Engine::Garble(garbling) => garbling.parties,
+        }
+    }
+
+    /// Against whom.
+    #[must_use]
+    pub fn security(&self) -> Security {
+        match self {
+            Engine::Rep3(security) => *security,
+            Engine::Garble(_) => Security::Malicious,
+        }
+    }
+
+    /// The party of that number.
+    ///
+    /// # Errors
+    /// If there is none.
+    pub fn party(&self, number: u8) -> Result<PartyId, Failure> {
+        let party = PartyId::new(number).filter(|party| party.index() < self.parties());
+        party.ok_or_else(|| {
+            let (name, last) = (self.name(), self.parties());
+            Failure::usage(format!(
+                "there is no party {number}: the engine {name} has the parties 1 to {last}"
+            ))
+        })
+    }
 }
 
 /// What to run.
@@ -47,8 +104,8 @@ pub struct Options {
     pub first_bit_first: bool,
     /// Who learns the outputs.
     pub receivers: Vec<PartyId>,
-    /// Against whom.
-    pub security: Security,
+    /// What computes.
+    pub engine: Engine,
     /// The time limit of a receive.
     pub timeout: Option<Duration>,
 }
@@ -82,7 +139,12 @@ pub struct Report {
 ///
 /// # Errors
 /// The first that is not as it must be.
-pub fn inputs(circuit: &Circuit, given: &[String], known: Option<PartyId>) -> Result<Vec<Input>, Failure> {
+pub fn inputs(
+    circuit: &Circuit,
+    given: &[String],
+    parties: usize,
+    known: Option<PartyId>,
+) -> Result<Vec<Input>, Failure> {
     let widths = circuit.program.inputs();
     if given.len() != widths.len() {
         let widths: Vec<String> = widths.iter().map(ToString::to_string).collect();
@@ -98,22 +160,27 @@ pub fn inputs(circuit: &Circuit, given: &[String], known: Option<PartyId>) -> Re
         .iter()
         .zip(widths)
         .enumerate()
-        .map(|(i, (given, width))| input(i + 1, given, *width, known))
+        .map(|(i, (given, width))| input(i + 1, given, *width, parties, known))
         .collect()
 }
 
-fn input(number: usize, given: &str, width: usize, known: Option<PartyId>) -> Result<Input, Failure> {
+fn input(
+    number: usize,
+    given: &str,
+    width: usize,
+    parties: usize,
+    known: Option<PartyId>,
+) -> Result<Input, Failure> {
     let wrong = |what: String| Failure::usage(format!("input {number} {what}"));
     let form = || {
-        wrong(
-            "is not of the form P=HEX: give its owner, 1 to 3, and its value as the standard prints it"
-                .into(),
-        )
+        wrong(format!(
+            "is not of the form P=HEX: give its one owner, 1 to {parties}, and its value as the standard prints it"
+        ))
     };
     let (owner, digits) = given.split_once('=').ok_or_else(form)?;
     let owner: u8 = owner.trim().parse().map_err(|_| form())?;
-    let owner = PartyId::new(owner).filter(|owner| owner.index() < PARTIES);
-    let owner = owner.ok_or_else(|| wrong("belongs to nobody: the parties are 1 to 3".into()))?;
+    let owner = PartyId::new(owner).filter(|owner| owner.index() < parties);
+    let owner = owner.ok_or_else(|| wrong(format!("belongs to nobody: the parties are 1 to {parties}")))?;
     if known.is_some_and(|known| known != owner) {
         if !digits.is_empty() {
             return Err(wrong(format!(
@@ -129,14 +196,13 @@ fn input(number: usize, given: &str, width: usize, known: Option<PartyId>) -> Re
 }
 
 impl Options {
-    fn task(&self) -> Task<'_> {
-        Task {
-            program: &self.circuit.program,
-            digest: self.circuit.digest(),
-            owners: self.inputs.iter().map(|input| input.owner).collect(),
-            receivers: self.receivers.clone(),
-            security: self.security,
-        }
+    /// What the parties have to agree on.
+    ///
+    /// # Errors
+    /// What does not fit the engine.
+    fn task(&self) -> Result<Work<'_>, Failure> {
+        let owners: Vec<PartyId> = self.inputs.iter().map(|input| input.owner).collect();
+        Work::new(&self.circuit, self.engine, owners, self.receivers.clone())
     }
 
     /// The input wires of a party.
@@ -153,6 +219,51 @@ impl Options {
     }
 }
 
+/// What an engine is to do.
+enum Work<'c> {
+    Rep3(Task<'c>),
+    Garble(garble::Task<'c>),
+}
+
+impl<'c> Work<'c> {
+    fn new(
+        circuit: &'c Circuit,
+        engine: Engine,
+        owners: Vec<PartyId>,
+        receivers: Vec<PartyId>,
+    ) -> Result<Self, Failure> {
+        let program = &circuit.program;
+        Ok(match engine {
+            Engine::Rep3(security) => {
+                Work::Rep3(Task { program, digest: circuit.digest(), owners, receivers, security })
+            }
+            Engine::Garble(garbling) => {
+                let plan = garbling.plan(program, &owners, &receivers, 1)?;
+                Work::Garble(garble::Task { plan, garbling })
+            }
+        })
+    }
+
+    fn run(&self, mesh: &Arc<Mesh>, own: &[bool]) -> Result<Outcome, Failure> {
+        match self {
+            Work::Rep3(task) => Ok(protocol::run(mesh, 1, task, own)?),
+            Work::Garble(task) => garble::run(mesh, task, own),
+        }
+    }
+}
+
+/// How long so many parties of one machine may take to connect.
+fn connect(parties: usize) -> Duration {
+    CONNECT + CONNECT_EACH * u32::try_from(parties).unwrap_or(u32::MAX)
+}
+
+/// An engine between processes of this program.
+#[derive(Serialize, Deserialize)]
+enum Chosen {
+    Rep3 { malicious: bool },
+    Garble(Manner),
+}
+
 /// What a party of a local run learns.
 #[derive(Serialize, Deserialize)]
 struct Plan {
@@ -162,7 +273,7 @@ struct Plan {
     digest: [u8; 32],
     owners: Vec<u8>,
     receivers: Vec<u8>,
-    malicious: bool,
+    engine: Chosen,
     own: Vec<bool>,
     timeout_ms: u64,
 }
@@ -218,19 +329,24 @@ fn report(options: &Options, told: Vec<(PartyId, Told)>) -> Result<Report, Failu
 /// A party's failure.
 pub fn local(options: &Options, program: &Path, cleanup: &Cleanup) -> Result<Report, Failure> {
     let timeout = options.timeout.unwrap_or(Net::default().timeout);
+    // what makes no sense is refused before anything is there
+    options.task()?;
+    let parties = options.engine.parties();
     let room = Room::new(cleanup)?;
-    let mut processes = Processes::start(program, ROLE, PARTIES, cleanup)?;
-    let seats = seat::seats(&mut processes, &room, "run/listen", CONNECT + MARGIN)?;
-    let task = options.task();
-    for (party, seat) in PartyId::all(PARTIES).zip(seats) {
+    let mut processes = Processes::start(program, ROLE, parties, cleanup)?;
+    let seats = seat::seats(&mut processes, &room, "run/listen", connect(parties) + MARGIN)?;
+    for (party, seat) in PartyId::all(parties).zip(seats) {
         let plan = Plan {
             seat,
             circuit: options.circuit.name.clone(),
             low_depth: options.adder == Adder::LowDepth,
-            digest: task.digest,
-            owners: task.owners.iter().map(|party| party.number()).collect(),
-            receivers: task.receivers.iter().map(|party| party.number()).collect(),
-            malicious: options.security == Security::Malicious,
+            digest: options.circuit.digest(),
+            owners: options.inputs.iter().map(|input| input.owner.number()).collect(),
+            receivers: options.receivers.iter().map(|party| party.number()).collect(),
+            engine: match &options.engine {
+                Engine::Rep3(security) => Chosen::Rep3 { malicious: *security == Security::Malicious },
+                Engine::Garble(garbling) => Chosen::Garble(garbling.into()),
+            },
             own: options.of(party).to_vec(),
             timeout_ms: timeout.as_millis() as u64,
         };
@@ -239,7 +355,7 @@ pub fn local(options: &Options, program: &Path, cleanup: &Cleanup) -> Result<Rep
     let told: Vec<Told> = processes.reports("run", timeout + MARGIN)?;
     processes.close(timeout)?;
     room.close()?;
-    report(options, PartyId::all(PARTIES).zip(told).collect())
+    report(options, PartyId::all(parties).zip(told).collect())
 }
 
 /// Be a party of a local run. Failures are reported, not printed.
@@ -266,17 +382,16 @@ fn serve(pipes: &Pipes) -> Result<(), Failure> {
         return Err(Failure::usage(format!("{} has changed meanwhile: leave it as it is", circuit.name)));
     }
     let parties = |numbers: &[u8]| numbers.iter().filter_map(|number| PartyId::new(*number)).collect();
-    let task = Task {
-        program: &circuit.program,
-        digest: plan.digest,
-        owners: parties(&plan.owners),
-        receivers: parties(&plan.receivers),
-        security: if plan.malicious { Security::Malicious } else { Security::SemiHonest },
+    let engine = match plan.engine {
+        Chosen::Rep3 { malicious: true } => Engine::Rep3(Security::Malicious),
+        Chosen::Rep3 { malicious: false } => Engine::Rep3(Security::SemiHonest),
+        Chosen::Garble(manner) => Engine::Garble(manner.into()),
     };
+    let work = Work::new(&circuit, engine, parties(&plan.owners), parties(&plan.receivers))?;
     let net = Net { timeout: Duration::from_millis(plan.timeout_ms), ..Net::default() };
-    let (_door, mesh) = plan.seat.join(pipes, listener, &net, CONNECT)?;
+    let (_door, mesh) = plan.seat.join(pipes, listener, &net, connect(engine.parties()))?;
     let start = Instant::now();
-    let outcome = protocol::run(&mesh, 1, &task, &plan.own)?;
+    let outcome = work.run(&mesh, &plan.own)?;
     pipes.report(Ok(Told::new(&outcome, start.elapsed().as_secs_f64())))?;
     // the orders end with the process: whoever gave them closes our standard input
     pipes.bytes().map(drop)
@@ -289,13 +404,15 @@ fn serve(pipes: &Pipes) -> Result<(), Failure> {
 pub fn one(options: &Options, membership: &Membership) -> Result<Report, Failure> {
     let usage = |e: divisi_net::ConfigError| Failure::usage(e.to_string());
     let config = Config::load(&membership.config).map_err(usage)?;
-    if config.parties().len() != PARTIES {
+    let (engine, parties) = (options.engine.name(), options.engine.parties());
+    if config.parties().len() != parties {
         return Err(Failure::usage(format!(
-            "the engine rep3 has 3 parties, and {} has {}: give the configuration of a mesh of 3",
+            "the engine {engine} has {parties} parties, and {} has {}: give the configuration of a mesh of {parties}",
             membership.config.display(),
             config.parties().len()
         )));
     }
+    let work = options.task()?;
     let identity = Identity::load(&membership.identity).map_err(|e| Failure::usage(e.to_string()))?;
     let me = membership.party;
     config.check_identity(me, &identity).map_err(usage)?;
@@ -304,7 +421,7 @@ pub fn one(options: &Options, membership: &Membership) -> Result<Report, Failure
     let door = Door::open(config, me, Arc::new(identity), Arc::new(Machine)).map_err(usage)?;
     let mesh = seat::join(&door, within, &net)?;
     let start = Instant::now();
-    let outcome = protocol::run(&mesh, 1, &options.task(), &options.of(me))?;
+    let outcome = work.run(&mesh, &options.of(me))?;
     if options.receivers.contains(&me) != outcome.outputs.is_some() {
         return Err(Failure::new(Kind::Abort, "no output came to a party that was to learn it: report this"));
     }

@@ -1,0 +1,77 @@
+//! AES-128 in the two ways this crate uses it: as a fixed permutation, and as the stream of a seed. Each with the project's vector
+//! kernel where the processor has the instructions, and with the `aes` crate elsewhere: the same blocks.
+
+use aes::cipher::{BlockCipherEncrypt, KeyInit};
+use aes::{Aes128Enc, Block};
+#[cfg(target_arch = "x86_64")]
+use divisi_field::permutation::Permutation as Vector;
+use zeroize::Zeroize;
+
+/// Blocks that go through the crate's cipher together.
+const BATCH: usize = 64;
+
+/// The permutation of one key.
+#[derive(Clone)]
+pub(crate) enum Permutation {
+    #[cfg(target_arch = "x86_64")]
+    Vector(Vector),
+    Blocks(Box<Aes128Enc>),
+}
+
+impl Permutation {
+    pub(crate) fn new(key: &[u8; 16]) -> Permutation {
+        #[cfg(target_arch = "x86_64")]
+        if let Some(vector) = Vector::new(key) {
+            return Permutation::Vector(vector);
+        }
+        Permutation::Blocks(Box::new(Aes128Enc::new(&(*key).into())))
+    }
+
+    /// Replace each block, a little-endian number, by its encryption.
+    #[inline]
+    pub(crate) fn permute(&self, x: &mut [u128]) {
+        match self {
+            #[cfg(target_arch = "x86_64")]
+            Permutation::Vector(vector) => vector.permute(x),
+            Permutation::Blocks(cipher) => permute(cipher, x),
+        }
+    }
+}
+
+fn permute(cipher: &Aes128Enc, x: &mut [u128]) {
+    let mut blocks = [Block::default(); BATCH];
+    let used = x.len().min(BATCH);
+    for x in x.chunks_mut(BATCH) {
+        let blocks = &mut blocks[..x.len()];
+        for (block, x) in blocks.iter_mut().zip(&*x) {
+            *block = x.to_le_bytes().into();
+        }
+        cipher.encrypt_blocks(blocks);
+        for (x, block) in x.iter_mut().zip(&*blocks) {
+            *x = u128::from_le_bytes((*block).into());
+        }
+    }
+    blocks[..used].iter_mut().for_each(|block| block.as_mut_slice().zeroize());
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+    use super::*;
+    use divisi_field::kernel::{Kernel, with};
+
+    /// Parties on different processors compute the same.
+    #[test]
+    fn the_permutation_does_not_depend_on_the_processor() {
+        let of = |kernel| {
+            with(kernel, || {
+                let mut x: Vec<u128> = (0..150).map(|i| i * 0x0123_4567_89ab_cdef_0011_2233_4455).collect();
+                Permutation::new(&[5; 16]).permute(&mut x);
+                x
+            })
+            .unwrap()
+        };
+        let all: Vec<_> = Kernel::ALL.into_iter().filter(|kernel| kernel.is_available()).map(of).collect();
+        assert!(all.iter().all(|x| *x == all[0]));
+    }
+}

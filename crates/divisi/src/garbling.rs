@@ -1,0 +1,164 @@
+//! Authenticated garbling as a command asks for it: how many parties, which tables, what the set-up is made with.
+//!
+//! Everything here is public, the same at all parties, and refused before a secret is touched if it makes no sense.
+
+use crate::failure::Failure;
+use divisi_circuit::Program;
+use divisi_core::{Parameters, PartyId};
+use divisi_garble::{Form, MOST_PARTIES, Options, Plan};
+use divisi_ot::{Base, Config};
+use serde::{Deserialize, Serialize};
+
+/// How a circuit is garbled.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Garbling {
+    /// How many parties.
+    pub parties: usize,
+    /// Form of the tables, and what may be kept of them.
+    pub options: Options,
+    /// Parameters of the set-up.
+    pub config: Config,
+    /// Whether triples, tables and evaluation go batch by batch, after the inputs.
+    pub streamed: bool,
+}
+
+impl Default for Garbling {
+    fn default() -> Self {
+        Garbling { parties: 3, options: Options::default(), config: Config::default(), streamed: false }
+    }
+}
+
+/// The name of a way to make base OTs, as on the command line.
+#[must_use]
+pub fn base_name(base: Base) -> &'static str {
+    match base {
+        Base::Both => "both",
+        Base::Half => "half",
+    }
+}
+
+impl Garbling {
+    /// That it makes sense.
+    ///
+    /// # Errors
+    /// What to correct.
+    pub fn check(&self) -> Result<(), Failure> {
+        if !(2..=MOST_PARTIES).contains(&self.parties) {
+            return Err(Failure::usage(format!(
+                "the engine garble has 2 to {MOST_PARTIES} parties, not {}: give another --parties",
+                self.parties
+            )));
+        }
+        if !(1..=8).contains(&self.config.k) {
+            return Err(Failure::usage(format!("--k is {}: give 1 to 8", self.config.k)));
+        }
+        if ![40, 64].contains(&self.config.rho) {
+            return Err(Failure::usage(format!(
+                "--statistical is {}: the engine garble has 40 and 64",
+                self.config.rho
+            )));
+        }
+        Ok(())
+    }
+
+    /// What is computed for whom, so often, if it can be: all receivers learn all outputs.
+    ///
+    /// # Errors
+    /// Owners or receivers that do not fit; tables beyond the budget.
+    pub fn plan<'p>(
+        &self,
+        program: &'p Program,
+        owners: &[PartyId],
+        receivers: &[PartyId],
+        count: usize,
+    ) -> Result<Plan<'p>, Failure> {
+        self.check()?;
+        let usage = |unfit: divisi_garble::Unfit| Failure::usage(unfit.to_string());
+        let lists = vec![receivers.to_vec(); program.outputs().len()];
+        let plan = Plan::new(program, self.parties, owners, &lists).map_err(usage)?;
+        if !self.streamed {
+            self.options.admit(&plan, self.config.rho, count).map_err(usage)?;
+        }
+        Ok(plan)
+    }
+
+    /// All of it among the parameters that the parties compare at the start of a session.
+    #[must_use]
+    pub fn describe(&self, parameters: Parameters) -> Parameters {
+        let parameters = parameters.with("streamed", &[u8::from(self.streamed)]);
+        self.options.describe(self.config.describe(parameters))
+    }
+}
+
+/// The same between processes of this program.
+#[derive(Clone, Copy, Serialize, Deserialize)]
+pub(crate) struct Told {
+    parties: u8,
+    paper: bool,
+    budget: u64,
+    k: u32,
+    both: bool,
+    rho: u32,
+    streamed: bool,
+}
+
+impl From<&Garbling> for Told {
+    fn from(garbling: &Garbling) -> Self {
+        Told {
+            parties: u8::try_from(garbling.parties).unwrap_or(u8::MAX),
+            paper: garbling.options.form == Form::Paper,
+            budget: garbling.options.budget,
+            k: garbling.config.k,
+            both: garbling.config.base == Base::Both,
+            rho: garbling.config.rho,
+            streamed: garbling.streamed,
+        }
+    }
+}
+
+impl From<Told> for Garbling {
+    fn from(told: Told) -> Self {
+        let form = if told.paper { Form::Paper } else { Form::Improved };
+        Garbling {
+            parties: usize::from(told.parties),
+            options: Options { form, budget: told.budget, ..Options::default() },
+            config: Config {
+                k: told.k,
+                base: if told.both { Base::Both } else { Base::Half },
+                rho: told.rho,
+            },
+            streamed: told.streamed,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_told_is_what_was_meant() {
+        for (form, base, streamed) in [(Form::Paper, Base::Half, true), (Form::Improved, Base::Both, false)] {
+            let meant = Garbling {
+                parties: 5,
+                options: Options { form, budget: 77, ..Options::default() },
+                config: Config { k: 3, base, rho: 64 },
+                streamed,
+            };
+            assert_eq!(Garbling::from(Told::from(&meant)), meant);
+        }
+    }
+
+    #[test]
+    fn what_cannot_be_is_refused() {
+        let usual = Garbling::default();
+        assert!(usual.check().is_ok());
+        for parties in [0, 1, MOST_PARTIES + 1] {
+            assert!(Garbling { parties, ..usual }.check().is_err(), "{parties}");
+        }
+        for (k, rho) in [(0, 40), (9, 40), (4, 39), (4, 0)] {
+            let config = Config { k, rho, ..usual.config };
+            assert!(Garbling { config, ..usual }.check().is_err(), "{k} {rho}");
+        }
+    }
+}
