@@ -175,7 +175,14 @@ impl List {
             }
         }
         let mut levels = Vec::with_capacity(depth + 1);
-        for (sums, products) in sums.into_iter().zip(products) {
+        for (mut sums, products) in sums.into_iter().zip(products) {
+            // Negations are read by products and outputs alone, constants read nothing: each kind can stand in one run, which an
+            // engine takes without guessing what comes next.
+            sums.sort_by_key(|&i| match self.ops[i] {
+                Op::Constant(_) => 0,
+                Op::Xor(..) => 1,
+                _ => 2,
+            });
             let mut level = Level::default();
             for i in sums {
                 let operand = |x: usize| slots.of[x];

@@ -46,6 +46,32 @@ pub(crate) struct Place {
     lane: usize,
 }
 
+/// Dots that stand one after the other in the same lanes of a group.
+#[derive(Clone, Copy)]
+pub(crate) struct Run {
+    first: Place,
+    /// How many there are.
+    pub(crate) dots: usize,
+}
+
+impl Run {
+    /// The first lane.
+    #[inline(always)]
+    pub(crate) fn lane(self) -> usize {
+        self.first.lane
+    }
+}
+
+/// Where dot after dot stands, for as many as are to be recorded.
+#[inline(always)]
+pub(crate) fn places(runs: &[Run]) -> impl Iterator<Item = Option<Place>> {
+    let run = |run: &Run| {
+        let first = run.first;
+        (0..run.dots).map(move |j| Some(Place { dot: first.dot + j, ..first }))
+    };
+    runs.iter().flat_map(run).chain(std::iter::repeat(None))
+}
+
 /// The dots of a group in one tile.
 pub(crate) struct Block<'c> {
     /// Term by term the factors of every dot.
@@ -77,17 +103,19 @@ impl Chunk {
         if self.lanes > NARROW { GROUP } else { GROUP * (LANES / self.lanes.max(1)) }
     }
 
-    /// The next place: group by group; in a group, dots that share their tile take its next lanes when each number has some.
-    fn place(&mut self) -> (usize, usize, usize) {
+    /// The next places, at most so many: group by group; in a group, dots that share their tile take its next lanes when each
+    /// number has some.
+    fn place(&mut self, most: usize) -> ((usize, usize, usize), usize) {
         let (group, dot, lane) = self.next;
+        let dots = most.min(GROUP - dot);
         let shared = self.lanes <= NARROW && lane + 2 * self.lanes <= LANES;
-        self.next = match (dot + 1 < GROUP, shared) {
-            (true, _) => (group, dot + 1, lane),
+        self.next = match (dot + dots < GROUP, shared) {
+            (true, _) => (group, dot + dots, lane),
             (false, true) => (group, 0, lane + self.lanes),
             (false, false) => (group + 1, 0, 0),
         };
-        self.used += 1;
-        (group, dot, lane)
+        self.used += dots;
+        ((group, dot, lane), dots)
     }
 
     /// Where the planes of a group in a tile begin.
@@ -141,23 +169,23 @@ pub(crate) struct Ands {
 }
 
 impl Ands {
-    /// A place for a dot.
-    pub(crate) fn place(&mut self, pool: &Pool, lanes: usize, terms: usize) -> Place {
-        self.products += terms as u64;
+    /// Places for at least one and at most so many dots.
+    pub(crate) fn place(&mut self, pool: &Pool, lanes: usize, terms: usize, most: usize) -> Run {
         let alike = |chunk: &Chunk| chunk.lanes == lanes && chunk.terms == terms;
         let last = match self.chunks.get(self.latest) {
             Some(chunk) if alike(chunk) => Some(self.latest),
             _ => self.chunks.iter().rposition(alike),
         };
         let open = last.filter(|i| self.chunks[*i].next.0 < self.chunks[*i].groups);
-        let i = open.unwrap_or_else(|| {
+        let chunk = open.unwrap_or_else(|| {
             let before = last.map_or(1, |i| self.chunks[i].groups);
             self.chunks.push(Chunk::new(pool, lanes, terms, 2 * before));
             self.chunks.len() - 1
         });
-        self.latest = i;
-        let (group, dot, lane) = self.chunks[i].place();
-        Place { chunk: i, group, dot, lane }
+        self.latest = chunk;
+        let ((group, dot, lane), dots) = self.chunks[chunk].place(most);
+        self.products += (terms * dots) as u64;
+        Run { first: Place { chunk, group, dot, lane }, dots }
     }
 
     /// The factors of a dot's term in a tile of its own.
@@ -176,22 +204,21 @@ impl Ands {
         &mut chunk.planes[at..at + RESULT]
     }
 
-    /// Put the factors of a narrow dot's term into the tile that it shares.
+    /// The factors of dots that share their tile: `[k GROUP + j]` are those of term `k` of the `j`-th.
     #[inline(always)]
-    pub(crate) fn share_factors(&mut self, place: Place, term: usize, factors: [u64; FACTORS]) {
-        let lanes = self.chunks[place.chunk].lanes;
-        for (out, factor) in self.factors(place, 0, term).iter_mut().zip(factors) {
-            put(&mut out.0, place.lane, factor, lanes);
-        }
+    pub(crate) fn shared_factors(&mut self, run: Run) -> &mut [[Plane; FACTORS]] {
+        let chunk = &mut self.chunks[run.first.chunk];
+        let at = chunk.block(run.first.group, 0);
+        let end = at + GROUP * FACTORS * chunk.terms;
+        chunk.planes[at + run.first.dot * FACTORS..end].as_chunks_mut().0
     }
 
-    /// Put the result of a narrow dot into the tile that it shares.
+    /// The results of dots that share their tile.
     #[inline(always)]
-    pub(crate) fn share_result(&mut self, place: Place, result: [u64; RESULT]) {
-        let lanes = self.chunks[place.chunk].lanes;
-        for (out, result) in self.result(place, 0).iter_mut().zip(result) {
-            put(&mut out.0, place.lane, result, lanes);
-        }
+    pub(crate) fn shared_results(&mut self, run: Run) -> &mut [[Plane; RESULT]] {
+        let chunk = &mut self.chunks[run.first.chunk];
+        let at = chunk.block(run.first.group, 0) + GROUP * FACTORS * chunk.terms + run.first.dot * RESULT;
+        chunk.planes[at..at + run.dots * RESULT].as_chunks_mut().0
     }
 
     /// How many terms the inner product has that is left of them after the first fold.
@@ -267,13 +294,33 @@ mod tests {
             let (pool, mut ands) = (Pool::default(), Ands::default());
             let mut one = Plane::ONES;
             one.keep(lanes);
-            for _ in 0..dots {
-                let place = ands.place(&pool, lanes, terms);
-                if lanes <= NARROW {
-                    (0..terms).for_each(|term| ands.share_factors(place, term, [one.0[0]; FACTORS]));
-                    ands.share_result(place, [one.0[0]; RESULT]);
-                    continue;
+            let mut left = dots;
+            let mut runs = Vec::new();
+            while left > 0 {
+                runs.push(ands.place(&pool, lanes, terms, left.min(100)));
+                left -= runs[runs.len() - 1].dots;
+            }
+            if lanes <= NARROW {
+                for run in &runs {
+                    for (term, j) in (0..terms).flat_map(|term| (0..run.dots).map(move |j| (term, j))) {
+                        for plane in &mut ands.shared_factors(*run)[term * GROUP + j] {
+                            assert_eq!(get(&plane.0, run.lane(), lanes), 0);
+                            put(&mut plane.0, run.lane(), one.0[0], lanes);
+                        }
+                    }
+                    assert_eq!(ands.shared_results(*run).len(), run.dots);
+                    for plane in ands.shared_results(*run).as_flattened_mut() {
+                        assert_eq!(get(&plane.0, run.lane(), lanes), 0);
+                        put(&mut plane.0, run.lane(), one.0[0], lanes);
+                    }
                 }
+                runs.clear();
+            }
+            assert_eq!(
+                places(&runs).take_while(Option::is_some).count(),
+                runs.iter().map(|run| run.dots).sum()
+            );
+            for place in places(&runs).map_while(|place| place) {
                 for tile in 0..lanes.div_ceil(LANES) {
                     let mut one = Plane::ONES;
                     one.keep(used(lanes, tile));
@@ -309,6 +356,20 @@ mod tests {
     }
 
     #[test]
+    fn dots_of_a_group_stand_side_by_side() {
+        for (lanes, runs) in [(1, vec![60, 4, 64, 2]), (60, vec![60, 4, 64, 2]), (700, vec![60, 4, 64, 2])] {
+            let (pool, mut ands) = (Pool::default(), Ands::default());
+            let mut seen = vec![ands.place(&pool, lanes, 1, 60).dots];
+            let mut left = 70;
+            while left > 0 {
+                seen.push(ands.place(&pool, lanes, 1, left).dots);
+                left -= seen[seen.len() - 1];
+            }
+            assert_eq!(seen, runs, "{lanes}");
+        }
+    }
+
+    #[test]
     fn what_is_put_is_got_again() {
         for lanes in 1..=64 {
             let mut words = [0; 8];
@@ -322,10 +383,10 @@ mod tests {
     fn one_product_of_one_lane_leaves_one_term() {
         let (pool, mut ands) = (Pool::default(), Ands::default());
         for dots in 1..=GROUP {
-            ands.place(&pool, 1, 1);
+            ands.place(&pool, 1, 1, 1);
             assert_eq!((ands.folded_terms(), dots), (1, dots));
         }
-        ands.place(&pool, 1, 1);
+        ands.place(&pool, 1, 1, 1);
         assert_eq!(ands.folded_terms(), 2);
     }
 }

@@ -10,7 +10,7 @@
 use super::Rep3;
 use super::narrow::Narrow;
 use super::wide::Wide;
-use crate::ands::{Ands, NARROW, Place};
+use crate::ands::{Ands, NARROW, Run};
 use crate::bit::{Bit, planes};
 use crate::share::Byte;
 use crate::wire::Shape;
@@ -124,22 +124,33 @@ impl Rep3 {
             running.iter().map(of).sum::<usize>()
         };
         z.reserve((0..levels).map(planes).max().unwrap_or(0));
-        let mut places = Vec::new();
+        let (mut runs, mut ends) = (Vec::new(), Vec::new());
         for l in 0..levels {
             // 1. sums, and our additive shares of the products
             z.clear();
             shape.0.clear();
-            places.clear();
+            runs.clear();
+            ends.clear();
             for (_, program, lanes, wires) in running.iter_mut() {
                 let Some(level) = program.levels().get(l) else { continue };
-                let (first, first_place) = (z.len(), places.len());
+                let (first, first_run) = (z.len(), runs.len());
                 wires.shape(level.dot_count(), &mut shape);
                 z.resize(shape.0.len(), [Plane::ZERO]);
                 let ands = &mut self.owed.ands;
-                for (_, terms) in level.dots().take(recorded(level)) {
-                    places.push(ands.place(&self.trio.pool, *lanes, terms.len()));
+                let mut terms = level.dots().take(recorded(level)).map(|(_, terms)| terms.len()).peekable();
+                while let Some(terms_each) = terms.next() {
+                    let mut alike = 1;
+                    while terms.next_if_eq(&terms_each).is_some() {
+                        alike += 1;
+                    }
+                    while alike > 0 {
+                        let run = ands.place(&self.trio.pool, *lanes, terms_each, alike);
+                        alike -= run.dots;
+                        runs.push(run);
+                    }
                 }
-                wires.begin(level, constant, &mut z[first..], ands, &places[first_place..]);
+                ends.push(runs.len());
+                wires.begin(level, constant, &mut z[first..], ands, &runs[first_run..]);
             }
             if z.is_empty() {
                 continue;
@@ -147,12 +158,14 @@ impl Rep3 {
             // 2. one message
             let second = self.trio.reshare(PRODUCTS, &mut z, &shape)?;
             // 3. results
-            let (mut z, mut second, mut places) = (z.as_slice(), second.as_slice(), places.as_slice());
+            let (mut z, mut second, mut first_run) = (z.as_slice(), second.as_slice(), 0);
+            let mut ends = ends.iter();
             for (_, program, _, wires) in running.iter_mut() {
                 let Some(level) = program.levels().get(l) else { continue };
-                let (n, own) = (wires.planes(level.dot_count()), recorded(level));
-                wires.store(level, [&z[..n], &second[..n]], &mut self.owed.ands, &places[..own]);
-                (z, second, places) = (&z[n..], &second[n..], &places[own..]);
+                let n = wires.planes(level.dot_count());
+                let end = ends.next().map_or(first_run, |end| *end);
+                wires.store(level, [&z[..n], &second[..n]], &mut self.owed.ands, &runs[first_run..end]);
+                (z, second, first_run) = (&z[n..], &second[n..], end);
             }
             if self.owed.ands.bytes() > PIECE {
                 let piece = std::mem::take(&mut self.owed.ands);
@@ -191,11 +204,11 @@ pub(super) trait Wires {
         constant: Option<usize>,
         z: &mut [[Plane; 1]],
         ands: &mut Ands,
-        places: &[Place],
+        runs: &[Run],
     );
 
     /// The results of the products, from both components.
-    fn store(&mut self, level: &Level, z: [&[[Plane; 1]]; 2], ands: &mut Ands, places: &[Place]);
+    fn store(&mut self, level: &Level, z: [&[[Plane; 1]]; 2], ands: &mut Ands, runs: &[Run]);
 
     /// Append the output wires' lanes.
     fn results(&self, outputs: &mut [Bit]);

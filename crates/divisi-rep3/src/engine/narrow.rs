@@ -2,10 +2,10 @@
 //! another without a gap.
 
 use super::boolean::Wires;
-use crate::ands::{Ands, Place, get, put};
+use crate::ands::{Ands, FACTORS, GROUP, Run, get, put};
 use crate::bit::Bit;
 use crate::wire::Shape;
-use divisi_circuit::{Level, Linear, Program};
+use divisi_circuit::{Level, Linear, Program, Slot};
 use divisi_core::Job;
 use divisi_field::Plane;
 use divisi_field::plane::LANES;
@@ -63,26 +63,44 @@ impl<'p> Narrow<'p> {
         }
     }
 
-    fn products(&mut self, level: &Level, z: &mut [[Plane; 1]], ands: &mut Ands, places: &[Place]) {
+    fn products(&mut self, level: &Level, z: &mut [[Plane; 1]], ands: &mut Ands, runs: &[Run]) {
+        let (held, lanes) = (&self.held, self.lanes);
         let words = &mut self.packed[0];
         words.clear();
         words.resize(8 * z.len(), 0);
-        for (i, (_, terms)) in level.dots().enumerate() {
-            let mut sum = 0;
-            for (k, (x, y)) in terms.iter().enumerate() {
-                let ([x0, x1], [y0, y1]) = (self.held[x.index()], self.held[y.index()]);
-                // MultLocal: x_i y_i + (x_i + x_{i+1})(y_i + y_{i+1})
-                sum ^= (x0 & y0) ^ ((x0 ^ x1) & (y0 ^ y1));
-                if let Some(place) = places.get(i) {
-                    ands.share_factors(*place, k, [x0, x1, y0, y1]);
-                }
+        let mut message = (0..).map(|i| i * lanes).zip(level.dots());
+        // those that enter the ledger
+        for run in runs {
+            let factors = ands.shared_factors(*run);
+            for (j, (at, (_, terms))) in message.by_ref().take(run.dots).enumerate() {
+                let sum = products(held, terms, |k, both| {
+                    for (plane, factor) in factors[k * GROUP + j].iter_mut().zip(both) {
+                        put(&mut plane.0, run.lane(), factor, lanes);
+                    }
+                });
+                put(words, at, sum, lanes);
             }
-            put(words, i * self.lanes, sum, self.lanes);
+        }
+        for (at, (_, terms)) in message {
+            put(words, at, products(held, terms, |_, _| ()), lanes);
         }
         for (plane, words) in z.as_flattened_mut().iter_mut().zip(words.as_chunks().0) {
             plane.0 = *words;
         }
     }
+}
+
+/// Our additive share of a sum of products; each term's factors are `seen`.
+#[inline(always)]
+fn products(held: &[[u64; 2]], terms: &[(Slot, Slot)], mut seen: impl FnMut(usize, [u64; FACTORS])) -> u64 {
+    let mut sum = 0;
+    for (k, (x, y)) in terms.iter().enumerate() {
+        let ([x0, x1], [y0, y1]) = (held[x.index()], held[y.index()]);
+        // MultLocal: x_i y_i + (x_i + x_{i+1})(y_i + y_{i+1})
+        sum ^= (x0 & y0) ^ ((x0 ^ x1) & (y0 ^ y1));
+        seen(k, [x0, x1, y0, y1]);
+    }
+    sum
 }
 
 /// The lanes in use.
@@ -106,30 +124,39 @@ impl Wires for Narrow<'_> {
         constant: Option<usize>,
         z: &mut [[Plane; 1]],
         ands: &mut Ands,
-        places: &[Place],
+        runs: &[Run],
     ) {
         self.sums(level, constant);
-        self.products(level, z, ands, places);
+        self.products(level, z, ands, runs);
     }
 
-    fn store(&mut self, level: &Level, z: [&[[Plane; 1]]; 2], ands: &mut Ands, places: &[Place]) {
+    fn store(&mut self, level: &Level, z: [&[[Plane; 1]]; 2], ands: &mut Ands, runs: &[Run]) {
         for (words, z) in self.packed.iter_mut().zip(z) {
             words.clear();
             z.as_flattened().iter().for_each(|plane| words.extend_from_slice(&plane.0));
         }
-        for (i, (out, _)) in level.dots().enumerate() {
-            let result = self.packed.each_ref().map(|words| get(words, i * self.lanes, self.lanes));
-            self.held[out.index()] = result;
-            if let Some(place) = places.get(i) {
-                ands.share_result(*place, result);
+        let (lanes, [first, second]) = (self.lanes, &self.packed);
+        let mut results = (0..).map(|i| [get(first, i * lanes, lanes), get(second, i * lanes, lanes)]);
+        let mut outs = level.dots().map(|(out, _)| out);
+        for run in runs {
+            let records = ands.shared_results(*run).iter_mut();
+            for ((record, out), result) in records.zip(outs.by_ref()).zip(results.by_ref()) {
+                for (plane, word) in record.iter_mut().zip(result) {
+                    put(&mut plane.0, run.lane(), word, lanes);
+                }
+                self.held[out.index()] = result;
             }
+        }
+        for (out, result) in outs.zip(results) {
+            self.held[out.index()] = result;
         }
     }
 
     fn results(&self, outputs: &mut [Bit]) {
         for (out, slot) in outputs.iter_mut().zip(self.program.results()) {
             out.lanes += self.lanes;
-            out.tiles.push(self.held[slot.index()].map(|word| [word, 0, 0, 0, 0, 0, 0, 0]));
+            let [first, second] = self.held[slot.index()];
+            out.tiles.push([[first, 0, 0, 0, 0, 0, 0, 0], [second, 0, 0, 0, 0, 0, 0, 0]]);
         }
     }
 }

@@ -2,7 +2,7 @@
 //! their operands in the cache.
 
 use super::boolean::Wires;
-use crate::ands::{Ands, Place};
+use crate::ands::{Ands, Run, places};
 use crate::bit::{Bit, planes, used};
 use crate::pool::Pool;
 use crate::wire::Shape;
@@ -126,7 +126,7 @@ impl Wires for Wide<'_> {
         constant: Option<usize>,
         z: &mut [[Plane; 1]],
         ands: &mut Ands,
-        places: &[Place],
+        runs: &[Run],
     ) {
         let (lanes, all) = (self.lanes, self.tiles());
         each_block!(self, |held, first, N| {
@@ -139,11 +139,11 @@ impl Wires for Wide<'_> {
                 }
             }
             run(Sums { gates: level.linear(), held: &mut *held, one });
-            run(Dots { level, held, z: &mut *z, tiles: all, first, ands: &mut *ands, places });
+            run(Dots { level, held, z: &mut *z, tiles: all, first, ands: &mut *ands, runs });
         });
     }
 
-    fn store(&mut self, level: &Level, z: [&[[Plane; 1]]; 2], ands: &mut Ands, places: &[Place]) {
+    fn store(&mut self, level: &Level, z: [&[[Plane; 1]]; 2], ands: &mut Ands, runs: &[Run]) {
         let all = self.tiles();
         each_block!(self, |held, first, N| run(Store {
             level,
@@ -152,7 +152,7 @@ impl Wires for Wide<'_> {
             tiles: all,
             first,
             ands: &mut *ands,
-            places
+            runs
         }));
     }
 }
@@ -218,7 +218,7 @@ struct Dots<'a, const N: usize> {
     /// The first one of the block.
     first: usize,
     ands: &'a mut Ands,
-    places: &'a [Place],
+    runs: &'a [Run],
 }
 
 impl<const N: usize> Task for Dots<'_, N> {
@@ -226,7 +226,7 @@ impl<const N: usize> Task for Dots<'_, N> {
 
     #[inline(always)]
     fn run<W: Word>(self) {
-        for (i, (_, terms)) in self.level.dots().enumerate() {
+        for ((i, (_, terms)), place) in self.level.dots().enumerate().zip(places(self.runs)) {
             for t in 0..N / 2 {
                 let tile = self.first + t;
                 let mut sum = W::zero();
@@ -236,8 +236,8 @@ impl<const N: usize> Task for Dots<'_, N> {
                     let (y0, y1) = (W::load(&y[2 * t]), W::load(&y[2 * t + 1]));
                     // MultLocal: x_i y_i + (x_i + x_{i+1})(y_i + y_{i+1})
                     sum ^= (x0 & y0) ^ ((x0 ^ x1) & (y0 ^ y1));
-                    if let Some(place) = self.places.get(i) {
-                        let factors = self.ands.factors(*place, tile, k);
+                    if let Some(place) = place {
+                        let factors = self.ands.factors(place, tile, k);
                         for (factor, out) in [x0, x1, y0, y1].into_iter().zip(factors) {
                             factor.store(out);
                         }
@@ -257,7 +257,7 @@ struct Store<'a, const N: usize> {
     tiles: usize,
     first: usize,
     ands: &'a mut Ands,
-    places: &'a [Place],
+    runs: &'a [Run],
 }
 
 impl<const N: usize> Task for Store<'_, N> {
@@ -265,15 +265,15 @@ impl<const N: usize> Task for Store<'_, N> {
 
     #[inline(always)]
     fn run<W: Word>(self) {
-        for (i, (out, _)) in self.level.dots().enumerate() {
+        for ((i, (out, _)), place) in self.level.dots().enumerate().zip(places(self.runs)) {
             let held = &mut self.held[out.index()];
             for t in 0..N / 2 {
                 let tile = self.first + t;
                 for (c, z) in self.z.iter().enumerate() {
                     let z = W::load(&z[i * self.tiles + tile][0]);
                     z.store(&mut held[2 * t + c]);
-                    if let Some(place) = self.places.get(i) {
-                        z.store(&mut self.ands.result(*place, tile)[c]);
+                    if let Some(place) = place {
+                        z.store(&mut self.ands.result(place, tile)[c]);
                     }
                 }
             }
