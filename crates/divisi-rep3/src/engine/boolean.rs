@@ -8,7 +8,7 @@
 //! [`Rep3::close`] and its settlement, which verify the rest.
 
 use super::Rep3;
-use super::narrow::Narrow;
+use super::narrow::narrow;
 use super::wide::Wide;
 use crate::ands::{Ands, NARROW, Run};
 use crate::bit::{Bit, planes};
@@ -71,7 +71,7 @@ impl Boolean for Rep3 {
                 let here = lanes.saturating_sub(first * LANES).min(window * LANES);
                 if here > 0 {
                     let wires: Box<dyn Wires> = if *lanes <= NARROW {
-                        Box::new(Narrow::new(job, *lanes))
+                        narrow(job, *lanes)
                     } else {
                         Box::new(Wide::new(&pool, job, first, here, *lanes))
                     };

@@ -1,5 +1,5 @@
-//! Wires of at most 64 lanes: a word for each component. In messages and in the ledger the lanes of one product follow those of
-//! another without a gap.
+//! Wires of at most 64 lanes: a word for each component, or one for both if they fit. In messages and in the ledger the lanes of
+//! one product follow those of another without a gap.
 
 use super::boolean::Wires;
 use crate::ands::{Ands, FACTORS, GROUP, Run, get, put};
@@ -9,29 +9,99 @@ use divisi_circuit::{Level, Linear, Program, Slot};
 use divisi_core::Job;
 use divisi_field::Plane;
 use divisi_field::plane::LANES;
-use zeroize::Zeroizing;
+use std::ops::BitXor;
+use zeroize::{Zeroize, Zeroizing};
+
+/// Both components of a bit in every lane.
+trait Both: Copy + Default + BitXor<Output = Self> + Zeroize {
+    fn new(components: [u64; 2]) -> Self;
+    fn components(self) -> [u64; 2];
+    /// MultLocal: `x_i y_i + (x_i + x_{i+1})(y_i + y_{i+1})`.
+    fn product(self, other: Self) -> u64;
+}
+
+/// At most 64 lanes.
+#[derive(Clone, Copy, Default)]
+struct Words(u64, u64);
+
+impl zeroize::DefaultIsZeroes for Words {}
+
+impl BitXor for Words {
+    type Output = Self;
+
+    #[inline(always)]
+    fn bitxor(self, other: Self) -> Self {
+        Words(self.0 ^ other.0, self.1 ^ other.1)
+    }
+}
+
+impl Both for Words {
+    #[inline(always)]
+    fn new([first, second]: [u64; 2]) -> Self {
+        Words(first, second)
+    }
+
+    #[inline(always)]
+    fn components(self) -> [u64; 2] {
+        [self.0, self.1]
+    }
+
+    #[inline(always)]
+    fn product(self, y: Self) -> u64 {
+        (self.0 & y.0) ^ ((self.0 ^ self.1) & (y.0 ^ y.1))
+    }
+}
+
+/// How many lanes of both components a single word has room for.
+const HALF: usize = 32;
+
+/// At most [`HALF`] lanes: the second component above the first.
+impl Both for u64 {
+    #[inline(always)]
+    fn new([first, second]: [u64; 2]) -> Self {
+        first | second << HALF
+    }
+
+    #[inline(always)]
+    fn components(self) -> [u64; 2] {
+        [self & (u64::MAX >> HALF), self >> HALF]
+    }
+
+    #[inline(always)]
+    fn product(self, y: Self) -> u64 {
+        ((self & y) ^ ((self ^ self >> HALF) & (y ^ y >> HALF))) & (u64::MAX >> HALF)
+    }
+}
 
 /// A program on a few lanes.
-pub(super) struct Narrow<'p> {
+struct Narrow<'p, B: Both> {
     program: &'p Program,
     lanes: usize,
     /// Slot by slot.
-    held: Zeroizing<Vec<[u64; 2]>>,
+    held: Zeroizing<Vec<B>>,
     /// The shares of a level's products, and both components of its results, without gaps.
     packed: [Zeroizing<Vec<u64>>; 2],
 }
 
-impl<'p> Narrow<'p> {
-    /// All lanes of a job.
-    pub(super) fn new(job: &Job<'p, Bit>, lanes: usize) -> Self {
-        let mut held = Zeroizing::new(vec![[0; 2]; job.program.slots()]);
+/// A program on all lanes of a job, which are at most 64.
+pub(super) fn narrow<'p>(job: &Job<'p, Bit>, lanes: usize) -> Box<dyn Wires + 'p> {
+    if lanes <= HALF {
+        Box::new(Narrow::<u64>::new(job, lanes))
+    } else {
+        Box::new(Narrow::<Words>::new(job, lanes))
+    }
+}
+
+impl<'p, B: Both> Narrow<'p, B> {
+    fn new(job: &Job<'p, Bit>, lanes: usize) -> Self {
+        let mut held = Zeroizing::new(vec![B::default(); job.program.slots()]);
         for (place, bit) in held.iter_mut().zip(&job.wires) {
             if let Some(tile) = bit.tiles.first() {
                 // one lane serves all
                 let word = |words: [u64; 8]| {
                     if bit.lanes == lanes { words[0] } else { (words[0] & 1).wrapping_neg() & used(lanes) }
                 };
-                *place = tile.map(word);
+                *place = B::new(tile.map(word));
             }
         }
         // room for the widest level: what a vector leaves behind when it grows is not wiped
@@ -42,22 +112,13 @@ impl<'p> Narrow<'p> {
     }
 
     fn sums(&mut self, level: &Level, constant: Option<usize>) {
-        let mut one = [0; 2];
-        if let Some(c) = constant {
-            one[c] = used(self.lanes);
-        }
+        let one = B::new([0, 1].map(|c| if constant == Some(c) { used(self.lanes) } else { 0 }));
         let held = &mut self.held;
         for gate in level.linear() {
             let (out, value) = match *gate {
-                Linear::Xor { out, x, y } => {
-                    let (x, y) = (held[x.index()], held[y.index()]);
-                    (out, [x[0] ^ y[0], x[1] ^ y[1]])
-                }
-                Linear::Not { out, x } => {
-                    let x = held[x.index()];
-                    (out, [x[0] ^ one[0], x[1] ^ one[1]])
-                }
-                Linear::Constant { out, value } => (out, if value { one } else { [0; 2] }),
+                Linear::Xor { out, x, y } => (out, held[x.index()] ^ held[y.index()]),
+                Linear::Not { out, x } => (out, held[x.index()] ^ one),
+                Linear::Constant { out, value } => (out, if value { one } else { B::default() }),
             };
             held[out.index()] = value;
         }
@@ -92,12 +153,12 @@ impl<'p> Narrow<'p> {
 
 /// Our additive share of a sum of products; each term's factors are `seen`.
 #[inline(always)]
-fn products(held: &[[u64; 2]], terms: &[(Slot, Slot)], mut seen: impl FnMut(usize, [u64; FACTORS])) -> u64 {
+fn products<B: Both>(held: &[B], terms: &[(Slot, Slot)], mut seen: impl FnMut(usize, [u64; FACTORS])) -> u64 {
     let mut sum = 0;
     for (k, (x, y)) in terms.iter().enumerate() {
-        let ([x0, x1], [y0, y1]) = (held[x.index()], held[y.index()]);
-        // MultLocal: x_i y_i + (x_i + x_{i+1})(y_i + y_{i+1})
-        sum ^= (x0 & y0) ^ ((x0 ^ x1) & (y0 ^ y1));
+        let (x, y) = (held[x.index()], held[y.index()]);
+        sum ^= x.product(y);
+        let ([x0, x1], [y0, y1]) = (x.components(), y.components());
         seen(k, [x0, x1, y0, y1]);
     }
     sum
@@ -108,7 +169,7 @@ fn used(lanes: usize) -> u64 {
     u64::MAX >> (64 - lanes)
 }
 
-impl Wires for Narrow<'_> {
+impl<B: Both> Wires for Narrow<'_, B> {
     fn planes(&self, dots: usize) -> usize {
         (dots * self.lanes).div_ceil(LANES)
     }
@@ -144,18 +205,18 @@ impl Wires for Narrow<'_> {
                 for (plane, word) in record.iter_mut().zip(result) {
                     put(&mut plane.0, run.lane(), word, lanes);
                 }
-                self.held[out.index()] = result;
+                self.held[out.index()] = B::new(result);
             }
         }
         for (out, result) in outs.zip(results) {
-            self.held[out.index()] = result;
+            self.held[out.index()] = B::new(result);
         }
     }
 
     fn results(&self, outputs: &mut [Bit]) {
         for (out, slot) in outputs.iter_mut().zip(self.program.results()) {
             out.lanes += self.lanes;
-            let [first, second] = self.held[slot.index()];
+            let [first, second] = self.held[slot.index()].components();
             out.tiles.push([[first, 0, 0, 0, 0, 0, 0, 0], [second, 0, 0, 0, 0, 0, 0, 0]]);
         }
     }
