@@ -4,11 +4,14 @@
 use aes::cipher::{BlockCipherDecrypt, BlockCipherEncrypt, KeyInit};
 use divisi_circuit::{Program, bristol, plain};
 use divisi_core::Direction;
+use divisi_core::testing::PlainLab;
 use divisi_symmetric::aes::KeySize;
-use divisi_symmetric::circuits::{NAMES, aes, compression, keccak, named};
+use divisi_symmetric::algorithm::{Algorithm, Settings};
+use divisi_symmetric::circuits::{LONGEST_MESSAGE, NAMES, aes, compression, function, keccak, named};
 use divisi_symmetric::gates::{Adder, SBOX_ANDS};
 use divisi_symmetric::hash::Hash;
 use divisi_symmetric::sha2::Sha2;
+use divisi_symmetric::suite::functions::{Case, outputs};
 
 fn costs(program: &Program) -> (usize, usize) {
     (program.and_count(), program.and_depth())
@@ -162,4 +165,59 @@ fn files_keep_everything() {
         }
     }
     assert!(named("sha1", Adder::FewestAnds).unwrap().is_none());
+}
+
+/// Every hash and MAC as a circuit gives what it gives on an engine.
+#[test]
+fn functions_are_those_of_the_engines() {
+    let short = ["sha256", "hmac-sha256", "kmac128", "cmac-aes128", "gmac-aes128"];
+    for algorithm in Algorithm::hashes().chain(Algorithm::macs()) {
+        let output_bytes = if algorithm.has_any_length() { 200 } else { algorithm.output_bytes() };
+        let customization =
+            if matches!(algorithm, Algorithm::Kmac(_)) { b"here".to_vec() } else { Vec::new() };
+        let settings = Settings { output_bytes, customization, ..Settings::new(algorithm) };
+        let lengths: &[usize] = if short.contains(&algorithm.name().as_str()) { &[0, 17, 64] } else { &[17] };
+        for &message_bytes in lengths {
+            let bytes =
+                |seed: u8, n: usize| (0..n).map(|i| seed.wrapping_mul(i as u8 ^ 0x5d)).collect::<Vec<u8>>();
+            let (key, nonce) = (bytes(7, algorithm.key_bytes()), bytes(11, algorithm.nonce_bytes()));
+            let message = bytes(13, message_bytes);
+            let circuit = function(&settings, key.len(), message_bytes).unwrap();
+            let inputs: Vec<&[u8]> = [&key, &nonce, &message]
+                .map(Vec::as_slice)
+                .into_iter()
+                .filter(|value| !value.is_empty())
+                .collect();
+            assert_eq!(circuit.inputs(), inputs.iter().map(|value| 8 * value.len()).collect::<Vec<_>>());
+            let mut padded = [0; 12];
+            padded[..nonce.len()].copy_from_slice(&nonce);
+            let case = Case { key: key.clone(), nonce: padded, message: message.clone() };
+            assert_eq!(
+                run(&circuit, &inputs),
+                outputs(&PlainLab, &settings, &[case])[0],
+                "{algorithm}, {message_bytes}"
+            );
+        }
+    }
+}
+
+/// What a function costs follows from its parts.
+#[test]
+fn functions_cost_what_their_steps_cost() {
+    let ands = |name: &str, message_bytes: usize| {
+        let settings = Settings::new(name.parse().unwrap());
+        function(&settings, settings.algorithm.key_bytes(), message_bytes).unwrap().and_count()
+    };
+    // constants in the state or the padding save some of a step's
+    assert!(ands("sha3-256", 135) <= 38_400);
+    assert!(ands("sha256", 55) <= 22_573 && ands("sha256", 64) <= 2 * 22_573);
+    assert!(ands("hmac-sha256", 32) <= 4 * 22_573);
+    assert!(ands("kmac128", 32) <= 3 * 38_400);
+    // the block of zeros is the key before its first S-boxes, four of which the key schedule has as well
+    assert_eq!(ands("cmac-aes128", 32), 6_400 + 2 * 5_120 - 4 * SBOX_ANDS);
+    // two blocks of the cipher and a key schedule; two products, of the message and of the lengths
+    assert!(ands("gmac-aes128", 16) <= 6_400 + 5_120 + 2 * 2_187);
+    let settings = Settings::new("sha256".parse().unwrap());
+    assert!(function(&settings, 0, LONGEST_MESSAGE + 1).is_err());
+    assert!(function(&Settings::new("cmac-aes128".parse().unwrap()), 17, 1).is_err());
 }

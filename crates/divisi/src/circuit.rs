@@ -6,7 +6,8 @@
 use crate::failure::Failure;
 use divisi_circuit::bristol::{self, Counts, Format};
 use divisi_circuit::{Program, plain};
-use divisi_symmetric::circuits;
+use divisi_symmetric::algorithm::{Algorithm, Settings};
+use divisi_symmetric::circuits::{self, LONGEST_MESSAGE};
 use divisi_symmetric::gates::Adder;
 use std::fs::File;
 use std::io::{self, Read, Write};
@@ -36,7 +37,7 @@ pub fn load(name: &str, adder: Adder) -> Result<Circuit, Failure> {
     let unread = |e: io::Error| {
         Failure::usage(format!(
             "{name} cannot be read ({e}): give a file in Bristol Fashion, or one of the circuits {}",
-            circuits::NAMES.join(", ")
+            names()
         ))
     };
     // before it is opened: a pipe would be waited for, and every party of a run reads the file anew
@@ -57,12 +58,29 @@ pub fn load(name: &str, adder: Adder) -> Result<Circuit, Failure> {
     Ok(Circuit { name: name.to_owned(), program: source.program, file: Some((source.format, source.counts)) })
 }
 
-/// A circuit of this program's own.
+/// A circuit of this program's own: by its name, or a hash or MAC of messages of one length, as `hmac-sha256:32` of 32 bytes.
 ///
 /// # Errors
-/// None of them fails to be made.
+/// If no circuit is made of messages as long as that.
 pub fn named(name: &str, adder: Adder) -> Result<Option<Program>, Failure> {
-    Ok(circuits::named(name, adder)?)
+    let Some((algorithm, length)) = name.split_once(':') else { return Ok(circuits::named(name, adder)?) };
+    let Ok(algorithm) = algorithm.parse::<Algorithm>() else { return Ok(None) };
+    let length = length.parse().ok().filter(|length| *length <= LONGEST_MESSAGE).ok_or_else(|| {
+        Failure::usage(format!(
+            "{name}: behind the colon belongs how many bytes a message has, at most {LONGEST_MESSAGE}, as in {algorithm}:32"
+        ))
+    })?;
+    let settings = Settings { adder, ..Settings::new(algorithm) };
+    Ok(Some(circuits::function(&settings, algorithm.key_bytes(), length)?))
+}
+
+/// What may stand where a circuit of this program's own is named.
+#[must_use]
+pub fn names() -> String {
+    format!(
+        "{}, or a hash or MAC of messages of so many bytes, as hmac-sha256:32",
+        circuits::NAMES.join(", ")
+    )
 }
 
 impl Circuit {

@@ -13,7 +13,7 @@ use super::absorb::{Here, Rule, Step, absorb, update};
 use super::{Engine, Messages, SecretByte, bits, block_bytes, public, unfit};
 use crate::aes::{self, RoundKeys};
 use crate::mode::gcm::{self, IV_BYTES};
-use crate::mode::{ctr, ghash};
+use crate::mode::ghash;
 use divisi_core::{Abort, Lanes};
 
 /// The length of a block in bytes.
@@ -111,21 +111,20 @@ pub fn continued<E: Engine>(
     update(e, Sums { key, width: POWERS, blocks: &[] }, BLOCK * POWERS, state, columns)
 }
 
-/// The tag of each message, of which `before` bytes (whole chunks) made the state, with its nonce.
+/// GHASH of each message and its length, of which `before` bytes (whole chunks) made the state.
 ///
 /// # Errors
-/// [`Abort::Misuse`] if keys, nonces and messages differ in number; whatever ends the session.
-pub fn tag<E: Engine>(
+/// [`Abort::Misuse`] if keys and messages differ in number; whatever ends the session.
+pub fn hash<E: Engine>(
     e: &mut E,
     key: &Key<E>,
     state: &[SecretByte<E>],
     before: u64,
     messages: &Messages<E>,
-    nonces: &[[u8; IV_BYTES]],
-) -> Result<Vec<SecretByte<E>>, Abort> {
+) -> Result<[E::Byte; BLOCK], Abort> {
     let keys = key.round_keys.lanes();
-    if nonces.len() != messages.lanes() || (keys != 1 && keys != messages.lanes()) {
-        return Err(unfit("messages, nonces and keys differ in number"));
+    if keys != 1 && keys != messages.lanes() {
+        return Err(unfit("messages and keys differ in number"));
     }
     // the message's blocks, and the one that tells its length
     let blocks: Vec<usize> = messages.lengths().iter().map(|length| length.div_ceil(BLOCK) + 1).collect();
@@ -144,11 +143,45 @@ pub fn tag<E: Engine>(
         },
     };
     let hash = absorb(e, rule, state, messages)?;
-    let counters: [Vec<u8>; BLOCK] =
-        std::array::from_fn(|i| nonces.iter().map(|nonce| gcm::j0(nonce)[i]).collect());
-    let mut tag = ctr::keystream(e, &key.round_keys, &counters)?;
-    for (tag, hash) in tag.iter_mut().zip(block_bytes(e, hash)?) {
-        e.add(tag, &hash)?;
+    block_bytes(e, hash)
+}
+
+/// The tag that belongs to a hash: the cipher of `j0` is added, the counter block that a nonce makes.
+///
+/// # Errors
+/// Whatever ends the session.
+pub fn seal<E: Engine>(
+    e: &mut E,
+    key: &Key<E>,
+    mut j0: [E::Byte; BLOCK],
+    hash: &[E::Byte; BLOCK],
+) -> Result<Vec<SecretByte<E>>, Abort> {
+    aes::encrypt(e, &key.round_keys, &mut j0)?;
+    for (tag, hash) in j0.iter_mut().zip(hash) {
+        e.add(tag, hash)?;
     }
-    bits(e, tag.to_vec())
+    bits(e, j0.to_vec())
+}
+
+/// The tag of each message, of which `before` bytes (whole chunks) made the state, with its nonce.
+///
+/// # Errors
+/// [`Abort::Misuse`] if keys, nonces and messages differ in number; whatever ends the session.
+pub fn tag<E: Engine>(
+    e: &mut E,
+    key: &Key<E>,
+    state: &[SecretByte<E>],
+    before: u64,
+    messages: &Messages<E>,
+    nonces: &[[u8; IV_BYTES]],
+) -> Result<Vec<SecretByte<E>>, Abort> {
+    if nonces.len() != messages.lanes() {
+        return Err(unfit("messages and nonces differ in number"));
+    }
+    let hash = hash(e, key, state, before, messages)?;
+    let j0 = std::array::from_fn(|i| {
+        let column: Vec<u8> = nonces.iter().map(|nonce| gcm::j0(nonce)[i]).collect();
+        e.public(&column)
+    });
+    seal(e, key, j0, &hash)
 }

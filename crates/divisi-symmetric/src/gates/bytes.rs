@@ -9,7 +9,7 @@ use std::collections::HashMap;
 
 /// The engine whose bytes are eight wires each, for all that is written over [`Bytes`].
 pub struct GateBytes<'g, G> {
-    g: &'g mut G,
+    pub(super) g: &'g mut G,
     /// The additions of each matrix, by its coefficients: they are looked for once.
     maps: HashMap<Vec<u8>, Vec<LinearMap>>,
 }
@@ -49,7 +49,7 @@ impl<'g, G: Gates> GateBytes<'g, G> {
     }
 }
 
-fn unfit() -> Abort {
+pub(super) fn unfit() -> Abort {
     Abort::Misuse { step: step!("lanes"), what: "the values differ in lanes" }
 }
 

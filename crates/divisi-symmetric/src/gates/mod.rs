@@ -5,12 +5,14 @@
 
 mod adder;
 mod bytes;
+mod engine;
 mod linear;
 mod sbox;
 mod word;
 
 pub use adder::Adder;
 pub use bytes::{GateByte, GateBytes};
+pub use engine::{GateBit, GateBlock};
 pub use sbox::{SBOX_ANDS, sbox};
 pub use word::{in_the_clear, public_bytes};
 
