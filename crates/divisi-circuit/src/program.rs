@@ -132,37 +132,6 @@ impl Program {
         &self.levels
     }
 
-    /// The program as part of a larger circuit: its gates on these inputs, and what they give. `None` if there are not as many
-    /// inputs as input wires.
-    pub fn copy<G: Gates>(&self, g: &mut G, inputs: &[G::Bit]) -> Option<Vec<G::Bit>> {
-        if inputs.len() != self.input_bits() {
-            return None;
-        }
-        let mut held = inputs.to_vec();
-        held.resize(self.slots, g.constant(false));
-        let mut factors = Vec::new();
-        for level in &self.levels {
-            for gate in &level.linear {
-                let (out, value) = match *gate {
-                    Linear::Constant { out, value } => (out, g.constant(value)),
-                    Linear::Not { out, x } => (out, g.not(held[x.index()])),
-                    Linear::Xor { out, x, y } => (out, g.xor(held[x.index()], held[y.index()])),
-                };
-                held[out.index()] = value;
-            }
-            let mut dot = |terms: &[(Slot, Slot)]| {
-                factors.clear();
-                factors.extend(terms.iter().map(|(x, y)| (held[x.index()], held[y.index()])));
-                g.dot(&factors)
-            };
-            let sums: Vec<(Slot, G::Bit)> = level.dots().map(|(out, terms)| (out, dot(terms))).collect();
-            for (out, sum) in sums {
-                held[out.index()] = sum;
-            }
-        }
-        Some(self.results.iter().map(|slot| held[slot.index()]).collect())
-    }
-
     /// Where the output wires are in the end. A slot may stand here twice.
     #[must_use]
     pub fn results(&self) -> &[Slot] {

@@ -57,7 +57,7 @@ impl<G: Gates> Boolean for GateBytes<'_, G> {
                     |wire: &GateBit<G::Bit>| wire.0.get(if wire.lanes() == 1 { 0 } else { lane }).copied();
                 let inputs: Vec<G::Bit> =
                     job.wires.iter().map(bit).collect::<Option<_>>().ok_or_else(unfit)?;
-                let results = job.program.copy(self.g, &inputs).ok_or_else(unfit)?;
+                let results = job.program.replay(self.g, &inputs).ok_or_else(unfit)?;
                 outputs.iter_mut().zip(results).for_each(|(output, bit)| output.0.push(bit));
             }
             job.wires = outputs;
