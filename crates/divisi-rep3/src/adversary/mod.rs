@@ -85,12 +85,20 @@ impl Deviation {
         let _ = wire::read_planes(share, shape, own);
     }
 
-    pub(crate) fn reshare_elements<F: Field>(&mut self, step: Step, z: &mut [F]) {
+    /// Elements of which the low `bits` bits are sent.
+    pub(crate) fn reshare_elements<F: Field>(&mut self, step: Step, z: &mut [F], bits: usize) {
         let Some(deviate) = &mut self.deviate else { return };
-        let mut share = wire::write_elements(z);
+        let mut share = wire::write_low(z, bits);
         deviate.reshare(step, &mut share);
-        if let Some(changed) = wire::read_elements(&share) {
+        if let Some(changed) = wire::read_low(&share, z.len(), bits) {
             z.copy_from_slice(&changed);
+        }
+    }
+
+    /// A share that is kept as it is sent.
+    pub(crate) fn reshare_bytes(&mut self, step: Step, share: &mut [u8]) {
+        if let Some(deviate) = &mut self.deviate {
+            deviate.reshare(step, share);
         }
     }
 }

@@ -79,12 +79,7 @@ impl Trio {
     ) -> Result<Vec<[Plane; K]>, Abort> {
         let mut wire = std::mem::take(&mut self.wire);
         wire::write(&own, shape, &mut wire);
-        let views = if view && self.uncompared { Some(self.send_view()?) } else { None };
-        self.session.send(step, self.next, &wire, shape.bits(K))?;
-        if let Some(digest) = views {
-            self.compare_views(&digest)?; // [A22]
-        }
-        self.session.recv(step, self.prev, &mut wire)?;
+        self.missing_layer(step, &mut wire, shape.bits(K), view)?;
         let mut missing = Vec::new();
         if wire::read(&wire, shape, &mut missing).is_none() {
             return Err(self.malformed_from(self.prev, step, wire.len()));
@@ -98,6 +93,23 @@ impl Trio {
         }
         self.wire = wire;
         Ok(own)
+    }
+
+    /// Send our first component, which stands in `wire`, to the next, and receive there the one that we miss; in the same round
+    /// compare the views of all that was opened before \[A22\].
+    pub(crate) fn missing_layer(
+        &mut self,
+        step: Step,
+        wire: &mut [u8],
+        bits: u64,
+        view: bool,
+    ) -> Result<(), Abort> {
+        let views = if view && self.uncompared { Some(self.send_view()?) } else { None };
+        self.session.send(step, self.next, wire, bits)?;
+        if let Some(digest) = views {
+            self.compare_views(&digest)?; // [A22]
+        }
+        self.session.recv(step, self.prev, wire)
     }
 
     /// Send the digest of all that was opened so far to both others.
@@ -121,7 +133,7 @@ impl Trio {
         Ok(())
     }
 
-    fn malformed_from(&self, peer: divisi_core::PartyId, step: Step, length: usize) -> Abort {
+    pub(crate) fn malformed_from(&self, peer: divisi_core::PartyId, step: Step, length: usize) -> Abort {
         self.session.fail(Fault::Malformed { peer, step, want: length, got: length }.into())
     }
 }

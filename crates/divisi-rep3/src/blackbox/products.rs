@@ -1,0 +1,99 @@
+//! LocalMul, Reshare, BitMul, and the statements that they leave behind for VerifyMul.
+
+use super::element::Element;
+use super::linear::sum;
+use super::value::{Additive, Pair, Shared};
+use super::{BlackBox, Misfit};
+use crate::share::Rep;
+use crate::verify::{Statement, Sum, next_element};
+use divisi_core::{Abort, Lanes, Prg, Step, step};
+use divisi_field::{Field, Gf2};
+use std::sync::Arc;
+
+const LOCAL_MUL: Step = step!("local_mul");
+pub(crate) const RESHARE: Step = step!("reshare");
+
+impl BlackBox {
+    /// LocalMul(`[x]`, `[y]`): `<x y>`, lane by lane. Nothing is sent.
+    ///
+    /// # Errors
+    /// [`Abort::Misuse`] if they do not fit.
+    pub fn local_mul<F: Element>(&mut self, x: &Shared<F>, y: &Shared<F>) -> Result<Additive<F>, Abort> {
+        self.demand_pair(LOCAL_MUL, x, y)?;
+        let (u, v) = (&x.rep, &y.rep);
+        let share = (0..x.lanes()).map(|l| mult_local([u.a[l], u.b[l]], [v.a[l], v.b[l]])).collect();
+        Ok(Additive {
+            share,
+            pairs: vec![(Arc::clone(&x.rep), Arc::clone(&y.rep))],
+            linear: Rep::zero(x.lanes()),
+            origin: self.origin,
+            rests_on: x.rests_on.max(y.rests_on),
+        })
+    }
+
+    /// Reshare(`<x>`): `[x]`. A fresh share of zero hides our share from its receiver \[A19\], and what x is a sum of is owed
+    /// a verification \[S2\]. One round, k bits an element.
+    ///
+    /// # Errors
+    /// Whatever ends the session.
+    pub fn reshare<F: Element>(&mut self, x: Additive<F>) -> Result<Shared<F>, Abort> {
+        self.reshare_low(x, F::BITS)
+    }
+
+    /// Reshare of values of which the low `bits` bits alone may differ from zero.
+    pub(crate) fn reshare_low<F: Element>(
+        &mut self,
+        mut x: Additive<F>,
+        bits: usize,
+    ) -> Result<Shared<F>, Abort> {
+        self.demand(RESHARE, x.origin == self.origin, Misfit::Origin)?;
+        let z = Arc::new(self.trio.reshare_low(RESHARE, std::mem::take(&mut x.share), bits)?);
+        let claim = sum(&z, &x.linear);
+        let products = (x.pairs.len() * claim.len()) as u64;
+        self.owe::<F>(Box::new(Lanewise { pairs: std::mem::take(&mut x.pairs), z: claim }), products);
+        Ok(Shared { rep: z, origin: self.origin, rests_on: self.statements })
+    }
+
+    /// BitMul(`[x]`, `[y]`): `[x y]` for bits x and elements y, lane by lane. One round, k bits an element.
+    ///
+    /// # Errors
+    /// As [`BlackBox::local_mul`] and [`BlackBox::reshare`].
+    pub fn bit_mul<F: Element>(&mut self, x: &Shared<Gf2>, y: &Shared<F>) -> Result<Shared<F>, Abort> {
+        // GF(2) lies in every field: the bit is its 0 or its 1
+        let x = Shared { rep: Arc::new(bits_as(&x.rep)), origin: x.origin, rests_on: x.rests_on };
+        let product = self.local_mul(&x, y)?;
+        self.reshare(product)
+    }
+}
+
+/// Bits as elements 0 and 1 of a field.
+pub(crate) fn bits_as<F: Field>(x: &Rep<Gf2>) -> Rep<F> {
+    let side = |x: &[Gf2]| x.iter().map(|x| F::from_low_bits(x.to_bits())).collect();
+    Rep { a: side(&x.a), b: side(&x.b) }
+}
+
+/// MultLocal on one element.
+pub(crate) fn mult_local<F: Field>(x: [F; 2], y: [F; 2]) -> F {
+    x[0] * y[0] + (x[0] + x[1]) * (y[0] + y[1])
+}
+
+/// In every lane a sum of products is what was reshared.
+struct Lanewise<F: Element> {
+    pairs: Vec<Pair<F>>,
+    z: Rep<F>,
+}
+
+impl<F: Element> Statement<F::Big> for Lanewise<F> {
+    fn add(&self, weights: &mut Prg, sum: &mut Sum<F::Big>) {
+        let lanes = self.z.len();
+        let c: Vec<F::Big> = (0..lanes).map(|_| next_element(weights)).collect();
+        let embed = |x: &[F]| x.iter().map(|x| x.embed()).collect::<Vec<_>>();
+        let weigh = |x: &[F]| x.iter().zip(&c).map(|(x, c)| *c * x.embed()).collect::<Vec<_>>();
+        for (x, y) in &self.pairs {
+            sum.x.extend(&Rep { a: weigh(&x.a), b: weigh(&x.b) });
+            sum.y.extend(&Rep { a: embed(&y.a), b: embed(&y.b) });
+        }
+        let total = |z: &[F]| weigh(z).into_iter().fold(F::Big::ZERO, |sum, z| sum + z);
+        sum.claim(total(&self.z.a), total(&self.z.b));
+    }
+}
