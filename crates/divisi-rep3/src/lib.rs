@@ -23,7 +23,8 @@
 //! | `ohv` | sections 3.4 and A, Protocols 5 and 8 |
 //! | `lookup` | sections 3.3 and 3.5.1, Protocols 4 and 6 |
 //!
-//! Beside the engine stands [`blackbox`], the arithmetic black box of Symphony over GF(2^k) under its own names, on the same pieces.
+//! Beside the engine stands [`blackbox`], the arithmetic black box of Symphony over GF(2^k) under its own names, on the same pieces,
+//! and on it [`ohverture`]: one-hot vectors of any length to 2^16, and lookups in any public table.
 #![forbid(unsafe_code)]
 #![cfg_attr(test, allow(clippy::unwrap_used, clippy::expect_used, clippy::panic))]
 
@@ -42,6 +43,7 @@ mod lookup;
 mod masked;
 mod multiply;
 mod ohv;
+pub mod ohverture;
 pub mod open;
 mod packed;
 mod pool;

@@ -68,6 +68,8 @@ pub struct BlackBox {
     /// How many statements were owed so far, and how many products they are about.
     pub(crate) statements: u64,
     products: u64,
+    /// How many relations of one-hot vectors are owed.
+    pub(crate) relations: u64,
     /// How many statements are verified.
     verified: u64,
     /// How many openings there were, and how many of their elements are not compared yet.
@@ -85,6 +87,7 @@ impl BlackBox {
             owed: Products::none(false),
             statements: 0,
             products: 0,
+            relations: 0,
             verified: 0,
             openings: 0,
             fresh: 0,
@@ -224,6 +227,7 @@ impl BlackBox {
         let owed = std::mem::replace(&mut self.owed, Products::none(false));
         if !owed.is_empty() {
             self.trio.session.observe_each(Check::S2, std::mem::take(&mut self.products)); // [S2]
+            self.trio.session.observe_each(Check::A17, std::mem::take(&mut self.relations)); // [A17]
             self.trio.verify_after(&recon.fixed, &owed)?;
         }
         self.verified = self.statements;
