@@ -5,7 +5,7 @@ use divisi_core::{Abort, Check, Counts, Lanes, PartyId, Step};
 use divisi_field::{Field, Gf2, Gf4, Gf8, Gf64, Gf128};
 use divisi_rep3::Trio;
 use divisi_rep3::adversary::stage::{Stage, failed_check, party};
-use divisi_rep3::blackbox::{BlackBox, Element, Linear, Shared};
+use divisi_rep3::blackbox::{BlackBox, Element, Linear, PIECE, Shared};
 use divisi_rep3::lab;
 
 const RESHARE: &str = "divisi_rep3::blackbox::products/reshare";
@@ -157,6 +157,23 @@ fn every_call_costs_what_its_table_says() {
     costs::<Gf8>();
     costs::<Gf64>();
     costs::<Gf128>();
+}
+
+/// What is owed does not grow without bound: it is verified when it is much.
+#[test]
+fn many_products_are_verified_in_pieces() {
+    let n = (PIECE / 4) as usize;
+    let out = run(|b| {
+        let x = b.random::<Gf2>(n);
+        for i in 0..5_u64 {
+            let xx = b.local_mul(&x, &x)?;
+            b.reshare(xx)?;
+            let verified = b.trio().session().meter().read().checks.get(&Check::S2).copied();
+            assert_eq!(verified, (i >= 3).then_some(PIECE));
+        }
+        Ok(())
+    });
+    assert_eq!(out, ());
 }
 
 /// All three do this, and are told that it is misuse, or that another was.

@@ -155,6 +155,7 @@ impl BlackBox {
         self.demand(LINOP, x.lanes() == y.lanes(), Misfit::Lanes)?;
         x.share.iter_mut().zip(&y.share).for_each(|(x, y)| *x = *x + *y);
         x.pairs.append(&mut y.pairs);
+        x.bits = x.bits.max(y.bits);
         x.linear = sum(&x.linear, &y.linear);
         x.rests_on = x.rests_on.max(y.rests_on);
         Ok(x)
@@ -173,6 +174,7 @@ impl BlackBox {
         self.demand(LINOP, x.lanes() == y.lanes(), Misfit::Lanes)?;
         x.share.iter_mut().zip(&y.rep.a).for_each(|(x, y)| *x = *x + *y);
         x.linear = sum(&x.linear, &y.rep);
+        x.bits = F::BITS;
         x.rests_on = x.rests_on.max(y.rests_on);
         Ok(x)
     }
@@ -191,6 +193,7 @@ impl BlackBox {
         x.share.iter_mut().zip(c).for_each(|(x, c)| *x = *x * *c);
         x.pairs.iter_mut().for_each(|(left, _)| *left = Arc::new(times(left, c)));
         x.linear = times(&x.linear, c);
+        x.bits = F::BITS;
         Ok(x)
     }
 

@@ -27,6 +27,9 @@
 //! - *Output* verifies what is left to verify, and opens after it \[S3\]; each component comes from one holder and its digest from the
 //!   other \[S4\].
 //!
+//! Memory: what is owed is kept until it is verified, at most [`PIECE`] terms, or those of one call. When a product makes them more,
+//! all of it is verified there and then.
+//!
 //! The pieces are those of the rest of this crate ([`crate::open`], `multiply`, `verify`, `views`): there is one implementation of each.
 
 mod element;
@@ -53,6 +56,9 @@ pub(crate) const OUTPUT: Step = step!("output");
 const VERIFY: Step = step!("verify_mul");
 const LEFT: Step = step!("into_trio");
 
+/// How many terms of the verification are owed at most, or as many as one call makes: about 64 MB when they are verified.
+pub const PIECE: u64 = 1 << 21;
+
 /// Why values do not go together.
 #[derive(Clone, Copy)]
 pub(crate) enum Misfit {
@@ -68,6 +74,8 @@ pub struct BlackBox {
     /// How many statements were owed so far, and how many products they are about.
     pub(crate) statements: u64,
     products: u64,
+    /// How many terms their verification has.
+    terms: u64,
     /// How many relations of one-hot vectors are owed.
     pub(crate) relations: u64,
     /// How many statements are verified.
@@ -87,6 +95,7 @@ impl BlackBox {
             owed: Products::none(false),
             statements: 0,
             products: 0,
+            terms: 0,
             relations: 0,
             verified: 0,
             openings: 0,
@@ -225,6 +234,7 @@ impl BlackBox {
     pub fn verify_mul(&mut self, recon: &VerifiedRecon) -> Result<VerifiedMul, Abort> {
         self.demand(VERIFY, recon.origin == self.origin, Misfit::Origin)?;
         let owed = std::mem::replace(&mut self.owed, Products::none(false));
+        self.terms = 0;
         if !owed.is_empty() {
             self.trio.session.observe_each(Check::S2, std::mem::take(&mut self.products)); // [S2]
             self.trio.session.observe_each(Check::A17, std::mem::take(&mut self.relations)); // [A17]
@@ -275,14 +285,26 @@ impl BlackBox {
         Ok(value)
     }
 
-    /// A statement about so many products is owed \[S2\].
-    pub(crate) fn owe<F: Element>(&mut self, statement: Box<dyn Statement<F::Big>>, products: u64) {
+    /// A statement about so many products is owed \[S2\], which the verification has in so many terms. When there are many, what is
+    /// owed is verified, and memory is free again.
+    pub(crate) fn owe<F: Element>(
+        &mut self,
+        statement: Box<dyn Statement<F::Big>>,
+        products: u64,
+        terms: u64,
+    ) -> Result<(), Abort> {
         self.statements += 1;
         if self.trio.session.mutated(Check::S2) {
-            return; // the mutant forgets what it multiplied
+            return Ok(()); // the mutant forgets what it multiplied
         }
         self.products += products;
+        self.terms += terms;
         F::owe(&mut self.owed, statement);
+        if self.terms >= PIECE {
+            let recon = self.verify_recon()?;
+            self.verify_mul(&recon)?;
+        }
+        Ok(())
     }
 
     /// Demand that values go together.

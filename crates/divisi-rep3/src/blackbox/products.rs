@@ -24,6 +24,7 @@ impl BlackBox {
         let share = (0..x.lanes()).map(|l| mult_local([u.a[l], u.b[l]], [v.a[l], v.b[l]])).collect();
         Ok(Additive {
             share,
+            bits: F::BITS,
             pairs: vec![(Arc::clone(&x.rep), Arc::clone(&y.rep))],
             linear: Rep::zero(x.lanes()),
             origin: self.origin,
@@ -32,25 +33,17 @@ impl BlackBox {
     }
 
     /// Reshare(`<x>`): `[x]`. A fresh share of zero hides our share from its receiver \[A19\], and what x is a sum of is owed
-    /// a verification \[S2\]. One round, k bits an element.
+    /// a verification \[S2\]. One round, k bits an element (of a lookup's result as many as the table's entries have).
     ///
     /// # Errors
     /// Whatever ends the session.
-    pub fn reshare<F: Element>(&mut self, x: Additive<F>) -> Result<Shared<F>, Abort> {
-        self.reshare_low(x, F::BITS)
-    }
-
-    /// Reshare of values of which the low `bits` bits alone may differ from zero.
-    pub(crate) fn reshare_low<F: Element>(
-        &mut self,
-        mut x: Additive<F>,
-        bits: usize,
-    ) -> Result<Shared<F>, Abort> {
+    pub fn reshare<F: Element>(&mut self, mut x: Additive<F>) -> Result<Shared<F>, Abort> {
         self.demand(RESHARE, x.origin == self.origin, Misfit::Origin)?;
-        let z = Arc::new(self.trio.reshare_low(RESHARE, std::mem::take(&mut x.share), bits)?);
+        let z = Arc::new(self.trio.reshare_low(RESHARE, std::mem::take(&mut x.share), x.bits)?);
         let claim = sum(&z, &x.linear);
         let products = (x.pairs.len() * claim.len()) as u64;
-        self.owe::<F>(Box::new(Lanewise { pairs: std::mem::take(&mut x.pairs), z: claim }), products);
+        let pairs = std::mem::take(&mut x.pairs);
+        self.owe::<F>(Box::new(Lanewise { pairs, z: claim }), products, products)?;
         Ok(Shared { rep: z, origin: self.origin, rests_on: self.statements })
     }
 

@@ -58,6 +58,8 @@ pub(crate) type Pair<F> = (Arc<Rep<F>>, Arc<Rep<F>>);
 /// `<x>`: our share of a vector that is a sum of products, and of which ones.
 pub struct Additive<F: Element> {
     pub(crate) share: Vec<F>,
+    /// How many low bits of it may differ from zero: what a reshare sends.
+    pub(crate) bits: usize,
     pub(crate) pairs: Vec<Pair<F>>,
     /// What is linear in it besides.
     pub(crate) linear: Rep<F>,
@@ -78,6 +80,7 @@ impl<F: Element> Lanes for Additive<F> {
             share: index.iter().map(|l| self.share.get(*l).copied()).collect::<Option<_>>()?,
             pairs: pairs.collect::<Option<_>>()?,
             linear: self.linear.gather(index)?,
+            bits: self.bits,
             origin: self.origin,
             rests_on: self.rests_on,
         })

@@ -63,7 +63,7 @@ impl BlackBox {
         vectors: OneHotsAdd,
     ) -> Result<Shared<G>, Abort> {
         let looked_up = self.lookup_additive(table, x, vectors)?;
-        self.reshare_low(looked_up, table.width)
+        self.reshare(looked_up)
     }
 
     /// `[T(r)]` for the r of each vector, that nobody knows. Local.
@@ -182,6 +182,7 @@ impl BlackBox {
         let pairs: Vec<Pair<G>> = pairs.into_iter().map(|[e, g]| (Arc::new(e), Arc::new(g))).collect();
         Additive {
             share,
+            bits: table.width,
             pairs,
             linear: Rep::zero(lanes),
             origin: self.origin,

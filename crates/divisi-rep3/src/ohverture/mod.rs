@@ -131,7 +131,7 @@ impl BlackBox {
         self.demand_size(k, k, count)?;
         let mut made = make::make(&mut self.trio, &[k], count)?;
         let made = Arc::new(made.pop().unwrap_or_default());
-        self.owe_vectors(&made, Check::A17);
+        self.owe_vectors(&made, Check::A17)?;
         Ok(OneHotsRss { made, lot: self.lot(count) })
     }
 
@@ -146,8 +146,8 @@ impl BlackBox {
         let sizes = if k == 1 { &sizes[..1] } else { &sizes };
         let mut made = make::make(&mut self.trio, sizes, count)?.into_iter().map(Arc::new);
         let (low, high) = (made.next().unwrap_or_default(), made.next());
-        self.owe_vectors(&low, Check::A17);
-        high.iter().for_each(|high| self.owe_vectors(high, Check::A18));
+        self.owe_vectors(&low, Check::A17)?;
+        high.iter().try_for_each(|high| self.owe_vectors(high, Check::A18))?;
         Ok(OneHotsAdd { low, high, lot: self.lot(count) })
     }
 
@@ -231,12 +231,14 @@ impl BlackBox {
     }
 
     /// The products of vectors are owed a verification: one relation a vector. The mutants of the two checks forget them.
-    fn owe_vectors(&mut self, made: &Arc<Monomials>, check: Check) {
+    fn owe_vectors(&mut self, made: &Arc<Monomials>, check: Check) -> Result<(), Abort> {
         if made.k > 1 && !self.trio.session.mutated(check) {
             let products = ((1 << made.k) - made.k - 1) * made.count;
             self.relations += made.count as u64;
-            self.owe::<Gf64>(Box::new(relation::Products(Arc::clone(made))), products as u64);
+            let relations = Box::new(relation::Products(Arc::clone(made)));
+            self.owe::<Gf64>(relations, products as u64, made.count as u64)?;
         }
+        Ok(())
     }
 
     fn demand_size(&mut self, k: usize, largest: usize, count: usize) -> Result<(), Abort> {
