@@ -106,7 +106,7 @@ mod tests {
         assert!(padding_is_zero(&message, bits));
         let mut reader = Reader::new(&message);
         assert!(widths.iter().enumerate().all(|(i, w)| reader.take(*w) == value(i, *w)));
-        if bits % 8 != 0 {
+        if !bits.is_multiple_of(8) {
             *message.last_mut().unwrap() |= 0x80;
             assert!(!padding_is_zero(&message, bits));
             clear_padding(&mut message, bits);

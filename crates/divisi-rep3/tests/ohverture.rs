@@ -359,3 +359,28 @@ fn an_index_is_masked_and_a_result_too() {
         }
     }
 }
+
+/// Party 1 shows party 2 another index in the first of two lookups: what it sees of the rest, and how it ends, is the same for two
+/// secrets.
+#[test]
+fn an_attacked_lookup_looks_the_same_for_two_secrets() {
+    use divisi_rep3::adversary::compare::{difference, features};
+    let off = difference(400, |which| {
+        let stage = Stage::default().patient();
+        stage.change(party(1), party(2), RECONST, 0, |body| body[0] ^= 1);
+        let seen = stage.recording(party(1));
+        let secret = [[Gf8(0); LANES], [Gf8(0xd5); LANES]][which];
+        let results = stage.act(|trio| {
+            let b = &mut BlackBox::new(trio);
+            let mine = b.trio().me() == party(2);
+            let mut x = b.input(party(2), mine.then_some(&secret[..]), LANES)?;
+            for _ in 0..2 {
+                let vectors = b.rohv_add(8, LANES)?;
+                x = b.lookup_sqrt(&table(), &x, vectors)?;
+            }
+            b.output(&x).map(drop)
+        });
+        features(&seen, &results)
+    });
+    assert!(off < 1.0, "{off}");
+}

@@ -2,7 +2,8 @@
 
 use crate::verify::{Products, Statement};
 use divisi_field::gf64::{PSI4_POWERS, PSI8_POWERS};
-use divisi_field::{BigField, Field, Gf2, Gf4, Gf8, Gf64, Gf128};
+use divisi_field::{BigField, Field, Gf2, Gf4, Gf8, Gf64, Gf128, gf8};
+use zeroize::Zeroizing;
 
 /// GF(2^k) for k = 1, 4, 8, 64, 128.
 pub trait Element: Inner {}
@@ -15,6 +16,9 @@ pub trait Inner: Field {
     /// The embedding into that field: a homomorphism, so that a product is right here exactly if it is there.
     fn embed(self) -> Self::Big;
 
+    /// `x[i] = x[i] * y[i]`.
+    fn mul_assign(x: &mut [Self], y: &[Self]);
+
     /// A statement is owed.
     fn owe(owed: &mut Products, statement: Box<dyn Statement<Self::Big>>);
 }
@@ -25,8 +29,25 @@ fn image(bits: u128, powers: &[Gf64]) -> Gf64 {
     Gf64(terms.fold(0, |sum, (i, power)| sum ^ (power.0 & (bits as u64 >> i & 1).wrapping_neg())))
 }
 
+/// Products one by one.
+fn each<F: Field>(x: &mut [F], y: &[F]) {
+    x.iter_mut().zip(y).for_each(|(x, y)| *x = *x * *y);
+}
+
+/// Products of bytes, many at once.
+fn bytes(x: &mut [Gf8], y: &[Gf8]) {
+    let (mut a, mut b) = (Zeroizing::new([0; 256]), Zeroizing::new([0; 256]));
+    for (x, y) in x.chunks_mut(256).zip(y.chunks(256)) {
+        let (a, b) = (&mut a[..x.len()], &mut b[..x.len()]);
+        a.iter_mut().zip(&*x).for_each(|(a, x)| *a = x.0);
+        b.iter_mut().zip(y).for_each(|(b, y)| *b = y.0);
+        gf8::mul_slices(a, b);
+        x.iter_mut().zip(&*a).for_each(|(x, a)| x.0 = *a);
+    }
+}
+
 macro_rules! elements {
-    ($($field:ty: $big:ty, $owed:ident, $embed:expr;)*) => {
+    ($($field:ty: $big:ty, $owed:ident, $multiply:path, $embed:expr;)*) => {
         $(
             impl Inner for $field {
                 type Big = $big;
@@ -34,6 +55,10 @@ macro_rules! elements {
                 fn embed(self) -> $big {
                     let embed: fn($field) -> $big = $embed;
                     embed(self)
+                }
+
+                fn mul_assign(x: &mut [$field], y: &[$field]) {
+                    $multiply(x, y);
                 }
 
                 fn owe(owed: &mut Products, statement: Box<dyn Statement<$big>>) {
@@ -47,11 +72,11 @@ macro_rules! elements {
 }
 
 elements! {
-    Gf2: Gf64, over_64, |x| Gf64(x.to_bits() as u64);
-    Gf4: Gf64, over_64, |x| image(x.to_bits(), &PSI4_POWERS);
-    Gf8: Gf64, over_64, |x| image(x.to_bits(), &PSI8_POWERS);
-    Gf64: Gf64, over_64, |x| x;
-    Gf128: Gf128, over_128, |x| x;
+    Gf2: Gf64, over_64, each, |x| Gf64(x.to_bits() as u64);
+    Gf4: Gf64, over_64, each, |x| image(x.to_bits(), &PSI4_POWERS);
+    Gf8: Gf64, over_64, bytes, |x| image(x.to_bits(), &PSI8_POWERS);
+    Gf64: Gf64, over_64, BigField::mul_assign, |x| x;
+    Gf128: Gf128, over_128, BigField::mul_assign, |x| x;
 }
 
 #[cfg(test)]

@@ -1,7 +1,7 @@
 //! Linop: GF(2)-linear functions, and what else is local.
 
 use super::element::Element;
-use super::value::{Additive, Shared, Unverified};
+use super::value::{Shared, Unverified};
 use super::{BlackBox, Misfit};
 use crate::share::{Rep, constant_component};
 use divisi_core::{Abort, Lanes, Step, step};
@@ -15,7 +15,7 @@ const LINOP: Step = step!("linop");
 #[derive(Clone)]
 pub struct Linear<F: Element, G: Element> {
     /// Input by input, the images of 1, X, X^2, ..
-    images: Vec<Vec<G>>,
+    pub(super) images: Vec<Vec<G>>,
     from: std::marker::PhantomData<F>,
 }
 
@@ -34,7 +34,7 @@ impl<F: Element, G: Element> Linear<F, G> {
     }
 
     /// The value at `x`, of input `j`, added to `sum`: the same operations whatever x is.
-    fn add(&self, j: usize, x: F, sum: &mut G) {
+    pub(super) fn add(&self, j: usize, x: F, sum: &mut G) {
         let x = x.to_bits();
         for (i, image) in self.images[j].iter().enumerate() {
             let mask = (x >> i & 1).wrapping_neg();
@@ -142,61 +142,6 @@ impl BlackBox {
         Ok(self.shared(all, parts.iter().map(|x| x.rests_on).max().unwrap_or(0)))
     }
 
-    /// `<x + y>`. Local.
-    ///
-    /// # Errors
-    /// [`Abort::Misuse`] if they do not fit.
-    pub fn add_additive<F: Element>(
-        &mut self,
-        mut x: Additive<F>,
-        mut y: Additive<F>,
-    ) -> Result<Additive<F>, Abort> {
-        self.demand(LINOP, x.origin == self.origin && y.origin == self.origin, Misfit::Origin)?;
-        self.demand(LINOP, x.lanes() == y.lanes(), Misfit::Lanes)?;
-        x.share.iter_mut().zip(&y.share).for_each(|(x, y)| *x = *x + *y);
-        x.pairs.append(&mut y.pairs);
-        x.bits = x.bits.max(y.bits);
-        x.linear = sum(&x.linear, &y.linear);
-        x.rests_on = x.rests_on.max(y.rests_on);
-        Ok(x)
-    }
-
-    /// `<x + y>` of an additive and a replicated one. Local.
-    ///
-    /// # Errors
-    /// [`Abort::Misuse`] if they do not fit.
-    pub fn add_shared<F: Element>(
-        &mut self,
-        mut x: Additive<F>,
-        y: &Shared<F>,
-    ) -> Result<Additive<F>, Abort> {
-        self.demand(LINOP, x.origin == self.origin && y.origin == self.origin, Misfit::Origin)?;
-        self.demand(LINOP, x.lanes() == y.lanes(), Misfit::Lanes)?;
-        x.share.iter_mut().zip(&y.rep.a).for_each(|(x, y)| *x = *x + *y);
-        x.linear = sum(&x.linear, &y.rep);
-        x.bits = F::BITS;
-        x.rests_on = x.rests_on.max(y.rests_on);
-        Ok(x)
-    }
-
-    /// `<c x>` for a public c. Local.
-    ///
-    /// # Errors
-    /// [`Abort::Misuse`] if they do not fit.
-    pub fn mul_public_additive<F: Element>(
-        &mut self,
-        mut x: Additive<F>,
-        c: &[F],
-    ) -> Result<Additive<F>, Abort> {
-        self.demand(LINOP, x.origin == self.origin, Misfit::Origin)?;
-        self.demand(LINOP, x.lanes() == c.len(), Misfit::Lanes)?;
-        x.share.iter_mut().zip(c).for_each(|(x, c)| *x = *x * *c);
-        x.pairs.iter_mut().for_each(|(left, _)| *left = Arc::new(times(left, c)));
-        x.linear = times(&x.linear, c);
-        x.bits = F::BITS;
-        Ok(x)
-    }
-
     /// A value of this box.
     pub(crate) fn shared<F: Element>(&self, rep: Rep<F>, rests_on: u64) -> Shared<F> {
         Shared { rep: Arc::new(rep), origin: self.origin, rests_on }
@@ -210,7 +155,7 @@ pub(super) fn sum<F: Field>(x: &Rep<F>, y: &Rep<F>) -> Rep<F> {
 }
 
 /// The multiples, component by component.
-fn times<F: Field>(x: &Rep<F>, c: &[F]) -> Rep<F> {
+pub(super) fn times<F: Field>(x: &Rep<F>, c: &[F]) -> Rep<F> {
     let multiply = |x: &[F]| x.iter().zip(c).map(|(x, c)| *x * *c).collect();
     Rep { a: multiply(&x.a), b: multiply(&x.b) }
 }

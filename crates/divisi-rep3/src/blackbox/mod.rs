@@ -32,6 +32,7 @@
 //!
 //! The pieces are those of the rest of this crate ([`crate::open`], `multiply`, `verify`, `views`): there is one implementation of each.
 
+mod additive;
 mod element;
 mod linear;
 mod products;

@@ -4,11 +4,13 @@ use super::element::Element;
 use super::linear::sum;
 use super::value::{Additive, Pair, Shared};
 use super::{BlackBox, Misfit};
+use crate::random::next_elements;
 use crate::share::Rep;
-use crate::verify::{Statement, Sum, next_element};
+use crate::verify::{Statement, Sum};
 use divisi_core::{Abort, Lanes, Prg, Step, step};
-use divisi_field::{Field, Gf2};
+use divisi_field::{BigField, Field, Gf2};
 use std::sync::Arc;
+use zeroize::Zeroizing;
 
 const LOCAL_MUL: Step = step!("local_mul");
 pub(crate) const RESHARE: Step = step!("reshare");
@@ -20,8 +22,14 @@ impl BlackBox {
     /// [`Abort::Misuse`] if they do not fit.
     pub fn local_mul<F: Element>(&mut self, x: &Shared<F>, y: &Shared<F>) -> Result<Additive<F>, Abort> {
         self.demand_pair(LOCAL_MUL, x, y)?;
-        let (u, v) = (&x.rep, &y.rep);
-        let share = (0..x.lanes()).map(|l| mult_local([u.a[l], u.b[l]], [v.a[l], v.b[l]])).collect();
+        // x_i y_i + (x_i + x_{i+1})(y_i + y_{i+1})
+        let both = |rep: &Rep<F>| -> Zeroizing<Vec<F>> {
+            Zeroizing::new(rep.a.iter().zip(&rep.b).map(|(a, b)| *a + *b).collect())
+        };
+        let (mut share, mut cross) = (x.rep.a.clone(), both(&x.rep));
+        F::mul_assign(&mut share, &y.rep.a);
+        F::mul_assign(&mut cross, &both(&y.rep));
+        share.iter_mut().zip(&*cross).for_each(|(z, cross)| *z = *z + *cross);
         Ok(Additive {
             share,
             bits: F::BITS,
@@ -78,15 +86,19 @@ struct Lanewise<F: Element> {
 
 impl<F: Element> Statement<F::Big> for Lanewise<F> {
     fn add(&self, weights: &mut Prg, sum: &mut Sum<F::Big>) {
-        let lanes = self.z.len();
-        let c: Vec<F::Big> = (0..lanes).map(|_| next_element(weights)).collect();
+        let mut c = vec![F::Big::ZERO; self.z.len()];
+        next_elements(weights, &mut c);
         let embed = |x: &[F]| x.iter().map(|x| x.embed()).collect::<Vec<_>>();
-        let weigh = |x: &[F]| x.iter().zip(&c).map(|(x, c)| *c * x.embed()).collect::<Vec<_>>();
+        let weigh = |x: &[F]| {
+            let mut x = embed(x);
+            F::Big::mul_assign(&mut x, &c);
+            x
+        };
         for (x, y) in &self.pairs {
             sum.x.extend(&Rep { a: weigh(&x.a), b: weigh(&x.b) });
             sum.y.extend(&Rep { a: embed(&y.a), b: embed(&y.b) });
         }
-        let total = |z: &[F]| weigh(z).into_iter().fold(F::Big::ZERO, |sum, z| sum + z);
+        let total = |z: &[F]| z.iter().zip(&c).fold(F::Big::ZERO, |sum, (z, c)| sum + *c * z.embed());
         sum.claim(total(&self.z.a), total(&self.z.b));
     }
 }

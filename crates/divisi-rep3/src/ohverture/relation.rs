@@ -122,7 +122,7 @@ mod tests {
                 // one product, or some of whatever pattern
                 let one = (x >> 20) as usize & ((1 << k) - 1);
                 let wrong = |set: usize| match x >> 62 {
-                    0 => (x.rotate_left(set as u32 * 7) ^ (set as u64 * 0x9e37)) % 16 == 0,
+                    0 => (x.rotate_left(set as u32 * 7) ^ (set as u64 * 0x9e37)).is_multiple_of(16),
                     _ => set == one,
                 };
                 let errors = (1..1 << k).filter(|set: &usize| !set.is_power_of_two() && wrong(*set));
