@@ -104,23 +104,21 @@ impl Trio {
     pub(crate) fn reshare_low<F: Field>(
         &mut self,
         step: Step,
-        mut z: Vec<F>,
+        z: Vec<F>,
         bits: usize,
     ) -> Result<Rep<F>, Abort> {
-        let low = u128::MAX >> (128 - bits);
-        for z in &mut z {
-            *z = *z + F::from_low_bits(self.streams.zero::<F>().to_bits() & low); // 1.
-        }
+        let (n, z) = (z.len(), Zeroizing::new(z));
+        let mut message = Zeroizing::new(wire::write_low(&z, bits));
+        self.streams.add_zero_bytes(&mut message, n * bits); // 1.
         #[cfg(feature = "fault")]
-        self.deviation.reshare_elements(step, &mut z, bits);
-        let message = Zeroizing::new(wire::write_low(&z, bits));
-        self.session.send(step, self.prev, &message, (z.len() * bits) as u64)?; // 2.
+        self.deviation.reshare_bytes(step, &mut message);
+        self.session.send(step, self.prev, &message, (n * bits) as u64)?; // 2.
+        let own = wire::read_low(&message, n, bits);
         self.confirm_coin()?; // of the coin that this message followed [A4]
-        let mut received = Zeroizing::new(vec![0; message.len()]);
-        self.session.recv(step, self.next, &mut received)?;
-        match wire::read_low(&received, z.len(), bits) {
-            Some(b) => Ok(Rep { a: z, b }), // 3.
-            None => Err(self.malformed(step, message.len())),
+        self.session.recv(step, self.next, &mut message)?;
+        match (own, wire::read_low(&message, n, bits)) {
+            (Some(a), Some(b)) => Ok(Rep { a, b }), // 3.
+            _ => Err(self.malformed(step, message.len())),
         }
     }
 

@@ -147,11 +147,6 @@ impl Streams {
         packed::clear_padding(message, bits);
     }
 
-    /// F_zero on a field element.
-    pub(crate) fn zero<F: Field>(&mut self) -> F {
-        uniform::<F>(&mut self.zero.first) + uniform::<F>(&mut self.zero.second)
-    }
-
     /// F_rand: our two components of a fresh random element.
     pub(crate) fn rand<F: Field>(&mut self) -> (F, F) {
         (uniform(&mut self.rand.first), uniform(&mut self.rand.second))

@@ -252,7 +252,8 @@ fn what_is_not_verified_is_not_opened() {
     });
     is_misuse("an input of two owners", |trio| {
         let b = &mut BlackBox::new(trio);
-        b.input(party(1), Some(&x), N).map(drop)
+        let x = b.input(party(1), Some(&x), N)?;
+        b.output(&x).map(drop)
     });
     is_misuse("vectors of different lengths", |trio| {
         let b = &mut BlackBox::new(trio);

@@ -22,7 +22,7 @@ use crate::random::Coin;
 use crate::share::Tile;
 use crate::wire::{self, Shape};
 use divisi_core::Step;
-use divisi_field::{Field, Plane};
+use divisi_field::Plane;
 use std::ops::Range;
 
 /// What a corrupt party does at a Reshare.
@@ -83,16 +83,6 @@ impl Deviation {
         let own = records.iter_mut().map(|tile| &mut tile[0][planes.clone()]);
         // what is no encoding is sent as it is, and kept as far as it was read
         let _ = wire::read_planes(share, shape, own);
-    }
-
-    /// Elements of which the low `bits` bits are sent.
-    pub(crate) fn reshare_elements<F: Field>(&mut self, step: Step, z: &mut [F], bits: usize) {
-        let Some(deviate) = &mut self.deviate else { return };
-        let mut share = wire::write_low(z, bits);
-        deviate.reshare(step, &mut share);
-        if let Some(changed) = wire::read_low(&share, z.len(), bits) {
-            z.copy_from_slice(&changed);
-        }
     }
 
     /// A share that is kept as it is sent.

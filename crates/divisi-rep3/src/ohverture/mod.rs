@@ -18,16 +18,16 @@
 //!
 //! **Adversary**: one malicious party of three.
 //!
-//! - An error can be added to each product of a vector, and to a Reshare. All are owed to [`BlackBox::verify_mul`] \[A17, A18\]; until then
-//!   a wrong vector makes a lookup's result wrong by a sum that its author knows, c being public: an additive error as in
-//!   any product, and found as one. (`relation.rs` says why one relation is enough.)
+//! - An error can be added to each product of a vector, and to a Reshare. All are owed to [`BlackBox::verify_mul`] \[A17, A18\], which fails
+//!   exactly if there is one, whatever the secrets are (`relation.rs`: one relation a vector is enough). Until then a vector may be used: its r
+//!   is random in any case, and what rests on its products is opened under a mask or not at all.
 //! - c = x + r is opened replicated, under an r that nobody knows and that serves once: a vector is taken by value, nothing copies it, and
 //!   its number enters the view when it is used \[A18\]. What another party opened is compared in the same round, before anything that rests on it
 //!   is digested \[A22\], and the last before any output \[S1\].
 //! - An additive result is a function of components that its receiver half knows: it leaves only through [`BlackBox::reshare`], under a
 //!   fresh share of zero \[A16, A19\].
 //!
-//! A lie is missed with probability at most (5 + 2 log2 N)/2^64 for N relations and products.
+//! A lie is missed with probability at most (6 + 2 log2 N)/2^64 for N relations and products.
 //!
 //! Vectors are kept as their products, 2^k bits and component; a message holds about a megabyte, a call at most [`MAX_BYTES`].
 
