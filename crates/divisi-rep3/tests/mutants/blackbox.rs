@@ -130,7 +130,7 @@ pub fn skipped_vector(check: Option<Check>) -> bool {
         let y = b.sample(&table(), vectors)?;
         b.output(&y)
     });
-    assert!(results.iter().all(Result::is_err)); // no garbage, in any case
+    assert!(results[..2].iter().all(Result::is_err)); // no garbage for honest ones, in any case
     !honest.of(Way::Out, COIN).is_empty()
 }
 
