@@ -3,7 +3,7 @@
 
 use divisi_core::{Abort, Check, Counts, Lanes, PartyId, Step};
 use divisi_field::{Field, Gf2, Gf4, Gf8, Gf64, Gf128};
-use divisi_rep3::Trio;
+use divisi_rep3::{Passes, Trio};
 use divisi_rep3::adversary::stage::{Stage, failed_check, party};
 use divisi_rep3::blackbox::{BlackBox, Element, Linear, PIECE, Shared};
 use divisi_rep3::lab;
@@ -178,6 +178,34 @@ fn many_products_are_verified_in_pieces() {
         }
         Ok(())
     });
+}
+
+/// Two passes square the error over the small field, and find a lie as one does.
+#[test]
+fn two_passes_square_the_error() {
+    let bits = |passes: Passes, lies: bool| {
+        let results = Stage::default().patient().act(|mut trio| {
+            trio.set_passes(passes);
+            if lies && trio.me() == party(2) {
+                trio.deviate(|step: Step, share: &mut [u8]| {
+                    if step.name == RESHARE {
+                        share.iter_mut().for_each(|byte| *byte ^= 0x11); // the same error in every lane
+                    }
+                });
+            }
+            let b = &mut BlackBox::new(trio);
+            let x = input(b, 1, &sample::<Gf8>(2 * N, 5))?;
+            let xx = b.local_mul(&x, &x)?;
+            let xx = b.reshare(xx)?;
+            b.output(&xx)?;
+            Ok(b.trio().session().meter().read().verification_error_bits.unwrap())
+        });
+        assert!(!lies || results.iter().all(Result::is_err));
+        results.into_iter().flatten().next()
+    };
+    let [once, twice] = [Passes::Once, Passes::Twice].map(|passes| bits(passes, false).unwrap());
+    assert!(once > 60.0 && (twice - 2.0 * once).abs() < 1e-9, "{once} {twice}");
+    assert_eq!([Passes::Once, Passes::Twice].map(|passes| bits(passes, true)), [None, None]);
 }
 
 /// All three do this, and are told that it is misuse, or that another was.
