@@ -3,10 +3,10 @@
 
 use divisi_core::{Abort, Check, Counts, Lanes, PartyId, Step};
 use divisi_field::{Field, Gf2, Gf4, Gf8, Gf64, Gf128};
-use divisi_rep3::{Passes, Trio};
 use divisi_rep3::adversary::stage::{Stage, failed_check, party};
 use divisi_rep3::blackbox::{BlackBox, Element, Linear, PIECE, Shared};
 use divisi_rep3::lab;
+use divisi_rep3::{Passes, Trio};
 
 const RESHARE: &str = "divisi_rep3::blackbox::products/reshare";
 const RECONST: &str = "divisi_rep3::blackbox/reconst";

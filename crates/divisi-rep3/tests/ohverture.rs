@@ -170,6 +170,69 @@ fn vectors_and_lookups_cost_what_the_table_says() {
     lookups::<Gf128, Gf64>(16, 2, 64);
 }
 
+/// Lookups at products that were never reshared: of the square of x.
+fn lookups_of_additive<F: Element>() {
+    let k = F::BITS;
+    let entries: Vec<Gf64> = (0..1_u64 << k).map(|i| Gf64(i * i + 1)).collect();
+    let table = Table::new(&entries).unwrap();
+    let x: Vec<F> = (0..LANES).map(|l| F::from_low_bits((5 * l + 1) as u128)).collect();
+    let expected: Vec<Gf64> = x.iter().map(|x| entries[(*x * *x).to_bits() as usize]).collect();
+    let (outs, counts) = run(|b| {
+        let x = input(b, &x)?;
+        let (replicated, halves) = (b.rohv_rss(k, LANES)?, b.rohv_add(k, LANES)?);
+        let (first, second) = (b.local_mul(&x, &x)?, b.local_mul(&x, &x)?);
+        b.trio().session().phase("replicated");
+        let y = b.lookup_of_additive(&table, first, replicated)?;
+        b.trio().session().phase("additive");
+        let z = b.lookup_additive_of_additive(&table, second, halves)?;
+        b.trio().session().phase("rest");
+        let z = b.reshare(z)?;
+        Ok([b.output(&y)?, b.output(&z)?])
+    });
+    assert!(outs.iter().all(|out| *out == expected));
+    // to each of two others
+    let bits = (2 * k * LANES) as u64;
+    assert_eq!([cost(&counts, "replicated"), cost(&counts, "additive")], [(bits, 1); 2]);
+}
+
+#[test]
+fn an_additive_index_costs_twice_the_bits_and_no_round() {
+    lookups_of_additive::<Gf2>();
+    lookups_of_additive::<Gf4>();
+    lookups_of_additive::<Gf8>();
+}
+
+/// An error of an additive index, to which its author keeps, is found by the verification; another index for each peer by the
+/// comparison.
+#[test]
+fn a_wrong_additive_index_is_an_abort() {
+    let run = |stage: Stage, lies: Option<PartyId>| {
+        stage.act(|mut trio| {
+            if lies == Some(trio.me()) {
+                trio.deviate(|step: Step, share: &mut [u8]| {
+                    if step.name == RECONST {
+                        share[0] ^= 4;
+                    }
+                });
+            }
+            let b = &mut BlackBox::new(trio);
+            let x = input(b, &x())?;
+            let vectors = b.rohv_rss(8, LANES)?;
+            let xx = b.local_mul(&x, &x)?;
+            let y = b.lookup_of_additive(&table(), xx, vectors)?;
+            b.output(&y)
+        })
+    };
+    for corrupt in PartyId::all(3) {
+        assert!(ends(corrupt, &run(Stage::default().patient(), Some(corrupt))).contains(&Check::A7));
+        for to in [corrupt.next(3), corrupt.prev(3)] {
+            let stage = Stage::default().patient();
+            stage.change(corrupt, to, RECONST, 0, |body| body[3] ^= 0x10);
+            assert!(ends(corrupt, &run(stage, None)).contains(&Check::A2));
+        }
+    }
+}
+
 /// The preprocessing of the lookup with square-root cost, and the products that are verified for it: 2^(k/2) a lookup.
 #[test]
 fn the_square_root_is_one() {

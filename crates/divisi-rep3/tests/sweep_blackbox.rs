@@ -37,9 +37,8 @@ fn play(trio: Trio, secret: u8) -> Result<Opened, Abort> {
     let (word, block) = (input::<Gf64>(b, 3, &x)?, input::<Gf128>(b, 1, &x)?);
     let table = Table::new(&(0..=255).map(|i| Gf8(i).inverse()).collect::<Vec<_>>()).unwrap();
     let square = b.local_mul(&byte, &byte)?;
-    let square = b.reshare(square)?;
     let replicated = b.rohv_rss(8, LANES)?;
-    let looked_up = b.lookup(&table, &square, replicated)?;
+    let looked_up = b.lookup_of_additive(&table, square, replicated)?;
     let additive = b.rohv_add(8, LANES)?;
     let looked_up = b.lookup_sqrt(&table, &looked_up, additive)?;
     let masks = b.mask(LANES);

@@ -8,6 +8,8 @@
 #[cfg(feature = "testing")]
 pub mod adaptive;
 #[cfg(feature = "testing")]
+pub mod blackbox;
+#[cfg(feature = "testing")]
 pub mod compare;
 #[cfg(feature = "testing")]
 pub mod lookups;

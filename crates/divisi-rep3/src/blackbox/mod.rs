@@ -8,6 +8,7 @@
 //! | [`reshare`](BlackBox::reshare) | `[x]` of `<x>` | k | 1 |
 //! | [`bit_mul`](BlackBox::bit_mul) | `[x y]`, x a bit | k | 1 |
 //! | [`reconst`](BlackBox::reconst) | x, unverified | k | 1 |
+//! | [`reconst_additive`](BlackBox::reconst_additive) | x + r of `<x>` and a mask, unverified, and `[x]` | 2 k | 1 |
 //! | [`verify_recon`](BlackBox::verify_recon) | of all openings so far | 0 (a digest) | 1 |
 //! | [`verify_mul`](BlackBox::verify_mul) | of all products so far | 2 elements of the large field a level, 4 at its end | see [`crate::Passes`] |
 //! | [`output`](BlackBox::output) | x, verified, or an abort | k (and a digest) | 1 |
@@ -192,6 +193,33 @@ impl BlackBox {
     ) -> Result<(Unverified<F>, Shared<F>), Abort> {
         let sum = self.add(x, &mask.0)?;
         Ok((self.open(&sum, F::BITS)?, mask.0))
+    }
+
+    /// Reconst(`<x> + [r]`) for a fresh mask: c = x + r, unverified, and `[x]`, which is `[r]` + c. What x is a sum of is owed a
+    /// verification \[S2\], as by a reshare. A share of zero hides our share from those who hold our component of r \[A16\]. One round,
+    /// 2 k bits.
+    ///
+    /// # Errors
+    /// [`Abort::Misuse`] if they do not fit.
+    pub fn reconst_additive<F: Element>(
+        &mut self,
+        mut x: Additive<F>,
+        mask: Mask<F>,
+    ) -> Result<(Unverified<F>, Shared<F>), Abort> {
+        let r = mask.0;
+        self.demand(RECONST, x.origin == self.origin && r.origin == self.origin, Misfit::Origin)?;
+        self.demand(RECONST, x.lanes() == r.lanes(), Misfit::Lanes)?;
+        let mut share = std::mem::take(&mut x.share);
+        share.iter_mut().zip(&r.rep.a).for_each(|(x, r)| *x = *x + *r);
+        let value = self.trio.open_additive_low(RECONST, share, F::BITS)?;
+        self.openings += 1;
+        self.fresh += value.len() as u64;
+        let mut replicated = self.add_public(&r, &value)?;
+        self.owe_sum(&mut x, &replicated.rep)?;
+        replicated.rests_on = self.statements;
+        let opened =
+            Unverified { value, origin: self.origin, opening: self.openings, rests_on: self.statements };
+        Ok((opened, replicated))
     }
 
     /// Open the low `bits` bits, which are all that may differ from zero.

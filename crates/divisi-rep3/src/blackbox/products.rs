@@ -48,11 +48,16 @@ impl BlackBox {
     pub fn reshare<F: Element>(&mut self, mut x: Additive<F>) -> Result<Shared<F>, Abort> {
         self.demand(RESHARE, x.origin == self.origin, Misfit::Origin)?;
         let z = Arc::new(self.trio.reshare_low(RESHARE, std::mem::take(&mut x.share), x.bits)?);
-        let claim = sum(&z, &x.linear);
+        self.owe_sum(&mut x, &z)?;
+        Ok(Shared { rep: z, origin: self.origin, rests_on: self.statements })
+    }
+
+    /// That a sum of products is what is replicated now is owed a verification.
+    pub(super) fn owe_sum<F: Element>(&mut self, x: &mut Additive<F>, z: &Rep<F>) -> Result<(), Abort> {
+        let claim = sum(z, &x.linear);
         let products = (x.pairs.len() * claim.len()) as u64;
         let pairs = std::mem::take(&mut x.pairs);
-        self.owe::<F>(Box::new(Lanewise { pairs, z: claim }), products, products)?;
-        Ok(Shared { rep: z, origin: self.origin, rests_on: self.statements })
+        self.owe::<F>(Box::new(Lanewise { pairs, z: claim }), products, products)
     }
 
     /// BitMul(`[x]`, `[y]`): `[x y]` for bits x and elements y, lane by lane. One round, k bits an element.

@@ -3,7 +3,7 @@
 //! | type | what it is | what can be done with it |
 //! |---|---|---|
 //! | [`Shared`] | `[x]`, replicated | anything linear, products, reconst, output |
-//! | [`Additive`] | `<x>`, what local_mul gives | sums and multiples, reshare |
+//! | [`Additive`] | `<x>`, what local_mul gives | anything linear, reshare, reconst under a mask |
 //! | [`Unverified`] | what reconst gives | sums and products with others and with shares; its value only for both proofs |
 //! | [`Mask`] | a fresh `[r]` | one reconst |
 //!
@@ -94,7 +94,7 @@ impl<F: Element> Drop for Additive<F> {
 }
 
 /// A fresh random vector that nobody knows: consumed by the one opening that it masks.
-pub struct Mask<F: Element>(pub(super) Shared<F>);
+pub struct Mask<F: Element>(pub(crate) Shared<F>);
 
 /// What reconst gave: a vector that every party has in the clear, and that a corrupt party may have made wrong, or different at
 /// different parties, until the opening is compared; and that is a function of products which nobody verified yet.

@@ -22,7 +22,7 @@ pub(crate) mod table;
 use crate::Trio;
 use crate::wire::{self, Shape};
 use divisi_core::{Abort, Check, Step, step, taint};
-use divisi_field::Plane;
+use divisi_field::{Field, Plane};
 use divisi_net::Fault;
 use zeroize::Zeroizing;
 
@@ -47,23 +47,76 @@ impl Trio {
         wire::write(c, shape, &mut wire);
         #[cfg(feature = "fault")]
         self.deviation.reshare_planes(step, &mut wire, shape, c);
-        for peer in [self.next, self.prev] {
-            self.session.send(step, peer, &wire, shape.bits(K))?;
-        }
         let mut theirs = Vec::new();
-        for peer in [self.prev, self.next] {
-            self.session.recv(step, peer, &mut wire)?;
-            if wire::read::<K>(&wire, shape, &mut theirs).is_none() {
-                return Err(self.malformed_from(peer, step, wire.len()));
-            }
+        self.exchange_shares(step, &mut wire, shape.bits(K), false, |message| {
+            wire::read::<K>(message, shape, &mut theirs)?;
             add_planes(c, &theirs);
-        }
+            Some(())
+        })?;
         taint::public(step, c);
         if view {
             wire::write(c, shape, &mut wire);
             self.absorb("open_additive", &wire); // [A2]
         }
         self.wire = wire;
+        Ok(())
+    }
+
+    /// Reconst of additively shared elements of which the low `bits` bits alone may differ from zero: the opened value. In the same round
+    /// the views of all that was opened before are compared \[A22\]. One round, twice the elements' bits.
+    pub(crate) fn open_additive_low<F: Field>(
+        &mut self,
+        step: Step,
+        share: Vec<F>,
+        bits: usize,
+    ) -> Result<Vec<F>, Abort> {
+        let (n, share) = (share.len(), Zeroizing::new(share));
+        let mut wire = Zeroizing::new(wire::write_low(&share, bits));
+        self.session.observe(Check::A16);
+        if !self.session.mutated(Check::A16) {
+            self.streams.add_zero_bytes(&mut wire, n * bits); // [A16]
+        }
+        #[cfg(feature = "fault")]
+        self.deviation.reshare_bytes(step, &mut wire);
+        let mut c = vec![F::ZERO; n];
+        let mut add = |message: &[u8]| {
+            let theirs = wire::read_low::<F>(message, n, bits)?;
+            c.iter_mut().zip(theirs).for_each(|(c, x)| *c = *c + x);
+            Some(())
+        };
+        let own = add(&wire);
+        self.exchange_shares(step, &mut wire, (n * bits) as u64, true, add)?;
+        if own.is_none() {
+            return Err(self.malformed_from(self.me(), step, wire.len()));
+        }
+        taint::public(step, &mut c);
+        self.absorb("open_additive", &wire::write_low(&c, bits)); // [A2]
+        Ok(c)
+    }
+
+    /// Send our share to both others, and take theirs by `add`; if `chained`, compare the views of all that was opened before
+    /// \[A22\].
+    fn exchange_shares(
+        &mut self,
+        step: Step,
+        wire: &mut [u8],
+        bits: u64,
+        chained: bool,
+        mut add: impl FnMut(&[u8]) -> Option<()>,
+    ) -> Result<(), Abort> {
+        let views = if chained && self.uncompared { Some(self.send_view()?) } else { None };
+        for peer in [self.next, self.prev] {
+            self.session.send(step, peer, wire, bits)?;
+        }
+        if let Some(digest) = views {
+            self.compare_views(&digest)?; // [A22]
+        }
+        for peer in [self.prev, self.next] {
+            self.session.recv(step, peer, wire)?;
+            if add(wire).is_none() {
+                return Err(self.malformed_from(peer, step, wire.len()));
+            }
+        }
         Ok(())
     }
 

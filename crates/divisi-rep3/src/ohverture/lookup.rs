@@ -3,7 +3,7 @@
 use super::make::{Monomials, mask, words};
 use super::table::{Table, entries, turn};
 use super::{BlackBox, Lot, OneHotsAdd, OneHotsRss, VECTORS};
-use crate::blackbox::{Additive, Element, Misfit, Pair, Shared, mult_local};
+use crate::blackbox::{Additive, Element, Mask, Misfit, Pair, Shared, mult_local};
 use crate::share::{Rep, constant_component};
 use divisi_core::{Abort, Lanes, Step, step};
 use divisi_field::Gf64;
@@ -66,6 +66,38 @@ impl BlackBox {
         self.reshare(looked_up)
     }
 
+    /// `[T(x)]` of an additive index that fills its field: MAESTRO Protocol 4. One round, 2 k bits.
+    ///
+    /// # Errors
+    /// As [`BlackBox::lookup`]; [`Abort::Misuse`] unless elements of F have as many bits as the table's index.
+    pub fn lookup_of_additive<F: Element, G: Element>(
+        &mut self,
+        table: &Table<G>,
+        x: Additive<F>,
+        vectors: OneHotsRss,
+    ) -> Result<Shared<G>, Abort> {
+        self.demand_fit(table, vectors.made.k, x.lanes(), vectors.count(), F::BITS == table.k)?;
+        self.take(&vectors.lot)?;
+        let places = self.open_additive_places(x, &[(&vectors.made, 0)], &vectors.lot)?;
+        Ok(self.replicated(table, &vectors.made, &vectors.lot, &places))
+    }
+
+    /// `<T(x)>` of an additive index that fills its field, by vectors of square-root cost: MAESTRO Protocol 6. One round, 2 k bits.
+    ///
+    /// # Errors
+    /// As [`BlackBox::lookup_of_additive`].
+    pub fn lookup_additive_of_additive<F: Element, G: Element>(
+        &mut self,
+        table: &Table<G>,
+        x: Additive<F>,
+        vectors: OneHotsAdd,
+    ) -> Result<Additive<G>, Abort> {
+        self.demand_fit(table, vectors.k(), x.lanes(), vectors.count(), F::BITS == table.k)?;
+        self.take(&vectors.lot)?;
+        let places = self.open_additive_places(x, &vectors.halves(), &vectors.lot)?;
+        Ok(self.additive(table, &vectors, &places))
+    }
+
     /// `[T(r)]` for the r of each vector, that nobody knows. Local.
     ///
     /// # Errors
@@ -100,8 +132,19 @@ impl BlackBox {
         vectors: usize,
     ) -> Result<(), Abort> {
         self.demand(LOOKUP, x.origin == self.origin, Misfit::Origin)?;
-        self.demand(LOOKUP, x.lanes() == vectors, Misfit::Lanes)?;
-        if k == table.k && k <= F::BITS {
+        self.demand_fit(table, k, x.lanes(), vectors, k <= F::BITS)
+    }
+
+    fn demand_fit<G: Element>(
+        &mut self,
+        table: &Table<G>,
+        k: usize,
+        lanes: usize,
+        vectors: usize,
+        index_fits: bool,
+    ) -> Result<(), Abort> {
+        self.demand(LOOKUP, lanes == vectors, Misfit::Lanes)?;
+        if k == table.k && index_fits {
             return Ok(());
         }
         Err(self.trio.session.misuse(VECTORS, "an index, a table and vectors of different lengths"))
@@ -122,6 +165,21 @@ impl BlackBox {
         let masked = self.shared(masked, x.rests_on);
         let c = self.open(&masked, k)?;
         Ok(Places { c: c.value.iter().map(|c| c.0 as usize).collect(), rests_on: c.rests_on })
+    }
+
+    /// Open c = x + r of an additive x: 2 k bits a lane. What is looked up is r + c, of which the products in x are owed to be the
+    /// value.
+    fn open_additive_places<F: Element>(
+        &mut self,
+        x: Additive<F>,
+        halves: &[(&Monomials, usize)],
+        lot: &Lot,
+    ) -> Result<Places, Abort> {
+        let r = self.numbers(halves, lot);
+        let side = |r: &[Gf64]| r.iter().map(|r| F::from_low_bits(u128::from(r.0))).collect();
+        let r = self.shared(Rep { a: side(&r.rep.a), b: side(&r.rep.b) }, 0);
+        let (c, _) = self.reconst_additive(x, Mask(r))?;
+        Ok(Places { c: c.value.iter().map(|c| c.to_bits() as usize).collect(), rests_on: c.rests_on })
     }
 
     /// The sums over replicated vectors.

@@ -7,6 +7,7 @@
 //! | [`BlackBox::lookup`]: `[x]` to `[T(x)]`, by the first | k | 1 | |
 //! | [`BlackBox::lookup_additive`]: `[x]` to `<T(x)>`, by the second | k | 1 | |
 //! | [`BlackBox::lookup_sqrt`]: `[x]` to `[T(x)]`, by the second | k and the entry's bits | 2 | 2^(k/2) products |
+//! | [`BlackBox::lookup_of_additive`], [`BlackBox::lookup_additive_of_additive`]: `<x>` to `[T(x)]`, `<T(x)>` | 2 k | 1 | the products in x |
 //! | [`BlackBox::sample`], [`BlackBox::sample_additive`]: T(r) for nobody's r | 0 | 0 | |
 //!
 //! So 16 entries take 11 bits in 2 rounds, 256 additive ones 22 bits in 2 rounds. (Test `vectors_and_lookups_cost_what_the_table_says`.)
@@ -24,6 +25,8 @@
 //! - c = x + r is opened replicated, under an r that nobody knows and that serves once: a vector is taken by value, nothing copies it, and
 //!   its number enters the view when it is used \[A18\]. What another party opened is compared in the same round, before anything that rests on it
 //!   is digested \[A22\], and the last before any output \[S1\].
+//! - An additive index binds nobody: each party sends its share of c to both others, under a share of zero \[A16\], and an error that
+//!   it adds is one of the products in x, which are owed with r + c as their sum.
 //! - An additive result is a function of components that its receiver half knows: it leaves only through [`BlackBox::reshare`], under a
 //!   fresh share of zero \[A16, A19\].
 //!

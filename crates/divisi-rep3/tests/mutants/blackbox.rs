@@ -3,6 +3,7 @@
 use divisi_core::{Abort, Check, Step};
 use divisi_field::{Field, Gf8};
 use divisi_rep3::Trio;
+use divisi_rep3::adversary::blackbox::{components, components_of_mask};
 use divisi_rep3::adversary::stage::{Stage, Way, party};
 use divisi_rep3::blackbox::{BlackBox, Shared};
 use divisi_rep3::ohverture::Table;
@@ -150,4 +151,28 @@ pub fn split_index(check: Option<Check>) -> bool {
     });
     assert!(results.iter().all(Result::is_err));
     honest.of(Way::Out, RECONST).len() > 2
+}
+
+/// Party 1 holds components 1 and 2 of x and of the mask. With a guess of x it has component 3, and with it what party 2 sends it.
+pub fn unmasked_additive(check: Option<Check>) -> bool {
+    let stage = Stage::without(check).patient();
+    let seen = stage.recording(party(1));
+    let holds = stage.act(|trio| {
+        let b = &mut BlackBox::new(trio);
+        let mine = b.trio().me() == party(3);
+        let secret: Vec<Gf8> = (0..64_u8).map(|l| Gf8(l.wrapping_mul(37) ^ 5)).collect();
+        let x = b.input(party(3), mine.then_some(&secret[..]), secret.len())?;
+        let mask = b.mask(secret.len());
+        let holds = (components(&x), components_of_mask(&mask), secret);
+        let xx = b.local_mul(&x, &x)?;
+        b.reconst_additive(xx, mask)?;
+        Ok(holds)
+    });
+    let ([x1, x2], [_, r2], guess) = holds[0].as_ref().unwrap();
+    let of_party_2 = seen.of(Way::In, RECONST).into_iter().find(|seen| seen.peer == party(2)).unwrap();
+    let share = (0..guess.len()).map(|l| {
+        let x3 = guess[l] + x1[l] + x2[l];
+        (x2[l] * x2[l] + (x2[l] + x3) * (x2[l] + x3) + r2[l]).0
+    });
+    share.eq(of_party_2.frame.body)
 }

@@ -92,6 +92,7 @@ mutants! {
     decryption_is_owed_additive: A23, "does not record inverse S-boxes", sboxes::decrypting_additive;
     parts_of_nothing_are_refused: A24, "takes any parts from a dealer", inputs::inconsistent_parts;
     split_requests_are_refused: A25, "takes any public input", inputs::different_requests;
+    an_additive_opening_confirms_no_guess: A16, "sends its share of c as it is", blackbox::unmasked_additive;
     vectors_of_any_length_are_verified: A17, "forgets the products of vectors", blackbox::vector;
     both_halves_are_verified: A18, "forgets the products of the second half", blackbox::second_half;
     parties_agree_on_the_vectors_of_a_lookup: A18, "does not absorb the place of a vector", blackbox::skipped_vector;
