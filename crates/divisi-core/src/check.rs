@@ -89,6 +89,14 @@ checks! {
     A25 = "A25",
     /// Co-holders compare stored key shares when they are loaded.
     A26 = "A26",
+    /// Black box: everything opened so far is compared before it counts.
+    S1 = "S1",
+    /// Black box: every product made so far is verified, counted product by product.
+    S2 = "S2",
+    /// Black box: an output is verified, or none.
+    S3 = "S3",
+    /// Black box: parties compare what they were sent of an output, pair by pair, before they accept it.
+    S4 = "S4",
     /// Every product of a Boolean program enters the verification: counted product by product.
     S6 = "S6",
     /// A tag is compared inside: a random multiple of the difference is opened after its verification, never the difference.

@@ -22,6 +22,9 @@
 //! | `sbox`, `ledger` | sections 3.2 and 3.5, Protocols 3 and 7, Eq. 3 |
 //! | `ohv` | sections 3.4 and A, Protocols 5 and 8 |
 //! | `lookup` | sections 3.3 and 3.5.1, Protocols 4 and 6 |
+//!
+//! Beside the engine stands [`blackbox`], the arithmetic black box of Symphony over GF(2^k) under its own names, on the same pieces,
+//! and on it [`ohverture`]: one-hot vectors of any length to 2^16, and lookups in any public table.
 #![forbid(unsafe_code)]
 #![cfg_attr(test, allow(clippy::unwrap_used, clippy::expect_used, clippy::panic))]
 
@@ -29,6 +32,7 @@
 pub mod adversary;
 mod ands;
 mod bit;
+pub mod blackbox;
 pub mod deal;
 mod engine;
 mod input;
@@ -39,7 +43,9 @@ mod lookup;
 mod masked;
 mod multiply;
 mod ohv;
+pub mod ohverture;
 pub mod open;
+mod packed;
 mod pool;
 mod random;
 mod sbox;

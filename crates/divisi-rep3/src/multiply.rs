@@ -96,25 +96,34 @@ impl Trio {
     }
 
     /// Reshare on field elements.
-    pub(crate) fn reshare_elements<F: Field>(&mut self, step: Step, mut z: Vec<F>) -> Result<Rep<F>, Abort> {
-        for z in &mut z {
-            *z = *z + self.streams.zero::<F>(); // 1.
-        }
+    pub(crate) fn reshare_elements<F: Field>(&mut self, step: Step, z: Vec<F>) -> Result<Rep<F>, Abort> {
+        self.reshare_low(step, z, F::BITS)
+    }
+
+    /// Reshare on field elements of which the low `bits` bits alone may differ from zero.
+    pub(crate) fn reshare_low<F: Field>(
+        &mut self,
+        step: Step,
+        z: Vec<F>,
+        bits: usize,
+    ) -> Result<Rep<F>, Abort> {
+        let (n, z) = (z.len(), Zeroizing::new(z));
+        let mut message = Zeroizing::new(wire::write_low(&z, bits));
+        self.streams.add_zero_bytes(&mut message, n * bits); // 1.
         #[cfg(feature = "fault")]
-        self.deviation.reshare_elements(step, &mut z);
-        let message = Zeroizing::new(wire::write_elements(&z));
-        self.session.send(step, self.prev, &message, (z.len() * F::BITS) as u64)?; // 2.
+        self.deviation.reshare_bytes(step, &mut message);
+        self.session.send(step, self.prev, &message, (n * bits) as u64)?; // 2.
+        let own = wire::read_low(&message, n, bits);
         self.confirm_coin()?; // of the coin that this message followed [A4]
-        let mut received = Zeroizing::new(vec![0; message.len()]);
-        self.session.recv(step, self.next, &mut received)?;
-        match wire::read_elements(&received) {
-            Some(b) => Ok(Rep { a: z, b }), // 3.
-            None => Err(self.malformed(step, message.len())),
+        self.session.recv(step, self.next, &mut message)?;
+        match (own, wire::read_low(&message, n, bits)) {
+            (Some(a), Some(b)) => Ok(Rep { a, b }), // 3.
+            _ => Err(self.malformed(step, message.len())),
         }
     }
 
     /// What arrived has the right length, but is no encoding.
-    fn malformed(&self, step: Step, length: usize) -> Abort {
+    pub(crate) fn malformed(&self, step: Step, length: usize) -> Abort {
         self.session.fail(Fault::Malformed { peer: self.next, step, want: length, got: length }.into())
     }
 }

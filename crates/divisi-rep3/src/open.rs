@@ -7,6 +7,7 @@
 //! Only a [`Verified`] value can be opened: what depends on unverified products stays inside \[M0.7, A13\].
 
 use crate::Trio;
+use crate::blackbox::OUTPUT;
 use crate::share::{Byte, Rep};
 use crate::verify::RHO;
 use crate::wire;
@@ -114,7 +115,7 @@ impl Trio {
     pub(crate) fn reconst<F: Field>(&mut self, step: Step, x: &Rep<F>) -> Result<Vec<F>, Abort> {
         let (first, second) = (wire::write_elements(&x.a), wire::write_elements(&x.b));
         let missing = self.missing_component(step, &first, &second, (x.len() * F::BITS) as u64)?;
-        let Some(missing) = wire::read_elements::<F>(&missing) else {
+        let Some(missing) = wire::read_elements::<F>(&missing, x.len()) else {
             return Err(self.session.misuse(step, "a component that is no field element"));
         };
         let mut value: Vec<F> = (0..x.len()).map(|i| x.a[i] + x.b[i] + missing[i]).collect();
@@ -142,7 +143,9 @@ impl Trio {
         self.session.recv(DIGEST, self.next, &mut theirs)?;
         let same = self.session.same_digest(&digest(&missing), &theirs);
         // [A6] the mutant continues with a rho that nobody compared
-        if !(step == RHO && self.session.mutated(Check::A6)) {
+        // [S4] and that of S4 takes an output that nobody compared
+        let mutated = |at, check| step == at && self.session.mutated(check);
+        if !mutated(RHO, Check::A6) && !mutated(OUTPUT, Check::S4) {
             self.session.require(Check::A1, step, same, None)?; // [A1]
         }
         Ok(missing)

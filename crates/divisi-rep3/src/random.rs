@@ -13,12 +13,14 @@
 //!   a message under a mask, right after that message and before any other.
 
 use crate::Trio;
+use crate::packed;
 use crate::share::Tile;
 use crate::views::Fixed;
 use crate::wire::Shape;
 use divisi_core::{Abort, Check, PartyId, Prg, Session, Step, step, taint};
 use divisi_field::{BigField, Field, Gf64, Plane};
 use std::ops::Range;
+use zeroize::Zeroize;
 
 /// A stream with each neighbour.
 pub(crate) struct Pair {
@@ -33,13 +35,14 @@ pub(crate) struct Streams {
     zero: Pair,
     rand: Pair,
     coin: Pair,
+    input: Pair,
     /// Where the streams are drawn to; kept from step to step.
     scratch: [Vec<u64>; 2],
 }
 
 impl Drop for Streams {
     fn drop(&mut self) {
-        self.scratch.iter_mut().for_each(zeroize::Zeroize::zeroize);
+        self.scratch.iter_mut().for_each(Zeroize::zeroize);
     }
 }
 
@@ -52,6 +55,7 @@ impl Streams {
             zero: pair("rep3 F_zero"),
             rand: pair("rep3 F_rand"),
             coin: pair("rep3 F_coin"),
+            input: pair("rep3 input"),
             scratch: Default::default(),
         }
     }
@@ -127,14 +131,35 @@ impl Streams {
         }
     }
 
-    /// F_zero on a field element.
-    pub(crate) fn zero<F: Field>(&mut self) -> F {
-        uniform::<F>(&mut self.zero.first) + uniform::<F>(&mut self.zero.second)
+    /// F_zero on the first bits of a message.
+    pub(crate) fn add_zero_bytes(&mut self, message: &mut [u8], bits: usize) {
+        for stream in [&mut self.zero.first, &mut self.zero.second] {
+            let mut words = [0; 64];
+            for piece in message.chunks_mut(512) {
+                let words = &mut words[..piece.len().div_ceil(8)];
+                stream.words(words);
+                for (bytes, word) in piece.chunks_mut(8).zip(words) {
+                    bytes.iter_mut().zip(word.to_le_bytes()).for_each(|(x, z)| *x ^= z);
+                }
+            }
+            words.zeroize();
+        }
+        packed::clear_padding(message, bits);
     }
 
     /// F_rand: our two components of a fresh random element.
     pub(crate) fn rand<F: Field>(&mut self) -> (F, F) {
         (uniform(&mut self.rand.first), uniform(&mut self.rand.second))
+    }
+
+    /// The next element of the stream of inputs that we have with our previous: the first component of an input of ours.
+    pub(crate) fn input_with_prev<F: Field>(&mut self) -> F {
+        uniform(&mut self.input.first)
+    }
+
+    /// The same of our next's input.
+    pub(crate) fn input_with_next<F: Field>(&mut self) -> F {
+        uniform(&mut self.input.second)
     }
 
     /// F_rand on bytes: our two components of fresh random bytes.

@@ -1,5 +1,6 @@
 //! Bit planes and field elements as messages: exactly the bits in use, the padding of a plane's last byte zero.
 
+use crate::packed::{self, Reader, Writer};
 use divisi_core::{Step, step, taint};
 use divisi_field::{Field, Plane};
 
@@ -73,22 +74,41 @@ pub(crate) fn read_planes<'p>(
     (bytes.is_empty() && taint::verdict(PADDING, padding == 0)).then_some(())
 }
 
-/// Field elements, each little-endian.
+/// Field elements, little-endian, of the field's bits each.
 pub(crate) fn write_elements<F: Field>(elements: &[F]) -> Vec<u8> {
-    let mut out = Vec::with_capacity(elements.len() * F::BYTES);
-    for x in elements {
-        out.extend_from_slice(x.to_le_bytes().as_ref());
-    }
-    out
+    write_low(elements, F::BITS)
 }
 
-/// Reads field elements; `None` if the length is wrong or one is not reduced.
-pub(crate) fn read_elements<F: Field>(bytes: &[u8]) -> Option<Vec<F>> {
-    let whole = bytes.chunks_exact(F::BYTES);
-    if !whole.remainder().is_empty() {
+/// The low `bits` bits of each element, whose others are zero.
+pub(crate) fn write_low<F: Field>(elements: &[F], bits: usize) -> Vec<u8> {
+    let mut out = Writer::with_room(elements.len() * bits);
+    for x in elements {
+        let x = x.to_bits();
+        out.push(x as u64, bits.min(64));
+        if bits > 64 {
+            out.push((x >> 64) as u64, bits - 64);
+        }
+    }
+    out.finish()
+}
+
+/// Reads what [`write_elements`] wrote of so many; `None` if the length is wrong or a padding bit is set.
+pub(crate) fn read_elements<F: Field>(bytes: &[u8], n: usize) -> Option<Vec<F>> {
+    read_low(bytes, n, F::BITS)
+}
+
+/// Reads what [`write_low`] wrote.
+pub(crate) fn read_low<F: Field>(bytes: &[u8], n: usize, bits: usize) -> Option<Vec<F>> {
+    if bytes.len() != packed::bytes(n * bits) || !packed::padding_is_zero(bytes, n * bits) {
         return None;
     }
-    whole.map(F::from_le_bytes).collect()
+    let mut from = Reader::new(bytes);
+    let element = |_| {
+        let low = u128::from(from.take(bits.min(64)));
+        let high = if bits > 64 { u128::from(from.take(bits - 64)) } else { 0 };
+        F::from_low_bits(low | high << 64)
+    };
+    Some((0..n).map(element).collect())
 }
 
 #[cfg(test)]

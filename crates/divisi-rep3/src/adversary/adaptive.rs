@@ -39,7 +39,7 @@ impl<F: FnMut(&[[u8; 16]], &str, &mut [u8]) + Send> Adaptive<F> {
 /// Lies about elements of GF(2^128), told of shares that consist of such.
 pub fn about_elements(mut lies: Lies) -> impl FnMut(&[[u8; 16]], &str, &mut [u8]) + Send {
     move |coins, step, share| {
-        let Some(mut elements) = crate::wire::read_elements::<Gf128>(share) else { return };
+        let Some(mut elements) = crate::wire::read_elements::<Gf128>(share, share.len() / 16) else { return };
         lies(coins, step, &mut elements);
         share.copy_from_slice(&crate::wire::write_elements(&elements));
     }

@@ -8,6 +8,8 @@
 #[cfg(feature = "testing")]
 pub mod adaptive;
 #[cfg(feature = "testing")]
+pub mod blackbox;
+#[cfg(feature = "testing")]
 pub mod compare;
 #[cfg(feature = "testing")]
 pub mod lookups;
@@ -22,7 +24,7 @@ use crate::random::Coin;
 use crate::share::Tile;
 use crate::wire::{self, Shape};
 use divisi_core::Step;
-use divisi_field::{Field, Plane};
+use divisi_field::Plane;
 use std::ops::Range;
 
 /// What a corrupt party does at a Reshare.
@@ -85,12 +87,10 @@ impl Deviation {
         let _ = wire::read_planes(share, shape, own);
     }
 
-    pub(crate) fn reshare_elements<F: Field>(&mut self, step: Step, z: &mut [F]) {
-        let Some(deviate) = &mut self.deviate else { return };
-        let mut share = wire::write_elements(z);
-        deviate.reshare(step, &mut share);
-        if let Some(changed) = wire::read_elements(&share) {
-            z.copy_from_slice(&changed);
+    /// A share that is kept as it is sent.
+    pub(crate) fn reshare_bytes(&mut self, step: Step, share: &mut [u8]) {
+        if let Some(deviate) = &mut self.deviate {
+            deviate.reshare(step, share);
         }
     }
 }

@@ -22,7 +22,7 @@ pub(crate) mod table;
 use crate::Trio;
 use crate::wire::{self, Shape};
 use divisi_core::{Abort, Check, Step, step, taint};
-use divisi_field::Plane;
+use divisi_field::{Field, Plane};
 use divisi_net::Fault;
 use zeroize::Zeroizing;
 
@@ -47,23 +47,76 @@ impl Trio {
         wire::write(c, shape, &mut wire);
         #[cfg(feature = "fault")]
         self.deviation.reshare_planes(step, &mut wire, shape, c);
-        for peer in [self.next, self.prev] {
-            self.session.send(step, peer, &wire, shape.bits(K))?;
-        }
         let mut theirs = Vec::new();
-        for peer in [self.prev, self.next] {
-            self.session.recv(step, peer, &mut wire)?;
-            if wire::read::<K>(&wire, shape, &mut theirs).is_none() {
-                return Err(self.malformed_from(peer, step, wire.len()));
-            }
+        self.exchange_shares(step, &mut wire, shape.bits(K), false, |message| {
+            wire::read::<K>(message, shape, &mut theirs)?;
             add_planes(c, &theirs);
-        }
+            Some(())
+        })?;
         taint::public(step, c);
         if view {
             wire::write(c, shape, &mut wire);
             self.absorb("open_additive", &wire); // [A2]
         }
         self.wire = wire;
+        Ok(())
+    }
+
+    /// Reconst of additively shared elements of which the low `bits` bits alone may differ from zero: the opened value. In the same round
+    /// the views of all that was opened before are compared \[A22\]. One round, twice the elements' bits.
+    pub(crate) fn open_additive_low<F: Field>(
+        &mut self,
+        step: Step,
+        share: Vec<F>,
+        bits: usize,
+    ) -> Result<Vec<F>, Abort> {
+        let (n, share) = (share.len(), Zeroizing::new(share));
+        let mut wire = Zeroizing::new(wire::write_low(&share, bits));
+        self.session.observe(Check::A16);
+        if !self.session.mutated(Check::A16) {
+            self.streams.add_zero_bytes(&mut wire, n * bits); // [A16]
+        }
+        #[cfg(feature = "fault")]
+        self.deviation.reshare_bytes(step, &mut wire);
+        let mut c = vec![F::ZERO; n];
+        let mut add = |message: &[u8]| {
+            let theirs = wire::read_low::<F>(message, n, bits)?;
+            c.iter_mut().zip(theirs).for_each(|(c, x)| *c = *c + x);
+            Some(())
+        };
+        let own = add(&wire);
+        self.exchange_shares(step, &mut wire, (n * bits) as u64, true, add)?;
+        if own.is_none() {
+            return Err(self.malformed_from(self.me(), step, wire.len()));
+        }
+        taint::public(step, &mut c);
+        self.absorb("open_additive", &wire::write_low(&c, bits)); // [A2]
+        Ok(c)
+    }
+
+    /// Send our share to both others, and take theirs by `add`; if `chained`, compare the views of all that was opened before
+    /// \[A22\].
+    fn exchange_shares(
+        &mut self,
+        step: Step,
+        wire: &mut [u8],
+        bits: u64,
+        chained: bool,
+        mut add: impl FnMut(&[u8]) -> Option<()>,
+    ) -> Result<(), Abort> {
+        let views = if chained && self.uncompared { Some(self.send_view()?) } else { None };
+        for peer in [self.next, self.prev] {
+            self.session.send(step, peer, wire, bits)?;
+        }
+        if let Some(digest) = views {
+            self.compare_views(&digest)?; // [A22]
+        }
+        for peer in [self.prev, self.next] {
+            self.session.recv(step, peer, wire)?;
+            if add(wire).is_none() {
+                return Err(self.malformed_from(peer, step, wire.len()));
+            }
+        }
         Ok(())
     }
 
@@ -79,12 +132,7 @@ impl Trio {
     ) -> Result<Vec<[Plane; K]>, Abort> {
         let mut wire = std::mem::take(&mut self.wire);
         wire::write(&own, shape, &mut wire);
-        let views = if view && self.uncompared { Some(self.send_view()?) } else { None };
-        self.session.send(step, self.next, &wire, shape.bits(K))?;
-        if let Some(digest) = views {
-            self.compare_views(&digest)?; // [A22]
-        }
-        self.session.recv(step, self.prev, &mut wire)?;
+        self.missing_layer(step, &mut wire, shape.bits(K), view)?;
         let mut missing = Vec::new();
         if wire::read(&wire, shape, &mut missing).is_none() {
             return Err(self.malformed_from(self.prev, step, wire.len()));
@@ -98,6 +146,23 @@ impl Trio {
         }
         self.wire = wire;
         Ok(own)
+    }
+
+    /// Send our first component, which stands in `wire`, to the next, and receive there the one that we miss; in the same round
+    /// compare the views of all that was opened before \[A22\].
+    pub(crate) fn missing_layer(
+        &mut self,
+        step: Step,
+        wire: &mut [u8],
+        bits: u64,
+        view: bool,
+    ) -> Result<(), Abort> {
+        let views = if view && self.uncompared { Some(self.send_view()?) } else { None };
+        self.session.send(step, self.next, wire, bits)?;
+        if let Some(digest) = views {
+            self.compare_views(&digest)?; // [A22]
+        }
+        self.session.recv(step, self.prev, wire)
     }
 
     /// Send the digest of all that was opened so far to both others.
@@ -121,7 +186,7 @@ impl Trio {
         Ok(())
     }
 
-    fn malformed_from(&self, peer: divisi_core::PartyId, step: Step, length: usize) -> Abort {
+    pub(crate) fn malformed_from(&self, peer: divisi_core::PartyId, step: Step, length: usize) -> Abort {
         self.session.fail(Fault::Malformed { peer, step, want: length, got: length }.into())
     }
 }

@@ -5,15 +5,15 @@
 //!
 //! Cost: a level sends 2 field elements and one coin a party, in 2 rounds.
 
-use super::{BITS_128, error, levels, triple};
+use super::{error, levels, triple};
 use crate::Trio;
 use crate::multiply::dot_local;
 use crate::random::next_elements;
 use crate::share::Rep;
 use crate::verify::Dot;
 use crate::views::Fixed;
-use divisi_core::{Abort, Check, Lanes, Step, step};
-use divisi_field::{BigField, Field, Gf128};
+use divisi_core::{Abort, Check, Lanes, Prg, Step, step};
+use divisi_field::{BigField, Field, Gf64, Gf128};
 use zeroize::Zeroize;
 
 const H: Step = step!("inner_product.11");
@@ -105,28 +105,73 @@ fn fold<F: BigField>(x: &mut Rep<F>, r: F) {
     block.zeroize();
 }
 
-/// MAESTRO Protocol 2 over GF(2^128), for the products of GHASH: lines 1 and 2, then VerifyDotProduct.
+/// Something that must hold, as products over F whose sum is known.
+///
+/// `Debug` is not asked for: a statement holds shares.
+pub trait Statement<F: BigField>: Send + Sync {
+    /// Add it, each of its equations weighed by a fresh element of the expansion, so that the sum is right only if all are but with
+    /// probability 1/|F| (and what [`Statement::is_bilinear`] adds).
+    fn add(&self, weights: &mut Prg, sum: &mut Sum<F>);
+
+    /// Whether it draws random weights of rank one, which miss an error with probability 2/|F|.
+    fn is_bilinear(&self) -> bool {
+        false
+    }
+}
+
+/// One inner product that stands for many.
+pub struct Sum<F: BigField> {
+    pub(crate) x: Rep<F>,
+    pub(crate) y: Rep<F>,
+    pub(crate) z: Rep<F>,
+}
+
+impl<F: BigField> Sum<F> {
+    /// Our components of what a sum of products is claimed to be.
+    pub(crate) fn claim(&mut self, a: F, b: F) {
+        self.z.a[0] = self.z.a[0] + a;
+        self.z.b[0] = self.z.b[0] + b;
+    }
+}
+
+/// The next element of an expansion.
+pub(crate) fn next_element<F: Field>(weights: &mut Prg) -> F {
+    let mut c = [F::ZERO];
+    next_elements(weights, &mut c);
+    c[0]
+}
+
+impl Statement<Gf128> for Dot {
+    fn add(&self, weights: &mut Prg, sum: &mut Sum<Gf128>) {
+        let c: Gf128 = next_element(weights);
+        sum.x.extend(&self.x.map(|x| c * x));
+        sum.y.extend(&self.y);
+        sum.claim(c * self.z.a[0], c * self.z.b[0]);
+    }
+}
+
+/// MAESTRO Protocol 2, for the products of GHASH over GF(2^128) and those of [`crate::blackbox`] and [`crate::ohverture`] over either
+/// field: lines 1 and 2, then VerifyDotProduct.
 ///
 /// Deviation D2: independent coefficients, expanded from a 128-bit coin, instead of powers of one: the error does not grow
 /// with the number of statements.
-pub(super) fn verify_dots(trio: &mut Trio, fixed: &Fixed, dots: &[Dot]) -> Result<(), Abort> {
-    if trio.session.mutated(Check::A21) && dots.len() > 1 {
+pub(super) fn verify_statements<F: BigField>(
+    trio: &mut Trio,
+    fixed: &Fixed,
+    statements: &[&dyn Statement<F>],
+) -> Result<(), Abort> {
+    if trio.session.mutated(Check::A21) && statements.len() > 1 {
         // the mutant verifies one by one: when it stops tells which was wrong
-        return dots.chunks(1).try_for_each(|dot| verify_dots(trio, fixed, dot));
+        return statements.chunks(1).try_for_each(|one| verify_statements(trio, fixed, one));
     }
-    let all = if trio.session.mutated(Check::A11) { dots.len() - 1 } else { dots.len() }; // the mutant forgets the last
+    // the mutant forgets the last
+    let all = if trio.session.mutated(Check::A11) { statements.len() - 1 } else { statements.len() };
     // 1. coin
     let mut coefficients = trio.first_coin(fixed)?.expand();
     // 2. one inner product
-    let (mut x, mut y, mut z) = (Rep::zero(0), Rep::zero(0), Rep::zero(1));
-    for dot in &dots[..all] {
-        let mut c = [Gf128::ZERO];
-        next_elements(&mut coefficients, &mut c);
-        x.extend(&dot.x.map(|x| c[0] * x));
-        y.extend(&dot.y);
-        z.a[0] += c[0] * dot.z.a[0];
-        z.b[0] += c[0] * dot.z.b[0];
-    }
+    let mut sum = Sum { x: Rep::zero(0), y: Rep::zero(0), z: Rep::zero(1) };
+    statements[..all].iter().for_each(|statement| statement.add(&mut coefficients, &mut sum));
+    let Sum { mut x, mut y, z } = sum;
     if x.len() == 0 {
         // sums over nothing: that they are zero is still checked
         x.extend(&Rep::zero(1));
@@ -134,6 +179,10 @@ pub(super) fn verify_dots(trio: &mut Trio, fixed: &Fixed, dots: &[Dot]) -> Resul
     }
     let n = x.lanes();
     trio.session.observe(Check::A11); // [A11]
-    trio.session.meter().verification_error(error(0, levels(n), BITS_128, false));
+    let bilinear = statements.iter().any(|statement| statement.is_bilinear());
+    let error = error(0, levels(n), F::BITS, bilinear);
+    // products over the small field are verified as often as is asked for, those over the large one once
+    let passes = if F::BITS == Gf64::BITS { trio.passes.number() } else { 1 };
+    trio.session.meter().verification_error(error.powi(passes));
     verify_dot_product(trio, fixed, &mut x, &mut y, z, None)
 }

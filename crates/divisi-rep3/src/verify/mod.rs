@@ -30,6 +30,7 @@ pub(crate) mod small;
 mod soundness;
 mod triple;
 
+pub(crate) use inner_product::{Statement, Sum, next_element};
 pub(crate) use triple::RHO;
 
 use crate::Trio;
@@ -62,6 +63,9 @@ pub struct Products {
     pub(crate) incomplete: bool,
     pub(crate) made: Vec<Made>,
     pub(crate) dots: Vec<Dot>,
+    /// Products of the black box and of one-hot vectors of any length.
+    pub(crate) over_64: Vec<Box<dyn Statement<Gf64>>>,
+    pub(crate) over_128: Vec<Box<dyn Statement<Gf128>>>,
     /// Products over GF(2).
     pub(crate) ands: Ands,
     /// How many products over GF(2) were verified already, piece by piece: what rests on them alone owes nothing more.
@@ -78,6 +82,8 @@ impl Products {
         self.incomplete |= other.incomplete;
         self.made.extend(other.made);
         self.dots.extend(other.dots);
+        self.over_64.extend(other.over_64);
+        self.over_128.extend(other.over_128);
         self.ands.add(other.ands);
         self.verified += other.verified;
     }
@@ -91,6 +97,8 @@ impl Products {
             incomplete: false,
             made: Vec::new(),
             dots: Vec::new(),
+            over_64: Vec::new(),
+            over_128: Vec::new(),
             ands: Ands::default(),
             verified: 0,
         }
@@ -98,6 +106,7 @@ impl Products {
 
     pub(crate) fn is_empty(&self) -> bool {
         let none = self.made.iter().all(Made::is_empty) && self.dots.is_empty() && self.ands.is_empty();
+        let none = none && self.over_64.is_empty() && self.over_128.is_empty();
         none && self.lookups == 0 && self.verified == 0 && !self.incomplete
     }
 }
@@ -148,18 +157,32 @@ impl Trio {
         }
         self.session.observe(Check::A13); // [A13]
         let fixed = self.barrier()?;
+        self.verify_after(&fixed, &debt)?;
+        self.session.observe(Check::M0_7); // [M0.7]
+        Ok(())
+    }
+
+    /// F_verify after its barrier.
+    pub(crate) fn verify_after(&mut self, fixed: &Fixed, debt: &Products) -> Result<(), Abort> {
         if !debt.made.iter().all(Made::is_empty) {
             for _ in 0..self.passes.number() {
-                planes::verify(self, &fixed, &debt.made)?;
+                planes::verify(self, fixed, &debt.made)?;
             }
         }
-        if !debt.dots.is_empty() {
-            inner_product::verify_dots(self, &fixed, &debt.dots)?;
+        if !debt.over_64.is_empty() {
+            let all: Vec<&dyn Statement<Gf64>> = debt.over_64.iter().map(|s| &**s as _).collect();
+            for _ in 0..self.passes.number() {
+                inner_product::verify_statements(self, fixed, &all)?;
+            }
+        }
+        let dots = debt.dots.iter().map(|dot| dot as &dyn Statement<Gf128>);
+        let over_128: Vec<_> = dots.chain(debt.over_128.iter().map(|s| &**s as _)).collect();
+        if !over_128.is_empty() {
+            inner_product::verify_statements(self, fixed, &over_128)?;
         }
         if !debt.ands.is_empty() {
-            self.verify_ands(&fixed, &debt.ands)?;
+            self.verify_ands(fixed, &debt.ands)?;
         }
-        self.session.observe(Check::M0_7); // [M0.7]
         Ok(())
     }
 
@@ -225,9 +248,8 @@ pub(crate) fn levels(n: usize) -> usize {
     n.next_power_of_two().trailing_zeros() as usize
 }
 
-/// The bits of the two verification fields.
+/// The bits of the field that most is verified in.
 pub(crate) const BITS_64: usize = Gf64::BITS;
-pub(crate) const BITS_128: usize = Gf128::BITS;
 
 #[cfg(test)]
 mod tests {

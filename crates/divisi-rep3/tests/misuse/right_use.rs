@@ -1,6 +1,8 @@
 //! [compiles] The control: what the others get wrong, done right.
 use divisi_core::{Abort, Bytes, Direction, settle};
-use divisi_field::Gf128;
+use divisi_field::{Gf8, Gf128};
+use divisi_rep3::blackbox::{BlackBox, Shared};
+use divisi_rep3::ohverture::Table;
 use divisi_rep3::{Byte, Coin, Rep, Rep3};
 
 fn right(e: &mut Rep3, mut x: Byte, y: &Byte) -> Result<(Vec<Vec<u8>>, Coin), Abort> {
@@ -24,6 +26,20 @@ fn lanes(x: &Rep<Gf128>) -> usize {
     divisi_core::Lanes::lanes(x)
 }
 
+fn black_box(b: &mut BlackBox, x: &Shared<Gf8>, t: &Table<Gf8>) -> Result<(Vec<Gf8>, Vec<Gf8>), Abort> {
+    let xx = b.local_mul(x, x)?;
+    let xx = b.reshare(xx)?;
+    let [once, twice] = [b.rohv_rss(8, 3)?, b.rohv_rss(8, 3)?];
+    let y = b.lookup(t, &xx, once)?;
+    let y = b.lookup(t, &y, twice)?;
+    let mask = b.mask(3);
+    let (c, r) = b.reconst_masked(&y, mask)?;
+    let y = b.add_opened(&r, &c)?;
+    let recon = b.verify_recon()?;
+    let mul = b.verify_mul(&recon)?;
+    Ok((b.opened(c, &recon, &mul)?, b.output(&y)?))
+}
+
 fn main() {
-    let _ = (right, layers, lanes);
+    let _ = (right, layers, lanes, black_box);
 }

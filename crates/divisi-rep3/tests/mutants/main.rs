@@ -3,6 +3,7 @@
 //! `cargo test -p divisi-rep3 --features fault --test mutants`
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
+mod blackbox;
 mod inputs;
 mod lookups;
 mod planes;
@@ -91,6 +92,15 @@ mutants! {
     decryption_is_owed_additive: A23, "does not record inverse S-boxes", sboxes::decrypting_additive;
     parts_of_nothing_are_refused: A24, "takes any parts from a dealer", inputs::inconsistent_parts;
     split_requests_are_refused: A25, "takes any public input", inputs::different_requests;
+    an_additive_opening_confirms_no_guess: A16, "sends its share of c as it is", blackbox::unmasked_additive;
+    vectors_of_any_length_are_verified: A17, "forgets the products of vectors", blackbox::vector;
+    both_halves_are_verified: A18, "forgets the products of the second half", blackbox::second_half;
+    parties_agree_on_the_vectors_of_a_lookup: A18, "does not absorb the place of a vector", blackbox::skipped_vector;
+    an_index_is_compared_before_the_next: A22, "goes on from lookup to lookup with views that differ", blackbox::split_index;
+    openings_are_compared_before_they_count: S1, "compares nothing", blackbox::split_opening;
+    every_product_is_verified: S2, "forgets every product", blackbox::wrong_product;
+    an_output_is_verified: S3, "opens what nobody verified", blackbox::wrong_output;
+    an_output_is_compared: S4, "takes an output of one holder's word", blackbox::false_component;
     every_gate_is_owed: S6, "forgets the last product of each level", programs::lie_in_the_last_gate;
     a_difference_is_not_opened: S7, "opens the difference itself", zero::difference_in_the_open;
     mixed_stores_are_refused: A26, "takes any stored parts", inputs::mixed_stores;
@@ -142,6 +152,8 @@ fn the_table_names_tests_that_exist() {
         ("attacks_lookups", include_str!("../attacks_lookups/vectors.rs")),
         ("attacks_lookups", include_str!("../attacks_lookups/errors.rs")),
         ("attacks_session", include_str!("../attacks_session.rs")),
+        ("blackbox", include_str!("../blackbox.rs")),
+        ("ohverture", include_str!("../ohverture.rs")),
         ("attacks_statistics", include_str!("../attacks_statistics.rs")),
         ("attacks_verification", include_str!("../attacks_verification.rs")),
         ("debts", include_str!("../debts.rs")),

@@ -1,0 +1,186 @@
+//! What is local on additive shares: all that is GF(2)-linear, as on replicated ones.
+//!
+//! An additive value remembers of which products it is the sum, for the verification of its Reshare. Sums and multiples of
+//! products are inner products again. Any other GF(2)-linear f is a sum of Frobenius powers, `f(v) = sum_j a_j v^(2^j)`, so that
+//! `f(x y) = sum_j (a_j x^(2^j)) y^(2^j)`: at most k products for one, whose factors are local.
+
+use super::element::Element;
+use super::linear::{Linear, sum, times};
+use super::value::{Additive, Shared};
+use super::{BlackBox, Misfit};
+use crate::share::Rep;
+use divisi_core::{Abort, Lanes, Step, step};
+use divisi_field::Field;
+use std::sync::Arc;
+use zeroize::Zeroize;
+
+const LINOP: Step = step!("linop");
+
+impl BlackBox {
+    /// Linop on one additive value: `<f(x)>` for any GF(2)-linear f of one input. Local.
+    ///
+    /// # Errors
+    /// [`Abort::Misuse`] unless f has one input.
+    pub fn linop_additive<F: Element>(
+        &mut self,
+        f: &Linear<F, F>,
+        mut x: Additive<F>,
+    ) -> Result<Additive<F>, Abort> {
+        self.demand(LINOP, x.origin == self.origin, Misfit::Origin)?;
+        self.demand(LINOP, f.images.len() == 1, Misfit::Lanes)?;
+        let apply = |x: &[F]| {
+            let image = |x: &F| {
+                let mut image = F::ZERO;
+                f.add(0, *x, &mut image);
+                image
+            };
+            x.iter().map(image).collect::<Vec<F>>()
+        };
+        let image = apply(&x.share);
+        std::mem::replace(&mut x.share, image).zeroize();
+        x.linear = Rep { a: apply(&x.linear.a), b: apply(&x.linear.b) };
+        let coefficients = frobenius_coefficients(&f.images[0]);
+        let mut pairs = Vec::new();
+        for (left, right) in &x.pairs {
+            let (mut left, mut right) = (Arc::clone(left), Arc::clone(right));
+            for a in &coefficients {
+                if *a != F::ZERO {
+                    pairs.push((Arc::new(left.map(|x| *a * x)), Arc::clone(&right)));
+                }
+                (left, right) = (Arc::new(left.map(F::square)), Arc::new(right.map(F::square)));
+            }
+        }
+        x.pairs = pairs;
+        x.bits = F::BITS;
+        Ok(x)
+    }
+
+    /// `<x + y>`. Local.
+    ///
+    /// # Errors
+    /// [`Abort::Misuse`] if they do not fit.
+    pub fn add_additive<F: Element>(
+        &mut self,
+        mut x: Additive<F>,
+        mut y: Additive<F>,
+    ) -> Result<Additive<F>, Abort> {
+        self.demand(LINOP, x.origin == self.origin && y.origin == self.origin, Misfit::Origin)?;
+        self.demand(LINOP, x.lanes() == y.lanes(), Misfit::Lanes)?;
+        x.share.iter_mut().zip(&y.share).for_each(|(x, y)| *x = *x + *y);
+        x.pairs.append(&mut y.pairs);
+        x.bits = x.bits.max(y.bits);
+        x.linear = sum(&x.linear, &y.linear);
+        x.rests_on = x.rests_on.max(y.rests_on);
+        Ok(x)
+    }
+
+    /// `<x + y>` of an additive and a replicated one. Local.
+    ///
+    /// # Errors
+    /// [`Abort::Misuse`] if they do not fit.
+    pub fn add_shared<F: Element>(
+        &mut self,
+        mut x: Additive<F>,
+        y: &Shared<F>,
+    ) -> Result<Additive<F>, Abort> {
+        self.demand(LINOP, x.origin == self.origin && y.origin == self.origin, Misfit::Origin)?;
+        self.demand(LINOP, x.lanes() == y.lanes(), Misfit::Lanes)?;
+        x.share.iter_mut().zip(&y.rep.a).for_each(|(x, y)| *x = *x + *y);
+        x.linear = sum(&x.linear, &y.rep);
+        x.bits = F::BITS;
+        x.rests_on = x.rests_on.max(y.rests_on);
+        Ok(x)
+    }
+
+    /// `<c x>` for a public c. Local.
+    ///
+    /// # Errors
+    /// [`Abort::Misuse`] if they do not fit.
+    pub fn mul_public_additive<F: Element>(
+        &mut self,
+        mut x: Additive<F>,
+        c: &[F],
+    ) -> Result<Additive<F>, Abort> {
+        self.demand(LINOP, x.origin == self.origin, Misfit::Origin)?;
+        self.demand(LINOP, x.lanes() == c.len(), Misfit::Lanes)?;
+        x.share.iter_mut().zip(c).for_each(|(x, c)| *x = *x * *c);
+        x.pairs.iter_mut().for_each(|(left, _)| *left = Arc::new(times(left, c)));
+        x.linear = times(&x.linear, c);
+        x.bits = F::BITS;
+        Ok(x)
+    }
+}
+
+/// Our trace: the sum of all conjugates, 0 or 1.
+fn trace<F: Field>(x: F) -> F {
+    let (mut conjugate, mut sum) = (x, F::ZERO);
+    for _ in 0..F::BITS {
+        sum = sum + conjugate;
+        conjugate = conjugate.square();
+    }
+    sum
+}
+
+/// The basis that is dual to 1, X, X^2, ..: the trace of `d_i X^j` is 1 if i = j, else 0.
+fn dual_basis<F: Field>() -> Vec<F> {
+    let power = |i: usize| F::from_low_bits(1 << i);
+    // rows (trace(X^i X^j))_j beside X^i: made the unit matrix by row operations, what stands beside it is the dual basis
+    let gram = |i: usize| (0..F::BITS).fold(0, |row, j| row | trace(power(i) * power(j)).to_bits() << j);
+    let mut rows: Vec<(u128, F)> = (0..F::BITS).map(|i| (gram(i), power(i))).collect();
+    for j in 0..F::BITS {
+        // the trace form is not degenerate: there is a pivot
+        let Some(pivot) = (j..F::BITS).find(|i| rows[*i].0 >> j & 1 == 1) else { continue };
+        rows.swap(j, pivot);
+        let (row, beside) = rows[j];
+        for (i, other) in rows.iter_mut().enumerate() {
+            if i != j && other.0 >> j & 1 == 1 {
+                *other = (other.0 ^ row, other.1 + beside);
+            }
+        }
+    }
+    rows.into_iter().map(|(_, dual)| dual).collect()
+}
+
+/// The `a_j` of a linear function, by its images of the powers of X: v is the sum of `trace(d_i v) X^i`, hence `a_j` that of
+/// `d_i^(2^j) f(X^i)`.
+fn frobenius_coefficients<F: Field>(images: &[F]) -> Vec<F> {
+    let mut dual = dual_basis::<F>();
+    let mut coefficients = Vec::with_capacity(F::BITS);
+    for _ in 0..F::BITS {
+        coefficients.push(dual.iter().zip(images).fold(F::ZERO, |sum, (d, image)| sum + *d * *image));
+        dual.iter_mut().for_each(|d| *d = d.square());
+    }
+    coefficients
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use divisi_field::{Gf2, Gf4, Gf8, Gf64, Gf128};
+
+    fn is_the_function<F: Field>() {
+        let image = |i: usize| F::from_low_bits((i as u128 * 77 + 5).wrapping_mul(0x9e37_79b9_7f4a_7c15));
+        let images: Vec<F> = (0..F::BITS).map(image).collect();
+        let coefficients = frobenius_coefficients(&images);
+        for seed in 0..64_u128 {
+            let v = F::from_low_bits(seed.wrapping_mul(0x2545_f491_4f6c_dd1d_9e37_79b9_7f4a_7c15));
+            let direct = (0..F::BITS).filter(|i| v.to_bits() >> i & 1 == 1).map(|i| images[i]);
+            let mut power = v;
+            let by_powers = coefficients.iter().fold(F::ZERO, |sum, a| {
+                let term = *a * power;
+                power = power.square();
+                sum + term
+            });
+            assert!(direct.fold(F::ZERO, |sum, image| sum + image) == by_powers);
+        }
+    }
+
+    #[test]
+    fn every_linear_function_is_a_sum_of_frobenius_powers() {
+        is_the_function::<Gf2>();
+        is_the_function::<Gf4>();
+        is_the_function::<Gf8>();
+        is_the_function::<Gf64>();
+        is_the_function::<Gf128>();
+    }
+}

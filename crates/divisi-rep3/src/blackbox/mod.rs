@@ -1,0 +1,352 @@
+//! The arithmetic black box of Symphony over GF(2^k), k = 1, 4, 8, 64, 128, under its own names.
+//!
+//! | | | bits a party and element | rounds |
+//! |---|---|---|---|
+//! | [`input`](BlackBox::input) | a party's vector becomes `[x]` | k from the owner to one | 1 |
+//! | [`linop`](BlackBox::linop) | any GF(2)-linear function | 0 | 0 |
+//! | [`local_mul`](BlackBox::local_mul) | `<x y>` | 0 | 0 |
+//! | [`reshare`](BlackBox::reshare) | `[x]` of `<x>` | k | 1 |
+//! | [`bit_mul`](BlackBox::bit_mul) | `[x y]`, x a bit | k | 1 |
+//! | [`reconst`](BlackBox::reconst) | x, unverified | k | 1 |
+//! | [`reconst_additive`](BlackBox::reconst_additive) | x + r of `<x>` and a mask, unverified, and `[x]` | 2 k | 1 |
+//! | [`verify_recon`](BlackBox::verify_recon) | of all openings so far | 0 (a digest) | 1 |
+//! | [`verify_mul`](BlackBox::verify_mul) | of all products so far | 2 elements of the large field a level, 4 at its end | see [`crate::Passes`] |
+//! | [`output`](BlackBox::output) | x, verified, or an abort | k (and a digest) | 1 |
+//!
+//! Everything is a vector. (Test `every_call_costs_what_its_table_says`.)
+//!
+//! **Adversary**: one malicious party of three; honest ones get the right output or abort.
+//!
+//! - *Input*: the owner's value lies in two components, one a stream that it has with its previous, the other sent to its next, the
+//!   third is zero. Any message is a sharing of something, so that there is nothing to compare.
+//! - *Reconst* binds nobody until views are compared \[S1\]: the value is an [`Unverified`], which can be computed with but not read.
+//!   Openings that feed one another are compared one by one, in the same round \[A22\]. What rests on products that nobody verified is
+//!   opened only under a fresh [`Mask`] ([`BlackBox::reconst_masked`]): an error of a product would otherwise show in the
+//!   opening what the output does not tell.
+//! - *Products* may hold an error until [`verify_mul`](BlackBox::verify_mul), over GF(2^64), or GF(2^128) for k = 128, as inner products with
+//!   fresh coefficients: missed with probability at most (3 + 2 log2 N)/2^64 for N of them, whatever k is \[S2\].
+//! - *Output* verifies what is left to verify, and opens after it \[S3\]; each component comes from one holder and its digest from the
+//!   other \[S4\].
+//!
+//! Memory: what is owed is kept until it is verified, at most [`PIECE`] terms, or those of one call. When a product makes them more,
+//! all of it is verified there and then.
+//!
+//! The pieces are those of the rest of this crate ([`crate::open`], `multiply`, `verify`, `views`): there is one implementation of each.
+
+mod additive;
+mod element;
+mod linear;
+mod products;
+mod value;
+
+pub use element::Element;
+pub use linear::Linear;
+pub(crate) use products::mult_local;
+pub use value::{Additive, Mask, Shared, Unverified, VerifiedMul, VerifiedRecon};
+pub(crate) use value::{Origin, Pair};
+
+use crate::Trio;
+use crate::share::Rep;
+use crate::verify::{Products, Statement};
+use crate::wire;
+use divisi_core::{Abort, Check, Lanes, PartyId, Step, step, taint};
+use zeroize::Zeroizing;
+
+const INPUT: Step = step!("input");
+const RECONST: Step = step!("reconst");
+pub(crate) const OUTPUT: Step = step!("output");
+const VERIFY: Step = step!("verify_mul");
+const LEFT: Step = step!("into_trio");
+
+/// How many terms of the verification are owed at most, or as many as one call makes: about 64 MB when they are verified.
+pub const PIECE: u64 = 1 << 21;
+
+/// Why values do not go together.
+#[derive(Clone, Copy)]
+pub(crate) enum Misfit {
+    Lanes,
+    Origin,
+}
+
+/// The black box on one strand: computes, and keeps what it owes.
+pub struct BlackBox {
+    pub(crate) trio: Trio,
+    pub(crate) origin: Origin,
+    owed: Products,
+    /// How many statements were owed so far, and how many products they are about.
+    pub(crate) statements: u64,
+    products: u64,
+    /// How many terms their verification has.
+    terms: u64,
+    /// How many relations of one-hot vectors are owed.
+    pub(crate) relations: u64,
+    /// How many statements are verified.
+    verified: u64,
+    /// How many openings there were, and how many of their elements are not compared yet.
+    openings: u64,
+    fresh: u64,
+}
+
+impl BlackBox {
+    /// A black box that owes nothing.
+    #[must_use]
+    pub fn new(trio: Trio) -> BlackBox {
+        BlackBox {
+            trio,
+            origin: Origin::new(),
+            owed: Products::none(false),
+            statements: 0,
+            products: 0,
+            terms: 0,
+            relations: 0,
+            verified: 0,
+            openings: 0,
+            fresh: 0,
+        }
+    }
+
+    /// The strand underneath.
+    pub fn trio(&mut self) -> &mut Trio {
+        &mut self.trio
+    }
+
+    /// The strand again. What was not verified would be forgotten, so the session ends if anything was not.
+    #[must_use]
+    pub fn into_trio(self) -> Trio {
+        if !self.owed.is_empty() {
+            let _ = self.trio.session.misuse(LEFT, "products that verify_mul has not seen");
+        }
+        self.trio
+    }
+
+    /// Input(x, P): `[x]` of the owner's `lanes` elements, which the others pass as `None`. One round.
+    ///
+    /// # Errors
+    /// [`Abort::Misuse`] unless the owner alone has values, as many as are said; whatever ends the session.
+    pub fn input<F: Element>(
+        &mut self,
+        owner: PartyId,
+        x: Option<&[F]>,
+        lanes: usize,
+    ) -> Result<Shared<F>, Abort> {
+        let mine = owner == self.trio.me();
+        if owner.index() >= 3 || x.is_some() != mine || x.is_some_and(|x| x.len() != lanes) {
+            let what = "the owner of an input has its values, as many as were said, and nobody else has";
+            return Err(self.trio.session.misuse(INPUT, what));
+        }
+        let mut rep = Rep::zero(lanes);
+        if let Some(x) = x {
+            // component i from the stream with the previous, component i+1 the rest, component i+2 zero
+            for ((a, b), x) in rep.a.iter_mut().zip(&mut rep.b).zip(x) {
+                *a = self.trio.streams.input_with_prev();
+                *b = *x + *a;
+            }
+            let message = Zeroizing::new(wire::write_elements(&rep.b));
+            self.trio.session.send(INPUT, self.trio.next, &message, (lanes * F::BITS) as u64)?;
+        } else if owner == self.trio.next {
+            rep.b.iter_mut().for_each(|b| *b = self.trio.streams.input_with_next());
+        } else {
+            let mut message = Zeroizing::new(vec![0; crate::packed::bytes(lanes * F::BITS)]);
+            self.trio.session.recv(INPUT, owner, &mut message)?;
+            match wire::read_elements(&message, lanes) {
+                Some(a) => rep.a = a,
+                None => return Err(self.trio.malformed_from(owner, INPUT, message.len())),
+            }
+        }
+        Ok(self.shared(rep, 0))
+    }
+
+    /// `[r]` for a fresh random r that nobody knows. Local.
+    pub fn random<F: Element>(&mut self, lanes: usize) -> Shared<F> {
+        let mut rep = Rep::zero(lanes);
+        for (a, b) in rep.a.iter_mut().zip(&mut rep.b) {
+            (*a, *b) = self.trio.streams.rand();
+        }
+        self.shared(rep, 0)
+    }
+
+    /// A mask for a vector of so many lanes. Local.
+    pub fn mask<F: Element>(&mut self, lanes: usize) -> Mask<F> {
+        Mask(self.random(lanes))
+    }
+
+    /// Reconst(`[x]`): x, unverified. Not for what rests on products that are not verified: that takes a mask. One round.
+    ///
+    /// # Errors
+    /// [`Abort::Misuse`] if x rests on products that verify_mul has not seen.
+    pub fn reconst<F: Element>(&mut self, x: &Shared<F>) -> Result<Unverified<F>, Abort> {
+        if x.rests_on > self.verified {
+            let what = "an opening of what rests on unverified products: verify them first, or mask it";
+            return Err(self.trio.session.misuse(RECONST, what));
+        }
+        self.open(x, F::BITS)
+    }
+
+    /// Reconst(`[x + r]`) for a fresh mask: c = x + r, unverified, and `[r]` to continue with. One round.
+    ///
+    /// # Errors
+    /// [`Abort::Misuse`] if they do not fit.
+    pub fn reconst_masked<F: Element>(
+        &mut self,
+        x: &Shared<F>,
+        mask: Mask<F>,
+    ) -> Result<(Unverified<F>, Shared<F>), Abort> {
+        let sum = self.add(x, &mask.0)?;
+        Ok((self.open(&sum, F::BITS)?, mask.0))
+    }
+
+    /// Reconst(`<x> + [r]`) for a fresh mask: c = x + r, unverified, and `[x]`, which is `[r]` + c. What x is a sum of is owed a
+    /// verification \[S2\], as by a reshare. A share of zero hides our share from those who hold our component of r \[A16\]. One round,
+    /// 2 k bits.
+    ///
+    /// # Errors
+    /// [`Abort::Misuse`] if they do not fit.
+    pub fn reconst_additive<F: Element>(
+        &mut self,
+        mut x: Additive<F>,
+        mask: Mask<F>,
+    ) -> Result<(Unverified<F>, Shared<F>), Abort> {
+        let r = mask.0;
+        self.demand(RECONST, x.origin == self.origin && r.origin == self.origin, Misfit::Origin)?;
+        self.demand(RECONST, x.lanes() == r.lanes(), Misfit::Lanes)?;
+        let mut share = std::mem::take(&mut x.share);
+        share.iter_mut().zip(&r.rep.a).for_each(|(x, r)| *x = *x + *r);
+        let value = self.trio.open_additive_low(RECONST, share, F::BITS)?;
+        self.openings += 1;
+        self.fresh += value.len() as u64;
+        let mut replicated = self.add_public(&r, &value)?;
+        self.owe_sum(&mut x, &replicated.rep)?;
+        replicated.rests_on = self.statements;
+        let opened =
+            Unverified { value, origin: self.origin, opening: self.openings, rests_on: self.statements };
+        Ok((opened, replicated))
+    }
+
+    /// Open the low `bits` bits, which are all that may differ from zero.
+    pub(crate) fn open<F: Element>(&mut self, x: &Shared<F>, bits: usize) -> Result<Unverified<F>, Abort> {
+        self.demand(RECONST, x.origin == self.origin, Misfit::Origin)?;
+        let lanes = x.lanes();
+        let mut message = wire::write_low(&x.rep.a, bits);
+        self.trio.missing_layer(RECONST, &mut message, (lanes * bits) as u64, true)?; // [A22]
+        let Some(missing) = wire::read_low::<F>(&message, lanes, bits) else {
+            return Err(self.trio.malformed_from(self.trio.prev, RECONST, message.len()));
+        };
+        let mut value: Vec<F> = (0..lanes).map(|l| x.rep.a[l] + x.rep.b[l] + missing[l]).collect();
+        taint::public(RECONST, &mut value);
+        self.trio.absorb("reconst", &wire::write_low(&value, bits)); // [A2]
+        self.openings += 1;
+        self.fresh += lanes as u64;
+        Ok(Unverified { value, origin: self.origin, opening: self.openings, rests_on: x.rests_on })
+    }
+
+    /// VerifyRecon(): all three compare everything that was opened so far \[S1\]. One round.
+    ///
+    /// # Errors
+    /// [`Abort::CheckFailed`] if a party saw something else.
+    pub fn verify_recon(&mut self) -> Result<VerifiedRecon, Abort> {
+        self.trio.session.observe_each(Check::S1, self.fresh); // [S1]
+        self.fresh = 0;
+        let fixed = if self.trio.session.mutated(Check::S1) {
+            self.trio.uncompared = false; // the mutant compares nothing
+            crate::Fixed(self.trio.barriers)
+        } else {
+            self.trio.barrier()?
+        };
+        Ok(VerifiedRecon { fixed, origin: self.origin, openings: self.openings })
+    }
+
+    /// VerifyMul(): all products that were made so far are right \[S2\]. After VerifyRecon, for a coin follows the comparison of
+    /// everything that it must not help to choose \[A8\].
+    ///
+    /// # Errors
+    /// [`Abort::CheckFailed`] if one is wrong; [`Abort::Misuse`] if something was opened after that VerifyRecon.
+    pub fn verify_mul(&mut self, recon: &VerifiedRecon) -> Result<VerifiedMul, Abort> {
+        self.demand(VERIFY, recon.origin == self.origin, Misfit::Origin)?;
+        let owed = std::mem::replace(&mut self.owed, Products::none(false));
+        self.terms = 0;
+        if !owed.is_empty() {
+            self.trio.session.observe_each(Check::S2, std::mem::take(&mut self.products)); // [S2]
+            self.trio.session.observe_each(Check::A17, std::mem::take(&mut self.relations)); // [A17]
+            self.trio.verify_after(&recon.fixed, &owed)?;
+        }
+        self.verified = self.statements;
+        Ok(VerifiedMul { origin: self.origin, owed: self.statements })
+    }
+
+    /// The value of an opening that was compared, and all that it rests on verified, after it was made.
+    ///
+    /// # Errors
+    /// [`Abort::Misuse`] for proofs that are older than the opening, or of another box.
+    pub fn opened<F: Element>(
+        &mut self,
+        x: Unverified<F>,
+        recon: &VerifiedRecon,
+        mul: &VerifiedMul,
+    ) -> Result<Vec<F>, Abort> {
+        let same = [x.origin, recon.origin, mul.origin].iter().all(|origin| *origin == self.origin);
+        self.demand(RECONST, same, Misfit::Origin)?;
+        if x.opening > recon.openings || x.rests_on > mul.owed {
+            let what = "proofs that are older than what they are shown for";
+            return Err(self.trio.session.misuse(RECONST, what));
+        }
+        Ok(x.value)
+    }
+
+    /// Output(`[x]`): x verified, or an abort, to all three. Verifies what is not verified yet \[S3\]; opens after it, and accepts
+    /// what both holders of each component say \[S4\].
+    ///
+    /// # Errors
+    /// [`Abort::CheckFailed`] if anything behind x is wrong.
+    pub fn output<F: Element>(&mut self, x: &Shared<F>) -> Result<Vec<F>, Abort> {
+        self.demand(OUTPUT, x.origin == self.origin, Misfit::Origin)?;
+        let done = x.rests_on <= self.verified && self.owed.is_empty() && !self.trio.uncompared;
+        if self.trio.session.mutated(Check::S3) {
+            self.trio.uncompared = false; // the mutant opens what nobody verified
+        } else if !done {
+            let recon = self.verify_recon()?;
+            self.verify_mul(&recon)?;
+        }
+        self.trio.session.observe(Check::S3); // [S3]
+        self.trio.demand_compared(OUTPUT)?;
+        let value = self.trio.reconst(OUTPUT, &x.rep)?;
+        self.trio.session.observe(Check::S4); // [S4]
+        self.trio.session.meter().opened(value.len() as u64);
+        Ok(value)
+    }
+
+    /// A statement about so many products is owed \[S2\], which the verification has in so many terms. When there are many, what is
+    /// owed is verified, and memory is free again.
+    pub(crate) fn owe<F: Element>(
+        &mut self,
+        statement: Box<dyn Statement<F::Big>>,
+        products: u64,
+        terms: u64,
+    ) -> Result<(), Abort> {
+        self.statements += 1;
+        if self.trio.session.mutated(Check::S2) {
+            return Ok(()); // the mutant forgets what it multiplied
+        }
+        self.products += products;
+        self.terms += terms;
+        F::owe(&mut self.owed, statement);
+        if self.terms >= PIECE {
+            let recon = self.verify_recon()?;
+            self.verify_mul(&recon)?;
+        }
+        Ok(())
+    }
+
+    /// Demand that values go together.
+    pub(crate) fn demand(&mut self, step: Step, fit: bool, why: Misfit) -> Result<(), Abort> {
+        match (fit, why) {
+            (true, _) => Ok(()),
+            (false, Misfit::Lanes) => Err(self.trio.session.misuse(step, "vectors of different lengths")),
+            (false, Misfit::Origin) => Err(self.trio.session.misuse(step, "a value of another black box")),
+        }
+    }
+
+    fn demand_pair<F: Element>(&mut self, step: Step, x: &Shared<F>, y: &Shared<F>) -> Result<(), Abort> {
+        self.demand(step, x.origin == self.origin && y.origin == self.origin, Misfit::Origin)?;
+        self.demand(step, x.lanes() == y.lanes(), Misfit::Lanes)
+    }
+}

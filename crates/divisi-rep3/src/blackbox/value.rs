@@ -1,0 +1,154 @@
+//! The values of the black box, by what may be done with them.
+//!
+//! | type | what it is | what can be done with it |
+//! |---|---|---|
+//! | [`Shared`] | `[x]`, replicated | anything linear, products, reconst, output |
+//! | [`Additive`] | `<x>`, what local_mul gives | anything linear, reshare, reconst under a mask |
+//! | [`Unverified`] | what reconst gives | sums and products with others and with shares; its value only for both proofs |
+//! | [`Mask`] | a fresh `[r]` | one reconst |
+//!
+//! None prints, compares or serialises; shares are wiped on drop. Each belongs to one black box, which refuses those of others.
+
+use super::element::Element;
+use crate::share::Rep;
+use divisi_core::Lanes;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use zeroize::Zeroize;
+
+/// Which black box a value belongs to.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Origin(u64);
+
+impl Origin {
+    /// One that no other box of this process has.
+    pub(super) fn new() -> Origin {
+        static NEXT: AtomicU64 = AtomicU64::new(0);
+        Origin(NEXT.fetch_add(1, Ordering::Relaxed))
+    }
+}
+
+/// `[x]`: a replicated vector over GF(2^k).
+pub struct Shared<F: Element> {
+    pub(crate) rep: Arc<Rep<F>>,
+    pub(crate) origin: Origin,
+    /// How many statements were owed when it was made: it may rest on any of them.
+    pub(crate) rests_on: u64,
+}
+
+impl<F: Element> Clone for Shared<F> {
+    fn clone(&self) -> Self {
+        Shared { rep: Arc::clone(&self.rep), origin: self.origin, rests_on: self.rests_on }
+    }
+}
+
+impl<F: Element> Lanes for Shared<F> {
+    fn lanes(&self) -> usize {
+        self.rep.len()
+    }
+
+    fn gather(&self, index: &[usize]) -> Option<Self> {
+        Some(Shared { rep: Arc::new(self.rep.gather(index)?), ..self.clone() })
+    }
+}
+
+/// Two replicated factors, lane by lane.
+pub(crate) type Pair<F> = (Arc<Rep<F>>, Arc<Rep<F>>);
+
+/// `<x>`: our share of a vector that is a sum of products, and of which ones.
+pub struct Additive<F: Element> {
+    pub(crate) share: Vec<F>,
+    /// How many low bits of it may differ from zero: what a reshare sends.
+    pub(crate) bits: usize,
+    pub(crate) pairs: Vec<Pair<F>>,
+    /// What is linear in it besides.
+    pub(crate) linear: Rep<F>,
+    pub(crate) origin: Origin,
+    /// As in [`Shared`].
+    pub(crate) rests_on: u64,
+}
+
+impl<F: Element> Lanes for Additive<F> {
+    fn lanes(&self) -> usize {
+        self.share.len()
+    }
+
+    fn gather(&self, index: &[usize]) -> Option<Self> {
+        let pick = |rep: &Rep<F>| Some(Arc::new(rep.gather(index)?));
+        let pairs = self.pairs.iter().map(|(x, y)| Some((pick(x)?, pick(y)?)));
+        Some(Additive {
+            share: index.iter().map(|l| self.share.get(*l).copied()).collect::<Option<_>>()?,
+            pairs: pairs.collect::<Option<_>>()?,
+            linear: self.linear.gather(index)?,
+            bits: self.bits,
+            origin: self.origin,
+            rests_on: self.rests_on,
+        })
+    }
+}
+
+impl<F: Element> Drop for Additive<F> {
+    fn drop(&mut self) {
+        self.share.zeroize();
+    }
+}
+
+/// A fresh random vector that nobody knows: consumed by the one opening that it masks.
+pub struct Mask<F: Element>(pub(crate) Shared<F>);
+
+/// What reconst gave: a vector that every party has in the clear, and that a corrupt party may have made wrong, or different at
+/// different parties, until the opening is compared; and that is a function of products which nobody verified yet.
+///
+/// It can be used for work whose result is again unverified, and has no way out but [`super::BlackBox::opened`].
+pub struct Unverified<F: Element> {
+    pub(crate) value: Vec<F>,
+    pub(crate) origin: Origin,
+    /// How many openings there were, this one included.
+    pub(crate) opening: u64,
+    /// As in [`Shared`].
+    pub(crate) rests_on: u64,
+}
+
+impl<F: Element> Unverified<F> {
+    /// How many elements it has.
+    #[must_use]
+    pub fn lanes(&self) -> usize {
+        self.value.len()
+    }
+
+    /// Lane by lane `f` of both; `None` if they have different lanes, or are of different boxes.
+    fn zip(&self, other: &Self, f: impl Fn(F, F) -> F) -> Option<Self> {
+        let fit = self.origin == other.origin && self.value.len() == other.value.len();
+        fit.then(|| Unverified {
+            value: self.value.iter().zip(&other.value).map(|(x, y)| f(*x, *y)).collect(),
+            origin: self.origin,
+            opening: self.opening.max(other.opening),
+            rests_on: self.rests_on.max(other.rests_on),
+        })
+    }
+
+    /// The sums, lane by lane; `None` if they do not fit.
+    #[must_use]
+    pub fn sum(&self, other: &Self) -> Option<Self> {
+        self.zip(other, |x, y| x + y)
+    }
+
+    /// The products, lane by lane; `None` if they do not fit.
+    #[must_use]
+    pub fn product(&self, other: &Self) -> Option<Self> {
+        self.zip(other, |x, y| x * y)
+    }
+}
+
+/// The proof that everything opened so far was the same at all parties: what verify_recon gives.
+pub struct VerifiedRecon {
+    pub(super) fixed: crate::Fixed,
+    pub(super) origin: Origin,
+    pub(super) openings: u64,
+}
+
+/// The proof that all products made so far are right: what verify_mul gives.
+pub struct VerifiedMul {
+    pub(super) origin: Origin,
+    pub(super) owed: u64,
+}

@@ -1,0 +1,270 @@
+//! OHVerture: random one-hot vectors of any length to 2^16, and lookups in public tables by them (Symphony; MAESTRO sections 3.3 to 3.5.4).
+//!
+//! | | bits a party and vector | rounds | relations over GF(2^64) |
+//! |---|---|---|---|
+//! | [`BlackBox::rohv_rss`]: `[r]`, `[e^(r)]`, r of k bits | 2^k - k - 1 | ceil(log2 k) | 1 |
+//! | [`BlackBox::rohv_add`]: `[r]`, `<e^(r)>` | those of two vectors of half the bits | those of a half | 2 |
+//! | [`BlackBox::lookup`]: `[x]` to `[T(x)]`, by the first | k | 1 | |
+//! | [`BlackBox::lookup_additive`]: `[x]` to `<T(x)>`, by the second | k | 1 | |
+//! | [`BlackBox::lookup_sqrt`]: `[x]` to `[T(x)]`, by the second | k and the entry's bits | 2 | 2^(k/2) products |
+//! | [`BlackBox::lookup_of_additive`], [`BlackBox::lookup_additive_of_additive`]: `<x>` to `[T(x)]`, `<T(x)>` | 2 k | 1 | the products in x |
+//! | [`BlackBox::sample`], [`BlackBox::sample_additive`]: T(r) for nobody's r | 0 | 0 | |
+//!
+//! So 16 entries take 11 bits in 2 rounds, 256 additive ones 22 bits in 2 rounds. (Test `vectors_and_lookups_cost_what_the_table_says`.)
+//!
+//! The form with square-root cost is MAESTRO's Protocol 10 by its description in section 3.5.4 and the last row of Table 4. With
+//! e^(r) the tensor product of two vectors of half the bits, T(c + r) is the sum over i of `e_i g_i`, where `g_i` is the sum over j of
+//! `T(c + (i, j)) e'_j`: linear in the second vector, since c is public. That is an inner product of 2^(k/2) replicated pairs (the
+//! paper counts 2^k), of which weakDotProduct gives a replicated sharing in one Reshare, and F_verify one check.
+//!
+//! **Adversary**: one malicious party of three.
+//!
+//! - An error can be added to each product of a vector, and to a Reshare. All are owed to [`BlackBox::verify_mul`] \[A17, A18\], which fails
+//!   exactly if there is one, whatever the secrets are (`relation.rs`: one relation a vector is enough). Until then a vector may be used: its r
+//!   is random in any case, and what rests on its products is opened under a mask or not at all.
+//! - c = x + r is opened replicated, under an r that nobody knows and that serves once: a vector is taken by value, nothing copies it, and
+//!   its number enters the view when it is used \[A18\]. What another party opened is compared in the same round, before anything that rests on it
+//!   is digested \[A22\], and the last before any output \[S1\].
+//! - An additive index binds nobody: each party sends its share of c to both others, under a share of zero \[A16\], and an error that
+//!   it adds is one of the products in x, which are owed with r + c as their sum.
+//! - An additive result is a function of components that its receiver half knows: it leaves only through [`BlackBox::reshare`], under a
+//!   fresh share of zero \[A16, A19\].
+//!
+//! A lie is missed with probability at most (6 + 2 log2 N)/2^64 for N relations and products.
+//!
+//! Vectors are kept as their products, 2^k bits and component; a message holds about a megabyte, a call at most [`MAX_BYTES`].
+
+mod lookup;
+mod make;
+mod relation;
+mod table;
+
+pub use table::Table;
+
+use crate::blackbox::{Additive, BlackBox, Misfit, Origin, Shared};
+use crate::share::Rep;
+use crate::share::constant_component;
+use divisi_core::{Abort, Check, Step, step};
+use divisi_field::{Field, Gf2, Gf64};
+use make::{Monomials, mask, words};
+use std::ops::Range;
+use std::sync::Arc;
+use zeroize::Zeroizing;
+
+const VECTORS: Step = step!("vectors");
+
+/// The most bits of an index.
+pub const MAX_BITS: usize = 16;
+
+/// The most bytes of vectors that one call makes.
+pub const MAX_BYTES: usize = 1 << 28;
+
+/// Replicated one-hot vectors `[e^(r)]`, with `[r]`, to be used once: they cannot be copied.
+pub struct OneHotsRss {
+    made: Arc<Monomials>,
+    lot: Lot,
+}
+
+/// One-hot vectors of which each party has an additive share, `<e^(r)>`, with `[r]`, to be used once: they cannot be copied.
+pub struct OneHotsAdd {
+    low: Arc<Monomials>,
+    /// Of one bit there is no other half.
+    high: Option<Arc<Monomials>>,
+    lot: Lot,
+}
+
+/// Which vectors of which call.
+struct Lot {
+    number: u64,
+    range: Range<usize>,
+    origin: Origin,
+    rests_on: u64,
+}
+
+impl Lot {
+    /// The first `n`, and the rest.
+    fn split(self, n: usize) -> Option<[Lot; 2]> {
+        let middle = self.range.start.checked_add(n).filter(|middle| *middle <= self.range.end)?;
+        let part = |range| Lot { range, ..self };
+        Some([part(self.range.start..middle), part(middle..self.range.end)])
+    }
+}
+
+impl OneHotsRss {
+    /// How many vectors there are.
+    #[must_use]
+    pub fn count(&self) -> usize {
+        self.lot.range.len()
+    }
+
+    /// The first `n`, and the rest; `None` if there are fewer.
+    #[must_use]
+    pub fn split(self, n: usize) -> Option<[OneHotsRss; 2]> {
+        let OneHotsRss { made, lot } = self;
+        Some(lot.split(n)?.map(|lot| OneHotsRss { made: Arc::clone(&made), lot }))
+    }
+}
+
+impl OneHotsAdd {
+    /// How many vectors there are.
+    #[must_use]
+    pub fn count(&self) -> usize {
+        self.lot.range.len()
+    }
+
+    /// The first `n`, and the rest; `None` if there are fewer.
+    #[must_use]
+    pub fn split(self, n: usize) -> Option<[OneHotsAdd; 2]> {
+        let OneHotsAdd { low, high, lot } = self;
+        Some(lot.split(n)?.map(|lot| OneHotsAdd { low: Arc::clone(&low), high: high.clone(), lot }))
+    }
+
+    /// Bits of an index.
+    fn k(&self) -> usize {
+        self.low.k + self.high.as_ref().map_or(0, |high| high.k)
+    }
+}
+
+impl BlackBox {
+    /// rOHVrss(2^k, L): `[r]` and `[e^(r)]` for `count` random r of k bits. The products are owed to verify_mul.
+    ///
+    /// # Errors
+    /// [`Abort::Misuse`] unless k is 1 to 16 and there is something to make, no more than [`MAX_BYTES`] of it.
+    pub fn rohv_rss(&mut self, k: usize, count: usize) -> Result<OneHotsRss, Abort> {
+        self.demand_size(k, k, count)?;
+        let mut made = make::make(&mut self.trio, &[k], count)?;
+        let made = Arc::new(made.pop().unwrap_or_default());
+        self.owe_vectors(&made, Check::A17)?;
+        Ok(OneHotsRss { made, lot: self.lot(count) })
+    }
+
+    /// rOHVadd(2^k, L): `[r]` and `<e^(r)>` for `count` random r of k bits, as the tensor product of two replicated vectors of half
+    /// the bits. The products are owed to verify_mul.
+    ///
+    /// # Errors
+    /// As [`BlackBox::rohv_rss`].
+    pub fn rohv_add(&mut self, k: usize, count: usize) -> Result<OneHotsAdd, Abort> {
+        self.demand_size(k, k.div_ceil(2), count)?;
+        let sizes = [k.div_ceil(2), k / 2];
+        let sizes = if k == 1 { &sizes[..1] } else { &sizes };
+        let mut made = make::make(&mut self.trio, sizes, count)?.into_iter().map(Arc::new);
+        let (low, high) = (made.next().unwrap_or_default(), made.next());
+        self.owe_vectors(&low, Check::A17)?;
+        high.iter().try_for_each(|high| self.owe_vectors(high, Check::A18))?;
+        Ok(OneHotsAdd { low, high, lot: self.lot(count) })
+    }
+
+    /// `[r]` and the entries of `[e^(r)]`, vector by vector, for other uses than lookups.
+    ///
+    /// # Errors
+    /// [`Abort::Misuse`] for vectors of another box.
+    pub fn entries(&mut self, vectors: OneHotsRss) -> Result<(Shared<Gf64>, Vec<Shared<Gf2>>), Abort> {
+        self.take(&vectors.lot)?;
+        let OneHotsRss { made, lot } = vectors;
+        let r = self.numbers(&[(&made, 0)], &lot);
+        let each = lot.range.clone().map(|l| self.entries_of(&made, l, lot.rests_on)).collect();
+        Ok((r, each))
+    }
+
+    /// `[r]` and the entries of `<e^(r)>`, vector by vector, for other uses than lookups.
+    ///
+    /// # Errors
+    /// [`Abort::Misuse`] for vectors of another box.
+    pub fn entries_additive(
+        &mut self,
+        vectors: OneHotsAdd,
+    ) -> Result<(Shared<Gf64>, Vec<Additive<Gf2>>), Abort> {
+        self.take(&vectors.lot)?;
+        let (k, low_bits) = (vectors.k(), vectors.low.k);
+        let r = self.numbers(&vectors.halves(), &vectors.lot);
+        let mut each = Vec::with_capacity(vectors.count());
+        for l in vectors.lot.range.clone() {
+            let low = self.entries_of(&vectors.low, l, vectors.lot.rests_on);
+            let high = match &vectors.high {
+                Some(high) => self.entries_of(high, l, vectors.lot.rests_on),
+                None => self.public(&[Gf2::ONE])?,
+            };
+            let pick = |x: &Shared<Gf2>, at: &dyn Fn(usize) -> usize| {
+                let index: Vec<usize> = (0..1 << k).map(at).collect();
+                divisi_core::Lanes::gather(x, &index)
+            };
+            let pair = (pick(&low, &|j| j & ((1 << low_bits) - 1)), pick(&high, &|j| j >> low_bits));
+            let (Some(low), Some(high)) = pair else {
+                return Err(self.trio.session.misuse(VECTORS, "a vector without its entries"));
+            };
+            each.push(self.local_mul(&low, &high)?);
+        }
+        Ok((r, each))
+    }
+
+    /// The entries of one vector.
+    fn entries_of(&mut self, made: &Monomials, l: usize, rests_on: u64) -> Shared<Gf2> {
+        let constant = constant_component(self.trio.me());
+        let [a, b] = [0, 1].map(|side| {
+            let mut entries = Zeroizing::new(Vec::with_capacity(words(made.k)));
+            table::entries(made.vector(side, l), made.k, constant == Some(side), &mut entries);
+            (0..1 << made.k).map(|j| Gf2::new(mask(&entries, j) as u8)).collect()
+        });
+        self.shared(Rep { a, b }, rests_on)
+    }
+
+    /// `[r]` of vectors whose halves begin at these bits: it rests on no product.
+    fn numbers(&self, halves: &[(&Monomials, usize)], lot: &Lot) -> Shared<Gf64> {
+        let side = |side: usize| {
+            let number = |l| halves.iter().fold(0, |r, (half, at)| r | half.number(side, l) << at);
+            lot.range.clone().map(|l| Gf64(number(l))).collect()
+        };
+        self.shared(Rep { a: side(0), b: side(1) }, 0)
+    }
+
+    fn lot(&mut self, count: usize) -> Lot {
+        let number = self.trio.session.count("ohverture vectors");
+        Lot { number, range: 0..count, origin: self.origin, rests_on: self.statements }
+    }
+
+    /// Vectors are about to be used: all parties use the same ones \[A18\].
+    fn take(&mut self, lot: &Lot) -> Result<(), Abort> {
+        self.demand(VECTORS, lot.origin == self.origin, Misfit::Origin)?;
+        if !self.trio.session.mutated(Check::A18) {
+            let place = [lot.number, lot.range.start as u64, lot.range.end as u64].map(u64::to_le_bytes);
+            self.trio.absorb("vectors of a lookup", place.as_flattened());
+        }
+        self.trio.session.observe(Check::A18); // [A18]
+        Ok(())
+    }
+
+    /// The products of vectors are owed a verification: one relation a vector. The mutants of the two checks forget them.
+    fn owe_vectors(&mut self, made: &Arc<Monomials>, check: Check) -> Result<(), Abort> {
+        if made.k > 1 && !self.trio.session.mutated(check) {
+            let products = ((1 << made.k) - made.k - 1) * made.count;
+            self.relations += made.count as u64;
+            let relations = Box::new(relation::Products(Arc::clone(made)));
+            self.owe::<Gf64>(relations, products as u64, made.count as u64)?;
+        }
+        Ok(())
+    }
+
+    fn demand_size(&mut self, k: usize, largest: usize, count: usize) -> Result<(), Abort> {
+        let fits = (1..=MAX_BITS).contains(&k)
+            && count > 0
+            && words(largest)
+                .checked_mul(2 * 8 * 2)
+                .and_then(|n| n.checked_mul(count))
+                .is_some_and(|n| n <= MAX_BYTES);
+        if fits {
+            return Ok(());
+        }
+        Err(self
+            .trio
+            .session
+            .misuse(VECTORS, "no vectors, or of a length or number that are not made at once"))
+    }
+}
+
+impl OneHotsAdd {
+    /// Its halves, with the bit at which each begins.
+    fn halves(&self) -> Vec<(&Monomials, usize)> {
+        let high = self.high.iter().map(|high| (&**high, self.low.k));
+        std::iter::once((&*self.low, 0)).chain(high).collect()
+    }
+}

@@ -1,0 +1,135 @@
+//! One multiplication over GF(2^64) for all products of a vector, of any length \[A17\].
+//!
+//! `(sum alpha_S m_S) (sum beta_T m_T) = sum alpha_S beta_T m_{S or T}`, S over the sets of the low half of the bits and the single
+//! bits of the high half, T over the sets of the high half and the single bits of the low. alpha and beta are drawn from the coin
+//! after all products are fixed, for each batch of vectors anew.
+//!
+//! *If every term holds, every product is right*: m_{T or b} = m_T m_b for all sets T and bits b of the same half gives, bit by bit, all
+//! sets of a half, and then m_{S or T} = m_S m_T gives those across. *If one does not*, the difference of both sides is a bilinear form in
+//! alpha and beta that is not zero: zero at a random point with probability at most 2/2^64. A coefficient of its own for each vector
+//! adds 1/2^64 for any number of them. (Tests `all_products_are_right_if_every_term_is` and
+//! `a_wrong_product_leaves_a_form_that_is_not_zero`.)
+
+use super::make::{Monomials, mask};
+use crate::random::next_words;
+use crate::share::Rep;
+use crate::verify::{Statement, Sum, next_element};
+use divisi_core::Prg;
+use divisi_field::{Field, Gf64};
+use std::sync::Arc;
+
+/// The products of vectors that were made together.
+pub(crate) struct Products(pub(crate) Arc<Monomials>);
+
+/// The sets on the left and on the right.
+fn sides(k: usize) -> [Vec<usize>; 2] {
+    let low = k.div_ceil(2);
+    let sets = |bits: usize, at: usize| (1..1 << bits).map(move |set: usize| set << at);
+    let singles = |from: usize, to: usize| (from..to).map(|i| 1 << i);
+    [sets(low, 0).chain(singles(low, k)).collect(), sets(k - low, low).chain(singles(0, low)).collect()]
+}
+
+/// The sum of the weights of the sets that are in a vector, whatever it is.
+fn weighed(vector: &[u64], weights: &[Gf64]) -> Gf64 {
+    let mut sum = 0;
+    for (word, weights) in vector.iter().zip(weights.chunks(64)) {
+        for (b, weight) in weights.iter().enumerate() {
+            sum ^= weight.0 & (word >> b & 1).wrapping_neg();
+        }
+    }
+    Gf64(sum)
+}
+
+/// The same for a few sets.
+fn weighed_sets(vector: &[u64], sets: &[usize], weights: &[Gf64]) -> Gf64 {
+    Gf64(sets.iter().zip(weights).fold(0, |sum, (set, weight)| sum ^ (weight.0 & mask(vector, *set))))
+}
+
+impl Statement<Gf64> for Products {
+    fn add(&self, expansion: &mut Prg, sum: &mut Sum<Gf64>) {
+        let made = &self.0;
+        let sides = sides(made.k);
+        let [alpha, beta] = sides.each_ref().map(|sets| {
+            let mut drawn = vec![Gf64::ZERO; sets.len()];
+            next_words(expansion, &mut drawn);
+            drawn
+        });
+        let mut weights = vec![Gf64::ZERO; 1 << made.k];
+        for (s, alpha) in sides[0].iter().zip(&alpha) {
+            for (t, beta) in sides[1].iter().zip(&beta) {
+                weights[s | t] += *alpha * *beta;
+            }
+        }
+        for l in 0..made.count {
+            let c: Gf64 = next_element(expansion);
+            let [first, second] = [0, 1].map(|side| {
+                let vector = made.vector(side, l);
+                let [x, y] =
+                    [(&sides[0], &alpha), (&sides[1], &beta)].map(|(s, w)| weighed_sets(vector, s, w));
+                (c * x, y, c * weighed(vector, &weights))
+            });
+            sum.x.extend(&Rep { a: vec![first.0], b: vec![second.0] });
+            sum.y.extend(&Rep { a: vec![first.1], b: vec![second.1] });
+            sum.claim(first.2, second.2);
+        }
+    }
+
+    fn is_bilinear(&self) -> bool {
+        true
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Whether every term of the relation holds.
+    fn holds(k: usize, m: &[bool]) -> bool {
+        let [left, right] = sides(k);
+        left.iter().all(|s| right.iter().all(|t| (m[*s] & m[*t]) == m[s | t]))
+    }
+
+    fn right(k: usize, r: usize) -> Vec<bool> {
+        (0..1 << k).map(|set| set > 0 && r & set == set).collect()
+    }
+
+    #[test]
+    fn all_products_are_right_if_every_term_is() {
+        for k in 2..=9 {
+            assert!((0..1 << k).all(|r| holds(k, &right(k, r))));
+        }
+        // every error of vectors of up to four bits
+        for k in 2..=4_usize {
+            let products: Vec<usize> = (1..1 << k).filter(|set: &usize| !set.is_power_of_two()).collect();
+            for r in 0..1 << k {
+                for error in 1..1_u32 << products.len() {
+                    let mut m = right(k, r);
+                    products.iter().enumerate().for_each(|(i, set)| m[*set] ^= error >> i & 1 == 1);
+                    assert!(!holds(k, &m), "{k} {r} {error:b}");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn a_wrong_product_leaves_a_form_that_is_not_zero() {
+        let mut x = 1_u64;
+        for k in 5..=11_usize {
+            for _ in 0..3_000 {
+                x = x.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+                let r = (x >> 40) as usize & ((1 << k) - 1);
+                let mut m = right(k, r);
+                // one product, or some of whatever pattern
+                let one = (x >> 20) as usize & ((1 << k) - 1);
+                let wrong = |set: usize| match x >> 62 {
+                    0 => (x.rotate_left(set as u32 * 7) ^ (set as u64 * 0x9e37)).is_multiple_of(16),
+                    _ => set == one,
+                };
+                let errors = (1..1 << k).filter(|set: &usize| !set.is_power_of_two() && wrong(*set));
+                let errors: Vec<usize> = errors.collect();
+                errors.iter().for_each(|set| m[*set] ^= true);
+                assert!(errors.is_empty() || !holds(k, &m), "{k} {r} {errors:?}");
+            }
+        }
+    }
+}

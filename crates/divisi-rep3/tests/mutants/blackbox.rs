@@ -1,0 +1,178 @@
+//! Attacks on the black box and on lookups of any length.
+
+use divisi_core::{Abort, Check, Step};
+use divisi_field::{Field, Gf8};
+use divisi_rep3::Trio;
+use divisi_rep3::adversary::blackbox::{components, components_of_mask};
+use divisi_rep3::adversary::stage::{Stage, Way, party};
+use divisi_rep3::blackbox::{BlackBox, Shared};
+use divisi_rep3::ohverture::Table;
+
+const RECONST: &str = "divisi_rep3::blackbox/reconst";
+const OUTPUT: &str = "divisi_rep3::blackbox/output";
+const RESHARE: &str = "divisi_rep3::blackbox::products/reshare";
+const PRODUCTS: &str = "divisi_rep3::ohverture::make/products";
+const COIN: &str = "divisi_rep3::random/coin.share";
+
+const X: [Gf8; 4] = [Gf8(2), Gf8(3), Gf8(0xff), Gf8(0)];
+
+fn input(b: &mut BlackBox) -> Result<Shared<Gf8>, Abort> {
+    let mine = b.trio().me() == party(1);
+    b.input(party(1), mine.then_some(&X[..]), X.len())
+}
+
+/// Whether an honest party ends with anything but what is right.
+fn deceives<R: PartialEq>(results: &[Result<R, Abort>], right: &R) -> bool {
+    results[1..].iter().flatten().any(|out| out != right)
+}
+
+/// Party 1 adds an error to a share and keeps to it.
+fn lie(trio: &mut Trio, step: &'static str, nth: usize, error: u8) {
+    if trio.me() != party(1) {
+        return;
+    }
+    let mut count = 0;
+    trio.deviate(move |at: Step, share: &mut [u8]| {
+        if at.name == step {
+            if count == nth {
+                share[0] ^= error;
+            }
+            count += 1;
+        }
+    });
+}
+
+/// Party 1 shows party 2 another component of what is opened.
+pub fn split_opening(check: Option<Check>) -> bool {
+    let stage = Stage::without(check).patient();
+    stage.change(party(1), party(2), RECONST, 0, |body| body[0] ^= 1);
+    let results = stage.act(|trio| {
+        let b = &mut BlackBox::new(trio);
+        let x = input(b)?;
+        let x = b.reconst(&x)?;
+        let recon = b.verify_recon()?;
+        let mul = b.verify_mul(&recon)?;
+        b.opened(x, &recon, &mul)
+    });
+    deceives(&results, &X.to_vec())
+}
+
+fn square(check: Option<Check>, change: impl Fn(&Stage), lies: bool) -> bool {
+    let stage = Stage::without(check).patient();
+    change(&stage);
+    let results = stage.act(|mut trio| {
+        if lies {
+            lie(&mut trio, RESHARE, 0, 1);
+        }
+        let b = &mut BlackBox::new(trio);
+        let x = input(b)?;
+        let xx = b.local_mul(&x, &x)?;
+        let xx = b.reshare(xx)?;
+        b.output(&xx)
+    });
+    deceives(&results, &X.map(|x| x * x).to_vec())
+}
+
+/// Party 1 makes a product wrong.
+pub fn wrong_product(check: Option<Check>) -> bool {
+    square(check, |_| {}, true)
+}
+
+/// Party 1 makes a product wrong, and the output is asked for at once.
+pub fn wrong_output(check: Option<Check>) -> bool {
+    square(check, |_| {}, true)
+}
+
+/// Party 1 sends a false component of the output.
+pub fn false_component(check: Option<Check>) -> bool {
+    square(check, |stage| stage.change(party(1), party(2), OUTPUT, 0, |body| body[0] ^= 1), false)
+}
+
+fn table() -> Table<Gf8> {
+    Table::new(&(0..=255_u8).map(|i| Gf8(i).inverse()).collect::<Vec<_>>()).unwrap()
+}
+
+/// Party 1 makes a product of replicated vectors wrong.
+pub fn vector(check: Option<Check>) -> bool {
+    let results = Stage::without(check).patient().act(|mut trio| {
+        lie(&mut trio, PRODUCTS, 0, 1);
+        let b = &mut BlackBox::new(trio);
+        let vectors = b.rohv_rss(8, 1)?;
+        let (r, entries) = b.entries(vectors)?;
+        let r = b.output(&r)?[0].0;
+        let one = |j: usize| u8::from(j as u64 == r);
+        Ok(b.output(&entries[0])?.iter().enumerate().all(|(j, e)| e.to_bits() == u128::from(one(j))))
+    });
+    deceives(&results, &true)
+}
+
+/// Party 1 makes a product of the second halves wrong.
+pub fn second_half(check: Option<Check>) -> bool {
+    let results = Stage::without(check).patient().act(|mut trio| {
+        // in the first round two parts of each half are made: the third and fourth message are the second half's
+        lie(&mut trio, PRODUCTS, 2, 0xff);
+        let b = &mut BlackBox::new(trio);
+        let x = b.public(&[Gf8(7); 16])?;
+        let vectors = b.rohv_add(8, 16)?;
+        let y = b.lookup_sqrt(&table(), &x, vectors)?;
+        b.output(&y)
+    });
+    deceives(&results, &vec![Gf8(7).inverse(); 16])
+}
+
+/// Party 3 is one vector ahead: whether the others begin to verify what came of it.
+pub fn skipped_vector(check: Option<Check>) -> bool {
+    let stage = Stage::without(check).patient();
+    let honest = stage.recording(party(1));
+    let results = stage.act(|trio| {
+        let b = &mut BlackBox::new(trio);
+        let [first, second] = b.rohv_rss(8, 8)?.split(4).unwrap();
+        let vectors = if b.trio().me() == party(3) { second } else { first };
+        let y = b.sample(&table(), vectors)?;
+        b.output(&y)
+    });
+    assert!(results[..2].iter().all(Result::is_err)); // no garbage for honest ones, in any case
+    !honest.of(Way::Out, COIN).is_empty()
+}
+
+/// Party 1 shows party 2 another index: whether party 2, or who hears from it, opens another index after the next.
+pub fn split_index(check: Option<Check>) -> bool {
+    let stage = Stage::without(check).patient();
+    let honest = stage.recording(party(3));
+    stage.change(party(1), party(2), RECONST, 0, |body| body[0] ^= 1);
+    let results = stage.act(|trio| {
+        let b = &mut BlackBox::new(trio);
+        let mut x = input(b)?;
+        for _ in 0..3 {
+            let vectors = b.rohv_rss(8, 4)?;
+            x = b.lookup(&table(), &x, vectors)?;
+        }
+        b.output(&x)
+    });
+    assert!(results.iter().all(Result::is_err));
+    honest.of(Way::Out, RECONST).len() > 2
+}
+
+/// Party 1 holds components 1 and 2 of x and of the mask. With a guess of x it has component 3, and with it what party 2 sends it.
+pub fn unmasked_additive(check: Option<Check>) -> bool {
+    let stage = Stage::without(check).patient();
+    let seen = stage.recording(party(1));
+    let holds = stage.act(|trio| {
+        let b = &mut BlackBox::new(trio);
+        let mine = b.trio().me() == party(3);
+        let secret: Vec<Gf8> = (0..64_u8).map(|l| Gf8(l.wrapping_mul(37) ^ 5)).collect();
+        let x = b.input(party(3), mine.then_some(&secret[..]), secret.len())?;
+        let mask = b.mask(secret.len());
+        let holds = (components(&x), components_of_mask(&mask), secret);
+        let xx = b.local_mul(&x, &x)?;
+        b.reconst_additive(xx, mask)?;
+        Ok(holds)
+    });
+    let ([x1, x2], [_, r2], guess) = holds[0].as_ref().unwrap();
+    let of_party_2 = seen.of(Way::In, RECONST).into_iter().find(|seen| seen.peer == party(2)).unwrap();
+    let share = (0..guess.len()).map(|l| {
+        let x3 = guess[l] + x1[l] + x2[l];
+        (x2[l] * x2[l] + (x2[l] + x3) * (x2[l] + x3) + r2[l]).0
+    });
+    share.eq(of_party_2.frame.body)
+}

@@ -1,0 +1,193 @@
+//! The tampering sweep over the black box and OHVerture: every message of a corrupt party, changed in every way, over a run that has
+//! everything in it. Whatever happens, each honest party ends with the right output or aborts; nothing hangs and nothing panics. By
+//! default a fixed sample; `cargo test -p divisi-rep3 --test sweep_blackbox -- --ignored` runs all.
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
+
+use divisi_core::{Abort, PartyId, Step};
+use divisi_field::{Field, Gf2, Gf8, Gf64, Gf128};
+use divisi_rep3::Trio;
+use divisi_rep3::adversary::operators::{Operator, Position, place};
+use divisi_rep3::adversary::stage::{LIMIT, Stage, Way, links, many, party};
+use divisi_rep3::blackbox::{BlackBox, Element, Shared};
+use divisi_rep3::ohverture::Table;
+use std::collections::BTreeMap;
+use std::time::{Duration, Instant};
+
+const INPUT: &str = "divisi_rep3::blackbox/input";
+const LANES: usize = 3;
+
+/// What a run opens, as bits.
+type Opened = Vec<u128>;
+
+fn elements<F: Field>(of: &[u8; LANES]) -> Vec<F> {
+    of.iter().map(|x| F::from_low_bits(u128::from(*x) * 0x0101_0101_0101_0101_0101_0101_0101_0101)).collect()
+}
+
+/// The input of the party with this number.
+fn input<F: Element>(b: &mut BlackBox, owner: u8, x: &[u8; LANES]) -> Result<Shared<F>, Abort> {
+    let (mine, x) = (b.trio().me() == party(owner), elements(x));
+    b.input(party(owner), mine.then_some(&x[..]), LANES)
+}
+
+/// Products over every kind of field, lookups of every kind, openings masked and plain, two verifications and outputs.
+fn play(trio: Trio, secret: u8) -> Result<Opened, Abort> {
+    let b = &mut BlackBox::new(trio);
+    let x = [secret, 0x80, 0xff];
+    let (bit, byte) = (input::<Gf2>(b, 1, &x)?, input::<Gf8>(b, 2, &x)?);
+    let (word, block) = (input::<Gf64>(b, 3, &x)?, input::<Gf128>(b, 1, &x)?);
+    let table = Table::new(&(0..=255).map(|i| Gf8(i).inverse()).collect::<Vec<_>>()).unwrap();
+    let square = b.local_mul(&byte, &byte)?;
+    let replicated = b.rohv_rss(8, LANES)?;
+    let looked_up = b.lookup_of_additive(&table, square, replicated)?;
+    let additive = b.rohv_add(8, LANES)?;
+    let looked_up = b.lookup_sqrt(&table, &looked_up, additive)?;
+    let masks = b.mask(LANES);
+    let (c, r) = b.reconst_masked(&looked_up, masks)?;
+    let back = b.add_opened(&r, &c)?;
+    let chosen = b.bit_mul(&bit, &back)?;
+    let words = b.bit_mul(&bit, &word)?;
+    let blocks = b.local_mul(&block, &block)?;
+    let blocks = b.reshare(blocks)?;
+    let recon = b.verify_recon()?;
+    b.verify_mul(&recon)?;
+    let plain = b.reconst(&back)?;
+    let wide = b.local_mul(&word, &words)?;
+    let wide = b.reshare(wide)?;
+    let recon = b.verify_recon()?;
+    let mul = b.verify_mul(&recon)?;
+    fn bits<F: Field>(x: Vec<F>) -> impl Iterator<Item = u128> {
+        x.into_iter().map(F::to_bits)
+    }
+    let mut opened: Opened = bits(b.opened(plain, &recon, &mul)?).collect();
+    opened.extend(bits(b.output(&chosen)?).chain(bits(b.output(&wide)?)));
+    opened.extend(bits(b.output(&blocks)?));
+    Ok(opened)
+}
+
+/// What it must be.
+fn expected(secret: u8) -> Opened {
+    let x = [secret, 0x80, 0xff];
+    let [bytes, bits] = [elements::<Gf8>(&x), elements::<Gf8>(&x)];
+    let inverse = |x: &Gf8| (*x * *x).inverse().inverse();
+    let bit = |x: &Gf8| u128::from(x.0 & 1);
+    let mut out: Opened = bytes.iter().map(|x| inverse(x).to_bits()).collect();
+    out.extend(bytes.iter().zip(&bits).map(|(x, b)| inverse(x).to_bits() * bit(b)));
+    out.extend(elements::<Gf64>(&x).iter().zip(&bits).map(|(w, b)| (*w * *w).to_bits() * bit(b)));
+    out.extend(elements::<Gf128>(&x).iter().map(|x| (*x * *x).to_bits()));
+    out
+}
+
+/// An honest run: what each party sent to each other, in order, with its steps.
+fn honest(secret: u8) -> BTreeMap<(PartyId, PartyId), Vec<(u32, Vec<u8>)>> {
+    let stage = Stage::default();
+    let recordings: Vec<_> = PartyId::all(3).map(|p| (p, stage.recording(p))).collect();
+    let ends = stage.act(|trio| play(trio, secret));
+    assert!(ends.iter().all(|end| *end == Ok(expected(secret))), "{ends:?}");
+    let mut sent: BTreeMap<_, Vec<_>> = BTreeMap::new();
+    for (from, recording) in recordings {
+        for seen in recording.read().into_iter().filter(|seen| seen.way == Way::Out) {
+            sent.entry((from, seen.peer)).or_default().push((seen.frame.step, seen.frame.body));
+        }
+    }
+    sent
+}
+
+fn salt(of: impl std::hash::Hash) -> u64 {
+    use std::hash::{DefaultHasher, Hasher};
+    let mut hasher = DefaultHasher::new();
+    of.hash(&mut hasher);
+    hasher.finish()
+}
+
+/// Whether anybody noticed.
+fn attack(secret: u8, at: Position, operator: Operator, salt: u64, replay: &[Vec<u8>]) -> bool {
+    let stage = Stage::default();
+    place(&stage, at, operator, salt, replay);
+    let begun = Instant::now();
+    let ends = stage.act(|trio| play(trio, secret));
+    assert!(begun.elapsed() < 2 * LIMIT + Duration::from_secs(12), "{at:?} {operator:?}");
+    for (party, end) in PartyId::all(3).zip(&ends).filter(|(party, _)| *party != at.from) {
+        if let Ok(opened) = end {
+            assert_eq!(*opened, expected(secret), "{party} took a wrong output: {at:?} {operator:?}");
+        }
+    }
+    ends.iter().any(Result::is_err)
+}
+
+/// Every position but those of inputs, where a corrupt owner may say what it likes: how many were tried.
+fn sweep(every: u64, every_slow: u64) -> usize {
+    let sent = honest(0x53);
+    let input = Step::new(INPUT).id;
+    let mut jobs = Vec::new();
+    for (from, to) in links() {
+        for (n, _) in sent[&(from, to)].iter().enumerate().filter(|(_, (step, _))| *step != input) {
+            for operator in Operator::ALL {
+                let at = Position { from, to, n };
+                let salt = salt((from, to, n, operator));
+                if salt % (if operator.is_slow() { every_slow } else { every }) == 0 {
+                    jobs.push((at, operator, salt));
+                }
+            }
+        }
+    }
+    for operator in Operator::ALL {
+        assert!(jobs.iter().any(|job| job.1 == operator), "{operator:?} was not tried");
+    }
+    jobs.sort_by_key(|job| !job.1.is_slow());
+    let noticed = many(jobs.len(), 12, |i| {
+        let (at, operator, salt) = jobs[i];
+        let replay: Vec<Vec<u8>> = sent[&(at.from, at.to)].iter().map(|(_, body)| body.clone()).collect();
+        let noticed = attack(0x53, at, operator, salt, &replay);
+        let changed = [Operator::FlipFirst, Operator::FlipLast, Operator::FlipRandom, Operator::Both]
+            .into_iter()
+            .chain([
+                Operator::Truncate,
+                Operator::Empty,
+                Operator::Extend,
+                Operator::Oversize,
+                Operator::Drop,
+            ]);
+        assert!(noticed || changed.into_iter().all(|o| o != operator), "nobody noticed: {at:?} {operator:?}");
+        noticed
+    });
+    let stopped = noticed.iter().filter(|noticed| **noticed).count();
+    println!("{} positions, {stopped} stopped", noticed.len());
+    assert!(stopped > noticed.len() * 4 / 5);
+    noticed.len()
+}
+
+#[test]
+fn no_change_of_a_message_makes_a_wrong_output() {
+    assert!(sweep(2, 40) >= 2_000);
+}
+
+#[test]
+#[ignore = "every position: some minutes"]
+fn no_change_of_any_message_makes_a_wrong_output() {
+    assert!(sweep(1, 1) >= 5_000);
+}
+
+/// Whether somebody aborts does not depend on the secrets.
+#[test]
+fn an_abort_tells_nothing_of_the_inputs() {
+    let sent = honest(0);
+    let replay: Vec<Vec<u8>> = Vec::new();
+    let input = Step::new(INPUT).id;
+    let quick =
+        [Operator::FlipFirst, Operator::FlipLast, Operator::FlipRandom, Operator::Both, Operator::Extend];
+    let mut jobs = Vec::new();
+    for (from, to) in links() {
+        for (n, _) in sent[&(from, to)].iter().enumerate().filter(|(_, (step, _))| *step != input) {
+            let at = Position { from, to, n };
+            jobs.extend(quick.into_iter().filter(|o| salt((from, to, n, o, 2)) % 8 == 0).map(|o| (at, o)));
+        }
+    }
+    assert!(jobs.len() > 100, "{}", jobs.len());
+    let pattern = |secret: u8| {
+        many(jobs.len(), 12, |i| {
+            let (at, operator) = jobs[i];
+            attack(secret, at, operator, salt((at.from, at.n, operator)), &replay)
+        })
+    };
+    assert_eq!(pattern(0), pattern(0xa5));
+}
