@@ -299,14 +299,19 @@ impl Blocks for Drawing<'_> {
     }
 
     fn dot(&mut self, sums: &[(&WireBlock, &WireBlock)]) -> Result<WireBlock, Abort> {
-        let mut products = sums.iter();
-        let (x, y) = products.next().ok_or_else(unfit)?;
-        let mut sum = self.multiply(x, y)?;
-        for (x, y) in products {
-            let product = self.multiply(x, y)?;
-            self.add_block(&mut sum, &product)?;
+        let mut out = Vec::with_capacity(sums.len());
+        for (x, y) in sums {
+            if x.lanes() != y.lanes() {
+                return Err(unfit());
+            }
+            let mut sum = WireBlock(vec![[self.sheet.constant(false); BLOCK]]);
+            for (x, y) in x.0.iter().zip(&y.0) {
+                let product = self.product(x, y);
+                self.add_block(&mut sum, &WireBlock(vec![product]))?;
+            }
+            out.extend(sum.0);
         }
-        Ok(sum)
+        Ok(WireBlock(out))
     }
 
     fn join(&mut self, parts: &[&WireBlock]) -> WireBlock {
@@ -388,7 +393,7 @@ mod tests {
         let bytes: [GateByte<Bit>; 16] = e.convert(a.clone()).unwrap();
         let mut drawn = vec![
             e.multiply(&a, &b).unwrap(),
-            e.dot(&[(&a, &b), (&b, &b)]).unwrap(),
+            e.dot(&[(&a, &b), (&both, &both)]).unwrap(),
             e.square(&a),
             e.combine(&both, &[c, 3]).unwrap(),
             e.convert(bytes).unwrap(),
@@ -397,7 +402,7 @@ mod tests {
         assert!(e.add_public_block(&mut drawn[4], &[c, c]).is_err() && e.combine(&a, &[c, c]).is_err());
         drop(e);
         let mut build = sheet.into_inner();
-        drawn.iter().for_each(|block| build.output(&block.0[0]));
+        drawn.iter().flat_map(|block| &block.0).for_each(|block| build.output(block));
         let program = build.finish();
         let (p, q) = (divisi_core::PlainBlock::new(vec![x]), divisi_core::PlainBlock::new(vec![y]));
         let mut e = Plain;
@@ -406,16 +411,15 @@ mod tests {
         e.add_public_block(&mut last, &[c]).unwrap();
         let want = [
             e.multiply(&p, &q).unwrap(),
-            e.dot(&[(&p, &q), (&q, &q)]).unwrap(),
+            e.dot(&[(&p, &q), (&both, &both)]).unwrap(),
             e.square(&p),
             e.combine(&both, &[c, 3]).unwrap(),
             last,
         ];
         let got = plain::run(&program, &[bits(x), bits(y)].concat()).unwrap();
-        for (got, want) in got.chunks(BLOCK).zip(want) {
-            let got = got.iter().rev().fold(0_u128, |sum, bit| sum << 1 | u128::from(bit[0] & 1));
-            assert_eq!(got, want.values()[0]);
-        }
+        let block = |bits: &[Vec<u64>]| bits.iter().rev().fold(0_u128, |sum, bit| sum << 1 | u128::from(bit[0] & 1));
+        let got: Vec<u128> = got.chunks(BLOCK).map(block).collect();
+        assert_eq!(got, want.iter().flat_map(|block| block.values().to_vec()).collect::<Vec<_>>());
     }
 
     #[test]
