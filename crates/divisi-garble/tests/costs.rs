@@ -58,7 +58,10 @@ fn formula(case: Case, plan: &Plan<'_>, me: PartyId) -> [u64; 3] {
     let m = l * bucket::size(l, rho as u32);
     let mut bytes = [0; 3];
     for peer in PartyId::all(n).filter(|p| *p != me) {
-        let mut independent = vec![16 * m, packed(m), 32, 32, 48, packed(m - l) + 32];
+        // of two parties a digest is opened, of more a share of a product that takes a message of its own
+        let mut independent =
+            vec![16 * m, packed(m), 32, 32, if n == 2 { 64 } else { 48 }, packed(m - l) + 32];
+        independent.extend((n > 2).then_some(16 * 129));
         independent.extend((form == Form::Paper).then_some(packed(2 * m)));
         independent.extend(echo.then_some(32));
         let (whole, bits) = table(form, n, rho);
@@ -230,7 +233,10 @@ fn rounds_and_bytes_of_everything() {
             let case = Case { form: Form::Improved, n, rho: 40, count: 1 };
             for (me, counts) in PartyId::all(n).zip(&all) {
                 let bytes = counts.phases["function-independent"].bytes - formula(case, &plan, me)[0];
-                let bits = 3 * 6400 * bucket::size(6400, 40) + plan.input_bits() + 6400;
+                let bits = 3 * 6400 * bucket::size(6400, 40)
+                    + plan.input_bits()
+                    + 6400
+                    + if n > 2 { 128 } else { 0 };
                 let each = 16 / u64::from(lab.config.k) * bits as u64 * (n as u64 - 1);
                 // the last batch is filled up, the check's own bits, and frames
                 assert!(bytes >= each && bytes <= each + each / 20 + 20_000, "{n} {bytes} {each}");

@@ -5,6 +5,7 @@ use crate::laand::{Ground, laand};
 use crate::phases::Live;
 use crate::share::Shares;
 use crate::triples::{Preprocessed, Triples};
+use crate::zero;
 use crate::{Garble, Plan};
 use divisi_core::{Abort, Session};
 use zeroize::Zeroizing;
@@ -69,7 +70,8 @@ fn independent(
     session.phase(crate::INDEPENDENT_PHASE);
     let bucket = garble.bucket(session, ands)?;
     let m = ands * bucket;
-    let bits = garble.setup.authenticated_bits(session, 3 * m + wires)?;
+    let count = 3 * m + wires + zero::bits(garble.seats.n);
+    let bits = garble.setup.authenticated_bits(session, count)?;
     let bits = Shares::of(session.me(), bits);
     let masks = bits.copy(3 * m..3 * m + wires);
     let ground = Ground {
@@ -77,6 +79,7 @@ fn independent(
         oracle: &garble.oracle,
         form: garble.options.form,
         first: garble.next_triple,
+        fresh: bits.copy(3 * m + wires..count),
     };
     garble.next_triple += m as u64;
     let [mut x, mut y, mut r] = [0, 1, 2].map(|i| bits.copy(i * m..(i + 1) * m));
