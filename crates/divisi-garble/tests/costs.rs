@@ -203,6 +203,7 @@ fn the_census_of_checks() {
             assert_eq!(of(Check::W24), 2 * peers);
             let evaluator = i == 0;
             assert_eq!((of(Check::W22), of(Check::W23)), (u64::from(evaluator), u64::from(evaluator)));
+            assert_eq!(of(Check::M0_7), u64::from(evaluator));
             assert_eq!(of(Check::W25), if evaluator { 0 } else { 2 });
         }
     }

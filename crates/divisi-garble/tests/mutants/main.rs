@@ -114,6 +114,7 @@ macro_rules! mutants {
 }
 
 mutants! {
+    nothing_leaves_unverified: M0_7, "sends results before it looked at the rows' MACs", tables::result_of_wrong_rows;
     the_two_hashes_differ: W12, "hashes in HaAND as in LaAND", triples::one_hash_for_two;
     split_e_ends_the_session: W13, "does not compare the echoes of e", triples::split_e;
     an_opening_is_not_reflected: W14, "takes any opening", triples::reflected_opening;
