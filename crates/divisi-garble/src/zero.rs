@@ -98,7 +98,7 @@ fn product(
         for hash in hashes.as_chunks::<2>().0 {
             share.0 ^= hash[0];
             body.extend_from_slice(&(hash[0] ^ hash[1] ^ power.0).to_le_bytes());
-            power = power * Gf128::from_low_bits(2);
+            power *= Gf128::from_low_bits(2);
         }
         session.send(PRODUCT, peer, &body, 128 * (1 + fresh.len()) as u64)?;
     }

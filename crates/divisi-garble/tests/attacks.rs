@@ -275,3 +275,37 @@ fn an_abort_does_not_tell_delta() {
         }
     }
 }
+
+/// 1.33: what honest parties open of the check of triples is uniform but for its sum: of 160 openings of P_1, and of P_2, all 128 bits are
+/// independent, and the three of a session add up to zero.
+#[test]
+fn opened_combinations_are_uniform_but_for_their_sum() {
+    const OPEN: &str = "divisi_garble::zero/6.open";
+    let opened = many(160, 3, |i| {
+        // one seed: the same Deltas, bits and triples each time
+        let lab = Lab::default();
+        let stage = Stage::new(3, Duration::from_secs(10));
+        let recordings: Vec<_> = (1..=3).map(|p| stage.recording(party(p))).collect();
+        let ends =
+            stage.act(&lab.parameters(), |session| guess(&mut lab.party(session)?, session, 1, Lie::Honest));
+        assert!(ends.iter().all(Result::is_ok), "{i}: {ends:?}");
+        let word = |body: &[u8]| u128::from_le_bytes(body[32..].try_into().unwrap());
+        let words: Vec<u128> =
+            recordings.iter().map(|r| word(&r.of(Way::Out, OPEN).pop().unwrap().frame.body)).collect();
+        assert_eq!(words.iter().fold(0, |sum, word| sum ^ word), 0);
+        words
+    });
+    for p in 0..2 {
+        let mut rows: Vec<u128> = opened.iter().map(|words| words[p]).collect();
+        let rank = (0..128)
+            .filter(|bit| {
+                let Some(at) = rows.iter().position(|row| row >> bit & 1 == 1) else { return false };
+                let pivot = rows.swap_remove(at);
+                rows.iter_mut().filter(|row| **row >> bit & 1 == 1).for_each(|row| *row ^= pivot);
+                true
+            })
+            .count();
+        // less than 128 once in 2^32
+        assert_eq!(rank, 128, "party {}", p + 1);
+    }
+}

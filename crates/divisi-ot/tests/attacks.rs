@@ -341,7 +341,8 @@ fn coins_are_the_same_at_all_and_fresh() {
 /// length has positions that nobody looks at.
 #[test]
 fn no_position_of_a_batch_is_left_out() {
-    let lengths = (1..=8).chain([63, 64, 65, 127, 128, 129, 255, 256, 257, 1000, 2047, 2048, 2049, 4095, 4096, 4100]);
+    let lengths =
+        (1..=8).chain([63, 64, 65, 127, 128, 129, 255, 256, 257, 1000, 2047, 2048, 2049, 4095, 4096, 4100]);
     for count in lengths {
         for at in [0, count / 2, count - 1] {
             let stage = stage(2);

@@ -7,7 +7,7 @@
 
 use divisi_core::testing::stage::{Stage, failed_check, party};
 use divisi_core::{Check, Coins, Parameters, Step, step};
-use divisi_field::{Field, Gf8};
+use divisi_field::Gf8;
 use divisi_ot::adversary::Deviation;
 use divisi_ot::{Base, Config, Setup};
 use std::collections::HashSet;

@@ -49,28 +49,35 @@ struct Wires {
 }
 
 impl Wires {
-    /// A party sends this: what is to be forwarded in its place, if anything is.
-    fn pass(&mut self, from: usize, body: &mut [u8]) -> bool {
+    /// A party sends this: whether it is to be forwarded, as it is then; nothing if there is no link any more.
+    fn pass(&mut self, from: usize, body: &mut [u8]) -> Option<bool> {
         self.sent[from] += body.len() as u64;
-        let Some(Plan { victim, after, fault }) = self.plan else { return true };
+        let Some(Plan { victim, after, fault }) = self.plan else { return Some(true) };
         if from != victim || self.sent[from] < after {
-            return true;
+            return Some(true);
         }
         let first = self.begun.is_none();
         self.begun.get_or_insert_with(Instant::now);
         let signal = |signal| kill_process(Pid::from_raw(self.processes[victim] as i32).unwrap(), signal);
         match fault {
-            Fault::Killed if first => signal(Signal::KILL).unwrap(),
-            Fault::Stopped if first => signal(Signal::STOP).unwrap(),
+            Fault::Killed if first => {
+                signal(Signal::KILL).unwrap();
+                return Some(false);
+            }
+            Fault::Stopped if first => {
+                signal(Signal::STOP).unwrap();
+                return Some(false);
+            }
             Fault::CutOff => {
                 let links = self.sockets.iter().filter(|(party, _)| *party == victim);
                 links.for_each(|(_, socket)| drop(socket.shutdown(Shutdown::Both)));
-                return false;
+                return None;
             }
             Fault::Garbage => body.iter_mut().for_each(|byte| *byte = byte.wrapping_mul(7) ^ 0xa5),
-            Fault::Killed | Fault::Stopped => {}
+            // what lay in its own buffers is lost
+            Fault::Killed | Fault::Stopped => return Some(false),
         }
-        true
+        Some(true)
     }
 }
 
@@ -78,7 +85,8 @@ impl Wires {
 fn pump(mut from: TcpStream, mut to: TcpStream, who: usize, wires: Arc<Mutex<Wires>>) {
     let mut body = [0; 256];
     while let Ok(n @ 1..) = from.read(&mut body) {
-        if !wires.lock().unwrap().pass(who, &mut body[..n]) || to.write_all(&body[..n]).is_err() {
+        let Some(forward) = wires.lock().unwrap().pass(who, &mut body[..n]) else { break };
+        if forward && to.write_all(&body[..n]).is_err() {
             break;
         }
     }
@@ -100,7 +108,8 @@ fn proxy(dialler: usize, acceptor: usize, address: String, wires: &Arc<Mutex<Wir
                 wires.sockets.extend([dialler, acceptor].map(|party| (party, socket.try_clone().unwrap())));
             }
             for (from, to, who) in [(&near, &far, dialler), (&far, &near, acceptor)] {
-                let (from, to, wires) = (from.try_clone().unwrap(), to.try_clone().unwrap(), Arc::clone(&wires));
+                let (from, to, wires) =
+                    (from.try_clone().unwrap(), to.try_clone().unwrap(), Arc::clone(&wires));
                 std::thread::spawn(move || pump(from, to, who, wires));
             }
         }
@@ -134,7 +143,16 @@ fn party(dir: &Path, index: usize) -> Child {
     let value = |owner: usize, digits: &str| format!("{owner}={}", if owner == number { digits } else { "" });
     Command::new(PROGRAM)
         .current_dir(dir)
-        .args(["run", "--engine", "garble", "--json", "--circuit", "aes128", "--timeout", &TIMEOUT.as_secs().to_string()])
+        .args([
+            "run",
+            "--engine",
+            "garble",
+            "--json",
+            "--circuit",
+            "aes128",
+            "--timeout",
+            &TIMEOUT.as_secs().to_string(),
+        ])
         .args(["--input", &value(1, "000102030405060708090a0b0c0d0e0f")])
         .args(["--input", &value(2, "00112233445566778899aabbccddeeff")])
         .args(["--party", &number.to_string(), "--config", &format!("m/mesh-{index}.toml")])
@@ -158,7 +176,8 @@ fn run(plan: Option<Plan>) -> (Vec<Option<(Output, Duration)>>, [u64; PARTIES]) 
         wires.processes = children.iter().map(Child::id).collect();
         children.into_iter().map(Some).collect()
     };
-    let gone = plan.filter(|plan| matches!(plan.fault, Fault::Killed | Fault::Stopped)).map(|plan| plan.victim);
+    let gone =
+        plan.filter(|plan| matches!(plan.fault, Fault::Killed | Fault::Stopped)).map(|plan| plan.victim);
     let mut victim = gone.map(|victim| children[victim].take().unwrap());
     let ends = std::thread::scope(|scope| {
         let wires = &wires;
@@ -195,7 +214,8 @@ fn middles() -> [[u64; 4]; PARTIES] {
     let options = Options { garbling: Garbling::default(), reps: 1, warmup: 0, ..Options::default() };
     let report = garble::run(&options, Path::new(PROGRAM), calibration, &Cleanup::new(), &|_, _| {}).unwrap();
     let told = report.to_json();
-    let phase = |phase: usize, party: usize| told["phases"][phase]["bytes_sent_by_party"][party].as_u64().unwrap();
+    let phase =
+        |phase: usize, party: usize| told["phases"][phase]["bytes_sent_by_party"][party].as_u64().unwrap();
     std::array::from_fn(|party| {
         let all: u64 = (0..4).map(|i| phase(i, party)).sum();
         // handshakes, the session that agrees, and what TLS adds
@@ -213,7 +233,9 @@ fn whoever_stops_in_any_phase_the_others_abort_in_time() {
     let middles = middles();
     // in the online phase P_1 says little; who garbles sends labels
     for (phase, victims) in [(0, [0, 2, 1, 0]), (1, [1, 0, 2, 1]), (2, [2, 1, 0, 2]), (3, [1, 2, 1, 2])] {
-        for (fault, victim) in [Fault::Killed, Fault::Stopped, Fault::CutOff, Fault::Garbage].into_iter().zip(victims) {
+        for (fault, victim) in
+            [Fault::Killed, Fault::Stopped, Fault::CutOff, Fault::Garbage].into_iter().zip(victims)
+        {
             let plan = Plan { victim, after: middles[victim][phase], fault };
             let (ends, _) = run(Some(plan));
             let at = format!("{fault:?} of party {} in phase {phase}", victim + 1);
@@ -221,9 +243,17 @@ fn whoever_stops_in_any_phase_the_others_abort_in_time() {
                 let (output, took) = end.as_ref().unwrap();
                 let told: Value = serde_json::from_slice(&output.stdout)
                     .unwrap_or_else(|_| panic!("{at}: party {} says {output:?}", party + 1));
-                assert_eq!((output.status.code(), told["kind"].as_str()), (Some(1), Some("abort")), "{at}: {told}");
+                assert_eq!(
+                    (output.status.code(), told["kind"].as_str()),
+                    (Some(1), Some("abort")),
+                    "{at}: {told}"
+                );
                 assert!(told["step"].is_string() && told["peer"].is_u64(), "{at}: {told}");
-                assert!(*took < TIMEOUT + Duration::from_millis(1500), "{at}: party {} took {took:?}", party + 1);
+                assert!(
+                    *took < TIMEOUT + Duration::from_millis(1500),
+                    "{at}: party {} took {took:?}",
+                    party + 1
+                );
                 // nothing of the output
                 assert!(told["outputs"].is_null() && !told.to_string().contains("69c4e0d8"), "{at}: {told}");
             }

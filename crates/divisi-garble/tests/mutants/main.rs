@@ -146,3 +146,13 @@ fn every_check_of_garbling_has_a_mutant() {
         assert!(MUTANTS.iter().any(named), "{check}");
     }
 }
+
+/// docs/garbling.md names every check of this crate with the tests that kill its mutants.
+#[test]
+fn the_table_of_checks_is_complete() {
+    let table = include_str!("../../../../docs/garbling.md");
+    for (check, _, name) in MUTANTS {
+        let row = table.lines().find(|line| line.starts_with(&format!("| {check} |")) && line.contains(name));
+        assert!(row.is_some(), "docs/garbling.md lacks {check}: {name}");
+    }
+}

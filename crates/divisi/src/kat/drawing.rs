@@ -2,9 +2,7 @@
 //! written over the traits of engines is a circuit as well.
 
 use divisi_circuit::{Bit, Build, Gates, Program};
-use divisi_core::{
-    Abort, Blocks, Boolean, Bytes, Convert, Direction, Job, Lanes, Matrix, Step, step,
-};
+use divisi_core::{Abort, Blocks, Boolean, Bytes, Convert, Direction, Job, Lanes, Matrix, Step, step};
 use divisi_field::{Field, Gf128};
 use divisi_symmetric::gates::{GateByte, GateBytes};
 use std::cell::RefCell;
@@ -62,7 +60,8 @@ pub(super) fn circuit(
     draw: impl FnOnce(&mut Drawing<'_>, Vec<Vec<WireByte>>) -> Result<Vec<Vec<WireByte>>, Abort>,
 ) -> Result<Program, Abort> {
     let sheet = RefCell::new(Build::new());
-    let values: Vec<Vec<WireByte>> = inputs.iter().map(|bytes| input(&mut sheet.borrow_mut(), *bytes)).collect();
+    let values: Vec<Vec<WireByte>> =
+        inputs.iter().map(|bytes| input(&mut sheet.borrow_mut(), *bytes)).collect();
     let mut pen = Sheet(&sheet);
     let mut drawing = Drawing { sheet: Sheet(&sheet), bytes: GateBytes::new(&mut pen) };
     let outputs = draw(&mut drawing, values)?;
@@ -117,7 +116,8 @@ impl Drawing<'_> {
             equal.push(g.not(differs));
         }
         while equal.len() > 1 {
-            equal = equal.chunks(2).map(|pair| if let [x, y] = *pair { g.and(x, y) } else { pair[0] }).collect();
+            equal =
+                equal.chunks(2).map(|pair| if let [x, y] = *pair { g.and(x, y) } else { pair[0] }).collect();
         }
         let [none, all] = [false, true].map(|value| g.constant(value));
         let mut byte = [none; 8];
@@ -165,7 +165,8 @@ fn polynomials(g: &mut Sheet<'_>, x: &[Bit], y: &[Bit]) -> Vec<Bit> {
     }
     let half = x.len() / 2;
     let ((x0, x1), (y0, y1)) = (x.split_at(half), y.split_at(half));
-    let mut sums = |a: &[Bit], b: &[Bit]| -> Vec<Bit> { a.iter().zip(b).map(|(a, b)| g.xor(*a, *b)).collect() };
+    let mut sums =
+        |a: &[Bit], b: &[Bit]| -> Vec<Bit> { a.iter().zip(b).map(|(a, b)| g.xor(*a, *b)).collect() };
     let (xs, ys) = (sums(x0, x1), sums(y0, y1));
     let (low, high, mid) = (polynomials(g, x0, y0), polynomials(g, x1, y1), polynomials(g, &xs, &ys));
     let mut out = vec![g.constant(false); 2 * x.len() - 1];
@@ -218,7 +219,8 @@ impl Boolean for Drawing<'_> {
             }
             let mut outputs = vec![Wire(Vec::with_capacity(lanes)); job.program.output_bits()];
             for lane in 0..lanes {
-                let inputs: Vec<Bit> = job.wires.iter().map(|wire| wire.0[lane % wire.lanes().max(1)]).collect();
+                let inputs: Vec<Bit> =
+                    job.wires.iter().map(|wire| wire.0[lane % wire.lanes().max(1)]).collect();
                 let results = job.program.replay(&mut self.sheet, &inputs).ok_or_else(unfit)?;
                 outputs.iter_mut().zip(results).for_each(|(out, bit)| out.0.push(bit));
             }
@@ -391,7 +393,7 @@ mod tests {
         let mut e = Drawing { sheet: Sheet(&sheet), bytes: GateBytes::new(&mut pen) };
         let both = e.join(&[&a, &b]);
         let bytes: [GateByte<Bit>; 16] = e.convert(a.clone()).unwrap();
-        let mut drawn = vec![
+        let mut drawn = [
             e.multiply(&a, &b).unwrap(),
             e.dot(&[(&a, &b), (&both, &both)]).unwrap(),
             e.square(&a),
@@ -417,7 +419,8 @@ mod tests {
             last,
         ];
         let got = plain::run(&program, &[bits(x), bits(y)].concat()).unwrap();
-        let block = |bits: &[Vec<u64>]| bits.iter().rev().fold(0_u128, |sum, bit| sum << 1 | u128::from(bit[0] & 1));
+        let block =
+            |bits: &[Vec<u64>]| bits.iter().rev().fold(0_u128, |sum, bit| sum << 1 | u128::from(bit[0] & 1));
         let got: Vec<u128> = got.chunks(BLOCK).map(block).collect();
         assert_eq!(got, want.iter().flat_map(|block| block.values().to_vec()).collect::<Vec<_>>());
     }

@@ -77,7 +77,8 @@ pub(super) fn blocks(group: &Group, garbling: &Garbling) -> Result<Answers, Fail
             let key = Drawing::bytes_of(&values[0]);
             let keys = aes::expand(e, &key)?;
             let misfit = |_| Abort::Misuse { step: VECTORS, what: "a block of 16 bytes" };
-            let mut state = Drawing::bytes_of(values.last().map_or(&[], Vec::as_slice)).try_into().map_err(misfit)?;
+            let mut state =
+                Drawing::bytes_of(values.last().map_or(&[], Vec::as_slice)).try_into().map_err(misfit)?;
             match direction {
                 // the counter's cipher is the pad, whichever way
                 _ if ctr => aes::encrypt(e, &keys, &mut state)?,
@@ -145,7 +146,11 @@ pub(super) fn functions(
         })?;
         let values = |vector: &Tagged| {
             let all = [&vector.key, &vector.message, &vector.output];
-            all.into_iter().zip(widths).filter(|(_, width)| *width > 0).map(|(value, _)| value.clone()).collect()
+            all.into_iter()
+                .zip(widths)
+                .filter(|(_, width)| *width > 0)
+                .map(|(value, _)| value.clone())
+                .collect()
         };
         let instances = members.iter().filter_map(|i| group.vectors.get(*i)).map(values).collect();
         tasks.push(Task { program, instances });
@@ -188,7 +193,8 @@ fn run(tasks: &[Task], garbling: &Garbling) -> Result<(Vec<Vec<Vec<u8>>>, u64), 
     let manner = Garbling { streamed: true, ..*garbling };
     let mut plans = Vec::with_capacity(tasks.len());
     for task in tasks {
-        let owners: Vec<PartyId> = parties.iter().copied().cycle().take(task.program.inputs().len()).collect();
+        let owners: Vec<PartyId> =
+            parties.iter().copied().cycle().take(task.program.inputs().len()).collect();
         plans.push(manner.plan(&task.program, &owners, &parties, 1)?);
     }
     // many parties share few processors
@@ -199,7 +205,8 @@ fn run(tasks: &[Task], garbling: &Garbling) -> Result<(Vec<Vec<Vec<u8>>>, u64), 
         let one = &one;
         let meshes = memory::mesh_with(garbling.parties, &net, Arc::new(Machine));
         let threads: Vec<_> = meshes.into_iter().map(|mesh| scope.spawn(move || one(mesh))).collect();
-        let ended = |_| Err(Abort::Misuse { step: VECTORS, what: "a party's thread ended without an answer" });
+        let ended =
+            |_| Err(Abort::Misuse { step: VECTORS, what: "a party's thread ended without an answer" });
         threads.into_iter().map(|thread| thread.join().unwrap_or_else(ended)).collect()
     });
     let mut given = given.into_iter().collect::<Result<Vec<_>, Abort>>()?.into_iter();
@@ -240,8 +247,11 @@ fn party(
             let learned = if garbling.options.admit(plan, garbling.config.rho, count).is_err() {
                 garble.streamed(&mut session, plan, &own)?
             } else {
-                let mut made =
-                    garble.function_independent(&mut session, count * plan.and_count(), count * plan.wires())?;
+                let mut made = garble.function_independent(
+                    &mut session,
+                    count * plan.and_count(),
+                    count * plan.wires(),
+                )?;
                 let garbled = garble.function_dependent(&mut session, &mut made, plan, count)?;
                 garble.online(&mut session, garbled, &own)?
             };

