@@ -60,7 +60,10 @@ fn a_split_view_ends_the_session_of_all() {
     let mut jobs = Vec::new();
     for n in 3..=5 {
         for (step, check) in BROADCASTS {
-            for liar in [party(1), PartyId::all(n).last().unwrap()] {
+            // the first party, or the last one; of five one of them, in turn
+            let liars = [party(1), PartyId::all(n).last().unwrap()];
+            let some = if n == 5 { &liars[usize::from(step.len() % 2 == 0)..][..1] } else { &liars[..] };
+            for &liar in some {
                 let honest: Vec<PartyId> = PartyId::all(n).filter(|p| *p != liar).collect();
                 // every set of parties that hear something else, but for none and all
                 for set in 1..(1_u32 << honest.len()) - 1 {
