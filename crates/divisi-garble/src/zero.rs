@@ -159,3 +159,54 @@ fn commit_and_open(
 fn u128_of(bytes: &[u8]) -> u128 {
     bytes.iter().rev().fold(0, |word, byte| word << 8 | u128::from(*byte))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::hash::Oracle;
+    use crate::lab::{Lab, run_over};
+    use crate::share::Seats;
+    use divisi_net::memory;
+
+    /// How a check of these sums ends at each party.
+    fn checked(sums: &[u128]) -> Vec<Result<(), Abort>> {
+        let (lab, n) = (Lab::default(), sums.len());
+        run_over(
+            memory::mesh(n),
+            |_| lab.parameters(),
+            |session| {
+                let mut setup = divisi_ot::testing::deal(session, lab.config, lab.seed)?;
+                let all = setup.authenticated_bits(session, 1 + bits(n))?;
+                let fresh = Shares::of(session.me(), all).copy(1..1 + bits(n));
+                let (seats, oracle) = (Seats { me: session.me().index(), n }, Oracle::new(session));
+                let ground = Ground { seats, oracle: &oracle, form: lab.options.form, first: 5, fresh };
+                let mut echo = Echo::new(session, step!("broadcast"));
+                PartyId::all(n).for_each(|party| echo.absorb(party, &[1]));
+                let sum = Gf128(sums[session.me().index()]);
+                check(session, &ground, &ground.fresh, setup.delta().get(), echo, sum)
+            },
+        )
+    }
+
+    #[test]
+    fn zero_is_accepted_and_nothing_else_is() {
+        for n in 2..=5_usize {
+            let mut sums: Vec<u128> =
+                (1..n as u128).map(|i| i.wrapping_mul(u128::MAX / 11) ^ i << 99).collect();
+            sums.push(sums.iter().fold(0, |sum, x| sum ^ x));
+            let ends = checked(&sums);
+            assert!(ends.iter().all(Result::is_ok), "{n} {ends:?}");
+            assert!(checked(&vec![0; n]).iter().all(Result::is_ok), "{n}");
+            for bit in [0, 1, 64, 127] {
+                let mut wrong = sums.clone();
+                wrong[n / 2] ^= 1 << bit;
+                let ends = checked(&wrong);
+                assert!(ends.iter().all(Result::is_err), "{n} {bit}");
+                let says = |end: &Result<(), Abort>| {
+                    matches!(end, Err(Abort::CheckFailed { check: Check::W15, culprit: None, .. }))
+                };
+                assert!(ends.iter().any(says), "{n} {bit}: {ends:?}");
+            }
+        }
+    }
+}
