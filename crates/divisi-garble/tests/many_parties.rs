@@ -44,19 +44,24 @@ fn ten_parties_from_the_set_up_on() {
     everybody(10, Bits::Made);
 }
 
-/// A minute and 10 GiB are enough for it.
+/// A minute of two processors and 10 GiB are enough for it; on a machine that has other things to do a minute takes longer.
 fn within_limits(run: impl FnOnce()) {
     let begun = Instant::now();
     run();
     let took = begun.elapsed();
-    assert!(took < Duration::from_secs(60), "it took {took:?}");
-    #[cfg(target_os = "linux")]
-    {
-        let status = std::fs::read_to_string("/proc/self/status").unwrap();
-        let line = status.lines().find(|line| line.starts_with("VmHWM")).unwrap();
-        let kibibytes: u64 = line.split_whitespace().nth(1).unwrap().parse().unwrap();
-        assert!(kibibytes < 10 << 20, "{kibibytes} KiB");
+    if took < Duration::from_secs(60) && !cfg!(target_os = "linux") {
+        return;
     }
+    let stat = std::fs::read_to_string("/proc/self/stat").unwrap();
+    // after the name in parentheses, which is the second field: user and system time stand 14th and 15th, in hundredths of a second
+    let fields: Vec<&str> = stat.rsplit(')').next().unwrap().split_whitespace().collect();
+    let used: u64 = fields[11..13].iter().map(|ticks| ticks.parse::<u64>().unwrap()).sum::<u64>() / 100;
+    assert!(took < Duration::from_secs(60) || used < 120, "it took {took:?}, and {used} s of processors");
+    let status = std::fs::read_to_string("/proc/self/status").unwrap();
+    let line = status.lines().find(|line| line.starts_with("VmHWM")).unwrap();
+    let kibibytes: u64 = line.split_whitespace().nth(1).unwrap().parse().unwrap();
+    assert!(kibibytes < 10 << 20, "{kibibytes} KiB");
+    println!("{took:?}, {used} s of processors, {kibibytes} KiB");
 }
 
 #[test]
