@@ -10,6 +10,7 @@ pub(crate) enum Call {
     HaAnd = FIRST_STEP as isize,
     LaAnd,
     Rows,
+    Zero,
 }
 
 /// Who calls, for which gates.

@@ -8,15 +8,16 @@
 //! *Paper* form: z^i = x^i y^i + v^i from Pi_HaAND, whose hash has another tweak than that of step 5 (as printed the two hash the
 //! same key alike, which reveals y).
 //!
-//! Steps 6 and 7 check all triples at once: the coefficients of a random combination come from a coin that follows every U and e, each
-//! party commits to its combination of the H_i, and the opened combinations must sum to zero. The error is 2^-128 (docs/garbling.md).
+//! Steps 6 and 7 check all triples at once: the coefficients of a random combination come from a coin that follows every U and e, and the
+//! parties' combinations of the H_i must sum to zero, of which nothing else is told ([`zero`]). The error is 2^-128 (docs/garbling.md).
 
 use crate::bits;
 use crate::haand;
 use crate::hash::{Call, Name, Oracle};
 use crate::share::{Seats, Shares, View, spread};
 use crate::table::Form;
-use divisi_core::{Abort, Check, Commitment, Echo, PartyId, Prg, Session, Step, step};
+use crate::zero;
+use divisi_core::{Abort, Check, Echo, PartyId, Prg, Session, Step, step};
 use divisi_field::{BigField, Gf128};
 use divisi_ot::Setup;
 use zeroize::Zeroizing;
@@ -25,8 +26,6 @@ const U: Step = step!("5.u");
 const E: Step = step!("3.e");
 const ECHO: Step = step!("3.echo");
 const COIN: Step = step!("6.coin");
-const COMMIT: Step = step!("6.commit");
-const OPEN: Step = step!("6.open");
 
 /// The products of leaky triples, and what puts them into buckets: from a coin that was tossed after every triple was fixed \[W16\].
 pub(crate) struct Leaky {
@@ -41,9 +40,12 @@ pub(crate) struct Ground<'a> {
     pub form: Form,
     /// The number of the first triple in the session.
     pub first: u64,
+    /// Shares of random bits for the check alone, as many as [`zero::bits`].
+    pub fresh: Shares,
 }
 
-/// Turn random shares of x, y and r into leaky triples. Five rounds: U; e; a coin; commitments, with the echo of e; openings.
+/// Turn random shares of x, y and r into leaky triples. Five rounds: U; e; a coin; commitments, with the echo of e; openings. Of three
+/// or more parties six: the echo goes with the products that the check needs.
 pub(crate) fn laand(
     session: &mut Session,
     setup: &mut Setup,
@@ -93,7 +95,7 @@ pub(crate) fn laand(
         h.iter_mut().zip(words).for_each(|(h, word)| h.0 ^= word);
     }
     let sum = combination(&h, &expanded(&coin, "coefficients"));
-    zero_sum(session, echo, sum)?;
+    zero::check(session, ground, &ground.fresh, delta, echo, sum)?;
     session.observe(Check::W16); // [W16]
     // the mutant's partition can be foreseen
     let coin = if session.mutated(Check::W16) { [0; 16] } else { coin };
@@ -202,40 +204,4 @@ fn combination(h: &[Gf128], seed: &[u8; 16]) -> Gf128 {
         sum += Gf128::dot(h, &coefficients);
     }
     sum
-}
-
-/// Steps 6 and 7: everybody commits to its combination, opens it after all commitments are there \[W14\], and the sum must be
-/// zero \[W15\]. With the commitments goes the echo of step 3's broadcast, compared before anything is opened \[W13\].
-fn zero_sum(session: &mut Session, echo: Echo, sum: Gf128) -> Result<(), Abort> {
-    let payload = sum.0.to_le_bytes();
-    let index = session.count(COMMIT.name);
-    let (commitment, nonce) = session.commit(COMMIT, index, &payload);
-    let echoed = echo.send(session)?;
-    for peer in session.peers() {
-        session.send(COMMIT, peer, &commitment.0, 0)?;
-    }
-    echoed.compare(session, Check::W13)?; // [W13]
-    let mut commitments = Vec::with_capacity(session.parties());
-    for peer in session.peers() {
-        let mut theirs = [0; 32];
-        session.recv(COMMIT, peer, &mut theirs)?;
-        commitments.push(Commitment(theirs));
-    }
-    let mut body = [0; 48];
-    body[..32].copy_from_slice(nonce.as_bytes());
-    body[32..].copy_from_slice(&payload);
-    for peer in session.peers() {
-        session.send(OPEN, peer, &body, 0)?;
-    }
-    let mut total = sum.0;
-    for (peer, commitment) in session.peers().into_iter().zip(&commitments) {
-        session.recv(OPEN, peer, &mut body)?;
-        let (nonce, theirs) = body.split_at(32);
-        let (mut full, mut word) = ([0; 32], [0; 16]);
-        full.copy_from_slice(nonce);
-        word.copy_from_slice(theirs);
-        session.opened(Check::W14, COMMIT, index, peer, commitment, &full, &word)?; // [W14]
-        total ^= u128::from_le_bytes(word);
-    }
-    session.require(Check::W15, OPEN, total == 0, None) // [W15]
 }

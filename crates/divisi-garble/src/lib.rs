@@ -12,7 +12,7 @@
 //!
 //! | module | what | paper |
 //! |---|---|---|
-//! | `laand`, `haand`, `aand` | AND triples | Fig. 8, 16, 18 |
+//! | `laand`, `zero`, `haand`, `aand` | AND triples | Fig. 8, 16, 18 |
 //! | `masks` | shares of the masks of all wires, ANDs of given masks | Fig. 2, steps 3 and 4(a) |
 //! | `table`, `walk` | tables of both forms, made and read | Fig. 2, step 4; Fig. 3, step 7 |
 //! | `online` | inputs, labels, outputs | Fig. 3, steps 5 to 8 |
@@ -78,6 +78,7 @@ mod streamed;
 mod table;
 mod triples;
 mod walk;
+mod zero;
 
 pub use options::{DEPENDENT_PHASE, INDEPENDENT_PHASE, ONLINE_PHASE, Options, SETUP_PHASE};
 pub use phases::{Garble, Garbled};

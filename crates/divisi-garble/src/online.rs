@@ -240,6 +240,10 @@ fn evaluate(
 
 /// Demand that every MAC so far was right \[W22, W23\].
 pub(crate) fn accept(session: &Session, values: &Values) -> Result<(), Abort> {
+    session.observe(Check::M0_7); // [M0.7] what was evaluated goes nowhere before
+    if session.mutated(Check::M0_7) {
+        return Ok(());
+    }
     session.observe(Check::W23); // [W23]
     if session.mutated(Check::W23) {
         // the mutant names the garbler in whose row it stopped

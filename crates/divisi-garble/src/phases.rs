@@ -13,6 +13,7 @@ use crate::share::{Rows, Seats, Shares};
 use crate::table::Layout;
 use crate::triples::{Preprocessed, Triples};
 use crate::walk::Labels;
+use crate::zero;
 use divisi_core::{Abort, Check, PartyId, Prg, Session, Step, step};
 use divisi_ot::{Setup, bucket};
 use zeroize::Zeroizing;
@@ -197,7 +198,9 @@ impl Live {
             session.phase(INDEPENDENT_PHASE);
             let bucket = self.bucket(session, l)?;
             let m = l * bucket;
-            let bits = self.setup.authenticated_bits(session, 3 * m + left)?;
+            // behind the triples' the masks, then what the check takes
+            let count = 3 * m + left + zero::bits(self.seats.n);
+            let bits = self.setup.authenticated_bits(session, count)?;
             let bits = Shares::of(session.me(), bits);
             let masks = bits.copy(3 * m..3 * m + left);
             let ground = Ground {
@@ -205,6 +208,7 @@ impl Live {
                 oracle: &self.oracle,
                 form: self.options.form,
                 first: self.next_triple,
+                fresh: bits.copy(3 * m + left..count),
             };
             self.next_triple += m as u64;
             let triples = aand(session, &mut self.setup, &ground, bucket, m, &bits)?;

@@ -6,7 +6,9 @@
 //! triples and tables are made of fresh correlations that nobody had when the labels left. Garbling after the inputs is the
 //! order in which the hash needs least: all labels that the evaluator may ever know of a batch are fixed before its tables are
 //! seen, so nothing has to be programmed afterwards. Whatever makes an honest party stop in between depends on masked values
-//! and on preprocessing alone, as in step 7(b). Output masks leave after the last batch was accepted.
+//! and on preprocessing alone, as in step 7(b); and it tells that it stops, no more. This is more than the paper needs, where everything is checked
+//! before anything is garbled: a failed check of Fig. 8, opened as printed, gives an honest Delta away, which would open the tables of all
+//! batches before (see `zero`). Output masks leave after the last batch was accepted.
 
 use crate::batch::{Batch, batches};
 use crate::masks::Masks;

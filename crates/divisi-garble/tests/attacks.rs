@@ -2,13 +2,16 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 use divisi_circuit::{Build, Gates, Program};
-use divisi_core::{Abort, Check};
-use divisi_garble::adversary::corrupt::{Lie, guess};
+use divisi_core::{Abort, Check, PartyId, Prg, Step};
+use divisi_field::Gf128;
+use divisi_garble::adversary::corrupt::{Lie, another_delta, guess};
 use divisi_garble::adversary::stage::{Stage, Way, failed_check, many, party};
-use divisi_garble::lab::{Lab, of_party, run_over};
-use divisi_garble::{Form, Options, Plan};
+use divisi_garble::lab::{Bits, Lab, of_party, run_over};
+use divisi_garble::{Form, Garble, Options, Plan};
 use divisi_net::memory;
 use divisi_ot::bucket;
+use std::sync::Mutex;
+use std::thread::JoinHandle;
 use std::time::Duration;
 
 /// One wrong bit in one triple, first, middle or last, of batches of every length up to forty and some longer ones.
@@ -104,5 +107,205 @@ fn what_is_opened_looks_random() {
         });
         let ones = ones.iter().filter(|bit| **bit == 1).count();
         assert!((88..=168).contains(&ones), "{step}: {ones} of 256");
+    }
+}
+
+/// 1.32: a party that computes with another Delta in the second batch, in what it garbles with alone or in its keys as well: every such
+/// triple is wrong under somebody's MACs.
+#[test]
+fn another_delta_in_the_second_batch_is_noticed() {
+    for (n, rows) in [(2, false), (2, true), (3, false), (3, true)] {
+        let lab = Lab { bits: Bits::Made, ..Lab::default() };
+        let run = |difference: Option<u128>| {
+            // a corrupt party does not mind its own checks
+            let parameters = |p| match p == party(2) {
+                true => lab.parameters().without(Check::W5).without(Check::W15).without(Check::W17),
+                false => lab.parameters(),
+            };
+            Stage::new(n, Duration::from_secs(10)).act_each(parameters, |session| {
+                let difference = difference.filter(|_| session.me() == party(2));
+                another_delta(&mut lab.party(session)?, session, 5, difference, rows)
+            })
+        };
+        assert!(run(None).iter().all(Result::is_ok), "{n} {rows}");
+        let ends = run(Some(1 << 77));
+        let honest = ends.iter().enumerate().filter(|(i, _)| *i != 1).map(|(_, end)| end);
+        assert!(honest.clone().all(Result::is_err), "{n} {rows}: {ends:?}");
+        assert!(honest.into_iter().any(|end| failed_check(end).is_some()), "{n} {rows}: {ends:?}");
+    }
+}
+
+/// P_1 sends a receiver a digest of other labels than its own, or of right ones in another order of instances: nothing is taken, and nobody
+/// is named, for a garbler may have misled P_1.
+#[test]
+fn a_wrong_label_reaches_no_receiver() {
+    const RESULT: &str = "divisi_garble::online/8.result";
+    for streamed in [false, true] {
+        for form in [Form::Improved, Form::Paper] {
+            let program = one_gate();
+            let plan = Plan::for_all(&program, 3, &[party(1), party(2)]).unwrap();
+            let lab = Lab { options: Options { form, ..Options::default() }, streamed, ..Lab::default() };
+            let stage = Stage::new(3, Duration::from_secs(10));
+            // behind one byte with the bit
+            stage.change(party(1), party(3), RESULT, 0, |body| body[1] ^= 1);
+            let ends = stage.act(&lab.parameters(), |session| {
+                let mine = of_party(&plan, session.me(), &[vec![1, 1]]);
+                lab.play(session, &plan, &mine).map(|(outputs, _)| outputs)
+            });
+            // P_2's own may have come before P_3's abort, or not
+            assert!(ends[1].as_ref().is_ok_and(|outputs| *outputs == [[1]]) || ends[1].is_err());
+            assert!(
+                matches!(ends[2], Err(Abort::CheckFailed { check: Check::W25, culprit: None, .. })),
+                "{:?}",
+                ends[2]
+            );
+        }
+    }
+}
+
+/// 1.4: P_3 sends everybody P_2's commitment and P_2's opening as its own: in an XOR of two the values would cancel. The committer's name is
+/// inside, so that P_2 and P_1 refuse the opening and name P_3.
+#[test]
+fn a_copied_commitment_opens_to_nothing() {
+    const COMMIT: &str = "divisi_garble::zero/6.commit";
+    const OPEN: &str = "divisi_garble::zero/6.open";
+    for n in [2_u8, 3, 4] {
+        let program = one_gate();
+        let plan = Plan::for_all(&program, usize::from(n), &[party(1), party(2)]).unwrap();
+        let lab = Lab::default();
+        let (liar, copied) = (party(n), party(n - 1));
+        let stage = Stage::new(usize::from(n), Duration::from_secs(10));
+        let recording = stage.recording(liar);
+        for to in (1..n).map(party) {
+            let (recording, tap) = (recording.clone(), stage.tap(liar));
+            let mut late: Option<JoinHandle<bool>> = None;
+            stage.hand(liar, to, move |mut frame| {
+                let step = [COMMIT, OPEN].into_iter().find(|step| frame.step == Step::new(step).id);
+                let previous = late.take();
+                let Some(step) = step else {
+                    // whoever has gone hears no more
+                    let _ = previous.map(JoinHandle::join);
+                    return vec![frame];
+                };
+                // a rushing party: its word follows the other's, which its own thread receives meanwhile
+                let (recording, tap) = (recording.clone(), tap.clone());
+                late = Some(std::thread::spawn(move || {
+                    let _ = previous.map(JoinHandle::join);
+                    for _ in 0..2000 {
+                        let seen = recording.of(Way::In, step);
+                        if let Some(seen) = seen.into_iter().find(|seen| seen.peer == copied) {
+                            frame.body = seen.frame.body;
+                            return tap.inject(to, &frame).is_ok();
+                        }
+                        std::thread::sleep(Duration::from_millis(1));
+                    }
+                    false
+                }));
+                vec![]
+            });
+        }
+        let ends = stage.act(&lab.parameters(), |session| {
+            let mine = of_party(&plan, session.me(), &[vec![1, 1]]);
+            lab.play(session, &plan, &mine).map(|(outputs, _)| outputs)
+        });
+        let named = |end: &Result<_, Abort>| matches!(end, Err(Abort::CheckFailed { check: Check::W14, culprit: Some(p), .. }) if *p == liar);
+        assert!(ends[..usize::from(n) - 1].iter().any(named), "{n}: {ends:?}");
+        assert!(ends[..usize::from(n) - 1].iter().all(Result::is_err), "{n}: {ends:?}");
+    }
+}
+
+/// The first coefficient of a batch's check, from what everybody saw of its coin.
+fn first_coefficient(links: &[Vec<u8>]) -> Gf128 {
+    let mut coin = [0_u8; 16];
+    for link in links {
+        let mut hasher = blake3::Hasher::new_derive_key("divisi 2026 coin share v1");
+        hasher.update(link).update(&Step::new("divisi_garble::laand/6.coin").id.to_le_bytes());
+        let mut share = [0; 16];
+        hasher.finalize_xof().fill(&mut share);
+        coin.iter_mut().zip(share).for_each(|(x, y)| *x ^= y);
+    }
+    let mut seed = [0; 16];
+    let mut hasher = blake3::Hasher::new_derive_key("divisi 2026 garble coin v1");
+    hasher.update(&coin).update(b"coefficients").finalize_xof().fill(&mut seed);
+    let mut words = [0; 2];
+    Prg::new(&seed).words(&mut words);
+    Gf128(u128::from(words[0]) | u128::from(words[1]) << 64)
+}
+
+/// Who is caught learns nothing. All parties but P_1 are corrupt; the last one tells another e of one triple, so that the combinations miss zero
+/// by its coefficient times the honest Delta. If they were opened as they are, as in Fig. 8, whoever has tables of an earlier circuit or
+/// batch of the session could open all of their rows with that Delta, and read P_1's inputs: for the price of an abort.
+#[test]
+fn an_abort_does_not_tell_delta() {
+    const COIN: &str = "divisi_garble::laand/6.coin";
+    const OPEN: &str = "divisi_garble::zero/6.open";
+    for n in [2_u8, 3, 4] {
+        for form in [Form::Improved, Form::Paper] {
+            let lab = Lab { options: Options { form, ..Options::default() }, ..Lab::default() };
+            let stage = Stage::new(usize::from(n), Duration::from_secs(10));
+            let recordings: Vec<_> = PartyId::all(usize::from(n)).map(|p| stage.recording(p)).collect();
+            let deltas = Mutex::new(vec![0; usize::from(n)]);
+            // corrupt parties do not mind their own checks
+            let parameters = |p| match p == party(1) {
+                true => lab.parameters(),
+                false => lab.parameters().without(Check::W15),
+            };
+            let ends = stage.act_each(parameters, |session| {
+                let setup = divisi_ot::testing::deal(session, lab.config, lab.seed)?;
+                deltas.lock().unwrap()[session.me().index()] = setup.delta().get();
+                let lie = if session.me() == party(n) { Lie::OtherE } else { Lie::Honest };
+                guess(&mut Garble::new(session, setup, lab.options), session, 3, lie)
+            });
+            let check = failed_check(&ends[0]);
+            assert_eq!(check, Some(Check::W15), "{n} {form:?}");
+            // what each party sent to all, as the honest one saw it
+            let said = |i: usize, step| {
+                let to = party(if i == 0 { 2 } else { 1 });
+                recordings[i].of(Way::Out, step).into_iter().find(|seen| seen.peer == to).unwrap().frame.body
+            };
+            let links: Vec<Vec<u8>> = (0..usize::from(n)).map(|i| said(i, COIN)).collect();
+            let opened = (0..usize::from(n)).fold(0, |sum, i| {
+                let body = said(i, OPEN);
+                sum ^ u128::from_le_bytes(body[body.len() - 16..].try_into().unwrap())
+            });
+            assert_ne!(opened, 0);
+            // the keys of all but the liar have moved by their Deltas
+            let moved = deltas.lock().unwrap()[..usize::from(n) - 1].iter().fold(0, |sum, delta| sum ^ delta);
+            assert_ne!((first_coefficient(&links) * Gf128(moved)).0, opened, "{n} {form:?}: that is Delta");
+        }
+    }
+}
+
+/// 1.33: what honest parties open of the check of triples is uniform but for its sum: of 160 openings of P_1, and of P_2, all 128 bits are
+/// independent, and the three of a session add up to zero.
+#[test]
+fn opened_combinations_are_uniform_but_for_their_sum() {
+    const OPEN: &str = "divisi_garble::zero/6.open";
+    let opened = many(160, 3, |i| {
+        // one seed: the same Deltas, bits and triples each time
+        let lab = Lab::default();
+        let stage = Stage::new(3, Duration::from_secs(10));
+        let recordings: Vec<_> = (1..=3).map(|p| stage.recording(party(p))).collect();
+        let ends =
+            stage.act(&lab.parameters(), |session| guess(&mut lab.party(session)?, session, 1, Lie::Honest));
+        assert!(ends.iter().all(Result::is_ok), "{i}: {ends:?}");
+        let word = |body: &[u8]| u128::from_le_bytes(body[32..].try_into().unwrap());
+        let words: Vec<u128> =
+            recordings.iter().map(|r| word(&r.of(Way::Out, OPEN).pop().unwrap().frame.body)).collect();
+        assert_eq!(words.iter().fold(0, |sum, word| sum ^ word), 0);
+        words
+    });
+    for p in 0..2 {
+        let mut rows: Vec<u128> = opened.iter().map(|words| words[p]).collect();
+        let rank = (0..128)
+            .filter(|bit| {
+                let Some(at) = rows.iter().position(|row| row >> bit & 1 == 1) else { return false };
+                let pivot = rows.swap_remove(at);
+                rows.iter_mut().filter(|row| **row >> bit & 1 == 1).for_each(|row| *row ^= pivot);
+                true
+            })
+            .count();
+        // less than 128 once in 2^32
+        assert_eq!(rank, 128, "party {}", p + 1);
     }
 }

@@ -37,12 +37,13 @@ fn cheating_succeeds_as_often_as_the_bound_says() {
         let ands = (4..64).min_by(|l, m| bits(l).total_cmp(&bits(m))).unwrap();
         let chance = 2_f64.powf(-bits(&ands));
         assert!(chance <= 2_f64.powi(-(rho as i32)) && chance > 2_f64.powi(-(rho as i32) - 1), "{chance}");
-        let (n, wins) = (runs as f64, successes(rho, ands, runs) as f64);
-        let sigma = (n * chance * (1.0 - chance)).sqrt();
-        assert!(
-            (wins - n * chance).abs() <= 3.0 * sigma,
-            "{rho} bits: {wins} of {n}, {} expected",
-            n * chance
-        );
+        // within three standard deviations; of a sample that is not, and one in 370 is not, a second one four times as large decides
+        let fits = |runs: usize| {
+            let (n, wins) = (runs as f64, successes(rho, ands, runs) as f64);
+            let sigma = (n * chance * (1.0 - chance)).sqrt();
+            println!("{rho} bits: {wins} of {n}, {} expected", n * chance);
+            (wins - n * chance).abs() <= 3.0 * sigma
+        };
+        assert!(fits(runs) || fits(4 * runs), "{rho} bits");
     }
 }

@@ -104,14 +104,16 @@ fn hmac_sha_256() {
     let input = [bits(&key), bits(b"what do ya want for nothing?")].concat();
     let want =
         bits(&hex::decode("5bdcc146bf60754e6a042426089575c75a003f089d2739839dec58b964ec3843").unwrap());
-    for (parties, form, streamed) in
-        [(2, Form::Improved, true), (3, Form::Improved, false), (5, Form::Paper, true)]
-    {
-        let owners = [PartyId::all(parties).next().unwrap(), PartyId::all(parties).nth(1).unwrap()];
-        let plan = Plan::for_all(&program, parties, &owners).unwrap();
-        let lab = Lab { options: Options { form, ..Options::default() }, streamed, ..Lab::default() };
-        for (outputs, _) in lab.run(&plan, std::slice::from_ref(&input)).unwrap() {
-            assert_eq!(outputs[0], want);
+    for form in [Form::Improved, Form::Paper] {
+        for streamed in [false, true] {
+            for parties in [2, 3, 5] {
+                let owners = [PartyId::all(parties).next().unwrap(), PartyId::all(parties).nth(1).unwrap()];
+                let plan = Plan::for_all(&program, parties, &owners).unwrap();
+                let lab = Lab { options: Options { form, ..Options::default() }, streamed, ..Lab::default() };
+                for (outputs, _) in lab.run(&plan, std::slice::from_ref(&input)).unwrap() {
+                    assert_eq!(outputs[0], want, "{parties} {form:?} {streamed}");
+                }
+            }
         }
     }
 }

@@ -44,6 +44,17 @@ impl Setup {
     }
 }
 
+impl Setup {
+    /// From now on this party computes with a Delta that differs by so much from the one that its trees are for; with `rows` also where
+    /// it makes its keys of others' bits.
+    pub fn take_another_delta(&mut self, difference: u128, rows: bool) {
+        self.delta = Delta::from_uniform(self.me, (self.delta.get() ^ difference).to_le_bytes());
+        if let (Source::Trees(ends, _), true) = (&mut self.source, rows) {
+            ends.deltas.iter_mut().for_each(|delta| *delta ^= difference & !1);
+        }
+    }
+}
+
 impl Deviation {
     /// The bits towards the party that is told others.
     pub(crate) fn other(&self, bits: &[u128]) -> Vec<u128> {

@@ -40,6 +40,12 @@ impl Default for Config {
 }
 
 impl Config {
+    /// Whether these are parameters to compute with; of `tests` also with a soundness that is small enough to be measured.
+    fn is_sound(&self, tests: bool) -> bool {
+        let small = tests && (1..=64).contains(&self.rho);
+        (1..=MAX_K).contains(&self.k) && (small || [40, 64].contains(&self.rho))
+    }
+
     /// These parameters among those that the parties compare at the start of a session \[M0.4\].
     #[must_use]
     pub fn describe(&self, parameters: Parameters) -> Parameters {
@@ -97,8 +103,8 @@ impl Setup {
         delta: Delta,
         deltas: Zeroizing<Vec<u128>>,
     ) -> Result<Setup, Abort> {
-        if !(1..=MAX_K).contains(&config.k) || !(1..=64).contains(&config.rho) {
-            return Err(session.misuse(SETUP, "k is between 1 and 8, rho between 1 and 64"));
+        if !config.is_sound(cfg!(any(test, feature = "testing", feature = "fault"))) {
+            return Err(session.misuse(SETUP, "k is between 1 and 8, rho 40 or 64"));
         }
         if session.parties() < 2 {
             return Err(session.misuse(SETUP, "two parties at least"));
@@ -181,5 +187,27 @@ impl Setup {
     /// Whatever a broken or malicious peer causes.
     pub fn toss(&mut self, session: &mut Session, step: Step) -> Result<[u8; 16], Abort> {
         self.coins.toss(session, step)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn soundness_is_not_to_be_lowered_but_in_tests() {
+        let with = |k, rho| Config { k, rho, ..Config::default() };
+        for (config, sound, in_tests) in [
+            (with(4, 40), true, true),
+            (with(1, 64), true, true),
+            (with(4, 8), false, true),
+            (with(4, 39), false, true),
+            (with(4, 0), false, false),
+            (with(4, 65), false, false),
+            (with(0, 40), false, false),
+            (with(9, 40), false, false),
+        ] {
+            assert_eq!((config.is_sound(false), config.is_sound(true)), (sound, in_tests), "{config:?}");
+        }
     }
 }

@@ -230,11 +230,10 @@ impl Made<Columns> {
             for (bit, (w, v)) in w.iter().zip(&told[1..]).enumerate() {
                 wrong |= w.0 ^ v ^ sum & (delta >> bit & 1).wrapping_neg();
             }
-            // [W1] the extension's own check, [W5] the MACs of the sums: one relation
             if check != Check::W1 {
-                session.observe(Check::W1);
+                session.observe(Check::W1); // [W1] the extension's own check is the same relation
             }
-            session.require(check, CHECK, wrong == 0, Some(peer))?;
+            session.require(check, CHECK, wrong == 0, Some(peer))?; // [W5] the MACs of the sums
             sums[peer.index()] = sum;
             drop_last(session, &mut keys);
             rows.keys.push(Some(keys));

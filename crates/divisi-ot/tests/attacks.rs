@@ -38,13 +38,15 @@ fn named(end: &Result<AuthBits, Abort>, check: Check) -> bool {
     matches!(end, Err(Abort::CheckFailed { check: c, culprit: Some(p), .. }) if *c == check && *p == party(1))
 }
 
-/// Of `of` trials that each succeed with probability `p`, the count is within five standard deviations, which one run in a million leaves.
-fn as_often_as(count: usize, of: usize, p: f64) {
-    let (mean, deviation) = (of as f64 * p, (of as f64 * p * (1.0 - p)).sqrt());
-    assert!(
-        (count as f64 - mean).abs() <= 5.0 * deviation,
-        "{count} of {of}, expected {mean} +- {deviation}"
-    );
+/// Of `of` trials that each succeed with probability `p` so many do, within three standard deviations; if not, and one time in 370 it is
+/// not, four times as many decide.
+fn as_often_as(trials: impl Fn(usize) -> usize, of: usize, p: f64) {
+    let fits = |of: usize| {
+        let (count, mean, deviation) = (trials(of), of as f64 * p, (of as f64 * p * (1.0 - p)).sqrt());
+        println!("{count} of {of}, expected {mean} +- {deviation}");
+        (count as f64 - mean).abs() <= 3.0 * deviation
+    };
+    assert!(fits(of) || fits(4 * of));
 }
 
 /// 1.15: points of small order, encodings that are not reduced, negative or of no element, in either message: the sender is named.
@@ -86,9 +88,7 @@ fn bad_elements_end_the_set_up() {
 /// 1.13: one false sum of a tree is a guess of one bit of Delta: it passes half of the time, and then Delta is what was guessed.
 #[test]
 fn a_false_sum_is_a_guess() {
-    const TRIALS: usize = 80;
-    let mut passed = 0;
-    for _ in 0..TRIALS {
+    let passes = || {
         let stage = stage(2);
         // the sum that P_2 needs if its bit 5 is one
         stage.change(party(1), party(2), TREES, 0, |body| body[5 * 32] ^= 1);
@@ -97,14 +97,12 @@ fn a_false_sum_is_a_guess() {
             Ok(setup.delta().get() >> 5 & 1)
         });
         match &ends[1] {
-            Ok(bit) => {
-                assert_eq!(*bit, 0);
-                passed += 1;
-            }
+            Ok(bit) => assert_eq!(*bit, 0),
             end => assert_eq!(failed_check(end), Some(Check::O2)),
         }
-    }
-    as_often_as(passed, TRIALS, 0.5);
+        ends[1].is_ok()
+    };
+    as_often_as(|trials| (0..trials).filter(|_| passes()).count(), 80, 0.5);
 }
 
 /// Also where the trees come from a first extension.
@@ -130,21 +128,17 @@ fn every_message_of_the_second_direction_is_checked() {
 #[test]
 fn inconsistent_columns_cost_a_bit_each() {
     for t in 1..=4_u32 {
-        const TRIALS: usize = 96;
-        let mut passed = 0;
-        for _ in 0..TRIALS {
+        let passes = || {
             let stage = stage(2);
             // k = 1: pieces of two words, one a tile; the first is the public bit
             stage.change(party(1), party(2), CORRECT, 0, move |body| {
                 body.chunks_mut(32).skip(9).take(t as usize).for_each(|piece| piece[0] ^= 1);
             });
             let ends = play(stage, config(1, 40, Base::Both), &Deviation::default());
-            match &ends[1] {
-                Ok(_) => passed += 1,
-                end => assert!(named(end, Check::W5)),
-            }
-        }
-        as_often_as(passed, TRIALS, 0.5_f64.powi(t as i32));
+            assert!(ends[1].is_ok() || named(&ends[1], Check::W5));
+            ends[1].is_ok()
+        };
+        as_often_as(|trials| (0..trials).filter(|_| passes()).count(), 96, 0.5_f64.powi(t as i32));
     }
 }
 
@@ -195,27 +189,34 @@ fn deltas_of_many_sessions_are_distinct_and_balanced() {
 /// 1.32 at rho = 4: a second Delta towards P_3 passes each equation with probability 1/2.
 #[test]
 fn a_second_delta_passes_as_often_as_the_bound_says() {
-    const TRIALS: usize = 160;
-    second_delta(4, TRIALS);
+    second_delta(4, 160);
 }
 
 /// The same at rho = 8.
 #[test]
 #[ignore = "long"]
 fn a_second_delta_passes_as_often_as_the_bound_says_at_eight() {
-    second_delta(8, 4000);
+    second_delta(8, 4_000);
 }
 
 fn second_delta(rho: u32, trials: usize) {
     let how = Deviation { other_delta: Some((party(3), 1 << 40)), ..Deviation::default() };
-    let mut passed = 0;
-    for _ in 0..trials {
+    let passes = || {
         let ends = play(stage(3), config(2, rho, Base::Half), &how);
         let both = ends[1].is_ok() && ends[2].is_ok();
-        passed += usize::from(both);
-        assert!(both || ends[1..].iter().all(Result::is_err) || ends.iter().any(Result::is_err));
-    }
-    as_often_as(passed, trials, 0.5_f64.powi(rho as i32));
+        assert!(both || ends.iter().any(Result::is_err));
+        both
+    };
+    // most of a run that ends is waiting
+    let count = |trials: usize| {
+        std::thread::scope(|scope| {
+            let passes = &passes;
+            let work = |_| scope.spawn(move || (0..trials / 8).filter(|_| passes()).count());
+            let workers: Vec<_> = (0..8).map(work).collect();
+            workers.into_iter().map(|worker| worker.join().unwrap()).sum()
+        })
+    };
+    as_often_as(count, trials, 0.5_f64.powi(rho as i32));
 }
 
 /// After an abort nothing is left to try again with.
@@ -343,4 +344,29 @@ fn coins_are_the_same_at_all_and_fresh() {
         &ends[1],
         Err(Abort::CheckFailed { check: Check::M0_2, culprit: Some(p), .. }) if *p == party(1)
     ));
+}
+
+/// 1.5 (e): one bit that is another in half of the pieces, at the first, a middle and the last position of batches of many lengths: no
+/// length has positions that nobody looks at.
+#[test]
+fn no_position_of_a_batch_is_left_out() {
+    let lengths =
+        (1..=8).chain([63, 64, 65, 127, 128, 129, 255, 256, 257, 1000, 2047, 2048, 2049, 4095, 4096, 4100]);
+    for count in lengths {
+        for at in [0, count / 2, count - 1] {
+            let stage = stage(2);
+            let tiles: usize = count / 128 + usize::from(count % 128 > 0) + 1;
+            // 32 pieces of k = 4; the first has the public bit
+            stage.change(party(1), party(2), CORRECT, 0, move |body| {
+                for piece in body.chunks_mut(16 * tiles).skip(1).step_by(2) {
+                    piece[at / 8] ^= 1 << (at % 8);
+                }
+            });
+            let ends = stage.act(|mut session| {
+                let mut setup = Setup::new(&mut session, config(4, 40, Base::Both))?;
+                setup.authenticated_bits(&mut session, count)
+            });
+            assert!(named(&ends[1], Check::W5), "{at} of {count}: {:?}", ends[1].as_ref().err());
+        }
+    }
 }

@@ -5,6 +5,7 @@ use crate::laand::{Ground, laand};
 use crate::phases::Live;
 use crate::share::Shares;
 use crate::triples::{Preprocessed, Triples};
+use crate::zero;
 use crate::{Garble, Plan};
 use divisi_core::{Abort, Session};
 use zeroize::Zeroizing;
@@ -18,6 +19,8 @@ pub enum Lie {
     OtherX,
     /// It does so in the triple at this position only.
     OneX(usize),
+    /// It tells another e of the first triple, to all alike.
+    OtherE,
     /// It guesses that x is zero in as many triples as promise most.
     Guess,
     /// It opens other d in every second bucket.
@@ -67,7 +70,8 @@ fn independent(
     session.phase(crate::INDEPENDENT_PHASE);
     let bucket = garble.bucket(session, ands)?;
     let m = ands * bucket;
-    let bits = garble.setup.authenticated_bits(session, 3 * m + wires)?;
+    let count = 3 * m + wires + zero::bits(garble.seats.n);
+    let bits = garble.setup.authenticated_bits(session, count)?;
     let bits = Shares::of(session.me(), bits);
     let masks = bits.copy(3 * m..3 * m + wires);
     let ground = Ground {
@@ -75,9 +79,10 @@ fn independent(
         oracle: &garble.oracle,
         form: garble.options.form,
         first: garble.next_triple,
+        fresh: bits.copy(3 * m + wires..count),
     };
     garble.next_triple += m as u64;
-    let [mut x, mut y, r] = [0, 1, 2].map(|i| bits.copy(i * m..(i + 1) * m));
+    let [mut x, mut y, mut r] = [0, 1, 2].map(|i| bits.copy(i * m..(i + 1) * m));
     let flip = |bits: &mut Vec<u8>| bits.iter_mut().for_each(|bit| *bit ^= 1);
     let lied = |bits: &mut Vec<u8>| match lie {
         Lie::OtherX => flip(bits),
@@ -85,6 +90,7 @@ fn independent(
         _ => {}
     };
     lied(&mut x.bits);
+    r.bits[0] ^= u8::from(lie == Lie::OtherE);
     let spoiled: Vec<u32> =
         if lie == Lie::Guess { chosen(session, m, (2 * bucket - 1).min(m)) } else { vec![] };
     // another y in Phi: right exactly where x is zero
@@ -117,4 +123,25 @@ fn chosen(session: &Session, m: usize, count: usize) -> Vec<u32> {
 /// Its abort.
 pub fn guess(garble: &mut Garble, session: &mut Session, ands: usize, lie: Lie) -> Result<bool, Abort> {
     garble.with(session, |live, session| Ok(independent(live, session, ands, 1, lie)?.1))
+}
+
+/// Make triples twice; with a difference, the second time with another Delta than the first, also (`rows`) in the keys of others' bits.
+///
+/// # Errors
+/// Its abort.
+#[cfg(feature = "fault")]
+pub fn another_delta(
+    garble: &mut Garble,
+    session: &mut Session,
+    ands: usize,
+    difference: Option<u128>,
+    rows: bool,
+) -> Result<(), Abort> {
+    garble.with(session, |live, session| {
+        independent(live, session, ands, 1, Lie::Honest)?;
+        if let Some(difference) = difference {
+            live.setup.take_another_delta(difference, rows);
+        }
+        independent(live, session, ands, 1, Lie::Honest).map(|_| ())
+    })
 }

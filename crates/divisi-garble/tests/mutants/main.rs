@@ -114,6 +114,7 @@ macro_rules! mutants {
 }
 
 mutants! {
+    nothing_leaves_unverified: M0_7, "sends results before it looked at the rows' MACs", tables::result_of_wrong_rows;
     the_two_hashes_differ: W12, "hashes in HaAND as in LaAND", triples::one_hash_for_two;
     split_e_ends_the_session: W13, "does not compare the echoes of e", triples::split_e;
     an_opening_is_not_reflected: W14, "takes any opening", triples::reflected_opening;
@@ -143,5 +144,15 @@ fn every_check_of_garbling_has_a_mutant() {
         let named =
             |(c, what, name): &(Check, &str, &str)| c == check && !what.is_empty() && !name.is_empty();
         assert!(MUTANTS.iter().any(named), "{check}");
+    }
+}
+
+/// docs/garbling.md names every check of this crate with the tests that kill its mutants.
+#[test]
+fn the_table_of_checks_is_complete() {
+    let table = include_str!("../../../../docs/garbling.md");
+    for (check, _, name) in MUTANTS {
+        let row = table.lines().find(|line| line.starts_with(&format!("| {check} |")) && line.contains(name));
+        assert!(row.is_some(), "docs/garbling.md lacks {check}: {name}");
     }
 }

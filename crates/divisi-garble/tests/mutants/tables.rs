@@ -8,6 +8,7 @@ use divisi_garble::{Form, Plan};
 
 const TABLE: &str = "divisi_garble::run/4d.table";
 const LABELS: &str = "divisi_garble::online/6.labels";
+const RESULT: &str = "divisi_garble::online/8.result";
 
 /// P_2 flips the bit of every row of the last gates in P_1's first table: bits stand at the end.
 pub fn flipped_row(check: Option<Check>) -> bool {
@@ -18,6 +19,21 @@ pub fn flipped_row(check: Option<Check>) -> bool {
             body[n - 1] ^= 1 << 1;
         });
     })
+}
+
+/// The same, where all receive: whether P_1 tells the others what came of a wrong row.
+pub fn result_of_wrong_rows(check: Option<Check>) -> bool {
+    let (lab, program, inputs) = (lab(Form::Improved), small(), inputs());
+    let plan = plan(&program, 3, &[1, 2, 3]);
+    let stage = Stage::new(3, PATIENT);
+    // every row's bit of all twelve gates, so that some is read
+    stage.change(party(2), party(1), TABLE, 0, |body| {
+        let bits = body.len() - 36_usize.div_ceil(8);
+        body[bits..bits + 4].iter_mut().for_each(|byte| *byte ^= 0xff);
+    });
+    let recording = stage.recording(party(1));
+    stage.act(&parameters(&lab, check), |session| honest(&lab, session, &plan, &inputs));
+    !recording.of(Way::Out, RESULT).is_empty()
 }
 
 /// P_2 spoils its share of P_3's label in P_1's first table: whether P_1 blames P_3.

@@ -62,7 +62,7 @@ pub fn flipped_e(check: Option<Check>) -> bool {
 
 /// Two parties; P_2's triples are wrong, and it opens what P_1 opened.
 pub fn reflected_opening(check: Option<Check>) -> bool {
-    const OPEN: &str = "divisi_garble::laand/6.open";
+    const OPEN: &str = "divisi_garble::zero/6.open";
     let run = || {
         let (ends, _) = lying(2, check, Lie::OtherX, |stage| {
             let recording = stage.recording(party(2));
@@ -100,7 +100,7 @@ pub fn split_e(check: Option<Check>) -> bool {
     let (_, recordings) = lying(3, check, Lie::Honest, |stage| {
         stage.change(party(3), party(1), "divisi_garble::laand/3.e", 0, |body| body[0] ^= 1);
     });
-    recordings[..2].iter().any(|seen| !seen.of(Way::Out, "divisi_garble::laand/6.open").is_empty())
+    recordings[..2].iter().any(|seen| !seen.of(Way::Out, "divisi_garble::zero/6.open").is_empty())
 }
 
 /// The partition of a session, foretold before it began: the d that everybody opens are those of that order.

@@ -45,7 +45,7 @@ pub(super) struct Batch<'g> {
 }
 
 impl Walk<'_> {
-    fn text(&self) -> &[u8] {
+    pub fn text(&self) -> &[u8] {
         match self.direction {
             Direction::Encrypt => &self.vector.plaintext,
             Direction::Decrypt => &self.vector.ciphertext,

@@ -8,13 +8,16 @@
 
 mod acvp;
 mod batch;
+mod drawing;
 pub mod functions;
+mod garble;
 mod lab;
 mod plain;
 mod tags;
 mod wycheproof;
 
 use crate::failure::Failure;
+use crate::garbling::Garbling;
 use crate::mode::Choice;
 use divisi_rep3::Security;
 use divisi_symmetric::aes::KeySize;
@@ -34,6 +37,8 @@ const LONGEST: u64 = 1 << 30;
 pub enum Engine {
     /// Replicated sharing among three.
     Rep3,
+    /// Authenticated garbling.
+    Garble,
     /// One party, in the clear.
     Plain,
 }
@@ -42,6 +47,7 @@ impl fmt::Display for Engine {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Engine::Rep3 => "rep3",
+            Engine::Garble => "garble",
             Engine::Plain => "plain",
         })
     }
@@ -53,11 +59,10 @@ impl FromStr for Engine {
     fn from_str(name: &str) -> Result<Self, String> {
         match name {
             "rep3" => Ok(Engine::Rep3),
+            "garble" => Ok(Engine::Garble),
             "plain" => Ok(Engine::Plain),
-            "garble" | "spdz" => {
-                Err(format!("the engine {name} is not in this version: choose rep3 or plain"))
-            }
-            _ => Err(format!("unknown engine {name:?}: choose rep3 or plain")),
+            "spdz" => Err(format!("the engine {name} is not in this version: choose rep3, garble or plain")),
+            _ => Err(format!("unknown engine {name:?}: choose rep3, garble or plain")),
         }
     }
 }
@@ -71,6 +76,8 @@ pub struct Options {
     pub choice: Choice,
     /// Against whom.
     pub security: Security,
+    /// How the engine garble garbles, and among how many.
+    pub garbling: Garbling,
 }
 
 /// What files have answers for: a mode of AES, a hash, a MAC.
@@ -327,7 +334,16 @@ pub fn run_contents(contents: &[(String, Content)], options: &Options) -> Result
             tally(&mut tallies, *algorithm, &|t| *t.unsupported.entry(reason.clone()).or_default() += n);
         }
         for group in content.groups.iter().filter(|group| !group.vectors.is_empty()) {
+            let lacks = garble::lacks(group.algorithm).filter(|_| options.engine == Engine::Garble);
+            if let Some(reason) = lacks {
+                let n = group.vectors.len() as u64;
+                tally(&mut tallies, group.algorithm, &|t| {
+                    *t.unsupported.entry(reason.into()).or_default() += n
+                });
+                continue;
+            }
             let answers = match options.engine {
+                Engine::Garble => garble::blocks(group, &options.garbling)?,
                 Engine::Rep3 => lab::run(group, options)?,
                 Engine::Plain => plain::run(group)?,
             };
@@ -342,10 +358,18 @@ pub fn run_contents(contents: &[(String, Content)], options: &Options) -> Result
             }
         }
         for group in content.functions.iter().filter(|group| !group.vectors.is_empty()) {
+            let algorithm = Algorithm::Function(group.settings.algorithm);
+            let (short, gone) = garble::shorten(group);
+            let group = if options.engine == Engine::Garble { &short } else { group };
+            if let Some((reason, n)) = gone.filter(|_| options.engine == Engine::Garble) {
+                tally(&mut tallies, algorithm, &|t| *t.unsupported.entry(reason.clone()).or_default() += n);
+            }
+            if group.vectors.is_empty() {
+                continue;
+            }
             let (answers, opened) = tags::run(group, options)?;
             calls += 1;
             openings += opened;
-            let algorithm = Algorithm::Function(group.settings.algorithm);
             for (i, vector) in group.vectors.iter().enumerate() {
                 let right = answers.get(i).is_some_and(|answer| vector.is_right(answer));
                 tally(&mut tallies, algorithm, &|t| t.count(right, name, vector.id));
@@ -401,3 +425,5 @@ fn bytes(test: &Value, names: &[&str]) -> Result<Vec<u8>, String> {
 mod tests;
 #[cfg(test)]
 mod tests_of_functions;
+#[cfg(test)]
+mod tests_of_garbling;

@@ -33,6 +33,7 @@ pub(super) fn run(group: &Group, options: &Options) -> Result<(Vec<Answer>, u64)
     match options.engine {
         Engine::Plain => Ok((plain(group)?, 0)),
         Engine::Rep3 => rep3(group, options),
+        Engine::Garble => super::garble::functions(group, &options.garbling),
     }
 }
 

@@ -16,7 +16,7 @@ fn word(result: TestResult) -> &'static str {
 }
 
 /// The crate's vectors as their file has them.
-fn file(algorithm: &str, name: TestName) -> Value {
+pub(super) fn file(algorithm: &str, name: TestName) -> Value {
     let set = TestSet::load(name).unwrap();
     let groups = set.test_groups.iter().map(|group| {
         let tests = group.tests.iter().map(|test| {
@@ -43,7 +43,7 @@ fn gmac_file() -> Value {
 }
 
 fn options(engine: Engine, security: Security) -> Options {
-    Options { engine, choice: Protocol::Gf4Circuit.into(), security }
+    Options { engine, choice: Protocol::Gf4Circuit.into(), security, garbling: Garbling::default() }
 }
 
 fn engines() -> [Options; 3] {
@@ -54,7 +54,7 @@ fn engines() -> [Options; 3] {
     ]
 }
 
-fn counts(report: &Report) -> (u64, u64, u64) {
+pub(super) fn counts(report: &Report) -> (u64, u64, u64) {
     let sum = |figure: fn(&Tally) -> u64| report.algorithms.iter().map(figure).sum();
     (sum(|t| t.passed), sum(|t| t.failed), sum(|t| t.unsupported.values().sum()))
 }
@@ -115,7 +115,7 @@ fn nothing_of_an_invalid_vector_is_opened() {
 
 /// Files of ACVP, with examples of the standards: SHA-2 (FIPS 180-4), SHA-3 (FIPS 202), cSHAKE and KMAC (SP 800-185), HMAC (RFC 4231,
 /// test case 2), CMAC (SP 800-38B, D.1), GMAC (test case 1 of the GCM specification).
-fn acvp_files() -> Vec<(Value, (u64, u64))> {
+pub(super) fn acvp_files() -> Vec<(Value, (u64, u64))> {
     let group = |group: Value, tests: Value| {
         let mut group = group;
         group["tests"] = tests;

