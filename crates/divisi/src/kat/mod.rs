@@ -1,4 +1,5 @@
-//! Known answers: published test vectors, in the formats of Wycheproof (v1) and ACVP (internalProjection), through an engine.
+//! Known answers: published test vectors, in the formats of Wycheproof (v1) and ACVP, through an engine: of ACVP internalProjection.json,
+//! which has questions and answers, or prompt.json and expectedResults.json, which are put together.
 //!
 //! A test group of a file becomes one call of the engine. A vector passes if every direction that the file tells gives the
 //! right answer, and an invalid one if it is refused. What the engine cannot do is counted, with the reason.
@@ -245,11 +246,22 @@ impl Vector {
     }
 }
 
-/// Read a file of test vectors.
+/// Read files of test vectors, each with its name: answers that stand in a file of their own go to their questions.
 ///
 /// # Errors
-/// If it cannot be read, is no JSON, or has an algorithm that this version does not know.
-pub fn read(path: &Path) -> Result<Content, Failure> {
+/// If one cannot be read, is no JSON, has an algorithm that this version does not know, or answers questions that are in none.
+pub fn read(paths: &[PathBuf]) -> Result<Vec<(String, Content)>, Failure> {
+    let files = paths.iter().map(|path| Ok((path.display().to_string(), json(path)?)));
+    let mut files = files.collect::<Result<Vec<(String, Value)>, Failure>>()?;
+    acvp::join(&mut files).map_err(Failure::usage)?;
+    let parsed = files.into_iter().map(|(name, json)| match parse(&json) {
+        Ok(content) => Ok((name, content)),
+        Err(why) => Err(Failure::usage(format!("{name}: {why}"))),
+    });
+    parsed.collect()
+}
+
+fn json(path: &Path) -> Result<Value, Failure> {
     let shown = path.display();
     let unread = |e: std::io::Error| {
         Failure::usage(format!("{shown} cannot be read ({e}): give a JSON file of test vectors"))
@@ -262,12 +274,8 @@ pub fn read(path: &Path) -> Result<Content, Failure> {
     if read.map_err(unread)? as u64 > LONGEST {
         return Err(Failure::usage(format!("{shown} has more than {LONGEST} bytes: split it")));
     }
-    let json: Value = serde_json::from_slice(&text).map_err(|e| {
-        Failure::usage(format!(
-            "{shown} is not JSON ({e}): give a file of Wycheproof (v1) or ACVP (internalProjection)"
-        ))
-    })?;
-    parse(&json).map_err(|why| Failure::usage(format!("{shown}: {why}")))
+    serde_json::from_slice(&text)
+        .map_err(|e| Failure::usage(format!("{shown} is not JSON ({e}): give a file of Wycheproof (v1) or ACVP")))
 }
 
 /// Read test vectors of either format.
@@ -275,15 +283,11 @@ pub fn read(path: &Path) -> Result<Content, Failure> {
 /// # Errors
 /// Why they cannot be read, and what to do.
 pub fn parse(json: &Value) -> Result<Content, String> {
-    // ACVP servers answer with an array whose first element tells the version.
-    let json = json
-        .as_array()
-        .and_then(|parts| parts.iter().find(|part| part.get("testGroups").is_some()))
-        .unwrap_or(json);
+    let json = acvp::body(json);
     let algorithm = json.get("algorithm").and_then(Value::as_str);
     let groups = json.get("testGroups").and_then(Value::as_array);
     let (Some(algorithm), Some(groups)) = (algorithm, groups) else {
-        return Err("it has no \"algorithm\" and \"testGroups\": give a file of Wycheproof (v1) or ACVP (internalProjection)".into());
+        return Err("it has no \"algorithm\" and \"testGroups\": give a file of Wycheproof (v1) or ACVP".into());
     };
     match algorithm {
         "AES-GCM" => wycheproof::gcm(groups),
@@ -305,9 +309,7 @@ pub fn parse(json: &Value) -> Result<Content, String> {
 /// If a file cannot be read, or the engine aborts.
 pub fn run(files: &[PathBuf], options: &Options) -> Result<Report, Failure> {
     // All are read before any runs: a mistyped name does not cost a run.
-    let contents = files.iter().map(|path| Ok((path.display().to_string(), read(path)?)));
-    let contents = contents.collect::<Result<Vec<_>, Failure>>()?;
-    run_contents(&contents, options)
+    run_contents(&read(files)?, options)
 }
 
 /// Run vectors, of named origin, through an engine.
@@ -399,5 +401,7 @@ fn bytes(test: &Value, names: &[&str]) -> Result<Vec<u8>, String> {
 
 #[cfg(test)]
 mod tests;
+#[cfg(test)]
+mod tests_of_acvp;
 #[cfg(test)]
 mod tests_of_functions;
