@@ -214,7 +214,10 @@ fn digest_or_tag(
     settings: Option<Settings>,
     n: usize,
 ) -> Result<Vec<Vec<u8>>, Abort> {
-    let misfit = || Abort::Misuse { step: step!("function"), what: "no hash and no MAC, or a tag not found to be what it is" };
+    let misfit = || Abort::Misuse {
+        step: step!("function"),
+        what: "no hash and no MAC, or a tag not found to be what it is",
+    };
     let settings = settings.ok_or_else(misfit)?;
     let (key, text) = mine.split_at(settings.algorithm.key_bytes());
     let mut input =
@@ -289,7 +292,8 @@ impl Inputs {
                 let key = draw(settings.algorithm.key_bytes());
                 let longest = lengths(n).into_iter().max().unwrap_or(0);
                 let columns: Vec<Vec<u8>> = (0..longest).map(|_| draw(n)).collect();
-                let expected = function_in_the_clear(&settings, &key, &columns, n).map_err(|abort| abort.to_string())?;
+                let expected =
+                    function_in_the_clear(&settings, &key, &columns, n).map_err(|abort| abort.to_string())?;
                 (key.iter().map(|byte| vec![*byte]).chain(columns).collect(), expected)
             }
         };

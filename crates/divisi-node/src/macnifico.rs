@@ -90,7 +90,10 @@ impl Macnifico {
     /// [`Abort::Misuse`] if it is no MAC, or has not what is asked for.
     pub fn new(settings: &Settings, mode: Mode) -> Result<Macnifico, Abort> {
         if !settings.algorithm.is_mac() || settings.check().is_err() {
-            return Err(Abort::Misuse { step: SETTINGS, what: "no MAC, or one that has not what is asked for" });
+            return Err(Abort::Misuse {
+                step: SETTINGS,
+                what: "no MAC, or one that has not what is asked for",
+            });
         }
         Ok(Macnifico { settings: Settings { adder: mode.adder(), ..settings.clone() }, mode })
     }
@@ -128,7 +131,8 @@ impl Macnifico {
 
     fn prepare(&self, rep: &mut Rep3, part: &Part) -> Result<Key, Abort> {
         let key = single(rep, part)?;
-        let function = rep.with_protocol(self.mode.protocol(), |rep| tags::prepare(rep, &self.settings, &key))?;
+        let function =
+            rep.with_protocol(self.mode.protocol(), |rep| tags::prepare(rep, &self.settings, &key))?;
         Ok(Key { function, settings: self.settings.clone() })
     }
 
@@ -172,7 +176,10 @@ impl Macnifico {
     ) -> Result<Vec<bool>, Abort> {
         let wanted = self.algorithm().nonce_bytes() > 0;
         if received.len() != messages.0.lanes() || received.iter().any(|one| one.nonce.is_some() != wanted) {
-            return Err(rep.trio().session().misuse(NONCE, "tags or nonces that do not belong to these messages"));
+            return Err(rep
+                .trio()
+                .session()
+                .misuse(NONCE, "tags or nonces that do not belong to these messages"));
         }
         let nonces: Vec<[u8; 12]> = received.iter().map(|one| one.nonce.unwrap_or_default()).collect();
         let tags = self.tags(rep, key, messages, &nonces)?;

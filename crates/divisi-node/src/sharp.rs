@@ -62,7 +62,10 @@ impl Sharp {
     /// [`Abort::Misuse`] if it is no hash, or has not what is asked for.
     pub fn new(settings: &Settings, mode: Mode) -> Result<Sharp, Abort> {
         if settings.algorithm.is_mac() || settings.check().is_err() {
-            return Err(Abort::Misuse { step: SETTINGS, what: "no hash, or one that has not what is asked for" });
+            return Err(Abort::Misuse {
+                step: SETTINGS,
+                what: "no hash, or one that has not what is asked for",
+            });
         }
         Ok(Sharp(Settings { adder: mode.adder(), ..settings.clone() }))
     }

@@ -156,8 +156,11 @@ fn macnifico_makes_and_compares_the_tags_of_the_standards() {
         let mac = Macnifico::new(&settings, Mode::LowLatency).unwrap();
         let (key, long) = (text(algorithm.key_bytes()), text(40));
         let own: [&[u8]; 2] = [b"", &long];
-        let securities =
-            if algorithm.name().contains("sha3") || algorithm.name().contains("aes") { &SECURITIES[..] } else { &SECURITIES[..1] };
+        let securities = if algorithm.name().contains("sha3") || algorithm.name().contains("aes") {
+            &SECURITIES[..]
+        } else {
+            &SECURITIES[..1]
+        };
         for security in securities {
             let tags = same(Mode::LowLatency, *security, |rep, me| {
                 let k = mac.input_key(rep, party(1), key.len(), (me == party(1)).then_some(&key[..]))?;
@@ -200,7 +203,13 @@ fn published_tags_are_right() {
     for (name, key, message, nonce, tag) in [
         ("cmac-aes128", "2b7e151628aed2a6abf7158809cf4f3c", block, None, "070a16b46b4d4144f79bdd9dd04a287c"),
         ("gmac-aes128", &"00".repeat(16), "", Some([0; 12]), "58e2fccefa7e3061367f1d57a4e7455a"),
-        ("kmac128", kmac, "00010203", None, "e5780b0d3ea6f7d3a429c5706aa43a00fadbd7d49628839e3187243f456ee14e"),
+        (
+            "kmac128",
+            kmac,
+            "00010203",
+            None,
+            "e5780b0d3ea6f7d3a429c5706aa43a00fadbd7d49628839e3187243f456ee14e",
+        ),
     ] {
         let [key, message, tag] = [key, message, tag].map(|digits| hex::decode(digits).unwrap());
         let settings = Settings::new(name.parse().unwrap());
@@ -209,7 +218,8 @@ fn published_tags_are_right() {
             let found = same(mode, Security::Malicious, |rep, me| {
                 let k = mac.input_key(rep, party(2), key.len(), (me == party(2)).then_some(&key[..]))?;
                 let own: &[&[u8]] = &[&message];
-                let m = mac.input_message(rep, party(2), &[message.len()], (me == party(2)).then_some(own))?;
+                let m =
+                    mac.input_message(rep, party(2), &[message.len()], (me == party(2)).then_some(own))?;
                 let mut wrong = tag.clone();
                 wrong[0] ^= 1;
                 let right = mac.verify(rep, &k, &m, &[Received { nonce, tag: tag.clone() }])?;
@@ -224,14 +234,11 @@ fn published_tags_are_right() {
 #[test]
 fn what_does_not_fit_is_misuse() {
     let misuse = |f: &(dyn Fn(&mut Rep3, PartyId) -> Result<(), Abort> + Sync)| {
-        let results = lab::run_over(
-            divisi_net::memory::mesh(3),
-            &divisi_core::Parameters::new("symphony"),
-            |trio| {
+        let results =
+            lab::run_over(divisi_net::memory::mesh(3), &divisi_core::Parameters::new("symphony"), |trio| {
                 let me = trio.me();
                 f(&mut Rep3::new(trio, Mode::LowLatency.protocol(), Security::Malicious), me)
-            },
-        );
+            });
         assert!(results.iter().any(|r| matches!(r, Err(Abort::Misuse { .. }))), "{results:?}");
         assert!(results.iter().all(Result::is_err), "{results:?}");
     };
@@ -251,7 +258,8 @@ fn what_does_not_fit_is_misuse() {
         let m = aes.input_block(rep, party(1), 1, (me == party(1)).then_some(&[[0; 16]][..]))?;
         aes.encipher(rep, &ks, &m).map(drop)
     });
-    let [sha, hmac, gmac] = ["sha256", "hmac-sha3-256", "gmac-aes128"].map(|n| Settings::new(n.parse().unwrap()));
+    let [sha, hmac, gmac] =
+        ["sha256", "hmac-sha3-256", "gmac-aes128"].map(|n| Settings::new(n.parse().unwrap()));
     assert!(Sharp::new(&hmac, Mode::LowLatency).is_err() && Macnifico::new(&sha, Mode::LowLatency).is_err());
     let sharp = Sharp::new(&sha, Mode::LowLatency).unwrap();
     misuse(&|rep, _| sharp.input_message(rep, party(1), &[], None).map(drop));
@@ -299,7 +307,8 @@ fn inputs_are_compared_before_their_use() {
             hash.output_digest(rep, &d)
         });
         if lie {
-            let noticed = |r: &Result<_, Abort>| matches!(r, Err(Abort::CheckFailed { check: Check::A24, .. }));
+            let noticed =
+                |r: &Result<_, Abort>| matches!(r, Err(Abort::CheckFailed { check: Check::A24, .. }));
             assert!(results.iter().all(Result::is_err) && results.iter().any(noticed), "{results:?}");
         } else {
             assert!(results.iter().all(Result::is_ok), "{results:?}");

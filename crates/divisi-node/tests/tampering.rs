@@ -126,7 +126,10 @@ fn sweep(every: usize, f: &(impl Fn(Trio) -> Result<Told, Abort> + Sync)) -> usi
                         Err(_) => stopped = true,
                     }
                 }
-                assert!(stopped || *empty.lock().unwrap(), "nobody noticed: {from} to {to}, message {n}, way {way}");
+                assert!(
+                    stopped || *empty.lock().unwrap(),
+                    "nobody noticed: {from} to {to}, message {n}, way {way}"
+                );
                 tried += 1;
             }
         }

@@ -162,7 +162,9 @@ fn sweep(module: &'static str, share: Option<(u64, u64)>) -> usize {
     let positions: Vec<Position> = links()
         .flat_map(|(from, to)| (0..run.sent[&(from, to)].len()).map(move |n| Position { from, to, n }))
         .collect();
-    let of = |slow: bool| Operator::ALL.iter().filter(|o| o.is_slow() == slow).count() as u64 * positions.len() as u64;
+    let of = |slow: bool| {
+        Operator::ALL.iter().filter(|o| o.is_slow() == slow).count() as u64 * positions.len() as u64
+    };
     let (every, every_slow) =
         share.map_or((1, 1), |(quick, slow)| ((of(false) / quick).max(1), (of(true) / slow).max(1)));
     let mut jobs = Vec::new();

@@ -574,6 +574,7 @@ fn files_are_hashed_and_authenticated() {
     // a file of nothing but a hole: the limit is told before anything of it is read
     let long = std::fs::File::create(house.path("long")).unwrap();
     long.set_len(divisi_node::MESSAGE + 1).unwrap();
-    let words = [&format!("{} bytes", divisi_node::MESSAGE + 1)[..], &format!("at most {}", divisi_node::MESSAGE)];
+    let words =
+        [&format!("{} bytes", divisi_node::MESSAGE + 1)[..], &format!("at most {}", divisi_node::MESSAGE)];
     house.fails("anna", &["hash", "--algorithm", "sha3-256", "--in", "long"], 2, &words);
 }

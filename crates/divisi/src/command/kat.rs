@@ -13,7 +13,7 @@ use std::path::PathBuf;
 #[command(after_help = "Example: divisi kat --engine rep3 aes_gcm_test.json\n\
                         Files: Wycheproof (v1: AES-GCM, HMAC, KMAC, AES-CMAC, AES-GMAC), and of ACVP (AES-GCM, AES-ECB, AES-CTR, SHA2, SHA3,\n\
                         SHAKE, cSHAKE, HMAC, KMAC, CMAC-AES, AES-GMAC) internalProjection.json, or prompt.json and expectedResults.json.\n\
-                        What cannot run is counted, with the reason: Monte Carlo and large data tests, lengths that are no whole bytes.")]
+                        What cannot run is counted, with the reason: Monte Carlo tests (but those of SHA-3) and large data, lengths that are no whole bytes.")]
 pub struct Arguments {
     /// What computes: rep3 (three parties in this process) or plain (one party, in the clear)
     #[arg(long, default_value = "rep3", value_name = "NAME")]

@@ -43,7 +43,9 @@ pub(super) fn join(files: &mut Vec<(String, Value)>) -> Result<(), String> {
             filled += fill(question, answers);
         }
         if filled == 0 {
-            return Err(format!("{name} has answers to no question that was given: give its prompt.json, too"));
+            return Err(format!(
+                "{name} has answers to no question that was given: give its prompt.json, too"
+            ));
         }
     }
     *files = others;
@@ -60,7 +62,8 @@ fn groups_of(body: &Value) -> impl Iterator<Item = &Value> {
 
 /// Whether no group says what is tested, and no test has a question.
 fn has_answers_alone(body: &Value) -> bool {
-    let asks = |test: &Value| ["key", "msg", "message", "aad"].iter().any(|member| test.get(member).is_some());
+    let asks =
+        |test: &Value| ["key", "msg", "message", "aad"].iter().any(|member| test.get(member).is_some());
     body.get("vsId").is_some()
         && groups_of(body).next().is_some()
         && groups_of(body).all(|group| group.get("testType").is_none() && !tests(group).any(asks))
@@ -95,7 +98,8 @@ fn fill(question: &mut Value, answers: &Value) -> u64 {
 }
 
 /// Why a test without an answer cannot run.
-pub(super) const UNANSWERED: &str = "no answer: give expectedResults.json with prompt.json, or internalProjection.json";
+pub(super) const UNANSWERED: &str =
+    "no answer: give expectedResults.json with prompt.json, or internalProjection.json";
 
 pub(super) fn groups(algorithm: Algorithm, groups: &[Value]) -> Result<Content, String> {
     let mut content = Content::default();

@@ -1,6 +1,7 @@
 //! Vectors of hashes and MACs: files of ACVP and Wycheproof, sorted into calls of an engine.
 
 use super::acvp::UNANSWERED;
+use super::chains::Chain;
 use super::{Algorithm, Content, Expected, bytes};
 use divisi_symmetric::aes::KeySize;
 use divisi_symmetric::algorithm::{Algorithm as Function, Settings, Strength};
@@ -102,7 +103,19 @@ pub(super) fn acvp(algorithm: &str, groups: &[Value]) -> Option<Result<Content, 
         "ACVP-AES-GMAC" => Some(Family::Gmac),
         _ => None,
     })?;
-    Some(sort(family, groups, |group, test| acvp_vector(family, group, test)))
+    let (chains, others): (Vec<&Value>, Vec<&Value>) =
+        groups.iter().partition(|group| is_chain(family, group));
+    Some(sort(family, &others, |group, test| acvp_vector(family, group, test)).and_then(|mut content| {
+        for group in chains {
+            for test in group.get("tests").and_then(Value::as_array).ok_or(TESTS)? {
+                match chain(family, group, test) {
+                    Ok(chain) => content.chains.push(chain),
+                    Err(reason) => content.count(family, reason),
+                }
+            }
+        }
+        Ok(content)
+    }))
 }
 
 /// The vectors of a Wycheproof file of that algorithm; none if it is no MAC that is known here.
@@ -115,23 +128,55 @@ pub(super) fn wycheproof(algorithm: &str, groups: &[Value]) -> Option<Result<Con
         "AES-GMAC" => Some(Family::Gmac),
         _ => None,
     })?;
-    Some(sort(family, groups, |_, test| wycheproof_vector(family, test)))
+    let groups: Vec<&Value> = groups.iter().collect();
+    Some(sort(family, &groups, |_, test| wycheproof_vector(family, test)))
 }
+
+const TESTS: &str = "a test group has no \"tests\": give the whole file";
+
+impl Content {
+    fn count(&mut self, family: Family, reason: String) {
+        *self.unsupported.entry((Algorithm::Function(family.usual()), reason)).or_default() += 1;
+    }
+}
+
+/// Whether a group is of digests of digests, as they are run here.
+fn is_chain(family: Family, group: &Value) -> bool {
+    let text = |name: &str| group.get(name).and_then(Value::as_str);
+    matches!(family, Family::Hash(Hash::Sha3(_)))
+        && text("testType") == Some("MCT")
+        && text("mctVersion").is_none_or(|version| version == "standard")
+}
+
+fn chain(family: Family, group: &Value, test: &Value) -> Result<Chain, String> {
+    let settings = Settings::new(family.usual());
+    if [test, group]
+        .iter()
+        .find_map(|value| value.get("len"))
+        .and_then(Value::as_u64)
+        .is_some_and(|n| n % 8 != 0)
+    {
+        return Err(BIT_LENGTH.into());
+    }
+    let ends = test.get("resultsArray").and_then(Value::as_array).ok_or(UNANSWERED)?;
+    let ends = ends.iter().map(|end| bytes(end, &["md"])).collect::<Result<Vec<_>, _>>()?;
+    Chain::new(id(test), settings, bytes(test, &["msg"])?, ends)
+        .ok_or_else(|| "a Monte Carlo test without digests".into())
+}
+
+const BIT_LENGTH: &str = "a length that is no whole number of bytes";
 
 /// A vector, and how its function is used.
 type Sorted = Result<(Settings, Vector), String>;
 
 fn sort(
     family: Family,
-    groups: &[Value],
+    groups: &[&Value],
     vector: impl Fn(&Value, &Value) -> Sorted,
 ) -> Result<Content, String> {
     let mut content = Content::default();
     for group in groups {
-        let tests = group
-            .get("tests")
-            .and_then(Value::as_array)
-            .ok_or("a test group has no \"tests\": give the whole file")?;
+        let tests = group.get("tests").and_then(Value::as_array).ok_or(TESTS)?;
         let mut sorted: Vec<Group> = Vec::new();
         for test in tests {
             match vector(group, test) {
@@ -146,10 +191,7 @@ fn sort(
                         None => sorted.push(Group { settings, vectors: vec![vector] }),
                     }
                 }
-                Err(reason) => {
-                    let place = (Algorithm::Function(family.usual()), reason);
-                    *content.unsupported.entry(place).or_default() += 1;
-                }
+                Err(reason) => content.count(family, reason),
             }
         }
         content.functions.extend(sorted);
@@ -204,7 +246,7 @@ fn acvp_vector(family: Family, group: &Value, test: &Value) -> Sorted {
     let number = |name: &str| [test, group].iter().find_map(|value| value.get(name)).and_then(Value::as_u64);
     for name in ["len", "msgLen", "keyLen", "macLen", "outLen", "aadLen", "tagLen"] {
         if number(name).is_some_and(|bits| bits % 8 != 0) {
-            return Err("a length that is no whole number of bytes".into());
+            return Err(BIT_LENGTH.into());
         }
     }
     let text = |name: &str| [test, group].iter().find_map(|value| value.get(name)).and_then(Value::as_str);

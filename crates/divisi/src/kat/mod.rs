@@ -9,6 +9,7 @@
 
 mod acvp;
 mod batch;
+pub mod chains;
 pub mod functions;
 mod lab;
 mod plain;
@@ -161,6 +162,8 @@ pub struct Content {
     pub groups: Vec<Group>,
     /// Likewise, hashes and MACs.
     pub functions: Vec<functions::Group>,
+    /// Likewise, digests of digests.
+    pub chains: Vec<chains::Chain>,
     /// What it cannot, by algorithm and reason.
     pub unsupported: BTreeMap<(Algorithm, String), u64>,
 }
@@ -274,8 +277,9 @@ fn json(path: &Path) -> Result<Value, Failure> {
     if read.map_err(unread)? as u64 > LONGEST {
         return Err(Failure::usage(format!("{shown} has more than {LONGEST} bytes: split it")));
     }
-    serde_json::from_slice(&text)
-        .map_err(|e| Failure::usage(format!("{shown} is not JSON ({e}): give a file of Wycheproof (v1) or ACVP")))
+    serde_json::from_slice(&text).map_err(|e| {
+        Failure::usage(format!("{shown} is not JSON ({e}): give a file of Wycheproof (v1) or ACVP"))
+    })
 }
 
 /// Read test vectors of either format.
@@ -287,7 +291,9 @@ pub fn parse(json: &Value) -> Result<Content, String> {
     let algorithm = json.get("algorithm").and_then(Value::as_str);
     let groups = json.get("testGroups").and_then(Value::as_array);
     let (Some(algorithm), Some(groups)) = (algorithm, groups) else {
-        return Err("it has no \"algorithm\" and \"testGroups\": give a file of Wycheproof (v1) or ACVP".into());
+        return Err(
+            "it has no \"algorithm\" and \"testGroups\": give a file of Wycheproof (v1) or ACVP".into()
+        );
     };
     match algorithm {
         "AES-GCM" => wycheproof::gcm(groups),
@@ -342,6 +348,13 @@ pub fn run_contents(contents: &[(String, Content)], options: &Options) -> Result
                 };
                 tally(&mut tallies, group.algorithm, &|t| t.count(right, name, vector.id));
             }
+        }
+        for chain in &content.chains {
+            let (right, opened) = chains::run(chain, options)?;
+            calls += 1;
+            openings += opened;
+            let algorithm = Algorithm::Function(chain.settings.algorithm);
+            tally(&mut tallies, algorithm, &|t| t.count(right, name, chain.id));
         }
         for group in content.functions.iter().filter(|group| !group.vectors.is_empty()) {
             let (answers, opened) = tags::run(group, options)?;

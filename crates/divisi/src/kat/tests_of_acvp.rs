@@ -100,14 +100,16 @@ fn questions_and_answers_in_two_files() {
     for options in engines() {
         // in any order, and as servers send them, behind a version
         let wrapped = json!([{ "acvVersion": "1.0" }, gmac_results]);
-        let files =
-            [("a", &wrapped), ("b", &shake), ("c", &gmac), ("d", &shake_results)];
+        let files = [("a", &wrapped), ("b", &shake), ("c", &gmac), ("d", &shake_results)];
         let (passed, failed, reasons) = ran(&files, &options);
         assert_eq!((passed, failed), (5 + 2, 0));
         assert_eq!(reasons, [("an IV of 120 bits".to_owned(), 1)].into());
         // questions alone are counted, and an answer of another question is none
         let (passed, _, reasons) = ran(&[("b", &shake)], &options);
-        assert_eq!((passed, reasons.into_iter().collect::<Vec<_>>()), (0, vec![(acvp::UNANSWERED.to_owned(), 2)]));
+        assert_eq!(
+            (passed, reasons.into_iter().collect::<Vec<_>>()),
+            (0, vec![(acvp::UNANSWERED.to_owned(), 2)])
+        );
         // a wrong answer is wrong, and a wrong verdict too
         let mut wrong = gmac_results.clone();
         wrong["testGroups"][1]["tests"][0]["tag"] = json!("DDF76016");
@@ -129,7 +131,10 @@ fn blocks_in_two_files() {
     let key = "000102030405060708090a0b0c0d0e0f";
     let head = |id: u64, direction: &str| json!({ "tgId": id, "testType": "AFT", "direction": direction, "keyLen": 128 });
     let prompt = json!([
-        group(head(1, "encrypt"), json!([{ "tcId": 1, "key": key, "pt": pt }, { "tcId": 2, "key": key, "pt": pt }])),
+        group(
+            head(1, "encrypt"),
+            json!([{ "tcId": 1, "key": key, "pt": pt }, { "tcId": 2, "key": key, "pt": pt }])
+        ),
         group(head(2, "decrypt"), json!([{ "tcId": 3, "key": key, "ct": ct }])),
     ]);
     let results = json!([
@@ -182,8 +187,9 @@ fn questions_with_their_answers() {
               "mac": "31a44527b4ed9f5c6101d11de6d26f0620aa5c341def41299657fe9df1a3b16c", "macLen": 256, "customization": "", "customizationHex": "00" },
         ])
     )]);
-    let [hmac, sha, kmac] = [("HMAC-SHA2-256", "2.0", hmac), ("SHA2-256", "1.0", sha), ("KMAC-128", "1.0", kmac)]
-        .map(|(algorithm, revision, groups)| file(algorithm, revision, groups));
+    let [hmac, sha, kmac] =
+        [("HMAC-SHA2-256", "2.0", hmac), ("SHA2-256", "1.0", sha), ("KMAC-128", "1.0", kmac)]
+            .map(|(algorithm, revision, groups)| file(algorithm, revision, groups));
     for options in engines() {
         assert_eq!(ran(&[("hmac", &hmac)], &options), (4, 0, BTreeMap::new()));
         let (passed, failed, reasons) = ran(&[("sha", &sha)], &options);
@@ -202,7 +208,8 @@ fn messages_of_several_pieces() {
     let (key, iv) = ([7_u8; 16], [9_u8; 12]);
     use aes_gcm::aead::{Aead, KeyInit, Payload};
     let cipher = aes_gcm::Aes128Gcm::new_from_slice(&key).unwrap();
-    let sealed = |length: usize| cipher.encrypt(&iv.into(), Payload { msg: b"", aad: &text[..length] }).unwrap();
+    let sealed =
+        |length: usize| cipher.encrypt(&iv.into(), Payload { msg: b"", aad: &text[..length] }).unwrap();
     let tests: Vec<Value> = [2047, 4096, 4097, 5000]
         .iter()
         .map(|length| {
@@ -218,6 +225,38 @@ fn messages_of_several_pieces() {
     );
     for options in engines() {
         assert_eq!(ran(&[("gmac", &gmac)], &options), (5, 0, BTreeMap::new()));
+    }
+}
+
+/// The last of the Monte Carlo test of SHA3-256-2.0, internalProjection.json: two thousand digests, one after the other.
+#[test]
+fn digests_of_digests() {
+    let sha3 = |md: &[&str], version: &str, len: u64| {
+        let results: Vec<Value> = md.iter().map(|md| json!({ "md": md, "outLen": 256 })).collect();
+        let seed = "D1352F51BDDF931ED64113289D8605CF8229C2A0217BD4330EFAD73FB3E247CF";
+        let tests = json!([{ "tcId": 121, "msg": seed, "len": len, "resultsArray": results }]);
+        let groups = json!([{ "tgId": 2, "testType": "MCT", "mctVersion": version, "tests": tests }]);
+        file("SHA3-256", "2.0", groups)
+    };
+    let right = [
+        "68B9778D1B1223AC5D2B306F7DE94CB5D5A78B576CADA5C3D54538289722F177",
+        "21FF21028315C2B3A3E090C683D438D0B99EE9224A8878FAA5555AB1F629EC21",
+    ];
+    let wrong = [right[0], &right[1].replace("21FF", "21FE")];
+    let [rep3, _, plain] = &engines();
+    for options in [rep3, plain] {
+        assert_eq!(ran(&[("mct", &sha3(&right, "standard", 256))], options), (1, 0, BTreeMap::new()));
+    }
+    assert_eq!(ran(&[("mct", &sha3(&wrong, "standard", 256))], plain), (0, 1, BTreeMap::new()));
+    for (other, reason) in [
+        (sha3(&right, "alternate", 256), "a Monte Carlo test"),
+        (sha3(&right, "standard", 255), "no whole number of bytes"),
+        (sha3(&[], "standard", 256), "without digests"),
+        (sha3(&["00"], "standard", 256), "without digests"),
+    ] {
+        let (passed, failed, reasons) = ran(&[("mct", &other)], rep3);
+        assert_eq!((passed, failed, reasons.len()), (0, 0, 1));
+        assert!(reasons.keys().all(|told| told.contains(reason)), "{reasons:?}");
     }
 }
 
