@@ -16,7 +16,7 @@ pub const CHILD: &str = "child-instructions";
 
 /// How often a kernel runs for one count.
 const CALLS: usize = 8;
-/// Blocks of a protocol's run: one tile of 512 lanes.
+/// Blocks of a protocol's run, messages of a hash: one tile of 512 lanes.
 const BLOCKS: usize = 512;
 /// Bytes of a message sealed and opened.
 const BYTES: usize = 4096;
@@ -150,7 +150,8 @@ pub fn child(what: &str) -> Result<(), Failure> {
             runs.push(Run { protocol: *protocol, security, work: Work::Aes(Direction::Encrypt, BLOCKS) });
         }
     }
-    for work in [Work::Gcm(BYTES), Work::Openings(BYTES)] {
+    let functions = [Work::Function("sha256", BLOCKS), Work::Function("sha3-256", BLOCKS)];
+    for work in [Work::Gcm(BYTES), Work::Openings(BYTES)].into_iter().chain(functions) {
         runs.push(Run { protocol: Protocol::Gf4Circuit, security: Security::Malicious, work });
     }
     for run in runs {

@@ -30,6 +30,7 @@ const OPENINGS: &[(&str, &str)] = &[
 
 /// Steps whose messages are planes, masked by F_zero or opened: in each the padding is looked at.
 const PLANES: &[&str] = &[
+    "divisi_rep3::engine::boolean/products",
     "divisi_rep3::engine::chain/finish",
     "divisi_rep3::masked/open_masked",
     "divisi_rep3::ohv::byte/m_S m_T",
@@ -59,6 +60,7 @@ const CLOSED: &[&str] = &[
     "divisi_rep3::masked/open_to.digest",
     "divisi_rep3::open/open.digest",
     "divisi_rep3::random/coin.digest",
+    "divisi_rep3::verify::ands/ands.h",
     "divisi_rep3::verify::inner_product/inner_product.11",
     "divisi_rep3::verify::planes/planes.h",
     "divisi_rep3::verify::triple/triple.2",
@@ -87,7 +89,7 @@ pub fn differences(run: &Run, marked: &Marked, parties: &[Counts]) -> Vec<String
     }
     let triples = sent("divisi_rep3::verify::triple/triple.2");
     let levels = sent("divisi_rep3::verify::inner_product/inner_product.11");
-    let grids = sent("divisi_rep3::verify::planes/planes.h");
+    let grids = sent("divisi_rep3::verify::planes/planes.h") + sent("divisi_rep3::verify::ands/ands.h");
     let otherwise = matches!(run.work, Work::Openings(_));
     let verified = run.security == Security::Malicious && !otherwise;
     let expected = [
@@ -130,7 +132,7 @@ fn lookups(run: &Run, protocol: Protocol) -> u64 {
     let schedule = u64::from(protocol.for_key_schedule() == protocol);
     3 * 10
         * match run.work {
-            Work::Openings(_) => 0,
+            Work::Openings(_) | Work::Function(..) => 0,
             Work::Aes(..) => 1 + schedule,
             // the text twice, the mask of the tag alone twice; with the schedule the hash key
             Work::Gcm(_) => 4 + 2 * schedule,
@@ -140,7 +142,7 @@ fn lookups(run: &Run, protocol: Protocol) -> u64 {
 /// Bytes that one client or party learns, and nobody else: to a client each of the three sends a component.
 fn to_one(run: &Run) -> u64 {
     match run.work {
-        Work::Aes(..) => 0,
+        Work::Aes(..) | Work::Function(..) => 0,
         Work::Openings(bytes) => bytes as u64,
         Work::Gcm(bytes) => 3 * bytes as u64,
     }

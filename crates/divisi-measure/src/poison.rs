@@ -92,6 +92,18 @@ mod following {
     /// Bytes of a message: whole blocks, and a rest.
     const BYTES: usize = 16 * 20 + 5;
 
+    /// Hashes and MACs: of few messages of several lengths, whose wires share tiles, and of many.
+    const FUNCTIONS: &[(&str, usize)] = &[
+        ("sha256", 3),
+        ("sha256", 70),
+        ("sha3-256", 3),
+        ("sha3-256", 70),
+        ("hmac-sha256", 3),
+        ("kmac128", 3),
+        ("cmac-aes128", 3),
+        ("gmac-aes128", 3),
+    ];
+
     static MARKED: Mutex<Marked> = Mutex::new(Marked::new());
     /// Whether what is opened is declared defined: not in the control, which must see that secrets arrive everywhere.
     static OPENING: AtomicBool = AtomicBool::new(true);
@@ -147,6 +159,11 @@ mod following {
         }
         let (protocol, security) = (Protocol::Gf4Circuit, Security::Malicious);
         follow(&Run { protocol, security, work: Work::Openings(BYTES) })?;
+        for (name, messages) in FUNCTIONS {
+            follow(&Run { protocol, security, work: Work::Function(name, *messages) })?;
+        }
+        let security = Security::SemiHonest;
+        follow(&Run { protocol, security, work: Work::Function("sha3-256", 3) })?;
         // last, for memcheck tells of each place once
         control()?;
         println!("{COMPLETE}");

@@ -10,9 +10,13 @@ use divisi_net::memory;
 use divisi_net::{Machine, Mesh, Options, World};
 use divisi_node::cipher;
 use divisi_node::gcm::{GcmKey, Opening, Sealing};
+use divisi_node::tags;
 use divisi_rep3::deal::{self, Part};
 use divisi_rep3::{Agreement, Byte, Protocol, Rep3, Security, Trio};
 use divisi_symmetric::aes::{self, KeySize};
+use divisi_symmetric::algorithm::Settings;
+use divisi_symmetric::batch::{Engine, Function, Messages, SecretByte, bits, byte_values};
+use divisi_symmetric::gates::Adder;
 use std::io;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -27,6 +31,22 @@ pub enum Work {
     Openings(usize),
     /// A message of this many bytes sealed and opened by AES-GCM, its hash key's powers made before.
     Gcm(usize),
+    /// A hash or MAC by its name, of this many messages; tags are compared, too, with right ones and wrong ones.
+    Function(&'static str, usize),
+}
+
+impl Work {
+    /// What is public about a hash or MAC, if it is one: SHA-2 adds in the way that has few rounds.
+    pub fn settings(self) -> Option<Settings> {
+        let Work::Function(name, _) = self else { return None };
+        let algorithm = name.parse().ok()?;
+        Some(Settings { adder: Adder::LowDepth, ..Settings::new(algorithm) })
+    }
+}
+
+/// The lengths of messages: up to two blocks of a hash, if they are few.
+fn lengths(messages: usize) -> Vec<usize> {
+    (0..messages).map(|l| if messages > 3 { 10 } else { [70, 0, 33][l % 3] }).collect()
 }
 
 /// One run.
@@ -48,6 +68,7 @@ impl Run {
             Work::Aes(Direction::Decrypt, n) => ("inverse aes", format!("{n} blocks")),
             Work::Openings(n) => ("openings", format!("{n} bytes")),
             Work::Gcm(n) => ("gcm", format!("{n} bytes")),
+            Work::Function(name, n) => (name, format!("{n} messages")),
         };
         format!("{work} {} {}, {n}", self.protocol.name(), self.security)
     }
@@ -112,6 +133,7 @@ impl Prepared {
             Work::Aes(direction, _) => blocks(&mut rep, &mine, direction)?,
             Work::Openings(_) => open_otherwise(&mut rep, &mine[0])?,
             Work::Gcm(_) => seal_and_open(&mut rep, &mine, &inputs.iv)?,
+            Work::Function(_, n) => digest_or_tag(&mut rep, &mine, self.run.work.settings(), n)?,
         };
         let counts = rep.trio().session().meter().read();
         Ok((output, counts))
@@ -185,6 +207,50 @@ fn seal_and_open(rep: &mut Rep3, mine: &[Part], iv: &[u8; 12]) -> Result<Vec<Vec
     Ok(vec![[ciphertext, tag.to_vec()].concat()])
 }
 
+/// The key's bytes first, a lane each, then a column of the messages for each of their bytes.
+fn digest_or_tag(
+    rep: &mut Rep3,
+    mine: &[Part],
+    settings: Option<Settings>,
+    n: usize,
+) -> Result<Vec<Vec<u8>>, Abort> {
+    let misfit = || Abort::Misuse {
+        step: step!("function"),
+        what: "no hash and no MAC, or a tag not found to be what it is",
+    };
+    let settings = settings.ok_or_else(misfit)?;
+    let (key, text) = mine.split_at(settings.algorithm.key_bytes());
+    let mut input =
+        |parts: &[Part]| parts.iter().map(|part| rep.trio().input(part)).collect::<Result<Vec<Byte>, _>>();
+    let (key, text) = (input(key)?, input(text)?);
+    let function = tags::prepare(rep, &settings, &key)?;
+    let output = outputs(rep, function.get(), text, n)?;
+    let bytes = byte_values(rep, output.clone())?;
+    let out = verified(rep, bytes)?;
+    let opened = rep.trio().open(&out)?;
+    if settings.algorithm.is_mac() {
+        for (wrong, right) in [(0, true), (1, false)] {
+            let tag = |l: usize| opened.iter().map(|column| column[l] ^ wrong).collect::<Vec<u8>>();
+            let received: Vec<Vec<u8>> = (0..n).map(tag).collect();
+            if tags::matches(rep, output.clone(), &received)? != vec![right; n] {
+                return Err(misfit());
+            }
+        }
+    }
+    Ok(opened)
+}
+
+/// The outputs for messages whose columns these are.
+fn outputs<E: Engine>(
+    e: &mut E,
+    function: &Function<E>,
+    text: Vec<E::Byte>,
+    n: usize,
+) -> Result<Vec<SecretByte<E>>, Abort> {
+    let messages = Messages::new(bits(e, text)?, lengths(n))?;
+    function.output(e, &messages, &vec![[0x5a; 12]; n])
+}
+
 const AAD: &[u8] = b"associated data";
 
 /// Inputs of a run as its parties hold them, and what must come out.
@@ -221,6 +287,15 @@ impl Inputs {
                 let sealed = cipher.encrypt(&iv.into(), payload).map_err(|e| e.to_string())?;
                 (vec![key, text], vec![sealed])
             }
+            Work::Function(name, n) => {
+                let settings = work.settings().ok_or_else(|| format!("no hash and no MAC: {name}"))?;
+                let key = draw(settings.algorithm.key_bytes());
+                let longest = lengths(n).into_iter().max().unwrap_or(0);
+                let columns: Vec<Vec<u8>> = (0..longest).map(|_| draw(n)).collect();
+                let expected =
+                    function_in_the_clear(&settings, &key, &columns, n).map_err(|abort| abort.to_string())?;
+                (key.iter().map(|byte| vec![*byte]).chain(columns).collect(), expected)
+            }
         };
         let mut parts = [Vec::new(), Vec::new(), Vec::new()];
         for input in &inputs {
@@ -241,6 +316,21 @@ fn in_the_clear(key: &[u8], columns: &[Vec<u8>], direction: Direction) -> Result
         Direction::Decrypt => aes::decrypt(&mut Plain, &round_keys, &mut state)?,
     }
     Ok(state.iter().map(|byte| byte.values().to_vec()).collect())
+}
+
+/// The same hash or MAC on the engine that computes in the clear.
+fn function_in_the_clear(
+    settings: &Settings,
+    key: &[u8],
+    columns: &[Vec<u8>],
+    n: usize,
+) -> Result<Vec<Vec<u8>>, Abort> {
+    let e = &mut Plain;
+    let key: Vec<PlainByte> = key.iter().map(|byte| e.public(&[*byte])).collect();
+    let text = columns.iter().map(|column| e.public(column)).collect();
+    let function = Function::prepare(e, settings, &key)?;
+    let output = outputs(e, &function, text, n)?;
+    Ok(byte_values(e, output)?.iter().map(|byte| byte.values().to_vec()).collect())
 }
 
 /// The machine, but with the same "randomness" in every run: a run is to cost the same each time. Nothing here is secret.

@@ -4,7 +4,8 @@
 //! so many at once that what they take with them fits the cache: the one-hot vectors of a lookup are made ahead of its layers, for
 //! all rounds, and those of lut256 are 10 KB a block of AES-128, and as much again while they are made.
 
-use divisi_core::{Abort, Lanes, Step, step};
+use crate::gcm::close;
+use divisi_core::{Abort, Direction, Lanes, Step, Verified, step};
 use divisi_rep3::{Byte, Protocol, Rep3};
 use divisi_symmetric::aes::{self, RoundKeys};
 use divisi_symmetric::mode::ctr;
@@ -67,6 +68,39 @@ pub(crate) fn keystream(
         });
     }
     whole.ok_or(misfit)
+}
+
+/// Blocks through the cipher or its inverse, as many at a time as suits the protocol; what each piece owes is verified with it. `keys` has
+/// the key of all, or one for each block.
+pub(crate) fn through(
+    rep: &mut Rep3,
+    direction: Direction,
+    keys: &RoundKeys<Byte>,
+    blocks: &[Byte; 16],
+) -> Result<Verified<[Byte; 16]>, Abort> {
+    let misfit = Abort::Misuse { step: STREAM, what: "blocks and keys differ in number" };
+    let mut whole: Option<[Byte; 16]> = None;
+    for range in pieces(blocks[0].lanes(), blocks_at_once(rep.protocol())) {
+        let index: Vec<usize> = range.collect();
+        let own = if keys.lanes() == 1 { Some(keys.clone()) } else { keys.gather(&index) };
+        let own = own.ok_or_else(|| misfit.clone())?;
+        let piece: Option<Vec<Byte>> = blocks.iter().map(|byte| byte.gather(&index)).collect();
+        let mut piece: [Byte; 16] =
+            piece.and_then(|piece| piece.try_into().ok()).ok_or_else(|| misfit.clone())?;
+        match direction {
+            Direction::Encrypt => aes::encrypt(rep, &own, &mut piece)?,
+            Direction::Decrypt => aes::decrypt(rep, &own, &mut piece)?,
+        }
+        let piece = close(rep, piece)?.into_inner();
+        whole = Some(match whole {
+            None => piece,
+            Some(whole) => {
+                let joined: Option<Vec<Byte>> = whole.iter().zip(&piece).map(|(x, y)| x.with(y)).collect();
+                joined.and_then(|joined| joined.try_into().ok()).ok_or_else(|| misfit.clone())?
+            }
+        });
+    }
+    close(rep, whole.ok_or(misfit)?)
 }
 
 /// `0..n` in pieces of `at_once`; a rest of less than half a piece goes with the last one, whose rounds it shares.

@@ -13,6 +13,9 @@
 //!
 //! A file is `IV (12 bytes) | ciphertext | tag (16 bytes)`, which any AES-GCM library opens, given the key.
 //!
+//! Without clients and servers, among three parties that bring their own values: the modules of the Symphony under their names,
+//! [`maestro`] (AES), [`sharp`] (hashes) and [`macnifico`] (MACs).
+//!
 //! ```
 //! use divisi_net::{Config, Machine, PartyId};
 //! use divisi_node::{Client, KeyType, Server, ServerOptions};
@@ -60,9 +63,14 @@ pub mod cipher;
 mod client;
 mod error;
 pub mod gcm;
+pub mod macnifico;
+pub mod maestro;
 pub mod many;
+mod mode;
+pub mod owner;
 mod request;
 mod server;
+pub mod sharp;
 pub mod tags;
 #[cfg(test)]
 mod tests;
@@ -73,5 +81,6 @@ pub use client::{Client, Listed, OVERHEAD, ReadSeek, Tagged};
 pub use divisi_store::{KeyName, KeyState, KeyType, Purpose};
 pub use error::{Error, ErrorKind};
 pub use gcm::CHUNK;
+pub use mode::Mode;
 pub use request::{AAD, KeyEntry, MESSAGE, NewKey, OUTPUT, UsedKey};
 pub use server::{Server, ServerError, ServerOptions};

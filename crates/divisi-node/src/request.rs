@@ -29,7 +29,7 @@ pub(crate) const PAGE: usize = 32;
 /// The longest output of a hash or MAC, in bytes.
 pub const OUTPUT: usize = 4096;
 /// The longest message that servers hash or authenticate, in bytes.
-pub const MESSAGE: u64 = 1 << 20;
+pub const MESSAGE: u64 = 1 << 30;
 /// How much of it goes at once.
 pub(crate) const PIECE: usize = 4096;
 /// The bytes of an initialisation vector.

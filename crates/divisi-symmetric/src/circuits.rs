@@ -18,7 +18,9 @@ use crate::gates::{Adder, GateByte, GateBytes};
 use crate::sha2::Sha2;
 use crate::sha3::{STATE_BYTES, keccak_f};
 use divisi_circuit::{Bit, Build, Program};
-use divisi_core::{Abort, Bytes, Direction, step};
+use divisi_core::{Abort, Bytes, Direction, Step, step};
+
+const CIRCUIT: Step = step!("circuit");
 
 /// All names.
 pub const NAMES: [&str; 6] = ["aes128", "aes192", "aes256", "sha256", "sha512", "keccak-f"];
@@ -39,25 +41,47 @@ pub fn named(name: &str, adder: Adder) -> Result<Option<Program>, Abort> {
     }))
 }
 
+/// Bytes of one lane, the first one first.
+pub type Value = Vec<GateByte<Bit>>;
+
+/// The circuit whose input values have so many bytes (none has no wires) and whose outputs `draw` makes of them, on an engine that
+/// computes nothing and writes down.
+///
+/// # Errors
+/// Those of `draw`.
+pub fn drawn(
+    inputs: &[usize],
+    draw: impl FnOnce(&mut GateBytes<'_, Build>, Vec<Value>) -> Result<Vec<Value>, Abort>,
+) -> Result<Program, Abort> {
+    let mut g = Build::new();
+    let value = |bytes: &usize| -> Value {
+        let bytes = if *bytes == 0 { Vec::new() } else { input(&mut g, *bytes) };
+        bytes.into_iter().map(|bits| GateByte::new(vec![bits])).collect()
+    };
+    let values = inputs.iter().map(value).collect();
+    let outputs = draw(&mut GateBytes::new(&mut g), values)?;
+    for value in outputs {
+        output(&mut g, value.iter().flat_map(|byte| byte.bits().to_vec()).collect());
+    }
+    Ok(g.finish())
+}
+
 /// AES with its key schedule: key and block -> block.
 ///
 /// # Errors
 /// See [`named`].
 pub fn aes(size: KeySize, direction: Direction) -> Result<Program, Abort> {
-    let mut g = Build::new();
-    let (key, block) = (input(&mut g, size.bytes()), input(&mut g, 16));
-    let mut e = GateBytes::new(&mut g);
-    let byte = |bits: [Bit; 8]| GateByte::new(vec![bits]);
-    let key: Vec<GateByte<Bit>> = key.into_iter().map(byte).collect();
-    let round_keys = aes::expand(&mut e, &key)?;
-    let mut state: [GateByte<Bit>; 16] = std::array::from_fn(|i| byte(block[i]));
-    match direction {
-        Direction::Encrypt => aes::encrypt(&mut e, &round_keys, &mut state)?,
-        Direction::Decrypt => aes::decrypt(&mut e, &round_keys, &mut state)?,
-    }
-    let bytes: Vec<[Bit; 8]> = state.iter().flat_map(|byte| byte.bits().to_vec()).collect();
-    output(&mut g, bytes);
-    Ok(g.finish())
+    drawn(&[size.bytes(), 16], |e, mut values| {
+        let (block, key) = (values.pop().unwrap_or_default(), values.pop().unwrap_or_default());
+        let round_keys = aes::expand(e, &key)?;
+        let misfit = |_| Abort::Misuse { step: CIRCUIT, what: "a block of 16 bytes" };
+        let mut state: [GateByte<Bit>; 16] = block.try_into().map_err(misfit)?;
+        match direction {
+            Direction::Encrypt => aes::encrypt(e, &round_keys, &mut state)?,
+            Direction::Decrypt => aes::decrypt(e, &round_keys, &mut state)?,
+        }
+        Ok(vec![state.to_vec()])
+    })
 }
 
 /// One compression: block and state -> the next state.
@@ -91,38 +115,28 @@ pub const LONGEST_MESSAGE: usize = 4096;
 /// [`LONGEST_MESSAGE`].
 pub fn function(settings: &Settings, key_bytes: usize, message_bytes: usize) -> Result<Program, Abort> {
     if message_bytes > LONGEST_MESSAGE {
-        return Err(Abort::Misuse {
-            step: step!("circuit"),
-            what: "a message longer than a circuit is made for",
-        });
+        return Err(Abort::Misuse { step: CIRCUIT, what: "a message longer than a circuit is made for" });
     }
-    let mut g = Build::new();
-    let mut value = |bytes: usize| {
-        let bytes = if bytes == 0 { Vec::new() } else { input(&mut g, bytes) };
-        bytes.into_iter().map(|bits| GateByte::new(vec![bits])).collect::<Vec<GateByte<Bit>>>()
-    };
-    let (key, nonce, message) =
-        (value(key_bytes), value(settings.algorithm.nonce_bytes()), value(message_bytes));
-    let mut e = GateBytes::new(&mut g);
-    let message = bits(&mut e, message)?;
-    let messages = Messages::even(message, 1)?;
-    let mut tag = if let Algorithm::Gmac(_) = settings.algorithm {
-        // the nonce is an input here
-        let function = gmac::prepare(&mut e, &key)?;
-        let start = gmac::initial(&mut e);
-        let hash = gmac::hash(&mut e, &function, &start, 0, &messages)?;
-        let one = [0, 0, 0, 1].map(|byte| e.public(&[byte]));
-        let mut j0 = nonce.into_iter().chain(one);
-        let j0 = std::array::from_fn(|_| j0.next().unwrap_or_else(|| e.public(&[0])));
-        gmac::seal(&mut e, &function, j0, &hash)?
-    } else {
-        let function = Function::prepare(&mut e, settings, &key)?;
-        function.output(&mut e, &messages, &[])?
-    };
-    tag.truncate(settings.output_bytes);
-    let tag = byte_values(&mut e, tag)?;
-    output(&mut g, tag.iter().filter_map(|byte| byte.bits().first().copied()).collect());
-    Ok(g.finish())
+    let Settings { algorithm, output_bytes, .. } = *settings;
+    drawn(&[key_bytes, algorithm.nonce_bytes(), message_bytes], |e, values| {
+        let [key, nonce, message] = &values[..] else { return Ok(Vec::new()) };
+        let message = bits(e, message.clone())?;
+        let messages = Messages::even(message, 1)?;
+        let mut tag = if let Algorithm::Gmac(_) = algorithm {
+            // the nonce is an input here
+            let function = gmac::prepare(e, key)?;
+            let start = gmac::initial(e);
+            let hash = gmac::hash(e, &function, &start, 0, &messages)?;
+            let counter = [0, 0, 0, 1].map(|byte| e.public(&[byte]));
+            let misfit = |_| Abort::Misuse { step: CIRCUIT, what: "a nonce of 12 bytes" };
+            let j0 = nonce.iter().cloned().chain(counter).collect::<Vec<_>>().try_into().map_err(misfit)?;
+            gmac::seal(e, &function, j0, &hash)?
+        } else {
+            Function::prepare(e, settings, key)?.output(e, &messages, &[])?
+        };
+        tag.truncate(output_bytes);
+        Ok(vec![byte_values(e, tag)?])
+    })
 }
 
 /// An input value of that many bytes, the first one first.

@@ -10,12 +10,13 @@ use super::turn::{ReadyKey, Turn};
 use crate::admit::What;
 use crate::error::{Failed, Stop};
 use crate::gcm::close;
+use crate::owner::single;
 use crate::request::{Asked, IV, MESSAGE, PIECE, Tag, ToClient, ToServer, UsedKey};
 use crate::tags;
 use crate::wire::Blob;
 use divisi_core::{Check, Step, Verified, step};
 use divisi_rep3::deal::Part;
-use divisi_rep3::{Bit, Byte, Protocol, Rep3};
+use divisi_rep3::{Bit, Protocol, Rep3};
 use divisi_store::KeyName;
 use divisi_symmetric::algorithm::Settings;
 use divisi_symmetric::batch::{Function, Messages, bits, byte_values};
@@ -107,15 +108,8 @@ pub(crate) fn mac(
 }
 
 fn prepare(rep: &mut Rep3, settings: &Settings, key: &Part) -> Result<Verified<Function<Rep3>>, Stop> {
-    let key = secret(rep, key)?;
+    let key = single(rep, key)?;
     Ok(tags::prepare(rep, settings, &key)?)
-}
-
-/// The bytes of a part, as values of one lane each.
-fn secret(rep: &mut Rep3, part: &Part) -> Result<Vec<Byte>, Stop> {
-    let one = |(first, second): (&u8, &u8)| Part { first: vec![*first], second: vec![*second] };
-    let bytes = part.first.iter().zip(&part.second).map(one);
-    Ok(bytes.map(|part| rep.trio().input(&part)).collect::<Result<Vec<Byte>, _>>()?)
 }
 
 /// The output for a message that comes piece by piece.
@@ -132,12 +126,17 @@ fn output(
         let part = turn.part(MESSAGE_PART, index, bytes);
         let mine = part.as_ref().map_err(Clone::clone);
         turn.agree(MESSAGE_PART, Check::A24, &index.to_le_bytes(), mine)?;
-        let secret = secret(turn.rep, &part?)?;
+        let secret = single(turn.rep, &part?)?;
         rest.extend(bits(turn.rep, secret)?);
         // whole blocks, and something is left for the end
         let now = rest.len().saturating_sub(1) / function.piece() * function.piece();
         let later = rest.split_off(now);
-        state = function.update(turn.rep, state, std::mem::replace(&mut rest, later))?;
+        let now = std::mem::replace(&mut rest, later);
+        if !now.is_empty() {
+            let next = function.update(turn.rep, state, now)?;
+            // what a piece owes is verified with it, so that a message of any length takes the memory of a piece
+            state = close(turn.rep, next)?.into_inner();
+        }
         turn.answer(ToClient::Accepted);
     }
     let finish = turn.word(FINISH, &ToServer::Finish { number: turn.number, item: turn.item });

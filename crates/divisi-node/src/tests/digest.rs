@@ -1,6 +1,7 @@
 //! Hashes of what no server sees, and tags under keys of MACs: what libraries give, and what is refused.
 
 use super::house::{House, encrypt, text};
+use crate::request::PIECE;
 use crate::{Client, ErrorKind, KeyName, KeyType, MESSAGE, Purpose, Tagged};
 use divisi_core::{Bytes, Plain};
 use divisi_symmetric::algorithm::{Algorithm, Settings};
@@ -91,6 +92,42 @@ fn a_tag_is_compared_to_its_last_bit() {
                 assert_eq!(verify(Some(nonce), &made.tag, &message).unwrap_err().kind, ErrorKind::Mismatch);
             }
         }
+    }
+    assert!(!house.logged("session ended"));
+}
+
+/// Messages of several pieces, which end at a piece's end, before it and after it: what they owe is verified piece by piece.
+#[test]
+fn long_messages_have_the_tags_of_the_standards() {
+    let house = House::new();
+    let mut alice = house.connect("alice");
+    for (kind, length) in [
+        (KeyType::HmacSha3_256, 2 * PIECE),
+        (KeyType::Kmac128, 2 * PIECE + 1),
+        (KeyType::CmacAes128, PIECE + 700),
+        (KeyType::GmacAes128, 3 * PIECE - 1),
+    ] {
+        let (name, key) = import(&mut alice, kind);
+        let settings = settings(kind.name());
+        let message = text(length);
+        let made = mac(&mut alice, &name, &settings, &message).unwrap();
+        assert_eq!(*made.tag, clear(&settings, &key, made.nonce.unwrap_or_default(), &message), "{kind}");
+        let mut verify = |tag: &[u8]| {
+            let length = message.len() as u64;
+            alice.mac_verify(
+                &name,
+                &settings,
+                made.nonce,
+                tag,
+                &mut Cursor::new(&message),
+                length,
+                &mut |_| {},
+            )
+        };
+        assert_eq!(verify(&made.tag).unwrap(), made.key, "{kind}");
+        let mut wrong = made.tag.to_vec();
+        wrong[0] ^= 1;
+        assert_eq!(verify(&wrong).unwrap_err().kind, ErrorKind::Mismatch, "{kind}");
     }
     assert!(!house.logged("session ended"));
 }

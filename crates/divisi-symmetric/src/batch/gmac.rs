@@ -7,7 +7,8 @@
 //!     acc <- (acc + X_1) H^q + X_2 H^(q-1) + .. + X_q H,
 //! ```
 //!
-//! one round for all messages together. A public message costs only linear work: [`crate::mode::ghash`].
+//! one round for all messages together: a product over GF(2^128) for each block of message and its length, checked as one inner product
+//! over GF(2^128), less than the two over GF(2^64) that a product may take \[S5\]. A public message costs only linear work: [`crate::mode::ghash`].
 
 use super::absorb::{Here, Rule, Step, absorb, update};
 use super::{Engine, Messages, SecretByte, bits, block_bytes, public, unfit};
@@ -87,7 +88,7 @@ impl<E: Engine> Step<E> for Sums<'_, E> {
             factors.push(pair.ok_or_else(misfit)?);
         }
         let sums: Vec<(&E::Block, &E::Block)> = factors.iter().map(|(x, y)| (x, y)).collect();
-        let sum = e.dot(&sums)?;
+        let sum = e.dot(&sums)?; // [S5]
         let sum: [E::Byte; BLOCK] = e.convert(sum)?;
         bits(e, sum.to_vec())
     }

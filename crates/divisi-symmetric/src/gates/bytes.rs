@@ -47,6 +47,11 @@ impl<'g, G: Gates> GateBytes<'g, G> {
     pub fn new(g: &'g mut G) -> Self {
         GateBytes { g, maps: HashMap::new() }
     }
+
+    /// The gates underneath.
+    pub fn gates(&mut self) -> &mut G {
+        self.g
+    }
 }
 
 pub(super) fn unfit() -> Abort {

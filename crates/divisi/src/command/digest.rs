@@ -58,7 +58,8 @@ pub struct Mac {
 /// What is hashed, and how much of the output is wanted.
 #[derive(Args)]
 struct Text {
-    /// The file to read, up to 1 MiB [default: standard input]
+    /// The file to read, up to 1 GiB [default: standard input, up to 64 MiB]. It goes through piece by piece, block after block: the
+    /// servers' memory does not grow with it, their time does
     #[arg(long = "in", value_name = "FILE")]
     input: Option<PathBuf>,
     /// The customization string of cSHAKE and KMAC

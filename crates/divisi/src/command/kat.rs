@@ -13,8 +13,9 @@ use std::path::PathBuf;
 /// Run published test vectors through an engine, one line an algorithm.
 #[derive(Args)]
 #[command(after_help = "Example: divisi kat --engine rep3 aes_gcm_test.json\n\
-                        Files: Wycheproof (v1: AES-GCM, HMAC, KMAC, AES-CMAC, AES-GMAC), and internalProjection.json of ACVP (AES-GCM,\n\
-                        AES-ECB, AES-CTR, SHA2, SHA3, SHAKE, cSHAKE, HMAC, KMAC, CMAC-AES, AES-GMAC).\n\
+                        Files: Wycheproof (v1: AES-GCM, HMAC, KMAC, AES-CMAC, AES-GMAC), and of ACVP (AES-GCM, AES-ECB, AES-CTR, SHA2, SHA3,\n\
+                        SHAKE, cSHAKE, HMAC, KMAC, CMAC-AES, AES-GMAC) internalProjection.json, or prompt.json and expectedResults.json.\n\
+                        What cannot run is counted, with the reason: Monte Carlo tests (but those of SHA-3) and large data, lengths that are no whole bytes.\n\
                         Nobody trusted: divisi kat --engine garble --parties 5 ACVP-AES-ECB.json; what it has no circuit of is counted.")]
 pub struct Arguments {
     /// What computes: rep3 or garble (parties in this process), or plain (one party, in the clear)

@@ -1,10 +1,105 @@
-//! Files of the Automated Cryptographic Validation Protocol, `internalProjection.json`: questions with their answers.
+//! Files of the Automated Cryptographic Validation Protocol: `internalProjection.json` has questions with their answers, `prompt.json` the
+//! questions, and `expectedResults.json` the answers by the numbers of group and test.
 //!
 //! Functional tests (`AFT`, and `CTR` for the counter) are run. Monte Carlo tests feed a thousand answers into one another and say
 //! nothing about an engine that the others do not: they are counted as unsupported.
 
 use super::{Algorithm, Content, Expected, Vector, Ways, bytes, gcm_can, sort};
 use serde_json::Value;
+
+/// What a file is about: servers send an array whose first element tells the version.
+pub(super) fn body(json: &Value) -> &Value {
+    let parts = json.as_array().and_then(|parts| parts.iter().find(|part| part.get("testGroups").is_some()));
+    parts.unwrap_or(json)
+}
+
+fn body_mut(json: &mut Value) -> Option<&mut Value> {
+    if json.is_array() {
+        json.as_array_mut()?.iter_mut().find(|part| part.get("testGroups").is_some())
+    } else {
+        Some(json)
+    }
+}
+
+/// Put the answers of files that have nothing else into the files that have their questions: those of the same vector set and algorithm.
+///
+/// # Errors
+/// If there is no such file.
+pub(super) fn join(files: &mut Vec<(String, Value)>) -> Result<(), String> {
+    let (answers, mut others): (Vec<_>, Vec<_>) =
+        std::mem::take(files).into_iter().partition(|(_, json)| has_answers_alone(body(json)));
+    for (name, answers) in answers {
+        let answers = body(&answers);
+        let same = |question: &Value, member: &str| match (question.get(member), answers.get(member)) {
+            (Some(x), Some(y)) => x == y,
+            _ => true,
+        };
+        let fits = |question: &Value| {
+            question.get("vsId").is_some()
+                && ["vsId", "algorithm", "mode", "revision"].iter().all(|member| same(question, member))
+        };
+        let mut filled = 0;
+        for question in others.iter_mut().filter_map(|(_, json)| body_mut(json)).filter(|body| fits(body)) {
+            filled += fill(question, answers);
+        }
+        if filled == 0 {
+            return Err(format!(
+                "{name} has answers to no question that was given: give its prompt.json, too"
+            ));
+        }
+    }
+    *files = others;
+    Ok(())
+}
+
+fn tests(group: &Value) -> impl Iterator<Item = &Value> {
+    group.get("tests").and_then(Value::as_array).into_iter().flatten()
+}
+
+fn groups_of(body: &Value) -> impl Iterator<Item = &Value> {
+    body.get("testGroups").and_then(Value::as_array).into_iter().flatten()
+}
+
+/// Whether no group says what is tested, and no test has a question.
+fn has_answers_alone(body: &Value) -> bool {
+    let asks =
+        |test: &Value| ["key", "msg", "message", "aad"].iter().any(|member| test.get(member).is_some());
+    body.get("vsId").is_some()
+        && groups_of(body).next().is_some()
+        && groups_of(body).all(|group| group.get("testType").is_none() && !tests(group).any(asks))
+}
+
+/// Give each test what the answer of its number has and it has not: how many there were.
+fn fill(question: &mut Value, answers: &Value) -> u64 {
+    let number = |value: &Value, name: &str| value.get(name).and_then(Value::as_u64);
+    let mut by_number = std::collections::BTreeMap::new();
+    for group in groups_of(answers) {
+        for test in tests(group) {
+            if let (Some(tc), Some(test)) = (number(test, "tcId"), test.as_object()) {
+                by_number.insert((number(group, "tgId"), tc), test);
+            }
+        }
+    }
+    let mut filled = 0;
+    let groups = question.get_mut("testGroups").and_then(Value::as_array_mut).into_iter().flatten();
+    for group in groups {
+        let tg = number(group, "tgId");
+        for test in group.get_mut("tests").and_then(Value::as_array_mut).into_iter().flatten() {
+            let Some(answer) = number(test, "tcId").and_then(|tc| by_number.get(&(tg, tc))) else { continue };
+            if let Some(test) = test.as_object_mut() {
+                for (member, value) in *answer {
+                    test.entry(member.clone()).or_insert_with(|| value.clone());
+                }
+                filled += 1;
+            }
+        }
+    }
+    filled
+}
+
+/// Why a test without an answer cannot run.
+pub(super) const UNANSWERED: &str =
+    "no answer: give expectedResults.json with prompt.json, or internalProjection.json";
 
 pub(super) fn groups(algorithm: Algorithm, groups: &[Value]) -> Result<Content, String> {
     let mut content = Content::default();
@@ -49,6 +144,10 @@ fn vector(algorithm: Algorithm, group: &Value, test: &Value) -> Result<Vector, S
     }
     // A test that must fail tells no plaintext that could be compared.
     let plaintext = bytes(test, &["pt", "plainText"]);
+    let answer = if ways == Ways::Encrypt { &["ct", "cipherText"] } else { &["pt", "plainText"] };
+    if valid && answer.iter().all(|name| test.get(name).is_none()) {
+        return Err(UNANSWERED.into());
+    }
     Ok(Vector {
         id: test.get("tcId").and_then(Value::as_u64).unwrap_or(0),
         key: bytes(test, &["key"])?,

@@ -1,5 +1,7 @@
 //! Vectors of hashes and MACs: files of ACVP and Wycheproof, sorted into calls of an engine.
 
+use super::acvp::UNANSWERED;
+use super::chains::Chain;
 use super::{Algorithm, Content, Expected, bytes};
 use divisi_symmetric::aes::KeySize;
 use divisi_symmetric::algorithm::{Algorithm as Function, Settings, Strength};
@@ -101,7 +103,19 @@ pub(super) fn acvp(algorithm: &str, groups: &[Value]) -> Option<Result<Content, 
         "ACVP-AES-GMAC" => Some(Family::Gmac),
         _ => None,
     })?;
-    Some(sort(family, groups, |group, test| acvp_vector(family, group, test)))
+    let (chains, others): (Vec<&Value>, Vec<&Value>) =
+        groups.iter().partition(|group| is_chain(family, group));
+    Some(sort(family, &others, |group, test| acvp_vector(family, group, test)).and_then(|mut content| {
+        for group in chains {
+            for test in group.get("tests").and_then(Value::as_array).ok_or(TESTS)? {
+                match chain(family, group, test) {
+                    Ok(chain) => content.chains.push(chain),
+                    Err(reason) => content.count(family, reason),
+                }
+            }
+        }
+        Ok(content)
+    }))
 }
 
 /// The vectors of a Wycheproof file of that algorithm; none if it is no MAC that is known here.
@@ -114,23 +128,55 @@ pub(super) fn wycheproof(algorithm: &str, groups: &[Value]) -> Option<Result<Con
         "AES-GMAC" => Some(Family::Gmac),
         _ => None,
     })?;
-    Some(sort(family, groups, |_, test| wycheproof_vector(family, test)))
+    let groups: Vec<&Value> = groups.iter().collect();
+    Some(sort(family, &groups, |_, test| wycheproof_vector(family, test)))
 }
+
+const TESTS: &str = "a test group has no \"tests\": give the whole file";
+
+impl Content {
+    fn count(&mut self, family: Family, reason: String) {
+        *self.unsupported.entry((Algorithm::Function(family.usual()), reason)).or_default() += 1;
+    }
+}
+
+/// Whether a group is of digests of digests, as they are run here.
+fn is_chain(family: Family, group: &Value) -> bool {
+    let text = |name: &str| group.get(name).and_then(Value::as_str);
+    matches!(family, Family::Hash(Hash::Sha3(_)))
+        && text("testType") == Some("MCT")
+        && text("mctVersion").is_none_or(|version| version == "standard")
+}
+
+fn chain(family: Family, group: &Value, test: &Value) -> Result<Chain, String> {
+    let settings = Settings::new(family.usual());
+    if [test, group]
+        .iter()
+        .find_map(|value| value.get("len"))
+        .and_then(Value::as_u64)
+        .is_some_and(|n| n % 8 != 0)
+    {
+        return Err(BIT_LENGTH.into());
+    }
+    let ends = test.get("resultsArray").and_then(Value::as_array).ok_or(UNANSWERED)?;
+    let ends = ends.iter().map(|end| bytes(end, &["md"])).collect::<Result<Vec<_>, _>>()?;
+    Chain::new(id(test), settings, bytes(test, &["msg"])?, ends)
+        .ok_or_else(|| "a Monte Carlo test without digests".into())
+}
+
+const BIT_LENGTH: &str = "a length that is no whole number of bytes";
 
 /// A vector, and how its function is used.
 type Sorted = Result<(Settings, Vector), String>;
 
 fn sort(
     family: Family,
-    groups: &[Value],
+    groups: &[&Value],
     vector: impl Fn(&Value, &Value) -> Sorted,
 ) -> Result<Content, String> {
     let mut content = Content::default();
     for group in groups {
-        let tests = group
-            .get("tests")
-            .and_then(Value::as_array)
-            .ok_or("a test group has no \"tests\": give the whole file")?;
+        let tests = group.get("tests").and_then(Value::as_array).ok_or(TESTS)?;
         let mut sorted: Vec<Group> = Vec::new();
         for test in tests {
             match vector(group, test) {
@@ -145,10 +191,7 @@ fn sort(
                         None => sorted.push(Group { settings, vectors: vec![vector] }),
                     }
                 }
-                Err(reason) => {
-                    let place = (Algorithm::Function(family.usual()), reason);
-                    *content.unsupported.entry(place).or_default() += 1;
-                }
+                Err(reason) => content.count(family, reason),
             }
         }
         content.functions.extend(sorted);
@@ -203,7 +246,7 @@ fn acvp_vector(family: Family, group: &Value, test: &Value) -> Sorted {
     let number = |name: &str| [test, group].iter().find_map(|value| value.get(name)).and_then(Value::as_u64);
     for name in ["len", "msgLen", "keyLen", "macLen", "outLen", "aadLen", "tagLen"] {
         if number(name).is_some_and(|bits| bits % 8 != 0) {
-            return Err("a length that is no whole number of bytes".into());
+            return Err(BIT_LENGTH.into());
         }
     }
     let text = |name: &str| [test, group].iter().find_map(|value| value.get(name)).and_then(Value::as_str);
@@ -213,14 +256,27 @@ fn acvp_vector(family: Family, group: &Value, test: &Value) -> Sorted {
     let direction = text("direction");
     let valid = test.get("testPassed").and_then(Value::as_bool) != Some(false);
     let key = if family.is_mac() { bytes(test, &["key"])? } else { Vec::new() };
+    if ["md", "mac", "tag"].iter().all(|name| test.get(name).is_none()) {
+        return Err(UNANSWERED.into());
+    }
     let output = bytes(test, &["md", "mac", "tag"])?;
     let mut message = match family {
         Family::Gmac => bytes(test, &["aad"])?,
         _ => bytes(test, &["msg", "message"])?,
     };
-    // an empty message may be written as a byte that does not count
-    if number("len").or(number("msgLen")).filter(|_| !matches!(family, Family::Gmac)) == Some(0) {
-        message.clear();
+    // what stands beyond the length does not count: an empty message may be written as a byte
+    // (a group of KMAC says 0 whatever its messages are)
+    let own = |name: &str| test.get(name).and_then(Value::as_u64);
+    let length = match family {
+        Family::Gmac => number("aadLen"),
+        Family::Kmac(_) => own("msgLen"),
+        _ => number("len").or(number("msgLen")),
+    };
+    if let Some(length) = length.and_then(|bits| usize::try_from(bits / 8).ok()) {
+        if length > message.len() {
+            return Err("a message that is shorter than its length says".into());
+        }
+        message.truncate(length);
     }
     let mut settings = settings(family, &key, &output)?;
     if matches!(family, Family::Cshake(_) | Family::Kmac(_)) {
@@ -237,6 +293,9 @@ fn acvp_vector(family: Family, group: &Value, test: &Value) -> Sorted {
     let flag = |name: &str| [test, group].iter().find_map(|value| value.get(name)).and_then(Value::as_bool);
     settings.xof = matches!(family, Family::Kmac(_)) && flag("xof") == Some(true);
     let verifies = matches!(direction, Some("ver" | "decrypt")) || text("testType") == Some("MVT") || !valid;
+    if verifies && test.get("testPassed").is_none() {
+        return Err(UNANSWERED.into());
+    }
     if verifies && !family.is_mac() {
         return Err("a test that must fail, of a hash".into());
     }

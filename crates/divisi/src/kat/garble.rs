@@ -1,28 +1,32 @@
 //! A group of vectors through authenticated garbling: parties that are threads, over links in memory, one session a group.
 //!
-//! Each function becomes a circuit (`drawing`), vectors of equal lengths are instances of one circuit and are garbled together. Input
+//! Each function becomes a circuit, vectors of equal lengths are instances of one circuit and are garbled together. Input
 //! values belong to the parties in turn (key, then text, then what it is compared with), and every party learns the outputs: they
 //! must be the same at all. Of a tag that is only to be compared one bit is opened.
 
 use super::batch::{Walk, walks};
-use super::drawing::{Drawing, WireByte, circuit};
 use super::functions::{self, Vector as Tagged};
 use super::{Algorithm, Answer, Answers, Group, tags};
 use crate::failure::Failure;
 use crate::garbling::Garbling;
-use divisi_circuit::Program;
-use divisi_core::{Abort, Direction, Parameters, PartyId, Session, Step, step};
+use divisi_circuit::{Bit, Build, Gates, Program};
+use divisi_core::{Abort, Bytes, Direction, Parameters, PartyId, Session, Step, step};
 use divisi_garble::{Garble, Plan, SETUP_PHASE};
 use divisi_net::{Machine, Mesh, Options as Net, memory};
 use divisi_ot::Setup;
 use divisi_symmetric::aes;
-use divisi_symmetric::batch::{Function, Messages};
+use divisi_symmetric::batch::{Function, Messages, bits, byte_values};
+use divisi_symmetric::circuits;
+use divisi_symmetric::gates::{GateByte, GateBytes};
 use divisi_symmetric::mode::ctr;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
 
 const VECTORS: Step = step!("vectors");
+
+/// Why a chain of digests does not run.
+pub(super) const CHAIN: &str = "a Monte Carlo test, of which the engine garble has no circuit";
 
 /// No circuit is drawn for a longer message: the gates of a hash would fill the memory.
 const LONGEST_MESSAGE: usize = 1 << 14;
@@ -73,20 +77,20 @@ pub(super) fn blocks(group: &Group, garbling: &Garbling) -> Result<Answers, Fail
             continue;
         }
         let inputs = [group.size.bytes(), 16, 16];
-        let program = circuit(&inputs[..if ctr { 3 } else { 2 }], |e, values| {
-            let key = Drawing::bytes_of(&values[0]);
-            let keys = aes::expand(e, &key)?;
+        let program = circuits::drawn(&inputs[..if ctr { 3 } else { 2 }], |e, values| {
+            let keys = aes::expand(e, &values[0])?;
             let misfit = |_| Abort::Misuse { step: VECTORS, what: "a block of 16 bytes" };
-            let mut state =
-                Drawing::bytes_of(values.last().map_or(&[], Vec::as_slice)).try_into().map_err(misfit)?;
+            let mut state = values.last().cloned().unwrap_or_default().try_into().map_err(misfit)?;
             match direction {
                 // the counter's cipher is the pad, whichever way
                 _ if ctr => aes::encrypt(e, &keys, &mut state)?,
                 Direction::Encrypt => aes::encrypt(e, &keys, &mut state)?,
                 Direction::Decrypt => aes::decrypt(e, &keys, &mut state)?,
             }
-            let out = Drawing::wires_of(&state)?;
-            Ok(vec![if ctr { e.sum(&out, &values[1]) } else { out }])
+            if ctr {
+                state.iter_mut().zip(&values[1]).try_for_each(|(pad, text)| e.add(pad, text))?;
+            }
+            Ok(vec![state.to_vec()])
         })?;
         tasks.push(Task { program, instances });
         places.push(of);
@@ -137,12 +141,12 @@ pub(super) fn functions(
         let first = members.first().and_then(|member| group.vectors.get(*member));
         let key = first.map_or(0, |vector| vector.key.len());
         let widths = [key, *length, if *compares { group.settings.output_bytes } else { 0 }];
-        let program = circuit(&widths, |e, values| {
-            let key = Drawing::bytes_of(&values[0]);
-            let function = Function::prepare(e, &group.settings, &key)?;
-            let messages = message(e, &values[1])?;
-            let output = Drawing::joined(&function.output(e, &messages, &[*nonce])?)?;
-            Ok(vec![if *compares { vec![e.same(&output, &values[2])] } else { output }])
+        let program = circuits::drawn(&widths, |e, values| {
+            let function = Function::prepare(e, &group.settings, &values[0])?;
+            let message = bits(e, values[1].clone())?;
+            let output = function.output(e, &Messages::even(message, 1)?, &[*nonce])?;
+            let output = byte_values(e, output)?;
+            Ok(vec![if *compares { vec![same(e, &output, &values[2])] } else { output }])
         })?;
         let values = |vector: &Tagged| {
             let all = [&vector.key, &vector.message, &vector.output];
@@ -168,13 +172,24 @@ pub(super) fn functions(
     Ok((answers, openings))
 }
 
-/// One message of this circuit's wires.
-fn message<'s>(e: &mut Drawing<'s>, value: &[WireByte]) -> Result<Messages<Drawing<'s>>, Abort> {
-    if value.is_empty() {
-        return Ok(Messages::public(e, &[&[]]));
+/// One bit that tells whether two values of one lane are the same, as a byte.
+fn same(e: &mut GateBytes<'_, Build>, x: &[GateByte<Bit>], y: &[GateByte<Bit>]) -> GateByte<Bit> {
+    let wires = |value: &[GateByte<Bit>]| -> Vec<Bit> {
+        value.iter().flat_map(|byte| byte.bits()).flatten().copied().collect()
+    };
+    let (x, y, g) = (wires(x), wires(y), e.gates());
+    let mut equal: Vec<Bit> = Vec::with_capacity(x.len());
+    for (x, y) in x.iter().zip(&y) {
+        let differs = g.xor(*x, *y);
+        equal.push(g.not(differs));
     }
-    let columns = divisi_symmetric::batch::bits(e, Drawing::bytes_of(value))?;
-    Messages::new(columns, vec![value.len()])
+    while equal.len() > 1 {
+        equal = equal.chunks(2).map(|pair| if let [x, y] = *pair { g.and(x, y) } else { pair[0] }).collect();
+    }
+    let [none, all] = [false, true].map(|value| g.constant(value));
+    let mut byte = [none; 8];
+    byte[0] = if x.len() == y.len() { equal.first().copied().unwrap_or(all) } else { none };
+    GateByte::new(vec![byte])
 }
 
 /// Bytes as a circuit takes them: the last one's lowest bit first.

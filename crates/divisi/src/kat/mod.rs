@@ -1,4 +1,5 @@
-//! Known answers: published test vectors, in the formats of Wycheproof (v1) and ACVP (internalProjection), through an engine.
+//! Known answers: published test vectors, in the formats of Wycheproof (v1) and ACVP, through an engine: of ACVP internalProjection.json,
+//! which has questions and answers, or prompt.json and expectedResults.json, which are put together.
 //!
 //! A test group of a file becomes one call of the engine. A vector passes if every direction that the file tells gives the
 //! right answer, and an invalid one if it is refused. What the engine cannot do is counted, with the reason.
@@ -8,7 +9,7 @@
 
 mod acvp;
 mod batch;
-mod drawing;
+pub mod chains;
 pub mod functions;
 mod garble;
 mod lab;
@@ -167,6 +168,8 @@ pub struct Content {
     pub groups: Vec<Group>,
     /// Likewise, hashes and MACs.
     pub functions: Vec<functions::Group>,
+    /// Likewise, digests of digests.
+    pub chains: Vec<chains::Chain>,
     /// What it cannot, by algorithm and reason.
     pub unsupported: BTreeMap<(Algorithm, String), u64>,
 }
@@ -252,11 +255,22 @@ impl Vector {
     }
 }
 
-/// Read a file of test vectors.
+/// Read files of test vectors, each with its name: answers that stand in a file of their own go to their questions.
 ///
 /// # Errors
-/// If it cannot be read, is no JSON, or has an algorithm that this version does not know.
-pub fn read(path: &Path) -> Result<Content, Failure> {
+/// If one cannot be read, is no JSON, has an algorithm that this version does not know, or answers questions that are in none.
+pub fn read(paths: &[PathBuf]) -> Result<Vec<(String, Content)>, Failure> {
+    let files = paths.iter().map(|path| Ok((path.display().to_string(), json(path)?)));
+    let mut files = files.collect::<Result<Vec<(String, Value)>, Failure>>()?;
+    acvp::join(&mut files).map_err(Failure::usage)?;
+    let parsed = files.into_iter().map(|(name, json)| match parse(&json) {
+        Ok(content) => Ok((name, content)),
+        Err(why) => Err(Failure::usage(format!("{name}: {why}"))),
+    });
+    parsed.collect()
+}
+
+fn json(path: &Path) -> Result<Value, Failure> {
     let shown = path.display();
     let unread = |e: std::io::Error| {
         Failure::usage(format!("{shown} cannot be read ({e}): give a JSON file of test vectors"))
@@ -269,12 +283,9 @@ pub fn read(path: &Path) -> Result<Content, Failure> {
     if read.map_err(unread)? as u64 > LONGEST {
         return Err(Failure::usage(format!("{shown} has more than {LONGEST} bytes: split it")));
     }
-    let json: Value = serde_json::from_slice(&text).map_err(|e| {
-        Failure::usage(format!(
-            "{shown} is not JSON ({e}): give a file of Wycheproof (v1) or ACVP (internalProjection)"
-        ))
-    })?;
-    parse(&json).map_err(|why| Failure::usage(format!("{shown}: {why}")))
+    serde_json::from_slice(&text).map_err(|e| {
+        Failure::usage(format!("{shown} is not JSON ({e}): give a file of Wycheproof (v1) or ACVP"))
+    })
 }
 
 /// Read test vectors of either format.
@@ -282,15 +293,13 @@ pub fn read(path: &Path) -> Result<Content, Failure> {
 /// # Errors
 /// Why they cannot be read, and what to do.
 pub fn parse(json: &Value) -> Result<Content, String> {
-    // ACVP servers answer with an array whose first element tells the version.
-    let json = json
-        .as_array()
-        .and_then(|parts| parts.iter().find(|part| part.get("testGroups").is_some()))
-        .unwrap_or(json);
+    let json = acvp::body(json);
     let algorithm = json.get("algorithm").and_then(Value::as_str);
     let groups = json.get("testGroups").and_then(Value::as_array);
     let (Some(algorithm), Some(groups)) = (algorithm, groups) else {
-        return Err("it has no \"algorithm\" and \"testGroups\": give a file of Wycheproof (v1) or ACVP (internalProjection)".into());
+        return Err(
+            "it has no \"algorithm\" and \"testGroups\": give a file of Wycheproof (v1) or ACVP".into()
+        );
     };
     match algorithm {
         "AES-GCM" => wycheproof::gcm(groups),
@@ -312,9 +321,7 @@ pub fn parse(json: &Value) -> Result<Content, String> {
 /// If a file cannot be read, or the engine aborts.
 pub fn run(files: &[PathBuf], options: &Options) -> Result<Report, Failure> {
     // All are read before any runs: a mistyped name does not cost a run.
-    let contents = files.iter().map(|path| Ok((path.display().to_string(), read(path)?)));
-    let contents = contents.collect::<Result<Vec<_>, Failure>>()?;
-    run_contents(&contents, options)
+    run_contents(&read(files)?, options)
 }
 
 /// Run vectors, of named origin, through an engine.
@@ -356,6 +363,19 @@ pub fn run_contents(contents: &[(String, Content)], options: &Options) -> Result
                 };
                 tally(&mut tallies, group.algorithm, &|t| t.count(right, name, vector.id));
             }
+        }
+        for chain in &content.chains {
+            let algorithm = Algorithm::Function(chain.settings.algorithm);
+            if options.engine == Engine::Garble {
+                tally(&mut tallies, algorithm, &|t| {
+                    *t.unsupported.entry(garble::CHAIN.into()).or_default() += 1
+                });
+                continue;
+            }
+            let (right, opened) = chains::run(chain, options)?;
+            calls += 1;
+            openings += opened;
+            tally(&mut tallies, algorithm, &|t| t.count(right, name, chain.id));
         }
         for group in content.functions.iter().filter(|group| !group.vectors.is_empty()) {
             let algorithm = Algorithm::Function(group.settings.algorithm);
@@ -423,6 +443,8 @@ fn bytes(test: &Value, names: &[&str]) -> Result<Vec<u8>, String> {
 
 #[cfg(test)]
 mod tests;
+#[cfg(test)]
+mod tests_of_acvp;
 #[cfg(test)]
 mod tests_of_functions;
 #[cfg(test)]

@@ -8,7 +8,7 @@ use divisi_core::{Abort, Bytes, Lanes, Plain, Step, settle, step};
 use divisi_node::tags;
 use divisi_rep3::deal::Part;
 use divisi_rep3::{Bit, Byte, Rep3};
-use divisi_symmetric::batch::{Engine as Whole, Function, Messages, SecretByte, bits, byte_values};
+use divisi_symmetric::batch::{Engine as Whole, Function, Messages, SecretByte, State, bits, byte_values};
 
 const VECTOR: Step = step!("vector");
 
@@ -44,21 +44,36 @@ fn columns(group: &Group, string: impl Fn(&Vector) -> &[u8]) -> Vec<Vec<u8>> {
     (0..longest).map(byte).collect()
 }
 
-/// The outputs of all vectors, a lane each.
+/// So many bytes of each message go through at once, as far as all have as many: what they owe is settled with them.
+const PIECE: usize = 2048;
+
+/// The outputs of all vectors, a lane each. `settle` is what an engine does with a state between two pieces.
 fn outputs<E: Whole>(
     e: &mut E,
     group: &Group,
     function: &Function<E>,
-    messages: Vec<E::Byte>,
+    mut messages: Vec<E::Byte>,
+    settle: impl Fn(&mut E, State<E>) -> Result<State<E>, Abort>,
 ) -> Result<Vec<SecretByte<E>>, Abort> {
+    let nonces: Vec<[u8; 12]> = group.vectors.iter().map(|vector| vector.nonce).collect();
+    let lengths = || group.vectors.iter().map(|vector| vector.message.len());
+    let piece = PIECE.next_multiple_of(function.piece());
+    let mut state = function.begin(e);
+    let mut before = 0;
+    // something of each message is left for the end
+    while before + piece < lengths().min().unwrap_or(0) {
+        let now: Vec<E::Byte> = messages.drain(..piece).collect();
+        let now = bits(e, now)?;
+        let next = function.update(e, state, now)?;
+        state = settle(e, next)?;
+        before += piece;
+    }
     let messages = if messages.is_empty() {
         Messages::public(e, &vec![&[][..]; group.vectors.len()])
     } else {
-        let lengths = group.vectors.iter().map(|vector| vector.message.len()).collect();
-        Messages::new(bits(e, messages)?, lengths)?
+        Messages::new(bits(e, messages)?, lengths().map(|length| length - before).collect())?
     };
-    let nonces: Vec<[u8; 12]> = group.vectors.iter().map(|vector| vector.nonce).collect();
-    function.output(e, &messages, &nonces)
+    function.finish(e, state, &messages, &nonces)
 }
 
 fn plain(group: &Group) -> Result<Vec<Answer>, Abort> {
@@ -66,7 +81,7 @@ fn plain(group: &Group) -> Result<Vec<Answer>, Abort> {
     let key: Vec<_> = columns(group, |vector| &vector.key).iter().map(|column| e.public(column)).collect();
     let messages = columns(group, |vector| &vector.message).iter().map(|column| e.public(column)).collect();
     let function = Function::prepare(e, &group.settings, &key)?;
-    let outputs = outputs(e, group, &function, messages)?;
+    let outputs = outputs(e, group, &function, messages, |_, state| Ok(state))?;
     let outputs = byte_values(e, outputs)?;
     let answer = |(lane, vector): (usize, &Vector)| {
         let output: Vec<u8> = outputs.iter().filter_map(|byte| byte.values().get(lane).copied()).collect();
@@ -92,7 +107,10 @@ fn party(rep: &mut Rep3, group: &Group, key: &[Part], messages: &[Part]) -> Resu
         |parts: &[Part]| parts.iter().map(|part| rep.trio().input(part)).collect::<Result<Vec<Byte>, _>>();
     let (key, messages) = (input(key)?, input(messages)?);
     let function = tags::prepare(rep, &group.settings, &key)?;
-    let outputs = outputs(rep, group, function.get(), messages)?;
+    let outputs = outputs(rep, group, function.get(), messages, |rep, state| {
+        let pending = if rep.owes() { rep.close(state) } else { rep.close_linear(state)? };
+        Ok(settle(rep, pending)?.into_inner())
+    })?;
     let lanes = |wanted: fn(&Vector) -> bool| -> Vec<usize> {
         group.vectors.iter().enumerate().filter(|(_, vector)| wanted(vector)).map(|(lane, _)| lane).collect()
     };

@@ -234,12 +234,12 @@ fn what_is_no_file_of_vectors_is_refused_in_one_sentence() {
     ] {
         let path = dir.path().join("file.json");
         std::fs::write(&path, text).unwrap();
-        let failure = read(&path).unwrap_err();
+        let failure = read(&[path]).unwrap_err();
         assert_eq!(failure.kind.exit_code(), 2);
         assert!(failure.error.contains(says), "{failure}");
     }
-    assert!(read(&dir.path().join("missing")).unwrap_err().error.contains("cannot be read"));
-    assert!(read(dir.path()).is_err());
+    assert!(read(&[dir.path().join("missing")]).unwrap_err().error.contains("cannot be read"));
+    assert!(read(&[dir.path().to_owned()]).is_err());
     // A vector of the wrong form is counted, not followed.
     let odd = json!({ "algorithm": "AES-GCM", "testGroups": [{ "tests": [{ "tcId": 1, "result": "valid", "key": 7 }, 3] }] });
     assert_eq!(parse(&odd).unwrap().unsupported.values().sum::<u64>(), 2);

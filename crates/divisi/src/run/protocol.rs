@@ -2,8 +2,8 @@
 //!
 //! Adversary: that of [`divisi_rep3`]; any one party may deviate, as owner of an input, as computing party and as receiver.
 //!
-//! 1. The owner of values splits them for the three ([`deal::split`]) and sends the two others their parts; the holders of each
-//!    component compare it before its first use \[A24\], so that nobody's input is two different values.
+//! 1. The owner of values splits them for the three and sends the two others their parts; the holders of each component compare it
+//!    before its first use \[A24\], so that nobody's input is two different values ([`owner::bring`]).
 //! 2. The circuit runs as a Boolean program, and all its products are verified.
 //! 3. Each receiver has two components of the outputs. The third comes from one of its two holders and a digest of it from the
 //!    other: if they differ one of them lies, and the receiver takes nothing \[A1\]. Nobody else learns anything.
@@ -13,11 +13,12 @@ use divisi_core::{
     Abort, Boolean, Check, Convert, Job, Parameters, PartyId, Session, Step, Verified, settle, step,
 };
 use divisi_net::Mesh;
-use divisi_rep3::deal::{self, Part};
+use divisi_node::owner;
+use divisi_rep3::deal::Part;
 use divisi_rep3::open::component_digest;
-use divisi_rep3::{Agreement, Bit, Byte, Protocol, Rep3, Security, Trio};
+use divisi_rep3::{Bit, Byte, Protocol, Rep3, Security, Trio};
 use std::sync::Arc;
-use zeroize::{Zeroize, Zeroizing};
+use zeroize::Zeroizing;
 
 const INPUT: Step = step!("run.input");
 const OUTPUT: Step = step!("run.output");
@@ -104,33 +105,8 @@ fn inputs(rep: &mut Rep3, task: &Task<'_>, own: &[bool]) -> Result<Vec<Bit>, Abo
     let packed: Zeroizing<Vec<u8>> = Zeroizing::new(
         own.chunks(8).map(|bits| bits.iter().rev().fold(0, |byte, bit| byte << 1 | u8::from(*bit))).collect(),
     );
-    let session = rep.trio().session();
-    let mut parts = deal::split(&packed, |out| session.entropy(out)).map(Some);
-    let bits = 8 * packed.len() as u64;
-    for (peer, part) in PartyId::all(PARTIES).zip(&parts).filter(|(peer, _)| *peer != me && bits > 0) {
-        for component in part.iter().flat_map(|part| [&part.first, &part.second]) {
-            session.send(INPUT, peer, component, bits)?;
-        }
-    }
-    let mut all = Part { first: Vec::new(), second: Vec::new() };
-    for owner in PartyId::all(PARTIES) {
-        let n = task.bytes_of(owner);
-        let part = match parts.get_mut(owner.index()).and_then(Option::take).filter(|_| owner == me) {
-            Some(part) => part,
-            None => {
-                let mut part = Part { first: vec![0; n], second: vec![0; n] };
-                for component in [&mut part.first, &mut part.second].into_iter().filter(|_| n > 0) {
-                    rep.trio().session().recv(INPUT, owner, component)?;
-                }
-                part
-            }
-        };
-        append(&mut all.first, &part.first);
-        append(&mut all.second, &part.second);
-    }
-    let agreed = rep.trio().agree_input(Check::A24, &task.digest, Some(&all))?;
-    // of three parties of one program nobody but a liar has an input that is no sharing
-    rep.trio().session().require(Check::A24, INPUT, agreed == Agreement::Agreed, None)?; // [A24]
+    let bytes = [0, 1, 2].map(|i| PartyId::from_index(i).map_or(0, |owner| task.bytes_of(owner)));
+    let all = owner::bring(rep, &task.digest, bytes, &packed)?;
     let mut wires: Vec<Option<Bit>> = vec![None; task.program.input_bits()];
     let mut at = 0;
     for owner in PartyId::all(PARTIES) {
@@ -149,15 +125,6 @@ fn inputs(rep: &mut Rep3, task: &Task<'_>, own: &[bool]) -> Result<Vec<Bit>, Abo
     }
     let wires: Option<Vec<Bit>> = wires.into_iter().collect();
     wires.ok_or_else(|| rep.trio().session().misuse(INPUT, "an input value that belongs to nobody"))
-}
-
-/// Append; what has to move leaves nothing behind.
-fn append(all: &mut Vec<u8>, more: &[u8]) {
-    let mut joined = Vec::with_capacity(all.len() + more.len());
-    joined.extend_from_slice(all);
-    joined.extend_from_slice(more);
-    all.zeroize();
-    *all = joined;
 }
 
 /// Wires of one lane as bytes, the last one filled up with zeros.

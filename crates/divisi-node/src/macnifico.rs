@@ -1,0 +1,226 @@
+//! MACnifico: MACs with shared keys of shared messages among three parties, under the names of the Symphony slides (category N3.4).
+//!
+//! | slides | here |
+//! |---|---|
+//! | InputKey(k, P) -> \[k\] | [`Macnifico::input_key`]; [`Macnifico::dist_key_gen`] for a key that nobody knows |
+//! | InputMessage(m, P) -> \[m\] | [`Macnifico::input_message`], of any number of messages side by side |
+//! | TagGen(\[k\], \[m\]) -> \[tag\] | [`Macnifico::tag_gen`] |
+//! | OutputTag(\[tag\]) -> tag | [`Macnifico::output_tag`], to all three |
+//! | | [`Macnifico::verify`]: tags compared inside, of which one bit each comes out \[S7\] |
+//!
+//! HMAC over all hashes, KMAC and KMACXOF, CMAC and GMAC over AES ([`Algorithm::macs`]). What a key leaves (the states of HMAC and
+//! KMAC, the subkeys of CMAC, powers of the hash key) is made once, verified, and kept as shares with the key.
+//!
+//! **Guarantees and what is not protected**: as [`crate::maestro`]. The nonces of GMAC are coins of all three, drawn when the messages and
+//! the key are fixed; nobody chooses one. Of a tag that is compared nothing is opened but a random multiple of its
+//! difference, after all behind it is verified: a lie ends the session, and neither answer is given.
+//!
+//! ```
+//! use divisi_core::PartyId;
+//! use divisi_node::{Mode, macnifico::{Macnifico, Received}};
+//! use divisi_rep3::{Protocol, Rep3, Security, lab};
+//! use divisi_symmetric::algorithm::Settings;
+//!
+//! let outputs = lab::run(|trio| {
+//!     let me = trio.me();
+//!     let rep = &mut Rep3::new(trio, Protocol::Gf4Circuit, Security::Malicious);
+//!     let (one, two) = (PartyId::from_index(0).unwrap(), PartyId::from_index(1).unwrap());
+//!     let hmac = Macnifico::new(&Settings::new("hmac-sha256".parse().unwrap()), Mode::LowLatency)?;
+//!     // RFC 4231, test case 2: the first party has the key, the second the message.
+//!     let key = hmac.input_key(rep, one, 4, (me == one).then_some(&b"Jefe"[..]))?;
+//!     let own: &[&[u8]] = &[b"what do ya want for nothing?"];
+//!     let m = hmac.input_message(rep, two, &[28], (me == two).then_some(own))?;
+//!     let tag = hmac.tag_gen(rep, &key, &m)?;
+//!     let tag = hmac.output_tag(rep, &tag)?.remove(0);
+//!     assert_eq!(hmac.verify(rep, &key, &m, &[tag.clone()])?, [true]);
+//!     assert_eq!(hmac.verify(rep, &key, &m, &[Received { nonce: None, tag: vec![0; 32] }])?, [false]);
+//!     Ok(tag.tag)
+//! })?;
+//! assert_eq!(outputs[0][..4], [0x5b, 0xdc, 0xc1, 0x46]);
+//! # Ok::<(), divisi_core::Abort>(())
+//! ```
+
+use crate::gcm::close;
+use crate::mode::Mode;
+use crate::owner::{bring_one, single};
+use crate::sharp::{Message, input_message, output};
+use crate::tags;
+use divisi_core::{Abort, PartyId, Step, Verified, step};
+use divisi_rep3::deal::Part;
+use divisi_rep3::{Bit, Rep3};
+use divisi_symmetric::algorithm::{Algorithm, Settings};
+use divisi_symmetric::batch::Function;
+
+const SETTINGS: Step = step!("settings");
+const KEY: Step = step!("key");
+const NONCE: Step = step!("nonce");
+
+/// A MAC with all that is public about its use, in one performance mode.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Macnifico {
+    settings: Settings,
+    mode: Mode,
+}
+
+/// A shared key, and what it leaves: verified.
+pub struct Key {
+    function: Verified<Function<Rep3>>,
+    settings: Settings,
+}
+
+/// Shared tags, one for each message, verified, with the nonces that they were made with.
+pub struct Tag {
+    tag: Verified<Vec<[Bit; 8]>>,
+    nonces: Vec<[u8; 12]>,
+}
+
+/// A tag that everybody knows, with its nonce where there is one.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Received {
+    /// The nonce of GMAC; none for other MACs.
+    pub nonce: Option<[u8; 12]>,
+    /// The tag.
+    pub tag: Vec<u8>,
+}
+
+impl Macnifico {
+    /// A MAC by its settings, of which the adder is the mode's.
+    ///
+    /// # Errors
+    /// [`Abort::Misuse`] if it is no MAC, or has not what is asked for.
+    pub fn new(settings: &Settings, mode: Mode) -> Result<Macnifico, Abort> {
+        if !settings.algorithm.is_mac() || settings.check().is_err() {
+            return Err(Abort::Misuse {
+                step: SETTINGS,
+                what: "no MAC, or one that has not what is asked for",
+            });
+        }
+        Ok(Macnifico { settings: Settings { adder: mode.adder(), ..settings.clone() }, mode })
+    }
+
+    /// Which one it is.
+    #[must_use]
+    pub fn algorithm(&self) -> Algorithm {
+        self.settings.algorithm
+    }
+
+    /// The key of so many bytes that `owner` has: given there, and nowhere else.
+    ///
+    /// # Errors
+    /// [`Abort::CheckFailed`] with A24 if the owner gave parts that do not fit together; [`Abort::Misuse`] for a key of a length that the
+    /// algorithm does not take.
+    pub fn input_key(
+        &self,
+        rep: &mut Rep3,
+        owner: PartyId,
+        bytes: usize,
+        own: Option<&[u8]>,
+    ) -> Result<Key, Abort> {
+        let part = bring_one(rep, owner, "mac key", bytes, own)?;
+        self.prepare(rep, &part)
+    }
+
+    /// A fresh random key that nobody knows, of the algorithm's usual length.
+    ///
+    /// # Errors
+    /// Whatever ends the session.
+    pub fn dist_key_gen(&self, rep: &mut Rep3) -> Result<Key, Abort> {
+        let part = rep.trio().random_part(self.algorithm().key_bytes());
+        self.prepare(rep, &part)
+    }
+
+    fn prepare(&self, rep: &mut Rep3, part: &Part) -> Result<Key, Abort> {
+        let key = single(rep, part)?;
+        let function =
+            rep.with_protocol(self.mode.protocol(), |rep| tags::prepare(rep, &self.settings, &key))?;
+        Ok(Key { function, settings: self.settings.clone() })
+    }
+
+    /// The messages that `owner` has, of these lengths: given there, and nowhere else.
+    ///
+    /// # Errors
+    /// As [`crate::sharp::Sharp::input_message`].
+    pub fn input_message(
+        &self,
+        rep: &mut Rep3,
+        owner: PartyId,
+        lengths: &[usize],
+        own: Option<&[&[u8]]>,
+    ) -> Result<Message, Abort> {
+        input_message(rep, owner, lengths, own)
+    }
+
+    /// The tag of each message under this key, verified. For GMAC each with a fresh nonce.
+    ///
+    /// # Errors
+    /// Whatever ends the session; [`Abort::Misuse`] for a key of another MAC.
+    pub fn tag_gen(&self, rep: &mut Rep3, key: &Key, messages: &Message) -> Result<Tag, Abort> {
+        let lanes = messages.0.lanes();
+        let nonces =
+            if self.algorithm().nonce_bytes() > 0 { draw_nonces(rep, lanes)? } else { vec![[0; 12]; lanes] };
+        let tag = self.tags(rep, key, messages, &nonces)?;
+        Ok(Tag { tag: close(rep, tag)?, nonces })
+    }
+
+    /// For each message whether this is its tag under this key.
+    ///
+    /// # Errors
+    /// Whatever ends the session; [`Abort::Misuse`] for a key of another MAC, tags of another length, or nonces where none belong or none
+    /// where one does.
+    pub fn verify(
+        &self,
+        rep: &mut Rep3,
+        key: &Key,
+        messages: &Message,
+        received: &[Received],
+    ) -> Result<Vec<bool>, Abort> {
+        let wanted = self.algorithm().nonce_bytes() > 0;
+        if received.len() != messages.0.lanes() || received.iter().any(|one| one.nonce.is_some() != wanted) {
+            return Err(rep
+                .trio()
+                .session()
+                .misuse(NONCE, "tags or nonces that do not belong to these messages"));
+        }
+        let nonces: Vec<[u8; 12]> = received.iter().map(|one| one.nonce.unwrap_or_default()).collect();
+        let tags = self.tags(rep, key, messages, &nonces)?;
+        let received: Vec<Vec<u8>> = received.iter().map(|one| one.tag.clone()).collect();
+        tags::matches(rep, tags, &received)
+    }
+
+    fn tags(
+        &self,
+        rep: &mut Rep3,
+        key: &Key,
+        messages: &Message,
+        nonces: &[[u8; 12]],
+    ) -> Result<Vec<[Bit; 8]>, Abort> {
+        if key.settings != self.settings {
+            return Err(rep.trio().session().misuse(KEY, "a key of another MAC"));
+        }
+        rep.with_protocol(self.mode.protocol(), |rep| key.function.get().output(rep, &messages.0, nonces))
+    }
+
+    /// The tags, opened to all three: they are verified.
+    ///
+    /// # Errors
+    /// [`Abort::CheckFailed`] with A1 if the holders of a component disagree.
+    pub fn output_tag(&self, rep: &mut Rep3, tags: &Tag) -> Result<Vec<Received>, Abort> {
+        let wanted = self.algorithm().nonce_bytes() > 0;
+        let opened = output(rep, tags.tag.get())?;
+        let received = opened.into_iter().zip(&tags.nonces);
+        Ok(received.map(|(tag, nonce)| Received { nonce: wanted.then_some(*nonce), tag }).collect())
+    }
+}
+
+/// A fresh nonce for each message: 96 bits of a coin of all three, which is tossed after what it must follow was compared.
+fn draw_nonces(rep: &mut Rep3, lanes: usize) -> Result<Vec<[u8; 12]>, Abort> {
+    let trio = rep.trio();
+    let fixed = trio.barrier()?;
+    let coin = trio.coin(&fixed)?;
+    let mut hasher = blake3::Hasher::new_derive_key("divisi 2026 gmac nonces v1");
+    hasher.update(&coin.bytes());
+    let mut reader = hasher.finalize_xof();
+    let mut nonces = vec![[0; 12]; lanes];
+    reader.fill(nonces.as_flattened_mut());
+    Ok(nonces)
+}

@@ -1,0 +1,97 @@
+//! Values that one of the three parties itself brings, or that all of them draw.
+//!
+//! Adversary: one malicious party, which may be the owner. The owner of a value splits it for the three ([`deal::split`]) and sends the two
+//! others their parts; the holders of each component compare it before its first use \[A24\], and all three what is public about it
+//! \[A25\], so that nobody's value is two different ones. Of three parties of one program nobody but a liar has parts that are no
+//! sharing: a difference is an abort.
+
+use divisi_core::{Abort, Check, PartyId, Step, step};
+use divisi_rep3::deal::{self, Part};
+use divisi_rep3::{Agreement, Byte, Rep3};
+use zeroize::{Zeroize, Zeroizing};
+
+const INPUT: Step = step!("input");
+const PARTIES: usize = 3;
+
+/// Our part of what the parties bring, so many bytes each, one after the other: `own` is what we bring, `public` a digest of all
+/// that is public about it. One round to send, two to compare.
+///
+/// # Errors
+/// [`Abort::CheckFailed`] with A24 if somebody's parts do not fit together, or the digests differ; [`Abort::Misuse`] if `own` has
+/// another length.
+pub fn bring(rep: &mut Rep3, public: &[u8; 32], bytes: [usize; 3], own: &[u8]) -> Result<Part, Abort> {
+    let me = rep.trio().me();
+    if own.len() != bytes[me.index()] {
+        return Err(rep.trio().session().misuse(INPUT, "another length than that of what this party brings"));
+    }
+    let session = rep.trio().session();
+    let mut parts = deal::split(own, |out| session.entropy(out)).map(Some);
+    let bits = 8 * own.len() as u64;
+    for (peer, part) in PartyId::all(PARTIES).zip(&parts).filter(|(peer, _)| *peer != me && bits > 0) {
+        for component in part.iter().flat_map(|part| [&part.first, &part.second]) {
+            session.send(INPUT, peer, component, bits)?;
+        }
+    }
+    let mut all = Part { first: Vec::new(), second: Vec::new() };
+    for owner in PartyId::all(PARTIES) {
+        let n = bytes[owner.index()];
+        let part = match parts.get_mut(owner.index()).and_then(Option::take).filter(|_| owner == me) {
+            Some(part) => part,
+            None => {
+                let mut part = Part { first: vec![0; n], second: vec![0; n] };
+                for component in [&mut part.first, &mut part.second].into_iter().filter(|_| n > 0) {
+                    rep.trio().session().recv(INPUT, owner, component)?;
+                }
+                part
+            }
+        };
+        append(&mut all.first, &part.first);
+        append(&mut all.second, &part.second);
+    }
+    let agreed = rep.trio().agree_input(Check::A24, public, Some(&all))?;
+    rep.trio().session().require(Check::A24, INPUT, agreed == Agreement::Agreed, None)?; // [A24]
+    Ok(all)
+}
+
+/// What one party brings: `own` is there at the owner, and nowhere else. `what` and the length are what the three must agree on.
+pub(crate) fn bring_one(
+    rep: &mut Rep3,
+    owner: PartyId,
+    what: &str,
+    length: usize,
+    own: Option<&[u8]>,
+) -> Result<Part, Abort> {
+    let me = rep.trio().me();
+    if owner.index() >= PARTIES || own.is_some() != (me == owner) {
+        return Err(rep.trio().session().misuse(INPUT, "a value is given by its owner, and by nobody else"));
+    }
+    let mut hasher = blake3::Hasher::new_derive_key("divisi 2026 value of a party v1");
+    hasher.update(&(what.len() as u64).to_le_bytes()).update(what.as_bytes()).update(&[owner.number()]);
+    hasher.update(&(length as u64).to_le_bytes());
+    let mut bytes = [0; PARTIES];
+    bytes[owner.index()] = length;
+    bring(rep, hasher.finalize().as_bytes(), bytes, own.unwrap_or_default())
+}
+
+/// The bytes of a part, as values of one lane each.
+pub(crate) fn single(rep: &mut Rep3, part: &Part) -> Result<Vec<Byte>, Abort> {
+    let one = |(first, second): (&u8, &u8)| Part { first: vec![*first], second: vec![*second] };
+    part.first.iter().zip(&part.second).map(|bytes| rep.trio().input(&one(bytes))).collect()
+}
+
+/// Append; what has to move leaves nothing behind.
+fn append(all: &mut Vec<u8>, more: &[u8]) {
+    let mut joined = Vec::with_capacity(all.len() + more.len());
+    joined.extend_from_slice(all);
+    joined.extend_from_slice(more);
+    all.zeroize();
+    *all = joined;
+}
+
+/// Messages as columns: byte `j` of each, filled up with zeros.
+pub(crate) fn columns(messages: &[&[u8]], longest: usize) -> Zeroizing<Vec<u8>> {
+    let byte = |j: usize| messages.iter().map(move |message| message.get(j).copied().unwrap_or(0));
+    let mut columns = Zeroizing::new(Vec::with_capacity(longest * messages.len()));
+    (0..longest).for_each(|j| columns.extend(byte(j)));
+    columns
+}

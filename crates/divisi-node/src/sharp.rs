@@ -1,0 +1,161 @@
+//! SHArp: hashes of shared messages among three parties, under the names of the Symphony slides (category N3.3).
+//!
+//! | slides | here |
+//! |---|---|
+//! | InputMessage(m, P) -> \[m\] | [`Sharp::input_message`], of any number of messages side by side; [`public_message`] for what everybody knows |
+//! | Hash(\[m\]) -> \[H(m)\] | [`Sharp::hash`] |
+//! | OutputDigest(\[d\]) -> d | [`Sharp::output_digest`], to all three |
+//!
+//! All hashes of [`Algorithm::hashes`]: SHA-2, SHA-3, SHAKE and cSHAKE. The lengths of messages are public. A performance mode chooses
+//! how SHA-2 adds: the fewest products, or the fewest rounds ([`Mode::adder`]).
+//!
+//! **Guarantees and what is not protected**: as [`crate::maestro`].
+//!
+//! ```
+//! use divisi_core::PartyId;
+//! use divisi_node::{Mode, sharp::Sharp};
+//! use divisi_rep3::{Protocol, Rep3, Security, lab};
+//! use divisi_symmetric::algorithm::Settings;
+//!
+//! let outputs = lab::run(|trio| {
+//!     let me = trio.me();
+//!     let rep = &mut Rep3::new(trio, Protocol::Gf4Circuit, Security::Malicious);
+//!     let three = PartyId::from_index(2).unwrap();
+//!     let sha = Sharp::new(&Settings::new("sha256".parse().unwrap()), Mode::TotalThroughput)?;
+//!     // FIPS 180-4: two messages of the third party, of lengths that everybody knows.
+//!     let own: &[&[u8]] = &[b"abc", b""];
+//!     let m = sha.input_message(rep, three, &[3, 0], (me == three).then_some(own))?;
+//!     let d = sha.hash(rep, &m)?;
+//!     sha.output_digest(rep, &d)
+//! })?;
+//! assert_eq!(outputs[0][0][..4], [0xba, 0x78, 0x16, 0xbf]);
+//! assert_eq!(outputs[0][1][..4], [0xe3, 0xb0, 0xc4, 0x42]);
+//! # Ok::<(), divisi_core::Abort>(())
+//! ```
+
+use crate::gcm::close;
+use crate::mode::Mode;
+use crate::owner::{bring_one, columns};
+use divisi_core::{Abort, Lanes, PartyId, Step, Verified, step};
+use divisi_rep3::deal::Part;
+use divisi_rep3::{Bit, Byte, Rep3};
+use divisi_symmetric::algorithm::{Algorithm, Settings};
+use divisi_symmetric::batch::{Function, Messages, bits, byte_values};
+
+const SETTINGS: Step = step!("settings");
+const MESSAGE: Step = step!("message");
+
+/// A hash with all that is public about its use.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Sharp(Settings);
+
+/// Shared messages, of public lengths.
+pub struct Message(pub(crate) Messages<Rep3>);
+
+/// Shared digests, one for each message, verified.
+pub struct Digest(Verified<Vec<[Bit; 8]>>);
+
+impl Sharp {
+    /// A hash by its settings, of which the adder is the mode's.
+    ///
+    /// # Errors
+    /// [`Abort::Misuse`] if it is no hash, or has not what is asked for.
+    pub fn new(settings: &Settings, mode: Mode) -> Result<Sharp, Abort> {
+        if settings.algorithm.is_mac() || settings.check().is_err() {
+            return Err(Abort::Misuse {
+                step: SETTINGS,
+                what: "no hash, or one that has not what is asked for",
+            });
+        }
+        Ok(Sharp(Settings { adder: mode.adder(), ..settings.clone() }))
+    }
+
+    /// Which one it is.
+    #[must_use]
+    pub fn algorithm(&self) -> Algorithm {
+        self.0.algorithm
+    }
+
+    /// The messages that `owner` has, of these lengths: given there, and nowhere else.
+    ///
+    /// # Errors
+    /// [`Abort::CheckFailed`] with A24 if the owner gave parts that do not fit together; [`Abort::Misuse`] for messages of other
+    /// lengths, or none.
+    pub fn input_message(
+        &self,
+        rep: &mut Rep3,
+        owner: PartyId,
+        lengths: &[usize],
+        own: Option<&[&[u8]]>,
+    ) -> Result<Message, Abort> {
+        input_message(rep, owner, lengths, own)
+    }
+
+    /// The digest of each message, verified.
+    ///
+    /// # Errors
+    /// Whatever ends the session.
+    pub fn hash(&self, rep: &mut Rep3, messages: &Message) -> Result<Digest, Abort> {
+        let function = Function::prepare(rep, &self.0, &[])?;
+        let nonces = vec![[0; 12]; messages.0.lanes()];
+        let output = function.output(rep, &messages.0, &nonces)?;
+        Ok(Digest(close(rep, output)?))
+    }
+
+    /// The digests, opened to all three: they are verified.
+    ///
+    /// # Errors
+    /// [`Abort::CheckFailed`] with A1 if the holders of a component disagree.
+    pub fn output_digest(&self, rep: &mut Rep3, digests: &Digest) -> Result<Vec<Vec<u8>>, Abort> {
+        output(rep, digests.0.get())
+    }
+}
+
+/// As [`Sharp::input_message`].
+pub(crate) fn input_message(
+    rep: &mut Rep3,
+    owner: PartyId,
+    lengths: &[usize],
+    own: Option<&[&[u8]]>,
+) -> Result<Message, Abort> {
+    let fits = |own: &[&[u8]]| own.iter().map(|message| message.len()).eq(lengths.iter().copied());
+    if lengths.is_empty() || !own.is_none_or(fits) {
+        return Err(rep.trio().session().misuse(MESSAGE, "no messages, or of other lengths"));
+    }
+    let (lanes, longest) = (lengths.len(), lengths.iter().copied().max().unwrap_or(0));
+    let own = own.map(|own| columns(own, longest));
+    let what = lengths_digest(lengths);
+    let own = own.as_ref().map(|own| own.as_slice());
+    let part = bring_one(rep, owner, &what, longest * lanes, own)?;
+    if longest == 0 {
+        return Ok(public_message(rep, &vec![&[][..]; lanes]));
+    }
+    let column = |(first, second): (&[u8], &[u8])| Part { first: first.to_vec(), second: second.to_vec() };
+    let parts = part.first.chunks_exact(lanes).zip(part.second.chunks_exact(lanes)).map(column);
+    let bytes = parts.map(|part| rep.trio().input(&part)).collect::<Result<Vec<Byte>, _>>()?;
+    let columns = bits(rep, bytes)?;
+    Ok(Message(Messages::new(columns, lengths.to_vec())?))
+}
+
+/// Messages that everybody knows.
+pub fn public_message(rep: &mut Rep3, messages: &[&[u8]]) -> Message {
+    Message(Messages::public(rep, messages))
+}
+
+/// What names messages of these lengths.
+fn lengths_digest(lengths: &[usize]) -> String {
+    let mut hasher = blake3::Hasher::new();
+    for length in lengths {
+        hasher.update(&(*length as u64).to_le_bytes());
+    }
+    format!("messages {}", hasher.finalize().to_hex())
+}
+
+/// Verified outputs, opened to all three: those of each lane.
+pub(crate) fn output(rep: &mut Rep3, verified: &[[Bit; 8]]) -> Result<Vec<Vec<u8>>, Abort> {
+    let lanes = verified.first().map_or(0, |byte| byte[0].lanes());
+    let bytes = byte_values(rep, verified.to_vec())?;
+    let verified = close(rep, bytes)?; // linear in what was verified
+    let opened = rep.trio().open(&verified)?;
+    Ok((0..lanes).map(|lane| opened.iter().map(|column| column[lane]).collect()).collect())
+}

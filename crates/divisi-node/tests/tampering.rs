@@ -1,0 +1,152 @@
+//! The way of a request, tampered with: what the parties bring, keys made ready, ciphers, digests, tags made and compared inside, outputs.
+//! Any one message of a corrupt party may be another: an honest party ends with the right answers, or aborts.
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
+
+use divisi_core::{Abort, Parameters, PartyId};
+use divisi_net::memory;
+use divisi_net::tamper::{Intercept, Tap};
+use divisi_net::{Frame, Mesh};
+use divisi_node::Mode;
+use divisi_node::macnifico::Macnifico;
+use divisi_node::maestro::Maestro;
+use divisi_node::sharp::Sharp;
+use divisi_rep3::{Rep3, Security, Trio, lab};
+use divisi_symmetric::aes::KeySize;
+use divisi_symmetric::algorithm::Settings;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex};
+
+const TEXT: &[u8] = b"a message that no party but its owner has";
+
+/// What a run tells each party.
+type Told = (Vec<Vec<u8>>, Vec<bool>);
+
+fn party(number: usize) -> PartyId {
+    PartyId::from_index(number - 1).unwrap()
+}
+
+/// A MAC: a key and a message brought, a tag made, opened, compared, and a wrong one.
+fn mac(trio: Trio, name: &str) -> Result<Told, Abort> {
+    let me = trio.me();
+    let mac = Macnifico::new(&Settings::new(name.parse().unwrap()), Mode::LowLatency)?;
+    let rep = &mut Rep3::new(trio, Mode::LowLatency.protocol(), Security::Malicious);
+    let bytes = mac.algorithm().key_bytes();
+    let key = mac.input_key(rep, party(1), bytes, (me == party(1)).then_some(&[7; 32][..bytes]))?;
+    let own: &[&[u8]] = &[TEXT];
+    let m = mac.input_message(rep, party(2), &[TEXT.len()], (me == party(2)).then_some(own))?;
+    let tag = mac.tag_gen(rep, &key, &m)?;
+    let mut tags = mac.output_tag(rep, &tag)?;
+    let mut found = mac.verify(rep, &key, &m, &tags)?;
+    tags[0].tag[0] ^= 1;
+    found.extend(mac.verify(rep, &key, &m, &tags)?);
+    tags[0].tag[0] ^= 1;
+    // a nonce is another each time
+    let told = if tags[0].nonce.is_some() { Vec::new() } else { vec![tags.remove(0).tag] };
+    Ok((told, found))
+}
+
+/// A digest and a block of AES.
+fn cipher_and_digest(trio: Trio) -> Result<Told, Abort> {
+    let me = trio.me();
+    let aes = Maestro::new(KeySize::Aes128, Mode::LowLatency);
+    let rep = &mut Rep3::new(trio, aes.mode().protocol(), Security::Malicious);
+    let key = aes.input_key(rep, party(3), (me == party(3)).then_some(&[5; 16][..]))?;
+    let ks = aes.compute_ks(rep, &key)?;
+    let block = aes.input_block(rep, party(1), 1, (me == party(1)).then_some(&[[9; 16]][..]))?;
+    let sealed = aes.encipher(rep, &ks, &block)?;
+    let back = aes.decipher(rep, &ks, &sealed)?;
+    let mut told = vec![aes.output_block(rep, &sealed)?.concat(), aes.output_block(rep, &back)?.concat()];
+    let sha = Sharp::new(&Settings::new("sha3-256".parse().unwrap()), Mode::LowLatency)?;
+    let own: &[&[u8]] = &[TEXT];
+    let m = sha.input_message(rep, party(2), &[TEXT.len()], (me == party(2)).then_some(own))?;
+    let digest = sha.hash(rep, &m)?;
+    told.extend(sha.output_digest(rep, &digest)?);
+    Ok((told, Vec::new()))
+}
+
+/// Run `f`, with a hand on what one party sends to another.
+fn run(
+    meshes: Vec<Mesh>,
+    hand: Option<(PartyId, PartyId, Box<dyn Intercept>)>,
+    f: &(impl Fn(Trio) -> Result<Told, Abort> + Sync),
+) -> Vec<Result<Told, Abort>> {
+    if let Some((from, to, hand)) = hand {
+        Tap::new(&meshes[from.index()]).intercept(to, hand).unwrap();
+    }
+    lab::run_over(meshes, &Parameters::new("tampering"), f)
+}
+
+/// Every `every`-th message of each link changed in one of three ways.
+fn sweep(every: usize, f: &(impl Fn(Trio) -> Result<Told, Abort> + Sync)) -> usize {
+    let honest = run(memory::mesh(3), None, f);
+    let right = honest[0].as_ref().unwrap().clone();
+    assert!(honest.iter().all(|told| told.as_ref() == Ok(&right)));
+    let mut tried = 0;
+    for from in PartyId::all(3) {
+        for to in PartyId::all(3).filter(|to| *to != from) {
+            // how many messages there are
+            let count = Arc::new(AtomicUsize::new(0));
+            let counted = count.clone();
+            let all = run(
+                memory::mesh(3),
+                Some((
+                    from,
+                    to,
+                    Box::new(move |frame: Frame| {
+                        counted.fetch_add(1, Ordering::Relaxed);
+                        vec![frame]
+                    }),
+                )),
+                f,
+            );
+            assert!(all.iter().all(|told| told.as_ref() == Ok(&right)));
+            for n in (tried % every..count.load(Ordering::Relaxed)).step_by(every) {
+                let (mut at, way) = (0, tried % 3);
+                let empty = Arc::new(Mutex::new(false));
+                let was_empty = empty.clone();
+                let hand = move |mut frame: Frame| {
+                    if at == n {
+                        let length = frame.body.len();
+                        *was_empty.lock().unwrap() = length == 0;
+                        match way {
+                            _ if length == 0 => {}
+                            0 => frame.body[length / 2] ^= 4,
+                            1 => frame.body[length - 1] ^= 0x81,
+                            _ => frame.body.truncate(length - 1),
+                        }
+                    }
+                    at += 1;
+                    vec![frame]
+                };
+                let told = run(memory::mesh(3), Some((from, to, Box::new(hand))), f);
+                let mut stopped = false;
+                for (_, told) in PartyId::all(3).zip(&told).filter(|(party, _)| *party != from) {
+                    match told {
+                        Ok(told) => assert_eq!(*told, right, "{from} to {to}, message {n}, way {way}"),
+                        Err(_) => stopped = true,
+                    }
+                }
+                assert!(
+                    stopped || *empty.lock().unwrap(),
+                    "nobody noticed: {from} to {to}, message {n}, way {way}"
+                );
+                tried += 1;
+            }
+        }
+    }
+    tried
+}
+
+#[test]
+fn tags_are_right_or_there_are_none() {
+    for name in ["hmac-sha3-256", "kmac128", "cmac-aes128", "gmac-aes128"] {
+        let tried = sweep(23, &|trio| mac(trio, name));
+        assert!(tried >= 30, "{name}: {tried}");
+    }
+}
+
+#[test]
+fn blocks_and_digests_are_right_or_there_are_none() {
+    let tried = sweep(11, &cipher_and_digest);
+    assert!(tried >= 60, "{tried}");
+}
