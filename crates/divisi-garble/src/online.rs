@@ -113,14 +113,13 @@ pub(crate) fn online(
 /// The room of an evaluated circuit: its secrets are wiped. To give it back takes the system longer than a small evaluation, so that
 /// it waits until the next circuit is prepared.
 pub(crate) struct Spent {
-    _batch: Batch,
     _held: Vec<Held>,
 }
 
 impl Spent {
     /// Wipe what was evaluated.
     pub fn new(garbled: Garbled<'_>) -> Spent {
-        let Garbled { batch, mut held, .. } = garbled;
+        let Garbled { mut held, .. } = garbled;
         for held in &mut held {
             held.owned.zeroize();
             held.outputs.wipe();
@@ -132,7 +131,7 @@ impl Spent {
                 Role::Evaluator { garbling, .. } => garbling.wipe(),
             }
         }
-        Spent { _batch: batch, _held: held }
+        Spent { _held: held }
     }
 }
 

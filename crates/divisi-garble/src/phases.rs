@@ -1,7 +1,7 @@
 //! The four phases of Pi_mpc (Fig. 2 and 3) as separate calls: setup, function-independent, function-dependent, online.
 
 use crate::aand::aand;
-use crate::batch::{Batch, batches};
+use crate::batch::Batch;
 use crate::hash::Oracle;
 use crate::laand::Ground;
 use crate::masks::Masks;
@@ -59,7 +59,7 @@ pub(crate) struct Live {
 pub struct Garbled<'p> {
     pub(crate) plan: &'p Plan<'p>,
     /// The whole circuit, in the order in which it was garbled.
-    pub(crate) batch: Batch,
+    pub(crate) batch: &'p Batch,
     pub(crate) held: Vec<Held>,
 }
 
@@ -198,7 +198,7 @@ impl Live {
             let bucket = self.bucket(session, l)?;
             let m = l * bucket;
             let bits = self.setup.authenticated_bits(session, 3 * m + left)?;
-            let bits = Shares::of(session.me(), bits);
+            let mut bits = Shares::of(session.me(), bits);
             let masks = bits.copy(3 * m..3 * m + left);
             let ground = Ground {
                 seats: self.seats,
@@ -207,7 +207,7 @@ impl Live {
                 first: self.next_triple,
             };
             self.next_triple += m as u64;
-            let triples = aand(session, &mut self.setup, &ground, bucket, m, &bits)?;
+            let triples = aand(session, &mut self.setup, &ground, bucket, m, &mut bits)?;
             made.append(Preprocessed { masks, triples });
             left = 0;
         }
@@ -255,20 +255,17 @@ impl Live {
         self.spent.clear();
         self.fits(session, preprocessed, plan, count)?;
         let ands = plan.and_count();
-        let mut inputs = preprocessed.masks.take(count * plan.input_bits());
-        let mut gammas = self.or_empty(preprocessed.masks.take(count * ands));
+        // from the end, so that the rest stays where it is
+        let inputs = preprocessed.masks.take_last(count * plan.input_bits());
+        let gammas = self.or_empty(preprocessed.masks.take(count * ands));
         let triples = self.or_empty_triples(preprocessed.triples.take(count * ands));
         let stage = self.stage();
-        let mut whole = Batch::default();
-        batches(plan.program(), usize::MAX, |batch| {
-            whole = Batch { ops: batch.ops.clone(), ands: batch.ands };
-            Ok::<(), Abort>(())
-        })?;
+        let whole = plan.whole();
         // 3. masks of all wires, labels of the inputs
         let mut instances = Vec::with_capacity(count);
         let (mut labels, mut input_labels, mut input_masks) = (Vec::new(), Vec::new(), Vec::new());
         for i in 0..count {
-            let masks = inputs.piece(i * plan.input_bits()..(i + 1) * plan.input_bits());
+            let masks = inputs.copy(i * plan.input_bits()..(i + 1) * plan.input_bits());
             let evaluator = i % self.seats.n;
             let of_inputs =
                 (evaluator != self.seats.me).then(|| stage.input_labels(&mut self.fresh, plan.input_bits()));
@@ -286,9 +283,9 @@ impl Live {
         let private = self.owners(session, plan, &input_masks);
         let binding = plan.digest();
         let (garblings, own) =
-            stage.multiply(session, &mut instances, &whole, triples, &mut gammas, &private, &binding)?;
+            stage.multiply(session, &mut instances, whole, triples, &gammas, &private, &binding)?;
         // 4.(b) to (d)
-        stage.send_tables(session, &mut instances, &mut labels, &whole, &garblings, &mut self.fresh)?;
+        stage.send_tables(session, &mut instances, &mut labels, whole, &garblings, &mut self.fresh)?;
         let mut held = Vec::with_capacity(count);
         let owned = plan.wires_of(session.me()).count();
         let parts = instances.into_iter().zip(garblings).zip(labels.into_iter().zip(input_labels));

@@ -58,34 +58,28 @@ impl Stage {
         instances: &mut [Instance],
         batch: &Batch,
         triples: Triples,
-        fresh: &mut Shares,
+        fresh: &Shares,
         beside: &Private,
         binding: &[u8; 32],
     ) -> Result<(Vec<Garbling>, Zeroizing<Vec<u8>>), Abort> {
-        let Triples { mut x, mut y, mut z } = triples;
+        // x and y become d and e, all instances one after the other
+        let Triples { x: mut d, y: mut e, z } = triples;
         let mut parts = Vec::with_capacity(instances.len());
-        let (mut d, mut e) = (Vec::new(), Vec::new());
         let range = |i: usize| i * batch.ands..(i + 1) * batch.ands;
         for (i, instance) in instances.iter_mut().enumerate() {
-            let gamma = fresh.piece(range(i));
-            let holder = Holder::of(self.seats, instance.evaluator);
-            let operands = instance.masks.walk(self.seats, batch, &gamma, holder, self.delta);
-            let (mut d_i, mut e_i) = (x.piece(range(i)), y.piece(range(i)));
-            d_i.add_rows(&operands.alpha);
-            e_i.add_rows(&operands.beta);
-            d.push(d_i);
-            e.push(e_i);
-            parts.push((operands, gamma, holder));
+            let (first, holder) = (range(i).start, Holder::of(self.seats, instance.evaluator));
+            let operands = instance.masks.walk(self.seats, batch, fresh, first, holder, self.delta);
+            d.add_rows(first, &operands.alpha);
+            e.add_rows(first, &operands.beta);
+            parts.push((operands, holder));
         }
-        drop((x, y));
-        let lists: Vec<&Shares> = d.iter().chain(&e).collect();
-        let (opened, told) = beside.open(session, self.seats, D, &lists, self.delta, binding)?;
+        let (opened, told) = beside.open(session, self.seats, D, &[&d, &e], self.delta, binding)?;
+        drop((d, e));
         let (of_d, of_e) = opened.split_at(opened.len() / 2);
         let mut made = Vec::with_capacity(parts.len());
-        for (i, (operands, gamma, holder)) in parts.into_iter().enumerate() {
-            let z = z.piece(range(i));
+        for (i, (operands, holder)) in parts.into_iter().enumerate() {
             let (d, e) = (&of_d[range(i)], &of_e[range(i)]);
-            let sigma = products(&operands, &z, &gamma, d, e, holder, self.delta);
+            let sigma = products(&operands, &z, fresh, range(i).start, d, e, holder, self.delta);
             made.push(Garbling { operands, sigma });
         }
         Ok((made, told))

@@ -18,11 +18,11 @@
 //! Derivation and what a cheating maker learns: docs/garbling.md.
 
 use crate::softspoken::{CHUNK, Holder, Maker, TILE, pieces};
-use crate::wipe;
+use crate::Kept;
 use divisi_core::{Abort, Check, PartyId, Session, Step, step};
 use divisi_field::{BigField, Gf128, transpose};
 use std::marker::PhantomData;
-use zeroize::{Zeroize, Zeroizing};
+use zeroize::Zeroizing;
 
 const CORRECT: Step = step!("correct");
 const CHECK: Step = step!("check");
@@ -35,12 +35,12 @@ pub struct SemiHonest;
 
 /// One word a row, of one end of a pair: M of the maker, K of the holder. Wiped when dropped.
 pub struct Rows<Security> {
-    words: Vec<u128>,
+    words: Kept<u128>,
     security: PhantomData<Security>,
 }
 
 impl<S> Rows<S> {
-    fn new(words: Vec<u128>) -> Rows<S> {
+    fn new(words: Kept<u128>) -> Rows<S> {
         Rows { words, security: PhantomData }
     }
 
@@ -51,27 +51,21 @@ impl<S> Rows<S> {
     }
 
     /// The words themselves.
-    pub(crate) fn into_words(mut self) -> Vec<u128> {
-        std::mem::take(&mut self.words)
-    }
-}
-
-impl<S> Drop for Rows<S> {
-    fn drop(&mut self) {
-        wipe::words(&mut self.words);
+    pub(crate) fn into_words(self) -> Kept<u128> {
+        self.words
     }
 }
 
 /// Tiles of 128 columns, fixed but not checked.
 #[must_use = "what is not checked is worth nothing"]
-pub struct Columns(Vec<u128>);
+pub struct Columns(Kept<u128>);
 
 impl Columns {
     /// The rows as they are, for an adversary that follows the protocol.
     #[must_use]
     pub fn semi_honest(mut self) -> Rows<SemiHonest> {
         self.tiles().for_each(transpose::square);
-        Rows::new(std::mem::take(&mut self.0))
+        Rows::new(self.0)
     }
 
     /// Rows of one tile before the check: what is committed, and worth nothing until the check passed.
@@ -96,17 +90,11 @@ impl Columns {
             }
             transpose::square(tile);
         }
-        (sums, Rows::new(std::mem::take(&mut self.0)))
+        (sums, Rows::new(self.0))
     }
 
     fn tiles(&mut self) -> impl Iterator<Item = &mut [u128; TILE]> {
         self.0.as_chunks_mut().0.iter_mut()
-    }
-}
-
-impl Drop for Columns {
-    fn drop(&mut self) {
-        wipe::words(&mut self.0);
     }
 }
 
@@ -136,7 +124,7 @@ impl Ends {
         tiles: usize,
         x: &[&[u128]],
     ) -> Result<Made<Columns>, Abort> {
-        let fresh = |there: bool| there.then(|| Columns(vec![0; tiles * TILE]));
+        let fresh = |there: bool| there.then(|| Columns(Kept::zeros(tiles * TILE)));
         let mut made = Made {
             macs: self.makers.iter().map(|maker| fresh(maker.is_some())).collect(),
             keys: self.holders.iter().map(|holder| fresh(holder.is_some())).collect(),
@@ -250,8 +238,7 @@ fn drop_last(session: &Session, rows: &mut Rows<Malicious>) {
         return; // the mutant hands the sacrificed bits out
     }
     let keep = rows.words.len().saturating_sub(TILE);
-    rows.words[keep..].zeroize();
-    rows.words.truncate(keep);
+    rows.words.cut(keep);
 }
 
 /// h(x), the last word padding the others.
@@ -282,14 +269,14 @@ mod tests {
 
     #[test]
     fn columns_become_rows_tile_by_tile() {
-        let columns: Vec<u128> = (0..2 * TILE as u128).map(|i| i * 0x0123_4567_89ab_cdef_0000_0001).collect();
-        let rows = Columns(columns.clone()).semi_honest();
+        let columns = || Columns((0..2 * TILE as u128).map(|i| i * 0x0123_4567_89ab_cdef_0000_0001).collect());
+        let rows = columns().semi_honest();
         for tile in 0..2 {
-            let peeked = Columns(columns.clone()).peek(tile);
+            let peeked = columns().peek(tile);
             assert_eq!(rows.words()[tile * TILE..][..TILE], peeked);
             for (r, row) in peeked.iter().enumerate() {
                 for c in 0..TILE {
-                    assert_eq!(row >> c & 1, columns[tile * TILE + c] >> r & 1);
+                    assert_eq!(row >> c & 1, columns().0[tile * TILE + c] >> r & 1);
                 }
             }
         }

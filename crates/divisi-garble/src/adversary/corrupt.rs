@@ -77,7 +77,7 @@ fn independent(
         first: garble.next_triple,
     };
     garble.next_triple += m as u64;
-    let [mut x, mut y, r] = [0, 1, 2].map(|i| bits.copy(i * m..(i + 1) * m));
+    let [mut x, mut y, mut r] = [0, 1, 2].map(|i| bits.copy(i * m..(i + 1) * m));
     let flip = |bits: &mut Vec<u8>| bits.iter_mut().for_each(|bit| *bit ^= 1);
     let lied = |bits: &mut Vec<u8>| match lie {
         Lie::OtherX => flip(bits),
@@ -89,18 +89,20 @@ fn independent(
         if lie == Lie::Guess { chosen(session, m, (2 * bucket - 1).min(m)) } else { vec![] };
     // another y in Phi: right exactly where x is zero
     spoiled.iter().for_each(|t| y.bits[*t as usize] ^= 1);
-    let leaky = laand(session, &mut garble.setup, &ground, &x.view(0..m), &y.view(0..m), r)?;
+    let z = &mut r.view_mut();
+    let partition = laand(session, &mut garble.setup, &ground, &x.view(0..m), &y.view(0..m), z)?;
     spoiled.iter().for_each(|t| y.bits[*t as usize] ^= 1);
     lied(&mut x.bits);
     let (x, y) = (x.view(0..m), y.view(0..m));
-    let order = permutation(&leaky.partition, m);
+    let order = permutation(&partition, m);
     let known = order.chunks_exact(bucket).any(|b| b.iter().all(|t| spoiled.contains(t)));
-    let mut d = differences(garble.seats, &y, &order, bucket);
+    let mut d = differences(y.bits, &order, bucket);
     if lie == Lie::FlippedBucket {
-        d.bits.iter_mut().step_by(2 * (bucket - 1)).for_each(|bit| *bit ^= 1);
+        d.iter_mut().step_by(2 * (bucket - 1)).for_each(|bit| *bit ^= 1);
     }
-    let opened = open_differences(session, garble.seats, &d, garble.setup.delta().get())?;
-    let triples: Triples = combine([&x, &y, &leaky.z.view(0..m)], &order, bucket, &opened);
+    let delta = garble.setup.delta().get();
+    let opened = open_differences(session, garble.seats, &d, &y, &order, bucket, delta)?;
+    let triples: Triples = combine([&x, &y, &r.view(0..m)], &order, bucket, &opened);
     Ok((Preprocessed { masks, triples }, known))
 }
 

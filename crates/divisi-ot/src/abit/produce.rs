@@ -70,7 +70,7 @@ pub(crate) fn produce(
     // 4.
     let words = bits.iter().flat_map(|word| [*word as u64, (*word >> 64) as u64]).collect();
     let own = |rows: Vec<Option<Rows<Malicious>>>| {
-        rows.into_iter().map(|rows| rows.map_or_else(Vec::new, |rows| rows.into_words())).collect()
+        rows.into_iter().map(|rows| rows.map_or_else(Default::default, |rows| rows.into_words())).collect()
     };
     let (macs, keys) = (own(checked.rows.macs), own(checked.rows.keys));
     let all = tiles * TILE;
