@@ -28,12 +28,75 @@ pub(crate) fn aand(
     let (x, y, mut z) = random.thirds(m);
     let partition = laand(session, setup, ground, &x, &y, &mut z)?;
     // 2. into buckets
-    let order = permutation(&partition, m);
+    let partition = Partition::new(&partition, m, bucket);
     // 3.(a) d = y_1 + y_k for every other one of a bucket, opened with MACs
-    let d = differences(y.bits, &order, bucket);
-    let opened = open_differences(session, ground.seats, &d, &y, &order, bucket, setup.delta().get())?;
+    let d = partition.differences(y.bits);
+    let opened = open_differences(session, ground.seats, &d, &y, &partition, setup.delta().get())?;
     // 3.(b)
-    Ok(combine([&x, &y, &z.view()], &order, bucket, &opened))
+    Ok(combine([&x, &y, &z.view()], &partition, &opened))
+}
+
+/// Which triple goes into which bucket. All loops go through the triples in order, and only what comes out of the buckets is
+/// reached at random: it is smaller, and stays near.
+pub(crate) struct Partition {
+    /// The bucket of each triple.
+    to: Vec<u32>,
+    /// Whether it is the first one there.
+    first: Vec<u8>,
+    buckets: usize,
+}
+
+impl Partition {
+    /// A uniform partition, from a coin.
+    pub fn new(coin: &[u8; 16], m: usize, bucket: usize) -> Partition {
+        let place = permutation(coin, m);
+        Partition {
+            to: place.iter().map(|place| place / bucket as u32).collect(),
+            first: place.iter().map(|place| u8::from(place % bucket as u32 == 0)).collect(),
+            buckets: m / bucket,
+        }
+    }
+
+    /// The bucket of a triple.
+    #[cfg(any(test, feature = "testing"))]
+    pub fn bucket_of(&self, triple: usize) -> usize {
+        self.to[triple] as usize
+    }
+
+    /// Of each bucket the word of its first triple.
+    fn firsts<T: Keep + BitXor<Output = T>>(&self, words: &[T], times: impl Fn(u8, T) -> T) -> Kept<T> {
+        let mut firsts = Kept::<T>::zeros(self.buckets);
+        for ((to, first), word) in self.to.iter().zip(&self.first).zip(words) {
+            let at = &mut firsts[*to as usize];
+            *at = *at ^ times(*first, *word);
+        }
+        firsts
+    }
+
+    /// The bits of d, of all triples that are not the first ones, in order.
+    pub fn differences(&self, y: &[u8]) -> Vec<u8> {
+        let firsts = self.firsts(y, |first, bit| first & bit);
+        let all = self.to.iter().zip(&self.first).zip(y).filter(|((_, first), _)| **first == 0);
+        all.map(|((to, _), bit)| firsts[*to as usize] ^ bit).collect()
+    }
+
+    /// The MACs or keys of d in the same order, with what belongs to the bits `told`, which has one for each triple, too.
+    fn tags(&self, words: &[u128], told: Option<(&[u8], u128)>, tags: &mut Tags) {
+        let firsts = self.firsts(words, |first, word| spread(first) & word);
+        let none = [];
+        let (told, delta) = told.unwrap_or((&none, 0));
+        let told = told.iter().copied().chain(std::iter::repeat(0));
+        for (((to, first), word), bit) in self.to.iter().zip(&self.first).zip(words).zip(told) {
+            tags.push_unless(*first, firsts[*to as usize] ^ word ^ spread(bit) & delta);
+        }
+    }
+
+    /// Bits of those that are not the first ones as bits of all: zero for the first ones.
+    fn of_all(&self, d: &[u8]) -> Vec<u8> {
+        let mut d = d.iter();
+        let next = |first: &u8| if *first == 1 { 0 } else { d.next().copied().unwrap_or(0) };
+        self.first.iter().map(next).collect()
+    }
 }
 
 /// Step 3(a) \[W17\]: our differences `d` to all, with their MACs; the sums of everybody's. One round.
@@ -42,20 +105,13 @@ pub(crate) fn open_differences(
     seats: Seats,
     d: &[u8],
     y: &View<'_>,
-    order: &[u32],
-    bucket: usize,
+    partition: &Partition,
     delta: u128,
 ) -> Result<Vec<u8>, Abort> {
     let opening = Opening::new(session, seats, D);
     for (place, peer) in session.peers().into_iter().enumerate() {
         let mut body = Vec::with_capacity(Opening::len(d.len()));
-        let macs = |tags: &mut Tags| {
-            let y = y.macs[place];
-            buckets(order, bucket, |b| {
-                let first = y[b[0] as usize];
-                b[1..].iter().for_each(|k| tags.push(first ^ y[*k as usize]));
-            });
-        };
+        let macs = |tags: &mut Tags| partition.tags(y.macs[place], None, tags);
         opening.tell_of(session, place, d, macs, &mut body);
         session.send(D, peer, &body, d.len() as u64)?;
     }
@@ -64,14 +120,7 @@ pub(crate) fn open_differences(
     for (place, peer) in session.peers().into_iter().enumerate() {
         session.recv(D, peer, &mut body)?;
         let expected = |told: &[u8], tags: &mut Tags| {
-            let y = y.keys[place];
-            let mut told = told.iter();
-            buckets(order, bucket, |b| {
-                let first = y[b[0] as usize];
-                for (k, bit) in b[1..].iter().zip(&mut told) {
-                    tags.push(first ^ y[*k as usize] ^ spread(*bit) & delta);
-                }
-            });
+            partition.tags(y.keys[place], Some((&partition.of_all(told), delta)), tags);
         };
         let told = opening.hear_of(session, Check::W17, place, d.len(), expected, &body)?; // [W17]
         sum.iter_mut().zip(told).for_each(|(sum, bit)| *sum ^= bit);
@@ -105,75 +154,94 @@ pub(crate) fn permutation(coin: &[u8; 16], m: usize) -> Vec<u32> {
     order
 }
 
-/// Go through the buckets. The usual sizes are constants in `f`.
-#[inline(always)]
-fn buckets(order: &[u32], bucket: usize, mut f: impl FnMut(&[u32])) {
-    match bucket {
-        3 => order.as_chunks::<3>().0.iter().for_each(|b| f(b)),
-        4 => order.as_chunks::<4>().0.iter().for_each(|b| f(b)),
-        5 => order.as_chunks::<5>().0.iter().for_each(|b| f(b)),
-        _ => order.chunks_exact(bucket).for_each(f),
-    }
-}
-
-/// Our shares of d.
-pub(crate) fn differences(y: &[u8], order: &[u32], bucket: usize) -> Vec<u8> {
-    let mut d = Vec::with_capacity(order.len() / bucket * (bucket - 1));
-    buckets(order, bucket, |b| {
-        let first = y[b[0] as usize];
-        b[1..].iter().for_each(|k| d.push(first ^ y[*k as usize]));
-    });
-    d
-}
-
 /// x = sum of x_k, y = y_1, z = sum of z_k + d_k x_k.
-pub(crate) fn combine([x, y, z]: [&View<'_>; 3], order: &[u32], bucket: usize, d: &[u8]) -> Triples {
-    let count = order.len() / bucket;
+pub(crate) fn combine([x, y, z]: [&View<'_>; 3], partition: &Partition, d: &[u8]) -> Triples {
+    let d = partition.of_all(d);
     let mut made = Triples::default();
-    (made.x.bits, made.y.bits, made.z.bits) =
-        combined([x.bits, y.bits, z.bits], order, bucket, d, count, |d, x| d & x);
-    let masked = |d: u8, x: u128| spread(d) & x;
+    let bit = |d: u8, x: u8| d & x;
+    made.y.bits = partition.firsts(y.bits, bit);
+    (made.x.bits, made.z.bits) = combined(x.bits, z.bits, partition, &d, bit);
+    let word = |d: u8, x: u128| spread(d) & x;
     for place in 0..x.macs.len() {
-        let of = [x.macs[place], y.macs[place], z.macs[place]];
-        let (x, y, z) = combined(of, order, bucket, d, count, masked);
-        made.x.macs.push(x);
-        made.y.macs.push(y);
-        made.z.macs.push(z);
-    }
-    for place in 0..x.keys.len() {
-        let of = [x.keys[place], y.keys[place], z.keys[place]];
-        let (x, y, z) = combined(of, order, bucket, d, count, masked);
-        made.x.keys.push(x);
-        made.y.keys.push(y);
-        made.z.keys.push(z);
+        let (of_x, of_z) = combined(x.macs[place], z.macs[place], partition, &d, word);
+        made.x.macs.push(of_x);
+        made.y.macs.push(partition.firsts(y.macs[place], word));
+        made.z.macs.push(of_z);
+        let (of_x, of_z) = combined(x.keys[place], z.keys[place], partition, &d, word);
+        made.x.keys.push(of_x);
+        made.y.keys.push(partition.firsts(y.keys[place], word));
+        made.z.keys.push(of_z);
     }
     made
 }
 
-/// The same for what one peer's words are of the three, or our bits.
-#[inline(always)]
+/// x and z of one peer's words, or of our bits.
 fn combined<T: Keep + BitXor<Output = T>>(
-    [x, y, z]: [&[T]; 3],
-    order: &[u32],
-    bucket: usize,
+    x: &[T],
+    z: &[T],
+    partition: &Partition,
     d: &[u8],
-    count: usize,
     times: impl Fn(u8, T) -> T,
-) -> (Kept<T>, Kept<T>, Kept<T>) {
-    let room = || Kept::with_capacity(count);
-    let (mut xs, mut ys, mut zs): (Kept<T>, Kept<T>, Kept<T>) = (room(), room(), room());
-    let mut d = d.iter();
-    buckets(order, bucket, |b| {
-        let first = b[0] as usize;
-        let (mut sum_x, mut sum_z) = (x[first], z[first]);
-        for (k, d) in b[1..].iter().zip(&mut d) {
-            let x = x[*k as usize];
-            sum_x = sum_x ^ x;
-            sum_z = sum_z ^ z[*k as usize] ^ times(*d, x);
+) -> (Kept<T>, Kept<T>) {
+    let room = || Kept::<T>::zeros(partition.buckets);
+    let (mut xs, mut zs) = (room(), room());
+    for (((to, d), x), z) in partition.to.iter().zip(d).zip(x).zip(z) {
+        let (at_x, at_z) = (&mut xs[*to as usize], &mut zs[*to as usize]);
+        *at_x = *at_x ^ *x;
+        *at_z = *at_z ^ *z ^ times(*d, *x);
+    }
+    (xs, zs)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Every bucket gets its number of triples, one of them first, and each triple ends in each bucket about equally often.
+    #[test]
+    fn partitions_are_whole_and_uniform() {
+        for (m, bucket) in [(6, 3), (40, 4), (7 * 34, 7)] {
+            let runs = 4000_u64;
+            let mut first = vec![0_u64; m / bucket];
+            for run in 0..runs {
+                let mut coin = [0; 16];
+                coin[..8].copy_from_slice(&run.to_le_bytes());
+                let partition = Partition::new(&coin, m, bucket);
+                let mut many = vec![(0, 0); m / bucket];
+                for (to, first) in partition.to.iter().zip(&partition.first) {
+                    many[*to as usize].0 += 1;
+                    many[*to as usize].1 += *first;
+                }
+                assert!(many.iter().all(|many| *many == (bucket, 1)));
+                first[partition.to[0] as usize] += 1;
+            }
+            let mean = runs as f64 / first.len() as f64;
+            let off = first.iter().map(|n| (*n as f64 - mean).powi(2) / mean).sum::<f64>();
+            let degrees = first.len() as f64 - 1.0;
+            assert!(off < degrees + 6.0 * (2.0 * degrees).sqrt(), "{m} {bucket} {off}");
         }
-        xs.push(sum_x);
-        ys.push(y[first]);
-        zs.push(sum_z);
-    });
-    (xs, ys, zs)
+    }
+
+    /// d and the three combinations, against their definition bucket by bucket.
+    #[test]
+    fn buckets_are_combined() {
+        let (m, bucket) = (40, 4);
+        let partition = Partition::new(&[3; 16], m, bucket);
+        let words = |salt: u128| -> Vec<u128> { (1..=m as u128).map(|t| (t * salt).pow(3)).collect() };
+        let (x, y, z) = (words(3), words(5), words(7));
+        let bits: Vec<u8> = y.iter().map(|y| (y >> 3 & 1) as u8).collect();
+        let d = partition.differences(&bits);
+        let (sum_x, sum_z) =
+            combined(&x, &z, &partition, &partition.of_all(&d), |d, x: u128| spread(d) & x);
+        let first_y = partition.firsts(&y, |d, x: u128| spread(d) & x);
+        for b in 0..m / bucket {
+            let of: Vec<usize> = (0..m).filter(|t| partition.bucket_of(*t) == b).collect();
+            let first = of.iter().copied().find(|t| partition.first[*t] == 1).unwrap();
+            assert_eq!(first_y[b], y[first]);
+            assert_eq!(sum_x[b], of.iter().fold(0, |sum, t| sum ^ x[*t]));
+            let z_of = |t: &usize| z[*t] ^ spread(bits[*t] ^ bits[first]) & x[*t];
+            assert_eq!(sum_z[b], of.iter().fold(0, |sum, t| sum ^ z_of(t)));
+        }
+        assert_eq!(d.len(), m - m / bucket);
+    }
 }

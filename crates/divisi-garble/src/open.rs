@@ -136,14 +136,24 @@ impl Tags {
     /// The next MAC.
     #[inline]
     pub fn push(&mut self, word: u128) {
+        self.push_unless(0, word);
+    }
+
+    /// The next MAC, unless the (public) bit is set.
+    #[inline]
+    pub fn push_unless(&mut self, bit: u8, word: u128) {
         self.buffer[self.used..self.used + 16].copy_from_slice(&word.to_le_bytes());
-        self.used += 16;
+        self.used += 16 * usize::from(bit ^ 1);
         if self.used >= self.room {
-            self.hasher.update(&self.buffer[..self.room]);
-            self.buffer.copy_within(self.room..self.used, 0);
-            self.used -= self.room;
-            self.room = ROOM;
+            self.hash();
         }
+    }
+
+    fn hash(&mut self) {
+        self.hasher.update(&self.buffer[..self.room]);
+        self.buffer.copy_within(self.room..self.used, 0);
+        self.used -= self.room;
+        self.room = ROOM;
     }
 
     fn digest(mut self) -> [u8; DIGEST] {

@@ -39,6 +39,8 @@ pub(crate) struct Live {
     pub(crate) fresh: Prg,
     /// What was evaluated since something was last made ahead or garbled.
     pub(crate) spent: Vec<Spent>,
+    /// Of each batch of triples made in this session how many came out of it, and the size of its buckets.
+    pub(crate) made: Vec<(usize, usize)>,
 }
 
 /// Circuits garbled ahead: consumed by one evaluation \[M0.5, W26\], never evaluated twice:
@@ -81,6 +83,7 @@ impl Garble {
                 next_gate: 0,
                 fresh,
                 spent: Vec::new(),
+                made: Vec::new(),
             }),
         }
     }
@@ -124,7 +127,8 @@ impl Garble {
     ) -> Result<Vec<Zeroizing<Vec<u8>>>, Abort> {
         self.with(session, |live, session| {
             session.phase(ONLINE_PHASE);
-            let outputs = online::online(&live.stage(), session, &garbled, inputs)?;
+            let mut garbled = garbled;
+            let outputs = online::online(&live.stage(), session, &mut garbled, inputs)?;
             live.spent.push(Spent::new(garbled));
             Ok(outputs)
         })
@@ -160,6 +164,12 @@ impl Garble {
             live.shares_of(ands).into_iter().map(|l| (l, bucket::size(l, rho))).collect()
         };
         self.live.as_ref().map(of).unwrap_or_default()
+    }
+
+    /// The same of all batches that were made so far.
+    #[must_use]
+    pub fn made(&self) -> &[(usize, usize)] {
+        self.live.as_ref().map_or(&[], |live| &live.made)
     }
 
     /// Whether the session still lives: after an abort nothing of it is left.
@@ -207,6 +217,7 @@ impl Live {
                 first: self.next_triple,
             };
             self.next_triple += m as u64;
+            self.made.push((l, bucket));
             let triples = aand(session, &mut self.setup, &ground, bucket, m, &mut bits)?;
             made.append(Preprocessed { masks, triples });
             left = 0;

@@ -5,10 +5,12 @@ use crate::hash::{Call, Name, Oracle};
 use crate::masks::{Masks, Operands, products};
 use crate::open::Opening;
 use crate::share::{Holder, Rows, Seats, Shares};
-use crate::table::{Layout, Product, Received};
+use crate::read::Received;
+use crate::table::{Layout, Product};
 use crate::triples::Triples;
 use crate::walk::{Labels, Values, random_words};
 use divisi_core::{Abort, Check, PartyId, Prg, Session, Step, step};
+use std::ops::Range;
 use zeroize::Zeroizing;
 
 const D: Step = step!("4a.d");
@@ -38,10 +40,10 @@ pub(crate) struct Garbling {
 }
 
 impl Garbling {
-    /// Wipe it; its room stays.
-    pub fn wipe(&mut self) {
+    /// Wipe the rows of some products, which nobody reads again.
+    pub fn wipe_rows(&mut self, at: Range<usize>) {
         let Operands { alpha, beta } = &mut self.operands;
-        [alpha, beta, &mut self.sigma].into_iter().for_each(Rows::wipe);
+        [alpha, beta, &mut self.sigma].into_iter().for_each(|rows| rows.wipe_some(at.clone()));
     }
 
     pub fn product(&self) -> Product<'_> {
@@ -130,7 +132,7 @@ impl Stage {
         gate: u64,
         values: &mut Values,
         batch: &Batch,
-        garbling: &Garbling,
+        garbling: &mut Garbling,
         tables: &[Vec<u8>],
     ) {
         let to = session.me();
@@ -143,16 +145,10 @@ impl Stage {
         let received: Vec<Received<'_>> = tables
             .iter()
             .enumerate()
-            .map(|(garbler, body)| Received {
-                layout: self.layout,
-                evaluator: place(garbler),
-                ands: batch.ands,
-                body,
-            })
+            .map(|(garbler, body)| Received::new(self.layout, place(garbler), batch.ands, body))
             .collect();
         let stops = session.mutated(Check::W23);
-        let product = garbling.product();
-        values.evaluate(self.layout, self.delta, &self.oracle, &mut names, batch, product, &received, stops);
+        values.evaluate(self.layout, self.delta, &self.oracle, &mut names, batch, garbling, &received, stops);
     }
 
     /// Random labels for zero of input wires, as garbler.

@@ -77,6 +77,7 @@ impl Shares {
     }
 
     /// The bits at some positions, in place.
+    #[cfg(any(test, feature = "testing"))]
     pub fn view(&self, at: Range<usize>) -> View<'_> {
         View {
             bits: &self.bits[at.clone()],
@@ -295,6 +296,13 @@ impl Rows {
             self.bits[out] ^= from.bits[t];
             words.iter_mut().zip(from.row(t)).for_each(|(w, r)| *w ^= r);
         }
+    }
+
+    /// Wipe some rows, in place.
+    pub fn wipe_some(&mut self, at: Range<usize>) {
+        let stride = self.stride();
+        wipe::words(&mut self.bits[at.clone()]);
+        wipe::words(&mut self.words[at.start * stride..at.end * stride]);
     }
 
     /// Wipe and forget all rows; their room stays.

@@ -142,10 +142,10 @@ impl Live {
             instance.gate = self.next_gate;
             self.next_gate += batch.ands as u64;
         }
-        let (garblings, _) =
+        let (mut garblings, _) =
             stage.multiply(session, instances, batch, triples, &gammas, &none, &plan.digest())?;
         stage.send_tables(session, instances, labels, batch, &garblings, &mut self.fresh)?;
-        for ((instance, values), garbling) in instances.iter().zip(values).zip(&garblings) {
+        for ((instance, values), garbling) in instances.iter().zip(values).zip(&mut garblings) {
             if let Some(values) = values {
                 let tables = stage.receive_tables(session, batch.ands)?;
                 stage.evaluate(session, instance.gate, values, batch, garbling, &tables);

@@ -140,7 +140,7 @@ fn a_garbler_sends_what_its_form_has() {
         assert_eq!(paper.phases[2].1.bits - improved.phases[2].1.bits, saved, "{n}");
         assert_eq!(paper.phases[3].1.bits, improved.phases[3].1.bits, "{n}");
         for report in [&paper, &improved] {
-            let rounds = report.phases.map(|(_, phase)| phase.rounds);
+            let rounds = report.phases.iter().map(|(_, phase)| phase.rounds).collect::<Vec<_>>();
             let (triples, online) = if n == 2 { (9, 2) } else { (13, 3) };
             assert!(rounds[0] > 4 && rounds[0] <= 8 && rounds[1] <= triples, "{n} {rounds:?}");
             assert_eq!((rounds[2], rounds[3]), (2, online), "{n}");

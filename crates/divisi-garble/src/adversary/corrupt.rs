@@ -1,6 +1,6 @@
 //! Parties whose own code deviates: what a hand on their messages cannot do, because later steps must fit the lie.
 
-use crate::aand::{combine, differences, open_differences, permutation};
+use crate::aand::{Partition, combine, open_differences, permutation};
 use crate::laand::{Ground, laand};
 use crate::phases::Live;
 use crate::share::Shares;
@@ -94,15 +94,17 @@ fn independent(
     spoiled.iter().for_each(|t| y.bits[*t as usize] ^= 1);
     lied(&mut x.bits);
     let (x, y) = (x.view(0..m), y.view(0..m));
-    let order = permutation(&partition, m);
-    let known = order.chunks_exact(bucket).any(|b| b.iter().all(|t| spoiled.contains(t)));
-    let mut d = differences(y.bits, &order, bucket);
+    let partition = Partition::new(&partition, m, bucket);
+    let mut spoiled_in = vec![0; ands];
+    spoiled.iter().for_each(|t| spoiled_in[partition.bucket_of(*t as usize)] += 1);
+    let known = spoiled_in.contains(&bucket);
+    let mut d = partition.differences(y.bits);
     if lie == Lie::FlippedBucket {
         d.iter_mut().step_by(2 * (bucket - 1)).for_each(|bit| *bit ^= 1);
     }
     let delta = garble.setup.delta().get();
-    let opened = open_differences(session, garble.seats, &d, &y, &order, bucket, delta)?;
-    let triples: Triples = combine([&x, &y, &r.view(0..m)], &order, bucket, &opened);
+    let opened = open_differences(session, garble.seats, &d, &y, &partition, delta)?;
+    let triples: Triples = combine([&x, &y, &r.view(0..m)], &partition, &opened);
     Ok((Preprocessed { masks, triples }, known))
 }
 
