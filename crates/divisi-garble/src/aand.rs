@@ -30,10 +30,11 @@ pub(crate) fn aand(
     // 2. into buckets
     let partition = Partition::new(&partition, m, bucket);
     // 3.(a) d = y_1 + y_k for every other one of a bucket, opened with MACs
-    let d = partition.differences(y.bits);
-    let opened = open_differences(session, ground.seats, &d, &y, &partition, setup.delta().get())?;
+    let firsts = partition.first_shares(&y);
+    let d = partition.differences(&firsts, y.bits);
+    let opened = open_differences(session, ground.seats, &d, &firsts, &y, &partition, setup.delta().get())?;
     // 3.(b)
-    Ok(combine([&x, &y, &z.view()], &partition, &opened))
+    Ok(combine([&x, &z.view()], firsts, &partition, &opened))
 }
 
 /// Which triple goes into which bucket. All loops go through the triples in order, and only what comes out of the buckets is
@@ -73,21 +74,30 @@ impl Partition {
         firsts
     }
 
+    /// Of each bucket the share of its first triple.
+    pub fn first_shares(&self, y: &View<'_>) -> Shares {
+        let words = |words: &&[u128]| self.firsts(words, |first, word| spread(first) & word);
+        Shares {
+            bits: self.firsts(y.bits, |first, bit| first & bit),
+            macs: y.macs.iter().map(words).collect(),
+            keys: y.keys.iter().map(words).collect(),
+        }
+    }
+
     /// The bits of d, of all triples that are not the first ones, in order.
-    pub fn differences(&self, y: &[u8]) -> Vec<u8> {
-        let firsts = self.firsts(y, |first, bit| first & bit);
+    pub fn differences(&self, firsts: &Shares, y: &[u8]) -> Vec<u8> {
         let all = self.to.iter().zip(&self.first).zip(y).filter(|((_, first), _)| **first == 0);
-        all.map(|((to, _), bit)| firsts[*to as usize] ^ bit).collect()
+        all.map(|((to, _), bit)| firsts.bits[*to as usize] ^ bit).collect()
     }
 
     /// The MACs or keys of d in the same order, with what belongs to the bits `told`, which has one for each triple, too.
-    fn tags(&self, words: &[u128], told: Option<(&[u8], u128)>, tags: &mut Tags) {
-        let firsts = self.firsts(words, |first, word| spread(first) & word);
-        let none = [];
-        let (told, delta) = told.unwrap_or((&none, 0));
-        let told = told.iter().copied().chain(std::iter::repeat(0));
-        for (((to, first), word), bit) in self.to.iter().zip(&self.first).zip(words).zip(told) {
-            tags.push_unless(*first, firsts[*to as usize] ^ word ^ spread(bit) & delta);
+    fn tags(&self, firsts: &[u128], words: &[u128], told: Option<(&[u8], u128)>, tags: &mut Tags) {
+        let all = self.to.iter().zip(&self.first).zip(words);
+        match told {
+            None => all.for_each(|((to, first), word)| tags.push_unless(*first, firsts[*to as usize] ^ word)),
+            Some((told, delta)) => all.zip(told).for_each(|(((to, first), word), bit)| {
+                tags.push_unless(*first, firsts[*to as usize] ^ word ^ spread(*bit) & delta);
+            }),
         }
     }
 
@@ -104,6 +114,7 @@ pub(crate) fn open_differences(
     session: &mut Session,
     seats: Seats,
     d: &[u8],
+    firsts: &Shares,
     y: &View<'_>,
     partition: &Partition,
     delta: u128,
@@ -111,7 +122,7 @@ pub(crate) fn open_differences(
     let opening = Opening::new(session, seats, D);
     for (place, peer) in session.peers().into_iter().enumerate() {
         let mut body = Vec::with_capacity(Opening::len(d.len()));
-        let macs = |tags: &mut Tags| partition.tags(y.macs[place], None, tags);
+        let macs = |tags: &mut Tags| partition.tags(&firsts.macs[place], y.macs[place], None, tags);
         opening.tell_of(session, place, d, macs, &mut body);
         session.send(D, peer, &body, d.len() as u64)?;
     }
@@ -120,7 +131,8 @@ pub(crate) fn open_differences(
     for (place, peer) in session.peers().into_iter().enumerate() {
         session.recv(D, peer, &mut body)?;
         let expected = |told: &[u8], tags: &mut Tags| {
-            partition.tags(y.keys[place], Some((&partition.of_all(told), delta)), tags);
+            let told = partition.of_all(told);
+            partition.tags(&firsts.keys[place], y.keys[place], Some((&told, delta)), tags);
         };
         let told = opening.hear_of(session, Check::W17, place, d.len(), expected, &body)?; // [W17]
         sum.iter_mut().zip(told).for_each(|(sum, bit)| *sum ^= bit);
@@ -155,21 +167,18 @@ pub(crate) fn permutation(coin: &[u8; 16], m: usize) -> Vec<u32> {
 }
 
 /// x = sum of x_k, y = y_1, z = sum of z_k + d_k x_k.
-pub(crate) fn combine([x, y, z]: [&View<'_>; 3], partition: &Partition, d: &[u8]) -> Triples {
+pub(crate) fn combine([x, z]: [&View<'_>; 2], firsts: Shares, partition: &Partition, d: &[u8]) -> Triples {
     let d = partition.of_all(d);
-    let mut made = Triples::default();
+    let mut made = Triples { y: firsts, ..Triples::default() };
     let bit = |d: u8, x: u8| d & x;
-    made.y.bits = partition.firsts(y.bits, bit);
     (made.x.bits, made.z.bits) = combined(x.bits, z.bits, partition, &d, bit);
     let word = |d: u8, x: u128| spread(d) & x;
     for place in 0..x.macs.len() {
         let (of_x, of_z) = combined(x.macs[place], z.macs[place], partition, &d, word);
         made.x.macs.push(of_x);
-        made.y.macs.push(partition.firsts(y.macs[place], word));
         made.z.macs.push(of_z);
         let (of_x, of_z) = combined(x.keys[place], z.keys[place], partition, &d, word);
         made.x.keys.push(of_x);
-        made.y.keys.push(partition.firsts(y.keys[place], word));
         made.z.keys.push(of_z);
     }
     made
@@ -230,14 +239,15 @@ mod tests {
         let words = |salt: u128| -> Vec<u128> { (1..=m as u128).map(|t| (t * salt).pow(3)).collect() };
         let (x, y, z) = (words(3), words(5), words(7));
         let bits: Vec<u8> = y.iter().map(|y| (y >> 3 & 1) as u8).collect();
-        let d = partition.differences(&bits);
+        let view = View { bits: &bits, macs: vec![&y], keys: vec![] };
+        let firsts = partition.first_shares(&view);
+        let d = partition.differences(&firsts, &bits);
         let (sum_x, sum_z) =
             combined(&x, &z, &partition, &partition.of_all(&d), |d, x: u128| spread(d) & x);
-        let first_y = partition.firsts(&y, |d, x: u128| spread(d) & x);
         for b in 0..m / bucket {
             let of: Vec<usize> = (0..m).filter(|t| partition.bucket_of(*t) == b).collect();
             let first = of.iter().copied().find(|t| partition.first[*t] == 1).unwrap();
-            assert_eq!(first_y[b], y[first]);
+            assert_eq!((firsts.macs[0][b], firsts.bits[b]), (y[first], bits[first]));
             assert_eq!(sum_x[b], of.iter().fold(0, |sum, t| sum ^ x[*t]));
             let z_of = |t: &usize| z[*t] ^ spread(bits[*t] ^ bits[first]) & x[*t];
             assert_eq!(sum_z[b], of.iter().fold(0, |sum, t| sum ^ z_of(t)));

@@ -17,6 +17,7 @@ use crate::hash::{Call, Name, Oracle};
 use crate::share::{Seats, View, ViewMut, spread};
 use crate::table::Form;
 use divisi_core::{Abort, Check, Commitment, Echo, PartyId, Prg, Session, Step, step};
+use divisi_field::kernel::vectorize;
 use divisi_field::{BigField, Gf128};
 use divisi_ot::{Kept, Setup};
 use zeroize::{Zeroize, Zeroizing};
@@ -103,17 +104,13 @@ fn halves(
                 let at = first..at.end.min(first + CHUNK);
                 // 4. Phi_i
                 let phi = &mut phi[..at.len()];
-                for (phi, bit) in phi.iter_mut().zip(&y.bits[at.clone()]) {
-                    *phi = spread(*bit) & delta;
-                }
+                times(&y.bits[at.clone()], delta, phi);
                 for words in y.keys.iter().chain(&y.macs) {
-                    phi.iter_mut().zip(&words[at.clone()]).for_each(|(phi, word)| *phi ^= word);
+                    add(phi, &words[at.clone()]);
                 }
                 // 5. of the holder of the keys
                 let g = &mut g[at.clone()];
-                for ((g, phi), bit) in g.iter_mut().zip(&*phi).zip(&x.bits[at.clone()]) {
-                    *g ^= phi & spread(*bit);
-                }
+                add_times(&x.bits[at.clone()], phi, g);
                 for ((place, peer), body) in session.peers().into_iter().enumerate().zip(&mut bodies) {
                     let name = ground.name(Call::LaAnd, me, peer).from(first);
                     room.ours(ground.oracle, name, &x.keys[place][at.clone()], delta, phi, g, body);
@@ -153,6 +150,30 @@ impl Ground<'_> {
     pub fn name(&self, call: Call, holder: PartyId, owner: PartyId) -> Name {
         Name { call, from: holder, to: owner, gate: self.first, once: true }
     }
+}
+
+/// Each bit times a word.
+fn times(bits: &[u8], word: u128, out: &mut [u128]) {
+    vectorize(
+        #[inline(always)]
+        || out.iter_mut().zip(bits).for_each(|(out, bit)| *out = spread(*bit) & word),
+    );
+}
+
+/// Words onto words.
+fn add(sums: &mut [u128], words: &[u128]) {
+    vectorize(
+        #[inline(always)]
+        || sums.iter_mut().zip(words).for_each(|(sum, word)| *sum ^= word),
+    );
+}
+
+/// Bits times words onto words.
+fn add_times(bits: &[u8], words: &[u128], sums: &mut [u128]) {
+    vectorize(
+        #[inline(always)]
+        || sums.iter_mut().zip(words).zip(bits).for_each(|((sum, word), bit)| *sum ^= word & spread(*bit)),
+    );
 }
 
 /// Room for what is hashed.
@@ -213,8 +234,8 @@ impl Drop for Room {
 const CHUNK: usize = 256;
 /// Words of a message of step 5.
 const MESSAGE: usize = 4096;
-/// Messages of step 5 that are sent before the first one is awaited.
-const AHEAD: usize = 2;
+/// Messages of step 5 that are sent before the first one is awaited: with few, a long line would be paid for again and again.
+const AHEAD: usize = 32;
 
 /// Step 3: e^i = z^i + r^i to all; r becomes z, with everybody's e in its keys.
 fn broadcast(
@@ -256,16 +277,17 @@ fn combination(g: &[u128], z: &View<'_>, delta: u128, seed: &[u8; 16]) -> Gf128 
     let mut words = [0u64; 2 * CHUNK];
     let mut coefficients = [Gf128(0); CHUNK];
     let mut h = [Gf128(0); CHUNK];
+    let mut sums = Zeroizing::new([0; CHUNK]);
     let mut sum = Gf128(0);
     for first in (0..g.len()).step_by(CHUNK) {
         let at = first..g.len().min(first + CHUNK);
-        let h = &mut h[..at.len()];
-        for ((h, g), bit) in h.iter_mut().zip(&g[at.clone()]).zip(&z.bits[at.clone()]) {
-            h.0 = g ^ spread(*bit) & delta;
-        }
+        let (h, sums) = (&mut h[..at.len()], &mut sums[..at.len()]);
+        times(&z.bits[at.clone()], delta, sums);
+        add(sums, &g[at.clone()]);
         for words in z.keys.iter().chain(&z.macs) {
-            h.iter_mut().zip(&words[at.clone()]).for_each(|(h, word)| h.0 ^= word);
+            add(sums, &words[at.clone()]);
         }
+        h.iter_mut().zip(&*sums).for_each(|(h, sum)| h.0 = *sum);
         let words = &mut words[..2 * at.len()];
         prg.words(words);
         for (c, w) in coefficients.iter_mut().zip(words.as_chunks::<2>().0) {

@@ -3,6 +3,7 @@
 use crate::plan::{Plan, Unfit};
 use crate::table::{Form, Layout};
 use divisi_core::Parameters;
+use divisi_ot::bucket;
 
 /// The name of the first phase, in which the session and its set-up are made.
 pub const SETUP_PHASE: &str = "setup";
@@ -57,8 +58,9 @@ impl Options {
     #[must_use]
     pub fn wave(&self, plan: &Plan<'_>, rho: u32, count: usize) -> usize {
         let parties = plan.parties();
-        // masks, three parts of a triple, and what garbling makes of them
-        let shares = plan.and_count().saturating_mul(7 * (32 * (parties - 1) + 1));
+        // three parts of each leaky triple; masks, three parts of a triple, and what garbling makes of them
+        let rows = 3 * bucket::size(plan.and_count().saturating_mul(parties).max(1), rho) + 7;
+        let shares = plan.and_count().saturating_mul(rows * (32 * (parties - 1) + 1));
         let tables = usize::try_from(self.kept(plan, rho, parties)).unwrap_or(usize::MAX) / parties;
         let fit = self.memory / shares.saturating_add(tables).max(1);
         (fit / parties).max(1).saturating_mul(parties).min(count)

@@ -7,6 +7,7 @@
 //! A constant is added to the share of one party (the evaluator, in a garbled circuit): its bit flips, and the keys that the others
 //! hold on it change by their Delta; MACs stay.
 
+use crate::bits;
 use divisi_core::PartyId;
 use divisi_ot::{AuthBits, Kept, wipe};
 use std::ops::Range;
@@ -72,7 +73,11 @@ impl Shares {
         let mut rows = bits.into_rows();
         rows.macs.remove(me.index());
         rows.keys.remove(me.index());
-        let bits = (0..len).map(|p| (rows.bits[p / 64] >> (p % 64) & 1) as u8).collect();
+        let mut bits = Kept::with_capacity(64 * rows.bits.len());
+        for byte in rows.bits.iter().flat_map(|word| word.to_le_bytes()) {
+            bits.extend_from_slice(&bits::each(byte));
+        }
+        bits.cut(len);
         Shares { bits, macs: rows.macs, keys: rows.keys }
     }
 

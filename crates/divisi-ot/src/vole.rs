@@ -25,6 +25,8 @@ use std::marker::PhantomData;
 use zeroize::Zeroizing;
 
 const CORRECT: Step = step!("correct");
+/// Chunks whose corrections are sent before the first ones are awaited: with few, a long line would be paid for again and again.
+const AHEAD: usize = 32;
 const CHECK: Step = step!("check");
 
 /// Checked against a malicious maker.
@@ -117,7 +119,7 @@ pub(crate) struct Made<T> {
 
 impl Ends {
     /// The next `tiles` of rows with every peer, our bits towards party j being `x[j]`, one word a tile. One round: corrections go
-    /// both ways chunk by chunk.
+    /// both ways chunk by chunk, ours well ahead of theirs.
     pub(crate) fn extend(
         &mut self,
         session: &mut Session,
@@ -132,19 +134,28 @@ impl Ends {
         let mut corrections = Vec::with_capacity(CHUNK * pieces(self.k));
         let mut body = Vec::new();
         session.exchange(|session| {
-            for begin in (0..tiles).step_by(CHUNK) {
-                let chunk = begin..tiles.min(begin + CHUNK);
-                let rows = chunk.start * TILE..chunk.end * TILE;
-                for peer in session.peers() {
-                    let j = peer.index();
-                    let (Some(maker), Some(v)) = (&mut self.makers[j], &mut made.macs[j]) else { continue };
-                    corrections.clear();
-                    maker.extend(&x[j][chunk.clone()], &mut v.0[rows.clone()], &mut corrections);
-                    #[cfg(feature = "fault")]
-                    self.deviation.correct(&mut corrections, chunk.len());
-                    write(&corrections, &mut body);
-                    session.send(CORRECT, peer, &body, 128 * corrections.len() as u64)?;
+            let chunks = tiles.div_ceil(CHUNK);
+            let tiles_of = |c: usize| c * CHUNK..tiles.min((c + 1) * CHUNK);
+            for turn in 0..chunks + AHEAD {
+                if turn < chunks {
+                    let chunk = tiles_of(turn);
+                    for peer in session.peers() {
+                        let j = peer.index();
+                        let (Some(maker), Some(v)) = (&mut self.makers[j], &mut made.macs[j]) else {
+                            continue;
+                        };
+                        let rows = chunk.start * TILE..chunk.end * TILE;
+                        corrections.clear();
+                        maker.extend(&x[j][chunk.clone()], &mut v.0[rows], &mut corrections);
+                        #[cfg(feature = "fault")]
+                        self.deviation.correct(&mut corrections, chunk.len());
+                        write(&corrections, &mut body);
+                        session.send(CORRECT, peer, &body, 128 * corrections.len() as u64)?;
+                    }
                 }
+                let Some(chunk) = turn.checked_sub(AHEAD).filter(|c| *c < chunks).map(tiles_of) else {
+                    continue;
+                };
                 for peer in session.peers() {
                     let j = peer.index();
                     let (Some(holder), Some(w)) = (&mut self.holders[j], &mut made.keys[j]) else { continue };
@@ -152,7 +163,8 @@ impl Ends {
                     session.recv(CORRECT, peer, &mut body)?;
                     corrections.clear();
                     read(&body, &mut corrections);
-                    holder.extend(self.deltas[j], &corrections, &mut w.0[rows.clone()]);
+                    let rows = chunk.start * TILE..chunk.end * TILE;
+                    holder.extend(self.deltas[j], &corrections, &mut w.0[rows]);
                 }
             }
             Ok(())

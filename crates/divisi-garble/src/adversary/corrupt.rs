@@ -98,13 +98,14 @@ fn independent(
     let mut spoiled_in = vec![0; ands];
     spoiled.iter().for_each(|t| spoiled_in[partition.bucket_of(*t as usize)] += 1);
     let known = spoiled_in.contains(&bucket);
-    let mut d = partition.differences(y.bits);
+    let firsts = partition.first_shares(&y);
+    let mut d = partition.differences(&firsts, y.bits);
     if lie == Lie::FlippedBucket {
         d.iter_mut().step_by(2 * (bucket - 1)).for_each(|bit| *bit ^= 1);
     }
     let delta = garble.setup.delta().get();
-    let opened = open_differences(session, garble.seats, &d, &y, &partition, delta)?;
-    let triples: Triples = combine([&x, &y, &r.view(0..m)], &partition, &opened);
+    let opened = open_differences(session, garble.seats, &d, &firsts, &y, &partition, delta)?;
+    let triples: Triples = combine([&x, &r.view(0..m)], firsts, &partition, &opened);
     Ok((Preprocessed { masks, triples }, known))
 }
 
