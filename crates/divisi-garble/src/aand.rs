@@ -242,8 +242,7 @@ mod tests {
         let view = View { bits: &bits, macs: vec![&y], keys: vec![] };
         let firsts = partition.first_shares(&view);
         let d = partition.differences(&firsts, &bits);
-        let (sum_x, sum_z) =
-            combined(&x, &z, &partition, &partition.of_all(&d), |d, x: u128| spread(d) & x);
+        let (sum_x, sum_z) = combined(&x, &z, &partition, &partition.of_all(&d), |d, x: u128| spread(d) & x);
         for b in 0..m / bucket {
             let of: Vec<usize> = (0..m).filter(|t| partition.bucket_of(*t) == b).collect();
             let first = of.iter().copied().find(|t| partition.first[*t] == 1).unwrap();

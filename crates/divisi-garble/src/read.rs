@@ -107,9 +107,12 @@ impl Reader<'_> {
                 (Form::Improved, 2, 8) => {
                     self.half_gates(Shape { garblers: 2, bytes: 104, width: 8 }, all, values, labels)
                 }
-                (Form::Improved, garblers, width) => {
-                    self.half_gates(Shape { garblers, bytes: self.layout.bytes(), width }, all, values, labels)
-                }
+                (Form::Improved, garblers, width) => self.half_gates(
+                    Shape { garblers, bytes: self.layout.bytes(), width },
+                    all,
+                    values,
+                    labels,
+                ),
                 (Form::Paper, ..) => self.rows(all, values, labels),
             }
         }

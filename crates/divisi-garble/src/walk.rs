@@ -2,9 +2,9 @@
 
 use crate::batch::{Batch, Op};
 use crate::hash::{Name, Oracle};
-use crate::share::{Seats, xor};
 use crate::read::{Masked, Reader, Received};
 use crate::run::Garbling;
+use crate::share::{Seats, xor};
 use crate::table::{Form, GROUP, Layout, Product, Writer};
 use divisi_core::Prg;
 use zeroize::Zeroize;

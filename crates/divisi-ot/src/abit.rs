@@ -8,8 +8,8 @@
 pub(crate) mod consistency;
 pub(crate) mod produce;
 
-use crate::delta::{Delta, mask};
 use crate::Kept;
+use crate::delta::{Delta, mask};
 use crate::wipe;
 use divisi_core::PartyId;
 use zeroize::{Zeroize, Zeroizing};

@@ -96,7 +96,11 @@ impl<T: Keep> Kept<T> {
     }
 
     fn taken(len: usize) -> Option<Vec<T>> {
-        if len.saturating_mul(size_of::<T>()) < LEAST { None } else { T::room(|room| room.take(len)).flatten() }
+        if len.saturating_mul(size_of::<T>()) < LEAST {
+            None
+        } else {
+            T::room(|room| room.take(len)).flatten()
+        }
     }
 
     /// Wipe and forget what stands after the first `len`.

@@ -17,8 +17,8 @@
 //! h(w_b) = V_b + X Delta_b \[W1, W5\]. Two different x have one h(x) with probability below T / 2^128.
 //! Derivation and what a cheating maker learns: docs/garbling.md.
 
-use crate::softspoken::{CHUNK, Holder, Maker, TILE, pieces};
 use crate::Kept;
+use crate::softspoken::{CHUNK, Holder, Maker, TILE, pieces};
 use divisi_core::{Abort, Check, PartyId, Session, Step, step};
 use divisi_field::{BigField, Gf128, transpose};
 use std::marker::PhantomData;
@@ -117,6 +117,16 @@ pub(crate) struct Made<T> {
     pub(crate) keys: Vec<Option<T>>,
 }
 
+/// An extension under way: our corrections are ahead of those of the peers.
+pub(crate) struct Extension<'x> {
+    tiles: usize,
+    /// Our bits towards each party, one word a tile.
+    x: &'x [&'x [u128]],
+    made: Made<Columns>,
+    corrections: Vec<u128>,
+    body: Vec<u8>,
+}
+
 impl Ends {
     /// The next `tiles` of rows with every peer, our bits towards party j being `x[j]`, one word a tile. One round: corrections go
     /// both ways chunk by chunk, ours well ahead of theirs.
@@ -126,50 +136,90 @@ impl Ends {
         tiles: usize,
         x: &[&[u128]],
     ) -> Result<Made<Columns>, Abort> {
-        let fresh = |there: bool| there.then(|| Columns(Kept::zeros(tiles * TILE)));
-        let mut made = Made {
-            macs: self.makers.iter().map(|maker| fresh(maker.is_some())).collect(),
-            keys: self.holders.iter().map(|holder| fresh(holder.is_some())).collect(),
-        };
-        let mut corrections = Vec::with_capacity(CHUNK * pieces(self.k));
-        let mut body = Vec::new();
         session.exchange(|session| {
-            let chunks = tiles.div_ceil(CHUNK);
-            let tiles_of = |c: usize| c * CHUNK..tiles.min((c + 1) * CHUNK);
-            for turn in 0..chunks + AHEAD {
-                if turn < chunks {
-                    let chunk = tiles_of(turn);
-                    for peer in session.peers() {
-                        let j = peer.index();
-                        let (Some(maker), Some(v)) = (&mut self.makers[j], &mut made.macs[j]) else {
-                            continue;
-                        };
-                        let rows = chunk.start * TILE..chunk.end * TILE;
-                        corrections.clear();
-                        maker.extend(&x[j][chunk.clone()], &mut v.0[rows], &mut corrections);
-                        #[cfg(feature = "fault")]
-                        self.deviation.correct(&mut corrections, chunk.len());
-                        write(&corrections, &mut body);
-                        session.send(CORRECT, peer, &body, 128 * corrections.len() as u64)?;
-                    }
-                }
-                let Some(chunk) = turn.checked_sub(AHEAD).filter(|c| *c < chunks).map(tiles_of) else {
-                    continue;
-                };
-                for peer in session.peers() {
-                    let j = peer.index();
-                    let (Some(holder), Some(w)) = (&mut self.holders[j], &mut made.keys[j]) else { continue };
-                    body.resize(16 * chunk.len() * pieces(self.k), 0);
-                    session.recv(CORRECT, peer, &mut body)?;
-                    corrections.clear();
-                    read(&body, &mut corrections);
-                    let rows = chunk.start * TILE..chunk.end * TILE;
-                    holder.extend(self.deltas[j], &corrections, &mut w.0[rows]);
-                }
+            let extension = self.begin(session, tiles, x)?;
+            self.finish(session, extension)
+        })
+    }
+
+    /// The first part of [`Ends::extend`]: nothing is awaited. What else belongs to the round can be sent after it.
+    pub(crate) fn begin<'x>(
+        &mut self,
+        session: &mut Session,
+        tiles: usize,
+        x: &'x [&'x [u128]],
+    ) -> Result<Extension<'x>, Abort> {
+        // makers first: holders may not be there yet
+        let fresh = |there: bool| there.then(|| Columns(Kept::zeros(tiles * TILE)));
+        let made =
+            Made { macs: self.makers.iter().map(|maker| fresh(maker.is_some())).collect(), keys: Vec::new() };
+        let corrections = Vec::with_capacity(CHUNK * pieces(self.k));
+        let mut extension = Extension { tiles, x, made, corrections, body: Vec::new() };
+        for chunk in 0..extension.chunks().min(AHEAD) {
+            self.correct(session, &mut extension, chunk)?;
+        }
+        Ok(extension)
+    }
+
+    /// The rest of [`Ends::extend`], within the same exchange.
+    pub(crate) fn finish(
+        &mut self,
+        session: &mut Session,
+        mut extension: Extension<'_>,
+    ) -> Result<Made<Columns>, Abort> {
+        let tiles = extension.tiles;
+        let fresh = |there: bool| there.then(|| Columns(Kept::zeros(tiles * TILE)));
+        extension.made.keys = self.holders.iter().map(|holder| fresh(holder.is_some())).collect();
+        for c in 0..extension.chunks() {
+            let chunk = extension.tiles_of(c);
+            let Extension { made, corrections, body, .. } = &mut extension;
+            for peer in session.peers() {
+                let j = peer.index();
+                let (Some(holder), Some(w)) = (&mut self.holders[j], &mut made.keys[j]) else { continue };
+                body.resize(16 * chunk.len() * pieces(self.k), 0);
+                session.recv(CORRECT, peer, body)?;
+                corrections.clear();
+                read(body, corrections);
+                let rows = chunk.start * TILE..chunk.end * TILE;
+                holder.extend(self.deltas[j], corrections, &mut w.0[rows]);
             }
-            Ok(())
-        })?;
-        Ok(made)
+            if c + AHEAD < extension.chunks() {
+                self.correct(session, &mut extension, c + AHEAD)?;
+            }
+        }
+        Ok(extension.made)
+    }
+
+    /// Our corrections of one chunk to every peer.
+    fn correct(
+        &mut self,
+        session: &mut Session,
+        extension: &mut Extension<'_>,
+        chunk: usize,
+    ) -> Result<(), Abort> {
+        let chunk = extension.tiles_of(chunk);
+        let Extension { x, made, corrections, body, .. } = extension;
+        for peer in session.peers() {
+            let j = peer.index();
+            let (Some(maker), Some(v)) = (&mut self.makers[j], &mut made.macs[j]) else { continue };
+            corrections.clear();
+            maker.extend(&x[j][chunk.clone()], &mut v.0[chunk.start * TILE..chunk.end * TILE], corrections);
+            #[cfg(feature = "fault")]
+            self.deviation.correct(corrections, chunk.len());
+            write(corrections, body);
+            session.send(CORRECT, peer, body, 128 * corrections.len() as u64)?;
+        }
+        Ok(())
+    }
+}
+
+impl Extension<'_> {
+    fn chunks(&self) -> usize {
+        self.tiles.div_ceil(CHUNK)
+    }
+
+    fn tiles_of(&self, chunk: usize) -> std::ops::Range<usize> {
+        chunk * CHUNK..self.tiles.min((chunk + 1) * CHUNK)
     }
 }
 
@@ -180,26 +230,15 @@ pub(crate) struct Checked {
 }
 
 impl Made<Columns> {
-    /// Check all rows with the coin that followed their corrections. One round.
-    ///
-    /// It counts as `check`: of a first extension \[W1\], or of authenticated bits \[W5\], which is the same relation. The sums of peers
-    /// are theirs to us; whether they told others the same is for the caller to compare.
-    pub(crate) fn check(
-        self,
-        session: &mut Session,
-        check: Check,
-        deltas: &[u128],
-        coin: [u8; 16],
-        x: &[&[u128]],
-    ) -> Result<Checked, Abort> {
+    /// Check all rows with the coin that followed their corrections. One round: this tells, and [`Told::hear`] hears.
+    pub(crate) fn tell(self, session: &mut Session, coin: [u8; 16], x: &[&[u128]]) -> Result<Told, Abort> {
         let z = Gf128(u128::from_le_bytes(coin));
         let tiles = x.iter().map(|x| x.len()).max().unwrap_or(0);
         session.meter().verification_error(tiles as f64 * 2f64.powi(-128));
-        let mut sums = vec![0; session.parties()];
-        let mut rows = Made { macs: Vec::new(), keys: Vec::new() };
+        let mut macs = Vec::with_capacity(self.macs.len());
         let mut message = Vec::new();
         for (peer, columns) in PartyId::all(session.parties()).zip(self.macs) {
-            rows.macs.push(match columns {
+            macs.push(match columns {
                 None => None,
                 Some(columns) => {
                     let (v, mut rows) = columns.hash(session, z);
@@ -212,6 +251,27 @@ impl Made<Columns> {
                 }
             });
         }
+        Ok(Told { z, macs, keys: self.keys })
+    }
+}
+
+/// Our part of the check is told.
+pub(crate) struct Told {
+    z: Gf128,
+    macs: Vec<Option<Rows<Malicious>>>,
+    keys: Vec<Option<Columns>>,
+}
+
+impl Told {
+    /// Hear the peers' parts.
+    ///
+    /// It counts as `check`: of a first extension \[W1\], or of authenticated bits \[W5\], which is the same relation. The sums of peers
+    /// are theirs to us; whether they told others the same is for the caller to compare.
+    pub(crate) fn hear(self, session: &mut Session, check: Check, deltas: &[u128]) -> Result<Checked, Abort> {
+        let z = self.z;
+        let mut sums = vec![0; session.parties()];
+        let mut rows = Made { macs: self.macs, keys: Vec::new() };
+        let mut message = Vec::new();
         let mut hashed = Vec::with_capacity(self.keys.len());
         for columns in self.keys {
             hashed.push(columns.map(|columns| columns.hash(session, z)));
@@ -281,7 +341,8 @@ mod tests {
 
     #[test]
     fn columns_become_rows_tile_by_tile() {
-        let columns = || Columns((0..2 * TILE as u128).map(|i| i * 0x0123_4567_89ab_cdef_0000_0001).collect());
+        let columns =
+            || Columns((0..2 * TILE as u128).map(|i| i * 0x0123_4567_89ab_cdef_0000_0001).collect());
         let rows = columns().semi_honest();
         for tile in 0..2 {
             let peeked = columns().peek(tile);

@@ -30,7 +30,13 @@ const MANY_ANDS: usize = 1 << 18;
 
 impl Default for Garbling {
     fn default() -> Self {
-        Garbling { parties: 3, options: Options::default(), config: Config::default(), streamed: false, any_k: false }
+        Garbling {
+            parties: 3,
+            options: Options::default(),
+            config: Config::default(),
+            streamed: false,
+            any_k: false,
+        }
     }
 }
 

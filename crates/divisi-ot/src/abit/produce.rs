@@ -45,16 +45,17 @@ pub(crate) fn produce(
     // 3. (a), and beside it the commitments of the proof, whose rows are fixed as well
     session.observe(Check::W3); // [W3]
     let (coin, proof) = session.exchange(|session| {
+        let mut commit = |rho| Proof::commit(session, rho, tiles - 2, &bits, &made, delta, ends);
+        let proof = prove.map(&mut commit).transpose()?;
         let coin = if session.mutated(Check::W3) { [2; 16] } else { coins.toss(session, COIN)? };
-        let commit = |rho| Proof::commit(session, rho, tiles - 2, &bits, &made, delta, ends);
-        let proof = prove.map(commit).transpose()?;
         Ok((coin, proof))
     })?;
     let heard = proof.map(|proof| proof.hear(session)).transpose()?;
     // 3. (b), (d), and beside it the echo of the commitments
     let (mut checked, confirmed) = session.exchange(|session| {
+        let told = made.tell(session, coin, &x)?;
         let confirmed = heard.map(|heard| heard.confirm(session)).transpose()?;
-        Ok((made.check(session, Check::W5, &ends.deltas, coin, &x)?, confirmed))
+        Ok((told.hear(session, Check::W5, &ends.deltas)?, confirmed))
     })?;
     checked.sums[me.index()] = hash_bits(session, &bits, Gf128(u128::from_le_bytes(coin)));
     let mut echo = Echo::new(session, ECHO);

@@ -31,7 +31,8 @@ pub fn run(
 ) -> Result<Report, Failure> {
     options.check()?;
     let circuit = circuit::load(&options.circuit, options.adder)?;
-    let ands = circuit.program.and_count().saturating_mul(usize::try_from(options.count).unwrap_or(usize::MAX));
+    let ands =
+        circuit.program.and_count().saturating_mul(usize::try_from(options.count).unwrap_or(usize::MAX));
     let options = &Options { garbling: options.garbling.settled(ands), ..options.clone() };
     let plan = plan(&circuit, &options.garbling, options.count)?;
     let waves = waves(&plan, &options.garbling, usize::try_from(options.count).unwrap_or(usize::MAX)).len();
