@@ -45,9 +45,18 @@ pub(crate) fn produce(
     // 3. (a), and beside it the commitments of the proof, whose rows are fixed as well
     session.observe(Check::W3); // [W3]
     let (coin, proof) = session.exchange(|session| {
-        let mut commit = |rho| Proof::commit(session, rho, tiles - 2, &bits, &made, delta, ends);
-        let proof = prove.map(&mut commit).transpose()?;
-        let coin = if session.mutated(Check::W3) { [2; 16] } else { coins.toss(session, COIN)? };
+        let mut coin = [2; 16];
+        let mut opened = if session.mutated(Check::W3) { None } else { Some(coins.open(session, COIN)?) };
+        // who waits for the others' openings waits for the coin before
+        #[cfg(feature = "fault")]
+        if let Some(opened) = opened.take_if(|_| ends.deviation.rushing) {
+            coin = coins.hear(session, opened)?;
+        }
+        let commit = |rho| Proof::commit(session, rho, tiles - 2, &bits, &made, delta, ends);
+        let proof = prove.map(commit).transpose()?;
+        if let Some(opened) = opened.take() {
+            coin = coins.hear(session, opened)?;
+        }
         Ok((coin, proof))
     })?;
     let heard = proof.map(|proof| proof.hear(session)).transpose()?;
