@@ -53,19 +53,8 @@ pub(crate) fn laand(
     let Ground { seats, form, .. } = *ground;
     // 4. and 5., and 2. in the paper's form: G_i becomes x^i Phi_i + sum of K_i[x^k]_Phi_i + M_k[x^i]_Phi_k
     let mut g = Kept::<u128>::zeros(x.len());
-    session.exchange(|session| halves(session, ground, x, y, delta, &mut g))?;
     let mut cross = haand::Cross::new(session, form, x.len());
-    if form == Form::Paper {
-        session.exchange(|session| {
-            for (place, peer) in session.peers().into_iter().enumerate() {
-                cross.send(session, ground, peer, x.keys[place], y.bits, delta)?;
-            }
-            Ok(())
-        })?;
-        for (place, peer) in session.peers().into_iter().enumerate() {
-            cross.recv(session, ground, peer, x.macs[place], x.bits)?;
-        }
-    }
+    session.exchange(|session| halves(session, ground, x, y, delta, &mut g, &mut cross))?;
     // 3. z^i, and e^i = z^i + r^i to all
     let share: Kept<u8> = match form {
         Form::Improved => g.iter().map(|g| (g & 1) as u8).collect(),
@@ -82,7 +71,7 @@ pub(crate) fn laand(
     Ok(expanded(&coin, "partition"))
 }
 
-/// Steps 4 and 5, message by message: of no party's messages does one of ours depend on. One round.
+/// Steps 4 and 5, and 2 in the paper's form, message by message: no message of ours depends on another's. One round.
 fn halves(
     session: &mut Session,
     ground: &Ground<'_>,
@@ -90,6 +79,7 @@ fn halves(
     y: &View<'_>,
     delta: u128,
     g: &mut [u128],
+    cross: &mut haand::Cross,
 ) -> Result<(), Abort> {
     let (me, m) = (session.me(), x.len());
     let mut phi = Zeroizing::new([0; CHUNK]);
@@ -120,6 +110,12 @@ fn halves(
                 session.send(U, peer, body, 8 * body.len() as u64)?;
                 body.clear();
             }
+            if message + 1 == messages {
+                // 2., behind the last one
+                for (place, peer) in session.peers().into_iter().enumerate() {
+                    cross.send(session, ground, peer, x.keys[place], y.bits, delta)?;
+                }
+            }
         }
         // 5. of the owner of the bits
         if let Some(message) = message.checked_sub(AHEAD) {
@@ -132,6 +128,9 @@ fn halves(
                 room.theirs(ground.oracle, name, macs, bits, &body, &mut g[at.clone()]);
             }
         }
+    }
+    for (place, peer) in session.peers().into_iter().enumerate() {
+        cross.recv(session, ground, peer, x.macs[place], x.bits)?;
     }
     Ok(())
 }
