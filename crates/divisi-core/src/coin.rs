@@ -87,6 +87,15 @@ impl Coins {
     /// # Errors
     /// [`Abort::CheckFailed`] that names a party whose link does not open its commitment.
     pub fn toss(&mut self, session: &mut Session, step: Step) -> Result<[u8; 16], Abort> {
+        let opened = self.open(session, step)?;
+        self.hear(session, opened)
+    }
+
+    /// The first half of a toss: our link to all. Others' messages of the same round can be sent before [`Coins::hear`].
+    ///
+    /// # Errors
+    /// If the session is poisoned or a link is gone, and those of the new commitments when a chain is used up.
+    pub fn open(&mut self, session: &mut Session, step: Step) -> Result<Opened, Abort> {
         if self.session != *session.id().as_bytes() {
             return Err(session.misuse(step, "coins of another session"));
         }
@@ -94,7 +103,7 @@ impl Coins {
             Some(link) => link,
             None => {
                 *self = Coins::commit(session)?;
-                return self.toss(session, step);
+                return self.open(session, step);
             }
         };
         let position = self.next;
@@ -102,6 +111,15 @@ impl Coins {
         for peer in session.peers() {
             session.send(step, peer, ours.as_slice(), 0)?;
         }
+        Ok(Opened { ours, position, step })
+    }
+
+    /// The second half: the links of all, and the coin.
+    ///
+    /// # Errors
+    /// As [`Coins::toss`].
+    pub fn hear(&mut self, session: &mut Session, opened: Opened) -> Result<[u8; 16], Abort> {
+        let Opened { ours, position, step } = opened;
         let mut coin = share(&ours, step);
         for peer in session.peers() {
             let mut link = [0; 32];
@@ -114,6 +132,14 @@ impl Coins {
         }
         Ok(coin)
     }
+}
+
+/// A link of ours that is open: the coin is known when those of the others are here.
+#[must_use = "a coin that is opened is heard"]
+pub struct Opened {
+    ours: Zeroizing<[u8; 32]>,
+    position: u64,
+    step: Step,
 }
 
 impl Announced {

@@ -31,7 +31,7 @@ mod traits;
 pub use abort::{Abort, Failure, Refusal};
 pub use broadcast::{Echo, Echoed};
 pub use check::Check;
-pub use coin::{Announced, Coins, Heard};
+pub use coin::{Announced, Coins, Heard, Opened};
 pub use commit::{Commitment, Nonce};
 pub use divisi_net::{PartyId, Step, step};
 pub use meter::{Counts, Meter, PhaseCounts};

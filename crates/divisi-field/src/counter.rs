@@ -63,10 +63,7 @@ fn expand(key: &[u8; 16]) -> Counter {
 
 #[target_feature(enable = "avx512f,vaes")]
 fn words(keys: &[__m128i; 11], block: u64, out: &mut [u64]) {
-    let keys = keys.map(
-        #[inline(always)]
-        |key| _mm512_broadcast_i32x4(key),
-    );
+    let keys = broadcast(keys);
     let mut block = block;
     let (turns, rest) = out.as_chunks_mut::<TURN>();
     for turn in turns {
@@ -85,6 +82,17 @@ fn words(keys: &[__m128i; 11], block: u64, out: &mut [u64]) {
             unsafe { _mm512_mask_storeu_epi64(eight.as_mut_ptr().cast(), mask, *x) };
         }
     }
+}
+
+/// Each round key in all four places of a register. A loop, for `map` would be a call without the target's features.
+#[inline]
+#[target_feature(enable = "avx512f,vaes")]
+pub(crate) fn broadcast(keys: &[__m128i; 11]) -> [__m512i; 11] {
+    let mut wide = [_mm512_setzero_si512(); 11];
+    for (wide, key) in wide.iter_mut().zip(keys) {
+        *wide = _mm512_broadcast_i32x4(*key);
+    }
+    wide
 }
 
 /// Thirty-two blocks.

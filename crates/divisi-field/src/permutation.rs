@@ -5,7 +5,7 @@
 
 use core::arch::x86_64::*;
 
-use crate::counter::Counter;
+use crate::counter::{Counter, broadcast};
 
 /// Blocks that go through the rounds together: eight registers of four, enough to hide the latency of a round.
 const TURN: usize = 32;
@@ -35,10 +35,7 @@ impl Clone for Permutation {
 
 #[target_feature(enable = "avx512f,vaes")]
 fn permute(keys: &[__m128i; 11], blocks: &mut [u128]) {
-    let keys = keys.map(
-        #[inline(always)]
-        |key| _mm512_broadcast_i32x4(key),
-    );
+    let keys = broadcast(keys);
     let (turns, rest) = blocks.as_chunks_mut::<TURN>();
     for turn in turns {
         let mut x = [_mm512_setzero_si512(); 8];

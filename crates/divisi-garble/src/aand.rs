@@ -4,43 +4,140 @@
 //! nothing is known unless every one in it was spoiled. The sizes are those of [`divisi_ot::bucket`] \[W18\].
 
 use crate::laand::{Ground, laand};
-use crate::open::Opening;
+use crate::open::{Opening, Tags};
 use crate::share::{Seats, Shares, View, spread};
 use crate::triples::Triples;
 use divisi_core::{Abort, Check, Prg, Session, Step, step};
-use divisi_ot::Setup;
+use divisi_ot::kept::Keep;
+use divisi_ot::{Kept, Setup};
+use std::ops::BitXor;
 
 const D: Step = step!("3.d");
 
-/// Triples from random shares of three bits for each of `m` leaky ones: all x, all y, all r. Six rounds.
+/// Triples from random shares of three bits for each of `m` leaky ones: all x, all y, all r; what stands behind them stays as it
+/// is. Six rounds.
 pub(crate) fn aand(
     session: &mut Session,
     setup: &mut Setup,
     ground: &Ground<'_>,
     bucket: usize,
     m: usize,
-    random: &Shares,
+    random: &mut Shares,
 ) -> Result<Triples, Abort> {
     // 1. l B leaky triples
-    let (x, y) = (random.view(0..m), random.view(m..2 * m));
-    let leaky = laand(session, setup, ground, &x, &y, random.copy(2 * m..3 * m))?;
+    let (x, y, mut z) = random.thirds(m);
+    let partition = laand(session, setup, ground, &x, &y, &mut z)?;
     // 2. into buckets
-    let order = permutation(&leaky.partition, m);
+    let partition = Partition::new(&partition, m, bucket);
     // 3.(a) d = y_1 + y_k for every other one of a bucket, opened with MACs
-    let d = differences(ground.seats, &y, &order, bucket);
-    let opened = open_differences(session, ground.seats, &d, setup.delta().get())?;
+    let firsts = partition.first_shares(&y);
+    let d = partition.differences(&firsts, y.bits);
+    let opened = open_differences(session, ground.seats, &d, &firsts, &y, &partition, setup.delta().get())?;
     // 3.(b)
-    Ok(combine([&x, &y, &leaky.z.view(0..m)], &order, bucket, &opened))
+    Ok(combine([&x, &z.view()], firsts, &partition, &opened))
 }
 
-/// Step 3(a) \[W17\].
+/// Which triple goes into which bucket. All loops go through the triples in order, and only what comes out of the buckets is
+/// reached at random: it is smaller, and stays near.
+pub(crate) struct Partition {
+    /// The bucket of each triple.
+    to: Vec<u32>,
+    /// Whether it is the first one there.
+    first: Vec<u8>,
+    buckets: usize,
+}
+
+impl Partition {
+    /// A uniform partition, from a coin.
+    pub fn new(coin: &[u8; 16], m: usize, bucket: usize) -> Partition {
+        let place = permutation(coin, m);
+        Partition {
+            to: place.iter().map(|place| place / bucket as u32).collect(),
+            first: place.iter().map(|place| u8::from(place % bucket as u32 == 0)).collect(),
+            buckets: m / bucket,
+        }
+    }
+
+    /// The bucket of a triple.
+    #[cfg(any(test, feature = "testing"))]
+    pub fn bucket_of(&self, triple: usize) -> usize {
+        self.to[triple] as usize
+    }
+
+    /// Of each bucket the word of its first triple.
+    fn firsts<T: Keep + BitXor<Output = T>>(&self, words: &[T], times: impl Fn(u8, T) -> T) -> Kept<T> {
+        let mut firsts = Kept::<T>::zeros(self.buckets);
+        for ((to, first), word) in self.to.iter().zip(&self.first).zip(words) {
+            let at = &mut firsts[*to as usize];
+            *at = *at ^ times(*first, *word);
+        }
+        firsts
+    }
+
+    /// Of each bucket the share of its first triple.
+    pub fn first_shares(&self, y: &View<'_>) -> Shares {
+        let words = |words: &&[u128]| self.firsts(words, |first, word| spread(first) & word);
+        Shares {
+            bits: self.firsts(y.bits, |first, bit| first & bit),
+            macs: y.macs.iter().map(words).collect(),
+            keys: y.keys.iter().map(words).collect(),
+        }
+    }
+
+    /// The bits of d, of all triples that are not the first ones, in order.
+    pub fn differences(&self, firsts: &Shares, y: &[u8]) -> Vec<u8> {
+        let all = self.to.iter().zip(&self.first).zip(y).filter(|((_, first), _)| **first == 0);
+        all.map(|((to, _), bit)| firsts.bits[*to as usize] ^ bit).collect()
+    }
+
+    /// The MACs or keys of d in the same order, with what belongs to the bits `told`, which has one for each triple, too.
+    fn tags(&self, firsts: &[u128], words: &[u128], told: Option<(&[u8], u128)>, tags: &mut Tags) {
+        let all = self.to.iter().zip(&self.first).zip(words);
+        match told {
+            None => all.for_each(|((to, first), word)| tags.push_unless(*first, firsts[*to as usize] ^ word)),
+            Some((told, delta)) => all.zip(told).for_each(|(((to, first), word), bit)| {
+                tags.push_unless(*first, firsts[*to as usize] ^ word ^ spread(*bit) & delta);
+            }),
+        }
+    }
+
+    /// Bits of those that are not the first ones as bits of all: zero for the first ones.
+    fn of_all(&self, d: &[u8]) -> Vec<u8> {
+        let mut d = d.iter();
+        let next = |first: &u8| if *first == 1 { 0 } else { d.next().copied().unwrap_or(0) };
+        self.first.iter().map(next).collect()
+    }
+}
+
+/// Step 3(a) \[W17\]: our differences `d` to all, with their MACs; the sums of everybody's. One round.
 pub(crate) fn open_differences(
     session: &mut Session,
     seats: Seats,
-    d: &Shares,
+    d: &[u8],
+    firsts: &Shares,
+    y: &View<'_>,
+    partition: &Partition,
     delta: u128,
 ) -> Result<Vec<u8>, Abort> {
-    Opening::new(session, seats, D).to_all(session, Check::W17, &[d], delta) // [W17]
+    let opening = Opening::new(session, seats, D);
+    for (place, peer) in session.peers().into_iter().enumerate() {
+        let mut body = Vec::with_capacity(Opening::len(d.len()));
+        let macs = |tags: &mut Tags| partition.tags(&firsts.macs[place], y.macs[place], None, tags);
+        opening.tell_of(session, place, d, macs, &mut body);
+        session.send(D, peer, &body, d.len() as u64)?;
+    }
+    let mut sum = d.to_vec();
+    let mut body = vec![0; Opening::len(d.len())];
+    for (place, peer) in session.peers().into_iter().enumerate() {
+        session.recv(D, peer, &mut body)?;
+        let expected = |told: &[u8], tags: &mut Tags| {
+            let told = partition.of_all(told);
+            partition.tags(&firsts.keys[place], y.keys[place], Some((&told, delta)), tags);
+        };
+        let told = opening.hear_of(session, Check::W17, place, d.len(), expected, &body)?; // [W17]
+        sum.iter_mut().zip(told).for_each(|(sum, bit)| *sum ^= bit);
+    }
+    Ok(sum)
 }
 
 /// A uniform order of `m` things, from a coin.
@@ -50,83 +147,110 @@ pub(crate) fn permutation(coin: &[u8; 16], m: usize) -> Vec<u32> {
     let mut used = words.len();
     let mut order: Vec<u32> = (0..m as u32).collect();
     for last in (1..m).rev() {
-        // uniform below last + 1: what lies beyond the last multiple of it, and that is little, is drawn again
+        // uniform below last + 1: the high half of a product, unless the low half is among the few that come too often
         let below = last as u64 + 1;
         let drawn = loop {
             if used == words.len() {
                 prg.words(&mut words);
                 used = 0;
             }
-            let word = words[used];
+            let product = u128::from(words[used]) * u128::from(below);
             used += 1;
-            if word <= u64::MAX - below || word < u64::MAX - u64::MAX % below {
-                break word;
+            let low = product as u64;
+            if low >= below || low >= below.wrapping_neg() % below {
+                break product >> 64;
             }
         };
-        order.swap(last, (drawn % below) as usize);
+        order.swap(last, drawn as usize);
     }
     order
 }
 
-pub(crate) fn differences(seats: Seats, y: &View<'_>, order: &[u32], bucket: usize) -> Shares {
-    let count = order.len() / bucket * (bucket - 1);
-    let mut d = Shares { bits: Vec::with_capacity(count), macs: Vec::new(), keys: Vec::new() };
-    for b in order.chunks_exact(bucket) {
-        let first = y.bits[b[0] as usize];
-        d.bits.extend(b[1..].iter().map(|k| first ^ y.bits[*k as usize]));
+/// x = sum of x_k, y = y_1, z = sum of z_k + d_k x_k.
+pub(crate) fn combine([x, z]: [&View<'_>; 2], firsts: Shares, partition: &Partition, d: &[u8]) -> Triples {
+    let d = partition.of_all(d);
+    let mut made = Triples { y: firsts, ..Triples::default() };
+    let bit = |d: u8, x: u8| d & x;
+    (made.x.bits, made.z.bits) = combined(x.bits, z.bits, partition, &d, bit);
+    let word = |d: u8, x: u128| spread(d) & x;
+    for place in 0..x.macs.len() {
+        let (of_x, of_z) = combined(x.macs[place], z.macs[place], partition, &d, word);
+        made.x.macs.push(of_x);
+        made.z.macs.push(of_z);
+        let (of_x, of_z) = combined(x.keys[place], z.keys[place], partition, &d, word);
+        made.x.keys.push(of_x);
+        made.z.keys.push(of_z);
     }
-    let sums = |words: &[u128]| {
-        let mut sums = Vec::with_capacity(count);
-        for b in order.chunks_exact(bucket) {
-            let first = words[b[0] as usize];
-            sums.extend(b[1..].iter().map(|k| first ^ words[*k as usize]));
-        }
-        sums
-    };
-    for place in 0..seats.peers() {
-        d.macs.push(sums(y.macs[place]));
-        d.keys.push(sums(y.keys[place]));
-    }
-    d
+    made
 }
 
-/// x = sum of x_k, y = y_1, z = sum of z_k + d_k x_k.
-pub(crate) fn combine([x, y, z]: [&View<'_>; 3], order: &[u32], bucket: usize, d: &[u8]) -> Triples {
-    let buckets = || order.chunks_exact(bucket);
-    let bits = |of: &dyn Fn(&[u32], &[u8]) -> u8| -> Vec<u8> {
-        buckets().zip(d.chunks_exact(bucket - 1)).map(|(b, d)| of(b, d)).collect()
-    };
-    let at = |k: &u32| *k as usize;
-    let sum_x = |words: &[u128]| -> Vec<u128> {
-        buckets().map(|b| b.iter().fold(0, |sum, k| sum ^ words[at(k)])).collect()
-    };
-    let first_y = |words: &[u128]| -> Vec<u128> { buckets().map(|b| words[at(&b[0])]).collect() };
-    let sum_z = |z: &[u128], x: &[u128]| -> Vec<u128> {
-        let sum = |(b, d): (&[u32], &[u8])| {
-            let rest = b[1..].iter().zip(d);
-            rest.fold(z[at(&b[0])], |sum, (k, d)| sum ^ z[at(k)] ^ spread(*d) & x[at(k)])
-        };
-        buckets().zip(d.chunks_exact(bucket - 1)).map(sum).collect()
-    };
-    let pairs = |z: &[&[u128]], x: &[&[u128]]| z.iter().zip(x).map(|(z, x)| sum_z(z, x)).collect();
-    Triples {
-        x: Shares {
-            bits: bits(&|b, _| b.iter().fold(0, |sum, k| sum ^ x.bits[at(k)])),
-            macs: x.macs.iter().map(|words| sum_x(words)).collect(),
-            keys: x.keys.iter().map(|words| sum_x(words)).collect(),
-        },
-        y: Shares {
-            bits: bits(&|b, _| y.bits[at(&b[0])]),
-            macs: y.macs.iter().map(|words| first_y(words)).collect(),
-            keys: y.keys.iter().map(|words| first_y(words)).collect(),
-        },
-        z: Shares {
-            bits: bits(&|b, d| {
-                let rest = b[1..].iter().zip(d);
-                rest.fold(z.bits[at(&b[0])], |sum, (k, d)| sum ^ z.bits[at(k)] ^ d & x.bits[at(k)])
-            }),
-            macs: pairs(&z.macs, &x.macs),
-            keys: pairs(&z.keys, &x.keys),
-        },
+/// x and z of one peer's words, or of our bits.
+fn combined<T: Keep + BitXor<Output = T>>(
+    x: &[T],
+    z: &[T],
+    partition: &Partition,
+    d: &[u8],
+    times: impl Fn(u8, T) -> T,
+) -> (Kept<T>, Kept<T>) {
+    let room = || Kept::<T>::zeros(partition.buckets);
+    let (mut xs, mut zs) = (room(), room());
+    for (((to, d), x), z) in partition.to.iter().zip(d).zip(x).zip(z) {
+        let (at_x, at_z) = (&mut xs[*to as usize], &mut zs[*to as usize]);
+        *at_x = *at_x ^ *x;
+        *at_z = *at_z ^ *z ^ times(*d, *x);
+    }
+    (xs, zs)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Every bucket gets its number of triples, one of them first, and each triple ends in each bucket about equally often.
+    #[test]
+    fn partitions_are_whole_and_uniform() {
+        for (m, bucket) in [(6, 3), (40, 4), (7 * 34, 7)] {
+            let runs = 4000_u64;
+            let mut first = vec![0_u64; m / bucket];
+            for run in 0..runs {
+                let mut coin = [0; 16];
+                coin[..8].copy_from_slice(&run.to_le_bytes());
+                let partition = Partition::new(&coin, m, bucket);
+                let mut many = vec![(0, 0); m / bucket];
+                for (to, first) in partition.to.iter().zip(&partition.first) {
+                    many[*to as usize].0 += 1;
+                    many[*to as usize].1 += *first;
+                }
+                assert!(many.iter().all(|many| *many == (bucket, 1)));
+                first[partition.to[0] as usize] += 1;
+            }
+            let mean = runs as f64 / first.len() as f64;
+            let off = first.iter().map(|n| (*n as f64 - mean).powi(2) / mean).sum::<f64>();
+            let degrees = first.len() as f64 - 1.0;
+            assert!(off < degrees + 6.0 * (2.0 * degrees).sqrt(), "{m} {bucket} {off}");
+        }
+    }
+
+    /// d and the three combinations, against their definition bucket by bucket.
+    #[test]
+    fn buckets_are_combined() {
+        let (m, bucket) = (40, 4);
+        let partition = Partition::new(&[3; 16], m, bucket);
+        let words = |salt: u128| -> Vec<u128> { (1..=m as u128).map(|t| (t * salt).pow(3)).collect() };
+        let (x, y, z) = (words(3), words(5), words(7));
+        let bits: Vec<u8> = y.iter().map(|y| (y >> 3 & 1) as u8).collect();
+        let view = View { bits: &bits, macs: vec![&y], keys: vec![] };
+        let firsts = partition.first_shares(&view);
+        let d = partition.differences(&firsts, &bits);
+        let (sum_x, sum_z) = combined(&x, &z, &partition, &partition.of_all(&d), |d, x: u128| spread(d) & x);
+        for b in 0..m / bucket {
+            let of: Vec<usize> = (0..m).filter(|t| partition.bucket_of(*t) == b).collect();
+            let first = of.iter().copied().find(|t| partition.first[*t] == 1).unwrap();
+            assert_eq!((firsts.macs[0][b], firsts.bits[b]), (y[first], bits[first]));
+            assert_eq!(sum_x[b], of.iter().fold(0, |sum, t| sum ^ x[*t]));
+            let z_of = |t: &usize| z[*t] ^ spread(bits[*t] ^ bits[first]) & x[*t];
+            assert_eq!(sum_z[b], of.iter().fold(0, |sum, t| sum ^ z_of(t)));
+        }
+        assert_eq!(d.len(), m - m / bucket);
     }
 }

@@ -19,7 +19,7 @@ pub(crate) enum Op {
 }
 
 /// Steps, and how many products are among them.
-#[derive(Default)]
+#[derive(Clone, Debug, Default)]
 pub(crate) struct Batch {
     pub ops: Vec<Op>,
     pub ands: usize,

@@ -28,7 +28,18 @@ pub(crate) fn unpack(body: &[u8], len: usize) -> Option<Vec<u8>> {
     if body.len() != packed(len) || !padding_is_zero(body, len) {
         return None;
     }
-    Some((0..len).map(|i| bit(body, i)).collect())
+    let mut bits = Vec::with_capacity(8 * body.len());
+    body.iter().for_each(|byte| bits.extend_from_slice(&each(*byte)));
+    bits.truncate(len);
+    Some(bits)
+}
+
+/// The eight bits of a byte, one to a byte, the lowest first.
+#[inline]
+pub(crate) fn each(byte: u8) -> [u8; 8] {
+    // each byte of the word keeps one bit; what is not zero carries into its highest bit
+    let kept = u64::from(byte).wrapping_mul(0x0101_0101_0101_0101) & 0x8040_2010_0804_0201;
+    (kept.wrapping_add(0x7f7f_7f7f_7f7f_7f7f) >> 7 & 0x0101_0101_0101_0101).to_le_bytes()
 }
 
 /// Whether the bits after the first `len` are zero.
@@ -39,6 +50,13 @@ pub(crate) fn padding_is_zero(body: &[u8], len: usize) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn each_bit_of_a_byte() {
+        for byte in 0..=255 {
+            assert_eq!(each(byte), std::array::from_fn(|i| byte >> i & 1));
+        }
+    }
 
     #[test]
     fn what_is_packed_comes_back_and_padding_is_zero() {

@@ -8,6 +8,7 @@ use crate::hash::Call;
 use crate::laand::Ground;
 use crate::table::Form;
 use divisi_core::{Abort, Check, PartyId, Prg, Session, Step, step};
+use divisi_ot::Kept;
 use zeroize::Zeroizing;
 
 const H: Step = step!("2.h");
@@ -84,7 +85,7 @@ impl Cross {
     }
 
     /// Step 3 of LaAND: z^i = x^i y^i + v^i.
-    pub fn shares(&self, x: &[u8], y: &[u8]) -> Vec<u8> {
+    pub fn shares(&self, x: &[u8], y: &[u8]) -> Kept<u8> {
         let v = self.state.iter().flat_map(|(_, v)| v.iter());
         x.iter().zip(y).zip(v).map(|((x, y), v)| x & y ^ v).collect()
     }

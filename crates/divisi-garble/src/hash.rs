@@ -28,6 +28,11 @@ pub(crate) struct Name {
 }
 
 impl Name {
+    /// The same for the gates from the `offset`-th on.
+    pub fn from(self, offset: usize) -> Name {
+        Name { gate: self.gate + offset as u64, ..self }
+    }
+
     /// The tweak of block 0 for the `offset`-th gate from this one and one of its sides. There are at most 256 blocks and 2^56 gates.
     #[inline]
     pub fn tweak(self, offset: usize, side: usize) -> Tweak {

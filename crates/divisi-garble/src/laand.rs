@@ -14,24 +14,19 @@
 use crate::bits;
 use crate::haand;
 use crate::hash::{Call, Name, Oracle};
-use crate::share::{Seats, Shares, View, spread};
+use crate::share::{Seats, Shares, View, ViewMut, spread};
 use crate::table::Form;
 use crate::zero;
 use divisi_core::{Abort, Check, Echo, PartyId, Prg, Session, Step, step};
+use divisi_field::kernel::vectorize;
 use divisi_field::{BigField, Gf128};
-use divisi_ot::Setup;
-use zeroize::Zeroizing;
+use divisi_ot::{Kept, Setup};
+use zeroize::{Zeroize, Zeroizing};
 
 const U: Step = step!("5.u");
 const E: Step = step!("3.e");
 const ECHO: Step = step!("3.echo");
 const COIN: Step = step!("6.coin");
-
-/// The products of leaky triples, and what puts them into buckets: from a coin that was tossed after every triple was fixed \[W16\].
-pub(crate) struct Leaky {
-    pub z: Shares,
-    pub partition: [u8; 16],
-}
 
 /// What the step needs to know of its party.
 pub(crate) struct Ground<'a> {
@@ -44,62 +39,101 @@ pub(crate) struct Ground<'a> {
     pub fresh: Shares,
 }
 
-/// Turn random shares of x, y and r into leaky triples. Five rounds: U; e; a coin; commitments, with the echo of e; openings. Of three
-/// or more parties six: the echo goes with the products that the check needs.
+/// Turn random shares of x, y and r, which is in `z`, into leaky triples, whose third share takes the place of r. What puts them into
+/// buckets comes with them: from a coin that was tossed after every triple was fixed \[W16\]. Five rounds: U; e; a coin; commitments, with
+/// the echo of e; openings. Of three or more parties six: the echo goes with the products that the check needs.
 pub(crate) fn laand(
     session: &mut Session,
     setup: &mut Setup,
     ground: &Ground<'_>,
     x: &View<'_>,
     y: &View<'_>,
-    r: Shares,
-) -> Result<Leaky, Abort> {
+    z: &mut ViewMut<'_>,
+) -> Result<[u8; 16], Abort> {
     let delta = setup.delta().get();
     let Ground { seats, form, .. } = *ground;
-    let m = x.len();
-    // 4. Phi_i
-    let mut phi: Zeroizing<Vec<u128>> =
-        Zeroizing::new(y.bits.iter().map(|bit| spread(*bit) & delta).collect());
-    for words in y.keys.iter().chain(&y.macs) {
-        phi.iter_mut().zip(*words).for_each(|(phi, word)| *phi ^= word);
-    }
-    // 5., and 2. in the paper's form: G_i becomes x^i Phi_i + sum of K_i[x^k]_Phi_i + M_k[x^i]_Phi_k
-    let mut g: Zeroizing<Vec<u128>> =
-        Zeroizing::new(phi.iter().zip(x.bits).map(|(phi, bit)| phi & spread(*bit)).collect());
-    let mut cross = haand::Cross::new(session, form, m);
-    for (place, peer) in session.peers().into_iter().enumerate() {
-        let name = ground.name(Call::LaAnd, session.me(), peer);
-        let body = ours(ground.oracle, name, x.keys[place], delta, &phi, &mut g);
-        session.send(U, peer, &body, 128 * m as u64)?;
-        cross.send(session, ground, peer, x.keys[place], y.bits, delta)?;
-    }
-    let mut body = vec![0; 16 * m];
-    for (place, peer) in session.peers().into_iter().enumerate() {
-        session.recv(U, peer, &mut body)?;
-        let name = ground.name(Call::LaAnd, peer, session.me());
-        theirs(ground.oracle, name, x, place, &body, &mut g);
-        cross.recv(session, ground, peer, x.macs[place], x.bits)?;
-    }
+    // 4. and 5., and 2. in the paper's form: G_i becomes x^i Phi_i + sum of K_i[x^k]_Phi_i + M_k[x^i]_Phi_k
+    let mut g = Kept::<u128>::zeros(x.len());
+    let mut cross = haand::Cross::new(session, form, x.len());
+    session.exchange(|session| halves(session, ground, x, y, delta, &mut g, &mut cross))?;
     // 3. z^i, and e^i = z^i + r^i to all
-    let share: Zeroizing<Vec<u8>> = Zeroizing::new(match form {
+    let share: Kept<u8> = match form {
         Form::Improved => g.iter().map(|g| (g & 1) as u8).collect(),
         Form::Paper => cross.shares(x.bits, y.bits),
-    });
-    let mut z = r;
-    let echo = broadcast(session, seats, &share, &mut z, delta)?;
+    };
+    let echo = broadcast(session, seats, &share, z, delta)?;
     let coin = setup.toss(session, COIN)?; // [W15, W16]
     // 6. H_i, in the combination that nobody knew before
-    let h = g.iter().zip(&z.bits).map(|(g, bit)| Gf128(g ^ spread(*bit) & delta));
-    let mut h: Zeroizing<Vec<Gf128>> = Zeroizing::new(h.collect());
-    for words in z.keys.iter().chain(&z.macs) {
-        h.iter_mut().zip(words).for_each(|(h, word)| h.0 ^= word);
-    }
-    let sum = combination(&h, &expanded(&coin, "coefficients"));
+    let sum = combination(&g, &z.view(), delta, &expanded(&coin, "coefficients"));
     zero::check(session, ground, &ground.fresh, delta, echo, sum)?;
     session.observe(Check::W16); // [W16]
     // the mutant's partition can be foreseen
     let coin = if session.mutated(Check::W16) { [0; 16] } else { coin };
-    Ok(Leaky { z, partition: expanded(&coin, "partition") })
+    Ok(expanded(&coin, "partition"))
+}
+
+/// Steps 4 and 5, and 2 in the paper's form, message by message: no message of ours depends on another's. One round.
+fn halves(
+    session: &mut Session,
+    ground: &Ground<'_>,
+    x: &View<'_>,
+    y: &View<'_>,
+    delta: u128,
+    g: &mut [u128],
+    cross: &mut haand::Cross,
+) -> Result<(), Abort> {
+    let (me, m) = (session.me(), x.len());
+    let mut phi = Zeroizing::new([0; CHUNK]);
+    let mut room = Room::default();
+    let mut bodies = vec![Vec::with_capacity(16 * m.min(MESSAGE)); ground.seats.peers()];
+    let mut body = vec![0; 16 * m.min(MESSAGE)];
+    let messages = m.div_ceil(MESSAGE);
+    for message in 0..messages + AHEAD {
+        if message < messages {
+            let at = message * MESSAGE..m.min((message + 1) * MESSAGE);
+            for first in at.clone().step_by(CHUNK) {
+                let at = first..at.end.min(first + CHUNK);
+                // 4. Phi_i
+                let phi = &mut phi[..at.len()];
+                times(&y.bits[at.clone()], delta, phi);
+                for words in y.keys.iter().chain(&y.macs) {
+                    add(phi, &words[at.clone()]);
+                }
+                // 5. of the holder of the keys
+                let g = &mut g[at.clone()];
+                add_times(&x.bits[at.clone()], phi, g);
+                for ((place, peer), body) in session.peers().into_iter().enumerate().zip(&mut bodies) {
+                    let name = ground.name(Call::LaAnd, me, peer).from(first);
+                    room.ours(ground.oracle, name, &x.keys[place][at.clone()], delta, phi, g, body);
+                }
+            }
+            for (peer, body) in session.peers().into_iter().zip(&mut bodies) {
+                session.send(U, peer, body, 8 * body.len() as u64)?;
+                body.clear();
+            }
+            if message + 1 == messages {
+                // 2., behind the last one
+                for (place, peer) in session.peers().into_iter().enumerate() {
+                    cross.send(session, ground, peer, x.keys[place], y.bits, delta)?;
+                }
+            }
+        }
+        // 5. of the owner of the bits
+        if let Some(message) = message.checked_sub(AHEAD) {
+            let at = message * MESSAGE..m.min((message + 1) * MESSAGE);
+            for (place, peer) in session.peers().into_iter().enumerate() {
+                body.truncate(16 * at.len());
+                session.recv(U, peer, &mut body)?;
+                let name = ground.name(Call::LaAnd, peer, me).from(at.start);
+                let (macs, bits) = (&x.macs[place][at.clone()], &x.bits[at.clone()]);
+                room.theirs(ground.oracle, name, macs, bits, &body, &mut g[at.clone()]);
+            }
+        }
+    }
+    for (place, peer) in session.peers().into_iter().enumerate() {
+        cross.recv(session, ground, peer, x.macs[place], x.bits)?;
+    }
+    Ok(())
 }
 
 /// What a coin gives for one purpose.
@@ -118,51 +152,101 @@ impl Ground<'_> {
     }
 }
 
-/// Step 5 of the holder of the keys: U for the peer; K_i\[x^j\]_Phi_i joins g.
-fn ours(oracle: &Oracle, name: Name, keys: &[u128], delta: u128, phi: &[u128], g: &mut [u128]) -> Vec<u8> {
-    let mut body = Vec::with_capacity(16 * keys.len());
-    let mut inputs = Zeroizing::new(Vec::with_capacity(2 * CHUNK));
-    let mut hashes = Zeroizing::new(Vec::with_capacity(2 * CHUNK));
-    for (c, keys) in keys.chunks(CHUNK).enumerate() {
-        let first = c * CHUNK;
-        inputs.clear();
-        inputs.extend(keys.iter().flat_map(|key| [*key, key ^ delta]));
-        oracle.expand(&inputs, 1, name, |i| (first + i / 2, 0), &mut hashes);
-        for (t, hash) in hashes.as_chunks::<2>().0.iter().enumerate() {
-            g[first + t] ^= hash[0];
-            body.extend_from_slice(&(hash[0] ^ hash[1] ^ phi[first + t]).to_le_bytes());
-        }
-    }
-    body
+/// Each bit times a word.
+fn times(bits: &[u8], word: u128, out: &mut [u128]) {
+    vectorize(
+        #[inline(always)]
+        || out.iter_mut().zip(bits).for_each(|(out, bit)| *out = spread(*bit) & word),
+    );
 }
 
-/// Step 5 of the owner of the bits: M_k\[x^i\]_Phi_k joins g.
-fn theirs(oracle: &Oracle, name: Name, x: &View<'_>, place: usize, body: &[u8], g: &mut [u128]) {
-    let mut hashes = Zeroizing::new(Vec::with_capacity(CHUNK));
-    let words = body.as_chunks::<16>().0;
-    for (c, macs) in x.macs[place].chunks(CHUNK).enumerate() {
-        let first = c * CHUNK;
-        oracle.expand(macs, 1, name, |i| (first + i, 0), &mut hashes);
-        for (t, hash) in hashes.iter().enumerate() {
-            let t = first + t;
-            g[t] ^= hash ^ spread(x.bits[t]) & u128::from_le_bytes(words[t]);
+/// Words onto words.
+fn add(sums: &mut [u128], words: &[u128]) {
+    vectorize(
+        #[inline(always)]
+        || sums.iter_mut().zip(words).for_each(|(sum, word)| *sum ^= word),
+    );
+}
+
+/// Bits times words onto words.
+fn add_times(bits: &[u8], words: &[u128], sums: &mut [u128]) {
+    vectorize(
+        #[inline(always)]
+        || sums.iter_mut().zip(words).zip(bits).for_each(|((sum, word), bit)| *sum ^= word & spread(*bit)),
+    );
+}
+
+/// Room for what is hashed.
+#[derive(Default)]
+struct Room {
+    inputs: Vec<u128>,
+    hashes: Vec<u128>,
+}
+
+impl Room {
+    /// Step 5 of the holder of the keys: U for the peer; K_i\[x^j\]_Phi_i joins g.
+    fn ours(
+        &mut self,
+        oracle: &Oracle,
+        name: Name,
+        keys: &[u128],
+        delta: u128,
+        phi: &[u128],
+        g: &mut [u128],
+        body: &mut Vec<u8>,
+    ) {
+        self.inputs.clear();
+        self.inputs.extend(keys.iter().flat_map(|key| [*key, key ^ delta]));
+        oracle.expand(&self.inputs, 1, name, |i| (i / 2, 0), &mut self.hashes);
+        let from = body.len();
+        body.resize(from + 16 * keys.len(), 0);
+        let words = body[from..].as_chunks_mut::<16>().0;
+        let hashes = self.hashes.as_chunks::<2>().0;
+        for (((hash, phi), g), word) in hashes.iter().zip(phi).zip(g).zip(words) {
+            *g ^= hash[0];
+            *word = (hash[0] ^ hash[1] ^ phi).to_le_bytes();
         }
+    }
+
+    /// Step 5 of the owner of the bits: M_k\[x^i\]_Phi_k joins g.
+    fn theirs(&mut self, oracle: &Oracle, name: Name, macs: &[u128], x: &[u8], body: &[u8], g: &mut [u128]) {
+        let words = body.as_chunks::<16>().0;
+        for (c, macs) in macs.chunks(CHUNK).enumerate() {
+            let first = c * CHUNK;
+            oracle.expand(macs, 1, name, |i| (first + i, 0), &mut self.hashes);
+            let at = first..first + macs.len();
+            let all = g[at.clone()].iter_mut().zip(&self.hashes).zip(&x[at.clone()]).zip(&words[at]);
+            for (((g, hash), bit), word) in all {
+                *g ^= hash ^ spread(*bit) & u128::from_le_bytes(*word);
+            }
+        }
+    }
+}
+
+impl Drop for Room {
+    fn drop(&mut self) {
+        self.inputs.zeroize();
+        self.hashes.zeroize();
     }
 }
 
 /// Keys that are hashed at once.
 const CHUNK: usize = 256;
+/// Words of a message of step 5.
+const MESSAGE: usize = 4096;
+/// Messages of step 5 that are sent before the first one is awaited: with few, a long line would be paid for again and again.
+const AHEAD: usize = 32;
 
 /// Step 3: e^i = z^i + r^i to all; r becomes z, with everybody's e in its keys.
 fn broadcast(
     session: &mut Session,
     seats: Seats,
     share: &[u8],
-    z: &mut Shares,
+    z: &mut ViewMut<'_>,
     delta: u128,
 ) -> Result<Echo, Abort> {
     let m = share.len();
-    let e: Vec<u8> = share.iter().zip(&z.bits).map(|(z, r)| z ^ r).collect();
+    let e: Vec<u8> = share.iter().zip(&*z.bits).map(|(z, r)| z ^ r).collect();
     let mut body = Vec::with_capacity(bits::packed(m));
     bits::pack(&e, &mut body);
     for peer in session.peers() {
@@ -187,21 +271,30 @@ fn broadcast(
     Ok(echo)
 }
 
-/// The combination of values that a coin gives.
-fn combination(h: &[Gf128], seed: &[u8; 16]) -> Gf128 {
+/// Step 6: the combination of the H_i = G_i + z^i Delta_i + sum of K_i\[z^k\] + M_k\[z^i\] that a coin gives.
+fn combination(g: &[u128], z: &View<'_>, delta: u128, seed: &[u8; 16]) -> Gf128 {
     let mut prg = Prg::new(seed);
     let mut words = [0u64; 2 * CHUNK];
+    let mut coefficients = [Gf128(0); CHUNK];
+    let mut h = [Gf128(0); CHUNK];
+    let mut sums = Zeroizing::new([0; CHUNK]);
     let mut sum = Gf128(0);
-    for h in h.chunks(CHUNK) {
-        let words = &mut words[..2 * h.len()];
+    for first in (0..g.len()).step_by(CHUNK) {
+        let at = first..g.len().min(first + CHUNK);
+        let (h, sums) = (&mut h[..at.len()], &mut sums[..at.len()]);
+        times(&z.bits[at.clone()], delta, sums);
+        add(sums, &g[at.clone()]);
+        for words in z.keys.iter().chain(&z.macs) {
+            add(sums, &words[at.clone()]);
+        }
+        h.iter_mut().zip(&*sums).for_each(|(h, sum)| h.0 = *sum);
+        let words = &mut words[..2 * at.len()];
         prg.words(words);
-        let coefficients: Vec<Gf128> = words
-            .as_chunks::<2>()
-            .0
-            .iter()
-            .map(|w| Gf128(u128::from(w[0]) | u128::from(w[1]) << 64))
-            .collect();
-        sum += Gf128::dot(h, &coefficients);
+        for (c, w) in coefficients.iter_mut().zip(words.as_chunks::<2>().0) {
+            c.0 = u128::from(w[0]) | u128::from(w[1]) << 64;
+        }
+        sum += Gf128::dot(h, &coefficients[..at.len()]);
     }
+    h.iter_mut().for_each(|h| h.0.zeroize());
     sum
 }

@@ -14,7 +14,7 @@
 //! |---|---|---|
 //! | `laand`, `zero`, `haand`, `aand` | AND triples | Fig. 8, 16, 18 |
 //! | `masks` | shares of the masks of all wires, ANDs of given masks | Fig. 2, steps 3 and 4(a) |
-//! | `table`, `walk` | tables of both forms, made and read | Fig. 2, step 4; Fig. 3, step 7 |
+//! | `table`, `read`, `walk` | tables of both forms, made and read | Fig. 2, step 4; Fig. 3, step 7 |
 //! | `online` | inputs, labels, outputs | Fig. 3, steps 5 to 8 |
 //! | `phases`, `streamed`, `run` | what happens when | Fig. 2 and 3 |
 //!
@@ -72,6 +72,7 @@ mod open;
 mod options;
 mod phases;
 mod plan;
+mod read;
 mod run;
 mod share;
 mod streamed;

@@ -22,25 +22,27 @@ impl Masks {
     pub fn new(seats: Seats, slots: usize, inputs: &Shares) -> Self {
         let mut held = Rows::with_capacity(seats.peers(), slots);
         (0..inputs.len()).for_each(|wire| held.push_share(inputs, wire));
-        let (missing, stride) = (slots.saturating_sub(inputs.len()), held.stride());
-        held.bits.resize(held.bits.len() + missing, 0);
-        held.words.resize(held.words.len() + missing * stride, 0);
+        let slots = slots.max(inputs.len());
+        let stride = held.stride();
+        held.bits.resize(slots, 0);
+        held.words.resize(slots * stride, 0);
         Masks { slots: held, queue: Rows::zero(seats.peers(), 0), taken: 0 }
     }
 
-    /// Walk a batch whose products' results have these fresh masks. A negation is added to the evaluator's share of the mask, so that
+    /// Walk a batch whose products' results have the fresh masks from `first` on. A negation is added to the evaluator's share of the mask, so that
     /// labels and masked values stay as they are.
     pub fn walk(
         &mut self,
         seats: Seats,
         batch: &Batch,
         fresh: &Shares,
+        first: usize,
         evaluator: Holder,
         delta: u128,
     ) -> Operands {
         let room = || Rows::with_capacity(seats.peers(), batch.ands);
         let (mut alpha, mut beta) = (room(), room());
-        let mut next = 0;
+        let mut next = first;
         for op in &batch.ops {
             match *op {
                 Op::Xor { out, x, y } => self.slots.xor(out as usize, x as usize, y as usize),
@@ -74,12 +76,14 @@ impl Masks {
     }
 }
 
-/// Shares of lambda_alpha lambda_beta + lambda_gamma for each product, from a triple (x, y, z) with d = x + lambda_alpha and
+/// Shares of lambda_alpha lambda_beta + lambda_gamma for each product, z and lambda_gamma being those from `first` on, from a triple
+/// (x, y, z) with d = x + lambda_alpha and
 /// e = y + lambda_beta opened: lambda_alpha lambda_beta = z + d lambda_beta + e lambda_alpha + d e \[W27\].
 pub(crate) fn products(
     operands: &Operands,
     z: &Shares,
     gamma: &Shares,
+    first: usize,
     d: &[u8],
     e: &[u8],
     evaluator: Holder,
@@ -88,12 +92,12 @@ pub(crate) fn products(
     let mut sigma = Rows::with_capacity(z.macs.len(), d.len());
     let stride = sigma.stride();
     for (t, (&d, &e)) in d.iter().zip(e).enumerate() {
-        sigma.push_share(z, t);
-        let bit = gamma.bits[t] ^ d & operands.beta.bits[t] ^ e & operands.alpha.bits[t];
+        sigma.push_share(z, first + t);
+        let bit = gamma.bits[first + t] ^ d & operands.beta.bits[t] ^ e & operands.alpha.bits[t];
         sigma.bits[t] ^= bit;
         let (dm, em) = (spread(d), spread(e));
         let row = &mut sigma.words[t * stride..];
-        let gammas = gamma.macs.iter().chain(&gamma.keys).map(|words| words[t]);
+        let gammas = gamma.macs.iter().chain(&gamma.keys).map(|words| words[first + t]);
         let factors = operands.beta.row(t).iter().zip(operands.alpha.row(t));
         for ((word, gamma), (beta, alpha)) in row.iter_mut().zip(gammas).zip(factors) {
             *word ^= gamma ^ dm & beta ^ em & alpha;

@@ -50,7 +50,7 @@ pub(crate) struct Found {
 pub(crate) fn online(
     stage: &Stage,
     session: &mut Session,
-    garbled: &Garbled<'_>,
+    garbled: &mut Garbled<'_>,
     inputs: &[Vec<u8>],
 ) -> Result<Vec<Zeroizing<Vec<u8>>>, Abort> {
     let Garbled { plan, batch, held } = garbled;
@@ -95,8 +95,8 @@ pub(crate) fn online(
     // 7.
     let mut found = Vec::with_capacity(held.len());
     let mut labels = labels.into_iter();
-    for (held, masked) in held.iter().zip(&masked) {
-        found.push(match &held.role {
+    for (held, masked) in held.iter_mut().zip(&masked) {
+        found.push(match &mut held.role {
             Role::Garbler { .. } => None,
             Role::Evaluator { gate, garbling, tables } => {
                 let labels = labels.next().unwrap_or_default();
@@ -113,14 +113,13 @@ pub(crate) fn online(
 /// The room of an evaluated circuit: its secrets are wiped. To give it back takes the system longer than a small evaluation, so that
 /// it waits until the next circuit is prepared.
 pub(crate) struct Spent {
-    _batch: Batch,
     _held: Vec<Held>,
 }
 
 impl Spent {
     /// Wipe what was evaluated.
     pub fn new(garbled: Garbled<'_>) -> Spent {
-        let Garbled { batch, mut held, .. } = garbled;
+        let Garbled { mut held, .. } = garbled;
         for held in &mut held {
             held.owned.zeroize();
             held.outputs.wipe();
@@ -129,10 +128,11 @@ impl Spent {
                     inputs.zeroize();
                     outputs.zeroize();
                 }
-                Role::Evaluator { garbling, .. } => garbling.wipe(),
+                // wiped gate by gate
+                Role::Evaluator { .. } => {}
             }
         }
-        Spent { _batch: batch, _held: held }
+        Spent { _held: held }
     }
 }
 
@@ -230,7 +230,7 @@ fn evaluate(
     batch: &Batch,
     mut values: Values,
     gate: u64,
-    garbling: &Garbling,
+    garbling: &mut Garbling,
     tables: &[Vec<u8>],
 ) -> Result<Found, Abort> {
     stage.evaluate(session, gate, &mut values, batch, garbling, tables);

@@ -7,12 +7,13 @@
 use crate::bits;
 use crate::share::{Seats, Shares, spread};
 use divisi_core::{Abort, Check, PartyId, Session, Step};
+use divisi_ot::Kept;
 
 /// The length of a digest.
 pub(crate) const DIGEST: usize = 32;
 
-/// Words that are hashed at once.
-const CHUNK: usize = 1024;
+/// Bytes that are hashed at once.
+const ROOM: usize = 16 << 10;
 
 /// One opening: how often this step was opened before is in its digests.
 #[derive(Clone, Copy)]
@@ -35,15 +36,28 @@ impl Opening {
     /// Append our shares of all lists, for the peer at a place.
     pub fn tell(&self, session: &Session, place: usize, lists: &[&Shares], body: &mut Vec<u8>) {
         let all: Vec<u8> = lists.iter().flat_map(|list| list.bits.iter().copied()).collect();
-        if all.is_empty() {
+        let macs = |tags: &mut Tags| {
+            lists.iter().for_each(|list| list.macs[place].iter().for_each(|mac| tags.push(*mac)));
+        };
+        self.tell_of(session, place, &all, macs, body);
+    }
+
+    /// Append these bits of ours for the peer at a place; `macs` has their MACs, in order.
+    pub fn tell_of(
+        &self,
+        session: &Session,
+        place: usize,
+        ours: &[u8],
+        macs: impl FnOnce(&mut Tags),
+        body: &mut Vec<u8>,
+    ) {
+        if ours.is_empty() {
             return;
         }
-        bits::pack(&all, body);
+        bits::pack(ours, body);
         let mut tags = self.tags(session, self.seats.me, self.seats.party(place));
-        for list in lists {
-            absorb(&mut tags, list.macs[place].iter().copied());
-        }
-        body.extend_from_slice(tags.finalize().as_bytes());
+        macs(&mut tags);
+        body.extend_from_slice(&tags.digest());
     }
 
     /// What the peer at a place told: its shares of all lists, one to a byte.
@@ -59,9 +73,29 @@ impl Opening {
         delta: u128,
         body: &[u8],
     ) -> Result<Vec<u8>, Abort> {
+        let len = lists.iter().map(|list| list.len()).sum();
+        let expected = |told: &[u8], tags: &mut Tags| {
+            let keys = lists.iter().flat_map(|list| list.keys[place].iter());
+            keys.zip(told).for_each(|(key, bit)| tags.push(key ^ spread(*bit) & delta));
+        };
+        self.hear_of(session, check, place, len, expected, body)
+    }
+
+    /// The same of `len` bits; `expected` has the MACs that belong to what was told, in order.
+    ///
+    /// # Errors
+    /// As [`Opening::hear`].
+    pub fn hear_of(
+        &self,
+        session: &Session,
+        check: Check,
+        place: usize,
+        len: usize,
+        expected: impl FnOnce(&[u8], &mut Tags),
+        body: &[u8],
+    ) -> Result<Vec<u8>, Abort> {
         let party = self.seats.party(place);
         let culprit = PartyId::all(self.seats.n).nth(party);
-        let len = lists.iter().map(|list| list.len()).sum();
         if len == 0 {
             return Ok(Vec::new());
         }
@@ -70,64 +104,60 @@ impl Opening {
         session.require(check, self.step, told.is_some(), culprit)?;
         let told = told.unwrap_or_else(|| vec![0; len]);
         let mut tags = self.tags(session, party, self.seats.me);
-        let mut at = 0;
-        for list in lists {
-            let told = &told[at..at + list.len()];
-            absorb(&mut tags, list.keys[place].iter().zip(told).map(|(key, bit)| key ^ spread(*bit) & delta));
-            at += list.len();
-        }
+        expected(&told, &mut tags);
         let mut theirs = [0; DIGEST];
         theirs.copy_from_slice(digest);
-        let same = session.same_digest(tags.finalize().as_bytes(), &theirs);
+        let same = session.same_digest(&tags.digest(), &theirs);
         session.require(check, self.step, same, culprit)?;
         Ok(told)
     }
 
-    /// Open to everybody: the sums of all parties' shares. One round.
-    pub fn to_all(
-        self,
-        session: &mut Session,
-        check: Check,
-        lists: &[&Shares],
-        delta: u128,
-    ) -> Result<Vec<u8>, Abort> {
-        let len: usize = lists.iter().map(|list| list.len()).sum();
-        for (place, peer) in session.peers().into_iter().enumerate() {
-            let mut body = Vec::with_capacity(Self::len(len));
-            self.tell(session, place, lists, &mut body);
-            session.send(self.step, peer, &body, len as u64)?;
-        }
-        let mut sum: Vec<u8> = lists.iter().flat_map(|list| list.bits.iter().copied()).collect();
-        let mut body = vec![0; Self::len(len)];
-        for (place, peer) in session.peers().into_iter().enumerate() {
-            session.recv(self.step, peer, &mut body)?;
-            let told = self.hear(session, check, place, lists, delta, &body)?;
-            sum.iter_mut().zip(told).for_each(|(sum, bit)| *sum ^= bit);
-        }
-        Ok(sum)
-    }
-
-    fn tags(&self, session: &Session, from: usize, to: usize) -> blake3::Hasher {
+    fn tags(&self, session: &Session, from: usize, to: usize) -> Tags {
         let mut hasher = blake3::Hasher::new_derive_key("divisi 2026 garble opening v1");
         hasher.update(session.id().as_bytes()).update(&session.number().to_le_bytes());
         hasher.update(&self.step.id.to_le_bytes()).update(&self.count.to_le_bytes());
         hasher.update(&[from as u8, to as u8]);
-        hasher
+        // whole chunks of the hash, from its beginning: it works on many at once
+        let room = ROOM - (hasher.count() % ROOM as u64) as usize;
+        Tags { hasher, buffer: Kept::zeros(ROOM + 16), used: 0, room }
     }
 }
 
-fn absorb(hasher: &mut blake3::Hasher, words: impl Iterator<Item = u128>) {
-    // whole chunks of the hash, from its beginning: it works on many at once
-    let bytes = 16 * CHUNK;
-    let mut room = bytes - (hasher.count() % bytes as u64) as usize;
-    let mut buffer = Vec::with_capacity(bytes + 16);
-    for word in words {
-        buffer.extend_from_slice(&word.to_le_bytes());
-        if buffer.len() >= room {
-            hasher.update(&buffer[..room]);
-            buffer.drain(..room);
-            room = bytes;
+/// MACs on their way into a digest.
+pub(crate) struct Tags {
+    hasher: blake3::Hasher,
+    buffer: Kept<u8>,
+    used: usize,
+    /// How many bytes are hashed next.
+    room: usize,
+}
+
+impl Tags {
+    /// The next MAC.
+    #[inline]
+    pub fn push(&mut self, word: u128) {
+        self.push_unless(0, word);
+    }
+
+    /// The next MAC, unless the (public) bit is set.
+    #[inline]
+    pub fn push_unless(&mut self, bit: u8, word: u128) {
+        self.buffer[self.used..self.used + 16].copy_from_slice(&word.to_le_bytes());
+        self.used += 16 * usize::from(bit ^ 1);
+        if self.used >= self.room {
+            self.hash();
         }
     }
-    hasher.update(&buffer);
+
+    fn hash(&mut self) {
+        self.hasher.update(&self.buffer[..self.room]);
+        self.buffer.copy_within(self.room..self.used, 0);
+        self.used -= self.room;
+        self.room = ROOM;
+    }
+
+    fn digest(mut self) -> [u8; DIGEST] {
+        self.hasher.update(&self.buffer[..self.used]);
+        *self.hasher.finalize().as_bytes()
+    }
 }

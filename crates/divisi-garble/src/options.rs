@@ -3,6 +3,7 @@
 use crate::plan::{Plan, Unfit};
 use crate::table::{Form, Layout};
 use divisi_core::Parameters;
+use divisi_ot::bucket;
 
 /// The name of the first phase, in which the session and its set-up are made.
 pub const SETUP_PHASE: &str = "setup";
@@ -20,7 +21,7 @@ pub struct Options {
     pub form: Form,
     /// Bytes of tables that may be kept from the function-dependent phase to the online phase.
     pub budget: u64,
-    /// Bytes of leaky triples that are held at once.
+    /// Bytes of leaky triples that are held at once; likewise of what many instances need together ([`Options::wave`]).
     pub memory: usize,
     /// ANDs garbled at once in the streamed mode, all instances together.
     pub batch: usize,
@@ -49,6 +50,20 @@ impl Options {
         let tables = count.div_ceil(parties).saturating_mul(parties - 1) as u64;
         let layout = Layout::new(self.form, parties, rho as usize);
         tables.saturating_mul(layout.table(plan.and_count()) as u64)
+    }
+
+    /// How many of `count` instances of a plan should be garbled together, so that what is made for them stays within the memory that these
+    /// options allow: a multiple of the number of parties, for the evaluator rotates, or all. Further ones are further waves, through
+    /// all phases but the set-up.
+    #[must_use]
+    pub fn wave(&self, plan: &Plan<'_>, rho: u32, count: usize) -> usize {
+        let parties = plan.parties();
+        // three parts of each leaky triple; masks, three parts of a triple, and what garbling makes of them
+        let rows = 3 * bucket::size(plan.and_count().saturating_mul(parties).max(1), rho) + 7;
+        let shares = plan.and_count().saturating_mul(rows * (32 * (parties - 1) + 1));
+        let tables = usize::try_from(self.kept(plan, rho, parties)).unwrap_or(usize::MAX) / parties;
+        let fit = self.memory / shares.saturating_add(tables).max(1);
+        (fit / parties).max(1).saturating_mul(parties).min(count)
     }
 
     /// Refuse a run whose tables exceed the budget, before there is a session.

@@ -1,7 +1,7 @@
 //! The four phases of Pi_mpc (Fig. 2 and 3) as separate calls: setup, function-independent, function-dependent, online.
 
 use crate::aand::aand;
-use crate::batch::{Batch, batches};
+use crate::batch::Batch;
 use crate::hash::Oracle;
 use crate::laand::Ground;
 use crate::masks::Masks;
@@ -40,6 +40,8 @@ pub(crate) struct Live {
     pub(crate) fresh: Prg,
     /// What was evaluated since something was last made ahead or garbled.
     pub(crate) spent: Vec<Spent>,
+    /// Of each batch of triples made in this session how many came out of it, and the size of its buckets.
+    pub(crate) made: Vec<(usize, usize)>,
 }
 
 /// Circuits garbled ahead: consumed by one evaluation \[M0.5, W26\], never evaluated twice:
@@ -60,7 +62,7 @@ pub(crate) struct Live {
 pub struct Garbled<'p> {
     pub(crate) plan: &'p Plan<'p>,
     /// The whole circuit, in the order in which it was garbled.
-    pub(crate) batch: Batch,
+    pub(crate) batch: &'p Batch,
     pub(crate) held: Vec<Held>,
 }
 
@@ -82,6 +84,7 @@ impl Garble {
                 next_gate: 0,
                 fresh,
                 spent: Vec::new(),
+                made: Vec::new(),
             }),
         }
     }
@@ -125,7 +128,8 @@ impl Garble {
     ) -> Result<Vec<Zeroizing<Vec<u8>>>, Abort> {
         self.with(session, |live, session| {
             session.phase(ONLINE_PHASE);
-            let outputs = online::online(&live.stage(), session, &garbled, inputs)?;
+            let mut garbled = garbled;
+            let outputs = online::online(&live.stage(), session, &mut garbled, inputs)?;
             live.spent.push(Spent::new(garbled));
             Ok(outputs)
         })
@@ -161,6 +165,12 @@ impl Garble {
             live.shares_of(ands).into_iter().map(|l| (l, bucket::size(l, rho))).collect()
         };
         self.live.as_ref().map(of).unwrap_or_default()
+    }
+
+    /// The same of all batches that were made so far.
+    #[must_use]
+    pub fn made(&self) -> &[(usize, usize)] {
+        self.live.as_ref().map_or(&[], |live| &live.made)
     }
 
     /// Whether the session still lives: after an abort nothing of it is left.
@@ -201,7 +211,7 @@ impl Live {
             // behind the triples' the masks, then what the check takes
             let count = 3 * m + left + zero::bits(self.seats.n);
             let bits = self.setup.authenticated_bits(session, count)?;
-            let bits = Shares::of(session.me(), bits);
+            let mut bits = Shares::of(session.me(), bits);
             let masks = bits.copy(3 * m..3 * m + left);
             let ground = Ground {
                 seats: self.seats,
@@ -211,7 +221,8 @@ impl Live {
                 fresh: bits.copy(3 * m + left..count),
             };
             self.next_triple += m as u64;
-            let triples = aand(session, &mut self.setup, &ground, bucket, m, &bits)?;
+            self.made.push((l, bucket));
+            let triples = aand(session, &mut self.setup, &ground, bucket, m, &mut bits)?;
             made.append(Preprocessed { masks, triples });
             left = 0;
         }
@@ -259,20 +270,17 @@ impl Live {
         self.spent.clear();
         self.fits(session, preprocessed, plan, count)?;
         let ands = plan.and_count();
-        let mut inputs = preprocessed.masks.take(count * plan.input_bits());
-        let mut gammas = self.or_empty(preprocessed.masks.take(count * ands));
+        // from the end, so that the rest stays where it is
+        let inputs = preprocessed.masks.take_last(count * plan.input_bits());
+        let gammas = self.or_empty(preprocessed.masks.take(count * ands));
         let triples = self.or_empty_triples(preprocessed.triples.take(count * ands));
         let stage = self.stage();
-        let mut whole = Batch::default();
-        batches(plan.program(), usize::MAX, |batch| {
-            whole = Batch { ops: batch.ops.clone(), ands: batch.ands };
-            Ok::<(), Abort>(())
-        })?;
+        let whole = plan.whole();
         // 3. masks of all wires, labels of the inputs
         let mut instances = Vec::with_capacity(count);
         let (mut labels, mut input_labels, mut input_masks) = (Vec::new(), Vec::new(), Vec::new());
         for i in 0..count {
-            let masks = inputs.piece(i * plan.input_bits()..(i + 1) * plan.input_bits());
+            let masks = inputs.copy(i * plan.input_bits()..(i + 1) * plan.input_bits());
             let evaluator = i % self.seats.n;
             let of_inputs =
                 (evaluator != self.seats.me).then(|| stage.input_labels(&mut self.fresh, plan.input_bits()));
@@ -290,9 +298,9 @@ impl Live {
         let private = self.owners(session, plan, &input_masks);
         let binding = plan.digest();
         let (garblings, own) =
-            stage.multiply(session, &mut instances, &whole, triples, &mut gammas, &private, &binding)?;
+            stage.multiply(session, &mut instances, whole, triples, &gammas, &private, &binding)?;
         // 4.(b) to (d)
-        stage.send_tables(session, &mut instances, &mut labels, &whole, &garblings, &mut self.fresh)?;
+        stage.send_tables(session, &mut instances, &mut labels, whole, &garblings, &mut self.fresh)?;
         let mut held = Vec::with_capacity(count);
         let owned = plan.wires_of(session.me()).count();
         let parts = instances.into_iter().zip(garblings).zip(labels.into_iter().zip(input_labels));

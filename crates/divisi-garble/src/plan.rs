@@ -6,10 +6,12 @@
 //! Constants, x AND x and x XOR x are folded when a plan is made \[W29\]: what everybody knows is no wire, so that no label of a public
 //! wire exists that could depend on a garbler's Delta.
 
+use crate::batch::{Batch, batches};
 use divisi_circuit::{Build, Linear, Program};
 use divisi_core::PartyId;
 use std::borrow::Cow;
 use std::fmt;
+use std::sync::OnceLock;
 
 /// Most parties that can run one circuit.
 pub const MOST_PARTIES: usize = 128;
@@ -111,6 +113,8 @@ pub struct Plan<'p> {
     receivers: Vec<Vec<PartyId>>,
     pub(crate) results: Vec<Result>,
     digest: [u8; 32],
+    public_wires: bool,
+    whole: OnceLock<Batch>,
 }
 
 impl<'p> Plan<'p> {
@@ -147,7 +151,10 @@ impl<'p> Plan<'p> {
         let program = fold(program);
         let results = results(&program);
         let digest = digest(&program, parties, owners, &receivers);
-        Ok(Plan { program, parties, owners: owners.to_vec(), receivers, results, digest })
+        let public_wires = has_public_wires(&program, &results);
+        let owners = owners.to_vec();
+        let whole = OnceLock::new();
+        Ok(Plan { program, parties, owners, receivers, results, digest, public_wires, whole })
     }
 
     /// A plan in which every party learns every output.
@@ -169,40 +176,29 @@ impl<'p> Plan<'p> {
     pub fn unfolded(mut self, program: &'p Program) -> Plan<'p> {
         self.results = program.results().iter().map(|slot| Result::Wire(slot.index())).collect();
         self.digest = digest(program, self.parties, &self.owners, &self.receivers);
+        self.public_wires = has_public_wires(program, &self.results);
+        self.whole = OnceLock::new();
         self.program = Cow::Borrowed(program);
         self
     }
 
     /// Whether something that everybody knows stands where a wire should: outputs apart, a folded circuit has none \[W29\].
     pub(crate) fn has_public_wires(&self) -> bool {
-        let mut public = vec![false; self.program.slots()];
-        for level in self.program.levels() {
-            for gate in level.linear() {
-                match *gate {
-                    Linear::Constant { out, .. } => public[out.index()] = true,
-                    Linear::Xor { out, x, y } => {
-                        if x == y || public[x.index()] || public[y.index()] {
-                            return true;
-                        }
-                        public[out.index()] = false;
-                    }
-                    Linear::Not { out, x } => {
-                        if public[x.index()] {
-                            return true;
-                        }
-                        public[out.index()] = false;
-                    }
-                }
-            }
-            for (x, y) in level.dots().flat_map(|(_, dot)| dot) {
-                if x == y || public[x.index()] || public[y.index()] {
-                    return true;
-                }
-            }
-            level.dots().for_each(|(out, _)| public[out.index()] = false);
-        }
-        let is_wire = |result: &Result| matches!(*result, Result::Wire(slot) if public[slot]);
-        self.results.iter().any(is_wire)
+        self.public_wires
+    }
+
+    /// The whole circuit as one batch.
+    pub(crate) fn whole(&self) -> &Batch {
+        self.whole.get_or_init(|| {
+            let mut whole = Batch::default();
+            let taken = batches(self.program(), usize::MAX, |batch| {
+                whole.ops.clone_from(&batch.ops);
+                whole.ands = batch.ands;
+                Ok::<(), std::convert::Infallible>(())
+            });
+            let Ok(()) = taken;
+            whole
+        })
     }
 
     /// The circuit, folded.
@@ -275,6 +271,38 @@ impl<'p> Plan<'p> {
     pub fn values_of(&self, party: PartyId) -> impl Iterator<Item = usize> + '_ {
         self.receivers.iter().enumerate().filter(move |(_, r)| r.contains(&party)).map(|(value, _)| value)
     }
+}
+
+/// Whether a gate reads, or a result is, a wire whose value everybody knows.
+fn has_public_wires(program: &Program, results: &[Result]) -> bool {
+    let mut public = vec![false; program.slots()];
+    for level in program.levels() {
+        for gate in level.linear() {
+            match *gate {
+                Linear::Constant { out, .. } => public[out.index()] = true,
+                Linear::Xor { out, x, y } => {
+                    if x == y || public[x.index()] || public[y.index()] {
+                        return true;
+                    }
+                    public[out.index()] = false;
+                }
+                Linear::Not { out, x } => {
+                    if public[x.index()] {
+                        return true;
+                    }
+                    public[out.index()] = false;
+                }
+            }
+        }
+        for (x, y) in level.dots().flat_map(|(_, dot)| dot) {
+            if x == y || public[x.index()] || public[y.index()] {
+                return true;
+            }
+        }
+        level.dots().for_each(|(out, _)| public[out.index()] = false);
+    }
+    let is_wire = |result: &Result| matches!(*result, Result::Wire(slot) if public[slot]);
+    results.iter().any(is_wire)
 }
 
 /// Whether the program has gates whose result everybody knows.

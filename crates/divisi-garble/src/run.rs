@@ -4,11 +4,13 @@ use crate::batch::Batch;
 use crate::hash::{Call, Name, Oracle};
 use crate::masks::{Masks, Operands, products};
 use crate::open::Opening;
+use crate::read::Received;
 use crate::share::{Holder, Rows, Seats, Shares};
-use crate::table::{Layout, Product, Received};
+use crate::table::{Layout, Product};
 use crate::triples::Triples;
 use crate::walk::{Labels, Values, random_words};
 use divisi_core::{Abort, Check, PartyId, Prg, Session, Step, step};
+use std::ops::Range;
 use zeroize::Zeroizing;
 
 const D: Step = step!("4a.d");
@@ -38,10 +40,10 @@ pub(crate) struct Garbling {
 }
 
 impl Garbling {
-    /// Wipe it; its room stays.
-    pub fn wipe(&mut self) {
+    /// Wipe the rows of some products, which nobody reads again.
+    pub fn wipe_rows(&mut self, at: Range<usize>) {
         let Operands { alpha, beta } = &mut self.operands;
-        [alpha, beta, &mut self.sigma].into_iter().for_each(Rows::wipe);
+        [alpha, beta, &mut self.sigma].into_iter().for_each(|rows| rows.wipe_some(at.clone()));
     }
 
     pub fn product(&self) -> Product<'_> {
@@ -58,34 +60,28 @@ impl Stage {
         instances: &mut [Instance],
         batch: &Batch,
         triples: Triples,
-        fresh: &mut Shares,
+        fresh: &Shares,
         beside: &Private,
         binding: &[u8; 32],
     ) -> Result<(Vec<Garbling>, Zeroizing<Vec<u8>>), Abort> {
-        let Triples { mut x, mut y, mut z } = triples;
+        // x and y become d and e, all instances one after the other
+        let Triples { x: mut d, y: mut e, z } = triples;
         let mut parts = Vec::with_capacity(instances.len());
-        let (mut d, mut e) = (Vec::new(), Vec::new());
         let range = |i: usize| i * batch.ands..(i + 1) * batch.ands;
         for (i, instance) in instances.iter_mut().enumerate() {
-            let gamma = fresh.piece(range(i));
-            let holder = Holder::of(self.seats, instance.evaluator);
-            let operands = instance.masks.walk(self.seats, batch, &gamma, holder, self.delta);
-            let (mut d_i, mut e_i) = (x.piece(range(i)), y.piece(range(i)));
-            d_i.add_rows(&operands.alpha);
-            e_i.add_rows(&operands.beta);
-            d.push(d_i);
-            e.push(e_i);
-            parts.push((operands, gamma, holder));
+            let (first, holder) = (range(i).start, Holder::of(self.seats, instance.evaluator));
+            let operands = instance.masks.walk(self.seats, batch, fresh, first, holder, self.delta);
+            d.add_rows(first, &operands.alpha);
+            e.add_rows(first, &operands.beta);
+            parts.push((operands, holder));
         }
-        drop((x, y));
-        let lists: Vec<&Shares> = d.iter().chain(&e).collect();
-        let (opened, told) = beside.open(session, self.seats, D, &lists, self.delta, binding)?;
+        let (opened, told) = beside.open(session, self.seats, D, &[&d, &e], self.delta, binding)?;
+        drop((d, e));
         let (of_d, of_e) = opened.split_at(opened.len() / 2);
         let mut made = Vec::with_capacity(parts.len());
-        for (i, (operands, gamma, holder)) in parts.into_iter().enumerate() {
-            let z = z.piece(range(i));
+        for (i, (operands, holder)) in parts.into_iter().enumerate() {
             let (d, e) = (&of_d[range(i)], &of_e[range(i)]);
-            let sigma = products(&operands, &z, &gamma, d, e, holder, self.delta);
+            let sigma = products(&operands, &z, fresh, range(i).start, d, e, holder, self.delta);
             made.push(Garbling { operands, sigma });
         }
         Ok((made, told))
@@ -136,7 +132,7 @@ impl Stage {
         gate: u64,
         values: &mut Values,
         batch: &Batch,
-        garbling: &Garbling,
+        garbling: &mut Garbling,
         tables: &[Vec<u8>],
     ) {
         let to = session.me();
@@ -149,16 +145,10 @@ impl Stage {
         let received: Vec<Received<'_>> = tables
             .iter()
             .enumerate()
-            .map(|(garbler, body)| Received {
-                layout: self.layout,
-                evaluator: place(garbler),
-                ands: batch.ands,
-                body,
-            })
+            .map(|(garbler, body)| Received::new(self.layout, place(garbler), batch.ands, body))
             .collect();
         let stops = session.mutated(Check::W23);
-        let product = garbling.product();
-        values.evaluate(self.layout, self.delta, &self.oracle, &mut names, batch, product, &received, stops);
+        values.evaluate(self.layout, self.delta, &self.oracle, &mut names, batch, garbling, &received, stops);
     }
 
     /// Random labels for zero of input wires, as garbler.

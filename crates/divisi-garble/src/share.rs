@@ -7,8 +7,9 @@
 //! A constant is added to the share of one party (the evaluator, in a garbled circuit): its bit flips, and the keys that the others
 //! hold on it change by their Delta; MACs stay.
 
+use crate::bits;
 use divisi_core::PartyId;
-use divisi_ot::{AuthBits, wipe};
+use divisi_ot::{AuthBits, Kept, wipe};
 use std::ops::Range;
 
 /// Who sits where among `n` parties: peers are numbered in order, without ourselves.
@@ -47,17 +48,18 @@ pub(crate) fn spread(bit: u8) -> u128 {
 #[derive(Default)]
 pub(crate) struct Shares {
     /// Our shares, one to a byte.
-    pub bits: Vec<u8>,
+    pub bits: Kept<u8>,
     /// By peer: the MACs of our shares under its Delta.
-    pub macs: Vec<Vec<u128>>,
+    pub macs: Vec<Kept<u128>>,
     /// By peer: our keys of its shares.
-    pub keys: Vec<Vec<u128>>,
+    pub keys: Vec<Kept<u128>>,
 }
 
 impl Shares {
     /// Shares of zero.
     pub fn zero(peers: usize, len: usize) -> Self {
-        Shares { bits: vec![0; len], macs: vec![vec![0; len]; peers], keys: vec![vec![0; len]; peers] }
+        let zeros = || (0..peers).map(|_| Kept::zeros(len)).collect();
+        Shares { bits: Kept::zeros(len), macs: zeros(), keys: zeros() }
     }
 
     /// How many bits are shared.
@@ -71,11 +73,16 @@ impl Shares {
         let mut rows = bits.into_rows();
         rows.macs.remove(me.index());
         rows.keys.remove(me.index());
-        let bits = (0..len).map(|p| (rows.bits[p / 64] >> (p % 64) & 1) as u8).collect();
+        let mut bits = Kept::with_capacity(64 * rows.bits.len());
+        for byte in rows.bits.iter().flat_map(|word| word.to_le_bytes()) {
+            bits.extend_from_slice(&bits::each(byte));
+        }
+        bits.cut(len);
         Shares { bits, macs: rows.macs, keys: rows.keys }
     }
 
     /// The bits at some positions, in place.
+    #[cfg(any(test, feature = "testing"))]
     pub fn view(&self, at: Range<usize>) -> View<'_> {
         View {
             bits: &self.bits[at.clone()],
@@ -87,25 +94,18 @@ impl Shares {
     /// The bits at some positions, copied.
     pub fn copy(&self, at: Range<usize>) -> Shares {
         Shares {
-            bits: self.bits[at.clone()].to_vec(),
-            macs: self.macs.iter().map(|m| m[at.clone()].to_vec()).collect(),
-            keys: self.keys.iter().map(|k| k[at.clone()].to_vec()).collect(),
+            bits: Kept::from(&self.bits[at.clone()]),
+            macs: self.macs.iter().map(|m| Kept::from(&m[at.clone()])).collect(),
+            keys: self.keys.iter().map(|k| Kept::from(&k[at.clone()])).collect(),
         }
-    }
-
-    /// The bits at some positions, to be asked for once: copied, so that the rest is neither moved nor kept by each piece, but for all
-    /// of them at once.
-    pub fn piece(&mut self, at: Range<usize>) -> Shares {
-        if !at.is_empty() && at == (0..self.len()) { std::mem::take(self) } else { self.copy(at) }
     }
 
     /// Take the bits from `at` on away.
     pub fn split_off(&mut self, at: usize) -> Shares {
-        Shares {
-            bits: self.bits.split_off(at),
-            macs: self.macs.iter_mut().map(|m| m.split_off(at)).collect(),
-            keys: self.keys.iter_mut().map(|k| k.split_off(at)).collect(),
-        }
+        let rest = self.copy(at..self.len());
+        self.bits.cut(at);
+        self.macs.iter_mut().chain(&mut self.keys).for_each(|words| words.cut(at));
+        rest
     }
 
     /// Put other shares behind these.
@@ -119,31 +119,32 @@ impl Shares {
         self.keys.iter_mut().zip(&mut other.keys).for_each(|(k, o)| k.append(o));
     }
 
-    /// Take the first `n` bits away.
+    /// Take the first `n` bits away: all of them without a copy.
     pub fn take(&mut self, n: usize) -> Shares {
+        if n == self.len() {
+            return std::mem::take(self);
+        }
         let rest = self.split_off(n);
         std::mem::replace(self, rest)
     }
 
-    /// Add rows, one to each bit from `from` on.
-    pub fn add_rows(&mut self, rows: &Rows) {
-        for (t, bit) in self.bits.iter_mut().enumerate() {
-            *bit ^= rows.bits[t];
-        }
-        let (peers, stride) = (self.macs.len(), rows.stride());
-        for p in 0..peers {
-            let macs = rows.words.iter().skip(p).step_by(stride);
-            self.macs[p].iter_mut().zip(macs).for_each(|(m, r)| *m ^= r);
-            let keys = rows.words.iter().skip(peers + p).step_by(stride);
-            self.keys[p].iter_mut().zip(keys).for_each(|(k, r)| *k ^= r);
-        }
+    /// Take the last `n` bits away, or all.
+    pub fn take_last(&mut self, n: usize) -> Shares {
+        self.split_off(self.len().saturating_sub(n))
     }
-}
 
-impl Drop for Shares {
-    fn drop(&mut self) {
-        wipe::words(&mut self.bits);
-        self.macs.iter_mut().chain(&mut self.keys).for_each(|words| wipe::words(words));
+    /// Add rows, one to each bit from `first` on.
+    pub fn add_rows(&mut self, first: usize, rows: &Rows) {
+        self.bits[first..].iter_mut().zip(rows.bits.iter()).for_each(|(bit, b)| *bit ^= b);
+        let stride = rows.stride();
+        // as many rows at once as stay near
+        for (block, rows) in rows.words.chunks(NEAR * stride.max(1)).enumerate() {
+            let at = first + block * NEAR;
+            for (k, column) in self.macs.iter_mut().chain(&mut self.keys).enumerate() {
+                let words = rows.iter().skip(k).step_by(stride);
+                column[at..].iter_mut().zip(words).for_each(|(word, r)| *word ^= r);
+            }
+        }
     }
 }
 
@@ -154,6 +155,62 @@ pub(crate) struct View<'a> {
     pub keys: Vec<&'a [u128]>,
 }
 
+/// The same, to be changed in place.
+pub(crate) struct ViewMut<'a> {
+    pub bits: &'a mut [u8],
+    pub macs: Vec<&'a mut [u128]>,
+    pub keys: Vec<&'a mut [u128]>,
+}
+
+impl ViewMut<'_> {
+    /// To be read only.
+    pub fn view(&self) -> View<'_> {
+        View {
+            bits: self.bits,
+            macs: self.macs.iter().map(|m| &**m).collect(),
+            keys: self.keys.iter().map(|k| &**k).collect(),
+        }
+    }
+}
+
+impl Shares {
+    /// All of them, to be changed in place.
+    #[cfg(any(test, feature = "testing"))]
+    pub fn view_mut(&mut self) -> ViewMut<'_> {
+        ViewMut {
+            bits: &mut self.bits,
+            macs: self.macs.iter_mut().map(|m| m.as_mut_slice()).collect(),
+            keys: self.keys.iter_mut().map(|k| k.as_mut_slice()).collect(),
+        }
+    }
+
+    /// The first `m` bits, the next `m`, and the `m` after these.
+    pub fn thirds(&mut self, m: usize) -> (View<'_>, View<'_>, ViewMut<'_>) {
+        fn cut<T>(words: &mut [T], m: usize) -> (&[T], &[T], &mut [T]) {
+            let (x, rest) = words.split_at_mut(m);
+            let (y, rest) = rest.split_at_mut(m);
+            (x, y, &mut rest[..m])
+        }
+        let (bits_x, bits_y, bits_r) = cut(&mut self.bits, m);
+        let mut x = View { bits: bits_x, macs: Vec::new(), keys: Vec::new() };
+        let mut y = View { bits: bits_y, macs: Vec::new(), keys: Vec::new() };
+        let mut r = ViewMut { bits: bits_r, macs: Vec::new(), keys: Vec::new() };
+        for words in &mut self.macs {
+            let (of_x, of_y, of_r) = cut(words, m);
+            x.macs.push(of_x);
+            y.macs.push(of_y);
+            r.macs.push(of_r);
+        }
+        for words in &mut self.keys {
+            let (of_x, of_y, of_r) = cut(words, m);
+            x.keys.push(of_x);
+            y.keys.push(of_y);
+            r.keys.push(of_r);
+        }
+        (x, y, r)
+    }
+}
+
 impl View<'_> {
     /// How many bits are shared.
     pub fn len(&self) -> usize {
@@ -161,24 +218,27 @@ impl View<'_> {
     }
 }
 
+/// Rows that are turned into columns at once.
+const NEAR: usize = 64;
+
 /// Authenticated shares, each in one row: the MACs for each peer, then the keys of each peer.
 pub(crate) struct Rows {
     peers: usize,
     /// Our shares, one to a byte.
-    pub bits: Vec<u8>,
+    pub bits: Kept<u8>,
     /// The rows one after the other.
-    pub words: Vec<u128>,
+    pub words: Kept<u128>,
 }
 
 impl Rows {
     /// Rows of zeros.
     pub fn zero(peers: usize, len: usize) -> Self {
-        Rows { peers, bits: vec![0; len], words: vec![0; 2 * peers * len] }
+        Rows { peers, bits: Kept::zeros(len), words: Kept::zeros(2 * peers * len) }
     }
 
     /// No rows, with room for some.
     pub fn with_capacity(peers: usize, len: usize) -> Self {
-        Rows { peers, bits: Vec::with_capacity(len), words: Vec::with_capacity(2 * peers * len) }
+        Rows { peers, bits: Kept::with_capacity(len), words: Kept::with_capacity(2 * peers * len) }
     }
 
     /// Words in a row.
@@ -213,9 +273,14 @@ impl Rows {
     #[inline]
     pub fn xor(&mut self, out: usize, x: usize, y: usize) {
         self.bits[out] = self.bits[x] ^ self.bits[y];
-        let stride = self.stride();
-        for k in 0..stride {
-            self.words[out * stride + k] = self.words[x * stride + k] ^ self.words[y * stride + k];
+        match self.stride() {
+            2 => xor::<2>(&mut self.words, out, x, y),
+            4 => xor::<4>(&mut self.words, out, x, y),
+            stride => {
+                for k in 0..stride {
+                    self.words[out * stride + k] = self.words[x * stride + k] ^ self.words[y * stride + k];
+                }
+            }
         }
     }
 
@@ -238,6 +303,13 @@ impl Rows {
         }
     }
 
+    /// Wipe some rows, in place.
+    pub fn wipe_some(&mut self, at: Range<usize>) {
+        let stride = self.stride();
+        wipe::words(&mut self.bits[at.clone()]);
+        wipe::words(&mut self.words[at.start * stride..at.end * stride]);
+    }
+
     /// Wipe and forget all rows; their room stays.
     pub fn wipe(&mut self) {
         wipe::words(&mut self.bits);
@@ -249,13 +321,6 @@ impl Rows {
     pub fn clear(&mut self) {
         self.bits.clear();
         self.words.clear();
-    }
-}
-
-impl Drop for Rows {
-    fn drop(&mut self) {
-        wipe::words(&mut self.bits);
-        wipe::words(&mut self.words);
     }
 }
 
@@ -285,6 +350,16 @@ impl Holder {
             }
         }
     }
+}
+
+/// `rows[out] = rows[x] + rows[y]`, of rows of so many words.
+#[inline(always)]
+pub(crate) fn xor<const WORDS: usize>(words: &mut [u128], out: usize, x: usize, y: usize) {
+    let rows = words.as_chunks_mut::<WORDS>().0;
+    let (x, y) = (rows[x], rows[y]);
+    let mut sum = [0; WORDS];
+    sum.iter_mut().zip(x.iter().zip(&y)).for_each(|(sum, (x, y))| *sum = x ^ y);
+    rows[out] = sum;
 }
 
 impl Rows {

@@ -45,8 +45,8 @@ impl Live {
         let (stage, slots, wires) = (self.stage(), plan.program().slots(), plan.input_bits());
         let evaluators: Vec<usize> = (0..count).map(|i| i % self.seats.n).collect();
         // 2., 5. and 6.: the inputs
-        let mut masks = self.function_independent(session, 0, count * wires)?.masks;
-        let input_masks: Vec<Shares> = (0..count).map(|i| masks.piece(i * wires..(i + 1) * wires)).collect();
+        let masks = self.function_independent(session, 0, count * wires)?.masks;
+        let input_masks: Vec<Shares> = (0..count).map(|i| masks.copy(i * wires..(i + 1) * wires)).collect();
         session.phase(DEPENDENT_PHASE);
         let private = self.owners(session, plan, &input_masks);
         let (_, own) = private.open(session, self.seats, OWNERS, &[], stage.delta, &plan.digest())?;
@@ -137,17 +137,17 @@ impl Live {
         let ands = instances.len() * batch.ands;
         session.phase(INDEPENDENT_PHASE);
         let Preprocessed { masks, triples } = self.function_independent(session, ands, ands)?;
-        let (mut gammas, triples) = (self.or_empty(masks), self.or_empty_triples(triples));
+        let (gammas, triples) = (self.or_empty(masks), self.or_empty_triples(triples));
         session.phase(DEPENDENT_PHASE);
         let none = Private::none(self.seats);
         for instance in &mut *instances {
             instance.gate = self.next_gate;
             self.next_gate += batch.ands as u64;
         }
-        let (garblings, _) =
-            stage.multiply(session, instances, batch, triples, &mut gammas, &none, &plan.digest())?;
+        let (mut garblings, _) =
+            stage.multiply(session, instances, batch, triples, &gammas, &none, &plan.digest())?;
         stage.send_tables(session, instances, labels, batch, &garblings, &mut self.fresh)?;
-        for ((instance, values), garbling) in instances.iter().zip(values).zip(&garblings) {
+        for ((instance, values), garbling) in instances.iter().zip(values).zip(&mut garblings) {
             if let Some(values) = values {
                 let tables = stage.receive_tables(session, batch.ands)?;
                 stage.evaluate(session, instance.gate, values, batch, garbling, &tables);

@@ -12,8 +12,6 @@ use crate::bits;
 use crate::hash::{Name, Oracle};
 
 use crate::share::{Rows, spread};
-use crate::walk::Operands;
-use divisi_ot::hash::Tweak;
 use zeroize::Zeroize;
 
 /// Which tables are sent, and how leaky triples are made.
@@ -39,9 +37,6 @@ impl Form {
 
 /// Gates that are hashed together.
 pub(crate) const GROUP: usize = 32;
-
-/// Blocks that the evaluator hashes in one call, at least those of one garbler.
-const AT_ONCE: usize = 1 << 12;
 
 /// The size of tables.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -79,7 +74,7 @@ impl Layout {
     }
 
     /// Blocks of hash for each label: one for each 16 bytes that it hides at once, and one for bits.
-    fn blocks(self) -> usize {
+    pub fn blocks(self) -> usize {
         match self.form {
             Form::Paper => self.n + 1,
             Form::Improved => self.n,
@@ -87,7 +82,7 @@ impl Layout {
     }
 
     /// The bits of the evaluator's MAC that are sent, in place.
-    fn mac_mask(self) -> u128 {
+    pub fn mac_mask(self) -> u128 {
         u128::MAX << (128 - 8 * self.mac_bytes)
     }
 }
@@ -107,8 +102,8 @@ fn own(rows: &Rows, t: usize, delta: u128) -> u128 {
     row[row.len() / 2..].iter().fold(spread(rows.bits[t]) & delta, |sum, key| sum ^ key)
 }
 
-#[inline]
-fn word(bytes: &[u8], at: usize) -> u128 {
+#[inline(always)]
+pub(crate) fn word(bytes: &[u8], at: usize) -> u128 {
     let mut word = [0; 16];
     word.copy_from_slice(&bytes[at..at + 16]);
     u128::from_le_bytes(word)
@@ -218,188 +213,4 @@ impl Drop for Writer<'_> {
         self.pads.zeroize();
         self.inputs.zeroize();
     }
-}
-
-/// A garbler's table as it was received.
-#[derive(Clone, Copy)]
-pub(crate) struct Received<'a> {
-    pub layout: Layout,
-    /// Our place among the garbler's peers.
-    pub evaluator: usize,
-    pub ands: usize,
-    pub body: &'a [u8],
-}
-
-impl<'a> Received<'a> {
-    fn gate(self, t: usize) -> &'a [u8] {
-        let bytes = self.layout.bytes();
-        &self.body[t * bytes..(t + 1) * bytes]
-    }
-
-    fn bit(self, t: usize, i: usize) -> u8 {
-        bits::bit(&self.body[self.layout.bytes() * self.ands..], t * self.layout.bits() + i)
-    }
-}
-
-/// The evaluator's view of one product's inputs.
-#[derive(Clone, Copy)]
-pub(crate) struct Masked {
-    pub a: u8,
-    pub b: u8,
-}
-
-/// The evaluator's reading of tables.
-pub(crate) struct Reader<'a> {
-    pub layout: Layout,
-    pub delta: u128,
-    pub oracle: &'a Oracle,
-    /// Of the products that come next.
-    pub operands: Operands,
-    pub pads: Vec<u128>,
-    pub inputs: Vec<u128>,
-    /// Public.
-    pub tweaks: Vec<Tweak>,
-    /// Every difference between a MAC and what it must be, collected: nothing stops before the end \[W22, W23\].
-    pub difference: u128,
-    /// W23's mutant: keep the garbler of the first wrong row.
-    pub stops: bool,
-    pub wrong: Option<usize>,
-}
-
-impl Reader<'_> {
-    /// Evaluate the products from `first` on whose operands are here. Puts the results' masked values into `values` and their labels,
-    /// product by product, into `labels`.
-    pub fn evaluate(
-        &mut self,
-        product: Product<'_>,
-        tables: &[Received<'_>],
-        names: &[Name],
-        first: usize,
-        values: &mut [u8],
-        labels: &mut [u128],
-    ) {
-        let Operands { labels: operands, masked } = &self.operands;
-        let (gates, garblers) = (masked.len(), tables.len());
-        // our own share of the row, and our MACs: the other garblers' keys cancel against them in the labels
-        for (i, m) in masked.iter().enumerate() {
-            let t = first + i;
-            let (am, bm) = (spread(m.a), spread(m.b));
-            let (s, b, a) = (product.sigma, product.beta, product.alpha);
-            values[i] = m.a & m.b ^ s.bits[t] ^ m.a & b.bits[t] ^ m.b & a.bits[t];
-            for place in 0..garblers {
-                labels[i * garblers + place] = s.row(t)[place] ^ am & b.row(t)[place] ^ bm & a.row(t)[place];
-            }
-        }
-        // the garblers whose labels are hashed in one call: one gate after the other would leave the cipher idle
-        let (blocks, paper) = (self.layout.blocks(), self.layout.form == Form::Paper);
-        let together = (AT_ONCE / (2 * gates * blocks)).max(1);
-        for place in 0..garblers {
-            if place % together == 0 {
-                let places = place..garblers.min(place + together);
-                self.inputs.clear();
-                let operands = &operands[places.start * gates..places.end * gates];
-                self.inputs.extend(operands.iter().flat_map(|&(a, b)| [a, b]));
-                self.tweaks.clear();
-                for name in &names[places] {
-                    for (gate, m) in masked.iter().enumerate() {
-                        let row = if paper { usize::from(2 * m.a + m.b) } else { 0 };
-                        self.tweaks.extend([0, 1].map(|side| name.tweak(gate, 2 * row + side)));
-                    }
-                }
-                self.oracle.expand_tweaked(&self.inputs, blocks, &self.tweaks, &mut self.pads);
-            }
-            let (table, operands) = (tables[place], &operands[place * gates..(place + 1) * gates]);
-            let pads = &self.pads[place % together * 2 * gates * blocks..];
-            for (i, m) in masked.iter().enumerate() {
-                let t = first + i;
-                let pads = &pads[2 * i * blocks..2 * (i + 1) * blocks];
-                let labels = &mut labels[i * garblers..(i + 1) * garblers];
-                let (bit, mac) = match self.layout.form {
-                    Form::Improved => half_gate(table, t, place, *m, pads, operands[i].0, labels),
-                    Form::Paper => row(table, t, place, *m, pads, labels),
-                };
-                values[i] ^= bit;
-                let (am, bm) = (spread(m.a), spread(m.b));
-                let key = |rows: &Rows| rows.row(t)[garblers + place];
-                let key = key(product.sigma) ^ am & key(product.beta) ^ bm & key(product.alpha);
-                let mask = match self.layout.form {
-                    Form::Improved => self.layout.mac_mask(),
-                    Form::Paper => u128::MAX,
-                };
-                self.difference |= (mac ^ key ^ spread(bit) & self.delta) & mask;
-                if self.stops && self.difference != 0 && self.wrong.is_none() {
-                    self.wrong = Some(place);
-                }
-            }
-        }
-    }
-}
-
-impl Drop for Reader<'_> {
-    fn drop(&mut self) {
-        self.pads.zeroize();
-        self.inputs.zeroize();
-    }
-}
-
-/// One garbler's half-gate: adds what it gives to the labels; its bit and the MAC of it.
-#[inline]
-fn half_gate(
-    table: Received<'_>,
-    t: usize,
-    place: usize,
-    m: Masked,
-    pads: &[u128],
-    alpha: u128,
-    labels: &mut [u128],
-) -> (u8, u128) {
-    let n = table.layout.blocks();
-    let gate = table.gate(t);
-    let (of_a, of_b) = pads.split_at(n);
-    let (am, bm) = (spread(m.a), spread(m.b));
-    labels[place] ^= of_a[0] ^ of_b[0] ^ am & word(gate, 0) ^ bm & (word(gate, 16) ^ alpha);
-    let others = (0..labels.len()).filter(|other| *other != place);
-    let mut at = 32;
-    for (k, other) in others.enumerate() {
-        let c = word(gate, at) ^ am & word(gate, at + 16) ^ bm & word(gate, at + 32);
-        labels[other] ^= of_a[k + 1] ^ of_b[k + 1] ^ c;
-        at += 48;
-    }
-    let width = table.layout.mac_bytes;
-    let high = |at: usize| {
-        let mut word = [0; 16];
-        word[16 - width..].copy_from_slice(&gate[at..at + width]);
-        u128::from_le_bytes(word)
-    };
-    let mac = of_a[n - 1] ^ of_b[n - 1] ^ high(at) ^ am & high(at + width) ^ bm & high(at + 2 * width);
-    let bit = table.bit(t, 0) ^ m.a & table.bit(t, 1) ^ m.b & table.bit(t, 2);
-    (bit ^ (of_a[n - 1] ^ of_b[n - 1]) as u8 & 1, mac)
-}
-
-/// One garbler's row of the four: adds what it gives to the labels; its bit and the MAC of it.
-fn row(
-    table: Received<'_>,
-    t: usize,
-    place: usize,
-    m: Masked,
-    pads: &[u128],
-    labels: &mut [u128],
-) -> (u8, u128) {
-    let n = table.layout.n;
-    let (of_a, of_b) = pads.split_at(n + 1);
-    let l = usize::from(2 * m.a + m.b);
-    let row = &table.gate(t)[16 * n * l..16 * n * (l + 1)];
-    let clear = |k: usize| word(row, 16 * k) ^ of_a[k] ^ of_b[k];
-    // the garbler numbers its peers without itself, we number ours without us: its MACs go to the others in the order of parties
-    labels[place] ^= clear(n - 1);
-    let mut mac = 0;
-    let mut others = (0..labels.len()).filter(|other| *other != place);
-    for k in 0..n - 1 {
-        if k == table.evaluator {
-            mac = clear(k);
-        } else if let Some(other) = others.next() {
-            labels[other] ^= clear(k);
-        }
-    }
-    (table.bit(t, l) ^ (of_a[n] ^ of_b[n]) as u8 & 1, mac)
 }

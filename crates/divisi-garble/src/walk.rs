@@ -2,8 +2,10 @@
 
 use crate::batch::{Batch, Op};
 use crate::hash::{Name, Oracle};
-use crate::share::Seats;
-use crate::table::{Form, GROUP, Layout, Masked, Product, Reader, Received, Writer};
+use crate::read::{Masked, Reader, Received};
+use crate::run::Garbling;
+use crate::share::{Seats, xor};
+use crate::table::{Form, GROUP, Layout, Product, Writer};
 use divisi_core::Prg;
 use zeroize::Zeroize;
 
@@ -182,7 +184,7 @@ impl Values {
         oracle: &Oracle,
         names: &mut [Name],
         batch: &Batch,
-        product: Product<'_>,
+        product: &mut Garbling,
         tables: &[Received<'_>],
         stops: bool,
     ) {
@@ -207,9 +209,16 @@ impl Values {
                 Op::Xor { out, x, y } => {
                     let [out, x, y] = [out, x, y].map(|slot| slot as usize);
                     self.bits[out] = self.bits[x] ^ self.bits[y];
-                    for k in 0..garblers {
-                        self.labels[out * garblers + k] =
-                            self.labels[x * garblers + k] ^ self.labels[y * garblers + k];
+                    match garblers {
+                        1 => self.labels[out] = self.labels[x] ^ self.labels[y],
+                        2 => xor::<2>(&mut self.labels, out, x, y),
+                        4 => xor::<4>(&mut self.labels, out, x, y),
+                        _ => {
+                            for k in 0..garblers {
+                                self.labels[out * garblers + k] =
+                                    self.labels[x * garblers + k] ^ self.labels[y * garblers + k];
+                            }
+                        }
                     }
                 }
                 Op::Not { out, x } => {
@@ -250,7 +259,7 @@ impl Values {
         &mut self,
         reader: &mut Reader<'_>,
         names: &mut [Name],
-        product: Product<'_>,
+        product: &mut Garbling,
         tables: &[Received<'_>],
         done: &mut usize,
         group: &mut Vec<(u32, u32)>,

@@ -109,7 +109,7 @@ fn product(
         session.recv(PRODUCT, peer, &mut body)?;
         ground.oracle.expand(&fresh.macs[place], 1, name(peer, me), |i| (0, i), &mut hashes);
         let words = body.as_chunks::<16>().0;
-        for ((hash, bit), u) in hashes.iter().zip(&fresh.bits).zip(&words[1..]) {
+        for ((hash, bit), u) in hashes.iter().zip(&*fresh.bits).zip(&words[1..]) {
             share.0 ^= hash ^ spread(*bit) & u128::from_le_bytes(*u);
         }
         share += Gf128(u128::from_le_bytes(words[0])) * r;

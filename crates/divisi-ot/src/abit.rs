@@ -8,6 +8,7 @@
 pub(crate) mod consistency;
 pub(crate) mod produce;
 
+use crate::Kept;
 use crate::delta::{Delta, mask};
 use crate::wipe;
 use divisi_core::PartyId;
@@ -21,8 +22,8 @@ pub struct AuthBits {
     me: PartyId,
     len: usize,
     bits: Vec<u64>,
-    macs: Vec<Vec<u128>>,
-    keys: Vec<Vec<u128>>,
+    macs: Vec<Kept<u128>>,
+    keys: Vec<Kept<u128>>,
 }
 
 impl AuthBits {
@@ -31,8 +32,8 @@ impl AuthBits {
         me: PartyId,
         len: usize,
         bits: Vec<u64>,
-        macs: Vec<Vec<u128>>,
-        keys: Vec<Vec<u128>>,
+        macs: Vec<Kept<u128>>,
+        keys: Vec<Kept<u128>>,
     ) -> AuthBits {
         let mut made = AuthBits { me, len, bits, macs, keys };
         made.truncate(len);
@@ -49,8 +50,7 @@ impl AuthBits {
             *last &= (1 << (self.len % 64)) - 1;
         }
         for rows in self.macs.iter_mut().chain(&mut self.keys) {
-            rows.iter_mut().skip(self.len).for_each(Zeroize::zeroize);
-            rows.truncate(self.len);
+            rows.cut(self.len);
         }
     }
 
@@ -97,19 +97,19 @@ impl AuthBits {
     /// The MACs M_j\[x^i\] of our bits under the Delta of `peer` = j, by position; nothing for ourselves.
     #[must_use]
     pub fn macs(&self, peer: PartyId) -> &[u128] {
-        self.macs.get(peer.index()).map_or(&[], Vec::as_slice)
+        self.macs.get(peer.index()).map_or(&[], |rows| rows.as_slice())
     }
 
     /// Our keys K_i\[x^j\] of the bits of `peer` = j, by position; nothing for ourselves.
     #[must_use]
     pub fn keys(&self, peer: PartyId) -> &[u128] {
-        self.keys.get(peer.index()).map_or(&[], Vec::as_slice)
+        self.keys.get(peer.index()).map_or(&[], |rows| rows.as_slice())
     }
 
     /// All of it, without a copy.
     #[must_use]
     pub fn into_rows(mut self) -> AuthRows {
-        let take = std::mem::take::<Vec<Vec<u128>>>;
+        let take = std::mem::take::<Vec<Kept<u128>>>;
         let (macs, keys) = (take(&mut self.macs), take(&mut self.keys));
         AuthRows { bits: Zeroizing::new(std::mem::take(&mut self.bits)), macs, keys }
     }
@@ -135,8 +135,8 @@ impl AuthBits {
         for (at, &index) in indices.iter().enumerate() {
             bits[at / 64] |= self.bit(index) << (at % 64);
         }
-        let pick = |rows: &Vec<u128>| match rows.is_empty() {
-            true => Vec::new(),
+        let pick = |rows: &Kept<u128>| match rows.is_empty() {
+            true => Kept::default(),
             false => indices.iter().map(|&index| rows[index]).collect(),
         };
         let (macs, keys) = (self.macs.iter().map(pick).collect(), self.keys.iter().map(pick).collect());
@@ -155,7 +155,7 @@ impl AuthBits {
         self.bits.iter_mut().zip(&other.bits).for_each(|(x, y)| *x ^= y);
         let ours = self.macs.iter_mut().chain(&mut self.keys);
         for (x, y) in ours.zip(other.macs.iter().chain(&other.keys)) {
-            x.iter_mut().zip(y).for_each(|(x, y)| *x ^= y);
+            x.iter_mut().zip(&**y).for_each(|(x, y)| *x ^= y);
         }
     }
 
@@ -196,25 +196,24 @@ impl AuthBits {
             // a shift by 64 in two steps, which gives zero
             *out = word(first) >> shift | word(first + 1) << 1 << (63 - shift);
         }
-        let cut = |rows: &Vec<u128>| rows.get(from..to).map_or_else(Vec::new, <[u128]>::to_vec);
+        let cut = |rows: &Kept<u128>| rows.get(from..to).map_or_else(Kept::default, Kept::from);
         let (macs, keys) = (self.macs.iter().map(cut).collect(), self.keys.iter().map(cut).collect());
         AuthBits::from_rows(self.me, to - from, bits, macs, keys)
     }
 }
 
-/// What [`AuthBits`] are made of, for who keeps it in another form, and wipes it.
+/// What [`AuthBits`] are made of, for who keeps it in another form.
 pub struct AuthRows {
     /// Our bits, packed as [`AuthBits::bits`].
     pub bits: Zeroizing<Vec<u64>>,
     /// The MACs of our bits, by party index and position; nothing at our own index.
-    pub macs: Vec<Vec<u128>>,
+    pub macs: Vec<Kept<u128>>,
     /// Our keys, likewise.
-    pub keys: Vec<Vec<u128>>,
+    pub keys: Vec<Kept<u128>>,
 }
 
 impl Drop for AuthBits {
     fn drop(&mut self) {
         wipe::words(&mut self.bits);
-        self.macs.iter_mut().chain(&mut self.keys).for_each(|rows| wipe::words(rows));
     }
 }

@@ -61,6 +61,7 @@ pub mod bucket;
 mod cipher;
 mod delta;
 pub mod hash;
+pub mod kept;
 mod setup;
 pub mod softspoken;
 #[cfg(any(test, feature = "testing"))]
@@ -70,4 +71,5 @@ pub mod wipe;
 
 pub use abit::{AuthBits, AuthRows};
 pub use delta::{Delta, lowest_bit};
+pub use kept::Kept;
 pub use setup::{Base, Config, Setup};

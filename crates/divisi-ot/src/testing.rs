@@ -1,7 +1,7 @@
 //! A dealer of authenticated bits in one process (feature `testing`; never part of a build that holds real secrets).
 
 use crate::setup::{Config, Setup, Source};
-use crate::{AuthBits, Delta};
+use crate::{AuthBits, Delta, Kept};
 use divisi_core::{Abort, Coins, Parameters, PartyId, Prg, Session};
 use divisi_net::{Mesh, memory};
 use std::sync::Arc;
@@ -37,7 +37,8 @@ pub(crate) struct Dealer {
 impl Dealer {
     pub(crate) fn deal(&mut self, count: usize) -> AuthBits {
         let n = self.deltas.len();
-        let (mut bits, mut macs, mut keys) = (Vec::new(), vec![Vec::new(); n], vec![Vec::new(); n]);
+        let none = || (0..n).map(|_| Kept::default()).collect::<Vec<Kept<u128>>>();
+        let (mut bits, mut macs, mut keys) = (Vec::new(), none(), none());
         for owner in PartyId::all(n) {
             let mut x = vec![0; count.div_ceil(64)];
             self.prg.words(&mut x);

@@ -17,14 +17,16 @@
 //! h(w_b) = V_b + X Delta_b \[W1, W5\]. Two different x have one h(x) with probability below T / 2^128.
 //! Derivation and what a cheating maker learns: docs/garbling.md.
 
+use crate::Kept;
 use crate::softspoken::{CHUNK, Holder, Maker, TILE, pieces};
-use crate::wipe;
 use divisi_core::{Abort, Check, PartyId, Session, Step, step};
 use divisi_field::{BigField, Gf128, transpose};
 use std::marker::PhantomData;
-use zeroize::{Zeroize, Zeroizing};
+use zeroize::Zeroizing;
 
 const CORRECT: Step = step!("correct");
+/// Chunks whose corrections are sent before the first ones are awaited: with few, a long line would be paid for again and again.
+const AHEAD: usize = 32;
 const CHECK: Step = step!("check");
 
 /// Checked against a malicious maker.
@@ -35,12 +37,12 @@ pub struct SemiHonest;
 
 /// One word a row, of one end of a pair: M of the maker, K of the holder. Wiped when dropped.
 pub struct Rows<Security> {
-    words: Vec<u128>,
+    words: Kept<u128>,
     security: PhantomData<Security>,
 }
 
 impl<S> Rows<S> {
-    fn new(words: Vec<u128>) -> Rows<S> {
+    fn new(words: Kept<u128>) -> Rows<S> {
         Rows { words, security: PhantomData }
     }
 
@@ -51,27 +53,21 @@ impl<S> Rows<S> {
     }
 
     /// The words themselves.
-    pub(crate) fn into_words(mut self) -> Vec<u128> {
-        std::mem::take(&mut self.words)
-    }
-}
-
-impl<S> Drop for Rows<S> {
-    fn drop(&mut self) {
-        wipe::words(&mut self.words);
+    pub(crate) fn into_words(self) -> Kept<u128> {
+        self.words
     }
 }
 
 /// Tiles of 128 columns, fixed but not checked.
 #[must_use = "what is not checked is worth nothing"]
-pub struct Columns(Vec<u128>);
+pub struct Columns(Kept<u128>);
 
 impl Columns {
     /// The rows as they are, for an adversary that follows the protocol.
     #[must_use]
     pub fn semi_honest(mut self) -> Rows<SemiHonest> {
         self.tiles().for_each(transpose::square);
-        Rows::new(std::mem::take(&mut self.0))
+        Rows::new(self.0)
     }
 
     /// Rows of one tile before the check: what is committed, and worth nothing until the check passed.
@@ -96,17 +92,11 @@ impl Columns {
             }
             transpose::square(tile);
         }
-        (sums, Rows::new(std::mem::take(&mut self.0)))
+        (sums, Rows::new(self.0))
     }
 
     fn tiles(&mut self) -> impl Iterator<Item = &mut [u128; TILE]> {
         self.0.as_chunks_mut().0.iter_mut()
-    }
-}
-
-impl Drop for Columns {
-    fn drop(&mut self) {
-        wipe::words(&mut self.0);
     }
 }
 
@@ -127,49 +117,109 @@ pub(crate) struct Made<T> {
     pub(crate) keys: Vec<Option<T>>,
 }
 
+/// An extension under way: our corrections are ahead of those of the peers.
+pub(crate) struct Extension<'x> {
+    tiles: usize,
+    /// Our bits towards each party, one word a tile.
+    x: &'x [&'x [u128]],
+    made: Made<Columns>,
+    corrections: Vec<u128>,
+    body: Vec<u8>,
+}
+
 impl Ends {
     /// The next `tiles` of rows with every peer, our bits towards party j being `x[j]`, one word a tile. One round: corrections go
-    /// both ways chunk by chunk.
+    /// both ways chunk by chunk, ours well ahead of theirs.
     pub(crate) fn extend(
         &mut self,
         session: &mut Session,
         tiles: usize,
         x: &[&[u128]],
     ) -> Result<Made<Columns>, Abort> {
-        let fresh = |there: bool| there.then(|| Columns(vec![0; tiles * TILE]));
-        let mut made = Made {
-            macs: self.makers.iter().map(|maker| fresh(maker.is_some())).collect(),
-            keys: self.holders.iter().map(|holder| fresh(holder.is_some())).collect(),
-        };
-        let mut corrections = Vec::with_capacity(CHUNK * pieces(self.k));
-        let mut body = Vec::new();
         session.exchange(|session| {
-            for begin in (0..tiles).step_by(CHUNK) {
-                let chunk = begin..tiles.min(begin + CHUNK);
+            let extension = self.begin(session, tiles, x)?;
+            self.finish(session, extension)
+        })
+    }
+
+    /// The first part of [`Ends::extend`]: nothing is awaited. What else belongs to the round can be sent after it.
+    pub(crate) fn begin<'x>(
+        &mut self,
+        session: &mut Session,
+        tiles: usize,
+        x: &'x [&'x [u128]],
+    ) -> Result<Extension<'x>, Abort> {
+        // makers first: holders may not be there yet
+        let fresh = |there: bool| there.then(|| Columns(Kept::zeros(tiles * TILE)));
+        let made =
+            Made { macs: self.makers.iter().map(|maker| fresh(maker.is_some())).collect(), keys: Vec::new() };
+        let corrections = Vec::with_capacity(CHUNK * pieces(self.k));
+        let mut extension = Extension { tiles, x, made, corrections, body: Vec::new() };
+        for chunk in 0..extension.chunks().min(AHEAD) {
+            self.correct(session, &mut extension, chunk)?;
+        }
+        Ok(extension)
+    }
+
+    /// The rest of [`Ends::extend`], within the same exchange.
+    pub(crate) fn finish(
+        &mut self,
+        session: &mut Session,
+        mut extension: Extension<'_>,
+    ) -> Result<Made<Columns>, Abort> {
+        let tiles = extension.tiles;
+        let fresh = |there: bool| there.then(|| Columns(Kept::zeros(tiles * TILE)));
+        extension.made.keys = self.holders.iter().map(|holder| fresh(holder.is_some())).collect();
+        for c in 0..extension.chunks() {
+            let chunk = extension.tiles_of(c);
+            let Extension { made, corrections, body, .. } = &mut extension;
+            for peer in session.peers() {
+                let j = peer.index();
+                let (Some(holder), Some(w)) = (&mut self.holders[j], &mut made.keys[j]) else { continue };
+                body.resize(16 * chunk.len() * pieces(self.k), 0);
+                session.recv(CORRECT, peer, body)?;
+                corrections.clear();
+                read(body, corrections);
                 let rows = chunk.start * TILE..chunk.end * TILE;
-                for peer in session.peers() {
-                    let j = peer.index();
-                    let (Some(maker), Some(v)) = (&mut self.makers[j], &mut made.macs[j]) else { continue };
-                    corrections.clear();
-                    maker.extend(&x[j][chunk.clone()], &mut v.0[rows.clone()], &mut corrections);
-                    #[cfg(feature = "fault")]
-                    self.deviation.correct(&mut corrections, chunk.len());
-                    write(&corrections, &mut body);
-                    session.send(CORRECT, peer, &body, 128 * corrections.len() as u64)?;
-                }
-                for peer in session.peers() {
-                    let j = peer.index();
-                    let (Some(holder), Some(w)) = (&mut self.holders[j], &mut made.keys[j]) else { continue };
-                    body.resize(16 * chunk.len() * pieces(self.k), 0);
-                    session.recv(CORRECT, peer, &mut body)?;
-                    corrections.clear();
-                    read(&body, &mut corrections);
-                    holder.extend(self.deltas[j], &corrections, &mut w.0[rows.clone()]);
-                }
+                holder.extend(self.deltas[j], corrections, &mut w.0[rows]);
             }
-            Ok(())
-        })?;
-        Ok(made)
+            if c + AHEAD < extension.chunks() {
+                self.correct(session, &mut extension, c + AHEAD)?;
+            }
+        }
+        Ok(extension.made)
+    }
+
+    /// Our corrections of one chunk to every peer.
+    fn correct(
+        &mut self,
+        session: &mut Session,
+        extension: &mut Extension<'_>,
+        chunk: usize,
+    ) -> Result<(), Abort> {
+        let chunk = extension.tiles_of(chunk);
+        let Extension { x, made, corrections, body, .. } = extension;
+        for peer in session.peers() {
+            let j = peer.index();
+            let (Some(maker), Some(v)) = (&mut self.makers[j], &mut made.macs[j]) else { continue };
+            corrections.clear();
+            maker.extend(&x[j][chunk.clone()], &mut v.0[chunk.start * TILE..chunk.end * TILE], corrections);
+            #[cfg(feature = "fault")]
+            self.deviation.correct(corrections, chunk.len());
+            write(corrections, body);
+            session.send(CORRECT, peer, body, 128 * corrections.len() as u64)?;
+        }
+        Ok(())
+    }
+}
+
+impl Extension<'_> {
+    fn chunks(&self) -> usize {
+        self.tiles.div_ceil(CHUNK)
+    }
+
+    fn tiles_of(&self, chunk: usize) -> std::ops::Range<usize> {
+        chunk * CHUNK..self.tiles.min((chunk + 1) * CHUNK)
     }
 }
 
@@ -180,26 +230,15 @@ pub(crate) struct Checked {
 }
 
 impl Made<Columns> {
-    /// Check all rows with the coin that followed their corrections. One round.
-    ///
-    /// It counts as `check`: of a first extension \[W1\], or of authenticated bits \[W5\], which is the same relation. The sums of peers
-    /// are theirs to us; whether they told others the same is for the caller to compare.
-    pub(crate) fn check(
-        self,
-        session: &mut Session,
-        check: Check,
-        deltas: &[u128],
-        coin: [u8; 16],
-        x: &[&[u128]],
-    ) -> Result<Checked, Abort> {
+    /// Check all rows with the coin that followed their corrections. One round: this tells, and [`Told::hear`] hears.
+    pub(crate) fn tell(self, session: &mut Session, coin: [u8; 16], x: &[&[u128]]) -> Result<Told, Abort> {
         let z = Gf128(u128::from_le_bytes(coin));
         let tiles = x.iter().map(|x| x.len()).max().unwrap_or(0);
         session.meter().verification_error(tiles as f64 * 2f64.powi(-128));
-        let mut sums = vec![0; session.parties()];
-        let mut rows = Made { macs: Vec::new(), keys: Vec::new() };
+        let mut macs = Vec::with_capacity(self.macs.len());
         let mut message = Vec::new();
         for (peer, columns) in PartyId::all(session.parties()).zip(self.macs) {
-            rows.macs.push(match columns {
+            macs.push(match columns {
                 None => None,
                 Some(columns) => {
                     let (v, mut rows) = columns.hash(session, z);
@@ -212,6 +251,27 @@ impl Made<Columns> {
                 }
             });
         }
+        Ok(Told { z, macs, keys: self.keys })
+    }
+}
+
+/// Our part of the check is told.
+pub(crate) struct Told {
+    z: Gf128,
+    macs: Vec<Option<Rows<Malicious>>>,
+    keys: Vec<Option<Columns>>,
+}
+
+impl Told {
+    /// Hear the peers' parts.
+    ///
+    /// It counts as `check`: of a first extension \[W1\], or of authenticated bits \[W5\], which is the same relation. The sums of peers
+    /// are theirs to us; whether they told others the same is for the caller to compare.
+    pub(crate) fn hear(self, session: &mut Session, check: Check, deltas: &[u128]) -> Result<Checked, Abort> {
+        let z = self.z;
+        let mut sums = vec![0; session.parties()];
+        let mut rows = Made { macs: self.macs, keys: Vec::new() };
+        let mut message = Vec::new();
         let mut hashed = Vec::with_capacity(self.keys.len());
         for columns in self.keys {
             hashed.push(columns.map(|columns| columns.hash(session, z)));
@@ -249,8 +309,7 @@ fn drop_last(session: &Session, rows: &mut Rows<Malicious>) {
         return; // the mutant hands the sacrificed bits out
     }
     let keep = rows.words.len().saturating_sub(TILE);
-    rows.words[keep..].zeroize();
-    rows.words.truncate(keep);
+    rows.words.cut(keep);
 }
 
 /// h(x), the last word padding the others.
@@ -281,14 +340,15 @@ mod tests {
 
     #[test]
     fn columns_become_rows_tile_by_tile() {
-        let columns: Vec<u128> = (0..2 * TILE as u128).map(|i| i * 0x0123_4567_89ab_cdef_0000_0001).collect();
-        let rows = Columns(columns.clone()).semi_honest();
+        let columns =
+            || Columns((0..2 * TILE as u128).map(|i| i * 0x0123_4567_89ab_cdef_0000_0001).collect());
+        let rows = columns().semi_honest();
         for tile in 0..2 {
-            let peeked = Columns(columns.clone()).peek(tile);
+            let peeked = columns().peek(tile);
             assert_eq!(rows.words()[tile * TILE..][..TILE], peeked);
             for (r, row) in peeked.iter().enumerate() {
                 for c in 0..TILE {
-                    assert_eq!(row >> c & 1, columns[tile * TILE + c] >> r & 1);
+                    assert_eq!(row >> c & 1, columns().0[tile * TILE + c] >> r & 1);
                 }
             }
         }

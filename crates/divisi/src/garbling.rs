@@ -20,11 +20,23 @@ pub struct Garbling {
     pub config: Config,
     /// Whether triples, tables and evaluation go batch by batch, after the inputs.
     pub streamed: bool,
+    /// Whether k of the set-up is still to be chosen by the amount of work: see [`Garbling::settled`].
+    pub any_k: bool,
 }
+
+/// From how many ANDs on, all instances together, SoftSpokenOT's k is 5 and not 4: it sends a fifth less, and its larger trees have to be
+/// paid for first.
+const MANY_ANDS: usize = 1 << 18;
 
 impl Default for Garbling {
     fn default() -> Self {
-        Garbling { parties: 3, options: Options::default(), config: Config::default(), streamed: false }
+        Garbling {
+            parties: 3,
+            options: Options::default(),
+            config: Config::default(),
+            streamed: false,
+            any_k: false,
+        }
     }
 }
 
@@ -38,6 +50,16 @@ pub fn base_name(base: Base) -> &'static str {
 }
 
 impl Garbling {
+    /// The same with k chosen for so many ANDs, if nobody chose one.
+    #[must_use]
+    pub fn settled(mut self, ands: usize) -> Garbling {
+        if self.any_k {
+            self.config.k = if ands < MANY_ANDS { Config::default().k } else { 5 };
+            self.any_k = false;
+        }
+        self
+    }
+
     /// That it makes sense.
     ///
     /// # Errors
@@ -128,6 +150,7 @@ impl From<Told> for Garbling {
                 rho: told.rho,
             },
             streamed: told.streamed,
+            any_k: false,
         }
     }
 }
@@ -144,9 +167,19 @@ mod tests {
                 options: Options { form, budget: 77, ..Options::default() },
                 config: Config { k: 3, base, rho: 64 },
                 streamed,
+                any_k: false,
             };
             assert_eq!(Garbling::from(Told::from(&meant)), meant);
         }
+    }
+
+    #[test]
+    fn k_is_chosen_by_the_amount_unless_it_was_given() {
+        let given = Garbling { config: Config { k: 2, ..Config::default() }, ..Garbling::default() };
+        assert_eq!(given.settled(1 << 30), given);
+        let open = Garbling { any_k: true, ..given };
+        assert_eq!([MANY_ANDS - 1, MANY_ANDS].map(|ands| open.settled(ands).config.k), [4, 5]);
+        assert!(!open.settled(0).any_k);
     }
 
     #[test]

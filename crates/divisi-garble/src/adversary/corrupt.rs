@@ -1,6 +1,6 @@
 //! Parties whose own code deviates: what a hand on their messages cannot do, because later steps must fit the lie.
 
-use crate::aand::{combine, differences, open_differences, permutation};
+use crate::aand::{Partition, combine, open_differences, permutation};
 use crate::laand::{Ground, laand};
 use crate::phases::Live;
 use crate::share::Shares;
@@ -95,18 +95,23 @@ fn independent(
         if lie == Lie::Guess { chosen(session, m, (2 * bucket - 1).min(m)) } else { vec![] };
     // another y in Phi: right exactly where x is zero
     spoiled.iter().for_each(|t| y.bits[*t as usize] ^= 1);
-    let leaky = laand(session, &mut garble.setup, &ground, &x.view(0..m), &y.view(0..m), r)?;
+    let z = &mut r.view_mut();
+    let partition = laand(session, &mut garble.setup, &ground, &x.view(0..m), &y.view(0..m), z)?;
     spoiled.iter().for_each(|t| y.bits[*t as usize] ^= 1);
     lied(&mut x.bits);
     let (x, y) = (x.view(0..m), y.view(0..m));
-    let order = permutation(&leaky.partition, m);
-    let known = order.chunks_exact(bucket).any(|b| b.iter().all(|t| spoiled.contains(t)));
-    let mut d = differences(garble.seats, &y, &order, bucket);
+    let partition = Partition::new(&partition, m, bucket);
+    let mut spoiled_in = vec![0; ands];
+    spoiled.iter().for_each(|t| spoiled_in[partition.bucket_of(*t as usize)] += 1);
+    let known = spoiled_in.contains(&bucket);
+    let firsts = partition.first_shares(&y);
+    let mut d = partition.differences(&firsts, y.bits);
     if lie == Lie::FlippedBucket {
-        d.bits.iter_mut().step_by(2 * (bucket - 1)).for_each(|bit| *bit ^= 1);
+        d.iter_mut().step_by(2 * (bucket - 1)).for_each(|bit| *bit ^= 1);
     }
-    let opened = open_differences(session, garble.seats, &d, garble.setup.delta().get())?;
-    let triples: Triples = combine([&x, &y, &leaky.z.view(0..m)], &order, bucket, &opened);
+    let delta = garble.setup.delta().get();
+    let opened = open_differences(session, garble.seats, &d, &firsts, &y, &partition, delta)?;
+    let triples: Triples = combine([&x, &r.view(0..m)], firsts, &partition, &opened);
     Ok((Preprocessed { masks, triples }, known))
 }
 

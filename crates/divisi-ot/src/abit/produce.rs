@@ -45,16 +45,26 @@ pub(crate) fn produce(
     // 3. (a), and beside it the commitments of the proof, whose rows are fixed as well
     session.observe(Check::W3); // [W3]
     let (coin, proof) = session.exchange(|session| {
-        let coin = if session.mutated(Check::W3) { [2; 16] } else { coins.toss(session, COIN)? };
+        let mut coin = [2; 16];
+        let mut opened = if session.mutated(Check::W3) { None } else { Some(coins.open(session, COIN)?) };
+        // who waits for the others' openings waits for the coin before
+        #[cfg(feature = "fault")]
+        if let Some(opened) = opened.take_if(|_| ends.deviation.rushing) {
+            coin = coins.hear(session, opened)?;
+        }
         let commit = |rho| Proof::commit(session, rho, tiles - 2, &bits, &made, delta, ends);
         let proof = prove.map(commit).transpose()?;
+        if let Some(opened) = opened.take() {
+            coin = coins.hear(session, opened)?;
+        }
         Ok((coin, proof))
     })?;
     let heard = proof.map(|proof| proof.hear(session)).transpose()?;
     // 3. (b), (d), and beside it the echo of the commitments
     let (mut checked, confirmed) = session.exchange(|session| {
+        let told = made.tell(session, coin, &x)?;
         let confirmed = heard.map(|heard| heard.confirm(session)).transpose()?;
-        Ok((made.check(session, Check::W5, &ends.deltas, coin, &x)?, confirmed))
+        Ok((told.hear(session, Check::W5, &ends.deltas)?, confirmed))
     })?;
     checked.sums[me.index()] = hash_bits(session, &bits, Gf128(u128::from_le_bytes(coin)));
     let mut echo = Echo::new(session, ECHO);
@@ -70,7 +80,7 @@ pub(crate) fn produce(
     // 4.
     let words = bits.iter().flat_map(|word| [*word as u64, (*word >> 64) as u64]).collect();
     let own = |rows: Vec<Option<Rows<Malicious>>>| {
-        rows.into_iter().map(|rows| rows.map_or_else(Vec::new, |rows| rows.into_words())).collect()
+        rows.into_iter().map(|rows| rows.map_or_else(Default::default, |rows| rows.into_words())).collect()
     };
     let (macs, keys) = (own(checked.rows.macs), own(checked.rows.keys));
     let all = tiles * TILE;

@@ -113,6 +113,11 @@ pub(super) fn connect(
                 ends.makers[peer.index()] = Some(make(session, peer, trees, &keys, flips)?);
             }
         }
+        // the corrections of the first rows beside the trees
+        let begun = match config.base {
+            Base::Both => None,
+            Base::Half => Some(ends.begin(session, 2, &x)?),
+        };
         let coins = heard.confirm(session)?;
         for peer in session.peers() {
             if let Some((receiver, pads)) = chosen[peer.index()].take() {
@@ -123,10 +128,7 @@ pub(super) fn connect(
                     Some(hold(session, peer, trees, &keys, ends.deltas[peer.index()])?);
             }
         }
-        let first = match config.base {
-            Base::Both => None,
-            Base::Half => Some(ends.extend(session, 2, &x)?),
-        };
+        let first = begun.map(|begun| ends.finish(session, begun)).transpose()?;
         Ok((coins, first))
     })?;
     let Some(first) = first else { return Ok((ends, coins)) };
@@ -136,7 +138,7 @@ pub(super) fn connect(
 
     // 4.
     let rows = session.exchange(|session| {
-        let rows = first.check(session, Check::W1, &ends.deltas, coin, &x)?.rows;
+        let told = first.tell(session, coin, &x)?;
         for peer in session.peers().into_iter().filter(|peer| sends(*peer)) {
             session.send(
                 FLIPS,
@@ -145,7 +147,7 @@ pub(super) fn connect(
                 0,
             )?;
         }
-        Ok(rows)
+        Ok(told.hear(session, Check::W1, &ends.deltas)?.rows)
     })?;
 
     // 5.

@@ -100,7 +100,9 @@ pub struct Mac {
 
 /// Measure a Boolean circuit of random inputs among processes over TLS, phase by phase.
 ///
-/// Of garble: inputs belong to the parties in turn, party 1 learns the outputs, and each repetition is a session of its own.
+/// Of garble: inputs belong to the parties in turn, party 1 learns the outputs, and each repetition is a session of its own. More
+/// evaluations than fit the memory go in waves through all phases but the set-up, one wave after the other: seconds and bytes are those of
+/// all waves, rounds those of one. With --streamed the phases alternate, and have one clock.
 #[derive(Args)]
 #[command(after_help = "Example: divisi bench circuit --circuit keccak-f --count 1000\n\
                         Nobody trusted: divisi bench circuit --engine garble --circuit aes128 --parties 3 --count 1")]
@@ -115,6 +117,9 @@ pub struct Circuit {
     engine: EngineChoice,
     #[command(flatten)]
     manner: Manner,
+    /// Of garble: inputs first, then the circuit piece by piece, in memory that does not grow with it
+    #[arg(long)]
+    streamed: bool,
     #[command(flatten)]
     goal: Goal,
     #[command(flatten)]
@@ -201,8 +206,8 @@ pub fn run(context: &Context, command: &Commands) -> Result<Done, Failure> {
             let choice = goal.mode.map(Choice::from).unwrap_or_default();
             measure(context, Options { work, choice, blocks: messages.count, ..effort.options(context) })
         }
-        Commands::Circuit(Circuit { circuit, count, engine, manner, goal, effort }) => {
-            if let Some(garbling) = manner.get(*engine, effort.security, effort.statistical, false)? {
+        Commands::Circuit(Circuit { circuit, count, engine, manner, streamed, goal, effort }) => {
+            if let Some(garbling) = manner.get(*engine, effort.security, effort.statistical, *streamed)? {
                 if effort.threads != 1 {
                     return Err(Failure::usage(
                         "the engine garble has one thread a party: leave --threads out",

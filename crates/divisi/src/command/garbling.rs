@@ -34,7 +34,7 @@ pub struct Manner {
     /// Of garble: which tables [default: improved]
     #[arg(long, value_enum, value_name = "NAME")]
     form: Option<FormName>,
-    /// Of garble: the parameter of SoftSpokenOT, 1 to 8; more of it sends less and computes more [default: 4]
+    /// Of garble: the parameter of SoftSpokenOT, 1 to 8; more of it sends less and computes more [default: 4; 5 from 262144 ANDs on]
     #[arg(long, value_name = "K")]
     k: Option<u32>,
     /// Of garble: how base OTs are made [default: half]
@@ -87,6 +87,7 @@ impl Manner {
         garbling.options.budget =
             self.budget.map_or(usual.options.budget, |mebibytes| u64::from(mebibytes) << 20);
         garbling.config.k = self.k.unwrap_or(usual.config.k);
+        garbling.any_k = self.k.is_none();
         garbling.config.rho = statistical.unwrap_or(usual.config.rho);
         garbling.config.base = match self.base_ot {
             Some(BaseName::Both) => Base::Both,
@@ -137,9 +138,10 @@ fn text(report: &Report) -> String {
         .peak_rss_bytes
         .map_or("unknown".into(), |bytes| format!("{:.0} MiB", bytes as f64 / f64::from(1 << 20)));
     let bucket = report.bucket().map_or("no ANDs".into(), |bucket| format!("buckets of {bucket}"));
+    let waves = if report.waves > 1 { format!(", {} waves", report.waves) } else { String::new() };
     let config = &o.garbling.config;
     format!(
-        "{} evaluation{} of {} ({} ANDs), garble, {} parties, form {}, k {}, base OTs {}, {} bits, {bucket}, median of {}, \
+        "{} evaluation{} of {} ({} ANDs), garble, {} parties, form {}, k {}, base OTs {}, {} bits, {bucket}{waves}, median of {}, \
          the slowest party and the one that sends most:\n\n{table}\n\n\
          memory {memory}; all outputs checked; kernel {}; connected in {:.3} s\n\
          this machine: AES-CTR {:.1} GB/s, loopback {:.1} Gbit/s, product in GF(2^64) {:.2} ns",

@@ -81,7 +81,7 @@ fn engine(arguments: &Arguments) -> Result<Engine, Failure> {
 }
 
 pub fn run(context: &Context, arguments: &Arguments) -> Result<Done, Failure> {
-    let engine = engine(arguments)?;
+    let mut engine = engine(arguments)?;
     let party = |number: u8| engine.party(number);
     let me = arguments.party.map(party).transpose()?;
     let mut receivers =
@@ -93,6 +93,9 @@ pub fn run(context: &Context, arguments: &Arguments) -> Result<Done, Failure> {
     receivers.dedup();
     let adder = arguments.goal.adder();
     let circuit = circuit::load(&arguments.circuit, adder)?;
+    if let Engine::Garble(garbling) = &mut engine {
+        *garbling = garbling.settled(circuit.program.and_count());
+    }
     let inputs = run::inputs(&circuit, &arguments.inputs, engine.parties(), me)?;
     let options = Options {
         circuit,

@@ -222,7 +222,7 @@ impl Options {
 /// What an engine is to do.
 enum Work<'c> {
     Rep3(Task<'c>),
-    Garble(garble::Task<'c>),
+    Garble(Box<garble::Task<'c>>),
 }
 
 impl<'c> Work<'c> {
@@ -239,7 +239,7 @@ impl<'c> Work<'c> {
             }
             Engine::Garble(garbling) => {
                 let plan = garbling.plan(program, &owners, &receivers, 1)?;
-                Work::Garble(garble::Task { plan, garbling })
+                Work::Garble(Box::new(garble::Task { plan, garbling }))
             }
         })
     }

@@ -2,7 +2,7 @@
 
 use super::super::message::{Costs, Took};
 use super::super::{CONNECT, CONNECT_EACH, OnStart, Phase, median};
-use super::{Batch, Options, Order, Orders, PHASES, ROLE, Report, plan};
+use super::{Batch, Options, Order, Orders, ROLE, Report, clocks, plan, waves};
 use crate::calibrate::Calibration;
 use crate::circuit::{self, Circuit};
 use crate::cleanup::Cleanup;
@@ -31,7 +31,11 @@ pub fn run(
 ) -> Result<Report, Failure> {
     options.check()?;
     let circuit = circuit::load(&options.circuit, options.adder)?;
+    let ands =
+        circuit.program.and_count().saturating_mul(usize::try_from(options.count).unwrap_or(usize::MAX));
+    let options = &Options { garbling: options.garbling.settled(ands), ..options.clone() };
     let plan = plan(&circuit, &options.garbling, options.count)?;
+    let waves = waves(&plan, &options.garbling, usize::try_from(options.count).unwrap_or(usize::MAX)).len();
     let n = options.garbling.parties;
     let room = Room::new(cleanup)?;
     let mut processes = Processes::start(program, ROLE, n, cleanup)?;
@@ -40,7 +44,7 @@ pub fn run(
             on_start(party, number);
         }
     }
-    let mut parties = Parties { options, circuit: &circuit, plan: &plan, processes: &mut processes };
+    let mut parties = Parties { options, circuit: &circuit, plan: &plan, waves, processes: &mut processes };
     let connect_seconds = parties.connect(&room)?;
     let (mut times, mut last) = (Vec::with_capacity(options.reps), Vec::new());
     for number in 1..=options.warmup.saturating_add(options.reps) {
@@ -54,13 +58,14 @@ pub fn run(
     }
     processes.close(options.timeout)?;
     room.close()?;
-    Ok(report(options, plan.and_count(), connect_seconds, &times, last, calibration))
+    Ok(report(options, plan.and_count(), waves, connect_seconds, &times, last, calibration))
 }
 
 struct Parties<'p> {
     options: &'p Options,
     circuit: &'p Circuit,
     plan: &'p Plan<'p>,
+    waves: usize,
     processes: &'p mut Processes,
 }
 
@@ -96,7 +101,7 @@ impl Parties<'_> {
     }
 
     /// One session: what each phase took the slowest party, and what all of it cost each.
-    fn repetition(&mut self, number: u32) -> Result<([Took; 4], Vec<Said>), Failure> {
+    fn repetition(&mut self, number: u32) -> Result<(Vec<Took>, Vec<Said>), Failure> {
         let count = self.options.count as usize;
         let mut inputs = vec![0; self.plan.input_bits().div_ceil(8) * count];
         Machine.entropy(&mut inputs);
@@ -105,13 +110,17 @@ impl Parties<'_> {
             let wires: Vec<usize> = self.plan.wires_of(party).collect();
             self.processes.bytes(party, &bits(&inputs, count, &wires))?;
         }
-        let mut took = [Took::default(); 4];
-        for (took, phase) in took.iter_mut().zip(PHASES) {
-            let step = format!("bench/{phase}");
-            self.processes.reports::<()>(&step, self.within())?;
-            self.processes.order_all(&Order::Go)?;
-            let all = self.processes.reports::<Took>(&step, self.within())?;
-            *took = all.into_iter().fold(Took::default(), Took::max);
+        let clocks = clocks(self.options.garbling.streamed);
+        let mut took = vec![Took::default(); clocks.len()];
+        for wave in 0..self.waves {
+            // there is one set-up
+            for (took, (phase, _)) in took.iter_mut().zip(&clocks).skip(usize::from(wave > 0)) {
+                let step = format!("bench/{phase}");
+                self.processes.reports::<()>(&step, self.within())?;
+                self.processes.order_all(&Order::Go)?;
+                let all = self.processes.reports::<Took>(&step, self.within())?;
+                took.add(all.into_iter().fold(Took::default(), Took::max));
+            }
         }
         self.processes.order_all(&Order::Outputs)?;
         let learned = self.processes.frames("bench/outputs", self.within())?;
@@ -139,28 +148,33 @@ fn bits(columns: &[u8], lanes: usize, places: &[usize]) -> Vec<u8> {
 fn report(
     options: &Options,
     and_gates: usize,
+    waves: usize,
     connect_seconds: f64,
-    times: &[[Took; 4]],
+    times: &[Vec<Took>],
     last: Vec<Said>,
     calibration: Calibration,
 ) -> Report {
     let (costs, mut batches): (Vec<Costs>, Vec<Vec<Batch>>) = last.into_iter().unzip();
-    let of = |cost: &Costs, name: &str| cost.phases.get(name).copied().unwrap_or_default();
-    let mut place = 0..PHASES.len();
-    let phases = PHASES.map(|name| {
-        let place = place.next().unwrap_or_default();
+    let of = |cost: &Costs, names: &[&str]| {
+        let all = names.iter().map(|name| cost.phases.get(*name).copied().unwrap_or_default());
+        all.fold((0, 0, 0), |sum, of| (sum.0 + of.0, sum.1 + of.1, sum.2 + of.2))
+    };
+    let clocks = clocks(options.garbling.streamed);
+    let phase = |(place, (name, of_meter)): (usize, &(&'static str, &[&str]))| {
         let middle = |figure: fn(&Took) -> f64| {
             median(times.iter().filter_map(|took| took.get(place)).map(figure).collect())
         };
         let phase = Phase {
             seconds: middle(|took| took.seconds),
             cpu_seconds: middle(|took| took.cpu_seconds),
-            bits: costs.iter().map(|cost| of(cost, name).0).max().unwrap_or(0),
-            bytes: costs.iter().map(|cost| of(cost, name).1).max().unwrap_or(0),
-            rounds: costs.iter().map(|cost| of(cost, name).2).max().unwrap_or(0),
+            bits: costs.iter().map(|cost| of(cost, of_meter).0).max().unwrap_or(0),
+            bytes: costs.iter().map(|cost| of(cost, of_meter).1).max().unwrap_or(0),
+            rounds: costs.iter().map(|cost| of(cost, of_meter).2).max().unwrap_or(0),
         };
-        (name, phase)
-    });
+        (*name, phase)
+    };
+    let phases = clocks.iter().enumerate().map(phase).collect();
+    let bytes = |cost: &Costs| clocks.iter().map(|(_, of_meter)| of(cost, of_meter).1).collect();
     let mut checks = BTreeMap::new();
     for (id, n) in costs.iter().flat_map(|cost| &cost.checks) {
         let most = checks.entry(id.clone()).or_insert(0);
@@ -170,8 +184,9 @@ fn report(
         options: options.clone(),
         and_gates,
         connect_seconds,
+        waves,
         phases,
-        bytes_by_party: costs.iter().map(|cost| PHASES.map(|name| of(cost, name).1)).collect(),
+        bytes_by_party: costs.iter().map(bytes).collect(),
         batches: if batches.is_empty() { Vec::new() } else { batches.swap_remove(0) },
         peak_rss_bytes: costs.iter().filter_map(|cost| cost.peak_rss_bytes).max(),
         verification_error_bits: costs

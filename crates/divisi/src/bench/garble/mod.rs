@@ -2,7 +2,9 @@
 //!
 //! What each figure means: the parties are separate processes, connected by TLS once, before the clock. Each repetition is a session of
 //! its own, with four phases; before each of them all parties wait for each other, which is not timed, and its seconds are the
-//! slowest party's. Input values belong to the parties in turn, and party 1 learns the outputs; the i-th instance is evaluated by
+//! slowest party's. Instances beyond what fits the memory ([`divisi_garble::Options::wave`]) go in waves: the three phases after the set-up
+//! come again for each wave, each time behind a barrier; seconds and bytes are sums over the waves, rounds those of the longest wave. In the
+//! streamed mode the phases alternate batch by batch: what follows the set-up is one phase, behind one barrier. Input values belong to the parties in turn, and party 1 learns the outputs; the i-th instance is evaluated by
 //! party i mod n. Figures are medians over the repetitions; bytes are those handed to TLS, of each party and of the one that
 //! sends most; a round is a step that depends on a message.
 
@@ -33,6 +35,16 @@ pub const MOST: u64 = 1 << 20;
 
 /// The phases, in order.
 const PHASES: [&str; 4] = [SETUP_PHASE, INDEPENDENT_PHASE, DEPENDENT_PHASE, ONLINE_PHASE];
+/// What follows the set-up in the streamed mode, as the clock sees it.
+const STREAMED: &str = "streamed";
+
+/// The parts of a session that are timed, and the phases of its meter that each of them has.
+fn clocks(streamed: bool) -> Vec<(&'static str, &'static [&'static str])> {
+    if streamed {
+        return vec![(SETUP_PHASE, &PHASES[..1]), (STREAMED, &PHASES[1..])];
+    }
+    PHASES.iter().map(|name| (*name, std::slice::from_ref(name))).collect()
+}
 
 /// What to measure.
 #[derive(Clone, Debug)]
@@ -100,7 +112,20 @@ fn plan<'c>(circuit: &'c Circuit, garbling: &Garbling, count: u64) -> Result<Pla
     let parties: Vec<PartyId> = PartyId::all(garbling.parties).collect();
     let owners: Vec<PartyId> = parties.into_iter().cycle().take(values).collect();
     let receivers: Vec<PartyId> = PartyId::all(1).collect();
-    garbling.plan(&circuit.program, &owners, &receivers, usize::try_from(count).unwrap_or(usize::MAX))
+    let count = usize::try_from(count).unwrap_or(usize::MAX);
+    // what one wave keeps of tables has to fit the budget
+    let plan = garbling.plan(&circuit.program, &owners, &receivers, 1)?;
+    let wave = garbling.options.wave(&plan, garbling.config.rho, count);
+    garbling.plan(&circuit.program, &owners, &receivers, wave)
+}
+
+/// The waves of a run: how many instances each has. The streamed mode takes all together.
+fn waves(plan: &Plan<'_>, garbling: &Garbling, count: usize) -> Vec<usize> {
+    if garbling.streamed {
+        return vec![count];
+    }
+    let most = garbling.options.wave(plan, garbling.config.rho, count).max(1);
+    (0..count).step_by(most).map(|first| most.min(count - first)).collect()
 }
 
 /// What a party learns first.
@@ -146,10 +171,12 @@ pub struct Report {
     pub and_gates: usize,
     /// How long the parties took to connect.
     pub connect_seconds: f64,
+    /// How often the phases after the set-up were gone through.
+    pub waves: usize,
     /// By name, in order.
-    pub phases: [(&'static str, Phase); 4],
+    pub phases: Vec<(&'static str, Phase)>,
     /// What each party handed to TLS, phase by phase.
-    pub bytes_by_party: Vec<[u64; 4]>,
+    pub bytes_by_party: Vec<Vec<u64>>,
     /// How the ANDs were made.
     pub batches: Vec<Batch>,
     /// The largest memory that a party ever had, if the system tells.
@@ -231,6 +258,8 @@ impl Report {
             "k": config.k,
             "base_ot": base_name(config.base),
             "statistical_bits": config.rho,
+            "streamed": o.garbling.streamed,
+            "waves": self.waves,
             "bucket": self.bucket(),
             "batches": self.batches.iter().map(batch).collect::<Vec<_>>(),
             "and_gates": self.and_gates,

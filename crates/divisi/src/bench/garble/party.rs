@@ -6,7 +6,7 @@ use super::super::measure::Mark;
 use super::super::message::Took;
 use super::super::party::{costs, precise_waiting};
 use super::super::{CONNECT, CONNECT_EACH};
-use super::{Batch, Order, Orders, plan};
+use super::{Batch, Order, Orders, plan, waves};
 use crate::circuit;
 use crate::failure::Failure;
 use crate::garbling::Garbling;
@@ -113,18 +113,28 @@ fn repetition(
         let garble = Garble::new(&session, setup, garbling.options);
         Ok((session, garble))
     })?;
-    let (ands, wires) = (count * plan.and_count(), count * plan.wires());
-    let mut made = timed(pipes, || garble.function_independent(&mut session, ands, wires))?;
-    let garbled = timed(pipes, || garble.function_dependent(&mut session, &mut made, plan, count))?;
-    let outputs = timed(pipes, || garble.online(&mut session, garbled, &inputs))?;
+    let mut learned: Vec<u8> = Vec::new();
+    let mut rest = &inputs[..];
+    for wave in waves(plan, garbling, count) {
+        let (inputs, later) = rest.split_at(wave.min(rest.len()));
+        rest = later;
+        let (ands, wires) = (wave * plan.and_count(), wave * plan.wires());
+        let outputs = if garbling.streamed {
+            timed(pipes, || garble.streamed(&mut session, plan, inputs))?
+        } else {
+            let mut made = timed(pipes, || garble.function_independent(&mut session, ands, wires))?;
+            let garbled = timed(pipes, || garble.function_dependent(&mut session, &mut made, plan, wave))?;
+            timed(pipes, || garble.online(&mut session, garbled, inputs))?
+        };
+        learned.extend(outputs.iter().flat_map(|bits| bits.iter()));
+    }
+    let made = garble.made().iter();
+    let batches: Vec<Batch> = made.map(|&(triples, bucket)| Batch { triples, bucket }).collect();
     match pipes.order()? {
         Order::Outputs => {}
         _ => return Err(out_of_place()),
     }
-    let learned: Vec<u8> = outputs.iter().flat_map(|bits| bits.to_vec()).collect();
     pipes.raw(&learned)?;
-    let buckets = garble.buckets(ands).into_iter();
-    let batches: Vec<Batch> = buckets.map(|(triples, bucket)| Batch { triples, bucket }).collect();
     let mut counts = session.meter().read();
     // the set-up's steps come after those that begin the session
     if let Some(setup) = counts.phases.get_mut(SETUP_PHASE) {

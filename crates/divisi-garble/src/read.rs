@@ -1,0 +1,310 @@
+//! The evaluator's reading of tables, step 7 of Fig. 3: from labels and masked values of two inputs of each product those of its result,
+//! and the demand that the MAC of each garbler's bit is right.
+
+use crate::hash::{Name, Oracle};
+use crate::run::Garbling;
+use crate::share::spread;
+use crate::table::{Form, Layout, Product, word};
+use crate::walk::Operands;
+use divisi_ot::hash::Tweak;
+use std::ops::Range;
+use zeroize::Zeroize;
+
+/// Blocks that the evaluator hashes in one call, at least those of one garbler.
+const AT_ONCE: usize = 1 << 12;
+
+/// A garbler's table as it was received.
+#[derive(Clone, Copy)]
+pub(crate) struct Received<'a> {
+    pub layout: Layout,
+    /// Our place among the garbler's peers.
+    pub evaluator: usize,
+    /// The bytes of all gates, and their bits.
+    gates: &'a [u8],
+    bits: &'a [u8],
+}
+
+impl<'a> Received<'a> {
+    /// A table of so many ANDs.
+    pub fn new(layout: Layout, evaluator: usize, ands: usize, body: &'a [u8]) -> Received<'a> {
+        let (gates, bits) = body.split_at((layout.bytes() * ands).min(body.len()));
+        Received { layout, evaluator, gates, bits }
+    }
+
+    /// The bytes of a gate, so many.
+    #[inline(always)]
+    fn gate(self, t: usize, bytes: usize) -> &'a [u8] {
+        &self.gates[t * bytes..][..bytes]
+    }
+
+    /// The bits of a gate, at most eight of them so many, the first one lowest.
+    #[inline(always)]
+    fn bits(self, t: usize, each: usize) -> u8 {
+        let at = t * each;
+        let next = self.bits.get(at / 8 + 1).copied().unwrap_or(0);
+        (u16::from_le_bytes([self.bits[at / 8], next]) >> (at % 8)) as u8
+    }
+}
+
+/// The evaluator's view of one product's inputs.
+#[derive(Clone, Copy)]
+pub(crate) struct Masked {
+    pub a: u8,
+    pub b: u8,
+}
+
+/// The evaluator's reading of tables.
+pub(crate) struct Reader<'a> {
+    pub layout: Layout,
+    pub delta: u128,
+    pub oracle: &'a Oracle,
+    /// Of the products that come next.
+    pub operands: Operands,
+    pub pads: Vec<u128>,
+    pub inputs: Vec<u128>,
+    /// Public.
+    pub tweaks: Vec<Tweak>,
+    /// Every difference between a MAC and what it must be, collected: nothing stops before the end \[W22, W23\].
+    pub difference: u128,
+    /// W23's mutant: keep the garbler of the first wrong row.
+    pub stops: bool,
+    pub wrong: Option<usize>,
+}
+
+/// What a garbler's gates look like: constants, where the usual numbers of parties have code of their own.
+#[derive(Clone, Copy)]
+struct Shape {
+    garblers: usize,
+    /// Bytes of a gate, and of the MAC in it.
+    bytes: usize,
+    width: usize,
+}
+
+impl Reader<'_> {
+    /// Evaluate the products from `first` on whose operands are here, and wipe our shares of their masks. Puts the results' masked values
+    /// into `values` and their labels, product by product, into `labels`.
+    pub fn evaluate(
+        &mut self,
+        product: &mut Garbling,
+        tables: &[Received<'_>],
+        names: &[Name],
+        first: usize,
+        values: &mut [u8],
+        labels: &mut [u128],
+    ) {
+        let (gates, garblers) = (self.operands.masked.len(), tables.len());
+        // the garblers whose labels are hashed in one call: one gate after the other would leave the cipher idle
+        let blocks = self.layout.blocks();
+        let together = (AT_ONCE / (2 * gates * blocks)).max(1);
+        for from in (0..garblers).step_by(together) {
+            let places = from..garblers.min(from + together);
+            self.hash(&places, names);
+            let all = (&product.product(), &tables[places.clone()], places.start, first);
+            match (self.layout.form, garblers, self.layout.mac_bytes) {
+                (Form::Improved, 1, 8) => {
+                    self.half_gates(Shape { garblers: 1, bytes: 56, width: 8 }, all, values, labels)
+                }
+                (Form::Improved, 2, 8) => {
+                    self.half_gates(Shape { garblers: 2, bytes: 104, width: 8 }, all, values, labels)
+                }
+                (Form::Improved, garblers, width) => self.half_gates(
+                    Shape { garblers, bytes: self.layout.bytes(), width },
+                    all,
+                    values,
+                    labels,
+                ),
+                (Form::Paper, ..) => self.rows(all, values, labels),
+            }
+        }
+        product.wipe_rows(first..first + gates);
+    }
+
+    /// Hash what the products' labels of some garblers are.
+    fn hash(&mut self, places: &Range<usize>, names: &[Name]) {
+        let Operands { labels, masked } = &self.operands;
+        let paper = self.layout.form == Form::Paper;
+        self.inputs.clear();
+        let operands = &labels[places.start * masked.len()..places.end * masked.len()];
+        self.inputs.extend(operands.iter().flat_map(|&(a, b)| [a, b]));
+        self.tweaks.clear();
+        for name in &names[places.clone()] {
+            for (gate, m) in masked.iter().enumerate() {
+                let row = if paper { usize::from(2 * m.a + m.b) } else { 0 };
+                self.tweaks.extend([0, 1].map(|side| name.tweak(gate, 2 * row + side)));
+            }
+        }
+        self.oracle.expand_tweaked(&self.inputs, self.layout.blocks(), &self.tweaks, &mut self.pads);
+    }
+
+    /// The half-gates of some garblers, the first of whom sits at a place, from the `first` product of a batch on.
+    #[inline(always)]
+    fn half_gates(
+        &mut self,
+        shape: Shape,
+        (product, tables, start, first): (&Product<'_>, &[Received<'_>], usize, usize),
+        values: &mut [u8],
+        labels: &mut [u128],
+    ) {
+        let Shape { garblers, bytes, .. } = shape;
+        let Operands { labels: operands, masked } = &self.operands;
+        let (gates, blocks) = (masked.len(), garblers + 1);
+        let mask = self.layout.mac_mask();
+        for (i, m) in masked.iter().enumerate() {
+            let labels = &mut labels[i * garblers..][..garblers];
+            let mine = Mine::new(product, first + i, garblers, *m);
+            if start == 0 {
+                mine.begin(&mut values[i], labels);
+            }
+            for (p, table) in tables.iter().enumerate() {
+                let place = start + p;
+                let pads = &self.pads[2 * (p * gates + i) * blocks..][..2 * blocks];
+                let alpha = operands[place * gates + i].0;
+                let gate = table.gate(first + i, bytes);
+                let (bit, mac) =
+                    half_gate(shape, gate, table.bits(first + i, 3), place, *m, pads, alpha, labels);
+                values[i] ^= bit;
+                self.difference |= (mac ^ mine.key(place) ^ spread(bit) & self.delta) & mask;
+                if self.stops && self.difference != 0 && self.wrong.is_none() {
+                    self.wrong = Some(place);
+                }
+            }
+        }
+    }
+
+    /// The same of rows of four.
+    fn rows(
+        &mut self,
+        (product, tables, start, first): (&Product<'_>, &[Received<'_>], usize, usize),
+        values: &mut [u8],
+        labels: &mut [u128],
+    ) {
+        let masked = &self.operands.masked;
+        let (gates, blocks, garblers) = (masked.len(), self.layout.blocks(), self.layout.n - 1);
+        for (i, m) in masked.iter().enumerate() {
+            let labels = &mut labels[i * garblers..][..garblers];
+            let mine = Mine::new(product, first + i, garblers, *m);
+            if start == 0 {
+                mine.begin(&mut values[i], labels);
+            }
+            for (p, table) in tables.iter().enumerate() {
+                let place = start + p;
+                let pads = &self.pads[2 * (p * gates + i) * blocks..][..2 * blocks];
+                let (bit, mac) = row(*table, first + i, place, *m, pads, labels);
+                values[i] ^= bit;
+                self.difference |= mac ^ mine.key(place) ^ spread(bit) & self.delta;
+                if self.stops && self.difference != 0 && self.wrong.is_none() {
+                    self.wrong = Some(place);
+                }
+            }
+        }
+    }
+}
+
+/// What the evaluator itself has of one product: its rows of sigma, beta and alpha.
+struct Mine<'a> {
+    bit: u8,
+    rows: [&'a [u128]; 3],
+    masks: [u128; 2],
+}
+
+impl<'a> Mine<'a> {
+    #[inline(always)]
+    fn new(product: &Product<'a>, t: usize, garblers: usize, m: Masked) -> Mine<'a> {
+        let (s, b, a) = (product.sigma, product.beta, product.alpha);
+        let bit = m.a & m.b ^ s.bits[t] ^ m.a & b.bits[t] ^ m.b & a.bits[t];
+        let rows = [s, b, a].map(
+            #[inline(always)]
+            |rows| &rows.words[2 * t * garblers..][..2 * garblers],
+        );
+        Mine { bit, rows, masks: [spread(m.a), spread(m.b)] }
+    }
+
+    #[inline(always)]
+    fn word(&self, k: usize) -> u128 {
+        let [s, b, a] = self.rows;
+        s[k] ^ self.masks[0] & b[k] ^ self.masks[1] & a[k]
+    }
+
+    /// Our own share of the row, and our MACs: the other garblers' keys cancel against them in the labels.
+    #[inline(always)]
+    fn begin(&self, value: &mut u8, labels: &mut [u128]) {
+        *value = self.bit;
+        for (place, label) in labels.iter_mut().enumerate() {
+            *label = self.word(place);
+        }
+    }
+
+    /// Our key of a garbler's share.
+    #[inline(always)]
+    fn key(&self, place: usize) -> u128 {
+        self.word(self.rows[0].len() / 2 + place)
+    }
+}
+
+impl Drop for Reader<'_> {
+    fn drop(&mut self) {
+        self.pads.zeroize();
+        self.inputs.zeroize();
+    }
+}
+
+/// One garbler's half-gate: adds what it gives to the labels; its bit and the MAC of it.
+#[inline(always)]
+fn half_gate(
+    shape: Shape,
+    gate: &[u8],
+    bits: u8,
+    place: usize,
+    m: Masked,
+    pads: &[u128],
+    alpha: u128,
+    labels: &mut [u128],
+) -> (u8, u128) {
+    let n = shape.garblers + 1;
+    let (of_a, of_b) = pads.split_at(n);
+    let (am, bm) = (spread(m.a), spread(m.b));
+    labels[place] ^= of_a[0] ^ of_b[0] ^ am & word(gate, 0) ^ bm & (word(gate, 16) ^ alpha);
+    // the garbler numbers the others without itself
+    for k in 0..n - 2 {
+        let at = 32 + 48 * k;
+        let c = word(gate, at) ^ am & word(gate, at + 16) ^ bm & word(gate, at + 32);
+        labels[k + usize::from(k >= place)] ^= of_a[k + 1] ^ of_b[k + 1] ^ c;
+    }
+    let (at, width) = (32 + 48 * (n - 2), shape.width);
+    let high = |at: usize| {
+        let mut word = [0; 16];
+        word[16 - width..].copy_from_slice(&gate[at..at + width]);
+        u128::from_le_bytes(word)
+    };
+    let mac = of_a[n - 1] ^ of_b[n - 1] ^ high(at) ^ am & high(at + width) ^ bm & high(at + 2 * width);
+    let bit = (bits ^ m.a & bits >> 1 ^ m.b & bits >> 2) & 1;
+    (bit ^ (of_a[n - 1] ^ of_b[n - 1]) as u8 & 1, mac)
+}
+
+/// One garbler's row of the four: adds what it gives to the labels; its bit and the MAC of it.
+fn row(
+    table: Received<'_>,
+    t: usize,
+    place: usize,
+    m: Masked,
+    pads: &[u128],
+    labels: &mut [u128],
+) -> (u8, u128) {
+    let n = table.layout.n;
+    let (of_a, of_b) = pads.split_at(n + 1);
+    let l = usize::from(2 * m.a + m.b);
+    let row = &table.gate(t, table.layout.bytes())[16 * n * l..16 * n * (l + 1)];
+    let clear = |k: usize| word(row, 16 * k) ^ of_a[k] ^ of_b[k];
+    // the garbler numbers its peers without itself, we number ours without us: its MACs go to the others in the order of parties
+    labels[place] ^= clear(n - 1);
+    let mut mac = 0;
+    let mut others = (0..labels.len()).filter(|other| *other != place);
+    for k in 0..n - 1 {
+        if k == table.evaluator {
+            mac = clear(k);
+        } else if let Some(other) = others.next() {
+            labels[other] ^= clear(k);
+        }
+    }
+    ((table.bits(t, 4) >> l ^ (of_a[n] ^ of_b[n]) as u8) & 1, mac)
+}
