@@ -262,6 +262,21 @@ fn what_is_not_verified_is_not_opened() {
         b.reconst(&x)?;
         b.verify_mul(&recon).map(drop)
     });
+    is_misuse("products made after that VerifyRecon", |trio| {
+        let b = &mut BlackBox::new(trio);
+        let y = input(b, 2, &x)?;
+        let recon = b.verify_recon()?;
+        let x = input(b, 1, &x)?;
+        let xy = b.local_mul(&x, &y)?;
+        b.reshare(xy)?;
+        b.verify_mul(&recon).map(drop)
+    });
+    is_misuse("vectors made after that VerifyRecon", |trio| {
+        let b = &mut BlackBox::new(trio);
+        let recon = b.verify_recon()?;
+        b.rohv_rss(4, N)?;
+        b.verify_mul(&recon).map(drop)
+    });
     is_misuse("another box's value", |trio| {
         let b = &mut BlackBox::new(trio);
         let x = input(b, 1, &x)?;

@@ -252,16 +252,24 @@ impl BlackBox {
         } else {
             self.trio.barrier()?
         };
-        Ok(VerifiedRecon { fixed, origin: self.origin, openings: self.openings })
+        let (openings, statements) = (self.openings, self.statements);
+        Ok(VerifiedRecon { fixed, origin: self.origin, openings, statements })
     }
 
     /// VerifyMul(): all products that were made so far are right \[S2\]. After VerifyRecon, for a coin follows the comparison of
     /// everything that it must not help to choose \[A8\].
     ///
     /// # Errors
-    /// [`Abort::CheckFailed`] if one is wrong; [`Abort::Misuse`] if something was opened after that VerifyRecon.
+    /// [`Abort::CheckFailed`] if one is wrong; [`Abort::Misuse`] if something was opened, or a product made, after that VerifyRecon: what
+    /// was received for it may have been chosen by the coin.
     pub fn verify_mul(&mut self, recon: &VerifiedRecon) -> Result<VerifiedMul, Abort> {
         self.demand(VERIFY, recon.origin == self.origin, Misfit::Origin)?;
+        // the mutant takes a barrier that is older than what is verified
+        let fixed = recon.statements == self.statements || self.trio.session.mutated(Check::A8);
+        if !self.owed.is_empty() && !fixed {
+            let what = "products that were made after that VerifyRecon"; // [A8]
+            return Err(self.trio.session.misuse(VERIFY, what));
+        }
         let owed = std::mem::replace(&mut self.owed, Products::none(false));
         self.terms = 0;
         if !owed.is_empty() {

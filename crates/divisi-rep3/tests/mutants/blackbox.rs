@@ -8,6 +8,7 @@ use divisi_rep3::adversary::stage::{Stage, Way, party};
 use divisi_rep3::blackbox::{BlackBox, Shared};
 use divisi_rep3::ohverture::Table;
 
+const INPUT: &str = "divisi_rep3::blackbox/input";
 const RECONST: &str = "divisi_rep3::blackbox/reconst";
 const OUTPUT: &str = "divisi_rep3::blackbox/output";
 const RESHARE: &str = "divisi_rep3::blackbox::products/reshare";
@@ -55,6 +56,26 @@ pub fn split_opening(check: Option<Check>) -> bool {
         b.opened(x, &recon, &mul)
     });
     deceives(&results, &X.to_vec())
+}
+
+/// Party 1 withholds an input from party 2: whether party 3 shows it the coin of the products that rest on it.
+pub fn withheld_input(check: Option<Check>) -> bool {
+    let stage = Stage::without(check);
+    let honest = stage.recording(party(3));
+    let input = Step::new(INPUT).id;
+    stage.hand(party(1), party(2), move |frame| if frame.step == input { Vec::new() } else { vec![frame] });
+    let results = stage.act(|trio| {
+        let b = &mut BlackBox::new(trio);
+        let mine = b.trio().me() == party(3);
+        let y = b.input(party(3), mine.then_some(&X[..]), X.len())?;
+        let recon = b.verify_recon()?;
+        let x = self::input(b)?;
+        let xy = b.local_mul(&x, &y)?;
+        b.reshare(xy)?;
+        b.verify_mul(&recon).map(drop)
+    });
+    assert!(results.iter().all(Result::is_err));
+    !honest.of(Way::Out, COIN).is_empty()
 }
 
 fn square(check: Option<Check>, change: impl Fn(&Stage), lies: bool) -> bool {

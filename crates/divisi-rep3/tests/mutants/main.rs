@@ -97,6 +97,7 @@ mutants! {
     both_halves_are_verified: A18, "forgets the products of the second half", blackbox::second_half;
     parties_agree_on_the_vectors_of_a_lookup: A18, "does not absorb the place of a vector", blackbox::skipped_vector;
     an_index_is_compared_before_the_next: A22, "goes on from lookup to lookup with views that differ", blackbox::split_index;
+    a_coin_follows_what_it_verifies: A8, "takes a barrier that is older than the products", blackbox::withheld_input;
     openings_are_compared_before_they_count: S1, "compares nothing", blackbox::split_opening;
     every_product_is_verified: S2, "forgets every product", blackbox::wrong_product;
     an_output_is_verified: S3, "opens what nobody verified", blackbox::wrong_output;
