@@ -305,6 +305,46 @@ fn what_is_not_verified_is_not_opened() {
     });
 }
 
+/// Whoever does not heed a failed verification gets neither proofs nor values from the next one.
+#[test]
+fn nothing_is_proved_after_a_failed_verification() {
+    let results = Stage::default().patient().act(|mut trio| {
+        if trio.me() == party(1) {
+            trio.deviate(|step: Step, share: &mut [u8]| share[0] ^= u8::from(step.name == RESHARE));
+        }
+        let b = &mut BlackBox::new(trio);
+        let x = input(b, 1, &sample::<Gf8>(N, 5))?;
+        let xx = b.local_mul(&x, &x)?;
+        let xx = b.reshare(xx)?;
+        let mask = b.mask(N);
+        let (c, r) = b.reconst_masked(&xx, mask)?;
+        let before = b.verify_recon()?;
+        let first = b.verify_mul(&before).map(drop);
+        // a proof of nothing, from before
+        assert!(first.is_err() && b.verify_mul(&before).map(drop) == first);
+        assert!(b.verify_recon().map(drop) == first && b.output(&r).map(drop) == first);
+        let c = b.verify_mul(&before).and_then(|mul| b.opened(c, &before, &mul));
+        assert!(c.map(drop) == first);
+        first
+    });
+    assert!(results.iter().all(Result::is_err) && results.iter().any(|r| failed_check(r) == Some(Check::A7)));
+}
+
+/// A value that was proved before the session ended does not come out after it.
+#[test]
+fn nothing_is_opened_after_an_abort() {
+    is_misuse("a value of a session that has ended", |trio| {
+        let b = &mut BlackBox::new(trio);
+        let x = input(b, 1, &sample::<Gf8>(N, 5))?;
+        let c = b.reconst(&x)?;
+        let recon = b.verify_recon()?;
+        let mul = b.verify_mul(&recon)?;
+        let end = b.add_public(&x, &[]).map(drop);
+        assert!(end.is_err() && b.opened(c, &recon, &mul).is_err());
+        end
+    });
+}
+
 /// A run with everything in it: its outputs.
 fn play<F: Element>(trio: Trio) -> Result<Vec<F>, Abort> {
     let b = &mut BlackBox::new(trio);

@@ -28,6 +28,8 @@
 //! - *Output* verifies what is left to verify, and opens after it \[S3\]; each component comes from one holder and its digest from the
 //!   other \[S4\].
 //!
+//! After an abort nothing is verified and nothing comes out: `verify_recon`, `verify_mul`, `opened` and `output` give its cause again.
+//!
 //! Memory: what is owed is kept until it is verified, at most [`PIECE`] terms, or those of one call. When a product makes them more,
 //! all of it is verified there and then.
 //!
@@ -244,8 +246,8 @@ impl BlackBox {
     /// # Errors
     /// [`Abort::CheckFailed`] if a party saw something else.
     pub fn verify_recon(&mut self) -> Result<VerifiedRecon, Abort> {
-        self.trio.session.observe_each(Check::S1, self.fresh); // [S1]
-        self.fresh = 0;
+        self.demand_alive()?;
+        self.trio.session.observe_each(Check::S1, std::mem::take(&mut self.fresh)); // [S1]
         let fixed = if self.trio.session.mutated(Check::S1) {
             self.trio.uncompared = false; // the mutant compares nothing
             crate::Fixed(self.trio.barriers)
@@ -263,6 +265,7 @@ impl BlackBox {
     /// [`Abort::CheckFailed`] if one is wrong; [`Abort::Misuse`] if something was opened, or a product made, after that VerifyRecon: what
     /// was received for it may have been chosen by the coin.
     pub fn verify_mul(&mut self, recon: &VerifiedRecon) -> Result<VerifiedMul, Abort> {
+        self.demand_alive()?;
         self.demand(VERIFY, recon.origin == self.origin, Misfit::Origin)?;
         // the mutant takes a barrier that is older than what is verified
         let fixed = recon.statements == self.statements || self.trio.session.mutated(Check::A8);
@@ -270,12 +273,12 @@ impl BlackBox {
             let what = "products that were made after that VerifyRecon"; // [A8]
             return Err(self.trio.session.misuse(VERIFY, what));
         }
-        let owed = std::mem::replace(&mut self.owed, Products::none(false));
-        self.terms = 0;
-        if !owed.is_empty() {
+        if !self.owed.is_empty() {
             self.trio.session.observe_each(Check::S2, std::mem::take(&mut self.products)); // [S2]
             self.trio.session.observe_each(Check::A17, std::mem::take(&mut self.relations)); // [A17]
-            self.trio.verify_after(&recon.fixed, &owed)?;
+            self.trio.verify_after(&recon.fixed, &self.owed)?; // what failed stays owed
+            self.owed = Products::none(false);
+            self.terms = 0;
         }
         self.verified = self.statements;
         Ok(VerifiedMul { origin: self.origin, owed: self.statements })
@@ -291,6 +294,7 @@ impl BlackBox {
         recon: &VerifiedRecon,
         mul: &VerifiedMul,
     ) -> Result<Vec<F>, Abort> {
+        self.demand_alive()?;
         let same = [x.origin, recon.origin, mul.origin].iter().all(|origin| *origin == self.origin);
         self.demand(RECONST, same, Misfit::Origin)?;
         if x.opening > recon.openings || x.rests_on > mul.owed {
@@ -306,6 +310,7 @@ impl BlackBox {
     /// # Errors
     /// [`Abort::CheckFailed`] if anything behind x is wrong.
     pub fn output<F: Element>(&mut self, x: &Shared<F>) -> Result<Vec<F>, Abort> {
+        self.demand_alive()?;
         self.demand(OUTPUT, x.origin == self.origin, Misfit::Origin)?;
         let done = x.rests_on <= self.verified && self.owed.is_empty() && !self.trio.uncompared;
         if self.trio.session.mutated(Check::S3) {
@@ -342,6 +347,11 @@ impl BlackBox {
             self.verify_mul(&recon)?;
         }
         Ok(())
+    }
+
+    /// Demand that the session has not ended: whoever goes on after an abort gets its cause again, and never a value.
+    fn demand_alive(&self) -> Result<(), Abort> {
+        self.trio.session.cause().map_or(Ok(()), Err)
     }
 
     /// Demand that values go together.
