@@ -225,6 +225,15 @@ fn what_is_not_verified_is_not_opened() {
         let xx = b.reshare(xx)?;
         b.reconst(&xx).map(drop)
     });
+    is_misuse("an opening of the mask of one", |trio| {
+        let b = &mut BlackBox::new(trio);
+        let x = input(b, 1, &x)?;
+        let xx = b.local_mul(&x, &x)?;
+        let xx = b.reshare(xx)?;
+        let mask = b.mask(N);
+        let (_, r) = b.reconst_masked(&xx, mask)?;
+        b.reconst(&r).map(drop)
+    });
     is_misuse("an opening of a sum with one", |trio| {
         let b = &mut BlackBox::new(trio);
         let x = input(b, 1, &x)?;

@@ -184,7 +184,7 @@ impl BlackBox {
         self.open(x, F::BITS)
     }
 
-    /// Reconst(`[x + r]`) for a fresh mask: c = x + r, unverified, and `[r]` to continue with. One round.
+    /// Reconst(`[x + r]`) for a fresh mask: c = x + r, unverified, and `[r]` to continue with, which is opened when x may be. One round.
     ///
     /// # Errors
     /// [`Abort::Misuse`] if they do not fit.
@@ -194,7 +194,10 @@ impl BlackBox {
         mask: Mask<F>,
     ) -> Result<(Unverified<F>, Shared<F>), Abort> {
         let sum = self.add(x, &mask.0)?;
-        Ok((self.open(&sum, F::BITS)?, mask.0))
+        // c tells x to whoever knows r: opening r is opening x
+        let mut r = mask.0;
+        r.rests_on = r.rests_on.max(x.rests_on);
+        Ok((self.open(&sum, F::BITS)?, r))
     }
 
     /// Reconst(`<x> + [r]`) for a fresh mask: c = x + r, unverified, and `[x]`, which is `[r]` + c. What x is a sum of is owed a
