@@ -60,8 +60,12 @@ pub(crate) const OUTPUT: Step = step!("output");
 const VERIFY: Step = step!("verify_mul");
 const LEFT: Step = step!("into_trio");
 
-/// How many terms of the verification are owed at most, or as many as one call makes: about 64 MB when they are verified.
+/// How many terms of the verification are owed at most, or as many as one call makes: about 64 MB when they are verified (over GF(2^128)
+/// twice that), and no more before, for what holds more memory counts for more terms.
 pub const PIECE: u64 = 1 << 21;
+
+/// What a term holds while it is verified: two factors in two components, over GF(2^64).
+pub(crate) const TERM_BYTES: usize = 32;
 
 /// Why values do not go together.
 #[derive(Clone, Copy)]
@@ -330,7 +334,8 @@ impl BlackBox {
         Ok(value)
     }
 
-    /// A statement about so many products is owed \[S2\], which the verification has in so many terms. When there are many, what is
+    /// A statement about so many products is owed \[S2\], which the verification has in so many terms or which holds their
+    /// memory. When there are many, what is
     /// owed is verified, and memory is free again.
     pub(crate) fn owe<F: Element>(
         &mut self,

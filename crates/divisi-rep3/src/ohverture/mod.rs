@@ -33,6 +33,7 @@
 //! A lie is missed with probability at most (6 + 2 log2 N)/2^64 for N relations and products.
 //!
 //! Vectors are kept as their products, 2^k bits and component; a message holds about a megabyte, a call at most [`MAX_BYTES`].
+//! While they are owed they count for [`crate::blackbox::PIECE`] as many terms as their memory has.
 
 mod lookup;
 mod make;
@@ -41,7 +42,7 @@ mod table;
 
 pub use table::Table;
 
-use crate::blackbox::{Additive, BlackBox, Misfit, Origin, Shared};
+use crate::blackbox::{Additive, BlackBox, Misfit, Origin, Shared, TERM_BYTES};
 use crate::share::Rep;
 use crate::share::constant_component;
 use divisi_core::{Abort, Check, Step, step};
@@ -239,7 +240,7 @@ impl BlackBox {
             let products = ((1 << made.k) - made.k - 1) * made.count;
             self.relations += made.count as u64;
             let relations = Box::new(relation::Products(Arc::clone(made)));
-            self.owe::<Gf64>(relations, products as u64, made.count as u64)?;
+            self.owe::<Gf64>(relations, products as u64, weight(made.k, made.count))?;
         }
         Ok(())
     }
@@ -261,10 +262,53 @@ impl BlackBox {
     }
 }
 
+/// For how many terms vectors count while they are owed: a relation each, or more by the memory that they hold until then.
+fn weight(k: usize, count: usize) -> u64 {
+    count.max(bytes(k, count) / TERM_BYTES) as u64
+}
+
+/// Bytes of vectors, both components.
+fn bytes(k: usize, count: usize) -> usize {
+    2 * 8 * words(k) * count
+}
+
 impl OneHotsAdd {
     /// Its halves, with the bit at which each begins.
     fn halves(&self) -> Vec<(&Monomials, usize)> {
         let high = self.high.iter().map(|high| (&**high, self.low.k));
         std::iter::once((&*self.low, 0)).chain(high).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::blackbox::PIECE;
+
+    #[test]
+    fn what_is_owed_holds_no_more_memory_than_it_counts_for() {
+        for k in 1..=MAX_BITS {
+            for count in [1, 7, 8192] {
+                let weight = weight(k, count) as usize;
+                assert!(weight >= count && bytes(k, count) < (weight + 1) * TERM_BYTES, "{k} {count}");
+            }
+        }
+        assert!(weight(16, 8192) > PIECE);
+    }
+
+    /// Vectors of many bits are verified when their memory is much, though they are few relations.
+    #[test]
+    fn vectors_are_verified_when_they_take_much_memory() {
+        let many = PIECE as usize * TERM_BYTES / bytes(16, 1);
+        let owed = crate::lab::run(|trio| {
+            let b = &mut BlackBox::new(trio);
+            let mut owed = Vec::new();
+            for _ in 0..4 {
+                b.rohv_rss(16, many / 4)?;
+                owed.push(b.trio.session.meter().read().checks.get(&Check::S2).is_none());
+            }
+            Ok(owed)
+        });
+        assert!(owed.unwrap().iter().all(|owed| *owed == [true, true, true, false]));
     }
 }
