@@ -5,7 +5,7 @@ use divisi_core::{Abort, Check, Counts, Lanes, PartyId, Step};
 use divisi_field::{Field, Gf2, Gf4, Gf8, Gf64, Gf128};
 use divisi_rep3::Trio;
 use divisi_rep3::adversary::stage::{Stage, failed_check, party};
-use divisi_rep3::blackbox::{BlackBox, Element, Shared};
+use divisi_rep3::blackbox::{BlackBox, Element, PIECE, Shared};
 use divisi_rep3::lab;
 use divisi_rep3::ohverture::{MAX_BYTES, Table};
 
@@ -281,6 +281,29 @@ fn what_does_not_fit_is_refused() {
         let x = input(b, &[Gf2::ONE; 3])?;
         let vectors = b.rohv_add(4, 3)?;
         b.lookup_additive(&table, &x, vectors).map(drop)
+    });
+    let table16 = Table::new(&vec![Gf64(1); 1 << 16]).unwrap();
+    let many = (PIECE >> 8) as usize + 1;
+    is_misuse("more products than are made at once", |trio| {
+        let b = &mut BlackBox::new(trio);
+        let x = b.random::<Gf64>(many);
+        let vectors = b.rohv_add(16, many)?;
+        b.lookup_sqrt(&table16, &x, vectors).map(drop)
+    });
+    is_misuse("more samples than are made at once", |trio| {
+        let b = &mut BlackBox::new(trio);
+        let vectors = b.rohv_add(16, many)?;
+        b.sample_additive(&table16, vectors).map(drop)
+    });
+    is_misuse("more entries than are made at once", |trio| {
+        let b = &mut BlackBox::new(trio);
+        let vectors = b.rohv_rss(8, many)?;
+        b.entries(vectors).map(drop)
+    });
+    is_misuse("more additive entries than are made at once", |trio| {
+        let b = &mut BlackBox::new(trio);
+        let vectors = b.rohv_add(8, many)?;
+        b.entries_additive(vectors).map(drop)
     });
     is_misuse("another box's vectors", |trio| {
         let b = &mut BlackBox::new(trio);

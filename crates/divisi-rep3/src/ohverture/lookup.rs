@@ -3,6 +3,8 @@
 use super::make::{Monomials, mask, words};
 use super::table::{Table, entries, turn};
 use super::{BlackBox, Lot, OneHotsAdd, OneHotsRss, VECTORS};
+#[cfg(doc)]
+use crate::blackbox::PIECE;
 use crate::blackbox::{Additive, Element, Mask, Misfit, Pair, Shared, mult_local};
 use crate::share::{Rep, constant_component};
 use divisi_core::{Abort, Lanes, Step, step};
@@ -39,7 +41,7 @@ impl BlackBox {
     /// `<T(x)>` by vectors of square-root cost: MAESTRO Protocol 6 from replicated shares (section 3.5.2). One round, k bits.
     ///
     /// # Errors
-    /// As [`BlackBox::lookup`].
+    /// As [`BlackBox::lookup`]; [`Abort::Misuse`] for more than [`PIECE`] products, 2^(k/2) a lane: split the vectors.
     pub fn lookup_additive<F: Element, G: Element>(
         &mut self,
         table: &Table<G>,
@@ -47,6 +49,7 @@ impl BlackBox {
         vectors: OneHotsAdd,
     ) -> Result<Additive<G>, Abort> {
         self.demand_table(table, vectors.k(), x, vectors.count())?;
+        self.demand_products(vectors.count() << (table.k - vectors.low.k))?;
         self.take(&vectors.lot)?;
         let places = self.open_places(x, table.k, &vectors.halves(), &vectors.lot)?;
         Ok(self.additive(table, &vectors, &places))
@@ -55,7 +58,7 @@ impl BlackBox {
     /// `[T(x)]` by vectors of square-root cost: MAESTRO Protocol 10 (section 3.5.4). Two rounds, k bits and those of an entry.
     ///
     /// # Errors
-    /// As [`BlackBox::lookup`].
+    /// As [`BlackBox::lookup_additive`].
     pub fn lookup_sqrt<F: Element, G: Element>(
         &mut self,
         table: &Table<G>,
@@ -85,7 +88,7 @@ impl BlackBox {
     /// `<T(x)>` of an additive index that fills its field, by vectors of square-root cost: MAESTRO Protocol 6. One round, 2 k bits.
     ///
     /// # Errors
-    /// As [`BlackBox::lookup_of_additive`].
+    /// As [`BlackBox::lookup_of_additive`] and [`BlackBox::lookup_additive`].
     pub fn lookup_additive_of_additive<F: Element, G: Element>(
         &mut self,
         table: &Table<G>,
@@ -93,6 +96,7 @@ impl BlackBox {
         vectors: OneHotsAdd,
     ) -> Result<Additive<G>, Abort> {
         self.demand_fit(table, vectors.k(), x.lanes(), vectors.count(), F::BITS == table.k)?;
+        self.demand_products(vectors.count() << (table.k - vectors.low.k))?;
         self.take(&vectors.lot)?;
         let places = self.open_additive_places(x, &vectors.halves(), &vectors.lot)?;
         Ok(self.additive(table, &vectors, &places))
@@ -112,13 +116,14 @@ impl BlackBox {
     /// `<T(r)>` for the r of each vector, that nobody knows. Local.
     ///
     /// # Errors
-    /// As [`BlackBox::sample`].
+    /// As [`BlackBox::sample`]; [`Abort::Misuse`] for too many products, as [`BlackBox::lookup_additive`].
     pub fn sample_additive<G: Element>(
         &mut self,
         table: &Table<G>,
         vectors: OneHotsAdd,
     ) -> Result<Additive<G>, Abort> {
         self.demand(LOOKUP, table.k == vectors.k(), Misfit::Lanes)?;
+        self.demand_products(vectors.count() << (table.k - vectors.low.k))?;
         self.take(&vectors.lot)?;
         let places = Places { c: vec![0; vectors.count()], rests_on: 0 };
         Ok(self.additive(table, &vectors, &places))

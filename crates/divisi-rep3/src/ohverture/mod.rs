@@ -33,7 +33,8 @@
 //! A lie is missed with probability at most (6 + 2 log2 N)/2^64 for N relations and products.
 //!
 //! Vectors are kept as their products, 2^k bits and component; a message holds about a megabyte, a call at most [`MAX_BYTES`].
-//! While they are owed they count for [`crate::blackbox::PIECE`] as many terms as their memory has.
+//! While they are owed they count for [`crate::blackbox::PIECE`] as many terms as their memory has. What spreads them into products
+//! or entries, of which there are many more, refuses more than [`PIECE`] of these a call: vectors are split.
 
 mod lookup;
 mod make;
@@ -42,7 +43,7 @@ mod table;
 
 pub use table::Table;
 
-use crate::blackbox::{Additive, BlackBox, Misfit, Origin, Shared, TERM_BYTES};
+use crate::blackbox::{Additive, BlackBox, Misfit, Origin, PIECE, Shared, TERM_BYTES};
 use crate::share::Rep;
 use crate::share::constant_component;
 use divisi_core::{Abort, Check, Step, step};
@@ -158,8 +159,9 @@ impl BlackBox {
     /// `[r]` and the entries of `[e^(r)]`, vector by vector, for other uses than lookups.
     ///
     /// # Errors
-    /// [`Abort::Misuse`] for vectors of another box.
+    /// [`Abort::Misuse`] for vectors of another box, or more than [`PIECE`] entries: split the vectors.
     pub fn entries(&mut self, vectors: OneHotsRss) -> Result<(Shared<Gf64>, Vec<Shared<Gf2>>), Abort> {
+        self.demand_products(vectors.count() << vectors.made.k)?;
         self.take(&vectors.lot)?;
         let OneHotsRss { made, lot } = vectors;
         let r = self.numbers(&[(&made, 0)], &lot);
@@ -170,11 +172,12 @@ impl BlackBox {
     /// `[r]` and the entries of `<e^(r)>`, vector by vector, for other uses than lookups.
     ///
     /// # Errors
-    /// [`Abort::Misuse`] for vectors of another box.
+    /// As [`BlackBox::entries`].
     pub fn entries_additive(
         &mut self,
         vectors: OneHotsAdd,
     ) -> Result<(Shared<Gf64>, Vec<Additive<Gf2>>), Abort> {
+        self.demand_products(vectors.count() << vectors.k())?;
         self.take(&vectors.lot)?;
         let (k, low_bits) = (vectors.k(), vectors.low.k);
         let r = self.numbers(&vectors.halves(), &vectors.lot);
@@ -245,6 +248,14 @@ impl BlackBox {
         Ok(())
     }
 
+    /// Demand that a call does not spread so many vectors that their products fill the memory.
+    fn demand_products(&mut self, products: usize) -> Result<(), Abort> {
+        if products as u64 <= PIECE {
+            return Ok(());
+        }
+        Err(self.trio.session.misuse(VECTORS, "more vectors than are spread at once: split them"))
+    }
+
     fn demand_size(&mut self, k: usize, largest: usize, count: usize) -> Result<(), Abort> {
         let fits = (1..=MAX_BITS).contains(&k)
             && count > 0
@@ -283,7 +294,6 @@ impl OneHotsAdd {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::blackbox::PIECE;
 
     #[test]
     fn what_is_owed_holds_no_more_memory_than_it_counts_for() {
