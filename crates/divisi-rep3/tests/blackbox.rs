@@ -307,6 +307,16 @@ fn what_is_not_verified_is_not_opened() {
         let x = b.input(party(1), Some(&x), N)?;
         b.output(&x).map(drop)
     });
+    is_misuse("a sum of more products than are kept", |trio| {
+        let b = &mut BlackBox::new(trio);
+        let x = b.random::<Gf64>(N);
+        let turn = Linear::<Gf64, Gf64>::new(1, |_, i| Gf64(3 << (63 - i)));
+        let mut xx = b.local_mul(&x, &x)?;
+        for _ in 0..3 {
+            xx = b.linop_additive(&turn, xx)?;
+        }
+        b.reshare(xx).map(drop)
+    });
     is_misuse("vectors of different lengths", |trio| {
         let b = &mut BlackBox::new(trio);
         let [x, y] = [input(b, 1, &x)?, input(b, 1, &x[1..])?];
