@@ -10,7 +10,7 @@
 //! | [`reconst`](BlackBox::reconst) | x, unverified | k | 1 |
 //! | [`reconst_additive`](BlackBox::reconst_additive) | x + r of `<x>` and a mask, unverified, and `[x]` | 2 k | 1 |
 //! | [`verify_recon`](BlackBox::verify_recon) | of all openings so far | 0 (a digest) | 1 |
-//! | [`verify_mul`](BlackBox::verify_mul) | of all products so far | 2 elements of the large field a level, 4 at its end | see [`crate::Passes`] |
+//! | [`verify_mul`](BlackBox::verify_mul) | of all products so far | 2 elements of the large field a level, 4 at its end; coins of 128 bits: one to begin, one a level, one at the end | see [`crate::Passes`] |
 //! | [`output`](BlackBox::output) | x, verified, or an abort | k (and a digest) | 1 |
 //!
 //! Everything is a vector. (Test `every_call_costs_what_its_table_says`.)
@@ -24,7 +24,9 @@
 //!   opened only under a fresh [`Mask`] ([`BlackBox::reconst_masked`]): an error of a product would otherwise show in the
 //!   opening what the output does not tell.
 //! - *Products* may hold an error until [`verify_mul`](BlackBox::verify_mul), over GF(2^64), or GF(2^128) for k = 128, as inner products with
-//!   fresh coefficients: missed with probability at most (3 + 2 log2 N)/2^64 for N of them, whatever k is \[S2\].
+//!   fresh coefficients: missed with probability at most (3 + 2 ceil(log2 N))/q for N *terms* over the field of q elements, whatever k
+//!   is \[S2\]. A product is one term, but up to k after [`linop_additive`](BlackBox::linop_additive), and a lookup of square-root cost
+//!   2^(k/2). With relations of one-hot vectors among them, a term each, it is (5 + 2 ceil(log2 N))/q; the meter reports 6 for 5.
 //! - *Output* verifies what is left to verify, and opens after it \[S3\]; each component comes from one holder and its digest from the
 //!   other \[S4\].
 //!

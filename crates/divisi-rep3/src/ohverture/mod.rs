@@ -30,7 +30,7 @@
 //! - An additive result is a function of components that its receiver half knows: it leaves only through [`BlackBox::reshare`], under a
 //!   fresh share of zero \[A16, A19\].
 //!
-//! A lie is missed with probability at most (6 + 2 log2 N)/2^64 for N relations and products.
+//! A lie is missed with probability at most (5 + 2 ceil(log2 N))/2^64 for N terms: a relation is one, a lookup of square-root cost 2^(k/2).
 //!
 //! Vectors are kept as their products, 2^k bits and component; a message holds about a megabyte, a call at most [`MAX_BYTES`].
 //! While they are owed they count for [`crate::blackbox::PIECE`] as many terms as their memory has. What spreads them into products
