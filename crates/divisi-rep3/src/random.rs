@@ -231,7 +231,7 @@ impl Trio {
     /// # Errors
     /// [`Abort::CheckFailed`] with A4 if the two holders of a component do not send the same.
     pub fn coin(&mut self, after: &Fixed) -> Result<Coin, Abort> {
-        if after.0 != self.barriers || self.uncompared {
+        if *after != self.fixed() || self.uncompared {
             return Err(self.session.misuse(SHARE, "a coin after something that no barrier has fixed"));
         }
         if self.session.mutated(Check::M0_2) {
@@ -250,7 +250,7 @@ impl Trio {
     /// compared before anything else is sent ([`Trio::confirm_coin`]; docs/lookups.md, 6). One round. What is sent before the comparison
     /// is masked by F_zero, so that parties whose coins differ tell nothing by it.
     pub(crate) fn coin_ahead(&mut self, after: &Fixed) -> Result<Coin, Abort> {
-        if after.0 != self.barriers || self.uncompared {
+        if *after != self.fixed() || self.uncompared {
             return Err(self.session.misuse(SHARE, "a coin after something that no barrier has fixed"));
         }
         if self.session.mutated(Check::M0_2) {

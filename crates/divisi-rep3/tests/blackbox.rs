@@ -25,7 +25,7 @@ fn sample<F: Field>(n: usize, seed: u64) -> Vec<F> {
 
 /// An input of the party with this number.
 fn input<F: Element>(b: &mut BlackBox, owner: u8, x: &[F]) -> Result<Shared<F>, Abort> {
-    let mine = b.trio().me() == party(owner);
+    let mine = b.me() == party(owner);
     b.input(party(owner), mine.then_some(x), x.len())
 }
 
@@ -109,27 +109,27 @@ fn costs<F: Element>() {
     let (x, bits) = (sample::<F>(N, 9), sample::<Gf2>(N, 8));
     let counts = lab::run(|trio| {
         let b = &mut BlackBox::new(trio);
-        b.trio().session().phase("input");
+        b.session().phase("input");
         let sx = input(b, 1, &x)?;
-        b.trio().session().phase("input of bits");
+        b.session().phase("input of bits");
         let sb = input(b, 1, &bits)?;
-        b.trio().session().phase("local");
+        b.session().phase("local");
         let doubled = b.add(&sx, &sx)?;
         let product = b.local_mul(&doubled, &sx)?;
-        b.trio().session().phase("reshare");
+        b.session().phase("reshare");
         let z = b.reshare(product)?;
-        b.trio().session().phase("bit_mul");
+        b.session().phase("bit_mul");
         b.bit_mul(&sb, &sx)?;
-        b.trio().session().phase("reconst");
+        b.session().phase("reconst");
         let mask = b.mask(N);
         b.reconst_masked(&z, mask)?;
-        b.trio().session().phase("verify_recon");
+        b.session().phase("verify_recon");
         let recon = b.verify_recon()?;
-        b.trio().session().phase("verify_mul");
+        b.session().phase("verify_mul");
         b.verify_mul(&recon)?;
-        b.trio().session().phase("output");
+        b.session().phase("output");
         b.output(&z)?;
-        Ok(b.trio().session().meter().read())
+        Ok(b.session().meter().read())
     })
     .unwrap();
     for (p, counts) in counts.iter().enumerate() {
@@ -173,7 +173,7 @@ fn many_products_are_verified_in_pieces() {
         for i in 0..5_u64 {
             let xx = b.local_mul(&x, &x)?;
             b.reshare(xx)?;
-            let verified = b.trio().session().meter().read().checks.get(&Check::S2).copied();
+            let verified = b.session().meter().read().checks.get(&Check::S2).copied();
             assert_eq!(verified, (i >= 3).then_some(PIECE));
         }
         Ok(())
@@ -198,7 +198,7 @@ fn two_passes_square_the_error() {
             let xx = b.local_mul(&x, &x)?;
             let xx = b.reshare(xx)?;
             b.output(&xx)?;
-            Ok(b.trio().session().meter().read().verification_error_bits.unwrap())
+            Ok(b.session().meter().read().verification_error_bits.unwrap())
         });
         assert!(!lies || results.iter().all(Result::is_err));
         results.into_iter().flatten().next()
@@ -286,12 +286,18 @@ fn what_is_not_verified_is_not_opened() {
         b.rohv_rss(4, N)?;
         b.verify_mul(&recon).map(drop)
     });
+    is_misuse("a coin by another strand's barrier", |mut trio| {
+        let mut other = Trio::new(trio.session().strand()?)?;
+        let fixed = other.barrier()?;
+        trio.barrier()?;
+        trio.coin(&fixed).map(drop)
+    });
     is_misuse("another box's value", |trio| {
         let b = &mut BlackBox::new(trio);
         let x = input(b, 1, &x)?;
         let xx = b.local_mul(&x, &x)?;
         let xx = b.reshare(xx)?;
-        let strand = Trio::new(b.trio().session().strand()?)?;
+        let strand = Trio::new(b.session().strand()?)?;
         BlackBox::new(strand).output(&xx).map(drop)
     });
     is_misuse("products that nobody verified, left behind", |trio| {

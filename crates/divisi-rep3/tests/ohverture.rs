@@ -18,7 +18,7 @@ fn run<R: Send + PartialEq>(f: impl Fn(&mut BlackBox) -> Result<R, Abort> + Sync
     let mut all = lab::run(|trio| {
         let b = &mut BlackBox::new(trio);
         let out = f(b)?;
-        Ok((out, b.trio().session().meter().read()))
+        Ok((out, b.session().meter().read()))
     })
     .unwrap();
     assert!(all[0].0 == all[1].0 && all[1].0 == all[2].0);
@@ -26,7 +26,7 @@ fn run<R: Send + PartialEq>(f: impl Fn(&mut BlackBox) -> Result<R, Abort> + Sync
 }
 
 fn input<F: Element>(b: &mut BlackBox, x: &[F]) -> Result<Shared<F>, Abort> {
-    let mine = b.trio().me() == party(1);
+    let mine = b.me() == party(1);
     b.input(party(1), mine.then_some(x), x.len())
 }
 
@@ -55,10 +55,10 @@ fn vectors_are_one_hot_at_their_place_and_cost_what_the_slides_say() {
         let n = count as u64;
         // replicated
         let (places, counts) = run(|b| {
-            b.trio().session().phase("vectors");
+            b.session().phase("vectors");
             let vectors = b.rohv_rss(k, count)?;
             assert_eq!(vectors.count(), count);
-            b.trio().session().phase("rest");
+            b.session().phase("rest");
             let (r, entries) = b.entries(vectors)?;
             let r = b.output(&r)?;
             for (r, entries) in r.iter().zip(&entries) {
@@ -76,9 +76,9 @@ fn vectors_are_one_hot_at_their_place_and_cost_what_the_slides_say() {
         assert!(k < 3 || places.iter().any(|r| *r != places[0]) || count == 2);
         // additive
         let (_, counts) = run(|b| {
-            b.trio().session().phase("vectors");
+            b.session().phase("vectors");
             let vectors = b.rohv_add(k, count)?;
-            b.trio().session().phase("rest");
+            b.session().phase("rest");
             let [vectors, _] = vectors.split(2).unwrap();
             let (r, entries) = b.entries_additive(vectors)?;
             let r = b.output(&r)?;
@@ -101,13 +101,13 @@ fn vectors_are_one_hot_at_their_place_and_cost_what_the_slides_say() {
 fn sixteen_take_eleven_bits_and_two_rounds_and_256_take_22() {
     let made = |k, additive| {
         let (_, counts) = run(|b| {
-            b.trio().session().phase("vectors");
+            b.session().phase("vectors");
             if additive {
                 b.rohv_add(k, 1).map(drop)?
             } else {
                 b.rohv_rss(k, 1).map(drop)?
             }
-            b.trio().session().phase("rest");
+            b.session().phase("rest");
             let recon = b.verify_recon()?;
             b.verify_mul(&recon).map(drop)
         });
@@ -131,22 +131,22 @@ fn lookups<F: Element, G: Element>(k: usize, lanes: usize, width: usize) {
     let expected: Vec<G> = x.iter().map(|x| entries[x.to_bits() as usize]).collect();
     let (outs, counts) = run(|b| {
         let x = input(b, &x)?;
-        b.trio().session().phase("ahead");
+        b.session().phase("ahead");
         let first = b.rohv_rss(k, lanes)?;
         let [third, fourth] = b.rohv_add(k, 2 * lanes)?.split(lanes).unwrap();
         let recon = b.verify_recon()?;
         b.verify_mul(&recon)?;
-        b.trio().session().phase("lookup");
+        b.session().phase("lookup");
         let y = b.lookup(&table, &x, first)?;
-        b.trio().session().phase("lookup_additive");
+        b.session().phase("lookup_additive");
         let additive = b.lookup_additive(&table, &x, third)?;
-        b.trio().session().phase("lookup_sqrt");
+        b.session().phase("lookup_sqrt");
         let z = b.lookup_sqrt(&table, &x, fourth)?;
-        b.trio().session().phase("sample");
+        b.session().phase("sample");
         let vectors = b.rohv_rss(k, 1)?;
-        b.trio().session().phase("nothing sent");
+        b.session().phase("nothing sent");
         let sample = b.sample(&table, vectors)?;
-        b.trio().session().phase("rest");
+        b.session().phase("rest");
         let additive = b.reshare(additive)?;
         Ok([b.output(&y)?, b.output(&additive)?, b.output(&z)?, b.output(&sample)?])
     });
@@ -181,11 +181,11 @@ fn lookups_of_additive<F: Element>() {
         let x = input(b, &x)?;
         let (replicated, halves) = (b.rohv_rss(k, LANES)?, b.rohv_add(k, LANES)?);
         let (first, second) = (b.local_mul(&x, &x)?, b.local_mul(&x, &x)?);
-        b.trio().session().phase("replicated");
+        b.session().phase("replicated");
         let y = b.lookup_of_additive(&table, first, replicated)?;
-        b.trio().session().phase("additive");
+        b.session().phase("additive");
         let z = b.lookup_additive_of_additive(&table, second, halves)?;
-        b.trio().session().phase("rest");
+        b.session().phase("rest");
         let z = b.reshare(z)?;
         Ok([b.output(&y)?, b.output(&z)?])
     });
@@ -240,11 +240,11 @@ fn the_square_root_is_one() {
         let table = Table::new(&(0..1 << k).map(|i| Gf64(i ^ 2)).collect::<Vec<_>>()).unwrap();
         let (out, counts) = run(|b| {
             let x = input(b, &[Gf64(1)])?;
-            b.trio().session().phase("ahead");
+            b.session().phase("ahead");
             let vectors = b.rohv_add(k, 1)?;
-            b.trio().session().phase("online");
+            b.session().phase("online");
             let y = b.lookup_sqrt(&table, &x, vectors)?;
-            b.trio().session().phase("rest");
+            b.session().phase("rest");
             b.output(&y)
         });
         assert_eq!(out, [Gf64(3)]);
@@ -308,7 +308,7 @@ fn what_does_not_fit_is_refused() {
     is_misuse("another box's vectors", |trio| {
         let b = &mut BlackBox::new(trio);
         let vectors = b.rohv_rss(4, 1)?;
-        let strand = Trio::new(b.trio().session().strand()?)?;
+        let strand = Trio::new(b.session().strand()?)?;
         BlackBox::new(strand).sample(&table, vectors).map(drop)
     });
 }
@@ -412,7 +412,7 @@ fn a_party_that_is_a_vector_ahead_is_an_abort() {
             let b = &mut BlackBox::new(trio);
             let x = input(b, &x())?;
             let [first, second] = b.rohv_rss(8, 2 * LANES)?.split(LANES).unwrap();
-            let vectors = if b.trio().me() == ahead { second } else { first };
+            let vectors = if b.me() == ahead { second } else { first };
             let y = b.lookup(&table(), &x, vectors)?;
             b.output(&y)
         });
@@ -458,7 +458,7 @@ fn an_attacked_lookup_looks_the_same_for_two_secrets() {
         let secret = [[Gf8(0); LANES], [Gf8(0xd5); LANES]][which];
         let results = stage.act(|trio| {
             let b = &mut BlackBox::new(trio);
-            let mine = b.trio().me() == party(2);
+            let mine = b.me() == party(2);
             let mut x = b.input(party(2), mine.then_some(&secret[..]), LANES)?;
             for _ in 0..2 {
                 let vectors = b.rohv_add(8, LANES)?;

@@ -25,7 +25,7 @@ fn elements<F: Field>(of: &[u8; LANES]) -> Vec<F> {
 
 /// The input of the party with this number.
 fn input<F: Element>(b: &mut BlackBox, owner: u8, x: &[u8; LANES]) -> Result<Shared<F>, Abort> {
-    let (mine, x) = (b.trio().me() == party(owner), elements(x));
+    let (mine, x) = (b.me() == party(owner), elements(x));
     b.input(party(owner), mine.then_some(&x[..]), LANES)
 }
 

@@ -51,9 +51,9 @@ pub(crate) use value::{Origin, Pair};
 
 use crate::Trio;
 use crate::share::Rep;
-use crate::verify::{Products, Statement};
+use crate::verify::{Passes, Products, Statement};
 use crate::wire;
-use divisi_core::{Abort, Check, Lanes, PartyId, Step, step, taint};
+use divisi_core::{Abort, Check, Lanes, PartyId, Session, Step, step, taint};
 use zeroize::Zeroizing;
 
 const INPUT: Step = step!("input");
@@ -113,9 +113,20 @@ impl BlackBox {
         }
     }
 
-    /// The strand underneath.
-    pub fn trio(&mut self) -> &mut Trio {
-        &mut self.trio
+    /// Who we are.
+    #[must_use]
+    pub fn me(&self) -> PartyId {
+        self.trio.me()
+    }
+
+    /// The session underneath: phases, meter, strands. The strand itself stays inside: what it opens is counted here.
+    pub fn session(&mut self) -> &mut Session {
+        self.trio.session()
+    }
+
+    /// From now on verify so often; all three parties at the same place, and agreed on in the session's parameters.
+    pub fn set_passes(&mut self, passes: Passes) {
+        self.trio.set_passes(passes);
     }
 
     /// The strand again. What was not verified would be forgotten, so the session ends if anything was not.
@@ -259,7 +270,7 @@ impl BlackBox {
         self.trio.session.observe_each(Check::S1, std::mem::take(&mut self.fresh)); // [S1]
         let fixed = if self.trio.session.mutated(Check::S1) {
             self.trio.uncompared = false; // the mutant compares nothing
-            crate::Fixed(self.trio.barriers)
+            self.trio.fixed()
         } else {
             self.trio.barrier()?
         };

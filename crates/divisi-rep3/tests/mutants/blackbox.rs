@@ -18,7 +18,7 @@ const COIN: &str = "divisi_rep3::random/coin.share";
 const X: [Gf8; 4] = [Gf8(2), Gf8(3), Gf8(0xff), Gf8(0)];
 
 fn input(b: &mut BlackBox) -> Result<Shared<Gf8>, Abort> {
-    let mine = b.trio().me() == party(1);
+    let mine = b.me() == party(1);
     b.input(party(1), mine.then_some(&X[..]), X.len())
 }
 
@@ -66,7 +66,7 @@ pub fn withheld_input(check: Option<Check>) -> bool {
     stage.hand(party(1), party(2), move |frame| if frame.step == input { Vec::new() } else { vec![frame] });
     let results = stage.act(|trio| {
         let b = &mut BlackBox::new(trio);
-        let mine = b.trio().me() == party(3);
+        let mine = b.me() == party(3);
         let y = b.input(party(3), mine.then_some(&X[..]), X.len())?;
         let recon = b.verify_recon()?;
         let x = self::input(b)?;
@@ -148,7 +148,7 @@ pub fn skipped_vector(check: Option<Check>) -> bool {
     let results = stage.act(|trio| {
         let b = &mut BlackBox::new(trio);
         let [first, second] = b.rohv_rss(8, 8)?.split(4).unwrap();
-        let vectors = if b.trio().me() == party(3) { second } else { first };
+        let vectors = if b.me() == party(3) { second } else { first };
         let y = b.sample(&table(), vectors)?;
         b.output(&y)
     });
@@ -180,7 +180,7 @@ pub fn unmasked_additive(check: Option<Check>) -> bool {
     let seen = stage.recording(party(1));
     let holds = stage.act(|trio| {
         let b = &mut BlackBox::new(trio);
-        let mine = b.trio().me() == party(3);
+        let mine = b.me() == party(3);
         let secret: Vec<Gf8> = (0..64_u8).map(|l| Gf8(l.wrapping_mul(37) ^ 5)).collect();
         let x = b.input(party(3), mine.then_some(&secret[..]), secret.len())?;
         let mask = b.mask(secret.len());
