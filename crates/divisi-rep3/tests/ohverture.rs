@@ -420,6 +420,32 @@ fn a_party_that_is_a_vector_ahead_is_an_abort() {
     }
 }
 
+/// A party that looks up in another table, or uses its vectors otherwise, is out of step: found before anything is verified.
+#[test]
+fn a_party_with_another_table_or_call_is_an_abort() {
+    let other = Table::new(&(0..=255_u8).map(Gf8).collect::<Vec<_>>()).unwrap();
+    let wide = Table::new(&(0..=255_u64).map(|i| Gf64(u64::from(Gf8(i as u8).inverse().0 ^ 0x63))).collect::<Vec<_>>());
+    let wide = wide.unwrap();
+    for alone in PartyId::all(3) {
+        for otherwise in 0..3 {
+            let results = Stage::default().patient().act(|trio| {
+                let b = &mut BlackBox::new(trio);
+                let vectors = b.rohv_rss(8, LANES)?;
+                // all of them send and receive nothing
+                match (b.me() == alone, otherwise) {
+                    (true, 0) => b.sample(&other, vectors).map(drop)?,
+                    (true, 1) => b.sample(&wide, vectors).map(drop)?,
+                    (true, _) => b.entries(vectors).map(drop)?,
+                    _ => b.sample(&table(), vectors).map(drop)?,
+                }
+                b.verify_recon().map(drop)
+            });
+            assert!(results.iter().all(Result::is_err), "{otherwise}");
+            assert!(results.iter().any(|r| failed_check(r) == Some(Check::A2)), "{otherwise} {results:?}");
+        }
+    }
+}
+
 /// What is opened of an index is uniform, whatever the index is; and so is what a reshare sends of an additive result.
 #[test]
 fn an_index_is_masked_and_a_result_too() {

@@ -33,7 +33,7 @@ impl BlackBox {
         vectors: OneHotsRss,
     ) -> Result<Shared<G>, Abort> {
         self.demand_table(table, vectors.made.k, x, vectors.count())?;
-        self.take(&vectors.lot)?;
+        self.take("lookup", table.k, Some(table.digest()), &vectors.lot)?;
         let places = self.open_places(x, table.k, &[(&vectors.made, 0)], &vectors.lot)?;
         Ok(self.replicated(table, &vectors.made, &vectors.lot, &places))
     }
@@ -50,7 +50,7 @@ impl BlackBox {
     ) -> Result<Additive<G>, Abort> {
         self.demand_table(table, vectors.k(), x, vectors.count())?;
         self.demand_products(vectors.count() << (table.k - vectors.low.k))?;
-        self.take(&vectors.lot)?;
+        self.take("lookup_additive", table.k, Some(table.digest()), &vectors.lot)?;
         let places = self.open_places(x, table.k, &vectors.halves(), &vectors.lot)?;
         Ok(self.additive(table, &vectors, &places))
     }
@@ -80,7 +80,7 @@ impl BlackBox {
         vectors: OneHotsRss,
     ) -> Result<Shared<G>, Abort> {
         self.demand_fit(table, vectors.made.k, x.lanes(), vectors.count(), F::BITS == table.k)?;
-        self.take(&vectors.lot)?;
+        self.take("lookup_of_additive", table.k, Some(table.digest()), &vectors.lot)?;
         let places = self.open_additive_places(x, &[(&vectors.made, 0)], &vectors.lot)?;
         Ok(self.replicated(table, &vectors.made, &vectors.lot, &places))
     }
@@ -97,7 +97,7 @@ impl BlackBox {
     ) -> Result<Additive<G>, Abort> {
         self.demand_fit(table, vectors.k(), x.lanes(), vectors.count(), F::BITS == table.k)?;
         self.demand_products(vectors.count() << (table.k - vectors.low.k))?;
-        self.take(&vectors.lot)?;
+        self.take("lookup_additive_of_additive", table.k, Some(table.digest()), &vectors.lot)?;
         let places = self.open_additive_places(x, &vectors.halves(), &vectors.lot)?;
         Ok(self.additive(table, &vectors, &places))
     }
@@ -108,7 +108,7 @@ impl BlackBox {
     /// [`Abort::Misuse`] unless the vectors are of the table's length.
     pub fn sample<G: Element>(&mut self, table: &Table<G>, vectors: OneHotsRss) -> Result<Shared<G>, Abort> {
         self.demand(LOOKUP, table.k == vectors.made.k, Misfit::Lanes)?;
-        self.take(&vectors.lot)?;
+        self.take("sample", table.k, Some(table.digest()), &vectors.lot)?;
         let places = Places { c: vec![0; vectors.count()], rests_on: 0 };
         Ok(self.replicated(table, &vectors.made, &vectors.lot, &places))
     }
@@ -124,7 +124,7 @@ impl BlackBox {
     ) -> Result<Additive<G>, Abort> {
         self.demand(LOOKUP, table.k == vectors.k(), Misfit::Lanes)?;
         self.demand_products(vectors.count() << (table.k - vectors.low.k))?;
-        self.take(&vectors.lot)?;
+        self.take("sample_additive", table.k, Some(table.digest()), &vectors.lot)?;
         let places = Places { c: vec![0; vectors.count()], rests_on: 0 };
         Ok(self.additive(table, &vectors, &places))
     }

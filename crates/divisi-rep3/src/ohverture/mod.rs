@@ -23,7 +23,7 @@
 //!   exactly if there is one, whatever the secrets are (`relation.rs`: one relation a vector is enough). Until then a vector may be used: its r
 //!   is random in any case, and what rests on its products is opened under a mask or not at all.
 //! - c = x + r is opened replicated, under an r that nobody knows and that serves once: a vector is taken by value, nothing copies it, and
-//!   its number enters the view when it is used \[A18\]. What another party opened is compared in the same round, before anything that rests on it
+//!   its number enters the view when it is used, with the call and the table \[A18\]. What another party opened is compared in the same round, before anything that rests on it
 //!   is digested \[A22\], and the last before any output \[S1\].
 //! - An additive index binds nobody: each party sends its share of c to both others, under a share of zero \[A16\], and an error that
 //!   it adds is one of the products in x, which are owed with r + c as their sum.
@@ -162,7 +162,7 @@ impl BlackBox {
     /// [`Abort::Misuse`] for vectors of another box, or more than [`PIECE`] entries: split the vectors.
     pub fn entries(&mut self, vectors: OneHotsRss) -> Result<(Shared<Gf64>, Vec<Shared<Gf2>>), Abort> {
         self.demand_products(vectors.count() << vectors.made.k)?;
-        self.take(&vectors.lot)?;
+        self.take("entries", vectors.made.k, None, &vectors.lot)?;
         let OneHotsRss { made, lot } = vectors;
         let r = self.numbers(&[(&made, 0)], &lot);
         let each = lot.range.clone().map(|l| self.entries_of(&made, l, lot.rests_on)).collect();
@@ -178,7 +178,7 @@ impl BlackBox {
         vectors: OneHotsAdd,
     ) -> Result<(Shared<Gf64>, Vec<Additive<Gf2>>), Abort> {
         self.demand_products(vectors.count() << vectors.k())?;
-        self.take(&vectors.lot)?;
+        self.take("entries_additive", vectors.k(), None, &vectors.lot)?;
         let (k, low_bits) = (vectors.k(), vectors.low.k);
         let r = self.numbers(&vectors.halves(), &vectors.lot);
         let mut each = Vec::with_capacity(vectors.count());
@@ -226,12 +226,20 @@ impl BlackBox {
         Lot { number, range: 0..count, origin: self.origin, rests_on: self.statements }
     }
 
-    /// Vectors are about to be used: all parties use the same ones \[A18\].
-    fn take(&mut self, lot: &Lot) -> Result<(), Abort> {
+    /// Vectors are about to be used: all parties use the same ones, in the same call and the same table \[A18\].
+    fn take(
+        &mut self,
+        call: &'static str,
+        k: usize,
+        table: Option<&[u8; 32]>,
+        lot: &Lot,
+    ) -> Result<(), Abort> {
         self.demand(VECTORS, lot.origin == self.origin, Misfit::Origin)?;
         if !self.trio.session.mutated(Check::A18) {
-            let place = [lot.number, lot.range.start as u64, lot.range.end as u64].map(u64::to_le_bytes);
-            self.trio.absorb("vectors of a lookup", place.as_flattened());
+            let place = [lot.number, lot.range.start as u64, lot.range.end as u64, k as u64];
+            let place = place.map(u64::to_le_bytes);
+            let table = table.map_or(&[][..], |digest| digest);
+            self.trio.absorb(call, &[place.as_flattened(), table].concat());
         }
         self.trio.session.observe(Check::A18); // [A18]
         Ok(())
