@@ -182,14 +182,15 @@ fn lookups_of_additive<F: Element>() {
         let (replicated, halves) = (b.rohv_rss(k, LANES)?, b.rohv_add(k, LANES)?);
         let (first, second) = (b.local_mul(&x, &x)?, b.local_mul(&x, &x)?);
         b.session().phase("replicated");
-        let y = b.lookup_of_additive(&table, first, replicated)?;
+        let (y, v) = b.lookup_of_additive(&table, first, replicated)?;
         b.session().phase("additive");
-        let z = b.lookup_additive_of_additive(&table, second, halves)?;
+        let (z, w) = b.lookup_additive_of_additive(&table, second, halves)?;
         b.session().phase("rest");
         let z = b.reshare(z)?;
-        Ok([b.output(&y)?, b.output(&z)?])
+        Ok(([b.output(&y)?, b.output(&z)?], [b.output(&v)?, b.output(&w)?]))
     });
-    assert!(outs.iter().all(|out| *out == expected));
+    let squares: Vec<F> = x.iter().map(|x| *x * *x).collect();
+    assert!(outs.0.iter().all(|out| *out == expected) && outs.1.iter().all(|v| *v == squares));
     // to each of two others
     let bits = (2 * k * LANES) as u64;
     assert_eq!([cost(&counts, "replicated"), cost(&counts, "additive")], [(bits, 1); 2]);
@@ -219,7 +220,7 @@ fn a_wrong_additive_index_is_an_abort() {
             let x = input(b, &x())?;
             let vectors = b.rohv_rss(8, LANES)?;
             let xx = b.local_mul(&x, &x)?;
-            let y = b.lookup_of_additive(&table(), xx, vectors)?;
+            let (y, _) = b.lookup_of_additive(&table(), xx, vectors)?;
             b.output(&y)
         })
     };

@@ -69,7 +69,7 @@ impl BlackBox {
         self.reshare(looked_up)
     }
 
-    /// `[T(x)]` of an additive index that fills its field: MAESTRO Protocol 4. One round, 2 k bits.
+    /// `[T(x)]` and `[x]` of an additive index that fills its field: MAESTRO Protocol 4. One round, 2 k bits.
     ///
     /// # Errors
     /// As [`BlackBox::lookup`]; [`Abort::Misuse`] unless elements of F have as many bits as the table's index.
@@ -78,14 +78,14 @@ impl BlackBox {
         table: &Table<G>,
         x: Additive<F>,
         vectors: OneHotsRss,
-    ) -> Result<Shared<G>, Abort> {
+    ) -> Result<(Shared<G>, Shared<F>), Abort> {
         self.demand_fit(table, vectors.made.k, x.lanes(), vectors.count(), F::BITS == table.k)?;
         self.take("lookup_of_additive", table.k, Some(table.digest()), &vectors.lot)?;
-        let places = self.open_additive_places(x, &[(&vectors.made, 0)], &vectors.lot)?;
-        Ok(self.replicated(table, &vectors.made, &vectors.lot, &places))
+        let (places, x) = self.open_additive_places(x, &[(&vectors.made, 0)], &vectors.lot)?;
+        Ok((self.replicated(table, &vectors.made, &vectors.lot, &places), x))
     }
 
-    /// `<T(x)>` of an additive index that fills its field, by vectors of square-root cost: MAESTRO Protocol 6. One round, 2 k bits.
+    /// `<T(x)>` and `[x]` of an additive index that fills its field, by vectors of square-root cost: MAESTRO Protocol 6. One round, 2 k bits.
     ///
     /// # Errors
     /// As [`BlackBox::lookup_of_additive`] and [`BlackBox::lookup_additive`].
@@ -94,12 +94,12 @@ impl BlackBox {
         table: &Table<G>,
         x: Additive<F>,
         vectors: OneHotsAdd,
-    ) -> Result<Additive<G>, Abort> {
+    ) -> Result<(Additive<G>, Shared<F>), Abort> {
         self.demand_fit(table, vectors.k(), x.lanes(), vectors.count(), F::BITS == table.k)?;
         self.demand_products(vectors.count() << (table.k - vectors.low.k))?;
         self.take("lookup_additive_of_additive", table.k, Some(table.digest()), &vectors.lot)?;
-        let places = self.open_additive_places(x, &vectors.halves(), &vectors.lot)?;
-        Ok(self.additive(table, &vectors, &places))
+        let (places, x) = self.open_additive_places(x, &vectors.halves(), &vectors.lot)?;
+        Ok((self.additive(table, &vectors, &places), x))
     }
 
     /// `[T(r)]` for the r of each vector, that nobody knows. Local.
@@ -172,19 +172,20 @@ impl BlackBox {
         Ok(Places { c: c.value.iter().map(|c| c.0 as usize).collect(), rests_on: c.rests_on })
     }
 
-    /// Open c = x + r of an additive x: 2 k bits a lane. What is looked up is r + c, of which the products in x are owed to be the
-    /// value.
+    /// Open c = x + r of an additive x: 2 k bits a lane. What is looked up is r + c, which is `[x]`: that it is the sum of the products in x is
+    /// owed.
     fn open_additive_places<F: Element>(
         &mut self,
         x: Additive<F>,
         halves: &[(&Monomials, usize)],
         lot: &Lot,
-    ) -> Result<Places, Abort> {
+    ) -> Result<(Places, Shared<F>), Abort> {
         let r = self.numbers(halves, lot);
         let side = |r: &[Gf64]| r.iter().map(|r| F::from_low_bits(u128::from(r.0))).collect();
         let r = self.shared(Rep { a: side(&r.rep.a), b: side(&r.rep.b) }, 0);
-        let (c, _) = self.reconst_additive(x, Mask(r))?;
-        Ok(Places { c: c.value.iter().map(|c| c.to_bits() as usize).collect(), rests_on: c.rests_on })
+        let (c, x) = self.reconst_additive(x, Mask(r))?;
+        let places = c.value.iter().map(|c| c.to_bits() as usize).collect();
+        Ok((Places { c: places, rests_on: c.rests_on }, x))
     }
 
     /// The sums over replicated vectors.
