@@ -20,7 +20,7 @@ use crate::wire::Shape;
 use divisi_core::{Abort, Check, PartyId, Prg, Session, Step, step, taint};
 use divisi_field::{BigField, Field, Gf64, Plane};
 use std::ops::Range;
-use zeroize::Zeroize;
+use zeroize::{Zeroize, Zeroizing};
 
 /// A stream with each neighbour.
 pub(crate) struct Pair {
@@ -172,9 +172,9 @@ impl Streams {
 
 /// A uniform element: one whole little-endian encoding of the stream, cut to the field's bits.
 fn uniform<F: Field>(prg: &mut Prg) -> F {
-    let mut bytes = [0; 16];
+    let mut bytes = Zeroizing::new([0; 16]);
     prg.fill(&mut bytes[..F::BYTES]);
-    F::from_low_bits(u128::from_le_bytes(bytes))
+    F::from_low_bits(u128::from_le_bytes(*bytes))
 }
 
 /// A public random value of 128 bits that nobody could choose, and nobody knew before what it follows was fixed.

@@ -248,9 +248,9 @@ impl BlackBox {
     pub(crate) fn open<F: Element>(&mut self, x: &Shared<F>, bits: usize) -> Result<Unverified<F>, Abort> {
         self.demand(RECONST, x.origin == self.origin, Misfit::Origin)?;
         let lanes = x.lanes();
-        let mut message = wire::write_low(&x.rep.a, bits);
+        let mut message = Zeroizing::new(wire::write_low(&x.rep.a, bits)); // a share, before it is what we lack
         self.trio.missing_layer(RECONST, &mut message, (lanes * bits) as u64, true)?; // [A22]
-        let Some(missing) = wire::read_low::<F>(&message, lanes, bits) else {
+        let Some(missing) = wire::read_low::<F>(&message, lanes, bits).map(Zeroizing::new) else {
             return Err(self.trio.malformed_from(self.trio.prev, RECONST, message.len()));
         };
         let mut value: Vec<F> = (0..lanes).map(|l| x.rep.a[l] + x.rep.b[l] + missing[l]).collect();
