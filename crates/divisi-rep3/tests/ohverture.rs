@@ -425,7 +425,9 @@ fn a_party_that_is_a_vector_ahead_is_an_abort() {
 #[test]
 fn a_party_with_another_table_or_call_is_an_abort() {
     let other = Table::new(&(0..=255_u8).map(Gf8).collect::<Vec<_>>()).unwrap();
-    let wide = Table::new(&(0..=255_u64).map(|i| Gf64(u64::from(Gf8(i as u8).inverse().0 ^ 0x63))).collect::<Vec<_>>());
+    let wide = Table::new(
+        &(0..=255_u64).map(|i| Gf64(u64::from(Gf8(i as u8).inverse().0 ^ 0x63))).collect::<Vec<_>>(),
+    );
     let wide = wide.unwrap();
     for alone in PartyId::all(3) {
         for otherwise in 0..3 {

@@ -78,35 +78,100 @@ pub fn withheld_input(check: Option<Check>) -> bool {
     !honest.of(Way::Out, COIN).is_empty()
 }
 
-fn square(check: Option<Check>, change: impl Fn(&Stage), lies: bool) -> bool {
+/// The same, where the proofs are from before the opening.
+pub fn split_opening_with_old_proofs(check: Option<Check>) -> bool {
     let stage = Stage::without(check).patient();
-    change(&stage);
-    let results = stage.act(|mut trio| {
-        if lies {
-            lie(&mut trio, RESHARE, 0, 1);
-        }
+    stage.change(party(1), party(2), RECONST, 0, |body| body[0] ^= 1);
+    let results = stage.act(|trio| {
         let b = &mut BlackBox::new(trio);
         let x = input(b)?;
-        let xx = b.local_mul(&x, &x)?;
-        let xx = b.reshare(xx)?;
+        let recon = b.verify_recon()?;
+        let mul = b.verify_mul(&recon)?;
+        let x = b.reconst(&x)?;
+        b.opened(x, &recon, &mul)
+    });
+    deceives(&results, &X.to_vec())
+}
+
+/// The squares of party 1's input.
+fn square(b: &mut BlackBox) -> Result<Shared<Gf8>, Abort> {
+    let x = input(b)?;
+    let xx = b.local_mul(&x, &x)?;
+    b.reshare(xx)
+}
+
+fn squares() -> Vec<Gf8> {
+    X.map(|x| x * x).to_vec()
+}
+
+/// Party 1 makes a product wrong, which is verified before the output is asked for.
+pub fn wrong_product(check: Option<Check>) -> bool {
+    let results = Stage::without(check).patient().act(|mut trio| {
+        lie(&mut trio, RESHARE, 0, 1);
+        let b = &mut BlackBox::new(trio);
+        let xx = square(b)?;
+        let recon = b.verify_recon()?;
+        b.verify_mul(&recon)?;
         b.output(&xx)
     });
-    deceives(&results, &X.map(|x| x * x).to_vec())
+    deceives(&results, &squares())
 }
 
-/// Party 1 makes a product wrong.
-pub fn wrong_product(check: Option<Check>) -> bool {
-    square(check, |_| {}, true)
+/// Party 1 makes a product wrong, which is opened under a mask with a proof from before it.
+pub fn wrong_product_with_an_old_proof(check: Option<Check>) -> bool {
+    let results = Stage::without(check).patient().act(|mut trio| {
+        lie(&mut trio, RESHARE, 0, 1);
+        let b = &mut BlackBox::new(trio);
+        let recon = b.verify_recon()?;
+        let mul = b.verify_mul(&recon)?;
+        let xx = square(b)?;
+        let mask = b.mask(X.len());
+        let (c, r) = b.reconst_masked(&xx, mask)?;
+        let recon = b.verify_recon()?;
+        let c = b.opened(c, &recon, &mul)?;
+        Ok(c.into_iter().zip(b.output(&r)?).map(|(c, r)| c + r).collect())
+    });
+    deceives(&results, &squares())
 }
 
-/// Party 1 makes a product wrong, and the output is asked for at once.
+/// Party 1 makes a product wrong, and the output is asked for at once: whether party 2 opens it before it has tossed a coin.
 pub fn wrong_output(check: Option<Check>) -> bool {
-    square(check, |_| {}, true)
+    let stage = Stage::without(check).patient();
+    let honest = stage.recording(party(2));
+    stage.act(|mut trio| {
+        lie(&mut trio, RESHARE, 0, 1);
+        let b = &mut BlackBox::new(trio);
+        let xx = square(b)?;
+        b.output(&xx)
+    });
+    let [output, coin] = [OUTPUT, COIN].map(|name| Step::new(name).id);
+    let sent = honest.read().into_iter().filter(|seen| seen.way == Way::Out).map(|seen| seen.frame.step);
+    sent.take_while(|step| *step != coin).any(|step| step == output)
+}
+
+/// Party 1 makes a product wrong: whether party 2 opens it with its error.
+pub fn open_error(check: Option<Check>) -> bool {
+    let stage = Stage::without(check).patient();
+    let honest = stage.recording(party(2));
+    stage.act(|mut trio| {
+        lie(&mut trio, RESHARE, 0, 1);
+        let b = &mut BlackBox::new(trio);
+        let xx = square(b)?;
+        b.reconst(&xx).map(drop)
+    });
+    !honest.of(Way::Out, RECONST).is_empty()
 }
 
 /// Party 1 sends a false component of the output.
 pub fn false_component(check: Option<Check>) -> bool {
-    square(check, |stage| stage.change(party(1), party(2), OUTPUT, 0, |body| body[0] ^= 1), false)
+    let stage = Stage::without(check).patient();
+    stage.change(party(1), party(2), OUTPUT, 0, |body| body[0] ^= 1);
+    let results = stage.act(|trio| {
+        let b = &mut BlackBox::new(trio);
+        let xx = square(b)?;
+        b.output(&xx)
+    });
+    deceives(&results, &squares())
 }
 
 fn table() -> Table<Gf8> {
