@@ -139,7 +139,7 @@ fn party(mesh: Mesh, counts: &[u32], table: &Table<Gf64>) -> Result<Vec<i32>, Ab
     let session = Session::start(&Arc::new(mesh), 1, &Parameters::new("noise example"))?;
     let b = &mut BlackBox::new(Trio::new(session)?);
     let mine: Vec<Gf64> = counts.iter().map(|count| Gf64(u64::from(*count))).collect();
-    let me = b.trio().me();
+    let me = b.me();
     let mut inputs = Vec::new();
     for owner in PartyId::all(3) {
         let x = b.input(owner, (owner == me).then_some(&mine[..]), mine.len())?;

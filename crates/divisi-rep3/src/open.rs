@@ -51,7 +51,7 @@ impl Trio {
         self.demand_compared(BYTES)?;
         let [mut sum, second] = components(x.get())?;
         let missing = self.missing_component(BYTES, &sum, &second, sum.len() as u64 * 8)?;
-        for ((x, y), z) in sum.iter_mut().zip(second.iter()).zip(&missing) {
+        for ((x, y), z) in sum.iter_mut().zip(second.iter()).zip(missing.iter()) {
             *x ^= y ^ z;
         }
         taint::public(BYTES, &mut sum);
@@ -113,9 +113,9 @@ impl Trio {
     /// Reconst of field elements inside a verification, compared at once. The values are masked, by a fresh random value or
     /// because they are public in a verification that goes well.
     pub(crate) fn reconst<F: Field>(&mut self, step: Step, x: &Rep<F>) -> Result<Vec<F>, Abort> {
-        let (first, second) = (wire::write_elements(&x.a), wire::write_elements(&x.b));
+        let [first, second] = [&x.a, &x.b].map(|side| Zeroizing::new(wire::write_elements(side)));
         let missing = self.missing_component(step, &first, &second, (x.len() * F::BITS) as u64)?;
-        let Some(missing) = wire::read_elements::<F>(&missing, x.len()) else {
+        let Some(missing) = wire::read_elements::<F>(&missing, x.len()).map(Zeroizing::new) else {
             return Err(self.session.misuse(step, "a component that is no field element"));
         };
         let mut value: Vec<F> = (0..x.len()).map(|i| x.a[i] + x.b[i] + missing[i]).collect();
@@ -132,12 +132,12 @@ impl Trio {
         first: &[u8],
         second: &[u8],
         bits: u64,
-    ) -> Result<Vec<u8>, Abort> {
+    ) -> Result<Zeroizing<Vec<u8>>, Abort> {
         let id = self.session.id();
         let digest = |component: &[u8]| component_digest(id.as_bytes(), component);
         self.session.send(step, self.next, first, bits)?;
         self.session.send(DIGEST, self.prev, &digest(second), 0)?;
-        let mut missing = vec![0; first.len()];
+        let mut missing = Zeroizing::new(vec![0; first.len()]);
         self.session.recv(step, self.prev, &mut missing)?;
         let mut theirs = [0; 32];
         self.session.recv(DIGEST, self.next, &mut theirs)?;

@@ -1,6 +1,7 @@
 //! Values of a few bits as messages: one after the other without gaps, the padding of the last byte zero.
 
 use divisi_core::{Step, step, taint};
+use zeroize::Zeroize;
 
 /// What reading makes public: whether a peer's padding is zero, as that of an honest one is.
 const PADDING: Step = step!("padding");
@@ -40,7 +41,14 @@ impl Writer {
     pub(crate) fn finish(mut self) -> Vec<u8> {
         let last = (self.held as u64).to_le_bytes();
         self.out.extend_from_slice(&last[..bytes(self.bits)]);
-        self.out
+        std::mem::take(&mut self.out)
+    }
+}
+
+impl Drop for Writer {
+    fn drop(&mut self) {
+        self.out.zeroize();
+        self.held.zeroize();
     }
 }
 
@@ -71,6 +79,12 @@ impl<'a> Reader<'a> {
         self.held >>= bits;
         self.bits -= bits;
         value
+    }
+}
+
+impl Drop for Reader<'_> {
+    fn drop(&mut self) {
+        self.held.zeroize();
     }
 }
 
@@ -106,6 +120,7 @@ mod tests {
         assert!(padding_is_zero(&message, bits));
         let mut reader = Reader::new(&message);
         assert!(widths.iter().enumerate().all(|(i, w)| reader.take(*w) == value(i, *w)));
+        drop(reader);
         if !bits.is_multiple_of(8) {
             *message.last_mut().unwrap() |= 0x80;
             assert!(!padding_is_zero(&message, bits));

@@ -20,7 +20,7 @@ use crate::wire::Shape;
 use divisi_core::{Abort, Check, PartyId, Prg, Session, Step, step, taint};
 use divisi_field::{BigField, Field, Gf64, Plane};
 use std::ops::Range;
-use zeroize::Zeroize;
+use zeroize::{Zeroize, Zeroizing};
 
 /// A stream with each neighbour.
 pub(crate) struct Pair {
@@ -172,9 +172,9 @@ impl Streams {
 
 /// A uniform element: one whole little-endian encoding of the stream, cut to the field's bits.
 fn uniform<F: Field>(prg: &mut Prg) -> F {
-    let mut bytes = [0; 16];
+    let mut bytes = Zeroizing::new([0; 16]);
     prg.fill(&mut bytes[..F::BYTES]);
-    F::from_low_bits(u128::from_le_bytes(bytes))
+    F::from_low_bits(u128::from_le_bytes(*bytes))
 }
 
 /// A public random value of 128 bits that nobody could choose, and nobody knew before what it follows was fixed.
@@ -231,7 +231,7 @@ impl Trio {
     /// # Errors
     /// [`Abort::CheckFailed`] with A4 if the two holders of a component do not send the same.
     pub fn coin(&mut self, after: &Fixed) -> Result<Coin, Abort> {
-        if after.0 != self.barriers || self.uncompared {
+        if *after != self.fixed() || self.uncompared {
             return Err(self.session.misuse(SHARE, "a coin after something that no barrier has fixed"));
         }
         if self.session.mutated(Check::M0_2) {
@@ -250,7 +250,7 @@ impl Trio {
     /// compared before anything else is sent ([`Trio::confirm_coin`]; docs/lookups.md, 6). One round. What is sent before the comparison
     /// is masked by F_zero, so that parties whose coins differ tell nothing by it.
     pub(crate) fn coin_ahead(&mut self, after: &Fixed) -> Result<Coin, Abort> {
-        if after.0 != self.barriers || self.uncompared {
+        if *after != self.fixed() || self.uncompared {
             return Err(self.session.misuse(SHARE, "a coin after something that no barrier has fixed"));
         }
         if self.session.mutated(Check::M0_2) {

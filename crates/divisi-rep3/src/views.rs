@@ -7,8 +7,12 @@
 use crate::Trio;
 use divisi_core::{Abort, Check, Step, step};
 
-/// The proof that all views agreed, at the latest barrier. A coin demands it.
-pub struct Fixed(pub(crate) u64);
+/// The proof that all views of a strand agreed, at its latest barrier. A coin of that strand demands it.
+#[derive(PartialEq, Eq)]
+pub struct Fixed(Strand, u64);
+
+/// Which strand of which session.
+type Strand = ([u8; 32], u32);
 
 const BARRIER: Step = step!("barrier");
 
@@ -45,7 +49,12 @@ impl Trio {
         }
         self.uncompared = false;
         self.barriers += 1;
-        Ok(Fixed(self.barriers))
+        Ok(self.fixed())
+    }
+
+    /// What the latest barrier fixed.
+    pub(crate) fn fixed(&self) -> Fixed {
+        Fixed((*self.session.id().as_bytes(), self.session.number()), self.barriers)
     }
 
     /// An output is about to leave: everything that was opened before must have been compared.

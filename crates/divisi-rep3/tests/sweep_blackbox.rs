@@ -25,7 +25,7 @@ fn elements<F: Field>(of: &[u8; LANES]) -> Vec<F> {
 
 /// The input of the party with this number.
 fn input<F: Element>(b: &mut BlackBox, owner: u8, x: &[u8; LANES]) -> Result<Shared<F>, Abort> {
-    let (mine, x) = (b.trio().me() == party(owner), elements(x));
+    let (mine, x) = (b.me() == party(owner), elements(x));
     b.input(party(owner), mine.then_some(&x[..]), LANES)
 }
 
@@ -38,7 +38,7 @@ fn play(trio: Trio, secret: u8) -> Result<Opened, Abort> {
     let table = Table::new(&(0..=255).map(|i| Gf8(i).inverse()).collect::<Vec<_>>()).unwrap();
     let square = b.local_mul(&byte, &byte)?;
     let replicated = b.rohv_rss(8, LANES)?;
-    let looked_up = b.lookup_of_additive(&table, square, replicated)?;
+    let (looked_up, _) = b.lookup_of_additive(&table, square, replicated)?;
     let additive = b.rohv_add(8, LANES)?;
     let looked_up = b.lookup_sqrt(&table, &looked_up, additive)?;
     let masks = b.mask(LANES);

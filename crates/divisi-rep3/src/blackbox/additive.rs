@@ -7,7 +7,7 @@
 use super::element::Element;
 use super::linear::{Linear, sum, times};
 use super::value::{Additive, Shared};
-use super::{BlackBox, Misfit};
+use super::{BlackBox, Misfit, PIECE};
 use crate::share::Rep;
 use divisi_core::{Abort, Lanes, Step, step};
 use divisi_field::Field;
@@ -17,10 +17,11 @@ use zeroize::Zeroize;
 const LINOP: Step = step!("linop");
 
 impl BlackBox {
-    /// Linop on one additive value: `<f(x)>` for any GF(2)-linear f of one input. Local.
+    /// Linop on one additive value: `<f(x)>` for any GF(2)-linear f of one input. Local. What x is the sum of becomes up to k times as many
+    /// products: apply one function after another to what is replicated, or compose them.
     ///
     /// # Errors
-    /// [`Abort::Misuse`] unless f has one input.
+    /// [`Abort::Misuse`] unless f has one input; if the products of f(x) are more than [`PIECE`], lane by lane: reshare x first.
     pub fn linop_additive<F: Element>(
         &mut self,
         f: &Linear<F, F>,
@@ -40,6 +41,8 @@ impl BlackBox {
         std::mem::replace(&mut x.share, image).zeroize();
         x.linear = Rep { a: apply(&x.linear.a), b: apply(&x.linear.b) };
         let coefficients = frobenius_coefficients(&f.images[0]);
+        let used = coefficients.iter().filter(|a| **a != F::ZERO).count();
+        self.demand_terms(x.pairs.len().saturating_mul(used), x.lanes())?;
         let mut pairs = Vec::new();
         for (left, right) in &x.pairs {
             let (mut left, mut right) = (Arc::clone(left), Arc::clone(right));
@@ -58,7 +61,7 @@ impl BlackBox {
     /// `<x + y>`. Local.
     ///
     /// # Errors
-    /// [`Abort::Misuse`] if they do not fit.
+    /// [`Abort::Misuse`] if they do not fit, or are the sums of more than [`PIECE`] products.
     pub fn add_additive<F: Element>(
         &mut self,
         mut x: Additive<F>,
@@ -66,6 +69,7 @@ impl BlackBox {
     ) -> Result<Additive<F>, Abort> {
         self.demand(LINOP, x.origin == self.origin && y.origin == self.origin, Misfit::Origin)?;
         self.demand(LINOP, x.lanes() == y.lanes(), Misfit::Lanes)?;
+        self.demand_terms(x.pairs.len().saturating_add(y.pairs.len()), x.lanes())?;
         x.share.iter_mut().zip(&y.share).for_each(|(x, y)| *x = *x + *y);
         x.pairs.append(&mut y.pairs);
         x.bits = x.bits.max(y.bits);
@@ -90,6 +94,14 @@ impl BlackBox {
         x.bits = F::BITS;
         x.rests_on = x.rests_on.max(y.rests_on);
         Ok(x)
+    }
+
+    /// Demand that an additive value is the sum of no more products than one may be that is owed.
+    fn demand_terms(&mut self, pairs: usize, lanes: usize) -> Result<(), Abort> {
+        if pairs.saturating_mul(lanes.max(1)) as u64 <= PIECE.max(lanes as u64) {
+            return Ok(());
+        }
+        Err(self.trio.session.misuse(LINOP, "an additive value of too many products: reshare it first"))
     }
 
     /// `<c x>` for a public c. Local.
@@ -122,7 +134,7 @@ fn trace<F: Field>(x: F) -> F {
 }
 
 /// The basis that is dual to 1, X, X^2, ..: the trace of `d_i X^j` is 1 if i = j, else 0.
-fn dual_basis<F: Field>() -> Vec<F> {
+pub(super) fn dual_basis<F: Field>() -> Vec<F> {
     let power = |i: usize| F::from_low_bits(1 << i);
     // rows (trace(X^i X^j))_j beside X^i: made the unit matrix by row operations, what stands beside it is the dual basis
     let gram = |i: usize| (0..F::BITS).fold(0, |row, j| row | trace(power(i) * power(j)).to_bits() << j);
@@ -143,8 +155,8 @@ fn dual_basis<F: Field>() -> Vec<F> {
 
 /// The `a_j` of a linear function, by its images of the powers of X: v is the sum of `trace(d_i v) X^i`, hence `a_j` that of
 /// `d_i^(2^j) f(X^i)`.
-fn frobenius_coefficients<F: Field>(images: &[F]) -> Vec<F> {
-    let mut dual = dual_basis::<F>();
+fn frobenius_coefficients<F: Element>(images: &[F]) -> Vec<F> {
+    let mut dual = F::dual_basis().to_vec();
     let mut coefficients = Vec::with_capacity(F::BITS);
     for _ in 0..F::BITS {
         coefficients.push(dual.iter().zip(images).fold(F::ZERO, |sum, (d, image)| sum + *d * *image));
@@ -158,7 +170,7 @@ mod tests {
     use super::*;
     use divisi_field::{Gf2, Gf4, Gf8, Gf64, Gf128};
 
-    fn is_the_function<F: Field>() {
+    fn is_the_function<F: Element>() {
         let image = |i: usize| F::from_low_bits((i as u128 * 77 + 5).wrapping_mul(0x9e37_79b9_7f4a_7c15));
         let images: Vec<F> = (0..F::BITS).map(image).collect();
         let coefficients = frobenius_coefficients(&images);

@@ -1,8 +1,10 @@
 //! The fields of the black box, and the field in which products over each are verified.
 
+use super::additive::dual_basis;
 use crate::verify::{Products, Statement};
 use divisi_field::gf64::{PSI4_POWERS, PSI8_POWERS};
 use divisi_field::{BigField, Field, Gf2, Gf4, Gf8, Gf64, Gf128, gf8};
+use std::sync::OnceLock;
 use zeroize::Zeroizing;
 
 /// GF(2^k) for k = 1, 4, 8, 64, 128.
@@ -18,6 +20,9 @@ pub trait Inner: Field {
 
     /// `x[i] = x[i] * y[i]`.
     fn mul_assign(x: &mut [Self], y: &[Self]);
+
+    /// The basis that is dual to 1, X, X^2, .., made once.
+    fn dual_basis() -> &'static [Self];
 
     /// A statement is owed.
     fn owe(owed: &mut Products, statement: Box<dyn Statement<Self::Big>>);
@@ -59,6 +64,11 @@ macro_rules! elements {
 
                 fn mul_assign(x: &mut [$field], y: &[$field]) {
                     $multiply(x, y);
+                }
+
+                fn dual_basis() -> &'static [$field] {
+                    static DUAL: OnceLock<Vec<$field>> = OnceLock::new();
+                    DUAL.get_or_init(dual_basis)
                 }
 
                 fn owe(owed: &mut Products, statement: Box<dyn Statement<$big>>) {

@@ -10,7 +10,7 @@
 //! | [`reconst`](BlackBox::reconst) | x, unverified | k | 1 |
 //! | [`reconst_additive`](BlackBox::reconst_additive) | x + r of `<x>` and a mask, unverified, and `[x]` | 2 k | 1 |
 //! | [`verify_recon`](BlackBox::verify_recon) | of all openings so far | 0 (a digest) | 1 |
-//! | [`verify_mul`](BlackBox::verify_mul) | of all products so far | 2 elements of the large field a level, 4 at its end | see [`crate::Passes`] |
+//! | [`verify_mul`](BlackBox::verify_mul) | of all products so far | 2 elements of the large field a level, 4 at its end; coins of 128 bits: one to begin, one a level, one at the end | see [`crate::Passes`] |
 //! | [`output`](BlackBox::output) | x, verified, or an abort | k (and a digest) | 1 |
 //!
 //! Everything is a vector. (Test `every_call_costs_what_its_table_says`.)
@@ -24,9 +24,13 @@
 //!   opened only under a fresh [`Mask`] ([`BlackBox::reconst_masked`]): an error of a product would otherwise show in the
 //!   opening what the output does not tell.
 //! - *Products* may hold an error until [`verify_mul`](BlackBox::verify_mul), over GF(2^64), or GF(2^128) for k = 128, as inner products with
-//!   fresh coefficients: missed with probability at most (3 + 2 log2 N)/2^64 for N of them, whatever k is \[S2\].
+//!   fresh coefficients: missed with probability at most (3 + 2 ceil(log2 N))/q for N *terms* over the field of q elements, whatever k
+//!   is \[S2\]. A product is one term, but up to k after [`linop_additive`](BlackBox::linop_additive), and a lookup of square-root cost
+//!   2^(k/2). With relations of one-hot vectors among them, a term each, it is (5 + 2 ceil(log2 N))/q; the meter reports 6 for 5.
 //! - *Output* verifies what is left to verify, and opens after it \[S3\]; each component comes from one holder and its digest from the
 //!   other \[S4\].
+//!
+//! After an abort nothing is verified and nothing comes out: `verify_recon`, `verify_mul`, `opened` and `output` give its cause again.
 //!
 //! Memory: what is owed is kept until it is verified, at most [`PIECE`] terms, or those of one call. When a product makes them more,
 //! all of it is verified there and then.
@@ -47,9 +51,9 @@ pub(crate) use value::{Origin, Pair};
 
 use crate::Trio;
 use crate::share::Rep;
-use crate::verify::{Products, Statement};
+use crate::verify::{Passes, Products, Statement};
 use crate::wire;
-use divisi_core::{Abort, Check, Lanes, PartyId, Step, step, taint};
+use divisi_core::{Abort, Check, Lanes, PartyId, Session, Step, step, taint};
 use zeroize::Zeroizing;
 
 const INPUT: Step = step!("input");
@@ -58,8 +62,12 @@ pub(crate) const OUTPUT: Step = step!("output");
 const VERIFY: Step = step!("verify_mul");
 const LEFT: Step = step!("into_trio");
 
-/// How many terms of the verification are owed at most, or as many as one call makes: about 64 MB when they are verified.
+/// How many terms of the verification are owed at most, or as many as one call makes: about 64 MB when they are verified (over GF(2^128)
+/// twice that), and no more before, for what holds more memory counts for more terms.
 pub const PIECE: u64 = 1 << 21;
+
+/// What a term holds while it is verified: two factors in two components, over GF(2^64).
+pub(crate) const TERM_BYTES: usize = 32;
 
 /// Why values do not go together.
 #[derive(Clone, Copy)]
@@ -105,9 +113,20 @@ impl BlackBox {
         }
     }
 
-    /// The strand underneath.
-    pub fn trio(&mut self) -> &mut Trio {
-        &mut self.trio
+    /// Who we are.
+    #[must_use]
+    pub fn me(&self) -> PartyId {
+        self.trio.me()
+    }
+
+    /// The session underneath: phases, meter, strands. The strand itself stays inside: what it opens is counted here.
+    pub fn session(&mut self) -> &mut Session {
+        self.trio.session()
+    }
+
+    /// From now on verify so often; all three parties at the same place, and agreed on in the session's parameters.
+    pub fn set_passes(&mut self, passes: Passes) {
+        self.trio.set_passes(passes);
     }
 
     /// The strand again. What was not verified would be forgotten, so the session ends if anything was not.
@@ -175,14 +194,15 @@ impl BlackBox {
     /// # Errors
     /// [`Abort::Misuse`] if x rests on products that verify_mul has not seen.
     pub fn reconst<F: Element>(&mut self, x: &Shared<F>) -> Result<Unverified<F>, Abort> {
-        if x.rests_on > self.verified {
+        // the mutant opens what nobody verified
+        if x.rests_on > self.verified && !self.trio.session.mutated(Check::S3) {
             let what = "an opening of what rests on unverified products: verify them first, or mask it";
             return Err(self.trio.session.misuse(RECONST, what));
         }
         self.open(x, F::BITS)
     }
 
-    /// Reconst(`[x + r]`) for a fresh mask: c = x + r, unverified, and `[r]` to continue with. One round.
+    /// Reconst(`[x + r]`) for a fresh mask: c = x + r, unverified, and `[r]` to continue with, which is opened when x may be. One round.
     ///
     /// # Errors
     /// [`Abort::Misuse`] if they do not fit.
@@ -192,7 +212,10 @@ impl BlackBox {
         mask: Mask<F>,
     ) -> Result<(Unverified<F>, Shared<F>), Abort> {
         let sum = self.add(x, &mask.0)?;
-        Ok((self.open(&sum, F::BITS)?, mask.0))
+        // c tells x to whoever knows r: opening r is opening x
+        let mut r = mask.0;
+        r.rests_on = r.rests_on.max(x.rests_on);
+        Ok((self.open(&sum, F::BITS)?, r))
     }
 
     /// Reconst(`<x> + [r]`) for a fresh mask: c = x + r, unverified, and `[x]`, which is `[r]` + c. What x is a sum of is owed a
@@ -226,9 +249,9 @@ impl BlackBox {
     pub(crate) fn open<F: Element>(&mut self, x: &Shared<F>, bits: usize) -> Result<Unverified<F>, Abort> {
         self.demand(RECONST, x.origin == self.origin, Misfit::Origin)?;
         let lanes = x.lanes();
-        let mut message = wire::write_low(&x.rep.a, bits);
+        let mut message = Zeroizing::new(wire::write_low(&x.rep.a, bits)); // a share, before it is what we lack
         self.trio.missing_layer(RECONST, &mut message, (lanes * bits) as u64, true)?; // [A22]
-        let Some(missing) = wire::read_low::<F>(&message, lanes, bits) else {
+        let Some(missing) = wire::read_low::<F>(&message, lanes, bits).map(Zeroizing::new) else {
             return Err(self.trio.malformed_from(self.trio.prev, RECONST, message.len()));
         };
         let mut value: Vec<F> = (0..lanes).map(|l| x.rep.a[l] + x.rep.b[l] + missing[l]).collect();
@@ -244,30 +267,39 @@ impl BlackBox {
     /// # Errors
     /// [`Abort::CheckFailed`] if a party saw something else.
     pub fn verify_recon(&mut self) -> Result<VerifiedRecon, Abort> {
-        self.trio.session.observe_each(Check::S1, self.fresh); // [S1]
-        self.fresh = 0;
+        self.demand_alive()?;
+        self.trio.session.observe_each(Check::S1, std::mem::take(&mut self.fresh)); // [S1]
         let fixed = if self.trio.session.mutated(Check::S1) {
             self.trio.uncompared = false; // the mutant compares nothing
-            crate::Fixed(self.trio.barriers)
+            self.trio.fixed()
         } else {
             self.trio.barrier()?
         };
-        Ok(VerifiedRecon { fixed, origin: self.origin, openings: self.openings })
+        let (openings, statements) = (self.openings, self.statements);
+        Ok(VerifiedRecon { fixed, origin: self.origin, openings, statements })
     }
 
     /// VerifyMul(): all products that were made so far are right \[S2\]. After VerifyRecon, for a coin follows the comparison of
     /// everything that it must not help to choose \[A8\].
     ///
     /// # Errors
-    /// [`Abort::CheckFailed`] if one is wrong; [`Abort::Misuse`] if something was opened after that VerifyRecon.
+    /// [`Abort::CheckFailed`] if one is wrong; [`Abort::Misuse`] if something was opened, or a product made, after that VerifyRecon: what
+    /// was received for it may have been chosen by the coin.
     pub fn verify_mul(&mut self, recon: &VerifiedRecon) -> Result<VerifiedMul, Abort> {
+        self.demand_alive()?;
         self.demand(VERIFY, recon.origin == self.origin, Misfit::Origin)?;
-        let owed = std::mem::replace(&mut self.owed, Products::none(false));
-        self.terms = 0;
-        if !owed.is_empty() {
+        // the mutant takes a barrier that is older than what is verified
+        let fixed = recon.statements == self.statements || self.trio.session.mutated(Check::A8);
+        if !self.owed.is_empty() && !fixed {
+            let what = "products that were made after that VerifyRecon"; // [A8]
+            return Err(self.trio.session.misuse(VERIFY, what));
+        }
+        if !self.owed.is_empty() {
             self.trio.session.observe_each(Check::S2, std::mem::take(&mut self.products)); // [S2]
             self.trio.session.observe_each(Check::A17, std::mem::take(&mut self.relations)); // [A17]
-            self.trio.verify_after(&recon.fixed, &owed)?;
+            self.trio.verify_after(&recon.fixed, &self.owed)?; // what failed stays owed
+            self.owed = Products::none(false);
+            self.terms = 0;
         }
         self.verified = self.statements;
         Ok(VerifiedMul { origin: self.origin, owed: self.statements })
@@ -283,9 +315,13 @@ impl BlackBox {
         recon: &VerifiedRecon,
         mul: &VerifiedMul,
     ) -> Result<Vec<F>, Abort> {
+        self.demand_alive()?;
         let same = [x.origin, recon.origin, mul.origin].iter().all(|origin| *origin == self.origin);
         self.demand(RECONST, same, Misfit::Origin)?;
-        if x.opening > recon.openings || x.rests_on > mul.owed {
+        // the mutants take any proofs
+        let compared = x.opening <= recon.openings || self.trio.session.mutated(Check::S1);
+        let verified = x.rests_on <= mul.owed || self.trio.session.mutated(Check::S2);
+        if !compared || !verified {
             let what = "proofs that are older than what they are shown for";
             return Err(self.trio.session.misuse(RECONST, what));
         }
@@ -298,6 +334,7 @@ impl BlackBox {
     /// # Errors
     /// [`Abort::CheckFailed`] if anything behind x is wrong.
     pub fn output<F: Element>(&mut self, x: &Shared<F>) -> Result<Vec<F>, Abort> {
+        self.demand_alive()?;
         self.demand(OUTPUT, x.origin == self.origin, Misfit::Origin)?;
         let done = x.rests_on <= self.verified && self.owed.is_empty() && !self.trio.uncompared;
         if self.trio.session.mutated(Check::S3) {
@@ -314,7 +351,8 @@ impl BlackBox {
         Ok(value)
     }
 
-    /// A statement about so many products is owed \[S2\], which the verification has in so many terms. When there are many, what is
+    /// A statement about so many products is owed \[S2\], which the verification has in so many terms or which holds their
+    /// memory. When there are many, what is
     /// owed is verified, and memory is free again.
     pub(crate) fn owe<F: Element>(
         &mut self,
@@ -334,6 +372,11 @@ impl BlackBox {
             self.verify_mul(&recon)?;
         }
         Ok(())
+    }
+
+    /// Demand that the session has not ended: whoever goes on after an abort gets its cause again, and never a value.
+    fn demand_alive(&self) -> Result<(), Abort> {
+        self.trio.session.cause().map_or(Ok(()), Err)
     }
 
     /// Demand that values go together.

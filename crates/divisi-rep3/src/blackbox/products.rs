@@ -57,7 +57,8 @@ impl BlackBox {
         let claim = sum(z, &x.linear);
         let products = (x.pairs.len() * claim.len()) as u64;
         let pairs = std::mem::take(&mut x.pairs);
-        self.owe::<F>(Box::new(Lanewise { pairs, z: claim }), products, products)
+        let terms = products.max(claim.len() as u64).max(1); // what has no product is kept too
+        self.owe::<F>(Box::new(Lanewise { pairs, z: claim }), products, terms)
     }
 
     /// BitMul(`[x]`, `[y]`): `[x y]` for bits x and elements y, lane by lane. One round, k bits an element.

@@ -145,6 +145,8 @@ pub struct VerifiedRecon {
     pub(super) fixed: crate::Fixed,
     pub(super) origin: Origin,
     pub(super) openings: u64,
+    /// How many statements were owed: what came later, it says nothing of.
+    pub(super) statements: u64,
 }
 
 /// The proof that all products made so far are right: what verify_mul gives.

@@ -80,8 +80,8 @@ impl Trio {
         self.deviation.reshare_bytes(step, &mut wire);
         let mut c = vec![F::ZERO; n];
         let mut add = |message: &[u8]| {
-            let theirs = wire::read_low::<F>(message, n, bits)?;
-            c.iter_mut().zip(theirs).for_each(|(c, x)| *c = *c + x);
+            let theirs = Zeroizing::new(wire::read_low::<F>(message, n, bits)?);
+            c.iter_mut().zip(theirs.iter()).for_each(|(c, x)| *c = *c + *x);
             Some(())
         };
         let own = add(&wire);

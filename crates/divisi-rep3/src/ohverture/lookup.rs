@@ -3,6 +3,8 @@
 use super::make::{Monomials, mask, words};
 use super::table::{Table, entries, turn};
 use super::{BlackBox, Lot, OneHotsAdd, OneHotsRss, VECTORS};
+#[cfg(doc)]
+use crate::blackbox::PIECE;
 use crate::blackbox::{Additive, Element, Mask, Misfit, Pair, Shared, mult_local};
 use crate::share::{Rep, constant_component};
 use divisi_core::{Abort, Lanes, Step, step};
@@ -31,7 +33,7 @@ impl BlackBox {
         vectors: OneHotsRss,
     ) -> Result<Shared<G>, Abort> {
         self.demand_table(table, vectors.made.k, x, vectors.count())?;
-        self.take(&vectors.lot)?;
+        self.take("lookup", table.k, Some(table.digest()), &vectors.lot)?;
         let places = self.open_places(x, table.k, &[(&vectors.made, 0)], &vectors.lot)?;
         Ok(self.replicated(table, &vectors.made, &vectors.lot, &places))
     }
@@ -39,7 +41,7 @@ impl BlackBox {
     /// `<T(x)>` by vectors of square-root cost: MAESTRO Protocol 6 from replicated shares (section 3.5.2). One round, k bits.
     ///
     /// # Errors
-    /// As [`BlackBox::lookup`].
+    /// As [`BlackBox::lookup`]; [`Abort::Misuse`] for more than [`PIECE`] products, 2^(k/2) a lane: split the vectors.
     pub fn lookup_additive<F: Element, G: Element>(
         &mut self,
         table: &Table<G>,
@@ -47,7 +49,8 @@ impl BlackBox {
         vectors: OneHotsAdd,
     ) -> Result<Additive<G>, Abort> {
         self.demand_table(table, vectors.k(), x, vectors.count())?;
-        self.take(&vectors.lot)?;
+        self.demand_products(vectors.count() << (table.k - vectors.low.k))?;
+        self.take("lookup_additive", table.k, Some(table.digest()), &vectors.lot)?;
         let places = self.open_places(x, table.k, &vectors.halves(), &vectors.lot)?;
         Ok(self.additive(table, &vectors, &places))
     }
@@ -55,7 +58,7 @@ impl BlackBox {
     /// `[T(x)]` by vectors of square-root cost: MAESTRO Protocol 10 (section 3.5.4). Two rounds, k bits and those of an entry.
     ///
     /// # Errors
-    /// As [`BlackBox::lookup`].
+    /// As [`BlackBox::lookup_additive`].
     pub fn lookup_sqrt<F: Element, G: Element>(
         &mut self,
         table: &Table<G>,
@@ -66,7 +69,7 @@ impl BlackBox {
         self.reshare(looked_up)
     }
 
-    /// `[T(x)]` of an additive index that fills its field: MAESTRO Protocol 4. One round, 2 k bits.
+    /// `[T(x)]` and `[x]` of an additive index that fills its field: MAESTRO Protocol 4. One round, 2 k bits.
     ///
     /// # Errors
     /// As [`BlackBox::lookup`]; [`Abort::Misuse`] unless elements of F have as many bits as the table's index.
@@ -75,27 +78,28 @@ impl BlackBox {
         table: &Table<G>,
         x: Additive<F>,
         vectors: OneHotsRss,
-    ) -> Result<Shared<G>, Abort> {
+    ) -> Result<(Shared<G>, Shared<F>), Abort> {
         self.demand_fit(table, vectors.made.k, x.lanes(), vectors.count(), F::BITS == table.k)?;
-        self.take(&vectors.lot)?;
-        let places = self.open_additive_places(x, &[(&vectors.made, 0)], &vectors.lot)?;
-        Ok(self.replicated(table, &vectors.made, &vectors.lot, &places))
+        self.take("lookup_of_additive", table.k, Some(table.digest()), &vectors.lot)?;
+        let (places, x) = self.open_additive_places(x, &[(&vectors.made, 0)], &vectors.lot)?;
+        Ok((self.replicated(table, &vectors.made, &vectors.lot, &places), x))
     }
 
-    /// `<T(x)>` of an additive index that fills its field, by vectors of square-root cost: MAESTRO Protocol 6. One round, 2 k bits.
+    /// `<T(x)>` and `[x]` of an additive index that fills its field, by vectors of square-root cost: MAESTRO Protocol 6. One round, 2 k bits.
     ///
     /// # Errors
-    /// As [`BlackBox::lookup_of_additive`].
+    /// As [`BlackBox::lookup_of_additive`] and [`BlackBox::lookup_additive`].
     pub fn lookup_additive_of_additive<F: Element, G: Element>(
         &mut self,
         table: &Table<G>,
         x: Additive<F>,
         vectors: OneHotsAdd,
-    ) -> Result<Additive<G>, Abort> {
+    ) -> Result<(Additive<G>, Shared<F>), Abort> {
         self.demand_fit(table, vectors.k(), x.lanes(), vectors.count(), F::BITS == table.k)?;
-        self.take(&vectors.lot)?;
-        let places = self.open_additive_places(x, &vectors.halves(), &vectors.lot)?;
-        Ok(self.additive(table, &vectors, &places))
+        self.demand_products(vectors.count() << (table.k - vectors.low.k))?;
+        self.take("lookup_additive_of_additive", table.k, Some(table.digest()), &vectors.lot)?;
+        let (places, x) = self.open_additive_places(x, &vectors.halves(), &vectors.lot)?;
+        Ok((self.additive(table, &vectors, &places), x))
     }
 
     /// `[T(r)]` for the r of each vector, that nobody knows. Local.
@@ -104,7 +108,7 @@ impl BlackBox {
     /// [`Abort::Misuse`] unless the vectors are of the table's length.
     pub fn sample<G: Element>(&mut self, table: &Table<G>, vectors: OneHotsRss) -> Result<Shared<G>, Abort> {
         self.demand(LOOKUP, table.k == vectors.made.k, Misfit::Lanes)?;
-        self.take(&vectors.lot)?;
+        self.take("sample", table.k, Some(table.digest()), &vectors.lot)?;
         let places = Places { c: vec![0; vectors.count()], rests_on: 0 };
         Ok(self.replicated(table, &vectors.made, &vectors.lot, &places))
     }
@@ -112,14 +116,15 @@ impl BlackBox {
     /// `<T(r)>` for the r of each vector, that nobody knows. Local.
     ///
     /// # Errors
-    /// As [`BlackBox::sample`].
+    /// As [`BlackBox::sample`]; [`Abort::Misuse`] for too many products, as [`BlackBox::lookup_additive`].
     pub fn sample_additive<G: Element>(
         &mut self,
         table: &Table<G>,
         vectors: OneHotsAdd,
     ) -> Result<Additive<G>, Abort> {
         self.demand(LOOKUP, table.k == vectors.k(), Misfit::Lanes)?;
-        self.take(&vectors.lot)?;
+        self.demand_products(vectors.count() << (table.k - vectors.low.k))?;
+        self.take("sample_additive", table.k, Some(table.digest()), &vectors.lot)?;
         let places = Places { c: vec![0; vectors.count()], rests_on: 0 };
         Ok(self.additive(table, &vectors, &places))
     }
@@ -167,19 +172,20 @@ impl BlackBox {
         Ok(Places { c: c.value.iter().map(|c| c.0 as usize).collect(), rests_on: c.rests_on })
     }
 
-    /// Open c = x + r of an additive x: 2 k bits a lane. What is looked up is r + c, of which the products in x are owed to be the
-    /// value.
+    /// Open c = x + r of an additive x: 2 k bits a lane. What is looked up is r + c, which is `[x]`: that it is the sum of the products in x is
+    /// owed.
     fn open_additive_places<F: Element>(
         &mut self,
         x: Additive<F>,
         halves: &[(&Monomials, usize)],
         lot: &Lot,
-    ) -> Result<Places, Abort> {
+    ) -> Result<(Places, Shared<F>), Abort> {
         let r = self.numbers(halves, lot);
         let side = |r: &[Gf64]| r.iter().map(|r| F::from_low_bits(u128::from(r.0))).collect();
         let r = self.shared(Rep { a: side(&r.rep.a), b: side(&r.rep.b) }, 0);
-        let (c, _) = self.reconst_additive(x, Mask(r))?;
-        Ok(Places { c: c.value.iter().map(|c| c.to_bits() as usize).collect(), rests_on: c.rests_on })
+        let (c, x) = self.reconst_additive(x, Mask(r))?;
+        let places = c.value.iter().map(|c| c.to_bits() as usize).collect();
+        Ok((Places { c: places, rests_on: c.rests_on }, x))
     }
 
     /// The sums over replicated vectors.

@@ -7,7 +7,7 @@
 //! | [`BlackBox::lookup`]: `[x]` to `[T(x)]`, by the first | k | 1 | |
 //! | [`BlackBox::lookup_additive`]: `[x]` to `<T(x)>`, by the second | k | 1 | |
 //! | [`BlackBox::lookup_sqrt`]: `[x]` to `[T(x)]`, by the second | k and the entry's bits | 2 | 2^(k/2) products |
-//! | [`BlackBox::lookup_of_additive`], [`BlackBox::lookup_additive_of_additive`]: `<x>` to `[T(x)]`, `<T(x)>` | 2 k | 1 | the products in x |
+//! | [`BlackBox::lookup_of_additive`], [`BlackBox::lookup_additive_of_additive`]: `<x>` to `[T(x)]`, `<T(x)>`, and `[x]` | 2 k | 1 | the products in x |
 //! | [`BlackBox::sample`], [`BlackBox::sample_additive`]: T(r) for nobody's r | 0 | 0 | |
 //!
 //! So 16 entries take 11 bits in 2 rounds, 256 additive ones 22 bits in 2 rounds. (Test `vectors_and_lookups_cost_what_the_table_says`.)
@@ -23,16 +23,18 @@
 //!   exactly if there is one, whatever the secrets are (`relation.rs`: one relation a vector is enough). Until then a vector may be used: its r
 //!   is random in any case, and what rests on its products is opened under a mask or not at all.
 //! - c = x + r is opened replicated, under an r that nobody knows and that serves once: a vector is taken by value, nothing copies it, and
-//!   its number enters the view when it is used \[A18\]. What another party opened is compared in the same round, before anything that rests on it
+//!   its number enters the view when it is used, with the call and the table \[A18\]. What another party opened is compared in the same round, before anything that rests on it
 //!   is digested \[A22\], and the last before any output \[S1\].
 //! - An additive index binds nobody: each party sends its share of c to both others, under a share of zero \[A16\], and an error that
 //!   it adds is one of the products in x, which are owed with r + c as their sum.
 //! - An additive result is a function of components that its receiver half knows: it leaves only through [`BlackBox::reshare`], under a
 //!   fresh share of zero \[A16, A19\].
 //!
-//! A lie is missed with probability at most (6 + 2 log2 N)/2^64 for N relations and products.
+//! A lie is missed with probability at most (5 + 2 ceil(log2 N))/2^64 for N terms: a relation is one, a lookup of square-root cost 2^(k/2).
 //!
 //! Vectors are kept as their products, 2^k bits and component; a message holds about a megabyte, a call at most [`MAX_BYTES`].
+//! While they are owed they count for [`crate::blackbox::PIECE`] as many terms as their memory has. What spreads them into products
+//! or entries, of which there are many more, refuses more than [`PIECE`] of these a call: vectors are split.
 
 mod lookup;
 mod make;
@@ -41,7 +43,7 @@ mod table;
 
 pub use table::Table;
 
-use crate::blackbox::{Additive, BlackBox, Misfit, Origin, Shared};
+use crate::blackbox::{Additive, BlackBox, Misfit, Origin, PIECE, Shared, TERM_BYTES};
 use crate::share::Rep;
 use crate::share::constant_component;
 use divisi_core::{Abort, Check, Step, step};
@@ -157,9 +159,10 @@ impl BlackBox {
     /// `[r]` and the entries of `[e^(r)]`, vector by vector, for other uses than lookups.
     ///
     /// # Errors
-    /// [`Abort::Misuse`] for vectors of another box.
+    /// [`Abort::Misuse`] for vectors of another box, or more than [`PIECE`] entries: split the vectors.
     pub fn entries(&mut self, vectors: OneHotsRss) -> Result<(Shared<Gf64>, Vec<Shared<Gf2>>), Abort> {
-        self.take(&vectors.lot)?;
+        self.demand_products(vectors.count() << vectors.made.k)?;
+        self.take("entries", vectors.made.k, None, &vectors.lot)?;
         let OneHotsRss { made, lot } = vectors;
         let r = self.numbers(&[(&made, 0)], &lot);
         let each = lot.range.clone().map(|l| self.entries_of(&made, l, lot.rests_on)).collect();
@@ -169,12 +172,13 @@ impl BlackBox {
     /// `[r]` and the entries of `<e^(r)>`, vector by vector, for other uses than lookups.
     ///
     /// # Errors
-    /// [`Abort::Misuse`] for vectors of another box.
+    /// As [`BlackBox::entries`].
     pub fn entries_additive(
         &mut self,
         vectors: OneHotsAdd,
     ) -> Result<(Shared<Gf64>, Vec<Additive<Gf2>>), Abort> {
-        self.take(&vectors.lot)?;
+        self.demand_products(vectors.count() << vectors.k())?;
+        self.take("entries_additive", vectors.k(), None, &vectors.lot)?;
         let (k, low_bits) = (vectors.k(), vectors.low.k);
         let r = self.numbers(&vectors.halves(), &vectors.lot);
         let mut each = Vec::with_capacity(vectors.count());
@@ -222,12 +226,20 @@ impl BlackBox {
         Lot { number, range: 0..count, origin: self.origin, rests_on: self.statements }
     }
 
-    /// Vectors are about to be used: all parties use the same ones \[A18\].
-    fn take(&mut self, lot: &Lot) -> Result<(), Abort> {
+    /// Vectors are about to be used: all parties use the same ones, in the same call and the same table \[A18\].
+    fn take(
+        &mut self,
+        call: &'static str,
+        k: usize,
+        table: Option<&[u8; 32]>,
+        lot: &Lot,
+    ) -> Result<(), Abort> {
         self.demand(VECTORS, lot.origin == self.origin, Misfit::Origin)?;
         if !self.trio.session.mutated(Check::A18) {
-            let place = [lot.number, lot.range.start as u64, lot.range.end as u64].map(u64::to_le_bytes);
-            self.trio.absorb("vectors of a lookup", place.as_flattened());
+            let place = [lot.number, lot.range.start as u64, lot.range.end as u64, k as u64];
+            let place = place.map(u64::to_le_bytes);
+            let table = table.map_or(&[][..], |digest| digest);
+            self.trio.absorb(call, &[place.as_flattened(), table].concat());
         }
         self.trio.session.observe(Check::A18); // [A18]
         Ok(())
@@ -239,9 +251,17 @@ impl BlackBox {
             let products = ((1 << made.k) - made.k - 1) * made.count;
             self.relations += made.count as u64;
             let relations = Box::new(relation::Products(Arc::clone(made)));
-            self.owe::<Gf64>(relations, products as u64, made.count as u64)?;
+            self.owe::<Gf64>(relations, products as u64, weight(made.k, made.count))?;
         }
         Ok(())
+    }
+
+    /// Demand that a call does not spread so many vectors that their products fill the memory.
+    fn demand_products(&mut self, products: usize) -> Result<(), Abort> {
+        if products as u64 <= PIECE {
+            return Ok(());
+        }
+        Err(self.trio.session.misuse(VECTORS, "more vectors than are spread at once: split them"))
     }
 
     fn demand_size(&mut self, k: usize, largest: usize, count: usize) -> Result<(), Abort> {
@@ -261,10 +281,52 @@ impl BlackBox {
     }
 }
 
+/// For how many terms vectors count while they are owed: a relation each, or more by the memory that they hold until then.
+fn weight(k: usize, count: usize) -> u64 {
+    count.max(bytes(k, count) / TERM_BYTES) as u64
+}
+
+/// Bytes of vectors, both components.
+fn bytes(k: usize, count: usize) -> usize {
+    2 * 8 * words(k) * count
+}
+
 impl OneHotsAdd {
     /// Its halves, with the bit at which each begins.
     fn halves(&self) -> Vec<(&Monomials, usize)> {
         let high = self.high.iter().map(|high| (&**high, self.low.k));
         std::iter::once((&*self.low, 0)).chain(high).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_owed_holds_no_more_memory_than_it_counts_for() {
+        for k in 1..=MAX_BITS {
+            for count in [1, 7, 8192] {
+                let weight = weight(k, count) as usize;
+                assert!(weight >= count && bytes(k, count) < (weight + 1) * TERM_BYTES, "{k} {count}");
+            }
+        }
+        assert!(weight(16, 8192) > PIECE);
+    }
+
+    /// Vectors of many bits are verified when their memory is much, though they are few relations.
+    #[test]
+    fn vectors_are_verified_when_they_take_much_memory() {
+        let many = PIECE as usize * TERM_BYTES / bytes(16, 1);
+        let verified = crate::lab::run(|trio| {
+            let b = &mut BlackBox::new(trio);
+            let mut verified = Vec::new();
+            for _ in 0..4 {
+                b.rohv_rss(16, many / 4)?;
+                verified.push(b.trio.session.meter().read().checks.contains_key(&Check::S2));
+            }
+            Ok(verified)
+        });
+        assert!(verified.unwrap().iter().all(|verified| *verified == [false, false, false, true]));
     }
 }

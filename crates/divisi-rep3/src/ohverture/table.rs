@@ -10,6 +10,8 @@ pub struct Table<G: Element> {
     pub(super) width: usize,
     /// Bit by bit of the entries, a bit each.
     planes: Vec<Vec<u64>>,
+    /// Of all entries, and the bits of their field.
+    digest: [u8; 32],
     entry: std::marker::PhantomData<G>,
 }
 
@@ -23,13 +25,22 @@ impl<G: Element> Table<G> {
         }
         let all = entries.iter().fold(0, |all, entry| all | entry.to_bits());
         let width = (128 - all.leading_zeros() as usize).max(1);
+        let mut hasher = blake3::Hasher::new_derive_key("divisi 2026 rep3 table v1");
+        hasher.update(&(G::BITS as u64).to_le_bytes());
         let mut planes = vec![vec![0; words(k)]; width];
         for (j, entry) in entries.iter().enumerate() {
+            hasher.update(&entry.to_bits().to_le_bytes());
             for (b, plane) in planes.iter_mut().enumerate() {
                 plane[j / 64] |= ((entry.to_bits() >> b) as u64 & 1) << (j % 64);
             }
         }
-        Some(Table { k, width, planes, entry: std::marker::PhantomData })
+        let digest = *hasher.finalize().as_bytes();
+        Some(Table { k, width, planes, digest, entry: std::marker::PhantomData })
+    }
+
+    /// What it is, in a view.
+    pub(super) fn digest(&self) -> &[u8; 32] {
+        &self.digest
     }
 
     /// How many bits an index has.

@@ -8,6 +8,7 @@ use divisi_rep3::adversary::stage::{Stage, Way, party};
 use divisi_rep3::blackbox::{BlackBox, Shared};
 use divisi_rep3::ohverture::Table;
 
+const INPUT: &str = "divisi_rep3::blackbox/input";
 const RECONST: &str = "divisi_rep3::blackbox/reconst";
 const OUTPUT: &str = "divisi_rep3::blackbox/output";
 const RESHARE: &str = "divisi_rep3::blackbox::products/reshare";
@@ -17,7 +18,7 @@ const COIN: &str = "divisi_rep3::random/coin.share";
 const X: [Gf8; 4] = [Gf8(2), Gf8(3), Gf8(0xff), Gf8(0)];
 
 fn input(b: &mut BlackBox) -> Result<Shared<Gf8>, Abort> {
-    let mine = b.trio().me() == party(1);
+    let mine = b.me() == party(1);
     b.input(party(1), mine.then_some(&X[..]), X.len())
 }
 
@@ -57,35 +58,120 @@ pub fn split_opening(check: Option<Check>) -> bool {
     deceives(&results, &X.to_vec())
 }
 
-fn square(check: Option<Check>, change: impl Fn(&Stage), lies: bool) -> bool {
+/// Party 1 withholds an input from party 2: whether party 3 shows it the coin of the products that rest on it.
+pub fn withheld_input(check: Option<Check>) -> bool {
+    let stage = Stage::without(check);
+    let honest = stage.recording(party(3));
+    let input = Step::new(INPUT).id;
+    stage.hand(party(1), party(2), move |frame| if frame.step == input { Vec::new() } else { vec![frame] });
+    let results = stage.act(|trio| {
+        let b = &mut BlackBox::new(trio);
+        let mine = b.me() == party(3);
+        let y = b.input(party(3), mine.then_some(&X[..]), X.len())?;
+        let recon = b.verify_recon()?;
+        let x = self::input(b)?;
+        let xy = b.local_mul(&x, &y)?;
+        b.reshare(xy)?;
+        b.verify_mul(&recon).map(drop)
+    });
+    assert!(results.iter().all(Result::is_err));
+    !honest.of(Way::Out, COIN).is_empty()
+}
+
+/// The same, where the proofs are from before the opening.
+pub fn split_opening_with_old_proofs(check: Option<Check>) -> bool {
     let stage = Stage::without(check).patient();
-    change(&stage);
-    let results = stage.act(|mut trio| {
-        if lies {
-            lie(&mut trio, RESHARE, 0, 1);
-        }
+    stage.change(party(1), party(2), RECONST, 0, |body| body[0] ^= 1);
+    let results = stage.act(|trio| {
         let b = &mut BlackBox::new(trio);
         let x = input(b)?;
-        let xx = b.local_mul(&x, &x)?;
-        let xx = b.reshare(xx)?;
+        let recon = b.verify_recon()?;
+        let mul = b.verify_mul(&recon)?;
+        let x = b.reconst(&x)?;
+        b.opened(x, &recon, &mul)
+    });
+    deceives(&results, &X.to_vec())
+}
+
+/// The squares of party 1's input.
+fn square(b: &mut BlackBox) -> Result<Shared<Gf8>, Abort> {
+    let x = input(b)?;
+    let xx = b.local_mul(&x, &x)?;
+    b.reshare(xx)
+}
+
+fn squares() -> Vec<Gf8> {
+    X.map(|x| x * x).to_vec()
+}
+
+/// Party 1 makes a product wrong, which is verified before the output is asked for.
+pub fn wrong_product(check: Option<Check>) -> bool {
+    let results = Stage::without(check).patient().act(|mut trio| {
+        lie(&mut trio, RESHARE, 0, 1);
+        let b = &mut BlackBox::new(trio);
+        let xx = square(b)?;
+        let recon = b.verify_recon()?;
+        b.verify_mul(&recon)?;
         b.output(&xx)
     });
-    deceives(&results, &X.map(|x| x * x).to_vec())
+    deceives(&results, &squares())
 }
 
-/// Party 1 makes a product wrong.
-pub fn wrong_product(check: Option<Check>) -> bool {
-    square(check, |_| {}, true)
+/// Party 1 makes a product wrong, which is opened under a mask with a proof from before it.
+pub fn wrong_product_with_an_old_proof(check: Option<Check>) -> bool {
+    let results = Stage::without(check).patient().act(|mut trio| {
+        lie(&mut trio, RESHARE, 0, 1);
+        let b = &mut BlackBox::new(trio);
+        let recon = b.verify_recon()?;
+        let mul = b.verify_mul(&recon)?;
+        let xx = square(b)?;
+        let mask = b.mask(X.len());
+        let (c, r) = b.reconst_masked(&xx, mask)?;
+        let recon = b.verify_recon()?;
+        let c = b.opened(c, &recon, &mul)?;
+        Ok(c.into_iter().zip(b.output(&r)?).map(|(c, r)| c + r).collect())
+    });
+    deceives(&results, &squares())
 }
 
-/// Party 1 makes a product wrong, and the output is asked for at once.
+/// Party 1 makes a product wrong, and the output is asked for at once: whether party 2 opens it before it has tossed a coin.
 pub fn wrong_output(check: Option<Check>) -> bool {
-    square(check, |_| {}, true)
+    let stage = Stage::without(check).patient();
+    let honest = stage.recording(party(2));
+    stage.act(|mut trio| {
+        lie(&mut trio, RESHARE, 0, 1);
+        let b = &mut BlackBox::new(trio);
+        let xx = square(b)?;
+        b.output(&xx)
+    });
+    let [output, coin] = [OUTPUT, COIN].map(|name| Step::new(name).id);
+    let sent = honest.read().into_iter().filter(|seen| seen.way == Way::Out).map(|seen| seen.frame.step);
+    sent.take_while(|step| *step != coin).any(|step| step == output)
+}
+
+/// Party 1 makes a product wrong: whether party 2 opens it with its error.
+pub fn open_error(check: Option<Check>) -> bool {
+    let stage = Stage::without(check).patient();
+    let honest = stage.recording(party(2));
+    stage.act(|mut trio| {
+        lie(&mut trio, RESHARE, 0, 1);
+        let b = &mut BlackBox::new(trio);
+        let xx = square(b)?;
+        b.reconst(&xx).map(drop)
+    });
+    !honest.of(Way::Out, RECONST).is_empty()
 }
 
 /// Party 1 sends a false component of the output.
 pub fn false_component(check: Option<Check>) -> bool {
-    square(check, |stage| stage.change(party(1), party(2), OUTPUT, 0, |body| body[0] ^= 1), false)
+    let stage = Stage::without(check).patient();
+    stage.change(party(1), party(2), OUTPUT, 0, |body| body[0] ^= 1);
+    let results = stage.act(|trio| {
+        let b = &mut BlackBox::new(trio);
+        let xx = square(b)?;
+        b.output(&xx)
+    });
+    deceives(&results, &squares())
 }
 
 fn table() -> Table<Gf8> {
@@ -127,7 +213,7 @@ pub fn skipped_vector(check: Option<Check>) -> bool {
     let results = stage.act(|trio| {
         let b = &mut BlackBox::new(trio);
         let [first, second] = b.rohv_rss(8, 8)?.split(4).unwrap();
-        let vectors = if b.trio().me() == party(3) { second } else { first };
+        let vectors = if b.me() == party(3) { second } else { first };
         let y = b.sample(&table(), vectors)?;
         b.output(&y)
     });
@@ -159,7 +245,7 @@ pub fn unmasked_additive(check: Option<Check>) -> bool {
     let seen = stage.recording(party(1));
     let holds = stage.act(|trio| {
         let b = &mut BlackBox::new(trio);
-        let mine = b.trio().me() == party(3);
+        let mine = b.me() == party(3);
         let secret: Vec<Gf8> = (0..64_u8).map(|l| Gf8(l.wrapping_mul(37) ^ 5)).collect();
         let x = b.input(party(3), mine.then_some(&secret[..]), secret.len())?;
         let mask = b.mask(secret.len());

@@ -97,13 +97,23 @@ mutants! {
     both_halves_are_verified: A18, "forgets the products of the second half", blackbox::second_half;
     parties_agree_on_the_vectors_of_a_lookup: A18, "does not absorb the place of a vector", blackbox::skipped_vector;
     an_index_is_compared_before_the_next: A22, "goes on from lookup to lookup with views that differ", blackbox::split_index;
+    a_coin_follows_what_it_verifies: A8, "takes a barrier that is older than the products", blackbox::withheld_input;
     openings_are_compared_before_they_count: S1, "compares nothing", blackbox::split_opening;
+    an_opening_needs_a_later_proof: S1, "takes a comparison that is older than the opening", blackbox::split_opening_with_old_proofs;
     every_product_is_verified: S2, "forgets every product", blackbox::wrong_product;
+    a_product_needs_a_later_proof: S2, "takes a verification that is older than the product", blackbox::wrong_product_with_an_old_proof;
     an_output_is_verified: S3, "opens what nobody verified", blackbox::wrong_output;
+    an_unverified_product_is_not_opened: S3, "opens what nobody verified", blackbox::open_error;
     an_output_is_compared: S4, "takes an output of one holder's word", blackbox::false_component;
     every_gate_is_owed: S6, "forgets the last product of each level", programs::lie_in_the_last_gate;
     a_difference_is_not_opened: S7, "opens the difference itself", zero::difference_in_the_open;
     mixed_stores_are_refused: A26, "takes any stored parts", inputs::mixed_stores;
+}
+
+/// What S2 and S3 forbid is not the same: an output that waits for nothing is stopped by products that were verified before.
+#[test]
+fn verified_products_and_outputs_are_told_apart() {
+    assert!(!blackbox::wrong_product(Some(Check::S3)));
 }
 
 /// The checks that this engine executes: its own, and those of every session.
@@ -152,8 +162,11 @@ fn the_table_names_tests_that_exist() {
         ("attacks_lookups", include_str!("../attacks_lookups/vectors.rs")),
         ("attacks_lookups", include_str!("../attacks_lookups/errors.rs")),
         ("attacks_session", include_str!("../attacks_session.rs")),
-        ("blackbox", include_str!("../blackbox.rs")),
-        ("ohverture", include_str!("../ohverture.rs")),
+        ("blackbox", include_str!("../blackbox/main.rs")),
+        ("blackbox", include_str!("../blackbox/refusals.rs")),
+        ("blackbox", include_str!("../blackbox/lies.rs")),
+        ("ohverture", include_str!("../ohverture/main.rs")),
+        ("ohverture", include_str!("../ohverture/lies.rs")),
         ("attacks_statistics", include_str!("../attacks_statistics.rs")),
         ("attacks_verification", include_str!("../attacks_verification.rs")),
         ("debts", include_str!("../debts.rs")),

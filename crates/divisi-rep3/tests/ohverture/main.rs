@@ -1,11 +1,13 @@
 //! One-hot vectors of every length, lookups by them, what they cost to the bit, and how every lie ends.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
+mod lies;
+
 use divisi_core::{Abort, Check, Counts, Lanes, PartyId, Step};
 use divisi_field::{Field, Gf2, Gf4, Gf8, Gf64, Gf128};
 use divisi_rep3::Trio;
 use divisi_rep3::adversary::stage::{Stage, failed_check, party};
-use divisi_rep3::blackbox::{BlackBox, Element, Shared};
+use divisi_rep3::blackbox::{BlackBox, Element, PIECE, Shared};
 use divisi_rep3::lab;
 use divisi_rep3::ohverture::{MAX_BYTES, Table};
 
@@ -13,12 +15,14 @@ const PRODUCTS: &str = "divisi_rep3::ohverture::make/products";
 const RECONST: &str = "divisi_rep3::blackbox/reconst";
 const RESHARE: &str = "divisi_rep3::blackbox::products/reshare";
 
+const LANES: usize = 9;
+
 /// Run at three honest parties, who must agree; what the first ended with, and what it cost.
 fn run<R: Send + PartialEq>(f: impl Fn(&mut BlackBox) -> Result<R, Abort> + Sync) -> (R, Counts) {
     let mut all = lab::run(|trio| {
         let b = &mut BlackBox::new(trio);
         let out = f(b)?;
-        Ok((out, b.trio().session().meter().read()))
+        Ok((out, b.session().meter().read()))
     })
     .unwrap();
     assert!(all[0].0 == all[1].0 && all[1].0 == all[2].0);
@@ -26,7 +30,7 @@ fn run<R: Send + PartialEq>(f: impl Fn(&mut BlackBox) -> Result<R, Abort> + Sync
 }
 
 fn input<F: Element>(b: &mut BlackBox, x: &[F]) -> Result<Shared<F>, Abort> {
-    let mine = b.trio().me() == party(1);
+    let mine = b.me() == party(1);
     b.input(party(1), mine.then_some(x), x.len())
 }
 
@@ -55,10 +59,10 @@ fn vectors_are_one_hot_at_their_place_and_cost_what_the_slides_say() {
         let n = count as u64;
         // replicated
         let (places, counts) = run(|b| {
-            b.trio().session().phase("vectors");
+            b.session().phase("vectors");
             let vectors = b.rohv_rss(k, count)?;
             assert_eq!(vectors.count(), count);
-            b.trio().session().phase("rest");
+            b.session().phase("rest");
             let (r, entries) = b.entries(vectors)?;
             let r = b.output(&r)?;
             for (r, entries) in r.iter().zip(&entries) {
@@ -76,9 +80,9 @@ fn vectors_are_one_hot_at_their_place_and_cost_what_the_slides_say() {
         assert!(k < 3 || places.iter().any(|r| *r != places[0]) || count == 2);
         // additive
         let (_, counts) = run(|b| {
-            b.trio().session().phase("vectors");
+            b.session().phase("vectors");
             let vectors = b.rohv_add(k, count)?;
-            b.trio().session().phase("rest");
+            b.session().phase("rest");
             let [vectors, _] = vectors.split(2).unwrap();
             let (r, entries) = b.entries_additive(vectors)?;
             let r = b.output(&r)?;
@@ -101,13 +105,13 @@ fn vectors_are_one_hot_at_their_place_and_cost_what_the_slides_say() {
 fn sixteen_take_eleven_bits_and_two_rounds_and_256_take_22() {
     let made = |k, additive| {
         let (_, counts) = run(|b| {
-            b.trio().session().phase("vectors");
+            b.session().phase("vectors");
             if additive {
                 b.rohv_add(k, 1).map(drop)?
             } else {
                 b.rohv_rss(k, 1).map(drop)?
             }
-            b.trio().session().phase("rest");
+            b.session().phase("rest");
             let recon = b.verify_recon()?;
             b.verify_mul(&recon).map(drop)
         });
@@ -131,22 +135,22 @@ fn lookups<F: Element, G: Element>(k: usize, lanes: usize, width: usize) {
     let expected: Vec<G> = x.iter().map(|x| entries[x.to_bits() as usize]).collect();
     let (outs, counts) = run(|b| {
         let x = input(b, &x)?;
-        b.trio().session().phase("ahead");
+        b.session().phase("ahead");
         let first = b.rohv_rss(k, lanes)?;
         let [third, fourth] = b.rohv_add(k, 2 * lanes)?.split(lanes).unwrap();
         let recon = b.verify_recon()?;
         b.verify_mul(&recon)?;
-        b.trio().session().phase("lookup");
+        b.session().phase("lookup");
         let y = b.lookup(&table, &x, first)?;
-        b.trio().session().phase("lookup_additive");
+        b.session().phase("lookup_additive");
         let additive = b.lookup_additive(&table, &x, third)?;
-        b.trio().session().phase("lookup_sqrt");
+        b.session().phase("lookup_sqrt");
         let z = b.lookup_sqrt(&table, &x, fourth)?;
-        b.trio().session().phase("sample");
+        b.session().phase("sample");
         let vectors = b.rohv_rss(k, 1)?;
-        b.trio().session().phase("nothing sent");
+        b.session().phase("nothing sent");
         let sample = b.sample(&table, vectors)?;
-        b.trio().session().phase("rest");
+        b.session().phase("rest");
         let additive = b.reshare(additive)?;
         Ok([b.output(&y)?, b.output(&additive)?, b.output(&z)?, b.output(&sample)?])
     });
@@ -181,15 +185,16 @@ fn lookups_of_additive<F: Element>() {
         let x = input(b, &x)?;
         let (replicated, halves) = (b.rohv_rss(k, LANES)?, b.rohv_add(k, LANES)?);
         let (first, second) = (b.local_mul(&x, &x)?, b.local_mul(&x, &x)?);
-        b.trio().session().phase("replicated");
-        let y = b.lookup_of_additive(&table, first, replicated)?;
-        b.trio().session().phase("additive");
-        let z = b.lookup_additive_of_additive(&table, second, halves)?;
-        b.trio().session().phase("rest");
+        b.session().phase("replicated");
+        let (y, v) = b.lookup_of_additive(&table, first, replicated)?;
+        b.session().phase("additive");
+        let (z, w) = b.lookup_additive_of_additive(&table, second, halves)?;
+        b.session().phase("rest");
         let z = b.reshare(z)?;
-        Ok([b.output(&y)?, b.output(&z)?])
+        Ok(([b.output(&y)?, b.output(&z)?], [b.output(&v)?, b.output(&w)?]))
     });
-    assert!(outs.iter().all(|out| *out == expected));
+    let squares: Vec<F> = x.iter().map(|x| *x * *x).collect();
+    assert!(outs.0.iter().all(|out| *out == expected) && outs.1.iter().all(|v| *v == squares));
     // to each of two others
     let bits = (2 * k * LANES) as u64;
     assert_eq!([cost(&counts, "replicated"), cost(&counts, "additive")], [(bits, 1); 2]);
@@ -202,37 +207,6 @@ fn an_additive_index_costs_twice_the_bits_and_no_round() {
     lookups_of_additive::<Gf8>();
 }
 
-/// An error of an additive index, to which its author keeps, is found by the verification; another index for each peer by the
-/// comparison.
-#[test]
-fn a_wrong_additive_index_is_an_abort() {
-    let run = |stage: Stage, lies: Option<PartyId>| {
-        stage.act(|mut trio| {
-            if lies == Some(trio.me()) {
-                trio.deviate(|step: Step, share: &mut [u8]| {
-                    if step.name == RECONST {
-                        share[0] ^= 4;
-                    }
-                });
-            }
-            let b = &mut BlackBox::new(trio);
-            let x = input(b, &x())?;
-            let vectors = b.rohv_rss(8, LANES)?;
-            let xx = b.local_mul(&x, &x)?;
-            let y = b.lookup_of_additive(&table(), xx, vectors)?;
-            b.output(&y)
-        })
-    };
-    for corrupt in PartyId::all(3) {
-        assert!(ends(corrupt, &run(Stage::default().patient(), Some(corrupt))).contains(&Check::A7));
-        for to in [corrupt.next(3), corrupt.prev(3)] {
-            let stage = Stage::default().patient();
-            stage.change(corrupt, to, RECONST, 0, |body| body[3] ^= 0x10);
-            assert!(ends(corrupt, &run(stage, None)).contains(&Check::A2));
-        }
-    }
-}
-
 /// The preprocessing of the lookup with square-root cost, and the products that are verified for it: 2^(k/2) a lookup.
 #[test]
 fn the_square_root_is_one() {
@@ -240,11 +214,11 @@ fn the_square_root_is_one() {
         let table = Table::new(&(0..1 << k).map(|i| Gf64(i ^ 2)).collect::<Vec<_>>()).unwrap();
         let (out, counts) = run(|b| {
             let x = input(b, &[Gf64(1)])?;
-            b.trio().session().phase("ahead");
+            b.session().phase("ahead");
             let vectors = b.rohv_add(k, 1)?;
-            b.trio().session().phase("online");
+            b.session().phase("online");
             let y = b.lookup_sqrt(&table, &x, vectors)?;
-            b.trio().session().phase("rest");
+            b.session().phase("rest");
             b.output(&y)
         });
         assert_eq!(out, [Gf64(3)]);
@@ -282,168 +256,33 @@ fn what_does_not_fit_is_refused() {
         let vectors = b.rohv_add(4, 3)?;
         b.lookup_additive(&table, &x, vectors).map(drop)
     });
+    let table16 = Table::new(&vec![Gf64(1); 1 << 16]).unwrap();
+    let many = (PIECE >> 8) as usize + 1;
+    is_misuse("more products than are made at once", |trio| {
+        let b = &mut BlackBox::new(trio);
+        let x = b.random::<Gf64>(many);
+        let vectors = b.rohv_add(16, many)?;
+        b.lookup_sqrt(&table16, &x, vectors).map(drop)
+    });
+    is_misuse("more samples than are made at once", |trio| {
+        let b = &mut BlackBox::new(trio);
+        let vectors = b.rohv_add(16, many)?;
+        b.sample_additive(&table16, vectors).map(drop)
+    });
+    is_misuse("more entries than are made at once", |trio| {
+        let b = &mut BlackBox::new(trio);
+        let vectors = b.rohv_rss(8, many)?;
+        b.entries(vectors).map(drop)
+    });
+    is_misuse("more additive entries than are made at once", |trio| {
+        let b = &mut BlackBox::new(trio);
+        let vectors = b.rohv_add(8, many)?;
+        b.entries_additive(vectors).map(drop)
+    });
     is_misuse("another box's vectors", |trio| {
         let b = &mut BlackBox::new(trio);
         let vectors = b.rohv_rss(4, 1)?;
-        let strand = Trio::new(b.trio().session().strand()?)?;
+        let strand = Trio::new(b.session().strand()?)?;
         BlackBox::new(strand).sample(&table, vectors).map(drop)
     });
-}
-
-const LANES: usize = 9;
-
-fn x() -> Vec<Gf8> {
-    (0..LANES).map(|l| Gf8(31 * l as u8 + 2)).collect()
-}
-
-fn table() -> Table<Gf8> {
-    Table::new(&(0..=255_u8).map(|i| Gf8(i).inverse() + Gf8(0x63)).collect::<Vec<_>>()).unwrap()
-}
-
-/// Two lookups that feed one another, of each kind.
-fn play(trio: Trio) -> Result<Vec<Gf8>, Abort> {
-    let b = &mut BlackBox::new(trio);
-    let table = table();
-    let mut y = input(b, &x())?;
-    let mut z = y.clone();
-    let [first, second] = b.rohv_rss(8, 2 * LANES)?.split(LANES).unwrap();
-    let [third, fourth] = b.rohv_add(8, 2 * LANES)?.split(LANES).unwrap();
-    for vectors in [first, second] {
-        y = b.lookup(&table, &y, vectors)?;
-    }
-    for vectors in [third, fourth] {
-        z = b.lookup_sqrt(&table, &z, vectors)?;
-    }
-    let both = b.join(&[&y, &z])?;
-    b.output(&both)
-}
-
-fn right() -> Vec<Gf8> {
-    let twice = x().into_iter().map(|x| {
-        let once = x.inverse() + Gf8(0x63);
-        once.inverse() + Gf8(0x63)
-    });
-    let twice: Vec<Gf8> = twice.collect();
-    [twice.clone(), twice].concat()
-}
-
-/// Nobody honest is deceived; which checks found the lie.
-fn ends(corrupt: PartyId, results: &[Result<Vec<Gf8>, Abort>]) -> Vec<Check> {
-    for (p, result) in PartyId::all(3).zip(results).filter(|(p, _)| *p != corrupt) {
-        assert!(result.is_err(), "{p} was deceived, or nothing was wrong");
-    }
-    results.iter().filter_map(failed_check).collect()
-}
-
-#[test]
-fn honest_parties_look_up() {
-    assert!(lab::run(play).unwrap().iter().all(|out| *out == right()));
-}
-
-/// A lie that its author keeps to, in any message of products or results: found when it is verified.
-#[test]
-fn a_wrong_product_or_share_is_an_abort_wherever_it_is() {
-    for corrupt in PartyId::all(3) {
-        for (step, messages) in [(PRODUCTS, 9), (RESHARE, 2)] {
-            for nth in 0..messages {
-                for last in [false, true] {
-                    let results = Stage::default().patient().act(|mut trio| {
-                        let mut count = 0;
-                        if trio.me() == corrupt {
-                            trio.deviate(move |at: Step, share: &mut [u8]| {
-                                if at.name == step {
-                                    if count == nth {
-                                        let at = if last { share.len() - 1 } else { 0 };
-                                        share[at] ^= 1;
-                                    }
-                                    count += 1;
-                                }
-                            });
-                        }
-                        play(trio)
-                    });
-                    assert!(ends(corrupt, &results).contains(&Check::A7), "{step} {nth} {results:?}");
-                }
-            }
-        }
-    }
-}
-
-/// Another index for one peer: found in the round of the next opening, or by verify_recon.
-#[test]
-fn a_split_index_is_an_abort() {
-    for corrupt in PartyId::all(3) {
-        for (nth, check) in [(0, Check::A22), (1, Check::A22), (2, Check::A22), (3, Check::A2)] {
-            let stage = Stage::default().patient();
-            stage.change(corrupt, corrupt.next(3), RECONST, nth, |body| body[LANES - 1] ^= 0x10);
-            assert!(ends(corrupt, &stage.act(play)).contains(&check), "{nth}");
-        }
-    }
-}
-
-/// A party that uses other vectors than the rest.
-#[test]
-fn a_party_that_is_a_vector_ahead_is_an_abort() {
-    for ahead in PartyId::all(3) {
-        let results = Stage::default().patient().act(|trio| {
-            let b = &mut BlackBox::new(trio);
-            let x = input(b, &x())?;
-            let [first, second] = b.rohv_rss(8, 2 * LANES)?.split(LANES).unwrap();
-            let vectors = if b.trio().me() == ahead { second } else { first };
-            let y = b.lookup(&table(), &x, vectors)?;
-            b.output(&y)
-        });
-        assert!(results.iter().all(Result::is_err));
-    }
-}
-
-/// What is opened of an index is uniform, whatever the index is; and so is what a reshare sends of an additive result.
-#[test]
-fn an_index_is_masked_and_a_result_too() {
-    use divisi_rep3::adversary::compare::{chi_square, chi_square_limit};
-    use divisi_rep3::adversary::stage::Way;
-    const MANY: usize = 4096;
-    for index in [0, 0xff] {
-        let stage = Stage::default().patient();
-        let seen = stage.recording(party(2));
-        let results = stage.act(|trio| {
-            let b = &mut BlackBox::new(trio);
-            let x = input(b, &[Gf8(index); MANY])?;
-            let vectors = b.rohv_add(8, MANY)?;
-            let y = b.lookup_sqrt(&table(), &x, vectors)?;
-            Ok(y.lanes())
-        });
-        assert!(results.iter().all(Result::is_ok));
-        for (step, way) in [(RECONST, Way::In), (RESHARE, Way::In), (RESHARE, Way::Out)] {
-            let body = &seen.of(way, step)[0].frame.body;
-            let mut counts = [0; 256];
-            body.iter().for_each(|byte| counts[usize::from(*byte)] += 1);
-            assert!(body.len() == MANY && chi_square(&counts) < chi_square_limit(255.0), "{step}");
-        }
-    }
-}
-
-/// Party 1 shows party 2 another index in the first of two lookups: what it sees of the rest, and how it ends, is the same for two
-/// secrets.
-#[test]
-fn an_attacked_lookup_looks_the_same_for_two_secrets() {
-    use divisi_rep3::adversary::compare::{difference, features};
-    let off = difference(400, |which| {
-        let stage = Stage::default().patient();
-        stage.change(party(1), party(2), RECONST, 0, |body| body[0] ^= 1);
-        let seen = stage.recording(party(1));
-        let secret = [[Gf8(0); LANES], [Gf8(0xd5); LANES]][which];
-        let results = stage.act(|trio| {
-            let b = &mut BlackBox::new(trio);
-            let mine = b.trio().me() == party(2);
-            let mut x = b.input(party(2), mine.then_some(&secret[..]), LANES)?;
-            for _ in 0..2 {
-                let vectors = b.rohv_add(8, LANES)?;
-                x = b.lookup_sqrt(&table(), &x, vectors)?;
-            }
-            b.output(&x).map(drop)
-        });
-        features(&seen, &results)
-    });
-    assert!(off < 1.0, "{off}");
 }

@@ -1,0 +1,218 @@
+//! How every lie in vectors and lookups ends: in an abort; and what is seen of it.
+
+use super::*;
+
+fn x() -> Vec<Gf8> {
+    (0..LANES).map(|l| Gf8(31 * l as u8 + 2)).collect()
+}
+
+fn table() -> Table<Gf8> {
+    Table::new(&(0..=255_u8).map(|i| Gf8(i).inverse() + Gf8(0x63)).collect::<Vec<_>>()).unwrap()
+}
+
+/// Two lookups that feed one another, of each kind.
+fn play(trio: Trio) -> Result<Vec<Gf8>, Abort> {
+    let b = &mut BlackBox::new(trio);
+    let table = table();
+    let mut y = input(b, &x())?;
+    let mut z = y.clone();
+    let [first, second] = b.rohv_rss(8, 2 * LANES)?.split(LANES).unwrap();
+    let [third, fourth] = b.rohv_add(8, 2 * LANES)?.split(LANES).unwrap();
+    for vectors in [first, second] {
+        y = b.lookup(&table, &y, vectors)?;
+    }
+    for vectors in [third, fourth] {
+        z = b.lookup_sqrt(&table, &z, vectors)?;
+    }
+    let both = b.join(&[&y, &z])?;
+    b.output(&both)
+}
+
+fn right() -> Vec<Gf8> {
+    let twice = x().into_iter().map(|x| {
+        let once = x.inverse() + Gf8(0x63);
+        once.inverse() + Gf8(0x63)
+    });
+    let twice: Vec<Gf8> = twice.collect();
+    [twice.clone(), twice].concat()
+}
+
+/// Nobody honest is deceived; which checks found the lie.
+fn ends(corrupt: PartyId, results: &[Result<Vec<Gf8>, Abort>]) -> Vec<Check> {
+    for (p, result) in PartyId::all(3).zip(results).filter(|(p, _)| *p != corrupt) {
+        assert!(result.is_err(), "{p} was deceived, or nothing was wrong");
+    }
+    results.iter().filter_map(failed_check).collect()
+}
+
+#[test]
+fn honest_parties_look_up() {
+    assert!(lab::run(play).unwrap().iter().all(|out| *out == right()));
+}
+
+/// A lie that its author keeps to, in any message of products or results: found when it is verified.
+#[test]
+fn a_wrong_product_or_share_is_an_abort_wherever_it_is() {
+    for corrupt in PartyId::all(3) {
+        for (step, messages) in [(PRODUCTS, 9), (RESHARE, 2)] {
+            for nth in 0..messages {
+                for last in [false, true] {
+                    let results = Stage::default().patient().act(|mut trio| {
+                        let mut count = 0;
+                        if trio.me() == corrupt {
+                            trio.deviate(move |at: Step, share: &mut [u8]| {
+                                if at.name == step {
+                                    if count == nth {
+                                        let at = if last { share.len() - 1 } else { 0 };
+                                        share[at] ^= 1;
+                                    }
+                                    count += 1;
+                                }
+                            });
+                        }
+                        play(trio)
+                    });
+                    assert!(ends(corrupt, &results).contains(&Check::A7), "{step} {nth} {results:?}");
+                }
+            }
+        }
+    }
+}
+
+/// Another index for one peer: found in the round of the next opening, or by verify_recon.
+#[test]
+fn a_split_index_is_an_abort() {
+    for corrupt in PartyId::all(3) {
+        for (nth, check) in [(0, Check::A22), (1, Check::A22), (2, Check::A22), (3, Check::A2)] {
+            let stage = Stage::default().patient();
+            stage.change(corrupt, corrupt.next(3), RECONST, nth, |body| body[LANES - 1] ^= 0x10);
+            assert!(ends(corrupt, &stage.act(play)).contains(&check), "{nth}");
+        }
+    }
+}
+
+/// A party that uses other vectors than the rest.
+#[test]
+fn a_party_that_is_a_vector_ahead_is_an_abort() {
+    for ahead in PartyId::all(3) {
+        let results = Stage::default().patient().act(|trio| {
+            let b = &mut BlackBox::new(trio);
+            let x = input(b, &x())?;
+            let [first, second] = b.rohv_rss(8, 2 * LANES)?.split(LANES).unwrap();
+            let vectors = if b.me() == ahead { second } else { first };
+            let y = b.lookup(&table(), &x, vectors)?;
+            b.output(&y)
+        });
+        assert!(results.iter().all(Result::is_err));
+    }
+}
+
+/// A party that looks up in another table, or uses its vectors otherwise, is out of step: found before anything is verified.
+#[test]
+fn a_party_with_another_table_or_call_is_an_abort() {
+    let other = Table::new(&(0..=255_u8).map(Gf8).collect::<Vec<_>>()).unwrap();
+    let wide = Table::new(
+        &(0..=255_u64).map(|i| Gf64(u64::from(Gf8(i as u8).inverse().0 ^ 0x63))).collect::<Vec<_>>(),
+    );
+    let wide = wide.unwrap();
+    for alone in PartyId::all(3) {
+        for otherwise in 0..3 {
+            let results = Stage::default().patient().act(|trio| {
+                let b = &mut BlackBox::new(trio);
+                let vectors = b.rohv_rss(8, LANES)?;
+                // all of them send and receive nothing
+                match (b.me() == alone, otherwise) {
+                    (true, 0) => b.sample(&other, vectors).map(drop)?,
+                    (true, 1) => b.sample(&wide, vectors).map(drop)?,
+                    (true, _) => b.entries(vectors).map(drop)?,
+                    _ => b.sample(&table(), vectors).map(drop)?,
+                }
+                b.verify_recon().map(drop)
+            });
+            assert!(results.iter().all(Result::is_err), "{otherwise}");
+            assert!(results.iter().any(|r| failed_check(r) == Some(Check::A2)), "{otherwise} {results:?}");
+        }
+    }
+}
+
+/// What is opened of an index is uniform, whatever the index is; and so is what a reshare sends of an additive result.
+#[test]
+fn an_index_is_masked_and_a_result_too() {
+    use divisi_rep3::adversary::compare::{chi_square, chi_square_limit};
+    use divisi_rep3::adversary::stage::Way;
+    const MANY: usize = 4096;
+    for index in [0, 0xff] {
+        let stage = Stage::default().patient();
+        let seen = stage.recording(party(2));
+        let results = stage.act(|trio| {
+            let b = &mut BlackBox::new(trio);
+            let x = input(b, &[Gf8(index); MANY])?;
+            let vectors = b.rohv_add(8, MANY)?;
+            let y = b.lookup_sqrt(&table(), &x, vectors)?;
+            Ok(y.lanes())
+        });
+        assert!(results.iter().all(Result::is_ok));
+        for (step, way) in [(RECONST, Way::In), (RESHARE, Way::In), (RESHARE, Way::Out)] {
+            let body = &seen.of(way, step)[0].frame.body;
+            let mut counts = [0; 256];
+            body.iter().for_each(|byte| counts[usize::from(*byte)] += 1);
+            assert!(body.len() == MANY && chi_square(&counts) < chi_square_limit(255.0), "{step}");
+        }
+    }
+}
+
+/// Party 1 shows party 2 another index in the first of two lookups: what it sees of the rest, and how it ends, is the same for two
+/// secrets.
+#[test]
+fn an_attacked_lookup_looks_the_same_for_two_secrets() {
+    use divisi_rep3::adversary::compare::{difference, features};
+    let off = difference(400, |which| {
+        let stage = Stage::default().patient();
+        stage.change(party(1), party(2), RECONST, 0, |body| body[0] ^= 1);
+        let seen = stage.recording(party(1));
+        let secret = [[Gf8(0); LANES], [Gf8(0xd5); LANES]][which];
+        let results = stage.act(|trio| {
+            let b = &mut BlackBox::new(trio);
+            let mine = b.me() == party(2);
+            let mut x = b.input(party(2), mine.then_some(&secret[..]), LANES)?;
+            for _ in 0..2 {
+                let vectors = b.rohv_add(8, LANES)?;
+                x = b.lookup_sqrt(&table(), &x, vectors)?;
+            }
+            b.output(&x).map(drop)
+        });
+        features(&seen, &results)
+    });
+    assert!(off < 1.0, "{off}");
+}
+
+/// An error of an additive index, to which its author keeps, is found by the verification; another index for each peer by the
+/// comparison.
+#[test]
+fn a_wrong_additive_index_is_an_abort() {
+    let run = |stage: Stage, lies: Option<PartyId>| {
+        stage.act(|mut trio| {
+            if lies == Some(trio.me()) {
+                trio.deviate(|step: Step, share: &mut [u8]| {
+                    if step.name == RECONST {
+                        share[0] ^= 4;
+                    }
+                });
+            }
+            let b = &mut BlackBox::new(trio);
+            let x = input(b, &x())?;
+            let vectors = b.rohv_rss(8, LANES)?;
+            let xx = b.local_mul(&x, &x)?;
+            let (y, _) = b.lookup_of_additive(&table(), xx, vectors)?;
+            b.output(&y)
+        })
+    };
+    for corrupt in PartyId::all(3) {
+        assert!(ends(corrupt, &run(Stage::default().patient(), Some(corrupt))).contains(&Check::A7));
+        for to in [corrupt.next(3), corrupt.prev(3)] {
+            let stage = Stage::default().patient();
+            stage.change(corrupt, to, RECONST, 0, |body| body[3] ^= 0x10);
+            assert!(ends(corrupt, &run(stage, None)).contains(&Check::A2));
+        }
+    }
+}
