@@ -131,6 +131,9 @@ impl FromStr for Algorithm {
     }
 }
 
+/// The longest output in bytes.
+pub const LONGEST_OUTPUT: usize = 1 << 20;
+
 /// All that is public about a use of an algorithm, but the message's length and nonce.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Settings {
@@ -183,6 +186,9 @@ impl Settings {
         if self.output_bytes == 0 {
             return Err("an output of 0 bytes says nothing: ask for at least 1".into());
         }
+        if self.output_bytes > LONGEST_OUTPUT {
+            return Err(format!("an output of more than {LONGEST_OUTPUT} bytes is not made: ask for less"));
+        }
         if !algorithm.has_any_length() && self.output_bytes > whole {
             return Err(format!("{algorithm} has {whole} bytes of output: ask for at most as many"));
         }
@@ -224,7 +230,7 @@ mod tests {
         assert!(
             long("shake128", 1000).is_ok() && long("sha256", 33).is_err() && long("hmac-sha256", 16).is_ok()
         );
-        assert!(long("shake128", 0).is_err());
+        assert!(long("shake128", 0).is_err() && long("shake128", usize::MAX).is_err());
         let xof = |name| Settings { xof: true, ..new(name) }.check();
         assert!(xof("kmac128").is_ok() && xof("hmac-sha256").is_err());
     }

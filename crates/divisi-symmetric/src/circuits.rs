@@ -104,8 +104,8 @@ pub fn keccak() -> Program {
     g.finish()
 }
 
-/// The longest message of a [`function`] in bytes: 64 blocks of SHA-256, with eight million gates.
-pub const LONGEST_MESSAGE: usize = 4096;
+/// The longest message of a [`function`] in bytes: 16 blocks of SHA-256, with two million gates.
+pub const LONGEST_MESSAGE: usize = 1024;
 
 /// A hash or MAC of messages of that many bytes, under keys of that many: what [`Function`] does on any engine, written down. The
 /// values of no bytes are left out. A product over GF(2^128) takes 2,187 ANDs (Karatsuba's trick, seven times).
@@ -114,8 +114,12 @@ pub const LONGEST_MESSAGE: usize = 4096;
 /// [`Abort::Misuse`] if the settings make no sense, the key has a length that the algorithm has not, or the message is longer than
 /// [`LONGEST_MESSAGE`].
 pub fn function(settings: &Settings, key_bytes: usize, message_bytes: usize) -> Result<Program, Abort> {
-    if message_bytes > LONGEST_MESSAGE {
-        return Err(Abort::Misuse { step: CIRCUIT, what: "a message longer than a circuit is made for" });
+    if [message_bytes, key_bytes, settings.output_bytes].iter().any(|bytes| *bytes > LONGEST_MESSAGE) {
+        return Err(Abort::Misuse { step: CIRCUIT, what: "a value longer than a circuit is made for" });
+    }
+    let fixed = matches!(settings.algorithm, Algorithm::Cmac(size) | Algorithm::Gmac(size) if size.bytes() != key_bytes);
+    if fixed || settings.check().is_err() {
+        return Err(Abort::Misuse { step: CIRCUIT, what: "a key or settings that the algorithm has not" });
     }
     let Settings { algorithm, output_bytes, .. } = *settings;
     drawn(&[key_bytes, algorithm.nonce_bytes(), message_bytes], |e, values| {

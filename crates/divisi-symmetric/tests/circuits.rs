@@ -219,5 +219,11 @@ fn functions_cost_what_their_steps_cost() {
     assert!(ands("gmac-aes128", 16) <= 6_400 + 5_120 + 2 * 2_187);
     let settings = Settings::new("sha256".parse().unwrap());
     assert!(function(&settings, 0, LONGEST_MESSAGE + 1).is_err());
-    assert!(function(&Settings::new("cmac-aes128".parse().unwrap()), 17, 1).is_err());
+    for name in ["cmac-aes128", "gmac-aes128"] {
+        let settings = Settings::new(name.parse().unwrap());
+        assert!(function(&settings, 17, 1).is_err() && function(&settings, 32, 1).is_err());
+        assert!(function(&Settings { output_bytes: 0, ..settings.clone() }, 16, 1).is_err());
+    }
+    let hmac = Settings::new("hmac-sha256".parse().unwrap());
+    assert!(function(&hmac, 1 << 40, 1).is_err());
 }

@@ -7,29 +7,39 @@
 use super::{Algorithm, Content, Expected, Vector, Ways, bytes, gcm_can, sort};
 use serde_json::Value;
 
-/// What a file is about: servers send an array whose first element tells the version.
-pub(super) fn body(json: &Value) -> &Value {
-    let parts = json.as_array().and_then(|parts| parts.iter().find(|part| part.get("testGroups").is_some()));
-    parts.unwrap_or(json)
+/// Whether something is a set of vectors.
+fn is_set(json: &Value) -> bool {
+    json.get("testGroups").is_some()
 }
 
-fn body_mut(json: &mut Value) -> Option<&mut Value> {
-    if json.is_array() {
-        json.as_array_mut()?.iter_mut().find(|part| part.get("testGroups").is_some())
-    } else {
-        Some(json)
+/// The sets of vectors in a file: servers send an array whose first element tells the version.
+fn sets(json: Value) -> Vec<Value> {
+    match json {
+        Value::Array(parts) if parts.iter().any(is_set) => parts.into_iter().filter(is_set).collect(),
+        other => vec![other],
     }
 }
 
-/// Put the answers of files that have nothing else into the files that have their questions: those of the same vector set and algorithm.
+/// What a file is about, if it is one thing.
+pub(super) fn body(json: &Value) -> Result<&Value, String> {
+    let mut parts = json.as_array().into_iter().flatten().filter(|part| is_set(part));
+    match (parts.next(), parts.next()) {
+        (Some(_), Some(_)) => Err("several sets of vectors in one: give them one by one".into()),
+        (one, _) => Ok(one.unwrap_or(json)),
+    }
+}
+
+/// Take files apart into their sets of vectors, and put the answers of those that have nothing else into those that have their
+/// questions: of the same vector set and algorithm.
 ///
 /// # Errors
-/// If there is no such file.
+/// If there is no such file or more than one, or it lacks questions of some answers.
 pub(super) fn join(files: &mut Vec<(String, Value)>) -> Result<(), String> {
-    let (answers, mut others): (Vec<_>, Vec<_>) =
-        std::mem::take(files).into_iter().partition(|(_, json)| has_answers_alone(body(json)));
+    let sets = std::mem::take(files)
+        .into_iter()
+        .flat_map(|(name, json)| sets(json).into_iter().map(move |set| (name.clone(), set)));
+    let (answers, mut others): (Vec<_>, Vec<_>) = sets.partition(|(_, json)| has_answers_alone(json));
     for (name, answers) in answers {
-        let answers = body(&answers);
         let same = |question: &Value, member: &str| match (question.get(member), answers.get(member)) {
             (Some(x), Some(y)) => x == y,
             _ => true,
@@ -38,13 +48,25 @@ pub(super) fn join(files: &mut Vec<(String, Value)>) -> Result<(), String> {
             question.get("vsId").is_some()
                 && ["vsId", "algorithm", "mode", "revision"].iter().all(|member| same(question, member))
         };
-        let mut filled = 0;
-        for question in others.iter_mut().filter_map(|(_, json)| body_mut(json)).filter(|body| fits(body)) {
-            filled += fill(question, answers);
-        }
+        let mut questions = others.iter_mut().map(|(_, json)| json).filter(|json| fits(json));
+        let (filled, all) = match (questions.next(), questions.next()) {
+            (Some(question), None) => fill(question, &answers),
+            (None, _) => (0, 0),
+            _ => {
+                return Err(format!(
+                    "{name} may answer the questions of several files: give it with its own prompt.json alone"
+                ));
+            }
+        };
         if filled == 0 {
             return Err(format!(
                 "{name} has answers to no question that was given: give its prompt.json, too"
+            ));
+        }
+        if filled < all {
+            return Err(format!(
+                "{name} has {} answers to questions that its prompt.json does not have: give the whole file",
+                all - filled
             ));
         }
     }
@@ -69,8 +91,8 @@ fn has_answers_alone(body: &Value) -> bool {
         && groups_of(body).all(|group| group.get("testType").is_none() && !tests(group).any(asks))
 }
 
-/// Give each test what the answer of its number has and it has not: how many there were.
-fn fill(question: &mut Value, answers: &Value) -> u64 {
+/// Give each test what the answer of its number has and it has not: how many answers were given away, and how many there are.
+fn fill(question: &mut Value, answers: &Value) -> (usize, usize) {
     let number = |value: &Value, name: &str| value.get(name).and_then(Value::as_u64);
     let mut by_number = std::collections::BTreeMap::new();
     for group in groups_of(answers) {
@@ -80,21 +102,22 @@ fn fill(question: &mut Value, answers: &Value) -> u64 {
             }
         }
     }
-    let mut filled = 0;
+    let all = by_number.len();
     let groups = question.get_mut("testGroups").and_then(Value::as_array_mut).into_iter().flatten();
     for group in groups {
         let tg = number(group, "tgId");
         for test in group.get_mut("tests").and_then(Value::as_array_mut).into_iter().flatten() {
-            let Some(answer) = number(test, "tcId").and_then(|tc| by_number.get(&(tg, tc))) else { continue };
+            let Some(answer) = number(test, "tcId").and_then(|tc| by_number.remove(&(tg, tc))) else {
+                continue;
+            };
             if let Some(test) = test.as_object_mut() {
-                for (member, value) in *answer {
+                for (member, value) in answer {
                     test.entry(member.clone()).or_insert_with(|| value.clone());
                 }
-                filled += 1;
             }
         }
     }
-    filled
+    (all - by_number.len(), all)
 }
 
 /// Why a test without an answer cannot run.

@@ -29,7 +29,7 @@ const VECTORS: Step = step!("vectors");
 pub(super) const CHAIN: &str = "a Monte Carlo test, of which the engine garble has no circuit";
 
 /// No circuit is drawn for a longer message: the gates of a hash would fill the memory.
-const LONGEST_MESSAGE: usize = 1 << 14;
+const LONGEST_MESSAGE: usize = 1 << 10;
 /// ANDs that are garbled together.
 const TOGETHER: usize = 1 << 19;
 
@@ -136,7 +136,8 @@ pub(super) fn functions(
             }
         }
     }
-    let mut tasks = Vec::with_capacity(alike.len());
+    let mut openings = 0;
+    // one after the other: a circuit is as large as its message is long
     for ((compares, length, nonce), members) in &alike {
         let first = members.first().and_then(|member| group.vectors.get(*member));
         let key = first.map_or(0, |vector| vector.key.len());
@@ -157,11 +158,9 @@ pub(super) fn functions(
                 .collect()
         };
         let instances = members.iter().filter_map(|i| group.vectors.get(*i)).map(values).collect();
-        tasks.push(Task { program, instances });
-    }
-    let (outputs, openings) = run(&tasks, garbling)?;
-    for (((compares, ..), members), outputs) in alike.iter().zip(outputs) {
-        for (member, output) in members.iter().zip(outputs) {
+        let (outputs, opened) = run(&[Task { program, instances }], garbling)?;
+        openings += opened;
+        for (member, output) in members.iter().zip(outputs.into_iter().flatten()) {
             match answers.get_mut(*member) {
                 Some(answer) if *compares => answer.1 = Some(output.first() == Some(&1)),
                 Some(answer) => answer.0 = Some(output),

@@ -172,7 +172,12 @@ pub struct Content {
     pub chains: Vec<chains::Chain>,
     /// What it cannot, by algorithm and reason.
     pub unsupported: BTreeMap<(Algorithm, String), u64>,
+    /// The vectors of an algorithm that this version does not know, by its name.
+    pub unknown: BTreeMap<String, u64>,
 }
+
+/// Why vectors of an algorithm that is not known do not run.
+const NOT_KNOWN: &str = "an algorithm that is not in this version";
 
 /// What became of the vectors of one algorithm.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
@@ -263,11 +268,28 @@ pub fn read(paths: &[PathBuf]) -> Result<Vec<(String, Content)>, Failure> {
     let files = paths.iter().map(|path| Ok((path.display().to_string(), json(path)?)));
     let mut files = files.collect::<Result<Vec<(String, Value)>, Failure>>()?;
     acvp::join(&mut files).map_err(Failure::usage)?;
-    let parsed = files.into_iter().map(|(name, json)| match parse(&json) {
-        Ok(content) => Ok((name, content)),
+    let parsed = files.iter().map(|(name, json)| match parse_any(json) {
+        Ok(content) => Ok((name.clone(), content)),
         Err(why) => Err(Failure::usage(format!("{name}: {why}"))),
     });
-    parsed.collect()
+    let parsed = parsed.collect::<Result<Vec<_>, _>>()?;
+    // one that is not known is counted beside others; nothing but such is a mistake
+    match parsed.first() {
+        Some((name, content)) if parsed.iter().all(|(_, content)| !content.unknown.is_empty()) => {
+            Err(Failure::usage(format!("{name}: {}", not_known(content))))
+        }
+        _ => Ok(parsed),
+    }
+}
+
+/// What to say of a file of an algorithm that is not known.
+fn not_known(content: &Content) -> String {
+    let names: Vec<&str> = content.unknown.keys().map(String::as_str).collect();
+    format!(
+        "the algorithm {:?} is not in this version: it runs AES-GCM, AES-CMAC, AES-GMAC, HMAC and KMAC of Wycheproof, and of ACVP \
+         AES-GCM, -ECB, -CTR and -GMAC, CMAC-AES, SHA2, SHA3, SHAKE, cSHAKE, HMAC and KMAC",
+        names.join(", ")
+    )
 }
 
 fn json(path: &Path) -> Result<Value, Failure> {
@@ -293,7 +315,13 @@ fn json(path: &Path) -> Result<Value, Failure> {
 /// # Errors
 /// Why they cannot be read, and what to do.
 pub fn parse(json: &Value) -> Result<Content, String> {
-    let json = acvp::body(json);
+    let content = parse_any(json)?;
+    if content.unknown.is_empty() { Ok(content) } else { Err(not_known(&content)) }
+}
+
+/// The same, where vectors of an algorithm that is not known are counted.
+fn parse_any(json: &Value) -> Result<Content, String> {
+    let json = acvp::body(json)?;
     let algorithm = json.get("algorithm").and_then(Value::as_str);
     let groups = json.get("testGroups").and_then(Value::as_array);
     let (Some(algorithm), Some(groups)) = (algorithm, groups) else {
@@ -306,12 +334,14 @@ pub fn parse(json: &Value) -> Result<Content, String> {
         "ACVP-AES-GCM" => acvp::groups(Algorithm::Gcm, groups),
         "ACVP-AES-ECB" => acvp::groups(Algorithm::Ecb, groups),
         "ACVP-AES-CTR" => acvp::groups(Algorithm::Ctr, groups),
-        other => functions::acvp(other, groups).or_else(|| functions::wycheproof(other, groups)).unwrap_or_else(|| {
-            Err(format!(
-                "the algorithm {other:?} is not in this version: it runs AES-GCM, AES-CMAC, AES-GMAC, HMAC and KMAC of \
-                 Wycheproof, and of ACVP AES-GCM, -ECB, -CTR and -GMAC, CMAC-AES, SHA2, SHA3, SHAKE, cSHAKE, HMAC and KMAC"
-            ))
-        }),
+        other => functions::acvp(other, groups)
+            .or_else(|| functions::wycheproof(other, groups))
+            .unwrap_or_else(|| {
+                let tests =
+                    |group: &Value| group.get("tests").and_then(Value::as_array).map_or(0, Vec::len) as u64;
+                let vectors = groups.iter().map(tests).sum();
+                Ok(Content { unknown: [(other.to_owned(), vectors)].into(), ..Content::default() })
+            }),
     }
 }
 
@@ -396,7 +426,16 @@ pub fn run_contents(contents: &[(String, Content)], options: &Options) -> Result
             }
         }
     }
-    Ok(Report { algorithms: tallies.into_values().collect(), calls, openings })
+    let mut unknown: BTreeMap<&str, u64> = BTreeMap::new();
+    for (name, n) in contents.iter().flat_map(|(_, content)| &content.unknown) {
+        *unknown.entry(name).or_default() += n;
+    }
+    let unknown = unknown.into_iter().map(|(name, n)| Tally {
+        algorithm: name.to_owned(),
+        unsupported: [(NOT_KNOWN.to_owned(), n)].into(),
+        ..Tally::default()
+    });
+    Ok(Report { algorithms: tallies.into_values().chain(unknown).collect(), calls, openings })
 }
 
 /// Sort a vector into a group, or say why it cannot run.
