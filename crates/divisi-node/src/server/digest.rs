@@ -16,7 +16,7 @@ use crate::admit::What;
 use crate::error::{Failed, Stop};
 use crate::gcm::close;
 use crate::owner::single;
-use crate::request::{Asked, IV, MESSAGE, PIECE, Tag, ToClient, ToServer, UsedKey};
+use crate::request::{Asked, IV, MESSAGE, OUTPUT, PIECE, Tag, ToClient, ToServer, UsedKey};
 use crate::tags;
 use crate::wire::Blob;
 use divisi_core::{Check, Step, Verified, step};
@@ -38,11 +38,12 @@ fn settings(asked: &Asked, length: u64, keyed: bool) -> Result<Settings, Failed>
         let message = format!("{} {} key", settings.algorithm, if keyed { "takes no" } else { "takes a" });
         return Err(Failed::refused(SETTINGS, message));
     }
-    let (least, given) = (least(settings.algorithm), settings.output_bytes);
+    let (algorithm, given) = (settings.algorithm, settings.output_bytes);
+    let least = least(algorithm);
     if given < least {
+        let most = if algorithm.has_any_length() { OUTPUT } else { algorithm.output_bytes() };
         let message = format!(
-            "tags of {} have at least {least} bytes here, not {given}, so that none can be guessed by asking: ask for more",
-            settings.algorithm
+            "tags of {algorithm} have {least} to {most} bytes here, not {given}, so that none is guessed by asking: ask for more"
         );
         return Err(Failed::refused(SETTINGS, message));
     }

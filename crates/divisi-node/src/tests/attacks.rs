@@ -366,6 +366,7 @@ fn messages_are_refused_like_texts() {
     let answers = rogue.exchange(|i| ToServer::Request { number, items: vec![hmac(1, Some(tag(i)))] });
     refused(&answers, "told the servers different things", "request");
     // what no server does
+    let bare = Tag { nonce: None, tag: Blob(vec![0; 16]) };
     for (item, words) in [
         (Item::Hash { asked: asked("sha3-512"), length: crate::MESSAGE + 1 }, "servers take at most"),
         (Item::Hash { asked: asked("kmac128"), length: 1 }, "takes a key"),
@@ -377,12 +378,7 @@ fn messages_are_refused_like_texts() {
         (hmac(1, Some(Tag { nonce: None, tag: Blob(vec![0; 31]) })), "another length"),
         (hmac(1, Some(Tag { nonce: Some([0; 12]), tag: Blob(vec![0; 32]) })), "belongs to no tag"),
         (
-            Item::Mac {
-                key: name.clone(),
-                asked: asked("gmac-aes128"),
-                length: 1,
-                tag: Some(Tag { nonce: None, tag: Blob(vec![0; 16]) }),
-            },
+            Item::Mac { key: name.clone(), asked: asked("gmac-aes128"), length: 1, tag: Some(bare) },
             "under the nonce that it was made with",
         ),
     ] {

@@ -211,7 +211,7 @@ fn a_tag_cannot_be_guessed_byte_by_byte() {
             let before = counted(&house, &name);
             assert_eq!(before, [0; 3], "what was refused was counted");
             if bytes < least {
-                let words = format!("at least {least} bytes");
+                let words = format!("have {least} to ");
                 for tag in [&right, &wrong] {
                     let error = verify(tag).unwrap_err();
                     assert_eq!(error.kind, ErrorKind::Refused, "{kind}, {bytes}");
