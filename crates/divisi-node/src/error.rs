@@ -14,7 +14,8 @@ pub enum ErrorKind {
     Refused,
     /// A server cannot be reached, or is not ready.
     Unavailable,
-    /// What the servers answered does not fit together, or a ciphertext is not authentic.
+    /// What the servers answered does not fit together: somebody deviated, and is named if one can be. Or, with no peer named, that a
+    /// ciphertext or tag is not authentic, by the word of all three.
     Mismatch,
     /// The caller asked for what cannot be: correct the call.
     Usage,

@@ -12,7 +12,8 @@
 //! KMAC, the subkeys of CMAC, powers of the hash key) is made once, verified, and kept as shares with the key.
 //!
 //! **Guarantees and what is not protected**: as [`crate::maestro`]. The nonces of GMAC are coins of all three, drawn when the messages and
-//! the key are fixed; nobody chooses one. Of a tag that is compared nothing is opened but a random multiple of its
+//! the key are fixed; nobody chooses one. Settings, lengths, and nonces and tags to be compared are the same at all three before anything is
+//! computed with them \[A25\]. Of a tag that is compared nothing is opened but a random multiple of its
 //! difference, after all behind it is verified: a lie ends the session, and neither answer is given.
 //!
 //! ```
@@ -42,7 +43,7 @@
 
 use crate::gcm::close;
 use crate::mode::Mode;
-use crate::owner::{bring_one, single};
+use crate::owner::{Public, agree_public, bring_one, single};
 use crate::sharp::{Message, input_message, output};
 use crate::tags;
 use divisi_core::{Abort, PartyId, Step, Verified, step};
@@ -54,6 +55,8 @@ use divisi_symmetric::batch::Function;
 const SETTINGS: Step = step!("settings");
 const KEY: Step = step!("key");
 const NONCE: Step = step!("nonce");
+const GENERATE: Step = step!("tag.generate");
+const VERIFY: Step = step!("tag.verify");
 
 /// A MAC with all that is public about its use, in one performance mode.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -107,8 +110,8 @@ impl Macnifico {
     /// The key of so many bytes that `owner` has: given there, and nowhere else.
     ///
     /// # Errors
-    /// [`Abort::CheckFailed`] with A24 if the owner gave parts that do not fit together; [`Abort::Misuse`] for a key of a length that the
-    /// algorithm does not take.
+    /// [`Abort::CheckFailed`] with A24 if the owner gave parts that do not fit together, with A25 if the parties mean different MACs;
+    /// [`Abort::Misuse`] for a key of a length that the algorithm does not take.
     pub fn input_key(
         &self,
         rep: &mut Rep3,
@@ -116,17 +119,24 @@ impl Macnifico {
         bytes: usize,
         own: Option<&[u8]>,
     ) -> Result<Key, Abort> {
-        let part = bring_one(rep, owner, "mac key", bytes, own)?;
+        let what: String = self.public(KEY).digest().iter().map(|byte| format!("{byte:02x}")).collect();
+        let part = bring_one(rep, owner, &format!("mac key {what}"), bytes, own)?;
         self.prepare(rep, &part)
     }
 
     /// A fresh random key that nobody knows, of the algorithm's usual length.
     ///
     /// # Errors
-    /// Whatever ends the session.
+    /// Whatever ends the session; [`Abort::CheckFailed`] with A25 if the parties mean different MACs.
     pub fn dist_key_gen(&self, rep: &mut Rep3) -> Result<Key, Abort> {
+        agree_public(rep, KEY, &self.public(KEY))?;
         let part = rep.trio().random_part(self.algorithm().key_bytes());
         self.prepare(rep, &part)
+    }
+
+    /// What the parties must mean alike.
+    fn public(&self, step: Step) -> Public {
+        Public::new(step).settings(&self.settings).bytes(self.mode.name().as_bytes())
     }
 
     fn prepare(&self, rep: &mut Rep3, part: &Part) -> Result<Key, Abort> {
@@ -153,8 +163,10 @@ impl Macnifico {
     /// The tag of each message under this key, verified. For GMAC each with a fresh nonce.
     ///
     /// # Errors
-    /// Whatever ends the session; [`Abort::Misuse`] for a key of another MAC.
+    /// Whatever ends the session; [`Abort::CheckFailed`] with A25 if the parties mean different MACs, or messages of different lengths;
+    /// [`Abort::Misuse`] for a key of another MAC.
     pub fn tag_gen(&self, rep: &mut Rep3, key: &Key, messages: &Message) -> Result<Tag, Abort> {
+        agree_public(rep, GENERATE, &messages.lengths(self.public(GENERATE)))?;
         let lanes = messages.0.lanes();
         let nonces =
             if self.algorithm().nonce_bytes() > 0 { draw_nonces(rep, lanes)? } else { vec![[0; 12]; lanes] };
@@ -165,8 +177,9 @@ impl Macnifico {
     /// For each message whether this is its tag under this key.
     ///
     /// # Errors
-    /// Whatever ends the session; [`Abort::Misuse`] for a key of another MAC, tags of another length, or nonces where none belong or none
-    /// where one does.
+    /// Whatever ends the session; [`Abort::CheckFailed`] with A25 if the parties mean different MACs, messages of different lengths, or tags or
+    /// nonces that differ; [`Abort::Misuse`] for a key of another MAC, tags of another length, or nonces where none belong or none where one
+    /// does.
     pub fn verify(
         &self,
         rep: &mut Rep3,
@@ -181,6 +194,11 @@ impl Macnifico {
                 .session()
                 .misuse(NONCE, "tags or nonces that do not belong to these messages"));
         }
+        let public = messages.lengths(self.public(VERIFY));
+        let public = public.list(received, |public, one| {
+            public.bytes(one.nonce.as_ref().map_or(&[][..], |nonce| nonce)).bytes(&one.tag)
+        });
+        agree_public(rep, VERIFY, &public)?;
         let nonces: Vec<[u8; 12]> = received.iter().map(|one| one.nonce.unwrap_or_default()).collect();
         let tags = self.tags(rep, key, messages, &nonces)?;
         let received: Vec<Vec<u8>> = received.iter().map(|one| one.tag.clone()).collect();

@@ -5,9 +5,12 @@
 //! \[A25\], so that nobody's value is two different ones. Of three parties of one program nobody but a liar has parts that are no
 //! sharing: a difference is an abort.
 
+use crate::agree::NOTHING;
 use divisi_core::{Abort, Check, PartyId, Step, step};
 use divisi_rep3::deal::{self, Part};
 use divisi_rep3::{Agreement, Byte, Rep3};
+use divisi_symmetric::algorithm::Settings;
+use divisi_symmetric::gates::Adder;
 use zeroize::{Zeroize, Zeroizing};
 
 const INPUT: Step = step!("input");
@@ -17,7 +20,7 @@ const PARTIES: usize = 3;
 /// that is public about it. One round to send, two to compare.
 ///
 /// # Errors
-/// [`Abort::CheckFailed`] with A24 if somebody's parts do not fit together, or the digests differ; [`Abort::Misuse`] if `own` has
+/// [`Abort::CheckFailed`] with A24 if somebody's parts do not fit together, with A25 if the digests differ; [`Abort::Misuse`] if `own` has
 /// another length.
 pub fn bring(rep: &mut Rep3, public: &[u8; 32], bytes: [usize; 3], own: &[u8]) -> Result<Part, Abort> {
     let me = rep.trio().me();
@@ -49,8 +52,56 @@ pub fn bring(rep: &mut Rep3, public: &[u8; 32], bytes: [usize; 3], own: &[u8]) -
         append(&mut all.second, &part.second);
     }
     let agreed = rep.trio().agree_input(Check::A24, public, Some(&all))?;
-    rep.trio().session().require(Check::A24, INPUT, agreed == Agreement::Agreed, None)?; // [A24]
+    let check = if agreed == Agreement::PublicDiffers { Check::A25 } else { Check::A24 };
+    rep.trio().session().require(check, INPUT, agreed == Agreement::Agreed, None)?; // [A24] [A25]
     Ok(all)
+}
+
+/// Compare among all three what is public about a step, before anything of it is computed: a party that means something else by it is noticed
+/// here, and not by what becomes of secrets. Two rounds.
+///
+/// # Errors
+/// [`Abort::CheckFailed`] with A25 if somebody's differs.
+pub(crate) fn agree_public(rep: &mut Rep3, step: Step, public: &Public) -> Result<(), Abort> {
+    let agreed = rep.trio().agree_input(Check::A25, &public.digest(), Some(&NOTHING))?;
+    rep.trio().session().require(Check::A25, step, agreed == Agreement::Agreed, None) // [A25]
+}
+
+/// What is public about a step, in the order in which it was said: no two lists of values have one digest.
+pub(crate) struct Public(blake3::Hasher);
+
+impl Public {
+    /// Nothing but the name of the step.
+    pub fn new(step: Step) -> Public {
+        Public(blake3::Hasher::new_derive_key("divisi 2026 public input v1")).bytes(step.name.as_bytes())
+    }
+
+    pub fn number(mut self, number: usize) -> Public {
+        self.0.update(&(number as u64).to_le_bytes());
+        self
+    }
+
+    pub fn bytes(self, bytes: &[u8]) -> Public {
+        let mut public = self.number(bytes.len());
+        public.0.update(bytes);
+        public
+    }
+
+    /// Several values, and how many they are.
+    pub fn list<T>(self, values: &[T], one: impl Fn(Public, &T) -> Public) -> Public {
+        values.iter().fold(self.number(values.len()), one)
+    }
+
+    pub fn settings(self, settings: &Settings) -> Public {
+        let public = self.bytes(settings.algorithm.name().as_bytes());
+        let public = public.number((settings.adder == Adder::LowDepth).into());
+        let public = public.bytes(&settings.customization).bytes(&settings.function);
+        public.number(settings.output_bytes).number(settings.xof.into())
+    }
+
+    pub fn digest(&self) -> [u8; 32] {
+        *self.0.finalize().as_bytes()
+    }
 }
 
 /// What one party brings: `own` is there at the owner, and nowhere else. `what` and the length are what the three must agree on.

@@ -83,7 +83,7 @@ pub(crate) enum Item {
 /// A tag to be compared, with the nonce that it was made with, if there is one.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Tag {
-    pub nonce: [u8; IV],
+    pub nonce: Option<[u8; IV]>,
     pub tag: Blob,
 }
 

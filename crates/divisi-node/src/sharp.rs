@@ -35,7 +35,7 @@
 
 use crate::gcm::close;
 use crate::mode::Mode;
-use crate::owner::{bring_one, columns};
+use crate::owner::{Public, agree_public, bring_one, columns};
 use divisi_core::{Abort, Lanes, PartyId, Step, Verified, step};
 use divisi_rep3::deal::Part;
 use divisi_rep3::{Bit, Byte, Rep3};
@@ -44,6 +44,8 @@ use divisi_symmetric::batch::{Function, Messages, bits, byte_values};
 
 const SETTINGS: Step = step!("settings");
 const MESSAGE: Step = step!("message");
+const PUBLIC: Step = step!("message.public");
+const HASH: Step = step!("hash");
 
 /// A hash with all that is public about its use.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -51,6 +53,13 @@ pub struct Sharp(Settings);
 
 /// Shared messages, of public lengths.
 pub struct Message(pub(crate) Messages<Rep3>);
+
+impl Message {
+    /// What is public about them, said after something else.
+    pub(crate) fn lengths(&self, public: Public) -> Public {
+        public.list(self.0.lengths(), |public, length| public.number(*length))
+    }
+}
 
 /// Shared digests, one for each message, verified.
 pub struct Digest(Verified<Vec<[Bit; 8]>>);
@@ -94,8 +103,9 @@ impl Sharp {
     /// The digest of each message, verified.
     ///
     /// # Errors
-    /// Whatever ends the session.
+    /// Whatever ends the session; [`Abort::CheckFailed`] with A25 if the parties mean different hashes, or messages of different lengths.
     pub fn hash(&self, rep: &mut Rep3, messages: &Message) -> Result<Digest, Abort> {
+        agree_public(rep, HASH, &messages.lengths(Public::new(HASH).settings(&self.0)))?;
         let function = Function::prepare(rep, &self.0, &[])?;
         let nonces = vec![[0; 12]; messages.0.lanes()];
         let output = function.output(rep, &messages.0, &nonces)?;
@@ -128,7 +138,7 @@ pub(crate) fn input_message(
     let own = own.as_ref().map(|own| own.as_slice());
     let part = bring_one(rep, owner, &what, longest * lanes, own)?;
     if longest == 0 {
-        return Ok(public_message(rep, &vec![&[][..]; lanes]));
+        return Ok(Message(Messages::public(rep, &vec![&[][..]; lanes])));
     }
     let column = |(first, second): (&[u8], &[u8])| Part { first: first.to_vec(), second: second.to_vec() };
     let parts = part.first.chunks_exact(lanes).zip(part.second.chunks_exact(lanes)).map(column);
@@ -138,8 +148,13 @@ pub(crate) fn input_message(
 }
 
 /// Messages that everybody knows.
-pub fn public_message(rep: &mut Rep3, messages: &[&[u8]]) -> Message {
-    Message(Messages::public(rep, messages))
+///
+/// # Errors
+/// [`Abort::CheckFailed`] with A25 if the parties know different ones.
+pub fn public_message(rep: &mut Rep3, messages: &[&[u8]]) -> Result<Message, Abort> {
+    let public = Public::new(PUBLIC).list(messages, |public, message| public.bytes(message));
+    agree_public(rep, PUBLIC, &public)?;
+    Ok(Message(Messages::public(rep, messages)))
 }
 
 /// What names messages of these lengths.

@@ -127,7 +127,7 @@ fn sharp_gives_the_digests_of_the_standards() {
                     let own = (me == party(2)).then_some(&own[..]);
                     let m = hash.input_message(rep, party(2), &[3, 0, 150], own)?;
                     let d = hash.hash(rep, &m)?;
-                    let known = public_message(rep, &[b"abc"]);
+                    let known = public_message(rep, &[b"abc"])?;
                     let known = hash.hash(rep, &known)?;
                     assert_eq!(hash.output_digest(rep, &known)?, [hex::decode(abc).unwrap()]);
                     hash.output_digest(rep, &d)
@@ -270,14 +270,14 @@ fn what_does_not_fit_is_misuse() {
     let [hmac, gmac] = [hmac, gmac].map(|s| Macnifico::new(&s, Mode::LowLatency).unwrap());
     misuse(&|rep, _| {
         let key = hmac.dist_key_gen(rep)?;
-        let m = public_message(rep, &[b"abc"]);
+        let m = public_message(rep, &[b"abc"])?;
         gmac.tag_gen(rep, &key, &m).map(drop)
     });
     for nonce in [None, Some([0; 12])] {
         let (mac, tag) = if nonce.is_none() { (&gmac, vec![0; 16]) } else { (&hmac, vec![0; 32]) };
         misuse(&|rep, _| {
             let key = mac.dist_key_gen(rep)?;
-            let m = public_message(rep, &[b"abc"]);
+            let m = public_message(rep, &[b"abc"])?;
             mac.verify(rep, &key, &m, &[Received { nonce, tag: tag.clone() }]).map(drop)
         });
     }

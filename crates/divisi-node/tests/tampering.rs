@@ -2,14 +2,14 @@
 //! Any one message of a corrupt party may be another: an honest party ends with the right answers, or aborts.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
-use divisi_core::{Abort, Parameters, PartyId};
+use divisi_core::{Abort, Check, Parameters, PartyId};
 use divisi_net::memory;
 use divisi_net::tamper::{Intercept, Tap};
 use divisi_net::{Frame, Mesh};
 use divisi_node::Mode;
-use divisi_node::macnifico::Macnifico;
+use divisi_node::macnifico::{Macnifico, Received};
 use divisi_node::maestro::Maestro;
-use divisi_node::sharp::Sharp;
+use divisi_node::sharp::{Sharp, public_message};
 use divisi_rep3::{Rep3, Security, Trio, lab};
 use divisi_symmetric::aes::KeySize;
 use divisi_symmetric::algorithm::Settings;
@@ -149,4 +149,85 @@ fn tags_are_right_or_there_are_none() {
 fn blocks_and_digests_are_right_or_there_are_none() {
     let tried = sweep(11, &cipher_and_digest);
     assert!(tried >= 60, "{tried}");
+}
+
+/// A party that means another MAC, hash or message than the two others, or compares another tag or nonce: all end before anything is computed.
+#[test]
+fn what_is_public_is_the_same_at_all_three() {
+    type Use = fn(&mut Rep3, PartyId, bool) -> Result<(), Abort>;
+    fn mac(odd: bool, change: impl Fn(&mut Settings)) -> Macnifico {
+        let mut settings = Settings::new("kmac128".parse().unwrap());
+        if odd {
+            change(&mut settings);
+        }
+        Macnifico::new(&settings, Mode::LowLatency).unwrap()
+    }
+    fn hash(odd: bool, change: impl Fn(&mut Settings)) -> Sharp {
+        let mut settings = Settings::new("cshake128".parse().unwrap());
+        if odd {
+            change(&mut settings);
+        }
+        Sharp::new(&settings, Mode::LowLatency).unwrap()
+    }
+    fn verify(rep: &mut Rep3, name: &str, received: &Received) -> Result<(), Abort> {
+        let mac = Macnifico::new(&Settings::new(name.parse().unwrap()), Mode::LowLatency)?;
+        let key = mac.dist_key_gen(rep)?;
+        let m = public_message(rep, &[b"abc"])?;
+        mac.verify(rep, &key, &m, std::slice::from_ref(received)).map(drop)
+    }
+    let uses: [(&str, Use); 10] = [
+        ("key", |rep, me, odd| {
+            let mac = mac(odd, |s| s.customization = b"c".to_vec());
+            mac.input_key(rep, party(1), 16, (me == party(1)).then_some(&[7; 16][..])).map(drop)
+        }),
+        ("key of all", |rep, _, odd| mac(odd, |s| s.output_bytes = 16).dist_key_gen(rep).map(drop)),
+        ("xof", |rep, _, odd| mac(odd, |s| s.xof = true).dist_key_gen(rep).map(drop)),
+        ("lengths of what is tagged", |rep, _, odd| {
+            let mac = mac(false, |_| {});
+            let key = mac.dist_key_gen(rep)?;
+            let [one, two] = [public_message(rep, &[b"abc"])?, public_message(rep, &[b"abcd"])?];
+            mac.tag_gen(rep, &key, if odd { &two } else { &one }).map(drop)
+        }),
+        ("tag", |rep, _, odd| {
+            verify(rep, "hmac-sha3-256", &Received { nonce: None, tag: vec![u8::from(odd); 32] })
+        }),
+        ("nonce", |rep, _, odd| {
+            verify(rep, "gmac-aes128", &Received { nonce: Some([u8::from(odd); 12]), tag: vec![0; 16] })
+        }),
+        ("message", |rep, _, odd| public_message(rep, &[if odd { b"abd" } else { b"abc" }]).map(drop)),
+        ("border of messages", |rep, _, odd| {
+            let messages: [&[u8]; 2] = if odd { [b"ab", b"c"] } else { [b"a", b"bc"] };
+            public_message(rep, &messages).map(drop)
+        }),
+        ("function", |rep, _, odd| {
+            let m = public_message(rep, &[b"abc"])?;
+            hash(odd, |s| s.function = b"f".to_vec()).hash(rep, &m).map(drop)
+        }),
+        ("length of a digest", |rep, _, odd| {
+            let m = public_message(rep, &[b"abc"])?;
+            hash(odd, |s| s.output_bytes = 31).hash(rep, &m).map(drop)
+        }),
+    ];
+    for (what, used) in uses {
+        for odd in [None, Some(party(1)), Some(party(3))] {
+            let results = lab::run_over(memory::mesh(3), &Parameters::new("tampering"), |trio| {
+                let me = trio.me();
+                let rep = &mut Rep3::new(trio, Mode::LowLatency.protocol(), Security::Malicious);
+                let result = used(rep, me, Some(me) == odd);
+                // what differs was not computed with
+                assert!(odd.is_none() || !rep.owes(), "{what}");
+                result
+            });
+            let noticed =
+                |r: &Result<_, Abort>| matches!(r, Err(Abort::CheckFailed { check: Check::A25, .. }));
+            match odd {
+                None => assert!(results.iter().all(Result::is_ok), "{what}: {results:?}"),
+                // whoever notices first tells the others
+                Some(_) => assert!(
+                    results.iter().all(Result::is_err) && results.iter().any(noticed),
+                    "{what}: {results:?}"
+                ),
+            }
+        }
+    }
 }

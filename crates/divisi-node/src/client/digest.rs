@@ -70,7 +70,8 @@ impl Client {
     /// whether it is right, and nothing else.
     ///
     /// # Errors
-    /// [`ErrorKind::Mismatch`] if it is not right; else as [`Client::hash`].
+    /// [`ErrorKind::Mismatch`] that names no peer if it is not right, by the word of all three; [`ErrorKind::Usage`] for a nonce where none belongs, or none
+    /// where one does; else as [`Client::hash`].
     pub fn mac_verify(
         &mut self,
         key: &KeyName,
@@ -81,7 +82,14 @@ impl Client {
         length: u64,
         progress: &mut dyn FnMut(u64),
     ) -> Result<UsedKey, Error> {
-        let tag = Some(Tag { nonce: nonce.unwrap_or_default(), tag: Blob(tag.to_vec()) });
+        let algorithm = settings.algorithm;
+        if nonce.is_some() != (algorithm.nonce_bytes() > 0) {
+            let what =
+                if nonce.is_some() { "without a nonce" } else { "with the nonce that it was made with" };
+            let message = format!("a tag of {algorithm} is compared {what}: give it so");
+            return Err(Error::new(ErrorKind::Usage, VERIFY, message));
+        }
+        let tag = Some(Tag { nonce, tag: Blob(tag.to_vec()) });
         let item = Item::Mac { key: key.clone(), asked: settings.into(), length, tag };
         let result = self.message(VERIFY, &item, input, length, progress).and_then(|(_, used, answers)| {
             self.same(VERIFY, answers, |answer| matches!(answer, ToClient::Valid).then_some(()))?;

@@ -3,9 +3,11 @@
 //! Adversary: one malicious server. It can keep silent, ask for patience without end, or blame another. A server that lives
 //! says at least [`ToClient::Waiting`] now and then, so that one whose line is silent, or gone, is known at first hand, and
 //! is named whatever the other two suspect; else they are believed as far as they say the same.
+//!
+//! That a tag is wrong is no reason of one server's but an output of the protocol: it is believed from all three, or not at all.
 
 use super::link::Link;
-use super::{Client, GRACE};
+use super::{Client, GRACE, differ};
 use crate::error::{Error, ErrorKind, Failed};
 use crate::request::{ToClient, ToServer};
 use divisi_core::{PartyId, Step};
@@ -47,8 +49,12 @@ impl Client {
         }
         let mut answers = Vec::with_capacity(3);
         let mut errors = Vec::new();
+        let mut verdicts = Vec::new();
         for (party, heard) in PartyId::all(3).zip(heard.into_iter().flatten()) {
             match heard {
+                Ok(ToClient::Failed(failed)) if failed.kind == ErrorKind::Mismatch => {
+                    verdicts.push((party, failed.into_error()));
+                }
                 Ok(ToClient::Failed(failed)) => errors.push((rank(&failed), party, failed.into_error())),
                 Ok(answer) => answers.push(answer),
                 Err(Unheard::Broken(e)) => errors.push((BROKEN, party, e)),
@@ -67,6 +73,11 @@ impl Client {
         if let Some(error) = best(errors) {
             self.open = false;
             return Err(error);
+        }
+        if !verdicts.is_empty() {
+            // who answered something else may still wait for more of it
+            self.open &= verdicts.len() < 3;
+            return Err(verdict(step, &verdicts));
         }
         let three = <[ToClient; 3]>::try_from(answers);
         three.map_err(|_| Error::new(ErrorKind::Unavailable, step, "a server did not answer"))
@@ -158,6 +169,17 @@ fn best(errors: Vec<(u8, PartyId, Error)>) -> Option<Error> {
         error.peer = error.peer.or(Some(party));
     }
     Some(error)
+}
+
+/// What is believed when some servers, and none of the others in error, say that a tag is wrong: all three, in the words of two; else that one
+/// of them deviates.
+fn verdict(step: Step, said: &[(PartyId, Error)]) -> Error {
+    let says = |party: &PartyId| said.iter().any(|(other, _)| other == party);
+    match said {
+        [(_, a), (_, b), (_, c)] => Error { peer: None, ..if a == b || a == c { a } else { b }.clone() },
+        [(odd, _)] => differ(step, Some(*odd)),
+        _ => differ(step, PartyId::all(3).find(|party| !says(party))),
+    }
 }
 
 #[cfg(test)]

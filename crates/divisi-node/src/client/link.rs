@@ -56,7 +56,12 @@ impl Link {
         if let ToClient::Key(key) = &word {
             self.check(step, key)?;
         }
-        if matches!(&word, ToClient::Sealing { key, .. } if !is_client_name(&key.maker)) {
+        let used = match &word {
+            ToClient::Sealing { key, .. } => Some(key),
+            ToClient::Tagging { key, .. } => key.as_ref(),
+            _ => None,
+        };
+        if used.is_some_and(|key| !is_client_name(&key.maker)) {
             return Err(self.malformed(step, "a key that none can be"));
         }
         if let ToClient::Keys { keys, .. } = &word {

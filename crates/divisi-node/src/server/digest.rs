@@ -1,8 +1,13 @@
 //! Hashes of messages that no server sees, and MACs of them with a stored key.
 //!
 //! The message comes in parts, piece by piece; what leaves is one answer in the end: the digest or tag to the client alone, a component from
-//! one holder and a digest of it from the other; or, for a tag to be compared, one bit \[S7\]. A nonce is a coin of all three servers, and its
-//! use is counted, durably, before; so is every tag that is made. A key serves the MAC of its type and nothing else.
+//! one holder and a digest of it from the other; or, for a tag to be compared, one bit \[S7\]. A key serves the MAC of its type and nothing
+//! else.
+//!
+//! The nonce of a tag that is made is a coin of all three servers. That of a tag that is compared comes with it from the client, who can thus
+//! ask about many tags under one nonce: guessing one of GMAC under a nonce that another tag has gives the hash key away, and with it every
+//! tag. What keeps a guess from being right is the tag's length, of which there is a least one ([`least`]), and that every comparison is a
+//! use of the key, counted durably before, as is every tag that is made.
 
 use super::keys::load;
 use super::text::draw_iv;
@@ -11,14 +16,14 @@ use crate::admit::What;
 use crate::error::{Failed, Stop};
 use crate::gcm::close;
 use crate::owner::single;
-use crate::request::{Asked, IV, MESSAGE, PIECE, Tag, ToClient, ToServer, UsedKey};
+use crate::request::{Asked, IV, MESSAGE, OUTPUT, PIECE, Tag, ToClient, ToServer, UsedKey};
 use crate::tags;
 use crate::wire::Blob;
 use divisi_core::{Check, Step, Verified, step};
 use divisi_rep3::deal::Part;
 use divisi_rep3::{Bit, Protocol, Rep3};
-use divisi_store::KeyName;
-use divisi_symmetric::algorithm::Settings;
+use divisi_store::{KeyInfo, KeyName};
+use divisi_symmetric::algorithm::{Algorithm, Settings};
 use divisi_symmetric::batch::{Function, Messages, bits, byte_values};
 
 const SETTINGS: Step = step!("settings");
@@ -33,12 +38,44 @@ fn settings(asked: &Asked, length: u64, keyed: bool) -> Result<Settings, Failed>
         let message = format!("{} {} key", settings.algorithm, if keyed { "takes no" } else { "takes a" });
         return Err(Failed::refused(SETTINGS, message));
     }
+    let (algorithm, given) = (settings.algorithm, settings.output_bytes);
+    let least = least(algorithm);
+    if given < least {
+        let most = if algorithm.has_any_length() { OUTPUT } else { algorithm.output_bytes() };
+        let message = format!(
+            "tags of {algorithm} have {least} to {most} bytes here, not {given}, so that none is guessed by asking: ask for more"
+        );
+        return Err(Failed::refused(SETTINGS, message));
+    }
     if length > MESSAGE {
         let message =
             format!("the message has {length} bytes, and servers take at most {MESSAGE}: hash it before");
         return Err(Failed::refused(SETTINGS, message));
     }
     Ok(settings)
+}
+
+/// The fewest bytes of a tag that servers make or compare, whoever asks how often: 96 bits for GMAC, of which one tag that is guessed gives
+/// all away (SP 800-38D, 5.2.1.2, without the shorter ones of its appendix C), else 64 (SP 800-38B, A.2).
+fn least(algorithm: Algorithm) -> usize {
+    match algorithm {
+        Algorithm::Gmac(_) => 12,
+        _ if algorithm.is_mac() => 8,
+        _ => 0,
+    }
+}
+
+/// That a tag to be compared is one of these settings.
+fn fits(settings: &Settings, tag: &Tag) -> Result<(), Failed> {
+    let message = match (tag.nonce.is_some(), settings.algorithm.nonce_bytes() > 0) {
+        (true, false) => "a nonce belongs to no tag of this algorithm: give none",
+        (false, true) => "a tag of this algorithm is compared under the nonce that it was made with: give it",
+        _ if tag.tag.0.len() != settings.output_bytes => {
+            "the tag has another length than was asked for: give all of it"
+        }
+        _ => return Ok(()),
+    };
+    Err(Failed::refused(SETTINGS, message))
 }
 
 /// Hash a message.
@@ -61,20 +98,21 @@ pub(crate) fn mac(
 ) -> Result<(), Stop> {
     turn.rep.use_protocol(Protocol::Gf4Circuit);
     let wanted = settings(asked, length, true).and_then(|settings| {
-        let misfit = tag.is_some_and(|tag| tag.tag.0.len() != settings.output_bytes);
-        let message = "the tag has another length than was asked for: give all of it";
-        if misfit { Err(Failed::refused(SETTINGS, message)) } else { Ok(settings) }
+        tag.map_or(Ok(()), |tag| fits(&settings, tag))?;
+        Ok(settings)
     });
-    let before = wanted.as_ref().map(|_| ()).map_err(Clone::clone);
-    let loaded = load(turn, name, |key| What::Mac(key), before, tag.is_none())?;
+    let serves = |key: &KeyInfo| {
+        let algorithm = wanted.as_ref().map_err(Clone::clone)?.algorithm;
+        let message = || {
+            let kind = key.kind;
+            format!("key {name} is of type {kind}, and {algorithm} was asked for: a key serves one algorithm")
+        };
+        let same = algorithm.name() == key.kind.name();
+        if same { Ok(()) } else { Err(Failed::refused(SETTINGS, message())) }
+    };
+    // a comparison is a use, too: counted before, whatever comes out
+    let loaded = load(turn, name, |key| What::Mac(key), serves, true)?;
     let settings = wanted?;
-    if settings.algorithm.name() != loaded.info.kind.name() {
-        let message = format!(
-            "key {name} is of type {}, and {} was asked for: a key serves one algorithm",
-            loaded.info.kind, settings.algorithm
-        );
-        return Err(Failed::refused(SETTINGS, message).into());
-    }
     // what a key leaves stays ready, as long as it is used in the same way
     let kept = match turn.ready.take(&loaded.info.id) {
         Some(ReadyKey::Mac(with, function)) if with == settings => Some(function),
@@ -85,7 +123,7 @@ pub(crate) fn mac(
         None => prepare(turn.rep, &settings, &loaded.part)?,
     };
     let nonce = match tag {
-        Some(tag) => tag.nonce,
+        Some(tag) => tag.nonce.unwrap_or_default(),
         None if settings.algorithm.nonce_bytes() > 0 => draw_iv(turn, &loaded.info)?,
         None => [0; IV],
     };

@@ -46,16 +46,17 @@ const UNFINISHED: u8 = 1;
 const SAME: u8 = 2;
 const OTHER: u8 = 3;
 
-/// Load a key for one use \[A26\]. `what` is admitted by each server itself; `before` is a condition of the request's own;
-/// `counts` says that it is a use to be counted.
+/// Load a key for one use \[A26\]. `what` is admitted by each server itself; `fits` is a condition of the request's own, which
+/// holds before anything is counted; `counts` says that it is a use to be counted.
 pub(crate) fn load(
     turn: &mut Turn<'_>,
     name: &KeyName,
     what: impl for<'a> Fn(&'a KeyInfo) -> What<'a>,
-    before: Result<(), Failed>,
+    fits: impl FnOnce(&KeyInfo) -> Result<(), Failed>,
     counts: bool,
 ) -> Result<Loaded, Stop> {
-    let found = before.and_then(|()| find(turn, name, what)).and_then(|(key, grant)| {
+    let found = find(turn, name, what).and_then(|(key, grant)| {
+        fits(&key.0)?;
         if counts {
             count(turn, name, &grant)?;
         }
@@ -119,7 +120,7 @@ pub(crate) fn make(turn: &mut Turn<'_>, new: &NewKey, brought: bool) -> Result<(
             let message = format!("key {} is not at {party}: destroy it and make it anew", new.name);
             return Err(Failed { peer: party.number(), ..Failed::refused(MAKE, message) }.into());
         }
-        let loaded = load(turn, &new.name, |key| What::See(key), Ok(()), false)?;
+        let loaded = load(turn, &new.name, |key| What::See(key), |_| Ok(()), false)?;
         return finish(turn, loaded.info);
     }
     if let Some(party) = first(&all, |s| s[1..] != told[1..]) {
@@ -253,7 +254,7 @@ pub(crate) fn list(turn: &mut Turn<'_>, after: Option<&KeyName>) -> Result<(), S
 
 /// Give a key to its maker.
 pub(crate) fn export(turn: &mut Turn<'_>, name: &KeyName) -> Result<(), Stop> {
-    let loaded = load(turn, name, |key| What::Export(key), Ok(()), false)?;
+    let loaded = load(turn, name, |key| What::Export(key), |_| Ok(()), false)?;
     let key = turn.rep.trio().input(&loaded.part)?;
     let verified = gcm::close(turn.rep, vec![key])?;
     let context = turn.context(0);

@@ -65,7 +65,7 @@ pub(super) fn draw_iv(turn: &mut Turn<'_>, key: &KeyInfo) -> Result<[u8; IV], St
 
 /// Encrypt a text that the client sends chunk by chunk, and gets back chunk by chunk.
 pub(crate) fn encrypt(turn: &mut Turn<'_>, name: &KeyName, aad: &Blob, length: u64) -> Result<(), Stop> {
-    let loaded = load(turn, name, |key| What::Encrypt(key), room(aad, length), true)?;
+    let loaded = load(turn, name, |key| What::Encrypt(key), |_| room(aad, length), true)?;
     let mut key = ready(turn, &loaded)?;
     let iv = draw_iv(turn, &loaded.info)?;
     let mut sealing = Sealing::new(turn.rep, &mut key, iv, &aad.0, length)?;
@@ -100,7 +100,7 @@ pub(crate) fn decrypt(
     iv: [u8; IV],
     tag: &[u8; 16],
 ) -> Result<(), Stop> {
-    let loaded = load(turn, name, |key| What::Decrypt(key), room(aad, length), false)?;
+    let loaded = load(turn, name, |key| What::Decrypt(key), |_| room(aad, length), false)?;
     let mut key = ready(turn, &loaded)?;
     let mut opening = Opening::new(turn.rep, &mut key, iv, &aad.0, length, tag)?;
     turn.answer(ToClient::Accepted);

@@ -362,10 +362,11 @@ fn messages_are_refused_like_texts() {
     refused(&rogue.exchange(data(number, 0, 4095, None)), "something else than what is due", "message");
     // another tag for another server
     number += 1;
-    let tag = |i: usize| Tag { nonce: [0; 12], tag: Blob(vec![u8::from(i == 1); 32]) };
+    let tag = |i: usize| Tag { nonce: None, tag: Blob(vec![u8::from(i == 1); 32]) };
     let answers = rogue.exchange(|i| ToServer::Request { number, items: vec![hmac(1, Some(tag(i)))] });
     refused(&answers, "told the servers different things", "request");
     // what no server does
+    let bare = Tag { nonce: None, tag: Blob(vec![0; 16]) };
     for (item, words) in [
         (Item::Hash { asked: asked("sha3-512"), length: crate::MESSAGE + 1 }, "servers take at most"),
         (Item::Hash { asked: asked("kmac128"), length: 1 }, "takes a key"),
@@ -374,7 +375,12 @@ fn messages_are_refused_like_texts() {
             Item::Mac { key: name.clone(), asked: asked("kmac128"), length: 1, tag: None },
             "serves one algorithm",
         ),
-        (hmac(1, Some(Tag { nonce: [0; 12], tag: Blob(vec![0; 31]) })), "another length"),
+        (hmac(1, Some(Tag { nonce: None, tag: Blob(vec![0; 31]) })), "another length"),
+        (hmac(1, Some(Tag { nonce: Some([0; 12]), tag: Blob(vec![0; 32]) })), "belongs to no tag"),
+        (
+            Item::Mac { key: name.clone(), asked: asked("gmac-aes128"), length: 1, tag: Some(bare) },
+            "under the nonce that it was made with",
+        ),
     ] {
         number += 1;
         let items = vec![item];

@@ -178,6 +178,86 @@ fn a_key_serves_its_type_and_nothing_else() {
     assert!(error.kind == ErrorKind::Refused && error.message.contains("does not serve"), "{error}");
 }
 
+/// How many uses of a key each server has counted on its disk, in whole blocks.
+fn counted(house: &House, key: &KeyName) -> [u64; 3] {
+    std::array::from_fn(|i| {
+        let dir = house.data(i).join("keys");
+        let store = divisi_store::Keys::open_on(Box::new(divisi_store::MachineDisk), &dir).unwrap();
+        store.load(key).unwrap().unwrap().reserved
+    })
+}
+
+/// Whoever may ask whether the first byte of a tag is right, then the second, has in the end a second tag under one nonce, and with it the
+/// hash key. Servers say nothing about so few bytes, neither make them, and count every question.
+#[test]
+fn a_tag_cannot_be_guessed_byte_by_byte() {
+    let house = House::new();
+    let mut alice = house.connect("alice");
+    for (kind, least) in
+        [(KeyType::GmacAes128, 12), (KeyType::CmacAes256, 8), (KeyType::HmacSha256, 8), (KeyType::Kmac128, 8)]
+    {
+        let (name, key) = import(&mut alice, kind);
+        let whole = settings(kind.name());
+        let nonce = (whole.algorithm.nonce_bytes() > 0).then_some([9; 12]);
+        for bytes in [1, least - 1, least] {
+            let settings = Settings { output_bytes: bytes, ..whole.clone() };
+            let right = clear(&settings, &key, nonce.unwrap_or_default(), b"forged");
+            let mut verify = |tag: &[u8]| {
+                let input = &mut Cursor::new(b"forged");
+                alice.mac_verify(&name, &settings, nonce, tag, input, 6, &mut |_| {})
+            };
+            let mut wrong = right.clone();
+            wrong[bytes - 1] ^= 1;
+            let before = counted(&house, &name);
+            assert_eq!(before, [0; 3], "what was refused was counted");
+            if bytes < least {
+                let words = format!("have {least} to ");
+                for tag in [&right, &wrong] {
+                    let error = verify(tag).unwrap_err();
+                    assert_eq!(error.kind, ErrorKind::Refused, "{kind}, {bytes}");
+                    assert!(error.message.contains(&words), "{error}");
+                }
+                let error = mac(&mut alice, &name, &settings, b"forged").map(|_| ()).unwrap_err();
+                assert!(error.kind == ErrorKind::Refused && error.message.contains(&words), "{error}");
+            } else {
+                assert_eq!(verify(&wrong).unwrap_err().kind, ErrorKind::Mismatch, "{kind}");
+                let counted = counted(&house, &name);
+                assert!(counted.iter().all(|n| *n > 0), "a failed comparison is not counted: {counted:?}");
+                assert!(verify(&right).is_ok(), "{kind}");
+            }
+        }
+    }
+    assert!(!house.logged("session ended"));
+}
+
+/// A key that is used up compares no more tags; what does not fit the key uses nothing up.
+#[test]
+fn comparisons_are_uses_and_requests_that_do_not_fit_are_none() {
+    let house = House::new();
+    let mut alice = house.connect("alice");
+    let (name, key) = import(&mut alice, KeyType::GmacAes128);
+    let [gmac, other] = ["gmac-aes128", "gmac-aes256"].map(settings);
+    assert!(mac(&mut alice, &name, &other, b"m").is_err_and(|e| e.message.contains("serves one algorithm")));
+    assert_eq!(counted(&house, &name), [0; 3]);
+    let tag = clear(&gmac, &key, [1; 12], b"m");
+    let verify = |alice: &mut Client, settings: &Settings, nonce: Option<[u8; 12]>| {
+        alice.mac_verify(&name, settings, nonce, &tag, &mut Cursor::new(b"m"), 1, &mut |_| {})
+    };
+    // nonces where none belong, and none where one does
+    assert_eq!(verify(&mut alice, &gmac, None).unwrap_err().kind, ErrorKind::Usage);
+    assert_eq!(
+        verify(&mut alice, &settings("cmac-aes128"), Some([0; 12])).unwrap_err().kind,
+        ErrorKind::Usage
+    );
+    assert_eq!(counted(&house, &name), [0; 3]);
+    let dir = house.data(2).join("keys");
+    let store = divisi_store::Keys::open_on(Box::new(divisi_store::MachineDisk), &dir).unwrap();
+    store.reserve(&name, divisi_store::USES).unwrap();
+    let error = verify(&mut alice, &gmac, Some([1; 12])).unwrap_err();
+    assert!(error.kind == ErrorKind::Refused && error.message.contains("2^32"), "{error}");
+    assert!(error.message.starts_with("party 3 says"), "{error}");
+}
+
 #[test]
 fn what_makes_no_sense_is_refused() {
     let house = House::new();

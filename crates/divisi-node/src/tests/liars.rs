@@ -9,6 +9,7 @@ use crate::{CHUNK, Client, ErrorKind, KeyState, KeyType, UsedKey};
 use divisi_net::{Config, Connection, Door, Identity, Machine, PartyId};
 use divisi_rep3::deal;
 use divisi_rep3::open::component_digest;
+use divisi_symmetric::algorithm::Settings;
 use std::net::TcpListener;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -19,6 +20,9 @@ const LENGTH: usize = 100;
 /// What a server tells a client in place of an answer.
 type Lie = fn(&mut ToClient);
 
+/// None.
+const TRUTH: Lie = |_| {};
+
 /// Answers as an honest server `i` would, of texts, keys and ciphertexts that are all made up.
 fn honest(i: usize, id: &[u8; 32], decrypting: bool, second: bool, message: &ToServer) -> ToClient {
     match message {
@@ -28,6 +32,10 @@ fn honest(i: usize, id: &[u8; 32], decrypting: bool, second: bool, message: &ToS
                 ToClient::Sealing { iv: [1; 12], key: UsedKey { id: [1; 16], maker: "alice".into() } }
             }
             Item::Decrypt { .. } => ToClient::Accepted,
+            Item::Mac { .. } => ToClient::Tagging {
+                nonce: [0; 12],
+                key: Some(UsedKey { id: [1; 16], maker: "alice".into() }),
+            },
             Item::KeyNew(_) => ToClient::Key(entry("k")),
             Item::KeyList { .. } => ToClient::Keys { keys: vec![entry("k")], more: false },
             Item::KeyDestroy { .. } => ToClient::Done,
@@ -70,13 +78,18 @@ fn answer(i: usize, context: &[u8; 32], secret: &[u8]) -> ToClient {
 
 /// Three servers that answer `rounds` clients honestly, but that `liar` tells `lie`.
 fn served<R>(liar: usize, lie: Lie, client: impl FnOnce(&mut Client) -> R) -> R {
+    served_with([0, 1, 2].map(|i| if i == liar { lie } else { TRUTH }), client)
+}
+
+/// Three servers of which each tells its own.
+fn served_with<R>(lies: [Lie; 3], client: impl FnOnce(&mut Client) -> R) -> R {
     let listeners: Vec<TcpListener> = (0..3).map(|_| TcpListener::bind("127.0.0.1:0").unwrap()).collect();
     let hosts: Vec<String> = listeners.iter().map(|l| l.local_addr().unwrap().to_string()).collect();
     let made = Config::create(3, &hosts, &["alice".into()], &Machine).unwrap();
     std::thread::scope(|s| {
         for (i, (listener, identity)) in listeners.into_iter().zip(made.parties).enumerate() {
             let config = made.config.clone();
-            s.spawn(move || serve(i, listener, config, identity, if i == liar { lie } else { |_| {} }));
+            s.spawn(move || serve(i, listener, config, identity, lies[i]));
         }
         let mut alice = Client::connect(&made.config, &made.clients[0], world()).unwrap();
         client(&mut alice)
@@ -96,7 +109,7 @@ fn serve(i: usize, listener: TcpListener, config: Config, identity: Identity, li
             id = connection_id(challenges);
         }
         if let ToServer::Request { items, .. } = &message {
-            (decrypting, second) = (matches!(items[0], Item::Decrypt { .. }), false);
+            (decrypting, second) = (matches!(items[0], Item::Decrypt { .. } | Item::Mac { .. }), false);
         }
         let mut reply = honest(i, &id, decrypting, second, &message);
         second |= matches!(message, ToServer::Finish { .. });
@@ -222,6 +235,58 @@ fn a_component_is_believed_only_from_both_its_holders() {
             assert!(error.message.contains(&named), "{error}");
         }
     }
+}
+
+/// A verdict is that of all three: one server makes no right tag wrong and no wrong one right, of a message or of a ciphertext.
+#[test]
+fn one_server_alone_gives_no_verdict_on_a_tag() {
+    fn wrong() -> ToClient {
+        let failed = crate::error::Failed::refused(divisi_core::step!("compare"), "the tag is not right");
+        ToClient::Failed(crate::error::Failed { kind: ErrorKind::Mismatch, ..failed })
+    }
+    let hearsay: Lie = |m| {
+        if let (ToClient::Valid, ToClient::Failed(failed)) = (&*m, wrong()) {
+            *m = ToClient::Failed(crate::error::Failed { hearsay: true, peer: 1, ..failed });
+        }
+    };
+    let own: Lie = |m| {
+        if matches!(m, ToClient::Valid) {
+            *m = wrong();
+        }
+    };
+    let verified = |client: &mut Client| {
+        let settings = Settings::new("hmac-sha256".parse().unwrap());
+        let key = "k".parse().unwrap();
+        client.mac_verify(&key, &settings, None, &[3; 32], &mut &b"text"[..], 4, &mut |_| {}).err()
+    };
+    let decrypted = |client: &mut Client| decrypt(client, &"k".parse().unwrap(), b"", &text(LENGTH + 28)).1;
+    let clients: [fn(&mut Client) -> Option<crate::Error>; 2] = [verified, decrypted];
+    for client in clients {
+        assert_eq!(served(0, |_| {}, client), None);
+        for liar in 0..3 {
+            // one against two, and two against one
+            for lies in [
+                [0, 1, 2].map(|i| if i == liar { own } else { TRUTH }),
+                [0, 1, 2].map(|i| if i == liar { hearsay } else { TRUTH }),
+                [0, 1, 2].map(|i| if i == liar { TRUTH } else { own }),
+            ] {
+                let error = served_with(lies, client).expect("a lie was believed");
+                assert_eq!(error.kind, ErrorKind::Mismatch, "{error:?}");
+                assert_eq!(error.peer.map(|p| p.index()), Some(liar), "{error:?}");
+                assert!(error.message.contains("gave different answers"), "{error}");
+            }
+        }
+        let error = served_with([own; 3], client).unwrap();
+        assert_eq!((error.kind, error.peer), (ErrorKind::Mismatch, None));
+        assert_eq!(error.message, "the tag is not right");
+    }
+    let maker: Lie = |m| {
+        if let ToClient::Tagging { key: Some(key), .. } = m {
+            key.maker = "\x1b[2Jalice".into();
+        }
+    };
+    let error = served(1, maker, verified).expect("a lie was believed");
+    assert!(error.message.contains("a key that none can be"), "{error}");
 }
 
 /// Text of a server goes to a terminal: without control characters, and not without end.
