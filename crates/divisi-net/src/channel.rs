@@ -1,6 +1,6 @@
 //! A channel: one strand of one session on a mesh.
 
-use crate::fabric::{Fabric, Link, Out};
+use crate::fabric::{Fabric, Link, Out, PATIENCE};
 use crate::fault::Fault;
 use crate::frame::{Control, MAX_BODY};
 use crate::inbox::{Look, Progress, Turn};
@@ -13,8 +13,6 @@ use std::time::{Duration, Instant};
 
 /// How long a peer may take to say whom it waits for itself.
 const GRACE: Duration = Duration::from_millis(500);
-/// How long a thread waits on one link before it looks after all.
-pub(crate) const PATIENCE: Duration = Duration::from_millis(100);
 
 /// A strand's way to its peers in one session.
 ///

@@ -15,20 +15,17 @@
 //! key = "..."
 //! ```
 
-use crate::identity::{Fingerprint, Identity, PublicKey, open_file};
+mod text;
+
+use crate::identity::{Fingerprint, Identity, PublicKey};
 use crate::{PartyId, World};
-use serde::{Deserialize, Serialize};
 use std::collections::HashMap;
 use std::fmt;
-use std::io::Read;
 use std::ops::RangeInclusive;
-use std::path::Path;
 use std::time::Duration;
 
 /// The port of party 1 where the caller names no hosts.
 const FIRST_PORT: u16 = 4701;
-/// No configuration file is longer.
-const LONGEST: u64 = 4 << 20;
 /// The time limits that make sense, in seconds.
 const LIMITS: RangeInclusive<f64> = 0.01..=86_400.0;
 
@@ -109,130 +106,7 @@ pub struct Created {
     pub clients: Vec<Identity>,
 }
 
-#[derive(Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-struct FileForm {
-    version: u32,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    timeout_seconds: Option<f64>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    connect_seconds: Option<f64>,
-    #[serde(default)]
-    party: Vec<PartyForm>,
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    client: Vec<ClientForm>,
-}
-
-#[derive(Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-struct PartyForm {
-    id: u8,
-    address: String,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    key: Option<String>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    fingerprint: Option<String>,
-}
-
-#[derive(Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-struct ClientForm {
-    name: String,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    key: Option<String>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    fingerprint: Option<String>,
-}
-
-fn pin(who: &str, key: Option<&str>, fingerprint: Option<&str>) -> Result<Pin, ConfigError> {
-    let wrong =
-        |what: &str| ConfigError(format!("the {what} of {who} is not 64 hexadecimal digits: copy it again"));
-    match (key, fingerprint) {
-        (Some(key), None) => key.parse().map(Pin::Key).map_err(|_| wrong("key")),
-        (None, Some(print)) => print.parse().map(Pin::Fingerprint).map_err(|_| wrong("fingerprint")),
-        (None, None) => Err(ConfigError(format!("{who} has no key: add `key = \"...\"`"))),
-        (Some(_), Some(_)) => {
-            Err(ConfigError(format!("{who} has a key and a fingerprint: keep one of them")))
-        }
-    }
-}
-
-fn unpin(pin: &Pin) -> (Option<String>, Option<String>) {
-    match pin {
-        Pin::Key(key) => (Some(key.to_string()), None),
-        Pin::Fingerprint(print) => (None, Some(print.to_string())),
-    }
-}
-
 impl Config {
-    /// Reads the file.
-    pub fn load(path: &Path) -> Result<Self, ConfigError> {
-        let failed = |why: String| {
-            ConfigError(format!(
-                "the configuration {} cannot be read ({why}): give the file that `mesh new` wrote",
-                path.display()
-            ))
-        };
-        let file = open_file(path).map_err(|e| failed(e.to_string()))?;
-        let mut text = String::new();
-        let size = file.take(LONGEST + 1).read_to_string(&mut text).map_err(|e| failed(e.to_string()))?;
-        if size as u64 > LONGEST {
-            return Err(failed(format!("it has more than {LONGEST} bytes")));
-        }
-        Self::parse(&text).map_err(|e| ConfigError(format!("in {}: {e}", path.display())))
-    }
-
-    /// Reads the text.
-    pub fn parse(text: &str) -> Result<Self, ConfigError> {
-        let form: FileForm = toml::from_str(text).map_err(|e| {
-            let place = e.span().and_then(|span| text.get(..span.start));
-            let line = place.map_or(1, |before| before.matches('\n').count() + 1);
-            let message = e.message().lines().collect::<Vec<_>>().join(", ");
-            ConfigError(format!("line {line}: {message}"))
-        })?;
-        if form.version != 1 {
-            let version = form.version;
-            return Err(ConfigError(format!(
-                "the configuration has version {version} and this program knows version 1: use the program that \
-                 made it, or make a new one with `mesh new`"
-            )));
-        }
-        let mut parties = Vec::new();
-        for p in form.party {
-            let id = PartyId::new(p.id)
-                .ok_or_else(|| ConfigError::new("a party has id 0: parties are numbered from 1"))?;
-            let pin = pin(&id.to_string(), p.key.as_deref(), p.fingerprint.as_deref())?;
-            parties.push(Party { id, address: p.address, pin });
-        }
-        let mut clients = Vec::new();
-        for c in form.client {
-            let pin = pin(&format!("client {}", c.name), c.key.as_deref(), c.fingerprint.as_deref())?;
-            clients.push(Client { name: c.name, pin });
-        }
-        let FileForm { timeout_seconds, connect_seconds, .. } = form;
-        Self { parties, clients, timeout_seconds, connect_seconds }.checked()
-    }
-
-    /// The text of the file.
-    pub fn to_toml(&self) -> String {
-        let party = self.parties.iter().map(|p| {
-            let (key, fingerprint) = unpin(&p.pin);
-            PartyForm { id: p.id.number(), address: p.address.clone(), key, fingerprint }
-        });
-        let client = self.clients.iter().map(|c| {
-            let (key, fingerprint) = unpin(&c.pin);
-            ClientForm { name: c.name.clone(), key, fingerprint }
-        });
-        let form = FileForm {
-            version: 1,
-            timeout_seconds: self.timeout_seconds,
-            connect_seconds: self.connect_seconds,
-            party: party.collect(),
-            client: client.collect(),
-        };
-        toml::to_string(&form).unwrap_or_default()
-    }
-
     /// Identities for `parties` parties and the named clients, and the configuration that pins them. Without
     /// hosts all parties are on this machine.
     pub fn create(

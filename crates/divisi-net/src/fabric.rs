@@ -4,24 +4,23 @@ use crate::body::Body;
 use crate::fault::{Fault, Loss};
 use crate::frame::{CONTROL, Control, Head, segments, wire_len};
 use crate::inbox::{Inbox, Key};
+use crate::intercept::Placed;
 use crate::link::TlsLink;
-use crate::mesh::Options;
+use crate::options::Options;
 use crate::pump::Pump;
-use crate::session::{Cause, Session};
-use crate::tamper::Placed;
+use crate::session::{Cause, Session, Sessions};
 use crate::world::{World, lock};
 use crate::{Frame, PartyId, Permits, Step, step};
-use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, RwLock, Weak};
 use std::time::{Duration, Instant};
 use zeroize::Zeroizing;
 
-/// Ended sessions that this party never opened, remembered for each peer.
-const REMEMBERED: usize = 1024;
-
 /// Up to this many parties, a thread that waits on one link watches all for their end.
 const SMALL: usize = 16;
+
+/// How long a thread waits on one link before it looks after all.
+pub(crate) const PATIENCE: Duration = Duration::from_millis(100);
 
 /// Where a link's frames go.
 pub(crate) enum Out {
@@ -64,17 +63,6 @@ impl Link {
     }
 }
 
-#[derive(Default)]
-struct Sessions {
-    open: BTreeMap<u32, (Arc<Session>, usize)>,
-    /// Sessions that this party has seen end.
-    ended: BTreeSet<u32>,
-    /// Sessions that a peer ended and this party has not opened, by peer.
-    aborted: BTreeMap<PartyId, VecDeque<u32>>,
-    /// The first link that was lost.
-    lost: Option<(PartyId, Loss)>,
-}
-
 /// What a mesh and its channels share.
 pub(crate) struct Fabric {
     pub me: PartyId,
@@ -108,7 +96,7 @@ impl Fabric {
 
     /// The first link that was lost.
     pub fn lost(&self) -> Option<(PartyId, Loss)> {
-        lock(&self.sessions).lost
+        lock(&self.sessions).lost()
     }
 
     pub fn permits(&self) -> Permits {
@@ -270,37 +258,19 @@ impl Fabric {
     }
 
     fn is_over(&self, session: u32) -> bool {
-        let sessions = lock(&self.sessions);
-        sessions.ended.contains(&session)
+        lock(&self.sessions).is_over(session)
     }
 
     /// A peer ended a session.
     fn aborted(&self, from: PartyId, number: u32) {
-        {
-            let sessions = &mut *lock(&self.sessions);
-            match sessions.open.get(&number) {
-                Some((session, _)) => {
-                    session.end(Cause::Aborted(from));
-                    sessions.ended.insert(number);
-                }
-                None => {
-                    let known = sessions.aborted.entry(from).or_default();
-                    if !known.contains(&number) {
-                        known.push_back(number);
-                    }
-                    if known.len() > REMEMBERED {
-                        known.pop_front();
-                    }
-                }
-            }
-        }
+        lock(&self.sessions).aborted(from, number);
         self.wake(number);
     }
 
     /// This party ends a session: wakes its strands, tells the peers once.
     pub fn poison(&self, session: &Session) {
         session.end(Cause::Own);
-        lock(&self.sessions).ended.insert(session.number);
+        lock(&self.sessions).ended(session.number);
         self.wake(session.number);
         if session.must_tell() {
             for (_, link) in self.links() {
@@ -330,13 +300,7 @@ impl Fabric {
             return;
         }
         // The sessions first: who wakes by the link's end finds theirs ended.
-        let open: Vec<Arc<Session>> = {
-            let sessions = &mut *lock(&self.sessions);
-            sessions.lost.get_or_insert((peer, reason));
-            let open: Vec<_> = sessions.open.values().map(|(session, _)| session.clone()).collect();
-            sessions.ended.extend(open.iter().map(|session| session.number));
-            open
-        };
+        let open = lock(&self.sessions).lose(peer, reason);
         for session in &open {
             session.end(Cause::Lost(peer, reason));
         }
@@ -355,29 +319,11 @@ impl Fabric {
         if strand == CONTROL {
             return Err(Fault::Misuse { step, what: "this strand number is reserved" });
         }
-        let session = {
-            let sessions = &mut *lock(&self.sessions);
-            if let Some((peer, reason)) = sessions.lost {
-                return Err(Cause::Lost(peer, reason).fault(step));
-            }
-            if let Some((peer, _)) = sessions.aborted.iter().find(|(_, known)| known.contains(&number)) {
-                return Err(Fault::Aborted { peer: *peer, step });
-            }
-            let fresh = || (Arc::new(Session::new(number)), 0);
-            let (session, strands) = sessions.open.entry(number).or_insert_with(fresh);
-            let session = session.clone();
-            session.check(step)?;
-            if *strands == 0 && sessions.ended.contains(&number) {
-                sessions.open.remove(&number);
-                return Err(Fault::Poisoned { step });
-            }
-            *strands += 1;
-            session
-        };
+        let session = lock(&self.sessions).open(number, step)?;
         let key = (number, strand);
         for (_, link) in self.links() {
             if !link.inbox.open(key) {
-                self.release(number);
+                lock(&self.sessions).release(number);
                 return Err(Fault::Misuse { step, what: "this channel is open already" });
             }
         }
@@ -389,17 +335,7 @@ impl Fabric {
         for (_, link) in self.links() {
             link.inbox.shut(key);
         }
-        self.release(key.0);
-    }
-
-    fn release(&self, number: u32) {
-        let sessions = &mut *lock(&self.sessions);
-        if let Some((_, strands)) = sessions.open.get_mut(&number) {
-            *strands -= 1;
-            if *strands == 0 {
-                sessions.open.remove(&number);
-            }
-        }
+        lock(&self.sessions).release(key.0);
     }
 }
 

@@ -4,8 +4,7 @@
 //! hands out what belongs to others. A send encrypts and offers to the socket what it takes at once; the rest
 //! stays queued, and every later send, every wait that is more than a glance, and the mesh's pump push it on.
 
-use crate::channel::PATIENCE;
-use crate::fabric::{Fabric, Out};
+use crate::fabric::{Fabric, Out, PATIENCE};
 use crate::fault::{Fault, Loss};
 use crate::frame::{Head, Parser};
 use crate::inbox::Inbox;

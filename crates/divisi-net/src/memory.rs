@@ -4,7 +4,8 @@
 //! There is no encryption, and the link secrets are drawn afresh for each mesh.
 
 use crate::fabric::{Fabric, Link, Out};
-use crate::mesh::{Mesh, Options};
+use crate::mesh::Mesh;
+use crate::options::Options;
 use crate::{Machine, PartyId, World};
 use std::sync::{Arc, OnceLock, Weak};
 use zeroize::Zeroizing;

@@ -1,6 +1,5 @@
 //! A mesh: one party's links to all others, shared by many sessions.
 
-use crate::emulate::Emulation;
 use crate::fabric::{Fabric, Out, resident};
 use crate::fault::{Fault, Loss};
 use crate::frame::Control;
@@ -10,30 +9,6 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 use zeroize::Zeroizing;
-
-/// What a mesh is to be like.
-#[derive(Clone)]
-pub struct Options {
-    /// The time limit of a receive.
-    pub timeout: Duration,
-    /// What the links pretend to be.
-    pub emulation: Option<Emulation>,
-    /// How much each link may hold that nobody has read yet, in bytes, in each direction.
-    pub buffer: usize,
-    /// How many threads may run at once.
-    pub permits: Permits,
-}
-
-impl Default for Options {
-    fn default() -> Self {
-        Self {
-            timeout: Duration::from_secs(10),
-            emulation: None,
-            buffer: 256 << 20,
-            permits: Permits::unlimited(),
-        }
-    }
-}
 
 /// One party's links to all others.
 ///

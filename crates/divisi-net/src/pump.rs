@@ -1,7 +1,6 @@
 //! The pump: pushes on what the kernel did not take while all strands compute.
 
-use crate::channel::PATIENCE;
-use crate::fabric::{Fabric, Link, Out};
+use crate::fabric::{Fabric, Link, Out, PATIENCE};
 use crate::link::sleep;
 use crate::world::lock;
 use rustix::event::PollFlags;

@@ -1,10 +1,14 @@
-//! What all strands of a session share: whether it lives, and if not, why.
+//! What all strands of a session share: whether it lives, and if not, why; and which sessions there are.
 
 use crate::fault::{Fault, Loss};
 use crate::world::lock;
 use crate::{PartyId, Step};
-use std::sync::Mutex;
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex};
+
+/// Ended sessions that this party never opened, remembered for each peer.
+const REMEMBERED: usize = 1024;
 
 /// Why a session is over.
 #[derive(Clone, Copy, Debug)]
@@ -65,5 +69,91 @@ impl Session {
             return Ok(());
         }
         Err(lock(&self.cause).unwrap_or(Cause::Own).fault(step))
+    }
+}
+
+/// The sessions of a mesh.
+#[derive(Default)]
+pub(crate) struct Sessions {
+    open: BTreeMap<u32, (Arc<Session>, usize)>,
+    /// Sessions that this party has seen end.
+    ended: BTreeSet<u32>,
+    /// Sessions that a peer ended and this party has not opened, by peer.
+    aborted: BTreeMap<PartyId, VecDeque<u32>>,
+    /// The first link that was lost.
+    lost: Option<(PartyId, Loss)>,
+}
+
+impl Sessions {
+    /// The first link that was lost.
+    pub fn lost(&self) -> Option<(PartyId, Loss)> {
+        self.lost
+    }
+
+    /// Whether this party has seen a session end.
+    pub fn is_over(&self, number: u32) -> bool {
+        self.ended.contains(&number)
+    }
+
+    /// A session has ended.
+    pub fn ended(&mut self, number: u32) {
+        self.ended.insert(number);
+    }
+
+    /// A peer ended a session.
+    pub fn aborted(&mut self, from: PartyId, number: u32) {
+        match self.open.get(&number) {
+            Some((session, _)) => {
+                session.end(Cause::Aborted(from));
+                self.ended.insert(number);
+            }
+            None => {
+                let known = self.aborted.entry(from).or_default();
+                if !known.contains(&number) {
+                    known.push_back(number);
+                }
+                if known.len() > REMEMBERED {
+                    known.pop_front();
+                }
+            }
+        }
+    }
+
+    /// A link broke: all sessions have ended. Those that were open, which are still to be told.
+    pub fn lose(&mut self, peer: PartyId, reason: Loss) -> Vec<Arc<Session>> {
+        self.lost.get_or_insert((peer, reason));
+        let open: Vec<_> = self.open.values().map(|(session, _)| session.clone()).collect();
+        self.ended.extend(open.iter().map(|session| session.number));
+        open
+    }
+
+    /// Opens a strand of a session.
+    pub fn open(&mut self, number: u32, step: Step) -> Result<Arc<Session>, Fault> {
+        if let Some((peer, reason)) = self.lost {
+            return Err(Cause::Lost(peer, reason).fault(step));
+        }
+        if let Some((peer, _)) = self.aborted.iter().find(|(_, known)| known.contains(&number)) {
+            return Err(Fault::Aborted { peer: *peer, step });
+        }
+        let fresh = || (Arc::new(Session::new(number)), 0);
+        let (session, strands) = self.open.entry(number).or_insert_with(fresh);
+        let session = session.clone();
+        session.check(step)?;
+        if *strands == 0 && self.ended.contains(&number) {
+            self.open.remove(&number);
+            return Err(Fault::Poisoned { step });
+        }
+        *strands += 1;
+        Ok(session)
+    }
+
+    /// A strand of a session is closed.
+    pub fn release(&mut self, number: u32) {
+        if let Some((_, strands)) = self.open.get_mut(&number) {
+            *strands -= 1;
+            if *strands == 0 {
+                self.open.remove(&number);
+            }
+        }
     }
 }

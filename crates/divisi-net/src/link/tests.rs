@@ -3,7 +3,8 @@
 use super::*;
 use crate::fabric::Link;
 use crate::frame::segments;
-use crate::mesh::{Mesh, Options};
+use crate::mesh::Mesh;
+use crate::options::Options;
 use crate::wire::Wire;
 use crate::world::Machine;
 use crate::{Identity, World, step, tls};
