@@ -2,29 +2,23 @@
 
 use crate::disk::{Disk, MachineDisk, private};
 use crate::error::StoreError;
-use crate::file::{LONGEST, decode, encode};
+use crate::file::{decode, encode};
+use crate::folder::Folder;
 use crate::key::{KeyFile, KeyName, KeyState};
 use std::collections::HashMap;
 use std::fs::{File, OpenOptions, TryLockError};
-use std::io;
 use std::os::unix::fs::OpenOptionsExt;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::{Mutex, MutexGuard, PoisonError};
-use zeroize::Zeroizing;
 
 /// The most messages that one key may encrypt: GCM with 96-bit IVs drawn at random (SP 800-38D, section 8.3).
 pub const USES: u64 = 1 << 32;
 /// How many uses are reserved on disk at once.
 pub const BLOCK: u64 = 1024;
 
-const KEY: &str = ".key";
-const NEW: &str = ".key.new";
-const OLD: &str = ".key.old";
-
 /// The keys of one server. Every change is durable when its call returns.
 pub struct Keys {
-    dir: PathBuf,
-    disk: Box<dyn Disk>,
+    folder: Folder,
     /// By key id: the next use that was reserved and not given out.
     used: Mutex<HashMap<[u8; 16], u64>>,
     /// Held as long as this process uses the directory.
@@ -65,14 +59,7 @@ impl Keys {
     /// # Errors
     /// [`StoreError::Io`].
     pub fn open_on(disk: Box<dyn Disk>, dir: &Path) -> Result<Keys, StoreError> {
-        let keys = Keys { dir: dir.into(), disk, used: Mutex::default(), _lock: None };
-        keys.disk.make_dir(dir).map_err(|e| StoreError::Io(dir.into(), e))?;
-        for file in keys.disk.list(dir).map_err(|e| StoreError::Io(dir.into(), e))? {
-            if let Some(name) = file.strip_suffix(NEW).or_else(|| file.strip_suffix(OLD)) {
-                keys.clean(name)?;
-            }
-        }
-        Ok(keys)
+        Ok(Keys { folder: Folder::open(disk, dir)?, used: Mutex::default(), _lock: None })
     }
 
     /// The names of all keys, destroyed ones included, in order.
@@ -80,9 +67,7 @@ impl Keys {
     /// # Errors
     /// [`StoreError::Io`].
     pub fn names(&self) -> Result<Vec<KeyName>, StoreError> {
-        let files = self.disk.list(&self.dir).map_err(|e| StoreError::Io(self.dir.clone(), e))?;
-        let mut names: Vec<KeyName> =
-            files.iter().filter_map(|f| f.strip_suffix(KEY)?.parse().ok()).collect();
+        let mut names: Vec<KeyName> = self.folder.names()?.iter().filter_map(|f| f.parse().ok()).collect();
         names.sort();
         Ok(names)
     }
@@ -92,15 +77,8 @@ impl Keys {
     /// # Errors
     /// What is wrong with its file.
     pub fn load(&self, name: &KeyName) -> Result<Option<KeyFile>, StoreError> {
-        let path = self.path(name.as_str(), KEY);
-        let (bytes, mode) = match self.disk.read(&path, LONGEST) {
-            Ok(read) => read,
-            Err(e) if e.kind() == io::ErrorKind::NotFound => return Ok(None),
-            Err(e) if e.kind() == io::ErrorKind::InvalidData => {
-                return Err(StoreError::Damaged(path, "it has not the length of a key file"));
-            }
-            Err(e) => return Err(StoreError::Io(path, e)),
-        };
+        let path = self.folder.path(name.as_str());
+        let Some((bytes, mode)) = self.folder.read(name.as_str())? else { return Ok(None) };
         if mode & 0o077 != 0 {
             return Err(StoreError::Readable(path, mode));
         }
@@ -118,7 +96,7 @@ impl Keys {
     pub fn active(&self, name: &KeyName, party: u8) -> Result<KeyFile, StoreError> {
         let key = self.load(name)?.ok_or_else(|| StoreError::Missing(name.clone()))?;
         if key.info.party != party {
-            return Err(StoreError::OtherParty(self.path(name.as_str(), KEY), key.info.party));
+            return Err(StoreError::OtherParty(self.folder.path(name.as_str()), key.info.party));
         }
         match key.info.state {
             KeyState::Active => Ok(key),
@@ -195,90 +173,23 @@ impl Keys {
                 self.replace(&key)
             }
             Err(e @ StoreError::Io(..)) => Err(e),
-            Err(_) => {
-                let path = self.path(name.as_str(), KEY);
-                let wiped = self.wipe(&path).and_then(|()| self.disk.sync_dir(&self.dir));
-                wiped.map_err(|e| StoreError::Io(path, e))
-            }
+            Err(_) => self.folder.remove(name.as_str()),
         }
+    }
+
+    fn replace(&self, key: &KeyFile) -> Result<(), StoreError> {
+        self.folder.replace(key.info.name.as_str(), &encode(key)?)
     }
 
     fn guard(&self) -> MutexGuard<'_, HashMap<[u8; 16], u64>> {
         self.used.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    fn path(&self, name: &str, suffix: &str) -> PathBuf {
-        self.dir.join(format!("{name}{suffix}"))
-    }
-
-    /// Put a key's file in place of the one that is there, in one step, and overwrite that one.
-    fn replace(&self, key: &KeyFile) -> Result<(), StoreError> {
-        let name = key.info.name.as_str();
-        let bytes = encode(key)?;
-        self.clean(name)?;
-        let [path, new, old] = [KEY, NEW, OLD].map(|suffix| self.path(name, suffix));
-        let replace = || {
-            self.disk.write(&new, &bytes)?;
-            self.disk.sync(&new)?;
-            let replaces = match self.disk.link(&path, &old) {
-                Ok(()) => true,
-                Err(e) if e.kind() == io::ErrorKind::NotFound => false,
-                Err(e) => return Err(e),
-            };
-            self.disk.rename(&new, &path)?;
-            self.disk.sync_dir(&self.dir)?;
-            if replaces {
-                // only now: a crash before may have undone the renaming
-                self.wipe(&old)?;
-            }
-            Ok(())
-        };
-        replace().map_err(|e| StoreError::Io(path.clone(), e))
-    }
-
-    /// Overwrite and remove what an interrupted change of this key left behind.
-    fn clean(&self, name: &str) -> Result<(), StoreError> {
-        let [path, new, old] = [KEY, NEW, OLD].map(|suffix| self.path(name, suffix));
-        let clean = || {
-            if self.bytes(&new)?.is_some() {
-                self.wipe(&new)?;
-            }
-            if let Some(left) = self.bytes(&old)? {
-                if self.bytes(&path)?.is_some_and(|now| *now == *left) {
-                    // a second name of the file itself: it was not replaced
-                    self.disk.remove(&old)?;
-                } else {
-                    self.disk.sync_dir(&self.dir)?;
-                    self.wipe(&old)?;
-                }
-            }
-            Ok(())
-        };
-        clean().map_err(|e| StoreError::Io(path.clone(), e))
-    }
-
-    fn bytes(&self, path: &Path) -> io::Result<Option<Zeroizing<Vec<u8>>>> {
-        match self.disk.read(path, LONGEST) {
-            Ok((bytes, _)) => Ok(Some(bytes)),
-            Err(e) if e.kind() == io::ErrorKind::NotFound => Ok(None),
-            Err(e) => Err(e),
-        }
-    }
-
-    fn wipe(&self, path: &Path) -> io::Result<()> {
-        let len = match self.bytes(path) {
-            Err(e) if e.kind() == io::ErrorKind::InvalidData => LONGEST,
-            bytes => bytes?.map_or(0, |bytes| bytes.len()),
-        };
-        self.disk.write(path, &vec![0; len])?;
-        self.disk.sync(path)?;
-        self.disk.remove(path)
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::file::LONGEST;
     use crate::file::tests::sample;
     use std::fs;
     use std::os::unix::fs::PermissionsExt;

@@ -48,6 +48,7 @@ mod cut;
 mod disk;
 mod error;
 mod file;
+mod folder;
 mod key;
 mod keys;
 

@@ -1,0 +1,132 @@
+//! A directory of key files: each is replaced in one step, and what it replaces is overwritten.
+
+use crate::disk::Disk;
+use crate::error::StoreError;
+use crate::file::LONGEST;
+use std::io;
+use std::path::{Path, PathBuf};
+use zeroize::Zeroizing;
+
+const KEY: &str = ".key";
+const NEW: &str = ".key.new";
+const OLD: &str = ".key.old";
+
+/// The directory, on whatever disk. Every change is durable when its call returns.
+pub(crate) struct Folder {
+    dir: PathBuf,
+    disk: Box<dyn Disk>,
+}
+
+impl Folder {
+    /// Made if need be; finishes what a crash interrupted.
+    pub(crate) fn open(disk: Box<dyn Disk>, dir: &Path) -> Result<Folder, StoreError> {
+        let folder = Folder { dir: dir.into(), disk };
+        folder.disk.make_dir(dir).map_err(|e| StoreError::Io(dir.into(), e))?;
+        for file in folder.list()? {
+            if let Some(name) = file.strip_suffix(NEW).or_else(|| file.strip_suffix(OLD)) {
+                folder.clean(name)?;
+            }
+        }
+        Ok(folder)
+    }
+
+    fn list(&self) -> Result<Vec<String>, StoreError> {
+        self.disk.list(&self.dir).map_err(|e| StoreError::Io(self.dir.clone(), e))
+    }
+
+    /// What files there are, by the names of their keys.
+    pub(crate) fn names(&self) -> Result<Vec<String>, StoreError> {
+        Ok(self.list()?.iter().filter_map(|file| file.strip_suffix(KEY)).map(str::to_owned).collect())
+    }
+
+    /// The file of the key of this name.
+    pub(crate) fn path(&self, name: &str) -> PathBuf {
+        self.with(name, KEY)
+    }
+
+    fn with(&self, name: &str, suffix: &str) -> PathBuf {
+        self.dir.join(format!("{name}{suffix}"))
+    }
+
+    /// Its content, and who may read it; `None` if there is no such file.
+    pub(crate) fn read(&self, name: &str) -> Result<Option<(Zeroizing<Vec<u8>>, u32)>, StoreError> {
+        let path = self.path(name);
+        match self.disk.read(&path, LONGEST) {
+            Ok(read) => Ok(Some(read)),
+            Err(e) if e.kind() == io::ErrorKind::NotFound => Ok(None),
+            Err(e) if e.kind() == io::ErrorKind::InvalidData => {
+                Err(StoreError::Damaged(path, "it has not the length of a key file"))
+            }
+            Err(e) => Err(StoreError::Io(path, e)),
+        }
+    }
+
+    /// Put a key's file in place of the one that is there, in one step, and overwrite that one.
+    pub(crate) fn replace(&self, name: &str, bytes: &[u8]) -> Result<(), StoreError> {
+        self.clean(name)?;
+        let [path, new, old] = [KEY, NEW, OLD].map(|suffix| self.with(name, suffix));
+        let replace = || {
+            self.disk.write(&new, bytes)?;
+            self.disk.sync(&new)?;
+            let replaces = match self.disk.link(&path, &old) {
+                Ok(()) => true,
+                Err(e) if e.kind() == io::ErrorKind::NotFound => false,
+                Err(e) => return Err(e),
+            };
+            self.disk.rename(&new, &path)?;
+            self.disk.sync_dir(&self.dir)?;
+            if replaces {
+                // only now: a crash before may have undone the renaming
+                self.wipe(&old)?;
+            }
+            Ok(())
+        };
+        replace().map_err(|e| StoreError::Io(path.clone(), e))
+    }
+
+    /// Overwrite and remove a key's file.
+    pub(crate) fn remove(&self, name: &str) -> Result<(), StoreError> {
+        let path = self.path(name);
+        let wiped = self.wipe(&path).and_then(|()| self.disk.sync_dir(&self.dir));
+        wiped.map_err(|e| StoreError::Io(path, e))
+    }
+
+    /// Overwrite and remove what an interrupted change of this key left behind.
+    fn clean(&self, name: &str) -> Result<(), StoreError> {
+        let [path, new, old] = [KEY, NEW, OLD].map(|suffix| self.with(name, suffix));
+        let clean = || {
+            if self.bytes(&new)?.is_some() {
+                self.wipe(&new)?;
+            }
+            if let Some(left) = self.bytes(&old)? {
+                if self.bytes(&path)?.is_some_and(|now| *now == *left) {
+                    // a second name of the file itself: it was not replaced
+                    self.disk.remove(&old)?;
+                } else {
+                    self.disk.sync_dir(&self.dir)?;
+                    self.wipe(&old)?;
+                }
+            }
+            Ok(())
+        };
+        clean().map_err(|e| StoreError::Io(path.clone(), e))
+    }
+
+    fn bytes(&self, path: &Path) -> io::Result<Option<Zeroizing<Vec<u8>>>> {
+        match self.disk.read(path, LONGEST) {
+            Ok((bytes, _)) => Ok(Some(bytes)),
+            Err(e) if e.kind() == io::ErrorKind::NotFound => Ok(None),
+            Err(e) => Err(e),
+        }
+    }
+
+    fn wipe(&self, path: &Path) -> io::Result<()> {
+        let len = match self.bytes(path) {
+            Err(e) if e.kind() == io::ErrorKind::InvalidData => LONGEST,
+            bytes => bytes?.map_or(0, |bytes| bytes.len()),
+        };
+        self.disk.write(path, &vec![0; len])?;
+        self.disk.sync(path)?;
+        self.disk.remove(path)
+    }
+}
