@@ -4,7 +4,7 @@
 //! so many at once that what they take with them fits the cache: the one-hot vectors of a lookup are made ahead of its layers, for
 //! all rounds, and those of lut256 are 10 KB a block of AES-128, and as much again while they are made.
 
-use crate::gcm::close;
+use crate::settle::close;
 use divisi_core::{Abort, Direction, Lanes, Step, Verified, step};
 use divisi_rep3::{Byte, Protocol, Rep3};
 use divisi_symmetric::aes::{self, RoundKeys};

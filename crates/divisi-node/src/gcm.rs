@@ -14,6 +14,7 @@
 //! Memory: a chunk of text, the powers of the hash key (160 KiB at most), and what [`cipher`] takes.
 
 use crate::cipher;
+use crate::settle::close;
 use divisi_core::{Abort, Blocks, Bytes, Convert, Lanes, Step, Verified, settle, step};
 use divisi_field::Gf128;
 use divisi_rep3::deal::Part;
@@ -84,12 +85,6 @@ impl GcmKey {
 fn key_bytes(rep: &mut Rep3, part: &Part) -> Result<Vec<Byte>, Abort> {
     let one = |i: usize| Part { first: vec![part.first[i]], second: vec![part.second[i]] };
     (0..part.first.len()).map(|i| rep.trio().input(&one(i))).collect()
-}
-
-/// Settle what was computed, whether there were products in it or not: that is public.
-pub(crate) fn close<T>(rep: &mut Rep3, out: T) -> Result<Verified<T>, Abort> {
-    let pending = if rep.owes() { rep.close(out) } else { rep.close_linear(out)? };
-    settle(rep, pending)
 }
 
 /// How many blocks of a text of `bytes` bytes have a byte at place `i` of the block.

@@ -70,6 +70,7 @@ mod mode;
 pub mod owner;
 mod request;
 mod server;
+mod settle;
 pub mod sharp;
 pub mod tags;
 #[cfg(test)]

@@ -3,7 +3,7 @@
 //! | slides | here |
 //! |---|---|
 //! | InputKey(k, P) -> \[k\] | [`Macnifico::input_key`]; [`Macnifico::dist_key_gen`] for a key that nobody knows |
-//! | InputMessage(m, P) -> \[m\] | [`Macnifico::input_message`], of any number of messages side by side |
+//! | InputMessage(m, P) -> \[m\] | [`input_message`], of any number of messages side by side; [`public_message`] for what everybody knows |
 //! | TagGen(\[k\], \[m\]) -> \[tag\] | [`Macnifico::tag_gen`] |
 //! | OutputTag(\[tag\]) -> tag | [`Macnifico::output_tag`], to all three |
 //! | | [`Macnifico::verify`]: tags compared inside, of which one bit each comes out \[S7\] |
@@ -18,7 +18,7 @@
 //!
 //! ```
 //! use divisi_core::PartyId;
-//! use divisi_node::{Mode, macnifico::{Macnifico, Received}};
+//! use divisi_node::{Mode, macnifico::{Macnifico, Received, input_message}};
 //! use divisi_rep3::{Protocol, Rep3, Security, lab};
 //! use divisi_symmetric::algorithm::Settings;
 //!
@@ -30,7 +30,7 @@
 //!     // RFC 4231, test case 2: the first party has the key, the second the message.
 //!     let key = hmac.input_key(rep, one, 4, (me == one).then_some(&b"Jefe"[..]))?;
 //!     let own: &[&[u8]] = &[b"what do ya want for nothing?"];
-//!     let m = hmac.input_message(rep, two, &[28], (me == two).then_some(own))?;
+//!     let m = input_message(rep, two, &[28], (me == two).then_some(own))?;
 //!     let tag = hmac.tag_gen(rep, &key, &m)?;
 //!     let tag = hmac.output_tag(rep, &tag)?.remove(0);
 //!     assert_eq!(hmac.verify(rep, &key, &m, &[tag.clone()])?, [true]);
@@ -41,10 +41,12 @@
 //! # Ok::<(), divisi_core::Abort>(())
 //! ```
 
-use crate::gcm::close;
+pub use crate::sharp::{Message, input_message, public_message};
+
 use crate::mode::Mode;
 use crate::owner::{Public, agree_public, bring_one, single};
-use crate::sharp::{Message, input_message, output};
+use crate::settle::close;
+use crate::sharp::output;
 use crate::tags;
 use divisi_core::{Abort, PartyId, Step, Verified, step};
 use divisi_rep3::deal::Part;
@@ -144,20 +146,6 @@ impl Macnifico {
         let function =
             rep.with_protocol(self.mode.protocol(), |rep| tags::prepare(rep, &self.settings, &key))?;
         Ok(Key { function, settings: self.settings.clone() })
-    }
-
-    /// The messages that `owner` has, of these lengths: given there, and nowhere else.
-    ///
-    /// # Errors
-    /// As [`crate::sharp::Sharp::input_message`].
-    pub fn input_message(
-        &self,
-        rep: &mut Rep3,
-        owner: PartyId,
-        lengths: &[usize],
-        own: Option<&[&[u8]]>,
-    ) -> Result<Message, Abort> {
-        input_message(rep, owner, lengths, own)
     }
 
     /// The tag of each message under this key, verified. For GMAC each with a fresh nonce.

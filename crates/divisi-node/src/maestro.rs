@@ -50,9 +50,10 @@
 //! ```
 
 use crate::cipher;
-use crate::gcm::{close, columns, interleave};
+use crate::gcm::{columns, interleave};
 use crate::mode::Mode;
 use crate::owner::{bring_one, single};
+use crate::settle::close;
 use divisi_core::{Abort, Direction, Lanes, PartyId, Step, Verified, step};
 use divisi_rep3::{Byte, Rep3};
 use divisi_symmetric::aes::{KeySize, RoundKeys};

@@ -2,7 +2,7 @@
 //!
 //! | slides | here |
 //! |---|---|
-//! | InputMessage(m, P) -> \[m\] | [`Sharp::input_message`], of any number of messages side by side; [`public_message`] for what everybody knows |
+//! | InputMessage(m, P) -> \[m\] | [`input_message`], of any number of messages side by side; [`public_message`] for what everybody knows |
 //! | Hash(\[m\]) -> \[H(m)\] | [`Sharp::hash`] |
 //! | OutputDigest(\[d\]) -> d | [`Sharp::output_digest`], to all three |
 //!
@@ -13,7 +13,7 @@
 //!
 //! ```
 //! use divisi_core::PartyId;
-//! use divisi_node::{Mode, sharp::Sharp};
+//! use divisi_node::{Mode, sharp::{Sharp, input_message}};
 //! use divisi_rep3::{Protocol, Rep3, Security, lab};
 //! use divisi_symmetric::algorithm::Settings;
 //!
@@ -24,7 +24,7 @@
 //!     let sha = Sharp::new(&Settings::new("sha256".parse().unwrap()), Mode::TotalThroughput)?;
 //!     // FIPS 180-4: two messages of the third party, of lengths that everybody knows.
 //!     let own: &[&[u8]] = &[b"abc", b""];
-//!     let m = sha.input_message(rep, three, &[3, 0], (me == three).then_some(own))?;
+//!     let m = input_message(rep, three, &[3, 0], (me == three).then_some(own))?;
 //!     let d = sha.hash(rep, &m)?;
 //!     sha.output_digest(rep, &d)
 //! })?;
@@ -33,9 +33,9 @@
 //! # Ok::<(), divisi_core::Abort>(())
 //! ```
 
-use crate::gcm::close;
 use crate::mode::Mode;
 use crate::owner::{Public, agree_public, bring_one, columns};
+use crate::settle::close;
 use divisi_core::{Abort, Lanes, PartyId, Step, Verified, step};
 use divisi_rep3::deal::Part;
 use divisi_rep3::{Bit, Byte, Rep3};
@@ -85,21 +85,6 @@ impl Sharp {
         self.0.algorithm
     }
 
-    /// The messages that `owner` has, of these lengths: given there, and nowhere else.
-    ///
-    /// # Errors
-    /// [`Abort::CheckFailed`] with A24 if the owner gave parts that do not fit together; [`Abort::Misuse`] for messages of other
-    /// lengths, or none.
-    pub fn input_message(
-        &self,
-        rep: &mut Rep3,
-        owner: PartyId,
-        lengths: &[usize],
-        own: Option<&[&[u8]]>,
-    ) -> Result<Message, Abort> {
-        input_message(rep, owner, lengths, own)
-    }
-
     /// The digest of each message, verified.
     ///
     /// # Errors
@@ -121,8 +106,12 @@ impl Sharp {
     }
 }
 
-/// As [`Sharp::input_message`].
-pub(crate) fn input_message(
+/// The messages that `owner` has, of these lengths: given there, and nowhere else.
+///
+/// # Errors
+/// [`Abort::CheckFailed`] with A24 if the owner gave parts that do not fit together; [`Abort::Misuse`] for messages of other
+/// lengths, or none.
+pub fn input_message(
     rep: &mut Rep3,
     owner: PartyId,
     lengths: &[usize],

@@ -1,7 +1,7 @@
 //! Hashes and MACs on the three-party engine: made ready with a key, and tags compared inside, of which one verified bit comes out \[S7\].
 
 use crate::cipher;
-use crate::gcm::close;
+use crate::settle::close;
 use divisi_core::{Abort, Blocks, Bytes, Convert, Lanes, Step, Verified, step};
 use divisi_field::Gf128;
 use divisi_rep3::{Bit, Byte, Rep, Rep3};

@@ -9,7 +9,7 @@ use divisi_net::{Frame, Mesh};
 use divisi_node::Mode;
 use divisi_node::macnifico::{Macnifico, Received};
 use divisi_node::maestro::Maestro;
-use divisi_node::sharp::{Sharp, public_message};
+use divisi_node::sharp::{Sharp, input_message, public_message};
 use divisi_rep3::{Rep3, Security, Trio, lab};
 use divisi_symmetric::aes::KeySize;
 use divisi_symmetric::algorithm::Settings;
@@ -33,7 +33,7 @@ fn mac(trio: Trio, name: &str) -> Result<Told, Abort> {
     let bytes = mac.algorithm().key_bytes();
     let key = mac.input_key(rep, party(1), bytes, (me == party(1)).then_some(&[7; 32][..bytes]))?;
     let own: &[&[u8]] = &[TEXT];
-    let m = mac.input_message(rep, party(2), &[TEXT.len()], (me == party(2)).then_some(own))?;
+    let m = input_message(rep, party(2), &[TEXT.len()], (me == party(2)).then_some(own))?;
     let tag = mac.tag_gen(rep, &key, &m)?;
     let mut tags = mac.output_tag(rep, &tag)?;
     let mut found = mac.verify(rep, &key, &m, &tags)?;
@@ -58,7 +58,7 @@ fn cipher_and_digest(trio: Trio) -> Result<Told, Abort> {
     let mut told = vec![aes.output_block(rep, &sealed)?.concat(), aes.output_block(rep, &back)?.concat()];
     let sha = Sharp::new(&Settings::new("sha3-256".parse().unwrap()), Mode::LowLatency)?;
     let own: &[&[u8]] = &[TEXT];
-    let m = sha.input_message(rep, party(2), &[TEXT.len()], (me == party(2)).then_some(own))?;
+    let m = input_message(rep, party(2), &[TEXT.len()], (me == party(2)).then_some(own))?;
     let digest = sha.hash(rep, &m)?;
     told.extend(sha.output_digest(rep, &digest)?);
     Ok((told, Vec::new()))

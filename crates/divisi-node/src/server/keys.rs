@@ -10,8 +10,8 @@ use super::turn::Turn;
 use crate::admit::{Grant, What};
 use crate::agree::{exchange, first};
 use crate::error::{Failed, Stop};
-use crate::gcm;
 use crate::request::{CLIENTS, KeyEntry, NewKey, PAGE, ToClient};
+use crate::settle::close;
 use crate::wire::Blob;
 use divisi_core::{Check, Step, step};
 use divisi_rep3::deal::Part;
@@ -256,7 +256,7 @@ pub(crate) fn list(turn: &mut Turn<'_>, after: Option<&KeyName>) -> Result<(), S
 pub(crate) fn export(turn: &mut Turn<'_>, name: &KeyName) -> Result<(), Stop> {
     let loaded = load(turn, name, |key| What::Export(key), |_| Ok(()), false)?;
     let key = turn.rep.trio().input(&loaded.part)?;
-    let verified = gcm::close(turn.rep, vec![key])?;
+    let verified = close(turn.rep, vec![key])?;
     let context = turn.context(0);
     let mut answer = turn.rep.trio().answer(&context, &verified)?;
     turn.node.log(&format!("key {name} leaves for client {} at {EXPORT}", turn.line.who.name));
