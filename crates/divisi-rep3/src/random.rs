@@ -77,12 +77,7 @@ impl Streams {
                 let (a, first_rest) = first.split_at(words);
                 let (b, second_rest) = second.split_at(words);
                 (first, second) = (first_rest, second_rest);
-                for (w, (a, b)) in plane.0.iter_mut().zip(a.iter().zip(b)) {
-                    *w ^= a ^ b;
-                }
-                if *lanes < Plane::LANES {
-                    plane.keep(*lanes);
-                }
+                add_drawn(plane, a, b, *lanes);
             }
         }
     }
@@ -104,12 +99,7 @@ impl Streams {
             self.zero.second.words(b);
             let drawn = a.chunks_exact(words).zip(b.chunks_exact(words));
             for (plane, (a, b)) in tile[0][planes.clone()].iter_mut().zip(drawn) {
-                for (w, (a, b)) in plane.0.iter_mut().zip(a.iter().zip(b)) {
-                    *w ^= a ^ b;
-                }
-                if *lanes < Plane::LANES {
-                    plane.keep(*lanes);
-                }
+                add_drawn(plane, a, b, *lanes);
             }
         }
     }
@@ -167,6 +157,17 @@ impl Streams {
         let [a, b] = components;
         self.rand.first.fill(a);
         self.rand.second.fill(b);
+    }
+}
+
+/// Adds to a plane what was drawn from both streams for it, in the lanes in use.
+#[inline]
+fn add_drawn(plane: &mut Plane, first: &[u64], second: &[u64], lanes: usize) {
+    for (word, (a, b)) in plane.0.iter_mut().zip(first.iter().zip(second)) {
+        *word ^= a ^ b;
+    }
+    if lanes < Plane::LANES {
+        plane.keep(lanes);
     }
 }
 
