@@ -1,7 +1,7 @@
 //! Commitments and echoes: what opens, what does not, and who is named.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
-use divisi_core::testing::stage::{Stage, failed_check, party};
+use divisi_core::testing::{Stage, failed_check, party};
 use divisi_core::{Abort, Check, Echo, Parameters, PartyId, Session, Step, step};
 
 const ONE: Step = step!("one");

@@ -2,10 +2,10 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 use divisi_circuit::{Build, Gates, Program};
+use divisi_core::testing::{Stage, Way, failed_check, many, party};
 use divisi_core::{Abort, Check, PartyId, Prg, Step};
 use divisi_field::Gf128;
-use divisi_garble::adversary::corrupt::{Lie, another_delta, guess};
-use divisi_garble::adversary::stage::{Stage, Way, failed_check, many, party};
+use divisi_garble::adversary::{Lie, another_delta, guess};
 use divisi_garble::lab::{Bits, Lab, of_party, run_over};
 use divisi_garble::{Form, Garble, Options, Plan};
 use divisi_net::memory;
@@ -52,11 +52,11 @@ fn stops(input: [u8; 2], runs: usize) -> usize {
         let plan = Plan::new(&program, 2, &[party(1), party(2)], &[vec![party(1)]]).unwrap();
         let options = Options { form: Form::Paper, ..Options::default() };
         let lab = Lab { options, seed: (i % 256) as u8, ..Lab::default() };
-        let stage = Stage::new(2, Duration::from_secs(10));
+        let stage = Stage::new(2, &lab.parameters()).waiting(Duration::from_secs(10));
         stage.change(party(2), party(1), "divisi_garble::run/4d.table", 0, |body| body[0] ^= 1);
-        let ends = stage.act(&lab.parameters(), |session| {
+        let ends = stage.act(|mut session| {
             let mine = of_party(&plan, session.me(), &[input.to_vec()]);
-            lab.play(session, &plan, &mine).map(|(outputs, _)| outputs)
+            lab.play(&mut session, &plan, &mine).map(|(outputs, _)| outputs)
         });
         match &ends[0] {
             Ok(outputs) => assert_eq!(outputs[0], [input[0] & input[1]]),
@@ -94,11 +94,11 @@ fn what_is_opened_looks_random() {
             let program = one_gate();
             let plan = Plan::for_all(&program, 3, &[party(1), party(2)]).unwrap();
             let lab = Lab { seed: i as u8, ..Lab::default() };
-            let stage = Stage::new(3, Duration::from_secs(10));
+            let stage = Stage::new(3, &lab.parameters()).waiting(Duration::from_secs(10));
             let recording = stage.recording(party(1));
-            let ends = stage.act(&lab.parameters(), |session| {
+            let ends = stage.act(|mut session| {
                 let mine = of_party(&plan, session.me(), &[vec![1, 1]]);
-                lab.play(session, &plan, &mine)
+                lab.play(&mut session, &plan, &mine)
             });
             assert!(ends.iter().all(Result::is_ok));
             let body = recording.of(Way::Out, step).pop().unwrap().frame.body;
@@ -122,10 +122,13 @@ fn another_delta_in_the_second_batch_is_noticed() {
                 true => lab.parameters().without(Check::W5).without(Check::W15).without(Check::W17),
                 false => lab.parameters(),
             };
-            Stage::new(n, Duration::from_secs(10)).act_each(parameters, |session| {
-                let difference = difference.filter(|_| session.me() == party(2));
-                another_delta(&mut lab.party(session)?, session, 5, difference, rows)
-            })
+            Stage::new(n, &lab.parameters()).waiting(Duration::from_secs(10)).act_each(
+                parameters,
+                |mut session| {
+                    let difference = difference.filter(|_| session.me() == party(2));
+                    another_delta(&mut lab.party(&mut session)?, &mut session, 5, difference, rows)
+                },
+            )
         };
         assert!(run(None).iter().all(Result::is_ok), "{n} {rows}");
         let ends = run(Some(1 << 77));
@@ -145,12 +148,12 @@ fn a_wrong_label_reaches_no_receiver() {
             let program = one_gate();
             let plan = Plan::for_all(&program, 3, &[party(1), party(2)]).unwrap();
             let lab = Lab { options: Options { form, ..Options::default() }, streamed, ..Lab::default() };
-            let stage = Stage::new(3, Duration::from_secs(10));
+            let stage = Stage::new(3, &lab.parameters()).waiting(Duration::from_secs(10));
             // behind one byte with the bit
             stage.change(party(1), party(3), RESULT, 0, |body| body[1] ^= 1);
-            let ends = stage.act(&lab.parameters(), |session| {
+            let ends = stage.act(|mut session| {
                 let mine = of_party(&plan, session.me(), &[vec![1, 1]]);
-                lab.play(session, &plan, &mine).map(|(outputs, _)| outputs)
+                lab.play(&mut session, &plan, &mine).map(|(outputs, _)| outputs)
             });
             // P_2's own may have come before P_3's abort, or not
             assert!(ends[1].as_ref().is_ok_and(|outputs| *outputs == [[1]]) || ends[1].is_err());
@@ -174,7 +177,7 @@ fn a_copied_commitment_opens_to_nothing() {
         let plan = Plan::for_all(&program, usize::from(n), &[party(1), party(2)]).unwrap();
         let lab = Lab::default();
         let (liar, copied) = (party(n), party(n - 1));
-        let stage = Stage::new(usize::from(n), Duration::from_secs(10));
+        let stage = Stage::new(usize::from(n), &lab.parameters()).waiting(Duration::from_secs(10));
         let recording = stage.recording(liar);
         for to in (1..n).map(party) {
             let (recording, tap) = (recording.clone(), stage.tap(liar));
@@ -204,9 +207,9 @@ fn a_copied_commitment_opens_to_nothing() {
                 vec![]
             });
         }
-        let ends = stage.act(&lab.parameters(), |session| {
+        let ends = stage.act(|mut session| {
             let mine = of_party(&plan, session.me(), &[vec![1, 1]]);
-            lab.play(session, &plan, &mine).map(|(outputs, _)| outputs)
+            lab.play(&mut session, &plan, &mine).map(|(outputs, _)| outputs)
         });
         let named = |end: &Result<_, Abort>| matches!(end, Err(Abort::CheckFailed { check: Check::W14, culprit: Some(p), .. }) if *p == liar);
         assert!(ends[..usize::from(n) - 1].iter().any(named), "{n}: {ends:?}");
@@ -242,7 +245,7 @@ fn an_abort_does_not_tell_delta() {
     for n in [2_u8, 3, 4] {
         for form in [Form::Improved, Form::Paper] {
             let lab = Lab { options: Options { form, ..Options::default() }, ..Lab::default() };
-            let stage = Stage::new(usize::from(n), Duration::from_secs(10));
+            let stage = Stage::new(usize::from(n), &lab.parameters()).waiting(Duration::from_secs(10));
             let recordings: Vec<_> = PartyId::all(usize::from(n)).map(|p| stage.recording(p)).collect();
             let deltas = Mutex::new(vec![0; usize::from(n)]);
             // corrupt parties do not mind their own checks
@@ -250,11 +253,11 @@ fn an_abort_does_not_tell_delta() {
                 true => lab.parameters(),
                 false => lab.parameters().without(Check::W15),
             };
-            let ends = stage.act_each(parameters, |session| {
-                let setup = divisi_ot::testing::deal(session, lab.config, lab.seed)?;
+            let ends = stage.act_each(parameters, |mut session| {
+                let setup = divisi_ot::testing::deal(&mut session, lab.config, lab.seed)?;
                 deltas.lock().unwrap()[session.me().index()] = setup.delta().get();
                 let lie = if session.me() == party(n) { Lie::OtherE } else { Lie::Honest };
-                guess(&mut Garble::new(session, setup, lab.options), session, 3, lie)
+                guess(&mut Garble::new(&session, setup, lab.options), &mut session, 3, lie)
             });
             let check = failed_check(&ends[0]);
             assert_eq!(check, Some(Check::W15), "{n} {form:?}");
@@ -284,10 +287,10 @@ fn opened_combinations_are_uniform_but_for_their_sum() {
     let opened = many(160, 3, |i| {
         // one seed: the same Deltas, bits and triples each time
         let lab = Lab::default();
-        let stage = Stage::new(3, Duration::from_secs(10));
+        let stage = Stage::new(3, &lab.parameters()).waiting(Duration::from_secs(10));
         let recordings: Vec<_> = (1..=3).map(|p| stage.recording(party(p))).collect();
         let ends =
-            stage.act(&lab.parameters(), |session| guess(&mut lab.party(session)?, session, 1, Lie::Honest));
+            stage.act(|mut session| guess(&mut lab.party(&mut session)?, &mut session, 1, Lie::Honest));
         assert!(ends.iter().all(Result::is_ok), "{i}: {ends:?}");
         let word = |body: &[u8]| u128::from_le_bytes(body[32..].try_into().unwrap());
         let words: Vec<u128> =

@@ -1,8 +1,8 @@
 //! The chance of whoever spoils triples and guesses, at parameters that are small enough to see it: it is that of the bound.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
-use divisi_garble::adversary::corrupt::{Lie, guess};
-use divisi_garble::adversary::stage::many;
+use divisi_core::testing::many;
+use divisi_garble::adversary::{Lie, guess};
 use divisi_garble::lab::{Lab, run_over};
 use divisi_net::memory;
 use divisi_ot::bucket;

@@ -3,8 +3,8 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 use divisi_circuit::{Build, Gates, Program};
+use divisi_core::testing::{LIMIT, Stage, many, party};
 use divisi_core::{Abort, PartyId, Session, Step};
-use divisi_garble::adversary::stage::{LIMIT, Stage, many, party};
 use divisi_garble::lab::{Lab, of_party, run_over};
 use divisi_garble::{Garble, Options, Plan, Unfit};
 use divisi_net::memory;
@@ -53,7 +53,7 @@ fn whoever_stops_the_others_abort_in_time() {
         let (program, lab) = (program(), Lab::default());
         let plan = plan(&program, 3);
         let inputs: Vec<Vec<u8>> = INPUTS.iter().map(|x| x.to_vec()).collect();
-        let stage = Stage::new(3, LIMIT);
+        let stage = Stage::new(3, &lab.parameters());
         let id = Step::new(step).id;
         for to in PartyId::all(3).filter(|p| *p != party(broken)) {
             let mut begun = false;
@@ -73,24 +73,24 @@ fn whoever_stops_the_others_abort_in_time() {
             });
         }
         let start = Instant::now();
-        let ends = stage.act(&lab.parameters(), |session| {
+        let ends = stage.act(|mut session| {
             let mine = of_party(&plan, session.me(), &inputs);
-            let mut garble = lab.party(session)?;
+            let mut garble = lab.party(&mut session)?;
             let me = session.me();
             let killed =
                 |phase: &str| matches!(fault, Fault::Killed) && me == party(broken) && step.contains(phase);
             if killed("coin") || killed("laand") {
                 return Err(Abort::Misuse { step: divisi_core::step!("killed"), what: "killed" });
             }
-            let mut made = garble.function_independent(session, 6, 18)?;
+            let mut made = garble.function_independent(&mut session, 6, 18)?;
             if killed("run") {
                 return Err(Abort::Misuse { step: divisi_core::step!("killed"), what: "killed" });
             }
-            let garbled = garble.function_dependent(session, &mut made, &plan, 3)?;
+            let garbled = garble.function_dependent(&mut session, &mut made, &plan, 3)?;
             if killed("online") {
                 return Err(Abort::Misuse { step: divisi_core::step!("killed"), what: "killed" });
             }
-            let result = garble.online(session, garbled, &mine);
+            let result = garble.online(&mut session, garbled, &mine);
             assert_eq!(garble.is_live(), result.is_ok());
             result
         });

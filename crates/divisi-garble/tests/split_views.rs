@@ -3,9 +3,9 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 use divisi_circuit::{Build, Gates, Program};
+use divisi_core::testing::{Stage, failed_check, many, party};
 use divisi_core::{Abort, Check, PartyId};
 use divisi_garble::Plan;
-use divisi_garble::adversary::stage::{Stage, failed_check, many, party};
 use divisi_garble::lab::{Bits, Lab, of_party};
 use std::time::Duration;
 
@@ -36,7 +36,7 @@ fn split(
 ) -> Vec<Result<Vec<Vec<u8>>, Abort>> {
     let (program, lab) = (program(), Lab { bits: Bits::Made, ..Lab::default() });
     let plan = Plan::for_all(&program, n, &[party(1), PartyId::all(n).last().unwrap()]).unwrap();
-    let stage = Stage::new(n, Duration::from_secs(10));
+    let stage = Stage::new(n, &lab.parameters()).waiting(Duration::from_secs(10));
     for to in others {
         // of set-ups by halves the first rows are checked towards one party alone, before
         let nth = usize::from(step.ends_with("vole/check"));
@@ -44,9 +44,9 @@ fn split(
             body[0] ^= 1
         });
     }
-    stage.act(&lab.parameters(), |session| {
+    stage.act(|mut session| {
         let mine = of_party(&plan, session.me(), &[vec![1, 0, 1, 1]]);
-        lab.play(session, &plan, &mine).map(|(outputs, _)| outputs)
+        lab.play(&mut session, &plan, &mine).map(|(outputs, _)| outputs)
     })
 }
 

@@ -5,14 +5,35 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 use divisi_circuit::{Build, Gates, Program, plain};
+use divisi_core::testing::{LIMIT, Operator, Position, Stage, links, many, place, salt, sent};
 use divisi_core::{Abort, PartyId};
-use divisi_garble::adversary::operators::{Operator, Position, place};
-use divisi_garble::adversary::stage::{LIMIT, Stage, Way, links, many};
 use divisi_garble::lab::{Lab, of_party};
 use divisi_garble::{Form, Options, Plan};
-use std::collections::BTreeMap;
-use std::hash::{DefaultHasher, Hash, Hasher};
 use std::time::{Duration, Instant};
+
+/// Nobody waits longer for what is only changed.
+const PATIENT: Duration = Duration::from_secs(10);
+
+/// All of them, in the order by which the samples are drawn.
+const OPERATORS: [Operator; 17] = [
+    Operator::FlipFirst,
+    Operator::FlipLast,
+    Operator::FlipRandom,
+    Operator::Both,
+    Operator::Random,
+    Operator::Zero,
+    Operator::Truncate,
+    Operator::Empty,
+    Operator::Extend,
+    Operator::Oversize,
+    Operator::Duplicate,
+    Operator::Reflect,
+    Operator::Replay,
+    Operator::Drop,
+    Operator::Reorder,
+    Operator::Late,
+    Operator::Swap,
+];
 
 fn program() -> Program {
     let mut g = Build::new();
@@ -54,40 +75,39 @@ impl Setting {
         self.inputs.iter().map(|x| run(x).iter().map(|w| (w[0] & 1) as u8).collect()).collect()
     }
 
+    /// A stage where each party waits so long for a message.
+    fn stage(&self, limit: Duration) -> Stage {
+        Stage::new(self.n, &self.lab.parameters()).waiting(limit)
+    }
+
     fn act(&self, stage: Stage) -> Vec<Result<Vec<Vec<u8>>, Abort>> {
         let program = program();
         let plan = self.plan(&program);
-        stage.act(&self.lab.parameters(), |session| {
+        stage.act(|mut session| {
             let mine = of_party(&plan, session.me(), &self.inputs);
-            self.lab.play(session, &plan, &mine).map(|(outputs, _)| outputs)
+            self.lab.play(&mut session, &plan, &mine).map(|(outputs, _)| outputs)
         })
     }
-}
-
-fn salt(of: impl Hash) -> u64 {
-    let mut hasher = DefaultHasher::new();
-    of.hash(&mut hasher);
-    hasher.finish()
 }
 
 /// Sweep over one setting: how many changes were tried, and how many were noticed. One in so many of the slow ones, and of the others.
 fn sweep(setting: &Setting, slow: u64, quick: u64) -> (usize, usize) {
     let program = program();
     let right = setting.right(&program);
-    let stage = Stage::new(setting.n, Duration::from_secs(10));
-    let recordings: Vec<_> = PartyId::all(setting.n).map(|p| (p, stage.recording(p))).collect();
+    let stage = setting.stage(PATIENT);
+    let recordings = stage.recordings();
     assert!(setting.act(stage).iter().all(|end| end.as_ref() == Ok(&right)));
-    let mut sent: BTreeMap<(PartyId, PartyId), Vec<Vec<u8>>> = BTreeMap::new();
-    for (from, recording) in recordings {
-        for seen in recording.read().into_iter().filter(|seen| seen.way == Way::Out) {
-            sent.entry((from, seen.peer)).or_default().push(seen.frame.body);
-        }
-    }
+    let sent = sent(&recordings);
+    assert!(Operator::ALL.iter().all(|operator| OPERATORS.contains(operator)));
     let mut jobs = Vec::new();
     for (from, to) in links(setting.n) {
         for n in 0..sent[&(from, to)].len() {
-            for operator in Operator::ALL {
-                let salt = salt((from, to, n, operator));
+            for (o, operator) in OPERATORS.into_iter().enumerate() {
+                // of two parties there is no other peer to swap with
+                if operator == Operator::Swap && setting.n == 2 {
+                    continue;
+                }
+                let salt = salt((from, to, n, o));
                 if salt % if operator.is_slow() { slow } else { quick } == 0 {
                     jobs.push((Position { from, to, n }, operator, salt));
                 }
@@ -97,9 +117,8 @@ fn sweep(setting: &Setting, slow: u64, quick: u64) -> (usize, usize) {
     jobs.sort_by_key(|job| !job.1.is_slow());
     let noticed = many(jobs.len(), 8, |i| {
         let (at, operator, salt) = jobs[i];
-        let stage = Stage::new(setting.n, if operator.is_slow() { LIMIT } else { Duration::from_secs(10) });
-        let replay = sent[&(at.from, at.to)].get(at.n).cloned();
-        place(&stage, setting.n, at, operator, salt, replay);
+        let stage = setting.stage(if operator.is_slow() { LIMIT } else { PATIENT });
+        place(&stage, at, operator, salt, &sent[&(at.from, at.to)]);
         let begun = Instant::now();
         let ends = setting.act(stage);
         assert!(begun.elapsed() < Duration::from_secs(25), "{at:?} {operator:?} took {:?}", begun.elapsed());

@@ -3,10 +3,7 @@
 //! A blind change of a message leaves its sender out of step with its own lie. These deviations are consistent: the party does
 //! everything else as the protocol says, and never ends the session itself over what it knows to be its own doing.
 
-use crate::delta::Delta;
-use crate::setup::{Config, Setup, Source};
-use divisi_core::{Abort, PartyId, Session};
-use zeroize::Zeroizing;
+use divisi_core::PartyId;
 
 /// What a corrupt party does otherwise.
 #[derive(Clone, Default)]
@@ -21,38 +18,6 @@ pub struct Deviation {
     pub rushing: bool,
     /// The coin that it expects: it corrects the rows of the first piece as for bits that differ where the coin cannot see it.
     pub foreseen: Option<u128>,
-}
-
-impl Setup {
-    /// A set-up of a party that deviates.
-    ///
-    /// # Errors
-    /// As [`Setup::new`].
-    pub fn corrupt(session: &mut Session, config: Config, deviation: Deviation) -> Result<Setup, Abort> {
-        let mut bytes = [0; 16];
-        session.entropy(&mut bytes);
-        let delta = Delta::from_uniform(session.me(), bytes);
-        let mut deltas = Zeroizing::new(vec![delta.get(); session.parties()]);
-        if let Some((peer, difference)) = deviation.other_delta {
-            deltas[peer.index()] ^= difference;
-        }
-        let mut setup = Setup::with_deltas(session, config, delta, deltas)?;
-        if let Source::Trees(ends, _) = &mut setup.source {
-            ends.deviation = deviation;
-        }
-        Ok(setup)
-    }
-}
-
-impl Setup {
-    /// From now on this party computes with a Delta that differs by so much from the one that its trees are for; with `rows` also where
-    /// it makes its keys of others' bits.
-    pub fn take_another_delta(&mut self, difference: u128, rows: bool) {
-        self.delta = Delta::from_uniform(self.me, (self.delta.get() ^ difference).to_le_bytes());
-        if let (Source::Trees(ends, _), true) = (&mut self.source, rows) {
-            ends.deltas.iter_mut().for_each(|delta| *delta ^= difference & !1);
-        }
-    }
 }
 
 impl Deviation {

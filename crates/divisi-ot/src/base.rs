@@ -239,7 +239,7 @@ fn encode(halves: &mut [RistrettoPoint]) -> Vec<CompressedRistretto> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::testing::run;
+    use divisi_core::testing::run;
     use divisi_core::{Parameters, step};
 
     /// Both ends of the base OTs of a pair, P_1 the sender, after `change` of their messages.

@@ -59,6 +59,8 @@ pub mod adversary;
 pub mod base;
 pub mod bucket;
 mod cipher;
+#[cfg(any(test, feature = "testing"))]
+mod dealer;
 mod delta;
 pub mod hash;
 pub mod kept;

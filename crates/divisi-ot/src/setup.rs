@@ -1,5 +1,7 @@
 //! What all authenticated bits of a session come from.
 
+#[cfg(feature = "fault")]
+mod corrupt;
 mod pairs;
 
 use crate::abit::produce::produce;
@@ -80,7 +82,7 @@ pub(crate) enum Source {
     Erased,
     /// A common seed: tests only.
     #[cfg(any(test, feature = "testing"))]
-    Dealt(Box<crate::testing::Dealer>),
+    Dealt(Box<crate::dealer::Dealer>),
 }
 
 impl Setup {

@@ -1,7 +1,7 @@
 //! Attacks on set-up and bits that no single mutant stands for: bad group elements, guessing at Delta, and how often it pays.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
-use divisi_core::testing::stage::{Stage, failed_check, party};
+use divisi_core::testing::{Stage, failed_check, party};
 use divisi_core::{Abort, Check, Coins, Parameters, step};
 use divisi_net::Fault;
 use divisi_ot::adversary::Deviation;

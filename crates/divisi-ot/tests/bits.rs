@@ -1,10 +1,11 @@
 //! Authenticated bits end to end: right for every number of parties and every parameter, at the cost that the headers name.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
+use divisi_core::testing::run;
 use divisi_core::{Abort, Check, Counts, Parameters, PartyId};
 use divisi_net::wire_bytes;
 use divisi_ot::softspoken::{CHUNK, pieces};
-use divisi_ot::testing::{fit, run};
+use divisi_ot::testing::fit;
 use divisi_ot::{AuthBits, Base, Config, Setup, lowest_bit};
 
 /// Batches of these sizes from one set-up, every party's views, and what each party's meter read.

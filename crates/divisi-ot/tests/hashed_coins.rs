@@ -5,7 +5,7 @@
 //! one all tries are made before anything is sent.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
-use divisi_core::testing::stage::{Stage, failed_check, party};
+use divisi_core::testing::{Stage, Way, failed_check, party};
 use divisi_core::{Check, Coins, Parameters, Step, step};
 use divisi_field::Gf8;
 use divisi_ot::adversary::Deviation;
@@ -76,7 +76,7 @@ fn a_tossed_coin_is_nobodys_function() {
         });
         let coin = *ends[0].as_ref().unwrap();
         assert_eq!(Ok(coin), ends[1]);
-        let own: Vec<u8> = recording.of(true, party(2), TOSS.name).concat();
+        let own: Vec<u8> = recording.bodies(Way::Out, party(2), TOSS.name).concat();
         let view = hashed(&own);
         let lie = (0..).map(|j| Lie::number(i << 16 | j)).find(|lie| lie.passes(view)).unwrap();
         passed += u32::from(lie.passes(coin[0]));

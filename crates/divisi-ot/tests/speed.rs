@@ -2,7 +2,7 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 use divisi_core::Parameters;
-use divisi_ot::testing::run;
+use divisi_core::testing::run;
 use divisi_ot::{Base, Config, Setup};
 use rustix::time::{ClockId, clock_gettime};
 use std::time::{Duration, Instant};

@@ -3,10 +3,9 @@
 use crate::deal;
 use crate::share::Byte;
 use crate::{Protocol, Rep3, Security, Trio};
-use divisi_core::testing::{Lab, Opened, Outputs};
-use divisi_core::{Abort, Convert, Counts, Lanes, Parameters, PartyId, Session, settle};
+use divisi_core::testing::{self, Lab, Opened, Outputs};
+use divisi_core::{Abort, Convert, Counts, Lanes, Parameters, PartyId, settle};
 use divisi_net::{Mesh, memory};
-use std::sync::Arc;
 
 /// An engine among three threads over memory links.
 #[derive(Clone, Copy, Debug)]
@@ -26,22 +25,7 @@ pub fn run_over<R: Send>(
     parameters: &Parameters,
     f: impl Fn(Trio) -> Result<R, Abort> + Sync,
 ) -> Vec<Result<R, Abort>> {
-    std::thread::scope(|scope| {
-        let parties: Vec<_> = meshes
-            .into_iter()
-            .map(|mesh| {
-                let f = &f;
-                scope.spawn(move || {
-                    let session = Session::start(&Arc::new(mesh), 1, parameters)?;
-                    f(Trio::new(session)?)
-                })
-            })
-            .collect();
-        parties
-            .into_iter()
-            .map(|party| party.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)))
-            .collect()
-    })
+    testing::run_over(meshes, |_| parameters.clone(), |session| f(Trio::new(session)?))
 }
 
 /// Run `f` at each of three honest parties.

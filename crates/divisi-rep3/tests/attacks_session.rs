@@ -1,14 +1,14 @@
 //! Attacks on sessions: replay, split broadcasts, lowered parameters, malformed messages.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
+use divisi_core::testing::{Operator, Position, Sent, place, sent};
 use divisi_core::{Abort, Check, Parameters, PartyId, settle};
 use divisi_field::{Field, Gf64, Gf128};
 use divisi_net::Fault;
 use divisi_rep3::adversary::adaptive::{engine, multiply_and_open};
-use divisi_rep3::adversary::operators::{Operator, Position, place};
 use divisi_rep3::adversary::stage::{Stage, Way, failed_check, links, many, party};
 use divisi_rep3::{Protocol, Rep3, Security, Trio};
-use std::collections::{BTreeMap, HashSet};
+use std::collections::HashSet;
 
 const HELLO: &str = "divisi_core::session::agree/hello";
 const ECHO: &str = "divisi_core::session::agree/echo";
@@ -20,19 +20,11 @@ fn session(trio: Trio) -> Result<bool, Abort> {
     multiply_and_open(&mut e, 60)
 }
 
-type Sent = BTreeMap<(PartyId, PartyId), Vec<Vec<u8>>>;
-
 fn record() -> Sent {
     let stage = Stage::default();
-    let recordings: Vec<_> = PartyId::all(3).map(|p| (p, stage.recording(p))).collect();
+    let recordings = stage.recordings();
     assert!(stage.act(session).iter().all(|r| *r == Ok(true)));
-    let mut sent = Sent::new();
-    for (from, recording) in recordings {
-        for seen in recording.read().into_iter().filter(|s| s.way == Way::Out) {
-            sent.entry((from, seen.peer)).or_default().push(seen.frame.body);
-        }
-    }
-    sent
+    sent(&recordings)
 }
 
 /// Nothing recorded in one session means anything in another: every message, replayed, ends the session (1.11).

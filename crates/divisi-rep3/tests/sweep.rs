@@ -6,16 +6,15 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 use divisi_circuit::{Build, Gates, Program};
+use divisi_core::testing::{Operator, Position, Sent, place, salt, sent};
 use divisi_core::{Abort, Blocks, Boolean, Bytes, Check, Convert, Job, Parameters, PartyId, settle};
 use divisi_field::Gf128;
-use divisi_rep3::adversary::operators::{Operator, Position, place};
-use divisi_rep3::adversary::stage::{LIMIT, Stage, Way, links, many};
+use divisi_rep3::adversary::stage::{LIMIT, Stage, links, many};
 use divisi_rep3::deal::{self, Part};
 use divisi_rep3::lab::deal_all;
 use divisi_rep3::open::Answer;
 use divisi_rep3::{Agreement, Bit, Byte, Protocol, Rep3, Security, Trio};
 use divisi_symmetric::aes;
-use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
 
 const LANES: usize = 2;
@@ -115,24 +114,19 @@ struct Honest {
     opened: Vec<Vec<u8>>,
     answers: [Answer; 3],
     /// What each party sent to each other, in order.
-    sent: BTreeMap<(PartyId, PartyId), Vec<Vec<u8>>>,
+    sent: Sent,
 }
 
 fn honest(protocol: Protocol, key: u8) -> Honest {
     let parts = deal_all(&[input(key)]).map(|mut parts| parts.remove(0));
     let run = |tag: u128| {
         let stage = Stage::default();
-        let recordings: Vec<_> = PartyId::all(3).map(|p| (p, stage.recording(p))).collect();
+        let recordings = stage.recordings();
         let ends = stage.act(|trio| {
             let part = &parts[trio.me().index()];
             play(trio, protocol, part, tag)
         });
-        let mut sent: BTreeMap<_, Vec<_>> = BTreeMap::new();
-        for (from, recording) in recordings {
-            for seen in recording.read().into_iter().filter(|seen| seen.way == Way::Out) {
-                sent.entry((from, seen.peer)).or_default().push(seen.frame.body);
-            }
-        }
+        let sent = sent(&recordings);
         let ends: Vec<_> = ends
             .into_iter()
             .map(|end| match end.unwrap() {
@@ -194,14 +188,6 @@ fn attack(honest: &Honest, at: Position, operator: Operator, salt: u64) -> [Resu
     }
     let mut honest_ends = PartyId::all(3).zip(ends).filter(|(p, _)| *p != at.from).map(|(_, end)| end);
     [honest_ends.next().unwrap(), honest_ends.next().unwrap()]
-}
-
-/// A number that looks random, from numbers.
-fn salt(of: impl std::hash::Hash) -> u64 {
-    use std::hash::{DefaultHasher, Hasher};
-    let mut hasher = DefaultHasher::new();
-    of.hash(&mut hasher);
-    hasher.finish()
 }
 
 fn positions(honest: &Honest) -> impl Iterator<Item = Position> + '_ {

@@ -3,14 +3,14 @@
 //! default a fixed sample; `cargo test -p divisi-rep3 --test sweep_blackbox -- --ignored` runs all.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
+use divisi_core::testing::{Operator, Position, Sent, place, salt, sent};
 use divisi_core::{Abort, PartyId, Step};
 use divisi_field::{Field, Gf2, Gf8, Gf64, Gf128};
+use divisi_net::Frame;
 use divisi_rep3::Trio;
-use divisi_rep3::adversary::operators::{Operator, Position, place};
-use divisi_rep3::adversary::stage::{LIMIT, Stage, Way, links, many, party};
+use divisi_rep3::adversary::stage::{LIMIT, Stage, links, many, party};
 use divisi_rep3::blackbox::{BlackBox, Element, Shared};
 use divisi_rep3::ohverture::Table;
-use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
 
 const INPUT: &str = "divisi_rep3::blackbox/input";
@@ -77,30 +77,17 @@ fn expected(secret: u8) -> Opened {
     out
 }
 
-/// An honest run: what each party sent to each other, in order, with its steps.
-fn honest(secret: u8) -> BTreeMap<(PartyId, PartyId), Vec<(u32, Vec<u8>)>> {
+/// An honest run: what each party sent to each other, in order.
+fn honest(secret: u8) -> Sent {
     let stage = Stage::default();
-    let recordings: Vec<_> = PartyId::all(3).map(|p| (p, stage.recording(p))).collect();
+    let recordings = stage.recordings();
     let ends = stage.act(|trio| play(trio, secret));
     assert!(ends.iter().all(|end| *end == Ok(expected(secret))), "{ends:?}");
-    let mut sent: BTreeMap<_, Vec<_>> = BTreeMap::new();
-    for (from, recording) in recordings {
-        for seen in recording.read().into_iter().filter(|seen| seen.way == Way::Out) {
-            sent.entry((from, seen.peer)).or_default().push((seen.frame.step, seen.frame.body));
-        }
-    }
-    sent
-}
-
-fn salt(of: impl std::hash::Hash) -> u64 {
-    use std::hash::{DefaultHasher, Hasher};
-    let mut hasher = DefaultHasher::new();
-    of.hash(&mut hasher);
-    hasher.finish()
+    sent(&recordings)
 }
 
 /// Whether anybody noticed.
-fn attack(secret: u8, at: Position, operator: Operator, salt: u64, replay: &[Vec<u8>]) -> bool {
+fn attack(secret: u8, at: Position, operator: Operator, salt: u64, replay: &[Frame]) -> bool {
     let stage = Stage::default();
     place(&stage, at, operator, salt, replay);
     let begun = Instant::now();
@@ -120,7 +107,7 @@ fn sweep(every: u64, every_slow: u64) -> usize {
     let input = Step::new(INPUT).id;
     let mut jobs = Vec::new();
     for (from, to) in links() {
-        for (n, _) in sent[&(from, to)].iter().enumerate().filter(|(_, (step, _))| *step != input) {
+        for (n, _) in sent[&(from, to)].iter().enumerate().filter(|(_, frame)| frame.step != input) {
             for operator in Operator::ALL {
                 let at = Position { from, to, n };
                 let salt = salt((from, to, n, operator));
@@ -136,8 +123,7 @@ fn sweep(every: u64, every_slow: u64) -> usize {
     jobs.sort_by_key(|job| !job.1.is_slow());
     let noticed = many(jobs.len(), 12, |i| {
         let (at, operator, salt) = jobs[i];
-        let replay: Vec<Vec<u8>> = sent[&(at.from, at.to)].iter().map(|(_, body)| body.clone()).collect();
-        let noticed = attack(0x53, at, operator, salt, &replay);
+        let noticed = attack(0x53, at, operator, salt, &sent[&(at.from, at.to)]);
         let changed = [Operator::FlipFirst, Operator::FlipLast, Operator::FlipRandom, Operator::Both]
             .into_iter()
             .chain([
@@ -171,13 +157,12 @@ fn no_change_of_any_message_makes_a_wrong_output() {
 #[test]
 fn an_abort_tells_nothing_of_the_inputs() {
     let sent = honest(0);
-    let replay: Vec<Vec<u8>> = Vec::new();
     let input = Step::new(INPUT).id;
     let quick =
         [Operator::FlipFirst, Operator::FlipLast, Operator::FlipRandom, Operator::Both, Operator::Extend];
     let mut jobs = Vec::new();
     for (from, to) in links() {
-        for (n, _) in sent[&(from, to)].iter().enumerate().filter(|(_, (step, _))| *step != input) {
+        for (n, _) in sent[&(from, to)].iter().enumerate().filter(|(_, frame)| frame.step != input) {
             let at = Position { from, to, n };
             jobs.extend(quick.into_iter().filter(|o| salt((from, to, n, o, 2)) % 8 == 0).map(|o| (at, o)));
         }
@@ -186,7 +171,7 @@ fn an_abort_tells_nothing_of_the_inputs() {
     let pattern = |secret: u8| {
         many(jobs.len(), 12, |i| {
             let (at, operator) = jobs[i];
-            attack(secret, at, operator, salt((at.from, at.n, operator)), &replay)
+            attack(secret, at, operator, salt((at.from, at.n, operator)), &[])
         })
     };
     assert_eq!(pattern(0), pattern(0xa5));

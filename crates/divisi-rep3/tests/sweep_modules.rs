@@ -5,10 +5,10 @@
 //! message of the short ones.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
+use divisi_core::testing::{Operator, Position, Sent, place, salt, sent};
 use divisi_core::{Abort, Blocks, Check, Convert, Parameters, PartyId, settle};
 use divisi_field::Gf128;
-use divisi_rep3::adversary::operators::{Operator, Position, place};
-use divisi_rep3::adversary::stage::{LIMIT, Stage, Way, links, many};
+use divisi_rep3::adversary::stage::{LIMIT, Stage, links, many};
 use divisi_rep3::deal::Part;
 use divisi_rep3::lab::deal_all;
 use divisi_rep3::{Agreement, Byte, Protocol, Rep3, Security, Trio};
@@ -16,7 +16,6 @@ use divisi_symmetric::algorithm::Settings;
 use divisi_symmetric::batch::{Function, Messages, SecretByte, bits, byte_values, hkdf};
 use divisi_symmetric::gates::Adder;
 use divisi_symmetric::hash::Hash;
-use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
 
 /// Of every module one; outputs of 16 bytes, that of HKDF among them.
@@ -93,24 +92,19 @@ struct Honest {
     parts: [Part; 3],
     tag: [u8; OUTPUT],
     /// What each party sent to each other, in order.
-    sent: BTreeMap<(PartyId, PartyId), Vec<Vec<u8>>>,
+    sent: Sent,
 }
 
 fn honest(module: &'static str) -> Honest {
     let parts = deal_all(&[input(module)]).map(|mut parts| parts.remove(0));
     let run = |tag: [u8; OUTPUT]| {
         let stage = Stage::default().patient();
-        let recordings: Vec<_> = PartyId::all(3).map(|p| (p, stage.recording(p))).collect();
+        let recordings = stage.recordings();
         let ends = stage.act(|trio| {
             let part = &parts[trio.me().index()];
             play(trio, module, part, &tag)
         });
-        let mut sent: BTreeMap<_, Vec<_>> = BTreeMap::new();
-        for (from, recording) in recordings {
-            for seen in recording.read().into_iter().filter(|seen| seen.way == Way::Out) {
-                sent.entry((from, seen.peer)).or_default().push(seen.frame.body);
-            }
-        }
+        let sent = sent(&recordings);
         let ends: Vec<End> = ends.into_iter().map(Result::unwrap).collect();
         assert!(ends[0] == ends[1] && ends[1] == ends[2], "{module}");
         (ends[0].clone(), sent)
@@ -146,14 +140,6 @@ fn attack(honest: &Honest, at: Position, operator: Operator, salt: u64) -> bool 
         }
     }
     stopped
-}
-
-/// A number that looks random, from numbers.
-fn salt(of: impl std::hash::Hash) -> u64 {
-    use std::hash::{DefaultHasher, Hasher};
-    let mut hasher = DefaultHasher::new();
-    of.hash(&mut hasher);
-    hasher.finish()
 }
 
 /// Sweep over a module: about so many quick changes and slow ones, which have to wait; all if no number is given.

@@ -1,20 +1,31 @@
 //! Any number of parties over links in memory with a hand on some of them: attacked runs, and recordings of what was said.
 
-use crate::{Abort, Check, Parameters, PartyId, Session, Step};
+use super::parties::{links, run_over};
+use crate::{Abort, Parameters, PartyId, Session, Step};
 use divisi_net::memory::mesh_with;
 use divisi_net::tamper::{Intercept, Tap};
-use divisi_net::{Frame, Machine, Mesh, Options};
+use divisi_net::{Frame, Machine, Mesh, Options, World};
+use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-/// How long a party on a stage waits for a message.
+/// How long a party on a stage waits for a message, unless the stage says otherwise.
 pub const LIMIT: Duration = Duration::from_millis(400);
 
-/// A message that went past the hand on its sender or receiver.
+/// Which way a recorded message went past the hand.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Way {
+    /// Sent by the party.
+    Out,
+    /// Received by it.
+    In,
+}
+
+/// A message that one party sent or received.
 #[derive(Clone, Debug)]
 pub struct Seen {
-    /// Whether the party sent it, else it received it.
-    pub sent: bool,
+    /// Which way it went.
+    pub way: Way,
     /// To or from whom.
     pub peer: PartyId,
     /// The message.
@@ -26,19 +37,45 @@ pub struct Seen {
 pub struct Recording(Arc<Mutex<Vec<Seen>>>);
 
 impl Recording {
-    /// The messages of one step that `peer` was sent, or sent, in order.
+    /// What was recorded so far.
     #[must_use]
-    pub fn of(&self, sent: bool, peer: PartyId, step: &'static str) -> Vec<Vec<u8>> {
-        let id = Step::new(step).id;
-        let seen = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        let ours = seen.iter().filter(|seen| (seen.sent, seen.peer, seen.frame.step) == (sent, peer, id));
-        ours.map(|seen| seen.frame.body.clone()).collect()
+    pub fn read(&self) -> Vec<Seen> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
-    fn note(&self, sent: bool, peer: PartyId, frame: &Frame) {
-        let seen = Seen { sent, peer, frame: frame.clone() };
+    /// The messages of one step that went one way, in order.
+    #[must_use]
+    pub fn of(&self, way: Way, step: &'static str) -> Vec<Seen> {
+        let id = Step::new(step).id;
+        self.read().into_iter().filter(|seen| seen.way == way && seen.frame.step == id).collect()
+    }
+
+    /// The bodies of those to or from one peer.
+    #[must_use]
+    pub fn bodies(&self, way: Way, peer: PartyId, step: &'static str) -> Vec<Vec<u8>> {
+        let theirs = self.of(way, step).into_iter().filter(|seen| seen.peer == peer);
+        theirs.map(|seen| seen.frame.body).collect()
+    }
+
+    fn note(&self, way: Way, peer: PartyId, frame: &Frame) {
+        let seen = Seen { way, peer, frame: frame.clone() };
         self.0.lock().unwrap_or_else(PoisonError::into_inner).push(seen);
     }
+}
+
+/// What each party sent to each other, in order.
+pub type Sent = BTreeMap<(PartyId, PartyId), Vec<Frame>>;
+
+/// What was sent, by the recordings of all parties, in the parties' order.
+#[must_use]
+pub fn sent(recordings: &[Recording]) -> Sent {
+    let mut sent = Sent::new();
+    for (from, recording) in PartyId::all(recordings.len()).zip(recordings) {
+        for seen in recording.read().into_iter().filter(|seen| seen.way == Way::Out) {
+            sent.entry((from, seen.peer)).or_default().push(seen.frame);
+        }
+    }
+    sent
 }
 
 /// What is done to a message on its way out: what is sent in its place.
@@ -53,12 +90,12 @@ struct Hold {
 impl Intercept for Hold {
     fn outgoing(&mut self, frame: Frame) -> Vec<Frame> {
         let sent = (self.hand)(frame);
-        sent.iter().for_each(|frame| self.recording.note(true, self.peer, frame));
+        sent.iter().for_each(|frame| self.recording.note(Way::Out, self.peer, frame));
         sent
     }
 
     fn incoming(&mut self, frame: &Frame) {
-        self.recording.note(false, self.peer, frame);
+        self.recording.note(Way::In, self.peer, frame);
     }
 }
 
@@ -68,42 +105,84 @@ pub struct Stage {
     taps: Vec<Tap>,
     recordings: Vec<Recording>,
     parameters: Parameters,
+    limit: Duration,
 }
 
 impl Stage {
     /// A stage of `n` parties for a session with these parameters.
     #[must_use]
     pub fn new(n: usize, parameters: &Parameters) -> Stage {
-        let meshes = mesh_with(n, &Options { timeout: LIMIT, ..Options::default() }, Arc::new(Machine));
-        let taps = meshes.iter().map(Tap::new).collect();
-        let recordings = (0..n).map(|_| Recording::default()).collect();
-        let stage = Stage { meshes, taps, recordings, parameters: parameters.clone() };
-        for from in PartyId::all(n) {
-            for to in PartyId::all(n).filter(|to| *to != from) {
-                stage.hand(from, to, |frame| vec![frame]);
-            }
-        }
-        stage
+        Stage::in_world(n, parameters, Arc::new(Machine))
     }
 
     /// A stage for a session without one check.
     #[cfg(feature = "fault")]
     #[must_use]
-    pub fn without(n: usize, parameters: &Parameters, check: Option<Check>) -> Stage {
+    pub fn without(n: usize, parameters: &Parameters, check: Option<crate::Check>) -> Stage {
         Stage::new(n, &check.into_iter().fold(parameters.clone(), Parameters::without))
+    }
+
+    /// A stage in a world of its own.
+    #[must_use]
+    pub fn in_world(n: usize, parameters: &Parameters, world: Arc<dyn World>) -> Stage {
+        let meshes = mesh_with(n, &Options { timeout: LIMIT, ..Options::default() }, world);
+        let taps = meshes.iter().map(Tap::new).collect();
+        let recordings = (0..n).map(|_| Recording::default()).collect();
+        let stage = Stage { meshes, taps, recordings, parameters: parameters.clone(), limit: LIMIT };
+        for (from, to) in links(n) {
+            stage.hand(from, to, |frame| vec![frame]);
+        }
+        stage
+    }
+
+    /// This stage with parties that wait so long for a message.
+    #[must_use]
+    pub fn waiting(mut self, limit: Duration) -> Stage {
+        self.limit = limit;
+        PartyId::all(self.parties()).for_each(|party| self.patience(party, limit));
+        self
     }
 
     /// This stage with parties that wait long: for attacks after which nobody has to wait, on a machine that is busy.
     #[must_use]
     pub fn patient(self) -> Stage {
-        self.meshes.iter().for_each(|mesh| mesh.set_timeout(40 * LIMIT));
-        self
+        let limit = 40 * self.limit;
+        self.waiting(limit)
+    }
+
+    /// How long this party, of all, waits for a message.
+    pub fn patience(&self, party: PartyId, limit: Duration) {
+        self.meshes[party.index()].set_timeout(limit);
+    }
+
+    /// How many parties there are.
+    #[must_use]
+    pub fn parties(&self) -> usize {
+        self.meshes.len()
+    }
+
+    /// How long a party waits for a message.
+    #[must_use]
+    pub fn limit(&self) -> Duration {
+        self.limit
     }
 
     /// What this party sends and receives.
     #[must_use]
     pub fn recording(&self, party: PartyId) -> Recording {
         self.recordings[party.index()].clone()
+    }
+
+    /// What all parties send and receive, in the parties' order.
+    #[must_use]
+    pub fn recordings(&self) -> Vec<Recording> {
+        self.recordings.clone()
+    }
+
+    /// A way to send past the hands.
+    #[must_use]
+    pub fn tap(&self, party: PartyId) -> Tap {
+        self.taps[party.index()].clone()
     }
 
     /// From now on this hand is on everything that `from` sends to `to`.
@@ -136,32 +215,16 @@ impl Stage {
 
     /// Run `f` at each party in a session; the results in the parties' order.
     pub fn act<R: Send>(self, f: impl Fn(Session) -> Result<R, Abort> + Sync) -> Vec<Result<R, Abort>> {
-        let parameters = &self.parameters;
-        std::thread::scope(|scope| {
-            let f = &f;
-            let start = |mesh: Mesh| f(Session::start(&Arc::new(mesh), 1, parameters)?);
-            let parties: Vec<_> =
-                self.meshes.into_iter().map(|mesh| scope.spawn(move || start(mesh))).collect();
-            let end = |panic| std::panic::resume_unwind(panic);
-            parties.into_iter().map(|party| party.join().unwrap_or_else(end)).collect()
-        })
+        let parameters = self.parameters.clone();
+        self.act_each(|_| parameters.clone(), f)
     }
-}
 
-/// The party with this number.
-///
-/// # Panics
-/// If it is 0.
-#[must_use]
-pub fn party(number: u8) -> PartyId {
-    PartyId::new(number).unwrap_or_else(|| unreachable!("parties are counted from 1"))
-}
-
-/// The check that ended a session, if one did.
-#[must_use]
-pub fn failed_check<R>(result: &Result<R, Abort>) -> Option<Check> {
-    match result {
-        Err(Abort::CheckFailed { check, .. }) => Some(*check),
-        _ => None,
+    /// As [`Stage::act`], with parameters for each party, which are asked for in its own thread before its session starts.
+    pub fn act_each<R: Send>(
+        self,
+        parameters: impl Fn(PartyId) -> Parameters + Sync,
+        f: impl Fn(Session) -> Result<R, Abort> + Sync,
+    ) -> Vec<Result<R, Abort>> {
+        run_over(self.meshes, parameters, f)
     }
 }

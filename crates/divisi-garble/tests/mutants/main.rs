@@ -6,18 +6,11 @@ mod tables;
 mod triples;
 
 use divisi_circuit::{Build, Gates, Program};
+use divisi_core::testing::Stage;
 use divisi_core::{Abort, Check, Parameters, PartyId, Session};
-use divisi_garble::adversary::stage::Stage;
 use divisi_garble::lab::{Lab, of_party};
 use divisi_garble::{Form, Options, Plan};
 use std::time::Duration;
-
-/// The attack fails against the protocol, and succeeds against the mutant: true means that a wrong output was accepted, or something
-/// leaked, or an honest party did what the check forbids.
-fn kills(check: Check, attack: fn(Option<Check>) -> bool) {
-    assert!(!attack(None), "{check}: the attack succeeds against the protocol");
-    assert!(attack(Some(check)), "{check}: the mutant survives");
-}
 
 /// Nobody waits longer in an attack after which nobody has to wait.
 const PATIENT: Duration = Duration::from_secs(10);
@@ -98,22 +91,13 @@ fn tampered(
 ) -> bool {
     let (lab, program, inputs) = (lab(Form::Improved), small(), inputs());
     let plan = plan(&program, n, receivers);
-    let stage = Stage::new(n, PATIENT);
+    let stage = Stage::new(n, &parameters(&lab, check)).waiting(PATIENT);
     prepare(&stage);
-    let ends = stage.act(&parameters(&lab, check), |session| honest(&lab, session, &plan, &inputs));
+    let ends = stage.act(|mut session| honest(&lab, &mut session, &plan, &inputs));
     wrong(&program, &inputs, honest_parties, &ends)
 }
 
-macro_rules! mutants {
-    ($($name:ident: $check:ident, $what:literal, $attack:path;)*) => {
-        $(#[test] fn $name() { kills(Check::$check, $attack); })*
-
-        /// Check, what its mutant does, the test that kills it.
-        const MUTANTS: &[(Check, &str, &str)] = &[$((Check::$check, $what, stringify!($name)),)*];
-    };
-}
-
-mutants! {
+divisi_core::mutants! {
     nothing_leaves_unverified: M0_7, "sends results before it looked at the rows' MACs", tables::result_of_wrong_rows;
     the_two_hashes_differ: W12, "hashes in HaAND as in LaAND", triples::one_hash_for_two;
     split_e_ends_the_session: W13, "does not compare the echoes of e", triples::split_e;

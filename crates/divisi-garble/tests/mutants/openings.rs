@@ -3,7 +3,7 @@
 use super::{PATIENT, honest, inputs, lab, parameters, plan, small, tampered};
 use divisi_circuit::{Build, Gates};
 use divisi_core::Check;
-use divisi_garble::adversary::stage::{Stage, Way, party};
+use divisi_core::testing::{Stage, Way, party};
 use divisi_garble::{Form, Plan};
 
 const D: &str = "divisi_garble::run/4a.d";
@@ -39,10 +39,10 @@ pub fn wrong_result(check: Option<Check>) -> bool {
 pub fn split_inputs(check: Option<Check>) -> bool {
     let (lab, program, inputs) = (lab(Form::Improved), small(), inputs());
     let plan = plan(&program, 3, &[1, 2, 3]);
-    let stage = Stage::new(3, PATIENT);
+    let stage = Stage::new(3, &parameters(&lab, check)).waiting(PATIENT);
     stage.change(party(2), party(1), MASKED, 0, |body| body[0] ^= 1);
     let recordings = [stage.recording(party(1)), stage.recording(party(3))];
-    stage.act(&parameters(&lab, check), |session| honest(&lab, session, &plan, &inputs));
+    stage.act(|mut session| honest(&lab, &mut session, &plan, &inputs));
     recordings.iter().any(|seen| !seen.of(Way::Out, LABELS).is_empty())
 }
 
@@ -50,11 +50,11 @@ pub fn split_inputs(check: Option<Check>) -> bool {
 pub fn other_plan(check: Option<Check>) -> bool {
     let (lab, program, inputs) = (lab(Form::Improved), small(), inputs());
     let plans = [plan(&program, 2, &[1, 2]), plan(&program, 2, &[1])];
-    let stage = Stage::new(2, PATIENT);
+    let stage = Stage::new(2, &parameters(&lab, check)).waiting(PATIENT);
     let recordings = [stage.recording(party(1)), stage.recording(party(2))];
-    stage.act(&parameters(&lab, check), |session| {
+    stage.act(|mut session| {
         let plan = &plans[session.me().index()];
-        honest(&lab, session, plan, &inputs)
+        honest(&lab, &mut session, plan, &inputs)
     });
     recordings.iter().any(|seen| !seen.of(Way::Out, TABLE).is_empty())
 }
@@ -71,7 +71,7 @@ pub fn constants(check: Option<Check>) -> bool {
     let plan = Plan::for_all(&program, 2, &[party(1), party(2)]).unwrap().unfolded(&program);
     let lab = lab(Form::Improved);
     let inputs: Vec<Vec<u8>> = (0..4).map(|i| vec![i & 1, i >> 1]).collect();
-    let stage = Stage::new(2, PATIENT);
-    let ends = stage.act(&parameters(&lab, check), |session| honest(&lab, session, &plan, &inputs));
+    let stage = Stage::new(2, &parameters(&lab, check)).waiting(PATIENT);
+    let ends = stage.act(|mut session| honest(&lab, &mut session, &plan, &inputs));
     super::wrong(&program, &inputs, &[0, 1], &ends)
 }

@@ -2,8 +2,8 @@
 
 use super::{PATIENT, honest, inputs, lab, parameters, plan, small, tampered};
 use divisi_circuit::{Build, Gates};
+use divisi_core::testing::{Stage, Way, party};
 use divisi_core::{Abort, Check};
-use divisi_garble::adversary::stage::{Stage, Way, party};
 use divisi_garble::{Form, Plan};
 
 const TABLE: &str = "divisi_garble::run/4d.table";
@@ -25,14 +25,14 @@ pub fn flipped_row(check: Option<Check>) -> bool {
 pub fn result_of_wrong_rows(check: Option<Check>) -> bool {
     let (lab, program, inputs) = (lab(Form::Improved), small(), inputs());
     let plan = plan(&program, 3, &[1, 2, 3]);
-    let stage = Stage::new(3, PATIENT);
+    let stage = Stage::new(3, &parameters(&lab, check)).waiting(PATIENT);
     // every row's bit of all twelve gates, so that some is read
     stage.change(party(2), party(1), TABLE, 0, |body| {
         let bits = body.len() - 36_usize.div_ceil(8);
         body[bits..bits + 4].iter_mut().for_each(|byte| *byte ^= 0xff);
     });
     let recording = stage.recording(party(1));
-    stage.act(&parameters(&lab, check), |session| honest(&lab, session, &plan, &inputs));
+    stage.act(|mut session| honest(&lab, &mut session, &plan, &inputs));
     !recording.of(Way::Out, RESULT).is_empty()
 }
 
@@ -40,10 +40,10 @@ pub fn result_of_wrong_rows(check: Option<Check>) -> bool {
 pub fn framed_garbler(check: Option<Check>) -> bool {
     let (lab, program, inputs) = (lab(Form::Improved), small(), inputs());
     let plan = plan(&program, 3, &[1, 2, 3]);
-    let stage = Stage::new(3, PATIENT);
+    let stage = Stage::new(3, &parameters(&lab, check)).waiting(PATIENT);
     // the first ciphertext of the MAC for P_3, of all twelve gates
     stage.change(party(2), party(1), TABLE, 0, |body| (0..12).for_each(|gate| body[104 * gate + 32] ^= 1));
-    let ends = stage.act(&parameters(&lab, check), |session| honest(&lab, session, &plan, &inputs));
+    let ends = stage.act(|mut session| honest(&lab, &mut session, &plan, &inputs));
     matches!(&ends[0], Err(Abort::CheckFailed { culprit: Some(culprit), .. }) if *culprit == party(3))
 }
 
@@ -57,9 +57,9 @@ pub fn one_tweak(check: Option<Check>) -> bool {
     let owners = [party(1), party(2)];
     let plan = Plan::for_all(&program, 2, &owners).unwrap();
     let lab = lab(Form::Improved);
-    let stage = Stage::new(2, PATIENT);
+    let stage = Stage::new(2, &parameters(&lab, check)).waiting(PATIENT);
     let recording = stage.recording(party(2));
-    stage.act(&parameters(&lab, check), |session| honest(&lab, session, &plan, &[vec![1, 1]]));
+    stage.act(|mut session| honest(&lab, &mut session, &plan, &[vec![1, 1]]));
     let table = recording.of(Way::Out, TABLE).pop().unwrap().frame.body;
     table[..32] == table[56..88]
 }
@@ -68,9 +68,9 @@ pub fn one_tweak(check: Option<Check>) -> bool {
 pub fn blind_label(check: Option<Check>) -> bool {
     let (lab, program, inputs) = (lab(Form::Improved), small(), inputs());
     let plan = plan(&program, 2, &[1]);
-    let stage = Stage::new(2, PATIENT);
+    let stage = Stage::new(2, &parameters(&lab, check)).waiting(PATIENT);
     let recording = stage.recording(party(2));
-    let ends = stage.act(&parameters(&lab, check), |session| honest(&lab, session, &plan, &inputs));
+    let ends = stage.act(|mut session| honest(&lab, &mut session, &plan, &inputs));
     let sent = !recording.of(Way::Out, LABELS).is_empty();
     sent && ends.iter().any(|end| matches!(end, Err(Abort::CheckFailed { check: Check::W22, .. })))
 }

@@ -1,10 +1,10 @@
 //! Attacks on the making of triples.
 
 use super::{PATIENT, expected, inputs, lab, parameters, plan, small, wrong};
+use divisi_core::testing::{Recording, Stage, Way, party};
 use divisi_core::{Abort, Check, PartyId};
 use divisi_garble::Form;
-use divisi_garble::adversary::corrupt::{self, Lie};
-use divisi_garble::adversary::stage::{Recording, Stage, Way, party};
+use divisi_garble::adversary::{self, Lie};
 use divisi_garble::lab::of_party;
 use divisi_ot::bucket;
 
@@ -15,7 +15,7 @@ fn lying(n: usize, check: Option<Check>, lie: Lie, prepare: impl Fn(&Stage)) -> 
     let (lab, program, inputs) = (lab(Form::Improved), small(), inputs());
     let all: Vec<u8> = (1..=n as u8).collect();
     let plan = plan(&program, n, &all);
-    let stage = Stage::new(n, PATIENT);
+    let stage = Stage::new(n, &lab.parameters()).waiting(PATIENT);
     prepare(&stage);
     let recordings = PartyId::all(n).map(|p| stage.recording(p)).collect();
     // a corrupt party does not mind its own checks
@@ -23,11 +23,11 @@ fn lying(n: usize, check: Option<Check>, lie: Lie, prepare: impl Fn(&Stage)) -> 
         true => parameters(&lab, check).without(Check::W15),
         false => parameters(&lab, check),
     };
-    let ends = stage.act_each(parameters, |session| {
+    let ends = stage.act_each(parameters, |mut session| {
         let mine = of_party(&plan, session.me(), &inputs);
         let lie = if session.me().index() == n - 1 { lie } else { Lie::Honest };
-        let mut garble = lab.party(session)?;
-        let outputs = corrupt::play(&mut garble, session, &plan, &mine, lie)?;
+        let mut garble = lab.party(&mut session)?;
+        let outputs = adversary::play(&mut garble, &mut session, &plan, &mine, lie)?;
         Ok(outputs.iter().map(|bits| bits.to_vec()).collect())
     });
     (ends, recordings)
@@ -108,10 +108,9 @@ pub fn foreseen_partition(check: Option<Check>) -> bool {
     let partition = |_: usize| {
         let (lab, program, inputs) = (lab(Form::Improved), small(), inputs());
         let plan = plan(&program, 2, &[1, 2]);
-        let stage = Stage::new(2, PATIENT);
+        let stage = Stage::new(2, &parameters(&lab, check)).waiting(PATIENT);
         let recording = stage.recording(party(2));
-        let ends =
-            stage.act(&parameters(&lab, check), |session| super::honest(&lab, session, &plan, &inputs));
+        let ends = stage.act(|mut session| super::honest(&lab, &mut session, &plan, &inputs));
         assert!(ends.iter().all(|end| matches!(end, Ok(o) if *o == expected(&program, &inputs))));
         // bits are dealt from one seed: the same y in every session, so the same d if the order is the same
         let seen = recording.of(Way::In, "divisi_garble::aand/3.d").pop().unwrap();
@@ -135,9 +134,9 @@ pub fn one_hash_for_two(check: Option<Check>) -> bool {
     let lab = lab(Form::Paper);
     let (program, inputs) = (small(), inputs());
     let plan = plan(&program, 2, &[1, 2]);
-    let stage = Stage::new(2, PATIENT);
+    let stage = Stage::new(2, &parameters(&lab, check)).waiting(PATIENT);
     let recordings: Vec<Recording> = PartyId::all(2).map(|p| stage.recording(p)).collect();
-    stage.act(&parameters(&lab, check), |session| super::honest(&lab, session, &plan, &inputs));
+    stage.act(|mut session| super::honest(&lab, &mut session, &plan, &inputs));
     let sums = |i: usize| -> Vec<u8> {
         let u = recordings[i].of(Way::Out, "divisi_garble::laand/5.u").pop().unwrap().frame.body;
         let h = recordings[i].of(Way::Out, "divisi_garble::haand/2.h").pop().unwrap().frame.body;

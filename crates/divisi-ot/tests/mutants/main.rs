@@ -5,17 +5,10 @@ mod bits;
 mod proof;
 mod setup;
 
-use divisi_core::testing::stage::Stage;
+use divisi_core::testing::Stage;
 use divisi_core::{Abort, Check, Parameters, PartyId, Session};
 use divisi_ot::adversary::Deviation;
 use divisi_ot::{AuthBits, Base, Config, Setup};
-
-/// The attack fails against the protocol, and succeeds against the mutant: true means that honest parties accepted something wrong,
-/// that something leaked, or that an honest party did what the check forbids.
-fn kills(check: Check, attack: fn(Option<Check>) -> bool) {
-    assert!(!attack(None), "{check}: the attack succeeds against the protocol");
-    assert!(attack(Some(check)), "{check}: the mutant survives");
-}
 
 fn stage(n: usize, without: Option<Check>) -> Stage {
     Stage::without(n, &Parameters::new("ot attacks"), without)
@@ -55,16 +48,7 @@ fn all(n: usize) -> Vec<PartyId> {
     PartyId::all(n).collect()
 }
 
-macro_rules! mutants {
-    ($($name:ident: $check:ident, $what:literal, $attack:path;)*) => {
-        $(#[test] fn $name() { kills(Check::$check, $attack); })*
-
-        /// Check, what its mutant does, the test that kills it.
-        const MUTANTS: &[(Check, &str, &str)] = &[$((Check::$check, $what, stringify!($name)),)*];
-    };
-}
-
-mutants! {
+divisi_core::mutants! {
     our_own_element_is_refused: O1, "takes any base OT message", setup::reflected_element;
     trees_are_what_was_committed: O2, "does not compare the trees", setup::false_tree;
     coins_are_opened_not_chosen: M0_2, "takes any link as an opening", setup::reflected_link;

@@ -1,7 +1,7 @@
 //! Attacks on the proof that each party uses one Delta.
 
 use super::{config, play, stage};
-use divisi_core::testing::stage::{Recording, failed_check, party};
+use divisi_core::testing::{Recording, Way, failed_check, party};
 use divisi_core::{Abort, Check};
 use divisi_ot::adversary::Deviation;
 
@@ -42,10 +42,10 @@ pub fn split_commitment(without: Option<Check>) -> bool {
     let recording = stage.recording(party(1));
     stage.change(party(1), party(2), COMMIT, 0, |body| body[64] ^= 1);
     let ends = play(stage, config(4, 1), 10, &Deviation::default());
-    assert!(recording.of(true, party(2), COMMIT) != recording.of(true, party(3), COMMIT));
+    assert!(recording.bodies(Way::Out, party(2), COMMIT) != recording.bodies(Way::Out, party(3), COMMIT));
     assert!(without.is_some() || ends.iter().any(|end| failed_check(end) == Some(Check::W7)));
     ends.iter().all(|end| failed_check(end) != Some(Check::W7))
-        && !recording.of(false, party(3), BITS).is_empty()
+        && !recording.bodies(Way::In, party(3), BITS).is_empty()
 }
 
 /// Whether P_2's messages give both of its sums, and so its Delta.
@@ -53,7 +53,7 @@ pub fn both_sums(without: Option<Check>) -> bool {
     let stage = stage(3, without).patient();
     let seen = stage.recording(party(1));
     let ends = play(stage, config(4, 8), 10, &Deviation::default());
-    let sums = seen.of(false, party(2), SUMS);
+    let sums = seen.bodies(Way::In, party(2), SUMS);
     let delta = ends[1].as_ref().unwrap().0;
     sums.len() > 1 && word(&sums[0], 32) ^ word(&sums[1], 0) == delta
 }
@@ -65,15 +65,15 @@ pub fn flipped_opening(without: Option<Check>) -> bool {
     let seen: Recording = stage.recording(party(1));
     let how = Deviation { flipped_opening: true, ..Deviation::default() };
     let ends = play(stage, config(4, 40), 10, &how);
-    let sums = seen.of(false, party(2), SUMS);
+    let sums = seen.bodies(Way::In, party(2), SUMS);
     let Some(opened) = sums.first() else {
         let named = |end: &Result<_, Abort>| matches!(end, Err(Abort::CheckFailed { check: Check::W10, culprit: Some(p), .. }) if *p == party(1));
         assert!(ends[1..].iter().any(named), "the liar is named");
         return false;
     };
     // the first MAC under P_2's Delta: P_1's own stands first among its MACs, P_3's second among those of P_1 and P_2
-    let ours = word(&seen.of(true, party(2), BITS)[0], 48);
-    let theirs = word(&seen.of(false, party(3), BITS)[0], 48 + 40 * 16);
+    let ours = word(&seen.bodies(Way::Out, party(2), BITS)[0], 48);
+    let theirs = word(&seen.bodies(Way::In, party(3), BITS)[0], 48 + 40 * 16);
     word(opened, 32) ^ ours ^ theirs == ends[1].as_ref().unwrap().0
 }
 

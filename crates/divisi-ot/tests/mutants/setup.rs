@@ -1,7 +1,7 @@
 //! Attacks on the set-up.
 
 use super::{all, begin, config, stage};
-use divisi_core::testing::stage::{LIMIT, failed_check, party};
+use divisi_core::testing::{LIMIT, failed_check, party};
 use divisi_core::{Abort, Check, Coins, Step, step};
 use divisi_ot::adversary::Deviation;
 use divisi_ot::{Base, Config};

@@ -13,8 +13,6 @@ pub mod blackbox;
 pub mod compare;
 #[cfg(feature = "testing")]
 pub mod lookups;
-#[cfg(feature = "testing")]
-pub mod operators;
 pub mod planes;
 #[cfg(feature = "testing")]
 pub mod stage;

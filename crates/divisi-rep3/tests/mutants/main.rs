@@ -16,13 +16,6 @@ mod zero;
 use divisi_core::{Check, PartyId, Step};
 use divisi_rep3::adversary::stage::{Recording, Way};
 
-/// The attack fails against the protocol, and succeeds against the mutant: true means that a wrong output was accepted, or
-/// something leaked, or an honest party did what the check forbids.
-fn kills(check: Check, attack: fn(Option<Check>) -> bool) {
-    assert!(!attack(None), "{check}: the attack succeeds against the protocol");
-    assert!(attack(Some(check)), "{check}: the mutant survives");
-}
-
 /// What a party sent up to its share of the last coin: to whom, at which step, how much. What follows may come later than another's
 /// abort.
 fn until_the_last_coin(recording: &Recording) -> Vec<(PartyId, u32, usize)> {
@@ -33,16 +26,7 @@ fn until_the_last_coin(recording: &Recording) -> Vec<(PartyId, u32, usize)> {
     sent
 }
 
-macro_rules! mutants {
-    ($($name:ident: $check:ident, $what:literal, $attack:path;)*) => {
-        $(#[test] fn $name() { kills(Check::$check, $attack); })*
-
-        /// Check, what its mutant does, the test that kills it.
-        const MUTANTS: &[(Check, &str, &str)] = &[$((Check::$check, $what, stringify!($name)),)*];
-    };
-}
-
-mutants! {
+divisi_core::mutants! {
     a_changed_contribution_is_confirmed_by_nobody: M0_1, "takes any proof of the pair's key", session::changed_contribution;
     a_coin_needs_all_three: M0_2, "hashes its own view instead of tossing", session::silent_tosser;
     different_nonces_end_the_start: M0_3, "does not compare the echoed id, nor bind keys to it", session::split_nonce;

@@ -1,4 +1,5 @@
-//! Parties whose own code deviates: what a hand on their messages cannot do, because later steps must fit the lie.
+//! Corrupt parties of a test (feature `testing`; never part of a build that holds real secrets): their own code deviates, which does
+//! what a hand on their messages cannot, because later steps must fit the lie.
 
 use crate::aand::{Partition, combine, open_differences, permutation};
 use crate::laand::{Ground, laand};

@@ -1,13 +1,14 @@
 //! What a corrupt party may do to one of its messages.
 
-use super::stage::{LIMIT, Stage, Way};
-use divisi_core::PartyId;
+use super::stage::{Stage, Way};
+use crate::PartyId;
 use divisi_net::Frame;
+use std::hash::{DefaultHasher, Hash, Hasher};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 /// A change of one message.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Operator {
     /// The first bit is flipped.
     FlipFirst,
@@ -15,12 +16,12 @@ pub enum Operator {
     FlipLast,
     /// Some bit is flipped.
     FlipRandom,
-    /// The same flip towards all peers, where a plain one is a split view.
-    Both,
     /// Some other body of the same length.
     Random,
     /// All bits zero.
     Zero,
+    /// Never sent.
+    Drop,
     /// One byte less.
     Truncate,
     /// Nothing of it.
@@ -31,52 +32,56 @@ pub enum Operator {
     Oversize,
     /// Sent twice.
     Duplicate,
-    /// What the peer itself sent last at this step, sent back.
+    /// Sent after the next one on that link.
+    Reorder,
+    /// What the peer itself sent last, at this step if it did, sent back.
     Reflect,
     /// What was sent here in another session.
     Replay,
-    /// Never sent.
-    Drop,
-    /// Sent after the next one on that link.
-    Reorder,
+    /// The same change towards both peers, where a plain flip is a split view.
+    Both,
+    /// What is for one peer goes to another, and the other way round; never sent if there is no other.
+    Swap,
     /// Sent when the time limit has passed.
     Late,
 }
 
 impl Operator {
     /// All of them.
-    pub const ALL: [Operator; 16] = [
+    pub const ALL: [Operator; 17] = [
         Operator::FlipFirst,
         Operator::FlipLast,
         Operator::FlipRandom,
-        Operator::Both,
         Operator::Random,
         Operator::Zero,
+        Operator::Drop,
         Operator::Truncate,
         Operator::Empty,
         Operator::Extend,
         Operator::Oversize,
         Operator::Duplicate,
+        Operator::Reorder,
         Operator::Reflect,
         Operator::Replay,
-        Operator::Drop,
-        Operator::Reorder,
+        Operator::Both,
+        Operator::Swap,
         Operator::Late,
     ];
 
     /// Whether peers have to wait for the time limit.
     #[must_use]
     pub fn is_slow(self) -> bool {
-        matches!(self, Operator::Drop | Operator::Late | Operator::Reorder)
+        matches!(self, Operator::Drop | Operator::Late | Operator::Reorder | Operator::Swap)
     }
 
-    fn change(self, body: &mut Vec<u8>, salt: u64) {
+    /// The changed bytes of a body, for what is not sent over a link.
+    pub fn change(self, body: &mut Vec<u8>, salt: u64) {
         let n = body.len();
         match self {
             Operator::FlipFirst if n > 0 => body[0] ^= 1,
             Operator::FlipLast if n > 0 => body[n - 1] ^= 0x80,
             Operator::FlipRandom | Operator::Both if n > 0 => {
-                body[salt as usize % n] ^= 1 << (salt >> 32 & 7);
+                body[salt as usize % n] ^= 1 << (salt >> 32 & 7)
             }
             Operator::Random => {
                 let mut x = salt | 1;
@@ -106,45 +111,59 @@ pub struct Position {
     pub n: usize,
 }
 
-/// Put an operator in place. `replay` is what was sent here in another session.
-pub fn place(
-    stage: &Stage,
-    parties: usize,
-    at: Position,
-    operator: Operator,
-    salt: u64,
-    replay: Option<Vec<u8>>,
-) {
-    for to in PartyId::all(parties).filter(|p| *p != at.from) {
-        let (mut count, recording, replay) = (0, stage.recording(at.from), replay.clone());
-        let held: Arc<Mutex<Vec<Frame>>> = Arc::default();
+/// A number that looks random, from whatever names a position: for samples, and for what an operator chooses.
+pub fn salt(of: impl Hash) -> u64 {
+    let mut hasher = DefaultHasher::new();
+    of.hash(&mut hasher);
+    hasher.finish()
+}
+
+/// What a hand keeps back.
+type Held = Arc<Mutex<Vec<(PartyId, Frame)>>>;
+
+/// Put an operator in place. `replay` is what `from` sent to `to` in another session, in order.
+pub fn place(stage: &Stage, at: Position, operator: Operator, salt: u64, replay: &[Frame]) {
+    let (all_held, limit) = (Held::default(), stage.limit());
+    let replay = replay.get(at.n).map(|frame| frame.body.clone()).unwrap_or_default();
+    for to in PartyId::all(stage.parties()).filter(|p| *p != at.from) {
+        let (mut count, all_held, replay) = (0, all_held.clone(), replay.clone());
+        let (tap, recording) = (stage.tap(at.from), stage.recording(at.from));
         stage.hand(at.from, to, move |mut frame| {
             let here = count == at.n && (to == at.to || operator == Operator::Both);
             count += 1;
-            let mut held = held.lock().unwrap_or_else(PoisonError::into_inner);
+            let held = || all_held.lock().unwrap_or_else(PoisonError::into_inner);
             match operator {
                 Operator::Drop if here => vec![],
                 Operator::Duplicate if here => vec![frame.clone(), frame],
                 Operator::Late if here => {
-                    std::thread::sleep(LIMIT + Duration::from_millis(700));
+                    std::thread::sleep(limit + Duration::from_millis(700));
                     vec![frame]
                 }
-                Operator::Reorder if here => {
-                    held.push(frame);
+                Operator::Reorder | Operator::Swap if here => {
+                    held().push((to, frame));
                     vec![]
                 }
-                Operator::Reorder => std::iter::once(frame).chain(held.drain(..)).collect(),
+                Operator::Reorder if to == at.to => {
+                    std::iter::once(frame).chain(held().drain(..).map(|(_, held)| held)).collect()
+                }
+                Operator::Swap if to != at.to => {
+                    for (peer, mut first) in held().drain(..) {
+                        std::mem::swap(&mut first.body, &mut frame.body);
+                        // a link that is gone needs none
+                        let _ = tap.inject(peer, &first);
+                    }
+                    vec![frame]
+                }
                 Operator::Reflect if here => {
-                    let seen = recording.read();
-                    let theirs = seen
-                        .iter()
-                        .rev()
-                        .find(|s| s.way == Way::In && s.peer == to && s.frame.step == frame.step);
-                    frame.body = theirs.map(|s| s.frame.body.clone()).unwrap_or_default();
+                    let mut theirs = recording.read();
+                    theirs.retain(|seen| seen.way == Way::In && seen.peer == to);
+                    let same_step = theirs.iter().rposition(|seen| seen.frame.step == frame.step);
+                    let last = same_step.or(theirs.len().checked_sub(1));
+                    frame.body = last.map(|i| theirs.swap_remove(i).frame.body).unwrap_or_default();
                     vec![frame]
                 }
                 Operator::Replay if here => {
-                    frame.body = replay.clone().unwrap_or_default();
+                    frame.body.clone_from(&replay);
                     vec![frame]
                 }
                 _ if here => {

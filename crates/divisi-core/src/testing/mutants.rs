@@ -1,0 +1,25 @@
+//! A mutant for each check: with the check in place a named attack is stopped, without it the same attack succeeds.
+
+use crate::Check;
+
+/// Demand that the attack fails against the protocol, and succeeds against the mutant: true means that a wrong output was accepted, or
+/// something leaked, or an honest party did what the check forbids.
+///
+/// # Panics
+/// If not.
+pub fn kills(check: Check, attack: impl Fn(Option<Check>) -> bool) {
+    assert!(!attack(None), "{check}: the attack succeeds against the protocol");
+    assert!(attack(Some(check)), "{check}: the mutant survives");
+}
+
+/// A test for each line `name: check, "what its mutant does", attack;`, and `MUTANTS`, the list of them.
+#[macro_export]
+macro_rules! mutants {
+    ($($name:ident: $check:ident, $what:literal, $attack:path;)*) => {
+        $(#[test] fn $name() { $crate::testing::kills($crate::Check::$check, $attack); })*
+
+        /// Check, what its mutant does, the test that kills it.
+        const MUTANTS: &[($crate::Check, &str, &str)] =
+            &[$(($crate::Check::$check, $what, stringify!($name)),)*];
+    };
+}

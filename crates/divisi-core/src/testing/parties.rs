@@ -1,0 +1,91 @@
+//! All parties of a session as threads of one process, and how each of them ended.
+
+use crate::{Abort, Check, Parameters, PartyId, Session};
+use divisi_net::{Fault, Mesh, memory};
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+
+/// Start session 1 among `n` parties over links in memory and run `f` at each; the results in the parties' order.
+///
+/// # Panics
+/// If a party panics.
+pub fn run<R: Send>(
+    n: usize,
+    parameters: &Parameters,
+    f: impl Fn(Session) -> Result<R, Abort> + Sync,
+) -> Vec<Result<R, Abort>> {
+    run_over(memory::mesh(n), |_| parameters.clone(), f)
+}
+
+/// The same over given meshes, with parameters for each party, which are asked for in its own thread before its session starts.
+///
+/// # Panics
+/// If a party panics.
+pub fn run_over<R: Send>(
+    meshes: Vec<Mesh>,
+    parameters: impl Fn(PartyId) -> Parameters + Sync,
+    f: impl Fn(Session) -> Result<R, Abort> + Sync,
+) -> Vec<Result<R, Abort>> {
+    std::thread::scope(|scope| {
+        let (f, parameters) = (&f, &parameters);
+        let start = |mesh: Mesh| {
+            let parameters = parameters(mesh.me());
+            f(Session::start(&Arc::new(mesh), 1, &parameters)?)
+        };
+        let parties: Vec<_> = meshes.into_iter().map(|mesh| scope.spawn(move || start(mesh))).collect();
+        let end = |panic| std::panic::resume_unwind(panic);
+        parties.into_iter().map(|party| party.join().unwrap_or_else(end)).collect()
+    })
+}
+
+/// The party with this number.
+///
+/// # Panics
+/// If it is 0.
+#[must_use]
+pub fn party(number: u8) -> PartyId {
+    PartyId::new(number).unwrap_or_else(|| unreachable!("parties are counted from 1"))
+}
+
+/// All directed links among `n` parties.
+pub fn links(n: usize) -> impl Iterator<Item = (PartyId, PartyId)> {
+    PartyId::all(n).flat_map(move |p| PartyId::all(n).filter(move |q| *q != p).map(move |q| (p, q)))
+}
+
+/// The check that ended a session, if one did.
+#[must_use]
+pub fn failed_check<R>(result: &Result<R, Abort>) -> Option<Check> {
+    match result {
+        Err(Abort::CheckFailed { check, .. }) => Some(*check),
+        _ => None,
+    }
+}
+
+/// Whether somebody else ended the session, or the link went with it.
+#[must_use]
+pub fn ended_by_another<R>(result: &Result<R, Abort>) -> bool {
+    matches!(result, Err(Abort::Network(Fault::Aborted { .. } | Fault::Lost { .. })))
+}
+
+/// Run jobs `0..n` in `threads` threads; the results in order. Most of an attacked run is waiting.
+pub fn many<R: Send>(n: usize, threads: usize, job: impl Fn(usize) -> R + Sync) -> Vec<R> {
+    let next = AtomicUsize::new(0);
+    let results: Mutex<Vec<(usize, R)>> = Mutex::new(Vec::with_capacity(n));
+    std::thread::scope(|scope| {
+        for _ in 0..threads.min(n) {
+            scope.spawn(|| {
+                loop {
+                    let i = next.fetch_add(1, Ordering::Relaxed);
+                    if i >= n {
+                        break;
+                    }
+                    let result = job(i);
+                    results.lock().unwrap_or_else(PoisonError::into_inner).push((i, result));
+                }
+            });
+        }
+    });
+    let mut results = results.into_inner().unwrap_or_else(PoisonError::into_inner);
+    results.sort_by_key(|(i, _)| *i);
+    results.into_iter().map(|(_, result)| result).collect()
+}
