@@ -4,7 +4,8 @@
 //! Functional tests (`AFT`, and `CTR` for the counter) are run. Monte Carlo tests feed a thousand answers into one another and say
 //! nothing about an engine that the others do not: they are counted as unsupported.
 
-use super::{Algorithm, Content, Expected, Vector, Ways, bytes, gcm_can, sort};
+use super::read::{bytes, gcm_can, sort};
+use super::vector::{Algorithm, Content, Expected, Vector, Ways};
 use serde_json::Value;
 
 /// Whether something is a set of vectors.

@@ -1,6 +1,6 @@
 //! The blocks of all vectors of a group side by side, for the modes without a tag: a lane a block, on any engine.
 
-use super::{Algorithm, Answer, Answers, Group, Vector};
+use super::vector::{Algorithm, Answer, Answers, Group, Vector};
 use divisi_core::{Abort, Bytes, Direction, Lanes, Step, step};
 use divisi_symmetric::aes::{self, RoundKeys};
 use divisi_symmetric::mode::{columns, ctr};

@@ -2,7 +2,8 @@
 
 use super::acvp::UNANSWERED;
 use super::chains::Chain;
-use super::{Algorithm, Content, Expected, bytes};
+use super::read::bytes;
+use super::vector::{Algorithm, Content, Expected};
 use divisi_symmetric::aes::KeySize;
 use divisi_symmetric::algorithm::{Algorithm as Function, Settings, Strength};
 use divisi_symmetric::gates::Adder;

@@ -6,7 +6,8 @@
 
 use super::batch::{Walk, walks};
 use super::functions::{self, Vector as Tagged};
-use super::{Algorithm, Answer, Answers, Group, tags};
+use super::tags;
+use super::vector::{Algorithm, Answer, Answers, Group};
 use crate::failure::Failure;
 use crate::garbling::Garbling;
 use divisi_circuit::{Bit, Build, Gates, Program};

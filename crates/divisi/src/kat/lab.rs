@@ -1,7 +1,8 @@
 //! A group of vectors through the engine of three parties, each a thread, over links in memory.
 
+use super::Options;
 use super::batch::{Batch, Walk, walks};
-use super::{Algorithm, Answer, Answers, Group, Options};
+use super::vector::{Algorithm, Answer, Answers, Group};
 use crate::failure::Failure;
 use divisi_core::{Abort, Direction, Parameters, Session, Step, settle, step};
 use divisi_net::{Machine, Mesh, World, memory};

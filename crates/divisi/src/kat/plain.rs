@@ -1,7 +1,7 @@
 //! A group of vectors through the engine that computes in the clear: the reference.
 
 use super::batch::{Batch, Walk, walks};
-use super::{Algorithm, Answer, Answers, Group};
+use super::vector::{Algorithm, Answer, Answers, Group};
 use crate::failure::Failure;
 use divisi_core::{Abort, Bytes, Direction, Plain, Step, step};
 use divisi_field::{Field, Gf128};

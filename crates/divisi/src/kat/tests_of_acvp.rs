@@ -6,7 +6,8 @@
 use super::*;
 use crate::garbling::Garbling;
 use divisi_rep3::Protocol;
-use serde_json::json;
+use serde_json::{Value, json};
+use std::collections::BTreeMap;
 
 fn engines() -> [Options; 3] {
     let options = |engine, security| Options {

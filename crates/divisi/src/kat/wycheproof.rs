@@ -1,6 +1,7 @@
 //! Files of Wycheproof, schema `aead_test_schema_v1.json`.
 
-use super::{Algorithm, Content, Expected, Vector, Ways, bytes, gcm_can, sort};
+use super::read::{bytes, gcm_can, sort};
+use super::vector::{Algorithm, Content, Expected, Vector, Ways};
 use serde_json::Value;
 
 /// The vectors of AES-GCM. Each is for both directions.

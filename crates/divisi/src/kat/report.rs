@@ -1,0 +1,97 @@
+//! What came of the vectors.
+
+use super::vector::{Algorithm, Content};
+use serde::Serialize;
+use std::collections::BTreeMap;
+
+/// Why vectors of an algorithm that is not known do not run.
+const NOT_KNOWN: &str = "an algorithm that is not in this version";
+
+/// What became of the vectors of one algorithm.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct Tally {
+    /// The algorithm's name.
+    pub algorithm: String,
+    /// Vectors with the right answer.
+    pub passed: u64,
+    /// Vectors with a wrong one.
+    pub failed: u64,
+    /// Vectors that were not tried, by reason.
+    pub unsupported: BTreeMap<String, u64>,
+    /// The first vectors that failed, as file and number.
+    pub failures: Vec<String>,
+}
+
+/// What came of all files.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Report {
+    /// One for each algorithm.
+    pub algorithms: Vec<Tally>,
+    /// How many calls of the engine that took.
+    pub calls: u64,
+    /// How many values the parties opened.
+    pub openings: u64,
+}
+
+impl Report {
+    /// Whether something ran and nothing failed.
+    #[must_use]
+    pub fn is_good(&self) -> bool {
+        self.algorithms.iter().all(|tally| tally.failed == 0)
+            && self.algorithms.iter().any(|tally| tally.passed > 0)
+    }
+}
+
+/// A report in the making.
+#[derive(Default)]
+pub(super) struct Account {
+    tallies: BTreeMap<Algorithm, Tally>,
+    calls: u64,
+    openings: u64,
+}
+
+impl Account {
+    fn of(&mut self, algorithm: Algorithm) -> &mut Tally {
+        let new = || Tally { algorithm: algorithm.to_string(), ..Tally::default() };
+        self.tallies.entry(algorithm).or_insert_with(new)
+    }
+
+    /// So many vectors were not tried.
+    pub(super) fn lacks(&mut self, algorithm: Algorithm, reason: &str, n: u64) {
+        *self.of(algorithm).unsupported.entry(reason.to_owned()).or_default() += n;
+    }
+
+    /// The engine was called, and opened so many values.
+    pub(super) fn called(&mut self, openings: u64) {
+        self.calls += 1;
+        self.openings += openings;
+    }
+
+    /// The answer to a vector of this file was right or wrong.
+    pub(super) fn answered(&mut self, algorithm: Algorithm, right: bool, file: &str, id: u64) {
+        let tally = self.of(algorithm);
+        if right {
+            tally.passed += 1;
+        } else {
+            tally.failed += 1;
+            if tally.failures.len() < 10 {
+                tally.failures.push(format!("{file} #{id}"));
+            }
+        }
+    }
+
+    /// All of it, and the vectors of algorithms that this version does not know.
+    pub(super) fn report<'c>(self, contents: impl Iterator<Item = &'c Content>) -> Report {
+        let mut unknown: BTreeMap<&str, u64> = BTreeMap::new();
+        for (name, n) in contents.flat_map(|content| &content.unknown) {
+            *unknown.entry(name).or_default() += n;
+        }
+        let unknown = unknown.into_iter().map(|(name, n)| Tally {
+            algorithm: name.to_owned(),
+            unsupported: [(NOT_KNOWN.to_owned(), n)].into(),
+            ..Tally::default()
+        });
+        let algorithms = self.tallies.into_values().chain(unknown).collect();
+        Report { algorithms, calls: self.calls, openings: self.openings }
+    }
+}

@@ -1,0 +1,134 @@
+//! What files of test vectors hold, whatever their format.
+
+use super::{chains, functions};
+use divisi_symmetric::aes::KeySize;
+use std::collections::BTreeMap;
+use std::fmt;
+
+/// What files have answers for: a mode of AES, a hash, a MAC.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Algorithm {
+    /// Galois/counter mode.
+    Gcm,
+    /// One block at a time.
+    Ecb,
+    /// Counter mode.
+    Ctr,
+    /// A hash or MAC.
+    Function(divisi_symmetric::algorithm::Algorithm),
+}
+
+impl fmt::Display for Algorithm {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Algorithm::Gcm => "AES-GCM",
+            Algorithm::Ecb => "AES-ECB",
+            Algorithm::Ctr => "AES-CTR",
+            Algorithm::Function(function) => return function.fmt(f),
+        })
+    }
+}
+
+/// Which ways a vector is walked.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Ways {
+    /// From plaintext to ciphertext.
+    Encrypt,
+    /// And back.
+    Decrypt,
+    /// Both.
+    Both,
+}
+
+/// What must come of a vector.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Expected {
+    /// Its answer.
+    Valid,
+    /// A refusal.
+    Invalid,
+    /// Either.
+    Acceptable,
+}
+
+/// One test vector.
+#[derive(Clone, Debug)]
+pub struct Vector {
+    /// Its number in the file.
+    pub id: u64,
+    /// The key.
+    pub key: Vec<u8>,
+    /// The IV, or the first counter block; empty where there is none.
+    pub iv: Vec<u8>,
+    /// The associated data.
+    pub aad: Vec<u8>,
+    /// The plaintext.
+    pub plaintext: Vec<u8>,
+    /// The ciphertext.
+    pub ciphertext: Vec<u8>,
+    /// The tag; empty where there is none.
+    pub tag: Vec<u8>,
+    /// Which ways.
+    pub ways: Ways,
+    /// What must come.
+    pub expected: Expected,
+}
+
+/// Vectors that an engine runs in one call: one algorithm, keys of one size.
+#[derive(Clone, Debug)]
+pub struct Group {
+    /// The algorithm.
+    pub algorithm: Algorithm,
+    /// The keys' size.
+    pub size: KeySize,
+    /// The vectors.
+    pub vectors: Vec<Vector>,
+}
+
+/// What a file holds.
+#[derive(Clone, Debug, Default)]
+pub struct Content {
+    /// What an engine can run.
+    pub groups: Vec<Group>,
+    /// Likewise, hashes and MACs.
+    pub functions: Vec<functions::Group>,
+    /// Likewise, digests of digests.
+    pub chains: Vec<chains::Chain>,
+    /// What it cannot, by algorithm and reason.
+    pub unsupported: BTreeMap<(Algorithm, String), u64>,
+    /// The vectors of an algorithm that this version does not know, by its name.
+    pub unknown: BTreeMap<String, u64>,
+}
+
+/// What came of one vector's ways: the text, and the tag where there is one; nothing if it was refused.
+pub(super) type Answer = Option<(Vec<u8>, Vec<u8>)>;
+
+/// What an engine gives for a group: for each vector the answers of the ways it was walked, and how many values were opened.
+pub(super) struct Answers {
+    pub(super) encrypted: Vec<Answer>,
+    pub(super) decrypted: Vec<Answer>,
+    pub(super) openings: u64,
+}
+
+impl Vector {
+    pub(super) fn encrypts(&self) -> bool {
+        self.expected == Expected::Valid && self.ways != Ways::Decrypt
+    }
+
+    /// An invalid vector is one that decryption must refuse, whichever way the file had in mind.
+    pub(super) fn decrypts(&self) -> bool {
+        self.expected != Expected::Valid || self.ways != Ways::Encrypt
+    }
+
+    pub(super) fn is_right(&self, encrypted: &Answer, decrypted: &Answer) -> bool {
+        let sealed =
+            encrypted.as_ref().is_some_and(|(text, tag)| *text == self.ciphertext && *tag == self.tag);
+        let opened = decrypted.as_ref().is_some_and(|(text, _)| *text == self.plaintext);
+        let back = match self.expected {
+            Expected::Valid => opened,
+            Expected::Invalid => decrypted.is_none(),
+            Expected::Acceptable => opened || decrypted.is_none(),
+        };
+        (sealed || !self.encrypts()) && (back || !self.decrypts())
+    }
+}
