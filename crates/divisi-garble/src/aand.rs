@@ -31,7 +31,7 @@ pub(crate) fn aand(
     let partition = Partition::new(&partition, m, bucket);
     // 3.(a) d = y_1 + y_k for every other one of a bucket, opened with MACs
     let firsts = partition.first_shares(&y);
-    let d = partition.differences(&firsts, y.bits);
+    let d = partition.difference_bits(&firsts, y.bits);
     let opened = open_differences(session, ground.seats, &d, &firsts, &y, &partition, setup.delta().get())?;
     // 3.(b)
     Ok(combine([&x, &z.view()], firsts, &partition, &opened))
@@ -42,20 +42,30 @@ pub(crate) fn aand(
 pub(crate) struct Partition {
     /// The bucket of each triple.
     to: Vec<u32>,
-    /// Whether it is the first one there.
-    first: Vec<u8>,
-    buckets: usize,
+    /// The triples that are the first of their buckets, in order.
+    firsts: Vec<u32>,
+    /// All others, in order.
+    others: Vec<u32>,
 }
 
 impl Partition {
     /// A uniform partition, from a coin.
     pub fn new(coin: &[u8; 16], m: usize, bucket: usize) -> Partition {
-        let place = permutation(coin, m);
-        Partition {
-            to: place.iter().map(|place| place / bucket as u32).collect(),
-            first: place.iter().map(|place| u8::from(place % bucket as u32 == 0)).collect(),
-            buckets: m / bucket,
+        // the places of all buckets, of each the first one marked by its lowest bit
+        let places = |b: u32| (0..bucket).map(move |k| b << 1 | u32::from(k == 0));
+        let mut to: Vec<u32> = (0..(m / bucket) as u32).flat_map(places).collect();
+        shuffle(coin, &mut to);
+        let mut kinds = [vec![0; to.len()], vec![0; to.len()]];
+        let mut counts = [0; 2];
+        for (t, place) in to.iter_mut().enumerate() {
+            let first = (*place & 1) as usize;
+            kinds[first][counts[first]] = t as u32;
+            counts[first] += 1;
+            *place >>= 1;
         }
+        kinds.iter_mut().zip(counts).for_each(|(kind, count)| kind.truncate(count));
+        let [others, firsts] = kinds;
+        Partition { to, firsts, others }
     }
 
     /// The bucket of a triple.
@@ -65,47 +75,43 @@ impl Partition {
     }
 
     /// Of each bucket the word of its first triple.
-    fn firsts<T: Keep + BitXor<Output = T>>(&self, words: &[T], times: impl Fn(u8, T) -> T) -> Kept<T> {
-        let mut firsts = Kept::<T>::zeros(self.buckets);
-        for ((to, first), word) in self.to.iter().zip(&self.first).zip(words) {
-            let at = &mut firsts[*to as usize];
-            *at = *at ^ times(*first, *word);
+    fn firsts<T: Keep>(&self, words: &[T]) -> Kept<T> {
+        let mut firsts = Kept::<T>::zeros(self.firsts.len());
+        for t in &self.firsts {
+            firsts[self.to[*t as usize] as usize] = words[*t as usize];
         }
         firsts
     }
 
     /// Of each bucket the share of its first triple.
     pub fn first_shares(&self, y: &View<'_>) -> Shares {
-        let words = |words: &&[u128]| self.firsts(words, |first, word| spread(first) & word);
         Shares {
-            bits: self.firsts(y.bits, |first, bit| first & bit),
-            macs: y.macs.iter().map(words).collect(),
-            keys: y.keys.iter().map(words).collect(),
+            bits: self.firsts(y.bits),
+            macs: y.macs.iter().map(|words| self.firsts(words)).collect(),
+            keys: y.keys.iter().map(|words| self.firsts(words)).collect(),
         }
     }
 
-    /// The bits of d, of all triples that are not the first ones, in order.
-    pub fn differences(&self, firsts: &Shares, y: &[u8]) -> Vec<u8> {
-        let all = self.to.iter().zip(&self.first).zip(y).filter(|((_, first), _)| **first == 0);
-        all.map(|((to, _), bit)| firsts.bits[*to as usize] ^ bit).collect()
+    /// What `words` of all triples that are not the first ones differ by from the word of their bucket's first one, in order: the bits of
+    /// d, or their MACs, or their keys.
+    fn differences<T: Keep + BitXor<Output = T>>(
+        &self,
+        firsts: &[T],
+        words: &[T],
+    ) -> impl Iterator<Item = T> {
+        self.others.iter().map(|t| firsts[self.to[*t as usize] as usize] ^ words[*t as usize])
     }
 
-    /// The MACs or keys of d in the same order, with what belongs to the bits `told`, which has one for each triple, too.
-    fn tags(&self, firsts: &[u128], words: &[u128], told: Option<(&[u8], u128)>, tags: &mut Tags) {
-        let all = self.to.iter().zip(&self.first).zip(words);
-        match told {
-            None => all.for_each(|((to, first), word)| tags.push_unless(*first, firsts[*to as usize] ^ word)),
-            Some((told, delta)) => all.zip(told).for_each(|(((to, first), word), bit)| {
-                tags.push_unless(*first, firsts[*to as usize] ^ word ^ spread(*bit) & delta);
-            }),
-        }
+    /// Our bits of d.
+    pub fn difference_bits(&self, firsts: &Shares, y: &[u8]) -> Vec<u8> {
+        self.differences(&firsts.bits, y).collect()
     }
 
     /// Bits of those that are not the first ones as bits of all: zero for the first ones.
     fn of_all(&self, d: &[u8]) -> Vec<u8> {
-        let mut d = d.iter();
-        let next = |first: &u8| if *first == 1 { 0 } else { d.next().copied().unwrap_or(0) };
-        self.first.iter().map(next).collect()
+        let mut all = vec![0; self.to.len()];
+        self.others.iter().zip(d).for_each(|(t, d)| all[*t as usize] = *d);
+        all
     }
 }
 
@@ -122,7 +128,10 @@ pub(crate) fn open_differences(
     let opening = Opening::new(session, seats, D);
     for (place, peer) in session.peers().into_iter().enumerate() {
         let mut body = Vec::with_capacity(Opening::len(d.len()));
-        let macs = |tags: &mut Tags| partition.tags(&firsts.macs[place], y.macs[place], None, tags);
+        let macs = |tags: &mut Tags| {
+            let macs = partition.differences(&firsts.macs[place], y.macs[place]);
+            macs.for_each(|mac| tags.push(mac));
+        };
         opening.tell_of(session, place, d, macs, &mut body);
         session.send(D, peer, &body, d.len() as u64)?;
     }
@@ -131,8 +140,8 @@ pub(crate) fn open_differences(
     for (place, peer) in session.peers().into_iter().enumerate() {
         session.recv(D, peer, &mut body)?;
         let expected = |told: &[u8], tags: &mut Tags| {
-            let told = partition.of_all(told);
-            partition.tags(&firsts.keys[place], y.keys[place], Some((&told, delta)), tags);
+            let keys = partition.differences(&firsts.keys[place], y.keys[place]);
+            keys.zip(told).for_each(|(key, bit)| tags.push(key ^ spread(*bit) & delta));
         };
         let told = opening.hear_of(session, Check::W17, place, d.len(), expected, &body)?; // [W17]
         sum.iter_mut().zip(told).for_each(|(sum, bit)| *sum ^= bit);
@@ -140,13 +149,12 @@ pub(crate) fn open_differences(
     Ok(sum)
 }
 
-/// A uniform order of `m` things, from a coin.
-pub(crate) fn permutation(coin: &[u8; 16], m: usize) -> Vec<u32> {
+/// Put things into a uniform order, from a coin.
+pub(crate) fn shuffle(coin: &[u8; 16], things: &mut [u32]) {
     let mut prg = Prg::new(coin);
     let mut words = [0; 128];
     let mut used = words.len();
-    let mut order: Vec<u32> = (0..m as u32).collect();
-    for last in (1..m).rev() {
+    for last in (1..things.len()).rev() {
         // uniform below last + 1: the high half of a product, unless the low half is among the few that come too often
         let below = last as u64 + 1;
         let drawn = loop {
@@ -161,9 +169,8 @@ pub(crate) fn permutation(coin: &[u8; 16], m: usize) -> Vec<u32> {
                 break product >> 64;
             }
         };
-        order.swap(last, drawn as usize);
+        things.swap(last, drawn as usize);
     }
-    order
 }
 
 /// x = sum of x_k, y = y_1, z = sum of z_k + d_k x_k.
@@ -192,14 +199,14 @@ fn combined<T: Keep + BitXor<Output = T>>(
     d: &[u8],
     times: impl Fn(u8, T) -> T,
 ) -> (Kept<T>, Kept<T>) {
-    let room = || Kept::<T>::zeros(partition.buckets);
-    let (mut xs, mut zs) = (room(), room());
+    // both sums of a bucket lie side by side, so that each triple reaches to one place
+    let mut sums = Kept::<T>::zeros(2 * partition.firsts.len());
+    let pairs = sums.as_chunks_mut::<2>().0;
     for (((to, d), x), z) in partition.to.iter().zip(d).zip(x).zip(z) {
-        let (at_x, at_z) = (&mut xs[*to as usize], &mut zs[*to as usize]);
-        *at_x = *at_x ^ *x;
-        *at_z = *at_z ^ *z ^ times(*d, *x);
+        let pair = &mut pairs[*to as usize];
+        *pair = [pair[0] ^ *x, pair[1] ^ *z ^ times(*d, *x)];
     }
-    (xs, zs)
+    (pairs.iter().map(|pair| pair[0]).collect(), pairs.iter().map(|pair| pair[1]).collect())
 }
 
 #[cfg(test)]
@@ -217,10 +224,11 @@ mod tests {
                 coin[..8].copy_from_slice(&run.to_le_bytes());
                 let partition = Partition::new(&coin, m, bucket);
                 let mut many = vec![(0, 0); m / bucket];
-                for (to, first) in partition.to.iter().zip(&partition.first) {
-                    many[*to as usize].0 += 1;
-                    many[*to as usize].1 += *first;
-                }
+                partition.to.iter().for_each(|to| many[*to as usize].0 += 1);
+                partition.firsts.iter().for_each(|t| many[partition.bucket_of(*t as usize)].1 += 1);
+                let mut both = [&partition.firsts[..], &partition.others].concat();
+                both.sort_unstable();
+                assert!(both.into_iter().eq(0..m as u32));
                 assert!(many.iter().all(|many| *many == (bucket, 1)));
                 first[partition.to[0] as usize] += 1;
             }
@@ -241,11 +249,11 @@ mod tests {
         let bits: Vec<u8> = y.iter().map(|y| (y >> 3 & 1) as u8).collect();
         let view = View { bits: &bits, macs: vec![&y], keys: vec![] };
         let firsts = partition.first_shares(&view);
-        let d = partition.differences(&firsts, &bits);
+        let d = partition.difference_bits(&firsts, &bits);
         let (sum_x, sum_z) = combined(&x, &z, &partition, &partition.of_all(&d), |d, x: u128| spread(d) & x);
         for b in 0..m / bucket {
             let of: Vec<usize> = (0..m).filter(|t| partition.bucket_of(*t) == b).collect();
-            let first = of.iter().copied().find(|t| partition.first[*t] == 1).unwrap();
+            let first = of.iter().copied().find(|t| partition.firsts.contains(&(*t as u32))).unwrap();
             assert_eq!((firsts.macs[0][b], firsts.bits[b]), (y[first], bits[first]));
             assert_eq!(sum_x[b], of.iter().fold(0, |sum, t| sum ^ x[*t]));
             let z_of = |t: &usize| z[*t] ^ spread(bits[*t] ^ bits[first]) & x[*t];

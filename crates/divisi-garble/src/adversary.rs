@@ -1,7 +1,7 @@
 //! Corrupt parties of a test (feature `testing`; never part of a build that holds real secrets): their own code deviates, which does
 //! what a hand on their messages cannot, because later steps must fit the lie.
 
-use crate::aand::{Partition, combine, open_differences, permutation};
+use crate::aand::{Partition, combine, open_differences, shuffle};
 use crate::laand::{Ground, laand};
 use crate::phases::Live;
 use crate::share::Shares;
@@ -106,7 +106,7 @@ fn independent(
     spoiled.iter().for_each(|t| spoiled_in[partition.bucket_of(*t as usize)] += 1);
     let known = spoiled_in.contains(&bucket);
     let firsts = partition.first_shares(&y);
-    let mut d = partition.differences(&firsts, y.bits);
+    let mut d = partition.difference_bits(&firsts, y.bits);
     if lie == Lie::FlippedBucket {
         d.iter_mut().step_by(2 * (bucket - 1)).for_each(|bit| *bit ^= 1);
     }
@@ -120,7 +120,9 @@ fn independent(
 fn chosen(session: &Session, m: usize, count: usize) -> Vec<u32> {
     let mut seed = [0; 16];
     session.entropy(&mut seed);
-    permutation(&seed, m)[..count].to_vec()
+    let mut all: Vec<u32> = (0..m as u32).collect();
+    shuffle(&seed, &mut all);
+    all[..count].to_vec()
 }
 
 /// Make triples, guessing: whether nobody noticed, and all of some triple's x is known.

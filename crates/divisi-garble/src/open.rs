@@ -113,47 +113,39 @@ impl Opening {
     }
 
     fn tags(&self, session: &Session, from: usize, to: usize) -> Tags {
-        let mut hasher = blake3::Hasher::new_derive_key("divisi 2026 garble opening v1");
-        hasher.update(session.id().as_bytes()).update(&session.number().to_le_bytes());
-        hasher.update(&self.step.id.to_le_bytes()).update(&self.count.to_le_bytes());
-        hasher.update(&[from as u8, to as u8]);
-        // whole chunks of the hash, from its beginning: it works on many at once
-        let room = ROOM - (hasher.count() % ROOM as u64) as usize;
-        Tags { hasher, buffer: Kept::zeros(ROOM + 16), used: 0, room }
+        let mut context = session.id().as_bytes().to_vec();
+        context.extend_from_slice(&session.number().to_le_bytes());
+        context.extend_from_slice(&self.step.id.to_le_bytes());
+        context.extend_from_slice(&self.count.to_le_bytes());
+        context.extend_from_slice(&[from as u8, to as u8]);
+        // whole words, of a length that is the same for all
+        context.resize(context.len().next_multiple_of(16), 0);
+        let hasher = blake3::Hasher::new_derive_key("divisi 2026 garble opening v1");
+        let mut tags = Tags { hasher, buffer: Kept::zeros(ROOM), used: 0 };
+        context.as_chunks::<16>().0.iter().for_each(|word| tags.push(u128::from_le_bytes(*word)));
+        tags
     }
 }
 
-/// MACs on their way into a digest.
+/// MACs on their way into a digest: whole chunks of the hash, which works on many at once.
 pub(crate) struct Tags {
     hasher: blake3::Hasher,
     buffer: Kept<u8>,
     used: usize,
-    /// How many bytes are hashed next.
-    room: usize,
 }
 
 impl Tags {
     /// The next MAC.
     #[inline]
     pub fn push(&mut self, word: u128) {
-        self.push_unless(0, word);
-    }
-
-    /// The next MAC, unless the (public) bit is set.
-    #[inline]
-    pub fn push_unless(&mut self, bit: u8, word: u128) {
-        self.buffer[self.used..self.used + 16].copy_from_slice(&word.to_le_bytes());
-        self.used += 16 * usize::from(bit ^ 1);
-        if self.used >= self.room {
-            self.hash();
+        if let Some(place) = self.buffer[self.used..].first_chunk_mut::<16>() {
+            *place = word.to_le_bytes();
         }
-    }
-
-    fn hash(&mut self) {
-        self.hasher.update(&self.buffer[..self.room]);
-        self.buffer.copy_within(self.room..self.used, 0);
-        self.used -= self.room;
-        self.room = ROOM;
+        self.used += 16;
+        if self.used == ROOM {
+            self.hasher.update(&self.buffer);
+            self.used = 0;
+        }
     }
 
     fn digest(mut self) -> [u8; DIGEST] {

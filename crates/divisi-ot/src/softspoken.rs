@@ -28,8 +28,10 @@ pub const CHUNK: usize = 128;
 /// The largest k.
 pub const MAX_K: u32 = 8;
 
-/// One stream, or a sum of streams, for the tiles of a chunk.
-type Stream = [u64; 2 * CHUNK];
+/// One stream, or a sum of streams, for the tiles of a chunk: whole lines of the cache, for a register that lies across two costs twice.
+#[derive(Clone, Copy)]
+#[repr(align(64))]
+struct Stream([u64; 2 * CHUNK]);
 
 /// How many pieces Delta has, and so how many bits a row costs.
 #[must_use]
@@ -64,24 +66,18 @@ impl Maker {
     }
 
     /// The next tiles of rows for the bits `x`, one word a tile: `v` gets tiles of 128 columns, `d` the corrections, piece by piece.
-    pub(crate) fn extend(&mut self, x: &[u128], v: &mut [u128], d: &mut Vec<u128>) {
-        let tiles = x.len();
-        let mut sums = Sums::new(self.used, tiles);
+    pub(crate) fn extend(&mut self, sums: &mut Sums, x: &[u128], v: &mut [u128], d: &mut Vec<u128>) {
+        sums.begin(self.used, x.len());
         for (c, leaves) in self.leaves.iter().enumerate() {
             let (first, bits) = piece(self.k, c);
-            sums.begin(bits);
             leaves.each(|y, leaf| {
                 sums.stream(&leaf);
-                sums.fold(y, bits);
+                sums.fold(y, first, bits);
             });
-            for (t, tile) in v.chunks_exact_mut(TILE).enumerate() {
-                for (column, sum) in tile[first..][..bits].iter_mut().zip(&sums.weighted) {
-                    *column = block(sum, t);
-                }
-            }
-            d.extend(x.iter().enumerate().map(|(t, x)| block(&sums.current, t) ^ x));
+            d.extend(sums.current.blocks().iter().zip(x).map(|(u, x)| word(*u) ^ x));
         }
-        self.used += tiles as u64;
+        sums.tiles(v);
+        self.used += x.len() as u64;
     }
 }
 
@@ -91,35 +87,30 @@ impl Holder {
     }
 
     /// The next tiles of rows, from the corrections that the maker sent for them: `w` gets tiles of 128 columns.
-    pub(crate) fn extend(&mut self, delta: u128, d: &[u128], w: &mut [u128]) {
+    pub(crate) fn extend(&mut self, sums: &mut Sums, delta: u128, d: &[u128], w: &mut [u128]) {
         let tiles = w.len() / TILE;
-        let mut sums = Sums::new(self.used, tiles);
+        sums.begin(self.used, tiles);
         for (c, leaves) in self.leaves.iter().enumerate() {
             let (first, bits) = piece(self.k, c);
-            sums.begin(bits);
             // the unknown leaf stands first and counts nothing
-            sums.fold(0, bits);
+            sums.none();
+            sums.fold(0, first, bits);
             leaves.each(|y, leaf| {
                 sums.stream(&leaf);
-                sums.fold(y + 1, bits);
+                sums.fold(y + 1, first, bits);
             });
             let d = &d[c * tiles..][..tiles];
-            let masks: [u128; MAX_K as usize] =
-                core::array::from_fn(|bit| (delta >> ((first + bit) % 128) & 1).wrapping_neg());
-            for (t, (tile, d)) in w.chunks_exact_mut(TILE).zip(d).enumerate() {
-                for ((column, sum), mask) in tile[first..][..bits].iter_mut().zip(&sums.weighted).zip(&masks)
-                {
-                    *column = block(sum, t) ^ (d & mask);
-                }
-            }
+            (first..first + bits).for_each(|column| sums.add(column, d, delta >> column));
         }
+        sums.tiles(w);
         self.used += tiles as u64;
     }
 }
 
 /// Sums of streams r_y with weights y, bit by bit of y, in two additions a stream: the streams come in the order of y, and two sums over
-/// blocks of 2^b that lie side by side make one over 2^(b + 1), of which the second counts for bit b.
-struct Sums {
+/// blocks of 2^b that lie side by side make one over 2^(b + 1), of which the second counts for bit b. Room for one chunk after the other,
+/// wiped when dropped.
+pub(crate) struct Sums {
     /// How many tiles there are.
     tiles: usize,
     /// The first block of every stream.
@@ -131,34 +122,39 @@ struct Sums {
     current: Stream,
     /// Sums of first blocks that wait for their second.
     waiting: [Stream; MAX_K as usize],
-    weighted: [Stream; MAX_K as usize],
+    /// One for each bit of Delta: what becomes a column of every tile.
+    weighted: [Stream; TILE],
 }
 
 impl Sums {
-    /// For blocks `from` on of every stream, at most a chunk.
-    fn new(from: u64, tiles: usize) -> Sums {
-        let none = [0; 2 * CHUNK];
-        let many = [none; MAX_K as usize];
-        let blocks = [Block::default(); CHUNK];
-        Sums {
-            tiles: tiles.min(CHUNK),
-            from,
-            blocks,
+    pub(crate) fn new() -> Box<Sums> {
+        let none = Stream([0; 2 * CHUNK]);
+        Box::new(Sums {
+            tiles: 0,
+            from: 0,
+            blocks: [Block::default(); CHUNK],
             blocks_used: false,
             current: none,
-            waiting: many,
-            weighted: many,
-        }
+            waiting: [none; MAX_K as usize],
+            weighted: [none; TILE],
+        })
     }
 
-    fn begin(&mut self, bits: usize) {
-        self.current.fill(0);
-        self.weighted[..bits].iter_mut().for_each(|sum| sum[..2 * self.tiles].fill(0));
+    /// For blocks `from` on of every stream, at most a chunk.
+    fn begin(&mut self, from: u64, tiles: usize) {
+        self.tiles = tiles.min(CHUNK);
+        self.from = from;
+        self.weighted.iter_mut().for_each(|sum| sum.0[..2 * self.tiles].fill(0));
+    }
+
+    /// The current stream becomes one of zeros.
+    fn none(&mut self) {
+        self.current.0.fill(0);
     }
 
     /// The current stream becomes this leaf's: AES in counter mode.
     fn stream(&mut self, leaf: &Leaf<'_>) {
-        let out = &mut self.current[..2 * self.tiles];
+        let out = &mut self.current.0[..2 * self.tiles];
         match leaf {
             #[cfg(target_arch = "x86_64")]
             Leaf::Vector(counter) => counter.words(self.from, out),
@@ -177,18 +173,19 @@ impl Sums {
         }
     }
 
-    /// Take the current stream in as number `y` of 2^bits.
-    fn fold(&mut self, y: usize, bits: usize) {
+    /// Take the current stream in as number `y` of 2^bits, for the columns from `column` on.
+    fn fold(&mut self, y: usize, column: usize, bits: usize) {
         let Sums { tiles, current, waiting, weighted, .. } = self;
+        let weighted = &mut weighted[column..column + bits];
         let words = 2 * *tiles;
-        let current = &mut current[..words];
+        let current = &mut current.0[..words];
         vectorize(
             #[inline(always)]
             || {
                 let mut bit = 0;
                 while bit < bits && y >> bit & 1 == 1 {
-                    let first = &waiting[bit][..words];
-                    let sum = &mut weighted[bit][..words];
+                    let first = &waiting[bit].0[..words];
+                    let sum = &mut weighted[bit].0[..words];
                     for ((c, first), sum) in current.iter_mut().zip(first).zip(sum) {
                         *sum ^= *c;
                         *c ^= first;
@@ -196,28 +193,58 @@ impl Sums {
                     bit += 1;
                 }
                 if bit < bits {
-                    waiting[bit][..words].copy_from_slice(current);
+                    waiting[bit].0[..words].copy_from_slice(current);
                 }
             },
         );
     }
 }
 
-impl Drop for Sums {
-    fn drop(&mut self) {
-        let words = 2 * self.tiles;
-        let streams = self.waiting.iter_mut().chain(&mut self.weighted).chain([&mut self.current]);
-        streams.for_each(|stream| wipe::words(&mut stream[..words]));
-        if self.blocks_used {
-            self.blocks[..self.tiles].iter_mut().for_each(|block| block.as_mut_slice().zeroize());
+impl Sums {
+    /// Add these words to a column, one for each tile, if the lowest bit of `delta` is set.
+    fn add(&mut self, column: usize, words: &[u128], delta: u128) {
+        let mask = (delta & 1).wrapping_neg() as u64;
+        let sum = self.weighted[column].0.as_chunks_mut::<2>().0;
+        for ([low, high], word) in sum.iter_mut().zip(words) {
+            *low ^= *word as u64 & mask;
+            *high ^= (*word >> 64) as u64 & mask;
+        }
+    }
+
+    /// The columns, tile by tile: memory that was not used for long is written in its order.
+    fn tiles(&self, out: &mut [u128]) {
+        let tiles = out.as_chunks_mut::<TILE>().0;
+        // four words of a column lie in one line of the cache
+        for (t, tiles) in tiles.chunks_mut(4).enumerate() {
+            for (column, sum) in self.weighted.iter().enumerate() {
+                let words = sum.blocks()[4 * t..].iter();
+                tiles.iter_mut().zip(words).for_each(|(tile, words)| tile[column] = word(*words));
+            }
         }
     }
 }
 
-/// The block of a stream for one tile.
+impl Drop for Sums {
+    fn drop(&mut self) {
+        let streams = self.waiting.iter_mut().chain(&mut self.weighted).chain([&mut self.current]);
+        streams.for_each(|stream| wipe::words(&mut stream.0));
+        if self.blocks_used {
+            self.blocks.iter_mut().for_each(|block| block.as_mut_slice().zeroize());
+        }
+    }
+}
+
+impl Stream {
+    /// One block for each tile.
+    #[inline]
+    fn blocks(&self) -> &[[u64; 2]] {
+        self.0.as_chunks().0
+    }
+}
+
 #[inline]
-fn block(stream: &Stream, tile: usize) -> u128 {
-    u128::from(stream[2 * tile]) | u128::from(stream[2 * tile + 1]) << 64
+fn word([low, high]: [u64; 2]) -> u128 {
+    u128::from(low) | u128::from(high) << 64
 }
 
 #[cfg(test)]
@@ -248,12 +275,13 @@ mod tests {
                 maker.push(Leaves::new(&seeds, true));
             }
             let (mut maker, mut holder) = (Maker::new(k, maker), Holder::new(k, holder));
+            let mut sums = Sums::new();
             for tiles in [1, 3, CHUNK, 2] {
                 let x: Vec<u128> = (0..tiles).map(|_| random()).collect();
                 let (mut v, mut w, mut d) = (vec![0; tiles * TILE], vec![0; tiles * TILE], Vec::new());
-                maker.extend(&x, &mut v, &mut d);
+                maker.extend(&mut sums, &x, &mut v, &mut d);
                 assert_eq!(d.len(), tiles * pieces(k));
-                holder.extend(delta, &d, &mut w);
+                holder.extend(&mut sums, delta, &d, &mut w);
                 for (tile, x) in x.iter().enumerate() {
                     for column in 0..128 {
                         let (v, w) = (v[tile * TILE + column], w[tile * TILE + column]);
@@ -274,8 +302,9 @@ mod tests {
                     let leaves = |c: usize| Leaves::new(&[c as u128, 2 << c, 3, 4], ready);
                     let mut maker = Maker::new(2, (0..pieces(2)).map(leaves).collect());
                     let (mut v, mut d) = (vec![0; 5 * TILE], Vec::new());
-                    maker.extend(&[6; 3], &mut v[..3 * TILE], &mut d);
-                    maker.extend(&[7; 2], &mut v[3 * TILE..], &mut d);
+                    let mut sums = Sums::new();
+                    maker.extend(&mut sums, &[6; 3], &mut v[..3 * TILE], &mut d);
+                    maker.extend(&mut sums, &[7; 2], &mut v[3 * TILE..], &mut d);
                     (v, d)
                 })
                 .unwrap()
@@ -301,18 +330,22 @@ mod tests {
             };
             let (mut maker, mut holder) = (Maker::new(k, leaves(0)), Holder::new(k, leaves(1)));
             let x = [5; CHUNK];
-            let (mut v, mut d) = (vec![0; CHUNK * TILE], Vec::new());
+            let mut sums = Sums::new();
+            let (mut all, mut d) = (vec![1; 64 * CHUNK * TILE], Vec::new());
             let mut best = [f64::MAX; 2];
-            for _ in 0..30 {
-                d.clear();
+            for _ in 0..2 {
+                // memory that was not used for long, as when there are many rows
                 let now = std::time::Instant::now();
-                maker.extend(&x, &mut v, &mut d);
+                for v in all.chunks_mut(CHUNK * TILE) {
+                    d.clear();
+                    maker.extend(&mut sums, &x, v, &mut d);
+                }
                 best[0] = best[0].min(now.elapsed().as_secs_f64());
                 let now = std::time::Instant::now();
-                holder.extend(77, &d, &mut v);
+                all.chunks_mut(CHUNK * TILE).for_each(|v| holder.extend(&mut sums, 77, &d, v));
                 best[1] = best[1].min(now.elapsed().as_secs_f64());
             }
-            println!("k = {k}: {:?} ns a row", best.map(|s| s * 1e9 / (CHUNK * TILE) as f64));
+            println!("k = {k}: {:?} ns a row", best.map(|s| s * 1e9 / all.len() as f64));
         }
     }
 }

@@ -18,7 +18,7 @@
 //! Derivation and what a cheating maker learns: docs/garbling.md.
 
 use crate::Kept;
-use crate::softspoken::{CHUNK, Holder, Maker, TILE, pieces};
+use crate::softspoken::{CHUNK, Holder, Maker, Sums, TILE, pieces};
 use divisi_core::{Abort, Check, PartyId, Session, Step, step};
 use divisi_field::{BigField, Gf128, transpose};
 use std::marker::PhantomData;
@@ -123,6 +123,7 @@ pub(crate) struct Extension<'x> {
     /// Our bits towards each party, one word a tile.
     x: &'x [&'x [u128]],
     made: Made<Columns>,
+    sums: Box<Sums>,
     corrections: Vec<u128>,
     body: Vec<u8>,
 }
@@ -154,7 +155,7 @@ impl Ends {
         let made =
             Made { macs: self.makers.iter().map(|maker| fresh(maker.is_some())).collect(), keys: Vec::new() };
         let corrections = Vec::with_capacity(CHUNK * pieces(self.k));
-        let mut extension = Extension { tiles, x, made, corrections, body: Vec::new() };
+        let mut extension = Extension { tiles, x, made, sums: Sums::new(), corrections, body: Vec::new() };
         for chunk in 0..extension.chunks().min(AHEAD) {
             self.correct(session, &mut extension, chunk)?;
         }
@@ -172,7 +173,7 @@ impl Ends {
         extension.made.keys = self.holders.iter().map(|holder| fresh(holder.is_some())).collect();
         for c in 0..extension.chunks() {
             let chunk = extension.tiles_of(c);
-            let Extension { made, corrections, body, .. } = &mut extension;
+            let Extension { made, sums, corrections, body, .. } = &mut extension;
             for peer in session.peers() {
                 let j = peer.index();
                 let (Some(holder), Some(w)) = (&mut self.holders[j], &mut made.keys[j]) else { continue };
@@ -181,7 +182,7 @@ impl Ends {
                 corrections.clear();
                 read(body, corrections);
                 let rows = chunk.start * TILE..chunk.end * TILE;
-                holder.extend(self.deltas[j], corrections, &mut w.0[rows]);
+                holder.extend(sums, self.deltas[j], corrections, &mut w.0[rows]);
             }
             if c + AHEAD < extension.chunks() {
                 self.correct(session, &mut extension, c + AHEAD)?;
@@ -198,12 +199,13 @@ impl Ends {
         chunk: usize,
     ) -> Result<(), Abort> {
         let chunk = extension.tiles_of(chunk);
-        let Extension { x, made, corrections, body, .. } = extension;
+        let Extension { x, made, sums, corrections, body, .. } = extension;
         for peer in session.peers() {
             let j = peer.index();
             let (Some(maker), Some(v)) = (&mut self.makers[j], &mut made.macs[j]) else { continue };
             corrections.clear();
-            maker.extend(&x[j][chunk.clone()], &mut v.0[chunk.start * TILE..chunk.end * TILE], corrections);
+            let rows = &mut v.0[chunk.start * TILE..chunk.end * TILE];
+            maker.extend(sums, &x[j][chunk.clone()], rows, corrections);
             #[cfg(feature = "fault")]
             self.deviation.correct(corrections, chunk.len());
             write(corrections, body);
