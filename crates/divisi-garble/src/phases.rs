@@ -149,10 +149,10 @@ impl Garble {
         self.with(session, |live, session| live.streamed(session, plan, inputs))
     }
 
-    /// Refuse a run whose tables exceed the budget, before anything is sent.
+    /// Refuse to garble ahead what cannot be, or whose tables exceed the budget, before anything is sent.
     ///
     /// # Errors
-    /// [`Unfit::Budget`].
+    /// [`Unfit::Streamed`], [`Unfit::Budget`].
     pub fn admit(&self, plan: &Plan<'_>, count: usize) -> Result<(), Unfit> {
         self.live.as_ref().map_or(Ok(()), |live| live.admit(plan, count))
     }
@@ -350,6 +350,12 @@ impl Live {
         if preprocessed.ands() < ands || preprocessed.masks() < ands + count * plan.input_bits() {
             return Err(session.misuse(DEPENDENT, "too little was made ahead"));
         }
+        if plan.ahead().is_err() {
+            return Err(session.misuse(
+                DEPENDENT,
+                "a circuit that stays in its file, where only the streamed mode runs it",
+            ));
+        }
         if self.admit(plan, count).is_err() {
             return Err(session.misuse(DEPENDENT, "tables beyond the budget"));
         }
@@ -357,6 +363,7 @@ impl Live {
     }
 
     pub fn admit(&self, plan: &Plan<'_>, count: usize) -> Result<(), Unfit> {
+        plan.ahead()?;
         self.options.admit(plan, self.setup.config().rho, count)
     }
 

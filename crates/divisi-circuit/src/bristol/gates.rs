@@ -26,7 +26,7 @@ pub struct Error {
 }
 
 impl Error {
-    pub(super) fn new(line: usize, reason: impl Into<String>) -> Error {
+    pub(crate) fn new(line: usize, reason: impl Into<String>) -> Error {
         Error { line, reason: reason.into(), unreadable: false }
     }
 
