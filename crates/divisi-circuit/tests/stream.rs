@@ -220,7 +220,13 @@ fn a_file_that_changes_is_noticed() {
                 let right = bristol::read(&told.clone().into_bytes())
                     .map(|s| plain::run(&s.program, &inputs).unwrap());
                 match ends.find_map(Result::err) {
-                    Some(Unrun::Fault(fault)) => assert_eq!(fault, Fault::Changed, "{told}"),
+                    Some(Unrun::Fault(fault)) => {
+                        assert_eq!(
+                            (fault, stream.unchanged()),
+                            (Fault::Changed, Err(Fault::Changed)),
+                            "{told}"
+                        );
+                    }
                     Some(other) => panic!("{other} {told}"),
                     // changed before the first reading: another circuit
                     None => {
@@ -245,7 +251,9 @@ fn a_file_that_is_gone_is_noticed() {
     let unreadable = Fault::Unreadable { reason: "gone".to_owned() };
     assert_eq!(Stream::open(gone(0)).unwrap_err(), unreadable);
     assert_eq!(Stream::open(gone(1)).unwrap_err(), unreadable);
-    let stream = Stream::open(gone(2)).unwrap();
+    let stream = Stream::open(gone(3)).unwrap();
+    assert_eq!(stream.unchanged(), Ok(()));
+    assert_eq!(stream.unchanged(), Err(unreadable.clone()));
     assert_eq!(plain::run_stream(&stream, &[vec![1], vec![1]]), Err(Unrun::Fault(unreadable)));
 }
 

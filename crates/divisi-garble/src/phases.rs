@@ -346,15 +346,15 @@ impl Live {
         if plan.parties() != self.seats.n {
             return Err(session.misuse(DEPENDENT, "a plan for another number of parties"));
         }
-        let ands = count * plan.and_count();
-        if preprocessed.ands() < ands || preprocessed.masks() < ands + count * plan.input_bits() {
-            return Err(session.misuse(DEPENDENT, "too little was made ahead"));
-        }
         if plan.ahead().is_err() {
             return Err(session.misuse(
                 DEPENDENT,
                 "a circuit that stays in its file, where only the streamed mode runs it",
             ));
+        }
+        let ands = count * plan.and_count();
+        if preprocessed.ands() < ands || preprocessed.masks() < ands + count * plan.input_bits() {
+            return Err(session.misuse(DEPENDENT, "too little was made ahead"));
         }
         if self.admit(plan, count).is_err() {
             return Err(session.misuse(DEPENDENT, "tables beyond the budget"));

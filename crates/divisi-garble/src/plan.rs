@@ -8,7 +8,7 @@
 //! ([`divisi_circuit::stream`]).
 
 use crate::batch::{Batch, batches};
-use divisi_circuit::stream::End;
+use divisi_circuit::stream::{End, Fault};
 use divisi_circuit::{Build, Linear, Program, Stream};
 use divisi_core::PartyId;
 use std::borrow::Cow;
@@ -152,6 +152,14 @@ impl Circuit<'_> {
 
     pub fn is_streamed(&self) -> bool {
         matches!(self, Circuit::Stream(_))
+    }
+
+    /// What is wrong with the file that it stays in, if it is not what it was.
+    pub fn fault(&self) -> Option<Fault> {
+        match self {
+            Circuit::Program(_) => None,
+            Circuit::Stream(stream) => stream.unchanged().err(),
+        }
     }
 
     /// Where each output bit comes from.

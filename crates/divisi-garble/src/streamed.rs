@@ -94,7 +94,11 @@ impl Live {
             self.batch(session, plan, batch, &mut instances, &mut labels, &mut values)
         });
         went.map_err(|stop| match stop {
-            Stop::Work(abort) => abort,
+            // of one who garbled another circuit than the others their checks fail: nobody else is to blame then
+            Stop::Work(abort) => match plan.program().fault() {
+                Some(fault) => session.misuse(STREAMED, advice(&fault)),
+                None => abort,
+            },
             Stop::File(fault) => session.misuse(STREAMED, advice(&fault)),
         })?;
         // 8., and not before: only now it is known that the gates were those of the plan
