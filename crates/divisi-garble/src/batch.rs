@@ -131,3 +131,23 @@ fn program_in<E, W: FnMut(&Batch) -> Result<(), E>>(program: &Program, cut: &mut
     }
     Ok(())
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_wire_that_is_read_twice_is_seen() {
+        let fine = [
+            Op::Not { out: 1, x: 1 },
+            Op::Xor { out: 1, x: 1, y: 2 },
+            Op::And { x: 1, y: 2 },
+            Op::Sum { out: 1, terms: 1 },
+        ];
+        assert!(!Batch { ops: fine.to_vec(), ands: 1 }.reads_a_wire_twice());
+        for wrong in [Op::Xor { out: 3, x: 1, y: 1 }, Op::And { x: 2, y: 2 }] {
+            let ops = [&fine[..], &[wrong]].concat();
+            assert!(Batch { ops, ands: 1 }.reads_a_wire_twice());
+        }
+    }
+}

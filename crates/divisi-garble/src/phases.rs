@@ -139,7 +139,7 @@ impl Garble {
     /// to a byte; what we learn of each instance, likewise. Triples, tables and evaluation go batch by batch, after the inputs.
     ///
     /// # Errors
-    /// Whatever a broken or malicious peer causes; [`Abort::Misuse`] if the inputs do not fit the plan.
+    /// Whatever a broken or malicious peer causes; [`Abort::Misuse`] if the inputs do not fit the plan, or the circuit's file has changed.
     pub fn streamed(
         &mut self,
         session: &mut Session,
