@@ -15,7 +15,6 @@ use crate::batch::{Batch, batches};
 use circuit::has_public_wires;
 use divisi_circuit::{Linear, Program, Stream};
 use divisi_core::PartyId;
-use std::borrow::Cow;
 use std::fmt;
 use std::sync::OnceLock;
 
@@ -179,7 +178,7 @@ impl<'p> Plan<'p> {
     #[must_use]
     pub fn unfolded(mut self, program: &'p Program) -> Plan<'p> {
         self.results = program.results().iter().map(|slot| Result::Wire(slot.index())).collect();
-        self.circuit = Circuit::Program(Cow::Borrowed(program));
+        self.circuit = Circuit::Program(std::borrow::Cow::Borrowed(program));
         self.digest = digest(&self.circuit, self.parties, &self.owners, &self.receivers);
         self.public_wires = has_public_wires(&self.circuit, &self.results);
         self.whole = OnceLock::new();
