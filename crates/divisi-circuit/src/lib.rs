@@ -15,6 +15,7 @@
 //! | [`program`] | levels, slots, counts |
 //! | [`plain`] | evaluation in the clear, the reference for every engine |
 //! | [`bristol`] | reading Bristol Fashion and the format before it, writing Bristol Fashion |
+//! | [`stream`] | circuits that stay in their file, for runs in memory that their gates do not fit |
 //!
 //! ```
 //! use divisi_circuit::{Build, Gates, plain};
@@ -38,7 +39,9 @@ pub mod gates;
 mod level;
 pub mod plain;
 pub mod program;
+pub mod stream;
 
 pub use build::{Bit, Build};
 pub use gates::Gates;
 pub use program::{Level, Linear, Program, Slot};
+pub use stream::Stream;

@@ -2,6 +2,8 @@
 
 use crate::gates::Gates;
 use crate::program::{Linear, Program};
+use crate::stream::{End, Fault, Step, Stream};
+use std::collections::VecDeque;
 use std::fmt;
 
 /// Bits in the clear: bit `l` of a word is the wire's value in lane `l`.
@@ -62,14 +64,42 @@ impl fmt::Display for Misfit {
 
 impl std::error::Error for Misfit {}
 
-/// The program's outputs, wire by wire: each input is a wire, 64 lanes in each of its words. A program without inputs runs
-/// in 64 lanes.
-///
-/// # Errors
-/// [`Misfit`] if the inputs are not those of the program, or differ in length.
-pub fn run(program: &Program, inputs: &[Vec<u64>]) -> Result<Vec<Vec<u64>>, Misfit> {
-    if inputs.len() != program.input_bits() {
-        return Err(Misfit::Wires { want: program.input_bits(), got: inputs.len() });
+/// Why a circuit in a file was not run.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Unrun {
+    /// The inputs are not its inputs.
+    Misfit(Misfit),
+    /// The file is not what it was.
+    Fault(Fault),
+}
+
+impl fmt::Display for Unrun {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Unrun::Misfit(misfit) => misfit.fmt(f),
+            Unrun::Fault(fault) => fault.fmt(f),
+        }
+    }
+}
+
+impl std::error::Error for Unrun {}
+
+impl From<Misfit> for Unrun {
+    fn from(misfit: Misfit) -> Self {
+        Unrun::Misfit(misfit)
+    }
+}
+
+impl From<Fault> for Unrun {
+    fn from(fault: Fault) -> Self {
+        Unrun::Fault(fault)
+    }
+}
+
+/// That there is one input for each wire, and all have as many words: how many.
+fn lanes(wires: usize, inputs: &[Vec<u64>]) -> Result<usize, Misfit> {
+    if inputs.len() != wires {
+        return Err(Misfit::Wires { want: wires, got: inputs.len() });
     }
     let words = inputs.first().map_or(1, Vec::len);
     for (wire, input) in inputs.iter().enumerate() {
@@ -77,6 +107,54 @@ pub fn run(program: &Program, inputs: &[Vec<u64>]) -> Result<Vec<Vec<u64>>, Misf
             return Err(Misfit::Lanes { wire, want: words, got: input.len() });
         }
     }
+    Ok(words)
+}
+
+/// The outputs of a circuit in its file, as [`run`] has those of a program. Operands of products are read as late as an engine may
+/// read them: when the first result is taken.
+///
+/// # Errors
+/// [`Unrun`] if the inputs are not those of the circuit, or the file is not what it was.
+pub fn run_stream(stream: &Stream, inputs: &[Vec<u64>]) -> Result<Vec<Vec<u64>>, Unrun> {
+    let words = lanes(stream.input_bits(), inputs)?;
+    let mut held = inputs.concat();
+    held.resize(stream.slots() * words, 0);
+    let range = |slot: crate::Slot| slot.index() * words..(slot.index() + 1) * words;
+    let (mut asked, mut results) = (Vec::new(), VecDeque::new());
+    stream.walk(|step| -> Result<(), Fault> {
+        match step {
+            Step::Xor { out, x, y } => {
+                for ((to, x), y) in range(out).zip(range(x)).zip(range(y)) {
+                    held[to] = held[x] ^ held[y];
+                }
+            }
+            Step::Not { out, x } => range(out).zip(range(x)).for_each(|(to, x)| held[to] = !held[x]),
+            Step::And { x, y } => asked.push((x, y)),
+            Step::Take { out } => {
+                for (x, y) in asked.drain(..) {
+                    results.extend(range(x).zip(range(y)).map(|(x, y)| held[x] & held[y]));
+                }
+                range(out)
+                    .zip(results.drain(..words.min(results.len())))
+                    .for_each(|(to, word)| held[to] = word);
+            }
+        }
+        Ok(())
+    })?;
+    let result = |end: &End| match *end {
+        End::Slot(slot) => held[range(slot)].to_vec(),
+        End::Constant(value) => vec![Words.constant(value); words],
+    };
+    Ok(stream.results().iter().map(result).collect())
+}
+
+/// The program's outputs, wire by wire: each input is a wire, 64 lanes in each of its words. A program without inputs runs
+/// in 64 lanes.
+///
+/// # Errors
+/// [`Misfit`] if the inputs are not those of the program, or differ in length.
+pub fn run(program: &Program, inputs: &[Vec<u64>]) -> Result<Vec<Vec<u64>>, Misfit> {
+    let words = lanes(program.input_bits(), inputs)?;
     let mut held = inputs.to_vec();
     held.resize(program.slots(), vec![0; words]);
     let mut products = Vec::new();

@@ -139,7 +139,7 @@ impl Garble {
     /// to a byte; what we learn of each instance, likewise. Triples, tables and evaluation go batch by batch, after the inputs.
     ///
     /// # Errors
-    /// Whatever a broken or malicious peer causes; [`Abort::Misuse`] if the inputs do not fit the plan.
+    /// Whatever a broken or malicious peer causes; [`Abort::Misuse`] if the inputs do not fit the plan, or the circuit's file has changed.
     pub fn streamed(
         &mut self,
         session: &mut Session,
@@ -149,10 +149,10 @@ impl Garble {
         self.with(session, |live, session| live.streamed(session, plan, inputs))
     }
 
-    /// Refuse a run whose tables exceed the budget, before anything is sent.
+    /// Refuse to garble ahead what cannot be, or whose tables exceed the budget, before anything is sent.
     ///
     /// # Errors
-    /// [`Unfit::Budget`].
+    /// [`Unfit::Streamed`], [`Unfit::Budget`].
     pub fn admit(&self, plan: &Plan<'_>, count: usize) -> Result<(), Unfit> {
         self.live.as_ref().map_or(Ok(()), |live| live.admit(plan, count))
     }
@@ -346,6 +346,12 @@ impl Live {
         if plan.parties() != self.seats.n {
             return Err(session.misuse(DEPENDENT, "a plan for another number of parties"));
         }
+        if plan.ahead().is_err() {
+            return Err(session.misuse(
+                DEPENDENT,
+                "a circuit that stays in its file, where only the streamed mode runs it",
+            ));
+        }
         let ands = count * plan.and_count();
         if preprocessed.ands() < ands || preprocessed.masks() < ands + count * plan.input_bits() {
             return Err(session.misuse(DEPENDENT, "too little was made ahead"));
@@ -357,6 +363,7 @@ impl Live {
     }
 
     pub fn admit(&self, plan: &Plan<'_>, count: usize) -> Result<(), Unfit> {
+        plan.ahead()?;
         self.options.admit(plan, self.setup.config().rho, count)
     }
 

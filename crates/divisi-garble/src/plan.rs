@@ -4,12 +4,17 @@
 //! that serves many circuits, beside the first message that depends on it \[M0.4, W26\].
 //!
 //! Constants, x AND x and x XOR x are folded when a plan is made \[W29\]: what everybody knows is no wire, so that no label of a public
-//! wire exists that could depend on a garbler's Delta.
+//! wire exists that could depend on a garbler's Delta. Of a circuit that stays in its file they are folded whenever it is read
+//! ([`divisi_circuit::stream`]).
+
+mod circuit;
+
+pub(crate) use circuit::{Circuit, Result};
 
 use crate::batch::{Batch, batches};
-use divisi_circuit::{Build, Linear, Program};
+use circuit::has_public_wires;
+use divisi_circuit::{Linear, Program, Stream};
 use divisi_core::PartyId;
-use std::borrow::Cow;
 use std::fmt;
 use std::sync::OnceLock;
 
@@ -60,6 +65,8 @@ pub enum Unfit {
         /// Bytes allowed.
         budget: u64,
     },
+    /// The circuit stays in its file, and was to be garbled ahead: only the streamed mode runs it.
+    Streamed,
 }
 
 impl fmt::Display for Unfit {
@@ -89,25 +96,19 @@ impl fmt::Display for Unfit {
                     "tables of {need} bytes would be kept where {budget} are allowed: use the streamed mode"
                 )
             }
+            Unfit::Streamed => f.write_str(
+                "a circuit that stays in its file cannot be garbled ahead: use the streamed mode, or read it into memory",
+            ),
         }
     }
 }
 
 impl std::error::Error for Unfit {}
 
-/// Where an output bit comes from.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Result {
-    /// A wire.
-    Wire(usize),
-    /// Nobody had to compute it.
-    Constant(u8),
-}
-
 /// A circuit with owners and receivers.
 #[derive(Clone, Debug)]
 pub struct Plan<'p> {
-    program: Cow<'p, Program>,
+    circuit: Circuit<'p>,
     parties: usize,
     owners: Vec<PartyId>,
     receivers: Vec<Vec<PartyId>>,
@@ -128,33 +129,35 @@ impl<'p> Plan<'p> {
         owners: &[PartyId],
         receivers: &[Vec<PartyId>],
     ) -> std::result::Result<Plan<'p>, Unfit> {
-        if !(2..=MOST_PARTIES).contains(&parties) {
-            return Err(Unfit::Parties { parties });
-        }
-        if owners.len() != program.inputs().len() {
-            return Err(Unfit::Owners { values: program.inputs().len(), owners: owners.len() });
-        }
-        if receivers.len() != program.outputs().len() {
-            return Err(Unfit::Receivers { values: program.outputs().len(), lists: receivers.len() });
-        }
-        let mut receivers = receivers.to_vec();
-        for list in &mut receivers {
-            list.sort_unstable();
-            if let Some(twice) = list.windows(2).find(|pair| pair[0] == pair[1]) {
-                return Err(Unfit::Stranger { party: twice[0] });
-            }
-        }
-        let named = owners.iter().chain(receivers.iter().flatten());
-        if let Some(&party) = named.into_iter().find(|party| party.index() >= parties) {
-            return Err(Unfit::Stranger { party });
-        }
-        let program = fold(program);
-        let results = results(&program);
-        let digest = digest(&program, parties, owners, &receivers);
-        let public_wires = has_public_wires(&program, &results);
-        let owners = owners.to_vec();
-        let whole = OnceLock::new();
-        Ok(Plan { program, parties, owners, receivers, results, digest, public_wires, whole })
+        let receivers = fit([program.inputs(), program.outputs()], parties, owners, receivers)?;
+        Ok(Self::of(Circuit::program(program), parties, owners, receivers))
+    }
+
+    /// The same for a circuit that stays in its file, for the streamed mode alone. The digest binds the file byte for byte.
+    ///
+    /// # Errors
+    /// See [`Plan::new`].
+    pub fn streamed(
+        stream: &'p Stream,
+        parties: usize,
+        owners: &[PartyId],
+        receivers: &[Vec<PartyId>],
+    ) -> std::result::Result<Plan<'p>, Unfit> {
+        let receivers = fit([stream.inputs(), stream.outputs()], parties, owners, receivers)?;
+        Ok(Self::of(Circuit::Stream(stream), parties, owners, receivers))
+    }
+
+    fn of(
+        circuit: Circuit<'p>,
+        parties: usize,
+        owners: &[PartyId],
+        receivers: Vec<Vec<PartyId>>,
+    ) -> Plan<'p> {
+        let results = circuit.results();
+        let digest = digest(&circuit, parties, owners, &receivers);
+        let public_wires = has_public_wires(&circuit, &results);
+        let (owners, whole) = (owners.to_vec(), OnceLock::new());
+        Plan { circuit, parties, owners, receivers, results, digest, public_wires, whole }
     }
 
     /// A plan in which every party learns every output.
@@ -175,10 +178,10 @@ impl<'p> Plan<'p> {
     #[must_use]
     pub fn unfolded(mut self, program: &'p Program) -> Plan<'p> {
         self.results = program.results().iter().map(|slot| Result::Wire(slot.index())).collect();
-        self.digest = digest(program, self.parties, &self.owners, &self.receivers);
-        self.public_wires = has_public_wires(program, &self.results);
+        self.circuit = Circuit::Program(std::borrow::Cow::Borrowed(program));
+        self.digest = digest(&self.circuit, self.parties, &self.owners, &self.receivers);
+        self.public_wires = has_public_wires(&self.circuit, &self.results);
         self.whole = OnceLock::new();
-        self.program = Cow::Borrowed(program);
         self
     }
 
@@ -187,24 +190,33 @@ impl<'p> Plan<'p> {
         self.public_wires
     }
 
-    /// The whole circuit as one batch.
+    /// The whole circuit as one batch. Nothing of one in a file: nobody may ask for that.
     pub(crate) fn whole(&self) -> &Batch {
         self.whole.get_or_init(|| {
             let mut whole = Batch::default();
-            let taken = batches(self.program(), usize::MAX, |batch| {
-                whole.ops.clone_from(&batch.ops);
-                whole.ands = batch.ands;
-                Ok::<(), std::convert::Infallible>(())
-            });
-            let Ok(()) = taken;
+            if !self.circuit.is_streamed() {
+                let taken = batches(&self.circuit, usize::MAX, |batch| {
+                    whole.ops.clone_from(&batch.ops);
+                    whole.ands = batch.ands;
+                    Ok::<(), std::convert::Infallible>(())
+                });
+                debug_assert!(taken.is_ok(), "a program in memory is always there");
+            }
             whole
         })
     }
 
-    /// The circuit, folded.
-    #[must_use]
-    pub fn program(&self) -> &Program {
-        &self.program
+    /// The circuit.
+    pub(crate) fn program(&self) -> &Circuit<'p> {
+        &self.circuit
+    }
+
+    /// That it can be garbled ahead: a circuit that stays in its file cannot.
+    ///
+    /// # Errors
+    /// [`Unfit::Streamed`].
+    pub fn ahead(&self) -> std::result::Result<(), Unfit> {
+        if self.circuit.is_streamed() { Err(Unfit::Streamed) } else { Ok(()) }
     }
 
     /// How many parties there are.
@@ -216,13 +228,13 @@ impl<'p> Plan<'p> {
     /// ANDs to garble.
     #[must_use]
     pub fn and_count(&self) -> usize {
-        self.program.and_count()
+        self.circuit.and_count()
     }
 
     /// Input wires of all parties.
     #[must_use]
     pub fn input_bits(&self) -> usize {
-        self.program.input_bits()
+        self.circuit.inputs().iter().sum()
     }
 
     /// Wires that need a mask of their own, for each instance: inputs and results of ANDs.
@@ -240,7 +252,7 @@ impl<'p> Plan<'p> {
     /// The input wires that a party owns, in order.
     pub fn wires_of(&self, party: PartyId) -> impl Iterator<Item = usize> + '_ {
         let mut start = 0;
-        self.program
+        self.circuit
             .inputs()
             .iter()
             .zip(&self.owners)
@@ -255,7 +267,7 @@ impl<'p> Plan<'p> {
     /// The output bits that a party learns, in order.
     pub fn results_of(&self, party: PartyId) -> impl Iterator<Item = usize> + '_ {
         let mut start = 0;
-        self.program
+        self.circuit
             .outputs()
             .iter()
             .zip(&self.receivers)
@@ -273,102 +285,64 @@ impl<'p> Plan<'p> {
     }
 }
 
-/// Whether a gate reads, or a result is, a wire whose value everybody knows.
-fn has_public_wires(program: &Program, results: &[Result]) -> bool {
-    let mut public = vec![false; program.slots()];
-    for level in program.levels() {
-        for gate in level.linear() {
-            match *gate {
-                Linear::Constant { out, .. } => public[out.index()] = true,
-                Linear::Xor { out, x, y } => {
-                    if x == y || public[x.index()] || public[y.index()] {
-                        return true;
-                    }
-                    public[out.index()] = false;
-                }
-                Linear::Not { out, x } => {
-                    if public[x.index()] {
-                        return true;
-                    }
-                    public[out.index()] = false;
-                }
-            }
-        }
-        for (x, y) in level.dots().flat_map(|(_, dot)| dot) {
-            if x == y || public[x.index()] || public[y.index()] {
-                return true;
-            }
-        }
-        level.dots().for_each(|(out, _)| public[out.index()] = false);
+/// The receivers in order, if they and the owners fit the widths of inputs and outputs.
+fn fit(
+    [inputs, outputs]: [&[usize]; 2],
+    parties: usize,
+    owners: &[PartyId],
+    receivers: &[Vec<PartyId>],
+) -> std::result::Result<Vec<Vec<PartyId>>, Unfit> {
+    if !(2..=MOST_PARTIES).contains(&parties) {
+        return Err(Unfit::Parties { parties });
     }
-    let is_wire = |result: &Result| matches!(*result, Result::Wire(slot) if public[slot]);
-    results.iter().any(is_wire)
+    if owners.len() != inputs.len() {
+        return Err(Unfit::Owners { values: inputs.len(), owners: owners.len() });
+    }
+    if receivers.len() != outputs.len() {
+        return Err(Unfit::Receivers { values: outputs.len(), lists: receivers.len() });
+    }
+    let mut receivers = receivers.to_vec();
+    for list in &mut receivers {
+        list.sort_unstable();
+        if let Some(twice) = list.windows(2).find(|pair| pair[0] == pair[1]) {
+            return Err(Unfit::Stranger { party: twice[0] });
+        }
+    }
+    let named = owners.iter().chain(receivers.iter().flatten());
+    match named.into_iter().find(|party| party.index() >= parties) {
+        Some(&party) => Err(Unfit::Stranger { party }),
+        None => Ok(receivers),
+    }
 }
 
-/// Whether the program has gates whose result everybody knows.
-fn has_public_gates(program: &Program) -> bool {
-    let linear = |gate: &Linear| match *gate {
-        Linear::Constant { .. } => true,
-        Linear::Xor { x, y, .. } => x == y,
-        _ => false,
+fn digest(circuit: &Circuit<'_>, parties: usize, owners: &[PartyId], receivers: &[Vec<PartyId>]) -> [u8; 32] {
+    let name = match circuit {
+        Circuit::Program(_) => "divisi 2026 garble plan v1",
+        Circuit::Stream(_) => "divisi 2026 garble streamed plan v1",
     };
-    program.levels().iter().any(|level| {
-        level.linear().iter().any(linear) || level.dots().any(|(_, dot)| dot.iter().any(|(x, y)| x == y))
-    })
-}
-
-/// The same circuit without constants inside \[W29\].
-fn fold(program: &Program) -> Cow<'_, Program> {
-    if !has_public_gates(program) {
-        return Cow::Borrowed(program);
-    }
-    let mut g = Build::new();
-    let inputs: Vec<_> = program.inputs().iter().flat_map(|&width| g.input(width)).collect();
-    let Some(results) = program.replay(&mut g, &inputs) else { return Cow::Borrowed(program) };
-    let mut rest = &results[..];
-    for &width in program.outputs() {
-        let (value, later) = rest.split_at(width);
-        g.output(value);
-        rest = later;
-    }
-    Cow::Owned(g.finish())
-}
-
-/// Where each output bit comes from.
-fn results(program: &Program) -> Vec<Result> {
-    let mut constant: Vec<Option<u8>> = vec![None; program.slots()];
-    for level in program.levels() {
-        for gate in level.linear() {
-            match *gate {
-                Linear::Constant { out, value } => constant[out.index()] = Some(u8::from(value)),
-                Linear::Not { out, .. } | Linear::Xor { out, .. } => constant[out.index()] = None,
-            }
-        }
-        for (out, _) in level.dots() {
-            constant[out.index()] = None;
-        }
-    }
-    let result = |slot: usize| constant[slot].map_or(Result::Wire(slot), Result::Constant);
-    program.results().iter().map(|slot| result(slot.index())).collect()
-}
-
-fn digest(program: &Program, parties: usize, owners: &[PartyId], receivers: &[Vec<PartyId>]) -> [u8; 32] {
-    let mut hasher = blake3::Hasher::new_derive_key("divisi 2026 garble plan v1");
+    let mut hasher = blake3::Hasher::new_derive_key(name);
     let mut word = |word: usize| {
         hasher.update(&(word as u64).to_le_bytes());
     };
     word(parties);
     word(owners.len());
-    program.inputs().iter().zip(owners).for_each(|(width, owner)| {
+    circuit.inputs().iter().zip(owners).for_each(|(width, owner)| {
         word(*width);
         word(owner.index());
     });
     word(receivers.len());
-    program.outputs().iter().zip(receivers).for_each(|(width, list)| {
+    circuit.outputs().iter().zip(receivers).for_each(|(width, list)| {
         word(*width);
         word(list.len());
         list.iter().for_each(|party| word(party.index()));
     });
+    let program = match circuit {
+        Circuit::Program(program) => program,
+        Circuit::Stream(stream) => {
+            hasher.update(&stream.digest());
+            return *hasher.finalize().as_bytes();
+        }
+    };
     word(program.slots());
     for level in program.levels() {
         word(level.linear().len());

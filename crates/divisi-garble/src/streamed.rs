@@ -10,7 +10,7 @@
 //! before anything is garbled: a failed check of Fig. 8, opened as printed, gives an honest Delta away, which would open the tables of all
 //! batches before (see `zero`). Output masks leave after the last batch was accepted.
 
-use crate::batch::{Batch, batches};
+use crate::batch::{Batch, Stop, batches};
 use crate::masks::Masks;
 use crate::online::{accept, found, labels_for, masked_inputs, receivers, results};
 use crate::open::Opening;
@@ -21,6 +21,7 @@ use crate::run::{Instance, Private};
 use crate::share::{Rows, Shares};
 use crate::triples::Preprocessed;
 use crate::walk::{Labels, Values};
+use divisi_circuit::stream::Fault;
 use divisi_core::{Abort, Check, Session, Step, step};
 use zeroize::Zeroizing;
 
@@ -28,6 +29,18 @@ const STREAMED: Step = step!("streamed");
 const OWNERS: Step = step!("5.owners");
 const LABELS: Step = step!("6.labels");
 const OUTPUTS: Step = step!("8.masks");
+
+/// What to do about a file that is not what it was.
+fn advice(fault: &Fault) -> &'static str {
+    match fault {
+        Fault::Unreadable { .. } => {
+            "the file of the circuit cannot be read any more: leave it where it is until the run is over"
+        }
+        _ => {
+            "the file of the circuit has changed since the run began: leave it as it is until the run is over"
+        }
+    }
+}
 
 impl Live {
     /// See [`crate::Garble::streamed`].
@@ -77,10 +90,18 @@ impl Live {
         let mut values = self.receive_labels(session, plan, &evaluators, &masked)?;
         // 4. and 7., batch by batch
         let most = (self.options.batch / count).max(1);
-        batches(plan.program(), most, |batch| {
+        let went = batches(plan.program(), most, |batch| {
             self.batch(session, plan, batch, &mut instances, &mut labels, &mut values)
+        });
+        went.map_err(|stop| match stop {
+            // of one who garbled another circuit than the others their checks fail: nobody else is to blame then
+            Stop::Work(abort) => match plan.program().fault() {
+                Some(fault) => session.misuse(STREAMED, advice(&fault)),
+                None => abort,
+            },
+            Stop::File(fault) => session.misuse(STREAMED, advice(&fault)),
         })?;
-        // 8.
+        // 8., and not before: only now it is known that the gates were those of the plan
         session.phase(ONLINE_PHASE);
         let rows: Vec<Rows> =
             instances.iter().map(|instance| result_masks(plan, self.seats, &instance.masks)).collect();
@@ -133,6 +154,10 @@ impl Live {
         labels: &mut [Option<Labels>],
         values: &mut [Option<Values>],
     ) -> Result<(), Abort> {
+        if plan.ahead().is_err() {
+            // read from the file just now, folded on the way
+            session.require(Check::W29, STREAMED, !batch.reads_a_wire_twice(), None)?; // [W29]
+        }
         let stage = self.stage();
         let ands = instances.len() * batch.ands;
         session.phase(INDEPENDENT_PHASE);

@@ -3,12 +3,19 @@
 //! A value is written as the standard prints it: its last digit holds wires 0 to 3, lowest first, its first digit the last wires. So
 //! are the wires of the files that others publish in Bristol Fashion.
 
+mod held;
+mod info;
+
+pub use held::{Held, hold};
+pub use info::{About, info};
+
 use crate::failure::Failure;
 use divisi_circuit::bristol::{self, Counts, Format};
 use divisi_circuit::{Program, plain};
 use divisi_symmetric::algorithm::{Algorithm, Settings};
 use divisi_symmetric::circuits::{self, LONGEST_MESSAGE};
 use divisi_symmetric::gates::Adder;
+use std::fmt;
 use std::fs::File;
 use std::io::{self, Read, Write};
 use zeroize::Zeroizing;
@@ -34,28 +41,35 @@ pub fn load(name: &str, adder: Adder) -> Result<Circuit, Failure> {
     if let Some(program) = named(name, adder)? {
         return Ok(Circuit { name: name.to_owned(), program, file: None });
     }
-    let unread = |e: io::Error| {
-        Failure::usage(format!(
-            "{name} cannot be read ({e}): give a file in Bristol Fashion, or one of the circuits {}",
-            names()
-        ))
-    };
-    // before it is opened: a pipe would be waited for, and every party of a run reads the file anew
-    let known = std::fs::metadata(name).map_err(unread)?;
+    in_file(name)?;
+    let mut text = Vec::new();
+    let read = File::open(name).and_then(|file| file.take(LONGEST + 1).read_to_end(&mut text));
+    read.map_err(|e| unread(name, e))?;
+    let source = bristol::read(&text).map_err(|e| Failure::usage(format!("{name}, {e}")))?;
+    Ok(Circuit { name: name.to_owned(), program: source.program, file: Some((source.format, source.counts)) })
+}
+
+/// That there is a file of that name, which is not too long: its length in bytes. Before it is opened: a pipe would be waited for, and every
+/// party of a run reads the file anew.
+fn in_file(name: &str) -> Result<usize, Failure> {
+    let known = std::fs::metadata(name).map_err(|e| unread(name, e))?;
     if !known.is_file() {
-        return Err(unread(io::Error::other("it is no file")));
+        return Err(unread(name, "it is no file"));
     }
-    let file = File::open(name).map_err(unread)?;
     if known.len() > LONGEST {
         return Err(Failure::usage(format!(
             "{name} has {} bytes: no more than {LONGEST} are read",
             known.len()
         )));
     }
-    let mut text = Vec::new();
-    file.take(LONGEST + 1).read_to_end(&mut text).map_err(unread)?;
-    let source = bristol::read(&text).map_err(|e| Failure::usage(format!("{name}, {e}")))?;
-    Ok(Circuit { name: name.to_owned(), program: source.program, file: Some((source.format, source.counts)) })
+    Ok(usize::try_from(known.len()).unwrap_or(usize::MAX))
+}
+
+fn unread(name: &str, e: impl fmt::Display) -> Failure {
+    Failure::usage(format!(
+        "{name} cannot be read ({e}): give a file in Bristol Fashion, or one of the circuits {}",
+        names()
+    ))
 }
 
 /// A circuit of this program's own: by its name, or a hash or MAC of messages of one length, as `hmac-sha256:32` of 32 bytes.
@@ -121,26 +135,31 @@ impl Circuit {
     /// first byte on; likewise the outputs, the last byte filled up with zeros.
     #[must_use]
     pub fn columns(&self, lanes: usize, inputs: &[u8]) -> Vec<u8> {
-        let wire = |i: usize| {
-            let column = inputs.get(i / 8 * lanes..(i / 8 + 1) * lanes).unwrap_or_default();
-            let word = |bytes: &[u8]| {
-                bytes.iter().rev().fold(0, |word, byte| word << 1 | u64::from(byte >> (i % 8) & 1))
-            };
-            column.chunks(64).map(word).collect::<Vec<u64>>()
-        };
-        let wires: Vec<Vec<u64>> = (0..self.program.input_bits()).map(wire).collect();
-        let outputs = plain::run(&self.program, &wires).unwrap_or_default();
-        let bit = |wire: &Vec<u64>, lane: usize| {
-            wire.get(lane / 64).map_or(0, |word| (word >> (lane % 64) & 1) as u8)
-        };
-        let byte = |wires: &[Vec<u64>], lane: usize| {
-            wires.iter().rev().fold(0, |byte, wire| byte << 1 | bit(wire, lane))
-        };
-        outputs
-            .chunks(8)
-            .flat_map(|wires| (0..lanes).map(|lane| byte(wires, lane)).collect::<Vec<u8>>())
-            .collect()
+        let wires = words(self.program.input_bits(), lanes, inputs);
+        in_columns(lanes, &plain::run(&self.program, &wires).unwrap_or_default())
     }
+}
+
+/// So many wires of columns of bytes, a bit a lane.
+fn words(wires: usize, lanes: usize, columns: &[u8]) -> Vec<Vec<u64>> {
+    let wire = |i: usize| {
+        let column = columns.get(i / 8 * lanes..(i / 8 + 1) * lanes).unwrap_or_default();
+        let word = |bytes: &[u8]| {
+            bytes.iter().rev().fold(0, |word, byte| word << 1 | u64::from(byte >> (i % 8) & 1))
+        };
+        column.chunks(64).map(word).collect::<Vec<u64>>()
+    };
+    (0..wires).map(wire).collect()
+}
+
+/// Wires as columns of bytes.
+fn in_columns(lanes: usize, wires: &[Vec<u64>]) -> Vec<u8> {
+    let bit =
+        |wire: &Vec<u64>, lane: usize| wire.get(lane / 64).map_or(0, |word| (word >> (lane % 64) & 1) as u8);
+    let byte = |wires: &[Vec<u64>], lane: usize| {
+        wires.iter().rev().fold(0, |byte, wire| byte << 1 | bit(wire, lane))
+    };
+    wires.chunks(8).flat_map(|wires| (0..lanes).map(|lane| byte(wires, lane)).collect::<Vec<u8>>()).collect()
 }
 
 /// The wires of values side by side, value by value.

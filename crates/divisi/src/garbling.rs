@@ -2,10 +2,11 @@
 //!
 //! Everything here is public, the same at all parties, and refused before a secret is touched if it makes no sense.
 
+use crate::circuit::Held;
 use crate::failure::Failure;
 use divisi_circuit::Program;
 use divisi_core::{Parameters, PartyId};
-use divisi_garble::{Form, MOST_PARTIES, Options, Plan};
+use divisi_garble::{Form, MOST_PARTIES, Options, Plan, Unfit};
 use divisi_ot::{Base, Config};
 use serde::{Deserialize, Serialize};
 
@@ -94,11 +95,40 @@ impl Garbling {
         receivers: &[PartyId],
         count: usize,
     ) -> Result<Plan<'p>, Failure> {
-        self.check()?;
-        let usage = |unfit: divisi_garble::Unfit| Failure::usage(unfit.to_string());
         let lists = vec![receivers.to_vec(); program.outputs().len()];
-        let plan = Plan::new(program, self.parties, owners, &lists).map_err(usage)?;
+        self.admitted(count, || Plan::new(program, self.parties, owners, &lists))
+    }
+
+    /// The same of a circuit wherever it is.
+    ///
+    /// # Errors
+    /// Those of [`Garbling::plan`]; a circuit that stays in its file where this is not streamed.
+    pub fn plan_of<'p>(
+        &self,
+        circuit: &'p Held,
+        owners: &[PartyId],
+        receivers: &[PartyId],
+        count: usize,
+    ) -> Result<Plan<'p>, Failure> {
+        match circuit {
+            Held::Program(circuit) => self.plan(&circuit.program, owners, receivers, count),
+            Held::File { stream, .. } => {
+                let lists = vec![receivers.to_vec(); stream.outputs().len()];
+                self.admitted(count, || Plan::streamed(stream, self.parties, owners, &lists))
+            }
+        }
+    }
+
+    fn admitted<'p>(
+        &self,
+        count: usize,
+        plan: impl FnOnce() -> Result<Plan<'p>, Unfit>,
+    ) -> Result<Plan<'p>, Failure> {
+        self.check()?;
+        let usage = |unfit: Unfit| Failure::usage(unfit.to_string());
+        let plan = plan().map_err(usage)?;
         if !self.streamed {
+            plan.ahead().map_err(usage)?;
             self.options.admit(&plan, self.config.rho, count).map_err(usage)?;
         }
         Ok(plan)

@@ -9,8 +9,18 @@
 //!
 //! A file may come from anybody: what it declares is believed only as far as its length bears it out.
 
+//!
+//! [`read`] makes a program of a file, in memory that is proportional to its gates. [`survey`] demands the same of it and keeps nothing
+//! but what is known of each wire; [`crate::stream`] runs a file from where it lies. All three take gates from one [`Reader`].
+
+mod gates;
 mod read;
+mod survey;
+mod wires;
 mod write;
 
-pub use read::{Counts, Error, Format, Source, read};
+pub use gates::{Error, Format, Gate, Header, Reader};
+pub use read::{Source, read};
+pub(crate) use survey::MANY;
+pub use survey::{Counts, Survey, survey};
 pub use write::write;

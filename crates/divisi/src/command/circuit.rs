@@ -2,7 +2,7 @@
 
 use super::{Context, Done, Goal};
 use clap::{Args, Subcommand};
-use divisi::circuit::{self, Circuit};
+use divisi::circuit::{self, About, Circuit};
 use divisi::failure::Failure;
 use divisi::file::Output;
 use divisi_circuit::bristol::{Counts, Format};
@@ -69,9 +69,8 @@ pub fn run(context: &Context, command: &Commands) -> Result<Done, Failure> {
     match command {
         Commands::Emit(arguments) => emit(context, arguments),
         Commands::Info(arguments) => {
-            let circuit = circuit::load(&arguments.circuit, arguments.goal.adder())?;
-            let counts = circuit.counts()?;
-            Ok(Done::new(text(&circuit, &counts), to_json(&circuit, &counts)))
+            let info = circuit::info(&arguments.circuit, arguments.goal.adder())?;
+            Ok(Done::new(text(&info), to_json(&info)))
         }
         Commands::Eval(arguments) => eval(arguments),
     }
@@ -116,10 +115,11 @@ fn emit(context: &Context, arguments: &Emit) -> Result<Done, Failure> {
             }
         }
     };
+    let info = About::of(&circuit, counts);
     if !context.json {
-        let _ = writeln!(std::io::stderr(), "{}", text(&circuit, &counts));
+        let _ = writeln!(std::io::stderr(), "{}", text(&info));
     }
-    Ok(Done::new("", to_json(&circuit, &counts)))
+    Ok(Done::new("", to_json(&info)))
 }
 
 fn eval(arguments: &Eval) -> Result<Done, Failure> {
@@ -147,49 +147,45 @@ fn eval(arguments: &Eval) -> Result<Done, Failure> {
     Ok(Done::new(outputs.join("\n"), json!({ "schema": 1, "circuit": circuit.name, "outputs": outputs })))
 }
 
-fn format(circuit: &Circuit) -> Option<&'static str> {
-    circuit.file.map(|(format, _)| match format {
-        Format::Fashion => "bristol-fashion",
-        Format::Older => "bristol",
-    })
-}
-
-fn text(circuit: &Circuit, counts: &Counts) -> String {
-    let program = &circuit.program;
-    let sums = match program.dot_count() {
-        sums if sums == program.and_count() => String::new(),
+fn text(info: &About) -> String {
+    let counts = &info.counts;
+    let sums = match info.dot_count {
+        sums if sums == counts.and => String::new(),
         sums => format!(" in {sums} sums"),
     };
     format!(
         "{}: {} AND{sums} at depth {}, {} XOR, {} INV, {} EQ, {} EQW; inputs of {} bits, outputs of {}",
-        circuit.name,
+        info.name,
         counts.and,
-        program.and_depth(),
+        info.and_depth,
         counts.xor,
         counts.inv,
         counts.eq,
         counts.eqw,
-        super::list(program.inputs()),
-        super::list(program.outputs()),
+        super::list(&info.inputs),
+        super::list(&info.outputs),
     )
 }
 
-fn to_json(circuit: &Circuit, counts: &Counts) -> Value {
-    let program = &circuit.program;
-    let Counts { and, xor, inv, eq, eqw } = *counts;
+fn to_json(info: &About) -> Value {
+    let Counts { and, xor, inv, eq, eqw } = info.counts;
+    let format = info.format.map(|format| match format {
+        Format::Fashion => "bristol-fashion",
+        Format::Older => "bristol",
+    });
     json!({
         "schema": 1,
-        "circuit": circuit.name,
-        "format": format(circuit),
-        "inputs": program.inputs(),
-        "outputs": program.outputs(),
+        "circuit": info.name,
+        "format": format,
+        "inputs": info.inputs,
+        "outputs": info.outputs,
         "gates": and + xor + inv + eq + eqw,
         "and": and,
         "xor": xor,
         "inv": inv,
         "eq": eq,
         "eqw": eqw,
-        "and_depth": program.and_depth(),
-        "sums_of_products": program.dot_count(),
+        "and_depth": info.and_depth,
+        "sums_of_products": info.dot_count,
     })
 }

@@ -92,9 +92,9 @@ pub fn run(context: &Context, arguments: &Arguments) -> Result<Done, Failure> {
     receivers.sort();
     receivers.dedup();
     let adder = arguments.goal.adder();
-    let circuit = circuit::load(&arguments.circuit, adder)?;
+    let circuit = circuit::hold(&arguments.circuit, adder, engine.is_streamed())?;
     if let Engine::Garble(garbling) = &mut engine {
-        *garbling = garbling.settled(circuit.program.and_count());
+        *garbling = garbling.settled(circuit.and_count());
     }
     let inputs = run::inputs(&circuit, &arguments.inputs, engine.parties(), me)?;
     let options = Options {
@@ -120,7 +120,7 @@ pub fn run(context: &Context, arguments: &Arguments) -> Result<Done, Failure> {
         Some(values) => values.join("\n"),
         None => format!("done; the outputs went to party {told}, and to nobody else"),
     };
-    let program = &options.circuit.program;
+    let circuit = &options.circuit;
     let garbling = match engine {
         Engine::Garble(garbling) => Some(garbling),
         Engine::Rep3(_) => None,
@@ -130,7 +130,7 @@ pub fn run(context: &Context, arguments: &Arguments) -> Result<Done, Failure> {
         "engine": engine.name(),
         "parties": engine.parties(),
         "party": me.map(PartyId::number),
-        "circuit": options.circuit.name,
+        "circuit": circuit.name(),
         "security": engine.security().name(),
         "mode": arguments.goal.name(),
         "form": garbling.map(|garbling| garbling.options.form.name()),
@@ -139,8 +139,8 @@ pub fn run(context: &Context, arguments: &Arguments) -> Result<Done, Failure> {
         "streamed": garbling.map(|garbling| garbling.streamed),
         "outputs": values,
         "output_to": to,
-        "and": program.and_count(),
-        "and_depth": program.and_depth(),
+        "and": circuit.and_count(),
+        "and_depth": circuit.and_depth(),
         "seconds": report.seconds,
         "bits_sent_per_party": report.bits_sent,
         "bytes_sent_per_party": report.bytes_sent,

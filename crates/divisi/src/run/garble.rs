@@ -25,9 +25,13 @@ pub struct Task<'p> {
 }
 
 impl Task<'_> {
-    /// What is computed, and how: two digests.
-    fn digests(&self) -> [[u8; 32]; 2] {
-        [self.plan.digest(), self.garbling.describe(Parameters::new("run.garble.how")).digest()]
+    /// Whether it is streamed, what is computed, and how: three digests. Streamed or not comes first: a circuit that stays in its file
+    /// has another digest than the same one in memory.
+    fn digests(&self) -> [[u8; 32]; 3] {
+        let streamed =
+            Parameters::new("run.garble.streamed").with("streamed", &[u8::from(self.garbling.streamed)]);
+        let how = self.garbling.describe(Parameters::new("run.garble.how"));
+        [streamed.digest(), self.plan.digest(), how.digest()]
     }
 
     fn parameters(&self) -> Parameters {
@@ -54,14 +58,15 @@ fn agree(mesh: &Arc<Mesh>, number: u32, task: &Task<'_>) -> Result<(), Failure> 
     let mut differs = None;
     // from all of them before anybody leaves: each is to learn with whom it disagrees
     for peer in session.peers() {
-        let mut theirs = [[0; 32]; 2];
+        let mut theirs = [[0; 32]; 3];
         session.recv(AGREE, peer, theirs.as_flattened_mut())?;
         differs = differs.or((ours != theirs).then_some((peer, theirs)));
     }
     let Some((peer, theirs)) = differs else { return Ok(()) };
     let named = [
+        "the circuit in another way (--streamed)",
         "another circuit, or the same with other owners or receivers",
-        "the circuit in another way (--form, --k, --base-ot, --statistical or --streamed)",
+        "the circuit in another way (--form, --k, --base-ot or --statistical)",
     ];
     let all = named.into_iter().zip(ours.iter().zip(&theirs));
     let Some((what, (ours, theirs))) = all.into_iter().find(|(_, (ours, theirs))| ours != theirs) else {

@@ -7,7 +7,7 @@
 pub mod garble;
 pub mod protocol;
 
-use crate::circuit::{self, Circuit};
+use crate::circuit::{self, Held};
 use crate::cleanup::Cleanup;
 use crate::failure::{Failure, Kind};
 use crate::garbling::{Garbling, Told as Manner};
@@ -28,6 +28,8 @@ pub const ROLE: &str = "run";
 const CONNECT: Duration = Duration::from_secs(5);
 /// How much longer for each of them, for many share few processors.
 const CONNECT_EACH: Duration = Duration::from_millis(100);
+/// How many times longer than a party its peers may take to read the circuit: many share few processors.
+pub(crate) const READ_TOO: u32 = 4;
 /// How much longer this process waits than the parties, who know more about what they wait for.
 const MARGIN: Duration = Duration::from_millis(300);
 
@@ -77,6 +79,12 @@ impl Engine {
         }
     }
 
+    /// Whether a circuit may stay in its file.
+    #[must_use]
+    pub fn is_streamed(&self) -> bool {
+        matches!(self, Engine::Garble(garbling) if garbling.streamed)
+    }
+
     /// The party of that number.
     ///
     /// # Errors
@@ -95,7 +103,7 @@ impl Engine {
 /// What to run.
 pub struct Options {
     /// The circuit.
-    pub circuit: Circuit,
+    pub circuit: Held,
     /// How its words are added, if it is one of this program's own.
     pub adder: Adder,
     /// One for each input value, in the circuit's order.
@@ -140,17 +148,17 @@ pub struct Report {
 /// # Errors
 /// The first that is not as it must be.
 pub fn inputs(
-    circuit: &Circuit,
+    circuit: &Held,
     given: &[String],
     parties: usize,
     known: Option<PartyId>,
 ) -> Result<Vec<Input>, Failure> {
-    let widths = circuit.program.inputs();
+    let widths = circuit.inputs();
     if given.len() != widths.len() {
         let widths: Vec<String> = widths.iter().map(ToString::to_string).collect();
         return Err(Failure::usage(format!(
             "{} takes {} input values, of {} bits, and {} are given: give an --input P=HEX for each, in this order",
-            circuit.name,
+            circuit.name(),
             widths.len(),
             widths.join(", "),
             given.len()
@@ -214,7 +222,7 @@ impl Options {
     }
 
     fn values(&self, bits: &[bool]) -> Vec<String> {
-        let values = circuit::cut(bits, self.circuit.program.outputs());
+        let values = circuit::cut(bits, self.circuit.outputs());
         values.iter().map(|bits| circuit::to_hex(&circuit::ordered(bits, self.first_bit_first))).collect()
     }
 }
@@ -227,18 +235,18 @@ enum Work<'c> {
 
 impl<'c> Work<'c> {
     fn new(
-        circuit: &'c Circuit,
+        circuit: &'c Held,
         engine: Engine,
         owners: Vec<PartyId>,
         receivers: Vec<PartyId>,
     ) -> Result<Self, Failure> {
-        let program = &circuit.program;
         Ok(match engine {
             Engine::Rep3(security) => {
-                Work::Rep3(Task { program, digest: circuit.digest(), owners, receivers, security })
+                let (program, digest) = (circuit.program()?, circuit.digest());
+                Work::Rep3(Task { program, digest, owners, receivers, security })
             }
             Engine::Garble(garbling) => {
-                let plan = garbling.plan(program, &owners, &receivers, 1)?;
+                let plan = garbling.plan_of(circuit, &owners, &receivers, 1)?;
                 Work::Garble(Box::new(garble::Task { plan, garbling }))
             }
         })
@@ -338,7 +346,7 @@ pub fn local(options: &Options, program: &Path, cleanup: &Cleanup) -> Result<Rep
     for (party, seat) in PartyId::all(parties).zip(seats) {
         let plan = Plan {
             seat,
-            circuit: options.circuit.name.clone(),
+            circuit: options.circuit.name().to_owned(),
             low_depth: options.adder == Adder::LowDepth,
             digest: options.circuit.digest(),
             owners: options.inputs.iter().map(|input| input.owner.number()).collect(),
@@ -377,19 +385,21 @@ fn serve(pipes: &Pipes) -> Result<(), Failure> {
     let listener = seat::listen(pipes)?;
     let plan: Plan = pipes.order()?;
     let adder = if plan.low_depth { Adder::LowDepth } else { Adder::FewestAnds };
-    let circuit = circuit::load(&plan.circuit, adder)?;
-    if circuit.digest() != plan.digest {
-        return Err(Failure::usage(format!("{} has changed meanwhile: leave it as it is", circuit.name)));
-    }
-    let parties = |numbers: &[u8]| numbers.iter().filter_map(|number| PartyId::new(*number)).collect();
     let engine = match plan.engine {
         Chosen::Rep3 { malicious: true } => Engine::Rep3(Security::Malicious),
         Chosen::Rep3 { malicious: false } => Engine::Rep3(Security::SemiHonest),
         Chosen::Garble(manner) => Engine::Garble(manner.into()),
     };
+    let start = Instant::now();
+    let circuit = circuit::hold(&plan.circuit, adder, engine.is_streamed())?;
+    let read = start.elapsed();
+    if circuit.digest() != plan.digest {
+        return Err(Failure::usage(format!("{} has changed meanwhile: leave it as it is", circuit.name())));
+    }
+    let parties = |numbers: &[u8]| numbers.iter().filter_map(|number| PartyId::new(*number)).collect();
     let work = Work::new(&circuit, engine, parties(&plan.owners), parties(&plan.receivers))?;
     let net = Net { timeout: Duration::from_millis(plan.timeout_ms), ..Net::default() };
-    let (_door, mesh) = plan.seat.join(pipes, listener, &net, connect(engine.parties()))?;
+    let (_door, mesh) = plan.seat.join(pipes, listener, &net, connect(engine.parties()) + READ_TOO * read)?;
     let start = Instant::now();
     let outcome = work.run(&mesh, &plan.own)?;
     pipes.report(Ok(Told::new(&outcome, start.elapsed().as_secs_f64())))?;

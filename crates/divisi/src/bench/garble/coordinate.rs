@@ -4,7 +4,7 @@ use super::super::message::{Costs, Took};
 use super::super::{CONNECT, CONNECT_EACH, OnStart, Phase, median};
 use super::{Batch, Options, Order, Orders, ROLE, Report, clocks, plan, waves};
 use crate::calibrate::Calibration;
-use crate::circuit::{self, Circuit};
+use crate::circuit::{self, Held};
 use crate::cleanup::Cleanup;
 use crate::failure::Failure;
 use crate::local::{Processes, Room, seat};
@@ -30,9 +30,8 @@ pub fn run(
     on_start: OnStart<'_>,
 ) -> Result<Report, Failure> {
     options.check()?;
-    let circuit = circuit::load(&options.circuit, options.adder)?;
-    let ands =
-        circuit.program.and_count().saturating_mul(usize::try_from(options.count).unwrap_or(usize::MAX));
+    let circuit = circuit::hold(&options.circuit, options.adder, options.garbling.streamed)?;
+    let ands = circuit.and_count().saturating_mul(usize::try_from(options.count).unwrap_or(usize::MAX));
     let options = &Options { garbling: options.garbling.settled(ands), ..options.clone() };
     let plan = plan(&circuit, &options.garbling, options.count)?;
     let waves = waves(&plan, &options.garbling, usize::try_from(options.count).unwrap_or(usize::MAX)).len();
@@ -63,7 +62,7 @@ pub fn run(
 
 struct Parties<'p> {
     options: &'p Options,
-    circuit: &'p Circuit,
+    circuit: &'p Held,
     plan: &'p Plan<'p>,
     waves: usize,
     processes: &'p mut Processes,
@@ -124,7 +123,7 @@ impl Parties<'_> {
         }
         self.processes.order_all(&Order::Outputs)?;
         let learned = self.processes.frames("bench/outputs", self.within())?;
-        let expected = self.circuit.columns(count, &inputs);
+        let expected = self.circuit.columns(count, &inputs)?;
         for (party, learned) in PartyId::all(learned.len()).zip(learned) {
             let results: Vec<usize> = self.plan.results_of(party).collect();
             if learned != bits(&expected, count, &results) {

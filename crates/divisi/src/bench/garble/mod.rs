@@ -16,7 +16,7 @@ pub use party::run as run_party;
 
 use super::{Phase, calibration_json};
 use crate::calibrate::Calibration;
-use crate::circuit::Circuit;
+use crate::circuit::Held;
 use crate::failure::Failure;
 use crate::garbling::{Garbling, Told, base_name};
 use crate::local::seat::Seat;
@@ -107,16 +107,16 @@ impl Options {
 }
 
 /// The circuit for its parties: input values belong to them in turn, and party 1 learns the outputs.
-fn plan<'c>(circuit: &'c Circuit, garbling: &Garbling, count: u64) -> Result<Plan<'c>, Failure> {
-    let values = circuit.program.inputs().len();
+fn plan<'c>(circuit: &'c Held, garbling: &Garbling, count: u64) -> Result<Plan<'c>, Failure> {
+    let values = circuit.inputs().len();
     let parties: Vec<PartyId> = PartyId::all(garbling.parties).collect();
     let owners: Vec<PartyId> = parties.into_iter().cycle().take(values).collect();
     let receivers: Vec<PartyId> = PartyId::all(1).collect();
     let count = usize::try_from(count).unwrap_or(usize::MAX);
     // what one wave keeps of tables has to fit the budget
-    let plan = garbling.plan(&circuit.program, &owners, &receivers, 1)?;
+    let plan = garbling.plan_of(circuit, &owners, &receivers, 1)?;
     let wave = garbling.options.wave(&plan, garbling.config.rho, count);
-    garbling.plan(&circuit.program, &owners, &receivers, wave)
+    garbling.plan_of(circuit, &owners, &receivers, wave)
 }
 
 /// The waves of a run: how many instances each has. The streamed mode takes all together.

@@ -11,6 +11,7 @@ use crate::circuit;
 use crate::failure::Failure;
 use crate::garbling::Garbling;
 use crate::local::{Pipes, seat};
+use crate::run::READ_TOO;
 use divisi_core::{Counts, Parameters, Session};
 use divisi_garble::{Garble, Plan, SETUP_PHASE};
 use divisi_net::{Emulation, Mesh, Options as Net};
@@ -42,11 +43,13 @@ fn work(pipes: &Pipes) -> Result<(), Failure> {
     let listener = seat::listen(pipes)?;
     let orders: Orders = pipes.order()?;
     let adder = if orders.low_depth { Adder::LowDepth } else { Adder::FewestAnds };
-    let circuit = circuit::load(&orders.circuit, adder)?;
-    if circuit.digest() != orders.digest {
-        return Err(Failure::usage(format!("{} has changed meanwhile: leave it as it is", circuit.name)));
-    }
     let garbling = Garbling::from(orders.garbling);
+    let start = Instant::now();
+    let circuit = circuit::hold(&orders.circuit, adder, garbling.streamed)?;
+    let read = start.elapsed();
+    if circuit.digest() != orders.digest {
+        return Err(Failure::usage(format!("{} has changed meanwhile: leave it as it is", circuit.name())));
+    }
     let plan = plan(&circuit, &garbling, orders.count)?;
     let count = usize::try_from(orders.count).map_err(|_| out_of_place())?;
     let start = Instant::now();
@@ -55,7 +58,8 @@ fn work(pipes: &Pipes) -> Result<(), Failure> {
         emulation: Emulation::new(orders.rtt_ms, orders.rate_mbit),
         ..Net::default()
     };
-    let within = CONNECT + CONNECT_EACH * u32::try_from(garbling.parties).unwrap_or(u32::MAX);
+    let parties = u32::try_from(garbling.parties).unwrap_or(u32::MAX);
+    let within = CONNECT + CONNECT_EACH * parties + READ_TOO * read;
     let (_door, mesh) = orders.seat.join(pipes, listener, &net, within)?;
     pipes.report(Ok(start.elapsed().as_secs_f64()))?;
     if orders.rtt_ms.is_some() || orders.rate_mbit.is_some() {

@@ -1,0 +1,54 @@
+//! The wires of a file as its gates come: each is written once, and before it is read.
+
+use super::gates::{Error, Header};
+
+/// What is known of each wire that is written.
+pub(super) struct Wires<T> {
+    held: Vec<Option<T>>,
+    written: usize,
+}
+
+impl<T: Copy> Wires<T> {
+    /// Those of a header, whose inputs are these.
+    pub fn new(header: &Header, inputs: impl IntoIterator<Item = T>) -> Wires<T> {
+        let mut held: Vec<Option<T>> = Vec::with_capacity(header.wires);
+        held.extend(inputs.into_iter().map(Some));
+        let written = held.len();
+        held.resize(header.wires, None);
+        Wires { held, written }
+    }
+
+    /// A wire that a line reads.
+    pub fn read(&self, line: usize, wire: usize) -> Result<T, Error> {
+        match self.held.get(wire) {
+            Some(&Some(held)) => Ok(held),
+            Some(None) => Err(Error::new(line, format!("wire {wire} is read, and no line above writes it"))),
+            None => Err(self.stranger(line, wire)),
+        }
+    }
+
+    /// A wire that a line writes.
+    pub fn write(&mut self, line: usize, wire: usize, value: T) -> Result<(), Error> {
+        match self.held.get_mut(wire) {
+            Some(place @ None) => *place = Some(value),
+            Some(Some(_)) => return Err(Error::new(line, format!("wire {wire} is written a second time"))),
+            None => return Err(self.stranger(line, wire)),
+        }
+        self.written += 1;
+        Ok(())
+    }
+
+    fn stranger(&self, line: usize, wire: usize) -> Error {
+        Error::new(line, format!("wire {wire} is not one of the {}", self.held.len()))
+    }
+
+    /// All wires, once the last line was read.
+    pub fn finish(self, line: usize) -> Result<Vec<Option<T>>, Error> {
+        let (wires, written) = (self.held.len(), self.written);
+        if let Some(missing) = self.held.iter().position(Option::is_none) {
+            let what = format!("{wires} wires were declared, {written} are written");
+            return Err(Error::new(line, format!("{what}; the first that is not is {missing}")));
+        }
+        Ok(self.held)
+    }
+}

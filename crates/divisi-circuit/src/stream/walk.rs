@@ -1,0 +1,344 @@
+//! From gates to steps: what each wire is, which slot holds it, and when the slot is free again.
+//!
+//! Nothing here trusts the file: a gate that names a wire which is not there, or takes more slots than the file needed before, ends the
+//! walk with [`Fault::Changed`].
+
+use super::{End, Fault, Step};
+use crate::bristol::{Gate, MANY, Reader, Survey};
+use crate::program::Slot;
+use std::io::BufRead;
+
+/// Products that wait at most, so that engines can do many at once; likewise slots that wait for them to be free.
+const WAITING: usize = 256;
+
+/// What a wire is.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Value {
+    /// Everybody knows it.
+    Constant(bool),
+    /// What is in a slot, or its negation.
+    Held { slot: u32, negated: bool },
+}
+
+/// A wire's value in four bytes; 0 if nothing was written yet.
+#[derive(Clone, Copy, Default)]
+struct Packed(u32);
+
+impl Packed {
+    fn new(value: Value) -> Packed {
+        Packed(match value {
+            Value::Constant(value) => 2 | u32::from(value),
+            Value::Held { slot, negated } => (slot + 2) << 1 | u32::from(negated),
+        })
+    }
+
+    fn get(self) -> Option<Value> {
+        let bit = self.0 & 1 == 1;
+        match self.0 >> 1 {
+            0 => None,
+            1 => Some(Value::Constant(bit)),
+            slot => Some(Value::Held { slot: slot - 2, negated: bit }),
+        }
+    }
+}
+
+impl Value {
+    fn negated_if(self, sign: bool) -> Value {
+        match self {
+            Value::Constant(value) => Value::Constant(value != sign),
+            Value::Held { slot, negated } => Value::Held { slot, negated: negated != sign },
+        }
+    }
+}
+
+/// What a slot holds.
+#[derive(Clone, Copy, Default)]
+struct Place {
+    /// Reads that are still to come of the wires that it holds; `u32::MAX` if there is no end of them.
+    readers: u32,
+    /// Whether the result that it is to hold waits.
+    waits: bool,
+    /// Whether it is among the free ones, or will be.
+    free: bool,
+}
+
+/// Reads of a wire that are to come.
+fn count(readers: u8) -> u32 {
+    if readers == MANY { u32::MAX } else { u32::from(readers) }
+}
+
+/// A walk over a file's gates.
+pub(super) struct Walk<'s> {
+    survey: &'s Survey,
+    wires: Vec<Packed>,
+    places: Vec<Place>,
+    free: Vec<u32>,
+    /// Slots that are free once nothing waits: a waiting product may still read them.
+    later: Vec<u32>,
+    /// Where the results go that wait, oldest first.
+    waiting: Vec<u32>,
+    most: usize,
+    ands: usize,
+    results: Vec<End>,
+}
+
+impl<'s> Walk<'s> {
+    /// At the inputs, with no more slots than these.
+    pub fn new(survey: &'s Survey, most: usize) -> Self {
+        let header = &survey.header;
+        let inputs: usize = header.inputs.iter().sum();
+        let mut walk = Walk {
+            survey,
+            wires: vec![Packed::default(); header.wires],
+            places: Vec::new(),
+            free: Vec::new(),
+            later: Vec::new(),
+            waiting: Vec::new(),
+            most,
+            ands: 0,
+            results: Vec::new(),
+        };
+        // numbers of wires fit: the file is not longer than that
+        for (slot, (wire, readers)) in (0_u32..).zip(walk.wires.iter_mut().zip(&survey.readers).take(inputs))
+        {
+            *wire = Packed::new(Value::Held { slot, negated: false });
+            walk.places.push(Place { readers: count(*readers), ..Place::default() });
+        }
+        (0..walk.places.len() as u32).rev().for_each(|slot| walk.leave(slot));
+        walk
+    }
+
+    pub fn slots(&self) -> usize {
+        self.places.len()
+    }
+
+    pub fn ands(&self) -> usize {
+        self.ands
+    }
+
+    pub fn results(self) -> Vec<End> {
+        self.results
+    }
+
+    /// All gates of a file, as steps.
+    pub fn run<E: From<Fault>>(
+        &mut self,
+        input: impl BufRead,
+        step: &mut impl FnMut(Step) -> Result<(), E>,
+    ) -> Result<(), E> {
+        let length = usize::try_from(super::LONGEST).unwrap_or(usize::MAX);
+        let changed = |error: crate::bristol::Error| match Fault::from(error) {
+            Fault::Wrong(_) => Fault::Changed,
+            fault => fault,
+        };
+        let mut reader = Reader::new(input, length).map_err(changed)?;
+        if *reader.header() != self.survey.header {
+            return Err(Fault::Changed.into());
+        }
+        while let Some((_, gate)) = reader.gate().map_err(changed)? {
+            match gate {
+                Gate::Xor { x, y, out } => self.xor(x, y, out, step)?,
+                Gate::And { x, y, out } => self.and(x, y, out, step)?,
+                Gate::Mand { x, y, out } => {
+                    for ((&x, &y), &out) in x.iter().zip(y).zip(out) {
+                        self.and(x, y, out, step)?;
+                    }
+                }
+                Gate::Inv { x, out } => {
+                    let value = self.read(x)?;
+                    self.rename(out, value.negated_if(true), &[value])?;
+                }
+                Gate::Eqw { x, out } => {
+                    let value = self.read(x)?;
+                    self.rename(out, value, &[value])?;
+                }
+                Gate::Eq { value, out } => self.rename(out, Value::Constant(value), &[])?,
+            }
+        }
+        self.take_all(step)?;
+        self.finish(step)
+    }
+
+    fn xor<E: From<Fault>>(
+        &mut self,
+        x: usize,
+        y: usize,
+        out: usize,
+        step: &mut impl FnMut(Step) -> Result<(), E>,
+    ) -> Result<(), E> {
+        let (a, b) = (self.read(x)?, self.read(y)?);
+        match (a, b) {
+            (Value::Constant(value), other) | (other, Value::Constant(value)) => {
+                self.rename(out, other.negated_if(value), &[a, b])?;
+            }
+            (Value::Held { slot: x, negated: s }, Value::Held { slot: y, negated: t }) => {
+                if x == y {
+                    self.rename(out, Value::Constant(s != t), &[a, b])?;
+                    return Ok(());
+                }
+                self.need([x, y], step)?;
+                [a, b].into_iter().for_each(|value| self.done(value));
+                let to = self.room(self.readers(out))?;
+                self.write(out, Value::Held { slot: to, negated: s != t })?;
+                step(Step::Xor { out: Slot(to), x: Slot(x), y: Slot(y) })?;
+                self.leave(to);
+            }
+        }
+        self.take_if_many(step)
+    }
+
+    fn and<E: From<Fault>>(
+        &mut self,
+        x: usize,
+        y: usize,
+        out: usize,
+        step: &mut impl FnMut(Step) -> Result<(), E>,
+    ) -> Result<(), E> {
+        let (a, b) = (self.read(x)?, self.read(y)?);
+        let known = match (a, b) {
+            (Value::Constant(false), _) | (_, Value::Constant(false)) => Some(Value::Constant(false)),
+            (Value::Constant(true), other) | (other, Value::Constant(true)) => Some(other),
+            (Value::Held { slot: x, negated: s }, Value::Held { slot: y, negated: t }) => {
+                (x == y).then_some(if s == t { a } else { Value::Constant(false) })
+            }
+        };
+        if let Some(value) = known {
+            self.rename(out, value, &[a, b])?;
+            return Ok(());
+        }
+        let (x, y) = (self.plain(a, step)?, self.plain(b, step)?);
+        let to = self.room(self.readers(out))?;
+        self.write(out, Value::Held { slot: to, negated: false })?;
+        step(Step::And { x: Slot(x), y: Slot(y) })?;
+        self.ands += 1;
+        self.waiting.push(to);
+        if let Some(place) = self.places.get_mut(to as usize) {
+            place.waits = true;
+        }
+        // from here on what is free waits
+        for (value, slot) in [(a, x), (b, y)] {
+            self.done(value);
+            self.leave(slot);
+        }
+        self.leave(to);
+        self.take_if_many(step)
+    }
+
+    /// A slot that holds the value without a sign; of its own if there was one.
+    fn plain<E: From<Fault>>(
+        &mut self,
+        value: Value,
+        step: &mut impl FnMut(Step) -> Result<(), E>,
+    ) -> Result<u32, E> {
+        let Value::Held { slot, negated } = value else { return Err(Fault::Changed.into()) };
+        self.need([slot, slot], step)?;
+        if !negated {
+            return Ok(slot);
+        }
+        let to = self.room(0)?;
+        step(Step::Not { out: Slot(to), x: Slot(slot) })?;
+        Ok(to)
+    }
+
+    /// Where the outputs are. They are never free again, so nothing overwrites one.
+    fn finish<E: From<Fault>>(&mut self, step: &mut impl FnMut(Step) -> Result<(), E>) -> Result<(), E> {
+        let outputs: usize = self.survey.header.outputs.iter().sum();
+        for wire in self.wires.len().saturating_sub(outputs)..self.wires.len() {
+            let end = match self.read(wire)? {
+                Value::Constant(value) => End::Constant(value),
+                value => End::Slot(Slot(self.plain(value, step)?)),
+            };
+            self.results.push(end);
+        }
+        Ok(())
+    }
+
+    /// The results that these slots are to hold are taken, if they wait.
+    fn need<E>(&mut self, slots: [u32; 2], step: &mut impl FnMut(Step) -> Result<(), E>) -> Result<(), E> {
+        let waits = |slot: u32| self.places.get(slot as usize).is_some_and(|place| place.waits);
+        if slots.into_iter().any(waits) { self.take_all(step) } else { Ok(()) }
+    }
+
+    fn take_if_many<E>(&mut self, step: &mut impl FnMut(Step) -> Result<(), E>) -> Result<(), E> {
+        if self.waiting.len().max(self.later.len()) < WAITING { Ok(()) } else { self.take_all(step) }
+    }
+
+    fn take_all<E>(&mut self, step: &mut impl FnMut(Step) -> Result<(), E>) -> Result<(), E> {
+        for i in 0..self.waiting.len() {
+            let Some(&to) = self.waiting.get(i) else { break };
+            step(Step::Take { out: Slot(to) })?;
+            if let Some(place) = self.places.get_mut(to as usize) {
+                place.waits = false;
+            }
+        }
+        self.waiting.clear();
+        self.free.append(&mut self.later);
+        Ok(())
+    }
+
+    /// What a wire is.
+    fn read(&self, wire: usize) -> Result<Value, Fault> {
+        self.wires.get(wire).and_then(|packed| packed.get()).ok_or(Fault::Changed)
+    }
+
+    fn write(&mut self, wire: usize, value: Value) -> Result<(), Fault> {
+        match self.wires.get_mut(wire) {
+            Some(place @ Packed(0)) => *place = Packed::new(value),
+            _ => return Err(Fault::Changed),
+        }
+        Ok(())
+    }
+
+    fn readers(&self, wire: usize) -> u32 {
+        count(self.survey.readers.get(wire).copied().unwrap_or(MANY))
+    }
+
+    /// A wire without a gate: what reads it reads what its value has, and these were read for it.
+    fn rename(&mut self, out: usize, value: Value, operands: &[Value]) -> Result<(), Fault> {
+        let readers = self.readers(out);
+        if let Value::Held { slot, .. } = value
+            && let Some(place) = self.places.get_mut(slot as usize)
+        {
+            place.readers = place.readers.saturating_add(readers);
+        }
+        self.write(out, value)?;
+        operands.iter().for_each(|operand| self.done(*operand));
+        Ok(())
+    }
+
+    /// One read of a value is done: its slot is free after the last one.
+    fn done(&mut self, value: Value) {
+        let Value::Held { slot, .. } = value else { return };
+        let Some(place) = self.places.get_mut(slot as usize) else { return };
+        if place.readers != u32::MAX && place.readers > 0 {
+            place.readers -= 1;
+            self.leave(slot);
+        }
+    }
+
+    /// A slot for a wire that is read so often: the one freed last, if there is any.
+    fn room(&mut self, readers: u32) -> Result<u32, Fault> {
+        let place = Place { readers, waits: false, free: false };
+        if let Some(slot) = self.free.pop() {
+            if let Some(held) = self.places.get_mut(slot as usize) {
+                *held = place;
+            }
+            return Ok(slot);
+        }
+        if self.places.len() >= self.most {
+            return Err(Fault::Changed);
+        }
+        self.places.push(place);
+        Ok(self.places.len() as u32 - 1)
+    }
+
+    /// A slot is free if nobody will read it.
+    fn leave(&mut self, slot: u32) {
+        let Some(place) = self.places.get_mut(slot as usize) else { return };
+        if place.readers == 0 && !place.free {
+            place.free = true;
+            let list = if self.waiting.is_empty() { &mut self.free } else { &mut self.later };
+            list.push(slot);
+        }
+    }
+}

@@ -1,0 +1,294 @@
+//! Circuits that stay in their file: the same results as in memory, the same words about bad files, and a file that changes.
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
+
+use divisi_circuit::bristol::{self, Format};
+use divisi_circuit::plain::{self, Unrun};
+use divisi_circuit::stream::{Fault, Origin, Step, Stream};
+use proptest::prelude::*;
+use std::io::{self, Read};
+use std::sync::Mutex;
+
+/// A random file: gates by kind and operands modulo what is there, in either format.
+fn file(older: bool, inputs: usize, gates: &[(u8, u16, u16, u16)], outputs: usize) -> String {
+    let mut wires = inputs;
+    let mut text = String::new();
+    for &(kind, x, y, z) in gates {
+        let at = |i: u16| usize::from(i) % wires;
+        // near wires more often, so that circuits become deep and repeat themselves
+        let near = |i: u16| wires - 1 - usize::from(i % 5) % wires;
+        let (x, y, z) = (if kind & 1 == 0 { near(x) } else { at(x) }, near(y), at(z));
+        let line = match (kind >> 1) % if older { 10 } else { 16 } {
+            0 => format!("2 1 {x} {x} {wires} XOR"),
+            1 => format!("2 1 {x} {x} {wires} AND"),
+            2 | 3 => format!("1 1 {x} {wires} INV"),
+            4..=6 => format!("2 1 {x} {y} {wires} XOR"),
+            7..=9 => format!("2 1 {x} {z} {wires} AND"),
+            10 | 11 => format!("1 1 {} {wires} EQ", z & 1),
+            12 | 13 => format!("1 1 {x} {wires} EQW"),
+            _ => {
+                let line = format!("6 3 {x} {y} {z} {z} {z} {x} {wires} {} {} MAND", wires + 2, wires + 1);
+                wires += 2;
+                line
+            }
+        };
+        wires += 1;
+        text += &line;
+        text += "\n";
+    }
+    let outputs = outputs.min(wires);
+    let header = if older {
+        format!("{} {wires}\n{} {} {outputs}\n\n", gates.len(), inputs / 2, inputs - inputs / 2)
+    } else {
+        format!("{} {wires}\n1 {inputs}\n2 {} {}\n\n", gates.len(), outputs / 3, outputs - outputs / 3)
+    };
+    header + &text
+}
+
+/// What engines rely on, of all steps: no product or sum of a wire with itself, and nothing overwrites what a waiting product reads.
+fn check_steps(stream: &Stream) {
+    let (mut waiting, mut read, mut ands) = (0, Vec::new(), 0);
+    stream
+        .walk(|step| -> Result<(), Fault> {
+            let out = match step {
+                Step::Xor { out, x, y } => {
+                    assert_ne!(x, y);
+                    Some(out)
+                }
+                Step::Not { out, .. } => Some(out),
+                Step::And { x, y } => {
+                    assert_ne!(x, y);
+                    (waiting, ands) = (waiting + 1, ands + 1);
+                    read.extend([x, y]);
+                    None
+                }
+                Step::Take { out } => {
+                    waiting -= 1;
+                    read.clear();
+                    Some(out)
+                }
+            };
+            assert!(out.is_none_or(|out| !read.contains(&out) && out.index() < stream.slots()));
+            Ok(())
+        })
+        .unwrap();
+    assert_eq!((waiting, ands), (0, stream.and_count()));
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 400, ..ProptestConfig::default() })]
+
+    #[test]
+    fn a_file_computes_what_its_program_does(
+        older in any::<bool>(),
+        inputs in 1..7_usize,
+        gates in prop::collection::vec(any::<(u8, u16, u16, u16)>(), 1..120),
+        outputs in 0..40_usize,
+        values in prop::collection::vec(any::<u64>(), 7),
+    ) {
+        let text = file(older, inputs, &gates, outputs);
+        let source = bristol::read(text.as_bytes()).unwrap();
+        prop_assert_eq!(source.format, if older { Format::Older } else { Format::Fashion });
+        let stream = Stream::open(text.clone().into_bytes()).unwrap();
+        prop_assert_eq!((stream.format(), stream.counts()), (source.format, source.counts));
+        prop_assert_eq!(stream.and_depth(), source.program.and_depth());
+        prop_assert_eq!(stream.inputs(), source.program.inputs());
+        prop_assert_eq!(stream.outputs(), source.program.outputs());
+        prop_assert!(stream.and_count() <= source.counts.and);
+        check_steps(&stream);
+        let lanes: Vec<Vec<u64>> = values[..inputs].iter().map(|&word| vec![word, !word, word.rotate_left(7)]).collect();
+        let want = plain::run(&source.program, &lanes).unwrap();
+        for _ in 0..2 {
+            prop_assert_eq!(plain::run_stream(&stream, &lanes).unwrap(), want.clone());
+        }
+    }
+
+    /// Whatever a file says, it is refused in the same words, or is the same circuit.
+    #[test]
+    fn no_bytes_upset_a_survey(
+        text in "([0-9]{1,2}|XOR|AND|INV|EQ|EQW|MAND|-1|\u{e9}| |\n){0,60}",
+        lines in prop::collection::vec(("[0-4] [0-4]( [0-6]){0,5}", prop::sample::select(vec!["XOR", "AND", "INV", "EQ", "EQW", "MAND", "NOR"])), 0..6),
+        gates in 0..6_usize,
+    ) {
+        let body: String = lines.iter().map(|(numbers, name)| format!("{numbers} {name}\n")).collect();
+        for file in [text, format!("{gates} 7\n2 1 2\n1 1\n{body}"), format!("{gates} 6\n1 2 1\n{body}")] {
+            match (bristol::read(file.as_bytes()), Stream::open(file.clone().into_bytes())) {
+                (Ok(source), Ok(stream)) => prop_assert_eq!(source.counts, stream.counts()),
+                (Err(error), Err(fault)) => prop_assert_eq!(Fault::Wrong(error), fault),
+                (read, stream) => prop_assert!(false, "{:?} {:?}", read.map(|r| r.counts), stream),
+            }
+        }
+    }
+}
+
+/// Constants and wires with themselves, behind copies and negations: nothing is left of them.
+#[test]
+fn what_everybody_knows_is_no_step() {
+    let text = "16 18\n1 2\n1 5\n\n1 1 0 2 EQW\n1 1 2 3 INV\n1 1 3 4 INV\n2 1 0 4 5 XOR\n2 1 3 2 6 XOR\n\
+        2 1 0 4 7 AND\n2 1 4 3 8 AND\n1 1 1 9 EQ\n2 1 9 5 10 AND\n2 1 9 7 11 AND\n2 1 6 11 12 XOR\n\
+        2 1 5 1 13 XOR\n2 1 6 9 14 XOR\n1 1 12 15 INV\n2 1 8 1 16 AND\n1 1 13 17 EQW\n";
+    let stream = Stream::open(text.as_bytes().to_vec()).unwrap();
+    assert_eq!((stream.and_count(), stream.counts().and), (0, 5));
+    stream.walk(|step| -> Result<(), Fault> { panic!("{step:?}") }).unwrap();
+    let program = bristol::read(text.as_bytes()).unwrap().program;
+    let inputs = [vec![0b1100], vec![0b1010]];
+    assert_eq!(plain::run_stream(&stream, &inputs).unwrap(), plain::run(&program, &inputs).unwrap());
+}
+
+/// A chain needs a handful of slots however long it is, and products that do not need each other wait together.
+#[test]
+fn slots_are_used_again_and_products_wait() {
+    let gates = 20_000;
+    let mut text = format!("{gates} {}\n1 40\n1 1\n\n", 40 + gates);
+    for i in 0..gates {
+        let (near, far) = (40 + i - 1 - i % 40, 40 + i - 40);
+        text += &format!("2 1 {near} {far} {} {}\n", 40 + i, ["XOR", "AND"][i % 2]);
+    }
+    let stream = Stream::open(text.into_bytes()).unwrap();
+    assert!(stream.slots() < 700, "{}", stream.slots());
+    check_steps(&stream);
+}
+
+/// A file that is another one from some reading on.
+#[derive(Debug)]
+struct Changing {
+    first: Vec<u8>,
+    then: Vec<u8>,
+    readings: Mutex<usize>,
+    length: Option<u64>,
+}
+
+impl Origin for Changing {
+    fn open(&self) -> io::Result<(u64, Box<dyn Read + '_>)> {
+        let mut readings = self.readings.lock().unwrap();
+        let now = if *readings > 0 { &self.first } else { &self.then };
+        if now.is_empty() {
+            return Err(io::Error::other("gone"));
+        }
+        let length = self.length.unwrap_or(now.len() as u64);
+        *readings = readings.saturating_sub(1);
+        Ok((length, Box::new(&now[..])))
+    }
+}
+
+#[test]
+fn a_file_that_changes_is_noticed() {
+    let first = "4 6\n2 1 1\n1 1\n\n2 1 0 1 2 AND\n2 1 2 1 3 XOR\n1 1 3 4 INV\n2 1 4 2 5 AND\n";
+    let other = |from: &str, to: &str| first.replacen(from, to, 1).into_bytes();
+    let mut changes = vec![
+        other("2 1 0 1 2 AND", "2 1 0 1 2 XOR"),
+        other("2 1 4 2 5 AND", "2 1 4 0 5 AND"),
+        other("2 1 4 2 5 AND", "2 1 4 9 5 AND"),
+        other("2 1 4 2 5 AND", "2 1 4 2 9 AND"),
+        other("2 1 4 2 5 AND", "2 1 4 2 3 AND"),
+        other("2 1 2 1 3 XOR", "2 1 5 1 3 XOR"),
+        other("2 1 2 1 3 XOR", "2 1 2 1 3 NOR"),
+        other("2 1 2 1 3 XOR", "2 1 2 1\u{a0}XOR"),
+        other("4 6", "4 5"),
+        other("4 6", "3 6"),
+        other("2 1 1", "2 2 0"),
+        other("INV", "EQW"),
+        other("INV", "INV "),
+        other("INV\n", "INV"),
+        other("\n\n", "\n \n"),
+        first.as_bytes()[..first.len() - 1].to_vec(),
+        first.as_bytes()[..first.len() - 14].to_vec(),
+        [first.as_bytes(), b"\n"].concat(),
+        [first.as_bytes(), b"2 1 4 2 6 AND\n"].concat(),
+    ];
+    // every line another one
+    let lines: Vec<&str> = first.lines().collect();
+    for i in 0..lines.len() {
+        for j in 0..lines.len() {
+            let mut lines = lines.clone();
+            lines.swap(i, j);
+            changes.push((lines.join("\n") + "\n").into_bytes());
+        }
+    }
+    let inputs = [vec![0b1100], vec![0b1010]];
+    let mut refused = 0;
+    for then in changes.into_iter().filter(|then| then != first.as_bytes()) {
+        for readings in 0..4 {
+            for length in [None, Some(first.len() as u64)] {
+                let told = String::from_utf8_lossy(&then).into_owned();
+                let (then, readings) = (then.clone(), Mutex::new(readings));
+                let changing = Changing { first: first.as_bytes().to_vec(), then, readings, length };
+                let Ok(stream) = Stream::open(changing) else {
+                    refused += 1;
+                    continue;
+                };
+                let mut ends = (0..3).map(|_| plain::run_stream(&stream, &inputs));
+                let right = bristol::read(&told.clone().into_bytes())
+                    .map(|s| plain::run(&s.program, &inputs).unwrap());
+                match ends.find_map(Result::err) {
+                    Some(Unrun::Fault(fault)) => {
+                        assert_eq!(
+                            (fault, stream.unchanged()),
+                            (Fault::Changed, Err(Fault::Changed)),
+                            "{told}"
+                        );
+                    }
+                    Some(other) => panic!("{other} {told}"),
+                    // changed before the first reading: another circuit
+                    None => {
+                        assert_eq!(right.unwrap(), plain::run_stream(&stream, &inputs).unwrap(), "{told}")
+                    }
+                }
+            }
+        }
+    }
+    assert!(refused > 50, "{refused}");
+}
+
+#[test]
+fn a_file_that_is_gone_is_noticed() {
+    let first = b"1 3\n1 2\n1 1\n2 1 0 1 2 AND\n".to_vec();
+    let gone = |readings| Changing {
+        first: first.clone(),
+        then: Vec::new(),
+        readings: Mutex::new(readings),
+        length: None,
+    };
+    let unreadable = Fault::Unreadable { reason: "gone".to_owned() };
+    assert_eq!(Stream::open(gone(0)).unwrap_err(), unreadable);
+    assert_eq!(Stream::open(gone(1)).unwrap_err(), unreadable);
+    let stream = Stream::open(gone(3)).unwrap();
+    assert_eq!(stream.unchanged(), Ok(()));
+    assert_eq!(stream.unchanged(), Err(unreadable.clone()));
+    assert_eq!(plain::run_stream(&stream, &[vec![1], vec![1]]), Err(Unrun::Fault(unreadable)));
+}
+
+#[test]
+fn the_digest_is_that_of_every_byte() {
+    let text = "1 3\n2 1 1\n1 1\n2 1 0 1 2 AND\n";
+    let digest = |text: &str| Stream::open(text.as_bytes().to_vec()).unwrap().digest();
+    assert_eq!(digest(text), digest(text));
+    for other in [text.replace("AND", "XOR"), text.replace("0 1 2", "1 0 2"), text.replace('\n', " \n")] {
+        assert_ne!(digest(text), digest(&other));
+    }
+}
+
+#[test]
+fn a_long_line_is_refused_unless_a_product_of_many_needs_it() {
+    let spaces = " ".repeat(70_000);
+    for text in [format!("{spaces}1 3\n"), format!("1 3\n2 1 1\n1 1\n2 1 0 1 {spaces}2 AND\n")] {
+        for error in [
+            bristol::read(text.as_bytes()).unwrap_err(),
+            bristol::survey(text.as_bytes(), text.len()).unwrap_err(),
+        ] {
+            assert!(error.reason().contains("lines of more than"), "{error}");
+        }
+    }
+    let many = 20_000;
+    let list = |from: usize| (from..from + many).map(|wire| format!(" {wire}")).collect::<String>();
+    let text = format!(
+        "1 {}\n1 {many}\n1 1\n\n{} {many}{}{}{} MAND\n",
+        2 * many,
+        2 * many,
+        list(0),
+        list(0),
+        list(many)
+    );
+    let stream = Stream::open(text.clone().into_bytes()).unwrap();
+    assert_eq!((stream.counts().and, stream.and_count()), (many, 0));
+    assert_eq!(bristol::read(text.as_bytes()).unwrap().counts, stream.counts());
+}

@@ -1,0 +1,164 @@
+//! The circuit of a plan, in memory or in its file, without what everybody knows \[W29\].
+
+use divisi_circuit::stream::{End, Fault};
+use divisi_circuit::{Build, Linear, Program, Stream};
+use std::borrow::Cow;
+
+/// Where an output bit comes from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Result {
+    /// A wire.
+    Wire(usize),
+    /// Nobody had to compute it.
+    Constant(u8),
+}
+
+/// A circuit, wherever it is.
+#[derive(Clone, Debug)]
+pub(crate) enum Circuit<'p> {
+    /// In memory, folded.
+    Program(Cow<'p, Program>),
+    /// In its file.
+    Stream(&'p Stream),
+}
+
+impl<'p> Circuit<'p> {
+    /// A program, folded.
+    pub fn program(program: &'p Program) -> Circuit<'p> {
+        Circuit::Program(fold(program))
+    }
+
+    pub fn inputs(&self) -> &[usize] {
+        match self {
+            Circuit::Program(program) => program.inputs(),
+            Circuit::Stream(stream) => stream.inputs(),
+        }
+    }
+
+    pub fn outputs(&self) -> &[usize] {
+        match self {
+            Circuit::Program(program) => program.outputs(),
+            Circuit::Stream(stream) => stream.outputs(),
+        }
+    }
+
+    /// How many wires are held at once.
+    pub fn slots(&self) -> usize {
+        match self {
+            Circuit::Program(program) => program.slots(),
+            Circuit::Stream(stream) => stream.slots(),
+        }
+    }
+
+    pub fn and_count(&self) -> usize {
+        match self {
+            Circuit::Program(program) => program.and_count(),
+            Circuit::Stream(stream) => stream.and_count(),
+        }
+    }
+
+    pub fn is_streamed(&self) -> bool {
+        matches!(self, Circuit::Stream(_))
+    }
+
+    /// What is wrong with the file that it stays in, if it is not what it was.
+    pub fn fault(&self) -> Option<Fault> {
+        match self {
+            Circuit::Program(_) => None,
+            Circuit::Stream(stream) => stream.unchanged().err(),
+        }
+    }
+
+    /// Where each output bit comes from.
+    pub fn results(&self) -> Vec<Result> {
+        let of = |end: &End| match *end {
+            End::Slot(slot) => Result::Wire(slot.index()),
+            End::Constant(value) => Result::Constant(u8::from(value)),
+        };
+        match self {
+            Circuit::Program(program) => results(program),
+            Circuit::Stream(stream) => stream.results().iter().map(of).collect(),
+        }
+    }
+}
+
+/// Whether a gate reads, or a result is, a wire whose value everybody knows. The steps of a stream have no constants, and that none of
+/// them reads a wire twice is looked at batch by batch.
+pub(crate) fn has_public_wires(circuit: &Circuit<'_>, results: &[Result]) -> bool {
+    let Circuit::Program(program) = circuit else { return false };
+    let mut public = vec![false; program.slots()];
+    for level in program.levels() {
+        for gate in level.linear() {
+            match *gate {
+                Linear::Constant { out, .. } => public[out.index()] = true,
+                Linear::Xor { out, x, y } => {
+                    if x == y || public[x.index()] || public[y.index()] {
+                        return true;
+                    }
+                    public[out.index()] = false;
+                }
+                Linear::Not { out, x } => {
+                    if public[x.index()] {
+                        return true;
+                    }
+                    public[out.index()] = false;
+                }
+            }
+        }
+        for (x, y) in level.dots().flat_map(|(_, dot)| dot) {
+            if x == y || public[x.index()] || public[y.index()] {
+                return true;
+            }
+        }
+        level.dots().for_each(|(out, _)| public[out.index()] = false);
+    }
+    let is_wire = |result: &Result| matches!(*result, Result::Wire(slot) if public[slot]);
+    results.iter().any(is_wire)
+}
+
+/// Whether the program has gates whose result everybody knows.
+fn has_public_gates(program: &Program) -> bool {
+    let linear = |gate: &Linear| match *gate {
+        Linear::Constant { .. } => true,
+        Linear::Xor { x, y, .. } => x == y,
+        _ => false,
+    };
+    program.levels().iter().any(|level| {
+        level.linear().iter().any(linear) || level.dots().any(|(_, dot)| dot.iter().any(|(x, y)| x == y))
+    })
+}
+
+/// The same circuit without constants inside \[W29\].
+fn fold(program: &Program) -> Cow<'_, Program> {
+    if !has_public_gates(program) {
+        return Cow::Borrowed(program);
+    }
+    let mut g = Build::new();
+    let inputs: Vec<_> = program.inputs().iter().flat_map(|&width| g.input(width)).collect();
+    let Some(results) = program.replay(&mut g, &inputs) else { return Cow::Borrowed(program) };
+    let mut rest = &results[..];
+    for &width in program.outputs() {
+        let (value, later) = rest.split_at(width);
+        g.output(value);
+        rest = later;
+    }
+    Cow::Owned(g.finish())
+}
+
+/// Where each output bit comes from.
+fn results(program: &Program) -> Vec<Result> {
+    let mut constant: Vec<Option<u8>> = vec![None; program.slots()];
+    for level in program.levels() {
+        for gate in level.linear() {
+            match *gate {
+                Linear::Constant { out, value } => constant[out.index()] = Some(u8::from(value)),
+                Linear::Not { out, .. } | Linear::Xor { out, .. } => constant[out.index()] = None,
+            }
+        }
+        for (out, _) in level.dots() {
+            constant[out.index()] = None;
+        }
+    }
+    let result = |slot: usize| constant[slot].map_or(Result::Wire(slot), Result::Constant);
+    program.results().iter().map(|slot| result(slot.index())).collect()
+}

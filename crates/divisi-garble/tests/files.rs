@@ -1,0 +1,275 @@
+//! Circuits that stay in their file: the same outputs as the plain engine has, nothing that everybody knows as a wire, and no output from
+//! a file that changed.
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
+
+use divisi_circuit::bristol;
+use divisi_circuit::stream::{Origin, Stream};
+use divisi_circuit::{Program, plain};
+use divisi_core::{Abort, Check, PartyId};
+use divisi_garble::adversary::stage::{Stage, Way, party};
+use divisi_garble::lab::{Lab, of_party, run_over};
+use divisi_garble::{Form, Options, Plan, Unfit};
+use divisi_net::memory;
+use proptest::collection::vec;
+use proptest::prelude::*;
+use std::io::{self, Read};
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Duration;
+
+/// What the plain engine says, one bit to a byte.
+fn expected(program: &Program, input: &[u8]) -> Vec<u8> {
+    let words: Vec<Vec<u64>> = input.iter().map(|b| vec![u64::from(*b)]).collect();
+    plain::run(program, &words).unwrap().iter().map(|w| (w[0] & 1) as u8).collect()
+}
+
+fn owners(values: usize, parties: usize) -> Vec<PartyId> {
+    let all: Vec<PartyId> = PartyId::all(parties).collect();
+    all.into_iter().cycle().take(values).collect()
+}
+
+fn for_all(stream: &Stream, parties: usize) -> Plan<'_> {
+    let all: Vec<PartyId> = PartyId::all(parties).collect();
+    let lists = vec![all; stream.outputs().len()];
+    Plan::streamed(stream, parties, &owners(stream.inputs().len(), parties), &lists).unwrap()
+}
+
+/// A random file: gates by kind and operands modulo what is there; the outputs are the last wires, inputs among them if need be.
+fn file(inputs: usize, gates: &[(u8, u16, u16)], outputs: usize) -> String {
+    let mut text = String::new();
+    for (wire, &(kind, x, y)) in (inputs..).zip(gates) {
+        let (x, y) = (usize::from(x) % wire, wire - 1 - usize::from(y) % wire.min(6));
+        text += &match kind % 9 {
+            0 => format!("1 1 {} {wire} EQ\n", x & 1),
+            1 => format!("1 1 {x} {wire} EQW\n"),
+            2 | 3 => format!("1 1 {y} {wire} INV\n"),
+            4 => format!("2 1 {y} {x} {wire} XOR\n"),
+            5 => format!("2 1 {y} {y} {wire} AND\n"),
+            6 => format!("2 1 {x} {y} {wire} XOR\n"),
+            7 => format!("2 1 {x} {y} {wire} MAND\n"),
+            _ => format!("2 1 {x} {y} {wire} AND\n"),
+        };
+    }
+    let wires = inputs + gates.len();
+    format!(
+        "{} {wires}\n2 {} {}\n1 {}\n\n{text}",
+        gates.len(),
+        inputs / 2,
+        inputs - inputs / 2,
+        outputs.min(wires)
+    )
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 40, ..ProptestConfig::default() })]
+
+    #[test]
+    fn random_files(
+        inputs in 1..6_usize,
+        gates in vec(any::<(u8, u16, u16)>(), 1..60),
+        outputs in 1..12_usize,
+        bits in vec(vec(0..2_u8, 6), 1..4),
+        parties in 2..5_usize,
+        paper in any::<bool>(),
+        batch in 1..30_usize,
+    ) {
+        let text = file(inputs, &gates, outputs);
+        let program = bristol::read(text.as_bytes()).unwrap().program;
+        let stream = Stream::open(text.into_bytes()).unwrap();
+        let form = if paper { Form::Paper } else { Form::Improved };
+        let options = Options { form, batch, memory: 1 << 16, ..Options::default() };
+        let lab = Lab { options, streamed: true, ..Lab::default() };
+        let inputs: Vec<Vec<u8>> = bits.iter().map(|b| b[..inputs].to_vec()).collect();
+        for (outputs, _) in lab.run(&for_all(&stream, parties), &inputs).unwrap() {
+            for (input, output) in inputs.iter().zip(outputs) {
+                prop_assert_eq!(output, expected(&program, input));
+            }
+        }
+    }
+}
+
+/// Products of hundreds that do not need each other, of many batches.
+#[test]
+fn wide_files() {
+    let (inputs, layers) = (300, 6);
+    let mut text = format!("{} {}\n2 150 150\n1 40\n", 2 * inputs * layers, inputs * (2 * layers + 1));
+    for wire in inputs..inputs * (2 * layers + 1) {
+        let name = if wire / inputs % 2 == 0 { "XOR" } else { "AND" };
+        let (x, y) = (wire - inputs, if wire % inputs == 0 { wire - 1 } else { wire - inputs - 1 });
+        text += &format!("2 1 {x} {y} {wire} {name}\n");
+    }
+    let program = bristol::read(text.as_bytes()).unwrap().program;
+    let stream = Stream::open(text.into_bytes()).unwrap();
+    let input: Vec<u8> = (0..inputs).map(|i| u8::from(i % 7 != 2)).collect();
+    for batch in [100, 257, 8192] {
+        let options = Options { batch, ..Options::default() };
+        let lab = Lab { options, streamed: true, ..Lab::default() };
+        for (outputs, _) in lab.run(&for_all(&stream, 3), std::slice::from_ref(&input)).unwrap() {
+            assert_eq!(outputs[0], expected(&program, &input));
+        }
+    }
+}
+
+/// Everything that everybody knows, hidden behind copies and negations; W29 is looked at for each batch.
+#[test]
+fn no_gate_reads_what_everybody_knows() {
+    let text = "14 16\n2 1 1\n1 5\n\n1 1 1 2 EQ\n1 1 0 3 EQW\n1 1 3 4 INV\n2 1 0 4 5 XOR\n2 1 0 3 6 XOR\n2 1 5 1 7 AND\n\
+        2 1 6 1 8 XOR\n2 1 4 0 9 AND\n2 1 3 0 10 AND\n2 1 10 8 11 AND\n2 1 2 11 12 XOR\n2 1 9 12 13 AND\n1 1 5 14 INV\n\
+        2 1 12 2 15 AND\n";
+    let program = bristol::read(text.as_bytes()).unwrap().program;
+    let stream = Stream::open(text.as_bytes().to_vec()).unwrap();
+    assert_eq!((stream.and_count(), stream.counts().and), (1, 6));
+    let plan = for_all(&stream, 2);
+    assert_eq!(plan.and_count(), 1);
+    let lab = Lab { streamed: true, ..Lab::default() };
+    let inputs: Vec<Vec<u8>> = (0..4).map(|i| vec![i & 1, i >> 1]).collect();
+    for (outputs, counts) in lab.run(&plan, &inputs).unwrap() {
+        for (input, output) in inputs.iter().zip(outputs) {
+            assert_eq!(output, expected(&program, input), "{input:?}");
+        }
+        // before the inputs, and for the one batch
+        assert_eq!(counts.checks.get(&Check::W29).copied(), Some(2));
+    }
+}
+
+/// A file that is another one from some reading on.
+#[derive(Debug)]
+struct Changing {
+    first: Vec<u8>,
+    then: Option<Vec<u8>>,
+    readings: AtomicUsize,
+}
+
+impl Origin for Changing {
+    fn open(&self) -> io::Result<(u64, Box<dyn Read + '_>)> {
+        let opened = self.readings.fetch_add(1, Ordering::SeqCst);
+        // a survey reads it twice
+        let now = if opened < 2 { Some(&self.first) } else { self.then.as_ref() };
+        let now = now.ok_or_else(|| io::Error::other("gone"))?;
+        Ok((now.len() as u64, Box::new(&now[..])))
+    }
+}
+
+/// A file whose gates are many batches, and one that differs at its end.
+fn chain(last: &str) -> String {
+    let gates = 200;
+    let mut text = format!("{gates} {}\n2 1 1\n1 1\n\n", gates + 2);
+    for i in 0..gates - 1 {
+        text += &format!("2 1 {i} {} {} {}\n", i + 1, i + 2, ["AND", "XOR"][i % 2]);
+    }
+    text + &format!("2 1 {} {} {} {last}\n", gates - 1, gates, gates + 1)
+}
+
+/// One party's file changes once it was surveyed: this party says so, nobody has an output, and no share of an output mask left it.
+#[test]
+fn a_file_that_changed_gives_no_output() {
+    let first = chain("XOR");
+    let short = first.replacen("2 1 0 1 2 AND", "2 1 0 1 2 XOR", 1);
+    let changes = [
+        (Some(chain("AND")), "has changed"),
+        (Some(short), "has changed"),
+        (Some(first.replacen("2 1 0 1 2 AND", "2 1 1 0 2 AND", 1)), "has changed"),
+        (Some(first.trim_end().to_owned()), "has changed"),
+        (Some(first.clone() + "\n"), "has changed"),
+        (Some(first.clone() + "2 1 0 1 202 AND\n"), "has changed"),
+        (None, "cannot be read any more"),
+    ];
+    for (then, what) in &changes {
+        for (n, changed) in [(2, 1), (2, 2), (3, 1), (3, 3)] {
+            let streams: Vec<Stream> = PartyId::all(n)
+                .map(|p| {
+                    let own = if p == party(changed) { then.clone() } else { Some(first.clone()) };
+                    let (first, then) = (first.clone().into_bytes(), own.map(String::into_bytes));
+                    Stream::open(Changing { first, then, readings: AtomicUsize::new(0) }).unwrap()
+                })
+                .collect();
+            let plans: Vec<Plan<'_>> = streams.iter().map(|stream| for_all(stream, n)).collect();
+            assert!(plans.iter().all(|plan| plan.digest() == plans[0].digest()));
+            let options = Options { batch: 10, ..Options::default() };
+            let lab = Lab { options, streamed: true, ..Lab::default() };
+            let stage = Stage::new(n, Duration::from_secs(10));
+            let recording = stage.recording(party(changed));
+            let ends = stage.act(&lab.parameters(), |session| {
+                let plan = &plans[session.me().index()];
+                lab.play(session, plan, &of_party(plan, session.me(), &[vec![1, 1]]))
+            });
+            for (p, end) in PartyId::all(n).zip(&ends) {
+                let abort = end.as_ref().map(|(outputs, _)| outputs).unwrap_err();
+                if p == party(changed) {
+                    assert!(
+                        matches!(abort, Abort::Misuse { what: told, .. } if told.contains(what)),
+                        "{abort}"
+                    );
+                }
+            }
+            assert!(recording.of(Way::Out, "divisi_garble::streamed/8.masks").is_empty());
+        }
+    }
+}
+
+/// What left a party whose file did not change: the mask shares that the test above demands not to be there are found where they are.
+#[test]
+fn output_masks_leave_where_the_file_stays() {
+    let stream = Stream::open(chain("XOR").into_bytes()).unwrap();
+    let plan = for_all(&stream, 2);
+    let lab = Lab { streamed: true, ..Lab::default() };
+    let stage = Stage::new(2, Duration::from_secs(10));
+    let recording = stage.recording(party(1));
+    stage
+        .act(&lab.parameters(), |session| {
+            lab.play(session, &plan, &of_party(&plan, session.me(), &[vec![1, 1]]))
+        })
+        .into_iter()
+        .for_each(|end| drop(end.unwrap()));
+    assert_eq!(recording.of(Way::Out, "divisi_garble::streamed/8.masks").len(), 1);
+}
+
+/// Garbling ahead needs the whole circuit: refused before anything is made, and in words.
+#[test]
+fn a_file_is_not_garbled_ahead() {
+    let stream = Stream::open(chain("AND").into_bytes()).unwrap();
+    let plan = for_all(&stream, 2);
+    assert_eq!(plan.ahead(), Err(Unfit::Streamed));
+    assert!(Unfit::Streamed.to_string().contains("use the streamed mode"));
+    let lab = Lab::default();
+    let ends = run_over(
+        memory::mesh(2),
+        |_| lab.parameters(),
+        |session| {
+            let mut garble = lab.party(session)?;
+            assert_eq!(garble.admit(&plan, 1), Err(Unfit::Streamed));
+            let mut made = garble.function_independent(session, 0, 0)?;
+            garble.function_dependent(session, &mut made, &plan, 1).map(drop)
+        },
+    );
+    // whoever is first ends the session, and the other one hears of that
+    let aborts: Vec<Abort> = ends.into_iter().map(Result::unwrap_err).collect();
+    let refused =
+        |abort: &Abort| matches!(abort, Abort::Misuse { what, .. } if what.contains("stays in its file"));
+    assert!(aborts.iter().any(refused), "{aborts:?}");
+    assert!(aborts.iter().all(|abort| refused(abort) || matches!(abort, Abort::Network(_))), "{aborts:?}");
+}
+
+/// What all must agree on: the file to the byte, owners, receivers, and that it is streamed.
+#[test]
+fn a_digest_is_that_of_the_file() {
+    let [one, other] = [chain("AND"), chain("XOR")].map(|text| Stream::open(text.into_bytes()).unwrap());
+    let program = bristol::read(chain("AND").as_bytes()).unwrap().program;
+    let (two, three) = (owners(2, 2), owners(2, 3));
+    let list = |numbers: &[u8]| vec![numbers.iter().map(|number| party(*number)).collect::<Vec<_>>()];
+    let digests = [
+        Plan::streamed(&one, 2, &two, &list(&[1])).unwrap().digest(),
+        Plan::streamed(&one, 2, &two, &list(&[2])).unwrap().digest(),
+        Plan::streamed(&one, 2, &[party(2), party(1)], &list(&[1])).unwrap().digest(),
+        Plan::streamed(&one, 3, &three, &list(&[1])).unwrap().digest(),
+        Plan::streamed(&other, 2, &two, &list(&[1])).unwrap().digest(),
+        Plan::new(&program, 2, &two, &list(&[1])).unwrap().digest(),
+    ];
+    for (i, digest) in digests.iter().enumerate() {
+        assert!(!digests[..i].contains(digest), "{i}");
+    }
+    assert_eq!(
+        Plan::streamed(&one, 2, &[party(1)], &list(&[1])).unwrap_err(),
+        Unfit::Owners { values: 2, owners: 1 }
+    );
+    assert_eq!(Plan::streamed(&one, 2, &two, &list(&[3])).unwrap_err(), Unfit::Stranger { party: party(3) });
+}

@@ -1,0 +1,129 @@
+//! A circuit as an engine needs it: in memory, or in its file until it is run.
+
+use super::{Circuit, in_columns, in_file, load, named, unread, words};
+use crate::failure::Failure;
+use divisi_circuit::stream::Fault;
+use divisi_circuit::{Program, Stream, plain};
+use divisi_symmetric::gates::Adder;
+use std::path::PathBuf;
+
+/// A circuit, wherever it is.
+pub enum Held {
+    /// In memory.
+    Program(Circuit),
+    /// In its file, which must stay as it is.
+    File {
+        /// The name of the file.
+        name: String,
+        /// What was found there.
+        stream: Stream,
+    },
+}
+
+/// The circuit of that name; else the one in the file of that name, which stays there if it is `streamed`.
+///
+/// # Errors
+/// If the file cannot be read, or is no circuit: with the line.
+pub fn hold(name: &str, adder: Adder, streamed: bool) -> Result<Held, Failure> {
+    if !streamed || named(name, adder)?.is_some() {
+        return load(name, adder).map(Held::Program);
+    }
+    in_file(name)?;
+    let stream = Stream::open(PathBuf::from(name)).map_err(|fault| failure(name, &fault))?;
+    Ok(Held::File { name: name.to_owned(), stream })
+}
+
+/// What a file is not.
+fn failure(name: &str, fault: &Fault) -> Failure {
+    match fault {
+        Fault::Unreadable { reason } => unread(name, reason),
+        fault => Failure::usage(format!("{name}, {fault}")),
+    }
+}
+
+impl Held {
+    /// How it was asked for.
+    #[must_use]
+    pub fn name(&self) -> &str {
+        match self {
+            Held::Program(circuit) => &circuit.name,
+            Held::File { name, .. } => name,
+        }
+    }
+
+    /// The width of each input value.
+    #[must_use]
+    pub fn inputs(&self) -> &[usize] {
+        match self {
+            Held::Program(circuit) => circuit.program.inputs(),
+            Held::File { stream, .. } => stream.inputs(),
+        }
+    }
+
+    /// The width of each output value.
+    #[must_use]
+    pub fn outputs(&self) -> &[usize] {
+        match self {
+            Held::Program(circuit) => circuit.program.outputs(),
+            Held::File { stream, .. } => stream.outputs(),
+        }
+    }
+
+    /// Its ANDs, as they were written.
+    #[must_use]
+    pub fn and_count(&self) -> usize {
+        match self {
+            Held::Program(circuit) => circuit.program.and_count(),
+            Held::File { stream, .. } => stream.counts().and,
+        }
+    }
+
+    /// The longest chain of them.
+    #[must_use]
+    pub fn and_depth(&self) -> usize {
+        match self {
+            Held::Program(circuit) => circuit.program.and_depth(),
+            Held::File { stream, .. } => stream.and_depth(),
+        }
+    }
+
+    /// A digest of all that it is, for parties to compare.
+    #[must_use]
+    pub fn digest(&self) -> [u8; 32] {
+        match self {
+            Held::Program(circuit) => circuit.digest(),
+            Held::File { stream, .. } => stream.digest(),
+        }
+    }
+
+    /// The program, for engines that need all of it.
+    ///
+    /// # Errors
+    /// If it stays in its file.
+    pub fn program(&self) -> Result<&Program, Failure> {
+        match self {
+            Held::Program(circuit) => Ok(&circuit.program),
+            Held::File { name, .. } => Err(Failure::usage(format!(
+                "{name} stays in its file with --streamed, and this engine needs all of it: leave --streamed out"
+            ))),
+        }
+    }
+
+    /// See [`Circuit::columns`].
+    ///
+    /// # Errors
+    /// If its file is not what it was.
+    pub fn columns(&self, lanes: usize, inputs: &[u8]) -> Result<Vec<u8>, Failure> {
+        match self {
+            Held::Program(circuit) => Ok(circuit.columns(lanes, inputs)),
+            Held::File { stream, .. } => {
+                let outputs = self.run(stream, &words(stream.input_bits(), lanes, inputs))?;
+                Ok(in_columns(lanes, &outputs))
+            }
+        }
+    }
+
+    fn run(&self, stream: &Stream, wires: &[Vec<u64>]) -> Result<Vec<Vec<u64>>, Failure> {
+        plain::run_stream(stream, wires).map_err(|unrun| Failure::usage(format!("{}, {unrun}", self.name())))
+    }
+}
