@@ -5,8 +5,8 @@
 use divisi_circuit::bristol;
 use divisi_circuit::stream::{Origin, Stream};
 use divisi_circuit::{Program, plain};
+use divisi_core::testing::{Stage, Way, party};
 use divisi_core::{Abort, Check, PartyId};
-use divisi_garble::adversary::stage::{Stage, Way, party};
 use divisi_garble::lab::{Lab, of_party, run_over};
 use divisi_garble::{Form, Options, Plan, Unfit};
 use divisi_net::memory;
@@ -186,11 +186,12 @@ fn a_file_that_changed_gives_no_output() {
             assert!(plans.iter().all(|plan| plan.digest() == plans[0].digest()));
             let options = Options { batch: 10, ..Options::default() };
             let lab = Lab { options, streamed: true, ..Lab::default() };
-            let stage = Stage::new(n, Duration::from_secs(10));
+            let stage = Stage::new(n, &lab.parameters()).waiting(Duration::from_secs(10));
             let recording = stage.recording(party(changed));
-            let ends = stage.act(&lab.parameters(), |session| {
+            let ends = stage.act(|mut session| {
                 let plan = &plans[session.me().index()];
-                lab.play(session, plan, &of_party(plan, session.me(), &[vec![1, 1]]))
+                let me = session.me();
+                lab.play(&mut session, plan, &of_party(plan, me, &[vec![1, 1]]))
             });
             for (p, end) in PartyId::all(n).zip(&ends) {
                 let abort = end.as_ref().map(|(outputs, _)| outputs).unwrap_err();
@@ -212,11 +213,12 @@ fn output_masks_leave_where_the_file_stays() {
     let stream = Stream::open(chain("XOR").into_bytes()).unwrap();
     let plan = for_all(&stream, 2);
     let lab = Lab { streamed: true, ..Lab::default() };
-    let stage = Stage::new(2, Duration::from_secs(10));
+    let stage = Stage::new(2, &lab.parameters()).waiting(Duration::from_secs(10));
     let recording = stage.recording(party(1));
     stage
-        .act(&lab.parameters(), |session| {
-            lab.play(session, &plan, &of_party(&plan, session.me(), &[vec![1, 1]]))
+        .act(|mut session| {
+            let mine = of_party(&plan, session.me(), &[vec![1, 1]]);
+            lab.play(&mut session, &plan, &mine)
         })
         .into_iter()
         .for_each(|end| drop(end.unwrap()));
