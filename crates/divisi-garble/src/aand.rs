@@ -55,7 +55,8 @@ impl Partition {
         let places = |b: u32| (0..bucket).map(move |k| b << 1 | u32::from(k == 0));
         let mut to: Vec<u32> = (0..(m / bucket) as u32).flat_map(places).collect();
         shuffle(coin, &mut to);
-        let mut kinds = [vec![0; to.len()], vec![0; to.len()]];
+        let buckets = m / bucket;
+        let mut kinds = [vec![0; to.len() - buckets], vec![0; buckets]];
         let mut counts = [0; 2];
         for (t, place) in to.iter_mut().enumerate() {
             let first = (*place & 1) as usize;
@@ -63,7 +64,6 @@ impl Partition {
             counts[first] += 1;
             *place >>= 1;
         }
-        kinds.iter_mut().zip(counts).for_each(|(kind, count)| kind.truncate(count));
         let [others, firsts] = kinds;
         Partition { to, firsts, others }
     }

@@ -120,20 +120,5 @@ pub fn run_over<R: Send>(
     parameters: impl Fn(PartyId) -> Parameters + Sync,
     f: impl Fn(&mut Session) -> Result<R, Abort> + Sync,
 ) -> Vec<Result<R, Abort>> {
-    std::thread::scope(|scope| {
-        let parties: Vec<_> = meshes
-            .into_iter()
-            .map(|mesh| {
-                let (f, parameters) = (&f, &parameters);
-                scope.spawn(move || {
-                    let parameters = parameters(mesh.me());
-                    f(&mut Session::start(&Arc::new(mesh), 1, &parameters)?)
-                })
-            })
-            .collect();
-        parties
-            .into_iter()
-            .map(|party| party.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)))
-            .collect()
-    })
+    divisi_core::testing::run_over(meshes, parameters, |mut session| f(&mut session))
 }

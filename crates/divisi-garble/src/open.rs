@@ -120,7 +120,7 @@ impl Opening {
         context.extend_from_slice(&[from as u8, to as u8]);
         // whole words, of a length that is the same for all
         context.resize(context.len().next_multiple_of(16), 0);
-        let hasher = blake3::Hasher::new_derive_key("divisi 2026 garble opening v1");
+        let hasher = blake3::Hasher::new_derive_key("divisi 2026 garble opening v2");
         let mut tags = Tags { hasher, buffer: Kept::zeros(ROOM), used: 0 };
         context.as_chunks::<16>().0.iter().for_each(|word| tags.push(u128::from_le_bytes(*word)));
         tags

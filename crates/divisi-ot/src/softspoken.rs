@@ -122,26 +122,27 @@ pub(crate) struct Sums {
     current: Stream,
     /// Sums of first blocks that wait for their second.
     waiting: [Stream; MAX_K as usize],
-    /// One for each bit of Delta: what becomes a column of every tile.
-    weighted: [Stream; TILE],
+    /// One for each bit of Delta: what becomes a column of every tile. Made where they stay, for they are too many for a stack.
+    weighted: Box<[Stream]>,
 }
 
 impl Sums {
-    pub(crate) fn new() -> Box<Sums> {
+    pub(crate) fn new() -> Sums {
         let none = Stream([0; 2 * CHUNK]);
-        Box::new(Sums {
+        Sums {
             tiles: 0,
             from: 0,
             blocks: [Block::default(); CHUNK],
             blocks_used: false,
             current: none,
             waiting: [none; MAX_K as usize],
-            weighted: [none; TILE],
-        })
+            weighted: vec![none; TILE].into_boxed_slice(),
+        }
     }
 
     /// For blocks `from` on of every stream, at most a chunk.
     fn begin(&mut self, from: u64, tiles: usize) {
+        debug_assert!(tiles <= CHUNK, "a chunk has at most {CHUNK} tiles");
         self.tiles = tiles.min(CHUNK);
         self.from = from;
         self.weighted.iter_mut().for_each(|sum| sum.0[..2 * self.tiles].fill(0));
@@ -276,7 +277,7 @@ mod tests {
             }
             let (mut maker, mut holder) = (Maker::new(k, maker), Holder::new(k, holder));
             let mut sums = Sums::new();
-            for tiles in [1, 3, CHUNK, 2] {
+            for tiles in [1, 6, CHUNK, 2, CHUNK - 1] {
                 let x: Vec<u128> = (0..tiles).map(|_| random()).collect();
                 let (mut v, mut w, mut d) = (vec![0; tiles * TILE], vec![0; tiles * TILE], Vec::new());
                 maker.extend(&mut sums, &x, &mut v, &mut d);

@@ -1,4 +1,5 @@
-//! Set-ups whose bits are dealt in one process, and whether views fit together, for tests (feature `testing`; never part of a build that holds real secrets).
+//! Set-ups whose bits are dealt in one process, and whether views fit together, for tests (feature `testing`; never part of a build
+//! that holds real secrets).
 
 use crate::AuthBits;
 use crate::dealer::Dealer;

@@ -123,7 +123,7 @@ pub(crate) struct Extension<'x> {
     /// Our bits towards each party, one word a tile.
     x: &'x [&'x [u128]],
     made: Made<Columns>,
-    sums: Box<Sums>,
+    sums: Sums,
     corrections: Vec<u128>,
     body: Vec<u8>,
 }
