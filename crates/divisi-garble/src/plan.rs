@@ -185,6 +185,14 @@ impl<'p> Plan<'p> {
         self
     }
 
+    /// The same plan, believed to have no constants whatever it has: for tests of what each batch is looked at for.
+    #[cfg(any(test, feature = "testing"))]
+    #[must_use]
+    pub fn believed(mut self) -> Plan<'p> {
+        self.public_wires = false;
+        self
+    }
+
     /// Whether something that everybody knows stands where a wire should: outputs apart, a folded circuit has none \[W29\].
     pub(crate) fn has_public_wires(&self) -> bool {
         self.public_wires

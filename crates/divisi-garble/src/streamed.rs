@@ -94,11 +94,7 @@ impl Live {
             self.batch(session, plan, batch, &mut instances, &mut labels, &mut values)
         });
         went.map_err(|stop| match stop {
-            // of one who garbled another circuit than the others their checks fail: nobody else is to blame then
-            Stop::Work(abort) => match plan.program().fault() {
-                Some(fault) => session.misuse(STREAMED, advice(&fault)),
-                None => abort,
-            },
+            Stop::Work(abort) => abort,
             Stop::File(fault) => session.misuse(STREAMED, advice(&fault)),
         })?;
         // 8., and not before: only now it is known that the gates were those of the plan
@@ -154,10 +150,8 @@ impl Live {
         labels: &mut [Option<Labels>],
         values: &mut [Option<Values>],
     ) -> Result<(), Abort> {
-        if plan.ahead().is_err() {
-            // read from the file just now, folded on the way
-            session.require(Check::W29, STREAMED, !batch.reads_a_wire_twice(), None)?; // [W29]
-        }
+        // of a circuit in a file these gates were read and folded just now
+        session.require(Check::W29, STREAMED, !batch.reads_a_wire_twice(), None)?; // [W29]
         let stage = self.stage();
         let ands = instances.len() * batch.ands;
         session.phase(INDEPENDENT_PHASE);

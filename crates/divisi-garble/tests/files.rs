@@ -4,8 +4,8 @@
 
 use divisi_circuit::bristol;
 use divisi_circuit::stream::{Origin, Stream};
-use divisi_circuit::{Program, plain};
-use divisi_core::testing::{Stage, Way, party};
+use divisi_circuit::{Build, Gates, Program, plain};
+use divisi_core::testing::{Recording, Stage, Way, party};
 use divisi_core::{Abort, Check, PartyId};
 use divisi_garble::lab::{Lab, of_party, run_over};
 use divisi_garble::{Form, Options, Plan, Unfit};
@@ -131,19 +131,45 @@ fn no_gate_reads_what_everybody_knows() {
     }
 }
 
-/// A file that is another one from some reading on.
+/// A batch with a product of a wire with itself is not garbled, wherever it comes from.
+#[test]
+fn a_batch_that_reads_a_wire_twice_is_refused() {
+    let mut g = Build::verbatim();
+    let (x, y) = (g.input(1)[0], g.input(1)[0]);
+    let product = g.and(x, y);
+    let square = g.and(product, product);
+    g.output(&[square]);
+    let program = g.finish();
+    let plan = Plan::for_all(&program, 2, &owners(2, 2)).unwrap().unfolded(&program).believed();
+    let options = Options { batch: 1, ..Options::default() };
+    let lab = Lab { options, streamed: true, ..Lab::default() };
+    let abort = lab.run(&plan, &[vec![1, 1]]).unwrap_err();
+    assert!(matches!(abort, Abort::CheckFailed { check: Check::W29, culprit: None, .. }), "{abort}");
+}
+
+/// A file that is another one at its third reading, the first after its survey, and perhaps what it was again after that.
 #[derive(Debug)]
 struct Changing {
     first: Vec<u8>,
     then: Option<Vec<u8>>,
+    returns: bool,
     readings: AtomicUsize,
+}
+
+impl Changing {
+    fn open(first: &str, then: Option<&str>, returns: bool) -> Stream {
+        let [first, then] = [Some(first), then].map(|text| text.map(|text| text.as_bytes().to_vec()));
+        let first = first.unwrap_or_default();
+        Stream::open(Changing { first, then, returns, readings: AtomicUsize::new(0) }).unwrap()
+    }
 }
 
 impl Origin for Changing {
     fn open(&self) -> io::Result<(u64, Box<dyn Read + '_>)> {
         let opened = self.readings.fetch_add(1, Ordering::SeqCst);
         // a survey reads it twice
-        let now = if opened < 2 { Some(&self.first) } else { self.then.as_ref() };
+        let changed = if self.returns { opened == 2 } else { opened >= 2 };
+        let now = if changed { self.then.as_ref() } else { Some(&self.first) };
         let now = now.ok_or_else(|| io::Error::other("gone"))?;
         Ok((now.len() as u64, Box::new(&now[..])))
     }
@@ -159,7 +185,8 @@ fn chain(last: &str) -> String {
     text + &format!("2 1 {} {} {} {last}\n", gates - 1, gates, gates + 1)
 }
 
-/// One party's file changes once it was surveyed: this party says so, nobody has an output, and no share of an output mask left it.
+/// One party's file changes once it was surveyed, for good or for one reading: this party says so, and nobody has an output or a share of
+/// an output's mask.
 #[test]
 fn a_file_that_changed_gives_no_output() {
     let first = chain("XOR");
@@ -174,37 +201,48 @@ fn a_file_that_changed_gives_no_output() {
         (None, "cannot be read any more"),
     ];
     for (then, what) in &changes {
-        for (n, changed) in [(2, 1), (2, 2), (3, 1), (3, 3)] {
-            let streams: Vec<Stream> = PartyId::all(n)
-                .map(|p| {
-                    let own = if p == party(changed) { then.clone() } else { Some(first.clone()) };
-                    let (first, then) = (first.clone().into_bytes(), own.map(String::into_bytes));
-                    Stream::open(Changing { first, then, readings: AtomicUsize::new(0) }).unwrap()
-                })
-                .collect();
-            let plans: Vec<Plan<'_>> = streams.iter().map(|stream| for_all(stream, n)).collect();
-            assert!(plans.iter().all(|plan| plan.digest() == plans[0].digest()));
-            let options = Options { batch: 10, ..Options::default() };
-            let lab = Lab { options, streamed: true, ..Lab::default() };
-            let stage = Stage::new(n, &lab.parameters()).waiting(Duration::from_secs(10));
-            let recording = stage.recording(party(changed));
-            let ends = stage.act(|mut session| {
-                let plan = &plans[session.me().index()];
-                let me = session.me();
-                lab.play(&mut session, plan, &of_party(plan, me, &[vec![1, 1]]))
-            });
-            for (p, end) in PartyId::all(n).zip(&ends) {
-                let abort = end.as_ref().map(|(outputs, _)| outputs).unwrap_err();
-                if p == party(changed) {
-                    assert!(
-                        matches!(abort, Abort::Misuse { what: told, .. } if told.contains(what)),
-                        "{abort}"
-                    );
-                }
-            }
-            assert!(recording.of(Way::Out, "divisi_garble::streamed/8.masks").is_empty());
+        for (n, changed, returns) in [(2, 1, true), (2, 2, false), (3, 1, false), (3, 3, true)] {
+            let own = |p: PartyId| if p == party(changed) { then.as_deref() } else { Some(&first[..]) };
+            let streams = PartyId::all(n).map(|p| Changing::open(&first, own(p), returns)).collect();
+            let (ends, masks) = ends_of(n, streams, &[1, 1]);
+            let abort = ends[changed as usize - 1].as_ref().unwrap_err();
+            assert!(matches!(abort, Abort::Misuse { what: told, .. } if told.contains(what)), "{abort}");
+            // whoever waits for this party blames nobody for a check
+            let failed = |end: &Result<_, _>| matches!(end, Err(Abort::CheckFailed { .. }));
+            assert!(ends.iter().all(|end| end.is_err() && !failed(end)), "{ends:?}");
+            assert_eq!(masks, 0);
         }
     }
+}
+
+/// The file of all parties changes in the same way, as on one machine: no check between them can tell, and there is no output of the other circuit.
+#[test]
+fn a_file_that_changed_for_all_gives_no_output() {
+    let first = "5 8\n2 1 2\n1 4\n\n1 1 0 4 EQW\n1 1 1 5 EQW\n1 1 2 6 EQW\n2 1 0 1 3 XOR\n2 1 3 0 7 AND\n";
+    let then = first.replacen("2 1 0 1 3", "2 1 0 2 3", 1);
+    for returns in [false, true] {
+        let streams = (0..2).map(|_| Changing::open(first, Some(&then), returns)).collect();
+        let (ends, masks) = ends_of(2, streams, &[1, 1, 0]);
+        let told = |end: &Result<_, _>| matches!(end, Err(Abort::Misuse { what, .. }) if what.contains("has changed"));
+        assert!(ends.iter().all(Result::is_err) && ends.iter().any(told), "{ends:?}");
+        assert_eq!(masks, 0);
+    }
+}
+
+/// How a run with these circuits, a party's each, ends, and how many messages with shares of output masks left the parties.
+fn ends_of(n: usize, streams: Vec<Stream>, input: &[u8]) -> (Vec<Result<Vec<Vec<u8>>, Abort>>, usize) {
+    let plans: Vec<Plan<'_>> = streams.iter().map(|stream| for_all(stream, n)).collect();
+    assert!(plans.iter().all(|plan| plan.digest() == plans[0].digest()));
+    let options = Options { batch: 10, ..Options::default() };
+    let lab = Lab { options, streamed: true, ..Lab::default() };
+    let stage = Stage::new(n, &lab.parameters()).waiting(Duration::from_secs(10));
+    let recordings = stage.recordings();
+    let ends = stage.act(|mut session| {
+        let (me, plan) = (session.me(), &plans[session.me().index()]);
+        lab.play(&mut session, plan, &of_party(plan, me, &[input.to_vec()])).map(|(outputs, _)| outputs)
+    });
+    let masks = |recording: &Recording| recording.of(Way::Out, "divisi_garble::streamed/8.masks").len();
+    (ends, recordings.iter().map(masks).sum())
 }
 
 /// What left a party whose file did not change: the mask shares that the test above demands not to be there are found where they are.

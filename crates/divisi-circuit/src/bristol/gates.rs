@@ -164,7 +164,7 @@ impl<R: BufRead> Lines<R> {
         loop {
             let mut bytes = std::mem::take(&mut line.text).into_bytes();
             bytes.clear();
-            let most = self.longest as u64 + 1;
+            let most = (self.longest as u64).saturating_add(1);
             let read = io::Read::take(&mut self.input, most).read_until(b'\n', &mut bytes);
             if matches!(read, Ok(0)) {
                 return Ok(false);

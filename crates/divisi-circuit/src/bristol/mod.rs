@@ -8,7 +8,6 @@
 //! one output in place of the two, and knows `XOR`, `AND` and `INV`.
 //!
 //! A file may come from anybody: what it declares is believed only as far as its length bears it out.
-
 //!
 //! [`read`] makes a program of a file, in memory that is proportional to its gates. [`survey`] demands the same of it and keeps nothing
 //! but what is known of each wire; [`crate::stream`] runs a file from where it lies. All three take gates from one [`Reader`].

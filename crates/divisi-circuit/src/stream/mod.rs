@@ -6,9 +6,12 @@
 //! with itself (be it behind copies or negations), products and sums with constants. A copy is the wire itself. A negation is a sign on it,
 //! which becomes a step where a product or an output reads it.
 //!
-//! The file may change between two readings. Each one ends with a comparison of its length and its digest with those of the first, and
-//! [`Stream::walk`] says [`Fault::Changed`] then. What a reading gave before its end is the circuit of whatever bytes were there: slots are always
-//! below [`Stream::slots`], and no step has a public operand or two equal ones; but **nothing of it may be released before the walk ended well**.
+//! The file may change between two readings. The first one keeps a digest of every piece of 64 KiB, and no later one believes a byte before
+//! its whole piece was compared: a run goes through the gates that were surveyed, and ends with [`Fault::Changed`] where the file is another. What it gave
+//! before that is the beginning of the right circuit.
+//!
+//! Memory is five bytes a wire, 32 a piece, and what the longest line takes: with `MAND` some 90 bytes a product of it. A wire that is
+//! read 255 times or more keeps its slot to the end.
 
 mod origin;
 mod walk;
@@ -17,7 +20,7 @@ pub use origin::{Fault, LONGEST, Origin};
 
 use crate::bristol::{Counts, Format, Header, Survey, survey};
 use crate::program::Slot;
-use origin::Reading;
+use origin::{Pieces, Reading};
 use std::fmt;
 use std::sync::Arc;
 use walk::Walk;
@@ -68,8 +71,7 @@ pub enum End {
 #[derive(Clone)]
 pub struct Stream {
     origin: Arc<dyn Origin>,
-    length: u64,
-    digest: [u8; 32],
+    pieces: Arc<Pieces>,
     survey: Arc<Survey>,
     slots: usize,
     ands: usize,
@@ -91,12 +93,15 @@ impl Stream {
     pub fn open(origin: impl Origin + 'static) -> Result<Stream, Fault> {
         let mut reading = Reading::new(&origin, None)?;
         let length = reading.length();
-        let survey = survey(&mut reading, usize::try_from(length).unwrap_or(usize::MAX))?;
-        let digest = reading.finish()?;
+        let surveyed = survey(&mut reading, length);
+        if let Some(fault) = reading.fault() {
+            return Err(fault);
+        }
+        let survey = surveyed?;
+        let pieces = Arc::new(reading.finish()?);
         let mut stream = Stream {
             origin: Arc::new(origin),
-            length,
-            digest,
+            pieces,
             survey: Arc::new(survey),
             slots: 0,
             ands: 0,
@@ -112,7 +117,7 @@ impl Stream {
     /// Gives its steps to `step`, in one reading: the same ones to all who have the same file.
     ///
     /// # Errors
-    /// The first of `step`; [`Fault::Changed`] or [`Fault::Unreadable`] if the file is not what it was, at the latest after the last step.
+    /// The first of `step`; [`Fault::Changed`] or [`Fault::Unreadable`] where the file is not what it was: no step is of another file.
     pub fn walk<E: From<Fault>>(&self, mut step: impl FnMut(Step) -> Result<(), E>) -> Result<(), E> {
         let mut walk = Walk::new(&self.survey, self.slots);
         self.read(&mut walk, &mut step)?;
@@ -121,24 +126,20 @@ impl Stream {
         if same { Ok(()) } else { Err(Fault::Changed.into()) }
     }
 
-    /// That the file is what it was, byte for byte: one reading, without a look at the gates.
-    ///
-    /// # Errors
-    /// [`Fault::Changed`] or [`Fault::Unreadable`].
-    pub fn unchanged(&self) -> Result<(), Fault> {
-        let mut reading = Reading::new(&*self.origin, Some(self.length))?;
-        std::io::copy(&mut reading, &mut std::io::sink())?;
-        if reading.finish()? == self.digest { Ok(()) } else { Err(Fault::Changed) }
-    }
-
     fn read<E: From<Fault>>(
         &self,
         walk: &mut Walk<'_>,
         step: &mut impl FnMut(Step) -> Result<(), E>,
     ) -> Result<(), E> {
-        let mut reading = Reading::new(&*self.origin, Some(self.length))?;
-        walk.run(&mut reading, step)?;
-        if reading.finish()? == self.digest { Ok(()) } else { Err(Fault::Changed.into()) }
+        let mut reading = Reading::new(&*self.origin, Some(&self.pieces))?;
+        let length = reading.length();
+        let went = walk.run(&mut reading, length, step);
+        if let Some(fault) = reading.fault() {
+            return Err(fault.into());
+        }
+        went?;
+        reading.finish()?;
+        Ok(())
     }
 
     fn header(&self) -> &Header {
@@ -202,6 +203,6 @@ impl Stream {
     /// A digest of the file, byte for byte.
     #[must_use]
     pub fn digest(&self) -> [u8; 32] {
-        self.digest
+        self.pieces.digest()
     }
 }

@@ -1,16 +1,16 @@
-//! Where a circuit's file is, and readings of it that know at their end whether it is still the same.
+//! Where a circuit's file is, and readings of it that give nothing that was not there the first time.
 
 use crate::bristol;
 use std::fmt;
 use std::fs::File;
-use std::io::{self, BufRead, BufReader, Read};
+use std::io::{self, BufRead, Read};
 use std::path::PathBuf;
 
 /// The longest file, in bytes: its wires have numbers of 30 bits.
 pub const LONGEST: u64 = 1 << 30;
 
-/// What was read at once.
-const BUFFER: usize = 1 << 16;
+/// What is read at once, and compared with what was there before, in bytes.
+const PIECE: usize = 1 << 16;
 
 /// Where a file can be read from its beginning, as often as needed.
 pub trait Origin: fmt::Debug + Send + Sync {
@@ -83,70 +83,111 @@ impl From<io::Error> for Fault {
     }
 }
 
-/// One reading of a file: what came, as a digest. No more is read than the length that the file had, and one byte.
-pub(super) struct Reading<'o> {
-    input: BufReader<Hashed<'o>>,
-    length: u64,
+/// What a file is: its length, and a digest of each piece.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Pieces {
+    pub length: u64,
+    digests: Vec<[u8; 32]>,
 }
 
-struct Hashed<'o> {
-    input: io::Take<Box<dyn Read + 'o>>,
-    hasher: blake3::Hasher,
-    came: u64,
-}
-
-impl Read for Hashed<'_> {
-    fn read(&mut self, out: &mut [u8]) -> io::Result<usize> {
-        let read = self.input.read(out)?;
-        self.hasher.update(out.get(..read).unwrap_or_default());
-        self.came += read as u64;
-        Ok(read)
+impl Pieces {
+    /// A digest of the file, byte for byte.
+    pub fn digest(&self) -> [u8; 32] {
+        let mut hasher = blake3::Hasher::new_derive_key("divisi 2026 circuit file v2");
+        hasher.update(&self.length.to_le_bytes()).update(self.digests.as_flattened());
+        *hasher.finalize().as_bytes()
     }
 }
 
+/// One reading of a file. After the first one no byte is given before all of its piece was found to be what it was.
+pub(super) struct Reading<'o> {
+    input: io::Take<Box<dyn Read + 'o>>,
+    /// What it was at the first reading; nothing if this is the first.
+    known: Option<&'o Pieces>,
+    now: Pieces,
+    piece: Vec<u8>,
+    /// How much of the piece was taken.
+    taken: usize,
+    came: u64,
+    fault: Option<Fault>,
+}
+
 impl<'o> Reading<'o> {
-    /// From the beginning; `known` is the length that it had before.
-    pub fn new(origin: &'o dyn Origin, known: Option<u64>) -> Result<Self, Fault> {
+    /// From the beginning; `known` is what the first reading found.
+    pub fn new(origin: &'o dyn Origin, known: Option<&'o Pieces>) -> Result<Self, Fault> {
         let (length, input) = origin.open()?;
-        if known.is_some_and(|known| known != length) {
+        if known.is_some_and(|known| known.length != length) {
             return Err(Fault::Changed);
         }
         if length > LONGEST {
             let reason = format!("files of more than {LONGEST} bytes are not read");
             return Err(Fault::Wrong(bristol::Error::new(1, reason)));
         }
-        let hasher = blake3::Hasher::new_derive_key("divisi 2026 circuit file v1");
-        let input = Hashed { input: input.take(length + 1), hasher, came: 0 };
-        Ok(Reading { input: BufReader::with_capacity(BUFFER, input), length })
+        let now = Pieces { length, digests: Vec::new() };
+        // one byte more than there should be would be seen
+        let input = input.take(length + 1);
+        Ok(Reading { input, known, now, piece: Vec::new(), taken: 0, came: 0, fault: None })
     }
 
-    pub fn length(&self) -> u64 {
-        self.length
+    /// Its length in bytes.
+    pub fn length(&self) -> usize {
+        usize::try_from(self.now.length).unwrap_or(usize::MAX)
     }
 
-    /// The digest of all that came, if that was the whole file and no more.
-    pub fn finish(mut self) -> Result<[u8; 32], Fault> {
-        let rest = self.input.fill_buf()?.len();
-        let Hashed { hasher, came, .. } = self.input.get_ref();
-        if rest > 0 || *came != self.length {
+    /// Why it did not go on: whoever parses it knows only that there was no more.
+    pub fn fault(&mut self) -> Option<Fault> {
+        self.fault.take()
+    }
+
+    /// What the file is, when all of it came.
+    pub fn finish(mut self) -> Result<Pieces, Fault> {
+        while self.piece.len() > self.taken || self.next()? {
+            self.taken = self.piece.len();
+        }
+        Ok(self.now)
+    }
+
+    /// The next piece, if there is one.
+    fn next(&mut self) -> Result<bool, Fault> {
+        self.piece.clear();
+        self.taken = 0;
+        io::Read::take(&mut self.input, PIECE as u64).read_to_end(&mut self.piece)?;
+        self.came += self.piece.len() as u64;
+        if self.piece.is_empty() {
+            return if self.came == self.now.length { Ok(false) } else { Err(Fault::Changed) };
+        }
+        let digest = *blake3::hash(&self.piece).as_bytes();
+        let number = self.now.digests.len();
+        if self.known.is_some_and(|known| known.digests.get(number) != Some(&digest)) {
+            self.piece.clear();
             return Err(Fault::Changed);
         }
-        Ok(*hasher.finalize().as_bytes())
-    }
-}
-
-impl Read for Reading<'_> {
-    fn read(&mut self, out: &mut [u8]) -> io::Result<usize> {
-        self.input.read(out)
+        self.now.digests.push(digest);
+        Ok(true)
     }
 }
 
 impl BufRead for Reading<'_> {
     fn fill_buf(&mut self) -> io::Result<&[u8]> {
-        self.input.fill_buf()
+        if self.taken >= self.piece.len()
+            && let Err(fault) = self.next()
+        {
+            let error = io::Error::other(fault.to_string());
+            self.fault = Some(fault);
+            return Err(error);
+        }
+        Ok(self.piece.get(self.taken..).unwrap_or_default())
     }
 
     fn consume(&mut self, amount: usize) {
-        self.input.consume(amount);
+        self.taken = self.piece.len().min(self.taken + amount);
+    }
+}
+
+impl Read for Reading<'_> {
+    fn read(&mut self, out: &mut [u8]) -> io::Result<usize> {
+        let read = self.fill_buf()?.read(out)?;
+        self.consume(read);
+        Ok(read)
     }
 }

@@ -1,7 +1,7 @@
 //! From gates to steps: what each wire is, which slot holds it, and when the slot is free again.
 //!
-//! Nothing here trusts the file: a gate that names a wire which is not there, or takes more slots than the file needed before, ends the
-//! walk with [`Fault::Changed`].
+//! The gates are those of the survey, for a reading gives nothing else. What cannot be then, as a wire that is not there or a slot too many, ends
+//! the walk with [`Fault::Changed`] all the same.
 
 use super::{End, Fault, Step};
 use crate::bristol::{Gate, MANY, Reader, Survey};
@@ -120,13 +120,13 @@ impl<'s> Walk<'s> {
         self.results
     }
 
-    /// All gates of a file, as steps.
+    /// All gates of a file of so many bytes, as steps.
     pub fn run<E: From<Fault>>(
         &mut self,
         input: impl BufRead,
+        length: usize,
         step: &mut impl FnMut(Step) -> Result<(), E>,
     ) -> Result<(), E> {
-        let length = usize::try_from(super::LONGEST).unwrap_or(usize::MAX);
         let changed = |error: crate::bristol::Error| match Fault::from(error) {
             Fault::Wrong(_) => Fault::Changed,
             fault => fault,

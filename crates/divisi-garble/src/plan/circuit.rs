@@ -1,6 +1,6 @@
 //! The circuit of a plan, in memory or in its file, without what everybody knows \[W29\].
 
-use divisi_circuit::stream::{End, Fault};
+use divisi_circuit::stream::End;
 use divisi_circuit::{Build, Linear, Program, Stream};
 use std::borrow::Cow;
 
@@ -59,14 +59,6 @@ impl<'p> Circuit<'p> {
 
     pub fn is_streamed(&self) -> bool {
         matches!(self, Circuit::Stream(_))
-    }
-
-    /// What is wrong with the file that it stays in, if it is not what it was.
-    pub fn fault(&self) -> Option<Fault> {
-        match self {
-            Circuit::Program(_) => None,
-            Circuit::Stream(stream) => stream.unchanged().err(),
-        }
     }
 
     /// Where each output bit comes from.
