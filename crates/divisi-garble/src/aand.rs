@@ -3,7 +3,8 @@
 //! Leaky triples are put into buckets by a coin that follows all of them \[W16\]; in each bucket they are combined to one triple of which
 //! nothing is known unless every one in it was spoiled. The sizes are those of [`divisi_ot::bucket`] \[W18\].
 
-use crate::laand::{Ground, laand};
+use crate::ground::Ground;
+use crate::laand::laand;
 use crate::open::{Opening, Tags};
 use crate::share::{Seats, Shares, View, spread};
 use crate::triples::Triples;

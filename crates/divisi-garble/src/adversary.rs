@@ -2,7 +2,8 @@
 //! what a hand on their messages cannot, because later steps must fit the lie.
 
 use crate::aand::{Partition, combine, open_differences, shuffle};
-use crate::laand::{Ground, laand};
+use crate::ground::Ground;
+use crate::laand::laand;
 use crate::phases::Live;
 use crate::share::Shares;
 use crate::triples::{Preprocessed, Triples};

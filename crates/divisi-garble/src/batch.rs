@@ -3,7 +3,7 @@
 //! A batch ends where the next product would be one too many, be it in the middle of a level: products of a level read before one of
 //! its results is written, so what a level's products gave waits in the walker's queue until its sums are taken.
 
-use crate::plan::Circuit;
+use crate::circuit::Circuit;
 use divisi_circuit::stream::{Fault, Step};
 use divisi_circuit::{Linear, Program, Slot};
 

@@ -4,8 +4,8 @@
 //! of LaAND's step 5 \[W12\]: with one hash for both, as printed, the lowest bit of U and the two bits of step 2 add up to y.
 
 use crate::bits;
+use crate::ground::Ground;
 use crate::hash::Call;
-use crate::laand::Ground;
 use crate::table::Form;
 use divisi_core::{Abort, Check, PartyId, Prg, Session, Step, step};
 use divisi_ot::Kept;

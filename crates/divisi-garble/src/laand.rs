@@ -12,9 +12,10 @@
 //! parties' combinations of the H_i must sum to zero, of which nothing else is told ([`zero`]). The error is 2^-128 (docs/garbling.md).
 
 use crate::bits;
+use crate::ground::Ground;
 use crate::haand;
 use crate::hash::{Call, Name, Oracle};
-use crate::share::{Seats, Shares, View, ViewMut, spread};
+use crate::share::{Seats, View, ViewMut, spread};
 use crate::table::Form;
 use crate::zero;
 use divisi_core::{Abort, Check, Echo, PartyId, Prg, Session, Step, step};
@@ -27,17 +28,6 @@ const U: Step = step!("5.u");
 const E: Step = step!("3.e");
 const ECHO: Step = step!("3.echo");
 const COIN: Step = step!("6.coin");
-
-/// What the step needs to know of its party.
-pub(crate) struct Ground<'a> {
-    pub seats: Seats,
-    pub oracle: &'a Oracle,
-    pub form: Form,
-    /// The number of the first triple in the session.
-    pub first: u64,
-    /// Shares of random bits for the check alone, as many as [`zero::bits`].
-    pub fresh: Shares,
-}
 
 /// Turn random shares of x, y and r, which is in `z`, into leaky triples, whose third share takes the place of r. What puts them into
 /// buckets comes with them: from a coin that was tossed after every triple was fixed \[W16\]. Five rounds: U; e; a coin; commitments, with
@@ -143,13 +133,6 @@ pub(crate) fn expanded(coin: &[u8; 16], purpose: &str) -> [u8; 16] {
     hasher.update(coin).update(purpose.as_bytes());
     hasher.finalize_xof().fill(&mut out);
     out
-}
-
-impl Ground<'_> {
-    /// The hash of a step of the key that one party has on the bit of another.
-    pub fn name(&self, call: Call, holder: PartyId, owner: PartyId) -> Name {
-        Name { call, from: holder, to: owner, gate: self.first, once: true }
-    }
 }
 
 /// Each bit times a word.

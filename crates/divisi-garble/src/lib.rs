@@ -12,11 +12,12 @@
 //!
 //! | module | what | paper |
 //! |---|---|---|
-//! | `laand`, `zero`, `haand`, `aand` | AND triples | Fig. 8, 16, 18 |
+//! | `circuit`, `plan`, `batch` | what is garbled for whom, and its gates in order | |
+//! | `ground`, `laand`, `zero`, `haand`, `aand` | AND triples | Fig. 8, 16, 18 |
 //! | `masks` | shares of the masks of all wires, ANDs of given masks | Fig. 2, steps 3 and 4(a) |
 //! | `table`, `read`, `walk` | tables of both forms, made and read | Fig. 2, step 4; Fig. 3, step 7 |
 //! | `online` | inputs, labels, outputs | Fig. 3, steps 5 to 8 |
-//! | `phases`, `streamed`, `run` | what happens when | Fig. 2 and 3 |
+//! | `phases`, `held`, `streamed`, `run` | what happens when, and what is kept between | Fig. 2 and 3 |
 //!
 //! ```
 //! use divisi_circuit::{Build, Gates};
@@ -61,8 +62,11 @@ mod aand;
 pub mod adversary;
 mod batch;
 mod bits;
+mod circuit;
+mod ground;
 mod haand;
 mod hash;
+mod held;
 mod laand;
 #[cfg(any(test, feature = "testing"))]
 pub mod lab;
@@ -81,8 +85,9 @@ mod triples;
 mod walk;
 mod zero;
 
+pub use held::Garbled;
 pub use options::{DEPENDENT_PHASE, INDEPENDENT_PHASE, ONLINE_PHASE, Options, SETUP_PHASE};
-pub use phases::{Garble, Garbled};
+pub use phases::Garble;
 pub use plan::{MOST_PARTIES, Plan, Unfit};
 pub use table::Form;
 pub use triples::Preprocessed;

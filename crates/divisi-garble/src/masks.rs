@@ -2,6 +2,8 @@
 
 use crate::batch::{Batch, Op};
 use crate::share::{Holder, Rows, Seats, Shares, spread};
+use crate::table::Product;
+use std::ops::Range;
 
 /// Shares of the masks of all wires that are held at this point of the circuit.
 pub(crate) struct Masks {
@@ -15,6 +17,24 @@ pub(crate) struct Masks {
 pub(crate) struct Operands {
     pub alpha: Rows,
     pub beta: Rows,
+}
+
+/// The products of a batch of one instance: shares of their operands' masks, and of their results'.
+pub(crate) struct Garbling {
+    pub operands: Operands,
+    pub sigma: Rows,
+}
+
+impl Garbling {
+    /// Wipe the rows of some products, which nobody reads again.
+    pub fn wipe_rows(&mut self, at: Range<usize>) {
+        let Operands { alpha, beta } = &mut self.operands;
+        [alpha, beta, &mut self.sigma].into_iter().for_each(|rows| rows.wipe_some(at.clone()));
+    }
+
+    pub fn product(&self) -> Product<'_> {
+        Product { alpha: &self.operands.alpha, beta: &self.operands.beta, sigma: &self.sigma }
+    }
 }
 
 impl Masks {

@@ -7,39 +7,22 @@
 
 use crate::batch::Batch;
 use crate::bits;
+use crate::circuit::Result as Output;
+use crate::held::{Garbled, Held, Role, of_results};
+use crate::masks::Garbling;
 use crate::open::{DIGEST, Opening};
-use crate::phases::{Garbled, of_results};
-use crate::plan::{Plan, Result as Output};
-use crate::run::{Garbling, Stage};
+use crate::plan::Plan;
+use crate::run::Stage;
 use crate::share::{Rows, Shares, spread};
 use crate::walk::Values;
 use divisi_core::{Abort, Check, Echo, PartyId, Session, Step, step};
-use zeroize::{Zeroize, Zeroizing};
+use zeroize::Zeroizing;
 
 const MASKED: Step = step!("5.masked");
 const ECHO: Step = step!("5.echo");
 const LABELS: Step = step!("6.labels");
 const EVALUATE: Step = step!("7b");
 const RESULT: Step = step!("8.result");
-
-/// What a party keeps of one instance between garbling and evaluation.
-pub(crate) struct Held {
-    /// The index of the evaluator.
-    pub evaluator: usize,
-    /// lambda of our own input wires.
-    pub owned: Zeroizing<Vec<u8>>,
-    /// Our shares of the masks of the output bits.
-    pub outputs: Rows,
-    pub role: Role,
-}
-
-/// What a party is in one instance.
-pub(crate) enum Role {
-    /// Labels for zero, of inputs and of outputs.
-    Garbler { inputs: Zeroizing<Vec<u128>>, outputs: Zeroizing<Vec<u128>> },
-    /// The number of the first gate, the masks, and a table of each garbler.
-    Evaluator { gate: u64, garbling: Garbling, tables: Vec<Vec<u8>> },
-}
 
 /// What the evaluator found out about the output bits of one instance: masked values, and each garbler's labels, bit by bit.
 pub(crate) struct Found {
@@ -108,41 +91,6 @@ pub(crate) fn online(
     let own_labels: Vec<&[u128]> = held.iter().map(Held::output_labels).collect();
     let evaluators: Vec<usize> = held.iter().map(|held| held.evaluator).collect();
     results(stage, session, plan, &evaluators, found, &own_labels, &lambda)
-}
-
-/// The room of an evaluated circuit: its secrets are wiped. To give it back takes the system longer than a small evaluation, so that
-/// it waits until the next circuit is prepared.
-pub(crate) struct Spent {
-    _held: Vec<Held>,
-}
-
-impl Spent {
-    /// Wipe what was evaluated.
-    pub fn new(garbled: Garbled<'_>) -> Spent {
-        let Garbled { mut held, .. } = garbled;
-        for held in &mut held {
-            held.owned.zeroize();
-            held.outputs.wipe();
-            match &mut held.role {
-                Role::Garbler { inputs, outputs } => {
-                    inputs.zeroize();
-                    outputs.zeroize();
-                }
-                // wiped gate by gate
-                Role::Evaluator { .. } => {}
-            }
-        }
-        Spent { _held: held }
-    }
-}
-
-impl Held {
-    fn output_labels(&self) -> &[u128] {
-        match &self.role {
-            Role::Garbler { outputs, .. } => outputs,
-            Role::Evaluator { .. } => &[],
-        }
-    }
 }
 
 /// Step 5: our masked inputs to all, and everybody's, of all instances, compared before a label leaves \[W20, W28\].

@@ -1,13 +1,13 @@
 //! The four phases of Pi_mpc (Fig. 2 and 3) as separate calls: setup, function-independent, function-dependent, online.
 
 use crate::aand::aand;
-use crate::batch::Batch;
+use crate::ground::Ground;
 use crate::hash::Oracle;
-use crate::laand::Ground;
+use crate::held::{Garbled, Held, Role, Spent, of_results, result_masks};
 use crate::masks::Masks;
-use crate::online::{self, Held, Role, Spent};
+use crate::online;
 use crate::options::{DEPENDENT_PHASE, INDEPENDENT_PHASE, ONLINE_PHASE, Options};
-use crate::plan::{Plan, Result as Output, Unfit};
+use crate::plan::{Plan, Unfit};
 use crate::run::{Instance, Private, Stage};
 use crate::share::{Rows, Seats, Shares};
 use crate::table::Layout;
@@ -42,28 +42,6 @@ pub(crate) struct Live {
     pub(crate) spent: Vec<Spent>,
     /// Of each batch of triples made in this session how many came out of it, and the size of its buckets.
     pub(crate) made: Vec<(usize, usize)>,
-}
-
-/// Circuits garbled ahead: consumed by one evaluation \[M0.5, W26\], never evaluated twice:
-/// ```compile_fail
-/// use divisi_garble::{Garble, Garbled};
-/// fn twice(garble: &mut Garble, session: &mut divisi_core::Session, garbled: Garbled<'_>, inputs: [&[Vec<u8>]; 2]) {
-///     let _ = garble.online(session, garbled, inputs[0]);
-///     let _ = garble.online(session, garbled, inputs[1]);
-/// }
-/// ```
-/// Once is right:
-/// ```
-/// use divisi_garble::{Garble, Garbled};
-/// fn once(garble: &mut Garble, session: &mut divisi_core::Session, garbled: Garbled<'_>, inputs: &[Vec<u8>]) {
-///     let _ = garble.online(session, garbled, inputs);
-/// }
-/// ```
-pub struct Garbled<'p> {
-    pub(crate) plan: &'p Plan<'p>,
-    /// The whole circuit, in the order in which it was garbled.
-    pub(crate) batch: &'p Batch,
-    pub(crate) held: Vec<Held>,
 }
 
 impl Garble {
@@ -387,26 +365,4 @@ impl Live {
         let Triples { x, y, z } = triples;
         Triples { x: self.or_empty(x), y: self.or_empty(y), z: self.or_empty(z) }
     }
-}
-
-/// What our labels of the output wires are; zero for constants.
-pub(crate) fn of_results(plan: &Plan<'_>, slots: &[u128]) -> Zeroizing<Vec<u128>> {
-    let of = |result: &Output| match *result {
-        Output::Wire(slot) => slots[slot],
-        Output::Constant(_) => 0,
-    };
-    Zeroizing::new(plan.results.iter().map(of).collect())
-}
-
-/// Our shares of the masks of the output wires; of zero for constants.
-pub(crate) fn result_masks(plan: &Plan<'_>, seats: Seats, masks: &Masks) -> Rows {
-    let zero = Rows::zero(seats.peers(), 1);
-    let mut rows = Rows::with_capacity(seats.peers(), plan.results.len());
-    for result in &plan.results {
-        match *result {
-            Output::Wire(slot) => masks.push_slot(slot, &mut rows),
-            Output::Constant(_) => rows.push(&zero, 0),
-        }
-    }
-    rows
 }

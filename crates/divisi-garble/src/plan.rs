@@ -7,12 +7,8 @@
 //! wire exists that could depend on a garbler's Delta. Of a circuit that stays in its file they are folded whenever it is read
 //! ([`divisi_circuit::stream`]).
 
-mod circuit;
-
-pub(crate) use circuit::{Circuit, Result};
-
 use crate::batch::{Batch, batches};
-use circuit::has_public_wires;
+use crate::circuit::{Circuit, Result, has_public_wires};
 use divisi_circuit::{Linear, Program, Stream};
 use divisi_core::PartyId;
 use std::fmt;

@@ -2,10 +2,9 @@
 //! and the demand that the MAC of each garbler's bit is right.
 
 use crate::hash::{Name, Oracle};
-use crate::run::Garbling;
+use crate::masks::Garbling;
 use crate::share::spread;
 use crate::table::{Form, Layout, Product, word};
-use crate::walk::Operands;
 use divisi_ot::hash::Tweak;
 use std::ops::Range;
 use zeroize::Zeroize;
@@ -51,6 +50,23 @@ impl<'a> Received<'a> {
 pub(crate) struct Masked {
     pub a: u8,
     pub b: u8,
+}
+
+/// The evaluator's view of the inputs of some products.
+#[derive(Default)]
+pub(crate) struct Operands {
+    /// Each garbler's two labels: one garbler after the other, the products in order.
+    pub labels: Vec<(u128, u128)>,
+    pub masked: Vec<Masked>,
+}
+
+impl Drop for Operands {
+    fn drop(&mut self) {
+        for (a, b) in &mut self.labels {
+            a.zeroize();
+            b.zeroize();
+        }
+    }
 }
 
 /// The evaluator's reading of tables.

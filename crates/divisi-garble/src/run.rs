@@ -2,15 +2,14 @@
 
 use crate::batch::Batch;
 use crate::hash::{Call, Name, Oracle};
-use crate::masks::{Masks, Operands, products};
+use crate::masks::{Garbling, Masks, products};
 use crate::open::Opening;
 use crate::read::Received;
-use crate::share::{Holder, Rows, Seats, Shares};
-use crate::table::{Layout, Product};
+use crate::share::{Holder, Seats, Shares};
+use crate::table::Layout;
 use crate::triples::Triples;
 use crate::walk::{Labels, Values, random_words};
 use divisi_core::{Abort, Check, PartyId, Prg, Session, Step, step};
-use std::ops::Range;
 use zeroize::Zeroizing;
 
 const D: Step = step!("4a.d");
@@ -31,24 +30,6 @@ pub(crate) struct Instance {
     pub masks: Masks,
     /// The number of its next gate in the session.
     pub gate: u64,
-}
-
-/// The products of a batch of one instance: shares of their operands' masks, and of their results'.
-pub(crate) struct Garbling {
-    operands: Operands,
-    sigma: Rows,
-}
-
-impl Garbling {
-    /// Wipe the rows of some products, which nobody reads again.
-    pub fn wipe_rows(&mut self, at: Range<usize>) {
-        let Operands { alpha, beta } = &mut self.operands;
-        [alpha, beta, &mut self.sigma].into_iter().for_each(|rows| rows.wipe_some(at.clone()));
-    }
-
-    pub fn product(&self) -> Product<'_> {
-        Product { alpha: &self.operands.alpha, beta: &self.operands.beta, sigma: &self.sigma }
-    }
 }
 
 impl Stage {

@@ -11,11 +11,12 @@
 //! batches before (see `zero`). Output masks leave after the last batch was accepted.
 
 use crate::batch::{Batch, Stop, batches};
+use crate::held::{of_results, result_masks};
 use crate::masks::Masks;
 use crate::online::{accept, found, labels_for, masked_inputs, receivers, results};
 use crate::open::Opening;
 use crate::options::{DEPENDENT_PHASE, INDEPENDENT_PHASE, ONLINE_PHASE};
-use crate::phases::{Live, of_results, result_masks};
+use crate::phases::Live;
 use crate::plan::Plan;
 use crate::run::{Instance, Private};
 use crate::share::{Rows, Shares};

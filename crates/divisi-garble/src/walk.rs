@@ -2,8 +2,8 @@
 
 use crate::batch::{Batch, Op};
 use crate::hash::{Name, Oracle};
-use crate::read::{Masked, Reader, Received};
-use crate::run::Garbling;
+use crate::masks::Garbling;
+use crate::read::{Masked, Operands, Reader, Received};
 use crate::share::{Seats, xor};
 use crate::table::{Form, GROUP, Layout, Product, Writer};
 use divisi_core::Prg;
@@ -115,23 +115,6 @@ pub(crate) fn random_words(prg: &mut Prg, out: &mut [u128]) {
         let mut bytes = [0; 16];
         prg.fill(&mut bytes);
         *word = u128::from_le_bytes(bytes);
-    }
-}
-
-/// The evaluator's view of the inputs of some products.
-#[derive(Default)]
-pub(crate) struct Operands {
-    /// Each garbler's two labels: one garbler after the other, the products in order.
-    pub labels: Vec<(u128, u128)>,
-    pub masked: Vec<Masked>,
-}
-
-impl Drop for Operands {
-    fn drop(&mut self) {
-        for (a, b) in &mut self.labels {
-            a.zeroize();
-            b.zeroize();
-        }
     }
 }
 

@@ -16,8 +16,8 @@
 //! Adversary: n - 1 malicious parties, rushing. A false U adds a linear function of v_i, a false c another S_i, which its sender could have had
 //! at once: with T not zero, T R is uniform all the same, and zero with probability 2^-128 (docs/garbling.md).
 
+use crate::ground::Ground;
 use crate::hash::{Call, Name};
-use crate::laand::Ground;
 use crate::share::{Shares, spread};
 use divisi_core::{Abort, Check, Commitment, Echo, PartyId, Session, Step, step};
 use divisi_field::{Field, Gf128};

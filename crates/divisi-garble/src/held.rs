@@ -1,0 +1,106 @@
+//! What a party keeps between garbling and evaluation.
+
+use crate::batch::Batch;
+use crate::circuit::Result as Output;
+use crate::masks::{Garbling, Masks};
+use crate::plan::Plan;
+use crate::share::{Rows, Seats};
+use zeroize::{Zeroize, Zeroizing};
+
+/// Circuits garbled ahead: consumed by one evaluation \[M0.5, W26\], never evaluated twice:
+/// ```compile_fail
+/// use divisi_garble::{Garble, Garbled};
+/// fn twice(garble: &mut Garble, session: &mut divisi_core::Session, garbled: Garbled<'_>, inputs: [&[Vec<u8>]; 2]) {
+///     let _ = garble.online(session, garbled, inputs[0]);
+///     let _ = garble.online(session, garbled, inputs[1]);
+/// }
+/// ```
+/// Once is right:
+/// ```
+/// use divisi_garble::{Garble, Garbled};
+/// fn once(garble: &mut Garble, session: &mut divisi_core::Session, garbled: Garbled<'_>, inputs: &[Vec<u8>]) {
+///     let _ = garble.online(session, garbled, inputs);
+/// }
+/// ```
+pub struct Garbled<'p> {
+    pub(crate) plan: &'p Plan<'p>,
+    /// The whole circuit, in the order in which it was garbled.
+    pub(crate) batch: &'p Batch,
+    pub(crate) held: Vec<Held>,
+}
+
+/// What a party keeps of one instance between garbling and evaluation.
+pub(crate) struct Held {
+    /// The index of the evaluator.
+    pub evaluator: usize,
+    /// lambda of our own input wires.
+    pub owned: Zeroizing<Vec<u8>>,
+    /// Our shares of the masks of the output bits.
+    pub outputs: Rows,
+    pub role: Role,
+}
+
+/// What a party is in one instance.
+pub(crate) enum Role {
+    /// Labels for zero, of inputs and of outputs.
+    Garbler { inputs: Zeroizing<Vec<u128>>, outputs: Zeroizing<Vec<u128>> },
+    /// The number of the first gate, the masks, and a table of each garbler.
+    Evaluator { gate: u64, garbling: Garbling, tables: Vec<Vec<u8>> },
+}
+
+/// The room of an evaluated circuit: its secrets are wiped. To give it back takes the system longer than a small evaluation, so that
+/// it waits until the next circuit is prepared.
+pub(crate) struct Spent {
+    _held: Vec<Held>,
+}
+
+impl Spent {
+    /// Wipe what was evaluated.
+    pub fn new(garbled: Garbled<'_>) -> Spent {
+        let Garbled { mut held, .. } = garbled;
+        for held in &mut held {
+            held.owned.zeroize();
+            held.outputs.wipe();
+            match &mut held.role {
+                Role::Garbler { inputs, outputs } => {
+                    inputs.zeroize();
+                    outputs.zeroize();
+                }
+                // wiped gate by gate
+                Role::Evaluator { .. } => {}
+            }
+        }
+        Spent { _held: held }
+    }
+}
+
+impl Held {
+    pub fn output_labels(&self) -> &[u128] {
+        match &self.role {
+            Role::Garbler { outputs, .. } => outputs,
+            Role::Evaluator { .. } => &[],
+        }
+    }
+}
+
+/// What our labels of the output wires are; zero for constants.
+pub(crate) fn of_results(plan: &Plan<'_>, slots: &[u128]) -> Zeroizing<Vec<u128>> {
+    let of = |result: &Output| match *result {
+        Output::Wire(slot) => slots[slot],
+        Output::Constant(_) => 0,
+    };
+    Zeroizing::new(plan.results.iter().map(of).collect())
+}
+
+/// Our shares of the masks of the output wires; of zero for constants.
+pub(crate) fn result_masks(plan: &Plan<'_>, seats: Seats, masks: &Masks) -> Rows {
+    let zero = Rows::zero(seats.peers(), 1);
+    let mut rows = Rows::with_capacity(seats.peers(), plan.results.len());
+    for result in &plan.results {
+        match *result {
+            Output::Wire(slot) => masks.push_slot(slot, &mut rows),
+            Output::Constant(_) => rows.push(&zero, 0),
+        }
+    }
+    rows
+}
