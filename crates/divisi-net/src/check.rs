@@ -19,8 +19,10 @@ const SKEW: i64 = 2_000;
 pub struct Reached {
     /// Lowest and highest version that it speaks.
     pub versions: (u16, u16),
-    /// Whether its configuration names the same parties and clients.
-    pub same_digest: bool,
+    /// Whether its configuration names the same parties with the same identities.
+    pub same_parties: bool,
+    /// Whether it names the same clients with the same identities.
+    pub same_clients: bool,
     /// Its clock minus this one's, in milliseconds.
     pub skew_ms: i64,
     /// One round trip, with TLS, without connecting.
@@ -45,8 +47,8 @@ impl LinkReport {
     pub fn trouble(&self) -> Option<String> {
         match &self.result {
             Err(trouble) => Some(trouble.to_string()),
-            Ok(reached) if !reached.same_digest => {
-                Some("has another configuration: give all parties the same file".into())
+            Ok(reached) if !reached.same_parties => {
+                Some("has other parties in its configuration: give all parties the same file".into())
             }
             Ok(_) => None,
         }
@@ -63,12 +65,13 @@ impl fmt::Display for LinkReport {
         match (&self.result, self.trouble()) {
             (Ok(r), None) => write!(
                 f,
-                "{} at {} is well: identity {}, round trip {:.1} ms, clock {:+} ms",
+                "{} at {} is well: identity {}, round trip {:.1} ms, clock {:+} ms{}",
                 self.peer,
                 self.address,
                 self.pinned,
                 r.round_trip.as_secs_f64() * 1e3,
-                r.skew_ms
+                r.skew_ms,
+                if r.same_clients { "" } else { "; it has another list of clients" }
             ),
             (_, Some(trouble)) => write!(f, "{} at {} {trouble}", self.peer, self.address),
             (Err(trouble), None) => write!(f, "{} at {} {trouble}", self.peer, self.address),
@@ -136,7 +139,8 @@ fn reach(
     let there = i64::try_from(answer.unix_ms).unwrap_or(i64::MAX);
     Ok(Reached {
         versions: answer.versions,
-        same_digest: answer.digest == own.digest,
+        same_parties: answer.digest.parties == own.digest.parties,
+        same_clients: answer.digest.clients == own.digest.clients,
         skew_ms: there.saturating_sub(here),
         round_trip,
     })

@@ -86,6 +86,15 @@ pub struct Client {
     pub pin: Pin,
 }
 
+/// What tells configurations apart: 128 bits of a BLAKE3 hash each.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Digest {
+    /// Who the parties are, and their identities: all parties must agree on it.
+    pub parties: [u8; 16],
+    /// Whom they serve: each party decides on its clients for itself, and a difference is only worth a line in a log.
+    pub clients: [u8; 16],
+}
+
 /// A checked configuration: parties 1 to n, no address, name or key twice.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Config {
@@ -170,6 +179,21 @@ impl Config {
         new.checked()
     }
 
+    /// Removes a client.
+    pub fn remove_client(&self, name: &str) -> Result<Self, ConfigError> {
+        let mut new = self.clone();
+        new.clients.retain(|c| c.name != name);
+        if new.clients.len() == self.clients.len() {
+            let known: Vec<&str> = self.clients.iter().map(|c| c.name.as_str()).collect();
+            let known = if known.is_empty() { "no client".into() } else { known.join(", ") };
+            let name = name.escape_default();
+            return Err(ConfigError(format!(
+                "there is no client {name} in the configuration, which has {known}: name one of these"
+            )));
+        }
+        new.checked()
+    }
+
     fn checked(mut self) -> Result<Self, ConfigError> {
         let fail = |message: String| Err(ConfigError(message));
         self.parties.sort_by_key(|p| p.id);
@@ -195,6 +219,16 @@ impl Config {
                 let address = &p.address;
                 return fail(format!(
                     "the address \"{address}\" of {want} is not host:port: write it like host:4701"
+                ));
+            }
+            if let Some((host, port)) = port
+                && host.contains(':')
+                && !(host.starts_with('[') && host.ends_with(']'))
+            {
+                let address = &p.address;
+                return fail(format!(
+                    "the address \"{address}\" of {want} has an IPv6 address without brackets: write it like \
+                     [{host}]:{port}"
                 ));
             }
             if let Some(other) = addresses.insert(p.address.as_str(), want) {
@@ -281,21 +315,26 @@ impl Config {
         seconds(self.connect_seconds, 30)
     }
 
-    /// The BLAKE3 hash of all that the parties must agree on: who they are and whom they serve. Addresses and
-    /// time limits may differ from place to place.
-    pub fn digest(&self) -> [u8; 32] {
-        let mut hash = blake3::Hasher::new_derive_key("divisi configuration, version 1");
-        hash.update(&(self.parties.len() as u64).to_le_bytes());
+    /// What tells this configuration from another. Addresses and time limits may differ from place to place.
+    pub fn digest(&self) -> Digest {
+        let first_half = |hash: blake3::Hasher| {
+            let mut half = [0; 16];
+            hash.finalize_xof().fill(&mut half);
+            half
+        };
+        let mut parties = blake3::Hasher::new_derive_key("divisi configuration, parties, version 2");
+        parties.update(&(self.parties.len() as u64).to_le_bytes());
         for p in &self.parties {
-            hash.update(&[p.id.number()]).update(p.pin.fingerprint().bytes());
+            parties.update(&[p.id.number()]).update(p.pin.fingerprint().bytes());
         }
-        let mut clients: Vec<&Client> = self.clients.iter().collect();
-        clients.sort_by(|a, b| a.name.cmp(&b.name));
-        for c in clients {
-            hash.update(&(c.name.len() as u64).to_le_bytes()).update(c.name.as_bytes());
-            hash.update(c.pin.fingerprint().bytes());
+        let mut sorted: Vec<&Client> = self.clients.iter().collect();
+        sorted.sort_by(|a, b| a.name.cmp(&b.name));
+        let mut clients = blake3::Hasher::new_derive_key("divisi configuration, clients, version 2");
+        for c in sorted {
+            clients.update(&(c.name.len() as u64).to_le_bytes()).update(c.name.as_bytes());
+            clients.update(c.pin.fingerprint().bytes());
         }
-        *hash.finalize().as_bytes()
+        Digest { parties: first_half(parties), clients: first_half(clients) }
     }
 
     /// That `identity` is the one pinned for party `me`.

@@ -7,8 +7,9 @@ use crate::trouble::Trouble;
 use crate::wire::{Broken, Wire};
 use crate::world::World;
 use crate::{PartyId, tls};
-use std::net::{TcpStream, ToSocketAddrs};
+use std::net::{SocketAddr, TcpStream, ToSocketAddrs};
 use std::sync::Arc;
+use std::sync::mpsc::channel;
 use std::time::{Duration, Instant};
 
 /// How long one address may take to accept a connection.
@@ -27,7 +28,7 @@ pub(crate) fn dial(
     let unreachable = |address: &str, error: String| Trouble::Unreachable { address: address.into(), error };
     let party = config.party(to).map_err(|e| unreachable("no address", e.to_string()))?;
     let (address, pinned, own) = (party.address.as_str(), party.pin.fingerprint(), identity.fingerprint());
-    let found = address.to_socket_addrs().map_err(|e| unreachable(address, e.to_string()))?;
+    let found = resolve(address, world, until).map_err(|e| unreachable(address, e))?;
     let mut error = "the name has no address".to_owned();
     for place in found {
         let left = until.saturating_duration_since(world.now()).min(CONNECT).max(Duration::from_millis(1));
@@ -36,13 +37,30 @@ pub(crate) fn dial(
                 let begun = tls::dialler(identity, Box::new(move |shown| shown == pinned), world)
                     .map_err(|e| Trouble::NotDivisi { what: e.to_string() })?;
                 let limit = until.min(world.now() + HANDSHAKE);
-                return Wire::establish(socket, begun, world.clone(), limit, limit)
+                return Wire::establish(socket, begun, world.clone(), limit, HANDSHAKE, limit)
                     .map_err(|e| Trouble::from_broken(e, pinned, own));
             }
             Err(e) => error = e.to_string(),
         }
     }
     Err(unreachable(address, error))
+}
+
+/// The addresses of `host:port`. The system's look-up knows no time limit, so that it runs in a thread that may be left behind.
+fn resolve(address: &str, world: &Arc<dyn World>, until: Instant) -> Result<Vec<SocketAddr>, String> {
+    if let Ok(number) = address.parse() {
+        return Ok(vec![number]);
+    }
+    let (tell, told) = channel();
+    let name = address.to_owned();
+    let look_up = move || {
+        let found = name.to_socket_addrs().map(Iterator::collect).map_err(|e| e.to_string());
+        // nobody may wait any more
+        let _ = tell.send(found);
+    };
+    world.spawn(format!("look-up of {address}"), Box::new(look_up)).map_err(|e| e.to_string())?;
+    let left = until.saturating_duration_since(world.now());
+    told.recv_timeout(left).unwrap_or_else(|_| Err("its name was not resolved in time".into()))
 }
 
 /// Greets the accepting end and returns its greeting, if it is a welcome.
@@ -57,7 +75,7 @@ pub(crate) fn greet(
         Verdict::Fine if answer.to == own.me && answer.me == own.to => Ok(answer),
         Verdict::Fine | Verdict::NotMe => Err(Trouble::NotIt),
         Verdict::Version => Err(version(&answer)),
-        Verdict::Digest => Err(Trouble::Digest { ours: own.digest, theirs: answer.digest }),
+        Verdict::Digest => Err(Trouble::Digest { ours: own.digest.parties, theirs: answer.digest.parties }),
         Verdict::Emulation => Err(Trouble::Emulation),
         Verdict::Role => Err(Trouble::Refused { own: identity.fingerprint() }),
         Verdict::Busy => Err(Trouble::Busy),
@@ -159,11 +177,51 @@ mod tests {
         }
         let elsewhere = Hello { to: 2, ..p.hello(Role::Party, 2) };
         assert_eq!(p.greet(second, &elsewhere).err(), Some(Trouble::NotIt));
-        let future = Hello { versions: (2, 9), ..p.hello(Role::Party, 2) };
-        assert_eq!(p.greet(second, &future).err(), Some(Trouble::Version { ours: (1, 1), theirs: (1, 1) }));
+        let future = Hello { versions: (3, 9), ..p.hello(Role::Party, 2) };
+        assert_eq!(p.greet(second, &future).err(), Some(Trouble::Version { ours: (2, 2), theirs: (2, 2) }));
         p.greet(&p.client, &p.hello(Role::Client, 0)).unwrap();
         let served = p.door.next_client(Duration::from_secs(1)).unwrap();
         assert_eq!(served.peer(), &Peer::Client("alice".into()));
+    }
+
+    /// What a dialling end says first.
+    fn first_words(p: &Place) -> Vec<u8> {
+        let mut begun = tls::dialler(&p.client, Box::new(|_| true), &p.world).unwrap();
+        let mut bytes = Vec::new();
+        begun.tls.write_tls(&mut bytes).unwrap();
+        bytes
+    }
+
+    /// Clients and parties get in while more handshakes are half open than there are places; these end by themselves, counted.
+    #[test]
+    fn handshakes_that_stop_half_way_shut_nobody_out() {
+        use rustix::process::{Resource, getrlimit, setrlimit};
+        let most = getrlimit(Resource::Nofile);
+        // the sockets of both ends are open in this process
+        setrlimit(Resource::Nofile, rustix::process::Rlimit { current: most.maximum, ..most }).unwrap();
+        let p = place();
+        let words = first_words(&p);
+        let flood: Vec<TcpStream> = (0..400)
+            .map(|_| {
+                let mut socket = TcpStream::connect(p.door.address()).unwrap();
+                std::io::Write::write_all(&mut socket, &words).unwrap();
+                socket
+            })
+            .collect();
+        let until = Machine.now() + Duration::from_secs(20);
+        for (identity, role, me) in [(&p.client, Role::Client, 0), (&p.parties[0], Role::Check, 2)] {
+            let mut wire = dial(&p.config, p.door.me(), identity, &p.world, until).unwrap();
+            greet(&mut wire, &p.hello(role, me), identity, until).unwrap();
+        }
+        // A slow machine lets some run out of time before the places are full, so only the sum is fixed.
+        let mut ended = 0;
+        while ended < flood.len() as u64 && Machine.now() < until {
+            let refused = p.door.take_refused();
+            ended += refused.displaced + refused.slow;
+            std::thread::sleep(Duration::from_millis(20));
+        }
+        assert_eq!(ended, flood.len() as u64);
+        drop(flood);
     }
 
     #[test]

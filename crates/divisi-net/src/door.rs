@@ -1,12 +1,12 @@
 //! The door of a party: one listening port for the other parties and for clients.
 //!
 //! Each connection shakes hands in a thread of its own, within time limits; no more than a fixed number may be
-//! at it, and the others wait to be accepted. Whoever is not in the configuration gets no further than the handshake.
+//! at it, and when there are more the oldest give way. Whoever is not in the configuration gets no further than the handshake.
 
 use crate::config::{Config, ConfigError};
 use crate::connection::{Connection, Peer};
 use crate::dial::{HANDSHAKE, hear, version};
-use crate::handshakes::{Handshakes, Place, SILENCE};
+use crate::handshakes::{self, Handshakes, Place, Refused, SILENCE};
 use crate::hello::{Hello, Role, Verdict};
 use crate::identity::Identity;
 use crate::trouble::Trouble;
@@ -106,18 +106,32 @@ impl Shared {
         };
         let established = tls::acceptor(&self.identity, Box::new(accept), &self.world)
             .map_err(|e| Broken::Tls(e.to_string()))
-            .and_then(|begun| Wire::establish(socket, begun, self.world.clone(), first, until));
+            .and_then(|begun| {
+                Wire::establish(socket, begun, self.world.clone(), first, handshakes::ANSWER, until)
+            });
         let mut wire = match established {
             Ok(wire) => wire,
             Err(Broken::Identity(shown)) if shown == own => {
+                self.handshakes.count(&place, |refused| &mut refused.unknown);
                 return self.refuse(format!("{from} showed this party's own identity {shown}"));
             }
             Err(Broken::Identity(shown)) => {
+                self.handshakes.count(&place, |refused| &mut refused.unknown);
                 return self.refuse(format!("{from} showed the unknown identity {shown}"));
             }
-            Err(_) => return,
+            Err(e) => {
+                let slow = e == Broken::Timeout;
+                self.handshakes
+                    .count(&place, |refused| if slow { &mut refused.slow } else { &mut refused.broken });
+                return;
+            }
         };
-        let Ok(Some(hello)) = hear(&mut wire, until) else { return };
+        let Ok(Some(hello)) = hear(&mut wire, until) else {
+            return self.handshakes.count(&place, |refused| &mut refused.broken);
+        };
+        if self.config().party_of(wire.peer()).is_some() {
+            self.handshakes.proved(from.ip());
+        }
         drop(place);
         let config = self.config();
         let identity = wire.peer();
@@ -129,14 +143,16 @@ impl Shared {
             _ if hello.to != self.me.number() => Verdict::NotMe,
             Role::Party if party.map(PartyId::number) != Some(hello.me) => Verdict::Role,
             Role::Client if config.client_of(identity).is_none() => Verdict::Role,
-            Role::Party if hello.digest != answer.digest => Verdict::Digest,
+            Role::Party if hello.digest.parties != answer.digest.parties => Verdict::Digest,
             Role::Party | Role::Client | Role::Check => Verdict::Fine,
         };
         if answer.verdict != Verdict::Fine {
             if let Some(id) = party.filter(|_| hello.role == Role::Party) {
                 let trouble = match answer.verdict {
                     Verdict::Version => version(&hello),
-                    Verdict::Digest => Trouble::Digest { ours: answer.digest, theirs: hello.digest },
+                    Verdict::Digest => {
+                        Trouble::Digest { ours: answer.digest.parties, theirs: hello.digest.parties }
+                    }
                     _ => Trouble::NotIt,
                 };
                 self.state().troubles.insert(id, trouble);
@@ -223,7 +239,7 @@ pub struct Door {
 }
 
 impl Door {
-    /// Listens at the address that the configuration gives party `me`.
+    /// Listens at the address that the configuration gives party `me`, which must be one of this machine.
     pub fn open(
         config: Config,
         me: PartyId,
@@ -231,18 +247,28 @@ impl Door {
         world: Arc<dyn World>,
     ) -> Result<Self, ConfigError> {
         let address = config.party(me)?.address.clone();
-        let port =
-            address.rsplit_once(':').and_then(|(_, port)| port.parse::<u16>().ok()).unwrap_or_default();
-        let listener = match TcpListener::bind(&address) {
-            // The address is one by which others reach this machine, not one of its own.
-            Err(e) if e.kind() == ErrorKind::AddrNotAvailable => TcpListener::bind(("0.0.0.0", port)),
-            other => other,
-        };
-        let listener = listener.map_err(|e| {
+        Self::open_on(&address, config, me, identity, world)
+    }
+
+    /// Listens at `host:port`, which need not be where others reach this party: they may come through a translated address.
+    pub fn open_on(
+        address: &str,
+        config: Config,
+        me: PartyId,
+        identity: Arc<Identity>,
+        world: Arc<dyn World>,
+    ) -> Result<Self, ConfigError> {
+        config.check_identity(me, &identity)?;
+        let listener = TcpListener::bind(address).map_err(|e| {
             ConfigError::new(match e.kind() {
                 ErrorKind::AddrInUse => format!(
                     "the port of {me}, {address}, is taken: stop the program that uses it, or change the address in \
                      the configuration"
+                ),
+                ErrorKind::AddrNotAvailable => format!(
+                    "{me} cannot listen at {address}, which is no address of this machine: if others reach it there \
+                     all the same, say with --listen at which address of its own it listens, like 0.0.0.0:{}",
+                    address.rsplit_once(':').map_or("4701", |(_, port)| port)
                 ),
                 _ => format!("{me} cannot listen at {address} ({e}): correct the address in the configuration"),
             })
@@ -307,6 +333,11 @@ impl Door {
         Ok(())
     }
 
+    /// Handshakes that came to nothing since the last call: for a log.
+    pub fn take_refused(&self) -> Refused {
+        self.shared.handshakes.take_refused()
+    }
+
     /// The next client that has connected, waiting for one if need be.
     pub fn next_client(&self, timeout: Duration) -> Option<Connection> {
         let until = later(self.shared.world.now(), timeout);
@@ -337,10 +368,6 @@ impl Drop for Door {
 /// The life of the listening thread.
 fn attend(shared: &Arc<Shared>, listener: &TcpListener, ear: &UnixStream) {
     while !shared.is_closed() {
-        // Whoever is not accepted yet keeps its turn in the port's queue.
-        if !shared.handshakes.wait(NAP) {
-            continue;
-        }
         let mut fds = [PollFd::new(listener, PollFlags::IN), PollFd::new(ear, PollFlags::IN)];
         if poll(&mut fds, None).is_err_and(|e| e != rustix::io::Errno::INTR) {
             return;
@@ -350,7 +377,8 @@ fn attend(shared: &Arc<Shared>, listener: &TcpListener, ear: &UnixStream) {
         }
         match listener.accept() {
             Ok((socket, from)) => {
-                let Some(place) = shared.handshakes.admit(from.ip()) else { continue };
+                // a socket that cannot be had twice keeps its place until its time is over
+                let place = shared.handshakes.admit(from.ip(), socket.try_clone().ok());
                 let inside = shared.clone();
                 let work = move || inside.receive(socket, from, place);
                 // Without a thread the connection is dropped, and its place with it.

@@ -9,6 +9,7 @@ use crate::link::TlsLink;
 use crate::options::Options;
 use crate::pump::Pump;
 use crate::session::{Cause, Session, Sessions};
+use crate::skip::Skipping;
 use crate::world::{World, lock};
 use crate::{Frame, PartyId, Permits, Step, step};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -52,6 +53,12 @@ impl Link {
         }
     }
 
+    /// Who waits on this link waits by this clock.
+    pub fn with_skipping(mut self, skipping: &Arc<Skipping>) -> Self {
+        self.inbox.set_skipping(skipping.clone());
+        self
+    }
+
     /// Puts an interceptor in place.
     pub fn place(&self, placed: Placed) {
         *lock(&self.placed) = Some(placed);
@@ -73,6 +80,7 @@ pub(crate) struct Fabric {
     pub pump: Arc<Pump>,
     pub emulated: bool,
     permits: RwLock<Permits>,
+    skipping: Option<Arc<Skipping>>,
 }
 
 impl Fabric {
@@ -87,7 +95,19 @@ impl Fabric {
             pump: Arc::default(),
             emulated: options.emulation.is_some(),
             permits: RwLock::new(options.permits.clone()),
+            skipping: None,
         }
+    }
+
+    /// The same, by a clock that is told when this party's channels open and close, and when its mesh is gone.
+    pub fn with_skipping(mut self, skipping: &Arc<Skipping>) -> Self {
+        self.skipping = Some(skipping.clone());
+        self
+    }
+
+    /// The clock that is skipped ahead, if this mesh has such a one.
+    pub fn skipping(&self) -> Option<&Arc<Skipping>> {
+        self.skipping.as_ref()
     }
 
     pub fn parties(&self) -> usize {
@@ -327,6 +347,9 @@ impl Fabric {
                 return Err(Fault::Misuse { step, what: "this channel is open already" });
             }
         }
+        if let Some(skipping) = &self.skipping {
+            skipping.opened(self.me);
+        }
         Ok(session)
     }
 
@@ -336,6 +359,9 @@ impl Fabric {
             link.inbox.shut(key);
         }
         lock(&self.sessions).release(key.0);
+        if let Some(skipping) = &self.skipping {
+            skipping.shut(self.me);
+        }
     }
 }
 

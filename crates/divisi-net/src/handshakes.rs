@@ -1,99 +1,223 @@
-//! Handshakes under way at a door: how many there may be, in all and from one address.
+//! Handshakes under way at a listening port: how many there may be, and whose gives way.
 //!
-//! Anybody can open a connection and say nothing. So a place is held for a short time only, newcomers that find
-//! no place wait in the listening port's own queue, and no far machine takes more than its part of the places.
-//! Connections of this machine share one address, parties, clients and all, and are not told apart.
+//! Anybody can open a connection and stop in the middle of the handshake. So there are only so many places, and when all are taken the
+//! oldest handshake of the address that has most of them gives way to the newcomer: a flood displaces itself, and whoever is quick is
+//! served. Addresses from which a party has proved its identity have places of their own beside, so that a party that was lost rejoins
+//! whoever floods. Machines behind one IPv6 network (/64) count as one address; those of this machine share one, too.
 
 use crate::world::lock;
-use std::collections::BTreeMap;
-use std::net::IpAddr;
-use std::sync::{Arc, Condvar, Mutex, PoisonError};
+use std::collections::{BTreeMap, BTreeSet};
+use std::net::{IpAddr, Ipv6Addr, Shutdown, TcpStream};
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-/// Connections whose identity is not proved yet.
-const ALL: usize = 64;
-/// Those of one far address, once half of all places are taken.
-const ONE: usize = 16;
-/// How long a connection may take to say the first thing.
-pub(crate) const SILENCE: Duration = Duration::from_secs(1);
+/// Connections whose identity is not proved yet. A flood of 200 a second that stops after the server's first words holds 300 places,
+/// each for [`ANSWER`].
+const ALL: usize = 320;
+/// Those that are kept for the addresses of parties.
+const PARTIES: usize = 32;
+/// Addresses of parties that are remembered.
+const KNOWN: usize = 1024;
+/// How long a connection may take to say the first thing, unless its place is needed: its machine may be busy.
+pub(crate) const SILENCE: Duration = Duration::from_secs(5);
+/// How long it may take to answer the server's first words.
+pub(crate) const ANSWER: Duration = Duration::from_millis(1500);
 
-/// The handshakes under way, by address.
-#[derive(Default)]
-pub(crate) struct Handshakes {
-    places: Mutex<BTreeMap<IpAddr, usize>>,
-    freed: Condvar,
+/// What tells machines apart.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+struct Origin(IpAddr);
+
+impl Origin {
+    fn of(address: IpAddr) -> Origin {
+        Origin(match address.to_canonical() {
+            IpAddr::V6(v6) if !v6.is_loopback() => {
+                let network = u128::from(v6) >> 64 << 64;
+                Ipv6Addr::from(network).into()
+            }
+            other => other,
+        })
+    }
 }
 
+/// Why handshakes ended without an identity that is known here, counted.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Refused {
+    /// They gave way to newer ones.
+    pub displaced: u64,
+    /// They were silent, or too slow.
+    pub slow: u64,
+    /// They showed an identity that is not in the configuration, or this party's own.
+    pub unknown: u64,
+    /// They were not what this protocol calls a handshake, or were closed.
+    pub broken: u64,
+}
+
+impl Refused {
+    /// All of them.
+    #[must_use]
+    pub fn all(&self) -> u64 {
+        self.displaced + self.slow + self.unknown + self.broken
+    }
+}
+
+struct Held {
+    from: Origin,
+    /// Whether it stands in a place that is kept for parties.
+    kept: bool,
+    socket: Option<TcpStream>,
+}
+
+#[derive(Default)]
+struct Table {
+    /// In the order of their coming.
+    held: BTreeMap<u64, Held>,
+    next: u64,
+    parties: BTreeSet<Origin>,
+    refused: Refused,
+}
+
+/// The handshakes under way.
+#[derive(Default)]
+pub(crate) struct Handshakes(Mutex<Table>);
+
 impl Handshakes {
-    /// Waits at most this long for a free place; whether there is one.
-    pub fn wait(&self, time: Duration) -> bool {
-        let full = |places: &mut BTreeMap<IpAddr, usize>| places.values().sum::<usize>() >= ALL;
-        let waited = self.freed.wait_timeout_while(lock(&self.places), time, full);
-        let mut places = waited.unwrap_or_else(PoisonError::into_inner).0;
-        !full(&mut places)
+    /// Takes a place for a connection from this address; an older one may have to give way.
+    pub fn admit(self: &Arc<Self>, from: IpAddr, socket: Option<TcpStream>) -> Place {
+        let from = Origin::of(from);
+        let table = &mut *lock(&self.0);
+        let general = table.held.values().filter(|held| !held.kept).count();
+        let kept = general >= ALL && table.parties.contains(&from);
+        if kept {
+            if table.held.len() - general >= PARTIES {
+                table.displace(|held| held.kept);
+            }
+        } else if general >= ALL {
+            let crowd = table.most_crowded();
+            table.displace(|held| !held.kept && Some(held.from) == crowd);
+        }
+        let number = table.next;
+        table.next += 1;
+        table.held.insert(number, Held { from, kept, socket });
+        Place { of: self.clone(), number }
     }
 
-    /// Takes a place; `None` if this address has its part already.
-    pub fn admit(self: &Arc<Self>, from: IpAddr) -> Option<Place> {
-        let from = from.to_canonical();
-        let places = &mut *lock(&self.places);
-        let crowded = places.values().sum::<usize>() >= ALL / 2;
-        let own = places.entry(from).or_default();
-        if crowded && *own >= ONE && !from.is_loopback() {
-            return None;
+    /// A party proved its identity from this address.
+    pub fn proved(&self, from: IpAddr) {
+        let table = &mut *lock(&self.0);
+        if table.parties.len() < KNOWN {
+            table.parties.insert(Origin::of(from));
         }
-        *own += 1;
-        Some(Place { of: self.clone(), from })
+    }
+
+    /// Counts a handshake that failed, unless it was displaced, which is counted already.
+    pub fn count(&self, place: &Place, why: impl FnOnce(&mut Refused) -> &mut u64) {
+        let table = &mut *lock(&self.0);
+        if table.held.contains_key(&place.number) {
+            *why(&mut table.refused) += 1;
+        }
+    }
+
+    /// What was counted since the last call.
+    pub fn take_refused(&self) -> Refused {
+        std::mem::take(&mut lock(&self.0).refused)
+    }
+}
+
+impl Table {
+    /// The address with the most places that are not kept for parties.
+    fn most_crowded(&self) -> Option<Origin> {
+        let mut places: BTreeMap<Origin, usize> = BTreeMap::new();
+        for held in self.held.values().filter(|held| !held.kept) {
+            *places.entry(held.from).or_default() += 1;
+        }
+        places.into_iter().max_by_key(|(_, places)| *places).map(|(from, _)| from)
+    }
+
+    /// Ends the oldest of these.
+    fn displace(&mut self, of: impl Fn(&Held) -> bool) {
+        let oldest = self.held.iter().find(|(_, held)| of(held)).map(|(number, _)| *number);
+        if let Some(held) = oldest.and_then(|number| self.held.remove(&number)) {
+            self.refused.displaced += 1;
+            // its thread finds it closed; if it is closed already, it is on its way
+            let _ = held.socket.map(|socket| socket.shutdown(Shutdown::Both));
+        }
     }
 }
 
 /// One handshake's place, while it lives.
 pub(crate) struct Place {
     of: Arc<Handshakes>,
-    from: IpAddr,
+    number: u64,
 }
 
 impl Drop for Place {
     fn drop(&mut self) {
-        let places = &mut *lock(&self.of.places);
-        if let Some(own) = places.get_mut(&self.from) {
-            *own -= 1;
-            if *own == 0 {
-                places.remove(&self.from);
-            }
-        }
-        self.of.freed.notify_all();
+        lock(&self.of.0).held.remove(&self.number);
     }
 }
 
 #[cfg(test)]
 mod tests {
+    #![allow(clippy::unwrap_used)]
     use super::*;
 
-    const SOON: Duration = Duration::from_millis(1);
+    fn v4(last: u8) -> IpAddr {
+        IpAddr::from([192, 0, 2, last])
+    }
 
-    #[test]
-    fn one_address_leaves_places_for_others() {
-        let all: Arc<Handshakes> = Arc::default();
-        let greedy: Vec<_> = (0..200).filter_map(|_| all.admit(IpAddr::from([192, 0, 2, 1]))).collect();
-        assert_eq!(greedy.len(), ALL / 2);
-        // The same address in its other form is the same address.
-        let mapped = std::net::Ipv4Addr::new(192, 0, 2, 1).to_ipv6_mapped();
-        assert!(all.admit(mapped.into()).is_none());
-        let second: Vec<_> = (0..200).filter_map(|_| all.admit(IpAddr::from([192, 0, 2, 2]))).collect();
-        assert_eq!(second.len(), ONE);
-        assert!(all.wait(SOON) && all.admit(IpAddr::from([192, 0, 2, 3])).is_some());
-        drop((greedy, second));
-        assert!(lock(&all.places).is_empty());
+    fn holds(all: &Handshakes, place: &Place) -> bool {
+        lock(&all.0).held.contains_key(&place.number)
     }
 
     #[test]
-    fn this_machine_may_use_all_places_and_gets_them_back() {
+    fn a_flood_displaces_itself() {
         let all: Arc<Handshakes> = Arc::default();
-        let mut held: Vec<_> = (0..ALL).filter_map(|_| all.admit(IpAddr::from([127, 0, 0, 1]))).collect();
-        assert_eq!(held.len(), ALL);
-        assert!(!all.wait(SOON));
-        held.pop();
-        assert!(all.wait(SOON));
+        let honest = all.admit(v4(1), None);
+        let flood: Vec<_> = (0..2 * ALL).map(|_| all.admit(v4(2), None)).collect();
+        assert!(holds(&all, &honest));
+        assert!(!holds(&all, &flood[0]) && holds(&all, &flood[2 * ALL - 1]));
+        let late = all.admit(v4(3), None);
+        assert!(holds(&all, &late) && holds(&all, &honest));
+        assert_eq!(all.take_refused().displaced, ALL as u64 + 2);
+        assert_eq!(all.take_refused(), Refused::default());
+        drop((flood, late, honest));
+        assert!(lock(&all.0).held.is_empty());
+    }
+
+    #[test]
+    fn parties_have_places_that_no_flood_takes() {
+        let all: Arc<Handshakes> = Arc::default();
+        all.proved(v4(7));
+        let flood: Vec<_> = (0..=255_u8)
+            .flat_map(|i| [[198, 51, 100, i], [203, 0, 113, i]])
+            .map(|from| all.admit(IpAddr::from(from), None))
+            .collect();
+        let party = all.admit(v4(7), None);
+        let more: Vec<_> = (0..=255).map(|i| all.admit(IpAddr::from([10, 0, 0, i]), None)).collect();
+        assert!(holds(&all, &party));
+        // who floods from the address of a party displaces its own there
+        let own: Vec<_> = (0..PARTIES).map(|_| all.admit(v4(7), None)).collect();
+        assert!(!holds(&all, &party) && own.iter().all(|place| holds(&all, place)));
+        drop((flood, more));
+    }
+
+    #[test]
+    fn a_network_of_ipv6_is_one_address() {
+        let address = |text: &str| Origin::of(text.parse().unwrap());
+        assert_eq!(address("2001:db8:1:2::3"), address("2001:db8:1:2:ffff::9"));
+        assert_ne!(address("2001:db8:1:2::3"), address("2001:db8:1:3::3"));
+        assert_eq!(address("::ffff:192.0.2.1"), address("192.0.2.1"));
+        assert_eq!(address("::1"), Origin(IpAddr::from(Ipv6Addr::LOCALHOST)));
+    }
+
+    #[test]
+    fn what_was_displaced_is_counted_once() {
+        let all: Arc<Handshakes> = Arc::default();
+        let first = all.admit(v4(1), None);
+        let _rest: Vec<_> = (0..ALL).map(|_| all.admit(v4(1), None)).collect();
+        all.count(&first, |refused| &mut refused.broken);
+        let second = all.admit(v4(2), None);
+        all.count(&second, |refused| &mut refused.slow);
+        assert_eq!(all.take_refused(), Refused { displaced: 2, slow: 1, ..Refused::default() });
     }
 }

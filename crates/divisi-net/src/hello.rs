@@ -1,10 +1,11 @@
 //! The greeting: the first message each way on every connection, of fixed length.
 
+use crate::config::Digest;
 use crate::world::World;
 use std::ops::RangeInclusive;
 
 /// The versions of the link protocol that this program speaks.
-pub(crate) const VERSIONS: RangeInclusive<u16> = 1..=1;
+pub(crate) const VERSIONS: RangeInclusive<u16> = 2..=2;
 /// The length of a greeting.
 pub(crate) const HELLO: usize = 89;
 const MAGIC: [u8; 8] = *b"divisi\r\n";
@@ -61,7 +62,7 @@ pub(crate) struct Hello {
     pub to: u8,
     pub emulated: bool,
     /// [`crate::Config::digest`].
-    pub digest: [u8; 32],
+    pub digest: Digest,
     /// The sender's clock, in milliseconds since 1970.
     pub unix_ms: u64,
     /// Fresh for each connection.
@@ -73,7 +74,7 @@ pub(crate) struct Hello {
 
 impl Hello {
     /// A greeting of this program, with a fresh nonce.
-    pub fn new(role: Role, me: u8, to: u8, digest: [u8; 32], world: &dyn World) -> Self {
+    pub fn new(role: Role, me: u8, to: u8, digest: Digest, world: &dyn World) -> Self {
         let mut nonce = [0; 16];
         world.entropy(&mut nonce);
         Self {
@@ -98,12 +99,13 @@ impl Hello {
     pub fn encode(&self) -> [u8; HELLO] {
         let role = ROLES.iter().position(|r| *r == self.role).unwrap_or_default() as u8;
         let verdict = VERDICTS.iter().position(|v| *v == self.verdict).unwrap_or_default() as u8;
-        let parts: [&[u8]; 9] = [
+        let parts: [&[u8]; 10] = [
             &MAGIC,
             &self.versions.0.to_le_bytes(),
             &self.versions.1.to_le_bytes(),
             &[role, self.me, self.to, u8::from(self.emulated)],
-            &self.digest,
+            &self.digest.parties,
+            &self.digest.clients,
             &self.unix_ms.to_le_bytes(),
             &self.nonce,
             &self.echo,
@@ -121,7 +123,8 @@ impl Hello {
         let mut rest = &bytes[..];
         let (magic, versions) = (take::<8>(&mut rest)?, (take::<2>(&mut rest)?, take::<2>(&mut rest)?));
         let [role, me, to, emulated] = take::<4>(&mut rest)?;
-        let (digest, unix_ms) = (take::<32>(&mut rest)?, take::<8>(&mut rest)?);
+        let (parties, clients) = (take::<16>(&mut rest)?, take::<16>(&mut rest)?);
+        let unix_ms = take::<8>(&mut rest)?;
         let (nonce, echo, [verdict]) =
             (take::<16>(&mut rest)?, take::<16>(&mut rest)?, take::<1>(&mut rest)?);
         let hello = Self {
@@ -130,7 +133,7 @@ impl Hello {
             me,
             to,
             emulated: emulated == 1,
-            digest,
+            digest: Digest { parties, clients },
             unix_ms: u64::from_le_bytes(unix_ms),
             nonce,
             echo,
@@ -155,13 +158,15 @@ mod tests {
 
     #[test]
     fn golden_bytes() {
-        let mut hello = Hello::new(Role::Client, 0, 2, [7; 32], &Machine);
+        let digest = Digest { parties: [7; 16], clients: [8; 16] };
+        let mut hello = Hello::new(Role::Client, 0, 2, digest, &Machine);
         (hello.unix_ms, hello.nonce, hello.verdict) = (0x0102, [9; 16], Verdict::Digest);
         let expected = [
             "6469766973690d0a",
-            "01000100",
+            "02000200",
             "01000200",
-            &"07".repeat(32),
+            &"07".repeat(16),
+            &"08".repeat(16),
             "0201000000000000",
             &"09".repeat(16),
             &"00".repeat(16),

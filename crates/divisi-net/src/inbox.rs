@@ -7,6 +7,7 @@ use crate::body::Body;
 use crate::emulate::Emulation;
 use crate::fault::{Fault, Loss};
 use crate::frame::{HEAD, Head};
+use crate::skip::Skipping;
 use crate::world::{World, lock};
 use crate::{PartyId, Step};
 use std::collections::{BTreeMap, VecDeque};
@@ -36,6 +37,8 @@ struct Slot {
     wake: Arc<Condvar>,
     /// Threads that sleep on `wake`: ringing for nobody would cost a system call a message.
     asleep: usize,
+    /// Those who sleep on a clock that is skipped ahead.
+    dozing: Vec<(Arc<Skipping>, u64)>,
     /// Whether this party has opened the channel.
     opened: bool,
     /// The step that a thread of this party waits for here.
@@ -51,6 +54,9 @@ impl Slot {
     fn ring(&self) {
         if self.asleep > 0 {
             self.wake.notify_all();
+        }
+        for (skipping, id) in &self.dozing {
+            skipping.call(*id);
         }
     }
 }
@@ -82,6 +88,7 @@ pub(crate) struct Inbox {
     peer: PartyId,
     cap: usize,
     emulation: Option<Emulation>,
+    skipping: Option<Arc<Skipping>>,
     state: Mutex<State>,
 }
 
@@ -110,7 +117,12 @@ pub(crate) enum Turn {
 
 impl Inbox {
     pub fn new(peer: PartyId, cap: usize, emulation: Option<Emulation>) -> Self {
-        Self { peer, cap, emulation, state: Mutex::default() }
+        Self { peer, cap, emulation, skipping: None, state: Mutex::default() }
+    }
+
+    /// Who waits here waits by this clock.
+    pub fn set_skipping(&mut self, skipping: Arc<Skipping>) {
+        self.skipping = Some(skipping);
     }
 
     /// Whether the frames of this link carry the time of their sending.
@@ -258,6 +270,17 @@ impl Inbox {
             }
             let wake = slot.wake.clone();
             let due = slot.queue.front().and_then(|a| a.due).map_or(until, |due| due.min(until));
+            if let Some(skipping) = &self.skipping {
+                let id = skipping.doze(due);
+                slot.dozing.push((skipping.clone(), id));
+                drop(guard);
+                skipping.sleep(id);
+                guard = lock(&self.state);
+                if let Some(slot) = guard.slots.get_mut(&key) {
+                    slot.dozing.retain(|(_, other)| *other != id);
+                }
+                continue;
+            }
             let nap = due.saturating_duration_since(now);
             slot.asleep += 1;
             guard = wake.wait_timeout(guard, nap).unwrap_or_else(PoisonError::into_inner).0;

@@ -6,6 +6,7 @@
 use crate::fabric::{Fabric, Link, Out};
 use crate::mesh::Mesh;
 use crate::options::Options;
+use crate::skip::Skipping;
 use crate::{Machine, PartyId, World};
 use std::sync::{Arc, OnceLock, Weak};
 use zeroize::Zeroizing;
@@ -17,6 +18,19 @@ pub fn mesh(n: usize) -> Vec<Mesh> {
 
 /// The meshes of `n` (at most 255) parties, in order, with all choices made by the caller.
 pub fn mesh_with(n: usize, options: &Options, world: Arc<dyn World>) -> Vec<Mesh> {
+    build(n, options, world, None)
+}
+
+/// The same, for tests of what happens when a message never comes: once nobody is left who could send
+/// anything, for all parties wait in a receive or are gone, the first time limit among them passes at once.
+/// A limit can then be long, so that a busy machine does not reach it, and costs no time. Who acts for a
+/// party in a thread that has no channel of it says so by [`crate::tamper::Tap::busy`].
+pub fn mesh_that_skips(n: usize, options: &Options, world: Arc<dyn World>) -> Vec<Mesh> {
+    let skipping = Skipping::new(n, world);
+    build(n, options, skipping.clone(), Some(skipping))
+}
+
+fn build(n: usize, options: &Options, world: Arc<dyn World>, skipping: Option<Arc<Skipping>>) -> Vec<Mesh> {
     let places: Vec<Arc<OnceLock<Weak<Fabric>>>> = PartyId::all(n).map(|_| Arc::default()).collect();
     // Row i holds the secrets of party i with those before it.
     let secrets: Vec<Vec<Zeroizing<[u8; 32]>>> =
@@ -25,9 +39,11 @@ pub fn mesh_with(n: usize, options: &Options, world: Arc<dyn World>) -> Vec<Mesh
         let links = PartyId::all(n).zip(&places).map(|(peer, place)| {
             let (low, high) = (me.min(peer).index(), me.max(peer).index());
             let secret = secrets.get(high)?.get(low)?.clone();
-            Some(Link::new(peer, options, Out::Memory(place.clone()), secret))
+            let link = Link::new(peer, options, Out::Memory(place.clone()), secret);
+            Some(skipping.iter().fold(link, Link::with_skipping))
         });
-        Arc::new(Fabric::new(me, world.clone(), options, links.collect()))
+        let fabric = Fabric::new(me, world.clone(), options, links.collect());
+        Arc::new(skipping.iter().fold(fabric, Fabric::with_skipping))
     };
     PartyId::all(n)
         .zip(&places)

@@ -143,6 +143,9 @@ impl Mesh {
             self.fabric.lose(peer, Loss::Own);
         }
         self.fabric.pump.end();
+        if let Some(skipping) = self.fabric.skipping() {
+            skipping.gone(self.fabric.me);
+        }
     }
 }
 

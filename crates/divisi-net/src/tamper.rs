@@ -9,9 +9,11 @@ pub use crate::intercept::Intercept;
 use crate::fabric::Fabric;
 use crate::intercept::Placed;
 use crate::mesh::Mesh;
+use crate::skip::Skipping;
 use crate::{Fault, Frame, PartyId, step};
 use std::collections::BTreeMap;
 use std::sync::Arc;
+use std::time::Duration;
 
 /// The tampering hand on one party's mesh.
 #[derive(Clone)]
@@ -41,5 +43,32 @@ impl Tap {
             &frame.body,
             None,
         )
+    }
+
+    /// As long as the result lives, somebody acts for this party in a thread without a channel: in a mesh
+    /// whose waits are skipped, no time limit passes before that is over.
+    #[must_use]
+    pub fn busy(&self) -> Busy {
+        let skipping = self.0.skipping().cloned();
+        skipping.iter().for_each(|skipping| skipping.busy());
+        Busy(skipping)
+    }
+
+    /// Lets so much time pass, in a thread that acts for this party: it has one of its channels, or is
+    /// [`Self::busy`].
+    pub fn wait(&self, time: Duration) {
+        match self.0.skipping() {
+            Some(skipping) => skipping.pass(time),
+            None => std::thread::sleep(time),
+        }
+    }
+}
+
+/// That somebody acts who has no channel.
+pub struct Busy(Option<Arc<Skipping>>);
+
+impl Drop for Busy {
+    fn drop(&mut self) {
+        self.0.iter().for_each(|skipping| skipping.idle());
     }
 }

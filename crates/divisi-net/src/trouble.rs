@@ -45,12 +45,12 @@ pub enum Trouble {
         /// Lowest and highest of the peer's.
         theirs: (u16, u16),
     },
-    /// Its configuration names other parties or clients.
+    /// Its configuration names other parties, or gives them other identities.
     Digest {
-        /// This side's.
-        ours: [u8; 32],
+        /// This side's [`crate::Digest::parties`].
+        ours: [u8; 16],
         /// The peer's.
-        theirs: [u8; 32],
+        theirs: [u8; 16],
     },
     /// One of the two emulates a network, the other does not.
     Emulation,
@@ -107,7 +107,12 @@ impl fmt::Display for Trouble {
                 theirs.0, theirs.1, ours.0, ours.1
             ),
             Self::Digest { ours, theirs } => {
-                write!(f, "has another configuration (digest {}, here {})", short(theirs), short(ours))
+                write!(
+                    f,
+                    "has other parties in its configuration (digest {}, here {})",
+                    short(theirs),
+                    short(ours)
+                )
             }
             Self::Emulation => f.write_str("was started with other --rtt or --rate options"),
             Self::NotIt => f.write_str("says that it is another party"),
@@ -116,6 +121,6 @@ impl fmt::Display for Trouble {
     }
 }
 
-fn short(digest: &[u8; 32]) -> String {
+fn short(digest: &[u8; 16]) -> String {
     hex::encode(digest.get(..8).unwrap_or_default())
 }

@@ -2,7 +2,7 @@
 
 use crate::identity::Fingerprint;
 use crate::tls::{Begun, EXPORTER};
-use crate::world::{World, lasting};
+use crate::world::{World, lasting, later};
 use rustix::event::{PollFd, PollFlags, poll};
 use rustls::AlertDescription;
 use std::io::{self, ErrorKind, Read, Write};
@@ -42,18 +42,19 @@ pub(crate) struct Wire {
 }
 
 impl Wire {
-    /// Shakes hands. The peer has to answer, or at the accepting end to begin, before `first`.
+    /// Shakes hands. The peer has to answer, or at the accepting end to begin, before `first`; each later answer may take `answer`.
     pub fn establish(
         socket: TcpStream,
         begun: Begun,
         world: Arc<dyn World>,
         first: Instant,
+        answer: Duration,
         until: Instant,
     ) -> Result<Self, Broken> {
         let Begun { tls, seen } = begun;
         let zero = crate::PublicKey::new([0; 32]).fingerprint();
         let mut wire = Self { socket, tls, world, peer: zero };
-        let result = wire.shake(&seen, first.min(until), until);
+        let result = wire.shake(&seen, first.min(until), answer, until);
         // Who was silent misses nothing.
         if result.as_ref().is_err_and(|e| *e != Broken::Timeout) {
             wire.linger();
@@ -61,7 +62,13 @@ impl Wire {
         result.map(|()| wire)
     }
 
-    fn shake(&mut self, seen: &OnceLock<Fingerprint>, first: Instant, until: Instant) -> Result<(), Broken> {
+    fn shake(
+        &mut self,
+        seen: &OnceLock<Fingerprint>,
+        first: Instant,
+        answer: Duration,
+        until: Instant,
+    ) -> Result<(), Broken> {
         let wire = self;
         let ready = wire.socket.set_nonblocking(true).and_then(|()| wire.socket.set_nodelay(true));
         ready.map_err(|e| Broken::Io(e.kind()))?;
@@ -70,7 +77,7 @@ impl Wire {
         while wire.tls.is_handshaking() {
             // A whole flight calls for an answer.
             if wire.tls.wants_write() {
-                limit = until;
+                limit = until.min(later(wire.world.now(), answer));
             }
             wire.flush(until)?;
             if wire.tls.is_handshaking() {

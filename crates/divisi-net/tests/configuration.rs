@@ -56,6 +56,7 @@ fn each_mistake_is_told_in_one_sentence() {
         (good().replace("host3:4701", "host3"), "not host:port"),
         (good().replace("host3:4701", "host3:0"), "not host:port"),
         (good().replace("host3:4701", "host3:70000"), "not host:port"),
+        (good().replace("host3:4701", "::1:4701"), "write it like [::1]:4701"),
         (good().replace("2.5", "0"), "timeout_seconds"),
         (good().replace("2.5", "nan"), "timeout_seconds"),
         (good().replace("2.5", "inf"), "timeout_seconds"),
@@ -89,7 +90,11 @@ fn a_new_mesh_and_what_is_added_to_it() {
     let pin = Pin::Fingerprint(one.fingerprint());
     let more = made.config.add_client("carol", pin).unwrap();
     assert_eq!(more.client_of(one.fingerprint()).unwrap().name, "carol");
-    assert_ne!(more.digest(), made.config.digest());
+    assert_ne!(more.digest().clients, made.config.digest().clients);
+    assert_eq!(more.digest().parties, made.config.digest().parties);
+    let fewer = more.remove_client("carol").unwrap();
+    assert_eq!(fewer, made.config);
+    assert!(fewer.remove_client("carol").unwrap_err().to_string().contains("alice, bob"));
     let changed = made.config.add_party(p(2), None, pin).unwrap();
     assert_eq!(changed.party_of(one.fingerprint()), Some(p(2)));
     assert_eq!(changed.parties()[1].address, made.config.parties()[1].address);

@@ -12,6 +12,9 @@ use std::net::TcpListener;
 use std::sync::Arc;
 use zeroize::Zeroizing;
 
+/// Longer than anything takes here.
+const LONG: Duration = Duration::from_secs(5);
+
 /// Party 1's mesh of two, and the other end of its link in the hands of the test.
 fn half() -> (Mesh, Wire) {
     let world: Arc<dyn World> = Arc::new(Machine);
@@ -21,10 +24,11 @@ fn half() -> (Mesh, Wire) {
     let dialling = world.clone();
     let far = std::thread::spawn(move || {
         let begun = tls::dialler(&Identity::generate(&*dialling), Box::new(|_| true), &dialling).unwrap();
-        Wire::establish(TcpStream::connect(address).unwrap(), begun, dialling, until, until).unwrap()
+        Wire::establish(TcpStream::connect(address).unwrap(), begun, dialling, until, LONG, until).unwrap()
     });
     let begun = tls::acceptor(&Identity::generate(&Machine), Box::new(|_| true), &world).unwrap();
-    let near = Wire::establish(listener.accept().unwrap().0, begun, world.clone(), until, until).unwrap();
+    let near =
+        Wire::establish(listener.accept().unwrap().0, begun, world.clone(), until, LONG, until).unwrap();
     let (socket, tls) = near.into_parts();
     let options = Options { timeout: Duration::from_secs(2), ..Options::default() };
     let link = TlsLink::new(socket, tls, false, options.buffer).unwrap();

@@ -1,0 +1,94 @@
+//! Meshes whose waits are skipped: a limit passes as soon as nobody can send any more, and never before.
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
+
+mod parties;
+
+use divisi_net::memory::mesh_that_skips;
+use divisi_net::{Channel, Fault, Frame, Machine, Mesh, Options, step, tamper::Tap};
+use parties::*;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+/// Nobody waits so long: whoever gets here without waiting was skipped to.
+const HOUR: Duration = Duration::from_secs(3600);
+
+fn meshes(n: usize) -> Vec<Mesh> {
+    mesh_that_skips(n, &Options { timeout: HOUR, ..Options::default() }, Arc::new(Machine))
+}
+
+fn one(c: &Channel, from: u8) -> Result<(), Fault> {
+    c.recv(p(from), step!("one"), &mut [0]).map(drop)
+}
+
+#[test]
+fn a_limit_passes_at_once_when_all_wait() {
+    let begun = Instant::now();
+    let meshes = meshes(3);
+    // the limits pass in their order, and who is asked says whom it waits for
+    meshes[0].set_timeout(HOUR / 2);
+    let faults = run(&meshes, |m| {
+        let c = m.open(1, 0).unwrap();
+        let fault = one(&c, m.me().next(3).number()).unwrap_err();
+        c.poison();
+        fault
+    });
+    let Fault::Stalled { peer, waited, claim, .. } = faults[0] else { panic!("{}", faults[0]) };
+    assert_eq!((peer, claim), (p(2), Some((p(3), step!("one").id))));
+    assert!((HOUR / 2..HOUR).contains(&waited), "{waited:?}");
+    assert!(faults[1..].iter().all(|fault| matches!(fault, Fault::Aborted { .. })), "{faults:?}");
+    assert!(begun.elapsed() < HOUR / 60);
+}
+
+#[test]
+fn no_limit_passes_while_somebody_may_still_send() {
+    // One who computes, one who has not opened a channel yet, and one who acts for another without a
+    // channel of it.
+    let meshes = meshes(4);
+    let taps: Vec<Tap> = meshes.iter().map(Tap::new).collect();
+    let pause = || std::thread::sleep(Duration::from_millis(50));
+    let busy = taps[3].busy();
+    std::thread::scope(|s| {
+        s.spawn(|| {
+            let _busy = busy;
+            (0..3).for_each(|_| pause());
+            let frame = Frame { session: 1, strand: 0, step: step!("one").id, depth: 1, body: vec![1] };
+            taps[3].inject(p(1), &frame).unwrap();
+        });
+        run(&meshes, |m| {
+            if m.me() == p(3) {
+                pause();
+            }
+            let c = m.open(1, 0).unwrap();
+            match m.me().number() {
+                1 => {
+                    (2..=4).for_each(|from| one(&c, from).unwrap());
+                    c.poison();
+                }
+                4 => assert!(matches!(one(&c, 1), Err(Fault::Aborted { .. }))),
+                _ => {
+                    pause();
+                    c.send(p(1), step!("one"), 1, &[1]).unwrap();
+                    assert!(matches!(one(&c, 1), Err(Fault::Aborted { .. })));
+                }
+            }
+        });
+    });
+}
+
+#[test]
+fn whoever_waits_for_a_time_comes_after_who_waits_less() {
+    let meshes = meshes(2);
+    let tap = Tap::new(&meshes[1]);
+    meshes[0].set_timeout(HOUR / 4);
+    run(&meshes, |m| {
+        let c = m.open(1, 0).unwrap();
+        if m.me() == p(1) {
+            assert!(matches!(one(&c, 2), Err(Fault::Stalled { peer, claim: None, .. }) if peer == p(2)));
+            m.set_timeout(HOUR);
+            assert!(one(&c, 2).is_ok());
+        } else {
+            tap.wait(HOUR / 2);
+            c.send(p(1), step!("one"), 1, &[1]).unwrap();
+        }
+    });
+}
