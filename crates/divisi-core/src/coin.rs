@@ -14,7 +14,7 @@
 //! Cost: two rounds and 64 bytes a pair for the commitments (one round of two parties), then one round and 32 bytes a pair a toss \[M0.2\].
 
 use crate::broadcast::{Echo, Echoed};
-use crate::{Abort, Check, PartyId, Session, Step};
+use crate::{Abort, Check, PartyId, Session, Step, taint};
 use divisi_net::step;
 use subtle::ConstantTimeEq;
 use zeroize::{Zeroize, Zeroizing};
@@ -87,24 +87,33 @@ impl Coins {
     /// # Errors
     /// [`Abort::CheckFailed`] that names a party whose link does not open its commitment.
     pub fn toss(&mut self, session: &mut Session, step: Step) -> Result<[u8; 16], Abort> {
+        self.ready(session)?;
         let opened = self.open(session, step)?;
         self.hear(session, opened)
     }
 
-    /// The first half of a toss: our link to all. Others' messages of the same round can be sent before [`Coins::hear`].
+    /// See that there is another coin: commit to a chain anew when one is used up, in two rounds.
     ///
     /// # Errors
-    /// If the session is poisoned or a link is gone, and those of the new commitments when a chain is used up.
+    /// As [`Coins::commit`].
+    pub fn ready(&mut self, session: &mut Session) -> Result<(), Abort> {
+        if self.chain.is_empty() {
+            *self = Coins::commit(session)?;
+        }
+        Ok(())
+    }
+
+    /// The first half of a toss: our link to all. Others' messages of the same round can be sent before
+    /// [`Coins::hear`]; so what commits anew, and awaits the others, came before: [`Coins::ready`].
+    ///
+    /// # Errors
+    /// If the session is poisoned or a link is gone; [`Abort::Misuse`] when the chain is used up.
     pub fn open(&mut self, session: &mut Session, step: Step) -> Result<Opened, Abort> {
         if self.session != *session.id().as_bytes() {
             return Err(session.misuse(step, "coins of another session"));
         }
-        let ours = match self.chain.pop() {
-            Some(link) => link,
-            None => {
-                *self = Coins::commit(session)?;
-                return self.open(session, step);
-            }
+        let Some(ours) = self.chain.pop() else {
+            return Err(session.misuse(step, "a chain of coins that is used up"));
         };
         let position = self.next;
         self.next += 1;
@@ -130,6 +139,7 @@ impl Coins {
             *seen = link;
             coin.iter_mut().zip(share(&link, step)).for_each(|(x, y)| *x ^= y);
         }
+        taint::public(step, &mut coin);
         Ok(coin)
     }
 }

@@ -16,6 +16,8 @@ mod broadcast;
 mod check;
 mod coin;
 mod commit;
+#[cfg(feature = "fault")]
+pub mod draws;
 mod meter;
 mod pending;
 mod plain;
@@ -38,6 +40,6 @@ pub use meter::{Counts, Meter, PhaseCounts};
 pub use pending::{Debt, Pending, Verified, settle};
 pub use plain::{Plain, PlainBit, PlainBlock, PlainByte};
 pub use prg::Prg;
-pub use session::{Parameters, Place, Session, SessionId};
+pub use session::{Bound, Parameters, Place, Session, SessionId, Settled};
 pub use stock::Stock;
 pub use traits::{Blocks, Boolean, Bytes, Convert, Direction, Job, Lanes, Matrix};

@@ -26,6 +26,9 @@ pub struct Counts {
     pub steps: BTreeMap<&'static str, u64>,
     /// The error of the worst verification call, as minus its binary logarithm; `None` before the first.
     pub verification_error_bits: Option<f64>,
+    /// What the keys of the session's hash leave of a label's 128 bits, of the key with the most targets;
+    /// `None` where nothing was hashed.
+    pub computational_bits: Option<f64>,
     /// How many values were opened.
     pub openings: u64,
 }
@@ -76,6 +79,12 @@ impl Meter {
         let bits = -error.log2();
         let mut counts = self.counts();
         counts.verification_error_bits = Some(counts.verification_error_bits.map_or(bits, |b| b.min(bits)));
+    }
+
+    /// Something was hashed under a key that leaves so many bits of computational security: the least counts.
+    pub fn computational(&self, bits: f64) {
+        let mut counts = self.counts();
+        counts.computational_bits = Some(counts.computational_bits.map_or(bits, |b| b.min(bits)));
     }
 
     /// What was counted so far.

@@ -20,6 +20,9 @@ pub struct Prg {
     buffer: [u64; BATCH],
     /// How many bytes of the buffer were given out.
     used: usize,
+    /// Where a test's draws are noted.
+    #[cfg(feature = "fault")]
+    record: Option<crate::draws::Record>,
 }
 
 /// Two ways to the same stream.
@@ -83,11 +86,40 @@ impl Prg {
     /// The stream of a key that serves this purpose only.
     #[must_use]
     pub fn new(key: &[u8; 16]) -> Self {
-        Prg { cipher: Cipher::new(key), block: 0, buffer: [0; BATCH], used: BATCH * 8 }
+        Prg {
+            cipher: Cipher::new(key),
+            block: 0,
+            buffer: [0; BATCH],
+            used: BATCH * 8,
+            #[cfg(feature = "fault")]
+            record: None,
+        }
+    }
+
+    /// The stream of a key, each draw of which is noted.
+    #[cfg(feature = "fault")]
+    pub(crate) fn recorded(key: &[u8; 16], record: crate::draws::Record) -> Self {
+        let mut prg = Prg::new(key);
+        prg.record = Some(record);
+        prg
+    }
+
+    /// So many bytes are about to be given out.
+    #[inline(always)]
+    fn note(&self, bytes: usize) {
+        #[cfg(feature = "fault")]
+        if let Some(record) = &self.record {
+            // the block after the buffer, less what is left of the buffer
+            let left = (BATCH * 8 - self.used) as u64;
+            record.note((16 * self.block).wrapping_sub(left), bytes);
+        }
+        #[cfg(not(feature = "fault"))]
+        let _ = bytes;
     }
 
     /// The next bytes of the stream.
     pub fn fill(&mut self, mut out: &mut [u8]) {
+        self.note(out.len());
         while !out.is_empty() {
             if self.used == BATCH * 8 {
                 self.refill();
@@ -112,6 +144,7 @@ impl Prg {
             }
             return;
         }
+        self.note(8 * out.len());
         let made = &self.buffer[self.used / 8..];
         let n = made.len().min(out.len());
         let (now, later) = out.split_at_mut(n);

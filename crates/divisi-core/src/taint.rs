@@ -9,7 +9,7 @@
 
 use divisi_net::Step;
 #[cfg(feature = "taint")]
-use std::sync::OnceLock;
+use std::sync::{Mutex, OnceLock, PoisonError};
 
 /// What becomes of a value.
 #[cfg(feature = "taint")]
@@ -19,6 +19,8 @@ pub enum Mark {
     Secret,
     /// The protocol opened it.
     Public,
+    /// A peer sent it: it is no secret towards that peer.
+    Heard,
 }
 
 /// Called with each value: its mark, the step that made it, where it lies and how many bytes it has.
@@ -59,6 +61,16 @@ pub fn public<T: Copy>(step: Step, values: &mut [T]) {
     let _ = (step, values);
 }
 
+/// A peer sent these bytes. Whoever follows secrets among three parties of one process leaves them as they are; where each
+/// party's own randomness and inputs are what is secret, they are none.
+#[inline(always)]
+pub fn heard(step: Step, bytes: &mut [u8]) {
+    #[cfg(feature = "taint")]
+    tell(Mark::Heard, step, bytes);
+    #[cfg(not(feature = "taint"))]
+    let _ = (step, bytes);
+}
+
 /// A comparison of digests ended like this: everybody may know.
 #[inline(always)]
 #[must_use]
@@ -66,4 +78,28 @@ pub fn verdict(step: Step, equal: bool) -> bool {
     let mut verdict = [equal];
     public(step, &mut verdict);
     verdict[0]
+}
+
+/// The step at which a leak is planted, by its name.
+#[cfg(feature = "taint")]
+static PLANTED: Mutex<&str> = Mutex::new("");
+
+/// Plant a leak at the step of this name and at no other: a positive control of whoever follows secrets.
+#[cfg(feature = "taint")]
+pub fn plant(step: &'static str) {
+    *PLANTED.lock().unwrap_or_else(PoisonError::into_inner) = step;
+}
+
+/// Where a leak can be planted: a branch on the lowest bit of this secret, if one was asked for at this step.
+#[inline(always)]
+pub fn leak(step: Step, secret: u8) {
+    #[cfg(feature = "taint")]
+    {
+        let planted = *PLANTED.lock().unwrap_or_else(PoisonError::into_inner) == step.name;
+        if planted && std::hint::black_box(secret) & 1 == 1 {
+            std::hint::black_box(step);
+        }
+    }
+    #[cfg(not(feature = "taint"))]
+    let _ = (step, secret);
 }

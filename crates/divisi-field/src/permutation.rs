@@ -49,17 +49,27 @@ fn permute(keys: &[__m128i; 11], blocks: &mut [u128]) {
             unsafe { _mm512_storeu_si512(four.as_mut_ptr().cast(), *x) };
         }
     }
-    if !rest.is_empty() {
-        let mut x = [_mm512_setzero_si512(); 8];
-        for (x, some) in x.iter_mut().zip(rest.chunks(4)) {
-            // SAFETY: as many words are read as there are; their number is public.
-            *x = unsafe { _mm512_maskz_loadu_epi64(words(some.len()), some.as_ptr().cast()) };
-        }
-        rounds(&keys, &mut x);
-        for (x, some) in x.iter().zip(rest.chunks_mut(4)) {
-            // SAFETY: as many words are written as there are.
-            unsafe { _mm512_mask_storeu_epi64(some.as_mut_ptr().cast(), words(some.len()), *x) };
-        }
+    // a rest that fits into half a turn does not wait for the other half
+    match rest.len() {
+        0 => {}
+        1..=16 => few::<4>(&keys, rest),
+        _ => few::<8>(&keys, rest),
+    }
+}
+
+/// Fewer blocks than a turn has, in so many registers, which hold them.
+#[inline]
+#[target_feature(enable = "avx512f,vaes")]
+fn few<const REGISTERS: usize>(keys: &[__m512i; 11], blocks: &mut [u128]) {
+    let mut x = [_mm512_setzero_si512(); REGISTERS];
+    for (x, some) in x.iter_mut().zip(blocks.chunks(4)) {
+        // SAFETY: as many words are read as there are; their number is public.
+        *x = unsafe { _mm512_maskz_loadu_epi64(words(some.len()), some.as_ptr().cast()) };
+    }
+    rounds(keys, &mut x);
+    for (x, some) in x.iter().zip(blocks.chunks_mut(4)) {
+        // SAFETY: as many words are written as there are.
+        unsafe { _mm512_mask_storeu_epi64(some.as_mut_ptr().cast(), words(some.len()), *x) };
     }
 }
 
@@ -69,10 +79,10 @@ fn words(blocks: usize) -> __mmask8 {
     0xff >> (8 - 2 * blocks)
 }
 
-/// All rounds of thirty-two blocks.
+/// All rounds of the blocks in some registers.
 #[inline]
 #[target_feature(enable = "avx512f,vaes")]
-fn rounds(keys: &[__m512i; 11], x: &mut [__m512i; 8]) {
+fn rounds<const REGISTERS: usize>(keys: &[__m512i; 11], x: &mut [__m512i; REGISTERS]) {
     for x in &mut *x {
         *x = _mm512_xor_si512(*x, keys[0]);
     }

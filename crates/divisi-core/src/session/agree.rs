@@ -32,10 +32,15 @@ pub(super) fn start(mesh: &Arc<Mesh>, number: u32, parameters: &Parameters) -> R
             id: SessionId([0; 32]),
             pair_keys: Vec::new(),
             meter: Meter::default(),
+            settled: super::Settled::default(),
             next_strand: AtomicU32::new(1),
             cause: OnceLock::new(),
+            bound: super::bound::All::default(),
+            happened: std::sync::Mutex::default(),
             #[cfg(feature = "fault")]
             without: parameters.without.clone(),
+            #[cfg(feature = "fault")]
+            draws: crate::draws::Draws::default(),
         }),
         channel,
         strand: 0,

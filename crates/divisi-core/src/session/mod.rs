@@ -1,16 +1,20 @@
 //! A session of parties: its channel, keys, phases, and the one door for checks.
 
 mod agree;
+mod bound;
 mod parameters;
+mod settled;
 
+pub use bound::Bound;
 pub use parameters::Parameters;
+pub use settled::Settled;
 
 use crate::{Abort, Check, Meter, Prg, taint};
 use divisi_net::{Channel, Fault, Mesh, PartyId, Permits, Step, step};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 use std::sync::atomic::{AtomicU32, Ordering};
-use std::sync::{Arc, OnceLock};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use subtle::ConstantTimeEq;
 use zeroize::Zeroizing;
 
@@ -47,11 +51,19 @@ struct Shared {
     /// By party index; nothing at our own.
     pair_keys: Vec<Zeroizing<[u8; 32]>>,
     meter: Meter,
+    settled: Settled,
     next_strand: AtomicU32,
     /// Why the session ended, by the first strand of ours that knew.
     cause: OnceLock<Abort>,
+    /// What is wiped when it ends.
+    bound: bound::All,
+    /// What happened already of what happens once a session.
+    happened: Mutex<BTreeSet<&'static str>>,
     #[cfg(feature = "fault")]
     without: Vec<Check>,
+    /// What was drawn from the streams of all strands.
+    #[cfg(feature = "fault")]
+    draws: crate::draws::Draws,
 }
 
 /// One strand of a session, at one party: what protocol code runs on.
@@ -114,6 +126,12 @@ impl Session {
     #[must_use]
     pub fn meter(&self) -> &Meter {
         &self.shared.meter
+    }
+
+    /// What of each engine of the session was verified.
+    #[must_use]
+    pub fn settled(&self) -> &Settled {
+        &self.shared.settled
     }
 
     /// How many threads may run protocol code at once in this process.
@@ -200,7 +218,17 @@ impl Session {
         let mut key = Zeroizing::new([0; 16]);
         hasher.finalize_xof().fill(key.as_mut_slice());
         zeroize::Zeroize::zeroize(&mut hasher);
+        #[cfg(feature = "fault")]
+        return Prg::recorded(&key, self.shared.draws.begin(self.strand, peer, purpose, generation, *key));
+        #[cfg(not(feature = "fault"))]
         Prg::new(&key)
+    }
+
+    /// What was drawn so far from the streams of this session, of all its strands.
+    #[cfg(feature = "fault")]
+    #[must_use]
+    pub fn draws(&self) -> Vec<crate::draws::Stream> {
+        self.shared.draws.read()
     }
 
     /// How often this was asked for a purpose in this strand, this time included: a number that does not return, to draw something
@@ -209,6 +237,13 @@ impl Session {
         let count = self.asked.entry((self.me(), purpose)).or_default();
         *count += 1;
         u64::from(*count)
+    }
+
+    /// Whether this happens for the first time in the session, whichever strand asks: for what a session has
+    /// one of.
+    #[must_use]
+    pub fn first(&self, what: &'static str) -> bool {
+        self.shared.happened.lock().unwrap_or_else(PoisonError::into_inner).insert(what)
     }
 
     /// A key that we share with `peer` alone, for one purpose in this strand: for digests that the third may not make.
@@ -242,6 +277,7 @@ impl Session {
     pub fn recv(&mut self, step: Step, from: PartyId, body: &mut [u8]) -> Result<(), Abort> {
         let received = self.channel.recv(from, step, body);
         let depth = self.network(received)?;
+        taint::heard(step, body);
         self.depth = self.depth.max(depth);
         self.shared.meter.depth(self.phase, self.depth);
         Ok(())
@@ -286,6 +322,16 @@ impl Session {
         Err(self.fail(Abort::CheckFailed { check, step, culprit }))
     }
 
+    /// End the session if what `from` sent, so many bytes of a step, is not what anybody sends: an encoding
+    /// that is none. That is no check of a protocol, and counts as none.
+    ///
+    /// # Errors
+    /// [`Fault::Malformed`] if `ok` is false.
+    pub fn well_formed(&self, step: Step, from: PartyId, len: usize, ok: bool) -> Result<(), Abort> {
+        let malformed = || Fault::Malformed { peer: from, step, want: len, got: len };
+        if ok { Ok(()) } else { Err(self.fail(malformed().into())) }
+    }
+
     /// Count a check that the code's structure makes: it cannot fail, but it can be left out.
     pub fn observe(&self, check: Check) {
         self.shared.meter.check(check, 1);
@@ -303,6 +349,7 @@ impl Session {
     pub fn fail(&self, abort: Abort) -> Abort {
         // before the others can notice, whose own aborts are but its consequence
         let _ = self.shared.cause.set(abort.clone());
+        self.shared.bound.forget();
         self.channel.poison();
         abort
     }

@@ -3,6 +3,7 @@
 //! [`place`]), and checks that are switched off to see that an attack then succeeds ([`kills`]).
 
 mod lab;
+pub mod memory;
 mod mutants;
 mod operators;
 mod parties;
@@ -10,7 +11,7 @@ mod stage;
 
 pub use lab::{Lab, Opened, Outputs, PlainLab};
 pub use mutants::kills;
-pub use operators::{Operator, Position, place, salt};
+pub use operators::{Operator, Position, delay, place, salt};
 pub use parties::{ended_by_another, failed_check, links, many, party, run, run_over};
 pub use stage::{LIMIT, Recording, Seen, Sent, Stage, Way, sent};
 

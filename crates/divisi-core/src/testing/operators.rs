@@ -42,7 +42,7 @@ pub enum Operator {
     Both,
     /// What is for one peer goes to another, and the other way round; never sent if there is no other.
     Swap,
-    /// Sent when the time limit has passed.
+    /// Sent, with all that follows it on its link, when the time limit has passed.
     Late,
 }
 
@@ -121,9 +121,46 @@ pub fn salt(of: impl Hash) -> u64 {
 /// What a hand keeps back.
 type Held = Arc<Mutex<Vec<(PartyId, Frame)>>>;
 
+/// From the first message on which `begins` says so, all that `from` sends to `to` arrives when so much
+/// time has passed.
+pub fn delay(
+    stage: &Stage,
+    from: PartyId,
+    to: PartyId,
+    time: Duration,
+    mut begins: impl FnMut(&Frame) -> bool + Send + 'static,
+) {
+    let (tap, held, mut late) = (stage.tap(from), Arc::new(Mutex::new(Vec::new())), false);
+    stage.hand(from, to, move |frame| {
+        if !late && !begins(&frame) {
+            return vec![frame];
+        }
+        held.lock().unwrap_or_else(PoisonError::into_inner).push(frame);
+        if !std::mem::replace(&mut late, true) {
+            let (busy, tap, held) = (tap.busy(), tap.clone(), held.clone());
+            std::thread::spawn(move || {
+                tap.wait(time);
+                for frame in held.lock().unwrap_or_else(PoisonError::into_inner).drain(..) {
+                    // a link that is gone needs none
+                    let _ = tap.inject(to, &frame);
+                }
+                drop(busy);
+            });
+        }
+        vec![]
+    });
+}
+
 /// Put an operator in place. `replay` is what `from` sent to `to` in another session, in order.
 pub fn place(stage: &Stage, at: Position, operator: Operator, salt: u64, replay: &[Frame]) {
-    let (all_held, limit) = (Held::default(), stage.limit());
+    if operator == Operator::Late {
+        let (too_late, mut count) = (stage.limit() + Duration::from_millis(700), 0);
+        return delay(stage, at.from, at.to, too_late, move |_| {
+            count += 1;
+            count > at.n
+        });
+    }
+    let all_held = Held::default();
     let replay = replay.get(at.n).map(|frame| frame.body.clone()).unwrap_or_default();
     for to in PartyId::all(stage.parties()).filter(|p| *p != at.from) {
         let (mut count, all_held, replay) = (0, all_held.clone(), replay.clone());
@@ -135,10 +172,6 @@ pub fn place(stage: &Stage, at: Position, operator: Operator, salt: u64, replay:
             match operator {
                 Operator::Drop if here => vec![],
                 Operator::Duplicate if here => vec![frame.clone(), frame],
-                Operator::Late if here => {
-                    std::thread::sleep(limit + Duration::from_millis(700));
-                    vec![frame]
-                }
                 Operator::Reorder | Operator::Swap if here => {
                     held().push((to, frame));
                     vec![]

@@ -1,16 +1,19 @@
-//! Any number of parties over links in memory with a hand on some of them: attacked runs, and recordings of what was said.
+//! Any number of parties over links in memory with a hand on some of them: attacked runs, and recordings of
+//! what was said.
 
 use super::parties::{links, run_over};
 use crate::{Abort, Parameters, PartyId, Session, Step};
-use divisi_net::memory::mesh_with;
+use divisi_net::memory::mesh_that_skips;
 use divisi_net::tamper::{Intercept, Tap};
 use divisi_net::{Frame, Machine, Mesh, Options, World};
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-/// How long a party on a stage waits for a message, unless the stage says otherwise.
-pub const LIMIT: Duration = Duration::from_millis(400);
+/// How long a party on a stage waits for a message, unless the stage says otherwise: longer than a busy
+/// machine makes it wait for one that comes. If none comes it takes no time, for a stage skips waits that
+/// nothing can end.
+pub const LIMIT: Duration = Duration::from_secs(10);
 
 /// Which way a recorded message went past the hand.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -125,7 +128,7 @@ impl Stage {
     /// A stage in a world of its own.
     #[must_use]
     pub fn in_world(n: usize, parameters: &Parameters, world: Arc<dyn World>) -> Stage {
-        let meshes = mesh_with(n, &Options { timeout: LIMIT, ..Options::default() }, world);
+        let meshes = mesh_that_skips(n, &Options { timeout: LIMIT, ..Options::default() }, world);
         let taps = meshes.iter().map(Tap::new).collect();
         let recordings = (0..n).map(|_| Recording::default()).collect();
         let stage = Stage { meshes, taps, recordings, parameters: parameters.clone(), limit: LIMIT };
@@ -143,10 +146,10 @@ impl Stage {
         self
     }
 
-    /// This stage with parties that wait long: for attacks after which nobody has to wait, on a machine that is busy.
+    /// This stage with parties that wait still longer: for runs in which a party computes long.
     #[must_use]
     pub fn patient(self) -> Stage {
-        let limit = 40 * self.limit;
+        let limit = 4 * self.limit;
         self.waiting(limit)
     }
 
@@ -219,7 +222,8 @@ impl Stage {
         self.act_each(|_| parameters.clone(), f)
     }
 
-    /// As [`Stage::act`], with parameters for each party, which are asked for in its own thread before its session starts.
+    /// As [`Stage::act`], with parameters for each party, which are asked for in its own thread before its
+    /// session starts.
     pub fn act_each<R: Send>(
         self,
         parameters: impl Fn(PartyId) -> Parameters + Sync,

@@ -1,0 +1,77 @@
+//! What was drawn from every stream of a session, for tests (feature `fault`; never part of a build that
+//! holds real secrets): which stream, and which of its bytes, so that a value that was left out, or given out
+//! twice, shows.
+
+use crate::PartyId;
+use std::ops::Range;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+/// A stream that two parties share, and what one of them drew from it.
+#[derive(Clone, Debug)]
+pub struct Stream {
+    /// The strand that asked for it.
+    pub strand: u32,
+    /// With whom it is shared.
+    pub peer: PartyId,
+    /// What for.
+    pub purpose: &'static str,
+    /// How often it was asked for before.
+    pub generation: u32,
+    /// Its key.
+    pub key: [u8; 16],
+    /// Which of its bytes were drawn, in order.
+    pub drawn: Vec<Range<u64>>,
+}
+
+impl Stream {
+    /// How many bytes were drawn.
+    #[must_use]
+    pub fn bytes(&self) -> u64 {
+        self.drawn.iter().map(|range| range.end.wrapping_sub(range.start)).sum()
+    }
+}
+
+/// All streams of a session.
+#[derive(Clone, Default)]
+pub(crate) struct Draws(Arc<Mutex<Vec<Stream>>>);
+
+impl Draws {
+    fn streams(&self) -> MutexGuard<'_, Vec<Stream>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// A stream was asked for.
+    pub(crate) fn begin(
+        &self,
+        strand: u32,
+        peer: PartyId,
+        purpose: &'static str,
+        generation: u32,
+        key: [u8; 16],
+    ) -> Record {
+        let mut streams = self.streams();
+        streams.push(Stream { strand, peer, purpose, generation, key, drawn: Vec::new() });
+        Record { draws: self.clone(), stream: streams.len() - 1 }
+    }
+
+    pub(crate) fn read(&self) -> Vec<Stream> {
+        self.streams().clone()
+    }
+}
+
+/// Where the draws of one stream are noted.
+pub(crate) struct Record {
+    draws: Draws,
+    stream: usize,
+}
+
+impl Record {
+    /// So many bytes from this one on are given out.
+    pub(crate) fn note(&self, first: u64, bytes: usize) {
+        if let Some(stream) = self.draws.streams().get_mut(self.stream)
+            && bytes > 0
+        {
+            stream.drawn.push(first..first.wrapping_add(bytes as u64));
+        }
+    }
+}

@@ -1,0 +1,126 @@
+//! Where a planted secret lies in the memory of this process.
+//!
+//! The scan reads every mapping that can be read and written, as the kernel shows them: heap, stacks and
+//! statics, dead or alive. The needle is kept hidden, so that it is not found itself, and what the scan reads
+//! with is left out. Nothing else should run meanwhile: a test of its own program, whose other threads wait.
+
+use crate::Prg;
+use std::fs::File;
+use std::io::{BufRead, BufReader};
+use std::os::unix::fs::FileExt;
+
+/// What hides the bytes of a needle: the plain ones are never in memory but where they were planted.
+const HIDE: u8 = 0xa5;
+/// Bytes that are read at once.
+const CHUNK: usize = 1 << 20;
+
+/// Sixteen secret bytes that are looked for.
+pub struct Needle([u8; 16]);
+
+/// Half a needle was found.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Found {
+    /// Where.
+    pub address: usize,
+    /// Whether it is the second half.
+    pub second: bool,
+    /// The mapping's name: `[heap]`, `[stack]`, a file, or nothing.
+    pub mapping: String,
+}
+
+impl Needle {
+    /// A needle; the lowest bit of its first byte is given.
+    #[must_use]
+    pub fn new(seed: u8, lowest: bool) -> Needle {
+        let mut hidden = [0; 16];
+        Prg::new(&[seed; 16]).fill(&mut hidden);
+        hidden[0] = hidden[0] & !1 | (HIDE & 1 ^ u8::from(lowest));
+        Needle(hidden)
+    }
+
+    /// Plant it here.
+    pub fn plant(&self, place: &mut [u8; 16]) {
+        place.iter_mut().zip(&self.0).for_each(|(byte, hidden)| *byte = hidden ^ HIDE);
+    }
+
+    /// Where each of its halves lies, in the order of addresses.
+    ///
+    /// # Errors
+    /// If the system does not show this process its memory.
+    pub fn copies(&self) -> std::io::Result<Vec<Found>> {
+        find(&[self]).map(|mut found| found.swap_remove(0))
+    }
+}
+
+/// Where the halves of each of these needles lie, in the order of addresses.
+///
+/// # Errors
+/// If the system does not show this process its memory.
+pub fn find(needles: &[&Needle]) -> std::io::Result<Vec<Vec<Found>>> {
+    let memory = File::open("/proc/self/mem")?;
+    let mut chunk = vec![0_u8; CHUNK];
+    let own = chunk.as_ptr() as usize..chunk.as_ptr() as usize + CHUNK;
+    let mut found: Vec<Vec<Found>> = vec![Vec::new(); needles.len()];
+    let halves = Halves::of(needles);
+    let maps: Vec<String> =
+        BufReader::new(File::open("/proc/self/maps")?).lines().collect::<Result<_, _>>()?;
+    for line in &maps {
+        let mut fields = line.split_whitespace();
+        let (Some(range), Some(access)) = (fields.next(), fields.next()) else { continue };
+        let Some((from, to)) = range.split_once('-') else { continue };
+        let address = |text: &str| usize::from_str_radix(text, 16).map_err(std::io::Error::other);
+        let (mut from, to) = (address(from)?, address(to)?);
+        while access.starts_with("rw") && from < to {
+            let len = CHUNK.min(to - from);
+            // what is gone meanwhile holds nothing
+            if memory.read_exact_at(&mut chunk[..len], from as u64).is_err() {
+                break;
+            }
+            halves.within(&chunk[..len], |at, needle, second| {
+                let address = from + at;
+                if !own.contains(&address) {
+                    let mapping = fields.clone().nth(3).unwrap_or_default().to_owned();
+                    found[needle].push(Found { address, second, mapping });
+                }
+            });
+            // a half that lies across the end of a chunk
+            from += if len == CHUNK { CHUNK - 7 } else { len };
+        }
+    }
+    chunk.fill(0);
+    zeroize::optimization_barrier(&chunk);
+    found.iter_mut().for_each(Vec::dedup);
+    Ok(found)
+}
+
+/// Hidden halves, by their first byte as it lies in memory.
+struct Halves<'n>(Vec<Vec<(&'n [u8], usize, bool)>>);
+
+impl<'n> Halves<'n> {
+    fn of(needles: &[&'n Needle]) -> Halves<'n> {
+        let mut halves = vec![Vec::new(); 256];
+        for (i, needle) in needles.iter().enumerate() {
+            for (half, second) in [(&needle.0[..8], false), (&needle.0[8..], true)] {
+                halves[usize::from(half[0] ^ HIDE)].push((half, i, second));
+            }
+        }
+        Halves(halves)
+    }
+
+    /// Where halves lie among these bytes: whose, and which.
+    fn within(&self, bytes: &[u8], mut seen: impl FnMut(usize, usize, bool)) {
+        for (at, window) in bytes.windows(8).enumerate() {
+            for (half, needle, second) in &self.0[usize::from(window[0])] {
+                if window.iter().zip(*half).all(|(x, y)| *x == y ^ HIDE) {
+                    seen(at, *needle, *second);
+                }
+            }
+        }
+    }
+}
+
+/// Whether these are both halves in one place, and nothing else.
+#[must_use]
+pub fn once(found: &[Found]) -> bool {
+    matches!(found, [first, second] if !first.second && second.second && second.address == first.address + 8)
+}
