@@ -9,15 +9,14 @@ pub(crate) mod consistency;
 pub(crate) mod produce;
 
 use crate::Kept;
-use crate::delta::{Delta, mask};
 use crate::wipe;
 use divisi_core::PartyId;
 use zeroize::{Zeroize, Zeroizing};
 
 /// One party's view of authenticated bits of all parties: its own bits with a MAC from each peer, and a key for each peer's bits.
 ///
-/// Positions are the same at all parties. Each is used once: [`AuthBits::take`] moves them out. Linear operations are local.
-/// Wiped when dropped.
+/// Positions are the same at all parties. Each is used once: [`AuthBits::take`] moves them out. Wiped when
+/// dropped.
 pub struct AuthBits {
     me: PartyId,
     len: usize,
@@ -123,68 +122,6 @@ impl AuthBits {
         let (front, rest) = (self.slice(0, count), self.slice(count, self.len));
         *self = rest;
         Some(front)
-    }
-
-    /// The positions `indices`, in that order, each as often as it is named: for linear algebra on shares, never to use one twice.
-    ///
-    /// # Panics
-    /// If there is no such position.
-    #[must_use]
-    pub fn gather(&self, indices: &[usize]) -> AuthBits {
-        let mut bits = vec![0; indices.len().div_ceil(64)];
-        for (at, &index) in indices.iter().enumerate() {
-            bits[at / 64] |= self.bit(index) << (at % 64);
-        }
-        let pick = |rows: &Kept<u128>| match rows.is_empty() {
-            true => Kept::default(),
-            false => indices.iter().map(|&index| rows[index]).collect(),
-        };
-        let (macs, keys) = (self.macs.iter().map(pick).collect(), self.keys.iter().map(pick).collect());
-        AuthBits { me: self.me, len: indices.len(), bits, macs, keys }
-    }
-
-    /// Add other bits, position by position.
-    ///
-    /// # Panics
-    /// If the lengths or the parties differ.
-    pub fn xor_assign(&mut self, other: &AuthBits) {
-        assert!(
-            (self.len, self.me, self.parties()) == (other.len, other.me, other.parties()),
-            "different views"
-        );
-        self.bits.iter_mut().zip(&other.bits).for_each(|(x, y)| *x ^= y);
-        let ours = self.macs.iter_mut().chain(&mut self.keys);
-        for (x, y) in ours.zip(other.macs.iter().chain(&other.keys)) {
-            x.iter_mut().zip(&**y).for_each(|(x, y)| *x ^= y);
-        }
-    }
-
-    /// Add public bits (packed) to those of one party: the owner flips its bits and keeps its MACs, every other party adds its Delta to
-    /// its key. On shares, add to one party's only.
-    ///
-    /// # Panics
-    /// If there are fewer than our positions.
-    pub fn add_public(&mut self, owner: PartyId, values: &[u64], delta: &Delta) {
-        assert!(values.len() >= self.bits.len(), "a value for each position");
-        if owner == self.me {
-            self.bits.iter_mut().zip(values).for_each(|(x, v)| *x ^= v);
-            self.truncate(self.len);
-        } else if let Some(keys) = self.keys.get_mut(owner.index()) {
-            for (p, key) in keys.iter_mut().enumerate() {
-                *key ^= delta.get() & mask(values[p / 64] >> (p % 64));
-            }
-        }
-    }
-
-    /// What the MACs of `peer`'s bits must be if the bits are these (packed): K_i\[x^j\] + x^j Delta_i, by position.
-    ///
-    /// # Panics
-    /// If there are fewer values than positions.
-    #[must_use]
-    pub fn expected_macs(&self, peer: PartyId, values: &[u64], delta: &Delta) -> Vec<u128> {
-        assert!(values.len() >= self.bits.len(), "a value for each position");
-        let keys = self.keys(peer).iter().enumerate();
-        keys.map(|(p, key)| key ^ (delta.get() & mask(values[p / 64] >> (p % 64)))).collect()
     }
 
     /// The positions from `from` to before `to`, copied.

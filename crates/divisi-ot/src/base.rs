@@ -26,9 +26,14 @@ use crate::delta::mask;
 use curve25519_dalek::ristretto::{CompressedRistretto, RistrettoPoint};
 use curve25519_dalek::scalar::Scalar;
 use curve25519_dalek::traits::Identity;
-use divisi_core::{PartyId, Session};
+use divisi_core::{PartyId, Session, Step, step, taint};
 use subtle::{Choice, ConditionallySelectable};
 use zeroize::{Zeroize, Zeroizing};
+
+/// Where the sender's message is made.
+const ELEMENT_SENT: Step = step!("element");
+/// Where the receiver chooses.
+const CHOICES_MADE: Step = step!("choices");
 
 /// How many base OTs a direction of a pair has: one for each bit of Delta. The one at index 0 is not used, as the lowest bit of Delta is
 /// public.
@@ -117,7 +122,8 @@ impl Sender {
         let mut uniform = [0; 64];
         session.entropy(&mut uniform);
         let half = scalar(&mut uniform);
-        let element = RistrettoPoint::mul_base(&(*half + *half)).compress().to_bytes();
+        let mut element = RistrettoPoint::mul_base(&(*half + *half)).compress().to_bytes();
+        taint::public(ELEMENT_SENT, &mut element);
         Sender { oracles: Oracles::new(session, session.me(), receiver), half, element }
     }
 
@@ -179,6 +185,7 @@ impl Receiver {
         let mut bytes = Zeroizing::new([0; 16]);
         source.fill(bytes.as_mut_slice());
         let choices = Zeroizing::new(u128::from_le_bytes(*bytes));
+        taint::leak(CHOICES_MADE, *choices as u8);
         let mut halves = Zeroizing::new(Vec::with_capacity(CHOICES));
         let mut elements = Vec::with_capacity(CHOICES);
         let (none, once) = (RistrettoPoint::identity(), oracles.half);
@@ -235,6 +242,9 @@ fn encode(halves: &mut [RistrettoPoint]) -> Vec<CompressedRistretto> {
     halves.iter_mut().for_each(Zeroize::zeroize);
     encoded
 }
+
+#[cfg(test)]
+mod oracles;
 
 #[cfg(test)]
 mod tests {

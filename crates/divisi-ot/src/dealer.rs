@@ -14,18 +14,15 @@ impl Dealer {
     /// The dealer of party `me`: all parties' Deltas, and what follows, come from the seed.
     pub(crate) fn new(me: PartyId, parties: usize, seed: u8) -> Dealer {
         let mut prg = Prg::new(&[seed; 16]);
-        let mut delta = |party| {
-            let mut bytes = [0; 16];
-            prg.fill(&mut bytes);
-            Delta::from_uniform(party, bytes)
-        };
+        let mut delta = |party| Delta::drawn(party, |bytes| prg.fill(bytes));
         let deltas = PartyId::all(parties).map(&mut delta).collect();
         Dealer { me, deltas, prg }
     }
 
     /// Our own party's Delta.
     pub(crate) fn delta(&self) -> Delta {
-        Delta::from_uniform(self.me, self.deltas[self.me.index()].get().to_le_bytes())
+        let ours = &self.deltas[self.me.index()];
+        Delta::drawn(self.me, |bytes| *bytes = ours.get().to_le_bytes())
     }
 
     pub(crate) fn deal(&mut self, count: usize) -> AuthBits {

@@ -62,8 +62,12 @@ mod cipher;
 #[cfg(any(test, feature = "testing"))]
 mod dealer;
 mod delta;
+#[doc(hidden)]
+pub mod guarded;
 pub mod hash;
 pub mod kept;
+#[cfg(any(test, feature = "testing"))]
+pub mod record;
 mod setup;
 pub mod softspoken;
 #[cfg(any(test, feature = "testing"))]

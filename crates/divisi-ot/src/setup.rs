@@ -5,11 +5,11 @@ mod corrupt;
 mod pairs;
 
 use crate::abit::produce::produce;
+use crate::delta::Deltas;
 use crate::softspoken::MAX_K;
 use crate::vole::Ends;
-use crate::{AuthBits, Delta};
-use divisi_core::{Abort, Coins, Parameters, PartyId, Session, Step, step};
-use zeroize::Zeroizing;
+use crate::{AuthBits, Delta, wipe};
+use divisi_core::{Abort, Coins, Parameters, PartyId, Session, Step, step, taint};
 
 const SETUP: Step = step!("setup");
 
@@ -69,7 +69,7 @@ pub struct Setup {
     pub(crate) parties: usize,
     pub(crate) session: [u8; 32],
     pub(crate) config: Config,
-    pub(crate) delta: Delta,
+    pub(crate) deltas: Deltas,
     pub(crate) coins: Coins,
     pub(crate) source: Source,
 }
@@ -89,38 +89,43 @@ impl Setup {
     /// Make the set-up of a session: base OTs, trees and coins. Once a session, by all parties. Two rounds, five with [`Base::Half`].
     ///
     /// # Errors
-    /// Whatever a broken or malicious peer causes; [`Abort::Misuse`] for parameters out of range.
+    /// Whatever a broken or malicious peer causes; [`Abort::Misuse`] for parameters out of range, and for a
+    /// second one of a session.
     pub fn new(session: &mut Session, config: Config) -> Result<Setup, Abort> {
-        let mut bytes = Zeroizing::new([0; 16]);
-        session.entropy(bytes.as_mut_slice());
-        let delta = Delta::from_uniform(session.me(), *bytes);
-        let deltas = Zeroizing::new(vec![delta.get(); session.parties()]);
-        Setup::with_deltas(session, config, delta, deltas)
+        let delta = Delta::drawn(session.me(), |bytes| session.entropy(bytes));
+        Setup::with_deltas(session, config, Deltas::new(delta))
     }
 
     /// The same with the Delta that we have, and that we use towards each peer.
-    pub(crate) fn with_deltas(
-        session: &mut Session,
-        config: Config,
-        delta: Delta,
-        deltas: Zeroizing<Vec<u128>>,
-    ) -> Result<Setup, Abort> {
+    pub(crate) fn with_deltas(session: &mut Session, config: Config, deltas: Deltas) -> Result<Setup, Abort> {
         if !config.is_sound(cfg!(any(test, feature = "testing", feature = "fault"))) {
             return Err(session.misuse(SETUP, "k is between 1 and 8, rho 40 or 64"));
         }
         if session.parties() < 2 {
             return Err(session.misuse(SETUP, "two parties at least"));
         }
-        let (ends, coins) = pairs::connect(session, config, deltas)?;
+        Setup::once(session)?;
+        taint::leak(SETUP, (deltas.delta.get() >> 1) as u8);
+        let (ends, coins) = wipe::stack(|| pairs::connect(session, config, &deltas))?;
         Ok(Setup {
             me: session.me(),
             parties: session.parties(),
             session: *session.id().as_bytes(),
             config,
-            delta,
+            deltas,
             coins,
             source: Source::Trees(ends, false),
         })
+    }
+
+    /// Refuse a second set-up of a session: there would be two Deltas, and its positions would begin anew,
+    /// each tweak with them.
+    pub(crate) fn once(session: &Session) -> Result<(), Abort> {
+        if session.first("set-up") {
+            Ok(())
+        } else {
+            Err(session.misuse(SETUP, "a second set-up of a session"))
+        }
     }
 
     /// Random authenticated bits of all parties at `count` new positions, checked. The first call among three or more parties also
@@ -135,17 +140,32 @@ impl Setup {
         if self.session != *session.id().as_bytes() {
             return Err(session.misuse(SETUP, "the set-up of another session"));
         }
+        if session.cause().is_some() {
+            self.source = Source::Erased;
+            self.deltas.delta.erase();
+        }
         if count == 0 {
             return Err(session.misuse(SETUP, "authenticated bits at no position"));
         }
+        let made = self.produced(session, count);
+        #[cfg(any(test, feature = "testing"))]
+        if let Ok(bits) = &made {
+            let keys = PartyId::all(self.parties).flat_map(|peer| bits.keys(peer));
+            crate::record::note(|records| records.made.extend(keys));
+        }
+        made
+    }
+
+    fn produced(&mut self, session: &mut Session, count: usize) -> Result<AuthBits, Abort> {
         // what fails on the way is not put back
         match std::mem::replace(&mut self.source, Source::Erased) {
             Source::Trees(mut ends, proven) => {
                 let prove = (self.parties > 2 && !proven).then_some(self.config.rho);
-                let made = produce(session, &mut ends, &self.delta, &mut self.coins, count, prove);
+                let made =
+                    wipe::stack(|| produce(session, &mut ends, &self.deltas, &mut self.coins, count, prove));
                 match made {
                     Ok(_) => self.source = Source::Trees(ends, true),
-                    Err(_) => self.delta.erase(),
+                    Err(_) => self.deltas.delta.erase(),
                 }
                 made
             }
@@ -162,7 +182,7 @@ impl Setup {
     /// Our Delta_i.
     #[must_use]
     pub fn delta(&self) -> &Delta {
-        &self.delta
+        &self.deltas.delta
     }
 
     /// The parameters.

@@ -1,9 +1,11 @@
 //! Set-ups whose bits are dealt in one process, and whether views fit together, for tests (feature `testing`; never part of a build
 //! that holds real secrets).
 
-use crate::AuthBits;
 use crate::dealer::Dealer;
+use crate::delta::Deltas;
 use crate::setup::{Config, Setup, Source};
+use crate::{AuthBits, Delta};
+use divisi_core::testing::memory::Needle;
 use divisi_core::{Abort, Coins, PartyId, Session};
 
 /// A set-up whose authenticated bits are dealt from a seed that all parties give alike, instead of made by this crate's protocols.
@@ -13,11 +15,21 @@ use divisi_core::{Abort, Coins, PartyId, Session};
 /// Whatever a broken peer causes.
 pub fn deal(session: &mut Session, config: Config, seed: u8) -> Result<Setup, Abort> {
     let (me, parties) = (session.me(), session.parties());
+    Setup::once(session)?;
     let coins = Coins::commit(session)?;
     let dealer = Dealer::new(me, parties, seed);
-    let delta = dealer.delta();
+    let deltas = Deltas::new(dealer.delta());
     let source = Source::Dealt(Box::new(dealer));
-    Ok(Setup { me, parties, session: *session.id().as_bytes(), config, delta, coins, source })
+    Ok(Setup { me, parties, session: *session.id().as_bytes(), config, deltas, coins, source })
+}
+
+/// A set-up by the protocols whose Delta is planted.
+///
+/// # Errors
+/// As [`Setup::new`].
+pub fn planted(session: &mut Session, config: Config, delta: &Needle) -> Result<Setup, Abort> {
+    let delta = Delta::drawn(session.me(), |bytes| delta.plant(bytes));
+    Setup::with_deltas(session, config, Deltas::new(delta))
 }
 
 /// Demand that these views, of all parties in order and with their Deltas, belong together.
@@ -43,22 +55,19 @@ mod tests {
     use divisi_core::testing::run;
 
     #[test]
-    fn dealt_views_fit_and_linear_operations_keep_them_so() {
+    fn dealt_views_fit_and_so_do_their_parts() {
         for n in [2, 3, 5] {
             let views = run(n, &Parameters::new("dealer tests"), |mut session| {
                 let mut setup = deal(&mut session, Config::default(), 7)?;
                 let mut all = setup.authenticated_bits(&mut session, 300)?;
-                let mut first = all.take(70).unwrap();
+                let first = all.take(70).unwrap();
                 assert!(all.take(231).is_none());
                 let second = all.take(70).unwrap();
-                first.xor_assign(&second);
-                first.add_public(PartyId::from_index(1).unwrap(), &[0x5555, 3], setup.delta());
-                let picked = first.gather(&[69, 0, 3, 3]);
-                assert_eq!((all.len(), picked.len(), picked.bit(0)), (160, 4, first.bit(69)));
+                assert_eq!((first.len(), second.len(), all.len()), (70, 70, 160));
                 let mut bits = all.bits().to_vec();
                 bits[2] >>= 32;
                 assert_eq!(bits[2], 0);
-                Ok([(setup.delta().get(), first), (setup.delta().get(), picked), (setup.delta().get(), all)])
+                Ok([first, second, all].map(|part| (setup.delta().get(), part)))
             });
             let mut views: Vec<_> = views.into_iter().map(|v| v.unwrap().into_iter()).collect();
             for _ in 0..3 {

@@ -1,14 +1,7 @@
 //! Correlated rows of pairs: made chunk by chunk with all peers at once, in both directions, and checked.
 //!
-//! Types tell what a correlation is worth: [`Columns`] came out of the extension and cannot be read; [`Rows<Malicious>`](Rows) passed
-//! the check; [`Rows<SemiHonest>`](Rows) is for protocols whose adversary follows them. Neither becomes the other.
-//!
-//! ```compile_fail
-//! use divisi_ot::vole::{Malicious, Rows, SemiHonest};
-//! fn take(rows: Rows<SemiHonest>) -> Rows<Malicious> {
-//!     rows
-//! }
-//! ```
+//! Types tell what a correlation is worth: [`Columns`] came out of the extension and cannot be used; [`Rows`]
+//! passed the check.
 //!
 //! # The check (SoftSpokenOT, section 4.1; column-wise, over GF(2^128))
 //! A column of a tile is an element of GF(2^128), so a column of T tiles is t_1, .., t_T, the last tile being sacrificed. After all
@@ -18,34 +11,22 @@
 //! Derivation and what a cheating maker learns: docs/garbling.md.
 
 use crate::Kept;
+use crate::delta::Deltas;
 use crate::softspoken::{CHUNK, Holder, Maker, Sums, TILE, pieces};
-use divisi_core::{Abort, Check, PartyId, Session, Step, step};
+use divisi_core::{Abort, Check, PartyId, Session, Step, step, taint};
 use divisi_field::{BigField, Gf128, transpose};
-use std::marker::PhantomData;
-use zeroize::Zeroizing;
 
 const CORRECT: Step = step!("correct");
 /// Chunks whose corrections are sent before the first ones are awaited: with few, a long line would be paid for again and again.
 const AHEAD: usize = 32;
 const CHECK: Step = step!("check");
 
-/// Checked against a malicious maker.
-pub struct Malicious;
-
-/// Not checked: for an adversary that follows the protocol.
-pub struct SemiHonest;
-
-/// One word a row, of one end of a pair: M of the maker, K of the holder. Wiped when dropped.
-pub struct Rows<Security> {
+/// One word a row, of one end of a pair, checked: M of the maker, K of the holder. Wiped when dropped.
+pub struct Rows {
     words: Kept<u128>,
-    security: PhantomData<Security>,
 }
 
-impl<S> Rows<S> {
-    fn new(words: Kept<u128>) -> Rows<S> {
-        Rows { words, security: PhantomData }
-    }
-
+impl Rows {
     /// The rows.
     #[must_use]
     pub fn words(&self) -> &[u128] {
@@ -63,13 +44,6 @@ impl<S> Rows<S> {
 pub struct Columns(Kept<u128>);
 
 impl Columns {
-    /// The rows as they are, for an adversary that follows the protocol.
-    #[must_use]
-    pub fn semi_honest(mut self) -> Rows<SemiHonest> {
-        self.tiles().for_each(transpose::square);
-        Rows::new(self.0)
-    }
-
     /// Rows of one tile before the check: what is committed, and worth nothing until the check passed.
     pub(crate) fn peek(&self, tile: usize) -> [u128; TILE] {
         let mut rows = [0; TILE];
@@ -81,7 +55,7 @@ impl Columns {
     }
 
     /// h of every column, and the rows.
-    fn hash(mut self, session: &Session, z: Gf128) -> ([Gf128; TILE], Rows<Malicious>) {
+    fn hash(mut self, session: &Session, z: Gf128) -> ([Gf128; TILE], Rows) {
         let mut sums = [Gf128(0); TILE];
         let last = (self.0.len() / TILE).saturating_sub(1);
         let bare = session.mutated(Check::W2);
@@ -92,7 +66,7 @@ impl Columns {
             }
             transpose::square(tile);
         }
-        (sums, Rows::new(self.0))
+        (sums, Rows { words: self.0 })
     }
 
     fn tiles(&mut self) -> impl Iterator<Item = &mut [u128; TILE]> {
@@ -103,12 +77,10 @@ impl Columns {
 /// Our ends of the rows with each peer, by party index; none where there is no pair or no such direction.
 pub(crate) struct Ends {
     pub(crate) k: u32,
-    /// Our Delta towards each peer: the same, unless we are the corrupt party of a test.
-    pub(crate) deltas: Zeroizing<Vec<u128>>,
     pub(crate) makers: Vec<Option<Maker>>,
     pub(crate) holders: Vec<Option<Holder>>,
     #[cfg(feature = "fault")]
-    pub(crate) deviation: crate::adversary::Deviation,
+    pub(crate) deviation: Box<crate::adversary::Deviation>,
 }
 
 /// Rows on their way: our bits and MACs as maker, our keys as holder, by party index.
@@ -136,10 +108,11 @@ impl Ends {
         session: &mut Session,
         tiles: usize,
         x: &[&[u128]],
+        deltas: &Deltas,
     ) -> Result<Made<Columns>, Abort> {
         session.exchange(|session| {
             let extension = self.begin(session, tiles, x)?;
-            self.finish(session, extension)
+            self.finish(session, extension, deltas)
         })
     }
 
@@ -167,6 +140,7 @@ impl Ends {
         &mut self,
         session: &mut Session,
         mut extension: Extension<'_>,
+        deltas: &Deltas,
     ) -> Result<Made<Columns>, Abort> {
         let tiles = extension.tiles;
         let fresh = |there: bool| there.then(|| Columns(Kept::zeros(tiles * TILE)));
@@ -182,7 +156,7 @@ impl Ends {
                 corrections.clear();
                 read(body, corrections);
                 let rows = chunk.start * TILE..chunk.end * TILE;
-                holder.extend(sums, self.deltas[j], corrections, &mut w.0[rows]);
+                holder.extend(sums, deltas.towards(peer), corrections, &mut w.0[rows]);
             }
             if c + AHEAD < extension.chunks() {
                 self.correct(session, &mut extension, c + AHEAD)?;
@@ -227,7 +201,7 @@ impl Extension<'_> {
 
 /// Rows that passed the check, and the sums X that every maker told us, by party index; ours is what we told that party.
 pub(crate) struct Checked {
-    pub(crate) rows: Made<Rows<Malicious>>,
+    pub(crate) rows: Made<Rows>,
     pub(crate) sums: Vec<u128>,
 }
 
@@ -260,7 +234,7 @@ impl Made<Columns> {
 /// Our part of the check is told.
 pub(crate) struct Told {
     z: Gf128,
-    macs: Vec<Option<Rows<Malicious>>>,
+    macs: Vec<Option<Rows>>,
     keys: Vec<Option<Columns>>,
 }
 
@@ -269,7 +243,7 @@ impl Told {
     ///
     /// It counts as `check`: of a first extension \[W1\], or of authenticated bits \[W5\], which is the same relation. The sums of peers
     /// are theirs to us; whether they told others the same is for the caller to compare.
-    pub(crate) fn hear(self, session: &mut Session, check: Check, deltas: &[u128]) -> Result<Checked, Abort> {
+    pub(crate) fn hear(self, session: &mut Session, check: Check, deltas: &Deltas) -> Result<Checked, Abort> {
         let z = self.z;
         let mut sums = vec![0; session.parties()];
         let mut rows = Made { macs: self.macs, keys: Vec::new() };
@@ -287,7 +261,7 @@ impl Told {
             session.recv(CHECK, peer, &mut message)?;
             let mut told = Vec::with_capacity(1 + TILE);
             read(&message, &mut told);
-            let (sum, delta) = (told[0], deltas[peer.index()]);
+            let (sum, delta) = (told[0], deltas.towards(peer));
             let mut wrong = 0;
             for (bit, (w, v)) in w.iter().zip(&told[1..]).enumerate() {
                 wrong |= w.0 ^ v ^ sum & (delta >> bit & 1).wrapping_neg();
@@ -295,7 +269,8 @@ impl Told {
             if check != Check::W1 {
                 session.observe(Check::W1); // [W1] the extension's own check is the same relation
             }
-            session.require(check, CHECK, wrong == 0, Some(peer))?; // [W5] the MACs of the sums
+            let right = taint::verdict(CHECK, wrong == 0);
+            session.require(check, CHECK, right, Some(peer))?; // [W5] the MACs of the sums
             sums[peer.index()] = sum;
             drop_last(session, &mut keys);
             rows.keys.push(Some(keys));
@@ -305,7 +280,7 @@ impl Told {
 }
 
 /// [W6] The sacrificed tile is gone.
-fn drop_last(session: &Session, rows: &mut Rows<Malicious>) {
+fn drop_last(session: &Session, rows: &mut Rows) {
     session.observe(Check::W6); // [W6]
     if session.mutated(Check::W6) {
         return; // the mutant hands the sacrificed bits out
@@ -337,6 +312,9 @@ fn read(bytes: &[u8], out: &mut Vec<u128>) {
 }
 
 #[cfg(test)]
+mod lies;
+
+#[cfg(test)]
 mod tests {
     use super::*;
 
@@ -344,10 +322,8 @@ mod tests {
     fn columns_become_rows_tile_by_tile() {
         let columns =
             || Columns((0..2 * TILE as u128).map(|i| i * 0x0123_4567_89ab_cdef_0000_0001).collect());
-        let rows = columns().semi_honest();
         for tile in 0..2 {
             let peeked = columns().peek(tile);
-            assert_eq!(rows.words()[tile * TILE..][..TILE], peeked);
             for (r, row) in peeked.iter().enumerate() {
                 for c in 0..TILE {
                     assert_eq!(row >> c & 1, columns().0[tile * TILE + c] >> r & 1);

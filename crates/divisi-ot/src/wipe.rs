@@ -1,10 +1,34 @@
-//! Wiping of long vectors of words: with the widest stores there are, where `zeroize` writes word by word.
+//! Wiping of what `zeroize` does not reach: long vectors of words, with the widest stores there are, where it
+//! writes word by word; and the part of the stack that calls have left.
 
 /// Overwrite all words with zeros, and let the compiler believe that somebody reads them.
 #[inline]
 pub fn words<T: Copy + Default>(x: &mut [T]) {
     x.fill(T::default());
     zeroize::optimization_barrier(x);
+}
+
+/// How deep the calls between two wipings go, with room to spare.
+const DEPTH: usize = 128 << 10;
+
+/// Run `work`, and then overwrite the stack that it used: spilled registers, arguments, and what was moved.
+/// What `work` gives back is moved itself: secrets in it must lie behind a pointer.
+pub fn stack<R>(work: impl FnOnce() -> R) -> R {
+    let result = below(work);
+    overwrite();
+    result
+}
+
+/// A frame of its own, below that of the caller.
+#[inline(never)]
+fn below<R>(work: impl FnOnce() -> R) -> R {
+    work()
+}
+
+#[inline(never)]
+fn overwrite() {
+    let room = [0_u64; DEPTH / 8];
+    zeroize::optimization_barrier(&room);
 }
 
 #[cfg(test)]

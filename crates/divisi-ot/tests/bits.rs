@@ -2,7 +2,7 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 use divisi_core::testing::run;
-use divisi_core::{Abort, Check, Counts, Parameters, PartyId};
+use divisi_core::{Abort, Check, Counts, Parameters, PartyId, Session, Step};
 use divisi_net::wire_bytes;
 use divisi_ot::softspoken::{CHUNK, pieces};
 use divisi_ot::testing::fit;
@@ -186,6 +186,62 @@ fn what_cannot_be_is_refused() {
         setup.authenticated_bits(&mut session, 0).map(|_| ())
     });
     assert!(ends.iter().any(|end| matches!(end, Err(Abort::Misuse { .. }))), "{ends:?}");
+}
+
+/// A session has one Delta, and its positions are numbered once: whoever wants another set-up starts another
+/// session, in whatever strand.
+#[test]
+fn a_second_set_up_is_refused() {
+    type Again = fn(&mut Session) -> Result<Setup, Abort>;
+    let dealt: Again = |session| divisi_ot::testing::deal(session, Config::default(), 1);
+    let made: Again = |session| Setup::new(session, Config::default());
+    for (first, second) in [(made, made), (made, dealt), (dealt, made)] {
+        for strand in [false, true] {
+            let ends = run(2, &Parameters::new("ot tests"), |mut session| {
+                let mut setup = first(&mut session)?;
+                let mut other = if strand { Some(session.strand()?) } else { None };
+                let again = second(other.as_mut().unwrap_or(&mut session));
+                assert!(matches!(again.map(|_| ()), Err(Abort::Misuse { .. })));
+                // and what was there is of no use any more
+                assert!(setup.authenticated_bits(&mut session, 1).is_err());
+                Ok(())
+            });
+            assert!(ends.iter().any(Result::is_ok), "{ends:?}");
+        }
+    }
+}
+
+/// Where a chain of coins ends the next one is committed to before the exchange that opens its first link: of
+/// two parties one round more, and counted.
+#[test]
+fn a_new_chain_of_coins_is_no_part_of_an_exchange() {
+    let rounds = |counts: &Counts, phase: &str| counts.phases[phase].rounds;
+    // how many coins a chain has
+    let whole = run(2, &Parameters::new("ot tests"), |mut session| {
+        let mut setup = divisi_ot::testing::deal(&mut session, Config::default(), 1)?;
+        for toss in 0.. {
+            session.phase("coins");
+            setup.toss(&mut session, Step::new("a coin"))?;
+            if rounds(&session.meter().read(), "coins") > 1 {
+                return Ok(toss);
+            }
+        }
+        Ok(0)
+    });
+    let whole = whole.into_iter().map(Result::unwrap).max().unwrap();
+    let bits = |tosses: usize| {
+        let ends = run(2, &Parameters::new("ot tests"), |mut session| {
+            let mut setup = Setup::new(&mut session, Config { base: Base::Both, ..Config::default() })?;
+            for _ in 0..tosses {
+                setup.toss(&mut session, Step::new("a coin"))?;
+            }
+            session.phase("bits");
+            setup.authenticated_bits(&mut session, 100)?;
+            Ok(rounds(&session.meter().read(), "bits"))
+        });
+        ends.into_iter().map(Result::unwrap).max().unwrap()
+    };
+    assert_eq!((whole, bits(whole - 1), bits(whole)), (1024, 3, 4));
 }
 
 /// Parties with different parameters stop before any secret is used.

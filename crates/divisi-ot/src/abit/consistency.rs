@@ -11,10 +11,10 @@
 //! The paper's figure lacks the demand in (c), without which the opening gives Delta_i away: who opens a flipped bit gets
 //! S + (b + 1) Delta_i, and knows S + b Delta_i from the MACs (docs/garbling.md).
 
-use crate::delta::{Delta, mask};
+use crate::delta::{Delta, Deltas, mask};
 use crate::softspoken::TILE;
 use crate::vole::{Columns, Ends, Made};
-use divisi_core::{Abort, Check, Commitment, Echo, Echoed, Nonce, PartyId, Session, Step, step};
+use divisi_core::{Abort, Check, Commitment, Echo, Echoed, Nonce, PartyId, Session, Step, step, taint};
 use zeroize::{Zeroize, Zeroizing};
 
 const COMMIT: Step = step!("commit");
@@ -85,11 +85,13 @@ impl Proof {
             None => Vec::new(),
         };
         let macs: Vec<_> = made.macs.iter().map(rows).collect();
+        #[cfg(feature = "fault")]
+        let macs = ends.deviation.told_macs(macs);
         let keys: Vec<_> = made.keys.iter().map(rows).collect();
         // the sacrificed tile's other positions go nowhere
         let x = bits.get(tile).copied().unwrap_or(0) & low_bits(rho);
         #[cfg(feature = "fault")]
-        let x = x ^ u128::from(ends.deviation.flipped_opening);
+        let x = ends.deviation.flipped_opening.map_or(x, |r| x ^ 1 << r);
         let sums = (0..rho).map(|r| keys.iter().filter_map(|keys| keys.get(r)).fold(0, |sum, key| sum ^ key));
         let sums: Zeroizing<Vec<[u128; 2]>> =
             Zeroizing::new(sums.map(|sum| [sum, sum ^ delta.get()]).collect());
@@ -106,7 +108,7 @@ impl Proof {
             opened: vec![Vec::new(); parties],
         };
         #[cfg(feature = "fault")]
-        let sums = if ends.deviation.rushing { proof.rush(session)? } else { sums };
+        let sums = ends.deviation.told_sums(if ends.deviation.rushing { proof.rush(session)? } else { sums });
         #[cfg(not(feature = "fault"))]
         let _ = ends;
         for (r, values) in sums.iter().enumerate() {
@@ -219,12 +221,13 @@ impl Confirmed {
 
 impl Opened {
     /// (c) and (d): receive all bits, open our sums, and check everybody's.
-    pub(crate) fn settle(self, session: &mut Session, deltas: &[u128]) -> Result<(), Abort> {
+    pub(crate) fn settle(self, session: &mut Session, deltas: &Deltas) -> Result<(), Abort> {
         let mut proof = self.0;
         let (n, me, rho) = (session.parties(), session.me(), proof.rho);
         // opened bits and MACs, ours among them
         let mut bits = vec![0; n];
         let mut macs = vec![vec![Vec::new(); n]; n];
+        taint::public(BITS, std::slice::from_mut(&mut proof.x));
         bits[me.index()] = proof.x;
         macs[me.index()] = std::mem::take(&mut proof.macs);
         if !session.mutated(Check::W8) {
@@ -246,9 +249,10 @@ impl Opened {
             for (r, (mac, key)) in
                 macs[peer.index()][me.index()].iter().zip(&proof.keys[peer.index()]).enumerate()
             {
-                wrong |= mac ^ key ^ (deltas[peer.index()] & mask((x >> r) as u64));
+                wrong |= mac ^ key ^ (deltas.towards(peer) & mask((x >> r) as u64));
             }
-            session.require(Check::W10, BITS, wrong == 0, Some(peer))?; // [W10]
+            let right = taint::verdict(BITS, wrong == 0);
+            session.require(Check::W10, BITS, right, Some(peer))?; // [W10]
             bits[peer.index()] = x;
         }
         // (c): of each pair exactly one
@@ -297,7 +301,8 @@ impl Opened {
                 }
             }
             // the prover or one of those whose MACs were added
-            session.require(Check::W10, SUMS, wrong == 0, None)?; // [W10]
+            let right = taint::verdict(SUMS, wrong == 0);
+            session.require(Check::W10, SUMS, right, None)?; // [W10]
         }
         session.observe(Check::W11); // [W11] rho equations, whose positions the caller drops
         Ok(())
@@ -321,4 +326,18 @@ fn payload(x: u128, macs: &[Vec<u128>]) -> Vec<u8> {
 /// A word of this many low ones.
 fn low_bits(count: usize) -> u128 {
     u128::MAX.checked_shr(128 - count as u32).unwrap_or(0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::low_bits;
+
+    /// Of the sacrificed tile no more bits are opened, and no fewer, than there are repetitions.
+    #[test]
+    fn as_many_bits_as_repetitions() {
+        for count in 0..=128_u32 {
+            let word = low_bits(count as usize);
+            assert_eq!((word.count_ones(), word.trailing_ones()), (count, count));
+        }
+    }
 }

@@ -2,9 +2,9 @@
 
 use super::AuthBits;
 use super::consistency::Proof;
-use crate::delta::Delta;
+use crate::delta::Deltas;
 use crate::softspoken::TILE;
-use crate::vole::{Ends, Malicious, Rows, hash_bits};
+use crate::vole::{Ends, Rows, hash_bits};
 use divisi_core::{Abort, Check, Coins, Echo, PartyId, Prg, Session, Step, step};
 use divisi_field::Gf128;
 use zeroize::Zeroizing;
@@ -26,7 +26,7 @@ const ECHO: Step = step!("echo");
 pub(crate) fn produce(
     session: &mut Session,
     ends: &mut Ends,
-    delta: &Delta,
+    deltas: &Deltas,
     coins: &mut Coins,
     count: usize,
     prove: Option<u32>,
@@ -41,9 +41,10 @@ pub(crate) fn produce(
     #[cfg(feature = "fault")]
     let x = ends.deviation.towards(x, &other);
     // 2.
-    let made = ends.extend(session, tiles, &x)?;
+    let made = ends.extend(session, tiles, &x, deltas)?;
     // 3. (a), and beside it the commitments of the proof, whose rows are fixed as well
     session.observe(Check::W3); // [W3]
+    coins.ready(session)?;
     let (coin, proof) = session.exchange(|session| {
         let mut coin = [2; 16];
         let mut opened = if session.mutated(Check::W3) { None } else { Some(coins.open(session, COIN)?) };
@@ -52,7 +53,7 @@ pub(crate) fn produce(
         if let Some(opened) = opened.take_if(|_| ends.deviation.rushing) {
             coin = coins.hear(session, opened)?;
         }
-        let commit = |rho| Proof::commit(session, rho, tiles - 2, &bits, &made, delta, ends);
+        let commit = |rho| Proof::commit(session, rho, tiles - 2, &bits, &made, &deltas.delta, ends);
         let proof = prove.map(commit).transpose()?;
         if let Some(opened) = opened.take() {
             coin = coins.hear(session, opened)?;
@@ -64,7 +65,7 @@ pub(crate) fn produce(
     let (mut checked, confirmed) = session.exchange(|session| {
         let told = made.tell(session, coin, &x)?;
         let confirmed = heard.map(|heard| heard.confirm(session)).transpose()?;
-        Ok((told.hear(session, Check::W5, &ends.deltas)?, confirmed))
+        Ok((told.hear(session, Check::W5, deltas)?, confirmed))
     })?;
     checked.sums[me.index()] = hash_bits(session, &bits, Gf128(u128::from_le_bytes(coin)));
     let mut echo = Echo::new(session, ECHO);
@@ -75,11 +76,11 @@ pub(crate) fn produce(
     let opened = confirmed.map(|proof| proof.open_bits(session)).transpose()?;
     echoed.compare(session, Check::W4)?; // [W4]
     if let Some(opened) = opened {
-        opened.settle(session, &ends.deltas)?;
+        opened.settle(session, deltas)?;
     }
     // 4.
     let words = bits.iter().flat_map(|word| [*word as u64, (*word >> 64) as u64]).collect();
-    let own = |rows: Vec<Option<Rows<Malicious>>>| {
+    let own = |rows: Vec<Option<Rows>>| {
         rows.into_iter().map(|rows| rows.map_or_else(Default::default, |rows| rows.into_words())).collect()
     };
     let (macs, keys) = (own(checked.rows.macs), own(checked.rows.keys));

@@ -3,8 +3,8 @@
 use super::{Config, Setup, Source};
 use crate::Delta;
 use crate::adversary::Deviation;
+use crate::delta::Deltas;
 use divisi_core::{Abort, Session};
-use zeroize::Zeroizing;
 
 impl Setup {
     /// A set-up of a party that deviates.
@@ -12,16 +12,14 @@ impl Setup {
     /// # Errors
     /// As [`Setup::new`].
     pub fn corrupt(session: &mut Session, config: Config, deviation: Deviation) -> Result<Setup, Abort> {
-        let mut bytes = [0; 16];
-        session.entropy(&mut bytes);
-        let delta = Delta::from_uniform(session.me(), bytes);
-        let mut deltas = Zeroizing::new(vec![delta.get(); session.parties()]);
+        let mut deltas = Deltas::new(Delta::drawn(session.me(), |bytes| session.entropy(bytes)));
+        deltas.differences = vec![0; session.parties()];
         if let Some((peer, difference)) = deviation.other_delta {
-            deltas[peer.index()] ^= difference;
+            deltas.differences[peer.index()] = difference;
         }
-        let mut setup = Setup::with_deltas(session, config, delta, deltas)?;
+        let mut setup = Setup::with_deltas(session, config, deltas)?;
         if let Source::Trees(ends, _) = &mut setup.source {
-            ends.deviation = deviation;
+            *ends.deviation = deviation;
         }
         Ok(setup)
     }
@@ -29,9 +27,11 @@ impl Setup {
     /// From now on this party computes with a Delta that differs by so much from the one that its trees are for; with `rows` also where
     /// it makes its keys of others' bits.
     pub fn take_another_delta(&mut self, difference: u128, rows: bool) {
-        self.delta = Delta::from_uniform(self.me, (self.delta.get() ^ difference).to_le_bytes());
-        if let (Source::Trees(ends, _), true) = (&mut self.source, rows) {
-            ends.deltas.iter_mut().for_each(|delta| *delta ^= difference & !1);
+        let other = self.deltas.delta.get() ^ difference;
+        self.deltas.delta = Delta::drawn(self.me, |bytes| *bytes = other.to_le_bytes());
+        if !rows {
+            self.deltas.differences.resize(self.parties, 0);
+            self.deltas.differences.iter_mut().for_each(|of| *of ^= difference & !1);
         }
     }
 }

@@ -17,12 +17,12 @@
 use super::{Base, Config};
 use crate::abit::produce::random_bits;
 use crate::base::{ELEMENT, PROGRAMS, Receiver, Rejected, Sender, TABLE};
-use crate::delta::lowest_bit;
-use crate::hash::{self, Hash, Tweak};
+use crate::delta::{Deltas, lowest_bit};
+use crate::hash::{self, Hash, Place, Tweak};
 use crate::softspoken::tree::{self, Permutations};
 use crate::softspoken::{Holder, Maker};
 use crate::vole::Ends;
-use divisi_core::{Abort, Check, Coins, PartyId, Session, Step, step};
+use divisi_core::{Abort, Check, Coins, PartyId, Session, Step, step, taint};
 use zeroize::Zeroizing;
 
 const SENDER: Step = step!("base.sender");
@@ -45,7 +45,7 @@ fn by_public_key(base: Base, sender: PartyId, receiver: PartyId) -> bool {
 pub(super) fn connect(
     session: &mut Session,
     config: Config,
-    deltas: Zeroizing<Vec<u128>>,
+    deltas: &Deltas,
 ) -> Result<(Ends, Coins), Abort> {
     let (n, me, k) = (session.parties(), session.me(), config.k);
     let sends = |peer| by_public_key(config.base, me, peer);
@@ -53,11 +53,10 @@ pub(super) fn connect(
     let trees = (k, tree::kept_ready(n, k));
     let mut ends = Ends {
         k,
-        deltas,
         makers: none(n),
         holders: none(n),
         #[cfg(feature = "fault")]
-        deviation: crate::adversary::Deviation::default(),
+        deviation: Box::default(),
     };
 
     // 1.
@@ -73,7 +72,7 @@ pub(super) fn connect(
             let receiver = Receiver::new(session, peer);
             let mut message = Vec::with_capacity(PROGRAMS + 16);
             message.extend_from_slice(receiver.programs.as_slice());
-            message.extend_from_slice(&flips(*receiver.choices, ends.deltas[peer.index()]).to_le_bytes());
+            message.extend_from_slice(&flips(*receiver.choices, deltas.towards(peer)).to_le_bytes());
             session.send(RECEIVER, peer, &message, 0)?;
             receivers[peer.index()] = Some(receiver);
         }
@@ -124,11 +123,10 @@ pub(super) fn connect(
                 let mut table = Box::new([0; TABLE]);
                 session.recv(TABLES, peer, table.as_mut_slice())?;
                 let keys = receiver.keys(&pads, &table);
-                ends.holders[peer.index()] =
-                    Some(hold(session, peer, trees, &keys, ends.deltas[peer.index()])?);
+                ends.holders[peer.index()] = Some(hold(session, peer, trees, &keys, deltas.towards(peer))?);
             }
         }
-        let first = begun.map(|begun| ends.finish(session, begun)).transpose()?;
+        let first = begun.map(|begun| ends.finish(session, begun, deltas)).transpose()?;
         Ok((coins, first))
     })?;
     let Some(first) = first else { return Ok((ends, coins)) };
@@ -140,14 +138,9 @@ pub(super) fn connect(
     let rows = session.exchange(|session| {
         let told = first.tell(session, coin, &x)?;
         for peer in session.peers().into_iter().filter(|peer| sends(*peer)) {
-            session.send(
-                FLIPS,
-                peer,
-                &flips(x[peer.index()][0], ends.deltas[peer.index()]).to_le_bytes(),
-                0,
-            )?;
+            session.send(FLIPS, peer, &flips(x[peer.index()][0], deltas.towards(peer)).to_le_bytes(), 0)?;
         }
-        Ok(told.hear(session, Check::W1, &ends.deltas)?.rows)
+        Ok(told.hear(session, Check::W1, deltas)?.rows)
     })?;
 
     // 5.
@@ -156,8 +149,8 @@ pub(super) fn connect(
         let Some(row) = &rows.keys[peer.index()] else { continue };
         let mut flips = [0; 16];
         session.recv(FLIPS, peer, &mut flips)?;
-        let zero = hashed(&hash, row.words(), 0, me, peer);
-        let one = hashed(&hash, row.words(), ends.deltas[peer.index()], me, peer);
+        let zero = hashed(session, &hash, row.words(), 0, me, peer);
+        let one = hashed(session, &hash, row.words(), deltas.towards(peer), me, peer);
         let keys =
             Zeroizing::new(zero.iter().zip(one.iter()).map(|(zero, one)| [*zero, *one]).collect::<Vec<_>>());
         let flips = u128::from_le_bytes(flips);
@@ -165,8 +158,8 @@ pub(super) fn connect(
     }
     for peer in session.peers() {
         let Some(row) = &rows.macs[peer.index()] else { continue };
-        let keys = hashed(&hash, row.words(), 0, peer, me);
-        ends.holders[peer.index()] = Some(hold(session, peer, trees, &keys, ends.deltas[peer.index()])?);
+        let keys = hashed(session, &hash, row.words(), 0, peer, me);
+        ends.holders[peer.index()] = Some(hold(session, peer, trees, &keys, deltas.towards(peer))?);
     }
     Ok((ends, coins))
 }
@@ -178,6 +171,7 @@ fn flips(choices: u128, delta: u128) -> u128 {
 
 /// The keys of base OTs from rows, with an offset; zero at index 0, which is not used.
 fn hashed(
+    session: &Session,
     hash: &Hash,
     rows: &[u128],
     offset: u128,
@@ -185,8 +179,8 @@ fn hashed(
     receiver: PartyId,
 ) -> Zeroizing<Vec<u128>> {
     let mut keys = Zeroizing::new(rows.iter().map(|row| row ^ offset).collect::<Vec<_>>());
-    let place = Tweak::new(hash::BASE, sender, receiver, 0, 0);
-    hash.hash(&mut keys, |i| place.at(i as u64));
+    let mut calls = hash.calls(session, Place::new(hash::BASE, sender, receiver), 1);
+    calls.hash(&mut keys, |i| Tweak { unit: i as u64, row: 0 });
     if let Some(first) = keys.first_mut() {
         *first = 0;
     }
@@ -221,10 +215,36 @@ fn hold(
     let mut message = vec![0; tree::message_bytes(trees.0)];
     session.recv(TREES, peer, &mut message)?;
     let (leaves, consistent) = tree::hold(&permutations, trees, keys, delta, &message);
+    let consistent = taint::verdict(TREES, consistent);
     session.require(Check::O2, TREES, consistent, Some(peer))?; // [O2]
     Ok(Holder::new(trees.0, leaves))
 }
 
 fn none<T>(n: usize) -> Vec<Option<T>> {
     (0..n).map(|_| None).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use divisi_core::Parameters;
+    use divisi_core::testing::{links, run};
+    use std::collections::HashSet;
+
+    /// Equal rows give other keys at every index, in every direction of every pair, in every session.
+    #[test]
+    fn keys_of_base_ots_name_their_place() {
+        let mut seen = HashSet::new();
+        for _ in 0..2 {
+            let ends = run(3, &Parameters::new("pairs tests"), |session| {
+                let hash = Hash::new(&session);
+                let of = |(from, to)| hashed(&session, &hash, &[5; 128], 0, from, to)[1..].to_vec();
+                Ok(links(3).flat_map(of).collect::<Vec<_>>())
+            });
+            for key in ends.into_iter().next().unwrap().unwrap() {
+                assert!(seen.insert(key));
+            }
+        }
+        assert_eq!(seen.len(), 2 * 6 * 127);
+    }
 }

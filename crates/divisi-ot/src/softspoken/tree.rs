@@ -116,6 +116,11 @@ impl Permutations {
         }))
     }
 
+    /// Some permutations, of no session.
+    pub(crate) fn fixed() -> Permutations {
+        Permutations(std::array::from_fn(|i| Permutation::new(&[i as u8; 16])))
+    }
+
     /// pi(x) + x for each x, under permutation `which`.
     fn apply(&self, which: usize, x: &[u128]) -> Zeroizing<Vec<u128>> {
         let mut out = Zeroizing::new(x.to_vec());
@@ -244,4 +249,87 @@ fn bytes(x: &[u128; 2]) -> [u8; 32] {
     out[..16].copy_from_slice(&x[0].to_le_bytes());
     out[16..].copy_from_slice(&x[1].to_le_bytes());
     out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use divisi_core::testing::{links, run};
+    use divisi_core::{Parameters, step};
+    use std::collections::HashSet;
+
+    /// All five permutations of all directions of two sessions differ.
+    #[test]
+    fn permutations_serve_one_purpose() {
+        let mut seen = HashSet::new();
+        for _ in 0..2 {
+            let ends = run(3, &Parameters::new("tree tests"), |session| {
+                let strand = session.strand()?;
+                let of = |session: &Session| {
+                    let each = links(3).map(|(maker, holder)| Permutations::new(session, maker, holder));
+                    each.flat_map(|p| (0..5).map(move |which| p.apply(which, &[77])[0])).collect::<Vec<_>>()
+                };
+                Ok([of(&session), of(&strand)].concat())
+            });
+            for value in ends.into_iter().next().unwrap().unwrap() {
+                assert!(seen.insert(value));
+            }
+        }
+        assert_eq!(seen.len(), 2 * 2 * 6 * 5);
+    }
+
+    /// No leaf is another's, in any tree, and the holder has all but its own.
+    #[test]
+    fn leaves_differ_and_one_is_unknown() {
+        for k in [1, 3, 4, 8] {
+            let ends = run(2, &Parameters::new("tree tests"), |mut session| {
+                let peer = session.peers()[0];
+                let mut message = vec![0; message_bytes(k)];
+                let keys = |side: u128| (0..128).map(move |i| 1000 * side + i);
+                let delta = 0x9e37_79b9_7f4a_7c15_f39c_c060_5ced_c834_u128;
+                let seeds = |leaves: &[Leaves]| {
+                    let of = |leaves: &Leaves| match leaves {
+                        Leaves::Seeds(seeds) => seeds.to_vec(),
+                        _ => unreachable!("not kept ready"),
+                    };
+                    leaves.iter().map(of).collect::<Vec<_>>()
+                };
+                if session.me().index() == 0 {
+                    let permutations = Permutations::new(&session, session.me(), peer);
+                    let keys: Vec<[u128; 2]> = keys(1).zip(keys(2)).map(|(zero, one)| [zero, one]).collect();
+                    let made = make(&session, &permutations, (k, false), &keys, 0, delta & 1, &mut message);
+                    session.send(step!("trees"), peer, &message, 0)?;
+                    return Ok((seeds(&made), true, message));
+                }
+                session.recv(step!("trees"), peer, &mut message)?;
+                let permutations = Permutations::new(&session, peer, session.me());
+                // the choice is the complement of the bit, and at the public one there is none
+                let keys: Vec<u128> =
+                    (0..128).map(|i| if i == 0 { 0 } else { 1000 * (2 - (delta >> i & 1)) + i }).collect();
+                let (held, consistent) = hold(&permutations, (k, false), &keys, delta, &message);
+                Ok((seeds(&held), consistent, message))
+            });
+            let mut ends = ends.into_iter().map(Result::unwrap);
+            let ((made, ..), (held, consistent, message)) = (ends.next().unwrap(), ends.next().unwrap());
+            assert!(consistent, "{k}");
+            let all: HashSet<u128> = made.iter().flatten().copied().collect();
+            assert_eq!(all.len(), made.iter().map(Vec::len).sum::<usize>(), "{k}");
+            for (c, (made, held)) in made.iter().zip(&held).enumerate() {
+                let (first, bits) = piece(k, c);
+                let alpha =
+                    (0x9e37_79b9_7f4a_7c15_f39c_c060_5ced_c834_u128 >> first) as usize & ((1 << bits) - 1);
+                assert_eq!(held.len() + 1, made.len());
+                for (z, seed) in held.iter().enumerate() {
+                    assert_eq!(made[(z + 1) ^ alpha], *seed);
+                }
+                assert!(!held.contains(&made[alpha]), "{k} {c}");
+                // nor is it what the known ones lack of what is told of all
+                let total = message[128 * 32 + 32 * c..].as_chunks::<16>().0;
+                for half in [total[0], total[1]] {
+                    let rest = held.iter().fold(u128::from_le_bytes(half), |sum, seed| sum ^ seed);
+                    assert_ne!(rest, made[alpha], "{k} {c}");
+                }
+            }
+        }
+    }
 }

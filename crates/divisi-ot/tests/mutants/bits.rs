@@ -64,13 +64,14 @@ pub fn bare_sum(without: Option<Check>) -> bool {
 pub fn foreseen_coin(without: Option<Check>) -> bool {
     let coin = u128::from_le_bytes([2; 16]);
     let how = Deviation { foreseen: Some(coin), ..Deviation::default() };
-    // it may guess the seven unknown bits of the first piece right
-    (0..3).all(|_| wrong(&play(stage(2, without), config(8, 40), 128, &how), 0))
+    // a guess of the seven unknown bits of the first piece is right, or does no harm, once in 128 runs
+    let wrong = |_: &i32| wrong(&play(stage(2, without), config(8, 40), 128, &how), 0);
+    (0..16).filter(wrong).count() >= 12
 }
 
 /// P_1 uses one bit towards P_2 and another towards P_3; each pair alone finds nothing wrong.
 pub fn different_bits(without: Option<Check>) -> bool {
-    let how = Deviation { other_bits: Some(party(3)), ..Deviation::default() };
+    let how = Deviation { other_bits: Some((party(3), 0)), ..Deviation::default() };
     let ends = play(stage(3, without), config(4, 40), 100, &how);
     if without.is_none() {
         // nobody is named: P_1 lied, or the one that told of it did

@@ -63,7 +63,7 @@ pub fn both_sums(without: Option<Check>) -> bool {
 pub fn flipped_opening(without: Option<Check>) -> bool {
     let stage = stage(3, without);
     let seen: Recording = stage.recording(party(1));
-    let how = Deviation { flipped_opening: true, ..Deviation::default() };
+    let how = Deviation { flipped_opening: Some(0), ..Deviation::default() };
     let ends = play(stage, config(4, 40), 10, &how);
     let sums = seen.bodies(Way::In, party(2), SUMS);
     let Some(opened) = sums.first() else {

@@ -13,7 +13,9 @@ const COMMIT: Step = Step::new("divisi_core::coin/commit");
 
 /// P_1 sends P_2's element back to it; whether P_2 goes on.
 pub fn reflected_element(without: Option<Check>) -> bool {
-    let ends = stage(2, without).act(|mut session| {
+    let stage = stage(2, without);
+    let tap = stage.tap(party(1));
+    let ends = stage.act(|mut session| {
         if session.me() == party(1) {
             let peer = session.peers()[0];
             let mut body = [0; 32];
@@ -21,7 +23,7 @@ pub fn reflected_element(without: Option<Check>) -> bool {
                 session.recv(step, peer, &mut body)?;
                 session.send(step, peer, &body, 0)?;
             }
-            std::thread::sleep(LIMIT);
+            tap.wait(LIMIT);
             return Ok(());
         }
         begin(&mut session, config(4, 40), &Deviation::default()).map(|_| ())

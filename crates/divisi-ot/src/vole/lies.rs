@@ -1,0 +1,126 @@
+//! Lies of the maker of rows towards a holder whose Delta is known to be all ones: every one of them moves
+//! something, and must be found, whatever its column, tile and bit.
+
+use super::*;
+use crate::delta::{Delta, Deltas};
+use crate::softspoken::tree::Leaves;
+use divisi_core::Parameters;
+use divisi_core::testing::{Stage, failed_check, many, party};
+
+const COIN: [u8; 16] = [0x35; 16];
+
+/// How the holder of `tiles` tiles of rows with this Delta ends; k = 1, so that each column has its own
+/// corrections and its own tree.
+fn holder(
+    delta: u128,
+    tiles: usize,
+    corrections: impl Fn(&mut [u128]) + Send + 'static,
+    sums: impl Fn(&mut [u128]) + Send + 'static,
+) -> Result<(), Abort> {
+    let change = |how: Box<dyn Fn(&mut [u128]) + Send>| {
+        move |body: &mut Vec<u8>| {
+            let mut words = Vec::new();
+            read(body, &mut words);
+            how(&mut words);
+            write(&words, body);
+        }
+    };
+    let stage = Stage::new(2, &Parameters::new("lies of makers")).patient();
+    let (correct, check) = (change(Box::new(corrections)), change(Box::new(sums)));
+    stage.hand(party(1), party(2), move |mut frame| {
+        if frame.step == CORRECT.id {
+            correct(&mut frame.body);
+        } else if frame.step == CHECK.id {
+            check(&mut frame.body);
+        }
+        vec![frame]
+    });
+    let ends = stage.act(|mut session| {
+        let makes = session.me().index() == 0;
+        let leaves = |known: bool| -> Vec<Leaves> {
+            let of = |c: usize| {
+                let seeds = [2 * c as u128 + 5, 2 * c as u128 + 6];
+                let unknown = (delta >> c & 1) as usize;
+                if known { Leaves::new(&seeds, true) } else { Leaves::new(&[seeds[1 - unknown]], true) }
+            };
+            (0..128).map(of).collect()
+        };
+        let maker = || Some(Maker::new(1, leaves(true)));
+        let holder = || Some(Holder::new(1, leaves(false)));
+        // the lowest bit is the party's
+        let whose = party(if delta & 1 == 1 { 1 } else { 2 });
+        let deltas = Deltas::new(Delta::drawn(whose, |bytes| *bytes = delta.to_le_bytes()));
+        let mut ends = Ends {
+            k: 1,
+            makers: if makes { vec![None, maker()] } else { vec![None, None] },
+            holders: if makes { vec![None, None] } else { vec![holder(), None] },
+            #[cfg(feature = "fault")]
+            deviation: Box::default(),
+        };
+        let x: Vec<u128> =
+            (0..tiles as u128).map(|t| (t + 3) * 0x1234_5678_9abc_def0_0fed_cba9_8765).collect();
+        let x = [x.as_slice(), x.as_slice()];
+        let made = ends.extend(&mut session, tiles, &x, &deltas)?;
+        session
+            .exchange(|session| made.tell(session, COIN, &x)?.hear(session, Check::W5, &deltas))
+            .map(|_| ())
+    });
+    ends.into_iter().nth(1).unwrap_or_else(|| unreachable!("two parties"))
+}
+
+fn found(end: &Result<(), Abort>) -> bool {
+    matches!(end, Err(Abort::CheckFailed { check: Check::W5, culprit: Some(p), .. }) if *p == party(1))
+}
+
+#[test]
+fn an_honest_maker_is_believed() {
+    for delta in [0, 1, u128::MAX, 0x5555 << 64] {
+        assert_eq!(holder(delta, 3, |_| (), |_| ()), Ok(()));
+    }
+}
+
+/// One bit of one correction, in each column, and of one sum.
+#[test]
+fn every_column_tile_and_bit_is_looked_at() {
+    let tiles = 3;
+    many(128, 2, |column| {
+        let (tile, bit) = (column % tiles, column * 37 % 128);
+        let lie = move |d: &mut [u128]| d[column * tiles + tile] ^= 1 << bit;
+        assert!(found(&holder(u128::MAX, tiles, lie, |_| ())), "correction {column} {tile} {bit}");
+        assert!(
+            found(&holder(u128::MAX, tiles, |_| (), move |sums| sums[1 + column] ^= 1 << bit)),
+            "sum {column} {bit}"
+        );
+        // one bit of Delta, and whether it is one is what the lie asks
+        if column > 0 {
+            assert_eq!(holder(!(1 << column), tiles, lie, |_| ()), Ok(()), "{column}");
+            assert!(found(&holder(1 << column, tiles, lie, |_| ())), "{column}");
+        }
+    });
+    for bit in 0..128 {
+        assert!(found(&holder(u128::MAX, tiles, |_| (), move |sums| sums[0] ^= 1 << bit)), "X {bit}");
+    }
+}
+
+/// Lies that would cancel if columns, tiles or bits were added up, or the same factor stood for several.
+#[test]
+fn lies_do_not_make_up_for_each_other() {
+    let tiles = 4;
+    for (a, b) in [(0, 1), (1, 2), (5, 69), (63, 64), (126, 127)] {
+        let lie = move |d: &mut [u128]| [a, b].iter().for_each(|column| d[column * tiles + 1] ^= 1 << 77);
+        assert!(found(&holder(u128::MAX, tiles, lie, |_| ())), "columns {a} {b}");
+        assert!(found(&holder(
+            u128::MAX,
+            tiles,
+            |_| (),
+            move |s| [a, b].iter().for_each(|c| s[1 + c] ^= 1 << 100)
+        )));
+        let (s, t) = (a % tiles, (a % tiles + 1 + b % (tiles - 1)) % tiles);
+        let lie = move |d: &mut [u128]| [s, t].iter().for_each(|tile| d[a * tiles + tile] ^= 1 << 77);
+        assert!(found(&holder(u128::MAX, tiles, lie, |_| ())), "tiles {s} {t}");
+    }
+    let all = move |d: &mut [u128]| (0..128).for_each(|column| d[column * tiles + 2] ^= 9);
+    // other bits towards this holder, consistently: all columns move alike, and X with them
+    let end = holder(u128::MAX, tiles, all, |_| ());
+    assert_eq!(failed_check(&end), Some(Check::W5));
+}

@@ -1,0 +1,104 @@
+//! Delta lies in one place of a process from its birth to its end, and in none afterwards: the memory of this
+//! process is searched for planted ones. One test, so that nothing runs beside the search.
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
+
+use divisi_core::testing::memory::{Needle, once};
+use divisi_core::testing::{Stage, party};
+use divisi_core::{Abort, Parameters, Session};
+use divisi_ot::testing::planted;
+use divisi_ot::{Base, Config};
+use std::sync::{Barrier, Mutex};
+
+const CHECK: &str = "divisi_ot::vole/check";
+const TREES: &str = "divisi_ot::setup::pairs/trees";
+
+/// The Deltas of all parties of one run, and when they are looked for.
+struct Planted {
+    needles: Vec<Needle>,
+    all: Barrier,
+    wrong: Mutex<Vec<String>>,
+}
+
+impl Planted {
+    fn new(n: usize, seed: u8) -> Planted {
+        let needles = (0..n).map(|i| Needle::new(seed + i as u8, i == 0)).collect();
+        Planted { needles, all: Barrier::new(n), wrong: Mutex::default() }
+    }
+
+    /// All parties wait while the first one looks. What is wrong is told at the end, for others wait for who
+    /// panics.
+    fn look(&self, session: &Session, there: bool, when: &str) {
+        self.all.wait();
+        if session.me().index() == 0 {
+            for (i, needle) in self.needles.iter().enumerate() {
+                let found = needle.copies().unwrap();
+                if !if there { once(&found) } else { found.is_empty() } {
+                    let wrong = format!("{when}, Delta_{} of {}: {found:x?}", i + 1, self.needles.len());
+                    self.wrong.lock().unwrap().push(wrong);
+                }
+            }
+        }
+        self.all.wait();
+    }
+}
+
+/// A set-up and two batches; with `lie` a message of the last party is changed on its way to the first.
+fn play(n: usize, base: Base, seed: u8, lie: Option<&'static str>) -> Vec<Result<(), Abort>> {
+    let planted_in = Planted::new(n, seed);
+    let config = Config { base, ..Config::default() };
+    let parameters = config.describe(Parameters::new("delta in memory"));
+    let stage = Stage::new(n, &parameters);
+    if let Some(step) = lie {
+        stage.change(party(n as u8), party(1), step, 0, |body| {
+            let last = body.len() - 1;
+            body[last] ^= 4;
+        });
+    }
+    let ends = stage.act(|mut session| {
+        let look = |session: &Session, there, when| planted_in.look(session, there, when);
+        let needle = &planted_in.needles[session.me().index()];
+        let mut setup = planted(&mut session, config, needle);
+        if lie.is_none() {
+            look(&session, true, "after the set-up");
+        }
+        let made = setup.as_mut().map_err(|abort| abort.clone()).and_then(|setup| {
+            let first = setup.authenticated_bits(&mut session, 1000).map(|_| ());
+            // who only heard of the end learns it when it goes on
+            first.and(setup.authenticated_bits(&mut session, 300).map(|_| ()))
+        });
+        look(&session, lie.is_none(), "after two batches");
+        drop(setup);
+        look(&session, false, "after the end");
+        made
+    });
+    let wrong = planted_in.wrong.into_inner().unwrap();
+    assert!(wrong.is_empty(), "{base:?} {lie:?}: {wrong:#?}");
+    ends
+}
+
+#[test]
+fn delta_lies_in_one_place_and_in_none_after_the_end() {
+    // the search finds what is there
+    let needle = Needle::new(99, false);
+    let mut planted = std::hint::black_box(Box::new([[0_u8; 16]; 3]));
+    needle.plant(&mut planted[1]);
+    assert!(once(&needle.copies().unwrap()));
+    planted[0] = planted[1];
+    assert_eq!(needle.copies().unwrap().len(), 4);
+    planted.fill([0; 16]);
+    assert_eq!(needle.copies().unwrap(), []);
+
+    let mut seed = 100;
+    for n in [2, 3] {
+        for base in [Base::Both, Base::Half] {
+            for lie in [None, Some(CHECK), Some(TREES)] {
+                let ends = play(n, base, seed, lie);
+                seed += 5;
+                match lie {
+                    None => assert!(ends.iter().all(Result::is_ok), "{ends:?}"),
+                    Some(step) => assert!(ends.iter().all(Result::is_err), "{step}: {ends:?}"),
+                }
+            }
+        }
+    }
+}
