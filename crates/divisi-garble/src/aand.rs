@@ -75,6 +75,14 @@ impl Partition {
         self.to[triple] as usize
     }
 
+    /// Each triple that is not the first one of its bucket, with the one that is, in order.
+    #[cfg(any(test, feature = "testing"))]
+    pub fn pairs(&self) -> impl Iterator<Item = [u32; 2]> {
+        let mut firsts = vec![0; self.firsts.len()];
+        self.firsts.iter().for_each(|t| firsts[self.to[*t as usize] as usize] = *t);
+        self.others.iter().map(move |t| [*t, firsts[self.to[*t as usize] as usize]])
+    }
+
     /// Of each bucket the word of its first triple.
     fn firsts<T: Keep>(&self, words: &[T]) -> Kept<T> {
         let mut firsts = Kept::<T>::zeros(self.firsts.len());

@@ -3,13 +3,14 @@
 
 use crate::aand::{Partition, combine, open_differences, shuffle};
 use crate::ground::Ground;
-use crate::laand::laand;
+use crate::laand::{expanded, laand};
 use crate::phases::Live;
 use crate::share::Shares;
-use crate::triples::{Preprocessed, Triples};
+use crate::triples::{Made, Preprocessed, Triples};
 use crate::zero;
 use crate::{Garble, Plan};
-use divisi_core::{Abort, Session};
+use divisi_core::{Abort, Prg, Session};
+use std::cmp::Reverse;
 use zeroize::Zeroizing;
 
 /// How a party deviates. Every lie is told to all, and kept to.
@@ -23,6 +24,8 @@ pub enum Lie {
     OneX(usize),
     /// It tells another e of the first triple, to all alike.
     OtherE,
+    /// It tells another e of some triples, whose coefficients would add up to zero if this were the coin of their check.
+    HiddenFrom([u8; 16]),
     /// It guesses that x is zero in as many triples as promise most.
     Guess,
     /// It opens other d in every second bucket.
@@ -54,6 +57,7 @@ pub fn play(
         Lie::FlippedE => flip(&mut made.triples.y.bits),
         _ => {}
     }
+    let mut made = Preprocessed::new(session, made);
     let garbled = garble.function_dependent(session, &mut made, plan, inputs.len())?;
     garble.online(session, garbled, inputs)
 }
@@ -68,7 +72,7 @@ fn independent(
     ands: usize,
     wires: usize,
     lie: Lie,
-) -> Result<(Preprocessed, bool), Abort> {
+) -> Result<(Made, bool), Abort> {
     session.phase(crate::INDEPENDENT_PHASE);
     let bucket = garble.bucket(session, ands)?;
     let m = ands * bucket;
@@ -93,6 +97,9 @@ fn independent(
     };
     lied(&mut x.bits);
     r.bits[0] ^= u8::from(lie == Lie::OtherE);
+    if let Lie::HiddenFrom(coin) = lie {
+        hidden(&coin, m).iter().for_each(|t| r.bits[*t] ^= 1);
+    }
     let spoiled: Vec<u32> =
         if lie == Lie::Guess { chosen(session, m, (2 * bucket - 1).min(m)) } else { vec![] };
     // another y in Phi: right exactly where x is zero
@@ -114,7 +121,35 @@ fn independent(
     let delta = garble.setup.delta().get();
     let opened = open_differences(session, garble.seats, &d, &firsts, &y, &partition, delta)?;
     let triples: Triples = combine([&x, &r.view(0..m)], firsts, &partition, &opened);
-    Ok((Preprocessed { masks, triples }, known))
+    Ok((Made { masks, triples }, known))
+}
+
+/// Triples, 129 at most, whose coefficients from this coin add up to zero.
+fn hidden(coin: &[u8; 16], m: usize) -> Vec<usize> {
+    let mut words = vec![0; 2 * m];
+    Prg::new(&expanded(coin, "coefficients")).words(&mut words);
+    // sums of coefficients, each with the triples that it is of, reduced by those before
+    let mut reduced: Vec<(u128, Vec<usize>)> = Vec::new();
+    for (t, word) in words.chunks_exact(2).enumerate() {
+        let mut sum = u128::from(word[0]) | u128::from(word[1]) << 64;
+        let mut of = vec![t];
+        for (other, its) in &reduced {
+            if sum ^ other < sum {
+                sum ^= other;
+                // what stands twice is out
+                its.iter().for_each(|t| match of.iter().position(|o| o == t) {
+                    Some(at) => drop(of.swap_remove(at)),
+                    None => of.push(*t),
+                });
+            }
+        }
+        if sum == 0 {
+            return of;
+        }
+        reduced.push((sum, of));
+        reduced.sort_unstable_by_key(|(sum, _)| Reverse(*sum));
+    }
+    Vec::new()
 }
 
 /// So many of `m` triples, at random.
@@ -126,12 +161,35 @@ fn chosen(session: &Session, m: usize, count: usize) -> Vec<u32> {
     all[..count].to_vec()
 }
 
+/// Of each d that a batch opens, in order, the two triples whose y it is the sum of, if this is the batch's coin.
+#[must_use]
+pub fn differences(coin: &[u8; 16], m: usize, bucket: usize) -> Vec<[usize; 2]> {
+    let partition = Partition::new(&expanded(coin, "partition"), m, bucket);
+    partition.pairs().map(|pair| pair.map(|t| t as usize)).collect()
+}
+
 /// Make triples, guessing: whether nobody noticed, and all of some triple's x is known.
 ///
 /// # Errors
 /// Its abort.
 pub fn guess(garble: &mut Garble, session: &mut Session, ands: usize, lie: Lie) -> Result<bool, Abort> {
     garble.with(session, |live, session| Ok(independent(live, session, ands, 1, lie)?.1))
+}
+
+/// Make triples twice, the second time deviating as `lie` says when the first ones are there.
+///
+/// # Errors
+/// Its abort.
+pub fn second_batch(
+    garble: &mut Garble,
+    session: &mut Session,
+    ands: usize,
+    lie: impl FnOnce() -> Lie,
+) -> Result<(), Abort> {
+    garble.with(session, |live, session| {
+        independent(live, session, ands, 1, Lie::Honest)?;
+        independent(live, session, ands, 1, lie()).map(|_| ())
+    })
 }
 
 /// Make triples twice; with a difference, the second time with another Delta than the first, also (`rows`) in the keys of others' bits.

@@ -45,7 +45,8 @@ impl Cross {
         let inputs: Zeroizing<Vec<u128>> =
             Zeroizing::new(keys.iter().flat_map(|key| [*key, key ^ delta]).collect());
         let mut hashes = Zeroizing::new(Vec::with_capacity(inputs.len()));
-        ground.oracle.expand(&inputs, 1, name, |i| (i / 2, 0), &mut hashes);
+        hashes.resize(inputs.len(), 0);
+        ground.oracle.named(session, name, 1).expand(&inputs, 1, |i| (i / 2, 0), &mut hashes);
         let mut s = Zeroizing::new(vec![0; keys.len()]);
         prg.fill(&mut s);
         let hashes = hashes.as_chunks::<2>().0;
@@ -73,10 +74,11 @@ impl Cross {
         let Some((_, v)) = &mut self.state else { return Ok(()) };
         let name = ground.name(call(session), peer, session.me());
         let mut hashes = Zeroizing::new(Vec::with_capacity(macs.len()));
-        ground.oracle.expand(macs, 1, name, |i| (i, 0), &mut hashes);
+        hashes.resize(macs.len(), 0);
+        ground.oracle.named(session, name, 1).expand(macs, 1, |i| (i, 0), &mut hashes);
         let mut body = vec![0; bits::packed(2 * x.len())];
         session.recv(H, peer, &mut body)?;
-        session.require(Check::W13, H, bits::padding_is_zero(&body, 2 * x.len()), Some(peer))?; // padding
+        session.well_formed(H, peer, body.len(), bits::padding_is_zero(&body, 2 * x.len()))?;
         for (t, hash) in hashes.iter().enumerate() {
             let (zero, one) = (bits::bit(&body, 2 * t), bits::bit(&body, 2 * t + 1));
             v[t] ^= zero ^ x[t] & (zero ^ one) ^ (hash & 1) as u8;
@@ -94,4 +96,60 @@ impl Cross {
 /// The step in the hash's tweak \[W12\]: the mutant's is that of LaAND's step 5, as the paper prints it.
 fn call(session: &Session) -> Call {
     if session.mutated(Check::W12) { Call::LaAnd } else { Call::HaAnd }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::hash::Oracle;
+    use crate::lab::{Lab, run_over};
+    use crate::share::{Seats, Shares};
+    use divisi_net::memory;
+
+    /// Shares of cross products add up to them, and none of a party alone says what another one's y is: it
+    /// would agree with it everywhere, or nowhere, where its own x is one.
+    #[test]
+    fn a_share_of_a_product_tells_nothing_of_the_other_factor() {
+        const M: usize = 400;
+        for n in [2, 3] {
+            let lab = Lab::default();
+            let ends = run_over(
+                memory::mesh(n),
+                |_| lab.parameters(),
+                |session| {
+                    let mut setup = divisi_ot::testing::deal(session, lab.config, lab.seed)?;
+                    let bits = Shares::of(session.me(), setup.authenticated_bits(session, 2 * M)?);
+                    let (seats, oracle) = (Seats { me: session.me().index(), n }, Oracle::new(session));
+                    let fresh = Shares::zero(n - 1, 0);
+                    let ground = Ground { seats, oracle: &oracle, form: Form::Paper, first: 3, fresh };
+                    let (x, y) = (bits.view(0..M), bits.view(M..2 * M));
+                    let mut cross = Cross::new(session, Form::Paper, M);
+                    let delta = setup.delta().get();
+                    for (place, peer) in session.peers().into_iter().enumerate() {
+                        cross.send(session, &ground, peer, x.keys[place], y.bits, delta)?;
+                    }
+                    for (place, peer) in session.peers().into_iter().enumerate() {
+                        cross.recv(session, &ground, peer, x.macs[place], x.bits)?;
+                    }
+                    Ok((x.bits.to_vec(), y.bits.to_vec(), cross.shares(x.bits, y.bits).to_vec()))
+                },
+            );
+            let ends: Vec<_> = ends.into_iter().map(Result::unwrap).collect();
+            let sum = |of: fn(&(Vec<u8>, Vec<u8>, Vec<u8>)) -> &Vec<u8>, t: usize| {
+                ends.iter().fold(0, |s, end| s ^ of(end)[t])
+            };
+            for t in 0..M {
+                assert_eq!(sum(|e| &e.2, t), sum(|e| &e.0, t) & sum(|e| &e.1, t), "{n} {t}");
+            }
+            for (i, (x, y, share)) in ends.iter().enumerate() {
+                for (j, (_, theirs, _)) in ends.iter().enumerate().filter(|(j, _)| *j != i) {
+                    let of: Vec<usize> = (0..M).filter(|t| x[*t] == 1).collect();
+                    let agree = of.iter().filter(|t| share[**t] ^ y[**t] == theirs[**t]).count() as f64;
+                    // eight standard deviations
+                    let off = (agree - of.len() as f64 / 2.0).abs();
+                    assert!(off < 4.0 * (of.len() as f64).sqrt(), "{n}: {i} of {j}: {agree} of {}", of.len());
+                }
+            }
+        }
+    }
 }

@@ -1,8 +1,9 @@
 //! The hash as this crate calls it: every call names its step, its sender and receiver, its side, its gate or triple and its block, so
-//! that no two calls of a session have the same tweak \[W12, W19\] and no two protocols hash one key alike.
+//! that no two calls of a session have the same key and tweak \[W12, W19\] and no two protocols hash one key
+//! alike.
 
 use divisi_core::{PartyId, Session};
-use divisi_ot::hash::{FIRST_STEP, Hash, Tweak};
+use divisi_ot::hash::{Calls, FIRST_STEP, Hash, Place, Tweak};
 
 /// Which protocol calls.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -27,24 +28,6 @@ pub(crate) struct Name {
     pub once: bool,
 }
 
-impl Name {
-    /// The same for the gates from the `offset`-th on.
-    pub fn from(self, offset: usize) -> Name {
-        Name { gate: self.gate + offset as u64, ..self }
-    }
-
-    /// The tweak of block 0 for the `offset`-th gate from this one and one of its sides. There are at most 256 blocks and 2^56 gates.
-    #[inline]
-    pub fn tweak(self, offset: usize, side: usize) -> Tweak {
-        Tweak::new(self.call as u8, self.from, self.to, side as u8, self.index(offset))
-    }
-
-    #[inline]
-    fn index(self, offset: usize) -> u64 {
-        if self.once { (self.gate + offset as u64) << 8 } else { 0 }
-    }
-}
-
 /// The hash of a session.
 #[derive(Clone)]
 pub(crate) struct Oracle(Hash);
@@ -54,27 +37,43 @@ impl Oracle {
         Oracle(Hash::new(session))
     }
 
-    /// For each input x and each of `blocks` blocks: its hash there, input by input. Input `i` belongs to a gate and a side.
-    pub fn expand(
-        &self,
-        inputs: &[u128],
-        blocks: usize,
-        name: Name,
-        place: impl Fn(usize) -> (usize, usize),
-        out: &mut Vec<u128>,
-    ) {
-        out.resize(inputs.len() * blocks, 0);
-        let first = |i: usize| {
-            let (gate, side) = place(i);
-            name.tweak(gate, side)
-        };
-        self.0.expand(inputs, blocks, first, out);
+    /// The calls of this name, each gate or triple of which has so many targets under its key
+    /// ([`divisi_ot::hash::TARGETS`]).
+    pub fn named(&self, session: &Session, name: Name, targets: usize) -> Named<'_> {
+        let place = Place::new(name.call as u8, name.from, name.to);
+        Named { calls: self.0.calls(session, place, targets as u64), gate: name.gate, once: name.once }
+    }
+}
+
+/// Calls of one name, whose gates come in order.
+pub(crate) struct Named<'a> {
+    calls: Calls<'a>,
+    gate: u64,
+    once: bool,
+}
+
+impl Named<'_> {
+    /// What follows is for the gates from here on.
+    #[inline]
+    pub fn advance(&mut self, gates: usize) {
+        self.gate += gates as u64;
     }
 
-    /// As [`Oracle::expand`], with the tweak of each input's first block.
-    pub fn expand_tweaked(&self, inputs: &[u128], blocks: usize, tweaks: &[Tweak], out: &mut Vec<u128>) {
-        // every word is overwritten
-        out.resize(inputs.len() * blocks, 0);
-        self.0.expand(inputs, blocks, |i| tweaks[i], out);
+    /// For each input x and each of `blocks` blocks: its hash there, input by input. Input `i` belongs to a
+    /// gate, counted from the next one, and a side. There are at most 256 blocks and 2^56 gates.
+    #[inline]
+    pub fn expand(
+        &mut self,
+        inputs: &[u128],
+        blocks: usize,
+        place: impl Fn(usize) -> (usize, usize),
+        out: &mut [u128],
+    ) {
+        let (first, once) = (self.gate, self.once);
+        let tweak = |i: usize| {
+            let (gate, side) = place(i);
+            Tweak { unit: if once { first + gate as u64 } else { 0 }, row: side as u8 }
+        };
+        self.calls.expand(inputs, blocks, tweak, out);
     }
 }

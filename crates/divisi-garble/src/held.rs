@@ -5,9 +5,11 @@ use crate::circuit::Result as Output;
 use crate::masks::{Garbling, Masks};
 use crate::plan::Plan;
 use crate::share::{Rows, Seats};
+use divisi_core::Bound;
 use zeroize::{Zeroize, Zeroizing};
 
-/// Circuits garbled ahead: consumed by one evaluation \[M0.5, W26\], never evaluated twice:
+/// Circuits garbled ahead, for the session that made them, with whose end they go: consumed by one evaluation
+/// \[M0.5, W26\], never evaluated twice:
 /// ```compile_fail
 /// use divisi_garble::{Garble, Garbled};
 /// fn twice(garble: &mut Garble, session: &mut divisi_core::Session, garbled: Garbled<'_>, inputs: [&[Vec<u8>]; 2]) {
@@ -26,7 +28,7 @@ pub struct Garbled<'p> {
     pub(crate) plan: &'p Plan<'p>,
     /// The whole circuit, in the order in which it was garbled.
     pub(crate) batch: &'p Batch,
-    pub(crate) held: Vec<Held>,
+    pub(crate) held: Bound<Vec<Held>>,
 }
 
 /// What a party keeps of one instance between garbling and evaluation.
@@ -56,8 +58,7 @@ pub(crate) struct Spent {
 
 impl Spent {
     /// Wipe what was evaluated.
-    pub fn new(garbled: Garbled<'_>) -> Spent {
-        let Garbled { mut held, .. } = garbled;
+    pub fn new(mut held: Vec<Held>) -> Spent {
         for held in &mut held {
             held.owned.zeroize();
             held.outputs.wipe();

@@ -14,7 +14,7 @@
 use crate::bits;
 use crate::ground::Ground;
 use crate::haand;
-use crate::hash::{Call, Name, Oracle};
+use crate::hash::{Call, Named};
 use crate::share::{Seats, View, ViewMut, spread};
 use crate::table::Form;
 use crate::zero;
@@ -42,6 +42,11 @@ pub(crate) fn laand(
 ) -> Result<[u8; 16], Abort> {
     let delta = setup.delta().get();
     let Ground { seats, form, .. } = *ground;
+    #[cfg(any(test, feature = "testing"))]
+    divisi_ot::record::note(|records| {
+        x.keys.iter().chain(&y.keys).for_each(|keys| records.used.extend(*keys));
+        z.keys.iter().for_each(|keys| records.used.extend(&**keys));
+    });
     // 4. and 5., and 2. in the paper's form: G_i becomes x^i Phi_i + sum of K_i[x^k]_Phi_i + M_k[x^i]_Phi_k
     let mut g = Kept::<u128>::zeros(x.len());
     let mut cross = haand::Cross::new(session, form, x.len());
@@ -75,6 +80,12 @@ fn halves(
     let (me, m) = (session.me(), x.len());
     let mut phi = Zeroizing::new([0; CHUNK]);
     let mut room = Room::default();
+    // a triple is one pair for each peer
+    let named = |session: &Session, holder, owner| {
+        ground.oracle.named(session, ground.name(Call::LaAnd, holder, owner), 1)
+    };
+    let mut of_ours: Vec<_> = session.peers().into_iter().map(|peer| named(session, me, peer)).collect();
+    let mut of_theirs: Vec<_> = session.peers().into_iter().map(|peer| named(session, peer, me)).collect();
     let mut bodies = vec![Vec::with_capacity(16 * m.min(MESSAGE)); ground.seats.peers()];
     let mut body = vec![0; 16 * m.min(MESSAGE)];
     let messages = m.div_ceil(MESSAGE);
@@ -92,9 +103,8 @@ fn halves(
                 // 5. of the holder of the keys
                 let g = &mut g[at.clone()];
                 add_times(&x.bits[at.clone()], phi, g);
-                for ((place, peer), body) in session.peers().into_iter().enumerate().zip(&mut bodies) {
-                    let name = ground.name(Call::LaAnd, me, peer).from(first);
-                    room.ours(ground.oracle, name, &x.keys[place][at.clone()], delta, phi, g, body);
+                for ((keys, calls), body) in x.keys.iter().zip(&mut of_ours).zip(&mut bodies) {
+                    room.ours(calls, &keys[at.clone()], delta, phi, g, body);
                 }
             }
             for (peer, body) in session.peers().into_iter().zip(&mut bodies) {
@@ -114,9 +124,8 @@ fn halves(
             for (place, peer) in session.peers().into_iter().enumerate() {
                 body.truncate(16 * at.len());
                 session.recv(U, peer, &mut body)?;
-                let name = ground.name(Call::LaAnd, peer, me).from(at.start);
                 let (macs, bits) = (&x.macs[place][at.clone()], &x.bits[at.clone()]);
-                room.theirs(ground.oracle, name, macs, bits, &body, &mut g[at.clone()]);
+                room.theirs(&mut of_theirs[place], macs, bits, &body, &mut g[at.clone()]);
             }
         }
     }
@@ -170,8 +179,7 @@ impl Room {
     /// Step 5 of the holder of the keys: U for the peer; K_i\[x^j\]_Phi_i joins g.
     fn ours(
         &mut self,
-        oracle: &Oracle,
-        name: Name,
+        calls: &mut Named<'_>,
         keys: &[u128],
         delta: u128,
         phi: &[u128],
@@ -180,7 +188,9 @@ impl Room {
     ) {
         self.inputs.clear();
         self.inputs.extend(keys.iter().flat_map(|key| [*key, key ^ delta]));
-        oracle.expand(&self.inputs, 1, name, |i| (i / 2, 0), &mut self.hashes);
+        self.hashes.resize(self.inputs.len(), 0);
+        calls.expand(&self.inputs, 1, |i| (i / 2, 0), &mut self.hashes);
+        calls.advance(keys.len());
         let from = body.len();
         body.resize(from + 16 * keys.len(), 0);
         let words = body[from..].as_chunks_mut::<16>().0;
@@ -192,11 +202,13 @@ impl Room {
     }
 
     /// Step 5 of the owner of the bits: M_k\[x^i\]_Phi_k joins g.
-    fn theirs(&mut self, oracle: &Oracle, name: Name, macs: &[u128], x: &[u8], body: &[u8], g: &mut [u128]) {
+    fn theirs(&mut self, calls: &mut Named<'_>, macs: &[u128], x: &[u8], body: &[u8], g: &mut [u128]) {
         let words = body.as_chunks::<16>().0;
         for (c, macs) in macs.chunks(CHUNK).enumerate() {
             let first = c * CHUNK;
-            oracle.expand(macs, 1, name, |i| (first + i, 0), &mut self.hashes);
+            self.hashes.resize(macs.len(), 0);
+            calls.expand(macs, 1, |i| (i, 0), &mut self.hashes);
+            calls.advance(macs.len());
             let at = first..first + macs.len();
             let all = g[at.clone()].iter_mut().zip(&self.hashes).zip(&x[at.clone()]).zip(&words[at]);
             for (((g, hash), bit), word) in all {
@@ -242,7 +254,7 @@ fn broadcast(
         let mut body = vec![0; bits::packed(m)];
         session.recv(E, peer, &mut body)?;
         let e = bits::unpack(&body, m);
-        session.require(Check::W13, E, e.is_some(), Some(peer))?; // [W13] padding
+        session.well_formed(E, peer, body.len(), e.is_some())?;
         let keys = z.keys[place].iter_mut().zip(e.unwrap_or_default());
         keys.for_each(|(key, e)| *key ^= spread(e) & delta);
         told[seats.party(place)] = body;
@@ -280,4 +292,96 @@ fn combination(g: &[u128], z: &View<'_>, delta: u128, seed: &[u8; 16]) -> Gf128 
     }
     h.iter_mut().for_each(|h| h.0.zeroize());
     sum
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::collections::HashSet;
+
+    /// The coefficient of each of `m` triples, from what moves the combination when one word of one triple
+    /// moves.
+    fn coefficients(seed: &[u8; 16], m: usize) -> Vec<u128> {
+        let none = vec![0; m];
+        let bits = vec![0; m];
+        let of = |t: usize| {
+            let mut g = none.clone();
+            g[t] = 1;
+            let z = View { bits: &bits, macs: vec![&none, &none], keys: vec![&none, &none] };
+            combination(&g, &z, 0, seed).0
+        };
+        (0..m).map(of).collect()
+    }
+
+    /// Every triple has a coefficient of its own in all 128 bits, none of which depends on others, within a
+    /// chunk and across chunks, and others in another batch.
+    #[test]
+    fn coefficients_are_independent() {
+        let (m, mut seen) = (3 * CHUNK + 5, HashSet::new());
+        for seed in [[1; 16], [2; 16], std::array::from_fn(|i| 1 + u8::from(i == 15))] {
+            let all = coefficients(&seed, m);
+            for c in &all {
+                assert!(seen.insert(*c), "a coefficient stands twice");
+            }
+            // Gauss: each bit is the highest one of some sum of coefficients
+            let mut basis: Vec<u128> = Vec::new();
+            for c in &all {
+                let rest = basis.iter().fold(*c, |c, b| c.min(c ^ b));
+                if rest != 0 {
+                    basis.push(rest);
+                    basis.sort_unstable_by_key(|b| std::cmp::Reverse(*b));
+                }
+            }
+            assert_eq!(basis.len(), 128);
+            for bit in 0..128 {
+                let ones = all.iter().filter(|c| *c >> bit & 1 == 1).count() as f64;
+                // eight standard deviations
+                assert!((ones - m as f64 / 2.0).abs() < 4.0 * (m as f64).sqrt(), "{bit}");
+            }
+        }
+    }
+
+    /// All that a triple is made of is in the combination, with that triple's coefficient: its sum, its bit
+    /// times Delta, each peer's MAC and key, in all bits.
+    #[test]
+    fn all_of_a_triple_is_combined() {
+        let (m, seed) = (CHUNK + 3, [9; 16]);
+        let all = coefficients(&seed, m);
+        let peers = 3;
+        for t in [0, 1, CHUNK - 1, CHUNK, m - 1] {
+            for word in [1, 1 << 64, 1 << 127, 0x1234_5678_9abc_def0_0fed_cba9_8765] {
+                for place in 0..2 * peers + 2 {
+                    let mut g = vec![0; m];
+                    let mut bits = vec![0; m];
+                    let mut words = vec![vec![0; m]; 2 * peers];
+                    let mut delta = 0;
+                    match place.checked_sub(2) {
+                        Some(k) => words[k][t] = word,
+                        None if place == 0 => g[t] = word,
+                        None => (bits[t], delta) = (1, word),
+                    }
+                    let (macs, keys) = words.split_at(peers);
+                    let (macs, keys) = [macs, keys].map(|w| w.iter().map(Vec::as_slice).collect()).into();
+                    let z = View { bits: &bits, macs, keys };
+                    let sum = combination(&g, &z, delta, &seed);
+                    assert_eq!(sum, Gf128(all[t]) * Gf128(word), "{t} {place}");
+                }
+            }
+        }
+    }
+
+    /// What a coin gives depends on its purpose and on all of it.
+    #[test]
+    fn a_coin_gives_another_thing_for_each_purpose() {
+        let mut seen = HashSet::new();
+        for byte in 0..17 {
+            let mut coin = [3; 16];
+            if let Some(byte) = coin.get_mut(byte) {
+                *byte ^= 0x40;
+            }
+            for purpose in ["coefficients", "partition"] {
+                assert!(seen.insert(expanded(&coin, purpose)));
+            }
+        }
+    }
 }

@@ -3,7 +3,10 @@
 use crate::batch::{Batch, Op};
 use crate::share::{Holder, Rows, Seats, Shares, spread};
 use crate::table::Product;
+use divisi_core::{Step, step, taint};
 use std::ops::Range;
+
+const MASKS: Step = step!("masks");
 
 /// Shares of the masks of all wires that are held at this point of the circuit.
 pub(crate) struct Masks {
@@ -40,6 +43,8 @@ impl Garbling {
 impl Masks {
     /// At the inputs: slot `i` holds the mask of input wire `i`.
     pub fn new(seats: Seats, slots: usize, inputs: &Shares) -> Self {
+        #[cfg(any(test, feature = "testing"))]
+        divisi_ot::record::note(|records| inputs.keys.iter().for_each(|keys| records.used.extend(&**keys)));
         let mut held = Rows::with_capacity(seats.peers(), slots);
         (0..inputs.len()).for_each(|wire| held.push_share(inputs, wire));
         let slots = slots.max(inputs.len());
@@ -63,6 +68,7 @@ impl Masks {
         let room = || Rows::with_capacity(seats.peers(), batch.ands);
         let (mut alpha, mut beta) = (room(), room());
         let mut next = first;
+        fresh.bits.first().into_iter().for_each(|bit| taint::leak(MASKS, *bit));
         for op in &batch.ops {
             match *op {
                 Op::Xor { out, x, y } => self.slots.xor(out as usize, x as usize, y as usize),

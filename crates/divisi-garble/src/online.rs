@@ -8,14 +8,14 @@
 use crate::batch::Batch;
 use crate::bits;
 use crate::circuit::Result as Output;
-use crate::held::{Garbled, Held, Role, of_results};
+use crate::held::{Held, Role, of_results};
 use crate::masks::Garbling;
 use crate::open::{DIGEST, Opening};
 use crate::plan::Plan;
 use crate::run::Stage;
 use crate::share::{Rows, Shares, spread};
 use crate::walk::Values;
-use divisi_core::{Abort, Check, Echo, PartyId, Session, Step, step};
+use divisi_core::{Abort, Check, Echo, PartyId, Session, Step, step, taint};
 use zeroize::Zeroizing;
 
 const MASKED: Step = step!("5.masked");
@@ -31,12 +31,13 @@ pub(crate) struct Found {
 }
 
 pub(crate) fn online(
-    stage: &Stage,
+    stage: &Stage<'_>,
     session: &mut Session,
-    garbled: &mut Garbled<'_>,
+    plan: &Plan<'_>,
+    batch: &Batch,
+    held: &mut [Held],
     inputs: &[Vec<u8>],
 ) -> Result<Vec<Zeroizing<Vec<u8>>>, Abort> {
-    let Garbled { plan, batch, held } = garbled;
     let owned: Vec<&[u8]> = held.iter().map(|held| held.owned.as_slice()).collect();
     let masked = masked_inputs(session, plan, &owned, inputs)?;
     // 6., and the masks of step 8
@@ -49,7 +50,7 @@ pub(crate) fn online(
             if let Role::Garbler { inputs, .. } = &held.role
                 && held.evaluator == peer.index()
             {
-                labels_for(session, inputs, masked, stage.delta, &mut body);
+                labels_for(session, inputs, masked, stage.delta.get(), &mut body);
             }
         }
         opening.tell(session, place, &[&private.theirs[place]], &mut body);
@@ -72,7 +73,7 @@ pub(crate) fn online(
             let own = labels.iter_mut().skip(place).step_by(stage.seats.peers());
             own.zip(theirs).for_each(|(label, bytes)| *label = u128::from_le_bytes(*bytes));
         }
-        let told = opening.hear(session, Check::W24, place, &[&private.ours], stage.delta, rest)?; // [W24]
+        let told = opening.hear(session, Check::W24, place, &[&private.ours], stage.delta.get(), rest)?; // [W24]
         lambda.iter_mut().zip(told).for_each(|(sum, bit)| *sum ^= bit);
     }
     // 7.
@@ -103,7 +104,11 @@ pub(crate) fn masked_inputs(
     let me = session.me();
     let count = owned.len();
     let width = plan.wires_of(me).count();
-    if inputs.len() != count || inputs.iter().any(|bits| bits.len() != width || bits.iter().any(|b| *b > 1)) {
+    inputs.iter().flatten().take(1).for_each(|bit| taint::leak(MASKED, *bit));
+    // all of them are looked at, whatever they are: how long it takes tells nothing of a bit
+    let high = inputs.iter().flatten().fold(0, |sum, bit| sum | bit >> 1);
+    let fits = inputs.len() == count && inputs.iter().all(|bits| bits.len() == width);
+    if !fits || !taint::verdict(MASKED, high == 0) {
         return Err(session.misuse(MASKED, "inputs that do not fit the plan"));
     }
     let ours = inputs.iter().zip(owned).flat_map(|(x, lambda)| x.iter().zip(*lambda).map(|(x, l)| x ^ l));
@@ -130,7 +135,7 @@ pub(crate) fn masked_inputs(
             let mut body = vec![0; bits::packed(count * wires.len())];
             session.recv(MASKED, party, &mut body)?;
             let values = bits::unpack(&body, count * wires.len());
-            session.require(Check::W20, MASKED, values.is_some(), Some(party))?; // [W20] padding
+            session.well_formed(MASKED, party, body.len(), values.is_some())?;
             (body, values.unwrap_or_default())
         };
         echo.absorb(party, &body);
@@ -154,7 +159,7 @@ pub(crate) fn labels_for(session: &Session, zeros: &[u128], masked: &[u8], delta
 
 /// The shares of the masks of output bits that each receiver is told \[W28\].
 pub(crate) fn receivers(
-    stage: &Stage,
+    stage: &Stage<'_>,
     session: &Session,
     plan: &Plan<'_>,
     outputs: &[&Rows],
@@ -172,7 +177,7 @@ pub(crate) fn receivers(
 /// Step 7: the whole circuit, and the demand that every MAC was right \[W22\]: nobody can be named, for a wrong label of one garbler may
 /// be another's doing, and nothing stops before the end \[W23\].
 fn evaluate(
-    stage: &Stage,
+    stage: &Stage<'_>,
     session: &Session,
     plan: &Plan<'_>,
     batch: &Batch,
@@ -198,11 +203,12 @@ pub(crate) fn accept(session: &Session, values: &Values) -> Result<(), Abort> {
         let named = values.wrong.and_then(|place| session.peers().get(place).copied());
         session.require(Check::W22, EVALUATE, named.is_none(), named)?;
     }
-    session.require(Check::W22, EVALUATE, values.difference == 0, None) // [W22]
+    let right = taint::verdict(EVALUATE, values.difference == 0);
+    session.require(Check::W22, EVALUATE, right, None) // [W22]
 }
 
 /// What the evaluator knows of the output bits.
-pub(crate) fn found(stage: &Stage, plan: &Plan<'_>, values: &Values) -> Found {
+pub(crate) fn found(stage: &Stage<'_>, plan: &Plan<'_>, values: &Values) -> Found {
     let garblers = stage.seats.peers();
     let mut labels = vec![0; plan.results.len() * garblers];
     for place in 0..garblers {
@@ -220,7 +226,7 @@ pub(crate) fn found(stage: &Stage, plan: &Plan<'_>, values: &Values) -> Found {
 
 /// Step 8, and the way to the other receivers: the masked outputs and a digest of the receiver's labels \[W25\].
 pub(crate) fn results(
-    stage: &Stage,
+    stage: &Stage<'_>,
     session: &mut Session,
     plan: &Plan<'_>,
     evaluators: &[usize],
@@ -266,7 +272,7 @@ pub(crate) fn results(
         session.recv(RESULT, peer, &mut body)?;
         let (packed, digest) = body.split_at(bits::packed(len));
         let values = bits::unpack(packed, len);
-        session.require(Check::W25, RESULT, values.is_some(), Some(peer))?; // [W25] padding
+        session.well_formed(RESULT, peer, packed.len(), values.is_some())?;
         let values = values.unwrap_or_default();
         let mut tags = tags(session, run, peer, me);
         for (instance, values) in evaluated.iter().zip(values.chunks_exact(sent.len().max(1))) {
@@ -274,7 +280,7 @@ pub(crate) fn results(
             known.resize(plan.results.len(), 0);
             for (&bit, value) in sent.iter().zip(values) {
                 known[bit] = *value;
-                let label = own_labels[*instance][bit] ^ spread(*value) & stage.delta;
+                let label = own_labels[*instance][bit] ^ spread(*value) & stage.delta.get();
                 tags.update(&label.to_le_bytes());
             }
         }

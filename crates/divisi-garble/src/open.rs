@@ -101,7 +101,9 @@ impl Opening {
         }
         let (packed, digest) = body.split_at(body.len().saturating_sub(DIGEST));
         let told = bits::unpack(packed, len);
-        session.require(check, self.step, told.is_some(), culprit)?;
+        if let Some(peer) = culprit {
+            session.well_formed(self.step, peer, packed.len(), told.is_some())?;
+        }
         let told = told.unwrap_or_else(|| vec![0; len]);
         let mut tags = self.tags(session, party, self.seats.me);
         expected(&told, &mut tags);
@@ -151,5 +153,61 @@ impl Tags {
     fn digest(mut self) -> [u8; DIGEST] {
         self.hasher.update(&self.buffer[..self.used]);
         *self.hasher.finalize().as_bytes()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use divisi_core::testing::run;
+    use divisi_core::{Parameters, step};
+    use std::collections::HashSet;
+
+    /// What a digest of these MACs is, told to a peer.
+    fn digest(session: &Session, opening: Opening, place: usize, macs: &[u128]) -> Vec<u8> {
+        let mut body = Vec::new();
+        opening.tell_of(session, place, &[1], |tags| macs.iter().for_each(|mac| tags.push(*mac)), &mut body);
+        body.split_off(body.len() - DIGEST)
+    }
+
+    /// The digest depends on every MAC at every place and on every bit of it; on session, strand, step,
+    /// number, sender and receiver.
+    #[test]
+    fn digests_are_over_all_macs_and_their_place() {
+        let mut seen = HashSet::new();
+        for _ in 0..2 {
+            let ends = run(3, &Parameters::new("opening tests"), |mut session| {
+                let mut strand = session.strand()?;
+                let seats = Seats { me: session.me().index(), n: 3 };
+                let mut made = Vec::new();
+                for session in [&mut session, &mut strand] {
+                    for step in [step!("one"), step!("two")] {
+                        for _ in 0..2 {
+                            let opening = Opening::new(session, seats, step);
+                            made.extend([0, 1].map(|place| digest(session, opening, place, &[5; 3])));
+                        }
+                    }
+                }
+                // more than one chunk of the hash
+                let opening = Opening::new(&mut session, seats, step!("three"));
+                let macs: Vec<u128> = (0..2500).collect();
+                made.push(digest(&session, opening, 0, &macs));
+                for at in [0, 1, 511, 1000, 1023, 1024, 1025, 2047, 2048, 2498, 2499] {
+                    for bit in [0, 31, 64, 127] {
+                        let mut other = macs.clone();
+                        other[at] ^= 1 << bit;
+                        made.push(digest(&session, opening, 0, &other));
+                    }
+                }
+                for bit in 0..128 {
+                    made.push(digest(&session, opening, 0, &[1 << bit]));
+                }
+                made.push(digest(&session, opening, 0, &macs[1..]));
+                Ok(made)
+            });
+            for made in ends.into_iter().flat_map(|made| made.unwrap()) {
+                assert!(seen.insert(made));
+            }
+        }
     }
 }

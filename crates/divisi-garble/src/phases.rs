@@ -8,23 +8,29 @@ use crate::masks::Masks;
 use crate::online;
 use crate::options::{DEPENDENT_PHASE, INDEPENDENT_PHASE, ONLINE_PHASE, Options};
 use crate::plan::{Plan, Unfit};
-use crate::run::{Instance, Private, Stage};
+use crate::run::{Instance, Private, Stage, random_labels};
 use crate::share::{Rows, Seats, Shares};
-use crate::table::Layout;
-use crate::triples::{Preprocessed, Triples};
+use crate::triples::{Made, Preprocessed, Triples};
 use crate::walk::Labels;
 use crate::zero;
-use divisi_core::{Abort, Check, PartyId, Prg, Session, Step, step};
-use divisi_ot::{Setup, bucket};
+use divisi_core::{Abort, Bound, Check, PartyId, Prg, Session, Step, step};
+use divisi_ot::{Setup, bucket, wipe};
 use zeroize::Zeroizing;
+
+#[cfg(test)]
+mod numbers;
 
 const INDEPENDENT: Step = step!("function-independent");
 const DEPENDENT: Step = step!("function-dependent");
+const ONLINE: Step = step!("online");
+/// ANDs that can be made ahead in one call: a circuit's wires have numbers of 30 bits.
+const MOST: usize = 1 << 30;
 
-/// One party's end of a live session of garbling: any number of circuits, one after the other. When a phase ends in an abort its Delta,
-/// seeds and correlations are wiped, and nothing can be done with it any more \[M0.5\].
+/// One party's end of a live session of garbling: any number of circuits, one after the other. When the
+/// session ends in an abort, in whatever strand, its Delta, seeds and correlations are wiped, and nothing can
+/// be done with it any more \[M0.5\].
 pub struct Garble {
-    live: Option<Live>,
+    live: Bound<Box<Live>>,
 }
 
 /// What a party has while its session lives.
@@ -53,7 +59,7 @@ impl Garble {
         let seats = Seats { me: session.me().index(), n: session.parties() };
         let (oracle, fresh) = (Oracle::new(session), Prg::new(&seed));
         Garble {
-            live: Some(Live {
+            live: session.bind(Box::new(Live {
                 setup,
                 oracle,
                 options,
@@ -63,21 +69,24 @@ impl Garble {
                 fresh,
                 spent: Vec::new(),
                 made: Vec::new(),
-            }),
+            })),
         }
     }
 
     /// Steps 1 and 2 of Fig. 2, and the triples of Fig. 18: what so many ANDs and masked wires need.
     ///
     /// # Errors
-    /// Whatever a broken or malicious peer causes.
+    /// Whatever a broken or malicious peer causes; [`Abort::Misuse`] if there are more of them than the budget has room for.
     pub fn function_independent(
         &mut self,
         session: &mut Session,
         ands: usize,
         wires: usize,
     ) -> Result<Preprocessed, Abort> {
-        self.with(session, |live, session| live.function_independent(session, ands, wires))
+        self.with(session, |live, session| {
+            let made = live.function_independent(session, ands, wires)?;
+            Ok(Preprocessed::new(session, made))
+        })
     }
 
     /// Steps 3 and 4 of Fig. 2 and the masks of step 5 for `count` instances of a plan, the i-th evaluated by party i mod n: two rounds.
@@ -91,7 +100,12 @@ impl Garble {
         plan: &'p Plan<'p>,
         count: usize,
     ) -> Result<Garbled<'p>, Abort> {
-        self.with(session, |live, session| live.function_dependent(session, preprocessed, plan, count))
+        self.with(session, |live, session| {
+            let mut made = preprocessed.take(session, DEPENDENT)?;
+            let garbled = live.function_dependent(session, &mut made, plan, count)?;
+            preprocessed.put(session, made);
+            Ok(garbled)
+        })
     }
 
     /// Steps 5 to 8 of Fig. 3: our bits of our input wires for each instance, one to a byte; what we learn of each, likewise.
@@ -106,9 +120,11 @@ impl Garble {
     ) -> Result<Vec<Zeroizing<Vec<u8>>>, Abort> {
         self.with(session, |live, session| {
             session.phase(ONLINE_PHASE);
-            let mut garbled = garbled;
-            let outputs = online::online(&live.stage(), session, &mut garbled, inputs)?;
-            live.spent.push(Spent::new(garbled));
+            let Garbled { plan, batch, mut held } = garbled;
+            let mut held = held.take(session, ONLINE)?;
+            let stage = Stage::of(&live.setup, &live.oracle, live.options, live.seats);
+            let outputs = online::online(&stage, session, plan, batch, &mut held, inputs)?;
+            live.spent.push(Spent::new(held));
             Ok(outputs)
         })
     }
@@ -132,7 +148,7 @@ impl Garble {
     /// # Errors
     /// [`Unfit::Streamed`], [`Unfit::Budget`].
     pub fn admit(&self, plan: &Plan<'_>, count: usize) -> Result<(), Unfit> {
-        self.live.as_ref().map_or(Ok(()), |live| live.admit(plan, count))
+        self.live.peek(|live| live.admit(plan, count)).unwrap_or(Ok(()))
     }
 
     /// How so many ANDs are made: for each batch the triples that come out of it, and the size of its buckets.
@@ -142,19 +158,19 @@ impl Garble {
             let rho = live.setup.config().rho;
             live.shares_of(ands).into_iter().map(|l| (l, bucket::size(l, rho))).collect()
         };
-        self.live.as_ref().map(of).unwrap_or_default()
+        self.live.peek(|live| of(live)).unwrap_or_default()
     }
 
     /// The same of all batches that were made so far.
     #[must_use]
-    pub fn made(&self) -> &[(usize, usize)] {
-        self.live.as_ref().map_or(&[], |live| &live.made)
+    pub fn made(&self) -> Vec<(usize, usize)> {
+        self.live.peek(|live| live.made.clone()).unwrap_or_default()
     }
 
     /// Whether the session still lives: after an abort nothing of it is left.
     #[must_use]
     pub fn is_live(&self) -> bool {
-        self.live.is_some()
+        self.live.peek(|_| ()).is_some()
     }
 
     /// Run a phase on what is there; leave nothing behind if it fails.
@@ -163,12 +179,13 @@ impl Garble {
         session: &mut Session,
         phase: impl FnOnce(&mut Live, &mut Session) -> Result<R, Abort>,
     ) -> Result<R, Abort> {
-        let Some(mut live) = self.live.take() else {
-            return Err(session.misuse(INDEPENDENT, "a session that has ended"));
-        };
-        let result = phase(&mut live, session)?;
-        self.live = Some(live);
-        Ok(result)
+        let live = &mut self.live;
+        wipe::stack(|| {
+            let mut taken = live.take(session, INDEPENDENT)?;
+            let result = phase(&mut taken, session)?;
+            live.put(session, taken);
+            Ok(result)
+        })
     }
 }
 
@@ -178,9 +195,18 @@ impl Live {
         session: &mut Session,
         ands: usize,
         wires: usize,
-    ) -> Result<Preprocessed, Abort> {
+    ) -> Result<Made, Abort> {
         self.spent.clear();
-        let mut made = Preprocessed::default();
+        // a mask has a bit, and a tag and a key for each peer; tables of as many wires would take more
+        let masks =
+            wires.checked_mul(32 * self.seats.peers() + 1).and_then(|bytes| u64::try_from(bytes).ok());
+        let budget = self.options.budget.max(Options::default().budget);
+        if ands > MOST || masks.is_none_or(|bytes| bytes > budget) {
+            return Err(
+                session.misuse(INDEPENDENT, "more ANDs or masks than tables within the budget can have")
+            );
+        }
+        let mut made = Made::default();
         let mut left = wires;
         for l in self.shares_of(ands) {
             session.phase(INDEPENDENT_PHASE);
@@ -201,15 +227,15 @@ impl Live {
             self.next_triple += m as u64;
             self.made.push((l, bucket));
             let triples = aand(session, &mut self.setup, &ground, bucket, m, &mut bits)?;
-            made.append(Preprocessed { masks, triples });
+            made.append(Made { masks, triples });
             left = 0;
         }
         if left > 0 {
             session.phase(INDEPENDENT_PHASE);
             let bits = self.setup.authenticated_bits(session, left)?;
-            made.append(Preprocessed { masks: Shares::of(session.me(), bits), triples: Triples::default() });
+            made.append(Made { masks: Shares::of(session.me(), bits), triples: Triples::default() });
         }
-        if made.masks() < wires || made.ands() < ands {
+        if made.masks.len() < wires || made.triples.len() < ands {
             return Err(session.misuse(INDEPENDENT, "fewer than were asked for"));
         }
         Ok(made)
@@ -240,19 +266,19 @@ impl Live {
     pub fn function_dependent<'p>(
         &mut self,
         session: &mut Session,
-        preprocessed: &mut Preprocessed,
+        made: &mut Made,
         plan: &'p Plan<'p>,
         count: usize,
     ) -> Result<Garbled<'p>, Abort> {
         session.phase(DEPENDENT_PHASE);
         self.spent.clear();
-        self.fits(session, preprocessed, plan, count)?;
+        self.fits(session, made, plan, count)?;
         let ands = plan.and_count();
         // from the end, so that the rest stays where it is
-        let inputs = preprocessed.masks.take_last(count * plan.input_bits());
-        let gammas = self.or_empty(preprocessed.masks.take(count * ands));
-        let triples = self.or_empty_triples(preprocessed.triples.take(count * ands));
-        let stage = self.stage();
+        let inputs = made.masks.take_last(count * plan.input_bits());
+        let gammas = self.or_empty(made.masks.take(count * ands));
+        let triples = self.or_empty_triples(made.triples.take(count * ands));
+        let stage = Stage::of(&self.setup, &self.oracle, self.options, self.seats);
         let whole = plan.whole();
         // 3. masks of all wires, labels of the inputs
         let mut instances = Vec::with_capacity(count);
@@ -261,7 +287,7 @@ impl Live {
             let masks = inputs.copy(i * plan.input_bits()..(i + 1) * plan.input_bits());
             let evaluator = i % self.seats.n;
             let of_inputs =
-                (evaluator != self.seats.me).then(|| stage.input_labels(&mut self.fresh, plan.input_bits()));
+                (evaluator != self.seats.me).then(|| random_labels(&mut self.fresh, plan.input_bits()));
             instances.push(Instance {
                 evaluator,
                 masks: Masks::new(self.seats, plan.program().slots(), &masks),
@@ -300,26 +326,10 @@ impl Live {
                 role,
             });
         }
-        Ok(Garbled { plan, batch: whole, held })
+        Ok(Garbled { plan, batch: whole, held: session.bind(held) })
     }
 
-    pub(crate) fn stage(&self) -> Stage {
-        let config = self.setup.config();
-        Stage {
-            seats: self.seats,
-            layout: Layout::new(self.options.form, self.seats.n, config.rho as usize),
-            delta: self.setup.delta().get(),
-            oracle: self.oracle.clone(),
-        }
-    }
-
-    fn fits(
-        &self,
-        session: &Session,
-        preprocessed: &Preprocessed,
-        plan: &Plan<'_>,
-        count: usize,
-    ) -> Result<(), Abort> {
+    fn fits(&self, session: &Session, made: &Made, plan: &Plan<'_>, count: usize) -> Result<(), Abort> {
         session.require(Check::W29, DEPENDENT, !plan.has_public_wires(), None)?; // [W29]
         if plan.parties() != self.seats.n {
             return Err(session.misuse(DEPENDENT, "a plan for another number of parties"));
@@ -331,7 +341,7 @@ impl Live {
             ));
         }
         let ands = count * plan.and_count();
-        if preprocessed.ands() < ands || preprocessed.masks() < ands + count * plan.input_bits() {
+        if made.triples.len() < ands || made.masks.len() < ands + count * plan.input_bits() {
             return Err(session.misuse(DEPENDENT, "too little was made ahead"));
         }
         if self.admit(plan, count).is_err() {

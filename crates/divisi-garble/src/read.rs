@@ -1,11 +1,11 @@
 //! The evaluator's reading of tables, step 7 of Fig. 3: from labels and masked values of two inputs of each product those of its result,
 //! and the demand that the MAC of each garbler's bit is right.
 
-use crate::hash::{Name, Oracle};
+use crate::hash::Named;
 use crate::masks::Garbling;
 use crate::share::spread;
 use crate::table::{Form, Layout, Product, word};
-use divisi_ot::hash::Tweak;
+use divisi_ot::Delta;
 use std::ops::Range;
 use zeroize::Zeroize;
 
@@ -72,14 +72,13 @@ impl Drop for Operands {
 /// The evaluator's reading of tables.
 pub(crate) struct Reader<'a> {
     pub layout: Layout,
-    pub delta: u128,
-    pub oracle: &'a Oracle,
+    pub delta: &'a Delta,
+    /// Of each garbler, for the products that come next.
+    pub calls: Vec<Named<'a>>,
     /// Of the products that come next.
     pub operands: Operands,
     pub pads: Vec<u128>,
     pub inputs: Vec<u128>,
-    /// Public.
-    pub tweaks: Vec<Tweak>,
     /// Every difference between a MAC and what it must be, collected: nothing stops before the end \[W22, W23\].
     pub difference: u128,
     /// W23's mutant: keep the garbler of the first wrong row.
@@ -103,7 +102,6 @@ impl Reader<'_> {
         &mut self,
         product: &mut Garbling,
         tables: &[Received<'_>],
-        names: &[Name],
         first: usize,
         values: &mut [u8],
         labels: &mut [u128],
@@ -114,7 +112,7 @@ impl Reader<'_> {
         let together = (AT_ONCE / (2 * gates * blocks)).max(1);
         for from in (0..garblers).step_by(together) {
             let places = from..garblers.min(from + together);
-            self.hash(&places, names);
+            self.hash(&places);
             let all = (&product.product(), &tables[places.clone()], places.start, first);
             match (self.layout.form, garblers, self.layout.mac_bytes) {
                 (Form::Improved, 1, 8) => {
@@ -132,24 +130,27 @@ impl Reader<'_> {
                 (Form::Paper, ..) => self.rows(all, values, labels),
             }
         }
+        self.calls.iter_mut().for_each(|calls| calls.advance(gates));
         product.wipe_rows(first..first + gates);
     }
 
     /// Hash what the products' labels of some garblers are.
-    fn hash(&mut self, places: &Range<usize>, names: &[Name]) {
+    fn hash(&mut self, places: &Range<usize>) {
         let Operands { labels, masked } = &self.operands;
-        let paper = self.layout.form == Form::Paper;
         self.inputs.clear();
         let operands = &labels[places.start * masked.len()..places.end * masked.len()];
         self.inputs.extend(operands.iter().flat_map(|&(a, b)| [a, b]));
-        self.tweaks.clear();
-        for name in &names[places.clone()] {
-            for (gate, m) in masked.iter().enumerate() {
-                let row = if paper { usize::from(2 * m.a + m.b) } else { 0 };
-                self.tweaks.extend([0, 1].map(|side| name.tweak(gate, 2 * row + side)));
+        let (each, blocks) = (2 * masked.len(), self.layout.blocks());
+        // every word is overwritten
+        self.pads.resize(self.inputs.len() * blocks, 0);
+        let row = |i: usize| usize::from(2 * masked[i / 2].a + masked[i / 2].b);
+        let inputs = self.inputs.chunks_exact(each).zip(self.pads.chunks_exact_mut(each * blocks));
+        for (calls, (inputs, pads)) in self.calls[places.clone()].iter_mut().zip(inputs) {
+            match self.layout.form {
+                Form::Paper => calls.expand(inputs, blocks, |i| (i / 2, 2 * row(i) + i % 2), pads),
+                Form::Improved => calls.expand(inputs, blocks, |i| (i / 2, i % 2), pads),
             }
         }
-        self.oracle.expand_tweaked(&self.inputs, self.layout.blocks(), &self.tweaks, &mut self.pads);
     }
 
     /// The half-gates of some garblers, the first of whom sits at a place, from the `first` product of a batch on.
@@ -163,7 +164,7 @@ impl Reader<'_> {
     ) {
         let Shape { garblers, bytes, .. } = shape;
         let Operands { labels: operands, masked } = &self.operands;
-        let (gates, blocks) = (masked.len(), garblers + 1);
+        let (gates, blocks, delta) = (masked.len(), garblers + 1, self.delta.get());
         let mask = self.layout.mac_mask();
         for (i, m) in masked.iter().enumerate() {
             let labels = &mut labels[i * garblers..][..garblers];
@@ -179,7 +180,7 @@ impl Reader<'_> {
                 let (bit, mac) =
                     half_gate(shape, gate, table.bits(first + i, 3), place, *m, pads, alpha, labels);
                 values[i] ^= bit;
-                self.difference |= (mac ^ mine.key(place) ^ spread(bit) & self.delta) & mask;
+                self.difference |= (mac ^ mine.key(place) ^ spread(bit) & delta) & mask;
                 if self.stops && self.difference != 0 && self.wrong.is_none() {
                     self.wrong = Some(place);
                 }
@@ -194,7 +195,7 @@ impl Reader<'_> {
         values: &mut [u8],
         labels: &mut [u128],
     ) {
-        let masked = &self.operands.masked;
+        let (masked, delta) = (&self.operands.masked, self.delta.get());
         let (gates, blocks, garblers) = (masked.len(), self.layout.blocks(), self.layout.n - 1);
         for (i, m) in masked.iter().enumerate() {
             let labels = &mut labels[i * garblers..][..garblers];
@@ -207,7 +208,7 @@ impl Reader<'_> {
                 let pads = &self.pads[2 * (p * gates + i) * blocks..][..2 * blocks];
                 let (bit, mac) = row(*table, first + i, place, *m, pads, labels);
                 values[i] ^= bit;
-                self.difference |= mac ^ mine.key(place) ^ spread(bit) & self.delta;
+                self.difference |= mac ^ mine.key(place) ^ spread(bit) & delta;
                 if self.stops && self.difference != 0 && self.wrong.is_none() {
                     self.wrong = Some(place);
                 }

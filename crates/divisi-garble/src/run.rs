@@ -1,26 +1,28 @@
 //! The circuits of one run, side by side: each instance has its evaluator, its masks, and our labels or values of it.
 
 use crate::batch::Batch;
-use crate::hash::{Call, Name, Oracle};
+use crate::hash::{Call, Name, Named, Oracle};
 use crate::masks::{Garbling, Masks, products};
 use crate::open::Opening;
+use crate::options::Options;
 use crate::read::Received;
 use crate::share::{Holder, Seats, Shares};
 use crate::table::Layout;
 use crate::triples::Triples;
 use crate::walk::{Labels, Values, random_words};
 use divisi_core::{Abort, Check, PartyId, Prg, Session, Step, step};
+use divisi_ot::{Delta, Setup};
 use zeroize::Zeroizing;
 
 const D: Step = step!("4a.d");
 const TABLE: Step = step!("4d.table");
 
 /// What every instance of a run has in common.
-pub(crate) struct Stage {
+pub(crate) struct Stage<'a> {
     pub seats: Seats,
     pub layout: Layout,
-    pub delta: u128,
-    pub oracle: Oracle,
+    pub delta: &'a Delta,
+    pub oracle: &'a Oracle,
 }
 
 /// One instance: who evaluates it, and the shares of the masks of its wires.
@@ -32,7 +34,13 @@ pub(crate) struct Instance {
     pub gate: u64,
 }
 
-impl Stage {
+impl<'a> Stage<'a> {
+    /// Of a party's set-up and options.
+    pub fn of(setup: &'a Setup, oracle: &'a Oracle, options: Options, seats: Seats) -> Stage<'a> {
+        let layout = Layout::new(options.form, seats.n, setup.config().rho as usize);
+        Stage { seats, layout, delta: setup.delta(), oracle }
+    }
+
     /// Step 4(a) for a batch of all instances \[W27\]: d = x + lambda_alpha and e = y + lambda_beta are opened with MACs, by all, before
     /// any table leaves. `beside` is opened in the same messages, to one party each: see [`Private`]. One round.
     pub fn multiply(
@@ -45,24 +53,30 @@ impl Stage {
         beside: &Private,
         binding: &[u8; 32],
     ) -> Result<(Vec<Garbling>, Zeroizing<Vec<u8>>), Abort> {
+        #[cfg(any(test, feature = "testing"))]
+        divisi_ot::record::note(|records| {
+            fresh.keys.iter().for_each(|keys| records.used.extend(&**keys));
+            let all = [&triples.x, &triples.y, &triples.z].into_iter().flat_map(|part| &part.keys);
+            all.for_each(|keys| records.triples.extend(&**keys));
+        });
         // x and y become d and e, all instances one after the other
         let Triples { x: mut d, y: mut e, z } = triples;
         let mut parts = Vec::with_capacity(instances.len());
         let range = |i: usize| i * batch.ands..(i + 1) * batch.ands;
         for (i, instance) in instances.iter_mut().enumerate() {
             let (first, holder) = (range(i).start, Holder::of(self.seats, instance.evaluator));
-            let operands = instance.masks.walk(self.seats, batch, fresh, first, holder, self.delta);
+            let operands = instance.masks.walk(self.seats, batch, fresh, first, holder, self.delta.get());
             d.add_rows(first, &operands.alpha);
             e.add_rows(first, &operands.beta);
             parts.push((operands, holder));
         }
-        let (opened, told) = beside.open(session, self.seats, D, &[&d, &e], self.delta, binding)?;
+        let (opened, told) = beside.open(session, self.seats, D, &[&d, &e], self.delta.get(), binding)?;
         drop((d, e));
         let (of_d, of_e) = opened.split_at(opened.len() / 2);
         let mut made = Vec::with_capacity(parts.len());
         for (i, (operands, holder)) in parts.into_iter().enumerate() {
             let (d, e) = (&of_d[range(i)], &of_e[range(i)]);
-            let sigma = products(&operands, &z, fresh, range(i).start, d, e, holder, self.delta);
+            let sigma = products(&operands, &z, fresh, range(i).start, d, e, holder, self.delta.get());
             made.push(Garbling { operands, sigma });
         }
         Ok((made, told))
@@ -84,11 +98,10 @@ impl Stage {
             if let Some(labels) = labels {
                 let to = parties[instance.evaluator];
                 session.observe(Check::W19); // [W19]
-                let name = Name { call: Call::Rows, from: me, to, gate: instance.gate, once: once(session) };
+                let calls = self.calls(session, me, to, instance.gate);
                 let place = self.seats.place(instance.evaluator);
                 let product = garbling.product();
-                let table =
-                    labels.garble(self.layout, self.delta, place, &self.oracle, name, fresh, batch, product);
+                let table = labels.garble(self.layout, self.delta, place, calls, fresh, batch, product);
                 session.send(TABLE, to, &table, 8 * table.len() as u64)?;
             }
         }
@@ -118,9 +131,7 @@ impl Stage {
     ) {
         let to = session.me();
         let peers = session.peers();
-        let once = once(session);
-        let mut names: Vec<Name> =
-            peers.into_iter().map(|from| Name { call: Call::Rows, from, to, gate, once }).collect();
+        let calls = peers.into_iter().map(|from| self.calls(session, from, to, gate)).collect();
         // a garbler numbers its peers without itself: we stand one place earlier than our index, if it comes before us
         let place = |garbler: usize| self.seats.me - usize::from(self.seats.party(garbler) < self.seats.me);
         let received: Vec<Received<'_>> = tables
@@ -129,15 +140,21 @@ impl Stage {
             .map(|(garbler, body)| Received::new(self.layout, place(garbler), batch.ands, body))
             .collect();
         let stops = session.mutated(Check::W23);
-        values.evaluate(self.layout, self.delta, &self.oracle, &mut names, batch, garbling, &received, stops);
+        values.evaluate(self.layout, self.delta, calls, batch, garbling, &received, stops);
     }
 
-    /// Random labels for zero of input wires, as garbler.
-    pub fn input_labels(&self, fresh: &mut Prg, wires: usize) -> Zeroizing<Vec<u128>> {
-        let mut labels = Zeroizing::new(vec![0; wires]);
-        random_words(fresh, &mut labels);
-        labels
+    /// The hashes of a garbler's labels for one evaluator, from a gate on.
+    fn calls(&self, session: &Session, from: PartyId, to: PartyId, gate: u64) -> Named<'a> {
+        let name = Name { call: Call::Rows, from, to, gate, once: once(session) };
+        self.oracle.named(session, name, self.layout.targets())
     }
+}
+
+/// Random labels for zero of input wires, as garbler.
+pub(crate) fn random_labels(fresh: &mut Prg, wires: usize) -> Zeroizing<Vec<u128>> {
+    let mut labels = Zeroizing::new(vec![0; wires]);
+    random_words(fresh, &mut labels);
+    labels
 }
 
 /// Whether no tweak returns \[W19\]: the mutant gives every gate the same.

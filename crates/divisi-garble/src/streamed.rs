@@ -8,7 +8,8 @@
 //! seen, so nothing has to be programmed afterwards. Whatever makes an honest party stop in between depends on masked values
 //! and on preprocessing alone, as in step 7(b); and it tells that it stops, no more. This is more than the paper needs, where everything is checked
 //! before anything is garbled: a failed check of Fig. 8, opened as printed, gives an honest Delta away, which would open the tables of all
-//! batches before (see `zero`). Output masks leave after the last batch was accepted.
+//! batches before (see `zero`). A party's shares of output masks leave after its own last batch; that they do
+//! not wait for the evaluators' word harms nobody (docs/garbling.md, 15).
 
 use crate::batch::{Batch, Stop, batches};
 use crate::held::{of_results, result_masks};
@@ -18,9 +19,9 @@ use crate::open::Opening;
 use crate::options::{DEPENDENT_PHASE, INDEPENDENT_PHASE, ONLINE_PHASE};
 use crate::phases::Live;
 use crate::plan::Plan;
-use crate::run::{Instance, Private};
+use crate::run::{Instance, Private, Stage, random_labels};
 use crate::share::{Rows, Shares};
-use crate::triples::Preprocessed;
+use crate::triples::Made;
 use crate::walk::{Labels, Values};
 use divisi_circuit::stream::Fault;
 use divisi_core::{Abort, Check, Session, Step, step};
@@ -56,14 +57,15 @@ impl Live {
             return Err(session.misuse(STREAMED, "a plan for another number of parties, or no instance"));
         }
         session.require(Check::W29, STREAMED, !plan.has_public_wires(), None)?; // [W29]
-        let (stage, slots, wires) = (self.stage(), plan.program().slots(), plan.input_bits());
+        let (slots, wires) = (plan.program().slots(), plan.input_bits());
         let evaluators: Vec<usize> = (0..count).map(|i| i % self.seats.n).collect();
         // 2., 5. and 6.: the inputs
         let masks = self.function_independent(session, 0, count * wires)?.masks;
         let input_masks: Vec<Shares> = (0..count).map(|i| masks.copy(i * wires..(i + 1) * wires)).collect();
         session.phase(DEPENDENT_PHASE);
         let private = self.owners(session, plan, &input_masks);
-        let (_, own) = private.open(session, self.seats, OWNERS, &[], stage.delta, &plan.digest())?;
+        let delta = self.setup.delta();
+        let (_, own) = private.open(session, self.seats, OWNERS, &[], delta.get(), &plan.digest())?;
         session.phase(ONLINE_PHASE);
         let width = plan.wires_of(session.me()).count();
         let owned: Vec<&[u8]> = (0..count).map(|i| &own[i * width..(i + 1) * width]).collect();
@@ -72,7 +74,7 @@ impl Live {
         let mut labels = Vec::with_capacity(count);
         for (evaluator, masks) in evaluators.iter().zip(&input_masks) {
             let garbler = *evaluator != self.seats.me;
-            let zeros = garbler.then(|| stage.input_labels(&mut self.fresh, wires));
+            let zeros = garbler.then(|| random_labels(&mut self.fresh, wires));
             labels.push(zeros.map(|zeros| Labels::new(slots, &zeros)));
             let masks = Masks::new(self.seats, slots, masks);
             instances.push(Instance { evaluator: *evaluator, masks, gate: 0 });
@@ -81,7 +83,7 @@ impl Live {
             let mut body = Zeroizing::new(Vec::new());
             for ((instance, labels), masked) in instances.iter().zip(&labels).zip(&masked) {
                 if let (Some(labels), true) = (labels, instance.evaluator == peer.index()) {
-                    labels_for(session, &labels.slots[..wires], masked, stage.delta, &mut body);
+                    labels_for(session, &labels.slots[..wires], masked, delta.get(), &mut body);
                 }
             }
             if !body.is_empty() {
@@ -102,6 +104,7 @@ impl Live {
         session.phase(ONLINE_PHASE);
         let rows: Vec<Rows> =
             instances.iter().map(|instance| result_masks(plan, self.seats, &instance.masks)).collect();
+        let stage = Stage::of(&self.setup, &self.oracle, self.options, self.seats);
         let private = receivers(&stage, session, plan, &rows.iter().collect::<Vec<_>>());
         let lambda = self.open_outputs(session, &private)?;
         let found = values.iter().map(|values| values.as_ref().map(|v| found(&stage, plan, v))).collect();
@@ -153,13 +156,13 @@ impl Live {
     ) -> Result<(), Abort> {
         // of a circuit in a file these gates were read and folded just now
         session.require(Check::W29, STREAMED, !batch.reads_a_wire_twice(), None)?; // [W29]
-        let stage = self.stage();
         let ands = instances.len() * batch.ands;
         session.phase(INDEPENDENT_PHASE);
-        let Preprocessed { masks, triples } = self.function_independent(session, ands, ands)?;
+        let Made { masks, triples } = self.function_independent(session, ands, ands)?;
         let (gammas, triples) = (self.or_empty(masks), self.or_empty_triples(triples));
         session.phase(DEPENDENT_PHASE);
         let none = Private::none(self.seats);
+        let stage = Stage::of(&self.setup, &self.oracle, self.options, self.seats);
         for instance in &mut *instances {
             instance.gate = self.next_gate;
             self.next_gate += batch.ands as u64;

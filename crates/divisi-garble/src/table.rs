@@ -9,10 +9,14 @@
 //! docs/garbling.md has the argument.
 
 use crate::bits;
-use crate::hash::{Name, Oracle};
-
+use crate::hash::Named;
 use crate::share::{Rows, spread};
+use divisi_core::{Step, step, taint};
+use divisi_ot::Delta;
 use zeroize::Zeroize;
+
+/// Where labels are hashed and hidden.
+const LABELS: Step = step!("labels");
 
 /// Which tables are sent, and how leaky triples are made.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
@@ -81,6 +85,15 @@ impl Layout {
         }
     }
 
+    /// How many hashes of a gate the evaluator may know without their inputs: it has one label of each of two
+    /// wires, and of the paper's four rows each hashes both under tweaks of its own.
+    pub fn targets(self) -> usize {
+        match self.form {
+            Form::Paper => 4 * self.blocks(),
+            Form::Improved => 2 * self.blocks(),
+        }
+    }
+
     /// The bits of the evaluator's MAC that are sent, in place.
     pub fn mac_mask(self) -> u128 {
         u128::MAX << (128 - 8 * self.mac_bytes)
@@ -112,11 +125,10 @@ pub(crate) fn word(bytes: &[u8], at: usize) -> u128 {
 /// A garbler's tables in the making.
 pub(crate) struct Writer<'a> {
     pub layout: Layout,
-    pub delta: u128,
+    pub delta: &'a Delta,
     /// The evaluator's place among our peers.
     pub evaluator: usize,
-    pub oracle: &'a Oracle,
-    pub name: Name,
+    pub calls: Named<'a>,
     /// The bytes of all gates; their bits, one to a byte.
     pub body: Vec<u8>,
     pub bits: Vec<u8>,
@@ -125,7 +137,7 @@ pub(crate) struct Writer<'a> {
 }
 
 impl Writer<'_> {
-    /// Garble the products from `first` on, whose input labels for zero are these; `name.gate` is the number of the first one. In the
+    /// Garble the products from `first` on, whose input labels for zero are these. In the
     /// paper's form `labels` has the results' labels for zero, in the improved form they are found and put there.
     pub fn garble(
         &mut self,
@@ -134,20 +146,22 @@ impl Writer<'_> {
         operands: &[(u128, u128)],
         labels: &mut [u128],
     ) {
+        operands.first().into_iter().for_each(|(label, _)| taint::leak(LABELS, *label as u8));
         match self.layout.form {
             Form::Paper => self.four_rows(product, first, operands, labels),
             Form::Improved => self.half_gates(product, first, operands, labels),
         }
-        self.name.gate += operands.len() as u64;
+        self.calls.advance(operands.len());
     }
 
     fn half_gates(&mut self, p: Product<'_>, first: usize, operands: &[(u128, u128)], labels: &mut [u128]) {
-        let (layout, delta) = (self.layout, self.delta);
+        let (layout, delta) = (self.layout, self.delta.get());
         let n = layout.blocks();
         self.inputs.clear();
         self.inputs.extend(operands.iter().flat_map(|&(a, b)| [a, a ^ delta, b, b ^ delta]));
-        let name = self.name;
-        self.oracle.expand(&self.inputs, n, name, |i| (i / 4, i / 2 % 2), &mut self.pads);
+        // every word is overwritten
+        self.pads.resize(self.inputs.len() * n, 0);
+        self.calls.expand(&self.inputs, n, |i| (i / 4, i / 2 % 2), &mut self.pads);
         let gates = self.pads.chunks_exact(4 * n).zip(operands).zip(labels).enumerate();
         for (t, ((pads, &(alpha, _)), label)) in gates.map(|(i, gate)| (first + i, gate)) {
             let (a0, a1, b0, b1) = (&pads[..n], &pads[n..2 * n], &pads[2 * n..3 * n], &pads[3 * n..]);
@@ -180,14 +194,14 @@ impl Writer<'_> {
     }
 
     fn four_rows(&mut self, p: Product<'_>, first: usize, operands: &[(u128, u128)], labels: &mut [u128]) {
-        let (layout, delta) = (self.layout, self.delta);
+        let (layout, delta) = (self.layout, self.delta.get());
         let (n, blocks) = (layout.n, layout.blocks());
         self.inputs.clear();
         for &(a, b) in operands {
             self.inputs.extend([a, b, a, b ^ delta, a ^ delta, b, a ^ delta, b ^ delta]);
         }
-        let name = self.name;
-        self.oracle.expand(&self.inputs, blocks, name, |i| (i / 8, i % 8), &mut self.pads);
+        self.pads.resize(self.inputs.len() * blocks, 0);
+        self.calls.expand(&self.inputs, blocks, |i| (i / 8, i % 8), &mut self.pads);
         for (i, (pads, label)) in self.pads.chunks_exact(8 * blocks).zip(labels).enumerate() {
             let t = first + i;
             for (l, pads) in pads.chunks_exact(2 * blocks).enumerate() {

@@ -1,6 +1,7 @@
 //! What the function-independent phase makes: masks of wires, and AND triples that nobody knows anything about.
 
 use crate::share::Shares;
+use divisi_core::{Abort, Bound, Session, Step};
 
 /// Authenticated AND triples: z = x y. Each is used once.
 #[derive(Default)]
@@ -29,7 +30,24 @@ impl Triples {
     }
 }
 
-/// Masks and triples, made ahead: function-independent, consumed by the function-dependent phase, each once \[M0.5, W26\].
+/// Masks and triples.
+#[derive(Default)]
+pub(crate) struct Made {
+    pub masks: Shares,
+    pub triples: Triples,
+}
+
+impl Made {
+    /// Put more behind it.
+    pub fn append(&mut self, other: Made) {
+        let Made { masks, triples } = other;
+        self.masks.append(masks);
+        self.triples.append(triples);
+    }
+}
+
+/// Masks and triples, made ahead: function-independent, for the session that made them, with whose end they
+/// go; consumed by the function-dependent phase, each once \[M0.5, W26\].
 ///
 /// There is no second one of it:
 /// ```compile_fail
@@ -43,29 +61,32 @@ impl Triples {
 ///     println!("{made:?}");
 /// }
 /// ```
-#[derive(Default)]
-pub struct Preprocessed {
-    pub(crate) masks: Shares,
-    pub(crate) triples: Triples,
-}
+pub struct Preprocessed(Bound<Made>);
 
 impl Preprocessed {
+    pub(crate) fn new(session: &Session, made: Made) -> Preprocessed {
+        Preprocessed(session.bind(made))
+    }
+
+    /// All of it, to be used in its session.
+    pub(crate) fn take(&mut self, session: &Session, step: Step) -> Result<Made, Abort> {
+        self.0.take(session, step)
+    }
+
+    /// What is left.
+    pub(crate) fn put(&mut self, session: &Session, made: Made) {
+        self.0.put(session, made);
+    }
+
     /// ANDs that can be garbled with it.
     #[must_use]
     pub fn ands(&self) -> usize {
-        self.triples.len()
+        self.0.peek(|made| made.triples.len()).unwrap_or(0)
     }
 
     /// Wires that can be masked with it.
     #[must_use]
     pub fn masks(&self) -> usize {
-        self.masks.len()
-    }
-
-    /// Put more behind it.
-    pub fn append(&mut self, other: Preprocessed) {
-        let Preprocessed { masks, triples } = other;
-        self.masks.append(masks);
-        self.triples.append(triples);
+        self.0.peek(|made| made.masks.len()).unwrap_or(0)
     }
 }

@@ -1,12 +1,13 @@
 //! The walks over labels: a garbler's, which makes tables, and the evaluator's, which reads them.
 
 use crate::batch::{Batch, Op};
-use crate::hash::{Name, Oracle};
+use crate::hash::Named;
 use crate::masks::Garbling;
 use crate::read::{Masked, Operands, Reader, Received};
 use crate::share::{Seats, xor};
 use crate::table::{Form, GROUP, Layout, Product, Writer};
 use divisi_core::Prg;
+use divisi_ot::Delta;
 use zeroize::Zeroize;
 
 /// A garbler's labels for zero, of all wires that are held at this point of the circuit.
@@ -35,10 +36,9 @@ impl Labels {
     pub fn garble(
         &mut self,
         layout: Layout,
-        delta: u128,
+        delta: &Delta,
         evaluator: usize,
-        oracle: &Oracle,
-        name: Name,
+        calls: Named<'_>,
         fresh: &mut Prg,
         batch: &Batch,
         product: Product<'_>,
@@ -47,8 +47,7 @@ impl Labels {
             layout,
             delta,
             evaluator,
-            oracle,
-            name,
+            calls,
             body: Vec::with_capacity(layout.table(batch.ands)),
             bits: Vec::with_capacity(layout.bits() * batch.ands),
             pads: Vec::new(),
@@ -163,24 +162,22 @@ impl Values {
     pub fn evaluate(
         &mut self,
         layout: Layout,
-        delta: u128,
-        oracle: &Oracle,
-        names: &mut [Name],
+        delta: &Delta,
+        calls: Vec<Named<'_>>,
         batch: &Batch,
         product: &mut Garbling,
         tables: &[Received<'_>],
         stops: bool,
     ) {
         let garblers = self.seats.peers();
-        let (pads, inputs, tweaks) = (Vec::new(), Vec::new(), Vec::new());
+        let (pads, inputs) = (Vec::new(), Vec::new());
         let mut reader = Reader {
             layout,
             delta,
-            oracle,
+            calls,
             operands: Operands::default(),
             pads,
             inputs,
-            tweaks,
             difference: 0,
             stops,
             wrong: self.wrong,
@@ -212,11 +209,11 @@ impl Values {
                 Op::And { x, y } => {
                     group.push((x, y));
                     if group.len() == GROUP {
-                        self.flush(&mut reader, names, product, tables, &mut done, &mut group);
+                        self.flush(&mut reader, product, tables, &mut done, &mut group);
                     }
                 }
                 Op::Sum { out, terms } => {
-                    self.flush(&mut reader, names, product, tables, &mut done, &mut group);
+                    self.flush(&mut reader, product, tables, &mut done, &mut group);
                     let (out, range) = (out as usize, self.taken..self.taken + terms as usize);
                     self.taken = range.end;
                     self.bits[out] = self.queue_bits[range.clone()].iter().fold(0, |sum, bit| sum ^ bit);
@@ -233,7 +230,7 @@ impl Values {
                 }
             }
         }
-        self.flush(&mut reader, names, product, tables, &mut done, &mut group);
+        self.flush(&mut reader, product, tables, &mut done, &mut group);
         self.difference |= reader.difference;
         self.wrong = reader.wrong;
     }
@@ -241,7 +238,6 @@ impl Values {
     fn flush(
         &mut self,
         reader: &mut Reader<'_>,
-        names: &mut [Name],
         product: &mut Garbling,
         tables: &[Received<'_>],
         done: &mut usize,
@@ -264,8 +260,7 @@ impl Values {
         self.queue_bits.resize(first + group.len(), 0);
         self.queue.resize((first + group.len()) * garblers, 0);
         let (values, labels) = (&mut self.queue_bits[first..], &mut self.queue[first * garblers..]);
-        reader.evaluate(product, tables, names, *done, values, labels);
-        names.iter_mut().for_each(|name| name.gate += group.len() as u64);
+        reader.evaluate(product, tables, *done, values, labels);
         *done += group.len();
         group.clear();
     }

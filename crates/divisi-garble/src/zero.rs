@@ -19,7 +19,7 @@
 use crate::ground::Ground;
 use crate::hash::{Call, Name};
 use crate::share::{Shares, spread};
-use divisi_core::{Abort, Check, Commitment, Echo, PartyId, Session, Step, step};
+use divisi_core::{Abort, Check, Commitment, Echo, PartyId, Session, Step, step, taint};
 use divisi_field::{Field, Gf128};
 use zeroize::Zeroizing;
 
@@ -48,7 +48,8 @@ pub(crate) fn check(
     let share = Zeroizing::new(product(session, ground, fresh, delta, echo, sum)?.0.to_le_bytes());
     let opened = commit_and_open(session, None, share.as_slice())?;
     let total = opened.iter().fold(u128::from_le_bytes(*share), |sum, theirs| sum ^ u128_of(theirs));
-    session.require(Check::W15, OPEN, total == 0, None) // [W15]
+    let zero = taint::verdict(OPEN, total == 0);
+    session.require(Check::W15, OPEN, zero, None) // [W15]
 }
 
 /// Of two parties: whether they have the same.
@@ -77,6 +78,8 @@ fn product(
     echo: Echo,
     sum: Gf128,
 ) -> Result<Gf128, Abort> {
+    #[cfg(any(test, feature = "testing"))]
+    divisi_ot::record::note(|records| fresh.keys.iter().for_each(|keys| records.used.extend(&**keys)));
     let mut r = Zeroizing::new([0; 16]);
     session.entropy(r.as_mut_slice());
     let r = Gf128(u128::from_le_bytes(*r));
@@ -84,6 +87,8 @@ fn product(
     let me = session.me();
     let name =
         |from: PartyId, to: PartyId| Name { call: Call::Zero, from, to, gate: ground.first, once: true };
+    // of one check all bits have the number of its first triple
+    let targets = fresh.len();
     let mut share = sum * r;
     let echoed = echo.send(session)?;
     let (mut inputs, mut hashes) = (Zeroizing::new(Vec::new()), Zeroizing::new(Vec::new()));
@@ -91,7 +96,8 @@ fn product(
     for (place, peer) in session.peers().into_iter().enumerate() {
         inputs.clear();
         inputs.extend(fresh.keys[place].iter().flat_map(|key| [*key, key ^ delta]));
-        ground.oracle.expand(&inputs, 1, name(me, peer), |i| (0, i / 2), &mut hashes);
+        hashes.resize(inputs.len(), 0);
+        ground.oracle.named(session, name(me, peer), targets).expand(&inputs, 1, |i| (0, i / 2), &mut hashes);
         body.clear();
         body.extend_from_slice(&(sum.0 ^ v).to_le_bytes());
         let mut power = r;
@@ -107,7 +113,9 @@ fn product(
     for (place, peer) in session.peers().into_iter().enumerate() {
         body.resize(16 * (1 + fresh.len()), 0);
         session.recv(PRODUCT, peer, &mut body)?;
-        ground.oracle.expand(&fresh.macs[place], 1, name(peer, me), |i| (0, i), &mut hashes);
+        hashes.resize(fresh.len(), 0);
+        let mut calls = ground.oracle.named(session, name(peer, me), targets);
+        calls.expand(&fresh.macs[place], 1, |i| (0, i), &mut hashes);
         let words = body.as_chunks::<16>().0;
         for ((hash, bit), u) in hashes.iter().zip(&*fresh.bits).zip(&words[1..]) {
             share.0 ^= hash ^ spread(*bit) & u128::from_le_bytes(*u);

@@ -191,8 +191,9 @@ fn a_copied_commitment_opens_to_nothing() {
                     return vec![frame];
                 };
                 // a rushing party: its word follows the other's, which its own thread receives meanwhile
-                let (recording, tap) = (recording.clone(), tap.clone());
+                let (recording, tap, busy) = (recording.clone(), tap.clone(), tap.busy());
                 late = Some(std::thread::spawn(move || {
+                    let _busy = busy;
                     let _ = previous.map(JoinHandle::join);
                     for _ in 0..2000 {
                         let seen = recording.of(Way::In, step);

@@ -6,6 +6,7 @@ use divisi_core::{Check, Counts, PartyId};
 use divisi_garble::lab::{Bits, Lab};
 use divisi_garble::{Form, Options, Plan};
 use divisi_net::wire_bytes;
+use divisi_ot::hash::COMPUTATIONAL_BITS;
 use divisi_ot::{Base, bucket};
 use divisi_symmetric::circuits;
 use divisi_symmetric::gates::Adder;
@@ -190,29 +191,23 @@ fn the_census_of_checks() {
         let echoes = if n > 2 { peers } else { 0 };
         for (i, counts) in all.iter().enumerate() {
             let of = |check: Check| counts.checks.get(&check).copied().unwrap_or(0);
-            assert_eq!(of(Check::W13), peers + echoes, "e unpacked, and its echo");
+            assert_eq!(of(Check::W13), echoes, "the echo of e");
             assert_eq!((of(Check::W14), of(Check::W15)), (peers, 1));
-            assert_eq!((of(Check::W17), of(Check::W18)), (2 * peers, 1));
-            assert_eq!((of(Check::W26), of(Check::W27)), (peers, 2 * peers));
-            // of our own masks' openings by each peer, and each owner's message
+            assert_eq!((of(Check::W17), of(Check::W18)), (peers, 1));
+            assert_eq!((of(Check::W26), of(Check::W27)), (peers, peers));
+            // the openings of our own masks by each peer
             let owner = plan.wires_of(PartyId::all(n).nth(i).unwrap()).count() > 0;
-            let owners = plan_owners(&plan, i) + if owner { 2 * peers } else { 0 };
-            assert_eq!((of(Check::W20), of(Check::W28)), (owners, echoes));
+            assert_eq!((of(Check::W20), of(Check::W28)), (if owner { peers } else { 0 }, echoes));
+            assert!(counts.computational_bits.unwrap() >= f64::from(COMPUTATIONAL_BITS));
             assert_eq!((of(Check::W19), of(Check::W21)), if i == 0 { (0, 0) } else { (1, 1) });
             assert_eq!((of(Check::W16), of(Check::W29)), (1, 1));
-            assert_eq!(of(Check::W24), 2 * peers);
+            assert_eq!(of(Check::W24), peers);
             let evaluator = i == 0;
             assert_eq!((of(Check::W22), of(Check::W23)), (u64::from(evaluator), u64::from(evaluator)));
             assert_eq!(of(Check::M0_7), u64::from(evaluator));
-            assert_eq!(of(Check::W25), if evaluator { 0 } else { 2 });
+            assert_eq!(of(Check::W25), if evaluator { 0 } else { 1 });
         }
     }
-}
-
-/// Other parties that own input wires.
-fn plan_owners(plan: &Plan<'_>, me: usize) -> u64 {
-    let others = PartyId::all(plan.parties()).filter(|p| p.index() != me);
-    others.filter(|p| plan.wires_of(*p).count() > 0).count() as u64
 }
 
 /// With authenticated bits from the protocols: constant rounds, and 16/k bytes for each bit and peer.

@@ -76,8 +76,9 @@ pub fn reflected_opening(check: Option<Check>) -> bool {
                     return vec![frame];
                 }
                 // a rushing party: its word follows the other's, which P_2's own thread receives meanwhile
-                let (tap, recording) = (tap.clone(), recording.clone());
+                let (tap, recording, busy) = (tap.clone(), recording.clone(), tap.busy());
                 late = Some(std::thread::spawn(move || {
+                    let _busy = busy;
                     for _ in 0..1000 {
                         if let Some(seen) = recording.of(Way::In, OPEN).pop() {
                             frame.body = seen.frame.body;

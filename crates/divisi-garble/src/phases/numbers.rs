@@ -1,0 +1,55 @@
+//! The numbers under which gates and triples are hashed: none returns, over instances, circuits, batches and
+//! modes of a session.
+
+use super::*;
+use crate::lab::{Lab, of_party, run_over};
+use divisi_circuit::{Build, Gates};
+use divisi_net::memory;
+use std::collections::HashSet;
+
+#[test]
+fn no_number_returns() {
+    const ANDS: usize = 10;
+    let mut g = Build::new();
+    let (x, y) = (g.input(ANDS), g.input(ANDS));
+    let out: Vec<_> = (0..ANDS).map(|i| g.and(x[i], y[i])).collect();
+    g.output(&out);
+    let program = g.finish();
+    let owners: Vec<PartyId> = PartyId::all(2).collect();
+    let plan = Plan::for_all(&program, 3, &owners).unwrap();
+    let inputs = vec![vec![1; 2 * ANDS]; 3];
+    let lab = Lab { options: Options { batch: 12, ..Options::default() }, ..Lab::default() };
+    let ends = run_over(
+        memory::mesh(3),
+        |_| lab.parameters(),
+        |session| {
+            let mine = of_party(&plan, session.me(), &inputs);
+            let mut garble = lab.party(session)?;
+            let mut evaluated = Vec::new();
+            for circuit in 0..2 {
+                let mut made = garble.function_independent(session, 3 * ANDS, 9 * ANDS)?;
+                let garbled = garble.function_dependent(session, &mut made, &plan, 3)?;
+                garbled.held.peek(|held| {
+                    for held in held {
+                        if let Role::Evaluator { gate, .. } = &held.role {
+                            evaluated.push(*gate);
+                        }
+                    }
+                });
+                assert_eq!(garble.live.peek(|live| live.next_gate), Some(3 * ANDS as u64 * (circuit + 1)));
+                garble.online(session, garbled, &mine)?;
+            }
+            garble.streamed(session, &plan, &mine)?;
+            let triples: usize = garble.made().iter().map(|(l, bucket)| l * bucket).sum();
+            let next = garble.live.peek(|live| (live.next_triple, live.next_gate));
+            assert_eq!(next, Some((triples as u64, 9 * ANDS as u64)));
+            Ok(evaluated)
+        },
+    );
+    let gates: HashSet<u64> = ends
+        .into_iter()
+        .flat_map(|evaluated| evaluated.unwrap())
+        .flat_map(|first| first..first + ANDS as u64)
+        .collect();
+    assert_eq!(gates.len(), 6 * ANDS);
+}

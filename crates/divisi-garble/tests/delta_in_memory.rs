@@ -1,0 +1,116 @@
+//! Delta lies in one place while a session of garbling lives, and in none after its end: the memory of this
+//! process is searched for planted ones. One test, so that nothing runs beside the search.
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
+
+use divisi_circuit::{Build, Gates, Program};
+use divisi_core::testing::memory::{Needle, once};
+use divisi_core::testing::{Stage, party};
+use divisi_core::{Abort, Session};
+use divisi_garble::lab::{Lab, of_party};
+use divisi_garble::{Form, Garble, Options, Plan};
+use divisi_ot::testing::planted;
+use std::sync::{Barrier, Mutex};
+
+/// Some hundred ANDs, whose wires are all masked.
+fn program() -> Program {
+    let mut g = Build::new();
+    let (x, y) = (g.input(40), g.input(40));
+    let mut all: Vec<_> = x.iter().zip(&y).map(|(x, y)| g.and(*x, *y)).collect();
+    for _ in 0..5 {
+        all = (0..40).map(|i| g.and(all[i], all[(i + 7) % 40])).collect();
+    }
+    g.output(&all);
+    g.finish()
+}
+
+const TABLE: &str = "divisi_garble::run/4d.table";
+const U: &str = "divisi_garble::laand/5.u";
+
+#[derive(Clone, Copy, Debug)]
+struct Case {
+    n: usize,
+    form: Form,
+    streamed: bool,
+    /// A message of the last party to the first is changed.
+    lie: Option<&'static str>,
+}
+
+/// All phases, and what was wrong in between.
+fn play(case: Case, seed: u8) -> (Vec<Result<(), Abort>>, Vec<String>) {
+    let Case { n, form, streamed, lie } = case;
+    let lab = Lab { options: Options { form, ..Options::default() }, ..Lab::default() };
+    let needles: Vec<Needle> = (0..n).map(|i| Needle::new(seed + i as u8, i == 0)).collect();
+    let (all, wrong) = (Barrier::new(n), Mutex::new(Vec::new()));
+    // what is wrong is told at the end, for others wait for who panics
+    let look = |session: &Session, there: bool, when: &str| {
+        all.wait();
+        if session.me().index() == 0 {
+            for (i, needle) in needles.iter().enumerate() {
+                let found = needle.copies().unwrap();
+                if !if there { once(&found) } else { found.is_empty() } {
+                    wrong.lock().unwrap().push(format!("{when}, Delta_{}: {found:x?}", i + 1));
+                }
+            }
+        }
+        all.wait();
+    };
+    let program = program();
+    let plan = Plan::for_all(&program, n, &[party(1), party(n as u8)]).unwrap();
+    let inputs = vec![(0..plan.input_bits()).map(|i| u8::from(i % 3 == 0)).collect(); 2];
+    let stage = Stage::new(n, &lab.parameters());
+    if let Some(step) = lie {
+        // of every gate something is changed, so that it is noticed whatever is read
+        stage.change(party(n as u8), party(1), step, 0, |body| body.iter_mut().for_each(|byte| *byte ^= 4));
+    }
+    let ends = stage.act(|mut session| {
+        let needle = &needles[session.me().index()];
+        let setup = planted(&mut session, lab.config, needle).unwrap();
+        let mut garble = Garble::new(&session, setup, lab.options);
+        look(&session, true, "after the set-up");
+        let mine = of_party(&plan, session.me(), &inputs);
+        let end = if streamed {
+            garble.streamed(&mut session, &plan, &mine).map(|_| ())
+        } else {
+            let (ands, wires) = (2 * plan.and_count(), 2 * (plan.input_bits() + plan.and_count()));
+            let run = |garble: &mut Garble, session: &mut Session| {
+                let mut made = garble.function_independent(session, ands, wires)?;
+                let garbled = garble.function_dependent(session, &mut made, &plan, 2)?;
+                if lie.is_none() {
+                    look(session, true, "garbled");
+                }
+                garble.online(session, garbled, &mine).map(|_| ())
+            };
+            run(&mut garble, &mut session)
+        };
+        if lie.is_none() {
+            look(&session, true, "after the run");
+        }
+        // who only heard of the end learns it when it goes on
+        let end = match lie {
+            Some(_) => end.and(garble.function_independent(&mut session, 1, 1).map(|_| ())),
+            None => end,
+        };
+        if lie.is_some() {
+            look(&session, false, "after the abort");
+        }
+        drop(garble);
+        look(&session, false, "after the end");
+        end
+    });
+    (ends, wrong.into_inner().unwrap())
+}
+
+#[test]
+fn delta_lies_in_one_place_and_in_none_after_the_end() {
+    let mut seed = 1;
+    for (n, form) in [(2, Form::Improved), (3, Form::Improved), (3, Form::Paper)] {
+        for (streamed, lie) in [(false, None), (true, None), (false, Some(TABLE)), (true, Some(U))] {
+            let case = Case { n, form, streamed, lie };
+            let (ends, wrong) = play(case, seed);
+            seed += 5;
+            assert!(wrong.is_empty(), "{case:?}: {wrong:#?}");
+            let right = if lie.is_none() { Result::is_ok } else { Result::is_err };
+            assert!(ends.iter().all(right), "{case:?}: {ends:?}");
+        }
+    }
+}
