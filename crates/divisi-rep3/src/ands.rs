@@ -158,6 +158,12 @@ const fn block_planes(terms: usize) -> usize {
     GROUP * (FACTORS * terms + RESULT)
 }
 
+/// How many terms the inner product has that is left of them after the first fold.
+pub(crate) fn folded_terms(chunks: &[Chunk]) -> usize {
+    let blocks = chunks.iter().flat_map(Chunk::blocks);
+    blocks.map(|block| block.lanes * block.factors.len() / GROUP).sum()
+}
+
 /// Dots, chunk by chunk.
 #[derive(Default)]
 pub(crate) struct Ands {
@@ -219,12 +225,6 @@ impl Ands {
         let chunk = &mut self.chunks[run.first.chunk];
         let at = chunk.block(run.first.group, 0) + GROUP * FACTORS * chunk.terms + run.first.dot * RESULT;
         chunk.planes[at..at + run.dots * RESULT].as_chunks_mut().0
-    }
-
-    /// How many terms the inner product has that is left of them after the first fold.
-    pub(crate) fn folded_terms(&self) -> usize {
-        let blocks = self.chunks.iter().flat_map(Chunk::blocks);
-        blocks.map(|block| block.lanes * block.factors.len() / GROUP).sum()
     }
 
     /// How many products there are.
@@ -384,9 +384,9 @@ mod tests {
         let (pool, mut ands) = (Pool::default(), Ands::default());
         for dots in 1..=GROUP {
             ands.place(&pool, 1, 1, 1);
-            assert_eq!((ands.folded_terms(), dots), (1, dots));
+            assert_eq!((folded_terms(&ands.chunks), dots), (1, dots));
         }
         ands.place(&pool, 1, 1, 1);
-        assert_eq!(ands.folded_terms(), 2);
+        assert_eq!(folded_terms(&ands.chunks), 2);
     }
 }

@@ -1,5 +1,6 @@
 //! Replicated secret bits, in planes of 512 lanes.
 
+use crate::origin::Origin;
 use divisi_core::Lanes;
 use divisi_field::Plane;
 use divisi_field::plane::LANES;
@@ -20,18 +21,19 @@ pub(crate) fn planes(tile: &BitTile) -> [Plane; 2] {
 pub struct Bit {
     pub(crate) lanes: usize,
     pub(crate) tiles: Vec<BitTile>,
+    pub(crate) origin: Origin,
 }
 
 impl Bit {
     /// The sharing of zero whose components are all zero.
     #[must_use]
-    pub(crate) fn zero(lanes: usize) -> Bit {
-        Bit { lanes, tiles: vec![[[0; 8]; 2]; lanes.div_ceil(LANES)] }
+    pub(crate) fn zero(lanes: usize, origin: Origin) -> Bit {
+        Bit { lanes, tiles: vec![[[0; 8]; 2]; lanes.div_ceil(LANES)], origin }
     }
 
     /// The value of the first lane in so many.
     fn splat(&self, lanes: usize) -> Bit {
-        let mut out = Bit::zero(lanes);
+        let mut out = Bit::zero(lanes, self.origin);
         let Some(first) = self.tiles.first() else { return out };
         for (t, tile) in out.tiles.iter_mut().enumerate() {
             *tile = first.map(|words| {
@@ -88,7 +90,7 @@ impl Lanes for Bit {
         if self.lanes == 1 {
             return Some(self.splat(index.len()));
         }
-        let mut out = Bit::zero(index.len());
+        let mut out = Bit::zero(index.len(), self.origin);
         for (tile, index) in out.tiles.iter_mut().zip(index.chunks(LANES)) {
             for (w, index) in index.chunks(64).enumerate() {
                 for (side, plane) in tile.iter_mut().enumerate() {
@@ -102,7 +104,7 @@ impl Lanes for Bit {
 
     fn first(&self, lanes: usize) -> Option<Bit> {
         let tiles = self.tiles.get(..lanes.div_ceil(LANES)).filter(|_| lanes <= self.lanes)?;
-        let mut out = Bit { lanes, tiles: tiles.to_vec() };
+        let mut out = Bit { lanes, tiles: tiles.to_vec(), origin: self.origin };
         if let (Some(last), rest @ 1..) = (out.tiles.last_mut(), lanes % LANES) {
             *last = planes(last).map(|mut plane| {
                 plane.keep(rest);
@@ -124,7 +126,7 @@ mod tests {
     use super::*;
 
     fn sample(lanes: usize, seed: u64) -> Bit {
-        let mut bit = Bit::zero(lanes);
+        let mut bit = Bit::zero(lanes, Origin::NONE);
         let mut x = seed;
         for l in 0..lanes {
             x = x.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
@@ -154,7 +156,7 @@ mod tests {
             assert!(bit.gather(&[lanes]).is_none());
             let first = bit.gather(&(0..lanes / 2).collect::<Vec<_>>()).unwrap();
             assert!(clean(&first) && (0..lanes / 2).all(|l| lane(&first, l) == lane(&bit, l)));
-            let mut both = Bit::zero(lanes + 67);
+            let mut both = Bit::zero(lanes + 67, Origin::NONE);
             both.put(0, &sample(67, 9));
             both.put(67, &bit);
             assert!(clean(&both) && (0..lanes).all(|l| lane(&both, 67 + l) == lane(&bit, l)));

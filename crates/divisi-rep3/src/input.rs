@@ -14,6 +14,7 @@ use divisi_core::{Abort, Check, PartyId, Step, step};
 
 const DIGESTS: Step = step!("digests");
 const VERDICT: Step = step!("verdict");
+const KEPT: Step = step!("part");
 
 /// How an input was found.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -122,14 +123,15 @@ impl Trio {
     /// # Errors
     /// [`Abort::Misuse`] if the components differ in length.
     pub fn input(&mut self, part: &Part) -> Result<Byte, Abort> {
-        Byte::from_components([&part.first, &part.second])
+        Ok(Byte::from_components([&part.first, &part.second])?.of(self.origin()))
     }
 
     /// Our part of a value, to be stored: only what is verified is worth storing.
     ///
     /// # Errors
-    /// [`Abort::Misuse`] for a byte of a chain that was not finished.
+    /// [`Abort::Misuse`] for a byte of a chain that was not finished, or one that was not settled here.
     pub fn part(&self, x: &divisi_core::Verified<Byte>) -> Result<Part, Abort> {
+        self.demand_settled(KEPT, [x.get().origin])?;
         let (mut first, mut second) = (Vec::new(), Vec::new());
         x.get().component(0, &mut first)?;
         x.get().component(1, &mut second)?;

@@ -14,6 +14,7 @@
 //! | module | of MAESTRO |
 //! |---|---|
 //! | `share`, [`deal`], [`open`] | section 2.4 |
+//! | `origin` | no value in an engine, and none out of it, without what it owes |
 //! | `random`, `views` | section 2.5, Figure 1 |
 //! | `multiply` | section 2.6, Figure 2 |
 //! | `bit`, `ands` | Boolean programs: one Reshare a sum of products |
@@ -45,6 +46,7 @@ mod multiply;
 mod ohv;
 pub mod ohverture;
 pub mod open;
+mod origin;
 mod packed;
 mod pool;
 mod random;
@@ -63,7 +65,7 @@ pub use masked::Mask;
 pub use ohv::OneHots;
 pub use random::Coin;
 pub use sbox::Protocol;
-pub use share::{Byte, Rep};
+pub use share::{Block, Byte};
 pub use trio::Trio;
 pub use verify::{Passes, Products};
 pub use views::Fixed;

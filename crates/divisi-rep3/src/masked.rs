@@ -34,6 +34,7 @@ impl Trio {
             return Err(self.session.misuse(TO, "an opening to a party that is not there"));
         }
         self.demand_compared(TO)?;
+        self.demand_settled(TO, [x.get().origin])?;
         let (mut first, mut second) = (Zeroizing::new(Vec::new()), Zeroizing::new(Vec::new()));
         x.get().component(0, &mut first)?;
         x.get().component(1, &mut second)?;

@@ -49,6 +49,7 @@ impl Trio {
     /// [`Abort::CheckFailed`] with A1 if the holders of a component disagree.
     pub fn open(&mut self, x: &Verified<Vec<Byte>>) -> Result<Vec<Vec<u8>>, Abort> {
         self.demand_compared(BYTES)?;
+        self.demand_settled(BYTES, x.get().iter().map(|byte| byte.origin))?;
         let [mut sum, second] = components(x.get())?;
         let missing = self.missing_component(BYTES, &sum, &second, sum.len() as u64 * 8)?;
         for ((x, y), z) in sum.iter_mut().zip(second.iter()).zip(missing.iter()) {
@@ -72,6 +73,7 @@ impl Trio {
     /// # Errors
     /// [`Abort::Misuse`] if something was opened that no barrier has compared.
     pub fn answer(&mut self, context: &[u8], x: &Verified<Vec<Byte>>) -> Result<Answer, Abort> {
+        self.demand_settled(BYTES, x.get().iter().map(|byte| byte.origin))?;
         let components = components(x.get())?;
         self.answer_components(context, components)
     }
@@ -88,6 +90,7 @@ impl Trio {
         bytes: usize,
     ) -> Result<Answer, Abort> {
         let columns = columns.get();
+        self.demand_settled(BYTES, columns.iter().map(|byte| byte.origin))?;
         let n = columns.len().max(1);
         let mut interleaved = [0, 1].map(|_| Zeroizing::new(vec![0; bytes]));
         for (c, text) in interleaved.iter_mut().enumerate() {

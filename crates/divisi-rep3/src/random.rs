@@ -12,6 +12,9 @@
 //! - that digest is compared at once, before the coin is used \[A4, M0.2\]; inside a verification, where the coin's first use is
 //!   a message under a mask, right after that message and before any other.
 
+#[cfg(all(test, feature = "fault", feature = "testing"))]
+pub(crate) mod toy;
+
 use crate::Trio;
 use crate::packed;
 use crate::share::Tile;
@@ -21,6 +24,16 @@ use divisi_core::{Abort, Check, PartyId, Prg, Session, Step, step, taint};
 use divisi_field::{BigField, Field, Gf64, Plane};
 use std::ops::Range;
 use zeroize::{Zeroize, Zeroizing};
+
+#[cfg(all(test, feature = "fault", feature = "testing"))]
+use toy::drawn;
+
+/// What was drawn from a coin, as it was drawn.
+#[cfg(not(all(test, feature = "fault", feature = "testing")))]
+#[inline(always)]
+fn drawn<F>(x: F) -> F {
+    x
+}
 
 /// A stream with each neighbour.
 pub(crate) struct Pair {
@@ -197,7 +210,7 @@ impl Coin {
 
     /// A uniform field element: the coin's own bits.
     pub(crate) fn element<F: BigField>(&self) -> F {
-        F::from_uniform(self.0)
+        drawn(F::from_uniform(self.0))
     }
 
     /// As many uniform elements as are asked for: AES-128 in counter mode under the coin.
@@ -212,14 +225,14 @@ pub(crate) fn next_words(prg: &mut Prg, out: &mut [Gf64]) {
     for out in out.chunks_mut(128) {
         let words = &mut words[..out.len()];
         prg.words(words);
-        out.iter_mut().zip(words).for_each(|(x, w)| *x = Gf64(*w));
+        out.iter_mut().zip(words).for_each(|(x, w)| *x = drawn(Gf64(*w)));
     }
 }
 
 /// The next elements of a coin's expansion.
 pub(crate) fn next_elements<F: Field>(prg: &mut Prg, out: &mut [F]) {
     for x in out {
-        *x = uniform(prg);
+        *x = drawn(uniform(prg));
     }
 }
 
@@ -232,9 +245,7 @@ impl Trio {
     /// # Errors
     /// [`Abort::CheckFailed`] with A4 if the two holders of a component do not send the same.
     pub fn coin(&mut self, after: &Fixed) -> Result<Coin, Abort> {
-        if *after != self.fixed() || self.uncompared {
-            return Err(self.session.misuse(SHARE, "a coin after something that no barrier has fixed"));
-        }
+        self.demand_fixed(after)?;
         if self.session.mutated(Check::M0_2) {
             // the mutant hashes its own view: whoever has the same view knows the coin before it is tossed
             self.view.update(b"coin");
@@ -251,13 +262,19 @@ impl Trio {
     /// compared before anything else is sent ([`Trio::confirm_coin`]; docs/lookups.md, 6). One round. What is sent before the comparison
     /// is masked by F_zero, so that parties whose coins differ tell nothing by it.
     pub(crate) fn coin_ahead(&mut self, after: &Fixed) -> Result<Coin, Abort> {
-        if *after != self.fixed() || self.uncompared {
-            return Err(self.session.misuse(SHARE, "a coin after something that no barrier has fixed"));
-        }
+        self.demand_fixed(after)?;
         if self.session.mutated(Check::M0_2) {
             return self.coin(after);
         }
         self.toss()
+    }
+
+    /// A coin is about to be tossed: everything that was opened before must be what a barrier has fixed.
+    fn demand_fixed(&mut self, after: &Fixed) -> Result<(), Abort> {
+        if *after != self.fixed() || self.uncompared {
+            return Err(self.session.misuse(SHARE, "a coin after something that no barrier has fixed"));
+        }
+        Ok(())
     }
 
     fn toss(&mut self) -> Result<Coin, Abort> {
@@ -277,6 +294,8 @@ impl Trio {
             *x = a[i] ^ b[i] ^ c[i];
         }
         taint::public(SHARE, &mut coin);
+        #[cfg(all(test, feature = "fault", feature = "testing"))]
+        let coin = toy::coin(coin);
         self.view.update(b"coin").update(&coin);
         #[cfg(feature = "fault")]
         self.deviation.saw_coin(coin);

@@ -5,9 +5,10 @@
 //! P3 second. Nothing here prints, compares or serialises a share; all of it is wiped on drop.
 
 use crate::engine::Link;
+use crate::origin::Origin;
 use divisi_core::{Abort, Lanes, PartyId, Step, step};
 use divisi_field::plane::LANES;
-use divisi_field::{Field, Plane, transpose};
+use divisi_field::{Field, Gf128, Plane, transpose};
 use zeroize::Zeroize;
 
 const BYTE: Step = step!("byte");
@@ -32,6 +33,7 @@ pub struct Byte {
     pub(crate) lanes: usize,
     pub(crate) tiles: Vec<Tile<8>>,
     pub(crate) form: Form,
+    pub(crate) origin: Origin,
 }
 
 /// How a byte is shared.
@@ -44,10 +46,17 @@ pub(crate) enum Form {
 }
 
 impl Byte {
-    /// The sharing of zero whose components are all zero.
+    /// The sharing of zero whose components are all zero: planes that no engine takes, before they have an origin.
     #[must_use]
     pub(crate) fn zero(lanes: usize) -> Byte {
-        Byte { lanes, tiles: vec![[[Plane::ZERO; 8]; 2]; lanes.div_ceil(LANES)], form: Form::Replicated }
+        let tiles = vec![[[Plane::ZERO; 8]; 2]; lanes.div_ceil(LANES)];
+        Byte { lanes, tiles, form: Form::Replicated, origin: Origin::NONE }
+    }
+
+    /// These planes as a value that was made there.
+    pub(crate) fn of(mut self, origin: Origin) -> Byte {
+        self.origin = origin;
+        self
     }
 
     /// Whether it is replicated: not in the middle of a chain of additively shared layers.
@@ -60,20 +69,21 @@ impl Byte {
     pub fn prefix(&self, lanes: usize) -> Option<Byte> {
         let tiles = self.tiles.get(..lanes.div_ceil(LANES));
         let tiles = tiles.filter(|_| lanes <= self.lanes && self.is_replicated())?;
-        let mut out = Byte { lanes, tiles: tiles.to_vec(), form: Form::Replicated };
+        let mut out = Byte { lanes, tiles: tiles.to_vec(), form: Form::Replicated, origin: self.origin };
         if let (Some(last), rest @ 1..) = (out.tiles.last_mut(), lanes % LANES) {
             last.iter_mut().flatten().for_each(|plane| plane.keep(rest));
         }
         Some(out)
     }
 
-    /// This value's lanes, and those of another after them; `None` if one belongs to a chain that is not finished.
+    /// This value's lanes, and those of another after them; `None` if one belongs to a chain that is not finished, or they are of
+    /// different engines.
     #[must_use]
     pub fn with(&self, other: &Byte) -> Option<Byte> {
         if !self.is_replicated() || !other.is_replicated() {
             return None;
         }
-        let mut out = Byte::zero(self.lanes + other.lanes);
+        let mut out = Byte::zero(self.lanes + other.lanes).of(self.origin.and(other.origin)?);
         for (source, offset) in [(self, 0), (other, self.lanes)] {
             for from in 0..source.lanes {
                 let to = from + offset;
@@ -91,7 +101,7 @@ impl Byte {
         if self.lanes != 1 || lanes == 1 {
             return self.clone();
         }
-        let mut out = Byte::zero(lanes);
+        let mut out = Byte::zero(lanes).of(self.origin);
         for (t, tile) in out.tiles.iter_mut().enumerate() {
             let used = (lanes - t * LANES).min(LANES);
             for (to, from) in tile.iter_mut().flatten().zip(self.tiles.iter().flatten().flatten()) {
@@ -102,7 +112,7 @@ impl Byte {
         out
     }
 
-    /// Our two components, a byte a lane.
+    /// Our two components, a byte a lane; of no origin yet.
     pub(crate) fn from_components(components: [&[u8]; 2]) -> Result<Byte, Abort> {
         let lanes = components[0].len();
         if lanes != components[1].len() {
@@ -149,7 +159,7 @@ impl Lanes for Byte {
         if !self.is_replicated() || index.iter().any(|l| *l >= self.lanes) {
             return None;
         }
-        let mut out = Byte::zero(index.len());
+        let mut out = Byte::zero(index.len()).of(self.origin);
         for (to, from) in index.iter().enumerate() {
             let (source, target) = (&self.tiles[from / LANES], &mut out.tiles[to / LANES]);
             for (source, target) in source.iter().flatten().zip(target.iter_mut().flatten()) {
@@ -168,7 +178,7 @@ impl Drop for Byte {
 
 /// A replicated vector of elements of a large field: our first components, and our second.
 #[derive(Clone)]
-pub struct Rep<F: Field> {
+pub(crate) struct Rep<F: Field> {
     pub(crate) a: Vec<F>,
     pub(crate) b: Vec<F>,
 }
@@ -193,6 +203,23 @@ impl<F: Field> Rep<F> {
             make_room(side, more.len());
             side.extend_from_slice(more);
         }
+    }
+}
+
+/// A secret block of GHASH's field in every lane.
+#[derive(Clone)]
+pub struct Block {
+    pub(crate) rep: Rep<Gf128>,
+    pub(crate) origin: Origin,
+}
+
+impl Lanes for Block {
+    fn lanes(&self) -> usize {
+        self.rep.len()
+    }
+
+    fn gather(&self, index: &[usize]) -> Option<Self> {
+        Some(Block { rep: self.rep.gather(index)?, origin: self.origin })
     }
 }
 

@@ -4,6 +4,7 @@
 //! whatever is derived from their pairwise key is a component that both know and the third does not: that is all of
 //! F_rand and F_zero of MAESTRO section 2.5 ([`crate::random`]).
 
+use crate::origin::Place;
 use crate::pool::Pool;
 use crate::random::Streams;
 use crate::verify::Passes;
@@ -17,6 +18,8 @@ const TRIO: Step = step!("trio");
 /// One strand of a session among three, ready to compute on replicated sharings.
 pub struct Trio {
     pub(crate) session: Session,
+    /// What values that are made here belong to.
+    pub(crate) place: Place,
     pub(crate) next: PartyId,
     pub(crate) prev: PartyId,
     pub(crate) streams: Streams,
@@ -63,6 +66,7 @@ impl Trio {
         view.update(session.id().as_bytes());
         Ok(Trio {
             session,
+            place: Place::new(),
             next,
             prev,
             streams,
@@ -87,17 +91,12 @@ impl Trio {
         self.passes = passes;
     }
 
-    /// Number a computation that is closed, with its strand.
-    pub(crate) fn close(&mut self) -> (u32, u64) {
+    /// Number a computation that is closed.
+    pub(crate) fn close(&mut self) -> u64 {
         let number = self.closed;
         self.closed += 1;
         self.unpaid.insert(number);
-        (self.session.number(), number)
-    }
-
-    /// Whether everything that was closed and not settled is among these.
-    pub(crate) fn unpaid_are_in(&self, closes: &[(u32, u64)]) -> bool {
-        self.unpaid.iter().all(|number| closes.contains(&(self.session.number(), *number)))
+        number
     }
 
     /// Who we are.

@@ -6,9 +6,8 @@
 //! verification, which comes before the opening, ends the session and neither answer is given.
 
 use crate::Rep3;
-use crate::share::{Byte, Rep};
+use crate::share::{Block, Byte};
 use divisi_core::{Abort, Blocks, Check, Convert, Lanes, Step, settle, step};
-use divisi_field::Gf128;
 
 const ZERO: Step = step!("zero");
 
@@ -17,16 +16,16 @@ impl Rep3 {
     ///
     /// # Errors
     /// Whatever ends the session; [`Abort::Misuse`] for an empty group.
-    pub fn are_zero(&mut self, groups: &[Rep<Gf128>]) -> Result<Vec<bool>, Abort> {
+    pub fn are_zero(&mut self, groups: &[Block]) -> Result<Vec<bool>, Abort> {
         if groups.iter().any(|group| group.lanes() == 0) {
             return Err(self.trio().session().misuse(ZERO, "a group of nothing is no secret"));
         }
-        let random: Vec<Rep<Gf128>> = groups.iter().map(|group| self.random_blocks(group.lanes())).collect();
+        let random: Vec<Block> = groups.iter().map(|group| self.random_blocks(group.lanes())).collect();
         let pairs: Vec<_> = groups.iter().zip(&random).collect();
         let mut masked = self.dot(&pairs)?;
         if self.trio().session().mutated(Check::S7) {
             // the mutant opens the difference itself
-            let first: Option<Vec<Rep<Gf128>>> = groups.iter().map(|group| group.gather(&[0])).collect();
+            let first: Option<Vec<Block>> = groups.iter().map(|group| group.gather(&[0])).collect();
             masked = self.join(&first.iter().flatten().collect::<Vec<_>>());
         }
         let bytes: [Byte; 16] = self.convert(masked)?;

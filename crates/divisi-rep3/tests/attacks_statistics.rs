@@ -59,7 +59,7 @@ fn words(bytes: &[u8], size: usize) -> Vec<u128> {
 }
 
 /// What a party holds of blocks, a lane a sample.
-fn components(e: &mut Rep3, blocks: divisi_rep3::Rep<divisi_field::Gf128>) -> Result<[Vec<u128>; 2], Abort> {
+fn components(e: &mut Rep3, blocks: divisi_rep3::Block) -> Result<[Vec<u128>; 2], Abort> {
     let bytes: [Byte; 16] = e.convert(blocks)?;
     let pending = e.close(bytes.to_vec());
     let verified = settle(e, pending)?.into_inner();

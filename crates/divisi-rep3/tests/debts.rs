@@ -1,5 +1,6 @@
-//! What is owed for a value cannot be forgotten, whichever way the value goes: copied, resumed, joined, into another engine or
-//! another strand (M0.7, A13). A run that would forget it ends with a misuse, before anything is opened.
+//! What is owed for a value cannot be forgotten, whichever way its debt goes: copied, resumed, joined,
+//! settled elsewhere (M0.7, A13). A run that would forget it ends with a misuse, before anything is opened.
+//! That a value does not go anywhere without its debt is shown in `origins.rs`.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 use divisi_core::{Abort, Bytes, Direction, Pending, settle};
@@ -96,7 +97,39 @@ fn debts_cannot_be_forgotten() {
     }
 }
 
-/// Values of two strands, one of which saw a split opening: settling them in the other would never compare the views of the first.
+/// A layer of lookups whose vectors were paid before owes the comparison of its openings: also when it was closed and resumed.
+#[test]
+fn openings_are_owed_when_resumed() {
+    for linear in [false, true] {
+        let results = Stage::default().act(|trio| {
+            let mut e = Rep3::new(trio, Protocol::Lut256, Security::Malicious);
+            e.prepare(1, 1, 8)?;
+            let mut x = e.public(&[0; 8]);
+            e.sbox(Direction::Encrypt, &mut [&mut x])?;
+            let x = e.close(x).resume(&mut e);
+            let pending = if linear { e.close_linear(x)? } else { e.close(x) };
+            settle(&mut e, pending).map(drop)
+        });
+        assert!(results.iter().all(|result| result.is_err() == linear), "{linear}: {results:?}");
+    }
+}
+
+/// What is linear in verified values stays so when it is resumed, and closed with nothing else.
+#[test]
+fn what_is_linear_stays_so_when_resumed() {
+    let results = Stage::default().act(|trio| {
+        let mut e = engine(trio);
+        let x = e.random_bytes(3)?;
+        let x = e.close_linear(vec![x])?.resume(&mut e);
+        let pending = e.close(x);
+        let verified = settle(&mut e, pending)?;
+        e.trio().open(&verified).map(drop)
+    });
+    assert!(results.iter().all(Result::is_ok), "{results:?}");
+}
+
+/// Values of two strands, one of which saw a split opening: settling them in the other would never compare
+/// the views of the first.
 #[test]
 fn openings_of_another_strand_are_not_forgotten() {
     for join in [false, true] {

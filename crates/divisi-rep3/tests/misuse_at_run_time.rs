@@ -2,7 +2,7 @@
 //! ends as [`Abort::Misuse`] at every party, and nothing is opened.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
-use divisi_core::{Abort, Bytes, Convert, Direction, Lanes, Matrix, Verified, settle};
+use divisi_core::{Abort, Blocks, Bytes, Convert, Direction, Lanes, Matrix, Pending, Verified, settle};
 use divisi_rep3::adversary::stage::{Stage, Way, party};
 use divisi_rep3::{Byte, OneHots, Protocol, Rep3, Security, Trio};
 use std::sync::Mutex;
@@ -166,6 +166,33 @@ const NEVER_VERIFIED: &[Program] = &[
         drop(x);
         let other = e.random_bytes(LANES)?;
         settled(e, vec![other])
+    }),
+    ("closed and resumed, and something else closed", |mut e, x| {
+        let unfinished = e.close(x.to_vec());
+        unfinished.resume(&mut e);
+        let other = e.random_bytes(LANES)?;
+        settled(e, vec![other])
+    }),
+    ("joined to what is right", |mut e, x| {
+        let unfinished = e.close(Vec::from(x));
+        let other = e.random_bytes(LANES)?;
+        let right = e.close_linear(vec![other])?;
+        let all = Pending::join([right, unfinished]).unwrap();
+        settle(&mut e, all).map(drop)
+    }),
+    ("dropped beside a product that is verified", |mut e, x| {
+        drop(x);
+        let block = e.random_blocks(1);
+        e.multiply(&block, &block)?;
+        settled(e, vec![])
+    }),
+    ("dropped, and joined with a product that is verified", |mut e, x| {
+        drop(x);
+        let dropped = e.close(());
+        let block = e.random_blocks(1);
+        e.multiply(&block, &block)?;
+        let joined = [e.close(()), dropped];
+        settle(&mut e, Pending::join(joined).expect("two")).map(drop)
     }),
     ("one of them dropped before the next layer", |mut e, [mut x, _]| {
         e.sbox(Direction::Encrypt, &mut [&mut x])

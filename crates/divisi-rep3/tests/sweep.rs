@@ -162,7 +162,7 @@ fn attack(honest: &Honest, at: Position, operator: Operator, salt: u64) -> [Resu
         let part = &honest.parts[trio.me().index()];
         play(trio, honest.protocol, part, honest.tag)
     });
-    // the limit, the time to ask whom the peer waits for, what the corrupt party slept; and a busy machine
+    // far less by itself: nobody waits for what a stage knows will not come
     assert!(
         begun.elapsed() < 2 * LIMIT + Duration::from_secs(12),
         "{at:?} {operator:?} took {:?}",

@@ -2,7 +2,7 @@
 
 use super::Deviate;
 use super::stage::{Recording, Stage, Way, party};
-use crate::{Byte, Protocol, Rep, Rep3, Security, Trio};
+use crate::{Block, Byte, Protocol, Rep3, Security, Trio};
 use divisi_core::{Abort, Blocks, Convert, PartyId, Step, Verified, settle};
 use divisi_field::{BigField, Field, Gf128};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -82,7 +82,7 @@ pub fn engine(trio: Trio) -> Rep3 {
 pub fn multiplied(e: &mut Rep3, n: usize) -> Result<Verified<Vec<Byte>>, Abort> {
     let (x, y) = (e.random_blocks(n), e.random_blocks(n));
     let z = e.multiply(&x, &y)?;
-    let all: Rep<Gf128> = e.join(&[&x, &y, &z]);
+    let all: Block = e.join(&[&x, &y, &z]);
     let bytes: [Byte; 16] = e.convert(all)?;
     let pending = e.close(bytes.to_vec());
     settle(e, pending)

@@ -52,7 +52,7 @@ impl Layer {
     }
 
     /// By how much these errors make the claim at each corner of the grid wrong, by the first coin of the layer's verification.
-    fn errors(self, errors: &[Error], coin: &Coin) -> [Gf64; 8] {
+    pub(crate) fn errors(self, errors: &[Error], coin: &Coin) -> [Gf64; 8] {
         let mut records = Records::<GF4_PLANES>::new(&Pool::default(), &Shape(vec![self.lanes; self.bytes]));
         for error in errors {
             if let Some(record) = records.get_mut(error.byte) {

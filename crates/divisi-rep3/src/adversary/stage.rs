@@ -2,18 +2,15 @@
 
 use crate::Trio;
 use divisi_core::testing;
-pub use divisi_core::testing::{Recording, Way, ended_by_another, failed_check, many, party};
+pub use divisi_core::testing::{LIMIT, Recording, Way, ended_by_another, failed_check, many, party};
 use divisi_core::{Abort, Check, Parameters, PartyId};
 use divisi_net::{Machine, World};
 use std::ops::Deref;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// How long a party of a test waits for a message.
-pub const LIMIT: Duration = Duration::from_millis(250);
-
 /// No run lasts as long: after it the test program ends, so that a hang is a failure and no wait.
-const HANG: Duration = Duration::from_secs(60);
+const HANG: Duration = Duration::from_secs(300);
 
 /// A stage of three parties, each of which is a [`Trio`].
 pub struct Stage(testing::Stage);
@@ -49,10 +46,10 @@ impl Stage {
     /// A stage in a world of its own.
     #[must_use]
     pub fn in_world(parameters: &Parameters, world: Arc<dyn World>) -> Stage {
-        Stage(testing::Stage::in_world(3, parameters, world).waiting(LIMIT))
+        Stage(testing::Stage::in_world(3, parameters, world))
     }
 
-    /// This stage with parties that wait long: for attacks after which nobody has to wait, on a machine that is busy.
+    /// This stage with parties that wait still longer: for runs in which a party computes long.
     #[must_use]
     pub fn patient(self) -> Stage {
         Stage(self.0.patient())

@@ -26,7 +26,7 @@
 //! - *Products* may hold an error until [`verify_mul`](BlackBox::verify_mul), over GF(2^64), or GF(2^128) for k = 128, as inner products with
 //!   fresh coefficients: missed with probability at most (3 + 2 ceil(log2 N))/q for N *terms* over the field of q elements, whatever k
 //!   is \[S2\]. A product is one term, but up to k after [`linop_additive`](BlackBox::linop_additive), and a lookup of square-root cost
-//!   2^(k/2). With relations of one-hot vectors among them, a term each, it is (5 + 2 ceil(log2 N))/q; the meter reports 6 for 5.
+//!   2^(k/2). With relations of one-hot vectors among them, a term each, it is (5 + 2 ceil(log2 N))/q.
 //! - *Output* verifies what is left to verify, and opens after it \[S3\]; each component comes from one holder and its digest from the
 //!   other \[S4\].
 //!
@@ -100,9 +100,9 @@ impl BlackBox {
     #[must_use]
     pub fn new(trio: Trio) -> BlackBox {
         BlackBox {
-            trio,
             origin: Origin::new(),
-            owed: Products::none(false),
+            owed: Products::none(trio.place),
+            trio,
             statements: 0,
             products: 0,
             terms: 0,
@@ -298,7 +298,7 @@ impl BlackBox {
             self.trio.session.observe_each(Check::S2, std::mem::take(&mut self.products)); // [S2]
             self.trio.session.observe_each(Check::A17, std::mem::take(&mut self.relations)); // [A17]
             self.trio.verify_after(&recon.fixed, &self.owed)?; // what failed stays owed
-            self.owed = Products::none(false);
+            self.owed = Products::none(self.trio.place);
             self.terms = 0;
         }
         self.verified = self.statements;

@@ -2,7 +2,8 @@
 
 use super::Rep3;
 use crate::multiply;
-use crate::share::{Byte, Rep};
+use crate::origin::Origin;
+use crate::share::{Block, Byte, Rep};
 use crate::verify::Dot;
 use divisi_core::{Abort, Blocks, Convert, Lanes, Step, step};
 use divisi_field::{BigField, Field, Gf128};
@@ -10,11 +11,15 @@ use zeroize::Zeroizing;
 
 const MULTIPLY: Step = step!("multiply");
 const DOT: Step = step!("dot");
+const SUM: Step = step!("sum");
+const CONVERT: Step = step!("convert");
 
 impl Blocks for Rep3 {
-    type Block = Rep<Gf128>;
+    type Block = Block;
 
-    fn add_block(&mut self, x: &mut Rep<Gf128>, y: &Rep<Gf128>) -> Result<(), Abort> {
+    fn add_block(&mut self, x: &mut Block, y: &Block) -> Result<(), Abort> {
+        x.origin = self.trio.admit(SUM, [x.origin, y.origin])?;
+        let (x, y) = (&mut x.rep, &y.rep);
         match y.len() {
             n if n == x.len() => {
                 Gf128::add_assign(&mut x.a, &y.a);
@@ -29,7 +34,9 @@ impl Blocks for Rep3 {
         Ok(())
     }
 
-    fn add_public_block(&mut self, x: &mut Rep<Gf128>, c: &[u128]) -> Result<(), Abort> {
+    fn add_public_block(&mut self, x: &mut Block, c: &[u128]) -> Result<(), Abort> {
+        x.origin = self.trio.admit(SUM, [x.origin])?;
+        let x = &mut x.rep;
         if c.len() != 1 && c.len() != x.len() {
             return Err(self.lanes_differ());
         }
@@ -44,19 +51,24 @@ impl Blocks for Rep3 {
         Ok(())
     }
 
-    fn combine(&mut self, x: &Rep<Gf128>, c: &[u128]) -> Result<Rep<Gf128>, Abort> {
+    fn combine(&mut self, x: &Block, c: &[u128]) -> Result<Block, Abort> {
+        let origin = self.trio.admit(SUM, [x.origin])?;
+        let x = &x.rep;
         if c.len() != x.len() {
             return Err(self.lanes_differ());
         }
         let c: Vec<Gf128> = c.iter().map(|c| Gf128(*c)).collect();
-        Ok(Rep { a: vec![Gf128::dot(&x.a, &c)], b: vec![Gf128::dot(&x.b, &c)] })
+        let rep = Rep { a: vec![Gf128::dot(&x.a, &c)], b: vec![Gf128::dot(&x.b, &c)] };
+        Ok(Block { rep, origin })
     }
 
-    fn square(&mut self, x: &Rep<Gf128>) -> Rep<Gf128> {
-        x.map(Field::square)
+    fn square(&mut self, x: &Block) -> Block {
+        Block { rep: x.rep.map(Field::square), origin: self.admit_or_end(SUM, &[x]) }
     }
 
-    fn multiply(&mut self, x: &Rep<Gf128>, y: &Rep<Gf128>) -> Result<Rep<Gf128>, Abort> {
+    fn multiply(&mut self, x: &Block, y: &Block) -> Result<Block, Abort> {
+        let origin = self.trio.admit(MULTIPLY, [x.origin, y.origin])?;
+        let (x, y) = (&x.rep, &y.rep);
         if x.len() != y.len() {
             return Err(self.lanes_differ());
         }
@@ -64,10 +76,12 @@ impl Blocks for Rep3 {
         let z = self.trio.reshare_elements(MULTIPLY, (0..x.len()).map(share).collect())?;
         let one = |v: &Rep<Gf128>, i: usize| Rep { a: vec![v.a[i]], b: vec![v.b[i]] };
         self.owe_dots((0..x.len()).map(|i| Dot { x: one(x, i), y: one(y, i), z: one(&z, i) }));
-        Ok(z)
+        Ok(Block { rep: z, origin })
     }
 
-    fn dot(&mut self, sums: &[(&Rep<Gf128>, &Rep<Gf128>)]) -> Result<Rep<Gf128>, Abort> {
+    fn dot(&mut self, sums: &[(&Block, &Block)]) -> Result<Block, Abort> {
+        let origin = self.trio.admit(DOT, sums.iter().flat_map(|(x, y)| [x.origin, y.origin]))?;
+        let sums: Vec<_> = sums.iter().map(|(x, y)| (&x.rep, &y.rep)).collect();
         if sums.iter().any(|(x, y)| x.len() != y.len()) {
             return Err(self.lanes_differ());
         }
@@ -80,19 +94,28 @@ impl Blocks for Rep3 {
             y: Rep::clone(y),
             z: Rep { a: vec![z.a[i]], b: vec![z.b[i]] },
         }));
-        Ok(z)
+        Ok(Block { rep: z, origin })
     }
 
-    fn join(&mut self, parts: &[&Rep<Gf128>]) -> Rep<Gf128> {
-        let mut out = Rep::zero(0);
-        parts.iter().for_each(|part| out.extend(part));
-        out
+    fn join(&mut self, parts: &[&Block]) -> Block {
+        let mut rep = Rep::zero(0);
+        parts.iter().for_each(|part| rep.extend(&part.rep));
+        Block { rep, origin: self.admit_or_end(SUM, parts) }
     }
 }
 
-impl Convert<[Byte; 16], Rep<Gf128>> for Rep3 {
+impl Rep3 {
+    /// As [`Trio::admit`](crate::Trio), where no error can be given: what does not belong here ends the session, and no engine takes what
+    /// comes of it.
+    fn admit_or_end(&mut self, step: Step, blocks: &[&Block]) -> Origin {
+        self.trio.admit(step, blocks.iter().map(|block| block.origin)).unwrap_or(Origin::NONE)
+    }
+}
+
+impl Convert<[Byte; 16], Block> for Rep3 {
     /// Local: a block is its 16 bytes in GHASH's order, component by component.
-    fn convert(&mut self, x: [Byte; 16]) -> Result<Rep<Gf128>, Abort> {
+    fn convert(&mut self, x: [Byte; 16]) -> Result<Block, Abort> {
+        let origin = self.trio.admit(CONVERT, x.iter().map(|byte| byte.origin))?;
         let lanes = x[0].lanes();
         if x.iter().any(|byte| byte.lanes() != lanes) {
             return Err(self.lanes_differ());
@@ -105,19 +128,21 @@ impl Convert<[Byte; 16], Rep<Gf128>> for Rep3 {
                 (0..lanes).map(|l| Gf128::from_ghash(std::array::from_fn(|i| columns[i][l]))).collect(),
             )
         };
-        Ok(Rep { a: side(0)?, b: side(1)? })
+        Ok(Block { rep: Rep { a: side(0)?, b: side(1)? }, origin })
     }
 }
 
-impl Convert<Rep<Gf128>, [Byte; 16]> for Rep3 {
+impl Convert<Block, [Byte; 16]> for Rep3 {
     /// The way back, local too.
-    fn convert(&mut self, x: Rep<Gf128>) -> Result<[Byte; 16], Abort> {
+    fn convert(&mut self, x: Block) -> Result<[Byte; 16], Abort> {
+        let origin = self.trio.admit(CONVERT, [x.origin])?;
+        let x = x.rep;
         let side = |elements: &[Gf128], i: usize| {
             Zeroizing::new(elements.iter().map(|x| x.to_ghash()[i]).collect::<Vec<u8>>())
         };
         let mut bytes: [Byte; 16] = std::array::from_fn(|_| Byte::zero(0));
         for (i, byte) in bytes.iter_mut().enumerate() {
-            *byte = Byte::from_components([&side(&x.a, i), &side(&x.b, i)])?;
+            *byte = Byte::from_components([&side(&x.a, i), &side(&x.b, i)])?.of(origin);
         }
         Ok(bytes)
     }

@@ -12,6 +12,7 @@ use super::narrow::narrow;
 use super::wide::Wide;
 use crate::ands::{Ands, NARROW, Run};
 use crate::bit::{Bit, planes};
+use crate::origin::Origin;
 use crate::share::Byte;
 use crate::wire::Shape;
 use divisi_circuit::{Level, Program};
@@ -35,7 +36,7 @@ impl Boolean for Rep3 {
     type Bit = Bit;
 
     fn public_bit(&mut self, values: &[bool]) -> Bit {
-        let mut bit = Bit::zero(values.len());
+        let mut bit = Bit::zero(values.len(), self.trio.origin());
         if let Some(c) = self.constant() {
             for (tile, values) in bit.tiles.iter_mut().zip(values.chunks(LANES)) {
                 for (word, values) in tile[c].iter_mut().zip(values.chunks(64)) {
@@ -47,7 +48,9 @@ impl Boolean for Rep3 {
     }
 
     fn join_bits(&mut self, parts: &[&Bit]) -> Bit {
-        let mut all = Bit::zero(parts.iter().map(|part| part.lanes).sum());
+        // no error can be given here: what does not belong here ends the session, and no engine takes what comes of it
+        let origin = self.trio.admit(BITS, parts.iter().map(|part| part.origin)).unwrap_or(Origin::NONE);
+        let mut all = Bit::zero(parts.iter().map(|part| part.lanes).sum(), origin);
         let mut at = 0;
         for part in parts {
             all.put(at, part);
@@ -59,7 +62,11 @@ impl Boolean for Rep3 {
     fn run(&mut self, jobs: &mut [Job<'_, Bit>]) -> Result<(), Abort> {
         let lanes = jobs.iter().map(|job| self.lanes_of(job)).collect::<Result<Vec<usize>, Abort>>()?;
         let window = jobs.iter().map(|job| window(job.program, jobs.len())).min().unwrap_or(1);
-        let empty = |lanes: usize| Bit { lanes: 0, tiles: Vec::with_capacity(lanes.div_ceil(LANES)) };
+        let origin = self.trio.admit(INPUTS, jobs.iter().flat_map(|job| &job.wires).map(|bit| bit.origin))?;
+        let empty = |lanes: usize| {
+            let tiles = Vec::with_capacity(lanes.div_ceil(LANES));
+            Bit { lanes: 0, tiles, origin }
+        };
         let outputs = jobs.iter().zip(&lanes);
         let mut outputs: Vec<Vec<Bit>> = outputs
             .map(|(job, lanes)| (0..job.program.output_bits()).map(|_| empty(*lanes)).collect())
@@ -220,8 +227,9 @@ impl Convert<Byte, [Bit; 8]> for Rep3 {
         if !x.is_replicated() {
             return Err(self.trio.session.misuse(BITS, "a byte of a chain of layers that was not finished"));
         }
+        let origin = self.trio.admit(BITS, [x.origin])?;
         let plane = |i: usize| x.tiles.iter().map(move |tile| [tile[0][i].0, tile[1][i].0]).collect();
-        Ok(std::array::from_fn(|i| Bit { lanes: x.lanes, tiles: plane(i) }))
+        Ok(std::array::from_fn(|i| Bit { lanes: x.lanes, tiles: plane(i), origin }))
     }
 }
 
@@ -232,7 +240,7 @@ impl Convert<[Bit; 8], Byte> for Rep3 {
         if x.iter().any(|bit| bit.lanes != lanes) {
             return Err(self.lanes_differ());
         }
-        let mut byte = Byte::zero(lanes);
+        let mut byte = Byte::zero(lanes).of(self.trio.admit(BITS, x.iter().map(|bit| bit.origin))?);
         for (i, bit) in x.iter().enumerate() {
             for (to, from) in byte.tiles.iter_mut().zip(&bit.tiles) {
                 [to[0][i], to[1][i]] = planes(from);

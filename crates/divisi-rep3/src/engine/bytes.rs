@@ -14,6 +14,8 @@ use divisi_field::{Plane, Word, gf8};
 const VECTORS: Step = step!("sbox_with");
 const MIXED: Step = step!("linear");
 const SUM: Step = step!("add");
+const SBOX: Step = step!("sbox");
+const FINISH: Step = step!("finish_layer");
 
 impl Rep3 {
     /// One layer of S-boxes with these one-hot vectors, which are consumed.
@@ -30,6 +32,8 @@ impl Rep3 {
     }
 
     fn lookup_layer(&mut self, d: Direction, x: &mut [&mut Byte], vectors: OneHots) -> Result<(), Abort> {
+        let now = self.trio.admit(SBOX, x.iter().map(|byte| byte.origin))?;
+        x.iter_mut().for_each(|byte| byte.origin = now);
         if !vectors.fit(self, &shape_of(x)) {
             return Err(self
                 .trio
@@ -119,12 +123,13 @@ impl Bytes for Rep3 {
     type Byte = Byte;
 
     fn public(&mut self, values: &[u8]) -> Byte {
-        let mut byte = Byte::zero(values.len());
+        let mut byte = Byte::zero(values.len()).of(self.trio.origin());
         add_constants(&mut byte, self.constant(), values);
         byte
     }
 
     fn add(&mut self, x: &mut Byte, y: &Byte) -> Result<(), Abort> {
+        x.origin = self.trio.admit(SUM, [x.origin, y.origin])?;
         if y.lanes != 1 && y.lanes != x.lanes {
             return Err(self.lanes_differ());
         }
@@ -152,6 +157,7 @@ impl Bytes for Rep3 {
             let y = self.public(c);
             return self.add(x, &y);
         }
+        x.origin = self.trio.admit(SUM, [x.origin])?;
         let constant = self.constant();
         if c.len() == x.lanes {
             add_constants(x, constant, c);
@@ -164,6 +170,8 @@ impl Bytes for Rep3 {
     }
 
     fn linear<const N: usize>(&mut self, m: &Matrix<N>, x: &mut [Byte; N]) -> Result<(), Abort> {
+        let now = self.trio.admit(MIXED, x.iter().map(|byte| byte.origin))?;
+        x.iter_mut().for_each(|byte| byte.origin = now);
         let lanes = x.first().map_or(0, |b| b.lanes);
         if x.iter().any(|b| b.lanes != lanes) {
             return Err(self.lanes_differ());
@@ -180,13 +188,15 @@ impl Bytes for Rep3 {
         }
         if components == 1 {
             let links = x.each_mut().map(Byte::take_link);
-            let links = Link::combine(&m.0, &links, |offsets| self.linear(m, offsets), lanes)?;
+            let links = Link::combine(&m.0, &links, |offsets| self.linear(m, offsets), lanes, now)?;
             x.iter_mut().zip(links).for_each(|(byte, link)| byte.form = Form::Additive(link));
         }
         Ok(())
     }
 
     fn sbox(&mut self, d: Direction, x: &mut [&mut Byte]) -> Result<(), Abort> {
+        let now = self.trio.admit(SBOX, x.iter().map(|byte| byte.origin))?;
+        x.iter_mut().for_each(|byte| byte.origin = now);
         if self.protocol != Protocol::Lut256Additive {
             self.finish(x)?; // bytes of a chain that another protocol began
         }
@@ -215,6 +225,8 @@ impl Bytes for Rep3 {
     }
 
     fn finish(&mut self, x: &mut [&mut Byte]) -> Result<(), Abort> {
+        let now = self.trio.admit(FINISH, x.iter().map(|byte| byte.origin))?;
+        x.iter_mut().for_each(|byte| byte.origin = now);
         self.finish_chain(x)
     }
 }

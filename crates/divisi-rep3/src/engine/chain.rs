@@ -164,6 +164,8 @@ impl Rep3 {
     /// Line 6: with the replicated values of all bytes that came of a layer, its outputs, and so its records.
     fn complete(&mut self, links: Vec<Link>, mut values: Vec<Byte>) -> Result<(), Abort> {
         let misuse = |rep: &Rep3, what| Err(rep.trio.session.misuse(CHAIN, what));
+        let now = self.trio.origin();
+        values.iter_mut().for_each(|value| value.origin = now);
         let mut rows = Vec::new();
         let mut layer = None;
         for (link, value) in links.into_iter().zip(&mut values) {
@@ -269,6 +271,7 @@ impl Link {
         links: &[Link; N],
         mut linear: impl FnMut(&mut [Byte; N]) -> Result<(), Abort>,
         lanes: usize,
+        now: crate::origin::Origin,
     ) -> Result<[Link; N], Abort> {
         let none = || std::array::from_fn(|_| Link(None));
         let origins = links.each_ref().map(|link| link.0.as_ref());
@@ -280,7 +283,7 @@ impl Link {
         let offsets = if offsets.iter().any(Option::is_some) {
             // those of one lane serve all: they stay so if all of them are
             let wide = offsets.iter().flatten().any(|k| k.lanes != 1);
-            let zero = Byte::zero(if wide { lanes } else { 1 });
+            let zero = Byte::zero(if wide { lanes } else { 1 }).of(now);
             let mut offsets = offsets.map(|k| k.map_or_else(|| zero.clone(), |k| k.spread(zero.lanes)));
             linear(&mut offsets)?;
             offsets.map(Some)

@@ -15,11 +15,11 @@ pub(crate) use chain::Link;
 
 use crate::Trio;
 use crate::ohv::Shelves;
+use crate::origin::Place;
 use crate::sbox::Protocol;
-use crate::share::{Byte, Rep, constant_component};
+use crate::share::{Block, Byte, Rep, constant_component};
 use crate::verify::{Dot, Products};
-use divisi_core::{Abort, Debt, Pending, SessionId, Step, step};
-use divisi_field::Gf128;
+use divisi_core::{Abort, Debt, Pending, Step, step};
 use std::fmt;
 use std::str::FromStr;
 use zeroize::Zeroizing;
@@ -81,12 +81,13 @@ const DOWNGRADE: Step = step!("discharge");
 
 impl Rep3 {
     /// An engine with an empty ledger.
-    pub fn new(trio: Trio, protocol: Protocol, security: Security) -> Self {
+    pub fn new(mut trio: Trio, protocol: Protocol, security: Security) -> Self {
+        trio.place = trio.place.under(Some(security));
         Rep3 {
+            owed: Products::none(trio.place),
             trio,
             protocol,
             security,
-            owed: Products::none(security == Security::SemiHonest),
             shelves: Shelves::default(),
             chains: chain::Chains::default(),
         }
@@ -109,8 +110,8 @@ impl Rep3 {
         self.security
     }
 
-    pub(crate) fn session_id(&self) -> SessionId {
-        self.trio.session.id()
+    pub(crate) fn place(&self) -> Place {
+        self.trio.place
     }
 
     /// Do something with S-boxes computed in another way, a key schedule for instance.
@@ -136,8 +137,6 @@ impl Rep3 {
         // a layer of a chain that was not finished cannot be verified
         owed.incomplete |= !self.chains.is_empty();
         self.chains.clear();
-        // what is linear in values that are not settled is not verified, even if something linear was resumed meanwhile
-        owed.linear &= self.trio.unpaid_are_in(&owed.closes);
         self.owing(out, owed)
     }
 
@@ -149,16 +148,15 @@ impl Rep3 {
 
     /// No debt, as this engine's security has it.
     pub(crate) fn none(&self) -> Products {
-        Products::none(self.security == Security::SemiHonest)
+        Products::none(self.trio.place)
     }
 
     /// End a computation that was linear in verified values: no product is owed for it.
     ///
     /// # Errors
-    /// [`Abort::Misuse`] if a product was made since the last close, or what was closed is not settled: it would go unverified
-    /// \[A11\].
+    /// [`Abort::Misuse`] if a product was made since the last close: it would go unverified \[A11\].
     pub fn close_linear<T>(&mut self, out: T) -> Result<Pending<T, Products>, Abort> {
-        if self.owes() || !self.trio.unpaid_are_in(&self.owed.closes) {
+        if self.owes() {
             return Err(self.trio.session.misuse(LINEAR, "products were made: close and settle them first"));
         }
         let none = self.none();
@@ -174,13 +172,14 @@ impl Rep3 {
 
     /// The strand again, for another engine. What is still owed would be forgotten, so the session ends if anything is.
     #[must_use]
-    pub fn into_trio(self) -> Trio {
+    pub fn into_trio(mut self) -> Trio {
         if self.owes() {
             let _ = self
                 .trio
                 .session
                 .misuse(FORGOTTEN, "products were made: close and settle what rests on them");
         }
+        self.trio.place = self.trio.place.under(None);
         self.trio
     }
 
@@ -193,16 +192,16 @@ impl Rep3 {
     pub fn random_bytes(&mut self, lanes: usize) -> Result<Byte, Abort> {
         let (mut a, mut b) = (Zeroizing::new(vec![0; lanes]), Zeroizing::new(vec![0; lanes]));
         self.trio.streams.rand_bytes([&mut a, &mut b]);
-        Byte::from_components([&a, &b])
+        Ok(Byte::from_components([&a, &b])?.of(self.trio.origin()))
     }
 
     /// A fresh random block in every lane, that nobody knows.
-    pub fn random_blocks(&mut self, lanes: usize) -> Rep<Gf128> {
+    pub fn random_blocks(&mut self, lanes: usize) -> Block {
         let mut out = Rep::zero(lanes);
         for (a, b) in out.a.iter_mut().zip(&mut out.b) {
             (*a, *b) = self.trio.streams.rand();
         }
-        out
+        Block { rep: out, origin: self.trio.origin() }
     }
 
     fn lanes_differ(&self) -> Abort {
@@ -234,14 +233,18 @@ impl Debt for Products {
     }
 
     fn hand_over(self, payer: &mut Rep3) {
+        // a debt of another engine would be forgotten there: the session ends, and this engine owes what it cannot pay
+        if self.place != payer.trio.place {
+            let _ = payer.trio.session.misuse(DOWNGRADE, payer.trio.why_not(self.place));
+        }
         payer.owed.add(self);
     }
 
     fn pay(self, payer: &mut Rep3) -> Result<(), Abort> {
-        if self.semi_honest != (payer.security == Security::SemiHonest) {
-            // of a value of a semi-honest engine nothing was recorded, so that nothing could be verified
-            let what = "values with and without active security in one computation";
-            return Err(payer.trio.session.misuse(DOWNGRADE, what));
+        if self.place != payer.trio.place {
+            // of a value of a semi-honest engine nothing was recorded, so that nothing could be verified; and the numbers of what was
+            // closed, and the views to compare, are those of its own strand
+            return Err(payer.trio.session.misuse(DOWNGRADE, payer.trio.why_not(self.place)));
         }
         payer.trio.verify(self)
     }

@@ -145,6 +145,23 @@ mod tests {
         }
     }
 
+    /// No weight is fixed, small or another one's: of some batches each bit of each is 0 and 1.
+    #[test]
+    fn every_weight_is_drawn_from_the_whole_field() {
+        let mut seen = vec![(0, 0); DRAWN];
+        let mut all = BTreeSet::new();
+        for batch in 0..64 {
+            let relation = relation(&mut Prg::new(&[batch; 16]), |_| false).unwrap();
+            let weights = relation.x.iter().chain(&relation.y).map(|(_, weight)| weight.0);
+            for ((ones, zeros), weight) in seen.iter_mut().zip(weights) {
+                (*ones, *zeros) = (*ones | weight, *zeros | !weight);
+                all.insert(weight);
+            }
+        }
+        assert!(seen.iter().all(|seen| *seen == (u64::MAX, u64::MAX)));
+        assert_eq!(all.len(), 64 * DRAWN);
+    }
+
     /// Each product that the protocol makes is a product of the left with the right.
     #[test]
     fn every_product_is_on_the_left() {

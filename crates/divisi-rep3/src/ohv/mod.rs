@@ -20,11 +20,12 @@ pub(crate) use shelf::{Shelves, Use};
 
 use crate::engine::pack;
 use crate::ledger::{Made, Records};
+use crate::origin::Place;
 use crate::verify::Products;
 use crate::wire::Shape;
-use crate::{Protocol, Rep3, Security};
+use crate::{Protocol, Rep3};
 use byte::BYTE_PLANES;
-use divisi_core::{Abort, Pending, SessionId, Step, Verified, settle, step};
+use divisi_core::{Abort, Pending, Step, Verified, settle, step};
 use nibble::{NIBBLE_PLANES, NIBBLES_PLANES};
 use std::sync::Arc;
 
@@ -34,8 +35,7 @@ pub struct OneHots {
     /// The how manieth vectors of this strand they are.
     pub(crate) number: u64,
     /// Where and how they were verified.
-    session: SessionId,
-    security: Security,
+    place: Place,
 }
 
 /// By the lookup they serve.
@@ -46,9 +46,9 @@ pub(crate) enum Kind {
 }
 
 impl OneHots {
-    /// Whether they were made for a layer of this shape in this engine's session, with its security and for its protocol.
+    /// Whether they were made for a layer of this shape in this engine's strand, with its security and for its protocol.
     pub(crate) fn fit(&self, engine: &Rep3, shape: &Shape) -> bool {
-        if (self.session, self.security) != (engine.session_id(), engine.security()) {
+        if self.place != engine.place() {
             return false;
         }
         match (&self.kind, engine.protocol()) {
@@ -107,11 +107,11 @@ impl Rep3 {
             }));
         }
         // verified by themselves, whatever else is owed [A17]
-        let (session, security) = (self.session_id(), self.security());
+        let place = self.place();
         let mut each = Vec::with_capacity(kinds.len());
         for kind in kinds {
             let number = self.trio().session.count("rep3 one-hot vectors");
-            each.push(OneHots { kind, number, session, security });
+            each.push(OneHots { kind, number, place });
         }
         // they depend on nothing that was closed before, so that they need not wait for it
         let pending: Pending<Vec<OneHots>, Products> = Pending::owing(each, owed);

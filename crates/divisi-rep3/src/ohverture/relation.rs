@@ -82,6 +82,7 @@ impl Statement<Gf64> for Products {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::collections::BTreeSet;
 
     /// Whether every term of the relation holds.
     fn holds(k: usize, m: &[bool]) -> bool {
@@ -131,5 +132,53 @@ mod tests {
                 assert!(errors.is_empty() || !holds(k, &m), "{k} {r} {errors:?}");
             }
         }
+    }
+
+    /// A vector of two bits has its two bits on each side: its factors are sums of weights, of which the first has a
+    /// coefficient. None of these is fixed, small or another one's.
+    #[test]
+    fn weights_and_coefficients_are_drawn_from_the_whole_field() {
+        let made = crate::lab::run(|mut trio| {
+            let mut made = super::super::make::make(&mut trio, &[2], 100)?;
+            Ok(Arc::new(made.remove(0)))
+        })
+        .unwrap();
+        // both factors of each vector, by the components of all three parties
+        let factors = |batch: u8| -> Vec<[Gf64; 2]> {
+            let sums = made.iter().map(|made| {
+                let mut sum = Sum::<Gf64> { x: Rep::zero(0), y: Rep::zero(0), z: Rep::zero(1) };
+                Products(Arc::clone(made)).add(&mut Prg::new(&[batch; 16]), &mut sum);
+                sum
+            });
+            let sums: Vec<Sum<Gf64>> = sums.collect();
+            (0..100)
+                .map(|l| [sums.iter().map(|s| s.x.a[l]).sum(), sums.iter().map(|s| s.y.a[l]).sum()])
+                .collect()
+        };
+        let number = |l: usize| made.iter().fold(0, |sum, made| sum ^ made.vector(0, l)[0]);
+        let is_whole = |values: &[u64]| {
+            let bits = values.iter().fold((0, 0), |bits, v| (bits.0 | v, bits.1 | !v));
+            let different: BTreeSet<&u64> = values.iter().collect();
+            different.len() == values.len() && bits == (u64::MAX, u64::MAX)
+        };
+        // the weights of the second factor, which has no coefficient, over batches
+        let vector = (0..100).find(|l| number(*l) != 0).unwrap();
+        let weights: Vec<u64> = (0..64).map(|batch| factors(batch)[vector][1].0).collect();
+        assert!(is_whole(&weights));
+        // the coefficients of one batch: the first factor by its weights
+        let mut alpha = [Gf64::ZERO; 2];
+        next_words(&mut Prg::new(&[9; 16]), &mut alpha);
+        let coefficients = factors(9).into_iter().enumerate().filter_map(|(l, [x, _])| {
+            let bit = |i: usize| if number(l) >> (1 << i) & 1 == 1 { alpha[i] } else { Gf64::ZERO };
+            let sum = bit(0) + bit(1);
+            // x^(2^64 - 2) is the inverse
+            let inverse = (1..64).fold((Gf64::ONE, sum), |(product, power), _| {
+                let power = power.square();
+                (product * power, power)
+            });
+            (sum != Gf64::ZERO).then(|| (x * inverse.0).0)
+        });
+        let coefficients: Vec<u64> = coefficients.collect();
+        assert!(coefficients.len() > 40 && is_whole(&coefficients));
     }
 }

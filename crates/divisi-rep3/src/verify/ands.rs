@@ -5,7 +5,7 @@
 //! 1. c_{g,l} = alpha_{g,w} Y^b, alpha independent for each group, tile and word of 64 lanes, all expanded from a coin tossed
 //!    after the barrier \[A8\]. The errors of a word's lanes, weighed by Y^b, are the word itself as an element of GF(2^64): zero only
 //!    if no lane is wrong. So the sum over all words of one dot of each group is zero with probability at most 1/2^64 unless all
-//!    of these dots are right (COSTS T1; the meter counts 2/2^64, as for [`super::planes`]).
+//!    of these dots are right (COSTS T1).
 //! 2. x_{g,l}(R), y_{g,l}(R): multilinear in k variables, with the dots' factors at the corners {0,1}^k; with several terms a
 //!    dot, so many x and y. h(R) = sum c_{g,l} x_{g,l}(R) y_{g,l}(R) is of degree 2 in each variable: determined by its values on
 //!    {0,1,inf}^k. At the corners these are derived from the dots' own results, never received \[A10\]; the 3^k - 2^k others are sent
@@ -15,11 +15,12 @@
 //!
 //! What is left is sum (c x(R)) y(R) = h(R), one term for each group, lane and term: [`super::inner_product`] continues.
 
+use super::Passes;
 use super::grid::{at_infinity, corner, corner_weights, line, point_weights};
 use super::inner_product::verify_dot_product;
-use super::{BITS_64, error, levels};
+use super::walk::{Missed, Owed};
 use crate::Trio;
-use crate::ands::{Ands, Block, Chunk, FACTORS, FOLDS, GROUP, RESULT};
+use crate::ands::{Block, Chunk, FACTORS, FOLDS, GROUP, RESULT, folded_terms};
 use crate::random::{next_elements, next_words};
 use crate::share::Rep;
 use crate::views::Fixed;
@@ -54,15 +55,14 @@ const LINES: [Option<(usize, usize)>; PART] = {
 const H: Step = step!("ands.h");
 
 /// Verify all dots \[S6\] in one inner product.
-pub(super) fn verify(trio: &mut Trio, fixed: &Fixed, ands: &Ands) -> Result<(), Abort> {
-    trio.session.observe(Check::A11); // [A11]
+pub(super) fn verify(trio: &mut Trio, fixed: &Fixed, chunks: &[Chunk]) -> Result<Missed, Abort> {
     // 1. coefficients
     let coefficients = trio.first_coin(fixed)?;
     // 2. h on the grid
     let mut grid = Grid::new();
     let mut expansion = coefficients.expand();
     let mut alpha = [Gf64::ZERO; WORDS];
-    for block in ands.chunks().iter().flat_map(Chunk::blocks) {
+    for block in chunks.iter().flat_map(Chunk::blocks) {
         next_words(&mut expansion, &mut alpha);
         grid.add(&block, &alpha);
     }
@@ -72,16 +72,15 @@ pub(super) fn verify(trio: &mut Trio, fixed: &Fixed, ands: &Ands) -> Result<(), 
     next_elements(&mut trio.coin_ahead(fixed)?.expand(), &mut point);
     trio.session.observe(Check::A9); // [A9]
     let z = grid.at(&point, &sent);
-    let terms = ands.folded_terms();
-    let error = error(FOLDS, levels(terms), BITS_64, false);
-    trio.session.meter().verification_error(error.powi(trio.passes.number()));
+    let terms = folded_terms(chunks);
+    let missed = Missed::at::<Gf64>(1 + 2 * FOLDS);
     let (mut x, mut y) = (trio.scratch.zeros(terms), trio.scratch.zeros(terms));
     let weights: Vec<Gf64> = corner_weights(&point).collect();
     // the same coefficients again
     let mut expansion = coefficients.expand();
     let mut at = 0;
     let mut c = [Gf64::ZERO; Plane::LANES];
-    for block in ands.chunks().iter().flat_map(Chunk::blocks) {
+    for block in chunks.iter().flat_map(Chunk::blocks) {
         next_words(&mut expansion, &mut alpha);
         for (c, alpha) in c.chunks_exact_mut(64).zip(alpha).take(block.lanes.div_ceil(64)) {
             c.iter_mut().enumerate().for_each(|(b, c)| *c = Gf64(1 << b));
@@ -99,10 +98,20 @@ pub(super) fn verify(trio: &mut Trio, fixed: &Fixed, ands: &Ands) -> Result<(), 
             Gf64::mul_assign(&mut x.b[range], &c[..block.lanes]);
         }
     }
-    verify_dot_product(trio, fixed, &mut x, &mut y, z, None)?;
+    let missed = missed + verify_dot_product(trio, fixed, &mut x, &mut y, z, None)?;
     trio.scratch.give(x);
     trio.scratch.give(y);
-    Ok(())
+    Ok(missed)
+}
+
+impl Owed for Chunk {
+    fn passes(asked: Passes) -> usize {
+        asked.number()
+    }
+
+    fn walk(trio: &mut Trio, fixed: &Fixed, all: &[Self]) -> Result<Missed, Abort> {
+        verify(trio, fixed, all)
+    }
 }
 
 /// The values of h on the grid: at corners our components of the claim, elsewhere our additive shares.

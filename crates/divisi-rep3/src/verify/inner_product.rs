@@ -5,14 +5,15 @@
 //!
 //! Cost: a level sends 2 field elements and one coin a party, in 2 rounds.
 
-use super::{error, levels, triple};
+use super::walk::{Missed, Owed};
+use super::{Passes, triple};
 use crate::Trio;
 use crate::multiply::dot_local;
 use crate::random::next_elements;
 use crate::share::Rep;
 use crate::verify::Dot;
 use crate::views::Fixed;
-use divisi_core::{Abort, Check, Lanes, Prg, Step, step};
+use divisi_core::{Abort, Check, Prg, Step, step};
 use divisi_field::{BigField, Field, Gf64, Gf128};
 use zeroize::Zeroize;
 
@@ -27,8 +28,9 @@ pub(super) fn verify_dot_product<F: BigField>(
     y: &mut Rep<F>,
     mut z: Rep<F>,
     mut lines: Option<(F, F)>,
-) -> Result<(), Abort> {
+) -> Result<Missed, Abort> {
     debug_assert!(lines.is_none() || x.len() == 1 || x.len().is_multiple_of(2), "lines of all terms");
+    let mut missed = Missed::at::<F>(0);
     let mut r = F::ONE;
     while x.len() > 1 {
         if x.len() % 2 == 1 {
@@ -57,8 +59,9 @@ pub(super) fn verify_dot_product<F: BigField>(
         // 16. continue with [[f(r)]], [[g(r)]], [[h(r)]]
         fold(x, r);
         fold(y, r);
+        missed = missed + Missed::at::<F>(2);
     }
-    triple::check_triple(trio, fixed, x, y, &z) // 4-6.
+    Ok(missed + triple::check_triple(trio, fixed, x, y, &z)?) // 4-6.
 }
 
 /// Our additive shares of h(1) and h(inf): MultLocal on the values at 1 of all lines, and on their leading coefficients.
@@ -159,11 +162,7 @@ pub(super) fn verify_statements<F: BigField>(
     trio: &mut Trio,
     fixed: &Fixed,
     statements: &[&dyn Statement<F>],
-) -> Result<(), Abort> {
-    if trio.session.mutated(Check::A21) && statements.len() > 1 {
-        // the mutant verifies one by one: when it stops tells which was wrong
-        return statements.chunks(1).try_for_each(|one| verify_statements(trio, fixed, one));
-    }
+) -> Result<Missed, Abort> {
     // the mutant forgets the last
     let all = if trio.session.mutated(Check::A11) { statements.len() - 1 } else { statements.len() };
     // 1. coin
@@ -177,12 +176,22 @@ pub(super) fn verify_statements<F: BigField>(
         x.extend(&Rep::zero(1));
         y.extend(&Rep::zero(1));
     }
-    let n = x.lanes();
-    trio.session.observe(Check::A11); // [A11]
     let bilinear = statements.iter().any(|statement| statement.is_bilinear());
-    let error = error(0, levels(n), F::BITS, bilinear);
-    // products over the small field are verified as often as is asked for, those over the large one once
-    let passes = if F::BITS == Gf64::BITS { trio.passes.number() } else { 1 };
-    trio.session.meter().verification_error(error.powi(passes));
-    verify_dot_product(trio, fixed, &mut x, &mut y, z, None)
+    Ok(coefficients_miss::<F>(bilinear) + verify_dot_product(trio, fixed, &mut x, &mut y, z, None)?)
+}
+
+/// What the coefficients of statements miss, which are independent, and what random weights of rank one inside of a statement do.
+fn coefficients_miss<F: BigField>(bilinear: bool) -> Missed {
+    Missed::at::<F>(1 + if bilinear { 2 } else { 0 })
+}
+
+impl<F: BigField> Owed for &dyn Statement<F> {
+    /// Products over the small field as often as is asked for, those over the large one once.
+    fn passes(asked: Passes) -> usize {
+        if F::BITS == Gf64::BITS { asked.number() } else { 1 }
+    }
+
+    fn walk(trio: &mut Trio, fixed: &Fixed, all: &[Self]) -> Result<Missed, Abort> {
+        verify_statements(trio, fixed, all)
+    }
 }

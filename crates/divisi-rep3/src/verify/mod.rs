@@ -1,7 +1,8 @@
 //! F_verify: what is owed for a value, and how it is paid (MAESTRO section 2.7, Protocols 1 and 2).
 //!
 //! Adversary: one malicious party, who may have added an error to any product. A batch with at least one wrong product passes
-//! with probability at most [`error`], for any number of products:
+//! with at most the sum of these probabilities, for any number of products; each step that is taken adds its own ([`walk`]), and
+//! SECURITY.md has the sum for each kind of product:
 //!
 //! | where | error over F |
 //! |---|---|
@@ -11,7 +12,7 @@
 //! | each later level ([`inner_product`]), a polynomial of degree 2 | 2/\|F\| |
 //! | CheckTriple ([`triple`]): t hits, or r does (an error of line 5 cancels at one value of r) | 2/\|F\| |
 //!
-//! With [`Passes::Twice`] all of this is walked twice over GF(2^64), with coins of its own each time: the error is squared.
+//! With [`Passes::Twice`] all of this is walked twice over GF(2^64), with coins of its own each time: the error is squared ([`walk`]).
 //!
 //! The first call that holds a lie must pass, for an abort ends the session; so a session is as weak as its worst call, which
 //! the meter reports in bits. What a failed verification reveals is one bit for the whole batch \[A21\]; where a batch has both
@@ -22,13 +23,18 @@
 //! 2. Coin: coefficients. 3. Fold, level by level, each with a fresh coin after its messages \[A9\]. 4. CheckTriple.
 
 mod ands;
+#[cfg(all(test, feature = "fault", feature = "testing"))]
+mod cheaters;
 mod grid;
 pub(crate) mod inner_product;
+#[cfg(all(test, feature = "fault", feature = "testing"))]
+mod joint;
 pub(crate) mod planes;
 pub(crate) mod small;
 #[cfg(all(test, feature = "fault", feature = "testing"))]
 mod soundness;
 mod triple;
+mod walk;
 
 pub(crate) use inner_product::{Statement, Sum, next_element};
 pub(crate) use triple::RHO;
@@ -36,10 +42,11 @@ pub(crate) use triple::RHO;
 use crate::Trio;
 use crate::ands::Ands;
 use crate::ledger::Made;
+use crate::origin::Place;
 use crate::share::Rep;
 use crate::views::Fixed;
 use divisi_core::{Abort, Check, Step, step};
-use divisi_field::{Field, Gf64, Gf128};
+use divisi_field::{Gf64, Gf128};
 
 const VERIFY: Step = step!("verify");
 
@@ -52,11 +59,12 @@ pub(crate) struct Dot {
 
 /// The products that a value rests on. Only the engine makes one.
 pub struct Products {
-    pub(crate) semi_honest: bool,
+    /// The engine that can pay; nowhere, if it is owed by several.
+    pub(crate) place: Place,
     /// The value is linear in verified ones: it owes nothing by itself.
     pub(crate) linear: bool,
-    /// The computations whose values these are: the strand of each and its number there.
-    pub(crate) closes: Vec<(u32, u64)>,
+    /// The computations whose values these are, by their numbers in that strand.
+    pub(crate) closes: Vec<u64>,
     /// Layers of lookups whose openings a barrier must compare, and that need nothing else.
     pub(crate) lookups: u64,
     /// A layer of a chain was not finished: this can never be verified.
@@ -75,7 +83,7 @@ pub struct Products {
 impl Products {
     /// Owe for both.
     pub(crate) fn add(&mut self, other: Self) {
-        self.semi_honest |= other.semi_honest;
+        self.place = self.place.merged(other.place);
         self.linear |= other.linear;
         self.closes.extend(other.closes);
         self.lookups += other.lookups;
@@ -88,9 +96,9 @@ impl Products {
         self.verified += other.verified;
     }
 
-    pub(crate) fn none(semi_honest: bool) -> Products {
+    pub(crate) fn none(place: Place) -> Products {
         Products {
-            semi_honest,
+            place,
             linear: false,
             closes: Vec::new(),
             lookups: 0,
@@ -117,18 +125,16 @@ impl Trio {
         self.demand_order(&debt.closes)?;
         let closes = std::mem::take(&mut debt.closes);
         self.verify_products(debt)?;
-        closes.iter().for_each(|(_, number)| _ = self.unpaid.remove(number));
+        closes.iter().for_each(|number| _ = self.unpaid.remove(number));
+        self.note_settled();
         Ok(())
     }
 
     /// Values leave in the order in which they were closed, in the strand where they were made: the views of that strand are
     /// what is compared, and a copy of a value that is not verified may be in any that was closed after it.
-    fn demand_order(&mut self, closes: &[(u32, u64)]) -> Result<(), Abort> {
-        if closes.iter().any(|(strand, _)| *strand != self.session.number()) {
-            return Err(self.session.misuse(VERIFY, "values of another strand: they are settled there"));
-        }
-        let last = closes.iter().map(|(_, number)| *number).max().unwrap_or(0);
-        let paid = |number: &u64| closes.iter().any(|(_, n)| n == number);
+    fn demand_order(&mut self, closes: &[u64]) -> Result<(), Abort> {
+        let last = closes.iter().copied().max().unwrap_or(0);
+        let paid = |number: &u64| closes.contains(number);
         if !self.unpaid.range(..last).all(paid) {
             return Err(self.session.misuse(VERIFY, "values that were closed before these are not settled"));
         }
@@ -136,7 +142,7 @@ impl Trio {
     }
 
     fn verify_products(&mut self, debt: Products) -> Result<(), Abort> {
-        if debt.is_empty() && (debt.linear || debt.semi_honest) {
+        if debt.is_empty() && (debt.linear || debt.place.is_semi_honest()) {
             // nothing was multiplied, or nothing recorded: the caller chose that by name; but what was opened is compared
             if self.uncompared {
                 self.barrier()?;
@@ -147,7 +153,7 @@ impl Trio {
             let what = "bytes of a chain of layers were neither used in the next one nor finished";
             return Err(self.session.misuse(VERIFY, what));
         }
-        if debt.is_empty() || debt.semi_honest {
+        if debt.is_empty() || debt.place.is_semi_honest() {
             // [A11] a check over nothing is an error
             return Err(self.session.misuse(VERIFY, "a verification over no products, or over some only"));
         }
@@ -165,25 +171,14 @@ impl Trio {
     /// F_verify after its barrier.
     pub(crate) fn verify_after(&mut self, fixed: &Fixed, debt: &Products) -> Result<(), Abort> {
         if !debt.made.iter().all(Made::is_empty) {
-            for _ in 0..self.passes.number() {
-                planes::verify(self, fixed, &debt.made)?;
-            }
+            walk::verify(self, fixed, &debt.made)?;
         }
-        if !debt.over_64.is_empty() {
-            let all: Vec<&dyn Statement<Gf64>> = debt.over_64.iter().map(|s| &**s as _).collect();
-            for _ in 0..self.passes.number() {
-                inner_product::verify_statements(self, fixed, &all)?;
-            }
-        }
+        let over_64: Vec<&dyn Statement<Gf64>> = debt.over_64.iter().map(|s| &**s as _).collect();
+        walk::verify(self, fixed, &over_64)?;
         let dots = debt.dots.iter().map(|dot| dot as &dyn Statement<Gf128>);
         let over_128: Vec<_> = dots.chain(debt.over_128.iter().map(|s| &**s as _)).collect();
-        if !over_128.is_empty() {
-            inner_product::verify_statements(self, fixed, &over_128)?;
-        }
-        if !debt.ands.is_empty() {
-            self.verify_ands(fixed, &debt.ands)?;
-        }
-        Ok(())
+        walk::verify(self, fixed, &over_128)?;
+        self.verify_ands(fixed, &debt.ands)
     }
 
     /// F_verify on a piece of what is owed, to be free of it: the values that rest on it stay unverified, and owe the rest. All
@@ -198,10 +193,7 @@ impl Trio {
 
     fn verify_ands(&mut self, fixed: &Fixed, ands: &Ands) -> Result<(), Abort> {
         self.session.observe_each(Check::S6, ands.products()); // [S6]
-        for _ in 0..self.passes.number() {
-            ands::verify(self, fixed, ands)?;
-        }
-        Ok(())
+        walk::verify(self, fixed, ands.chunks())
     }
 }
 
@@ -227,39 +219,10 @@ impl Passes {
         }
     }
 
-    pub(crate) fn number(self) -> i32 {
+    fn number(self) -> usize {
         match self {
             Passes::Once => 1,
             Passes::Twice => 2,
         }
-    }
-}
-
-/// The error of one call with `folds` variables folded at once and `levels` levels after it, over a field of `bits` bits; two
-/// more where a relation has random weights of rank one on both sides (`bilinear`).
-pub(crate) fn error(folds: usize, levels: usize, bits: usize, bilinear: bool) -> f64 {
-    let coefficients = if folds > 0 || bilinear { 2 } else { 1 };
-    let terms = coefficients + 2 * folds + 2 * levels + 2 + if bilinear { 2 } else { 0 };
-    terms as f64 * (-(bits as f64)).exp2()
-}
-
-/// How many levels fold a vector of this length to one element.
-pub(crate) fn levels(n: usize) -> usize {
-    n.next_power_of_two().trailing_zeros() as usize
-}
-
-/// The bits of the field that most is verified in.
-pub(crate) const BITS_64: usize = Gf64::BITS;
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn levels_and_error_bits() {
-        assert_eq!([1, 2, 3, 4, 5, 1 << 20].map(levels), [0, 1, 2, 2, 3, 20]);
-        // 100,000 blocks of 320 products in one call: still 57 bits
-        let worst = error(planes::FOLDS, levels((100_000 * 320) >> planes::FOLDS), BITS_64, true);
-        assert!(-worst.log2() > 57.0 && -worst.log2() < 59.0);
     }
 }

@@ -28,10 +28,11 @@ pub(crate) mod fault;
 mod points;
 mod terms;
 
+use super::Passes;
 use super::grid;
 use super::inner_product::verify_dot_product;
 use super::small::{FACTOR, PRODUCT, Small};
-use super::{BITS_64, error, levels};
+use super::walk::{Missed, Owed};
 use crate::Trio;
 use crate::ledger::{self, Made, Relations, Visit, Weighed};
 use crate::random::{Coin, next_elements, next_words};
@@ -54,13 +55,9 @@ const BYTES: usize = Plane::BYTES;
 const H: Step = step!("planes.h");
 
 /// Verify all products of a batch in one inner product.
-pub(super) fn verify(trio: &mut Trio, fixed: &Fixed, made: &[Made]) -> Result<(), Abort> {
-    if trio.session.mutated(Check::A21) && made.len() > 1 {
-        // the mutant verifies layer by layer: when it stops tells which was wrong
-        return made.chunks(1).try_for_each(|made| verify(trio, fixed, made));
-    }
-    // [A11] [A12] [A14] [A15] [A17] [A18] [A20]: every record, under every relation
-    let mut checks = BTreeSet::from([Check::A11, Check::A12]);
+pub(super) fn verify(trio: &mut Trio, fixed: &Fixed, made: &[Made]) -> Result<Missed, Abort> {
+    // [A12] [A14] [A15] [A17] [A18] [A20]: every record, under every relation
+    let mut checks = BTreeSet::from([Check::A12]);
     checks.extend(made.iter().flat_map(Made::checks));
     checks.into_iter().for_each(|check| trio.session.observe(check));
     // 1. coefficients
@@ -88,18 +85,28 @@ pub(super) fn verify(trio: &mut Trio, fixed: &Fixed, made: &[Made]) -> Result<()
     }
     let terms = grid.terms.max(1); // a mutant may have forgotten every relation
     let (x, y) = (trio.scratch.take(terms + 1), trio.scratch.take(terms + 1));
-    let folds = if grid.any { FOLDS } else { 0 };
+    // coefficients of rank one, and a variable of degree two for each that was folded; weights of rank one in the relation of bytes
     let bilinear = made.iter().any(|made| matches!(made, Made::Byte(_)));
-    let error = error(folds, levels(terms), BITS_64, bilinear);
-    trio.session.meter().verification_error(error.powi(trio.passes.number()));
+    let folded = if grid.any { 2 * FOLDS } else { 0 };
+    let missed = Missed::at::<Gf64>(2 + folded + if bilinear { 2 } else { 0 });
     // the same coefficients again
     let mut xy = InnerProduct::new([x, y], &point, &batch.beta, batch.alphas(&coefficients));
     batch.visit(&mut xy);
     let (mut x, mut y, lines) = xy.finish();
-    verify_dot_product(trio, fixed, &mut x, &mut y, z, Some(lines))?;
+    let missed = missed + verify_dot_product(trio, fixed, &mut x, &mut y, z, Some(lines))?;
     trio.scratch.give(x);
     trio.scratch.give(y);
-    Ok(())
+    Ok(missed)
+}
+
+impl Owed for Made {
+    fn passes(asked: Passes) -> usize {
+        asked.number()
+    }
+
+    fn walk(trio: &mut Trio, fixed: &Fixed, all: &[Self]) -> Result<Missed, Abort> {
+        verify(trio, fixed, all)
+    }
 }
 
 /// What is verified, with what its first coin gives before the alphas.

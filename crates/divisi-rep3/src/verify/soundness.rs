@@ -149,9 +149,9 @@ fn passes(n: usize) -> bool {
         let z = trio.reshare_elements(PRODUCT, vec![z])?;
         let fixed = trio.barrier()?;
         if n == 1 {
-            check_triple(&mut trio, &fixed, &x, &y, &z)
+            check_triple(&mut trio, &fixed, &x, &y, &z).map(drop)
         } else {
-            verify_dot_product(&mut trio, &fixed, &mut x, &mut y, z, None)
+            verify_dot_product(&mut trio, &fixed, &mut x, &mut y, z, None).map(drop)
         }
     });
     let honest: Vec<&Result<(), Abort>> = vec![&accepted[0], &accepted[2]];

@@ -6,6 +6,7 @@
 //!
 //! Cost: 4 field elements and one coin a party.
 
+use super::walk::Missed;
 use crate::Trio;
 use crate::multiply::dot_local;
 use crate::share::Rep;
@@ -26,7 +27,7 @@ pub(super) fn check_triple<F: BigField>(
     x: &Rep<F>,
     y: &Rep<F>,
     z: &Rep<F>,
-) -> Result<(), Abort> {
+) -> Result<Missed, Abort> {
     let mut scratch = Zeroizing::new([Vec::new(), Vec::new()]);
     // 1. [[x']], [[r]] <- F_rand: fresh in every call [A5]
     let x_prime = rand::<F>(trio);
@@ -48,7 +49,8 @@ pub(super) fn check_triple<F: BigField>(
     // 6. accept iff sigma = 0 [A7, A21]
     let sigma = trio.reconst(OPEN, &sigma)?[0];
     trio.session.observe(Check::A21); // [A21]
-    trio.session.require(Check::A7, OPEN, sigma.ct_eq(&F::ZERO).into(), None) // [A7]
+    trio.session.require(Check::A7, OPEN, sigma.ct_eq(&F::ZERO).into(), None)?; // [A7]
+    Ok(Missed::at::<F>(2))
 }
 
 /// F_rand on one element.

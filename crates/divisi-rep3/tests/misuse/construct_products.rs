@@ -3,7 +3,7 @@ use divisi_core::Pending;
 use divisi_rep3::{Byte, Products};
 
 fn free(x: Vec<Byte>) -> Pending<Vec<Byte>, Products> {
-    Pending::owing(x, Products { semi_honest: true, linear: true })
+    Pending::owing(x, Products { linear: true })
 }
 
 fn main() {}

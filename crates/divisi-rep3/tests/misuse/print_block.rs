@@ -1,8 +1,7 @@
 //! [E0277] Nor does a shared block.
-use divisi_field::Gf128;
-use divisi_rep3::Rep;
+use divisi_rep3::Block;
 
-fn print(x: &Rep<Gf128>) {
+fn print(x: &Block) {
     println!("{x:?}");
 }
 

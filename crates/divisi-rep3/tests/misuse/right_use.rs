@@ -1,9 +1,9 @@
 //! [compiles] The control: what the others get wrong, done right.
 use divisi_core::{Abort, Bytes, Direction, settle};
-use divisi_field::{Gf8, Gf128};
+use divisi_field::Gf8;
 use divisi_rep3::blackbox::{BlackBox, Shared};
 use divisi_rep3::ohverture::Table;
-use divisi_rep3::{Byte, Coin, Rep, Rep3};
+use divisi_rep3::{Block, Byte, Coin, Rep3};
 
 fn right(e: &mut Rep3, mut x: Byte, y: &Byte) -> Result<(Vec<Vec<u8>>, Coin), Abort> {
     e.add(&mut x, y)?;
@@ -22,7 +22,7 @@ fn layers(e: &mut Rep3, x: &mut Byte, y: &mut Byte) -> Result<(), Abort> {
     e.finish(&mut [x, y])
 }
 
-fn lanes(x: &Rep<Gf128>) -> usize {
+fn lanes(x: &Block) -> usize {
     divisi_core::Lanes::lanes(x)
 }
 

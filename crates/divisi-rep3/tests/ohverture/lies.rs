@@ -132,6 +132,14 @@ fn a_party_with_another_table_or_call_is_an_abort() {
             assert!(results.iter().all(Result::is_err), "{otherwise}");
             assert!(results.iter().any(|r| failed_check(r) == Some(Check::A2)), "{otherwise} {results:?}");
         }
+        let results = Stage::default().patient().act(|trio| {
+            let b = &mut BlackBox::new(trio);
+            let vectors = b.rohv_add(8, LANES)?;
+            let own = if b.me() == alone { &other } else { &table() };
+            b.sample_additive(own, vectors)?;
+            b.verify_recon().map(drop)
+        });
+        assert!(results.iter().any(|r| failed_check(r) == Some(Check::A2)), "additive: {results:?}");
     }
 }
 

@@ -245,7 +245,7 @@ fn what_does_not_fit_is_refused() {
     for (k, count) in [(4, 2), (5, 3)] {
         is_misuse("vectors of another table or number", |trio| {
             let b = &mut BlackBox::new(trio);
-            let x = input(b, &[Gf4::ONE; 3])?;
+            let x = input(b, &[Gf8::ONE; 3])?;
             let vectors = b.rohv_rss(k, count)?;
             b.lookup(&table, &x, vectors).map(drop)
         });

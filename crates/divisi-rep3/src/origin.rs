@@ -1,0 +1,174 @@
+//! Where a value was made, and what its debt was entered with: nothing of another engine goes in, and nothing
+//! unpaid comes out.
+//!
+//! A value is a share and no more; the products that it rests on stand in the ledger of the engine that made
+//! it. Used in another engine it would leave its debt behind. So each value carries the strand and the
+//! security of its engine, and how many computations were closed there when it was made: its debt is that of
+//! the next one, or of one before.
+//!
+//! - *Into an engine* goes what was made there, and what was given to its strand before it began
+//!   ([`Trio::input`]); and of another strand of the session, with the same security, what was settled there:
+//!   it owes nothing any more.
+//! - *Out of it*, opened, answered or stored, goes what was settled.
+//!
+//! Whatever else is a misuse, which ends the session.
+
+use crate::{Security, Trio};
+use divisi_core::{Abort, Session, Step};
+use std::sync::atomic::{AtomicU64, Ordering};
+
+/// A strand, and the security of the engine on it, if there is one.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Place(u64);
+
+/// The bits of a place that are its security.
+const LEVEL: u64 = 3;
+
+impl Place {
+    /// No strand at all.
+    const NOWHERE: Place = Place(0);
+
+    /// A strand that no other of this process is, with no engine yet.
+    pub(crate) fn new() -> Place {
+        static NEXT: AtomicU64 = AtomicU64::new(1);
+        Place(NEXT.fetch_add(1, Ordering::Relaxed) << LEVEL.count_ones())
+    }
+
+    /// This strand under an engine with that security, or under none.
+    pub(crate) fn under(self, security: Option<Security>) -> Place {
+        let level = match security {
+            None => 0,
+            Some(Security::SemiHonest) => 1,
+            Some(Security::Malicious) => 2,
+        };
+        Place(self.0 & !LEVEL | level)
+    }
+
+    /// Whether its engine records nothing.
+    pub(crate) fn is_semi_honest(self) -> bool {
+        self.0 & LEVEL == 1
+    }
+
+    pub(crate) fn strand(self) -> u64 {
+        self.0 >> LEVEL.count_ones()
+    }
+
+    /// The place of what was made of both, if both belong to one strand and engine.
+    fn and(self, other: Place) -> Option<Place> {
+        let without = |place: Place| place.under(None);
+        let fits = self == other || without(self) == other || self == without(other);
+        fits.then_some(Place(self.0 | other.0))
+    }
+
+    /// As [`Place::and`], and nowhere if they do not.
+    pub(crate) fn merged(self, other: Place) -> Place {
+        self.and(other).unwrap_or(Place::NOWHERE)
+    }
+}
+
+/// Where and when a value was made.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Origin {
+    pub(crate) place: Place,
+    /// How many computations had been closed there.
+    pub(crate) closed: u64,
+}
+
+impl Origin {
+    /// That of planes which are no value yet: no engine takes them.
+    pub(crate) const NONE: Origin = Origin { place: Place::NOWHERE, closed: 0 };
+
+    /// The origin of what consists of both, if they go together.
+    pub(crate) fn and(self, other: Origin) -> Option<Origin> {
+        let place = self.place.and(other.place)?;
+        Some(Origin { place, closed: self.closed.max(other.closed) })
+    }
+}
+
+impl Trio {
+    /// That of a value made now.
+    pub(crate) fn origin(&self) -> Origin {
+        Origin { place: self.place, closed: self.closed }
+    }
+
+    /// Demand that values may be computed with here; the origin of what comes out.
+    pub(crate) fn admit(
+        &self,
+        step: Step,
+        values: impl IntoIterator<Item = Origin>,
+    ) -> Result<Origin, Abort> {
+        let refused = values.into_iter().find(|value| !self.admits(*value));
+        match refused {
+            None => Ok(self.origin()),
+            Some(value) => Err(self.session.misuse(step, self.why_not(value.place))),
+        }
+    }
+
+    #[inline]
+    fn admits(&self, value: Origin) -> bool {
+        value.place == self.place || self.admits_other(value)
+    }
+
+    #[cold]
+    fn admits_other(&self, value: Origin) -> bool {
+        if value.place.strand() == self.place.strand() {
+            return value.place.and(self.place).is_some();
+        }
+        let level = |place: Place| place.0 & LEVEL;
+        level(value.place) == level(self.place) && settled(&self.session, value)
+    }
+
+    /// What to say of a value of that place.
+    pub(crate) fn why_not(&self, place: Place) -> &'static str {
+        if place.strand() == self.place.strand() {
+            "values with and without active security in one computation"
+        } else {
+            "values of another strand: they are settled there"
+        }
+    }
+
+    /// Demand that values may leave: that they belong here, and that what they rest on was settled.
+    pub(crate) fn demand_settled(
+        &self,
+        step: Step,
+        values: impl IntoIterator<Item = Origin>,
+    ) -> Result<(), Abort> {
+        for value in values {
+            self.admit(step, [value])?;
+            if !settled(&self.session, value) {
+                return Err(self.session.misuse(step, "a value whose computation was not settled"));
+            }
+        }
+        Ok(())
+    }
+
+    /// Tell the other strands how far this one is settled.
+    pub(crate) fn note_settled(&self) {
+        let next = self.unpaid.first().copied().unwrap_or(self.closed);
+        self.session.settled().note(self.place.strand(), next);
+    }
+}
+
+/// Whether all that a value rests on was settled, in its strand of this session.
+fn settled(session: &Session, value: Origin) -> bool {
+    session.settled().has(value.place.strand(), value.closed)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn places_go_together_in_one_strand_under_one_engine() {
+        let (one, two) = (Place::new(), Place::new());
+        let [malicious, curious] =
+            [Security::Malicious, Security::SemiHonest].map(|security| one.under(Some(security)));
+        assert!(malicious.and(malicious) == Some(malicious) && one.and(malicious) == Some(malicious));
+        assert!(malicious.and(one) == Some(malicious) && curious.and(one) == Some(curious));
+        assert!(malicious.and(curious).is_none() && two.and(one).is_none());
+        assert!(two.and(malicious).is_none() && Place::NOWHERE.and(one).is_none());
+        assert!(malicious.under(None) == one && malicious.strand() == one.strand());
+        assert!(curious.is_semi_honest() && !malicious.is_semi_honest() && !one.is_semi_honest());
+        assert!(malicious.merged(curious) == Place::NOWHERE);
+    }
+}

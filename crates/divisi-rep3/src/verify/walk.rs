@@ -1,0 +1,69 @@
+//! The one loop that everything owed goes through: how often it is verified, all of one kind at once, and
+//! what that left undetected.
+//!
+//! The meter is told here alone, and of walks that came to their end: what it reports is the error of what
+//! was executed.
+
+use super::Passes;
+use crate::Trio;
+use crate::views::Fixed;
+use divisi_core::{Abort, Check};
+use divisi_field::Field;
+use std::ops::Add;
+
+/// The probability with which something that was executed misses a lie.
+#[derive(Clone, Copy, Debug, PartialEq)]
+#[must_use = "an error that is not told to the meter is forgotten"]
+pub(crate) struct Missed(f64);
+
+impl Missed {
+    /// Of what was never looked at every lie is missed.
+    const ALL: Missed = Missed(1.0);
+
+    /// So many elements of a field at which a lie is missed, of a uniform one.
+    pub(super) fn at<F: Field>(elements: usize) -> Missed {
+        Missed(elements as f64 * (-(F::BITS as f64)).exp2())
+    }
+
+    /// Of two walks with coins of their own, both miss it.
+    fn by_both(self, other: Missed) -> Missed {
+        Missed(self.0 * other.0)
+    }
+}
+
+/// Of two steps of a walk, one misses it.
+impl Add for Missed {
+    type Output = Missed;
+
+    fn add(self, other: Missed) -> Missed {
+        Missed(self.0 + other.0)
+    }
+}
+
+/// What can be owed, of a kind that is verified many at a time.
+pub(super) trait Owed: Sized {
+    /// How often it is walked over if the caller asked for so many passes.
+    fn passes(asked: Passes) -> usize;
+
+    /// One walk over all of these, from a coin of its own to CheckTriple, and the error of the steps that
+    /// were taken.
+    fn walk(trio: &mut Trio, fixed: &Fixed, all: &[Self]) -> Result<Missed, Abort>;
+}
+
+/// Verify all that is owed of one kind: one verdict for all \[A21\].
+pub(super) fn verify<O: Owed>(trio: &mut Trio, fixed: &Fixed, all: &[O]) -> Result<(), Abort> {
+    if all.is_empty() {
+        return Ok(());
+    }
+    if trio.session.mutated(Check::A21) && all.len() > 1 {
+        // the mutant verifies one by one: when it stops tells which was wrong
+        return all.chunks(1).try_for_each(|one| verify(trio, fixed, one));
+    }
+    let mut missed = Missed::ALL;
+    for _ in 0..O::passes(trio.passes) {
+        missed = missed.by_both(O::walk(trio, fixed, all)?);
+        trio.session.observe(Check::A11); // [A11]
+    }
+    trio.session.meter().verification_error(missed.0);
+    Ok(())
+}
