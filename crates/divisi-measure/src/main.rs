@@ -10,6 +10,8 @@
 #![deny(unsafe_code)]
 
 mod dudect;
+#[cfg(feature = "taint")]
+mod garbling;
 mod instructions;
 mod ledger;
 #[allow(unsafe_code)]
@@ -26,7 +28,8 @@ mod welch;
 use std::fmt;
 use std::process::ExitCode;
 
-const USAGE: &str = "usage: divisi-measure instructions [--update] | poison | dudect [--smoke | --long]";
+const USAGE: &str =
+    "usage: divisi-measure instructions [--update] | poison [--only NAME] | dudect [--smoke | --long]";
 
 /// Why a command did not end well.
 #[derive(Debug)]
@@ -51,7 +54,8 @@ fn main() -> ExitCode {
     let result = match arguments.as_slice() {
         ["instructions"] => instructions::check(),
         ["instructions", "--update"] => instructions::update(),
-        ["poison"] => poison::check(),
+        ["poison"] => poison::check(poison::ALL),
+        ["poison", "--only", what] => poison::check(what),
         ["dudect"] => dudect::check(&dudect::SHORT),
         ["dudect", "--smoke"] => dudect::check(&dudect::SMOKE),
         ["dudect", "--long"] => dudect::check(&dudect::LONG),

@@ -4,6 +4,7 @@
 //! says which messages were sent at which steps, and how many checks were made. Every step must be known here, as an opening or
 //! as one whose messages are masked, so that a new message has to be thought about.
 
+use crate::garbling;
 use crate::runs::{Run, Work};
 use divisi_core::{Check, Counts};
 use divisi_rep3::{Protocol, Security};
@@ -67,6 +68,104 @@ const CLOSED: &[&str] = &[
     "divisi_rep3::verify::triple/triple.5",
     "divisi_rep3::views/barrier",
 ];
+
+/// Steps of divisi-ot and divisi-garble that open something of a party's own, and why everybody may know it.
+const OPENINGS_OF_GARBLING: &[(&str, &str)] = &[
+    ("divisi_core::session::agree/echo", "whether a peer has the key of the pair [M0.1]"),
+    ("divisi_core::session/same_digest", "whether two digests are equal [M0.6]"),
+    ("divisi_ot::base/element", "the sender's element of the base OTs, which it sends"),
+    ("divisi_ot::setup::pairs/trees", "whether a peer's trees are consistent [O2]"),
+    ("divisi_ot::vole/check", "whether the MACs of the sums are right [W5]"),
+    (
+        "divisi_ot::abit::consistency/bits",
+        "bits that are opened and dropped; whether their MACs are right [W10]",
+    ),
+    ("divisi_ot::abit::consistency/sums", "whether the opened sums are right [W10]"),
+    ("divisi_garble::zero/6.open", "whether all combinations add up to zero [W15]"),
+    ("divisi_garble::online/5.masked", "whether inputs are bits; masked inputs"),
+    ("divisi_garble::online/7b", "whether every MAC of the tables was right [W22]"),
+];
+
+/// Why a step of divisi-ot or divisi-garble is open; coins have the step of their use.
+pub fn of_garbling(step: &str) -> Option<&'static str> {
+    let known = OPENINGS_OF_GARBLING.iter().find(|(name, _)| *name == step).map(|(_, reason)| *reason);
+    known.or_else(|| step.contains("coin").then_some("coins"))
+}
+
+/// Steps of divisi-ot and divisi-garble whose messages hide what they are made of, are digests of it, or are
+/// bits under masks that are used once (d and e of products, masked outputs): their sender decides nothing by
+/// them.
+const CLOSED_OF_GARBLING: &[&str] = &[
+    "divisi_core::session::agree/hello",
+    "divisi_garble::aand/3.d",
+    "divisi_garble::laand/3.e",
+    "divisi_garble::laand/3.echo",
+    "divisi_garble::laand/5.u",
+    "divisi_garble::online/5.echo",
+    "divisi_garble::online/6.labels",
+    "divisi_garble::online/8.result",
+    "divisi_garble::run/4a.d",
+    "divisi_garble::run/4d.table",
+    "divisi_garble::zero/6.commit",
+    "divisi_garble::zero/6.product",
+    "divisi_ot::abit::consistency/commit",
+    "divisi_ot::abit::consistency/echo",
+    "divisi_ot::abit::produce/echo",
+    "divisi_ot::setup::pairs/base.receiver",
+    "divisi_ot::setup::pairs/base.sender",
+    "divisi_ot::setup::pairs/base.tables",
+    "divisi_ot::setup::pairs/flips",
+    "divisi_ot::vole/correct",
+];
+
+/// What does not agree of such a run.
+pub fn differences_of_garbling(
+    n: usize,
+    work: garbling::Work,
+    marked: &Marked,
+    parties: &[Counts],
+) -> Vec<String> {
+    let sent = |step: &str| parties.iter().filter_map(|counts| counts.steps.get(step)).sum::<u64>();
+    let checks = |id: Check| parties.iter().filter_map(|counts| counts.checks.get(&id)).sum::<u64>();
+    let calls = |step: &str| marked.get(step).map_or(0, |(calls, _)| *calls);
+    let mut out: Vec<String> = marked
+        .keys()
+        .filter(|step| of_garbling(step).is_none())
+        .map(|step| format!("{step}: declared public, and no opening of any protocol"))
+        .collect();
+    for step in parties.iter().flat_map(|counts| counts.steps.keys()) {
+        if !CLOSED_OF_GARBLING.contains(step) && of_garbling(step).is_none() {
+            out.push(format!("{step}: messages that are known neither as openings nor as hidden"));
+        }
+    }
+    let (n, pairs) = (n as u64, (n * (n - 1)) as u64);
+    let garbled = u64::from(work != garbling::Work::Bits);
+    // Deltas are proven consistent among three or more
+    let proven = u64::from(n > 2);
+    let mut expected = vec![
+        ("divisi_core::session::agree/echo", checks(Check::M0_1)),
+        ("divisi_core::session/same_digest", checks(Check::M0_6)),
+        ("divisi_ot::base/element", sent("divisi_ot::setup::pairs/base.sender")),
+        ("divisi_ot::setup::pairs/trees", checks(Check::O2)),
+        ("divisi_ot::vole/check", sent("divisi_ot::vole/check")),
+        // what each party opens, and its verdict on each peer's
+        ("divisi_ot::abit::consistency/bits", proven * (n + pairs)),
+        ("divisi_ot::abit::consistency/sums", proven * pairs),
+        // two parties compare digests instead
+        ("divisi_garble::zero/6.open", proven * checks(Check::W15)),
+        ("divisi_garble::online/5.masked", garbled * n),
+        ("divisi_garble::online/7b", checks(Check::W22)),
+    ];
+    // a coin is heard by every party, from each of its peers
+    let coins = marked.keys().filter(|step| step.contains("coin"));
+    expected.extend(coins.map(|step| (*step, sent(step) / (n - 1))));
+    for (step, expected) in expected {
+        if calls(step) != expected {
+            out.push(format!("{step}: {} openings, where the protocols have {expected}", calls(step)));
+        }
+    }
+    out
+}
 
 /// Why a step is open.
 pub fn reason(step: &str) -> Option<&'static str> {

@@ -14,20 +14,25 @@ use std::path::Path;
 /// The argument with which this program runs under memcheck.
 pub const CHILD: &str = "child-poison";
 
+/// What is followed if nothing is named.
+pub const ALL: &str = "";
+
 /// The profiles it is built in: as it is shipped, and one level below.
 const PROFILES: [(&str, &str); 2] = [("measure-o2", "opt-level 2"), ("release", "opt-level 3")];
 
-const TOOL: [&str; 6] = [
+const TOOL: [&str; 7] = [
     "--tool=memcheck",
     "--error-limit=no",
     "--leak-check=no",
     "--expensive-definedness-checks=yes",
     "--fair-sched=yes",
     "--num-callers=16",
+    concat!("--suppressions=", env!("CARGO_MANIFEST_DIR"), "/poison.supp"),
 ];
 
-/// Fail if memcheck reports anything but the planted leaks, or not these, or if something is opened that no protocol opens.
-pub fn check() -> Result<(), Failure> {
+/// Fail if memcheck reports anything but the planted leaks, or not these, or if something is opened that no
+/// protocol opens; of those kernels and runs whose name has `what` in it, and of all controls.
+pub fn check(what: &str) -> Result<(), Failure> {
     valgrind::version()?;
     let mut wrong = Vec::new();
     for (profile, level) in PROFILES {
@@ -35,7 +40,7 @@ pub fn check() -> Result<(), Failure> {
         for kernel in valgrind::KERNELS {
             println!("\n== kernel {kernel}, {level}");
             wrong.extend(
-                follow(&program, kernel)?.into_iter().map(|what| format!("{kernel}, {level}: {what}")),
+                follow(&program, kernel, what)?.into_iter().map(|what| format!("{kernel}, {level}: {what}")),
             );
         }
     }
@@ -47,9 +52,9 @@ pub fn check() -> Result<(), Failure> {
 }
 
 /// Everything with one kernel; what is wrong.
-fn follow(program: &Path, kernel: Kernel) -> Result<Vec<String>, Failure> {
+fn follow(program: &Path, kernel: Kernel, what: &str) -> Result<Vec<String>, Failure> {
     let log = program.with_file_name(format!("poison-{kernel}.log"));
-    let output = valgrind::run(&TOOL, kernel, &log, program, &[CHILD, "all"])?;
+    let output = valgrind::run(&TOOL, kernel, &log, program, &[CHILD, what])?;
     let output = valgrind::text(&output.stdout);
     print!("{output}");
     let mut wrong: Vec<String> =
@@ -75,6 +80,7 @@ pub fn child(_: &str) -> Result<(), Failure> {
 #[cfg(feature = "taint")]
 mod following {
     use super::{COMPLETE, WRONG};
+    use crate::garbling;
     use crate::noise::Noise;
     use crate::openings::{self, Marked};
     use crate::runs::{Run, Work};
@@ -108,9 +114,14 @@ mod following {
     /// Whether what is opened is declared defined: not in the control, which must see that secrets arrive everywhere.
     static OPENING: AtomicBool = AtomicBool::new(true);
 
+    /// Whether what a peer sent is no secret: so in garbling, where each party's own randomness and inputs are.
+    static HEARING: AtomicBool = AtomicBool::new(false);
+
     fn observe(mark: taint::Mark, step: Step, at: *mut u8, bytes: usize) {
         match mark {
             taint::Mark::Secret => machine::poison(at, bytes),
+            taint::Mark::Heard if HEARING.load(Ordering::Relaxed) => machine::cure(at, bytes),
+            taint::Mark::Heard => {}
             taint::Mark::Public => {
                 if OPENING.load(Ordering::Relaxed) {
                     machine::cure(at, bytes);
@@ -129,45 +140,67 @@ mod following {
         }
     }
 
-    /// Follow secrets through all that is guarded, under memcheck.
-    pub fn child(_: &str) -> Result<(), Failure> {
+    /// Follow secrets through what is guarded and has `what` in its name, under memcheck; and through all
+    /// controls.
+    pub fn child(what: &str) -> Result<(), Failure> {
         if !machine::under_valgrind() {
             return Err(Failure::Unable("this is for valgrind to run".to_owned()));
         }
         kernel::select().map_err(|e| Failure::Unable(e.to_string()))?;
         taint::observe(observe);
         for leak in subjects::LEAKS {
-            let reports = kernel_reports(leak);
-            println!("{reports:>6} reports  {} (must be seen)", leak.name);
-            if reports == 0 {
-                println!("{WRONG}{}: not seen", leak.name);
-            }
+            seen(leak.name, kernel_reports(leak));
         }
-        for entry in subjects::ALL {
+        let kernels: Vec<&Entry> = subjects::ALL.iter().filter(|entry| entry.name.contains(what)).collect();
+        for entry in &kernels {
             judge(entry.name, kernel_reports(entry));
         }
+        let runs: Vec<Run> = runs().into_iter().filter(|run| run.name().contains(what)).collect();
+        for run in &runs {
+            follow(run)?;
+        }
+        let garbled = garbling::RUNS.iter().filter(|(n, work)| garbling::name(*n, *work).contains(what));
+        for (parties, work) in garbled.clone() {
+            garble(*parties, *work)?;
+        }
+        if kernels.is_empty() && runs.is_empty() && garbled.count() == 0 {
+            return Err(Failure::Unable(format!("no kernel and no run is called {what}")));
+        }
+        for step in garbling::LEAKS {
+            planted(step)?;
+        }
+        control()?;
+        println!("{COMPLETE}");
+        Ok(())
+    }
+
+    /// The runs of three parties of which one may be corrupt.
+    fn runs() -> Vec<Run> {
         let works = [
             (Security::SemiHonest, Work::Aes(Direction::Encrypt, BLOCKS)),
             (Security::Malicious, Work::Aes(Direction::Encrypt, BLOCKS)),
             (Security::Malicious, Work::Aes(Direction::Decrypt, BLOCKS)),
             (Security::Malicious, Work::Gcm(BYTES)),
         ];
-        for (security, work) in works {
-            for protocol in Protocol::ALL {
-                follow(&Run { protocol: *protocol, security, work })?;
-            }
-        }
+        let of = |(security, work)| {
+            Protocol::ALL.iter().map(move |protocol| Run { protocol: *protocol, security, work })
+        };
+        let mut runs: Vec<Run> = works.into_iter().flat_map(of).collect();
         let (protocol, security) = (Protocol::Gf4Circuit, Security::Malicious);
-        follow(&Run { protocol, security, work: Work::Openings(BYTES) })?;
-        for (name, messages) in FUNCTIONS {
-            follow(&Run { protocol, security, work: Work::Function(name, *messages) })?;
-        }
+        runs.push(Run { protocol, security, work: Work::Openings(BYTES) });
+        let of = |&(name, messages)| Run { protocol, security, work: Work::Function(name, messages) };
+        runs.extend(FUNCTIONS.iter().map(of));
         let security = Security::SemiHonest;
-        follow(&Run { protocol, security, work: Work::Function("sha3-256", 3) })?;
-        // last, for memcheck tells of each place once
-        control()?;
-        println!("{COMPLETE}");
-        Ok(())
+        runs.push(Run { protocol, security, work: Work::Function("sha3-256", 3) });
+        runs
+    }
+
+    /// What must be reported.
+    fn seen(name: &str, reports: u64) {
+        println!("{reports:>6} reports  {name} (must be seen)");
+        if reports == 0 {
+            println!("{WRONG}{name}: not seen");
+        }
     }
 
     fn judge(name: &str, reports: u64) {
@@ -202,9 +235,41 @@ mod following {
         let reports = machine::errors() - before;
         OPENING.store(true, Ordering::Relaxed);
         ended.map_err(Failure::Unable)?;
-        println!("{reports:>6} reports  {}, with nothing declared open (must be seen)", run.name());
-        if reports == 0 {
-            println!("{WRONG}secrets do not arrive in a run: not seen");
+        seen(&format!("{}, with nothing declared open", run.name()), reports);
+        Ok(())
+    }
+
+    /// A run of divisi-ot and divisi-garble with a branch on a secret bit at this step.
+    fn planted(step: &'static str) -> Result<(), Failure> {
+        let (parties, work) = garbling::SMALL;
+        taint::plant(step);
+        HEARING.store(true, Ordering::Relaxed);
+        let before = machine::errors();
+        let ended = garbling::run(parties, work);
+        HEARING.store(false, Ordering::Relaxed);
+        taint::plant("");
+        ended.map_err(|e| Failure::Unable(format!("{step}: {e}")))?;
+        seen(&format!("planted at {step}"), machine::errors() - before);
+        Ok(())
+    }
+
+    /// A run of divisi-ot and divisi-garble: what each party draws and its inputs are secret, what it hears is not.
+    fn garble(parties: usize, work: garbling::Work) -> Result<(), Failure> {
+        let name = garbling::name(parties, work);
+        MARKED.lock().unwrap_or_else(PoisonError::into_inner).clear();
+        HEARING.store(true, Ordering::Relaxed);
+        let before = machine::errors();
+        let ended = garbling::run(parties, work);
+        HEARING.store(false, Ordering::Relaxed);
+        let counts = ended.map_err(|e| Failure::Unable(format!("{name}: {e}")))?;
+        judge(&name, machine::errors() - before);
+        let marked = std::mem::take(&mut *MARKED.lock().unwrap_or_else(PoisonError::into_inner));
+        for (step, (calls, bytes)) in &marked {
+            let reason = openings::of_garbling(step).unwrap_or("?");
+            println!("                  opened: {calls:>6} x, {bytes:>8} bytes  {step}: {reason}");
+        }
+        for difference in openings::differences_of_garbling(parties, work, &marked, &counts) {
+            println!("{WRONG}{name}: {difference}");
         }
         Ok(())
     }

@@ -3,6 +3,7 @@
 use divisi_field::gf64::LaneWeights;
 use divisi_field::kernel::vectorized;
 use divisi_field::{BigField, Gf64, Gf128, Plane, gf4, gf8, gf8::tower, gf64, transpose};
+use divisi_ot::guarded::Held;
 use std::hint::black_box;
 use subtle::ConstantTimeEq;
 
@@ -52,7 +53,9 @@ pub const ALL: &[Entry] = &[
     Entry { name: "gf8 invert", make: || tiles::<8>(|x, _| invert(x)) },
     Entry { name: "gf8 mul", make: || tiles::<8>(mul8) },
     Entry { name: "gf8 mul_slices", make: || subject([[0; 1024]; 2], load_bytes, mul_slices) },
+    Entry { name: "softspoken tree", make: || Box::new(Tree::new()) },
     Entry { name: "transpose from_planes", make: || subject(Transposed::new(), load_planes, from_planes) },
+    Entry { name: "transpose square", make: || subject([0_u128; 128], load_square, transpose::square) },
     Entry { name: "transpose to_planes", make: || subject(Transposed::new(), load_text, to_planes) },
 ];
 
@@ -104,6 +107,46 @@ fn bytes_of(digest: &[u64; 4]) -> [u8; 32] {
 
 fn compare([x, y]: &mut [[u64; 4]; 2]) {
     black_box(bytes_of(x).ct_eq(&bytes_of(y)).unwrap_u8());
+}
+
+fn load_square(to: &mut [u128; 128], secret: &[u64]) {
+    to.iter_mut().zip(secret.as_chunks::<2>().0).for_each(|(to, [low, high])| *to = wide(*low, *high));
+}
+
+fn wide(low: u64, high: u64) -> u128 {
+    u128::from(high) << 64 | u128::from(low)
+}
+
+/// The holder's trees, read with a secret Delta and secret keys of base OTs, and a tile of rows from them.
+struct Tree {
+    held: Held,
+    delta: u128,
+    keys: [u128; 128],
+    rows: [u128; 128],
+    consistent: bool,
+}
+
+impl Tree {
+    fn new() -> Tree {
+        Tree { held: Held::new(2), delta: 0, keys: [0; 128], rows: [0; 128], consistent: false }
+    }
+}
+
+impl Subject for Tree {
+    fn words(&self) -> usize {
+        2 * (1 + self.keys.len())
+    }
+
+    fn load(&mut self, secret: &[u64]) {
+        let mut words = secret.as_chunks::<2>().0.iter().map(|[low, high]| wide(*low, *high));
+        self.delta = words.next().unwrap_or_default();
+        self.keys.iter_mut().zip(words).for_each(|(key, word)| *key = word);
+    }
+
+    fn run(&mut self) {
+        self.consistent = self.held.run(black_box(self.delta), black_box(&self.keys), &mut self.rows);
+        black_box((&self.rows, &self.consistent));
+    }
 }
 
 /// Does more if a secret bit is set.

@@ -1,0 +1,167 @@
+//! Small runs of divisi-ot and divisi-garble under memcheck: all that a party draws after its session has begun is secret, and so
+//! are its inputs.
+
+use crate::machine;
+use crate::noise::mix;
+use divisi_circuit::{Bit, Build, Gates, Program, plain};
+use divisi_core::{Abort, Counts, Parameters, PartyId, Session, step};
+use divisi_garble::{Garble, Options, Plan};
+use divisi_net::memory::mesh_with;
+use divisi_net::{Machine, Mesh, Options as Links, World};
+use divisi_ot::{Config, Setup};
+use divisi_symmetric::circuits;
+use divisi_symmetric::gates::Adder;
+use std::io;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::time::{Duration, Instant};
+
+/// What is computed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Work {
+    /// A set-up, and authenticated bits.
+    Bits,
+    /// The same, and a few ANDs of bits of the first party and of the second.
+    Gates,
+    /// The same, and AES-128 with its key schedule, the key of the first party and the text of the second.
+    Aes,
+}
+
+/// What is followed.
+pub const RUNS: [(usize, Work); 5] =
+    [(2, Work::Bits), (3, Work::Bits), SMALL, (2, Work::Aes), (3, Work::Aes)];
+
+/// The run in which leaks are planted; without them it has none.
+pub const SMALL: (usize, Work) = (2, Work::Gates);
+
+/// Where they are planted, each on what is secret there: Delta, choices of base OTs, masks of wires, inputs,
+/// labels.
+pub const LEAKS: [&str; 5] = [
+    "divisi_ot::setup/setup",
+    "divisi_ot::base/choices",
+    "divisi_garble::masks/masks",
+    "divisi_garble::online/5.masked",
+    "divisi_garble::table/labels",
+];
+
+/// How many authenticated bits are made.
+const BITS: usize = 1000;
+
+/// Its name in lists.
+pub fn name(parties: usize, work: Work) -> String {
+    let work = match work {
+        Work::Bits => "set-up and authenticated bits",
+        Work::Gates => "garbled gates",
+        Work::Aes => "garbled aes",
+    };
+    format!("{work}, {parties} parties")
+}
+
+/// Run all parties; what each party's meter counted.
+///
+/// # Errors
+/// The first party's abort, as it prints; or that the output was wrong.
+pub fn run(parties: usize, work: Work) -> Result<Vec<Counts>, String> {
+    let program = circuit(work)?;
+    let owners: Vec<PartyId> = PartyId::all(2).collect();
+    let plan = Plan::for_all(&program, parties, &owners).map_err(|e| e.to_string())?;
+    let inputs: Vec<u8> = (0..program.input_bits() as u64).map(|i| (mix(i) & 1) as u8).collect();
+    let world = Arc::new(Secret::default());
+    let links = Links { timeout: Duration::from_secs(3600), ..Links::default() };
+    let results: Vec<Result<(Vec<u8>, Counts), Abort>> = std::thread::scope(|scope| {
+        let (plan, inputs, world) = (&plan, &inputs, &world);
+        let start = |mesh: Mesh| scope.spawn(move || party(mesh, world, plan, inputs, work));
+        let meshes = mesh_with(parties, &links, Arc::<Secret>::clone(world));
+        let threads: Vec<_> = meshes.into_iter().map(start).collect();
+        let panicked = |_| Err(Abort::Misuse { step: step!("party"), what: "a party panicked" });
+        threads.into_iter().map(|thread| thread.join().unwrap_or_else(panicked)).collect()
+    });
+    let mut counts = Vec::new();
+    for result in results {
+        let (mut output, counted) = result.map_err(|abort| abort.to_string())?;
+        machine::cure(output.as_mut_ptr(), output.len());
+        if work != Work::Bits && output != in_the_clear(&program, &inputs)? {
+            return Err("the output is not what the same computation gives in the clear".to_owned());
+        }
+        counts.push(counted);
+    }
+    Ok(counts)
+}
+
+/// What is garbled.
+fn circuit(work: Work) -> Result<Program, String> {
+    if work == Work::Aes {
+        let program = circuits::named("aes128", Adder::LowDepth).map_err(|e| e.to_string())?;
+        return program.ok_or_else(|| "no circuit of AES".to_owned());
+    }
+    let mut build = Build::new();
+    let (x, y) = (build.input(8), build.input(8));
+    let products: Vec<Bit> = x.iter().zip(&y).map(|(x, y)| build.and(*x, *y)).collect();
+    build.output(&products);
+    Ok(build.finish())
+}
+
+fn in_the_clear(program: &Program, inputs: &[u8]) -> Result<Vec<u8>, String> {
+    let wires: Vec<Vec<u64>> = inputs.iter().map(|bit| vec![u64::from(*bit)]).collect();
+    let out = plain::run(program, &wires).map_err(|e| e.to_string())?;
+    Ok(out.iter().map(|wire| wire.first().map_or(0, |word| (word & 1) as u8)).collect())
+}
+
+fn party(
+    mesh: Mesh,
+    world: &Secret,
+    plan: &Plan<'_>,
+    inputs: &[u8],
+    work: Work,
+) -> Result<(Vec<u8>, Counts), Abort> {
+    let (config, options) = (Config::default(), Options::default());
+    let parameters = options.describe(config.describe(Parameters::new("measure")));
+    let mut session = Session::start(&Arc::new(mesh), 1, &parameters)?;
+    world.begun.store(true, Ordering::SeqCst);
+    let mut setup = Setup::new(&mut session, config)?;
+    if work == Work::Bits {
+        drop(setup.authenticated_bits(&mut session, BITS)?);
+        return Ok((Vec::new(), session.meter().read()));
+    }
+    let mut mine: Vec<u8> =
+        plan.wires_of(session.me()).filter_map(|wire| inputs.get(wire).copied()).collect();
+    machine::poison(mine.as_mut_ptr(), mine.len());
+    let mut garble = Garble::new(&session, setup, options);
+    let mut made = garble.function_independent(&mut session, plan.and_count(), plan.wires())?;
+    let garbled = garble.function_dependent(&mut session, &mut made, plan, 1)?;
+    let outputs = garble.online(&mut session, garbled, &[mine])?;
+    let output = outputs.first().map(|output| output.to_vec()).unwrap_or_default();
+    Ok((output, session.meter().read()))
+}
+
+/// The machine, but with the same "randomness" in every run, which is secret once a session has begun: what is drawn before that
+/// is sent in the clear, or makes the keys of pairs, which are declared secret.
+#[derive(Default)]
+struct Secret {
+    drawn: AtomicU64,
+    begun: AtomicBool,
+}
+
+impl World for Secret {
+    fn now(&self) -> Instant {
+        Machine.now()
+    }
+
+    fn unix_time(&self) -> Duration {
+        Machine.unix_time()
+    }
+
+    fn entropy(&self, out: &mut [u8]) {
+        for chunk in out.chunks_mut(8) {
+            let word = mix(self.drawn.fetch_add(1, Ordering::Relaxed));
+            chunk.copy_from_slice(&word.to_le_bytes()[..chunk.len()]);
+        }
+        if self.begun.load(Ordering::SeqCst) {
+            machine::poison(out.as_mut_ptr(), out.len());
+        }
+    }
+
+    fn spawn(&self, name: String, work: Box<dyn FnOnce() + Send>) -> io::Result<()> {
+        Machine.spawn(name, work)
+    }
+}
