@@ -37,3 +37,27 @@ dudect:
 # The same with ten times the samples, and stricter.
 dudect-long:
     cargo run --release -p divisi-measure -- dudect --long
+
+# Weakened builds: each check made too weak, each noticed by a named test. A name or check alone: `just weakened --only A8`.
+weakened *options:
+    cargo run --manifest-path attacks/Cargo.toml --target-dir target -- {{options}}
+
+# Writes the table of weakened builds anew.
+weakened-table:
+    cargo run --manifest-path attacks/Cargo.toml --target-dir target -- --table
+
+# Mutants by cargo-mutants, going on where any sweep stopped (attacks/mutants). A part of them: `just mutants-sweep 2/4`.
+mutants-sweep shard="1/1" *options:
+    .ci/mutants --shard {{shard}} {{options}}
+
+# How many of these are done, and which survive without an explanation in attacks/mutants/survivors.tsv.
+mutants-report:
+    .ci/mutants --report
+
+# Mutants of what has changed since a revision, as many as five minutes allow.
+mutants-diff base:
+    .ci/mutants-diff {{base}}
+
+# The test files that have a time limit, three times beside 20 busy processes.
+busy:
+    .ci/busy

@@ -1,0 +1,105 @@
+//! Runs tests against mutants.
+
+use crate::switch::VARIABLE;
+use crate::table::Outcome;
+use divisi_attacks::compile::{Program, Programs};
+use std::collections::BTreeMap;
+use std::io::{BufRead, BufReader};
+use std::process::{Command, Stdio};
+use std::sync::mpsc::{RecvTimeoutError, channel};
+use std::time::{Duration, Instant};
+
+/// All tests of a mutant together take no longer: those that are not through then have noticed nothing.
+const LIMIT: Duration = Duration::from_secs(60);
+/// A test hangs that takes this many times as long as without a mutant, and that much longer: the machine may have much else to do.
+const SLOWER: u32 = 3;
+const LONGER: Duration = Duration::from_secs(10);
+/// A mutant that allocates without end gets no more, in KiB.
+const MEMORY: &str = "12000000";
+
+/// How long each test takes without a mutant.
+pub type Times = BTreeMap<String, Duration>;
+
+/// That these tests pass without a mutant, each of them tried once.
+pub fn sound(programs: &Programs, tests: &[String], times: &mut Times) -> Result<(), String> {
+    for test in tests {
+        if times.contains_key(test) {
+            continue;
+        }
+        let start = Instant::now();
+        if passes(programs, test, None, 10 * LIMIT)? != Some(true) {
+            return Err(format!("{test} fails without a mutant"));
+        }
+        times.insert(test.clone(), start.elapsed());
+        eprintln!("{test} takes {:.1} s", start.elapsed().as_secs_f64());
+    }
+    Ok(())
+}
+
+/// What comes of the mutant of this number, or of the one that is built in: the quickest tests first.
+pub fn mutant(
+    programs: &Programs,
+    tests: &[String],
+    times: &Times,
+    number: Option<usize>,
+) -> Result<Outcome, String> {
+    let start = Instant::now();
+    let usual = |test: &str| times.get(test).copied().unwrap_or(LIMIT);
+    let mut tests: Vec<&String> = tests.iter().collect();
+    tests.sort_by_key(|test| usual(test));
+    for test in tests {
+        let (left, hangs) = (LIMIT.saturating_sub(start.elapsed()), SLOWER * usual(test) + LONGER);
+        match passes(programs, test, number, left.min(hangs))? {
+            Some(true) => {}
+            Some(false) => return Ok(Outcome::Caught(test.clone())),
+            // a machine that was quicker when the times were taken makes nothing hang
+            None if hangs <= left && (number.is_none() || quick(programs, test, hangs)?) => {
+                return Ok(Outcome::Hung(test.clone()));
+            }
+            None => break,
+        }
+    }
+    Ok(Outcome::Survived)
+}
+
+/// Whether a test without a mutant is still through long before it would be said to hang.
+fn quick(programs: &Programs, test: &str, hangs: Duration) -> Result<bool, String> {
+    Ok(passes(programs, test, None, hangs / SLOWER)? == Some(true))
+}
+
+/// Whether all tests of a target pass; nothing if they are not through in time. Ends with the first that fails.
+fn passes(
+    programs: &Programs,
+    test: &str,
+    number: Option<usize>,
+    within: Duration,
+) -> Result<Option<bool>, String> {
+    let (package, target) = test.split_once('/').unwrap_or((test, ""));
+    let program = programs.get(&(package.into(), target.into()));
+    let Program { path, folder } = program.ok_or(format!("{test}: no such test"))?;
+    let mut command = Command::new("sh");
+    command.args(["-c", &format!("ulimit -v {MEMORY}; exec \"$0\" \"$@\"")]).arg(path);
+    command.current_dir(folder).env("CARGO_MANIFEST_DIR", folder).env_remove(VARIABLE);
+    number.map(|number| command.env(VARIABLE, number.to_string()));
+    command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::null());
+    let mut child = command.spawn().map_err(|e| format!("{path:?}: {e}"))?;
+    let (tell, said) = channel();
+    let out = child.stdout.take().ok_or("a program without output")?;
+    std::thread::spawn(move || {
+        let mut lines = BufReader::new(out).lines().map_while(Result::ok);
+        let failed = lines.any(|line| line.starts_with("test ") && line.ends_with("FAILED"));
+        // whoever asked may have stopped waiting
+        let _ = tell.send(failed);
+    });
+    let said = said.recv_timeout(within);
+    if said != Ok(false) {
+        // it may have ended in between
+        let _ = child.kill();
+    }
+    let status = child.wait().map_err(|e| e.to_string())?;
+    Ok(match said {
+        Ok(failed) => Some(!failed && status.success()),
+        Err(RecvTimeoutError::Timeout) => None,
+        Err(RecvTimeoutError::Disconnected) => Some(false),
+    })
+}

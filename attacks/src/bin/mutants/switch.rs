@@ -1,0 +1,246 @@
+//! Mutants as branches that an environment variable takes.
+
+use crate::found::{Genre, Mutant, byte};
+use divisi_attacks::compile::Place;
+use divisi_attacks::mirror;
+use proc_macro2::{LineColumn, Span};
+use std::collections::BTreeMap;
+use std::ops::Range;
+use std::path::{Path, PathBuf};
+use syn::spanned::Spanned;
+use syn::visit::{Visit, visit_expr_binary, visit_expr_unary};
+
+/// The variable that has the number of the mutant that is on.
+pub const VARIABLE: &str = "DIVISI_MUTANT";
+
+/// What stands at the end of each crate: the number of the mutant that is on.
+const NUMBER: &str = r#"
+#[doc(hidden)]
+#[allow(missing_docs)]
+pub fn mutant_that_is_on() -> u32 {
+    static ON: std::sync::OnceLock<u32> = std::sync::OnceLock::new();
+    *ON.get_or_init(|| std::env::var("DIVISI_MUTANT").ok().and_then(|on| on.parse().ok()).unwrap_or(0))
+}
+"#;
+
+/// Errors of the types in an expression, which it has wherever it stands.
+const OF_TYPES: [&str; 7] = ["E0277", "E0308", "E0368", "E0369", "E0599", "E0600", "E0614"];
+
+/// A text in place of another, if the mutant is on.
+struct Edit {
+    at: Range<usize>,
+    other: String,
+    /// Whether the text at that place is an expression; else the other one is a statement before it.
+    expression: bool,
+}
+
+/// Mutants cut into those of one build and others.
+#[derive(Default)]
+pub struct Cut<'m> {
+    /// Of any two the places are the same, or apart.
+    pub together: Vec<&'m Mutant>,
+    /// In a part of the place of one of those, or around it.
+    pub later: Vec<&'m Mutant>,
+    /// Those that are no branch.
+    pub alone: Vec<&'m Mutant>,
+}
+
+/// Cut these.
+pub fn side_by_side<'m>(project: &Path, mutants: &[&'m Mutant]) -> Result<Cut<'m>, String> {
+    let (mut files, mut cut) = (Files::new(project), Cut::default());
+    let mut taken: BTreeMap<&str, Vec<Range<usize>>> = BTreeMap::new();
+    for mutant in mutants {
+        let Some(at) = files.edit(mutant)?.map(|edit| edit.at) else {
+            cut.alone.push(mutant);
+            continue;
+        };
+        let taken = taken.entry(&mutant.file).or_default();
+        if taken.iter().all(|other| at == *other || at.end <= other.start || other.end <= at.start) {
+            taken.push(at);
+            cut.together.push(mutant);
+        } else {
+            cut.later.push(mutant);
+        }
+    }
+    Ok(cut)
+}
+
+/// A copy with switched mutants: where each of them stands in it, first its own text, then all of its place.
+pub struct Switched {
+    places: BTreeMap<PathBuf, [Vec<(Range<usize>, usize)>; 2]>,
+}
+
+impl Switched {
+    /// Write the copy; mutant `i` is on when the variable says `i + 1`.
+    pub fn write(project: &Path, copy: &Path, mutants: &[&Mutant]) -> Result<Switched, String> {
+        let mut files = Files::new(project);
+        let mut edits: BTreeMap<&str, Vec<(Edit, usize)>> = BTreeMap::new();
+        for (i, mutant) in mutants.iter().enumerate() {
+            if let Some(edit) = files.edit(mutant)? {
+                edits.entry(&mutant.file).or_default().push((edit, i));
+            }
+        }
+        let mut places = BTreeMap::new();
+        let mut texts = BTreeMap::new();
+        for (file, mut edits) in edits {
+            edits.sort_by_key(|(edit, _)| (edit.at.start, edit.at.end));
+            let (text, at) = edited(files.text(file)?, &edits);
+            places.insert(PathBuf::from(file), at);
+            texts.insert(file, text);
+        }
+        write(project, copy, |file, _| texts.get(file).cloned())?;
+        Ok(Switched { places })
+    }
+
+    /// Those that these errors are of, and whether the compiler would not take them alone either.
+    pub fn of(&self, errors: &[Place]) -> BTreeMap<usize, bool> {
+        let mut found = BTreeMap::new();
+        for Place { file, at: error, code } in errors {
+            let Some([own, whole]) = self.places.get(file) else { continue };
+            let inside = |place: &Range<usize>| place.start <= error.start && error.end <= place.end;
+            let across = |place: &Range<usize>| place.start < error.end && error.start < place.end;
+            let those = |places: &[(Range<usize>, usize)], wanted: &dyn Fn(&Range<usize>) -> bool| {
+                places.iter().filter(|(at, _)| wanted(at)).map(|(_, i)| *i).collect::<Vec<_>>()
+            };
+            let mut of = those(own, &inside);
+            let alone = !of.is_empty() && OF_TYPES.contains(&code.as_str());
+            if of.is_empty() {
+                of = those(whole, &inside);
+            }
+            if of.is_empty() {
+                of = those(whole, &across);
+            }
+            of.into_iter().for_each(|i| *found.entry(i).or_default() |= alone);
+        }
+        found
+    }
+}
+
+/// Write the copy with these files changed. Every crate has the function that tells which mutant is on, also when none asks: so the
+/// crates that nothing is changed in are not built anew.
+pub fn write(
+    project: &Path,
+    copy: &Path,
+    changed: impl Fn(&str, &str) -> Option<String>,
+) -> Result<(), String> {
+    mirror::write(project, copy, |file, text| {
+        let is_lib = file.starts_with("crates/") && file.ends_with("/src/lib.rs");
+        let text = changed(file, text).unwrap_or_else(|| text.to_owned());
+        Ok(Some(text + if is_lib { NUMBER } else { "" }))
+    })
+}
+
+/// A text with its edits, which are sorted, and where each of them stands then: its own text, and all of its place.
+fn edited(text: &str, edits: &[(Edit, usize)]) -> (String, [Vec<(Range<usize>, usize)>; 2]) {
+    let (mut out, mut done) = (String::with_capacity(2 * text.len()), 0);
+    let [mut own, mut whole] = [Vec::new(), Vec::new()];
+    for place in edits.chunk_by(|(a, _), (b, _)| a.at == b.at && a.expression == b.expression) {
+        let Some((Edit { at, expression, .. }, _)) = place.first() else { continue };
+        out.push_str(&text[done..at.start]);
+        let start = out.len();
+        out.push_str(if *expression { "(" } else { "" });
+        for (Edit { other, .. }, i) in place {
+            let before = out.len();
+            let then = if *expression { "else " } else { "" };
+            out.push_str(&format!("if crate::mutant_that_is_on() == {} {{ {other} }} {then}", i + 1));
+            own.push((before..out.len(), *i));
+        }
+        if *expression {
+            out.push_str(&format!("{{ {} }})", &text[at.clone()]));
+        }
+        whole.extend(place.iter().map(|(_, i)| (start..out.len(), *i)));
+        done = at.end;
+    }
+    out.push_str(&text[done..]);
+    (out, [own, whole])
+}
+
+/// Files of the project, and the expressions in them by the place of their operator.
+struct Files<'p> {
+    project: &'p Path,
+    known: BTreeMap<String, (String, BTreeMap<usize, Operation>)>,
+}
+
+/// An expression with an operator: all of it, and its operands.
+struct Operation {
+    whole: Range<usize>,
+    left: Option<Range<usize>>,
+    right: Range<usize>,
+}
+
+impl<'p> Files<'p> {
+    fn new(project: &'p Path) -> Self {
+        Files { project, known: BTreeMap::new() }
+    }
+
+    fn get(&mut self, file: &str) -> Result<&(String, BTreeMap<usize, Operation>), String> {
+        if !self.known.contains_key(file) {
+            let text =
+                std::fs::read_to_string(self.project.join(file)).map_err(|e| format!("{file}: {e}"))?;
+            let parsed = syn::parse_file(&text).map_err(|e| format!("{file}: {e}"))?;
+            let mut operations = Operations { text: &text, found: BTreeMap::new() };
+            operations.visit_file(&parsed);
+            let found = operations.found;
+            self.known.insert(file.to_owned(), (text, found));
+        }
+        Ok(&self.known[file])
+    }
+
+    fn text(&mut self, file: &str) -> Result<&str, String> {
+        Ok(&self.get(file)?.0)
+    }
+
+    /// A mutant as a branch; nothing if it cannot be one.
+    fn edit(&mut self, mutant: &Mutant) -> Result<Option<Edit>, String> {
+        let (text, operations) = self.get(&mutant.file)?;
+        let (span, other) = (mutant.span.clone(), &mutant.replacement);
+        let operation = operations.get(&span.start);
+        let instead = |at: &Range<usize>, other| Edit { at: at.clone(), other, expression: true };
+        Ok(match (mutant.genre, operation) {
+            (Genre::Body, _) => {
+                let other = format!("return {other};");
+                Some(Edit { at: span.start..span.start, other, expression: false })
+            }
+            (Genre::Guard, _) => Some(instead(&span, other.clone())),
+            (Genre::Binary, Some(Operation { whole, left: Some(left), right })) => {
+                let other = format!("{} {other} {}", &text[left.clone()], &text[right.clone()]);
+                Some(instead(whole, other))
+            }
+            (Genre::Unary, Some(Operation { whole, left: None, right })) => {
+                Some(instead(whole, text[right.clone()].to_owned()))
+            }
+            _ => None,
+        })
+    }
+}
+
+struct Operations<'t> {
+    text: &'t str,
+    found: BTreeMap<usize, Operation>,
+}
+
+impl Operations<'_> {
+    fn range(&self, span: Span) -> Option<Range<usize>> {
+        let at = |LineColumn { line, column }| byte(self.text, line, column);
+        Some(at(span.start())?..at(span.end())?)
+    }
+}
+
+impl<'ast> Visit<'ast> for Operations<'_> {
+    fn visit_expr_binary(&mut self, expr: &'ast syn::ExprBinary) {
+        let [op, whole, left, right] =
+            [expr.op.span(), expr.span(), expr.left.span(), expr.right.span()].map(|span| self.range(span));
+        if let (Some(op), Some(whole), Some(right)) = (op, whole, right) {
+            self.found.insert(op.start, Operation { whole, left, right });
+        }
+        visit_expr_binary(self, expr);
+    }
+
+    fn visit_expr_unary(&mut self, expr: &'ast syn::ExprUnary) {
+        let [op, whole, right] = [expr.op.span(), expr.span(), expr.expr.span()].map(|span| self.range(span));
+        if let (Some(op), Some(whole), Some(right)) = (op, whole, right) {
+            self.found.insert(op.start, Operation { whole, left: None, right });
+        }
+        visit_expr_unary(self, expr);
+    }
+}

@@ -1,0 +1,167 @@
+//! The lists of weakenings.
+
+use divisi_attacks::compile::Targets;
+use serde::Deserialize;
+use std::collections::HashSet;
+use std::path::Path;
+
+/// A check, or a random value that a check or a mask uses, made too weak.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Weakening {
+    /// Its name, unique over all lists: lower case, digits and hyphens.
+    pub id: String,
+    /// The check it weakens, by its id: `A8`.
+    pub check: String,
+    /// In what it is too weak.
+    pub axis: Axis,
+    /// What the weakened code does, in a few words.
+    pub what: String,
+    /// The file, from the project's folder.
+    pub file: String,
+    /// Text of that file that comes before `find`, where `find` alone stands in several places.
+    pub after: Option<String>,
+    /// The text that is replaced.
+    pub find: String,
+    /// What replaces it. `weak!()` in it is true in the weakened build; without a `weak!()` it is the expression that stands in the place of
+    /// the expression `find`.
+    pub replace: String,
+    /// The test that fails in the weakened build: `package/target::path`, with the target `lib` for unit tests.
+    pub killed_by: String,
+    /// The engine on whose list it stands.
+    #[serde(skip)]
+    pub engine: String,
+}
+
+/// In what a weakened check is too weak.
+#[derive(Clone, Copy, Debug, Deserialize, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[serde(rename_all = "kebab-case")]
+pub enum Axis {
+    // equal where it must be independent, over
+    Lanes,
+    Bytes,
+    Words,
+    Tiles,
+    Groups,
+    Blocks,
+    Products,
+    Layers,
+    Batches,
+    Circuits,
+    Instances,
+    Strands,
+    Sessions,
+    Peers,
+    /// Known before what it must follow.
+    Early,
+    /// Fewer bits are compared or drawn.
+    Bits,
+    /// One peer instead of all.
+    OnePeer,
+    /// One position instead of all.
+    OnePosition,
+    /// A repetition is left out.
+    Repetition,
+    /// A mask depends on what it masks, or is no mask.
+    Mask,
+    /// Something is used again.
+    Reuse,
+    /// A bound, a range or a condition of a check takes too much.
+    Range,
+}
+
+impl Axis {
+    /// As the lists write it.
+    pub fn name(self) -> String {
+        let camel = format!("{self:?}");
+        let mut name = String::new();
+        for (i, c) in camel.chars().enumerate() {
+            if i > 0 && c.is_ascii_uppercase() {
+                name.push(' ');
+            }
+            name.push(c.to_ascii_lowercase());
+        }
+        name
+    }
+}
+
+impl Weakening {
+    /// Package, target and path of the test that notices it.
+    pub fn test(&self) -> Result<(&str, &str, &str), String> {
+        let split = || {
+            let (package, rest) = self.killed_by.split_once('/')?;
+            let (target, path) = rest.split_once("::")?;
+            Some((package, target, path))
+        };
+        split().ok_or(format!("{}: killed_by = \"{}\" is not package/target::path", self.id, self.killed_by))
+    }
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct File {
+    weakening: Vec<Weakening>,
+}
+
+/// Weakenings of all engines, engine by engine, in the order of their files.
+pub struct List(pub Vec<Weakening>);
+
+impl List {
+    /// The test targets that its weakenings name.
+    pub fn targets(&self) -> Result<Targets, String> {
+        let mut targets = Targets::new();
+        for weakening in &self.0 {
+            let (package, target, _) = weakening.test()?;
+            targets.entry(package.into()).or_default().insert(target.into());
+        }
+        Ok(targets)
+    }
+
+    /// Read `folder/ENGINE/*.toml`.
+    pub fn read(folder: &Path) -> Result<List, String> {
+        let mut all = Vec::new();
+        for engine in ENGINES {
+            let mut paths: Vec<_> = std::fs::read_dir(folder.join(engine))
+                .map_err(|e| format!("{folder:?}/{engine}: {e}"))?
+                .filter_map(|entry| Some(entry.ok()?.path()))
+                .filter(|path| path.extension().is_some_and(|e| e == "toml"))
+                .collect();
+            paths.sort();
+            for path in paths {
+                let text = std::fs::read_to_string(&path).map_err(|e| format!("{path:?}: {e}"))?;
+                let file: File = toml::from_str(&text).map_err(|e| format!("{path:?}: {e}"))?;
+                all.extend(file.weakening.into_iter().map(|w| Weakening { engine: engine.into(), ..w }));
+            }
+        }
+        let mut ids = HashSet::new();
+        for weakening in &all {
+            weakening.test()?;
+            let plain = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-';
+            if !weakening.id.chars().all(plain) || !ids.insert(&weakening.id) {
+                return Err(format!("{}: an id is unique, of lower case, digits and hyphens", weakening.id));
+            }
+        }
+        Ok(List(all))
+    }
+
+    /// Those that have this text in their id, check, file or test.
+    pub fn only(self, text: &str) -> List {
+        let has = |w: &Weakening| {
+            w.check == text || [&w.id, &w.file, &w.killed_by].iter().any(|field| field.contains(text))
+        };
+        List(self.0.into_iter().filter(has).collect())
+    }
+
+    /// So many of them, evenly spaced, from another start every day.
+    pub fn sample(self, number: usize, day: u64) -> List {
+        let all = self.0.len();
+        let number = number.min(all);
+        let chosen = |i: usize| (i * all / number + day as usize) % all;
+        let mut chosen: Vec<usize> = (0..number).map(chosen).collect();
+        chosen.sort_unstable();
+        List(chosen.into_iter().map(|i| self.0[i].clone()).collect())
+    }
+}
+
+/// The engines, in the order of the last line.
+pub const ENGINES: [&str; 3] = ["rep3", "ot", "garble"];

@@ -1,0 +1,86 @@
+//! A copy of the project in which every weakening is a branch that an environment variable takes.
+
+use crate::list::{List, Weakening};
+use divisi_attacks::mirror;
+use std::collections::BTreeMap;
+use std::ops::Range;
+use std::path::Path;
+
+/// The variable that names the weakening of a run.
+pub const VARIABLE: &str = "DIVISI_WEAKENED";
+
+/// Write the copy. Files that are as they ought to be are left alone, so that the next build has little to do.
+pub fn write(project: &Path, copy: &Path, list: &List) -> Result<(), String> {
+    let mut by_file: BTreeMap<&str, Vec<&Weakening>> = BTreeMap::new();
+    for weakening in &list.0 {
+        by_file.entry(&weakening.file).or_default().push(weakening);
+    }
+    let files = mirror::files_of(project)?;
+    if let Some(file) = by_file.keys().find(|file| !files.contains(Path::new(file))) {
+        return Err(format!("{file}: no such file, though a weakening names it"));
+    }
+    mirror::write(project, copy, |file, text| match by_file.get(file) {
+        Some(weakenings) => weakened(text, weakenings).map(Some),
+        None => Ok(None),
+    })
+}
+
+/// One file with all its weakenings as branches.
+fn weakened(text: &str, weakenings: &[&Weakening]) -> Result<String, String> {
+    // several weakenings of one place are nested: of one that is off the place stays what the others make of it
+    let mut places: BTreeMap<(usize, usize), String> = BTreeMap::new();
+    for weakening in weakenings {
+        let Range { start, end } = place(text, weakening)?;
+        let so_far = places.entry((start, end)).or_insert_with(|| weakening.find.clone());
+        let keeps = !weakening.replace.contains("weak!()") || weakening.replace.contains(&weakening.find);
+        if *so_far != weakening.find && !keeps {
+            let id = &weakening.id;
+            return Err(format!(
+                "{id}: others weaken this place, too: their text must stand in its `replace`"
+            ));
+        }
+        *so_far = branch(weakening, so_far);
+    }
+    let mut out = String::with_capacity(text.len() * 2);
+    let mut done = 0;
+    for ((start, end), replacement) in places {
+        if start < done {
+            let near: String = text[start..].chars().take(60).collect();
+            return Err(format!("two weakenings overlap, and are not of the same text, at `{near}`"));
+        }
+        out.push_str(&text[done..start]);
+        out.push_str(&replacement);
+        done = end;
+    }
+    out.push_str(&text[done..]);
+    Ok(out)
+}
+
+/// Where its text stands: once in the file, or once behind what it comes after.
+fn place(text: &str, weakening: &Weakening) -> Result<Range<usize>, String> {
+    let Weakening { id, file, find, .. } = weakening;
+    let from = match &weakening.after {
+        Some(after) => text.find(after.as_str()).ok_or(format!("{id}: {file} has no `{after}`"))?,
+        None => 0,
+    };
+    let mut found = text[from..].match_indices(find.as_str());
+    let (at, _) = found.next().ok_or(format!("{id}: {file} has no `{find}`"))?;
+    if weakening.after.is_none() && found.next().is_some() {
+        return Err(format!("{id}: {file} has `{find}` more than once: say what it comes after"));
+    }
+    Ok(from + at..from + at + find.len())
+}
+
+/// The replacement, in which the original text is what the weakenings before made of it.
+fn branch(weakening: &Weakening, so_far: &str) -> String {
+    let Weakening { id, find, replace, .. } = weakening;
+    let switch = format!(
+        "({{ static ON: ::std::sync::LazyLock<bool> = ::std::sync::LazyLock::new(|| \
+         ::std::env::var_os(\"{VARIABLE}\").is_some_and(|on| on == \"{id}\")); *ON }})"
+    );
+    if replace.contains("weak!()") {
+        replace.replace(find, so_far).replace("weak!()", &switch)
+    } else {
+        format!("(if {switch} {{ {replace} }} else {{ {so_far} }})")
+    }
+}

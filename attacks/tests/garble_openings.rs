@@ -1,0 +1,356 @@
+//! Attacks on what is opened, told to all, or told to one: inputs, outputs, masks, plans, on every link and
+//! at many places.
+
+mod common;
+
+use common::{named, word};
+use divisi_circuit::{Build, Gates, Program};
+use divisi_core::testing::{Stage, Way, failed_check, links, many, party};
+use divisi_core::{Abort, Check, PartyId};
+use divisi_garble::lab::{Lab, of_party};
+use divisi_garble::{Form, Garble, Options, Plan};
+use std::collections::HashSet;
+
+const BUCKETS: &str = "divisi_garble::aand/3.d";
+const PRODUCTS: &str = "divisi_garble::run/4a.d";
+const TABLE: &str = "divisi_garble::run/4d.table";
+const OWNERS: &str = "divisi_garble::streamed/5.owners";
+const MASKED: &str = "divisi_garble::online/5.masked";
+const LABELS: &str = "divisi_garble::online/6.labels";
+const OUTPUTS: &str = "divisi_garble::streamed/8.masks";
+const RESULT: &str = "divisi_garble::online/8.result";
+const DIGEST: usize = 32;
+
+/// x y, y z and z x of nine bits each, of three parties.
+fn program() -> Program {
+    let mut g = Build::new();
+    let (x, y, z) = (g.input(9), g.input(9), g.input(9));
+    for (a, b) in [(&x, &y), (&y, &z), (&z, &x)] {
+        let out: Vec<_> = (0..9).map(|i| g.and(a[i], b[i])).collect();
+        g.output(&out);
+    }
+    g.finish()
+}
+
+fn all() -> Vec<PartyId> {
+    PartyId::all(3).collect()
+}
+
+/// Three instances, so that everybody evaluates one.
+fn inputs() -> Vec<Vec<u8>> {
+    (0..3).map(|i| (0..27).map(|j| u8::from((i + j) % 3 != 0)).collect()).collect()
+}
+
+fn stage(lab: &Lab) -> Stage {
+    Stage::new(3, &lab.parameters()).patient()
+}
+
+fn play(stage: Stage, lab: &Lab, plan: &Plan<'_>) -> Vec<Result<Vec<Vec<u8>>, Abort>> {
+    stage.act(|mut session| {
+        let mine = of_party(plan, session.me(), &inputs());
+        lab.play(&mut session, plan, &mine).map(|(outputs, _)| outputs)
+    })
+}
+
+/// Some bits of a list that is opened: first ones, last ones, and between them both an even and an odd one.
+fn places(bits: usize) -> [usize; 6] {
+    [0, 1, bits / 2, bits / 2 + 1, bits - 2, bits - 1]
+}
+
+/// A share that is told flipped is refused by name, by whomever it is told to, whoever tells it, wherever it
+/// stands.
+#[test]
+fn every_share_that_is_opened_has_its_mac() {
+    let program = program();
+    let plan = Plan::for_all(&program, 3, &all()).unwrap();
+    // bits of d of 81 triples in buckets of seven; d and e of 81 products, behind the plan's digest, and nine
+    // masks of three instances
+    let size = divisi_ot::bucket::size(81, 40);
+    let in_buckets = 81 * (size - 1);
+    let private = 32 + 162_usize.div_ceil(8) + DIGEST;
+    // labels of 27 wires of the one instance that the receiver evaluates
+    let labels = 27 * 16;
+    let ahead: [(&str, usize, usize, Check, bool); 4] = [
+        (BUCKETS, 0, in_buckets, Check::W17, false),
+        (PRODUCTS, 32, 162, Check::W27, false),
+        (PRODUCTS, private, 27, Check::W20, false),
+        (LABELS, labels, 81, Check::W24, false),
+    ];
+    let streamed = [(OWNERS, 32, 27, Check::W20, true), (OUTPUTS, 0, 81, Check::W24, true)];
+    let mut jobs = Vec::new();
+    for opened in ahead.into_iter().chain(streamed) {
+        for link in links(3) {
+            // all places on one link, two on each other one
+            let some = if link == (party(2), party(3)) { 6 } else { 2 };
+            jobs.extend(places(opened.2)[6 - some..].iter().map(|at| (opened, link, *at)));
+        }
+    }
+    many(jobs.len(), 3, |i| {
+        let ((step, from_byte, _, check, streamed), (from, to), at) = jobs[i];
+        let lab = Lab { streamed, ..Lab::default() };
+        let stage = stage(&lab);
+        stage.change(from, to, step, 0, move |body| body[from_byte + at / 8] ^= 1 << (at % 8));
+        let ends = play(stage, &lab, &plan);
+        let end = &ends[to.index()];
+        assert!(named(end, check, from), "{step} {from} {to} {at}: {end:?}");
+    });
+}
+
+/// And the digest of the MACs counts to its last byte.
+#[test]
+fn digests_of_macs_count_whole() {
+    let program = program();
+    let plan = Plan::for_all(&program, 3, &all()).unwrap();
+    let jobs: Vec<_> = [BUCKETS, PRODUCTS, LABELS]
+        .into_iter()
+        .flat_map(|step| [0, 8, 31].map(|byte| (step, byte)))
+        .collect();
+    many(jobs.len(), 3, |i| {
+        let (step, byte) = jobs[i];
+        let lab = Lab::default();
+        let stage = stage(&lab);
+        stage.change(party(3), party(1), step, 0, move |body| {
+            let at = body.len() - DIGEST + byte;
+            body[at] ^= 0x80;
+        });
+        assert!(failed_check(&play(stage, &lab, &plan)[0]).is_some(), "{step} {byte}");
+    });
+    // so does that of the plan, which leads the opening of products
+    for byte in [0, 8, 31] {
+        let lab = Lab::default();
+        let stage = stage(&lab);
+        stage.change(party(3), party(1), PRODUCTS, 0, move |body| body[byte] ^= 0x80);
+        assert_eq!(failed_check(&play(stage, &lab, &plan)[0]), Some(Check::W26), "{byte}");
+    }
+}
+
+/// Masked inputs that one party is told otherwise reach no label, whoever tells them, whichever input and
+/// instance it is.
+#[test]
+fn every_masked_input_is_broadcast() {
+    let program = program();
+    let plan = Plan::for_all(&program, 3, &all()).unwrap();
+    let jobs: Vec<_> = links(3).flat_map(|link| [0, 13, 26].map(|at| (link, at))).collect();
+    for streamed in [false, true] {
+        many(jobs.len(), 3, |i| {
+            let ((from, to), at) = jobs[i];
+            let lab = Lab { streamed, ..Lab::default() };
+            let stage = stage(&lab);
+            let recordings = stage.recordings();
+            stage.change(from, to, MASKED, 0, move |body| body[at / 8] ^= 1 << (at % 8));
+            let ends = play(stage, &lab, &plan);
+            assert!(ends.iter().any(|end| failed_check(end) == Some(Check::W28)), "{from} {to} {at}");
+            let labels = if streamed { "divisi_garble::streamed/6.labels" } else { LABELS };
+            for honest in all().into_iter().filter(|p| *p != from) {
+                assert!(ends[honest.index()].is_err(), "{from} {to} {at}");
+                assert!(recordings[honest.index()].of(Way::Out, labels).is_empty(), "{from} {to} {at}");
+            }
+        });
+    }
+}
+
+/// e that one party is told otherwise: whoever tells it, whichever triple it is of.
+#[test]
+fn every_e_is_broadcast() {
+    const E: &str = "divisi_garble::laand/3.e";
+    let program = program();
+    let plan = Plan::for_all(&program, 3, &all()).unwrap();
+    let m = 81 * divisi_ot::bucket::size(81, 40);
+    let jobs: Vec<_> = links(3).flat_map(|link| [0, m / 2, m - 1].map(|at| (link, at))).collect();
+    many(jobs.len(), 3, |i| {
+        let ((from, to), at) = jobs[i];
+        let lab = Lab::default();
+        let stage = stage(&lab);
+        stage.change(from, to, E, 0, move |body| body[at / 8] ^= 1 << (at % 8));
+        let ends = play(stage, &lab, &plan);
+        assert!(ends.iter().any(|end| failed_check(end) == Some(Check::W13)), "{from} {to} {at}");
+    });
+}
+
+/// A masked output of any instance, receiver and evaluator that is told otherwise is not taken.
+#[test]
+fn every_result_is_compared() {
+    let program = program();
+    let plan = Plan::for_all(&program, 3, &all()).unwrap();
+    let jobs: Vec<_> = links(3).flat_map(|link| [0, 8, 26, 32 * 8 + 31].map(|at| (link, at))).collect();
+    for form in [Form::Improved, Form::Paper] {
+        many(jobs.len(), 3, |i| {
+            let ((from, to), at) = jobs[i];
+            let lab = Lab { options: Options { form, ..Options::default() }, ..Lab::default() };
+            let stage = stage(&lab);
+            stage.change(from, to, RESULT, 0, move |body| body[at / 8] ^= 1 << (at % 8));
+            let ends = play(stage, &lab, &plan);
+            let end = &ends[to.index()];
+            assert!(
+                matches!(end, Err(Abort::CheckFailed { check: Check::W25, culprit: None, .. })),
+                "{from} {to} {at}: {end:?}"
+            );
+        });
+    }
+}
+
+/// Whoever garbles another plan than one other party is found by everybody, before a table leaves.
+#[test]
+fn everybody_looks_at_everybodys_plan() {
+    let program = program();
+    let right = Plan::for_all(&program, 3, &all()).unwrap();
+    let other = Plan::new(&program, 3, &all(), &[all(), all(), all()[..1].to_vec()]).unwrap();
+    for liar in all() {
+        let lab = Lab::default();
+        let stage = stage(&lab);
+        let recordings = stage.recordings();
+        // who garbles another plan does not mind that of the others
+        let parameters = |p| match p == liar {
+            true => lab.parameters().without(Check::W26),
+            false => lab.parameters(),
+        };
+        let ends = stage.act_each(parameters, |mut session| {
+            let plan = if session.me() == liar { &other } else { &right };
+            let mut garble = lab.party(&mut session)?;
+            let mut made = garble.function_independent(&mut session, 27, 54)?;
+            garble.function_dependent(&mut session, &mut made, plan, 1).map(|_| ())
+        });
+        for honest in all().into_iter().filter(|p| *p != liar) {
+            assert!(ends[honest.index()].is_err(), "{liar} {honest}");
+            assert!(recordings[honest.index()].of(Way::Out, TABLE).is_empty(), "{liar} {honest}");
+        }
+    }
+}
+
+/// Plans that differ in anything have other digests.
+#[test]
+fn digests_of_plans_name_all_of_them() {
+    let of = |and: bool, width: usize, swap: bool, other: bool| {
+        let mut g = Build::new();
+        let (x, y) = (g.input(width), g.input(5 - width));
+        let (a, b, c) = (x[0], y[0], if width > 1 { x[1] } else { y[1] });
+        let first = if and { g.and(a, b) } else { g.xor(a, b) };
+        let second = g.and(first, c);
+        let third = g.xor(second, if other { b } else { a });
+        let nots = g.not(third);
+        let out = if swap { [third, nots] } else { [nots, third] };
+        g.output(&out[..1]);
+        g.output(&out[1..]);
+        g.finish()
+    };
+    let programs = [
+        of(true, 2, false, false),
+        of(false, 2, false, false),
+        of(true, 3, false, false),
+        of(true, 2, true, false),
+        of(true, 2, false, true),
+    ];
+    let [one, two, three] = [1, 2, 3].map(party);
+    let mut seen = HashSet::new();
+    for program in &programs {
+        for n in [3, 4] {
+            for owners in [[one, two], [two, one], [one, one], [one, three]] {
+                for receivers in [
+                    [vec![one], vec![two]],
+                    [vec![two], vec![one]],
+                    [vec![one, two], vec![]],
+                    [vec![one], vec![two, three]],
+                ] {
+                    assert!(seen.insert(Plan::new(program, n, &owners, &receivers).unwrap().digest()));
+                }
+            }
+        }
+    }
+    assert_eq!(seen.len(), 5 * 2 * 4 * 4);
+    // a sum of other wires, and nothing else
+    let sum = |other: bool| {
+        let mut g = Build::new();
+        let (x, y) = (g.input(2), g.input(2));
+        let [a, b, c] = [(x[0], y[0]), (x[1], y[0]), (x[0], y[1])].map(|(x, y)| g.and(x, y));
+        let sum = g.xor(a, if other { c } else { b });
+        g.output(&[a, b, c, sum]);
+        let program = g.finish();
+        Plan::for_all(&program, 2, &[one, two]).unwrap().digest()
+    };
+    assert_ne!(sum(false), sum(true));
+}
+
+/// Two circuits of three instances in one session, with all inputs zero: no mask of an input and no label
+/// serves twice, and labels are uniform in all their bits.
+#[test]
+fn no_mask_or_label_serves_twice() {
+    let mut g = Build::new();
+    let (x, y) = (g.input(64), g.input(64));
+    let out: Vec<_> = (0..8).map(|i| g.and(x[i], y[i])).collect();
+    g.output(&out);
+    let program = g.finish();
+    let plan = Plan::new(&program, 3, &[party(1), party(2)], &[vec![party(1)]]).unwrap();
+    let zeros = vec![vec![0; 128]; 3];
+    for (form, streamed) in [(Form::Improved, false), (Form::Paper, false), (Form::Improved, true)] {
+        let lab = Lab { options: Options { form, ..Options::default() }, streamed, ..Lab::default() };
+        let stage = stage(&lab);
+        let recordings = stage.recordings();
+        let ends = stage.act(|mut session| {
+            let mut garble: Garble = lab.party(&mut session)?;
+            let mine = of_party(&plan, session.me(), &zeros);
+            if streamed {
+                return (0..2).try_for_each(|_| garble.streamed(&mut session, &plan, &mine).map(|_| ()));
+            }
+            let mut made = garble.function_independent(&mut session, 6 * 8, 6 * (8 + 128))?;
+            for _ in 0..2 {
+                let garbled = garble.function_dependent(&mut session, &mut made, &plan, 3)?;
+                garble.online(&mut session, garbled, &mine)?;
+            }
+            Ok(())
+        });
+        assert!(ends.iter().all(Result::is_ok), "{ends:?}");
+        // 64 masks of each instance and circuit, of both owners
+        let mut masks = HashSet::new();
+        for (owner, to) in [(0, 2), (1, 1)] {
+            for body in recordings[owner].bodies(Way::Out, party(to), MASKED) {
+                for mask in body.chunks_exact(8) {
+                    assert!(masks.insert(mask.to_vec()), "{form:?} {streamed}");
+                }
+            }
+        }
+        assert_eq!(masks.len(), 12);
+        let step = if streamed { "divisi_garble::streamed/6.labels" } else { LABELS };
+        let mut labels = Vec::new();
+        for recording in &recordings {
+            for seen in recording.of(Way::Out, step) {
+                labels.extend(seen.frame.body.chunks_exact(16).take(128).map(|label| word(label, 0)));
+            }
+        }
+        // of each circuit six garblers of an instance, 128 wires each
+        assert_eq!(labels.len(), 2 * 6 * 128);
+        let of: HashSet<&u128> = labels.iter().collect();
+        assert_eq!(of.len(), labels.len(), "{form:?} {streamed}");
+        for bit in 0..128 {
+            let ones = labels.iter().filter(|label| *label >> bit & 1 == 1).count() as f64;
+            // eight standard deviations
+            assert!((ones - 768.0).abs() < 4.0 * 1536_f64.sqrt(), "{form:?} {streamed} {bit}: {ones}");
+        }
+    }
+}
+
+/// Shares of the masks of outputs go to their receivers, and to nobody else.
+#[test]
+fn who_receives_nothing_is_told_nothing() {
+    let program = program();
+    let plan = Plan::new(&program, 3, &all(), &[vec![party(1)], vec![party(1)], vec![party(2)]]).unwrap();
+    for streamed in [false, true] {
+        let lab = Lab { streamed, ..Lab::default() };
+        let stage = stage(&lab);
+        let recordings = stage.recordings();
+        let one = [inputs()[0].clone()];
+        let ends = stage.act(|mut session| {
+            let mine = of_party(&plan, session.me(), &one);
+            lab.play(&mut session, &plan, &mine).map(|(outputs, _)| outputs[0].len())
+        });
+        assert_eq!(ends.into_iter().map(Result::unwrap).collect::<Vec<_>>(), [18, 9, 0]);
+        // P_1 evaluates; of the others P_2 gets shares of nine masks, P_3 none
+        let step = if streamed { OUTPUTS } else { LABELS };
+        let told = |from: u8, to: u8| {
+            let bodies = recordings[usize::from(from) - 1].bodies(Way::Out, party(to), step);
+            bodies.iter().map(Vec::len).sum::<usize>()
+        };
+        assert_eq!([told(1, 2), told(3, 2)], [2 + DIGEST; 2]);
+        assert_eq!([told(1, 3), told(2, 3)], [0; 2]);
+        assert!(recordings.iter().all(|r| r.bodies(Way::Out, party(3), RESULT).is_empty()));
+    }
+}

@@ -1,0 +1,147 @@
+//! What may be sent when, and what is drawn: a message that never came and what must not follow it; every
+//! draw of randomness, how long it is, and that each byte of it counts.
+
+mod common;
+
+use common::{Byte, bytes_of, draw_as, known, told, withhold};
+use divisi_circuit::{Build, Gates, Program};
+use divisi_core::PartyId;
+use divisi_core::testing::{LIMIT, Stage, Way, many, party};
+use divisi_garble::lab::{Lab, of_party};
+use divisi_garble::{Form, Options, Plan};
+use std::sync::atomic::Ordering;
+
+fn program() -> Program {
+    let mut g = Build::new();
+    let (x, y) = (g.input(12), g.input(12));
+    let out: Vec<_> = (0..12).map(|i| g.and(x[i], y[i])).collect();
+    g.output(&out);
+    g.finish()
+}
+
+fn inputs(instances: usize) -> Vec<Vec<u8>> {
+    (0..instances).map(|i| (0..24).map(|j| u8::from((i + j) % 3 > 0)).collect()).collect()
+}
+
+/// P_1 withholds one message from P_2, and P_2 has not sent what must follow it.
+#[test]
+fn nothing_leaves_before_what_it_must_follow() {
+    const U: &str = "divisi_garble::laand/5.u";
+    const E: &str = "divisi_garble::laand/3.e";
+    const E_ECHO: &str = "divisi_garble::laand/3.echo";
+    const COIN: &str = "divisi_garble::laand/6.coin";
+    const PRODUCT: &str = "divisi_garble::zero/6.product";
+    const COMMIT: &str = "divisi_garble::zero/6.commit";
+    const OPEN: &str = "divisi_garble::zero/6.open";
+    const BUCKETS: &str = "divisi_garble::aand/3.d";
+    const PRODUCTS: &str = "divisi_garble::run/4a.d";
+    const TABLE: &str = "divisi_garble::run/4d.table";
+    const OWNERS: &str = "divisi_garble::streamed/5.owners";
+    const MASKED: &str = "divisi_garble::online/5.masked";
+    const ECHO: &str = "divisi_garble::online/5.echo";
+    const LABELS: &str = "divisi_garble::online/6.labels";
+    const STREAMED_LABELS: &str = "divisi_garble::streamed/6.labels";
+    const OUTPUTS: &str = "divisi_garble::streamed/8.masks";
+    const RESULT: &str = "divisi_garble::online/8.result";
+    // what is withheld, and which of it; what P_2 must not send, and how many messages of it it may have sent
+    // before
+    let ahead = [
+        (U, 0, E, 0),
+        (U, 0, COIN, 0),
+        (E, 0, COIN, 0),
+        (E_ECHO, 0, COMMIT, 0),
+        (COIN, 0, PRODUCT, 0),
+        (COIN, 0, BUCKETS, 0),
+        (PRODUCT, 0, COMMIT, 0),
+        (COMMIT, 0, OPEN, 0),
+        (OPEN, 0, BUCKETS, 0),
+        (BUCKETS, 0, PRODUCTS, 0),
+        (PRODUCTS, 0, TABLE, 0),
+        (TABLE, 0, MASKED, 0),
+        (MASKED, 0, LABELS, 0),
+        (ECHO, 0, LABELS, 0),
+        (LABELS, 0, RESULT, 0),
+    ];
+    let streamed = [
+        (OWNERS, 0, MASKED, 0),
+        (MASKED, 0, STREAMED_LABELS, 0),
+        (ECHO, 0, STREAMED_LABELS, 0),
+        // of two batches the first one's table, and the last one's: two more messages for each batch of
+        // triples
+        (TABLE, 0, COIN, 2),
+        (TABLE, 0, PRODUCTS, 2),
+        (TABLE, 1, OUTPUTS, 0),
+        (OUTPUTS, 0, RESULT, 0),
+    ];
+    let jobs: Vec<_> =
+        ahead.map(|job| (false, job)).into_iter().chain(streamed.map(|job| (true, job))).collect();
+    many(jobs.len(), 6, |i| {
+        let (streamed, (held, nth, step, most)) = jobs[i];
+        let program = program();
+        let plan = Plan::for_all(&program, 3, &[party(1), party(2)]).unwrap();
+        let options = Options { batch: 24, ..Options::default() };
+        let lab = Lab { streamed, options, ..Lab::default() };
+        let stage = Stage::new(3, &lab.parameters()).waiting(LIMIT);
+        let recording = stage.recording(party(2));
+        let withheld = withhold(&stage, party(1), party(2), held, nth);
+        let ends = stage.act(|mut session| {
+            let mine = of_party(&plan, session.me(), &inputs(3));
+            lab.play(&mut session, &plan, &mine).map(|_| ())
+        });
+        assert!(withheld.load(Ordering::Relaxed) && ends[1].is_err(), "{held} {nth}: {ends:?}");
+        assert!(told(&recording, step) <= most, "{step} leaves without {held} {nth}");
+    });
+}
+
+/// What a run shows: all that each party sent, in order, and what it learned.
+type Shown = Vec<(Vec<Vec<u8>>, Vec<Vec<u8>>)>;
+
+fn run(n: usize, form: Form, other: Option<Byte>) -> (Shown, Vec<Vec<usize>>) {
+    let program = program();
+    let plan = Plan::for_all(&program, n, &[party(1), party(2)]).unwrap();
+    let lab = Lab { options: Options { form, ..Options::default() }, ..Lab::default() };
+    let parameters = lab.parameters();
+    known(n, &parameters, other, |stage| {
+        let recordings = stage.recordings();
+        let ends = stage.act_each(
+            |party| {
+                draw_as(party);
+                parameters.clone()
+            },
+            |mut session| {
+                let mine = of_party(&plan, session.me(), &inputs(n));
+                lab.play(&mut session, &plan, &mine).map(|(outputs, _)| outputs)
+            },
+        );
+        let sent = |p: PartyId| {
+            let seen = recordings[p.index()].read().into_iter().filter(|seen| seen.way == Way::Out);
+            seen.map(|seen| seen.frame.body).collect()
+        };
+        PartyId::all(n).zip(ends).map(|(p, end)| (sent(p), end.unwrap())).collect()
+    })
+}
+
+/// Each draw at its length, in order: coins; labels; in the paper's form the bits of HaAND; of three or more
+/// parties the factor of the check; the nonce of its commitment. And one byte in eight of each changes what
+/// is sent.
+#[test]
+fn every_byte_that_is_drawn_counts() {
+    let expected: [(usize, Form, &[usize]); 4] = [
+        (2, Form::Improved, &[32, 16, 32]),
+        (2, Form::Paper, &[32, 16, 16, 32]),
+        (3, Form::Improved, &[32, 16, 16, 32]),
+        (3, Form::Paper, &[32, 16, 16, 16, 32]),
+    ];
+    for (n, form, expected) in expected {
+        let (as_it_is, draws) = run(n, form, None);
+        assert!(as_it_is == run(n, form, None).0, "known randomness gives one run");
+        let mut bytes = Vec::new();
+        for (party, draws) in draws.iter().enumerate() {
+            assert!(draws.ends_with(expected), "{n} {form:?} {draws:?}");
+            bytes.extend(bytes_of(draws, party, draws.len() - expected.len()));
+        }
+        let counts = many(bytes.len(), 3, |i| run(n, form, Some(bytes[i])).0 != as_it_is);
+        let idle: Vec<_> = bytes.iter().zip(counts).filter(|(_, counts)| !counts).collect();
+        assert!(idle.is_empty(), "{n} {form:?} {idle:?}");
+    }
+}

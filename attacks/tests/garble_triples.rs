@@ -1,0 +1,235 @@
+//! Attacks on the check of leaky triples and on buckets: on the coin and what is made of it, on the masks of
+//! what is opened.
+
+mod common;
+
+use common::{coin_of, rank, word};
+use divisi_core::testing::{Recording, Stage, Way, failed_check, many, party};
+use divisi_core::{Abort, Check, PartyId};
+use divisi_field::{Field, Gf128};
+use divisi_garble::Garble;
+use divisi_garble::adversary::{Lie, differences, guess, second_batch};
+use divisi_garble::lab::Lab;
+use divisi_ot::bucket;
+use std::sync::Mutex;
+
+const COIN: &str = "divisi_garble::laand/6.coin";
+const PRODUCT: &str = "divisi_garble::zero/6.product";
+const OPEN: &str = "divisi_garble::zero/6.open";
+const D: &str = "divisi_garble::aand/3.d";
+
+fn stage(n: usize, lab: &Lab) -> Stage {
+    Stage::new(n, &lab.parameters()).patient()
+}
+
+/// What a party told all others in a step, time after time, as its first peer heard it.
+fn told(recordings: &[Recording], i: usize, step: &'static str) -> Vec<Vec<u8>> {
+    recordings[i].bodies(Way::Out, party(if i == 0 { 2 } else { 1 }), step)
+}
+
+/// The coin of a batch, of which everybody's links are known.
+fn coin(recordings: &[Recording], batch: usize) -> [u8; 16] {
+    let links: Vec<_> = (0..recordings.len()).map(|i| told(recordings, i, COIN)[batch].clone()).collect();
+    coin_of(&links, COIN)
+}
+
+/// The bits of each party that batches of these sizes are dealt.
+fn dealt(n: usize, lab: &Lab, counts: &[usize]) -> Vec<Vec<Vec<u8>>> {
+    let ends = stage(n, lab).act(|mut session| {
+        let mut setup = divisi_ot::testing::deal(&mut session, lab.config, lab.seed)?;
+        let mut all = Vec::new();
+        for count in counts {
+            let bits = setup.authenticated_bits(&mut session, *count)?;
+            all.push((0..*count).map(|at| bits.bit(at) as u8).collect());
+        }
+        Ok(all)
+    });
+    ends.into_iter().map(Result::unwrap).collect()
+}
+
+/// Which y are added up to which d follows from the batch's own coin, tossed after all e: in both batches of
+/// a session, of all sizes.
+#[test]
+fn buckets_are_those_of_the_coin() {
+    for (n, ands) in [(2, 40), (3, 7)] {
+        let lab = Lab::default();
+        let stage = stage(n, &lab);
+        let recordings = stage.recordings();
+        let ends = stage.act(|mut session| {
+            second_batch(&mut lab.party(&mut session)?, &mut session, ands, || Lie::Honest)
+        });
+        assert!(ends.iter().all(Result::is_ok));
+        let size = bucket::size(ands, lab.config.rho);
+        let m = ands * size;
+        let check = if n > 2 { 128 } else { 0 };
+        let bits = dealt(n, &lab, &[3 * m + 1 + check; 2]);
+        for batch in 0..2 {
+            let pairs = differences(&coin(&recordings, batch), m, size);
+            assert_eq!(pairs.len(), m - ands);
+            for (i, bits) in bits.iter().enumerate() {
+                let body = &told(&recordings, i, D)[batch];
+                let y = &bits[batch][m..2 * m];
+                let wrong = pairs
+                    .iter()
+                    .enumerate()
+                    .filter(|(k, [t, first])| body[k / 8] >> (k % 8) & 1 != y[*t] ^ y[*first]);
+                assert_eq!(wrong.count(), 0, "{n} {batch} {i}");
+            }
+        }
+    }
+}
+
+/// Lies that the combination would not notice if its coefficients were those of another coin: the one of the
+/// batch before, or one that is known.
+#[test]
+fn no_other_coin_hides_a_lie() {
+    for n in [2, 3] {
+        for guess in [None, Some([0; 16]), Some([2; 16])] {
+            let lab = Lab::default();
+            let stage = stage(n, &lab);
+            let recordings = stage.recordings();
+            let parameters = |p: PartyId| match p.index() == n - 1 {
+                true => lab.parameters().without(Check::W15),
+                false => lab.parameters(),
+            };
+            let ends = stage.act_each(parameters, |mut session| {
+                let mut garble = lab.party(&mut session)?;
+                let me = session.me().index();
+                second_batch(&mut garble, &mut session, 40, || match me == n - 1 {
+                    true => Lie::HiddenFrom(guess.unwrap_or_else(|| coin(&recordings, 0))),
+                    false => Lie::Honest,
+                })
+            });
+            assert!(ends[0].is_err(), "{n} {guess:?}");
+            assert!(ends.iter().any(|end| failed_check(end) == Some(Check::W15)), "{n} {guess:?}: {ends:?}");
+        }
+    }
+}
+
+/// n >= 3: what all parties' c add up to are the bits that the check takes, which two who collude know but
+/// for the third one's: these are bits that nothing else is made of. Of two batches.
+#[test]
+fn what_the_check_takes_is_used_for_nothing_else() {
+    let (n, ands, lab) = (3, 7, Lab::default());
+    let stage = stage(n, &lab);
+    let recordings = stage.recordings();
+    let ends = stage.act(|mut session| {
+        // as the phase itself asks for them: triples, masks, the check
+        let mut garble = lab.party(&mut session)?;
+        (0..2).try_for_each(|_| garble.function_independent(&mut session, ands, 5).map(|_| ()))
+    });
+    assert!(ends.iter().all(Result::is_ok));
+    let count = 3 * ands * bucket::size(ands, lab.config.rho) + 5 + 128;
+    let bits = dealt(n, &lab, &[count; 2]);
+    for batch in 0..2 {
+        let sum = (0..n).fold(0, |sum, i| sum ^ word(&told(&recordings, i, PRODUCT)[batch], 0));
+        let of = |batch: usize, from: usize| {
+            (0..128).fold(0, |word, b| {
+                let bit = bits.iter().fold(0, |sum, bits| sum ^ bits[batch][from + b]);
+                word | u128::from(bit) << b
+            })
+        };
+        assert_eq!(sum, of(batch, count - 128), "{batch}");
+        // what is told alone is no party's sum, nor its bits
+        let each: Vec<u128> = (0..n).map(|i| word(&told(&recordings, i, PRODUCT)[batch], 0)).collect();
+        assert!(each.iter().all(|c| *c != 0 && *c != sum));
+    }
+}
+
+/// P_2's word in one product moves P_1's share by a single bit, and so the total: it is noticed, whichever
+/// bit it is.
+#[test]
+fn every_bit_of_the_total_counts() {
+    let (n, ands, lab) = (3, 2, Lab::default());
+    let count = 3 * ands * bucket::size(ands, lab.config.rho) + 1 + 128;
+    let bits = dealt(n, &lab, &[count]);
+    let one = (0..128).find(|b| bits[0][0][count - 128 + b] == 1).unwrap();
+    let places = [0, 1, 7, 8, 31, 32, 63, 64, 65, 95, 100, 126, 127];
+    many(places.len(), 3, |i| {
+        let bit = places[i];
+        let stage = stage(n, &lab);
+        stage.change(party(2), party(1), PRODUCT, 0, move |body| {
+            body[16 * (1 + one) + bit / 8] ^= 1 << (bit % 8)
+        });
+        let ends =
+            stage.act(|mut session| guess(&mut lab.party(&mut session)?, &mut session, ands, Lie::Honest));
+        assert!(ends.iter().all(Result::is_err), "{bit}");
+        assert!(ends.iter().any(|end| failed_check(end) == Some(Check::W15)), "{bit}");
+    });
+}
+
+/// The inverse, as a power.
+fn inverse(x: Gf128) -> Gf128 {
+    // x^(2^128 - 2)
+    let (mut power, mut result) = (x, Gf128::ONE);
+    for _ in 0..127 {
+        power *= power;
+        result *= power;
+    }
+    result
+}
+
+/// Q6: of three parties the last one tells another e. The total that is opened then is R Delta c, c the
+/// triple's coefficient and Delta that of the others. From session to session R is uniform beside all that
+/// was opened or told before it: P_1's c and its share. For two honest parties' secrets (two seeds of all
+/// that is dealt) alike: 128 bits of each of the three, and none depends on others, in 450 sessions each; by
+/// chance once in 2^60.
+#[test]
+fn what_an_abort_opens_is_independent_of_the_secrets() {
+    for seed in [3, 4] {
+        let lab = Lab { seed, ..Lab::default() };
+        let rows = many(450, 3, |i| {
+            let stage = stage(3, &lab);
+            let recordings = stage.recordings();
+            let deltas = Mutex::new([0; 3]);
+            let parameters =
+                |p| if p == party(1) { lab.parameters() } else { lab.parameters().without(Check::W15) };
+            let ends = stage.act_each(parameters, |mut session| {
+                let setup = divisi_ot::testing::deal(&mut session, lab.config, lab.seed)?;
+                deltas.lock().unwrap()[session.me().index()] = setup.delta().get();
+                let lie = if session.me() == party(3) { Lie::OtherE } else { Lie::Honest };
+                guess(&mut Garble::new(&session, setup, lab.options), &mut session, 1, lie)
+            });
+            assert_eq!(failed_check(&ends[0]), Some(Check::W15), "{i}");
+            let opened: Vec<u128> = (0..3).map(|p| word(&told(&recordings, p, OPEN)[0], 32)).collect();
+            let total = opened.iter().fold(0, |sum, share| sum ^ share);
+            let mut seed = [0; 16];
+            let mut hasher = blake3::Hasher::new_derive_key("divisi 2026 garble coin v1");
+            hasher.update(&coin(&recordings, 0)).update(b"coefficients").finalize_xof().fill(&mut seed);
+            let mut words = [0; 2];
+            divisi_core::Prg::new(&seed).words(&mut words);
+            let c = Gf128(u128::from(words[0]) | u128::from(words[1]) << 64);
+            let deltas = deltas.lock().unwrap();
+            let r = Gf128(total) * inverse(c * Gf128(deltas[0] ^ deltas[1]));
+            vec![r.0, opened[0], word(&told(&recordings, 0, PRODUCT)[0], 0)]
+        });
+        assert_eq!(rank(rows), 384);
+    }
+}
+
+/// A lie at every place of a batch longer than the pieces in which it is combined, and two that are alike: no
+/// coefficient is missing, and none stands for two.
+#[test]
+fn no_triple_is_left_out_of_the_combination() {
+    let lab = Lab::default();
+    let ands = 60;
+    let m = ands * bucket::size(ands, lab.config.rho);
+    assert!(m > 300);
+    let places = [0, 1, 127, 128, 255, 256, 257, m - 1];
+    many(places.len(), 3, |i| {
+        let ends: Vec<Result<bool, Abort>> = stage(3, &lab).act(|mut session| {
+            let lie = if session.me() == party(2) { Lie::OneX(places[i]) } else { Lie::Honest };
+            guess(&mut lab.party(&mut session)?, &mut session, ands, lie)
+        });
+        assert!(ends[0].is_err() && ends[2].is_err(), "{}", places[i]);
+        assert!(ends.iter().any(|end| failed_check(end) == Some(Check::W15)), "{}", places[i]);
+    });
+}
+
+/// No two coins give one partition: 600 of them, of 40 triples.
+#[test]
+fn partitions_take_all_of_the_coin() {
+    let coins = (0..600_u128).map(|i| (i << 60 | i).to_le_bytes());
+    let all: std::collections::HashSet<_> = coins.map(|coin| differences(&coin, 200, 5)).collect();
+    assert_eq!(all.len(), 600);
+}

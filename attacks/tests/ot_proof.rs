@@ -1,0 +1,168 @@
+//! Attacks on the proof that each party uses one Delta: on each equation, each prover, each verifier, each
+//! commitment.
+
+mod common;
+
+use common::named;
+use divisi_core::testing::{Stage, Way, failed_check, links, many, party};
+use divisi_core::{Abort, Check, Parameters, PartyId};
+use divisi_ot::adversary::Deviation;
+use divisi_ot::{AuthBits, Base, Config, Setup};
+
+const COMMIT: &str = "divisi_ot::abit::consistency/commit";
+const BITS: &str = "divisi_ot::abit::consistency/bits";
+const SUMS: &str = "divisi_ot::abit::consistency/sums";
+const RHO: usize = 40;
+
+fn parameters() -> Parameters {
+    Parameters::new("attacks on the proof")
+}
+
+/// A set-up and one batch, of which this party's deviates; a corrupt party does not mind its own checks.
+fn play(stage: Stage, corrupt: PartyId, how: &Deviation) -> Vec<Result<AuthBits, Abort>> {
+    let config = Config { k: 4, rho: RHO as u32, base: Base::Both };
+    let deviates = *how != Deviation::default();
+    let parameters = |p| match p == corrupt && deviates {
+        true => parameters().without(Check::W10),
+        false => parameters(),
+    };
+    stage.patient().act_each(parameters, |mut session| {
+        let mut setup = match session.me() == corrupt {
+            true => Setup::corrupt(&mut session, config, how.clone())?,
+            false => Setup::new(&mut session, config)?,
+        };
+        setup.authenticated_bits(&mut session, 200)
+    })
+}
+
+fn stage() -> Stage {
+    Stage::new(3, &parameters())
+}
+
+fn fails(end: &Result<AuthBits, Abort>, check: Check) -> bool {
+    failed_check(end) == Some(check)
+}
+
+/// One false equation of 40 is found, whichever it is, and whoever it is who proves.
+#[test]
+fn every_equation_is_looked_at() {
+    many(RHO + 6, 3, |i| {
+        let (r, prover) =
+            if i < RHO { (i, party(1)) } else { ((i % 2) * (RHO - 1), party((i % 3) as u8 + 1)) };
+        let how = Deviation { false_sums: vec![r], ..Deviation::default() };
+        let ends = play(stage(), prover, &how);
+        for honest in PartyId::all(3).filter(|p| *p != prover) {
+            assert!(ends[honest.index()].is_err(), "{r} of {prover} at {honest}");
+        }
+        assert!(ends.iter().any(|end| fails(end, Check::W10)), "{r} of {prover}");
+    });
+}
+
+/// Two equations that are false by the same do not make up for each other.
+#[test]
+fn equations_do_not_make_up_for_each_other() {
+    let how = Deviation { false_sums: vec![3, 9], ..Deviation::default() };
+    let ends = play(stage(), party(1), &how);
+    assert!(ends[1..].iter().all(Result::is_err) && ends[1..].iter().any(|end| fails(end, Check::W10)));
+}
+
+/// Both verifiers look at every prover: each of them finds what it alone is told.
+#[test]
+fn every_bit_has_its_mac_for_everybody() {
+    let mut jobs: Vec<_> = links(3).flat_map(|link| [0, RHO / 2, RHO - 1].map(|r| (link, r))).collect();
+    jobs.extend((0..RHO).step_by(3).map(|r| ((party(1), party(2)), r)));
+    many(jobs.len(), 3, |i| {
+        let ((prover, verifier), r) = jobs[i];
+        let how = Deviation { false_mac: Some((verifier, r)), ..Deviation::default() };
+        let ends = play(stage(), prover, &how);
+        // by name: the MAC itself is wrong, and no sum was looked at
+        assert!(
+            named(&ends[verifier.index()], Check::W10, prover),
+            "{prover} to {verifier}, {r}: {:?}",
+            ends[verifier.index()].as_ref().err()
+        );
+    });
+}
+
+/// A bit that is opened flipped, with the MACs of the true one, is found whichever it is.
+#[test]
+fn every_opened_bit_is_looked_at() {
+    let at: Vec<usize> = (0..RHO).step_by(4).chain([RHO - 1]).collect();
+    many(at.len(), 3, |i| {
+        let how = Deviation { flipped_opening: Some(at[i]), ..Deviation::default() };
+        let ends = play(stage(), party(1), &how);
+        for end in &ends[1..] {
+            assert!(end.is_err(), "{}", at[i]);
+        }
+        assert!(ends[1..].iter().any(|end| named(end, Check::W10, party(1))), "{}", at[i]);
+    });
+}
+
+/// All of what a party commits to is echoed, of every party.
+#[test]
+fn every_commitment_is_broadcast_whole() {
+    let bytes = 32 * (2 * RHO + 1);
+    let jobs: Vec<_> =
+        links(3).flat_map(|link| [0, 31, bytes / 2, bytes - 33, bytes - 1].map(|at| (link, at))).collect();
+    many(jobs.len(), 3, |i| {
+        let ((from, to), at) = jobs[i];
+        let stage = stage();
+        stage.change(from, to, COMMIT, 0, move |body| body[at] ^= 0x80);
+        let ends = play(stage, party(1), &Deviation::default());
+        assert!(ends.iter().any(|end| fails(end, Check::W7)), "{from} {to} {at}");
+        assert!(ends.iter().all(Result::is_err), "{from} {to} {at}");
+    });
+}
+
+/// What is opened is what was committed to: any other bit, MAC or sum is refused by name.
+#[test]
+fn openings_are_what_was_committed() {
+    let jobs: Vec<_> = links(3)
+        .flat_map(|link| {
+            [
+                (BITS, 0, Check::W8),
+                (BITS, 32, Check::W8),
+                (BITS, 32 + 16 + 2 * RHO * 16 - 1, Check::W8),
+                (SUMS, 0, Check::W9),
+                (SUMS, 47, Check::W9),
+                (SUMS, 48 * RHO - 1, Check::W9),
+            ]
+            .map(|(step, at, check)| (link, step, at, check))
+        })
+        .collect();
+    many(jobs.len(), 3, |i| {
+        let ((from, to), step, at, check) = jobs[i];
+        let stage = stage();
+        stage.change(from, to, step, 0, move |body| body[at] ^= 1);
+        let ends = play(stage, party(1), &Deviation::default());
+        let end = &ends[to.index()];
+        assert!(named(end, check, from), "{from} {to} {step} {at}: {:?}", end.as_ref().err());
+    });
+}
+
+/// The bits that the proof opens are none of those that are handed out; and it opens as many as the bound
+/// asks for.
+#[test]
+fn what_the_proof_opens_is_not_handed_out() {
+    let stage = stage();
+    let recordings = stage.recordings();
+    let ends = play(stage, party(1), &Deviation::default());
+    for (p, end) in ends.iter().enumerate() {
+        let to = party(if p == 0 { 2 } else { 1 });
+        let told = recordings[p].bodies(Way::Out, to, BITS).pop().unwrap();
+        assert_eq!(told.len(), 32 + 16 + 2 * RHO * 16);
+        let x = u128::from_le_bytes(told[32..48].try_into().unwrap());
+        // its MACs are those of no position that is handed out
+        let view = end.as_ref().unwrap();
+        let macs: Vec<u128> =
+            told[48..].chunks(16).map(|mac| u128::from_le_bytes(mac.try_into().unwrap())).collect();
+        for peer in PartyId::all(3).filter(|q| q.index() != p) {
+            assert!(view.macs(peer).iter().all(|mac| !macs.contains(mac)), "{}", p + 1);
+        }
+        assert_eq!(x >> RHO, 0);
+        let mut sorted = macs;
+        sorted.sort_unstable();
+        sorted.dedup();
+        assert_eq!(sorted.len(), 2 * RHO, "no equation stands for two");
+    }
+}

@@ -1,0 +1,87 @@
+//! Every draw of randomness of a set-up and its batches: how many there are, how long each is, and that each
+//! byte of it counts.
+
+mod common;
+
+use common::{Byte, bytes_of, draw_as, known};
+use divisi_core::testing::many;
+use divisi_core::{Parameters, PartyId};
+use divisi_ot::{Base, Config, Setup};
+
+/// What a run shows: all that its parties sent, in order, and what they end with.
+type Shown = Vec<(Vec<Vec<u8>>, u128, Vec<u64>)>;
+
+fn run(n: usize, config: Config, batches: usize, other: Option<Byte>) -> (Shown, Vec<Vec<usize>>) {
+    let parameters = Parameters::new("draws of a set-up");
+    known(n, &parameters, other, |stage| {
+        let recordings = stage.recordings();
+        let ends = stage.act_each(
+            |party| {
+                draw_as(party);
+                parameters.clone()
+            },
+            |mut session| {
+                let mut setup = Setup::new(&mut session, config)?;
+                let mut bits = Vec::new();
+                for _ in 0..batches {
+                    bits.extend_from_slice(setup.authenticated_bits(&mut session, 100)?.bits());
+                }
+                Ok((setup.delta().get(), bits))
+            },
+        );
+        let sent = |i: usize| {
+            let seen = recordings[i].read();
+            seen.into_iter()
+                .filter(|s| s.way == divisi_core::testing::Way::Out)
+                .map(|s| s.frame.body)
+                .collect()
+        };
+        let shown = ends.into_iter().enumerate().map(|(i, end)| {
+            let (delta, bits) = end.unwrap();
+            (sent(i), delta, bits)
+        });
+        shown.collect()
+    })
+}
+
+/// Each draw at its length, in order: Delta; coins; of every pair a sender's scalar, a receiver's seed; bits
+/// of first rows for each party; roots of trees; bits of each batch; with the proof a nonce for each of 81
+/// commitments.
+#[test]
+fn draws_are_as_many_and_as_long_as_they_must_be() {
+    let roots = 16 * 32;
+    let config = |base| Config { k: 4, rho: 40, base };
+    let (_, draws) = run(2, config(Base::Half), 2, None);
+    assert!(draws[0].ends_with(&[16, 32, 64, 16, 16, roots, 16, 16]), "{:?}", draws[0]);
+    assert!(draws[1].ends_with(&[16, 32, 32, 16, 16, roots, 16, 16]), "{:?}", draws[1]);
+    let (_, draws) = run(3, config(Base::Both), 2, None);
+    for draws in draws {
+        let mut all = vec![16, 32, 64, 32, 64, 32, 16, 16, 16, roots, roots, 16];
+        all.extend([32; 81]);
+        all.push(16);
+        assert!(draws.ends_with(&all), "{draws:?}");
+    }
+    assert_eq!(PartyId::all(3).count(), 3);
+}
+
+/// One byte in eight, of every draw, changes what is sent or what comes out.
+#[test]
+fn every_byte_that_is_drawn_counts() {
+    let config = Config { k: 4, rho: 40, base: Base::Half };
+    let (as_it_is, draws) = run(2, config, 1, None);
+    let (again, _) = run(2, config, 1, None);
+    assert!(as_it_is == again, "known randomness gives one run");
+    let mut bytes = Vec::new();
+    for (party, draws) in draws.iter().enumerate() {
+        // Delta, coins, base OTs, bits of first rows towards both, roots, one batch
+        let first = draws.len() - 7;
+        let unused = if party == 0 { 3..4 } else { 3..5 };
+        bytes.extend(
+            bytes_of(draws, party, first).into_iter().filter(|b| !unused.contains(&(b.draw - first))),
+        );
+    }
+    assert!(bytes.len() > 150);
+    let counts = many(bytes.len(), 3, |i| run(2, config, 1, Some(bytes[i])).0 != as_it_is);
+    let idle: Vec<_> = bytes.iter().zip(counts).filter(|(_, counts)| !counts).collect();
+    assert!(idle.is_empty(), "{idle:?}");
+}

@@ -1,0 +1,384 @@
+//! Attacks on correlated rows and their check, each on whatever is too weak: columns, tiles, positions,
+//! links, batches, the coin, the pad.
+
+mod common;
+
+use common::{coin_of, named, rank, told, withhold, word};
+use divisi_core::testing::{Stage, Way, failed_check, links, many, party};
+use divisi_core::{Abort, Check, Parameters, PartyId, Step};
+use divisi_field::Gf128;
+use divisi_ot::adversary::Deviation;
+use divisi_ot::{AuthBits, Base, Config, Setup};
+use std::sync::atomic::Ordering;
+
+const RECEIVER: &str = "divisi_ot::setup::pairs/base.receiver";
+const SENDER: &str = "divisi_ot::setup::pairs/base.sender";
+const FLIPS: &str = "divisi_ot::setup::pairs/flips";
+const TREES: &str = "divisi_ot::setup::pairs/trees";
+const FIRST_COIN: &str = "divisi_ot::setup::pairs/coin";
+const CORRECT: &str = "divisi_ot::vole/correct";
+const CHECK: &str = "divisi_ot::vole/check";
+const COIN: &str = "divisi_ot::abit::produce/coin";
+
+fn stage(n: usize) -> Stage {
+    Stage::new(n, &Parameters::new("attacks on rows")).patient()
+}
+
+fn config(k: u32, base: Base) -> Config {
+    Config { k, rho: 40, base }
+}
+
+/// Batches of these lengths after a set-up, of which this party's deviates.
+fn batches(
+    stage: Stage,
+    config: Config,
+    corrupt: PartyId,
+    how: &Deviation,
+    counts: &[usize],
+) -> Vec<Result<Vec<AuthBits>, Abort>> {
+    stage.act(|mut session| {
+        let mut setup = match session.me() == corrupt {
+            true => Setup::corrupt(&mut session, config, how.clone())?,
+            false => Setup::new(&mut session, config)?,
+        };
+        counts.iter().map(|count| setup.authenticated_bits(&mut session, *count)).collect()
+    })
+}
+
+/// A false sum is found in every batch by whomever it is told, and its teller is named.
+#[test]
+fn every_holder_looks_at_every_batch() {
+    let jobs: Vec<_> = links(3).flat_map(|link| [0, 1, 2].map(|batch| (link, batch))).collect();
+    many(jobs.len(), 3, |i| {
+        let ((from, to), batch) = jobs[i];
+        let stage = stage(3);
+        stage.change(from, to, CHECK, batch, move |body| body[16 * (1 + 40 * batch) + 15] ^= 0x80);
+        let ends = batches(stage, config(4, Base::Both), party(1), &Deviation::default(), &[10, 300, 20]);
+        let end = &ends[to.index()];
+        assert!(named(end, Check::W5, from), "{from} {to} {batch}: {:?}", end.as_ref().err());
+    });
+}
+
+/// Likewise in the first rows of a set-up by halves, and of trees.
+#[test]
+fn every_holder_looks_at_its_trees_and_first_rows() {
+    // links on which the holder of first rows checks, and all on which there are trees
+    let first = [(1, 2), (2, 3), (3, 1)].map(|(from, to)| (CHECK, party(from), party(to), Check::W1));
+    let trees = links(3).map(|(from, to)| (TREES, from, to, Check::O2));
+    let jobs: Vec<_> = first.into_iter().chain(trees).collect();
+    many(jobs.len(), 3, |i| {
+        let (step, from, to, check) = jobs[i];
+        let stage = stage(3);
+        // of trees the digest's last byte
+        stage.change(from, to, step, 0, |body| *body.last_mut().unwrap() ^= 0x80);
+        let ends = stage.act(|mut session| Setup::new(&mut session, config(4, Base::Half)).map(|_| ()));
+        assert_eq!(failed_check(&ends[to.index()]), Some(check), "{step} {from} {to}");
+    });
+}
+
+/// The polynomial that is zero at all of 0 .. 2^bits - 1, by degree: z^(2^i) have these coefficients.
+fn kernel(bits: usize) -> Vec<Gf128> {
+    let mut of = vec![Gf128(1)];
+    for bit in 0..bits {
+        let mut at = Gf128(1 << bit);
+        let mut value = Gf128(0);
+        for c in &of {
+            value += *c * at;
+            at *= at;
+        }
+        // P^2 + P(2^bit) P
+        let mut next = vec![Gf128(0); of.len() + 1];
+        for (i, c) in of.iter().enumerate() {
+            next[i + 1] += *c * *c;
+            next[i] += value * *c;
+        }
+        of = next;
+    }
+    of
+}
+
+/// A maker's corrections are those of other bits in most pieces, where a coin below 256 does not look: with a
+/// coin that is known, or has eight bits, or is the same number for all tiles, it would never be caught.
+#[test]
+fn lies_where_a_small_coin_does_not_look_are_found() {
+    let of = kernel(8);
+    for small in [0, 1, 2, 77, 255] {
+        let mut at = Gf128(small);
+        let mut value = Gf128(0);
+        of.iter().for_each(|c| {
+            value += *c * at;
+            at *= at;
+        });
+        assert_eq!(value, Gf128(0));
+    }
+    // 256 tiles and the sacrificed one, in chunks of 128
+    let (tiles, pieces) = (257, 32);
+    let lies: Vec<(usize, u128)> = of.iter().enumerate().map(|(i, c)| (tiles - 1 - (1 << i), c.0)).collect();
+    let stage = stage(2);
+    let (id, mut chunk) = (Step::new(CORRECT).id, 0);
+    stage.hand(party(1), party(2), move |mut frame| {
+        if frame.step == id {
+            let here = frame.body.len() / 16 / pieces;
+            for (tile, lie) in &lies {
+                let Some(tile) = tile.checked_sub(128 * chunk).filter(|t| *t < here) else { continue };
+                for piece in frame.body.chunks_exact_mut(16 * here).skip(2) {
+                    let word = word(piece, 16 * tile) ^ lie;
+                    piece[16 * tile..16 * tile + 16].copy_from_slice(&word.to_le_bytes());
+                }
+            }
+            chunk += 1;
+        }
+        vec![frame]
+    });
+    let ends = batches(stage, config(4, Base::Both), party(1), &Deviation::default(), &[256 * 128]);
+    assert_eq!(failed_check(&ends[1]), Some(Check::W5));
+}
+
+/// By halves: P_1's first rows are those of other bits where a coin that it expects does not look.
+#[test]
+fn nobody_foresees_the_coin_of_first_rows() {
+    for expected in [[0; 16], [1; 16], [2; 16], std::array::from_fn(|i| u8::from(i == 0))] {
+        let stage = stage(2);
+        stage.change(party(1), party(2), CORRECT, 0, move |body| {
+            // 16 pieces of two tiles, of which the first has the public bit
+            for piece in body.chunks_exact_mut(32).skip(1) {
+                piece[0] ^= 1;
+                piece[16..].iter_mut().zip(expected).for_each(|(byte, coin)| *byte ^= coin);
+            }
+        });
+        let ends = stage.act(|mut session| Setup::new(&mut session, config(8, Base::Half)).map(|_| ()));
+        assert_eq!(failed_check(&ends[1]), Some(Check::W1), "{expected:?}");
+    }
+}
+
+/// The sums are those of the coin that was tossed after the corrections, of all its bits, over all tiles:
+/// computed here from P_1's bits and MACs, which it is handed with the sacrificed ones.
+#[test]
+fn sums_are_those_of_the_coin() {
+    let counts = [10, 300, 100];
+    let stage = stage(3);
+    let recordings = stage.recordings();
+    let plain = Parameters::new("attacks on rows");
+    let parameters = |p| if p == party(1) { plain.clone().without(Check::W6) } else { plain.clone() };
+    let ends = stage.act_each(parameters, |mut session| {
+        let mut setup = Setup::new(&mut session, config(4, Base::Both))?;
+        counts
+            .iter()
+            .map(|count| setup.authenticated_bits(&mut session, *count))
+            .collect::<Result<Vec<_>, _>>()
+    });
+    let views = ends[0].as_ref().unwrap();
+    let mut coins = Vec::new();
+    for (batch, view) in views.iter().enumerate() {
+        let link =
+            |p: u8| recordings[usize::from(p) - 1].bodies(Way::Out, party(p % 3 + 1), COIN)[batch].clone();
+        let coin = coin_of(&[link(1), link(2), link(3)], COIN);
+        let z = Gf128(u128::from_le_bytes(coin));
+        let x: Vec<u128> = view.bits().chunks(2).map(|w| u128::from(w[0]) | u128::from(w[1]) << 64).collect();
+        assert!(x.len() == counts[batch].div_ceil(128) + 1 + usize::from(batch == 0));
+        for peer in [2, 3].map(party) {
+            let body = recordings[0].bodies(Way::Out, peer, CHECK)[batch].clone();
+            let sum = x.iter().fold(Gf128(0), |sum, x| sum * z + Gf128(*x));
+            assert_eq!(word(&body, 0), sum.0, "batch {batch} to {peer}");
+            let macs = view.macs(peer);
+            for column in 0..128 {
+                let of = |rows: &[u128]| {
+                    rows.iter().enumerate().fold(0, |word, (r, row)| word | (row >> column & 1) << r)
+                };
+                let sum = macs.chunks(128).fold(Gf128(0), |sum, rows| sum * z + Gf128(of(rows)));
+                assert_eq!(word(&body, 16 * (1 + column)), sum.0, "batch {batch} to {peer}, column {column}");
+            }
+        }
+        if batch == 0 {
+            // the proof opens bits of the tile before the last, which pads nothing and goes nowhere
+            let told =
+                recordings[0].bodies(Way::Out, party(2), "divisi_ot::abit::consistency/bits").pop().unwrap();
+            assert_eq!(word(&told, 32), x[x.len() - 2] & ((1 << 40) - 1));
+        }
+        coins.push(coin);
+    }
+    coins.sort_unstable();
+    coins.dedup();
+    assert_eq!(coins.len(), counts.len());
+}
+
+/// Whoever uses other bits towards one party is found, whoever it is, whomever it lies to, wherever the bit
+/// stands: also where it moves only the last bit of its sum.
+#[test]
+fn no_bit_is_another_for_one_party() {
+    let mut jobs = Vec::new();
+    for (liar, other) in links(3) {
+        // a middle tile of the first batch, its last bit but the proof's, and the highest bit that is
+        // sacrificed
+        jobs.extend([200, 299, 384 + 128 + 127].map(|at| (liar, other, at)));
+    }
+    many(jobs.len(), 3, |i| {
+        let (liar, other, at) = jobs[i];
+        let how = Deviation { other_bits: Some((other, at)), ..Deviation::default() };
+        let ends = batches(stage(3), config(4, Base::Both), liar, &how, &[300]);
+        assert!(
+            PartyId::all(3).filter(|p| *p != liar).all(|p| ends[p.index()].is_err()),
+            "{liar} {other} {at}"
+        );
+        assert!(ends.iter().any(|end| failed_check(end) == Some(Check::W4)), "{liar} {other} {at}");
+    });
+}
+
+/// What pads the sums of a batch is uniform, beside the bits that are kept, the pads of other batches and of
+/// another party: 600 batches of one tile; that 256 of their bits, or 384 of two parties, depend on each
+/// other happens once in 2^200.
+#[test]
+fn pads_of_sums_are_uniform() {
+    const BATCHES: usize = 600;
+    let stage = stage(3);
+    let recordings = stage.recordings();
+    let ends = batches(stage, config(8, Base::Both), party(1), &Deviation::default(), &[128; BATCHES]);
+    let told = |from: u8, to: u8, step| recordings[usize::from(from) - 1].bodies(Way::Out, party(to), step);
+    let links = [told(1, 2, COIN), told(2, 3, COIN), told(3, 1, COIN)];
+    let sums = [told(1, 2, CHECK), told(2, 3, CHECK)];
+    let views = [0, 1].map(|i: usize| ends[i].as_ref().unwrap());
+    let row = |batch: usize| {
+        let coin = coin_of(&links.each_ref().map(|links| links[batch].clone()), COIN);
+        let z = Gf128(u128::from_le_bytes(coin));
+        let [(x, pad), (_, other)] = [0, 1].map(|i: usize| {
+            let bits = views[i][batch].bits();
+            let x = Gf128(u128::from(bits[0]) | u128::from(bits[1]) << 64);
+            (x, Gf128(word(&sums[i][batch], 0)) + x * z)
+        });
+        vec![pad.0, x.0, other.0]
+    };
+    // the first batch has a tile for the proof
+    let rows: Vec<Vec<u128>> = (1..BATCHES).map(row).collect();
+    let mut pads: Vec<u128> = rows.iter().flat_map(|row| [row[0], row[2]]).collect();
+    pads.sort_unstable();
+    pads.dedup();
+    assert_eq!(pads.len(), 2 * rows.len(), "a pad that pads twice");
+    assert_eq!(rank(rows), 384);
+}
+
+/// Corrections hide the bits: what two pieces' corrections of two tiles add up to is not the same, in one
+/// chunk, in two, in two batches. It would be the sum of both tiles' bits if their streams were one.
+#[test]
+fn no_stream_hides_two_tiles() {
+    let stage = stage(2);
+    let recording = stage.recording(party(1));
+    let ends =
+        batches(stage, config(4, Base::Both), party(1), &Deviation::default(), &[130 * 128, 130 * 128]);
+    assert!(ends.iter().all(Result::is_ok));
+    let (mut first, mut second) = (Vec::new(), Vec::new());
+    for body in recording.bodies(Way::Out, party(2), CORRECT) {
+        let tiles = body.len() / 16 / 32;
+        for t in 0..tiles {
+            first.push(word(&body, 16 * (3 * tiles + t)));
+            second.push(word(&body, 16 * (20 * tiles + t)));
+        }
+    }
+    // with bits x and streams u, v: u + x, v + x; equal streams show as equal sums of both
+    let mut sums: Vec<u128> = first.iter().zip(&second).map(|(a, b)| a ^ b).collect();
+    let all = sums.len();
+    assert_eq!(all, 2 * 131);
+    sums.sort_unstable();
+    sums.dedup();
+    assert_eq!(sums.len(), all, "a stream that is used twice");
+}
+
+/// Nothing in the messages of a set-up comes twice: elements, programs, flips, sums and totals of trees,
+/// digests, of all parties towards all, in both forms, over two sessions.
+#[test]
+fn nothing_in_a_set_up_comes_twice() {
+    for base in [Base::Both, Base::Half] {
+        let mut words = Vec::new();
+        for _ in 0..2 {
+            let stage = stage(4);
+            let recordings = stage.recordings();
+            let ends = stage.act(|mut session| Setup::new(&mut session, config(4, base)).map(|_| ()));
+            assert!(ends.iter().all(Result::is_ok));
+            for recording in recordings {
+                for step in [SENDER, RECEIVER, FLIPS, TREES, CHECK] {
+                    let all = recording.of(Way::Out, step);
+                    words.extend(
+                        all.iter().flat_map(|seen| seen.frame.body.chunks_exact(16).map(|w| word(w, 0))),
+                    );
+                }
+            }
+        }
+        // of the tree at the public bit the maker says one sum, and zero in place of the other; and so of the
+        // base OT of that bit
+        let zeros = words.iter().filter(|word| **word == 0).count();
+        assert_eq!(zeros, 2 * 12, "{base:?}");
+        words.retain(|word| *word != 0);
+        let all = words.len();
+        words.sort_unstable();
+        words.dedup();
+        assert_eq!(words.len(), all, "{base:?}");
+    }
+}
+
+/// What may be sent when: P_1 withholds one message from P_2, and P_2 has not sent what must follow it.
+#[test]
+fn nothing_leaves_before_what_it_must_follow() {
+    const COMMIT: &str = "divisi_core::coin/commit";
+    const COINS_ECHO: &str = "divisi_core::coin/echo";
+    const PROOF: &str = "divisi_ot::abit::consistency/commit";
+    const PROOF_ECHO: &str = "divisi_ot::abit::consistency/echo";
+    const SUMS_ECHO: &str = "divisi_ot::abit::produce/echo";
+    const BITS: &str = "divisi_ot::abit::consistency/bits";
+    const SUMS: &str = "divisi_ot::abit::consistency/sums";
+    // what is withheld, and which of it; what P_2 must not send, and how many messages of it it may have sent
+    // before
+    let both = [
+        (COMMIT, 0, COIN, 0),
+        (COINS_ECHO, 0, COIN, 0),
+        (RECEIVER, 0, TREES, 0),
+        (CORRECT, 0, COIN, 0),
+        (CORRECT, 0, CHECK, 0),
+        (COIN, 0, CHECK, 0),
+        (CORRECT, 1, COIN, 2),
+        (PROOF, 0, BITS, 0),
+        (PROOF_ECHO, 0, BITS, 0),
+        (SUMS_ECHO, 0, SUMS, 0),
+        (BITS, 0, SUMS, 0),
+        (CHECK, 0, SUMS, 0),
+    ];
+    // by halves P_1's first rows are P_2's, who makes its own trees towards P_1 of them
+    let half = [
+        (CORRECT, 0, FIRST_COIN, 0),
+        (TREES, 0, FIRST_COIN, 0),
+        (FIRST_COIN, 0, CHECK, 0),
+        (CHECK, 0, TREES, 1),
+    ];
+    let of = |base| move |(held, nth, step, most)| (base, held, nth, step, most);
+    let jobs: Vec<_> =
+        both.into_iter().map(of(Base::Both)).chain(half.into_iter().map(of(Base::Half))).collect();
+    many(jobs.len(), 6, |i| {
+        let (base, held, nth, step, most) = jobs[i];
+        let stage = stage(3).waiting(divisi_core::testing::LIMIT);
+        let recording = stage.recording(party(2));
+        let withheld = withhold(&stage, party(1), party(2), held, nth);
+        let ends = batches(stage, config(4, base), party(1), &Deviation::default(), &[10, 10]);
+        assert!(withheld.load(Ordering::Relaxed) && ends[1].is_err(), "{base:?} {held} {nth}");
+        assert!(told(&recording, step) <= most, "{base:?}: {step} leaves without {held}");
+    });
+}
+
+/// What one session's set-up would make in another session does not even begin.
+#[test]
+fn a_set_up_serves_its_own_session_alone() {
+    let kept: Vec<std::sync::Mutex<Option<Setup>>> = (0..2).map(|_| std::sync::Mutex::default()).collect();
+    for second in [false, true] {
+        let stage = stage(2);
+        let recordings = stage.recordings();
+        let ends = stage.act(|mut session| {
+            let mut kept = kept[session.me().index()].lock().unwrap();
+            match kept.as_mut() {
+                Some(setup) => setup.authenticated_bits(&mut session, 10).map(|_| ()),
+                None => {
+                    *kept = Some(Setup::new(&mut session, config(4, Base::Both))?);
+                    Ok(())
+                }
+            }
+        });
+        assert!(ends.iter().all(|end| end.is_err() == second), "{ends:?}");
+        assert!(recordings.iter().all(|recording| told(recording, CORRECT) == 0));
+    }
+}

@@ -1,0 +1,142 @@
+//! Shares that a guess of a secret must not explain.
+
+use super::*;
+use divisi_field::gf8::tower::{E, phi};
+use divisi_field::{Plane, gf4, transpose};
+use divisi_rep3::adversary::lookups::{additive_entry, held, sets};
+use divisi_rep3::adversary::stage::Way;
+use divisi_rep3::lab::deal_all;
+
+fn planes(bytes: &[u8]) -> Vec<[Plane; 8]> {
+    let tiles = bytes.chunks(512).map(|bytes| {
+        let mut planes = [Plane::ZERO; 8];
+        transpose::to_planes(bytes, &mut planes);
+        planes
+    });
+    tiles.collect()
+}
+
+fn xor<const K: usize>(x: &[Plane; K], y: &[Plane; K]) -> [Plane; K] {
+    std::array::from_fn(|i| x[i] ^ y[i])
+}
+
+/// The planes of tile `t` of a message of so many lanes.
+fn read<const K: usize>(body: &[u8], lanes: usize, t: usize) -> [Plane; K] {
+    let width = (lanes - 512 * t).min(512).div_ceil(8);
+    std::array::from_fn(|k| {
+        let mut plane = [0; 64];
+        let from = t * K * 64 + k * width;
+        plane[..width].copy_from_slice(&body[from..from + width]);
+        Plane(std::array::from_fn(|w| u64::from_le_bytes(plane[8 * w..8 * w + 8].try_into().unwrap())))
+    })
+}
+
+/// In how many of the lanes in use two planes agree.
+fn agree(x: &Plane, y: &Plane, lanes: usize) -> usize {
+    (0..lanes).filter(|l| x.lane(*l) == y.lane(*l)).count()
+}
+
+/// No plane agrees with what a guess makes it in more lanes than chance would have it, with probability
+/// 2^-40: as often as a coin falls on one side.
+fn is_no_guess<const K: usize>(sent: &[Plane; K], guess: &[Plane; K], lanes: usize, what: &str) {
+    for (k, (sent, guess)) in sent.iter().zip(guess).enumerate() {
+        let same = agree(sent, guess, lanes);
+        let off = (same as f64 - lanes as f64 / 2.0) / (lanes as f64 / 4.0).sqrt();
+        assert!(off < 8.0, "{what}, plane {k}: the same in {same} of {lanes} lanes");
+    }
+}
+
+/// Party 1 holds two components of everything: with a guess of a secret it has the third, and with it what
+/// party 2 would send without a share of zero. In no tile, layer and plane does that agree with what party 2
+/// sends, to either peer.
+#[test]
+fn no_share_of_an_opening_confirms_a_guess() {
+    let secret: Vec<u8> = (0..LANES).map(|l| (37 * l + l / 7 + 5) as u8).collect();
+    for layers in [1, 3] {
+        let parts = deal_all(std::slice::from_ref(&secret));
+        let stage = Stage::default().patient();
+        let honest = stage.recording(party(2));
+        let holds = stage.act(|mut trio| {
+            let part = &parts[trio.me().index()][0];
+            let x = trio.input(part)?;
+            let mut e = Rep3::new(trio, Protocol::Lut16, Security::Malicious);
+            // the same secret in each layer
+            let mut all = Vec::new();
+            for vectors in e.vectors(layers, 1, LANES)? {
+                all.push(held(&vectors));
+                e.sbox_with(Direction::Encrypt, &mut [&mut x.clone()], vectors)?;
+            }
+            Ok(all)
+        });
+        let mine = holds[0].as_ref().unwrap();
+        let sets = sets(Protocol::Lut16);
+        let bit = |i: usize| sets.iter().position(|set| *set == 1 << i).unwrap();
+        let known = [planes(&parts[0][0].first), planes(&parts[0][0].second)];
+        let guess = planes(&secret);
+        for (layer, vectors) in mine.iter().enumerate() {
+            for t in 0..LANES.div_ceil(512) {
+                let third = xor(&guess[t], &xor(&known[0][t], &known[1][t]));
+                let [(h2, l2), (h3, l3)] = [phi(&known[1][t]), phi(&third)];
+                let product = xor(&gf4::mul(&h2, &l2), &gf4::mul(&xor(&h2, &h3), &xor(&l2, &l3)));
+                let v = xor(&xor(&gf4::scale(&gf4::square(&h2), E), &product), &gf4::square(&l2));
+                let r: [Plane; 4] = std::array::from_fn(|i| vectors[t][1][bit(i)]);
+                let share = xor(&v, &r);
+                let lanes = (LANES - 512 * t).min(512);
+                for peer in [1, 3].map(party) {
+                    let sent = honest.bodies(Way::Out, peer, opening(Protocol::Lut16));
+                    let what = format!("layer {layer} of {layers}, tile {t}, to {peer}");
+                    is_no_guess(&read::<4>(&sent[layer], LANES, t), &share, lanes, &what);
+                }
+            }
+        }
+    }
+}
+
+/// The same for the shares that a chain opens from its second layer on: party 1 knows the first c, and with a
+/// guess of the input all of the first vector.
+#[test]
+fn no_share_within_a_chain_confirms_a_guess() {
+    let secret: Vec<u8> = (0..LANES).map(|l| (37 * l + l / 7 + 5) as u8).collect();
+    let protocol = Protocol::Lut256Additive;
+    let parts = deal_all(std::slice::from_ref(&secret));
+    let stage = Stage::default().patient();
+    let seen = stage.recording(party(1));
+    let holds = stage.act(|mut trio| {
+        let part = &parts[trio.me().index()][0];
+        let mut x = trio.input(part)?;
+        let mut e = Rep3::new(trio, protocol, Security::Malicious);
+        let mut all = Vec::new();
+        for vectors in e.vectors(2, 1, LANES)? {
+            all.push(held(&vectors));
+            e.sbox_with(Direction::Encrypt, &mut [&mut x], vectors)?;
+        }
+        Ok(all)
+    });
+    let mine = holds[0].as_ref().unwrap();
+    let sets = sets(protocol);
+    let known = [planes(&parts[0][0].first), planes(&parts[0][0].second)];
+    let guess = planes(&secret);
+    let place = |i: usize| sets.iter().position(|set| *set == 1 << i).unwrap();
+    let bit: [usize; 8] = std::array::from_fn(place);
+    let first = &seen.bodies(Way::In, party(3), opening(protocol))[0];
+    let second = &seen.bodies(Way::In, party(2), opening(protocol))[0];
+    for t in 0..LANES.div_ceil(512) {
+        let [own, next] = &mine[0][t];
+        let r = |side: &[Plane]| -> [Plane; 8] { std::array::from_fn(|i| side[bit[i]]) };
+        let masked = xor(&xor(&known[0][t], &known[1][t]), &xor(&r(own), &r(next)));
+        let c = xor(&masked, &read::<8>(first, LANES, t));
+        let whole = xor(&c, &guess[t]);
+        let third: Vec<Plane> = sets
+            .iter()
+            .enumerate()
+            .map(|(plane, set)| {
+                let bits = (0..8).filter(|i| set >> i & 1 == 1);
+                bits.fold(Plane::ONES, |product, i| product & whole[i]) ^ own[plane] ^ next[plane]
+            })
+            .collect();
+        let entry = additive_entry([next, &third], &c, Direction::Encrypt, party(2)).unwrap();
+        let share = xor(&entry, &r(&mine[1][t][1]));
+        let lanes = (LANES - 512 * t).min(512);
+        is_no_guess(&read::<8>(second, LANES, t), &share, lanes, &format!("tile {t}"));
+    }
+}
