@@ -16,10 +16,9 @@
 use crate::cipher;
 use crate::settle::close;
 use divisi_core::{Abort, Blocks, Bytes, Convert, Lanes, Step, Verified, settle, step};
-use divisi_field::Gf128;
 use divisi_rep3::deal::Part;
 use divisi_rep3::open::Answer;
-use divisi_rep3::{Byte, Rep, Rep3};
+use divisi_rep3::{Block, Byte, Rep3};
 use divisi_symmetric::aes::{self, KeySize, RoundKeys};
 use divisi_symmetric::mode::ghash::{Powers, Steps, powers};
 use divisi_symmetric::mode::{ctr, gcm};
@@ -32,9 +31,6 @@ pub const TAG: usize = 16;
 
 const TEXT: Step = step!("text");
 const ORDER: Step = step!("order");
-
-/// A block of GHASH's field, shared.
-pub(crate) type Block = Rep<Gf128>;
 
 /// A key ready for use: its schedule, its hash key's powers, all verified when made.
 pub struct GcmKey {

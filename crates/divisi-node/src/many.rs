@@ -3,11 +3,11 @@
 //! Adversary, openings and their order as in [`crate::gcm`]; a message whose tag is wrong has nothing of it opened.
 
 use crate::cipher;
-use crate::gcm::{Block, columns, interleave, lanes_at, tags_match, truncate};
+use crate::gcm::{columns, interleave, lanes_at, tags_match, truncate};
 use crate::settle::close;
 use divisi_core::{Abort, Blocks, Bytes, Convert, Lanes, Step, step};
 use divisi_rep3::deal::Part;
-use divisi_rep3::{Byte, Rep3};
+use divisi_rep3::{Block, Byte, Rep3};
 use divisi_symmetric::aes::KeySize;
 use divisi_symmetric::mode::gcm::{self, TagLength};
 use divisi_symmetric::mode::ghash::powers;

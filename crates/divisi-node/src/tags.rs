@@ -4,7 +4,7 @@ use crate::cipher;
 use crate::settle::close;
 use divisi_core::{Abort, Blocks, Bytes, Convert, Lanes, Step, Verified, step};
 use divisi_field::Gf128;
-use divisi_rep3::{Bit, Byte, Rep, Rep3};
+use divisi_rep3::{Bit, Block, Byte, Rep3};
 use divisi_symmetric::algorithm::Settings;
 use divisi_symmetric::batch::Function;
 
@@ -32,7 +32,7 @@ pub fn matches(rep: &mut Rep3, tags: Vec<[Bit; 8]>, received: &[Vec<u8>]) -> Res
     }
     let zero = rep.public(&vec![0; received.len()]);
     let blocks = tags.len().div_ceil(16);
-    let mut differences: Vec<Rep<Gf128>> = Vec::with_capacity(blocks);
+    let mut differences: Vec<Block> = Vec::with_capacity(blocks);
     let mut tags = tags.into_iter();
     for number in 0..blocks {
         let mut block = Vec::with_capacity(16);
@@ -58,6 +58,6 @@ pub fn matches(rep: &mut Rep3, tags: Vec<[Bit; 8]>, received: &[Vec<u8>]) -> Res
         let places: Vec<usize> = (0..blocks).map(|block| block * n + lane).collect();
         all.gather(&places)
     };
-    let groups: Option<Vec<Rep<Gf128>>> = (0..n).map(group).collect();
+    let groups: Option<Vec<Block>> = (0..n).map(group).collect();
     rep.are_zero(&groups.ok_or(misfit)?)
 }

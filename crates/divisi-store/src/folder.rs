@@ -18,16 +18,17 @@ pub(crate) struct Folder {
 }
 
 impl Folder {
-    /// Made if need be; finishes what a crash interrupted.
-    pub(crate) fn open(disk: Box<dyn Disk>, dir: &Path) -> Result<Folder, StoreError> {
+    /// Made if need be; finishes what a crash interrupted. What cannot be finished concerns one key, and is told beside.
+    pub(crate) fn open(disk: Box<dyn Disk>, dir: &Path) -> Result<(Folder, Vec<StoreError>), StoreError> {
         let folder = Folder { dir: dir.into(), disk };
+        let mut unfinished = Vec::new();
         folder.disk.make_dir(dir).map_err(|e| StoreError::Io(dir.into(), e))?;
         for file in folder.list()? {
             if let Some(name) = file.strip_suffix(NEW).or_else(|| file.strip_suffix(OLD)) {
-                folder.clean(name)?;
+                unfinished.extend(folder.clean(name).err());
             }
         }
-        Ok(folder)
+        Ok((folder, unfinished))
     }
 
     fn list(&self) -> Result<Vec<String>, StoreError> {

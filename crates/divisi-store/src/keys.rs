@@ -19,6 +19,8 @@ pub const BLOCK: u64 = 1024;
 /// The keys of one server. Every change is durable when its call returns.
 pub struct Keys {
     folder: Folder,
+    /// What a crash interrupted and could not be finished.
+    unfinished: Vec<StoreError>,
     /// By key id: the next use that was reserved and not given out.
     used: Mutex<HashMap<[u8; 16], u64>>,
     /// Held as long as this process uses the directory.
@@ -59,7 +61,25 @@ impl Keys {
     /// # Errors
     /// [`StoreError::Io`].
     pub fn open_on(disk: Box<dyn Disk>, dir: &Path) -> Result<Keys, StoreError> {
-        Ok(Keys { folder: Folder::open(disk, dir)?, used: Mutex::default(), _lock: None })
+        let (folder, unfinished) = Folder::open(disk, dir)?;
+        Ok(Keys { folder, unfinished, used: Mutex::default(), _lock: None })
+    }
+
+    /// What is wrong with the files of single keys, which are refused while all others are served: for an operator, at the start.
+    ///
+    /// # Errors
+    /// [`StoreError::Io`] if the directory cannot be read.
+    pub fn troubles(&self) -> Result<Vec<String>, StoreError> {
+        let mut troubles: Vec<String> = self.unfinished.iter().map(ToString::to_string).collect();
+        for file in self.folder.names()? {
+            let Ok(name) = file.parse::<KeyName>() else {
+                let path = self.folder.path(&file.escape_default().to_string());
+                troubles.push(format!("{} is no key's file: no key has such a name", path.display()));
+                continue;
+            };
+            troubles.extend(self.load(&name).err().map(|e| e.to_string()));
+        }
+        Ok(troubles)
     }
 
     /// The names of all keys, destroyed ones included, in order.
@@ -319,6 +339,25 @@ mod tests {
         }
         fs::set_permissions(&data, fs::Permissions::from_mode(0o700)).unwrap();
         Keys::open_in(&data).unwrap();
+    }
+
+    #[test]
+    fn one_damaged_or_stray_file_harms_no_other_key() {
+        let (dir, keys) = store();
+        let name = made(&keys, "good");
+        drop(keys);
+        let folder = dir.path().join("keys");
+        fs::write(folder.join("bad.key"), b"no key").unwrap();
+        fs::write(folder.join("a stray file.key"), b"").unwrap();
+        // what a crash would leave, but that it is a directory
+        fs::create_dir(folder.join("odd.key.new")).unwrap();
+        let keys = Keys::open(&folder).unwrap();
+        let troubles = keys.troubles().unwrap();
+        for expected in ["odd", "bad.key", "a stray file"] {
+            assert!(troubles.iter().any(|trouble| trouble.contains(expected)), "{expected}: {troubles:?}");
+        }
+        assert_eq!(troubles.len(), 3);
+        assert!(keys.active(&name, 2).is_ok() && keys.active(&"bad".parse().unwrap(), 2).is_err());
     }
 
     #[test]

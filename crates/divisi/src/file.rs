@@ -5,10 +5,10 @@
 
 use crate::cleanup::Cleanup;
 use crate::failure::Failure;
+use crate::output::Output;
 use divisi_node::{Client, KeyName, OVERHEAD};
-use std::fs::{File, Permissions};
+use std::fs::File;
 use std::io::{Cursor, Read, Write};
-use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 use zeroize::Zeroizing;
@@ -33,6 +33,32 @@ pub enum Sink {
     /// Standard output.
     Stdout,
 }
+
+impl Source {
+    /// What `--in` names: standard input, if it names nothing or the device of that name.
+    #[must_use]
+    pub fn named(path: Option<&Path>) -> Source {
+        match path {
+            Some(path) if !STDIN.iter().any(|name| path == Path::new(name)) => Source::File(path.into()),
+            _ => Source::Stdin,
+        }
+    }
+}
+
+impl Sink {
+    /// What `--out` names: standard output, if it names nothing or the device of that name.
+    #[must_use]
+    pub fn named(path: Option<&Path>) -> Sink {
+        match path {
+            Some(path) if !STDOUT.iter().any(|name| path == Path::new(name)) => Sink::File(path.into()),
+            _ => Sink::Stdout,
+        }
+    }
+}
+
+/// The names by which the system knows standard input and standard output.
+const STDIN: [&str; 3] = ["/dev/stdin", "/dev/fd/0", "/proc/self/fd/0"];
+const STDOUT: [&str; 3] = ["/dev/stdout", "/dev/fd/1", "/proc/self/fd/1"];
 
 /// Which way.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -173,7 +199,7 @@ pub fn transform(
             // A plaintext is its owner's alone; a ciphertext is as other new files are.
             let mode = if way == Way::Encrypt { 0o666 } else { 0o600 };
             let mut output = Output::beside(path, mode, cleanup)?;
-            run(&mut output.file)?;
+            run(output.writer())?;
             output.put_in_place(path)?;
         }
         Sink::Stdout => {
@@ -200,82 +226,6 @@ fn check_stdout(bytes: u64) -> Result<(), Failure> {
     Ok(())
 }
 
-/// A file that is not complete yet, beside the place where it will be.
-pub struct Output {
-    file: tempfile::NamedTempFile,
-    entry: crate::cleanup::Entry,
-}
-
-impl Output {
-    /// Begin one.
-    ///
-    /// # Errors
-    /// If the directory cannot be written.
-    pub fn beside(path: &Path, mode: u32, cleanup: &Cleanup) -> Result<Output, Failure> {
-        let dir = path.parent().filter(|dir| !dir.as_os_str().is_empty()).unwrap_or(Path::new("."));
-        match std::fs::symlink_metadata(path) {
-            Ok(there) if there.is_dir() => {
-                return Err(Failure::usage(format!(
-                    "{} is a directory: give a file with --out",
-                    path.display()
-                )));
-            }
-            // What is renamed into place would put an end to a device, a pipe or a link.
-            Ok(there) if !there.is_file() => {
-                let error = format!(
-                    "{} is no ordinary file (a device, a pipe or a link): give a file with --out",
-                    path.display()
-                );
-                return Err(Failure::usage(error));
-            }
-            _ => {}
-        }
-        let file = tempfile::Builder::new()
-            .prefix(".divisi-")
-            .permissions(Permissions::from_mode(mode))
-            .tempfile_in(dir);
-        let file = file.map_err(|e| unwritten(path, &e))?;
-        let entry = cleanup.path(file.path());
-        Ok(Output { file, entry })
-    }
-
-    /// The file, to be written.
-    pub fn writer(&mut self) -> &mut dyn Write {
-        &mut self.file
-    }
-
-    /// It is complete: rename it.
-    ///
-    /// # Errors
-    /// If it cannot be.
-    pub fn put_in_place(self, path: &Path) -> Result<(), Failure> {
-        self.file.as_file().sync_all().map_err(|e| unwritten(path, &e))?;
-        self.file.persist(path).map_err(|e| unwritten(path, &e.error))?;
-        self.entry.keep();
-        Ok(())
-    }
-
-    /// It is complete: rename it, unless there is something in its place.
-    ///
-    /// # Errors
-    /// If there is, or it cannot be.
-    pub fn put_in_empty_place(self, path: &Path) -> Result<(), Failure> {
-        self.file.as_file().sync_all().map_err(|e| unwritten(path, &e))?;
-        self.file.persist_noclobber(path).map_err(|e| unwritten(path, &e.error))?;
-        self.entry.keep();
-        Ok(())
-    }
-}
-
-fn unwritten(path: &Path, e: &std::io::Error) -> Failure {
-    Failure::usage(match e.kind() {
-        std::io::ErrorKind::AlreadyExists => {
-            format!("{} exists already: choose another name for --out", path.display())
-        }
-        _ => format!("{} cannot be written ({e}): give another place with --out", path.display()),
-    })
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -296,38 +246,15 @@ mod tests {
     }
 
     #[test]
-    fn only_an_ordinary_file_is_replaced() {
-        let dir = tempfile::tempdir().unwrap();
-        let (file, link) = (dir.path().join("file"), dir.path().join("link"));
-        std::fs::write(&file, b"old").unwrap();
-        std::os::unix::fs::symlink(&file, &link).unwrap();
-        let cleanup = Cleanup::new();
-        for refused in [link.as_path(), dir.path(), Path::new("/dev/null")] {
-            let failure = Output::beside(refused, 0o600, &cleanup).err().unwrap();
-            assert!(failure.error.contains("--out"), "{failure}");
+    fn streams_are_known_by_the_names_of_their_devices() {
+        for name in STDIN {
+            assert!(matches!(Source::named(Some(Path::new(name))), Source::Stdin));
         }
-        Output::beside(&file, 0o600, &cleanup).unwrap().put_in_place(&file).unwrap();
-        assert_eq!(std::fs::read(&file).unwrap(), b"");
-    }
-
-    #[test]
-    fn what_is_not_finished_does_not_appear() {
-        let dir = tempfile::tempdir().unwrap();
-        let path = dir.path().join("out");
-        let cleanup = Cleanup::new();
-        let mut output = Output::beside(&path, 0o600, &cleanup).unwrap();
-        output.writer().write_all(b"half").unwrap();
-        drop(output);
-        assert_eq!(std::fs::read_dir(dir.path()).unwrap().count(), 0);
-
-        let mut output = Output::beside(&path, 0o600, &cleanup).unwrap();
-        output.writer().write_all(b"all").unwrap();
-        output.put_in_empty_place(&path).unwrap();
-        assert_eq!(std::fs::read(&path).unwrap(), b"all");
-        assert_eq!(std::fs::metadata(&path).unwrap().permissions().mode() & 0o777, 0o600);
-        let second = Output::beside(&path, 0o600, &cleanup).unwrap().put_in_empty_place(&path);
-        assert!(second.unwrap_err().error.contains("exists already"));
-        assert_eq!(std::fs::read_dir(dir.path()).unwrap().count(), 1);
-        assert!(Output::beside(dir.path(), 0o600, &cleanup).is_err());
+        for name in STDOUT {
+            assert!(matches!(Sink::named(Some(Path::new(name))), Sink::Stdout));
+        }
+        assert!(matches!(Source::named(None), Source::Stdin) && matches!(Sink::named(None), Sink::Stdout));
+        assert!(matches!(Source::named(Some(Path::new("stdin"))), Source::File(_)));
+        assert!(matches!(Sink::named(Some(Path::new("/dev/stdin"))), Sink::File(_)));
     }
 }

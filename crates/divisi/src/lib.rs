@@ -12,7 +12,10 @@
 //! | [`mod@file`] | encryption and decryption of files and streams by three servers |
 //! | [`local`] | the processes of parties on this machine |
 //! | [`server`] | one of the three servers, as a program |
+//! | [`mod@log`] | its log, which never makes it wait |
+//! | [`mod@output`] | files that appear when they are complete |
 //! | [`cleanup`] | what must be gone when the program ends early |
+//! | [`dumps`] | no core dumps, and no look into the memory of a process |
 //! | [`mode`] | what matters most, and the protocol that gives it |
 //! | [`failure`] | how a command fails: kinds, sentences, exit codes |
 //!
@@ -27,11 +30,14 @@ pub mod calibrate;
 pub mod circuit;
 pub mod cleanup;
 pub mod demo;
+pub mod dumps;
 pub mod failure;
 pub mod file;
 pub mod garbling;
 pub mod kat;
 pub mod local;
+pub mod log;
 pub mod mode;
+pub mod output;
 pub mod run;
 pub mod server;

@@ -1,23 +1,25 @@
 //! One of the three servers as a program: its signals and its log; or as a process of a demonstration.
 
-use crate::cleanup::lock;
 use crate::failure::Failure;
 use crate::local::Pipes;
+use crate::log::Log;
 use divisi_net::{Config, Identity, Machine, PartyId, World};
 use divisi_node::{Server, ServerOptions};
-use divisi_store::Keys;
+use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 use serde::{Deserialize, Serialize};
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 use signal_hook::iterator::Signals;
-use std::io::Write;
 use std::net::{Ipv4Addr, TcpListener};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::sync::atomic::Ordering;
-use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 /// The name by which a process learns that it is a server of a demonstration.
 pub const ROLE: &str = "server";
+
+/// How long the end of a server waits for its log to be written.
+const LAST_LINES: Duration = Duration::from_millis(500);
 
 /// A server as its operator describes it.
 #[derive(Clone, Debug)]
@@ -30,6 +32,8 @@ pub struct Description {
     pub identity: PathBuf,
     /// The directory of its keys.
     pub data: PathBuf,
+    /// Where it listens, if not at the configuration's address.
+    pub listen: Option<String>,
     /// The time limit of a receive, if not the configuration's.
     pub timeout: Option<Duration>,
 }
@@ -48,12 +52,21 @@ pub fn run(description: &Description) -> Result<(), Failure> {
     // In the words of the configuration, before anything is made on the disk.
     config.check_identity(description.party, &identity).map_err(usage)?;
     let me = description.party;
-    let log = logger(me);
-    let options =
-        ServerOptions { timeout: description.timeout, log: log.clone(), ..ServerOptions::default() };
+    let log = logger(me)?;
+    let (written, last) = (log.clone(), log);
+    let log: Arc<dyn Fn(&str) + Send + Sync> = Arc::new(move |line| written.line(line));
+    let options = ServerOptions {
+        listen: description.listen.clone(),
+        timeout: description.timeout,
+        log: log.clone(),
+        ..ServerOptions::default()
+    };
     let world: Arc<dyn World> = Arc::new(Machine);
-    check_keys(&description.data)?;
+    raise_descriptors();
     let server = Server::open(config, me, identity, &description.data, options, world).map_err(usage)?;
+    for trouble in server.troubles_of_keys().map_err(usage)? {
+        log(&format!("a key is refused, all others are served: {trouble}"));
+    }
     let server = Arc::new(server);
     let mut signals = Signals::new([SIGHUP, SIGINT, SIGTERM])
         .map_err(|e| Failure::unavailable(format!("signals cannot be handled ({e}): try again")))?;
@@ -78,37 +91,21 @@ pub fn run(description: &Description) -> Result<(), Failure> {
     };
     let thread = std::thread::Builder::new().name("signals".into()).spawn(attend);
     thread.map_err(|e| Failure::unavailable(format!("no thread can be started ({e}): free some memory")))?;
-    server.run().map_err(|e| Failure::unavailable(e.to_string()))
+    let ended = server.run().map_err(|e| Failure::unavailable(e.to_string()));
+    last.flush(LAST_LINES);
+    ended
 }
 
-/// That every key file can be read, and by nobody else: told when the server starts, not when a client needs the key.
-fn check_keys(data: &Path) -> Result<(), Failure> {
-    let keys = Keys::open(&data.join("keys")).map_err(usage)?;
-    keys.names().map_err(usage)?.iter().try_for_each(|name| keys.load(name).map(drop).map_err(usage))
+/// As many descriptors as the system allows without asking: connections, and handshakes under way, need one or two each.
+fn raise_descriptors() {
+    let limit = getrlimit(Resource::Nofile);
+    // with fewer it serves fewer at a time
+    let _ = setrlimit(Resource::Nofile, Rlimit { current: limit.maximum, ..limit });
 }
 
-/// Lines on standard error, each with the time and the party; a closed standard error stops no server.
-fn logger(me: PartyId) -> Arc<dyn Fn(&str) + Send + Sync> {
-    let out = Mutex::new(std::io::stderr());
-    Arc::new(move |line: &str| {
-        let time = utc(Machine.unix_time().as_secs());
-        let _ = writeln!(lock(&out), "{time} {me}: {line}");
-    })
-}
-
-/// A time since 1970 as RFC 3339 writes it.
-fn utc(seconds: u64) -> String {
-    let (days, rest) = (seconds / 86_400, seconds % 86_400);
-    // Years that begin in March have their odd day last, and 146,097 days are 400 of them.
-    let days = days + 719_468;
-    let (era, day) = (days / 146_097, days % 146_097);
-    let year = (day - day / 1460 + day / 36_524 - day / 146_096) / 365;
-    let day = day - (365 * year + year / 4 - year / 100);
-    let month = (5 * day + 2) / 153;
-    let date = day - (153 * month + 2) / 5 + 1;
-    let month = if month < 10 { month + 3 } else { month - 9 };
-    let year = era * 400 + year + u64::from(month <= 2);
-    format!("{year:04}-{month:02}-{date:02}T{:02}:{:02}:{:02}Z", rest / 3600, rest / 60 % 60, rest % 60)
+fn logger(me: PartyId) -> Result<Log, Failure> {
+    let failed = |e| Failure::unavailable(format!("no thread can be started ({e}): free some memory"));
+    Log::new(me, std::io::stderr()).map_err(failed)
 }
 
 /// What a server of a demonstration learns.
@@ -150,33 +147,14 @@ fn serve(pipes: &Pipes) -> Result<(), Failure> {
         PartyId::new(plan.me).ok_or_else(|| usage("there is no party 0: parties are numbered from 1"))?;
     let config = Config::parse(&plan.config).map_err(usage)?;
     let identity = Arc::new(Identity::load(Path::new(&plan.identity)).map_err(usage)?);
+    let log = logger(me)?;
     let options = ServerOptions {
         timeout: plan.timeout_ms.map(Duration::from_millis),
-        log: logger(me),
+        log: Arc::new(move |line| log.line(line)),
         ..ServerOptions::default()
     };
     let (data, world) = (PathBuf::from(&plan.data), Arc::new(Machine));
     let server = Server::open_at(listener, config, me, identity, &data, options, world).map_err(usage)?;
     pipes.report(Ok(()))?;
     server.run().map_err(|e| Failure::unavailable(e.to_string()))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn times_are_those_of_the_calendar() {
-        for (seconds, text) in [
-            (0, "1970-01-01T00:00:00Z"),
-            (951_782_400, "2000-02-29T00:00:00Z"),
-            (951_868_799, "2000-02-29T23:59:59Z"),
-            (951_868_800, "2000-03-01T00:00:00Z"),
-            (1_709_164_799, "2024-02-28T23:59:59Z"),
-            (1_735_689_599, "2024-12-31T23:59:59Z"),
-            (4_107_542_400, "2100-03-01T00:00:00Z"),
-        ] {
-            assert_eq!(utc(seconds), text);
-        }
-    }
 }

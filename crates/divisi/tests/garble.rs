@@ -178,6 +178,7 @@ fn a_report_has_what_scripts_rely_on() {
     assert_eq!(triples, 4 * 6400);
     assert!(told["connect_seconds"].as_f64().unwrap() > 0.0);
     assert!(told["verification_error_bits"].as_f64().unwrap() >= 40.0);
+    assert!((117.0..118.0).contains(&told["computational_bits"].as_f64().unwrap()));
     for check in ["W18", "W20", "W22", "W29"] {
         assert!(told["checks"][check].as_u64().unwrap() > 0, "{check}");
     }

@@ -21,7 +21,17 @@ const MAP: &[(&str, &[&str])] = &[
     ),
     (
         "divisi-measure",
-        &["divisi-core", "divisi-field", "divisi-net", "divisi-node", "divisi-rep3", "divisi-symmetric"],
+        &[
+            "divisi-circuit",
+            "divisi-core",
+            "divisi-field",
+            "divisi-garble",
+            "divisi-net",
+            "divisi-node",
+            "divisi-ot",
+            "divisi-rep3",
+            "divisi-symmetric",
+        ],
     ),
     (
         "divisi",

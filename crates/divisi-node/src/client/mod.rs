@@ -57,10 +57,21 @@ impl Client {
             let message = "keys are held by three servers: give the configuration of a mesh of 3";
             return Err(Error::new(ErrorKind::Usage, CONNECT, message));
         }
-        let mut links = Vec::with_capacity(3);
-        for party in PartyId::all(3) {
-            links.push(Link::dial(config, party, identity, &world, CONNECT)?);
-        }
+        // All three at once: a handshake that waits for another's may be taken for a silent one.
+        let world_of_all = &world;
+        let links = std::thread::scope(|scope| {
+            let dial = |party| {
+                let work = move || Link::dial(config, party, identity, world_of_all, CONNECT);
+                std::thread::Builder::new().spawn_scoped(scope, work).map_err(|e| {
+                    let message = format!("no thread can be started ({e}): free some memory");
+                    Error { retry: true, ..Error::new(ErrorKind::Unavailable, CONNECT, message) }
+                })
+            };
+            let dialling: Vec<_> = PartyId::all(3).map(dial).collect::<Result<_, Error>>()?;
+            let ended =
+                |_| Error::new(ErrorKind::Unavailable, CONNECT, "a connection was not made: try again");
+            dialling.into_iter().map(|link| link.join().map_err(ended)?).collect::<Result<Vec<_>, Error>>()
+        })?;
         let links = <[Link; 3]>::try_from(links);
         let mut links = links.map_err(|_| Error::new(ErrorKind::Usage, CONNECT, "not three servers"))?;
 

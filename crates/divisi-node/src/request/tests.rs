@@ -227,3 +227,36 @@ fn a_full_page_of_keys_fits() {
     };
     assert!(encode(&ToClient::Keys { keys: vec![entry; PAGE], more: true }, 0).is_some());
 }
+
+/// An answer fits one place: each part of its context changes it, to the last byte; and the digest of a chunk is of all
+/// of it.
+#[test]
+fn an_answer_is_bound_to_its_place() {
+    let right = context(&[1; 32], 2, 3, 4);
+    let mut other = [1; 32];
+    other[31] ^= 1;
+    let others = [
+        context(&other, 2, 3, 4),
+        context(&[1; 32], 2 | 1 << 63, 3, 4),
+        context(&[1; 32], 2, 3 | 1 << 31, 4),
+        context(&[1; 32], 2, 3, 4 | 1 << 63),
+        context(&[1; 32], 3, 2, 4),
+        context(&[1; 32], 2, 4, 3),
+    ];
+    assert!(others.iter().all(|context| *context != right));
+    let chunk = vec![5; 1000];
+    let digest = chunk_digest(&right, &chunk);
+    assert_ne!(digest, chunk_digest(&others[0], &chunk));
+    for i in [0, 15, 16, 500, 999] {
+        let mut changed = chunk.clone();
+        changed[i] ^= 0x80;
+        assert_ne!(digest, chunk_digest(&right, &changed), "byte {i}");
+    }
+    assert_ne!(digest, chunk_digest(&right, &chunk[..999]));
+    let challenges = [[1; 32], [2; 32], [3; 32]];
+    for server in 0..3 {
+        let mut changed = challenges;
+        changed[server][31] ^= 1;
+        assert_ne!(connection_id(&challenges), connection_id(&changed), "server {server}");
+    }
+}

@@ -5,7 +5,7 @@
 
 use super::desk::{Desk, Line};
 use crate::admit::Who;
-use crate::error::Failed;
+use crate::error::{ErrorKind, Failed};
 use crate::request::{ITEMS, ToClient, ToServer, connection_id};
 use crate::wire::{LONGEST, VERSIONS, decode, encode};
 use divisi_core::{PartyId, Step, step};
@@ -74,7 +74,10 @@ fn talk(desk: &Desk, connection: &mut Connection, line: &Line, stop: &AtomicBool
                 break answer;
             }
             if stop.load(Ordering::SeqCst) {
-                return None;
+                let message = "the server stops: try again when it is back";
+                let failed = Failed { retry: true, ..Failed::refused(TURN, message) };
+                let failed = Failed { kind: ErrorKind::Unavailable, ..failed };
+                return say(connection, &ToClient::Failed(failed)).and(None);
             }
             say(connection, &ToClient::Waiting)?;
         };

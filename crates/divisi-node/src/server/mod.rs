@@ -18,9 +18,11 @@ mod turn;
 
 use crate::admit::{Admit, Lists, Who};
 use crate::error::{ErrorKind, Failed};
+use crate::request::ToClient;
+use crate::wire::encode;
 use desk::Desk;
 use divisi_core::{Abort, PartyId, Step, step};
-use divisi_net::{Config, Connection, Door, Identity, Mesh, Options, Peer, Permits, World};
+use divisi_net::{Config, Connection, Door, Identity, Mesh, Options, Peer, Permits, Refused, World};
 use divisi_store::Keys;
 use std::collections::HashMap;
 use std::fmt;
@@ -33,6 +35,7 @@ use std::time::Duration;
 
 const JOIN: Step = step!("join");
 const KNOWN: Step = step!("known");
+const BUSY: Step = step!("busy");
 
 /// How long one attempt to join the others lasts: clients that wait meanwhile are told after it.
 const ATTEMPT: Duration = Duration::from_secs(3);
@@ -44,12 +47,16 @@ const PAUSE: (Duration, Duration) = (Duration::from_millis(50), Duration::from_s
 const STEADY: Duration = Duration::from_secs(10);
 /// Connections at a time, of all clients and of any one; more are turned away.
 const CONNECTIONS: (usize, usize) = (256, 32);
+/// How often handshakes that came to nothing are told of.
+const EVERY: Duration = Duration::from_secs(60);
 /// How often the accepting thread looks whether to stop.
 const LOOK: Duration = Duration::from_millis(100);
 
 /// What a server is to be like.
 #[derive(Clone)]
 pub struct ServerOptions {
+    /// Where it listens, `host:port`, if not at the configuration's address: others may come through a translated one.
+    pub listen: Option<String>,
     /// The time limit of a receive, if not the configuration's.
     pub timeout: Option<Duration>,
     /// How many threads may compute at once; all that like if `None`.
@@ -62,7 +69,13 @@ pub struct ServerOptions {
 
 impl Default for ServerOptions {
     fn default() -> Self {
-        ServerOptions { timeout: None, threads: None, admit: Arc::new(Lists), log: Arc::new(|_| {}) }
+        ServerOptions {
+            listen: None,
+            timeout: None,
+            threads: None,
+            admit: Arc::new(Lists),
+            log: Arc::new(|_| {}),
+        }
     }
 }
 
@@ -140,9 +153,13 @@ impl Server {
         world: Arc<dyn World>,
     ) -> Result<Server, ServerError> {
         three(&config)?;
-        let keys = open_keys(data)?;
-        let door = Door::open(config, me, identity, world.clone()).map_err(|e| ServerError(e.to_string()))?;
-        Ok(Server::with(door, keys, options, world))
+        // the port first: if it is taken, no directory is made
+        let door = match &options.listen {
+            Some(address) => Door::open_on(address, config, me, identity, world.clone()),
+            None => Door::open(config, me, identity, world.clone()),
+        };
+        let door = door.map_err(|e| ServerError(e.to_string()))?;
+        Ok(Server::with(door, open_keys(data)?, options, world))
     }
 
     /// The same on a port that is open already.
@@ -192,6 +209,14 @@ impl Server {
     #[must_use]
     pub fn address(&self) -> SocketAddr {
         self.node.door.address()
+    }
+
+    /// What is wrong with the files of single keys, which are refused while all others are served.
+    ///
+    /// # Errors
+    /// If the directory of keys cannot be read.
+    pub fn troubles_of_keys(&self) -> Result<Vec<String>, ServerError> {
+        self.node.keys.troubles().map_err(|e| ServerError(e.to_string()))
     }
 
     /// Put another configuration in force, from the next connection and the next request on.
@@ -291,11 +316,18 @@ fn open_keys(data: &Path) -> Result<Keys, ServerError> {
 
 /// The life of the accepting thread. Its end of the channel tells when it is over.
 fn accept(node: &Arc<Node>, _ended: &Sender<()>) {
+    let world = &node.desk.world;
+    let mut told = world.now();
     while !node.stop.load(Ordering::SeqCst) {
+        if world.now().saturating_duration_since(told) >= EVERY {
+            told = world.now();
+            tell_refused(node, node.door.take_refused());
+        }
         let Some(connection) = node.door.next_client(LOOK) else { continue };
         let Some(who) = identity(node, &connection) else { continue };
         let Some(attended) = Attended::admit(&node.attended, &who.name) else {
             node.log(&format!("client {} was turned away: too many connections are open", who.name));
+            turn_away(node.me, connection);
             continue;
         };
         let (desk, me, stop) = (node.desk.clone(), node.me, node.stop.clone());
@@ -307,6 +339,27 @@ fn accept(node: &Arc<Node>, _ended: &Sender<()>) {
         if node.desk.world.spawn(name, Box::new(work)).is_err() {
             node.log("a client was turned away: no thread can be started");
         }
+    }
+}
+
+fn tell_refused(node: &Node, refused: Refused) {
+    let Refused { displaced, slow, unknown, broken } = refused;
+    if refused.all() > 0 {
+        node.log(&format!(
+            "handshakes refused in the last minute: {displaced} gave way to newer ones, {slow} were too slow, {unknown} \
+             showed an unknown identity, {broken} broke off or were none"
+        ));
+    }
+}
+
+/// Tell a client that there is no room for it now. What it is told fits into the socket's buffer: nobody is waited for.
+fn turn_away(me: PartyId, mut connection: Connection) {
+    let message = format!("{me} is busy with other connections: try again");
+    let failed = Failed { kind: ErrorKind::Unavailable, retry: true, ..Failed::refused(BUSY, message) };
+    let answer = ToClient::Failed(Failed { peer: me.number(), ..failed });
+    if let Some(bytes) = encode(&answer, answer.body()) {
+        // who is gone needs no answer
+        let _ = connection.send(&bytes);
     }
 }
 

@@ -35,7 +35,7 @@ pub(crate) fn serve(node: &Node, mesh: &Arc<Mesh>) -> Result<(), Abort> {
     let parameters = Parameters::new("rep3 server")
         .with("security", Security::Malicious.name().as_bytes())
         .with("mesh", &node.mesh)
-        .with("configuration", &config.digest());
+        .with("parties", &config.digest().parties);
     let session = Session::start(mesh, SESSION, &parameters)?;
     let mut rep = Rep3::new(Trio::new(session)?, Protocol::Gf4Circuit, Security::Malicious);
     let mut ready = Ready::default();

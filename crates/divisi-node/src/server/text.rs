@@ -9,7 +9,7 @@ use crate::admit::What;
 use crate::agree::NOTHING;
 use crate::error::{Failed, Stop};
 use crate::gcm::{CHUNK, GcmKey, Opening, Sealing};
-use crate::request::{IV, ToClient, ToServer, UsedKey, chunk_digest};
+use crate::request::{ConnectionId, IV, ToClient, ToServer, UsedKey, chunk_digest};
 use crate::wire::Blob;
 use divisi_core::{Check, Step, step};
 use divisi_store::{KeyInfo, KeyName};
@@ -55,12 +55,17 @@ pub(super) fn draw_iv(turn: &mut Turn<'_>, key: &KeyInfo) -> Result<[u8; IV], St
     let trio = turn.rep.trio();
     let fixed = trio.barrier()?;
     let coin = trio.coin(&fixed)?;
+    Ok(iv(&coin.bytes(), &key.id, &turn.line.id, turn.number, turn.item))
+}
+
+/// The IV that a coin gives a message.
+fn iv(coin: &[u8], key: &[u8; 16], connection: &ConnectionId, number: u64, item: u32) -> [u8; IV] {
     let mut hasher = blake3::Hasher::new_derive_key("divisi 2026 gcm iv v1");
-    hasher.update(&coin.bytes()).update(&key.id).update(&turn.line.id);
-    hasher.update(&turn.number.to_le_bytes()).update(&turn.item.to_le_bytes());
+    hasher.update(coin).update(key).update(connection);
+    hasher.update(&number.to_le_bytes()).update(&item.to_le_bytes());
     let mut iv = [0; IV];
     hasher.finalize_xof().fill(&mut iv);
-    Ok(iv)
+    iv
 }
 
 /// Encrypt a text that the client sends chunk by chunk, and gets back chunk by chunk.
@@ -151,5 +156,32 @@ fn open(turn: &mut Turn<'_>, opening: &mut Opening, key: &GcmKey, length: u64) -
 fn keep<T>(turn: &mut Turn<'_>, loaded: &Loaded, key: GcmKey, result: &Result<T, Stop>) {
     if !matches!(result, Err(Stop::Abort(_))) {
         turn.ready.put(loaded.info.name.clone(), loaded.info.id, ReadyKey::Gcm(key));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::collections::BTreeSet;
+
+    /// Each of its bytes takes part of a coin's randomness, each byte of the coin changes it, and so does all that names
+    /// its message.
+    #[test]
+    fn an_iv_is_made_of_the_whole_coin_and_of_all_that_names_its_message() {
+        let mut all = BTreeSet::from([iv(&[7; 16], &[1; 16], &[2; 32], 3, 4)]);
+        for i in 0..16 {
+            let mut coin = [7; 16];
+            coin[i] ^= 1;
+            all.insert(iv(&coin, &[1; 16], &[2; 32], 3, 4));
+        }
+        all.insert(iv(&[7; 16], &[2; 16], &[2; 32], 3, 4));
+        all.insert(iv(&[7; 16], &[1; 16], &[3; 32], 3, 4));
+        all.insert(iv(&[7; 16], &[1; 16], &[2; 32], 4, 4));
+        all.insert(iv(&[7; 16], &[1; 16], &[2; 32], 3, 5));
+        assert_eq!(all.len(), 21);
+        for i in 0..IV {
+            let values: BTreeSet<u8> = all.iter().map(|iv| iv[i]).collect();
+            assert!(values.len() > 10, "byte {i} has {} values", values.len());
+        }
     }
 }

@@ -1,6 +1,6 @@
 //! Clients that deviate: each ends its own request and nobody else's.
 
-use super::house::{House, TIMEOUT, encrypt, text, world};
+use super::house::{BUSY, House, TIMEOUT, encrypt, text, world};
 use crate::request::{Asked, Item, Tag, ToClient, ToServer, Way, connection_id};
 use crate::wire::{Blob, LONGEST, VERSIONS, decode, encode};
 use crate::{CHUNK, ErrorKind, KeyName, KeyType};
@@ -211,7 +211,7 @@ fn a_client_that_stalls_is_named_and_the_next_is_served() {
     gone.exchange(|_| ToServer::Request { number: 1, items: vec![item(&key, 20)] });
     drop(gone);
     unharmed(&house, &key);
-    assert!(begun.elapsed() < 4 * TIMEOUT);
+    assert!(begun.elapsed() < 4 * TIMEOUT + BUSY);
     let Some(ToClient::Failed(failed)) = half.hear(0) else { panic!("served") };
     assert!(failed.message.contains("party 3 refused this, or did not get"), "{}", failed.message);
     // whoever was silent is told why its request ended
@@ -228,7 +228,7 @@ fn a_request_to_one_server_only_is_given_up_soon() {
     let begun = Instant::now();
     half.say(0, &ToServer::Request { number: 1, items: vec![Item::KeyList { after: None }] });
     assert!(matches!(half.hear(0), Some(ToClient::Failed(_))));
-    assert!(begun.elapsed() < Duration::from_millis(1300), "{:?}", begun.elapsed());
+    assert!(begun.elapsed() < TIMEOUT / 2, "{:?}", begun.elapsed());
     unharmed(&house, &key);
 }
 
@@ -254,7 +254,8 @@ fn a_client_that_keeps_others_waiting_is_refused_after_a_while() {
             }
         }
         let waited = waits.join().unwrap().unwrap();
-        assert!(waited < 2 * TIMEOUT, "{waited:?}");
+        // thirty chunks would take twice as long
+        assert!(waited < 2 * TIMEOUT + BUSY / 2, "{waited:?}");
     });
     assert!(house.logged("client alice kept others waiting"));
     unharmed(&house, &key);

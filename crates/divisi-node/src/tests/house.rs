@@ -11,6 +11,8 @@ use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
 pub(super) const TIMEOUT: Duration = Duration::from_secs(3);
+/// What a busy machine may add to a limit. What it bounds would else last minutes, or for ever.
+pub(super) const BUSY: Duration = Duration::from_secs(15);
 
 struct Running {
     server: Arc<Server>,

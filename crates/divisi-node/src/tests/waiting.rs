@@ -9,7 +9,9 @@ use std::net::TcpListener;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-const LIMIT: Duration = Duration::from_millis(800);
+const LIMIT: Duration = Duration::from_millis(1500);
+/// Less than the five limits after which a client gives up whatever servers say: whoever ends by then was told, or saw it.
+const IN_TIME: Duration = Duration::from_secs(6);
 /// More often than servers say it, as this limit is shorter than most.
 const BEAT: Duration = Duration::from_millis(100);
 
@@ -91,7 +93,7 @@ fn a_silent_server_is_named_and_no_other() {
             let (error, lasted) = asked(ways);
             assert_eq!(error.peer.map(|p| p.index()), Some(victim), "{error}");
             assert_eq!((error.kind, error.retry), (ErrorKind::Unavailable, true), "{error:?}");
-            assert!(lasted < LIMIT + Duration::from_secs(1), "{lasted:?}");
+            assert!(lasted < IN_TIME, "{lasted:?}");
         }
     }
 }
@@ -101,7 +103,7 @@ fn a_silent_server_is_named_and_no_other() {
 fn a_server_that_is_blamed_but_talks_is_not_named_for_a_silent_one() {
     let (error, lasted) = asked([Way::Blames(LIMIT, 2), Way::Waits, Way::Silent]);
     assert_eq!(error.peer.map(|p| p.number()), Some(3), "{error}");
-    assert!(lasted < LIMIT + Duration::from_secs(1), "{lasted:?}");
+    assert!(lasted < IN_TIME, "{lasted:?}");
     let (error, _) = asked([Way::Waits, Way::Blames(BEAT, 3), Way::Waits]);
     assert_eq!((error.kind, error.peer.map(|p| p.number())), (ErrorKind::Abort, Some(3)), "{error}");
 }
@@ -112,5 +114,5 @@ fn servers_that_only_wait_are_not_waited_for_without_end() {
     let (error, lasted) = asked([Way::Waits; 3]);
     assert_eq!((error.kind, error.retry, error.peer), (ErrorKind::Unavailable, true, None), "{error:?}");
     assert!(error.message.contains("try again later"), "{error}");
-    assert!((5 * LIMIT..8 * LIMIT).contains(&lasted), "{lasted:?}");
+    assert!((5 * LIMIT..20 * LIMIT).contains(&lasted), "{lasted:?}");
 }

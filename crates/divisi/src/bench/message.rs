@@ -93,6 +93,7 @@ pub(super) struct Costs {
     pub phases: BTreeMap<String, (u64, u64, u32)>,
     pub checks: BTreeMap<String, u64>,
     pub verification_error_bits: Option<f64>,
+    pub computational_bits: Option<f64>,
     pub peak_rss_bytes: Option<u64>,
     pub kernel: String,
 }

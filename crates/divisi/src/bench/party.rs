@@ -245,11 +245,12 @@ pub(super) fn costs(setup: &Counts, repetition: &Counts) -> Costs {
     for (check, n) in &repetition.checks {
         *checks.entry(*check).or_default() += n;
     }
-    let errors = [setup.verification_error_bits, repetition.verification_error_bits];
+    let least = |setup: Option<f64>, repetition| setup.into_iter().chain(repetition).reduce(f64::min);
     Costs {
         phases: phases.iter().map(|(name, p)| ((*name).to_owned(), (p.bits, p.bytes, p.rounds))).collect(),
         checks: checks.iter().map(|(check, n)| (check.id().to_owned(), *n)).collect(),
-        verification_error_bits: errors.into_iter().flatten().reduce(f64::min),
+        verification_error_bits: least(setup.verification_error_bits, repetition.verification_error_bits),
+        computational_bits: least(setup.computational_bits, repetition.computational_bits),
         peak_rss_bytes: peak_rss(),
         kernel: divisi_field::kernel::active().name().to_owned(),
     }

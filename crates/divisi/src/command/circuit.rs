@@ -1,10 +1,10 @@
 //! `divisi circuit`.
 
-use super::{Context, Done, Goal};
+use super::{Context, Done, Goal, given};
 use clap::{Args, Subcommand};
 use divisi::circuit::{self, About, Circuit};
 use divisi::failure::Failure;
-use divisi::file::Output;
+use divisi::output::Output;
 use divisi_circuit::bristol::{Counts, Format};
 use serde_json::{Value, json};
 use std::io::{BufWriter, Write};
@@ -125,6 +125,7 @@ fn emit(context: &Context, arguments: &Emit) -> Result<Done, Failure> {
 fn eval(arguments: &Eval) -> Result<Done, Failure> {
     let circuit = circuit::load(&arguments.circuit, arguments.goal.adder())?;
     let widths = circuit.program.inputs();
+    let values = given::inputs(&arguments.inputs)?;
     if arguments.inputs.len() != widths.len() {
         return Err(Failure::usage(format!(
             "{} takes {} input values of {} bits, and {} are given: give an --input for each, in this order",
@@ -135,7 +136,7 @@ fn eval(arguments: &Eval) -> Result<Done, Failure> {
         )));
     }
     let mut inputs = Vec::with_capacity(widths.len());
-    for (i, (given, width)) in arguments.inputs.iter().zip(widths).enumerate() {
+    for (i, (given, width)) in values.iter().zip(widths).enumerate() {
         let digits = given.split_once('=').map_or(given.as_str(), |(_, digits)| digits);
         let bits = circuit::from_hex(digits, *width).map_err(|what| {
             Failure::usage(format!("input {} {what}: give it as the standard prints it", i + 1))

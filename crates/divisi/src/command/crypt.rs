@@ -1,6 +1,6 @@
 //! `divisi encrypt` and `divisi decrypt`.
 
-use super::{Context, Done, Membership, ProtocolChoice};
+use super::{Context, Done, Membership, ProtocolChoice, named};
 use clap::Args;
 use divisi::failure::Failure;
 use divisi::file::{Input, Sink, Source, Way, transform};
@@ -27,7 +27,7 @@ pub struct Arguments {
     /// The file to read [default: standard input, up to 64 MiB]
     #[arg(long = "in", value_name = "FILE")]
     input: Option<PathBuf>,
-    /// The file to write; it appears when it is complete and verified [default: standard output]
+    /// The file to write, in the place of one that is there; it appears when it is complete and verified [default: standard output]
     #[arg(long, value_name = "FILE")]
     out: Option<PathBuf>,
     #[command(flatten)]
@@ -45,11 +45,11 @@ pub fn decrypt(context: &Context, arguments: &Arguments) -> Result<Done, Failure
 }
 
 fn run(context: &Context, arguments: &Arguments, way: Way) -> Result<Done, Failure> {
-    if context.json && arguments.out.is_none() {
+    let source = Source::named(arguments.input.as_deref());
+    let sink = Sink::named(arguments.out.as_deref());
+    if context.json && matches!(sink, Sink::Stdout) {
         return Err(Failure::usage("--json takes standard output for itself: give a file with --out"));
     }
-    let source = arguments.input.clone().map_or(Source::Stdin, Source::File);
-    let sink = arguments.out.clone().map_or(Sink::Stdout, Sink::File);
     let input = Input::open(&source, way)?;
     let mut client = arguments.membership.connect(context)?;
     let choice = arguments.choice.get();
@@ -82,8 +82,8 @@ fn run(context: &Context, arguments: &Arguments, way: Way) -> Result<Done, Failu
         "key_maker": used.map(|key| &key.maker),
         "protocol": choice.protocol().name(),
         "mode": choice.mode_name(),
-        "in": arguments.input,
-        "out": arguments.out,
+        "in": arguments.input.as_deref().map(named),
+        "out": arguments.out.as_deref().map(named),
         "bytes_in": done.bytes_in,
         "bytes_out": done.bytes_out,
         "seconds": done.seconds,

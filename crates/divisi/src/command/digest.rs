@@ -1,6 +1,6 @@
 //! `divisi hash` and `divisi mac`.
 
-use super::{Context, Done, Membership};
+use super::{Context, Done, Membership, named};
 use clap::Args;
 use divisi::failure::Failure;
 use divisi::file::{Input, Source, Way};
@@ -81,7 +81,7 @@ impl Text {
     }
 
     fn open(&self) -> Result<Input, Failure> {
-        let source = self.input.clone().map_or(Source::Stdin, Source::File);
+        let source = Source::named(self.input.as_deref());
         let input = Input::open(&source, Way::Encrypt)?;
         if input.length > divisi_node::MESSAGE {
             let (length, most) = (input.length, divisi_node::MESSAGE);
@@ -115,7 +115,7 @@ pub fn hash(context: &Context, arguments: &Hash) -> Result<Done, Failure> {
     let json = json!({
         "schema": 1,
         "algorithm": settings.algorithm.name(),
-        "in": arguments.text.input,
+        "in": arguments.text.input.as_deref().map(named),
         "bytes_in": length,
         "digest": digest,
         "seconds": start.elapsed().as_secs_f64(),
@@ -134,7 +134,7 @@ pub fn mac(context: &Context, arguments: &Mac) -> Result<Done, Failure> {
         "schema": 1,
         "algorithm": settings.algorithm.name(),
         "key": arguments.key.as_str(),
-        "in": arguments.text.input,
+        "in": arguments.text.input.as_deref().map(named),
         "bytes_in": length,
         "nonce": null,
         "tag": null,

@@ -141,7 +141,7 @@ fn text(report: &Report) -> String {
     let waves = if report.waves > 1 { format!(", {} waves", report.waves) } else { String::new() };
     let config = &o.garbling.config;
     format!(
-        "{} evaluation{} of {} ({} ANDs), garble, {} parties, form {}, k {}, base OTs {}, {} bits, {bucket}{waves}, median of {}, \
+        "{} evaluation{} of {} ({} ANDs), garble, {} parties, form {}, k {}, base OTs {}, {} bits statistical and {} computational, {bucket}{waves}, median of {}, \
          the slowest party and the one that sends most:\n\n{table}\n\n\
          memory {memory}; all outputs checked; kernel {}; connected in {:.3} s\n\
          this machine: AES-CTR {:.1} GB/s, loopback {:.1} Gbit/s, product in GF(2^64) {:.2} ns",
@@ -154,6 +154,7 @@ fn text(report: &Report) -> String {
         config.k,
         base_name(config.base),
         config.rho,
+        report.computational_bits.map_or("none".into(), |bits| format!("{:.0}", bits.floor())),
         o.reps,
         report.kernel,
         report.connect_seconds,

@@ -1,10 +1,10 @@
 //! `divisi key`.
 
-use super::{Context, Done, Membership};
+use super::{Context, Done, Membership, named};
 use clap::{Args, Subcommand};
 use comfy_table::{Table, presets};
 use divisi::failure::Failure;
-use divisi::file::Output;
+use divisi::output::Output;
 use divisi_node::{KeyEntry, KeyName, KeyState, KeyType, Listed};
 use serde_json::{Value, json};
 use std::fs::File;
@@ -149,7 +149,7 @@ pub fn run(context: &Context, command: &Commands) -> Result<Done, Failure> {
             );
             Ok(Done::new(
                 text,
-                json!({ "schema": 1, "key": export.key.as_str(), "out": export.out, "bytes": key.len() }),
+                json!({ "schema": 1, "key": export.key.as_str(), "out": named(&export.out), "bytes": key.len() }),
             ))
         }
         Commands::Destroy(destroy) => {

@@ -1,6 +1,6 @@
 //! `divisi mesh`.
 
-use super::{Context, Done, Membership};
+use super::{Context, Done, Membership, named};
 use clap::{Args, Subcommand};
 use divisi::failure::Failure;
 use divisi_net::{Config, Created, Fingerprint, Identity, Machine, PartyId, Pin, World};
@@ -18,6 +18,8 @@ pub enum Commands {
     Identity(NewIdentity),
     /// Put a fingerprint into the configuration
     Add(Add),
+    /// Take a client out of the configuration
+    Remove(Remove),
     /// Dial every party and say what is wrong with which link
     #[command(after_help = "Example: divisi mesh check --config mesh.toml --identity client-me.key")]
     Check(Membership),
@@ -73,11 +75,24 @@ pub struct Add {
     fingerprint: String,
 }
 
+/// Take a client out of the configuration: from then on the parties do not know it. Its keys stay, and serve whoever gets its name again.
+#[derive(Args)]
+#[command(after_help = "Example: divisi mesh remove --config mesh.toml --client anna")]
+pub struct Remove {
+    /// The configuration to change; give it to all parties
+    #[arg(long, value_name = "FILE")]
+    config: PathBuf,
+    /// The name of the client
+    #[arg(long, value_name = "NAME")]
+    client: String,
+}
+
 pub fn run(context: &Context, command: &Commands) -> Result<Done, Failure> {
     match command {
         Commands::New(arguments) => new(context, arguments),
         Commands::Identity(arguments) => identity(context, arguments),
         Commands::Add(arguments) => add(arguments),
+        Commands::Remove(arguments) => remove(arguments),
         Commands::Check(membership) => check(context, membership),
     }
 }
@@ -118,11 +133,11 @@ fn new(context: &Context, arguments: &New) -> Result<Done, Failure> {
              and at a client:\n  divisi mesh check --config mesh.toml --identity client-NAME.key";
     let listed = |kind: &str| -> Vec<Value> {
         let of = files.iter().filter(|(_, (k, _), _, _)| *k == kind);
-        of.map(|(_, (_, name), path, fingerprint)| json!({ "name": name, "identity": path, "fingerprint": fingerprint })).collect()
+        of.map(|(_, (_, name), path, fingerprint)| json!({ "name": name, "identity": named(path), "fingerprint": fingerprint })).collect()
     };
     Ok(Done::new(
         text,
-        json!({ "schema": 1, "config": config, "parties": listed("party"), "clients": listed("client") }),
+        json!({ "schema": 1, "config": named(&config), "parties": listed("party"), "clients": listed("client") }),
     ))
 }
 
@@ -152,7 +167,10 @@ fn identity(context: &Context, arguments: &NewIdentity) -> Result<Done, Failure>
          There: divisi mesh add --config mesh.toml --client NAME --fingerprint {fingerprint}",
         path.display()
     );
-    Ok(Done::new(text, json!({ "schema": 1, "identity": path, "fingerprint": fingerprint.to_string() })))
+    Ok(Done::new(
+        text,
+        json!({ "schema": 1, "identity": named(&path), "fingerprint": fingerprint.to_string() }),
+    ))
 }
 
 fn add(arguments: &Add) -> Result<Done, Failure> {
@@ -176,8 +194,21 @@ fn add(arguments: &Add) -> Result<Done, Failure> {
     );
     Ok(Done::new(
         text,
-        json!({ "schema": 1, "config": arguments.config, "who": who, "fingerprint": arguments.fingerprint }),
+        json!({ "schema": 1, "config": named(&arguments.config), "who": who, "fingerprint": arguments.fingerprint }),
     ))
+}
+
+fn remove(arguments: &Remove) -> Result<Done, Failure> {
+    let config = Config::load(&arguments.config).map_err(usage)?;
+    let changed = config.remove_client(&arguments.client).map_err(usage)?;
+    write(&arguments.config, &changed.to_toml())?;
+    let text = format!(
+        "{} has no client {} any more: give all parties this file; a running server takes it over on SIGHUP",
+        arguments.config.display(),
+        arguments.client
+    );
+    let json = json!({ "schema": 1, "config": named(&arguments.config), "removed": arguments.client });
+    Ok(Done::new(text, json))
 }
 
 /// Write a file as a whole or not at all.
@@ -214,7 +245,8 @@ fn check(context: &Context, membership: &Membership) -> Result<Done, Failure> {
             "fingerprint": report.pinned.to_string(),
             "trouble": report.trouble(),
             "versions": reached.map(|r| [r.versions.0, r.versions.1]),
-            "same_configuration": reached.map(|r| r.same_digest),
+            "same_configuration": reached.map(|r| r.same_parties && r.same_clients),
+            "same_clients": reached.map(|r| r.same_clients),
             "clock_skew_ms": reached.map(|r| r.skew_ms),
             "round_trip_ms": reached.map(|r| r.round_trip.as_secs_f64() * 1e3),
         }));

@@ -6,6 +6,7 @@ mod crypt;
 mod demo;
 mod digest;
 mod garbling;
+mod given;
 mod kat;
 mod key;
 mod mesh;
@@ -24,7 +25,7 @@ use divisi_node::Client;
 use divisi_rep3::Protocol;
 use divisi_symmetric::gates::Adder;
 use serde_json::Value;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -180,6 +181,11 @@ impl Goal {
     }
 }
 
+/// A file's name in JSON, where every text is Unicode: what is not stands there as U+FFFD.
+fn named(path: &Path) -> String {
+    path.to_string_lossy().into_owned()
+}
+
 /// Numbers for people.
 fn list(numbers: &[usize]) -> String {
     if numbers.is_empty() {
@@ -239,6 +245,8 @@ impl Membership {
 
 /// Do what the arguments say.
 pub fn run(cli: Cli) -> Result<Done, Failure> {
+    // Before a key, an input or a share is read: parties' processes come through here, too.
+    divisi::dumps::forbid();
     // Parties of a command end with it, and a server ends in its own way.
     let cleanup = match &cli.command {
         Command::Party(_) | Command::Server(_) => Cleanup::new(),

@@ -1,7 +1,7 @@
 //! `divisi run`.
 
 use super::garbling::Manner;
-use super::{Context, Done, EngineChoice, Goal};
+use super::{Context, Done, EngineChoice, Goal, given};
 use clap::Args;
 use divisi::circuit;
 use divisi::failure::Failure;
@@ -29,8 +29,9 @@ pub struct Arguments {
     /// A file in Bristol Fashion or the format before it, or the name of a circuit of this program
     #[arg(long, value_name = "FILE|NAME")]
     circuit: String,
-    /// An input value: the number of its owner, and its digits if they are known here
-    #[arg(long = "input", value_name = "P=HEX")]
+    /// An input value: the number of its owner, and its digits if they are known here; or the file that has them (1=@FILE, or 1=- for standard
+    /// input), so that they do not stand in the list of processes
+    #[arg(long = "input", value_name = "P=HEX|P=@FILE|P=-")]
     inputs: Vec<String>,
     /// Wire 0 is the first bit of a value, as in most files of the format before Bristol Fashion
     #[arg(long)]
@@ -60,6 +61,9 @@ pub struct Arguments {
     /// This party's own identity
     #[arg(long, value_name = "FILE", requires = "party")]
     identity: Option<PathBuf>,
+    /// Where this party listens, if others reach it at an address that is not this machine's own [default: the configuration's]
+    #[arg(long, value_name = "ADDR:PORT", requires = "party")]
+    listen: Option<String>,
 }
 
 /// What computes: the number of parties is that of the configuration, if there is one and nothing else is said.
@@ -96,7 +100,8 @@ pub fn run(context: &Context, arguments: &Arguments) -> Result<Done, Failure> {
     if let Engine::Garble(garbling) = &mut engine {
         *garbling = garbling.settled(circuit.and_count());
     }
-    let inputs = run::inputs(&circuit, &arguments.inputs, engine.parties(), me)?;
+    let given = given::inputs(&arguments.inputs)?;
+    let inputs = run::inputs(&circuit, &given, engine.parties(), me)?;
     let options = Options {
         circuit,
         adder,
@@ -109,7 +114,8 @@ pub fn run(context: &Context, arguments: &Arguments) -> Result<Done, Failure> {
     let report = match (me, &arguments.config, &arguments.identity) {
         (Some(party), Some(config), Some(identity)) => {
             let (config, identity) = (config.clone(), identity.clone());
-            run::one(&options, &Membership { party, config, identity })?
+            let listen = arguments.listen.clone();
+            run::one(&options, &Membership { party, config, identity, listen })?
         }
         _ => run::local(&options, &this_program()?, &context.cleanup)?,
     };
@@ -136,6 +142,7 @@ pub fn run(context: &Context, arguments: &Arguments) -> Result<Done, Failure> {
         "form": garbling.map(|garbling| garbling.options.form.name()),
         "k": garbling.map(|garbling| garbling.config.k),
         "statistical_bits": garbling.map(|garbling| garbling.config.rho),
+        "computational_bits": garbling.map(|_| divisi_ot::hash::COMPUTATIONAL_BITS),
         "streamed": garbling.map(|garbling| garbling.streamed),
         "outputs": values,
         "output_to": to,

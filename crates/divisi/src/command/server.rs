@@ -25,6 +25,9 @@ pub struct Arguments {
     /// The identity of this party
     #[arg(long, value_name = "FILE")]
     identity: PathBuf,
+    /// Where this server listens, if others reach it at an address that is not this machine's own [default: the configuration's]
+    #[arg(long, value_name = "ADDR:PORT")]
+    listen: Option<String>,
     /// The directory where this server keeps its parts of the keys
     #[arg(long, value_name = "DIR")]
     data: PathBuf,
@@ -40,6 +43,7 @@ pub fn run(context: &Context, arguments: &Arguments) -> Result<Done, Failure> {
         party: arguments.party,
         identity: arguments.identity.clone(),
         data: arguments.data.clone(),
+        listen: arguments.listen.clone(),
         timeout: context.timeout,
     })?;
     Ok(Done::new("", json!({ "schema": 1 })))

@@ -4,7 +4,7 @@
 //! Functional tests (`AFT`, and `CTR` for the counter) are run. Monte Carlo tests feed a thousand answers into one another and say
 //! nothing about an engine that the others do not: they are counted as unsupported.
 
-use super::read::{bytes, gcm_can, sort};
+use super::read::{self, bytes, gcm_can, sort};
 use super::vector::{Algorithm, Content, Expected, Vector, Ways};
 use serde_json::Value;
 
@@ -128,11 +128,7 @@ pub(super) const UNANSWERED: &str =
 pub(super) fn groups(algorithm: Algorithm, groups: &[Value]) -> Result<Content, String> {
     let mut content = Content::default();
     for group in groups {
-        let tests = group
-            .get("tests")
-            .and_then(Value::as_array)
-            .ok_or("a test group has no \"tests\": give the whole file")?;
-        let vectors = tests.iter().map(|test| {
+        let vectors = read::tests(group)?.iter().map(|test| {
             let vector = vector(algorithm, group, test)?;
             if algorithm == Algorithm::Gcm { gcm_can(vector) } else { whole_blocks(algorithm, vector) }
         });

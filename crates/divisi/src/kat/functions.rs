@@ -2,7 +2,7 @@
 
 use super::acvp::UNANSWERED;
 use super::chains::Chain;
-use super::read::bytes;
+use super::read::{bytes, tests};
 use super::vector::{Algorithm, Content, Expected};
 use divisi_symmetric::aes::KeySize;
 use divisi_symmetric::algorithm::{Algorithm as Function, Settings, Strength};
@@ -68,9 +68,14 @@ impl Family {
         })
     }
 
-    /// The function under whose name something is counted that cannot run.
+    /// The function under whose name something is counted that tells no key.
     fn usual(self) -> Function {
         self.of(16).unwrap_or(Function::Cmac(KeySize::Aes128))
+    }
+
+    /// The function under whose name something is counted whose key, if it tells one, has that many bytes.
+    fn named(self, key_bytes: Option<usize>) -> Function {
+        key_bytes.and_then(|bytes| self.of(bytes).ok()).unwrap_or(self.usual())
     }
 
     fn is_mac(self) -> bool {
@@ -108,10 +113,10 @@ pub(super) fn acvp(algorithm: &str, groups: &[Value]) -> Option<Result<Content, 
         groups.iter().partition(|group| is_chain(family, group));
     Some(sort(family, &others, |group, test| acvp_vector(family, group, test)).and_then(|mut content| {
         for group in chains {
-            for test in group.get("tests").and_then(Value::as_array).ok_or(TESTS)? {
+            for test in tests(group)? {
                 match chain(family, group, test) {
                     Ok(chain) => content.chains.push(chain),
-                    Err(reason) => content.count(family, reason),
+                    Err(reason) => content.count(family, group, test, reason),
                 }
             }
         }
@@ -133,12 +138,21 @@ pub(super) fn wycheproof(algorithm: &str, groups: &[Value]) -> Option<Result<Con
     Some(sort(family, &groups, |_, test| wycheproof_vector(family, test)))
 }
 
-const TESTS: &str = "a test group has no \"tests\": give the whole file";
-
 impl Content {
-    fn count(&mut self, family: Family, reason: String) {
-        *self.unsupported.entry((Algorithm::Function(family.usual()), reason)).or_default() += 1;
+    /// A test that cannot run, under the function that its key is for.
+    fn count(&mut self, family: Family, group: &Value, test: &Value, reason: String) {
+        let algorithm = Algorithm::Function(family.named(key_bytes(group, test)));
+        *self.unsupported.entry((algorithm, reason)).or_default() += 1;
     }
+}
+
+/// How long the key of a test is: by itself, or as the test or its group says in ACVP or Wycheproof.
+fn key_bytes(group: &Value, test: &Value) -> Option<usize> {
+    let said = || {
+        let number = |name| [test, group].iter().find_map(|value| value.get(name)).and_then(Value::as_u64);
+        number("keyLen").or(number("keySize")).and_then(|bits| usize::try_from(bits / 8).ok())
+    };
+    bytes(test, &["key"]).ok().map(|key| key.len()).or_else(said)
 }
 
 /// Whether a group is of digests of digests, as they are run here.
@@ -177,9 +191,8 @@ fn sort(
 ) -> Result<Content, String> {
     let mut content = Content::default();
     for group in groups {
-        let tests = group.get("tests").and_then(Value::as_array).ok_or(TESTS)?;
         let mut sorted: Vec<Group> = Vec::new();
-        for test in tests {
+        for test in tests(group)? {
             match vector(group, test) {
                 Ok((settings, vector)) => {
                     let key = vector.key.len();
@@ -192,7 +205,7 @@ fn sort(
                         None => sorted.push(Group { settings, vectors: vec![vector] }),
                     }
                 }
-                Err(reason) => content.count(family, reason),
+                Err(reason) => content.count(family, group, test, reason),
             }
         }
         content.functions.extend(sorted);

@@ -131,6 +131,15 @@ pub(super) fn gcm_can(vector: Vector) -> Result<Vector, String> {
     }
 }
 
+/// The tests of a group. A tool that writes an empty list as `null` means an empty list.
+pub(super) fn tests(group: &Value) -> Result<&[Value], String> {
+    match group.get("tests") {
+        Some(Value::Array(tests)) => Ok(tests),
+        Some(Value::Null) => Ok(&[]),
+        _ => Err("a test group has no \"tests\": give the whole file".into()),
+    }
+}
+
 /// A member of a JSON object that is bytes in hexadecimal digits.
 pub(super) fn bytes(test: &Value, names: &[&str]) -> Result<Vec<u8>, String> {
     let found = names.iter().find_map(|name| test.get(name)).and_then(Value::as_str);

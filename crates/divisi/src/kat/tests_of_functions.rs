@@ -91,7 +91,8 @@ fn all_of_wycheproof_malicious() {
         let report = run_contents(&[("gmac".into(), content)], &options).unwrap();
         assert_eq!(counts(&report), (207, 0, 207), "{:?}", report.algorithms);
         let reasons: Vec<&String> = report.algorithms.iter().flat_map(|t| t.unsupported.keys()).collect();
-        assert_eq!(reasons, ["an IV of 128 bits"]);
+        // of keys of each length
+        assert_eq!(reasons, ["an IV of 128 bits"; 3]);
     }
 }
 
@@ -330,4 +331,44 @@ fn what_is_no_hash_or_mac_here_is_named() {
         let told = parse(&json!({ "algorithm": algorithm, "testGroups": [] })).unwrap_err();
         assert!(told.contains(algorithm) && told.contains("not in this version"), "{told}");
     }
+}
+
+#[test]
+fn what_cannot_run_is_counted_under_the_length_of_its_key() {
+    let key = |bytes: usize| "00".repeat(bytes);
+    let test = |bytes: usize| json!({ "tcId": 1, "key": key(bytes), "iv": "00", "msg": "", "tag": key(16), "result": "valid" });
+    let wycheproof =
+        json!({ "algorithm": "AES-GMAC", "testGroups": [{ "tests": [test(16), test(32), test(32)] }] });
+    let group = |bits: usize| json!({ "testType": "odd", "keyLen": bits, "tests": [{ "tcId": 1 }] });
+    let acvp = json!({ "algorithm": "CMAC-AES", "testGroups": [group(128), group(256), group(256)] });
+    for (file, names) in
+        [(wycheproof, ["gmac-aes128", "gmac-aes256"]), (acvp, ["cmac-aes128", "cmac-aes256"])]
+    {
+        let counted = parse(&file).unwrap().unsupported;
+        let counted: Vec<_> =
+            counted.into_iter().map(|((algorithm, _), n)| (algorithm.to_string(), n)).collect();
+        assert_eq!(counted, [(names[0].to_owned(), 1), (names[1].to_owned(), 2)]);
+    }
+}
+
+#[test]
+fn tests_that_are_null_are_an_empty_list() {
+    let one = |group: &Value| json!({ "tests": group["tests"].as_array().unwrap()[..1] });
+    let cmac = file("AES-CMAC", TestName::AesCmac);
+    let empty = json!({ "tests": null });
+    for algorithm in ["AES-CMAC", "AES-GMAC", "AES-GCM", "SHA2-256", "ACVP-AES-GCM", "ACVP-AES-ECB"] {
+        let nothing = parse(&json!({ "algorithm": algorithm, "testGroups": [empty, empty] })).unwrap();
+        assert!(nothing.groups.iter().all(|group| group.vectors.is_empty()), "{algorithm}");
+        assert!(nothing.functions.is_empty() && nothing.unsupported.is_empty(), "{algorithm}");
+        // what is not there at all is missing
+        let missing = parse(&json!({ "algorithm": algorithm, "testGroups": [{}] })).unwrap_err();
+        assert!(missing.contains("no \"tests\""), "{missing}");
+    }
+    let chain = json!({ "testType": "MCT", "tests": null });
+    assert!(parse(&json!({ "algorithm": "SHA3-256", "testGroups": [chain] })).unwrap().chains.is_empty());
+    // the others of the file run
+    let mixed = json!({ "algorithm": "AES-CMAC", "testGroups": [empty, one(&cmac["testGroups"][0])] });
+    let content = parse(&mixed).unwrap();
+    let report = run_contents(&[("mixed".to_owned(), content)], &engines()[2]).unwrap();
+    assert_eq!(counts(&report), (1, 0, 0));
 }

@@ -1,6 +1,6 @@
 //! Files of Wycheproof, schema `aead_test_schema_v1.json`.
 
-use super::read::{bytes, gcm_can, sort};
+use super::read::{bytes, gcm_can, sort, tests};
 use super::vector::{Algorithm, Content, Expected, Vector, Ways};
 use serde_json::Value;
 
@@ -8,11 +8,8 @@ use serde_json::Value;
 pub(super) fn gcm(groups: &[Value]) -> Result<Content, String> {
     let mut content = Content::default();
     for group in groups {
-        let tests = group
-            .get("tests")
-            .and_then(Value::as_array)
-            .ok_or("a test group has no \"tests\": give the whole file")?;
-        sort(&mut content, Algorithm::Gcm, tests.iter().map(|test| vector(test).and_then(gcm_can)).collect());
+        let tests = tests(group)?.iter();
+        sort(&mut content, Algorithm::Gcm, tests.map(|test| vector(test).and_then(gcm_can)).collect());
     }
     Ok(content)
 }

@@ -118,6 +118,8 @@ pub struct Membership {
     pub config: PathBuf,
     /// The identity's file.
     pub identity: PathBuf,
+    /// Where it listens, if not at the configuration's address.
+    pub listen: Option<String>,
 }
 
 /// What came of it.
@@ -312,7 +314,12 @@ pub fn one(options: &Options, membership: &Membership) -> Result<Report, Failure
     config.check_identity(me, &identity).map_err(usage)?;
     let net = Net { timeout: options.timeout.unwrap_or(config.timeout()), ..Net::default() };
     let within = config.connect();
-    let door = Door::open(config, me, Arc::new(identity), Arc::new(Machine)).map_err(usage)?;
+    let (identity, world) = (Arc::new(identity), Arc::new(Machine));
+    let door = match &membership.listen {
+        Some(address) => Door::open_on(address, config, me, identity, world),
+        None => Door::open(config, me, identity, world),
+    };
+    let door = door.map_err(usage)?;
     let mesh = seat::join(&door, within, &net)?;
     let start = Instant::now();
     let outcome = work.run(&mesh, &options.of(me))?;

@@ -192,6 +192,7 @@ fn report(
             .iter()
             .filter_map(|cost| cost.verification_error_bits)
             .reduce(f64::min),
+        computational_bits: costs.iter().filter_map(|cost| cost.computational_bits).reduce(f64::min),
         checks,
         kernel: costs.first().map(|cost| cost.kernel.clone()).unwrap_or_default(),
         calibration,

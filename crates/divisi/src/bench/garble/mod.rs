@@ -183,6 +183,8 @@ pub struct Report {
     pub peak_rss_bytes: Option<u64>,
     /// The error of the worst batch, in bits.
     pub verification_error_bits: Option<f64>,
+    /// What the targets of the hash's keys left of 128 bits, at least.
+    pub computational_bits: Option<f64>,
     /// How often each check was executed, in one repetition by one party.
     pub checks: BTreeMap<String, u64>,
     /// The kernel that computed.
@@ -280,6 +282,7 @@ impl Report {
             "cpu_us_per_and": self.per_and(self.cpu_seconds() * 1e6),
             "peak_rss_bytes_per_party": self.peak_rss_bytes,
             "verification_error_bits": self.verification_error_bits,
+            "computational_bits": self.computational_bits,
             "checks": self.checks,
             "kernel": self.kernel,
             "calibration": calibration_json(&self.calibration),

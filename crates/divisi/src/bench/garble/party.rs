@@ -132,8 +132,8 @@ fn repetition(
         };
         learned.extend(outputs.iter().flat_map(|bits| bits.iter()));
     }
-    let made = garble.made().iter();
-    let batches: Vec<Batch> = made.map(|&(triples, bucket)| Batch { triples, bucket }).collect();
+    let made = garble.made().into_iter();
+    let batches: Vec<Batch> = made.map(|(triples, bucket)| Batch { triples, bucket }).collect();
     match pipes.order()? {
         Order::Outputs => {}
         _ => return Err(out_of_place()),

@@ -1,0 +1,151 @@
+//! The log of a server: lines on standard error, each with the time and the party.
+//!
+//! A thread of its own writes them, so that a pipe that nobody reads stops no server: what finds no room in the queue is dropped and
+//! counted, and the count is a line of the log as soon as somebody reads again.
+
+use divisi_net::{Machine, PartyId, World};
+use std::io::Write;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::mpsc::{Receiver, Sender, SyncSender, channel, sync_channel};
+use std::time::Duration;
+
+/// So many lines wait to be written.
+const QUEUE: usize = 1024;
+
+enum Entry {
+    Line(String),
+    /// Answer when everything before is written.
+    Flush(Sender<()>),
+}
+
+/// Where lines are left.
+#[derive(Clone)]
+pub struct Log {
+    me: PartyId,
+    queue: SyncSender<Entry>,
+    dropped: Arc<AtomicU64>,
+}
+
+impl Log {
+    /// The log of a party, written to `out` by a thread of its own.
+    ///
+    /// # Errors
+    /// If no thread can be started.
+    pub fn new(me: PartyId, out: impl Write + Send + 'static) -> std::io::Result<Log> {
+        let (queue, entries) = sync_channel(QUEUE);
+        let dropped = Arc::<AtomicU64>::default();
+        let lost = dropped.clone();
+        std::thread::Builder::new().name("log".into()).spawn(move || write(me, out, &entries, &lost))?;
+        Ok(Log { me, queue, dropped })
+    }
+
+    /// Leave a line. Never waits.
+    pub fn line(&self, line: &str) {
+        if self.queue.try_send(Entry::Line(stamped(self.me, line))).is_err() {
+            self.dropped.fetch_add(1, Ordering::Relaxed);
+        }
+    }
+
+    /// Wait until everything so far is written, but no longer than this.
+    pub fn flush(&self, within: Duration) {
+        let (done, told) = channel();
+        if self.queue.try_send(Entry::Flush(done)).is_ok() {
+            // whoever does not read the log does not get its end
+            let _ = told.recv_timeout(within);
+        }
+    }
+}
+
+fn write(me: PartyId, mut out: impl Write, entries: &Receiver<Entry>, dropped: &AtomicU64) {
+    for entry in entries {
+        let lost = dropped.swap(0, Ordering::Relaxed);
+        if lost > 0 {
+            let line = format!("{lost} lines of this log were dropped, for nobody read it fast enough");
+            let _ = writeln!(out, "{}", stamped(me, &line));
+        }
+        match entry {
+            // a closed standard error stops no server
+            Entry::Line(line) => drop(writeln!(out, "{line}")),
+            Entry::Flush(done) => drop(done.send(())),
+        }
+    }
+}
+
+fn stamped(me: PartyId, line: &str) -> String {
+    format!("{} {me}: {line}", utc(Machine.unix_time().as_secs()))
+}
+
+/// A time since 1970 as RFC 3339 writes it.
+fn utc(seconds: u64) -> String {
+    let (days, rest) = (seconds / 86_400, seconds % 86_400);
+    // Years that begin in March have their odd day last, and 146,097 days are 400 of them.
+    let days = days + 719_468;
+    let (era, day) = (days / 146_097, days % 146_097);
+    let year = (day - day / 1460 + day / 36_524 - day / 146_096) / 365;
+    let day = day - (365 * year + year / 4 - year / 100);
+    let month = (5 * day + 2) / 153;
+    let date = day - (153 * month + 2) / 5 + 1;
+    let month = if month < 10 { month + 3 } else { month - 9 };
+    let year = era * 400 + year + u64::from(month <= 2);
+    format!("{year:04}-{month:02}-{date:02}T{:02}:{:02}:{:02}Z", rest / 3600, rest / 60 % 60, rest % 60)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A reader that takes nothing until it is let.
+    struct Stuck(std::sync::mpsc::Receiver<()>, Arc<std::sync::Mutex<Vec<u8>>>);
+
+    impl Write for Stuck {
+        fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
+            // an error means that it was let for good
+            let _ = self.0.recv();
+            self.1.lock().unwrap().extend_from_slice(bytes);
+            Ok(bytes.len())
+        }
+
+        fn flush(&mut self) -> std::io::Result<()> {
+            Ok(())
+        }
+    }
+
+    #[test]
+    fn a_log_that_nobody_reads_stops_nobody_and_tells_how_much_was_lost() {
+        let (let_go, wait) = channel();
+        let written = Arc::default();
+        let log = Log::new(PartyId::new(2).unwrap(), Stuck(wait, Arc::clone(&written))).unwrap();
+        let lines = QUEUE + 100;
+        (0..lines).for_each(|i| log.line(&format!("line {i}")));
+        drop(let_go);
+        while log.queue.try_send(Entry::Line("room again".into())).is_err() {
+            std::thread::yield_now();
+        }
+        log.flush(Duration::from_secs(60));
+        let text = String::from_utf8(written.lock().unwrap().clone()).unwrap();
+        assert!(text.contains("party 2: line 0\n") && text.ends_with("room again\n"), "{text}");
+        let lost: usize = text
+            .lines()
+            .filter_map(|line| line.split_once("party 2: ")?.1.split_once(" lines of this log were dropped"))
+            .map(|(n, _)| n.parse::<usize>().unwrap())
+            .sum();
+        assert_eq!(lost + text.lines().filter(|line| line.contains(": line ")).count(), lines);
+        assert!(lost >= 98, "{lost}");
+    }
+
+    #[test]
+    fn times_are_those_of_the_calendar() {
+        for (seconds, text) in [
+            (0, "1970-01-01T00:00:00Z"),
+            (951_782_400, "2000-02-29T00:00:00Z"),
+            (951_868_799, "2000-02-29T23:59:59Z"),
+            (951_868_800, "2000-03-01T00:00:00Z"),
+            (1_709_164_799, "2024-02-28T23:59:59Z"),
+            (1_735_689_599, "2024-12-31T23:59:59Z"),
+            (4_107_542_400, "2100-03-01T00:00:00Z"),
+        ] {
+            assert_eq!(utc(seconds), text);
+        }
+    }
+}

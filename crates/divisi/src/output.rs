@@ -1,0 +1,271 @@
+//! A file that appears when it is complete, and not before.
+//!
+//! Where the system has files without a name, what is not complete has none: a process that is killed leaves nothing behind. Elsewhere it
+//! has a name of its own beside its place and is locked while somebody writes it, so that the next output there can tell what is left of
+//! a process that was killed, and removes it.
+
+use crate::cleanup::{Cleanup, Entry};
+use crate::failure::Failure;
+use rustix::fs::{AtFlags, CWD, OFlags, linkat};
+use std::fs::{File, OpenOptions, Permissions};
+use std::io::{self, Write};
+use std::os::fd::AsRawFd;
+use std::os::unix::fs::{OpenOptionsExt, PermissionsExt};
+use std::path::{Path, PathBuf};
+use std::time::{Duration, SystemTime};
+use tempfile::{Builder, NamedTempFile};
+
+/// What the names of files that are not complete begin with.
+const UNFINISHED: &str = ".divisi-";
+/// A file that was written so lately may not be locked yet.
+const NEW: Duration = Duration::from_secs(10);
+
+/// A file that is not complete yet.
+pub struct Output {
+    file: Unfinished,
+    /// Where it will be.
+    dir: PathBuf,
+}
+
+enum Unfinished {
+    Unnamed(File),
+    Named(NamedTempFile, Entry),
+}
+
+impl Output {
+    /// Begin one that will be at `path`, with the permissions `mode` less what the process withholds.
+    ///
+    /// # Errors
+    /// If the directory cannot be written, or something is at `path` that is no ordinary file.
+    pub fn beside(path: &Path, mode: u32, cleanup: &Cleanup) -> Result<Output, Failure> {
+        Self::begin(path, mode, cleanup, unnamed)
+    }
+
+    fn begin(
+        path: &Path,
+        mode: u32,
+        cleanup: &Cleanup,
+        unnamed: impl FnOnce(&Path, u32) -> io::Result<File>,
+    ) -> Result<Output, Failure> {
+        let dir = path.parent().filter(|dir| !dir.as_os_str().is_empty()).unwrap_or(Path::new("."));
+        match std::fs::symlink_metadata(path) {
+            Ok(there) if there.is_dir() => {
+                return Err(Failure::usage(format!(
+                    "{} is a directory: give a file with --out",
+                    path.display()
+                )));
+            }
+            // What is renamed into place would put an end to a device, a pipe or a link.
+            Ok(there) if !there.is_file() => {
+                let error = format!(
+                    "{} is no ordinary file (a device, a pipe or a link): give a file with --out",
+                    path.display()
+                );
+                return Err(Failure::usage(error));
+            }
+            _ => {}
+        }
+        remove_stale(dir);
+        let file = match unnamed(dir, mode) {
+            Ok(file) => Unfinished::Unnamed(file),
+            Err(_) => named(dir, mode, cleanup).map_err(|e| unwritten(path, &e))?,
+        };
+        Ok(Output { file, dir: dir.into() })
+    }
+
+    fn file(&mut self) -> &mut File {
+        match &mut self.file {
+            Unfinished::Unnamed(file) => file,
+            Unfinished::Named(file, _) => file.as_file_mut(),
+        }
+    }
+
+    /// The file, to be written.
+    pub fn writer(&mut self) -> &mut dyn Write {
+        self.file()
+    }
+
+    /// It is complete: put it in the place of whatever file is there.
+    ///
+    /// # Errors
+    /// If it cannot be.
+    pub fn put_in_place(mut self, path: &Path) -> Result<(), Failure> {
+        self.file().sync_all().map_err(|e| unwritten(path, &e))?;
+        match self.file {
+            // only a rename replaces a file, and only what has a name is renamed
+            Unfinished::Unnamed(file) => {
+                let linked = Builder::new().prefix(UNFINISHED).make_in(&self.dir, |name| link(&file, name));
+                let linked = linked.map_err(|e| unwritten(path, &e))?;
+                linked.persist(path).map_err(|e| unwritten(path, &e.error))?;
+            }
+            Unfinished::Named(file, entry) => {
+                file.persist(path).map_err(|e| unwritten(path, &e.error))?;
+                entry.keep();
+            }
+        }
+        Ok(())
+    }
+
+    /// It is complete: put it in its place, unless there is something.
+    ///
+    /// # Errors
+    /// If there is, or it cannot be.
+    pub fn put_in_empty_place(mut self, path: &Path) -> Result<(), Failure> {
+        self.file().sync_all().map_err(|e| unwritten(path, &e))?;
+        match self.file {
+            Unfinished::Unnamed(file) => link(&file, path).map_err(|e| unwritten(path, &e))?,
+            Unfinished::Named(file, entry) => {
+                file.persist_noclobber(path).map_err(|e| unwritten(path, &e.error))?;
+                entry.keep();
+            }
+        }
+        Ok(())
+    }
+}
+
+/// A file of this directory without a name.
+fn unnamed(dir: &Path, mode: u32) -> io::Result<File> {
+    let flags = OFlags::TMPFILE.bits() as i32;
+    let file = OpenOptions::new().read(true).write(true).custom_flags(flags).mode(mode).open(dir)?;
+    // it gets a name before it is in its place
+    let _ = file.try_lock();
+    Ok(file)
+}
+
+/// A locked file of this directory with a name of its own.
+fn named(dir: &Path, mode: u32, cleanup: &Cleanup) -> io::Result<Unfinished> {
+    let mut builder = Builder::new();
+    let file = builder.prefix(UNFINISHED).permissions(Permissions::from_mode(mode)).tempfile_in(dir)?;
+    // where files cannot be locked, nothing is told apart, and nothing removed
+    let _ = file.as_file().try_lock();
+    let entry = cleanup.path(file.path());
+    Ok(Unfinished::Named(file, entry))
+}
+
+/// Give a file without a name this one.
+fn link(file: &File, name: &Path) -> io::Result<()> {
+    let own = format!("/proc/self/fd/{}", file.as_raw_fd());
+    Ok(linkat(CWD, own, CWD, name, AtFlags::SYMLINK_FOLLOW)?)
+}
+
+/// Remove what processes that were killed left in this directory: nobody holds its lock, and it is not so new that its writer may not
+/// have come to lock it.
+fn remove_stale(dir: &Path) {
+    let Ok(entries) = std::fs::read_dir(dir) else { return };
+    for entry in entries.flatten() {
+        let ours = entry.file_name().to_string_lossy().starts_with(UNFINISHED);
+        if !ours || !entry.file_type().is_ok_and(|kind| kind.is_file()) {
+            continue;
+        }
+        let path = entry.path();
+        let aged = entry
+            .metadata()
+            .and_then(|meta| meta.modified())
+            .is_ok_and(|modified| SystemTime::now().duration_since(modified).is_ok_and(|age| age > NEW));
+        if aged && File::open(&path).is_ok_and(|file| file.try_lock().is_ok()) {
+            // whoever may not remove it does not
+            let _ = std::fs::remove_file(path);
+        }
+    }
+}
+
+fn unwritten(path: &Path, e: &io::Error) -> Failure {
+    Failure::usage(match e.kind() {
+        io::ErrorKind::AlreadyExists => {
+            format!("{} exists already: choose another name for --out", path.display())
+        }
+        io::ErrorKind::StorageFull => {
+            format!(
+                "{} cannot be written, for the disk is full: make room, or give another place",
+                path.display()
+            )
+        }
+        _ => format!("{} cannot be written ({e}): give another place with --out", path.display()),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Both ways of beginning a file: without a name, and as on a system that has no such files.
+    fn begin(path: &Path, way: usize, cleanup: &Cleanup) -> Result<Output, Failure> {
+        match way {
+            0 => Output::beside(path, 0o600, cleanup),
+            _ => Output::begin(path, 0o600, cleanup, |_, _| Err(io::ErrorKind::Unsupported.into())),
+        }
+    }
+
+    #[test]
+    fn what_a_killed_process_left_is_removed_and_what_is_being_written_stays() {
+        let dir = tempfile::tempdir().unwrap();
+        let cleanup = Cleanup::new();
+        let stale = dir.path().join(".divisi-stale");
+        std::fs::write(&stale, "half a plaintext").unwrap();
+        let old = |path: &Path| {
+            let hour = Duration::from_secs(3600);
+            File::options().write(true).open(path).unwrap().set_modified(SystemTime::now() - hour).unwrap();
+        };
+        let written = begin(&dir.path().join("a"), 1, &cleanup).unwrap();
+        assert!(stale.exists(), "it may be another's that was made this moment");
+        std::fs::read_dir(dir.path()).unwrap().for_each(|entry| old(&entry.unwrap().path()));
+        let other = begin(&dir.path().join("b"), 1, &cleanup).unwrap();
+        assert!(!stale.exists());
+        assert_eq!(std::fs::read_dir(dir.path()).unwrap().count(), 2);
+        drop((written, other));
+    }
+
+    /// A process that dies here leaves no file: there is none with a name.
+    #[test]
+    fn a_file_that_is_not_complete_has_no_name() {
+        let dir = tempfile::tempdir().unwrap();
+        let mut output = Output::beside(&dir.path().join("a"), 0o600, &Cleanup::new()).unwrap();
+        output.writer().write_all(b"a plaintext").unwrap();
+        if matches!(output.file, Unfinished::Unnamed(_)) {
+            assert_eq!(std::fs::read_dir(dir.path()).unwrap().count(), 0);
+        }
+    }
+
+    #[test]
+    fn only_an_ordinary_file_is_replaced() {
+        let dir = tempfile::tempdir().unwrap();
+        let (file, link) = (dir.path().join("file"), dir.path().join("link"));
+        std::fs::write(&file, b"old").unwrap();
+        std::os::unix::fs::symlink(&file, &link).unwrap();
+        let cleanup = Cleanup::new();
+        for refused in [link.as_path(), dir.path(), Path::new("/dev/null")] {
+            let failure = Output::beside(refused, 0o600, &cleanup).err().unwrap();
+            assert!(failure.error.contains("--out"), "{failure}");
+        }
+        for way in [0, 1] {
+            std::fs::write(&file, b"old").unwrap();
+            begin(&file, way, &cleanup).unwrap().put_in_place(&file).unwrap();
+            assert_eq!(std::fs::read(&file).unwrap(), b"");
+        }
+    }
+
+    #[test]
+    fn what_is_not_finished_does_not_appear() {
+        [0, 1].into_iter().for_each(nothing_appears);
+    }
+
+    fn nothing_appears(way: usize) {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("out");
+        let cleanup = Cleanup::new();
+        let mut output = begin(&path, way, &cleanup).unwrap();
+        output.writer().write_all(b"half").unwrap();
+        drop(output);
+        assert_eq!(std::fs::read_dir(dir.path()).unwrap().count(), 0);
+
+        let mut output = begin(&path, way, &cleanup).unwrap();
+        output.writer().write_all(b"all").unwrap();
+        output.put_in_empty_place(&path).unwrap();
+        assert_eq!(std::fs::read(&path).unwrap(), b"all");
+        assert_eq!(std::fs::metadata(&path).unwrap().permissions().mode() & 0o777, 0o600);
+        let second = begin(&path, way, &cleanup).unwrap().put_in_empty_place(&path);
+        assert!(second.unwrap_err().error.contains("exists already"));
+        assert_eq!(std::fs::read_dir(dir.path()).unwrap().count(), 1);
+        assert!(Output::beside(dir.path(), 0o600, &cleanup).is_err());
+    }
+}

@@ -1,0 +1,205 @@
+//! Three servers as processes, and the commands of their clients.
+
+use rustix::process::{Pid, Signal, kill_process};
+use std::io::{BufRead, BufReader};
+use std::net::TcpListener;
+use std::path::PathBuf;
+use std::process::{Child, Command, Output, Stdio};
+use std::sync::{Arc, Mutex};
+use std::time::{Duration, Instant};
+
+pub type Log = Arc<Mutex<Vec<String>>>;
+
+/// Three servers and the directory of everything.
+pub struct House {
+    pub dir: tempfile::TempDir,
+    pub servers: Vec<Option<(Child, Log)>>,
+}
+
+pub fn signal(child: &Child, signal: Signal) {
+    kill_process(Pid::from_raw(child.id() as i32).unwrap(), signal).unwrap();
+}
+
+pub fn wait(child: &mut Child, within: Duration) -> i32 {
+    let until = Instant::now() + within;
+    loop {
+        if let Some(status) = child.try_wait().unwrap() {
+            return status.code().unwrap_or(-1);
+        }
+        assert!(Instant::now() < until, "a process did not end in time");
+        std::thread::sleep(Duration::from_millis(5));
+    }
+}
+
+pub fn until(what: &str, within: Duration, mut holds: impl FnMut() -> bool) {
+    let end = Instant::now() + within;
+    while !holds() {
+        assert!(Instant::now() < end, "not in time: {what}");
+        std::thread::sleep(Duration::from_millis(5));
+    }
+}
+
+impl House {
+    /// Ports that were free may be taken when the servers open them: then another house.
+    pub fn new(timeout: f64) -> House {
+        (0..5).find_map(|_| House::try_new(timeout)).expect("five times a port was taken")
+    }
+
+    fn try_new(timeout: f64) -> Option<House> {
+        let dir = tempfile::tempdir().unwrap();
+        let ports: Vec<TcpListener> = (0..3).map(|_| TcpListener::bind("127.0.0.1:0").unwrap()).collect();
+        let hosts: Vec<String> = ports.iter().map(|port| port.local_addr().unwrap().to_string()).collect();
+        drop(ports);
+        let mut house = House { dir, servers: vec![None, None, None] };
+        let hosts = hosts.join(",");
+        let made = house.run(&[
+            "mesh",
+            "new",
+            "--parties",
+            "3",
+            "--hosts",
+            &hosts,
+            "--clients",
+            "anna,ben",
+            "--out",
+            "mesh",
+        ]);
+        assert!(made.status.success(), "{made:?}");
+        let config = house.path("mesh/mesh.toml");
+        let text = std::fs::read_to_string(&config).unwrap();
+        std::fs::write(&config, format!("timeout_seconds = {timeout:?}\nconnect_seconds = 10.0\n{text}"))
+            .unwrap();
+        (1..=3).for_each(|party| house.start(party));
+        let mut taken = false;
+        until("three servers that joined", Duration::from_secs(20), || {
+            taken = (1..=3).any(|party| house.log(party).iter().any(|line| line.contains("is taken")));
+            taken
+                || (1..=3).all(|party| {
+                    house.log(party).iter().any(|line| line.contains("joined the other servers"))
+                })
+        });
+        (!taken).then_some(house)
+    }
+
+    pub fn path(&self, name: &str) -> PathBuf {
+        self.dir.path().join(name)
+    }
+
+    pub fn start(&mut self, party: usize) {
+        let party = party.to_string();
+        let identity = format!("mesh/party-{party}.key");
+        let data = format!("data-{party}");
+        let mut child = Command::new(env!("CARGO_BIN_EXE_divisi"))
+            .args([
+                "server",
+                "--config",
+                "mesh/mesh.toml",
+                "--party",
+                &party,
+                "--identity",
+                &identity,
+                "--data",
+                &data,
+            ])
+            .current_dir(self.dir.path())
+            .stderr(Stdio::piped())
+            .spawn()
+            .unwrap();
+        let log = Log::default();
+        let (stderr, lines) = (child.stderr.take().unwrap(), Arc::clone(&log));
+        std::thread::spawn(move || {
+            for line in BufReader::new(stderr).lines().map_while(Result::ok) {
+                lines.lock().unwrap().push(line);
+            }
+        });
+        self.servers[party.parse::<usize>().unwrap() - 1] = Some((child, log));
+    }
+
+    pub fn log(&self, party: usize) -> Vec<String> {
+        self.servers[party - 1].as_ref().unwrap().1.lock().unwrap().clone()
+    }
+
+    /// Until a server's log has so many lines with this text.
+    pub fn wait_for(&self, party: usize, text: &str, times: usize) {
+        let count = || self.log(party).iter().filter(|line| line.contains(text)).count();
+        until(&format!("{text:?} in {:#?}", self.log(party)), Duration::from_secs(20), || count() >= times);
+    }
+
+    pub fn server(&mut self, party: usize) -> &mut Child {
+        &mut self.servers[party - 1].as_mut().unwrap().0
+    }
+
+    pub fn command(&self, args: &[&str]) -> Command {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_divisi"));
+        command
+            .args(args)
+            .current_dir(self.dir.path())
+            .stdin(Stdio::null())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped());
+        command
+    }
+
+    pub fn run(&self, args: &[&str]) -> Output {
+        self.command(args).output().unwrap()
+    }
+
+    /// A command of a client.
+    pub fn client(&self, who: &str, args: &[&str]) -> Output {
+        self.command_of(who, args).output().unwrap()
+    }
+
+    pub fn command_of(&self, who: &str, args: &[&str]) -> Command {
+        let identity = format!("mesh/client-{who}.key");
+        let mut command = self.command(args);
+        command.args(["--config", "mesh/mesh.toml", "--identity", &identity]);
+        command
+    }
+
+    /// A command that succeeds.
+    pub fn does(&self, who: &str, args: &[&str]) -> Output {
+        let output = self.client(who, args);
+        assert!(output.status.success(), "{args:?}: {output:?}");
+        output
+    }
+
+    /// A command that fails in one sentence which contains these parts.
+    pub fn fails(&self, who: &str, args: &[&str], status: i32, parts: &[&str]) {
+        let output = self.client(who, args);
+        let told = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert_eq!(output.status.code(), Some(status), "{args:?}: {output:?}");
+        assert!(
+            told.lines().count() == 1 && parts.iter().all(|part| told.contains(part)),
+            "{args:?}: {told}"
+        );
+    }
+
+    /// Everything that lies in the directory itself.
+    pub fn files(&self) -> Vec<String> {
+        let mut names: Vec<String> = std::fs::read_dir(self.dir.path())
+            .unwrap()
+            .map(|e| e.unwrap().file_name().into_string().unwrap())
+            .collect();
+        names.retain(|name| !name.starts_with("data-") && name != "mesh");
+        names.sort();
+        names
+    }
+}
+
+impl Drop for House {
+    fn drop(&mut self) {
+        for (child, log) in self.servers.iter_mut().flatten() {
+            let _ = child.kill();
+            let _ = child.wait();
+            if std::thread::panicking() {
+                eprintln!("{:#?}", log.lock().unwrap());
+            }
+        }
+    }
+}
+
+pub fn random(bytes: usize) -> Vec<u8> {
+    let mut out = vec![0; bytes];
+    divisi_net::World::entropy(&divisi_net::Machine, &mut out);
+    out
+}
