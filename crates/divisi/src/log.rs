@@ -12,6 +12,8 @@ use std::time::Duration;
 
 /// So many lines wait to be written.
 const QUEUE: usize = 1024;
+/// How often an end that waits for room looks for it.
+const ROOM: Duration = Duration::from_millis(2);
 
 enum Entry {
     Line(String),
@@ -49,11 +51,13 @@ impl Log {
 
     /// Wait until everything so far is written, but no longer than this.
     pub fn flush(&self, within: Duration) {
-        let (done, told) = channel();
-        if self.queue.try_send(Entry::Flush(done)).is_ok() {
-            // whoever does not read the log does not get its end
-            let _ = told.recv_timeout(within);
+        let (until, (done, told)) = (Machine.now() + within, channel());
+        // a queue that is full has room as soon as somebody reads
+        while self.queue.try_send(Entry::Flush(done.clone())).is_err() && Machine.now() < until {
+            std::thread::sleep(ROOM);
         }
+        // whoever does not read the log does not get its end
+        let _ = told.recv_timeout(until.saturating_duration_since(Machine.now()));
     }
 }
 
@@ -119,9 +123,9 @@ mod tests {
         let lines = QUEUE + 100;
         (0..lines).for_each(|i| log.line(&format!("line {i}")));
         drop(let_go);
-        while log.queue.try_send(Entry::Line("room again".into())).is_err() {
-            std::thread::yield_now();
-        }
+        // waits for room in a queue that is full
+        log.flush(Duration::from_secs(60));
+        log.line("room again");
         log.flush(Duration::from_secs(60));
         let text = String::from_utf8(written.lock().unwrap().clone()).unwrap();
         assert!(text.contains("party 2: line 0\n") && text.ends_with("room again\n"), "{text}");
