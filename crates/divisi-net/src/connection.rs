@@ -84,7 +84,7 @@ impl ConnectionError {
 
 /// An authenticated connection.
 pub struct Connection {
-    wire: Wire,
+    pub(crate) wire: Wire,
     peer: Peer,
     own: Fingerprint,
     timeout: Duration,
@@ -186,7 +186,7 @@ impl Connection {
         self.wire.close();
     }
 
-    fn error(&self, broken: Broken, limit: Duration) -> ConnectionError {
+    pub(crate) fn error(&self, broken: Broken, limit: Duration) -> ConnectionError {
         match broken {
             Broken::Timeout => ConnectionError::Timeout(self.peer.clone(), limit),
             Broken::Closed | Broken::Io(_) => ConnectionError::Closed(self.peer.clone()),
@@ -199,7 +199,7 @@ impl Connection {
 }
 
 /// Lengthens `body`, wiping the memory that it leaves when it moves: messages carry shares.
-fn grow(body: &mut Zeroizing<Vec<u8>>, len: usize) {
+pub(crate) fn grow(body: &mut Zeroizing<Vec<u8>>, len: usize) {
     if len > body.capacity() {
         let mut larger = Zeroizing::new(Vec::with_capacity(len.max(2 * body.len())));
         larger.extend_from_slice(body);

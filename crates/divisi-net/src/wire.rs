@@ -7,6 +7,7 @@ use rustix::event::{PollFd, PollFlags, poll};
 use rustls::AlertDescription;
 use std::io::{self, ErrorKind, Read, Write};
 use std::net::{Shutdown, TcpStream};
+use std::os::unix::net::UnixStream;
 use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
 use zeroize::Zeroizing;
@@ -188,6 +189,59 @@ impl Wire {
             self.flush(until)?;
         }
         Ok(())
+    }
+
+    /// Takes this to be sent, however much is waiting already: [`Self::push`] sends it.
+    pub fn queue(&mut self, bytes: &[u8]) -> Result<(), Broken> {
+        self.tls.set_buffer_limit(None);
+        self.tls.writer().write_all(bytes).map_err(|e| gone(&e))
+    }
+
+    /// Sends of what waits as much as the socket takes now, and whether that was anything.
+    pub fn push(&mut self) -> Result<bool, Broken> {
+        let mut some = false;
+        while self.tls.wants_write() {
+            match self.tls.write_tls(&mut &self.socket) {
+                Ok(0) => return Err(Broken::Closed),
+                Ok(_) => some = true,
+                Err(e) if e.kind() == ErrorKind::WouldBlock => break,
+                Err(e) if e.kind() == ErrorKind::Interrupted => {}
+                Err(e) => return Err(gone(&e)),
+            }
+        }
+        Ok(some)
+    }
+
+    /// Whether something waits to be sent.
+    pub fn is_full(&self) -> bool {
+        self.tls.wants_write()
+    }
+
+    /// Reads what is here already: how many bytes, none if none are.
+    pub fn pull(&mut self, out: &mut [u8]) -> Result<usize, Broken> {
+        loop {
+            match self.tls.reader().read(out) {
+                Ok(0) if !out.is_empty() => return Err(Broken::Closed),
+                Ok(n) => return Ok(n),
+                Err(e) if e.kind() == ErrorKind::WouldBlock => match self.fill(self.world.now()) {
+                    Err(Broken::Timeout) => return Ok(0),
+                    filled => filled?,
+                },
+                Err(e) => return Err(gone(&e)),
+            }
+        }
+    }
+
+    /// Waits until there is something to read, if that is wanted, room to send what waits, or `bell` rings.
+    pub fn wait(&self, listens: bool, bell: &UnixStream, until: Instant) -> Result<(), Broken> {
+        let mut flags = if listens { PollFlags::IN } else { PollFlags::empty() };
+        flags.set(PollFlags::OUT, self.is_full());
+        let left = until.saturating_duration_since(self.world.now());
+        let mut fds = [PollFd::new(&self.socket, flags), PollFd::new(bell, PollFlags::IN)];
+        match poll(&mut fds, Some(&lasting(left))) {
+            Ok(_) | Err(rustix::io::Errno::INTR) => Ok(()),
+            Err(e) => Err(Broken::Io(io::Error::from(e).kind())),
+        }
     }
 
     /// A secret of this connection alone, bound to what both ends say they are.

@@ -35,9 +35,14 @@ pub(crate) fn agree(
         Err(_) => trio.agree_input(check, public, None)?,
     };
     mine?;
+    Ok(verdict_of(verdict, step, about)?)
+}
+
+/// What a client is told of an input that is not the same at all three, or that one of them lacks.
+pub(crate) fn verdict_of(verdict: Agreement, step: Step, about: About<'_>) -> Result<(), Failed> {
     let (peer, message) = match (verdict, about) {
         (Agreement::Agreed, _) => return Ok(()),
-        (Agreement::Missing(party), _) => {
+        (Agreement::Missing(party) | Agreement::NotYet(party), _) => {
             (party.number(), format!("{party} refused this, or did not get what belongs to it, at {step}"))
         }
         (Agreement::PublicDiffers, About::Client(who)) => (
@@ -59,7 +64,7 @@ pub(crate) fn agree(
         ),
     };
     let hearsay = matches!(verdict, Agreement::Missing(_));
-    Err(Stop::Refused(Failed { peer, hearsay, ..Failed::refused(step, message) }))
+    Err(Failed { peer, hearsay, ..Failed::refused(step, message) })
 }
 
 /// Tell the others a few public bytes, and hear theirs: by party.

@@ -1,16 +1,21 @@
 //! What clients and servers say to each other.
 //!
-//! A client speaks with each of the three over a connection of its own, in lock step: every message of the client gets one
-//! answer (and any number of [`ToClient::Waiting`] before it), so that no buffer between them can fill up on both sides.
+//! A client speaks with each of the three over a connection of its own. Every message of the client but the first gets one
+//! answer, in order (and any number of [`ToClient::Waiting`] before it). A client need not wait for an answer before it sends the
+//! next message: it may be [`AHEAD`] messages ahead. A server that has more unanswered messages than that reads no more of them
+//! until it has answered some.
 //!
 //! 1. Each server sends a challenge; the client sends all three challenges to each. Their hash names the connection: the
 //!    same name at all servers, and fresh, because each server contributed and looks for its own.
-//! 2. A request has a number, counting up from 1 in its connection, and a list of items, the same for all three servers. The
-//!    request begins its first item, `Next` each later one.
-//! 3. What an item needs beyond its head comes in `Data`, each server its own part: both components of a chunk, one after
-//!    the other, or a chunk of ciphertext. Every chunk but the last is full ([`crate::CHUNK`]).
+//! 2. A request has a number, counting up from 1 in its connection, and is the same for all three servers. What a client asks for on one
+//!    connection is done in order.
+//! 3. What a request needs beyond its head comes in `Data`, each server its own part: both components of a chunk, one after
+//!    the other, or a chunk of ciphertext. Every chunk but the last is full ([`crate::CHUNK`]). A ciphertext is sent twice, to be verified before any
+//!    of it is decrypted, unless it is [short](Item::is_short).
+//! 4. A request that fails is answered by one `Failed`, in place of its next answer; what its client had sent ahead for it is passed over.
 
 use crate::error::Failed;
+use crate::short;
 use crate::wire::Blob;
 use divisi_rep3::Protocol;
 use divisi_store::{KeyInfo, KeyName, KeyState, KeyType};
@@ -18,8 +23,8 @@ use divisi_symmetric::algorithm::Settings;
 use divisi_symmetric::gates::Adder;
 use serde::{Deserialize, Serialize};
 
-/// The most items in a request.
-pub(crate) const ITEMS: usize = 64;
+/// How many messages a client may have sent that are not answered.
+pub(crate) const AHEAD: usize = 6;
 /// The most clients that a key can name.
 pub(crate) const CLIENTS: usize = 64;
 /// The most bytes of associated data.
@@ -57,7 +62,7 @@ pub(crate) enum Item {
         length: u64,
         way: Way,
     },
-    /// The ciphertext follows, then `Finish`, then the ciphertext again.
+    /// The ciphertext follows, then `Finish`, then the ciphertext again unless it is short.
     Decrypt {
         key: KeyName,
         aad: Blob,
@@ -166,6 +171,24 @@ impl Way {
 }
 
 impl Item {
+    /// Whether it is a text that goes through with others in one computation, as one step: a ciphertext of it is sent once.
+    pub fn is_short(&self) -> bool {
+        match self {
+            Item::Encrypt { aad, length, .. } | Item::Decrypt { aad, length, .. } => {
+                usize::try_from(*length).is_ok_and(|length| short::fits(aad.0.len(), length))
+            }
+            _ => false,
+        }
+    }
+
+    /// The key that it uses.
+    pub fn key(&self) -> Option<&KeyName> {
+        match self {
+            Item::Encrypt { key, .. } | Item::Decrypt { key, .. } | Item::Mac { key, .. } => Some(key),
+            _ => None,
+        }
+    }
+
     /// What a log says of it.
     pub fn summary(&self) -> String {
         match self {
@@ -202,10 +225,9 @@ pub struct NewKey {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) enum ToServer {
     Begin { version: u16, challenges: [[u8; 32]; 3] },
-    Request { number: u64, items: Vec<Item> },
-    Next { number: u64, item: u32 },
-    Data { number: u64, item: u32, index: u64, body: Blob },
-    Finish { number: u64, item: u32 },
+    Request { number: u64, item: Item },
+    Data { number: u64, index: u64, body: Blob },
+    Finish { number: u64 },
 }
 
 impl ToServer {
@@ -214,6 +236,16 @@ impl ToServer {
         match self {
             ToServer::Data { body, .. } => body.0.len(),
             _ => 0,
+        }
+    }
+
+    /// The number of its request; none for a beginning.
+    pub fn number(&self) -> Option<u64> {
+        match self {
+            ToServer::Begin { .. } => None,
+            ToServer::Request { number, .. }
+            | ToServer::Data { number, .. }
+            | ToServer::Finish { number } => Some(*number),
         }
     }
 }
@@ -347,11 +379,10 @@ pub(crate) fn connection_id(challenges: &[[u8; 32]; 3]) -> ConnectionId {
     *hasher.finalize().as_bytes()
 }
 
-/// What an answer is bound to: this chunk of this item of this request, and no other.
-pub(crate) fn context(connection: &ConnectionId, number: u64, item: u32, index: u64) -> [u8; 32] {
-    let mut hasher = blake3::Hasher::new_derive_key("divisi 2026 answer v1");
-    hasher.update(connection).update(&number.to_le_bytes());
-    hasher.update(&item.to_le_bytes()).update(&index.to_le_bytes());
+/// What an answer is bound to: this chunk of this request, and no other.
+pub(crate) fn context(connection: &ConnectionId, number: u64, index: u64) -> [u8; 32] {
+    let mut hasher = blake3::Hasher::new_derive_key("divisi 2026 answer v2");
+    hasher.update(connection).update(&number.to_le_bytes()).update(&index.to_le_bytes());
     *hasher.finalize().as_bytes()
 }
 

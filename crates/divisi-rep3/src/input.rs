@@ -27,15 +27,38 @@ pub enum Agreement {
     SecretDiffers,
     /// A server has no such input, or refuses it.
     Missing(PartyId),
+    /// It has not come to a server yet, and may come.
+    NotYet(PartyId),
 }
 
-/// Our verdict on the wire.
-const CODES: [u8; 4] = [0, 1, 2, 3];
+/// One input to be compared with the other two.
+pub struct Input<'a> {
+    /// [`Check::A24`] for a client's parts, [`Check::A26`] for stored ones, [`Check::A25`] for what has no secret part.
+    pub check: Check,
+    /// A digest of all that is public about it.
+    pub public: [u8; 32],
+    /// Our secret part, empty if there is none; or why we have none.
+    pub part: Result<&'a Part, Lack>,
+}
+
+/// Why a server has no part of an input.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Lack {
+    /// It has no such input, or refuses it.
+    Missing,
+    /// It has not come yet, and may come.
+    NotYet,
+}
+
+/// Our verdict on the wire: the greatest of three counts.
+const CODES: [u8; 5] = [0, 1, 2, 3, 4];
+/// The bytes of one input in the first round: the public digest, that of a component, and [`HAVE`] or another word.
+const ENTRY: usize = 65;
+const HAVE: u8 = 1;
+const NOT_YET: u8 = 2;
 
 impl Trio {
-    /// Compare an input with the other two. `part` is our secret part if there is one, `None` if we lack what the others may
-    /// have; `public` is a digest of all that is public about it. `check` is [`Check::A24`] for a client's parts,
-    /// [`Check::A26`] for stored ones. Two rounds.
+    /// Compare an input with the other two: [`Trio::agree_inputs`] for one, which is there or not.
     ///
     /// # Errors
     /// Whatever a broken peer causes. A difference is no error but an [`Agreement`].
@@ -45,57 +68,97 @@ impl Trio {
         public: &[u8; 32],
         part: Option<&Part>,
     ) -> Result<Agreement, Abort> {
+        let verdicts =
+            self.agree_inputs(&[Input { check, public: *public, part: part.ok_or(Lack::Missing) }])?;
+        Ok(verdicts.first().copied().unwrap_or(Agreement::PublicDiffers))
+    }
+
+    /// Compare inputs with the other two, who compare as many: a verdict for each, the same at all three. Two rounds.
+    ///
+    /// # Errors
+    /// Whatever a broken peer causes. A difference is no error but an [`Agreement`].
+    pub fn agree_inputs(&mut self, inputs: &[Input<'_>]) -> Result<Vec<Agreement>, Abort> {
+        let sides = [(self.prev, 0), (self.next, 1)];
         // round 1: the public digest to both, the digest of each component to its other holder
-        for (peer, component) in [(self.prev, part.map(|p| &p.first)), (self.next, part.map(|p| &p.second))] {
-            let mut body = [0; 65];
-            body[..32].copy_from_slice(public);
-            if let Some(component) = component {
-                body[32..64].copy_from_slice(&self.input_digest(peer, component));
-                body[64] = 1;
+        for (peer, side) in sides {
+            let mut message = Vec::with_capacity(ENTRY * inputs.len());
+            for input in inputs {
+                let mut body = [0; ENTRY];
+                body[..32].copy_from_slice(&input.public);
+                match component(input, side) {
+                    Ok(component) => {
+                        body[32..64].copy_from_slice(&self.input_digest(peer, component));
+                        body[64] = HAVE;
+                    }
+                    Err(Lack::Missing) => {}
+                    Err(Lack::NotYet) => body[64] = NOT_YET,
+                }
+                message.extend(body);
             }
-            self.session.send(DIGESTS, peer, &body, 0)?;
+            self.session.send(DIGESTS, peer, &message, 0)?;
         }
-        let mut verdict = if part.is_some() { Agreement::Agreed } else { Agreement::Missing(self.me()) };
-        for (peer, component) in [(self.prev, part.map(|p| &p.first)), (self.next, part.map(|p| &p.second))] {
-            let mut body = [0; 65];
-            self.session.recv(DIGESTS, peer, &mut body)?;
-            self.session.observe(Check::A25); // [A25]
-            self.session.observe(check); // [A24] [A26]
-            let public_same =
-                self.session.same_digest(public, &part_of(&body, 0)) || self.session.mutated(Check::A25);
-            let secret_same = component
-                .is_some_and(|c| self.session.same_digest(&self.input_digest(peer, c), &part_of(&body, 32)))
-                || self.session.mutated(check);
-            if verdict == Agreement::Agreed {
-                verdict = match (body[64] == 1, public_same, secret_same) {
+        let me = self.me();
+        let mut verdicts: Vec<Agreement> = inputs
+            .iter()
+            .map(|input| match input.part {
+                Ok(_) => Agreement::Agreed,
+                Err(Lack::Missing) => Agreement::Missing(me),
+                Err(Lack::NotYet) => Agreement::NotYet(me),
+            })
+            .collect();
+        for (peer, side) in sides {
+            let mut message = vec![0; ENTRY * inputs.len()];
+            self.session.recv(DIGESTS, peer, &mut message)?;
+            for ((input, verdict), body) in inputs.iter().zip(&mut verdicts).zip(message.as_chunks().0) {
+                self.session.observe(Check::A25); // [A25]
+                self.session.observe(input.check); // [A24] [A26]
+                let public = &input.public;
+                let component = component(input, side).ok();
+                let public_same =
+                    self.session.same_digest(public, &part_of(body, 0)) || self.session.mutated(Check::A25);
+                let secret_same = component.is_some_and(|c| {
+                    self.session.same_digest(&self.input_digest(peer, c), &part_of(body, 32))
+                }) || self.session.mutated(input.check);
+                let seen = match (body[64] == 1, public_same, secret_same) {
+                    (false, ..) if body[64] == NOT_YET => Agreement::NotYet(peer),
                     (false, ..) => Agreement::Missing(peer),
+                    // what we have not cannot differ
+                    _ if component.is_none() => *verdict,
                     (_, false, _) => Agreement::PublicDiffers,
                     (_, _, false) => Agreement::SecretDiffers,
                     _ => Agreement::Agreed,
                 };
+                if encode(seen) > encode(*verdict) {
+                    *verdict = seen;
+                }
             }
         }
-        self.share_verdict(public, verdict)
+        self.share_verdicts(inputs, &verdicts)
     }
 
-    /// Round 2: everybody's verdict to everybody; the worst counts, and is compared at the next barrier.
-    fn share_verdict(&mut self, public: &[u8; 32], mine: Agreement) -> Result<Agreement, Abort> {
-        let encoded = encode(mine);
+    /// Round 2: everybody's verdicts to everybody; the worst counts, and is compared at the next barrier.
+    fn share_verdicts(&mut self, inputs: &[Input<'_>], mine: &[Agreement]) -> Result<Vec<Agreement>, Abort> {
+        let mut worst_of_all: Vec<[u8; 2]> = mine.iter().map(|verdict| encode(*verdict)).collect();
+        let encoded = worst_of_all.concat();
         for peer in [self.prev, self.next] {
             self.session.send(VERDICT, peer, &encoded, 0)?;
         }
-        let mut worst = encoded;
         for peer in [self.prev, self.next] {
-            let mut theirs = [0; 2];
-            self.session.recv(VERDICT, peer, &mut theirs)?;
-            worst = worst.max(theirs);
+            let mut message = vec![0; encoded.len()];
+            self.session.recv(VERDICT, peer, &mut message)?;
+            for (worst, theirs) in worst_of_all.iter_mut().zip(message.as_chunks().0) {
+                *worst = (*worst).max(*theirs);
+            }
         }
+        let worst = worst_of_all.concat();
         self.absorb("verdict", &worst); // [A2]
-        let verdict = decode(worst);
-        if verdict == Agreement::Agreed {
-            self.absorb("agreed", public);
+        let verdicts: Vec<Agreement> = worst_of_all.into_iter().map(decode).collect();
+        for (input, verdict) in inputs.iter().zip(&verdicts) {
+            if *verdict == Agreement::Agreed {
+                self.absorb("agreed", &input.public);
+            }
         }
-        Ok(verdict)
+        Ok(verdicts)
     }
 
     fn input_digest(&self, peer: PartyId, component: &[u8]) -> [u8; 32] {
@@ -139,8 +202,13 @@ impl Trio {
     }
 }
 
+/// The component that both we and the other party on that side have: 0 for the previous, 1 for the next.
+fn component<'a>(input: &Input<'a>, side: usize) -> Result<&'a [u8], Lack> {
+    input.part.map(|part| if side == 0 { &part.first[..] } else { &part.second[..] })
+}
+
 /// The digest that begins at `from`.
-fn part_of(body: &[u8; 65], from: usize) -> [u8; 32] {
+fn part_of(body: &[u8; ENTRY], from: usize) -> [u8; 32] {
     let mut digest = [0; 32];
     digest.copy_from_slice(&body[from..from + 32]);
     digest
@@ -149,17 +217,19 @@ fn part_of(body: &[u8; 65], from: usize) -> [u8; 32] {
 fn encode(verdict: Agreement) -> [u8; 2] {
     match verdict {
         Agreement::Agreed => [CODES[0], 0],
-        Agreement::SecretDiffers => [CODES[1], 0],
-        Agreement::PublicDiffers => [CODES[2], 0],
-        Agreement::Missing(party) => [CODES[3], party.index() as u8],
+        Agreement::NotYet(party) => [CODES[1], party.index() as u8],
+        Agreement::SecretDiffers => [CODES[2], 0],
+        Agreement::PublicDiffers => [CODES[3], 0],
+        Agreement::Missing(party) => [CODES[4], party.index() as u8],
     }
 }
 
 fn decode([code, party]: [u8; 2]) -> Agreement {
     match (code, PartyId::all(3).nth(party.into())) {
         (0, _) => Agreement::Agreed,
-        (1, _) => Agreement::SecretDiffers,
-        (3, Some(party)) => Agreement::Missing(party),
+        (1, Some(party)) => Agreement::NotYet(party),
+        (2, _) => Agreement::SecretDiffers,
+        (4, Some(party)) => Agreement::Missing(party),
         _ => Agreement::PublicDiffers,
     }
 }

@@ -60,7 +60,7 @@ mod zero;
 
 pub use bit::Bit;
 pub use engine::{Rep3, Security};
-pub use input::Agreement;
+pub use input::{Agreement, Input, Lack};
 pub use masked::Mask;
 pub use ohv::OneHots;
 pub use random::Coin;

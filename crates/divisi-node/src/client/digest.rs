@@ -6,7 +6,6 @@ use crate::error::{Error, ErrorKind};
 use crate::request::{IV, Item, MESSAGE, PIECE, Tag, ToClient, ToServer, UsedKey, context};
 use crate::wire::Blob;
 use divisi_core::{Step, step};
-use divisi_rep3::deal;
 use divisi_store::KeyName;
 use divisi_symmetric::algorithm::Settings;
 use std::io::Read;
@@ -113,31 +112,41 @@ impl Client {
             );
             return Err(Error::new(ErrorKind::Usage, INPUT, message));
         }
-        let answers = self.request(item)?;
-        let (nonce, key) = self.same(step, answers, |answer| match answer {
-            ToClient::Tagging { nonce, key } => Some((nonce, key)),
-            _ => None,
+        let number = self.next_number();
+        let pieces = length.div_ceil(PIECE as u64);
+        let (mut begun, mut last) = (None, None);
+        let message = |client: &Client, index: u64| match index {
+            0 => Ok([(); 3].map(|()| ToServer::Request { number, item: item.clone() })),
+            _ if index > pieces => Ok([(); 3].map(|()| ToServer::Finish { number })),
+            _ => {
+                let left = length - (index - 1) * PIECE as u64;
+                let mut text = Zeroizing::new(vec![0; left.min(PIECE as u64) as usize]);
+                input.read_exact(&mut text).map_err(|e| {
+                    let message =
+                        format!("the input cannot be read to its end ({e}): give a file that nobody writes");
+                    Error::new(ErrorKind::Usage, INPUT, message)
+                })?;
+                Ok(client.split(&text).map(|body| ToServer::Data { number, index: index - 1, body }))
+            }
+        };
+        self.stream(step, pieces + 2, message, |client, index, answers| {
+            match index {
+                0 => {
+                    begun = Some(client.same(step, answers, |answer| match answer {
+                        ToClient::Tagging { nonce, key } => Some((nonce, key)),
+                        _ => None,
+                    })?);
+                }
+                _ if index > pieces => last = Some(answers),
+                _ => {
+                    client
+                        .same(step, answers, |answer| matches!(answer, ToClient::Accepted).then_some(()))?;
+                    progress((index * PIECE as u64).min(length));
+                }
+            }
+            Ok(())
         })?;
-        let number = self.number;
-        let mut done = 0;
-        for index in 0..length.div_ceil(PIECE as u64) {
-            let mut text = Zeroizing::new(vec![0; (length - done).min(PIECE as u64) as usize]);
-            input.read_exact(&mut text).map_err(|e| {
-                let message =
-                    format!("the input cannot be read to its end ({e}): give a file that nobody writes");
-                Error::new(ErrorKind::Usage, INPUT, message)
-            })?;
-            let parts = deal::split(&text, |out| self.entropy(out));
-            let bodies = parts.map(|part| Blob([&part.first[..], &part.second].concat()));
-            let answers = self.exchange(step, |party| {
-                let body = bodies[party.index()].clone();
-                ToServer::Data { number, item: 0, index, body }
-            })?;
-            self.same(step, answers, |answer| matches!(answer, ToClient::Accepted).then_some(()))?;
-            done += text.len() as u64;
-            progress(done);
-        }
-        let answers = self.exchange(step, |_| ToServer::Finish { number, item: 0 })?;
+        let (Some((nonce, key)), Some(answers)) = (begun, last) else { return Err(differ(step, None)) };
         Ok((nonce, key, answers))
     }
 
@@ -148,7 +157,7 @@ impl Client {
         settings: &Settings,
         answers: [ToClient; 3],
     ) -> Result<Zeroizing<Vec<u8>>, Error> {
-        let context = context(&self.id, self.number, 0, 0);
+        let context = context(&self.id, self.number, 0);
         let output = combine(step, &context, answers)?;
         if output.len() == settings.output_bytes { Ok(output) } else { Err(differ(step, None)) }
     }

@@ -9,7 +9,7 @@
 use super::link::Link;
 use super::{Client, GRACE, differ};
 use crate::error::{Error, ErrorKind, Failed};
-use crate::request::{ToClient, ToServer};
+use crate::request::{AHEAD, ToClient, ToServer};
 use divisi_core::{PartyId, Step};
 use std::time::Duration;
 
@@ -35,12 +35,46 @@ impl Client {
         step: Step,
         message: impl Fn(PartyId) -> ToServer,
     ) -> Result<[ToClient; 3], Error> {
-        let begun = self.world.now();
-        let mut heard: [Option<Heard>; 3] = [None, None, None];
-        for (link, heard) in self.links.iter_mut().zip(&mut heard) {
-            let party = link.party();
-            *heard = link.send(step, &message(party)).err().map(|e| Err(Unheard::Broken(e)));
+        self.tell(step, message);
+        self.answers(step)
+    }
+
+    /// Send messages, numbered from 0, and take the answers to each, in order: as many messages go ahead of their answers as may.
+    pub(super) fn stream(
+        &mut self,
+        step: Step,
+        count: u64,
+        mut message: impl FnMut(&Client, u64) -> Result<[ToServer; 3], Error>,
+        mut answer: impl FnMut(&mut Client, u64, [ToClient; 3]) -> Result<(), Error>,
+    ) -> Result<(), Error> {
+        let mut sent = 0;
+        for done in 0..count {
+            while sent < count && sent < done + AHEAD as u64 {
+                let messages = message(self, sent)?;
+                self.tell(step, |party| messages[party.index()].clone());
+                sent += 1;
+            }
+            let answers = self.answers(step)?;
+            answer(self, done, answers)?;
         }
+        Ok(())
+    }
+
+    /// Send each server its message; one that cannot be reached is told of with the next answers.
+    fn tell(&mut self, step: Step, message: impl Fn(PartyId) -> ToServer) {
+        for (link, unsent) in self.links.iter_mut().zip(&mut self.unsent) {
+            let party = link.party();
+            if let Err(e) = link.send(step, &message(party)) {
+                unsent.get_or_insert(e);
+            }
+        }
+    }
+
+    /// Hear the next answer of each server; of several errors the one that says most.
+    fn answers(&mut self, step: Step) -> Result<[ToClient; 3], Error> {
+        let begun = self.world.now();
+        let mut heard: [Option<Heard>; 3] =
+            self.unsent.each_mut().map(|unsent| unsent.take().map(|e| Err(Unheard::Broken(e))));
         self.hear(step, &mut heard);
         let lasted = self.world.now().saturating_duration_since(begun);
         if heard.iter().any(|heard| matches!(heard, Some(Err(_)))) {

@@ -3,7 +3,6 @@
 use super::{Client, differ, disagree, unexpected};
 use crate::error::{Error, ErrorKind};
 use crate::request::{Item, KeyEntry, NewKey, PAGE, ToClient, ToServer, context};
-use crate::wire::Blob;
 use divisi_core::{PartyId, Step, step};
 use divisi_rep3::deal;
 use divisi_rep3::open::Answer;
@@ -66,19 +65,22 @@ impl Client {
     }
 
     fn bring(&mut self, new: &NewKey, key: &[u8]) -> Result<KeyEntry, Error> {
-        let answers = self.request(&Item::KeyImport(new.clone()))?;
-        if !answers.iter().all(|answer| matches!(answer, ToClient::Accepted)) {
-            // made before by this very request; or servers that differ
-            return self.key(IMPORT, answers);
-        }
-        let parts = deal::split(key, |out| self.entropy(out));
-        let bodies = parts.map(|part| Blob([&part.first[..], &part.second].concat()));
-        let number = self.number;
-        let answers = self.exchange(IMPORT, |party| {
-            let body = bodies[party.index()].clone();
-            ToServer::Data { number, item: 0, index: 0, body }
+        let number = self.next_number();
+        let item = Item::KeyImport(new.clone());
+        let mut made = None;
+        let message = |client: &Client, index: u64| match index {
+            0 => Ok([(); 3].map(|()| ToServer::Request { number, item: item.clone() })),
+            _ => Ok(client.split(key).map(|body| ToServer::Data { number, index: 0, body })),
+        };
+        self.stream(IMPORT, 2, message, |client, index, answers| {
+            if index == 0 {
+                return client
+                    .same(IMPORT, answers, |answer| matches!(answer, ToClient::Accepted).then_some(()));
+            }
+            made = Some(client.key(IMPORT, answers)?);
+            Ok(())
         })?;
-        self.key(IMPORT, answers)
+        made.ok_or_else(|| differ(IMPORT, None))
     }
 
     fn key(&self, step: Step, answers: [ToClient; 3]) -> Result<KeyEntry, Error> {
@@ -143,7 +145,7 @@ impl Client {
     /// See [`Error`].
     pub fn key_export(&mut self, name: &KeyName) -> Result<Zeroizing<Vec<u8>>, Error> {
         let answers = self.request(&Item::KeyExport { name: name.clone() })?;
-        let context = context(&self.id, self.number, 0, 0);
+        let context = context(&self.id, self.number, 0);
         self.over(combine(EXPORT, &context, answers))
     }
 

@@ -16,10 +16,10 @@ pub use text::{OVERHEAD, ReadSeek};
 
 use crate::error::{Error, ErrorKind, Failed};
 use crate::request::{Item, ToClient, ToServer, UsedKey, Way, connection_id};
-use crate::wire::VERSIONS;
+use crate::wire::{Blob, VERSIONS};
 use divisi_core::{PartyId, Step, step};
 use divisi_net::{Config, Identity, World};
-use divisi_rep3::Protocol;
+use divisi_rep3::{Protocol, deal};
 use link::Link;
 use std::sync::Arc;
 use std::time::Duration;
@@ -34,6 +34,8 @@ const GRACE: Duration = Duration::from_millis(500);
 /// A client's connection with all three servers.
 pub struct Client {
     links: [Link; 3],
+    /// Why a server could not be told something that waits for its answer.
+    unsent: [Option<Error>; 3],
     id: [u8; 32],
     /// The number of the last request.
     number: u64,
@@ -97,6 +99,7 @@ impl Client {
         }
         let mut client = Client {
             links,
+            unsent: [None, None, None],
             id: connection_id(&challenges),
             number: 0,
             open: false,
@@ -120,12 +123,17 @@ impl Client {
         Ok(())
     }
 
-    /// Begin a request of one item: the number of the request, and each server's first answer.
+    /// Begin a request: each server's first answer.
     fn request(&mut self, item: &Item) -> Result<[ToClient; 3], Error> {
+        let number = self.next_number();
+        self.exchange(REQUEST, |_| ToServer::Request { number, item: item.clone() })
+    }
+
+    /// The number of a request that begins now.
+    fn next_number(&mut self) -> u64 {
         self.number += 1;
         self.open = true;
-        let number = self.number;
-        self.exchange(REQUEST, |_| ToServer::Request { number, items: vec![item.clone()] })
+        self.number
     }
 
     /// The request is over: well, or by the servers' word, or by a finding of our own, after which the servers need not wait
@@ -160,6 +168,12 @@ impl Client {
             _ => None,
         };
         Err(differ(step, odd))
+    }
+
+    /// Each server's part of a text, as it goes into a message.
+    fn split(&self, text: &[u8]) -> [Blob; 3] {
+        let parts = deal::split(text, |out| self.entropy(out));
+        parts.map(|part| Blob([&part.first[..], &part.second].concat()))
     }
 
     fn entropy(&self, out: &mut [u8]) {

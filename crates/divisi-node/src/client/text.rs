@@ -7,7 +7,6 @@ use crate::gcm::CHUNK;
 use crate::request::{AAD, IV, Item, ToClient, ToServer, UsedKey, chunk_digest, context};
 use crate::wire::Blob;
 use divisi_core::{PartyId, Step, step};
-use divisi_rep3::deal;
 use divisi_store::KeyName;
 use std::io::{Read, Seek, SeekFrom, Write};
 use zeroize::Zeroizing;
@@ -62,30 +61,40 @@ impl Client {
         progress: &mut dyn FnMut(u64),
     ) -> Result<(), Error> {
         let item = Item::Encrypt { key: key.clone(), aad: associated(aad)?, length, way: self.way };
-        let answers = self.request(&item)?;
-        let (iv, used) = self.same(ENCRYPT, answers, |answer| match answer {
-            ToClient::Sealing { iv, key } => Some((iv, key)),
-            _ => None,
+        let number = self.next_number();
+        let chunks = length.div_ceil(CHUNK as u64);
+        let message = |client: &Client, index: u64| match index {
+            0 => Ok([(); 3].map(|()| ToServer::Request { number, item: item.clone() })),
+            _ if index > chunks => Ok([(); 3].map(|()| ToServer::Finish { number })),
+            _ => {
+                let text = chunk(input, length - (index - 1) * CHUNK as u64)?;
+                Ok(client.split(&text).map(|body| ToServer::Data { number, index: index - 1, body }))
+            }
+        };
+        self.stream(ENCRYPT, chunks + 2, message, |client, index, answers| match index {
+            0 => {
+                let (iv, used) = client.same(ENCRYPT, answers, |answer| match answer {
+                    ToClient::Sealing { iv, key } => Some((iv, key)),
+                    _ => None,
+                })?;
+                client.used = Some(used);
+                write(output, &iv)
+            }
+            _ if index > chunks => {
+                let tag = client.same(ENCRYPT, answers, |answer| match answer {
+                    ToClient::Tag(tag) => Some(tag),
+                    _ => None,
+                })?;
+                write(output, &tag)
+            }
+            _ => {
+                let context = context(&client.id, number, index - 1);
+                let due = (length - (index - 1) * CHUNK as u64).min(CHUNK as u64) as usize;
+                write(output, &ciphertext(&context, answers, due)?)?;
+                progress((index * CHUNK as u64).min(length));
+                Ok(())
+            }
         })?;
-        self.used = Some(used);
-        write(output, &iv)?;
-        let mut done = 0;
-        for index in 0..length.div_ceil(CHUNK as u64) {
-            let text = chunk(input, length - done)?;
-            let parts = deal::split(&text, |out| self.entropy(out));
-            let bodies = parts.map(|part| Blob([&part.first[..], &part.second].concat()));
-            let answers = self.send_chunk(ENCRYPT, index, |party| bodies[party.index()].clone())?;
-            let context = context(&self.id, self.number, 0, index);
-            write(output, &ciphertext(&context, answers, text.len())?)?;
-            done += text.len() as u64;
-            progress(done);
-        }
-        let answers = self.finish(ENCRYPT)?;
-        let tag = self.same(ENCRYPT, answers, |answer| match answer {
-            ToClient::Tag(tag) => Some(tag),
-            _ => None,
-        })?;
-        write(output, &tag)?;
         output.flush().map_err(|e| unusable(OUTPUT, "the output cannot be written", &e))
     }
 
@@ -132,50 +141,43 @@ impl Client {
 
         let item =
             Item::Decrypt { key: key.clone(), aad: associated(aad)?, length: text, iv, tag, way: self.way };
-        let answers = self.request(&item)?;
-        self.same(DECRYPT, answers, accepted)?;
-        // first reading: the tag
         let begin = SeekFrom::Start(start + IV as u64);
-        input.seek(begin).map_err(failed)?;
+        let number = self.next_number();
         let chunks = text.div_ceil(CHUNK as u64);
-        for index in 0..chunks {
-            let body = chunk(input, text - index * CHUNK as u64)?;
-            let answers = self.send_chunk(DECRYPT, index, |_| Blob(body.to_vec()))?;
-            self.same(DECRYPT, answers, accepted)?;
-        }
-        let answers = self.finish(DECRYPT)?;
-        self.same(DECRYPT, answers, |answer| matches!(answer, ToClient::Valid).then_some(()))?;
-        // second reading: the text
-        input.seek(begin).map_err(failed)?;
-        let mut done = 0;
-        for index in 0..chunks {
-            let body = chunk(input, text - done)?;
-            let answers = self.send_chunk(DECRYPT, index, |_| Blob(body.to_vec()))?;
-            let context = context(&self.id, self.number, 0, index);
-            let plain = combine(DECRYPT, &context, answers)?;
-            if plain.len() != body.len() {
+        // what is short is read once, and answered with the word that its tag is right
+        let finish = chunks + 1;
+        let last = if item.is_short() { finish } else { finish + chunks };
+        let message = |_: &Client, index: u64| match index {
+            0 => Ok([(); 3].map(|()| ToServer::Request { number, item: item.clone() })),
+            _ if index == finish => Ok([(); 3].map(|()| ToServer::Finish { number })),
+            _ => {
+                let place = if index < finish { index - 1 } else { index - finish - 1 };
+                if place == 0 {
+                    input.seek(begin).map_err(failed)?;
+                }
+                let body = Blob(chunk(input, text - place * CHUNK as u64)?.to_vec());
+                Ok([(); 3].map(|()| ToServer::Data { number, index: place, body: body.clone() }))
+            }
+        };
+        self.stream(DECRYPT, last + 1, message, |client, index, answers| {
+            let place = match index {
+                _ if index == last && chunks > 0 => chunks - 1,
+                _ if index == finish => {
+                    return client
+                        .same(DECRYPT, answers, |answer| matches!(answer, ToClient::Valid).then_some(()));
+                }
+                _ if index < finish => return client.same(DECRYPT, answers, accepted),
+                _ => index - finish - 1,
+            };
+            let plain = combine(DECRYPT, &context(&client.id, number, place), answers)?;
+            if plain.len() as u64 != (text - place * CHUNK as u64).min(CHUNK as u64) {
                 return Err(differ(DECRYPT, None));
             }
             write(output, &plain)?;
-            done += body.len() as u64;
-            progress(done);
-        }
+            progress(place * CHUNK as u64 + plain.len() as u64);
+            Ok(())
+        })?;
         output.flush().map_err(|e| unusable(OUTPUT, "the output cannot be written", &e))
-    }
-
-    fn send_chunk(
-        &mut self,
-        step: Step,
-        index: u64,
-        body: impl Fn(PartyId) -> Blob,
-    ) -> Result<[ToClient; 3], Error> {
-        let number = self.number;
-        self.exchange(step, |party| ToServer::Data { number, item: 0, index, body: body(party) })
-    }
-
-    fn finish(&mut self, step: Step) -> Result<[ToClient; 3], Error> {
-        let number = self.number;
-        self.exchange(step, |_| ToServer::Finish { number, item: 0 })
     }
 }
 

@@ -1,277 +1,487 @@
-//! The desk between the threads that talk with clients and the one thread that computes with the other servers.
+//! All clients of a server: what they have said, what is due to them, and what of it can be done now.
 //!
-//! A [`Line`] is one client's connection. Its own thread posts what the client says, one message at a time, and waits for the
-//! answer; the computing thread takes messages, each within a time limit, and answers without ever waiting for a client.
+//! It decides, and does nothing: no thread, no socket and no clock is in it; times are given. The threads around it ([`super::shared`]) bring what
+//! happens, the computing thread asks what it can offer the other servers and takes what all have.
 
+use super::limits::{Accounts, Limits};
+use super::plan::{Budget, Waiting, plan};
+use super::script::{Kind, Shape, due, kind, needs, step};
+use super::turns::Turns;
 use crate::admit::Who;
-use crate::error::Failed;
-use crate::request::{ConnectionId, ToClient, ToServer};
-use divisi_net::World;
+use crate::error::{ErrorKind, Failed};
+use crate::request::{AHEAD, ConnectionId, Item, ToClient, ToServer};
+use divisi_core::{PartyId, Step, step};
 use std::collections::{HashMap, VecDeque};
-use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+const TURN: Step = step!("turn");
+const STOPPING: Step = step!("stopping");
+const ARRIVAL: Step = step!("arrival");
+
+/// The longest pause before what another server lacked is offered again.
+const PAUSE: Duration = Duration::from_millis(64);
+/// The bytes of answers that may wait for a client to take them while more are made.
+const BACKLOG: usize = 512 * 1024;
+
+/// One step of one request: what the servers agree to do.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(crate) struct Offer {
+    pub connection: ConnectionId,
+    pub number: u64,
+    /// How many steps of it are done.
+    pub step: u64,
 }
 
-#[derive(Default)]
-struct LineState {
-    /// What the client said and nobody has taken.
-    message: Option<ToServer>,
-    /// Whether the client waits for an answer.
-    owed: bool,
-    answer: Option<ToClient>,
-    /// Whether a request of this client is being served.
-    serving: bool,
-    /// Why the last request ended, if its client has not been told.
-    ended: Option<Failed>,
-    closed: bool,
+/// What a server has of an offer.
+pub(crate) enum Stand {
+    /// All of it.
+    Ready(Taken),
+    /// Not all of it, which may come.
+    NotYet,
+    /// It has no such request, or refused it.
+    Missing,
+}
+
+/// What a step needs.
+pub(crate) struct Taken {
+    pub who: Who,
+    pub item: Arc<Item>,
+    pub messages: Vec<ToServer>,
+    /// What the request does there, in the words of an error.
+    pub step: Step,
+}
+
+/// How a request stands after a step.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum After {
+    Done,
+    /// There are more steps; the next one needs no message if there is work in hand.
+    More {
+        in_hand: bool,
+    },
+}
+
+struct Request {
+    number: u64,
+    item: Arc<Item>,
+    came: u64,
+    arrived: Instant,
+    /// When a message came last, or a step was done.
+    moved: Instant,
+    steps: u64,
+    in_hand: bool,
+    /// The messages that its steps have taken, and how many of them, and the request itself, have no answer.
+    taken: u64,
+    open: usize,
+    /// Another server that lacked what we have, since when, and how often it was asked.
+    lacking: Option<(PartyId, Instant, u32)>,
+    pause: Option<Instant>,
 }
 
 /// One client's connection.
-pub(crate) struct Line {
-    pub who: Who,
-    pub id: ConnectionId,
-    state: Mutex<LineState>,
-    bell: Condvar,
-}
-
-/// Why no message came.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Gone {
-    Silent,
-    Closed,
-}
-
-impl Line {
-    /// The next answer to the client, within a time; `None` if there is none yet.
-    pub fn await_answer(&self, within: Duration, world: &dyn World) -> Option<ToClient> {
-        let until = world.now() + within;
-        let mut state = lock(&self.state);
-        loop {
-            if let Some(answer) = state.answer.take() {
-                return Some(answer);
-            }
-            let left = until.saturating_duration_since(world.now());
-            if left.is_zero() {
-                return None;
-            }
-            state = self.bell.wait_timeout(state, left).unwrap_or_else(PoisonError::into_inner).0;
-        }
-    }
-
-    /// The client's next message of the request being served.
-    pub fn take(&self, until: Instant, world: &dyn World) -> Result<ToServer, Gone> {
-        let mut state = lock(&self.state);
-        loop {
-            if let Some(message) = state.message.take() {
-                return Ok(message);
-            }
-            if state.closed {
-                return Err(Gone::Closed);
-            }
-            let left = until.saturating_duration_since(world.now());
-            if left.is_zero() {
-                return Err(Gone::Silent);
-            }
-            state = self.bell.wait_timeout(state, left).unwrap_or_else(PoisonError::into_inner).0;
-        }
-    }
-
-    /// Answer the client, if it waits for an answer.
-    pub fn answer(&self, answer: ToClient) {
-        let mut state = lock(&self.state);
-        if std::mem::take(&mut state.owed) {
-            state.answer = Some(answer);
-            self.bell.notify_all();
-        }
-    }
-
-    /// The request is over. If it failed, whoever waits is told; a client that was just silent is told when it speaks.
-    pub fn end(&self, failed: Option<Failed>) {
-        let mut state = lock(&self.state);
-        state.serving = false;
-        let Some(failed) = failed else { return };
-        state.message = None;
-        if std::mem::take(&mut state.owed) {
-            state.answer = Some(ToClient::Failed(failed));
-            self.bell.notify_all();
-        } else {
-            state.ended = Some(failed);
-        }
-    }
-}
-
-#[derive(Default)]
-struct DeskState {
-    lines: HashMap<ConnectionId, Arc<Line>>,
-    /// Requests in the order of their coming; for the server that leads.
-    queue: VecDeque<(ConnectionId, u64)>,
-    /// How many requests were called, and the last one of each client, by its name in the configuration.
-    calls: u64,
-    called: HashMap<String, u64>,
+struct Line {
+    who: Who,
+    ring: Box<dyn Fn() + Send>,
+    inbox: VecDeque<ToServer>,
+    outbox: VecDeque<ToClient>,
+    /// Bytes of answers that are not with the socket.
+    unsent: usize,
+    /// The number of the last request that came.
+    last: u64,
+    request: Option<Request>,
 }
 
 /// All clients of a server.
 pub(crate) struct Desk {
-    pub world: Arc<dyn World>,
-    state: Mutex<DeskState>,
-    bell: Condvar,
+    me: PartyId,
+    shape: Shape,
+    pub limits: Limits,
+    /// How long a request waits for its client, and half of it for what another server lacks.
+    timeout: Duration,
+    lines: HashMap<ConnectionId, Line>,
+    turns: Turns,
+    accounts: Accounts,
+    came: u64,
+    draining: bool,
+    log: Vec<String>,
 }
 
 impl Desk {
-    pub fn new(world: Arc<dyn World>) -> Desk {
-        Desk { world, state: Mutex::default(), bell: Condvar::new() }
+    pub fn new(me: PartyId, shape: Shape, limits: Limits, timeout: Duration) -> Desk {
+        let (lines, turns, accounts) = (HashMap::new(), Turns::default(), Accounts::default());
+        Desk { me, shape, limits, timeout, lines, turns, accounts, came: 0, draining: false, log: Vec::new() }
     }
 
-    /// A client has begun; `None` if one of the same name is there, which no honest client brings about.
-    pub fn enter(&self, who: Who, id: ConnectionId) -> Option<Arc<Line>> {
-        let line = Arc::new(Line { who, id, state: Mutex::default(), bell: Condvar::new() });
-        let mut state = lock(&self.state);
-        if state.lines.contains_key(&id) {
-            return None;
+    /// A client has begun; false if one of the same name is there, which no honest client brings about. `ring` is called when there is
+    /// something for it.
+    pub fn enter(&mut self, who: Who, id: ConnectionId, ring: Box<dyn Fn() + Send>) -> bool {
+        if self.lines.contains_key(&id) {
+            return false;
         }
-        state.lines.insert(id, line.clone());
-        self.bell.notify_all();
-        Some(line)
+        let (inbox, outbox) = Default::default();
+        let line = Line { who, ring, inbox, outbox, unsent: 0, last: 0, request: None };
+        self.lines.insert(id, line);
+        true
     }
 
-    /// A client has gone.
-    pub fn leave(&self, line: &Line) {
-        let mut state = lock(&self.state);
-        state.lines.remove(&line.id);
-        state.queue.retain(|(id, _)| *id != line.id);
-        lock(&line.state).closed = true;
-        line.bell.notify_all();
-    }
-
-    /// A client said something. What belongs to no request is answered at once.
-    pub fn post(&self, line: &Line, message: ToServer, out_of_turn: impl FnOnce() -> Failed) {
-        let mut desk = lock(&self.state);
-        let mut state = lock(&line.state);
-        state.owed = true;
-        state.answer = None;
-        match message {
-            ToServer::Request { number, .. } => {
-                state.ended = None;
-                state.message = Some(message);
-                desk.queue.push_back((line.id, number));
-                self.bell.notify_all();
-            }
-            _ if state.serving => state.message = Some(message),
-            _ => {
-                let failed = state.ended.take().unwrap_or_else(out_of_turn);
-                state.owed = false;
-                state.answer = Some(ToClient::Failed(failed));
-            }
-        }
-        line.bell.notify_all();
-    }
-
-    /// For the server that leads: the next request, waiting for one until a moment. The clients take turns, whatever number of
-    /// connections each has; of one client's requests the one that came first.
-    pub fn first(&self, until: Instant) -> Option<(ConnectionId, u64)> {
-        let mut state = lock(&self.state);
-        loop {
-            let DeskState { lines, queue, calls, called } = &mut *state;
-            queue.retain(|(id, number)| lines.get(id).is_some_and(|line| is_waiting(line, *number)));
-            let waiting = queue.iter().filter_map(|name| Some((*name, &lines.get(&name.0)?.who.name)));
-            if let Some((name, client)) = waiting.min_by_key(|(_, client)| called.get(*client)) {
-                *calls += 1;
-                called.insert(client.clone(), *calls);
-                queue.retain(|other| *other != name);
-                return Some(name);
-            }
-            state = self.wait(state, until)?;
+    /// A client has gone, and what it asked for with it.
+    pub fn leave(&mut self, id: &ConnectionId, now: Instant) {
+        if let Some(line) = self.lines.remove(id)
+            && let Some(request) = line.request
+        {
+            let left = self.log_line(&line.who, &request, "its client left", now);
+            self.log.push(left);
         }
     }
 
-    /// Whether a request waits on another line than this one.
-    pub fn others_wait(&self, line: &Line) -> bool {
-        let state = lock(&self.state);
-        let waits = |(id, number): &(ConnectionId, u64)| {
-            *id != line.id && state.lines.get(id).is_some_and(|line| is_waiting(line, *number))
+    /// Whether a client may be heard: it has not sent more than it may be ahead.
+    pub fn may_hear(&self, id: &ConnectionId) -> bool {
+        let room = AHEAD * 2 * self.shape.chunk;
+        let waits = |line: &Line| line.inbox.iter().map(ToServer::body).sum::<usize>();
+        self.lines.get(id).is_some_and(|line| line.inbox.len() <= AHEAD && waits(line) < room)
+    }
+
+    /// Whether a client waits for something.
+    pub fn owes(&self, id: &ConnectionId) -> bool {
+        let open = |line: &Line| line.request.as_ref().is_some_and(|request| request.open > 0);
+        self.lines.get(id).is_some_and(|line| open(line) || !line.inbox.is_empty())
+    }
+
+    /// A client said something.
+    ///
+    /// # Errors
+    /// The fault with which its connection ends.
+    pub fn hear(&mut self, id: &ConnectionId, message: ToServer, now: Instant) -> Result<(), Failed> {
+        let Some(line) = self.lines.get_mut(id) else { return Ok(()) };
+        let fault = match &message {
+            ToServer::Begin { .. } => Some("the connection has begun already"),
+            ToServer::Request { number, .. } if *number != line.last + 1 => {
+                Some("requests are numbered from 1 in each connection, and no number comes twice")
+            }
+            ToServer::Data { number, .. } | ToServer::Finish { number }
+                if *number == 0 || *number > line.last =>
+            {
+                Some("what was sent belongs to no request")
+            }
+            _ => None,
         };
-        state.queue.iter().any(waits)
+        if let Some(fault) = fault {
+            return Err(Failed::refused(TURN, fault));
+        }
+        if let ToServer::Request { number, .. } = &message {
+            line.last = *number;
+        }
+        line.inbox.push_back(message);
+        if let Some(request) = &mut line.request {
+            request.moved = now;
+        }
+        self.settle(id, now);
+        Ok(())
     }
 
-    /// The request of this name, which its client sends to each server at its own time. From now on it is being served.
-    pub fn request(&self, id: &ConnectionId, number: u64, until: Instant) -> Option<(Arc<Line>, ToServer)> {
-        let mut state = lock(&self.state);
+    /// Bring a line in order: what belongs to no request that lives is passed over, the next request begins to wait, and one whose messages
+    /// are not those that are due is refused.
+    fn settle(&mut self, id: &ConnectionId, now: Instant) {
         loop {
-            if let Some(line) = state.lines.get(id).filter(|line| is_waiting(line, number)).cloned() {
-                state.queue.retain(|name| *name != (*id, number));
-                let mut inside = lock(&line.state);
-                inside.serving = true;
-                let message = inside.message.take();
-                drop(inside);
-                return message.map(|message| (line, message));
-            }
-            state = self.wait(state, until)?;
+            let Some(line) = self.lines.get_mut(id) else { return };
+            let Some(request) = &line.request else {
+                match line.inbox.pop_front() {
+                    None => return,
+                    Some(ToServer::Request { number, item }) => self.arrive(id, number, item, now),
+                    // it was sent ahead for a request that failed
+                    Some(_) => {}
+                }
+                continue;
+            };
+            let sent = (request.taken..).zip(&line.inbox);
+            let wrong = sent.map_while(|(nth, message)| {
+                due(&request.item, self.shape, nth)
+                    .map(|due| (nth, due.is(message) && message.number() == Some(request.number)))
+            });
+            let Some((nth, _)) = wrong.into_iter().find(|(_, right)| !right) else { return };
+            let step = step(&request.item, self.shape, nth);
+            let (number, who) = (request.number, &line.who.name);
+            let message = format!("client {who} sent {} something else than what is due at {step}", self.me);
+            self.fail(id, number, Failed::refused(step, message), now);
         }
+    }
+
+    /// A request has come to the front of its line.
+    fn arrive(&mut self, id: &ConnectionId, number: u64, item: Item, now: Instant) {
+        let Some(who) = self.lines.get(id).map(|line| line.who.clone()) else { return };
+        let same = |line: &&Line| line.who.name == who.name;
+        let waits = |line: &Line| line.request.as_ref().is_some_and(|request| request.steps == 0);
+        let waiting = self.lines.values().filter(same).filter(|line| waits(line)).count();
+        let refused = if self.draining {
+            Err(self.stopping())
+        } else if waiting >= self.limits.waiting {
+            let message = format!("{waiting} requests of client {} wait already: try again later", who.name);
+            let failed = Failed { retry: true, ..Failed::refused(TURN, message) };
+            Err(Failed { kind: ErrorKind::Unavailable, ..failed })
+        } else {
+            self.limits.admits(&item).and_then(|()| self.accounts.begin(&self.limits, &who.name, &item, now))
+        };
+        self.came += 1;
+        let request = Request {
+            number,
+            item: Arc::new(item),
+            came: self.came,
+            arrived: now,
+            moved: now,
+            steps: 0,
+            in_hand: false,
+            taken: 0,
+            open: 1,
+            lacking: None,
+            pause: None,
+        };
+        if let Some(line) = self.lines.get_mut(id) {
+            line.request = Some(request);
+        }
+        if let Err(failed) = refused {
+            self.fail(id, number, failed, now);
+        }
+    }
+
+    fn stopping(&self) -> Failed {
+        let message = format!("{} stops: try again when it is back", self.me);
+        let failed = Failed { retry: true, peer: self.me.number(), ..Failed::refused(STOPPING, message) };
+        Failed { kind: ErrorKind::Unavailable, ..failed }
+    }
+
+    /// How many messages the next step of a request takes, if they are all here.
+    fn ready(&self, line: &Line, request: &Request) -> Option<usize> {
+        let wanted = match request.in_hand {
+            true => 0,
+            false => needs(&request.item, self.shape, request.steps > 0, request.taken) as usize,
+        };
+        (line.inbox.len() >= wanted && line.unsent <= BACKLOG).then_some(wanted)
+    }
+
+    /// What could be done next, in the order in which it should be.
+    pub fn plan(&self, now: Instant, budget: Budget) -> Vec<Offer> {
+        let mut offers = Vec::new();
+        let mut waiting = Vec::new();
+        for (id, line) in &self.lines {
+            let Some(request) = &line.request else { continue };
+            if request.pause.is_some_and(|pause| now < pause) || self.ready(line, request).is_none() {
+                continue;
+            }
+            offers.push(Offer { connection: *id, number: request.number, step: request.steps });
+            let blocks = match &*request.item {
+                Item::Encrypt { length, .. } | Item::Decrypt { length, .. } => {
+                    length.div_ceil(16) as usize + 1
+                }
+                _ => 0,
+            };
+            let kind = kind(&request.item);
+            let blocks = if kind == Kind::Short { blocks } else { 0 };
+            waiting.push(Waiting { client: &line.who.name, kind, blocks, came: request.came });
+        }
+        plan(&waiting, &self.turns, budget).into_iter().filter_map(|at| offers.get(at).copied()).collect()
+    }
+
+    /// When something that pauses can be offered again, if anything does.
+    pub fn next_pause(&self) -> Option<Instant> {
+        self.lines.values().filter_map(|line| line.request.as_ref()?.pause).min()
+    }
+
+    /// How an offer stands here, without taking it.
+    pub fn stands(&self, offer: &Offer) -> Option<bool> {
+        let line = self.lines.get(&offer.connection);
+        let Some(line) = line else { return if offer.step == 0 { Some(false) } else { None } };
+        match &line.request {
+            Some(request) if (request.number, request.steps) == (offer.number, offer.step) => {
+                Some(self.ready(line, request).is_some())
+            }
+            // a request that has not come, or stands behind another
+            _ if offer.step == 0
+                && offer.number >= line.request.as_ref().map_or(line.last + 1, |r| r.number + 1) =>
+            {
+                Some(false)
+            }
+            _ => None,
+        }
+    }
+
+    /// Take what a step needs out of its line.
+    pub fn take(&mut self, offer: &Offer) -> Stand {
+        match self.stands(offer) {
+            None => return Stand::Missing,
+            Some(false) => return Stand::NotYet,
+            Some(true) => {}
+        }
+        let wanted =
+            self.lines.get(&offer.connection).and_then(|line| self.ready(line, line.request.as_ref()?));
+        let line = self.lines.get_mut(&offer.connection);
+        let Some((line, wanted)) = line.zip(wanted) else { return Stand::NotYet };
+        let Some(request) = &mut line.request else { return Stand::NotYet };
+        let messages: Vec<ToServer> = line.inbox.drain(..wanted).collect();
+        let step = step(&request.item, self.shape, request.taken);
+        request.taken += wanted as u64;
+        request.open += wanted;
+        Stand::Ready(Taken { who: line.who.clone(), item: request.item.clone(), messages, step })
+    }
+
+    /// Put back what was taken: party `lacks` has it not yet.
+    pub fn put_back(&mut self, offer: &Offer, messages: Vec<ToServer>, lacks: PartyId, now: Instant) {
+        let Some(line) = self.lines.get_mut(&offer.connection) else { return };
+        let Some(request) = line.request.as_mut().filter(|request| request.number == offer.number) else {
+            return;
+        };
+        request.taken -= (messages.len() as u64).min(request.taken);
+        request.open -= messages.len().min(request.open);
+        messages.into_iter().rev().for_each(|message| line.inbox.push_front(message));
+        let (since, often) = request.lacking.map_or((now, 0), |(_, since, often)| (since, often + 1));
+        request.lacking = Some((lacks, since, often));
+        request.pause = Some(now + PAUSE.min(Duration::from_millis(1) * 2u32.saturating_pow(often)));
+    }
+
+    /// A step was done; what it took of this server's time is its client's.
+    pub fn ran(&mut self, offer: &Offer, after: After, took: Duration, now: Instant) {
+        let Some(line) = self.lines.get_mut(&offer.connection) else { return };
+        let Some(request) = line.request.as_mut().filter(|request| request.number == offer.number) else {
+            return;
+        };
+        self.turns.serve(&line.who.name);
+        self.accounts.compute(&line.who.name, took, now);
+        request.steps += 1;
+        request.moved = now;
+        (request.lacking, request.pause) = (None, None);
+        match after {
+            After::More { in_hand } => request.in_hand = in_hand,
+            After::Done => {
+                if let Some(request) = line.request.take() {
+                    let who = line.who.clone();
+                    let line = self.log_line(&who, &request, "done", now);
+                    self.log.push(line);
+                }
+            }
+        }
+        self.settle(&offer.connection, now);
+        self.ring(&offer.connection);
+    }
+
+    /// Answer a client.
+    pub fn answer(&mut self, id: &ConnectionId, number: u64, answer: ToClient) {
+        let Some(line) = self.lines.get_mut(id) else { return };
+        if let Some(request) = line.request.as_mut().filter(|request| request.number == number) {
+            request.open = request.open.saturating_sub(1);
+            line.unsent += answer.body();
+            line.outbox.push_back(answer);
+            (line.ring)();
+        }
+    }
+
+    /// A request ends before its time; its client is told.
+    pub fn fail(&mut self, id: &ConnectionId, number: u64, failed: Failed, now: Instant) {
+        let Some(line) = self.lines.get_mut(id) else { return };
+        let Some(request) = line.request.take_if(|request| request.number == number) else { return };
+        let who = line.who.clone();
+        let end = if failed.kind == ErrorKind::Abort { "aborted" } else { "refused" };
+        let text = self.log_line(&who, &request, &format!("{end} ({})", failed.message), now);
+        self.log.push(text);
+        if let Some(line) = self.lines.get_mut(id) {
+            line.outbox.push_back(ToClient::Failed(failed));
+            (line.ring)();
+        }
+        self.settle(id, now);
     }
 
     /// No request can be served now: everybody who waits is told.
-    pub fn fail_all(&self, failed: &Failed) {
-        let lines: Vec<Arc<Line>> = {
-            let mut state = lock(&self.state);
-            state.queue.clear();
-            state.lines.values().cloned().collect()
-        };
-        for line in lines {
-            let concerned = {
-                let state = lock(&line.state);
-                state.owed || state.serving
-            };
-            if concerned {
-                line.end(Some(failed.clone()));
+    pub fn fail_all(&mut self, failed: &Failed, now: Instant) {
+        let ids: Vec<ConnectionId> = self.lines.keys().copied().collect();
+        for id in ids {
+            while let Some(number) = self.lines.get(&id).and_then(|line| Some(line.request.as_ref()?.number))
+            {
+                self.fail(&id, number, failed.clone(), now);
             }
         }
     }
 
-    fn wait<'a>(
-        &self,
-        state: MutexGuard<'a, DeskState>,
-        until: Instant,
-    ) -> Option<MutexGuard<'a, DeskState>> {
-        let left = until.saturating_duration_since(self.world.now());
-        if left.is_zero() {
-            return None;
+    /// Begin nothing any more: who waits to be begun is told to try again.
+    pub fn drain(&mut self, now: Instant) {
+        self.draining = true;
+        let waits = |line: &Line| Some(line.request.as_ref().filter(|request| request.steps == 0)?.number);
+        let waiting: Vec<_> = self.lines.iter().filter_map(|(id, line)| Some((*id, waits(line)?))).collect();
+        let stopping = self.stopping();
+        waiting.into_iter().for_each(|(id, number)| self.fail(&id, number, stopping.clone(), now));
+    }
+
+    /// Whether a request is under way.
+    pub fn is_busy(&self) -> bool {
+        self.lines.values().any(|line| line.request.is_some())
+    }
+
+    /// Whether this request lives.
+    pub fn has(&self, id: &ConnectionId, number: u64) -> bool {
+        self.lines
+            .get(id)
+            .is_some_and(|line| line.request.as_ref().is_some_and(|request| request.number == number))
+    }
+
+    /// End what has waited too long, for its client or for what another server lacks.
+    pub fn tick(&mut self, now: Instant) {
+        let mut over = Vec::new();
+        let (me, seconds) = (self.me, |time: Duration| time.as_secs_f64());
+        for (id, line) in &self.lines {
+            let Some(request) = &line.request else { continue };
+            let (who, step) =
+                (&line.who.name, step(&request.item, self.shape, request.taken + line.inbox.len() as u64));
+            let waited = now.saturating_duration_since(request.moved);
+            let failed = match request.lacking {
+                Some((party, since, _)) if now.saturating_duration_since(since) >= self.timeout / 2 => {
+                    let lasted = seconds(now.saturating_duration_since(since));
+                    let message = format!(
+                        "client {who} has sent {party} for {lasted:.1} s not what it sent {me}, at {ARRIVAL}"
+                    );
+                    Failed { peer: party.number(), ..Failed::refused(ARRIVAL, message) }
+                }
+                _ if line.unsent > BACKLOG && waited >= self.timeout => {
+                    let message = format!(
+                        "client {who} takes no answers of {me} for {:.1} s at {step}",
+                        seconds(waited)
+                    );
+                    Failed { peer: me.number(), ..Failed::refused(step, message) }
+                }
+                _ if self.ready(line, request).is_none() && waited >= self.timeout => {
+                    let message =
+                        format!("client {who} sent {me} nothing for {:.1} s at {step}", seconds(waited));
+                    Failed { peer: me.number(), ..Failed::refused(step, message) }
+                }
+                _ => continue,
+            };
+            over.push((*id, request.number, Failed { retry: true, ..failed }));
         }
-        Some(self.bell.wait_timeout(state, left).unwrap_or_else(PoisonError::into_inner).0)
-    }
-}
-
-fn is_waiting(line: &Line, wanted: u64) -> bool {
-    matches!(lock(&line.state).message, Some(ToServer::Request { number, .. }) if number == wanted)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use divisi_net::Machine;
-
-    fn enter(desk: &Desk, name: &str, id: u8) -> Arc<Line> {
-        let who = Who { name: name.into(), fingerprint: [0; 32] };
-        let line = desk.enter(who, [id; 32]).unwrap();
-        let items = vec![];
-        desk.post(&line, ToServer::Request { number: 1, items }, || unreachable!("it is a request"));
-        line
+        over.into_iter().for_each(|(id, number, failed)| self.fail(&id, number, failed, now));
     }
 
-    /// One client's many requests do not go before another's one.
-    #[test]
-    fn clients_take_turns() {
-        let desk = Desk::new(Arc::new(Machine));
-        let _greedy: Vec<_> = (0..4).map(|id| enter(&desk, "greedy", id)).collect();
-        let now = desk.world.now();
-        let next = || desk.first(now).map(|(id, _)| id[0]);
-        assert_eq!(next(), Some(0));
-        let modest = enter(&desk, "modest", 9);
-        assert!(desk.others_wait(&modest));
-        assert_eq!(next(), Some(9));
-        assert_eq!([next(), next(), next(), next()], [Some(1), Some(2), Some(3), None]);
-        assert!(!desk.others_wait(&modest));
+    /// The next thing to tell a client.
+    pub fn next_answer(&mut self, id: &ConnectionId) -> Option<ToClient> {
+        self.lines.get_mut(id)?.outbox.pop_front()
+    }
+
+    /// So many bytes of a client's answers are with the socket.
+    pub fn sent(&mut self, id: &ConnectionId) {
+        if let Some(line) = self.lines.get_mut(id) {
+            line.unsent = line.outbox.iter().map(ToClient::body).sum();
+        }
+    }
+
+    /// What is to be logged.
+    pub fn take_log(&mut self) -> Vec<String> {
+        std::mem::take(&mut self.log)
+    }
+
+    fn ring(&self, id: &ConnectionId) {
+        if let Some(line) = self.lines.get(id) {
+            (line.ring)();
+        }
+    }
+
+    fn log_line(&self, who: &Who, request: &Request, end: &str, now: Instant) -> String {
+        let seconds = now.saturating_duration_since(request.arrived).as_secs_f64();
+        format!("client {}: {}: {end} in {seconds:.3} s", who.name, request.item.summary())
     }
 }

@@ -6,21 +6,21 @@
 //! gives way to the next of its name. What a malicious server says about its own store can keep a key from being used; it
 //! cannot make the honest two use different keys, or forget one that they finished.
 
-use super::turn::Turn;
-use crate::admit::{Grant, What};
+use super::Node;
+use super::turn::{Turn, stored};
+use crate::admit::{Grant, What, Who};
 use crate::agree::{exchange, first};
 use crate::error::{Failed, Stop};
 use crate::request::{CLIENTS, KeyEntry, NewKey, PAGE, ToClient};
 use crate::settle::close;
 use crate::wire::Blob;
-use divisi_core::{Check, Step, step};
+use divisi_core::{Step, step};
 use divisi_rep3::deal::Part;
 use divisi_store::{KeyFile, KeyInfo, KeyName, KeyState, Maker, Secret};
 use zeroize::Zeroizing;
 
 const LOAD: Step = step!("load");
 const MAKE: Step = step!("make");
-const BRING: Step = step!("import");
 const PREPARED: Step = step!("prepared");
 const ACTIVE: Step = step!("active");
 const LIST: Step = step!("list");
@@ -46,63 +46,77 @@ const UNFINISHED: u8 = 1;
 const SAME: u8 = 2;
 const OTHER: u8 = 3;
 
-/// Load a key for one use \[A26\]. `what` is admitted by each server itself; `fits` is a condition of the request's own, which
-/// holds before anything is counted; `counts` says that it is a use to be counted.
-pub(crate) fn load(
+/// A key found here for one use, if the client may do this with it; `what` is admitted by each server itself.
+pub(crate) struct Found {
+    name: KeyName,
+    info: KeyInfo,
+    part: Part,
+    grant: Grant,
+}
+
+impl Found {
+    /// What all three compare of it \[A26\]: all that is public about it, and our part.
+    pub fn compared(&self) -> ([u8; 32], &Part) {
+        (self.info.agreed(), &self.part)
+    }
+
+    pub fn info(&self) -> &KeyInfo {
+        &self.info
+    }
+
+    /// Count a use, durably, before it happens.
+    pub fn count(&self, node: &Node) -> Result<(), Failed> {
+        node.keys.reserve(&self.name, 1).map(drop).map_err(|e| stored(node, LOAD, &self.name, &e))
+    }
+
+    /// The key, which all three have the same: agreed.
+    pub fn agreed(self, node: &Node) -> Loaded {
+        let Found { name, info, part, grant } = self;
+        if info.state == KeyState::Prepared {
+            // the others have it, too: it is finished; if this cannot be written, the next use will try again
+            if let Err(e) = node.keys.activate(&name, &info.id) {
+                node.log(&format!("key {name} stays prepared here: {e}"));
+            }
+        }
+        Loaded::granted(info, part, grant)
+    }
+}
+
+/// Find a key for one use.
+pub(crate) fn find(
+    node: &Node,
+    who: &Who,
+    name: &KeyName,
+    what: impl for<'a> Fn(&'a KeyInfo) -> What<'a>,
+) -> Result<Found, Failed> {
+    let refused = |e: divisi_store::StoreError| stored(node, LOAD, name, &e);
+    let missing = || Failed::refused(LOAD, format!("there is no key {name} at {}: see `key list`", node.me));
+    let key = node.keys.load(name).map_err(refused)?.ok_or_else(missing)?;
+    if key.info.state != KeyState::Prepared {
+        node.keys.active(name, node.me.number()).map_err(refused)?;
+    }
+    what(&key.info).is_purpose()?;
+    let grant = node.admit.admit(who, &what(&key.info))?;
+    let secret = key.secret.ok_or_else(missing)?;
+    let part = Part { first: secret.first.to_vec(), second: secret.second.to_vec() };
+    Ok(Found { name: name.clone(), info: key.info, part, grant })
+}
+
+/// Load a key for one use that is no use of the key itself \[A26\].
+fn load(
     turn: &mut Turn<'_>,
     name: &KeyName,
     what: impl for<'a> Fn(&'a KeyInfo) -> What<'a>,
-    fits: impl FnOnce(&KeyInfo) -> Result<(), Failed>,
-    counts: bool,
 ) -> Result<Loaded, Stop> {
-    let found = find(turn, name, what).and_then(|(key, grant)| {
-        fits(&key.0)?;
-        if counts {
-            count(turn, name, &grant)?;
-        }
-        Ok((key, grant))
-    });
-    let agreed = found.as_ref().map_or([0; 32], |((info, _), _)| info.agreed());
-    let mine = found.as_ref().map(|((_, part), _)| part).map_err(Clone::clone);
+    let found = find(turn.node, turn.who, name, what);
+    let agreed = found.as_ref().map_or([0; 32], |found| found.compared().0);
+    let mine = found.as_ref().map(|found| found.compared().1).map_err(Clone::clone);
     turn.agree_key(LOAD, name.as_str(), &agreed, mine)?;
-    let ((info, part), grant) = found?;
-    if info.state == KeyState::Prepared {
-        // the others have it, too: it is finished; if this cannot be written, the next use will try again
-        if let Err(e) = turn.node.keys.activate(name, &info.id) {
-            turn.node.log(&format!("key {name} stays prepared here: {e}"));
-        }
-    }
-    Ok(Loaded::granted(info, part, grant))
-}
-
-/// Our part of a key, if the client may do this with it.
-fn find(
-    turn: &Turn<'_>,
-    name: &KeyName,
-    what: impl for<'a> Fn(&'a KeyInfo) -> What<'a>,
-) -> Result<((KeyInfo, Part), Grant), Failed> {
-    let refused = |e: divisi_store::StoreError| turn.stored(LOAD, name, &e);
-    let store = &turn.node.keys;
-    let missing =
-        || Failed::refused(LOAD, format!("there is no key {name} at {}: see `key list`", turn.me()));
-    let key = store.load(name).map_err(refused)?.ok_or_else(missing)?;
-    if key.info.state != KeyState::Prepared {
-        store.active(name, turn.me().number()).map_err(refused)?;
-    }
-    what(&key.info).is_purpose()?;
-    let grant = turn.node.admit.admit(&turn.line.who, &what(&key.info))?;
-    let secret = key.secret.ok_or_else(missing)?;
-    let part = Part { first: secret.first.to_vec(), second: secret.second.to_vec() };
-    Ok(((key.info, part), grant))
-}
-
-/// Count a use, durably, before it happens.
-fn count(turn: &Turn<'_>, name: &KeyName, _: &Grant) -> Result<(), Failed> {
-    turn.node.keys.reserve(name, 1).map(drop).map_err(|e| turn.stored(LOAD, name, &e))
+    Ok(found?.agreed(turn.node))
 }
 
 /// Make a key that nobody knows, or store one that the client brings.
-pub(crate) fn make(turn: &mut Turn<'_>, new: &NewKey, brought: bool) -> Result<(), Stop> {
+pub(crate) fn make(turn: &mut Turn<'_>, new: &NewKey, brought: Option<Part>) -> Result<(), Stop> {
     let mine = status(turn, new);
     let (status, last) = turn.all(MAKE, mine)?;
     let mut told = [status, 0, 0, 0, 0];
@@ -120,7 +134,7 @@ pub(crate) fn make(turn: &mut Turn<'_>, new: &NewKey, brought: bool) -> Result<(
             let message = format!("key {} is not at {party}: destroy it and make it anew", new.name);
             return Err(Failed { peer: party.number(), ..Failed::refused(MAKE, message) }.into());
         }
-        let loaded = load(turn, &new.name, |key| What::See(key), |_| Ok(()), false)?;
+        let loaded = load(turn, &new.name, |key| What::See(key))?;
         return finish(turn, loaded.info);
     }
     if let Some(party) = first(&all, |s| s[1..] != told[1..]) {
@@ -131,7 +145,8 @@ pub(crate) fn make(turn: &mut Turn<'_>, new: &NewKey, brought: bool) -> Result<(
         );
         return Err(Failed { peer: party.number(), ..Failed::refused(MAKE, message) }.into());
     }
-    let part = if brought { bring(turn, new)? } else { draw(turn, new) };
+    // a client's own key was compared with its request [A24]
+    let part = brought.unwrap_or_else(|| draw(turn, new));
     let info = KeyInfo {
         name: new.name.clone(),
         id: draw_id(turn)?,
@@ -140,7 +155,7 @@ pub(crate) fn make(turn: &mut Turn<'_>, new: &NewKey, brought: bool) -> Result<(
         generation: last + 1,
         state: KeyState::Prepared,
         request: new.request,
-        maker: Maker { name: turn.line.who.name.clone(), fingerprint: turn.line.who.fingerprint },
+        maker: Maker { name: turn.who.name.clone(), fingerprint: turn.who.fingerprint },
         clients: new.clients.clone(),
         exportable: new.exportable,
         party: turn.me().number(),
@@ -151,7 +166,7 @@ pub(crate) fn make(turn: &mut Turn<'_>, new: &NewKey, brought: bool) -> Result<(
 
 /// What we have under this name, and how many keys of this name were finished or destroyed before.
 fn status(turn: &Turn<'_>, new: &NewKey) -> Result<(u8, u32), Failed> {
-    turn.node.admit.admit(&turn.line.who, &What::Make)?;
+    turn.node.admit.admit(turn.who, &What::Make)?;
     if new.clients.len() > CLIENTS {
         return Err(Failed::refused(MAKE, "a key can name at most 64 clients: name fewer"));
     }
@@ -169,7 +184,7 @@ fn status(turn: &Turn<'_>, new: &NewKey) -> Result<(u8, u32), Failed> {
         Some(key) => {
             let same = key.request == new.request
                 && key.kind == new.kind
-                && key.maker.fingerprint == turn.line.who.fingerprint;
+                && key.maker.fingerprint == turn.who.fingerprint;
             match key.state {
                 KeyState::Destroyed => (ABSENT, key.generation),
                 KeyState::Prepared => (UNFINISHED, key.generation.saturating_sub(1)),
@@ -178,14 +193,6 @@ fn status(turn: &Turn<'_>, new: &NewKey) -> Result<(u8, u32), Failed> {
             }
         }
     })
-}
-
-/// The client's own key \[A24\].
-fn bring(turn: &mut Turn<'_>, new: &NewKey) -> Result<Part, Stop> {
-    turn.answer(ToClient::Accepted);
-    let part = turn.part(BRING, 0, new.kind.bytes());
-    turn.agree(BRING, Check::A24, &[], part.as_ref().map_err(Clone::clone))?;
-    Ok(part?)
 }
 
 /// A key that nobody knows: any one server's part tells nothing about it.
@@ -197,9 +204,8 @@ fn draw_id(turn: &mut Turn<'_>) -> Result<[u8; 16], Stop> {
     let trio = turn.rep.trio();
     let fixed = trio.barrier()?;
     let coin = trio.coin(&fixed)?;
-    let mut hasher = blake3::Hasher::new_derive_key("divisi 2026 key id v1");
-    hasher.update(&coin.bytes()).update(&turn.line.id).update(&turn.number.to_le_bytes());
-    hasher.update(&turn.item.to_le_bytes());
+    let mut hasher = blake3::Hasher::new_derive_key("divisi 2026 key id v2");
+    hasher.update(&coin.bytes()).update(&turn.offer.connection).update(&turn.offer.number.to_le_bytes());
     let mut id = [0; 16];
     hasher.finalize_xof().fill(&mut id);
     Ok(id)
@@ -237,7 +243,7 @@ pub(crate) fn list(turn: &mut Turn<'_>, after: Option<&KeyName>) -> Result<(), S
     let mut more = false;
     for name in names.iter().filter(|name| after.is_none_or(|after| *name > after)) {
         match turn.node.keys.load(name) {
-            Ok(Some(key)) if turn.node.admit.admit(&turn.line.who, &What::See(&key.info)).is_ok() => {
+            Ok(Some(key)) if turn.node.admit.admit(turn.who, &What::See(&key.info)).is_ok() => {
                 if keys.len() == PAGE {
                     more = true;
                     break;
@@ -254,12 +260,12 @@ pub(crate) fn list(turn: &mut Turn<'_>, after: Option<&KeyName>) -> Result<(), S
 
 /// Give a key to its maker.
 pub(crate) fn export(turn: &mut Turn<'_>, name: &KeyName) -> Result<(), Stop> {
-    let loaded = load(turn, name, |key| What::Export(key), |_| Ok(()), false)?;
+    let loaded = load(turn, name, |key| What::Export(key))?;
     let key = turn.rep.trio().input(&loaded.part)?;
     let verified = close(turn.rep, vec![key])?;
     let context = turn.context(0);
     let mut answer = turn.rep.trio().answer(&context, &verified)?;
-    turn.node.log(&format!("key {name} leaves for client {} at {EXPORT}", turn.line.who.name));
+    turn.node.log(&format!("key {name} leaves for client {} at {EXPORT}", turn.who.name));
     let component = Blob(std::mem::take(&mut answer.component));
     turn.answer(ToClient::Answer { component, digest: answer.digest });
     Ok(())
@@ -269,7 +275,7 @@ pub(crate) fn export(turn: &mut Turn<'_>, name: &KeyName) -> Result<(), Stop> {
 pub(crate) fn destroy(turn: &mut Turn<'_>, name: &KeyName) -> Result<(), Stop> {
     let mine = match turn.node.keys.load(name) {
         Ok(Some(key)) if key.info.state != KeyState::Destroyed => {
-            let admitted = turn.node.admit.admit(&turn.line.who, &What::Destroy(&key.info));
+            let admitted = turn.node.admit.admit(turn.who, &What::Destroy(&key.info));
             admitted.map(|_| SAME).map_err(Failed::from)
         }
         Ok(_) => Ok(ABSENT),

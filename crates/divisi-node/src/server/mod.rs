@@ -1,41 +1,53 @@
 //! A server: one of the three that hold the keys' shares.
 //!
-//! Threads: one accepts clients, one talks with each client (`line`), one computes with the other two servers (`session`,
-//! in the thread that runs the server). The last owns the session and serves one request after another; when a session ends
-//! by an abort, all who wait are told, what it had made is wiped, and the servers join anew, after a pause that grows while
+//! Threads: one accepts clients ([`listener`]), one talks with each client ([`connection`]), one computes with the other two servers
+//! ([`dispatch`], in the thread that runs the server). Between them stands the [`desk`], which decides and does nothing: whose turn it is
+//! ([`plan`], [`turns`]), what each request needs ([`script`]), who has had enough ([`limits`]). The computing thread owns the session and goes from round to
+//! round; when a session ends by an abort, all who wait are told, what it had made is wiped, and the servers join anew, after a pause that grows while
 //! aborts come fast: a party that could learn something from each abort gets few of them, and each is a line of the log.
 //!
-//! One request is served at a time, the clients taking turns. A client that is slow holds up those behind it, by half the
-//! time limit a chunk at most, and by the time limit in all its request: what it takes while nobody waits is not counted.
+//! A request is done step by step, those of others in between, and no step is begun before all that it needs is here: a client that is slow
+//! costs nobody anything.
 
+mod call;
+mod connection;
+mod counter;
 mod desk;
 mod digest;
+mod dispatch;
+mod given;
 mod keys;
-mod line;
-mod session;
+mod limits;
+mod listener;
+mod plan;
+mod ready;
+mod script;
+mod shorts;
 mod text;
 mod turn;
+mod turns;
+mod work;
+
+pub use limits::Limits;
 
 use crate::admit::{Admit, Lists, Who};
 use crate::error::{ErrorKind, Failed};
-use crate::request::ToClient;
-use crate::wire::encode;
+use counter::Counter;
 use desk::Desk;
 use divisi_core::{Abort, PartyId, Step, step};
-use divisi_net::{Config, Connection, Door, Identity, Mesh, Options, Peer, Permits, Refused, World};
+use divisi_net::{Config, Door, Identity, Mesh, Options, Permits, World};
 use divisi_store::Keys;
-use std::collections::HashMap;
+use script::Shape;
 use std::fmt;
 use std::net::{SocketAddr, TcpListener};
 use std::path::Path;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::mpsc::{RecvTimeoutError, Sender, channel};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::mpsc::{RecvTimeoutError, channel};
 use std::time::Duration;
 
 const JOIN: Step = step!("join");
 const KNOWN: Step = step!("known");
-const BUSY: Step = step!("busy");
 
 /// How long one attempt to join the others lasts: clients that wait meanwhile are told after it.
 const ATTEMPT: Duration = Duration::from_secs(3);
@@ -45,12 +57,6 @@ const AGAIN: Duration = Duration::from_secs(1);
 const PAUSE: (Duration, Duration) = (Duration::from_millis(50), Duration::from_secs(5));
 /// How long a session must have lasted for the pause to be short again.
 const STEADY: Duration = Duration::from_secs(10);
-/// Connections at a time, of all clients and of any one; more are turned away.
-const CONNECTIONS: (usize, usize) = (256, 32);
-/// How often handshakes that came to nothing are told of.
-const EVERY: Duration = Duration::from_secs(60);
-/// How often the accepting thread looks whether to stop.
-const LOOK: Duration = Duration::from_millis(100);
 
 /// What a server is to be like.
 #[derive(Clone)]
@@ -63,6 +69,10 @@ pub struct ServerOptions {
     pub threads: Option<usize>,
     /// Who may do what.
     pub admit: Arc<dyn Admit>,
+    /// How much of it.
+    pub limits: Limits,
+    /// How long requests under way have to end when the server is told to stop.
+    pub ending: Duration,
     /// Takes each line of the log. No line holds a secret.
     pub log: Arc<dyn Fn(&str) + Send + Sync>,
 }
@@ -74,6 +84,8 @@ impl Default for ServerOptions {
             timeout: None,
             threads: None,
             admit: Arc::new(Lists),
+            limits: Limits::default(),
+            ending: Duration::from_secs(10),
             log: Arc::new(|_| {}),
         }
     }
@@ -98,15 +110,13 @@ pub(crate) struct Node {
     pub mesh: [u8; 32],
     pub keys: Keys,
     pub admit: Arc<dyn Admit>,
-    pub desk: Arc<Desk>,
-    /// How long a client may take for what the others wait for, too.
-    pub patience: Duration,
+    pub counter: Arc<Counter>,
     /// How often the leader says that it is there.
     pub beat: Duration,
     pub options: ServerOptions,
+    /// Set when the server is to stop, and when it has.
     pub stop: Arc<AtomicBool>,
-    /// Connections that have a thread, by client.
-    attended: Attendance,
+    ended: Arc<AtomicBool>,
     door: Door,
 }
 
@@ -117,6 +127,21 @@ impl Node {
 
     pub fn config(&self) -> Arc<Config> {
         self.door.config()
+    }
+
+    /// No request can be served now: everybody who waits is told.
+    fn fail_all(&self, failed: &Failed) {
+        self.counter.with(|desk, now| desk.fail_all(failed, now));
+        self.tick();
+    }
+
+    /// End what has waited too long, and log what became of requests.
+    pub fn tick(&self) {
+        let lines = self.counter.with(|desk, now| {
+            desk.tick(now);
+            desk.take_log()
+        });
+        lines.iter().for_each(|line| self.log(line));
     }
 
     /// That a client is in the configuration, with the identity that it proved.
@@ -188,18 +213,17 @@ impl Server {
         config.parties().iter().for_each(|party| {
             mesh.update(party.pin.fingerprint().bytes());
         });
+        let desk = Desk::new(door.me(), Shape::STANDARD, options.limits.clone(), timeout);
         let node = Node {
             me: door.me(),
             mesh: *mesh.finalize().as_bytes(),
             keys,
             admit: options.admit.clone(),
-            desk: Arc::new(Desk::new(world)),
-            // less than the time limit of the others, who wait for this server when it waits for a client
-            patience: timeout / 2,
+            counter: Arc::new(Counter::new(world, desk)),
             beat: (timeout / 4).min(Duration::from_secs(1)),
             options,
             stop: Arc::default(),
-            attended: Arc::default(),
+            ended: Arc::default(),
             door,
         };
         Server { node: Arc::new(node), timeout }
@@ -228,7 +252,7 @@ impl Server {
         self.node.door.reload(config).map_err(|e| ServerError(e.to_string()))
     }
 
-    /// What stops the server when it is set: at once, whatever is being served.
+    /// What stops the server when it is set: what is under way has ten seconds to end, the rest is told to try again.
     #[must_use]
     pub fn stop_flag(&self) -> Arc<AtomicBool> {
         self.node.stop.clone()
@@ -240,11 +264,11 @@ impl Server {
     /// If no thread can be started.
     pub fn run(&self) -> Result<(), ServerError> {
         let node = &*self.node;
-        let world = node.desk.world.clone();
+        let world = node.counter.world.clone();
         let (ended, end) = channel();
         let inside = self.node.clone();
-        let accepting =
-            world.spawn(format!("clients of {}", node.me), Box::new(move || accept(&inside, &ended)));
+        let accepting = world
+            .spawn(format!("clients of {}", node.me), Box::new(move || listener::accept(&inside, &ended)));
         accepting.map_err(|e| ServerError(format!("no thread can be started ({e}): free some memory")))?;
         let mut pause = PAUSE.0;
         let mut told = String::new();
@@ -259,7 +283,7 @@ impl Server {
                     let joined = world.now();
                     if let Err(abort) = self.session(mesh) {
                         node.log(&format!("session ended: {abort}"));
-                        node.desk.fail_all(&Failed::abort(node.me, &abort));
+                        node.fail_all(&Failed::abort(node.me, &abort));
                     }
                     let steady = world.now().saturating_duration_since(joined) >= STEADY;
                     pause = if steady { PAUSE.0 } else { (pause * 2).min(PAUSE.1) };
@@ -271,7 +295,7 @@ impl Server {
                         node.log(&format!("not joined: {message}"));
                         told.clone_from(&message);
                     }
-                    node.desk.fail_all(&Failed {
+                    node.fail_all(&Failed {
                         kind: ErrorKind::Unavailable,
                         retry: true,
                         peer: e.peer().map_or(0, PartyId::number),
@@ -288,6 +312,9 @@ impl Server {
             }
         }
         node.stop.store(true, Ordering::SeqCst);
+        node.counter.with(|desk, now| desk.drain(now));
+        node.ended.store(true, Ordering::SeqCst);
+        node.tick();
         let _ = end.recv_timeout(Duration::from_secs(2));
         Ok(())
     }
@@ -295,7 +322,7 @@ impl Server {
     fn session(&self, mesh: Mesh) -> Result<(), Abort> {
         let mesh = Arc::new(mesh);
         let permit = mesh.permits().enter();
-        let result = session::serve(&self.node, &mesh);
+        let result = dispatch::serve(&self.node, &mesh);
         drop(permit);
         result
     }
@@ -312,89 +339,4 @@ fn three(config: &Config) -> Result<(), ServerError> {
 
 fn open_keys(data: &Path) -> Result<Keys, ServerError> {
     Keys::open_in(data).map_err(|e| ServerError(e.to_string()))
-}
-
-/// The life of the accepting thread. Its end of the channel tells when it is over.
-fn accept(node: &Arc<Node>, _ended: &Sender<()>) {
-    let world = &node.desk.world;
-    let mut told = world.now();
-    while !node.stop.load(Ordering::SeqCst) {
-        if world.now().saturating_duration_since(told) >= EVERY {
-            told = world.now();
-            tell_refused(node, node.door.take_refused());
-        }
-        let Some(connection) = node.door.next_client(LOOK) else { continue };
-        let Some(who) = identity(node, &connection) else { continue };
-        let Some(attended) = Attended::admit(&node.attended, &who.name) else {
-            node.log(&format!("client {} was turned away: too many connections are open", who.name));
-            turn_away(node.me, connection);
-            continue;
-        };
-        let (desk, me, stop) = (node.desk.clone(), node.me, node.stop.clone());
-        let name = format!("client {}", who.name);
-        let work = move || {
-            line::attend(&desk, connection, me, who, &stop);
-            drop(attended);
-        };
-        if node.desk.world.spawn(name, Box::new(work)).is_err() {
-            node.log("a client was turned away: no thread can be started");
-        }
-    }
-}
-
-fn tell_refused(node: &Node, refused: Refused) {
-    let Refused { displaced, slow, unknown, broken } = refused;
-    if refused.all() > 0 {
-        node.log(&format!(
-            "handshakes refused in the last minute: {displaced} gave way to newer ones, {slow} were too slow, {unknown} \
-             showed an unknown identity, {broken} broke off or were none"
-        ));
-    }
-}
-
-/// Tell a client that there is no room for it now. What it is told fits into the socket's buffer: nobody is waited for.
-fn turn_away(me: PartyId, mut connection: Connection) {
-    let message = format!("{me} is busy with other connections: try again");
-    let failed = Failed { kind: ErrorKind::Unavailable, retry: true, ..Failed::refused(BUSY, message) };
-    let answer = ToClient::Failed(Failed { peer: me.number(), ..failed });
-    if let Some(bytes) = encode(&answer, answer.body()) {
-        // who is gone needs no answer
-        let _ = connection.send(&bytes);
-    }
-}
-
-/// Connections by client.
-type Attendance = Arc<Mutex<HashMap<String, usize>>>;
-
-/// Counts a connection while its thread lives.
-struct Attended(Attendance, String);
-
-impl Attended {
-    fn admit(all: &Attendance, name: &str) -> Option<Attended> {
-        let mut open = all.lock().unwrap_or_else(PoisonError::into_inner);
-        let (total, own) = (open.values().sum::<usize>(), open.get(name).copied().unwrap_or(0));
-        if total >= CONNECTIONS.0 || own >= CONNECTIONS.1 {
-            return None;
-        }
-        open.insert(name.to_owned(), own + 1);
-        Some(Attended(all.clone(), name.to_owned()))
-    }
-}
-
-impl Drop for Attended {
-    fn drop(&mut self) {
-        let mut open = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(own) = open.get_mut(&self.1) {
-            *own = own.saturating_sub(1);
-        }
-        open.retain(|_, own| *own > 0);
-    }
-}
-
-/// Who is at the other end, by the configuration in force.
-fn identity(node: &Node, connection: &Connection) -> Option<Who> {
-    let Peer::Client(name) = connection.peer() else { return None };
-    let config = node.config();
-    let client = config.clients().iter().find(|c| c.name == *name)?;
-    Some(Who { name: name.clone(), fingerprint: *client.pin.fingerprint().bytes() })
 }

@@ -3,160 +3,188 @@
 //! The IV of a message is a coin of all three servers, drawn when everything public about the message is agreed, and its use
 //! is counted, durably, before. Nobody brings one: no client, no server, no store.
 
-use super::keys::{Loaded, load};
-use super::turn::{ReadyKey, Turn};
-use crate::admit::What;
-use crate::agree::NOTHING;
+use super::desk::After;
+use super::given::Given;
+use super::keys::Loaded;
+use super::ready::{Gcm, Ready, ReadyKey};
+use super::turn::Turn;
 use crate::error::{Failed, Stop};
-use crate::gcm::{CHUNK, GcmKey, Opening, Sealing};
-use crate::request::{ConnectionId, IV, ToClient, ToServer, UsedKey, chunk_digest};
+use crate::gcm::{GcmKey, Opening, Sealing};
+use crate::request::{ConnectionId, IV, ToClient, UsedKey, chunk_digest};
 use crate::wire::Blob;
-use divisi_core::{Check, Step, step};
-use divisi_store::{KeyInfo, KeyName};
+use divisi_core::{Abort, PartyId, Step, step};
+use divisi_rep3::Rep3;
+use divisi_store::KeyInfo;
 use divisi_symmetric::aes::KeySize;
 use divisi_symmetric::mode::gcm::Lengths;
+use std::cell::RefCell;
+use std::rc::Rc;
 
 const LENGTHS: Step = step!("lengths");
-const PLAIN: Step = step!("plaintext");
-const FINISH: Step = step!("finish");
-const FIRST: Step = step!("ciphertext.first");
 const SECOND: Step = step!("ciphertext.second");
 const VERIFY: Step = step!("verify");
 
-/// The length of chunk `index` of a text.
-fn chunk_len(length: u64, index: u64) -> usize {
-    length.saturating_sub(index * CHUNK as u64).min(CHUNK as u64) as usize
-}
-
-fn chunks(length: u64) -> u64 {
-    length.div_ceil(CHUNK as u64)
-}
-
 /// That GCM has room for a message.
-fn room(aad: &Blob, length: u64) -> Result<(), Failed> {
+pub(super) fn room(aad: &Blob, length: u64) -> Result<(), Failed> {
     let fits = aad.0.len() <= crate::AAD && Lengths::new(aad.0.len() as u64, length).is_ok();
     let message =
         "the message is longer than GCM allows (2^36 - 32 bytes, 64 KiB of associated data here): split it";
     if fits { Ok(()) } else { Err(Failed::refused(LENGTHS, message)) }
 }
 
+/// The size of an AES key.
+pub(super) fn size(key: &KeyInfo) -> Result<KeySize, Failed> {
+    let size = KeySize::from_bytes(key.kind.bytes());
+    size.ok_or_else(|| Failed::refused(LENGTHS, "the key is no AES key: use another"))
+}
+
 /// The key, ready for use: prepared now, or before in this session.
-fn ready(turn: &mut Turn<'_>, loaded: &Loaded) -> Result<GcmKey, Stop> {
-    if let Some(ReadyKey::Gcm(key)) = turn.ready.take(&loaded.info.id) {
+pub(super) fn ready(rep: &mut Rep3, ready: &mut Ready, loaded: &Loaded) -> Result<Gcm, Stop> {
+    if let Some(key) = ready.gcm(&loaded.info.id) {
         return Ok(key);
     }
-    let size = KeySize::from_bytes(loaded.info.kind.bytes());
-    let size = size.ok_or_else(|| Failed::refused(LENGTHS, "the key is no AES key: use another"))?;
-    Ok(GcmKey::prepare(turn.rep, size, &loaded.part)?)
+    let key = Rc::new(RefCell::new(GcmKey::prepare(rep, size(&loaded.info)?, &loaded.part)?));
+    ready.put(loaded.info.name.clone(), loaded.info.id, ReadyKey::Gcm(key.clone()));
+    Ok(key)
 }
 
 /// A fresh IV for this message alone. 128 bits of a coin, of which 96 stay.
 pub(super) fn draw_iv(turn: &mut Turn<'_>, key: &KeyInfo) -> Result<[u8; IV], Stop> {
-    let trio = turn.rep.trio();
-    let fixed = trio.barrier()?;
-    let coin = trio.coin(&fixed)?;
-    Ok(iv(&coin.bytes(), &key.id, &turn.line.id, turn.number, turn.item))
+    let coin = coin(turn.rep)?;
+    Ok(iv(&coin, &key.id, &turn.offer.connection, turn.offer.number))
 }
 
-/// The IV that a coin gives a message.
-fn iv(coin: &[u8], key: &[u8; 16], connection: &ConnectionId, number: u64, item: u32) -> [u8; IV] {
-    let mut hasher = blake3::Hasher::new_derive_key("divisi 2026 gcm iv v1");
+/// A coin for IVs, when everything public about their messages is agreed.
+pub(super) fn coin(rep: &mut Rep3) -> Result<Vec<u8>, Abort> {
+    let trio = rep.trio();
+    let fixed = trio.barrier()?;
+    Ok(trio.coin(&fixed)?.bytes().to_vec())
+}
+
+/// The IV that a coin gives a message. One coin may give many, each to another message.
+pub(super) fn iv(coin: &[u8], key: &[u8; 16], connection: &ConnectionId, number: u64) -> [u8; IV] {
+    let mut hasher = blake3::Hasher::new_derive_key("divisi 2026 gcm iv v2");
     hasher.update(coin).update(key).update(connection);
-    hasher.update(&number.to_le_bytes()).update(&item.to_le_bytes());
+    hasher.update(&number.to_le_bytes());
     let mut iv = [0; IV];
     hasher.finalize_xof().fill(&mut iv);
     iv
 }
 
-/// Encrypt a text that the client sends chunk by chunk, and gets back chunk by chunk.
-pub(crate) fn encrypt(turn: &mut Turn<'_>, name: &KeyName, aad: &Blob, length: u64) -> Result<(), Stop> {
-    let loaded = load(turn, name, |key| What::Encrypt(key), |_| room(aad, length), true)?;
-    let mut key = ready(turn, &loaded)?;
-    let iv = draw_iv(turn, &loaded.info)?;
-    let mut sealing = Sealing::new(turn.rep, &mut key, iv, &aad.0, length)?;
-    let used = UsedKey { id: loaded.info.id, maker: loaded.info.maker.name.clone() };
-    turn.answer(ToClient::Sealing { iv, key: used });
-    let sealed = (|| {
-        for index in 0..chunks(length) {
-            let part = turn.part(PLAIN, index, chunk_len(length, index));
-            turn.agree(PLAIN, Check::A24, &index.to_le_bytes(), part.as_ref().map_err(Clone::clone))?;
-            let ciphertext = sealing.chunk(turn.rep, &key, &part?)?;
-            turn.answer(if turn.me().index() == 0 {
-                ToClient::Ciphertext(Blob(ciphertext))
-            } else {
-                ToClient::Digest(chunk_digest(&turn.context(index), &ciphertext))
-            });
-        }
-        let finish = turn.word(FINISH, &ToServer::Finish { number: turn.number, item: turn.item });
-        turn.all(FINISH, finish)?;
-        Ok(sealing.finish(turn.rep, &key)?)
-    })();
-    keep(turn, &loaded, key, &sealed);
-    turn.answer(ToClient::Tag(sealed?));
-    Ok(())
+/// A long text being encrypted: chunk after chunk, each answered with its ciphertext.
+pub(crate) struct Encrypting {
+    key: Gcm,
+    sealing: Sealing,
+    index: u64,
 }
 
-/// Decrypt a text that the client sends twice: first its tag is verified, then its plaintext is answered.
-pub(crate) fn decrypt(
-    turn: &mut Turn<'_>,
-    name: &KeyName,
-    aad: &Blob,
-    length: u64,
-    iv: [u8; IV],
-    tag: &[u8; 16],
-) -> Result<(), Stop> {
-    let loaded = load(turn, name, |key| What::Decrypt(key), |_| room(aad, length), false)?;
-    let mut key = ready(turn, &loaded)?;
-    let mut opening = Opening::new(turn.rep, &mut key, iv, &aad.0, length, tag)?;
-    turn.answer(ToClient::Accepted);
-    let opened = open(turn, &mut opening, &key, length);
-    keep(turn, &loaded, key, &opened);
-    opened
+impl Encrypting {
+    /// Draw the text's IV, and tell the client.
+    pub fn begin(turn: &mut Turn<'_>, loaded: &Loaded, aad: &Blob, length: u64) -> Result<Encrypting, Stop> {
+        let key = ready(turn.rep, turn.ready, loaded)?;
+        let iv = draw_iv(turn, &loaded.info)?;
+        let sealing = Sealing::new(turn.rep, &mut key.borrow_mut(), iv, &aad.0, length)?;
+        let used = UsedKey { id: loaded.info.id, maker: loaded.info.maker.name.clone() };
+        turn.answer(ToClient::Sealing { iv, key: used });
+        Ok(Encrypting { key, sealing, index: 0 })
+    }
+
+    /// A chunk, whose holders agree on it \[A24\].
+    pub fn chunk(&mut self, turn: &mut Turn<'_>, given: &Given) -> Result<After, Stop> {
+        let Given::Secret(part) = given else { return Err(super::given::misfit(turn.me())) };
+        let ciphertext = self.sealing.chunk(turn.rep, &self.key.borrow(), part)?;
+        turn.answer(sealed(turn.me(), &turn.context(self.index), ciphertext));
+        self.index += 1;
+        Ok(After::More { in_hand: false })
+    }
+
+    pub fn finish(self, turn: &mut Turn<'_>) -> Result<After, Stop> {
+        let tag = self.sealing.finish(turn.rep, &self.key.borrow())?;
+        turn.answer(ToClient::Tag(tag));
+        Ok(After::Done)
+    }
 }
 
-fn open(turn: &mut Turn<'_>, opening: &mut Opening, key: &GcmKey, length: u64) -> Result<(), Stop> {
-    // first reading: the digests stay, and bind the second reading to what was verified
-    let mut digests = Vec::new();
-    for index in 0..chunks(length) {
-        let body = turn.data(FIRST, index, chunk_len(length, index));
-        let digest = body.as_ref().map_or([0; 32], |body| chunk_digest(&turn.context(index), &body.0));
-        let public = [&index.to_le_bytes()[..], &digest].concat();
-        turn.agree(FIRST, Check::A25, &public, body.as_ref().map(|_| &NOTHING).map_err(Clone::clone))?;
-        opening.absorb(turn.rep, key, &body?.0)?;
-        digests.push(digest);
+/// What server `me` tells of a chunk of ciphertext: the first sends it, the others its digest.
+pub(super) fn sealed(me: PartyId, context: &[u8; 32], ciphertext: Vec<u8>) -> ToClient {
+    if me.index() == 0 {
+        ToClient::Ciphertext(Blob(ciphertext))
+    } else {
+        ToClient::Digest(chunk_digest(context, &ciphertext))
+    }
+}
+
+/// A long text being decrypted: its client sends it twice, first for its tag to be verified, then for the plaintext.
+pub(crate) struct Decrypting {
+    key: Gcm,
+    opening: Opening,
+    /// The digests of the first reading's chunks.
+    first: Vec<[u8; 32]>,
+    verified: bool,
+    /// Chunks of the second reading.
+    index: usize,
+}
+
+impl Decrypting {
+    pub fn begin(
+        turn: &mut Turn<'_>,
+        loaded: &Loaded,
+        aad: &Blob,
+        length: u64,
+        iv: [u8; IV],
+        tag: &[u8; 16],
+    ) -> Result<Decrypting, Stop> {
+        let key = ready(turn.rep, turn.ready, loaded)?;
+        let opening = Opening::new(turn.rep, &mut key.borrow_mut(), iv, &aad.0, length, tag)?;
         turn.answer(ToClient::Accepted);
+        Ok(Decrypting { key, opening, first: Vec::new(), verified: false, index: 0 })
     }
-    let finish = turn.word(FINISH, &ToServer::Finish { number: turn.number, item: turn.item });
-    turn.all(FINISH, finish)?;
-    if !opening.verify(turn.rep, key)? {
-        let message =
-            "the ciphertext, its associated data or its tag is not what this key made: nothing was decrypted";
-        let kind = crate::ErrorKind::Mismatch;
-        return Err(Stop::Refused(Failed { kind, ..Failed::refused(VERIFY, message) }));
+
+    /// That a chunk of the second reading is that of the first: an answer leaves only for what is, byte for byte, what was verified.
+    pub fn admits(&self, given: &Given) -> Result<(), Failed> {
+        let message = "the ciphertext changed between its two readings: decrypt a file that nobody writes";
+        match given {
+            Given::Public(_, digest) if self.verified && self.first.get(self.index) != Some(digest) => {
+                Err(Failed::refused(SECOND, message))
+            }
+            _ => Ok(()),
+        }
     }
-    turn.answer(ToClient::Valid);
-    // second reading: an answer leaves only for what is, byte for byte, what was verified
-    for (index, verified) in (0..).zip(digests) {
-        let context = turn.context(index);
-        let body = turn.data(SECOND, index, chunk_len(length, index)).and_then(|body| {
-            let same = chunk_digest(&context, &body.0) == verified;
-            let message =
-                "the ciphertext changed between its two readings: decrypt a file that nobody writes";
-            if same { Ok(body) } else { Err(Failed::refused(SECOND, message)) }
-        });
-        turn.agree(SECOND, Check::A25, &verified, body.as_ref().map(|_| &NOTHING).map_err(Clone::clone))?;
-        let mut answer = opening.chunk(turn.rep, key, &context, &body?.0)?;
+
+    /// A chunk, which all three have the same \[A25\].
+    pub fn chunk(&mut self, turn: &mut Turn<'_>, given: &Given) -> Result<After, Stop> {
+        let Given::Public(body, digest) = given else { return Err(super::given::misfit(turn.me())) };
+        let more = Ok(After::More { in_hand: false });
+        if !self.verified {
+            self.opening.absorb(turn.rep, &self.key.borrow(), &body.0)?;
+            self.first.push(*digest);
+            turn.answer(ToClient::Accepted);
+            return more;
+        }
+        let context = turn.context(self.index as u64);
+        let mut answer = self.opening.chunk(turn.rep, &self.key.borrow(), &context, &body.0)?;
         let (component, digest) = (Blob(std::mem::take(&mut answer.component)), answer.digest);
         turn.answer(ToClient::Answer { component, digest });
+        self.index += 1;
+        if self.index == self.first.len() { Ok(After::Done) } else { more }
     }
-    Ok(())
+
+    /// The first reading is complete: compare the tag.
+    pub fn finish(&mut self, turn: &mut Turn<'_>) -> Result<After, Stop> {
+        if !self.opening.verify(turn.rep, &self.key.borrow())? {
+            return Err(Stop::Refused(unauthentic()));
+        }
+        turn.answer(ToClient::Valid);
+        self.verified = true;
+        Ok(if self.first.is_empty() { After::Done } else { After::More { in_hand: false } })
+    }
 }
 
-/// A key stays ready for the next request, unless its session has ended.
-fn keep<T>(turn: &mut Turn<'_>, loaded: &Loaded, key: GcmKey, result: &Result<T, Stop>) {
-    if !matches!(result, Err(Stop::Abort(_))) {
-        turn.ready.put(loaded.info.name.clone(), loaded.info.id, ReadyKey::Gcm(key));
-    }
+/// What a client is told of a text that is not authentic.
+pub(super) fn unauthentic() -> Failed {
+    let message =
+        "the ciphertext, its associated data or its tag is not what this key made: nothing was decrypted";
+    Failed { kind: crate::ErrorKind::Mismatch, ..Failed::refused(VERIFY, message) }
 }
 
 #[cfg(test)]
@@ -168,17 +196,16 @@ mod tests {
     /// its message.
     #[test]
     fn an_iv_is_made_of_the_whole_coin_and_of_all_that_names_its_message() {
-        let mut all = BTreeSet::from([iv(&[7; 16], &[1; 16], &[2; 32], 3, 4)]);
+        let mut all = BTreeSet::from([iv(&[7; 16], &[1; 16], &[2; 32], 3)]);
         for i in 0..16 {
             let mut coin = [7; 16];
             coin[i] ^= 1;
-            all.insert(iv(&coin, &[1; 16], &[2; 32], 3, 4));
+            all.insert(iv(&coin, &[1; 16], &[2; 32], 3));
         }
-        all.insert(iv(&[7; 16], &[2; 16], &[2; 32], 3, 4));
-        all.insert(iv(&[7; 16], &[1; 16], &[3; 32], 3, 4));
-        all.insert(iv(&[7; 16], &[1; 16], &[2; 32], 4, 4));
-        all.insert(iv(&[7; 16], &[1; 16], &[2; 32], 3, 5));
-        assert_eq!(all.len(), 21);
+        all.insert(iv(&[7; 16], &[2; 16], &[2; 32], 3));
+        all.insert(iv(&[7; 16], &[1; 16], &[3; 32], 3));
+        all.insert(iv(&[7; 16], &[1; 16], &[2; 32], 4));
+        assert_eq!(all.len(), 20);
         for i in 0..IV {
             let values: BTreeSet<u8> = all.iter().map(|iv| iv[i]).collect();
             assert!(values.len() > 10, "byte {i} has {} values", values.len());

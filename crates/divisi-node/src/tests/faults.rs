@@ -32,7 +32,7 @@ impl<F: FnMut()> Read for Trap<F> {
 /// Each server in turn dies while a file is under way: the client is told in time, and when it is back all serve again.
 #[test]
 fn a_server_that_dies_in_the_middle_of_a_request() {
-    let mut house = House::new();
+    let mut house = House::with(|options| options.ending = Duration::ZERO);
     let mut alice = house.connect("alice");
     let key = house.key(&mut alice, "k", false, &[]);
     for victim in 0..3 {
@@ -64,6 +64,35 @@ fn a_server_that_dies_in_the_middle_of_a_request() {
     for line in house.log.lock().unwrap().iter() {
         assert!(!line.contains(&hex::encode(&components[17..])), "{line}");
     }
+}
+
+/// A server that is told to stop finishes what is under way, and tells who comes then to try again.
+#[test]
+fn a_server_that_stops_ends_what_is_under_way() {
+    let mut house = House::new();
+    let mut alice = house.connect("alice");
+    let mut bob = house.connect("bob");
+    let key = house.key(&mut alice, "k", false, &["bob"]);
+    let mut late = None;
+    let mut trap = Trap {
+        read: 0,
+        at: 3 * CHUNK,
+        spring: || {
+            house.signal(1);
+            // until the server has seen it, a request is served
+            late = Some(loop {
+                if let Err(e) = encrypt(&mut bob, &key, b"", b"late") {
+                    break e;
+                }
+            });
+        },
+    };
+    let length = 12 * CHUNK as u64;
+    alice.encrypt(&key, b"", &mut trap, length, &mut io::sink(), &mut |_| {}).unwrap();
+    let late = late.unwrap();
+    assert!(late.retry && late.message.contains("party 2 stops: try again"), "{late}");
+    assert!(!house.logged("misuse"));
+    house.stop(1);
 }
 
 /// Admits all, but the first to be asked when it is armed hangs.

@@ -1,0 +1,181 @@
+//! A connection on which both ends speak at once: what is to be sent never waits for what is to be heard.
+//!
+//! A server that reads only after it wrote, and a client that writes before it reads, would wait for each other for ever as soon
+//! as what lies between them is full. Here one thread does both; what other threads have for it they announce by a bell.
+
+use crate::connection::{Connection, ConnectionError};
+use crate::frame::MAX_BODY;
+use crate::world::later;
+use std::io::{ErrorKind, Read, Write};
+use std::os::unix::net::UnixStream;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+use zeroize::Zeroizing;
+
+/// How much the receiver makes room for before the bytes are there.
+const PIECE: usize = 64 * 1024;
+
+/// Wakes the thread that waits on a [`Duplex`].
+#[derive(Clone)]
+pub struct Bell(Arc<UnixStream>);
+
+impl Bell {
+    /// Rings: the wait that is going on ends, or else the next one at once.
+    pub fn ring(&self) {
+        // a bell that is full has rung
+        let _ = (&*self.0).write(&[1]);
+    }
+}
+
+/// What a wait brought.
+pub enum Heard {
+    /// A whole message.
+    Message(Zeroizing<Vec<u8>>),
+    /// The bell rang, or room was made for what is to be sent.
+    Woken,
+    /// Nothing within the time.
+    Nothing,
+}
+
+/// A connection that sends and hears at once.
+pub struct Duplex {
+    connection: Connection,
+    bell: UnixStream,
+    /// The head of the message that is coming, and as much of its body as has come.
+    head: ([u8; 4], usize),
+    body: Zeroizing<Vec<u8>>,
+    /// When the message that is coming began, and when something could last be sent of what waits.
+    begun: Option<Instant>,
+    moved: Instant,
+}
+
+impl Duplex {
+    /// Makes a connection such a one, with the bell that wakes its thread.
+    ///
+    /// # Errors
+    /// If no more files can be opened.
+    pub fn new(connection: Connection) -> std::io::Result<(Self, Bell)> {
+        let (bell, other) = UnixStream::pair()?;
+        bell.set_nonblocking(true)?;
+        other.set_nonblocking(true)?;
+        let moved = connection.wire.now();
+        let duplex =
+            Self { connection, bell, head: ([0; 4], 0), body: Zeroizing::default(), begun: None, moved };
+        Ok((duplex, Bell(Arc::new(other))))
+    }
+
+    /// The time limit of a message on its way, in either direction.
+    pub fn timeout(&self) -> Duration {
+        self.connection.timeout()
+    }
+
+    /// Takes a message to be sent, without waiting: whoever calls keeps account of how much waits.
+    ///
+    /// # Errors
+    /// If it is too long (1 GiB), or the connection is gone.
+    pub fn queue(&mut self, body: &[u8]) -> Result<(), ConnectionError> {
+        let peer = || self.connection.peer().clone();
+        let too_long = || ConnectionError::TooLong { peer: peer(), len: body.len(), max: MAX_BODY };
+        let len = u32::try_from(body.len()).ok().filter(|_| body.len() <= MAX_BODY).ok_or_else(too_long)?;
+        if !self.connection.wire.is_full() {
+            self.moved = self.connection.wire.now();
+        }
+        let (first, rest) = body.split_at(body.len().min(PIECE));
+        let head = Zeroizing::new([&len.to_le_bytes()[..], first].concat());
+        let queued = self.connection.wire.queue(&head).and_then(|()| self.connection.wire.queue(rest));
+        queued.map_err(|e| self.connection.error(e, self.timeout()))
+    }
+
+    /// Whether all that was queued is with the socket.
+    pub fn is_sent(&self) -> bool {
+        !self.connection.wire.is_full()
+    }
+
+    /// Sends what waits, and hears the next message of at most `longest` bytes, if any is wanted now, until a moment.
+    ///
+    /// # Errors
+    /// If the connection is gone; [`ConnectionError::Timeout`] if the peer takes nothing for the time limit, or a message that it
+    /// began does not end within it.
+    pub fn wait(&mut self, longest: Option<usize>, until: Instant) -> Result<Heard, ConnectionError> {
+        let limit = self.timeout();
+        loop {
+            let sent = self.connection.wire.push().map_err(|e| self.connection.error(e, limit))?;
+            let now = self.connection.wire.now();
+            if sent || self.is_sent() {
+                self.moved = now;
+            }
+            if let Some(longest) = longest
+                && let Some(message) = self.pull(longest)?
+            {
+                return Ok(Heard::Message(message));
+            }
+            if self.rang() {
+                return Ok(Heard::Woken);
+            }
+            let sending = (!self.is_sent()).then(|| later(self.moved, limit));
+            let hearing = longest.and(self.begun).map(|begun| later(begun, limit));
+            let due = [sending, hearing].into_iter().flatten().min();
+            if due.is_some_and(|due| now >= due) {
+                return Err(ConnectionError::Timeout(self.connection.peer().clone(), limit));
+            }
+            if now >= until {
+                return Ok(Heard::Nothing);
+            }
+            let until = due.map_or(until, |due| due.min(until));
+            let waited = self.connection.wire.wait(longest.is_some(), &self.bell, until);
+            waited.map_err(|e| self.connection.error(e, limit))?;
+        }
+    }
+
+    /// Whether the bell rang since it was asked last.
+    fn rang(&mut self) -> bool {
+        let mut some = [0; 64];
+        let mut rang = false;
+        loop {
+            match self.bell.read(&mut some) {
+                Ok(n) if n > 0 => rang = true,
+                Err(e) if e.kind() == ErrorKind::Interrupted => {}
+                _ => return rang,
+            }
+        }
+    }
+
+    /// The next message, if all of it is here. Memory grows with what arrives, not with what is announced.
+    fn pull(&mut self, longest: usize) -> Result<Option<Zeroizing<Vec<u8>>>, ConnectionError> {
+        let limit = self.timeout();
+        let failed = |connection: &Connection, e| connection.error(e, limit);
+        while self.head.1 < 4 {
+            let (head, have) = &mut self.head;
+            let room = head.get_mut(*have..).unwrap_or_default();
+            let n = self.connection.wire.pull(room).map_err(|e| failed(&self.connection, e))?;
+            if n == 0 {
+                return Ok(None);
+            }
+            *have += n;
+            self.begun.get_or_insert(self.connection.wire.now());
+        }
+        let len = u32::from_le_bytes(self.head.0) as usize;
+        if len > longest {
+            let peer = self.connection.peer().clone();
+            return Err(ConnectionError::TooLong { peer, len, max: longest });
+        }
+        while self.body.len() < len {
+            let have = self.body.len();
+            crate::connection::grow(&mut self.body, len.min(have + PIECE));
+            let room = self.body.get_mut(have..).unwrap_or_default();
+            let n = self.connection.wire.pull(room).map_err(|e| failed(&self.connection, e))?;
+            self.body.truncate(have + n);
+            if n == 0 {
+                return Ok(None);
+            }
+        }
+        self.head = ([0; 4], 0);
+        self.begun = None;
+        Ok(Some(std::mem::take(&mut self.body)))
+    }
+
+    /// Sends what waits as far as that goes without waiting long, and closes in an orderly way.
+    pub fn close(self) {
+        self.connection.close();
+    }
+}

@@ -1,0 +1,115 @@
+//! One client's connection at a server: the thread that talks with it.
+//!
+//! Adversary: any client. What it sends is bounded in length and decoded whole or not at all. It may send ahead, but no more is read
+//! of what it sends than it may be ahead, so that it can neither fill memory nor hold up anybody but itself; nor is more computed for it than
+//! it takes. Numbers of requests count up from 1 [1.11].
+
+use super::counter::Counter;
+use crate::admit::Who;
+use crate::error::{ErrorKind, Failed};
+use crate::request::{ToClient, ToServer, connection_id};
+use crate::wire::{LONGEST, VERSIONS, decode, encode};
+use divisi_core::{PartyId, Step, step};
+use divisi_net::{Connection, Duplex, Heard};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+use zeroize::Zeroizing;
+
+const BEGIN: Step = step!("begin");
+const TURN: Step = step!("turn");
+
+/// How long a client may say nothing between its requests.
+const IDLE: Duration = Duration::from_secs(300);
+/// How often a client that waits hears that it is not forgotten, unless its time limit is short.
+const REASSURE: Duration = Duration::from_secs(1);
+
+/// Serve a client until it goes, or the server has `ended`.
+pub(crate) fn attend(
+    counter: &Arc<Counter>,
+    mut connection: Connection,
+    me: PartyId,
+    who: Who,
+    ended: &AtomicBool,
+) {
+    let mut challenge = [0; 32];
+    counter.world.entropy(&mut challenge);
+    let (lowest, highest) = VERSIONS;
+    let welcome = ToClient::Welcome { lowest, highest, party: me.number(), challenge };
+    let begun = say(&mut connection, &welcome).and_then(|()| hear(&mut connection));
+    let Some(ToServer::Begin { version, challenges }) = begun else { return };
+    if challenges[me.index()] != challenge || !(lowest..=highest).contains(&version) {
+        let message = "the connection did not begin with this server's challenge: connect again";
+        say(&mut connection, &ToClient::Failed(Failed::refused(BEGIN, message)));
+        return;
+    }
+    let id = connection_id(&challenges);
+    let Ok((mut duplex, bell)) = Duplex::new(connection) else { return };
+    if !counter.tell(|desk, _| desk.enter(who, id, Box::new(move || bell.ring()))) {
+        return;
+    }
+    if queue(&mut duplex, &ToClient::Ready).is_some() {
+        talk(counter, &mut duplex, &id, ended);
+    }
+    counter.tell(|desk, now| desk.leave(&id, now));
+    duplex.close();
+}
+
+/// Hear and answer; ends when something is amiss.
+fn talk(counter: &Counter, duplex: &mut Duplex, id: &[u8; 32], ended: &AtomicBool) -> Option<()> {
+    let reassure = REASSURE.min(duplex.timeout() / 4);
+    let mut last_word = counter.world.now();
+    let mut last_heard = last_word;
+    loop {
+        let now = counter.world.now();
+        let (answers, owes, hears) = counter.with(|desk, _| {
+            let answers: Vec<ToClient> = std::iter::from_fn(|| desk.next_answer(id)).collect();
+            (answers, desk.owes(id), desk.may_hear(id))
+        });
+        for answer in &answers {
+            queue(duplex, answer)?;
+            last_word = now;
+        }
+        if owes && duplex.is_sent() && now.saturating_duration_since(last_word) >= reassure {
+            queue(duplex, &ToClient::Waiting)?;
+            last_word = now;
+        }
+        if !owes && answers.is_empty() && duplex.is_sent() {
+            if ended.load(Ordering::SeqCst) {
+                let message = "the server stops: try again when it is back";
+                let failed = Failed { retry: true, ..Failed::refused(TURN, message) };
+                return queue(duplex, &ToClient::Failed(Failed { kind: ErrorKind::Unavailable, ..failed }));
+            }
+            if now.saturating_duration_since(last_heard) >= IDLE {
+                return None;
+            }
+        }
+        match duplex.wait(hears.then_some(LONGEST), now + reassure).ok()? {
+            Heard::Message(bytes) => {
+                last_heard = counter.world.now();
+                let message = decode::<ToServer>(&bytes)?;
+                drop(bytes);
+                if let Err(fault) = counter.tell(|desk, now| desk.hear(id, message, now)) {
+                    return queue(duplex, &ToClient::Failed(fault));
+                }
+            }
+            Heard::Woken | Heard::Nothing => {}
+        }
+        if duplex.is_sent() {
+            counter.tell(|desk, _| desk.sent(id));
+        }
+    }
+}
+
+fn queue(duplex: &mut Duplex, message: &ToClient) -> Option<()> {
+    duplex.queue(&encode(message, message.body())?).ok()
+}
+
+fn say(connection: &mut Connection, message: &ToClient) -> Option<()> {
+    connection.send(&encode(message, message.body())?).ok()
+}
+
+fn hear(connection: &mut Connection) -> Option<ToServer> {
+    let bytes = Zeroizing::new(connection.recv(LONGEST).ok()?);
+    decode(&bytes)
+}

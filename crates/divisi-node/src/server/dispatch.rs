@@ -1,0 +1,303 @@
+//! One session of the three servers: round by round, each in turn says what could be done next, and what all three have is done.
+//!
+//! A round: the server whose turn it is to lead offers steps of requests ([`super::plan`]); all three compare what they have of
+//! each, the public part among all \[A25\], each secret component between its holders \[A24\], stored keys likewise \[A26\]; what is the same at all three
+//! is done, first the short texts, all in one computation, then the other steps one by one. What has not come to one of them goes back
+//! to wait; what one of them refuses, or has otherwise, is refused, and harms nothing else in the round. Nothing waits for a client.
+//!
+//! Adversary: one malicious server. If it leads it can pass requests over, but leads only every third round; it can offer what nobody asked
+//! for, or refuse; what is done is what all three got from the client itself, or nothing. It can call for one-hot vectors, of
+//! which the others make what their own history says.
+
+use super::Node;
+use super::desk::{After, Offer, Stand, Taken};
+use super::given::Given;
+use super::keys::Found;
+use super::ready::Ready;
+use super::script::{Kind, kind};
+use super::turn::{Turn, public};
+use super::work::{Under, Work, admit, is_counted, step};
+use super::{call, shorts};
+use crate::agree::{About, NOTHING, verdict_of};
+use crate::error::{Failed, Stop};
+use crate::request::{ConnectionId, Item};
+use divisi_core::{Abort, Check, Parameters, PartyId, Session, Step, step};
+use divisi_net::Mesh;
+use divisi_rep3::{Agreement, Input, Lack, Protocol, Rep3, Security, Trio};
+use divisi_store::KeyName;
+use std::collections::HashSet;
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+use std::time::{Duration, Instant};
+
+const LOAD: Step = step!("load");
+const REQUEST: Step = step!("request");
+
+/// The number of the one session of each mesh.
+const SESSION: u32 = 1;
+/// How long a server waits for what its client sent to all three at once and has reached the one that leads.
+const ARRIVAL: Duration = Duration::from_millis(2);
+/// How long nobody must have asked for anything before one-hot vectors are made ahead.
+const IDLE: Duration = Duration::from_millis(20);
+
+/// A session's state, besides the engine: the same at all three, but for requests that ended at one of them only.
+pub(super) struct House<'a> {
+    pub node: &'a Node,
+    pub rep: Rep3,
+    pub ready: Ready,
+    pub under: Under,
+    /// Requests whose use of a key is counted.
+    counted: HashSet<(ConnectionId, u64)>,
+}
+
+/// An offer of this round, with what this server has of it.
+pub(super) struct Candidate {
+    pub offer: Offer,
+    /// What a digest of it stands for: client, connection, number, what is asked for.
+    pub request: [u8; 32],
+    pub step: Step,
+    pub taken: Taken,
+    pub given: Given,
+    /// The key that its first step uses.
+    pub found: Option<Found>,
+}
+
+/// Serve until the session ends, or the server stops.
+pub(crate) fn serve(node: &Node, mesh: &Arc<Mesh>) -> Result<(), Abort> {
+    let config = node.config();
+    let parameters = Parameters::new("rep3 server")
+        .with("security", Security::Malicious.name().as_bytes())
+        .with("mesh", &node.mesh)
+        .with("parties", &config.digest().parties);
+    let session = Session::start(mesh, SESSION, &parameters)?;
+    let rep = Rep3::new(Trio::new(session)?, Protocol::Gf4Circuit, Security::Malicious);
+    let mut house =
+        House { node, rep, ready: Ready::default(), under: Under::new(), counted: HashSet::new() };
+    let mut quiet = IDLE;
+    let mut stopping: Option<Instant> = None;
+    let now = || node.counter.world.now();
+    for leader in PartyId::all(3).collect::<Vec<_>>().into_iter().cycle() {
+        if node.stop.load(Ordering::SeqCst) {
+            let since = *stopping.get_or_insert_with(|| {
+                node.counter.tell(|desk, now| desk.drain(now));
+                now()
+            });
+            let over = now().saturating_duration_since(since) >= node.options.ending;
+            if over || !node.counter.with(|desk, _| desk.is_busy()) {
+                break;
+            }
+        }
+        match call::next(&mut house, leader, quiet, stopping.is_some())? {
+            call::Call::Nothing => {}
+            call::Call::Restock => {
+                let (lacked, begun) = (house.rep.lacks_vectors(), now());
+                house.rep.restock()?;
+                // on slow links it takes longer, and whoever comes meanwhile waits: it needs as long a silence before
+                quiet = IDLE.max(now().saturating_duration_since(begun));
+                if lacked && !house.rep.lacks_vectors() {
+                    let mebibytes = house.rep.stocked_bytes() as f64 / f64::from(1 << 20);
+                    node.log(&format!("{mebibytes:.1} MiB of one-hot vectors are in stock"));
+                }
+            }
+            call::Call::Offers(offers) => house.round(leader, &offers)?,
+        }
+        node.tick();
+    }
+    Ok(())
+}
+
+impl House<'_> {
+    /// Do of these offers what all three have.
+    fn round(&mut self, leader: PartyId, offers: &[Offer]) -> Result<(), Abort> {
+        let counter = &self.node.counter;
+        if leader != self.node.me {
+            counter.await_offers(offers, counter.world.now() + ARRIVAL);
+        }
+        let mine: Vec<Result<Candidate, Missing>> =
+            offers.iter().map(|offer| self.candidate(offer)).collect();
+        let agreed = self.agree(offers, mine)?;
+        let (short, others): (Vec<_>, Vec<_>) =
+            agreed.into_iter().partition(|candidate| kind(&candidate.taken.item) == Kind::Short);
+        if !short.is_empty() {
+            shorts::run(self, short)?;
+        }
+        for candidate in others {
+            self.step(candidate)?;
+        }
+        let (under, counted) = (&mut self.under, &mut self.counted);
+        counter.with(|desk, _| {
+            under.retain(|(id, number), _| desk.has(id, *number));
+            counted.retain(|(id, number)| desk.has(id, *number));
+        });
+        Ok(())
+    }
+
+    /// What this server has of an offer.
+    fn candidate(&mut self, offer: &Offer) -> Result<Candidate, Missing> {
+        let node = self.node;
+        let taken = match node.counter.with(|desk, _| desk.take(offer)) {
+            Stand::Ready(taken) => taken,
+            Stand::NotYet => return Err(Missing::NotYet),
+            Stand::Missing => return Err(Missing::Refused(None)),
+        };
+        let refused = |failed: Failed| Missing::Refused(Some(failed));
+        let given = Given::of(&taken.item, &offer.connection, offer.number, &taken.messages);
+        let found = if offer.step == 0 {
+            let found = admit(node, &taken.who, &taken.item).map_err(refused)?;
+            if let Some(found) = found.as_ref().filter(|_| is_counted(&taken.item))
+                && self.counted.insert((offer.connection, offer.number))
+            {
+                // durably, before it happens, and once however often it is offered
+                found.count(node).map_err(refused)?;
+            }
+            found
+        } else {
+            let work = self.under.get(&(offer.connection, offer.number));
+            work.map_or(Ok(()), |work: &Work| work.admits(&given)).map_err(refused)?;
+            None
+        };
+        let request = digest(&taken, &offer.connection, offer.number);
+        let step = if offer.step == 0 { REQUEST } else { taken.step };
+        Ok(Candidate { offer: *offer, request, step, taken, given, found })
+    }
+
+    /// Compare what the three have: what remains is the same at all. A round of two messages for all offers together.
+    fn agree(
+        &mut self,
+        offers: &[Offer],
+        mine: Vec<Result<Candidate, Missing>>,
+    ) -> Result<Vec<Candidate>, Abort> {
+        let mut inputs = Vec::with_capacity(2 * offers.len());
+        for candidate in &mine {
+            inputs.extend(match candidate {
+                Ok(candidate) => candidate.inputs(),
+                Err(missing) => {
+                    let part = Err(missing.lack());
+                    [Check::A24, Check::A26].map(|check| Input { check, public: [0; 32], part })
+                }
+            });
+        }
+        let verdicts = self.rep.trio().agree_inputs(&inputs)?;
+        drop(inputs);
+        let mut agreed = Vec::new();
+        for ((offer, candidate), verdicts) in offers.iter().zip(mine).zip(verdicts.as_chunks::<2>().0) {
+            let [data, key] = *verdicts;
+            match (candidate, data, key) {
+                (Ok(candidate), Agreement::Agreed, Agreement::Agreed) => agreed.push(candidate),
+                (Ok(candidate), Agreement::NotYet(party), _)
+                | (Ok(candidate), _, Agreement::NotYet(party))
+                    if !refusal(data) && !refusal(key) =>
+                {
+                    let messages = candidate.taken.messages;
+                    self.node.counter.with(|desk, now| desk.put_back(offer, messages, party, now));
+                }
+                (Err(Missing::NotYet), ..) if !refusal(data) && !refusal(key) => {}
+                (candidate, ..) => self.refuse(offer, candidate, data, key),
+            }
+        }
+        Ok(agreed)
+    }
+
+    /// Tell a client that its request is refused, by our own reason or by what came of the comparison.
+    fn refuse(&mut self, offer: &Offer, mine: Result<Candidate, Missing>, data: Agreement, key: Agreement) {
+        let failed = match mine {
+            Err(Missing::Refused(Some(failed))) => failed,
+            Err(Missing::Refused(None)) => return,
+            Err(Missing::NotYet) => verdict_of(data, REQUEST, About::Client("unknown"))
+                .err()
+                .unwrap_or_else(|| Failed::refused(REQUEST, "another server refused the request")),
+            Ok(candidate) => {
+                let step =
+                    if data == Agreement::SecretDiffers { candidate.taken.step } else { candidate.step };
+                let about_data = verdict_of(data, step, About::Client(&candidate.taken.who.name));
+                let about_key = |name: &KeyName| verdict_of(key, LOAD, About::Key(name.as_str()));
+                let about_key = candidate.taken.item.key().map_or(Ok(()), about_key);
+                let otherwise = || Failed::refused(step, "the request was refused");
+                about_data.and(about_key).err().unwrap_or_else(otherwise)
+            }
+        };
+        self.under.remove(&(offer.connection, offer.number));
+        self.node.counter.fail(&offer.connection, offer.number, failed);
+    }
+
+    /// Do a step by itself.
+    fn step(&mut self, candidate: Candidate) -> Result<(), Abort> {
+        let node = self.node;
+        let begun = node.counter.world.now();
+        let Candidate { offer, request, taken, given, found, .. } = candidate;
+        let loaded = found.map(|found| found.agreed(node));
+        let who = &taken.who;
+        let mut turn = Turn { node, rep: &mut self.rep, ready: &mut self.ready, who, offer, request };
+        let result = step(&mut turn, &mut self.under, &taken.item, &given, loaded.as_ref());
+        let took = node.counter.world.now().saturating_duration_since(begun);
+        self.ended(&offer, result, took)
+    }
+
+    /// Note how a step ended.
+    pub(super) fn ended(
+        &mut self,
+        offer: &Offer,
+        result: Result<After, Stop>,
+        took: Duration,
+    ) -> Result<(), Abort> {
+        let counter = &self.node.counter;
+        match result {
+            Ok(after) => counter.with(|desk, now| desk.ran(offer, after, took, now)),
+            Err(Stop::Refused(failed)) => {
+                self.under.remove(&(offer.connection, offer.number));
+                counter.fail(&offer.connection, offer.number, failed);
+            }
+            Err(Stop::Abort(abort)) => return Err(abort),
+        }
+        Ok(())
+    }
+}
+
+/// Why this server has nothing of an offer.
+enum Missing {
+    NotYet,
+    /// For a reason of its own, which its client is told, unless it knows of no such request.
+    Refused(Option<Failed>),
+}
+
+impl Missing {
+    fn lack(&self) -> Lack {
+        match self {
+            Missing::NotYet => Lack::NotYet,
+            Missing::Refused(_) => Lack::Missing,
+        }
+    }
+}
+
+fn refusal(agreement: Agreement) -> bool {
+    !matches!(agreement, Agreement::Agreed | Agreement::NotYet(_))
+}
+
+impl Candidate {
+    /// What is compared: what the client sent, and the key, if one is used.
+    fn inputs(&self) -> [Input<'_>; 2] {
+        let numbered = [&self.offer.step.to_le_bytes()[..], self.given.public()].concat();
+        let (check, part) = match self.given.secret() {
+            Some(part) => (Check::A24, part),
+            None => (Check::A25, &NOTHING),
+        };
+        let data = Input { check, public: public(&self.request, self.step, &numbered), part: Ok(part) };
+        let (agreed, part) = self.found.as_ref().map_or(([0; 32], &NOTHING), Found::compared);
+        [data, Input { check: Check::A26, public: public(&self.request, LOAD, &agreed), part: Ok(part) }]
+    }
+}
+
+/// All that is public about a request, and who asks.
+fn digest(taken: &Taken, connection: &ConnectionId, number: u64) -> [u8; 32] {
+    let who = &taken.who;
+    let mut hasher = blake3::Hasher::new_derive_key("divisi 2026 request v2");
+    hasher
+        .update(&(who.name.len() as u64).to_le_bytes())
+        .update(who.name.as_bytes())
+        .update(&who.fingerprint);
+    hasher.update(connection).update(&number.to_le_bytes());
+    // never longer than what was decoded, so that there is always an encoding
+    let item: &Item = &taken.item;
+    hasher.update(&crate::wire::encode(item, crate::AAD).unwrap_or_default());
+    *hasher.finalize().as_bytes()
+}

@@ -1,0 +1,69 @@
+//! What a step was given by its client, and what of it is compared before it is used.
+
+use crate::error::{Failed, Stop};
+use crate::request::{ConnectionId, Item, ToServer, chunk_digest, context};
+use crate::wire::Blob;
+use divisi_core::{PartyId, Step, step};
+use divisi_rep3::deal::Part;
+
+const GIVEN: Step = step!("given");
+
+/// The data of a step.
+pub(crate) enum Given {
+    Nothing,
+    /// Our part of a secret \[A24\].
+    Secret(Part),
+    /// What all three have, with its digest \[A25\].
+    Public(Blob, [u8; 32]),
+    /// The word that the data are complete.
+    Finish,
+}
+
+impl Given {
+    /// What these messages give for a request.
+    pub fn of(item: &Item, connection: &ConnectionId, number: u64, messages: &[ToServer]) -> Given {
+        let mut given = Given::Nothing;
+        for message in messages {
+            given = match (message, item) {
+                (ToServer::Data { body, index, .. }, Item::Decrypt { .. }) => {
+                    let digest = chunk_digest(&context(connection, number, *index), &body.0);
+                    Given::Public(body.clone(), digest)
+                }
+                (ToServer::Data { body, .. }, _) => {
+                    let (first, second) = body.0.split_at(body.0.len() / 2);
+                    Given::Secret(Part { first: first.to_vec(), second: second.to_vec() })
+                }
+                (ToServer::Finish { .. }, _) if matches!(given, Given::Nothing) => Given::Finish,
+                // the word behind the data of a short text says nothing more
+                _ => given,
+            };
+        }
+        given
+    }
+
+    /// Our part of it that is secret, if it has one.
+    pub fn secret(&self) -> Option<&Part> {
+        match self {
+            Given::Secret(part) => Some(part),
+            _ => None,
+        }
+    }
+
+    /// What of it is public, for a digest.
+    pub fn public(&self) -> &[u8] {
+        match self {
+            Given::Public(_, digest) => digest,
+            Given::Finish => b"finish",
+            Given::Nothing => b"",
+            Given::Secret(_) => b"secret",
+        }
+    }
+}
+
+/// A step that was given what its request does not take: the desk lets none through.
+pub(crate) fn misfit(me: PartyId) -> Stop {
+    Stop::Refused(Failed::refused(
+        GIVEN,
+        format!("{me} was given something else than what is due: report this"),
+    ))
+}

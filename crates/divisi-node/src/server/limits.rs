@@ -1,0 +1,177 @@
+//! What one client may have of a server, and what no client gets: checked when a request arrives, before anything is done for it.
+
+use crate::error::{ErrorKind, Failed};
+use crate::request::{Asked, Item};
+use divisi_core::{Step, step};
+use divisi_symmetric::algorithm::Algorithm;
+use std::collections::HashMap;
+use std::time::{Duration, Instant};
+
+const LIMIT: Step = step!("limit");
+/// The time over which bytes and seconds are counted.
+const HOUR: Duration = Duration::from_secs(3600);
+/// How long a hash of three servers takes for each byte, in nanoseconds, on a machine of 2024, for the words of a refusal.
+const NANOSECONDS: [(&str, u64); 2] = [("sha3", 25_000), ("", 160_000)];
+
+/// The limits of each client. A request that meets one is refused with a sentence that says so, and harms no other.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Limits {
+    /// Requests that wait to be begun, on all connections of a client.
+    pub waiting: usize,
+    /// The bytes of a text to be encrypted or decrypted.
+    pub text_bytes: u64,
+    /// The bytes of a message to be hashed or authenticated, which takes a thousand times as long as encryption.
+    pub message_bytes: u64,
+    /// The bytes of all texts and messages that a client begins within an hour.
+    pub bytes_an_hour: u64,
+    /// The seconds for which a client's requests keep this server computing within an hour.
+    pub seconds_an_hour: u64,
+    /// The keys that a client has made and not destroyed.
+    pub keys: usize,
+}
+
+impl Default for Limits {
+    fn default() -> Limits {
+        Limits {
+            waiting: 64,
+            text_bytes: (1 << 36) - 32,
+            message_bytes: 16 << 20,
+            bytes_an_hour: u64::MAX,
+            seconds_an_hour: u64::MAX,
+            keys: 1000,
+        }
+    }
+}
+
+impl Limits {
+    /// Whether a request is admitted by itself.
+    pub(crate) fn admits(&self, item: &Item) -> Result<(), Failed> {
+        match item {
+            Item::Encrypt { length, .. } | Item::Decrypt { length, .. } if *length > self.text_bytes => {
+                let most = self.text_bytes;
+                let message =
+                    format!("the text has {length} bytes, and this server takes at most {most}: split it");
+                Err(Failed::refused(LIMIT, message))
+            }
+            Item::Hash { asked, length } | Item::Mac { asked, length, .. }
+                if *length > self.message_bytes =>
+            {
+                let most = self.message_bytes;
+                let message = format!(
+                    "the message has {length} bytes, which would take about {}, and this server takes at most {most}: hash a \
+                     shorter one, or have its operator raise the limit",
+                    about(asked, *length)
+                );
+                Err(Failed::refused(LIMIT, message))
+            }
+            _ => Ok(()),
+        }
+    }
+}
+
+/// How long a message takes to hash, in words.
+fn about(asked: &Asked, length: u64) -> String {
+    let name = asked.settings().map_or_else(|_| String::new(), |settings| settings.algorithm.name());
+    let keccak = ["sha3", "shake", "kmac", "cshake"].iter().any(|kind| name.contains(kind));
+    let aes = matches!(
+        asked.settings().map(|settings| settings.algorithm),
+        Ok(Algorithm::Cmac(_) | Algorithm::Gmac(_))
+    );
+    let each = if keccak || aes { NANOSECONDS[0].1 } else { NANOSECONDS[1].1 };
+    let minutes = (u128::from(length) * u128::from(each) / 60_000_000_000).max(1);
+    if minutes < 120 { format!("{minutes} minutes") } else { format!("{} hours", minutes / 60) }
+}
+
+/// What a client had within an hour.
+struct Account {
+    begun: Instant,
+    bytes: u64,
+    computed: Duration,
+}
+
+/// What all clients had.
+#[derive(Default)]
+pub(crate) struct Accounts(HashMap<String, Account>);
+
+impl Accounts {
+    fn of(&mut self, client: &str, now: Instant) -> &mut Account {
+        self.0.retain(|_, account| now.saturating_duration_since(account.begun) < HOUR);
+        let new = || Account { begun: now, bytes: 0, computed: Duration::ZERO };
+        self.0.entry(client.to_owned()).or_insert_with(new)
+    }
+
+    /// Count the bytes of a request, if there is room for it.
+    pub fn begin(&mut self, limits: &Limits, client: &str, item: &Item, now: Instant) -> Result<(), Failed> {
+        let account = self.of(client, now);
+        let left = (HOUR - now.saturating_duration_since(account.begun)).as_secs().div_ceil(60);
+        let full = |what: String| {
+            let message =
+                format!("client {client} has had {what} within the hour: try again in {left} minutes");
+            let failed = Failed { retry: true, ..Failed::refused(LIMIT, message) };
+            Failed { kind: ErrorKind::Unavailable, ..failed }
+        };
+        let bytes = match item {
+            Item::Encrypt { length, .. } | Item::Decrypt { length, .. } => *length,
+            Item::Hash { length, .. } | Item::Mac { length, .. } => *length,
+            _ => 0,
+        };
+        if account.computed.as_secs() >= limits.seconds_an_hour {
+            return Err(full(format!("its {} seconds of computing", limits.seconds_an_hour)));
+        }
+        let sum = account.bytes.saturating_add(bytes);
+        if bytes > 0 && sum > limits.bytes_an_hour {
+            return Err(full(format!("{} of its {} bytes", account.bytes, limits.bytes_an_hour)));
+        }
+        account.bytes = sum;
+        Ok(())
+    }
+
+    /// Count what a step took.
+    pub fn compute(&mut self, client: &str, took: Duration, now: Instant) {
+        self.of(client, now).computed += took;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::request::Way;
+    use crate::wire::Blob;
+    use divisi_symmetric::algorithm::Settings;
+
+    fn hash(name: &str, length: u64) -> Item {
+        Item::Hash { asked: Asked::from(&Settings::new(name.parse().unwrap())), length }
+    }
+
+    /// The default admits a hash of 16 MiB, and refuses a longer one with the time that it would take.
+    #[test]
+    fn a_long_hash_is_refused_with_its_time() {
+        let limits = Limits::default();
+        assert_eq!(limits.admits(&hash("sha256", 16 << 20)), Ok(()));
+        for (name, words) in [("sha256", "about 47 hours"), ("sha3-256", "about 7 hours")] {
+            let failed = limits.admits(&hash(name, 1 << 30)).unwrap_err();
+            assert!(failed.message.contains(words), "{}", failed.message);
+        }
+        let (key, aad, way) = ("k".parse().unwrap(), Blob(vec![]), Way::Gf4Circuit);
+        let text = Item::Encrypt { key, aad, length: 1 << 36, way };
+        assert!(limits.admits(&text).unwrap_err().message.contains("split it"));
+    }
+
+    #[test]
+    fn bytes_and_seconds_are_counted_by_client_and_hour() {
+        let limits = Limits { bytes_an_hour: 100, seconds_an_hour: 5, ..Limits::default() };
+        let (mut accounts, start) = (Accounts::default(), Instant::now());
+        let begin = |accounts: &mut Accounts, client: &str, length, after: u64| {
+            let now = start + Duration::from_secs(after);
+            accounts.begin(&limits, client, &hash("sha256", length), now).map_err(|failed| failed.message)
+        };
+        assert_eq!(begin(&mut accounts, "a", 60, 0), Ok(()));
+        let full = begin(&mut accounts, "a", 41, 600).unwrap_err();
+        assert!(full.contains("60 of its 100 bytes") && full.contains("in 50 minutes"), "{full}");
+        assert_eq!(begin(&mut accounts, "a", 40, 600), Ok(()));
+        assert_eq!(begin(&mut accounts, "b", 100, 600), Ok(()));
+        assert_eq!(begin(&mut accounts, "a", 100, 3601), Ok(()));
+        accounts.compute("b", Duration::from_secs(5), start + Duration::from_secs(700));
+        assert!(begin(&mut accounts, "b", 0, 701).unwrap_err().contains("5 seconds of computing"));
+    }
+}

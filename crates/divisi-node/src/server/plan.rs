@@ -1,0 +1,124 @@
+//! What the servers do next: of all that waits, the short things first, then one step of one long request, by turns of clients.
+//!
+//! A round of the servers thus lasts as long as all short things that fit its budget and one long step, and that is what a short request
+//! waits for at most: none waits for another client's file.
+
+use super::script::Kind;
+use super::turns::Turns;
+
+/// A step that can be done now.
+#[derive(Clone, Debug)]
+pub(crate) struct Waiting<'a> {
+    pub client: &'a str,
+    pub kind: Kind,
+    /// What it takes of a round, in blocks of AES; of a step by itself nothing.
+    pub blocks: usize,
+    /// What came earlier has the smaller number.
+    pub came: u64,
+}
+
+/// What a round may hold.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Budget {
+    /// Short texts, and their blocks of AES.
+    pub short: usize,
+    pub blocks: usize,
+    /// Requests that run by themselves in one step.
+    pub single: usize,
+    /// Steps of long requests.
+    pub long: usize,
+}
+
+impl Budget {
+    /// 4,096 blocks are one step of a file, too; a request by itself waits for other servers' disks.
+    pub const ROUND: Budget = Budget { short: 128, blocks: 4096, single: 2, long: 1 };
+}
+
+/// The steps of the next round, by their place in `waiting`: of each client in turn one, as long as there is room.
+pub(crate) fn plan(waiting: &[Waiting<'_>], turns: &Turns, budget: Budget) -> Vec<usize> {
+    let mut order: Vec<usize> = (0..waiting.len()).collect();
+    // the second of a client's stands behind the first of everybody's
+    order.sort_by_key(|at| waiting[*at].came);
+    let mut seen = std::collections::HashMap::new();
+    let mut place = vec![0; waiting.len()];
+    for at in &order {
+        let kind = waiting[*at].kind;
+        let nth: &mut usize = seen.entry((waiting[*at].client, kind as u8)).or_default();
+        place[*at] = *nth;
+        *nth += 1;
+    }
+    order.sort_by_key(|at| (place[*at], turns.of(waiting[*at].client), waiting[*at].came));
+    let (mut left, mut chosen) = (budget, Vec::new());
+    for kind in [Kind::Short, Kind::Single, Kind::Long] {
+        for at in order.iter().copied().filter(|at| waiting[*at].kind == kind) {
+            let room = match kind {
+                Kind::Short => &mut left.short,
+                Kind::Single => &mut left.single,
+                Kind::Long => &mut left.long,
+            };
+            let blocks = waiting[at].blocks;
+            // what would fit no round goes into one that is empty
+            if *room == 0 || (blocks > left.blocks && left.blocks < budget.blocks) {
+                continue;
+            }
+            *room -= 1;
+            left.blocks = left.blocks.saturating_sub(blocks);
+            chosen.push(at);
+        }
+    }
+    chosen
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn waiting(client: &str, kind: Kind, blocks: usize, came: u64) -> Waiting<'_> {
+        Waiting { client, kind, blocks, came }
+    }
+
+    const BUDGET: Budget = Budget { short: 3, blocks: 10, single: 1, long: 1 };
+
+    /// A client with many requests gets no more than one with a single one, until there is room left.
+    #[test]
+    fn clients_take_turns_and_short_things_go_first() {
+        let mut all = vec![waiting("greedy", Kind::Long, 0, 0)];
+        all.extend((1..6).map(|i| waiting("greedy", Kind::Short, 1, i)));
+        all.push(waiting("modest", Kind::Short, 1, 7));
+        all.push(waiting("modest", Kind::Long, 0, 8));
+        all.push(waiting("modest", Kind::Single, 0, 9));
+        let mut turns = Turns::default();
+        assert_eq!(plan(&all, &turns, BUDGET), [1, 6, 2, 8, 0]);
+        turns.serve("greedy");
+        assert_eq!(plan(&all, &turns, BUDGET), [6, 1, 2, 8, 7]);
+    }
+
+    /// Blocks are bounded, and what is larger than a round is served by itself.
+    #[test]
+    fn a_round_has_room_for_so_many_blocks() {
+        let turns = Turns::default();
+        let all = [6, 5, 4].map(|blocks| waiting(["a", "b", "c"][blocks - 4], Kind::Short, blocks, 0));
+        assert_eq!(plan(&all, &turns, BUDGET).len(), 2);
+        assert_eq!(plan(&[waiting("a", Kind::Short, 11, 0)], &turns, BUDGET), [0]);
+        assert!(plan(&[], &turns, BUDGET).is_empty());
+    }
+
+    /// Whoever waits is served in the end, however many come after him.
+    #[test]
+    fn nobody_waits_for_ever() {
+        let mut turns = Turns::default();
+        let mut rounds = 0;
+        loop {
+            let names: Vec<String> = (0..20).map(|i| format!("c{}", (rounds * 3 + i) % 40)).collect();
+            let mut all = vec![waiting("patient", Kind::Short, 2, 0)];
+            all.extend(names.iter().map(|name| waiting(name, Kind::Short, 2, 1)));
+            let chosen = plan(&all, &turns, BUDGET);
+            if chosen.contains(&0) {
+                break;
+            }
+            chosen.iter().for_each(|at| turns.serve(all[*at].client));
+            rounds += 1;
+            assert!(rounds < 20);
+        }
+    }
+}

@@ -1,0 +1,170 @@
+//! What a request needs from its client, message by message, and what each of its steps costs: all of it follows from the request.
+
+use crate::request::{Item, PIECE, ToServer};
+use divisi_core::{Step, step};
+
+const REQUEST: Step = step!("request");
+const BRING: Step = step!("import");
+const PLAIN: Step = step!("plaintext");
+const FIRST: Step = step!("ciphertext.first");
+const SECOND: Step = step!("ciphertext.second");
+const MESSAGE: Step = step!("message");
+const FINISH: Step = step!("finish");
+
+/// How large the pieces are in which a request's data come, in bytes: of the protocol, or smaller ones in tests.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Shape {
+    pub chunk: usize,
+    pub piece: usize,
+}
+
+impl Shape {
+    pub const STANDARD: Shape = Shape { chunk: crate::CHUNK, piece: PIECE };
+}
+
+/// A message that a request needs from its client.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Due {
+    /// The data of this number, so many bytes: both components of a secret, or bytes that all know.
+    Data { index: u64, bytes: usize },
+    /// The word that the data are complete.
+    Finish,
+}
+
+impl Due {
+    /// Whether this is the message.
+    pub fn is(&self, message: &ToServer) -> bool {
+        match (self, message) {
+            (Due::Data { index, bytes }, ToServer::Data { index: at, body, .. }) => {
+                index == at && body.0.len() == *bytes
+            }
+            (Due::Finish, ToServer::Finish { .. }) => true,
+            _ => false,
+        }
+    }
+}
+
+/// How a request runs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Kind {
+    /// With all other short texts that wait, in one computation.
+    Short,
+    /// By itself, as one step.
+    Single,
+    /// Step by step, others in between.
+    Long,
+}
+
+pub(crate) fn kind(item: &Item) -> Kind {
+    match item {
+        _ if item.is_short() => Kind::Short,
+        Item::Encrypt { .. } | Item::Decrypt { .. } | Item::Hash { .. } | Item::Mac { .. } => Kind::Long,
+        Item::KeyNew(_)
+        | Item::KeyImport(_)
+        | Item::KeyList { .. }
+        | Item::KeyExport { .. }
+        | Item::KeyDestroy { .. } => Kind::Single,
+    }
+}
+
+/// The `nth` message after the request itself, counted from 0; `None` behind the last one.
+pub(crate) fn due(item: &Item, shape: Shape, nth: u64) -> Option<Due> {
+    // data of `length` bytes in pieces of `most`, each in so many components
+    let data = |index: u64, length: u64, most: usize, components: usize| {
+        let bytes = length.saturating_sub(index * most as u64).min(most as u64) as usize;
+        Some(Due::Data { index, bytes: components * bytes })
+    };
+    match item {
+        Item::KeyNew(_) | Item::KeyList { .. } | Item::KeyExport { .. } | Item::KeyDestroy { .. } => None,
+        Item::KeyImport(new) => {
+            if nth == 0 {
+                data(0, new.kind.bytes() as u64, usize::MAX, 2)
+            } else {
+                None
+            }
+        }
+        Item::Encrypt { length, .. } => {
+            let chunks = length.div_ceil(shape.chunk as u64);
+            match nth {
+                _ if nth < chunks => data(nth, *length, shape.chunk, 2),
+                _ => (nth == chunks).then_some(Due::Finish),
+            }
+        }
+        Item::Decrypt { length, .. } => {
+            let chunks = length.div_ceil(shape.chunk as u64);
+            match nth {
+                _ if nth < chunks => data(nth, *length, shape.chunk, 1),
+                _ if nth == chunks => Some(Due::Finish),
+                _ if item.is_short() || nth > 2 * chunks => None,
+                _ => data(nth - chunks - 1, *length, shape.chunk, 1),
+            }
+        }
+        Item::Hash { length, .. } | Item::Mac { length, .. } => {
+            let pieces = length.div_ceil(shape.piece as u64);
+            match nth {
+                _ if nth < pieces => data(nth, *length, shape.piece, 2),
+                _ => (nth == pieces).then_some(Due::Finish),
+            }
+        }
+    }
+}
+
+/// How many messages a step needs, of a request that has had `taken` of them so far; `begun` says that its first step is done.
+pub(crate) fn needs(item: &Item, shape: Shape, begun: bool, taken: u64) -> u64 {
+    match kind(item) {
+        Kind::Long => u64::from(begun),
+        Kind::Short | Kind::Single => {
+            (taken..).take_while(|nth| due(item, shape, *nth).is_some()).count() as u64
+        }
+    }
+}
+
+/// What a request does where it waits for its `nth` message, in the words of an error.
+pub(crate) fn step(item: &Item, shape: Shape, nth: u64) -> Step {
+    match (item, due(item, shape, nth)) {
+        (_, None) => REQUEST,
+        (_, Some(Due::Finish)) => FINISH,
+        (Item::KeyImport(_), _) => BRING,
+        (Item::Encrypt { .. }, _) => PLAIN,
+        (Item::Decrypt { length, .. }, _) if nth <= length.div_ceil(shape.chunk as u64) => FIRST,
+        (Item::Decrypt { .. }, _) => SECOND,
+        _ => MESSAGE,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::request::Way;
+    use crate::wire::Blob;
+
+    const SMALL: Shape = Shape { chunk: 10, piece: 3 };
+
+    fn texts(length: u64, aad: usize) -> [Item; 2] {
+        let (key, aad, way) = ("k".parse().unwrap(), Blob(vec![0; aad]), Way::Gf4Circuit);
+        let decrypt = Item::Decrypt { key, aad: aad.clone(), length, iv: [0; 12], tag: [0; 16], way };
+        [Item::Encrypt { key: "k".parse().unwrap(), aad, length, way }, decrypt]
+    }
+
+    #[test]
+    fn a_text_comes_in_chunks_and_a_long_ciphertext_twice() {
+        let data = |index, bytes| Some(Due::Data { index, bytes });
+        let all = |item: &Item| (0..20).map_while(|nth| due(item, SMALL, nth)).collect::<Vec<_>>();
+        let [encrypt, decrypt] = texts(25, 60_000);
+        assert_eq!((kind(&encrypt), kind(&decrypt)), (Kind::Long, Kind::Long));
+        let once = |c: usize| [data(0, c * 10), data(1, c * 10), data(2, c * 5)];
+        let due = |parts: &[&[Option<Due>]]| parts.concat().into_iter().flatten().collect::<Vec<_>>();
+        assert_eq!(all(&encrypt), due(&[&once(2), &[Some(Due::Finish)]]));
+        assert_eq!(all(&decrypt), due(&[&once(1), &[Some(Due::Finish)], &once(1)]));
+        assert_eq!([needs(&decrypt, SMALL, false, 0), needs(&decrypt, SMALL, true, 3)], [0, 1]);
+        let steps: Vec<&str> = (0..8).map(|nth| step(&decrypt, SMALL, nth).name).collect();
+        let ends = ["first", "first", "first", "finish", "second", "second", "second", "request"];
+        assert!(steps.iter().zip(ends).all(|(step, end)| step.ends_with(end)), "{steps:?}");
+
+        let [encrypt, decrypt] = texts(25, 0);
+        assert_eq!((kind(&encrypt), kind(&decrypt)), (Kind::Short, Kind::Short));
+        assert_eq!(all(&decrypt), due(&[&once(1), &[Some(Due::Finish)]]));
+        assert_eq!([needs(&encrypt, SMALL, false, 0), needs(&decrypt, SMALL, false, 0)], [4, 4]);
+        assert_eq!(all(&texts(0, 0)[0]), [Due::Finish]);
+    }
+}

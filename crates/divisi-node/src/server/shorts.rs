@@ -1,0 +1,152 @@
+//! Short texts of many requests, keys mixed: one computation for all that have keys of one size and one way of computing.
+
+use super::desk::{After, Offer};
+use super::dispatch::{Candidate, House};
+use super::given::Given;
+use super::keys::Loaded;
+use super::ready::{Gcm, ReadyKey};
+use super::text::{coin, iv, sealed, size, unauthentic};
+use crate::error::{Failed, Stop};
+use crate::gcm::GcmKey;
+use crate::request::{IV, Item, ToClient, UsedKey, Way, context};
+use crate::short::{Message, Outcome, Text, short};
+use crate::wire::Blob;
+use divisi_core::Abort;
+use divisi_rep3::deal::Part;
+use divisi_symmetric::aes::KeySize;
+use std::cell::{Ref, RefCell};
+use std::rc::Rc;
+
+/// A short text, whose data and key all three have the same.
+struct Job {
+    candidate: Candidate,
+    loaded: Loaded,
+    iv: [u8; IV],
+}
+
+/// Do all of them; one that fails harms no other.
+pub(super) fn run(house: &mut House<'_>, candidates: Vec<Candidate>) -> Result<(), Abort> {
+    let node = house.node;
+    let seals = candidates.iter().any(|candidate| matches!(&*candidate.taken.item, Item::Encrypt { .. }));
+    // drawn when everything public about the messages is agreed
+    let coin = if seals { coin(&mut house.rep)? } else { Vec::new() };
+    let mut groups: Vec<((KeySize, Way), Vec<Job>)> = Vec::new();
+    for mut candidate in candidates {
+        let Offer { connection, number, .. } = candidate.offer;
+        let loaded = candidate.found.take().map(|found| found.agreed(node));
+        let item = candidate.taken.item.clone();
+        let (Item::Encrypt { way, .. } | Item::Decrypt { way, .. }, Some(loaded)) = (&*item, loaded) else {
+            continue;
+        };
+        let iv = match &*item {
+            Item::Decrypt { iv, .. } => *iv,
+            _ => iv(&coin, &loaded.info.id, &connection, number),
+        };
+        match size(&loaded.info) {
+            Err(failed) => house.ended(&candidate.offer, Err(Stop::Refused(failed)), Default::default())?,
+            Ok(size) => {
+                let job = Job { candidate, loaded, iv };
+                match groups.iter_mut().find(|(kind, _)| *kind == (size, *way)) {
+                    Some((_, jobs)) => jobs.push(job),
+                    None => groups.push(((size, *way), vec![job])),
+                }
+            }
+        }
+    }
+    for ((size, way), jobs) in groups {
+        house.rep.use_protocol(way.into());
+        group(house, size, jobs)?;
+    }
+    Ok(())
+}
+
+/// Those whose keys have one size.
+fn group(house: &mut House<'_>, size: KeySize, jobs: Vec<Job>) -> Result<(), Abort> {
+    let begun = house.node.counter.world.now();
+    let keys = ready(house, size, &jobs)?;
+    let borrowed: Vec<Ref<'_, GcmKey>> = keys.iter().map(|(_, key)| key.borrow()).collect();
+    let refs: Vec<&GcmKey> = borrowed.iter().map(|key| &**key).collect();
+    let empty = Part { first: Vec::new(), second: Vec::new() };
+    let mut messages = Vec::with_capacity(jobs.len());
+    for job in &jobs {
+        let key = keys.iter().position(|(id, _)| *id == job.loaded.info.id).unwrap_or(keys.len());
+        let (aad, text) = match (&*job.candidate.taken.item, &job.candidate.given) {
+            (Item::Encrypt { aad, .. }, given) => (aad, Text::Plain(given.secret().unwrap_or(&empty))),
+            (Item::Decrypt { aad, tag, .. }, Given::Public(body, _)) => {
+                (aad, Text::Cipher { ciphertext: &body.0, tag: *tag })
+            }
+            (Item::Decrypt { aad, tag, .. }, _) => (aad, Text::Cipher { ciphertext: &[], tag: *tag }),
+            _ => continue,
+        };
+        messages.push(Message { key, iv: job.iv, aad: &aad.0, text });
+    }
+    let outcomes = short(&mut house.rep, &refs, &messages)?;
+    drop((messages, refs));
+    drop(borrowed);
+    let took = house.node.counter.world.now().saturating_duration_since(begun) / jobs.len().max(1) as u32;
+    for (job, outcome) in jobs.iter().zip(outcomes) {
+        let result = answer(house, job, outcome)?;
+        house.ended(&job.candidate.offer, result.map(|()| After::Done).map_err(Stop::Refused), took)?;
+    }
+    Ok(())
+}
+
+/// The keys of these jobs, each once: those that are not ready are made so in one go.
+fn ready(house: &mut House<'_>, size: KeySize, jobs: &[Job]) -> Result<Vec<([u8; 16], Gcm)>, Abort> {
+    let mut keys: Vec<([u8; 16], Gcm)> = Vec::new();
+    let mut lacking: Vec<&Loaded> = Vec::new();
+    for Job { loaded, .. } in jobs {
+        let id = loaded.info.id;
+        if keys.iter().any(|(known, _)| *known == id) || lacking.iter().any(|other| other.info.id == id) {
+            continue;
+        }
+        match house.ready.gcm(&id) {
+            Some(key) => keys.push((id, key)),
+            None => lacking.push(loaded),
+        }
+    }
+    if !lacking.is_empty() {
+        let parts: Vec<&Part> = lacking.iter().map(|loaded| &loaded.part).collect();
+        for (loaded, key) in lacking.iter().zip(GcmKey::prepare_many(&mut house.rep, size, &parts)?) {
+            let (info, key) = (&loaded.info, Rc::new(RefCell::new(key)));
+            house.ready.put(info.name.clone(), info.id, ReadyKey::Gcm(key.clone()));
+            keys.push((info.id, key));
+        }
+    }
+    Ok(keys)
+}
+
+/// Tell the client what came of its text.
+fn answer(house: &mut House<'_>, job: &Job, outcome: Outcome) -> Result<Result<(), Failed>, Abort> {
+    let node = house.node;
+    let Offer { connection, number, .. } = job.candidate.offer;
+    let tell = |answer| node.counter.answer(&connection, number, answer);
+    let context = context(&connection, number, 0);
+    match outcome {
+        Outcome::Sealed { ciphertext, tag } => {
+            let info = &job.loaded.info;
+            tell(ToClient::Sealing {
+                iv: job.iv,
+                key: UsedKey { id: info.id, maker: info.maker.name.clone() },
+            });
+            if !ciphertext.is_empty() {
+                tell(sealed(node.me, &context, ciphertext));
+            }
+            tell(ToClient::Tag(tag));
+        }
+        Outcome::Opened(columns) => {
+            tell(ToClient::Accepted);
+            match &job.candidate.given {
+                Given::Public(body, _) => {
+                    tell(ToClient::Accepted);
+                    let mut answer = house.rep.trio().answer_text(&context, &columns, body.0.len())?;
+                    let (component, digest) = (Blob(std::mem::take(&mut answer.component)), answer.digest);
+                    tell(ToClient::Answer { component, digest });
+                }
+                _ => tell(ToClient::Valid),
+            }
+        }
+        Outcome::Invalid => return Ok(Err(unauthentic())),
+    }
+    Ok(Ok(()))
+}

@@ -1,0 +1,149 @@
+//! What a request is doing between two of its steps, and its next step.
+
+use super::Node;
+use super::desk::{After, Offer};
+use super::digest::{self, Digesting};
+use super::given::{Given, misfit};
+use super::keys::{self, Found, Loaded};
+use super::text::{Decrypting, Encrypting, room};
+use super::turn::Turn;
+use crate::admit::{What, Who};
+use crate::error::{Failed, Stop};
+use crate::request::{ConnectionId, Item, ToClient};
+use std::collections::HashMap;
+
+/// Requests that have begun and are not done, by connection and number.
+pub(crate) type Under = HashMap<(ConnectionId, u64), Work>;
+
+/// A request under way.
+pub(crate) enum Work {
+    Encrypting(Encrypting),
+    Decrypting(Decrypting),
+    Digesting(Digesting),
+}
+
+/// What a request needs before its first step, found by this server alone: whether it refuses, and the key that the request uses.
+pub(crate) fn admit(node: &Node, who: &Who, item: &Item) -> Result<Option<Found>, Failed> {
+    node.knows(who)?;
+    let found = match item {
+        Item::Encrypt { key, aad, length, .. } => {
+            let found = keys::find(node, who, key, |key| What::Encrypt(key))?;
+            room(aad, *length)?;
+            found
+        }
+        Item::Decrypt { key, aad, length, .. } => {
+            let found = keys::find(node, who, key, |key| What::Decrypt(key))?;
+            room(aad, *length)?;
+            found
+        }
+        Item::Mac { key, asked, tag, .. } => {
+            let found = keys::find(node, who, key, |key| What::Mac(key))?;
+            let settings = digest::settings(asked, true)?;
+            tag.as_ref().map_or(Ok(()), |tag| digest::fits(&settings, tag))?;
+            digest::serves(found.info(), &settings)?;
+            found
+        }
+        Item::Hash { asked, .. } => {
+            digest::settings(asked, false)?;
+            return Ok(None);
+        }
+        _ => return Ok(None),
+    };
+    Ok(Some(found))
+}
+
+/// Whether a request is a use of its key that is counted; a comparison is one, too, whatever comes out.
+pub(crate) fn is_counted(item: &Item) -> bool {
+    matches!(item, Item::Encrypt { .. } | Item::Mac { .. })
+}
+
+/// Do a step that all three agreed on.
+pub(crate) fn step(
+    turn: &mut Turn<'_>,
+    under: &mut Under,
+    item: &Item,
+    given: &Given,
+    loaded: Option<&Loaded>,
+) -> Result<After, Stop> {
+    if let Item::Encrypt { way, .. } | Item::Decrypt { way, .. } = item {
+        turn.rep.use_protocol((*way).into());
+    }
+    let Offer { connection, number, step } = turn.offer;
+    if step == 0 {
+        return begin(turn, under, item, given, loaded);
+    }
+    // the step itself puts it back, unless it is done or fails
+    let work = under.remove(&(connection, number)).ok_or_else(|| misfit(turn.me()))?;
+    let (work, after) = match (work, given, item) {
+        (Work::Encrypting(work), Given::Finish, _) => return work.finish(turn),
+        (Work::Digesting(work), Given::Finish, Item::Mac { tag, .. }) => {
+            return work.finish(turn, tag.as_ref());
+        }
+        (Work::Digesting(work), Given::Finish, _) => return work.finish(turn, None),
+        (Work::Encrypting(mut work), ..) => {
+            let after = work.chunk(turn, given)?;
+            (Work::Encrypting(work), after)
+        }
+        (Work::Decrypting(mut work), Given::Finish, _) => {
+            let after = work.finish(turn)?;
+            (Work::Decrypting(work), after)
+        }
+        (Work::Decrypting(mut work), ..) => {
+            let after = work.chunk(turn, given)?;
+            (Work::Decrypting(work), after)
+        }
+        (Work::Digesting(mut work), ..) => {
+            let after = work.piece(turn, given)?;
+            (Work::Digesting(work), after)
+        }
+    };
+    if after != After::Done {
+        under.insert((connection, number), work);
+    }
+    Ok(after)
+}
+
+fn begin(
+    turn: &mut Turn<'_>,
+    under: &mut Under,
+    item: &Item,
+    given: &Given,
+    loaded: Option<&Loaded>,
+) -> Result<After, Stop> {
+    let work = match (item, loaded) {
+        (Item::KeyNew(new), _) => return keys::make(turn, new, None).map(|()| After::Done),
+        (Item::KeyImport(new), _) => {
+            let part = given.secret().cloned().ok_or_else(|| misfit(turn.me()))?;
+            turn.answer(ToClient::Accepted);
+            return keys::make(turn, new, Some(part)).map(|()| After::Done);
+        }
+        (Item::KeyList { after }, _) => return keys::list(turn, after.as_ref()).map(|()| After::Done),
+        (Item::KeyExport { name }, _) => return keys::export(turn, name).map(|()| After::Done),
+        (Item::KeyDestroy { name }, _) => return keys::destroy(turn, name).map(|()| After::Done),
+        (Item::Encrypt { aad, length, .. }, Some(loaded)) => {
+            Work::Encrypting(Encrypting::begin(turn, loaded, aad, *length)?)
+        }
+        (Item::Decrypt { aad, length, iv, tag, .. }, Some(loaded)) => {
+            Work::Decrypting(Decrypting::begin(turn, loaded, aad, *length, *iv, tag)?)
+        }
+        (Item::Hash { asked, .. }, _) => {
+            Work::Digesting(Digesting::hash(turn, &digest::settings(asked, false)?)?)
+        }
+        (Item::Mac { asked, tag, .. }, Some(loaded)) => {
+            Work::Digesting(Digesting::mac(turn, loaded, &digest::settings(asked, true)?, tag.as_ref())?)
+        }
+        (_, None) => return Err(misfit(turn.me())),
+    };
+    under.insert((turn.offer.connection, turn.offer.number), work);
+    Ok(After::More { in_hand: false })
+}
+
+impl Work {
+    /// Whether this server goes along with what a step was given.
+    pub fn admits(&self, given: &Given) -> Result<(), Failed> {
+        match self {
+            Work::Decrypting(work) => work.admits(given),
+            _ => Ok(()),
+        }
+    }
+}
