@@ -11,7 +11,7 @@ mod coordinate;
 pub mod garble;
 mod measure;
 mod message;
-mod ordinary;
+pub(crate) mod ordinary;
 mod party;
 pub mod report;
 mod work;
