@@ -14,6 +14,7 @@ mod message;
 pub(crate) mod ordinary;
 mod party;
 pub mod report;
+pub mod servers;
 mod work;
 
 pub use coordinate::run;
