@@ -9,6 +9,7 @@
 //! | [`file`] | one client, one file, there and back |
 //! | [`serve`] | many clients at once |
 
+mod clients;
 pub mod file;
 mod percentiles;
 mod proxy;

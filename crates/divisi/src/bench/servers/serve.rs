@@ -16,40 +16,28 @@
 //! What is under way when the clock stops counts for nothing: its connection is dropped.
 
 use super::percentiles::percentile;
-use super::worker::{Job, Shared, Tally, Worker};
-use super::{Cost, key_name};
-use crate::bench::{calibration_json, ordinary};
+use super::worker::{Shared, Tally};
+use super::{Cost, clients};
+use crate::bench::calibration_json;
 use crate::calibrate::Calibration;
 use crate::cleanup::Cleanup;
 use crate::failure::Failure;
 use crate::local::Room;
 use crate::local::servers::Servers;
 use crate::server::raise_descriptors;
-use divisi_net::{Machine, World};
-use divisi_node::{Client, KeyName, KeyType};
-use divisi_symmetric::algorithm::{Algorithm, Settings};
-use divisi_symmetric::hash::Hash;
-use divisi_symmetric::sha2::Sha2;
 use serde_json::{Map, Value, json};
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
 use std::time::Duration;
-use zeroize::Zeroizing;
 
 /// A server takes no more connections at a time, of which each client has one here. (It takes 32 of any one client.)
 pub const MOST_CLIENTS: usize = 256;
 /// The longest time that is measured, in seconds: every latency is kept.
 pub const LONGEST: f64 = 3600.0;
 
-/// The most clients that a key can name.
-const NAMES: usize = 64;
 /// How long all requests are under way before the clock starts.
 const SETTLE: Duration = Duration::from_millis(500);
-const FILE: usize = 1 << 20;
-const MESSAGE: usize = 64 << 10;
-const LONG_FILE: u64 = 1 << 30;
-const LONG_MESSAGE: usize = 16 << 20;
 
 /// What the clients do.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -243,7 +231,7 @@ pub fn run(
     let (failed, failures) = channel();
     let shared = Arc::new(Shared::new(failed));
     let over = Over(Arc::clone(&shared));
-    let workers = workers(&mut servers, options, &names, &shared)?;
+    let workers = clients::all(&mut servers, options, &names, &shared)?;
     for worker in workers {
         let thread = std::thread::Builder::new().name("client".into()).spawn(move || worker.run());
         // it ends when `over` is dropped, or the servers are
@@ -289,101 +277,43 @@ fn wait(failures: &Receiver<Failure>, lasting: Duration) -> Result<(), Failure> 
     }
 }
 
-/// All clients, connected, each with a key that it may use and that is ready.
-fn workers(
-    servers: &mut Servers,
-    options: &Options,
-    names: &[String],
-    shared: &Arc<Shared>,
-) -> Result<Vec<Worker>, Failure> {
-    let config = Arc::new(servers.config.clone());
-    let mut first = servers.connect(&config, 0)?;
-    let keys = make_keys(servers, &mut first, options.mix, names)?;
-    let jobs = Jobs::new(options.mix);
-    let mut first = Some(first);
-    let mut workers = Vec::with_capacity(names.len());
-    for number in 0..names.len() {
-        let client = match first.take() {
-            Some(client) => client,
-            None => servers.connect(&config, number)?,
-        };
-        let (key, known) = keys
-            .get(number / NAMES)
-            .ok_or_else(|| Failure::usage("there are more clients than keys: report this"))?;
-        workers.push((client, key.clone(), jobs.job(number, known)));
-    }
-    let identities = std::mem::take(&mut servers.clients);
-    let workers = workers.into_iter().zip(identities).map(|((client, key, job), identity)| {
-        let (config, shared) = (Arc::clone(&config), Arc::clone(shared));
-        Worker { client: Some(client), config, identity, key, job, shared }
-    });
-    let mut workers: Vec<Worker> = workers.collect();
-    for worker in &mut workers {
-        worker.warm_up()?;
-    }
-    Ok(workers)
-}
+#[cfg(test)]
+mod tests {
+    use super::*;
 
-/// A key by its name, and its bytes if they are wanted.
-type Known = (KeyName, Option<Arc<Zeroizing<Vec<u8>>>>);
-
-/// Keys that the first client makes, each for the next so many clients.
-fn make_keys(
-    servers: &Servers,
-    first: &mut Client,
-    mix: Mix,
-    names: &[String],
-) -> Result<Vec<Known>, Failure> {
-    let exported = mix == Mix::File;
-    let mut keys = Vec::new();
-    for (number, users) in names.chunks(NAMES).enumerate() {
-        let name = key_name(&format!("bench-{number}"))?;
-        // its maker is none of those whom it names
-        let users = users.iter().filter(|user| Some(*user) != names.first()).cloned().collect();
-        let new = first.new_key(name.clone(), KeyType::Aes128, exported, users);
-        servers.first_key(first, &new)?;
-        let bytes = if exported { Some(Arc::new(first.key_export(&name)?)) } else { None };
-        keys.push((name, bytes));
-    }
-    Ok(keys)
-}
-
-/// What there is to do, made once for all clients.
-struct Jobs {
-    mix: Mix,
-    /// A text or message, as long as the mix has one that is held.
-    bytes: Arc<Vec<u8>>,
-    settings: Settings,
-    digest: Arc<Vec<u8>>,
-}
-
-impl Jobs {
-    fn new(mix: Mix) -> Jobs {
-        let length = match mix {
-            Mix::OneBlock => 0,
-            Mix::File => FILE,
-            Mix::Hash => MESSAGE,
-            Mix::Mixed => LONG_MESSAGE,
-        };
-        let mut bytes = vec![0; length];
-        Machine.entropy(&mut bytes);
-        let settings = Settings::new(Algorithm::Hash(Hash::Sha2(Sha2::Sha256)));
-        let digest = ordinary::output(&settings, &[], &[0; 12], &bytes).unwrap_or_default();
-        Jobs { mix, bytes: Arc::new(bytes), settings, digest: Arc::new(digest) }
-    }
-
-    /// What the client of this number does, from 0.
-    fn job(&self, number: usize, key: &Option<Arc<Zeroizing<Vec<u8>>>>) -> Job {
-        let hash = || Job::Hash {
-            message: Arc::clone(&self.bytes),
-            digest: Arc::clone(&self.digest),
-            settings: self.settings.clone(),
-        };
-        match (self.mix, number, key) {
-            (Mix::File, _, Some(key)) => Job::File { text: Arc::clone(&self.bytes), key: Arc::clone(key) },
-            (Mix::Hash, ..) | (Mix::Mixed, 1, _) => hash(),
-            (Mix::Mixed, 0, _) => Job::LongFile(LONG_FILE),
-            _ => Job::OneBlock { sealed: None },
+    #[test]
+    fn options_that_make_no_sense_are_refused() {
+        let good = Options { clients: 3, seconds: 1.0, mix: Mix::Mixed, timeout: None };
+        assert!(good.check().is_ok());
+        assert!(Options { clients: 256, seconds: 3600.0, ..good.clone() }.check().is_ok());
+        for bad in [
+            Options { clients: 0, ..good.clone() },
+            Options { clients: 257, ..good.clone() },
+            Options { clients: 2, ..good.clone() },
+            Options { seconds: 0.0, ..good.clone() },
+            Options { seconds: f64::NAN, ..good.clone() },
+            Options { seconds: 3601.0, ..good },
+        ] {
+            assert_eq!(bad.check().unwrap_err().kind.exit_code(), 2, "{bad:?}");
         }
+    }
+
+    #[test]
+    fn figures_are_those_of_the_window() {
+        let tally = Tally { latencies: vec![30.0, 10.0, 20.0, 40.0], refused: 7 };
+        let report = Report {
+            options: Options { clients: 1, seconds: 2.0, mix: Mix::OneBlock, timeout: None },
+            kinds: vec![OfKind::new(Kind::OneBlock, tally), OfKind::new(Kind::Hash, Tally::default())],
+            cost: Cost { cpu_seconds: 1.5, peak_rss_bytes: None },
+            calibration: Calibration { aes_ctr_gb_s: 1.0, loopback_gbit_s: 1.0, clmul_ns: 1.0 },
+            checked: false,
+        };
+        let json = report.to_json();
+        let blocks = json!({
+            "count": 4, "per_second": 2.0, "p50_ms": 20.0, "p90_ms": 40.0, "p99_ms": 40.0, "refused": 7
+        });
+        assert_eq!(json["kinds"]["one-block"], blocks);
+        assert!(json["kinds"]["hash"]["p50_ms"].is_null() && json["kinds"]["hash"]["count"] == 0);
+        assert!(json["checked"] == false && json["peak_rss_bytes_per_party"].is_null(), "{json}");
     }
 }

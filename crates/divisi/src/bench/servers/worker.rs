@@ -205,15 +205,17 @@ pub(super) struct Worker {
 }
 
 impl Worker {
-    /// Have the servers do something for this client before it counts, so that its key and connection are ready.
+    /// Have the servers do something for this client before it counts, so that its key and connection are ready. That they refuse is told
+    /// when it counts.
     ///
     /// # Errors
-    /// If they refuse.
+    /// If it fails otherwise.
     pub fn warm_up(&mut self) -> Result<(), Failure> {
-        if let Some(client) = &mut self.client {
-            encrypt_block(client, &self.key)?;
+        let Some(client) = &mut self.client else { return Ok(()) };
+        match encrypt_block(client, &self.key) {
+            Err(error) if !self.goes_on(&error) => Err(error.into()),
+            _ => Ok(()),
         }
-        Ok(())
     }
 
     /// Send requests until it is over, or one fails that no later one may follow.
@@ -236,12 +238,8 @@ impl Worker {
             match result {
                 Ok(true) => self.shared.tell(kind, began, ended, true),
                 Ok(false) => self.shared.wrong.store(true, Ordering::SeqCst),
-                Err(error) if is_refusal(&error) => {
+                Err(error) if self.goes_on(&error) => {
                     self.shared.tell(kind, began, ended, false);
-                    // a refusal leaves the connection open; what else happened may have closed it
-                    if error.kind != ErrorKind::Refused {
-                        self.client = None;
-                    }
                     std::thread::sleep(AGAIN);
                 }
                 Err(error) => {
@@ -251,6 +249,14 @@ impl Worker {
                 }
             }
         }
+    }
+
+    /// Whether the client goes on after this: by the same connection if servers said no, by a new one if it may have been closed.
+    fn goes_on(&mut self, error: &Error) -> bool {
+        if error.kind != ErrorKind::Refused {
+            self.client = None;
+        }
+        is_refusal(error)
     }
 
     /// The connection, or a new one.
@@ -265,4 +271,48 @@ impl Worker {
 /// Whether it was the servers' will not to do this, now or at all.
 fn is_refusal(error: &Error) -> bool {
     error.kind == ErrorKind::Refused || error.retry
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::sync::mpsc::channel;
+
+    #[test]
+    fn what_counts_began_and_ended_while_the_clock_ran() {
+        let shared = Shared::new(channel().0);
+        let ms = Duration::from_millis;
+        let early = Instant::now();
+        shared.tell(Kind::OneBlock, early, early, true);
+        assert!(shared.take().is_empty(), "the clock has not started");
+
+        shared.start(ms(1000));
+        let (start, stop) = *shared.window.get().unwrap();
+        assert_eq!(stop - start, ms(1000));
+        shared.tell(Kind::OneBlock, start + ms(1), start + ms(5), true);
+        shared.tell(Kind::OneBlock, start + ms(5), stop, true);
+        shared.tell(Kind::OneBlock, start + ms(6), start + ms(7), false);
+        shared.tell(Kind::Hash, start, stop, true);
+        for done in [true, false] {
+            shared.tell(Kind::OneBlock, early, start + ms(1), done);
+            shared.tell(Kind::OneBlock, start + ms(999), stop + ms(1), done);
+        }
+        let tallies = shared.take();
+        let blocks = &tallies[&Kind::OneBlock];
+        assert_eq!((&blocks.latencies[..], blocks.refused), (&[4.0, 995.0][..], 1));
+        assert_eq!(tallies[&Kind::Hash].latencies, [1000.0]);
+        assert_eq!(tallies.len(), 2);
+    }
+
+    /// A refusal is the servers' word; a result that does not fit is never one.
+    #[test]
+    fn refusals_are_told_from_failures() {
+        let error = |kind, retry| {
+            let (step, message) = ("step".into(), "message".into());
+            is_refusal(&Error { kind, retry, peer: None, step, message })
+        };
+        assert!(error(ErrorKind::Refused, false) && error(ErrorKind::Unavailable, true));
+        assert!(error(ErrorKind::Abort, true) && !error(ErrorKind::Abort, false));
+        assert!(!error(ErrorKind::Unavailable, false) && !error(ErrorKind::Mismatch, false));
+    }
 }
