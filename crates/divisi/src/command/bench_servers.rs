@@ -121,7 +121,7 @@ fn text(report: &serve::Report) -> String {
             of.refused
         ));
     }
-    let checked = if report.checked { "all results checked" } else { "a result was WRONG" };
+    let checked = if report.checked { "all results that came were right" } else { "a result was WRONG" };
     lines.push(format!("{}; {checked}", cost(&report.cost)));
     lines.push(machine(&report.calibration));
     lines.join("\n")

@@ -137,11 +137,9 @@ pub fn run(
 
     let mut servers = Servers::start(program, &room, &["bench".into()], options.timeout, cleanup)?;
     let proxies = Proxies::new(&servers.config, options.rtt_ms)?;
-    let mut client = servers.connect(&proxies.config, 0)?;
-    client.use_protocol(options.choice.protocol())?;
     let key = key_name("bench")?;
-    let new = client.new_key(key.clone(), KeyType::Aes128, false, Vec::new());
-    servers.first_key(&mut client, &new)?;
+    let client = client(&servers, &proxies.config, &key, options.choice);
+    let mut client = client.map_err(|failure| servers.cause(failure))?;
     let mut walk = |bytes: u64, progress: &mut dyn FnMut(u64)| {
         there_and_back(&mut client, &key, [&plain, &sealed, &opened], bytes, progress)
     };
@@ -157,6 +155,15 @@ pub fn run(
     room.close()?;
     let cost = Cost::between(&before, &after);
     Ok(Report { options: options.clone(), encrypt_seconds, decrypt_seconds, cost, calibration })
+}
+
+/// The client, and the key that it made.
+fn client(servers: &Servers, config: &Config, key: &KeyName, choice: Choice) -> Result<Client, Failure> {
+    let mut client = servers.connect(config, 0)?;
+    client.use_protocol(choice.protocol())?;
+    let new = client.new_key(key.clone(), KeyType::Aes128, false, Vec::new());
+    servers.first_key(&mut client, &new)?;
+    Ok(client)
 }
 
 /// The client's ways to the servers.

@@ -13,7 +13,8 @@
 //! | | one | SHA-256 of 16 MiB, likewise |
 //! | | the others | one block |
 //!
-//! What is under way when the clock stops counts for nothing: its connection is dropped.
+//! What is under way when the clock stops counts for nothing: its connection is dropped. What waits longer than the clock runs is thus in no
+//! percentile: a count that is too small, or no percentile at all, tells of it.
 
 use super::percentiles::percentile;
 use super::worker::{Shared, Tally};
@@ -172,7 +173,7 @@ pub struct Report {
     pub cost: Cost,
     /// What the machine allowed just before.
     pub calibration: Calibration,
-    /// Whether all results were right.
+    /// Whether no result was wrong.
     pub checked: bool,
 }
 
@@ -231,7 +232,8 @@ pub fn run(
     let (failed, failures) = channel();
     let shared = Arc::new(Shared::new(failed));
     let over = Over(Arc::clone(&shared));
-    let workers = clients::all(&mut servers, options, &names, &shared)?;
+    let workers = clients::all(&mut servers, options, &names, &shared);
+    let workers = workers.map_err(|failure| servers.cause(failure))?;
     for worker in workers {
         let thread = std::thread::Builder::new().name("client".into()).spawn(move || worker.run());
         // it ends when `over` is dropped, or the servers are
