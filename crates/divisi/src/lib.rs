@@ -3,7 +3,7 @@
 //! | module | what |
 //! |---|---|
 //! | [`demo`] | three servers as three processes, a file encrypted and decrypted, checked with an ordinary library |
-//! | [`mod@bench`] | a protocol between three processes, measured phase by phase, every output checked; the whole matrix in one page |
+//! | [`mod@bench`] | a protocol between three processes, measured phase by phase, every output checked; the whole matrix in one page; three servers under their clients |
 //! | [`calibrate`] | what this machine allows, to compare figures of different machines |
 //! | [`circuit`] | circuits by name and from files, values in hexadecimal |
 //! | [`mod@run`] | a circuit among parties, here or on machines of their own |

@@ -1,7 +1,7 @@
-//! One of the three servers as a program: its signals and its log; or as a process of a demonstration.
+//! One of the three servers as a program: its signals and its log; or as a process of a command that runs all three.
 
 use crate::failure::Failure;
-use crate::local::Pipes;
+use crate::local::{Pipes, Usage, seat};
 use crate::log::Log;
 use divisi_net::{Config, Identity, Machine, PartyId, World};
 use divisi_node::{Server, ServerOptions};
@@ -9,13 +9,12 @@ use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 use serde::{Deserialize, Serialize};
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 use signal_hook::iterator::Signals;
-use std::net::{Ipv4Addr, TcpListener};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
-/// The name by which a process learns that it is a server of a demonstration.
+/// The name by which a process learns that it is a server of a command.
 pub const ROLE: &str = "server";
 
 /// How long the end of a server waits for its log to be written.
@@ -97,7 +96,7 @@ pub fn run(description: &Description) -> Result<(), Failure> {
 }
 
 /// As many descriptors as the system allows without asking: connections, and handshakes under way, need one or two each.
-fn raise_descriptors() {
+pub(crate) fn raise_descriptors() {
     let limit = getrlimit(Resource::Nofile);
     // with fewer it serves fewer at a time
     let _ = setrlimit(Resource::Nofile, Rlimit { current: limit.maximum, ..limit });
@@ -108,7 +107,7 @@ fn logger(me: PartyId) -> Result<Log, Failure> {
     Log::new(me, std::io::stderr()).map_err(failed)
 }
 
-/// What a server of a demonstration learns.
+/// What a server of a command learns.
 #[derive(Serialize, Deserialize)]
 pub(crate) struct Plan {
     pub me: u8,
@@ -119,12 +118,19 @@ pub(crate) struct Plan {
     pub timeout_ms: Option<u64>,
 }
 
-/// Be a server of a demonstration, on a free port, until whoever started it is gone.
+/// What a server of a command is asked while it serves.
+#[derive(Serialize, Deserialize)]
+pub(crate) enum Order {
+    /// What it has used so far: a report of [`Usage`].
+    Usage,
+}
+
+/// Be a server of a command, on a free port, until whoever started it is gone.
 ///
 /// # Errors
 /// If it cannot start; it is reported, too.
 pub fn run_party() -> Result<(), Failure> {
-    let pipes = Pipes::take()?;
+    let pipes = Arc::new(Pipes::take()?);
     let served = serve(&pipes);
     if let Err(failure) = &served {
         // Nobody may be there to be told.
@@ -133,14 +139,9 @@ pub fn run_party() -> Result<(), Failure> {
     served
 }
 
-fn serve(pipes: &Pipes) -> Result<(), Failure> {
-    let no_port = |e: std::io::Error| {
-        Failure::unavailable(format!(
-            "no port of 127.0.0.1 is free ({e}): see that the loopback network is up"
-        ))
-    };
-    let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).map_err(no_port)?;
-    pipes.report(Ok(listener.local_addr().map_err(no_port)?.port()))?;
+fn serve(pipes: &Arc<Pipes>) -> Result<(), Failure> {
+    raise_descriptors();
+    let listener = seat::listen(pipes)?;
     let plan: Plan = pipes.order()?;
     pipes.leave_no(Path::new(&plan.room));
     let me =
@@ -156,5 +157,15 @@ fn serve(pipes: &Pipes) -> Result<(), Failure> {
     let (data, world) = (PathBuf::from(&plan.data), Arc::new(Machine));
     let server = Server::open_at(listener, config, me, identity, &data, options, world).map_err(usage)?;
     pipes.report(Ok(()))?;
+    let asked = Arc::clone(pipes);
+    let tell = move || {
+        while let Ok(Order::Usage) = asked.order() {
+            if asked.report(Ok(Usage::now())).is_err() {
+                return;
+            }
+        }
+    };
+    let thread = std::thread::Builder::new().name("usage".into()).spawn(tell);
+    thread.map_err(|e| Failure::unavailable(format!("no thread can be started ({e}): free some memory")))?;
     server.run().map_err(|e| Failure::unavailable(e.to_string()))
 }

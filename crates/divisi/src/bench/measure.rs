@@ -8,6 +8,7 @@ use super::message::{Times, Took};
 use super::work::{What, nonce};
 use crate::cleanup::lock;
 use crate::failure::Failure;
+use crate::local::cpu_seconds;
 use divisi_circuit::Program;
 use divisi_core::{
     Abort, Boolean, Bytes, Convert, Direction, Job, Lanes, Pending, Step, Verified, settle, step,
@@ -31,8 +32,7 @@ pub(super) struct Mark {
 
 impl Mark {
     pub fn now() -> Self {
-        let cpu = rustix::time::clock_gettime(rustix::time::ClockId::ProcessCPUTime);
-        Mark { wall: Instant::now(), cpu: cpu.tv_sec as f64 + cpu.tv_nsec as f64 * 1e-9 }
+        Mark { wall: Instant::now(), cpu: cpu_seconds() }
     }
 
     pub fn until(self, end: Mark) -> Took {

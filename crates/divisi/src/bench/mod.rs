@@ -11,9 +11,10 @@ mod coordinate;
 pub mod garble;
 mod measure;
 mod message;
-mod ordinary;
+pub(crate) mod ordinary;
 mod party;
 pub mod report;
+pub mod servers;
 mod work;
 
 pub use coordinate::run;

@@ -1,10 +1,10 @@
-//! What ordinary libraries give for the inputs of a benchmark: AES of the crate `aes`, SHA-2, SHA-3 and cSHAKE of `sha2`, `sha3` and `cshake`, and the MACs
+//! What ordinary libraries give for the inputs of a benchmark: AES of the crate `aes`, AES-GCM of `aes-gcm`, SHA-2, SHA-3 and cSHAKE of `sha2`, `sha3` and `cshake`, and the MACs
 //! above them by their standards.
 
 use aes::cipher::{BlockCipherDecrypt, BlockCipherEncrypt, KeyInit};
 use aes::{Aes128, Aes192, Aes256, Block};
-use aes_gcm::aead::{Aead, Payload};
-use aes_gcm::{Aes128Gcm, Aes256Gcm};
+use aes_gcm::aead::{Aead, Nonce, Payload};
+use aes_gcm::{Aes128Gcm, Aes256Gcm, AesGcm};
 use cshake::digest::{ExtendableOutput, Update, XofReader};
 use divisi_core::Direction;
 use divisi_symmetric::algorithm::{Algorithm, Settings, Strength};
@@ -12,6 +12,7 @@ use divisi_symmetric::hash::Hash;
 use divisi_symmetric::sha2::Sha2;
 use divisi_symmetric::sha3::{Sha3, bytepad, encode_string, right_encode};
 use sha2::Digest;
+use zeroize::Zeroizing;
 
 /// An ordinary AES.
 pub(super) type Cipher = Box<dyn Fn(&mut Block)>;
@@ -35,6 +36,21 @@ pub(super) fn cipher(key: &[u8], direction: Direction) -> Option<Cipher> {
         32 => cipher!(Aes256),
         _ => return None,
     })
+}
+
+/// The text of `IV | ciphertext | tag`; none if it is not authentic.
+pub(crate) fn open(key: &[u8], aad: &[u8], sealed: &[u8]) -> Option<Zeroizing<Vec<u8>>> {
+    fn open<C: Aead + KeyInit>(key: &[u8], aad: &[u8], iv: &[u8], msg: &[u8]) -> Option<Zeroizing<Vec<u8>>> {
+        let cipher = C::new_from_slice(key).ok()?;
+        let iv = <&Nonce<C>>::try_from(iv).ok()?;
+        cipher.decrypt(iv, Payload { msg, aad }).ok().map(Zeroizing::new)
+    }
+    let (iv, rest) = sealed.split_at_checked(12)?;
+    match key.len() {
+        16 => open::<Aes128Gcm>(key, aad, iv, rest),
+        24 => open::<AesGcm<aes_gcm::aes::Aes192, aes_gcm::aead::consts::U12>>(key, aad, iv, rest),
+        _ => open::<Aes256Gcm>(key, aad, iv, rest),
+    }
 }
 
 /// The output of a hash or MAC; none for a key that it does not take.

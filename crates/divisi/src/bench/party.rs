@@ -9,7 +9,7 @@ use super::measure::{Columns, INPUT, Mark, Ready, Task, segment};
 use super::message::{Costs, Order, Plan, Times};
 use super::work::What;
 use crate::failure::Failure;
-use crate::local::{Pipes, seat};
+use crate::local::{Pipes, peak_rss, seat};
 use divisi_core::{Abort, Check, Counts, Direction, Parameters, PhaseCounts, Session, settle};
 use divisi_net::{Emulation, Mesh, Options, Permits};
 use divisi_rep3::deal::Part;
@@ -254,11 +254,4 @@ pub(super) fn costs(setup: &Counts, repetition: &Counts) -> Costs {
         peak_rss_bytes: peak_rss(),
         kernel: divisi_field::kernel::active().name().to_owned(),
     }
-}
-
-/// The most memory that this process ever had, where the system keeps count.
-fn peak_rss() -> Option<u64> {
-    let status = std::fs::read_to_string("/proc/self/status").ok()?;
-    let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"))?;
-    line.trim().strip_suffix("kB")?.trim().parse::<u64>().ok().map(|kib| kib * 1024)
 }

@@ -1,5 +1,6 @@
 //! `divisi bench`.
 
+use super::bench_servers;
 use super::garbling::{self, Manner};
 use super::{Context, Done, EngineChoice, Goal, ProtocolChoice};
 use clap::{Args, Subcommand};
@@ -25,6 +26,10 @@ pub enum Commands {
     Mac(Mac),
     /// A Boolean circuit of random inputs among processes over TLS, every output checked
     Circuit(Circuit),
+    /// A file through three servers and back, compared byte by byte
+    File(bench_servers::File),
+    /// Three servers under many clients at once, every result checked
+    Serve(bench_servers::Serve),
     /// What this machine allows: AES on one core, loopback, products in GF(2^64)
     #[command(after_help = "Example: divisi bench calibrate --json")]
     Calibrate,
@@ -175,7 +180,8 @@ fn direction(text: &str) -> Result<Direction, String> {
         .ok_or_else(|| "there are encrypt and decrypt".into())
 }
 
-fn positive(text: &str) -> Result<f64, String> {
+/// A number above zero.
+pub fn positive(text: &str) -> Result<f64, String> {
     let value = text.parse::<f64>().ok().filter(|value| *value > 0.0 && *value <= 1e9);
     value.ok_or_else(|| "give a positive number".into())
 }
@@ -190,6 +196,8 @@ pub fn run(context: &Context, command: &Commands) -> Result<Done, Failure> {
             Ok(Done::new(calibration_text(&calibration), json))
         }
         Commands::Report(arguments) => super::report::run(context, arguments),
+        Commands::File(arguments) => bench_servers::measure_file(context, arguments),
+        Commands::Serve(arguments) => bench_servers::measure_serving(context, arguments),
         Commands::Aes(arguments) => {
             let options = Options {
                 choice: arguments.choice.get(),
@@ -295,6 +303,14 @@ fn calibration_text(calibration: &Calibration) -> String {
     )
 }
 
+/// What the machine allowed, in a line.
+pub fn machine(calibration: &Calibration) -> String {
+    format!(
+        "this machine: AES-CTR {:.1} GB/s, loopback {:.1} Gbit/s, product in GF(2^64) {:.2} ns",
+        calibration.aes_ctr_gb_s, calibration.loopback_gbit_s, calibration.clmul_ns
+    )
+}
+
 fn plural(n: u64) -> &'static str {
     if n == 1 { "" } else { "s" }
 }
@@ -336,8 +352,7 @@ fn text(report: &Report) -> String {
     format!(
         "{what}, {}, {} {unit}{}, {} thread{} a party, median of {}, per party:\n\n{table}\n\n\
          {:.0} {unit}s/s online, {:.0} in all; CPU {:.2} us for each and party without setup; memory {memory}; {error}\n\
-         all outputs checked; kernel {}; connected in {:.3} s\n\
-         this machine: AES-CTR {:.1} GB/s, loopback {:.1} Gbit/s, product in GF(2^64) {:.2} ns",
+         all outputs checked; kernel {}; connected in {:.3} s\n{}",
         o.security,
         o.blocks,
         plural(o.blocks),
@@ -349,8 +364,6 @@ fn text(report: &Report) -> String {
         report.cpu_us_per_block(),
         report.kernel,
         report.connect_seconds,
-        report.calibration.aes_ctr_gb_s,
-        report.calibration.loopback_gbit_s,
-        report.calibration.clmul_ns,
+        machine(&report.calibration),
     )
 }

@@ -92,7 +92,7 @@ fn run(context: &Context, arguments: &Arguments, way: Way) -> Result<Done, Failu
 }
 
 /// A bar for long texts, on standard error, if somebody is there to see it.
-fn progress(length: u64) -> ProgressBar {
+pub fn progress(length: u64) -> ProgressBar {
     if length < 1 << 20 || !std::io::stderr().is_terminal() {
         return ProgressBar::hidden();
     }

@@ -143,8 +143,7 @@ fn text(report: &Report) -> String {
     format!(
         "{} evaluation{} of {} ({} ANDs), garble, {} parties, form {}, k {}, base OTs {}, {} bits statistical and {} computational, {bucket}{waves}, median of {}, \
          the slowest party and the one that sends most:\n\n{table}\n\n\
-         memory {memory}; all outputs checked; kernel {}; connected in {:.3} s\n\
-         this machine: AES-CTR {:.1} GB/s, loopback {:.1} Gbit/s, product in GF(2^64) {:.2} ns",
+         memory {memory}; all outputs checked; kernel {}; connected in {:.3} s\n{}",
         o.count,
         if o.count == 1 { "" } else { "s" },
         o.circuit,
@@ -158,8 +157,6 @@ fn text(report: &Report) -> String {
         o.reps,
         report.kernel,
         report.connect_seconds,
-        report.calibration.aes_ctr_gb_s,
-        report.calibration.loopback_gbit_s,
-        report.calibration.clmul_ns,
+        super::bench::machine(&report.calibration),
     )
 }

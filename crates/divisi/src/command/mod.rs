@@ -1,6 +1,7 @@
 //! The grammar, and what each command prints.
 
 mod bench;
+mod bench_servers;
 mod circuit;
 mod crypt;
 mod demo;
@@ -75,7 +76,7 @@ enum Command {
     Mac(digest::Mac),
     /// Run published test vectors (Wycheproof, ACVP) through an engine
     Kat(kat::Arguments),
-    /// Measure a protocol between three processes on this machine
+    /// Measure a protocol or three servers, as processes on this machine
     #[command(subcommand)]
     Bench(bench::Commands),
     /// Run a Boolean circuit among parties that keep their inputs to themselves

@@ -4,33 +4,26 @@
 //! That last step needs the key: the demonstration makes one that may be exported, says so, and wipes it. It uses nothing but
 //! what any client of the servers can use, and leaves nothing behind.
 
+use crate::bench::ordinary;
 use crate::cleanup::Cleanup;
-use crate::failure::{Failure, Kind};
+use crate::failure::Failure;
 use crate::file::{Done, Input, Sink, Source, Way, transform};
-use crate::local::{Processes, Room};
+use crate::local::Room;
+use crate::local::servers::{FirstKey, SERVERS, Servers};
 use crate::mode::Choice;
-use crate::server::{Plan, ROLE};
-use aes_gcm::aead::{Aead, KeyInit, Nonce};
-use aes_gcm::{Aes128Gcm, Aes256Gcm, AesGcm};
-use divisi_net::{Config, Identity, Machine, PartyId, World};
-use divisi_node::{Client, KeyName, KeyType};
+use divisi_node::{KeyName, KeyType};
 use divisi_symmetric::aes::KeySize;
 use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 use zeroize::Zeroizing;
 
 /// What is encrypted if the caller names no file.
 const TEXT: &str = include_str!("text.txt");
 /// The ordinary library holds a file in memory, so there is a limit.
 const LONGEST: u64 = 1 << 30;
-/// How long the servers may take to find each other.
-const READY: Duration = Duration::from_secs(30);
-/// How long a server may take to end.
-const END: Duration = Duration::from_secs(5);
-/// The servers.
-const SERVERS: usize = 3;
+/// Associated data.
+const AAD: &[u8] = b"divisi demo";
 
 /// What to show.
 #[derive(Clone, Debug)]
@@ -112,14 +105,12 @@ pub fn run(
         return Err(Failure::usage(error));
     }
 
-    let start = Instant::now();
-    let mut processes = Processes::start(program, ROLE, SERVERS, cleanup)?;
-    let (config, identity) = set_up(&mut processes, &room, options)?;
-    let world: Arc<dyn World> = Arc::new(Machine);
-    let mut client = Client::connect(&config, &identity, world)?;
+    let servers = Servers::start(program, &room, &["demo".into()], options.timeout, cleanup)?;
+    let mut client = servers.connect(&servers.config, 0)?;
     client.use_protocol(options.choice.protocol())?;
     let name: KeyName = "demo".parse().map_err(|e| Failure::usage(format!("{e:?}")))?;
-    let (key_seconds, start_seconds) = make_key(&mut client, &name, options, start)?;
+    let new = client.new_key(name.clone(), key_type(options.key), true, Vec::new());
+    let FirstKey { start_seconds, key_seconds } = servers.first_key(&mut client, &new)?;
     say(&format!(
         "Three servers run as three processes, joined by TLS 1.3 ({:.0} ms). They drew an AES-{} key in parts ({:.0} ms): none of \
          them has it, and neither does this program.",
@@ -131,16 +122,7 @@ pub fn run(
     let (sealed, opened) = (room.path().join("sealed"), room.path().join("opened"));
     let mut walk = |way, from: &Path, to: &Path| -> Result<Done, Failure> {
         let input = Input::open(&Source::File(from.to_owned()), way)?;
-        transform(
-            &mut client,
-            way,
-            &name,
-            b"divisi demo",
-            input,
-            &Sink::File(to.to_owned()),
-            cleanup,
-            &mut |_| {},
-        )
+        transform(&mut client, way, &name, AAD, input, &Sink::File(to.to_owned()), cleanup, &mut |_| {})
     };
     let encrypted = walk(Way::Encrypt, &file, &sealed)?;
     let shown = options
@@ -166,7 +148,7 @@ pub fn run(
     );
     let key = client.key_export(&name)?;
     let ciphertext = std::fs::read(&sealed).map_err(|e| unwritten(&sealed, &e))?;
-    let ordinary = open_ordinarily(&key, &ciphertext);
+    let ordinary = ordinary::open(&key, AAD, &ciphertext);
     drop(key);
     if ordinary.as_ref() != Some(&plain) {
         return Err(Failure::mismatch(
@@ -178,7 +160,7 @@ pub fn run(
     say(
         "The crate aes-gcm, an ordinary library, opened the servers' file with that key: the same file again. The key is wiped here and destroyed there.",
     );
-    processes.close(END)?;
+    servers.close()?;
     room.close()?;
     Ok(Report {
         options: options.clone(),
@@ -198,71 +180,10 @@ fn speed(bytes: u64, seconds: f64) -> String {
     format!("{:.0} ms, {:.2} MB/s", seconds * 1e3, bytes as f64 / seconds / 1e6)
 }
 
-/// Give each server its identity and all of them one configuration, on the ports that they found free.
-fn set_up(processes: &mut Processes, room: &Room, options: &Options) -> Result<(Config, Identity), Failure> {
-    let usage = |e: String| Failure::usage(e);
-    let ports: Vec<u16> = processes.reports("demo/listen", READY)?;
-    let hosts: Vec<String> = ports.iter().map(|port| format!("127.0.0.1:{port}")).collect();
-    let made =
-        Config::create(SERVERS, &hosts, &["demo".into()], &Machine).map_err(|e| usage(e.to_string()))?;
-    for (party, identity) in PartyId::all(SERVERS).zip(&made.parties) {
-        let path = |what: &str| room.path().join(format!("{what}-{}", party.number()));
-        identity.save(&path("identity")).map_err(|e| usage(e.to_string()))?;
-        let plan = Plan {
-            me: party.number(),
-            room: room.path().display().to_string(),
-            config: made.config.to_toml(),
-            identity: path("identity").display().to_string(),
-            data: path("data").display().to_string(),
-            timeout_ms: options.timeout.map(|timeout| timeout.as_millis() as u64),
-        };
-        processes.order(party, &plan)?;
-    }
-    processes.reports::<()>("demo/open", READY)?;
-    let identity = made.clients.into_iter().next();
-    Ok((made.config, identity.ok_or_else(|| usage("no identity was made for the client: try again".into()))?))
-}
-
-/// Make the key, as soon as the servers have found each other.
-fn make_key(
-    client: &mut Client,
-    name: &KeyName,
-    options: &Options,
-    start: Instant,
-) -> Result<(f64, f64), Failure> {
-    let kind = match options.key {
+fn key_type(key: KeySize) -> KeyType {
+    match key {
         KeySize::Aes128 => KeyType::Aes128,
         KeySize::Aes192 => KeyType::Aes192,
         KeySize::Aes256 => KeyType::Aes256,
-    };
-    let new = client.new_key(name.clone(), kind, true, Vec::new());
-    loop {
-        let begun = Instant::now();
-        match client.key_new(&new) {
-            Ok(_) => return Ok((begun.elapsed().as_secs_f64(), begun.duration_since(start).as_secs_f64())),
-            Err(e) => {
-                let failure = Failure::from(e);
-                if failure.kind != Kind::Unavailable || !failure.retry || start.elapsed() > READY {
-                    return Err(failure);
-                }
-            }
-        }
-        std::thread::sleep(Duration::from_millis(50));
-    }
-}
-
-/// Open `IV | ciphertext | tag` with the crate `aes-gcm`.
-fn open_ordinarily(key: &[u8], sealed: &[u8]) -> Option<Zeroizing<Vec<u8>>> {
-    fn open<C: Aead + KeyInit>(key: &[u8], iv: &[u8], msg: &[u8]) -> Option<Zeroizing<Vec<u8>>> {
-        let cipher = C::new_from_slice(key).ok()?;
-        let iv = <&Nonce<C>>::try_from(iv).ok()?;
-        let payload = aes_gcm::aead::Payload { msg, aad: b"divisi demo" };
-        cipher.decrypt(iv, payload).ok().map(Zeroizing::new)
-    }
-    let (iv, rest) = sealed.split_at_checked(12)?;
-    match key.len() {
-        16 => open::<Aes128Gcm>(key, iv, rest),
-        24 => open::<AesGcm<aes_gcm::aes::Aes192, aes_gcm::aead::consts::U12>>(key, iv, rest),
-        _ => open::<Aes256Gcm>(key, iv, rest),
     }
 }

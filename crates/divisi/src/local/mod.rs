@@ -9,9 +9,13 @@ mod frame;
 mod pipes;
 mod processes;
 pub mod seat;
+pub mod servers;
+mod usage;
 
 pub use pipes::Pipes;
 pub use processes::Processes;
+pub use usage::Usage;
+pub(crate) use usage::{cpu_seconds, peak_rss};
 
 use crate::cleanup::{Cleanup, Entry};
 use crate::failure::Failure;

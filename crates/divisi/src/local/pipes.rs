@@ -14,7 +14,8 @@ use std::sync::{Arc, Mutex};
 
 /// A party's own end of the pipes.
 pub struct Pipes {
-    orders: Receiver<Vec<u8>>,
+    /// Whoever takes orders holds it meanwhile; reports go past it.
+    orders: Mutex<Receiver<Vec<u8>>>,
     room: Arc<Mutex<Option<PathBuf>>>,
 }
 
@@ -46,7 +47,7 @@ impl Pipes {
         };
         let thread = std::thread::Builder::new().name("orders".into()).spawn(read);
         thread.map_err(|e| Failure::unavailable(format!("no thread can be started ({e}): try again")))?;
-        Ok(Pipes { orders, room })
+        Ok(Pipes { orders: Mutex::new(orders), room })
     }
 
     /// Remove this directory of [`super::Room`] when the orders end.
@@ -61,7 +62,7 @@ impl Pipes {
     /// # Errors
     /// If it is gone.
     pub fn bytes(&self) -> Result<Vec<u8>, Failure> {
-        self.orders.recv().map_err(|_| {
+        lock(&self.orders).recv().map_err(|_| {
             Failure::unavailable("the process that gives the orders is gone: start the command again")
         })
     }

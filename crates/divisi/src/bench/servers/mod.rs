@@ -1,0 +1,59 @@
+//! Benchmarks of the servers: what their clients get, from the client's side.
+//!
+//! What each figure means: the servers are three processes, joined by TLS over loopback, as `divisi demo` starts them; the clients are this
+//! process, whose work is in every latency and in no figure of CPU or memory. CPU is user and system time of a server between the marks,
+//! memory its peak since it began; each the largest of the three. Every result is checked.
+//!
+//! | module | what |
+//! |---|---|
+//! | [`file`] | one client, one file, there and back |
+//! | [`serve`] | many clients at once |
+
+mod clients;
+pub mod file;
+mod percentiles;
+mod proxy;
+pub mod serve;
+mod worker;
+
+use crate::failure::Failure;
+use crate::local::Usage;
+use divisi_node::KeyName;
+
+/// What the servers used.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Cost {
+    /// User and system time of the busiest server between the marks.
+    pub cpu_seconds: f64,
+    /// The largest memory that a server ever had, if the system tells.
+    pub peak_rss_bytes: Option<u64>,
+}
+
+impl Cost {
+    /// Between two marks, of the same servers in the same order.
+    fn between(before: &[Usage], after: &[Usage]) -> Cost {
+        let spent = before.iter().zip(after).map(|(before, after)| after.cpu_seconds - before.cpu_seconds);
+        Cost {
+            cpu_seconds: spent.fold(0.0, f64::max),
+            peak_rss_bytes: after.iter().filter_map(|usage| usage.peak_rss_bytes).max(),
+        }
+    }
+}
+
+fn key_name(name: &str) -> Result<KeyName, Failure> {
+    name.parse().map_err(|e| Failure::usage(format!("{e:?}")))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_cost_is_that_of_the_server_that_has_most_of_it() {
+        let of = |cpu_seconds, memory| Usage { cpu_seconds, peak_rss_bytes: Some(memory) };
+        let before = [of(1.0, 9), of(2.0, 1), of(3.0, 1)];
+        let after = [of(1.5, 9), of(3.0, 20), of(3.25, 4)];
+        let cost = Cost::between(&before, &after);
+        assert_eq!(cost, Cost { cpu_seconds: 1.0, peak_rss_bytes: Some(20) });
+    }
+}

@@ -1,0 +1,321 @@
+//! Many clients at once: how many requests three servers answer, and how long each waits.
+//!
+//! Each client has an identity, a thread of this process and a connection with each server that stays open, and sends one request after the
+//! other. What counts began after the clock started and ended before it stopped; percentiles are over all such requests of a kind. A request
+//! that is refused, or is to be tried again, counts as refused, and its client tries again 10 ms later; another failure ends the benchmark.
+//!
+//! | mix | who | does |
+//! |---|---|---|
+//! | `one-block` | all | AES-GCM of 16 bytes, by turns there and back: the plaintext must come back |
+//! | `file` | all | AES-GCM of 1 MiB: an ordinary library must open it, for which the key is exported before the clock starts |
+//! | `hash` | all | SHA-256 of 64 KiB: as an ordinary library has it |
+//! | `mixed` | one | a file of 1 GiB, under way when the clock starts, and mostly when it stops; one that ends has its length looked at |
+//! | | one | SHA-256 of 16 MiB, likewise |
+//! | | the others | one block |
+//!
+//! What is under way when the clock stops counts for nothing: its connection is dropped. What waits longer than the clock runs is thus in no
+//! percentile: a count that is too small, or no percentile at all, tells of it.
+
+use super::percentiles::percentile;
+use super::worker::{Shared, Tally};
+use super::{Cost, clients};
+use crate::bench::calibration_json;
+use crate::calibrate::Calibration;
+use crate::cleanup::Cleanup;
+use crate::failure::Failure;
+use crate::local::Room;
+use crate::local::servers::Servers;
+use crate::server::raise_descriptors;
+use serde_json::{Map, Value, json};
+use std::path::Path;
+use std::sync::Arc;
+use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
+use std::time::Duration;
+
+/// A server takes no more connections at a time, of which each client has one here. (It takes 32 of any one client.)
+pub const MOST_CLIENTS: usize = 256;
+/// The longest time that is measured, in seconds: every latency is kept.
+pub const LONGEST: f64 = 3600.0;
+
+/// How long all requests are under way before the clock starts.
+const SETTLE: Duration = Duration::from_millis(500);
+
+/// What the clients do.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Mix {
+    /// One block, by turns there and back.
+    OneBlock,
+    /// Files of 1 MiB.
+    File,
+    /// Hashes of 64 KiB.
+    Hash,
+    /// One long file, one long hash, and all others one block.
+    Mixed,
+}
+
+impl Mix {
+    /// Every mix.
+    pub const ALL: [Mix; 4] = [Mix::OneBlock, Mix::File, Mix::Hash, Mix::Mixed];
+
+    /// Its name on the command line.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Mix::OneBlock => "one-block",
+            Mix::File => "file",
+            Mix::Hash => "hash",
+            Mix::Mixed => "mixed",
+        }
+    }
+
+    /// The kinds of requests in it.
+    #[must_use]
+    pub fn kinds(self) -> &'static [Kind] {
+        match self {
+            Mix::OneBlock => &[Kind::OneBlock],
+            Mix::File => &[Kind::File],
+            Mix::Hash => &[Kind::Hash],
+            Mix::Mixed => &[Kind::OneBlock, Kind::File, Kind::Hash],
+        }
+    }
+}
+
+/// A kind of requests.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[non_exhaustive]
+pub enum Kind {
+    /// AES-GCM of 16 bytes.
+    OneBlock,
+    /// AES-GCM of a file.
+    File,
+    /// SHA-256 of a message.
+    Hash,
+}
+
+impl Kind {
+    /// Its name in JSON.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Kind::OneBlock => "one-block",
+            Kind::File => "file",
+            Kind::Hash => "hash",
+        }
+    }
+}
+
+/// What to measure.
+#[derive(Clone, Debug)]
+pub struct Options {
+    /// How many clients.
+    pub clients: usize,
+    /// How long the clock runs.
+    pub seconds: f64,
+    /// What they do.
+    pub mix: Mix,
+    /// The time limit of a receive.
+    pub timeout: Option<Duration>,
+}
+
+impl Options {
+    /// That they make sense.
+    ///
+    /// # Errors
+    /// What to correct.
+    pub fn check(&self) -> Result<(), Failure> {
+        let usage = |error: String| Err(Failure::usage(error));
+        match self {
+            Options { clients: 0, .. } => usage("--clients is 0: give at least 1".into()),
+            Options { clients, .. } if *clients > MOST_CLIENTS => usage(format!(
+                "--clients is {clients}, and a server takes {MOST_CLIENTS} connections at a time: give at most that"
+            )),
+            Options { clients, mix: Mix::Mixed, .. } if *clients < 3 => usage(format!(
+                "--clients is {clients}, and `mixed` needs one for a file, one for a hash and one for blocks: give at least 3"
+            )),
+            Options { seconds, .. } if !(*seconds > 0.0 && *seconds <= LONGEST) => {
+                usage(format!("--seconds is not between 0 and {LONGEST}: give less"))
+            }
+            _ => Ok(()),
+        }
+    }
+}
+
+/// What became of the requests of one kind.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct OfKind {
+    /// Which.
+    pub kind: Kind,
+    /// How many were done.
+    pub count: usize,
+    /// How long they took, in milliseconds: what 50, 90 and 99 of a hundred did not exceed; nothing of none.
+    pub percentiles: [Option<f64>; 3],
+    /// How many were refused, or are to be tried again.
+    pub refused: u64,
+}
+
+impl OfKind {
+    fn new(kind: Kind, mut tally: Tally) -> OfKind {
+        tally.latencies.sort_by(f64::total_cmp);
+        let percentiles = [50.0, 90.0, 99.0].map(|percent| percentile(&tally.latencies, percent));
+        OfKind { kind, count: tally.latencies.len(), percentiles, refused: tally.refused }
+    }
+}
+
+/// What was measured.
+#[derive(Clone, Debug)]
+pub struct Report {
+    /// What was asked.
+    pub options: Options,
+    /// Each kind of the mix.
+    pub kinds: Vec<OfKind>,
+    /// What the servers used while the clock ran.
+    pub cost: Cost,
+    /// What the machine allowed just before.
+    pub calibration: Calibration,
+    /// Whether no result was wrong.
+    pub checked: bool,
+}
+
+impl Report {
+    /// Requests of a kind that were done a second.
+    #[must_use]
+    pub fn per_second(&self, of: &OfKind) -> f64 {
+        of.count as f64 / self.options.seconds
+    }
+
+    /// The object that `--json` prints.
+    #[must_use]
+    pub fn to_json(&self) -> Value {
+        let of_kind = |of: &OfKind| {
+            let [p50, p90, p99] = of.percentiles;
+            let figures = json!({
+                "count": of.count,
+                "per_second": self.per_second(of),
+                "p50_ms": p50,
+                "p90_ms": p90,
+                "p99_ms": p99,
+                "refused": of.refused,
+            });
+            (of.kind.name().to_owned(), figures)
+        };
+        json!({
+            "schema": 1,
+            "clients": self.options.clients,
+            "seconds": self.options.seconds,
+            "mix": self.options.mix.name(),
+            "kinds": self.kinds.iter().map(of_kind).collect::<Map<String, Value>>(),
+            "cpu_seconds_per_party": self.cost.cpu_seconds,
+            "peak_rss_bytes_per_party": self.cost.peak_rss_bytes,
+            "calibration": calibration_json(&self.calibration),
+            "checked": self.checked,
+        })
+    }
+}
+
+/// Measure.
+///
+/// # Errors
+/// If an option makes no sense, a server fails, or a request fails in another way than that it is refused. A wrong result is told by the
+/// report.
+pub fn run(
+    options: &Options,
+    program: &Path,
+    calibration: Calibration,
+    cleanup: &Cleanup,
+) -> Result<Report, Failure> {
+    options.check()?;
+    raise_descriptors();
+    let room = Room::new(cleanup)?;
+    let names: Vec<String> = (1..=options.clients).map(|number| format!("client-{number}")).collect();
+    let mut servers = Servers::start(program, &room, &names, options.timeout, cleanup)?;
+    let (failed, failures) = channel();
+    let shared = Arc::new(Shared::new(failed));
+    let over = Over(Arc::clone(&shared));
+    let workers = clients::all(&mut servers, options, &names, &shared);
+    let workers = workers.map_err(|failure| servers.cause(failure))?;
+    for worker in workers {
+        let thread = std::thread::Builder::new().name("client".into()).spawn(move || worker.run());
+        // it ends when `over` is dropped, or the servers are
+        thread
+            .map_err(|e| Failure::unavailable(format!("no thread can be started ({e}): free some memory")))?;
+    }
+
+    wait(&failures, SETTLE).map_err(|failure| servers.cause(failure))?;
+    let before = servers.usage()?;
+    let lasting = Duration::from_secs_f64(options.seconds);
+    shared.start(lasting);
+    wait(&failures, lasting).map_err(|failure| servers.cause(failure))?;
+    let after = servers.usage()?;
+    drop(over);
+    servers.close()?;
+    room.close()?;
+    let mut tallies = shared.take();
+    let kinds = options.mix.kinds().iter();
+    Ok(Report {
+        options: options.clone(),
+        kinds: kinds.map(|kind| OfKind::new(*kind, tallies.remove(kind).unwrap_or_default())).collect(),
+        cost: Cost::between(&before, &after),
+        calibration,
+        checked: !shared.was_wrong(),
+    })
+}
+
+/// Ends the clients' work when it is dropped.
+struct Over(Arc<Shared>);
+
+impl Drop for Over {
+    fn drop(&mut self) {
+        self.0.end();
+    }
+}
+
+/// Wait for so long, or for the first failure.
+fn wait(failures: &Receiver<Failure>, lasting: Duration) -> Result<(), Failure> {
+    match failures.recv_timeout(lasting) {
+        Ok(failure) => Err(failure),
+        Err(RecvTimeoutError::Timeout) => Ok(()),
+        Err(RecvTimeoutError::Disconnected) => Err(Failure::unavailable("the clients ended: try again")),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn options_that_make_no_sense_are_refused() {
+        let good = Options { clients: 3, seconds: 1.0, mix: Mix::Mixed, timeout: None };
+        assert!(good.check().is_ok());
+        assert!(Options { clients: 256, seconds: 3600.0, ..good.clone() }.check().is_ok());
+        for bad in [
+            Options { clients: 0, ..good.clone() },
+            Options { clients: 257, ..good.clone() },
+            Options { clients: 2, ..good.clone() },
+            Options { seconds: 0.0, ..good.clone() },
+            Options { seconds: f64::NAN, ..good.clone() },
+            Options { seconds: 3601.0, ..good },
+        ] {
+            assert_eq!(bad.check().unwrap_err().kind.exit_code(), 2, "{bad:?}");
+        }
+    }
+
+    #[test]
+    fn figures_are_those_of_the_window() {
+        let tally = Tally { latencies: vec![30.0, 10.0, 20.0, 40.0], refused: 7 };
+        let report = Report {
+            options: Options { clients: 1, seconds: 2.0, mix: Mix::OneBlock, timeout: None },
+            kinds: vec![OfKind::new(Kind::OneBlock, tally), OfKind::new(Kind::Hash, Tally::default())],
+            cost: Cost { cpu_seconds: 1.5, peak_rss_bytes: None },
+            calibration: Calibration { aes_ctr_gb_s: 1.0, loopback_gbit_s: 1.0, clmul_ns: 1.0 },
+            checked: false,
+        };
+        let json = report.to_json();
+        let blocks = json!({
+            "count": 4, "per_second": 2.0, "p50_ms": 20.0, "p90_ms": 40.0, "p99_ms": 40.0, "refused": 7
+        });
+        assert_eq!(json["kinds"]["one-block"], blocks);
+        assert!(json["kinds"]["hash"]["p50_ms"].is_null() && json["kinds"]["hash"]["count"] == 0);
+        assert!(json["checked"] == false && json["peak_rss_bytes_per_party"].is_null(), "{json}");
+    }
+}

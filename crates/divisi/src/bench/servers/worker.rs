@@ -1,0 +1,318 @@
+//! One client of many: it sends one request after the other, checks what comes back, and says how long each took.
+
+use super::serve::Kind;
+use crate::bench::ordinary;
+use crate::cleanup::lock;
+use crate::failure::Failure;
+use divisi_net::{Config, Identity, Machine, World};
+use divisi_node::{Client, Error, ErrorKind, KeyName};
+use divisi_symmetric::algorithm::Settings;
+use std::collections::BTreeMap;
+use std::io::{self, Cursor, Read};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::Sender;
+use std::sync::{Arc, Mutex, OnceLock};
+use std::time::{Duration, Instant};
+use zeroize::Zeroizing;
+
+/// How long a client waits before it asks again servers that refused.
+const AGAIN: Duration = Duration::from_millis(10);
+/// The bytes of a block.
+const BLOCK: usize = 16;
+/// Associated data.
+const AAD: &[u8] = b"divisi bench serve";
+
+/// What came of the requests of one kind that began and ended while the clock ran.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Tally {
+    /// How long each took that was done, in milliseconds.
+    pub latencies: Vec<f64>,
+    /// How many were refused, or are to be tried again.
+    pub refused: u64,
+}
+
+/// What the clients of one benchmark have in common.
+pub(super) struct Shared {
+    /// When the clock runs; nothing before that is known.
+    window: OnceLock<(Instant, Instant)>,
+    over: AtomicBool,
+    wrong: AtomicBool,
+    tallies: Mutex<BTreeMap<Kind, Tally>>,
+    /// Who wants to know of the failure that ends the benchmark.
+    failed: Sender<Failure>,
+}
+
+impl Shared {
+    pub fn new(failed: Sender<Failure>) -> Shared {
+        Shared {
+            window: OnceLock::new(),
+            over: AtomicBool::new(false),
+            wrong: AtomicBool::new(false),
+            tallies: Mutex::default(),
+            failed,
+        }
+    }
+
+    /// Start the clock, which runs for so long.
+    pub fn start(&self, lasting: Duration) {
+        let now = Instant::now();
+        // it starts once
+        let _ = self.window.set((now, now + lasting));
+    }
+
+    /// No more requests: what is under way counts for nothing.
+    pub fn end(&self) {
+        self.over.store(true, Ordering::SeqCst);
+    }
+
+    /// What came of all requests that count.
+    pub fn take(&self) -> BTreeMap<Kind, Tally> {
+        std::mem::take(&mut lock(&self.tallies))
+    }
+
+    /// Whether a result was wrong, before the clock or while it ran.
+    pub fn was_wrong(&self) -> bool {
+        self.wrong.load(Ordering::SeqCst)
+    }
+
+    fn is_over(&self) -> bool {
+        self.over.load(Ordering::SeqCst)
+    }
+
+    /// A request is over; `done` if it was not refused.
+    fn tell(&self, kind: Kind, began: Instant, ended: Instant, done: bool) {
+        let Some((start, stop)) = self.window.get() else { return };
+        if began < *start || ended > *stop {
+            return;
+        }
+        let mut tallies = lock(&self.tallies);
+        let tally = tallies.entry(kind).or_default();
+        if done {
+            tally.latencies.push(ended.duration_since(began).as_secs_f64() * 1e3);
+        } else {
+            tally.refused += 1;
+        }
+    }
+}
+
+/// What a client sends, again and again.
+pub(super) enum Job {
+    /// A block to be encrypted, then what came of it to be decrypted.
+    OneBlock {
+        /// What was encrypted and is to be decrypted next.
+        sealed: Option<([u8; BLOCK], Vec<u8>)>,
+    },
+    /// A file to be encrypted.
+    File {
+        /// Its text.
+        text: Arc<Vec<u8>>,
+        /// The key, with which an ordinary library opens what comes.
+        key: Arc<Zeroizing<Vec<u8>>>,
+    },
+    /// A file of zeros, too long to be held, to be encrypted: of what comes the length is looked at.
+    LongFile(u64),
+    /// A message to be hashed.
+    Hash {
+        /// The message.
+        message: Arc<Vec<u8>>,
+        /// Its digest by an ordinary library.
+        digest: Arc<Vec<u8>>,
+        /// The hash.
+        settings: Settings,
+    },
+}
+
+impl Job {
+    fn kind(&self) -> Kind {
+        match self {
+            Job::OneBlock { .. } => Kind::OneBlock,
+            Job::File { .. } | Job::LongFile(_) => Kind::File,
+            Job::Hash { .. } => Kind::Hash,
+        }
+    }
+
+    /// One request, and whether its result is right.
+    fn request(&mut self, client: &mut Client, key: &KeyName) -> Result<bool, Error> {
+        let quiet = &mut |_| {};
+        match self {
+            Job::OneBlock { sealed } => match sealed.take() {
+                None => {
+                    let (text, file) = encrypt_block(client, key)?;
+                    let changed = file.get(12..12 + BLOCK).is_some_and(|block| block != text);
+                    *sealed = Some((text, file));
+                    Ok(changed)
+                }
+                Some((text, file)) => {
+                    let mut back = Zeroizing::new(Vec::with_capacity(BLOCK));
+                    let length = file.len() as u64;
+                    let result = client.decrypt(key, AAD, &mut Cursor::new(&file), length, &mut *back, quiet);
+                    if result.is_err() {
+                        // refused: the same again
+                        *sealed = Some((text, file));
+                    }
+                    result.map(|()| back[..] == text)
+                }
+            },
+            Job::File { text, key: known } => {
+                let mut file = Vec::new();
+                client.encrypt(key, AAD, &mut &text[..], text.len() as u64, &mut file, quiet)?;
+                Ok(ordinary::open(known, AAD, &file).is_some_and(|opened| *opened == **text))
+            }
+            Job::LongFile(bytes) => {
+                let (mut text, mut out) = (io::repeat(0).take(*bytes), Counted(0));
+                client.encrypt(key, AAD, &mut text, *bytes, &mut out, quiet)?;
+                Ok(out.0 == *bytes + divisi_node::OVERHEAD)
+            }
+            Job::Hash { message, digest, settings } => {
+                let made = client.hash(settings, &mut &message[..], message.len() as u64, quiet)?;
+                Ok(*made == **digest)
+            }
+        }
+    }
+}
+
+/// Encrypt a random block: it and the file.
+fn encrypt_block(client: &mut Client, key: &KeyName) -> Result<([u8; BLOCK], Vec<u8>), Error> {
+    let (mut text, mut file) = ([0; BLOCK], Vec::new());
+    Machine.entropy(&mut text);
+    client.encrypt(key, AAD, &mut &text[..], BLOCK as u64, &mut file, &mut |_| {})?;
+    Ok((text, file))
+}
+
+/// Counts what is written, and keeps none of it.
+struct Counted(u64);
+
+impl io::Write for Counted {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.0 += bytes.len() as u64;
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+/// A client and what it does.
+pub(super) struct Worker {
+    /// Its connection, unless a failure has closed it.
+    pub client: Option<Client>,
+    pub config: Arc<Config>,
+    pub identity: Identity,
+    pub key: KeyName,
+    pub job: Job,
+    pub shared: Arc<Shared>,
+}
+
+impl Worker {
+    /// Have the servers do something for this client before it counts, so that its key and connection are ready. That they refuse is told
+    /// when it counts.
+    ///
+    /// # Errors
+    /// If it fails otherwise.
+    pub fn warm_up(&mut self) -> Result<(), Failure> {
+        let Some(client) = &mut self.client else { return Ok(()) };
+        match encrypt_block(client, &self.key) {
+            Err(error) if !self.goes_on(&error) => Err(error.into()),
+            _ => Ok(()),
+        }
+    }
+
+    /// Send requests until it is over, or one fails that no later one may follow.
+    pub fn run(mut self) {
+        let kind = self.job.kind();
+        while !self.shared.is_over() {
+            let mut began = Instant::now();
+            let result = self.connection().and_then(|mut client| {
+                // a connection that had to be made anew is no part of the request
+                began = Instant::now();
+                let result = self.job.request(&mut client, &self.key);
+                self.client = Some(client);
+                result
+            });
+            let ended = Instant::now();
+            if self.shared.is_over() {
+                // the servers may be gone by now
+                return;
+            }
+            match result {
+                Ok(true) => self.shared.tell(kind, began, ended, true),
+                Ok(false) => self.shared.wrong.store(true, Ordering::SeqCst),
+                Err(error) if self.goes_on(&error) => {
+                    self.shared.tell(kind, began, ended, false);
+                    std::thread::sleep(AGAIN);
+                }
+                Err(error) => {
+                    // whoever waits for it may have had another's
+                    let _ = self.shared.failed.send(error.into());
+                    return;
+                }
+            }
+        }
+    }
+
+    /// Whether the client goes on after this: by the same connection if servers said no, by a new one if it may have been closed.
+    fn goes_on(&mut self, error: &Error) -> bool {
+        if error.kind != ErrorKind::Refused {
+            self.client = None;
+        }
+        is_refusal(error)
+    }
+
+    /// The connection, or a new one.
+    fn connection(&mut self) -> Result<Client, Error> {
+        match self.client.take() {
+            Some(client) => Ok(client),
+            None => Client::connect(&self.config, &self.identity, Arc::new(Machine)),
+        }
+    }
+}
+
+/// Whether it was the servers' will not to do this, now or at all.
+fn is_refusal(error: &Error) -> bool {
+    error.kind == ErrorKind::Refused || error.retry
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::sync::mpsc::channel;
+
+    #[test]
+    fn what_counts_began_and_ended_while_the_clock_ran() {
+        let shared = Shared::new(channel().0);
+        let ms = Duration::from_millis;
+        let early = Instant::now();
+        shared.tell(Kind::OneBlock, early, early, true);
+        assert!(shared.take().is_empty(), "the clock has not started");
+
+        shared.start(ms(1000));
+        let (start, stop) = *shared.window.get().unwrap();
+        assert_eq!(stop - start, ms(1000));
+        shared.tell(Kind::OneBlock, start + ms(1), start + ms(5), true);
+        shared.tell(Kind::OneBlock, start + ms(5), stop, true);
+        shared.tell(Kind::OneBlock, start + ms(6), start + ms(7), false);
+        shared.tell(Kind::Hash, start, stop, true);
+        for done in [true, false] {
+            shared.tell(Kind::OneBlock, early, start + ms(1), done);
+            shared.tell(Kind::OneBlock, start + ms(999), stop + ms(1), done);
+        }
+        let tallies = shared.take();
+        let blocks = &tallies[&Kind::OneBlock];
+        assert_eq!((&blocks.latencies[..], blocks.refused), (&[4.0, 995.0][..], 1));
+        assert_eq!(tallies[&Kind::Hash].latencies, [1000.0]);
+        assert_eq!(tallies.len(), 2);
+    }
+
+    /// A refusal is the servers' word; a result that does not fit is never one.
+    #[test]
+    fn refusals_are_told_from_failures() {
+        let error = |kind, retry| {
+            let (step, message) = ("step".into(), "message".into());
+            is_refusal(&Error { kind, retry, peer: None, step, message })
+        };
+        assert!(error(ErrorKind::Refused, false) && error(ErrorKind::Unavailable, true));
+        assert!(error(ErrorKind::Abort, true) && !error(ErrorKind::Abort, false));
+        assert!(!error(ErrorKind::Unavailable, false) && !error(ErrorKind::Mismatch, false));
+    }
+}

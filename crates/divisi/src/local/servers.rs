@@ -1,0 +1,143 @@
+//! Three servers as three processes of this machine, joined by TLS over loopback, with fresh identities for them and their clients.
+//!
+//! They are what `divisi server` runs, on ports that the system found free, with their keys in the directory of the command. What that
+//! protects is nothing: whoever runs the command may read all of it.
+
+use super::{Processes, Room, Usage};
+use crate::cleanup::Cleanup;
+use crate::failure::{Failure, Kind};
+use crate::server::{Order, Plan, ROLE};
+use divisi_net::{Config, Identity, Machine, PartyId};
+use divisi_node::{Client, NewKey};
+use std::path::Path;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+/// How many there are.
+pub const SERVERS: usize = 3;
+/// How long the servers may take to find each other.
+const READY: Duration = Duration::from_secs(30);
+/// How long a server may take to end.
+const END: Duration = Duration::from_secs(5);
+/// How long one that is asked what it used may take to answer.
+const ANSWER: Duration = Duration::from_secs(10);
+/// How long a client waits before it asks again servers that have not found each other.
+const AGAIN: Duration = Duration::from_millis(50);
+
+/// Three running servers. They end when this is dropped.
+pub struct Servers {
+    processes: Processes,
+    begun: Instant,
+    /// For the clients, with the time limit that was asked for.
+    pub config: Config,
+    /// The identity of each client that was named, in order.
+    pub clients: Vec<Identity>,
+}
+
+/// How long the first key took.
+#[derive(Clone, Copy, Debug)]
+pub struct FirstKey {
+    /// From the first process to servers that serve.
+    pub start_seconds: f64,
+    /// The making of the key itself.
+    pub key_seconds: f64,
+}
+
+impl Servers {
+    /// Start them, with these clients in their configuration; `room` is where their identities and keys lie, `timeout` the time limit of
+    /// a receive. They may still be looking for each other: see [`Servers::first_key`].
+    ///
+    /// # Errors
+    /// If a process cannot be started, or says that it cannot serve.
+    pub fn start(
+        program: &Path,
+        room: &Room,
+        clients: &[String],
+        timeout: Option<Duration>,
+        cleanup: &Cleanup,
+    ) -> Result<Servers, Failure> {
+        let usage = |e: String| Failure::usage(e);
+        let begun = Instant::now();
+        let mut processes = Processes::start(program, ROLE, SERVERS, cleanup)?;
+        let ports: Vec<u16> = processes.reports("servers/listen", READY)?;
+        let hosts: Vec<String> = ports.iter().map(|port| format!("127.0.0.1:{port}")).collect();
+        let made = Config::create(SERVERS, &hosts, clients, &Machine).map_err(|e| usage(e.to_string()))?;
+        for (party, identity) in PartyId::all(SERVERS).zip(&made.parties) {
+            let path = |what: &str| room.path().join(format!("{what}-{}", party.number()));
+            identity.save(&path("identity")).map_err(|e| usage(e.to_string()))?;
+            let plan = Plan {
+                me: party.number(),
+                room: room.path().display().to_string(),
+                config: made.config.to_toml(),
+                identity: path("identity").display().to_string(),
+                data: path("data").display().to_string(),
+                timeout_ms: timeout.map(|timeout| timeout.as_millis() as u64),
+            };
+            processes.order(party, &plan)?;
+        }
+        processes.reports::<()>("servers/open", READY)?;
+        let config = match timeout {
+            Some(timeout) => made.config.with_timeout(timeout),
+            None => made.config,
+        };
+        Ok(Servers { processes, begun, config, clients: made.clients })
+    }
+
+    /// A connection of the client of that number, from 0, by `config`: that of the servers, or one with other ways to them.
+    ///
+    /// # Errors
+    /// If there is no such client, or a server cannot be reached.
+    pub fn connect(&self, config: &Config, client: usize) -> Result<Client, Failure> {
+        let identity = self.clients.get(client);
+        let identity =
+            identity.ok_or_else(|| Failure::usage("no identity was made for a client: try again"))?;
+        Ok(Client::connect(config, identity, Arc::new(Machine))?)
+    }
+
+    /// Make the first key, as soon as the servers have found each other.
+    ///
+    /// # Errors
+    /// If they do not in time, or refuse.
+    pub fn first_key(&self, client: &mut Client, new: &NewKey) -> Result<FirstKey, Failure> {
+        loop {
+            let start = Instant::now();
+            match client.key_new(new) {
+                Ok(_) => {
+                    return Ok(FirstKey {
+                        start_seconds: start.duration_since(self.begun).as_secs_f64(),
+                        key_seconds: start.elapsed().as_secs_f64(),
+                    });
+                }
+                Err(e) => {
+                    let failure = Failure::from(e);
+                    if failure.kind != Kind::Unavailable || !failure.retry || self.begun.elapsed() > READY {
+                        return Err(failure);
+                    }
+                }
+            }
+            std::thread::sleep(AGAIN);
+        }
+    }
+
+    /// What each server has used since it began.
+    ///
+    /// # Errors
+    /// The failure of one that has ended.
+    pub fn usage(&mut self) -> Result<Vec<Usage>, Failure> {
+        self.processes.order_all(&Order::Usage)?;
+        self.processes.reports("servers/usage", ANSWER)
+    }
+
+    /// What a client's failure comes from: that of a server that has ended, if one has.
+    pub fn cause(&mut self, failure: Failure) -> Failure {
+        self.usage().err().unwrap_or(failure)
+    }
+
+    /// End them.
+    ///
+    /// # Errors
+    /// If one does not end in time.
+    pub fn close(self) -> Result<(), Failure> {
+        self.processes.close(END)
+    }
+}

@@ -1,0 +1,33 @@
+//! What a process has used of the machine, as the system counts it.
+
+use serde::{Deserialize, Serialize};
+
+/// What this process has used since it began.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Usage {
+    /// User and system time of all its threads, in seconds.
+    pub cpu_seconds: f64,
+    /// The most memory that it ever had, in bytes, where the system keeps count.
+    pub peak_rss_bytes: Option<u64>,
+}
+
+impl Usage {
+    /// Of this process, until now.
+    #[must_use]
+    pub fn now() -> Usage {
+        Usage { cpu_seconds: cpu_seconds(), peak_rss_bytes: peak_rss() }
+    }
+}
+
+/// User and system time of this process.
+pub(crate) fn cpu_seconds() -> f64 {
+    let cpu = rustix::time::clock_gettime(rustix::time::ClockId::ProcessCPUTime);
+    cpu.tv_sec as f64 + cpu.tv_nsec as f64 * 1e-9
+}
+
+/// The most memory that this process ever had, where the system keeps count.
+pub(crate) fn peak_rss() -> Option<u64> {
+    let status = std::fs::read_to_string("/proc/self/status").ok()?;
+    let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"))?;
+    line.trim().strip_suffix("kB")?.trim().parse::<u64>().ok().map(|kib| kib * 1024)
+}
