@@ -14,6 +14,7 @@ use super::desk::{After, Offer, Stand, Taken};
 use super::given::Given;
 use super::keys::Found;
 use super::ready::Ready;
+use super::round::{Fate, Mine, fate};
 use super::script::{Kind, kind};
 use super::turn::{Turn, public};
 use super::work::{Under, Work, admit, is_counted, step};
@@ -182,17 +183,19 @@ impl House<'_> {
         let mut agreed = Vec::new();
         for ((offer, candidate), verdicts) in offers.iter().zip(mine).zip(verdicts.as_chunks::<2>().0) {
             let [data, key] = *verdicts;
-            match (candidate, data, key) {
-                (Ok(candidate), Agreement::Agreed, Agreement::Agreed) => agreed.push(candidate),
-                (Ok(candidate), Agreement::NotYet(party), _)
-                | (Ok(candidate), _, Agreement::NotYet(party))
-                    if !refusal(data) && !refusal(key) =>
-                {
+            let mine = match &candidate {
+                Ok(_) => Mine::All,
+                Err(Missing::NotYet) => Mine::NotYet,
+                Err(Missing::Refused(_)) => Mine::Refused,
+            };
+            match (fate(mine, data, key), candidate) {
+                (Fate::Do, Ok(candidate)) => agreed.push(candidate),
+                (Fate::Back(party), Ok(candidate)) => {
                     let messages = candidate.taken.messages;
                     self.node.counter.with(|desk, now| desk.put_back(offer, messages, party, now));
                 }
-                (Err(Missing::NotYet), ..) if !refusal(data) && !refusal(key) => {}
-                (candidate, ..) => self.refuse(offer, candidate, data, key),
+                (Fate::Wait, _) => {}
+                (_, candidate) => self.refuse(offer, candidate, data, key),
             }
         }
         Ok(agreed)
@@ -267,10 +270,6 @@ impl Missing {
             Missing::Refused(_) => Lack::Missing,
         }
     }
-}
-
-fn refusal(agreement: Agreement) -> bool {
-    !matches!(agreement, Agreement::Agreed | Agreement::NotYet(_))
 }
 
 impl Candidate {

@@ -21,6 +21,9 @@ mod limits;
 mod listener;
 mod plan;
 mod ready;
+mod round;
+#[cfg(test)]
+mod schedules;
 mod script;
 mod shorts;
 mod text;

@@ -1,0 +1,67 @@
+//! What becomes of an offer when the three have compared what they have of it: the same at all honest servers, for all know what the
+//! verdict is, and what a server lacks itself is part of it.
+
+use divisi_core::PartyId;
+use divisi_rep3::Agreement;
+
+/// What this server has of an offer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Mine {
+    All,
+    NotYet,
+    Refused,
+}
+
+/// What becomes of it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Fate {
+    /// It is done.
+    Do,
+    /// It goes back to wait: this server has not got it yet.
+    Back(PartyId),
+    /// It is to wait, and nothing of it was taken here.
+    Wait,
+    /// It is refused.
+    Refuse,
+}
+
+/// Of a step's data and of the key that it uses.
+pub(crate) fn fate(mine: Mine, data: Agreement, key: Agreement) -> Fate {
+    let refusal = |verdict| !matches!(verdict, Agreement::Agreed | Agreement::NotYet(_));
+    if refusal(data) || refusal(key) {
+        return Fate::Refuse;
+    }
+    let lacks = match (data, key) {
+        (Agreement::NotYet(party), _) | (_, Agreement::NotYet(party)) => Some(party),
+        _ => None,
+    };
+    match (mine, lacks) {
+        (Mine::All, None) => Fate::Do,
+        (Mine::All, Some(party)) => Fate::Back(party),
+        (Mine::NotYet, _) => Fate::Wait,
+        (Mine::Refused, _) => Fate::Refuse,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn one_refusal_is_enough_and_what_one_lacks_all_wait_for() {
+        let party = PartyId::new(2).unwrap();
+        let (agreed, not_yet) = (Agreement::Agreed, Agreement::NotYet(party));
+        assert_eq!(fate(Mine::All, agreed, agreed), Fate::Do);
+        assert_eq!(fate(Mine::All, not_yet, agreed), Fate::Back(party));
+        assert_eq!(fate(Mine::All, agreed, not_yet), Fate::Back(party));
+        assert_eq!(fate(Mine::NotYet, not_yet, not_yet), Fate::Wait);
+        for refusal in [Agreement::PublicDiffers, Agreement::SecretDiffers, Agreement::Missing(party)] {
+            for other in [agreed, not_yet, refusal] {
+                for mine in [Mine::All, Mine::NotYet, Mine::Refused] {
+                    assert_eq!(fate(mine, refusal, other), Fate::Refuse);
+                    assert_eq!(fate(mine, other, refusal), Fate::Refuse);
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,378 @@
+//! Three servers' desks and many clients, in an order of events that a seed decides: arrivals message by message at each server in its
+//! own time, clients that leave at some servers or fall silent, restarts, one server that lies.
+//!
+//! What must hold at every honest server, whatever happens: each message of a request that is done has one answer, in order; a request that
+//! is not done is answered by one failure; nothing is answered twice, nothing is done by one of them and not by the others, and when
+//! nothing happens any more nobody waits.
+
+use super::desk::{After, Desk, Offer, Stand};
+use super::limits::Limits;
+use super::plan::Budget;
+use super::round::{Fate, Mine, fate};
+use super::script::{Kind, Shape, due, kind};
+use crate::admit::Who;
+use crate::error::Failed;
+use crate::request::{AHEAD, Item, ToClient, ToServer, Way};
+use crate::wire::Blob;
+use divisi_core::{PartyId, step};
+use divisi_rep3::Agreement;
+use std::collections::VecDeque;
+use std::time::{Duration, Instant};
+
+const SHAPE: Shape = Shape { chunk: 4, piece: 4 };
+const TIMEOUT: Duration = Duration::from_secs(10);
+
+/// A stream of choices.
+struct Dice(blake3::OutputReader);
+
+impl Dice {
+    fn below(&mut self, n: u64) -> u64 {
+        let mut bytes = [0; 8];
+        self.0.fill(&mut bytes);
+        u64::from_le_bytes(bytes) % n.max(1)
+    }
+
+    fn one_in(&mut self, n: u64) -> bool {
+        self.below(n) == 0
+    }
+}
+
+/// A client's connection with one server.
+#[derive(Default)]
+struct Side {
+    /// What it has to say there, and how many messages of what it said have no answer.
+    queue: VecDeque<ToServer>,
+    unanswered: usize,
+    /// Each message that was said, by the number of its request: what is answered must be the next of them.
+    said: VecDeque<u64>,
+    here: bool,
+}
+
+struct Client {
+    id: [u8; 32],
+    name: String,
+    sides: [Side; 3],
+    /// Says nothing more.
+    silent: bool,
+    /// Gets one message in a while.
+    drips: bool,
+}
+
+struct World {
+    dice: Dice,
+    now: Instant,
+    desks: [Desk; 3],
+    clients: Vec<Client>,
+    round: usize,
+    liar: Option<usize>,
+    /// Steps that were done, by the honest.
+    done: u64,
+}
+
+fn desk(i: usize) -> Desk {
+    let me = PartyId::from_index(i).unwrap();
+    Desk::new(me, SHAPE, Limits { waiting: 5, ..Limits::default() }, TIMEOUT)
+}
+
+/// One of the things that clients ask for.
+fn item(dice: &mut Dice) -> Item {
+    let (key, way, length) = ("k".parse().unwrap(), Way::Gf4Circuit, dice.below(14));
+    // so much associated data that the text is not short
+    let aad = Blob(vec![0; if dice.one_in(2) { 17_000 } else { 0 }]);
+    match dice.below(5) {
+        0 => Item::KeyList { after: None },
+        1 => Item::Decrypt { key, aad, length, iv: [0; 12], tag: [0; 16], way },
+        2 => {
+            let settings = divisi_symmetric::algorithm::Settings::new("sha256".parse().unwrap());
+            Item::Hash { asked: (&settings).into(), length }
+        }
+        _ => Item::Encrypt { key, aad, length, way },
+    }
+}
+
+/// All that a client says for a request.
+fn messages(number: u64, item: &Item) -> Vec<ToServer> {
+    let data = (0..).map_while(|nth| due(item, SHAPE, nth)).map(|due| match due {
+        super::script::Due::Data { index, bytes } => {
+            ToServer::Data { number, index, body: Blob(vec![0; bytes]) }
+        }
+        super::script::Due::Finish => ToServer::Finish { number },
+    });
+    std::iter::once(ToServer::Request { number, item: item.clone() }).chain(data).collect()
+}
+
+impl World {
+    fn new(seed: u64, most: u64) -> World {
+        let mut dice = Dice(blake3::Hasher::new().update(&seed.to_le_bytes()).finalize_xof());
+        let liar = if dice.one_in(3) { Some(dice.below(3) as usize) } else { None };
+        let mut world = World {
+            now: Instant::now(),
+            desks: [0, 1, 2].map(desk),
+            clients: Vec::new(),
+            round: 0,
+            liar,
+            done: 0,
+            dice,
+        };
+        for i in 0..=world.dice.below(most) {
+            let mut id = [0; 32];
+            id[..8].copy_from_slice(&i.to_le_bytes());
+            let name = format!("c{}", i % 7);
+            let sides = Default::default();
+            let (silent, drips) = (world.dice.one_in(10), world.dice.one_in(5));
+            let mut client = Client { id, name, sides, silent, drips };
+            for number in 1..=1 + world.dice.below(4) {
+                let item = item(&mut world.dice);
+                let mut all = messages(number, &item);
+                if client.silent && number > 1 {
+                    all.truncate(1 + world.dice.below(3) as usize);
+                }
+                client.sides.iter_mut().for_each(|side| side.queue.extend(all.iter().cloned()));
+                if client.silent && number > 1 {
+                    break;
+                }
+            }
+            world.clients.push(client);
+        }
+        (0..world.clients.len()).for_each(|c| (0..3).for_each(|i| world.enter(c, i)));
+        world
+    }
+
+    fn honest(&self, i: usize) -> bool {
+        self.liar != Some(i)
+    }
+
+    fn enter(&mut self, c: usize, i: usize) {
+        let client = &mut self.clients[c];
+        let who = Who { name: client.name.clone(), fingerprint: [0; 32] };
+        client.sides[i].here = self.desks[i].enter(who, client.id, Box::new(|| {}));
+        assert!(client.sides[i].here);
+    }
+
+    /// A client's next message reaches a server.
+    fn deliver(&mut self, c: usize, i: usize) {
+        let client = &mut self.clients[c];
+        let side = &mut client.sides[i];
+        if !side.here || side.unanswered >= AHEAD || !self.desks[i].may_hear(&client.id) {
+            return;
+        }
+        if let Some(message) = side.queue.pop_front() {
+            side.unanswered += 1;
+            side.said.push_back(message.number().unwrap());
+            self.desks[i].hear(&client.id, message, self.now).unwrap();
+        }
+    }
+
+    /// A client hears what a server has for it.
+    fn answers(&mut self, c: usize, i: usize) {
+        let honest = self.honest(i);
+        let client = &mut self.clients[c];
+        let (side, desk) = (&mut client.sides[i], &mut self.desks[i]);
+        while let Some(answer) = desk.next_answer(&client.id) {
+            match answer {
+                ToClient::Digest(digest) => {
+                    let number = u64::from_le_bytes(digest[..8].try_into().unwrap());
+                    let said = side.said.pop_front();
+                    assert!(!honest || said == Some(number), "answered {number}, said {said:?}");
+                    side.unanswered -= 1;
+                }
+                ToClient::Failed(_) => {
+                    // the request that is next, with all that was said and is to be said for it
+                    let failed = side.said.front().copied();
+                    assert!(!honest || failed.is_some(), "a failure of nothing");
+                    side.said.retain(|number| Some(*number) != failed);
+                    side.unanswered = side.said.len();
+                    side.queue.retain(|message| {
+                        message.number() != failed || matches!(message, ToServer::Request { .. })
+                    });
+                }
+                other => panic!("{other:?}"),
+            }
+        }
+        desk.sent(&client.id);
+    }
+
+    fn leave(&mut self, c: usize, i: usize) {
+        let client = &mut self.clients[c];
+        if std::mem::take(&mut client.sides[i].here) {
+            self.desks[i].leave(&client.id, self.now);
+            client.sides[i] = Side::default();
+        }
+    }
+
+    /// A server begins anew: its clients are gone there, and soon elsewhere; the others' session ends.
+    fn restart(&mut self, i: usize) {
+        self.desks[i] = desk(i);
+        for client in &mut self.clients {
+            client.sides[i] = Side::default();
+        }
+        let failed = Failed::refused(step!("aborted"), "the session ended");
+        self.desks.iter_mut().for_each(|desk| desk.fail_all(&failed, self.now));
+    }
+
+    /// A round: what the leader offers, compared and done.
+    fn play(&mut self) {
+        let leader = self.round % 3;
+        self.round += 1;
+        let mut offers = self.desks[leader].plan(self.now, Budget::ROUND);
+        if self.liar == Some(leader) {
+            // passes over, offers what nobody asked for, or another step
+            let keep = self.dice.below(3);
+            offers.retain(|offer| keep == 0 || offer.connection[0] % 2 == 0);
+            if self.dice.one_in(3) {
+                offers.push(Offer { connection: [255; 32], number: 1, step: self.dice.below(2) });
+            }
+            if let Some(offer) = offers.first_mut().filter(|_| keep == 2) {
+                offer.step += 1;
+            }
+        }
+        for offer in offers {
+            let mut stands: Vec<Stand> = self.desks.iter_mut().map(|desk| desk.take(&offer)).collect();
+            let claims: Vec<Mine> = (0..3)
+                .map(|i| match &stands[i] {
+                    _ if self.liar == Some(i) && self.dice.one_in(4) => Mine::NotYet,
+                    _ if self.liar == Some(i) && self.dice.one_in(30) => Mine::Refused,
+                    Stand::Ready(_) => Mine::All,
+                    Stand::NotYet => Mine::NotYet,
+                    Stand::Missing => Mine::Refused,
+                })
+                .collect();
+            let party = |mine| PartyId::all(3).find(|party| claims[party.index()] == mine);
+            let verdict = match (party(Mine::Refused), party(Mine::NotYet)) {
+                (Some(party), _) => Agreement::Missing(party),
+                (_, Some(party)) => Agreement::NotYet(party),
+                _ => Agreement::Agreed,
+            };
+            let fates: Vec<Fate> = (0..3)
+                .map(|i| {
+                    let mine = match &stands[i] {
+                        Stand::Ready(_) => Mine::All,
+                        Stand::NotYet => Mine::NotYet,
+                        Stand::Missing => Mine::Refused,
+                    };
+                    fate(mine, verdict, verdict)
+                })
+                .collect();
+            let honest: Vec<Fate> = (0..3).filter(|i| self.honest(*i)).map(|i| fates[i]).collect();
+            let does = honest.iter().filter(|fate| **fate == Fate::Do).count();
+            assert!(does == 0 || does == honest.len(), "{honest:?}");
+            self.done += u64::from(does > 0);
+            for (i, stand) in stands.drain(..).enumerate() {
+                self.apply(i, &offer, stand, fates[i]);
+            }
+        }
+    }
+
+    fn apply(&mut self, i: usize, offer: &Offer, stand: Stand, fate: Fate) {
+        let (desk, now) = (&mut self.desks[i], self.now);
+        match (fate, stand) {
+            (Fate::Do, Stand::Ready(taken)) => {
+                let first = u64::from(offer.step == 0);
+                // nothing but the request's number is in an answer here
+                let mut digest = [0; 32];
+                digest[..8].copy_from_slice(&offer.number.to_le_bytes());
+                for _ in 0..first + taken.messages.len() as u64 {
+                    desk.answer(&offer.connection, offer.number, ToClient::Digest(digest));
+                }
+                // of a hash each piece takes two steps, of which the first is the one that takes it
+                let hashes = matches!(*taken.item, Item::Hash { .. });
+                let in_hand = hashes && matches!(taken.messages.first(), Some(ToServer::Data { .. }));
+                let more = match kind(&taken.item) {
+                    Kind::Long => taken.messages.last().is_none_or(|last| !is_last(&taken.item, last)) || in_hand,
+                    Kind::Short | Kind::Single => false,
+                };
+                let after = if more { After::More { in_hand } } else { After::Done };
+                desk.ran(offer, after, Duration::from_millis(3), now);
+            }
+            (Fate::Back(party), Stand::Ready(taken)) => desk.put_back(offer, taken.messages, party, now),
+            (Fate::Wait, _) => {}
+            _ => desk.fail(&offer.connection, offer.number, Failed::refused(step!("refused"), "no"), now),
+        }
+    }
+
+    fn event(&mut self) {
+        let (c, i) = (self.dice.below(self.clients.len() as u64) as usize, self.dice.below(3) as usize);
+        match self.dice.below(100) {
+            0..55 if self.clients[c].drips && !self.dice.one_in(4) => {}
+            0..55 => (0..1 + self.dice.below(3)).for_each(|_| self.deliver(c, i)),
+            55..70 => self.answers(c, i),
+            70..93 => self.play(),
+            93..97 => self.pass(),
+            97 if self.dice.one_in(3) => self.leave(c, i),
+            98 if self.dice.one_in(20) => self.restart(i),
+            _ => {}
+        }
+    }
+
+    /// Time passes.
+    fn pass(&mut self) {
+        let time = [1, 20, 300, 2500][self.dice.below(4) as usize];
+        self.now += Duration::from_millis(time);
+        self.desks.iter_mut().for_each(|desk| desk.tick(self.now));
+    }
+
+    /// Nothing new happens but what clients have still to say: in the end nobody waits.
+    fn settle(&mut self) {
+        for _ in 0..400 {
+            let mut quiet = true;
+            for c in 0..self.clients.len() {
+                for i in 0..3 {
+                    self.deliver(c, i);
+                    self.answers(c, i);
+                    quiet &= !self.desks[i].is_busy() || !self.honest(i);
+                    quiet &= self.clients[c].sides[i].queue.is_empty() || !self.clients[c].sides[i].here;
+                }
+            }
+            if quiet {
+                break;
+            }
+            self.play();
+            self.now += Duration::from_millis(700);
+            self.desks.iter_mut().for_each(|desk| desk.tick(self.now));
+        }
+        for i in (0..3).filter(|i| self.honest(*i)) {
+            assert!(!self.desks[i].is_busy(), "somebody waits at {i}");
+            for client in &self.clients {
+                let side = &client.sides[i];
+                assert!(side.said.is_empty() && (side.queue.is_empty() || !side.here), "unanswered: {:?}", side.said);
+            }
+        }
+    }
+}
+
+/// Whether this is the last message of a request.
+fn is_last(item: &Item, message: &ToServer) -> bool {
+    let last = (0..).map_while(|nth| due(item, SHAPE, nth)).last();
+    let second = matches!(item, Item::Decrypt { length, .. } if *length > 0);
+    // the last chunk of a ciphertext comes twice
+    last.is_some_and(|last| last.is(message)) && !second
+}
+
+fn schedules(seeds: std::ops::Range<u64>, most: u64, events: u64) {
+    let mut done = 0;
+    for seed in seeds.clone() {
+        let result = std::panic::catch_unwind(|| {
+            let mut world = World::new(seed, most);
+            (0..events).for_each(|_| world.event());
+            world.settle();
+            world.done
+        });
+        done += result.unwrap_or_else(|_| panic!("seed {seed} of {most} clients, {events} events"));
+    }
+    // honest requests do get through
+    assert!(done > (seeds.end - seeds.start) * 3, "{done}");
+}
+
+#[test]
+fn twenty_thousand_schedules() {
+    schedules(0..17_000, 6, 150);
+    schedules(17_000..19_500, 20, 300);
+    schedules(19_500..20_000, 50, 800);
+}
+
+#[test]
+#[ignore = "an hour"]
+fn a_million_schedules() {
+    schedules(1_000_000..1_900_000, 6, 150);
+    schedules(1_900_000..2_000_000, 50, 800);
+}
