@@ -4,7 +4,7 @@
 //! first byte read to the last byte written; that the disk has it is not waited for. A block that goes before makes the key ready. The
 //! plaintext that comes back is compared with the file, byte by byte.
 //!
-//! `rtt_ms` is that between the client and each server ([`super::proxy`]), connections excepted. The links of the servers among one another stay
+//! `rtt_ms` is that between the client and each server (`proxy.rs`), connections excepted. The links of the servers among one another stay
 //! what they are: `ServerOptions` knows no emulation.
 
 use super::proxy::Proxy;

@@ -6,7 +6,7 @@
 //!
 //! | module | what |
 //! |---|---|
-//! | [`file`] | one client, one file, there and back |
+//! | [`mod@file`] | one client, one file, there and back |
 //! | [`serve`] | many clients at once |
 
 mod clients;
