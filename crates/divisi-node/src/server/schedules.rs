@@ -16,7 +16,7 @@ use crate::request::{AHEAD, Item, ToClient, ToServer, Way};
 use crate::wire::Blob;
 use divisi_core::{PartyId, step};
 use divisi_rep3::Agreement;
-use std::collections::VecDeque;
+use std::collections::{HashMap, VecDeque};
 use std::time::{Duration, Instant};
 
 const SHAPE: Shape = Shape { chunk: 4, piece: 4 };
@@ -45,11 +45,15 @@ struct Side {
     unanswered: usize,
     /// Each message that was said, by the number of its request: what is answered must be the next of them.
     said: VecDeque<u64>,
+    /// The answers to the request that was answered last, by its number, until a failure ends it.
+    answered: Option<(u64, usize)>,
     here: bool,
 }
 
 struct Client {
     id: [u8; 32],
+    /// How many messages each of its requests has.
+    lengths: Vec<usize>,
     name: String,
     sides: [Side; 3],
     /// Says nothing more.
@@ -67,6 +71,8 @@ struct World {
     liar: Option<usize>,
     /// Steps that were done, by the honest.
     done: u64,
+    /// How many messages a server has taken for a request under way.
+    taken: HashMap<(usize, [u8; 32], u64), u64>,
 }
 
 fn desk(i: usize) -> Desk {
@@ -112,6 +118,7 @@ impl World {
             round: 0,
             liar,
             done: 0,
+            taken: HashMap::new(),
             dice,
         };
         for i in 0..=world.dice.below(most) {
@@ -120,10 +127,11 @@ impl World {
             let name = format!("c{}", i % 7);
             let sides = Default::default();
             let (silent, drips) = (world.dice.one_in(10), world.dice.one_in(5));
-            let mut client = Client { id, name, sides, silent, drips };
+            let mut client = Client { id, lengths: Vec::new(), name, sides, silent, drips };
             for number in 1..=1 + world.dice.below(4) {
                 let item = item(&mut world.dice);
                 let mut all = messages(number, &item);
+                client.lengths.push(all.len());
                 if client.silent && number > 1 {
                     all.truncate(1 + world.dice.below(3) as usize);
                 }
@@ -174,11 +182,16 @@ impl World {
                     let number = u64::from_le_bytes(digest[..8].try_into().unwrap());
                     let said = side.said.pop_front();
                     assert!(!honest || said == Some(number), "answered {number}, said {said:?}");
+                    let n = side.answered.filter(|(last, _)| *last == number).map_or(0, |(_, n)| n);
+                    side.answered = Some((number, n + 1));
                     side.unanswered -= 1;
                 }
                 ToClient::Failed(_) => {
                     // the request that is next, with all that was said and is to be said for it
-                    let failed = side.said.front().copied();
+                    let complete = |number: u64, n: usize| client.lengths.get(number as usize - 1) == Some(&n);
+                    let under_way = side.answered.filter(|(number, n)| !complete(*number, *n));
+                    let failed = under_way.map(|(number, _)| number).or(side.said.front().copied());
+                    side.answered = None;
                     assert!(!honest || failed.is_some(), "a failure of nothing");
                     side.said.retain(|number| Some(*number) != failed);
                     side.unanswered = side.said.len();
@@ -274,13 +287,14 @@ impl World {
                 for _ in 0..first + taken.messages.len() as u64 {
                     desk.answer(&offer.connection, offer.number, ToClient::Digest(digest));
                 }
+                let place = (i, offer.connection, offer.number);
+                let so_far = self.taken.entry(place).or_default();
+                *so_far = if offer.step == 0 { 0 } else { *so_far } + taken.messages.len() as u64;
+                let begun_only = kind(&taken.item) == Kind::Long && offer.step == 0;
                 // of a hash each piece takes two steps, of which the first is the one that takes it
                 let hashes = matches!(*taken.item, Item::Hash { .. });
                 let in_hand = hashes && matches!(taken.messages.first(), Some(ToServer::Data { .. }));
-                let more = match kind(&taken.item) {
-                    Kind::Long => taken.messages.last().is_none_or(|last| !is_last(&taken.item, last)) || in_hand,
-                    Kind::Short | Kind::Single => false,
-                };
+                let more = begun_only || in_hand || due(&taken.item, SHAPE, *so_far).is_some();
                 let after = if more { After::More { in_hand } } else { After::Done };
                 desk.ran(offer, after, Duration::from_millis(3), now);
             }
@@ -340,14 +354,6 @@ impl World {
     }
 }
 
-/// Whether this is the last message of a request.
-fn is_last(item: &Item, message: &ToServer) -> bool {
-    let last = (0..).map_while(|nth| due(item, SHAPE, nth)).last();
-    let second = matches!(item, Item::Decrypt { length, .. } if *length > 0);
-    // the last chunk of a ciphertext comes twice
-    last.is_some_and(|last| last.is(message)) && !second
-}
-
 fn schedules(seeds: std::ops::Range<u64>, most: u64, events: u64) {
     let mut done = 0;
     for seed in seeds.clone() {
@@ -357,6 +363,7 @@ fn schedules(seeds: std::ops::Range<u64>, most: u64, events: u64) {
             world.settle();
             world.done
         });
+        // the number is what reproduces it
         done += result.unwrap_or_else(|_| panic!("seed {seed} of {most} clients, {events} events"));
     }
     // honest requests do get through
