@@ -45,19 +45,58 @@ impl GcmKey {
     /// # Errors
     /// Whatever ends the session.
     pub fn prepare(rep: &mut Rep3, size: KeySize, part: &Part) -> Result<GcmKey, Abort> {
-        if part.first.len() != size.bytes() || part.second.len() != size.bytes() {
-            return Err(rep.trio().session().misuse(ORDER, "a key of another length than its type says"));
+        let one = Self::prepare_many(rep, size, &[part])?.pop();
+        one.ok_or(Abort::Misuse { step: ORDER, what: "no key was made" })
+    }
+
+    /// Several keys of one size in the rounds of one: a lane each, verified together. None if there are none.
+    ///
+    /// # Errors
+    /// As [`GcmKey::prepare`].
+    pub fn prepare_many(rep: &mut Rep3, size: KeySize, parts: &[&Part]) -> Result<Vec<GcmKey>, Abort> {
+        if parts.is_empty() {
+            return Ok(Vec::new());
         }
-        let key = key_bytes(rep, part)?;
+        let keys = key_bytes(rep, size, parts)?;
         let (round_keys, h) = cipher::with_schedule(rep, |rep| {
-            let round_keys = aes::expand(rep, &key)?;
+            let round_keys = aes::expand(rep, &keys)?;
             let h = gcm::hash_key(rep, &round_keys)?;
             Ok((round_keys, h))
         })?;
-        let baby = powers(rep, &h, Steps::STANDARD.baby())?;
-        let pending = rep.close((round_keys, baby));
-        let (round_keys, baby) = settle(rep, pending)?.split();
-        Ok(GcmKey { round_keys, baby, powers: None })
+        let m = Steps::STANDARD.baby();
+        let baby = powers(rep, &h, m)?;
+        let each: Option<Vec<_>> = if parts.len() == 1 {
+            Some(vec![(round_keys, baby)])
+        } else {
+            let own = |k: usize| {
+                Some((round_keys.gather(&[k])?, baby.gather(&(k * m..(k + 1) * m).collect::<Vec<_>>())?))
+            };
+            (0..parts.len()).map(own).collect()
+        };
+        let each =
+            each.ok_or(Abort::Misuse { step: ORDER, what: "keys and their powers differ in number" })?;
+        let pending = rep.close(each);
+        let ready = |key: Verified<(RoundKeys<Byte>, Block)>| {
+            let (round_keys, baby) = key.split();
+            GcmKey { round_keys, baby, powers: None }
+        };
+        Ok(settle(rep, pending)?.each().into_iter().map(ready).collect())
+    }
+
+    /// The size of the key.
+    #[must_use]
+    pub fn size(&self) -> KeySize {
+        self.round_keys.get().size()
+    }
+
+    /// Its schedule, one lane.
+    pub(crate) fn round_keys(&self) -> &RoundKeys<Byte> {
+        self.round_keys.get()
+    }
+
+    /// The powers of its hash key from the first on, as many as [`Steps::STANDARD`] has baby steps.
+    pub(crate) fn baby(&self) -> &Block {
+        self.baby.get()
     }
 
     /// The powers that a string of that many blocks needs: giant steps are made when a message is longer than any before.
@@ -77,10 +116,21 @@ impl GcmKey {
     }
 }
 
-/// The bytes of a key as secrets of one lane each.
-fn key_bytes(rep: &mut Rep3, part: &Part) -> Result<Vec<Byte>, Abort> {
-    let one = |i: usize| Part { first: vec![part.first[i]], second: vec![part.second[i]] };
-    (0..part.first.len()).map(|i| rep.trio().input(&one(i))).collect()
+/// The bytes of keys as secrets, a lane a key.
+///
+/// # Errors
+/// [`Abort::Misuse`] for a key of another length.
+pub(crate) fn key_bytes(rep: &mut Rep3, size: KeySize, parts: &[&Part]) -> Result<Vec<Byte>, Abort> {
+    if parts.iter().any(|part| [&part.first, &part.second].iter().any(|key| key.len() != size.bytes())) {
+        return Err(rep.trio().session().misuse(ORDER, "a key of another length than its type says"));
+    }
+    let column = |of: fn(&Part) -> &Vec<u8>, i: usize| parts.iter().map(|part| of(part)[i]).collect();
+    (0..size.bytes())
+        .map(|i| {
+            let (first, second) = (column(|part| &part.first, i), column(|part| &part.second, i));
+            rep.trio().input(&Part { first, second })
+        })
+        .collect()
 }
 
 /// How many blocks of a text of `bytes` bytes have a byte at place `i` of the block.
@@ -98,7 +148,8 @@ pub(crate) fn columns(rep: &mut Rep3, part: &Part) -> Result<Vec<Byte>, Abort> {
 
 /// A text back from its columns.
 pub(crate) fn interleave(columns: &[Vec<u8>], bytes: usize) -> Vec<u8> {
-    (0..bytes).map(|at| columns[at % 16].get(at / 16).copied().unwrap_or(0)).collect()
+    let byte = |at: usize| columns.get(at % 16).and_then(|column| column.get(at / 16));
+    (0..bytes).map(|at| byte(at).copied().unwrap_or(0)).collect()
 }
 
 /// The key stream for `bytes` bytes of text from block `first` on (the first block of the text is 1), cut to the text; no

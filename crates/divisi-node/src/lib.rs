@@ -59,6 +59,7 @@
 
 mod admit;
 mod agree;
+mod batch;
 pub mod cipher;
 mod client;
 mod error;
@@ -72,6 +73,7 @@ mod request;
 mod server;
 mod settle;
 pub mod sharp;
+pub mod short;
 pub mod tags;
 #[cfg(test)]
 mod tests;

@@ -1,0 +1,184 @@
+//! Many short AES-GCM messages under keys that are ready, in one engine call: what a server does with requests that wait together.
+//!
+//! Adversary, openings and their order as in [`crate::gcm`]: ciphertexts are opened when all products behind them are verified, then
+//! their tags; a tag received is compared inside and never opened (check A23), and the columns of a plaintext are handed out only
+//! if its tag was right: not opened, for its client alone ([`divisi_rep3::Trio::answer_text`]). One message with a wrong tag is
+//! `Invalid` and harms no other; one lie about any message ends the session for all.
+//!
+//! A message is short if the powers of the hash key that every ready key has are enough for it ([`fits`]): nothing is made for it but
+//! its key stream, and GHASH is local.
+//!
+//! Memory: until the verification the key stream owes about 4 KiB a block of AES-128 with gf4-circuit, so the caller bounds the
+//! blocks of a call.
+
+use crate::batch::{self, Batch, Item};
+use crate::gcm::{GcmKey, TAG};
+use crate::settle::close;
+use divisi_core::{Abort, Lanes, Step, Verified, step};
+use divisi_rep3::deal::Part;
+use divisi_rep3::{Byte, Rep3};
+use divisi_symmetric::aes::RoundKeys;
+use divisi_symmetric::mode::gcm::TagLength;
+use divisi_symmetric::mode::ghash::Steps;
+use std::collections::BTreeSet;
+
+const SHORT: Step = step!("short");
+
+/// One message.
+#[derive(Clone, Copy)]
+pub struct Message<'a> {
+    /// Its key's place in the list of keys.
+    pub key: usize,
+    /// Its IV: drawn for this message alone if it is encrypted.
+    pub iv: [u8; 12],
+    /// Its associated data.
+    pub aad: &'a [u8],
+    /// What is to be done.
+    pub text: Text<'a>,
+}
+
+/// Which way, and what.
+#[derive(Clone, Copy)]
+pub enum Text<'a> {
+    /// Encrypt our part of the plaintext.
+    Plain(&'a Part),
+    /// Decrypt a ciphertext with this tag.
+    Cipher {
+        /// The ciphertext.
+        ciphertext: &'a [u8],
+        /// The tag.
+        tag: [u8; TAG],
+    },
+}
+
+/// What came of a message.
+pub enum Outcome {
+    /// Ciphertext and tag, opened to all three.
+    Sealed {
+        /// The ciphertext, as long as the plaintext.
+        ciphertext: Vec<u8>,
+        /// The tag.
+        tag: [u8; TAG],
+    },
+    /// The tag was right: the plaintext as 16 columns, one for each place of a block, a lane a block. Nothing of it was opened.
+    Opened(Verified<Vec<Byte>>),
+    /// The tag was wrong; nothing of the plaintext was opened.
+    Invalid,
+}
+
+/// Whether a message with so many bytes of associated data and of text is short.
+#[must_use]
+pub fn fits(aad_len: usize, text_len: usize) -> bool {
+    aad_len.div_ceil(16) + text_len.div_ceil(16) < Steps::STANDARD.baby()
+}
+
+/// Run messages under keys of one size: what came of each, in their order. All three call it with the same keys, IVs, associated data,
+/// ciphertexts and tags, which they have compared (A25), and with parts that fit together (A24).
+///
+/// # Errors
+/// Whatever ends the session; [`Abort::Misuse`] for keys of different sizes, a message that is not short or names no key, or two
+/// messages to be encrypted under one key with one IV.
+pub fn short(rep: &mut Rep3, keys: &[&GcmKey], messages: &[Message<'_>]) -> Result<Vec<Outcome>, Abort> {
+    if messages.is_empty() {
+        return Ok(Vec::new());
+    }
+    if let Err(what) = check(keys, messages) {
+        return Err(rep.trio().session().misuse(SHORT, what));
+    }
+    // a lane for each key that is used, however often it stands in the list
+    let mut used: Vec<&GcmKey> = Vec::new();
+    let mut items = Vec::with_capacity(messages.len());
+    let mut lanes = vec![None; keys.len()];
+    for message in messages {
+        let lane = match lanes[message.key] {
+            Some(lane) => lane,
+            None => {
+                let key = keys[message.key];
+                let known = used.iter().position(|other| std::ptr::eq(*other, key));
+                if known.is_none() {
+                    used.push(key);
+                }
+                *lanes[message.key].insert(known.unwrap_or(used.len() - 1))
+            }
+        };
+        items.push(item(message, lane));
+    }
+    let batch = Batch::new(rep, &items)?;
+    let texts = match used[..] {
+        [one] => batch.texts(rep, one.round_keys())?,
+        _ => {
+            let keys = side_by_side(&used.iter().map(|key| key.round_keys()).collect::<Vec<_>>());
+            let misfit = Abort::Misuse { step: SHORT, what: "keys of different engines" };
+            batch.texts(rep, &keys.ok_or(misfit)?)?
+        }
+    };
+    let texts = close(rep, texts)?;
+    batch.finish(rep, texts, |item, blocks| used.get(item.key)?.baby().first(blocks))
+}
+
+/// What must hold before anything is sent.
+fn check(keys: &[&GcmKey], messages: &[Message<'_>]) -> Result<(), &'static str> {
+    if keys.windows(2).any(|pair| pair[0].size() != pair[1].size()) {
+        return Err("keys of different sizes");
+    }
+    let mut sealed = BTreeSet::new();
+    for message in messages {
+        let Some(key) = keys.get(message.key) else { return Err("a message without a key") };
+        let bytes = match message.text {
+            Text::Plain(part) => part.first.len(),
+            Text::Cipher { ciphertext, .. } => ciphertext.len(),
+        };
+        if !fits(message.aad.len(), bytes) {
+            return Err("a message that is not short");
+        }
+        let plain = matches!(message.text, Text::Plain(_));
+        if plain && !sealed.insert((std::ptr::from_ref::<GcmKey>(key), message.iv)) {
+            return Err("two messages under one key with one IV");
+        }
+    }
+    Ok(())
+}
+
+fn item<'a>(message: &Message<'a>, key: usize) -> Item<'a> {
+    let text = match message.text {
+        Text::Plain(part) => batch::Text::Plain(part),
+        Text::Cipher { ciphertext, tag } => batch::Text::Cipher { ciphertext, tag: batch::element(tag) },
+    };
+    Item { key, iv: message.iv, aad: message.aad, tag_length: TagLength::Bits128, text }
+}
+
+/// The round keys of several keys, a lane each.
+fn side_by_side(keys: &[&RoundKeys<Byte>]) -> Option<RoundKeys<Byte>> {
+    let size = keys.first()?.size();
+    let byte = |round: usize, i: usize| {
+        let mut bytes = keys.iter().map(|keys| keys.keys().get(round).map(|key| &key[i]));
+        let first = bytes.next()??.clone();
+        bytes.try_fold(first, |all, byte| all.with(byte?))
+    };
+    let round = |round: usize| {
+        let bytes: Option<Vec<Byte>> = (0..16).map(|i| byte(round, i)).collect();
+        <[Byte; 16]>::try_from(bytes?).ok()
+    };
+    RoundKeys::from_keys(size, (0..=size.rounds()).map(round).collect::<Option<_>>()?)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_fits_has_a_power_for_each_block_and_one_for_the_lengths() {
+        for (aad, text, short) in [
+            (0, 0, true),
+            (0, 16 * 1023, true),
+            (0, 16 * 1023 + 1, false),
+            (1, 16 * 1022, true),
+            (17, 16 * 1022, false),
+            (16 * 1023, 0, true),
+            (16 * 1022 + 1, 1, false),
+            (usize::MAX, usize::MAX, false),
+        ] {
+            assert_eq!(fits(aad, text), short, "{aad} {text}");
+        }
+    }
+}

@@ -1,0 +1,415 @@
+//! Short AES-GCM messages under ready keys in one call, against an ordinary library, and with a corrupt party.
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
+
+use aes_gcm::aead::{Aead, KeyInit, Payload};
+use divisi_core::{Abort, Check, Step};
+use divisi_node::gcm::GcmKey;
+use divisi_node::short::{Message, Outcome, Text, fits, short};
+use divisi_rep3::adversary::stage::{Stage, Way, failed_check, party};
+use divisi_rep3::deal::{Part, combine};
+use divisi_rep3::lab::{deal_all, run};
+use divisi_rep3::open::Answer;
+use divisi_rep3::{Protocol, Rep3, Security, Trio};
+use divisi_symmetric::aes::KeySize;
+use std::sync::Barrier;
+
+fn bytes(n: usize, seed: usize) -> Vec<u8> {
+    (0..n).map(|i| (i * 31 + (i >> 8) * 7 + seed * 101) as u8 ^ seed as u8).collect()
+}
+
+fn reference(key: &[u8], iv: [u8; 12], aad: &[u8], plain: &[u8]) -> Vec<u8> {
+    let payload = Payload { msg: plain, aad };
+    let iv = &iv.into();
+    match key.len() {
+        16 => aes_gcm::Aes128Gcm::new_from_slice(key).unwrap().encrypt(iv, payload).unwrap(),
+        32 => aes_gcm::Aes256Gcm::new_from_slice(key).unwrap().encrypt(iv, payload).unwrap(),
+        _ => aes_gcm::AesGcm::<aes_gcm::aes::Aes192, aes_gcm::aead::consts::U12>::new_from_slice(key)
+            .unwrap()
+            .encrypt(iv, payload)
+            .unwrap(),
+    }
+}
+
+/// A message, and what an ordinary library makes of it.
+struct Case {
+    key: usize,
+    iv: [u8; 12],
+    aad: Vec<u8>,
+    plain: Vec<u8>,
+    encrypt: bool,
+    /// What is received, if it is decrypted.
+    sealed: Vec<u8>,
+}
+
+impl Case {
+    fn new(keys: &[Vec<u8>], key: usize, number: usize, lengths: [usize; 2], encrypt: bool) -> Case {
+        let iv = std::array::from_fn(|i| (number >> (8 * (i % 2))) as u8 ^ i as u8);
+        let (aad, plain) = (bytes(lengths[0], number + 1), bytes(lengths[1], number));
+        let sealed = reference(&keys[key], iv, &aad, &plain);
+        Case { key, iv, aad, plain, encrypt, sealed }
+    }
+
+    fn message<'a>(&'a self, part: &'a Part) -> Message<'a> {
+        let (ciphertext, tag) = self.sealed.split_at(self.plain.len());
+        let tag = tag.try_into().unwrap();
+        let text = if self.encrypt { Text::Plain(part) } else { Text::Cipher { ciphertext, tag } };
+        Message { key: self.key, iv: self.iv, aad: &self.aad, text }
+    }
+}
+
+/// What one party has of a message: what all see, or its answer to the client.
+#[derive(Clone)]
+enum Told {
+    Sealed(Vec<u8>),
+    Answer(Answer),
+    Invalid,
+}
+
+/// What came of a message, for its client.
+#[derive(Debug, PartialEq)]
+enum Came {
+    Sealed(Vec<u8>),
+    Opened(Vec<u8>),
+    Invalid,
+}
+
+fn engine(trio: Trio, protocol: Protocol) -> Rep3 {
+    Rep3::new(trio, protocol, Security::Malicious)
+}
+
+/// One call, and something before it; `which` names the list of keys by their places among those that are made ready.
+fn call(
+    rep: &mut Rep3,
+    size: KeySize,
+    keys: &[Part],
+    which: &[usize],
+    cases: &[Case],
+    plains: &[Part],
+    before: impl FnOnce(&mut Rep3),
+) -> Result<Vec<Told>, Abort> {
+    let ready = GcmKey::prepare_many(rep, size, &keys.iter().collect::<Vec<_>>())?;
+    let list: Vec<&GcmKey> = which.iter().map(|k| &ready[*k]).collect();
+    let messages: Vec<_> = cases.iter().zip(plains).map(|(case, part)| case.message(part)).collect();
+    before(rep);
+    let outcomes = short(rep, &list, &messages)?;
+    let told = |(case, outcome): (&Case, Outcome)| match outcome {
+        Outcome::Sealed { mut ciphertext, tag } => {
+            ciphertext.extend(tag);
+            Ok(Told::Sealed(ciphertext))
+        }
+        Outcome::Opened(columns) => {
+            assert_eq!(columns.get().len(), 16);
+            rep.trio().answer_text(b"test", &columns, case.plain.len()).map(Told::Answer)
+        }
+        Outcome::Invalid => Ok(Told::Invalid),
+    };
+    cases.iter().zip(outcomes).map(told).collect()
+}
+
+/// What the client of each message has in the end.
+fn came(told: &[Vec<Told>]) -> Vec<Came> {
+    assert!(told.iter().all(|party| party.len() == told[0].len()));
+    (0..told[0].len())
+        .map(|k| match [0, 1, 2].map(|p| told[p][k].clone()) {
+            [Told::Sealed(one), Told::Sealed(two), Told::Sealed(three)] => {
+                assert!(one == two && two == three, "{k}");
+                Came::Sealed(one)
+            }
+            [Told::Answer(one), Told::Answer(two), Told::Answer(three)] => {
+                Came::Opened(combine(b"test", &[one, two, three]).unwrap().to_vec())
+            }
+            [Told::Invalid, Told::Invalid, Told::Invalid] => Came::Invalid,
+            _ => panic!("the parties differ about message {k}"),
+        })
+        .collect()
+}
+
+/// Run one call among three honest parties.
+fn run_call(
+    protocol: Protocol,
+    size: KeySize,
+    keys: &[Vec<u8>],
+    which: &[usize],
+    cases: &[Case],
+) -> Vec<Came> {
+    let parts = deal_all(keys);
+    let plains = deal_all(&cases.iter().map(|case| case.plain.clone()).collect::<Vec<_>>());
+    let told = run(|trio| {
+        let me = trio.me().index();
+        call(&mut engine(trio, protocol), size, &parts[me], which, cases, &plains[me], |_| {})
+    });
+    came(&told.unwrap())
+}
+
+fn right(case: &Case) -> Came {
+    if case.encrypt { Came::Sealed(case.sealed.clone()) } else { Came::Opened(case.plain.clone()) }
+}
+
+fn keys(size: KeySize, n: usize) -> Vec<Vec<u8>> {
+    (0..n).map(|k| bytes(size.bytes(), 3 * k + 1)).collect()
+}
+
+/// Every length to 300, the longest ones, three keys of each size, both directions, in one call.
+#[test]
+fn every_length_that_fits_is_what_a_library_gives() {
+    let longest = 16 * 1023;
+    assert!(fits(0, longest) && !fits(0, longest + 1));
+    let each =
+        KeySize::ALL.into_iter().zip([Protocol::Gf4Circuit, Protocol::Lut16, Protocol::Lut256Additive]);
+    for (size, protocol) in each {
+        let keys = keys(size, 3);
+        let mut cases: Vec<Case> =
+            (0..=300).map(|n| Case::new(&keys, n % 3, n, [n * 5 % 47, n], n % 2 == 0)).collect();
+        let edges =
+            [([0, longest], true), ([0, longest], false), ([longest, 0], true), ([33, longest - 48], false)];
+        for (at, (lengths, encrypt)) in edges.into_iter().enumerate() {
+            assert!(fits(lengths[0], lengths[1]));
+            cases.push(Case::new(&keys, at % 3, 400 + at, lengths, encrypt));
+        }
+        let found = run_call(protocol, size, &keys, &[0, 1, 2], &cases);
+        for (k, (case, came)) in cases.iter().zip(found).enumerate() {
+            assert!(came == right(case), "{size:?} message {k} of {} bytes", case.plain.len());
+        }
+    }
+}
+
+/// Few messages, under every protocol: alone in each direction, without a text, without anything, under one key and under several.
+#[test]
+fn one_message_is_a_call() {
+    for (protocol, size) in Protocol::ALL.iter().zip(KeySize::ALL.into_iter().cycle()) {
+        let keys = keys(size, 2);
+        for lengths in [[0, 0], [0, 1], [5, 0], [0, 16], [20, 33]] {
+            for encrypt in [true, false] {
+                let case = [Case::new(&keys, 1, 7, lengths, encrypt)];
+                let found = run_call(*protocol, size, &keys, &[0, 1], &case);
+                assert_eq!(found, [right(&case[0])], "{protocol} {lengths:?} {encrypt}");
+            }
+        }
+        let cases: Vec<Case> = (0..5).map(|n| Case::new(&keys, n % 2, n, [n, 15 + n], n % 3 == 0)).collect();
+        let found = run_call(*protocol, size, &keys, &[0, 1], &cases);
+        assert_eq!(found, cases.iter().map(right).collect::<Vec<_>>(), "{protocol}");
+    }
+    assert!(run_call(Protocol::Gf4Circuit, KeySize::Aes128, &[], &[], &[]).is_empty());
+}
+
+/// Each way in which a message can be wrong, beside right ones in both directions: it alone is invalid, and no byte of it is opened.
+#[test]
+fn a_wrong_message_is_invalid_and_harms_no_other() {
+    let keys = keys(KeySize::Aes128, 2);
+    for wrong in [0, 3, 6] {
+        for damage in 0..5 {
+            let mut cases: Vec<Case> =
+                (0..7).map(|n| Case::new(&keys, n % 2, n, [9, 40], n % 3 != 0)).collect();
+            let case = &mut cases[wrong];
+            match damage {
+                0 => case.sealed[40] ^= 1,
+                1 => case.sealed[55] ^= 0x80,
+                2 => case.sealed[17] ^= 4,
+                3 => case.aad.push(0),
+                _ => case.key ^= 1,
+            }
+            let parts = deal_all(&keys);
+            let plains = deal_all(&cases.iter().map(|case| case.plain.clone()).collect::<Vec<_>>());
+            let told = run(|trio| {
+                let me = trio.me().index();
+                let rep = &mut engine(trio, Protocol::Gf4Circuit);
+                let told = call(rep, KeySize::Aes128, &parts[me], &[0, 1], &cases, &plains[me], |_| {})?;
+                Ok((told, rep.trio().session().meter().read().openings))
+            })
+            .unwrap();
+            // four ciphertexts with their tags, three comparisons, two plaintexts to their clients
+            assert!(told.iter().all(|(_, opened)| *opened == 4 * (40 + 16) + 3 * 16 + 2 * 40));
+            let found = came(&told.into_iter().map(|(told, _)| told).collect::<Vec<_>>());
+            for (k, (case, came)) in cases.iter().zip(found).enumerate() {
+                let expected = if k == wrong { Came::Invalid } else { right(case) };
+                assert_eq!(came, expected, "message {k}, damage {damage} of {wrong}");
+            }
+        }
+    }
+}
+
+/// Two keys by turns, the same text and IV under both, and a list in which keys stand several times, in any order, and unused.
+#[test]
+fn keys_are_not_confused() {
+    let keys = keys(KeySize::Aes256, 4);
+    let which = [2, 0, 0, 3, 2];
+    let places: Vec<Vec<u8>> = which.iter().map(|k| keys[*k].clone()).collect();
+    let mut cases: Vec<Case> =
+        (0..40).map(|n| Case::new(&places, [4, 1, 0, 2][n % 4], n / 2, [3, 16 + n / 8], n % 8 < 4)).collect();
+    // received under the other key
+    cases[6].key = 1;
+    let found = run_call(Protocol::Gf4Circuit, KeySize::Aes256, &keys, &which, &cases);
+    for (k, (case, came)) in cases.iter().zip(found).enumerate() {
+        let expected = if k == 6 { Came::Invalid } else { right(case) };
+        assert_eq!(came, expected, "message {k}");
+    }
+}
+
+/// What must not be computed is refused before anything is sent.
+#[test]
+fn misuse_is_refused_before_anything_is_sent() {
+    type Wrong = fn(&mut Vec<Message<'_>>, &Part, &Part);
+    let wrong: [(&str, Wrong); 5] = [
+        ("without a key", |messages, _, _| messages[1].key = 2),
+        ("one IV", |messages, _, _| messages[1].iv = messages[0].iv),
+        ("not short", |messages, _, _| messages[1].aad = &[0; 16 * 1022 + 1]),
+        ("differ in length", |_, _, _| {}),
+        ("different sizes", |_, _, _| {}),
+    ];
+    let keys = [bytes(16, 1), bytes(16, 2), bytes(32, 3)];
+    let (parts, texts) = (deal_all(&keys), deal_all(&[vec![1; 16], vec![2; 16]]));
+    for (words, change) in wrong {
+        // whoever is first ends the session for all: the others have their keys by then
+        let together = Barrier::new(3);
+        let results = run(|trio| {
+            let me = trio.me().index();
+            let rep = &mut engine(trio, Protocol::Gf4Circuit);
+            let one = GcmKey::prepare(rep, KeySize::Aes128, &parts[me][0])?;
+            let other = match words {
+                "different sizes" => GcmKey::prepare(rep, KeySize::Aes256, &parts[me][2])?,
+                _ => GcmKey::prepare(rep, KeySize::Aes128, &parts[me][1])?,
+            };
+            let mut uneven = texts[me][1].clone();
+            if words == "differ in length" {
+                uneven.second.pop();
+            }
+            let message =
+                |key, iv: u8, part| Message { key, iv: [iv; 12], aad: b"", text: Text::Plain(part) };
+            // the same IV under another key is none of these
+            let mut messages =
+                vec![message(0, 1, &texts[me][0]), message(0, 2, &uneven), message(1, 1, &uneven)];
+            change(&mut messages, &texts[me][0], &texts[me][1]);
+            together.wait();
+            let sent = rep.trio().session().meter().read();
+            let result = short(rep, &[&one, &other], &messages).map(drop);
+            let after = rep.trio().session().meter().read();
+            assert_eq!((sent.bits(), sent.steps), (after.bits(), after.steps), "{words}");
+            Ok(result)
+        });
+        for result in results.unwrap() {
+            let Err(Abort::Misuse { what, .. }) = result else { panic!("{words}: {result:?}") };
+            assert!(what.contains(words), "{what}");
+        }
+    }
+}
+
+/// The rounds of which the module's documentation speaks, of making keys ready and of a call: more messages and keys add levels of
+/// the verification and nothing else.
+#[test]
+fn cost_in_rounds() {
+    let rounds = |n: usize, keys_used: usize, encrypt: fn(usize) -> bool| {
+        let keys = keys(KeySize::Aes128, keys_used);
+        let parts = deal_all(&keys);
+        let cases: Vec<Case> =
+            (0..n).map(|k| Case::new(&keys, k % keys_used, k, [5, 16], encrypt(k))).collect();
+        let plains = deal_all(&cases.iter().map(|case| case.plain.clone()).collect::<Vec<_>>());
+        let counts = run(|trio| {
+            let me = trio.me().index();
+            let rep = &mut engine(trio, Protocol::Gf4Circuit);
+            rep.trio().session().phase("prepare");
+            let ready = GcmKey::prepare_many(rep, KeySize::Aes128, &parts[me].iter().collect::<Vec<_>>())?;
+            rep.trio().session().phase("call");
+            let list: Vec<&GcmKey> = ready.iter().collect();
+            let messages: Vec<_> =
+                cases.iter().zip(&plains[me]).map(|(case, part)| case.message(part)).collect();
+            short(rep, &list, &messages)?;
+            let phases = rep.trio().session().meter().read().phases;
+            Ok(["prepare", "call"].map(|phase| phases[phase].rounds))
+        });
+        counts.unwrap()[0]
+    };
+    let (all, none, half): (fn(usize) -> bool, fn(usize) -> bool, fn(usize) -> bool) =
+        (|_| true, |_| false, |k| k % 2 == 0);
+    assert_eq!((rounds(1, 1, all), rounds(1, 1, none)), ([133, 66], [133, 74]));
+    for (keys, prepare) in [(1, 133), (5, 143)] {
+        assert_eq!(rounds(64, keys, all), [prepare, 78]);
+        assert_eq!(rounds(64, keys, none), [prepare, 98]);
+        assert_eq!(rounds(64, keys, half), [prepare, 98]);
+    }
+}
+
+/// What a corrupt party does to its share at a step.
+type Lie = Box<dyn FnMut(Step, &mut [u8]) + Send>;
+
+const OUTER: &str = "divisi_rep3::sbox::gf4_circuit/outer";
+const MULTIPLY: &str = "divisi_rep3::engine::blocks/multiply";
+
+/// Five messages of one block under one key, where party 1 lies in the call, once its keys are ready. What the clients would have of it by
+/// the two honest parties' account, if they did not abort, and how often one of them opened something.
+fn attacked(stage: Stage, encrypt: bool, lie: fn() -> Lie) -> (Vec<Case>, Option<Vec<Came>>, usize) {
+    let keys = keys(KeySize::Aes128, 1);
+    let cases: Vec<Case> = (0..5).map(|n| Case::new(&keys, 0, n, [4, 16], encrypt)).collect();
+    let parts = deal_all(&keys);
+    let plains = deal_all(&cases.iter().map(|case| case.plain.clone()).collect::<Vec<_>>());
+    let seen = [2, 3].map(|number| stage.recording(party(number)));
+    let results = stage.act(|trio| {
+        let me = trio.me();
+        let deviate = |rep: &mut Rep3| {
+            if me == party(1) {
+                rep.trio().deviate(lie());
+            }
+        };
+        let rep = &mut engine(trio, Protocol::Gf4Circuit);
+        let at = me.index();
+        call(rep, KeySize::Aes128, &parts[at], &[0], &cases, &plains[at], deviate)
+    });
+    let opened = seen.iter().map(|seen| seen.of(Way::Out, "divisi_rep3::open/open.bytes").len()).sum();
+    if results.iter().all(Result::is_ok) {
+        let told: Vec<_> = results.into_iter().map(|told| told.ok().unwrap()).collect();
+        return (cases, Some(came(&told)), opened);
+    }
+    assert!(results[1].is_err() && results[2].is_err(), "one honest party took an answer");
+    assert!(results.iter().any(|result| failed_check(result) == Some(Check::A7)));
+    (cases, None, opened)
+}
+
+/// Party 1 adds an error to one product of the last round of AES, in the lane of the third message of five, for each bit of its block. Without
+/// the verification that message alone would have another ciphertext; with it nobody gets anything, and nothing is opened.
+#[test]
+fn a_lie_about_one_ciphertext_ends_the_call_for_all() {
+    // 16 bytes in ten lanes each: five of texts, five of masks; a plane is 20 bytes
+    fn lie(byte: usize, plane: usize) -> Lie {
+        let mut layer = 0;
+        Box::new(move |step, share| {
+            layer += usize::from(step.name == OUTER);
+            if step.name == OUTER && layer == 10 {
+                assert_eq!(share.len(), 8 * 20);
+                let lane = 10 * byte + 2;
+                share[20 * plane + lane / 8] ^= 1 << (lane % 8);
+            }
+        })
+    }
+    let lies: [fn() -> Lie; 3] = [|| lie(0, 0), || lie(7, 3), || lie(15, 7)];
+    for lie in lies {
+        let (cases, came, _) = attacked(Stage::without(Some(Check::A13)), true, lie);
+        for (k, (case, came)) in cases.iter().zip(came.unwrap()).enumerate() {
+            let Came::Sealed(sealed) = came else { panic!("{came:?}") };
+            assert_eq!(sealed[..16] == case.sealed[..16], k != 2, "message {k}");
+        }
+        let (_, came, opened) = attacked(Stage::default(), true, lie);
+        assert_eq!((came, opened), (None, 0));
+    }
+}
+
+/// Party 1 adds an error to the product that masks the difference of the third tag of five. Without the verification a right message would
+/// be called invalid; with it nobody gets anything, and nothing is opened.
+#[test]
+fn a_lie_about_one_comparison_ends_the_call_for_all() {
+    fn lie(byte: usize) -> Lie {
+        Box::new(move |step, share| {
+            if step.name == MULTIPLY {
+                assert_eq!(share.len(), 5 * 16);
+                share[2 * 16 + byte] ^= 0x20;
+            }
+        })
+    }
+    let lies: [fn() -> Lie; 3] = [|| lie(0), || lie(8), || lie(15)];
+    for lie in lies {
+        let (cases, came, _) = attacked(Stage::without(Some(Check::A13)), false, lie);
+        for (k, (case, came)) in cases.iter().zip(came.unwrap()).enumerate() {
+            assert_eq!(came, if k == 2 { Came::Invalid } else { right(case) }, "message {k}");
+        }
+        let (_, came, opened) = attacked(Stage::default(), false, lie);
+        assert_eq!((came, opened), (None, 0));
+    }
+}
