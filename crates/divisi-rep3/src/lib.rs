@@ -50,6 +50,7 @@ mod origin;
 mod packed;
 mod pool;
 mod random;
+mod runs;
 mod sbox;
 mod share;
 mod trio;

@@ -6,6 +6,7 @@
 
 use crate::engine::Link;
 use crate::origin::Origin;
+use crate::runs::{self, Run};
 use divisi_core::{Abort, Lanes, PartyId, Step, step};
 use divisi_field::plane::LANES;
 use divisi_field::{Field, Gf128, Plane, transpose};
@@ -80,18 +81,22 @@ impl Byte {
     /// different engines.
     #[must_use]
     pub fn with(&self, other: &Byte) -> Option<Byte> {
-        if !self.is_replicated() || !other.is_replicated() {
+        Byte::join(&[self, other])
+    }
+
+    /// The lanes of all parts, one part after the other; `None` as [`Byte::with`], and if there are no parts.
+    #[must_use]
+    pub fn join(parts: &[&Byte]) -> Option<Byte> {
+        let origin = parts.first()?.origin;
+        let origin = parts.iter().try_fold(origin, |origin, part| origin.and(part.origin))?;
+        if !parts.iter().all(|part| part.is_replicated()) {
             return None;
         }
-        let mut out = Byte::zero(self.lanes + other.lanes).of(self.origin.and(other.origin)?);
-        for (source, offset) in [(self, 0), (other, self.lanes)] {
-            for from in 0..source.lanes {
-                let to = from + offset;
-                let (source, target) = (&source.tiles[from / LANES], &mut out.tiles[to / LANES]);
-                for (source, target) in source.iter().flatten().zip(target.iter_mut().flatten()) {
-                    target.set_lane(to % LANES, source.lane(from % LANES));
-                }
-            }
+        let mut out = Byte::zero(parts.iter().map(|part| part.lanes).sum()).of(origin);
+        let mut at = 0;
+        for part in parts {
+            runs::put(&mut out.tiles, at, &part.tiles, Run::of(0, part.lanes));
+            at += part.lanes;
         }
         Some(out)
     }
@@ -160,11 +165,10 @@ impl Lanes for Byte {
             return None;
         }
         let mut out = Byte::zero(index.len()).of(self.origin);
-        for (to, from) in index.iter().enumerate() {
-            let (source, target) = (&self.tiles[from / LANES], &mut out.tiles[to / LANES]);
-            for (source, target) in source.iter().flatten().zip(target.iter_mut().flatten()) {
-                target.set_lane(to % LANES, source.lane(from % LANES));
-            }
+        let mut at = 0;
+        for run in runs::runs(index) {
+            runs::put(&mut out.tiles, at, &self.tiles, run);
+            at += run.lanes;
         }
         Some(out)
     }
@@ -249,5 +253,64 @@ impl<F: Field> Drop for Rep<F> {
     fn drop(&mut self) {
         self.a.zeroize();
         self.b.zeroize();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn byte(lanes: usize, seed: usize) -> Byte {
+        let values = |c: usize| (0..lanes).map(|l| (l * 31 + seed * 7 + c * 101) as u8).collect::<Vec<u8>>();
+        Byte::from_components([&values(0), &values(1)])
+            .unwrap()
+            .of(Origin { closed: seed as u64, ..Origin::NONE })
+    }
+
+    fn components(byte: &Byte) -> [Vec<u8>; 2] {
+        [0, 1].map(|c| {
+            let mut out = Vec::new();
+            byte.component(c, &mut out).unwrap();
+            out
+        })
+    }
+
+    /// Lane by lane, over the borders of words and tiles; what is not in use stays zero.
+    #[test]
+    fn lanes_are_picked_and_joined() {
+        let lanes = 1100;
+        let whole = byte(lanes, 3);
+        let lists: [Vec<usize>; 5] = [
+            vec![],
+            (0..lanes).collect(),
+            (37..900).collect(),
+            (0..700).map(|l| l / 90).collect(),
+            (0..1300).map(|l| l * l % lanes).collect(),
+        ];
+        for index in lists {
+            let picked = whole.gather(&index).unwrap();
+            assert_eq!(picked.lanes(), index.len());
+            let expected = components(&whole).map(|all| index.iter().map(|l| all[*l]).collect::<Vec<u8>>());
+            assert!(components(&picked) == expected);
+            assert!(picked.tiles == Byte::from_components([&expected[0], &expected[1]]).unwrap().tiles);
+        }
+        assert!(whole.gather(&[0, lanes]).is_none() && whole.gather(&[usize::MAX]).is_none());
+        let parts = [byte(1, 1), byte(0, 2), byte(511, 3), byte(70, 4), byte(513, 5)];
+        let joined = Byte::join(&parts.each_ref()).unwrap();
+        assert_eq!((joined.lanes(), joined.origin.closed), (1095, 5));
+        let expected =
+            [0, 1].map(|c| parts.iter().flat_map(|part| components(part)[c].clone()).collect::<Vec<u8>>());
+        assert!(components(&joined) == expected && Byte::join(&[]).is_none());
+    }
+
+    /// Values of two engines do not become one.
+    #[test]
+    fn what_belongs_to_others_is_not_joined() {
+        let [one, other] = [1, 2].map(|seed| {
+            let origin = Origin { place: crate::origin::Place::new(), closed: 0 };
+            byte(3, seed).of(origin)
+        });
+        assert!(Byte::join(&[&one, &other]).is_none() && one.with(&other).is_none());
+        assert!(Byte::join(&[&one, &one]).is_some());
     }
 }

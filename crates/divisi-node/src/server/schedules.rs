@@ -188,7 +188,8 @@ impl World {
                 }
                 ToClient::Failed(_) => {
                     // the request that is next, with all that was said and is to be said for it
-                    let complete = |number: u64, n: usize| client.lengths.get(number as usize - 1) == Some(&n);
+                    let complete =
+                        |number: u64, n: usize| client.lengths.get(number as usize - 1) == Some(&n);
                     let under_way = side.answered.filter(|(number, n)| !complete(*number, *n));
                     let failed = under_way.map(|(number, _)| number).or(side.said.front().copied());
                     side.answered = None;
@@ -348,7 +349,11 @@ impl World {
             assert!(!self.desks[i].is_busy(), "somebody waits at {i}");
             for client in &self.clients {
                 let side = &client.sides[i];
-                assert!(side.said.is_empty() && (side.queue.is_empty() || !side.here), "unanswered: {:?}", side.said);
+                assert!(
+                    side.said.is_empty() && (side.queue.is_empty() || !side.here),
+                    "unanswered: {:?}",
+                    side.said
+                );
             }
         }
     }
