@@ -5,6 +5,9 @@
 //! timeout_seconds = 10        # optional: the time limit of a receive
 //! connect_seconds = 30        # optional: how long a party waits for the others
 //!
+//! [limits]                    # optional: what each server grants each client
+//! message_bytes = 16777216    # see [`Grants`]
+//!
 //! [[party]]
 //! id = 1
 //! address = "one.example:4701"
@@ -13,12 +16,14 @@
 //! [[client]]
 //! name = "alice"
 //! key = "..."
+//! limits = { keys = 10 }      # optional: what is granted to this client in place of the above
 //! ```
 
 mod text;
 
 use crate::identity::{Fingerprint, Identity, PublicKey};
 use crate::{PartyId, World};
+use serde::{Deserialize, Serialize};
 use std::collections::HashMap;
 use std::fmt;
 use std::ops::RangeInclusive;
@@ -84,6 +89,48 @@ pub struct Client {
     pub name: String,
     /// Its identity.
     pub pin: Pin,
+    /// What it is granted in place of what all are.
+    pub limits: Grants,
+}
+
+/// What an operator grants a client of a server; of what is not said a server has a default. Each server decides for itself: the parties need
+/// not agree on it, and the least of three counts.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Grants {
+    /// Requests that wait to be begun.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub waiting: Option<u64>,
+    /// Bytes of a text to be encrypted or decrypted.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub text_bytes: Option<u64>,
+    /// Bytes of a message to be hashed or authenticated.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub message_bytes: Option<u64>,
+    /// Bytes of all texts and messages within an hour.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub bytes_an_hour: Option<u64>,
+    /// Seconds of a server's computing within an hour.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub seconds_an_hour: Option<u64>,
+    /// Keys that it has made and not destroyed.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub keys: Option<u64>,
+}
+
+impl Grants {
+    /// These, and of what they do not say `others`.
+    #[must_use]
+    pub fn or(self, others: Grants) -> Grants {
+        Grants {
+            waiting: self.waiting.or(others.waiting),
+            text_bytes: self.text_bytes.or(others.text_bytes),
+            message_bytes: self.message_bytes.or(others.message_bytes),
+            bytes_an_hour: self.bytes_an_hour.or(others.bytes_an_hour),
+            seconds_an_hour: self.seconds_an_hour.or(others.seconds_an_hour),
+            keys: self.keys.or(others.keys),
+        }
+    }
 }
 
 /// What tells configurations apart: 128 bits of a BLAKE3 hash each.
@@ -102,6 +149,7 @@ pub struct Config {
     clients: Vec<Client>,
     timeout_seconds: Option<f64>,
     connect_seconds: Option<f64>,
+    limits: Grants,
 }
 
 /// A new configuration with the identities that it names.
@@ -143,11 +191,15 @@ impl Config {
                 .unwrap_or_else(|| format!("127.0.0.1:{}", usize::from(FIRST_PORT) + id.index())),
             pin: Pin::Key(own.public()),
         };
-        let client =
-            |(name, own): (&String, &Identity)| Client { name: name.clone(), pin: Pin::Key(own.public()) };
+        let client = |(name, own): (&String, &Identity)| Client {
+            name: name.clone(),
+            pin: Pin::Key(own.public()),
+            limits: Grants::default(),
+        };
         let config = Self {
             parties: PartyId::all(parties).zip(&made).map(party).collect(),
             clients: clients.iter().zip(&named).map(client).collect(),
+            limits: Grants::default(),
             timeout_seconds: None,
             connect_seconds: None,
         }
@@ -174,7 +226,7 @@ impl Config {
         let mut new = self.clone();
         match new.clients.iter_mut().find(|c| c.name == name) {
             Some(client) => client.pin = pin,
-            None => new.clients.push(Client { name: name.to_owned(), pin }),
+            None => new.clients.push(Client { name: name.to_owned(), pin, limits: Grants::default() }),
         }
         new.checked()
     }
@@ -335,6 +387,11 @@ impl Config {
             clients.update(c.pin.fingerprint().bytes());
         }
         Digest { parties: first_half(parties), clients: first_half(clients) }
+    }
+
+    /// What all clients are granted that have nothing of their own.
+    pub fn limits(&self) -> Grants {
+        self.limits
     }
 
     /// That `identity` is the one pinned for party `me`.

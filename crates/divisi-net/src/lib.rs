@@ -65,7 +65,7 @@ mod world;
 
 pub use channel::Channel;
 pub use check::{LinkReport, Reached, check};
-pub use config::{Client, Config, ConfigError, Created, Digest, Party, Pin};
+pub use config::{Client, Config, ConfigError, Created, Digest, Grants, Party, Pin};
 pub use connection::{Connection, ConnectionError, Peer};
 pub use door::Door;
 pub use duplex::{Bell, Duplex, Heard};

@@ -20,6 +20,10 @@ pub struct Who {
 pub enum What<'a> {
     /// To make a key, or bring one.
     Make,
+    /// To hear which keys there are for it.
+    List,
+    /// To hash a message without a key.
+    Hash,
     /// To hear of this key's existence.
     See(&'a KeyInfo),
     /// To encrypt with this key.
@@ -40,7 +44,7 @@ impl What<'_> {
         let (key, wanted) = match self {
             What::Encrypt(key) | What::Decrypt(key) => (key, Purpose::Gcm),
             What::Mac(key) => (key, Purpose::Mac),
-            What::Make | What::See(_) | What::Export(_) | What::Destroy(_) => return Ok(()),
+            _ => return Ok(()),
         };
         if key.purpose == wanted && key.kind.purpose() == wanted {
             return Ok(());
@@ -74,7 +78,7 @@ pub trait Admit: Send + Sync {
     fn admit(&self, who: &Who, what: &What<'_>) -> Result<Grant, Refusal>;
 }
 
-/// The policy of the lists in the keys: every client of the configuration makes keys; a key serves its maker and the clients
+/// The policy of the lists in the keys: every client of the configuration makes keys, lists its own and hashes; a key serves its maker and the clients
 /// that its maker named; its maker alone may destroy it, and have it back if it was made exportable. Whose a name is the operators say:
 /// a client whose identity they replace keeps its keys.
 #[derive(Clone, Copy, Debug, Default)]
@@ -85,7 +89,7 @@ impl Admit for Lists {
         let made = |key: &KeyInfo| key.maker.name == who.name;
         let serves = |key: &KeyInfo| made(key) || key.clients.contains(&who.name);
         let refused = match what {
-            What::Make => None,
+            What::Make | What::List | What::Hash => None,
             What::See(key) | What::Encrypt(key) | What::Decrypt(key) | What::Mac(key) => {
                 (!serves(key)).then(|| {
                     format!(

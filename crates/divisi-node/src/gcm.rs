@@ -27,6 +27,7 @@ use divisi_rep3::{Block, Byte, Rep3};
 use divisi_symmetric::aes::RoundKeys;
 use divisi_symmetric::mode::ghash::Steps;
 use divisi_symmetric::mode::{ctr, gcm};
+use std::ops::Range;
 
 /// Bytes of text in a chunk: every chunk but the last is full.
 pub const CHUNK: usize = 65_536;
@@ -94,11 +95,10 @@ impl Stream {
         Stream { j0: gcm::j0(iv), length, done: 0, mask: None }
     }
 
-    /// The number of the next block, and whether a chunk of `bytes` may come now.
+    /// The number of the next block, and whether so many bytes may come now: what is left of a chunk, or whole blocks of it.
     fn next(&mut self, bytes: usize) -> Result<u32, Abort> {
-        let left = self.length - self.done;
-        let full = (CHUNK as u64).min(left);
-        if bytes as u64 != full || left == 0 {
+        let left = (self.length - self.done).min(CHUNK as u64 - self.done % CHUNK as u64);
+        if bytes == 0 || bytes as u64 > left || (bytes % 16 > 0 && (bytes as u64) < left) {
             return Err(Abort::Misuse { step: TEXT, what: "a chunk of another length than the text's" });
         }
         let first = self.done / 16 + 1;
@@ -129,7 +129,7 @@ impl Sealing {
         Ok(Sealing { stream: Stream::new(&iv, length), hash })
     }
 
-    /// Encrypt the next chunk: the ciphertext, opened to all three when everything behind it is verified.
+    /// Encrypt the next chunk, or whole blocks of it: the ciphertext, opened to all three when everything behind it is verified.
     ///
     /// # Errors
     /// Whatever ends the session.
@@ -235,14 +235,34 @@ impl Opening {
         context: &[u8],
         ciphertext: &[u8],
     ) -> Result<Answer, Abort> {
+        let all = self.slice(rep, key, ciphertext, 0..ciphertext.len())?;
+        answer(rep, context, vec![all], ciphertext.len())
+    }
+
+    /// Decrypt whole blocks of the next chunk, second reading: the columns of that part of the plaintext, verified, for [`answer`].
+    ///
+    /// # Errors
+    /// As [`Opening::chunk`]; [`Abort::Misuse`] unless the part follows the one before.
+    pub(crate) fn slice(
+        &mut self,
+        rep: &mut Rep3,
+        key: &GcmKey,
+        chunk: &[u8],
+        part: Range<usize>,
+    ) -> Result<Verified<Vec<Byte>>, Abort> {
         if !self.valid {
             let what = "a text whose tag was not found right";
             return Err(Abort::Misuse { step: ORDER, what }); // [M0.7, A23]
         }
         let place = (self.stream.done / CHUNK as u64) as usize;
-        if self.first_reading.get(place) != Some(blake3::hash(ciphertext).as_bytes()) {
+        if self.first_reading.get(place) != Some(blake3::hash(chunk).as_bytes()) {
             return Err(Abort::Misuse { step: ORDER, what: "a second reading that is not the first" });
         }
+        let ciphertext =
+            chunk.get(part.clone()).filter(|_| self.stream.done % CHUNK as u64 == part.start as u64);
+        let misplaced =
+            Abort::Misuse { step: ORDER, what: "a part of a chunk that does not follow the one before" };
+        let ciphertext = ciphertext.ok_or(misplaced)?;
         let first = self.stream.next(ciphertext.len())?;
         let (mut text, _) =
             text_stream(rep, key.round_keys(), &self.stream.j0, first, ciphertext.len(), false)?;
@@ -252,9 +272,34 @@ impl Opening {
                 rep.add_public(byte, &column)?;
             }
         }
-        let verified = close(rep, text)?;
-        rep.trio().answer_text(context, &verified, ciphertext.len())
+        close(rep, text)
     }
+}
+
+/// What a client gets of a chunk's plaintext from us: of its parts, in order, each verified.
+///
+/// # Errors
+/// Whatever ends the session; [`Abort::Misuse`] for parts that are not those of one chunk.
+pub(crate) fn answer(
+    rep: &mut Rep3,
+    context: &[u8],
+    mut parts: Vec<Verified<Vec<Byte>>>,
+    bytes: usize,
+) -> Result<Answer, Abort> {
+    let whole = match parts.len() {
+        1 => parts.pop(),
+        _ => {
+            let column = |i: usize| {
+                let parts: Option<Vec<&Byte>> = parts.iter().map(|part| part.get().get(i)).collect();
+                Byte::join(&parts?)
+            };
+            // joining is linear in what was verified
+            let columns: Option<Vec<Byte>> = (0..16).map(column).collect();
+            columns.map(|columns| close(rep, columns)).transpose()?
+        }
+    };
+    let whole = whole.ok_or(Abort::Misuse { step: ORDER, what: "parts of different chunks" })?;
+    rep.trio().answer_text(context, &whole, bytes)
 }
 
 /// What both directions begin with: the powers, and the associated data.

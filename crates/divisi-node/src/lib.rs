@@ -86,4 +86,4 @@ pub use error::{Error, ErrorKind};
 pub use gcm::CHUNK;
 pub use mode::Mode;
 pub use request::{AAD, KeyEntry, MESSAGE, NewKey, OUTPUT, UsedKey};
-pub use server::{Server, ServerError, ServerOptions};
+pub use server::{Limits, Server, ServerError, ServerOptions};

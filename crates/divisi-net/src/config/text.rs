@@ -1,6 +1,6 @@
 //! The configuration as the text of its file.
 
-use super::{Client, Config, ConfigError, Party, Pin};
+use super::{Client, Config, ConfigError, Grants, Party, Pin};
 use crate::PartyId;
 use crate::identity::open_file;
 use serde::{Deserialize, Serialize};
@@ -18,6 +18,8 @@ struct FileForm {
     timeout_seconds: Option<f64>,
     #[serde(skip_serializing_if = "Option::is_none")]
     connect_seconds: Option<f64>,
+    #[serde(default, skip_serializing_if = "is_nothing")]
+    limits: Grants,
     #[serde(default)]
     party: Vec<PartyForm>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -43,6 +45,12 @@ struct ClientForm {
     key: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     fingerprint: Option<String>,
+    #[serde(default, skip_serializing_if = "is_nothing")]
+    limits: Grants,
+}
+
+fn is_nothing(limits: &Grants) -> bool {
+    *limits == Grants::default()
 }
 
 fn pin(who: &str, key: Option<&str>, fingerprint: Option<&str>) -> Result<Pin, ConfigError> {
@@ -108,10 +116,10 @@ impl Config {
         let mut clients = Vec::new();
         for c in form.client {
             let pin = pin(&format!("client {}", c.name), c.key.as_deref(), c.fingerprint.as_deref())?;
-            clients.push(Client { name: c.name, pin });
+            clients.push(Client { name: c.name, pin, limits: c.limits });
         }
-        let FileForm { timeout_seconds, connect_seconds, .. } = form;
-        Self { parties, clients, timeout_seconds, connect_seconds }.checked()
+        let FileForm { timeout_seconds, connect_seconds, limits, .. } = form;
+        Self { parties, clients, timeout_seconds, connect_seconds, limits }.checked()
     }
 
     /// The text of the file.
@@ -122,12 +130,13 @@ impl Config {
         });
         let client = self.clients.iter().map(|c| {
             let (key, fingerprint) = unpin(&c.pin);
-            ClientForm { name: c.name.clone(), key, fingerprint }
+            ClientForm { name: c.name.clone(), key, fingerprint, limits: c.limits }
         });
         let form = FileForm {
             version: 1,
             timeout_seconds: self.timeout_seconds,
             connect_seconds: self.connect_seconds,
+            limits: self.limits,
             party: party.collect(),
             client: client.collect(),
         };

@@ -3,7 +3,7 @@
 //! It decides, and does nothing: no thread, no socket and no clock is in it; times are given. The threads around it ([`super::shared`]) bring what
 //! happens, the computing thread asks what it can offer the other servers and takes what all have.
 
-use super::limits::{Accounts, Limits};
+use super::limits::{Accounts, Allowances};
 use super::plan::{Budget, Waiting, plan};
 use super::script::{Kind, Shape, due, kind, needs, step};
 use super::turns::Turns;
@@ -11,6 +11,7 @@ use crate::admit::Who;
 use crate::error::{ErrorKind, Failed};
 use crate::request::{AHEAD, ConnectionId, Item, ToClient, ToServer};
 use divisi_core::{PartyId, Step, step};
+use divisi_store::KeyName;
 use std::collections::{HashMap, VecDeque};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -96,7 +97,7 @@ struct Line {
 pub(crate) struct Desk {
     me: PartyId,
     shape: Shape,
-    pub limits: Limits,
+    pub limits: Allowances,
     /// How long a request waits for its client, and half of it for what another server lacks.
     timeout: Duration,
     lines: HashMap<ConnectionId, Line>,
@@ -108,7 +109,7 @@ pub(crate) struct Desk {
 }
 
 impl Desk {
-    pub fn new(me: PartyId, shape: Shape, limits: Limits, timeout: Duration) -> Desk {
+    pub fn new(me: PartyId, shape: Shape, limits: Allowances, timeout: Duration) -> Desk {
         let (lines, turns, accounts) = (HashMap::new(), Turns::default(), Accounts::default());
         Desk { me, shape, limits, timeout, lines, turns, accounts, came: 0, draining: false, log: Vec::new() }
     }
@@ -213,14 +214,15 @@ impl Desk {
         let same = |line: &&Line| line.who.name == who.name;
         let waits = |line: &Line| line.request.as_ref().is_some_and(|request| request.steps == 0);
         let waiting = self.lines.values().filter(same).filter(|line| waits(line)).count();
+        let limits = self.limits.of(&who.name);
         let refused = if self.draining {
             Err(self.stopping())
-        } else if waiting >= self.limits.waiting {
+        } else if waiting >= limits.waiting {
             let message = format!("{waiting} requests of client {} wait already: try again later", who.name);
             let failed = Failed { retry: true, ..Failed::refused(TURN, message) };
             Err(Failed { kind: ErrorKind::Unavailable, ..failed })
         } else {
-            self.limits.admits(&item).and_then(|()| self.accounts.begin(&self.limits, &who.name, &item, now))
+            limits.admits(&item).and_then(|()| self.accounts.begin(limits, &who.name, &item, now))
         };
         self.came += 1;
         let request = Request {
@@ -387,6 +389,19 @@ impl Desk {
             (line.ring)();
         }
         self.settle(id, now);
+    }
+
+    /// A key is no more: what is under way with it ends, but for the request that had it destroyed.
+    pub fn key_is_gone(&mut self, name: &KeyName, now: Instant) {
+        let uses = |line: &Line| {
+            let request = line.request.as_ref().filter(|request| request.item.key() == Some(name))?;
+            (request.steps > 0).then_some(request.number)
+        };
+        let ended: Vec<_> = self.lines.iter().filter_map(|(id, line)| Some((*id, uses(line)?))).collect();
+        for (id, number) in ended {
+            let message = format!("key {name} was destroyed meanwhile");
+            self.fail(&id, number, Failed::refused(TURN, message), now);
+        }
     }
 
     /// No request can be served now: everybody who waits is told.

@@ -155,7 +155,8 @@ impl Digesting {
         // whole blocks, and something is left for the end
         let block = self.function.get().piece();
         let whole = self.rest.len().saturating_sub(1) / block;
-        let now = whole.min(blocks(self.settings.algorithm));
+        let most = blocks(self.settings.algorithm);
+        let now = whole.min(if turn.brisk { most / 2 } else { most });
         if now > 0 {
             let later = self.rest.split_off(now * block);
             let now = std::mem::replace(&mut self.rest, later);

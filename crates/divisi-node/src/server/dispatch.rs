@@ -38,6 +38,8 @@ const REQUEST: Step = step!("request");
 const SESSION: u32 = 1;
 /// How long a server waits for what its client sent to all three at once and has reached the one that leads.
 const ARRIVAL: Duration = Duration::from_millis(2);
+/// After so many rounds without short texts, long steps need no longer be cut small.
+const CALM: u32 = 64;
 /// How long nobody must have asked for anything before one-hot vectors are made ahead.
 const IDLE: Duration = Duration::from_millis(20);
 
@@ -47,6 +49,8 @@ pub(super) struct House<'a> {
     pub rep: Rep3,
     pub ready: Ready,
     pub under: Under,
+    /// How many rounds there were since the last one with short texts: the same at all three, for all three did them.
+    since_short: u32,
     /// Requests whose use of a key is counted.
     counted: HashSet<(ConnectionId, u64)>,
 }
@@ -72,8 +76,14 @@ pub(crate) fn serve(node: &Node, mesh: &Arc<Mesh>) -> Result<(), Abort> {
         .with("parties", &config.digest().parties);
     let session = Session::start(mesh, SESSION, &parameters)?;
     let rep = Rep3::new(Trio::new(session)?, Protocol::Gf4Circuit, Security::Malicious);
-    let mut house =
-        House { node, rep, ready: Ready::default(), under: Under::new(), counted: HashSet::new() };
+    let mut house = House {
+        node,
+        rep,
+        ready: Ready::default(),
+        under: Under::new(),
+        since_short: CALM,
+        counted: HashSet::new(),
+    };
     let mut quiet = IDLE;
     let mut stopping: Option<Instant> = None;
     let now = || node.counter.world.now();
@@ -119,6 +129,7 @@ impl House<'_> {
         let agreed = self.agree(offers, mine)?;
         let (short, others): (Vec<_>, Vec<_>) =
             agreed.into_iter().partition(|candidate| kind(&candidate.taken.item) == Kind::Short);
+        self.since_short = if short.is_empty() { self.since_short.saturating_add(1) } else { 0 };
         if !short.is_empty() {
             shorts::run(self, short)?;
         }
@@ -230,7 +241,9 @@ impl House<'_> {
         let Candidate { offer, request, taken, given, found, .. } = candidate;
         let loaded = found.map(|found| found.agreed(node));
         let who = &taken.who;
-        let mut turn = Turn { node, rep: &mut self.rep, ready: &mut self.ready, who, offer, request };
+        let brisk = self.since_short < CALM;
+        let (rep, ready) = (&mut self.rep, &mut self.ready);
+        let mut turn = Turn { node, rep, ready, who, offer, request, brisk };
         let result = step(&mut turn, &mut self.under, &taken.item, &given, loaded.as_ref());
         let took = node.counter.world.now().saturating_duration_since(begun);
         self.ended(&offer, result, took)

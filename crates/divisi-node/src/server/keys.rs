@@ -17,6 +17,8 @@ use crate::wire::Blob;
 use divisi_core::{Step, step};
 use divisi_rep3::deal::Part;
 use divisi_store::{KeyFile, KeyInfo, KeyName, KeyState, Maker, Secret};
+use std::collections::HashMap;
+use std::sync::PoisonError;
 use zeroize::Zeroizing;
 
 const LOAD: Step = step!("load");
@@ -179,6 +181,15 @@ fn status(turn: &Turn<'_>, new: &NewKey) -> Result<(u8, u32), Failed> {
         return Err(Failed::refused(MAKE, message));
     }
     let found = turn.node.keys.load(&new.name).map_err(|e| turn.stored(MAKE, &new.name, &e))?;
+    let (made, most) = (made(turn.node, &turn.who.name), turn.node.limits(&turn.who.name).keys);
+    if made >= most && found.as_ref().is_none_or(|key| key.info.state == KeyState::Destroyed) {
+        let message = format!(
+            "client {} has made {made} keys, and {} keeps at most {most} for it: destroy some, or have its operator raise the limit",
+            turn.who.name,
+            turn.me()
+        );
+        return Err(Failed::refused(MAKE, message));
+    }
     Ok(match found.map(|key| key.info) {
         None => (ABSENT, 0),
         Some(key) => {
@@ -193,6 +204,33 @@ fn status(turn: &Turn<'_>, new: &NewKey) -> Result<(u8, u32), Failed> {
             }
         }
     })
+}
+
+/// How many keys a client has made that are not destroyed: counted once from the files, and again when that may have changed.
+fn made(node: &Node, client: &str) -> usize {
+    let mut made = node.made.lock().unwrap_or_else(PoisonError::into_inner);
+    let count = || {
+        let mut counts = HashMap::<String, usize>::new();
+        for name in node.keys.names().unwrap_or_default() {
+            // a file that is damaged is nobody's
+            if let Ok(Some(key)) = node.keys.load(&name)
+                && key.info.state != KeyState::Destroyed
+            {
+                *counts.entry(key.info.maker.name).or_default() += 1;
+            }
+        }
+        counts
+    };
+    made.get_or_insert_with(count).get(client).copied().unwrap_or(0)
+}
+
+/// A key was made or destroyed.
+fn recount(node: &Node, client: Option<&str>) {
+    let mut made = node.made.lock().unwrap_or_else(PoisonError::into_inner);
+    match (client, made.as_mut()) {
+        (Some(client), Some(counts)) => *counts.entry(client.to_owned()).or_default() += 1,
+        _ => *made = None,
+    }
 }
 
 /// A key that nobody knows: any one server's part tells nothing about it.
@@ -217,6 +255,7 @@ fn store(turn: &mut Turn<'_>, info: KeyInfo, part: Part) -> Result<(), Stop> {
         Secret { first: Zeroizing::new(part.first.clone()), second: Zeroizing::new(part.second.clone()) };
     let mut file = KeyFile { info, reserved: 0, secret: Some(secret) };
     let written = turn.node.keys.prepare(&mut file);
+    recount(turn.node, Some(&turn.who.name));
     let info = file.info;
     let written = written.map_err(|e| turn.stored(PREPARED, &info.name, &e));
     turn.agree_key(PREPARED, info.name.as_str(), &info.agreed(), written.map(|()| &part))?;
@@ -292,6 +331,8 @@ pub(crate) fn destroy(turn: &mut Turn<'_>, name: &KeyName) -> Result<(), Stop> {
     if turn.ready.forget(name) {
         turn.node.log(&format!("key {name} is wiped from the memory of {}", turn.me()));
     }
+    turn.node.counter.with(|desk, now| desk.key_is_gone(name, now));
+    recount(turn.node, None);
     let gone = turn.node.keys.destroy(name).map_err(|e| turn.stored(DESTROYED, name, &e));
     turn.all(DESTROYED, gone)?;
     turn.answer(ToClient::Done);

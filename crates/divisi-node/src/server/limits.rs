@@ -3,6 +3,7 @@
 use crate::error::{ErrorKind, Failed};
 use crate::request::{Asked, Item};
 use divisi_core::{Step, step};
+use divisi_net::{Config, Grants};
 use divisi_symmetric::algorithm::Algorithm;
 use std::collections::HashMap;
 use std::time::{Duration, Instant};
@@ -44,6 +45,21 @@ impl Default for Limits {
 }
 
 impl Limits {
+    /// These limits, but for what is granted.
+    fn with(&self, grants: Grants) -> Limits {
+        let count = |granted: Option<u64>, else_: usize| {
+            granted.map_or(else_, |granted| usize::try_from(granted).unwrap_or(usize::MAX))
+        };
+        Limits {
+            waiting: count(grants.waiting, self.waiting),
+            text_bytes: grants.text_bytes.unwrap_or(self.text_bytes),
+            message_bytes: grants.message_bytes.unwrap_or(self.message_bytes),
+            bytes_an_hour: grants.bytes_an_hour.unwrap_or(self.bytes_an_hour),
+            seconds_an_hour: grants.seconds_an_hour.unwrap_or(self.seconds_an_hour),
+            keys: count(grants.keys, self.keys),
+        }
+    }
+
     /// Whether a request is admitted by itself.
     pub(crate) fn admits(&self, item: &Item) -> Result<(), Failed> {
         match item {
@@ -66,6 +82,32 @@ impl Limits {
             }
             _ => Ok(()),
         }
+    }
+}
+
+/// What each client is granted.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Allowances {
+    all: Limits,
+    own: HashMap<String, Limits>,
+}
+
+impl Allowances {
+    /// What a configuration grants, and of what it does not say, `default`.
+    pub fn of_config(config: &Config, default: &Limits) -> Allowances {
+        let own = config.clients().iter().filter(|client| client.limits != Grants::default());
+        let own = own.map(|client| (client.name.clone(), default.with(client.limits.or(config.limits()))));
+        Allowances { all: default.with(config.limits()), own: own.collect() }
+    }
+
+    pub fn of(&self, client: &str) -> &Limits {
+        self.own.get(client).unwrap_or(&self.all)
+    }
+}
+
+impl From<Limits> for Allowances {
+    fn from(all: Limits) -> Allowances {
+        Allowances { all, own: HashMap::new() }
     }
 }
 
@@ -155,6 +197,25 @@ mod tests {
         let (key, aad, way) = ("k".parse().unwrap(), Blob(vec![]), Way::Gf4Circuit);
         let text = Item::Encrypt { key, aad, length: 1 << 36, way };
         assert!(limits.admits(&text).unwrap_err().message.contains("split it"));
+    }
+
+    #[test]
+    fn a_client_may_have_limits_of_its_own() {
+        let hosts = ["a:1", "b:1", "c:1"].map(String::from);
+        let names = ["alice".to_owned(), "bob".to_owned()];
+        let made = Config::create(3, &hosts, &names, &divisi_net::Machine).unwrap();
+        let text = made
+            .config
+            .to_toml()
+            .replace("[[party]]\nid = 1", "[limits]\nkeys = 5\nwaiting = 7\n\n[[party]]\nid = 1");
+        let text = text.replace("name = \"bob\"", "name = \"bob\"\nlimits = { keys = 9 }");
+        let config = Config::parse(&text).unwrap();
+        assert_eq!(Config::parse(&config.to_toml()).unwrap(), config);
+        let limits = Allowances::of_config(&config, &Limits::default());
+        assert_eq!((limits.of("alice").keys, limits.of("alice").waiting), (5, 7));
+        assert_eq!((limits.of("bob").keys, limits.of("bob").waiting), (9, 7));
+        assert_eq!(limits.of("bob").message_bytes, 16 << 20);
+        assert!(Config::parse(&text.replace("waiting", "witing")).is_err());
     }
 
     #[test]

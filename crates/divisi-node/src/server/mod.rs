@@ -31,6 +31,7 @@ mod turn;
 mod turns;
 mod work;
 
+use limits::Allowances;
 pub use limits::Limits;
 
 use crate::admit::{Admit, Lists, Who};
@@ -41,12 +42,13 @@ use divisi_core::{Abort, PartyId, Step, step};
 use divisi_net::{Config, Door, Identity, Mesh, Options, Permits, World};
 use divisi_store::Keys;
 use script::Shape;
+use std::collections::HashMap;
 use std::fmt;
 use std::net::{SocketAddr, TcpListener};
 use std::path::Path;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{RecvTimeoutError, channel};
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 const JOIN: Step = step!("join");
@@ -72,7 +74,7 @@ pub struct ServerOptions {
     pub threads: Option<usize>,
     /// Who may do what.
     pub admit: Arc<dyn Admit>,
-    /// How much of it.
+    /// How much of it each client, where the configuration says nothing.
     pub limits: Limits,
     /// How long requests under way have to end when the server is told to stop.
     pub ending: Duration,
@@ -117,6 +119,8 @@ pub(crate) struct Node {
     /// How often the leader says that it is there.
     pub beat: Duration,
     pub options: ServerOptions,
+    /// How many keys each client has made, if that is known.
+    made: Mutex<Option<HashMap<String, usize>>>,
     /// Set when the server is to stop, and when it has.
     pub stop: Arc<AtomicBool>,
     ended: Arc<AtomicBool>,
@@ -136,6 +140,11 @@ impl Node {
     fn fail_all(&self, failed: &Failed) {
         self.counter.with(|desk, now| desk.fail_all(failed, now));
         self.tick();
+    }
+
+    /// What a client is granted.
+    pub fn limits(&self, client: &str) -> Limits {
+        self.counter.with(|desk, _| desk.limits.of(client).clone())
     }
 
     /// End what has waited too long, and log what became of requests.
@@ -216,7 +225,8 @@ impl Server {
         config.parties().iter().for_each(|party| {
             mesh.update(party.pin.fingerprint().bytes());
         });
-        let desk = Desk::new(door.me(), Shape::STANDARD, options.limits.clone(), timeout);
+        let limits = Allowances::of_config(&config, &options.limits);
+        let desk = Desk::new(door.me(), Shape::STANDARD, limits, timeout);
         let node = Node {
             me: door.me(),
             mesh: *mesh.finalize().as_bytes(),
@@ -226,6 +236,7 @@ impl Server {
             beat: (timeout / 4).min(Duration::from_secs(1)),
             options,
             stop: Arc::default(),
+            made: Mutex::default(),
             ended: Arc::default(),
             door,
         };
@@ -252,6 +263,8 @@ impl Server {
     /// If this server is not the party that it was.
     pub fn reload(&self, config: Config) -> Result<(), ServerError> {
         three(&config)?;
+        let limits = Allowances::of_config(&config, &self.node.options.limits);
+        self.node.counter.with(|desk, _| desk.limits = limits);
         self.node.door.reload(config).map_err(|e| ServerError(e.to_string()))
     }
 

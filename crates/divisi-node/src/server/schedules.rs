@@ -77,7 +77,7 @@ struct World {
 
 fn desk(i: usize) -> Desk {
     let me = PartyId::from_index(i).unwrap();
-    Desk::new(me, SHAPE, Limits { waiting: 5, ..Limits::default() }, TIMEOUT)
+    Desk::new(me, SHAPE, Limits { waiting: 5, ..Limits::default() }.into(), TIMEOUT)
 }
 
 /// One of the things that clients ask for.

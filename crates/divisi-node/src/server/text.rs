@@ -9,15 +9,17 @@ use super::keys::Loaded;
 use super::ready::{Gcm, Ready, ReadyKey};
 use super::turn::Turn;
 use crate::error::{Failed, Stop};
-use crate::gcm::{GcmKey, Opening, Sealing};
+use crate::gcm::{self, CHUNK, GcmKey, Opening, Sealing};
 use crate::request::{ConnectionId, IV, ToClient, UsedKey, chunk_digest};
 use crate::wire::Blob;
-use divisi_core::{Abort, PartyId, Step, step};
-use divisi_rep3::Rep3;
+use divisi_core::{Abort, PartyId, Step, Verified, step};
+use divisi_rep3::deal::Part;
+use divisi_rep3::{Byte, Rep3};
 use divisi_store::KeyInfo;
 use divisi_symmetric::aes::KeySize;
 use divisi_symmetric::mode::gcm::Lengths;
 use std::cell::RefCell;
+use std::ops::Range;
 use std::rc::Rc;
 
 const LENGTHS: Step = step!("lengths");
@@ -71,11 +73,21 @@ pub(super) fn iv(coin: &[u8], key: &[u8; 16], connection: &ConnectionId, number:
     iv
 }
 
+/// How many bytes of a text one step takes, where others' short texts come in between: a quarter of what it takes else.
+const SLICE: usize = CHUNK / 4;
+
+/// The next part of a chunk of `bytes` bytes of which `done` are done.
+fn part(turn: &Turn<'_>, done: usize, bytes: usize) -> Range<usize> {
+    done..bytes.min(done + if turn.brisk { SLICE } else { CHUNK })
+}
+
 /// A long text being encrypted: chunk after chunk, each answered with its ciphertext.
 pub(crate) struct Encrypting {
     key: Gcm,
     sealing: Sealing,
     index: u64,
+    /// The chunk in hand, and as much of its ciphertext as is done.
+    chunk: Option<(Part, Vec<u8>)>,
 }
 
 impl Encrypting {
@@ -86,14 +98,25 @@ impl Encrypting {
         let sealing = Sealing::new(turn.rep, &mut key.borrow_mut(), iv, &aad.0, length)?;
         let used = UsedKey { id: loaded.info.id, maker: loaded.info.maker.name.clone() };
         turn.answer(ToClient::Sealing { iv, key: used });
-        Ok(Encrypting { key, sealing, index: 0 })
+        Ok(Encrypting { key, sealing, index: 0, chunk: None })
     }
 
-    /// A chunk, whose holders agree on it \[A24\].
+    /// A chunk, whose holders agree on it \[A24\], or more of the one in hand.
     pub fn chunk(&mut self, turn: &mut Turn<'_>, given: &Given) -> Result<After, Stop> {
-        let Given::Secret(part) = given else { return Err(super::given::misfit(turn.me())) };
-        let ciphertext = self.sealing.chunk(turn.rep, &self.key.borrow(), part)?;
-        turn.answer(sealed(turn.me(), &turn.context(self.index), ciphertext));
+        let (chunk, mut done) = match (self.chunk.take(), given) {
+            (Some(chunk), Given::Nothing) => chunk,
+            (None, Given::Secret(chunk)) => (chunk.clone(), Vec::new()),
+            _ => return Err(super::given::misfit(turn.me())),
+        };
+        let range = part(turn, done.len(), chunk.first.len());
+        let side = |bytes: &[u8]| bytes.get(range.clone()).unwrap_or_default().to_vec();
+        let now = Part { first: side(&chunk.first), second: side(&chunk.second) };
+        done.extend(self.sealing.chunk(turn.rep, &self.key.borrow(), &now)?);
+        if done.len() < chunk.first.len() {
+            self.chunk = Some((chunk, done));
+            return Ok(After::More { in_hand: true });
+        }
+        turn.answer(sealed(turn.me(), &turn.context(self.index), done));
         self.index += 1;
         Ok(After::More { in_hand: false })
     }
@@ -123,6 +146,8 @@ pub(crate) struct Decrypting {
     verified: bool,
     /// Chunks of the second reading.
     index: usize,
+    /// The one of them in hand, and as much of its plaintext as is done.
+    chunk: Option<(Blob, usize, Vec<Verified<Vec<Byte>>>)>,
 }
 
 impl Decrypting {
@@ -137,7 +162,7 @@ impl Decrypting {
         let key = ready(turn.rep, turn.ready, loaded)?;
         let opening = Opening::new(turn.rep, &mut key.borrow_mut(), iv, &aad.0, length, tag)?;
         turn.answer(ToClient::Accepted);
-        Ok(Decrypting { key, opening, first: Vec::new(), verified: false, index: 0 })
+        Ok(Decrypting { key, opening, first: Vec::new(), verified: false, index: 0, chunk: None })
     }
 
     /// That a chunk of the second reading is that of the first: an answer leaves only for what is, byte for byte, what was verified.
@@ -151,22 +176,31 @@ impl Decrypting {
         }
     }
 
-    /// A chunk, which all three have the same \[A25\].
+    /// A chunk, which all three have the same \[A25\], or more of the one in hand.
     pub fn chunk(&mut self, turn: &mut Turn<'_>, given: &Given) -> Result<After, Stop> {
-        let Given::Public(body, digest) = given else { return Err(super::given::misfit(turn.me())) };
-        let more = Ok(After::More { in_hand: false });
-        if !self.verified {
-            self.opening.absorb(turn.rep, &self.key.borrow(), &body.0)?;
-            self.first.push(*digest);
-            turn.answer(ToClient::Accepted);
-            return more;
+        let (body, done, mut parts) = match (self.chunk.take(), given) {
+            (Some(chunk), Given::Nothing) => chunk,
+            (None, Given::Public(body, digest)) if !self.verified => {
+                self.opening.absorb(turn.rep, &self.key.borrow(), &body.0)?;
+                self.first.push(*digest);
+                turn.answer(ToClient::Accepted);
+                return Ok(After::More { in_hand: false });
+            }
+            (None, Given::Public(body, _)) => (body.clone(), 0, Vec::new()),
+            _ => return Err(super::given::misfit(turn.me())),
+        };
+        let range = part(turn, done, body.0.len());
+        let done = range.end;
+        parts.push(self.opening.slice(turn.rep, &self.key.borrow(), &body.0, range)?);
+        if done < body.0.len() {
+            self.chunk = Some((body, done, parts));
+            return Ok(After::More { in_hand: true });
         }
-        let context = turn.context(self.index as u64);
-        let mut answer = self.opening.chunk(turn.rep, &self.key.borrow(), &context, &body.0)?;
+        let mut answer = gcm::answer(turn.rep, &turn.context(self.index as u64), parts, done)?;
         let (component, digest) = (Blob(std::mem::take(&mut answer.component)), answer.digest);
         turn.answer(ToClient::Answer { component, digest });
         self.index += 1;
-        if self.index == self.first.len() { Ok(After::Done) } else { more }
+        Ok(if self.index == self.first.len() { After::Done } else { After::More { in_hand: false } })
     }
 
     /// The first reading is complete: compare the tag.

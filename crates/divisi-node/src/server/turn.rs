@@ -22,6 +22,8 @@ pub(crate) struct Turn<'a> {
     pub offer: Offer,
     /// Client, connection, number and what is asked for.
     pub request: [u8; 32],
+    /// Whether others' short texts come in between: then long steps are cut small.
+    pub brisk: bool,
 }
 
 impl Turn<'_> {

@@ -44,10 +44,17 @@ pub(crate) fn admit(node: &Node, who: &Who, item: &Item) -> Result<Option<Found>
             found
         }
         Item::Hash { asked, .. } => {
+            node.admit.admit(who, &What::Hash)?;
             digest::settings(asked, false)?;
             return Ok(None);
         }
-        _ => return Ok(None),
+        Item::KeyList { .. } => {
+            node.admit.admit(who, &What::List)?;
+            return Ok(None);
+        }
+        Item::KeyNew(_) | Item::KeyImport(_) | Item::KeyExport { .. } | Item::KeyDestroy { .. } => {
+            return Ok(None);
+        }
     };
     Ok(Some(found))
 }

@@ -1,0 +1,96 @@
+//! A connection that sends and hears at once.
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
+
+mod parties;
+
+use divisi_net::{Connection, ConnectionError, Duplex, Heard, Machine, PartyId, World};
+use parties::*;
+use std::sync::Arc;
+use std::time::Duration;
+
+const LONGEST: usize = 1 << 20;
+
+/// A client's end, and the server's that hears and sends at once.
+fn ends(timeout: Duration) -> (Connection, Duplex, divisi_net::Bell, impl Sized) {
+    let site = site(3, &["alice"]);
+    let door = site.door(0);
+    let world: Arc<dyn World> = Arc::new(Machine);
+    let dialled = std::thread::scope(|s| {
+        let dial = s.spawn(|| {
+            Connection::dial(
+                &site.config,
+                PartyId::new(1).unwrap(),
+                &site.clients[0],
+                &world,
+                Duration::from_secs(20),
+            )
+        });
+        let mut accepted = door.next_client(Duration::from_secs(20)).unwrap();
+        accepted.set_timeout(timeout);
+        (dial.join().unwrap().unwrap(), accepted)
+    });
+    let (duplex, bell) = Duplex::new(dialled.1).unwrap();
+    (dialled.0, duplex, bell, (site, door))
+}
+
+/// Both ends write far more than lies between them before either reads: nobody waits for the other.
+#[test]
+fn whoever_writes_first_is_heard_all_the_same() {
+    let (mut client, mut duplex, _bell, _kept) = ends(Duration::from_secs(20));
+    let (n, bytes) = (200, 100_000);
+    std::thread::scope(|s| {
+        s.spawn(|| {
+            (0..n).for_each(|i| client.send(&vec![i as u8; bytes]).unwrap());
+            (0..n).for_each(|i| assert_eq!(client.recv(LONGEST).unwrap(), vec![!(i as u8); bytes]));
+        });
+        (0..n).for_each(|i| duplex.queue(&vec![!(i as u8); bytes]).unwrap());
+        let mut heard = 0;
+        while heard < n || !duplex.is_sent() {
+            if let Heard::Message(body) =
+                duplex.wait(Some(LONGEST), Machine.now() + Duration::from_secs(20)).unwrap()
+            {
+                assert_eq!(*body, vec![heard as u8; bytes]);
+                heard += 1;
+            }
+        }
+    });
+}
+
+/// A bell ends the wait that is going on, or the next one if none is; what comes meanwhile is not lost.
+#[test]
+fn a_bell_wakes_whoever_waits() {
+    let (mut client, mut duplex, bell, _kept) = ends(Duration::from_secs(20));
+    let long = || Machine.now() + Duration::from_secs(20);
+    (0..3).for_each(|_| bell.ring());
+    assert!(matches!(duplex.wait(Some(LONGEST), long()).unwrap(), Heard::Woken));
+    let other = bell.clone();
+    std::thread::spawn(move || {
+        std::thread::sleep(Duration::from_millis(50));
+        other.ring();
+    });
+    assert!(matches!(duplex.wait(Some(LONGEST), long()).unwrap(), Heard::Woken));
+    client.send(b"text").unwrap();
+    // a client that is not listened to is not heard
+    let soon = Machine.now() + Duration::from_millis(50);
+    assert!(matches!(duplex.wait(None, soon).unwrap(), Heard::Nothing));
+    assert!(matches!(duplex.wait(Some(LONGEST), long()).unwrap(), Heard::Message(body) if *body == *b"text"));
+    client.close();
+    assert!(matches!(duplex.wait(Some(LONGEST), long()), Err(ConnectionError::Closed(_))));
+}
+
+/// A peer that takes nothing, or begins a message and does not end it, is given up after the time limit; one that says nothing at all is not.
+#[test]
+fn a_peer_that_stops_half_way_is_given_up() {
+    let limit = Duration::from_millis(300);
+    let wait = |duplex: &mut Duplex| duplex.wait(Some(LONGEST), Machine.now() + Duration::from_secs(20));
+    let (_client, mut duplex, _bell, _kept) = ends(limit);
+    let silent = duplex.wait(Some(LONGEST), Machine.now() + 2 * limit).unwrap();
+    assert!(matches!(silent, Heard::Nothing));
+    (0..100).for_each(|_| duplex.queue(&vec![0; LONGEST]).unwrap());
+    assert!(matches!(wait(&mut duplex), Err(ConnectionError::Timeout(..))));
+
+    let (mut client, mut duplex, _bell, _kept) = ends(limit);
+    // the end of what nobody reads does not leave
+    std::thread::spawn(move || client.send(&vec![0; LONGEST + 1]));
+    assert!(matches!(wait(&mut duplex), Err(ConnectionError::TooLong { len, .. }) if len == LONGEST + 1));
+}
