@@ -98,7 +98,7 @@ impl Stream {
     /// The number of the next block, and whether so many bytes may come now: what is left of a chunk, or whole blocks of it.
     fn next(&mut self, bytes: usize) -> Result<u32, Abort> {
         let left = (self.length - self.done).min(CHUNK as u64 - self.done % CHUNK as u64);
-        if bytes == 0 || bytes as u64 > left || (bytes % 16 > 0 && (bytes as u64) < left) {
+        if bytes == 0 || bytes as u64 > left || (!bytes.is_multiple_of(16) && (bytes as u64) < left) {
             return Err(Abort::Misuse { step: TEXT, what: "a chunk of another length than the text's" });
         }
         let first = self.done / 16 + 1;

@@ -67,8 +67,11 @@ impl Folder {
         self.clean(name)?;
         let [path, new, old] = [KEY, NEW, OLD].map(|suffix| self.with(name, suffix));
         let replace = || {
-            self.disk.write(&new, bytes)?;
-            self.disk.sync(&new)?;
+            if let Err(e) = self.disk.write(&new, bytes).and_then(|()| self.disk.sync(&new)) {
+                // what there was no room for gives back what it took
+                let _ = self.wipe(&new);
+                return Err(e);
+            }
             let replaces = match self.disk.link(&path, &old) {
                 Ok(()) => true,
                 Err(e) if e.kind() == io::ErrorKind::NotFound => false,
@@ -83,6 +86,19 @@ impl Folder {
             Ok(())
         };
         replace().map_err(|e| StoreError::Io(path.clone(), e))
+    }
+
+    /// Put these bytes where a key's file is, which are fewer: no room is needed. A crash meanwhile leaves a damaged file.
+    pub(crate) fn overwrite(&self, name: &str, bytes: &[u8]) -> Result<(), StoreError> {
+        let path = self.path(name);
+        let overwrite = || {
+            let len = self.bytes(&path)?.map_or(0, |bytes| bytes.len());
+            self.disk.write(&path, &vec![0; len])?;
+            self.disk.sync(&path)?;
+            self.disk.write(&path, bytes)?;
+            self.disk.sync(&path)
+        };
+        overwrite().map_err(|e| StoreError::Io(path.clone(), e))
     }
 
     /// Overwrite and remove a key's file.

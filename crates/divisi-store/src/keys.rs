@@ -179,7 +179,7 @@ impl Keys {
     }
 
     /// Destroy a key: what remains of it is its name, so that its next generation is told apart from it. A damaged file is
-    /// overwritten and removed.
+    /// overwritten and removed. A full disk keeps no key from being destroyed.
     ///
     /// # Errors
     /// [`StoreError::Io`].
@@ -190,7 +190,10 @@ impl Keys {
             Ok(Some(mut key)) => {
                 key.info.state = KeyState::Destroyed;
                 key.secret = None;
-                self.replace(&key)
+                match self.replace(&key) {
+                    Err(e) if e.is_full() => self.folder.overwrite(name.as_str(), &encode(&key)?),
+                    done => done,
+                }
             }
             Err(e @ StoreError::Io(..)) => Err(e),
             Err(_) => self.folder.remove(name.as_str()),
@@ -218,6 +221,67 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         let keys = Keys::open(&dir.path().join("keys")).unwrap();
         (dir, keys)
+    }
+
+    /// A disk on which nothing new has room.
+    #[derive(Default)]
+    struct Full(std::sync::atomic::AtomicBool);
+
+    impl Disk for std::sync::Arc<Full> {
+        fn make_dir(&self, dir: &Path) -> std::io::Result<()> {
+            MachineDisk.make_dir(dir)
+        }
+        fn list(&self, dir: &Path) -> std::io::Result<Vec<String>> {
+            MachineDisk.list(dir)
+        }
+        fn read(&self, path: &Path, longest: usize) -> std::io::Result<(zeroize::Zeroizing<Vec<u8>>, u32)> {
+            MachineDisk.read(path, longest)
+        }
+        fn write(&self, path: &Path, bytes: &[u8]) -> std::io::Result<()> {
+            let have = fs::metadata(path).map_or(0, |meta| meta.len());
+            if self.0.load(std::sync::atomic::Ordering::SeqCst) && bytes.len() as u64 > have {
+                MachineDisk.write(path, &bytes[..bytes.len() / 2])?;
+                return Err(std::io::ErrorKind::StorageFull.into());
+            }
+            MachineDisk.write(path, bytes)
+        }
+        fn sync(&self, path: &Path) -> std::io::Result<()> {
+            MachineDisk.sync(path)
+        }
+        fn link(&self, from: &Path, to: &Path) -> std::io::Result<()> {
+            MachineDisk.link(from, to)
+        }
+        fn rename(&self, from: &Path, to: &Path) -> std::io::Result<()> {
+            MachineDisk.rename(from, to)
+        }
+        fn remove(&self, path: &Path) -> std::io::Result<()> {
+            MachineDisk.remove(path)
+        }
+        fn sync_dir(&self, dir: &Path) -> std::io::Result<()> {
+            MachineDisk.sync_dir(dir)
+        }
+    }
+
+    /// A full disk keeps what is there, leaves nothing half written behind, and no key from being destroyed.
+    #[test]
+    fn on_a_full_disk_keys_stay_and_can_be_destroyed() {
+        let dir = tempfile::tempdir().unwrap();
+        let full = std::sync::Arc::<Full>::default();
+        let keys = Keys::open_on(Box::new(full.clone()), &dir.path().join("keys")).unwrap();
+        let name = made(&keys, "k");
+        full.0.store(true, std::sync::atomic::Ordering::SeqCst);
+        assert!(keys.reserve(&name, 1).unwrap_err().is_full());
+        assert!(keys.prepare(&mut sample("other")).unwrap_err().is_full());
+        assert_eq!(keys.active(&name, 2).unwrap().info.state, KeyState::Active);
+        let files = || fs::read_dir(dir.path().join("keys")).unwrap().count();
+        let before = files();
+        let secret = keys.load(&name).unwrap().unwrap().secret.unwrap().first.to_vec();
+        keys.destroy(&name).unwrap();
+        assert_eq!(files(), before);
+        let left = keys.load(&name).unwrap().unwrap();
+        assert!(left.info.state == KeyState::Destroyed && left.secret.is_none());
+        let bytes = fs::read(dir.path().join("keys/k.key")).unwrap();
+        assert!(!bytes.windows(secret.len()).any(|window| window == secret));
     }
 
     fn made(keys: &Keys, name: &str) -> KeyName {

@@ -11,8 +11,8 @@ use std::time::Duration;
 const CALL: Step = step!("call");
 const OFFERS: Step = step!("offers");
 
-/// `kind | number of offers`
-const HEAD: usize = 3;
+/// `kind | number of offers | digest of the list of clients`
+const HEAD: usize = 19;
 /// `connection | number | step`
 const OFFER: usize = 48;
 /// The most offers of a round: what is announced beyond that is malformed.
@@ -67,10 +67,13 @@ fn lead(house: &mut House<'_>, quiet: Duration, stopping: bool) -> Result<Call, 
             1
         }
     };
-    let [low, high, ..] = (body.len() / OFFER).to_le_bytes();
+    let mut head = [0; HEAD];
+    head[0] = kind;
+    head[1..3].copy_from_slice(&((body.len() / OFFER) as u16).to_le_bytes());
+    head[3..].copy_from_slice(&house.node.clients());
     let session = house.rep.trio().session();
     for peer in session.peers() {
-        session.send(CALL, peer, &[kind, low, high], 0)?;
+        session.send(CALL, peer, &head, 0)?;
         if !body.is_empty() {
             session.send(OFFERS, peer, &body, 0)?;
         }
@@ -82,9 +85,9 @@ fn lead(house: &mut House<'_>, quiet: Duration, stopping: bool) -> Result<Call, 
 }
 
 fn follow(house: &mut House<'_>, leader: PartyId) -> Result<Call, Abort> {
-    let session = house.rep.trio().session();
     let mut head = [0; HEAD];
-    session.recv(CALL, leader, &mut head)?;
+    house.rep.trio().session().recv(CALL, leader, &mut head)?;
+    house.node.compare_clients(leader, &head[3..]);
     let count = usize::from(u16::from_le_bytes([head[1], head[2]]));
     match head[0] {
         0 if count == 0 => return Ok(Call::Nothing),
@@ -92,11 +95,11 @@ fn follow(house: &mut House<'_>, leader: PartyId) -> Result<Call, Abort> {
         1 if (1..=MOST).contains(&count) => {}
         _ => {
             let fault = Fault::Malformed { peer: leader, step: CALL, want: HEAD, got: HEAD };
-            return Err(session.fail(fault.into()));
+            return Err(house.rep.trio().session().fail(fault.into()));
         }
     }
     let mut body = vec![0; count * OFFER];
-    session.recv(OFFERS, leader, &mut body)?;
+    house.rep.trio().session().recv(OFFERS, leader, &mut body)?;
     // whoever offers different things to two servers makes their views differ
     house.rep.trio().absorb("offers", &body);
     let offers = body.as_chunks::<OFFER>().0.iter().map(|offer| {

@@ -14,7 +14,7 @@ use crate::error::{Failed, Stop};
 use crate::request::{CLIENTS, KeyEntry, NewKey, PAGE, ToClient};
 use crate::settle::close;
 use crate::wire::Blob;
-use divisi_core::{Step, step};
+use divisi_core::{PartyId, Step, step};
 use divisi_rep3::deal::Part;
 use divisi_store::{KeyFile, KeyInfo, KeyName, KeyState, Maker, Secret};
 use std::collections::HashMap;
@@ -334,7 +334,18 @@ pub(crate) fn destroy(turn: &mut Turn<'_>, name: &KeyName) -> Result<(), Stop> {
     turn.node.counter.with(|desk, now| desk.key_is_gone(name, now));
     recount(turn.node, None);
     let gone = turn.node.keys.destroy(name).map_err(|e| turn.stored(DESTROYED, name, &e));
-    turn.all(DESTROYED, gone)?;
-    turn.answer(ToClient::Done);
-    Ok(())
+    let told = exchange(turn.rep, [u8::from(gone.is_ok()), 0, 0, 0, 0])?;
+    let named = |done: u8| {
+        let parties = PartyId::all(3).filter(|party| told[party.index()][0] == done);
+        parties.map(|party| party.to_string()).collect::<Vec<_>>().join(" and ")
+    };
+    let Some(party) = first(&told, |status| status[0] != 1) else {
+        turn.answer(ToClient::Done);
+        return Ok(());
+    };
+    let done = if told.iter().any(|status| status[0] == 1) { named(1) } else { "no server".into() };
+    let why = gone.as_ref().err().map_or_else(String::new, |failed| format!(" ({})", failed.message));
+    let message = format!("key {name} is destroyed at {done}, and not at {}{why}: ask again", named(0));
+    let peer = party.number();
+    Err(Failed { peer, retry: true, hearsay: gone.is_ok(), ..Failed::refused(DESTROYED, message) }.into())
 }

@@ -48,7 +48,7 @@ use std::net::{SocketAddr, TcpListener};
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{RecvTimeoutError, channel};
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 const JOIN: Step = step!("join");
@@ -121,6 +121,8 @@ pub(crate) struct Node {
     pub options: ServerOptions,
     /// How many keys each client has made, if that is known.
     made: Mutex<Option<HashMap<String, usize>>>,
+    /// The digest of this server's list of clients, and of which others it is known to differ.
+    lists: Mutex<([u8; 16], [bool; 3])>,
     /// Set when the server is to stop, and when it has.
     pub stop: Arc<AtomicBool>,
     ended: Arc<AtomicBool>,
@@ -154,6 +156,26 @@ impl Node {
             desk.take_log()
         });
         lines.iter().for_each(|line| self.log(line));
+    }
+
+    /// The digest of this server's list of clients.
+    pub fn clients(&self) -> [u8; 16] {
+        self.lists.lock().unwrap_or_else(PoisonError::into_inner).0
+    }
+
+    /// Note what digest of its list of clients another server has: whom one of them does not know, none can serve.
+    pub fn compare_clients(&self, party: PartyId, theirs: &[u8]) {
+        let mut lists = self.lists.lock().unwrap_or_else(PoisonError::into_inner);
+        let (own, differs) = &mut *lists;
+        let now = own[..] != *theirs;
+        let Some(before) = differs.get_mut(party.index()).filter(|before| **before != now) else { return };
+        *before = now;
+        drop(lists);
+        self.log(&if now {
+            format!("{party} has another list of clients than {}: who is not in both is served by none", self.me)
+        } else {
+            format!("{party} has the same list of clients as {} again", self.me)
+        });
     }
 
     /// That a client is in the configuration, with the identity that it proved.
@@ -237,6 +259,7 @@ impl Server {
             options,
             stop: Arc::default(),
             made: Mutex::default(),
+            lists: Mutex::new((config.digest().clients, [false; 3])),
             ended: Arc::default(),
             door,
         };
@@ -265,6 +288,7 @@ impl Server {
         three(&config)?;
         let limits = Allowances::of_config(&config, &self.node.options.limits);
         self.node.counter.with(|desk, _| desk.limits = limits);
+        self.node.lists.lock().unwrap_or_else(PoisonError::into_inner).0 = config.digest().clients;
         self.node.door.reload(config).map_err(|e| ServerError(e.to_string()))
     }
 
