@@ -104,6 +104,17 @@ impl Duplex {
             if sent || self.is_sent() {
                 self.moved = now;
             }
+            if longest.is_none() && self.begun.is_some() {
+                // it is not the peer who does not go on
+                self.begun = Some(now);
+            }
+            // before anything that a peer could keep coming
+            let sending = (!self.is_sent()).then(|| later(self.moved, limit));
+            let hearing = longest.and(self.begun).map(|begun| later(begun, limit));
+            let due = [sending, hearing].into_iter().flatten().min();
+            if due.is_some_and(|due| now >= due) {
+                return Err(ConnectionError::Timeout(self.connection.peer().clone(), limit));
+            }
             if let Some(longest) = longest
                 && let Some(message) = self.pull(longest)?
             {
@@ -111,12 +122,6 @@ impl Duplex {
             }
             if self.rang() {
                 return Ok(Heard::Woken);
-            }
-            let sending = (!self.is_sent()).then(|| later(self.moved, limit));
-            let hearing = longest.and(self.begun).map(|begun| later(begun, limit));
-            let due = [sending, hearing].into_iter().flatten().min();
-            if due.is_some_and(|due| now >= due) {
-                return Err(ConnectionError::Timeout(self.connection.peer().clone(), limit));
             }
             if now >= until {
                 return Ok(Heard::Nothing);

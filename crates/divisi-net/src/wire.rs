@@ -239,6 +239,10 @@ impl Wire {
         let left = until.saturating_duration_since(self.world.now());
         let mut fds = [PollFd::new(&self.socket, flags), PollFd::new(bell, PollFlags::IN)];
         match poll(&mut fds, Some(&lasting(left))) {
+            // a socket of which nothing is wanted tells all the same that it is gone, and would tell it for ever
+            Ok(_) if flags.is_empty() && fds[0].revents().intersects(PollFlags::HUP | PollFlags::ERR) => {
+                Err(Broken::Closed)
+            }
             Ok(_) | Err(rustix::io::Errno::INTR) => Ok(()),
             Err(e) => Err(Broken::Io(io::Error::from(e).kind())),
         }

@@ -1,7 +1,7 @@
 //! What clients and servers say to each other.
 //!
 //! A client speaks with each of the three over a connection of its own. Every message of the client but the first gets one
-//! answer, in order (and any number of [`ToClient::Waiting`] before it). A client need not wait for an answer before it sends the
+//! answer, in order, numbered by its request and its place ([`Reply`]) (and any number of [`ToClient::Waiting`] before it). A client need not wait for an answer before it sends the
 //! next message: it may be [`AHEAD`] messages ahead. A server that has more unanswered messages than that reads no more of them
 //! until it has answered some.
 //!
@@ -189,6 +189,25 @@ impl Item {
         }
     }
 
+    /// Whether it says no more than a request can: names, texts and lists of lengths that are admitted. Checked when it arrives, so that
+    /// what waits is bounded.
+    pub fn is_well_formed(&self) -> bool {
+        let asked = |asked: &Asked| {
+            asked.algorithm.len() <= 32 && asked.customization.0.len() + asked.function.0.len() <= AAD
+        };
+        match self {
+            Item::KeyNew(new) | Item::KeyImport(new) => {
+                new.clients.len() <= CLIENTS && new.clients.iter().all(|name| name.len() <= CLIENT_NAME)
+            }
+            Item::Encrypt { aad, .. } | Item::Decrypt { aad, .. } => aad.0.len() <= AAD,
+            Item::Hash { asked: wanted, .. } => asked(wanted),
+            Item::Mac { asked: wanted, tag, .. } => {
+                asked(wanted) && tag.as_ref().is_none_or(|tag| tag.tag.0.len() <= OUTPUT)
+            }
+            Item::KeyList { .. } | Item::KeyExport { .. } | Item::KeyDestroy { .. } => true,
+        }
+    }
+
     /// What a log says of it.
     pub fn summary(&self) -> String {
         match self {
@@ -250,7 +269,24 @@ impl ToServer {
     }
 }
 
-/// What a server says.
+/// What a server says, with what it belongs to: a client takes no answer for another's.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Reply {
+    /// The number of the request; 0 for what belongs to none.
+    pub number: u64,
+    /// How many answers to it went before.
+    pub nth: u64,
+    pub what: ToClient,
+}
+
+impl Reply {
+    /// What belongs to no request.
+    pub fn apart(what: ToClient) -> Reply {
+        Reply { number: 0, nth: 0, what }
+    }
+}
+
+/// What a server says of it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) enum ToClient {
     Welcome {

@@ -14,6 +14,7 @@ use divisi_core::{Abort, Check, PartyId, Step, step};
 
 const DIGESTS: Step = step!("digests");
 const VERDICT: Step = step!("verdict");
+const LIST: Step = step!("list");
 const KEPT: Step = step!("part");
 
 /// How an input was found.
@@ -58,7 +59,7 @@ const HAVE: u8 = 1;
 const NOT_YET: u8 = 2;
 
 impl Trio {
-    /// Compare an input with the other two: [`Trio::agree_inputs`] for one, which is there or not.
+    /// Compare an input with the other two: as [`Trio::agree_list`], for one, which is there or not.
     ///
     /// # Errors
     /// Whatever a broken peer causes. A difference is no error but an [`Agreement`].
@@ -73,11 +74,33 @@ impl Trio {
         Ok(verdicts.first().copied().unwrap_or(Agreement::PublicDiffers))
     }
 
-    /// Compare inputs with the other two, who compare as many: a verdict for each, the same at all three. Two rounds.
+    /// Compare the inputs of a list with the other two, who were told of the same list, of which `list` is a digest: a verdict for each, the
+    /// same at all three. Two rounds.
     ///
     /// # Errors
-    /// Whatever a broken peer causes. A difference is no error but an [`Agreement`].
-    pub fn agree_inputs(&mut self, inputs: &[Input<'_>]) -> Result<Vec<Agreement>, Abort> {
+    /// [`Abort::CheckFailed`] with A25 if the lists differ: whoever made them told different things, or another party lies about its own.
+    /// Whatever a broken peer causes. A difference of inputs is no error but an [`Agreement`].
+    pub fn agree_list(&mut self, list: &[u8; 32], inputs: &[Input<'_>]) -> Result<Vec<Agreement>, Abort> {
+        let peers = [self.prev, self.next];
+        for peer in peers {
+            self.session.send(LIST, peer, list, 0)?;
+        }
+        self.send_digests(inputs)?;
+        for peer in peers {
+            let mut theirs = [0; 32];
+            self.session.recv(LIST, peer, &mut theirs)?;
+            let same = self.session.same_digest(list, &theirs);
+            self.session.require(Check::A25, LIST, same, None)?; // [A25]
+        }
+        self.finish_agreement(inputs)
+    }
+
+    fn agree_inputs(&mut self, inputs: &[Input<'_>]) -> Result<Vec<Agreement>, Abort> {
+        self.send_digests(inputs)?;
+        self.finish_agreement(inputs)
+    }
+
+    fn send_digests(&mut self, inputs: &[Input<'_>]) -> Result<(), Abort> {
         let sides = [(self.prev, 0), (self.next, 1)];
         // round 1: the public digest to both, the digest of each component to its other holder
         for (peer, side) in sides {
@@ -97,6 +120,11 @@ impl Trio {
             }
             self.session.send(DIGESTS, peer, &message, 0)?;
         }
+        Ok(())
+    }
+
+    fn finish_agreement(&mut self, inputs: &[Input<'_>]) -> Result<Vec<Agreement>, Abort> {
+        let sides = [(self.prev, 0), (self.next, 1)];
         let me = self.me();
         let mut verdicts: Vec<Agreement> = inputs
             .iter()
@@ -128,7 +156,7 @@ impl Trio {
                     (_, _, false) => Agreement::SecretDiffers,
                     _ => Agreement::Agreed,
                 };
-                if encode(seen) > encode(*verdict) {
+                if rank(encode(seen)) > rank(encode(*verdict)) {
                     *verdict = seen;
                 }
             }
@@ -147,7 +175,7 @@ impl Trio {
             let mut message = vec![0; encoded.len()];
             self.session.recv(VERDICT, peer, &mut message)?;
             for (worst, theirs) in worst_of_all.iter_mut().zip(message.as_chunks().0) {
-                *worst = (*worst).max(*theirs);
+                *worst = worse(*worst, *theirs);
             }
         }
         let worst = worst_of_all.concat();
@@ -217,19 +245,28 @@ fn part_of(body: &[u8; ENTRY], from: usize) -> [u8; 32] {
 fn encode(verdict: Agreement) -> [u8; 2] {
     match verdict {
         Agreement::Agreed => [CODES[0], 0],
-        Agreement::NotYet(party) => [CODES[1], party.index() as u8],
-        Agreement::SecretDiffers => [CODES[2], 0],
-        Agreement::PublicDiffers => [CODES[3], 0],
-        Agreement::Missing(party) => [CODES[4], party.index() as u8],
+        Agreement::SecretDiffers => [CODES[1], 0],
+        Agreement::PublicDiffers => [CODES[2], 0],
+        Agreement::Missing(party) => [CODES[3], party.index() as u8],
+        Agreement::NotYet(party) => [CODES[4], party.index() as u8],
     }
+}
+
+/// Of two verdicts the greater counts: what may still come is better than what is refused.
+fn rank([code, party]: [u8; 2]) -> (u8, u8) {
+    if code == CODES[4] { (0, party.saturating_add(1)) } else { (code, party) }
+}
+
+fn worse(one: [u8; 2], other: [u8; 2]) -> [u8; 2] {
+    if rank(other) > rank(one) { other } else { one }
 }
 
 fn decode([code, party]: [u8; 2]) -> Agreement {
     match (code, PartyId::all(3).nth(party.into())) {
         (0, _) => Agreement::Agreed,
-        (1, Some(party)) => Agreement::NotYet(party),
-        (2, _) => Agreement::SecretDiffers,
-        (4, Some(party)) => Agreement::Missing(party),
+        (1, _) => Agreement::SecretDiffers,
+        (3, Some(party)) => Agreement::Missing(party),
+        (4, Some(party)) => Agreement::NotYet(party),
         _ => Agreement::PublicDiffers,
     }
 }

@@ -9,7 +9,7 @@
 use super::link::Link;
 use super::{Client, GRACE, differ};
 use crate::error::{Error, ErrorKind, Failed};
-use crate::request::{AHEAD, ToClient, ToServer};
+use crate::request::{AHEAD, Reply, ToClient, ToServer};
 use divisi_core::{PartyId, Step};
 use std::time::Duration;
 
@@ -77,8 +77,10 @@ impl Client {
             self.unsent.each_mut().map(|unsent| unsent.take().map(|e| Err(Unheard::Broken(e))));
         self.hear(step, &mut heard);
         let lasted = self.world.now().saturating_duration_since(begun);
-        if heard.iter().any(|heard| matches!(heard, Some(Err(_)))) {
-            // what still comes belongs to no later request
+        self.heard += 1;
+        let failed = heard.iter().filter(|heard| matches!(heard, Some(Ok(ToClient::Failed(_))))).count();
+        if heard.iter().any(|heard| matches!(heard, Some(Err(_)))) || (1..3).contains(&failed) {
+            // a request that lives on at some of them only: what still comes belongs to no later one
             self.links.iter_mut().for_each(Link::leave);
         }
         let mut answers = Vec::with_capacity(3);
@@ -122,6 +124,7 @@ impl Client {
         let start = self.world.now();
         let mut last = [start; 3];
         let longest = self.links.iter().map(Link::timeout).max().unwrap_or_default();
+        let due = (self.number, self.heard);
         let broken = heard.iter().any(Option::is_some);
         let mut until = start + if broken { GRACE } else { longest * PATIENCE };
         while heard.iter().any(Option::is_none) {
@@ -137,12 +140,15 @@ impl Client {
                 let silent = now.saturating_duration_since(*last);
                 let word = match word {
                     // behind several such words there may be an answer that has come as well
-                    Ok(Some(ToClient::Waiting)) if now < until + 2 * SHORT => {
+                    Ok(Some(Reply { what: ToClient::Waiting, .. })) if now < until + 2 * SHORT => {
                         *last = now;
                         continue;
                     }
-                    Ok(Some(ToClient::Waiting)) => Err(Unheard::Late(link.overdue(step))),
-                    Ok(Some(answer)) => Ok(answer),
+                    Ok(Some(Reply { what: ToClient::Waiting, .. })) => Err(Unheard::Late(link.overdue(step))),
+                    // a fault of the connection belongs to no request, and ends it
+                    Ok(Some(Reply { number: 0, what: failed @ ToClient::Failed(_), .. })) => Ok(failed),
+                    Ok(Some(Reply { number, nth, what })) if (number, nth) == due => Ok(what),
+                    Ok(Some(_)) => Err(Unheard::Broken(link.malformed(step, "an answer to something else"))),
                     Ok(None) if silent >= link.timeout() => Err(Unheard::Broken(link.silent(step, silent))),
                     Ok(None) => Err(Unheard::Late(link.overdue(step))),
                     Err(e) => Err(Unheard::Broken(e)),

@@ -1,7 +1,7 @@
 //! A client's connection with one server.
 
 use crate::error::{Error, ErrorKind};
-use crate::request::{KeyEntry, PAGE, ToClient, ToServer, is_client_name};
+use crate::request::{KeyEntry, PAGE, Reply, ToClient, ToServer, is_client_name};
 use crate::wire::{LONGEST, decode, encode};
 use divisi_core::{PartyId, Step};
 use divisi_net::{Config, Connection, ConnectionError, Identity, Trouble, World};
@@ -43,20 +43,21 @@ impl Link {
 
     /// The server's next word, [`ToClient::Waiting`] included, within a time; `None` if none came, after which the line is of
     /// no more use: what comes later may have begun already.
-    pub fn listen(&mut self, step: Step, within: Duration) -> Result<Option<ToClient>, Error> {
+    pub fn listen(&mut self, step: Step, within: Duration) -> Result<Option<Reply>, Error> {
         let bytes = match self.whole(step)?.recv_within(LONGEST, within) {
             Ok(bytes) => Zeroizing::new(bytes),
             Err(ConnectionError::Timeout(..)) => return Ok(None),
             Err(e) => return Err(self.fail(unavailable(self.party, step, &e))),
         };
         let message = format!("{} sent what is no message of this protocol: see its release", self.party);
-        let Some(word) = decode(&bytes) else {
+        let Some(reply) = decode::<Reply>(&bytes) else {
             return Err(self.fail(Error::new(ErrorKind::Mismatch, step, message).with_peer(self.party)));
         };
-        if let ToClient::Key(key) = &word {
+        let word = &reply.what;
+        if let ToClient::Key(key) = word {
             self.check(step, key)?;
         }
-        let used = match &word {
+        let used = match word {
             ToClient::Sealing { key, .. } => Some(key),
             ToClient::Tagging { key, .. } => key.as_ref(),
             _ => None,
@@ -64,19 +65,20 @@ impl Link {
         if used.is_some_and(|key| !is_client_name(&key.maker)) {
             return Err(self.malformed(step, "a key that none can be"));
         }
-        if let ToClient::Keys { keys, .. } = &word {
+        if let ToClient::Keys { keys, .. } = word {
             keys.iter().try_for_each(|key| self.check(step, key))?;
             if keys.len() > PAGE {
                 return Err(self.malformed(step, "more keys than a page has"));
             }
         }
-        Ok(Some(word))
+        Ok(Some(reply))
     }
 
     /// The server's first word, in time.
     pub fn first(&mut self, step: Step) -> Result<ToClient, Error> {
         let limit = self.timeout();
-        self.listen(step, limit)?.ok_or_else(|| self.silent(step, limit))
+        let reply = self.listen(step, limit)?.ok_or_else(|| self.silent(step, limit))?;
+        if reply.number == 0 { Ok(reply.what) } else { Err(self.malformed(step, "an answer to nothing")) }
     }
 
     /// That a server's word about a key is one that an honest server could say: it goes to a terminal.
@@ -84,7 +86,7 @@ impl Link {
         if key.is_well_formed() { Ok(()) } else { Err(self.malformed(step, "a key that none can be")) }
     }
 
-    fn malformed(&mut self, step: Step, what: &str) -> Error {
+    pub fn malformed(&mut self, step: Step, what: &str) -> Error {
         let message =
             format!("{} sent {what}, at {step}: nothing of it was used; see its release", self.party);
         self.fail(Error::new(ErrorKind::Mismatch, step, message).with_peer(self.party))

@@ -37,8 +37,9 @@ pub struct Client {
     /// Why a server could not be told something that waits for its answer.
     unsent: [Option<Error>; 3],
     id: [u8; 32],
-    /// The number of the last request.
+    /// The number of the last request, and how many answers to it were heard.
     number: u64,
+    heard: u64,
     /// Whether the servers wait for more of it.
     open: bool,
     /// How the servers are to compute.
@@ -102,6 +103,7 @@ impl Client {
             unsent: [None, None, None],
             id: connection_id(&challenges),
             number: 0,
+            heard: 0,
             open: false,
             way: Way::Gf4Circuit,
             used: None,
@@ -132,6 +134,7 @@ impl Client {
     /// The number of a request that begins now.
     fn next_number(&mut self) -> u64 {
         self.number += 1;
+        self.heard = 0;
         self.open = true;
         self.number
     }

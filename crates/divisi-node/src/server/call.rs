@@ -78,9 +78,7 @@ fn lead(house: &mut House<'_>, quiet: Duration, stopping: bool) -> Result<Call, 
             session.send(OFFERS, peer, &body, 0)?;
         }
     }
-    if !body.is_empty() {
-        house.rep.trio().absorb("offers", &body);
-    }
+    house.rep.trio().absorb("call", &[kind]);
     Ok(call)
 }
 
@@ -88,6 +86,8 @@ fn follow(house: &mut House<'_>, leader: PartyId) -> Result<Call, Abort> {
     let mut head = [0; HEAD];
     house.rep.trio().session().recv(CALL, leader, &mut head)?;
     house.node.compare_clients(leader, &head[3..]);
+    // whoever calls two servers for different things makes their views differ, and offers are compared before they are done
+    house.rep.trio().absorb("call", &head[..1]);
     let count = usize::from(u16::from_le_bytes([head[1], head[2]]));
     match head[0] {
         0 if count == 0 => return Ok(Call::Nothing),
@@ -100,8 +100,6 @@ fn follow(house: &mut House<'_>, leader: PartyId) -> Result<Call, Abort> {
     }
     let mut body = vec![0; count * OFFER];
     house.rep.trio().session().recv(OFFERS, leader, &mut body)?;
-    // whoever offers different things to two servers makes their views differ
-    house.rep.trio().absorb("offers", &body);
     let offers = body.as_chunks::<OFFER>().0.iter().map(|offer| {
         let (mut connection, mut number, mut step) = ([0; 32], [0; 8], [0; 8]);
         connection.copy_from_slice(&offer[..32]);

@@ -7,7 +7,7 @@
 use super::counter::Counter;
 use crate::admit::Who;
 use crate::error::{ErrorKind, Failed};
-use crate::request::{ToClient, ToServer, connection_id};
+use crate::request::{Reply, ToClient, ToServer, connection_id};
 use crate::wire::{LONGEST, VERSIONS, decode, encode};
 use divisi_core::{PartyId, Step, step};
 use divisi_net::{Connection, Duplex, Heard};
@@ -36,11 +36,11 @@ pub(crate) fn attend(
     counter.world.entropy(&mut challenge);
     let (lowest, highest) = VERSIONS;
     let welcome = ToClient::Welcome { lowest, highest, party: me.number(), challenge };
-    let begun = say(&mut connection, &welcome).and_then(|()| hear(&mut connection));
+    let begun = say(&mut connection, welcome).and_then(|()| hear(&mut connection));
     let Some(ToServer::Begin { version, challenges }) = begun else { return };
     if challenges[me.index()] != challenge || !(lowest..=highest).contains(&version) {
         let message = "the connection did not begin with this server's challenge: connect again";
-        say(&mut connection, &ToClient::Failed(Failed::refused(BEGIN, message)));
+        say(&mut connection, ToClient::Failed(Failed::refused(BEGIN, message)));
         return;
     }
     let id = connection_id(&challenges);
@@ -48,7 +48,7 @@ pub(crate) fn attend(
     if !counter.tell(|desk, _| desk.enter(who, id, Box::new(move || bell.ring()))) {
         return;
     }
-    if queue(&mut duplex, &ToClient::Ready).is_some() {
+    if queue(&mut duplex, ToClient::Ready).is_some() {
         talk(counter, &mut duplex, &id, ended);
     }
     counter.tell(|desk, now| desk.leave(&id, now));
@@ -63,22 +63,22 @@ fn talk(counter: &Counter, duplex: &mut Duplex, id: &[u8; 32], ended: &AtomicBoo
     loop {
         let now = counter.world.now();
         let (answers, owes, hears) = counter.with(|desk, _| {
-            let answers: Vec<ToClient> = std::iter::from_fn(|| desk.next_answer(id)).collect();
+            let answers: Vec<_> = std::iter::from_fn(|| desk.next_answer(id)).collect();
             (answers, desk.owes(id), desk.may_hear(id))
         });
         for answer in &answers {
-            queue(duplex, answer)?;
-            last_word = now;
+            duplex.queue(answer).ok()?;
+            (last_word, last_heard) = (now, now);
         }
         if owes && duplex.is_sent() && now.saturating_duration_since(last_word) >= reassure {
-            queue(duplex, &ToClient::Waiting)?;
+            queue(duplex, ToClient::Waiting)?;
             last_word = now;
         }
         if !owes && answers.is_empty() && duplex.is_sent() {
             if ended.load(Ordering::SeqCst) {
                 let message = "the server stops: try again when it is back";
                 let failed = Failed { retry: true, ..Failed::refused(TURN, message) };
-                return queue(duplex, &ToClient::Failed(Failed { kind: ErrorKind::Unavailable, ..failed }));
+                return queue(duplex, ToClient::Failed(Failed { kind: ErrorKind::Unavailable, ..failed }));
             }
             if now.saturating_duration_since(last_heard) >= IDLE {
                 return None;
@@ -88,25 +88,27 @@ fn talk(counter: &Counter, duplex: &mut Duplex, id: &[u8; 32], ended: &AtomicBoo
             Heard::Message(bytes) => {
                 last_heard = counter.world.now();
                 let message = decode::<ToServer>(&bytes)?;
-                drop(bytes);
-                if let Err(fault) = counter.tell(|desk, now| desk.hear(id, message, now)) {
-                    return queue(duplex, &ToClient::Failed(fault));
+                if let Err(fault) = counter.tell(|desk, now| desk.hear(id, message, bytes.len(), now)) {
+                    return queue(duplex, ToClient::Failed(fault));
                 }
             }
             Heard::Woken | Heard::Nothing => {}
         }
-        if duplex.is_sent() {
-            counter.tell(|desk, _| desk.sent(id));
+        if duplex.is_sent() && counter.with(|desk, _| desk.sent(id)) {
+            counter.tell(|_, _| ());
         }
     }
 }
 
-fn queue(duplex: &mut Duplex, message: &ToClient) -> Option<()> {
-    duplex.queue(&encode(message, message.body())?).ok()
+/// Say what belongs to no request.
+fn queue(duplex: &mut Duplex, what: ToClient) -> Option<()> {
+    let body = what.body();
+    duplex.queue(&encode(&Reply::apart(what), body)?).ok()
 }
 
-fn say(connection: &mut Connection, message: &ToClient) -> Option<()> {
-    connection.send(&encode(message, message.body())?).ok()
+fn say(connection: &mut Connection, what: ToClient) -> Option<()> {
+    let body = what.body();
+    connection.send(&encode(&Reply::apart(what), body)?).ok()
 }
 
 fn hear(connection: &mut Connection) -> Option<ToServer> {

@@ -55,15 +55,15 @@ impl Counter {
             if !offers.is_empty() || now >= until {
                 return offers;
             }
-            let wake = desk.next_pause().filter(|pause| *pause > now).map_or(until, |pause| pause.min(until));
+            let wake = desk.next_pause(now).map_or(until, |pause| pause.min(until));
             desk = self.wait(desk, wake);
         }
     }
 
-    /// Wait until each offer is here or will not come, at most until a moment.
+    /// Wait until each offer is here or is not worth it, at most until a moment.
     pub fn await_offers(&self, offers: &[Offer], until: Instant) {
         let mut desk = self.lock();
-        while offers.iter().any(|offer| desk.stands(offer) == Some(false)) && self.world.now() < until {
+        while offers.iter().any(|offer| desk.may_come(offer)) && self.world.now() < until {
             desk = self.wait(desk, until);
         }
     }

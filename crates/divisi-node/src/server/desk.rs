@@ -5,16 +5,18 @@
 
 use super::limits::{Accounts, Allowances};
 use super::plan::{Budget, Waiting, plan};
-use super::script::{Kind, Shape, due, kind, needs, step};
+use super::script::{Shape, blocks, due, kind, needs, step};
 use super::turns::Turns;
 use crate::admit::Who;
 use crate::error::{ErrorKind, Failed};
-use crate::request::{AHEAD, ConnectionId, Item, ToClient, ToServer};
+use crate::request::{AHEAD, ConnectionId, Item, Reply, ToClient, ToServer};
+use crate::wire::encode;
 use divisi_core::{PartyId, Step, step};
 use divisi_store::KeyName;
 use std::collections::{HashMap, VecDeque};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
+use zeroize::Zeroizing;
 
 const TURN: Step = step!("turn");
 const STOPPING: Step = step!("stopping");
@@ -24,6 +26,8 @@ const ARRIVAL: Step = step!("arrival");
 const PAUSE: Duration = Duration::from_millis(64);
 /// The bytes of answers that may wait for a client to take them while more are made.
 const BACKLOG: usize = 512 * 1024;
+/// What a message has besides its data, at most, if it is no request.
+const SMALL: usize = 64;
 
 /// One step of one request: what the servers agree to do.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -75,6 +79,8 @@ struct Request {
     /// The messages that its steps have taken, and how many of them, and the request itself, have no answer.
     taken: u64,
     open: usize,
+    /// How many answers it was given.
+    answers: u64,
     /// Another server that lacked what we have, since when, and how often it was asked.
     lacking: Option<(PartyId, Instant, u32)>,
     pause: Option<Instant>,
@@ -84,10 +90,13 @@ struct Request {
 struct Line {
     who: Who,
     ring: Box<dyn Fn() + Send>,
-    inbox: VecDeque<ToServer>,
-    outbox: VecDeque<ToClient>,
-    /// Bytes of answers that are not with the socket.
+    /// What it said and nobody has taken, with its length.
+    inbox: VecDeque<(ToServer, usize)>,
+    /// Answers as they go to the wire, and the bytes of those that are not with the socket.
+    outbox: VecDeque<Zeroizing<Vec<u8>>>,
     unsent: usize,
+    /// How often in a row another server offered what had not come here.
+    late: u32,
     /// The number of the last request that came.
     last: u64,
     request: Option<Request>,
@@ -105,13 +114,24 @@ pub(crate) struct Desk {
     accounts: Accounts,
     came: u64,
     draining: bool,
-    log: Vec<String>,
+    log: Log,
 }
 
 impl Desk {
     pub fn new(me: PartyId, shape: Shape, limits: Allowances, timeout: Duration) -> Desk {
         let (lines, turns, accounts) = (HashMap::new(), Turns::default(), Accounts::default());
-        Desk { me, shape, limits, timeout, lines, turns, accounts, came: 0, draining: false, log: Vec::new() }
+        Desk {
+            me,
+            shape,
+            limits,
+            timeout,
+            lines,
+            turns,
+            accounts,
+            came: 0,
+            draining: false,
+            log: Log::default(),
+        }
     }
 
     /// A client has begun; false if one of the same name is there, which no honest client brings about. `ring` is called when there is
@@ -121,7 +141,7 @@ impl Desk {
             return false;
         }
         let (inbox, outbox) = Default::default();
-        let line = Line { who, ring, inbox, outbox, unsent: 0, last: 0, request: None };
+        let line = Line { who, ring, inbox, outbox, unsent: 0, late: 0, last: 0, request: None };
         self.lines.insert(id, line);
         true
     }
@@ -131,16 +151,16 @@ impl Desk {
         if let Some(line) = self.lines.remove(id)
             && let Some(request) = line.request
         {
-            let left = self.log_line(&line.who, &request, "its client left", now);
-            self.log.push(left);
+            self.log.note(&line.who.name, log_line(&line.who, &request, "its client left", now));
         }
     }
 
-    /// Whether a client may be heard: it has not sent more than it may be ahead.
+    /// Whether a client may be heard: it has not sent more than it may be ahead, and takes its answers.
     pub fn may_hear(&self, id: &ConnectionId) -> bool {
         let room = AHEAD * 2 * self.shape.chunk;
-        let waits = |line: &Line| line.inbox.iter().map(ToServer::body).sum::<usize>();
-        self.lines.get(id).is_some_and(|line| line.inbox.len() <= AHEAD && waits(line) < room)
+        let waits = |line: &Line| line.inbox.iter().map(|(_, bytes)| bytes).sum::<usize>();
+        let may = |line: &Line| line.inbox.len() <= AHEAD && waits(line) < room && line.unsent <= BACKLOG;
+        self.lines.get(id).is_some_and(may)
     }
 
     /// Whether a client waits for something.
@@ -149,11 +169,17 @@ impl Desk {
         self.lines.get(id).is_some_and(|line| open(line) || !line.inbox.is_empty())
     }
 
-    /// A client said something.
+    /// A client said something, in so many bytes.
     ///
     /// # Errors
     /// The fault with which its connection ends.
-    pub fn hear(&mut self, id: &ConnectionId, message: ToServer, now: Instant) -> Result<(), Failed> {
+    pub fn hear(
+        &mut self,
+        id: &ConnectionId,
+        message: ToServer,
+        bytes: usize,
+        now: Instant,
+    ) -> Result<(), Failed> {
         let Some(line) = self.lines.get_mut(id) else { return Ok(()) };
         let fault = match &message {
             ToServer::Begin { .. } => Some("the connection has begun already"),
@@ -165,6 +191,9 @@ impl Desk {
             {
                 Some("what was sent belongs to no request")
             }
+            ToServer::Request { item, .. } if !item.is_well_formed() => {
+                Some("the request says more than any may: name fewer clients, and give shorter texts")
+            }
             _ => None,
         };
         if let Some(fault) = fault {
@@ -173,7 +202,7 @@ impl Desk {
         if let ToServer::Request { number, .. } = &message {
             line.last = *number;
         }
-        line.inbox.push_back(message);
+        line.inbox.push_back((message, bytes));
         if let Some(request) = &mut line.request {
             request.moved = now;
         }
@@ -189,14 +218,14 @@ impl Desk {
             let Some(request) = &line.request else {
                 match line.inbox.pop_front() {
                     None => return,
-                    Some(ToServer::Request { number, item }) => self.arrive(id, number, item, now),
+                    Some((ToServer::Request { number, item }, _)) => self.arrive(id, number, item, now),
                     // it was sent ahead for a request that failed
                     Some(_) => {}
                 }
                 continue;
             };
             let sent = (request.taken..).zip(&line.inbox);
-            let wrong = sent.map_while(|(nth, message)| {
+            let wrong = sent.map_while(|(nth, (message, _))| {
                 due(&request.item, self.shape, nth)
                     .map(|due| (nth, due.is(message) && message.number() == Some(request.number)))
             });
@@ -235,6 +264,7 @@ impl Desk {
             in_hand: false,
             taken: 0,
             open: 1,
+            answers: 0,
             lacking: None,
             pause: None,
         };
@@ -271,22 +301,15 @@ impl Desk {
                 continue;
             }
             offers.push(Offer { connection: *id, number: request.number, step: request.steps });
-            let blocks = match &*request.item {
-                Item::Encrypt { length, .. } | Item::Decrypt { length, .. } => {
-                    length.div_ceil(16) as usize + 1
-                }
-                _ => 0,
-            };
-            let kind = kind(&request.item);
-            let blocks = if kind == Kind::Short { blocks } else { 0 };
+            let (kind, blocks) = (kind(&request.item), blocks(&request.item));
             waiting.push(Waiting { client: &line.who.name, kind, blocks, came: request.came });
         }
         plan(&waiting, &self.turns, budget).into_iter().filter_map(|at| offers.get(at).copied()).collect()
     }
 
     /// When something that pauses can be offered again, if anything does.
-    pub fn next_pause(&self) -> Option<Instant> {
-        self.lines.values().filter_map(|line| line.request.as_ref()?.pause).min()
+    pub fn next_pause(&self, now: Instant) -> Option<Instant> {
+        self.lines.values().filter_map(|line| line.request.as_ref()?.pause.filter(|pause| *pause > now)).min()
     }
 
     /// How an offer stands here, without taking it.
@@ -319,7 +342,7 @@ impl Desk {
         let line = self.lines.get_mut(&offer.connection);
         let Some((line, wanted)) = line.zip(wanted) else { return Stand::NotYet };
         let Some(request) = &mut line.request else { return Stand::NotYet };
-        let messages: Vec<ToServer> = line.inbox.drain(..wanted).collect();
+        let messages: Vec<ToServer> = line.inbox.drain(..wanted).map(|(message, _)| message).collect();
         let step = step(&request.item, self.shape, request.taken);
         request.taken += wanted as u64;
         request.open += wanted;
@@ -334,9 +357,14 @@ impl Desk {
         };
         request.taken -= (messages.len() as u64).min(request.taken);
         request.open -= messages.len().min(request.open);
-        messages.into_iter().rev().for_each(|message| line.inbox.push_front(message));
+        let with_length = |message: ToServer| (message.body() + SMALL, message);
+        for (bytes, message) in messages.into_iter().rev().map(with_length) {
+            line.inbox.push_front((message, bytes));
+        }
         let (since, often) = request.lacking.map_or((now, 0), |(_, since, often)| (since, often + 1));
         request.lacking = Some((lacks, since, often));
+        // whoever has others offer what is not there has had its turn
+        self.turns.serve(&line.who.name);
         request.pause = Some(now + PAUSE.min(Duration::from_millis(1) * 2u32.saturating_pow(often)));
     }
 
@@ -355,14 +383,17 @@ impl Desk {
             After::More { in_hand } => request.in_hand = in_hand,
             After::Done => {
                 if let Some(request) = line.request.take() {
-                    let who = line.who.clone();
-                    let line = self.log_line(&who, &request, "done", now);
-                    self.log.push(line);
+                    self.log.note(&line.who.name, log_line(&line.who, &request, "done", now));
                 }
             }
         }
+        line.late = 0;
+        (line.ring)();
+        let over = self.accounts.is_over(self.limits.of(&line.who.name), &line.who.name, now);
+        if let (Some(failed), After::More { .. }) = (over, after) {
+            self.fail(&offer.connection, offer.number, failed, now);
+        }
         self.settle(&offer.connection, now);
-        self.ring(&offer.connection);
     }
 
     /// Answer a client.
@@ -370,25 +401,43 @@ impl Desk {
         let Some(line) = self.lines.get_mut(id) else { return };
         if let Some(request) = line.request.as_mut().filter(|request| request.number == number) {
             request.open = request.open.saturating_sub(1);
-            line.unsent += answer.body();
-            line.outbox.push_back(answer);
-            (line.ring)();
+            let nth = request.answers;
+            request.answers += 1;
+            line.tell(&Reply { number, nth, what: answer });
         }
     }
 
-    /// A request ends before its time; its client is told.
+    /// A request ends before its time; its client is told, and has had its turn.
     pub fn fail(&mut self, id: &ConnectionId, number: u64, failed: Failed, now: Instant) {
         let Some(line) = self.lines.get_mut(id) else { return };
         let Some(request) = line.request.take_if(|request| request.number == number) else { return };
         let who = line.who.clone();
+        self.turns.serve(&who.name);
         let end = if failed.kind == ErrorKind::Abort { "aborted" } else { "refused" };
-        let text = self.log_line(&who, &request, &format!("{end} ({})", failed.message), now);
-        self.log.push(text);
-        if let Some(line) = self.lines.get_mut(id) {
-            line.outbox.push_back(ToClient::Failed(failed));
-            (line.ring)();
-        }
+        let text = log_line(&who, &request, &format!("{end} ({})", failed.message), now);
+        self.log.note(&who.name, text);
+        line.tell(&Reply { number, nth: request.answers, what: ToClient::Failed(failed) });
         self.settle(id, now);
+    }
+
+    /// A step of a request failed after it took this server's time.
+    pub fn charge(&mut self, offer: &Offer, took: Duration, now: Instant) {
+        if let Some(line) = self.lines.get(&offer.connection) {
+            self.accounts.compute(&line.who.name, took, now);
+        }
+    }
+
+    /// What another server offered has not come here.
+    pub fn was_late(&mut self, offer: &Offer) {
+        if let Some(line) = self.lines.get_mut(&offer.connection) {
+            line.late = line.late.saturating_add(1);
+        }
+    }
+
+    /// Whether what has not come for an offer is worth a moment: its client is here, and has not made others wait in vain again and again.
+    pub fn may_come(&self, offer: &Offer) -> bool {
+        self.lines.get(&offer.connection).is_some_and(|line| line.late < 4)
+            && self.stands(offer) == Some(false)
     }
 
     /// A key is no more: what is under way with it ends, but for the request that had it destroyed.
@@ -422,6 +471,12 @@ impl Desk {
         let waiting: Vec<_> = self.lines.iter().filter_map(|(id, line)| Some((*id, waits(line)?))).collect();
         let stopping = self.stopping();
         waiting.into_iter().for_each(|(id, number)| self.fail(&id, number, stopping.clone(), now));
+    }
+
+    /// The end: nothing that is under way is finished any more.
+    pub fn close(&mut self, now: Instant) {
+        self.draining = true;
+        self.fail_all(&self.stopping(), now);
     }
 
     /// Whether a request is under way.
@@ -473,30 +528,127 @@ impl Desk {
     }
 
     /// The next thing to tell a client.
-    pub fn next_answer(&mut self, id: &ConnectionId) -> Option<ToClient> {
+    pub fn next_answer(&mut self, id: &ConnectionId) -> Option<Zeroizing<Vec<u8>>> {
         self.lines.get_mut(id)?.outbox.pop_front()
     }
 
-    /// So many bytes of a client's answers are with the socket.
-    pub fn sent(&mut self, id: &ConnectionId) {
-        if let Some(line) = self.lines.get_mut(id) {
-            line.unsent = line.outbox.iter().map(ToClient::body).sum();
-        }
+    /// All that was taken of a client's answers is with the socket; whether that is news for who waits for it.
+    pub fn sent(&mut self, id: &ConnectionId) -> bool {
+        let Some(line) = self.lines.get_mut(id) else { return false };
+        let before = line.unsent;
+        line.unsent = line.outbox.iter().map(|answer| answer.len()).sum();
+        before > BACKLOG && line.unsent <= BACKLOG
     }
 
     /// What is to be logged.
     pub fn take_log(&mut self) -> Vec<String> {
-        std::mem::take(&mut self.log)
+        self.log.take()
     }
+}
 
-    fn ring(&self, id: &ConnectionId) {
-        if let Some(line) = self.lines.get(id) {
-            (line.ring)();
+impl Line {
+    /// Put an answer where the connection's thread takes it.
+    fn tell(&mut self, reply: &Reply) {
+        if let Some(bytes) = encode(reply, reply.what.body()) {
+            self.unsent += bytes.len();
+            self.outbox.push_back(bytes);
+            (self.ring)();
+        }
+    }
+}
+
+/// Lines for the log: of one client no more than so many at a time, so that it drowns no other's.
+#[derive(Default)]
+struct Log {
+    lines: Vec<String>,
+    by_client: HashMap<String, usize>,
+}
+
+impl Log {
+    const EACH: usize = 50;
+
+    fn note(&mut self, client: &str, line: String) {
+        let count = self.by_client.entry(client.to_owned()).or_default();
+        *count += 1;
+        if *count <= Log::EACH {
+            self.lines.push(line);
         }
     }
 
-    fn log_line(&self, who: &Who, request: &Request, end: &str, now: Instant) -> String {
-        let seconds = now.saturating_duration_since(request.arrived).as_secs_f64();
-        format!("client {}: {}: {end} in {seconds:.3} s", who.name, request.item.summary())
+    fn take(&mut self) -> Vec<String> {
+        for (client, count) in self.by_client.drain().filter(|(_, count)| *count > Log::EACH) {
+            self.lines.push(format!("client {client}: {} lines more at once", count - Log::EACH));
+        }
+        std::mem::take(&mut self.lines)
+    }
+}
+
+fn log_line(who: &Who, request: &Request, end: &str, now: Instant) -> String {
+    let seconds = now.saturating_duration_since(request.arrived).as_secs_f64();
+    format!("client {}: {}: {end} in {seconds:.3} s", who.name, request.item.summary())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::request::Way;
+    use crate::server::plan::Budget;
+    use crate::wire::Blob;
+    use divisi_symmetric::algorithm::Settings;
+
+    fn desk() -> (Desk, Instant) {
+        let party = PartyId::new(1).unwrap();
+        (Desk::new(party, Shape::STANDARD, Allowances::default(), Duration::from_secs(10)), Instant::now())
+    }
+
+    fn enter(desk: &mut Desk, name: &str, id: u8) -> ConnectionId {
+        let who = Who { name: name.into(), fingerprint: [0; 32] };
+        assert!(desk.enter(who, [id; 32], Box::new(|| {})));
+        [id; 32]
+    }
+
+    /// A client that asks and takes no answers is not heard when so much waits for it, and costs no more than that.
+    #[test]
+    fn who_takes_no_answers_is_heard_no_more() {
+        let (mut desk, now) = desk();
+        let id = enter(&mut desk, "a", 1);
+        let (key, aad, way) = ("k".parse().unwrap(), Blob(vec![]), Way::Gf4Circuit);
+        let item = Item::Encrypt { key, aad, length: 1 << 60, way };
+        let mut number = 0;
+        while desk.may_hear(&id) {
+            number += 1;
+            desk.hear(&id, ToServer::Request { number, item: item.clone() }, 40, now).unwrap();
+            assert!(number < 10_000);
+        }
+        let waits = |desk: &Desk| desk.lines[&id].unsent;
+        assert!((BACKLOG..BACKLOG + 1000).contains(&waits(&desk)), "{}", waits(&desk));
+        // and of thousands of its refusals the log holds a few, and how many more there were
+        let log = desk.take_log();
+        assert!(log.len() == Log::EACH + 1 && log[Log::EACH].contains("lines more at once"), "{log:?}");
+        while desk.next_answer(&id).is_some() {}
+        assert!(desk.sent(&id) && desk.may_hear(&id));
+    }
+
+    /// Requests that are refused, or that have not come to all, are their client's turn: another's goes before the next.
+    #[test]
+    fn what_fails_was_a_turn() {
+        let (mut desk, now) = desk();
+        let long = || Item::Hash { asked: (&Settings::new("sha256".parse().unwrap())).into(), length: 1 };
+        let ids: Vec<_> =
+            (1..4).map(|id| enter(&mut desk, if id == 3 { "modest" } else { "greedy" }, id)).collect();
+        for id in &ids {
+            desk.hear(id, ToServer::Request { number: 1, item: long() }, 40, now).unwrap();
+        }
+        let first = |desk: &Desk| desk.plan(now, Budget::ROUND)[0];
+        let offer = first(&desk);
+        assert_eq!(offer.connection, ids[0]);
+        assert!(matches!(desk.take(&offer), Stand::Ready(_)));
+        desk.fail(&offer.connection, 1, Failed::refused(TURN, "no"), now);
+        assert_eq!(first(&desk).connection, ids[2]);
+        desk.ran(&first(&desk), After::More { in_hand: true }, Duration::ZERO, now);
+        let offer = first(&desk);
+        assert_eq!(offer.connection, ids[1]);
+        desk.put_back(&offer, Vec::new(), PartyId::new(2).unwrap(), now);
+        assert_eq!(first(&desk).connection, ids[2]);
     }
 }

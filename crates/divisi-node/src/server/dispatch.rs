@@ -13,9 +13,10 @@ use super::Node;
 use super::desk::{After, Offer, Stand, Taken};
 use super::given::Given;
 use super::keys::Found;
+use super::plan::Budget;
 use super::ready::Ready;
 use super::round::{Fate, Mine, fate};
-use super::script::{Kind, kind};
+use super::script::{Kind, blocks, kind};
 use super::turn::{Turn, public};
 use super::work::{Under, Work, admit, is_counted, step};
 use super::{call, shorts};
@@ -127,13 +128,16 @@ impl House<'_> {
         let mine: Vec<Result<Candidate, Missing>> =
             offers.iter().map(|offer| self.candidate(offer)).collect();
         let agreed = self.agree(offers, mine)?;
-        let (short, others): (Vec<_>, Vec<_>) =
-            agreed.into_iter().partition(|candidate| kind(&candidate.taken.item) == Kind::Short);
+        let agreed = self.within_budget(leader, agreed);
+        let of = |wanted| move |candidate: &Candidate| kind(&candidate.taken.item) == wanted;
+        let (short, others): (Vec<_>, Vec<_>) = agreed.into_iter().partition(of(Kind::Short));
+        // a key that is destroyed in this round is not loaded for another request after that
+        let (single, long): (Vec<_>, Vec<_>) = others.into_iter().partition(of(Kind::Single));
         self.since_short = if short.is_empty() { self.since_short.saturating_add(1) } else { 0 };
         if !short.is_empty() {
             shorts::run(self, short)?;
         }
-        for candidate in others {
+        for candidate in long.into_iter().chain(single) {
             self.step(candidate)?;
         }
         let (under, counted) = (&mut self.under, &mut self.counted);
@@ -142,6 +146,22 @@ impl House<'_> {
             counted.retain(|(id, number)| desk.has(id, *number));
         });
         Ok(())
+    }
+
+    /// Of what all three have, as much as a round may hold, whatever its leader offered; the rest goes back.
+    fn within_budget(&mut self, leader: PartyId, agreed: Vec<Candidate>) -> Vec<Candidate> {
+        let mut left = Budget::ROUND;
+        let mut kept = Vec::with_capacity(agreed.len());
+        for candidate in agreed {
+            if left.take(kind(&candidate.taken.item), blocks(&candidate.taken.item)) {
+                kept.push(candidate);
+            } else {
+                let messages = candidate.taken.messages;
+                let offer = &candidate.offer;
+                self.node.counter.with(|desk, now| desk.put_back(offer, messages, leader, now));
+            }
+        }
+        kept
     }
 
     /// What this server has of an offer.
@@ -189,7 +209,11 @@ impl House<'_> {
                 }
             });
         }
-        let verdicts = self.rep.trio().agree_inputs(&inputs)?;
+        let mut list = blake3::Hasher::new_derive_key("divisi 2026 offers v1");
+        for Offer { connection, number, step } in offers {
+            list.update(connection).update(&number.to_le_bytes()).update(&step.to_le_bytes());
+        }
+        let verdicts = self.rep.trio().agree_list(list.finalize().as_bytes(), &inputs)?;
         drop(inputs);
         let mut agreed = Vec::new();
         for ((offer, candidate), verdicts) in offers.iter().zip(mine).zip(verdicts.as_chunks::<2>().0) {
@@ -205,7 +229,7 @@ impl House<'_> {
                     let messages = candidate.taken.messages;
                     self.node.counter.with(|desk, now| desk.put_back(offer, messages, party, now));
                 }
-                (Fate::Wait, _) => {}
+                (Fate::Wait, _) => self.node.counter.with(|desk, _| desk.was_late(offer)),
                 (_, candidate) => self.refuse(offer, candidate, data, key),
             }
         }
@@ -260,6 +284,7 @@ impl House<'_> {
         match result {
             Ok(after) => counter.with(|desk, now| desk.ran(offer, after, took, now)),
             Err(Stop::Refused(failed)) => {
+                counter.with(|desk, now| desk.charge(offer, took, now));
                 self.under.remove(&(offer.connection, offer.number));
                 counter.fail(&offer.connection, offer.number, failed);
             }

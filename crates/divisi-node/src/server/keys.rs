@@ -182,9 +182,9 @@ fn status(turn: &Turn<'_>, new: &NewKey) -> Result<(u8, u32), Failed> {
     }
     let found = turn.node.keys.load(&new.name).map_err(|e| turn.stored(MAKE, &new.name, &e))?;
     let (made, most) = (made(turn.node, &turn.who.name), turn.node.limits(&turn.who.name).keys);
-    if made >= most && found.as_ref().is_none_or(|key| key.info.state == KeyState::Destroyed) {
+    if made >= most && found.is_none() {
         let message = format!(
-            "client {} has made {made} keys, and {} keeps at most {most} for it: destroy some, or have its operator raise the limit",
+            "client {} has used {made} names of keys, and {} keeps at most {most} for it: use that of a destroyed key again, or have its operator raise the limit",
             turn.who.name,
             turn.me()
         );
@@ -206,16 +206,14 @@ fn status(turn: &Turn<'_>, new: &NewKey) -> Result<(u8, u32), Failed> {
     })
 }
 
-/// How many keys a client has made that are not destroyed: counted once from the files, and again when that may have changed.
+/// How many names of keys a client has used, destroyed ones included, whose files stay: counted once.
 fn made(node: &Node, client: &str) -> usize {
     let mut made = node.made.lock().unwrap_or_else(PoisonError::into_inner);
     let count = || {
         let mut counts = HashMap::<String, usize>::new();
         for name in node.keys.names().unwrap_or_default() {
             // a file that is damaged is nobody's
-            if let Ok(Some(key)) = node.keys.load(&name)
-                && key.info.state != KeyState::Destroyed
-            {
+            if let Ok(Some(key)) = node.keys.load(&name) {
                 *counts.entry(key.info.maker.name).or_default() += 1;
             }
         }
@@ -224,12 +222,11 @@ fn made(node: &Node, client: &str) -> usize {
     made.get_or_insert_with(count).get(client).copied().unwrap_or(0)
 }
 
-/// A key was made or destroyed.
-fn recount(node: &Node, client: Option<&str>) {
+/// A client has used another name.
+fn count_new(node: &Node, client: &str) {
     let mut made = node.made.lock().unwrap_or_else(PoisonError::into_inner);
-    match (client, made.as_mut()) {
-        (Some(client), Some(counts)) => *counts.entry(client.to_owned()).or_default() += 1,
-        _ => *made = None,
+    if let Some(counts) = made.as_mut() {
+        *counts.entry(client.to_owned()).or_default() += 1;
     }
 }
 
@@ -254,8 +251,11 @@ fn store(turn: &mut Turn<'_>, info: KeyInfo, part: Part) -> Result<(), Stop> {
     let secret =
         Secret { first: Zeroizing::new(part.first.clone()), second: Zeroizing::new(part.second.clone()) };
     let mut file = KeyFile { info, reserved: 0, secret: Some(secret) };
+    let is_new = turn.node.keys.load(&file.info.name).is_ok_and(|found| found.is_none());
     let written = turn.node.keys.prepare(&mut file);
-    recount(turn.node, Some(&turn.who.name));
+    if is_new && written.is_ok() {
+        count_new(turn.node, &turn.who.name);
+    }
     let info = file.info;
     let written = written.map_err(|e| turn.stored(PREPARED, &info.name, &e));
     turn.agree_key(PREPARED, info.name.as_str(), &info.agreed(), written.map(|()| &part))?;
@@ -332,7 +332,6 @@ pub(crate) fn destroy(turn: &mut Turn<'_>, name: &KeyName) -> Result<(), Stop> {
         turn.node.log(&format!("key {name} is wiped from the memory of {}", turn.me()));
     }
     turn.node.counter.with(|desk, now| desk.key_is_gone(name, now));
-    recount(turn.node, None);
     let gone = turn.node.keys.destroy(name).map_err(|e| turn.stored(DESTROYED, name, &e));
     let told = exchange(turn.rep, [u8::from(gone.is_ok()), 0, 0, 0, 0])?;
     let named = |done: u8| {

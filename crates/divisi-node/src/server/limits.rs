@@ -131,6 +131,15 @@ struct Account {
     computed: Duration,
 }
 
+impl Account {
+    fn full(&self, client: &str, what: &str, now: Instant) -> Failed {
+        let left = HOUR.saturating_sub(now.saturating_duration_since(self.begun)).as_secs().div_ceil(60);
+        let message = format!("client {client} has had {what} within the hour: try again in {left} minutes");
+        let failed = Failed { retry: true, ..Failed::refused(LIMIT, message) };
+        Failed { kind: ErrorKind::Unavailable, ..failed }
+    }
+}
+
 /// What all clients had.
 #[derive(Default)]
 pub(crate) struct Accounts(HashMap<String, Account>);
@@ -144,28 +153,36 @@ impl Accounts {
 
     /// Count the bytes of a request, if there is room for it.
     pub fn begin(&mut self, limits: &Limits, client: &str, item: &Item, now: Instant) -> Result<(), Failed> {
-        let account = self.of(client, now);
-        let left = (HOUR - now.saturating_duration_since(account.begun)).as_secs().div_ceil(60);
-        let full = |what: String| {
-            let message =
-                format!("client {client} has had {what} within the hour: try again in {left} minutes");
-            let failed = Failed { retry: true, ..Failed::refused(LIMIT, message) };
-            Failed { kind: ErrorKind::Unavailable, ..failed }
-        };
         let bytes = match item {
-            Item::Encrypt { length, .. } | Item::Decrypt { length, .. } => *length,
+            Item::Encrypt { aad, length, .. } | Item::Decrypt { aad, length, .. } => {
+                length.saturating_add(aad.0.len() as u64)
+            }
             Item::Hash { length, .. } | Item::Mac { length, .. } => *length,
             _ => 0,
         };
-        if account.computed.as_secs() >= limits.seconds_an_hour {
-            return Err(full(format!("its {} seconds of computing", limits.seconds_an_hour)));
+        if let Some(full) = self.is_over(limits, client, now) {
+            return Err(full);
         }
+        let account = self.of(client, now);
         let sum = account.bytes.saturating_add(bytes);
         if bytes > 0 && sum > limits.bytes_an_hour {
-            return Err(full(format!("{} of its {} bytes", account.bytes, limits.bytes_an_hour)));
+            return Err(account.full(
+                client,
+                &format!("{} of its {} bytes", account.bytes, limits.bytes_an_hour),
+                now,
+            ));
         }
         account.bytes = sum;
         Ok(())
+    }
+
+    /// Whether a client has had all its seconds.
+    pub fn is_over(&mut self, limits: &Limits, client: &str, now: Instant) -> Option<Failed> {
+        let account = self.of(client, now);
+        let over = account.computed.as_secs() >= limits.seconds_an_hour;
+        over.then(|| {
+            account.full(client, &format!("its {} seconds of computing", limits.seconds_an_hour), now)
+        })
     }
 
     /// Count what a step took.

@@ -3,7 +3,7 @@
 use super::{Node, connection};
 use crate::Who;
 use crate::error::{ErrorKind, Failed};
-use crate::request::ToClient;
+use crate::request::{Reply, ToClient};
 use crate::wire::encode;
 use divisi_core::{PartyId, Step, step};
 use divisi_net::{Connection, Peer, Refused};
@@ -22,8 +22,8 @@ const EVERY: Duration = Duration::from_secs(60);
 /// How often the accepting thread looks whether to stop.
 const LOOK: Duration = Duration::from_millis(100);
 
-/// The life of the accepting thread. Its end of the channel tells when it is over.
-pub(super) fn accept(node: &Arc<Node>, _ended: &Sender<()>) {
+/// The life of the accepting thread. Its end of the channel, and those of the clients' threads, tell when all are over.
+pub(super) fn accept(node: &Arc<Node>, over: &Sender<()>) {
     let world = &node.counter.world;
     let attendance = Attendance::default();
     let mut told = world.now();
@@ -41,9 +41,10 @@ pub(super) fn accept(node: &Arc<Node>, _ended: &Sender<()>) {
         };
         let (counter, me, ended) = (node.counter.clone(), node.me, node.ended.clone());
         let name = format!("client {}", who.name);
+        let over = over.clone();
         let work = move || {
             connection::attend(&counter, connection, me, who, &ended);
-            drop(attended);
+            drop((attended, over));
         };
         if world.spawn(name, Box::new(work)).is_err() {
             node.log("a client was turned away: no thread can be started");
@@ -65,8 +66,8 @@ fn tell_refused(node: &Node, refused: Refused) {
 fn turn_away(me: PartyId, mut connection: Connection) {
     let message = format!("{me} is busy with other connections: try again");
     let failed = Failed { kind: ErrorKind::Unavailable, retry: true, ..Failed::refused(BUSY, message) };
-    let answer = ToClient::Failed(Failed { peer: me.number(), ..failed });
-    if let Some(bytes) = encode(&answer, answer.body()) {
+    let answer = Reply::apart(ToClient::Failed(Failed { peer: me.number(), ..failed }));
+    if let Some(bytes) = encode(&answer, 0) {
         // who is gone needs no answer
         let _ = connection.send(&bytes);
     }

@@ -172,7 +172,10 @@ impl Node {
         *before = now;
         drop(lists);
         self.log(&if now {
-            format!("{party} has another list of clients than {}: who is not in both is served by none", self.me)
+            format!(
+                "{party} has another list of clients than {}: who is not in both is served by none",
+                self.me
+            )
         } else {
             format!("{party} has the same list of clients as {} again", self.me)
         });
@@ -352,9 +355,10 @@ impl Server {
             }
         }
         node.stop.store(true, Ordering::SeqCst);
-        node.counter.with(|desk, now| desk.drain(now));
+        node.counter.with(|desk, now| desk.close(now));
         node.ended.store(true, Ordering::SeqCst);
         node.tick();
+        // the clients' threads say their last words
         let _ = end.recv_timeout(Duration::from_secs(2));
         Ok(())
     }

@@ -27,11 +27,29 @@ pub(crate) struct Budget {
     pub single: usize,
     /// Steps of long requests.
     pub long: usize,
+    /// The blocks that were taken.
+    pub taken: usize,
 }
 
 impl Budget {
     /// 4,096 blocks are one step of a file, too; a request by itself waits for other servers' disks.
-    pub const ROUND: Budget = Budget { short: 128, blocks: 4096, single: 2, long: 1 };
+    pub const ROUND: Budget = Budget { short: 128, blocks: 4096, single: 2, long: 1, taken: 0 };
+
+    /// Take something out of what is left, if there is room for it; what alone would exceed the blocks of a round goes into one without others.
+    pub fn take(&mut self, kind: Kind, blocks: usize) -> bool {
+        let room = match kind {
+            Kind::Short => &mut self.short,
+            Kind::Single => &mut self.single,
+            Kind::Long => &mut self.long,
+        };
+        if *room == 0 || (blocks > self.blocks && self.taken > 0) {
+            return false;
+        }
+        *room -= 1;
+        self.blocks = self.blocks.saturating_sub(blocks);
+        self.taken += blocks;
+        true
+    }
 }
 
 /// The steps of the next round, by their place in `waiting`: of each client in turn one, as long as there is room.
@@ -51,19 +69,9 @@ pub(crate) fn plan(waiting: &[Waiting<'_>], turns: &Turns, budget: Budget) -> Ve
     let (mut left, mut chosen) = (budget, Vec::new());
     for kind in [Kind::Short, Kind::Single, Kind::Long] {
         for at in order.iter().copied().filter(|at| waiting[*at].kind == kind) {
-            let room = match kind {
-                Kind::Short => &mut left.short,
-                Kind::Single => &mut left.single,
-                Kind::Long => &mut left.long,
-            };
-            let blocks = waiting[at].blocks;
-            // what would fit no round goes into one that is empty
-            if *room == 0 || (blocks > left.blocks && left.blocks < budget.blocks) {
-                continue;
+            if left.take(kind, waiting[at].blocks) {
+                chosen.push(at);
             }
-            *room -= 1;
-            left.blocks = left.blocks.saturating_sub(blocks);
-            chosen.push(at);
         }
     }
     chosen
@@ -77,7 +85,7 @@ mod tests {
         Waiting { client, kind, blocks, came }
     }
 
-    const BUDGET: Budget = Budget { short: 3, blocks: 10, single: 1, long: 1 };
+    const BUDGET: Budget = Budget { short: 3, blocks: 10, single: 1, long: 1, taken: 0 };
 
     /// A client with many requests gets no more than one with a single one, until there is room left.
     #[test]

@@ -12,8 +12,8 @@ use super::round::{Fate, Mine, fate};
 use super::script::{Kind, Shape, due, kind};
 use crate::admit::Who;
 use crate::error::Failed;
-use crate::request::{AHEAD, Item, ToClient, ToServer, Way};
-use crate::wire::Blob;
+use crate::request::{AHEAD, Item, Reply, ToClient, ToServer, Way};
+use crate::wire::{Blob, decode};
 use divisi_core::{PartyId, step};
 use divisi_rep3::Agreement;
 use std::collections::{HashMap, VecDeque};
@@ -167,7 +167,7 @@ impl World {
         if let Some(message) = side.queue.pop_front() {
             side.unanswered += 1;
             side.said.push_back(message.number().unwrap());
-            self.desks[i].hear(&client.id, message, self.now).unwrap();
+            self.desks[i].hear(&client.id, message, 100, self.now).unwrap();
         }
     }
 
@@ -177,12 +177,13 @@ impl World {
         let client = &mut self.clients[c];
         let (side, desk) = (&mut client.sides[i], &mut self.desks[i]);
         while let Some(answer) = desk.next_answer(&client.id) {
-            match answer {
-                ToClient::Digest(digest) => {
-                    let number = u64::from_le_bytes(digest[..8].try_into().unwrap());
+            let Reply { number, nth, what } = decode(&answer).unwrap();
+            match what {
+                ToClient::Accepted => {
                     let said = side.said.pop_front();
-                    assert!(!honest || said == Some(number), "answered {number}, said {said:?}");
                     let n = side.answered.filter(|(last, _)| *last == number).map_or(0, |(_, n)| n);
+                    assert!(!honest || said == Some(number), "answered {number}, said {said:?}");
+                    assert!(!honest || nth == n as u64, "answer {nth} where {n} is due");
                     side.answered = Some((number, n + 1));
                     side.unanswered -= 1;
                 }
@@ -193,7 +194,7 @@ impl World {
                     let under_way = side.answered.filter(|(number, n)| !complete(*number, *n));
                     let failed = under_way.map(|(number, _)| number).or(side.said.front().copied());
                     side.answered = None;
-                    assert!(!honest || failed.is_some(), "a failure of nothing");
+                    assert!(!honest || failed == Some(number), "a failure of {number}, not of {failed:?}");
                     side.said.retain(|number| Some(*number) != failed);
                     side.unanswered = side.said.len();
                     side.queue.retain(|message| {
@@ -282,11 +283,8 @@ impl World {
         match (fate, stand) {
             (Fate::Do, Stand::Ready(taken)) => {
                 let first = u64::from(offer.step == 0);
-                // nothing but the request's number is in an answer here
-                let mut digest = [0; 32];
-                digest[..8].copy_from_slice(&offer.number.to_le_bytes());
                 for _ in 0..first + taken.messages.len() as u64 {
-                    desk.answer(&offer.connection, offer.number, ToClient::Digest(digest));
+                    desk.answer(&offer.connection, offer.number, ToClient::Accepted);
                 }
                 let place = (i, offer.connection, offer.number);
                 let so_far = self.taken.entry(place).or_default();
@@ -300,7 +298,7 @@ impl World {
                 desk.ran(offer, after, Duration::from_millis(3), now);
             }
             (Fate::Back(party), Stand::Ready(taken)) => desk.put_back(offer, taken.messages, party, now),
-            (Fate::Wait, _) => {}
+            (Fate::Wait, _) => desk.was_late(offer),
             _ => desk.fail(&offer.connection, offer.number, Failed::refused(step!("refused"), "no"), now),
         }
     }

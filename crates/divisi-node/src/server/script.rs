@@ -67,6 +67,16 @@ pub(crate) fn kind(item: &Item) -> Kind {
     }
 }
 
+/// How many blocks of AES a short text takes, that of its tag included; of anything else none, for it runs by itself.
+pub(crate) fn blocks(item: &Item) -> usize {
+    match item {
+        Item::Encrypt { length, .. } | Item::Decrypt { length, .. } if item.is_short() => {
+            length.div_ceil(16) as usize + 1
+        }
+        _ => 0,
+    }
+}
+
 /// The `nth` message after the request itself, counted from 0; `None` behind the last one.
 pub(crate) fn due(item: &Item, shape: Shape, nth: u64) -> Option<Due> {
     // data of `length` bytes in pieces of `most`, each in so many components

@@ -1,7 +1,7 @@
 //! Clients that deviate: each ends its own request and nobody else's.
 
 use super::house::{BUSY, House, TIMEOUT, encrypt, text, world};
-use crate::request::{Asked, Item, Tag, ToClient, ToServer, Way, connection_id};
+use crate::request::{Asked, Item, Reply, Tag, ToClient, ToServer, Way, connection_id};
 use crate::wire::{Blob, LONGEST, VERSIONS, decode, encode};
 use crate::{CHUNK, ErrorKind, KeyName, KeyType};
 use divisi_net::{Connection, PartyId};
@@ -43,7 +43,7 @@ impl Rogue {
     fn hear(&mut self, i: usize) -> Option<ToClient> {
         loop {
             let bytes = self.connections[i].recv_within(LONGEST, 3 * TIMEOUT).ok()?;
-            match decode(&bytes).unwrap() {
+            match decode::<Reply>(&bytes).unwrap().what {
                 ToClient::Waiting => {}
                 answer => return Some(answer),
             }
@@ -299,6 +299,20 @@ fn garbage_harms_nobody_else() {
     // the server hangs up at the announced length, perhaps before all is sent
     let _ = rogue.connections[0].send(&vec![0; LONGEST + 1]);
     assert!(rogue.hear(0).is_none());
+
+    // far more names than a key can have
+    let clients = vec![String::new(); 100_000];
+    let new = crate::NewKey {
+        name: "k2".parse().unwrap(),
+        kind: KeyType::Aes128,
+        exportable: false,
+        clients,
+        request: [1; 16],
+    };
+    let mut rogue = Rogue::connect(&house, "bob");
+    let answers = rogue.exchange(|_| ToServer::Request { number: 1, item: Item::KeyNew(new.clone()) });
+    refused(&answers, "says more than any may", "turn");
+    assert!((0..3).all(|i| rogue.hear(i).is_none()));
 
     let mut rogue = Rogue::connect(&house, "bob");
     let answers = rogue.exchange(|_| ToServer::Finish { number: 0 });

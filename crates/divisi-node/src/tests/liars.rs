@@ -2,7 +2,7 @@
 
 use super::house::{decrypt, encrypt, text, world};
 use crate::request::{
-    CLIENTS, Item, KeyEntry, PAGE, ToClient, ToServer, chunk_digest, connection_id, context,
+    CLIENTS, Item, KeyEntry, PAGE, Reply, ToClient, ToServer, chunk_digest, connection_id, context,
 };
 use crate::wire::{Blob, LONGEST, decode, encode};
 use crate::{CHUNK, Client, ErrorKind, KeyState, KeyType, UsedKey};
@@ -85,25 +85,45 @@ fn served<R>(liar: usize, lie: Lie, client: impl FnOnce(&mut Client) -> R) -> R 
 
 /// Three servers of which each tells its own.
 fn served_with<R>(lies: [Lie; 3], client: impl FnOnce(&mut Client) -> R) -> R {
+    three_servers(|i| (lies[i], |place| place), client)
+}
+
+fn three_servers<R>(
+    way: impl Fn(usize) -> (Lie, fn((u64, u64)) -> (u64, u64)),
+    client: impl FnOnce(&mut Client) -> R,
+) -> R {
     let listeners: Vec<TcpListener> = (0..3).map(|_| TcpListener::bind("127.0.0.1:0").unwrap()).collect();
     let hosts: Vec<String> = listeners.iter().map(|l| l.local_addr().unwrap().to_string()).collect();
     let made = Config::create(3, &hosts, &["alice".into()], &Machine).unwrap();
     std::thread::scope(|s| {
         for (i, (listener, identity)) in listeners.into_iter().zip(made.parties).enumerate() {
-            let config = made.config.clone();
-            s.spawn(move || serve(i, listener, config, identity, lies[i]));
+            let (config, way) = (made.config.clone(), way(i));
+            s.spawn(move || serve(i, listener, config, identity, way));
         }
         let mut alice = Client::connect(&made.config, &made.clients[0], world()).unwrap();
         client(&mut alice)
     })
 }
 
-fn serve(i: usize, listener: TcpListener, config: Config, identity: Identity, lie: Lie) {
+/// Three servers that tell the truth, of which the first tells it in another place.
+fn served_at<R>(place: fn((u64, u64)) -> (u64, u64), client: impl FnOnce(&mut Client) -> R) -> R {
+    three_servers(|i| (TRUTH, if i == 0 { place } else { |place| place }), client)
+}
+
+fn serve(
+    i: usize,
+    listener: TcpListener,
+    config: Config,
+    identity: Identity,
+    (lie, moved): (Lie, fn((u64, u64)) -> (u64, u64)),
+) {
     let me = PartyId::from_index(i).unwrap();
     let door = Door::open_at(listener, config, me, Arc::new(identity), world()).unwrap();
     let mut connection = door.next_client(Duration::from_secs(5)).unwrap();
     let challenge = [i as u8; 32];
-    say(&mut connection, &ToClient::Welcome { lowest: 2, highest: 2, party: me.number(), challenge });
+    let apart = (0, 0);
+    say(&mut connection, apart, ToClient::Welcome { lowest: 2, highest: 2, party: me.number(), challenge });
+    let mut place = apart;
     let (mut id, mut decrypting, mut second, mut short) = ([0; 32], false, false, false);
     while let Ok(bytes) = connection.recv(LONGEST) {
         let message: ToServer = decode(&bytes).unwrap();
@@ -117,12 +137,17 @@ fn serve(i: usize, listener: TcpListener, config: Config, identity: Identity, li
         let mut reply = honest(i, &id, [decrypting, second, short], &message);
         second |= matches!(message, ToServer::Finish { .. });
         lie(&mut reply);
-        say(&mut connection, &reply);
+        place = match message.number() {
+            Some(number) if number == place.0 => (number, place.1 + 1),
+            number => (number.unwrap_or(0), 0),
+        };
+        say(&mut connection, if place == apart { place } else { moved(place) }, reply);
     }
 }
 
-fn say(connection: &mut Connection, message: &ToClient) {
-    let _ = connection.send(&encode(message, message.body()).unwrap());
+fn say(connection: &mut Connection, (number, nth): (u64, u64), what: ToClient) {
+    let message = &Reply { number, nth, what };
+    let _ = connection.send(&encode(message, message.what.body()).unwrap());
 }
 
 /// Does all that a client does; its first error, and what it wrote before.
@@ -367,4 +392,34 @@ fn a_list_is_followed_only_as_far_as_an_honest_one_could_go() {
     }
     let listed = served(0, |_| {}, Client::key_list).unwrap();
     assert!(listed.len() == 1 && listed[0].differs.is_empty());
+}
+
+/// A server that fails a request which the two others do: what these still say belongs to no later request, neither by number nor by place.
+#[test]
+fn answers_to_one_request_are_not_those_to_the_next() {
+    fn fails(m: &mut ToClient) {
+        if matches!(m, ToClient::Accepted | ToClient::Tagging { .. }) {
+            *m = ToClient::Failed(crate::error::Failed::refused(divisi_core::step!("x"), "no"));
+        }
+    }
+    let settings = Settings::new("hmac-sha256".parse().unwrap());
+    for liar in 0..3 {
+        let results = served(liar, fails, |client| {
+            let key = "k".parse().unwrap();
+            let mut verify = |text: &[u8]| {
+                let length = text.len() as u64;
+                client
+                    .mac_verify(&key, &settings, None, &[0; 32], &mut &text[..], length, &mut |_| {})
+                    .map(drop)
+            };
+            [verify(b"one"), verify(b"forged"), verify(b"forged")].map(|result| result.is_ok())
+        });
+        assert_eq!(results, [false; 3]);
+    }
+    // an answer in another's place, of this request or of another
+    const MOVES: [fn((u64, u64)) -> (u64, u64); 3] = [|(n, i)| (n, i + 1), |(n, i)| (n + 1, i), |_| (0, 0)];
+    for at in 0..3 {
+        let error = served_at(MOVES[at], |client| client.key_list().map(drop)).unwrap_err();
+        assert_eq!((error.kind, error.peer.map(|p| p.number())), (ErrorKind::Mismatch, Some(1)), "{error}");
+    }
 }

@@ -1,7 +1,7 @@
 //! Servers that do not answer: silent ones, and those that only say that they wait.
 
 use super::house::world;
-use crate::request::{ToClient, ToServer};
+use crate::request::{Reply, ToClient, ToServer};
 use crate::wire::{LONGEST, decode, encode};
 use crate::{Client, Error, ErrorKind};
 use divisi_net::{Config, Connection, Door, Identity, Machine, PartyId};
@@ -29,7 +29,8 @@ enum Way {
 }
 
 fn say(connection: &mut Connection, message: &ToClient) -> bool {
-    connection.send(&encode(message, message.body()).unwrap()).is_ok()
+    let reply = Reply::apart(message.clone());
+    connection.send(&encode(&reply, 0).unwrap()).is_ok()
 }
 
 fn serve(i: usize, listener: TcpListener, config: Config, identity: Identity, way: Way) {
