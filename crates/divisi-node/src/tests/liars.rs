@@ -418,8 +418,8 @@ fn answers_to_one_request_are_not_those_to_the_next() {
     }
     // an answer in another's place, of this request or of another
     const MOVES: [fn((u64, u64)) -> (u64, u64); 3] = [|(n, i)| (n, i + 1), |(n, i)| (n + 1, i), |_| (0, 0)];
-    for at in 0..3 {
-        let error = served_at(MOVES[at], |client| client.key_list().map(drop)).unwrap_err();
+    for moved in MOVES {
+        let error = served_at(moved, |client| client.key_list().map(drop)).unwrap_err();
         assert_eq!((error.kind, error.peer.map(|p| p.number())), (ErrorKind::Mismatch, Some(1)), "{error}");
     }
 }
