@@ -1,10 +1,12 @@
-//! PCLMULQDQ on pairs of elements; lanes by comparison.
+//! PCLMULQDQ on pairs of elements.
 
 use core::arch::x86_64::*;
 
+use super::Gf64;
 use super::words::Unreduced;
-use super::{Gf64, LaneWeights};
 use crate::Plane;
+
+pub(super) use super::weigh_avx2::{matrices, weigh, weigh_bytes};
 
 #[target_feature(enable = "avx2,pclmulqdq")]
 pub(super) fn mul(x: Gf64, y: Gf64) -> Gf64 {
@@ -84,49 +86,6 @@ pub(super) fn fold(x: &[Gf64], r: Gf64, out: &mut [Gf64]) {
     }
 }
 
-#[target_feature(enable = "avx2")]
-pub(super) fn weigh(out: &mut [Gf64], planes: &[&Plane], weights: &[Gf64]) {
-    let (blocks, rest) = out.as_chunks_mut::<32>();
-    let done = blocks.len();
-    for (block, out) in blocks.iter_mut().enumerate() {
-        weigh_block(out, block, planes, weights);
-    }
-    if !rest.is_empty() {
-        let mut padded = [Gf64::default(); 32];
-        padded[..rest.len()].copy_from_slice(rest);
-        weigh_block(&mut padded, done, planes, weights);
-        rest.copy_from_slice(&padded[..rest.len()]);
-    }
-}
-
-/// No matrices: there is no instruction for them.
-#[target_feature(enable = "avx2")]
-pub(super) fn matrices(_: &[[Gf64; 8]]) -> Vec<[u64; 8]> {
-    Vec::new()
-}
-
-/// As [`super::combine`] needs it: the sums of a byte of every plane.
-#[target_feature(enable = "avx2")]
-pub(super) fn weigh_bytes(words: &mut [Gf64; 64], planes: &[&Plane], weights: &LaneWeights) {
-    let (groups, _) = words.as_chunks_mut::<4>();
-    for (g, out) in groups.iter_mut().enumerate() {
-        let mut sum = _mm256_setzero_si256();
-        for (plane, weights) in planes.iter().zip(&weights.weights) {
-            // four bytes of the plane, one to a word
-            let bytes = (plane.0[g / 2] >> (32 * (g % 2))) as u32;
-            let bytes = _mm256_cvtepu8_epi64(_mm_cvtsi32_si128(bytes as i32));
-            for (bit, weight) in weights.iter().enumerate() {
-                let selector = _mm256_set1_epi64x(1 << bit);
-                let present = _mm256_cmpeq_epi64(_mm256_and_si256(bytes, selector), selector);
-                let weight = _mm256_set1_epi64x(weight.0 as i64);
-                sum = _mm256_xor_si256(sum, _mm256_and_si256(present, weight));
-            }
-        }
-        // SAFETY: `out` is four elements of 64 bits.
-        unsafe { _mm256_storeu_si256(out.as_mut_ptr().cast(), sum) };
-    }
-}
-
 /// As [`super::add_words`], whose check of the lengths comes before.
 #[target_feature(enable = "avx2,pclmulqdq")]
 pub(super) fn add_words(sums: &mut [Unreduced], planes: &[Plane], coefficients: &[Gf64; 8]) {
@@ -143,29 +102,6 @@ pub(super) fn add_words(sums: &mut [Unreduced], planes: &[Plane], coefficients: 
                 _mm_store_si128(place, _mm_xor_si128(_mm_load_si128(place), products));
             }
         }
-    }
-}
-
-/// Lanes 32 `block` to 32 `block` + 31, in eight registers.
-#[inline]
-#[target_feature(enable = "avx2")]
-fn weigh_block(out: &mut [Gf64; 32], block: usize, planes: &[&Plane], weights: &[Gf64]) {
-    let (groups, _) = out.as_chunks_mut::<4>();
-    let mut sums = [_mm256_setzero_si256(); 8];
-    for (plane, weight) in planes.iter().zip(weights) {
-        let bits = _mm256_set1_epi64x((plane.0[block / 2] >> (32 * (block % 2))) as i64);
-        let weight = _mm256_set1_epi64x(weight.0 as i64);
-        for (group, sum) in sums.iter_mut().enumerate() {
-            let lane = 1_i64 << (4 * group);
-            let selector = _mm256_setr_epi64x(lane, lane << 1, lane << 2, lane << 3);
-            let absent = _mm256_cmpeq_epi64(_mm256_and_si256(bits, selector), _mm256_setzero_si256());
-            *sum = _mm256_xor_si256(*sum, _mm256_andnot_si256(absent, weight));
-        }
-    }
-    for (out, sum) in groups.iter_mut().zip(sums) {
-        let place = out.as_mut_ptr().cast::<__m256i>();
-        // SAFETY: `out` is four elements of 64 bits.
-        unsafe { _mm256_storeu_si256(place, _mm256_xor_si256(_mm256_loadu_si256(place), sum)) }
     }
 }
 
@@ -198,14 +134,14 @@ fn single(x: Gf64) -> __m128i {
 
 #[inline]
 #[target_feature(enable = "avx2")]
-fn load(x: &[Gf64; 2]) -> __m128i {
+pub(super) fn load(x: &[Gf64; 2]) -> __m128i {
     // SAFETY: the reference covers two elements of 64 bits.
     unsafe { _mm_loadu_si128(x.as_ptr().cast()) }
 }
 
 #[inline]
 #[target_feature(enable = "avx2")]
-fn store(x: __m128i, place: &mut [Gf64; 2]) {
+pub(super) fn store(x: __m128i, place: &mut [Gf64; 2]) {
     // SAFETY: the reference covers two elements of 64 bits.
     unsafe { _mm_storeu_si128(place.as_mut_ptr().cast(), x) }
 }

@@ -14,7 +14,7 @@ use crate::{BigField, Plane};
 pub struct LaneWeights {
     /// For each plane, the weights of the bits of its bytes.
     pub(super) weights: Vec<[Gf64; 8]>,
-    /// The same as the matrices of the kernel that has such.
+    /// The same as matrices, or as tables, of the kernel that has such.
     pub(super) matrices: Vec<[u64; 8]>,
     kernel: crate::kernel::Kernel,
 }

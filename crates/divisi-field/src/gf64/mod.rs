@@ -18,6 +18,8 @@ mod reference;
 #[cfg(test)]
 mod tests;
 #[cfg(target_arch = "x86_64")]
+mod weigh_avx2;
+#[cfg(target_arch = "x86_64")]
 mod weigh_gfni;
 mod words;
 
