@@ -13,6 +13,12 @@ fn kernels_agree_with_the_reference() {
     agrees_with_reference(reference::mul);
 }
 
+#[cfg(target_arch = "x86_64")]
+#[test]
+fn pairs_agree_with_the_reference() {
+    avx2::in_pairs(|| agrees_with_reference(reference::mul));
+}
+
 #[test]
 fn weigh_agrees_with_the_reference() {
     let plane = any::<[u64; 8]>().prop_map(Plane);

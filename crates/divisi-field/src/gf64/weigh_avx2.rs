@@ -8,7 +8,7 @@
 
 use core::arch::x86_64::*;
 
-use super::avx2::{load, store};
+use super::pclmul::{load, store};
 use super::{Gf64, LaneWeights};
 use crate::Plane;
 
