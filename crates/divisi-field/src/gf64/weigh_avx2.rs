@@ -37,6 +37,7 @@ fn weigh_groups<const G: usize>(out: &mut [Gf64], planes: &[&Plane], weights: &[
     let mut padded = [[&Plane::ZERO; 8]; G];
     let mut tables = [[[0; 8]; TABLES]; G];
     let groups = planes.chunks(8).zip(weights.chunks(8));
+    let used = groups.len();
     for ((padded, tables), (planes, weights)) in padded.iter_mut().zip(&mut tables).zip(groups) {
         padded[..planes.len()].copy_from_slice(planes);
         let mut all = [Gf64(0); 8];
@@ -45,12 +46,12 @@ fn weigh_groups<const G: usize>(out: &mut [Gf64], planes: &[&Plane], weights: &[
     }
     for (half, out) in out.chunks_mut(256).enumerate() {
         let mut bytes = [[_mm256_setzero_si256(); 8]; G];
-        for (bytes, planes) in bytes.iter_mut().zip(&padded) {
+        for (bytes, planes) in bytes.iter_mut().zip(&padded).take(used) {
             *bytes = bytes_of_planes(planes, half);
         }
         for (block, out) in out.chunks_mut(32).enumerate() {
             let mut sums = [_mm256_setzero_si256(); 8];
-            for (bytes, tables) in bytes.iter().zip(&tables) {
+            for (bytes, tables) in bytes.iter().zip(&tables).take(used) {
                 add(&mut sums, bytes[block], tables);
             }
             match out.as_chunks_mut::<32>() {
