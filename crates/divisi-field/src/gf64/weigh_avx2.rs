@@ -55,11 +55,11 @@ fn weigh_groups<const G: usize>(out: &mut [Gf64], planes: &[&Plane], weights: &[
                 add(&mut sums, bytes[block], tables);
             }
             match out.as_chunks_mut::<32>() {
-                ([out], _) => add_words(out, sums),
+                ([out], _) => add_sums(out, sums),
                 (_, rest) => {
                     let mut padded = [Gf64(0); 32];
                     padded[..rest.len()].copy_from_slice(rest);
-                    add_words(&mut padded, sums);
+                    add_sums(&mut padded, sums);
                     rest.copy_from_slice(&padded[..rest.len()]);
                 }
             }
@@ -70,7 +70,7 @@ fn weigh_groups<const G: usize>(out: &mut [Gf64], planes: &[&Plane], weights: &[
 /// Adds sums that lie byte by byte to 32 words.
 #[inline]
 #[target_feature(enable = "avx2")]
-fn add_words(out: &mut [Gf64; 32], sums: [__m256i; 8]) {
+fn add_sums(out: &mut [Gf64; 32], sums: [__m256i; 8]) {
     for (place, sum) in halves(out).zip(words_of_bytes(sums)) {
         for (place, sum) in
             place.into_iter().zip([_mm256_castsi256_si128(sum), _mm256_extracti128_si256(sum, 1)])
