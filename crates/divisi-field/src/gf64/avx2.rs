@@ -1,211 +1,55 @@
-//! PCLMULQDQ on pairs of elements; lanes by comparison.
+//! Carry-less products of as many elements at a time as the processor has instructions for; planes by shuffles.
 
-use core::arch::x86_64::*;
-
+use super::Gf64;
 use super::words::Unreduced;
-use super::{Gf64, LaneWeights};
 use crate::Plane;
 
-#[target_feature(enable = "avx2,pclmulqdq")]
-pub(super) fn mul(x: Gf64, y: Gf64) -> Gf64 {
-    let wide = _mm_clmulepi64_si128(single(x), single(y), 0x00);
-    Gf64(_mm_cvtsi128_si64(reduce(wide, wide)) as u64)
-}
+pub(super) use super::pclmul::mul;
+pub(super) use super::weigh_avx2::{matrices, weigh, weigh_bytes};
 
-#[target_feature(enable = "avx2,pclmulqdq")]
-pub(super) fn dot(x: &[Gf64], y: &[Gf64]) -> Gf64 {
-    let (x, x_rest) = x.as_chunks::<2>();
-    let (y, y_rest) = y.as_chunks::<2>();
-    let mut sums = [_mm_setzero_si128(); 2];
-    for (x, y) in x.iter().zip(y) {
-        let (x, y) = (load(x), load(y));
-        sums[0] = _mm_xor_si128(sums[0], _mm_clmulepi64_si128(x, y, 0x00));
-        sums[1] = _mm_xor_si128(sums[1], _mm_clmulepi64_si128(x, y, 0x11));
-    }
-    for (x, y) in x_rest.iter().zip(y_rest) {
-        sums[0] = _mm_xor_si128(sums[0], _mm_clmulepi64_si128(single(*x), single(*y), 0x00));
-    }
-    let sum = _mm_xor_si128(sums[0], sums[1]);
-    Gf64(_mm_cvtsi128_si64(reduce(sum, sum)) as u64)
-}
-
-#[target_feature(enable = "avx2,pclmulqdq")]
-pub(super) fn line_products(x: &[Gf64], y: &[Gf64]) -> (Gf64, Gf64) {
-    let (x, _) = x.as_chunks::<2>();
-    let (y, _) = y.as_chunks::<2>();
-    let (mut one, mut leading) = (_mm_setzero_si128(), _mm_setzero_si128());
-    let neighbours = |v| _mm_xor_si128(v, _mm_shuffle_epi32(v, 0b01_00_11_10));
-    for (x, y) in x.iter().zip(y) {
-        let (x, y) = (load(x), load(y));
-        one = _mm_xor_si128(one, _mm_clmulepi64_si128(x, y, 0x11));
-        leading = _mm_xor_si128(leading, _mm_clmulepi64_si128(neighbours(x), neighbours(y), 0x00));
-    }
-    let sum = |v| Gf64(_mm_cvtsi128_si64(reduce(v, v)) as u64);
-    (sum(one), sum(leading))
-}
-
-#[target_feature(enable = "avx2,pclmulqdq")]
-pub(super) fn mul_assign(x: &mut [Gf64], y: &[Gf64]) {
-    let (x, x_rest) = x.as_chunks_mut::<2>();
-    let (y, y_rest) = y.as_chunks::<2>();
-    for (x, y) in x.iter_mut().zip(y) {
-        store(product(load(x), load(y)), x);
-    }
-    for (x, y) in x_rest.iter_mut().zip(y_rest) {
-        *x = mul(*x, *y);
-    }
-}
-
-#[target_feature(enable = "avx2,pclmulqdq")]
-pub(super) fn scale(x: &mut [Gf64], c: Gf64) {
-    let (x, x_rest) = x.as_chunks_mut::<2>();
-    let factor = load(&[c, c]);
-    for x in x {
-        store(product(load(x), factor), x);
-    }
-    for x in x_rest {
-        *x = mul(*x, c);
-    }
-}
-
-#[target_feature(enable = "avx2,pclmulqdq")]
-pub(super) fn fold(x: &[Gf64], r: Gf64, out: &mut [Gf64]) {
-    let (x, x_rest) = x.as_chunks::<4>();
-    let (out, out_rest) = out.as_chunks_mut::<2>();
-    let factor = load(&[r, r]);
-    for ([x0, x1, x2, x3], out) in x.iter().zip(out) {
-        let (first, second) = (load(&[*x0, *x1]), load(&[*x2, *x3]));
-        let even = _mm_unpacklo_epi64(first, second);
-        let difference = _mm_xor_si128(even, _mm_unpackhi_epi64(first, second));
-        store(_mm_xor_si128(even, product(difference, factor)), out);
-    }
-    if let ([x0, x1, ..], [out, ..]) = (x_rest, out_rest) {
-        *out = *x0 + mul(r, *x0 + *x1);
-    }
-}
-
-#[target_feature(enable = "avx2")]
-pub(super) fn weigh(out: &mut [Gf64], planes: &[&Plane], weights: &[Gf64]) {
-    let (blocks, rest) = out.as_chunks_mut::<32>();
-    let done = blocks.len();
-    for (block, out) in blocks.iter_mut().enumerate() {
-        weigh_block(out, block, planes, weights);
-    }
-    if !rest.is_empty() {
-        let mut padded = [Gf64::default(); 32];
-        padded[..rest.len()].copy_from_slice(rest);
-        weigh_block(&mut padded, done, planes, weights);
-        rest.copy_from_slice(&padded[..rest.len()]);
-    }
-}
-
-/// No matrices: there is no instruction for them.
-#[target_feature(enable = "avx2")]
-pub(super) fn matrices(_: &[[Gf64; 8]]) -> Vec<[u64; 8]> {
-    Vec::new()
-}
-
-/// As [`super::combine`] needs it: the sums of a byte of every plane.
-#[target_feature(enable = "avx2")]
-pub(super) fn weigh_bytes(words: &mut [Gf64; 64], planes: &[&Plane], weights: &LaneWeights) {
-    let (groups, _) = words.as_chunks_mut::<4>();
-    for (g, out) in groups.iter_mut().enumerate() {
-        let mut sum = _mm256_setzero_si256();
-        for (plane, weights) in planes.iter().zip(&weights.weights) {
-            // four bytes of the plane, one to a word
-            let bytes = (plane.0[g / 2] >> (32 * (g % 2))) as u32;
-            let bytes = _mm256_cvtepu8_epi64(_mm_cvtsi32_si128(bytes as i32));
-            for (bit, weight) in weights.iter().enumerate() {
-                let selector = _mm256_set1_epi64x(1 << bit);
-                let present = _mm256_cmpeq_epi64(_mm256_and_si256(bytes, selector), selector);
-                let weight = _mm256_set1_epi64x(weight.0 as i64);
-                sum = _mm256_xor_si256(sum, _mm256_and_si256(present, weight));
+/// Defines functions that are those of [`super::vpclmul`] if the processor has the instruction, else those of [`super::pclmul`].
+macro_rules! widest {
+    ($(fn $name:ident($($argument:ident: $type:ty),*) $(-> $output:ty)?;)*) => { $(
+        #[target_feature(enable = "avx2,pclmulqdq")]
+        pub(super) fn $name($($argument: $type),*) $(-> $output)? {
+            if is_wide() {
+                // SAFETY: the instruction was just seen on this processor.
+                unsafe { super::vpclmul::$name($($argument),*) }
+            } else {
+                super::pclmul::$name($($argument),*)
             }
         }
-        // SAFETY: `out` is four elements of 64 bits.
-        unsafe { _mm256_storeu_si256(out.as_mut_ptr().cast(), sum) };
+    )* };
+}
+
+widest! {
+    fn dot(x: &[Gf64], y: &[Gf64]) -> Gf64;
+    fn line_products(x: &[Gf64], y: &[Gf64]) -> (Gf64, Gf64);
+    fn mul_assign(x: &mut [Gf64], y: &[Gf64]);
+    fn scale(x: &mut [Gf64], c: Gf64);
+    fn fold(x: &[Gf64], r: Gf64, out: &mut [Gf64]);
+    fn add_words(sums: &mut [Unreduced], planes: &[Plane], coefficients: &[Gf64; 8]);
+}
+
+/// Whether the processor has VPCLMULQDQ, and no test wants to do without: a load and a branch.
+#[inline(always)]
+fn is_wide() -> bool {
+    #[cfg(test)]
+    if PAIRS.get() {
+        return false;
     }
+    is_x86_feature_detected!("vpclmulqdq")
 }
 
-/// As [`super::add_words`], whose check of the lengths comes before.
-#[target_feature(enable = "avx2,pclmulqdq")]
-pub(super) fn add_words(sums: &mut [Unreduced], planes: &[Plane], coefficients: &[Gf64; 8]) {
-    let (coefficients, _) = coefficients.as_chunks::<2>();
-    for (sum, plane) in sums.iter_mut().zip(planes) {
-        for (q, c) in coefficients.iter().enumerate() {
-            let c = load(c);
-            // SAFETY: `q` is below four, and four pairs of words make a plane, and a sum.
-            unsafe {
-                let x = _mm_load_si128(plane.0.as_ptr().cast::<__m128i>().add(q));
-                let place = sum.0.as_mut_ptr().cast::<__m128i>().add(q);
-                let products =
-                    _mm_xor_si128(_mm_clmulepi64_si128(x, c, 0x00), _mm_clmulepi64_si128(x, c, 0x11));
-                _mm_store_si128(place, _mm_xor_si128(_mm_load_si128(place), products));
-            }
-        }
-    }
+#[cfg(test)]
+thread_local! {
+    static PAIRS: core::cell::Cell<bool> = const { core::cell::Cell::new(false) };
 }
 
-/// Lanes 32 `block` to 32 `block` + 31, in eight registers.
-#[inline]
-#[target_feature(enable = "avx2")]
-fn weigh_block(out: &mut [Gf64; 32], block: usize, planes: &[&Plane], weights: &[Gf64]) {
-    let (groups, _) = out.as_chunks_mut::<4>();
-    let mut sums = [_mm256_setzero_si256(); 8];
-    for (plane, weight) in planes.iter().zip(weights) {
-        let bits = _mm256_set1_epi64x((plane.0[block / 2] >> (32 * (block % 2))) as i64);
-        let weight = _mm256_set1_epi64x(weight.0 as i64);
-        for (group, sum) in sums.iter_mut().enumerate() {
-            let lane = 1_i64 << (4 * group);
-            let selector = _mm256_setr_epi64x(lane, lane << 1, lane << 2, lane << 3);
-            let absent = _mm256_cmpeq_epi64(_mm256_and_si256(bits, selector), _mm256_setzero_si256());
-            *sum = _mm256_xor_si256(*sum, _mm256_andnot_si256(absent, weight));
-        }
-    }
-    for (out, sum) in groups.iter_mut().zip(sums) {
-        let place = out.as_mut_ptr().cast::<__m256i>();
-        // SAFETY: `out` is four elements of 64 bits.
-        unsafe { _mm256_storeu_si256(place, _mm256_xor_si256(_mm256_loadu_si256(place), sum)) }
-    }
-}
-
-#[inline]
-#[target_feature(enable = "avx2,pclmulqdq")]
-fn product(x: __m128i, y: __m128i) -> __m128i {
-    reduce(_mm_clmulepi64_si128(x, y, 0x00), _mm_clmulepi64_si128(x, y, 0x11))
-}
-
-/// Reduces two polynomials of degree below 128; see [`super::reduce`].
-#[inline]
-#[target_feature(enable = "avx2")]
-fn reduce(first: __m128i, second: __m128i) -> __m128i {
-    let low = _mm_unpacklo_epi64(first, second);
-    let high = _mm_unpackhi_epi64(first, second);
-    let over = _mm_xor_si128(
-        _mm_xor_si128(_mm_srli_epi64(high, 60), _mm_srli_epi64(high, 61)),
-        _mm_srli_epi64(high, 63),
-    );
-    let high = _mm_xor_si128(high, over);
-    let shifted = _mm_xor_si128(_mm_slli_epi64(high, 3), _mm_slli_epi64(high, 4));
-    _mm_xor_si128(_mm_xor_si128(low, high), _mm_xor_si128(_mm_add_epi64(high, high), shifted))
-}
-
-#[inline]
-#[target_feature(enable = "avx2")]
-fn single(x: Gf64) -> __m128i {
-    _mm_cvtsi64_si128(x.0 as i64)
-}
-
-#[inline]
-#[target_feature(enable = "avx2")]
-fn load(x: &[Gf64; 2]) -> __m128i {
-    // SAFETY: the reference covers two elements of 64 bits.
-    unsafe { _mm_loadu_si128(x.as_ptr().cast()) }
-}
-
-#[inline]
-#[target_feature(enable = "avx2")]
-fn store(x: __m128i, place: &mut [Gf64; 2]) {
-    // SAFETY: the reference covers two elements of 64 bits.
-    unsafe { _mm_storeu_si128(place.as_mut_ptr().cast(), x) }
+/// Runs `f` as on a processor without VPCLMULQDQ.
+#[cfg(test)]
+pub(super) fn in_pairs(f: impl FnOnce()) {
+    PAIRS.set(true);
+    f();
+    PAIRS.set(false);
 }

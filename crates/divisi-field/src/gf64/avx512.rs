@@ -6,7 +6,7 @@ use super::Gf64;
 use super::words::Unreduced;
 use crate::Plane;
 
-pub(super) use super::avx2::mul;
+pub(super) use super::pclmul::mul;
 pub(super) use super::weigh_gfni::{matrices, weigh, weigh_bytes};
 
 #[target_feature(enable = "avx512f,vpclmulqdq")]

@@ -14,7 +14,7 @@ use crate::{BigField, Plane};
 pub struct LaneWeights {
     /// For each plane, the weights of the bits of its bytes.
     pub(super) weights: Vec<[Gf64; 8]>,
-    /// The same as the matrices of the kernel that has such.
+    /// The same as matrices, or as tables, of the kernel that has such.
     pub(super) matrices: Vec<[u64; 8]>,
     kernel: crate::kernel::Kernel,
 }
@@ -23,7 +23,9 @@ impl LaneWeights {
     /// Lane `8 a + b` of plane p weighs `weights[p] * factors[b]`.
     #[must_use]
     pub fn new(weights: &[Gf64], factors: &[Gf64; 8]) -> Self {
-        let weights: Vec<[Gf64; 8]> = weights.iter().map(|w| factors.map(|f| *w * f)).collect();
+        let mut products = vec![*factors; weights.len()];
+        products.iter_mut().zip(weights).for_each(|(products, weight)| Gf64::scale(products, *weight));
+        let weights = products;
         let matrices = dispatch!(matrices(&weights));
         LaneWeights { weights, matrices, kernel: crate::kernel::active() }
     }

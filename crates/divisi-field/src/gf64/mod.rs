@@ -12,11 +12,17 @@ mod avx2;
 mod avx512;
 mod combine;
 mod embedding;
+#[cfg(target_arch = "x86_64")]
+mod pclmul;
 mod portable;
 #[cfg(test)]
 mod reference;
 #[cfg(test)]
 mod tests;
+#[cfg(target_arch = "x86_64")]
+mod vpclmul;
+#[cfg(target_arch = "x86_64")]
+mod weigh_avx2;
 #[cfg(target_arch = "x86_64")]
 mod weigh_gfni;
 mod words;

@@ -13,12 +13,19 @@ fn kernels_agree_with_the_reference() {
     agrees_with_reference(reference::mul);
 }
 
+#[cfg(target_arch = "x86_64")]
+#[test]
+fn pairs_agree_with_the_reference() {
+    avx2::in_pairs(|| agrees_with_reference(reference::mul));
+}
+
 #[test]
 fn weigh_agrees_with_the_reference() {
     let plane = any::<[u64; 8]>().prop_map(Plane);
-    for lanes in lengths().into_iter().chain([127, 128, 129, 511, 512]).filter(|lanes| *lanes <= Plane::LANES)
-    {
-        for count in [0, 1, 4, 7, 8, 9, 15, 16, 17, 40] {
+    // around the blocks of lanes and the groups of planes of every kernel
+    let around = [127, 128, 129, 255, 256, 257, 287, 288, 289, 511, 512];
+    for lanes in lengths().into_iter().chain(around).filter(|lanes| *lanes <= Plane::LANES) {
+        for count in [0, 1, 4, 7, 8, 9, 15, 16, 17, 32, 33, 40, 64, 65, 130] {
             let planes = proptest::collection::vec(plane.clone(), count);
             let mut runner = proptest::test_runner::TestRunner::new(ProptestConfig::with_cases(2));
             let input = (planes, elements::<Gf64>(count), elements::<Gf64>(lanes));

@@ -52,6 +52,12 @@ mod tests {
 
     #[test]
     fn every_kernel_adds_words_as_the_definition_says() {
+        words_are_added_as_the_definition_says();
+        #[cfg(target_arch = "x86_64")]
+        avx2::in_pairs(words_are_added_as_the_definition_says);
+    }
+
+    fn words_are_added_as_the_definition_says() {
         let mut state = 1_u64;
         let mut next = || {
             state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
