@@ -1,0 +1,150 @@
+//! Many clients at once, some of them unkind: whoever behaves is served, and what one may have is bounded.
+
+use super::house::{BUSY, House, encrypt, eventually, text};
+use crate::{CHUNK, Client, ErrorKind, KeyName, KeyType, Limits};
+use divisi_symmetric::algorithm::Settings;
+use std::io::{self, Read};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
+fn shared(house: &House) -> (Client, KeyName) {
+    let mut alice = house.connect("alice");
+    let key = house.key(&mut alice, "k", false, &["bob", "carol"]);
+    (alice, key)
+}
+
+/// Does `honest` while others do `unkind` again and again, from so many connections of bob's.
+fn beside(house: &House, connections: usize, unkind: impl Fn(&mut Client) + Sync, honest: impl FnOnce()) {
+    let over = AtomicBool::new(false);
+    std::thread::scope(|s| {
+        for _ in 0..connections {
+            s.spawn(|| {
+                let mut bob = house.connect("bob");
+                while !over.load(Ordering::SeqCst) {
+                    unkind(&mut bob);
+                }
+            });
+        }
+        honest();
+        over.store(true, Ordering::SeqCst);
+    });
+}
+
+/// Requests without end by one client, refused ones and good ones, long ones and short ones: another's go through among them.
+#[test]
+fn one_client_with_many_requests_starves_nobody() {
+    let house = House::new();
+    let (mut alice, key) = shared(&house);
+    let absent: KeyName = "absent".parse().unwrap();
+    let hash = Settings::new("sha3-256".parse().unwrap());
+    let work = |alice: &mut Client| {
+        for round in 0..5 {
+            encrypt(alice, &key, b"", b"short").unwrap();
+            encrypt(alice, &key, &[0; 20_000], b"long").unwrap();
+            assert_eq!(alice.key_list().unwrap().len(), 1, "{round}");
+        }
+    };
+    beside(&house, 6, |bob| drop(bob.key_export(&absent).unwrap_err()), || work(&mut alice));
+    beside(&house, 6, |bob| drop(encrypt(bob, &key, b"", &text(3000)).unwrap()), || work(&mut alice));
+    let hashes = |bob: &mut Client| drop(bob.hash(&hash, &mut &b"x"[..], 1, &mut |_| {}).unwrap());
+    beside(&house, 3, hashes, || work(&mut alice));
+    assert!(!house.logged("session ended"), "{:?}", house.log.lock().unwrap());
+}
+
+/// As many connections as a client may have, all idle: others are served, and one more is told to try again.
+#[test]
+fn idle_connections_are_bounded_by_client() {
+    let house = House::new();
+    let (mut alice, key) = shared(&house);
+    let _idle: Vec<Client> = (0..32).map(|_| house.connect("bob")).collect();
+    let error = Client::connect(&house.config, house.identity("bob"), super::house::world()).err().unwrap();
+    assert!(error.retry && error.message.contains("busy with other connections"), "{error}");
+    encrypt(&mut alice, &key, b"", b"text").unwrap();
+    encrypt(&mut house.connect("carol"), &key, b"", b"text").unwrap();
+}
+
+/// What limits say is refused with a sentence, and nothing else.
+#[test]
+fn limits_are_those_of_the_client() {
+    let limits =
+        Limits { keys: 2, message_bytes: 10, text_bytes: 1000, bytes_an_hour: 3000, ..Limits::default() };
+    let house = House::with(|options| options.limits = limits.clone());
+    let (mut alice, key) = shared(&house);
+    let refused = |error: crate::Error, words: &str| assert!(error.message.contains(words), "{error}");
+    let settings = Settings::new("sha256".parse().unwrap());
+    let hash =
+        |alice: &mut Client, n: u64| alice.hash(&settings, &mut &[0; 20][..], n, &mut |_| {}).map(drop);
+    refused(hash(&mut alice, 11).unwrap_err(), "takes at most 10");
+    let mut alice = house.connect("alice");
+    hash(&mut alice, 10).unwrap();
+    refused(encrypt(&mut alice, &key, b"", &text(1001)).unwrap_err(), "takes at most 1000");
+    let mut alice = house.connect("alice");
+    for _ in 0..2 {
+        encrypt(&mut alice, &key, b"", &text(1000)).unwrap();
+    }
+    let error = encrypt(&mut alice, &key, b"", &text(1000)).unwrap_err();
+    assert_eq!((error.kind, error.retry), (ErrorKind::Unavailable, true));
+    refused(error, "2010 of its 3000 bytes within the hour");
+    // a name is counted once, however often a key is made under it
+    let mut alice = house.connect("alice");
+    house.key(&mut alice, "k2", false, &[]);
+    let third = alice.new_key("k3".parse().unwrap(), KeyType::Aes128, false, vec![]);
+    refused(alice.key_new(&third).unwrap_err(), "keeps at most 2");
+    alice.key_destroy(&"k2".parse().unwrap()).unwrap();
+    refused(alice.key_new(&third).unwrap_err(), "keeps at most 2");
+    house.key(&mut alice, "k2", false, &[]);
+    // another client has limits of its own
+    let mut bob = house.connect("bob");
+    encrypt(&mut bob, &key, b"", &text(1000)).unwrap();
+    house.key(&mut bob, "b", false, &[]);
+}
+
+/// Lets something happen when so much of it was read.
+struct Midway<F: FnMut()> {
+    read: usize,
+    at: usize,
+    happens: F,
+}
+
+impl<F: FnMut()> Read for Midway<F> {
+    fn read(&mut self, out: &mut [u8]) -> io::Result<usize> {
+        if (self.read..self.read + out.len()).contains(&self.at) {
+            (self.happens)();
+        }
+        self.read += out.len();
+        Ok(out.len())
+    }
+}
+
+/// A key that is destroyed while a file is encrypted with it encrypts no more of it.
+#[test]
+fn a_key_that_is_destroyed_ends_what_is_under_way() {
+    let house = House::new();
+    let (mut alice, key) = shared(&house);
+    let mut bob = house.connect("bob");
+    let happens = || alice.key_destroy(&key).unwrap();
+    let mut input = Midway { read: 0, at: 8 * CHUNK, happens };
+    let length = 40 * CHUNK as u64;
+    let error = bob.encrypt(&key, b"", &mut input, length, &mut io::sink(), &mut |_| {}).unwrap_err();
+    assert!(error.message.contains("key k was destroyed meanwhile"), "{error}");
+    let error = encrypt(&mut house.connect("bob"), &key, b"", b"text").unwrap_err();
+    assert!(error.message.contains("destroyed"), "{error}");
+}
+
+/// When a server has no more time to end what is under way, it says so, and does not merely hang up.
+#[test]
+fn whoever_is_cut_off_by_a_stop_is_told() {
+    let mut house = House::with(|options| options.ending = Duration::ZERO);
+    let (mut alice, key) = shared(&house);
+    let happens = || house.signal(2);
+    let mut input = Midway { read: 0, at: 8 * CHUNK, happens };
+    let length = 400 * CHUNK as u64;
+    let error = alice.encrypt(&key, b"", &mut input, length, &mut io::sink(), &mut |_| {}).unwrap_err();
+    assert!(error.retry, "{error}");
+    house.stop(2);
+    house.start(2, None);
+    let mut alice = eventually(4 * BUSY, || {
+        Client::connect(&house.config, house.identity("alice"), super::house::world())
+    });
+    eventually(4 * BUSY, || encrypt(&mut alice, &key, b"", b"again"));
+}
