@@ -8,7 +8,7 @@ use divisi_rep3::adversary::adaptive::{Lies, MULTIPLY, SIGMA, Z_PRIME, adapt, en
 use divisi_rep3::adversary::stage::{Stage, Way, failed_check, party};
 use divisi_rep3::deal::Part;
 use divisi_rep3::lab::deal_all;
-use divisi_rep3::{Agreement, Byte, Protocol, Rep3, Security, Trio};
+use divisi_rep3::{Agreement, Byte, Input, Lack, Protocol, Rep3, Security, Trio};
 
 const DIGESTS: &str = "divisi_rep3::input/digests";
 const VERDICT: &str = "divisi_rep3::input/verdict";
@@ -129,6 +129,58 @@ fn digests_of_inputs_are_keyed() {
     let (one, two) = (digests(), digests());
     assert_eq!((one.len(), two.len()), (3, 3)); // one a component
     assert!(one.is_disjoint(&two));
+}
+
+/// Of a list each input has its own verdict: what differs, is refused or has not come harms no other, and a refusal counts more than
+/// what may still come.
+#[test]
+fn each_input_of_a_list_has_its_own_verdict() {
+    let dealt = parts(b"x");
+    let results = Stage::default().act(|mut trio| {
+        let me = trio.me().index();
+        let part = Ok(&dealt[me]);
+        let lacks = |at: usize, lack| if me == at { Err(lack) } else { part };
+        let input = |public: usize, part| Input { check: Check::A24, public: [public as u8; 32], part };
+        let list = [
+            input(1, part),
+            input(1, lacks(0, Lack::NotYet)),
+            input(1 + usize::from(me == 1), part),
+            input(1, lacks(2, Lack::Missing)),
+            input(me, lacks(0, Lack::NotYet)),
+            input(1, part),
+        ];
+        trio.agree_list(&[5; 32], &list)
+    });
+    let expected = vec![
+        Agreement::Agreed,
+        Agreement::NotYet(party(1)),
+        Agreement::PublicDiffers,
+        Agreement::Missing(party(3)),
+        Agreement::PublicDiffers,
+        Agreement::Agreed,
+    ];
+    assert!(results.iter().all(|result| *result == Ok(expected.clone())), "{results:?}");
+}
+
+/// Whoever tells two servers different lists ends the session before anything of them is done.
+#[test]
+fn lists_that_differ_end_the_session() {
+    let dealt = parts(b"x");
+    for odd in 0..3 {
+        for at in [0, 15, 31] {
+            let results = Stage::default().act(|mut trio| {
+                let me = trio.me().index();
+                let mut list = [5; 32];
+                list[at] ^= u8::from(me == odd);
+                let input = Input { check: Check::A24, public: [1; 32], part: Ok(&dealt[me]) };
+                trio.agree_list(&list, &[input])
+            });
+            let a25 = |result: &Result<_, Abort>| {
+                matches!(result, Err(Abort::CheckFailed { check: Check::A25, .. }))
+            };
+            assert!(results.iter().all(Result::is_err) && results.iter().any(a25), "{results:?}");
+        }
+    }
 }
 
 /// A verdict of no meaning, and a server that names a party that does not exist, are refusals like others.
