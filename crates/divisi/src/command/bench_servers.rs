@@ -1,6 +1,7 @@
 //! `divisi bench file` and `divisi bench serve`.
 
 use super::bench::{machine, positive};
+use super::progress::Progress;
 use super::{Context, Done, ProtocolChoice};
 use clap::Args;
 use divisi::bench::servers::serve::{self, Mix};
@@ -65,10 +66,9 @@ pub fn measure_file(context: &Context, arguments: &File) -> Result<Done, Failure
     options.check()?;
     let program = this_program()?;
     let calibration = calibrate()?;
-    let bar = super::crypt::progress(options.bytes.saturating_mul(2));
-    let report =
-        file::run(&options, &program, calibration, &context.cleanup, &mut |done| bar.set_position(done));
-    bar.finish_and_clear();
+    let progress = Progress::new(context, options.bytes.saturating_mul(2), 1 << 20);
+    let report = file::run(&options, &program, calibration, &context.cleanup, &mut |done| progress.at(done));
+    progress.end();
     let report = report?;
     let rtt =
         options.rtt_ms.map(|rtt| format!(", {rtt} ms there and back to the client")).unwrap_or_default();

@@ -1,13 +1,12 @@
 //! `divisi encrypt` and `divisi decrypt`.
 
+use super::progress::Progress;
 use super::{Context, Done, Membership, ProtocolChoice, named};
 use clap::Args;
 use divisi::failure::Failure;
 use divisi::file::{Input, Sink, Source, Way, transform};
 use divisi_node::KeyName;
-use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use serde_json::json;
-use std::io::IsTerminal;
 use std::path::PathBuf;
 
 /// A text, from here to there, with a key of the servers. The file is IV (12 bytes), ciphertext, tag (16 bytes): AES-GCM as any
@@ -54,13 +53,13 @@ fn run(context: &Context, arguments: &Arguments, way: Way) -> Result<Done, Failu
     let mut client = arguments.membership.connect(context)?;
     let choice = arguments.choice.get();
     client.use_protocol(choice.protocol())?;
-    let bar = progress(input.length);
+    let progress = Progress::new(context, input.length, 1 << 20);
     let aad = arguments.aad.as_bytes();
     let done =
         transform(&mut client, way, &arguments.key, aad, input, &sink, &context.cleanup, &mut |done| {
-            bar.set_position(done)
+            progress.at(done)
         });
-    bar.finish_and_clear();
+    progress.end();
     let done = done?;
     // A name may have come to another key: whose it is now, as all three servers say.
     let used = client.last_key().filter(|_| way == Way::Encrypt);
@@ -89,16 +88,4 @@ fn run(context: &Context, arguments: &Arguments, way: Way) -> Result<Done, Failu
         "seconds": done.seconds,
     });
     Ok(Done::new(text, json))
-}
-
-/// A bar for long texts, on standard error, if somebody is there to see it.
-pub fn progress(length: u64) -> ProgressBar {
-    if length < 1 << 20 || !std::io::stderr().is_terminal() {
-        return ProgressBar::hidden();
-    }
-    let bar = ProgressBar::with_draw_target(Some(length), ProgressDrawTarget::stderr());
-    match ProgressStyle::with_template("{bar:40} {bytes}/{total_bytes} {bytes_per_sec} {eta}") {
-        Ok(style) => bar.with_style(style),
-        Err(_) => bar,
-    }
 }

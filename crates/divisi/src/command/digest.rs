@@ -1,5 +1,6 @@
 //! `divisi hash` and `divisi mac`.
 
+use super::progress::Progress;
 use super::{Context, Done, Membership, named};
 use clap::Args;
 use divisi::failure::Failure;
@@ -9,6 +10,9 @@ use divisi_symmetric::algorithm::{Algorithm, Settings};
 use serde_json::json;
 use std::path::PathBuf;
 use std::time::Instant;
+
+/// A message that takes a second or more.
+const LONG: u64 = 8192;
 
 /// A text through a hash that three servers compute, none of which sees the text or the digest. The digest is what any library gives.
 #[derive(Args)]
@@ -110,7 +114,10 @@ pub fn hash(context: &Context, arguments: &Hash) -> Result<Done, Failure> {
     let mut input = arguments.text.open()?;
     let mut client = arguments.membership.connect(context)?;
     let (start, length) = (Instant::now(), input.length);
-    let digest = client.hash(&settings, input.reader(), length, &mut |_| {})?;
+    let progress = Progress::new(context, length, LONG);
+    let digest = client.hash(&settings, input.reader(), length, &mut |done| progress.at(done));
+    progress.end();
+    let digest = digest?;
     let digest = hex::encode(&*digest);
     let json = json!({
         "schema": 1,
@@ -140,22 +147,17 @@ pub fn mac(context: &Context, arguments: &Mac) -> Result<Done, Failure> {
         "tag": null,
         "valid": null,
     });
+    let progress = Progress::new(context, length, LONG);
+    let at = &mut |done| progress.at(done);
     let (text, used) = match given {
         Some((nonce, tag)) => {
-            let used = client.mac_verify(
-                &arguments.key,
-                &settings,
-                nonce,
-                &tag,
-                input.reader(),
-                length,
-                &mut |_| {},
-            )?;
+            let used =
+                client.mac_verify(&arguments.key, &settings, nonce, &tag, input.reader(), length, at)?;
             json["valid"] = json!(true);
             ("the tag is right".to_owned(), used)
         }
         None => {
-            let made = client.mac(&arguments.key, &settings, input.reader(), length, &mut |_| {})?;
+            let made = client.mac(&arguments.key, &settings, input.reader(), length, at)?;
             let (nonce, tag) = (made.nonce.map(hex::encode), hex::encode(&*made.tag));
             json["nonce"] = json!(nonce);
             json["tag"] = json!(tag);

@@ -12,6 +12,7 @@ mod kat;
 mod key;
 mod mesh;
 mod party;
+mod progress;
 mod report;
 mod run;
 mod server;
@@ -47,6 +48,9 @@ pub struct Cli {
     /// Print one JSON object on standard output, also for a failure
     #[arg(long, global = true)]
     json: bool,
+    /// Tell every ten seconds how far it has come, on standard error, where that is no terminal
+    #[arg(long, global = true)]
+    verbose: bool,
     /// Give up waiting for a message after so many seconds [default: 10, or the configuration's]
     #[arg(long, global = true, value_name = "SECONDS", value_parser = seconds)]
     timeout: Option<Duration>,
@@ -108,6 +112,7 @@ impl Done {
 /// What all commands know.
 struct Context {
     json: bool,
+    verbose: bool,
     timeout: Option<Duration>,
     cleanup: Cleanup,
 }
@@ -254,7 +259,7 @@ pub fn run(cli: Cli) -> Result<Done, Failure> {
         _ => Cleanup::on_signals()
             .map_err(|e| Failure::unavailable(format!("signals cannot be handled ({e}): try again")))?,
     };
-    let context = Context { json: cli.json, timeout: cli.timeout, cleanup };
+    let context = Context { json: cli.json, verbose: cli.verbose, timeout: cli.timeout, cleanup };
     match cli.command {
         Command::Demo(arguments) => demo::run(&context, &arguments),
         Command::Mesh(command) => mesh::run(&context, &command),
