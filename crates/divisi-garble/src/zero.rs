@@ -176,6 +176,12 @@ mod tests {
     use crate::share::Seats;
     use divisi_net::memory;
 
+    /// Two parties compare their sums; among more each factor has as many authenticated bits as a sum.
+    #[test]
+    fn a_check_takes_a_bit_for_each_bit_of_a_sum() {
+        assert_eq!([2, 3, 4, 128].map(bits), [0, 128, 128, 128]);
+    }
+
     /// How a check of these sums ends at each party.
     fn checked(sums: &[u128]) -> Vec<Result<(), Abort>> {
         let (lab, n) = (Lab::default(), sums.len());

@@ -4,7 +4,7 @@
 use divisi_core::testing::run;
 use divisi_core::{Abort, Check, Counts, Parameters, PartyId, Session, Step};
 use divisi_net::wire_bytes;
-use divisi_ot::softspoken::{CHUNK, pieces};
+use divisi_ot::softspoken::{CHUNK, TILE, pieces};
 use divisi_ot::testing::fit;
 use divisi_ot::{AuthBits, Base, Config, Setup, lowest_bit};
 
@@ -49,6 +49,15 @@ fn bits_fit_for_two_three_and_five_parties_in_either_form() {
             let counts = [1000, 1, 128];
             all_fit(batches(n, Config { base, ..Config::default() }, &counts), &counts);
         }
+    }
+}
+
+/// So many that corrections go ahead of what is received, which bounds the memory; and what comes after them fits, too.
+#[test]
+fn bits_fit_where_corrections_go_ahead() {
+    for chunks in [33, 66] {
+        let counts = [chunks * CHUNK * TILE - 300, 129];
+        all_fit(batches(2, Config::default(), &counts), &counts);
     }
 }
 
