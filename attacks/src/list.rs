@@ -23,10 +23,11 @@ pub struct Weakening {
     pub after: Option<String>,
     /// The text that is replaced.
     pub find: String,
-    /// What replaces it. `weak!()` in it is true in the weakened build; without a `weak!()` it is the expression that stands in the place of
-    /// the expression `find`.
+    /// What replaces it. `weak!()` in it is true in the weakened build; without a `weak!()` it is the
+    /// expression that stands in the place of the expression `find`.
     pub replace: String,
-    /// The test that fails in the weakened build: `package/target::path`, with the target `lib` for unit tests.
+    /// The test that fails in the weakened build: `package/target::path`, with the target `lib` for unit
+    /// tests.
     pub killed_by: String,
     /// The engine on whose list it stands.
     #[serde(skip)]

@@ -1,8 +1,9 @@
-//! Runs every weakened build of the lists in `weakened/`: each weakening must fail the test that its line names.
+//! Runs every weakened build of the lists in `weakened/`: each weakening must fail the test that its line
+//! names.
 //!
-//! One build holds all weakenings: `tree` copies the project and writes each of them into the copy as a branch that an environment
-//! variable takes, `compile` compiles the named tests there, `run` runs each test once without a weakening and then once for each weakening
-//! that it is said to notice.
+//! One build holds all weakenings: `tree` copies the project and writes each of them into the copy as a
+//! branch that an environment variable takes, `compile` compiles the named tests there, `run` runs each test
+//! once without a weakening and then once for each weakening that it is said to notice.
 
 mod list;
 mod run;

@@ -22,8 +22,8 @@ enum End {
     Missing,
 }
 
-/// Whether every test passes without a weakening, and fails with each that it is said to notice. Prints a line for each weakening, and
-/// one at the end.
+/// Whether every test passes without a weakening, and fails with each that it is said to notice. Prints a
+/// line for each weakening, and one at the end.
 pub fn all(list: &List, programs: &Programs) -> Result<bool, String> {
     let mut tests: BTreeMap<&str, &Weakening> = BTreeMap::new();
     list.0.iter().for_each(|weakening| {

@@ -9,7 +9,8 @@ use std::path::Path;
 /// The variable that names the weakening of a run.
 pub const VARIABLE: &str = "DIVISI_WEAKENED";
 
-/// Write the copy. Files that are as they ought to be are left alone, so that the next build has little to do.
+/// Write the copy. Files that are as they ought to be are left alone, so that the next build has little to
+/// do.
 pub fn write(project: &Path, copy: &Path, list: &List) -> Result<(), String> {
     let mut by_file: BTreeMap<&str, Vec<&Weakening>> = BTreeMap::new();
     for weakening in &list.0 {
@@ -27,7 +28,8 @@ pub fn write(project: &Path, copy: &Path, list: &List) -> Result<(), String> {
 
 /// One file with all its weakenings as branches.
 fn weakened(text: &str, weakenings: &[&Weakening]) -> Result<String, String> {
-    // several weakenings of one place are nested: of one that is off the place stays what the others make of it
+    // several weakenings of one place are nested: of one that is off the place stays what the others make of
+    // it
     let mut places: BTreeMap<(usize, usize), String> = BTreeMap::new();
     for weakening in weakenings {
         let Range { start, end } = place(text, weakening)?;

@@ -1,5 +1,5 @@
-//! The black box and lookups of any length: lies that would make up for one another, values that may not be opened or
-//! used, vectors that are not what the others take them for.
+//! The black box and lookups of any length: lies that would make up for one another, values that may not be
+//! opened or used, vectors that are not what the others take them for.
 
 mod indices;
 mod lies;

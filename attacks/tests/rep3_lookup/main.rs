@@ -1,5 +1,5 @@
-//! Lookups and their vectors: shares that confirm a guess, views that leave something out, vectors that are wrong or not
-//! the same.
+//! Lookups and their vectors: shares that confirm a guess, views that leave something out, vectors that are
+//! wrong or not the same.
 
 mod guesses;
 mod vectors;

@@ -61,8 +61,8 @@ pub fn public<T: Copy>(step: Step, values: &mut [T]) {
     let _ = (step, values);
 }
 
-/// A peer sent these bytes. Whoever follows secrets among three parties of one process leaves them as they are; where each
-/// party's own randomness and inputs are what is secret, they are none.
+/// A peer sent these bytes. Whoever follows secrets among three parties of one process leaves them as they
+/// are; where each party's own randomness and inputs are what is secret, they are none.
 #[inline(always)]
 pub fn heard(step: Step, bytes: &mut [u8]) {
     #[cfg(feature = "taint")]

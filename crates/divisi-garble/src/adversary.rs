@@ -24,7 +24,8 @@ pub enum Lie {
     OneX(usize),
     /// It tells another e of the first triple, to all alike.
     OtherE,
-    /// It tells another e of some triples, whose coefficients would add up to zero if this were the coin of their check.
+    /// It tells another e of some triples, whose coefficients would add up to zero if this were the coin of
+    /// their check.
     HiddenFrom([u8; 16]),
     /// It guesses that x is zero in as many triples as promise most.
     Guess,
@@ -161,7 +162,8 @@ fn chosen(session: &Session, m: usize, count: usize) -> Vec<u32> {
     all[..count].to_vec()
 }
 
-/// Of each d that a batch opens, in order, the two triples whose y it is the sum of, if this is the batch's coin.
+/// Of each d that a batch opens, in order, the two triples whose y it is the sum of, if this is the batch's
+/// coin.
 #[must_use]
 pub fn differences(coin: &[u8; 16], m: usize, bucket: usize) -> Vec<[usize; 2]> {
     let partition = Partition::new(&expanded(coin, "partition"), m, bucket);

@@ -76,7 +76,8 @@ impl Garble {
     /// Steps 1 and 2 of Fig. 2, and the triples of Fig. 18: what so many ANDs and masked wires need.
     ///
     /// # Errors
-    /// Whatever a broken or malicious peer causes; [`Abort::Misuse`] if there are more of them than the budget has room for.
+    /// Whatever a broken or malicious peer causes; [`Abort::Misuse`] if there are more of them than the
+    /// budget has room for.
     pub fn function_independent(
         &mut self,
         session: &mut Session,

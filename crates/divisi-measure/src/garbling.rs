@@ -1,5 +1,5 @@
-//! Small runs of divisi-ot and divisi-garble under memcheck: all that a party draws after its session has begun is secret, and so
-//! are its inputs.
+//! Small runs of divisi-ot and divisi-garble under memcheck: all that a party draws after its session has
+//! begun is secret, and so are its inputs.
 
 use crate::machine;
 use crate::noise::mix;
@@ -134,8 +134,8 @@ fn party(
     Ok((output, session.meter().read()))
 }
 
-/// The machine, but with the same "randomness" in every run, which is secret once a session has begun: what is drawn before that
-/// is sent in the clear, or makes the keys of pairs, which are declared secret.
+/// The machine, but with the same "randomness" in every run, which is secret once a session has begun: what
+/// is drawn before that is sent in the clear, or makes the keys of pairs, which are declared secret.
 #[derive(Default)]
 struct Secret {
     drawn: AtomicU64,

@@ -114,7 +114,8 @@ mod following {
     /// Whether what is opened is declared defined: not in the control, which must see that secrets arrive everywhere.
     static OPENING: AtomicBool = AtomicBool::new(true);
 
-    /// Whether what a peer sent is no secret: so in garbling, where each party's own randomness and inputs are.
+    /// Whether what a peer sent is no secret: so in garbling, where each party's own randomness and inputs
+    /// are.
     static HEARING: AtomicBool = AtomicBool::new(false);
 
     fn observe(mark: taint::Mark, step: Step, at: *mut u8, bytes: usize) {
@@ -253,7 +254,8 @@ mod following {
         Ok(())
     }
 
-    /// A run of divisi-ot and divisi-garble: what each party draws and its inputs are secret, what it hears is not.
+    /// A run of divisi-ot and divisi-garble: what each party draws and its inputs are secret, what it hears
+    /// is not.
     fn garble(parties: usize, work: garbling::Work) -> Result<(), Failure> {
         let name = garbling::name(parties, work);
         MARKED.lock().unwrap_or_else(PoisonError::into_inner).clear();

@@ -93,8 +93,8 @@ pub struct Client {
     pub limits: Grants,
 }
 
-/// What an operator grants a client of a server; of what is not said a server has a default. Each server decides for itself: the parties need
-/// not agree on it, and the least of three counts.
+/// What an operator grants a client of a server; of what is not said a server has a default. Each server
+/// decides for itself: the parties need not agree on it, and the least of three counts.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Grants {
@@ -138,7 +138,8 @@ impl Grants {
 pub struct Digest {
     /// Who the parties are, and their identities: all parties must agree on it.
     pub parties: [u8; 16],
-    /// Whom they serve: each party decides on its clients for itself, and a difference is only worth a line in a log.
+    /// Whom they serve: each party decides on its clients for itself, and a difference is only worth a line
+    /// in a log.
     pub clients: [u8; 16],
 }
 

@@ -46,7 +46,8 @@ pub(crate) fn dial(
     Err(unreachable(address, error))
 }
 
-/// The addresses of `host:port`. The system's look-up knows no time limit, so that it runs in a thread that may be left behind.
+/// The addresses of `host:port`. The system's look-up knows no time limit, so that it runs in a thread that
+/// may be left behind.
 fn resolve(address: &str, world: &Arc<dyn World>, until: Instant) -> Result<Vec<SocketAddr>, String> {
     if let Ok(number) = address.parse() {
         return Ok(vec![number]);
@@ -192,7 +193,8 @@ mod tests {
         bytes
     }
 
-    /// Clients and parties get in while more handshakes are half open than there are places; these end by themselves, counted.
+    /// Clients and parties get in while more handshakes are half open than there are places; these end by
+    /// themselves, counted.
     #[test]
     fn handshakes_that_stop_half_way_shut_nobody_out() {
         use rustix::process::{Resource, getrlimit, setrlimit};

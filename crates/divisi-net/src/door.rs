@@ -1,7 +1,8 @@
 //! The door of a party: one listening port for the other parties and for clients.
 //!
-//! Each connection shakes hands in a thread of its own, within time limits; no more than a fixed number may be
-//! at it, and when there are more the oldest give way. Whoever is not in the configuration gets no further than the handshake.
+//! Each connection shakes hands in a thread of its own, within time limits; no more than a fixed number may
+//! be at it, and when there are more the oldest give way. Whoever is not in the configuration gets no further
+//! than the handshake.
 
 use crate::config::{Config, ConfigError};
 use crate::connection::{Connection, Peer};
@@ -250,7 +251,8 @@ impl Door {
         Self::open_on(&address, config, me, identity, world)
     }
 
-    /// Listens at `host:port`, which need not be where others reach this party: they may come through a translated address.
+    /// Listens at `host:port`, which need not be where others reach this party: they may come through a
+    /// translated address.
     pub fn open_on(
         address: &str,
         config: Config,

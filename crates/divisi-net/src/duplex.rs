@@ -1,7 +1,8 @@
 //! A connection on which both ends speak at once: what is to be sent never waits for what is to be heard.
 //!
-//! A server that reads only after it wrote, and a client that writes before it reads, would wait for each other for ever as soon
-//! as what lies between them is full. Here one thread does both; what other threads have for it they announce by a bell.
+//! A server that reads only after it wrote, and a client that writes before it reads, would wait for each
+//! other for ever as soon as what lies between them is full. Here one thread does both; what other threads
+//! have for it they announce by a bell.
 
 use crate::connection::{Connection, ConnectionError};
 use crate::frame::MAX_BODY;
@@ -91,11 +92,12 @@ impl Duplex {
         !self.connection.wire.is_full()
     }
 
-    /// Sends what waits, and hears the next message of at most `longest` bytes, if any is wanted now, until a moment.
+    /// Sends what waits, and hears the next message of at most `longest` bytes, if any is wanted now, until a
+    /// moment.
     ///
     /// # Errors
-    /// If the connection is gone; [`ConnectionError::Timeout`] if the peer takes nothing for the time limit, or a message that it
-    /// began does not end within it.
+    /// If the connection is gone; [`ConnectionError::Timeout`] if the peer takes nothing for the time limit,
+    /// or a message that it began does not end within it.
     pub fn wait(&mut self, longest: Option<usize>, until: Instant) -> Result<Heard, ConnectionError> {
         let limit = self.timeout();
         loop {

@@ -99,7 +99,8 @@ impl Fabric {
         }
     }
 
-    /// The same, by a clock that is told when this party's channels open and close, and when its mesh is gone.
+    /// The same, by a clock that is told when this party's channels open and close, and when its mesh is
+    /// gone.
     pub fn with_skipping(mut self, skipping: &Arc<Skipping>) -> Self {
         self.skipping = Some(skipping.clone());
         self

@@ -1,9 +1,10 @@
 //! Handshakes under way at a listening port: how many there may be, and whose gives way.
 //!
-//! Anybody can open a connection and stop in the middle of the handshake. So there are only so many places, and when all are taken the
-//! oldest handshake of the address that has most of them gives way to the newcomer: a flood displaces itself, and whoever is quick is
-//! served. Addresses from which a party has proved its identity have places of their own beside, so that a party that was lost rejoins
-//! whoever floods. Machines behind one IPv6 network (/64) count as one address; those of this machine share one, too.
+//! Anybody can open a connection and stop in the middle of the handshake. So there are only so many places,
+//! and when all are taken the oldest handshake of the address that has most of them gives way to the
+//! newcomer: a flood displaces itself, and whoever is quick is served. Addresses from which a party has
+//! proved its identity have places of their own beside, so that a party that was lost rejoins whoever floods.
+//! Machines behind one IPv6 network (/64) count as one address; those of this machine share one, too.
 
 use crate::world::lock;
 use std::collections::{BTreeMap, BTreeSet};
@@ -11,14 +12,15 @@ use std::net::{IpAddr, Ipv6Addr, Shutdown, TcpStream};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-/// Connections whose identity is not proved yet. A flood of 200 a second that stops after the server's first words holds 300 places,
-/// each for [`ANSWER`].
+/// Connections whose identity is not proved yet. A flood of 200 a second that stops after the server's first
+/// words holds 300 places, each for [`ANSWER`].
 const ALL: usize = 320;
 /// Those that are kept for the addresses of parties.
 const PARTIES: usize = 32;
 /// Addresses of parties that are remembered.
 const KNOWN: usize = 1024;
-/// How long a connection may take to say the first thing, unless its place is needed: its machine may be busy.
+/// How long a connection may take to say the first thing, unless its place is needed: its machine may be
+/// busy.
 pub(crate) const SILENCE: Duration = Duration::from_secs(5);
 /// How long it may take to answer the server's first words.
 pub(crate) const ANSWER: Duration = Duration::from_millis(1500);

@@ -43,7 +43,8 @@ pub(crate) struct Wire {
 }
 
 impl Wire {
-    /// Shakes hands. The peer has to answer, or at the accepting end to begin, before `first`; each later answer may take `answer`.
+    /// Shakes hands. The peer has to answer, or at the accepting end to begin, before `first`; each later
+    /// answer may take `answer`.
     pub fn establish(
         socket: TcpStream,
         begun: Begun,
@@ -239,7 +240,8 @@ impl Wire {
         let left = until.saturating_duration_since(self.world.now());
         let mut fds = [PollFd::new(&self.socket, flags), PollFd::new(bell, PollFlags::IN)];
         match poll(&mut fds, Some(&lasting(left))) {
-            // a socket of which nothing is wanted tells all the same that it is gone, and would tell it for ever
+            // a socket of which nothing is wanted tells all the same that it is gone, and would tell it for
+            // ever
             Ok(_) if flags.is_empty() && fds[0].revents().intersects(PollFlags::HUP | PollFlags::ERR) => {
                 Err(Broken::Closed)
             }

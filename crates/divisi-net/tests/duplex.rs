@@ -78,7 +78,8 @@ fn a_bell_wakes_whoever_waits() {
     assert!(matches!(duplex.wait(Some(LONGEST), long()), Err(ConnectionError::Closed(_))));
 }
 
-/// A peer that takes nothing, or begins a message and does not end it, is given up after the time limit; one that says nothing at all is not.
+/// A peer that takes nothing, or begins a message and does not end it, is given up after the time limit; one
+/// that says nothing at all is not.
 #[test]
 fn a_peer_that_stops_half_way_is_given_up() {
     let limit = Duration::from_millis(300);

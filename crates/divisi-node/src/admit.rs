@@ -78,9 +78,10 @@ pub trait Admit: Send + Sync {
     fn admit(&self, who: &Who, what: &What<'_>) -> Result<Grant, Refusal>;
 }
 
-/// The policy of the lists in the keys: every client of the configuration makes keys, lists its own and hashes; a key serves its maker and the clients
-/// that its maker named; its maker alone may destroy it, and have it back if it was made exportable. Whose a name is the operators say:
-/// a client whose identity they replace keeps its keys.
+/// The policy of the lists in the keys: every client of the configuration makes keys, lists its own and
+/// hashes; a key serves its maker and the clients that its maker named; its maker alone may destroy it, and
+/// have it back if it was made exportable. Whose a name is the operators say: a client whose identity they
+/// replace keeps its keys.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Lists;
 

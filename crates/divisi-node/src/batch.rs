@@ -1,8 +1,8 @@
 //! Many AES-GCM messages in one go: the steps that [`crate::short`] and [`crate::many`] have in common.
 //!
-//! Adversary, openings and their order as in [`crate::gcm`]. The lanes of a call are the blocks of all texts, message after message,
-//! and after them the block E_K(J_0) of each message. Messages under one key stand side by side, so that its round keys are laid
-//! out once for all of them.
+//! Adversary, openings and their order as in [`crate::gcm`]. The lanes of a call are the blocks of all texts,
+//! message after message, and after them the block E_K(J_0) of each message. Messages under one key stand
+//! side by side, so that its round keys are laid out once for all of them.
 
 use crate::cipher;
 use crate::gcm::{TAG, interleave, lanes_at, tags_match, truncate};
@@ -68,8 +68,8 @@ impl Place {
     }
 }
 
-/// What key stream and texts give, not verified yet: the columns of all ciphertexts to be opened, those of each plaintext, and the
-/// masks of both kinds' tags.
+/// What key stream and texts give, not verified yet: the columns of all ciphertexts to be opened, those of
+/// each plaintext, and the masks of both kinds' tags.
 pub(crate) type Texts = (Vec<Byte>, (Vec<Vec<Byte>>, [Option<Block>; 2]));
 
 /// The messages of one call.
@@ -123,8 +123,8 @@ impl<'a> Batch<'a> {
         self.lengths.iter().map(|lengths| lengths.hash_blocks()).max().unwrap_or(1)
     }
 
-    /// The key stream of all messages under these keys, a lane each, with the texts added, and cut to them: no byte of key stream
-    /// beyond a text is kept.
+    /// The key stream of all messages under these keys, a lane each, with the texts added, and cut to them:
+    /// no byte of key stream beyond a text is kept.
     ///
     /// # Errors
     /// Whatever ends the session; [`Abort::Misuse`] if a message has no key.
@@ -187,8 +187,8 @@ impl<'a> Batch<'a> {
         Ok(())
     }
 
-    /// Open the ciphertexts, make the tags, open those of the ciphertexts and compare the others. `powers` gives the first powers of a
-    /// message's hash key, verified.
+    /// Open the ciphertexts, make the tags, open those of the ciphertexts and compare the others. `powers`
+    /// gives the first powers of a message's hash key, verified.
     ///
     /// # Errors
     /// Whatever ends the session; [`Abort::Misuse`] if there are too few powers.
@@ -241,7 +241,8 @@ impl<'a> Batch<'a> {
         let empty = columns.get().iter().all(|column| column.lanes() == 0);
         let opened = if empty { vec![Vec::new(); 16] } else { rep.trio().open(columns)? };
         let mut rest: Vec<&[u8]> = opened.iter().map(Vec::as_slice).collect();
-        // message after message takes its bytes from the front of each column, in the order in which they were cut
+        // message after message takes its bytes from the front of each column, in the order in which they
+        // were cut
         let take = |k: &usize| {
             let bytes = self.places[*k].bytes;
             let own = rest.iter_mut().enumerate().map(|(i, rest)| {
@@ -254,7 +255,8 @@ impl<'a> Batch<'a> {
         Ok(self.sealed.iter().map(take).collect())
     }
 
-    /// The tags of these messages with their ciphertexts, a lane each: linear in the powers of the hash keys and the masks.
+    /// The tags of these messages with their ciphertexts, a lane each: linear in the powers of the hash keys
+    /// and the masks.
     fn tags<'t>(
         &self,
         rep: &mut Rep3,

@@ -95,7 +95,8 @@ impl Stream {
         Stream { j0: gcm::j0(iv), length, done: 0, mask: None }
     }
 
-    /// The number of the next block, and whether so many bytes may come now: what is left of a chunk, or whole blocks of it.
+    /// The number of the next block, and whether so many bytes may come now: what is left of a chunk, or
+    /// whole blocks of it.
     fn next(&mut self, bytes: usize) -> Result<u32, Abort> {
         let left = (self.length - self.done).min(CHUNK as u64 - self.done % CHUNK as u64);
         if bytes == 0 || bytes as u64 > left || (!bytes.is_multiple_of(16) && (bytes as u64) < left) {
@@ -129,7 +130,8 @@ impl Sealing {
         Ok(Sealing { stream: Stream::new(&iv, length), hash })
     }
 
-    /// Encrypt the next chunk, or whole blocks of it: the ciphertext, opened to all three when everything behind it is verified.
+    /// Encrypt the next chunk, or whole blocks of it: the ciphertext, opened to all three when everything
+    /// behind it is verified.
     ///
     /// # Errors
     /// Whatever ends the session.
@@ -239,7 +241,8 @@ impl Opening {
         answer(rep, context, vec![all], ciphertext.len())
     }
 
-    /// Decrypt whole blocks of the next chunk, second reading: the columns of that part of the plaintext, verified, for [`answer`].
+    /// Decrypt whole blocks of the next chunk, second reading: the columns of that part of the plaintext,
+    /// verified, for [`answer`].
     ///
     /// # Errors
     /// As [`Opening::chunk`]; [`Abort::Misuse`] unless the part follows the one before.

@@ -1,5 +1,6 @@
-//! Many short messages in one go, each with its own key: what known-answer tests run, one engine call a group. [`crate::short`] with
-//! keys that are expanded for this one call, IVs of the caller and tags of every length; what is decrypted is opened.
+//! Many short messages in one go, each with its own key: what known-answer tests run, one engine call a
+//! group. [`crate::short`] with keys that are expanded for this one call, IVs of the caller and tags of every
+//! length; what is decrypted is opened.
 //!
 //! Adversary, openings and their order as in [`crate::gcm`]; a message whose tag is wrong has nothing of it opened.
 
@@ -67,7 +68,8 @@ pub enum Outcome {
 /// Run jobs whose keys have one size.
 ///
 /// # Errors
-/// Whatever ends the session; [`Abort::Misuse`] for a key or tag of another length, a message that GCM has no room for, no jobs.
+/// Whatever ends the session; [`Abort::Misuse`] for a key or tag of another length, a message that GCM has no
+/// room for, no jobs.
 pub fn many(rep: &mut Rep3, size: KeySize, jobs: &[Job]) -> Result<Vec<Outcome>, Abort> {
     let items: Option<Vec<Item<'_>>> = jobs.iter().enumerate().map(|(k, job)| item(k, job)).collect();
     let items = match items {

@@ -1,9 +1,10 @@
 //! What clients and servers say to each other.
 //!
-//! A client speaks with each of the three over a connection of its own. Every message of the client but the first gets one
-//! answer, in order, numbered by its request and its place ([`Reply`]) (and any number of [`ToClient::Waiting`] before it). A client need not wait for an answer before it sends the
-//! next message: it may be [`AHEAD`] messages ahead. A server that has more unanswered messages than that reads no more of them
-//! until it has answered some.
+//! A client speaks with each of the three over a connection of its own. Every message of the client but the
+//! first gets one answer, in order, numbered by its request and its place ([`Reply`]) (and any number of
+//! [`ToClient::Waiting`] before it). A client need not wait for an answer before it sends the next message:
+//! it may be [`AHEAD`] messages ahead. A server that has more unanswered messages than that reads no more of
+//! them until it has answered some.
 //!
 //! 1. Each server sends a challenge; the client sends all three challenges to each. Their hash names the connection: the
 //!    same name at all servers, and fresh, because each server contributed and looks for its own.
@@ -171,7 +172,8 @@ impl Way {
 }
 
 impl Item {
-    /// Whether it is a text that goes through with others in one computation, as one step: a ciphertext of it is sent once.
+    /// Whether it is a text that goes through with others in one computation, as one step: a ciphertext of it
+    /// is sent once.
     pub fn is_short(&self) -> bool {
         match self {
             Item::Encrypt { aad, length, .. } | Item::Decrypt { aad, length, .. } => {
@@ -189,8 +191,8 @@ impl Item {
         }
     }
 
-    /// Whether it says no more than a request can: names, texts and lists of lengths that are admitted. Checked when it arrives, so that
-    /// what waits is bounded.
+    /// Whether it says no more than a request can: names, texts and lists of lengths that are admitted.
+    /// Checked when it arrives, so that what waits is bounded.
     pub fn is_well_formed(&self) -> bool {
         let asked = |asked: &Asked| {
             asked.algorithm.len() <= 32 && asked.customization.0.len() + asked.function.0.len() <= AAD

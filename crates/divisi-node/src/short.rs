@@ -1,19 +1,23 @@
-//! Many short AES-GCM messages under keys that are ready, in one engine call: what a server does with requests that wait together.
+//! Many short AES-GCM messages under keys that are ready, in one engine call: what a server does with
+//! requests that wait together.
 //!
-//! Adversary, openings and their order as in [`crate::gcm`]: ciphertexts are opened when all products behind them are verified, then
-//! their tags; a tag received is compared inside and never opened (check A23), and the columns of a plaintext are handed out only
-//! if its tag was right: not opened, for its client alone ([`divisi_rep3::Trio::answer_text`]). One message with a wrong tag is
-//! `Invalid` and harms no other; one lie about any message ends the session for all.
+//! Adversary, openings and their order as in [`crate::gcm`]: ciphertexts are opened when all products behind
+//! them are verified, then their tags; a tag received is compared inside and never opened (check A23), and
+//! the columns of a plaintext are handed out only if its tag was right: not opened, for its client alone
+//! ([`divisi_rep3::Trio::answer_text`]). One message with a wrong tag is `Invalid` and harms no other; one
+//! lie about any message ends the session for all.
 //!
-//! A message is short if the powers of the hash key that every ready key has are enough for it ([`fits`]): nothing is made for it but
-//! its key stream, and GHASH is local.
+//! A message is short if the powers of the hash key that every ready key has are enough for it ([`fits`]):
+//! nothing is made for it but its key stream, and GHASH is local.
 //!
-//! Cost: 66 rounds to encrypt a message of one block and 74 to decrypt it, 78 and 98 for 64 of them, in whatever mixture and under
-//! however many keys (AES-128 with gf4-circuit; test `cost_in_rounds`). 40 of these are the S-boxes', and the folds of the two verifications
-//! grow with the logarithm of what is owed. A message has a block more than its text; up to 32 blocks of a call go into one tile
-//! of lanes, and beyond that the parties' own work is that of 512 blocks at once, whether there are so many or not.
+//! Cost: 66 rounds to encrypt a message of one block and 74 to decrypt it, 78 and 98 for 64 of them, in
+//! whatever mixture and under however many keys (AES-128 with gf4-circuit; test `cost_in_rounds`). 40 of
+//! these are the S-boxes', and the folds of the two verifications grow with the logarithm of what is owed. A
+//! message has a block more than its text; up to 32 blocks of a call go into one tile of lanes, and beyond
+//! that the parties' own work is that of 512 blocks at once, whether there are so many or not.
 //!
-//! Memory: until the verification the key stream owes about 1.1 KiB a block (likewise), so the caller bounds the blocks of a call.
+//! Memory: until the verification the key stream owes about 1.1 KiB a block (likewise), so the caller bounds
+//! the blocks of a call.
 
 use crate::batch::{self, Batch, Item};
 use crate::gcm::{GcmKey, TAG};
@@ -64,7 +68,8 @@ pub enum Outcome {
         /// The tag.
         tag: [u8; TAG],
     },
-    /// The tag was right: the plaintext as 16 columns, one for each place of a block, a lane a block. Nothing of it was opened.
+    /// The tag was right: the plaintext as 16 columns, one for each place of a block, a lane a block. Nothing
+    /// of it was opened.
     Opened(Verified<Vec<Byte>>),
     /// The tag was wrong; nothing of the plaintext was opened.
     Invalid,
@@ -76,12 +81,13 @@ pub fn fits(aad_len: usize, text_len: usize) -> bool {
     aad_len.div_ceil(16) + text_len.div_ceil(16) < Steps::STANDARD.baby()
 }
 
-/// Run messages under keys of one size: what came of each, in their order. All three call it with the same keys, IVs, associated data,
-/// ciphertexts and tags, which they have compared (A25), and with parts that fit together (A24).
+/// Run messages under keys of one size: what came of each, in their order. All three call it with the same
+/// keys, IVs, associated data, ciphertexts and tags, which they have compared (A25), and with parts that fit
+/// together (A24).
 ///
 /// # Errors
-/// Whatever ends the session; [`Abort::Misuse`] for keys of different sizes, a message that is not short or names no key, or two
-/// messages to be encrypted under one key with one IV.
+/// Whatever ends the session; [`Abort::Misuse`] for keys of different sizes, a message that is not short or
+/// names no key, or two messages to be encrypted under one key with one IV.
 pub fn short(rep: &mut Rep3, keys: &[&GcmKey], messages: &[Message<'_>]) -> Result<Vec<Outcome>, Abort> {
     if messages.is_empty() {
         return Ok(Vec::new());

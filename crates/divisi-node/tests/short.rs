@@ -1,4 +1,5 @@
-//! Short AES-GCM messages under ready keys in one call, against an ordinary library, and with a corrupt party.
+//! Short AES-GCM messages under ready keys in one call, against an ordinary library, and with a corrupt
+//! party.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 use aes_gcm::aead::{Aead, KeyInit, Payload};
@@ -77,7 +78,8 @@ fn engine(trio: Trio, protocol: Protocol) -> Rep3 {
     Rep3::new(trio, protocol, Security::Malicious)
 }
 
-/// One call, and something before it; `which` names the list of keys by their places among those that are made ready.
+/// One call, and something before it; `which` names the list of keys by their places among those that are
+/// made ready.
 fn call(
     rep: &mut Rep3,
     size: KeySize,
@@ -173,7 +175,8 @@ fn every_length_that_fits_is_what_a_library_gives() {
     }
 }
 
-/// Few messages, under every protocol: alone in each direction, without a text, without anything, under one key and under several.
+/// Few messages, under every protocol: alone in each direction, without a text, without anything, under one
+/// key and under several.
 #[test]
 fn one_message_is_a_call() {
     for (protocol, size) in Protocol::ALL.iter().zip(KeySize::ALL.into_iter().cycle()) {
@@ -192,7 +195,8 @@ fn one_message_is_a_call() {
     assert!(run_call(Protocol::Gf4Circuit, KeySize::Aes128, &[], &[], &[]).is_empty());
 }
 
-/// Each way in which a message can be wrong, beside right ones in both directions: it alone is invalid, and no byte of it is opened.
+/// Each way in which a message can be wrong, beside right ones in both directions: it alone is invalid, and
+/// no byte of it is opened.
 #[test]
 fn a_wrong_message_is_invalid_and_harms_no_other() {
     let keys = keys(KeySize::Aes128, 2);
@@ -228,7 +232,8 @@ fn a_wrong_message_is_invalid_and_harms_no_other() {
     }
 }
 
-/// Two keys by turns, the same text and IV under both, and a list in which keys stand several times, in any order, and unused.
+/// Two keys by turns, the same text and IV under both, and a list in which keys stand several times, in any
+/// order, and unused.
 #[test]
 fn keys_are_not_confused() {
     let keys = keys(KeySize::Aes256, 4);
@@ -293,8 +298,8 @@ fn misuse_is_refused_before_anything_is_sent() {
     }
 }
 
-/// The rounds of which the module's documentation speaks, of making keys ready and of a call: more messages and keys add levels of
-/// the verification and nothing else.
+/// The rounds of which the module's documentation speaks, of making keys ready and of a call: more messages
+/// and keys add levels of the verification and nothing else.
 #[test]
 fn cost_in_rounds() {
     let rounds = |n: usize, keys_used: usize, encrypt: fn(usize) -> bool| {
@@ -334,8 +339,9 @@ type Lie = Box<dyn FnMut(Step, &mut [u8]) + Send>;
 const OUTER: &str = "divisi_rep3::sbox::gf4_circuit/outer";
 const MULTIPLY: &str = "divisi_rep3::engine::blocks/multiply";
 
-/// Five messages of one block under one key, where party 1 lies in the call, once its keys are ready. What the clients would have of it by
-/// the two honest parties' account, if they did not abort, and how often one of them opened something.
+/// Five messages of one block under one key, where party 1 lies in the call, once its keys are ready. What
+/// the clients would have of it by the two honest parties' account, if they did not abort, and how often one
+/// of them opened something.
 fn attacked(stage: Stage, encrypt: bool, lie: fn() -> Lie) -> (Vec<Case>, Option<Vec<Came>>, usize) {
     let keys = keys(KeySize::Aes128, 1);
     let cases: Vec<Case> = (0..5).map(|n| Case::new(&keys, 0, n, [4, 16], encrypt)).collect();
@@ -363,8 +369,9 @@ fn attacked(stage: Stage, encrypt: bool, lie: fn() -> Lie) -> (Vec<Case>, Option
     (cases, None, opened)
 }
 
-/// Party 1 adds an error to one product of the last round of AES, in the lane of the third message of five, for each bit of its block. Without
-/// the verification that message alone would have another ciphertext; with it nobody gets anything, and nothing is opened.
+/// Party 1 adds an error to one product of the last round of AES, in the lane of the third message of five,
+/// for each bit of its block. Without the verification that message alone would have another ciphertext; with
+/// it nobody gets anything, and nothing is opened.
 #[test]
 fn a_lie_about_one_ciphertext_ends_the_call_for_all() {
     // 16 bytes in ten lanes each: five of texts, five of masks; a plane is 20 bytes
@@ -391,8 +398,8 @@ fn a_lie_about_one_ciphertext_ends_the_call_for_all() {
     }
 }
 
-/// Party 1 adds an error to the product that masks the difference of the third tag of five. Without the verification a right message would
-/// be called invalid; with it nobody gets anything, and nothing is opened.
+/// Party 1 adds an error to the product that masks the difference of the third tag of five. Without the
+/// verification a right message would be called invalid; with it nobody gets anything, and nothing is opened.
 #[test]
 fn a_lie_about_one_comparison_ends_the_call_for_all() {
     fn lie(byte: usize) -> Lie {

@@ -9,11 +9,13 @@ use zeroize::Zeroizing;
 /// What a corrupt party does otherwise.
 #[derive(Clone, Default, PartialEq, Eq)]
 pub struct Deviation {
-    /// Its bit at this position of every batch is flipped towards this party; sacrificed positions follow those that are handed out.
+    /// Its bit at this position of every batch is flipped towards this party; sacrificed positions follow
+    /// those that are handed out.
     pub other_bits: Option<(PartyId, usize)>,
     /// Its Delta towards this party differs by this.
     pub other_delta: Option<(PartyId, u128)>,
-    /// In the proof it opens this one of its bits flipped, with the MACs of the true one; all else is as if that were its bit.
+    /// In the proof it opens this one of its bits flipped, with the MACs of the true one; all else is as if
+    /// that were its bit.
     pub flipped_opening: Option<usize>,
     /// In the proof it opens another MAC than it has, under this party's Delta, of this one of its bits.
     pub false_mac: Option<(PartyId, usize)>,

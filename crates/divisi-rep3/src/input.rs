@@ -34,7 +34,8 @@ pub enum Agreement {
 
 /// One input to be compared with the other two.
 pub struct Input<'a> {
-    /// [`Check::A24`] for a client's parts, [`Check::A26`] for stored ones, [`Check::A25`] for what has no secret part.
+    /// [`Check::A24`] for a client's parts, [`Check::A26`] for stored ones, [`Check::A25`] for what has no
+    /// secret part.
     pub check: Check,
     /// A digest of all that is public about it.
     pub public: [u8; 32],
@@ -53,7 +54,8 @@ pub enum Lack {
 
 /// Our verdict on the wire: the greatest of three counts.
 const CODES: [u8; 5] = [0, 1, 2, 3, 4];
-/// The bytes of one input in the first round: the public digest, that of a component, and [`HAVE`] or another word.
+/// The bytes of one input in the first round: the public digest, that of a component, and [`HAVE`] or another
+/// word.
 const ENTRY: usize = 65;
 const HAVE: u8 = 1;
 const NOT_YET: u8 = 2;
@@ -74,12 +76,13 @@ impl Trio {
         Ok(verdicts.first().copied().unwrap_or(Agreement::PublicDiffers))
     }
 
-    /// Compare the inputs of a list with the other two, who were told of the same list, of which `list` is a digest: a verdict for each, the
-    /// same at all three. Two rounds.
+    /// Compare the inputs of a list with the other two, who were told of the same list, of which `list` is a
+    /// digest: a verdict for each, the same at all three. Two rounds.
     ///
     /// # Errors
-    /// [`Abort::CheckFailed`] with A25 if the lists differ: whoever made them told different things, or another party lies about its own.
-    /// Whatever a broken peer causes. A difference of inputs is no error but an [`Agreement`].
+    /// [`Abort::CheckFailed`] with A25 if the lists differ: whoever made them told different things, or
+    /// another party lies about its own. Whatever a broken peer causes. A difference of inputs is no error
+    /// but an [`Agreement`].
     pub fn agree_list(&mut self, list: &[u8; 32], inputs: &[Input<'_>]) -> Result<Vec<Agreement>, Abort> {
         let peers = [self.prev, self.next];
         for peer in peers {

@@ -35,7 +35,8 @@ pub(crate) fn runs(mut index: &[usize]) -> impl Iterator<Item = Run> {
     })
 }
 
-/// Puts a run of lanes of `source` at lane `at` of tiles that are zero there. Lanes that either lacks are left out.
+/// Puts a run of lanes of `source` at lane `at` of tiles that are zero there. Lanes that either lacks are
+/// left out.
 pub(crate) fn put<const K: usize>(tiles: &mut [Tile<K>], at: usize, source: &[Tile<K>], run: Run) {
     let mut done = 0;
     while done < run.lanes {

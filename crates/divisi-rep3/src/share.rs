@@ -47,7 +47,8 @@ pub(crate) enum Form {
 }
 
 impl Byte {
-    /// The sharing of zero whose components are all zero: planes that no engine takes, before they have an origin.
+    /// The sharing of zero whose components are all zero: planes that no engine takes, before they have an
+    /// origin.
     #[must_use]
     pub(crate) fn zero(lanes: usize) -> Byte {
         let tiles = vec![[[Plane::ZERO; 8]; 2]; lanes.div_ceil(LANES)];
@@ -77,8 +78,8 @@ impl Byte {
         Some(out)
     }
 
-    /// This value's lanes, and those of another after them; `None` if one belongs to a chain that is not finished, or they are of
-    /// different engines.
+    /// This value's lanes, and those of another after them; `None` if one belongs to a chain that is not
+    /// finished, or they are of different engines.
     #[must_use]
     pub fn with(&self, other: &Byte) -> Option<Byte> {
         Byte::join(&[self, other])

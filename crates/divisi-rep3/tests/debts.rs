@@ -97,7 +97,8 @@ fn debts_cannot_be_forgotten() {
     }
 }
 
-/// A layer of lookups whose vectors were paid before owes the comparison of its openings: also when it was closed and resumed.
+/// A layer of lookups whose vectors were paid before owes the comparison of its openings: also when it was
+/// closed and resumed.
 #[test]
 fn openings_are_owed_when_resumed() {
     for linear in [false, true] {

@@ -1,6 +1,6 @@
-//! The components of a key lie where their two holders keep them while an engine computes with it, and nowhere
-//! after its end: the memory of this process is searched for planted ones. One test, so that nothing runs beside
-//! the search.
+//! The components of a key lie where their two holders keep them while an engine computes with it, and
+//! nowhere after its end: the memory of this process is searched for planted ones. One test, so that nothing
+//! runs beside the search.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 use divisi_circuit::{Build, Gates, Program};
@@ -64,8 +64,8 @@ impl Planted {
         components.map(|(first, second)| Part { first, second }).collect()
     }
 
-    /// All parties wait while the first one looks how often each component is there in each form. What is wrong
-    /// is told at the end, for others wait for who panics.
+    /// All parties wait while the first one looks how often each component is there in each form. What is
+    /// wrong is told at the end, for others wait for who panics.
     fn look(&self, me: usize, wanted: [usize; 3], when: &str) {
         self.all.wait();
         if me == 0 {
@@ -91,8 +91,8 @@ fn program() -> Program {
     g.finish()
 }
 
-/// The keys, expanded, and used for one block each; as blocks that are squared by a product; and the bits of a
-/// byte in a circuit, of all keys and of a few.
+/// The keys, expanded, and used for one block each; as blocks that are squared by a product; and the bits of
+/// a byte in a circuit, of all keys and of a few.
 fn encrypt(e: &mut Rep3, key: &[Byte]) -> Result<(), Abort> {
     let program = program();
     let bits: [Bit; 8] = e.convert(key[0].clone())?;

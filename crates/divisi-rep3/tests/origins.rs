@@ -129,8 +129,8 @@ fn a_byte_of_another_strand_is_refused_wherever_it_goes() {
     }
 }
 
-/// What strand one settled without looking at it does not leave by strand two either, where it is owed: not in
-/// its first computation, nor in a later one.
+/// What strand one settled without looking at it does not leave by strand two either, where it is owed: not
+/// in its first computation, nor in a later one.
 #[test]
 fn what_another_strand_settled_does_not_leave_where_it_is_owed() {
     for before in [0, 1] {

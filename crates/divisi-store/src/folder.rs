@@ -18,7 +18,8 @@ pub(crate) struct Folder {
 }
 
 impl Folder {
-    /// Made if need be; finishes what a crash interrupted. What cannot be finished concerns one key, and is told beside.
+    /// Made if need be; finishes what a crash interrupted. What cannot be finished concerns one key, and is
+    /// told beside.
     pub(crate) fn open(disk: Box<dyn Disk>, dir: &Path) -> Result<(Folder, Vec<StoreError>), StoreError> {
         let folder = Folder { dir: dir.into(), disk };
         let mut unfinished = Vec::new();
@@ -88,7 +89,8 @@ impl Folder {
         replace().map_err(|e| StoreError::Io(path.clone(), e))
     }
 
-    /// Put these bytes where a key's file is, which are fewer: no room is needed. A crash meanwhile leaves a damaged file.
+    /// Put these bytes where a key's file is, which are fewer: no room is needed. A crash meanwhile leaves a
+    /// damaged file.
     pub(crate) fn overwrite(&self, name: &str, bytes: &[u8]) -> Result<(), StoreError> {
         let path = self.path(name);
         let overwrite = || {

@@ -65,7 +65,8 @@ impl Keys {
         Ok(Keys { folder, unfinished, used: Mutex::default(), _lock: None })
     }
 
-    /// What is wrong with the files of single keys, which are refused while all others are served: for an operator, at the start.
+    /// What is wrong with the files of single keys, which are refused while all others are served: for an
+    /// operator, at the start.
     ///
     /// # Errors
     /// [`StoreError::Io`] if the directory cannot be read.

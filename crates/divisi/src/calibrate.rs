@@ -6,7 +6,8 @@
 //! | `loopback_gbit_s` | two threads | one TCP stream over 127.0.0.1, 128 KiB a write; of the two that which works longer |
 //! | `clmul_ns` | one core | a product in GF(2^64), reduced, of slices that fit the first-level cache |
 //!
-//! Seconds are those of the processor, so that whatever else runs on the machine takes nothing from the figures but samples.
+//! Seconds are those of the processor, so that whatever else runs on the machine takes nothing from the
+//! figures but samples.
 
 use crate::failure::Failure;
 use aws_lc_rs::cipher::{AES_128, EncryptingKey, EncryptionContext, UnboundCipherKey};

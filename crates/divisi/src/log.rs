@@ -1,7 +1,7 @@
 //! The log of a server: lines on standard error, each with the time and the party.
 //!
-//! A thread of its own writes them, so that a pipe that nobody reads stops no server: what finds no room in the queue is dropped and
-//! counted, and the count is a line of the log as soon as somebody reads again.
+//! A thread of its own writes them, so that a pipe that nobody reads stops no server: what finds no room in
+//! the queue is dropped and counted, and the count is a line of the log as soon as somebody reads again.
 
 use divisi_net::{Machine, PartyId, World};
 use std::io::Write;

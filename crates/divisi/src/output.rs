@@ -1,8 +1,8 @@
 //! A file that appears when it is complete, and not before.
 //!
-//! Where the system has files without a name, what is not complete has none: a process that is killed leaves nothing behind. Elsewhere it
-//! has a name of its own beside its place and is locked while somebody writes it, so that the next output there can tell what is left of
-//! a process that was killed, and removes it.
+//! Where the system has files without a name, what is not complete has none: a process that is killed leaves
+//! nothing behind. Elsewhere it has a name of its own beside its place and is locked while somebody writes
+//! it, so that the next output there can tell what is left of a process that was killed, and removes it.
 
 use crate::cleanup::{Cleanup, Entry};
 use crate::failure::Failure;
@@ -148,8 +148,8 @@ fn link(file: &File, name: &Path) -> io::Result<()> {
     Ok(linkat(CWD, own, CWD, name, AtFlags::SYMLINK_FOLLOW)?)
 }
 
-/// Remove what processes that were killed left in this directory: nobody holds its lock, and it is not so new that its writer may not
-/// have come to lock it.
+/// Remove what processes that were killed left in this directory: nobody holds its lock, and it is not so new
+/// that its writer may not have come to lock it.
 fn remove_stale(dir: &Path) {
     let Ok(entries) = std::fs::read_dir(dir) else { return };
     for entry in entries.flatten() {

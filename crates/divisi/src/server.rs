@@ -1,4 +1,5 @@
-//! One of the three servers as a program: its signals and its log; or as a process of a command that runs all three.
+//! One of the three servers as a program: its signals and its log; or as a process of a command that runs all
+//! three.
 
 use crate::failure::Failure;
 use crate::local::{Pipes, Usage, seat};
@@ -95,7 +96,8 @@ pub fn run(description: &Description) -> Result<(), Failure> {
     ended
 }
 
-/// As many descriptors as the system allows without asking: connections, and handshakes under way, need one or two each.
+/// As many descriptors as the system allows without asking: connections, and handshakes under way, need one
+/// or two each.
 pub(crate) fn raise_descriptors() {
     let limit = getrlimit(Resource::Nofile);
     // with fewer it serves fewer at a time

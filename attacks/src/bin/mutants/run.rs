@@ -11,7 +11,8 @@ use std::time::{Duration, Instant};
 
 /// All tests of a mutant together take no longer: those that are not through then have noticed nothing.
 const LIMIT: Duration = Duration::from_secs(60);
-/// A test hangs that takes this many times as long as without a mutant, and that much longer: the machine may have much else to do.
+/// A test hangs that takes this many times as long as without a mutant, and that much longer: the machine may
+/// have much else to do.
 const SLOWER: u32 = 3;
 const LONGER: Duration = Duration::from_secs(10);
 /// A mutant that allocates without end gets no more, in KiB.
@@ -67,7 +68,8 @@ fn quick(programs: &Programs, test: &str, hangs: Duration) -> Result<bool, Strin
     Ok(passes(programs, test, None, hangs / SLOWER)? == Some(true))
 }
 
-/// Whether all tests of a target pass; nothing if they are not through in time. Ends with the first that fails.
+/// Whether all tests of a target pass; nothing if they are not through in time. Ends with the first that
+/// fails.
 fn passes(
     programs: &Programs,
     test: &str,

@@ -116,8 +116,8 @@ impl Switched {
     }
 }
 
-/// Write the copy with these files changed. Every crate has the function that tells which mutant is on, also when none asks: so the
-/// crates that nothing is changed in are not built anew.
+/// Write the copy with these files changed. Every crate has the function that tells which mutant is on, also
+/// when none asks: so the crates that nothing is changed in are not built anew.
 pub fn write(
     project: &Path,
     copy: &Path,
@@ -130,7 +130,8 @@ pub fn write(
     })
 }
 
-/// A text with its edits, which are sorted, and where each of them stands then: its own text, and all of its place.
+/// A text with its edits, which are sorted, and where each of them stands then: its own text, and all of its
+/// place.
 fn edited(text: &str, edits: &[(Edit, usize)]) -> (String, [Vec<(Range<usize>, usize)>; 2]) {
     let (mut out, mut done) = (String::with_capacity(2 * text.len()), 0);
     let [mut own, mut whole] = [Vec::new(), Vec::new()];

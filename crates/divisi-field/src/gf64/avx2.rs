@@ -1,4 +1,5 @@
-//! Carry-less products of as many elements at a time as the processor has instructions for; planes by shuffles.
+//! Carry-less products of as many elements at a time as the processor has instructions for; planes by
+//! shuffles.
 
 use super::Gf64;
 use super::words::Unreduced;
@@ -7,7 +8,8 @@ use crate::Plane;
 pub(super) use super::pclmul::mul;
 pub(super) use super::weigh_avx2::{matrices, weigh, weigh_bytes};
 
-/// Defines functions that are those of [`super::vpclmul`] if the processor has the instruction, else those of [`super::pclmul`].
+/// Defines functions that are those of [`super::vpclmul`] if the processor has the instruction, else those of
+/// [`super::pclmul`].
 macro_rules! widest {
     ($(fn $name:ident($($argument:ident: $type:ty),*) $(-> $output:ty)?;)*) => { $(
         #[target_feature(enable = "avx2,pclmulqdq")]

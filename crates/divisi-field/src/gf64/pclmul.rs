@@ -1,4 +1,5 @@
-//! PCLMULQDQ on pairs of elements: for the AVX2 kernel where there is no more, and for the rests of longer registers.
+//! PCLMULQDQ on pairs of elements: for the AVX2 kernel where there is no more, and for the rests of longer
+//! registers.
 
 use core::arch::x86_64::*;
 

@@ -1,10 +1,11 @@
 //! Weighing planes by VPSHUFB.
 //!
-//! A byte that holds a bit of each of eight planes, or eight bits of one plane, is mapped to the sum of the weights of its bits. Of a
-//! nibble there are sixteen such sums, and byte j of all of them is a table that one register holds: so two shuffles give byte
-//! j of the sums of 32 bytes. The sums stay in eight registers, one for each byte of a word, until all planes are in them; only
-//! then are they transposed to words. The tables depend on the weights alone, which are public, and a shuffle takes the same time
-//! whatever the bytes are that select.
+//! A byte that holds a bit of each of eight planes, or eight bits of one plane, is mapped to the sum of the
+//! weights of its bits. Of a nibble there are sixteen such sums, and byte j of all of them is a table that
+//! one register holds: so two shuffles give byte j of the sums of 32 bytes. The sums stay in eight registers,
+//! one for each byte of a word, until all planes are in them; only then are they transposed to words. The
+//! tables depend on the weights alone, which are public, and a shuffle takes the same time whatever the bytes
+//! are that select.
 
 use core::arch::x86_64::*;
 
@@ -12,7 +13,8 @@ use super::pclmul::{load, store};
 use super::{Gf64, LaneWeights};
 use crate::Plane;
 
-/// How many arrays of 64 bytes the tables of eight weights are: those of the lower nibble first, in the order of the bytes of the sum.
+/// How many arrays of 64 bytes the tables of eight weights are: those of the lower nibble first, in the order
+/// of the bytes of the sum.
 const TABLES: usize = 4;
 
 /// As [`super::weigh`], whose checks of the lengths come before.
@@ -162,7 +164,8 @@ fn tables_of(weights: &[Gf64; 8]) -> [[u64; 8]; TABLES] {
 fn tables_of_nibble(weights: &[Gf64; 4]) -> [__m256i; 4] {
     // SAFETY: the reference covers four elements of 64 bits.
     let all = unsafe { _mm256_loadu_si256(weights.as_ptr().cast()) };
-    // the sums of the nibbles 0, 1, 8 and 9, then the same with 2, with 4 and with both: each half of a register has two neighbours
+    // the sums of the nibbles 0, 1, 8 and 9, then the same with 2, with 4 and with both: each half of a
+    // register has two neighbours
     let with_1 =
         _mm256_and_si256(_mm256_permute4x64_epi64(all, 0b00_00_00_00), _mm256_setr_epi64x(0, -1, 0, -1));
     let with_8 =
@@ -203,7 +206,8 @@ fn half_of_plane(plane: &Plane, half: usize) -> __m256i {
 #[inline]
 #[target_feature(enable = "avx2")]
 fn bytes_of_planes(planes: &[&Plane; 8], half: usize) -> [__m256i; 8] {
-    // As words_of_bytes leaves words 16 apart in one register: bytes 0, 1, 4, 5, 8, 9 and so on come into the lower half.
+    // As words_of_bytes leaves words 16 apart in one register: bytes 0, 1, 4, 5, 8, 9 and so on come into the
+    // lower half.
     let apart = _mm256_setr_epi8(
         0, 1, 4, 5, 8, 9, 12, 13, 2, 3, 6, 7, 10, 11, 14, 15, 0, 1, 4, 5, 8, 9, 12, 13, 2, 3, 6, 7, 10, 11,
         14, 15,
@@ -212,7 +216,8 @@ fn bytes_of_planes(planes: &[&Plane; 8], half: usize) -> [__m256i; 8] {
     for (x, plane) in x.iter_mut().zip(planes) {
         *x = _mm256_permute4x64_epi64(_mm256_shuffle_epi8(half_of_plane(plane, half), apart), 0b11_01_10_00);
     }
-    // bit r of register i and bit i of register r change places, in each byte: quarters of 8 x 8 bits, of 4 x 4, of 2 x 2
+    // bit r of register i and bit i of register r change places, in each byte: quarters of 8 x 8 bits, of 4 x
+    // 4, of 2 x 2
     for i in 0..4 {
         [x[i], x[i + 4]] = exchange::<4>([x[i], x[i + 4]], 0x0f);
     }

@@ -39,7 +39,8 @@ impl Client {
         self.answers(step)
     }
 
-    /// Send messages, numbered from 0, and take the answers to each, in order: as many messages go ahead of their answers as may.
+    /// Send messages, numbered from 0, and take the answers to each, in order: as many messages go ahead of
+    /// their answers as may.
     pub(super) fn stream(
         &mut self,
         step: Step,

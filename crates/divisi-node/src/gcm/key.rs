@@ -77,7 +77,8 @@ impl GcmKey {
         self.baby.get()
     }
 
-    /// The powers that a string of that many blocks needs: giant steps are made when a message is longer than any before.
+    /// The powers that a string of that many blocks needs: giant steps are made when a message is longer than
+    /// any before.
     pub(super) fn powers(&mut self, rep: &mut Rep3, blocks: u64) -> Result<(), Abort> {
         let giants = Steps::STANDARD.giants(blocks);
         if self.powers.as_ref().is_some_and(|(have, _)| *have >= giants) {

@@ -229,8 +229,8 @@ fn a_full_page_of_keys_fits() {
     assert!(encode(&ToClient::Keys { keys: vec![entry; PAGE], more: true }, 0).is_some());
 }
 
-/// An answer fits one place: each part of its context changes it, to the last byte; and the digest of a chunk is of all
-/// of it.
+/// An answer fits one place: each part of its context changes it, to the last byte; and the digest of a chunk
+/// is of all of it.
 #[test]
 fn an_answer_is_bound_to_its_place() {
     let right = context(&[1; 32], 2, 4);

@@ -29,8 +29,8 @@ pub(super) enum Call {
     Offers(Vec<Offer>),
 }
 
-/// Say or hear what is next; that vectors are to be made if nobody asked for anything for so long. A server that is to stop does
-/// not wait for requests.
+/// Say or hear what is next; that vectors are to be made if nobody asked for anything for so long. A server
+/// that is to stop does not wait for requests.
 pub(super) fn next(
     house: &mut House<'_>,
     leader: PartyId,
@@ -86,7 +86,8 @@ fn follow(house: &mut House<'_>, leader: PartyId) -> Result<Call, Abort> {
     let mut head = [0; HEAD];
     house.rep.trio().session().recv(CALL, leader, &mut head)?;
     house.node.compare_clients(leader, &head[3..]);
-    // whoever calls two servers for different things makes their views differ, and offers are compared before they are done
+    // whoever calls two servers for different things makes their views differ, and offers are compared before
+    // they are done
     house.rep.trio().absorb("call", &head[..1]);
     let count = usize::from(u16::from_le_bytes([head[1], head[2]]));
     match head[0] {

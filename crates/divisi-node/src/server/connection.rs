@@ -1,8 +1,9 @@
 //! One client's connection at a server: the thread that talks with it.
 //!
-//! Adversary: any client. What it sends is bounded in length and decoded whole or not at all. It may send ahead, but no more is read
-//! of what it sends than it may be ahead, so that it can neither fill memory nor hold up anybody but itself; nor is more computed for it than
-//! it takes. Numbers of requests count up from 1 [1.11].
+//! Adversary: any client. What it sends is bounded in length and decoded whole or not at all. It may send
+//! ahead, but no more is read of what it sends than it may be ahead, so that it can neither fill memory nor
+//! hold up anybody but itself; nor is more computed for it than it takes. Numbers of requests count up from 1
+//! [1.11].
 
 use super::counter::Counter;
 use crate::admit::Who;

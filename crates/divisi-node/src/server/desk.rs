@@ -1,7 +1,12 @@
 //! All clients of a server: what they have said, what is due to them, and what of it can be done now.
 //!
-//! It decides, and does nothing: no thread, no socket and no clock is in it; times are given. The threads around it ([`super::shared`]) bring what
-//! happens, the computing thread asks what it can offer the other servers and takes what all have.
+//! It decides, and does nothing: no thread, no socket and no clock is in it; times are given. The threads
+//! around it ([`super::counter`]) bring what happens, the computing thread asks what it can offer the other
+//! servers and takes what all have.
+
+mod ends;
+mod line;
+mod log;
 
 use super::limits::{Accounts, Allowances};
 use super::plan::{Budget, Waiting, plan};
@@ -10,10 +15,10 @@ use super::turns::Turns;
 use crate::admit::Who;
 use crate::error::{ErrorKind, Failed};
 use crate::request::{AHEAD, ConnectionId, Item, Reply, ToClient, ToServer};
-use crate::wire::encode;
 use divisi_core::{PartyId, Step, step};
-use divisi_store::KeyName;
-use std::collections::{HashMap, VecDeque};
+use line::{Line, Request, log_line};
+use log::Log;
+use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 use zeroize::Zeroizing;
@@ -67,41 +72,6 @@ pub(crate) enum After {
     },
 }
 
-struct Request {
-    number: u64,
-    item: Arc<Item>,
-    came: u64,
-    arrived: Instant,
-    /// When a message came last, or a step was done.
-    moved: Instant,
-    steps: u64,
-    in_hand: bool,
-    /// The messages that its steps have taken, and how many of them, and the request itself, have no answer.
-    taken: u64,
-    open: usize,
-    /// How many answers it was given.
-    answers: u64,
-    /// Another server that lacked what we have, since when, and how often it was asked.
-    lacking: Option<(PartyId, Instant, u32)>,
-    pause: Option<Instant>,
-}
-
-/// One client's connection.
-struct Line {
-    who: Who,
-    ring: Box<dyn Fn() + Send>,
-    /// What it said and nobody has taken, with its length.
-    inbox: VecDeque<(ToServer, usize)>,
-    /// Answers as they go to the wire, and the bytes of those that are not with the socket.
-    outbox: VecDeque<Zeroizing<Vec<u8>>>,
-    unsent: usize,
-    /// How often in a row another server offered what had not come here.
-    late: u32,
-    /// The number of the last request that came.
-    last: u64,
-    request: Option<Request>,
-}
-
 /// All clients of a server.
 pub(crate) struct Desk {
     me: PartyId,
@@ -134,8 +104,8 @@ impl Desk {
         }
     }
 
-    /// A client has begun; false if one of the same name is there, which no honest client brings about. `ring` is called when there is
-    /// something for it.
+    /// A client has begun; false if one of the same name is there, which no honest client brings about.
+    /// `ring` is called when there is something for it.
     pub fn enter(&mut self, who: Who, id: ConnectionId, ring: Box<dyn Fn() + Send>) -> bool {
         if self.lines.contains_key(&id) {
             return false;
@@ -210,8 +180,8 @@ impl Desk {
         Ok(())
     }
 
-    /// Bring a line in order: what belongs to no request that lives is passed over, the next request begins to wait, and one whose messages
-    /// are not those that are due is refused.
+    /// Bring a line in order: what belongs to no request that lives is passed over, the next request begins
+    /// to wait, and one whose messages are not those that are due is refused.
     fn settle(&mut self, id: &ConnectionId, now: Instant) {
         loop {
             let Some(line) = self.lines.get_mut(id) else { return };
@@ -262,6 +232,7 @@ impl Desk {
             moved: now,
             steps: 0,
             in_hand: false,
+            out: false,
             taken: 0,
             open: 1,
             answers: 0,
@@ -312,7 +283,8 @@ impl Desk {
         self.lines.values().filter_map(|line| line.request.as_ref()?.pause.filter(|pause| *pause > now)).min()
     }
 
-    /// How an offer stands here, without taking it.
+    /// How an offer stands here, without taking it: all of it is here, or not yet; `None` if there is no such
+    /// request, or not at that step.
     pub fn stands(&self, offer: &Offer) -> Option<bool> {
         let line = self.lines.get(&offer.connection);
         let Some(line) = line else { return if offer.step == 0 { Some(false) } else { None } };
@@ -342,6 +314,10 @@ impl Desk {
         let line = self.lines.get_mut(&offer.connection);
         let Some((line, wanted)) = line.zip(wanted) else { return Stand::NotYet };
         let Some(request) = &mut line.request else { return Stand::NotYet };
+        if std::mem::replace(&mut request.out, true) {
+            // one step is done once, however often it is offered
+            return Stand::Missing;
+        }
         let messages: Vec<ToServer> = line.inbox.drain(..wanted).map(|(message, _)| message).collect();
         let step = step(&request.item, self.shape, request.taken);
         request.taken += wanted as u64;
@@ -355,6 +331,7 @@ impl Desk {
         let Some(request) = line.request.as_mut().filter(|request| request.number == offer.number) else {
             return;
         };
+        request.out = false;
         request.taken -= (messages.len() as u64).min(request.taken);
         request.open -= messages.len().min(request.open);
         let with_length = |message: ToServer| (message.body() + SMALL, message);
@@ -377,6 +354,7 @@ impl Desk {
         self.turns.serve(&line.who.name);
         self.accounts.compute(&line.who.name, took, now);
         request.steps += 1;
+        request.out = false;
         request.moved = now;
         (request.lacking, request.pause) = (None, None);
         match after {
@@ -434,49 +412,11 @@ impl Desk {
         }
     }
 
-    /// Whether what has not come for an offer is worth a moment: its client is here, and has not made others wait in vain again and again.
+    /// Whether what has not come for an offer is worth a moment: its client is here, and has not made others
+    /// wait in vain again and again.
     pub fn may_come(&self, offer: &Offer) -> bool {
         self.lines.get(&offer.connection).is_some_and(|line| line.late < 4)
             && self.stands(offer) == Some(false)
-    }
-
-    /// A key is no more: what is under way with it ends, but for the request that had it destroyed.
-    pub fn key_is_gone(&mut self, name: &KeyName, now: Instant) {
-        let uses = |line: &Line| {
-            let request = line.request.as_ref().filter(|request| request.item.key() == Some(name))?;
-            (request.steps > 0).then_some(request.number)
-        };
-        let ended: Vec<_> = self.lines.iter().filter_map(|(id, line)| Some((*id, uses(line)?))).collect();
-        for (id, number) in ended {
-            let message = format!("key {name} was destroyed meanwhile");
-            self.fail(&id, number, Failed::refused(TURN, message), now);
-        }
-    }
-
-    /// No request can be served now: everybody who waits is told.
-    pub fn fail_all(&mut self, failed: &Failed, now: Instant) {
-        let ids: Vec<ConnectionId> = self.lines.keys().copied().collect();
-        for id in ids {
-            while let Some(number) = self.lines.get(&id).and_then(|line| Some(line.request.as_ref()?.number))
-            {
-                self.fail(&id, number, failed.clone(), now);
-            }
-        }
-    }
-
-    /// Begin nothing any more: who waits to be begun is told to try again.
-    pub fn drain(&mut self, now: Instant) {
-        self.draining = true;
-        let waits = |line: &Line| Some(line.request.as_ref().filter(|request| request.steps == 0)?.number);
-        let waiting: Vec<_> = self.lines.iter().filter_map(|(id, line)| Some((*id, waits(line)?))).collect();
-        let stopping = self.stopping();
-        waiting.into_iter().for_each(|(id, number)| self.fail(&id, number, stopping.clone(), now));
-    }
-
-    /// The end: nothing that is under way is finished any more.
-    pub fn close(&mut self, now: Instant) {
-        self.draining = true;
-        self.fail_all(&self.stopping(), now);
     }
 
     /// Whether a request is under way.
@@ -491,48 +431,13 @@ impl Desk {
             .is_some_and(|line| line.request.as_ref().is_some_and(|request| request.number == number))
     }
 
-    /// End what has waited too long, for its client or for what another server lacks.
-    pub fn tick(&mut self, now: Instant) {
-        let mut over = Vec::new();
-        let (me, seconds) = (self.me, |time: Duration| time.as_secs_f64());
-        for (id, line) in &self.lines {
-            let Some(request) = &line.request else { continue };
-            let (who, step) =
-                (&line.who.name, step(&request.item, self.shape, request.taken + line.inbox.len() as u64));
-            let waited = now.saturating_duration_since(request.moved);
-            let failed = match request.lacking {
-                Some((party, since, _)) if now.saturating_duration_since(since) >= self.timeout / 2 => {
-                    let lasted = seconds(now.saturating_duration_since(since));
-                    let message = format!(
-                        "client {who} has sent {party} for {lasted:.1} s not what it sent {me}, at {ARRIVAL}"
-                    );
-                    Failed { peer: party.number(), ..Failed::refused(ARRIVAL, message) }
-                }
-                _ if line.unsent > BACKLOG && waited >= self.timeout => {
-                    let message = format!(
-                        "client {who} takes no answers of {me} for {:.1} s at {step}",
-                        seconds(waited)
-                    );
-                    Failed { peer: me.number(), ..Failed::refused(step, message) }
-                }
-                _ if self.ready(line, request).is_none() && waited >= self.timeout => {
-                    let message =
-                        format!("client {who} sent {me} nothing for {:.1} s at {step}", seconds(waited));
-                    Failed { peer: me.number(), ..Failed::refused(step, message) }
-                }
-                _ => continue,
-            };
-            over.push((*id, request.number, Failed { retry: true, ..failed }));
-        }
-        over.into_iter().for_each(|(id, number, failed)| self.fail(&id, number, failed, now));
-    }
-
     /// The next thing to tell a client.
     pub fn next_answer(&mut self, id: &ConnectionId) -> Option<Zeroizing<Vec<u8>>> {
         self.lines.get_mut(id)?.outbox.pop_front()
     }
 
-    /// All that was taken of a client's answers is with the socket; whether that is news for who waits for it.
+    /// All that was taken of a client's answers is with the socket; whether that is news for who waits for
+    /// it.
     pub fn sent(&mut self, id: &ConnectionId) -> bool {
         let Some(line) = self.lines.get_mut(id) else { return false };
         let before = line.unsent;
@@ -546,109 +451,5 @@ impl Desk {
     }
 }
 
-impl Line {
-    /// Put an answer where the connection's thread takes it.
-    fn tell(&mut self, reply: &Reply) {
-        if let Some(bytes) = encode(reply, reply.what.body()) {
-            self.unsent += bytes.len();
-            self.outbox.push_back(bytes);
-            (self.ring)();
-        }
-    }
-}
-
-/// Lines for the log: of one client no more than so many at a time, so that it drowns no other's.
-#[derive(Default)]
-struct Log {
-    lines: Vec<String>,
-    by_client: HashMap<String, usize>,
-}
-
-impl Log {
-    const EACH: usize = 50;
-
-    fn note(&mut self, client: &str, line: String) {
-        let count = self.by_client.entry(client.to_owned()).or_default();
-        *count += 1;
-        if *count <= Log::EACH {
-            self.lines.push(line);
-        }
-    }
-
-    fn take(&mut self) -> Vec<String> {
-        for (client, count) in self.by_client.drain().filter(|(_, count)| *count > Log::EACH) {
-            self.lines.push(format!("client {client}: {} lines more at once", count - Log::EACH));
-        }
-        std::mem::take(&mut self.lines)
-    }
-}
-
-fn log_line(who: &Who, request: &Request, end: &str, now: Instant) -> String {
-    let seconds = now.saturating_duration_since(request.arrived).as_secs_f64();
-    format!("client {}: {}: {end} in {seconds:.3} s", who.name, request.item.summary())
-}
-
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::request::Way;
-    use crate::server::plan::Budget;
-    use crate::wire::Blob;
-    use divisi_symmetric::algorithm::Settings;
-
-    fn desk() -> (Desk, Instant) {
-        let party = PartyId::new(1).unwrap();
-        (Desk::new(party, Shape::STANDARD, Allowances::default(), Duration::from_secs(10)), Instant::now())
-    }
-
-    fn enter(desk: &mut Desk, name: &str, id: u8) -> ConnectionId {
-        let who = Who { name: name.into(), fingerprint: [0; 32] };
-        assert!(desk.enter(who, [id; 32], Box::new(|| {})));
-        [id; 32]
-    }
-
-    /// A client that asks and takes no answers is not heard when so much waits for it, and costs no more than that.
-    #[test]
-    fn who_takes_no_answers_is_heard_no_more() {
-        let (mut desk, now) = desk();
-        let id = enter(&mut desk, "a", 1);
-        let (key, aad, way) = ("k".parse().unwrap(), Blob(vec![]), Way::Gf4Circuit);
-        let item = Item::Encrypt { key, aad, length: 1 << 60, way };
-        let mut number = 0;
-        while desk.may_hear(&id) {
-            number += 1;
-            desk.hear(&id, ToServer::Request { number, item: item.clone() }, 40, now).unwrap();
-            assert!(number < 10_000);
-        }
-        let waits = |desk: &Desk| desk.lines[&id].unsent;
-        assert!((BACKLOG..BACKLOG + 1000).contains(&waits(&desk)), "{}", waits(&desk));
-        // and of thousands of its refusals the log holds a few, and how many more there were
-        let log = desk.take_log();
-        assert!(log.len() == Log::EACH + 1 && log[Log::EACH].contains("lines more at once"), "{log:?}");
-        while desk.next_answer(&id).is_some() {}
-        assert!(desk.sent(&id) && desk.may_hear(&id));
-    }
-
-    /// Requests that are refused, or that have not come to all, are their client's turn: another's goes before the next.
-    #[test]
-    fn what_fails_was_a_turn() {
-        let (mut desk, now) = desk();
-        let long = || Item::Hash { asked: (&Settings::new("sha256".parse().unwrap())).into(), length: 1 };
-        let ids: Vec<_> =
-            (1..4).map(|id| enter(&mut desk, if id == 3 { "modest" } else { "greedy" }, id)).collect();
-        for id in &ids {
-            desk.hear(id, ToServer::Request { number: 1, item: long() }, 40, now).unwrap();
-        }
-        let first = |desk: &Desk| desk.plan(now, Budget::ROUND)[0];
-        let offer = first(&desk);
-        assert_eq!(offer.connection, ids[0]);
-        assert!(matches!(desk.take(&offer), Stand::Ready(_)));
-        desk.fail(&offer.connection, 1, Failed::refused(TURN, "no"), now);
-        assert_eq!(first(&desk).connection, ids[2]);
-        desk.ran(&first(&desk), After::More { in_hand: true }, Duration::ZERO, now);
-        let offer = first(&desk);
-        assert_eq!(offer.connection, ids[1]);
-        desk.put_back(&offer, Vec::new(), PartyId::new(2).unwrap(), now);
-        assert_eq!(first(&desk).connection, ids[2]);
-    }
-}
+mod tests;

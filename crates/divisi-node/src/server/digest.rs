@@ -162,7 +162,8 @@ impl Digesting {
             let now = std::mem::replace(&mut self.rest, later);
             let state = self.state.take().ok_or_else(|| misfit(turn.me()))?;
             let next = self.function.get().update(turn.rep, state, now)?;
-            // what a step owes is verified with it, so that a message of any length takes the memory of a piece
+            // what a step owes is verified with it, so that a message of any length takes the memory of a
+            // piece
             self.state = Some(close(turn.rep, next)?.into_inner());
         }
         let in_hand = whole > now;
@@ -172,7 +173,8 @@ impl Digesting {
         Ok(After::More { in_hand })
     }
 
-    /// The message is complete: its digest or tag to the client alone, or whether it is the one that was brought \[S7\].
+    /// The message is complete: its digest or tag to the client alone, or whether it is the one that was
+    /// brought \[S7\].
     pub fn finish(mut self, turn: &mut Turn<'_>, tag: Option<&Tag>) -> Result<After, Stop> {
         turn.rep.use_protocol(Protocol::Gf4Circuit);
         let rest = std::mem::take(&mut self.rest);

@@ -1,13 +1,16 @@
-//! One session of the three servers: round by round, each in turn says what could be done next, and what all three have is done.
+//! One session of the three servers: round by round, each in turn says what could be done next, and what all
+//! three have is done.
 //!
-//! A round: the server whose turn it is to lead offers steps of requests ([`super::plan`]); all three compare what they have of
-//! each, the public part among all \[A25\], each secret component between its holders \[A24\], stored keys likewise \[A26\]; what is the same at all three
-//! is done, first the short texts, all in one computation, then the other steps one by one. What has not come to one of them goes back
-//! to wait; what one of them refuses, or has otherwise, is refused, and harms nothing else in the round. Nothing waits for a client.
+//! A round: the server whose turn it is to lead offers steps of requests ([`super::plan`]); all three compare
+//! what they have of each, the public part among all \[A25\], each secret component between its holders
+//! \[A24\], stored keys likewise \[A26\]; what is the same at all three is done, first the short texts, all
+//! in one computation, then the other steps one by one. What has not come to one of them goes back to wait;
+//! what one of them refuses, or has otherwise, is refused, and harms nothing else in the round. Nothing waits
+//! for a client.
 //!
-//! Adversary: one malicious server. If it leads it can pass requests over, but leads only every third round; it can offer what nobody asked
-//! for, or refuse; what is done is what all three got from the client itself, or nothing. It can call for one-hot vectors, of
-//! which the others make what their own history says.
+//! Adversary: one malicious server. If it leads it can pass requests over, but leads only every third round;
+//! it can offer what nobody asked for, or refuse; what is done is what all three got from the client itself,
+//! or nothing. It can call for one-hot vectors, of which the others make what their own history says.
 
 use super::Node;
 use super::desk::{After, Offer, Stand, Taken};
@@ -44,13 +47,15 @@ const CALM: u32 = 64;
 /// How long nobody must have asked for anything before one-hot vectors are made ahead.
 const IDLE: Duration = Duration::from_millis(20);
 
-/// A session's state, besides the engine: the same at all three, but for requests that ended at one of them only.
+/// A session's state, besides the engine: the same at all three, but for requests that ended at one of them
+/// only.
 pub(super) struct House<'a> {
     pub node: &'a Node,
     pub rep: Rep3,
     pub ready: Ready,
     pub under: Under,
-    /// How many rounds there were since the last one with short texts: the same at all three, for all three did them.
+    /// How many rounds there were since the last one with short texts: the same at all three, for all three
+    /// did them.
     since_short: u32,
     /// Requests whose use of a key is counted.
     counted: HashSet<(ConnectionId, u64)>,
@@ -104,7 +109,8 @@ pub(crate) fn serve(node: &Node, mesh: &Arc<Mesh>) -> Result<(), Abort> {
             call::Call::Restock => {
                 let (lacked, begun) = (house.rep.lacks_vectors(), now());
                 house.rep.restock()?;
-                // on slow links it takes longer, and whoever comes meanwhile waits: it needs as long a silence before
+                // on slow links it takes longer, and whoever comes meanwhile waits: it needs as long a
+                // silence before
                 quiet = IDLE.max(now().saturating_duration_since(begun));
                 if lacked && !house.rep.lacks_vectors() {
                     let mebibytes = house.rep.stocked_bytes() as f64 / f64::from(1 << 20);
@@ -193,7 +199,8 @@ impl House<'_> {
         Ok(Candidate { offer: *offer, request, step, taken, given, found })
     }
 
-    /// Compare what the three have: what remains is the same at all. A round of two messages for all offers together.
+    /// Compare what the three have: what remains is the same at all. A round of two messages for all offers
+    /// together.
     fn agree(
         &mut self,
         offers: &[Offer],

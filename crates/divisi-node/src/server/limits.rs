@@ -1,4 +1,5 @@
-//! What one client may have of a server, and what no client gets: checked when a request arrives, before anything is done for it.
+//! What one client may have of a server, and what no client gets: checked when a request arrives, before
+//! anything is done for it.
 
 use crate::error::{ErrorKind, Failed};
 use crate::request::{Asked, Item};
@@ -11,17 +12,20 @@ use std::time::{Duration, Instant};
 const LIMIT: Step = step!("limit");
 /// The time over which bytes and seconds are counted.
 const HOUR: Duration = Duration::from_secs(3600);
-/// How long a hash of three servers takes for each byte, in nanoseconds, on a machine of 2024, for the words of a refusal.
+/// How long a hash of three servers takes for each byte, in nanoseconds, on a machine of 2024, for the words
+/// of a refusal.
 const NANOSECONDS: [(&str, u64); 2] = [("sha3", 25_000), ("", 160_000)];
 
-/// The limits of each client. A request that meets one is refused with a sentence that says so, and harms no other.
+/// The limits of each client. A request that meets one is refused with a sentence that says so, and harms no
+/// other.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Limits {
     /// Requests that wait to be begun, on all connections of a client.
     pub waiting: usize,
     /// The bytes of a text to be encrypted or decrypted.
     pub text_bytes: u64,
-    /// The bytes of a message to be hashed or authenticated, which takes a thousand times as long as encryption.
+    /// The bytes of a message to be hashed or authenticated, which takes a thousand times as long as
+    /// encryption.
     pub message_bytes: u64,
     /// The bytes of all texts and messages that a client begins within an hour.
     pub bytes_an_hour: u64,

@@ -22,7 +22,8 @@ const EVERY: Duration = Duration::from_secs(60);
 /// How often the accepting thread looks whether to stop.
 const LOOK: Duration = Duration::from_millis(100);
 
-/// The life of the accepting thread. Its end of the channel, and those of the clients' threads, tell when all are over.
+/// The life of the accepting thread. Its end of the channel, and those of the clients' threads, tell when all
+/// are over.
 pub(super) fn accept(node: &Arc<Node>, over: &Sender<()>) {
     let world = &node.counter.world;
     let attendance = Attendance::default();
@@ -62,7 +63,8 @@ fn tell_refused(node: &Node, refused: Refused) {
     }
 }
 
-/// Tell a client that there is no room for it now. What it is told fits into the socket's buffer: nobody is waited for.
+/// Tell a client that there is no room for it now. What it is told fits into the socket's buffer: nobody is
+/// waited for.
 fn turn_away(me: PartyId, mut connection: Connection) {
     let message = format!("{me} is busy with other connections: try again");
     let failed = Failed { kind: ErrorKind::Unavailable, retry: true, ..Failed::refused(BUSY, message) };

@@ -1,13 +1,15 @@
 //! A server: one of the three that hold the keys' shares.
 //!
-//! Threads: one accepts clients ([`listener`]), one talks with each client ([`connection`]), one computes with the other two servers
-//! ([`dispatch`], in the thread that runs the server). Between them stands the [`desk`], which decides and does nothing: whose turn it is
-//! ([`plan`], [`turns`]), what each request needs ([`script`]), who has had enough ([`limits`]). The computing thread owns the session and goes from round to
-//! round; when a session ends by an abort, all who wait are told, what it had made is wiped, and the servers join anew, after a pause that grows while
-//! aborts come fast: a party that could learn something from each abort gets few of them, and each is a line of the log.
+//! Threads: one accepts clients ([`listener`]), one talks with each client ([`connection`]), one computes
+//! with the other two servers ([`dispatch`], in the thread that runs the server). Between them stands the
+//! [`desk`], which decides and does nothing: whose turn it is ([`plan`], [`turns`]), what each request needs
+//! ([`script`]), who has had enough ([`limits`]). The computing thread owns the session and goes from round
+//! to round; when a session ends by an abort, all who wait are told, what it had made is wiped, and the
+//! servers join anew, after a pause that grows while aborts come fast: a party that could learn something
+//! from each abort gets few of them, and each is a line of the log.
 //!
-//! A request is done step by step, those of others in between, and no step is begun before all that it needs is here: a client that is slow
-//! costs nobody anything.
+//! A request is done step by step, those of others in between, and no step is begun before all that it needs
+//! is here: a client that is slow costs nobody anything.
 
 mod call;
 mod connection;
@@ -66,7 +68,8 @@ const STEADY: Duration = Duration::from_secs(10);
 /// What a server is to be like.
 #[derive(Clone)]
 pub struct ServerOptions {
-    /// Where it listens, `host:port`, if not at the configuration's address: others may come through a translated one.
+    /// Where it listens, `host:port`, if not at the configuration's address: others may come through a
+    /// translated one.
     pub listen: Option<String>,
     /// The time limit of a receive, if not the configuration's.
     pub timeout: Option<Duration>,
@@ -163,7 +166,8 @@ impl Node {
         self.lists.lock().unwrap_or_else(PoisonError::into_inner).0
     }
 
-    /// Note what digest of its list of clients another server has: whom one of them does not know, none can serve.
+    /// Note what digest of its list of clients another server has: whom one of them does not know, none can
+    /// serve.
     pub fn compare_clients(&self, party: PartyId, theirs: &[u8]) {
         let mut lists = self.lists.lock().unwrap_or_else(PoisonError::into_inner);
         let (own, differs) = &mut *lists;
@@ -295,7 +299,8 @@ impl Server {
         self.node.door.reload(config).map_err(|e| ServerError(e.to_string()))
     }
 
-    /// What stops the server when it is set: what is under way has ten seconds to end, the rest is told to try again.
+    /// What stops the server when it is set: what is under way has ten seconds to end, the rest is told to
+    /// try again.
     #[must_use]
     pub fn stop_flag(&self) -> Arc<AtomicBool> {
         self.node.stop.clone()

@@ -1,7 +1,8 @@
-//! What the servers do next: of all that waits, the short things first, then one step of one long request, by turns of clients.
+//! What the servers do next: of all that waits, the short things first, then one step of one long request, by
+//! turns of clients.
 //!
-//! A round of the servers thus lasts as long as all short things that fit its budget and one long step, and that is what a short request
-//! waits for at most: none waits for another client's file.
+//! A round of the servers thus lasts as long as all short things that fit its budget and one long step, and
+//! that is what a short request waits for at most: none waits for another client's file.
 
 use super::script::Kind;
 use super::turns::Turns;
@@ -35,7 +36,8 @@ impl Budget {
     /// 4,096 blocks are one step of a file, too; a request by itself waits for other servers' disks.
     pub const ROUND: Budget = Budget { short: 128, blocks: 4096, single: 2, long: 1, taken: 0 };
 
-    /// Take something out of what is left, if there is room for it; what alone would exceed the blocks of a round goes into one without others.
+    /// Take something out of what is left, if there is room for it; what alone would exceed the blocks of a
+    /// round goes into one without others.
     pub fn take(&mut self, kind: Kind, blocks: usize) -> bool {
         let room = match kind {
             Kind::Short => &mut self.short,
@@ -52,7 +54,8 @@ impl Budget {
     }
 }
 
-/// The steps of the next round, by their place in `waiting`: of each client in turn one, as long as there is room.
+/// The steps of the next round, by their place in `waiting`: of each client in turn one, as long as there is
+/// room.
 pub(crate) fn plan(waiting: &[Waiting<'_>], turns: &Turns, budget: Budget) -> Vec<usize> {
     let mut order: Vec<usize> = (0..waiting.len()).collect();
     // the second of a client's stands behind the first of everybody's

@@ -1,4 +1,5 @@
-//! Keys made ready in a session: the same, in the same order, at all three servers, because what changes it is agreed by all.
+//! Keys made ready in a session: the same, in the same order, at all three servers, because what changes it
+//! is agreed by all.
 
 use crate::gcm::GcmKey;
 use divisi_core::Verified;
@@ -67,7 +68,8 @@ impl Ready {
         self.0.push(Prepared { name, id, key });
     }
 
-    /// Wipe all keys of a name, and whether there were any: not by id, which a server whose file is gone does not know.
+    /// Wipe all keys of a name, and whether there were any: not by id, which a server whose file is gone does
+    /// not know.
     pub fn forget(&mut self, name: &KeyName) -> bool {
         let before = self.0.len();
         self.0.retain(|known| known.name != *name);

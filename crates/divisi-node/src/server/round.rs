@@ -1,5 +1,5 @@
-//! What becomes of an offer when the three have compared what they have of it: the same at all honest servers, for all know what the
-//! verdict is, and what a server lacks itself is part of it.
+//! What becomes of an offer when the three have compared what they have of it: the same at all honest
+//! servers, for all know what the verdict is, and what a server lacks itself is part of it.
 
 use divisi_core::PartyId;
 use divisi_rep3::Agreement;

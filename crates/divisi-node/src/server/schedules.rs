@@ -1,9 +1,10 @@
-//! Three servers' desks and many clients, in an order of events that a seed decides: arrivals message by message at each server in its
-//! own time, clients that leave at some servers or fall silent, restarts, one server that lies.
+//! Three servers' desks and many clients, in an order of events that a seed decides: arrivals message by
+//! message at each server in its own time, clients that leave at some servers or fall silent, restarts, one
+//! server that lies.
 //!
-//! What must hold at every honest server, whatever happens: each message of a request that is done has one answer, in order; a request that
-//! is not done is answered by one failure; nothing is answered twice, nothing is done by one of them and not by the others, and when
-//! nothing happens any more nobody waits.
+//! What must hold at every honest server, whatever happens: each message of a request that is done has one
+//! answer, in order; a request that is not done is answered by one failure; nothing is answered twice,
+//! nothing is done by one of them and not by the others, and when nothing happens any more nobody waits.
 
 use super::desk::{After, Desk, Offer, Stand};
 use super::limits::Limits;

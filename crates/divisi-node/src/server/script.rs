@@ -1,4 +1,5 @@
-//! What a request needs from its client, message by message, and what each of its steps costs: all of it follows from the request.
+//! What a request needs from its client, message by message, and what each of its steps costs: all of it
+//! follows from the request.
 
 use crate::request::{Item, PIECE, ToServer};
 use divisi_core::{Step, step};
@@ -11,7 +12,8 @@ const SECOND: Step = step!("ciphertext.second");
 const MESSAGE: Step = step!("message");
 const FINISH: Step = step!("finish");
 
-/// How large the pieces are in which a request's data come, in bytes: of the protocol, or smaller ones in tests.
+/// How large the pieces are in which a request's data come, in bytes: of the protocol, or smaller ones in
+/// tests.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Shape {
     pub chunk: usize,
@@ -67,7 +69,8 @@ pub(crate) fn kind(item: &Item) -> Kind {
     }
 }
 
-/// How many blocks of AES a short text takes, that of its tag included; of anything else none, for it runs by itself.
+/// How many blocks of AES a short text takes, that of its tag included; of anything else none, for it runs by
+/// itself.
 pub(crate) fn blocks(item: &Item) -> usize {
     match item {
         Item::Encrypt { length, .. } | Item::Decrypt { length, .. } if item.is_short() => {
@@ -119,7 +122,8 @@ pub(crate) fn due(item: &Item, shape: Shape, nth: u64) -> Option<Due> {
     }
 }
 
-/// How many messages a step needs, of a request that has had `taken` of them so far; `begun` says that its first step is done.
+/// How many messages a step needs, of a request that has had `taken` of them so far; `begun` says that its
+/// first step is done.
 pub(crate) fn needs(item: &Item, shape: Shape, begun: bool, taken: u64) -> u64 {
     match kind(item) {
         Kind::Long => u64::from(begun),

@@ -1,4 +1,5 @@
-//! Short texts of many requests, keys mixed: one computation for all that have keys of one size and one way of computing.
+//! Short texts of many requests, keys mixed: one computation for all that have keys of one size and one way
+//! of computing.
 
 use super::desk::{After, Offer};
 use super::dispatch::{Candidate, House};

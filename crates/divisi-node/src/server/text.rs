@@ -73,7 +73,8 @@ pub(super) fn iv(coin: &[u8], key: &[u8; 16], connection: &ConnectionId, number:
     iv
 }
 
-/// How many bytes of a text one step takes, where others' short texts come in between: a quarter of what it takes else.
+/// How many bytes of a text one step takes, where others' short texts come in between: a quarter of what it
+/// takes else.
 const SLICE: usize = CHUNK / 4;
 
 /// The next part of a chunk of `bytes` bytes of which `done` are done.
@@ -137,7 +138,8 @@ pub(super) fn sealed(me: PartyId, context: &[u8; 32], ciphertext: Vec<u8>) -> To
     }
 }
 
-/// A long text being decrypted: its client sends it twice, first for its tag to be verified, then for the plaintext.
+/// A long text being decrypted: its client sends it twice, first for its tag to be verified, then for the
+/// plaintext.
 pub(crate) struct Decrypting {
     key: Gcm,
     opening: Opening,
@@ -165,7 +167,8 @@ impl Decrypting {
         Ok(Decrypting { key, opening, first: Vec::new(), verified: false, index: 0, chunk: None })
     }
 
-    /// That a chunk of the second reading is that of the first: an answer leaves only for what is, byte for byte, what was verified.
+    /// That a chunk of the second reading is that of the first: an answer leaves only for what is, byte for
+    /// byte, what was verified.
     pub fn admits(&self, given: &Given) -> Result<(), Failed> {
         let message = "the ciphertext changed between its two readings: decrypt a file that nobody writes";
         match given {
@@ -226,8 +229,8 @@ mod tests {
     use super::*;
     use std::collections::BTreeSet;
 
-    /// Each of its bytes takes part of a coin's randomness, each byte of the coin changes it, and so does all that names
-    /// its message.
+    /// Each of its bytes takes part of a coin's randomness, each byte of the coin changes it, and so does all
+    /// that names its message.
     #[test]
     fn an_iv_is_made_of_the_whole_coin_and_of_all_that_names_its_message() {
         let mut all = BTreeSet::from([iv(&[7; 16], &[1; 16], &[2; 32], 3)]);

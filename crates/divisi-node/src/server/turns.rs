@@ -1,4 +1,5 @@
-//! Whose turn it is: the client that was served longest ago goes first, however many connections and requests another has.
+//! Whose turn it is: the client that was served longest ago goes first, however many connections and requests
+//! another has.
 
 use std::collections::HashMap;
 

@@ -22,7 +22,8 @@ pub(crate) enum Work {
     Digesting(Digesting),
 }
 
-/// What a request needs before its first step, found by this server alone: whether it refuses, and the key that the request uses.
+/// What a request needs before its first step, found by this server alone: whether it refuses, and the key
+/// that the request uses.
 pub(crate) fn admit(node: &Node, who: &Who, item: &Item) -> Result<Option<Found>, Failed> {
     node.knows(who)?;
     let found = match item {

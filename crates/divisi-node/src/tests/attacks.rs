@@ -233,7 +233,8 @@ fn a_request_to_one_server_only_is_given_up() {
     unharmed(&house, &key);
 }
 
-/// A client that is slow costs others nothing: they are served while it says nothing in the middle of its request.
+/// A client that is slow costs others nothing: they are served while it says nothing in the middle of its
+/// request.
 #[test]
 fn a_slow_client_holds_up_nobody() {
     let (house, key) = house();
@@ -254,7 +255,8 @@ fn a_slow_client_holds_up_nobody() {
     assert!(answers.iter().all(|a| matches!(a, Some(ToClient::Tag(_)))), "{answers:?}");
 }
 
-/// What is sent ahead is done in order; a request that fails takes what was sent ahead for it along, and no more.
+/// What is sent ahead is done in order; a request that fails takes what was sent ahead for it along, and no
+/// more.
 #[test]
 fn requests_sent_ahead_are_done_in_order() {
     let (house, key) = house();

@@ -30,7 +30,8 @@ fn beside(house: &House, connections: usize, unkind: impl Fn(&mut Client) + Sync
     });
 }
 
-/// Requests without end by one client, refused ones and good ones, long ones and short ones: another's go through among them.
+/// Requests without end by one client, refused ones and good ones, long ones and short ones: another's go
+/// through among them.
 #[test]
 fn one_client_with_many_requests_starves_nobody() {
     let house = House::new();

@@ -394,7 +394,8 @@ fn a_list_is_followed_only_as_far_as_an_honest_one_could_go() {
     assert!(listed.len() == 1 && listed[0].differs.is_empty());
 }
 
-/// A server that fails a request which the two others do: what these still say belongs to no later request, neither by number nor by place.
+/// A server that fails a request which the two others do: what these still say belongs to no later request,
+/// neither by number nor by place.
 #[test]
 fn answers_to_one_request_are_not_those_to_the_next() {
     fn fails(m: &mut ToClient) {

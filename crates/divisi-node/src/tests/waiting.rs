@@ -10,7 +10,8 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 const LIMIT: Duration = Duration::from_millis(1500);
-/// Less than the five limits after which a client gives up whatever servers say: whoever ends by then was told, or saw it.
+/// Less than the five limits after which a client gives up whatever servers say: whoever ends by then was
+/// told, or saw it.
 const IN_TIME: Duration = Duration::from_secs(6);
 /// More often than servers say it, as this limit is shorter than most.
 const BEAT: Duration = Duration::from_millis(100);

@@ -115,8 +115,8 @@ mod tests {
     use divisi_field::{Gf8, Gf64};
     use std::collections::BTreeSet;
 
-    /// A statement about ones has its coefficients for its factors: none is fixed, small, or that of another lane or
-    /// statement.
+    /// A statement about ones has its coefficients for its factors: none is fixed, small, or that of another
+    /// lane or statement.
     #[test]
     fn every_lane_has_a_coefficient_of_its_own_from_the_whole_field() {
         let ones = || Arc::new(Rep { a: vec![Gf8(1); 70], b: vec![Gf8(0); 70] });

@@ -48,7 +48,8 @@ impl Boolean for Rep3 {
     }
 
     fn join_bits(&mut self, parts: &[&Bit]) -> Bit {
-        // no error can be given here: what does not belong here ends the session, and no engine takes what comes of it
+        // no error can be given here: what does not belong here ends the session, and no engine takes what
+        // comes of it
         let origin = self.trio.admit(BITS, parts.iter().map(|part| part.origin)).unwrap_or(Origin::NONE);
         let mut all = Bit::zero(parts.iter().map(|part| part.lanes).sum(), origin);
         let mut at = 0;

@@ -233,7 +233,8 @@ impl Debt for Products {
     }
 
     fn hand_over(self, payer: &mut Rep3) {
-        // a debt of another engine would be forgotten there: the session ends, and this engine owes what it cannot pay
+        // a debt of another engine would be forgotten there: the session ends, and this engine owes what it
+        // cannot pay
         if self.place != payer.trio.place {
             let _ = payer.trio.session.misuse(DOWNGRADE, payer.trio.why_not(self.place));
         }
@@ -242,8 +243,8 @@ impl Debt for Products {
 
     fn pay(self, payer: &mut Rep3) -> Result<(), Abort> {
         if self.place != payer.trio.place {
-            // of a value of a semi-honest engine nothing was recorded, so that nothing could be verified; and the numbers of what was
-            // closed, and the views to compare, are those of its own strand
+            // of a value of a semi-honest engine nothing was recorded, so that nothing could be verified; and
+            // the numbers of what was closed, and the views to compare, are those of its own strand
             return Err(payer.trio.session.misuse(DOWNGRADE, payer.trio.why_not(self.place)));
         }
         payer.trio.verify(self)

@@ -46,7 +46,8 @@ pub(crate) enum Kind {
 }
 
 impl OneHots {
-    /// Whether they were made for a layer of this shape in this engine's strand, with its security and for its protocol.
+    /// Whether they were made for a layer of this shape in this engine's strand, with its security and for
+    /// its protocol.
     pub(crate) fn fit(&self, engine: &Rep3, shape: &Shape) -> bool {
         if self.place != engine.place() {
             return false;

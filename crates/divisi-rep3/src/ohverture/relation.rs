@@ -134,8 +134,8 @@ mod tests {
         }
     }
 
-    /// A vector of two bits has its two bits on each side: its factors are sums of weights, of which the first has a
-    /// coefficient. None of these is fixed, small or another one's.
+    /// A vector of two bits has its two bits on each side: its factors are sums of weights, of which the
+    /// first has a coefficient. None of these is fixed, small or another one's.
     #[test]
     fn weights_and_coefficients_are_drawn_from_the_whole_field() {
         let made = crate::lab::run(|mut trio| {

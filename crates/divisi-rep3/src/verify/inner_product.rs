@@ -180,7 +180,8 @@ pub(super) fn verify_statements<F: BigField>(
     Ok(coefficients_miss::<F>(bilinear) + verify_dot_product(trio, fixed, &mut x, &mut y, z, None)?)
 }
 
-/// What the coefficients of statements miss, which are independent, and what random weights of rank one inside of a statement do.
+/// What the coefficients of statements miss, which are independent, and what random weights of rank one
+/// inside of a statement do.
 fn coefficients_miss<F: BigField>(bilinear: bool) -> Missed {
     Missed::at::<F>(1 + if bilinear { 2 } else { 0 })
 }

@@ -1,8 +1,8 @@
 //! F_verify: what is owed for a value, and how it is paid (MAESTRO section 2.7, Protocols 1 and 2).
 //!
-//! Adversary: one malicious party, who may have added an error to any product. A batch with at least one wrong product passes
-//! with at most the sum of these probabilities, for any number of products; each step that is taken adds its own ([`walk`]), and
-//! SECURITY.md has the sum for each kind of product:
+//! Adversary: one malicious party, who may have added an error to any product. A batch with at least one
+//! wrong product passes with at most the sum of these probabilities, for any number of products; each step
+//! that is taken adds its own ([`walk`]), and SECURITY.md has the sum for each kind of product:
 //!
 //! | where | error over F |
 //! |---|---|
@@ -12,7 +12,8 @@
 //! | each later level ([`inner_product`]), a polynomial of degree 2 | 2/\|F\| |
 //! | CheckTriple ([`triple`]): t hits, or r does (an error of line 5 cancels at one value of r) | 2/\|F\| |
 //!
-//! With [`Passes::Twice`] all of this is walked twice over GF(2^64), with coins of its own each time: the error is squared ([`walk`]).
+//! With [`Passes::Twice`] all of this is walked twice over GF(2^64), with coins of its own each time: the
+//! error is squared ([`walk`]).
 //!
 //! The first call that holds a lie must pass, for an abort ends the session; so a session is as weak as its worst call, which
 //! the meter reports in bits. What a failed verification reveals is one bit for the whole batch \[A21\]; where a batch has both

@@ -85,7 +85,8 @@ pub(super) fn verify(trio: &mut Trio, fixed: &Fixed, made: &[Made]) -> Result<Mi
     }
     let terms = grid.terms.max(1); // a mutant may have forgotten every relation
     let (x, y) = (trio.scratch.take(terms + 1), trio.scratch.take(terms + 1));
-    // coefficients of rank one, and a variable of degree two for each that was folded; weights of rank one in the relation of bytes
+    // coefficients of rank one, and a variable of degree two for each that was folded; weights of rank one in
+    // the relation of bytes
     let bilinear = made.iter().any(|made| matches!(made, Made::Byte(_)));
     let folded = if grid.any { 2 * FOLDS } else { 0 };
     let missed = Missed::at::<Gf64>(2 + folded + if bilinear { 2 } else { 0 });

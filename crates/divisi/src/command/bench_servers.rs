@@ -10,10 +10,12 @@ use divisi::calibrate::calibrate;
 use divisi::failure::Failure;
 use divisi::local::this_program;
 
-/// Measure a file of random bytes through three servers on this machine, there and back, compared byte by byte.
+/// Measure a file of random bytes through three servers on this machine, there and back, compared byte by
+/// byte.
 ///
-/// Three servers run as three processes, joined by TLS over loopback; the client is this process. The clock runs from the first byte read to
-/// the last byte written; MB are 10^6 bytes of text. CPU is that of both ways, of the server that has most of it.
+/// Three servers run as three processes, joined by TLS over loopback; the client is this process. The clock
+/// runs from the first byte read to the last byte written; MB are 10^6 bytes of text. CPU is that of both
+/// ways, of the server that has most of it.
 #[derive(Args)]
 #[command(after_help = "Example: divisi bench file --bytes 67108864\n\
                         A client far away: divisi bench file --bytes 1000000 --rtt 20 --json")]
@@ -21,8 +23,8 @@ pub struct File {
     /// The length of the file
     #[arg(long, value_name = "N")]
     bytes: u64,
-    /// Pretend that a message between the client and a server takes half of so many milliseconds, at most 1000 in all. The servers' links
-    /// among one another are not emulated, nor is the making of connections
+    /// Pretend that a message between the client and a server takes half of so many milliseconds, at most
+    /// 1000 in all. The servers' links among one another are not emulated, nor is the making of connections
     #[arg(long, value_name = "MS", value_parser = positive)]
     rtt: Option<f64>,
     #[command(flatten)]
@@ -31,10 +33,11 @@ pub struct File {
 
 /// Measure three servers on this machine under many clients at once, every result checked.
 ///
-/// Three servers run as three processes, joined by TLS over loopback; the clients are threads of this process, each with an identity of its
-/// own and connections that stay open, and send one request after the other. What counts began after the clock started and ended before it
-/// stopped. What is refused, or is to be tried again, is counted and tried again after 10 ms; any other failure ends the benchmark. A wrong
-/// result ends it with exit code 1.
+/// Three servers run as three processes, joined by TLS over loopback; the clients are threads of this
+/// process, each with an identity of its own and connections that stay open, and send one request after the
+/// other. What counts began after the clock started and ended before it stopped. What is refused, or is to be
+/// tried again, is counted and tried again after 10 ms; any other failure ends the benchmark. A wrong result
+/// ends it with exit code 1.
 #[derive(Args)]
 #[command(after_help = "Example: divisi bench serve --clients 16 --seconds 10\n\
                         Beside a long file and a long hash: divisi bench serve --clients 3 --seconds 60 --mix mixed --json")]
@@ -45,8 +48,9 @@ pub struct Serve {
     /// How long the clock runs, at most 3600
     #[arg(long, value_name = "S", value_parser = positive)]
     seconds: f64,
-    /// What they do: one-block (AES-GCM of 16 bytes, by turns there and back), file (AES-GCM of 1 MiB), hash (SHA-256 of 64 KiB), or mixed:
-    /// one client encrypts a file of 1 GiB, one hashes 16 MiB, both while the clock runs and not to their end, all others one block
+    /// What they do: one-block (AES-GCM of 16 bytes, by turns there and back), file (AES-GCM of 1 MiB), hash
+    /// (SHA-256 of 64 KiB), or mixed: one client encrypts a file of 1 GiB, one hashes 16 MiB, both while the
+    /// clock runs and not to their end, all others one block
     #[arg(long, default_value = "one-block", value_name = "NAME", value_parser = mix)]
     mix: Mix,
 }

@@ -26,7 +26,8 @@ pub struct Arguments {
     /// The file to read [default: standard input, up to 64 MiB]
     #[arg(long = "in", value_name = "FILE")]
     input: Option<PathBuf>,
-    /// The file to write, in the place of one that is there; it appears when it is complete and verified [default: standard output]
+    /// The file to write, in the place of one that is there; it appears when it is complete and verified
+    /// [default: standard output]
     #[arg(long, value_name = "FILE")]
     out: Option<PathBuf>,
     #[command(flatten)]

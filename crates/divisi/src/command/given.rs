@@ -1,4 +1,5 @@
-//! Input values as they are given: digits on the command line, in a file (`1=@FILE`), or on standard input (`1=-`).
+//! Input values as they are given: digits on the command line, in a file (`1=@FILE`), or on standard input
+//! (`1=-`).
 //!
 //! Arguments stand in the list of processes for everybody to read; files and standard input do not.
 

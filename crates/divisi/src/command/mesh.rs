@@ -75,7 +75,8 @@ pub struct Add {
     fingerprint: String,
 }
 
-/// Take a client out of the configuration: from then on the parties do not know it. Its keys stay, and serve whoever gets its name again.
+/// Take a client out of the configuration: from then on the parties do not know it. Its keys stay, and serve
+/// whoever gets its name again.
 #[derive(Args)]
 #[command(after_help = "Example: divisi mesh remove --config mesh.toml --client anna")]
 pub struct Remove {

@@ -1,4 +1,5 @@
-//! How far a long command has come, on standard error: a bar for who looks on, lines for a log that asks for them.
+//! How far a long command has come, on standard error: a bar for who looks on, lines for a log that asks for
+//! them.
 
 use super::Context;
 use indicatif::{HumanBytes, HumanDuration, ProgressBar, ProgressDrawTarget, ProgressStyle};
@@ -22,7 +23,8 @@ struct Lines {
 }
 
 impl Progress {
-    /// Of `total` bytes: a bar on a terminal, if there are at least `least` of them; elsewhere a line every ten seconds with `--verbose`.
+    /// Of `total` bytes: a bar on a terminal, if there are at least `least` of them; elsewhere a line every
+    /// ten seconds with `--verbose`.
     pub fn new(context: &Context, total: u64, least: u64) -> Progress {
         let terminal = std::io::stderr().is_terminal();
         let bar = if total < least || !terminal {

@@ -29,8 +29,8 @@ pub struct Arguments {
     /// A file in Bristol Fashion or the format before it, or the name of a circuit of this program
     #[arg(long, value_name = "FILE|NAME")]
     circuit: String,
-    /// An input value: the number of its owner, and its digits if they are known here; or the file that has them (1=@FILE, or 1=- for standard
-    /// input), so that they do not stand in the list of processes
+    /// An input value: the number of its owner, and its digits if they are known here; or the file that has
+    /// them (1=@FILE, or 1=- for standard input), so that they do not stand in the list of processes
     #[arg(long = "input", value_name = "P=HEX|P=@FILE|P=-")]
     inputs: Vec<String>,
     /// Wire 0 is the first bit of a value, as in most files of the format before Bristol Fashion
@@ -61,7 +61,8 @@ pub struct Arguments {
     /// This party's own identity
     #[arg(long, value_name = "FILE", requires = "party")]
     identity: Option<PathBuf>,
-    /// Where this party listens, if others reach it at an address that is not this machine's own [default: the configuration's]
+    /// Where this party listens, if others reach it at an address that is not this machine's own [default:
+    /// the configuration's]
     #[arg(long, value_name = "ADDR:PORT", requires = "party")]
     listen: Option<String>,
 }

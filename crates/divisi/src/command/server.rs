@@ -25,7 +25,8 @@ pub struct Arguments {
     /// The identity of this party
     #[arg(long, value_name = "FILE")]
     identity: PathBuf,
-    /// Where this server listens, if others reach it at an address that is not this machine's own [default: the configuration's]
+    /// Where this server listens, if others reach it at an address that is not this machine's own [default:
+    /// the configuration's]
     #[arg(long, value_name = "ADDR:PORT")]
     listen: Option<String>,
     /// The directory where this server keeps its parts of the keys

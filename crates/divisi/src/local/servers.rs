@@ -1,7 +1,8 @@
-//! Three servers as three processes of this machine, joined by TLS over loopback, with fresh identities for them and their clients.
+//! Three servers as three processes of this machine, joined by TLS over loopback, with fresh identities for
+//! them and their clients.
 //!
-//! They are what `divisi server` runs, on ports that the system found free, with their keys in the directory of the command. What that
-//! protects is nothing: whoever runs the command may read all of it.
+//! They are what `divisi server` runs, on ports that the system found free, with their keys in the directory
+//! of the command. What that protects is nothing: whoever runs the command may read all of it.
 
 use super::{Processes, Room, Usage};
 use crate::cleanup::Cleanup;
@@ -44,8 +45,9 @@ pub struct FirstKey {
 }
 
 impl Servers {
-    /// Start them, with these clients in their configuration; `room` is where their identities and keys lie, `timeout` the time limit of
-    /// a receive. They may still be looking for each other: see [`Servers::first_key`].
+    /// Start them, with these clients in their configuration; `room` is where their identities and keys lie,
+    /// `timeout` the time limit of a receive. They may still be looking for each other: see
+    /// [`Servers::first_key`].
     ///
     /// # Errors
     /// If a process cannot be started, or says that it cannot serve.
@@ -83,7 +85,8 @@ impl Servers {
         Ok(Servers { processes, begun, config, clients: made.clients })
     }
 
-    /// A connection of the client of that number, from 0, by `config`: that of the servers, or one with other ways to them.
+    /// A connection of the client of that number, from 0, by `config`: that of the servers, or one with other
+    /// ways to them.
     ///
     /// # Errors
     /// If there is no such client, or a server cannot be reached.

@@ -5,7 +5,8 @@ use rustix::process::Signal;
 use std::os::unix::fs::PermissionsExt;
 use std::time::Duration;
 
-/// One file that is damaged, one that others may read and one that is no key's: told in the log, and every other key is served.
+/// One file that is damaged, one that others may read and one that is no key's: told in the log, and every
+/// other key is served.
 #[test]
 fn a_key_file_that_is_damaged_stops_no_server() {
     let mut house = House::new(10.0);
@@ -28,7 +29,8 @@ fn a_key_file_that_is_damaged_stops_no_server() {
     house.fails("anna", &["encrypt", "--key", "open", "--in", "text", "--out", "no"], 1, &["open"]);
 }
 
-/// A client whose identity the operators replace keeps its keys, and one that they add on one server alone keeps nobody from joining.
+/// A client whose identity the operators replace keeps its keys, and one that they add on one server alone
+/// keeps nobody from joining.
 #[test]
 fn keys_follow_the_name_and_servers_join_with_other_lists_of_clients() {
     let mut house = House::new(10.0);

@@ -184,7 +184,8 @@ fn keys_and_files_there_and_back() {
 /// The processor's time that a process has used, in ticks of the system.
 fn ticks(process: u32) -> u64 {
     let stat = std::fs::read_to_string(format!("/proc/{process}/stat")).unwrap();
-    // behind the name, which may hold anything: the state is the third field, user and system time the 14th and 15th
+    // behind the name, which may hold anything: the state is the third field, user and system time the 14th
+    // and 15th
     let fields: Vec<&str> = stat.rsplit_once(')').unwrap().1.split_whitespace().collect();
     fields[11..13].iter().map(|field| field.parse::<u64>().unwrap()).sum()
 }
@@ -325,7 +326,8 @@ fn links_are_checked_and_a_data_directory_has_one_server() {
     house.does("anna", &["key", "new", "--key", "other", "--type", "aes-128"]);
 }
 
-/// Digests and tags of files by three servers, as users make them: those of any library, and a false tag ends with 1.
+/// Digests and tags of files by three servers, as users make them: those of any library, and a false tag ends
+/// with 1.
 #[test]
 fn files_are_hashed_and_authenticated() {
     let house = House::new(10.0);

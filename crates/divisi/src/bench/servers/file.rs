@@ -1,11 +1,12 @@
 //! One client, one file: how fast three servers encrypt and decrypt it.
 //!
-//! A file of random bytes goes through as by `divisi encrypt` and `divisi decrypt`, chunk by chunk from disk to disk. The clock runs from the
-//! first byte read to the last byte written; that the disk has it is not waited for. A block that goes before makes the key ready. The
-//! plaintext that comes back is compared with the file, byte by byte.
+//! A file of random bytes goes through as by `divisi encrypt` and `divisi decrypt`, chunk by chunk from disk
+//! to disk. The clock runs from the first byte read to the last byte written; that the disk has it is not
+//! waited for. A block that goes before makes the key ready. The plaintext that comes back is compared with
+//! the file, byte by byte.
 //!
-//! `rtt_ms` is that between the client and each server (`proxy.rs`), connections excepted. The links of the servers among one another stay
-//! what they are: `ServerOptions` knows no emulation.
+//! `rtt_ms` is that between the client and each server (`proxy.rs`), connections excepted. The links of the
+//! servers among one another stay what they are: `ServerOptions` knows no emulation.
 
 use super::proxy::Proxy;
 use super::{Cost, key_name};

@@ -1,8 +1,9 @@
 //! Benchmarks of the servers: what their clients get, from the client's side.
 //!
-//! What each figure means: the servers are three processes, joined by TLS over loopback, as `divisi demo` starts them; the clients are this
-//! process, whose work is in every latency and in no figure of CPU or memory. CPU is user and system time of a server between the marks,
-//! memory its peak since it began; each the largest of the three. Every result is checked.
+//! What each figure means: the servers are three processes, joined by TLS over loopback, as `divisi demo`
+//! starts them; the clients are this process, whose work is in every latency and in no figure of CPU or
+//! memory. CPU is user and system time of a server between the marks, memory its peak since it began; each
+//! the largest of the three. Every result is checked.
 //!
 //! | module | what |
 //! |---|---|

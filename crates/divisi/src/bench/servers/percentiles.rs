@@ -1,7 +1,7 @@
 //! Percentiles of what was measured.
 
-/// The p-th percentile of figures in ascending order, by the nearest rank: the least of them that at least `percent` of a hundred do not
-/// exceed. Nothing of no figures.
+/// The p-th percentile of figures in ascending order, by the nearest rank: the least of them that at least
+/// `percent` of a hundred do not exceed. Nothing of no figures.
 pub(super) fn percentile(ascending: &[f64], percent: f64) -> Option<f64> {
     let rank = (percent / 100.0 * ascending.len() as f64).ceil() as usize;
     ascending.get(rank.max(1) - 1).or(ascending.last()).copied()

@@ -1,7 +1,9 @@
-//! A way to a server that takes its time: each byte arrives half a round-trip time after it was sent, in order, at any rate.
+//! A way to a server that takes its time: each byte arrives half a round-trip time after it was sent, in
+//! order, at any rate.
 //!
-//! For the links between clients and servers, which know no emulation of their own. One thread reads and stamps, one waits and writes, for
-//! each direction of each connection. What both ends see is TCP on loopback: only bytes are late, connections are made at once.
+//! For the links between clients and servers, which know no emulation of their own. One thread reads and
+//! stamps, one waits and writes, for each direction of each connection. What both ends see is TCP on
+//! loopback: only bytes are late, connections are made at once.
 
 use crate::bench::party::precise_waiting;
 use crate::failure::Failure;
@@ -14,7 +16,8 @@ use std::time::{Duration, Instant};
 
 /// The most bytes of one piece under way: some records of TLS.
 const PIECE: usize = 64 << 10;
-/// How many pieces are under way in one direction at most, so that a receiver that stops reading stops its sender at last.
+/// How many pieces are under way in one direction at most, so that a receiver that stops reading stops its
+/// sender at last.
 const PIECES: usize = 1024;
 
 /// A port of this machine behind which another one is, some way off. Connections through it outlive it.

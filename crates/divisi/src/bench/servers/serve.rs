@@ -1,8 +1,9 @@
 //! Many clients at once: how many requests three servers answer, and how long each waits.
 //!
-//! Each client has an identity, a thread of this process and a connection with each server that stays open, and sends one request after the
-//! other. What counts began after the clock started and ended before it stopped; percentiles are over all such requests of a kind. A request
-//! that is refused, or is to be tried again, counts as refused, and its client tries again 10 ms later; another failure ends the benchmark.
+//! Each client has an identity, a thread of this process and a connection with each server that stays open,
+//! and sends one request after the other. What counts began after the clock started and ended before it
+//! stopped; percentiles are over all such requests of a kind. A request that is refused, or is to be tried
+//! again, counts as refused, and its client tries again 10 ms later; another failure ends the benchmark.
 //!
 //! | mix | who | does |
 //! |---|---|---|
@@ -13,8 +14,9 @@
 //! | | one | SHA-256 of 16 MiB, likewise |
 //! | | the others | one block |
 //!
-//! What is under way when the clock stops counts for nothing: its connection is dropped. What waits longer than the clock runs is thus in no
-//! percentile: a count that is too small, or no percentile at all, tells of it.
+//! What is under way when the clock stops counts for nothing: its connection is dropped. What waits longer
+//! than the clock runs is thus in no percentile: a count that is too small, or no percentile at all, tells of
+//! it.
 
 use super::percentiles::percentile;
 use super::worker::{Shared, Tally};
@@ -32,7 +34,8 @@ use std::sync::Arc;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
 use std::time::Duration;
 
-/// A server takes no more connections at a time, of which each client has one here. (It takes 32 of any one client.)
+/// A server takes no more connections at a time, of which each client has one here. (It takes 32 of any one
+/// client.)
 pub const MOST_CLIENTS: usize = 256;
 /// The longest time that is measured, in seconds: every latency is kept.
 pub const LONGEST: f64 = 3600.0;
@@ -216,8 +219,8 @@ impl Report {
 /// Measure.
 ///
 /// # Errors
-/// If an option makes no sense, a server fails, or a request fails in another way than that it is refused. A wrong result is told by the
-/// report.
+/// If an option makes no sense, a server fails, or a request fails in another way than that it is refused. A
+/// wrong result is told by the report.
 pub fn run(
     options: &Options,
     program: &Path,

@@ -1,4 +1,5 @@
-//! One client of many: it sends one request after the other, checks what comes back, and says how long each took.
+//! One client of many: it sends one request after the other, checks what comes back, and says how long each
+//! took.
 
 use super::serve::Kind;
 use crate::bench::ordinary;
@@ -205,8 +206,8 @@ pub(super) struct Worker {
 }
 
 impl Worker {
-    /// Have the servers do something for this client before it counts, so that its key and connection are ready. That they refuse is told
-    /// when it counts.
+    /// Have the servers do something for this client before it counts, so that its key and connection are
+    /// ready. That they refuse is told when it counts.
     ///
     /// # Errors
     /// If it fails otherwise.
@@ -251,7 +252,8 @@ impl Worker {
         }
     }
 
-    /// Whether the client goes on after this: by the same connection if servers said no, by a new one if it may have been closed.
+    /// Whether the client goes on after this: by the same connection if servers said no, by a new one if it
+    /// may have been closed.
     fn goes_on(&mut self, error: &Error) -> bool {
         if error.kind != ErrorKind::Refused {
             self.client = None;

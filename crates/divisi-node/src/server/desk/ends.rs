@@ -1,0 +1,86 @@
+//! How requests end before their time: by a limit of time, with a key, with the session, with the server.
+
+use super::line::Line;
+use super::{ARRIVAL, BACKLOG, Desk, TURN};
+use crate::error::Failed;
+use crate::request::ConnectionId;
+use crate::server::script::step;
+use divisi_store::KeyName;
+use std::time::{Duration, Instant};
+
+impl Desk {
+    /// A key is no more: what is under way with it ends, but for the request that had it destroyed.
+    pub fn key_is_gone(&mut self, name: &KeyName, now: Instant) {
+        let uses = |line: &Line| {
+            let request = line.request.as_ref().filter(|request| request.item.key() == Some(name))?;
+            (request.steps > 0).then_some(request.number)
+        };
+        let ended: Vec<_> = self.lines.iter().filter_map(|(id, line)| Some((*id, uses(line)?))).collect();
+        for (id, number) in ended {
+            let message = format!("key {name} was destroyed meanwhile");
+            self.fail(&id, number, Failed::refused(TURN, message), now);
+        }
+    }
+
+    /// No request can be served now: everybody who waits is told.
+    pub fn fail_all(&mut self, failed: &Failed, now: Instant) {
+        let ids: Vec<ConnectionId> = self.lines.keys().copied().collect();
+        for id in ids {
+            while let Some(number) = self.lines.get(&id).and_then(|line| Some(line.request.as_ref()?.number))
+            {
+                self.fail(&id, number, failed.clone(), now);
+            }
+        }
+    }
+
+    /// Begin nothing any more: who waits to be begun is told to try again.
+    pub fn drain(&mut self, now: Instant) {
+        self.draining = true;
+        let waits = |line: &Line| Some(line.request.as_ref().filter(|request| request.steps == 0)?.number);
+        let waiting: Vec<_> = self.lines.iter().filter_map(|(id, line)| Some((*id, waits(line)?))).collect();
+        let stopping = self.stopping();
+        waiting.into_iter().for_each(|(id, number)| self.fail(&id, number, stopping.clone(), now));
+    }
+
+    /// The end: nothing that is under way is finished any more.
+    pub fn close(&mut self, now: Instant) {
+        self.draining = true;
+        self.fail_all(&self.stopping(), now);
+    }
+
+    /// End what has waited too long, for its client or for what another server lacks.
+    pub fn tick(&mut self, now: Instant) {
+        let mut over = Vec::new();
+        let (me, seconds) = (self.me, |time: Duration| time.as_secs_f64());
+        for (id, line) in &self.lines {
+            let Some(request) = &line.request else { continue };
+            let (who, step) =
+                (&line.who.name, step(&request.item, self.shape, request.taken + line.inbox.len() as u64));
+            let waited = now.saturating_duration_since(request.moved);
+            let failed = match request.lacking {
+                Some((party, since, _)) if now.saturating_duration_since(since) >= self.timeout / 2 => {
+                    let lasted = seconds(now.saturating_duration_since(since));
+                    let message = format!(
+                        "client {who} has sent {party} for {lasted:.1} s not what it sent {me}, at {ARRIVAL}"
+                    );
+                    Failed { peer: party.number(), ..Failed::refused(ARRIVAL, message) }
+                }
+                _ if line.unsent > BACKLOG && waited >= self.timeout => {
+                    let message = format!(
+                        "client {who} takes no answers of {me} for {:.1} s at {step}",
+                        seconds(waited)
+                    );
+                    Failed { peer: me.number(), ..Failed::refused(step, message) }
+                }
+                _ if self.ready(line, request).is_none() && waited >= self.timeout => {
+                    let message =
+                        format!("client {who} sent {me} nothing for {:.1} s at {step}", seconds(waited));
+                    Failed { peer: me.number(), ..Failed::refused(step, message) }
+                }
+                _ => continue,
+            };
+            over.push((*id, request.number, Failed { retry: true, ..failed }));
+        }
+        over.into_iter().for_each(|(id, number, failed)| self.fail(&id, number, failed, now));
+    }
+}

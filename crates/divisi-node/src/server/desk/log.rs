@@ -1,0 +1,29 @@
+//! What a desk has to log.
+
+use std::collections::HashMap;
+
+/// Lines for the log: of one client no more than so many at a time, so that it drowns no other's.
+#[derive(Default)]
+pub(super) struct Log {
+    lines: Vec<String>,
+    by_client: HashMap<String, usize>,
+}
+
+impl Log {
+    pub const EACH: usize = 50;
+
+    pub fn note(&mut self, client: &str, line: String) {
+        let count = self.by_client.entry(client.to_owned()).or_default();
+        *count += 1;
+        if *count <= Log::EACH {
+            self.lines.push(line);
+        }
+    }
+
+    pub fn take(&mut self) -> Vec<String> {
+        for (client, count) in self.by_client.drain().filter(|(_, count)| *count > Log::EACH) {
+            self.lines.push(format!("client {client}: {} lines more at once", count - Log::EACH));
+        }
+        std::mem::take(&mut self.lines)
+    }
+}
