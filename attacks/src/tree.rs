@@ -12,6 +12,15 @@ pub const VARIABLE: &str = "DIVISI_WEAKENED";
 /// Write the copy. Files that are as they ought to be are left alone, so that the next build has little to
 /// do.
 pub fn write(project: &Path, copy: &Path, list: &List) -> Result<(), String> {
+    let by_file = by_file(project, list)?;
+    mirror::write(project, copy, |file, text| match by_file.get(file) {
+        Some(weakenings) => weakened(text, weakenings).map(Some),
+        None => Ok(None),
+    })
+}
+
+/// The weakenings of each file, which must be there.
+fn by_file<'l>(project: &Path, list: &'l List) -> Result<BTreeMap<&'l str, Vec<&'l Weakening>>, String> {
     let mut by_file: BTreeMap<&str, Vec<&Weakening>> = BTreeMap::new();
     for weakening in &list.0 {
         by_file.entry(&weakening.file).or_default().push(weakening);
@@ -20,10 +29,7 @@ pub fn write(project: &Path, copy: &Path, list: &List) -> Result<(), String> {
     if let Some(file) = by_file.keys().find(|file| !files.contains(Path::new(file))) {
         return Err(format!("{file}: no such file, though a weakening names it"));
     }
-    mirror::write(project, copy, |file, text| match by_file.get(file) {
-        Some(weakenings) => weakened(text, weakenings).map(Some),
-        None => Ok(None),
-    })
+    Ok(by_file)
 }
 
 /// One file with all its weakenings as branches.
@@ -84,5 +90,23 @@ fn branch(weakening: &Weakening, so_far: &str) -> String {
         replace.replace(find, so_far).replace("weak!()", &switch)
     } else {
         format!("(if {switch} {{ {replace} }} else {{ {so_far} }})")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+    use super::*;
+
+    /// A sample is woven of a few weakenings; here all are, so that two that do not fit beside each other,
+    /// or a text that is no longer in its file, shows at once.
+    #[test]
+    fn every_file_can_be_woven_with_all_its_weakenings() {
+        let project = mirror::project().unwrap();
+        let list = List::read(&project.join("attacks/weakened")).unwrap();
+        for (file, weakenings) in by_file(&project, &list).unwrap() {
+            let text = std::fs::read_to_string(project.join(file)).unwrap();
+            weakened(&text, &weakenings).unwrap_or_else(|problem| panic!("{file}: {problem}"));
+        }
     }
 }
