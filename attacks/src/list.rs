@@ -105,6 +105,7 @@ struct File {
 }
 
 /// Weakenings of all engines, engine by engine, in the order of their files.
+#[derive(Clone)]
 pub struct List(pub Vec<Weakening>);
 
 impl List {

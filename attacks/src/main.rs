@@ -74,6 +74,8 @@ fn work(wanted: &Wanted) -> Result<bool, String> {
         Some(text) => list.only(text),
         None => list,
     };
+    // a sample is taken of the copy that has all of them, so that one which no longer compiles shows at once
+    let woven = list.clone();
     let list = match wanted.sample {
         Some(number) => list.sample(number, today()),
         None => list,
@@ -86,7 +88,7 @@ fn work(wanted: &Wanted) -> Result<bool, String> {
         return Err("no weakening is left to run".into());
     }
     let copy = project.join("target/weakened/tree");
-    tree::write(&project, &copy, &list)?;
+    tree::write(&project, &copy, &woven)?;
     let tests = compile::tests(&copy, &project.join("target/weakened/build"), &list.targets()?, &[])?;
     let tests = tests.map_err(|errors| format!("the weakened tree does not build:\n{}", errors.said))?;
     run::all(&list, &tests)

@@ -7,9 +7,9 @@
 //! nothing else. What one honest server refuses, no other accepts; but a corrupt server can turn "agreed" into a refusal at
 //! one of them only. The outcome enters the view, so that this ends in an abort at the next barrier, before any output.
 
-use crate::Trio;
 use crate::deal::Part;
 use crate::share::Byte;
+use crate::trio::Trio;
 use divisi_core::{Abort, Check, PartyId, Step, step};
 
 const DIGESTS: Step = step!("digests");

@@ -14,13 +14,13 @@
 //! | module | of MAESTRO |
 //! |---|---|
 //! | `share`, [`deal`], [`open`] | section 2.4 |
-//! | `origin` | no value in an engine, and none out of it, without what it owes |
-//! | `random`, `views` | section 2.5, Figure 1 |
+//! | `origin`, `admit` | no value in an engine, and none out of it, without what it owes |
+//! | `streams`, `coin`, `random`, `views` | section 2.5, Figure 1 |
 //! | `multiply` | section 2.6, Figure 2 |
 //! | `bit`, `ands` | Boolean programs: one Reshare a sum of products |
 //! | `verify` | section 2.7, Protocols 1 and 2, Figure 3 |
 //! | `zero` | whether a secret is zero, for tags: one bit |
-//! | `sbox`, `ledger` | sections 3.2 and 3.5, Protocols 3 and 7, Eq. 3 |
+//! | `sbox`, `record`, `relation` | sections 3.2 and 3.5, Protocols 3 and 7, Eq. 3 |
 //! | `ohv` | sections 3.4 and A, Protocols 5 and 8 |
 //! | `lookup` | sections 3.3 and 3.5.1, Protocols 4 and 6 |
 //!
@@ -29,17 +29,18 @@
 #![forbid(unsafe_code)]
 #![cfg_attr(test, allow(clippy::unwrap_used, clippy::expect_used, clippy::panic))]
 
+mod admit;
 #[cfg(feature = "fault")]
 pub mod adversary;
 mod ands;
 mod bit;
 pub mod blackbox;
+mod coin;
 pub mod deal;
 mod engine;
 mod input;
 #[cfg(any(test, feature = "testing"))]
 pub mod lab;
-mod ledger;
 mod lookup;
 mod masked;
 mod multiply;
@@ -50,9 +51,14 @@ mod origin;
 mod packed;
 mod pool;
 mod random;
+mod record;
+mod relation;
 mod runs;
 mod sbox;
+mod security;
 mod share;
+mod streams;
+mod tile;
 mod trio;
 mod verify;
 mod views;
@@ -60,12 +66,13 @@ mod wire;
 mod zero;
 
 pub use bit::Bit;
-pub use engine::{Rep3, Security};
+pub use coin::Coin;
+pub use engine::Rep3;
 pub use input::{Agreement, Input, Lack};
 pub use masked::Mask;
 pub use ohv::OneHots;
-pub use random::Coin;
 pub use sbox::Protocol;
+pub use security::Security;
 pub use share::{Block, Byte};
 pub use trio::Trio;
 pub use verify::{Passes, Products};

@@ -5,9 +5,9 @@
 //!
 //! Cost: one field element a product to one neighbour, one round.
 
-use crate::Trio;
-use crate::ledger::Records;
+use crate::record::Records;
 use crate::share::{Rep, make_room};
+use crate::trio::Trio;
 use crate::wire::{self, Shape};
 use divisi_core::{Abort, Check, Step};
 use divisi_field::{BigField, Field, Plane, Word};

@@ -6,9 +6,9 @@
 //!
 //! Only a [`Verified`] value can be opened: what depends on unverified products stays inside \[M0.7, A13\].
 
-use crate::Trio;
 use crate::blackbox::OUTPUT;
 use crate::share::{Byte, Rep};
+use crate::trio::Trio;
 use crate::verify::RHO;
 use crate::wire;
 use divisi_core::{Abort, Check, Step, Verified, step, taint};

@@ -7,14 +7,13 @@
 //! the next one, or of one before.
 //!
 //! - *Into an engine* goes what was made there, and what was given to its strand before it began
-//!   ([`Trio::input`]); and of another strand of the session, with the same security, what was settled there:
+//!   ([`crate::Trio::input`]); and of another strand of the session, with the same security, what was settled there:
 //!   it owes nothing any more.
 //! - *Out of it*, opened, answered or stored, goes what was settled.
 //!
 //! Whatever else is a misuse, which ends the session.
 
-use crate::{Security, Trio};
-use divisi_core::{Abort, Session, Step};
+use crate::security::Security;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 /// A strand, and the security of the engine on it, if there is one.
@@ -53,8 +52,13 @@ impl Place {
         self.0 >> LEVEL.count_ones()
     }
 
+    /// Whether both are under engines of one security, or both under none.
+    pub(crate) fn is_as_secure_as(self, other: Place) -> bool {
+        self.0 & LEVEL == other.0 & LEVEL
+    }
+
     /// The place of what was made of both, if both belong to one strand and engine.
-    fn and(self, other: Place) -> Option<Place> {
+    pub(crate) fn and(self, other: Place) -> Option<Place> {
         let without = |place: Place| place.under(None);
         let fits = self == other || without(self) == other || self == without(other);
         fits.then_some(Place(self.0 | other.0))
@@ -83,75 +87,6 @@ impl Origin {
         let place = self.place.and(other.place)?;
         Some(Origin { place, closed: self.closed.max(other.closed) })
     }
-}
-
-impl Trio {
-    /// That of a value made now.
-    pub(crate) fn origin(&self) -> Origin {
-        Origin { place: self.place, closed: self.closed }
-    }
-
-    /// Demand that values may be computed with here; the origin of what comes out.
-    pub(crate) fn admit(
-        &self,
-        step: Step,
-        values: impl IntoIterator<Item = Origin>,
-    ) -> Result<Origin, Abort> {
-        let refused = values.into_iter().find(|value| !self.admits(*value));
-        match refused {
-            None => Ok(self.origin()),
-            Some(value) => Err(self.session.misuse(step, self.why_not(value.place))),
-        }
-    }
-
-    #[inline]
-    fn admits(&self, value: Origin) -> bool {
-        value.place == self.place || self.admits_other(value)
-    }
-
-    #[cold]
-    fn admits_other(&self, value: Origin) -> bool {
-        if value.place.strand() == self.place.strand() {
-            return value.place.and(self.place).is_some();
-        }
-        let level = |place: Place| place.0 & LEVEL;
-        level(value.place) == level(self.place) && settled(&self.session, value)
-    }
-
-    /// What to say of a value of that place.
-    pub(crate) fn why_not(&self, place: Place) -> &'static str {
-        if place.strand() == self.place.strand() {
-            "values with and without active security in one computation"
-        } else {
-            "values of another strand: they are settled there"
-        }
-    }
-
-    /// Demand that values may leave: that they belong here, and that what they rest on was settled.
-    pub(crate) fn demand_settled(
-        &self,
-        step: Step,
-        values: impl IntoIterator<Item = Origin>,
-    ) -> Result<(), Abort> {
-        for value in values {
-            self.admit(step, [value])?;
-            if !settled(&self.session, value) {
-                return Err(self.session.misuse(step, "a value whose computation was not settled"));
-            }
-        }
-        Ok(())
-    }
-
-    /// Tell the other strands how far this one is settled.
-    pub(crate) fn note_settled(&self) {
-        let next = self.unpaid.first().copied().unwrap_or(self.closed);
-        self.session.settled().note(self.place.strand(), next);
-    }
-}
-
-/// Whether all that a value rests on was settled, in its strand of this session.
-fn settled(session: &Session, value: Origin) -> bool {
-    session.settled().has(value.place.strand(), value.closed)
 }
 
 #[cfg(test)]

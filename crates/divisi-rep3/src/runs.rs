@@ -1,6 +1,6 @@
 //! Lanes of tiles moved run by run, a word at a time. Which lanes go where is public.
 
-use crate::share::Tile;
+use crate::tile::Tile;
 use divisi_field::plane::LANES;
 
 /// Some places of a list of lanes: `from`, `from + 1` .., or `from` again and again.

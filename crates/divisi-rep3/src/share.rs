@@ -4,18 +4,15 @@
 //! sharing is independent of x; any two hold all of it. Public constants are added to component 1, which P1 holds first and
 //! P3 second. Nothing here prints, compares or serialises a share; all of it is wiped on drop.
 
-use crate::engine::Link;
 use crate::origin::Origin;
 use crate::runs::{self, Run};
+use crate::tile::Tile;
 use divisi_core::{Abort, Lanes, PartyId, Step, step};
 use divisi_field::plane::LANES;
-use divisi_field::{Field, Gf128, Plane, transpose};
+use divisi_field::{Field, Gf8, Gf128, Plane, transpose};
 use zeroize::Zeroize;
 
 const BYTE: Step = step!("byte");
-
-/// An element of K bits in 512 lanes: its planes, of our first component and of our second.
-pub(crate) type Tile<const K: usize> = [[Plane; K]; 2];
 
 /// Which of our two components is the one that carries public constants.
 #[must_use]
@@ -44,6 +41,21 @@ pub(crate) enum Form {
     Replicated,
     /// Additively, in the middle of a chain of layers: our share is in the first components.
     Additive(Link),
+}
+
+/// Where a byte in the middle of a chain comes from; nothing where nothing is verified.
+#[derive(Clone, Default)]
+pub(crate) struct Link(pub(crate) Option<Box<Combination>>);
+
+/// A public combination of the outputs of one layer of a chain.
+#[derive(Clone)]
+pub(crate) struct Combination {
+    /// The layer's number in its chain.
+    pub(crate) layer: u64,
+    /// The coefficient of each output of that layer.
+    pub(crate) row: Vec<Gf8>,
+    /// What was added to it.
+    pub(crate) offset: Option<Byte>,
 }
 
 impl Byte {

@@ -2,13 +2,13 @@
 //!
 //! Party i's *next* is i+1 and its *previous* i-1, cyclically. Component i is held by party i and by its previous, so that
 //! whatever is derived from their pairwise key is a component that both know and the third does not: that is all of
-//! F_rand and F_zero of MAESTRO section 2.5 ([`crate::random`]).
+//! F_rand and F_zero of MAESTRO section 2.5 ([`crate::streams`]).
 
 use crate::origin::Place;
 use crate::pool::Pool;
-use crate::random::Streams;
-use crate::verify::Passes;
-use crate::verify::planes::Scratch;
+use crate::streams::Streams;
+use crate::verify::passes::Passes;
+use crate::verify::scratch::Scratch;
 use divisi_core::{Abort, PartyId, Session, Step, step};
 use std::collections::BTreeSet;
 use zeroize::Zeroizing;
@@ -46,7 +46,7 @@ pub struct Trio {
     pub(crate) pool: Pool,
     /// What a corrupt party of a test does.
     #[cfg(feature = "fault")]
-    pub(crate) deviation: crate::adversary::Deviation,
+    pub(crate) deviation: crate::adversary::deviation::Deviation,
 }
 
 impl Trio {
@@ -82,7 +82,7 @@ impl Trio {
             scratch: Scratch::default(),
             pool: Pool::default(),
             #[cfg(feature = "fault")]
-            deviation: crate::adversary::Deviation::default(),
+            deviation: crate::adversary::deviation::Deviation::default(),
         })
     }
 

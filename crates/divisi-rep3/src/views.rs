@@ -4,7 +4,7 @@
 //! value enters its view digest \[A2\]; at a barrier all three digests are compared, before the first message of a verification
 //! and also when nothing was opened \[A8\]. A collision of BLAKE3 is needed to get past: 128 bits.
 
-use crate::Trio;
+use crate::trio::Trio;
 use divisi_core::{Abort, Check, Step, step};
 
 /// The proof that all views of a strand agreed, at its latest barrier. A coin of that strand demands it.

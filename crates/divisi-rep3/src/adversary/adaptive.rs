@@ -65,7 +65,7 @@ pub fn point(coin: [u8; 16]) -> Gf128 {
 #[must_use]
 pub fn coefficient(coin: [u8; 16], i: usize) -> Gf128 {
     let mut out = vec![Gf128::ZERO; i + 1];
-    crate::random::next_elements(&mut divisi_core::Prg::new(&coin), &mut out);
+    crate::coin::next_elements(&mut divisi_core::Prg::new(&coin), &mut out);
     out[i]
 }
 

@@ -7,12 +7,13 @@ use super::stage::{Recording, Stage, Way, party};
 use crate::engine::pack;
 use crate::lab::deal_all;
 use crate::lookup::table::{Additive, Replicated};
-use crate::ohv::Kind;
+use crate::ohv::Vectors;
 use crate::ohv::byte::{self, BYTE_PLANES};
 use crate::ohv::nibble::{NIBBLES_PLANES, PLANES_OF_ONE, PLANES_OF_TWO};
 use crate::sbox::lut256_additive::{Input, Side};
 use crate::sbox::{Layer, lut16, lut256, lut256_additive};
-use crate::share::{Tile, constant_component};
+use crate::share::constant_component;
+use crate::tile::Tile;
 use crate::wire::{self, Shape};
 use crate::{Byte, OneHots, Protocol, Rep3, Security};
 use divisi_core::{Abort, Direction, Verified, settle};
@@ -51,9 +52,9 @@ pub fn held(vectors: &Verified<OneHots>) -> Vec<[Vec<Plane>; 2]> {
         records.iter().map(|tile| tile.each_ref().map(|planes| planes.to_vec())).collect()
     }
     match &vectors.get().kind {
-        Kind::Nibble(made) => planes(made),
-        Kind::Nibbles(made) => planes(made),
-        Kind::Byte(made) => planes(made),
+        Vectors::Nibble(made) => planes(made),
+        Vectors::Nibbles(made) => planes(made),
+        Vectors::Byte(made) => planes(made),
     }
 }
 
@@ -105,11 +106,11 @@ pub fn look_up_again(
 ) -> Result<(), Abort> {
     let me = rep.trio().me();
     match &vectors.get().kind {
-        Kind::Nibble(made) => {
+        Vectors::Nibble(made) => {
             lut16::layer(rep.trio(), &mut Layer::new(x, direction, me), made, true).map(drop)
         }
-        Kind::Byte(made) => lut256::layer(rep.trio(), &mut Layer::new(x, direction, me), made, true),
-        Kind::Nibbles(made) => {
+        Vectors::Byte(made) => lut256::layer(rep.trio(), &mut Layer::new(x, direction, me), made, true),
+        Vectors::Nibbles(made) => {
             let side = Side { direction, constant: constant_component(me) };
             lut256_additive::layer(rep.trio(), x, side, Input::Replicated, made, true).map(drop)
         }
@@ -160,7 +161,7 @@ pub fn split_in_layer_9(stage: Stage, secret: &[u8], guess: &[u8]) -> Split {
         let mut x = trio.input(&parts[me.index()][0])?;
         let mut e = Rep3::new(trio, Protocol::Lut256, Security::Malicious);
         for (layer, vectors) in e.vectors(10, 1, lanes)?.into_iter().enumerate() {
-            if let (true, 8.., Kind::Byte(made)) = (me == party(1), layer, &vectors.get().kind) {
+            if let (true, 8.., Vectors::Byte(made)) = (me == party(1), layer, &vectors.get().kind) {
                 let two = [0, 1].map(|side| lut256::masked(&x.tiles[0], &made[0], side));
                 let c = xor(&two[0], &two[1]);
                 let known = &mut *known.lock().unwrap_or_else(PoisonError::into_inner);

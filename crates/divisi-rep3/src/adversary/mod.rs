@@ -11,87 +11,16 @@ pub mod adaptive;
 pub mod blackbox;
 #[cfg(feature = "testing")]
 pub mod compare;
+pub(crate) mod deviation;
 #[cfg(feature = "testing")]
 pub mod lookups;
 pub mod planes;
 #[cfg(feature = "testing")]
 pub mod stage;
 
-use crate::Trio;
-use crate::random::Coin;
-use crate::share::Tile;
-use crate::wire::{self, Shape};
-use divisi_core::Step;
-use divisi_field::Plane;
-use std::ops::Range;
+use crate::trio::Trio;
 
-/// What a corrupt party does at a Reshare.
-pub trait Deviate: Send {
-    /// Its share is about to be kept and sent at this step: change it. The length stays.
-    fn reshare(&mut self, step: Step, share: &mut [u8]);
-
-    /// A coin was opened.
-    fn coin(&mut self, _coin: [u8; 16]) {}
-}
-
-impl<F: FnMut(Step, &mut [u8]) + Send> Deviate for F {
-    fn reshare(&mut self, step: Step, share: &mut [u8]) {
-        self(step, share);
-    }
-}
-
-/// What a party keeps of it.
-#[derive(Default)]
-pub(crate) struct Deviation {
-    deviate: Option<Box<dyn Deviate>>,
-    /// The mutant of A8's only coin.
-    pub(crate) reused: Option<Coin>,
-}
-
-impl Deviation {
-    pub(crate) fn saw_coin(&mut self, coin: [u8; 16]) {
-        if let Some(deviate) = &mut self.deviate {
-            deviate.coin(coin);
-        }
-    }
-
-    pub(crate) fn reshare_planes<const K: usize>(
-        &mut self,
-        step: Step,
-        share: &mut [u8],
-        shape: &Shape,
-        z: &mut [[Plane; K]],
-    ) {
-        let Some(deviate) = &mut self.deviate else { return };
-        deviate.reshare(step, share);
-        let mut changed = Vec::new();
-        if wire::read(share, shape, &mut changed).is_some() {
-            z.copy_from_slice(&changed);
-        }
-    }
-
-    pub(crate) fn reshare_within<const K: usize>(
-        &mut self,
-        step: Step,
-        share: &mut [u8],
-        shape: &Shape,
-        planes: Range<usize>,
-        records: &mut [Tile<K>],
-    ) {
-        let Some(deviate) = &mut self.deviate else { return };
-        deviate.reshare(step, share);
-        let own = records.iter_mut().map(|tile| &mut tile[0][planes.clone()]);
-        // what is no encoding is sent as it is, and kept as far as it was read
-        let _ = wire::read_planes(share, shape, own);
-    }
-
-    /// A share that is kept as it is sent.
-    pub(crate) fn reshare_bytes(&mut self, step: Step, share: &mut [u8]) {
-        if let Some(deviate) = &mut self.deviate {
-            deviate.reshare(step, share);
-        }
-    }
-}
+pub use deviation::Deviate;
 
 impl Trio {
     /// From now on this party is corrupt.

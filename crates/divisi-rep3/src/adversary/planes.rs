@@ -4,10 +4,10 @@
 //! of one relation a word that the first coin gives, whatever the secrets are. Errors of other products would add words times
 //! secrets, which the adversary does not know.
 
-use crate::ledger::{Made, Records};
+use crate::coin::Coin;
 use crate::pool::Pool;
-use crate::random::Coin;
-use crate::sbox::gf4_circuit::GF4_PLANES;
+use crate::record::{Made, Records};
+use crate::sbox::gf4_circuit::{self, GF4_PLANES};
 use crate::verify::planes::fault;
 use crate::wire::Shape;
 use divisi_field::{Field, Gf64};
@@ -60,7 +60,7 @@ impl Layer {
                 plane.set_lane(error.lane, plane.lane(error.lane) ^ 1);
             }
         }
-        fault::claims(&[Made::Gf4(records)], coin)
+        fault::claims(&[Made::new(&gf4_circuit::KIND, records)], coin)
     }
 
     /// With the first coin and the one that the point is made of, change a share of h so that these errors are missed.

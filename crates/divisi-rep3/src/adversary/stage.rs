@@ -1,6 +1,6 @@
 //! Three parties over memory links with a hand on some of them.
 
-use crate::Trio;
+use crate::trio::Trio;
 use divisi_core::testing;
 pub use divisi_core::testing::{LIMIT, Recording, Way, ended_by_another, failed_check, many, party};
 use divisi_core::{Abort, Check, Parameters, PartyId};

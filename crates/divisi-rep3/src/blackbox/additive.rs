@@ -10,7 +10,6 @@ use super::value::{Additive, Shared};
 use super::{BlackBox, Misfit, PIECE};
 use crate::share::Rep;
 use divisi_core::{Abort, Lanes, Step, step};
-use divisi_field::Field;
 use std::sync::Arc;
 use zeroize::Zeroize;
 
@@ -121,36 +120,6 @@ impl BlackBox {
         x.bits = F::BITS;
         Ok(x)
     }
-}
-
-/// Our trace: the sum of all conjugates, 0 or 1.
-fn trace<F: Field>(x: F) -> F {
-    let (mut conjugate, mut sum) = (x, F::ZERO);
-    for _ in 0..F::BITS {
-        sum = sum + conjugate;
-        conjugate = conjugate.square();
-    }
-    sum
-}
-
-/// The basis that is dual to 1, X, X^2, ..: the trace of `d_i X^j` is 1 if i = j, else 0.
-pub(super) fn dual_basis<F: Field>() -> Vec<F> {
-    let power = |i: usize| F::from_low_bits(1 << i);
-    // rows (trace(X^i X^j))_j beside X^i: made the unit matrix by row operations, what stands beside it is the dual basis
-    let gram = |i: usize| (0..F::BITS).fold(0, |row, j| row | trace(power(i) * power(j)).to_bits() << j);
-    let mut rows: Vec<(u128, F)> = (0..F::BITS).map(|i| (gram(i), power(i))).collect();
-    for j in 0..F::BITS {
-        // the trace form is not degenerate: there is a pivot
-        let Some(pivot) = (j..F::BITS).find(|i| rows[*i].0 >> j & 1 == 1) else { continue };
-        rows.swap(j, pivot);
-        let (row, beside) = rows[j];
-        for (i, other) in rows.iter_mut().enumerate() {
-            if i != j && other.0 >> j & 1 == 1 {
-                *other = (other.0 ^ row, other.1 + beside);
-            }
-        }
-    }
-    rows.into_iter().map(|(_, dual)| dual).collect()
 }
 
 /// The `a_j` of a linear function, by its images of the powers of X: v is the sum of `trace(d_i v) X^i`, hence `a_j` that of

@@ -1,6 +1,5 @@
 //! The fields of the black box, and the field in which products over each are verified.
 
-use super::additive::dual_basis;
 use crate::verify::{Products, Statement};
 use divisi_field::gf64::{PSI4_POWERS, PSI8_POWERS};
 use divisi_field::{BigField, Field, Gf2, Gf4, Gf8, Gf64, Gf128, gf8};
@@ -32,6 +31,36 @@ pub trait Inner: Field {
 fn image(bits: u128, powers: &[Gf64]) -> Gf64 {
     let terms = powers.iter().enumerate();
     Gf64(terms.fold(0, |sum, (i, power)| sum ^ (power.0 & (bits as u64 >> i & 1).wrapping_neg())))
+}
+
+/// Our trace: the sum of all conjugates, 0 or 1.
+fn trace<F: Field>(x: F) -> F {
+    let (mut conjugate, mut sum) = (x, F::ZERO);
+    for _ in 0..F::BITS {
+        sum = sum + conjugate;
+        conjugate = conjugate.square();
+    }
+    sum
+}
+
+/// The basis that is dual to 1, X, X^2, ..: the trace of `d_i X^j` is 1 if i = j, else 0.
+fn dual_basis<F: Field>() -> Vec<F> {
+    let power = |i: usize| F::from_low_bits(1 << i);
+    // rows (trace(X^i X^j))_j beside X^i: made the unit matrix by row operations, what stands beside it is the dual basis
+    let gram = |i: usize| (0..F::BITS).fold(0, |row, j| row | trace(power(i) * power(j)).to_bits() << j);
+    let mut rows: Vec<(u128, F)> = (0..F::BITS).map(|i| (gram(i), power(i))).collect();
+    for j in 0..F::BITS {
+        // the trace form is not degenerate: there is a pivot
+        let Some(pivot) = (j..F::BITS).find(|i| rows[*i].0 >> j & 1 == 1) else { continue };
+        rows.swap(j, pivot);
+        let (row, beside) = rows[j];
+        for (i, other) in rows.iter_mut().enumerate() {
+            if i != j && other.0 >> j & 1 == 1 {
+                *other = (other.0 ^ row, other.1 + beside);
+            }
+        }
+    }
+    rows.into_iter().map(|(_, dual)| dual).collect()
 }
 
 /// Products one by one.

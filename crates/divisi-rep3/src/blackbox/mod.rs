@@ -49,8 +49,8 @@ pub(crate) use products::mult_local;
 pub use value::{Additive, Mask, Shared, Unverified, VerifiedMul, VerifiedRecon};
 pub(crate) use value::{Origin, Pair};
 
-use crate::Trio;
 use crate::share::Rep;
+use crate::trio::Trio;
 use crate::verify::{Passes, Products, Statement};
 use crate::wire;
 use divisi_core::{Abort, Check, Lanes, PartyId, Session, Step, step, taint};

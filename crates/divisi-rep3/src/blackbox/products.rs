@@ -4,7 +4,7 @@ use super::element::Element;
 use super::linear::sum;
 use super::value::{Additive, Pair, Shared};
 use super::{BlackBox, Misfit};
-use crate::random::next_elements;
+use crate::coin::next_elements;
 use crate::share::Rep;
 use crate::verify::{Statement, Sum};
 use divisi_core::{Abort, Lanes, Prg, Step, step};

@@ -10,7 +10,8 @@
 use super::Rep3;
 use super::narrow::narrow;
 use super::wide::Wide;
-use crate::ands::{Ands, NARROW, Run};
+use super::wires::Wires;
+use crate::ands::NARROW;
 use crate::bit::{Bit, planes};
 use crate::origin::Origin;
 use crate::share::Byte;
@@ -194,32 +195,6 @@ fn window(program: &Program, jobs: usize) -> usize {
         program.levels().iter().map(|level| level.and_count() + level.dot_count()).max().unwrap_or(0);
     let tile = Plane::BYTES * (2 * program.slots()).max(4 * widest).max(1);
     (WINDOW_BYTES / jobs.max(1) / tile).clamp(1, WINDOW)
-}
-
-/// The wires of a job in a window, and the gates on them.
-pub(super) trait Wires {
-    /// How many planes the products of a level are in a message.
-    fn planes(&self, dots: usize) -> usize;
-
-    /// Their lanes.
-    fn shape(&self, dots: usize, shape: &mut Shape);
-
-    /// The sums of a level; then our additive shares of its products, for the message, and their factors to the ledger, as far as
-    /// they have places there. `constant` is which component carries public values.
-    fn begin(
-        &mut self,
-        level: &Level,
-        constant: Option<usize>,
-        z: &mut [[Plane; 1]],
-        ands: &mut Ands,
-        runs: &[Run],
-    );
-
-    /// The results of the products, from both components.
-    fn store(&mut self, level: &Level, z: [&[[Plane; 1]]; 2], ands: &mut Ands, runs: &[Run]);
-
-    /// Append the output wires' lanes.
-    fn results(&self, outputs: &mut [Bit]);
 }
 
 impl Convert<Byte, [Bit; 8]> for Rep3 {

@@ -1,11 +1,12 @@
 //! Bytes on the engine: what is linear is local, S-boxes go their protocol's way.
 
+use super::Rep3;
 use super::pack::{self, shape_of};
-use super::{Link, Rep3};
-use crate::ledger::Made;
-use crate::ohv::{Kind, OneHots, Use};
+use crate::ohv::shelf::Use;
+use crate::ohv::{OneHots, Vectors};
+use crate::record::Made;
 use crate::sbox::{Layer, Protocol, gf4_circuit, gf8_circuit, lut16, lut256};
-use crate::share::{Byte, Form};
+use crate::share::{Byte, Form, Link};
 use divisi_core::{Abort, Bytes, Check, Direction, Matrix, Step, Verified, step};
 use divisi_field::kernel::{Task, run};
 use divisi_field::plane::LANES;
@@ -34,7 +35,7 @@ impl Rep3 {
     fn lookup_layer(&mut self, d: Direction, x: &mut [&mut Byte], vectors: OneHots) -> Result<(), Abort> {
         let now = self.trio.admit(SBOX, x.iter().map(|byte| byte.origin))?;
         x.iter_mut().for_each(|byte| byte.origin = now);
-        if !vectors.fit(self, &shape_of(x)) {
+        if !vectors.fit(self.place(), self.protocol, &shape_of(x)) {
             return Err(self
                 .trio
                 .session
@@ -52,21 +53,21 @@ impl Rep3 {
             }
         }
         match &vectors.kind {
-            Kind::Nibble(vectors) => self.packed(x, |rep, x| {
+            Vectors::Nibble(vectors) => self.packed(x, |rep, x| {
                 let mut layer = Layer::new(x, d, rep.trio.me());
                 let made = lut16::layer(&mut rep.trio, &mut layer, vectors, records)?;
                 if rep.recorded(d) {
-                    rep.owed.made.push(Made::Lut16(made));
+                    rep.owed.made.push(Made::new(&lut16::KIND, made));
                 }
                 Ok(())
             }),
-            Kind::Byte(vectors) => self.packed(x, |rep, x| {
+            Vectors::Byte(vectors) => self.packed(x, |rep, x| {
                 let mut layer = Layer::new(x, d, rep.trio.me());
                 lut256::layer(&mut rep.trio, &mut layer, vectors, records)?;
                 rep.owed.lookups += u64::from(records);
                 Ok(())
             }),
-            Kind::Nibbles(vectors) => self.chain_layer(d, x, vectors),
+            Vectors::Nibbles(vectors) => self.chain_layer(d, x, vectors),
         }
     }
 
@@ -207,8 +208,10 @@ impl Bytes for Rep3 {
         self.packed(x, |rep, x| {
             let mut layer = Layer::new(x, d, rep.trio.me());
             let made = match rep.protocol {
-                Protocol::Gf8Circuit => Made::Gf8(gf8_circuit::layer(&mut rep.trio, &mut layer)?),
-                _ => Made::Gf4(gf4_circuit::layer(&mut rep.trio, &mut layer)?),
+                Protocol::Gf8Circuit => {
+                    Made::new(&gf8_circuit::KIND, gf8_circuit::layer(&mut rep.trio, &mut layer)?)
+                }
+                _ => Made::new(&gf4_circuit::KIND, gf4_circuit::layer(&mut rep.trio, &mut layer)?),
             };
             if rep.recorded(d) {
                 rep.owed.made.push(made);

@@ -9,63 +9,20 @@
 //! A layer whose outputs do not come back all together, in as many independent combinations, cannot be verified: whoever
 //! loses or copies a byte in between gets [`Abort::Misuse`], at the next layer or when the computation is settled.
 
+use super::chains::Waiting;
 use super::{Rep3, pack};
-use crate::ledger::{Made, Records};
 use crate::lookup::scratch;
 use crate::ohv::nibble::NIBBLES_PLANES;
+use crate::record::{Made, Records};
 use crate::sbox::lut256_additive::{self, Input, Side};
-use crate::sbox::shape_of;
-use crate::sbox::verify_sbox::SBOX_PLANES;
-use crate::share::{Byte, Form};
+use crate::sbox::{shape_of, verify_sbox};
+use crate::share::{Byte, Combination, Form, Link};
 use divisi_core::{Abort, Bytes, Check, Direction, Step, step};
 use divisi_field::{Field, Gf8, Plane};
 use zeroize::Zeroizing;
 
 const CHAIN: Step = step!("chain");
 const FINISH: Step = step!("finish");
-
-/// Where a byte in the middle of a chain comes from; nothing where nothing is verified.
-#[derive(Clone, Default)]
-pub(crate) struct Link(Option<Box<Origin>>);
-
-#[derive(Clone)]
-struct Origin {
-    layer: u64,
-    /// The coefficient of each output of that layer.
-    row: Vec<Gf8>,
-    /// What was added to it.
-    offset: Option<Byte>,
-}
-
-/// The layers whose outputs did not come back yet.
-#[derive(Default)]
-pub(crate) struct Chains {
-    waiting: Vec<Waiting>,
-    layers: u64,
-    /// Matrices that were inverted before: a cipher has two.
-    inverses: Vec<(Vec<Gf8>, Vec<Gf8>)>,
-}
-
-struct Waiting {
-    layer: u64,
-    bytes: usize,
-    /// Whether its bytes stand side by side in one record.
-    is_packed: bool,
-    side: Side,
-    made: Records<SBOX_PLANES>,
-}
-
-impl Chains {
-    /// Whether every layer was completed.
-    pub(crate) fn is_empty(&self) -> bool {
-        self.waiting.is_empty()
-    }
-
-    /// Forget what was not completed.
-    pub(crate) fn clear(&mut self) {
-        self.waiting.clear();
-    }
-}
 
 impl Rep3 {
     /// One layer of lut256-additive.
@@ -116,7 +73,7 @@ impl Rep3 {
             let n = x.len();
             for (b, byte) in x.iter_mut().enumerate() {
                 let row = (0..n).map(|i| if i == b { Gf8::ONE } else { Gf8::ZERO }).collect();
-                byte.form = Form::Additive(Link(Some(Box::new(Origin { layer, row, offset: None }))));
+                byte.form = Form::Additive(Link(Some(Box::new(Combination { layer, row, offset: None }))));
             }
         } else {
             x.iter_mut().for_each(|byte| byte.form = Form::Additive(Link(None)));
@@ -188,7 +145,7 @@ impl Rep3 {
         if waiting.bytes != values.len() {
             return misuse(self, "not all bytes of a layer came back together");
         }
-        let Some(inverse) = self.inverse(rows, waiting.bytes) else {
+        let Some(inverse) = self.chains.inverse(rows, waiting.bytes) else {
             return misuse(self, "combinations of a layer's bytes that do not determine them");
         };
         apply(&inverse, &mut values);
@@ -200,19 +157,9 @@ impl Rep3 {
         }
         lut256_additive::bind(&mut waiting.made, &values, waiting.side);
         if self.recorded(waiting.side.direction) {
-            self.owed.made.push(Made::Sboxes(waiting.made));
+            self.owed.made.push(Made::new(&verify_sbox::KIND, waiting.made));
         }
         Ok(())
-    }
-
-    /// The inverse of a public matrix of `n` rows; `None` if there is none.
-    fn inverse(&mut self, rows: Vec<Gf8>, n: usize) -> Option<Vec<Gf8>> {
-        if let Some((_, inverse)) = self.chains.inverses.iter().find(|(known, _)| *known == rows) {
-            return Some(inverse.clone());
-        }
-        let inverse = invert(rows.clone(), n)?;
-        self.chains.inverses.push((rows, inverse.clone()));
-        Some(inverse)
     }
 }
 
@@ -299,7 +246,7 @@ impl Link {
         });
         Ok(offsets.map(|offset| {
             let row = rows.next().unwrap_or_default();
-            Link(Some(Box::new(Origin { layer: first.layer, row, offset })))
+            Link(Some(Box::new(Combination { layer: first.layer, row, offset })))
         }))
     }
 }
@@ -317,59 +264,5 @@ fn apply(m: &[Gf8], x: &mut [Byte]) {
                 byte.tiles[t][c] = *out;
             }
         }
-    }
-}
-
-/// The inverse of a public matrix over GF(2^8), by Gauss and Jordan.
-fn invert(mut m: Vec<Gf8>, n: usize) -> Option<Vec<Gf8>> {
-    if m.len() != n * n {
-        return None;
-    }
-    let mut inverse = vec![Gf8::ZERO; n * n];
-    (0..n).for_each(|i| inverse[i * n + i] = Gf8::ONE);
-    for column in 0..n {
-        let pivot = (column..n).find(|row| m[row * n + column] != Gf8::ZERO)?;
-        for k in 0..n {
-            m.swap(pivot * n + k, column * n + k);
-            inverse.swap(pivot * n + k, column * n + k);
-        }
-        let scale = m[column * n + column].inverse();
-        for k in 0..n {
-            m[column * n + k] *= scale;
-            inverse[column * n + k] *= scale;
-        }
-        for row in (0..n).filter(|row| *row != column) {
-            let factor = m[row * n + column];
-            if factor == Gf8::ZERO {
-                continue; // the matrix is public
-            }
-            for k in 0..n {
-                m[row * n + k] = m[row * n + k] + factor * m[column * n + k];
-                inverse[row * n + k] = inverse[row * n + k] + factor * inverse[column * n + k];
-            }
-        }
-    }
-    Some(inverse)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_matrix_times_its_inverse_is_one_and_a_singular_one_has_none() {
-        let n = 16;
-        let m: Vec<Gf8> = (0..n * n).map(|i| Gf8((i * i * 31 + i * 7 + 1) as u8)).collect();
-        let m: Vec<Gf8> = (0..n * n).map(|i| if i % (n + 1) == 0 { Gf8(0x53) } else { m[i] }).collect();
-        if let Some(inverse) = invert(m.clone(), n) {
-            for (i, j) in (0..n).flat_map(|i| (0..n).map(move |j| (i, j))) {
-                let sum: Gf8 = (0..n).map(|k| m[i * n + k] * inverse[k * n + j]).sum();
-                assert_eq!(sum, if i == j { Gf8::ONE } else { Gf8::ZERO });
-            }
-        } else {
-            panic!("this matrix has an inverse");
-        }
-        assert!(invert(vec![Gf8::ONE; 4], 2).is_none());
-        assert!(invert(vec![Gf8::ONE; 3], 2).is_none());
     }
 }

@@ -7,60 +7,22 @@ mod blocks;
 mod boolean;
 mod bytes;
 mod chain;
+mod chains;
 mod narrow;
 pub(crate) mod pack;
+mod vectors;
 mod wide;
+mod wires;
 
-pub(crate) use chain::Link;
-
-use crate::Trio;
-use crate::ohv::Shelves;
+use crate::ohv::shelf::Shelves;
 use crate::origin::Place;
 use crate::sbox::Protocol;
+use crate::security::Security;
 use crate::share::{Block, Byte, Rep, constant_component};
+use crate::trio::Trio;
 use crate::verify::{Dot, Products};
 use divisi_core::{Abort, Debt, Pending, Step, step};
-use std::fmt;
-use std::str::FromStr;
 use zeroize::Zeroizing;
-
-/// Against whom a computation is secure.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Security {
-    /// One malicious party of three: the others abort or are right.
-    Malicious,
-    /// One curious party of three, who follows the protocol: nothing is verified.
-    SemiHonest,
-}
-
-impl Security {
-    /// Its name on the command line.
-    #[must_use]
-    pub fn name(self) -> &'static str {
-        match self {
-            Security::Malicious => "malicious",
-            Security::SemiHonest => "semi-honest",
-        }
-    }
-}
-
-impl fmt::Display for Security {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.name())
-    }
-}
-
-impl FromStr for Security {
-    type Err = String;
-
-    fn from_str(name: &str) -> Result<Self, String> {
-        match name {
-            "malicious" => Ok(Security::Malicious),
-            "semi-honest" => Ok(Security::SemiHonest),
-            _ => Err(format!("unknown security {name:?}: there are malicious, semi-honest")),
-        }
-    }
-}
 
 /// An engine on one strand: computes, and keeps what it owes.
 pub struct Rep3 {
@@ -71,7 +33,7 @@ pub struct Rep3 {
     /// One-hot vectors made ahead.
     pub(crate) shelves: Shelves,
     /// Chains of additively shared layers that are not finished.
-    chains: chain::Chains,
+    chains: chains::Chains,
 }
 
 const LANES_DIFFER: Step = step!("lanes");
@@ -89,7 +51,7 @@ impl Rep3 {
             protocol,
             security,
             shelves: Shelves::default(),
-            chains: chain::Chains::default(),
+            chains: chains::Chains::default(),
         }
     }
 

@@ -1,7 +1,7 @@
 //! Wires of at most 64 lanes: a word for each component, or one for both if they fit. In messages and in the ledger the lanes of
 //! one product follow those of another without a gap.
 
-use super::boolean::Wires;
+use super::wires::Wires;
 use crate::ands::{Ands, FACTORS, GROUP, Run, get, put};
 use crate::bit::Bit;
 use crate::wire::Shape;

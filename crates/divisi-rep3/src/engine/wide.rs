@@ -1,7 +1,7 @@
 //! Wires of many lanes: planes, in blocks of a few tiles, all slots of a block side by side, so that the gates of a level find
 //! their operands in the cache.
 
-use super::boolean::Wires;
+use super::wires::Wires;
 use crate::ands::{Ands, Run, places};
 use crate::bit::{Bit, planes, used};
 use crate::pool::Pool;

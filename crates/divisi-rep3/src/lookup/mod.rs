@@ -19,7 +19,7 @@
 
 pub(crate) mod table;
 
-use crate::Trio;
+use crate::trio::Trio;
 use crate::wire::{self, Shape};
 use divisi_core::{Abort, Check, Step, step, taint};
 use divisi_field::{Field, Plane};

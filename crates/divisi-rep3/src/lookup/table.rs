@@ -6,7 +6,7 @@
 
 use crate::ohv::byte::{self, BYTE_PLANES};
 use crate::ohv::nibble::{self, NIBBLES_PLANES};
-use crate::share::Tile;
+use crate::tile::Tile;
 use divisi_core::Direction;
 use divisi_field::gf8::anf;
 use divisi_field::kernel::Task;

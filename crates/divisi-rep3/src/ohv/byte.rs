@@ -14,9 +14,10 @@
 //! beta serve one batch; its coefficients come on top.
 
 use super::nibble::{self, Multiply, NIBBLE_PLANES, NIBBLES_PLANES, Product};
-use crate::Trio;
-use crate::ledger::{Records, Relation};
-use crate::random::next_words;
+use crate::coin::next_words;
+use crate::record::{Kind, Records};
+use crate::relation::Relation;
+use crate::trio::Trio;
 use crate::wire::Shape;
 use divisi_core::{Abort, Check, Prg, Step, step};
 use divisi_field::Gf64;
@@ -80,6 +81,14 @@ fn sides() -> [[usize; SIDE]; 2] {
 
 /// How many weights the relation draws.
 pub(crate) const DRAWN: usize = 2 * SIDE;
+
+/// What must hold of a vector: its factors are in no small field.
+pub(crate) static KIND: Kind<BYTE_PLANES> = Kind {
+    checks: &[Check::A17],
+    drawn: DRAWN,
+    relations: |expansion, mutated| vec![relation(expansion, mutated)],
+    products: &[None],
+};
 
 /// The relation of a batch, with alpha and beta as the next elements of its expansion. The mutant of A17 forgets it.
 pub(crate) fn relation(expansion: &mut Prg, mutated: impl Fn(Check) -> bool) -> Option<Relation> {

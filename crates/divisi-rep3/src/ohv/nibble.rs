@@ -7,11 +7,11 @@
 //! hold each of the 11 products, and the degree is 15 (docs/lookups.md, 2). AB is wrong for every error but none \[A17\]: the test below
 //! tries all 2^4 places and 2^11 errors.
 
-use crate::Trio;
-use crate::ledger::{Records, Relation};
 use crate::multiply::mult_local;
-use crate::sbox::power;
-use crate::share::Tile;
+use crate::record::{Kind, Records};
+use crate::relation::{Relation, power};
+use crate::tile::Tile;
+use crate::trio::Trio;
 use crate::verify::small::{FACTOR, PRODUCT, Small, bits4};
 use crate::wire::Shape;
 use divisi_core::{Abort, Check, Step, step};
@@ -141,6 +141,22 @@ impl<const K: usize> Task for Multiply<'_, K> {
 const A: [(usize, usize); 4] = [(0b0001, 0), (0b0010, 1), (0b0011, 2), (0b0100, 3)];
 const B: [(usize, usize); 4] = [(0b0010, 0), (0b0100, 4), (0b1000, 8), (0b1100, 12)];
 
+/// What must hold of a vector.
+pub(crate) static ONE: Kind<NIBBLE_PLANES> = Kind {
+    checks: &[Check::A17],
+    drawn: 0,
+    relations: |_, mutated| relations::<1>(mutated).into(),
+    products: &[Some(&Halves::<1, 0>)],
+};
+
+/// What must hold of two of them.
+pub(crate) static TWO: Kind<NIBBLES_PLANES> = Kind {
+    checks: &[Check::A17, Check::A18],
+    drawn: 0,
+    relations: |_, mutated| relations::<2>(mutated).into(),
+    products: &[Some(&Halves::<2, 0>), Some(&Halves::<2, 1>)],
+};
+
 /// One relation for each of N nibbles of a record. Mutants: A17 forgets all of them, A18 those of the second nibble.
 pub(crate) fn relations<const N: usize>(mutated: impl Fn(Check) -> bool) -> [Option<Relation>; N] {
     let y = |i: usize| power(Gf64::Y, i as u32);
@@ -190,7 +206,7 @@ impl<const K: usize, const N: usize, const I: usize> Small<K> for Halves<N, I> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::sbox::tests::holds;
+    use crate::relation::tests::holds;
     use crate::verify::small::agree;
 
     /// The monomials of r, with errors added to the products as the protocol would: each is made of what was made before.

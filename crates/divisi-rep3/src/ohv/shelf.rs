@@ -1,9 +1,9 @@
 //! Where one-hot vectors wait for their layers.
 
 use super::OneHots;
+use crate::sbox::Protocol;
 use crate::wire::Shape;
-use crate::{Protocol, Rep3};
-use divisi_core::{Abort, Stock, Verified};
+use divisi_core::{Stock, Verified};
 
 /// How many bytes of vectors an engine keeps, of all kinds and shapes: ten layers of 4096 blocks for the largest kind.
 const BUDGET: usize = 96 << 20;
@@ -91,9 +91,14 @@ impl Shelves {
         taken
     }
 
+    /// Whether there is something to make in idle time.
+    pub(crate) fn lack(&self) -> bool {
+        self.0.iter().any(|shelf| shelf.lacking > 0)
+    }
+
     /// What to make next in idle time: for the layers that came last as many vectors as layers like them took, as far as there is
     /// room beside those that came later.
-    fn wanted(&mut self) -> Option<(Protocol, Shape, usize)> {
+    pub(crate) fn wanted(&mut self) -> Option<(Protocol, Shape, usize)> {
         let at = self.0.iter().rposition(|shelf| shelf.lacking > 0)?;
         let kept: usize = self.0[at..].iter().map(Shelf::bytes).sum();
         let shelf = &mut self.0[at];
@@ -104,40 +109,12 @@ impl Shelves {
         (layers > 0).then(|| (shelf.protocol, shelf.shape.clone(), layers))
     }
 
-    fn bytes(&self) -> usize {
+    pub(crate) fn bytes(&self) -> usize {
         self.0.iter().map(Shelf::bytes).sum()
     }
 
     fn find(&self, protocol: Protocol, shape: &Shape) -> Option<usize> {
         self.0.iter().position(|shelf| shelf.protocol == protocol && shelf.shape == *shape)
-    }
-}
-
-impl Rep3 {
-    /// Whether there is something to do for [`Rep3::restock`].
-    #[must_use]
-    pub fn lacks_vectors(&self) -> bool {
-        self.shelves.0.iter().any(|shelf| shelf.lacking > 0)
-    }
-
-    /// How many bytes of one-hot vectors are in stock, made ahead and verified: at most 96 MiB, or a single layer.
-    #[must_use]
-    pub fn stocked_bytes(&self) -> usize {
-        self.shelves.bytes()
-    }
-
-    /// In idle time: make a portion of the one-hot vectors that layers like the last ones will take, verified and counted as
-    /// preprocessing. All three parties at the same place; what is made follows from what they did before.
-    ///
-    /// # Errors
-    /// Whatever ends the session.
-    pub fn restock(&mut self) -> Result<(), Abort> {
-        let Some((protocol, shape, layers)) = self.shelves.wanted() else { return Ok(()) };
-        let place = self.trio().session.detour("preprocessing");
-        let vectors = self.with_protocol(protocol, |rep| rep.vectors_of(layers, &shape));
-        self.trio().session.back(place);
-        self.shelves.put(protocol, &shape, vectors?, Use::Later);
-        Ok(())
     }
 }
 

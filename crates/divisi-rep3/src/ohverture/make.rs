@@ -4,8 +4,8 @@
 //! the other. That makes every product of at least two bits exactly once, `2^k - k - 1` of them, in `ceil(log2 k)` rounds; parts of the same
 //! size are made in the same round, whatever vector they belong to.
 
-use crate::Trio;
 use crate::packed::{self, Reader, Writer};
+use crate::trio::Trio;
 use divisi_core::{Abort, Step, step};
 use std::ops::Range;
 use zeroize::{Zeroize, Zeroizing};

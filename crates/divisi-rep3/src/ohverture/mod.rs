@@ -41,7 +41,7 @@ mod make;
 mod relation;
 mod table;
 
-pub use table::Table;
+pub use table::{MAX_BITS, Table};
 
 use crate::blackbox::{Additive, BlackBox, Misfit, Origin, PIECE, Shared, TERM_BYTES};
 use crate::share::Rep;
@@ -54,9 +54,6 @@ use std::sync::Arc;
 use zeroize::Zeroizing;
 
 const VECTORS: Step = step!("vectors");
-
-/// The most bits of an index.
-pub const MAX_BITS: usize = 16;
 
 /// The most bytes of vectors that one call makes.
 pub const MAX_BYTES: usize = 1 << 28;

@@ -11,7 +11,7 @@
 //! `a_wrong_product_leaves_a_form_that_is_not_zero`.)
 
 use super::make::{Monomials, mask};
-use crate::random::next_words;
+use crate::coin::next_words;
 use crate::share::Rep;
 use crate::verify::{Statement, Sum, next_element};
 use divisi_core::Prg;

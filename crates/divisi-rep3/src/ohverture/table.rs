@@ -3,6 +3,9 @@
 use super::make::words;
 use crate::blackbox::Element;
 
+/// The most bits of an index.
+pub const MAX_BITS: usize = 16;
+
 /// A public table of 2^k entries, k from 1 to 16.
 pub struct Table<G: Element> {
     pub(super) k: usize,
@@ -20,7 +23,7 @@ impl<G: Element> Table<G> {
     #[must_use]
     pub fn new(entries: &[G]) -> Option<Table<G>> {
         let k = entries.len().trailing_zeros() as usize;
-        if !entries.len().is_power_of_two() || !(1..=super::MAX_BITS).contains(&k) {
+        if !entries.len().is_power_of_two() || !(1..=MAX_BITS).contains(&k) {
             return None;
         }
         let all = entries.iter().fold(0, |all, entry| all | entry.to_bits());

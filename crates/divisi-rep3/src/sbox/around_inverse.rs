@@ -1,9 +1,9 @@
 //! What gf4-circuit and lut16 have in common: Protocol 3 around the inverse in GF(2^4), and Eq. 3, which verifies it.
 
-use super::{Around, load, pair_weights, power, store, weights};
-use crate::ledger::Relation;
+use super::{Around, load, store};
 use crate::multiply::{mult_local, sum};
-use crate::share::Tile;
+use crate::relation::{Relation, pair_weights, power, weights};
+use crate::tile::Tile;
 use crate::verify::small::{FACTOR, PRODUCT, Small, element, factor, pair4};
 use divisi_core::Check;
 use divisi_field::gf8::tower::{self, E};
@@ -141,7 +141,7 @@ impl<const K: usize, const V_INVERSE: usize> Small<K> for Eq3<V_INVERSE> {
 #[cfg(test)]
 pub(crate) mod tests {
     use super::*;
-    use crate::sbox::tests::{difference, holds, rank};
+    use crate::relation::tests::{difference, holds, rank};
     use divisi_field::{Field, Gf4};
 
     /// All 16 elements.

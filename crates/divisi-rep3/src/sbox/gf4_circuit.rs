@@ -22,11 +22,12 @@
 //! below try every input and every error.
 
 use super::around_inverse::{A_H, A_L, Eq3, Finish, Places, V, alpha, begin, eq_3, norm, outer};
-use super::{Layer, load, pair_weights, power, store, trim, weights};
-use crate::Trio;
-use crate::ledger::{Records, Relation};
+use super::{Layer, load, store, trim};
 use crate::multiply::mult_local;
-use crate::share::Tile;
+use crate::record::{Kind, Records};
+use crate::relation::{Relation, pair_weights, power, weights};
+use crate::tile::Tile;
+use crate::trio::Trio;
 use crate::verify::small::{FACTOR, PRODUCT, Small, element, factor, pair4};
 use divisi_core::{Abort, Check, Step, step};
 use divisi_field::gf64::PSI4;
@@ -195,6 +196,14 @@ impl Task for Outer<'_> {
     }
 }
 
+/// What must hold of a record.
+pub(crate) static KIND: Kind<GF4_PLANES> = Kind {
+    checks: &[Check::A14, Check::A15],
+    drawn: 0,
+    relations: |_, mutated| relations(mutated).into(),
+    products: &[Some(&Eq3::<V14>), Some(&Powers)],
+};
+
 /// The relations of a record: Eq. 3, and the powers of v. Mutants: A12 takes an alpha inside the small field, A14 forgets the
 /// first, A15 the second.
 pub(crate) fn relations(mutated: impl Fn(Check) -> bool) -> [Option<Relation>; 2] {
@@ -208,9 +217,6 @@ pub(crate) fn relations(mutated: impl Fn(Check) -> bool) -> [Option<Relation>; 2
     };
     [(!mutated(Check::A14)).then(|| eq_3(PLACES, alpha)), (!mutated(Check::A15)).then_some(powers)]
 }
-
-/// Eq. 3 in the small field.
-pub(crate) type Outer3 = Eq3<V14>;
 
 /// (v^2 + alpha v^6)(v^4 + alpha v^8) in the small field.
 pub(crate) struct Powers;
@@ -236,8 +242,8 @@ impl Small<GF4_PLANES> for Powers {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::relation::tests::holds;
     use crate::sbox::around_inverse::tests::{self, elements, record};
-    use crate::sbox::tests::holds;
     use crate::verify::small::agree;
     use divisi_field::{Field, Gf4};
 
@@ -267,7 +273,7 @@ mod tests {
     #[test]
     fn the_small_field_agrees() {
         let [eq_3, powers] = relations(|_| false).map(Option::unwrap);
-        agree::<GF4_PLANES, Outer3>(&eq_3);
+        agree::<GF4_PLANES, Eq3<V14>>(&eq_3);
         agree::<GF4_PLANES, Powers>(&powers);
     }
 }

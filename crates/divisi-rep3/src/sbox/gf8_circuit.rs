@@ -10,11 +10,12 @@
 //!    d_1 (1 + Y^2 x) + Y d_2 + Y^3 d_3: zero exactly when all are (docs/lookups.md, 1) \[A14\].
 //! 2. (x^15)^16 x^14 = x^254: the last product alone \[A15\].
 
-use super::{Layer, load, power, store, trim, weights};
-use crate::Trio;
-use crate::ledger::{Records, Relation};
+use super::{Layer, load, store, trim};
 use crate::multiply::mult_local;
-use crate::share::Tile;
+use crate::record::{Kind, Records};
+use crate::relation::{Relation, power, weights};
+use crate::tile::Tile;
+use crate::trio::Trio;
 use crate::verify::small::{FACTOR, PRODUCT, Small, element, factor, four8, one8};
 use divisi_core::{Abort, Check, Step, step};
 use divisi_field::gf64::PSI8;
@@ -220,6 +221,14 @@ impl Task for Finish<'_> {
     }
 }
 
+/// What must hold of a record.
+pub(crate) static KIND: Kind<GF8_PLANES> = Kind {
+    checks: &[Check::A14, Check::A15],
+    drawn: 0,
+    relations: |_, mutated| relations(mutated).into(),
+    products: &[Some(&Powers), Some(&Last254)],
+};
+
 /// The relations of a record. Mutants: A12 takes a Y inside the small field, A14 forgets the first relation, A15 the last product.
 pub(crate) fn relations(mutated: impl Fn(Check) -> bool) -> [Option<Relation>; 2] {
     let psi = |i: u32| power(PSI8, i);
@@ -293,7 +302,7 @@ impl Small<GF8_PLANES> for Last254 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::sbox::tests::{difference, holds, rank};
+    use crate::relation::tests::{difference, holds, rank};
     use crate::verify::small::agree;
     use divisi_field::{Field, Gf8};
 

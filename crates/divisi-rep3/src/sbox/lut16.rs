@@ -18,12 +18,13 @@
 
 use super::around_inverse::{Eq3, Finish, Places, V, alpha, begin, eq_3, norm, outer};
 use super::{Layer, store, trim};
-use crate::Trio;
-use crate::ledger::{Records, Relation};
 use crate::lookup::{scratch, table};
 use crate::multiply::{mult_local, sum};
 use crate::ohv::nibble::{NIBBLE_PLANES, PLANES_OF_ONE};
-use crate::share::Tile;
+use crate::record::{Kind, Records};
+use crate::relation::Relation;
+use crate::tile::Tile;
+use crate::trio::Trio;
 use divisi_core::{Abort, Check, Step, step};
 use divisi_field::kernel::{Task, run};
 use divisi_field::{Plane, Word, gf4};
@@ -138,13 +139,18 @@ impl Task for Lookup<'_> {
     }
 }
 
+/// What must hold of a record.
+pub(crate) static KIND: Kind<LUT16_PLANES> = Kind {
+    checks: &[Check::A14],
+    drawn: 0,
+    relations: |_, mutated| relations(mutated).into(),
+    products: &[Some(&Eq3::<V_INVERSE>)],
+};
+
 /// The relation of a record. Mutants: A12 takes an alpha inside the small field, A14 forgets it.
 pub(crate) fn relations(mutated: impl Fn(Check) -> bool) -> [Option<Relation>; 1] {
     [(!mutated(Check::A14)).then(|| eq_3(PLACES, alpha(&mutated)))]
 }
-
-/// Eq. 3 in the small field.
-pub(crate) type Outer3 = Eq3<V_INVERSE>;
 
 #[cfg(test)]
 mod tests {
@@ -155,7 +161,7 @@ mod tests {
     fn eq_3_fails_exactly_when_a_product_is_wrong() {
         let [eq_3] = relations(|_| false).map(Option::unwrap);
         tests::eq_3_fails_exactly_when_a_product_is_wrong(&eq_3, PLACES);
-        crate::verify::small::agree::<LUT16_PLANES, Outer3>(&eq_3);
+        crate::verify::small::agree::<LUT16_PLANES, Eq3<V_INVERSE>>(&eq_3);
     }
 
     #[test]

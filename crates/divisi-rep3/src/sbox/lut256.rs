@@ -9,11 +9,11 @@
 //! gives malicious security in one sentence; this comparison is what it takes.
 
 use super::Layer;
-use crate::Trio;
-use crate::ledger::Records;
 use crate::lookup::table::Replicated;
 use crate::ohv::byte::BYTE_PLANES;
-use crate::share::Tile;
+use crate::record::Records;
+use crate::tile::Tile;
+use crate::trio::Trio;
 use divisi_core::{Abort, Step, step};
 use divisi_field::Plane;
 use divisi_field::kernel::run;

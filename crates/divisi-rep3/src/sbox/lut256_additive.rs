@@ -21,12 +21,13 @@
 
 use super::verify_sbox::{SBOX_PLANES, X, Y};
 use super::{store, trim};
-use crate::Trio;
-use crate::ledger::Records;
 use crate::lookup::scratch;
 use crate::lookup::table::{self, Additive};
 use crate::ohv::nibble::NIBBLES_PLANES;
-use crate::share::{Byte, Tile};
+use crate::record::Records;
+use crate::share::Byte;
+use crate::tile::Tile;
+use crate::trio::Trio;
 use crate::wire::Shape;
 use divisi_core::{Abort, Direction, Step, step};
 use divisi_field::kernel::{Task, run};

@@ -20,28 +20,13 @@ pub(crate) mod verify_sbox;
 
 pub use protocol::Protocol;
 
-use crate::ledger::Records;
 use crate::pool::Pool;
-use crate::share::{Byte, Tile, constant_component};
+use crate::record::Records;
+use crate::share::{Byte, constant_component};
+use crate::tile::Tile;
 use crate::wire::Shape;
 use divisi_core::{Direction, PartyId};
-use divisi_field::{Gf8, Gf64, Plane, Word, gf8};
-
-/// The planes of one element of `K` bits that begins at plane `at`, each weighed by `weight` of its basis element's number.
-pub(crate) fn weights(at: usize, k: usize, weight: impl Fn(u32) -> Gf64) -> Vec<(usize, Gf64)> {
-    (0..k).map(|i| (at + i, weight(i as u32))).collect()
-}
-
-/// The weights of (x0 + a x1)(y0 + b y1) over a field of `k` bits with this root: of x0 y0; of x0 y1 + x1 y0, for a = b; of x1 y1.
-pub(crate) fn pair_weights(k: usize, root: Gf64, a: Gf64, b: Gf64) -> Vec<Gf64> {
-    let times = |w: Gf64| (0..k).map(move |i| w * power(root, i as u32));
-    times(Gf64(1)).chain(times(a)).chain(times(a * b)).collect()
-}
-
-/// `base^exponent`, both public.
-pub(crate) fn power(base: Gf64, exponent: u32) -> Gf64 {
-    (0..exponent).fold(Gf64(1), |p, _| p * base)
-}
+use divisi_field::{Gf8, Plane, Word, gf8};
 
 /// The lanes in use of each tile of a layer.
 pub(crate) fn shape_of(bytes: &[&mut Byte]) -> Shape {
@@ -152,39 +137,5 @@ pub(crate) fn store<W: Word, const K: usize, const N: usize>(planes: &mut [Plane
 pub(crate) fn trim<'t, const K: usize>(tiles: impl Iterator<Item = &'t mut Tile<K>>, shape: &Shape) {
     for (tile, lanes) in tiles.zip(&shape.0).filter(|(_, lanes)| **lanes < Plane::LANES) {
         tile.iter_mut().flatten().for_each(|plane| plane.keep(*lanes));
-    }
-}
-
-#[cfg(test)]
-pub(crate) mod tests {
-    use super::*;
-    use crate::ledger::Relation;
-
-    /// By how much a relation is missed, for a record whose planes are the bits of `record`, in the clear.
-    pub(crate) fn difference(relation: &Relation, record: u64) -> Gf64 {
-        let sum = |weights: &[(usize, Gf64)]| {
-            weights.iter().filter(|(i, _)| record >> i & 1 == 1).map(|(_, w)| *w).sum::<Gf64>()
-        };
-        sum(&relation.x) * sum(&relation.y) + sum(&relation.z)
-    }
-
-    /// The rank over GF(2) of these vectors of 64 bits: they are independent if it is their number, and then a linear map that
-    /// takes them from a basis is zero at zero alone.
-    pub(crate) fn rank(vectors: impl Iterator<Item = Gf64>) -> usize {
-        let mut reduced: Vec<u64> = Vec::new();
-        for Gf64(mut v) in vectors {
-            for r in &reduced {
-                v = v.min(v ^ r);
-            }
-            if v != 0 {
-                reduced.push(v);
-            }
-        }
-        reduced.len()
-    }
-
-    /// Whether a relation holds for a record whose planes are the bits of `record`, in the clear.
-    pub(crate) fn holds(relation: &Relation, record: u64) -> bool {
-        difference(relation, record) == Gf64(0)
     }
 }

@@ -8,8 +8,8 @@
 //! Only for chains of lookups whose outputs are bound by what follows ([`super::lut256_additive`]); never in place of the products
 //! of a circuit, where a pair does not bind what was multiplied \[A14\].
 
-use super::{pair_weights, power, weights};
-use crate::ledger::Relation;
+use crate::record::Kind;
+use crate::relation::{Relation, pair_weights, power, weights};
 use crate::verify::small::{FACTOR, PRODUCT, Small, element, factor, pair8};
 use divisi_core::Check;
 use divisi_field::gf64::PSI8;
@@ -21,6 +21,14 @@ pub(crate) const SBOX_PLANES: usize = 16;
 /// Where a record has x and y.
 pub(crate) const X: usize = 0;
 pub(crate) const Y: usize = 8;
+
+/// What must hold of a record.
+pub(crate) static KIND: Kind<SBOX_PLANES> = Kind {
+    checks: &[Check::A20],
+    drawn: 0,
+    relations: |_, mutated| relations(mutated).into(),
+    products: &[Some(&Pair)],
+};
 
 /// The relation of a pair. The mutant of A20 keeps the first equation alone, that of A12 takes Y = 1.
 pub(crate) fn relations(mutated: impl Fn(Check) -> bool) -> [Option<Relation>; 1] {
@@ -66,7 +74,7 @@ impl Small<SBOX_PLANES> for Pair {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::sbox::tests::holds;
+    use crate::relation::tests::holds;
     use crate::verify::small::agree;
     use divisi_field::{Field, Gf8};
 

@@ -1,5 +1,5 @@
 //! The soundness error of whole verifications, measured over a subfield of 256 elements
-//! ([`crate::random::toy`]) with the code that runs over GF(2^64) (Q4).
+//! ([`crate::coin::toy`]) with the code that runs over GF(2^64) (Q4).
 //!
 //! The cheater is the best that is known. Its error of one product stands at one corner of the first fold.
 //! What it sends as h makes the difference polynomial a product of a quadratic in each variable, which has
@@ -13,8 +13,8 @@ use crate::adversary::Deviate;
 use crate::adversary::planes::{Error, Layer, OUTER};
 use crate::adversary::stage::{Stage, many, party};
 use crate::blackbox::BlackBox;
+use crate::coin::{Coin, next_elements, next_words, toy};
 use crate::ohv::byte::DRAWN;
-use crate::random::{Coin, next_elements, next_words, toy};
 use crate::{Protocol, Rep3, Security, Trio};
 use divisi_circuit::{Build, Gates, Program};
 use divisi_core::{Abort, Boolean, Bytes, Direction, Job, Step, settle};

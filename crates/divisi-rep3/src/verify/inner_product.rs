@@ -5,13 +5,13 @@
 //!
 //! Cost: a level sends 2 field elements and one coin a party, in 2 rounds.
 
+use super::passes::Passes;
+use super::triple;
 use super::walk::{Missed, Owed};
-use super::{Passes, triple};
-use crate::Trio;
+use crate::coin::next_elements;
 use crate::multiply::dot_local;
-use crate::random::next_elements;
 use crate::share::Rep;
-use crate::verify::Dot;
+use crate::trio::Trio;
 use crate::views::Fixed;
 use divisi_core::{Abort, Check, Prg, Step, step};
 use divisi_field::{BigField, Field, Gf64, Gf128};
@@ -142,6 +142,13 @@ pub(crate) fn next_element<F: Field>(weights: &mut Prg) -> F {
     let mut c = [F::ZERO];
     next_elements(weights, &mut c);
     c[0]
+}
+
+/// A relation `sum x_j y_j = z` over GF(2^128) that must hold.
+pub(crate) struct Dot {
+    pub(crate) x: Rep<Gf128>,
+    pub(crate) y: Rep<Gf128>,
+    pub(crate) z: Rep<Gf128>,
 }
 
 impl Statement<Gf128> for Dot {

@@ -9,8 +9,8 @@
 use crate::adversary::Deviate;
 use crate::adversary::adaptive::{H, OPEN, RHO, SIGMA, Z_PRIME};
 use crate::adversary::stage::{Recording, Stage, Way, many, party};
+use crate::coin::{Coin, next_elements, next_words};
 use crate::lab::deal_all;
-use crate::random::{Coin, next_elements, next_words};
 use crate::{Block, Byte, Protocol, Rep3, Security};
 use divisi_core::{Abort, Bytes, Check, Convert, Direction, PartyId, Step, settle};
 use divisi_field::{Field, Gf64};

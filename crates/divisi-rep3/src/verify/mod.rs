@@ -30,33 +30,28 @@ mod grid;
 pub(crate) mod inner_product;
 #[cfg(all(test, feature = "fault", feature = "testing"))]
 mod joint;
+pub(crate) mod passes;
 pub(crate) mod planes;
+pub(crate) mod scratch;
 pub(crate) mod small;
 #[cfg(all(test, feature = "fault", feature = "testing"))]
 mod soundness;
 mod triple;
 mod walk;
 
-pub(crate) use inner_product::{Statement, Sum, next_element};
+pub(crate) use inner_product::{Dot, Statement, Sum, next_element};
+pub use passes::Passes;
 pub(crate) use triple::RHO;
 
-use crate::Trio;
 use crate::ands::Ands;
-use crate::ledger::Made;
 use crate::origin::Place;
-use crate::share::Rep;
+use crate::record::Made;
+use crate::trio::Trio;
 use crate::views::Fixed;
 use divisi_core::{Abort, Check, Step, step};
 use divisi_field::{Gf64, Gf128};
 
 const VERIFY: Step = step!("verify");
-
-/// A relation `sum x_j y_j = z` over GF(2^128) that must hold.
-pub(crate) struct Dot {
-    pub(crate) x: Rep<Gf128>,
-    pub(crate) y: Rep<Gf128>,
-    pub(crate) z: Rep<Gf128>,
-}
 
 /// The products that a value rests on. Only the engine makes one.
 pub struct Products {
@@ -195,35 +190,5 @@ impl Trio {
     fn verify_ands(&mut self, fixed: &Fixed, ands: &Ands) -> Result<(), Abort> {
         self.session.observe_each(Check::S6, ands.products()); // [S6]
         walk::verify(self, fixed, ands.chunks())
-    }
-}
-
-/// How often products are verified over GF(2^64), each time with coins of its own: a lie must pass every time, so that the error of
-/// one pass is raised to the number of passes. Products over GF(2^128) are verified once, with an error below 2^-100.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
-pub enum Passes {
-    /// Once: at least 57 bits for any batch this library makes.
-    #[default]
-    Once,
-    /// Twice: at least 114 bits.
-    Twice,
-}
-
-impl Passes {
-    /// As many as it takes for an error of at most 2^-bits; `None` if it takes more than there are.
-    #[must_use]
-    pub fn for_bits(bits: u32) -> Option<Passes> {
-        match bits {
-            0..=57 => Some(Passes::Once),
-            58..=114 => Some(Passes::Twice),
-            _ => None,
-        }
-    }
-
-    fn number(self) -> usize {
-        match self {
-            Passes::Once => 1,
-            Passes::Twice => 2,
-        }
     }
 }

@@ -136,7 +136,7 @@ pub(crate) fn bits4<W: Word>(x: &[W; FACTOR], y: &[W; FACTOR]) -> [W; PRODUCT] {
 
 /// That the small field and the weights say the same: on random planes, in every lane.
 #[cfg(test)]
-pub(crate) fn agree<const K: usize, S: Small<K>>(relation: &crate::ledger::Relation) {
+pub(crate) fn agree<const K: usize, S: Small<K>>(relation: &crate::relation::Relation) {
     use divisi_field::Gf64;
     let mut seed = 1u64;
     let mut next = || {

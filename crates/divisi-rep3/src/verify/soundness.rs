@@ -5,10 +5,10 @@
 
 use super::inner_product::verify_dot_product;
 use super::triple::check_triple;
-use crate::Trio;
 use crate::adversary::Deviate;
 use crate::adversary::stage::{Stage, many, party};
 use crate::share::Rep;
+use crate::trio::Trio;
 use divisi_core::{Abort, Step, step};
 use divisi_field::{BigField, Field, Gf8};
 use std::ops::{Add, Mul, Sub};

@@ -7,9 +7,9 @@
 //! Cost: 4 field elements and one coin a party.
 
 use super::walk::Missed;
-use crate::Trio;
 use crate::multiply::dot_local;
 use crate::share::Rep;
+use crate::trio::Trio;
 use crate::views::Fixed;
 use divisi_core::{Abort, Check, Step, step};
 use divisi_field::BigField;

@@ -4,8 +4,8 @@
 //! The meter is told here alone, and of walks that came to their end: what it reports is the error of what
 //! was executed.
 
-use super::Passes;
-use crate::Trio;
+use super::passes::Passes;
+use crate::trio::Trio;
 use crate::views::Fixed;
 use divisi_core::{Abort, Check};
 use divisi_field::Field;

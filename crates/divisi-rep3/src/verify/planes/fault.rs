@@ -1,60 +1,25 @@
 //! Mutants of the verification in planes, and what an attacker computes of it from coins (feature `fault`).
 
-use super::points::{FOLDS, GRID, GROUP, at_infinity, corner, weights};
-use super::{BYTES, Batch, Grid, H};
-use crate::Trio;
-use crate::ledger::{self, Made, Visit, Weighed};
-use crate::random::{Coin, next_elements, next_words};
-use crate::share::Tile;
-use crate::verify::small::{PRODUCT, Small};
-use divisi_core::{Abort, Prg};
-use divisi_field::{Field, Gf64, Plane, gf64};
-
-/// What the mutant of A11 verifies.
-pub(super) fn visit_all_but_the_last(batch: &Batch<'_>, visit: &mut impl Visit) {
-    let all = |visit: &mut AllBut<'_, _>| {
-        ledger::visit(batch.made, &batch.relations, visit);
-    };
-    let mut counted = AllBut { left: 0, seen: 0, visit };
-    all(&mut counted);
-    counted.left = counted.seen.saturating_sub(1);
-    all(&mut counted);
-}
-
-/// Visits as many groups as are left, and counts all.
-struct AllBut<'a, V> {
-    left: usize,
-    seen: usize,
-    visit: &'a mut V,
-}
-
-impl<V> AllBut<'_, V> {
-    fn next(&mut self) -> Option<&mut V> {
-        self.seen += 1;
-        self.left = self.left.checked_sub(1)?;
-        Some(&mut *self.visit)
-    }
-}
-
-impl<V: Visit> Visit for AllBut<'_, V> {
-    fn small<const K: usize, S: Small<K>>(&mut self, relation: &Weighed, group: &[&Tile<K>], lanes: usize) {
-        if let Some(visit) = self.next() {
-            visit.small::<K, S>(relation, group, lanes);
-        }
-    }
-
-    fn large<const K: usize>(&mut self, relation: &Weighed, record: &Tile<K>, lanes: usize) {
-        if let Some(visit) = self.next() {
-            visit.large(relation, record, lanes);
-        }
-    }
-}
+use super::batch::Batch;
+use super::points::{BYTES, FOLDS, GRID, GROUP, at_infinity, corner, weights};
+use super::values::Grid;
+use crate::coin::{Coin, next_elements, next_words};
+use crate::record::{Group, Made, Visit};
+use crate::relation::Weighed;
+use crate::trio::Trio;
+use divisi_core::{Abort, Prg, Step};
+use divisi_field::{Field, Gf64, gf64};
 
 /// What the mutant of A10 uses for the corners: products that the parties made, in place of the records' own z.
-pub(super) fn corners(trio: &mut Trio, batch: &Batch<'_>, coin: &Coin) -> Result<[[Gf64; GROUP]; 2], Abort> {
+pub(super) fn corners(
+    trio: &mut Trio,
+    step: Step,
+    batch: &Batch<'_>,
+    coin: &Coin,
+) -> Result<[[Gf64; GROUP]; 2], Abort> {
     let mut made = Recomputed { alphas: batch.alphas(coin), corners: [Gf64::ZERO; GROUP] };
     batch.visit(&mut made);
-    let h = trio.reshare_elements(H, made.corners.to_vec())?;
+    let h = trio.reshare_elements(step, made.corners.to_vec())?;
     Ok([&h.a, &h.b].map(|side| std::array::from_fn(|e| side.get(e).copied().unwrap_or_default())))
 }
 
@@ -73,21 +38,14 @@ impl Recomputed {
 }
 
 impl Visit for Recomputed {
-    fn small<const K: usize, S: Small<K>>(&mut self, relation: &Weighed, group: &[&Tile<K>], _: usize) {
+    fn visit(&mut self, relation: &Weighed, group: &Group<'_>) {
         let alpha = self.alpha();
-        for (corner, [first, second]) in self.corners.iter_mut().zip(group.iter().copied()) {
-            // MultLocal
-            let sum: [Plane; K] = std::array::from_fn(|i| first[i] ^ second[i]);
-            for component in [first, &sum] {
-                let [x, y] = S::factors::<Plane>(component);
-                let z: [Plane; PRODUCT] = S::multiply(&x, &y);
-                *corner += gf64::combine(&z.each_ref()[..S::Z], &relation.product, &alpha);
+        let Some(small) = group.small else { return };
+        for (corner, parts) in self.corners.iter_mut().zip(small.each()) {
+            for z in parts {
+                *corner += gf64::combine(&z.each_ref()[..small.planes()], &relation.product, &alpha);
             }
         }
-    }
-
-    fn large<const K: usize>(&mut self, _: &Weighed, _: &Tile<K>, _: usize) {
-        self.alpha();
     }
 }
 

@@ -2,14 +2,17 @@
 //! its value at a point.
 
 use crate::verify::grid;
-use divisi_field::{Field, Gf64};
+use divisi_field::{Field, Gf64, Plane};
 
 /// How many variables are folded at once.
 pub(in crate::verify) const FOLDS: usize = 3;
 /// Records in a group.
 pub(crate) const GROUP: usize = 1 << FOLDS;
 /// Points of {0,1,inf}^k, with 2 for infinity: the point's number in base 3 has its coordinates.
-pub(super) const GRID: usize = 3usize.pow(FOLDS as u32);
+pub(crate) const GRID: usize = 3usize.pow(FOLDS as u32);
+
+/// Bytes of lanes in a plane.
+pub(super) const BYTES: usize = Plane::BYTES;
 
 /// The weight of h at each point in its value at this one.
 pub(super) fn weights(point: &[Gf64; FOLDS]) -> [Gf64; GRID] {
@@ -35,7 +38,7 @@ pub(super) const fn at_infinity(p: usize) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::super::Grid;
+    use super::super::values::Grid;
     use super::*;
     use crate::share::Rep;
     use crate::verify::grid::coordinate;

@@ -3,13 +3,12 @@
 //! A batch has far more terms than fit a cache, so each is written once, and while a group's terms are at hand they enter the line
 //! products of the next level too.
 
-use super::BYTES;
-use super::points::{FOLDS, GROUP, corner_weights};
-use crate::ledger::{Relations, Visit, Weighed};
-use crate::random::next_words;
-use crate::share::{Rep, Tile};
+use super::points::{BYTES, FOLDS, GROUP, corner_weights};
+use crate::coin::next_words;
+use crate::record::{Group, Visit};
+use crate::relation::Weighed;
+use crate::share::Rep;
 use crate::verify::inner_product::line_products;
-use crate::verify::small::Small;
 use divisi_core::Prg;
 use divisi_field::{BigField, Field, Gf64, Plane, gf64};
 use zeroize::Zeroize;
@@ -27,7 +26,7 @@ pub(super) struct InnerProduct<'a> {
     /// A group's terms: both components of x, then of y.
     group: Box<[[[Gf64; Plane::LANES]; 2]; 2]>,
     /// For each relation the weights of its factors at the point, corner by corner.
-    weights: [Option<[Vec<Gf64>; 2]>; Relations::NUMBER],
+    weights: Vec<Option<[Vec<Gf64>; 2]>>,
 }
 
 impl Drop for InnerProduct<'_> {
@@ -53,7 +52,7 @@ impl<'a> InnerProduct<'a> {
             expansion,
             c: [Gf64::ZERO; Plane::LANES],
             group: Box::new([[[Gf64::ZERO; Plane::LANES]; 2]; 2]),
-            weights: [const { None }; Relations::NUMBER],
+            weights: Vec::new(),
         }
     }
 
@@ -80,13 +79,7 @@ impl<'a> InnerProduct<'a> {
     }
 
     /// Append the terms of some records, each weighed by its corner.
-    fn append<const K: usize>(
-        &mut self,
-        relation: &Weighed,
-        records: &[&Tile<K>],
-        corner: &[Gf64],
-        lanes: usize,
-    ) {
+    fn append(&mut self, relation: &Weighed, records: &[[&[Plane]; 2]], corner: &[Gf64], lanes: usize) {
         // c = alpha beta
         let mut alpha = [Gf64::ZERO; BYTES];
         next_words(&mut self.expansion, &mut alpha);
@@ -98,6 +91,9 @@ impl<'a> InnerProduct<'a> {
             Gf64::mul_assign(c, &self.beta[..c.len()]);
         }
         let factors = [&relation.relation.x, &relation.relation.y];
+        if self.weights.len() <= relation.number {
+            self.weights.resize_with(relation.number + 1, || None);
+        }
         let weights = self.weights[relation.number].get_or_insert_with(|| {
             factors.map(|w| corner.iter().flat_map(|at| w.iter().map(move |(_, w)| *at * *w)).collect())
         });
@@ -120,12 +116,13 @@ impl<'a> InnerProduct<'a> {
 }
 
 impl Visit for InnerProduct<'_> {
-    fn small<const K: usize, S: Small<K>>(&mut self, relation: &Weighed, group: &[&Tile<K>], lanes: usize) {
-        let corner = self.corner;
-        self.append(relation, group, &corner, lanes);
-    }
-
-    fn large<const K: usize>(&mut self, relation: &Weighed, record: &Tile<K>, lanes: usize) {
-        self.append(relation, &[record], &[Gf64::ONE], lanes);
+    fn visit(&mut self, relation: &Weighed, group: &Group<'_>) {
+        match group.small {
+            Some(_) => {
+                let corner = self.corner;
+                self.append(relation, group.records, &corner, group.lanes);
+            }
+            None => self.append(relation, group.records, &[Gf64::ONE], group.lanes),
+        }
     }
 }

@@ -18,7 +18,7 @@ pub(crate) fn begin(run: u64) {
 }
 
 /// The coin of that place in the run, in place of the one that was tossed.
-pub(super) fn coin(tossed: [u8; 16]) -> [u8; 16] {
+pub(crate) fn coin(tossed: [u8; 16]) -> [u8; 16] {
     let Some((run, number)) = RUN.get() else { return tossed };
     RUN.set(Some((run, number + 1)));
     let mut hasher = blake3::Hasher::new_derive_key("divisi 2026 rep3 toy coins");

@@ -1,0 +1,62 @@
+//! A coin, and what is drawn from it.
+
+#[cfg(all(test, feature = "fault", feature = "testing"))]
+pub(crate) mod toy;
+
+use crate::streams::uniform;
+use divisi_core::Prg;
+use divisi_field::{BigField, Field, Gf64};
+#[cfg(all(test, feature = "fault", feature = "testing"))]
+use toy::drawn;
+
+/// What was drawn from a coin, as it was drawn.
+#[cfg(not(all(test, feature = "fault", feature = "testing")))]
+#[inline(always)]
+fn drawn<F>(x: F) -> F {
+    x
+}
+
+/// A public random value of 128 bits that nobody could choose, and nobody knew before what it follows was fixed.
+#[derive(Clone, Copy)]
+pub struct Coin(pub(crate) [u8; 16]);
+
+impl Coin {
+    /// The coin itself.
+    #[must_use]
+    pub fn bytes(&self) -> [u8; 16] {
+        self.0
+    }
+
+    /// A coin that an adversary of a test has seen.
+    #[cfg(feature = "fault")]
+    pub(crate) fn seen(coin: [u8; 16]) -> Coin {
+        Coin(coin)
+    }
+
+    /// A uniform field element: the coin's own bits.
+    pub(crate) fn element<F: BigField>(&self) -> F {
+        drawn(F::from_uniform(self.0))
+    }
+
+    /// As many uniform elements as are asked for: AES-128 in counter mode under the coin.
+    pub(crate) fn expand(&self) -> Prg {
+        Prg::new(&self.0)
+    }
+}
+
+/// The next elements of a coin's expansion over GF(2^64).
+pub(crate) fn next_words(prg: &mut Prg, out: &mut [Gf64]) {
+    let mut words = [0; 128];
+    for out in out.chunks_mut(128) {
+        let words = &mut words[..out.len()];
+        prg.words(words);
+        out.iter_mut().zip(words).for_each(|(x, w)| *x = drawn(Gf64(*w)));
+    }
+}
+
+/// The next elements of a coin's expansion.
+pub(crate) fn next_elements<F: Field>(prg: &mut Prg, out: &mut [F]) {
+    for x in out {
+        *x = drawn(uniform(prg));
+    }
+}

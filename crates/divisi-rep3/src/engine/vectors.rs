@@ -1,0 +1,98 @@
+//! One-hot vectors of an engine: made and verified ahead, and again in idle time.
+
+use super::{Rep3, pack};
+use crate::ohv::byte;
+use crate::ohv::nibble::{self, NIBBLE_PLANES, NIBBLES_PLANES};
+use crate::ohv::shelf::Use;
+use crate::ohv::{OneHots, Vectors};
+use crate::record::Made;
+use crate::sbox::Protocol;
+use crate::verify::Products;
+use crate::wire::Shape;
+use divisi_core::{Abort, Pending, Step, Verified, settle, step};
+use std::sync::Arc;
+
+const VECTORS: Step = step!("vectors");
+
+impl Rep3 {
+    /// Make one-hot vectors for `layers` S-box layers of `bytes` bytes of `lanes` lanes under the present protocol, verified:
+    /// those of a layer together. Two or three rounds and a verification for all of them; counted in the present phase.
+    ///
+    /// # Errors
+    /// [`Abort::Misuse`] under a protocol that uses none; whatever ends the session.
+    pub fn vectors(
+        &mut self,
+        layers: usize,
+        bytes: usize,
+        lanes: usize,
+    ) -> Result<Vec<Verified<OneHots>>, Abort> {
+        self.vectors_of(layers, &pack::shape(bytes, lanes))
+    }
+
+    /// As [`Rep3::vectors`], for layers of this shape.
+    pub(crate) fn vectors_of(
+        &mut self,
+        layers: usize,
+        shape: &Shape,
+    ) -> Result<Vec<Verified<OneHots>>, Abort> {
+        if layers == 0 || shape.0.is_empty() {
+            return Ok(Vec::new());
+        }
+        let protocol = self.protocol();
+        let trio = self.trio();
+        let kinds: Vec<Vectors> = match protocol {
+            Protocol::Lut16 => {
+                nibble::make::<NIBBLE_PLANES>(trio, layers, shape)?.map(Vectors::Nibble).collect()
+            }
+            Protocol::Lut256Additive => {
+                nibble::make::<NIBBLES_PLANES>(trio, layers, shape)?.map(Vectors::Nibbles).collect()
+            }
+            Protocol::Lut256 => byte::make(trio, layers, shape)?.map(Vectors::Byte).collect(),
+            _ => return Err(trio.session.misuse(VECTORS, "one-hot vectors for a protocol without lookups")),
+        };
+        let mut owed = self.none();
+        if self.records() {
+            owed.made.extend(kinds.iter().map(|kind| match kind {
+                Vectors::Nibble(made) => Made::new(&nibble::ONE, Arc::clone(made)),
+                Vectors::Nibbles(made) => Made::new(&nibble::TWO, Arc::clone(made)),
+                Vectors::Byte(made) => Made::new(&byte::KIND, Arc::clone(made)),
+            }));
+        }
+        // verified by themselves, whatever else is owed [A17]
+        let place = self.place();
+        let mut each = Vec::with_capacity(kinds.len());
+        for kind in kinds {
+            let number = self.trio().session.count("rep3 one-hot vectors");
+            each.push(OneHots { kind, number, place });
+        }
+        // they depend on nothing that was closed before, so that they need not wait for it
+        let pending: Pending<Vec<OneHots>, Products> = Pending::owing(each, owed);
+        Ok(settle(self, pending)?.each())
+    }
+
+    /// Whether there is something to do for [`Rep3::restock`].
+    #[must_use]
+    pub fn lacks_vectors(&self) -> bool {
+        self.shelves.lack()
+    }
+
+    /// How many bytes of one-hot vectors are in stock, made ahead and verified: at most 96 MiB, or a single layer.
+    #[must_use]
+    pub fn stocked_bytes(&self) -> usize {
+        self.shelves.bytes()
+    }
+
+    /// In idle time: make a portion of the one-hot vectors that layers like the last ones will take, verified and counted as
+    /// preprocessing. All three parties at the same place; what is made follows from what they did before.
+    ///
+    /// # Errors
+    /// Whatever ends the session.
+    pub fn restock(&mut self) -> Result<(), Abort> {
+        let Some((protocol, shape, layers)) = self.shelves.wanted() else { return Ok(()) };
+        let place = self.trio().session.detour("preprocessing");
+        let vectors = self.with_protocol(protocol, |rep| rep.vectors_of(layers, &shape));
+        self.trio().session.back(place);
+        self.shelves.put(protocol, &shape, vectors?, Use::Later);
+        Ok(())
+    }
+}

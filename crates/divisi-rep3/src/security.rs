@@ -1,0 +1,42 @@
+//! Against whom an engine computes.
+
+use std::fmt;
+use std::str::FromStr;
+
+/// Against whom a computation is secure.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Security {
+    /// One malicious party of three: the others abort or are right.
+    Malicious,
+    /// One curious party of three, who follows the protocol: nothing is verified.
+    SemiHonest,
+}
+
+impl Security {
+    /// Its name on the command line.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Security::Malicious => "malicious",
+            Security::SemiHonest => "semi-honest",
+        }
+    }
+}
+
+impl fmt::Display for Security {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+impl FromStr for Security {
+    type Err = String;
+
+    fn from_str(name: &str) -> Result<Self, String> {
+        match name {
+            "malicious" => Ok(Security::Malicious),
+            "semi-honest" => Ok(Security::SemiHonest),
+            _ => Err(format!("unknown security {name:?}: there are malicious, semi-honest")),
+        }
+    }
+}

@@ -1,0 +1,55 @@
+//! What is verified together, under one first coin.
+
+#[cfg(feature = "fault")]
+use super::forget;
+use crate::coin::{Coin, next_words};
+use crate::record::{Made, Relations, Visit};
+use divisi_core::{Check, Prg};
+use divisi_field::{Field, Gf64};
+
+/// What is verified, with what its first coin gives before the alphas.
+pub(super) struct Batch<'a> {
+    made: &'a [Made],
+    relations: Relations,
+    pub(super) beta: [Gf64; 8],
+    /// Whether a mutant forgets the last group \[A11\].
+    #[cfg(feature = "fault")]
+    forgets: bool,
+}
+
+impl<'a> Batch<'a> {
+    pub(super) fn new(made: &'a [Made], coin: &Coin, mutated: impl Fn(Check) -> bool + Copy) -> Self {
+        let mut expansion = coin.expand();
+        let mut beta = [Gf64::ZERO; 8];
+        next_words(&mut expansion, &mut beta);
+        Batch {
+            made,
+            relations: Relations::new(made, &beta, &mut expansion, mutated),
+            beta,
+            #[cfg(feature = "fault")]
+            forgets: mutated(Check::A11),
+        }
+    }
+
+    /// How many elements the coefficients and the weights of its relations are short of being independent: the degree in what
+    /// was drawn for them.
+    pub(super) fn degree(&self) -> usize {
+        2 + if self.relations.drawn() > 0 { 2 } else { 0 }
+    }
+
+    /// The same coin's expansion, from the first alpha on.
+    pub(super) fn alphas(&self, coin: &Coin) -> Prg {
+        let mut expansion = coin.expand();
+        next_words(&mut expansion, &mut vec![Gf64::ZERO; self.beta.len() + self.relations.drawn()]);
+        expansion
+    }
+
+    /// Visit every group under every relation \[A11\].
+    pub(super) fn visit(&self, visit: &mut dyn Visit) {
+        #[cfg(feature = "fault")]
+        if self.forgets {
+            return forget::all_but_the_last(|visit| self.relations.visit(self.made, visit), visit);
+        }
+        self.relations.visit(self.made, visit);
+    }
+}

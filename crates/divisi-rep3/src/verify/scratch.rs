@@ -1,0 +1,33 @@
+//! Memory for verifications.
+
+use crate::share::{Rep, make_room};
+use divisi_field::{Field, Gf64};
+
+/// Vectors as long as a batch, kept from verification to verification: fresh ones would cost a page fault for every 4 KiB.
+#[derive(Default)]
+pub(crate) struct Scratch(Vec<Rep<Gf64>>);
+
+impl Scratch {
+    /// An empty vector with room for so many elements.
+    pub(super) fn take(&mut self, room: usize) -> Rep<Gf64> {
+        let mut rep = self.0.pop().unwrap_or_else(|| Rep::zero(0));
+        for side in [&mut rep.a, &mut rep.b] {
+            side.clear();
+            make_room(side, room);
+        }
+        rep
+    }
+
+    /// A vector of zeros.
+    pub(super) fn zeros(&mut self, len: usize) -> Rep<Gf64> {
+        let mut rep = self.take(len);
+        rep.a.resize(len, Gf64::ZERO);
+        rep.b.resize(len, Gf64::ZERO);
+        rep
+    }
+
+    /// A vector for the next time; it is wiped when the strand ends.
+    pub(super) fn give(&mut self, rep: Rep<Gf64>) {
+        self.0.push(rep);
+    }
+}
