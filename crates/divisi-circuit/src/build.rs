@@ -7,52 +7,9 @@
 use crate::gates::Gates;
 use crate::level;
 use crate::program::Program;
+pub use crate::recorded::Bit;
+use crate::recorded::{Node, Recorded};
 use std::collections::HashMap;
-
-/// A wire of a circuit in the making: of the [`Build`] that gave it, and of no other.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub struct Bit(u32);
-
-impl Bit {
-    /// The constants: node 0 and its negation.
-    const FALSE: Bit = Bit(0);
-    const TRUE: Bit = Bit(1);
-
-    /// The node that the wire comes from.
-    pub(crate) fn node(self) -> usize {
-        self.0 as usize >> 1
-    }
-
-    /// Whether the wire is the node's negation.
-    pub(crate) fn negated(self) -> bool {
-        self.0 & 1 == 1
-    }
-
-    fn plain(self) -> Bit {
-        Bit(self.0 & !1)
-    }
-
-    fn negated_if(self, sign: bool) -> Bit {
-        Bit(self.0 ^ u32::from(sign))
-    }
-
-    fn is_constant(self) -> bool {
-        self.node() == 0
-    }
-}
-
-/// What a wire comes from. Operands stand earlier.
-#[derive(Clone, Copy, Debug)]
-pub(crate) enum Node {
-    /// 0: always the first node and only that.
-    False,
-    /// The input wire of that number.
-    Input(usize),
-    /// The sum of two wires that are not negated.
-    Xor(Bit, Bit),
-    /// The sum of the products at `start..end` of the list of terms.
-    Dot(u32, u32),
-}
 
 #[derive(PartialEq, Eq, Hash)]
 enum Gate {
@@ -62,12 +19,7 @@ enum Gate {
 
 /// A circuit in the making.
 pub struct Build {
-    pub(crate) nodes: Vec<Node>,
-    pub(crate) terms: Vec<(Bit, Bit)>,
-    pub(crate) inputs: Vec<usize>,
-    pub(crate) outputs: Vec<usize>,
-    pub(crate) results: Vec<Bit>,
-    pub(crate) verbatim: bool,
+    recorded: Recorded,
     known: HashMap<Gate, Bit>,
 }
 
@@ -82,12 +34,14 @@ impl Build {
     #[must_use]
     pub fn new() -> Self {
         Build {
-            nodes: vec![Node::False],
-            terms: Vec::new(),
-            inputs: Vec::new(),
-            outputs: Vec::new(),
-            results: Vec::new(),
-            verbatim: false,
+            recorded: Recorded {
+                nodes: vec![Node::False],
+                terms: Vec::new(),
+                inputs: Vec::new(),
+                outputs: Vec::new(),
+                results: Vec::new(),
+                verbatim: false,
+            },
             known: HashMap::new(),
         }
     }
@@ -95,33 +49,35 @@ impl Build {
     /// A builder that keeps every sum and product that it is told, for circuits that others have counted.
     #[must_use]
     pub fn verbatim() -> Self {
-        Build { verbatim: true, ..Self::new() }
+        let mut build = Self::new();
+        build.recorded.verbatim = true;
+        build
     }
 
     /// The wires of the next input value.
     pub fn input(&mut self, width: usize) -> Vec<Bit> {
-        let before: usize = self.inputs.iter().sum();
-        self.inputs.push(width);
+        let before: usize = self.recorded.inputs.iter().sum();
+        self.recorded.inputs.push(width);
         (before..before + width).map(|i| self.push(Node::Input(i))).collect()
     }
 
     /// The wires of the next output value.
     pub fn output(&mut self, bits: &[Bit]) {
-        self.outputs.push(bits.len());
-        self.results.extend_from_slice(bits);
+        self.recorded.outputs.push(bits.len());
+        self.recorded.results.extend_from_slice(bits);
     }
 
     /// The levelled program of all that the outputs need (of all gates, if `self` is [`verbatim`](Build::verbatim)).
     #[must_use]
     pub fn finish(self) -> Program {
-        level::program(self)
+        level::program(self.recorded)
     }
 
     fn push(&mut self, node: Node) -> Bit {
-        let index = self.nodes.len();
+        let index = self.recorded.nodes.len();
         // The sign takes one bit of a wire. The reader of files refuses those that are large enough to come here.
         assert!(index < 1 << 31, "a circuit has fewer than 2^31 gates");
-        self.nodes.push(node);
+        self.recorded.nodes.push(node);
         Bit((index as u32) << 1)
     }
 
@@ -136,15 +92,15 @@ impl Build {
     }
 
     fn record(&mut self, terms: &[(Bit, Bit)]) -> Node {
-        let start = self.terms.len();
-        self.terms.extend_from_slice(terms);
-        assert!(self.terms.len() < 1 << 31, "a circuit has fewer than 2^31 products");
-        Node::Dot(start as u32, self.terms.len() as u32)
+        let start = self.recorded.terms.len();
+        self.recorded.terms.extend_from_slice(terms);
+        assert!(self.recorded.terms.len() < 1 << 31, "a circuit has fewer than 2^31 products");
+        Node::Dot(start as u32, self.recorded.terms.len() as u32)
     }
 
     /// `x` if `sum` is the node `x + y`.
     fn less(&self, sum: Bit, y: Bit) -> Option<Bit> {
-        match self.nodes.get(sum.node()) {
+        match self.recorded.nodes.get(sum.node()) {
             Some(&Node::Xor(a, b)) if a == y => Some(b),
             Some(&Node::Xor(a, b)) if b == y => Some(a),
             _ => None,
@@ -162,7 +118,7 @@ impl Gates for Build {
     fn xor(&mut self, x: Bit, y: Bit) -> Bit {
         let sign = x.negated() != y.negated();
         let (x, y) = (x.plain().min(y.plain()), x.plain().max(y.plain()));
-        if self.verbatim {
+        if self.recorded.verbatim {
             return self.push(Node::Xor(x, y)).negated_if(sign);
         }
         let sum = if x == y {
@@ -185,7 +141,7 @@ impl Gates for Build {
         if terms.is_empty() {
             return Bit::FALSE;
         }
-        if self.verbatim {
+        if self.recorded.verbatim {
             let node = self.record(terms);
             return self.push(node);
         }
@@ -242,7 +198,7 @@ mod tests {
         assert_eq!(g.xor(sum, y), x);
         assert_eq!(g.xor(nx, sum), ny);
         assert_eq!(g.xor(y, x), sum);
-        assert_eq!(g.nodes.len(), 4);
+        assert_eq!(g.recorded.nodes.len(), 4);
         let xy = g.and(x, y);
         assert_eq!(g.and(y, x), xy);
         let both = g.dot(&[(one, sum), (y, x)]);

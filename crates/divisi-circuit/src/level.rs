@@ -4,8 +4,8 @@
 //! for a product. Sections run from 0 to the depth. Where a gate has the choice, the order matters only for the number
 //! of wires that are held at once; the orders below are tried and the one that holds fewest is taken.
 
-use crate::build::{Bit, Build, Node};
 use crate::program::{Level, Linear, Program, Slot};
+use crate::recorded::{Bit, Node, Recorded};
 
 /// A gate with its negations written out; operands are indices of earlier gates.
 #[derive(Clone, Copy)]
@@ -25,7 +25,7 @@ struct List {
 }
 
 /// Levels what was recorded.
-pub(crate) fn program(build: Build) -> Program {
+pub(crate) fn program(build: Recorded) -> Program {
     let list = List::new(&build);
     let early = list.early();
     let depth = early.iter().copied().max().unwrap_or(0);
@@ -43,7 +43,7 @@ pub(crate) fn program(build: Build) -> Program {
 }
 
 impl List {
-    fn new(build: &Build) -> List {
+    fn new(build: &Recorded) -> List {
         // Which nodes are read, and which are read negated: by products and outputs alone.
         let mut read = vec![build.verbatim; build.nodes.len()];
         let mut read_negated = vec![false; build.nodes.len()];

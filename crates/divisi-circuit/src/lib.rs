@@ -39,6 +39,7 @@ pub mod gates;
 mod level;
 pub mod plain;
 pub mod program;
+mod recorded;
 pub mod stream;
 
 pub use build::{Bit, Build};

@@ -5,13 +5,14 @@ use crate::fault::{Fault, Loss};
 use crate::frame::{CONTROL, Control, Head, segments, wire_len};
 use crate::inbox::{Inbox, Key};
 use crate::intercept::Placed;
-use crate::link::TlsLink;
 use crate::options::Options;
+use crate::permits::Pause;
 use crate::pump::Pump;
 use crate::session::{Cause, Session, Sessions};
 use crate::skip::Skipping;
-use crate::world::{World, lock};
+use crate::world::{World, lasting, lock};
 use crate::{Frame, PartyId, Permits, Step, step};
+use rustix::event::{PollFd, PollFlags, poll};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, RwLock, Weak};
 use std::time::{Duration, Instant};
@@ -28,7 +29,68 @@ pub(crate) enum Out {
     /// Straight into the inbox of a party of this process.
     Memory(Arc<OnceLock<Weak<Fabric>>>),
     /// Into a TLS connection.
-    Tls(Box<TlsLink>),
+    Tls(Box<dyn Wire>),
+}
+
+/// What a link needs of a connection whose socket the waiting threads read themselves.
+pub(crate) trait Wire: Send + Sync {
+    /// Sends the frames of a message, unless its session ends meanwhile.
+    fn send(
+        &self,
+        fabric: &Fabric,
+        to: PartyId,
+        step: Step,
+        frames: &mut dyn Iterator<Item = (Head, &[u8])>,
+        unless_over: Option<&Session>,
+    ) -> Result<(), Fault>;
+
+    /// Sends a control frame if the link still takes any.
+    fn tell(&self, fabric: &Fabric, head: &Head, body: &[u8]);
+
+    /// Pushes on what is queued.
+    fn flush(&self);
+
+    /// The socket, to be polled.
+    fn polled(&self, flags: PollFlags) -> PollFd<'_>;
+
+    fn is_pending(&self) -> bool;
+
+    /// What the thread does that has the reader's role of this link: waits until something comes or `until`,
+    /// and takes in what has come. After a `long` wait it attends to all links; in small meshes it looks from
+    /// the start whether one of the others has ended, so that the first to be lost is the one that is named.
+    fn read(
+        &self,
+        fabric: &Fabric,
+        peer: PartyId,
+        until: Instant,
+        long: bool,
+        pause: Pause,
+        stop: &dyn Fn() -> bool,
+    );
+
+    /// Looks for what may be there already or is about to come, and takes it in; true if something came. It keeps the thread's
+    /// permit, unless another thread wants it, and lets other processes run. For the reader only.
+    fn glance(&self, fabric: &Fabric, peer: PartyId, until: Instant, stop: &dyn Fn() -> bool) -> bool;
+
+    /// Takes in what the socket holds; true if something came. For the reader only.
+    fn pull(&self, fabric: &Fabric, peer: PartyId) -> bool;
+
+    /// Takes in what came with the handshake's last bytes, before the link was a link.
+    fn begin(&self, fabric: &Fabric, peer: PartyId);
+
+    /// Ends the poll of the thread that reads this link.
+    fn interrupt(&self, inbox: &Inbox);
+
+    /// Waits until what is queued has left, and closes this direction.
+    fn close(&self, fabric: &Fabric, until: Instant);
+
+    /// Shuts the socket at once.
+    fn reset(&self);
+}
+
+/// Polls; false if the time passed.
+pub(crate) fn sleep(fds: &mut [PollFd<'_>], time: Duration) -> bool {
+    poll(fds, Some(&lasting(time))).is_ok_and(|n| n > 0)
 }
 
 /// One link, seen from one end.
@@ -205,7 +267,7 @@ impl Fabric {
                 Ok(())
             }
             Out::Tls(tls) => {
-                tls.send(self, to, step, segments(session, strand, id, depth, body), unless_over)
+                tls.send(self, to, step, &mut segments(session, strand, id, depth, body), unless_over)
             }
         }
     }

@@ -13,7 +13,7 @@ use crate::hello::{Hello, Role};
 use crate::link::TlsLink;
 use crate::mesh::Mesh;
 use crate::options::Options;
-use crate::pump::Pump;
+use crate::push;
 use crate::trouble::Trouble;
 use crate::wire::{Broken, Wire};
 use crate::world::later;
@@ -284,7 +284,7 @@ fn build(
     }
     let (pump, inside) = (fabric.pump.clone(), Arc::downgrade(&fabric));
     world
-        .spawn(format!("pump of {me}"), Box::new(move || Pump::run(&pump, &inside)))
+        .spawn(format!("pump of {me}"), Box::new(move || push::run(&pump, &inside)))
         .map_err(|e| failed(me, e.to_string()))?;
     Ok(Mesh::from_fabric(fabric))
 }

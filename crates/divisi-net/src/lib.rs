@@ -53,6 +53,7 @@ mod options;
 mod party;
 mod permits;
 mod pump;
+mod push;
 mod session;
 mod side;
 mod skip;

@@ -4,16 +4,16 @@
 //! hands out what belongs to others. A send encrypts and offers to the socket what it takes at once; the rest
 //! stays queued, and every later send, every wait that is more than a glance, and the mesh's pump push it on.
 
-use crate::fabric::{Fabric, Out, PATIENCE};
+use crate::fabric::{Fabric, Out, PATIENCE, Wire, sleep};
 use crate::fault::{Fault, Loss};
 use crate::frame::{Head, Parser};
 use crate::inbox::Inbox;
 use crate::permits::{self, Pause};
 use crate::session::{Cause, Session};
 use crate::side::Side;
-use crate::world::{lasting, lock};
+use crate::world::lock;
 use crate::{PartyId, Step};
-use rustix::event::{PollFd, PollFlags, poll};
+use rustix::event::{PollFd, PollFlags};
 use std::io::{self, ErrorKind, Read, Write};
 use std::net::{Shutdown, TcpStream};
 use std::os::unix::net::UnixStream;
@@ -76,37 +76,6 @@ impl TlsLink {
         })
     }
 
-    /// Sends the frames of a message, unless its session ends meanwhile.
-    pub fn send<'b>(
-        &self,
-        fabric: &Fabric,
-        to: PartyId,
-        step: Step,
-        frames: impl Iterator<Item = (Head, &'b [u8])>,
-        unless_over: Option<&Session>,
-    ) -> Result<(), Fault> {
-        for (head, body) in frames {
-            if self.pending.load(Ordering::Relaxed) > self.cap {
-                self.room(fabric, to, step, unless_over)?;
-            }
-            let mut side = lock(&self.side);
-            // Asked under the lock under which the frame that ends the session goes out.
-            if let Some(session) = unless_over {
-                session.check(step)?;
-            }
-            if !self.write(&mut side, fabric, &head, body) {
-                let reason = fabric.link(to, step)?.inbox.down().unwrap_or(Loss::Cut);
-                return Err(Cause::Lost(to, reason).fault(step));
-            }
-        }
-        Ok(())
-    }
-
-    /// Sends a control frame if the link still takes any.
-    pub fn tell(&self, fabric: &Fabric, head: &Head, body: &[u8]) {
-        self.write(&mut lock(&self.side), fabric, head, body);
-    }
-
     fn write(&self, side: &mut Side, fabric: &Fabric, head: &Head, body: &[u8]) -> bool {
         if self.failed.load(Ordering::Relaxed) {
             return false;
@@ -139,24 +108,6 @@ impl TlsLink {
         }
     }
 
-    /// Pushes on what is queued.
-    pub fn flush(&self) {
-        if self.is_pending() {
-            let mut side = lock(&self.side);
-            let left = side.flush(&self.socket);
-            self.note(left);
-        }
-    }
-
-    /// The socket, to be polled.
-    pub fn polled(&self, flags: PollFlags) -> PollFd<'_> {
-        PollFd::new(&self.socket, flags)
-    }
-
-    pub fn is_pending(&self) -> bool {
-        self.pending.load(Ordering::Relaxed) > 0
-    }
-
     /// Waits until less than the cap is queued, reading meanwhile, for the peer may wait for the same.
     fn room(&self, fabric: &Fabric, to: PartyId, step: Step, session: Option<&Session>) -> Result<(), Fault> {
         let start = fabric.world.now();
@@ -186,11 +137,55 @@ impl TlsLink {
         drop(pause);
         Ok(())
     }
+}
 
-    /// What the thread does that has the reader's role of this link: waits until something comes or `until`,
-    /// and takes in what has come. After a `long` wait it attends to all links; in small meshes it looks from
-    /// the start whether one of the others has ended, so that the first to be lost is the one that is named.
-    pub fn read(
+impl Wire for TlsLink {
+    fn send(
+        &self,
+        fabric: &Fabric,
+        to: PartyId,
+        step: Step,
+        frames: &mut dyn Iterator<Item = (Head, &[u8])>,
+        unless_over: Option<&Session>,
+    ) -> Result<(), Fault> {
+        for (head, body) in frames {
+            if self.pending.load(Ordering::Relaxed) > self.cap {
+                self.room(fabric, to, step, unless_over)?;
+            }
+            let mut side = lock(&self.side);
+            // Asked under the lock under which the frame that ends the session goes out.
+            if let Some(session) = unless_over {
+                session.check(step)?;
+            }
+            if !self.write(&mut side, fabric, &head, body) {
+                let reason = fabric.link(to, step)?.inbox.down().unwrap_or(Loss::Cut);
+                return Err(Cause::Lost(to, reason).fault(step));
+            }
+        }
+        Ok(())
+    }
+
+    fn tell(&self, fabric: &Fabric, head: &Head, body: &[u8]) {
+        self.write(&mut lock(&self.side), fabric, head, body);
+    }
+
+    fn flush(&self) {
+        if self.is_pending() {
+            let mut side = lock(&self.side);
+            let left = side.flush(&self.socket);
+            self.note(left);
+        }
+    }
+
+    fn polled(&self, flags: PollFlags) -> PollFd<'_> {
+        PollFd::new(&self.socket, flags)
+    }
+
+    fn is_pending(&self) -> bool {
+        self.pending.load(Ordering::Relaxed) > 0
+    }
+
+    fn read(
         &self,
         fabric: &Fabric,
         peer: PartyId,
@@ -199,22 +194,22 @@ impl TlsLink {
         pause: Pause,
         stop: &dyn Fn() -> bool,
     ) {
-        let mut held = vec![(peer, self)];
+        let mut held: Vec<(PartyId, &dyn Wire)> = vec![(peer, self)];
         let mut others = Vec::new();
         for (p, link) in fabric.links().filter(|(p, _)| *p != peer) {
             let Out::Tls(tls) = &link.out else { continue };
             if long && link.inbox.enter() {
-                held.push((p, tls));
+                held.push((p, &**tls));
             } else if tls.is_pending() || (fabric.is_small() && link.inbox.down().is_none()) {
                 others.push((p, link, &**tls));
             }
         }
-        let flags = |tls: &TlsLink, base: PollFlags| {
+        let flags = |tls: &dyn Wire, base: PollFlags| {
             if tls.is_pending() { base | PollFlags::OUT } else { base }
         };
         let mut fds = vec![PollFd::new(&self.ear, PollFlags::IN)];
-        fds.extend(held.iter().map(|(_, tls)| tls.polled(flags(tls, PollFlags::IN))));
-        fds.extend(others.iter().map(|(.., tls)| tls.polled(flags(tls, HANGUP))));
+        fds.extend(held.iter().map(|(_, tls)| tls.polled(flags(*tls, PollFlags::IN))));
+        fds.extend(others.iter().map(|(.., tls)| tls.polled(flags(*tls, HANGUP))));
         if !stop() {
             sleep(&mut fds, until.saturating_duration_since(fabric.world.now()));
         }
@@ -248,9 +243,7 @@ impl TlsLink {
         }
     }
 
-    /// Looks for what may be there already or is about to come, and takes it in; true if something came. It keeps the thread's
-    /// permit, unless another thread wants it, and lets other processes run. For the reader only.
-    pub fn glance(&self, fabric: &Fabric, peer: PartyId, until: Instant, stop: &dyn Fn() -> bool) -> bool {
+    fn glance(&self, fabric: &Fabric, peer: PartyId, until: Instant, stop: &dyn Fn() -> bool) -> bool {
         let mut now = fabric.world.now();
         let (mut left, until) = (SPIN, until.min(now + 10 * SPIN));
         while !self.pull(fabric, peer) {
@@ -265,7 +258,6 @@ impl TlsLink {
         true
     }
 
-    /// Takes in what the socket holds; true if something came. For the reader only.
     fn pull(&self, fabric: &Fabric, peer: PartyId) -> bool {
         let Reader { raw, parser } = &mut *lock(&self.reader);
         let mut frames = Vec::new();
@@ -310,8 +302,7 @@ impl TlsLink {
         true
     }
 
-    /// Takes in what came with the handshake's last bytes, before the link was a link.
-    pub fn begin(&self, fabric: &Fabric, peer: PartyId) {
+    fn begin(&self, fabric: &Fabric, peer: PartyId) {
         let Reader { parser, .. } = &mut *lock(&self.reader);
         let mut frames = Vec::new();
         let result = lock(&self.side).decrypt(&[], parser, &mut frames);
@@ -325,16 +316,14 @@ impl TlsLink {
         }
     }
 
-    /// Ends the poll of the thread that reads this link.
-    pub fn interrupt(&self, inbox: &Inbox) {
+    fn interrupt(&self, inbox: &Inbox) {
         if inbox.is_read() {
             // A full pipe rings already.
             let _ = (&self.bell).write(&[1]);
         }
     }
 
-    /// Waits until what is queued has left, and closes this direction.
-    pub fn close(&self, fabric: &Fabric, until: Instant) {
+    fn close(&self, fabric: &Fabric, until: Instant) {
         while self.is_pending() && fabric.world.now() < until {
             let mut fds = [self.polled(PollFlags::OUT)];
             sleep(&mut fds, until.saturating_duration_since(fabric.world.now()).min(PATIENCE));
@@ -354,8 +343,7 @@ impl TlsLink {
         }
     }
 
-    /// Shuts the socket at once.
-    pub fn reset(&self) {
+    fn reset(&self) {
         self.failed.store(true, Ordering::Relaxed);
         self.pending.store(0, Ordering::Relaxed);
         let _ = self.socket.shutdown(Shutdown::Both);
@@ -368,11 +356,6 @@ fn sent_at(fabric: &Fabric, stamp: u64) -> Instant {
     let age =
         fabric.world.unix_time().saturating_sub(Duration::from_nanos(stamp)).min(Duration::from_secs(10));
     now.checked_sub(age).unwrap_or(now)
-}
-
-/// Polls; false if the time passed.
-pub(crate) fn sleep(fds: &mut [PollFd<'_>], time: Duration) -> bool {
-    poll(fds, Some(&lasting(time))).is_ok_and(|n| n > 0)
 }
 
 #[cfg(test)]

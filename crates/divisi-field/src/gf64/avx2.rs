@@ -2,7 +2,7 @@
 //! shuffles.
 
 use super::Gf64;
-use super::words::Unreduced;
+use super::unreduced::Unreduced;
 use crate::Plane;
 
 pub(super) use super::pclmul::mul;

@@ -3,7 +3,7 @@
 use core::arch::x86_64::*;
 
 use super::Gf64;
-use super::words::Unreduced;
+use super::unreduced::Unreduced;
 use crate::Plane;
 
 pub(super) use super::pclmul::mul;

@@ -4,20 +4,12 @@
 //! With weights and factors of the places multiplied beforehand, a byte of every plane is a sum of 64-bit words, the same linear
 //! map for all bytes; so that 512 lanes cost 64 carry-less products, whatever they hold.
 
+use super::lane_weights::LaneWeights;
 use super::{Gf64, portable};
 #[cfg(target_arch = "x86_64")]
 use super::{avx2, avx512};
 use crate::kernel::dispatch;
 use crate::{BigField, Plane};
-
-/// Weights of planes, times a factor for each of the eight lanes of a byte.
-pub struct LaneWeights {
-    /// For each plane, the weights of the bits of its bytes.
-    pub(super) weights: Vec<[Gf64; 8]>,
-    /// The same as matrices, or as tables, of the kernel that has such.
-    pub(super) matrices: Vec<[u64; 8]>,
-    kernel: crate::kernel::Kernel,
-}
 
 impl LaneWeights {
     /// Lane `8 a + b` of plane p weighs `weights[p] * factors[b]`.

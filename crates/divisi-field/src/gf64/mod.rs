@@ -12,6 +12,7 @@ mod avx2;
 mod avx512;
 mod combine;
 mod embedding;
+mod lane_weights;
 #[cfg(target_arch = "x86_64")]
 mod pclmul;
 mod portable;
@@ -19,6 +20,7 @@ mod portable;
 mod reference;
 #[cfg(test)]
 mod tests;
+mod unreduced;
 #[cfg(target_arch = "x86_64")]
 mod vpclmul;
 #[cfg(target_arch = "x86_64")]
@@ -27,9 +29,11 @@ mod weigh_avx2;
 mod weigh_gfni;
 mod words;
 
-pub use combine::{LaneWeights, combine};
+pub use combine::combine;
 pub use embedding::{ALPHA, PSI4, PSI4_POWERS, PSI8, PSI8_POWERS};
-pub use words::{Unreduced, add_words};
+pub use lane_weights::LaneWeights;
+pub use unreduced::Unreduced;
+pub use words::add_words;
 
 /// An element, bit i the coefficient of Y^i.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]

@@ -4,7 +4,7 @@
 use core::arch::x86_64::*;
 
 use super::Gf64;
-use super::words::Unreduced;
+use super::unreduced::Unreduced;
 use crate::Plane;
 
 #[target_feature(enable = "avx2,pclmulqdq")]

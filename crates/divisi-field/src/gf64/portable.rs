@@ -1,7 +1,8 @@
 //! Words of any processor.
 
-use super::words::Unreduced;
-use super::{Gf64, LaneWeights, reduce};
+use super::lane_weights::LaneWeights;
+use super::unreduced::Unreduced;
+use super::{Gf64, reduce};
 use crate::Plane;
 use crate::carryless::product;
 

@@ -2,7 +2,7 @@
 
 use core::arch::x86_64::*;
 
-use super::words::Unreduced;
+use super::unreduced::Unreduced;
 use super::{Gf64, pclmul};
 use crate::Plane;
 

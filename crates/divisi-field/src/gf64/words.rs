@@ -4,36 +4,12 @@
 //! Word `w` of a plane holds 64 lanes, lane `b` as the coefficient of `Y^b`; so `coefficient * word` is the sum over the lanes of
 //! `coefficient * Y^b * bit`, one carry-less product for 64 lanes. Products accumulate unreduced.
 
-use super::portable;
-use super::{Gf64, reduce};
+use super::unreduced::Unreduced;
+use super::{Gf64, portable};
 #[cfg(target_arch = "x86_64")]
 use super::{avx2, avx512};
 use crate::Plane;
 use crate::kernel::dispatch;
-use zeroize::Zeroize;
-
-/// A sum that was not reduced yet: that of four polynomials of degree below 128, each as low word and high word.
-#[derive(Clone, Copy, Debug, Default)]
-#[repr(C, align(64))]
-pub struct Unreduced(pub(super) [u64; 8]);
-
-impl Unreduced {
-    /// Nothing added yet.
-    pub const ZERO: Self = Self([0; 8]);
-
-    /// The sum.
-    #[must_use]
-    pub fn reduce(&self) -> Gf64 {
-        let half = |first: usize| self.0.iter().skip(first).step_by(2).fold(0, |sum, word| sum ^ word);
-        reduce(u128::from(half(1)) << 64 | u128::from(half(0)))
-    }
-}
-
-impl Zeroize for Unreduced {
-    fn zeroize(&mut self) {
-        self.0.zeroize();
-    }
-}
 
 /// `sums[p] += sum over w of coefficients[w] * planes[p].0[w]`.
 ///

@@ -1,9 +1,8 @@
 //! What GCM hashes: associated data and ciphertext, each filled up with zeros, and their lengths.
 
-use super::Lengths;
+use super::{Lengths, element};
 use crate::mode::ghash::{Ghash, Powers, Steps};
 use divisi_core::{Abort, Blocks, Lanes, Step, step};
-use divisi_field::{Field, Gf128};
 
 const HASH: Step = step!("hash");
 
@@ -128,11 +127,6 @@ impl Padding {
         block.iter_mut().zip(self.partial.drain(..)).for_each(|(to, byte)| *to = byte);
         Some(element(block))
     }
-}
-
-/// A block as an element of GHASH's field, its first bit the coefficient of one (SP 800-38D, 6.3).
-pub(super) fn element(block: [u8; 16]) -> u128 {
-    Gf128::from_ghash(block).to_bits()
 }
 
 fn counted(before: u64, bytes: &[u8], limit: u64) -> Result<u64, Abort> {

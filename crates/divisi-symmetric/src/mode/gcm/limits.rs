@@ -1,6 +1,6 @@
 //! The lengths of messages and tags that GCM allows, and that are supported here.
 
-use super::hash::element;
+use super::element;
 use std::fmt;
 
 /// The largest number of blocks of text: `len(P) <= 2^39 - 256` bits (SP 800-38D, 5.2.1.1).

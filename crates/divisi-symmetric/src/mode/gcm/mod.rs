@@ -16,6 +16,7 @@ pub use limits::{Lengths, MAX_BLOCKS, TagLength, TooLong, UnsupportedTag};
 
 use crate::aes::{self, RoundKeys};
 use divisi_core::{Abort, Blocks, Bytes, Convert, Lanes, step};
+use divisi_field::{Field, Gf128};
 
 /// The length of the IV in bytes.
 pub const IV_BYTES: usize = 12;
@@ -29,6 +30,11 @@ pub fn j0(iv: &[u8; IV_BYTES]) -> [u8; 16] {
     block[..IV_BYTES].copy_from_slice(iv);
     block[15] = 1;
     block
+}
+
+/// A block as an element of GHASH's field, its first bit the coefficient of one (SP 800-38D, 6.3).
+fn element(block: [u8; 16]) -> u128 {
+    Gf128::from_ghash(block).to_bits()
 }
 
 /// The hash keys `H = E_K(0^128)` (SP 800-38D, algorithm 4, step 1), one lane a key.

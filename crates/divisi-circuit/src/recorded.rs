@@ -1,0 +1,59 @@
+//! A circuit as it was told, gate by gate.
+
+/// A wire of a circuit in the making: of the [`Build`](crate::Build) that gave it, and of no other.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Bit(pub(crate) u32);
+
+impl Bit {
+    /// The constants: node 0 and its negation.
+    pub(crate) const FALSE: Bit = Bit(0);
+    pub(crate) const TRUE: Bit = Bit(1);
+
+    /// The node that the wire comes from.
+    pub(crate) fn node(self) -> usize {
+        self.0 as usize >> 1
+    }
+
+    /// Whether the wire is the node's negation.
+    pub(crate) fn negated(self) -> bool {
+        self.0 & 1 == 1
+    }
+
+    pub(crate) fn plain(self) -> Bit {
+        Bit(self.0 & !1)
+    }
+
+    pub(crate) fn negated_if(self, sign: bool) -> Bit {
+        Bit(self.0 ^ u32::from(sign))
+    }
+
+    pub(crate) fn is_constant(self) -> bool {
+        self.node() == 0
+    }
+}
+
+/// What a wire comes from. Operands stand earlier.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Node {
+    /// 0: always the first node and only that.
+    False,
+    /// The input wire of that number.
+    Input(usize),
+    /// The sum of two wires that are not negated.
+    Xor(Bit, Bit),
+    /// The sum of the products at `start..end` of the list of terms.
+    Dot(u32, u32),
+}
+
+/// What was recorded.
+pub(crate) struct Recorded {
+    pub(crate) nodes: Vec<Node>,
+    pub(crate) terms: Vec<(Bit, Bit)>,
+    /// The widths of the input values.
+    pub(crate) inputs: Vec<usize>,
+    /// The widths of the output values.
+    pub(crate) outputs: Vec<usize>,
+    pub(crate) results: Vec<Bit>,
+    /// Whether every sum and product stays.
+    pub(crate) verbatim: bool,
+}

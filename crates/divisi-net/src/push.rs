@@ -1,0 +1,34 @@
+//! The pump: pushes on what the kernel did not take while all strands compute.
+
+use crate::fabric::{Fabric, Link, Out, PATIENCE, sleep};
+use crate::pump::Pump;
+use rustix::event::PollFlags;
+use std::sync::Weak;
+
+/// The life of the pump's thread.
+pub(crate) fn run(pump: &Pump, fabric: &Weak<Fabric>) {
+    while pump.wait() {
+        let Some(fabric) = fabric.upgrade() else { return };
+        while !pump.is_ended() && push(&fabric) {}
+    }
+}
+
+/// One turn over all links that hold something back; true if some still do.
+fn push(fabric: &Fabric) -> bool {
+    let links = || {
+        fabric.links().filter_map(|(_, link): (_, &Link)| match &link.out {
+            Out::Tls(tls) if tls.is_pending() => Some(tls),
+            _ => None,
+        })
+    };
+    let stuck: Vec<_> = links().collect();
+    let mut fds: Vec<_> = stuck.iter().map(|tls| tls.polled(PollFlags::OUT)).collect();
+    if fds.is_empty() {
+        return false;
+    }
+    sleep(&mut fds, PATIENCE);
+    for tls in &stuck {
+        tls.flush();
+    }
+    links().next().is_some()
+}
