@@ -89,7 +89,7 @@ fn forward_over<W: Wide>(m: Modulus, factors: &Factors, x: &mut [u64]) {
         let [one, two] = two(x);
         let (mut a, mut b) = (W::load(one), W::load(two));
         for level in 0..3 {
-            let from = (n / 8 << level) + (i * 2 << level);
+            let from = (n / 8 + 2 * i) << level;
             let (w, s) = (spread(&w[from..], level), spread(&s[from..], level));
             let (u, v) = forth(lanes, a.pick(b, &LEFT[level]), a.pick(b, &RIGHT[level]), w, s);
             (a, b) = (u.pick(v, &ONE[level]), u.pick(v, &TWO[level]));
@@ -107,7 +107,7 @@ fn inverse_over<W: Wide>(m: Modulus, factors: &Factors, scale: u64, x: &mut [u64
         let [one, two] = two(x);
         let (mut a, mut b) = (W::load(one), W::load(two));
         for level in (0..3).rev() {
-            let from = (n / 8 << level) + (i * 2 << level);
+            let from = (n / 8 + 2 * i) << level;
             let (w, s) = (spread(&w[from..], level), spread(&s[from..], level));
             let (u, v) = back(lanes, a.pick(b, &LEFT[level]), a.pick(b, &RIGHT[level]), w, s);
             (a, b) = (u.pick(v, &ONE[level]), u.pick(v, &TWO[level]));
