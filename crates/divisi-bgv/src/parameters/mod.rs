@@ -14,7 +14,7 @@ pub use report::{LevelReport, Report};
 use crate::flood::{INFORMATION, Width};
 use derive::Step;
 use divisi_core::Parameters as Agreed;
-use noise::{FAILURE_BITS, Noise, plus};
+use noise::{Noise, plus};
 
 /// log2 of how many partial decryptions a session makes at most, floods at hops included \[G12\].
 pub const DECRYPTION_BITS: u32 = 20;
