@@ -26,8 +26,9 @@ pub fn write(ring: &Ring, poly: &Poly, out: &mut Vec<u8>) {
     }
 }
 
-/// Read what [`write`] wrote; whether every coefficient is below its prime.
-fn fill(ring: &Ring, body: &[u8], poly: &mut Poly) -> bool {
+/// Read what [`write`] wrote; whether it has that length and every coefficient is below its prime.
+#[must_use]
+pub fn read(ring: &Ring, body: &[u8], poly: &mut Poly) -> bool {
     let (n, moduli) = (ring.dimension(), ring.moduli(poly));
     let (mut at, mut reduced) = (0, true);
     for (modulus, part) in moduli.into_iter().zip(poly.words_mut().chunks_exact_mut(n)) {
@@ -90,7 +91,7 @@ pub fn receive(
     let mut rest = body.as_slice();
     for poly in polys {
         let (own, others) = rest.split_at(length(ring, poly));
-        let reduced = fill(ring, own, poly);
+        let reduced = read(ring, own, poly);
         session.require(Check::G10, step, reduced, Some(from))?; // [G10]
         rest = others;
     }
@@ -118,19 +119,19 @@ mod tests {
             let mut body = Vec::new();
             write(&ring, &poly, &mut body);
             assert_eq!(body.len(), length(&ring, &poly));
-            let mut read = ring.zero(limbs, extended);
-            assert!(fill(&ring, &body, &mut read) && read.words() == poly.words());
+            let mut again = ring.zero(limbs, extended);
+            assert!(read(&ring, &body, &mut again) && again.words() == poly.words());
             // the last coefficient of each part, one beyond
             for part in 0..moduli.len() {
                 let mut wrong = poly.clone();
                 wrong.words_mut()[part * 1024 + 1023] = moduli[part].get();
                 let mut body = Vec::new();
                 write(&ring, &wrong, &mut body);
-                assert!(!fill(&ring, &body, &mut read));
+                assert!(!read(&ring, &body, &mut again));
             }
-            assert!(!fill(&ring, &body[1..], &mut read));
+            assert!(!read(&ring, &body[1..], &mut again));
             body.push(0);
-            assert!(!fill(&ring, &body, &mut read));
+            assert!(!read(&ring, &body, &mut again));
         }
     }
 }
