@@ -122,9 +122,9 @@ mod tests {
             let mut again = ring.zero(limbs, extended);
             assert!(read(&ring, &body, &mut again) && again.words() == poly.words());
             // the last coefficient of each part, one beyond
-            for part in 0..moduli.len() {
+            for (part, modulus) in moduli.iter().enumerate() {
                 let mut wrong = poly.clone();
-                wrong.words_mut()[part * 1024 + 1023] = moduli[part].get();
+                wrong.words_mut()[part * 1024 + 1023] = modulus.get();
                 let mut body = Vec::new();
                 write(&ring, &wrong, &mut body);
                 assert!(!read(&ring, &body, &mut again));
