@@ -18,7 +18,7 @@ use divisi_core::{Abort, Check, Session, Step, step};
 const HOP: Step = step!("hop");
 
 impl Keys {
-    /// [x] -> [x * signs], one level below. `signs` are N slots.
+    /// \[x\] -> \[x * signs\], one level below. `signs` are N slots.
     ///
     /// # Errors
     /// [`Abort::Misuse`] at the bottom, for another number of slots, and where the parameters have no flood for it;

@@ -57,6 +57,16 @@ impl Sampler {
         out
     }
 
+    /// Uniform bits, one in each word.
+    pub fn bits(&mut self, out: &mut [u64]) {
+        for out in out.chunks_mut(64) {
+            let mut word = [0];
+            self.0.words(&mut word);
+            out.iter_mut().enumerate().for_each(|(i, out)| *out = word[0] >> i & 1);
+            word.zeroize();
+        }
+    }
+
     /// Elements that are uniform within 2^-78.
     #[must_use]
     pub fn elements(&mut self, modulus: Modulus, n: usize) -> Hidden<u64> {

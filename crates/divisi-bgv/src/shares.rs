@@ -6,6 +6,7 @@ use crate::encode;
 use crate::flood::Width;
 use crate::hidden::Hidden;
 use crate::keys::{Keys, error, subtract_product};
+use crate::parameters::Form;
 use crate::ring::{Poly, Ring};
 use crate::sample::Sampler;
 use crate::wire;
@@ -16,10 +17,11 @@ const ANSWER: Step = step!("e2a.answer");
 const GIVE: Step = step!("a2e.give");
 
 impl Keys {
-    /// Figure 15 of GYKW, E2A: the holder of [x] and all others get additive shares of its N slots.
+    /// Figure 15 of GYKW, E2A: the holder of \[x\] and all others get additive shares of its N slots.
     /// Adversary: semi-honest, all but one. Others than the holder pass `None`, and know the public factor.
     /// Cost: c_1 to each other party, and N coefficients modulo the first prime from each; two rounds.
-    /// Deviations: D5, the holder sends c_1 alone, for nobody else needs c_0. D6, answers are switched to the first prime before they
+    /// Deviations: D5, the holder sends c_1 alone, for nobody else needs c_0; in the paper's
+    /// form it sends both, as Figure 6 says. D6, answers are switched to the first prime before they
     /// leave.
     ///
     /// # Errors
@@ -35,13 +37,15 @@ impl Keys {
     ) -> Result<Hidden<u64>, Abort> {
         let ring = self.ring();
         self.belong(session, ASK)?;
+        let both = ring.parameters().form() == Form::Paper;
         let shares = if session.me() == holder {
             let Some(x) = x.filter(|x| x.level() == 0 && x.factor() == factor) else {
                 return Err(session.misuse(ASK, "the holder has a ciphertext at the bottom"));
             };
             let [c0, c1] = x.components();
+            let sent: &[&Poly] = if both { &[c0, c1] } else { &[c1] };
             for peer in session.peers() {
-                wire::send(session, ring, ASK, peer, &[c1])?;
+                wire::send(session, ring, ASK, peer, sent)?;
             }
             // 2. <x>_1 = s_1 c_1 + c_0 + sum of h_i
             let mut sum = c0.clone();
@@ -60,7 +64,9 @@ impl Keys {
             share
         } else {
             let mut c1 = ring.zero(ring.parameters().limbs(0), false);
-            wire::receive(session, ring, ASK, holder, &mut [&mut c1])?; // [G10]
+            let mut c0 = ring.zero(if both { c1.limbs() } else { 0 }, false);
+            let mut components: Vec<&mut Poly> = if both { vec![&mut c0, &mut c1] } else { vec![&mut c1] };
+            wire::receive(session, ring, ASK, holder, &mut components)?; // [G10]
             self.answer(session, sampler, holder, c1)?
         };
         Ok(slots(ring, shares, factor))

@@ -26,7 +26,7 @@ pub fn write(ring: &Ring, poly: &Poly, out: &mut Vec<u8>) {
     }
 }
 
-/// Read what [`write`] wrote; whether it has that length and every coefficient is below its prime.
+/// Read what [`write()`] wrote; whether it has that length and every coefficient is below its prime.
 #[must_use]
 pub fn read(ring: &Ring, body: &[u8], poly: &mut Poly) -> bool {
     let (n, moduli) = (ring.dimension(), ring.moduli(poly));

@@ -104,7 +104,9 @@ impl Parameters {
     /// What all parties together send for one batch, payload only.
     fn bytes(&self) -> usize {
         let (peers, top) = (self.parties - 1, self.top());
-        let decryption = peers * (self.poly_bytes(0) + self.answer_bytes());
+        // Figure 6 has the last party send all of its ciphertext to all
+        let asked = if self.form == Form::Paper { 2 } else { 1 };
+        let decryption = peers * (asked * self.poly_bytes(0) + self.answer_bytes());
         let pairs = |level: usize| 2 * self.poly_bytes(level);
         let given = match (self.operation, self.form) {
             (Operation::Triples, _) => 2 * peers * self.poly_bytes(top),
@@ -137,8 +139,15 @@ impl Parameters {
         let private = usize::from(self.operation == Operation::PrivateTables);
         match (self.operation, self.form) {
             (Operation::Triples, _) => 3,
-            (_, Form::LeanTree) => levels + 2,
+            (_, Form::LeanTree) => joined(0, levels as u32, self.parties) + 2 + private,
             _ => self.parties + 1 + private,
         }
     }
+}
+
+/// The longest way of messages that makes the product of the subtree of this height whose first party this is.
+fn joined(first: usize, height: u32, parties: usize) -> usize {
+    let Some(below) = height.checked_sub(1) else { return 0 };
+    let (left, partner) = (joined(first, below, parties), first + (1 << below));
+    if partner < parties { left.max(joined(partner, below, parties) + 1) } else { left }
 }

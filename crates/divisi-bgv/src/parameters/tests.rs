@@ -71,6 +71,9 @@ fn bytes_an_item() {
         assert!(report.bytes_per_item <= 65.0);
     }
     assert_eq!(derive(Operation::Bits, Form::LeanRing, 5).report().rounds, 6);
+    // the third of three has nobody to join first
+    let tree = |n: usize| derive(Operation::Bits, Form::LeanTree, n).report().rounds;
+    assert_eq!([2, 3, 4, 5, 7, 8, 9, 128].map(tree), [3, 3, 4, 4, 4, 5, 5, 9]);
 }
 
 #[test]

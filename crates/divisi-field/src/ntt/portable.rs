@@ -1,5 +1,5 @@
-//! 64-bit integers: Harvey's butterflies, values below 4q on the way forth and below 2q on the way back.
-//! q < 2^50, so that nothing wraps.
+//! 64-bit integers: Harvey's butterflies without their reductions. Of q < 2^50 a word has 14 bits to spare. Forth every level adds 2q to what
+//! values are below, 2^17 coefficients have 17 of them: 35q. Back every level doubles it: reduced after eight.
 
 use super::Factors;
 use crate::zp::Modulus;
@@ -11,23 +11,17 @@ fn times(q: u64, x: u64, w: u64, quotient: u64) -> u64 {
     x.wrapping_mul(w).wrapping_sub(over.wrapping_mul(q))
 }
 
-/// x below 4q, below 2q.
-#[inline(always)]
-fn halve(twice: u64, x: u64) -> u64 {
-    x.min(x.wrapping_sub(twice))
-}
-
-/// (a, b) into (a + w b, a - w b): below 4q, of what is below 4q.
+/// (a, b) into (a + w b, a - w b): 2q more than a.
 #[inline(always)]
 fn forth(q: u64, a: u64, b: u64, w: u64, quotient: u64) -> (u64, u64) {
-    let (u, v) = (halve(2 * q, a), times(q, b, w, quotient));
-    (u + v, u + 2 * q - v)
+    let v = times(q, b, w, quotient);
+    (a + v, a + 2 * q - v)
 }
 
-/// (a, b) into (a + b, (a - b) w): below 2q, of what is below 2q.
+/// (a, b) into (a + b, (a - b) w), of b at most `bound`, a multiple of q.
 #[inline(always)]
-fn back(q: u64, a: u64, b: u64, w: u64, quotient: u64) -> (u64, u64) {
-    (halve(2 * q, a + b), times(q, a + 2 * q - b, w, quotient))
+fn back(q: u64, bound: u64, a: u64, b: u64, w: u64, quotient: u64) -> (u64, u64) {
+    (a + b, times(q, a + bound - b, w, quotient))
 }
 
 pub(super) fn forward(m: Modulus, factors: &Factors, x: &mut [u64]) {
@@ -58,14 +52,18 @@ pub(super) fn forward(m: Modulus, factors: &Factors, x: &mut [u64]) {
         }
         blocks *= 4;
     }
-    x.iter_mut().for_each(|x| *x = m.once(halve(2 * q, *x)));
+    x.iter_mut().for_each(|x| *x = m.reduce(*x));
 }
 
 pub(super) fn inverse(m: Modulus, factors: &Factors, scale: u64, x: &mut [u64]) {
     let (q, n) = (m.get(), x.len());
     let (w, s) = (&factors.factor[..n], &factors.quotient[..n]);
-    let mut blocks = n;
+    let (mut blocks, mut bound) = (n, 2 * q);
     while blocks >= 4 {
+        if bound > q << 8 {
+            x.iter_mut().for_each(|x| *x = m.reduce(*x));
+            bound = 2 * q;
+        }
         blocks /= 4;
         let quarter = n / blocks / 4;
         for (i, block) in x.chunks_exact_mut(4 * quarter).enumerate() {
@@ -74,17 +72,18 @@ pub(super) fn inverse(m: Modulus, factors: &Factors, scale: u64, x: &mut [u64]) 
             let (left, right) = block.split_at_mut(2 * quarter);
             let ((a, b), (c, d)) = (left.split_at_mut(quarter), right.split_at_mut(quarter));
             for ((a, b), (c, d)) in a.iter_mut().zip(b).zip(c.iter_mut().zip(d)) {
-                let (a1, b1) = back(q, *a, *b, w2, s2);
-                let (c1, d1) = back(q, *c, *d, w3, s3);
-                (*a, *c) = back(q, a1, c1, w1, s1);
-                (*b, *d) = back(q, b1, d1, w1, s1);
+                let (a1, b1) = back(q, bound, *a, *b, w2, s2);
+                let (c1, d1) = back(q, bound, *c, *d, w3, s3);
+                (*a, *c) = back(q, 2 * bound, a1, c1, w1, s1);
+                (*b, *d) = back(q, 2 * bound, b1, d1, w1, s1);
             }
         }
+        bound *= 4;
     }
     if blocks == 2 {
         let (left, right) = x.split_at_mut(n / 2);
         for (a, b) in left.iter_mut().zip(right) {
-            (*a, *b) = back(q, *a, *b, w[1], s[1]);
+            (*a, *b) = back(q, bound, *a, *b, w[1], s[1]);
         }
     }
     let quotient = super::shoup(scale, q, 64);
