@@ -267,7 +267,7 @@ impl Keys {
 
     /// A ciphertext with chosen components, such as a curious holder may make.
     #[must_use]
-    pub fn forge(level: usize, c0: Poly, c1: Poly) -> Ciphertext {
-        Ciphertext::new(level, 1, c0, c1)
+    pub fn forge(level: usize, factor: u64, c0: Poly, c1: Poly) -> Ciphertext {
+        Ciphertext::new(level, factor, c0, c1)
     }
 }

@@ -139,6 +139,57 @@ fn products_keep_their_bounds() {
     }
 }
 
+/// Attack (c): at every level noise is brought to its bound, in one coefficient, before the next step; it still decrypts.
+fn at_the_bound(form: Form, n: usize) {
+    let ring = small(Operation::Bits, form, n);
+    let p = ring.parameters();
+    // as large as the bound in one coefficient
+    let worst = |x: &Ciphertext, session: &Session| {
+        let mut noise = vec![0; 1024];
+        noise[5] = i128::from(p.plain()) * p.noise_at(x.level()).exp2().floor() as i128;
+        let limbs = p.limbs(x.level());
+        let mut worst = x.clone();
+        let noise = Keys::forge(x.level(), x.factor(), ring.wide(&noise, limbs), ring.zero(limbs, false));
+        worst.add(&ring, session, PASS, &noise).map(|()| worst)
+    };
+    let ends = with_keys(&ring, |session, keys, sampler| {
+        let mut expected = encode::signs(&ring, &bits(1, 1024));
+        let plain = encode::encode(&ring, &expected, p.limbs(p.top()));
+        let mut x = keys.encrypt(sampler, p.top(), Some(&plain));
+        // everybody for itself, and all hold the first one's
+        while x.level() > 0 {
+            x = worst(&x, session)?;
+            x = if form == Form::LeanTree && x.level() < p.top() {
+                expected.iter_mut().for_each(|sign| *sign = 1);
+                x.times(keys, session, PASS, &x)?.switch(&ring, x.level() - 1)
+            } else {
+                let signs = encode::signs(&ring, &bits(x.level() as u64, 1024));
+                expected.iter_mut().zip(signs.iter()).for_each(|(x, y)| *x = ring.plain().mul(*x, *y));
+                keys.hop(session, sampler, x, &signs)?
+            };
+        }
+        x = worst(&x, session)?;
+        let held = Some(&x).filter(|_| session.me() == party(0));
+        Ok((keys.to_shares(session, sampler, party(0), held, x.factor())?, expected))
+    });
+    let ends: Vec<_> = ends.into_iter().map(Result::unwrap).collect();
+    let shares: Vec<&[u64]> = ends.iter().map(|(share, _)| &share[..]).collect();
+    assert_eq!(open(p.plain(), &shares), ends[0].1.to_vec(), "{} {n}", form.name());
+}
+
+#[test]
+fn noise_at_its_bound_decrypts() {
+    [2, 3, 9].into_iter().for_each(|n| at_the_bound(Form::Paper, n));
+    [2, 3, 9, 20].into_iter().for_each(|n| at_the_bound(Form::LeanRing, n));
+    [2, 3, 9, 33].into_iter().for_each(|n| at_the_bound(Form::LeanTree, n));
+}
+
+#[test]
+#[ignore = "half a minute"]
+fn noise_at_its_bound_decrypts_among_a_hundred() {
+    at_the_bound(Form::LeanTree, 100);
+}
+
 /// Noise of fresh and shared encryptions, of a plaintext product, and of the keys themselves.
 #[test]
 fn encryptions_and_keys_keep_their_bounds() {

@@ -87,7 +87,7 @@ fn key_in_an_answer(without: Option<Check>) -> bool {
     let stage = stage(&ring, without);
     let heard = stage.recording(party(0));
     let ends = act(stage, &ring, |session, keys, sampler| {
-        let x = Keys::forge(0, ring.zero(limbs, false), constant.clone());
+        let x = Keys::forge(0, 1, ring.zero(limbs, false), constant.clone());
         let x = Some(&x).filter(|_| session.me() == party(0));
         keys.to_shares(session, sampler, party(0), x, 1)?;
         Ok(keys.reveal())
