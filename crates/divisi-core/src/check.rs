@@ -163,6 +163,20 @@ checks! {
     W28 = "W28",
     /// Public wires are folded; no label of one depends on Delta_i.
     W29 = "W29",
+    /// Mixed mode: every hop adds a fresh encryption of zero, or floods, on both components, changed or not.
+    G1 = "G1",
+    /// Mixed mode: flooding is as wide as the bounds of what it hides demand.
+    G2 = "G2",
+    /// Mixed mode: everybody floods its own partial decryption before it is sent.
+    G4 = "G4",
+    /// Mixed mode: noise fits the modulus at every level, and the whole modulus fits the ring.
+    G5 = "G5",
+    /// Mixed mode: a received polynomial has its length, and coefficients below their primes.
+    G10 = "G10",
+    /// Mixed mode: the partial decryptions of a session are counted, and end with their number.
+    G12 = "G12",
+    /// Mixed mode: no public polynomial serves two messages under one key share.
+    G13 = "G13",
 }
 
 impl fmt::Display for Check {

@@ -1,4 +1,4 @@
-//! Packed finite fields of characteristic two and their vector kernels.
+//! Packed finite fields of characteristic two, primes for lattices, and their vector kernels.
 //!
 //! Bits of many instances are packed side by side: a [`Plane`] holds one bit of 512 *lanes*, a byte of 512 instances
 //! is eight planes. Elements of the large fields, in which protocols verify each other, are plain words and their
@@ -11,6 +11,9 @@
 //! | [`gf8`] | GF(2^8) of AES | scalar, packed bytes, and eight planes |
 //! | [`gf64`] | GF(2^64) = F2\[Y\]/(Y^64 + Y^4 + Y^3 + Y + 1) | slices |
 //! | [`gf128`] | GF(2^128) = F2\[x\]/(x^128 + x^7 + x^2 + x + 1) | slices |
+//!
+//! Beside them stand integers modulo primes below 2^50 ([`zp`]) and their negacyclic transforms ([`ntt`]), of which
+//! lattice ciphertexts are made.
 //!
 //! [`kernel`] chooses, once and at run time, between AVX-512 with GFNI and VPCLMULQDQ, AVX2 with PCLMULQDQ, and
 //! portable code; every kernel is tested against the same slow reference. All of them run in constant time: no
@@ -42,11 +45,13 @@ pub mod gf64;
 pub mod gf8;
 pub mod kernel;
 pub mod laws;
+pub mod ntt;
 #[cfg(target_arch = "x86_64")]
 pub mod permutation;
 pub mod plane;
 pub mod transpose;
 pub mod word;
+pub mod zp;
 
 pub use field::{BigField, Field};
 pub use gf2::Gf2;

@@ -12,6 +12,8 @@ const MAP: &[(&str, &[&str])] = &[
     ("divisi-circuit", &[]),
     ("divisi-core", &["divisi-circuit", "divisi-field", "divisi-net"]),
     ("divisi-symmetric", &["divisi-circuit", "divisi-core", "divisi-field"]),
+    ("divisi-bgv", &["divisi-core", "divisi-field"]),
+    ("divisi-mixed", &["divisi-bgv", "divisi-core"]),
     ("divisi-ot", &["divisi-core", "divisi-field", "divisi-net"]),
     ("divisi-garble", &["divisi-circuit", "divisi-core", "divisi-field", "divisi-net", "divisi-ot"]),
     ("divisi-rep3", &["divisi-circuit", "divisi-core", "divisi-field", "divisi-net"]),

@@ -4,6 +4,8 @@ use std::hint::black_box;
 
 use divisi_field::gf64::LaneWeights;
 use divisi_field::kernel::vectorized;
+use divisi_field::ntt::Ntt;
+use divisi_field::zp::{P32, prime::next_prime};
 use divisi_field::{BigField, Gf64, Gf128, Plane, gf4, gf8, gf8::tower, gf64, transpose};
 
 /// Shows each operation to `visit`: its name, how many units one call does, and the call. What it works on is made by the kernel that
@@ -14,6 +16,22 @@ pub fn each(visit: &mut dyn FnMut(&str, usize, &mut dyn FnMut())) {
     planes_of_gf64(visit);
     small(visit);
     bytes(visit);
+    lattices(visit);
+}
+
+/// A transform of 2^16 and 2^14 coefficients over a prime of 50 bits, and a product of values.
+fn lattices(visit: &mut dyn FnMut(&str, usize, &mut dyn FnMut())) {
+    let q = next_prime(1_125_899_000_000_000, 1 << 17, &[]).unwrap_or(P32);
+    for n in [1 << 14, 1 << 16] {
+        let Some(ntt) = Ntt::new(q, n) else { return };
+        let mut x: Vec<u64> = elements::<Gf64>(n).into_iter().map(|x| x.0 % q).collect();
+        let y = x.clone();
+        visit(&format!("ntt {n} forward, a transform"), 1, &mut || ntt.forward(black_box(&mut x)));
+        visit(&format!("ntt {n} inverse, a transform"), 1, &mut || ntt.inverse(black_box(&mut x)));
+        visit(&format!("zp mul_assign of {n}, a product"), n, &mut || {
+            ntt.modulus().mul_assign(black_box(&mut x), &y);
+        });
+    }
 }
 
 /// Elements without structure, from a multiplicative congruential sequence.

@@ -1,0 +1,151 @@
+//! Ciphertexts, and what one party does with them alone.
+
+use crate::keys::Keys;
+use crate::ring::{Poly, Ring};
+use crate::wire;
+use divisi_core::{Abort, PartyId, Session, Step};
+
+/// (c_0, c_1) at a level: c_0 + s c_1 is the plaintext times a public factor modulo p, plus p times noise. Public, but for
+/// what it encrypts.
+#[derive(Clone)]
+pub struct Ciphertext {
+    level: usize,
+    /// Modulo p: every dropped prime has divided the plaintext.
+    factor: u64,
+    c0: Poly,
+    c1: Poly,
+}
+
+impl Ciphertext {
+    pub(crate) fn new(level: usize, factor: u64, c0: Poly, c1: Poly) -> Ciphertext {
+        Ciphertext { level, factor, c0, c1 }
+    }
+
+    /// Zeros, to be received into: of this level and factor, which the protocol knows.
+    fn empty(ring: &Ring, level: usize, factor: u64) -> Ciphertext {
+        let limbs = ring.parameters().limbs(level);
+        Ciphertext { level, factor, c0: ring.zero(limbs, false), c1: ring.zero(limbs, false) }
+    }
+
+    /// Receive one of this level and factor \[G10\].
+    ///
+    /// # Errors
+    /// As [`wire::receive`].
+    pub fn receive(
+        session: &mut Session,
+        ring: &Ring,
+        step: Step,
+        from: PartyId,
+        level: usize,
+        factor: u64,
+    ) -> Result<Ciphertext, Abort> {
+        let mut x = Ciphertext::empty(ring, level, factor);
+        wire::receive(session, ring, step, from, &mut x.components_mut())?;
+        Ok(x)
+    }
+
+    /// How many switches are left.
+    #[must_use]
+    pub fn level(&self) -> usize {
+        self.level
+    }
+
+    /// What the plaintext is multiplied by, modulo p.
+    #[must_use]
+    pub fn factor(&self) -> u64 {
+        self.factor
+    }
+
+    /// Both components.
+    #[must_use]
+    pub fn components(&self) -> [&Poly; 2] {
+        [&self.c0, &self.c1]
+    }
+
+    pub(crate) fn components_mut(&mut self) -> [&mut Poly; 2] {
+        [&mut self.c0, &mut self.c1]
+    }
+
+    /// The sum.
+    ///
+    /// # Errors
+    /// [`Abort::Misuse`] of different levels or factors.
+    pub fn add(
+        &mut self,
+        ring: &Ring,
+        session: &Session,
+        step: Step,
+        other: &Ciphertext,
+    ) -> Result<(), Abort> {
+        if self.level != other.level || self.factor != other.factor {
+            return Err(session.misuse(step, "a sum of ciphertexts of different levels or factors"));
+        }
+        ring.add(&mut self.c0, &other.c0);
+        ring.add(&mut self.c1, &other.c1);
+        Ok(())
+    }
+
+    /// The product with a plaintext over the same primes.
+    pub fn times_plain(&mut self, ring: &Ring, plain: &Poly) {
+        ring.mul(&mut self.c0, plain);
+        ring.mul(&mut self.c1, plain);
+    }
+
+    /// The product of two ciphertexts, relinearised: with digits d_2 mod q_i, each times the key's part for it, and the special
+    /// prime divided out again. Public: it needs no fresh encryption.
+    ///
+    /// # Errors
+    /// [`Abort::Misuse`] of different levels, and without a relinearisation key.
+    pub fn times(
+        &self,
+        keys: &Keys,
+        session: &Session,
+        step: Step,
+        other: &Ciphertext,
+    ) -> Result<Ciphertext, Abort> {
+        let ring = keys.ring();
+        let Some(relinearisation) = keys.relinearisation() else {
+            return Err(session.misuse(step, "a product of ciphertexts without a key for it"));
+        };
+        if self.level != other.level {
+            return Err(session.misuse(step, "a product of ciphertexts of different levels"));
+        }
+        let (mut d0, mut d1, mut d2) = (self.c0.clone(), self.c0.clone(), self.c1.clone());
+        ring.mul(&mut d0, &other.c0);
+        ring.mul(&mut d1, &other.c1);
+        ring.add_product(&mut d1, &self.c1, &other.c0);
+        ring.mul(&mut d2, &other.c1);
+        ring.to_coefficients(&mut d2);
+        let limbs = d2.limbs();
+        let mut sums = [ring.zero(limbs, true), ring.zero(limbs, true)];
+        for (limb, part) in relinearisation.iter().take(limbs).enumerate() {
+            let digit = ring.spread(&d2, limb);
+            sums.iter_mut().zip(part).for_each(|(sum, key)| ring.add_product(sum, &digit, key));
+        }
+        let [r0, r1] = sums.map(|sum| ring.drop_last(sum));
+        ring.add(&mut d0, &r0);
+        ring.add(&mut d1, &r1);
+        let factor = ring.plain().mul(self.factor, other.factor);
+        Ok(Ciphertext { level: self.level, factor, c0: d0, c1: d1 })
+    }
+
+    /// Down to a level, prime by prime; nothing if it is there.
+    #[must_use]
+    pub fn switch(mut self, ring: &Ring, level: usize) -> Ciphertext {
+        let limbs = ring.parameters().limbs(level);
+        while self.c0.limbs() > limbs.max(1) {
+            self.factor = ring.plain().mul(self.factor, ring.quotient(self.c0.limbs() - 1));
+            self.c0 = ring.drop_last(self.c0);
+            self.c1 = ring.drop_last(self.c1);
+        }
+        self.level = self.level.min(level);
+        self
+    }
+
+    /// The factor after [`Ciphertext::switch`].
+    #[must_use]
+    pub fn factor_after(ring: &Ring, factor: u64, from: usize, to: usize) -> u64 {
+        let limbs = |level| ring.parameters().limbs(level);
+        (limbs(to)..limbs(from)).fold(factor, |factor, limb| ring.plain().mul(factor, ring.quotient(limb)))
+    }
+}

@@ -1,0 +1,44 @@
+//! Public polynomials that nobody chose: expanded from a seed by BLAKE3.
+
+use crate::ring::{Poly, Ring};
+
+/// A seed, and what it is for: session, step and number make it one of a kind \[G13\]. Used by value.
+pub struct Seed([u8; 32]);
+
+impl Seed {
+    /// The seed of one purpose: `context` names the session or its coin, `number` counts.
+    #[must_use]
+    pub fn new(context: &[u8], purpose: &str, strand: u32, number: u64) -> Seed {
+        let mut hasher = blake3::Hasher::new_derive_key("divisi 2026 bgv common polynomial v1");
+        hasher.update(&(context.len() as u64).to_le_bytes()).update(context);
+        hasher.update(&(purpose.len() as u64).to_le_bytes()).update(purpose.as_bytes());
+        hasher.update(&strand.to_le_bytes()).update(&number.to_le_bytes());
+        Seed(*hasher.finalize().as_bytes())
+    }
+
+    /// A uniform polynomial, as values. Rejection: everything here is public.
+    #[must_use]
+    pub fn expand(self, ring: &Ring, limbs: usize, extended: bool) -> Poly {
+        let mut poly = ring.zero(limbs, extended);
+        let moduli = ring.moduli(&poly);
+        for (modulus, part) in moduli.into_iter().zip(poly.words_mut().chunks_exact_mut(ring.dimension())) {
+            let mut stream = blake3::Hasher::new_keyed(&self.0);
+            let mut stream = stream.update(&modulus.get().to_le_bytes()).finalize_xof();
+            let mask = (1 << modulus.bits()) - 1;
+            let mut bytes = [0; 4096];
+            let mut out = part.iter_mut().peekable();
+            while out.peek().is_some() {
+                stream.fill(&mut bytes);
+                for word in bytes.as_chunks::<8>().0 {
+                    let word = u64::from_le_bytes(*word) & mask;
+                    if word < modulus.get()
+                        && let Some(out) = out.next()
+                    {
+                        *out = word;
+                    }
+                }
+            }
+        }
+        poly
+    }
+}

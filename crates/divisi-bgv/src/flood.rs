@@ -1,0 +1,168 @@
+//! Flooding: a sum of eight uniform integers for each coefficient, some of them twice as wide as the others.
+//!
+//! A sum of uniforms takes no table and no rejection, so that its time depends on nothing; it is bounded, so that nothing
+//! fails by its tail. For shifts by D_i over all coefficients of all calls, however they were chosen, the affinities
+//! multiply, and the statistical distance is at most sqrt(sum D_i^2 I) / 2, I the Fisher information of one (docs/bgv.md, 4).
+//! A width is given by the number of bits of the narrow uniforms and of how many of the eight are wide: steps of a
+//! quarter of a bit at most.
+
+use divisi_core::Prg;
+use zeroize::Zeroize;
+
+/// How many uniforms are added.
+const TERMS: u32 = 8;
+/// Fisher information times variance of any of these sums is at most this; 1 for a Gaussian. The test `information` computes it.
+pub const INFORMATION: f64 = 1.03;
+/// The widest narrow uniforms.
+const MOST_BITS: u32 = 119;
+
+/// The distribution of one coefficient: integers, symmetric around zero up to a half.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Width {
+    bits: u32,
+    wide: u32,
+}
+
+impl Width {
+    /// The narrowest with at least this deviation, given as its binary logarithm. `None` beyond 2^118.
+    #[must_use]
+    pub fn at_least(deviation: f64) -> Option<Width> {
+        (1..MOST_BITS)
+            .flat_map(|bits| (0..TERMS).map(move |wide| Width { bits, wide }))
+            .find(|width| width.deviation() >= deviation)
+    }
+
+    /// log2 of the standard deviation.
+    #[must_use]
+    pub fn deviation(&self) -> f64 {
+        let terms = f64::from(TERMS + 3 * self.wide);
+        f64::from(self.bits) + (terms / 12.0).log2() / 2.0
+    }
+
+    /// The two numbers that make it.
+    #[must_use]
+    pub fn describe(&self) -> [u8; 2] {
+        [self.bits as u8, self.wide as u8]
+    }
+
+    /// Fill a list with samples.
+    pub fn sample(&self, prg: &mut Prg, out: &mut [i128]) {
+        if self.bits < 63 {
+            self.sample_words(prg, out);
+        } else {
+            self.sample_pairs(prg, out);
+        }
+    }
+
+    /// Half of what the sum of the uniforms is at most, rounded down: what centres it.
+    fn middle(&self) -> i128 {
+        let narrow = i128::from(TERMS - self.wide) * ((1_i128 << self.bits) - 1);
+        (narrow + i128::from(self.wide) * ((2_i128 << self.bits) - 1)) / 2
+    }
+
+    fn sample_words(&self, prg: &mut Prg, out: &mut [i128]) {
+        let (narrow, wide) = ((1_u64 << self.bits) - 1, (2_u64 << self.bits) - 1);
+        let middle = self.middle();
+        let mut words = [0; 128 * TERMS as usize];
+        for out in out.chunks_mut(128) {
+            prg.words(&mut words);
+            for (out, words) in out.iter_mut().zip(words.chunks_exact(TERMS as usize)) {
+                let (first, rest) = words.split_at(self.wide as usize);
+                let sum = |words: &[u64], mask| words.iter().map(|w| u128::from(w & mask)).sum::<u128>();
+                *out = (sum(first, wide) + sum(rest, narrow)) as i128 - middle;
+            }
+        }
+        words.zeroize();
+    }
+
+    fn sample_pairs(&self, prg: &mut Prg, out: &mut [i128]) {
+        let (narrow, wide) = ((1_u128 << self.bits) - 1, (2_u128 << self.bits) - 1);
+        let middle = self.middle();
+        let mut words = [0; 2 * TERMS as usize];
+        for out in out {
+            prg.words(&mut words);
+            let mut sum = 0;
+            for (i, pair) in words.chunks_exact(2).enumerate() {
+                let mask = if (i as u32) < self.wide { wide } else { narrow };
+                sum += (u128::from(pair[0]) << 64 | u128::from(pair[1])) & mask;
+            }
+            *out = sum as i128 - middle;
+        }
+        words.zeroize();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The density of the sum, by convolution at `bits` bits.
+    fn density(width: Width) -> Vec<f64> {
+        let mut density = vec![1.0];
+        for i in 0..TERMS {
+            let len = 1 << (width.bits + u32::from(i < width.wide));
+            let mut next = vec![0.0; density.len() + len - 1];
+            let mut window = 0.0;
+            for (j, out) in next.iter_mut().enumerate() {
+                window += density.get(j).copied().unwrap_or(0.0);
+                if j >= len {
+                    window -= density.get(j - len).copied().unwrap_or(0.0);
+                }
+                *out = window / len as f64;
+            }
+            density = next;
+        }
+        density
+    }
+
+    /// For every mix of widths: the affinity of the sum with itself, shifted by one and by more, is that of the bound.
+    #[test]
+    fn information() {
+        for wide in 0..TERMS {
+            let width = Width { bits: 10, wide };
+            let f = density(width);
+            let total: f64 = f.iter().sum();
+            let mean = f.iter().enumerate().map(|(i, p)| i as f64 * p).sum::<f64>();
+            let variance = f.iter().enumerate().map(|(i, p)| (i as f64 - mean).powi(2) * p).sum::<f64>();
+            assert!((total - 1.0).abs() < 1e-9 && (mean - width.middle() as f64).abs() < 1.0);
+            assert!((variance.log2() / 2.0 - width.deviation()).abs() < 1e-3);
+            for shift in [16, 64, 256_usize] {
+                let distance: f64 = (0..f.len() + shift)
+                    .map(|i| {
+                        let at = |j: Option<usize>| j.and_then(|j| f.get(j)).copied().unwrap_or(0.0).max(0.0);
+                        (at(Some(i)).sqrt() - at(i.checked_sub(shift)).sqrt()).powi(2)
+                    })
+                    .sum::<f64>()
+                    / 2.0;
+                let bound = (shift as f64).powi(2) * INFORMATION / (8.0 * variance);
+                assert!(distance <= bound, "{wide} {shift}: {} of the bound", distance / bound);
+                assert!(distance >= bound / 1.1, "{wide} {shift}: {} of the bound", distance / bound);
+            }
+        }
+    }
+
+    #[test]
+    fn samples_have_the_width() {
+        for width in [5.0, 9.3, 40.0, 62.5, 63.4, 70.2, 110.0].map(|d| Width::at_least(d).unwrap()) {
+            let (mut prg, mut out) = (Prg::new(&[5; 16]), vec![0; 40_000]);
+            width.sample(&mut prg, &mut out);
+            let mean = out.iter().map(|x| *x as f64).sum::<f64>() / out.len() as f64;
+            let square = out.iter().map(|x| (*x as f64).powi(2)).sum::<f64>() / out.len() as f64;
+            let deviation = width.deviation().exp2();
+            assert!((square.sqrt() / deviation - 1.0).abs() < 0.02, "{width:?}");
+            assert!(mean.abs() < 0.03 * deviation + 0.5, "{width:?}");
+            let most = out.iter().map(|x| x.unsigned_abs() as f64).fold(0.0, f64::max);
+            assert!(most > 3.0 * deviation && most < 24_f64.sqrt() * deviation + 1.0);
+        }
+    }
+
+    #[test]
+    fn widths_step_by_a_quarter_bit_and_end() {
+        for step in 8..1180 {
+            let wanted = f64::from(step) / 10.0;
+            let width = Width::at_least(wanted).unwrap();
+            assert!((wanted..wanted + 0.25).contains(&width.deviation()), "{wanted}");
+        }
+        assert_eq!(Width::at_least(119.5), None);
+    }
+}

@@ -1,0 +1,303 @@
+//! How a chain is found: steps from the top, each followed by the drop that brings noise near what rounding adds anyway.
+
+use super::noise::{Noise, plus};
+use super::{ANSWER_ROOM, Level, PRIME_BITS, Parameters, needed, security};
+use crate::flood::Width;
+use divisi_field::zp::{MODULUS_BITS, prime};
+use std::fmt;
+
+/// What is computed on ciphertexts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Operation {
+    /// Random bits shared in both worlds, and lookups in public tables of size 2.
+    Bits,
+    /// Lookups in private tables of size 2.
+    PrivateTables,
+    /// Arithmetic triples.
+    Triples,
+}
+
+/// How bits pass from party to party.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Form {
+    /// Figure 6's ring: flooding at every hop.
+    Paper,
+    /// The ring with a fresh encryption of zero at every hop, and flooding at decryptions.
+    LeanRing,
+    /// Products of signs along a binary tree.
+    LeanTree,
+}
+
+/// Why there are no parameters.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum ParameterError {
+    /// Fewer than two or more than 255 parties.
+    Parties,
+    /// The plaintext modulus has no transform of this dimension.
+    Transform {
+        /// The dimension.
+        n: usize,
+    },
+    /// Not a prime below 2^50.
+    Plain,
+    /// No ring of the table carries so large a modulus.
+    TooLarge,
+}
+
+impl Operation {
+    /// As the command line calls it.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Operation::Bits => "dabit",
+            Operation::PrivateTables => "lookup",
+            Operation::Triples => "triple-arith",
+        }
+    }
+}
+
+impl Form {
+    /// As the command line calls it.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Form::Paper => "paper",
+            Form::LeanRing => "lean-ring",
+            Form::LeanTree => "lean-tree",
+        }
+    }
+}
+
+impl fmt::Display for ParameterError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            ParameterError::Parties => write!(f, "between 2 and 255 parties are possible"),
+            ParameterError::Transform { n } => {
+                write!(f, "the plaintext modulus must be 1 modulo {} to fill {n} slots", 2 * n)
+            }
+            ParameterError::Plain => {
+                write!(f, "the plaintext modulus must be a prime below 2^{MODULUS_BITS}")
+            }
+            ParameterError::TooLarge => {
+                write!(
+                    f,
+                    "no ring up to 65536 carries the modulus that this needs: take fewer parties or another form"
+                )
+            }
+        }
+    }
+}
+
+impl std::error::Error for ParameterError {}
+
+/// What happens to a ciphertext between two switches.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Step {
+    /// A product with one's own signs, and a fresh encryption of zero.
+    Hop,
+    /// The same with floods in place of the errors of that encryption.
+    FloodedHop,
+    /// A product of two ciphertexts that came this far.
+    Product,
+    /// A product with the encryption of what is shared.
+    ProductWithShared,
+    /// The bottom.
+    Decryption,
+}
+
+impl Step {
+    pub(super) fn name(self) -> &'static str {
+        match self {
+            Step::Hop => "hop",
+            Step::FloodedHop => "flooded hop",
+            Step::Product => "product",
+            Step::ProductWithShared => "product with shared",
+            Step::Decryption => "decryption",
+        }
+    }
+}
+
+/// The steps from the top, and whether the first ciphertext is one of shares.
+pub(super) fn steps(operation: Operation, form: Form, parties: usize) -> Vec<Step> {
+    let levels = parties.next_power_of_two().trailing_zeros() as usize;
+    let private = operation == Operation::PrivateTables;
+    let hops = if private { parties } else { parties - 1 };
+    match (operation, form) {
+        (Operation::Triples, _) => vec![Step::ProductWithShared],
+        (_, Form::Paper) => vec![Step::FloodedHop; hops],
+        (_, Form::LeanRing) => vec![Step::Hop; hops],
+        (_, Form::LeanTree) => {
+            let mut steps = vec![Step::Hop];
+            steps.resize(levels.max(1), Step::Product);
+            steps.extend(private.then_some(Step::ProductWithShared));
+            steps
+        }
+    }
+}
+
+/// What all steps of one choice have in common.
+struct Course {
+    noise: Noise,
+    operation: Operation,
+    form: Form,
+    steps: Vec<Step>,
+}
+
+impl Course {
+    /// The bound on what begins at the top.
+    fn start(&self) -> f64 {
+        match (self.operation, self.form) {
+            (Operation::Triples, _) => self.noise.shared(),
+            (Operation::PrivateTables, Form::LeanRing) => self.noise.shared(),
+            // a sum of one encryption under the public key by each party
+            (Operation::PrivateTables, Form::Paper) => self.noise.fresh() + self.noise.parties().log2() / 2.0,
+            _ => self.noise.fresh(),
+        }
+    }
+
+    /// The bound after a step, and the flood in it.
+    fn after(&self, step: Step, noise: f64) -> Option<(f64, Option<Width>)> {
+        let n = &self.noise;
+        // primes have at most 50 bits, the special one at least 49.9; no chain has 64 of them
+        let relinearised = n.relinearised(64, f64::from(MODULUS_BITS), PRIME_BITS);
+        Some(match step {
+            Step::Decryption => (noise, None),
+            Step::Hop => (plus(n.times_plain(noise), n.fresh()), None),
+            Step::FloodedHop => {
+                let product = n.times_plain(noise);
+                let first = Width::at_least(needed(n, product))?;
+                let second = (first.deviation() - n.key_norm()).max(3.0) + 0.25;
+                let flooded = plus(n.fresh(), n.flooded(first.deviation(), second));
+                (plus(product, flooded), Some(first))
+            }
+            Step::Product => (plus(n.times(noise, noise), relinearised), None),
+            Step::ProductWithShared => {
+                // of triples both are such; below, the other has been switched down to this level
+                let shared = if self.operation == Operation::Triples {
+                    n.shared()
+                } else {
+                    plus(n.shared(), n.rounding())
+                };
+                (plus(n.times(noise, shared), relinearised), None)
+            }
+        })
+    }
+
+    /// Noise at the bottom, the flood there, and what it takes of the modulus.
+    fn bottom(&self, noise: f64) -> Option<(Width, f64)> {
+        let n = &self.noise;
+        let flood = Width::at_least(needed(n, noise))?;
+        let most = plus(noise, flood.deviation() + n.tail(n.parties() as usize - 1));
+        Some((flood, n.plain() + most + 1.0 + 0.1))
+    }
+
+    /// The bits of each drop from the top, and of the bottom, if noise is brought to so many bits above the rounding.
+    fn bits(&self, above: f64) -> Option<(Vec<f64>, f64)> {
+        let (mut noise, mut drops) = (self.start(), Vec::new());
+        for step in &self.steps {
+            let (after, _) = self.after(*step, noise)?;
+            let drop = (after - (self.noise.rounding() + above)).max(20.0);
+            drops.push(drop);
+            noise = self.noise.switched(after, drop);
+        }
+        Some((drops, self.bottom(noise)?.1))
+    }
+}
+
+/// How so many bits are cut into primes of at most 49.9 bits: even, but for a first one of at least `first`.
+fn cut(bits: f64, first: f64) -> Vec<f64> {
+    let count = (bits / PRIME_BITS).ceil().max(1.0);
+    let even = bits / count;
+    if first <= even {
+        return vec![even; count as usize];
+    }
+    let rest = (count - 1.0).max(1.0);
+    let mut all = vec![((bits - first) / rest).max(20.0); rest as usize];
+    all.insert(0, first);
+    all
+}
+
+/// The parameters in one ring.
+pub(super) fn at(
+    operation: Operation,
+    form: Form,
+    parties: usize,
+    plain: u64,
+    n: usize,
+    insecure: bool,
+) -> Result<Parameters, ParameterError> {
+    if !(2..=255).contains(&parties) {
+        return Err(ParameterError::Parties);
+    }
+    if plain < 3 || plain >> MODULUS_BITS != 0 || !prime::is_prime(plain) {
+        return Err(ParameterError::Plain);
+    }
+    if !(plain - 1).is_multiple_of(2 * n as u64) {
+        return Err(ParameterError::Transform { n });
+    }
+    let course = Course {
+        noise: Noise::new(parties, n, plain),
+        operation,
+        form,
+        steps: steps(operation, form, parties),
+    };
+    let sum = |(drops, bottom): &(Vec<f64>, f64)| drops.iter().sum::<f64>() + bottom;
+    let (drops, bottom) = (0..=16)
+        .filter_map(|quarters| course.bits(f64::from(quarters) / 4.0))
+        .min_by(|x, y| sum(x).total_cmp(&sum(y)))
+        .ok_or(ParameterError::TooLarge)?;
+    let answer = course.noise.plain() + (parties as f64).log2() - ANSWER_ROOM;
+    let mut cuts = vec![if cut(bottom, 0.0).len() == 2 { cut(bottom, 0.0) } else { cut(bottom, answer) }];
+    cuts.extend(drops.iter().rev().map(|drop| cut(*drop, 0.0)));
+    let limit = security::limit(n).unwrap_or(f64::INFINITY);
+    if cuts.iter().flatten().sum::<f64>() > limit {
+        return Err(ParameterError::TooLarge);
+    }
+    let parameters = build(&course, cuts, parties, plain, n, insecure).ok_or(ParameterError::TooLarge)?;
+    if parameters.fits() && parameters.floods() { Ok(parameters) } else { Err(ParameterError::TooLarge) }
+}
+
+/// Find the primes, and walk down with the bounds that they really give.
+fn build(
+    course: &Course,
+    cuts: Vec<Vec<f64>>,
+    parties: usize,
+    plain: u64,
+    n: usize,
+    insecure: bool,
+) -> Option<Parameters> {
+    let (mut chain, mut limbs) = (Vec::new(), Vec::new());
+    for bits in cuts {
+        for bits in bits {
+            let taken: Vec<u64> = chain.iter().copied().chain([plain]).collect();
+            chain.push(prime::next_prime(bits.exp2().ceil() as u64, 2 * n as u64, &taken)?);
+        }
+        limbs.push(chain.len());
+    }
+    let multiplies = course.steps.iter().any(|s| matches!(s, Step::Product | Step::ProductWithShared));
+    let taken: Vec<u64> = chain.iter().copied().chain([plain]).collect();
+    let special = if multiplies {
+        Some(prime::next_prime(PRIME_BITS.exp2().ceil() as u64, 2 * n as u64, &taken)?)
+    } else {
+        None
+    };
+    let log2 = |limbs: usize| chain.iter().take(limbs).map(|q| (*q as f64).log2()).sum::<f64>();
+    let mut levels = Vec::new();
+    let mut noise = course.start();
+    let mut lower = limbs.iter().rev().skip(1).copied();
+    let steps = course.steps.iter().copied().chain([Step::Decryption]);
+    for (step, limbs) in steps.zip(limbs.iter().rev().copied()) {
+        let log2_q = log2(limbs);
+        let (after, flood) = course.after(step, noise)?;
+        levels.push(Level { step, limbs, log2_q, noise, after, flood });
+        let below = log2(lower.next().unwrap_or(0));
+        noise = course.noise.switched(after, log2_q - below);
+    }
+    levels.reverse();
+    let flood = course.bottom(levels.first()?.noise)?.0;
+    let (operation, form) = (course.operation, course.form);
+    Some(Parameters { operation, form, parties, plain, n, chain, special, levels, flood, insecure })
+}

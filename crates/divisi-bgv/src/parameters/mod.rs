@@ -1,0 +1,303 @@
+//! Parameters, computed from what is to be done and asserted before anything is: the ring, the chain of moduli, the floods.
+//!
+//! A ciphertext starts at the top level; each step ends by a modulus switch to the level below, and at level 0 it is
+//! decrypted among the parties. docs/bgv.md derives the bounds.
+
+mod derive;
+pub mod noise;
+mod report;
+pub mod security;
+
+pub use derive::{Form, Operation, ParameterError};
+pub use report::{LevelReport, Report};
+
+use crate::flood::{INFORMATION, Width};
+use derive::Step;
+use divisi_core::Parameters as Agreed;
+use noise::{Noise, plus};
+
+/// log2 of how many partial decryptions a session makes at most, floods at hops included \[G12\].
+pub const DECRYPTION_BITS: u32 = 20;
+/// Bits of statistical security of all decryptions of a session together.
+pub const STATISTICAL_BITS: u32 = 40;
+/// The most bits of a prime.
+const PRIME_BITS: f64 = 49.9;
+/// Part of the modulus of an answer that n roundings may take: n p / q' is at most 2 to this.
+const ANSWER_ROOM: f64 = -4.0;
+
+/// One level of the chain.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Level {
+    /// What ends here, or begins.
+    step: Step,
+    /// How many primes are left.
+    pub(crate) limbs: usize,
+    /// log2 of their product.
+    log2_q: f64,
+    /// The bound on what arrives here ([`noise`]).
+    pub(crate) noise: f64,
+    /// The bound after the step that begins here, before it is switched down.
+    pub(crate) after: f64,
+    /// The flood of a hop of the paper's form, on the first component.
+    pub(crate) flood: Option<Width>,
+}
+
+/// Everything that the parties must have in common.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Parameters {
+    operation: Operation,
+    form: Form,
+    parties: usize,
+    plain: u64,
+    n: usize,
+    /// From the one that stays longest.
+    chain: Vec<u64>,
+    special: Option<u64>,
+    /// From the bottom.
+    levels: Vec<Level>,
+    flood: Width,
+    insecure: bool,
+}
+
+impl Parameters {
+    /// The smallest ring, with its chain, that does this for so many parties over plaintexts modulo `plain`.
+    ///
+    /// # Errors
+    /// If there is none.
+    pub fn derive(
+        operation: Operation,
+        form: Form,
+        parties: usize,
+        plain: u64,
+    ) -> Result<Parameters, ParameterError> {
+        let mut last = ParameterError::TooLarge;
+        for (n, _) in security::LIMITS {
+            match derive::at(operation, form, parties, plain, n, false) {
+                Err(error @ (ParameterError::TooLarge | ParameterError::Transform { .. })) => last = error,
+                other => return other,
+            }
+        }
+        Err(last)
+    }
+
+    /// The same in a ring of 1024, which protects nothing: for tests, and for whoever asks for danger by its name.
+    ///
+    /// # Errors
+    /// As [`Parameters::derive`].
+    pub fn danger_insecure(
+        operation: Operation,
+        form: Form,
+        parties: usize,
+        plain: u64,
+    ) -> Result<Parameters, ParameterError> {
+        derive::at(operation, form, parties, plain, security::INSECURE_TEST, true)
+    }
+
+    /// How many parties.
+    #[must_use]
+    pub fn parties(&self) -> usize {
+        self.parties
+    }
+
+    /// What is done.
+    #[must_use]
+    pub fn operation(&self) -> Operation {
+        self.operation
+    }
+
+    /// In which form.
+    #[must_use]
+    pub fn form(&self) -> Form {
+        self.form
+    }
+
+    /// The modulus of plaintexts.
+    #[must_use]
+    pub fn plain(&self) -> u64 {
+        self.plain
+    }
+
+    /// The dimension of the ring, and the number of slots.
+    #[must_use]
+    pub fn dimension(&self) -> usize {
+        self.n
+    }
+
+    /// The primes of ciphertexts, from the one that stays longest.
+    #[must_use]
+    pub fn chain(&self) -> &[u64] {
+        &self.chain
+    }
+
+    /// The prime that only the relinearisation key has, if there is one.
+    #[must_use]
+    pub fn special(&self) -> Option<u64> {
+        self.special
+    }
+
+    /// The level at which ciphertexts begin.
+    #[must_use]
+    pub fn top(&self) -> usize {
+        self.levels.len() - 1
+    }
+
+    /// How many primes a level has; the bottom's beyond the top.
+    #[must_use]
+    pub fn limbs(&self, level: usize) -> usize {
+        self.levels.get(level).map_or(0, |level| level.limbs)
+    }
+
+    /// The bound on log2 of the 2-norm of E / p of what arrives at a level.
+    #[must_use]
+    pub fn noise_at(&self, level: usize) -> f64 {
+        self.levels.get(level).map_or(f64::NEG_INFINITY, |level| level.noise)
+    }
+
+    /// The same after the step that begins there.
+    #[must_use]
+    pub fn noise_after(&self, level: usize) -> f64 {
+        self.levels.get(level).map_or(f64::NEG_INFINITY, |level| level.after)
+    }
+
+    /// The flood of partial decryptions.
+    #[must_use]
+    pub fn flood(&self) -> Width {
+        self.flood
+    }
+
+    /// The flood of the first component at a hop that begins at this level, in the paper's form.
+    #[must_use]
+    pub fn hop_flood(&self, level: usize) -> Option<Width> {
+        self.levels.get(level).and_then(|level| level.flood)
+    }
+
+    /// The flood of the second component, so narrow that the key makes it as large as the first: nothing is hidden
+    /// there by its width, but by the encryption of zero whose error it is.
+    #[must_use]
+    pub fn second_flood(&self, first: Width) -> Option<Width> {
+        let key = Noise::new(self.parties, self.n, self.plain).key_norm();
+        Width::at_least((first.deviation() - key).max(3.0))
+    }
+
+    /// Whether this ring is only for tests.
+    #[must_use]
+    pub fn is_insecure(&self) -> bool {
+        self.insecure
+    }
+
+    /// log2 of the product of the primes of ciphertexts.
+    #[must_use]
+    pub fn log2_q(&self) -> f64 {
+        self.chain.iter().map(|q| (*q as f64).log2()).sum()
+    }
+
+    /// The same with the special prime.
+    #[must_use]
+    pub fn log2_whole(&self) -> f64 {
+        self.log2_q() + self.special.map_or(0.0, |q| (q as f64).log2())
+    }
+
+    /// Whether the whole modulus is small enough for the ring, the primes serve it, and noise, floods and roundings fit at every
+    /// level but for 2^-64 a session \[G5\].
+    #[must_use]
+    pub fn fits(&self) -> bool {
+        let table = match security::limit(self.n) {
+            Some(limit) => self.log2_whole() <= limit,
+            None => self.insecure && self.n == security::INSECURE_TEST,
+        };
+        let serves = |q: &u64| {
+            *q != self.plain
+                && divisi_field::zp::prime::is_prime(*q)
+                && (q - 1).is_multiple_of(2 * self.n as u64)
+        };
+        let mut primes: Vec<u64> = self.chain.iter().chain(&self.special).copied().collect();
+        let primes_serve =
+            primes.iter().chain([&self.plain]).all(|q| *q > 2 && (serves(q) || *q == self.plain));
+        let plain_serves = (self.plain - 1).is_multiple_of(2 * self.n as u64);
+        let count = primes.len();
+        primes.sort_unstable();
+        primes.dedup();
+        let noise = Noise::new(self.parties, self.n, self.plain);
+        // of everything before the bottom the whole coefficient is below its 2-norm
+        let above = self.levels.iter().all(|level| noise.plain() + level.after < level.log2_q - 1.0);
+        table && primes_serve && plain_serves && primes.len() == count && above && self.decrypts(&noise)
+    }
+
+    /// Whether the sum of all answers decrypts.
+    fn decrypts(&self, noise: &Noise) -> bool {
+        let (Some(bottom), Some(first)) = (self.levels.first(), self.chain.first()) else { return false };
+        let most = self.flood.deviation() + noise.tail(self.parties - 1);
+        let whole = noise.plain() + plus(bottom.noise, most) - bottom.log2_q;
+        let rounding = (self.parties as f64 * 0.51).log2() + noise.plain() - (*first as f64).log2();
+        whole.exp2() + rounding.exp2() < 0.5
+    }
+
+    /// Whether every flood is as wide as 2^39 sqrt(Q) times the 2-norm of what it hides \[G2\].
+    #[must_use]
+    pub fn floods(&self) -> bool {
+        let noise = Noise::new(self.parties, self.n, self.plain);
+        let bottom = self.levels.first().is_some_and(|l| self.flood.deviation() >= needed(&noise, l.noise));
+        let hops = self.levels.iter().skip(1).all(|level| {
+            let hidden = noise.times_plain(level.noise);
+            level.step != Step::FloodedHop
+                || level.flood.is_some_and(|f| f.deviation() >= needed(&noise, hidden))
+        });
+        bottom && hops
+    }
+
+    /// What the parties compare at the start of a session \[M0.4\].
+    #[must_use]
+    pub fn describe(&self, agreed: Agreed) -> Agreed {
+        let mut chain = Vec::new();
+        self.chain.iter().chain(&self.special).for_each(|q| chain.extend_from_slice(&q.to_le_bytes()));
+        let floods = self.levels.iter().filter_map(|level| level.flood).chain([self.flood]);
+        let floods: Vec<u8> = floods.flat_map(|flood| flood.describe()).collect();
+        let limbs: Vec<u8> = self.levels.iter().map(|level| level.limbs as u8).collect();
+        agreed
+            .with("bgv operation", self.operation.name().as_bytes())
+            .with("bgv form", self.form.name().as_bytes())
+            .with("bgv plain modulus", &self.plain.to_le_bytes())
+            .with("bgv dimension", &(self.n as u64).to_le_bytes())
+            .with("bgv primes", &chain)
+            .with("bgv special", &[u8::from(self.special.is_some())])
+            .with("bgv levels", &limbs)
+            .with("bgv floods", &floods)
+    }
+}
+
+/// log2 of the deviation that hides noise of this bound: 2^39 sqrt(Q) times its norm and that of the wraps.
+fn needed(noise: &Noise, hidden: f64) -> f64 {
+    let wraps = noise.root() + 1.5_f64.log2();
+    f64::from(STATISTICAL_BITS - 1)
+        + f64::from(DECRYPTION_BITS) / 2.0
+        + INFORMATION.log2() / 2.0
+        + plus(hidden, wraps)
+}
+
+/// Ways to be wrong, for tests of what refuses them.
+#[cfg(feature = "fault")]
+impl Parameters {
+    /// With another flood of decryptions.
+    #[must_use]
+    pub fn with_flood(mut self, flood: Width) -> Self {
+        self.flood = flood;
+        self
+    }
+
+    /// With another special prime.
+    #[must_use]
+    pub fn with_special(mut self, special: u64) -> Self {
+        self.special = Some(special);
+        self
+    }
+
+    /// As if for a ring of twice the dimension.
+    #[must_use]
+    pub fn in_smaller_ring(mut self) -> Self {
+        self.n /= 2;
+        self
+    }
+}
+
+#[cfg(test)]
+mod tests;

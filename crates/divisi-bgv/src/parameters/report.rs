@@ -1,0 +1,153 @@
+//! What `divisi params` prints: how parameters came about.
+
+use super::derive::Step;
+use super::{DECRYPTION_BITS, Form, Operation, Parameters, noise::FAILURE_BITS, security};
+
+/// A level of the chain, from the top.
+#[derive(Clone, Debug, PartialEq)]
+pub struct LevelReport {
+    /// What is done at this level.
+    pub step: &'static str,
+    /// log2 of its modulus.
+    pub log2_q: f64,
+    /// The bound on log2 of the 2-norm of E after the step.
+    pub noise_bits: f64,
+    /// log2 of what it must stay below: half of the modulus.
+    pub bound_bits: f64,
+}
+
+/// The derivation, in the order and under the names of the JSON of `divisi params`.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Report {
+    /// The operation's name.
+    pub op: &'static str,
+    /// The form's name.
+    pub form: &'static str,
+    /// How many parties.
+    pub parties: usize,
+    /// p.
+    pub plain_modulus: u64,
+    /// N.
+    pub ring_dimension: usize,
+    /// log2 of the product of the primes of ciphertexts.
+    pub log2_q: f64,
+    /// The same with the special prime.
+    pub log2_whole: f64,
+    /// What the table allows; nothing for the insecure ring.
+    pub log2_limit: Option<f64>,
+    /// The primes, the special one last.
+    pub limbs: Vec<u64>,
+    /// From the top.
+    pub levels: Vec<LevelReport>,
+    /// log2 of the deviation of a flooded coefficient at decryption.
+    pub flooding_bits: f64,
+    /// How many partial decryptions a session makes at most.
+    pub partial_decryptions: u64,
+    /// A session fails with probability at most 2 to minus this.
+    pub failure_bits: u32,
+    /// How often a ciphertext is refreshed on its way.
+    pub bootstraps: u32,
+    /// Sent by a party, on average, for an item.
+    pub bytes_per_item: f64,
+    /// Of a batch.
+    pub rounds: usize,
+    /// Whether the ring is only for tests.
+    pub insecure: bool,
+}
+
+impl Parameters {
+    /// How these parameters came about, and what they cost.
+    #[must_use]
+    pub fn report(&self) -> Report {
+        let plain = (self.plain as f64).log2();
+        let levels = self.levels.iter().rev().map(|level| LevelReport {
+            step: level.step.name(),
+            log2_q: level.log2_q,
+            noise_bits: plain
+                + if level.step == Step::Decryption { self.flood.deviation() } else { level.after },
+            bound_bits: level.log2_q - 1.0,
+        });
+        Report {
+            op: self.operation.name(),
+            form: self.form.name(),
+            parties: self.parties,
+            plain_modulus: self.plain,
+            ring_dimension: self.n,
+            log2_q: self.log2_q(),
+            log2_whole: self.log2_whole(),
+            log2_limit: security::limit(self.n),
+            limbs: self.chain.iter().chain(&self.special).copied().collect(),
+            levels: levels.collect(),
+            flooding_bits: self.flood.deviation(),
+            partial_decryptions: 1 << DECRYPTION_BITS,
+            failure_bits: FAILURE_BITS,
+            bootstraps: 0,
+            bytes_per_item: self.bytes() as f64 / (self.parties * self.n) as f64,
+            rounds: self.rounds(),
+            insecure: self.insecure,
+        }
+    }
+
+    /// The bytes of one polynomial at a level: coefficients in exact bits.
+    #[must_use]
+    pub fn poly_bytes(&self, level: usize) -> usize {
+        let bits = |q: &u64| (u64::BITS - q.leading_zeros()) as usize;
+        self.chain.iter().take(self.limbs(level)).map(|q| bits(q) * self.n / 8).sum()
+    }
+
+    /// The bytes of an answer: one polynomial over the first prime.
+    #[must_use]
+    pub fn answer_bytes(&self) -> usize {
+        self.chain.first().map_or(0, |q| (u64::BITS - q.leading_zeros()) as usize * self.n / 8)
+    }
+
+    /// What all parties together send for one batch, payload only.
+    fn bytes(&self) -> usize {
+        let (peers, top) = (self.parties - 1, self.top());
+        // Figure 6 has the last party send all of its ciphertext to all
+        let asked = if self.form == Form::Paper { 2 } else { 1 };
+        let decryption = peers * (asked * self.poly_bytes(0) + self.answer_bytes());
+        let pairs = |level: usize| 2 * self.poly_bytes(level);
+        let given = match (self.operation, self.form) {
+            (Operation::Triples, _) => 2 * peers * self.poly_bytes(top),
+            (Operation::PrivateTables, Form::Paper) => peers * pairs(top),
+            (Operation::PrivateTables, _) => peers * self.poly_bytes(top),
+            _ => 0,
+        };
+        let passed: usize = match (self.operation, self.form) {
+            (Operation::Triples, _) => 0,
+            // each but the last passes on what its step left
+            (Operation::PrivateTables, Form::Paper | Form::LeanRing) => (1..top).map(pairs).sum(),
+            (_, Form::Paper | Form::LeanRing) => (1..=top).map(pairs).sum(),
+            (_, Form::LeanTree) => {
+                // at height h a party of each pair of subtrees sends its ciphertext, which has come down h levels
+                (0..self.parties.next_power_of_two().trailing_zeros())
+                    .map(|height| self.joins(height) * pairs(top - height as usize))
+                    .sum()
+            }
+        };
+        given + passed + decryption
+    }
+
+    /// How many pairs of subtrees of 2^height parties are joined.
+    fn joins(&self, height: u32) -> usize {
+        self.parties.div_ceil(1 << height) / 2
+    }
+
+    fn rounds(&self) -> usize {
+        let levels = self.parties.next_power_of_two().trailing_zeros() as usize;
+        let private = usize::from(self.operation == Operation::PrivateTables);
+        match (self.operation, self.form) {
+            (Operation::Triples, _) => 3,
+            (_, Form::LeanTree) => joined(0, levels as u32, self.parties) + 2 + private,
+            _ => self.parties + 1 + private,
+        }
+    }
+}
+
+/// The longest way of messages that makes the product of the subtree of this height whose first party this is.
+fn joined(first: usize, height: u32, parties: usize) -> usize {
+    let Some(below) = height.checked_sub(1) else { return 0 };
+    let (left, partner) = (joined(first, below, parties), first + (1 << below));
+    if partner < parties { left.max(joined(partner, below, parties) + 1) } else { left }
+}

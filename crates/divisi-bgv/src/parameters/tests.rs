@@ -1,0 +1,133 @@
+use super::security::LIMITS;
+use super::*;
+use divisi_field::zp::{P16, P32};
+
+fn derive(operation: Operation, form: Form, parties: usize) -> Parameters {
+    Parameters::derive(operation, form, parties, P32).unwrap()
+}
+
+/// The sizes that the project promises: log2 q and N, at most.
+#[test]
+fn sizes() {
+    let ring = [(2, 140, 8192), (4, 228, 16384), (8, 396, 16384), (16, 740, 32768), (32, 1440, 65536)];
+    let tree = [
+        (4, 196, 16384),
+        (8, 250, 16384),
+        (16, 304, 16384),
+        (32, 360, 16384),
+        (64, 422, 32768),
+        (128, 480, 32768),
+    ];
+    let paper = [(2, 200, 8192), (4, 400, 16384), (8, 805, 32768), (16, 1625, 65536)];
+    let of = |form, list: &[(usize, u32, usize)]| {
+        for (n, bits, dimension) in list {
+            let p = derive(Operation::Bits, form, *n);
+            println!("{} {n}: {:.1} / {}", form.name(), p.log2_q(), p.dimension());
+            assert!(p.log2_q() <= f64::from(*bits) && p.dimension() == *dimension, "{} {n}", form.name());
+        }
+    };
+    of(Form::LeanRing, &ring);
+    of(Form::LeanTree, &tree);
+    of(Form::Paper, &paper);
+}
+
+#[test]
+fn every_choice_fits_its_ring() {
+    for operation in [Operation::Bits, Operation::PrivateTables, Operation::Triples] {
+        for form in [Form::LeanTree, Form::LeanRing, Form::Paper] {
+            for n in [2, 3, 4, 5, 8, 12, 16, 33, 128, 255] {
+                for plain in [P32, P16] {
+                    let Ok(p) = Parameters::derive(operation, form, n, plain) else {
+                        let ring = form != Form::LeanTree && operation != Operation::Triples;
+                        assert!(ring && n >= 12, "{operation:?} {form:?} {n} {plain}");
+                        continue;
+                    };
+                    assert!(p.fits() && p.floods() && !p.is_insecure());
+                    let limit = LIMITS.iter().find(|(d, _)| *d == p.dimension()).unwrap().1;
+                    assert!(p.log2_whole() <= limit);
+                    // a ring of half the dimension does not carry it
+                    let smaller = derive::at(operation, form, n, plain, p.dimension() / 2, false);
+                    assert!(p.dimension() == 4096 || smaller.is_err(), "{operation:?} {form:?} {n}");
+                    let report = p.report();
+                    assert!(report.levels.iter().all(|l| l.noise_bits < l.bound_bits));
+                    assert_eq!(report.levels.len(), p.top() + 1);
+                }
+            }
+        }
+    }
+}
+
+/// Bytes of a bit in both worlds and of a triple, a party, as the project promises them.
+#[test]
+fn bytes_an_item() {
+    for (n, most) in [(2, 32.0), (4, 56.0), (8, 76.0), (16, 94.0), (64, 130.0)] {
+        let report = derive(Operation::Bits, Form::LeanTree, n).report();
+        println!("tree {n}: {:.1}", report.bytes_per_item);
+        assert!(report.bytes_per_item <= most && report.rounds == n.ilog2() as usize + 2);
+    }
+    for n in [2, 3, 4, 8, 16, 64, 128] {
+        let report = derive(Operation::Triples, Form::LeanTree, n).report();
+        println!("triple {n}: {:.1}", report.bytes_per_item);
+        assert!(report.bytes_per_item <= 65.0);
+    }
+    assert_eq!(derive(Operation::Bits, Form::LeanRing, 5).report().rounds, 6);
+    // the third of three has nobody to join first
+    let tree = |n: usize| derive(Operation::Bits, Form::LeanTree, n).report().rounds;
+    assert_eq!([2, 3, 4, 5, 7, 8, 9, 128].map(tree), [3, 3, 4, 4, 4, 5, 5, 9]);
+}
+
+#[test]
+fn what_cannot_be_is_refused_with_a_sentence() {
+    let refused = |n, plain| Parameters::derive(Operation::Bits, Form::LeanRing, n, plain).unwrap_err();
+    assert_eq!(refused(1, P32), ParameterError::Parties);
+    assert_eq!(refused(256, P32), ParameterError::Parties);
+    assert_eq!(refused(3, P16 + 3), ParameterError::Plain);
+    assert_eq!(refused(3, 3_221_225_475), ParameterError::Plain);
+    assert_eq!(refused(3, 1_000_003), ParameterError::Transform { n: 65536 });
+    assert_eq!(refused(200, P32), ParameterError::TooLarge);
+    for error in [refused(1, P32), refused(3, 15), refused(3, 1_000_003), refused(200, P32)] {
+        assert!(error.to_string().len() > 30 && !error.to_string().ends_with('.'));
+    }
+    let test = Parameters::danger_insecure(Operation::Bits, Form::LeanTree, 4, P32).unwrap();
+    assert!(test.is_insecure() && test.report().insecure && test.dimension() == 1024 && test.fits());
+    assert_eq!(test.report().log2_limit, None);
+}
+
+/// [G5], [G2]: what is weaker in one place is noticed.
+#[test]
+fn weaker_parameters_do_not_fit() {
+    let p = derive(Operation::Bits, Form::LeanTree, 4);
+    assert!(!Parameters { n: p.n / 2, ..p.clone() }.fits(), "a modulus beyond the table");
+    assert!(!Parameters { n: 1024, ..p.clone() }.fits(), "insecure without saying so");
+    assert!(!Parameters { special: Some(p.chain[1]), ..p.clone() }.fits(), "a prime twice");
+    assert!(!Parameters { special: Some(p.special.unwrap() + 2), ..p.clone() }.fits(), "not a prime");
+    let narrow = Width::at_least(p.flood.deviation() - 1.0).unwrap();
+    assert!(!Parameters { flood: narrow, ..p.clone() }.floods());
+    let wide = Width::at_least(p.flood.deviation() + 3.0).unwrap();
+    assert!(Parameters { flood: wide, ..p.clone() }.floods());
+    assert!(!Parameters { flood: wide, ..p.clone() }.fits(), "answers that do not decrypt");
+    let paper = derive(Operation::Bits, Form::Paper, 4);
+    for level in 1..=paper.top() {
+        let mut weak = paper.clone();
+        weak.levels[level].flood = Width::at_least(paper.levels[level].flood.unwrap().deviation() - 1.0);
+        assert!(!weak.floods());
+        weak.levels[level].flood = None;
+        assert!(!weak.floods());
+    }
+}
+
+#[test]
+fn every_parameter_is_agreed_on() {
+    let base = derive(Operation::Bits, Form::Paper, 3);
+    let digest = |p: &Parameters| p.describe(Agreed::new("bgv")).digest();
+    let mut others = vec![base.clone(); 7];
+    others[0].plain = P16;
+    others[1].operation = Operation::Triples;
+    others[2].form = Form::LeanRing;
+    others[3].n *= 2;
+    others[4].chain[0] += 2;
+    others[5].special = Some(7);
+    others[6].levels[1].flood = Some(base.flood);
+    assert!(others.iter().all(|other| digest(other) != digest(&base)));
+    assert_eq!(digest(&base.clone()), digest(&base));
+}

@@ -1,0 +1,168 @@
+//! Between ciphertexts and additive shares.
+
+use crate::cipher::Ciphertext;
+use crate::common::Seed;
+use crate::encode;
+use crate::flood::Width;
+use crate::hidden::Hidden;
+use crate::keys::{Keys, error, subtract_product};
+use crate::parameters::Form;
+use crate::ring::{Poly, Ring};
+use crate::sample::Sampler;
+use crate::wire;
+use divisi_core::{Abort, Check, PartyId, Session, Step, step};
+
+const ASK: Step = step!("e2a.ask");
+const ANSWER: Step = step!("e2a.answer");
+const GIVE: Step = step!("a2e.give");
+
+impl Keys {
+    /// Figure 15 of GYKW, E2A: the holder of \[x\] and all others get additive shares of its N slots.
+    /// Adversary: semi-honest, all but one. Others than the holder pass `None`, and know the public factor.
+    /// Cost: c_1 to each other party, and N coefficients modulo the first prime from each; two rounds.
+    /// Deviations: D5, the holder sends c_1 alone, for nobody else needs c_0; in the paper's
+    /// form it sends both, as Figure 6 says. D6, answers are switched to the first prime before they
+    /// leave.
+    ///
+    /// # Errors
+    /// [`Abort::Misuse`] for ciphertexts above the bottom; [`Abort::CheckFailed`] when the session has made its decryptions \[G12\],
+    /// and that names whoever sends unreduced coefficients \[G10\].
+    pub fn to_shares(
+        &self,
+        session: &mut Session,
+        sampler: &mut Sampler,
+        holder: PartyId,
+        x: Option<&Ciphertext>,
+        factor: u64,
+    ) -> Result<Hidden<u64>, Abort> {
+        let ring = self.ring();
+        self.belong(session, ASK)?;
+        let both = ring.parameters().form() == Form::Paper;
+        let shares = if session.me() == holder {
+            let Some(x) = x.filter(|x| x.level() == 0 && x.factor() == factor) else {
+                return Err(session.misuse(ASK, "the holder has a ciphertext at the bottom"));
+            };
+            let [c0, c1] = x.components();
+            let sent: &[&Poly] = if both { &[c0, c1] } else { &[c1] };
+            for peer in session.peers() {
+                wire::send(session, ring, ASK, peer, sent)?;
+            }
+            // 2. <x>_1 = s_1 c_1 + c_0 + sum of h_i
+            let mut sum = c0.clone();
+            ring.add_product(&mut sum, self.share(), c1);
+            ring.to_coefficients(&mut sum);
+            let mut sum = to_first(ring, sum);
+            for peer in session.peers() {
+                let mut h = ring.zero(1, false);
+                wire::receive(session, ring, ANSWER, peer, &mut [&mut h])?; // [G10]
+                ring.add(&mut sum, &h);
+            }
+            let (first, plain) = (ring.modulus(0), ring.plain());
+            let mut share = Hidden::zeros(ring.dimension());
+            let residues = share.iter_mut().zip(sum.words());
+            residues.for_each(|(share, c)| *share = plain.of_signed(first.centred(*c)));
+            share
+        } else {
+            let mut c1 = ring.zero(ring.parameters().limbs(0), false);
+            let mut c0 = ring.zero(if both { c1.limbs() } else { 0 }, false);
+            let mut components: Vec<&mut Poly> = if both { vec![&mut c0, &mut c1] } else { vec![&mut c1] };
+            wire::receive(session, ring, ASK, holder, &mut components)?; // [G10]
+            self.answer(session, sampler, holder, c1)?
+        };
+        Ok(slots(ring, shares, factor))
+    }
+
+    /// 1. h_i = s_i c_1 + p e_i - <x>_i, with e_i from the flood \[G4\] and <x>_i uniform; what is returned is <x>_i.
+    fn answer(
+        &self,
+        session: &mut Session,
+        sampler: &mut Sampler,
+        holder: PartyId,
+        mut h: Poly,
+    ) -> Result<Hidden<u64>, Abort> {
+        let (ring, plain) = (self.ring(), self.ring().plain());
+        let n = ring.dimension();
+        self.spend(session, ANSWER)?; // [G12]
+        let mut flood = Hidden::zeros(n);
+        session.observe(Check::G4); // [G4]
+        // the mutants leave the flood out, or make it as wide as an error
+        let narrow = Width::at_least(1.0).filter(|_| session.mutated(Check::G2));
+        let width = narrow.unwrap_or(ring.parameters().flood());
+        if !session.mutated(Check::G4) {
+            width.sample(sampler.prg(), &mut flood);
+        }
+        let share = sampler.elements(plain, n);
+        // p e_i - <x>_i, below 2^126
+        let p = i128::from(plain.get());
+        let terms = flood.iter_mut().zip(share.iter());
+        terms.for_each(|(term, x)| *term = p * *term - i128::from(plain.centred(*x)));
+        let added = ring.wide(&flood, h.limbs());
+        let mut product = added;
+        ring.add_product(&mut product, self.share(), &h);
+        std::mem::swap(&mut h, &mut product);
+        ring.to_coefficients(&mut h);
+        wire::send(session, ring, ANSWER, holder, &[&to_first(ring, h)])?;
+        // what the dropped primes divided
+        let mut share = share;
+        let factor = (1..ring.parameters().limbs(0)).fold(1, |f, limb| plain.mul(f, ring.quotient(limb)));
+        plain.scale(&mut share, factor);
+        Ok(share)
+    }
+
+    /// Appendix A.3, A2E: N shared slots become a ciphertext at the receiver, at the top level.
+    /// Adversary: semi-honest, all but one. Cost: one polynomial from each party to the receiver; one round.
+    /// Deviation: D7, each party encrypts under its own key share with one public polynomial a for all, -a s_i + p e_i + m_i, so that the
+    /// sum is under the key, and a comes from a seed of this call alone \[G13\].
+    ///
+    /// # Errors
+    /// [`Abort::Misuse`] for another number of slots; [`Abort::CheckFailed`] that names whoever sends unreduced coefficients.
+    pub fn from_shares(
+        &self,
+        session: &mut Session,
+        sampler: &mut Sampler,
+        receiver: PartyId,
+        share: &[u64],
+    ) -> Result<Option<Ciphertext>, Abort> {
+        let ring = self.ring();
+        self.belong(session, GIVE)?;
+        if share.len() != ring.dimension() {
+            return Err(session.misuse(GIVE, "a share for each slot"));
+        }
+        let limbs = ring.parameters().chain().len();
+        let count = session.count("a2e");
+        session.observe(Check::G13); // [G13]
+        // the mutant forgets which call it is
+        let count = if session.mutated(Check::G13) { 0 } else { count };
+        let a = Seed::new(session.id().as_bytes(), "a2e", session.number(), count).expand(ring, limbs, false);
+        let mut b = error(ring, sampler, limbs, false);
+        subtract_product(ring, &mut b, &a, self.share());
+        ring.add(&mut b, &encode::encode(ring, share, limbs));
+        if session.me() != receiver {
+            wire::send(session, ring, GIVE, receiver, &[&b])?;
+            return Ok(None);
+        }
+        for peer in session.peers() {
+            let mut theirs = ring.zero(limbs, false);
+            wire::receive(session, ring, GIVE, peer, &mut [&mut theirs])?; // [G10]
+            ring.add(&mut b, &theirs);
+        }
+        Ok(Some(Ciphertext::new(ring.parameters().top(), 1, b, a)))
+    }
+}
+
+/// Drop all primes but the first, of a polynomial in coefficients.
+fn to_first(ring: &Ring, mut x: Poly) -> Poly {
+    while x.limbs() > 1 {
+        x = ring.drop_last_of_coefficients(&x);
+    }
+    x
+}
+
+/// The slots of a share, without the factor of the ciphertext and of the primes below it.
+fn slots(ring: &Ring, mut share: Hidden<u64>, factor: u64) -> Hidden<u64> {
+    let plain = ring.plain();
+    let factor = (1..ring.parameters().limbs(0)).fold(factor, |f, limb| plain.mul(f, ring.quotient(limb)));
+    encode::decode(ring, &mut share);
+    plain.scale(&mut share, plain.invert(factor));
+    share
+}

@@ -1,0 +1,44 @@
+//! Sums of public polynomials of all parties along a binary tree, and back to all: each party sends and receives at most three
+//! times, however many there are.
+//!
+//! Every party's words arrive exactly once, from senders that the tree names.
+
+use crate::ring::{Poly, Ring};
+use crate::wire;
+use divisi_core::{Abort, PartyId, Session, Step};
+
+/// The party above, and those below.
+fn neighbours(session: &Session) -> (Option<PartyId>, Vec<PartyId>) {
+    let all: Vec<PartyId> = PartyId::all(session.parties()).collect();
+    let me = session.me().index();
+    let above = me.checked_sub(1).and_then(|i| all.get(i / 2)).copied();
+    let below = [2 * me + 1, 2 * me + 2].into_iter().filter_map(|i| all.get(i)).copied().collect();
+    (above, below)
+}
+
+/// Add up everybody's polynomials; all parties get the sums.
+///
+/// # Errors
+/// Whatever a broken peer causes.
+pub fn sum(
+    session: &mut Session,
+    ring: &Ring,
+    up: Step,
+    down: Step,
+    polys: &mut [Poly],
+) -> Result<(), Abort> {
+    let (above, below) = neighbours(session);
+    for child in &below {
+        let mut theirs: Vec<Poly> = polys.iter().map(|p| ring.zero(p.limbs(), p.is_extended())).collect();
+        wire::receive(session, ring, up, *child, &mut theirs.iter_mut().collect::<Vec<_>>())?;
+        polys.iter_mut().zip(&theirs).for_each(|(sum, theirs)| ring.add(sum, theirs));
+    }
+    if let Some(above) = above {
+        wire::send(session, ring, up, above, &polys.iter().collect::<Vec<_>>())?;
+        wire::receive(session, ring, down, above, &mut polys.iter_mut().collect::<Vec<_>>())?;
+    }
+    for child in below {
+        wire::send(session, ring, down, child, &polys.iter().collect::<Vec<_>>())?;
+    }
+    Ok(())
+}

@@ -1,0 +1,137 @@
+//! Polynomials on the wire: coefficients in exactly as many bits as their prime has, lowest first, part by part.
+
+use crate::ring::{Poly, Ring};
+use divisi_core::{Abort, Check, PartyId, Session, Step};
+use divisi_field::zp::Modulus;
+
+/// How many bytes a polynomial takes. N is a multiple of eight, so that each part fills its bytes.
+#[must_use]
+pub fn length(ring: &Ring, poly: &Poly) -> usize {
+    ring.moduli(poly).iter().map(|m| m.bits() as usize * ring.dimension() / 8).sum()
+}
+
+/// Append a polynomial.
+pub fn write(ring: &Ring, poly: &Poly, out: &mut Vec<u8>) {
+    out.reserve(length(ring, poly));
+    for (modulus, part) in ring.moduli(poly).into_iter().zip(poly.words().chunks_exact(ring.dimension())) {
+        let (mut waiting, mut filled) = (0_u128, 0);
+        for word in part {
+            waiting |= u128::from(*word) << filled;
+            filled += modulus.bits();
+            let whole = filled / 8;
+            out.extend_from_slice(&waiting.to_le_bytes()[..whole as usize]);
+            waiting >>= 8 * whole;
+            filled %= 8;
+        }
+    }
+}
+
+/// Read what [`write()`] wrote; whether it has that length and every coefficient is below its prime.
+#[must_use]
+pub fn read(ring: &Ring, body: &[u8], poly: &mut Poly) -> bool {
+    let (n, moduli) = (ring.dimension(), ring.moduli(poly));
+    let (mut at, mut reduced) = (0, true);
+    for (modulus, part) in moduli.into_iter().zip(poly.words_mut().chunks_exact_mut(n)) {
+        let bytes = modulus.bits() as usize * n / 8;
+        let Some(body) = body.get(at..at + bytes) else { return false };
+        at += bytes;
+        reduced &= unpack(modulus, body, part);
+    }
+    reduced && at == body.len()
+}
+
+fn unpack(modulus: Modulus, body: &[u8], part: &mut [u64]) -> bool {
+    let (bits, mask) = (modulus.bits(), (1_u64 << modulus.bits()) - 1);
+    let (mut waiting, mut filled, mut bytes, mut reduced) = (0_u128, 0, body.iter(), true);
+    for word in part {
+        while filled < bits {
+            let Some(byte) = bytes.next() else { return false };
+            waiting |= u128::from(*byte) << filled;
+            filled += 8;
+        }
+        *word = waiting as u64 & mask;
+        waiting >>= bits;
+        filled -= bits;
+        reduced &= *word < modulus.get();
+    }
+    reduced
+}
+
+/// Send polynomials, one after the other.
+///
+/// # Errors
+/// If the session is poisoned or a link is gone.
+pub fn send(
+    session: &mut Session,
+    ring: &Ring,
+    step: Step,
+    to: PartyId,
+    polys: &[&Poly],
+) -> Result<(), Abort> {
+    let mut body = Vec::with_capacity(polys.iter().map(|poly| length(ring, poly)).sum());
+    polys.iter().for_each(|poly| write(ring, poly, &mut body));
+    let bits = 8 * body.len() as u64;
+    session.send(step, to, &body, bits)
+}
+
+/// Receive polynomials of these shapes into them: the length comes from the level, and every coefficient is
+/// below its prime \[G10\].
+///
+/// # Errors
+/// [`Abort::CheckFailed`] that names the sender of a coefficient that is not.
+pub fn receive(
+    session: &mut Session,
+    ring: &Ring,
+    step: Step,
+    from: PartyId,
+    polys: &mut [&mut Poly],
+) -> Result<(), Abort> {
+    let mut body = vec![0; polys.iter().map(|poly| length(ring, poly)).sum()];
+    session.recv(step, from, &mut body)?;
+    let mut rest = body.as_slice();
+    for poly in polys {
+        let (own, others) = rest.split_at(length(ring, poly));
+        let reduced = read(ring, own, poly);
+        session.require(Check::G10, step, reduced, Some(from))?; // [G10]
+        rest = others;
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::parameters::{Form, Operation, Parameters};
+    use divisi_field::zp::P32;
+
+    #[test]
+    fn what_is_written_is_read_and_nothing_else() {
+        let p = Parameters::danger_insecure(Operation::Bits, Form::LeanTree, 4, P32).unwrap();
+        let ring = Ring::new(p).unwrap();
+        for (limbs, extended) in [(1, false), (ring.parameters().chain().len(), true)] {
+            let mut poly = ring.zero(limbs, extended);
+            let moduli = ring.moduli(&poly);
+            for (m, part) in moduli.iter().zip(poly.words_mut().chunks_exact_mut(1024)) {
+                part.iter_mut()
+                    .enumerate()
+                    .for_each(|(i, w)| *w = m.mul(i as u64 + 1, m.get() - 1 - i as u64));
+            }
+            let mut body = Vec::new();
+            write(&ring, &poly, &mut body);
+            assert_eq!(body.len(), length(&ring, &poly));
+            let mut again = ring.zero(limbs, extended);
+            assert!(read(&ring, &body, &mut again) && again.words() == poly.words());
+            // the last coefficient of each part, one beyond
+            for (part, modulus) in moduli.iter().enumerate() {
+                let mut wrong = poly.clone();
+                wrong.words_mut()[part * 1024 + 1023] = modulus.get();
+                let mut body = Vec::new();
+                write(&ring, &wrong, &mut body);
+                assert!(!read(&ring, &body, &mut again));
+            }
+            assert!(!read(&ring, &body[1..], &mut again));
+            body.push(0);
+            assert!(!read(&ring, &body, &mut again));
+        }
+    }
+}

@@ -1,0 +1,172 @@
+//! Conversions, triples, and the counter of decryptions.
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
+
+mod tools;
+
+use divisi_bgv::parameters::{Form, Operation, Parameters};
+use divisi_bgv::{Ciphertext, Keys, Ring, encode};
+use divisi_core::testing::{failed_check, run};
+use divisi_core::{Abort, Check, Parameters as Agreed, PartyId, step};
+use divisi_field::zp::{P16, P32};
+use std::sync::Arc;
+use tools::*;
+
+/// a b = c on shares: two A2E, a product, E2A.
+fn triples(ring: &Arc<Ring>) {
+    let (n, p, parties) = (ring.dimension(), ring.parameters().plain(), ring.parameters().parties());
+    for holder in [0, parties - 1] {
+        let ends = with_keys(ring, |session, keys, sampler| {
+            let me = session.me().index() as u64;
+            let (a, b) = (elements(me, p, n), elements(me + 50, p, n));
+            let x = keys.from_shares(session, sampler, party(holder), &a)?;
+            let y = keys.from_shares(session, sampler, party(holder), &b)?;
+            let z = match (x, y) {
+                (Some(x), Some(y)) => Some(x.times(keys, session, PASS, &y)?.switch(ring, 0)),
+                _ => None,
+            };
+            let factor = Ciphertext::factor_after(ring, 1, ring.parameters().top(), 0);
+            let c = keys.to_shares(session, sampler, party(holder), z.as_ref(), factor)?;
+            assert_eq!(keys.decryptions(), u64::from(session.me() != party(holder)));
+            let counts = session.meter().read();
+            assert_eq!(counts.checks[&Check::G5], 1);
+            assert_eq!(counts.checks[&Check::G2], 1);
+            assert_eq!(counts.checks[&Check::G13], 2);
+            Ok((a, b, c))
+        });
+        let ends: Vec<_> = ends.into_iter().map(Result::unwrap).collect();
+        let a = open(p, &ends.iter().map(|e| &e.0[..]).collect::<Vec<_>>());
+        let b = open(p, &ends.iter().map(|e| &e.1[..]).collect::<Vec<_>>());
+        let c = open(p, &ends.iter().map(|e| &e.2[..]).collect::<Vec<_>>());
+        assert!((0..n).all(|i| c[i] == ring.plain().mul(a[i], b[i])));
+        // shares of others than the holder are uniform, of the holder too
+        for end in &ends {
+            let low = end.2.iter().filter(|x| **x < p / 2).count() as f64;
+            assert!((low - n as f64 / 2.0).abs() < 6.0 * (n as f64).sqrt() / 2.0);
+        }
+    }
+}
+
+#[test]
+fn triples_are_right_in_the_small_ring() {
+    [2, 3, 4, 5, 8].into_iter().for_each(|n| triples(&small(Operation::Triples, Form::LeanTree, n)));
+    let of_16 = Parameters::danger_insecure(Operation::Triples, Form::LeanTree, 3, P16).unwrap();
+    triples(&Arc::new(Ring::new(of_16).unwrap()));
+}
+
+#[test]
+fn triples_are_right_in_a_secure_ring() {
+    triples(&secure(Operation::Triples, Form::LeanTree, 3));
+}
+
+#[test]
+fn what_is_shared_comes_back() {
+    let ring = small(Operation::Triples, Form::LeanTree, 3);
+    let p = ring.parameters().plain();
+    let ends = with_keys(&ring, |session, keys, sampler| {
+        let share = elements(session.me().index() as u64 + 9, p, 1024);
+        let x = keys.from_shares(session, sampler, party(1), &share)?;
+        // times a public plaintext, and added to itself
+        let twice = match x {
+            Some(mut x) => {
+                x.add(&ring, session, PASS, &x.clone())?;
+                Some(x.switch(&ring, 0))
+            }
+            None => None,
+        };
+        let factor = Ciphertext::factor_after(&ring, 1, ring.parameters().top(), 0);
+        let back = keys.to_shares(session, sampler, party(1), twice.as_ref(), factor)?;
+        Ok((share, back))
+    });
+    let ends: Vec<_> = ends.into_iter().map(Result::unwrap).collect();
+    let before = open(p, &ends.iter().map(|e| &e.0[..]).collect::<Vec<_>>());
+    let after = open(p, &ends.iter().map(|e| &e.1[..]).collect::<Vec<_>>());
+    assert!(before.iter().zip(&after).all(|(x, y)| 2 * x % p == *y));
+}
+
+/// [G12]: of a session of three decryptions the fourth is not answered, in whatever strand.
+#[test]
+fn the_last_decryption_ends_the_session() {
+    let ring = small(Operation::Bits, Form::LeanRing, 2);
+    let agreed = ring.parameters().describe(Agreed::new("bgv tests"));
+    let ends = run(2, &agreed, |mut session| {
+        let keys = Keys::limited(&mut session, &ring, 3)?;
+        let mut other = session.strand()?;
+        for i in 0..4 {
+            let strand = if i % 2 == 0 { &mut session } else { &mut other };
+            let mut sampler = divisi_bgv::Sampler::new(strand);
+            let x = keys.encrypt(&mut sampler, 0, None);
+            let x = Some(&x).filter(|_| strand.me() == party(0));
+            let before = keys.decryptions();
+            let share = keys.to_shares(strand, &mut sampler, party(0), x, 1);
+            assert!(i < 3 || share.is_err());
+            share?;
+            assert!(strand.me() == party(0) || keys.decryptions() == before + 1);
+        }
+        Ok(())
+    });
+    assert_eq!(failed_check(&ends[1]), Some(Check::G12));
+    assert!(ends[0].is_err());
+}
+
+#[test]
+fn what_does_not_fit_is_refused() {
+    let ring = small(Operation::Bits, Form::LeanRing, 2);
+    let misuse = |f: &(
+                       dyn Fn(&mut divisi_core::Session, &Keys, &mut divisi_bgv::Sampler) -> Result<(), Abort>
+                           + Sync
+                   )| {
+        let ends = with_keys(&ring, f);
+        assert!(ends.iter().any(|end| matches!(end, Err(Abort::Misuse { .. }))), "{ends:?}");
+    };
+    misuse(&|session, keys, sampler| keys.from_shares(session, sampler, party(0), &[1; 7]).map(drop));
+    misuse(&|session, keys, sampler| {
+        let x = keys.encrypt(sampler, 1, None);
+        keys.to_shares(session, sampler, session.me(), Some(&x), 1).map(drop)
+    });
+    misuse(&|session, keys, sampler| {
+        let x = keys.encrypt(sampler, 0, None);
+        keys.hop(session, sampler, x, &[1; 1024]).map(drop)
+    });
+    misuse(&|session, keys, sampler| {
+        let x = keys.encrypt(sampler, 1, None);
+        keys.hop(session, sampler, x, &[1; 1000]).map(drop)
+    });
+    misuse(&|session, keys, sampler| {
+        let (x, y) = (keys.encrypt(sampler, 0, None), keys.encrypt(sampler, 1, None));
+        let mut sum = y.clone();
+        assert!(matches!(y.times(keys, session, step!("times"), &y), Err(Abort::Misuse { .. })));
+        sum.add(&ring, session, step!("add"), &x)
+    });
+    misuse(&|session, _, _| Keys::generate(session, &ring).map(drop));
+    // a session of three with parameters for two
+    let agreed = ring.parameters().describe(Agreed::new("bgv tests"));
+    for end in run(3, &agreed, |mut session| Keys::generate(&mut session, &ring).map(drop)) {
+        assert!(end.is_err());
+    }
+}
+
+/// The rotation of roles: any party may hold, and a ciphertext's factor is what the protocol says.
+#[test]
+fn any_party_holds() {
+    let ring = small(Operation::Bits, Form::LeanRing, 3);
+    let (p, top) = (ring.parameters().plain(), ring.parameters().top());
+    let ends = with_keys(&ring, |session, keys, sampler| {
+        let mut shares = Vec::new();
+        for holder in PartyId::all(3) {
+            let slots = elements(holder.index() as u64, p, 1024);
+            let plain = encode::encode(&ring, &slots, ring.parameters().limbs(top));
+            let x = keys.encrypt(sampler, top, Some(&plain)).switch(&ring, 0);
+            let factor = Ciphertext::factor_after(&ring, 1, top, 0);
+            assert_eq!(x.factor(), factor);
+            let x = Some(&x).filter(|_| session.me() == holder);
+            shares.push(keys.to_shares(session, sampler, holder, x, factor)?);
+        }
+        Ok(shares)
+    });
+    let ends: Vec<_> = ends.into_iter().map(Result::unwrap).collect();
+    for holder in 0..3 {
+        let all: Vec<&[u64]> = ends.iter().map(|shares| &shares[holder][..]).collect();
+        assert_eq!(open(p, &all), elements(holder as u64, p, 1024));
+    }
+    assert_eq!(p, P32);
+}

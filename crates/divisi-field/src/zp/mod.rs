@@ -1,0 +1,274 @@
+//! Integers modulo a prime below 2^50: what lattice ciphertexts and their plaintexts are made of.
+//!
+//! Elements are `u64` below the prime; operations work on slices. [`crate::Field`] is of characteristic two, so these
+//! stand beside it. Everything runs in constant time in the elements; the prime is public.
+
+use crate::kernel::{self, Kernel, vectorize};
+
+#[cfg(target_arch = "x86_64")]
+pub(crate) mod double;
+pub(crate) mod ifma;
+mod portable;
+pub mod prime;
+#[cfg(test)]
+mod tests;
+
+/// The prime of numbers: 2^32 - 2^30 + 1, which is 1 modulo 2^17.
+pub const P32: u64 = (1 << 32) - (1 << 30) + 1;
+/// The prime of garbling: 2^16 + 1.
+pub const P16: u64 = (1 << 16) + 1;
+/// Every modulus is below 2 to this power.
+pub const MODULUS_BITS: u32 = 50;
+
+/// The code that a call runs: kernels do not promise fused or integer multiply-add, so these are asked for apart.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Room {
+    /// 64-bit integers.
+    Portable,
+    /// AVX2 with FMA: exact arithmetic of integers in doubles.
+    #[cfg(target_arch = "x86_64")]
+    Double,
+    /// AVX-512 with IFMA: products of 52 bits.
+    #[cfg(target_arch = "x86_64")]
+    Ifma,
+}
+
+impl Room {
+    /// The room for the active kernel on this processor.
+    pub(crate) fn active() -> Room {
+        match kernel::active() {
+            #[cfg(target_arch = "x86_64")]
+            Kernel::Avx512 if is_x86_feature_detected!("avx512ifma") => Room::Ifma,
+            #[cfg(target_arch = "x86_64")]
+            Kernel::Avx512 | Kernel::Avx2 if is_x86_feature_detected!("fma") => Room::Double,
+            _ => Room::Portable,
+        }
+    }
+}
+
+/// A prime below 2^50 with what reduces by it. Nobody checks that it is prime but [`prime::is_prime`].
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Modulus {
+    q: u64,
+    /// The bits of q.
+    bits: u32,
+    /// floor(2^(2 bits) / q).
+    mu: u64,
+    /// floor(2^64 / q).
+    whole: u64,
+    /// 2^64 mod q.
+    wrap: u64,
+}
+
+impl Modulus {
+    /// An odd modulus from 3 to 2^50.
+    #[must_use]
+    pub const fn new(q: u64) -> Option<Modulus> {
+        if q < 3 || q.is_multiple_of(2) || q >> MODULUS_BITS != 0 {
+            return None;
+        }
+        let bits = 64 - q.leading_zeros();
+        let mu = ((1_u128 << (2 * bits)) / q as u128) as u64;
+        let whole = ((1_u128 << 64) / q as u128) as u64;
+        let wrap = ((1_u128 << 64) % q as u128) as u64;
+        Some(Modulus { q, bits, mu, whole, wrap })
+    }
+
+    /// The modulus itself.
+    #[must_use]
+    pub const fn get(self) -> u64 {
+        self.q
+    }
+
+    /// How many bits an element takes.
+    #[must_use]
+    pub const fn bits(self) -> u32 {
+        self.bits
+    }
+
+    /// floor(2^(bits + 51) / q), which has 52 bits.
+    pub(crate) fn mu52(self) -> u64 {
+        ((1_u128 << (self.bits + 51)) / u128::from(self.q)) as u64
+    }
+
+    /// x if it is below q, else x - q; of x below 2q.
+    #[inline(always)]
+    #[must_use]
+    pub fn once(self, x: u64) -> u64 {
+        x.min(x.wrapping_sub(self.q))
+    }
+
+    /// The sum of two elements.
+    #[inline(always)]
+    #[must_use]
+    pub fn add(self, x: u64, y: u64) -> u64 {
+        self.once(x + y)
+    }
+
+    /// The difference of two elements.
+    #[inline(always)]
+    #[must_use]
+    pub fn sub(self, x: u64, y: u64) -> u64 {
+        self.once(x + self.q - y)
+    }
+
+    /// The negative of an element.
+    #[inline(always)]
+    #[must_use]
+    pub fn neg(self, x: u64) -> u64 {
+        self.once(self.q - x)
+    }
+
+    /// The product of two elements: Barrett, the quotient short by at most 2.
+    #[inline(always)]
+    #[must_use]
+    pub fn mul(self, x: u64, y: u64) -> u64 {
+        let z = u128::from(x) * u128::from(y);
+        let high = (z >> (self.bits - 1)) as u64;
+        let quotient = (u128::from(high) * u128::from(self.mu)) >> (self.bits + 1);
+        let rest = (z as u64).wrapping_sub((quotient as u64).wrapping_mul(self.q));
+        self.once(self.once(rest))
+    }
+
+    /// Any word, reduced.
+    #[inline(always)]
+    #[must_use]
+    pub fn reduce(self, x: u64) -> u64 {
+        let quotient = (u128::from(x) * u128::from(self.whole)) >> 64;
+        self.once(self.once(x.wrapping_sub((quotient as u64).wrapping_mul(self.q))))
+    }
+
+    /// Any two words, reduced: of 128 uniform bits an element that is uniform within 2^-78.
+    #[inline(always)]
+    #[must_use]
+    pub fn reduce_wide(self, x: u128) -> u64 {
+        let high = self.mul(self.reduce((x >> 64) as u64), self.wrap);
+        self.add(high, self.reduce(x as u64))
+    }
+
+    /// A small signed number as an element, in constant time.
+    #[inline(always)]
+    #[must_use]
+    pub fn of_signed(self, x: i64) -> u64 {
+        let sign = (x >> 63) as u64;
+        let size = self.reduce(x.unsigned_abs());
+        self.once(size ^ sign & (size ^ (self.q - size)))
+    }
+
+    /// A signed number of 128 bits as an element, in constant time.
+    #[inline(always)]
+    #[must_use]
+    pub fn of_wide(self, x: i128) -> u64 {
+        let sign = (x >> 127) as u64;
+        let size = self.reduce_wide(x.unsigned_abs());
+        self.once(size ^ sign & (size ^ (self.q - size)))
+    }
+
+    /// The representative between -q/2 and q/2, in constant time.
+    #[inline(always)]
+    #[must_use]
+    pub fn centred(self, x: u64) -> i64 {
+        let over = ((self.q / 2).wrapping_sub(x) as i64) >> 63;
+        x as i64 - (self.q as i64 & over)
+    }
+
+    /// x to a public power.
+    #[must_use]
+    pub fn pow(self, x: u64, mut exponent: u64) -> u64 {
+        let (mut power, mut square) = (1, x);
+        while exponent > 0 {
+            if exponent & 1 == 1 {
+                power = self.mul(power, square);
+            }
+            square = self.mul(square, square);
+            exponent >>= 1;
+        }
+        power
+    }
+
+    /// The inverse modulo a prime; zero of zero.
+    #[must_use]
+    pub fn invert(self, x: u64) -> u64 {
+        self.pow(x, self.q - 2)
+    }
+
+    /// x + y, element by element.
+    ///
+    /// # Panics
+    /// If the lengths differ.
+    pub fn add_assign(self, x: &mut [u64], y: &[u64]) {
+        assert_eq!(x.len(), y.len(), "summands of different lengths");
+        vectorize(
+            #[inline(always)]
+            || x.iter_mut().zip(y).for_each(|(x, y)| *x = self.add(*x, *y)),
+        );
+    }
+
+    /// x - y, element by element.
+    ///
+    /// # Panics
+    /// If the lengths differ.
+    pub fn sub_assign(self, x: &mut [u64], y: &[u64]) {
+        assert_eq!(x.len(), y.len(), "terms of different lengths");
+        vectorize(
+            #[inline(always)]
+            || x.iter_mut().zip(y).for_each(|(x, y)| *x = self.sub(*x, *y)),
+        );
+    }
+
+    /// -x, element by element.
+    pub fn neg_assign(self, x: &mut [u64]) {
+        vectorize(
+            #[inline(always)]
+            || x.iter_mut().for_each(|x| *x = self.neg(*x)),
+        );
+    }
+
+    /// x y, element by element.
+    ///
+    /// # Panics
+    /// If the lengths differ.
+    pub fn mul_assign(self, x: &mut [u64], y: &[u64]) {
+        assert_eq!(x.len(), y.len(), "factors of different lengths");
+        match Room::active() {
+            Room::Portable => portable::mul_assign(self, x, y),
+            #[cfg(target_arch = "x86_64")]
+            // SAFETY: `Room::active` has seen AVX2 and FMA on this processor.
+            Room::Double => unsafe { double::mul_assign(self, x, y) },
+            #[cfg(target_arch = "x86_64")]
+            // SAFETY: `Room::active` has seen AVX-512 with IFMA on this processor.
+            Room::Ifma => unsafe { ifma::x86::mul_assign(self, x, y) },
+        }
+    }
+
+    /// sum + x y, element by element.
+    ///
+    /// # Panics
+    /// If the lengths differ.
+    pub fn add_product(self, sum: &mut [u64], x: &[u64], y: &[u64]) {
+        assert!(sum.len() == x.len() && x.len() == y.len(), "vectors of different lengths");
+        match Room::active() {
+            Room::Portable => portable::add_product(self, sum, x, y),
+            #[cfg(target_arch = "x86_64")]
+            // SAFETY: as in `mul_assign`.
+            Room::Double => unsafe { double::add_product(self, sum, x, y) },
+            #[cfg(target_arch = "x86_64")]
+            // SAFETY: as in `mul_assign`.
+            Room::Ifma => unsafe { ifma::x86::add_product(self, sum, x, y) },
+        }
+    }
+
+    /// x c, element by element.
+    pub fn scale(self, x: &mut [u64], c: u64) {
+        let c = self.reduce(c);
+        match Room::active() {
+            Room::Portable => portable::scale(self, x, c),
+            #[cfg(target_arch = "x86_64")]
+            // SAFETY: as in `mul_assign`.
+            Room::Double => unsafe { double::scale(self, x, c) },
+            #[cfg(target_arch = "x86_64")]
+            // SAFETY: as in `mul_assign`.
+            Room::Ifma => unsafe { ifma::x86::scale(self, x, c) },
+        }
+    }
+}

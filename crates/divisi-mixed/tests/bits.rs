@@ -1,0 +1,115 @@
+//! Random bits in both worlds: right in every form, as many bytes and rounds as computed, checks counted.
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
+
+use divisi_bgv::parameters::{Form, Operation, Parameters};
+use divisi_bgv::{Keys, Ring, Sampler};
+use divisi_core::testing::run;
+use divisi_core::{Abort, Check, Counts, Parameters as Agreed};
+use divisi_field::zp::{P16, P32};
+use divisi_mixed::bits::random_bits;
+use std::sync::Arc;
+
+type Shares = Vec<(Vec<u64>, Vec<u64>)>;
+
+/// Batches at every party, and what the meter counted for them.
+fn batches(ring: &Arc<Ring>, count: usize) -> Vec<(Shares, Counts, u64)> {
+    let agreed = ring.parameters().describe(Agreed::new("mixed tests"));
+    let ends = run(ring.parameters().parties(), &agreed, |mut session| {
+        session.phase("setup");
+        let keys = Keys::generate(&mut session, ring)?;
+        let mut sampler = Sampler::new(&session);
+        let mut all = Vec::new();
+        for _ in 0..count {
+            session.phase("preprocessing");
+            let (bits, numbers) = random_bits(&mut session, &keys, &mut sampler)?.open();
+            all.push((bits.to_vec(), numbers.to_vec()));
+        }
+        Ok((all, session.meter().read(), keys.decryptions()))
+    });
+    ends.into_iter().map(Result::unwrap).collect()
+}
+
+fn judge(ring: &Ring, ends: &[(Shares, Counts, u64)], count: usize) {
+    let p = ring.parameters().plain();
+    for batch in 0..count {
+        let mut ones = 0;
+        for i in 0..ring.dimension() {
+            let r = ends.iter().fold(0, |r, (shares, ..)| r ^ shares[batch].0[i]);
+            let x = ends.iter().map(|(shares, ..)| shares[batch].1[i]).sum::<u64>() % p;
+            assert!(r == x && r < 2, "batch {batch}, bit {i}: {r} {x}");
+            ones += r;
+        }
+        let n = ring.dimension() as f64;
+        assert!((ones as f64 - n / 2.0).abs() < 6.0 * n.sqrt() / 2.0, "{ones} ones");
+    }
+    // what everybody sent, and the longest way
+    let bytes: u64 = ends.iter().map(|(_, counts, _)| counts.phases["preprocessing"].bits / 8).sum();
+    let report = ring.parameters().report();
+    let items = (count * ring.dimension() * ends.len()) as f64;
+    assert_eq!(bytes as f64 / items, report.bytes_per_item, "{} {}", report.form, report.parties);
+    let rounds = ends.iter().map(|(_, counts, _)| counts.phases["preprocessing"].rounds).max().unwrap();
+    assert_eq!(rounds as usize, report.rounds, "{} {}", report.form, report.parties);
+}
+
+fn small(form: Form, n: usize, plain: u64) -> Arc<Ring> {
+    Arc::new(Ring::new(Parameters::danger_insecure(Operation::Bits, form, n, plain).unwrap()).unwrap())
+}
+
+#[test]
+fn bits_are_the_same_in_both_worlds() {
+    for form in [Form::LeanTree, Form::LeanRing, Form::Paper] {
+        for n in [2, 3, 4, 5, 8] {
+            let ring = small(form, n, P32);
+            let ends = batches(&ring, n);
+            judge(&ring, &ends, n);
+            // after n batches everybody has had every place: all have sent alike, and answered all batches but one
+            let sent: Vec<u64> =
+                ends.iter().map(|(_, counts, _)| counts.phases["preprocessing"].bits).collect();
+            assert!(sent.iter().all(|bits| *bits == sent[0]), "{form:?} {n}: {sent:?}");
+            let hops = if form == Form::Paper { n as u64 - 1 } else { 0 };
+            assert!(ends.iter().all(|(_, _, spent)| *spent == n as u64 - 1 + hops));
+        }
+    }
+}
+
+#[test]
+fn the_other_prime_serves_too() {
+    for form in [Form::LeanTree, Form::LeanRing] {
+        let ring = small(form, 3, P16);
+        judge(&ring, &batches(&ring, 2), 2);
+    }
+}
+
+/// Checks by formula: of n batches each party hops once in each batch but one (ring), answers in each but one.
+#[test]
+fn checks_are_counted() {
+    let n = 4;
+    let ring = small(Form::LeanRing, n, P32);
+    for (_, counts, _) in batches(&ring, n) {
+        let of = |check| counts.checks.get(&check).copied().unwrap_or(0) as usize;
+        assert_eq!((of(Check::G2), of(Check::G5)), (1, 1));
+        assert_eq!((of(Check::G1), of(Check::G4), of(Check::G12)), (n - 1, n - 1, n - 1));
+    }
+}
+
+/// The rings of real sessions.
+#[test]
+fn secure_rings_are_right() {
+    for (form, n) in [(Form::LeanRing, 2), (Form::LeanTree, 4), (Form::Paper, 2)] {
+        let ring = Arc::new(Ring::new(Parameters::derive(Operation::Bits, form, n, P32).unwrap()).unwrap());
+        judge(&ring, &batches(&ring, 1), 1);
+    }
+}
+
+#[test]
+fn keys_of_another_operation_are_refused() {
+    let parameters = Parameters::danger_insecure(Operation::Triples, Form::LeanTree, 2, P32).unwrap();
+    let agreed = parameters.describe(Agreed::new("mixed tests"));
+    let ring = Arc::new(Ring::new(parameters).unwrap());
+    let ends = run(2, &agreed, |mut session| {
+        let keys = Keys::generate(&mut session, &ring)?;
+        let mut sampler = Sampler::new(&session);
+        random_bits(&mut session, &keys, &mut sampler).map(drop)
+    });
+    assert!(ends.iter().any(|end| matches!(end, Err(Abort::Misuse { .. }))));
+}
