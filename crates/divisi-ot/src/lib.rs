@@ -7,7 +7,7 @@
 //! | [`softspoken`] | small-field and subspace VOLE from all-but-one trees | SoftSpokenOT (Roy 2022) |
 //! | [`vole`] | correlated rows of a pair, streamed, and their check | the same, section 4 |
 //! | [`abit`] | authenticated bits among n parties | WRK17, Figures 14 and 15 |
-//! | [`bucket`] | bucket sizes | WRK17, section B.5, corrected |
+//! | [`bucket`], [`partition`] | bucket sizes, and who goes into which bucket | WRK17, section B.5, corrected, and Figure 18 |
 //! | [`hash`] | the tweakable circular correlation-robust hash | Guo, Katz, Wang, Yu 2020 |
 //!
 //! One [`Setup`] a session holds Delta_i, the trees towards each peer, and the coins: every authenticated bit of the session
@@ -66,6 +66,7 @@ mod delta;
 pub mod guarded;
 pub mod hash;
 pub mod kept;
+pub mod partition;
 #[cfg(any(test, feature = "testing"))]
 pub mod record;
 mod setup;
