@@ -163,6 +163,16 @@ checks! {
     W28 = "W28",
     /// Public wires are folded; no label of one depends on Delta_i.
     W29 = "W29",
+    /// Rows over a field: one relation over all columns of a row, narrow or wide; X is broadcast.
+    K11 = "K11",
+    /// Rows over a field: one Delta_i towards all peers, on the columns of MACs.
+    K12 = "K12",
+    /// Products: pads and MAC of a bit are columns of one row.
+    K13 = "K13",
+    /// Pads and base OTs by halves come from the 128 columns of Delta', never from the few of Delta_i.
+    K14 = "K14",
+    /// Semi-honest correlations: rows of a type of their own, no tweak twice, no pad for two payloads.
+    G14 = "G14",
 }
 
 impl fmt::Display for Check {

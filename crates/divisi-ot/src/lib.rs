@@ -7,6 +7,7 @@
 //! | [`softspoken`] | small-field and subspace VOLE from all-but-one trees | SoftSpokenOT (Roy 2022) |
 //! | [`vole`] | correlated rows of a pair, streamed, and their check | the same, section 4 |
 //! | [`abit`] | authenticated bits among n parties | WRK17, Figures 14 and 15 |
+//! | [`correlate`] | products of one party's bits with another's payloads | KOS16 (MASCOT), Protocols 1 and 4; Gilboa 1999 |
 //! | [`bucket`], [`partition`] | bucket sizes, and who goes into which bucket | WRK17, section B.5, corrected, and Figure 18 |
 //! | [`hash`] | the tweakable circular correlation-robust hash | Guo, Katz, Wang, Yu 2020 |
 //!
@@ -59,6 +60,7 @@ pub mod adversary;
 pub mod base;
 pub mod bucket;
 mod cipher;
+pub mod correlate;
 #[cfg(any(test, feature = "testing"))]
 mod dealer;
 mod delta;
@@ -66,6 +68,8 @@ mod delta;
 pub mod guarded;
 pub mod hash;
 pub mod kept;
+mod links;
+mod pads;
 pub mod partition;
 #[cfg(any(test, feature = "testing"))]
 pub mod record;
@@ -76,7 +80,10 @@ pub mod testing;
 pub mod vole;
 pub mod wipe;
 
+pub use abit::produce::Bits;
 pub use abit::{AuthBits, AuthRows};
 pub use delta::{Delta, lowest_bit};
 pub use kept::Kept;
-pub use setup::{Base, Config, Setup};
+pub use links::Links;
+pub use pads::{Checked, Pads, SemiHonest, Trust};
+pub use setup::{Base, Config, FIELDS, Setup, WideBits};

@@ -11,12 +11,15 @@
 //!
 //! The check that all D_c were made with one x is in [`crate::vole`]. Cost: ceil(128 / k) bits a row, one way, one message a chunk.
 
+pub(crate) mod layout;
 pub(crate) mod tree;
 
 use crate::wipe;
 use aes::Block;
 use aes::cipher::BlockCipherEncrypt;
 use divisi_field::kernel::vectorize;
+use layout::{Key, Layout, MOST, Piece, bit};
+use std::ops::Range;
 use tree::{Leaf, Leaves};
 use zeroize::Zeroize;
 
@@ -39,15 +42,9 @@ pub fn pieces(k: u32) -> usize {
     128_usize.div_ceil(k as usize)
 }
 
-/// The bits of Delta that make a piece: where it begins, and how many they are.
-pub(crate) fn piece(k: u32, c: usize) -> (usize, usize) {
-    let first = c * k as usize;
-    (first, (k as usize).min(128 - first))
-}
-
 /// The maker's end of a pair's rows.
 pub(crate) struct Maker {
-    k: u32,
+    layout: Layout,
     leaves: Vec<Leaves>,
     /// How many blocks of the streams were used.
     used: u64,
@@ -55,54 +52,83 @@ pub(crate) struct Maker {
 
 /// The holder's end: the leaves of each piece from the second on in the order of y + Delta_c, whose first is the unknown one.
 pub(crate) struct Holder {
-    k: u32,
+    layout: Layout,
     leaves: Vec<Leaves>,
     used: u64,
 }
 
+/// Where tiles of rows go, by group of columns: the 128 columns of each tile, of which a group with fewer leaves the last ones as they
+/// are; empty for a group that the rows have no columns of.
+pub(crate) type Tiles<'a> = [&'a mut [u128]; 2];
+
 impl Maker {
-    pub(crate) fn new(k: u32, leaves: Vec<Leaves>) -> Maker {
-        Maker { k, leaves, used: 0 }
+    pub(crate) fn new(layout: Layout, leaves: Vec<Leaves>) -> Maker {
+        Maker { layout, leaves, used: 0 }
     }
 
-    /// The next tiles of rows for the bits `x`, one word a tile: `v` gets tiles of 128 columns, `d` the corrections, piece by piece.
-    pub(crate) fn extend(&mut self, sums: &mut Sums, x: &[u128], v: &mut [u128], d: &mut Vec<u128>) {
-        sums.begin(self.used, x.len());
-        for (c, leaves) in self.leaves.iter().enumerate() {
-            let (first, bits) = piece(self.k, c);
-            leaves.each(|y, leaf| {
+    /// The number of the next row: of all that these trees give, none returns.
+    pub(crate) fn next(&self) -> u64 {
+        self.used * TILE as u64
+    }
+
+    /// The next tiles of rows for the bits `x`, one word a tile: `v` gets their columns, `d` the corrections, piece by piece.
+    pub(crate) fn extend(
+        &mut self,
+        sums: &mut Sums,
+        groups: &Range<usize>,
+        x: &[u128],
+        v: Tiles<'_>,
+        d: &mut Vec<u128>,
+    ) {
+        let layout = self.layout;
+        sums.begin(self.used, x.len(), layout, groups);
+        for c in layout.trees(groups) {
+            let Piece { first, bits } = layout.piece(c);
+            self.leaves[c].each(|y, leaf| {
                 sums.stream(&leaf);
                 sums.fold(y, first, bits);
             });
             d.extend(sums.current.blocks().iter().zip(x).map(|(u, x)| word(*u) ^ x));
         }
-        sums.tiles(v);
+        sums.write(layout, groups, v);
         self.used += x.len() as u64;
     }
 }
 
 impl Holder {
-    pub(crate) fn new(k: u32, leaves: Vec<Leaves>) -> Holder {
-        Holder { k, leaves, used: 0 }
+    pub(crate) fn new(layout: Layout, leaves: Vec<Leaves>) -> Holder {
+        Holder { layout, leaves, used: 0 }
     }
 
-    /// The next tiles of rows, from the corrections that the maker sent for them: `w` gets tiles of 128 columns.
-    pub(crate) fn extend(&mut self, sums: &mut Sums, delta: u128, d: &[u128], w: &mut [u128]) {
-        let tiles = w.len() / TILE;
-        sums.begin(self.used, tiles);
-        for (c, leaves) in self.leaves.iter().enumerate() {
-            let (first, bits) = piece(self.k, c);
+    /// The number of the next row, as at the maker's end.
+    pub(crate) fn next(&self) -> u64 {
+        self.used * TILE as u64
+    }
+
+    /// The next `tiles` of rows, from the corrections that the maker sent for them: `w` gets their columns.
+    pub(crate) fn extend(
+        &mut self,
+        sums: &mut Sums,
+        groups: &Range<usize>,
+        delta: &Key,
+        tiles: usize,
+        d: &[u128],
+        w: Tiles<'_>,
+    ) {
+        let layout = self.layout;
+        sums.begin(self.used, tiles, layout, groups);
+        for (d, c) in d.chunks_exact(tiles).zip(layout.trees(groups)) {
+            let Piece { first, bits } = layout.piece(c);
             // the unknown leaf stands first and counts nothing
             sums.none();
             sums.fold(0, first, bits);
-            leaves.each(|y, leaf| {
+            self.leaves[c].each(|y, leaf| {
                 sums.stream(&leaf);
                 sums.fold(y + 1, first, bits);
             });
-            let d = &d[c * tiles..][..tiles];
-            (first..first + bits).for_each(|column| sums.add(column, d, delta >> column));
+            (first..first + bits).for_each(|column| sums.add(column, d, bit(delta, column)));
         }
-        sums.tiles(w);
+        sums.write(layout, groups, w);
         self.used += tiles as u64;
     }
 }
@@ -122,8 +148,8 @@ pub(crate) struct Sums {
     current: Stream,
     /// Sums of first blocks that wait for their second.
     waiting: [Stream; MAX_K as usize],
-    /// One for each bit of Delta: what becomes a column of every tile. Made where they stay, for they are too many for a stack.
-    weighted: Box<[Stream]>,
+    /// One for each bit of the key: what becomes a column of every tile. Made where they stay, for they are too many for a stack.
+    weighted: Vec<Stream>,
 }
 
 impl Sums {
@@ -136,16 +162,21 @@ impl Sums {
             blocks_used: false,
             current: none,
             waiting: [none; MAX_K as usize],
-            weighted: vec![none; TILE].into_boxed_slice(),
+            weighted: Vec::with_capacity(MOST),
         }
     }
 
     /// For blocks `from` on of every stream, at most a chunk.
-    fn begin(&mut self, from: u64, tiles: usize) {
+    fn begin(&mut self, from: u64, tiles: usize, layout: Layout, groups: &Range<usize>) {
         debug_assert!(tiles <= CHUNK, "a chunk has at most {CHUNK} tiles");
         self.tiles = tiles.min(CHUNK);
         self.from = from;
-        self.weighted.iter_mut().for_each(|sum| sum.0[..2 * self.tiles].fill(0));
+        // within the capacity: nothing moves
+        self.weighted.resize(self.weighted.len().max(layout.all()), Stream([0; 2 * CHUNK]));
+        for group in groups.clone() {
+            let columns = &mut self.weighted[layout.columns(group)];
+            columns.iter_mut().for_each(|sum| sum.0[..2 * self.tiles].fill(0));
+        }
     }
 
     /// The current stream becomes one of zeros.
@@ -212,12 +243,19 @@ impl Sums {
         }
     }
 
-    /// The columns, tile by tile: memory that was not used for long is written in its order.
-    fn tiles(&self, out: &mut [u128]) {
+    /// The columns of each group, to where they go.
+    fn write(&self, layout: Layout, groups: &Range<usize>, to: Tiles<'_>) {
+        for (group, to) in to.into_iter().enumerate().filter(|(group, _)| groups.contains(group)) {
+            self.tiles(&self.weighted[layout.columns(group)], to);
+        }
+    }
+
+    /// These columns, tile by tile: memory that was not used for long is written in its order.
+    fn tiles(&self, columns: &[Stream], out: &mut [u128]) {
         let tiles = out.as_chunks_mut::<TILE>().0;
         // four words of a column lie in one line of the cache
         for (t, tiles) in tiles.chunks_mut(4).enumerate() {
-            for (column, sum) in self.weighted.iter().enumerate() {
+            for (column, sum) in columns.iter().enumerate() {
                 let words = sum.blocks()[4 * t..].iter();
                 tiles.iter_mut().zip(words).for_each(|(tile, words)| tile[column] = word(*words));
             }
@@ -254,40 +292,63 @@ mod tests {
     use super::*;
     use divisi_field::kernel::{Kernel, with};
 
-    /// Against the definition, for every k, with trees whose leaves both ends take from one list.
-    #[test]
-    fn rows_are_correlated_for_every_k() {
+    /// A reproducible sequence.
+    fn sequence() -> impl FnMut() -> u128 {
         let mut state = 0x1234_5678_9abc_def1_u128;
-        let mut random = || {
+        move || {
             state = state.wrapping_mul(0x2360_ed05_1fc6_5da4_4385_df64_9fcc_f645).wrapping_add(1);
             state ^ state >> 67
-        };
+        }
+    }
+
+    /// Both ends, with trees whose leaves they take from one list, and the holder's key.
+    fn ends(layout: Layout, random: &mut impl FnMut() -> u128) -> (Maker, Holder, Key) {
+        let delta = layout.key([random() & (u128::MAX >> (128 - layout.columns(0).len())), random()]);
+        let delta = if layout.pads() == 0 { [delta[0], 0] } else { delta };
+        let (mut maker, mut holder) = (Vec::new(), Vec::new());
+        for c in 0..layout.pieces() {
+            let Piece { first, bits } = layout.piece(c);
+            let seeds: Vec<u128> = (0..1 << bits).map(|_| random()).collect();
+            let alpha = (0..bits).map(|b| ((bit(&delta, first + b) & 1) as usize) << b).sum::<usize>();
+            let known: Vec<u128> = (1..1 << bits).map(|z| seeds[z ^ alpha]).collect();
+            // kept ready or not, the streams are the same
+            holder.push(Leaves::new(&known, layout.k % 2 == 0));
+            maker.push(Leaves::new(&seeds, true));
+        }
+        (Maker::new(layout, maker), Holder::new(layout, holder), delta)
+    }
+
+    /// Against the definition, for every k and width.
+    #[test]
+    fn rows_are_correlated_for_every_k() {
+        use layout::Width::{Macs, Pads, Wide};
+        let mut random = sequence();
         for k in 1..=MAX_K {
-            let delta = random();
-            let mut maker = Vec::new();
-            let mut holder = Vec::new();
-            for c in 0..pieces(k) {
-                let (first, bits) = piece(k, c);
-                let seeds: Vec<u128> = (0..1 << bits).map(|_| random()).collect();
-                let alpha = (delta >> first) as usize & ((1 << bits) - 1);
-                let known: Vec<u128> = (1..1 << bits).map(|z| seeds[z ^ alpha]).collect();
-                // kept ready or not, the streams are the same
-                holder.push(Leaves::new(&known, k % 2 == 0));
-                maker.push(Leaves::new(&seeds, true));
-            }
-            let (mut maker, mut holder) = (Maker::new(k, maker), Holder::new(k, holder));
-            let mut sums = Sums::new();
-            for tiles in [1, 6, CHUNK, 2, CHUNK - 1] {
-                let x: Vec<u128> = (0..tiles).map(|_| random()).collect();
-                let (mut v, mut w, mut d) = (vec![0; tiles * TILE], vec![0; tiles * TILE], Vec::new());
-                maker.extend(&mut sums, &x, &mut v, &mut d);
-                assert_eq!(d.len(), tiles * pieces(k));
-                holder.extend(&mut sums, delta, &d, &mut w);
-                for (tile, x) in x.iter().enumerate() {
-                    for column in 0..128 {
-                        let (v, w) = (v[tile * TILE + column], w[tile * TILE + column]);
-                        assert_eq!(w, v ^ x & (delta >> column & 1).wrapping_neg(), "{k} {tile} {column}");
-                        assert!(v != 0 && v.count_ones() > 20, "{k} {tile} {column}");
+            for layout in
+                [Layout::labels(k), Layout::field(k, 12), Layout::field(k, 48), Layout::field(k, 72)]
+            {
+                let (mut maker, mut holder, delta) = ends(layout, &mut random);
+                let mut sums = Sums::new();
+                for (width, tiles) in [(Macs, 1), (Wide, 6), (Pads, CHUNK), (Wide, 2), (Macs, CHUNK - 1)] {
+                    let groups = layout.groups(width);
+                    let x: Vec<u128> = (0..tiles).map(|_| random()).collect();
+                    let room =
+                        || [0, 1].map(|group| vec![0; groups.contains(&group) as usize * tiles * TILE]);
+                    let (mut v, mut w, mut d) = (room(), room(), Vec::new());
+                    maker.extend(&mut sums, &groups, &x, v.each_mut().map(|v| v.as_mut_slice()), &mut d);
+                    assert_eq!(d.len(), tiles * layout.trees(&groups).len());
+                    let to = w.each_mut().map(|w| w.as_mut_slice());
+                    holder.extend(&mut sums, &groups, &delta, tiles, &d, to);
+                    assert_eq!(maker.next(), holder.next());
+                    for group in groups.clone() {
+                        let columns = layout.columns(group).len();
+                        let key = layout.group(&delta, group);
+                        for (at, (v, w)) in v[group].iter().zip(&w[group]).enumerate() {
+                            let (tile, column) = (at / TILE, at % TILE);
+                            let x = x[tile] & (key >> column & 1).wrapping_neg();
+                            assert_eq!(*w, v ^ x, "{layout:?} {tile} {column}");
+                            assert!(*v == 0 && column >= columns || v.count_ones() > 20 && column < columns);
+                        }
                     }
                 }
             }
@@ -297,15 +358,17 @@ mod tests {
     /// Parties on different processors make the same rows.
     #[test]
     fn rows_do_not_depend_on_the_processor() {
+        let layout = Layout::labels(2);
         for ready in [true, false] {
             let rows = |kernel| {
                 with(kernel, || {
                     let leaves = |c: usize| Leaves::new(&[c as u128, 2 << c, 3, 4], ready);
-                    let mut maker = Maker::new(2, (0..pieces(2)).map(leaves).collect());
+                    let mut maker = Maker::new(layout, (0..pieces(2)).map(leaves).collect());
                     let (mut v, mut d) = (vec![0; 5 * TILE], Vec::new());
                     let mut sums = Sums::new();
-                    maker.extend(&mut sums, &[6; 3], &mut v[..3 * TILE], &mut d);
-                    maker.extend(&mut sums, &[7; 2], &mut v[3 * TILE..], &mut d);
+                    let (first, second) = v.split_at_mut(3 * TILE);
+                    maker.extend(&mut sums, &(0..1), &[6; 3], [first, &mut []], &mut d);
+                    maker.extend(&mut sums, &(0..1), &[7; 2], [second, &mut []], &mut d);
                     (v, d)
                 })
                 .unwrap()
@@ -319,17 +382,18 @@ mod tests {
     #[test]
     #[ignore = "a measurement"]
     fn speed() {
-        for k in 1..=MAX_K {
+        for (k, f) in (1..=MAX_K).map(|k| (k, 0)).chain([(1, 48), (4, 48), (5, 48), (8, 48), (4, 72)]) {
+            let layout = if f == 0 { Layout::labels(k) } else { Layout::field(k, f) };
             let leaves = |less: usize| {
-                (0..pieces(k))
+                (0..layout.pieces())
                     .map(|c| {
                         let seeds: Vec<u128> =
-                            (less..1 << piece(k, c).1).map(|y| (c * 1000 + y) as u128).collect();
+                            (less..1 << layout.piece(c).bits).map(|y| (c * 1000 + y) as u128).collect();
                         Leaves::new(&seeds, true)
                     })
                     .collect()
             };
-            let (mut maker, mut holder) = (Maker::new(k, leaves(0)), Holder::new(k, leaves(1)));
+            let (mut maker, mut holder) = (Maker::new(layout, leaves(0)), Holder::new(layout, leaves(1)));
             let x = [5; CHUNK];
             let mut sums = Sums::new();
             let (mut all, mut d) = (vec![1; 64 * CHUNK * TILE], Vec::new());
@@ -339,14 +403,17 @@ mod tests {
                 let now = std::time::Instant::now();
                 for v in all.chunks_mut(CHUNK * TILE) {
                     d.clear();
-                    maker.extend(&mut sums, &x, v, &mut d);
+                    maker.extend(&mut sums, &(0..1), &x, [v, &mut []], &mut d);
                 }
                 best[0] = best[0].min(now.elapsed().as_secs_f64());
                 let now = std::time::Instant::now();
-                all.chunks_mut(CHUNK * TILE).for_each(|v| holder.extend(&mut sums, 77, &d, v));
+                for w in all.chunks_mut(CHUNK * TILE) {
+                    holder.extend(&mut sums, &(0..1), &[77, 0], CHUNK, &d, [w, &mut []]);
+                }
                 best[1] = best[1].min(now.elapsed().as_secs_f64());
             }
-            println!("k = {k}: {:?} ns a row", best.map(|s| s * 1e9 / all.len() as f64));
+            let columns = layout.columns(0).len();
+            println!("k = {k}, {columns} columns: {:?} ns a row", best.map(|s| s * 1e9 / all.len() as f64));
         }
     }
 }

@@ -3,6 +3,8 @@
 
 use super::*;
 use crate::delta::{Delta, Deltas};
+use crate::links::Links;
+use crate::softspoken::layout::Width;
 use crate::softspoken::tree::Leaves;
 use divisi_core::Parameters;
 use divisi_core::testing::{Stage, failed_check, many, party};
@@ -45,13 +47,14 @@ fn holder(
             };
             (0..128).map(of).collect()
         };
-        let maker = || Some(Maker::new(1, leaves(true)));
-        let holder = || Some(Holder::new(1, leaves(false)));
+        let layout = Layout::labels(1);
+        let maker = || Some(Maker::new(layout, leaves(true)));
+        let holder = || Some(Holder::new(layout, leaves(false)));
         // the lowest bit is the party's
         let whose = party(if delta & 1 == 1 { 1 } else { 2 });
-        let deltas = Deltas::new(Delta::drawn(whose, |bytes| *bytes = delta.to_le_bytes()));
+        let deltas = Deltas::labels(1, Delta::drawn(whose, |bytes| *bytes = delta.to_le_bytes()));
         let mut ends = Ends {
-            k: 1,
+            layout,
             makers: if makes { vec![None, maker()] } else { vec![None, None] },
             holders: if makes { vec![None, None] } else { vec![holder(), None] },
             #[cfg(feature = "fault")]
@@ -60,9 +63,10 @@ fn holder(
         let x: Vec<u128> =
             (0..tiles as u128).map(|t| (t + 3) * 0x1234_5678_9abc_def0_0fed_cba9_8765).collect();
         let x = [x.as_slice(), x.as_slice()];
-        let made = ends.extend(&mut session, tiles, &x, &deltas)?;
+        let request = Request { width: Width::Macs, tiles, x: &x, links: Links::All };
+        let made = ends.extend(&mut session, request, &deltas)?;
         session
-            .exchange(|session| made.tell(session, COIN, &x)?.hear(session, Check::W5, &deltas))
+            .exchange(|session| made.tell(session, COIN, &x, &ends)?.hear(session, Check::W5, &deltas))
             .map(|_| ())
     });
     ends.into_iter().nth(1).unwrap_or_else(|| unreachable!("two parties"))
