@@ -130,7 +130,7 @@ impl Permutations {
     }
 
     /// The seeds of the streams of these leaves, and what is checked of them.
-    fn leaves(&self, leaves: &[u128]) -> (Zeroizing<Vec<u128>>, Zeroizing<Vec<[u128; 2]>>) {
+    pub(crate) fn leaves(&self, leaves: &[u128]) -> (Zeroizing<Vec<u128>>, Zeroizing<Vec<[u128; 2]>>) {
         let (low, high) = (self.apply(3, leaves), self.apply(4, leaves));
         let checked = low.iter().zip(high.iter()).map(|(l, h)| [*l, *h]).collect();
         (self.apply(2, leaves), Zeroizing::new(checked))
