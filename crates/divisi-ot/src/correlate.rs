@@ -24,7 +24,6 @@ mod wire;
 use crate::hash::{CLASSES, Calls, Hash, Place, Tweak};
 use crate::pads::{Pads, Part, Trust};
 use crate::setup::{Setup, Source};
-use crate::softspoken::layout::MACS;
 use crate::{Kept, wipe};
 use divisi_core::{Abort, Check, PartyId, Session, Step, step};
 pub use payload::{BitVectors, Numbers, Payload};
@@ -123,10 +122,7 @@ impl Setup {
 
     /// The group of columns whose rows are pads: its key.
     fn key_of_pads(&self, session: &Session, peer: PartyId) -> u128 {
-        // the mutant's pads are those of the columns that authenticate
-        let leaks = self.layout.pads() != MACS && session.mutated(Check::K14);
-        let group = if leaks { MACS } else { self.layout.pads() };
-        self.layout.group(&self.deltas.towards(peer), group)
+        self.layout.group(&self.deltas.towards(peer), self.layout.hashed(session))
     }
 
     fn products<S: Trust, P: Payload>(

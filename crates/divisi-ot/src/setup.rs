@@ -12,7 +12,7 @@ use crate::softspoken::layout::{Layout, Width};
 use crate::softspoken::{MAX_K, TILE};
 use crate::vole::{ByGroup, Ends, Made, Request, Rows};
 use crate::{AuthBits, Delta, wipe};
-use divisi_core::{Abort, Check, Coins, Parameters, PartyId, Session, Step, step, taint};
+use divisi_core::{Abort, Coins, Parameters, PartyId, Session, Step, step, taint};
 use zeroize::Zeroizing;
 
 const SETUP: Step = step!("setup");
@@ -113,6 +113,8 @@ pub struct Setup {
     pub(crate) deltas: Deltas,
     pub(crate) coins: Coins,
     pub(crate) source: Source,
+    /// Whether what was asked for so far is checked; nothing before the first rows.
+    pub(crate) checked: Option<bool>,
 }
 
 /// Where authenticated bits come from.
@@ -180,6 +182,7 @@ impl Setup {
             deltas,
             coins,
             source: Source::Trees(ends, false),
+            checked: None,
         })
     }
 
@@ -240,24 +243,24 @@ impl Setup {
             return Err(session.misuse(SETUP, "checked rows of pads over no field"));
         }
         // the mutant's pads are those of the columns that authenticate
-        let width = if session.mutated(Check::K14) { Width::Macs } else { Width::Pads };
+        let apart = self.layout.hashed(session) == self.layout.pads();
+        let width = if apart { Width::Pads } else { Width::Macs };
         Ok(self.checked(session, width, bits)?.1)
     }
 
     /// Rows of pads that no check stands behind, the next ones in the directions of `links`: for protocols in which all parties do what
     /// they should, and some of them look. One round; 16 bytes a position and direction, and ceil(128 / k) bits a position towards each
-    /// peer that we have bits for.
+    /// peer that we have bits for. A set-up that gives such rows gives no others.
     ///
     /// # Errors
-    /// Whatever a broken peer causes.
+    /// Whatever a broken peer causes; [`Abort::Misuse`] for a set-up whose rows are checked.
     pub fn semi_honest_rows(
         &mut self,
         session: &mut Session,
         bits: Bits<'_>,
         links: Links,
     ) -> Result<Pads<SemiHonest>, Abort> {
-        self.enter(session, bits)?;
-        let me = session.me();
+        self.enter(session, bits, false)?;
         match std::mem::replace(&mut self.source, Source::Erased) {
             Source::Trees(mut ends, proven) => {
                 let tiles = bits.count().div_ceil(TILE);
@@ -285,14 +288,14 @@ impl Setup {
             Source::Dealt(mut dealer) => {
                 let dealt = dealer.deal_pads(session, bits, |from, to| links.makes(session, from, to));
                 self.source = Source::Dealt(dealer);
-                let _ = me;
                 Ok(dealt)
             }
         }
     }
 
-    /// Refuse what cannot be asked of this set-up.
-    pub(crate) fn enter(&mut self, session: &mut Session, bits: Bits<'_>) -> Result<(), Abort> {
+    /// Refuse what cannot be asked of this set-up. All its rows are checked, or none: who may lie in some of them learns bits of the
+    /// keys that the others are under \[G14\].
+    fn enter(&mut self, session: &mut Session, bits: Bits<'_>, checked: bool) -> Result<(), Abort> {
         if self.session != *session.id().as_bytes() {
             return Err(session.misuse(SETUP, "the set-up of another session"));
         }
@@ -306,6 +309,9 @@ impl Setup {
         if !bits.are_there() {
             return Err(session.misuse(SETUP, "other words than chosen bits"));
         }
+        if *self.checked.get_or_insert(checked) != checked {
+            return Err(session.misuse(SETUP, "rows with a check and without one from one set-up"));
+        }
         Ok(())
     }
 
@@ -316,7 +322,7 @@ impl Setup {
         width: Width,
         bits: Bits<'_>,
     ) -> Result<(AuthBits, Pads<Checked>), Abort> {
-        self.enter(session, bits)?;
+        self.enter(session, bits, true)?;
         // what fails on the way is not put back
         match std::mem::replace(&mut self.source, Source::Erased) {
             Source::Trees(mut ends, proven) => {
@@ -389,6 +395,29 @@ fn is_field(f: u32, tests: bool) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// Every bit of both keys is drawn, and neither says anything about the other.
+    #[test]
+    fn keys_of_a_field_are_uniform() {
+        let (f, config) = (40, Config { k: 2, ..Config::default() });
+        let mut keys = Vec::new();
+        for _ in 0..16 {
+            let ends = divisi_core::testing::run(2, &Parameters::new("keys"), |mut session| {
+                let setup = Setup::over_field(&mut session, config, f)?;
+                let key = setup.deltas.towards(session.peers()[0]);
+                Ok([0, 1].map(|group| setup.layout.group(&key, group)))
+            });
+            keys.extend(ends.into_iter().flatten());
+        }
+        assert_eq!(keys.len(), 32);
+        let often = |of: &dyn Fn(&[u128; 2]) -> u128| keys.iter().filter(|key| of(key) & 1 == 1).count();
+        for bit in 0..128 {
+            let macs = often(&|key| key[0] >> bit);
+            assert!(if bit < f { (1..32).contains(&macs) } else { macs == 0 }, "{bit}");
+            assert!((1..32).contains(&often(&|key| key[1] >> bit)), "{bit}");
+            assert!((1..32).contains(&often(&|key| (key[0] ^ key[1]) >> (bit % f))), "{bit}");
+        }
+    }
 
     #[test]
     fn fields_are_large_enough_but_in_tests() {

@@ -31,7 +31,17 @@ fn dealt(session: &mut Session, config: Config, dealer: Dealer) -> Result<Setup,
     let coins = Coins::commit(session)?;
     let deltas = dealer.deltas(config.k);
     let (layout, source) = (deltas.layout(), Source::Dealt(Box::new(dealer)));
-    Ok(Setup { me, parties, session: *session.id().as_bytes(), config, layout, deltas, coins, source })
+    Ok(Setup {
+        me,
+        parties,
+        session: *session.id().as_bytes(),
+        config,
+        layout,
+        deltas,
+        coins,
+        source,
+        checked: None,
+    })
 }
 
 /// A set-up by the protocols whose Delta is planted.

@@ -8,7 +8,7 @@ use divisi_net::Fault;
 use divisi_ot::correlate::{BitVectors, Numbers, Payload};
 use divisi_ot::record;
 use divisi_ot::{Bits, Config, Links, Setup};
-use std::collections::HashSet;
+use std::collections::{BTreeSet, HashMap, HashSet};
 
 const PAYLOAD: &str = "divisi_ot::correlate/payload";
 const P: u64 = 3_221_225_473;
@@ -146,47 +146,71 @@ fn bits_in_both_worlds_cost_a_row_and_a_number_a_pair() {
     }
 }
 
-/// Calls of the hash of all batches, sizes of payloads and securities: no key and tweak come twice with two inputs, and none at all
-/// twice at one end but for both hashes of a row at its holder.
+/// Calls of the hash of all batches, sizes of payloads and securities: no key and tweak come twice at an end but for both hashes of a
+/// row at its holder; nor in two sessions.
 #[test]
 fn no_row_is_hashed_twice() {
-    let ends = run(3, &Parameters::new("correlations"), |mut session| {
-        let mut setup = Setup::over_field(&mut session, Config::default(), 48)?;
-        record::begin();
-        for width in [1, 128, 200, 1000] {
-            let mut pads = setup.semi_honest_rows(&mut session, Bits::Random(200), Links::All)?;
-            let front = pads.take(30);
-            let mut wide = setup.wide_rows(&mut session, Bits::Random(200))?;
-            let back = wide.take(50);
-            let payload = BitVectors { width };
-            let values = |count: usize| vec![0; count * payload.words()];
-            for mut pads in [front.unwrap(), pads] {
-                let values = values(pads.len());
-                setup.correlate(&mut session, &mut pads, None, &payload, &values)?;
+    let mut rows = 0;
+    for checked in [false, true] {
+        let ends = run(3, &Parameters::new("correlations"), |mut session| {
+            let mut setup = Setup::over_field(&mut session, Config::default(), 48)?;
+            record::begin();
+            for width in [1, 128, 200, 1000] {
+                let payload = BitVectors { width };
+                let values = |count: usize| vec![0; count * payload.words()];
+                if checked {
+                    let mut wide = setup.wide_rows(&mut session, Bits::Random(200))?;
+                    for mut wide in [wide.take(50).unwrap(), wide] {
+                        let values = values(wide.len());
+                        setup.correlate(&mut session, &mut wide.pads, None, &payload, &values)?;
+                    }
+                } else {
+                    let mut pads = setup.semi_honest_rows(&mut session, Bits::Random(200), Links::All)?;
+                    for mut pads in [pads.take(30).unwrap(), pads] {
+                        let values = values(pads.len());
+                        setup.correlate(&mut session, &mut pads, None, &payload, &values)?;
+                    }
+                }
             }
-            for mut wide in [back.unwrap(), wide] {
-                let values = values(wide.len());
-                setup.correlate(&mut session, &mut wide.pads, None, &payload, &values)?;
+            Ok((session.me().number(), record::end().calls))
+        });
+        for end in ends {
+            let (me, calls) = end.unwrap();
+            let mut seen = HashMap::<_, HashSet<u128>>::new();
+            for call in &calls {
+                assert!(seen.entry((call.key, call.tweak)).or_default().insert(call.input));
             }
+            let step = |key: u128| (key >> 64) as u8;
+            assert!(seen.keys().all(|(key, _)| (step(*key) >= 9) != checked));
+            let holder = |key: u128| (key >> 72) as u8 == me;
+            let ours = seen.keys().filter(|(key, _)| holder(*key)).count();
+            // 1, 1, 2 and 8 blocks to a row, each class at its own step
+            let steps: BTreeSet<u8> = seen.keys().map(|(key, _)| step(*key)).collect();
+            assert_eq!(steps, [0, 1, 3].map(|class| class + if checked { 2 } else { 9 }).into());
+            assert_eq!((ours, seen.len()), (2 * 200 * 12, 4 * 200 * 12));
+            assert!(seen.iter().all(|((key, _), inputs)| inputs.len() == if holder(*key) { 2 } else { 1 }));
+            rows += seen.len();
         }
-        let records = record::end();
-        Ok((session.me().number(), records.calls))
-    });
-    for end in ends {
-        let (me, calls) = end.unwrap();
-        let mut seen = HashSet::new();
-        let (mut ours, mut others) = (0, 0);
-        let mut twice = std::collections::HashMap::<_, usize>::new();
-        for call in &calls {
-            assert!(seen.insert((call.key, call.tweak, call.input)));
-            *twice.entry((call.key, call.tweak)).or_default() += 1;
-        }
-        for ((key, _), times) in twice {
-            let holder = (key >> 72) as u8 == me;
-            assert_eq!(times, if holder { 2 } else { 1 });
-            if holder { ours += 1 } else { others += 1 }
-        }
-        assert!(ours == others && ours > 4 * 400 * 2);
+    }
+    assert_eq!(rows, 2 * 3 * 4 * 200 * 12);
+}
+
+/// Rows with a check and rows without one come from two set-ups.
+#[test]
+fn a_set_up_gives_one_kind_of_rows() {
+    for first in [false, true] {
+        let ends = run(2, &Parameters::new("correlations"), |mut session| {
+            let mut setup = divisi_ot::testing::deal_over_field(&mut session, Config::default(), 48, 1)?;
+            for checked in [first, !first] {
+                if checked {
+                    setup.wide_rows(&mut session, Bits::Random(1))?;
+                } else {
+                    setup.semi_honest_rows(&mut session, Bits::Random(1), Links::All)?;
+                }
+            }
+            Ok(())
+        });
+        assert!(ends.iter().all(Result::is_err), "{ends:?}");
     }
 }
 

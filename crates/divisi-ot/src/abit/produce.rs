@@ -154,12 +154,13 @@ impl Produced {
     /// The authenticated bits of these rows, and their pads, if they have any.
     pub(crate) fn split(self, session: &Session, layout: Layout) -> (AuthBits, Pads<Checked>) {
         let Produced { bits, rows: Made { macs, keys }, keep } = self;
-        let mutant = layout.pads() > 0 && session.mutated(Check::K14);
+        let apart_from_macs = layout.hashed(session) == layout.pads();
         let apart = |rows: Vec<ByGroup<Rows>>| {
             let mut both = (Vec::with_capacity(rows.len()), Vec::with_capacity(rows.len()));
             for [macs, pads] in rows {
                 // the mutant's pads are those of the columns that authenticate
-                let pads = if mutant { macs.as_ref().map(Part::copy) } else { pads.map(Part::of) };
+                let copy = || macs.as_ref().map(Part::copy);
+                let pads = if apart_from_macs { pads.map(Part::of) } else { copy() };
                 both.0.push(macs.map_or_else(Kept::default, Rows::into_words));
                 both.1.push(pads);
             }
@@ -178,4 +179,33 @@ pub(crate) fn random_bits(session: &Session, tiles: usize) -> Vec<u128> {
     let mut words = Zeroizing::new(vec![0; 2 * tiles]);
     Prg::new(&seed).words(&mut words);
     words.chunks_exact(2).map(|w| u128::from(w[0]) | u128::from(w[1]) << 64).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use divisi_core::Parameters;
+    use divisi_core::testing::run;
+
+    /// What pads the sums, and what fills the last tile, is random whatever is chosen.
+    #[test]
+    fn chosen_bits_stand_before_random_ones() {
+        let ends = run(2, &Parameters::new("chosen bits"), |session| {
+            for (words, count) in [(vec![5], 3), (vec![u64::MAX, 0, 1 << 63], 192), (vec![7; 4], 256)] {
+                let bits = Bits::Chosen(&words, count);
+                let tiles = count.div_ceil(TILE) + 2;
+                let made: Vec<_> = (0..40).map(|_| bits.tiles(&session, tiles)).collect();
+                for at in 0..tiles * TILE {
+                    let ones = made.iter().filter(|tiles| tiles[at / TILE] >> (at % TILE) & 1 == 1).count();
+                    if at < count {
+                        assert_eq!(ones, 40 * (words[at / 64] >> (at % 64) & 1) as usize);
+                    } else {
+                        assert!((1..40).contains(&ones), "{at}");
+                    }
+                }
+            }
+            Ok(())
+        });
+        assert!(ends.iter().all(Result::is_ok), "{ends:?}");
+    }
 }

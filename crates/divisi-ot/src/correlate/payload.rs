@@ -222,6 +222,12 @@ mod tests {
             let bits = BitVectors { width };
             let all: u32 = (0..bits.words()).map(|w| bits.pad(&[u128::MAX; 3], w).count_ones()).sum();
             assert_eq!((all as usize, bits.bits()), (width, width));
+            // each word has a block of its own
+            let blocks = [u128::MAX / 3, u128::MAX / 5, u128::MAX / 7];
+            assert!((0..bits.words()).all(|w| bits.pad(&blocks, w) == blocks[w] & bits.low(w)));
+            let numbers = Numbers { modulus: u64::MAX, count: 3 };
+            let pads = [0, 1, 2].map(|w| numbers.pad(&blocks, w));
+            assert!(pads == blocks.map(|block| numbers.pad(&[block], 0)) && pads[0] != pads[1]);
         }
     }
 }

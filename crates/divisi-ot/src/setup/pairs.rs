@@ -22,7 +22,7 @@ use crate::base::{Batch, ELEMENT, Receiver, Sender};
 use crate::delta::{Deltas, lowest_bit};
 use crate::hash::{self, Hash, Place, Tweak};
 use crate::links::Links;
-use crate::softspoken::layout::{Key, Layout, MACS, Width};
+use crate::softspoken::layout::{Key, Layout, Width};
 use crate::softspoken::tree::{self, Permutations};
 use crate::softspoken::{Holder, Maker, TILE};
 use crate::vole::{Ends, Request};
@@ -65,9 +65,9 @@ pub(super) fn connect(
         deviation: Box::default(),
     };
 
-    // [K14] what the mutant hashes can be tried offline: rows under the few bits of Delta_i
-    let leaks = layout.pads() != MACS && session.mutated(Check::K14);
-    let pads = if leaks { MACS } else { layout.pads() };
+    // [K14] rows of these columns become base OTs
+    let pads = layout.hashed(session);
+    let width = if pads == layout.pads() { Width::Pads } else { Width::Macs };
 
     // 1.
     let announced = Coins::announce(session)?;
@@ -126,10 +126,7 @@ pub(super) fn connect(
         // the corrections of the first rows beside the trees
         let begun = match config.base {
             Base::Both => None,
-            Base::Half => {
-                let width = if leaks { Width::Macs } else { Width::Pads };
-                Some(ends.begin(session, Request { width, tiles, x: &x, links: Links::All })?)
-            }
+            Base::Half => Some(ends.begin(session, Request { width, tiles, x: &x, links: Links::All })?),
         };
         let coins = heard.confirm(session)?;
         for peer in session.peers() {

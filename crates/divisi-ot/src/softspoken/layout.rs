@@ -10,6 +10,7 @@
 //! Columns, base OTs and bits of a key are numbered alike, those of the first group first: a [`Key`] is all bits in this order.
 
 use super::MAX_K;
+use divisi_core::{Check, Session};
 use std::ops::Range;
 
 /// The key of all columns: bit c of it, from the lowest of the first word, is that of column c.
@@ -72,6 +73,12 @@ impl Layout {
     /// The group of the columns that make pads.
     pub(crate) fn pads(self) -> usize {
         usize::from(self.columns[1] > 0)
+    }
+
+    /// The group whose rows are hashed \[K14\]: that of pads, never the few columns of a field's MACs.
+    pub(crate) fn hashed(self, session: &Session) -> usize {
+        // the mutant hashes rows that can be tried at home
+        if session.mutated(Check::K14) { MACS } else { self.pads() }
     }
 
     /// The groups of rows of this width.
