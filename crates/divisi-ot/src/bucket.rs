@@ -30,8 +30,8 @@ pub fn error_bits(triples: usize, b: usize) -> f64 {
     bits
 }
 
-/// The least bucket size for which at least `items` buckets are safe but for 2^-rho where the first item of each bucket is known
-/// before the coin ([`crate::partition::Partition::behind_firsts`]).
+/// The least bucket size for which at least `items` buckets are safe but for 2^-rho where the first item of
+/// each bucket is known before the coin ([`crate::partition::Partition::behind_firsts`]).
 ///
 /// # Panics
 /// If there is no item, or rho is not between 1 and 100.
@@ -41,13 +41,14 @@ pub fn size_behind_firsts(items: usize, rho: u32) -> usize {
     (2..).find(|b| error_bits_behind_firsts(items, *b) >= f64::from(rho)).unwrap_or(usize::MAX)
 }
 
-/// The security of such buckets: minus the binary logarithm of the best chance of an adversary that spoils m_1 of the t first items
-/// and m_2 of the t (b - 1) others, each of which it survives with probability 1/2 at most:
-/// 2^-(m_1 + m_2) m_1 C(m_2, b - 1) / C(t (b - 1), b - 1).
+/// The security of such buckets: minus the binary logarithm of the best chance of an adversary that spoils
+/// m_1 of the t first items and m_2 of the t (b - 1) others, each of which it survives with probability 1/2
+/// at most: 2^-(m_1 + m_2) m_1 C(m_2, b - 1) / C(t (b - 1), b - 1).
 #[must_use]
 pub fn error_bits_behind_firsts(items: usize, b: usize) -> f64 {
     let (t, others) = (items as f64, b.saturating_sub(1) as f64);
-    // 2^-m_1 m_1 is 1/2 for one and for two, and less from there on; 2^-m_2 C(m_2, b - 1) is largest at 2 (b - 1) - 1, as above
+    // 2^-m_1 m_1 is 1/2 for one and for two, and less from there on; 2^-m_2 C(m_2, b - 1) is largest at 2 (b
+    // - 1) - 1, as above
     let m = (2.0 * others - 1.0).min(t * others);
     let mut bits = 1.0 + m;
     let mut i = 0.0;

@@ -1,22 +1,28 @@
-//! Products of one party's bits with another's payloads, shared between the two: correlated OT with payloads of the sender's choice.
+//! Products of one party's bits with another's payloads, shared between the two: correlated OT with payloads
+//! of the sender's choice.
 //!
-//! For a row with M of the maker, whose bit is x, and K of the holder, K = M + x Delta', and the holder's payload y (Gilboa 1999; the
-//! derandomised OT of MASCOT, Keller, Orsini and Scholl 2016, ePrint 2016/505, Protocol 4, Multiply):
+//! For a row with M of the maker, whose bit is x, and K of the holder, K = M + x Delta', and the holder's
+//! payload y (Gilboa 1999; the derandomised OT of MASCOT, Keller, Orsini and Scholl 2016, ePrint 2016/505,
+//! Protocol 4, Multiply):
 //!
 //! 1. The holder sends d = H(K) - H(K + Delta') + y, and keeps -H(K).
-//! 2. The maker keeps H(M) + x d. If x is zero that is H(K), and if it is one it is H(K + Delta') + d = H(K) + y.
+//! 2. The maker keeps H(M) + x d. If x is zero that is H(K), and if it is one it is H(K + Delta') + d = H(K)
+//!    + y.
 //!
-//! Both add up to x y. H is the hash of [`crate::hash`], tweaked by step, holder, maker and the number of the row, which never returns.
-//! Whoever has M but not Delta' sees d masked by H(M + Delta'). A lying holder sends another d, so that the product is of another
-//! payload for x = 1: what x times an error does to a protocol is for that protocol to find (MASCOT combines and sacrifices).
+//! Both add up to x y. H is the hash of [`crate::hash`], tweaked by step, holder, maker and the number of the
+//! row, which never returns. Whoever has M but not Delta' sees d masked by H(M + Delta'). A lying holder
+//! sends another d, so that the product is of another payload for x = 1: what x times an error does to a
+//! protocol is for that protocol to find (MASCOT combines and sacrifices).
 //!
-//! Payloads are bits ([`BitVectors`]) or vectors of numbers modulo p ([`Numbers`]). Cost: a payload's bits a row, one way, one round;
-//! beside it the row ([`crate::Setup::wide_rows`], [`crate::Setup::pad_rows`], [`crate::Setup::semi_honest_rows`]).
+//! Payloads are bits ([`BitVectors`]) or vectors of numbers modulo p ([`Numbers`]). Cost: a payload's bits a
+//! row, one way, one round; beside it the row ([`crate::Setup::wide_rows`], [`crate::Setup::pad_rows`],
+//! [`crate::Setup::semi_honest_rows`]).
 //!
-//! A triple of MASCOT over GF(2^f) at k = 1, to each peer: tau f rows of pads, of 128 bits each, for the f bits of tau elements a;
-//! tau f payloads b of f bits; and five authenticated elements of f narrow rows of f bits ([`crate::Setup::mac_rows`] with chosen
-//! bits): tau f (128 + f) + 5 f^2 bits. A bit is a narrow row, f bits. COPEe (Protocol 1) is the narrow row itself: the sum of X^m K\[x_m\]
-//! over the bits of x is that of X^m M\[x_m\] plus x Delta_i ([`gadget`]).
+//! A triple of MASCOT over GF(2^f) at k = 1, to each peer: tau f rows of pads, of 128 bits each, for the f
+//! bits of tau elements a; tau f payloads b of f bits; and five authenticated elements of f narrow rows of f
+//! bits ([`crate::Setup::mac_rows`] with chosen bits): tau f (128 + f) + 5 f^2 bits. A bit is a narrow row, f
+//! bits. COPEe (Protocol 1) is the narrow row itself: the sum of X^m K\[x_m\] over the bits of x is that of
+//! X^m M\[x_m\] plus x Delta_i ([`gadget`]).
 
 mod payload;
 mod wire;
@@ -76,18 +82,20 @@ impl<'h> Direction<'h> {
 }
 
 impl Setup {
-    /// Our shares of the products of everybody's bits in `pads` with everybody's payloads: all shares of a row add up to the sum of all
-    /// bits, times the sum of all payloads. `values` are our payloads, [`Payload::words`] words a row, the same towards all peers.
+    /// Our shares of the products of everybody's bits in `pads` with everybody's payloads: all shares of a
+    /// row add up to the sum of all bits, times the sum of all payloads. `values` are our payloads,
+    /// [`Payload::words`] words a row, the same towards all peers.
     ///
-    /// With a `chooser` only that party's bits count, against the payloads of those towards whom it has rows and its own; who has no part
-    /// in it gets zeros. Each direction of `pads` serves once.
+    /// With a `chooser` only that party's bits count, against the payloads of those towards whom it has rows
+    /// and its own; who has no part in it gets zeros. Each direction of `pads` serves once.
     ///
-    /// One round. Adversary: who holds payloads can send others; who has bits is bound to those of its rows if they are
-    /// [`crate::Checked`], and to nothing if they are [`crate::SemiHonest`].
+    /// One round. Adversary: who holds payloads can send others; who has bits is bound to those of its rows
+    /// if they are [`crate::Checked`], and to nothing if they are [`crate::SemiHonest`].
     ///
     /// # Errors
-    /// Whatever a broken or malicious peer causes; everything secret is erased then. [`Abort::Misuse`] for other words than payloads,
-    /// for a payload that is too long, for rows of another session, and for those that were used.
+    /// Whatever a broken or malicious peer causes; everything secret is erased then. [`Abort::Misuse`] for
+    /// other words than payloads, for a payload that is too long, for rows of another session, and for those
+    /// that were used.
     pub fn correlate<S: Trust, P: Payload>(
         &mut self,
         session: &mut Session,
@@ -204,11 +212,11 @@ impl<'p, S: Trust> Round<'p, S> {
         };
         let (mut own, mut others) = (Vec::new(), Vec::new());
         for (peer, part) in PartyId::all(session.parties()).zip(&mut pads.own) {
-            own.extend(take_if(chooses, part, &take).map(|part| (peer, part)));
+            own.extend(take_if(chooses, part, take).map(|part| (peer, part)));
         }
         for (peer, part) in PartyId::all(session.parties()).zip(&mut pads.others) {
             let counts = chooser.is_none_or(|chooser| chooser == peer);
-            others.extend(take_if(counts, part, &take).map(|part| (peer, part)));
+            others.extend(take_if(counts, part, take).map(|part| (peer, part)));
         }
         let served = pads.serve(chooser);
         if served && !again {
@@ -252,7 +260,7 @@ fn tell<P: Payload>(
             for (w, (y, out)) in values.iter().zip(out).enumerate() {
                 let (zero, one) = (payload.pad(zero, w), payload.pad(one, w));
                 let d = payload.add(payload.sub(zero, one), *y);
-                writer.push(payload.to_wire(d), payload.wire_bits(w));
+                writer.push(payload.on_wire(d), payload.wire_bits(w));
                 *out = payload.sub(*out, zero);
             }
         }
@@ -283,7 +291,7 @@ fn hear<P: Payload>(
         for (row, (pads, out)) in rows.zip(pads.chunks(blocks).zip(out)) {
             let bit = bits[row / 64] >> (row % 64);
             for (w, out) in out.iter_mut().enumerate() {
-                let d = payload.from_wire(reader.pull(payload.wire_bits(w)));
+                let d = payload.off_wire(reader.pull(payload.wire_bits(w)));
                 right &= d.is_some();
                 let product = payload.times(bit, d.unwrap_or_default());
                 *out = payload.add(*out, payload.add(payload.pad(pads, w), product));
@@ -293,8 +301,8 @@ fn hear<P: Payload>(
     right && reader.ends()
 }
 
-/// The sum of X^m times word m, for each f of `words`, in GF(2^f) = GF(2)\[X\] / (X^f + `modulus`): what turns rows for the bits of an
-/// element into its MAC, its key, or its product.
+/// The sum of X^m times word m, for each f of `words`, in GF(2^f) = GF(2)\[X\] / (X^f + `modulus`): what
+/// turns rows for the bits of an element into its MAC, its key, or its product.
 ///
 /// # Panics
 /// If f is not between 1 and 127, or there are words without a whole element.

@@ -1,4 +1,5 @@
-//! A dealer of correlations in one process (feature `testing`; never part of a build that holds real secrets).
+//! A dealer of correlations in one process (feature `testing`; never part of a build that holds real
+//! secrets).
 
 use crate::abit::produce::Bits;
 use crate::delta::Deltas;
@@ -104,8 +105,8 @@ impl Dealer {
         Pads::new(session, bits.count(), dealt.bits, parts(dealt.macs), parts(dealt.keys))
     }
 
-    /// One group of columns, of MACs or of pads, for the bits drawn here, those that were drawn for the other group, or those that are
-    /// chosen: these only their party knows, and keys do not depend on them.
+    /// One group of columns, of MACs or of pads, for the bits drawn here, those that were drawn for the other
+    /// group, or those that are chosen: these only their party knows, and keys do not depend on them.
     fn rows(
         &mut self,
         bits: Bits<'_>,

@@ -9,9 +9,9 @@ use zeroize::{Zeroize, Zeroizing};
 /// place from its birth to its end, where it is wiped; whoever computes with it has it on the stack only,
 /// which is wiped too ([`crate::wipe::stack`]).
 ///
-/// Of labels its lowest bit is public: one for the first party and zero for all others, so that the sum of all keys is never zero and has
-/// lowest bit one. The construction enforces it (docs/garbling.md): no party can have another one. Of a field it is a uniform element,
-/// its f bits the lowest ones (docs/ot.md).
+/// Of labels its lowest bit is public: one for the first party and zero for all others, so that the sum of
+/// all keys is never zero and has lowest bit one. The construction enforces it (docs/garbling.md): no party
+/// can have another one. Of a field it is a uniform element, its f bits the lowest ones (docs/ot.md).
 pub struct Delta(Box<Zeroizing<[u8; 16]>>);
 
 impl Delta {

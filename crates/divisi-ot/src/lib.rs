@@ -7,8 +7,8 @@
 //! | [`softspoken`] | small-field and subspace VOLE from all-but-one trees | SoftSpokenOT (Roy 2022) |
 //! | [`vole`] | correlated rows of a pair, streamed, and their check | the same, section 4 |
 //! | [`abit`] | authenticated bits among n parties | WRK17, Figures 14 and 15 |
-//! | [`correlate`] | products of one party's bits with another's payloads | KOS16 (MASCOT), Protocols 1 and 4; Gilboa 1999 |
-//! | [`bucket`], [`partition`] | bucket sizes, and who goes into which bucket | WRK17, section B.5, corrected, and Figure 18 |
+//! | [`correlate`] | products of bits with payloads | Gilboa 1999; MASCOT (KOS16) |
+//! | [`bucket`], [`partition`] | bucket sizes, who goes where | WRK17, section B.5, corrected; Figure 18 |
 //! | [`hash`] | the tweakable circular correlation-robust hash | Guo, Katz, Wang, Yu 2020 |
 //!
 //! One [`Setup`] a session holds Delta_i, the trees towards each peer, and the coins: every authenticated bit of the session

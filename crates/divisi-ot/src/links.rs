@@ -8,9 +8,9 @@ pub enum Links {
     /// Every party towards every other one.
     #[default]
     All,
-    /// Each party towards those that stand before it in the circle that begins with the party of this index: one direction of each
-    /// pair, so that what all pass on from one to the next meets each pair once. Let the beginning go around from batch to batch, and
-    /// all parties do the same work.
+    /// Each party towards those that stand before it in the circle that begins with the party of this index:
+    /// one direction of each pair, so that what all pass on from one to the next meets each pair once. Let
+    /// the beginning go around from batch to batch, and all parties do the same work.
     Before(usize),
 }
 

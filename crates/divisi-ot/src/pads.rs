@@ -1,4 +1,5 @@
-//! Rows whose hashes are pads: what products of one party's bits with another's payloads are made of ([`crate::correlate`]).
+//! Rows whose hashes are pads: what products of one party's bits with another's payloads are made of
+//! ([`crate::correlate`]).
 
 use crate::Kept;
 use crate::vole::Rows;
@@ -25,8 +26,8 @@ pub trait Trust: sealed::Sealed {
 /// They passed the check of [`crate::vole`]: whoever deviated guessed bits of a key, or was caught.
 pub enum Checked {}
 
-/// No check stands behind them: whoever deviates gets what it likes. A type of its own, so that a protocol against deviating parties
-/// cannot take them.
+/// No check stands behind them: whoever deviates gets what it likes. A type of its own, so that a protocol
+/// against deviating parties cannot take them.
 pub enum SemiHonest {}
 
 impl sealed::Sealed for Checked {}
@@ -64,8 +65,8 @@ impl Part {
     }
 }
 
-/// One party's view of rows whose hashes are pads: our bits, and our ends of the rows with each peer. Each is used once. Wiped when
-/// dropped.
+/// One party's view of rows whose hashes are pads: our bits, and our ends of the rows with each peer. Each is
+/// used once. Wiped when dropped.
 pub struct Pads<S> {
     session: [u8; 32],
     len: usize,
@@ -116,7 +117,8 @@ impl<S: Trust> Pads<S> {
         self.len == 0
     }
 
-    /// Our bits, packed: position p is bit p mod 64 of word p / 64; the bits after the last position are zero.
+    /// Our bits, packed: position p is bit p mod 64 of word p / 64; the bits after the last position are
+    /// zero.
     #[must_use]
     pub fn bits(&self) -> &[u64] {
         &self.bits

@@ -1,14 +1,16 @@
 //! How items that may be spoiled are split among buckets, by a coin that follows all of them.
 //!
-//! A bucket hides what its items leak unless every one of them was spoiled; how many a bucket needs is computed in [`crate::bucket`].
-//! Two ways, for two bounds:
+//! A bucket hides what its items leak unless every one of them was spoiled; how many a bucket needs is
+//! computed in [`crate::bucket`]. Two ways, for two bounds:
 //!
-//! - [`Partition::new`]: every item goes anywhere, and so does the first one of each bucket (WRK17, Figure 18, step 2; bound
-//!   [`crate::bucket::size`]).
-//! - [`Partition::behind_firsts`]: the first item of each bucket is fixed before the coin, and only the others are spread (bound
-//!   [`crate::bucket::size_behind_firsts`]). What does not depend on the others need be kept of the first ones alone.
+//! - [`Partition::new`]: every item goes anywhere, and so does the first one of each bucket (WRK17, Figure
+//!   18, step 2; bound [`crate::bucket::size`]).
+//! - [`Partition::behind_firsts`]: the first item of each bucket is fixed before the coin, and only the
+//!   others are spread (bound [`crate::bucket::size_behind_firsts`]). What does not depend on the others need
+//!   be kept of the first ones alone.
 //!
-//! All loops go through the items in order, and only what comes out of the buckets is reached at random: it is smaller, and stays near.
+//! All loops go through the items in order, and only what comes out of the buckets is reached at random: it
+//! is smaller, and stays near.
 
 use crate::Kept;
 use crate::kept::Keep;
@@ -49,8 +51,8 @@ impl Partition {
         Partition { to, firsts, others }
     }
 
-    /// Item b is the first one of bucket b, for as many buckets as there are; those behind them, `bucket` - 1 for each, are spread
-    /// uniformly by a coin.
+    /// Item b is the first one of bucket b, for as many buckets as there are; those behind them, `bucket` - 1
+    /// for each, are spread uniformly by a coin.
     ///
     /// # Panics
     /// If a bucket holds nothing.
@@ -113,8 +115,8 @@ impl Partition {
         firsts
     }
 
-    /// What `words` of all items that are not the first ones differ by from the word of their bucket's first one, in order: bits, or
-    /// their MACs, or their keys.
+    /// What `words` of all items that are not the first ones differ by from the word of their bucket's first
+    /// one, in order: bits, or their MACs, or their keys.
     pub fn differences<T: Keep + BitXor<Output = T>>(
         &self,
         firsts: &[T],
@@ -138,7 +140,8 @@ pub fn shuffle(coin: &[u8; 16], things: &mut [u32]) {
     let mut words = [0; 128];
     let mut used = words.len();
     for last in (1..things.len()).rev() {
-        // uniform below last + 1: the high half of a product, unless the low half is among the few that come too often
+        // uniform below last + 1: the high half of a product, unless the low half is among the few that come
+        // too often
         let below = last as u64 + 1;
         let drawn = loop {
             if used == words.len() {
@@ -160,7 +163,8 @@ pub fn shuffle(coin: &[u8; 16], things: &mut [u32]) {
 mod tests {
     use super::*;
 
-    /// Every bucket gets its number of items, one of them first, and each item ends in each bucket about equally often.
+    /// Every bucket gets its number of items, one of them first, and each item ends in each bucket about
+    /// equally often.
     #[test]
     fn partitions_are_whole_and_uniform() {
         for (m, bucket) in [(6, 3), (40, 4), (7 * 34, 7)] {

@@ -1,5 +1,5 @@
-//! Semi-honest correlations: bits of one party times bits, numbers and vectors of others, at the cost that issue and header name; and
-//! what comes of broken messages.
+//! Semi-honest correlations: bits of one party times bits, numbers and vectors of others, at the cost that
+//! issue and header name; and what comes of broken messages.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 use divisi_core::testing::{Stage, party, run};
@@ -60,8 +60,8 @@ fn shares_add_up_to_products_of_numbers() {
     }
 }
 
-/// Boolean triples: a row for a, a bit of payload for b. To each peer ceil(128 / k) + 1 bits a triple, 4.125 bytes at k = 4, and at most
-/// 4.3 with frames.
+/// Boolean triples: a row for a, a bit of payload for b. To each peer ceil(128 / k) + 1 bits a triple, 4.125
+/// bytes at k = 4, and at most 4.3 with frames.
 #[test]
 fn boolean_triples_cost_a_row_and_a_bit() {
     for n in [2, 3, 4, 8] {
@@ -87,8 +87,8 @@ fn boolean_triples_cost_a_row_and_a_bit() {
     }
 }
 
-/// A bit that is shared in both worlds: x <- x + r_i - 2 r_i x along the parties, which begin in turn. n rounds, rows in the first one;
-/// at most 4.1 (n - 1) bytes an item sent by any party at k = 4.
+/// A bit that is shared in both worlds: x <- x + r_i - 2 r_i x along the parties, which begin in turn. n
+/// rounds, rows in the first one; at most 4.1 (n - 1) bytes an item sent by any party at k = 4.
 #[test]
 fn bits_in_both_worlds_cost_a_row_and_a_number_a_pair() {
     let numbers = Numbers { modulus: P, count: 1 };
@@ -146,8 +146,8 @@ fn bits_in_both_worlds_cost_a_row_and_a_number_a_pair() {
     }
 }
 
-/// Calls of the hash of all batches, sizes of payloads and securities: no key and tweak come twice at an end but for both hashes of a
-/// row at its holder; nor in two sessions.
+/// Calls of the hash of all batches, sizes of payloads and securities: no key and tweak come twice at an end
+/// but for both hashes of a row at its holder; nor in two sessions.
 #[test]
 fn no_row_is_hashed_twice() {
     let mut rows = 0;

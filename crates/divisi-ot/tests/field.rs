@@ -1,5 +1,5 @@
-//! Rows over a field end to end: right for every field, width, number of parties and k, at the cost that the headers name, and caught
-//! as often as docs/ot.md says.
+//! Rows over a field end to end: right for every field, width, number of parties and k, at the cost that the
+//! headers name, and caught as often as docs/ot.md says.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 use divisi_core::testing::{Stage, failed_check, many, party, run};
@@ -132,8 +132,9 @@ fn dealt_rows_fit() {
     }
 }
 
-/// A narrow row costs ceil(f / k) bits to each peer, a wide one as many and ceil(128 / k), a payload its bits; whole tiles and one more.
-/// With them a triple of MASCOT at k = 1 costs tau f (128 + f) + 5 f^2 bits and a random bit f, both as in Table 5 of KOR+17.
+/// A narrow row costs ceil(f / k) bits to each peer, a wide one as many and ceil(128 / k), a payload its
+/// bits; whole tiles and one more. With them a triple of MASCOT at k = 1 costs tau f (128 + f) + 5 f^2 bits
+/// and a random bit f, both as in Table 5 of KOR+17.
 #[test]
 fn costs() {
     let (tau, triples) = (4, 64);
@@ -214,8 +215,8 @@ fn census() {
     }
 }
 
-/// Of `of` trials that each succeed with probability `p` so many do, within three standard deviations; if not, and one time in 370 it
-/// is not, four times as many decide.
+/// Of `of` trials that each succeed with probability `p` so many do, within three standard deviations; if
+/// not, and one time in 370 it is not, four times as many decide.
 fn as_often_as(passes: impl Fn() -> bool + Sync, of: usize, p: f64) {
     let fits = |of: usize| {
         // most of a run that ends is waiting
@@ -226,8 +227,8 @@ fn as_often_as(passes: impl Fn() -> bool + Sync, of: usize, p: f64) {
     assert!(fits(of) || fits(4 * of));
 }
 
-/// Corrections that are for another bit in t pieces of one bit, of MACs, of pads, and of both: passed where all these bits of the keys
-/// are zero. The first pieces too, for no bit is public.
+/// Corrections that are for another bit in t pieces of one bit, of MACs, of pads, and of both: passed where
+/// all these bits of the keys are zero. The first pieces too, for no bit is public.
 #[test]
 fn lies_in_t_pieces_pass_with_2_to_the_minus_t() {
     let f = 12;
@@ -254,7 +255,8 @@ fn lies_in_t_pieces_pass_with_2_to_the_minus_t() {
     }
 }
 
-/// 1.32: another Delta towards P_3, for rows of whatever batch comes first, passes each of rho = 3 equations with probability 1/2.
+/// 1.32: another Delta towards P_3, for rows of whatever batch comes first, passes each of rho = 3 equations
+/// with probability 1/2.
 #[test]
 fn a_second_delta_passes_as_often_as_the_bound_says() {
     for wide in [false, true] {

@@ -21,8 +21,8 @@ const ECHO: Step = step!("echo");
 pub enum Bits<'a> {
     /// So many, drawn here.
     Random(usize),
-    /// So many that we choose, packed as [`AuthBits::bits`]. They are as private and as bound as random ones: what the check opens of
-    /// them is padded by random bits that it sacrifices.
+    /// So many that we choose, packed as [`AuthBits::bits`]. They are as private and as bound as random ones:
+    /// what the check opens of them is padded by random bits that it sacrifices.
     Chosen(&'a [u64], usize),
 }
 
@@ -66,11 +66,12 @@ pub(crate) struct Produced {
     pub(crate) keep: usize,
 }
 
-/// Rows of one width for these bits; with `prove` equations every party proves first that its Delta is the same towards all.
+/// Rows of one width for these bits; with `prove` equations every party proves first that its Delta is the
+/// same towards all.
 ///
-/// Adversary: malicious, all parties but one. Cost: (tiles of 128 positions, and one, and one for the proof) times the trees of the
-/// width (ceil(128 / k), or ceil(f / k), ceil(128 / k) or both over a field) times 16 bytes to each peer, and the check; 3 rounds between
-/// two parties, 4 among more, 5 with the proof.
+/// Adversary: malicious, all parties but one. Cost: (tiles of 128 positions, and one, and one for the proof)
+/// times the trees of the width (ceil(128 / k), or ceil(f / k), ceil(128 / k) or both over a field) times 16
+/// bytes to each peer, and the check; 3 rounds between two parties, 4 among more, 5 with the proof.
 ///
 /// 1. P_i picks the bits of all positions; the last tile is sacrificed to the check, one bit for each of its 128 equations, and the
 ///    one before to the proof.

@@ -1,7 +1,8 @@
-//! What a party can do at home with a key of few bits: try all of them on what it received (docs/ot.md, section 4).
+//! What a party can do at home with a key of few bits: try all of them on what it received (docs/ot.md,
+//! section 4).
 //!
-//! None of this finds anything in what the protocols send; against the mutant of K14, whose pads come from the columns under Delta_i, each
-//! of these searches gives Delta_i.
+//! None of this finds anything in what the protocols send; against the mutant of K14, whose pads come from
+//! the columns under Delta_i, each of these searches gives Delta_i.
 
 use crate::hash::{self, Hash, Place, Tweak};
 use crate::record::Call;
@@ -23,8 +24,9 @@ fn hashed(session: &Session, place: Place, row: u128, unit: u64) -> u128 {
     word[0]
 }
 
-/// The guesses of the peer's Delta, of f bits, that fit its trees for pieces of one bit over a field: the key of a base OT that we did
-/// not choose would be the hash of our row and the guess, and opens the other leaf, which the tree's total confirms.
+/// The guesses of the peer's Delta, of f bits, that fit its trees for pieces of one bit over a field: the key
+/// of a base OT that we did not choose would be the hash of our row and the guess, and opens the other leaf,
+/// which the tree's total confirms.
 #[must_use]
 pub fn fit_trees(session: &Session, peer: PartyId, f: u32, trees: &[u8], rows: &[u128]) -> Vec<u128> {
     let layout = Layout::field(1, f);
@@ -45,8 +47,8 @@ pub fn fit_trees(session: &Session, peer: PartyId, f: u32, trees: &[u8], rows: &
     (1..1 << f).filter(|guess| (0..4).all(|c| fits(*guess, c))).collect()
 }
 
-/// The guesses that fit a message of payloads of `width` bits, at most 128, which are the same in all rows: our rows are those of the
-/// bits `x`, the first one's number is `first`.
+/// The guesses that fit a message of payloads of `width` bits, at most 128, which are the same in all rows:
+/// our rows are those of the bits `x`, the first one's number is `first`.
 #[must_use]
 pub fn fit_payloads(
     session: &Session,
@@ -72,8 +74,8 @@ pub fn fit_payloads(
     (1..1 << f).filter(|guess| (1..6).all(|row| payload(*guess, row) == payload(*guess, 0))).collect()
 }
 
-/// The guesses for which the hash of one of our rows and the guess, at any place from the peer to us and for any of the numbers
-/// `units`, stands somewhere in what we received.
+/// The guesses for which the hash of one of our rows and the guess, at any place from the peer to us and for
+/// any of the numbers `units`, stands somewhere in what we received.
 #[must_use]
 pub fn stands_in(
     session: &Session,

@@ -3,7 +3,8 @@
 use crate::delta::mask;
 use crate::kept::Keep;
 
-/// One row's payload: some words, each with its pad and its place on the wire. Public; secrets are in the words alone.
+/// One row's payload: some words, each with its pad and its place on the wire. Public; secrets are in the
+/// words alone.
 pub trait Payload: Copy {
     /// One element of a payload.
     type Word: Keep;
@@ -25,9 +26,9 @@ pub trait Payload: Copy {
     /// The word if the lowest bit of `bit` is one, else zero; without a branch.
     fn times(&self, bit: u64, word: Self::Word) -> Self::Word;
     /// As bits.
-    fn to_wire(&self, word: Self::Word) -> u128;
+    fn on_wire(&self, word: Self::Word) -> u128;
     /// From a peer's bits, unless they are no word.
-    fn from_wire(&self, bits: u128) -> Option<Self::Word>;
+    fn off_wire(&self, bits: u128) -> Option<Self::Word>;
 
     /// The bits of a row.
     fn bits(&self) -> usize {
@@ -35,7 +36,8 @@ pub trait Payload: Copy {
     }
 }
 
-/// Vectors of `width` bits, which are added bit by bit: 128 to a word, the first ones lowest, and the last word with what is left.
+/// Vectors of `width` bits, which are added bit by bit: 128 to a word, the first ones lowest, and the last
+/// word with what is left.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct BitVectors {
     /// How many bits a row has.
@@ -89,12 +91,12 @@ impl Payload for BitVectors {
     }
 
     #[inline]
-    fn to_wire(&self, word: u128) -> u128 {
+    fn on_wire(&self, word: u128) -> u128 {
         word
     }
 
     #[inline]
-    fn from_wire(&self, bits: u128) -> Option<u128> {
+    fn off_wire(&self, bits: u128) -> Option<u128> {
         Some(bits)
     }
 }
@@ -137,8 +139,8 @@ impl Payload for Numbers {
         self.modulus > 1 && self.count > 0
     }
 
-    /// floor(block p / 2^128): each number comes from floor or ceil of 2^128 / p blocks, so that the distance from uniform is below
-    /// p / 2^128, at most 2^-64. No division, whose time would depend on the block.
+    /// floor(block p / 2^128): each number comes from floor or ceil of 2^128 / p blocks, so that the distance
+    /// from uniform is below p / 2^128, at most 2^-64. No division, whose time would depend on the block.
     #[inline]
     fn pad(&self, blocks: &[u128], word: usize) -> u64 {
         let (block, p) = (blocks[word], u128::from(self.modulus));
@@ -162,12 +164,12 @@ impl Payload for Numbers {
     }
 
     #[inline]
-    fn to_wire(&self, word: u64) -> u128 {
+    fn on_wire(&self, word: u64) -> u128 {
         u128::from(word)
     }
 
     #[inline]
-    fn from_wire(&self, bits: u128) -> Option<u64> {
+    fn off_wire(&self, bits: u128) -> Option<u64> {
         (bits < u128::from(self.modulus)).then_some(bits as u64)
     }
 }
@@ -185,19 +187,20 @@ mod tests {
             let values = [0, 1, 2, modulus / 2, modulus / 2 + 1, modulus - 2, modulus - 1];
             for a in values.map(|a| a % modulus) {
                 assert_eq!((numbers.times(0, a), numbers.times(1, a)), (0, a));
-                assert_eq!(numbers.from_wire(numbers.to_wire(a)), Some(a));
+                assert_eq!(numbers.off_wire(numbers.on_wire(a)), Some(a));
                 assert!(a == 0 || a.ilog2() < numbers.wire_bits(0));
                 for b in values.map(|b| b % modulus) {
                     assert_eq!(u128::from(numbers.add(a, b)), (u128::from(a) + u128::from(b)) % p);
                     assert_eq!(u128::from(numbers.sub(a, b)), (u128::from(a) + p - u128::from(b)) % p);
                 }
             }
-            assert_eq!((numbers.from_wire(p), numbers.from_wire(u128::MAX)), (None, None));
+            assert_eq!((numbers.off_wire(p), numbers.off_wire(u128::MAX)), (None, None));
         }
     }
 
-    /// The number of a block is its place in p equal parts of all blocks: for each number the least block that gives it is
-    /// ceil(number 2^128 / p), so no number comes from more than one block more than another.
+    /// The number of a block is its place in p equal parts of all blocks: for each number the least block
+    /// that gives it is ceil(number 2^128 / p), so no number comes from more than one block more than
+    /// another.
     #[test]
     fn pads_are_uniform_within_2_to_the_minus_64() {
         for modulus in MODULI {

@@ -1,15 +1,17 @@
 //! The set-up of all pairs at once: base OTs, trees, and the coins' commitments beside them.
 //!
-//! Each pair needs trees in both directions, each from 127 base OTs in which the holder of a Delta chooses; over a field from f + 128, in
-//! which the holder of Delta and Delta' does. [`Base::Both`] makes them all by public keys:
+//! Each pair needs trees in both directions, each from 127 base OTs in which the holder of a Delta chooses;
+//! over a field from f + 128, in which the holder of Delta and Delta' does. [`Base::Both`] makes them all by
+//! public keys:
 //!
 //! 1. A of every sender; T_i of every receiver, with the flips that correct its random choices to its Delta; commitments to coins.
 //! 2. Trees of every maker; echo of the commitments.
 //!
-//! [`Base::Half`] makes one direction of each pair so, every party being sender and receiver about equally often. In the other
-//! direction the base OTs are rows of the first: the maker's bit is the choice, its row the key of it, and the holder has both keys. Over
-//! a field they are rows of the columns of pads, and never of those of MACs \[K14\]: there the two keys are K and K + Delta_i, so that
-//! whoever has one could try the other with each of 2^f Deltas (docs/ot.md).
+//! [`Base::Half`] makes one direction of each pair so, every party being sender and receiver about equally
+//! often. In the other direction the base OTs are rows of the first: the maker's bit is the choice, its row
+//! the key of it, and the holder has both keys. Over a field they are rows of the columns of pads, and never
+//! of those of MACs \[K14\]: there the two keys are K and K + Delta_i, so that whoever has one could try the
+//! other with each of 2^f Deltas (docs/ot.md).
 //!
 //! 1. and 2. as above, for one direction; with its trees the maker sends the corrections of 128 rows and as many sacrificed ones.
 //! 3. A coin, after all of them.
@@ -180,8 +182,8 @@ pub(super) fn connect(
     Ok((ends, coins))
 }
 
-/// What corrects random choices to the complement of the key's bits, as bytes; nothing at a public bit. What fills the last byte is
-/// choices that are not used.
+/// What corrects random choices to the complement of the key's bits, as bytes; nothing at a public bit. What
+/// fills the last byte is choices that are not used.
 fn flips(layout: Layout, choices: &Key, delta: &Key) -> Vec<u8> {
     let mut bytes: Vec<u8> =
         choices.iter().zip(delta).flat_map(|(choice, delta)| (choice ^ !delta).to_le_bytes()).collect();

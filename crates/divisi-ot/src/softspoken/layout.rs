@@ -1,13 +1,15 @@
 //! Which columns a pair's rows have, and which trees stand behind them.
 //!
-//! The columns are one or two groups, each under a key of its own that is cut into pieces of k bits by itself:
+//! The columns are one or two groups, each under a key of its own that is cut into pieces of k bits by
+//! itself:
 //!
 //! - *labels*: 128 columns under Delta_i, whose lowest bit is public. They authenticate bits and make pads.
-//! - *field*: f columns under Delta_i, a uniform element of GF(2^f), which authenticate bits; and 128 columns under an independent
-//!   Delta'_i, which make pads. A row has the columns of the first group (narrow), of the second (a pad alone), or all of them with one
-//!   bit (wide).
+//! - *field*: f columns under Delta_i, a uniform element of GF(2^f), which authenticate bits; and 128 columns
+//!   under an independent Delta'_i, which make pads. A row has the columns of the first group (narrow), of
+//!   the second (a pad alone), or all of them with one bit (wide).
 //!
-//! Columns, base OTs and bits of a key are numbered alike, those of the first group first: a [`Key`] is all bits in this order.
+//! Columns, base OTs and bits of a key are numbered alike, those of the first group first: a [`Key`] is all
+//! bits in this order.
 
 use super::MAX_K;
 use divisi_core::{Check, Session};
@@ -66,7 +68,7 @@ impl Layout {
 
     /// `f` columns under a uniform key, an even number and at most 128, and those of pads.
     pub(crate) fn field(k: u32, f: u32) -> Layout {
-        debug_assert!(f > 0 && f % 2 == 0 && f as usize <= MOST - PADS, "columns of a field");
+        debug_assert!(f > 0 && f.is_multiple_of(2) && f as usize <= MOST - PADS, "columns of a field");
         Layout { k, columns: [f as usize, PADS], public: false }
     }
 

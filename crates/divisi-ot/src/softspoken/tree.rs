@@ -7,8 +7,8 @@
 //! path than its bit of Delta, so its choice there is the complement of that bit; the base OT's random choice is corrected to it by one
 //! bit that the holder sends. The holder keeps all nodes in the order of y + alpha, so that no index depends on Delta.
 //!
-//! If bit 0 of Delta is public ([`crate::lowest_bit`]), the maker sends at its level the one sum that belongs to it in the clear, and
-//! the other one not at all. A holder with another bit there does not exist \[W1\].
+//! If bit 0 of Delta is public ([`crate::lowest_bit`]), the maker sends at its level the one sum that belongs
+//! to it in the clear, and the other one not at all. A holder with another bit there does not exist \[W1\].
 //!
 //! Message: for each base OT two blocks, for each tree 32 bytes, and 32 bytes; one way.
 
@@ -142,8 +142,8 @@ pub(crate) fn message_bytes(layout: Layout) -> usize {
     layout.all() * 32 + layout.pieces() * 32 + 32
 }
 
-/// Make the trees towards a holder whose choices in the base OTs are corrected by `flips`, and whose bit 0 is `lowest` if it is public;
-/// the message goes into `message`.
+/// Make the trees towards a holder whose choices in the base OTs are corrected by `flips`, and whose bit 0 is
+/// `lowest` if it is public; the message goes into `message`.
 pub(crate) fn make(
     session: &Session,
     permutations: &Permutations,

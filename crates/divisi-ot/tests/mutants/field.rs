@@ -66,8 +66,8 @@ pub fn two_deltas(without: Option<Check>) -> bool {
     ends[1].is_ok() && ends[2].is_ok()
 }
 
-/// P_1's pads are under another bit than its MACs, with right sums for either: whether P_2 hands out such rows, and P_1 gets the
-/// product of the flipped bit while its MAC is for the true one.
+/// P_1's pads are under another bit than its MACs, with right sums for either: whether P_2 hands out such
+/// rows, and P_1 gets the product of the flipped bit while its MAC is for the true one.
 pub fn other_bit_of_pads(without: Option<Check>) -> bool {
     let how = Deviation { other_pads: Some(5), ..Deviation::default() };
     let ends = stage(2, without).act(|mut session| {

@@ -70,7 +70,7 @@ divisi_core::mutants! {
     rows_of_a_field_belong_to_one_x: K11, "takes any sums", field::flipped_correction;
     deltas_of_a_field_are_one: K12, "takes any MACs and sums", field::two_deltas;
     macs_and_pads_have_one_bit: K13, "takes a sum X for each group of columns", field::other_bit_of_pads;
-    few_bits_are_not_tried_offline: K14, "makes pads and base OTs of the columns of MACs", field::delta_found_offline;
+    few_bits_are_not_tried_offline: K14, "hashes rows of the columns of MACs", field::delta_found_offline;
     a_pad_serves_one_payload: G14, "lets rows serve again", field::two_payloads;
 }
 
