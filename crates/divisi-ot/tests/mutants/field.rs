@@ -47,7 +47,7 @@ pub fn flipped_correction(without: Option<Check>) -> bool {
     assert!(without.is_some() || failed_check(&ends[1]) == Some(Check::K11));
     match (&ends[0], &ends[1]) {
         (Ok((_, ours)), Ok((delta, theirs))) => {
-            ours.macs(party(2))[0] != theirs.keys(party(1))[0] ^ delta * u128::from(ours.bit(0))
+            ours.macs(party(2))[0] != theirs.keys(party(1))[0] ^ (delta * u128::from(ours.bit(0)))
         }
         _ => false,
     }
@@ -82,7 +82,7 @@ pub fn other_bit_of_pads(without: Option<Check>) -> bool {
     match (&ends[0], &ends[1]) {
         (Ok((_, ours, share)), Ok((delta, theirs, other))) => {
             let bit = u128::from(ours.bit(5));
-            let mac = ours.macs(party(2))[5] == theirs.keys(party(1))[5] ^ delta * bit;
+            let mac = ours.macs(party(2))[5] == theirs.keys(party(1))[5] ^ (delta * bit);
             mac && share ^ other != 77 * bit
         }
         _ => false,
