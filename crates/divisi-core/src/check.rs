@@ -163,6 +163,14 @@ checks! {
     W28 = "W28",
     /// Public wires are folded; no label of one depends on Delta_i.
     W29 = "W29",
+    /// Rows over a field: one relation over all columns of a row, narrow or wide; X is broadcast.
+    K11 = "K11",
+    /// Rows over a field: one Delta_i towards all peers, on the columns of MACs.
+    K12 = "K12",
+    /// Products: pads and MAC of a bit are columns of one row.
+    K13 = "K13",
+    /// Pads and base OTs by halves come from the 128 columns of Delta', never from the few of Delta_i.
+    K14 = "K14",
     /// Mixed mode: every hop adds a fresh encryption of zero, or floods, on both components, changed or not.
     G1 = "G1",
     /// Mixed mode: flooding is as wide as the bounds of what it hides demand.
@@ -177,6 +185,8 @@ checks! {
     G12 = "G12",
     /// Mixed mode: no public polynomial serves two messages under one key share.
     G13 = "G13",
+    /// Semi-honest correlations: rows of a type of their own, no tweak twice, no pad for two payloads.
+    G14 = "G14",
 }
 
 impl fmt::Display for Check {

@@ -8,8 +8,9 @@ use crate::laand::laand;
 use crate::open::{Opening, Tags};
 use crate::share::{Seats, Shares, View, spread};
 use crate::triples::Triples;
-use divisi_core::{Abort, Check, Prg, Session, Step, step};
+use divisi_core::{Abort, Check, Session, Step, step};
 use divisi_ot::kept::Keep;
+use divisi_ot::partition::Partition;
 use divisi_ot::{Kept, Setup};
 use std::ops::BitXor;
 
@@ -31,97 +32,25 @@ pub(crate) fn aand(
     // 2. into buckets
     let partition = Partition::new(&partition, m, bucket);
     // 3.(a) d = y_1 + y_k for every other one of a bucket, opened with MACs
-    let firsts = partition.first_shares(&y);
-    let d = partition.difference_bits(&firsts, y.bits);
+    let firsts = first_shares(&partition, &y);
+    let d = difference_bits(&partition, &firsts, y.bits);
     let opened = open_differences(session, ground.seats, &d, &firsts, &y, &partition, setup.delta().get())?;
     // 3.(b)
     Ok(combine([&x, &z.view()], firsts, &partition, &opened))
 }
 
-/// Which triple goes into which bucket. All loops go through the triples in order, and only what comes out of the buckets is
-/// reached at random: it is smaller, and stays near.
-pub(crate) struct Partition {
-    /// The bucket of each triple.
-    to: Vec<u32>,
-    /// The triples that are the first of their buckets, in order.
-    firsts: Vec<u32>,
-    /// All others, in order.
-    others: Vec<u32>,
+/// Of each bucket the share of its first triple.
+pub(crate) fn first_shares(partition: &Partition, y: &View<'_>) -> Shares {
+    Shares {
+        bits: partition.firsts(y.bits),
+        macs: y.macs.iter().map(|words| partition.firsts(words)).collect(),
+        keys: y.keys.iter().map(|words| partition.firsts(words)).collect(),
+    }
 }
 
-impl Partition {
-    /// A uniform partition, from a coin.
-    pub fn new(coin: &[u8; 16], m: usize, bucket: usize) -> Partition {
-        // the places of all buckets, of each the first one marked by its lowest bit
-        let places = |b: u32| (0..bucket).map(move |k| b << 1 | u32::from(k == 0));
-        let mut to: Vec<u32> = (0..(m / bucket) as u32).flat_map(places).collect();
-        shuffle(coin, &mut to);
-        let buckets = m / bucket;
-        let mut kinds = [vec![0; to.len() - buckets], vec![0; buckets]];
-        let mut counts = [0; 2];
-        for (t, place) in to.iter_mut().enumerate() {
-            let first = (*place & 1) as usize;
-            kinds[first][counts[first]] = t as u32;
-            counts[first] += 1;
-            *place >>= 1;
-        }
-        let [others, firsts] = kinds;
-        Partition { to, firsts, others }
-    }
-
-    /// The bucket of a triple.
-    #[cfg(any(test, feature = "testing"))]
-    pub fn bucket_of(&self, triple: usize) -> usize {
-        self.to[triple] as usize
-    }
-
-    /// Each triple that is not the first one of its bucket, with the one that is, in order.
-    #[cfg(any(test, feature = "testing"))]
-    pub fn pairs(&self) -> impl Iterator<Item = [u32; 2]> {
-        let mut firsts = vec![0; self.firsts.len()];
-        self.firsts.iter().for_each(|t| firsts[self.to[*t as usize] as usize] = *t);
-        self.others.iter().map(move |t| [*t, firsts[self.to[*t as usize] as usize]])
-    }
-
-    /// Of each bucket the word of its first triple.
-    fn firsts<T: Keep>(&self, words: &[T]) -> Kept<T> {
-        let mut firsts = Kept::<T>::zeros(self.firsts.len());
-        for t in &self.firsts {
-            firsts[self.to[*t as usize] as usize] = words[*t as usize];
-        }
-        firsts
-    }
-
-    /// Of each bucket the share of its first triple.
-    pub fn first_shares(&self, y: &View<'_>) -> Shares {
-        Shares {
-            bits: self.firsts(y.bits),
-            macs: y.macs.iter().map(|words| self.firsts(words)).collect(),
-            keys: y.keys.iter().map(|words| self.firsts(words)).collect(),
-        }
-    }
-
-    /// What `words` of all triples that are not the first ones differ by from the word of their bucket's first one, in order: the bits of
-    /// d, or their MACs, or their keys.
-    fn differences<T: Keep + BitXor<Output = T>>(
-        &self,
-        firsts: &[T],
-        words: &[T],
-    ) -> impl Iterator<Item = T> {
-        self.others.iter().map(|t| firsts[self.to[*t as usize] as usize] ^ words[*t as usize])
-    }
-
-    /// Our bits of d.
-    pub fn difference_bits(&self, firsts: &Shares, y: &[u8]) -> Vec<u8> {
-        self.differences(&firsts.bits, y).collect()
-    }
-
-    /// Bits of those that are not the first ones as bits of all: zero for the first ones.
-    fn of_all(&self, d: &[u8]) -> Vec<u8> {
-        let mut all = vec![0; self.to.len()];
-        self.others.iter().zip(d).for_each(|(t, d)| all[*t as usize] = *d);
-        all
-    }
+/// Our bits of d.
+pub(crate) fn difference_bits(partition: &Partition, firsts: &Shares, y: &[u8]) -> Vec<u8> {
+    partition.differences(&firsts.bits, y).collect()
 }
 
 /// Step 3(a) \[W17\]: our differences `d` to all, with their MACs; the sums of everybody's. One round.
@@ -158,30 +87,6 @@ pub(crate) fn open_differences(
     Ok(sum)
 }
 
-/// Put things into a uniform order, from a coin.
-pub(crate) fn shuffle(coin: &[u8; 16], things: &mut [u32]) {
-    let mut prg = Prg::new(coin);
-    let mut words = [0; 128];
-    let mut used = words.len();
-    for last in (1..things.len()).rev() {
-        // uniform below last + 1: the high half of a product, unless the low half is among the few that come too often
-        let below = last as u64 + 1;
-        let drawn = loop {
-            if used == words.len() {
-                prg.words(&mut words);
-                used = 0;
-            }
-            let product = u128::from(words[used]) * u128::from(below);
-            used += 1;
-            let low = product as u64;
-            if low >= below || low >= below.wrapping_neg() % below {
-                break product >> 64;
-            }
-        };
-        things.swap(last, drawn as usize);
-    }
-}
-
 /// x = sum of x_k, y = y_1, z = sum of z_k + d_k x_k.
 pub(crate) fn combine([x, z]: [&View<'_>; 2], firsts: Shares, partition: &Partition, d: &[u8]) -> Triples {
     let d = partition.of_all(d);
@@ -209,9 +114,9 @@ fn combined<T: Keep + BitXor<Output = T>>(
     times: impl Fn(u8, T) -> T,
 ) -> (Kept<T>, Kept<T>) {
     // both sums of a bucket lie side by side, so that each triple reaches to one place
-    let mut sums = Kept::<T>::zeros(2 * partition.firsts.len());
+    let mut sums = Kept::<T>::zeros(2 * partition.buckets());
     let pairs = sums.as_chunks_mut::<2>().0;
-    for (((to, d), x), z) in partition.to.iter().zip(d).zip(x).zip(z) {
+    for (((to, d), x), z) in partition.to().iter().zip(d).zip(x).zip(z) {
         let pair = &mut pairs[*to as usize];
         *pair = [pair[0] ^ *x, pair[1] ^ *z ^ times(*d, *x)];
     }
@@ -222,32 +127,6 @@ fn combined<T: Keep + BitXor<Output = T>>(
 mod tests {
     use super::*;
 
-    /// Every bucket gets its number of triples, one of them first, and each triple ends in each bucket about equally often.
-    #[test]
-    fn partitions_are_whole_and_uniform() {
-        for (m, bucket) in [(6, 3), (40, 4), (7 * 34, 7)] {
-            let runs = 4000_u64;
-            let mut first = vec![0_u64; m / bucket];
-            for run in 0..runs {
-                let mut coin = [0; 16];
-                coin[..8].copy_from_slice(&run.to_le_bytes());
-                let partition = Partition::new(&coin, m, bucket);
-                let mut many = vec![(0, 0); m / bucket];
-                partition.to.iter().for_each(|to| many[*to as usize].0 += 1);
-                partition.firsts.iter().for_each(|t| many[partition.bucket_of(*t as usize)].1 += 1);
-                let mut both = [&partition.firsts[..], &partition.others].concat();
-                both.sort_unstable();
-                assert!(both.into_iter().eq(0..m as u32));
-                assert!(many.iter().all(|many| *many == (bucket, 1)));
-                first[partition.to[0] as usize] += 1;
-            }
-            let mean = runs as f64 / first.len() as f64;
-            let off = first.iter().map(|n| (*n as f64 - mean).powi(2) / mean).sum::<f64>();
-            let degrees = first.len() as f64 - 1.0;
-            assert!(off < degrees + 6.0 * (2.0 * degrees).sqrt(), "{m} {bucket} {off}");
-        }
-    }
-
     /// d and the three combinations, against their definition bucket by bucket.
     #[test]
     fn buckets_are_combined() {
@@ -257,12 +136,12 @@ mod tests {
         let (x, y, z) = (words(3), words(5), words(7));
         let bits: Vec<u8> = y.iter().map(|y| (y >> 3 & 1) as u8).collect();
         let view = View { bits: &bits, macs: vec![&y], keys: vec![] };
-        let firsts = partition.first_shares(&view);
-        let d = partition.difference_bits(&firsts, &bits);
+        let firsts = first_shares(&partition, &view);
+        let d = difference_bits(&partition, &firsts, &bits);
         let (sum_x, sum_z) = combined(&x, &z, &partition, &partition.of_all(&d), |d, x: u128| spread(d) & x);
         for b in 0..m / bucket {
             let of: Vec<usize> = (0..m).filter(|t| partition.bucket_of(*t) == b).collect();
-            let first = of.iter().copied().find(|t| partition.firsts.contains(&(*t as u32))).unwrap();
+            let first = of.iter().copied().find(|t| partition.first_items().contains(&(*t as u32))).unwrap();
             assert_eq!((firsts.macs[0][b], firsts.bits[b]), (y[first], bits[first]));
             assert_eq!(sum_x[b], of.iter().fold(0, |sum, t| sum ^ x[*t]));
             let z_of = |t: &usize| z[*t] ^ spread(bits[*t] ^ bits[first]) & x[*t];

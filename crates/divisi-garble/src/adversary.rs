@@ -1,7 +1,7 @@
 //! Corrupt parties of a test (feature `testing`; never part of a build that holds real secrets): their own code deviates, which does
 //! what a hand on their messages cannot, because later steps must fit the lie.
 
-use crate::aand::{Partition, combine, open_differences, shuffle};
+use crate::aand::{combine, difference_bits, first_shares, open_differences};
 use crate::ground::Ground;
 use crate::laand::{expanded, laand};
 use crate::phases::Live;
@@ -10,6 +10,7 @@ use crate::triples::{Made, Preprocessed, Triples};
 use crate::zero;
 use crate::{Garble, Plan};
 use divisi_core::{Abort, Prg, Session};
+use divisi_ot::partition::{Partition, shuffle};
 use std::cmp::Reverse;
 use zeroize::Zeroizing;
 
@@ -114,8 +115,8 @@ fn independent(
     let mut spoiled_in = vec![0; ands];
     spoiled.iter().for_each(|t| spoiled_in[partition.bucket_of(*t as usize)] += 1);
     let known = spoiled_in.contains(&bucket);
-    let firsts = partition.first_shares(&y);
-    let mut d = partition.difference_bits(&firsts, y.bits);
+    let firsts = first_shares(&partition, &y);
+    let mut d = difference_bits(&partition, &firsts, y.bits);
     if lie == Lie::FlippedBucket {
         d.iter_mut().step_by(2 * (bucket - 1)).for_each(|bit| *bit ^= 1);
     }

@@ -3,6 +3,9 @@
 //! A blind change of a message leaves its sender out of step with its own lie. These deviations are consistent: the party does
 //! everything else as the protocol says, and never ends the session itself over what it knows to be its own doing.
 
+#[cfg(any(test, feature = "testing"))]
+pub mod offline;
+
 use divisi_core::PartyId;
 use zeroize::Zeroizing;
 
@@ -23,6 +26,8 @@ pub struct Deviation {
     pub false_sums: Vec<usize>,
     /// It commits in the proof after the others opened their bits, to what these make right.
     pub rushing: bool,
+    /// In the columns of pads its bit at this position of every batch is another than in those of MACs.
+    pub other_pads: Option<usize>,
     /// The coin that it expects: it corrects the rows of the first piece as for bits that differ where the coin cannot see it.
     pub foreseen: Option<u128>,
 }
@@ -61,6 +66,23 @@ impl Deviation {
             sums[*r].iter_mut().for_each(|sum| *sum ^= 1 << 101);
         }
         sums
+    }
+
+    /// Our bits as they are in the columns of pads.
+    pub(crate) fn bits_of_pads(&self, bits: &[u128]) -> Vec<u128> {
+        let mut other = bits.to_vec();
+        if let Some((word, at)) = self.other_pads.and_then(|at| Some((other.get_mut(at / 128)?, at))) {
+            *word ^= 1 << (at % 128);
+        }
+        other
+    }
+
+    /// Corrections of these tiles of wide rows, of whose pieces so many are of MACs.
+    pub(crate) fn correct_pads(&self, corrections: &mut [u128], tiles: &std::ops::Range<usize>, macs: usize) {
+        let Some(at) = self.other_pads.filter(|at| tiles.contains(&(at / 128))) else { return };
+        for piece in corrections.chunks_mut(tiles.len()).skip(macs) {
+            piece[at / 128 - tiles.start] ^= 1 << (at % 128);
+        }
     }
 
     /// Corrections of a batch of one tile and the sacrificed one, for a coin that is known before.

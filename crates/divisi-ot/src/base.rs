@@ -19,10 +19,11 @@
 //! What is rejected \[O1\]: an encoding that is not the one canonical encoding of a group element (Ristretto has prime order, so there
 //! are no small subgroups), the neutral element, also as any f_i(e), and our own A sent back to us.
 //!
-//! Cost: 32 bytes and then 64 times 64 one way, 64 times 32 bytes the other. Elements are sent as doubles of what is computed, so that
-//! a whole batch is encoded with one inversion.
+//! Cost: 32 bytes and then 32 a base OT one way, 16 a base OT the other. Elements are sent as doubles of what
+//! is computed, so that a whole batch is encoded with one inversion.
 
 use crate::delta::mask;
+use crate::softspoken::layout::Key;
 use curve25519_dalek::ristretto::{CompressedRistretto, RistrettoPoint};
 use curve25519_dalek::scalar::Scalar;
 use curve25519_dalek::traits::Identity;
@@ -35,16 +36,42 @@ const ELEMENT_SENT: Step = step!("element");
 /// Where the receiver chooses.
 const CHOICES_MADE: Step = step!("choices");
 
-/// How many base OTs a direction of a pair has: one for each bit of Delta. The one at index 0 is not used, as the lowest bit of Delta is
-/// public.
+/// How many base OTs a direction of a pair of labels has: one for each bit of Delta. The one at index 0 is
+/// not used, as the lowest bit of Delta is public. Where Delta is an element of a field there is one for each
+/// of its bits and 128 for pads, all of them used.
 pub const COUNT: usize = 128;
 
-/// How many choices out of four give them.
-const CHOICES: usize = COUNT / 2;
-/// The receiver's message: T of each choice.
-pub(crate) const PROGRAMS: usize = CHOICES * ELEMENT;
-/// The sender's second message: two blocks for each of p_1 and p_2.
-pub(crate) const TABLE: usize = CHOICES * 64;
+/// How many base OTs a direction of a pair has, an even number, and whether the one at index 0 is not used.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Batch {
+    pub(crate) count: usize,
+    pub(crate) public: bool,
+}
+
+impl Batch {
+    /// How many choices out of four give them.
+    fn choices(self) -> usize {
+        self.count / 2
+    }
+
+    /// The bytes of the receiver's message: T of each choice.
+    pub(crate) fn programs(self) -> usize {
+        self.choices() * ELEMENT
+    }
+
+    /// The bytes of the sender's second message: two blocks for each of p_1 and p_2.
+    pub(crate) fn table(self) -> usize {
+        self.choices() * 64
+    }
+
+    /// The keys without that of a public bit.
+    fn clear<T: Default>(self, keys: &mut [T]) {
+        if let (true, Some(first)) = (self.public, keys.first_mut()) {
+            *first = T::default();
+        }
+    }
+}
+
 /// The sender's message.
 pub(crate) const ELEMENT: usize = 32;
 
@@ -127,14 +154,12 @@ impl Sender {
         Sender { oracles: Oracles::new(session, session.me(), receiver), half, element }
     }
 
-    /// Both keys for each index, zeros at index 0, and the message that makes them of four pads each.
-    pub(crate) fn keys(
-        self,
-        programs: &[u8; PROGRAMS],
-    ) -> Result<(Zeroizing<Vec<[u128; 2]>>, Box<[u8; TABLE]>), Rejected> {
+    /// Both keys for each index, zeros at that of a public bit, and the message that makes them of four pads
+    /// each; from the receiver's message, which has a T for each choice.
+    pub(crate) fn keys(self, batch: Batch, programs: &[u8]) -> Result<SenderKeys, Rejected> {
         let c = self.oracles.half + self.oracles.half;
         let between = *self.half * c;
-        let mut agreed = Vec::with_capacity(4 * CHOICES);
+        let mut agreed = Vec::with_capacity(4 * batch.choices());
         for t in programs.chunks_exact(ELEMENT) {
             let mut f = read(t)?;
             let mut point = *self.half * f;
@@ -147,8 +172,8 @@ impl Sender {
             }
         }
         let agreed = encode(&mut agreed);
-        let mut keys = Zeroizing::new(vec![[0; 2]; COUNT]);
-        let mut table = Box::new([0; TABLE]);
+        let mut keys = Zeroizing::new(vec![[0; 2]; batch.count]);
+        let mut table = vec![0; batch.table()];
         let rows = programs.chunks_exact(ELEMENT).zip(agreed.chunks_exact(4)).zip(table.chunks_exact_mut(64));
         for (i, ((t, agreed), out)) in rows.enumerate() {
             let pad = |e: usize| self.oracles.pad(i, e as u8, &self.element, t, &agreed[e]);
@@ -161,35 +186,42 @@ impl Sender {
                 *out = said.to_le_bytes();
             }
         }
-        keys[0] = [0; 2];
+        batch.clear(&mut keys);
         Ok((keys, table))
     }
 }
 
+/// What the sender has in the end, and its second message.
+pub(crate) type SenderKeys = (Zeroizing<Vec<[u128; 2]>>, Vec<u8>);
+
 /// The receiver after its message.
 pub(crate) struct Receiver {
+    batch: Batch,
     oracles: Oracles,
-    /// The choices, bit i for index i.
-    pub(crate) choices: Zeroizing<u128>,
+    /// The choices, bit i for index i, as the bits of a key.
+    pub(crate) choices: Zeroizing<Key>,
     /// Halves of the b_i.
     halves: Zeroizing<Vec<Scalar>>,
-    pub(crate) programs: Box<[u8; PROGRAMS]>,
+    pub(crate) programs: Vec<u8>,
 }
 
 impl Receiver {
-    pub(crate) fn new(session: &Session, sender: PartyId) -> Receiver {
+    pub(crate) fn new(session: &Session, sender: PartyId, batch: Batch) -> Receiver {
         let oracles = Oracles::new(session, sender, session.me());
         let mut seed = Zeroizing::new([0; 32]);
         session.entropy(seed.as_mut_slice());
         let mut source = blake3::Hasher::new_keyed(&seed).finalize_xof();
-        let mut bytes = Zeroizing::new([0; 16]);
-        source.fill(bytes.as_mut_slice());
-        let choices = Zeroizing::new(u128::from_le_bytes(*bytes));
-        taint::leak(CHOICES_MADE, *choices as u8);
-        let mut halves = Zeroizing::new(Vec::with_capacity(CHOICES));
-        let mut elements = Vec::with_capacity(CHOICES);
+        let mut choices = Zeroizing::new([0; 2]);
+        for word in choices.iter_mut().take(batch.count.div_ceil(128)) {
+            let mut bytes = Zeroizing::new([0; 16]);
+            source.fill(bytes.as_mut_slice());
+            *word = u128::from_le_bytes(*bytes);
+        }
+        taint::leak(CHOICES_MADE, choices[0] as u8);
+        let mut halves = Zeroizing::new(Vec::with_capacity(batch.choices()));
+        let mut elements = Vec::with_capacity(batch.choices());
         let (none, once) = (RistrettoPoint::identity(), oracles.half);
-        for i in 0..CHOICES {
+        for i in 0..batch.choices() {
             let mut uniform = [0; 64];
             source.fill(&mut uniform);
             let half = scalar(&mut uniform);
@@ -199,11 +231,11 @@ impl Receiver {
             elements.push(RistrettoPoint::mul_base(&half) - low - high);
             halves.push(*half);
         }
-        let mut programs = Box::new([0; PROGRAMS]);
+        let mut programs = vec![0; batch.programs()];
         for (t, encoded) in programs.chunks_exact_mut(ELEMENT).zip(encode(&mut elements)) {
             t.copy_from_slice(encoded.as_bytes());
         }
-        Receiver { oracles, choices, halves, programs }
+        Receiver { batch, oracles, choices, halves, programs }
     }
 
     /// Our pad for each choice out of four.
@@ -216,9 +248,10 @@ impl Receiver {
         Ok(Zeroizing::new(rows.map(pad).collect()))
     }
 
-    /// The key of our choice for each index, zero at index 0, from our pads and the sender's second message.
-    pub(crate) fn keys(&self, pads: &[[u128; 2]], table: &[u8; TABLE]) -> Zeroizing<Vec<u128>> {
-        let mut keys = Zeroizing::new(Vec::with_capacity(COUNT));
+    /// The key of our choice for each index, zero at that of a public bit, from our pads and the sender's
+    /// second message.
+    pub(crate) fn keys(&self, pads: &[[u128; 2]], table: &[u8]) -> Zeroizing<Vec<u128>> {
+        let mut keys = Zeroizing::new(Vec::with_capacity(self.batch.count));
         for (i, (pad, said)) in pads.iter().zip(table.chunks_exact(64)).enumerate() {
             let e = u64::from(choice(&self.choices, i));
             let one = mask(e & !(e >> 1));
@@ -226,14 +259,14 @@ impl Receiver {
             let (first, second) = (words(&said[..32]), words(&said[32..]));
             keys.extend((0..2).map(|part| pad[part] ^ first[part] & one ^ second[part] & two));
         }
-        keys[0] = 0;
+        self.batch.clear(&mut keys);
         keys
     }
 }
 
 /// The choice out of four that stands for two.
-fn choice(choices: &u128, i: usize) -> u8 {
-    (choices >> (2 * i)) as u8 & 3
+fn choice(choices: &Key, i: usize) -> u8 {
+    (choices[i / 64] >> (2 * (i % 64))) as u8 & 3
 }
 
 /// Encode the doubles of secret elements, and forget these.
@@ -247,145 +280,4 @@ fn encode(halves: &mut [RistrettoPoint]) -> Vec<CompressedRistretto> {
 mod oracles;
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use divisi_core::testing::run;
-    use divisi_core::{Parameters, step};
-
-    /// Both ends of the base OTs of a pair, P_1 the sender, after `change` of their messages.
-    fn pair(
-        change: impl Fn(&mut [u8; ELEMENT], &mut [u8; PROGRAMS]) + Sync,
-    ) -> Result<(Vec<[u128; 2]>, Vec<u128>, u128), Rejected> {
-        let parties = run(2, &Parameters::new("base ot tests"), |mut session| {
-            let peer = session.peers()[0];
-            if session.me().index() == 0 {
-                let mut programs = Box::new([0; PROGRAMS]);
-                let sender = Sender::new(&session, peer);
-                let mut element = sender.element;
-                change(&mut element, &mut programs);
-                session.send(step!("a"), peer, &element, 0)?;
-                session.recv(step!("f"), peer, programs.as_mut_slice())?;
-                let made = sender.keys(&programs);
-                let table = made.as_ref().map_or(Box::new([0; TABLE]), |(_, table)| table.clone());
-                session.send(step!("table"), peer, table.as_slice(), 0)?;
-                return Ok(made.map(|(keys, _)| (keys.to_vec(), Vec::new(), 0)));
-            }
-            let receiver = Receiver::new(&session, peer);
-            let mut element = [0; ELEMENT];
-            session.recv(step!("a"), peer, &mut element)?;
-            let mut programs = receiver.programs.clone();
-            change(&mut element, &mut programs);
-            session.send(step!("f"), peer, programs.as_slice(), 0)?;
-            let mut table = Box::new([0; TABLE]);
-            session.recv(step!("table"), peer, table.as_mut_slice())?;
-            let keys = receiver.pads(&element).map(|pads| receiver.keys(&pads, &table).to_vec());
-            Ok(keys.map(|keys| (Vec::new(), keys, *receiver.choices)))
-        });
-        let [sender, receiver]: [_; 2] = parties.try_into().unwrap_or_else(|_| unreachable!());
-        let (sender, receiver) = (sender.unwrap()?, receiver.unwrap()?);
-        Ok((sender.0, receiver.1, receiver.2))
-    }
-
-    #[test]
-    fn the_receiver_has_the_key_of_its_choice_and_not_the_other() {
-        let (sender, receiver, choices) = pair(|_, _| ()).unwrap();
-        assert_eq!((sender[0], receiver[0]), ([0; 2], 0));
-        for i in 1..COUNT {
-            let c = (choices >> i & 1) as usize;
-            assert_eq!(sender[i][c], receiver[i], "{i}");
-            assert_ne!(sender[i][1 - c], receiver[i], "{i}");
-        }
-        let mut all: Vec<u128> = sender[1..].iter().flatten().copied().collect();
-        all.sort_unstable();
-        all.dedup();
-        assert_eq!(all.len(), 2 * (COUNT - 1));
-        assert!((30..98).contains(&choices.count_ones()));
-    }
-
-    /// Another element in place of T gives other keys at its index, and fails nothing: the trees on top notice.
-    #[test]
-    fn keys_depend_on_the_message_of_their_index() {
-        let (sender, receiver, choices) = pair(|_, t| t.copy_within(..ELEMENT, 5 * ELEMENT)).unwrap();
-        for i in [10, 11] {
-            assert!(!sender[i].contains(&receiver[i]));
-            assert!(!sender[i].iter().any(|key| sender[i - 10].contains(key)), "the index is in the key");
-        }
-        assert_eq!(sender[12][(choices >> 12 & 1) as usize], receiver[12]);
-    }
-
-    /// An element for which one of the four would be known to everybody.
-    #[test]
-    fn a_neutral_element_among_the_four_is_rejected() {
-        let ends = run(2, &Parameters::new("base ot tests"), |session| {
-            let peer = session.peers()[0];
-            let c = Oracles::new(&session, session.me(), peer).half;
-            let mut rejected = Vec::new();
-            for e in 1..4_u64 {
-                let mut programs = Receiver::new(&session, peer).programs;
-                programs[..32].copy_from_slice((-(c + c) * Scalar::from(e)).compress().as_bytes());
-                rejected.push(Sender::new(&session, peer).keys(&programs).is_err());
-            }
-            Ok(rejected)
-        });
-        assert!(ends.into_iter().all(|end| end.unwrap() == [true; 3]));
-    }
-
-    /// The points of small order of Ed25519, as they are encoded there, and encodings that are not reduced or negative (RFC 9496,
-    /// appendix A.2 has more).
-    const BAD: [&str; 14] = [
-        "0100000000000000000000000000000000000000000000000000000000000000",
-        "ecffffffffffffffffffffffffffffffffffffffffffffffffffffffffffff7f",
-        "0000000000000000000000000000000000000000000000000000000000000080",
-        "0000000000000000000000000000000000000000000000000000000000000000",
-        "c7176a703d4dd84fba3c0b760d10670f2a2053fa2c39ccc64ec7fd7792ac037a",
-        "c7176a703d4dd84fba3c0b760d10670f2a2053fa2c39ccc64ec7fd7792ac03fa",
-        "26e8958fc2b227b045c3f489f2ef98f0d5dfac05d3c63339b13802886d53fc05",
-        "26e8958fc2b227b045c3f489f2ef98f0d5dfac05d3c63339b13802886d53fc85",
-        "00ffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffff",
-        "ffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffff7f",
-        "f3ffffffffffffffffffffffffffffffffffffffffffffffffffffffffffff7f",
-        "edffffffffffffffffffffffffffffffffffffffffffffffffffffffffffff7f",
-        "0100000000000000000000000000000000000000000000000000000000000080",
-        "ed57ffd8c914fb201471d1c3d245ce3c746fcbe63a3679d51b6a516ebebe0e20",
-    ];
-
-    #[test]
-    fn bad_elements_are_rejected_from_either_side() {
-        for bad in BAD {
-            let bytes: Vec<u8> =
-                (0..32).map(|i| u8::from_str_radix(&bad[2 * i..2 * i + 2], 16).unwrap()).collect();
-            assert!(read(&bytes).is_err(), "{bad}");
-            assert_eq!(pair(|a, _| a.copy_from_slice(&bytes)).err(), Some(Rejected), "{bad}");
-            assert_eq!(pair(|_, t| t[..32].copy_from_slice(&bytes)).err(), Some(Rejected), "{bad}");
-            assert_eq!(pair(|_, t| t[63 * 32..].copy_from_slice(&bytes)).err(), Some(Rejected), "{bad}");
-        }
-    }
-
-    #[test]
-    #[ignore = "a measurement"]
-    fn speed() {
-        let results = run(2, &Parameters::new("base ot tests"), |session| {
-            let peer = session.peers()[0];
-            let mut times = Vec::new();
-            if session.me().index() == 0 {
-                for _ in 0..20 {
-                    let now = std::time::Instant::now();
-                    let receiver = Receiver::new(&session, peer);
-                    times.push(now.elapsed());
-                    let sender = Sender::new(&session, peer);
-                    let now = std::time::Instant::now();
-                    receiver.pads(&sender.element).unwrap();
-                    times.push(now.elapsed());
-                    let now = std::time::Instant::now();
-                    assert!(sender.keys(&receiver.programs).is_ok());
-                    times.push(now.elapsed());
-                }
-            }
-            Ok(times)
-        });
-        let times = results.into_iter().next().unwrap().unwrap();
-        for (i, name) in ["programs", "receiver's keys", "sender's keys"].into_iter().enumerate() {
-            println!("{name}: {:?}", times.iter().skip(i).step_by(3).min().unwrap());
-        }
-    }
-}
+mod tests;

@@ -30,9 +30,75 @@ pub fn error_bits(triples: usize, b: usize) -> f64 {
     bits
 }
 
+/// The least bucket size for which at least `items` buckets are safe but for 2^-rho where the first item of
+/// each bucket is known before the coin ([`crate::partition::Partition::behind_firsts`]).
+///
+/// # Panics
+/// If there is no item, or rho is not between 1 and 100.
+#[must_use]
+pub fn size_behind_firsts(items: usize, rho: u32) -> usize {
+    assert!(items > 0 && (1..=100).contains(&rho), "a bucket of something");
+    (2..).find(|b| error_bits_behind_firsts(items, *b) >= f64::from(rho)).unwrap_or(usize::MAX)
+}
+
+/// The security of such buckets: minus the binary logarithm of the best chance of an adversary that spoils
+/// m_1 of the t first items and m_2 of the t (b - 1) others, each of which it survives with probability 1/2
+/// at most: 2^-(m_1 + m_2) m_1 C(m_2, b - 1) / C(t (b - 1), b - 1).
+#[must_use]
+pub fn error_bits_behind_firsts(items: usize, b: usize) -> f64 {
+    let (t, others) = (items as f64, b.saturating_sub(1) as f64);
+    // 2^-m_1 m_1 is 1/2 for one and for two, and less from there on; 2^-m_2 C(m_2, b - 1) is largest at 2 (b
+    // - 1) - 1, as above
+    let m = (2.0 * others - 1.0).min(t * others);
+    let mut bits = 1.0 + m;
+    let mut i = 0.0;
+    while i < others {
+        bits += ((t * others - i) / (m - i)).log2();
+        i += 1.0;
+    }
+    bits
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// The thresholds of ERRATA for buckets whose first items are known.
+    #[test]
+    fn thresholds_behind_firsts() {
+        for (rho, b, from) in [
+            (40, 3, 321_060),
+            (40, 4, 3_368),
+            (40, 5, 345),
+            (40, 6, 89),
+            (40, 7, 36),
+            (64, 4, 862_004),
+            (64, 5, 22_052),
+            (64, 6, 2_445),
+            (64, 7, 565),
+        ] {
+            assert_eq!(size_behind_firsts(from, rho), b, "{rho} bits, from {from}");
+            assert_eq!(size_behind_firsts(from - 1, rho), b + 1, "{rho} bits, below {from}");
+        }
+    }
+
+    /// Against the bound itself, for all numbers of spoiled items of either kind.
+    #[test]
+    fn no_other_split_of_spoiled_items_is_better() {
+        for items in [1, 2, 3, 10, 100] {
+            for b in 2..9 {
+                let best = error_bits_behind_firsts(items, b);
+                for m1 in 1..=items.min(40) {
+                    for m2 in b - 1..=(items * (b - 1)).min(200) {
+                        let (t, others) = (items as f64, (b - 1) as f64);
+                        let fits = |of: f64| (0..b - 1).map(|i| (of - i as f64).log2()).sum::<f64>();
+                        let bits = (m1 + m2) as f64 - (m1 as f64).log2() - fits(m2 as f64) + fits(t * others);
+                        assert!(bits >= best - 1e-9, "{items} {b} {m1} {m2}");
+                    }
+                }
+            }
+        }
+    }
 
     /// The thresholds of the issue: from how many triples on a bucket size suffices.
     #[test]

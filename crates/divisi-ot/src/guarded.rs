@@ -2,13 +2,14 @@
 //! and addresses depend on Delta (divisi-measure). Nothing here is a protocol: the maker's messages are
 //! constants, and what comes out is thrown away.
 
+use crate::softspoken::layout::Layout;
 use crate::softspoken::tree::{Permutations, hold, message_bytes};
 use crate::softspoken::{Holder, Sums, TILE, pieces};
 use zeroize::Zeroizing;
 
 /// A maker's messages to a holder.
 pub struct Held {
-    k: u32,
+    layout: Layout,
     permutations: Permutations,
     trees: Vec<u8>,
     corrections: Vec<u128>,
@@ -18,18 +19,27 @@ impl Held {
     /// Messages for pieces of `k` bits.
     #[must_use]
     pub fn new(k: u32) -> Held {
-        let trees = (0..message_bytes(k)).map(|i| (i * 151) as u8).collect();
+        let layout = Layout::labels(k);
+        let trees = (0..message_bytes(layout)).map(|i| (i * 151) as u8).collect();
         let corrections =
             (0..pieces(k) as u128).map(|c| (c + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15_f39c)).collect();
-        Held { k, permutations: Permutations::fixed(), trees, corrections }
+        Held { layout, permutations: Permutations::fixed(), trees, corrections }
     }
 
     /// Read the trees with Delta and the keys of the base OTs, and make a tile of rows; whether the trees
     /// are consistent.
     pub fn run(&self, delta: u128, keys: &[u128; 128], rows: &mut [u128; TILE]) -> bool {
-        let (leaves, consistent) = hold(&self.permutations, (self.k, true), keys, delta, &self.trees);
+        let (leaves, consistent) =
+            hold(&self.permutations, (self.layout, true), keys, &[delta, 0], &self.trees);
         let mut sums = Zeroizing::new([0; TILE]);
-        Holder::new(self.k, leaves).extend(&mut Sums::new(), delta, &self.corrections, &mut *sums);
+        Holder::new(self.layout, leaves).extend(
+            &mut Sums::new(),
+            &(0..1),
+            &[delta, 0],
+            1,
+            &self.corrections,
+            [&mut *sums, &mut []],
+        );
         rows.copy_from_slice(&*sums);
         consistent
     }

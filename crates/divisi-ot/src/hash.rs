@@ -53,8 +53,15 @@ pub fn units_of_a_key(targets: u64) -> u64 {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Place(u32);
 
-/// The step of this crate's own use of the hash: base OTs from a first extension. Steps of other crates are at least [`FIRST_STEP`].
+/// The steps of this crate's own uses of the hash: base OTs from a first extension; pads of rows that passed
+/// the check, and of those that no check stands behind, one step for each of [`CLASSES`] sizes of payloads.
+/// Steps of other crates are at least [`FIRST_STEP`].
 pub(crate) const BASE: u8 = 1;
+pub(crate) const CHECKED: u8 = 2;
+pub(crate) const SEMI_HONEST: u8 = CHECKED + CLASSES;
+/// A payload of class c takes at most 2^c blocks of the hash.
+pub(crate) const CLASSES: u8 = 7;
+const _: () = assert!(SEMI_HONEST + CLASSES <= FIRST_STEP);
 
 /// The first step number that crates above may use.
 pub const FIRST_STEP: u8 = 16;

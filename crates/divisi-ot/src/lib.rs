@@ -7,7 +7,8 @@
 //! | [`softspoken`] | small-field and subspace VOLE from all-but-one trees | SoftSpokenOT (Roy 2022) |
 //! | [`vole`] | correlated rows of a pair, streamed, and their check | the same, section 4 |
 //! | [`abit`] | authenticated bits among n parties | WRK17, Figures 14 and 15 |
-//! | [`bucket`] | bucket sizes | WRK17, section B.5, corrected |
+//! | [`correlate`] | products of bits with payloads | Gilboa 1999; MASCOT (KOS16) |
+//! | [`bucket`], [`partition`] | bucket sizes, who goes where | WRK17, section B.5, corrected; Figure 18 |
 //! | [`hash`] | the tweakable circular correlation-robust hash | Guo, Katz, Wang, Yu 2020 |
 //!
 //! One [`Setup`] a session holds Delta_i, the trees towards each peer, and the coins: every authenticated bit of the session
@@ -59,6 +60,7 @@ pub mod adversary;
 pub mod base;
 pub mod bucket;
 mod cipher;
+pub mod correlate;
 #[cfg(any(test, feature = "testing"))]
 mod dealer;
 mod delta;
@@ -66,6 +68,9 @@ mod delta;
 pub mod guarded;
 pub mod hash;
 pub mod kept;
+mod links;
+mod pads;
+pub mod partition;
 #[cfg(any(test, feature = "testing"))]
 pub mod record;
 mod setup;
@@ -75,7 +80,10 @@ pub mod testing;
 pub mod vole;
 pub mod wipe;
 
+pub use abit::produce::Bits;
 pub use abit::{AuthBits, AuthRows};
 pub use delta::{Delta, lowest_bit};
 pub use kept::Kept;
-pub use setup::{Base, Config, Setup};
+pub use links::Links;
+pub use pads::{Checked, Pads, SemiHonest, Trust};
+pub use setup::{Base, Config, FIELDS, Setup, WideBits};

@@ -3,13 +3,15 @@
 #[cfg(feature = "fault")]
 mod corrupt;
 mod pairs;
+mod rows;
 
-use crate::abit::produce::produce;
 use crate::delta::Deltas;
 use crate::softspoken::MAX_K;
-use crate::vole::Ends;
-use crate::{AuthBits, Delta, wipe};
+use crate::softspoken::layout::Layout;
+use crate::{Delta, wipe};
 use divisi_core::{Abort, Coins, Parameters, PartyId, Session, Step, step, taint};
+pub(crate) use rows::Source;
+pub use rows::WideBits;
 
 const SETUP: Step = step!("setup");
 
@@ -62,27 +64,24 @@ impl Config {
     }
 }
 
+/// The bits of a Delta over a field that is large enough: GF(2^40), GF(2^42), GF(2^48) and GF(2^72).
+pub const FIELDS: [u32; 4] = [40, 42, 48, 72];
+
 /// One party's end of the set-up of a session: Delta_i, the trees towards each peer, the coins. One for a session: every authenticated
 /// bit of it, in whatever batch and thread, is under the same Delta_i.
+///
+/// Rows come from here alone, whatever makes them: what asks for them does not see where they come from.
 pub struct Setup {
     pub(crate) me: PartyId,
     pub(crate) parties: usize,
     pub(crate) session: [u8; 32],
     pub(crate) config: Config,
+    pub(crate) layout: Layout,
     pub(crate) deltas: Deltas,
     pub(crate) coins: Coins,
     pub(crate) source: Source,
-}
-
-/// Where authenticated bits come from.
-pub(crate) enum Source {
-    /// The trees towards each peer; whether the Deltas were proven consistent.
-    Trees(Ends, bool),
-    /// An abort has erased everything.
-    Erased,
-    /// A common seed: tests only.
-    #[cfg(any(test, feature = "testing"))]
-    Dealt(Box<crate::dealer::Dealer>),
+    /// Whether what was asked for so far is checked; nothing before the first rows.
+    pub(crate) checked: Option<bool>,
 }
 
 impl Setup {
@@ -93,7 +92,31 @@ impl Setup {
     /// second one of a session.
     pub fn new(session: &mut Session, config: Config) -> Result<Setup, Abort> {
         let delta = Delta::drawn(session.me(), |bytes| session.entropy(bytes));
-        Setup::with_deltas(session, config, Deltas::new(delta))
+        Setup::with_deltas(session, config, Deltas::labels(config.k, delta))
+    }
+
+    /// The same with a Delta_i that is a uniform element of GF(2^f), for f of [`FIELDS`], and pads under an
+    /// independent Delta'_i of 128 bits: narrow rows, [`Setup::mac_rows`], have f columns, wide ones,
+    /// [`Setup::wide_rows`], f + 128.
+    ///
+    /// f bits are few, and nothing that leaves can be used to try a guess of Delta_i (docs/ot.md).
+    ///
+    /// # Errors
+    /// As [`Setup::new`].
+    pub fn over_field(session: &mut Session, config: Config, f: u32) -> Result<Setup, Abort> {
+        if !is_field(f, cfg!(any(test, feature = "testing", feature = "fault"))) {
+            return Err(session.misuse(SETUP, "a field of 40, 42, 48 or 72 bits"));
+        }
+        let delta = Delta::uniform(f, |bytes| session.entropy(bytes));
+        let pads = Delta::uniform(128, |bytes| session.entropy(bytes));
+        Setup::with_deltas(session, config, Deltas::field(config.k, f, delta, pads))
+    }
+
+    /// The size of the field, among the parameters that the parties compare at the start of a session
+    /// \[M0.4\].
+    #[must_use]
+    pub fn describe_field(f: u32, parameters: Parameters) -> Parameters {
+        parameters.with("bits of a mac", &f.to_le_bytes())
     }
 
     /// The same with the Delta that we have, and that we use towards each peer.
@@ -106,15 +129,18 @@ impl Setup {
         }
         Setup::once(session)?;
         taint::leak(SETUP, (deltas.delta.get() >> 1) as u8);
-        let (ends, coins) = wipe::stack(|| pairs::connect(session, config, &deltas))?;
+        let layout = deltas.layout();
+        let (ends, coins) = wipe::stack(|| pairs::connect(session, config, layout, &deltas))?;
         Ok(Setup {
             me: session.me(),
             parties: session.parties(),
             session: *session.id().as_bytes(),
             config,
+            layout,
             deltas,
             coins,
             source: Source::Trees(ends, false),
+            checked: None,
         })
     }
 
@@ -128,61 +154,16 @@ impl Setup {
         }
     }
 
-    /// Random authenticated bits of all parties at `count` new positions, checked. The first call among three or more parties also
-    /// proves everybody's Delta consistent.
-    ///
-    /// All parties call it in the same order with the same count, on any strand of the set-up's session. It holds 32 bytes a position and
-    /// peer; 3 rounds between two parties, else 4, and 5 the first time.
-    ///
-    /// # Errors
-    /// Whatever a broken or malicious peer causes; everything secret is erased then.
-    pub fn authenticated_bits(&mut self, session: &mut Session, count: usize) -> Result<AuthBits, Abort> {
-        if self.session != *session.id().as_bytes() {
-            return Err(session.misuse(SETUP, "the set-up of another session"));
-        }
-        if session.cause().is_some() {
-            self.source = Source::Erased;
-            self.deltas.delta.erase();
-        }
-        if count == 0 {
-            return Err(session.misuse(SETUP, "authenticated bits at no position"));
-        }
-        let made = self.produced(session, count);
-        #[cfg(any(test, feature = "testing"))]
-        if let Ok(bits) = &made {
-            let keys = PartyId::all(self.parties).flat_map(|peer| bits.keys(peer));
-            crate::record::note(|records| records.made.extend(keys));
-        }
-        made
-    }
-
-    fn produced(&mut self, session: &mut Session, count: usize) -> Result<AuthBits, Abort> {
-        // what fails on the way is not put back
-        match std::mem::replace(&mut self.source, Source::Erased) {
-            Source::Trees(mut ends, proven) => {
-                let prove = (self.parties > 2 && !proven).then_some(self.config.rho);
-                let made =
-                    wipe::stack(|| produce(session, &mut ends, &self.deltas, &mut self.coins, count, prove));
-                match made {
-                    Ok(_) => self.source = Source::Trees(ends, true),
-                    Err(_) => self.deltas.delta.erase(),
-                }
-                made
-            }
-            Source::Erased => Err(session.misuse(SETUP, "an abort has erased the set-up")),
-            #[cfg(any(test, feature = "testing"))]
-            Source::Dealt(mut dealer) => {
-                let dealt = dealer.deal(count);
-                self.source = Source::Dealt(dealer);
-                Ok(dealt)
-            }
-        }
-    }
-
     /// Our Delta_i.
     #[must_use]
     pub fn delta(&self) -> &Delta {
         &self.deltas.delta
+    }
+
+    /// How many bits a MAC has: 128, or those of the field.
+    #[must_use]
+    pub fn mac_bits(&self) -> u32 {
+        self.layout.columns(0).len() as u32
     }
 
     /// The parameters.
@@ -212,9 +193,57 @@ impl Setup {
     }
 }
 
+/// Whether MACs of so many bits are to be computed with; of `tests` also fewer, so that guesses can be
+/// counted.
+fn is_field(f: u32, tests: bool) -> bool {
+    FIELDS.contains(&f) || tests && f > 0 && f.is_multiple_of(2) && f <= 72
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// Every bit of both keys is drawn, and neither says anything about the other.
+    #[test]
+    fn keys_of_a_field_are_uniform() {
+        let (f, config) = (40, Config { k: 2, ..Config::default() });
+        let mut keys = Vec::new();
+        for _ in 0..16 {
+            let ends = divisi_core::testing::run(2, &Parameters::new("keys"), |mut session| {
+                let setup = Setup::over_field(&mut session, config, f)?;
+                let key = setup.deltas.towards(session.peers()[0]);
+                Ok([0, 1].map(|group| setup.layout.group(&key, group)))
+            });
+            keys.extend(ends.into_iter().flatten());
+        }
+        assert_eq!(keys.len(), 32);
+        let often = |of: &dyn Fn(&[u128; 2]) -> u128| keys.iter().filter(|key| of(key) & 1 == 1).count();
+        for bit in 0..128 {
+            let macs = often(&|key| key[0] >> bit);
+            assert!(if bit < f { (1..32).contains(&macs) } else { macs == 0 }, "{bit}");
+            assert!((1..32).contains(&often(&|key| key[1] >> bit)), "{bit}");
+            assert!((1..32).contains(&often(&|key| (key[0] ^ key[1]) >> (bit % f))), "{bit}");
+        }
+    }
+
+    #[test]
+    fn fields_are_large_enough_but_in_tests() {
+        for (f, sound, in_tests) in [
+            (40, true, true),
+            (42, true, true),
+            (48, true, true),
+            (72, true, true),
+            (39, false, false),
+            (41, false, false),
+            (8, false, true),
+            (38, false, true),
+            (0, false, false),
+            (74, false, false),
+            (128, false, false),
+        ] {
+            assert_eq!((is_field(f, false), is_field(f, true)), (sound, in_tests), "{f}");
+        }
+    }
 
     #[test]
     fn soundness_is_not_to_be_lowered_but_in_tests() {

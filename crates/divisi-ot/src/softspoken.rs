@@ -11,12 +11,15 @@
 //!
 //! The check that all D_c were made with one x is in [`crate::vole`]. Cost: ceil(128 / k) bits a row, one way, one message a chunk.
 
+pub(crate) mod layout;
 pub(crate) mod tree;
 
 use crate::wipe;
 use aes::Block;
 use aes::cipher::BlockCipherEncrypt;
 use divisi_field::kernel::vectorize;
+use layout::{Key, Layout, MOST, Piece, bit};
+use std::ops::Range;
 use tree::{Leaf, Leaves};
 use zeroize::Zeroize;
 
@@ -39,15 +42,9 @@ pub fn pieces(k: u32) -> usize {
     128_usize.div_ceil(k as usize)
 }
 
-/// The bits of Delta that make a piece: where it begins, and how many they are.
-pub(crate) fn piece(k: u32, c: usize) -> (usize, usize) {
-    let first = c * k as usize;
-    (first, (k as usize).min(128 - first))
-}
-
 /// The maker's end of a pair's rows.
 pub(crate) struct Maker {
-    k: u32,
+    layout: Layout,
     leaves: Vec<Leaves>,
     /// How many blocks of the streams were used.
     used: u64,
@@ -55,54 +52,84 @@ pub(crate) struct Maker {
 
 /// The holder's end: the leaves of each piece from the second on in the order of y + Delta_c, whose first is the unknown one.
 pub(crate) struct Holder {
-    k: u32,
+    layout: Layout,
     leaves: Vec<Leaves>,
     used: u64,
 }
 
+/// Where tiles of rows go, by group of columns: the 128 columns of each tile, of which a group with fewer
+/// leaves the last ones as they are; empty for a group that the rows have no columns of.
+pub(crate) type Tiles<'a> = [&'a mut [u128]; 2];
+
 impl Maker {
-    pub(crate) fn new(k: u32, leaves: Vec<Leaves>) -> Maker {
-        Maker { k, leaves, used: 0 }
+    pub(crate) fn new(layout: Layout, leaves: Vec<Leaves>) -> Maker {
+        Maker { layout, leaves, used: 0 }
     }
 
-    /// The next tiles of rows for the bits `x`, one word a tile: `v` gets tiles of 128 columns, `d` the corrections, piece by piece.
-    pub(crate) fn extend(&mut self, sums: &mut Sums, x: &[u128], v: &mut [u128], d: &mut Vec<u128>) {
-        sums.begin(self.used, x.len());
-        for (c, leaves) in self.leaves.iter().enumerate() {
-            let (first, bits) = piece(self.k, c);
-            leaves.each(|y, leaf| {
+    /// The number of the next row: of all that these trees give, none returns.
+    pub(crate) fn next(&self) -> u64 {
+        self.used * TILE as u64
+    }
+
+    /// The next tiles of rows for the bits `x`, one word a tile: `v` gets their columns, `d` the corrections,
+    /// piece by piece.
+    pub(crate) fn extend(
+        &mut self,
+        sums: &mut Sums,
+        groups: &Range<usize>,
+        x: &[u128],
+        v: Tiles<'_>,
+        d: &mut Vec<u128>,
+    ) {
+        let layout = self.layout;
+        sums.begin(self.used, x.len(), layout, groups);
+        for c in layout.trees(groups) {
+            let Piece { first, bits } = layout.piece(c);
+            self.leaves[c].each(|y, leaf| {
                 sums.stream(&leaf);
                 sums.fold(y, first, bits);
             });
             d.extend(sums.current.blocks().iter().zip(x).map(|(u, x)| word(*u) ^ x));
         }
-        sums.tiles(v);
+        sums.write(layout, groups, v);
         self.used += x.len() as u64;
     }
 }
 
 impl Holder {
-    pub(crate) fn new(k: u32, leaves: Vec<Leaves>) -> Holder {
-        Holder { k, leaves, used: 0 }
+    pub(crate) fn new(layout: Layout, leaves: Vec<Leaves>) -> Holder {
+        Holder { layout, leaves, used: 0 }
     }
 
-    /// The next tiles of rows, from the corrections that the maker sent for them: `w` gets tiles of 128 columns.
-    pub(crate) fn extend(&mut self, sums: &mut Sums, delta: u128, d: &[u128], w: &mut [u128]) {
-        let tiles = w.len() / TILE;
-        sums.begin(self.used, tiles);
-        for (c, leaves) in self.leaves.iter().enumerate() {
-            let (first, bits) = piece(self.k, c);
+    /// The number of the next row, as at the maker's end.
+    pub(crate) fn next(&self) -> u64 {
+        self.used * TILE as u64
+    }
+
+    /// The next `tiles` of rows, from the corrections that the maker sent for them: `w` gets their columns.
+    pub(crate) fn extend(
+        &mut self,
+        sums: &mut Sums,
+        groups: &Range<usize>,
+        delta: &Key,
+        tiles: usize,
+        d: &[u128],
+        w: Tiles<'_>,
+    ) {
+        let layout = self.layout;
+        sums.begin(self.used, tiles, layout, groups);
+        for (d, c) in d.chunks_exact(tiles).zip(layout.trees(groups)) {
+            let Piece { first, bits } = layout.piece(c);
             // the unknown leaf stands first and counts nothing
             sums.none();
             sums.fold(0, first, bits);
-            leaves.each(|y, leaf| {
+            self.leaves[c].each(|y, leaf| {
                 sums.stream(&leaf);
                 sums.fold(y + 1, first, bits);
             });
-            let d = &d[c * tiles..][..tiles];
-            (first..first + bits).for_each(|column| sums.add(column, d, delta >> column));
+            (first..first + bits).for_each(|column| sums.add(column, d, bit(delta, column)));
         }
-        sums.tiles(w);
+        sums.write(layout, groups, w);
         self.used += tiles as u64;
     }
 }
@@ -122,8 +149,9 @@ pub(crate) struct Sums {
     current: Stream,
     /// Sums of first blocks that wait for their second.
     waiting: [Stream; MAX_K as usize],
-    /// One for each bit of Delta: what becomes a column of every tile. Made where they stay, for they are too many for a stack.
-    weighted: Box<[Stream]>,
+    /// One for each bit of the key: what becomes a column of every tile. Made where they stay, for they are
+    /// too many for a stack.
+    weighted: Vec<Stream>,
 }
 
 impl Sums {
@@ -136,16 +164,21 @@ impl Sums {
             blocks_used: false,
             current: none,
             waiting: [none; MAX_K as usize],
-            weighted: vec![none; TILE].into_boxed_slice(),
+            weighted: Vec::with_capacity(MOST),
         }
     }
 
     /// For blocks `from` on of every stream, at most a chunk.
-    fn begin(&mut self, from: u64, tiles: usize) {
+    fn begin(&mut self, from: u64, tiles: usize, layout: Layout, groups: &Range<usize>) {
         debug_assert!(tiles <= CHUNK, "a chunk has at most {CHUNK} tiles");
         self.tiles = tiles.min(CHUNK);
         self.from = from;
-        self.weighted.iter_mut().for_each(|sum| sum.0[..2 * self.tiles].fill(0));
+        // within the capacity: nothing moves
+        self.weighted.resize(self.weighted.len().max(layout.all()), Stream([0; 2 * CHUNK]));
+        for group in groups.clone() {
+            let columns = &mut self.weighted[layout.columns(group)];
+            columns.iter_mut().for_each(|sum| sum.0[..2 * self.tiles].fill(0));
+        }
     }
 
     /// The current stream becomes one of zeros.
@@ -212,12 +245,19 @@ impl Sums {
         }
     }
 
-    /// The columns, tile by tile: memory that was not used for long is written in its order.
-    fn tiles(&self, out: &mut [u128]) {
+    /// The columns of each group, to where they go.
+    fn write(&self, layout: Layout, groups: &Range<usize>, to: Tiles<'_>) {
+        for (group, to) in to.into_iter().enumerate().filter(|(group, _)| groups.contains(group)) {
+            self.tiles(&self.weighted[layout.columns(group)], to);
+        }
+    }
+
+    /// These columns, tile by tile: memory that was not used for long is written in its order.
+    fn tiles(&self, columns: &[Stream], out: &mut [u128]) {
         let tiles = out.as_chunks_mut::<TILE>().0;
         // four words of a column lie in one line of the cache
         for (t, tiles) in tiles.chunks_mut(4).enumerate() {
-            for (column, sum) in self.weighted.iter().enumerate() {
+            for (column, sum) in columns.iter().enumerate() {
                 let words = sum.blocks()[4 * t..].iter();
                 tiles.iter_mut().zip(words).for_each(|(tile, words)| tile[column] = word(*words));
             }
@@ -249,104 +289,4 @@ fn word([low, high]: [u64; 2]) -> u128 {
 }
 
 #[cfg(test)]
-mod tests {
-    #![allow(clippy::unwrap_used)]
-    use super::*;
-    use divisi_field::kernel::{Kernel, with};
-
-    /// Against the definition, for every k, with trees whose leaves both ends take from one list.
-    #[test]
-    fn rows_are_correlated_for_every_k() {
-        let mut state = 0x1234_5678_9abc_def1_u128;
-        let mut random = || {
-            state = state.wrapping_mul(0x2360_ed05_1fc6_5da4_4385_df64_9fcc_f645).wrapping_add(1);
-            state ^ state >> 67
-        };
-        for k in 1..=MAX_K {
-            let delta = random();
-            let mut maker = Vec::new();
-            let mut holder = Vec::new();
-            for c in 0..pieces(k) {
-                let (first, bits) = piece(k, c);
-                let seeds: Vec<u128> = (0..1 << bits).map(|_| random()).collect();
-                let alpha = (delta >> first) as usize & ((1 << bits) - 1);
-                let known: Vec<u128> = (1..1 << bits).map(|z| seeds[z ^ alpha]).collect();
-                // kept ready or not, the streams are the same
-                holder.push(Leaves::new(&known, k % 2 == 0));
-                maker.push(Leaves::new(&seeds, true));
-            }
-            let (mut maker, mut holder) = (Maker::new(k, maker), Holder::new(k, holder));
-            let mut sums = Sums::new();
-            for tiles in [1, 6, CHUNK, 2, CHUNK - 1] {
-                let x: Vec<u128> = (0..tiles).map(|_| random()).collect();
-                let (mut v, mut w, mut d) = (vec![0; tiles * TILE], vec![0; tiles * TILE], Vec::new());
-                maker.extend(&mut sums, &x, &mut v, &mut d);
-                assert_eq!(d.len(), tiles * pieces(k));
-                holder.extend(&mut sums, delta, &d, &mut w);
-                for (tile, x) in x.iter().enumerate() {
-                    for column in 0..128 {
-                        let (v, w) = (v[tile * TILE + column], w[tile * TILE + column]);
-                        assert_eq!(w, v ^ x & (delta >> column & 1).wrapping_neg(), "{k} {tile} {column}");
-                        assert!(v != 0 && v.count_ones() > 20, "{k} {tile} {column}");
-                    }
-                }
-            }
-        }
-    }
-
-    /// Parties on different processors make the same rows.
-    #[test]
-    fn rows_do_not_depend_on_the_processor() {
-        for ready in [true, false] {
-            let rows = |kernel| {
-                with(kernel, || {
-                    let leaves = |c: usize| Leaves::new(&[c as u128, 2 << c, 3, 4], ready);
-                    let mut maker = Maker::new(2, (0..pieces(2)).map(leaves).collect());
-                    let (mut v, mut d) = (vec![0; 5 * TILE], Vec::new());
-                    let mut sums = Sums::new();
-                    maker.extend(&mut sums, &[6; 3], &mut v[..3 * TILE], &mut d);
-                    maker.extend(&mut sums, &[7; 2], &mut v[3 * TILE..], &mut d);
-                    (v, d)
-                })
-                .unwrap()
-            };
-            let all: Vec<_> =
-                Kernel::ALL.into_iter().filter(|kernel| kernel.is_available()).map(rows).collect();
-            assert!(all.iter().all(|rows| *rows == all[0]));
-        }
-    }
-
-    #[test]
-    #[ignore = "a measurement"]
-    fn speed() {
-        for k in 1..=MAX_K {
-            let leaves = |less: usize| {
-                (0..pieces(k))
-                    .map(|c| {
-                        let seeds: Vec<u128> =
-                            (less..1 << piece(k, c).1).map(|y| (c * 1000 + y) as u128).collect();
-                        Leaves::new(&seeds, true)
-                    })
-                    .collect()
-            };
-            let (mut maker, mut holder) = (Maker::new(k, leaves(0)), Holder::new(k, leaves(1)));
-            let x = [5; CHUNK];
-            let mut sums = Sums::new();
-            let (mut all, mut d) = (vec![1; 64 * CHUNK * TILE], Vec::new());
-            let mut best = [f64::MAX; 2];
-            for _ in 0..2 {
-                // memory that was not used for long, as when there are many rows
-                let now = std::time::Instant::now();
-                for v in all.chunks_mut(CHUNK * TILE) {
-                    d.clear();
-                    maker.extend(&mut sums, &x, v, &mut d);
-                }
-                best[0] = best[0].min(now.elapsed().as_secs_f64());
-                let now = std::time::Instant::now();
-                all.chunks_mut(CHUNK * TILE).for_each(|v| holder.extend(&mut sums, 77, &d, v));
-                best[1] = best[1].min(now.elapsed().as_secs_f64());
-            }
-            println!("k = {k}: {:?} ns a row", best.map(|s| s * 1e9 / all.len() as f64));
-        }
-    }
-}
+mod tests;

@@ -14,13 +14,34 @@ use divisi_core::{Abort, Coins, PartyId, Session};
 /// # Errors
 /// Whatever a broken peer causes.
 pub fn deal(session: &mut Session, config: Config, seed: u8) -> Result<Setup, Abort> {
+    dealt(session, config, Dealer::new(session.me(), session.parties(), seed))
+}
+
+/// The same over a field of 2^f elements: narrow, wide and pad rows.
+///
+/// # Errors
+/// Whatever a broken peer causes.
+pub fn deal_over_field(session: &mut Session, config: Config, f: u32, seed: u8) -> Result<Setup, Abort> {
+    dealt(session, config, Dealer::over_field(session.me(), session.parties(), f, seed))
+}
+
+fn dealt(session: &mut Session, config: Config, dealer: Dealer) -> Result<Setup, Abort> {
     let (me, parties) = (session.me(), session.parties());
     Setup::once(session)?;
     let coins = Coins::commit(session)?;
-    let dealer = Dealer::new(me, parties, seed);
-    let deltas = Deltas::new(dealer.delta());
-    let source = Source::Dealt(Box::new(dealer));
-    Ok(Setup { me, parties, session: *session.id().as_bytes(), config, deltas, coins, source })
+    let deltas = dealer.deltas(config.k);
+    let (layout, source) = (deltas.layout(), Source::Dealt(Box::new(dealer)));
+    Ok(Setup {
+        me,
+        parties,
+        session: *session.id().as_bytes(),
+        config,
+        layout,
+        deltas,
+        coins,
+        source,
+        checked: None,
+    })
 }
 
 /// A set-up by the protocols whose Delta is planted.
@@ -29,7 +50,7 @@ pub fn deal(session: &mut Session, config: Config, seed: u8) -> Result<Setup, Ab
 /// As [`Setup::new`].
 pub fn planted(session: &mut Session, config: Config, delta: &Needle) -> Result<Setup, Abort> {
     let delta = Delta::drawn(session.me(), |bytes| delta.plant(bytes));
-    Setup::with_deltas(session, config, Deltas::new(delta))
+    Setup::with_deltas(session, config, Deltas::labels(config.k, delta))
 }
 
 /// Demand that these views, of all parties in order and with their Deltas, belong together.

@@ -8,22 +8,28 @@
 //! corrections are here, a coin gives z, and h(t) = t_1 z^(T-1) + .. + t_(T-1) z + t_T: as a map over GF(2) its matrix is (R | I), so that
 //! the last tile pads all 128 equations \[W2\]. The maker sends X = h(x) and V_b = h(v_b) of all 128 columns; the holder demands
 //! h(w_b) = V_b + X Delta_b \[W1, W5\]. Two different x have one h(x) with probability below T / 2^128.
-//! Derivation and what a cheating maker learns: docs/garbling.md.
+//! Rows over a field have f columns, 128 of pads, or both: one X stands for all of them \[K11, K13\].
+//! Derivation and what a cheating maker learns: docs/garbling.md, and docs/ot.md for columns of a field.
+
+mod extend;
 
 use crate::Kept;
 use crate::delta::Deltas;
-use crate::softspoken::{CHUNK, Holder, Maker, Sums, TILE, pieces};
+use crate::softspoken::layout::{Layout, MOST};
+use crate::softspoken::{Holder, Maker, TILE};
 use divisi_core::{Abort, Check, PartyId, Session, Step, step, taint};
 use divisi_field::{BigField, Gf128, transpose};
+pub(crate) use extend::Request;
 
 const CORRECT: Step = step!("correct");
-/// Chunks whose corrections are sent before the first ones are awaited: with few, a long line would be paid for again and again.
-const AHEAD: usize = 32;
 const CHECK: Step = step!("check");
 
-/// One word a row, of one end of a pair, checked: M of the maker, K of the holder. Wiped when dropped.
+/// One word a row, of one end of a pair and one group of columns, checked or typed as semi-honest: M of the
+/// maker, K of the holder. Wiped when dropped.
 pub struct Rows {
     words: Kept<u128>,
+    /// The number of the first row among all rows of its trees.
+    first: u64,
 }
 
 impl Rows {
@@ -37,27 +43,49 @@ impl Rows {
     pub(crate) fn into_words(self) -> Kept<u128> {
         self.words
     }
+
+    /// The number of the first row: none returns, whatever these trees are asked for.
+    pub(crate) fn first(&self) -> u64 {
+        self.first
+    }
 }
 
-/// Tiles of 128 columns, fixed but not checked.
+/// Tiles of one group's columns, 128 of them as they lie and `columns` of them in use, fixed but not checked.
 #[must_use = "what is not checked is worth nothing"]
-pub struct Columns(Kept<u128>);
+pub struct Columns {
+    words: Kept<u128>,
+    columns: usize,
+    first: u64,
+}
+
+/// One for each group of columns that the rows have.
+pub(crate) type ByGroup<T> = [Option<T>; 2];
 
 impl Columns {
+    fn zeros(tiles: usize, columns: usize, first: u64) -> Columns {
+        Columns { words: Kept::zeros(tiles * TILE), columns, first }
+    }
+
     /// Rows of one tile before the check: what is committed, and worth nothing until the check passed.
     pub(crate) fn peek(&self, tile: usize) -> [u128; TILE] {
         let mut rows = [0; TILE];
-        if let Some(columns) = self.0.as_chunks().0.get(tile) {
+        if let Some(columns) = self.words.as_chunks().0.get(tile) {
             rows = *columns;
         }
         transpose::square(&mut rows);
         rows
     }
 
+    /// Rows that no check stands behind: right if both ends are honest, for protocols that promise no more.
+    pub(crate) fn semi_honest(mut self) -> Rows {
+        self.tiles().for_each(transpose::square);
+        Rows { words: self.words, first: self.first }
+    }
+
     /// h of every column, and the rows.
-    fn hash(mut self, session: &Session, z: Gf128) -> ([Gf128; TILE], Rows) {
-        let mut sums = [Gf128(0); TILE];
-        let last = (self.0.len() / TILE).saturating_sub(1);
+    fn hash(mut self, session: &Session, z: Gf128) -> (Vec<Gf128>, Rows) {
+        let mut sums = vec![Gf128(0); self.columns];
+        let last = (self.words.len() / TILE).saturating_sub(1);
         let bare = session.mutated(Check::W2);
         for (t, tile) in self.tiles().enumerate() {
             Gf128::scale(&mut sums, z);
@@ -66,137 +94,27 @@ impl Columns {
             }
             transpose::square(tile);
         }
-        (sums, Rows { words: self.0 })
+        (sums, Rows { words: self.words, first: self.first })
     }
 
     fn tiles(&mut self) -> impl Iterator<Item = &mut [u128; TILE]> {
-        self.0.as_chunks_mut().0.iter_mut()
+        self.words.as_chunks_mut().0.iter_mut()
     }
 }
 
 /// Our ends of the rows with each peer, by party index; none where there is no pair or no such direction.
 pub(crate) struct Ends {
-    pub(crate) k: u32,
+    pub(crate) layout: Layout,
     pub(crate) makers: Vec<Option<Maker>>,
     pub(crate) holders: Vec<Option<Holder>>,
     #[cfg(feature = "fault")]
     pub(crate) deviation: Box<crate::adversary::Deviation>,
 }
 
-/// Rows on their way: our bits and MACs as maker, our keys as holder, by party index.
+/// Rows on their way: our bits and MACs as maker, our keys as holder, by party index and group.
 pub(crate) struct Made<T> {
-    pub(crate) macs: Vec<Option<T>>,
-    pub(crate) keys: Vec<Option<T>>,
-}
-
-/// An extension under way: our corrections are ahead of those of the peers.
-pub(crate) struct Extension<'x> {
-    tiles: usize,
-    /// Our bits towards each party, one word a tile.
-    x: &'x [&'x [u128]],
-    made: Made<Columns>,
-    sums: Sums,
-    corrections: Vec<u128>,
-    body: Vec<u8>,
-}
-
-impl Ends {
-    /// The next `tiles` of rows with every peer, our bits towards party j being `x[j]`, one word a tile. One round: corrections go
-    /// both ways chunk by chunk, ours well ahead of theirs.
-    pub(crate) fn extend(
-        &mut self,
-        session: &mut Session,
-        tiles: usize,
-        x: &[&[u128]],
-        deltas: &Deltas,
-    ) -> Result<Made<Columns>, Abort> {
-        session.exchange(|session| {
-            let extension = self.begin(session, tiles, x)?;
-            self.finish(session, extension, deltas)
-        })
-    }
-
-    /// The first part of [`Ends::extend`]: nothing is awaited. What else belongs to the round can be sent after it.
-    pub(crate) fn begin<'x>(
-        &mut self,
-        session: &mut Session,
-        tiles: usize,
-        x: &'x [&'x [u128]],
-    ) -> Result<Extension<'x>, Abort> {
-        // makers first: holders may not be there yet
-        let fresh = |there: bool| there.then(|| Columns(Kept::zeros(tiles * TILE)));
-        let made =
-            Made { macs: self.makers.iter().map(|maker| fresh(maker.is_some())).collect(), keys: Vec::new() };
-        let corrections = Vec::with_capacity(CHUNK * pieces(self.k));
-        let mut extension = Extension { tiles, x, made, sums: Sums::new(), corrections, body: Vec::new() };
-        for chunk in 0..extension.chunks().min(AHEAD) {
-            self.correct(session, &mut extension, chunk)?;
-        }
-        Ok(extension)
-    }
-
-    /// The rest of [`Ends::extend`], within the same exchange.
-    pub(crate) fn finish(
-        &mut self,
-        session: &mut Session,
-        mut extension: Extension<'_>,
-        deltas: &Deltas,
-    ) -> Result<Made<Columns>, Abort> {
-        let tiles = extension.tiles;
-        let fresh = |there: bool| there.then(|| Columns(Kept::zeros(tiles * TILE)));
-        extension.made.keys = self.holders.iter().map(|holder| fresh(holder.is_some())).collect();
-        for c in 0..extension.chunks() {
-            let chunk = extension.tiles_of(c);
-            let Extension { made, sums, corrections, body, .. } = &mut extension;
-            for peer in session.peers() {
-                let j = peer.index();
-                let (Some(holder), Some(w)) = (&mut self.holders[j], &mut made.keys[j]) else { continue };
-                body.resize(16 * chunk.len() * pieces(self.k), 0);
-                session.recv(CORRECT, peer, body)?;
-                corrections.clear();
-                read(body, corrections);
-                let rows = chunk.start * TILE..chunk.end * TILE;
-                holder.extend(sums, deltas.towards(peer), corrections, &mut w.0[rows]);
-            }
-            if c + AHEAD < extension.chunks() {
-                self.correct(session, &mut extension, c + AHEAD)?;
-            }
-        }
-        Ok(extension.made)
-    }
-
-    /// Our corrections of one chunk to every peer.
-    fn correct(
-        &mut self,
-        session: &mut Session,
-        extension: &mut Extension<'_>,
-        chunk: usize,
-    ) -> Result<(), Abort> {
-        let chunk = extension.tiles_of(chunk);
-        let Extension { x, made, sums, corrections, body, .. } = extension;
-        for peer in session.peers() {
-            let j = peer.index();
-            let (Some(maker), Some(v)) = (&mut self.makers[j], &mut made.macs[j]) else { continue };
-            corrections.clear();
-            let rows = &mut v.0[chunk.start * TILE..chunk.end * TILE];
-            maker.extend(sums, &x[j][chunk.clone()], rows, corrections);
-            #[cfg(feature = "fault")]
-            self.deviation.correct(corrections, chunk.len());
-            write(corrections, body);
-            session.send(CORRECT, peer, body, 128 * corrections.len() as u64)?;
-        }
-        Ok(())
-    }
-}
-
-impl Extension<'_> {
-    fn chunks(&self) -> usize {
-        self.tiles.div_ceil(CHUNK)
-    }
-
-    fn tiles_of(&self, chunk: usize) -> std::ops::Range<usize> {
-        chunk * CHUNK..self.tiles.min((chunk + 1) * CHUNK)
-    }
+    pub(crate) macs: Vec<ByGroup<T>>,
+    pub(crate) keys: Vec<ByGroup<T>>,
 }
 
 /// Rows that passed the check, and the sums X that every maker told us, by party index; ours is what we told that party.
@@ -207,73 +125,127 @@ pub(crate) struct Checked {
 
 impl Made<Columns> {
     /// Check all rows with the coin that followed their corrections. One round: this tells, and [`Told::hear`] hears.
-    pub(crate) fn tell(self, session: &mut Session, coin: [u8; 16], x: &[&[u128]]) -> Result<Told, Abort> {
+    ///
+    /// One X for the columns of all groups \[K13\]: MACs and pads of a row belong to one bit.
+    pub(crate) fn tell(
+        self,
+        session: &mut Session,
+        coin: [u8; 16],
+        x: &[&[u128]],
+        ends: &Ends,
+    ) -> Result<Told, Abort> {
         let z = Gf128(u128::from_le_bytes(coin));
         let tiles = x.iter().map(|x| x.len()).max().unwrap_or(0);
         session.meter().verification_error(tiles as f64 * 2f64.powi(-128));
         let mut macs = Vec::with_capacity(self.macs.len());
         let mut message = Vec::new();
-        for (peer, columns) in PartyId::all(session.parties()).zip(self.macs) {
-            macs.push(match columns {
-                None => None,
-                Some(columns) => {
-                    let (v, mut rows) = columns.hash(session, z);
-                    let mut told = vec![hash_bits(session, x[peer.index()], z)];
-                    told.extend(v.iter().map(|v| v.0));
-                    write(&told, &mut message);
-                    session.send(CHECK, peer, &message, 0)?;
-                    drop_last(session, &mut rows);
-                    Some(rows)
+        for (peer, groups) in PartyId::all(session.parties()).zip(self.macs) {
+            let mut rows: ByGroup<Rows> = [None, None];
+            let mut told = Vec::with_capacity(1 + MOST);
+            for (group, columns) in groups.into_iter().enumerate() {
+                let Some(columns) = columns else { continue };
+                if told.is_empty() {
+                    told.push(hash_bits(session, x[peer.index()], z));
+                } else if session.mutated(Check::K13) {
+                    // the mutant has an X for each group
+                    told.push(ends.other_sum(session, x[peer.index()], z));
                 }
-            });
+                let (v, mut made) = columns.hash(session, z);
+                told.extend(v.iter().map(|v| v.0));
+                drop_last(session, &mut made);
+                rows[group] = Some(made);
+            }
+            if !told.is_empty() {
+                write(&told, &mut message);
+                session.send(CHECK, peer, &message, 0)?;
+            }
+            macs.push(rows);
         }
-        Ok(Told { z, macs, keys: self.keys })
+        Ok(Told { z, macs, keys: self.keys, layout: ends.layout })
+    }
+
+    /// All rows as they are, for protocols that promise nothing against who deviates.
+    pub(crate) fn semi_honest(self) -> Made<Rows> {
+        let of = |rows: Vec<ByGroup<Columns>>| {
+            rows.into_iter().map(|groups| groups.map(|columns| columns.map(Columns::semi_honest))).collect()
+        };
+        Made { macs: of(self.macs), keys: of(self.keys) }
+    }
+}
+
+impl Ends {
+    /// What a mutant's second X is made of.
+    fn other_sum(&self, session: &Session, x: &[u128], z: Gf128) -> u128 {
+        #[cfg(feature = "fault")]
+        return hash_bits(session, &self.deviation.bits_of_pads(x), z);
+        #[cfg(not(feature = "fault"))]
+        hash_bits(session, x, z)
     }
 }
 
 /// Our part of the check is told.
 pub(crate) struct Told {
     z: Gf128,
-    macs: Vec<Option<Rows>>,
-    keys: Vec<Option<Columns>>,
+    layout: Layout,
+    macs: Vec<ByGroup<Rows>>,
+    keys: Vec<ByGroup<Columns>>,
 }
 
 impl Told {
     /// Hear the peers' parts.
     ///
-    /// It counts as `check`: of a first extension \[W1\], or of authenticated bits \[W5\], which is the same relation. The sums of peers
-    /// are theirs to us; whether they told others the same is for the caller to compare.
+    /// It counts as `check`: of a first extension \[W1\], of authenticated bits \[W5\], or of rows over a
+    /// field \[K11\], which is the same relation. The sums of peers are theirs to us; whether they told
+    /// others the same is for the caller to compare.
     pub(crate) fn hear(self, session: &mut Session, check: Check, deltas: &Deltas) -> Result<Checked, Abort> {
         let z = self.z;
         let mut sums = vec![0; session.parties()];
         let mut rows = Made { macs: self.macs, keys: Vec::new() };
         let mut message = Vec::new();
         let mut hashed = Vec::with_capacity(self.keys.len());
-        for columns in self.keys {
-            hashed.push(columns.map(|columns| columns.hash(session, z)));
+        for groups in self.keys {
+            hashed.push(groups.map(|columns| columns.map(|columns| columns.hash(session, z))));
         }
         for (peer, hashed) in PartyId::all(session.parties()).zip(hashed) {
-            let Some((w, mut keys)) = hashed else {
-                rows.keys.push(None);
+            let each: usize = hashed.iter().flatten().map(|(w, _)| w.len()).sum();
+            if each == 0 {
+                rows.keys.push([None, None]);
                 continue;
-            };
-            message.resize(16 * (1 + TILE), 0);
+            }
+            let several = session.mutated(Check::K13) && hashed.iter().all(Option::is_some);
+            message.resize(16 * (1 + each + usize::from(several)), 0);
             session.recv(CHECK, peer, &mut message)?;
-            let mut told = Vec::with_capacity(1 + TILE);
+            let mut told = Vec::with_capacity(1 + each);
             read(&message, &mut told);
-            let (sum, delta) = (told[0], deltas.towards(peer));
+            let mut told = told.as_slice();
+            let (mut sum, key) = (told[0], deltas.towards(peer));
+            sums[peer.index()] = sum;
             let mut wrong = 0;
-            for (bit, (w, v)) in w.iter().zip(&told[1..]).enumerate() {
-                wrong |= w.0 ^ v ^ sum & (delta >> bit & 1).wrapping_neg();
+            for (group, (w, _)) in hashed.iter().enumerate().filter_map(|(g, h)| Some((g, h.as_ref()?))) {
+                if group == 0 || each == w.len() || several {
+                    (sum, told) = (told[0], &told[1..]);
+                }
+                let (ours, rest) = told.split_at(w.len());
+                told = rest;
+                let delta = self.layout.group(&key, group);
+                for (bit, (w, v)) in w.iter().zip(ours).enumerate() {
+                    wrong |= w.0 ^ v ^ sum & (delta >> bit & 1).wrapping_neg();
+                }
             }
             if check != Check::W1 {
                 session.observe(Check::W1); // [W1] the extension's own check is the same relation
             }
+            if hashed.iter().all(Option::is_some) {
+                session.observe(Check::K13); // [K13] one X for MACs and pads
+            }
             let right = taint::verdict(CHECK, wrong == 0);
-            session.require(check, CHECK, right, Some(peer))?; // [W5] the MACs of the sums
-            sums[peer.index()] = sum;
-            drop_last(session, &mut keys);
-            rows.keys.push(Some(keys));
+            session.require(check, CHECK, right, Some(peer))?; // [W5] [K11] the MACs of the sums
+            rows.keys.push(hashed.map(|hashed| {
+                hashed.map(|(_, mut keys)| {
+                    drop_last(session, &mut keys);
+                    keys
+                })
+            }));
         }
         Ok(Checked { rows, sums })
     }
@@ -321,12 +293,12 @@ mod tests {
     #[test]
     fn columns_become_rows_tile_by_tile() {
         let columns =
-            || Columns((0..2 * TILE as u128).map(|i| i * 0x0123_4567_89ab_cdef_0000_0001).collect());
+            || (0..2 * TILE as u128).map(|i| i * 0x0123_4567_89ab_cdef_0000_0001).collect::<Kept<u128>>();
         for tile in 0..2 {
-            let peeked = columns().peek(tile);
+            let peeked = Columns { words: columns(), columns: TILE, first: 0 }.peek(tile);
             for (r, row) in peeked.iter().enumerate() {
                 for c in 0..TILE {
-                    assert_eq!(row >> c & 1, columns().0[tile * TILE + c] >> r & 1);
+                    assert_eq!(row >> c & 1, columns()[tile * TILE + c] >> r & 1);
                 }
             }
         }

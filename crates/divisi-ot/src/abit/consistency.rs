@@ -13,7 +13,8 @@
 
 use crate::delta::{Delta, Deltas, mask};
 use crate::softspoken::TILE;
-use crate::vole::{Columns, Ends, Made};
+use crate::softspoken::layout::MACS;
+use crate::vole::{ByGroup, Columns, Ends, Made};
 use divisi_core::{Abort, Check, Commitment, Echo, Echoed, Nonce, PartyId, Session, Step, step, taint};
 use zeroize::{Zeroize, Zeroizing};
 
@@ -80,7 +81,7 @@ impl Proof {
         ends: &Ends,
     ) -> Result<Proof, Abort> {
         let rho = (rho as usize).min(TILE);
-        let rows = |columns: &Option<Columns>| match columns {
+        let rows = |columns: &ByGroup<Columns>| match &columns[MACS] {
             Some(columns) => columns.peek(tile)[..rho].to_vec(),
             None => Vec::new(),
         };
@@ -221,7 +222,9 @@ impl Confirmed {
 
 impl Opened {
     /// (c) and (d): receive all bits, open our sums, and check everybody's.
-    pub(crate) fn settle(self, session: &mut Session, deltas: &Deltas) -> Result<(), Abort> {
+    ///
+    /// It counts as `check`: \[W10\], or \[K12\] over a field.
+    pub(crate) fn settle(self, session: &mut Session, check: Check, deltas: &Deltas) -> Result<(), Abort> {
         let mut proof = self.0;
         let (n, me, rho) = (session.parties(), session.me(), proof.rho);
         // opened bits and MACs, ours among them
@@ -249,10 +252,10 @@ impl Opened {
             for (r, (mac, key)) in
                 macs[peer.index()][me.index()].iter().zip(&proof.keys[peer.index()]).enumerate()
             {
-                wrong |= mac ^ key ^ (deltas.towards(peer) & mask((x >> r) as u64));
+                wrong |= mac ^ key ^ (deltas.macs(peer) & mask((x >> r) as u64));
             }
             let right = taint::verdict(BITS, wrong == 0);
-            session.require(Check::W10, BITS, right, Some(peer))?; // [W10]
+            session.require(check, BITS, right, Some(peer))?; // [W10] [K12]
             bits[peer.index()] = x;
         }
         // (c): of each pair exactly one
@@ -302,7 +305,7 @@ impl Opened {
             }
             // the prover or one of those whose MACs were added
             let right = taint::verdict(SUMS, wrong == 0);
-            session.require(Check::W10, SUMS, right, None)?; // [W10]
+            session.require(check, SUMS, right, None)?; // [W10] [K12]
         }
         session.observe(Check::W11); // [W11] rho equations, whose positions the caller drops
         Ok(())

@@ -2,9 +2,13 @@
 
 use super::AuthBits;
 use super::consistency::Proof;
+use crate::Kept;
 use crate::delta::Deltas;
+use crate::links::Links;
+use crate::pads::{Checked, Pads, Part};
 use crate::softspoken::TILE;
-use crate::vole::{Ends, Rows, hash_bits};
+use crate::softspoken::layout::{Layout, Width};
+use crate::vole::{ByGroup, Ends, Made, Request, Rows, hash_bits};
 use divisi_core::{Abort, Check, Coins, Echo, PartyId, Prg, Session, Step, step};
 use divisi_field::Gf128;
 use zeroize::Zeroizing;
@@ -12,10 +16,62 @@ use zeroize::Zeroizing;
 const COIN: Step = step!("coin");
 const ECHO: Step = step!("echo");
 
-/// Authenticated bits at `count` positions; with `prove` equations every party proves first that its Delta is the same towards all.
+/// Our bits at new positions.
+#[derive(Clone, Copy, Debug)]
+pub enum Bits<'a> {
+    /// So many, drawn here.
+    Random(usize),
+    /// So many that we choose, packed as [`AuthBits::bits`]. They are as private and as bound as random ones:
+    /// what the check opens of them is padded by random bits that it sacrifices.
+    Chosen(&'a [u64], usize),
+}
+
+impl Bits<'_> {
+    /// How many positions.
+    #[must_use]
+    pub fn count(&self) -> usize {
+        match self {
+            Bits::Random(count) | Bits::Chosen(_, count) => *count,
+        }
+    }
+
+    /// Whether there is a word for every position.
+    pub(crate) fn are_there(&self) -> bool {
+        match self {
+            Bits::Random(_) => true,
+            Bits::Chosen(words, count) => words.len() == count.div_ceil(64),
+        }
+    }
+
+    /// These bits in the first of so many tiles, and random ones behind them.
+    pub(crate) fn tiles(&self, session: &Session, tiles: usize) -> Vec<u128> {
+        let mut bits = random_bits(session, tiles);
+        if let Bits::Chosen(words, count) = self {
+            for (t, (tile, words)) in bits.iter_mut().zip(words.chunks(2)).enumerate() {
+                let word = words.iter().rev().fold(0, |all, word| all << 64 | u128::from(*word));
+                let here = u128::MAX >> (128 - (count - 128 * t).min(128));
+                *tile = *tile & !here | word & here;
+            }
+        }
+        bits
+    }
+}
+
+/// Rows of all pairs that passed the check.
+pub(crate) struct Produced {
+    /// Our bits, packed; more than are handed out, as all of these.
+    pub(crate) bits: Zeroizing<Vec<u64>>,
+    pub(crate) rows: Made<Rows>,
+    /// How many positions are handed out.
+    pub(crate) keep: usize,
+}
+
+/// Rows of one width for these bits; with `prove` equations every party proves first that its Delta is the
+/// same towards all.
 ///
-/// Adversary: malicious, all parties but one. Cost: (tiles of 128 positions, and one, and one for the proof) times ceil(128 / k) times
-/// 16 bytes to each peer, and the check; 3 rounds between two parties, 4 among more, 5 with the proof.
+/// Adversary: malicious, all parties but one. Cost: (tiles of 128 positions, and one, and one for the proof)
+/// times the trees of the width (ceil(128 / k), or ceil(f / k), ceil(128 / k) or both over a field) times 16
+/// bytes to each peer, and the check; 3 rounds between two parties, 4 among more, 5 with the proof.
 ///
 /// 1. P_i picks the bits of all positions; the last tile is sacrificed to the check, one bit for each of its 128 equations, and the
 ///    one before to the proof.
@@ -28,20 +84,21 @@ pub(crate) fn produce(
     ends: &mut Ends,
     deltas: &Deltas,
     coins: &mut Coins,
-    count: usize,
+    (width, wanted): (Width, Bits<'_>),
     prove: Option<u32>,
-) -> Result<AuthBits, Abort> {
-    let (n, me) = (session.parties(), session.me());
+) -> Result<Produced, Abort> {
+    let (n, me, count) = (session.parties(), session.me(), wanted.count());
+    let field = !ends.layout.public;
     // 1.
     let tiles = count.div_ceil(TILE) + usize::from(prove.is_some()) + 1;
-    let bits = Zeroizing::new(random_bits(session, tiles));
+    let bits = Zeroizing::new(wanted.tiles(session, tiles));
     let x = vec![bits.as_slice(); n];
     #[cfg(feature = "fault")]
     let other = ends.deviation.other(&bits);
     #[cfg(feature = "fault")]
     let x = ends.deviation.towards(x, &other);
     // 2.
-    let made = ends.extend(session, tiles, &x, deltas)?;
+    let made = ends.extend(session, Request { width, tiles, x: &x, links: Links::All }, deltas)?;
     // 3. (a), and beside it the commitments of the proof, whose rows are fixed as well
     session.observe(Check::W3); // [W3]
     coins.ready(session)?;
@@ -62,10 +119,11 @@ pub(crate) fn produce(
     })?;
     let heard = proof.map(|proof| proof.hear(session)).transpose()?;
     // 3. (b), (d), and beside it the echo of the commitments
+    let relation = if field { Check::K11 } else { Check::W5 };
     let (mut checked, confirmed) = session.exchange(|session| {
-        let told = made.tell(session, coin, &x)?;
+        let told = made.tell(session, coin, &x, ends)?;
         let confirmed = heard.map(|heard| heard.confirm(session)).transpose()?;
-        Ok((told.hear(session, Check::W5, deltas)?, confirmed))
+        Ok((told.hear(session, relation, deltas)?, confirmed))
     })?;
     checked.sums[me.index()] = hash_bits(session, &bits, Gf128(u128::from_le_bytes(coin)));
     let mut echo = Echo::new(session, ECHO);
@@ -76,24 +134,43 @@ pub(crate) fn produce(
     let opened = confirmed.map(|proof| proof.open_bits(session)).transpose()?;
     echoed.compare(session, Check::W4)?; // [W4]
     if let Some(opened) = opened {
-        opened.settle(session, deltas)?;
+        opened.settle(session, if field { Check::K12 } else { Check::W10 }, deltas)?;
     }
     // 4.
-    let words = bits.iter().flat_map(|word| [*word as u64, (*word >> 64) as u64]).collect();
-    let own = |rows: Vec<Option<Rows>>| {
-        rows.into_iter().map(|rows| rows.map_or_else(Default::default, |rows| rows.into_words())).collect()
-    };
-    let (macs, keys) = (own(checked.rows.macs), own(checked.rows.keys));
-    let all = tiles * TILE;
-    let mut made = AuthBits::from_rows(me, all, words, macs, keys);
     // [W11] the positions of the proof go too; the mutants of W6 and W11 leave theirs at the end
     let keep = match (session.mutated(Check::W6), session.mutated(Check::W11)) {
-        (true, _) => all,
-        (_, true) => all - TILE,
+        (true, _) => tiles * TILE,
+        (_, true) => (tiles - 1) * TILE,
         _ => count,
     };
-    made.truncate(keep);
-    Ok(made)
+    Ok(Produced { bits: packed(&bits), rows: checked.rows, keep })
+}
+
+/// Words of tiles as words of 64.
+pub(crate) fn packed(bits: &[u128]) -> Zeroizing<Vec<u64>> {
+    Zeroizing::new(bits.iter().flat_map(|word| [*word as u64, (*word >> 64) as u64]).collect())
+}
+
+impl Produced {
+    /// The authenticated bits of these rows, and their pads, if they have any.
+    pub(crate) fn split(self, session: &Session, layout: Layout) -> (AuthBits, Pads<Checked>) {
+        let Produced { bits, rows: Made { macs, keys }, keep } = self;
+        let apart_from_macs = layout.hashed(session) == layout.pads();
+        let apart = |rows: Vec<ByGroup<Rows>>| {
+            let mut both = (Vec::with_capacity(rows.len()), Vec::with_capacity(rows.len()));
+            for [macs, pads] in rows {
+                // the mutant's pads are those of the columns that authenticate
+                let copy = || macs.as_ref().map(Part::copy);
+                let pads = if apart_from_macs { pads.map(Part::of) } else { copy() };
+                both.0.push(macs.map_or_else(Kept::default, Rows::into_words));
+                both.1.push(pads);
+            }
+            both
+        };
+        let ((macs, own), (keys, others)) = (apart(macs), apart(keys));
+        let pads = Pads::new(session, keep, bits.to_vec(), own, others);
+        (AuthBits::from_rows(session.me(), keep, bits.to_vec(), macs, keys), pads)
+    }
 }
 
 /// Fresh bits of ours alone, one word a tile.
@@ -103,4 +180,33 @@ pub(crate) fn random_bits(session: &Session, tiles: usize) -> Vec<u128> {
     let mut words = Zeroizing::new(vec![0; 2 * tiles]);
     Prg::new(&seed).words(&mut words);
     words.chunks_exact(2).map(|w| u128::from(w[0]) | u128::from(w[1]) << 64).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use divisi_core::Parameters;
+    use divisi_core::testing::run;
+
+    /// What pads the sums, and what fills the last tile, is random whatever is chosen.
+    #[test]
+    fn chosen_bits_stand_before_random_ones() {
+        let ends = run(2, &Parameters::new("chosen bits"), |session| {
+            for (words, count) in [(vec![5], 3), (vec![u64::MAX, 0, 1 << 63], 192), (vec![7; 4], 256)] {
+                let bits = Bits::Chosen(&words, count);
+                let tiles = count.div_ceil(TILE) + 2;
+                let made: Vec<_> = (0..40).map(|_| bits.tiles(&session, tiles)).collect();
+                for at in 0..tiles * TILE {
+                    let ones = made.iter().filter(|tiles| tiles[at / TILE] >> (at % TILE) & 1 == 1).count();
+                    if at < count {
+                        assert_eq!(ones, 40 * (words[at / 64] >> (at % 64) & 1) as usize);
+                    } else {
+                        assert!((1..40).contains(&ones), "{at}");
+                    }
+                }
+            }
+            Ok(())
+        });
+        assert!(ends.iter().all(Result::is_ok), "{ends:?}");
+    }
 }

@@ -82,7 +82,8 @@ fn scalars_and_choices_are_uniform() {
         let between: Vec<_> = (1..4_u64).map(|e| (c * Scalar::from(e)).compress()).collect();
         let (mut scalars, mut receivers, mut choices) = (Vec::new(), Vec::new(), Vec::new());
         for run in 0..RUNS {
-            let (sender, receiver) = (Sender::new(&session, peer), Receiver::new(&session, peer));
+            let (sender, receiver) =
+                (Sender::new(&session, peer), Receiver::new(&session, peer, tests::LABELS));
             scalars.push(sender.half.to_bytes());
             receivers.extend(receiver.halves.iter().map(Scalar::to_bytes));
             choices.push(*receiver.choices);
@@ -111,7 +112,7 @@ fn scalars_and_choices_are_uniform() {
     }
     scalars.extend(receivers);
     for bit in 0..128 {
-        let ones = choices.iter().filter(|c| *c >> bit & 1 == 1).count();
+        let ones = choices.iter().filter(|c| c[0] >> bit & 1 == 1).count();
         assert!((1..RUNS).contains(&ones), "{bit}");
     }
     let all = scalars.len();

@@ -12,7 +12,31 @@ impl Setup {
     /// # Errors
     /// As [`Setup::new`].
     pub fn corrupt(session: &mut Session, config: Config, deviation: Deviation) -> Result<Setup, Abort> {
-        let mut deltas = Deltas::new(Delta::drawn(session.me(), |bytes| session.entropy(bytes)));
+        let delta = Delta::drawn(session.me(), |bytes| session.entropy(bytes));
+        Setup::deviating(session, config, Deltas::labels(config.k, delta), deviation)
+    }
+
+    /// The same over a field.
+    ///
+    /// # Errors
+    /// As [`Setup::over_field`].
+    pub fn corrupt_over_field(
+        session: &mut Session,
+        config: Config,
+        f: u32,
+        deviation: Deviation,
+    ) -> Result<Setup, Abort> {
+        let delta = Delta::uniform(f, |bytes| session.entropy(bytes));
+        let pads = Delta::uniform(128, |bytes| session.entropy(bytes));
+        Setup::deviating(session, config, Deltas::field(config.k, f, delta, pads), deviation)
+    }
+
+    fn deviating(
+        session: &mut Session,
+        config: Config,
+        mut deltas: Deltas,
+        deviation: Deviation,
+    ) -> Result<Setup, Abort> {
         deltas.differences = vec![0; session.parties()];
         if let Some((peer, difference)) = deviation.other_delta {
             deltas.differences[peer.index()] = difference;

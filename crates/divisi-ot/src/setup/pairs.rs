@@ -1,13 +1,17 @@
 //! The set-up of all pairs at once: base OTs, trees, and the coins' commitments beside them.
 //!
-//! Each pair needs trees in both directions, each from 127 base OTs in which the holder of a Delta chooses. [`Base::Both`] makes
-//! them all by public keys:
+//! Each pair needs trees in both directions, each from 127 base OTs in which the holder of a Delta chooses;
+//! over a field from f + 128, in which the holder of Delta and Delta' does. [`Base::Both`] makes them all by
+//! public keys:
 //!
 //! 1. A of every sender; T_i of every receiver, with the flips that correct its random choices to its Delta; commitments to coins.
 //! 2. Trees of every maker; echo of the commitments.
 //!
-//! [`Base::Half`] makes one direction of each pair so, every party being sender and receiver about equally often. In the other
-//! direction the base OTs are rows of the first: the maker's bit is the choice, its row the key of it, and the holder has both keys.
+//! [`Base::Half`] makes one direction of each pair so, every party being sender and receiver about equally
+//! often. In the other direction the base OTs are rows of the first: the maker's bit is the choice, its row
+//! the key of it, and the holder has both keys. Over a field they are rows of the columns of pads, and never
+//! of those of MACs \[K14\]: there the two keys are K and K + Delta_i, so that whoever has one could try the
+//! other with each of 2^f Deltas (docs/ot.md).
 //!
 //! 1. and 2. as above, for one direction; with its trees the maker sends the corrections of 128 rows and as many sacrificed ones.
 //! 3. A coin, after all of them.
@@ -16,12 +20,14 @@
 
 use super::{Base, Config};
 use crate::abit::produce::random_bits;
-use crate::base::{ELEMENT, PROGRAMS, Receiver, Rejected, Sender, TABLE};
+use crate::base::{Batch, ELEMENT, Receiver, Sender};
 use crate::delta::{Deltas, lowest_bit};
 use crate::hash::{self, Hash, Place, Tweak};
+use crate::links::Links;
+use crate::softspoken::layout::{Key, Layout, Width};
 use crate::softspoken::tree::{self, Permutations};
-use crate::softspoken::{Holder, Maker};
-use crate::vole::Ends;
+use crate::softspoken::{Holder, Maker, TILE};
+use crate::vole::{Ends, Request};
 use divisi_core::{Abort, Check, Coins, PartyId, Session, Step, step, taint};
 use zeroize::Zeroizing;
 
@@ -45,19 +51,25 @@ fn by_public_key(base: Base, sender: PartyId, receiver: PartyId) -> bool {
 pub(super) fn connect(
     session: &mut Session,
     config: Config,
+    layout: Layout,
     deltas: &Deltas,
 ) -> Result<(Ends, Coins), Abort> {
-    let (n, me, k) = (session.parties(), session.me(), config.k);
+    let (n, me) = (session.parties(), session.me());
+    let batch = Batch { count: layout.all(), public: layout.public };
     let sends = |peer| by_public_key(config.base, me, peer);
     let receives = |peer| by_public_key(config.base, peer, me);
-    let trees = (k, tree::kept_ready(n, k));
+    let trees = (layout, tree::kept_ready(n, layout));
     let mut ends = Ends {
-        k,
+        layout,
         makers: none(n),
         holders: none(n),
         #[cfg(feature = "fault")]
         deviation: Box::default(),
     };
+
+    // [K14] rows of these columns become base OTs
+    let pads = layout.hashed(session);
+    let width = if pads == layout.pads() { Width::Pads } else { Width::Macs };
 
     // 1.
     let announced = Coins::announce(session)?;
@@ -69,10 +81,10 @@ pub(super) fn connect(
             senders[peer.index()] = Some(sender);
         }
         if receives(peer) {
-            let receiver = Receiver::new(session, peer);
-            let mut message = Vec::with_capacity(PROGRAMS + 16);
+            let receiver = Receiver::new(session, peer, batch);
+            let mut message = Vec::with_capacity(batch.programs() + layout.bytes());
             message.extend_from_slice(receiver.programs.as_slice());
-            message.extend_from_slice(&flips(*receiver.choices, deltas.towards(peer)).to_le_bytes());
+            message.extend_from_slice(&flips(layout, &receiver.choices, &deltas.towards(peer)));
             session.send(RECEIVER, peer, &message, 0)?;
             receivers[peer.index()] = Some(receiver);
         }
@@ -92,38 +104,39 @@ pub(super) fn connect(
             chosen[j] = read.ok().map(|pads| (receiver, pads));
         }
         if let Some(sender) = senders[j].take() {
-            let mut message = vec![0; PROGRAMS + 16];
+            let mut message = vec![0; batch.programs() + layout.bytes()];
             session.recv(RECEIVER, peer, &mut message)?;
-            let (programs, flips) = message.split_at(PROGRAMS);
-            let read = programs.try_into().map_err(|_| Rejected).and_then(|programs| sender.keys(programs));
+            let (programs, flips) = message.split_at(batch.programs());
+            let read = sender.keys(batch, programs);
             session.require(Check::O1, RECEIVER, read.is_ok(), Some(peer))?; // [O1]
-            offered[j] = read.ok().zip(flips.try_into().ok().map(u128::from_le_bytes));
+            offered[j] = read.ok().map(|read| (read, key_of(flips)));
         }
     }
 
     // 2.
-    // of each peer's first rows one tile of random choices, and one that is sacrificed
-    let x: Vec<_> = (0..n).map(|_| Zeroizing::new(random_bits(session, 2))).collect();
+    // of each peer's first rows a random choice for each base OT, and a tile that is sacrificed
+    let tiles = layout.all().div_ceil(TILE) + 1;
+    let x: Vec<_> = (0..n).map(|_| Zeroizing::new(random_bits(session, tiles))).collect();
     let x: Vec<&[u128]> = x.iter().map(|x| x.as_slice()).collect();
     let (mut coins, first) = session.exchange(|session| {
         for peer in session.peers() {
             if let Some(((keys, table), flips)) = offered[peer.index()].take() {
                 session.send(TABLES, peer, table.as_slice(), 0)?;
-                ends.makers[peer.index()] = Some(make(session, peer, trees, &keys, flips)?);
+                ends.makers[peer.index()] = Some(make(session, peer, trees, &keys, &flips)?);
             }
         }
         // the corrections of the first rows beside the trees
         let begun = match config.base {
             Base::Both => None,
-            Base::Half => Some(ends.begin(session, 2, &x)?),
+            Base::Half => Some(ends.begin(session, Request { width, tiles, x: &x, links: Links::All })?),
         };
         let coins = heard.confirm(session)?;
         for peer in session.peers() {
             if let Some((receiver, pads)) = chosen[peer.index()].take() {
-                let mut table = Box::new([0; TABLE]);
+                let mut table = vec![0; batch.table()];
                 session.recv(TABLES, peer, table.as_mut_slice())?;
                 let keys = receiver.keys(&pads, &table);
-                ends.holders[peer.index()] = Some(hold(session, peer, trees, &keys, deltas.towards(peer))?);
+                ends.holders[peer.index()] = Some(hold(session, peer, trees, &keys, &deltas.towards(peer))?);
             }
         }
         let first = begun.map(|begun| ends.finish(session, begun, deltas)).transpose()?;
@@ -136,9 +149,11 @@ pub(super) fn connect(
 
     // 4.
     let rows = session.exchange(|session| {
-        let told = first.tell(session, coin, &x)?;
+        let told = first.tell(session, coin, &x, &ends)?;
         for peer in session.peers().into_iter().filter(|peer| sends(*peer)) {
-            session.send(FLIPS, peer, &flips(x[peer.index()][0], deltas.towards(peer)).to_le_bytes(), 0)?;
+            let mut choices = Zeroizing::new([0; 2]);
+            choices.iter_mut().zip(&x[peer.index()][..tiles - 1]).for_each(|(choice, x)| *choice = *x);
+            session.send(FLIPS, peer, &flips(layout, &choices, &deltas.towards(peer)), 0)?;
         }
         Ok(told.hear(session, Check::W1, deltas)?.rows)
     })?;
@@ -146,42 +161,59 @@ pub(super) fn connect(
     // 5.
     let hash = Hash::new(session);
     for peer in session.peers() {
-        let Some(row) = &rows.keys[peer.index()] else { continue };
-        let mut flips = [0; 16];
+        let Some(row) = &rows.keys[peer.index()][pads] else { continue };
+        let mut flips = vec![0; layout.bytes()];
         session.recv(FLIPS, peer, &mut flips)?;
-        let zero = hashed(session, &hash, row.words(), 0, me, peer);
-        let one = hashed(session, &hash, row.words(), deltas.towards(peer), me, peer);
+        if !layout.public {
+            session.observe(Check::K14); // [K14] base OTs from rows under the 128 bits of Delta'
+        }
+        let (row, delta) = (&row.words()[..layout.all()], layout.group(&deltas.towards(peer), pads));
+        let zero = hashed(session, &hash, row, 0, layout, [me, peer]);
+        let one = hashed(session, &hash, row, delta, layout, [me, peer]);
         let keys =
             Zeroizing::new(zero.iter().zip(one.iter()).map(|(zero, one)| [*zero, *one]).collect::<Vec<_>>());
-        let flips = u128::from_le_bytes(flips);
-        ends.makers[peer.index()] = Some(make(session, peer, trees, &keys, flips)?);
+        ends.makers[peer.index()] = Some(make(session, peer, trees, &keys, &key_of(&flips))?);
     }
     for peer in session.peers() {
-        let Some(row) = &rows.macs[peer.index()] else { continue };
-        let keys = hashed(session, &hash, row.words(), 0, peer, me);
-        ends.holders[peer.index()] = Some(hold(session, peer, trees, &keys, deltas.towards(peer))?);
+        let Some(row) = &rows.macs[peer.index()][pads] else { continue };
+        let keys = hashed(session, &hash, &row.words()[..layout.all()], 0, layout, [peer, me]);
+        ends.holders[peer.index()] = Some(hold(session, peer, trees, &keys, &deltas.towards(peer))?);
     }
     Ok((ends, coins))
 }
 
-/// What corrects random choices to the complement of Delta's bits. Nothing at the public bit.
-fn flips(choices: u128, delta: u128) -> u128 {
-    (choices ^ !delta) & !1
+/// What corrects random choices to the complement of the key's bits, as bytes; nothing at a public bit. What
+/// fills the last byte is choices that are not used.
+fn flips(layout: Layout, choices: &Key, delta: &Key) -> Vec<u8> {
+    let mut bytes: Vec<u8> =
+        choices.iter().zip(delta).flat_map(|(choice, delta)| (choice ^ !delta).to_le_bytes()).collect();
+    bytes[0] &= !u8::from(layout.public);
+    bytes.truncate(layout.bytes());
+    bytes
 }
 
-/// The keys of base OTs from rows, with an offset; zero at index 0, which is not used.
+/// The bits of such bytes.
+fn key_of(bytes: &[u8]) -> Key {
+    let mut words = [0; 32];
+    words.iter_mut().zip(bytes).for_each(|(word, byte)| *word = *byte);
+    let mut key = [0; 2];
+    key.iter_mut().zip(words.as_chunks().0).for_each(|(key, word)| *key = u128::from_le_bytes(*word));
+    key
+}
+
+/// The keys of base OTs from rows, with an offset; zero at that of a public bit, which is not used.
 fn hashed(
     session: &Session,
     hash: &Hash,
     rows: &[u128],
     offset: u128,
-    sender: PartyId,
-    receiver: PartyId,
+    layout: Layout,
+    [sender, receiver]: [PartyId; 2],
 ) -> Zeroizing<Vec<u128>> {
     let mut keys = Zeroizing::new(rows.iter().map(|row| row ^ offset).collect::<Vec<_>>());
     let mut calls = hash.calls(session, Place::new(hash::BASE, sender, receiver), 1);
     calls.hash(&mut keys, |i| Tweak { unit: i as u64, row: 0 });
-    if let Some(first) = keys.first_mut() {
+    if let (true, Some(first)) = (layout.public, keys.first_mut()) {
         *first = 0;
     }
     keys
@@ -191,9 +223,9 @@ fn hashed(
 fn make(
     session: &mut Session,
     peer: PartyId,
-    trees: (u32, bool),
+    trees: (Layout, bool),
     keys: &[[u128; 2]],
-    flips: u128,
+    flips: &Key,
 ) -> Result<Maker, Abort> {
     let permutations = Permutations::new(session, session.me(), peer);
     let mut message = vec![0; tree::message_bytes(trees.0)];
@@ -207,9 +239,9 @@ fn make(
 fn hold(
     session: &mut Session,
     peer: PartyId,
-    trees: (u32, bool),
+    trees: (Layout, bool),
     keys: &[u128],
-    delta: u128,
+    delta: &Key,
 ) -> Result<Holder, Abort> {
     let permutations = Permutations::new(session, peer, session.me());
     let mut message = vec![0; tree::message_bytes(trees.0)];
@@ -238,7 +270,9 @@ mod tests {
         for _ in 0..2 {
             let ends = run(3, &Parameters::new("pairs tests"), |session| {
                 let hash = Hash::new(&session);
-                let of = |(from, to)| hashed(&session, &hash, &[5; 128], 0, from, to)[1..].to_vec();
+                let of = |(from, to)| {
+                    hashed(&session, &hash, &[5; 128], 0, Layout::labels(4), [from, to])[1..].to_vec()
+                };
                 Ok(links(3).flat_map(of).collect::<Vec<_>>())
             });
             for key in ends.into_iter().next().unwrap().unwrap() {

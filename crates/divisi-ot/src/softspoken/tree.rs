@@ -7,12 +7,12 @@
 //! path than its bit of Delta, so its choice there is the complement of that bit; the base OT's random choice is corrected to it by one
 //! bit that the holder sends. The holder keeps all nodes in the order of y + alpha, so that no index depends on Delta.
 //!
-//! Bit 0 of Delta is public ([`crate::lowest_bit`]): at its level the maker sends the one sum that belongs to it in the clear, and the
-//! other one not at all. A holder with another bit there does not exist \[W1\].
+//! If bit 0 of Delta is public ([`crate::lowest_bit`]), the maker sends at its level the one sum that belongs
+//! to it in the clear, and the other one not at all. A holder with another bit there does not exist \[W1\].
 //!
 //! Message: for each base OT two blocks, for each tree 32 bytes, and 32 bytes; one way.
 
-use super::{piece, pieces};
+use super::layout::{Key, Layout, Piece, bit as bit_of};
 use crate::cipher::Permutation;
 use crate::delta::mask;
 use aes::Aes128Enc;
@@ -29,8 +29,8 @@ use zeroize::{Zeroize, Zeroizing};
 const READY: usize = 16 << 20;
 
 /// Whether the leaves of this many parties are kept ready.
-pub(crate) fn kept_ready(parties: usize, k: u32) -> bool {
-    let leaves: usize = (0..pieces(k)).map(|c| 1 << piece(k, c).1).sum();
+pub(crate) fn kept_ready(parties: usize, layout: Layout) -> bool {
+    let leaves: usize = (0..layout.pieces()).map(|c| 1 << layout.piece(c).bits).sum();
     2 * parties * leaves * size_of::<Aes128Enc>() <= READY
 }
 
@@ -130,7 +130,7 @@ impl Permutations {
     }
 
     /// The seeds of the streams of these leaves, and what is checked of them.
-    fn leaves(&self, leaves: &[u128]) -> (Zeroizing<Vec<u128>>, Zeroizing<Vec<[u128; 2]>>) {
+    pub(crate) fn leaves(&self, leaves: &[u128]) -> (Zeroizing<Vec<u128>>, Zeroizing<Vec<[u128; 2]>>) {
         let (low, high) = (self.apply(3, leaves), self.apply(4, leaves));
         let checked = low.iter().zip(high.iter()).map(|(l, h)| [*l, *h]).collect();
         (self.apply(2, leaves), Zeroizing::new(checked))
@@ -138,28 +138,29 @@ impl Permutations {
 }
 
 /// The bytes of a maker's message: sums, then totals, then the digest.
-pub(crate) fn message_bytes(k: u32) -> usize {
-    128 * 32 + pieces(k) * 32 + 32
+pub(crate) fn message_bytes(layout: Layout) -> usize {
+    layout.all() * 32 + layout.pieces() * 32 + 32
 }
 
-/// Make the trees towards a holder whose choices in the base OTs are corrected by `flips`; the message goes into `message`.
+/// Make the trees towards a holder whose choices in the base OTs are corrected by `flips`, and whose bit 0 is
+/// `lowest` if it is public; the message goes into `message`.
 pub(crate) fn make(
     session: &Session,
     permutations: &Permutations,
-    (k, ready): (u32, bool),
+    (layout, ready): (Layout, bool),
     keys: &[[u128; 2]],
-    flips: u128,
+    flips: &Key,
     lowest: u128,
     message: &mut [u8],
 ) -> Vec<Leaves> {
-    let (sums, rest) = message.split_at_mut(128 * 32);
-    let (totals, digest) = rest.split_at_mut(pieces(k) * 32);
-    let mut roots = Zeroizing::new(vec![0; 16 * pieces(k)]);
+    let (sums, rest) = message.split_at_mut(layout.all() * 32);
+    let (totals, digest) = rest.split_at_mut(layout.pieces() * 32);
+    let mut roots = Zeroizing::new(vec![0; 16 * layout.pieces()]);
     session.entropy(roots.as_mut_slice());
     let mut hasher = blake3::Hasher::new_derive_key("divisi 2026 softspoken leaves v1");
-    let mut trees = Vec::with_capacity(pieces(k));
+    let mut trees = Vec::with_capacity(layout.pieces());
     for (c, (root, total)) in roots.as_chunks::<16>().0.iter().zip(totals.chunks_exact_mut(32)).enumerate() {
-        let (first, bits) = piece(k, c);
+        let Piece { first, bits } = layout.piece(c);
         let mut nodes = Zeroizing::new(vec![u128::from_le_bytes(*root)]);
         for bit in (first..first + bits).rev() {
             let sides = [permutations.apply(0, &nodes), permutations.apply(1, &nodes)];
@@ -169,9 +170,10 @@ pub(crate) fn make(
                 let sum = side.iter().fold(0, |sum, node| sum ^ node);
                 let key = keys[bit];
                 // the holder's key is that of its choice, which is e + flip where e is what it needs
-                let pad = key[0] ^ (key[0] ^ key[1]) & mask((e as u64) ^ (flips >> bit) as u64);
+                let pad = key[0] ^ (key[0] ^ key[1]) & mask((e as u64) ^ bit_of(flips, bit) as u64);
                 // [W1] of the public bit only the sum of the other side, in the clear
-                let said = if bit > 0 { sum ^ pad } else { sum & mask(e as u64 ^ lowest as u64) };
+                let public = layout.public && bit == 0;
+                let said = if public { sum & mask(e as u64 ^ lowest as u64) } else { sum ^ pad };
                 out.copy_from_slice(&said.to_le_bytes());
             }
         }
@@ -190,21 +192,21 @@ pub(crate) fn make(
 /// Read the maker's message with Delta and the keys of the base OTs; whether the trees are consistent comes with them \[O2\].
 pub(crate) fn hold(
     permutations: &Permutations,
-    (k, ready): (u32, bool),
+    (layout, ready): (Layout, bool),
     keys: &[u128],
-    delta: u128,
+    delta: &Key,
     message: &[u8],
 ) -> (Vec<Leaves>, bool) {
-    let (sums, rest) = message.split_at(128 * 32);
-    let (totals, digest) = rest.split_at(pieces(k) * 32);
+    let (sums, rest) = message.split_at(layout.all() * 32);
+    let (totals, digest) = rest.split_at(layout.pieces() * 32);
     let mut hasher = blake3::Hasher::new_derive_key("divisi 2026 softspoken leaves v1");
-    let mut trees = Vec::with_capacity(pieces(k));
+    let mut trees = Vec::with_capacity(layout.pieces());
     for (c, total) in totals.chunks_exact(32).enumerate() {
-        let (first, bits) = piece(k, c);
+        let Piece { first, bits } = layout.piece(c);
         // in the order of y + alpha: the first node is the one on the path, of which nothing is known
         let mut nodes = Zeroizing::new(vec![0]);
         for bit in (first..first + bits).rev() {
-            let alpha = mask((delta >> bit) as u64);
+            let alpha = mask(bit_of(delta, bit) as u64);
             let (left, right) = (permutations.apply(0, &nodes), permutations.apply(1, &nodes));
             let mut children = Zeroizing::new(Vec::with_capacity(2 * nodes.len()));
             for (l, r) in left.iter().zip(right.iter()) {
@@ -225,7 +227,7 @@ pub(crate) fn hold(
         checked[0] = checked.iter().skip(1).fold(checked[0], |sum, x| [sum[0] ^ x[0], sum[1] ^ x[1]]);
         // to the order of y
         for bit in 0..bits {
-            let alpha = mask((delta >> (first + bit)) as u64);
+            let alpha = mask(bit_of(delta, first + bit) as u64);
             for pair in checked.chunks_exact_mut(2 << bit) {
                 let (low, high) = pair.split_at_mut(1 << bit);
                 for (l, h) in low.iter_mut().flatten().zip(high.iter_mut().flatten()) {
@@ -278,15 +280,19 @@ mod tests {
         assert_eq!(seen.len(), 2 * 2 * 6 * 5);
     }
 
+    const DELTA: u128 = 0x9e37_79b9_7f4a_7c15_f39c_c060_5ced_c834;
+
     /// No leaf is another's, in any tree, and the holder has all but its own.
     #[test]
     fn leaves_differ_and_one_is_unknown() {
-        for k in [1, 3, 4, 8] {
+        let fields = [1, 4, 8].map(|k| Layout::field(k, 42));
+        for layout in [1, 3, 4, 8].map(Layout::labels).into_iter().chain(fields) {
+            let all = layout.all();
             let ends = run(2, &Parameters::new("tree tests"), |mut session| {
                 let peer = session.peers()[0];
-                let mut message = vec![0; message_bytes(k)];
-                let keys = |side: u128| (0..128).map(move |i| 1000 * side + i);
-                let delta = 0x9e37_79b9_7f4a_7c15_f39c_c060_5ced_c834_u128;
+                let mut message = vec![0; message_bytes(layout)];
+                let keys = |side: u128| (0..all as u128).map(move |i| 1000 * side + i);
+                let delta = [DELTA, if layout.public { 0 } else { DELTA >> 86 }];
                 let seeds = |leaves: &[Leaves]| {
                     let of = |leaves: &Leaves| match leaves {
                         Leaves::Seeds(seeds) => seeds.to_vec(),
@@ -297,37 +303,46 @@ mod tests {
                 if session.me().index() == 0 {
                     let permutations = Permutations::new(&session, session.me(), peer);
                     let keys: Vec<[u128; 2]> = keys(1).zip(keys(2)).map(|(zero, one)| [zero, one]).collect();
-                    let made = make(&session, &permutations, (k, false), &keys, 0, delta & 1, &mut message);
+                    let made = make(
+                        &session,
+                        &permutations,
+                        (layout, false),
+                        &keys,
+                        &[0; 2],
+                        delta[0] & 1,
+                        &mut message,
+                    );
                     session.send(step!("trees"), peer, &message, 0)?;
                     return Ok((seeds(&made), true, message));
                 }
                 session.recv(step!("trees"), peer, &mut message)?;
                 let permutations = Permutations::new(&session, peer, session.me());
                 // the choice is the complement of the bit, and at the public one there is none
+                let key = |i: usize| 1000 * (2 - (bit_of(&delta, i) & 1)) + i as u128;
                 let keys: Vec<u128> =
-                    (0..128).map(|i| if i == 0 { 0 } else { 1000 * (2 - (delta >> i & 1)) + i }).collect();
-                let (held, consistent) = hold(&permutations, (k, false), &keys, delta, &message);
+                    (0..all).map(|i| if layout.public && i == 0 { 0 } else { key(i) }).collect();
+                let (held, consistent) = hold(&permutations, (layout, false), &keys, &delta, &message);
                 Ok((seeds(&held), consistent, message))
             });
             let mut ends = ends.into_iter().map(Result::unwrap);
             let ((made, ..), (held, consistent, message)) = (ends.next().unwrap(), ends.next().unwrap());
-            assert!(consistent, "{k}");
-            let all: HashSet<u128> = made.iter().flatten().copied().collect();
-            assert_eq!(all.len(), made.iter().map(Vec::len).sum::<usize>(), "{k}");
+            assert!(consistent, "{layout:?}");
+            let different: HashSet<u128> = made.iter().flatten().copied().collect();
+            assert_eq!(different.len(), made.iter().map(Vec::len).sum::<usize>(), "{layout:?}");
             for (c, (made, held)) in made.iter().zip(&held).enumerate() {
-                let (first, bits) = piece(k, c);
-                let alpha =
-                    (0x9e37_79b9_7f4a_7c15_f39c_c060_5ced_c834_u128 >> first) as usize & ((1 << bits) - 1);
+                let Piece { first, bits } = layout.piece(c);
+                let delta = [DELTA, DELTA >> 86];
+                let alpha = (0..bits).map(|b| ((bit_of(&delta, first + b) & 1) as usize) << b).sum::<usize>();
                 assert_eq!(held.len() + 1, made.len());
                 for (z, seed) in held.iter().enumerate() {
                     assert_eq!(made[(z + 1) ^ alpha], *seed);
                 }
-                assert!(!held.contains(&made[alpha]), "{k} {c}");
+                assert!(!held.contains(&made[alpha]), "{layout:?} {c}");
                 // nor is it what the known ones lack of what is told of all
-                let total = message[128 * 32 + 32 * c..].as_chunks::<16>().0;
+                let total = message[all * 32 + 32 * c..].as_chunks::<16>().0;
                 for half in [total[0], total[1]] {
                     let rest = held.iter().fold(u128::from_le_bytes(half), |sum, seed| sum ^ seed);
-                    assert_ne!(rest, made[alpha], "{k} {c}");
+                    assert_ne!(rest, made[alpha], "{layout:?} {c}");
                 }
             }
         }

@@ -3,6 +3,8 @@
 
 use super::*;
 use crate::delta::{Delta, Deltas};
+use crate::links::Links;
+use crate::softspoken::layout::{Width, bit};
 use crate::softspoken::tree::Leaves;
 use divisi_core::Parameters;
 use divisi_core::testing::{Stage, failed_check, many, party};
@@ -13,6 +15,20 @@ const COIN: [u8; 16] = [0x35; 16];
 /// corrections and its own tree.
 fn holder(
     delta: u128,
+    tiles: usize,
+    corrections: impl Fn(&mut [u128]) + Send + 'static,
+    sums: impl Fn(&mut [u128]) + Send + 'static,
+) -> Result<(), Abort> {
+    // the lowest bit is the party's
+    let whose = party(if delta & 1 == 1 { 1 } else { 2 });
+    let delta = move || Delta::drawn(whose, |bytes| *bytes = delta.to_le_bytes());
+    holder_of((Width::Macs, Check::W5), || Deltas::labels(1, delta()), tiles, corrections, sums)
+}
+
+/// The same for rows of any width, whose check counts as this one, under any keys.
+fn holder_of(
+    (width, counted): (Width, Check),
+    deltas: impl Fn() -> Deltas + Sync,
     tiles: usize,
     corrections: impl Fn(&mut [u128]) + Send + 'static,
     sums: impl Fn(&mut [u128]) + Send + 'static,
@@ -37,21 +53,20 @@ fn holder(
     });
     let ends = stage.act(|mut session| {
         let makes = session.me().index() == 0;
+        let deltas = deltas();
+        let (layout, key) = (deltas.layout(), deltas.towards(session.me()));
         let leaves = |known: bool| -> Vec<Leaves> {
             let of = |c: usize| {
                 let seeds = [2 * c as u128 + 5, 2 * c as u128 + 6];
-                let unknown = (delta >> c & 1) as usize;
+                let unknown = (bit(&key, c) & 1) as usize;
                 if known { Leaves::new(&seeds, true) } else { Leaves::new(&[seeds[1 - unknown]], true) }
             };
-            (0..128).map(of).collect()
+            (0..layout.all()).map(of).collect()
         };
-        let maker = || Some(Maker::new(1, leaves(true)));
-        let holder = || Some(Holder::new(1, leaves(false)));
-        // the lowest bit is the party's
-        let whose = party(if delta & 1 == 1 { 1 } else { 2 });
-        let deltas = Deltas::new(Delta::drawn(whose, |bytes| *bytes = delta.to_le_bytes()));
+        let maker = || Some(Maker::new(layout, leaves(true)));
+        let holder = || Some(Holder::new(layout, leaves(false)));
         let mut ends = Ends {
-            k: 1,
+            layout,
             makers: if makes { vec![None, maker()] } else { vec![None, None] },
             holders: if makes { vec![None, None] } else { vec![holder(), None] },
             #[cfg(feature = "fault")]
@@ -60,9 +75,10 @@ fn holder(
         let x: Vec<u128> =
             (0..tiles as u128).map(|t| (t + 3) * 0x1234_5678_9abc_def0_0fed_cba9_8765).collect();
         let x = [x.as_slice(), x.as_slice()];
-        let made = ends.extend(&mut session, tiles, &x, &deltas)?;
+        let request = Request { width, tiles, x: &x, links: Links::All };
+        let made = ends.extend(&mut session, request, &deltas)?;
         session
-            .exchange(|session| made.tell(session, COIN, &x)?.hear(session, Check::W5, &deltas))
+            .exchange(|session| made.tell(session, COIN, &x, &ends)?.hear(session, counted, &deltas))
             .map(|_| ())
     });
     ends.into_iter().nth(1).unwrap_or_else(|| unreachable!("two parties"))
@@ -123,4 +139,38 @@ fn lies_do_not_make_up_for_each_other() {
     // other bits towards this holder, consistently: all columns move alike, and X with them
     let end = holder(u128::MAX, tiles, all, |_| ());
     assert_eq!(failed_check(&end), Some(Check::W5));
+}
+
+/// Every column of narrow rows, of pads, and of wide rows over a field, of corrections and of sums; no bit is
+/// public. Lies in a column of MACs and in one of pads do not make up for each other, nor does one X for the
+/// other.
+#[test]
+fn every_column_of_a_field_is_looked_at() {
+    const F: usize = 12;
+    let all = |bits: u32| Delta::uniform(bits, |bytes| *bytes = [0xff; 16]);
+    let tiles = 2;
+    for (width, columns) in [(Width::Macs, F), (Width::Pads, 128), (Width::Wide, F + 128)] {
+        let keys = || Deltas::field(1, F as u32, all(F as u32), all(128));
+        let ask = |corrections: Box<dyn Fn(&mut [u128]) + Send>, sums: Box<dyn Fn(&mut [u128]) + Send>| {
+            holder_of((width, Check::K11), keys, tiles, corrections, sums)
+        };
+        let found = |end: &Result<(), Abort>| failed_check(end) == Some(Check::K11);
+        assert_eq!(ask(Box::new(|_| ()), Box::new(|_| ())), Ok(()));
+        many(columns, 2, |column| {
+            let bit = column * 37 % 128;
+            let lie = move |d: &mut [u128]| d[column * tiles] ^= 1 << bit;
+            assert!(found(&ask(Box::new(lie), Box::new(|_| ()))), "correction {width:?} {column}");
+            let sum = move |s: &mut [u128]| s[1 + column] ^= 1 << bit;
+            assert!(found(&ask(Box::new(|_| ()), Box::new(sum))), "sum {width:?} {column}");
+        });
+        let x = |s: &mut [u128]| s[0] ^= 1 << 127;
+        assert!(found(&ask(Box::new(|_| ()), Box::new(x))), "X {width:?}");
+    }
+    let keys = || Deltas::field(1, F as u32, all(F as u32), all(128));
+    for (from, to) in [(0, F), (F, F + 128), (F - 1, F + 1), (0, F + 128)] {
+        // the corrections of a group, or of both, as for another bit
+        let lie = move |d: &mut [u128]| (from..to).for_each(|column| d[column * tiles] ^= 4);
+        let end = holder_of((Width::Wide, Check::K11), keys, tiles, lie, |_| ());
+        assert_eq!(failed_check(&end), Some(Check::K11), "{from} {to}");
+    }
 }

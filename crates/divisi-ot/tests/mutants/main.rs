@@ -2,6 +2,7 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 mod bits;
+mod field;
 mod proof;
 mod setup;
 
@@ -66,12 +67,20 @@ divisi_core::mutants! {
     an_opened_bit_has_its_mac: W10, "takes any MACs and sums", proof::flipped_opening;
     deltas_are_one: W10, "takes any MACs and sums", proof::two_deltas;
     bits_of_the_proof_are_dropped: W11, "hands the bits of the proof out", proof::too_many_bits;
+    rows_of_a_field_belong_to_one_x: K11, "takes any sums", field::flipped_correction;
+    deltas_of_a_field_are_one: K12, "takes any MACs and sums", field::two_deltas;
+    macs_and_pads_have_one_bit: K13, "takes a sum X for each group of columns", field::other_bit_of_pads;
+    few_bits_are_not_tried_offline: K14, "hashes rows of the columns of MACs", field::delta_found_offline;
+    a_pad_serves_one_payload: G14, "lets rows serve again", field::two_payloads;
 }
 
 /// Every check of this crate has a mutant; the rest of W belongs to the crate above.
 #[test]
 fn every_check_has_a_mutant() {
-    let here = ["O1", "O2", "W1", "W2", "W3", "W4", "W5", "W6", "W7", "W8", "W9", "W10", "W11"];
+    let here = [
+        "O1", "O2", "W1", "W2", "W3", "W4", "W5", "W6", "W7", "W8", "W9", "W10", "W11", "K11", "K12", "K13",
+        "K14", "G14",
+    ];
     for check in Check::ALL.iter().filter(|check| here.contains(&check.id())) {
         assert!(
             MUTANTS.iter().any(|(c, what, name)| c == check && !what.is_empty() && !name.is_empty()),
@@ -80,12 +89,12 @@ fn every_check_has_a_mutant() {
     }
 }
 
-/// docs/garbling.md names every check of this crate with the tests that kill its mutants.
+/// docs/garbling.md and docs/ot.md name every check of this crate with the tests that kill its mutants.
 #[test]
 fn the_table_of_checks_is_complete() {
-    let table = include_str!("../../../../docs/garbling.md");
+    let table = concat!(include_str!("../../../../docs/garbling.md"), include_str!("../../../../docs/ot.md"));
     for (check, _, name) in MUTANTS {
         let row = table.lines().find(|line| line.starts_with(&format!("| {check} |")) && line.contains(name));
-        assert!(row.is_some(), "docs/garbling.md lacks {check}: {name}");
+        assert!(row.is_some(), "no page has {check}: {name}");
     }
 }

@@ -1,0 +1,350 @@
+//! Products of one party's bits with another's payloads, shared between the two: correlated OT with payloads
+//! of the sender's choice.
+//!
+//! For a row with M of the maker, whose bit is x, and K of the holder, K = M + x Delta', and the holder's
+//! payload y (Gilboa 1999; the derandomised OT of MASCOT, Keller, Orsini and Scholl 2016, ePrint 2016/505,
+//! Protocol 4, Multiply):
+//!
+//! 1. The holder sends d = H(K) - H(K + Delta') + y, and keeps -H(K).
+//! 2. The maker keeps H(M) + x d. If x is zero that is H(K), and if it is one it is H(K + Delta') + d = H(K)
+//!    + y.
+//!
+//! Both add up to x y. H is the hash of [`crate::hash`], tweaked by step, holder, maker and the number of the
+//! row, which never returns. Whoever has M but not Delta' sees d masked by H(M + Delta'). A lying holder
+//! sends another d, so that the product is of another payload for x = 1: what x times an error does to a
+//! protocol is for that protocol to find (MASCOT combines and sacrifices).
+//!
+//! Payloads are bits ([`BitVectors`]) or vectors of numbers modulo p ([`Numbers`]). Cost: a payload's bits a
+//! row, one way, one round; beside it the row ([`crate::Setup::wide_rows`], [`crate::Setup::pad_rows`],
+//! [`crate::Setup::semi_honest_rows`]).
+//!
+//! A triple of MASCOT over GF(2^f) at k = 1, to each peer: tau f rows of pads, of 128 bits each, for the f
+//! bits of tau elements a; tau f payloads b of f bits; and five authenticated elements of f narrow rows of f
+//! bits ([`crate::Setup::mac_rows`] with chosen bits): tau f (128 + f) + 5 f^2 bits. A bit is a narrow row, f
+//! bits. COPEe (Protocol 1) is the narrow row itself: the sum of X^m K\[x_m\] over the bits of x is that of
+//! X^m M\[x_m\] plus x Delta_i ([`gadget`]).
+
+mod payload;
+mod wire;
+
+use crate::hash::{CLASSES, Calls, Hash, Place, Tweak};
+use crate::pads::{Pads, Part, Trust};
+use crate::setup::{Setup, Source};
+use crate::{Kept, wipe};
+use divisi_core::{Abort, Check, PartyId, Session, Step, step};
+pub use payload::{BitVectors, Numbers, Payload};
+use std::ops::Range;
+use wire::{Reader, Writer};
+use zeroize::Zeroizing;
+
+const PAYLOAD: Step = step!("payload");
+
+/// Rows whose hashes are made together.
+const BATCH: usize = 128;
+/// The bits of one message, about.
+const MESSAGE: usize = 1 << 20;
+/// Messages that are sent before the first one is awaited.
+const AHEAD: usize = 32;
+
+/// Where a payload's hashes are made: what classes of payloads there are.
+fn class(blocks: usize) -> Option<u8> {
+    let class = blocks.checked_next_power_of_two()?.ilog2() as u8;
+    (blocks > 0 && class < CLASSES).then_some(class)
+}
+
+/// The hashes of one direction of a pair.
+struct Direction<'h> {
+    calls: Calls<'h>,
+    blocks: usize,
+    /// The number of the next row.
+    unit: u64,
+}
+
+impl<'h> Direction<'h> {
+    fn new<S: Trust>(
+        session: &Session,
+        hash: &'h Hash,
+        blocks: usize,
+        class: u8,
+        [holder, maker]: [PartyId; 2],
+        first: u64,
+    ) -> Direction<'h> {
+        let place = Place::new(S::STEP + class, holder, maker);
+        Direction { calls: hash.calls(session, place, 1 << class), blocks, unit: first }
+    }
+
+    /// The hashes of rows that follow one another, with an offset.
+    fn hashes(&mut self, rows: &[u128], offset: u128, out: &mut [u128]) {
+        let inputs: Zeroizing<Vec<u128>> = Zeroizing::new(rows.iter().map(|row| row ^ offset).collect());
+        let unit = self.unit;
+        self.calls.expand(&inputs, self.blocks, |i| Tweak { unit: unit + i as u64, row: 0 }, out);
+    }
+}
+
+impl Setup {
+    /// Our shares of the products of everybody's bits in `pads` with everybody's payloads: all shares of a
+    /// row add up to the sum of all bits, times the sum of all payloads. `values` are our payloads,
+    /// [`Payload::words`] words a row, the same towards all peers.
+    ///
+    /// With a `chooser` only that party's bits count, against the payloads of those towards whom it has rows
+    /// and its own; who has no part in it gets zeros. Each direction of `pads` serves once.
+    ///
+    /// One round. Adversary: who holds payloads can send others; who has bits is bound to those of its rows
+    /// if they are [`crate::Checked`], and to nothing if they are [`crate::SemiHonest`].
+    ///
+    /// # Errors
+    /// Whatever a broken or malicious peer causes; everything secret is erased then. [`Abort::Misuse`] for
+    /// other words than payloads, for a payload that is too long, for rows of another session, and for those
+    /// that were used.
+    pub fn correlate<S: Trust, P: Payload>(
+        &mut self,
+        session: &mut Session,
+        pads: &mut Pads<S>,
+        chooser: Option<PartyId>,
+        payload: &P,
+        values: &[P::Word],
+    ) -> Result<Kept<P::Word>, Abort> {
+        if self.session != *session.id().as_bytes() || !pads.is_of(&self.session) {
+            return Err(session.misuse(PAYLOAD, "rows of another session"));
+        }
+        let Some(class) = class(payload.blocks()).filter(|_| payload.is_sound()) else {
+            return Err(session.misuse(PAYLOAD, "no payload, or a payload that is too long"));
+        };
+        if values.len() != pads.len() * payload.words() || pads.is_empty() {
+            return Err(session.misuse(PAYLOAD, "other words than payloads"));
+        }
+        if session.cause().is_some() || matches!(self.source, Source::Erased) {
+            return Err(session.misuse(PAYLOAD, "an abort has erased the set-up"));
+        }
+        let mut round = Round::taken(session, pads, chooser)?;
+        session.observe(S::CHECK); // [K14] [G14]
+        let made = wipe::stack(|| {
+            session.exchange(|session| self.products(session, &mut round, class, payload, values))
+        });
+        if made.is_err() {
+            self.source = Source::Erased;
+            self.deltas.erase();
+        }
+        made
+    }
+
+    /// The group of columns whose rows are pads: its key.
+    fn key_of_pads(&self, session: &Session, peer: PartyId) -> u128 {
+        self.layout.group(&self.deltas.towards(peer), self.layout.hashed(session))
+    }
+
+    fn products<S: Trust, P: Payload>(
+        &self,
+        session: &mut Session,
+        round: &mut Round<'_, S>,
+        class: u8,
+        payload: &P,
+        values: &[P::Word],
+    ) -> Result<Kept<P::Word>, Abort> {
+        let (me, blocks) = (session.me(), payload.blocks());
+        let hash = Hash::new(session);
+        let rows = round.len;
+        let each = (MESSAGE / payload.bits()).next_multiple_of(BATCH);
+        let messages: Vec<Range<usize>> =
+            (0..rows).step_by(each).map(|first| first..rows.min(first + each)).collect();
+        let mut out = Kept::<P::Word>::zeros(values.len());
+        let direction = |session: &Session, part: &Part, pair: [PartyId; 2]| {
+            Direction::new::<S>(session, &hash, blocks, class, pair, part.first)
+        };
+        let mut told: Vec<_> =
+            round.others.iter().map(|(peer, part)| direction(session, part, [me, *peer])).collect();
+        let mut heard: Vec<_> =
+            round.own.iter().map(|(peer, part)| direction(session, part, [*peer, me])).collect();
+        let mut body = Vec::new();
+        for step in 0..messages.len() + AHEAD {
+            if let Some(rows) = messages.get(step) {
+                for ((peer, part), direction) in round.others.iter().zip(&mut told) {
+                    let key = self.key_of_pads(session, *peer);
+                    body.clear();
+                    tell(direction, part, key, rows.clone(), payload, values, &mut out, &mut body);
+                    session.send(PAYLOAD, *peer, &body, (rows.len() * payload.bits()) as u64)?;
+                }
+            }
+            let Some(rows) = step.checked_sub(AHEAD).and_then(|step| messages.get(step)) else { continue };
+            for ((peer, part), direction) in round.own.iter().zip(&mut heard) {
+                body.resize((rows.len() * payload.bits()).div_ceil(8), 0);
+                session.recv(PAYLOAD, *peer, &mut body)?;
+                let right = hear(direction, part, round.bits, rows.clone(), payload, &body, &mut out);
+                session.well_formed(PAYLOAD, *peer, body.len(), right)?;
+            }
+        }
+        if round.chooses {
+            // our own bits times our own payloads
+            let words = payload.words();
+            for (row, (values, out)) in values.chunks(words).zip(out.chunks_mut(words)).enumerate() {
+                let bit = round.bits[row / 64] >> (row % 64);
+                values.iter().zip(out).for_each(|(y, out)| *out = payload.add(*out, payload.times(bit, *y)));
+            }
+        }
+        Ok(out)
+    }
+}
+
+/// The directions that take part, taken out of what has not served.
+struct Round<'p, S: Trust> {
+    len: usize,
+    bits: &'p [u64],
+    /// Whether our bits count.
+    chooses: bool,
+    own: Vec<(PartyId, Part)>,
+    others: Vec<(PartyId, Part)>,
+    trust: std::marker::PhantomData<S>,
+}
+
+impl<'p, S: Trust> Round<'p, S> {
+    /// [G14] What serves is no longer there.
+    fn taken(
+        session: &Session,
+        pads: &'p mut Pads<S>,
+        chooser: Option<PartyId>,
+    ) -> Result<Round<'p, S>, Abort> {
+        let me = session.me();
+        let (len, chooses) = (pads.len(), chooser.is_none_or(|chooser| chooser == me));
+        let again = session.mutated(Check::G14);
+        let take = |part: &mut Option<Part>| match part {
+            Some(part) if again => Some(Part { words: Kept::from(part.words.as_slice()), first: part.first }),
+            part => part.take(),
+        };
+        let (mut own, mut others) = (Vec::new(), Vec::new());
+        for (peer, part) in PartyId::all(session.parties()).zip(&mut pads.own) {
+            own.extend(take_if(chooses, part, take).map(|part| (peer, part)));
+        }
+        for (peer, part) in PartyId::all(session.parties()).zip(&mut pads.others) {
+            let counts = chooser.is_none_or(|chooser| chooser == peer);
+            others.extend(take_if(counts, part, take).map(|part| (peer, part)));
+        }
+        let served = pads.serve(chooser);
+        if served && !again {
+            return Err(session.misuse(PAYLOAD, "rows that have served"));
+        }
+        Ok(Round { len, bits: pads.bits(), chooses, own, others, trust: std::marker::PhantomData })
+    }
+}
+
+fn take_if(
+    counts: bool,
+    part: &mut Option<Part>,
+    take: impl Fn(&mut Option<Part>) -> Option<Part>,
+) -> Option<Part> {
+    if counts { take(part) } else { None }
+}
+
+/// Step 1 for some rows towards one maker: the message, and our share.
+fn tell<P: Payload>(
+    direction: &mut Direction<'_>,
+    part: &Part,
+    key: u128,
+    rows: Range<usize>,
+    payload: &P,
+    values: &[P::Word],
+    out: &mut [P::Word],
+    body: &mut Vec<u8>,
+) {
+    let (words, blocks) = (payload.words(), payload.blocks());
+    let mut pads = [Kept::<u128>::zeros(BATCH * blocks), Kept::<u128>::zeros(BATCH * blocks)];
+    let mut writer = Writer::new(body);
+    for first in rows.clone().step_by(BATCH) {
+        let rows = first..rows.end.min(first + BATCH);
+        let [zero, one] = pads.each_mut().map(|pads| &mut pads[..rows.len() * blocks]);
+        direction.hashes(&part.words[rows.clone()], 0, zero);
+        direction.hashes(&part.words[rows.clone()], key, one);
+        direction.unit += rows.len() as u64;
+        let at = rows.start * words..rows.end * words;
+        let (values, out) = (values[at.clone()].chunks(words), out[at].chunks_mut(words));
+        for ((zero, one), (values, out)) in zero.chunks(blocks).zip(one.chunks(blocks)).zip(values.zip(out)) {
+            for (w, (y, out)) in values.iter().zip(out).enumerate() {
+                let (zero, one) = (payload.pad(zero, w), payload.pad(one, w));
+                let d = payload.add(payload.sub(zero, one), *y);
+                writer.push(payload.on_wire(d), payload.wire_bits(w));
+                *out = payload.sub(*out, zero);
+            }
+        }
+    }
+    writer.end();
+}
+
+/// Step 2 for some rows towards one holder: our share, and whether the message was one.
+fn hear<P: Payload>(
+    direction: &mut Direction<'_>,
+    part: &Part,
+    bits: &[u64],
+    rows: Range<usize>,
+    payload: &P,
+    body: &[u8],
+    out: &mut [P::Word],
+) -> bool {
+    let (words, blocks) = (payload.words(), payload.blocks());
+    let mut pads = Kept::<u128>::zeros(BATCH * blocks);
+    let mut reader = Reader::new(body);
+    let mut right = true;
+    for first in rows.clone().step_by(BATCH) {
+        let rows = first..rows.end.min(first + BATCH);
+        let pads = &mut pads[..rows.len() * blocks];
+        direction.hashes(&part.words[rows.clone()], 0, pads);
+        direction.unit += rows.len() as u64;
+        let out = out[rows.start * words..rows.end * words].chunks_mut(words);
+        for (row, (pads, out)) in rows.zip(pads.chunks(blocks).zip(out)) {
+            let bit = bits[row / 64] >> (row % 64);
+            for (w, out) in out.iter_mut().enumerate() {
+                let d = payload.off_wire(reader.pull(payload.wire_bits(w)));
+                right &= d.is_some();
+                let product = payload.times(bit, d.unwrap_or_default());
+                *out = payload.add(*out, payload.add(payload.pad(pads, w), product));
+            }
+        }
+    }
+    right && reader.ends()
+}
+
+/// The sum of X^m times word m, for each f of `words`, in GF(2^f) = GF(2)\[X\] / (X^f + `modulus`): what
+/// turns rows for the bits of an element into its MAC, its key, or its product.
+///
+/// # Panics
+/// If f is not between 1 and 127, or there are words without a whole element.
+#[must_use]
+pub fn gadget(words: &[u128], f: u32, modulus: u128) -> Kept<u128> {
+    assert!((1..128).contains(&f) && words.len().is_multiple_of(f as usize), "whole elements");
+    let low = (1 << f) - 1;
+    let step = |sum: u128, word: &u128| {
+        let carry = (sum >> (f - 1) & 1).wrapping_neg();
+        sum << 1 & low ^ modulus & carry ^ word
+    };
+    // Horner's rule from the highest power on
+    words.chunks_exact(f as usize).map(|words| words.iter().rev().fold(0, step)).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// X^m times the m-th word, against multiplication by shifts.
+    #[test]
+    fn gadgets_are_sums_of_powers() {
+        // X^40 + X^20 + X^15 + X^10 + 1
+        let (f, modulus) = (40, 1 << 20 | 1 << 15 | 1 << 10 | 1);
+        let words: Vec<u128> = (0..80).map(|i| (i + 1) * 0x12_3456_789a % (1 << 40)).collect();
+        let power = |word: u128, m: usize| {
+            (0..m).fold(
+                word,
+                |w, _| if w >> 39 & 1 == 1 { (w << 1 ^ modulus) & ((1 << 40) - 1) } else { w << 1 },
+            )
+        };
+        let made = gadget(&words, f, modulus);
+        for (made, words) in made.iter().zip(words.chunks(40)) {
+            assert_eq!(*made, words.iter().enumerate().fold(0, |sum, (m, w)| sum ^ power(*w, m)));
+        }
+    }
+
+    #[test]
+    fn classes_hold_their_payloads() {
+        assert_eq!(
+            [0, 1, 2, 3, 4, 5, 64, 65, usize::MAX].map(class),
+            [None, Some(0), Some(1), Some(2), Some(2), Some(3), Some(6), None, None]
+        );
+    }
+}

@@ -1,0 +1,236 @@
+//! What payloads are made of, and what masks them.
+
+use crate::delta::mask;
+use crate::kept::Keep;
+
+/// One row's payload: some words, each with its pad and its place on the wire. Public; secrets are in the
+/// words alone.
+pub trait Payload: Copy {
+    /// One element of a payload.
+    type Word: Keep;
+
+    /// How many words a row has.
+    fn words(&self) -> usize;
+    /// How many blocks of the hash make the pads of a row.
+    fn blocks(&self) -> usize;
+    /// How many bits a word has on the wire.
+    fn wire_bits(&self, word: usize) -> u32;
+    /// Whether there can be such payloads.
+    fn is_sound(&self) -> bool;
+    /// The pad of a word from the row's blocks, within 2^-64 of uniform.
+    fn pad(&self, blocks: &[u128], word: usize) -> Self::Word;
+    /// The sum.
+    fn add(&self, a: Self::Word, b: Self::Word) -> Self::Word;
+    /// The difference.
+    fn sub(&self, a: Self::Word, b: Self::Word) -> Self::Word;
+    /// The word if the lowest bit of `bit` is one, else zero; without a branch.
+    fn times(&self, bit: u64, word: Self::Word) -> Self::Word;
+    /// As bits.
+    fn on_wire(&self, word: Self::Word) -> u128;
+    /// From a peer's bits, unless they are no word.
+    fn off_wire(&self, bits: u128) -> Option<Self::Word>;
+
+    /// The bits of a row.
+    fn bits(&self) -> usize {
+        (0..self.words()).map(|word| self.wire_bits(word) as usize).sum()
+    }
+}
+
+/// Vectors of `width` bits, which are added bit by bit: 128 to a word, the first ones lowest, and the last
+/// word with what is left.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct BitVectors {
+    /// How many bits a row has.
+    pub width: usize,
+}
+
+impl BitVectors {
+    fn low(&self, word: usize) -> u128 {
+        u128::MAX >> (128 - self.wire_bits(word))
+    }
+}
+
+impl Payload for BitVectors {
+    type Word = u128;
+
+    fn words(&self) -> usize {
+        self.width.div_ceil(128)
+    }
+
+    fn blocks(&self) -> usize {
+        self.words()
+    }
+
+    #[inline]
+    fn wire_bits(&self, word: usize) -> u32 {
+        (self.width - 128 * word).min(128) as u32
+    }
+
+    fn is_sound(&self) -> bool {
+        self.width > 0
+    }
+
+    #[inline]
+    fn pad(&self, blocks: &[u128], word: usize) -> u128 {
+        blocks[word] & self.low(word)
+    }
+
+    #[inline]
+    fn add(&self, a: u128, b: u128) -> u128 {
+        a ^ b
+    }
+
+    #[inline]
+    fn sub(&self, a: u128, b: u128) -> u128 {
+        a ^ b
+    }
+
+    #[inline]
+    fn times(&self, bit: u64, word: u128) -> u128 {
+        mask(bit) & word
+    }
+
+    #[inline]
+    fn on_wire(&self, word: u128) -> u128 {
+        word
+    }
+
+    #[inline]
+    fn off_wire(&self, bits: u128) -> Option<u128> {
+        Some(bits)
+    }
+}
+
+/// Vectors of `count` numbers modulo a public p between 2 and 2^64 - 1, each reduced.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Numbers {
+    /// p.
+    pub modulus: u64,
+    /// How many numbers a row has.
+    pub count: usize,
+}
+
+impl Numbers {
+    /// What is below 2 p, less p unless it is below p.
+    #[inline]
+    fn reduced(&self, sum: u128) -> u64 {
+        let (less, borrow) = sum.overflowing_sub(u128::from(self.modulus));
+        less.wrapping_add(u128::from(self.modulus) & mask(u64::from(borrow))) as u64
+    }
+}
+
+impl Payload for Numbers {
+    type Word = u64;
+
+    fn words(&self) -> usize {
+        self.count
+    }
+
+    fn blocks(&self) -> usize {
+        self.count
+    }
+
+    #[inline]
+    fn wire_bits(&self, _: usize) -> u32 {
+        64 - (self.modulus - 1).leading_zeros()
+    }
+
+    fn is_sound(&self) -> bool {
+        self.modulus > 1 && self.count > 0
+    }
+
+    /// floor(block p / 2^128): each number comes from floor or ceil of 2^128 / p blocks, so that the distance
+    /// from uniform is below p / 2^128, at most 2^-64. No division, whose time would depend on the block.
+    #[inline]
+    fn pad(&self, blocks: &[u128], word: usize) -> u64 {
+        let (block, p) = (blocks[word], u128::from(self.modulus));
+        let (low, high) = (u128::from(block as u64) * p, (block >> 64) * p);
+        ((high + (low >> 64)) >> 64) as u64
+    }
+
+    #[inline]
+    fn add(&self, a: u64, b: u64) -> u64 {
+        self.reduced(u128::from(a) + u128::from(b))
+    }
+
+    #[inline]
+    fn sub(&self, a: u64, b: u64) -> u64 {
+        self.reduced(u128::from(a) + u128::from(self.modulus) - u128::from(b))
+    }
+
+    #[inline]
+    fn times(&self, bit: u64, word: u64) -> u64 {
+        mask(bit) as u64 & word
+    }
+
+    #[inline]
+    fn on_wire(&self, word: u64) -> u128 {
+        u128::from(word)
+    }
+
+    #[inline]
+    fn off_wire(&self, bits: u128) -> Option<u64> {
+        (bits < u128::from(self.modulus)).then_some(bits as u64)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const MODULI: [u64; 6] = [2, 3, 65_537, 3_221_225_473, 0xffff_ffff_0000_0001, u64::MAX];
+
+    #[test]
+    fn numbers_are_added_modulo_p() {
+        for modulus in MODULI {
+            let (p, numbers) = (u128::from(modulus), Numbers { modulus, count: 1 });
+            let values = [0, 1, 2, modulus / 2, modulus / 2 + 1, modulus - 2, modulus - 1];
+            for a in values.map(|a| a % modulus) {
+                assert_eq!((numbers.times(0, a), numbers.times(1, a)), (0, a));
+                assert_eq!(numbers.off_wire(numbers.on_wire(a)), Some(a));
+                assert!(a == 0 || a.ilog2() < numbers.wire_bits(0));
+                for b in values.map(|b| b % modulus) {
+                    assert_eq!(u128::from(numbers.add(a, b)), (u128::from(a) + u128::from(b)) % p);
+                    assert_eq!(u128::from(numbers.sub(a, b)), (u128::from(a) + p - u128::from(b)) % p);
+                }
+            }
+            assert_eq!((numbers.off_wire(p), numbers.off_wire(u128::MAX)), (None, None));
+        }
+    }
+
+    /// The number of a block is its place in p equal parts of all blocks: for each number the least block
+    /// that gives it is ceil(number 2^128 / p), so no number comes from more than one block more than
+    /// another.
+    #[test]
+    fn pads_are_uniform_within_2_to_the_minus_64() {
+        for modulus in MODULI {
+            let numbers = Numbers { modulus, count: 1 };
+            let p = u128::from(modulus);
+            for number in [0, 1, modulus / 3, modulus / 2, modulus - 1] {
+                // number 2^128 / p in two steps of long division
+                let (high, rest) = ((u128::from(number) << 64) / p, (u128::from(number) << 64) % p);
+                let least = high << 64 | (rest << 64).div_ceil(p);
+                assert_eq!(numbers.pad(&[least], 0), number, "{modulus} {number}");
+                if let Some(before) = least.checked_sub(1) {
+                    assert_eq!(numbers.pad(&[before], 0), number.wrapping_sub(1), "{modulus} {number}");
+                }
+            }
+            assert_eq!((numbers.pad(&[0], 0), numbers.pad(&[u128::MAX], 0)), (0, modulus - 1));
+        }
+    }
+
+    #[test]
+    fn pads_of_bits_are_as_wide_as_they() {
+        for width in [1, 7, 127, 128, 129, 300] {
+            let bits = BitVectors { width };
+            let all: u32 = (0..bits.words()).map(|w| bits.pad(&[u128::MAX; 3], w).count_ones()).sum();
+            assert_eq!((all as usize, bits.bits()), (width, width));
+            // each word has a block of its own
+            let blocks = [u128::MAX / 3, u128::MAX / 5, u128::MAX / 7];
+            assert!((0..bits.words()).all(|w| bits.pad(&blocks, w) == blocks[w] & bits.low(w)));
+            let numbers = Numbers { modulus: u64::MAX, count: 3 };
+            let pads = [0, 1, 2].map(|w| numbers.pad(&blocks, w));
+            assert!(pads == blocks.map(|block| numbers.pad(&[block], 0)) && pads[0] != pads[1]);
+        }
+    }
+}

@@ -1,0 +1,183 @@
+//! Rows whose hashes are pads: what products of one party's bits with another's payloads are made of
+//! ([`crate::correlate`]).
+
+use crate::Kept;
+use crate::vole::Rows;
+use crate::wipe;
+use divisi_core::{Check, PartyId, Session};
+use std::marker::PhantomData;
+use std::ops::Range;
+use zeroize::Zeroize;
+
+mod sealed {
+    pub trait Sealed {}
+}
+
+/// What rows are worth.
+pub trait Trust: sealed::Sealed {
+    /// The first step of the hash that they use; a class of payloads each has a step of its own.
+    #[doc(hidden)]
+    const STEP: u8;
+    /// What is counted where their pads are used.
+    #[doc(hidden)]
+    const CHECK: Check;
+}
+
+/// They passed the check of [`crate::vole`]: whoever deviated guessed bits of a key, or was caught.
+pub enum Checked {}
+
+/// No check stands behind them: whoever deviates gets what it likes. A type of its own, so that a protocol
+/// against deviating parties cannot take them.
+pub enum SemiHonest {}
+
+impl sealed::Sealed for Checked {}
+impl sealed::Sealed for SemiHonest {}
+
+impl Trust for Checked {
+    const STEP: u8 = crate::hash::CHECKED;
+    const CHECK: Check = Check::K14;
+}
+
+impl Trust for SemiHonest {
+    const STEP: u8 = crate::hash::SEMI_HONEST;
+    const CHECK: Check = Check::G14;
+}
+
+/// The rows of one direction of a pair.
+pub(crate) struct Part {
+    pub(crate) words: Kept<u128>,
+    /// The number of the first one among all rows of its trees: the unit of its tweak.
+    pub(crate) first: u64,
+}
+
+impl Part {
+    pub(crate) fn of(rows: Rows) -> Part {
+        Part { first: rows.first(), words: rows.into_words() }
+    }
+
+    pub(crate) fn copy(rows: &Rows) -> Part {
+        Part { first: rows.first(), words: Kept::from(rows.words()) }
+    }
+
+    fn slice(&self, at: &Range<usize>) -> Part {
+        let words = self.words.get(at.clone()).map_or_else(Kept::default, Kept::from);
+        Part { words, first: self.first + at.start as u64 }
+    }
+}
+
+/// One party's view of rows whose hashes are pads: our bits, and our ends of the rows with each peer. Each is
+/// used once. Wiped when dropped.
+pub struct Pads<S> {
+    session: [u8; 32],
+    len: usize,
+    bits: Vec<u64>,
+    /// Our rows as maker, by party index; none where there is no such direction, or where it was used.
+    pub(crate) own: Vec<Option<Part>>,
+    /// Our rows as holder, likewise.
+    pub(crate) others: Vec<Option<Part>>,
+    /// Whose bits met their payloads, by party index.
+    served: Vec<bool>,
+    trust: PhantomData<S>,
+}
+
+impl<S: Trust> Pads<S> {
+    pub(crate) fn new(
+        session: &Session,
+        len: usize,
+        bits: Vec<u64>,
+        own: Vec<Option<Part>>,
+        others: Vec<Option<Part>>,
+    ) -> Pads<S> {
+        let (served, session) = (vec![false; session.parties()], *session.id().as_bytes());
+        let mut made = Pads { session, len, bits, own, others, served, trust: PhantomData };
+        made.cut();
+        made
+    }
+
+    /// Forget what stands after the last position.
+    fn cut(&mut self) {
+        let words = self.len.div_ceil(64);
+        self.bits.iter_mut().skip(words).for_each(Zeroize::zeroize);
+        self.bits.truncate(words);
+        if let (Some(last), true) = (self.bits.last_mut(), !self.len.is_multiple_of(64)) {
+            *last &= (1 << (self.len % 64)) - 1;
+        }
+        self.own.iter_mut().chain(&mut self.others).flatten().for_each(|part| part.words.cut(self.len));
+    }
+
+    /// How many positions there are.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.len
+    }
+
+    /// Whether there is none.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.len == 0
+    }
+
+    /// Our bits, packed: position p is bit p mod 64 of word p / 64; the bits after the last position are
+    /// zero.
+    #[must_use]
+    pub fn bits(&self) -> &[u64] {
+        &self.bits
+    }
+
+    /// Whether this is of the session with this id.
+    pub(crate) fn is_of(&self, session: &[u8; 32]) -> bool {
+        self.session == *session
+    }
+
+    /// Note that the rows in which this party chooses, or all, serve now; whether they did before.
+    pub(crate) fn serve(&mut self, chooser: Option<PartyId>) -> bool {
+        let mut before = false;
+        for (at, served) in self.served.iter_mut().enumerate() {
+            if chooser.is_none_or(|chooser| chooser.index() == at) {
+                before |= std::mem::replace(served, true);
+            }
+        }
+        before
+    }
+
+    /// Move the first `count` positions out; `None`, and nothing moved, if there are fewer.
+    #[must_use]
+    pub fn take(&mut self, count: usize) -> Option<Pads<S>> {
+        if count > self.len {
+            return None;
+        }
+        let (front, rest) = (self.slice(0..count), self.slice(count..self.len));
+        *self = rest;
+        Some(front)
+    }
+
+    fn slice(&self, at: Range<usize>) -> Pads<S> {
+        let word = |at: usize| self.bits.get(at).copied().unwrap_or(0);
+        let bits = (0..at.len().div_ceil(64)).map(|w| {
+            let (first, shift) = (at.start / 64 + w, at.start % 64);
+            // a shift by 64 in two steps, which gives zero
+            word(first) >> shift | word(first + 1) << 1 << (63 - shift)
+        });
+        let cut = |parts: &Vec<Option<Part>>| {
+            parts.iter().map(|part| part.as_ref().map(|part| part.slice(&at))).collect()
+        };
+        let (own, others) = (cut(&self.own), cut(&self.others));
+        let mut made = Pads {
+            session: self.session,
+            len: at.len(),
+            bits: bits.collect(),
+            own,
+            others,
+            served: self.served.clone(),
+            trust: PhantomData,
+        };
+        made.cut();
+        made
+    }
+}
+
+impl<S> Drop for Pads<S> {
+    fn drop(&mut self) {
+        wipe::words(&mut self.bits);
+    }
+}

@@ -1,0 +1,199 @@
+//! Which columns a pair's rows have, and which trees stand behind them.
+//!
+//! The columns are one or two groups, each under a key of its own that is cut into pieces of k bits by
+//! itself:
+//!
+//! - *labels*: 128 columns under Delta_i, whose lowest bit is public. They authenticate bits and make pads.
+//! - *field*: f columns under Delta_i, a uniform element of GF(2^f), which authenticate bits; and 128 columns
+//!   under an independent Delta'_i, which make pads. A row has the columns of the first group (narrow), of
+//!   the second (a pad alone), or all of them with one bit (wide).
+//!
+//! Columns, base OTs and bits of a key are numbered alike, those of the first group first: a [`Key`] is all
+//! bits in this order.
+
+use super::MAX_K;
+use divisi_core::{Check, Session};
+use std::ops::Range;
+
+/// The key of all columns: bit c of it, from the lowest of the first word, is that of column c.
+pub(crate) type Key = [u128; 2];
+
+/// The most columns of both groups.
+pub(crate) const MOST: usize = 256;
+/// The columns of pads: enough that no number of guesses away from a session finds their key.
+pub(crate) const PADS: usize = 128;
+/// The group of the columns that authenticate.
+pub(crate) const MACS: usize = 0;
+
+/// Bit c of a key, in the lowest bit; the other bits are those behind it.
+#[inline]
+pub(crate) fn bit(key: &Key, c: usize) -> u128 {
+    key[c / 128] >> (c % 128)
+}
+
+/// The columns of a set of trees.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Layout {
+    /// SoftSpokenOT's parameter.
+    pub(crate) k: u32,
+    /// How many columns the groups have; none if there is no such group.
+    columns: [usize; 2],
+    /// Whether the first bit of the key is public.
+    pub(crate) public: bool,
+}
+
+/// Which groups a row has columns of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Width {
+    /// The first group alone.
+    Macs,
+    /// That of pads alone: the same as the first where there is one.
+    Pads,
+    /// All.
+    Wide,
+}
+
+/// The bits of the key that make a piece: where it begins, and how many they are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Piece {
+    pub(crate) first: usize,
+    pub(crate) bits: usize,
+}
+
+impl Layout {
+    /// 128 columns under a key whose lowest bit is public.
+    pub(crate) fn labels(k: u32) -> Layout {
+        Layout { k, columns: [128, 0], public: true }
+    }
+
+    /// `f` columns under a uniform key, an even number and at most 128, and those of pads.
+    pub(crate) fn field(k: u32, f: u32) -> Layout {
+        debug_assert!(f > 0 && f.is_multiple_of(2) && f as usize <= MOST - PADS, "columns of a field");
+        Layout { k, columns: [f as usize, PADS], public: false }
+    }
+
+    /// The group of the columns that make pads.
+    pub(crate) fn pads(self) -> usize {
+        usize::from(self.columns[1] > 0)
+    }
+
+    /// The group whose rows are hashed \[K14\]: that of pads, never the few columns of a field's MACs.
+    pub(crate) fn hashed(self, session: &Session) -> usize {
+        // the mutant hashes rows that can be tried at home
+        if session.mutated(Check::K14) { MACS } else { self.pads() }
+    }
+
+    /// The groups of rows of this width.
+    pub(crate) fn groups(self, width: Width) -> Range<usize> {
+        match width {
+            Width::Macs => 0..1,
+            Width::Pads => self.pads()..self.pads() + 1,
+            Width::Wide => 0..self.pads() + 1,
+        }
+    }
+
+    /// All columns, and so all base OTs, and all bits of a key.
+    pub(crate) fn all(self) -> usize {
+        self.columns[0] + self.columns[1]
+    }
+
+    /// The columns of a group.
+    pub(crate) fn columns(self, group: usize) -> Range<usize> {
+        let first = if group == 0 { 0 } else { self.columns[0] };
+        first..first + self.columns[group]
+    }
+
+    /// The bytes of a bit for each column.
+    pub(crate) fn bytes(self) -> usize {
+        self.all().div_ceil(8)
+    }
+
+    fn pieces_of(self, group: usize) -> usize {
+        self.columns[group].div_ceil(self.k.clamp(1, MAX_K) as usize)
+    }
+
+    /// The pieces, and so the trees, of these groups: as many bits as a row costs.
+    pub(crate) fn trees(self, groups: &Range<usize>) -> Range<usize> {
+        let before = if groups.start == 0 { 0 } else { self.pieces_of(0) };
+        before..before + groups.clone().map(|group| self.pieces_of(group)).sum::<usize>()
+    }
+
+    /// How many pieces, and so trees, there are.
+    pub(crate) fn pieces(self) -> usize {
+        self.trees(&(0..2)).len()
+    }
+
+    /// One piece.
+    pub(crate) fn piece(self, c: usize) -> Piece {
+        let group = usize::from(c >= self.pieces_of(0));
+        let columns = self.columns(group);
+        let first = columns.start + (c - group * self.pieces_of(0)) * self.k as usize;
+        Piece { first, bits: (self.k as usize).min(columns.end - first) }
+    }
+
+    /// The key of all columns from those of the groups.
+    pub(crate) fn key(self, groups: [u128; 2]) -> Key {
+        let [first, second] = groups;
+        match self.columns[0] {
+            128 => [first, second],
+            f => [first | second << f, second >> 1 >> (127 - f)],
+        }
+    }
+
+    /// The key of one group.
+    pub(crate) fn group(self, key: &Key, group: usize) -> u128 {
+        let columns = self.columns(group);
+        let (low, high) = (columns.start % 128, 128 - columns.start % 128);
+        let word = match columns.start {
+            0 => key[0],
+            128 => key[1],
+            _ => key[0] >> low | key[1] << high,
+        };
+        if columns.len() == 128 { word } else { word & ((1 << columns.len()) - 1) }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Every column is in one piece of its own group, for every k and field.
+    #[test]
+    fn pieces_cover_the_columns() {
+        for k in 1..=MAX_K {
+            let fields = [2, 8, 40, 42, 48, 64, 72, 126, 128].map(|f| Layout::field(k, f));
+            for layout in fields.into_iter().chain([Layout::labels(k)]) {
+                let mut next = 0;
+                for c in 0..layout.pieces() {
+                    let Piece { first, bits } = layout.piece(c);
+                    assert!(first == next && (1..=k as usize).contains(&bits));
+                    next += bits;
+                    let of = usize::from(!layout.trees(&(0..1)).contains(&c));
+                    let columns = layout.columns(of);
+                    assert!(columns.start <= first && first + bits <= columns.end, "{layout:?} {c}");
+                }
+                assert_eq!(next, layout.all());
+                let (macs, pads) = (layout.trees(&(0..1)), layout.trees(&layout.groups(Width::Pads)));
+                assert_eq!(layout.trees(&layout.groups(Width::Wide)), macs.start..pads.end);
+                assert_eq!(pads.len(), 128_usize.div_ceil(k as usize));
+            }
+        }
+    }
+
+    #[test]
+    fn keys_are_those_of_their_groups() {
+        let (a, b) = (0x9e37_79b9_7f4a_7c15_f39c_c060_5ced_c834_u128, u128::MAX / 7);
+        for f in [2, 40, 42, 48, 64, 72, 126, 128] {
+            let layout = Layout::field(4, f);
+            let a = if f == 128 { a } else { a & ((1 << f) - 1) };
+            let key = layout.key([a, b]);
+            assert_eq!([layout.group(&key, 0), layout.group(&key, 1)], [a, b], "{f}");
+            for c in 0..layout.all() {
+                let of = if c < f as usize { a >> c } else { b >> (c - f as usize) };
+                assert_eq!(bit(&key, c) & 1, of & 1, "{f} {c}");
+            }
+        }
+        assert_eq!(Layout::labels(4).key([a, 0]), [a, 0]);
+        assert_eq!(Layout::labels(4).group(&[a, 0], 0), a);
+    }
+}

@@ -1,0 +1,154 @@
+//! Attacks on rows over a field, and on products made of them.
+
+use super::stage;
+use divisi_core::testing::{Stage, Way, failed_check, party};
+use divisi_core::{Abort, Check, Session};
+use divisi_ot::adversary::{Deviation, offline};
+use divisi_ot::correlate::BitVectors;
+use divisi_ot::{Base, Bits, Config, Links, Setup, WideBits, record};
+
+const CORRECT: &str = "divisi_ot::vole/correct";
+const TREES: &str = "divisi_ot::setup::pairs/trees";
+const PAYLOAD: &str = "divisi_ot::correlate/payload";
+
+fn config(k: u32, rho: u32, base: Base) -> Config {
+    Config { k, rho, base }
+}
+
+fn begin(session: &mut Session, config: Config, f: u32, how: &Deviation) -> Result<Setup, Abort> {
+    if session.me().index() == 0 {
+        Setup::corrupt_over_field(session, config, f, how.clone())
+    } else {
+        Setup::over_field(session, config, f)
+    }
+}
+
+/// A set-up and a batch of wide rows, with our Delta_i.
+fn wide(stage: Stage, f: u32, rho: u32, how: &Deviation) -> Vec<Result<(u128, WideBits), Abort>> {
+    stage.act(|mut session| {
+        let mut setup = begin(&mut session, config(1, rho, Base::Both), f, how)?;
+        let made = setup.wide_rows(&mut session, Bits::Random(128))?;
+        Ok((setup.delta().get(), made))
+    })
+}
+
+/// P_1 corrects one narrow row in every piece as for another bit of P_2's 40.
+pub fn flipped_correction(without: Option<Check>) -> bool {
+    let stage = stage(2, without);
+    // two tiles: one word of each piece for the first, of 40 pieces of MACs
+    stage.change(party(1), party(2), CORRECT, 0, |body| {
+        body.chunks_mut(32).take(39).for_each(|piece| piece[0] ^= 1);
+    });
+    let ends = stage.act(|mut session| {
+        let mut setup = begin(&mut session, config(1, 40, Base::Both), 40, &Deviation::default())?;
+        let made = setup.mac_rows(&mut session, Bits::Random(100))?;
+        Ok((setup.delta().get(), made))
+    });
+    assert!(without.is_some() || failed_check(&ends[1]) == Some(Check::K11));
+    match (&ends[0], &ends[1]) {
+        (Ok((_, ours)), Ok((delta, theirs))) => {
+            ours.macs(party(2))[0] != theirs.keys(party(1))[0] ^ (delta * u128::from(ours.bit(0)))
+        }
+        _ => false,
+    }
+}
+
+/// P_1's Delta towards P_3 differs in one of its 40 bits: whether the others take it.
+pub fn two_deltas(without: Option<Check>) -> bool {
+    let how = Deviation { other_delta: Some((party(3), 2)), ..Deviation::default() };
+    let ends = wide(stage(3, without), 40, 40, &how);
+    if without.is_none() {
+        let fails = |end: &Result<_, Abort>| {
+            matches!(end, Err(Abort::CheckFailed { check: Check::K12, culprit: None, .. }))
+        };
+        assert!(ends[1..].iter().any(fails));
+    }
+    ends[1].is_ok() && ends[2].is_ok()
+}
+
+/// P_1's pads are under another bit than its MACs, with right sums for either: whether P_2 hands out such
+/// rows, and P_1 gets the product of the flipped bit while its MAC is for the true one.
+pub fn other_bit_of_pads(without: Option<Check>) -> bool {
+    let how = Deviation { other_pads: Some(5), ..Deviation::default() };
+    let ends = stage(2, without).act(|mut session| {
+        let mut setup = begin(&mut session, config(1, 40, Base::Both), 40, &how)?;
+        let mut made = setup.wide_rows(&mut session, Bits::Random(128))?;
+        let payload = vec![if session.me() == party(2) { 77 } else { 0 }; 128];
+        let width = BitVectors { width: 40 };
+        let products = setup.correlate(&mut session, &mut made.pads, Some(party(1)), &width, &payload)?;
+        Ok((setup.delta().get(), made.bits, products[5]))
+    });
+    assert!(without.is_some() || failed_check(&ends[1]) == Some(Check::K11));
+    match (&ends[0], &ends[1]) {
+        (Ok((_, ours, share)), Ok((delta, theirs, other))) => {
+            let bit = u128::from(ours.bit(5));
+            let mac = ours.macs(party(2))[5] == theirs.keys(party(1))[5] ^ (delta * bit);
+            mac && share ^ other != 77 * bit
+        }
+        _ => false,
+    }
+}
+
+/// P_1 tries all Deltas of 12 bits on all that P_2 sent it: whether any search finds P_2's.
+pub fn delta_found_offline(without: Option<Check>) -> bool {
+    let f = 12;
+    let stage = stage(2, without).patient();
+    let seen = stage.recording(party(1));
+    let ends = stage.act(|mut session| {
+        record::begin();
+        let mut setup = begin(&mut session, config(1, 40, Base::Half), f, &Deviation::default())?;
+        let mut made = setup.wide_rows(&mut session, Bits::Random(256))?;
+        let payload = vec![0x0012_3456_789a; 256];
+        setup.correlate(&mut session, &mut made.pads, None, &BitVectors { width: 48 }, &payload)?;
+        let calls = record::end().calls;
+        if session.me() == party(2) {
+            return Ok((setup.delta().get(), Vec::new()));
+        }
+        let peer = party(2);
+        let rows = offline::first_rows(&calls, &session, peer);
+        assert_eq!(rows.len(), 140);
+        let trees = seen.bodies(Way::In, peer, TREES);
+        let told = seen.bodies(Way::In, peer, PAYLOAD);
+        // our MACs under P_2's Delta, the rows behind the two tiles of the set-up and a sacrificed one
+        let macs = &made.bits.macs(peer)[..8];
+        let first = 3 * 128;
+        let found = [
+            offline::fit_trees(&session, peer, f, &trees[0], &rows),
+            offline::fit_payloads(&session, peer, (f, 48), &told[0], macs, first),
+        ];
+        let all: Vec<Vec<u8>> =
+            seen.read().into_iter().filter(|s| s.way == Way::In).map(|s| s.frame.body).collect();
+        let numbered: Vec<_> = (first..).zip(macs.iter().copied()).collect();
+        assert!(offline::stands_in(&session, peer, f, &all, &numbered).is_empty());
+        Ok((0, found.to_vec()))
+    });
+    let delta = ends[1].as_ref().unwrap().0;
+    let found = &ends[0].as_ref().unwrap().1;
+    assert!(found.iter().all(|found| found.is_empty() || *found == [delta]));
+    // the mutant is open to both, and the protocol to neither
+    let found = found.iter().filter(|found| found.contains(&delta)).count();
+    if without.is_some() { found == 2 } else { found > 0 }
+}
+
+/// One row of P_1's bits meets two payloads: whether P_1 can tell by what they differ where its bit is zero.
+pub fn two_payloads(without: Option<Check>) -> bool {
+    let stage = stage(2, without).patient();
+    let seen = stage.recording(party(1));
+    let ends = stage.act(|mut session| {
+        let mut setup = Setup::new(&mut session, config(4, 40, Base::Both))?;
+        let mut pads = setup.semi_honest_rows(&mut session, Bits::Random(128), Links::Before(1))?;
+        let width = BitVectors { width: 128 };
+        for secret in [3, 5] {
+            setup.correlate(&mut session, &mut pads, Some(party(1)), &width, &vec![secret; 128])?;
+        }
+        Ok(())
+    });
+    assert!(without.is_some() || ends.iter().all(Result::is_err));
+    let told = seen.bodies(Way::In, party(2), PAYLOAD);
+    told.len() == 2
+        && told[0]
+            .iter()
+            .zip(&told[1])
+            .enumerate()
+            .all(|(i, (a, b))| a ^ b == if i % 16 == 0 { 6 } else { 0 })
+}
