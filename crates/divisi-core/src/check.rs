@@ -163,6 +163,40 @@ checks! {
     W28 = "W28",
     /// Public wires are folded; no label of one depends on Delta_i.
     W29 = "W29",
+    /// Openings: what all parties saw opened is compared before the MACs are checked.
+    K1 = "K1",
+    /// Masked tables: each is used once.
+    K2 = "K2",
+    /// TinyTable: the opened entries and the output masks are under MACs.
+    K3 = "K3",
+    /// The MAC check of all that was opened, before an output and before any branch.
+    K4 = "K4",
+    /// Random bits are bits, and nobody knows them.
+    K5 = "K5",
+    /// Each product comes from an authenticated triple that serves once.
+    K6 = "K6",
+    /// Openings have the bits of their part of the field and no others; what is reassembled from them is MAC-checked.
+    K8 = "K8",
+    /// Products: one random combination of all, masked by a fresh value, after the last correction.
+    K15 = "K15",
+    /// Buckets: by a coin that follows the messages of the products' check; their size is that of the bound.
+    K16 = "K16",
+    /// What preprocessing opens is MAC-checked before anything made of it leaves.
+    K17 = "K17",
+    /// MASCOT: the combining coins follow the products.
+    K18 = "K18",
+    /// MASCOT: the sacrificed value is compared with zero.
+    K19 = "K19",
+    /// Openings and sigmas among three or more parties: a fresh sharing of zero is added.
+    K20 = "K20",
+    /// MAC check: sigma is committed to by all, then opened; one at a time for each alpha.
+    K21 = "K21",
+    /// TinyTable: every opened index and entry is checked before an output mask opens.
+    K22 = "K22",
+    /// Stock: taken before it is used, at a position that all agree on.
+    K23 = "K23",
+    /// Outputs to one: checked by their receiver.
+    K24 = "K24",
 }
 
 impl fmt::Display for Check {

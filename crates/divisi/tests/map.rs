@@ -14,6 +14,7 @@ const MAP: &[(&str, &[&str])] = &[
     ("divisi-symmetric", &["divisi-circuit", "divisi-core", "divisi-field"]),
     ("divisi-ot", &["divisi-core", "divisi-field", "divisi-net"]),
     ("divisi-garble", &["divisi-circuit", "divisi-core", "divisi-field", "divisi-net", "divisi-ot"]),
+    ("divisi-spdz", &["divisi-core", "divisi-field", "divisi-net", "divisi-ot"]),
     ("divisi-rep3", &["divisi-circuit", "divisi-core", "divisi-field", "divisi-net"]),
     (
         "divisi-node",
