@@ -5,7 +5,7 @@ use crate::party::{Alpha, Party};
 use crate::share::Auth;
 use crate::source::{BitTriples, Known, Source, Triples};
 use divisi_core::{Abort, PartyId, Prg, Session};
-use divisi_field::Gf2;
+use divisi_field::{Gf2, Gf8};
 use zeroize::Zeroizing;
 
 /// Knows everything, tells its own party's view: all parties' dealers are in step.
@@ -78,8 +78,11 @@ impl<F: Mac> Source<F> for Dealer<F> {
         Ok(BitTriples { a: self.authenticate(a), b: self.authenticate(b), c: self.authenticate(c) })
     }
 
-    fn triples(&mut self, _: &mut Party<F>, count: usize) -> Result<Triples<F>, Abort> {
-        let (a, b): (Vec<F>, Vec<F>) = (self.random(count), self.random(count));
+    fn byte_triples(&mut self, _: &mut Party<F>, count: usize) -> Result<Triples<Gf8, F>, Abort>
+    where
+        F: Embeds<Gf8>,
+    {
+        let (a, b): (Vec<Gf8>, Vec<Gf8>) = (self.random(count), self.random(count));
         let c = a.iter().zip(&b).map(|(a, b)| *a * *b).collect();
         Ok(Triples { a: self.authenticate(a), b: self.authenticate(b), c: self.authenticate(c) })
     }

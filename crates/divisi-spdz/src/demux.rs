@@ -151,7 +151,7 @@ mod tests {
     use crate::dealer::Dealer;
     use divisi_core::Parameters;
     use divisi_core::testing::run;
-    use divisi_field::Gf48;
+    use divisi_field::{Field, Gf48};
 
     #[test]
     fn the_products_are_those_of_table_1_but_for_pieces_of_32_bits() {

@@ -4,13 +4,28 @@ use crate::engine::Spdz;
 use crate::part::Mac;
 use crate::share::Auth;
 use crate::table::bytes;
-use divisi_core::{Abort, Check, Echo, PartyId, Step, Verified, step};
+use divisi_core::{Abort, Check, Echo, PartyId, Step, Verified, step, taint};
 use divisi_field::{Field, Gf2, Gf8, Holds};
 use zeroize::Zeroizing;
 
 const INPUT: Step = step!("input");
 const ECHO: Step = step!("input.echo");
 const OUTPUT: Step = step!("output.to");
+
+/// Random bytes that one party alone knows, and with which it gives one input.
+pub struct InputMask<F: Mac> {
+    owner: PartyId,
+    values: Option<Zeroizing<Vec<u8>>>,
+    shares: Auth<Gf8, F>,
+}
+
+impl<F: Mac> InputMask<F> {
+    /// Its shares.
+    #[must_use]
+    pub fn shares(&self) -> &Auth<Gf8, F> {
+        &self.shares
+    }
+}
 
 impl<F: Mac + Holds<Gf8>> Spdz<F> {
     /// **Input** (KOR+17, Fig. 1): bytes of `owner`, which alone gives them, become shared: one byte with so many lanes.
@@ -27,30 +42,49 @@ impl<F: Mac + Holds<Gf8>> Spdz<F> {
         values: Option<&[u8]>,
         lanes: usize,
     ) -> Result<Auth<Gf8, F>, Abort> {
+        let mask = self.input_mask(owner, lanes)?;
+        let d: Vec<Gf8> = self.masked_input(&mask, values)?.into_iter().map(Gf8).collect();
+        let InputMask { mut shares, .. } = mask;
+        self.parts().0.add_public(&mut shares, &d)?;
+        Ok(shares)
+    }
+
+    /// A mask for an input of `owner`.
+    ///
+    /// # Errors
+    /// Whatever ends the session.
+    pub fn input_mask(&mut self, owner: PartyId, lanes: usize) -> Result<InputMask<F>, Abort> {
         let (party, source) = self.parts();
         let known = source.known(party, owner, 8 * lanes)?;
-        let session = &mut party.session;
+        let values = known.values.map(|r| known_bytes(&r, lanes));
+        Ok(InputMask { owner, values, shares: bytes(&known.shares, lanes) })
+    }
+
+    /// The owner broadcasts d = x + r; what all hold of it is the same.
+    ///
+    /// # Errors
+    /// As [`Spdz::input`].
+    pub fn masked_input(&mut self, mask: &InputMask<F>, values: Option<&[u8]>) -> Result<Vec<u8>, Abort> {
+        let session = self.session();
+        let lanes = mask.shares.len();
         let mut d = vec![0; lanes];
-        if let Some(r) = known.values {
+        if let Some(r) = &mask.values {
             let values = values.filter(|values| values.len() == lanes);
             let values = values.ok_or_else(|| session.misuse(INPUT, "as many bytes as lanes"))?;
-            d.copy_from_slice(values);
-            d.iter_mut().zip(known_bytes(&r, lanes).iter()).for_each(|(d, r)| *d ^= r);
+            d.iter_mut().zip(values).zip(r.iter()).for_each(|((d, x), r)| *d = x ^ r);
             for peer in session.peers() {
                 session.send(INPUT, peer, &d, 8 * lanes as u64)?;
             }
         } else {
-            session.recv(INPUT, owner, &mut d)?;
+            session.recv(INPUT, mask.owner, &mut d)?;
         }
+        taint::public(INPUT, &mut d);
         if lanes > 0 {
             let mut echo = Echo::new(session, ECHO);
-            echo.absorb(owner, &d);
+            echo.absorb(mask.owner, &d);
             echo.send(session)?.compare(session, Check::M0_3)?; // [M0.3]
         }
-        let mut x = bytes(&known.shares, lanes);
-        let d: Vec<Gf8> = d.into_iter().map(Gf8).collect();
-        party.add_public(&mut x, &d)?;
-        Ok(x)
+        Ok(d)
     }
 
     /// **Output** to one party: y + r is opened to all, r random bytes that the receiver alone knows, and checked by all, so

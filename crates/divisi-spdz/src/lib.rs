@@ -18,7 +18,8 @@ mod source;
 mod table;
 
 pub use check::VERIFICATION_PHASE;
-pub use engine::{Byte, LOAD_PHASE, Openings, PREPROCESSING_PHASE, Spdz};
+pub use engine::{Byte, LOAD_PHASE, Openings, PREPROCESSING_PHASE, Protocol, Spdz, Tiny, TinyByte};
+pub use input::InputMask;
 pub use part::{Embeds, Mac, Part, Word};
 pub use party::Party;
 pub use share::Auth;

@@ -1,6 +1,6 @@
 //! Products of shared values, from products of random ones.
 
-use crate::part::Mac;
+use crate::part::{Embeds, Mac, Part};
 use crate::party::Party;
 use crate::share::Auth;
 use crate::source::{BitTriples, Triples};
@@ -48,31 +48,35 @@ impl<F: Mac> Party<F> {
         Ok(c)
     }
 
-    /// [[x y]], by Beaver's method with [[a]], [[b]], [[ab]]: x y = c + e y + d x + e d with e = x + a, d = y + b opened.
+    /// [[x y]] of a subfield, by Beaver's method with [[a]], [[b]], [[ab]]: x y = c + e y + d x + e d with e = x + a, d = y + b opened.
     ///
-    /// Adversary and use of triples as in [`Party::multiply_bits`]. Cost: 2 BITS bits a product to each peer, one round.
-    pub(crate) fn multiply(
+    /// Adversary and use of triples as in [`Party::multiply_bits`]. Cost: twice the bits of the subfield to each peer, one round.
+    pub(crate) fn multiply<V: Part + Field>(
         &mut self,
-        x: &Auth<F, F>,
-        y: &Auth<F, F>,
-        triples: Triples<F>,
-    ) -> Result<Auth<F, F>, Abort> {
+        x: &Auth<V, F>,
+        y: &Auth<V, F>,
+        triples: Triples<V, F>,
+    ) -> Result<Auth<V, F>, Abort>
+    where
+        F: Embeds<V>,
+    {
         let Triples { mut a, mut b, mut c } = triples;
         if [y.len(), a.len(), b.len(), c.len()] != [x.len(); 4] || !(a.add(x) && b.add(y)) {
             return Err(self.session.misuse(PRODUCT, "as many factors as triples"));
         }
         self.session.observe_each(Check::K6, x.len() as u64); // [K6]
         let (told_e, told_d) = (self.tell(ELEMENT, &a.x)?, self.tell(ELEMENT, &b.x)?);
-        let (mut e, d) = (self.hear(told_e, &a.m)?, self.hear(told_d, &b.m)?);
+        let (e, d) = (self.hear(told_e, &a.m)?, self.hear(told_d, &b.m)?);
         for (factor, other) in [(&e, y), (&d, x)] {
             let mut term = other.clone();
-            F::mul_assign(&mut term.x, factor);
-            F::mul_assign(&mut term.m, factor);
+            term.x.iter_mut().zip(factor).for_each(|(x, factor)| *x = *x * *factor);
+            let factor: Vec<F> = factor.iter().map(|factor| F::embedded(*factor)).collect();
+            F::mul_assign(&mut term.m, &factor);
             let fits = c.add(&term);
             debug_assert!(fits);
         }
-        F::mul_assign(&mut e, &d);
-        self.add_public(&mut c, &e)?;
+        let both: Vec<V> = e.iter().zip(&d).map(|(e, d)| *e * *d).collect();
+        self.add_public(&mut c, &both)?;
         Ok(c)
     }
 }

@@ -1,10 +1,10 @@
 //! What preprocessing brings: authenticated random bits and products, each used once.
 
-use crate::part::Mac;
+use crate::part::{Embeds, Mac, Part};
 use crate::party::Party;
 use crate::share::Auth;
 use divisi_core::{Abort, PartyId};
-use divisi_field::Gf2;
+use divisi_field::{Gf2, Gf8};
 use zeroize::Zeroizing;
 
 /// [[a]], [[b]], [[ab]], a a random bit and b a random element of the field: for the products of Demux.
@@ -14,11 +14,12 @@ pub struct BitTriples<F: Mac> {
     pub(crate) c: Auth<F, F>,
 }
 
-/// [[a]], [[b]], [[ab]] of random elements.
-pub struct Triples<F: Mac> {
-    pub(crate) a: Auth<F, F>,
-    pub(crate) b: Auth<F, F>,
-    pub(crate) c: Auth<F, F>,
+/// [[a]], [[b]], [[ab]] of random elements of a subfield: all shares lie in it. (Where the shares of the products come from all of the
+/// field, each party projects its own: what is linear over GF(2) changes neither the sum nor its MAC.)
+pub struct Triples<V: Part, F: Mac> {
+    pub(crate) a: Auth<V, F>,
+    pub(crate) b: Auth<V, F>,
+    pub(crate) c: Auth<V, F>,
 }
 
 /// Random bits of which one party knows the values.
@@ -49,9 +50,11 @@ pub trait Source<F: Mac>: Send {
     /// Whatever ends the session.
     fn bit_triples(&mut self, party: &mut Party<F>, count: usize) -> Result<BitTriples<F>, Abort>;
 
-    /// Products of elements \[K6\].
+    /// Products of bytes \[K6\].
     ///
     /// # Errors
     /// Whatever ends the session.
-    fn triples(&mut self, party: &mut Party<F>, count: usize) -> Result<Triples<F>, Abort>;
+    fn byte_triples(&mut self, party: &mut Party<F>, count: usize) -> Result<Triples<Gf8, F>, Abort>
+    where
+        F: Embeds<Gf8>;
 }

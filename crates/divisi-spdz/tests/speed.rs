@@ -4,8 +4,8 @@
 use divisi_core::testing::run;
 use divisi_core::{Abort, Direction, Parameters, PartyId, settle};
 use divisi_field::Gf48;
-use divisi_spdz::Spdz;
 use divisi_spdz::dealer::Dealer;
+use divisi_spdz::{Protocol, Spdz};
 use divisi_symmetric::aes;
 use std::time::Instant;
 
@@ -15,10 +15,10 @@ fn aes_lt() {
     let blocks = 1024;
     run(2, &Parameters::new("spdz speed"), |session| {
         let (party, dealer) = Dealer::<Gf48>::deal(session, 4)?;
-        let mut engine = Spdz::new(party, Box::new(dealer))?;
+        let mut engine = Spdz::new(party, Box::new(dealer), Protocol::Lookup)?;
         let owner = PartyId::all(1).next().unwrap();
         let mine = engine.session().me() == owner;
-        let mut secret = |engine: &mut Spdz<Gf48>, lanes: usize| {
+        let secret = |engine: &mut Spdz<Gf48>, lanes: usize| {
             let values = vec![7; lanes];
             engine.input(owner, mine.then_some(values.as_slice()), lanes)
         };

@@ -1,6 +1,6 @@
 //! Bytes: elements of GF(2^8) under MACs of a field that holds it. All but the S-box is local.
 
-use super::Spdz;
+use super::{Protocol, Spdz};
 use crate::part::Mac;
 use crate::share::Auth;
 use divisi_core::{Abort, Bytes, Direction, Lanes, Matrix, Step, step};
@@ -63,7 +63,10 @@ impl<F: Mac + Holds<Gf8>> Bytes for Spdz<F> {
     }
 
     fn sbox(&mut self, d: Direction, x: &mut [&mut Byte<F>]) -> Result<(), Abort> {
-        self.lookup(d, x)
+        match self.protocol {
+            Protocol::Lookup => self.lookup(d, x),
+            Protocol::RivainProuff | Protocol::BitDecomposition => self.powers(d, x),
+        }
     }
 
     fn prepare(&mut self, layers: usize, bytes: usize, lanes: usize) -> Result<(), Abort> {

@@ -41,7 +41,7 @@ impl<F: Mac + Holds<Gf8>> Lookups<F> {
 }
 
 impl<F: Mac + Holds<Gf8>> Spdz<F> {
-    pub(super) fn foresee(&mut self, lookups: usize) {
+    pub(crate) fn foresee(&mut self, lookups: usize) {
         self.lookups.foreseen = self.lookups.foreseen.saturating_add(lookups);
     }
 
@@ -61,6 +61,15 @@ impl<F: Mac + Holds<Gf8>> Spdz<F> {
         let checked = self.party.check_here();
         self.party.session.back(phase);
         checked
+    }
+
+    /// Fresh tables, for somebody else to keep.
+    pub(super) fn tables(&mut self, d: Direction, lookups: usize) -> Result<Tables<F>, Abort> {
+        if self.lookups.units.as_ref().is_none_or(|units| units.lanes < lookups) {
+            self.preprocess(lookups)?;
+        }
+        self.load(d)?;
+        Ok(std::mem::take(&mut self.lookups.tables[index(d)]))
     }
 
     /// Make tables of all unit vectors that there are, for one direction. What was left of earlier ones is wiped.

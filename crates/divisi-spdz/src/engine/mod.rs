@@ -3,8 +3,10 @@
 //! Values are plain inside an engine and everything opened enters its party's ledger; [`Spdz::close`] turns outputs into a [`Pending`]
 //! that owes the check of all that was opened until then.
 
+mod arithmetic;
 mod bytes;
 mod lookup;
+mod tiny;
 
 use crate::part::{Embeds, Mac, Part};
 use crate::party::Party;
@@ -14,6 +16,7 @@ use divisi_core::{Abort, Check, Debt, Pending, Session, Step, Verified, step};
 use divisi_field::{Gf8, Holds};
 
 pub use bytes::Byte;
+pub use tiny::{Tiny, TinyByte};
 
 /// Making unit vectors, before keys and inputs are known.
 pub const PREPROCESSING_PHASE: &str = "preprocessing";
@@ -23,10 +26,37 @@ pub const LOAD_PHASE: &str = "load";
 const FOREIGN: Step = step!("settle");
 const OUTPUT: Step = step!("output");
 
+/// How the S-boxes of AES are computed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Protocol {
+    /// AES-LT: masked tables.
+    Lookup,
+    /// AES-RP: Rivain and Prouff's four products, each power decomposed into bits.
+    RivainProuff,
+    /// AES-BD: six products of powers that one decomposition gives.
+    BitDecomposition,
+}
+
+impl Protocol {
+    /// All of them.
+    pub const ALL: [Protocol; 3] = [Protocol::Lookup, Protocol::RivainProuff, Protocol::BitDecomposition];
+
+    /// Its name on the command line.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Protocol::Lookup => "aes-lt",
+            Protocol::RivainProuff => "aes-rp",
+            Protocol::BitDecomposition => "aes-bd",
+        }
+    }
+}
+
 /// An engine of one session: computes, and keeps what it owes.
 pub struct Spdz<F: Mac + Holds<Gf8>> {
     party: Party<F>,
     source: Box<dyn Source<F>>,
+    protocol: Protocol,
     lookups: lookup::Lookups<F>,
 }
 
@@ -42,8 +72,8 @@ impl<F: Mac + Holds<Gf8>> Spdz<F> {
     ///
     /// # Errors
     /// Whatever the plain engine does, of which the S-box comes: nothing.
-    pub fn new(party: Party<F>, source: Box<dyn Source<F>>) -> Result<Self, Abort> {
-        Ok(Spdz { party, source, lookups: lookup::Lookups::new()? })
+    pub fn new(party: Party<F>, source: Box<dyn Source<F>>, protocol: Protocol) -> Result<Self, Abort> {
+        Ok(Spdz { party, source, protocol, lookups: lookup::Lookups::new()? })
     }
 
     /// The session underneath.
