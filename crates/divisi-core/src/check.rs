@@ -177,24 +177,14 @@ checks! {
     K6 = "K6",
     /// Openings have the bits of their part of the field and no others; what is reassembled from them is MAC-checked.
     K8 = "K8",
-    /// Products: one random combination of all, masked by a fresh value, after the last correction.
-    K15 = "K15",
-    /// Buckets: by a coin that follows the messages of the products' check; their size is that of the bound.
-    K16 = "K16",
     /// What preprocessing opens is MAC-checked before anything made of it leaves.
     K17 = "K17",
-    /// MASCOT: the combining coins follow the products.
-    K18 = "K18",
-    /// MASCOT: the sacrificed value is compared with zero.
-    K19 = "K19",
     /// Openings and sigmas among three or more parties: a fresh sharing of zero is added.
     K20 = "K20",
     /// MAC check: sigma is committed to by all, then opened; one at a time for each alpha.
     K21 = "K21",
     /// TinyTable: every opened index and entry is checked before an output mask opens.
     K22 = "K22",
-    /// Stock: taken before it is used, at a position that all agree on.
-    K23 = "K23",
     /// Outputs to one: checked by their receiver.
     K24 = "K24",
 }

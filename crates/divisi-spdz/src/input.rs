@@ -106,7 +106,9 @@ impl<F: Mac + Holds<Gf8>> Spdz<F> {
         debug_assert!(fits);
         let opened = party.open(OUTPUT, &y.x, &y.m)?;
         party.session.observe(Check::K24); // [K24]
-        party.check()?;
+        if !party.session.mutated(Check::K24) {
+            party.check()?;
+        }
         Ok(known.values.map(|r| {
             let mut values = known_bytes(&r, opened.len());
             values.iter_mut().zip(&opened).for_each(|(value, y)| *value ^= y.0);

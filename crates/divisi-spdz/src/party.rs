@@ -186,8 +186,8 @@ impl<F: Mac> Party<F> {
         let mut body = vec![0; V::packed(opened.len())];
         for peer in self.session.peers() {
             self.session.recv(step, peer, &mut body)?;
-            let fine = V::add_packed(&body, &mut opened); // [K8]
-            self.session.well_formed(step, peer, body.len(), fine)?;
+            let fine = V::add_packed(&body, &mut opened);
+            self.session.require(Check::K8, step, fine, Some(peer))?; // [K8]
         }
         taint::public(step, &mut opened);
         if let Some(views) = &mut self.ledger.views {
@@ -200,6 +200,15 @@ impl<F: Mac> Party<F> {
         self.ledger.m.extend_from_slice(m);
         self.session.meter().opened(opened.len() as u64);
         Ok(opened)
+    }
+
+    /// A mutant's: what was opened last is in no check.
+    pub(crate) fn forget(&mut self, check: Check, count: usize) {
+        if self.session.mutated(check) {
+            let left = self.ledger.x.len().saturating_sub(count);
+            self.ledger.x.truncate(left);
+            self.ledger.m.truncate(left);
+        }
     }
 
     /// Open, in one round.

@@ -55,8 +55,11 @@ impl<F: Mac + Holds<Gf8>> Spdz<F> {
         let units = self.party.demux(self.source.as_mut(), LOG, lookups);
         self.party.session.back(phase);
         self.lookups.units = Some(units?);
-        // nothing that was opened on the way is used before it is checked [K17]
-        self.party.session.observe(Check::K17);
+        // nothing that was opened on the way is used before it is checked
+        self.party.session.observe(Check::K17); // [K17]
+        if self.party.session.mutated(Check::K17) {
+            return Ok(());
+        }
         let phase = self.party.session.detour(PREPROCESSING_PHASE);
         let checked = self.party.check_here();
         self.party.session.back(phase);

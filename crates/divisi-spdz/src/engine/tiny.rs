@@ -110,6 +110,7 @@ impl<F: Mac + Holds<Gf8>> Tiny<F> {
         let masked = std::mem::take(&mut self.masked);
         self.e = self.engine.party.open(INDICES, &masked.x, &masked.m)?;
         self.engine.party.session.observe_each(Check::K22, self.e.len() as u64); // [K22]
+        self.engine.party.forget(Check::K22, self.e.len());
         self.done = Some((0, 0));
         Ok(())
     }
@@ -195,6 +196,7 @@ impl<F: Mac + Holds<Gf8>> Tiny<F> {
         let embedded = &self.embedded;
         let values = party
             .hear_by(told, &opened.m, |x| embedded.get(usize::from(x.0)).copied().unwrap_or_default())?;
+        party.forget(Check::K3, count);
         self.done = Some((layer + 1, lookup + count));
         let mut values = values.into_iter();
         for x in x.iter_mut().flat_map(|x| x.public.iter_mut()) {
