@@ -163,6 +163,20 @@ checks! {
     W28 = "W28",
     /// Public wires are folded; no label of one depends on Delta_i.
     W29 = "W29",
+    /// Openings: what all parties saw opened is compared before the MACs are checked.
+    K1 = "K1",
+    /// Masked tables: each is used once.
+    K2 = "K2",
+    /// TinyTable: the opened entries and the output masks are under MACs.
+    K3 = "K3",
+    /// The MAC check of all that was opened, before an output and before any branch.
+    K4 = "K4",
+    /// Random bits are bits, and nobody knows them.
+    K5 = "K5",
+    /// Each product comes from an authenticated triple that serves once.
+    K6 = "K6",
+    /// Openings have the bits of their part of the field and no others; what is reassembled from them is MAC-checked.
+    K8 = "K8",
     /// Rows over a field: one relation over all columns of a row, narrow or wide; X is broadcast.
     K11 = "K11",
     /// Rows over a field: one Delta_i towards all peers, on the columns of MACs.
@@ -171,6 +185,16 @@ checks! {
     K13 = "K13",
     /// Pads and base OTs by halves come from the 128 columns of Delta', never from the few of Delta_i.
     K14 = "K14",
+    /// What preprocessing opens is MAC-checked before anything made of it leaves.
+    K17 = "K17",
+    /// Openings and sigmas among three or more parties: a fresh sharing of zero is added.
+    K20 = "K20",
+    /// MAC check: sigma is committed to by all, then opened; one at a time for each alpha.
+    K21 = "K21",
+    /// TinyTable: every opened index and entry is checked before an output mask opens.
+    K22 = "K22",
+    /// Outputs to one: checked by their receiver.
+    K24 = "K24",
     /// Mixed mode: every hop adds a fresh encryption of zero, or floods, on both components, changed or not.
     G1 = "G1",
     /// Mixed mode: flooding is as wide as the bounds of what it hides demand.

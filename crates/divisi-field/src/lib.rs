@@ -11,6 +11,7 @@
 //! | [`gf8`] | GF(2^8) of AES | scalar, packed bytes, and eight planes |
 //! | [`gf64`] | GF(2^64) = F2\[Y\]/(Y^64 + Y^4 + Y^3 + Y + 1) | slices |
 //! | [`gf128`] | GF(2^128) = F2\[x\]/(x^128 + x^7 + x^2 + x + 1) | slices |
+//! | [`mac`] | GF(2^40), GF(2^42), GF(2^48), GF(2^72), for MACs; GF(2^6) within them | slices |
 //!
 //! Beside them stand integers modulo primes below 2^50 ([`zp`]) and their negacyclic transforms ([`ntt`]), of which
 //! lattice ciphertexts are made.
@@ -45,6 +46,7 @@ pub mod gf64;
 pub mod gf8;
 pub mod kernel;
 pub mod laws;
+pub mod mac;
 pub mod ntt;
 #[cfg(target_arch = "x86_64")]
 pub mod permutation;
@@ -59,5 +61,6 @@ pub use gf4::Gf4;
 pub use gf8::Gf8;
 pub use gf64::Gf64;
 pub use gf128::Gf128;
+pub use mac::{Gf6, Gf40, Gf42, Gf48, Gf72, Holds, MacField};
 pub use plane::Plane;
 pub use word::Word;

@@ -16,6 +16,7 @@ const MAP: &[(&str, &[&str])] = &[
     ("divisi-mixed", &["divisi-bgv", "divisi-core"]),
     ("divisi-ot", &["divisi-core", "divisi-field", "divisi-net"]),
     ("divisi-garble", &["divisi-circuit", "divisi-core", "divisi-field", "divisi-net", "divisi-ot"]),
+    ("divisi-spdz", &["divisi-core", "divisi-field", "divisi-net", "divisi-ot"]),
     ("divisi-rep3", &["divisi-circuit", "divisi-core", "divisi-field", "divisi-net"]),
     (
         "divisi-node",

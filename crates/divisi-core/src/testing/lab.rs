@@ -53,6 +53,42 @@ pub trait Lab {
     ) -> Result<Opened, Abort>;
 }
 
+/// A lab of bytes alone: what the suites of ciphers need.
+pub trait ByteLab {
+    /// The engine.
+    type Engine: Bytes;
+
+    /// As [`Lab::run`], with bytes alone.
+    ///
+    /// # Errors
+    /// The abort that ended the session, of the first party that has one.
+    fn bytes(
+        &self,
+        inputs: &[Vec<u8>],
+        f: impl Fn(
+            &mut Self::Engine,
+            Vec<<Self::Engine as Bytes>::Byte>,
+        ) -> Result<Vec<<Self::Engine as Bytes>::Byte>, Abort>
+        + Sync,
+    ) -> Result<Vec<Vec<u8>>, Abort>;
+}
+
+impl<L: Lab> ByteLab for L {
+    type Engine = L::Engine;
+
+    fn bytes(
+        &self,
+        inputs: &[Vec<u8>],
+        f: impl Fn(
+            &mut Self::Engine,
+            Vec<<Self::Engine as Bytes>::Byte>,
+        ) -> Result<Vec<<Self::Engine as Bytes>::Byte>, Abort>
+        + Sync,
+    ) -> Result<Vec<Vec<u8>>, Abort> {
+        Ok(self.run(inputs, |e, inputs| Ok(Outputs::bytes(f(e, inputs)?)))?.bytes)
+    }
+}
+
 /// The lab of the engine that computes in the clear.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct PlainLab;

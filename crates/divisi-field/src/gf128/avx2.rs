@@ -6,7 +6,7 @@ use super::Gf128;
 
 #[target_feature(enable = "avx2,pclmulqdq")]
 pub(super) fn mul(x: Gf128, y: Gf128) -> Gf128 {
-    element(product(register(x), register(y)))
+    element(product(register(x.0), register(y.0)))
 }
 
 #[target_feature(enable = "avx2,pclmulqdq")]
@@ -27,7 +27,7 @@ pub(super) fn mul_assign(x: &mut [Gf128], y: &[Gf128]) {
 
 #[target_feature(enable = "avx2,pclmulqdq")]
 pub(super) fn scale(x: &mut [Gf128], c: Gf128) {
-    let factor = register(c);
+    let factor = register(c.0);
     for x in x {
         store(product(load(x), factor), x);
     }
@@ -35,7 +35,7 @@ pub(super) fn scale(x: &mut [Gf128], c: Gf128) {
 
 #[target_feature(enable = "avx2,pclmulqdq")]
 pub(super) fn fold(x: &[Gf128], r: Gf128, out: &mut [Gf128]) {
-    let factor = register(r);
+    let factor = register(r.0);
     let (pairs, _) = x.as_chunks::<2>();
     for (out, [x0, x1]) in out.iter_mut().zip(pairs) {
         let x0 = load(x0);
@@ -52,7 +52,7 @@ fn product(x: __m128i, y: __m128i) -> __m128i {
 }
 
 /// An unreduced sum of products: low + middle x^64 + high x^128.
-struct Sum {
+pub(crate) struct Sum {
     low: __m128i,
     middle: __m128i,
     high: __m128i,
@@ -61,14 +61,14 @@ struct Sum {
 impl Sum {
     #[inline]
     #[target_feature(enable = "avx2")]
-    fn new() -> Self {
+    pub(crate) fn new() -> Self {
         let zero = _mm_setzero_si128();
         Self { low: zero, middle: zero, high: zero }
     }
 
     #[inline]
     #[target_feature(enable = "avx2,pclmulqdq")]
-    fn add_product(&mut self, x: __m128i, y: __m128i) {
+    pub(crate) fn add_product(&mut self, x: __m128i, y: __m128i) {
         let crossed = _mm_xor_si128(_mm_clmulepi64_si128(x, y, 0x01), _mm_clmulepi64_si128(x, y, 0x10));
         self.low = _mm_xor_si128(self.low, _mm_clmulepi64_si128(x, y, 0x00));
         self.middle = _mm_xor_si128(self.middle, crossed);
@@ -87,13 +87,22 @@ impl Sum {
         let lower = _mm_clmulepi64_si128(high, modulus, 0x00);
         _mm_xor_si128(_mm_xor_si128(low, lower), _mm_slli_si128(upper, 8))
     }
+
+    /// The sum as it is: its low and its high 128 bits, for fields with other moduli.
+    #[inline]
+    #[target_feature(enable = "avx2")]
+    pub(crate) fn halves(self) -> (u128, u128) {
+        let low = _mm_xor_si128(self.low, _mm_slli_si128(self.middle, 8));
+        let high = _mm_xor_si128(self.high, _mm_srli_si128(self.middle, 8));
+        (element(low).0, element(high).0)
+    }
 }
 
 /// An element that is a value: through general registers, for a detour over memory would wait for its own stores.
 #[inline]
 #[target_feature(enable = "avx2")]
-fn register(x: Gf128) -> __m128i {
-    _mm_set_epi64x((x.0 >> 64) as i64, x.0 as i64)
+pub(crate) fn register(x: u128) -> __m128i {
+    _mm_set_epi64x((x >> 64) as i64, x as i64)
 }
 
 /// The inverse of [`register`].

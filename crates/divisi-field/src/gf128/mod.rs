@@ -7,7 +7,7 @@ use crate::kernel::{dispatch, vectorize};
 use crate::{BigField, Field};
 
 #[cfg(target_arch = "x86_64")]
-mod avx2;
+pub(crate) mod avx2;
 #[cfg(target_arch = "x86_64")]
 mod avx512;
 mod portable;

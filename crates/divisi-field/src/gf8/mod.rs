@@ -73,6 +73,27 @@ pub fn mul_slices(x: &mut [u8], y: &[u8]) {
     }
 }
 
+/// `out[i] = out[i] + c * x[i]`, for a public c.
+///
+/// # Panics
+/// If the lengths differ.
+pub fn add_scaled(out: &mut [Gf8], x: &[Gf8], c: Gf8) {
+    assert_eq!(out.len(), x.len(), "summands of different lengths");
+    let powers = [0, 1, 2, 3, 4, 5, 6, 7].map(|i| (c * Gf8(1 << i)).0);
+    kernel::vectorize(
+        #[inline(always)]
+        || {
+            for (out, x) in out.iter_mut().zip(x) {
+                let mut sum = out.0;
+                for (i, power) in powers.iter().enumerate() {
+                    sum ^= power & (x.0 >> i & 1).wrapping_neg();
+                }
+                out.0 = sum;
+            }
+        },
+    );
+}
+
 /// The sum.
 #[inline(always)]
 pub fn add<W: Word>(x: &[W; 8], y: &[W; 8]) -> [W; 8] {

@@ -4,7 +4,7 @@ use super::samples::Samples;
 use super::vectors::{aes_fips197_vectors, aes_sp800_38a_vectors};
 use crate::aes::{self, KeySize};
 use crate::mode::{columns, ctr};
-use divisi_core::testing::{Lab, Outputs};
+use divisi_core::testing::ByteLab;
 use divisi_core::{Bytes, Direction, Lanes};
 
 /// Whole blocks under one key.
@@ -15,7 +15,7 @@ struct Case {
 }
 
 /// FIPS 197: the key expansions of appendix A, and appendices B and C in both directions.
-pub fn aes_fips197(lab: &impl Lab) {
+pub fn aes_fips197(lab: &impl ByteLab) {
     let vectors = aes_fips197_vectors();
     let (expansions, blocks): (Vec<_>, Vec<_>) = vectors.iter().partition(|record| record.has("Expansion"));
     assert_eq!((expansions.len(), blocks.len()), (3, 4));
@@ -23,11 +23,11 @@ pub fn aes_fips197(lab: &impl Lab) {
     for record in expansions {
         let key = record.bytes("Key");
         let inputs: Vec<Vec<u8>> = key.iter().map(|&byte| vec![byte]).collect();
-        let opened = lab.run(&inputs, |e, key| {
+        let opened = lab.bytes(&inputs, |e, key| {
             let round_keys = aes::expand(e, &key)?;
-            Ok(Outputs::bytes(round_keys.keys().iter().flatten().cloned()))
+            Ok(round_keys.keys().iter().flatten().cloned().collect())
         });
-        let expansion: Vec<u8> = opened.unwrap().bytes.concat();
+        let expansion: Vec<u8> = opened.unwrap().concat();
         assert_eq!(expansion, record.bytes("Expansion"), "{}", record.text("Name"));
     }
 
@@ -40,7 +40,7 @@ pub fn aes_fips197(lab: &impl Lab) {
 }
 
 /// SP 800-38A: F.1.1 to F.1.6 (ECB) and F.5.1 to F.5.6 (CTR), encryption and decryption.
-pub fn aes_sp800_38a(lab: &impl Lab) {
+pub fn aes_sp800_38a(lab: &impl ByteLab) {
     let vectors = aes_sp800_38a_vectors();
     let (counter, ecb): (Vec<_>, Vec<_>) = vectors.iter().partition(|record| record.has("Counter"));
     assert_eq!((counter.len(), ecb.len()), (3, 3));
@@ -58,7 +58,7 @@ pub fn aes_sp800_38a(lab: &impl Lab) {
         let key = record.bytes("Key");
         let inputs: Vec<Vec<u8>> =
             key.iter().map(|&byte| vec![byte]).chain(columns::from_stream(&plaintext)).collect();
-        let opened = lab.run(&inputs, |e, inputs| {
+        let opened = lab.bytes(&inputs, |e, inputs| {
             let (key, secret) = inputs.split_at(key.len());
             let round_keys = aes::expand(e, key)?;
             let counters = ctr::columns_128(&initial, 0, plaintext.len() / 16);
@@ -71,9 +71,9 @@ pub fn aes_sp800_38a(lab: &impl Lab) {
             for (byte, public) in decrypted.iter_mut().zip(columns::from_stream(&ciphertext)) {
                 e.add_public(byte, &public)?;
             }
-            Ok(Outputs::bytes(encrypted.into_iter().chain(decrypted)))
+            Ok(encrypted.into_iter().chain(decrypted).collect())
         });
-        let opened = opened.unwrap().bytes;
+        let opened = opened.unwrap();
         let stream = |from: usize| {
             let columns: [&Vec<u8>; 16] = std::array::from_fn(|i| &opened[from + i]);
             columns::to_stream(&columns, plaintext.len()).unwrap()
@@ -84,7 +84,7 @@ pub fn aes_sp800_38a(lab: &impl Lab) {
 
 /// Random blocks under random keys of every size against the crate `aes`, in both directions: `lanes` blocks under one
 /// key, which serves all lanes, and as many under three, each lane with one of them.
-pub fn aes_random(lab: &impl Lab, seed: u64, lanes: usize) {
+pub fn aes_random(lab: &impl ByteLab, seed: u64, lanes: usize) {
     let samples = &mut Samples::new(seed);
     for size in KeySize::ALL {
         for keys in [1, 3] {
@@ -112,7 +112,7 @@ fn reference(key: &[u8], block: [u8; 16]) -> [u8; 16] {
 }
 
 /// All cases of one size in one batch, from input to output and back.
-fn both_directions(lab: &impl Lab, cases: Vec<Case>) {
+fn both_directions(lab: &impl ByteLab, cases: Vec<Case>) {
     assert!(!cases.is_empty());
     for size in KeySize::ALL {
         let cases: Vec<&Case> = cases.iter().filter(|case| case.key.len() == size.bytes()).collect();
@@ -127,13 +127,13 @@ fn both_directions(lab: &impl Lab, cases: Vec<Case>) {
 }
 
 /// All blocks, those of one case under its key.
-fn batch(lab: &impl Lab, direction: Direction, cases: &[&Case], blocks: &[u8]) -> Vec<u8> {
+fn batch(lab: &impl ByteLab, direction: Direction, cases: &[&Case], blocks: &[u8]) -> Vec<u8> {
     let bytes = cases[0].key.len();
     let keys = (0..bytes).map(|i| cases.iter().map(|case| case.key[i]).collect());
     let inputs: Vec<Vec<u8>> = keys.chain(columns::from_stream(blocks)).collect();
     let index: Vec<usize> =
         cases.iter().enumerate().flat_map(|(k, case)| vec![k; case.input.len() / 16]).collect();
-    let opened = lab.run(&inputs, |e, inputs| {
+    let opened = lab.bytes(&inputs, |e, inputs| {
         let (key, state) = inputs.split_at(bytes);
         let mut round_keys = aes::expand(e, key)?;
         if round_keys.lanes() > 1 {
@@ -144,8 +144,8 @@ fn batch(lab: &impl Lab, direction: Direction, cases: &[&Case], blocks: &[u8]) -
             Direction::Encrypt => aes::encrypt(e, &round_keys, &mut state)?,
             Direction::Decrypt => aes::decrypt(e, &round_keys, &mut state)?,
         }
-        Ok(Outputs::bytes(state))
+        Ok(state.into())
     });
-    let columns: [Vec<u8>; 16] = opened.unwrap().bytes.try_into().unwrap();
+    let columns: [Vec<u8>; 16] = opened.unwrap().try_into().unwrap();
     columns::to_stream(&columns, blocks.len()).unwrap()
 }

@@ -1,0 +1,106 @@
+//! The MAC check: whether all that was opened is what was shared.
+
+use crate::part::Mac;
+use crate::party::Party;
+use divisi_core::{Abort, Check, Commitment, Prg, Step, step, taint};
+use divisi_field::Field;
+use zeroize::Zeroizing;
+
+const COIN: Step = step!("check.2.coin");
+const COMMIT: Step = step!("check.3.commit");
+const OPEN: Step = step!("check.4.open");
+
+/// The phase in which checks are counted.
+pub const VERIFICATION_PHASE: &str = "verification";
+
+/// Values that are combined at once.
+const CHUNK: usize = 512;
+
+impl<F: Mac> Party<F> {
+    /// MACCheck (Damgård, Keller, Larraia, Pastro, Scholl, Smart 2013, Fig. 10; called at the end of every protocol of KOR+17) over all
+    /// that was opened since the last one; over nothing it does nothing \[K4\].
+    ///
+    /// 1. All compare what they saw opened \[K1\]. 2. A coin gives independent chi_j. 3. sigma_i = sum chi_j m_ij + alpha_i sum chi_j x_j,
+    ///    re-randomised among three or more \[K20\], is committed to \[K21\], and 4. opened. Their sum is zero.
+    ///
+    /// Adversary: n - 1 malicious, rushing. A wrong opening passes with probability 2/|F|: either the random combination of the
+    /// errors is zero, or alpha was guessed. The coin follows all openings, and the commitments all coins; nobody can tell its own sigma
+    /// from the others'. A failure destroys alpha in all strands of the session.
+    /// Cost: 3 rounds, 4 among three or more.
+    ///
+    /// # Errors
+    /// [`Abort::CheckFailed`] if somebody lied.
+    pub fn check(&mut self) -> Result<(), Abort> {
+        let phase = self.session.detour(VERIFICATION_PHASE);
+        let result = self.check_here();
+        self.session.back(phase);
+        result
+    }
+
+    /// The same, counted under the phase at hand.
+    pub(crate) fn check_here(&mut self) -> Result<(), Abort> {
+        if self.ledger.x.is_empty() {
+            return Ok(());
+        }
+        let mut ledger = self.take_ledger();
+        // 1.
+        if let Some(views) = ledger.views.take() {
+            views.send(&mut self.session)?.compare(&mut self.session, Check::K1)?; // [K1]
+        }
+        // 2.
+        let coin = self.coins.toss(&mut self.session, COIN)?;
+        // 3.
+        let [x, m] = combinations(&coin, [&ledger.x, &ledger.m]);
+        let alpha = Zeroizing::new(self.alpha()?);
+        let mut sigma = Zeroizing::new([m + *alpha * x]);
+        self.randomise(&mut *sigma);
+        let ours = Zeroizing::new(sigma[0].to_le_bytes().as_ref().to_vec());
+        let index = self.session.count(COMMIT.name);
+        let (commitment, nonce) = self.session.commit(COMMIT, index, &ours);
+        let peers = self.session.peers();
+        for peer in &peers {
+            self.session.send(COMMIT, *peer, &commitment.0, 0)?;
+        }
+        let mut commitments = Vec::with_capacity(peers.len());
+        for peer in &peers {
+            let mut commitment = Commitment([0; 32]);
+            self.session.recv(COMMIT, *peer, &mut commitment.0)?;
+            commitments.push(commitment);
+        }
+        // 4.
+        let mut opening = Zeroizing::new(nonce.as_bytes().to_vec());
+        opening.extend_from_slice(&ours);
+        for peer in &peers {
+            self.session.send(OPEN, *peer, &opening, 0)?;
+        }
+        let mut sum = *sigma;
+        for (peer, commitment) in peers.iter().zip(&commitments) {
+            let mut opening = vec![0; 32 + F::BYTES];
+            self.session.recv(OPEN, *peer, &mut opening)?;
+            let (nonce, theirs) = opening.split_at(32);
+            let nonce = nonce.first_chunk().unwrap_or(&[0; 32]);
+            self.session.opened(Check::K21, COMMIT, index, *peer, commitment, nonce, theirs)?; // [K21]
+            let fine = F::add_packed(theirs, &mut sum);
+            self.session.well_formed(OPEN, *peer, opening.len(), fine)?;
+        }
+        let zero = taint::verdict(OPEN, bool::from(sum[0].ct_eq(&F::ZERO)));
+        self.session.require(Check::K4, OPEN, zero, None)?; // [K4]
+        self.session.meter().verification_error(2.0 / 2.0_f64.powi(<F as Field>::BITS as i32));
+        Ok(())
+    }
+}
+
+/// The sums of chi_j times the elements of each list, chi from the coin.
+fn combinations<F: Mac>(coin: &[u8; 16], lists: [&[F]; 2]) -> [F; 2] {
+    let mut prg = Prg::new(coin);
+    let mut words = vec![0; CHUNK * F::WORDS];
+    let mut chi = vec![F::ZERO; CHUNK];
+    let mut sums = [F::ZERO; 2];
+    for (x, m) in lists[0].chunks(CHUNK).zip(lists[1].chunks(CHUNK)) {
+        prg.words(&mut words[..x.len() * F::WORDS]);
+        let chi = &mut chi[..x.len()];
+        F::from_words(chi, &words[..x.len() * F::WORDS]);
+        sums = [sums[0] + F::dot(chi, x), sums[1] + F::dot(chi, m)];
+    }
+    sums
+}

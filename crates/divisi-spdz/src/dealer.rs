@@ -1,0 +1,89 @@
+//! A dealer of preprocessing in one process (feature `testing`; never part of a build that holds real secrets).
+
+use crate::part::{Embeds, Mac, Part};
+use crate::party::{Alpha, Party};
+use crate::share::Auth;
+use crate::source::{BitTriples, Known, Source, Triples};
+use divisi_core::{Abort, PartyId, Prg, Session};
+use divisi_field::{Gf2, Gf8};
+use zeroize::Zeroizing;
+
+/// Knows everything, tells its own party's view: all parties' dealers are in step.
+pub struct Dealer<F: Mac> {
+    me: usize,
+    alphas: Vec<F>,
+    prg: Prg,
+}
+
+impl<F: Mac> Dealer<F> {
+    /// A party of a session, and its dealer: all keys and values come from a seed that all parties give alike.
+    ///
+    /// # Errors
+    /// Whatever a broken peer causes.
+    pub fn deal(session: Session, seed: u8) -> Result<(Party<F>, Self), Abort> {
+        let (me, n) = (session.me().index(), session.parties());
+        let mut prg = Prg::new(&[seed; 16]);
+        let mut alphas = vec![F::ZERO; n];
+        F::add_random(&mut prg, &mut alphas);
+        let party = Party::new(session, Alpha::new(alphas[me]))?;
+        Ok((party, Dealer { me, alphas, prg }))
+    }
+
+    fn random<V: Part>(&mut self, count: usize) -> Vec<V> {
+        let mut values = vec![V::default(); count];
+        V::add_random(&mut self.prg, &mut values);
+        values
+    }
+
+    /// Shares of what all add up to: all parties but the last have random ones.
+    fn share<V: Part>(&mut self, mut rest: Vec<V>) -> Vec<V> {
+        let mut ours = None;
+        for party in 0..self.alphas.len() - 1 {
+            let random = self.random::<V>(rest.len());
+            rest.iter_mut().zip(&random).for_each(|(x, r)| *x += *r);
+            if party == self.me {
+                ours = Some(random);
+            }
+        }
+        ours.unwrap_or(rest)
+    }
+
+    fn authenticate<V: Part>(&mut self, values: Vec<V>) -> Auth<V, F>
+    where
+        F: Embeds<V>,
+    {
+        let alpha = self.alphas.iter().fold(F::ZERO, |sum, alpha| sum + *alpha);
+        let mut macs: Vec<F> = values.iter().map(|x| F::embedded(*x)).collect();
+        F::scale(&mut macs, alpha);
+        let x = self.share(values);
+        Auth::new(x, self.share(macs))
+    }
+}
+
+impl<F: Mac> Source<F> for Dealer<F> {
+    fn bits(&mut self, _: &mut Party<F>, count: usize) -> Result<Auth<Gf2, F>, Abort> {
+        let values = self.random(count);
+        Ok(self.authenticate(values))
+    }
+
+    fn known(&mut self, party: &mut Party<F>, owner: PartyId, count: usize) -> Result<Known<F>, Abort> {
+        let values: Vec<Gf2> = self.random(count);
+        let known = (party.me() == owner).then(|| Zeroizing::new(values.clone()));
+        Ok(Known { values: known, shares: self.authenticate(values) })
+    }
+
+    fn bit_triples(&mut self, _: &mut Party<F>, count: usize) -> Result<BitTriples<F>, Abort> {
+        let (a, b): (Vec<Gf2>, Vec<F>) = (self.random(count), self.random(count));
+        let c = a.iter().zip(&b).map(|(a, b)| F::embedded(*a) * *b).collect();
+        Ok(BitTriples { a: self.authenticate(a), b: self.authenticate(b), c: self.authenticate(c) })
+    }
+
+    fn byte_triples(&mut self, _: &mut Party<F>, count: usize) -> Result<Triples<Gf8, F>, Abort>
+    where
+        F: Embeds<Gf8>,
+    {
+        let (a, b): (Vec<Gf8>, Vec<Gf8>) = (self.random(count), self.random(count));
+        let c = a.iter().zip(&b).map(|(a, b)| *a * *b).collect();
+        Ok(Triples { a: self.authenticate(a), b: self.authenticate(b), c: self.authenticate(c) })
+    }
+}

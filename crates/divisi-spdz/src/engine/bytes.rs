@@ -1,0 +1,76 @@
+//! Bytes: elements of GF(2^8) under MACs of a field that holds it. All but the S-box is local.
+
+use super::{Protocol, Spdz};
+use crate::part::Mac;
+use crate::share::Auth;
+use divisi_core::{Abort, Bytes, Direction, Lanes, Matrix, Step, step};
+use divisi_field::{Gf8, Holds};
+
+const LANES: Step = step!("lanes");
+
+/// A secret byte in every lane.
+pub type Byte<F> = Auth<Gf8, F>;
+
+impl<F: Mac + Holds<Gf8>> Spdz<F> {
+    fn lanes_differ(&self) -> Abort {
+        self.party.session.misuse(LANES, "values that differ in lanes")
+    }
+}
+
+impl<F: Mac + Holds<Gf8>> Bytes for Spdz<F> {
+    type Byte = Byte<F>;
+
+    fn public(&mut self, values: &[u8]) -> Byte<F> {
+        let mut byte = Auth::zeros(values.len());
+        let values: Vec<Gf8> = values.iter().copied().map(Gf8).collect();
+        // of a session that has ended nothing can be sent or settled
+        let _ = self.party.add_public(&mut byte, &values);
+        byte
+    }
+
+    fn add(&mut self, x: &mut Byte<F>, y: &Byte<F>) -> Result<(), Abort> {
+        if x.add(y) { Ok(()) } else { Err(self.lanes_differ()) }
+    }
+
+    fn add_public(&mut self, x: &mut Byte<F>, c: &[u8]) -> Result<(), Abort> {
+        if let [c] = c {
+            return self.party.add_constant(x, Gf8(*c));
+        }
+        if c.len() != x.len() {
+            return Err(self.lanes_differ());
+        }
+        let c: Vec<Gf8> = c.iter().copied().map(Gf8).collect();
+        self.party.add_public(x, &c)
+    }
+
+    fn linear<const N: usize>(&mut self, m: &Matrix<N>, x: &mut [Byte<F>; N]) -> Result<(), Abort> {
+        let lanes = x.first().map_or(0, Lanes::lanes);
+        if x.iter().any(|x| x.lanes() != lanes) {
+            return Err(self.lanes_differ());
+        }
+        let mut y = [const { Auth { x: Vec::new(), m: Vec::new() } }; N];
+        for (row, y) in m.0.iter().zip(&mut y) {
+            *y = Auth::zeros(lanes);
+            for (c, x) in row.iter().zip(x.iter()) {
+                divisi_field::gf8::add_scaled(&mut y.x, &x.x, Gf8(*c));
+            }
+            let coefficients = row.map(|c| F::embed(Gf8(c)));
+            let macs = std::array::from_fn::<_, N, _>(|j| x[j].m.as_slice());
+            F::combine(&mut y.m, &coefficients, &macs);
+        }
+        *x = y;
+        Ok(())
+    }
+
+    fn sbox(&mut self, d: Direction, x: &mut [&mut Byte<F>]) -> Result<(), Abort> {
+        match self.protocol {
+            Protocol::Lookup => self.lookup(d, x),
+            Protocol::RivainProuff | Protocol::BitDecomposition => self.powers(d, x),
+        }
+    }
+
+    fn prepare(&mut self, layers: usize, bytes: usize, lanes: usize) -> Result<(), Abort> {
+        self.foresee(layers.saturating_mul(bytes).saturating_mul(lanes));
+        Ok(())
+    }
+}

@@ -1,0 +1,145 @@
+//! AES-LT: S-boxes by masked tables (KOR+17, Protocol 1).
+
+use super::{Byte, LOAD_PHASE, PREPROCESSING_PHASE, Spdz};
+use crate::demux::Units;
+use crate::part::Mac;
+use crate::table::{Function, LOG, Tables, embeddings};
+use divisi_core::{Abort, Check, Direction, Step, step};
+use divisi_field::{BigField, Gf8, Holds};
+
+const OPEN: Step = step!("lookup.2");
+const SHORT: Step = step!("lookup");
+
+/// Tables that are made at once where a layer finds none and nobody said how many come.
+const LEAST: usize = 1;
+
+/// What an engine has of tables.
+pub(super) struct Lookups<F: Mac> {
+    functions: [Function<F>; 2],
+    tables: [Tables<F>; 2],
+    /// Unit vectors, which become tables of either direction.
+    units: Option<Units<F>>,
+    /// Lookups that were announced and did not happen yet.
+    foreseen: usize,
+    /// Where every byte lies in the field.
+    embedded: Vec<F>,
+}
+
+fn index(d: Direction) -> usize {
+    match d {
+        Direction::Encrypt => 0,
+        Direction::Decrypt => 1,
+    }
+}
+
+impl<F: Mac + Holds<Gf8>> Lookups<F> {
+    pub fn new() -> Result<Self, Abort> {
+        let functions = [Function::sbox(Direction::Encrypt)?, Function::sbox(Direction::Decrypt)?];
+        let tables = [Tables::default(), Tables::default()];
+        Ok(Lookups { functions, tables, units: None, foreseen: 0, embedded: embeddings() })
+    }
+}
+
+impl<F: Mac + Holds<Gf8>> Spdz<F> {
+    pub(crate) fn foresee(&mut self, lookups: usize) {
+        self.lookups.foreseen = self.lookups.foreseen.saturating_add(lookups);
+    }
+
+    /// Make unit vectors for so many lookups, checked: they depend on neither key nor input nor direction. What was left of
+    /// earlier ones is dropped.
+    ///
+    /// # Errors
+    /// Whatever ends the session.
+    pub fn preprocess(&mut self, lookups: usize) -> Result<(), Abort> {
+        let phase = self.party.session.detour(PREPROCESSING_PHASE);
+        let units = self.party.demux(self.source.as_mut(), LOG, lookups);
+        self.party.session.back(phase);
+        self.lookups.units = Some(units?);
+        // nothing that was opened on the way is used before it is checked
+        self.party.session.observe(Check::K17); // [K17]
+        if self.party.session.mutated(Check::K17) {
+            return Ok(());
+        }
+        let phase = self.party.session.detour(PREPROCESSING_PHASE);
+        let checked = self.party.check_here();
+        self.party.session.back(phase);
+        checked
+    }
+
+    /// Fresh tables, for somebody else to keep.
+    pub(super) fn tables(&mut self, d: Direction, lookups: usize) -> Result<Tables<F>, Abort> {
+        if self.lookups.units.as_ref().is_none_or(|units| units.lanes < lookups) {
+            self.preprocess(lookups)?;
+        }
+        self.load(d)?;
+        Ok(std::mem::take(&mut self.lookups.tables[index(d)]))
+    }
+
+    /// Make tables of all unit vectors that there are, for one direction. What was left of earlier ones is wiped.
+    ///
+    /// # Errors
+    /// [`Abort::Misuse`] if there are no unit vectors.
+    pub fn load(&mut self, d: Direction) -> Result<(), Abort> {
+        let units = self.lookups.units.take();
+        let units = units.ok_or_else(|| self.party.session.misuse(SHORT, "no unit vectors"))?;
+        let phase = self.party.session.detour(LOAD_PHASE);
+        let i = index(d);
+        self.lookups.tables[i] = self.lookups.functions[i].expand(&units);
+        self.party.session.back(phase);
+        Ok(())
+    }
+
+    /// Protocol 1 on every lane of all bytes.
+    ///
+    /// 1. A masked table for each, used once \[K2\]. 2. Open h = x + s. 3. [[T(x)]] is entry h.
+    ///
+    /// Adversary: n - 1 malicious; a wrong h gives a wrong entry with a right MAC, and fails the next check \[K1\].
+    /// Cost: 8 bits a lookup to each peer, one round (test `counts_of_aes_lt`).
+    pub(super) fn lookup(&mut self, d: Direction, x: &mut [&mut Byte<F>]) -> Result<(), Abort> {
+        let (i, count) = (index(d), x.iter().map(|x| x.len()).sum::<usize>());
+        if self.lookups.tables[i].left() < count {
+            let wanted = self.lookups.foreseen.max(count).max(LEAST);
+            self.preprocess(wanted)?;
+            self.load(d)?;
+        }
+        self.lookups.foreseen = self.lookups.foreseen.saturating_sub(count);
+        // 1.
+        let Lookups { tables, embedded, .. } = &mut self.lookups;
+        let tables = &mut tables[i];
+        let from = tables.used;
+        if !self.party.session.mutated(Check::K2) {
+            tables.used += count; // [K2]
+        }
+        self.party.session.observe_each(Check::K2, count as u64);
+        // 2.
+        let mut h = tables.s.part(from..from + count);
+        let mut at = 0;
+        for byte in x.iter() {
+            let lanes = at..at + byte.len();
+            h.x[lanes.clone()].iter_mut().zip(&byte.x).for_each(|(s, x)| s.0 ^= x.0);
+            <F as BigField>::add_assign(&mut h.m[lanes.clone()], &byte.m);
+            at = lanes.end;
+        }
+        let told = self.party.tell(OPEN, &h.x)?;
+        let opened = self
+            .party
+            .hear_by(told, &h.m, |h| embedded.get(usize::from(h.0)).copied().unwrap_or_default())?;
+        // 3.
+        let entries = tables.entries[from * 256..(from + count) * 256].chunks_exact(256);
+        let mut found = opened.iter().zip(entries).map(|(h, table)| F::parts(entry::<F>(table, *h)));
+        for byte in x.iter_mut() {
+            for (x, m) in byte.x.iter_mut().zip(&mut byte.m) {
+                if let Some(entry) = found.next() {
+                    (*x, *m) = entry;
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Entry h, which is public, of a table.
+#[inline(always)]
+fn entry<F: Mac>(table: &[F::Entry], h: Gf8) -> F::Entry {
+    table.first_chunk::<256>().map_or_else(F::Entry::default, |table| table[usize::from(h.0)])
+}

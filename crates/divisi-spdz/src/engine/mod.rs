@@ -1,0 +1,150 @@
+//! The engine: what a cipher computes on, among any number of parties.
+//!
+//! Values are plain inside an engine and everything opened enters its party's ledger; [`Spdz::close`] turns outputs into a [`Pending`]
+//! that owes the check of all that was opened until then.
+
+mod arithmetic;
+mod bytes;
+mod lookup;
+mod tiny;
+
+use crate::part::{Embeds, Mac, Part};
+use crate::party::Party;
+use crate::share::Auth;
+use crate::source::Source;
+use divisi_core::{Abort, Check, Debt, Pending, Session, Step, Verified, step};
+use divisi_field::{Gf8, Holds};
+
+pub use bytes::Byte;
+pub use tiny::{Tiny, TinyByte};
+
+/// Making unit vectors, before keys and inputs are known.
+pub const PREPROCESSING_PHASE: &str = "preprocessing";
+/// Making tables of them, in the direction that is wanted.
+pub const LOAD_PHASE: &str = "load";
+
+const FOREIGN: Step = step!("settle");
+const OUTPUT: Step = step!("output");
+
+/// How the S-boxes of AES are computed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Protocol {
+    /// AES-LT: masked tables.
+    Lookup,
+    /// AES-RP: Rivain and Prouff's four products, each power decomposed into bits.
+    RivainProuff,
+    /// AES-BD: six products of powers that one decomposition gives.
+    BitDecomposition,
+}
+
+impl Protocol {
+    /// All of them.
+    pub const ALL: [Protocol; 3] = [Protocol::Lookup, Protocol::RivainProuff, Protocol::BitDecomposition];
+
+    /// Its name on the command line.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Protocol::Lookup => "aes-lt",
+            Protocol::RivainProuff => "aes-rp",
+            Protocol::BitDecomposition => "aes-bd",
+        }
+    }
+}
+
+/// An engine of one session: computes, and keeps what it owes.
+pub struct Spdz<F: Mac + Holds<Gf8>> {
+    party: Party<F>,
+    source: Box<dyn Source<F>>,
+    protocol: Protocol,
+    lookups: lookup::Lookups<F>,
+}
+
+/// What is owed for a value: the check of all that one engine had opened until then.
+pub struct Openings<F> {
+    party: u64,
+    opened: u64,
+    field: std::marker::PhantomData<fn() -> F>,
+}
+
+impl<F: Mac + Holds<Gf8>> Spdz<F> {
+    /// An engine that takes its preprocessing from this source.
+    ///
+    /// # Errors
+    /// Whatever the plain engine does, of which the S-box comes: nothing.
+    pub fn new(party: Party<F>, source: Box<dyn Source<F>>, protocol: Protocol) -> Result<Self, Abort> {
+        Ok(Spdz { party, source, protocol, lookups: lookup::Lookups::new()? })
+    }
+
+    /// The session underneath.
+    pub fn session(&mut self) -> &mut Session {
+        &mut self.party.session
+    }
+
+    /// The party underneath, and what it has of preprocessing.
+    pub(crate) fn parts(&mut self) -> (&mut Party<F>, &mut dyn Source<F>) {
+        (&mut self.party, self.source.as_mut())
+    }
+
+    /// End a computation: its outputs, which owe the check of everything opened so far.
+    pub fn close<T>(&mut self, out: T) -> Pending<T, Openings<F>> {
+        let debt = Openings {
+            party: self.party.number(),
+            opened: self.party.ledger.opened(),
+            field: std::marker::PhantomData,
+        };
+        Pending::owing(out, debt)
+    }
+
+    /// **Output** (KOR+17, Fig. 1) to all parties: the value is opened, and its MAC checked, before anybody learns it from here.
+    ///
+    /// Cost: the value's bits to each peer, one round, and a check.
+    ///
+    /// # Errors
+    /// Whatever ends the session.
+    pub fn output<V: Part>(&mut self, value: Verified<Auth<V, F>>) -> Result<Vec<V>, Abort>
+    where
+        F: Embeds<V>,
+    {
+        self.party.session.observe(Check::M0_7); // [M0.7]
+        let value = value.into_inner();
+        let opened = self.party.open(OUTPUT, &value.x, &value.m)?;
+        self.party.check()?;
+        Ok(opened)
+    }
+}
+
+impl<F: Mac + Holds<Gf8>> Openings<F> {
+    fn fits(&self, payer: &Spdz<F>) -> Result<(), Abort> {
+        if self.party == payer.party.number() {
+            Ok(())
+        } else {
+            Err(payer.party.session.misuse(FOREIGN, "what another engine owes"))
+        }
+    }
+}
+
+impl<F: Mac + Holds<Gf8>> Debt for Openings<F> {
+    type Payer = Spdz<F>;
+
+    fn take_over(&mut self, other: Self) {
+        if other.party != self.party {
+            // of nobody: whoever pays ends the session
+            self.party = u64::MAX;
+        }
+        self.opened = self.opened.max(other.opened);
+    }
+
+    fn hand_over(self, payer: &mut Spdz<F>) {
+        // the ledger has it still; of another engine it would be forgotten, so the session ends
+        let _ = self.fits(payer);
+    }
+
+    fn pay(self, payer: &mut Spdz<F>) -> Result<(), Abort> {
+        self.fits(payer)?;
+        if payer.party.ledger.checked < self.opened {
+            payer.party.check()?;
+        }
+        Ok(())
+    }
+}

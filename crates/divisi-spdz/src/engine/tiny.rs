@@ -1,0 +1,274 @@
+//! AES-TinyTable: the variant that KOR+17 leaves to future work (section 4.1), after Damgård, Nielsen, Nielsen, Ranellucci (2017).
+//!
+//! Every wire x of a circuit has a mask s that nobody knows, and online all parties hold x + s: linear gates are computed in the clear,
+//! without MACs. A lookup's table is that of a random r made ahead, so that tables do not depend on the circuit: when it is
+//! known, e = s + r is opened for all lookups in one round; online the public x + s + e is x + r, and the entry there is [[T(x)]], to which
+//! the output wire's mask o is added before it is opened. (The text prints T(x + o) for the opened T(x) + o.)
+//!
+//! The cipher runs twice: over masks, and over what is public.
+
+use super::{Byte, Spdz};
+use crate::part::Mac;
+use crate::share::Auth;
+use crate::table::{LOG, Tables, bytes, embeddings};
+use divisi_core::{Abort, Bytes, Check, Direction, Lanes, Matrix, Step, step};
+use divisi_field::{BigField, Field, Gf8, Holds, gf8};
+use std::ops::Range;
+
+const INDICES: Step = step!("tinytable.e");
+const ENTRIES: Step = step!("tinytable.entry");
+const SHAPE: Step = step!("tinytable");
+
+/// A byte in every lane: while masks are made its mask; while values are computed the public sum of value and mask.
+#[derive(Clone, Default)]
+pub struct TinyByte<F: Mac + Holds<Gf8>> {
+    mask: Byte<F>,
+    public: Vec<Gf8>,
+}
+
+/// The lookups of one layer.
+struct Layer {
+    direction: Direction,
+    /// Which load of tables, and where in it.
+    load: usize,
+    tables: Range<usize>,
+}
+
+/// An engine that evaluates one circuit.
+pub struct Tiny<F: Mac + Holds<Gf8>> {
+    engine: Spdz<F>,
+    loads: Vec<(Direction, Tables<F>)>,
+    layers: Vec<Layer>,
+    /// For each lookup in order: e, first as shares of s + r.
+    masked: Byte<F>,
+    e: Vec<Gf8>,
+    /// Masks of the lookups' outputs.
+    o: Byte<F>,
+    /// How many layers and lookups were evaluated; `None` while masks are made.
+    done: Option<(usize, usize)>,
+    foreseen: usize,
+    embedded: Vec<F>,
+}
+
+impl<F: Mac + Holds<Gf8>> Lanes for TinyByte<F> {
+    fn lanes(&self) -> usize {
+        self.mask.len().max(self.public.len())
+    }
+
+    fn gather(&self, index: &[usize]) -> Option<Self> {
+        let mask = if self.mask.is_empty() { Byte::default() } else { self.mask.gather(index)? };
+        let public = index.iter().map(|i| self.public.get(*i).copied());
+        let public = if self.public.is_empty() { Some(Vec::new()) } else { public.collect() };
+        Some(TinyByte { mask, public: public? })
+    }
+}
+
+impl<F: Mac + Holds<Gf8>> Tiny<F> {
+    /// For one circuit, first over masks.
+    #[must_use]
+    pub fn new(engine: Spdz<F>) -> Self {
+        Tiny {
+            engine,
+            loads: Vec::new(),
+            layers: Vec::new(),
+            masked: Byte::default(),
+            e: Vec::new(),
+            o: Byte::default(),
+            done: None,
+            foreseen: 0,
+            embedded: embeddings(),
+        }
+    }
+
+    /// The engine underneath.
+    pub fn engine(&mut self) -> &mut Spdz<F> {
+        &mut self.engine
+    }
+
+    /// An input wire's mask.
+    #[must_use]
+    pub fn mask(mask: Byte<F>) -> TinyByte<F> {
+        TinyByte { mask, public: Vec::new() }
+    }
+
+    /// What is public of an input: the sum of value and mask.
+    #[must_use]
+    pub fn masked(public: &[u8]) -> TinyByte<F> {
+        TinyByte { mask: Byte::default(), public: public.iter().copied().map(Gf8).collect() }
+    }
+
+    /// The masks are made: open e = s + r of all lookups, in one round. What follows is the same circuit over public bytes.
+    ///
+    /// Adversary: n - 1 malicious; the next check has all e \[K22\].
+    ///
+    /// # Errors
+    /// Whatever ends the session; [`Abort::Misuse`] the second time: tables, r and o serve once.
+    pub fn open_indices(&mut self) -> Result<(), Abort> {
+        if self.done.is_some() {
+            return Err(self.engine.party.session.misuse(SHAPE, "masks are made once"));
+        }
+        let masked = std::mem::take(&mut self.masked);
+        self.e = self.engine.party.open(INDICES, &masked.x, &masked.m)?;
+        self.engine.party.session.observe_each(Check::K22, self.e.len() as u64); // [K22]
+        self.engine.party.forget(Check::K22, self.e.len());
+        self.done = Some((0, 0));
+        Ok(())
+    }
+
+    /// The circuit is evaluated: an output of both runs as shares of the value.
+    ///
+    /// # Errors
+    /// [`Abort::Misuse`] if not all lookups were evaluated, or the outputs are not those of one wire.
+    pub fn output(&mut self, mask: TinyByte<F>, public: TinyByte<F>) -> Result<Byte<F>, Abort> {
+        let complete = self.done.is_some_and(|(layers, _)| layers == self.layers.len());
+        if !complete || mask.mask.len() != public.public.len() {
+            return Err(self.engine.party.session.misuse(SHAPE, "a circuit that was not evaluated"));
+        }
+        let mut out = mask.mask;
+        self.engine.party.add_public(&mut out, &public.public)?;
+        Ok(out)
+    }
+
+    fn unfit(&self) -> Abort {
+        self.engine
+            .party
+            .session
+            .misuse(SHAPE, "values that differ in lanes, or not the circuit of the masks")
+    }
+
+    /// The first run: a table for each lookup, and a mask for what it gives.
+    fn foresee_layer(&mut self, d: Direction, x: &mut [&mut TinyByte<F>]) -> Result<(), Abort> {
+        let count = x.iter().map(|x| x.mask.len()).sum::<usize>();
+        let fits = self.loads.last().is_some_and(|(of, tables)| *of == d && tables.left() >= count);
+        if !fits {
+            let tables = self.engine.tables(d, self.foreseen.max(count))?;
+            self.loads.push((d, tables));
+        }
+        self.foreseen = self.foreseen.saturating_sub(count);
+        let (party, source) = self.engine.parts();
+        let o = bytes(&source.bits(party, LOG * count)?, count);
+        party.session.observe_each(Check::K5, (LOG * count) as u64); // [K5]
+        party.session.observe_each(Check::K2, count as u64); // [K2]
+        let load = self.loads.len().saturating_sub(1);
+        let Some((_, tables)) = self.loads.last_mut() else { return Ok(()) };
+        let range = tables.used..tables.used + count;
+        tables.used = range.end;
+        let mut masked = tables.s.part(range.clone());
+        let mut at = 0;
+        for x in x.iter_mut() {
+            let lanes = at..at + x.mask.len();
+            masked.x[lanes.clone()].iter_mut().zip(&x.mask.x).for_each(|(r, s)| *r += *s);
+            <F as BigField>::add_assign(&mut masked.m[lanes.clone()], &x.mask.m);
+            x.mask = o.part(lanes.clone());
+            at = lanes.end;
+        }
+        self.masked.append(&masked);
+        self.o.append(&o);
+        self.layers.push(Layer { direction: d, load, tables: range });
+        Ok(())
+    }
+
+    /// The second: entry x + r, and the mask of the output.
+    ///
+    /// Adversary: n - 1 malicious: a wrong entry fails the check before an output mask opens \[K3, K22\].
+    /// Cost: 8 bits a lookup to each peer, one round (test `counts_of_aes_tinytable`).
+    fn evaluate_layer(&mut self, d: Direction, x: &mut [&mut TinyByte<F>]) -> Result<(), Abort> {
+        let count = x.iter().map(|x| x.public.len()).sum::<usize>();
+        let next = self.done.and_then(|(layer, lookup)| Some((self.layers.get(layer)?, layer, lookup)));
+        let Some((Layer { direction, load, tables }, layer, lookup)) = next else { return Err(self.unfit()) };
+        if *direction != d || tables.len() != count {
+            return Err(self.unfit());
+        }
+        let Some((_, loaded)) = self.loads.get(*load) else { return Err(self.unfit()) };
+        let entries = loaded.entries[tables.start * 256..tables.end * 256].chunks_exact(256);
+        let mut opened = self.o.part(lookup..lookup + count);
+        let public = x.iter().flat_map(|x| x.public.iter()).zip(&self.e[lookup..]);
+        let places = opened.x.iter_mut().zip(&mut opened.m);
+        for (((x, e), table), (to, mac)) in public.zip(entries).zip(places) {
+            let entry = table.get(usize::from(x.0 ^ e.0)).copied().unwrap_or_default();
+            let (share, m) = F::parts(entry);
+            *to += share;
+            *mac = *mac + m;
+        }
+        let party = &mut self.engine.party;
+        party.session.observe_each(Check::K3, count as u64); // [K3]
+        let told = party.tell(ENTRIES, &opened.x)?;
+        let embedded = &self.embedded;
+        let values = party
+            .hear_by(told, &opened.m, |x| embedded.get(usize::from(x.0)).copied().unwrap_or_default())?;
+        party.forget(Check::K3, count);
+        self.done = Some((layer + 1, lookup + count));
+        let mut values = values.into_iter();
+        for x in x.iter_mut().flat_map(|x| x.public.iter_mut()) {
+            *x = values.next().unwrap_or_default();
+        }
+        Ok(())
+    }
+}
+
+impl<F: Mac + Holds<Gf8>> Bytes for Tiny<F> {
+    type Byte = TinyByte<F>;
+
+    fn public(&mut self, values: &[u8]) -> TinyByte<F> {
+        match self.done {
+            None => Tiny::mask(Auth::zeros(values.len())),
+            Some(_) => Tiny::masked(values),
+        }
+    }
+
+    fn add(&mut self, x: &mut TinyByte<F>, y: &TinyByte<F>) -> Result<(), Abort> {
+        if self.done.is_none() {
+            return if x.mask.add(&y.mask) { Ok(()) } else { Err(self.unfit()) };
+        }
+        match y.public.as_slice() {
+            [y] => x.public.iter_mut().for_each(|x| *x += *y),
+            y if y.len() == x.public.len() => gf8::add_scaled(&mut x.public, y, Gf8::ONE),
+            _ => return Err(self.unfit()),
+        }
+        Ok(())
+    }
+
+    fn add_public(&mut self, x: &mut TinyByte<F>, c: &[u8]) -> Result<(), Abort> {
+        if c.len() != 1 && c.len() != x.lanes() {
+            return Err(self.unfit());
+        }
+        x.public.iter_mut().zip(c.iter().cycle()).for_each(|(x, c)| x.0 ^= c);
+        Ok(())
+    }
+
+    fn linear<const N: usize>(&mut self, m: &Matrix<N>, x: &mut [TinyByte<F>; N]) -> Result<(), Abort> {
+        if self.done.is_none() {
+            let mut masks = std::array::from_fn(|i| std::mem::take(&mut x[i].mask));
+            self.engine.linear(m, &mut masks)?;
+            x.iter_mut().zip(masks).for_each(|(x, mask)| x.mask = mask);
+            return Ok(());
+        }
+        let lanes = x.first().map_or(0, Lanes::lanes);
+        if x.iter().any(|x| x.public.len() != lanes) {
+            return Err(self.unfit());
+        }
+        let y = m.0.map(|row| {
+            let mut y = vec![Gf8::ZERO; lanes];
+            for (c, x) in row.iter().zip(x.iter()) {
+                gf8::add_scaled(&mut y, &x.public, Gf8(*c));
+            }
+            y
+        });
+        x.iter_mut().zip(y).for_each(|(x, y)| x.public = y);
+        Ok(())
+    }
+
+    fn sbox(&mut self, d: Direction, x: &mut [&mut TinyByte<F>]) -> Result<(), Abort> {
+        match self.done {
+            None => self.foresee_layer(d, x),
+            Some(_) => self.evaluate_layer(d, x),
+        }
+    }
+
+    fn prepare(&mut self, layers: usize, bytes: usize, lanes: usize) -> Result<(), Abort> {
+        if self.done.is_none() {
+            self.foreseen = self.foreseen.saturating_add(layers.saturating_mul(bytes).saturating_mul(lanes));
+        }
+        Ok(())
+    }
+}

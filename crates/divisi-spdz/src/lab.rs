@@ -1,0 +1,115 @@
+//! The engine among any number of parties in one process, for suites (feature `testing`; never part of a build that holds real secrets).
+
+use crate::dealer::Dealer;
+use crate::engine::{Byte, Protocol, Spdz, Tiny, TinyByte};
+use crate::part::Mac;
+use divisi_core::testing::{ByteLab, run};
+use divisi_core::{Abort, Parameters, PartyId, settle};
+use divisi_field::{Gf8, Holds};
+use std::marker::PhantomData;
+
+/// A number of parties, whose preprocessing is dealt.
+pub struct SpdzLab<F> {
+    parties: usize,
+    protocol: Protocol,
+    field: PhantomData<fn() -> F>,
+}
+
+/// The same, by tables of a circuit that is run over masks first.
+pub struct TinyLab<F> {
+    parties: usize,
+    field: PhantomData<fn() -> F>,
+}
+
+impl<F> SpdzLab<F> {
+    /// A lab of so many parties.
+    #[must_use]
+    pub fn new(parties: usize, protocol: Protocol) -> Self {
+        SpdzLab { parties, protocol, field: PhantomData }
+    }
+}
+
+impl<F> TinyLab<F> {
+    /// A lab of so many parties.
+    #[must_use]
+    pub fn new(parties: usize) -> Self {
+        TinyLab { parties, field: PhantomData }
+    }
+}
+
+/// Who gives which input: the parties by turns.
+fn owners(parties: usize) -> impl Iterator<Item = PartyId> {
+    PartyId::all(parties).collect::<Vec<_>>().into_iter().cycle()
+}
+
+/// Settle all and open it to all, byte by byte.
+fn opened<F: Mac + Holds<Gf8>>(engine: &mut Spdz<F>, out: &[Byte<F>]) -> Result<Vec<Vec<u8>>, Abort> {
+    let mut all = Byte::default();
+    out.iter().for_each(|byte| all.append(byte));
+    let pending = engine.close(all);
+    let verified = settle(engine, pending)?;
+    let opened = engine.output(verified)?;
+    let mut rest = opened.into_iter().map(|x| x.0);
+    Ok(out.iter().map(|byte| rest.by_ref().take(byte.len()).collect()).collect())
+}
+
+fn agreed(ends: Vec<Result<Vec<Vec<u8>>, Abort>>) -> Result<Vec<Vec<u8>>, Abort> {
+    let mut ends = ends.into_iter().collect::<Result<Vec<_>, _>>()?;
+    assert!(ends.windows(2).all(|pair| pair[0] == pair[1]), "the parties' answers agree");
+    Ok(ends.pop().unwrap_or_default())
+}
+
+impl<F: Mac + Holds<Gf8>> ByteLab for SpdzLab<F> {
+    type Engine = Spdz<F>;
+
+    /// The parties give the inputs by turns, and all learn what comes out.
+    fn bytes(
+        &self,
+        inputs: &[Vec<u8>],
+        f: impl Fn(&mut Spdz<F>, Vec<Byte<F>>) -> Result<Vec<Byte<F>>, Abort> + Sync,
+    ) -> Result<Vec<Vec<u8>>, Abort> {
+        agreed(run(self.parties, &Parameters::new("spdz lab"), |session| {
+            let (party, dealer) = Dealer::deal(session, 3)?;
+            let mut engine = Spdz::new(party, Box::new(dealer), self.protocol)?;
+            let me = engine.session().me();
+            let secrets = inputs.iter().zip(owners(self.parties)).map(|(values, owner)| {
+                engine.input(owner, (owner == me).then_some(values.as_slice()), values.len())
+            });
+            let secrets = secrets.collect::<Result<Vec<_>, _>>()?;
+            let out = f(&mut engine, secrets)?;
+            opened(&mut engine, &out)
+        }))
+    }
+}
+
+impl<F: Mac + Holds<Gf8>> ByteLab for TinyLab<F> {
+    type Engine = Tiny<F>;
+
+    /// As [`SpdzLab`]; the circuit runs over masks before any input is given.
+    fn bytes(
+        &self,
+        inputs: &[Vec<u8>],
+        f: impl Fn(&mut Tiny<F>, Vec<TinyByte<F>>) -> Result<Vec<TinyByte<F>>, Abort> + Sync,
+    ) -> Result<Vec<Vec<u8>>, Abort> {
+        agreed(run(self.parties, &Parameters::new("spdz lab"), |session| {
+            let (party, dealer) = Dealer::deal(session, 3)?;
+            let mut tiny = Tiny::new(Spdz::new(party, Box::new(dealer), Protocol::Lookup)?);
+            let me = tiny.engine().session().me();
+            let pairs = || inputs.iter().zip(owners(self.parties));
+            let masks = pairs().map(|(values, owner)| tiny.engine().input_mask(owner, values.len()));
+            let masks = masks.collect::<Result<Vec<_>, _>>()?;
+            let wires = masks.iter().map(|mask| Tiny::mask(mask.shares().clone())).collect();
+            let masked = f(&mut tiny, wires)?;
+            tiny.open_indices()?;
+            let public = pairs().zip(&masks).map(|((values, owner), mask)| {
+                let mine = (owner == me).then_some(values.as_slice());
+                Ok(Tiny::masked(&tiny.engine().masked_input(mask, mine)?))
+            });
+            let public = public.collect::<Result<Vec<_>, Abort>>()?;
+            let public = f(&mut tiny, public)?;
+            let pairs = masked.into_iter().zip(public);
+            let out = pairs.map(|(mask, public)| tiny.output(mask, public)).collect::<Result<Vec<_>, _>>()?;
+            opened(tiny.engine(), &out)
+        }))
+    }
+}

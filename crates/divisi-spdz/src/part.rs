@@ -1,0 +1,227 @@
+//! What shares of a value are, by its type; and the field under whose MACs it lies.
+//!
+//! A value of a subfield or of a GF(2)-linear part of the MACs' field is shared by elements of that part alone: a share that lies
+//! elsewhere has no encoding \[K8\].
+
+use divisi_core::Prg;
+use divisi_field::{Field, Gf2, Gf8, Gf40, Gf42, Gf48, Gf72, Holds, MacField};
+use std::ops::{Add, AddAssign};
+use zeroize::Zeroize;
+
+/// Something that can be shared and opened: an element of a vector space over GF(2).
+pub trait Part:
+    Copy + Default + PartialEq + Add<Output = Self> + AddAssign + Zeroize + Send + Sync + 'static
+{
+    /// How many bits one has.
+    const BITS: usize;
+
+    /// How many bytes so many of them take in a message.
+    #[must_use]
+    fn packed(count: usize) -> usize {
+        (count * Self::BITS).div_ceil(8)
+    }
+
+    /// Append them to a message.
+    fn pack(values: &[Self], out: &mut Vec<u8>);
+
+    /// Add those of a message to `sum`, as many as it has elements; false if an encoding is none, or their number is another.
+    #[must_use]
+    fn add_packed(bytes: &[u8], sum: &mut [Self]) -> bool;
+
+    /// Add uniform ones.
+    fn add_random(prg: &mut Prg, sum: &mut [Self]);
+}
+
+/// How a part lies in a field: linear over GF(2), and one to one.
+pub trait Embeds<V>: MacField {
+    /// The image of a value.
+    fn embedded(value: V) -> Self;
+}
+
+/// A field of MACs: at least 2^40 elements, so that one MAC a value is enough \[K9\].
+pub trait Mac: MacField + Part + Embeds<Gf2> + Embeds<Word> + Embeds<Self> {
+    /// A byte and its MAC, as they lie in a table.
+    type Entry: Copy + Default + Zeroize + Send + Sync + 'static;
+
+    /// A byte and its MAC in one word.
+    fn entry(x: Gf8, m: Self) -> Self::Entry;
+
+    /// The byte and the MAC of an entry.
+    fn parts(entry: Self::Entry) -> (Gf8, Self);
+}
+
+/// 32 bits of one piece: the coefficients of 1, y, .., y^31.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Word(pub u32);
+
+impl Add for Word {
+    type Output = Self;
+    #[allow(clippy::suspicious_arithmetic_impl)]
+    fn add(self, other: Self) -> Self {
+        Word(self.0 ^ other.0)
+    }
+}
+
+impl AddAssign for Word {
+    #[allow(clippy::suspicious_op_assign_impl)]
+    fn add_assign(&mut self, other: Self) {
+        self.0 ^= other.0;
+    }
+}
+
+impl zeroize::DefaultIsZeroes for Word {}
+
+impl<F: MacField> Embeds<Gf2> for F {
+    #[inline(always)]
+    fn embedded(value: Gf2) -> F {
+        F::from_low_bits(value.to_bits())
+    }
+}
+
+impl<F: MacField> Embeds<Word> for F {
+    #[inline(always)]
+    fn embedded(value: Word) -> F {
+        F::from_low_bits(value.0.into())
+    }
+}
+
+impl<F: MacField + Holds<Gf8>> Embeds<Gf8> for F {
+    #[inline(always)]
+    fn embedded(value: Gf8) -> F {
+        F::embed(value)
+    }
+}
+
+/// Uniform elements, whole bytes each.
+fn add_uniform<const N: usize, V: AddAssign>(prg: &mut Prg, sum: &mut [V], read: impl Fn([u8; N]) -> V) {
+    let mut bytes = [0; N];
+    for sum in sum {
+        prg.fill(&mut bytes);
+        *sum += read(bytes);
+    }
+    bytes.zeroize();
+}
+
+impl Part for Gf2 {
+    const BITS: usize = 1;
+
+    fn pack(values: &[Self], out: &mut Vec<u8>) {
+        let byte = |bits: &[Gf2]| bits.iter().rev().fold(0, |byte, bit| byte << 1 | bit.to_bits() as u8);
+        out.extend(values.chunks(8).map(byte));
+    }
+
+    fn add_packed(bytes: &[u8], sum: &mut [Self]) -> bool {
+        let mut padding = 0;
+        for (bits, byte) in sum.chunks_mut(8).zip(bytes) {
+            bits.iter_mut().enumerate().for_each(|(i, bit)| *bit += Gf2::new(byte >> i));
+            padding |= byte.checked_shr(bits.len() as u32).unwrap_or(0);
+        }
+        padding == 0 && bytes.len() == Self::packed(sum.len())
+    }
+
+    fn add_random(prg: &mut Prg, sum: &mut [Self]) {
+        let mut byte = [0];
+        for bits in sum.chunks_mut(8) {
+            prg.fill(&mut byte);
+            bits.iter_mut().enumerate().for_each(|(i, bit)| *bit += Gf2::new(byte[0] >> i));
+        }
+        byte.zeroize();
+    }
+}
+
+impl Part for Gf8 {
+    const BITS: usize = 8;
+
+    fn pack(values: &[Self], out: &mut Vec<u8>) {
+        out.extend(values.iter().map(|x| x.0));
+    }
+
+    fn add_packed(bytes: &[u8], sum: &mut [Self]) -> bool {
+        sum.iter_mut().zip(bytes).for_each(|(x, byte)| x.0 ^= byte);
+        bytes.len() == sum.len()
+    }
+
+    fn add_random(prg: &mut Prg, sum: &mut [Self]) {
+        let mut bytes = [0; 256];
+        for sum in sum.chunks_mut(256) {
+            let bytes = &mut bytes[..sum.len()];
+            prg.fill(bytes);
+            sum.iter_mut().zip(bytes).for_each(|(x, byte)| x.0 ^= *byte);
+        }
+        bytes.zeroize();
+    }
+}
+
+impl Part for Word {
+    const BITS: usize = 32;
+
+    fn pack(values: &[Self], out: &mut Vec<u8>) {
+        out.extend(values.iter().flat_map(|x| x.0.to_le_bytes()));
+    }
+
+    fn add_packed(bytes: &[u8], sum: &mut [Self]) -> bool {
+        let (words, rest) = bytes.as_chunks::<4>();
+        sum.iter_mut().zip(words).for_each(|(x, word)| x.0 ^= u32::from_le_bytes(*word));
+        rest.is_empty() && words.len() == sum.len()
+    }
+
+    fn add_random(prg: &mut Prg, sum: &mut [Self]) {
+        add_uniform(prg, sum, |bytes| Word(u32::from_le_bytes(bytes)));
+    }
+}
+
+/// A field is a part of itself.
+macro_rules! fields {
+    ($($field:ident, $entry:ty;)*) => { $(
+        impl Embeds<$field> for $field {
+            #[inline(always)]
+            fn embedded(value: $field) -> $field {
+                value
+            }
+        }
+
+        impl Part for $field {
+            const BITS: usize = <$field as Field>::BITS;
+
+            fn pack(values: &[Self], out: &mut Vec<u8>) {
+                values.iter().for_each(|x| out.extend_from_slice(&x.to_le_bytes()));
+            }
+
+            fn add_packed(bytes: &[u8], sum: &mut [Self]) -> bool {
+                let elements = bytes.chunks_exact(<$field as Field>::BYTES);
+                let mut fine = bytes.len() == sum.len() * <$field as Field>::BYTES;
+                for (x, element) in sum.iter_mut().zip(elements) {
+                    let element = $field::from_le_bytes(element);
+                    fine &= element.is_some();
+                    *x += element.unwrap_or_default();
+                }
+                fine
+            }
+
+            fn add_random(prg: &mut Prg, sum: &mut [Self]) {
+                add_uniform(prg, sum, |bytes: [u8; 16]| $field::from_low_bits(u128::from_le_bytes(bytes)));
+            }
+        }
+
+        impl Mac for $field {
+            type Entry = $entry;
+
+            #[inline(always)]
+            fn entry(x: Gf8, m: Self) -> $entry {
+                <$entry>::from(x.0) | (m.to_bits() as $entry) << 8
+            }
+
+            #[inline(always)]
+            fn parts(entry: $entry) -> (Gf8, Self) {
+                (Gf8(entry as u8), $field::from_low_bits(u128::from(entry >> 8)))
+            }
+        }
+    )* };
+}
+
+fields! {
+    Gf40, u64;
+    Gf42, u64;
+    Gf48, u64;
+    Gf72, u128;
+}

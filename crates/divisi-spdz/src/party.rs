@@ -1,0 +1,239 @@
+//! A party: its share of the MAC key, what it saw opened, and the streams by which openings are re-randomised.
+
+use crate::part::{Embeds, Mac, Part};
+use crate::share::Auth;
+use divisi_core::{Abort, Bound, Check, Coins, Echo, PartyId, Prg, Session, Step, step, taint};
+use divisi_field::BigField;
+use divisi_ot::wipe;
+use std::sync::atomic::{AtomicU64, Ordering};
+use zeroize::Zeroizing;
+
+const ALPHA: Step = step!("alpha");
+const VIEWS: Step = step!("check.1.views");
+
+/// Our share of the MAC key: alpha is the sum of all parties'. It belongs to one session; an abort wipes it \[K21\].
+pub(crate) struct Alpha<F: Mac>(Box<Zeroizing<F>>);
+
+impl<F: Mac> Alpha<F> {
+    pub fn new(share: F) -> Self {
+        Alpha(Box::new(Zeroizing::new(share)))
+    }
+}
+
+/// One party of a session that computes on authenticated shares.
+pub struct Party<F: Mac> {
+    pub(crate) session: Session,
+    pub(crate) coins: Coins,
+    pub(crate) ledger: Ledger<F>,
+    alpha: Bound<Alpha<F>>,
+    /// With each peer one stream, of three or more parties.
+    zeros: Vec<Prg>,
+    /// Which party of this process this is.
+    number: u64,
+}
+
+/// What was opened since the last check, in the field of the MACs, with our shares of the MACs.
+pub(crate) struct Ledger<F: Mac> {
+    pub x: Vec<F>,
+    pub m: Vec<F>,
+    /// The bytes of what was opened, to be compared: of three or more parties.
+    pub views: Option<Echo>,
+    /// How many values were opened and checked, from the first on.
+    pub checked: u64,
+}
+
+impl<F: Mac> Ledger<F> {
+    /// How many values were opened.
+    pub fn opened(&self) -> u64 {
+        self.checked + self.x.len() as u64
+    }
+}
+
+/// Values whose shares were sent to all.
+#[must_use = "what was told is heard"]
+pub(crate) struct Told<V: Part> {
+    step: Step,
+    ours: Zeroizing<Vec<V>>,
+}
+
+impl<F: Mac> Party<F> {
+    /// A party with its share of alpha. One a session: there is one alpha, and one check of it at a time \[K21\].
+    ///
+    /// # Errors
+    /// [`Abort::Misuse`] for the second; whatever a broken peer causes.
+    pub(crate) fn new(mut session: Session, alpha: Alpha<F>) -> Result<Self, Abort> {
+        static NUMBER: AtomicU64 = AtomicU64::new(0);
+        if !session.first("alpha") {
+            return Err(session.misuse(ALPHA, "a second MAC key of a session"));
+        }
+        let coins = Coins::commit(&mut session)?;
+        let peers = if session.parties() > 2 { session.peers() } else { Vec::new() };
+        let zeros = peers.into_iter().map(|peer| session.prg(peer, "spdz zero")).collect();
+        let alpha = session.bind(alpha);
+        let views = views(&mut session);
+        let ledger = Ledger { x: Vec::new(), m: Vec::new(), views, checked: 0 };
+        Ok(Party { session, coins, ledger, alpha, zeros, number: NUMBER.fetch_add(1, Ordering::Relaxed) })
+    }
+
+    /// Who we are.
+    #[must_use]
+    pub fn me(&self) -> PartyId {
+        self.session.me()
+    }
+
+    /// Which party of this process this is.
+    pub(crate) fn number(&self) -> u64 {
+        self.number
+    }
+
+    /// Our share of alpha.
+    ///
+    /// # Errors
+    /// [`Abort::Misuse`] when it went with the session.
+    pub(crate) fn alpha(&self) -> Result<F, Abort> {
+        let gone = || self.session.misuse(ALPHA, "the MAC key went with its session");
+        self.alpha.peek(|alpha| **alpha.0).ok_or_else(gone)
+    }
+
+    /// Whether we are the party whose share takes public constants.
+    pub(crate) fn is_first(&self) -> bool {
+        self.session.me().index() == 0
+    }
+
+    /// The share that we have of a public value.
+    pub(crate) fn constant<V: Part>(&self, value: V) -> V {
+        if self.is_first() { value } else { V::default() }
+    }
+
+    /// [[x]] + c, c public: one value for each lane.
+    ///
+    /// # Errors
+    /// [`Abort::Misuse`] if the lanes do not fit.
+    pub(crate) fn add_public<V: Part>(&self, x: &mut Auth<V, F>, c: &[V]) -> Result<(), Abort>
+    where
+        F: Embeds<V>,
+    {
+        if c.len() != x.len() {
+            return Err(self.session.misuse(ALPHA, "as many constants as lanes"));
+        }
+        if self.is_first() {
+            x.x.iter_mut().zip(c).for_each(|(x, c)| *x += *c);
+        }
+        let alpha = Zeroizing::new(self.alpha()?);
+        let mut macs: Vec<F> = c.iter().map(|c| F::embedded(*c)).collect();
+        F::scale(&mut macs, *alpha);
+        <F as BigField>::add_assign(&mut x.m, &macs);
+        wipe::words(&mut macs);
+        Ok(())
+    }
+
+    /// [[x]] + c, one public c for all lanes.
+    pub(crate) fn add_constant<V: Part>(&self, x: &mut Auth<V, F>, c: V) -> Result<(), Abort>
+    where
+        F: Embeds<V>,
+    {
+        let (share, mac) = (self.constant(c), Zeroizing::new(self.alpha()? * F::embedded(c)));
+        x.x.iter_mut().for_each(|x| *x += share);
+        x.m.iter_mut().for_each(|m| *m = *m + *mac);
+        Ok(())
+    }
+
+    /// Send our shares of what is opened to all. Of three or more parties they are re-randomised by a fresh sharing of zero, so that
+    /// they tell nothing but their sum \[K20\].
+    pub(crate) fn tell<V: Part>(&mut self, step: Step, x: &[V]) -> Result<Told<V>, Abort> {
+        let mut ours = Zeroizing::new(x.to_vec());
+        self.randomise(&mut ours);
+        let mut body = Zeroizing::new(Vec::with_capacity(V::packed(x.len())));
+        V::pack(&ours, &mut body);
+        if !x.is_empty() {
+            for peer in self.session.peers() {
+                self.session.send(step, peer, &body, (x.len() * V::BITS) as u64)?;
+            }
+        }
+        Ok(Told { step, ours })
+    }
+
+    /// Add our part of a fresh sharing of zero \[K20\].
+    pub(crate) fn randomise<V: Part>(&mut self, x: &mut [V]) {
+        if self.session.mutated(Check::K20) || x.is_empty() || self.zeros.is_empty() {
+            return;
+        }
+        self.session.observe(Check::K20); // [K20]
+        self.zeros.iter_mut().for_each(|prg| V::add_random(prg, x));
+    }
+
+    /// Open what was told: F_ABB's **Open** (Fig. 1), in which the adversary chooses what comes out. With the shares `m` of the MACs
+    /// it goes into the next check \[K1\].
+    pub(crate) fn hear<V: Part>(&mut self, told: Told<V>, m: &[F]) -> Result<Vec<V>, Abort>
+    where
+        F: Embeds<V>,
+    {
+        self.hear_by(told, m, F::embedded)
+    }
+
+    /// The same where the caller knows how the values lie in the field.
+    pub(crate) fn hear_by<V: Part>(
+        &mut self,
+        told: Told<V>,
+        m: &[F],
+        embed: impl Fn(V) -> F,
+    ) -> Result<Vec<V>, Abort> {
+        let Told { step, ours } = told;
+        let mut opened = ours.to_vec();
+        if opened.is_empty() {
+            return Ok(opened);
+        }
+        let mut body = vec![0; V::packed(opened.len())];
+        for peer in self.session.peers() {
+            self.session.recv(step, peer, &mut body)?;
+            let fine = V::add_packed(&body, &mut opened);
+            self.session.require(Check::K8, step, fine, Some(peer))?; // [K8]
+        }
+        taint::public(step, &mut opened);
+        if let Some(views) = &mut self.ledger.views {
+            body.clear();
+            V::pack(&opened, &mut body);
+            // the sum of what all told: as if the first party had told it
+            views.absorb(PartyId::all(1).next().unwrap_or(self.session.me()), &body);
+        }
+        self.ledger.x.extend(opened.iter().map(|x| embed(*x)));
+        self.ledger.m.extend_from_slice(m);
+        self.session.meter().opened(opened.len() as u64);
+        Ok(opened)
+    }
+
+    /// A mutant's: what was opened last is in no check.
+    pub(crate) fn forget(&mut self, check: Check, count: usize) {
+        if self.session.mutated(check) {
+            let left = self.ledger.x.len().saturating_sub(count);
+            self.ledger.x.truncate(left);
+            self.ledger.m.truncate(left);
+        }
+    }
+
+    /// Open, in one round.
+    pub(crate) fn open<V: Part>(&mut self, step: Step, x: &[V], m: &[F]) -> Result<Vec<V>, Abort>
+    where
+        F: Embeds<V>,
+    {
+        let told = self.tell(step, x)?;
+        self.hear(told, m)
+    }
+
+    /// What was opened so far, taken out to be checked.
+    pub(crate) fn take_ledger(&mut self) -> Ledger<F> {
+        let views = views(&mut self.session);
+        let checked = self.ledger.opened();
+        std::mem::replace(&mut self.ledger, Ledger { x: Vec::new(), m: Vec::new(), views, checked })
+    }
+}
+
+impl<F: Mac> Drop for Ledger<F> {
+    fn drop(&mut self) {
+        wipe::words(&mut self.m);
+    }
+}
+
+fn views(session: &mut Session) -> Option<Echo> {
+    (session.parties() > 2).then(|| Echo::new(session, VIEWS))
+}

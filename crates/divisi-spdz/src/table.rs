@@ -1,0 +1,201 @@
+//! Masked tables: KOR+17, Protocol 2, line 3, on unit vectors made before; and the lookup of Protocol 1 reads them.
+
+use crate::demux::Units;
+use crate::part::{Embeds, Mac};
+use crate::share::Auth;
+use divisi_core::{Abort, Bytes, Direction, Plain};
+use divisi_field::{BigField, Field, Gf2, Gf8, Holds, kernel};
+use divisi_ot::wipe;
+
+/// Bits of an index.
+pub(crate) const LOG: usize = 8;
+/// Entries of a table.
+pub(crate) const ENTRIES: usize = 1 << LOG;
+/// Tables that are expanded at once: their entries stay in the cache.
+const LANES: usize = 64;
+
+/// Masked tables of one function of a byte, in the order in which they are used: [[s]] and [[T(s)]], [[T(s + 1)]], .., each used once.
+#[derive(Default)]
+pub(crate) struct Tables<F: Mac> {
+    pub s: Auth<Gf8, F>,
+    /// Entry i of table t at 256 t + i.
+    pub entries: Vec<F::Entry>,
+    /// How many were used.
+    pub used: usize,
+}
+
+impl<F: Mac> Tables<F> {
+    /// How many tables there are still.
+    pub fn left(&self) -> usize {
+        self.s.len() - self.used
+    }
+}
+
+impl<F: Mac> Drop for Tables<F> {
+    fn drop(&mut self) {
+        wipe::words(&mut self.entries);
+    }
+}
+
+/// A public function of a byte, ready to be made into masked tables.
+pub(crate) struct Function<F> {
+    /// Its transform: coefficient U is the sum of T(j) over all j that contain U.
+    bytes: [Gf8; ENTRIES],
+    elements: Vec<F>,
+}
+
+impl<F: Mac + Holds<Gf8>> Function<F> {
+    /// The S-box of AES, or its inverse.
+    ///
+    /// # Errors
+    /// None: the plain engine computes it.
+    pub fn sbox(direction: Direction) -> Result<Self, Abort> {
+        let all: Vec<u8> = (0..=u8::MAX).collect();
+        let mut values = Plain.public(&all);
+        Plain.sbox(direction, &mut [&mut values])?;
+        let mut bytes = [Gf8::ZERO; ENTRIES];
+        bytes.iter_mut().zip(values.values()).for_each(|(to, value)| *to = Gf8(*value));
+        transform(&mut bytes, |x, y| *x += *y);
+        Ok(Function { bytes, elements: bytes.iter().map(|x| F::embed(*x)).collect() })
+    }
+
+    /// Protocol 2, line 3: [[T(i + s)]] = T(i) [[s'_0]] + T(i + 1) [[s'_1]] + .. for all i, entries embedded; local.
+    ///
+    /// This is a product in the group algebra of the 2^8 indices under addition: of polynomials in eight variables x with x^2 = 1. In
+    /// y = x + 1, y^2 = 0, it takes 3^8 products of coefficients instead of 4^8.
+    /// Cost: 6,561 products of the field a table (and of bytes with bits), of which all that make an entry are reduced once.
+    pub fn expand(&self, units: &Units<F>) -> Tables<F> {
+        let lanes = units.lanes;
+        let mut entries = vec![F::Entry::default(); ENTRIES * lanes];
+        let mut macs = vec![vec![F::ZERO; LANES]; ENTRIES];
+        let mut bits = vec![[0_u8; LANES]; ENTRIES];
+        let (mut out_macs, mut out_bytes) = (macs.clone(), bits.clone());
+        for (block, entries) in entries.chunks_mut(ENTRIES * LANES).enumerate() {
+            let (from, count) = (block * LANES, entries.len() / ENTRIES);
+            for (j, (macs, bits)) in macs.iter_mut().zip(&mut bits).enumerate() {
+                let at = j * lanes + from;
+                macs[..count].copy_from_slice(&units.vector.m[at..at + count]);
+                let all = |bit: &Gf2| (bit.to_bits() as u8).wrapping_neg();
+                bits.iter_mut().zip(&units.vector.x[at..at + count]).for_each(|(to, bit)| *to = all(bit));
+            }
+            transform(&mut macs, |x, y| <F as BigField>::add_assign(x, y));
+            transform(&mut bits, |x, y| x.iter_mut().zip(y).for_each(|(x, y)| *x ^= y));
+            self.multiply(&macs, &bits, &mut out_macs, &mut out_bytes);
+            transform(&mut out_macs, |x, y| <F as BigField>::add_assign(x, y));
+            transform(&mut out_bytes, |x, y| x.iter_mut().zip(y).for_each(|(x, y)| *x ^= y));
+            for (lane, table) in entries.chunks_mut(ENTRIES).enumerate() {
+                for (i, entry) in table.iter_mut().enumerate() {
+                    *entry = F::entry(Gf8(out_bytes[i][lane]), out_macs[i][lane]);
+                }
+            }
+        }
+        macs.iter_mut().chain(&mut out_macs).for_each(|row| wipe::words(row));
+        bits.iter_mut().chain(&mut out_bytes).for_each(|row| wipe::words(row));
+        Tables { s: bytes(&units.s, lanes), entries, used: 0 }
+    }
+
+    /// Coefficient W of the product: the sum over all U in W of T_U times what stands at W without U.
+    fn multiply(
+        &self,
+        macs: &[Vec<F>],
+        bits: &[[u8; LANES]],
+        out_macs: &mut [Vec<F>],
+        out_bytes: &mut [[u8; LANES]],
+    ) {
+        let mut c = Vec::with_capacity(ENTRIES);
+        let mut rows: Vec<&[F]> = Vec::with_capacity(ENTRIES);
+        for (w, (out_macs, out_bytes)) in out_macs.iter_mut().zip(out_bytes).enumerate() {
+            c.clear();
+            rows.clear();
+            *out_bytes = [0; LANES];
+            let mut u = w;
+            loop {
+                c.push(self.elements[u]);
+                rows.push(&macs[w ^ u]);
+                let (factor, bits) = (self.bytes[u].0, &bits[w ^ u]);
+                kernel::vectorize(
+                    #[inline(always)]
+                    || out_bytes.iter_mut().zip(bits).for_each(|(to, all)| *to ^= all & factor),
+                );
+                if u == 0 {
+                    break;
+                }
+                u = (u - 1) & w;
+            }
+            F::combine(out_macs, &c, &rows);
+        }
+    }
+}
+
+/// From coefficients in x to those in y = x + 1, or back: each index takes up those that contain it.
+fn transform<T>(x: &mut [T], mut add: impl FnMut(&mut T, &T)) {
+    let mut bit = 1;
+    while bit < x.len() {
+        for pair in x.chunks_mut(2 * bit) {
+            let (without, with) = pair.split_at_mut(bit);
+            without.iter_mut().zip(with).for_each(|(x, y)| add(x, y));
+        }
+        bit *= 2;
+    }
+}
+
+/// [[s]] = sum [[s_k]] X^k, the bits s_k one after the other.
+pub(crate) fn bytes<F: Mac + Holds<Gf8>>(bits: &Auth<Gf2, F>, lanes: usize) -> Auth<Gf8, F> {
+    let mut out = Auth::<Gf8, F>::zeros(lanes);
+    for (k, plane) in bits.x.chunks(lanes.max(1)).enumerate() {
+        out.x.iter_mut().zip(plane).for_each(|(x, bit)| x.0 |= (bit.to_bits() as u8) << k);
+    }
+    let rows: Vec<&[F]> = bits.m.chunks(lanes.max(1)).collect();
+    if rows.len() == LOG {
+        F::combine(&mut out.m, <F as Holds<Gf8>>::powers(), &rows);
+    }
+    out
+}
+
+/// Where all bytes lie in the field: for bytes that were opened, which an index may depend on.
+pub(crate) fn embeddings<F: Embeds<Gf8>>() -> Vec<F> {
+    (0..=u8::MAX).map(|x| F::embedded(Gf8(x))).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::dealer::Dealer;
+    use divisi_core::testing::run;
+    use divisi_core::{Parameters, step};
+    use divisi_field::{Gf40, Gf48, Gf72};
+
+    fn entries<F: Mac + Holds<Gf8>>(direction: Direction) {
+        // more than one block of lanes
+        let lanes = 67;
+        let ends = run(2, &Parameters::new("table tests"), |session| {
+            let (mut party, mut dealer) = Dealer::<F>::deal(session, 8)?;
+            let units = party.demux(&mut dealer, LOG, lanes)?;
+            party.check()?;
+            let tables = Function::sbox(direction)?.expand(&units);
+            let (x, m): (Vec<Gf8>, Vec<F>) = tables.entries.iter().map(|entry| F::parts(*entry)).unzip();
+            let s = party.open(step!("test"), &tables.s.x, &tables.s.m)?;
+            let all = party.open(step!("test"), &x, &m)?;
+            party.check()?;
+            Ok((s, all))
+        });
+        let mut values = Plain.public(&(0..=u8::MAX).collect::<Vec<_>>());
+        Plain.sbox(direction, &mut [&mut values]).unwrap();
+        for end in ends {
+            let (s, all) = end.unwrap();
+            for (table, s) in all.chunks(ENTRIES).zip(s) {
+                for (i, entry) in table.iter().enumerate() {
+                    assert_eq!(entry.0, values.values()[i ^ usize::from(s.0)]);
+                }
+            }
+        }
+    }
+
+    /// Every entry is that of the S-box at i + s, and its MAC is right.
+    #[test]
+    fn tables_are_masked_s_boxes() {
+        entries::<Gf48>(Direction::Encrypt);
+        entries::<Gf40>(Direction::Decrypt);
+        entries::<Gf72>(Direction::Encrypt);
+    }
+}

@@ -1,0 +1,113 @@
+//! What a run costs, by the meter: KOR+17, Table 2, online.
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
+
+use divisi_core::testing::{ByteLab, run};
+use divisi_core::{Abort, Check, Counts, Parameters, PartyId, settle};
+use divisi_field::Gf48;
+use divisi_spdz::dealer::Dealer;
+use divisi_spdz::lab::TinyLab;
+use divisi_spdz::{Protocol, Spdz, Tiny, TinyByte, VERIFICATION_PHASE};
+use divisi_symmetric::aes;
+
+/// Blocks under one key: what the cipher alone costs, and the settling of its outputs.
+fn aes_counts(protocol: Protocol, parties: usize, key_bytes: usize, blocks: usize) -> Vec<[Counts; 2]> {
+    let ends = run(parties, &Parameters::new("spdz costs"), |session| {
+        let (party, dealer) = Dealer::<Gf48>::deal(session, 4)?;
+        let mut engine = Spdz::new(party, Box::new(dealer), protocol)?;
+        let owner = PartyId::all(1).next().unwrap();
+        let mine = engine.session().me() == owner;
+        let secret = |engine: &mut Spdz<Gf48>, lanes: usize| {
+            let values = vec![7; lanes];
+            engine.input(owner, mine.then_some(values.as_slice()), lanes)
+        };
+        let key = (0..key_bytes).map(|_| secret(&mut engine, 1)).collect::<Result<Vec<_>, Abort>>()?;
+        let round_keys = aes::expand(&mut engine, &key)?;
+        let state = (0..16).map(|_| secret(&mut engine, blocks)).collect::<Result<Vec<_>, Abort>>()?;
+        let mut state: [_; 16] = state.try_into().unwrap_or_else(|_| panic!());
+        if protocol == Protocol::Lookup {
+            engine.preprocess(16 * round_keys.size().rounds() * blocks)?;
+            engine.load(divisi_core::Direction::Encrypt)?;
+        }
+        engine.session().meter().reset();
+        engine.session().phase("online");
+        aes::encrypt(&mut engine, &round_keys, &mut state)?;
+        let online = engine.session().meter().read();
+        let pending = engine.close(state);
+        settle(&mut engine, pending)?;
+        Ok([online, engine.session().meter().read()])
+    });
+    ends.into_iter().map(Result::unwrap).collect()
+}
+
+#[test]
+fn counts_of_aes_lt() {
+    for (n, key_bytes, rounds) in [(2, 16, 10), (3, 16, 10), (2, 24, 12), (2, 32, 14)] {
+        let blocks = 3;
+        for [online, settled] in aes_counts(Protocol::Lookup, n, key_bytes, blocks) {
+            let lookups = (16 * rounds * blocks) as u64;
+            let phase = online.phases["online"];
+            assert_eq!((phase.rounds, online.openings), (rounds as u32, lookups));
+            assert_eq!(phase.bits, 8 * lookups * (n as u64 - 1));
+            assert_eq!(online.checks[&Check::K2], lookups);
+            assert_eq!(online.phases.len(), 1);
+            // the MAC check: coin, commitments, sigmas; among three or more also views
+            let check = settled.phases[VERIFICATION_PHASE];
+            assert_eq!(check.rounds, if n == 2 { 3 } else { 4 });
+            assert_eq!(settled.checks[&Check::K4], 1);
+            assert_eq!(settled.checks[&Check::K21], n as u64 - 1);
+            assert_eq!(settled.checks.get(&Check::K1).copied(), (n > 2).then_some(n as u64 - 1));
+            assert_eq!(settled.verification_error_bits, Some(47.0));
+            assert_eq!(settled.phases["online"], phase);
+        }
+    }
+}
+
+/// Rounds, openings, products and random bits of one block.
+#[test]
+fn counts_of_the_powers() {
+    let table = [
+        (Protocol::BitDecomposition, 50, 2240, 17_920, 960, 2_560),
+        (Protocol::RivainProuff, 70, 1920, 15_360, 640, 5_120),
+    ];
+    for (protocol, rounds, openings, bits, products, random) in table {
+        for [online, _] in aes_counts(protocol, 2, 16, 1) {
+            let phase = online.phases["online"];
+            assert_eq!((phase.rounds, online.openings, phase.bits), (rounds, openings, bits));
+            assert_eq!((online.checks[&Check::K6], online.checks[&Check::K5]), (products, random));
+        }
+    }
+}
+
+/// Of one block, key schedule, indices, inputs and output apart; what is made for it.
+#[test]
+fn counts_of_aes_tinytable() {
+    let counts = std::sync::Mutex::new(Vec::new());
+    let lab = TinyLab::<Gf48>::new(2);
+    let inputs: Vec<Vec<u8>> = (0..32).map(|i| vec![i]).collect();
+    let run = |e: &mut Tiny<Gf48>, x: Vec<TinyByte<Gf48>>| {
+        let round_keys = aes::expand(e, &x[..16])?;
+        let mut state: [_; 16] = std::array::from_fn(|i| x[16 + i].clone());
+        let before = e.engine().session().meter().read();
+        e.engine().session().phase("circuit");
+        aes::encrypt(e, &round_keys, &mut state)?;
+        let after = e.engine().session().meter().read();
+        e.engine().session().phase("rest");
+        counts.lock().unwrap().push((before, after));
+        Ok(state.into())
+    };
+    lab.bytes(&inputs, run).unwrap();
+    let counts = counts.into_inner().unwrap();
+    assert_eq!(counts.len(), 4);
+    for (before, after) in counts {
+        let more = |check| after.checks.get(&check).unwrap_or(&0) - before.checks.get(&check).unwrap_or(&0);
+        if more(Check::K3) == 0 {
+            // over masks: output masks, where tables are there; nothing is sent but what makes more tables
+            assert_eq!(more(Check::K2), 160);
+            assert!(more(Check::K5) == 160 * 8 || more(Check::K5) == 160 * (8 + 264));
+            continue;
+        }
+        assert_eq!((more(Check::K3), after.openings - before.openings), (160, 160));
+        let phase = after.phases["circuit"];
+        assert_eq!((phase.rounds, phase.bits), (10, 1280));
+    }
+}

@@ -1,0 +1,340 @@
+//! A mutant for each check: with the check in place a named attack is stopped, without it the same attack succeeds.
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
+
+use divisi_core::testing::{Recording, Stage, Way, party};
+use divisi_core::{Abort, Bytes, Check, Direction, Parameters, Plain, PlainByte, Session, settle};
+use divisi_field::Gf48;
+use divisi_spdz::dealer::Dealer;
+use divisi_spdz::{Byte, Protocol, Spdz, Tiny};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Duration;
+
+const LOOKUP: &str = "divisi_spdz::engine::lookup/lookup.2";
+const DECOMPOSE: &str = "divisi_spdz::demux/demux.bitdec";
+const BITS: &str = "divisi_spdz::multiply/multiply.bit";
+const COMMIT: &str = "divisi_spdz::check/check.3.commit";
+const OPEN: &str = "divisi_spdz::check/check.4.open";
+const OUTPUT: &str = "divisi_spdz::engine/output";
+const OUTPUT_TO: &str = "divisi_spdz::input/output.to";
+const INPUT: &str = "divisi_spdz::input/input";
+const INDICES: &str = "divisi_spdz::engine::tiny/tinytable.e";
+const ENTRIES: &str = "divisi_spdz::engine::tiny/tinytable.entry";
+
+/// The bytes of the first party.
+fn values() -> Vec<u8> {
+    (0..21).map(|i| 11 * i).collect()
+}
+
+fn stage(n: usize, check: Option<Check>) -> Stage {
+    Stage::without(n, &Parameters::new("spdz attacks"), check).waiting(Duration::from_secs(10))
+}
+
+fn engine(session: Session) -> Result<Spdz<Gf48>, Abort> {
+    let (party, dealer) = Dealer::deal(session, 9)?;
+    Spdz::new(party, Box::new(dealer), Protocol::Lookup)
+}
+
+/// The first party's bytes, shared.
+fn shared(engine: &mut Spdz<Gf48>) -> Result<Byte<Gf48>, Abort> {
+    let mine = (engine.session().me() == party(1)).then(values);
+    engine.input(party(1), mine.as_deref(), values().len())
+}
+
+fn output(engine: &mut Spdz<Gf48>, out: Byte<Gf48>) -> Result<Vec<u8>, Abort> {
+    let pending = engine.close(out);
+    let verified = settle(engine, pending)?;
+    Ok(engine.output(verified)?.into_iter().map(|x| x.0).collect())
+}
+
+/// Two layers of S-boxes on the first party's bytes.
+fn two_layers(session: Session) -> Result<Vec<u8>, Abort> {
+    two_layers_and(session, || {})
+}
+
+/// The same, with something to do before the session is dropped.
+fn two_layers_and(session: Session, last: impl FnOnce()) -> Result<Vec<u8>, Abort> {
+    let mut engine = engine(session)?;
+    let mut x = shared(&mut engine)?;
+    engine.sbox(Direction::Encrypt, &mut [&mut x])?;
+    engine.sbox(Direction::Encrypt, &mut [&mut x])?;
+    let out = output(&mut engine, x);
+    last();
+    out
+}
+
+/// The same by TinyTable.
+fn tiny(session: Session) -> Result<Vec<u8>, Abort> {
+    let mut tiny = Tiny::new(engine(session)?);
+    let mask = tiny.engine().input_mask(party(1), values().len())?;
+    let mut wire = Tiny::mask(mask.shares().clone());
+    tiny.sbox(Direction::Encrypt, &mut [&mut wire])?;
+    tiny.sbox(Direction::Encrypt, &mut [&mut wire])?;
+    tiny.open_indices()?;
+    let mine = (tiny.engine().session().me() == party(1)).then(values);
+    let mut public = Tiny::masked(&tiny.engine().masked_input(&mask, mine.as_deref())?);
+    tiny.sbox(Direction::Encrypt, &mut [&mut public])?;
+    tiny.sbox(Direction::Encrypt, &mut [&mut public])?;
+    let out = tiny.output(wire, public)?;
+    output(tiny.engine(), out)
+}
+
+/// What both give.
+fn expected() -> Vec<u8> {
+    let mut x = PlainByte::new(values());
+    Plain.sbox(Direction::Encrypt, &mut [&mut x]).unwrap();
+    Plain.sbox(Direction::Encrypt, &mut [&mut x]).unwrap();
+    x.values().to_vec()
+}
+
+/// Whether a party other than the corrupt second accepted a wrong output.
+fn wrong(ends: &[Result<Vec<u8>, Abort>]) -> bool {
+    let honest = ends.iter().enumerate().filter(|(i, _)| *i != 1);
+    honest.into_iter().any(|(_, end)| end.as_ref().is_ok_and(|out| *out != expected()))
+}
+
+/// P_2 changes a bit of its first message of a step, to all, and goes on with what they then see opened.
+fn flip(stage: &Stage, step: &'static str) {
+    stage.change(party(1), party(2), step, 0, |body| body[0] ^= 1);
+    for to in (1..=stage.parties()).filter(|to| *to != 2) {
+        stage.change(party(2), party(to as u8), step, 0, |body| body[0] ^= 1);
+    }
+}
+
+/// P_2 opens another index of a lookup.
+fn false_index(check: Option<Check>) -> bool {
+    [2, 3].iter().all(|n| {
+        let stage = stage(*n, check);
+        flip(&stage, LOOKUP);
+        wrong(&stage.act(two_layers))
+    })
+}
+
+/// P_2 opens another output than its own share gives.
+fn false_output(check: Option<Check>) -> bool {
+    let stage = stage(2, check);
+    flip(&stage, OUTPUT);
+    wrong(&stage.act(two_layers))
+}
+
+/// P_2 tells P_1 another index than P_3: whether anybody honest commits to a sigma after that.
+fn split_index(check: Option<Check>) -> bool {
+    let stage = stage(3, check);
+    // tables of which nothing is opened any more
+    let recordings = [stage.recording(party(1)), stage.recording(party(3))];
+    stage.change(party(2), party(1), LOOKUP, 0, |body| body[0] ^= 1);
+    let commits = |recording: &Recording| {
+        let sent = recording.read();
+        let lookup = divisi_core::Step::new(LOOKUP).id;
+        let commit = divisi_core::Step::new(COMMIT).id;
+        let last = sent.iter().rposition(|seen| seen.frame.step == lookup).unwrap_or(usize::MAX);
+        sent.iter().skip(last).any(|seen| seen.way == Way::Out && seen.frame.step == commit)
+    };
+    stage.act(|session| {
+        let mut engine = engine(session)?;
+        let mut x = shared(&mut engine)?;
+        engine.sbox(Direction::Encrypt, &mut [&mut x])?;
+        output(&mut engine, x)
+    });
+    recordings.iter().any(commits)
+}
+
+/// P_2 opens another index, and sends P_1's own sigma back, whose sum with itself is zero.
+fn reflected_sigma(check: Option<Check>) -> bool {
+    let stage = stage(2, check);
+    flip(&stage, LOOKUP);
+    let (recording, tap) = (stage.recording(party(2)), stage.tap(party(2)));
+    let ids = [LOOKUP, OPEN].map(|step| divisi_core::Step::new(step).id);
+    let (mut lookups, mut opened) = (0, 0);
+    let waiting = Arc::new(AtomicUsize::new(0));
+    let count = Arc::clone(&waiting);
+    let mut late: Option<std::thread::JoinHandle<bool>> = None;
+    stage.hand(party(2), party(1), move |mut frame| {
+        if frame.step == ids[0] {
+            lookups += 1;
+            if lookups == 1 {
+                frame.body[0] ^= 1;
+            }
+        }
+        opened += usize::from(frame.step == ids[1]);
+        if frame.step != ids[1] || lookups == 0 {
+            assert!(late.take().is_none_or(|late| late.join().unwrap()));
+            return vec![frame];
+        }
+        // a rushing party: its word follows the other's, which its own thread receives meanwhile
+        let (tap, recording, busy, number) = (tap.clone(), recording.clone(), tap.busy(), opened);
+        let count = Arc::clone(&count);
+        count.fetch_add(1, Ordering::AcqRel);
+        late = Some(std::thread::spawn(move || {
+            let _busy = busy;
+            let mut sent = false;
+            for _ in 0..2000 {
+                if let Some(seen) = recording.of(Way::In, OPEN).get(number - 1) {
+                    frame.body = seen.frame.body.clone();
+                    sent = tap.inject(party(1), &frame).is_ok();
+                    break;
+                }
+                std::thread::sleep(Duration::from_millis(1));
+            }
+            count.fetch_sub(1, Ordering::AcqRel);
+            sent
+        }));
+        vec![]
+    });
+    // the corrupt party never ends the session over its own lie, so that the test sees what the honest one does
+    let parameters = |who| {
+        let lenient = (who == party(2)).then_some(Check::K4);
+        let all = Parameters::new("spdz attacks");
+        check.into_iter().chain(lenient).fold(all, Parameters::without)
+    };
+    let ends = stage.act_each(parameters, |session| {
+        let corrupt = session.me() == party(2);
+        two_layers_and(session, || {
+            // its last word is still to come
+            while corrupt && waiting.load(Ordering::Acquire) > 0 {
+                std::thread::sleep(Duration::from_millis(1));
+            }
+        })
+    });
+    wrong(&ends)
+}
+
+/// P_2 sets a bit beyond the last one that it opens: whether P_1 goes on.
+fn smuggled_bits(check: Option<Check>) -> bool {
+    let stage = stage(2, check);
+    let recording = stage.recording(party(1));
+    // 21 bits lie in three bytes
+    stage.change(party(2), party(1), BITS, 0, |body| body[2] ^= 1 << 7);
+    stage.act(two_layers);
+    recording.of(Way::Out, BITS).len() > 1
+}
+
+/// P_2 lies where unit vectors are decomposed: whether P_1 looks anything up with what comes of it.
+fn false_piece(check: Option<Check>) -> bool {
+    let stage = stage(2, check);
+    let recording = stage.recording(party(1));
+    flip(&stage, DECOMPOSE);
+    stage.act(two_layers);
+    !recording.of(Way::Out, LOOKUP).is_empty()
+}
+
+/// The same bytes are looked up twice: whether what is opened tells.
+fn equal_indices(check: Option<Check>) -> bool {
+    let stage = stage(2, check);
+    let recordings = stage.recordings();
+    let ends = stage.act(|session| {
+        let mut engine = engine(session)?;
+        let x = shared(&mut engine)?;
+        engine.prepare(2, 1, x.len())?;
+        for _ in 0..2 {
+            engine.sbox(Direction::Encrypt, &mut [&mut x.clone()])?;
+        }
+        Ok(())
+    });
+    assert!(ends.iter().all(Result::is_ok));
+    let told: Vec<Vec<Vec<u8>>> = recordings
+        .iter()
+        .map(|seen| seen.of(Way::Out, LOOKUP).into_iter().map(|seen| seen.frame.body).collect())
+        .collect();
+    let opened = |layer: usize| -> Vec<u8> {
+        told[0][layer].iter().zip(&told[1][layer]).map(|(x, y)| x ^ y).collect()
+    };
+    opened(0) == opened(1)
+}
+
+/// A value is opened twice among three: whether P_1's words are its shares.
+fn bare_shares(check: Option<Check>) -> bool {
+    let stage = stage(3, check);
+    let recording = stage.recording(party(1));
+    let ends = stage.act(|session| {
+        let mut engine = engine(session)?;
+        let x = shared(&mut engine)?;
+        let pending = engine.close(x);
+        let verified = settle(&mut engine, pending)?;
+        let first = engine.output(verified.clone())?;
+        let second = engine.output(verified)?;
+        assert!(first == second);
+        Ok(())
+    });
+    assert!(ends.iter().all(Result::is_ok));
+    let told = recording.bodies(Way::Out, party(3), OUTPUT);
+    told[0] == told[1]
+}
+
+/// P_2 lies about e.
+fn false_e(check: Option<Check>) -> bool {
+    let stage = stage(2, check);
+    flip(&stage, INDICES);
+    wrong(&stage.act(tiny))
+}
+
+/// P_2 lies about an entry of a table.
+fn false_entry(check: Option<Check>) -> bool {
+    let stage = stage(3, check);
+    flip(&stage, ENTRIES);
+    wrong(&stage.act(tiny))
+}
+
+/// P_2 lies about what P_1 alone is to learn.
+fn false_private_output(check: Option<Check>) -> bool {
+    let stage = stage(2, check);
+    flip(&stage, OUTPUT_TO);
+    let ends = stage.act(|session| {
+        let mut engine = engine(session)?;
+        let x = shared(&mut engine)?;
+        let pending = engine.close(x);
+        let verified = settle(&mut engine, pending)?;
+        engine.output_to(party(1), verified)
+    });
+    matches!(&ends[0], Ok(Some(out)) if **out != values())
+}
+
+divisi_core::mutants! {
+    split_views_end_before_a_sigma: K1, "does not compare what was opened", split_index;
+    a_table_serves_once: K2, "uses a table again", equal_indices;
+    a_false_entry_is_noticed: K3, "does not check opened entries", false_entry;
+    a_false_index_is_noticed: K4, "does not look at the sum of the sigmas", false_index;
+    a_false_output_is_noticed: K4, "does not look at the sum of the sigmas", false_output;
+    no_bits_beyond_the_part: K8, "ignores bits that belong to no element", smuggled_bits;
+    a_false_piece_makes_no_table: K17, "uses unit vectors unchecked", false_piece;
+    what_is_told_is_no_share: K20, "opens shares as they are", bare_shares;
+    a_sigma_is_not_reflected: K21, "takes any opening of a commitment", reflected_sigma;
+    a_false_e_is_noticed: K22, "does not check opened indices", false_e;
+    a_receiver_checks_its_output: K24, "takes a private output unchecked", false_private_output;
+}
+
+/// Every check of KOR+17 that an honest party can fail has a mutant; K5 and K6 are those of a source of preprocessing.
+#[test]
+fn every_check_has_a_mutant() {
+    for check in Check::ALL.iter().filter(|check| check.id().starts_with('K')) {
+        let of_source = [Check::K5, Check::K6].contains(check);
+        let named =
+            |(c, what, name): &(Check, &str, &str)| c == check && !what.is_empty() && !name.is_empty();
+        assert!(of_source || MUTANTS.iter().any(named), "{check}");
+    }
+}
+
+/// docs/spdz.md names every check with the tests that kill its mutants.
+#[test]
+fn the_table_of_checks_is_complete() {
+    let table = include_str!("../../../../docs/spdz.md");
+    for (check, _, name) in MUTANTS {
+        let row = table.lines().find(|line| line.starts_with(&format!("| {check} |")) && line.contains(name));
+        assert!(row.is_some(), "docs/spdz.md lacks {check}: {name}");
+    }
+}
+
+/// Two parties told different things of an input end before anything depends on it; and honest runs give the right bytes.
+#[test]
+fn inputs_are_broadcast() {
+    for (n, run) in [(2, two_layers as fn(Session) -> _), (3, two_layers), (2, tiny), (5, tiny)] {
+        let ends = stage(n, None).act(run);
+        assert!(ends.into_iter().all(|end| end.unwrap() == expected()));
+    }
+    let stage = stage(3, None);
+    let recordings = [stage.recording(party(2)), stage.recording(party(3))];
+    stage.change(party(1), party(2), INPUT, 0, |body| body[0] ^= 1);
+    let ends = stage.act(two_layers);
+    assert!(ends.iter().all(Result::is_err));
+    assert!(recordings.iter().all(|seen| seen.of(Way::Out, LOOKUP).is_empty()));
+}

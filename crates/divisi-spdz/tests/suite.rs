@@ -1,0 +1,33 @@
+//! The known answers of AES on this engine.
+
+use divisi_field::{Gf40, Gf48, Gf72};
+use divisi_spdz::Protocol;
+use divisi_spdz::lab::{SpdzLab, TinyLab};
+use divisi_symmetric::suite;
+
+#[test]
+fn aes_fips197() {
+    for protocol in Protocol::ALL {
+        suite::aes_fips197(&SpdzLab::<Gf48>::new(2, protocol));
+        suite::aes_fips197(&SpdzLab::<Gf40>::new(3, protocol));
+    }
+    suite::aes_fips197(&TinyLab::<Gf48>::new(2));
+    suite::aes_fips197(&TinyLab::<Gf40>::new(3));
+}
+
+#[test]
+fn aes_sp800_38a() {
+    for protocol in Protocol::ALL {
+        suite::aes_sp800_38a(&SpdzLab::<Gf40>::new(2, protocol));
+    }
+    suite::aes_sp800_38a(&TinyLab::<Gf48>::new(3));
+}
+
+#[test]
+fn aes_random_blocks_against_the_crate() {
+    suite::aes_random(&SpdzLab::<Gf48>::new(5, Protocol::Lookup), 7, 5);
+    suite::aes_random(&SpdzLab::<Gf72>::new(2, Protocol::Lookup), 8, 3);
+    suite::aes_random(&SpdzLab::<Gf48>::new(5, Protocol::RivainProuff), 9, 70);
+    suite::aes_random(&SpdzLab::<Gf48>::new(5, Protocol::BitDecomposition), 10, 70);
+    suite::aes_random(&TinyLab::<Gf48>::new(5), 11, 5);
+}
