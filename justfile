@@ -6,6 +6,9 @@ check:
 long:
     cargo test --release --workspace -- --ignored
 
+# What a day has time for and a change has not: long tests, every weakened build, costs, secrets in branches and timings.
+nightly: long weakened instructions poison dudect-long busy
+
 # One mutant a check, each killed by a named test.
 mutants:
     cargo test --release -p divisi-rep3 --features fault --test mutants
