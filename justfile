@@ -7,7 +7,11 @@ long:
     cargo test --release --workspace -- --ignored
 
 # What a day has time for and a change has not: long tests, every weakened build, costs, secrets in branches and timings.
-nightly: long weakened instructions poison dudect-long busy
+nightly: long fuzz weakened instructions poison dudect-long busy
+
+# A million random inputs for each decoder.
+fuzz:
+    DIVISI_FUZZ_INPUTS=1000000 cargo test --release -p divisi-net -p divisi-store -p divisi-node -p divisi-circuit -p divisi random_
 
 # One mutant a check, each killed by a named test.
 mutants:

@@ -40,6 +40,8 @@ mod emulate;
 mod fabric;
 mod fault;
 mod frame;
+#[cfg(test)]
+mod fuzz;
 mod handshakes;
 mod hello;
 mod identity;

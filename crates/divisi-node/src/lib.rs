@@ -63,6 +63,8 @@ mod batch;
 pub mod cipher;
 mod client;
 mod error;
+#[cfg(test)]
+mod fuzz;
 pub mod gcm;
 pub mod macnifico;
 pub mod maestro;

@@ -49,6 +49,8 @@ mod disk;
 mod error;
 mod file;
 mod folder;
+#[cfg(test)]
+mod fuzz;
 mod key;
 mod keys;
 

@@ -7,6 +7,7 @@ use std::path::Path;
 
 const MAP: &[(&str, &[&str])] = &[
     ("divisi-field", &[]),
+    ("divisi-fuzz", &[]),
     ("divisi-net", &[]),
     ("divisi-store", &[]),
     ("divisi-circuit", &[]),

@@ -1,0 +1,98 @@
+//! Random inputs for what is read from a peer, and for configurations.
+
+use crate::config::Config;
+use crate::frame::{CONTROL, Control, Head, Parser};
+use crate::hello::{HELLO, Hello, Role};
+use crate::world::Machine;
+
+/// Frames as a link carries them.
+fn some_frames() -> Vec<Vec<u8>> {
+    let control = |control: Control| {
+        let (head, body) = control.encode(7);
+        [&head.encode()[..], &body].concat()
+    };
+    let head = Head { session: 7, strand: 2, step: 0x1234_5678, depth: 9, len: 5, more: false };
+    let data = [&head.encode()[..], b"a body"].concat();
+    let mut all = vec![data, control(Control::Abort), control(Control::Ask { strand: 1 })];
+    all.push(control(Control::Answer { strand: 1, party: 2, step: 3 }));
+    all.push(all.concat());
+    all
+}
+
+/// A stream of bytes taken apart in two pieces, with and without stamps; whether something came out.
+fn frames(bytes: &[u8]) -> Result<bool, String> {
+    let read = |stamped: bool, cut: usize| {
+        let (mut parser, mut seen) = (Parser::new(stamped), Vec::new());
+        let (first, second) = bytes.split_at(cut.min(bytes.len()));
+        let result = [first, second].into_iter().try_for_each(|piece| {
+            parser.feed(piece, &mut |head, stamp, body| {
+                if head.strand == CONTROL {
+                    Control::decode(&head, &body)?;
+                }
+                seen.push((head, stamp, body.to_vec()));
+                Ok(())
+            })
+        });
+        (result.is_ok(), seen)
+    };
+    let mut came = false;
+    for stamped in [false, true] {
+        let whole = read(stamped, 0);
+        if read(stamped, bytes.len() / 3) != whole {
+            return Err("a stream in two pieces is another one".into());
+        }
+        came |= !whole.1.is_empty();
+    }
+    Ok(came)
+}
+
+/// Greetings of both roles.
+fn some_greetings() -> Vec<Vec<u8>> {
+    let digest = crate::Digest { parties: [1; 16], clients: [2; 16] };
+    let roles = [Role::Party, Role::Client];
+    roles.into_iter().map(|role| Hello::new(role, 1, 2, digest, &Machine).encode().to_vec()).collect()
+}
+
+/// Whether these bytes are a greeting, which is then written as it was.
+fn greeting(bytes: &[u8]) -> Result<bool, String> {
+    let Some(bytes) = bytes.first_chunk::<HELLO>() else { return Ok(false) };
+    match Hello::decode(bytes) {
+        Some(hello) if hello.encode() == *bytes => Ok(true),
+        Some(_) => Err("a greeting that is written otherwise".into()),
+        None => Ok(false),
+    }
+}
+
+/// Configurations of three and of two parties.
+fn some_configurations() -> Vec<Vec<u8>> {
+    let hosts = ["a.example:7001", "[::1]:7002", "127.0.0.1:7003"].map(str::to_owned);
+    let clients = ["alice".to_owned()];
+    let all = [Config::create(3, &hosts, &clients, &Machine), Config::create(2, &[], &[], &Machine)];
+    let text = |config: Config| config.to_toml().into_bytes();
+    let mut texts: Vec<Vec<u8>> = all.into_iter().flatten().map(|made| text(made.config)).collect();
+    texts.push(b"version = 1\n[limits]\nwaiting = 3\nbytes = 10\n".to_vec());
+    texts
+}
+
+/// A configuration that is taken is written so that it is read as the same again.
+fn configuration(bytes: &[u8]) -> Result<bool, String> {
+    let Ok(text) = std::str::from_utf8(bytes) else { return Ok(false) };
+    let Ok(config) = Config::parse(text) else { return Ok(false) };
+    let again = Config::parse(&config.to_toml()).map_err(|e| format!("not read again: {e}"))?;
+    if again.digest() == config.digest() { Ok(true) } else { Err("another one when read again".into()) }
+}
+
+#[test]
+fn random_frames() {
+    divisi_fuzz::run("frames", env!("CARGO_MANIFEST_DIR"), &some_frames(), frames);
+}
+
+#[test]
+fn random_greetings() {
+    divisi_fuzz::run("greetings", env!("CARGO_MANIFEST_DIR"), &some_greetings(), greeting);
+}
+
+#[test]
+fn random_configurations() {
+    divisi_fuzz::run("configurations", env!("CARGO_MANIFEST_DIR"), &some_configurations(), configuration);
+}

@@ -1,0 +1,93 @@
+//! Random inputs for what clients and servers say to each other.
+
+use crate::error::Failed;
+use crate::request::{Asked, Item, KeyEntry, NewKey, Reply, Tag, ToClient, ToServer, UsedKey, Way};
+use crate::wire::{Blob, decode, encode};
+use divisi_store::KeyType;
+use divisi_symmetric::algorithm::Settings;
+
+/// Messages of every kind of request.
+fn some_requests() -> Vec<Vec<u8>> {
+    let Ok(key) = "k1".parse::<divisi_store::KeyName>() else { return Vec::new() };
+    let Ok(algorithm) = "hmac-sha256".parse() else { return Vec::new() };
+    let asked = || Asked::from(&Settings::new(algorithm));
+    let new = NewKey {
+        name: key.clone(),
+        kind: KeyType::Aes128,
+        exportable: true,
+        clients: vec!["bob".into()],
+        request: [6; 16],
+    };
+    let (aad, way) = (Blob(b"aad".to_vec()), Way::Gf4Circuit);
+    let tag = Some(Tag { nonce: Some([1; 12]), tag: Blob(vec![2; 16]) });
+    let items = [
+        Item::KeyNew(new.clone()),
+        Item::KeyImport(new),
+        Item::KeyList { after: Some(key.clone()) },
+        Item::KeyExport { name: key.clone() },
+        Item::KeyDestroy { name: key.clone() },
+        Item::Encrypt { key: key.clone(), aad: aad.clone(), length: 20, way },
+        Item::Decrypt { key: key.clone(), aad, length: 20, iv: [3; 12], tag: [4; 16], way },
+        Item::Hash { asked: asked(), length: 3 },
+        Item::Mac { key, asked: asked(), length: 3, tag },
+    ];
+    let items = items.into_iter().map(|item| ToServer::Request { number: 1, item });
+    let data = ToServer::Data { number: 1, index: 0, body: Blob(vec![5; 40]) };
+    items.chain([data]).filter_map(|message| encode(&message, 0)).map(|bytes| bytes.to_vec()).collect()
+}
+
+/// Whether these bytes are a message to a server, which is then read as the same again, and looked at as a server
+/// does before it admits anything.
+fn request(bytes: &[u8]) -> Result<bool, String> {
+    let Some(message) = decode::<ToServer>(bytes) else { return Ok(false) };
+    if let ToServer::Request { item, .. } = &message
+        && item.is_well_formed()
+    {
+        let _ = (item.is_short(), item.key(), item.summary());
+        if let Item::Hash { asked, .. } | Item::Mac { asked, .. } = item {
+            let _ = asked.settings();
+        }
+    }
+    let again = encode(&message, bytes.len()).ok_or("a message that cannot be written")?;
+    match decode::<ToServer>(&again) {
+        Some(same) if same == message => Ok(true),
+        _ => Err("another message when read again".into()),
+    }
+}
+
+/// Answers of every kind.
+fn some_answers() -> Vec<Vec<u8>> {
+    let key = UsedKey { id: [1; 16], maker: "alice".into() };
+    let failed = Failed::refused(divisi_core::step!("request"), "the request was refused");
+    let answers = [
+        ToClient::Welcome { lowest: 1, highest: 2, party: 3, challenge: [4; 32] },
+        ToClient::Failed(failed),
+        ToClient::Keys { keys: Vec::new(), more: true },
+        ToClient::Sealing { iv: [5; 12], key: key.clone() },
+        ToClient::Ciphertext(Blob(vec![6; 40])),
+        ToClient::Answer { component: Blob(vec![7; 16]), digest: [8; 32] },
+        ToClient::Tagging { nonce: [9; 12], key: Some(key) },
+    ];
+    let replies = answers.into_iter().map(|what| Reply { number: 1, nth: 0, what });
+    replies.filter_map(|reply| encode(&reply, 0)).map(|bytes| bytes.to_vec()).collect()
+}
+
+/// Whether these bytes are an answer to a client, which is then read as the same again.
+fn answer(bytes: &[u8]) -> Result<bool, String> {
+    let Some(reply) = decode::<Reply>(bytes) else { return Ok(false) };
+    if let ToClient::Keys { keys, .. } = &reply.what {
+        let _ = keys.iter().all(KeyEntry::is_well_formed);
+    }
+    let again = encode(&reply, bytes.len()).ok_or("an answer that cannot be written")?;
+    if decode::<Reply>(&again).as_ref() == Some(&reply) { Ok(true) } else { Err("another answer".into()) }
+}
+
+#[test]
+fn random_requests() {
+    divisi_fuzz::run("requests", env!("CARGO_MANIFEST_DIR"), &some_requests(), request);
+}
+
+#[test]
+fn random_answers() {
+    divisi_fuzz::run("answers", env!("CARGO_MANIFEST_DIR"), &some_answers(), answer);
+}
