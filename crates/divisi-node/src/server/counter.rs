@@ -46,13 +46,13 @@ impl Counter {
         self.with(|desk, now| desk.fail(id, number, failed, now));
     }
 
-    /// What can be done now, waiting for something until a moment.
-    pub fn plan(&self, budget: Budget, until: Instant) -> Vec<Offer> {
+    /// What can be done now, waiting for something until a moment, or until there is something `else_` to do.
+    pub fn plan(&self, budget: Budget, until: Instant, else_: impl Fn() -> bool) -> Vec<Offer> {
         let mut desk = self.lock();
         loop {
             let now = self.world.now();
             let offers = desk.plan(now, budget);
-            if !offers.is_empty() || now >= until {
+            if !offers.is_empty() || now >= until || else_() {
                 return offers;
             }
             let wake = desk.next_pause(now).map_or(until, |pause| pause.min(until));

@@ -22,7 +22,7 @@ use super::round::{Fate, Mine, fate};
 use super::script::{Kind, blocks, kind};
 use super::turn::{Turn, public};
 use super::work::{Under, Work, admit, is_counted, step};
-use super::{call, shorts};
+use super::{call, orders, shorts};
 use crate::agree::{About, NOTHING, verdict_of};
 use crate::error::{Failed, Stop};
 use crate::request::{ConnectionId, Item};
@@ -90,6 +90,7 @@ pub(crate) fn serve(node: &Node, mesh: &Arc<Mesh>) -> Result<(), Abort> {
         since_short: CALM,
         counted: HashSet::new(),
     };
+    node.operators(|orders, _| orders.rejoined());
     let mut quiet = IDLE;
     let mut stopping: Option<Instant> = None;
     let now = || node.counter.world.now();
@@ -118,6 +119,7 @@ pub(crate) fn serve(node: &Node, mesh: &Arc<Mesh>) -> Result<(), Abort> {
                 }
             }
             call::Call::Offers(offers) => house.round(leader, &offers)?,
+            call::Call::Order(order) => orders::run(&mut house, leader, &order)?,
         }
         node.tick();
     }
