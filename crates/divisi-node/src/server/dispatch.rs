@@ -16,7 +16,7 @@ use super::Node;
 use super::desk::{After, Offer, Stand, Taken};
 use super::given::Given;
 use super::keys::Found;
-use super::plan::Budget;
+use super::plan::{Budget, Room};
 use super::ready::Ready;
 use super::round::{Fate, Mine, fate};
 use super::script::{Kind, blocks, kind};
@@ -158,10 +158,13 @@ impl House<'_> {
 
     /// Of what all three have, as much as a round may hold, whatever its leader offered; the rest goes back.
     fn within_budget(&mut self, leader: PartyId, agreed: Vec<Candidate>) -> Vec<Candidate> {
-        let mut left = Budget::ROUND;
+        let mut left = Room::new(Budget::ROUND);
         let mut kept = Vec::with_capacity(agreed.len());
         for candidate in agreed {
-            if left.take(kind(&candidate.taken.item), blocks(&candidate.taken.item)) {
+            let item = &candidate.taken.item;
+            let id = candidate.found.as_ref().map(|found| found.info().id);
+            let makes = id.filter(|id| !self.ready.has(id));
+            if left.take(kind(item), blocks(item), makes) {
                 kept.push(candidate);
             } else {
                 let messages = candidate.taken.messages;

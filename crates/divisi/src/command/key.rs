@@ -230,7 +230,10 @@ fn ask(membership: &Membership, data: &Path, me: PartyId, order: &Order) -> Resu
             return Ok(Done::new(format!("{order}: done at all three servers"), json));
         }
         OrderState::Failed(why) => {
-            return Err(Failure::new(Kind::Refused, format!("{order}: all three asked, and it failed: {why}")));
+            return Err(Failure::new(
+                Kind::Refused,
+                format!("{order}: all three asked, and it failed: {why}"),
+            ));
         }
         OrderState::Asked { waiting, differs } => (waiting, differs),
     };
