@@ -5,13 +5,14 @@ use crate::fault::{Fault, Loss};
 use crate::frame::{CONTROL, Control, Head, segments, wire_len};
 use crate::inbox::{Inbox, Key};
 use crate::intercept::Placed;
-use crate::link::TlsLink;
+use crate::link::{TlsLink, sleep};
 use crate::options::Options;
 use crate::pump::Pump;
 use crate::session::{Cause, Session, Sessions};
 use crate::skip::Skipping;
 use crate::world::{World, lock};
 use crate::{Frame, PartyId, Permits, Step, step};
+use rustix::event::PollFlags;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, RwLock, Weak};
 use std::time::{Duration, Instant};
@@ -331,6 +332,39 @@ impl Fabric {
         }
         for session in open {
             self.wake(session.number);
+        }
+    }
+
+    /// Whose process or line has ended without a word, if it is not `peer`'s, which did say something; looked
+    /// for during a moment. A link that another thread reads is that thread's to judge.
+    pub fn dead_besides(&self, peer: PartyId, moment: Duration) -> Option<(PartyId, Loss)> {
+        let until = self.world.now() + moment;
+        let dead = || {
+            let cut = |link: &Link| link.inbox.down().filter(|reason| *reason == Loss::Cut);
+            self.links().filter(|(p, _)| *p != peer).find_map(|(p, link)| Some((p, cut(link)?)))
+        };
+        loop {
+            let mut held = Vec::new();
+            for (p, link) in self.links().filter(|(p, _)| *p != peer) {
+                if let Out::Tls(tls) = &link.out
+                    && link.inbox.enter()
+                {
+                    held.push((p, link, tls));
+                }
+            }
+            let left = until.saturating_duration_since(self.world.now());
+            let mut fds: Vec<_> = held.iter().map(|(.., tls)| tls.polled(PollFlags::IN)).collect();
+            let ready = !fds.is_empty() && sleep(&mut fds, left);
+            for (p, link, tls) in held {
+                if ready {
+                    tls.pull(self, p);
+                }
+                link.inbox.leave(None);
+            }
+            let dead = dead();
+            if dead.is_some() || !ready || self.world.now() >= until {
+                return dead;
+            }
         }
     }
 

@@ -266,7 +266,7 @@ impl TlsLink {
     }
 
     /// Takes in what the socket holds; true if something came. For the reader only.
-    fn pull(&self, fabric: &Fabric, peer: PartyId) -> bool {
+    pub fn pull(&self, fabric: &Fabric, peer: PartyId) -> bool {
         let Reader { raw, parser } = &mut *lock(&self.reader);
         let mut frames = Vec::new();
         let mut came = false;

@@ -106,7 +106,8 @@ pub(crate) fn serve(node: &Node, mesh: &Arc<Mesh>) -> Result<(), Abort> {
             }
         }
         match call::next(&mut house, leader, quiet, stopping.is_some())? {
-            call::Call::Nothing => {}
+            // what the last long request took, the system has back
+            call::Call::Nothing => house.rep.release(),
             call::Call::Restock => {
                 let (lacked, begun) = (house.rep.lacks_vectors(), now());
                 house.rep.restock()?;
@@ -350,3 +351,6 @@ fn digest(taken: &Taken, connection: &ConnectionId, number: u64) -> [u8; 32] {
     hasher.update(&crate::wire::encode(item, crate::AAD).unwrap_or_default());
     *hasher.finalize().as_bytes()
 }
+
+#[cfg(test)]
+mod tests;
