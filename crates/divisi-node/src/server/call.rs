@@ -58,6 +58,8 @@ fn lead(house: &mut House<'_>, quiet: Duration, stopping: bool) -> Result<Call, 
     let asked = || !stopping && node.operators(|orders, _| orders.has_call());
     let offers =
         counter.plan(Budget::ROUND, counter.world.now() + wait, |key| house.ready.has_name(key), asked);
+    #[cfg(test)]
+    let offers = node.offered(offers);
     let order = if asked() { node.operators(|orders, now| orders.next_call(now)) } else { None };
     let call = match (order, offers.is_empty(), lacks && !stopping) {
         (Some(order), ..) => Call::Order(order),

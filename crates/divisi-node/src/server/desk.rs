@@ -447,6 +447,12 @@ impl Desk {
         before > BACKLOG && line.unsent <= BACKLOG
     }
 
+    /// Whose an offer is.
+    #[cfg(test)]
+    pub fn client_of(&self, offer: &Offer) -> Option<&str> {
+        self.lines.get(&offer.connection).map(|line| line.who.name.as_str())
+    }
+
     /// What is to be logged.
     pub fn take_log(&mut self) -> Vec<String> {
         self.log.take()

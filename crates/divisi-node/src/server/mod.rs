@@ -21,6 +21,7 @@ mod given;
 mod keys;
 mod limits;
 mod listener;
+mod node;
 mod operators;
 mod orders;
 mod place;
@@ -38,9 +39,10 @@ mod work;
 
 use limits::Allowances;
 pub use limits::Limits;
+pub(crate) use node::Node;
 pub use operators::{Deed, Order, OrderState};
 
-use crate::admit::{Admit, Lists, Who};
+use crate::admit::{Admit, Lists};
 use crate::error::{ErrorKind, Failed};
 use crate::operator;
 use counter::Counter;
@@ -57,10 +59,9 @@ use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{RecvTimeoutError, channel};
 use std::sync::{Arc, Mutex, PoisonError};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 const JOIN: Step = step!("join");
-const KNOWN: Step = step!("known");
 
 /// How long one attempt to join the others lasts: clients that wait meanwhile are told after it.
 const ATTEMPT: Duration = Duration::from_secs(3);
@@ -94,6 +95,9 @@ pub struct ServerOptions {
     /// Lays hands on what a corrupt server of a test says to the others.
     #[cfg(test)]
     pub(crate) hand: Option<Arc<dyn Fn(&Mesh) + Send + Sync>>,
+    /// Whom a corrupt server of a test never calls when it leads.
+    #[cfg(test)]
+    pub(crate) passes_over: Option<(PartyId, &'static str)>,
 }
 
 impl Default for ServerOptions {
@@ -109,6 +113,8 @@ impl Default for ServerOptions {
             log: Arc::new(|_| {}),
             #[cfg(test)]
             hand: None,
+            #[cfg(test)]
+            passes_over: None,
         }
     }
 }
@@ -124,104 +130,6 @@ impl fmt::Display for ServerError {
 }
 
 impl std::error::Error for ServerError {}
-
-/// What a server's threads share.
-pub(crate) struct Node {
-    pub me: PartyId,
-    /// A digest of who the parties are.
-    pub mesh: [u8; 32],
-    pub keys: Keys,
-    pub admit: Arc<dyn Admit>,
-    pub counter: Arc<Counter>,
-    /// How often the leader says that it is there.
-    pub beat: Duration,
-    pub options: ServerOptions,
-    /// What the operators ask for.
-    orders: Mutex<Orders>,
-    /// The digest of this server's list of clients, and of which others it is known to differ.
-    lists: Mutex<([u8; 16], [bool; 3])>,
-    /// Set when the server is to stop, and when it has.
-    pub stop: Arc<AtomicBool>,
-    ended: Arc<AtomicBool>,
-    door: Door,
-}
-
-impl Node {
-    pub fn log(&self, line: &str) {
-        (self.options.log)(line);
-    }
-
-    pub fn config(&self) -> Arc<Config> {
-        self.door.config()
-    }
-
-    /// No request can be served now: everybody who waits is told.
-    fn fail_all(&self, failed: &Failed) {
-        self.counter.with(|desk, now| desk.fail_all(failed, now));
-        self.tick();
-    }
-
-    /// What a client is granted.
-    pub fn limits(&self, client: &str) -> Limits {
-        self.counter.with(|desk, _| desk.limits.of(client).clone())
-    }
-
-    /// End what has waited too long, and log what became of requests.
-    pub fn tick(&self) {
-        let lines = self.counter.with(|desk, now| {
-            desk.tick(now);
-            desk.take_log()
-        });
-        lines.iter().for_each(|line| self.log(line));
-        self.operators(|orders, now| orders.tick(now));
-    }
-
-    /// Something happens to what the operators ask for; what there is to log of it is logged.
-    fn operators<R>(&self, f: impl FnOnce(&mut Orders, Instant) -> R) -> R {
-        let mut orders = self.orders.lock().unwrap_or_else(PoisonError::into_inner);
-        let result = f(&mut orders, self.counter.world.now());
-        let lines = orders.take_log();
-        drop(orders);
-        lines.iter().for_each(|line| self.log(line));
-        result
-    }
-
-    /// The digest of this server's list of clients.
-    pub fn clients(&self) -> [u8; 16] {
-        self.lists.lock().unwrap_or_else(PoisonError::into_inner).0
-    }
-
-    /// Note what digest of its list of clients another server has: whom one of them does not know, none can
-    /// serve.
-    pub fn compare_clients(&self, party: PartyId, theirs: &[u8]) {
-        let mut lists = self.lists.lock().unwrap_or_else(PoisonError::into_inner);
-        let (own, differs) = &mut *lists;
-        let now = own[..] != *theirs;
-        let Some(before) = differs.get_mut(party.index()).filter(|before| **before != now) else { return };
-        *before = now;
-        drop(lists);
-        self.log(&if now {
-            format!(
-                "{party} has another list of clients than {}: who is not in both is served by none",
-                self.me
-            )
-        } else {
-            format!("{party} has the same list of clients as {} again", self.me)
-        });
-    }
-
-    /// That a client is in the configuration, with the identity that it proved.
-    pub fn knows(&self, who: &Who) -> Result<(), Failed> {
-        let config = self.config();
-        let known =
-            |c: &divisi_net::Client| c.name == who.name && *c.pin.fingerprint().bytes() == who.fingerprint;
-        if config.clients().iter().any(known) {
-            return Ok(());
-        }
-        let message = format!("client {} is not in the configuration of {} any more", who.name, self.me);
-        Err(Failed::refused(KNOWN, message))
-    }
-}
 
 /// One of the three servers.
 pub struct Server {
