@@ -66,7 +66,7 @@ impl Three {
 
     /// Each server in a thread and in one session, with its number from 0.
     fn run<R: Send>(&self, act: impl Fn(usize, &mut House<'_>) -> R + Sync) -> Vec<R> {
-        let act = &act;
+        let (act, begun) = (&act, &std::sync::Barrier::new(3));
         std::thread::scope(|s| {
             let threads: Vec<_> = memory::mesh(3)
                 .into_iter()
@@ -76,6 +76,8 @@ impl Three {
                     s.spawn(move || {
                         let session = Session::start(&Arc::new(mesh), 1, &Parameters::new("test")).unwrap();
                         let trio = Trio::new(session).unwrap();
+                        // what one of them ends, it ends for who has begun
+                        begun.wait();
                         let mut house = House {
                             node: &server.node,
                             rep: Rep3::new(trio, Protocol::Gf4Circuit, Security::Malicious),
