@@ -5,7 +5,6 @@
 
 use divisi_net::{Config, Identity, Machine, PartyId, World};
 use divisi_node::{Client, Error, KeyName, KeyType, Limits, Server, ServerOptions};
-use divisi_symmetric::algorithm::Settings;
 use std::collections::{HashMap, VecDeque};
 use std::io::{Read, Write};
 use std::net::{Ipv4Addr, SocketAddr, SocketAddrV4, TcpListener, TcpStream};
@@ -19,7 +18,7 @@ const BUSY: Duration = Duration::from_secs(30);
 /// Clients that are unkind, each with its 32 connections.
 const MANY: usize = 8;
 
-/// One test at a time: they count what the process has.
+/// One test at a time: they measure.
 fn alone() -> MutexGuard<'static, ()> {
     static ONE: Mutex<()> = Mutex::new(());
     ONE.lock().unwrap_or_else(PoisonError::into_inner)
@@ -171,48 +170,6 @@ fn p99(mut all: Vec<Duration>) -> Duration {
 fn bounded(calm: Duration, attacked: Duration, what: &str) {
     println!("{what}: p99 {attacked:?}, without it {calm:?}");
     assert!(attacked <= (3 * calm).max(Duration::from_millis(500)), "{what}: {attacked:?} against {calm:?}");
-}
-
-/// The process's resident memory in bytes, and its open descriptors.
-#[cfg(target_os = "linux")]
-fn held() -> (usize, usize) {
-    let statm = std::fs::read_to_string("/proc/self/statm").unwrap();
-    let pages: usize = statm.split_whitespace().nth(1).unwrap().parse().unwrap();
-    (pages * 4096, std::fs::read_dir("/proc/self/fd").unwrap().count())
-}
-
-/// Requests of one block, of which all but the first thousand leave memory and descriptors as they are.
-#[cfg(target_os = "linux")]
-fn requests(n: usize) {
-    let _alone = alone();
-    let house = House::new();
-    let key = house.key();
-    let mut alice = house.connect("alice").unwrap();
-    (0..1000).for_each(|_| block(&mut alice, &key).unwrap());
-    let before = held();
-    for nth in 1000..n {
-        block(&mut alice, &key).unwrap();
-        if nth % 1000 == 999 {
-            println!("{} requests: {:?} bytes and descriptors", nth + 1, held());
-        }
-    }
-    let after = held();
-    println!("{n} requests: {before:?} and {after:?} bytes and descriptors");
-    assert!(after.0 <= before.0 + (4 << 20), "{before:?} {after:?}");
-    assert!(after.1 <= before.1 + 2, "{before:?} {after:?}");
-}
-
-#[cfg(target_os = "linux")]
-#[test]
-fn requests_leave_nothing_behind() {
-    requests(2000);
-}
-
-#[cfg(target_os = "linux")]
-#[test]
-#[ignore = "a minute"]
-fn ten_thousand_requests_leave_nothing_behind() {
-    requests(10_000);
 }
 
 /// Connections of strangers that say nothing, at each server.
@@ -438,25 +395,4 @@ fn handshakes_without_end_delay_nobody() {
             }
         }
     }
-}
-
-/// After a long message was hashed and nobody asks for anything, memory is what it was before.
-#[cfg(target_os = "linux")]
-#[test]
-#[ignore = "minutes"]
-fn a_long_message_leaves_no_memory_behind() {
-    let _alone = alone();
-    let house = House::new();
-    let key = house.key();
-    let mut alice = house.connect("alice").unwrap();
-    block(&mut alice, &key).unwrap();
-    let before = held().0;
-    let settings = Settings::new("sha256".parse().unwrap());
-    let length = 128 * 1024u64;
-    alice.hash(&settings, &mut std::io::repeat(1).take(length), length, &mut |_| {}).unwrap();
-    let peak = held().0;
-    std::thread::sleep(Duration::from_secs(5));
-    let after = held().0;
-    println!("{before} bytes before, {peak} at the end, {after} when idle, three servers and a client");
-    assert!(after <= before + (24 << 20), "{before} {peak} {after}");
 }

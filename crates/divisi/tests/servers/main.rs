@@ -3,6 +3,8 @@
 
 mod files;
 mod house;
+#[cfg(target_os = "linux")]
+mod memory;
 mod names;
 mod orders;
 
