@@ -14,6 +14,10 @@ use std::time::{Duration, Instant};
 /// How long a peer may take to say whom it waits for itself.
 const GRACE: Duration = Duration::from_millis(500);
 
+/// How long after a peer's word that a session is over another's death is looked for. It took its word no
+/// longer to come here than the death itself.
+const MOMENT: Duration = Duration::from_millis(50);
+
 /// A strand's way to its peers in one session.
 ///
 /// Sends and receives of one channel are in order on each link. After a [`Fault`] the session is over: call
@@ -46,7 +50,7 @@ impl Channel {
 
     /// Sends a message. It never waits for the peer to read, except when more than the link's buffer is unread.
     pub fn send(&self, to: PartyId, step: Step, depth: u32, body: &[u8]) -> Result<(), Fault> {
-        self.session.check(step)?;
+        self.check(step)?;
         if body.len() > MAX_BODY {
             return Err(Fault::Misuse { step, what: "the message is longer than 1 GiB" });
         }
@@ -61,7 +65,7 @@ impl Channel {
         let mut begun: Option<(Instant, Instant)> = None;
         let mut asked = false;
         loop {
-            self.session.check(step)?;
+            self.check(step)?;
             let due = match link.inbox.take(key, step, body, &mut progress, &*self.fabric.world)? {
                 Look::Complete(depth) => {
                     if asked {
@@ -91,6 +95,18 @@ impl Channel {
             let glance = !long && due.is_none();
             self.wait(from, link, step, due.map_or(limit, |due| due.min(limit)), long, glance);
         }
+    }
+
+    /// That the session lives. Who says that it is over may only have noticed before us that another party is
+    /// gone: then that one is named.
+    fn check(&self, step: Step) -> Result<(), Fault> {
+        self.session.check(step).map_err(|fault| match fault {
+            Fault::Aborted { peer, .. } => match self.fabric.dead_besides(peer, MOMENT) {
+                Some((peer, reason)) => Fault::Lost { peer, step, reason },
+                None => fault,
+            },
+            _ => fault,
+        })
     }
 
     /// Waits, without a permit after a first glance, until a look into the inbox is worth while or `until` has come.

@@ -396,6 +396,39 @@ impl Fabric {
         }
     }
 
+    /// Whose process or line has ended without a word, if it is not `peer`'s, which did say something; looked
+    /// for during a moment. A link that another thread reads is that thread's to judge.
+    pub fn dead_besides(&self, peer: PartyId, moment: Duration) -> Option<(PartyId, Loss)> {
+        let until = self.world.now() + moment;
+        let dead = || {
+            let cut = |link: &Link| link.inbox.down().filter(|reason| *reason == Loss::Cut);
+            self.links().filter(|(p, _)| *p != peer).find_map(|(p, link)| Some((p, cut(link)?)))
+        };
+        loop {
+            let mut held = Vec::new();
+            for (p, link) in self.links().filter(|(p, _)| *p != peer) {
+                if let Out::Tls(tls) = &link.out
+                    && link.inbox.enter()
+                {
+                    held.push((p, link, tls));
+                }
+            }
+            let left = until.saturating_duration_since(self.world.now());
+            let mut fds: Vec<_> = held.iter().map(|(.., tls)| tls.polled(PollFlags::IN)).collect();
+            let ready = !fds.is_empty() && sleep(&mut fds, left);
+            for (p, link, tls) in held {
+                if ready {
+                    tls.pull(self, p);
+                }
+                link.inbox.leave(None);
+            }
+            let dead = dead();
+            if dead.is_some() || !ready || self.world.now() >= until {
+                return dead;
+            }
+        }
+    }
+
     /// Opens a channel of a session.
     pub fn open(&self, number: u32, strand: u32) -> Result<Arc<Session>, Fault> {
         let step = step!("open");

@@ -95,3 +95,18 @@ fn a_peer_that_stops_half_way_is_given_up() {
     std::thread::spawn(move || client.send(&vec![0; LONGEST + 1]));
     assert!(matches!(wait(&mut duplex), Err(ConnectionError::TooLong { len, .. }) if len == LONGEST + 1));
 }
+
+/// A client that is gone is noticed also while nothing is wanted of it, at once: its socket would otherwise
+/// wake whoever waits without end.
+#[test]
+fn who_is_gone_is_noticed_by_who_does_not_listen() {
+    let (client, mut duplex, _bell, _kept) = ends(Duration::from_secs(20));
+    duplex.queue(b"never read").unwrap();
+    let soon = Machine.now() + Duration::from_millis(50);
+    assert!(matches!(duplex.wait(None, soon).unwrap(), Heard::Nothing));
+    assert!(duplex.is_sent());
+    // what it has not read makes its end a reset
+    drop(client);
+    let waited = duplex.wait(None, Machine.now() + Duration::from_secs(10));
+    assert!(matches!(waited, Err(ConnectionError::Closed(_))));
+}

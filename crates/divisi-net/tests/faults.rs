@@ -49,6 +49,51 @@ fn a_dead_party_is_noticed_at_once_by_all() {
     }
 }
 
+/// Whoever hears from another that a session is over, and has not yet seen that the third one is dead, names
+/// the dead one; if nobody is dead, whoever said it.
+#[test]
+fn who_is_gone_is_named_and_not_who_noticed_it_first() {
+    for dies in [true, false] {
+        for mut meshes in both(3, &Options::default()) {
+            let third = meshes.pop().unwrap();
+            let (ready, told, done) = (Barrier::new(3), Barrier::new(2), Barrier::new(3));
+            std::thread::scope(|s| {
+                s.spawn(|| {
+                    let _channel = third.open(1, 0).unwrap();
+                    ready.wait();
+                    let kept = if dies {
+                        third.reset();
+                        None
+                    } else {
+                        Some(third)
+                    };
+                    done.wait();
+                    drop(kept);
+                });
+                run(&meshes, |m| {
+                    let c = m.open(1, 0).unwrap();
+                    ready.wait();
+                    if m.me() == p(2) {
+                        if dies {
+                            assert_eq!(one(&c, 3).unwrap_err().peer(), Some(p(3)));
+                        }
+                        c.poison();
+                        told.wait();
+                    } else {
+                        told.wait();
+                        // its word is here before anybody has looked at the third's link
+                        let fault = one(&c, 2).unwrap_err();
+                        let named = if dies { p(3) } else { p(2) };
+                        assert_eq!(fault.peer(), Some(named), "{fault}");
+                        assert_eq!(matches!(fault, Fault::Lost { reason: Loss::Cut, .. }), dies, "{fault}");
+                    }
+                    done.wait();
+                });
+            });
+        }
+    }
+}
+
 #[test]
 fn a_panicking_party_counts_as_dead() {
     let mut meshes = divisi_net::memory::mesh(2);

@@ -27,6 +27,11 @@ impl Pool {
         buffer
     }
 
+    /// Give everything back to the system: nobody computes for a while.
+    pub(crate) fn release(&self) {
+        *self.0.lock().unwrap_or_else(PoisonError::into_inner) = Vec::new();
+    }
+
     /// Wipe a buffer, and keep it for the next one who asks.
     pub(crate) fn give(&self, mut buffer: Vec<Plane>) {
         buffer.as_mut_slice().zeroize();
@@ -64,5 +69,14 @@ mod tests {
         let two = [pool.take(half), pool.take(half)];
         two.into_iter().for_each(|buffer| pool.give(buffer));
         assert_eq!(pool.0.lock().unwrap().len(), 1);
+    }
+
+    #[test]
+    fn what_is_released_is_gone() {
+        let pool = Pool::default();
+        pool.give(vec![Plane::ZERO; 100]);
+        pool.clone().release();
+        assert!(pool.0.lock().unwrap().is_empty());
+        assert_eq!(pool.take(10).len(), 10);
     }
 }

@@ -51,6 +51,7 @@ mod file;
 mod folder;
 #[cfg(test)]
 mod fuzz;
+mod index;
 mod key;
 mod keys;
 

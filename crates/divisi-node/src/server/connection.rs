@@ -25,13 +25,14 @@ const IDLE: Duration = Duration::from_secs(300);
 /// How often a client that waits hears that it is not forgotten, unless its time limit is short.
 const REASSURE: Duration = Duration::from_secs(1);
 
-/// Serve a client until it goes, or the server has `ended`.
+/// Serve a client until it goes, the server has `ended`, or it `leaves` for another's sake.
 pub(crate) fn attend(
     counter: &Arc<Counter>,
     mut connection: Connection,
     me: PartyId,
     who: Who,
     ended: &AtomicBool,
+    leaves: &AtomicBool,
 ) {
     let mut challenge = [0; 32];
     counter.world.entropy(&mut challenge);
@@ -50,14 +51,20 @@ pub(crate) fn attend(
         return;
     }
     if queue(&mut duplex, ToClient::Ready).is_some() {
-        talk(counter, &mut duplex, &id, ended);
+        talk(counter, &mut duplex, &id, ended, leaves);
     }
     counter.tell(|desk, now| desk.leave(&id, now));
     duplex.close();
 }
 
 /// Hear and answer; ends when something is amiss.
-fn talk(counter: &Counter, duplex: &mut Duplex, id: &[u8; 32], ended: &AtomicBool) -> Option<()> {
+fn talk(
+    counter: &Counter,
+    duplex: &mut Duplex,
+    id: &[u8; 32],
+    ended: &AtomicBool,
+    leaves: &AtomicBool,
+) -> Option<()> {
     let reassure = REASSURE.min(duplex.timeout() / 4);
     let mut last_word = counter.world.now();
     let mut last_heard = last_word;
@@ -76,9 +83,12 @@ fn talk(counter: &Counter, duplex: &mut Duplex, id: &[u8; 32], ended: &AtomicBoo
             last_word = now;
         }
         if !owes && answers.is_empty() && duplex.is_sent() {
-            if ended.load(Ordering::SeqCst) {
-                let message = "the server stops: try again when it is back";
-                let failed = Failed { retry: true, ..Failed::refused(TURN, message) };
+            let over = [
+                (ended, "the server stops: try again when it is back"),
+                (leaves, "this connection gave way to another client's: try again on a new one"),
+            ];
+            if let Some((_, message)) = over.iter().find(|(flag, _)| flag.load(Ordering::SeqCst)) {
+                let failed = Failed { retry: true, ..Failed::refused(TURN, *message) };
                 return queue(duplex, ToClient::Failed(Failed { kind: ErrorKind::Unavailable, ..failed }));
             }
             if now.saturating_duration_since(last_heard) >= IDLE {

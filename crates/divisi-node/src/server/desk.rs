@@ -4,24 +4,25 @@
 //! around it ([`super::counter`]) bring what happens, the computing thread asks what it can offer the other
 //! servers and takes what all have.
 
+mod answers;
 mod ends;
 mod line;
 mod log;
 
 use super::limits::{Accounts, Allowances};
 use super::plan::{Budget, Waiting, plan};
-use super::script::{Shape, blocks, due, kind, needs, step};
+use super::script::{Kind, Shape, blocks, due, kind, needs, step};
 use super::turns::Turns;
 use crate::admit::Who;
 use crate::error::{ErrorKind, Failed};
-use crate::request::{AHEAD, ConnectionId, Item, Reply, ToClient, ToServer};
+use crate::request::{ConnectionId, Item, Reply, ToClient, ToServer};
 use divisi_core::{PartyId, Step, step};
+use divisi_store::KeyName;
 use line::{Line, Request, log_line};
 use log::Log;
 use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
-use zeroize::Zeroizing;
 
 const TURN: Step = step!("turn");
 const STOPPING: Step = step!("stopping");
@@ -123,20 +124,6 @@ impl Desk {
         {
             self.log.note(&line.who.name, log_line(&line.who, &request, "its client left", now));
         }
-    }
-
-    /// Whether a client may be heard: it has not sent more than it may be ahead, and takes its answers.
-    pub fn may_hear(&self, id: &ConnectionId) -> bool {
-        let room = AHEAD * 2 * self.shape.chunk;
-        let waits = |line: &Line| line.inbox.iter().map(|(_, bytes)| bytes).sum::<usize>();
-        let may = |line: &Line| line.inbox.len() <= AHEAD && waits(line) < room && line.unsent <= BACKLOG;
-        self.lines.get(id).is_some_and(may)
-    }
-
-    /// Whether a client waits for something.
-    pub fn owes(&self, id: &ConnectionId) -> bool {
-        let open = |line: &Line| line.request.as_ref().is_some_and(|request| request.open > 0);
-        self.lines.get(id).is_some_and(|line| open(line) || !line.inbox.is_empty())
     }
 
     /// A client said something, in so many bytes.
@@ -262,8 +249,8 @@ impl Desk {
         (line.inbox.len() >= wanted && line.unsent <= BACKLOG).then_some(wanted)
     }
 
-    /// What could be done next, in the order in which it should be.
-    pub fn plan(&self, now: Instant, budget: Budget) -> Vec<Offer> {
+    /// What could be done next, in the order in which it should be; `is_ready` tells of a key whether it is.
+    pub fn plan(&self, now: Instant, budget: Budget, is_ready: &dyn Fn(&KeyName) -> bool) -> Vec<Offer> {
         let mut offers = Vec::new();
         let mut waiting = Vec::new();
         for (id, line) in &self.lines {
@@ -273,7 +260,8 @@ impl Desk {
             }
             offers.push(Offer { connection: *id, number: request.number, step: request.steps });
             let (kind, blocks) = (kind(&request.item), blocks(&request.item));
-            waiting.push(Waiting { client: &line.who.name, kind, blocks, came: request.came });
+            let makes = request.item.key().filter(|key| kind == Kind::Short && !is_ready(key));
+            waiting.push(Waiting { client: &line.who.name, kind, blocks, makes, came: request.came });
         }
         plan(&waiting, &self.turns, budget).into_iter().filter_map(|at| offers.get(at).copied()).collect()
     }
@@ -374,17 +362,6 @@ impl Desk {
         self.settle(&offer.connection, now);
     }
 
-    /// Answer a client.
-    pub fn answer(&mut self, id: &ConnectionId, number: u64, answer: ToClient) {
-        let Some(line) = self.lines.get_mut(id) else { return };
-        if let Some(request) = line.request.as_mut().filter(|request| request.number == number) {
-            request.open = request.open.saturating_sub(1);
-            let nth = request.answers;
-            request.answers += 1;
-            line.tell(&Reply { number, nth, what: answer });
-        }
-    }
-
     /// A request ends before its time; its client is told, and has had its turn.
     pub fn fail(&mut self, id: &ConnectionId, number: u64, failed: Failed, now: Instant) {
         let Some(line) = self.lines.get_mut(id) else { return };
@@ -431,18 +408,10 @@ impl Desk {
             .is_some_and(|line| line.request.as_ref().is_some_and(|request| request.number == number))
     }
 
-    /// The next thing to tell a client.
-    pub fn next_answer(&mut self, id: &ConnectionId) -> Option<Zeroizing<Vec<u8>>> {
-        self.lines.get_mut(id)?.outbox.pop_front()
-    }
-
-    /// All that was taken of a client's answers is with the socket; whether that is news for who waits for
-    /// it.
-    pub fn sent(&mut self, id: &ConnectionId) -> bool {
-        let Some(line) = self.lines.get_mut(id) else { return false };
-        let before = line.unsent;
-        line.unsent = line.outbox.iter().map(|answer| answer.len()).sum();
-        before > BACKLOG && line.unsent <= BACKLOG
+    /// Whose an offer is.
+    #[cfg(test)]
+    pub fn client_of(&self, offer: &Offer) -> Option<&str> {
+        self.lines.get(&offer.connection).map(|line| line.who.name.as_str())
     }
 
     /// What is to be logged.

@@ -21,6 +21,10 @@ mod given;
 mod keys;
 mod limits;
 mod listener;
+mod node;
+mod operators;
+mod orders;
+mod place;
 mod plan;
 mod ready;
 mod round;
@@ -35,16 +39,20 @@ mod work;
 
 use limits::Allowances;
 pub use limits::Limits;
+pub(crate) use node::Node;
+pub use operators::{Deed, Order, OrderState};
 
-use crate::admit::{Admit, Lists, Who};
+use crate::admit::{Admit, Lists};
 use crate::error::{ErrorKind, Failed};
+use crate::operator;
 use counter::Counter;
 use desk::Desk;
 use divisi_core::{Abort, PartyId, Step, step};
 use divisi_net::{Config, Door, Identity, Mesh, Options, Permits, World};
 use divisi_store::Keys;
+use operators::Orders;
+use place::Place;
 use script::Shape;
-use std::collections::HashMap;
 use std::fmt;
 use std::net::{SocketAddr, TcpListener};
 use std::path::Path;
@@ -54,7 +62,6 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 const JOIN: Step = step!("join");
-const KNOWN: Step = step!("known");
 
 /// How long one attempt to join the others lasts: clients that wait meanwhile are told after it.
 const ATTEMPT: Duration = Duration::from_secs(3);
@@ -81,8 +88,16 @@ pub struct ServerOptions {
     pub limits: Limits,
     /// How long requests under way have to end when the server is told to stop.
     pub ending: Duration,
+    /// How long what its operator asks for waits for the operators of the others.
+    pub orders: Duration,
     /// Takes each line of the log. No line holds a secret.
     pub log: Arc<dyn Fn(&str) + Send + Sync>,
+    /// Lays hands on what a corrupt server of a test says to the others.
+    #[cfg(test)]
+    pub(crate) hand: Option<Arc<dyn Fn(&Mesh) + Send + Sync>>,
+    /// Whom a corrupt server of a test never calls when it leads.
+    #[cfg(test)]
+    pub(crate) passes_over: Option<(PartyId, &'static str)>,
 }
 
 impl Default for ServerOptions {
@@ -94,7 +109,12 @@ impl Default for ServerOptions {
             admit: Arc::new(Lists),
             limits: Limits::default(),
             ending: Duration::from_secs(10),
+            orders: Duration::from_secs(3600),
             log: Arc::new(|_| {}),
+            #[cfg(test)]
+            hand: None,
+            #[cfg(test)]
+            passes_over: None,
         }
     }
 }
@@ -111,97 +131,12 @@ impl fmt::Display for ServerError {
 
 impl std::error::Error for ServerError {}
 
-/// What a server's threads share.
-pub(crate) struct Node {
-    pub me: PartyId,
-    /// A digest of who the parties are.
-    pub mesh: [u8; 32],
-    pub keys: Keys,
-    pub admit: Arc<dyn Admit>,
-    pub counter: Arc<Counter>,
-    /// How often the leader says that it is there.
-    pub beat: Duration,
-    pub options: ServerOptions,
-    /// How many keys each client has made, if that is known.
-    made: Mutex<Option<HashMap<String, usize>>>,
-    /// The digest of this server's list of clients, and of which others it is known to differ.
-    lists: Mutex<([u8; 16], [bool; 3])>,
-    /// Set when the server is to stop, and when it has.
-    pub stop: Arc<AtomicBool>,
-    ended: Arc<AtomicBool>,
-    door: Door,
-}
-
-impl Node {
-    pub fn log(&self, line: &str) {
-        (self.options.log)(line);
-    }
-
-    pub fn config(&self) -> Arc<Config> {
-        self.door.config()
-    }
-
-    /// No request can be served now: everybody who waits is told.
-    fn fail_all(&self, failed: &Failed) {
-        self.counter.with(|desk, now| desk.fail_all(failed, now));
-        self.tick();
-    }
-
-    /// What a client is granted.
-    pub fn limits(&self, client: &str) -> Limits {
-        self.counter.with(|desk, _| desk.limits.of(client).clone())
-    }
-
-    /// End what has waited too long, and log what became of requests.
-    pub fn tick(&self) {
-        let lines = self.counter.with(|desk, now| {
-            desk.tick(now);
-            desk.take_log()
-        });
-        lines.iter().for_each(|line| self.log(line));
-    }
-
-    /// The digest of this server's list of clients.
-    pub fn clients(&self) -> [u8; 16] {
-        self.lists.lock().unwrap_or_else(PoisonError::into_inner).0
-    }
-
-    /// Note what digest of its list of clients another server has: whom one of them does not know, none can
-    /// serve.
-    pub fn compare_clients(&self, party: PartyId, theirs: &[u8]) {
-        let mut lists = self.lists.lock().unwrap_or_else(PoisonError::into_inner);
-        let (own, differs) = &mut *lists;
-        let now = own[..] != *theirs;
-        let Some(before) = differs.get_mut(party.index()).filter(|before| **before != now) else { return };
-        *before = now;
-        drop(lists);
-        self.log(&if now {
-            format!(
-                "{party} has another list of clients than {}: who is not in both is served by none",
-                self.me
-            )
-        } else {
-            format!("{party} has the same list of clients as {} again", self.me)
-        });
-    }
-
-    /// That a client is in the configuration, with the identity that it proved.
-    pub fn knows(&self, who: &Who) -> Result<(), Failed> {
-        let config = self.config();
-        let known =
-            |c: &divisi_net::Client| c.name == who.name && *c.pin.fingerprint().bytes() == who.fingerprint;
-        if config.clients().iter().any(known) {
-            return Ok(());
-        }
-        let message = format!("client {} is not in the configuration of {} any more", who.name, self.me);
-        Err(Failed::refused(KNOWN, message))
-    }
-}
-
 /// One of the three servers.
 pub struct Server {
     node: Arc<Node>,
     timeout: Duration,
+    /// Where its operator speaks to it, until it runs.
+    place: Mutex<Option<Place>>,
 }
 
 impl Server {
@@ -225,7 +160,7 @@ impl Server {
             None => Door::open(config, me, identity, world.clone()),
         };
         let door = door.map_err(|e| ServerError(e.to_string()))?;
-        Ok(Server::with(door, open_keys(data)?, options, world))
+        Ok(Server::with(door, data, open_keys(data)?, options, world))
     }
 
     /// The same on a port that is open already.
@@ -244,10 +179,17 @@ impl Server {
         three(&config)?;
         let keys = open_keys(data)?;
         let door = Door::open_at(listener, config, me, identity, world.clone());
-        Ok(Server::with(door.map_err(|e| ServerError(e.to_string()))?, keys, options, world))
+        Ok(Server::with(door.map_err(|e| ServerError(e.to_string()))?, data, keys, options, world))
     }
 
-    fn with(door: Door, keys: Keys, options: ServerOptions, world: Arc<dyn World>) -> Server {
+    fn with(door: Door, data: &Path, keys: Keys, options: ServerOptions, world: Arc<dyn World>) -> Server {
+        let place = Place::open(data);
+        if let Err(e) = &place {
+            (options.log)(&format!(
+                "operators cannot ask here: the socket {} cannot be made ({e})",
+                operator::NAME
+            ));
+        }
         let config = door.config();
         let timeout = options.timeout.unwrap_or_else(|| config.timeout());
         let mut mesh = blake3::Hasher::new_derive_key("divisi 2026 mesh of a key v1");
@@ -256,6 +198,7 @@ impl Server {
         });
         let limits = Allowances::of_config(&config, &options.limits);
         let desk = Desk::new(door.me(), Shape::STANDARD, limits, timeout);
+        let orders = Mutex::new(Orders::new(door.me(), options.orders));
         let node = Node {
             me: door.me(),
             mesh: *mesh.finalize().as_bytes(),
@@ -265,12 +208,12 @@ impl Server {
             beat: (timeout / 4).min(Duration::from_secs(1)),
             options,
             stop: Arc::default(),
-            made: Mutex::default(),
+            orders,
             lists: Mutex::new((config.digest().clients, [false; 3])),
             ended: Arc::default(),
             door,
         };
-        Server { node: Arc::new(node), timeout }
+        Server { node: Arc::new(node), timeout, place: Mutex::new(place.ok()) }
     }
 
     /// Where it listens.
@@ -318,6 +261,13 @@ impl Server {
         let accepting = world
             .spawn(format!("clients of {}", node.me), Box::new(move || listener::accept(&inside, &ended)));
         accepting.map_err(|e| ServerError(format!("no thread can be started ({e}): free some memory")))?;
+        if let Some(place) = self.place.lock().unwrap_or_else(PoisonError::into_inner).take() {
+            let inside = self.node.clone();
+            let hearing = move || place::attend(&inside, &place);
+            if world.spawn(format!("operator of {}", node.me), Box::new(hearing)).is_err() {
+                node.log("operators cannot ask here: no thread can be started");
+            }
+        }
         let mut pause = PAUSE.0;
         let mut told = String::new();
         while !node.stop.load(Ordering::SeqCst) {
@@ -369,6 +319,8 @@ impl Server {
     }
 
     fn session(&self, mesh: Mesh) -> Result<(), Abort> {
+        #[cfg(test)]
+        self.node.options.hand.iter().for_each(|hand| hand(&mesh));
         let mesh = Arc::new(mesh);
         let permit = mesh.permits().enter();
         let result = dispatch::serve(&self.node, &mesh);

@@ -149,3 +149,26 @@ fn whoever_is_cut_off_by_a_stop_is_told() {
     });
     eventually(4 * BUSY, || encrypt(&mut alice, &key, b"", b"again"));
 }
+
+/// A server that never calls one client when it leads keeps it from nothing: the two others call it.
+#[test]
+fn a_leader_that_passes_a_client_over_starves_nobody() {
+    let first = divisi_net::PartyId::new(1).unwrap();
+    let house = House::with(|options| options.passes_over = Some((first, "bob")));
+    let (mut alice, key) = shared(&house);
+    let mut bob = house.connect("bob");
+    let over = AtomicBool::new(false);
+    std::thread::scope(|s| {
+        // with another's requests between its own, and without
+        s.spawn(|| {
+            while !over.load(Ordering::SeqCst) {
+                encrypt(&mut alice, &key, b"", b"hers").unwrap();
+            }
+        });
+        (0..50).for_each(|_| drop(encrypt(&mut bob, &key, b"", b"his").unwrap()));
+        over.store(true, Ordering::SeqCst);
+    });
+    encrypt(&mut bob, &key, &[0; 20_000], &text(3 * CHUNK)).unwrap();
+    assert_eq!(bob.key_list().unwrap().len(), 1);
+    assert!(!house.logged("session ended"), "{:?}", house.log.lock().unwrap());
+}

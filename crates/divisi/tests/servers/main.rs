@@ -3,7 +3,10 @@
 
 mod files;
 mod house;
+#[cfg(target_os = "linux")]
+mod memory;
 mod names;
+mod orders;
 
 use aes_gcm::aead::{Aead, KeyInit, Payload};
 use house::{House, random, signal, until, wait};

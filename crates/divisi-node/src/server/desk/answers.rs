@@ -1,0 +1,47 @@
+//! What goes to a client, and how much of it may wait.
+
+use super::line::Line;
+use super::{BACKLOG, Desk};
+use crate::request::{AHEAD, ConnectionId, Reply, ToClient};
+use zeroize::Zeroizing;
+
+impl Desk {
+    /// Whether a client may be heard: it has not sent more than it may be ahead, and takes its answers.
+    pub fn may_hear(&self, id: &ConnectionId) -> bool {
+        let room = AHEAD * 2 * self.shape.chunk;
+        let waits = |line: &Line| line.inbox.iter().map(|(_, bytes)| bytes).sum::<usize>();
+        let may = |line: &Line| line.inbox.len() <= AHEAD && waits(line) < room && line.unsent <= BACKLOG;
+        self.lines.get(id).is_some_and(may)
+    }
+
+    /// Whether a client waits for something.
+    pub fn owes(&self, id: &ConnectionId) -> bool {
+        let open = |line: &Line| line.request.as_ref().is_some_and(|request| request.open > 0);
+        self.lines.get(id).is_some_and(|line| open(line) || !line.inbox.is_empty())
+    }
+
+    /// Answer a client.
+    pub fn answer(&mut self, id: &ConnectionId, number: u64, answer: ToClient) {
+        let Some(line) = self.lines.get_mut(id) else { return };
+        if let Some(request) = line.request.as_mut().filter(|request| request.number == number) {
+            request.open = request.open.saturating_sub(1);
+            let nth = request.answers;
+            request.answers += 1;
+            line.tell(&Reply { number, nth, what: answer });
+        }
+    }
+
+    /// The next thing to tell a client.
+    pub fn next_answer(&mut self, id: &ConnectionId) -> Option<Zeroizing<Vec<u8>>> {
+        self.lines.get_mut(id)?.outbox.pop_front()
+    }
+
+    /// All that was taken of a client's answers is with the socket; whether that is news for who waits for
+    /// it.
+    pub fn sent(&mut self, id: &ConnectionId) -> bool {
+        let Some(line) = self.lines.get_mut(id) else { return false };
+        let before = line.unsent;
+        line.unsent = line.outbox.iter().map(|answer| answer.len()).sum();
+        before > BACKLOG && line.unsent <= BACKLOG
+    }
+}

@@ -1,0 +1,235 @@
+//! Rounds of three servers without clients and doors: what is offered, and what comes of it.
+
+use super::*;
+use crate::admit::Who;
+use crate::request::ToServer;
+use crate::server::{Server, ServerOptions};
+use divisi_net::{Config, Fault, Machine, World, memory};
+use std::net::TcpListener;
+
+/// A clock that stands still, so that no moment is ever over.
+struct Still(Instant);
+
+impl World for Still {
+    fn now(&self) -> Instant {
+        self.0
+    }
+    fn unix_time(&self) -> Duration {
+        Machine.unix_time()
+    }
+    fn entropy(&self, out: &mut [u8]) {
+        Machine.entropy(out);
+    }
+    fn spawn(&self, name: String, work: Box<dyn FnOnce() + Send>) -> std::io::Result<()> {
+        Machine.spawn(name, work)
+    }
+}
+
+/// Three servers that listen to nobody.
+struct Three {
+    servers: Vec<Server>,
+    _dir: tempfile::TempDir,
+}
+
+impl Three {
+    fn new(world: &Arc<dyn World>) -> Three {
+        let dir = tempfile::tempdir().unwrap();
+        let ports: Vec<_> = (0..3).map(|_| TcpListener::bind("127.0.0.1:0").unwrap()).collect();
+        let hosts: Vec<String> = ports.iter().map(|p| p.local_addr().unwrap().to_string()).collect();
+        let made = Config::create(3, &hosts, &["alice".into()], &Machine).unwrap();
+        let open = |((me, port), identity): ((PartyId, TcpListener), divisi_net::Identity)| {
+            let (data, options) = (dir.path().join(me.to_string()), ServerOptions::default());
+            let (config, world) = (made.config.clone(), world.clone());
+            Server::open_at(port, config, me, Arc::new(identity), &data, options, world).unwrap()
+        };
+        let servers = PartyId::all(3).zip(ports).zip(made.parties).map(open).collect();
+        Three { servers, _dir: dir }
+    }
+
+    fn node(&self, i: usize) -> &Node {
+        &self.servers[i].node
+    }
+
+    /// A connection of alice's at a server.
+    fn enter(&self, i: usize, id: u8) {
+        let node = self.node(i);
+        let client = node.config().clients()[0].clone();
+        let who = Who { name: client.name, fingerprint: *client.pin.fingerprint().bytes() };
+        assert!(node.counter.tell(|desk, _| desk.enter(who, [id; 32], Box::new(|| {}))));
+    }
+
+    /// On it, a request for her list of keys.
+    fn ask(&self, i: usize, id: u8) {
+        let message = ToServer::Request { number: 1, item: Item::KeyList { after: None } };
+        self.node(i).counter.tell(|desk, now| desk.hear(&[id; 32], message, 40, now)).unwrap();
+    }
+
+    /// Each server in a thread and in one session, with its number from 0.
+    fn run<R: Send>(&self, act: impl Fn(usize, &mut House<'_>) -> R + Sync) -> Vec<R> {
+        let (act, begun) = (&act, &std::sync::Barrier::new(3));
+        std::thread::scope(|s| {
+            let threads: Vec<_> = memory::mesh(3)
+                .into_iter()
+                .zip(&self.servers)
+                .enumerate()
+                .map(|(i, (mesh, server))| {
+                    s.spawn(move || {
+                        let session = Session::start(&Arc::new(mesh), 1, &Parameters::new("test")).unwrap();
+                        let trio = Trio::new(session).unwrap();
+                        // what one of them ends, it ends for who has begun
+                        begun.wait();
+                        let mut house = House {
+                            node: &server.node,
+                            rep: Rep3::new(trio, Protocol::Gf4Circuit, Security::Malicious),
+                            ready: Ready::default(),
+                            under: Under::new(),
+                            since_short: CALM,
+                            counted: HashSet::new(),
+                        };
+                        act(i, &mut house)
+                    })
+                })
+                .collect();
+            threads.into_iter().map(|thread| thread.join().unwrap()).collect()
+        })
+    }
+}
+
+fn offer(id: u8) -> Offer {
+    Offer { connection: [id; 32], number: 1, step: 0 }
+}
+
+fn leader() -> PartyId {
+    PartyId::new(1).unwrap()
+}
+
+/// A leader that offers more than a round holds has it done in several rounds: whoever comes meanwhile waits
+/// for one of them.
+#[test]
+fn a_round_holds_no_more_than_its_budget_whatever_is_offered() {
+    let three = Three::new(&(Arc::new(Machine) as Arc<dyn World>));
+    let ids: Vec<u8> = (1..=2 * Budget::ROUND.single as u8 + 1).collect();
+    for i in 0..3 {
+        ids.iter().for_each(|id| {
+            three.enter(i, *id);
+            three.ask(i, *id);
+        });
+    }
+    let offers: Vec<Offer> = ids.iter().map(|id| offer(*id)).collect();
+    let left = |i: usize| {
+        let has = |id: &&u8| three.node(i).counter.with(|desk, _| desk.has(&[**id; 32], 1));
+        ids.iter().filter(has).copied().collect::<Vec<_>>()
+    };
+    let lefts = three.run(|i, house| {
+        house.round(leader(), &offers).unwrap();
+        left(i)
+    });
+    assert_eq!(lefts, vec![ids[Budget::ROUND.single..].to_vec(); 3]);
+    // what went back is as it was
+    let stands = |i: usize| three.node(i).counter.with(|desk, _| desk.stands(&offers[2]));
+    assert!((0..3).all(|i| stands(i) == Some(true)));
+}
+
+/// A server that follows waits a moment for what its client has sent to all three; but not for ever, and not
+/// for a client that lets others wait in vain again and again.
+#[test]
+fn what_is_on_its_way_is_waited_for_a_moment() {
+    // the moment does not pass
+    let three = Three::new(&(Arc::new(Still(Instant::now())) as Arc<dyn World>));
+    (0..3).for_each(|i| three.enter(i, 1));
+    (0..2).for_each(|i| three.ask(i, 1));
+    std::thread::scope(|s| {
+        s.spawn(|| {
+            std::thread::sleep(Duration::from_millis(50));
+            three.ask(2, 1);
+        });
+        three.run(|_, house| house.round(leader(), &[offer(1)]).unwrap());
+    });
+    assert!((0..3).all(|i| !three.node(i).counter.with(|desk, _| desk.has(&[1; 32], 1))));
+
+    let three = Three::new(&(Arc::new(Machine) as Arc<dyn World>));
+    (0..3).for_each(|i| three.enter(i, 1));
+    (0..2).for_each(|i| three.ask(i, 1));
+    let may_come = |i: usize| three.node(i).counter.with(|desk, _| desk.may_come(&offer(1)));
+    assert!(may_come(2));
+    let rounds = |n: usize| {
+        drop(three.run(|_, house| (0..n).try_for_each(|_| house.round(leader(), &[offer(1)])).unwrap()))
+    };
+    rounds(3);
+    assert!(may_come(2));
+    rounds(1);
+    assert!(!may_come(2));
+    let begun = Instant::now();
+    three.node(2).counter.await_offers(&[offer(1)], begun + Duration::from_secs(60));
+    assert!(begun.elapsed() < Duration::from_secs(60));
+    // one that comes after all is served, and is waited for again
+    three.ask(2, 1);
+    rounds(1);
+    assert!((0..3).all(|i| !three.node(i).counter.with(|desk, _| desk.has(&[1; 32], 1))));
+    let next = Offer { number: 2, ..offer(1) };
+    assert!(three.node(2).counter.with(|desk, _| desk.may_come(&next)));
+}
+
+/// What leader 1 says to each of the others, and how they take it.
+fn called(heads: [[u8; 3]; 2], body: &[u8]) -> Vec<Result<(), Abort>> {
+    let three = Three::new(&(Arc::new(Machine) as Arc<dyn World>));
+    three.run(|i, house| {
+        if i == 0 {
+            let session = house.rep.trio().session();
+            for (peer, head) in session.peers().into_iter().zip(&heads) {
+                let mut call = [0; 19];
+                call[..3].copy_from_slice(head);
+                session.send(call::CALL, peer, &call, 0)?;
+                if !body.is_empty() {
+                    session.send(call::OFFERS, peer, body, 0)?;
+                }
+            }
+            house.rep.trio().absorb("call", &heads[0][..1]);
+        } else {
+            call::next(house, leader(), IDLE, false)?;
+        }
+        house.rep.trio().barrier().map(drop)
+    })
+}
+
+/// A leader that calls two servers for different things is noticed before anything of it counts.
+#[test]
+fn a_split_call_is_noticed() {
+    assert!(called([[0; 3]; 2], &[]).iter().all(Result::is_ok));
+    assert!(called([[2, 0, 0]; 2], &[]).iter().all(Result::is_ok));
+    let split = called([[0; 3], [2, 0, 0]], &[]);
+    assert!(split[1..].iter().all(Result::is_err), "{split:?}");
+}
+
+/// What no honest leader says: one request twice, too many offers, none, an order that is none.
+#[test]
+fn what_no_leader_says_names_it() {
+    let one = [&[7; 32][..], &1u64.to_le_bytes(), &0u64.to_le_bytes()].concat();
+    let later = [&one[..40], &1u64.to_le_bytes()].concat();
+    let other = [&[8; 32][..], &one[32..]].concat();
+    let count = |kind: u8, n: usize| [[kind, n as u8, (n >> 8) as u8]; 2];
+    let taken = |heads, body: &[u8]| called(heads, body)[1..].iter().all(Result::is_ok);
+    assert!(taken(count(1, 2), &[&one[..], &other].concat()));
+    let order = crate::operator::Order { key: "k".parse().unwrap(), deed: crate::operator::Deed::Destroy };
+    let order = crate::wire::encode(&order, 0).unwrap();
+    assert!(taken(count(3, order.len()), &order));
+    for (heads, body) in [
+        (count(1, 2), [&one[..], &one].concat()),
+        (count(1, 2), [&one[..], &later].concat()),
+        (count(1, 0), vec![]),
+        (count(1, 132), vec![]),
+        (count(0, 1), vec![]),
+        (count(2, 1), vec![]),
+        (count(3, 0), vec![]),
+        (count(3, 8193), vec![]),
+        (count(3, 5), vec![0; 5]),
+        (count(4, 0), vec![]),
+    ] {
+        for result in &called(heads, &body)[1..] {
+            let Err(Abort::Network(fault)) = result else { panic!("{heads:?}: {result:?}") };
+            // or the other one was first to tell
+            let named = matches!(fault, Fault::Malformed { peer, .. } if *peer == leader());
+            assert!(named || matches!(fault, Fault::Aborted { .. }), "{heads:?}: {fault:?}");
+        }
+    }
+}

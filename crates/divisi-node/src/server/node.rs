@@ -1,0 +1,123 @@
+//! What a server's threads share.
+
+use super::ServerOptions;
+use super::counter::Counter;
+use super::limits::Limits;
+use super::operators::Orders;
+use crate::admit::{Admit, Who};
+use crate::error::Failed;
+use divisi_core::{PartyId, Step, step};
+use divisi_net::{Config, Door};
+use divisi_store::Keys;
+use std::sync::atomic::AtomicBool;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
+const KNOWN: Step = step!("known");
+
+/// What a server's threads share.
+pub(crate) struct Node {
+    pub me: PartyId,
+    /// A digest of who the parties are.
+    pub mesh: [u8; 32],
+    pub keys: Keys,
+    pub admit: Arc<dyn Admit>,
+    pub counter: Arc<Counter>,
+    /// How often the leader says that it is there.
+    pub beat: Duration,
+    pub options: ServerOptions,
+    /// What the operators ask for.
+    pub(super) orders: Mutex<Orders>,
+    /// The digest of this server's list of clients, and of which others it is known to differ.
+    pub(super) lists: Mutex<([u8; 16], [bool; 3])>,
+    /// Set when the server is to stop, and when it has.
+    pub stop: Arc<AtomicBool>,
+    pub(super) ended: Arc<AtomicBool>,
+    pub(super) door: Door,
+}
+
+impl Node {
+    pub fn log(&self, line: &str) {
+        (self.options.log)(line);
+    }
+
+    pub fn config(&self) -> Arc<Config> {
+        self.door.config()
+    }
+
+    /// Of what a corrupt leader could offer, what it does.
+    #[cfg(test)]
+    pub(super) fn offered(&self, mut offers: Vec<super::desk::Offer>) -> Vec<super::desk::Offer> {
+        if let Some((_, name)) = self.options.passes_over.filter(|(who, _)| *who == self.me) {
+            self.counter.with(|desk, _| offers.retain(|offer| desk.client_of(offer) != Some(name)));
+        }
+        offers
+    }
+
+    /// No request can be served now: everybody who waits is told.
+    pub(super) fn fail_all(&self, failed: &Failed) {
+        self.counter.with(|desk, now| desk.fail_all(failed, now));
+        self.tick();
+    }
+
+    /// What a client is granted.
+    pub fn limits(&self, client: &str) -> Limits {
+        self.counter.with(|desk, _| desk.limits.of(client).clone())
+    }
+
+    /// End what has waited too long, and log what became of requests.
+    pub fn tick(&self) {
+        let lines = self.counter.with(|desk, now| {
+            desk.tick(now);
+            desk.take_log()
+        });
+        lines.iter().for_each(|line| self.log(line));
+        self.operators(|orders, now| orders.tick(now));
+    }
+
+    /// Something happens to what the operators ask for; what there is to log of it is logged.
+    pub(super) fn operators<R>(&self, f: impl FnOnce(&mut Orders, Instant) -> R) -> R {
+        let mut orders = self.orders.lock().unwrap_or_else(PoisonError::into_inner);
+        let result = f(&mut orders, self.counter.world.now());
+        let lines = orders.take_log();
+        drop(orders);
+        lines.iter().for_each(|line| self.log(line));
+        result
+    }
+
+    /// The digest of this server's list of clients.
+    pub fn clients(&self) -> [u8; 16] {
+        self.lists.lock().unwrap_or_else(PoisonError::into_inner).0
+    }
+
+    /// Note what digest of its list of clients another server has: whom one of them does not know, none can
+    /// serve.
+    pub fn compare_clients(&self, party: PartyId, theirs: &[u8]) {
+        let mut lists = self.lists.lock().unwrap_or_else(PoisonError::into_inner);
+        let (own, differs) = &mut *lists;
+        let now = own[..] != *theirs;
+        let Some(before) = differs.get_mut(party.index()).filter(|before| **before != now) else { return };
+        *before = now;
+        drop(lists);
+        self.log(&if now {
+            format!(
+                "{party} has another list of clients than {}: who is not in both is served by none",
+                self.me
+            )
+        } else {
+            format!("{party} has the same list of clients as {} again", self.me)
+        });
+    }
+
+    /// That a client is in the configuration, with the identity that it proved.
+    pub fn knows(&self, who: &Who) -> Result<(), Failed> {
+        let config = self.config();
+        let known =
+            |c: &divisi_net::Client| c.name == who.name && *c.pin.fingerprint().bytes() == who.fingerprint;
+        if config.clients().iter().any(known) {
+            return Ok(());
+        }
+        let message = format!("client {} is not in the configuration of {} any more", who.name, self.me);
+        Err(Failed::refused(KNOWN, message))
+    }
+}

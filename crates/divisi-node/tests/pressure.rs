@@ -1,0 +1,398 @@
+//! Who presses on three servers over their sockets, known to them or not: honest clients are served all the
+//! same, and nothing grows. Each attack for a moment; the long ones, which measure, by
+//! `cargo test -p divisi-node --test pressure -- --ignored`.
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
+
+use divisi_net::{Config, Identity, Machine, PartyId, World};
+use divisi_node::{Client, Error, KeyName, KeyType, Limits, Server, ServerOptions};
+use std::collections::{HashMap, VecDeque};
+use std::io::{Read, Write};
+use std::net::{Ipv4Addr, SocketAddr, SocketAddrV4, TcpListener, TcpStream};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::thread::JoinHandle;
+use std::time::{Duration, Instant};
+
+/// What a busy machine may take for what takes milliseconds.
+const BUSY: Duration = Duration::from_secs(30);
+/// Clients that are unkind, each with its 32 connections.
+const MANY: usize = 8;
+
+/// One test at a time: they measure.
+fn alone() -> MutexGuard<'static, ()> {
+    static ONE: Mutex<()> = Mutex::new(());
+    ONE.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+struct Running {
+    stop: Arc<AtomicBool>,
+    thread: JoinHandle<()>,
+}
+
+struct House {
+    config: Config,
+    parties: Vec<Arc<Identity>>,
+    clients: HashMap<String, Identity>,
+    dir: tempfile::TempDir,
+    running: Vec<Option<Running>>,
+    log: Arc<Mutex<Vec<String>>>,
+}
+
+fn world() -> Arc<dyn World> {
+    Arc::new(Machine)
+}
+
+impl House {
+    fn new() -> House {
+        let limit = rustix::process::getrlimit(rustix::process::Resource::Nofile);
+        let most = rustix::process::Rlimit { current: limit.maximum, ..limit };
+        rustix::process::setrlimit(rustix::process::Resource::Nofile, most).unwrap();
+        let listeners: Vec<_> = (0..3).map(|_| TcpListener::bind("127.0.0.1:0").unwrap()).collect();
+        let hosts: Vec<String> = listeners.iter().map(|l| l.local_addr().unwrap().to_string()).collect();
+        let mut names = vec!["alice".to_owned()];
+        names.extend((0..MANY).map(|i| format!("c{i}")));
+        let made = Config::create(3, &hosts, &names, &Machine).unwrap();
+        let mut house = House {
+            config: made.config,
+            parties: made.parties.into_iter().map(Arc::new).collect(),
+            clients: names.into_iter().zip(made.clients).collect(),
+            dir: tempfile::tempdir().unwrap(),
+            running: vec![None, None, None],
+            log: Arc::default(),
+        };
+        listeners.into_iter().enumerate().for_each(|(i, listener)| house.start(i, Some(listener)));
+        house
+    }
+
+    fn start(&mut self, i: usize, listener: Option<TcpListener>) {
+        let (me, log) = (PartyId::from_index(i).unwrap(), self.log.clone());
+        let data = self.dir.path().join(i.to_string());
+        let options = || ServerOptions {
+            limits: Limits { keys: 100_000, ..Limits::default() },
+            log: Arc::new({
+                let log = log.clone();
+                // what becomes of each request is not kept
+                move |line| {
+                    if !line.contains(": done in") {
+                        log.lock().unwrap().push(line.to_owned());
+                    }
+                }
+            }),
+            ..ServerOptions::default()
+        };
+        let (config, identity) = (|| self.config.clone(), || self.parties[i].clone());
+        let server = match listener {
+            Some(listener) => {
+                Server::open_at(listener, config(), me, identity(), &data, options(), world()).unwrap()
+            }
+            // the port of the server that stopped is free again in a moment
+            None => eventually(|| Server::open(config(), me, identity(), &data, options(), world())),
+        };
+        let stop = server.stop_flag();
+        let thread = std::thread::spawn(move || server.run().unwrap());
+        self.running[i] = Some(Running { stop, thread });
+    }
+
+    fn stop(&mut self, i: usize) {
+        if let Some(Running { stop, thread }) = self.running[i].take() {
+            stop.store(true, Ordering::SeqCst);
+            thread.join().unwrap();
+        }
+    }
+
+    fn address(&self, i: usize) -> SocketAddr {
+        self.config.parties()[i].address.parse().unwrap()
+    }
+
+    fn connect(&self, name: &str) -> Result<Client, Error> {
+        Client::connect(&self.config, &self.clients[name], world())
+    }
+
+    fn key(&self) -> KeyName {
+        let mut alice = eventually(|| self.connect("alice"));
+        let new = alice.new_key("k".parse().unwrap(), KeyType::Aes128, false, vec![]);
+        eventually(|| alice.key_new(&new)).name
+    }
+
+    /// How long requests of one block take alice on one connection, each of which is served.
+    fn blocks(&self, key: &KeyName, n: usize) -> Duration {
+        let mut alice = eventually(|| self.connect("alice"));
+        p99((0..n).map(|_| timed(|| block(&mut alice, key).unwrap())).collect())
+    }
+
+    /// The same, with a new connection for each.
+    fn comes(&self, key: &KeyName, n: usize) -> Duration {
+        p99((0..n)
+            .map(|_| timed(|| block(&mut eventually(|| self.connect("alice")), key).unwrap()))
+            .collect())
+    }
+}
+
+impl Drop for House {
+    fn drop(&mut self) {
+        self.running.iter().flatten().for_each(|running| running.stop.store(true, Ordering::SeqCst));
+        (0..3).for_each(|i| self.stop(i));
+        if std::thread::panicking() {
+            eprintln!("{:#?}", self.log.lock().unwrap());
+        }
+    }
+}
+
+fn eventually<T, E: std::fmt::Display>(mut what: impl FnMut() -> Result<T, E>) -> T {
+    let until = Instant::now() + 2 * BUSY;
+    loop {
+        match what() {
+            Ok(value) => return value,
+            Err(e) => assert!(Instant::now() < until, "{e}"),
+        }
+        std::thread::sleep(Duration::from_millis(20));
+    }
+}
+
+fn block(client: &mut Client, key: &KeyName) -> Result<(), Error> {
+    client.encrypt(key, b"", &mut &[7; 16][..], 16, &mut Vec::new(), &mut |_| {})
+}
+
+fn timed(what: impl FnOnce()) -> Duration {
+    let begun = Instant::now();
+    what();
+    let lasted = begun.elapsed();
+    assert!(lasted < BUSY, "{lasted:?}");
+    lasted
+}
+
+fn p99(mut all: Vec<Duration>) -> Duration {
+    all.sort_unstable();
+    all[(all.len() * 99).div_ceil(100).max(1) - 1]
+}
+
+/// Three times what it is without an attack, or half a second.
+fn bounded(calm: Duration, attacked: Duration, what: &str) {
+    println!("{what}: p99 {attacked:?}, without it {calm:?}");
+    assert!(attacked <= (3 * calm).max(Duration::from_millis(500)), "{what}: {attacked:?} against {calm:?}");
+}
+
+/// Connections of strangers that say nothing, at each server.
+fn idle(connections: usize, n: usize) {
+    let _alone = alone();
+    let house = House::new();
+    let key = house.key();
+    let calm = (house.blocks(&key, n), house.comes(&key, n));
+    let dial = |i: usize| TcpStream::connect(house.address(i % 3)).ok();
+    let held: Vec<TcpStream> = (0..3 * connections).filter_map(dial).collect();
+    assert_eq!(held.len(), 3 * connections);
+    let comes = house.comes(&key, n);
+    let blocks = house.blocks(&key, n);
+    if n > 100 {
+        bounded(calm.0, blocks, "idle connections");
+        bounded(calm.1, comes, "idle connections, at the door");
+    }
+}
+
+#[test]
+fn idle_connections_of_strangers_shut_nobody_out() {
+    idle(500, 20);
+}
+
+#[test]
+#[ignore = "a minute"]
+fn idle_connections_of_strangers_delay_nobody() {
+    idle(500, 1000);
+}
+
+/// Known clients that hold every connection there is.
+fn known(n: usize) {
+    let _alone = alone();
+    let house = House::new();
+    let key = house.key();
+    let calm = house.blocks(&key, n);
+    let mut held = Vec::new();
+    for i in 0..MANY {
+        held.extend((0..32).map(|_| eventually(|| house.connect(&format!("c{i}")))));
+        assert!(house.connect(&format!("c{i}")).err().unwrap().retry);
+    }
+    assert_eq!(held.len(), 256);
+    // who has none gets one, and keeps it
+    let attacked = house.blocks(&key, n);
+    house.comes(&key, 3);
+    if n > 100 {
+        bounded(calm, attacked, "256 connections of known clients");
+    }
+    // of those that are held, all but a few are as they were
+    let gone = held.iter_mut().filter_map(|client| client.key_list().err()).collect::<Vec<_>>();
+    assert!(gone.len() <= 8 && gone.iter().all(|error| error.retry), "{gone:?}");
+}
+
+#[test]
+fn clients_that_hold_every_connection_shut_nobody_out() {
+    known(20);
+}
+
+#[test]
+#[ignore = "half a minute"]
+fn clients_that_hold_every_connection_delay_nobody() {
+    known(1000);
+}
+
+/// One client makes keys without end: another's texts and lists go through meanwhile and afterwards.
+fn keys(made: usize, n: usize) {
+    let _alone = alone();
+    let house = House::new();
+    let key = house.key();
+    let calm = house.blocks(&key, n);
+    let over = AtomicBool::new(false);
+    std::thread::scope(|s| {
+        s.spawn(|| {
+            let mut greedy = house.connect("c0").unwrap();
+            for i in 0..made {
+                let new = greedy.new_key(format!("x{i:06}").parse().unwrap(), KeyType::Aes128, false, vec![]);
+                greedy.key_new(&new).unwrap();
+            }
+            over.store(true, Ordering::SeqCst);
+        });
+        let mut during = Vec::new();
+        while !over.load(Ordering::SeqCst) {
+            during.push(house.blocks(&key, n));
+        }
+        if n > 100 {
+            bounded(calm, p99(during), "a client that makes keys");
+        }
+    });
+    // it lists them all, and uses them by turns
+    over.store(false, Ordering::SeqCst);
+    std::thread::scope(|s| {
+        s.spawn(|| {
+            let mut greedy = house.connect("c0").unwrap();
+            assert_eq!(greedy.key_list().unwrap().len(), made);
+            for i in 0..made.min(1000) {
+                block(&mut greedy, &format!("x{i:06}").parse().unwrap()).unwrap();
+            }
+            over.store(true, Ordering::SeqCst);
+        });
+        let mut during = Vec::new();
+        while !over.load(Ordering::SeqCst) {
+            during.push(house.blocks(&key, n));
+        }
+        if n > 100 {
+            bounded(calm, p99(during), "a client that lists and uses its many keys");
+        }
+    });
+    let listed = timed(|| assert_eq!(house.connect("alice").unwrap().key_list().unwrap().len(), 1));
+    println!("beside {made} keys of another, one's own are listed in {listed:?}");
+}
+
+#[test]
+fn many_keys_of_one_client_starve_nobody() {
+    keys(150, 20);
+}
+
+#[test]
+#[ignore = "some minutes"]
+fn ten_thousand_keys_of_one_client_delay_nobody() {
+    keys(10_000, 1000);
+}
+
+/// What a client says first to a server.
+fn hello() -> Vec<u8> {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let hosts = vec![listener.local_addr().unwrap().to_string(); 3];
+    let hosts: Vec<String> = hosts
+        .into_iter()
+        .enumerate()
+        .map(|(i, host)| if i == 0 { host } else { format!("127.0.0.1:{i}") })
+        .collect();
+    let made = Config::create(3, &hosts, &["alice".into()], &Machine).unwrap();
+    let dials = std::thread::spawn(move || Client::connect(&made.config, &made.clients[0], world()).is_ok());
+    let (mut stream, _) = listener.accept().unwrap();
+    let mut bytes = vec![0; 4096];
+    let n = stream.read(&mut bytes).unwrap();
+    bytes.truncate(n);
+    drop(stream);
+    assert!(!dials.join().unwrap() && n > 100);
+    bytes
+}
+
+/// A connection from another address of this machine, where there are such.
+fn dial_from(nth: usize, to: SocketAddr) -> std::io::Result<TcpStream> {
+    use rustix::net::{AddressFamily, SocketType, bind, connect, socket};
+    let from = Ipv4Addr::new(127, 0, (nth / 200) as u8, (nth % 200) as u8 + 2);
+    let socket = socket(AddressFamily::INET, SocketType::STREAM, None)?;
+    bind(&socket, &SocketAddrV4::new(from, 0))?;
+    connect(&socket, &to)?;
+    Ok(TcpStream::from(socket))
+}
+
+/// Handshakes that are begun and never ended, so many a second at each of some servers, for so long; one server
+/// is stopped and comes back meanwhile.
+fn flood(a_second: u32, servers: &[usize], addresses: usize, n: usize) {
+    let _alone = alone();
+    let mut house = House::new();
+    let key = house.key();
+    let calm = (house.blocks(&key, n), house.comes(&key, n));
+    let (over, hello) = (AtomicBool::new(false), hello());
+    let targets: Vec<SocketAddr> = servers.iter().map(|i| house.address(*i)).collect();
+    std::thread::scope(|s| {
+        for to in targets {
+            let (over, hello) = (&over, &hello);
+            s.spawn(move || {
+                let mut held = VecDeque::new();
+                for nth in 0.. {
+                    if over.load(Ordering::SeqCst) {
+                        return;
+                    }
+                    let stream = match addresses {
+                        0 => TcpStream::connect(to),
+                        _ => dial_from(nth % addresses, to),
+                    };
+                    if let Ok(mut stream) = stream
+                        && stream.write_all(hello).is_ok()
+                    {
+                        held.push_back(stream);
+                    }
+                    if held.len() > 600 {
+                        held.pop_front();
+                    }
+                    std::thread::sleep(Duration::from_secs(1) / a_second);
+                }
+            });
+        }
+        // as many as there may be half open
+        std::thread::sleep(Duration::from_millis(if n > 100 { 3000 } else { 800 }));
+        let comes = house.comes(&key, n);
+        let blocks = house.blocks(&key, n);
+        house.stop(1);
+        house.start(1, None);
+        let begun = Instant::now();
+        eventually(|| block(&mut house.connect("alice")?, &key));
+        println!("served again {:?} after a restart", begun.elapsed());
+        let after = house.comes(&key, n);
+        over.store(true, Ordering::SeqCst);
+        if n > 100 {
+            bounded(calm.0, blocks, "handshakes without end");
+            bounded(calm.1, comes, "handshakes without end, at the door");
+            bounded(calm.1, after, "handshakes without end, after a restart");
+        }
+    });
+}
+
+#[test]
+fn handshakes_without_end_shut_nobody_out() {
+    flood(200, &[0, 1, 2], 0, 10);
+}
+
+#[test]
+fn handshakes_from_many_addresses_shut_nobody_out() {
+    flood(200, &[1], if cfg!(target_os = "linux") { 2000 } else { 0 }, 10);
+}
+
+#[test]
+#[ignore = "some minutes"]
+fn handshakes_without_end_delay_nobody() {
+    for a_second in [20, 200] {
+        for servers in [&[0, 1, 2][..], &[1]] {
+            for addresses in [0, if cfg!(target_os = "linux") { 2000 } else { 0 }] {
+                flood(a_second, servers, addresses, 500);
+            }
+        }
+    }
+}

@@ -1,0 +1,106 @@
+//! What servers keep when much was asked of them: no more than before.
+
+use crate::house::{House, until};
+use divisi_core::Session;
+use divisi_net::{Config, Identity, Machine};
+use divisi_node::{Client, KeyName};
+use divisi_symmetric::algorithm::Settings;
+use std::io::Read;
+use std::sync::Arc;
+use std::time::Duration;
+
+/// Whether this build notes every draw of randomness, as one with the features of tests does: some 2 KiB a
+/// request that no other build keeps. A session has a method more then, which goes before this one.
+fn notes_draws() -> bool {
+    trait Otherwise {
+        fn draws(&self) -> bool {
+            false
+        }
+    }
+    impl Otherwise for Session {}
+    trait Noted {
+        const NOTED: bool;
+    }
+    impl Noted for bool {
+        const NOTED: bool = false;
+    }
+    impl<T> Noted for Vec<T> {
+        const NOTED: bool = true;
+    }
+    fn noted<T: Noted>(_: fn(&Session) -> T) -> bool {
+        T::NOTED
+    }
+    noted(|session| session.draws())
+}
+
+/// The resident bytes of each server, and its open descriptors where this user may see them.
+fn held(house: &mut House) -> Vec<(usize, usize)> {
+    let of = |process: u32| {
+        let status = std::fs::read_to_string(format!("/proc/{process}/status")).unwrap();
+        let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:")).unwrap();
+        let kilobytes: usize = line.trim().trim_end_matches(" kB").parse().unwrap();
+        let descriptors = std::fs::read_dir(format!("/proc/{process}/fd")).map_or(0, Iterator::count);
+        (1024 * kilobytes, descriptors)
+    };
+    (1..=3).map(|party| of(house.server(party).id())).collect()
+}
+
+fn connect(house: &House) -> Client {
+    let config = Config::load(&house.path("mesh/mesh.toml")).unwrap();
+    let identity = Identity::load(&house.path("mesh/client-anna.key")).unwrap();
+    Client::connect(&config, &identity, Arc::new(Machine)).unwrap()
+}
+
+fn block(client: &mut Client, key: &KeyName) {
+    client.encrypt(key, b"", &mut &[7; 16][..], 16, &mut Vec::new(), &mut |_| {}).unwrap();
+}
+
+/// Of so many requests of one block all but the first thousand leave memory and descriptors as they were.
+fn requests(n: usize) {
+    let mut house = House::new(10.0);
+    house.does("anna", &["key", "new", "--key", "k", "--type", "aes-128"]);
+    let (mut anna, key) = (connect(&house), "k".parse().unwrap());
+    (0..1000).for_each(|_| block(&mut anna, &key));
+    let before = held(&mut house);
+    (1000..n).for_each(|_| block(&mut anna, &key));
+    let after = held(&mut house);
+    println!("bytes and descriptors after 1000 requests {before:?}, after {n} {after:?}");
+    let noted = if notes_draws() { 4096 * (n - 1000) } else { 0 };
+    for (before, after) in before.iter().zip(&after) {
+        assert!(after.0 <= before.0 + (2 << 20) + noted, "{before:?} {after:?}");
+        assert!(after.1 <= before.1 + 1, "{before:?} {after:?}");
+    }
+}
+
+#[test]
+fn requests_leave_nothing_behind() {
+    requests(2000);
+}
+
+#[test]
+#[ignore = "a minute"]
+fn ten_thousand_requests_leave_nothing_behind() {
+    requests(10_000);
+}
+
+/// After a long message was hashed, and nobody asks for anything, a server's memory is what it was.
+#[test]
+#[ignore = "a minute"]
+fn a_long_message_leaves_no_memory_behind() {
+    let mut house = House::new(60.0);
+    house.does("anna", &["key", "new", "--key", "k", "--type", "aes-128"]);
+    let (mut anna, key) = (connect(&house), "k".parse().unwrap());
+    (0..100).for_each(|_| block(&mut anna, &key));
+    let before = held(&mut house);
+    let settings = Settings::new("sha256".parse().unwrap());
+    let length = 32 * 1024;
+    anna.hash(&settings, &mut std::io::repeat(1).take(length), length, &mut |_| {}).unwrap();
+    let peak = held(&mut house);
+    println!("bytes before {before:?}, at the end of a message {peak:?}");
+    let mut now = peak;
+    until("memory that is given back", Duration::from_secs(20), || {
+        now = held(&mut house);
+        before.iter().zip(&now).all(|(before, now)| now.0 <= before.0 + (8 << 20))
+    });
+    println!("when nobody asks {now:?}");
+}
