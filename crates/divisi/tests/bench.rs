@@ -19,7 +19,7 @@ fn run(options: &Options) -> Report {
 }
 
 fn phase(report: &Report, name: &str) -> Phase {
-    report.phases.iter().find(|(n, _)| *n == name).unwrap().1
+    report.measured.phases.iter().find(|(n, _)| *n == name).unwrap().1
 }
 
 /// MAESTRO, Table 1: bits of a block made ahead and online, and rounds online. Four products in sequence make 40 rounds of
@@ -57,7 +57,7 @@ fn cost_of_a_block_is_the_papers() {
             let end = rounds % 10; // of the chain, however long
             assert_eq!(u64::from(online.rounds - end) * 10, u64::from(rounds - end) * layers, "{options:?}");
             assert_eq!(phase(&report, "verification").bits, 0);
-            assert_eq!(report.verification_error_bits, None);
+            assert_eq!(report.measured.verification_error_bits, None);
             // what is made ahead is made for all rounds at once
             if protocol.has_vectors() {
                 assert!((1..=4).contains(&preprocessing.rounds) && preprocessing.seconds > 0.0);
@@ -77,7 +77,9 @@ fn verification_adds_little_to_a_chunk_and_says_its_error() {
         let sent = |blocks| {
             let choice = protocol.into();
             let report = run(&Options { choice, blocks, reps: 1, warmup: 0, ..Options::default() });
-            assert!(report.verification_error_bits.unwrap() >= 57.0 && report.checks["A7"] > 0);
+            assert!(
+                report.measured.verification_error_bits.unwrap() >= 57.0 && report.measured.checks["A7"] > 0
+            );
             let online = phase(&report, "online");
             assert_eq!((online.bits, online.rounds), (blocks * bits, rounds), "{protocol}");
             let verified = phase(&report, "preprocessing").bits - blocks * ahead;
@@ -98,7 +100,11 @@ fn many_strands_compute_what_one_does() {
         options.security = Security::SemiHonest;
         options.blocks = 5 * options.chunk() as u64 + 77;
         let report = run(&options);
-        assert_eq!((report.chunks, phase(&report, "online").bits), (6, options.blocks * bits), "{protocol}");
+        assert_eq!(
+            (report.measured.number("chunks"), phase(&report, "online").bits),
+            (6, options.blocks * bits),
+            "{protocol}"
+        );
         assert_eq!(phase(&report, "online").rounds, rounds, "the rounds of one chunk");
         let preprocessing = phase(&report, "preprocessing");
         assert_eq!(preprocessing.bits, options.blocks * ahead, "{protocol}");
@@ -113,7 +119,7 @@ fn many_strands_verify_what_they_make_ahead() {
         let blocks = 9_000;
         let choice = mode.into();
         let report = run(&Options { choice, blocks, threads: 2, reps: 1, ..Options::default() });
-        assert!(report.verification_error_bits.unwrap() >= 57.0, "{mode}");
+        assert!(report.measured.verification_error_bits.unwrap() >= 57.0, "{mode}");
         let json = report.to_json();
         assert_eq!((json["mode"].as_str(), json["chunks"].as_u64()), (Some(mode.name()), Some(3)));
         assert_eq!(json["protocol"], mode.protocol().name());
@@ -144,14 +150,17 @@ fn a_repetition_in_a_session_that_serves_many_costs_what_one_alone_does() {
         let options = Options { choice: protocol.into(), blocks: 1, warmup: 0, ..Options::default() };
         let (one, many) =
             (run(&Options { reps: 1, ..options.clone() }), run(&Options { reps: 7, warmup: 1, ..options }));
-        for ((name, one), (_, many)) in one.phases.iter().zip(&many.phases) {
+        for ((name, one), (_, many)) in one.measured.phases.iter().zip(&many.measured.phases) {
             let counts = |phase: &Phase| (phase.bits, phase.bytes, phase.rounds);
             assert_eq!(counts(one), counts(many), "{protocol} {name}");
         }
-        assert_eq!((&one.checks, one.verification_error_bits), (&many.checks, many.verification_error_bits));
+        assert_eq!(
+            (&one.measured.checks, one.measured.verification_error_bits),
+            (&many.measured.checks, many.measured.verification_error_bits)
+        );
         assert!(phase(&many, "setup").bits > 0 && phase(&many, "setup").seconds > 0.0);
         let sum = phase(&many, "online").seconds + phase(&many, "verification").seconds;
-        assert!(many.latency_seconds > 0.3 * sum && many.latency_seconds < 3.0 * sum);
+        assert!(many.latency_seconds() > 0.3 * sum && many.latency_seconds() < 3.0 * sum);
     }
 }
 
@@ -166,8 +175,12 @@ fn as_many_bits_are_reached_as_are_asked_for() {
             assert_eq!(phase(&report, "online").bits, blocks * bits);
             let verified = phase(&report, "verification").bits + phase(&report, "preprocessing").bits;
             let json = report.to_json();
-            assert_eq!(json["verification_error_bits"].as_f64(), report.verification_error_bits);
-            (json["statistical_bits"].as_u64().unwrap(), report.verification_error_bits.unwrap(), verified)
+            assert_eq!(json["verification_error_bits"].as_f64(), report.measured.verification_error_bits);
+            (
+                json["statistical_bits"].as_u64().unwrap(),
+                report.measured.verification_error_bits.unwrap(),
+                verified,
+            )
         };
         let (asked, reached, once) = of(None, 1);
         assert!(asked == 57 && reached >= 57.0, "{protocol} {reached}");
@@ -244,7 +257,11 @@ fn memory_does_not_grow_with_what_is_made_ahead() {
         let choice = protocol.into();
         let options = Options { choice, reps: 1, warmup: 0, ..Options::default() };
         let report = run(&Options { blocks: 8 * options.chunk() as u64, ..options });
-        assert!(report.peak_rss_bytes.unwrap() < 128 << 20, "{protocol}: {:?}", report.peak_rss_bytes);
+        assert!(
+            report.measured.peak_rss_bytes.unwrap() < 128 << 20,
+            "{protocol}: {:?}",
+            report.measured.peak_rss_bytes
+        );
     }
 }
 
@@ -280,7 +297,7 @@ fn a_message_costs_the_ands_of_its_circuits() {
             assert_eq!(online.rounds, rounds, "{name}");
             if ands > 0 {
                 assert_eq!(online.bits, count * ands, "{name}");
-                let checked = report.checks.get("S6").copied();
+                let checked = report.measured.checks.get("S6").copied();
                 // one chunk: each product once, for all lanes; products of a key's states are counted, too
                 let exact = !name.contains("mac") && security == Security::Malicious;
                 assert!(!exact || checked == Some(ands), "{name}: {checked:?}");
@@ -314,7 +331,7 @@ fn every_hash_and_mac_is_checked() {
     let mut options = of_messages("gmac-aes128", 20, 0);
     options.blocks = 2 * options.chunk() as u64 + 3;
     options.threads = 2;
-    assert_eq!(run(&options).chunks, 3);
+    assert_eq!(run(&options).measured.number("chunks"), 3);
 }
 
 /// Any circuit, one that only copies among them: each evaluation against the one in the clear, its ANDs to the bit.

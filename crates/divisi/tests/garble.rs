@@ -2,14 +2,11 @@
 //! the paper's and the smaller form's to the bit; parties that die.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
-use divisi::bench::garble::{self, Options, Report};
+use divisi::bench::{self, Options, Report, Work};
 use divisi::calibrate::Calibration;
 use divisi::cleanup::Cleanup;
 use divisi::failure::Kind;
-use divisi::garbling::Garbling;
-use divisi_garble::Form;
 use divisi_net::PartyId;
-use divisi_ot::{Base, Config};
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::Value;
 use std::path::Path;
@@ -120,12 +117,30 @@ fn parties_that_disagree_are_refused_with_both_digests() {
     }
 }
 
-fn measure(parties: usize, form: Form, base: Base, count: u64) -> Report {
-    let mut garbling =
-        Garbling { parties, config: Config { base, ..Config::default() }, ..Garbling::default() };
-    garbling.options.form = form;
-    let options = Options { garbling, count, reps: 1, warmup: 0, ..Options::default() };
-    garble::run(&options, Path::new(PROGRAM), CALIBRATION, &Cleanup::new(), &|_, _| {}).unwrap()
+/// One run of AES-128's circuit among so many parties.
+fn garbled(parties: usize, own: &[(&str, &str)]) -> Options {
+    Options {
+        engine: "garble",
+        parties: Some(parties),
+        own: own.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect(),
+        work: Work::Circuit { name: "aes128".into(), input_bits: 256 },
+        blocks: 1,
+        reps: 1,
+        warmup: 0,
+        ..Options::default()
+    }
+}
+
+fn measure(parties: usize, form: &str, base: &str, count: u64) -> Report {
+    let own = [("form", form), ("base-ot", base), ("k", "4")];
+    let options = Options { blocks: count, ..garbled(parties, &own) };
+    bench::run(&options, Path::new(PROGRAM), CALIBRATION, &Cleanup::new(), &|_, _| {}).unwrap()
+}
+
+/// Triples that were made, by the report's batches.
+fn triples(report: &Report) -> u64 {
+    let told = report.to_json();
+    told["batches"].as_array().unwrap().iter().map(|batch| batch["triples"].as_u64().unwrap()).sum()
 }
 
 /// The forms differ in their tables alone once the triples are there: 64 n bytes and four bits an AND, and 16 (3 n - 4) + 24 bytes and
@@ -133,14 +148,14 @@ fn measure(parties: usize, form: Form, base: Base, count: u64) -> Report {
 #[test]
 fn a_garbler_sends_what_its_form_has() {
     for n in [2, 3, 5] {
-        let [paper, improved] = [Form::Paper, Form::Improved].map(|form| measure(n, form, Base::Half, 1));
-        let ands = paper.and_gates;
+        let [paper, improved] = ["paper", "improved"].map(|form| measure(n, form, "half", 1));
+        let ands = paper.measured.number("and_gates") as usize;
         let tables = |bytes: usize, bits: usize| 8 * (bytes * ands + (bits * ands).div_ceil(8)) as u64;
         let saved = tables(64 * n, 4) - tables(16 * (3 * n - 4) + 24, 3);
-        assert_eq!(paper.phases[2].1.bits - improved.phases[2].1.bits, saved, "{n}");
-        assert_eq!(paper.phases[3].1.bits, improved.phases[3].1.bits, "{n}");
+        assert_eq!(paper.measured.phases[2].1.bits - improved.measured.phases[2].1.bits, saved, "{n}");
+        assert_eq!(paper.measured.phases[3].1.bits, improved.measured.phases[3].1.bits, "{n}");
         for report in [&paper, &improved] {
-            let rounds = report.phases.iter().map(|(_, phase)| phase.rounds).collect::<Vec<_>>();
+            let rounds = report.measured.phases.iter().map(|(_, phase)| phase.rounds).collect::<Vec<_>>();
             let (triples, online) = if n == 2 { (9, 2) } else { (13, 3) };
             assert!(rounds[0] > 4 && rounds[0] <= 8 && rounds[1] <= triples, "{n} {rounds:?}");
             assert_eq!((rounds[2], rounds[3]), (2, online), "{n}");
@@ -150,7 +165,7 @@ fn a_garbler_sends_what_its_form_has() {
 
 #[test]
 fn a_report_has_what_scripts_rely_on() {
-    let report = measure(3, Form::Improved, Base::Both, 4);
+    let report = measure(3, "improved", "both", 4);
     let told = report.to_json();
     let names: Vec<&str> =
         told["phases"].as_array().unwrap().iter().map(|phase| phase["name"].as_str().unwrap()).collect();
@@ -189,24 +204,26 @@ fn a_report_has_what_scripts_rely_on() {
 /// Many instances go in waves: memory is that of one wave, and what they send is what each sends.
 #[test]
 fn many_instances_take_the_memory_of_a_wave() {
-    let report = measure(3, Form::Improved, Base::Half, 32);
-    assert!(report.waves > 5, "{}", report.waves);
-    assert!(report.peak_rss_bytes.is_none_or(|bytes| bytes < 64 << 20), "{:?}", report.peak_rss_bytes);
-    assert!(report.total_bytes() < 32 * 2_000_000, "{}", report.total_bytes());
-    let triples: usize = report.batches.iter().map(|batch| batch.triples).sum();
-    assert_eq!(triples, 32 * report.and_gates);
+    let report = measure(3, "improved", "half", 32);
+    assert!(report.measured.number("waves") > 5, "{:?}", report.measured.facts);
+    let memory = report.measured.peak_rss_bytes;
+    assert!(memory.is_none_or(|bytes| bytes < 64 << 20), "{memory:?}");
+    let bytes = report.to_json()["bytes_sent_per_party"].as_u64().unwrap();
+    assert!(bytes < 32 * 2_000_000, "{bytes}");
+    assert_eq!(triples(&report), 32 * report.measured.number("and_gates"));
 }
 
 /// The streamed mode has the set-up's clock and one more.
 #[test]
 fn a_streamed_run_is_measured_as_a_whole() {
-    let garbling = Garbling { parties: 2, streamed: true, any_k: true, ..Garbling::default() };
-    let options = Options { garbling, count: 2, reps: 1, warmup: 0, ..Options::default() };
-    let report = garble::run(&options, Path::new(PROGRAM), CALIBRATION, &Cleanup::new(), &|_, _| {}).unwrap();
-    let names: Vec<&str> = report.phases.iter().map(|(name, _)| *name).collect();
-    assert_eq!((names, report.waves, report.options.garbling.config.k), (vec!["setup", "streamed"], 1, 4));
-    assert!(report.phases[1].1.bytes > 1_000_000 && report.batches.len() > 1);
-    assert_eq!(report.to_json()["streamed"], true);
+    let options = Options { blocks: 2, ..garbled(2, &[("streamed", "")]) };
+    let report = bench::run(&options, Path::new(PROGRAM), CALIBRATION, &Cleanup::new(), &|_, _| {}).unwrap();
+    let names: Vec<&str> = report.measured.phases.iter().map(|(name, _)| *name).collect();
+    let told = report.to_json();
+    assert_eq!((names, told["waves"].as_u64()), (vec!["setup", "streamed"], Some(1)));
+    assert_eq!(told["k"], 4);
+    assert!(report.measured.phases[1].1.bytes > 1_000_000);
+    assert!(told["batches"].as_array().unwrap().len() > 1 && told["streamed"] == true);
 }
 
 /// A process that is killed ends the benchmark in time, and is named.
@@ -214,8 +231,7 @@ fn a_streamed_run_is_measured_as_a_whole() {
 fn a_party_that_is_killed_is_named() {
     let timeout = Duration::from_secs(1);
     for (victim, after) in [(1, 0), (2, 300), (4, 900)] {
-        let garbling = Garbling { parties: 4, ..Garbling::default() };
-        let options = Options { garbling, reps: 100_000, timeout, ..Options::default() };
+        let options = Options { reps: 100_000, timeout, ..garbled(4, &[]) };
         let sent = std::sync::Mutex::new(None);
         let failure = std::thread::scope(|scope| {
             let sent = &sent;
@@ -228,7 +244,7 @@ fn a_party_that_is_killed_is_named() {
                     });
                 }
             };
-            garble::run(&options, Path::new(PROGRAM), CALIBRATION, &Cleanup::new(), &on_start).unwrap_err()
+            bench::run(&options, Path::new(PROGRAM), CALIBRATION, &Cleanup::new(), &on_start).unwrap_err()
         });
         let took = sent.lock().unwrap().unwrap().elapsed();
         let told = format!("party {victim} after {after} ms: {failure:?}, {took:?}");

@@ -4,10 +4,9 @@
 //! The parties' links lead through proxies that count bytes: a fault comes when a party has sent what takes it to the middle of a phase.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
-use divisi::bench::garble::{self, Options};
+use divisi::bench::{self, Options, Work};
 use divisi::calibrate::Calibration;
 use divisi::cleanup::Cleanup;
-use divisi::garbling::Garbling;
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::Value;
 use std::io::{Read, Write};
@@ -213,8 +212,9 @@ fn middles() -> [[u64; 4]; PARTIES] {
         assert_eq!(told["outputs"][0], "69c4e0d86a7b0430d8cdb78070b4c55a");
     }
     let calibration = Calibration { aes_ctr_gb_s: 1.0, loopback_gbit_s: 1.0, clmul_ns: 1.0 };
-    let options = Options { garbling: Garbling::default(), reps: 1, warmup: 0, ..Options::default() };
-    let report = garble::run(&options, Path::new(PROGRAM), calibration, &Cleanup::new(), &|_, _| {}).unwrap();
+    let work = Work::Circuit { name: "aes128".into(), input_bits: 256 };
+    let options = Options { engine: "garble", work, blocks: 1, reps: 1, warmup: 0, ..Options::default() };
+    let report = bench::run(&options, Path::new(PROGRAM), calibration, &Cleanup::new(), &|_, _| {}).unwrap();
     let told = report.to_json();
     let phase =
         |phase: usize, party: usize| told["phases"][phase]["bytes_sent_by_party"][party].as_u64().unwrap();

@@ -2,13 +2,14 @@
 //! corrupt party changed.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
-use divisi::circuit::Circuit;
-use divisi::run::protocol::{Outcome, Task, run};
+use divisi::circuit::{Circuit, Held};
+use divisi::engine::{self, Between, Job, Own, Settings, Unwatched, job};
 use divisi_circuit::{Build, Gates, Program};
-use divisi_core::{Abort, PartyId};
+use divisi_core::{Abort, Counts, PartyId, Session};
 use divisi_net::tamper::Tap;
 use divisi_net::{Frame, Options, memory};
 use divisi_rep3::Security;
+use divisi_symmetric::gates::Adder;
 use std::process::{Command, Stdio};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
@@ -44,6 +45,12 @@ fn bits(value: u64, width: usize) -> Vec<bool> {
     (0..width).map(|i| value >> i & 1 == 1).collect()
 }
 
+/// What a party learned, and what it cost.
+struct Outcome {
+    outputs: Vec<bool>,
+    counts: Counts,
+}
+
 fn play(
     program: &Program,
     owners: [u8; 3],
@@ -52,6 +59,19 @@ fn play(
     values: [u64; 3],
     taps: impl Fn(PartyId, Tap),
 ) -> Vec<Result<Outcome, Abort>> {
+    let circuit = Circuit { name: "c".into(), program: program.clone(), file: None };
+    let job = Job::Circuit(job::Circuit {
+        circuit: Arc::new(Held::Program(circuit)),
+        adder: Adder::FewestAnds,
+        between: Between::Parties {
+            owners: owners.map(party).to_vec(),
+            receivers: receivers.iter().map(|number| party(*number)).collect(),
+        },
+        count: 1,
+    });
+    let settings = Settings { security, ..Settings::default() };
+    let prepared = engine::named("rep3").unwrap().prepare(&job, &settings).unwrap();
+    let prepared = &*prepared;
     let options = Options { timeout: Duration::from_millis(500), ..Options::default() };
     let meshes = memory::mesh_with(3, &options, Arc::new(divisi_net::Machine));
     for mesh in &meshes {
@@ -63,18 +83,16 @@ fn play(
             .map(|mesh| {
                 scope.spawn(move || {
                     let own = owners.iter().zip(program.inputs()).zip(values);
-                    let own: Vec<bool> = own
+                    let own: Vec<u8> = own
                         .filter(|((owner, _), _)| **owner == mesh.me().number())
                         .flat_map(|((_, width), value)| bits(value, *width))
+                        .map(u8::from)
                         .collect();
-                    let task = Task {
-                        program,
-                        digest: [7; 32],
-                        owners: owners.map(party).to_vec(),
-                        receivers: receivers.iter().map(|number| party(*number)).collect(),
-                        security,
-                    };
-                    run(&Arc::new(mesh), 1, &task, &own)
+                    let session = Session::start(&Arc::new(mesh), 1, &prepared.parameters(1))?;
+                    let mut party = prepared.start(session, 1, &Own::default())?;
+                    let outputs = party.batch(1, &Own::new(own), &mut Unwatched)?;
+                    let outputs = outputs.iter().map(|bit| *bit == 1).collect();
+                    Ok(Outcome { outputs, counts: party.meter() })
                 })
             })
             .collect();
@@ -103,12 +121,8 @@ fn outputs_are_those_in_the_clear_and_go_to_whom_they_are_for() {
                 PartyId::all(3).zip(play(&program, owners, receivers, security, values, |_, _| {}))
             {
                 let outcome = end.unwrap();
-                let learned = outcome.outputs.map(|outputs| outputs.to_vec());
-                assert_eq!(
-                    learned.as_ref(),
-                    receivers.contains(&me.number()).then_some(&want),
-                    "{me} {owners:?}"
-                );
+                let learned = if receivers.contains(&me.number()) { &want[..] } else { &[] };
+                assert_eq!(outcome.outputs, learned, "{me} {owners:?}");
                 // the program's own bits, and what a circuit of 10 bits of inputs and 23 of outputs adds
                 let sent = outcome.counts.phases["online"].bits;
                 assert!(sent >= program.dot_count() as u64, "{sent}");
@@ -168,7 +182,7 @@ fn no_change_of_a_message_gives_a_wrong_output() {
             for (me, end) in PartyId::all(3).zip(ends).filter(|(me, _)| me.number() != from) {
                 match end {
                     Ok(outcome) => {
-                        assert_eq!(outcome.outputs.as_deref(), Some(&want), "{me}: {from} to {to}, {at}")
+                        assert_eq!(outcome.outputs, want, "{me}: {from} to {to}, {at}")
                     }
                     Err(_) => aborts += 1,
                 }

@@ -1,12 +1,13 @@
 //! `divisi bench`.
 
 use super::bench_servers;
-use super::garbling::{self, Manner};
-use super::{Context, Done, EngineChoice, Goal, ProtocolChoice};
+use super::engine::{EngineChoice, Manner};
+use super::{Context, Done, Goal, ProtocolChoice};
 use clap::{Args, Subcommand};
 use comfy_table::{CellAlignment, Table, presets};
-use divisi::bench::{self, Options, Report, Work};
+use divisi::bench::{self, Options, Work};
 use divisi::calibrate::{AES_BY, Calibration, calibrate};
+use divisi::engine::Page;
 use divisi::failure::Failure;
 use divisi::local::this_program;
 use divisi::mode::Choice;
@@ -204,57 +205,40 @@ pub fn run(context: &Context, command: &Commands) -> Result<Done, Failure> {
                 key: arguments.key_bits,
                 direction: arguments.direction,
                 blocks: arguments.blocks,
-                ..arguments.effort.options(context)
+                ..arguments.effort.options(context, None)
             };
             measure(context, options)
         }
         Commands::Hash(Hash { algorithm, messages, engine, goal, effort }) => {
-            engine.check()?;
             let work = Work::Function { algorithm: *algorithm, message_bytes: messages.message_bytes };
             let choice = goal.mode.map(Choice::from).unwrap_or_default();
-            measure(context, Options { work, choice, blocks: messages.count, ..effort.options(context) })
+            let usual = effort.options(context, Some(*engine));
+            measure(context, Options { work, choice, blocks: messages.count, ..usual })
         }
         Commands::Circuit(Circuit { circuit, count, engine, manner, streamed, goal, effort }) => {
-            if let Some(garbling) = manner.get(*engine, effort.security, effort.statistical, *streamed)? {
-                if effort.threads != 1 {
-                    return Err(Failure::usage(
-                        "the engine garble has one thread a party: leave --threads out",
-                    ));
-                }
-                let usual = bench::garble::Options::default();
-                let options = bench::garble::Options {
-                    circuit: circuit.clone(),
-                    adder: goal.adder(),
-                    garbling,
-                    count: count.unwrap_or(usual.count),
-                    reps: effort.reps,
-                    warmup: effort.warmup,
-                    rtt_ms: effort.rtt,
-                    rate_mbit: effort.rate,
-                    timeout: context.timeout.unwrap_or(usual.timeout),
-                };
-                return garbling::measure(context, &options);
-            }
-            let loaded = divisi::circuit::load(circuit, goal.adder())?;
-            let work = Work::Circuit { name: circuit.clone(), input_bits: loaded.program.input_bits() };
+            let usual = Options { own: manner.own(*streamed), ..effort.options(context, Some(*engine)) };
+            usual.check()?;
+            let adder = goal.adder();
+            let held = divisi::circuit::hold(circuit, adder, usual.settings().is_streamed())?;
+            let work = Work::Circuit { name: circuit.clone(), input_bits: held.inputs().iter().sum() };
+            drop(held);
             let choice = goal.mode.map(Choice::from).unwrap_or_default();
-            let blocks = count.unwrap_or(10_000);
-            measure(context, Options { work, choice, blocks, ..effort.options(context) })
+            let blocks = count.unwrap_or(engine.engine().usual_count() as u64);
+            measure(context, Options { work, choice, blocks, ..usual })
         }
         Commands::Mac(Mac { algorithm, messages, engine, choice, effort }) => {
-            engine.check()?;
             let work = Work::Function { algorithm: *algorithm, message_bytes: messages.message_bytes };
-            measure(
-                context,
-                Options { work, choice: choice.get(), blocks: messages.count, ..effort.options(context) },
-            )
+            let usual = effort.options(context, Some(*engine));
+            measure(context, Options { work, choice: choice.get(), blocks: messages.count, ..usual })
         }
     }
 }
 
 impl Effort {
-    fn options(&self, context: &Context) -> Options {
+    fn options(&self, context: &Context, choice: Option<EngineChoice>) -> Options {
         Options {
+            engine: choice.map_or(Options::default().engine, |choice| choice.engine().name()),
+            parties: choice.and_then(|choice| choice.parties),
             security: self.security,
             threads: self.threads,
             reps: self.reps,
@@ -273,7 +257,7 @@ fn measure(context: &Context, options: Options) -> Result<Done, Failure> {
     let program = this_program()?;
     let calibration = calibrate()?;
     let report = bench::run(&options, &program, calibration, &context.cleanup, &|_, _| {})?;
-    Ok(Done::new(text(&report), report.to_json()))
+    Ok(Done::new(text(&report.page), report.to_json()))
 }
 
 /// A hash by its name.
@@ -303,67 +287,14 @@ fn calibration_text(calibration: &Calibration) -> String {
     )
 }
 
-/// What the machine allowed, in a line.
-pub fn machine(calibration: &Calibration) -> String {
-    format!(
-        "this machine: AES-CTR {:.1} GB/s, loopback {:.1} Gbit/s, product in GF(2^64) {:.2} ns",
-        calibration.aes_ctr_gb_s, calibration.loopback_gbit_s, calibration.clmul_ns
-    )
-}
-
-fn plural(n: u64) -> &'static str {
-    if n == 1 { "" } else { "s" }
-}
-
-fn text(report: &Report) -> String {
-    let o = &report.options;
+/// A page as text: its table between what stands above and below.
+fn text(page: &Page) -> String {
     let mut table = Table::new();
     table.load_style(presets::NOTHING);
-    let unit = o.work.unit();
-    let head = ["CPU us", "bits", "bytes"].map(|what| format!("{what}/{unit}"));
-    let [cpu, bits, bytes] = head;
-    table.set_header(["phase".into(), "seconds".into(), cpu, bits, bytes, "rounds".into()]);
-    let per_block = |figure: f64| figure / o.blocks as f64;
-    for (name, phase) in &report.phases {
-        table.add_row([
-            (*name).to_owned(),
-            format!("{:.4}", phase.seconds),
-            format!("{:.3}", per_block(phase.cpu_seconds * 1e6)),
-            format!("{:.1}", per_block(phase.bits as f64)),
-            format!("{:.1}", per_block(phase.bytes as f64)),
-            phase.rounds.to_string(),
-        ]);
-    }
+    table.set_header(&page.head);
+    page.rows.iter().for_each(|row| {
+        table.add_row(row);
+    });
     table.column_iter_mut().skip(1).for_each(|column| column.set_cell_alignment(CellAlignment::Right));
-    let memory = report
-        .peak_rss_bytes
-        .map_or("unknown".into(), |bytes| format!("{:.0} MiB", bytes as f64 / f64::from(1 << 20)));
-    let error = report
-        .verification_error_bits
-        .map_or("nothing verified".into(), |bits| format!("a lie passes with 2^-{bits:.0}"));
-    let mode = o.choice.mode_name().map(|mode| format!(" ({mode})")).unwrap_or_default();
-    let what = match &o.work {
-        Work::Aes => format!("AES-{} {} by {}", o.key.bits(), bench::direction_name(o.direction), o.choice),
-        Work::Function { algorithm, message_bytes } => {
-            format!("{algorithm} of {message_bytes} bytes{mode}")
-        }
-        Work::Circuit { name, .. } => format!("the circuit {name}{mode}"),
-    };
-    format!(
-        "{what}, {}, {} {unit}{}, {} thread{} a party, median of {}, per party:\n\n{table}\n\n\
-         {:.0} {unit}s/s online, {:.0} in all; CPU {:.2} us for each and party without setup; memory {memory}; {error}\n\
-         all outputs checked; kernel {}; connected in {:.3} s\n{}",
-        o.security,
-        o.blocks,
-        plural(o.blocks),
-        o.threads,
-        plural(o.threads as u64),
-        o.reps,
-        report.online_per_second(),
-        report.total_per_second(),
-        report.cpu_us_per_block(),
-        report.kernel,
-        report.connect_seconds,
-        machine(&report.calibration),
-    )
+    format!("{}\n\n{table}\n\n{}", page.above, page.below)
 }

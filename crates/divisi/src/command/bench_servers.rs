@@ -1,6 +1,6 @@
 //! `divisi bench file` and `divisi bench serve`.
 
-use super::bench::{machine, positive};
+use super::bench::positive;
 use super::progress::Progress;
 use super::{Context, Done, ProtocolChoice};
 use clap::Args;
@@ -83,7 +83,7 @@ pub fn measure_file(context: &Context, arguments: &File) -> Result<Done, Failure
         report.encrypt_mb_per_second(),
         report.decrypt_mb_per_second(),
         cost(&report.cost),
-        machine(&report.calibration),
+        report.calibration.summary(),
     );
     Ok(Done::new(text, report.to_json()))
 }
@@ -127,7 +127,7 @@ fn text(report: &serve::Report) -> String {
     }
     let checked = if report.checked { "all results that came were right" } else { "a result was WRONG" };
     lines.push(format!("{}; {checked}", cost(&report.cost)));
-    lines.push(machine(&report.calibration));
+    lines.push(report.calibration.summary());
     lines.join("\n")
 }
 

@@ -6,7 +6,7 @@ mod circuit;
 mod crypt;
 mod demo;
 mod digest;
-mod garbling;
+mod engine;
 mod given;
 mod kat;
 mod key;
@@ -18,7 +18,7 @@ mod run;
 mod server;
 
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
-use clap::{Args, Parser, Subcommand, ValueEnum};
+use clap::{Args, Parser, Subcommand};
 use divisi::cleanup::Cleanup;
 use divisi::failure::Failure;
 use divisi::mode::{Choice, Mode};
@@ -131,41 +131,6 @@ struct ProtocolChoice {
 impl ProtocolChoice {
     fn get(self) -> Choice {
         self.mode.map_or(self.protocol.into(), Choice::from)
-    }
-}
-
-/// What computes programs of bits.
-#[derive(Clone, Copy, ValueEnum)]
-enum Engine {
-    /// Replicated sharing among three, one of them corrupt
-    Rep3,
-    /// Authenticated garbling among any number, all but one of them corrupt: circuits only
-    Garble,
-}
-
-/// What computes, and among how many.
-#[derive(Args, Clone, Copy)]
-struct EngineChoice {
-    /// What computes
-    #[arg(long, value_enum, default_value = "rep3", value_name = "NAME")]
-    engine: Engine,
-    /// How many parties: rep3 has 3, garble 2 to 128 [default: 3]
-    #[arg(long, value_name = "N")]
-    parties: Option<usize>,
-}
-
-impl EngineChoice {
-    /// Where there is nothing but rep3.
-    fn check(self) -> Result<(), Failure> {
-        match (self.engine, self.parties) {
-            (Engine::Garble, _) => Err(Failure::usage(
-                "the engine garble computes circuits: use `divisi run` or `divisi bench circuit`",
-            )),
-            (Engine::Rep3, Some(asked)) if asked != 3 => Err(Failure::usage(format!(
-                "the engine rep3 has 3 parties, not {asked}: leave --parties out"
-            ))),
-            _ => Ok(()),
-        }
     }
 }
 

@@ -14,7 +14,6 @@ pub struct Arguments {
 pub fn run(_: &Context, arguments: &Arguments) -> Result<Done, Failure> {
     match arguments.role.as_str() {
         divisi::bench::ROLE => divisi::bench::run_party()?,
-        divisi::bench::garble::ROLE => divisi::bench::garble::run_party()?,
         divisi::run::ROLE => divisi::run::run_party()?,
         divisi::server::ROLE => divisi::server::run_party()?,
         role => {

@@ -1,16 +1,19 @@
 //! `divisi run`.
 
-use super::garbling::Manner;
-use super::{Context, Done, EngineChoice, Goal, given};
+use super::engine::{EngineChoice, Manner};
+use super::{Context, Done, Goal, given};
 use clap::Args;
 use divisi::circuit;
+use divisi::engine::{self, Settings};
 use divisi::failure::Failure;
 use divisi::local::this_program;
-use divisi::run::{self, Engine, Membership, Options};
+use divisi::mode::Choice;
+use divisi::run::{self, Membership, Options};
 use divisi_net::{Config, PartyId};
 use divisi_rep3::Security;
 use serde_json::json;
 use std::path::PathBuf;
+use std::sync::Arc;
 
 /// Run a Boolean circuit among parties that keep their inputs to themselves.
 ///
@@ -67,42 +70,36 @@ pub struct Arguments {
     listen: Option<String>,
 }
 
-/// What computes: the number of parties is that of the configuration, if there is one and nothing else is said.
-fn engine(arguments: &Arguments) -> Result<Engine, Failure> {
-    let Arguments { engine, manner, security, statistical, streamed, config, .. } = arguments;
-    let Some(mut garbling) = manner.get(*engine, *security, *statistical, *streamed)? else {
-        return match statistical {
-            Some(_) => Err(Failure::usage(
-                "--statistical belongs to the engine garble: give --engine garble, or leave it out",
-            )),
-            None => Ok(Engine::Rep3(*security)),
-        };
-    };
-    if let (None, Some(config)) = (engine.parties, config) {
-        garbling.parties = Config::load(config).map_err(|e| Failure::usage(e.to_string()))?.parties().len();
-        garbling.check()?;
+/// How it is computed: the number of parties is that of the configuration, if the engine can have several and nothing else is said.
+fn settings(arguments: &Arguments) -> Result<Settings, Failure> {
+    let Arguments { engine: choice, manner, security, statistical, streamed, config, .. } = arguments;
+    let sboxes = arguments.goal.mode.map(Choice::from).unwrap_or_default();
+    let mut settings = manner.settings(*choice, *security, *statistical, *streamed, sboxes)?;
+    let range = choice.engine().parties();
+    if let (None, Some(config), true) = (choice.parties, config, range.start() < range.end()) {
+        let parties = Config::load(config).map_err(|e| Failure::usage(e.to_string()))?.parties().len();
+        settings = settings.among(parties);
+        engine::check(choice.engine(), &settings)?;
     }
-    Ok(Engine::Garble(garbling))
+    Ok(settings)
 }
 
 pub fn run(context: &Context, arguments: &Arguments) -> Result<Done, Failure> {
-    let mut engine = engine(arguments)?;
-    let party = |number: u8| engine.party(number);
+    let (engine, settings) = (arguments.engine.engine(), settings(arguments)?);
+    let parties = engine::parties(engine, &settings);
+    let party = |number: u8| run::party(engine, &settings, number);
     let me = arguments.party.map(party).transpose()?;
     let mut receivers =
         arguments.output.iter().map(|number| party(*number)).collect::<Result<Vec<_>, _>>()?;
     if receivers.is_empty() {
-        receivers = PartyId::all(engine.parties()).collect();
+        receivers = PartyId::all(parties).collect();
     }
     receivers.sort();
     receivers.dedup();
     let adder = arguments.goal.adder();
-    let circuit = circuit::hold(&arguments.circuit, adder, engine.is_streamed())?;
-    if let Engine::Garble(garbling) = &mut engine {
-        *garbling = garbling.settled(circuit.and_count());
-    }
+    let circuit = Arc::new(circuit::hold(&arguments.circuit, adder, settings.is_streamed())?);
     let given = given::inputs(&arguments.inputs)?;
-    let inputs = run::inputs(&circuit, &given, engine.parties(), me)?;
+    let inputs = run::inputs(&circuit, &given, parties, me)?;
     let options = Options {
         circuit,
         adder,
@@ -110,6 +107,7 @@ pub fn run(context: &Context, arguments: &Arguments) -> Result<Done, Failure> {
         first_bit_first: arguments.first_bit_first,
         receivers,
         engine,
+        settings,
         timeout: context.timeout,
     };
     let report = match (me, &arguments.config, &arguments.identity) {
@@ -128,23 +126,19 @@ pub fn run(context: &Context, arguments: &Arguments) -> Result<Done, Failure> {
         None => format!("done; the outputs went to party {told}, and to nobody else"),
     };
     let circuit = &options.circuit;
-    let garbling = match engine {
-        Engine::Garble(garbling) => Some(garbling),
-        Engine::Rep3(_) => None,
-    };
-    let json = json!({
+    let mut json = json!({
         "schema": 1,
         "engine": engine.name(),
-        "parties": engine.parties(),
+        "parties": parties,
         "party": me.map(PartyId::number),
         "circuit": circuit.name(),
-        "security": engine.security().name(),
+        "security": options.settings.security.name(),
         "mode": arguments.goal.name(),
-        "form": garbling.map(|garbling| garbling.options.form.name()),
-        "k": garbling.map(|garbling| garbling.config.k),
-        "statistical_bits": garbling.map(|garbling| garbling.config.rho),
-        "computational_bits": garbling.map(|_| divisi_ot::hash::COMPUTATIONAL_BITS),
-        "streamed": garbling.map(|garbling| garbling.streamed),
+        "form": null,
+        "k": null,
+        "statistical_bits": null,
+        "computational_bits": null,
+        "streamed": null,
         "outputs": values,
         "output_to": to,
         "and": circuit.and_count(),
@@ -154,5 +148,11 @@ pub fn run(context: &Context, arguments: &Arguments) -> Result<Done, Failure> {
         "bytes_sent_per_party": report.bytes_sent,
         "rounds": report.rounds,
     });
+    // what this engine has a choice of, among what any has
+    for (name, fact) in report.facts {
+        if let Some(member) = json.get_mut(&name) {
+            *member = fact;
+        }
+    }
     Ok(Done::new(text, json))
 }

@@ -1,14 +1,13 @@
-//! A segment's chunks through the engine with the clock running: what is made ahead, the cipher, its verification.
+//! A batch's chunks through the engine with the clock running: what is made ahead, the cipher, its verification.
 //!
 //! Blocks stream through in chunks; each chunk is verified before the next begins in its strand, so that what is owed stays
 //! bounded, and what a chunk needs made ahead is made just before it. All strands make theirs ahead at once, then wait
 //! for one another and for the other parties: so that the phases have clean marks. The verification of one chunk overlaps the work on others.
 
-use super::message::{Times, Took};
-use super::work::{What, nonce};
+use super::super::job::nonce;
+use super::super::{Mark, Watch};
+use crate::circuit::Held;
 use crate::cleanup::lock;
-use crate::failure::Failure;
-use crate::local::cpu_seconds;
 use divisi_circuit::Program;
 use divisi_core::{
     Abort, Boolean, Bytes, Convert, Direction, Job, Lanes, Pending, Step, Verified, settle, step,
@@ -16,49 +15,50 @@ use divisi_core::{
 use divisi_net::Permits;
 use divisi_rep3::deal::Part;
 use divisi_rep3::{Bit, Byte, Passes, Products, Protocol, Rep3, Security};
-use divisi_symmetric::aes::{self, KeySize, RoundKeys};
+use divisi_symmetric::aes::{self, RoundKeys};
+use divisi_symmetric::algorithm::Settings as Use;
 use divisi_symmetric::batch::{Function, Messages, SecretByte, bits, byte_values};
-use std::sync::Mutex;
-use std::time::Instant;
+use std::sync::{Arc, Mutex};
 
 pub(super) const INPUT: Step = step!("input");
 
-/// Wall time and the process's user and system time.
-#[derive(Clone, Copy)]
-pub(super) struct Mark {
-    wall: Instant,
-    cpu: f64,
+/// The phases, in order.
+pub(super) const SETUP: &str = "setup";
+pub(super) const PREPROCESSING: &str = "preprocessing";
+pub(super) const ONLINE: &str = "online";
+pub(super) const VERIFICATION: &str = "verification";
+
+/// What is computed.
+pub(super) enum What {
+    /// AES, whose keys have so many rounds.
+    Aes {
+        rounds: usize,
+        direction: Direction,
+    },
+    Function(Use),
+    Circuit(Arc<Held>),
 }
 
-impl Mark {
-    pub fn now() -> Self {
-        Mark { wall: Instant::now(), cpu: cpu_seconds() }
-    }
-
-    pub fn until(self, end: Mark) -> Took {
-        let seconds = end.wall.saturating_duration_since(self.wall).as_secs_f64();
-        Took { seconds, cpu_seconds: end.cpu - self.cpu }
-    }
-}
-
-/// What the plan's words mean.
+/// How it is computed.
 pub(super) struct Task {
     pub what: What,
     /// The bytes of an input.
     pub input_bytes: usize,
     pub protocol: Protocol,
     pub security: Security,
-    pub key: KeySize,
-    pub direction: Direction,
+    /// How many instances go through the engine at once.
     pub chunk: usize,
+    /// The bits that verifications are to reach, and what reaches them.
     pub statistical: u32,
     pub passes: Passes,
+    /// How many threads of a party run at once.
+    pub threads: usize,
 }
 
 impl Task {
     /// Whether something is made before a chunk comes.
     fn makes_ahead(&self) -> bool {
-        matches!(self.what, What::Aes) && self.protocol.has_vectors()
+        matches!(self.what, What::Aes { .. }) && self.protocol.has_vectors()
     }
 }
 
@@ -83,13 +83,8 @@ const PIECE: usize = 4096;
 /// The chunks' outputs, in order.
 pub(super) type Outputs = Vec<Verified<Vec<Byte>>>;
 
-/// How often a segment of so many chunks in so many strands meets ([`segment`]).
-pub(super) fn meetings(makes_ahead: bool, chunks: usize, strands: usize) -> usize {
-    if makes_ahead { chunks.div_ceil(strands.max(1)) } else { 0 }
-}
-
-/// All chunks of a segment; the clock runs from `start`. `meet` waits until all parties are there: the seconds of what is made ahead
-/// run to the last party's end, and what one party was slower at is no other phase's time.
+/// All chunks of a batch; the clock runs from `start`. Whoever looks on waits until all parties have made ahead: the seconds of that run to
+/// the last party's end, and what one party was slower at is no other phase's time.
 pub(super) fn segment(
     engines: &mut [Rep3],
     task: &Task,
@@ -97,18 +92,19 @@ pub(super) fn segment(
     chunks: &[Columns],
     start: Mark,
     permits: &Permits,
-    meet: &dyn Fn() -> Result<(), Failure>,
-) -> Result<(Outputs, Times), Failure> {
+    watch: &mut dyn Watch,
+) -> Result<Outputs, Abort> {
     match engines {
-        [only] => one_strand(only, task, ready, chunks, start, meet),
-        many => strands_at_once(many, task, ready, chunks, start, permits, meet),
+        [only] => one_strand(only, task, ready, chunks, start, watch),
+        many => strands_at_once(many, task, ready, chunks, start, permits, watch),
     }
 }
 
 /// Make what a chunk needs ahead, verified.
 fn make_ahead(rep: &mut Rep3, task: &Task, chunk: &Columns) -> Result<(), Abort> {
-    rep.trio().session().phase("preprocessing");
-    rep.prepare(task.key.rounds(), chunk.columns.len(), chunk.lanes)
+    rep.trio().session().phase(PREPROCESSING);
+    let rounds = if let What::Aes { rounds, .. } = task.what { rounds } else { 0 };
+    rep.prepare(rounds, chunk.columns.len(), chunk.lanes)
 }
 
 /// One chunk, from shares of inputs to shares of outputs.
@@ -118,22 +114,27 @@ fn compute(
     ready: &Ready,
     chunk: &Columns,
 ) -> Result<Pending<Vec<Byte>, Products>, Abort> {
-    rep.trio().session().phase("online");
+    rep.trio().session().phase(ONLINE);
     let output = match (ready, &task.what) {
-        (Ready::Aes(round_keys), _) => {
+        (Ready::Aes(round_keys), What::Aes { direction, .. }) => {
             let state =
                 chunk.columns.iter().map(|part| rep.trio().input(part)).collect::<Result<Vec<_>, _>>()?;
             let misfit = Abort::Misuse { step: INPUT, what: "a block that has not 16 bytes" };
             let mut state: [Byte; 16] = state.try_into().map_err(|_| misfit)?;
-            match task.direction {
+            match direction {
                 Direction::Encrypt => aes::encrypt(rep, round_keys.get(), &mut state)?,
                 Direction::Decrypt => aes::decrypt(rep, round_keys.get(), &mut state)?,
             }
             state.into()
         }
         (Ready::Function(function), _) => digest(rep, function.get(), chunk)?,
-        (Ready::Circuit, What::Circuit(circuit)) => evaluate(rep, &circuit.program, chunk)?,
-        (Ready::Circuit, _) => return Err(Abort::Misuse { step: INPUT, what: "no circuit" }),
+        (Ready::Circuit, What::Circuit(circuit)) => match &**circuit {
+            Held::Program(circuit) => evaluate(rep, &circuit.program, chunk)?,
+            Held::File { .. } => return Err(Abort::Misuse { step: INPUT, what: "a circuit in its file" }),
+        },
+        (Ready::Aes(_) | Ready::Circuit, _) => {
+            return Err(Abort::Misuse { step: INPUT, what: "what was made ready is something else" });
+        }
     };
     if matches!(ready, Ready::Circuit) && !rep.owes() {
         // a circuit without products
@@ -195,7 +196,7 @@ fn secret_bits(rep: &mut Rep3, columns: &[Part]) -> Result<Vec<SecretByte<Rep3>>
 
 /// Verify a chunk's outputs.
 fn verify(rep: &mut Rep3, pending: Pending<Vec<Byte>, Products>) -> Result<Verified<Vec<Byte>>, Abort> {
-    rep.trio().session().phase("verification");
+    rep.trio().session().phase(VERIFICATION);
     settle(rep, pending)
 }
 
@@ -206,26 +207,26 @@ fn one_strand(
     ready: &Ready,
     chunks: &[Columns],
     mut start: Mark,
-    meet: &dyn Fn() -> Result<(), Failure>,
-) -> Result<(Outputs, Times), Failure> {
-    let (mut outputs, mut times) = (Vec::with_capacity(chunks.len()), Times::default());
+    watch: &mut dyn Watch,
+) -> Result<Outputs, Abort> {
+    let mut outputs = Vec::with_capacity(chunks.len());
     for columns in chunks {
         if task.makes_ahead() {
             make_ahead(rep, task, columns)?;
-            meet()?;
+            watch.meet(PREPROCESSING)?;
             let made = Mark::now();
-            times.preprocessing.add(start.until(made));
+            watch.took(PREPROCESSING, start.until(made));
             start = made;
         }
         let pending = compute(rep, task, ready, columns)?;
         let computed = Mark::now();
         outputs.push(verify(rep, pending)?);
         let verified = Mark::now();
-        times.online.add(start.until(computed));
-        times.verification.add(computed.until(verified));
+        watch.took(ONLINE, start.until(computed));
+        watch.took(VERIFICATION, computed.until(verified));
         start = verified;
     }
-    Ok((outputs, times))
+    Ok(outputs)
 }
 
 /// Every k-th chunk in a strand of its own: *online* runs until the last chunk has its output shares, and *verification* is
@@ -238,18 +239,18 @@ fn strands_at_once(
     chunks: &[Columns],
     mut start: Mark,
     permits: &Permits,
-    meet: &dyn Fn() -> Result<(), Failure>,
-) -> Result<(Outputs, Times), Failure> {
+    watch: &mut dyn Watch,
+) -> Result<Outputs, Abort> {
     let (k, ahead) = (engines.len(), task.makes_ahead());
-    let (mut outputs, mut times) = (Vec::with_capacity(chunks.len()), Times::default());
+    let mut outputs = Vec::with_capacity(chunks.len());
     for batch in chunks.chunks(if ahead { k } else { chunks.len() }.max(1)) {
         if ahead {
             at_once(engines, permits, |s, rep| {
                 batch.get(s).map_or(Ok(()), |columns| make_ahead(rep, task, columns))
             })?;
-            meet()?;
+            watch.meet(PREPROCESSING)?;
             let made = Mark::now();
-            times.preprocessing.add(start.until(made));
+            watch.took(PREPROCESSING, start.until(made));
             start = made;
         }
         let computed = Mutex::new(start);
@@ -263,13 +264,13 @@ fn strands_at_once(
             Ok(outputs)
         })?;
         let (end, computed) = (Mark::now(), *lock(&computed));
-        times.online.add(start.until(computed));
-        times.verification.add(computed.until(end));
+        watch.took(ONLINE, start.until(computed));
+        watch.took(VERIFICATION, computed.until(end));
         start = end;
         let mut strands: Vec<_> = strands.into_iter().map(Vec::into_iter).collect();
         outputs.extend((0..batch.len()).filter_map(|c| strands.get_mut(c % k).and_then(Iterator::next)));
     }
-    Ok((outputs, times))
+    Ok(outputs)
 }
 
 /// Do something in every strand, each in its thread; what they give, in order.

@@ -8,16 +8,18 @@
 //! 3. Each receiver has two components of the outputs. The third comes from one of its two holders and a digest of it from the
 //!    other: if they differ one of them lies, and the receiver takes nothing \[A1\]. Nobody else learns anything.
 
+use super::super::job::{self, Own, Rows};
+use super::super::{Course, Differ, Party, Prepared, Watch, timed};
+use super::OUTPUTS;
+use super::strands::{ONLINE, VERIFICATION};
 use divisi_circuit::Program;
 use divisi_core::{
-    Abort, Boolean, Check, Convert, Job, Parameters, PartyId, Session, Step, Verified, settle, step,
+    Abort, Boolean, Check, Convert, Counts, Job, Parameters, PartyId, Session, Step, Verified, settle, step,
 };
-use divisi_net::Mesh;
 use divisi_node::owner;
 use divisi_rep3::deal::Part;
 use divisi_rep3::open::component_digest;
 use divisi_rep3::{Bit, Byte, Protocol, Rep3, Security, Trio};
-use std::sync::Arc;
 use zeroize::Zeroizing;
 
 const INPUT: Step = step!("run.input");
@@ -25,93 +27,104 @@ const OUTPUT: Step = step!("run.output");
 const DIGEST: Step = step!("run.digest");
 
 /// The parties of the engine.
-pub const PARTIES: usize = 3;
+const PARTIES: usize = 3;
 
 /// What all parties must agree on.
-pub struct Task<'c> {
-    /// The circuit.
-    pub program: &'c Program,
-    /// A digest of it.
+pub(super) struct Task<'j> {
+    pub job: &'j job::Circuit,
+    pub program: &'j Program,
+    /// A digest of the circuit.
     pub digest: [u8; 32],
-    /// Whose each input value is.
-    pub owners: Vec<PartyId>,
-    /// Who learns the outputs.
-    pub receivers: Vec<PartyId>,
-    /// Against whom.
+    pub owners: &'j [PartyId],
+    pub receivers: &'j [PartyId],
     pub security: Security,
 }
 
-/// What a party found out.
-pub struct Outcome {
-    /// The output wires, at a receiver.
-    pub outputs: Option<Zeroizing<Vec<bool>>>,
-    /// What it cost.
-    pub counts: divisi_core::Counts,
-}
+impl Prepared for Task<'_> {
+    fn parties(&self) -> usize {
+        PARTIES
+    }
 
-impl Task<'_> {
-    fn parameters(&self) -> Parameters {
+    fn parameters(&self, _: usize) -> Parameters {
         let numbers = |parties: &[PartyId]| parties.iter().map(|party| party.number()).collect::<Vec<u8>>();
         Parameters::new("run")
             .with("circuit", &self.digest)
-            .with("owners", &numbers(&self.owners))
-            .with("receivers", &numbers(&self.receivers))
+            .with("owners", &numbers(self.owners))
+            .with("receivers", &numbers(self.receivers))
             .with("security", self.security.name().as_bytes())
     }
 
-    /// The widths of a party's values, and where they stand among all input wires.
-    fn values_of(&self, party: PartyId) -> impl Iterator<Item = std::ops::Range<usize>> {
-        let mut next = 0;
-        let places = self.program.inputs().iter().map(move |width| {
-            next += width;
-            next - width..next
-        });
-        places.zip(&self.owners).filter(move |(_, owner)| **owner == party).map(|(place, _)| place)
+    fn course(&self, warmup: usize) -> Course {
+        Course { batch: 1, warmup: (warmup, 1), one_session: false }
     }
 
-    fn bytes_of(&self, party: PartyId) -> usize {
-        self.values_of(party).map(|place| place.len()).sum::<usize>().div_ceil(8)
+    fn deal(&self, inputs: &Rows) -> Vec<Own> {
+        self.job.owned(PARTIES, inputs)
+    }
+
+    fn collect(&self, count: usize, outputs: Vec<Own>) -> Result<Vec<u8>, Differ> {
+        self.job.learned(count, &outputs)
+    }
+
+    fn start<'p>(&'p self, session: Session, _: usize, _: &Own) -> Result<Box<dyn Party + 'p>, Abort> {
+        let rep = Rep3::new(Trio::new(session)?, Protocol::Gf4Circuit, self.security);
+        Ok(Box::new(Owner { task: self, rep }))
     }
 }
 
-/// Run the circuit in a session of its own. `own` has this party's input wires, value after value.
-///
-/// # Errors
-/// Whatever ends the session; [`Abort::Disagreement`] if the others run something else.
-pub fn run(mesh: &Arc<Mesh>, number: u32, task: &Task<'_>, own: &[bool]) -> Result<Outcome, Abort> {
-    let session = Session::start(mesh, number, &task.parameters())?;
-    let mut rep = Rep3::new(Trio::new(session)?, Protocol::Gf4Circuit, task.security);
-    rep.trio().session().phase("online");
-    let wires = inputs(&mut rep, task, own)?;
-    let mut jobs = [Job::new(task.program, wires)];
-    rep.run(&mut jobs)?;
-    let [job] = jobs;
-    let out = bytes(&mut rep, job.wires)?;
-    rep.trio().session().phase("verification");
-    let pending = if rep.owes() { rep.close(out) } else { rep.close_linear(out)? };
-    let verified = settle(&mut rep, pending)?;
-    rep.trio().session().phase("outputs");
-    let outputs = outputs(&mut rep, task, &verified)?;
-    let counts = rep.trio().session().meter().read();
-    Ok(Outcome { outputs, counts })
+/// One party, whose inputs are its own.
+struct Owner<'p> {
+    task: &'p Task<'p>,
+    rep: Rep3,
+}
+
+impl Party for Owner<'_> {
+    /// The steps 1 to 3. `own` has this party's input wires, value after value, one to a byte; so have the outputs, at a receiver.
+    fn batch(&mut self, _: usize, own: &Own, watch: &mut dyn Watch) -> Result<Own, Abort> {
+        let (rep, task) = (&mut self.rep, self.task);
+        let out = timed(watch, ONLINE, || {
+            rep.trio().session().phase(ONLINE);
+            let wires = inputs(rep, task, own)?;
+            let mut jobs = [Job::new(task.program, wires)];
+            rep.run(&mut jobs)?;
+            let [job] = jobs;
+            bytes(rep, job.wires)
+        })?;
+        let verified = timed(watch, VERIFICATION, || {
+            rep.trio().session().phase(VERIFICATION);
+            let pending = if rep.owes() { rep.close(out) } else { rep.close_linear(out)? };
+            settle(rep, pending)
+        })?;
+        rep.trio().session().phase(OUTPUTS);
+        outputs(rep, task, &verified)
+    }
+
+    fn meter(&mut self) -> Counts {
+        self.rep.trio().session().meter().read()
+    }
+}
+
+/// How many bytes the bits of a party's own values fill.
+fn bytes_of(task: &Task<'_>, party: PartyId) -> usize {
+    task.job.wires_of(party).len().div_ceil(8)
 }
 
 /// All parties' inputs, as secrets of one lane each, in the order of the wires.
-fn inputs(rep: &mut Rep3, task: &Task<'_>, own: &[bool]) -> Result<Vec<Bit>, Abort> {
+fn inputs(rep: &mut Rep3, task: &Task<'_>, own: &Own) -> Result<Vec<Bit>, Abort> {
     let me = rep.trio().me();
-    if own.len() != task.values_of(me).map(|place| place.len()).sum::<usize>() {
+    if own.len() != task.job.wires_of(me).len() {
         return Err(rep.trio().session().misuse(INPUT, "not as many bits as this party's input values have"));
     }
     let packed: Zeroizing<Vec<u8>> = Zeroizing::new(
-        own.chunks(8).map(|bits| bits.iter().rev().fold(0, |byte, bit| byte << 1 | u8::from(*bit))).collect(),
+        own.chunks(8).map(|bits| bits.iter().rev().fold(0, |byte, bit| byte << 1 | bit & 1)).collect(),
     );
-    let bytes = [0, 1, 2].map(|i| PartyId::from_index(i).map_or(0, |owner| task.bytes_of(owner)));
+    let bytes = [0, 1, 2].map(|i| PartyId::from_index(i).map_or(0, |owner| bytes_of(task, owner)));
     let all = owner::bring(rep, &task.digest, bytes, &packed)?;
     let mut wires: Vec<Option<Bit>> = vec![None; task.program.input_bits()];
     let mut at = 0;
     for owner in PartyId::all(PARTIES) {
-        let mut places = task.values_of(owner).flatten();
-        for _ in 0..task.bytes_of(owner) {
+        let mut places = task.job.wires_of(owner).into_iter();
+        for _ in 0..bytes_of(task, owner) {
             let one = |side: &[u8]| side.get(at).map_or(Vec::new(), |byte| vec![*byte]);
             let byte = rep.trio().input(&Part { first: one(&all.first), second: one(&all.second) })?;
             at += 1;
@@ -139,14 +152,10 @@ fn bytes(rep: &mut Rep3, wires: Vec<Bit>) -> Result<Vec<Byte>, Abort> {
     Ok(out)
 }
 
-/// The outputs, at each receiver.
-fn outputs(
-    rep: &mut Rep3,
-    task: &Task<'_>,
-    verified: &Verified<Vec<Byte>>,
-) -> Result<Option<Zeroizing<Vec<bool>>>, Abort> {
+/// The outputs, at each receiver, one wire to a byte; nothing at another party.
+fn outputs(rep: &mut Rep3, task: &Task<'_>, verified: &Verified<Vec<Byte>>) -> Result<Own, Abort> {
     let me = rep.trio().me();
-    let mut learned = None;
+    let mut learned = Own::default();
     for receiver in task.receivers.iter().copied() {
         let context = [&rep.trio().session().id().as_bytes()[..], &[receiver.number()]].concat();
         let answer = rep.trio().answer(&context, verified)?;
@@ -163,25 +172,20 @@ fn outputs(
             session.recv(DIGEST, receiver.next(PARTIES), &mut digest)?;
             let same = session.same_digest(&component_digest(&context, &missing), &digest);
             session.require(Check::A1, OUTPUT, same, None)?; // [A1]
-            learned = Some(sum(rep, verified, &missing, task.program.output_bits())?);
+            learned = sum(rep, verified, &missing, task.program.output_bits())?;
         }
     }
     Ok(learned)
 }
 
 /// The values' bits, from our two components and the third.
-fn sum(
-    rep: &mut Rep3,
-    verified: &Verified<Vec<Byte>>,
-    missing: &[u8],
-    wires: usize,
-) -> Result<Zeroizing<Vec<bool>>, Abort> {
+fn sum(rep: &mut Rep3, verified: &Verified<Vec<Byte>>, missing: &[u8], wires: usize) -> Result<Own, Abort> {
     let mut bits = Zeroizing::new(Vec::with_capacity(8 * missing.len()));
     for (byte, missing) in verified.clone().each().iter().zip(missing) {
         let part = rep.trio().part(byte)?;
         for (first, second) in part.first.iter().zip(&part.second) {
             let value = first ^ second ^ missing;
-            bits.extend((0..8).map(|i| value >> i & 1 == 1));
+            bits.extend((0..8).map(|i| value >> i & 1));
         }
     }
     bits.truncate(wires);
