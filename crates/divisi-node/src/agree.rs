@@ -5,11 +5,11 @@
 //! request, at all three, and harm no other: as likely as a server's it is the client's fault. Nothing of the input was used.
 
 use crate::error::{Failed, Stop};
-use divisi_core::{Check, PartyId, Step, step};
+use divisi_core::{Abort, Check, PartyId, Step, step};
 use divisi_rep3::deal::Part;
 use divisi_rep3::{Agreement, Rep3};
 
-const STATUS: Step = step!("status");
+pub(crate) const STATUS: Step = step!("status");
 
 /// Whose inputs are compared, for the words of a refusal.
 #[derive(Clone, Copy)]
@@ -68,7 +68,7 @@ pub(crate) fn verdict_of(verdict: Agreement, step: Step, about: About<'_>) -> Re
 }
 
 /// Tell the others a few public bytes, and hear theirs: by party.
-pub(crate) fn exchange(rep: &mut Rep3, mine: [u8; 5]) -> Result<[[u8; 5]; 3], Stop> {
+pub(crate) fn exchange(rep: &mut Rep3, mine: [u8; 5]) -> Result<[[u8; 5]; 3], Abort> {
     let session = rep.trio().session();
     let mut all = [mine; 3];
     for peer in session.peers() {

@@ -68,6 +68,7 @@ pub mod macnifico;
 pub mod maestro;
 pub mod many;
 mod mode;
+pub mod operator;
 pub mod owner;
 mod request;
 mod server;

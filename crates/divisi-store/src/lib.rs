@@ -49,6 +49,7 @@ mod disk;
 mod error;
 mod file;
 mod folder;
+mod index;
 mod key;
 mod keys;
 

@@ -1,20 +1,25 @@
-//! What the server that leads a round says is next: steps to offer, one-hot vectors to make, or nothing.
+//! What the server that leads a round says is next: steps to offer, one-hot vectors to make, what its operator
+//! asks for, or nothing.
 
 use super::desk::Offer;
 use super::dispatch::House;
+use super::operators::Order;
 use super::plan::Budget;
+use crate::wire::{decode, encode};
 use divisi_core::{Abort, PartyId, Step, step};
 use divisi_net::Fault;
 use std::collections::HashSet;
 use std::time::Duration;
 
-const CALL: Step = step!("call");
-const OFFERS: Step = step!("offers");
+pub(crate) const CALL: Step = step!("call");
+pub(crate) const OFFERS: Step = step!("offers");
 
-/// `kind | number of offers | digest of the list of clients`
+/// `kind | number of offers, or bytes of an order | digest of the list of clients`
 const HEAD: usize = 19;
 /// `connection | number | step`
 const OFFER: usize = 48;
+/// No order is longer, as it goes to the others.
+const ORDER: usize = 8192;
 /// The most offers of a round: what is announced beyond that is malformed.
 const MOST: usize = Budget::ROUND.short + Budget::ROUND.single + Budget::ROUND.long;
 
@@ -27,6 +32,8 @@ pub(super) enum Call {
     /// Nobody asks for anything: make one-hot vectors for those who will.
     Restock,
     Offers(Vec<Offer>),
+    /// An operator asked for this.
+    Order(Order),
 }
 
 /// Say or hear what is next; that vectors are to be made if nobody asked for anything for so long. A server
@@ -41,35 +48,43 @@ pub(super) fn next(
 }
 
 fn lead(house: &mut House<'_>, quiet: Duration, stopping: bool) -> Result<Call, Abort> {
-    let counter = &house.node.counter;
+    let (node, counter) = (house.node, &house.node.counter);
     let lacks = house.rep.lacks_vectors();
     let wait = match (stopping, lacks) {
         (true, _) => ENDING,
         (_, true) => house.node.beat.min(quiet),
         _ => house.node.beat,
     };
-    let offers = counter.plan(Budget::ROUND, counter.world.now() + wait);
-    let call = match (offers.is_empty(), lacks && !stopping) {
-        (false, _) => Call::Offers(offers),
-        (_, true) => Call::Restock,
+    let asked = || !stopping && node.operators(|orders, _| orders.has_call());
+    let offers =
+        counter.plan(Budget::ROUND, counter.world.now() + wait, |key| house.ready.has_name(key), asked);
+    let order = if asked() { node.operators(|orders, now| orders.next_call(now)) } else { None };
+    let call = match (order, offers.is_empty(), lacks && !stopping) {
+        (Some(order), ..) => Call::Order(order),
+        (_, false, _) => Call::Offers(offers),
+        (.., true) => Call::Restock,
         _ => Call::Nothing,
     };
     let mut body = Vec::new();
-    let kind = match &call {
-        Call::Nothing => 0,
-        Call::Restock => 2,
+    let (kind, count) = match &call {
+        Call::Nothing => (0, 0),
+        Call::Restock => (2, 0),
         Call::Offers(offers) => {
             for Offer { connection, number, step } in offers {
                 body.extend(connection);
                 body.extend(number.to_le_bytes());
                 body.extend(step.to_le_bytes());
             }
-            1
+            (1, offers.len())
+        }
+        Call::Order(order) => {
+            body.extend_from_slice(&encode(order, 0).unwrap_or_default());
+            (3, body.len())
         }
     };
     let mut head = [0; HEAD];
     head[0] = kind;
-    head[1..3].copy_from_slice(&((body.len() / OFFER) as u16).to_le_bytes());
+    head[1..3].copy_from_slice(&(count as u16).to_le_bytes());
     head[3..].copy_from_slice(&house.node.clients());
     let session = house.rep.trio().session();
     for peer in session.peers() {
@@ -93,6 +108,7 @@ fn follow(house: &mut House<'_>, leader: PartyId) -> Result<Call, Abort> {
     match head[0] {
         0 if count == 0 => return Ok(Call::Nothing),
         2 if count == 0 => return Ok(Call::Restock),
+        3 if (1..=ORDER).contains(&count) => return order(house, leader, count).map(Call::Order),
         1 if (1..=MOST).contains(&count) => {}
         _ => {
             let fault = Fault::Malformed { peer: leader, step: CALL, want: HEAD, got: HEAD };
@@ -116,4 +132,15 @@ fn follow(house: &mut House<'_>, leader: PartyId) -> Result<Call, Abort> {
         return Err(house.rep.trio().session().fail(fault.into()));
     }
     Ok(Call::Offers(offers))
+}
+
+/// The order that a leader announced in so many bytes.
+fn order(house: &mut House<'_>, leader: PartyId, count: usize) -> Result<Order, Abort> {
+    let mut body = vec![0; count];
+    let session = house.rep.trio().session();
+    session.recv(OFFERS, leader, &mut body)?;
+    decode::<Order>(&body).filter(Order::is_well_formed).ok_or_else(|| {
+        let fault = Fault::Malformed { peer: leader, step: OFFERS, want: ORDER, got: count };
+        house.rep.trio().session().fail(fault.into())
+    })
 }

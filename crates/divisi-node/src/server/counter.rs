@@ -5,6 +5,7 @@ use super::plan::Budget;
 use crate::error::Failed;
 use crate::request::{ConnectionId, ToClient};
 use divisi_net::World;
+use divisi_store::KeyName;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Instant;
 
@@ -46,13 +47,20 @@ impl Counter {
         self.with(|desk, now| desk.fail(id, number, failed, now));
     }
 
-    /// What can be done now, waiting for something until a moment.
-    pub fn plan(&self, budget: Budget, until: Instant) -> Vec<Offer> {
+    /// What can be done now, waiting for something until a moment, or until there is something `else_` to do;
+    /// `is_ready` tells of a key whether it is.
+    pub fn plan(
+        &self,
+        budget: Budget,
+        until: Instant,
+        is_ready: impl Fn(&KeyName) -> bool,
+        else_: impl Fn() -> bool,
+    ) -> Vec<Offer> {
         let mut desk = self.lock();
         loop {
             let now = self.world.now();
-            let offers = desk.plan(now, budget);
-            if !offers.is_empty() || now >= until {
+            let offers = desk.plan(now, budget, &is_ready);
+            if !offers.is_empty() || now >= until || else_() {
                 return offers;
             }
             let wake = desk.next_pause(now).map_or(until, |pause| pause.min(until));

@@ -10,12 +10,13 @@ mod log;
 
 use super::limits::{Accounts, Allowances};
 use super::plan::{Budget, Waiting, plan};
-use super::script::{Shape, blocks, due, kind, needs, step};
+use super::script::{Kind, Shape, blocks, due, kind, needs, step};
 use super::turns::Turns;
 use crate::admit::Who;
 use crate::error::{ErrorKind, Failed};
 use crate::request::{AHEAD, ConnectionId, Item, Reply, ToClient, ToServer};
 use divisi_core::{PartyId, Step, step};
+use divisi_store::KeyName;
 use line::{Line, Request, log_line};
 use log::Log;
 use std::collections::HashMap;
@@ -262,8 +263,8 @@ impl Desk {
         (line.inbox.len() >= wanted && line.unsent <= BACKLOG).then_some(wanted)
     }
 
-    /// What could be done next, in the order in which it should be.
-    pub fn plan(&self, now: Instant, budget: Budget) -> Vec<Offer> {
+    /// What could be done next, in the order in which it should be; `is_ready` tells of a key whether it is.
+    pub fn plan(&self, now: Instant, budget: Budget, is_ready: &dyn Fn(&KeyName) -> bool) -> Vec<Offer> {
         let mut offers = Vec::new();
         let mut waiting = Vec::new();
         for (id, line) in &self.lines {
@@ -273,7 +274,8 @@ impl Desk {
             }
             offers.push(Offer { connection: *id, number: request.number, step: request.steps });
             let (kind, blocks) = (kind(&request.item), blocks(&request.item));
-            waiting.push(Waiting { client: &line.who.name, kind, blocks, came: request.came });
+            let makes = request.item.key().filter(|key| kind == Kind::Short && !is_ready(key));
+            waiting.push(Waiting { client: &line.who.name, kind, blocks, makes, came: request.came });
         }
         plan(&waiting, &self.turns, budget).into_iter().filter_map(|at| offers.get(at).copied()).collect()
     }

@@ -126,7 +126,7 @@ impl Digesting {
                 let key = single(turn.rep, &loaded.part)?;
                 let function = Rc::new(tags::prepare(turn.rep, settings, &key)?);
                 let ready = ReadyKey::Mac(settings.clone(), function.clone());
-                turn.ready.put(loaded.info.name.clone(), loaded.info.id, ready);
+                turn.ready.put(&turn.who.name, loaded.info.name.clone(), loaded.info.id, ready);
                 function
             }
         };

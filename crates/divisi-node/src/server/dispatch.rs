@@ -16,13 +16,13 @@ use super::Node;
 use super::desk::{After, Offer, Stand, Taken};
 use super::given::Given;
 use super::keys::Found;
-use super::plan::Budget;
+use super::plan::{Budget, Room};
 use super::ready::Ready;
 use super::round::{Fate, Mine, fate};
 use super::script::{Kind, blocks, kind};
 use super::turn::{Turn, public};
 use super::work::{Under, Work, admit, is_counted, step};
-use super::{call, shorts};
+use super::{call, orders, shorts};
 use crate::agree::{About, NOTHING, verdict_of};
 use crate::error::{Failed, Stop};
 use crate::request::{ConnectionId, Item};
@@ -90,6 +90,7 @@ pub(crate) fn serve(node: &Node, mesh: &Arc<Mesh>) -> Result<(), Abort> {
         since_short: CALM,
         counted: HashSet::new(),
     };
+    node.operators(|orders, _| orders.rejoined());
     let mut quiet = IDLE;
     let mut stopping: Option<Instant> = None;
     let now = || node.counter.world.now();
@@ -118,6 +119,7 @@ pub(crate) fn serve(node: &Node, mesh: &Arc<Mesh>) -> Result<(), Abort> {
                 }
             }
             call::Call::Offers(offers) => house.round(leader, &offers)?,
+            call::Call::Order(order) => orders::run(&mut house, leader, &order)?,
         }
         node.tick();
     }
@@ -156,10 +158,13 @@ impl House<'_> {
 
     /// Of what all three have, as much as a round may hold, whatever its leader offered; the rest goes back.
     fn within_budget(&mut self, leader: PartyId, agreed: Vec<Candidate>) -> Vec<Candidate> {
-        let mut left = Budget::ROUND;
+        let mut left = Room::new(Budget::ROUND);
         let mut kept = Vec::with_capacity(agreed.len());
         for candidate in agreed {
-            if left.take(kind(&candidate.taken.item), blocks(&candidate.taken.item)) {
+            let item = &candidate.taken.item;
+            let id = candidate.found.as_ref().map(|found| found.info().id);
+            let makes = id.filter(|id| !self.ready.has(id));
+            if left.take(kind(item), blocks(item), makes) {
                 kept.push(candidate);
             } else {
                 let messages = candidate.taken.messages;

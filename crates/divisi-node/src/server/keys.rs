@@ -7,6 +7,7 @@
 //! cannot make the honest two use different keys, or forget one that they finished.
 
 use super::Node;
+use super::ready::Ready;
 use super::turn::{Turn, stored};
 use crate::admit::{Grant, What, Who};
 use crate::agree::{exchange, first};
@@ -14,18 +15,16 @@ use crate::error::{Failed, Stop};
 use crate::request::{CLIENTS, KeyEntry, NewKey, PAGE, ToClient};
 use crate::settle::close;
 use crate::wire::Blob;
-use divisi_core::{PartyId, Step, step};
+use divisi_core::{Abort, PartyId, Step, step};
+use divisi_rep3::Rep3;
 use divisi_rep3::deal::Part;
-use divisi_store::{KeyFile, KeyInfo, KeyName, KeyState, Maker, Secret};
-use std::collections::HashMap;
-use std::sync::PoisonError;
+use divisi_store::{KeyFile, KeyInfo, KeyName, KeyState, Maker, Secret, StoreError};
 use zeroize::Zeroizing;
 
 const LOAD: Step = step!("load");
 const MAKE: Step = step!("make");
 const PREPARED: Step = step!("prepared");
 const ACTIVE: Step = step!("active");
-const LIST: Step = step!("list");
 const EXPORT: Step = step!("export");
 const DESTROY: Step = step!("destroy");
 const DESTROYED: Step = step!("destroyed");
@@ -91,7 +90,7 @@ pub(crate) fn find(
     name: &KeyName,
     what: impl for<'a> Fn(&'a KeyInfo) -> What<'a>,
 ) -> Result<Found, Failed> {
-    let refused = |e: divisi_store::StoreError| stored(node, LOAD, name, &e);
+    let refused = |e: StoreError| stored(node, LOAD, name, &e);
     let missing = || Failed::refused(LOAD, format!("there is no key {name} at {}: see `key list`", node.me));
     let key = node.keys.load(name).map_err(refused)?.ok_or_else(missing)?;
     if key.info.state != KeyState::Prepared {
@@ -181,7 +180,9 @@ fn status(turn: &Turn<'_>, new: &NewKey) -> Result<(u8, u32), Failed> {
         return Err(Failed::refused(MAKE, message));
     }
     let found = turn.node.keys.load(&new.name).map_err(|e| turn.stored(MAKE, &new.name, &e))?;
-    let (made, most) = (made(turn.node, &turn.who.name), turn.node.limits(&turn.who.name).keys);
+    // destroyed ones included, whose files stay
+    let made = turn.node.keys.count(|key| key.maker.name == turn.who.name);
+    let most = turn.node.limits(&turn.who.name).keys;
     if made >= most && found.is_none() {
         let message = format!(
             "client {} has used {made} names of keys, and {} keeps at most {most} for it: use that of a destroyed key again, or have its operator raise the limit",
@@ -206,30 +207,6 @@ fn status(turn: &Turn<'_>, new: &NewKey) -> Result<(u8, u32), Failed> {
     })
 }
 
-/// How many names of keys a client has used, destroyed ones included, whose files stay: counted once.
-fn made(node: &Node, client: &str) -> usize {
-    let mut made = node.made.lock().unwrap_or_else(PoisonError::into_inner);
-    let count = || {
-        let mut counts = HashMap::<String, usize>::new();
-        for name in node.keys.names().unwrap_or_default() {
-            // a file that is damaged is nobody's
-            if let Ok(Some(key)) = node.keys.load(&name) {
-                *counts.entry(key.info.maker.name).or_default() += 1;
-            }
-        }
-        counts
-    };
-    made.get_or_insert_with(count).get(client).copied().unwrap_or(0)
-}
-
-/// A client has used another name.
-fn count_new(node: &Node, client: &str) {
-    let mut made = node.made.lock().unwrap_or_else(PoisonError::into_inner);
-    if let Some(counts) = made.as_mut() {
-        *counts.entry(client.to_owned()).or_default() += 1;
-    }
-}
-
 /// A key that nobody knows: any one server's part tells nothing about it.
 fn draw(turn: &mut Turn<'_>, new: &NewKey) -> Part {
     turn.rep.trio().random_part(new.kind.bytes())
@@ -251,11 +228,7 @@ fn store(turn: &mut Turn<'_>, info: KeyInfo, part: Part) -> Result<(), Stop> {
     let secret =
         Secret { first: Zeroizing::new(part.first.clone()), second: Zeroizing::new(part.second.clone()) };
     let mut file = KeyFile { info, reserved: 0, secret: Some(secret) };
-    let is_new = turn.node.keys.load(&file.info.name).is_ok_and(|found| found.is_none());
     let written = turn.node.keys.prepare(&mut file);
-    if is_new && written.is_ok() {
-        count_new(turn.node, &turn.who.name);
-    }
     let info = file.info;
     let written = written.map_err(|e| turn.stored(PREPARED, &info.name, &e));
     turn.agree_key(PREPARED, info.name.as_str(), &info.agreed(), written.map(|()| &part))?;
@@ -271,26 +244,21 @@ fn finish(turn: &mut Turn<'_>, mut info: KeyInfo) -> Result<(), Stop> {
     Ok(())
 }
 
-/// The keys that this client may use, in the order of their names.
+/// The keys that this client may use, in the order of their names. Which these are is known without a look at
+/// the disk; of those that are told the files are read, so that what is lost or damaged is not listed.
 pub(crate) fn list(turn: &mut Turn<'_>, after: Option<&KeyName>) -> Result<(), Stop> {
-    let names = turn.node.keys.names().map_err(|e| {
-        turn.node.log(&format!("keys cannot be listed: {e}"));
-        Failed::refused(LIST, format!("{} cannot read its keys: its log says why", turn.me()))
-    });
-    let names = turn.all(LIST, names)?;
-    let mut keys = Vec::new();
-    let mut more = false;
-    for name in names.iter().filter(|name| after.is_none_or(|after| *name > after)) {
-        match turn.node.keys.load(name) {
-            Ok(Some(key)) if turn.node.admit.admit(turn.who, &What::See(&key.info)).is_ok() => {
-                if keys.len() == PAGE {
-                    more = true;
-                    break;
-                }
+    let (node, who) = (turn.node, turn.who);
+    let mut names = node.keys.list(after, PAGE + 1, |key| node.admit.admit(who, &What::See(key)).is_ok());
+    let more = names.len() > PAGE;
+    names.truncate(PAGE);
+    let mut keys = Vec::with_capacity(names.len());
+    for name in &names {
+        match node.keys.load(name) {
+            Ok(Some(key)) if node.admit.admit(who, &What::See(&key.info)).is_ok() => {
                 keys.push(KeyEntry::from(&key.info));
             }
             Ok(_) => {}
-            Err(e) => turn.node.log(&format!("key {name} is not listed: {e}")),
+            Err(e) => node.log(&format!("key {name} is not listed: {e}")),
         }
     }
     turn.answer(ToClient::Keys { keys, more });
@@ -318,7 +286,7 @@ pub(crate) fn destroy(turn: &mut Turn<'_>, name: &KeyName) -> Result<(), Stop> {
             admitted.map(|_| SAME).map_err(Failed::from)
         }
         Ok(_) => Ok(ABSENT),
-        Err(e @ divisi_store::StoreError::Io(..)) => Err(turn.stored(DESTROY, name, &e)),
+        Err(e @ StoreError::Io(..)) => Err(turn.stored(DESTROY, name, &e)),
         Err(_) => Ok(ABSENT),
     };
     let status = turn.all(DESTROY, mine)?;
@@ -327,13 +295,8 @@ pub(crate) fn destroy(turn: &mut Turn<'_>, name: &KeyName) -> Result<(), Stop> {
         let message = format!("no server has a key {name} that could be destroyed: see `key list`");
         return Err(Failed::refused(DESTROY, message).into());
     }
-    // whatever becomes of the files: at all three, so that what is ready stays the same
-    if turn.ready.forget(name) {
-        turn.node.log(&format!("key {name} is wiped from the memory of {}", turn.me()));
-    }
-    turn.node.counter.with(|desk, now| desk.key_is_gone(name, now));
-    let gone = turn.node.keys.destroy(name).map_err(|e| turn.stored(DESTROYED, name, &e));
-    let told = exchange(turn.rep, [u8::from(gone.is_ok()), 0, 0, 0, 0])?;
+    let Erased { told, own } = erase(turn.node, turn.rep, turn.ready, name)?;
+    let gone = own.map_err(|e| turn.stored(DESTROYED, name, &e));
     let named = |done: u8| {
         let parties = PartyId::all(3).filter(|party| told[party.index()][0] == done);
         parties.map(|party| party.to_string()).collect::<Vec<_>>().join(" and ")
@@ -347,4 +310,22 @@ pub(crate) fn destroy(turn: &mut Turn<'_>, name: &KeyName) -> Result<(), Stop> {
     let message = format!("key {name} is destroyed at {done}, and not at {}{why}: ask again", named(0));
     let peer = party.number();
     Err(Failed { peer, retry: true, hearsay: gone.is_ok(), ..Failed::refused(DESTROYED, message) }.into())
+}
+
+/// What became of a key that was to be destroyed: at each server, where 1 is success, and here.
+pub(super) struct Erased {
+    pub told: [[u8; 5]; 3],
+    pub own: Result<(), StoreError>,
+}
+
+/// Destroy a key, as all three agreed.
+pub(super) fn erase(node: &Node, rep: &mut Rep3, ready: &mut Ready, name: &KeyName) -> Result<Erased, Abort> {
+    // whatever becomes of the files: at all three, so that what is ready stays the same
+    if ready.forget(name) {
+        node.log(&format!("key {name} is wiped from the memory of {}", node.me));
+    }
+    node.counter.with(|desk, now| desk.key_is_gone(name, "was destroyed", now));
+    let own = node.keys.destroy(name);
+    let told = exchange(rep, [u8::from(own.is_ok()), 0, 0, 0, 0])?;
+    Ok(Erased { told, own })
 }

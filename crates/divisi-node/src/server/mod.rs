@@ -21,6 +21,9 @@ mod given;
 mod keys;
 mod limits;
 mod listener;
+mod operators;
+mod orders;
+mod place;
 mod plan;
 mod ready;
 mod round;
@@ -35,23 +38,26 @@ mod work;
 
 use limits::Allowances;
 pub use limits::Limits;
+pub use operators::{Deed, Order, OrderState};
 
 use crate::admit::{Admit, Lists, Who};
 use crate::error::{ErrorKind, Failed};
+use crate::operator;
 use counter::Counter;
 use desk::Desk;
 use divisi_core::{Abort, PartyId, Step, step};
 use divisi_net::{Config, Door, Identity, Mesh, Options, Permits, World};
 use divisi_store::Keys;
+use operators::Orders;
+use place::Place;
 use script::Shape;
-use std::collections::HashMap;
 use std::fmt;
 use std::net::{SocketAddr, TcpListener};
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{RecvTimeoutError, channel};
 use std::sync::{Arc, Mutex, PoisonError};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 const JOIN: Step = step!("join");
 const KNOWN: Step = step!("known");
@@ -81,8 +87,13 @@ pub struct ServerOptions {
     pub limits: Limits,
     /// How long requests under way have to end when the server is told to stop.
     pub ending: Duration,
+    /// How long what its operator asks for waits for the operators of the others.
+    pub orders: Duration,
     /// Takes each line of the log. No line holds a secret.
     pub log: Arc<dyn Fn(&str) + Send + Sync>,
+    /// Lays hands on what a corrupt server of a test says to the others.
+    #[cfg(test)]
+    pub(crate) hand: Option<Arc<dyn Fn(&Mesh) + Send + Sync>>,
 }
 
 impl Default for ServerOptions {
@@ -94,7 +105,10 @@ impl Default for ServerOptions {
             admit: Arc::new(Lists),
             limits: Limits::default(),
             ending: Duration::from_secs(10),
+            orders: Duration::from_secs(3600),
             log: Arc::new(|_| {}),
+            #[cfg(test)]
+            hand: None,
         }
     }
 }
@@ -122,8 +136,8 @@ pub(crate) struct Node {
     /// How often the leader says that it is there.
     pub beat: Duration,
     pub options: ServerOptions,
-    /// How many keys each client has made, if that is known.
-    made: Mutex<Option<HashMap<String, usize>>>,
+    /// What the operators ask for.
+    orders: Mutex<Orders>,
     /// The digest of this server's list of clients, and of which others it is known to differ.
     lists: Mutex<([u8; 16], [bool; 3])>,
     /// Set when the server is to stop, and when it has.
@@ -159,6 +173,17 @@ impl Node {
             desk.take_log()
         });
         lines.iter().for_each(|line| self.log(line));
+        self.operators(|orders, now| orders.tick(now));
+    }
+
+    /// Something happens to what the operators ask for; what there is to log of it is logged.
+    fn operators<R>(&self, f: impl FnOnce(&mut Orders, Instant) -> R) -> R {
+        let mut orders = self.orders.lock().unwrap_or_else(PoisonError::into_inner);
+        let result = f(&mut orders, self.counter.world.now());
+        let lines = orders.take_log();
+        drop(orders);
+        lines.iter().for_each(|line| self.log(line));
+        result
     }
 
     /// The digest of this server's list of clients.
@@ -202,6 +227,8 @@ impl Node {
 pub struct Server {
     node: Arc<Node>,
     timeout: Duration,
+    /// Where its operator speaks to it, until it runs.
+    place: Mutex<Option<Place>>,
 }
 
 impl Server {
@@ -225,7 +252,7 @@ impl Server {
             None => Door::open(config, me, identity, world.clone()),
         };
         let door = door.map_err(|e| ServerError(e.to_string()))?;
-        Ok(Server::with(door, open_keys(data)?, options, world))
+        Ok(Server::with(door, data, open_keys(data)?, options, world))
     }
 
     /// The same on a port that is open already.
@@ -244,10 +271,17 @@ impl Server {
         three(&config)?;
         let keys = open_keys(data)?;
         let door = Door::open_at(listener, config, me, identity, world.clone());
-        Ok(Server::with(door.map_err(|e| ServerError(e.to_string()))?, keys, options, world))
+        Ok(Server::with(door.map_err(|e| ServerError(e.to_string()))?, data, keys, options, world))
     }
 
-    fn with(door: Door, keys: Keys, options: ServerOptions, world: Arc<dyn World>) -> Server {
+    fn with(door: Door, data: &Path, keys: Keys, options: ServerOptions, world: Arc<dyn World>) -> Server {
+        let place = Place::open(data);
+        if let Err(e) = &place {
+            (options.log)(&format!(
+                "operators cannot ask here: the socket {} cannot be made ({e})",
+                operator::NAME
+            ));
+        }
         let config = door.config();
         let timeout = options.timeout.unwrap_or_else(|| config.timeout());
         let mut mesh = blake3::Hasher::new_derive_key("divisi 2026 mesh of a key v1");
@@ -256,6 +290,7 @@ impl Server {
         });
         let limits = Allowances::of_config(&config, &options.limits);
         let desk = Desk::new(door.me(), Shape::STANDARD, limits, timeout);
+        let orders = Mutex::new(Orders::new(door.me(), options.orders));
         let node = Node {
             me: door.me(),
             mesh: *mesh.finalize().as_bytes(),
@@ -265,12 +300,12 @@ impl Server {
             beat: (timeout / 4).min(Duration::from_secs(1)),
             options,
             stop: Arc::default(),
-            made: Mutex::default(),
+            orders,
             lists: Mutex::new((config.digest().clients, [false; 3])),
             ended: Arc::default(),
             door,
         };
-        Server { node: Arc::new(node), timeout }
+        Server { node: Arc::new(node), timeout, place: Mutex::new(place.ok()) }
     }
 
     /// Where it listens.
@@ -318,6 +353,13 @@ impl Server {
         let accepting = world
             .spawn(format!("clients of {}", node.me), Box::new(move || listener::accept(&inside, &ended)));
         accepting.map_err(|e| ServerError(format!("no thread can be started ({e}): free some memory")))?;
+        if let Some(place) = self.place.lock().unwrap_or_else(PoisonError::into_inner).take() {
+            let inside = self.node.clone();
+            let hearing = move || place::attend(&inside, &place);
+            if world.spawn(format!("operator of {}", node.me), Box::new(hearing)).is_err() {
+                node.log("operators cannot ask here: no thread can be started");
+            }
+        }
         let mut pause = PAUSE.0;
         let mut told = String::new();
         while !node.stop.load(Ordering::SeqCst) {
@@ -369,6 +411,8 @@ impl Server {
     }
 
     fn session(&self, mesh: Mesh) -> Result<(), Abort> {
+        #[cfg(test)]
+        self.node.options.hand.iter().for_each(|hand| hand(&mesh));
         let mesh = Arc::new(mesh);
         let permit = mesh.permits().enter();
         let result = dispatch::serve(&self.node, &mesh);

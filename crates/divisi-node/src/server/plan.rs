@@ -6,6 +6,13 @@
 
 use super::script::Kind;
 use super::turns::Turns;
+use divisi_store::KeyName;
+use std::collections::HashSet;
+use std::hash::Hash;
+
+/// What making a key ready takes of a round, in blocks of AES: so that a client whose keys are never ready has
+/// few of its texts in each.
+const MAKING: usize = 128;
 
 /// A step that can be done now.
 #[derive(Clone, Debug)]
@@ -14,6 +21,8 @@ pub(crate) struct Waiting<'a> {
     pub kind: Kind,
     /// What it takes of a round, in blocks of AES; of a step by itself nothing.
     pub blocks: usize,
+    /// The key that has to be made ready for it.
+    pub makes: Option<&'a KeyName>,
     /// What came earlier has the smaller number.
     pub came: u64,
 }
@@ -54,6 +63,29 @@ impl Budget {
     }
 }
 
+/// What is left of a round, where keys have to be made ready for some of what it holds.
+pub(crate) struct Room<K> {
+    left: Budget,
+    making: HashSet<K>,
+}
+
+impl<K: Eq + Hash> Room<K> {
+    pub fn new(left: Budget) -> Room<K> {
+        Room { left, making: HashSet::new() }
+    }
+
+    /// As [`Budget::take`], for something that needs a key made ready, which is done once for all that need it.
+    pub fn take(&mut self, kind: Kind, blocks: usize, makes: Option<K>) -> bool {
+        // what runs by itself makes its key in its own step
+        let makes = makes.filter(|key| kind == Kind::Short && !self.making.contains(key));
+        let taken = self.left.take(kind, blocks + if makes.is_some() { MAKING } else { 0 });
+        if taken {
+            self.making.extend(makes);
+        }
+        taken
+    }
+}
+
 /// The steps of the next round, by their place in `waiting`: of each client in turn one, as long as there is
 /// room.
 pub(crate) fn plan(waiting: &[Waiting<'_>], turns: &Turns, budget: Budget) -> Vec<usize> {
@@ -69,10 +101,10 @@ pub(crate) fn plan(waiting: &[Waiting<'_>], turns: &Turns, budget: Budget) -> Ve
         *nth += 1;
     }
     order.sort_by_key(|at| (place[*at], turns.of(waiting[*at].client), waiting[*at].came));
-    let (mut left, mut chosen) = (budget, Vec::new());
+    let (mut left, mut chosen) = (Room::new(budget), Vec::new());
     for kind in [Kind::Short, Kind::Single, Kind::Long] {
         for at in order.iter().copied().filter(|at| waiting[*at].kind == kind) {
-            if left.take(kind, waiting[at].blocks) {
+            if left.take(kind, waiting[at].blocks, waiting[at].makes) {
                 chosen.push(at);
             }
         }
@@ -85,7 +117,7 @@ mod tests {
     use super::*;
 
     fn waiting(client: &str, kind: Kind, blocks: usize, came: u64) -> Waiting<'_> {
-        Waiting { client, kind, blocks, came }
+        Waiting { client, kind, blocks, makes: None, came }
     }
 
     const BUDGET: Budget = Budget { short: 3, blocks: 10, single: 1, long: 1, taken: 0 };
@@ -112,6 +144,28 @@ mod tests {
         assert_eq!(plan(&all, &turns, BUDGET).len(), 2);
         assert_eq!(plan(&[waiting("a", Kind::Short, 11, 0)], &turns, BUDGET), [0]);
         assert!(plan(&[], &turns, BUDGET).is_empty());
+    }
+
+    /// Keys that are not ready take room, each once: texts under them leave most of a round to others.
+    #[test]
+    fn a_key_that_is_not_ready_takes_its_room() {
+        let names: Vec<KeyName> = (0..100).map(|i| format!("k{i}").parse().unwrap()).collect();
+        let with = |client, key: usize, came| {
+            let waiting = waiting(client, Kind::Short, 1, came);
+            Waiting { makes: Some(&names[key]), ..waiting }
+        };
+        let mut all: Vec<Waiting<'_>> = (0..100).map(|i| with("greedy", i, i as u64)).collect();
+        all.push(waiting("modest", Kind::Short, 1000, 200));
+        let turns = Turns::default();
+        let chosen = plan(&all, &turns, Budget::ROUND);
+        assert_eq!(chosen[..2], [0, 100]);
+        assert_eq!(chosen.len(), 1 + (Budget::ROUND.blocks - 1000) / (MAKING + 1));
+        // one key for all of them is made once
+        let same: Vec<Waiting<'_>> = (0..100).map(|i| with("greedy", 7, i)).collect();
+        assert_eq!(plan(&same, &turns, Budget::ROUND).len(), 100);
+        // what runs by itself needs no room
+        let long = Waiting { makes: Some(&names[0]), ..waiting("a", Kind::Long, 0, 0) };
+        assert_eq!(plan(&[long], &turns, Budget { blocks: 0, ..BUDGET }), [0]);
     }
 
     /// Whoever waits is served in the end, however many come after him.

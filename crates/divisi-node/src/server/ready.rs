@@ -1,5 +1,7 @@
 //! Keys made ready in a session: the same, in the same order, at all three servers, because what changes it
 //! is agreed by all.
+//!
+//! Adversary: any client. One that uses many keys by turns has its own go from here, and nobody else's.
 
 use crate::gcm::GcmKey;
 use divisi_core::Verified;
@@ -8,6 +10,7 @@ use divisi_store::KeyName;
 use divisi_symmetric::algorithm::Settings;
 use divisi_symmetric::batch::Function;
 use std::cell::RefCell;
+use std::collections::HashMap;
 use std::rc::Rc;
 
 /// The most keys that stay ready, some 250 KiB each.
@@ -25,19 +28,28 @@ pub(crate) enum ReadyKey {
     Mac(Settings, Mac),
 }
 
-struct Prepared {
+struct Prepared<K> {
     name: KeyName,
     id: [u8; 16],
-    key: ReadyKey,
+    /// For whom it was made.
+    client: String,
+    key: K,
 }
 
-/// Keys made ready in this session.
-#[derive(Default)]
-pub(crate) struct Ready(Vec<Prepared>);
+/// Keys made ready in this session, the one that was used last at the end.
+pub(crate) struct Shelf<K>(Vec<Prepared<K>>);
 
-impl Ready {
+pub(crate) type Ready = Shelf<ReadyKey>;
+
+impl<K> Default for Shelf<K> {
+    fn default() -> Self {
+        Shelf(Vec::new())
+    }
+}
+
+impl<K: Clone> Shelf<K> {
     /// What was made of a key, if it is this: it is then the last to go.
-    fn find(&mut self, id: &[u8; 16], wanted: impl Fn(&ReadyKey) -> bool) -> Option<ReadyKey> {
+    fn find(&mut self, id: &[u8; 16], wanted: impl Fn(&K) -> bool) -> Option<K> {
         let at = self.0.iter().position(|known| known.id == *id && wanted(&known.key))?;
         let known = self.0.remove(at);
         let key = known.key.clone();
@@ -45,6 +57,41 @@ impl Ready {
         Some(key)
     }
 
+    /// Whether anything was made of a key.
+    pub fn has(&self, id: &[u8; 16]) -> bool {
+        self.0.iter().any(|known| known.id == *id)
+    }
+
+    /// The same, of a key of this name.
+    pub fn has_name(&self, name: &KeyName) -> bool {
+        self.0.iter().any(|known| known.name == *name)
+    }
+
+    /// Put a key in that was made for a client, in place of what else was made of it. If there is no room, one
+    /// has to go of the client that has most: the one that was used longest ago.
+    pub fn put(&mut self, client: &str, name: KeyName, id: [u8; 16], key: K) {
+        self.0.retain(|known| known.id != id);
+        if self.0.len() >= READY {
+            let mut counts: HashMap<&str, usize> = HashMap::from([(client, 1)]);
+            self.0.iter().for_each(|known| *counts.entry(&known.client).or_default() += 1);
+            let most = counts.values().copied().max().unwrap_or(0);
+            // of several that have as many, whoever has used one longest ago
+            let goes = self.0.iter().position(|known| counts.get(&*known.client) == Some(&most));
+            self.0.remove(goes.unwrap_or(0));
+        }
+        self.0.push(Prepared { name, id, client: client.to_owned(), key });
+    }
+
+    /// Wipe all keys of a name, and whether there were any: not by id, which a server whose file is gone does
+    /// not know.
+    pub fn forget(&mut self, name: &KeyName) -> bool {
+        let before = self.0.len();
+        self.0.retain(|known| known.name != *name);
+        self.0.len() < before
+    }
+}
+
+impl Ready {
     pub fn gcm(&mut self, id: &[u8; 16]) -> Option<Gcm> {
         match self.find(id, |key| matches!(key, ReadyKey::Gcm(_)))? {
             ReadyKey::Gcm(key) => Some(key),
@@ -58,21 +105,55 @@ impl Ready {
             ReadyKey::Gcm(_) => None,
         }
     }
+}
 
-    /// Put a key in, in place of what else was made of it; the one that was used longest ago may have to go.
-    pub fn put(&mut self, name: KeyName, id: [u8; 16], key: ReadyKey) {
-        self.0.retain(|known| known.id != id);
-        if self.0.len() >= READY {
-            self.0.remove(0);
-        }
-        self.0.push(Prepared { name, id, key });
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn put(shelf: &mut Shelf<()>, client: &str, key: u8) {
+        shelf.put(client, format!("k{key}").parse().unwrap(), [key; 16], ());
     }
 
-    /// Wipe all keys of a name, and whether there were any: not by id, which a server whose file is gone does
-    /// not know.
-    pub fn forget(&mut self, name: &KeyName) -> bool {
-        let before = self.0.len();
-        self.0.retain(|known| known.name != *name);
-        self.0.len() < before
+    fn used(shelf: &mut Shelf<()>, key: u8) -> bool {
+        shelf.find(&[key; 16], |()| true).is_some()
+    }
+
+    /// One client that uses more keys by turns than there is room for has its own go, however long the others
+    /// have not used theirs.
+    #[test]
+    fn who_uses_many_keys_drives_out_its_own() {
+        let mut shelf = Shelf::default();
+        put(&mut shelf, "alice", 250);
+        put(&mut shelf, "bob", 251);
+        put(&mut shelf, "bob", 252);
+        for round in 0..3 {
+            (0..200).for_each(|key| put(&mut shelf, "greedy", key));
+            assert_eq!(shelf.0.len(), READY);
+            // those that it used last stay
+            assert!((200 - READY as u8 + 3..200).all(|key| shelf.has(&[key; 16])), "{round}");
+        }
+        assert!([250, 251, 252].iter().all(|key| shelf.has(&[*key; 16])));
+        // who comes anew gets room
+        (220..230).for_each(|key| put(&mut shelf, "carol", key));
+        assert!((220..230).all(|key| shelf.has(&[key; 16])));
+        assert!([250, 251, 252].iter().all(|key| used(&mut shelf, *key)));
+    }
+
+    /// Where all have as many, the key that was used longest ago goes; one client alone loses that, too.
+    #[test]
+    fn what_was_used_longest_ago_goes() {
+        let mut shelf = Shelf::default();
+        (0..READY as u8).for_each(|key| put(&mut shelf, if key % 2 == 0 { "alice" } else { "bob" }, key));
+        assert!(used(&mut shelf, 0) && used(&mut shelf, 1));
+        put(&mut shelf, "carol", 100);
+        assert!(!shelf.has(&[2; 16]) && shelf.has(&[0; 16]) && shelf.has(&[1; 16]));
+        put(&mut shelf, "alice", 101);
+        assert!(!shelf.has(&[3; 16]) || !shelf.has(&[4; 16]));
+        // a key that is put in anew takes no other's room
+        put(&mut shelf, "alice", 101);
+        assert_eq!(shelf.0.len(), READY);
+        assert!(shelf.has_name(&"k101".parse().unwrap()) && shelf.forget(&"k101".parse().unwrap()));
+        assert!(!shelf.forget(&"k101".parse().unwrap()) && !shelf.has_name(&"k101".parse().unwrap()));
     }
 }

@@ -63,8 +63,12 @@ pub(super) fn run(house: &mut House<'_>, candidates: Vec<Candidate>) -> Result<(
 
 /// Those whose keys have one size.
 fn group(house: &mut House<'_>, size: KeySize, jobs: Vec<Job>) -> Result<(), Abort> {
-    let begun = house.node.counter.world.now();
-    let keys = ready(house, size, &jobs)?;
+    let world = &house.node.counter.world;
+    let begun = world.now();
+    let (keys, made) = ready(house, size, &jobs)?;
+    // whoever's key had to be made ready pays for that
+    let begun_texts = world.now();
+    let each = begun_texts.saturating_duration_since(begun) / made.iter().sum::<u32>().max(1);
     let borrowed: Vec<Ref<'_, GcmKey>> = keys.iter().map(|(_, key)| key.borrow()).collect();
     let refs: Vec<&GcmKey> = borrowed.iter().map(|key| &**key).collect();
     let empty = Part { first: Vec::new(), second: Vec::new() };
@@ -84,37 +88,47 @@ fn group(house: &mut House<'_>, size: KeySize, jobs: Vec<Job>) -> Result<(), Abo
     let outcomes = short(&mut house.rep, &refs, &messages)?;
     drop((messages, refs));
     drop(borrowed);
-    let took = house.node.counter.world.now().saturating_duration_since(begun) / jobs.len().max(1) as u32;
-    for (job, outcome) in jobs.iter().zip(outcomes) {
+    let took = world.now().saturating_duration_since(begun_texts) / jobs.len().max(1) as u32;
+    for ((job, outcome), made) in jobs.iter().zip(outcomes).zip(made) {
+        let took = took + each * made;
         let result = answer(house, job, outcome)?;
         house.ended(&job.candidate.offer, result.map(|()| After::Done).map_err(Stop::Refused), took)?;
     }
     Ok(())
 }
 
-/// The keys of these jobs, each once: those that are not ready are made so in one go.
-fn ready(house: &mut House<'_>, size: KeySize, jobs: &[Job]) -> Result<Vec<([u8; 16], Gcm)>, Abort> {
+/// The keys of these jobs, each once: those that are not ready are made so in one go. Beside them, for each job
+/// how many keys were made for it.
+type Keys = (Vec<([u8; 16], Gcm)>, Vec<u32>);
+
+fn ready(house: &mut House<'_>, size: KeySize, jobs: &[Job]) -> Result<Keys, Abort> {
     let mut keys: Vec<([u8; 16], Gcm)> = Vec::new();
-    let mut lacking: Vec<&Loaded> = Vec::new();
-    for Job { loaded, .. } in jobs {
-        let id = loaded.info.id;
-        if keys.iter().any(|(known, _)| *known == id) || lacking.iter().any(|other| other.info.id == id) {
+    let mut lacking: Vec<&Job> = Vec::new();
+    let mut made = vec![0; jobs.len()];
+    for (job, made) in jobs.iter().zip(&mut made) {
+        let id = job.loaded.info.id;
+        let among = |lacking: &[&Job]| lacking.iter().any(|other| other.loaded.info.id == id);
+        if keys.iter().any(|(known, _)| *known == id) || among(&lacking) {
             continue;
         }
         match house.ready.gcm(&id) {
             Some(key) => keys.push((id, key)),
-            None => lacking.push(loaded),
+            None => {
+                lacking.push(job);
+                *made = 1;
+            }
         }
     }
     if !lacking.is_empty() {
-        let parts: Vec<&Part> = lacking.iter().map(|loaded| &loaded.part).collect();
-        for (loaded, key) in lacking.iter().zip(GcmKey::prepare_many(&mut house.rep, size, &parts)?) {
-            let (info, key) = (&loaded.info, Rc::new(RefCell::new(key)));
-            house.ready.put(info.name.clone(), info.id, ReadyKey::Gcm(key.clone()));
+        let parts: Vec<&Part> = lacking.iter().map(|job| &job.loaded.part).collect();
+        for (job, key) in lacking.iter().zip(GcmKey::prepare_many(&mut house.rep, size, &parts)?) {
+            let (info, key) = (&job.loaded.info, Rc::new(RefCell::new(key)));
+            let client = &job.candidate.taken.who.name;
+            house.ready.put(client, info.name.clone(), info.id, ReadyKey::Gcm(key.clone()));
             keys.push((info.id, key));
         }
     }
-    Ok(keys)
+    Ok((keys, made))
 }
 
 /// Tell the client what came of its text.

@@ -8,6 +8,7 @@ use super::given::Given;
 use super::keys::Loaded;
 use super::ready::{Gcm, Ready, ReadyKey};
 use super::turn::Turn;
+use crate::admit::Who;
 use crate::error::{Failed, Stop};
 use crate::gcm::{self, CHUNK, GcmKey, Opening, Sealing};
 use crate::request::{ConnectionId, IV, ToClient, UsedKey, chunk_digest};
@@ -41,12 +42,12 @@ pub(super) fn size(key: &KeyInfo) -> Result<KeySize, Failed> {
 }
 
 /// The key, ready for use: prepared now, or before in this session.
-pub(super) fn ready(rep: &mut Rep3, ready: &mut Ready, loaded: &Loaded) -> Result<Gcm, Stop> {
+pub(super) fn ready(rep: &mut Rep3, ready: &mut Ready, who: &Who, loaded: &Loaded) -> Result<Gcm, Stop> {
     if let Some(key) = ready.gcm(&loaded.info.id) {
         return Ok(key);
     }
     let key = Rc::new(RefCell::new(GcmKey::prepare(rep, size(&loaded.info)?, &loaded.part)?));
-    ready.put(loaded.info.name.clone(), loaded.info.id, ReadyKey::Gcm(key.clone()));
+    ready.put(&who.name, loaded.info.name.clone(), loaded.info.id, ReadyKey::Gcm(key.clone()));
     Ok(key)
 }
 
@@ -94,7 +95,7 @@ pub(crate) struct Encrypting {
 impl Encrypting {
     /// Draw the text's IV, and tell the client.
     pub fn begin(turn: &mut Turn<'_>, loaded: &Loaded, aad: &Blob, length: u64) -> Result<Encrypting, Stop> {
-        let key = ready(turn.rep, turn.ready, loaded)?;
+        let key = ready(turn.rep, turn.ready, turn.who, loaded)?;
         let iv = draw_iv(turn, &loaded.info)?;
         let sealing = Sealing::new(turn.rep, &mut key.borrow_mut(), iv, &aad.0, length)?;
         let used = UsedKey { id: loaded.info.id, maker: loaded.info.maker.name.clone() };
@@ -161,7 +162,7 @@ impl Decrypting {
         iv: [u8; IV],
         tag: &[u8; 16],
     ) -> Result<Decrypting, Stop> {
-        let key = ready(turn.rep, turn.ready, loaded)?;
+        let key = ready(turn.rep, turn.ready, turn.who, loaded)?;
         let opening = Opening::new(turn.rep, &mut key.borrow_mut(), iv, &aad.0, length, tag)?;
         turn.answer(ToClient::Accepted);
         Ok(Decrypting { key, opening, first: Vec::new(), verified: false, index: 0, chunk: None })

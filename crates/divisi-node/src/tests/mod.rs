@@ -7,5 +7,6 @@ mod faults;
 mod house;
 mod keys;
 mod liars;
+mod orders;
 mod text;
 mod waiting;

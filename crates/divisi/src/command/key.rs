@@ -3,8 +3,10 @@
 use super::{Context, Done, Membership, named};
 use clap::{Args, Subcommand};
 use comfy_table::{Table, presets};
-use divisi::failure::Failure;
+use divisi::failure::{Failure, Kind};
 use divisi::output::Output;
+use divisi_net::PartyId;
+use divisi_node::operator::{self, Deed, Order, OrderState};
 use divisi_node::{KeyEntry, KeyName, KeyState, KeyType, Listed};
 use serde_json::{Value, json};
 use std::fs::File;
@@ -32,9 +34,21 @@ pub enum Commands {
         after_help = "Example: divisi key export --key old --out key.bin --config mesh.toml --identity client-me.key"
     )]
     Export(Export),
-    /// Destroy a key at all servers: what it encrypted can never be opened again
+    /// Give a key to other clients, without its maker: asked by the operator of each server, beside it
+    ///
+    /// It is done when the operators of all three have asked the same within an hour. The first client is the
+    /// key's owner from then on, as if it had made it; nobody else whom the key served before keeps it.
     #[command(
-        after_help = "Example: divisi key destroy --key old --yes --config mesh.toml --identity client-me.key"
+        after_help = "Example: divisi key chown --key files --to ben,anna --data /var/lib/divisi --config mesh.toml --party 1 --identity party-1.key"
+    )]
+    Chown(Chown),
+    /// Destroy a key at all servers: what it encrypted can never be opened again
+    ///
+    /// Its maker does it with --yes. With --data, the operator of a server asks for it, beside that server: it is
+    /// done when the operators of all three have asked within an hour.
+    #[command(
+        after_help = "Example: divisi key destroy --key old --yes --config mesh.toml --identity client-me.key\n\
+                      Example: divisi key destroy --key old --data /var/lib/divisi --config mesh.toml --party 1 --identity party-1.key"
     )]
     Destroy(Destroy),
 }
@@ -91,6 +105,31 @@ pub struct Destroy {
     /// You mean it
     #[arg(long)]
     yes: bool,
+    /// As a server's operator: where that server keeps its parts of the keys
+    #[arg(long, value_name = "DIR", requires = "party")]
+    data: Option<PathBuf>,
+    /// As a server's operator: which party that server is, from 1
+    #[arg(long, value_name = "I", value_parser = super::server::party, requires = "data")]
+    party: Option<PartyId>,
+    #[command(flatten)]
+    membership: Membership,
+}
+
+/// Which key, and whose it shall be.
+#[derive(Args)]
+pub struct Chown {
+    /// Its name
+    #[arg(long, value_name = "NAME")]
+    key: KeyName,
+    /// Whose it shall be: the first owns it, the others may use it
+    #[arg(long, value_name = "CLIENT,...", value_delimiter = ',', required = true)]
+    to: Vec<String>,
+    /// Where the server beside you keeps its parts of the keys
+    #[arg(long, value_name = "DIR")]
+    data: PathBuf,
+    /// Which party that server is, from 1
+    #[arg(long, value_name = "I", value_parser = super::server::party)]
+    party: PartyId,
     #[command(flatten)]
     membership: Membership,
 }
@@ -152,6 +191,17 @@ pub fn run(context: &Context, command: &Commands) -> Result<Done, Failure> {
                 json!({ "schema": 1, "key": export.key.as_str(), "out": named(&export.out), "bytes": key.len() }),
             ))
         }
+        Commands::Chown(Chown { key, to, data, party, membership }) => {
+            let (config, _) = membership.load()?;
+            if let Some(name) = to.iter().find(|name| !config.clients().iter().any(|c| c.name == **name)) {
+                let error = format!("client {name} is not in the configuration: add it with `mesh add`");
+                return Err(Failure::usage(error));
+            }
+            ask(membership, data, *party, &Order::chown(key.clone(), to.clone()))
+        }
+        Commands::Destroy(Destroy { key, data: Some(data), party: Some(party), membership, .. }) => {
+            ask(membership, data, *party, &Order { key: key.clone(), deed: Deed::Destroy })
+        }
         Commands::Destroy(destroy) => {
             if !destroy.yes {
                 let error = format!(
@@ -168,6 +218,41 @@ pub fn run(context: &Context, command: &Commands) -> Result<Done, Failure> {
             Ok(Done::new(text, json!({ "schema": 1, "key": destroy.key.as_str() })))
         }
     }
+}
+
+/// Ask a server for something, as its operator.
+fn ask(membership: &Membership, data: &Path, me: PartyId, order: &Order) -> Result<Done, Failure> {
+    let (config, identity) = membership.load()?;
+    config.check_identity(me, &identity).map_err(|e| Failure::usage(e.to_string()))?;
+    let (waiting, differs) = match operator::ask(data, me, &identity, order)? {
+        OrderState::Done => {
+            let json = json!({ "schema": 1, "key": order.key.as_str(), "state": "done", "waiting": [], "differs": [] });
+            return Ok(Done::new(format!("{order}: done at all three servers"), json));
+        }
+        OrderState::Failed(why) => {
+            return Err(Failure::new(
+                Kind::Refused,
+                format!("{order}: all three asked, and it failed: {why}"),
+            ));
+        }
+        OrderState::Asked { waiting, differs } => (waiting, differs),
+    };
+    let servers = |parties: &[u8]| {
+        let numbers = parties.iter().map(ToString::to_string).collect::<Vec<_>>().join(" and ");
+        format!("{} {numbers}", if parties.len() > 1 { "servers" } else { "server" })
+    };
+    let mut text = format!("{order}: asked; waiting for the operators of {}", servers(&waiting));
+    if !differs.is_empty() {
+        text += &format!(", and at {} something else was asked: the logs say what", servers(&differs));
+    }
+    let json = json!({
+        "schema": 1,
+        "key": order.key.as_str(),
+        "state": "asked",
+        "waiting": waiting,
+        "differs": differs,
+    });
+    Ok(Done::new(text, json))
 }
 
 /// A key's bytes: as many as its type says, and no more are read than it takes to know.

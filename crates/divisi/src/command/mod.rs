@@ -177,7 +177,7 @@ struct Membership {
     /// The configuration that `mesh new` wrote
     #[arg(long, value_name = "FILE")]
     config: PathBuf,
-    /// Your own identity, the file of a client
+    /// Your own identity, the file of a client; what an operator asks takes that of its party
     #[arg(long, value_name = "FILE")]
     identity: PathBuf,
 }

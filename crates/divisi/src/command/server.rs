@@ -34,7 +34,7 @@ pub struct Arguments {
     data: PathBuf,
 }
 
-fn party(text: &str) -> Result<PartyId, String> {
+pub(super) fn party(text: &str) -> Result<PartyId, String> {
     text.parse().ok().and_then(PartyId::new).ok_or_else(|| "parties are numbered from 1".into())
 }
 

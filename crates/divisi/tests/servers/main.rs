@@ -4,6 +4,7 @@
 mod files;
 mod house;
 mod names;
+mod orders;
 
 use aes_gcm::aead::{Aead, KeyInit, Payload};
 use house::{House, random, signal, until, wait};

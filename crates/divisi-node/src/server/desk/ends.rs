@@ -9,15 +9,16 @@ use divisi_store::KeyName;
 use std::time::{Duration, Instant};
 
 impl Desk {
-    /// A key is no more: what is under way with it ends, but for the request that had it destroyed.
-    pub fn key_is_gone(&mut self, name: &KeyName, now: Instant) {
+    /// A key is no more, or no longer its clients': what is under way with it ends, but for the request that had
+    /// it destroyed.
+    pub fn key_is_gone(&mut self, name: &KeyName, what: &str, now: Instant) {
         let uses = |line: &Line| {
             let request = line.request.as_ref().filter(|request| request.item.key() == Some(name))?;
             (request.steps > 0).then_some(request.number)
         };
         let ended: Vec<_> = self.lines.iter().filter_map(|(id, line)| Some((*id, uses(line)?))).collect();
         for (id, number) in ended {
-            let message = format!("key {name} was destroyed meanwhile");
+            let message = format!("key {name} {what} meanwhile");
             self.fail(&id, number, Failed::refused(TURN, message), now);
         }
     }

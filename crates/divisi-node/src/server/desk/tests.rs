@@ -51,7 +51,7 @@ fn what_fails_was_a_turn() {
     for id in &ids {
         desk.hear(id, ToServer::Request { number: 1, item: long() }, 40, now).unwrap();
     }
-    let first = |desk: &Desk| desk.plan(now, Budget::ROUND)[0];
+    let first = |desk: &Desk| desk.plan(now, Budget::ROUND, &|_| true)[0];
     let offer = first(&desk);
     assert_eq!(offer.connection, ids[0]);
     assert!(matches!(desk.take(&offer), Stand::Ready(_)));

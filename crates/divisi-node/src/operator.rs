@@ -1,0 +1,94 @@
+//! How an operator asks the server beside which he works for what no client can have: to give a key to other
+//! clients, or to destroy it. It is done when the operators of all three have asked the same.
+//!
+//! **Trust.** Whoever is the server's user on its machine, or root, is its operator: a socket in the directory of
+//! its keys takes his word. One operator alone, or two of them, change nothing.
+
+use crate::error::{Error, ErrorKind};
+pub use crate::server::{Deed, Order, OrderState};
+use crate::wire::{decode, encode};
+use divisi_core::{PartyId, Step, step};
+use divisi_net::Identity;
+use serde::{Deserialize, Serialize};
+use std::fs::File;
+use std::io::{self, Read, Write};
+use std::net::Shutdown;
+use std::os::fd::AsRawFd;
+use std::os::unix::net::UnixStream;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+const OPERATOR: Step = step!("operator");
+
+/// The name of the socket in the directory of a server's data.
+pub(crate) const NAME: &str = "operators.sock";
+/// No word of either side is longer.
+pub(crate) const LONGEST: u64 = 16 * 1024;
+/// The longest path of a socket on any system; most allow for a few bytes more.
+const PATH: usize = 100;
+/// How long a server may take to answer: it waits itself for what the others say.
+const WITHIN: Duration = Duration::from_secs(30);
+
+/// What an operator's command says.
+#[derive(Serialize, Deserialize)]
+pub(crate) struct Asking {
+    /// Which party's operator it takes itself for.
+    pub party: u8,
+    /// Of the identity that it was given.
+    pub fingerprint: [u8; 32],
+    pub order: Order,
+}
+
+/// What the server says.
+#[derive(Serialize, Deserialize)]
+pub(crate) enum Answer {
+    /// Nothing was asked: what the operator has to correct.
+    Refused(String),
+    State(OrderState),
+}
+
+/// Ask the server of party `me` with its data in `data`, and hear how the order stands a moment later.
+///
+/// # Errors
+/// [`ErrorKind::Usage`] if no server runs there, or it refuses: another party's, an unknown key or client.
+pub fn ask(data: &Path, me: PartyId, identity: &Identity, order: &Order) -> Result<OrderState, Error> {
+    let usage = |message: String| Error::new(ErrorKind::Usage, OPERATOR, message);
+    let gone = |e: io::Error| {
+        let place = data.display();
+        usage(format!(
+            "no server that runs has its data in {place} ({e}): start it, or give its directory with --data"
+        ))
+    };
+    let fingerprint = *identity.fingerprint().bytes();
+    let asking = Asking { party: me.number(), fingerprint, order: order.clone() };
+    let bytes = encode(&asking, 0).filter(|bytes| bytes.len() as u64 <= LONGEST);
+    let bytes = bytes.ok_or_else(|| usage("the order names too many clients: name fewer".into()))?;
+    let hear = || {
+        let mut stream = short(data, |path| UnixStream::connect(path))?;
+        stream.set_read_timeout(Some(WITHIN))?;
+        stream.set_write_timeout(Some(WITHIN))?;
+        stream.write_all(&bytes)?;
+        stream.shutdown(Shutdown::Write)?;
+        let mut answer = Vec::new();
+        stream.take(LONGEST).read_to_end(&mut answer)?;
+        io::Result::Ok(answer)
+    };
+    match decode(&hear().map_err(gone)?) {
+        Some(Answer::State(state)) => Ok(state),
+        Some(Answer::Refused(why)) => Err(usage(why)),
+        None => Err(usage(
+            "the server ended, or is of another version than this command: look into its log".into(),
+        )),
+    }
+}
+
+/// Do something with the path of the socket in a directory: the system has little room for such a path, so
+/// that of a long one goes by way of the directory itself.
+pub(crate) fn short<T>(data: &Path, act: impl FnOnce(&Path) -> io::Result<T>) -> io::Result<T> {
+    let path = data.join(NAME);
+    if path.as_os_str().len() <= PATH {
+        return act(&path);
+    }
+    let dir = File::open(data)?;
+    act(&PathBuf::from(format!("/proc/self/fd/{}/{NAME}", dir.as_raw_fd())))
+}

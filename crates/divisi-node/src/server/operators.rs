@@ -1,0 +1,355 @@
+//! What the operators ask for, each at its own server: an order waits until all three have asked the same.
+//!
+//! It decides, and does nothing: no thread, no socket and no clock is in it; times are given. Orders are of
+//! this process alone: whoever restarts a server asks again.
+//!
+//! Adversary: one malicious server, with its operator. What it says of its own operator is as good as that
+//! operator's word; what it says of another's counts for nothing, for each server goes by what its own operator
+//! asked of it. It can call for orders that nobody asked for, of which a server logs a few an hour.
+
+use crate::request::{CLIENTS, is_client_name};
+use divisi_core::PartyId;
+use divisi_store::KeyName;
+use serde::{Deserialize, Serialize};
+use std::fmt;
+use std::time::{Duration, Instant};
+
+/// The most orders that wait at a time, or whose end is remembered.
+const MOST: usize = 64;
+/// The most orders of other operators that are remembered, and logged, within the time of an order.
+const HEARD: usize = 16;
+
+/// What becomes of a key.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Deed {
+    /// It serves these clients and no others from now on: the first is its owner, as if it had made it.
+    Chown {
+        /// The owner, then the others by name.
+        to: Vec<String>,
+    },
+    /// It is destroyed.
+    Destroy,
+}
+
+/// What an operator wants done with a key.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Order {
+    /// Which key.
+    pub key: KeyName,
+    /// What becomes of it.
+    pub deed: Deed,
+}
+
+impl Order {
+    /// Give a key to clients: the first is its owner, who else it serves may be in any order.
+    #[must_use]
+    pub fn chown(key: KeyName, mut to: Vec<String>) -> Order {
+        let owner = to.first().cloned();
+        if let Some((owner, others)) = owner.zip(to.get_mut(1..)) {
+            others.sort();
+            to.dedup();
+            let mut first = true;
+            to.retain(|name| *name != owner || std::mem::take(&mut first));
+        }
+        Order { key, deed: Deed::Chown { to } }
+    }
+
+    /// Whom it names.
+    pub(crate) fn clients(&self) -> &[String] {
+        match &self.deed {
+            Deed::Chown { to } => to,
+            Deed::Destroy => &[],
+        }
+    }
+
+    /// Whether it says no more than an order can.
+    pub(crate) fn is_well_formed(&self) -> bool {
+        match &self.deed {
+            Deed::Chown { to } => {
+                (1..=CLIENTS + 1).contains(&to.len())
+                    && to.iter().all(|name| is_client_name(name))
+                    && *self == Order::chown(self.key.clone(), to.clone())
+            }
+            Deed::Destroy => true,
+        }
+    }
+
+    /// A digest of all of it.
+    pub(crate) fn digest(&self) -> [u8; 32] {
+        let mut hasher = blake3::Hasher::new_derive_key("divisi 2026 order of operators v1");
+        let mut put = |bytes: &[u8]| {
+            hasher.update(&(bytes.len() as u64).to_le_bytes()).update(bytes);
+        };
+        put(self.key.as_str().as_bytes());
+        match &self.deed {
+            Deed::Destroy => put(b"destroy"),
+            Deed::Chown { to } => {
+                put(b"chown");
+                to.iter().for_each(|name| put(name.as_bytes()));
+            }
+        }
+        *hasher.finalize().as_bytes()
+    }
+}
+
+/// In the words of the command line.
+impl fmt::Display for Order {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match &self.deed {
+            Deed::Destroy => write!(f, "key destroy {}", self.key),
+            Deed::Chown { to } => write!(f, "key chown {} to {}", self.key, to.join(",")),
+        }
+    }
+}
+
+/// How an order stands.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum OrderState {
+    /// It waits for these parties' operators; of them `differs` asked for something else.
+    Asked {
+        /// Who has not asked the same.
+        waiting: Vec<PartyNumber>,
+        /// Who of them asked for something else with this key.
+        differs: Vec<PartyNumber>,
+    },
+    /// All three asked, and have done it.
+    Done,
+    /// All three asked, and it was not done, or not by all.
+    Failed(String),
+}
+
+/// The number of a party.
+pub type PartyNumber = u8;
+
+/// What a server has of an order, as it tells the others.
+pub(super) const NONE: u8 = 0;
+pub(super) const SAME: u8 = 1;
+pub(super) const OTHER: u8 = 2;
+
+/// How far an order has come.
+enum Progress {
+    Waits,
+    /// Its end, which is remembered.
+    Done,
+    Failed(String),
+}
+
+struct Pending {
+    order: Order,
+    /// The key that was there when it was asked: another one of the same name is not meant.
+    id: Option<[u8; 16]>,
+    asked: Instant,
+    /// Whether the others were called for it in this session.
+    called: bool,
+    /// What the others were found to have.
+    others: Option<[u8; 3]>,
+    progress: Progress,
+}
+
+/// All orders that a server knows of.
+pub(super) struct Orders {
+    me: PartyId,
+    /// How long an order waits.
+    lasts: Duration,
+    pending: Vec<Pending>,
+    /// Others' orders, and when they were heard of first.
+    heard: Vec<([u8; 32], Instant)>,
+    log: Vec<String>,
+}
+
+impl Orders {
+    pub fn new(me: PartyId, lasts: Duration) -> Orders {
+        Orders { me, lasts, pending: Vec::new(), heard: Vec::new(), log: Vec::new() }
+    }
+
+    /// The operator of this server asks. What was asked with this key before counts no more, unless it is the
+    /// same; what was done stays done.
+    ///
+    /// # Errors
+    /// If too many orders wait.
+    pub fn ask(&mut self, order: &Order, id: Option<[u8; 16]>, now: Instant) -> Result<(), String> {
+        self.tick(now);
+        let before = self.pending.iter().position(|p| p.order.key == order.key);
+        if let Some(at) = before {
+            let before = self.pending.remove(at);
+            let same = before.order == *order && before.id == id;
+            match before.progress {
+                Progress::Done if same => {
+                    self.pending.push(before);
+                    return Ok(());
+                }
+                Progress::Waits if before.order != *order => {
+                    self.log.push(format!("operator: {}: taken back", before.order));
+                }
+                _ => {}
+            }
+        }
+        if self.pending.len() >= MOST {
+            // the end of something is remembered only as long as there is room
+            match self.pending.iter().position(|p| !matches!(p.progress, Progress::Waits)) {
+                Some(at) => drop(self.pending.remove(at)),
+                None => {
+                    return Err(format!("{MOST} orders wait already: try again when some are done or over"));
+                }
+            }
+        }
+        self.log.push(format!("operator: {order}: asked here"));
+        let (order, progress) = (order.clone(), Progress::Waits);
+        self.pending.push(Pending { order, id, asked: now, called: false, others: None, progress });
+        Ok(())
+    }
+
+    /// How an order stands, and whether it was compared with the others' in this session.
+    pub fn state(&self, order: &Order) -> Option<(OrderState, bool)> {
+        let pending = self.pending.iter().find(|p| p.order == *order)?;
+        Some(match &pending.progress {
+            Progress::Done => (OrderState::Done, true),
+            Progress::Failed(why) => (OrderState::Failed(why.clone()), true),
+            Progress::Waits => {
+                let has = pending.others.unwrap_or([NONE; 3]);
+                let with = |wanted: &dyn Fn(u8) -> bool| {
+                    let others = PartyId::all(3).filter(|p| *p != self.me);
+                    others.filter(|p| wanted(has[p.index()])).map(PartyId::number).collect()
+                };
+                let (waiting, differs) = (with(&|has| has != SAME), with(&|has| has == OTHER));
+                (OrderState::Asked { waiting, differs }, pending.others.is_some())
+            }
+        })
+    }
+
+    /// An order of this server's operator for which the others were not called in this session.
+    pub fn next_call(&mut self, now: Instant) -> Option<Order> {
+        self.tick(now);
+        let waits = |p: &&mut Pending| !p.called && matches!(p.progress, Progress::Waits);
+        let pending = self.pending.iter_mut().find(waits)?;
+        pending.called = true;
+        Some(pending.order.clone())
+    }
+
+    /// Whether there is such an order.
+    pub fn has_call(&self) -> bool {
+        self.pending.iter().any(|p| !p.called && matches!(p.progress, Progress::Waits))
+    }
+
+    /// A session has begun: whatever waits is called for anew.
+    pub fn rejoined(&mut self) {
+        self.pending.iter_mut().for_each(|pending| (pending.called, pending.others) = (false, None));
+    }
+
+    /// What this server has of an order; `id` is that of the key that is there now.
+    pub fn stands(&mut self, order: &Order, id: Option<[u8; 16]>, now: Instant) -> u8 {
+        self.tick(now);
+        let waits = |p: &Pending| p.order.key == order.key && matches!(p.progress, Progress::Waits);
+        let Some(at) = self.pending.iter().position(waits) else { return NONE };
+        let another = |pending: &Pending| pending.id.zip(id).is_some_and(|(then, now)| then != now);
+        match self.pending.get(at) {
+            Some(pending) if another(pending) => {
+                let line =
+                    format!("operator: {}: over, for there is another key of this name now", pending.order);
+                self.log.push(line);
+                self.pending.remove(at);
+                NONE
+            }
+            Some(pending) if pending.order == *order => SAME,
+            _ => OTHER,
+        }
+    }
+
+    /// `leader` called for an order, and this is what all have of it.
+    pub fn compared(&mut self, leader: PartyId, order: &Order, has: [u8; 3], now: Instant) {
+        let named = |wanted: u8| parties(PartyId::all(3).filter(|p| has[p.index()] == wanted));
+        let own = self.pending.iter_mut().find(|p| p.order.key == order.key);
+        let own = own.filter(|p| matches!(p.progress, Progress::Waits));
+        match own {
+            Some(own) if own.order == *order => {
+                let news = own.others != Some(has);
+                own.others = Some(has);
+                let lacking = parties(PartyId::all(3).filter(|p| has[p.index()] != SAME));
+                if !lacking.is_empty() && news {
+                    self.log.push(format!("operator: {order}: waits for the operator of {lacking}"));
+                }
+                if has.contains(&OTHER) && news {
+                    let line = format!(
+                        "operator: {order}: the operator of {} asked for something else",
+                        named(OTHER)
+                    );
+                    self.log.push(line);
+                }
+            }
+            _ if leader == self.me => {}
+            Some(own) => {
+                let own = own.order.clone();
+                let both = [own.digest(), order.digest()].concat();
+                if self.is_news(*blake3::hash(&both).as_bytes(), now) {
+                    self.log.push(format!(
+                        "operator: {own} was asked here, and {order} at {leader}: nothing is done before they are \
+                         the same"
+                    ));
+                }
+            }
+            None => {
+                if self.is_news(order.digest(), now) {
+                    self.log.push(format!("operator: {order}: asked at {}, and not here", named(SAME)));
+                }
+            }
+        }
+    }
+
+    /// Whether another operator asked for this: so that what is lost here can be destroyed at all.
+    pub fn was_heard(&self, order: &Order) -> bool {
+        let digest = order.digest();
+        self.heard.iter().any(|(known, _)| *known == digest)
+    }
+
+    fn is_news(&mut self, digest: [u8; 32], now: Instant) -> bool {
+        if self.heard.len() >= HEARD || self.heard.iter().any(|(known, _)| *known == digest) {
+            return false;
+        }
+        self.heard.push((digest, now));
+        true
+    }
+
+    /// All three asked: it is done, or why it is not.
+    pub fn ended(&mut self, order: &Order, end: Result<(), String>) {
+        let Some(pending) = self.pending.iter_mut().find(|p| p.order == *order) else { return };
+        self.log.push(match &end {
+            Ok(()) => format!("operator: {order}: done, all three asked for it"),
+            Err(why) => format!("operator: {order}: not done: {why}"),
+        });
+        pending.progress = match end {
+            Ok(()) => Progress::Done,
+            Err(why) => Progress::Failed(why),
+        };
+        let digest = order.digest();
+        self.heard.retain(|(known, _)| *known != digest);
+    }
+
+    /// What has waited too long is over.
+    pub fn tick(&mut self, now: Instant) {
+        let lasts = self.lasts;
+        let over = |since: Instant| now.saturating_duration_since(since) >= lasts;
+        self.heard.retain(|(_, since)| !over(*since));
+        let log = &mut self.log;
+        self.pending.retain(|pending| {
+            let gone = over(pending.asked);
+            if gone && matches!(pending.progress, Progress::Waits) {
+                let minutes = lasts.as_secs().div_ceil(60);
+                let line = format!("not all three asked within {minutes} minutes: ask again at all");
+                log.push(format!("operator: {}: expired, {line}", pending.order));
+            }
+            !gone
+        });
+    }
+
+    pub fn take_log(&mut self) -> Vec<String> {
+        std::mem::take(&mut self.log)
+    }
+}
+
+/// Names of parties in a sentence.
+pub(super) fn parties(all: impl Iterator<Item = PartyId>) -> String {
+    all.map(|party| party.to_string()).collect::<Vec<_>>().join(" and ")
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,200 @@
+//! What is decided of orders, event by event.
+
+use super::*;
+
+const HOUR: Duration = Duration::from_secs(3600);
+const ID: Option<[u8; 16]> = Some([1; 16]);
+
+fn party(number: u8) -> PartyId {
+    PartyId::new(number).unwrap()
+}
+
+fn orders() -> (Orders, Instant) {
+    (Orders::new(party(1), HOUR), Instant::now())
+}
+
+fn chown(key: &str, to: &[&str]) -> Order {
+    Order::chown(key.parse().unwrap(), to.iter().map(|name| (*name).to_owned()).collect())
+}
+
+fn destroy(key: &str) -> Order {
+    Order { key: key.parse().unwrap(), deed: Deed::Destroy }
+}
+
+fn logged(orders: &mut Orders, words: &str) {
+    let log = orders.take_log();
+    assert!(log.len() == 1 && log[0].contains(words), "{log:?}");
+}
+
+/// The first is the owner; the others are a set. Nothing else is the same order.
+#[test]
+fn an_order_is_what_it_says_and_nothing_else() {
+    let order = chown("k", &["c", "b", "a", "b", "c"]);
+    assert_eq!(order.clients(), ["c", "a", "b"]);
+    assert_eq!(order, chown("k", &["c", "a", "b"]));
+    assert!(order.is_well_formed());
+    let mut digests: Vec<_> = [
+        order.clone(),
+        chown("k", &["a", "b", "c"]),
+        chown("k", &["ca", "b"]),
+        chown("k", &["c", "ab"]),
+        chown("k", &["c"]),
+        chown("l", &["c", "a", "b"]),
+        destroy("k"),
+        destroy("l"),
+    ]
+    .iter()
+    .map(Order::digest)
+    .collect();
+    digests.sort_unstable();
+    digests.dedup();
+    assert_eq!(digests.len(), 8);
+    let many: Vec<String> = (0..CLIENTS + 2).map(|i| format!("c{i}")).collect();
+    assert!(!Order::chown("k".parse().unwrap(), many.clone()).is_well_formed());
+    assert!(Order::chown("k".parse().unwrap(), many[1..].to_vec()).is_well_formed());
+    for to in [vec![], vec!["a\n".into()], vec![String::new()], vec!["a".into(), "c".into(), "b".into()]] {
+        assert!(!Order { key: "k".parse().unwrap(), deed: Deed::Chown { to } }.is_well_formed());
+    }
+    assert_eq!(order.to_string(), "key chown k to c,a,b");
+}
+
+/// An order waits for the two others, and says for whom; it is called for once in each session.
+#[test]
+fn an_order_waits_until_all_three_have_asked() {
+    let (mut orders, now) = orders();
+    let order = chown("k", &["bob"]);
+    assert_eq!(orders.stands(&order, ID, now), NONE);
+    orders.ask(&order, ID, now).unwrap();
+    logged(&mut orders, "key chown k to bob: asked here");
+    let asked = |waiting: &[u8], differs: &[u8]| OrderState::Asked {
+        waiting: waiting.into(),
+        differs: differs.into(),
+    };
+    assert_eq!(orders.state(&order), Some((asked(&[2, 3], &[]), false)));
+    assert!(orders.has_call());
+    assert_eq!(orders.next_call(now), Some(order.clone()));
+    assert_eq!((orders.has_call(), orders.next_call(now)), (false, None));
+    orders.rejoined();
+    assert_eq!(orders.next_call(now), Some(order.clone()));
+    assert_eq!(orders.stands(&order, ID, now), SAME);
+    assert_eq!(orders.stands(&chown("k", &["carol"]), ID, now), OTHER);
+    assert_eq!(orders.stands(&chown("l", &["bob"]), ID, now), NONE);
+
+    orders.compared(party(1), &order, [SAME, NONE, NONE], now);
+    logged(&mut orders, "waits for the operator of party 2 and party 3");
+    orders.compared(party(1), &order, [SAME, NONE, NONE], now);
+    assert!(orders.take_log().is_empty());
+    orders.compared(party(3), &order, [SAME, NONE, SAME], now);
+    logged(&mut orders, "waits for the operator of party 2");
+    assert_eq!(orders.state(&order), Some((asked(&[2], &[]), true)));
+    orders.compared(party(1), &order, [SAME, OTHER, SAME], now);
+    let log = orders.take_log();
+    assert!(log.len() == 2 && log[1].contains("the operator of party 2 asked for something else"), "{log:?}");
+    assert_eq!(orders.state(&order), Some((asked(&[2], &[2]), true)));
+
+    orders.ended(&order, Ok(()));
+    logged(&mut orders, "done, all three asked");
+    assert_eq!(orders.state(&order), Some((OrderState::Done, true)));
+    // it is done once: whoever asks again hears that it is
+    assert_eq!(orders.stands(&order, ID, now), NONE);
+    orders.ask(&order, ID, now).unwrap();
+    assert!(orders.take_log().is_empty() && !orders.has_call());
+    // with another key of the same name it is another matter
+    orders.ask(&order, Some([2; 16]), now).unwrap();
+    assert_eq!(orders.stands(&order, Some([2; 16]), now), SAME);
+}
+
+/// What was not done by all can be asked for again.
+#[test]
+fn what_failed_may_be_asked_for_again() {
+    let (mut orders, now) = orders();
+    let order = destroy("k");
+    orders.ask(&order, ID, now).unwrap();
+    orders.ended(&order, Err("not at party 2".into()));
+    assert_eq!(orders.state(&order).unwrap().0, OrderState::Failed("not at party 2".into()));
+    assert_eq!(orders.stands(&order, ID, now), NONE);
+    orders.ask(&order, ID, now).unwrap();
+    assert_eq!(orders.stands(&order, ID, now), SAME);
+}
+
+/// An hour after it was asked nothing is left of an order.
+#[test]
+fn an_order_expires() {
+    let (mut orders, start) = orders();
+    let (order, other) = (chown("k", &["bob"]), destroy("l"));
+    orders.ask(&order, ID, start).unwrap();
+    orders.ask(&other, ID, start + HOUR / 2).unwrap();
+    orders.take_log();
+    let just = start + HOUR - Duration::from_secs(1);
+    orders.tick(just);
+    assert!(orders.take_log().is_empty());
+    assert_eq!(orders.stands(&order, ID, just), SAME);
+    // whatever is asked of it first
+    assert_eq!(orders.stands(&order, ID, start + HOUR), NONE);
+    logged(&mut orders, "key chown k to bob: expired, not all three asked within 60 minutes");
+    assert_eq!(orders.state(&order), None);
+    assert_eq!(orders.next_call(start + HOUR), Some(other.clone()));
+    orders.ended(&other, Ok(()));
+    orders.take_log();
+    // an end is forgotten without a word
+    orders.tick(start + 2 * HOUR);
+    assert!(orders.state(&other).is_none() && orders.take_log().is_empty());
+    // asked again, it lasts anew
+    orders.ask(&order, ID, start).unwrap();
+    orders.ask(&order, ID, start + HOUR / 2).unwrap();
+    assert_eq!(orders.stands(&order, ID, start + HOUR), SAME);
+}
+
+/// A key that was destroyed and made anew since is not meant.
+#[test]
+fn another_key_of_the_same_name_is_not_meant() {
+    let (mut orders, now) = orders();
+    let order = destroy("k");
+    orders.ask(&order, ID, now).unwrap();
+    orders.take_log();
+    // a file that is lost or damaged is
+    assert_eq!(orders.stands(&order, None, now), SAME);
+    assert_eq!(orders.stands(&order, Some([2; 16]), now), NONE);
+    logged(&mut orders, "over, for there is another key of this name now");
+    assert_eq!(orders.state(&order), None);
+}
+
+/// Of two orders with one key the later counts; orders are bounded, and what others ask for is told of a few
+/// times an hour.
+#[test]
+fn what_waits_and_what_is_logged_is_bounded() {
+    let (mut orders, now) = orders();
+    orders.ask(&chown("k", &["bob"]), ID, now).unwrap();
+    orders.ask(&chown("k", &["carol"]), ID, now).unwrap();
+    let log = orders.take_log();
+    assert!(log.len() == 3 && log[1] == "operator: key chown k to bob: taken back", "{log:?}");
+    assert_eq!(orders.stands(&chown("k", &["bob"]), ID, now), OTHER);
+    for i in 1..MOST {
+        orders.ask(&destroy(&format!("k{i}")), ID, now).unwrap();
+    }
+    assert!(orders.ask(&destroy("more"), ID, now).unwrap_err().contains("64 orders wait"));
+    orders.ended(&destroy("k7"), Ok(()));
+    orders.ask(&destroy("more"), ID, now).unwrap();
+    orders.take_log();
+
+    for i in 0..3 * HEARD {
+        let order = destroy(&format!("x{i}"));
+        orders.compared(party(2), &order, [NONE, SAME, NONE], now);
+        orders.compared(party(2), &order, [NONE, SAME, NONE], now);
+        assert_eq!(orders.was_heard(&order), i < HEARD);
+    }
+    let log = orders.take_log();
+    assert!(
+        log.len() == HEARD && log[0].contains("key destroy x0: asked at party 2, and not here"),
+        "{log:?}"
+    );
+    orders.compared(party(2), &destroy("k"), [OTHER, SAME, NONE], now);
+    assert!(orders.take_log().is_empty());
+    let later = now + HOUR;
+    orders.tick(later);
+    orders.take_log();
+    orders.ask(&chown("k", &["carol"]), ID, later).unwrap();
+    orders.take_log();
+    orders.compared(party(2), &destroy("k"), [OTHER, SAME, NONE], later);
+    logged(&mut orders, "key chown k to carol was asked here, and key destroy k at party 2: nothing is done");
+}

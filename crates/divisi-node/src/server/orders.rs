@@ -1,0 +1,133 @@
+//! An order of the operators in a session: the three compare who has asked for it, and do it if all have.
+//!
+//! 1. Each tells the others whether its own operator asked for the same, for something else, or for nothing:
+//!    for the log, and for whoever waits.
+//! 2. All compare the order \[A25\], and of a key that is given away its two components and what it will be
+//!    \[A26\]; whoever was not asked says that it may yet come, and then nobody does anything.
+//! 3. A barrier: nobody was told another outcome.
+//! 4. Each does it, durably; all hear who has.
+//! 5. Of a key that was given away all compare what is on the disks \[A26\].
+//!
+//! Adversary: one malicious server. What is done at an honest server its own operator asked for, and the other
+//! honest server's operator, too, for without its word step 2 ends otherwise at all. A server that does not do its part
+//! leaves the two others with what was asked: a key that is given away serves nobody then, until the operators
+//! ask again.
+
+use super::Node;
+use super::dispatch::House;
+use super::keys::{Erased, erase};
+use super::operators::{Deed, Order, SAME, parties};
+use crate::agree::{About, NOTHING, exchange, first, verdict_of};
+use divisi_core::{Abort, Check, PartyId, Step, step};
+use divisi_rep3::deal::Part;
+use divisi_rep3::{Agreement, Input, Lack};
+use divisi_store::{KeyFile, KeyInfo, Maker};
+
+const ORDER: Step = step!("order");
+
+/// Do an order for which a server called, if all three were asked for it.
+pub(super) fn run(house: &mut House<'_>, leader: PartyId, order: &Order) -> Result<(), Abort> {
+    let node = house.node;
+    let found = node.keys.load(&order.key).ok().flatten();
+    let id = found.as_ref().map(|key| key.info.id);
+    let mine = node.operators(|orders, now| orders.stands(order, id, now));
+    let has = exchange(&mut house.rep, [mine, 0, 0, 0, 0])?;
+    node.operators(|orders, now| orders.compared(leader, order, has.map(|status| status[0]), now));
+
+    // nothing of a key is compared that its own operator did not name
+    let given = match (&order.deed, found) {
+        _ if mine != SAME => Err(Lack::NotYet),
+        (Deed::Destroy, _) => Ok(None),
+        (Deed::Chown { to }, Some(key)) => given(node, key, to).map(Some),
+        (Deed::Chown { .. }, None) => Err(Lack::Missing),
+    };
+    let asked = if mine == SAME { Ok(&NOTHING) } else { Err(Lack::NotYet) };
+    let (agreed, part) = match &given {
+        Ok(Some((info, part))) => (info.agreed(), Ok(part)),
+        Ok(None) => ([0; 32], Ok(&NOTHING)),
+        Err(lack) => ([0; 32], Err(*lack)),
+    };
+    let digest = order.digest();
+    let inputs = [
+        Input { check: Check::A25, public: digest, part: asked },
+        Input { check: Check::A26, public: agreed, part },
+    ];
+    let verdicts = house.rep.trio().agree_list(&digest, &inputs)?;
+    let [said, key] = [0, 1].map(|at| verdicts.get(at).copied().unwrap_or(Agreement::PublicDiffers));
+    if said != Agreement::Agreed {
+        return Ok(());
+    }
+    house.rep.trio().barrier()?;
+    let end = match given {
+        _ if key != Agreement::Agreed => Err(match key {
+            Agreement::Missing(party) => {
+                format!("{party} cannot read its file of it, or knows not all these clients")
+            }
+            key => verdict_of(key, ORDER, About::Key(order.key.as_str()))
+                .err()
+                .map_or_else(String::new, |e| e.message),
+        }),
+        Ok(Some((info, _))) => chown(house, order, &info)?,
+        _ => destroy(house, order)?,
+    };
+    node.operators(|orders, _| orders.ended(order, end));
+    Ok(())
+}
+
+/// A key as it will be, and our part of it.
+fn given(node: &Node, key: KeyFile, to: &[String]) -> Result<(KeyInfo, Part), Lack> {
+    let part = part(&key).ok_or(Lack::Missing)?;
+    let (owner, others) = to.split_first().ok_or(Lack::Missing)?;
+    let config = node.config();
+    let known = |name: &String| config.clients().iter().find(|client| client.name == *name);
+    if !others.iter().all(|name| known(name).is_some()) {
+        return Err(Lack::Missing);
+    }
+    let fingerprint = *known(owner).ok_or(Lack::Missing)?.pin.fingerprint().bytes();
+    let maker = Maker { name: owner.clone(), fingerprint };
+    Ok((KeyInfo { maker, clients: others.to_vec(), ..key.info }, part))
+}
+
+/// Our part of a key, unless it is destroyed.
+fn part(key: &KeyFile) -> Option<Part> {
+    let secret = key.secret.as_ref()?;
+    Some(Part { first: secret.first.to_vec(), second: secret.second.to_vec() })
+}
+
+/// Give a key to others; what came of it is the same at all.
+fn chown(house: &mut House<'_>, order: &Order, info: &KeyInfo) -> Result<Result<(), String>, Abort> {
+    let (node, name) = (house.node, &order.key);
+    let written = node.keys.chown(name, &info.id, &info.maker, &info.clients);
+    if let Err(e) = &written {
+        node.log(&format!("key {name} at {ORDER}: {e}"));
+    }
+    // whoever it served before is told, and asks again if it may
+    node.counter.with(|desk, now| desk.key_is_gone(name, "was given to other clients", now));
+    // what lies on the disk now
+    let stored = written.is_ok().then(|| node.keys.load(name).ok().flatten()).flatten();
+    let part = stored.as_ref().and_then(part);
+    let told = exchange(&mut house.rep, [u8::from(part.is_some()), 0, 0, 0, 0])?;
+    let agreed = stored.map_or([0; 32], |key| key.info.agreed());
+    let verdict = house.rep.trio().agree_input(Check::A26, &agreed, part.as_ref())?; // [A26]
+    house.rep.trio().barrier()?;
+    if verdict == Agreement::Agreed {
+        return Ok(Ok(()));
+    }
+    let lacking = parties(PartyId::all(3).filter(|party| told[party.index()][0] != 1));
+    let what =
+        if lacking.is_empty() { "the files differ".into() } else { format!("not written at {lacking}") };
+    Ok(Err(format!("{what}, and the key serves nobody until all three operators have asked again")))
+}
+
+/// Destroy a key; what came of it is the same at all.
+fn destroy(house: &mut House<'_>, order: &Order) -> Result<Result<(), String>, Abort> {
+    let Erased { told, own } = erase(house.node, &mut house.rep, &mut house.ready, &order.key)?;
+    if let Err(e) = &own {
+        house.node.log(&format!("key {} at {ORDER}: {e}", order.key));
+    }
+    if first(&told, |status| status[0] != 1).is_none() {
+        return Ok(Ok(()));
+    }
+    let with = |done: u8| parties(PartyId::all(3).filter(|party| told[party.index()][0] == done));
+    Ok(Err(format!("destroyed at {}, and not at {}: ask again at all", with(1), with(0))))
+}

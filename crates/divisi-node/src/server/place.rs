@@ -1,0 +1,148 @@
+//! Where a server's operator speaks to it: a socket beside its keys, which nobody else can reach.
+//!
+//! Adversary: other users of the machine. The directory is its owner's alone (the store refuses any other), the
+//! socket has mode 0600, and whoever connects is asked for his user where the system tells: the server's own,
+//! or root. Whoever is the server's user reads its keys and its identity anyway.
+
+use super::Node;
+use super::operators::{Deed, Order, OrderState};
+use crate::operator::{Answer, Asking, LONGEST, NAME, short};
+use crate::wire::{decode, encode};
+use divisi_store::{KeyState, StoreError};
+use std::fs::{self, Permissions};
+use std::io::{self, Read, Write};
+use std::os::unix::fs::{FileTypeExt, PermissionsExt};
+use std::os::unix::net::{UnixListener, UnixStream};
+use std::path::{Path, PathBuf};
+use std::sync::atomic::Ordering;
+use std::time::Duration;
+
+/// How often the thread looks whether somebody came, or the server stops.
+const LOOK: Duration = Duration::from_millis(50);
+/// How long a connection may take to say what it wants.
+const SAYING: Duration = Duration::from_secs(2);
+
+/// An open socket; its name goes with it.
+pub(super) struct Place {
+    listener: UnixListener,
+    path: PathBuf,
+}
+
+impl Place {
+    /// Open it in the directory of the data, which this process alone uses: a socket that is there was left
+    /// behind.
+    pub fn open(data: &Path) -> io::Result<Place> {
+        let path = data.join(NAME);
+        match fs::symlink_metadata(&path) {
+            Ok(meta) if meta.file_type().is_socket() => fs::remove_file(&path)?,
+            Ok(_) => return Err(io::Error::new(io::ErrorKind::AlreadyExists, "it is no socket")),
+            Err(e) if e.kind() == io::ErrorKind::NotFound => {}
+            Err(e) => return Err(e),
+        }
+        let listener = short(data, |path| UnixListener::bind(path))?;
+        let place = Place { listener, path };
+        fs::set_permissions(&place.path, Permissions::from_mode(0o600))?;
+        place.listener.set_nonblocking(true)?;
+        Ok(place)
+    }
+}
+
+impl Drop for Place {
+    fn drop(&mut self) {
+        // what stays is replaced by the next server
+        let _ = fs::remove_file(&self.path);
+    }
+}
+
+/// The life of the thread that hears the operator: one connection after the other, each bounded in time.
+pub(super) fn attend(node: &Node, place: &Place) {
+    while !node.stop.load(Ordering::SeqCst) {
+        match place.listener.accept() {
+            Ok((stream, _)) if is_ours(&stream) => drop(serve(node, stream)),
+            Ok(_) => node.log("operator: another user of this machine was turned away"),
+            Err(_) => std::thread::sleep(LOOK),
+        }
+    }
+}
+
+/// Whether who connected is this process's user, or root.
+#[cfg(target_os = "linux")]
+fn is_ours(stream: &UnixStream) -> bool {
+    let theirs = rustix::net::sockopt::socket_peercred(stream).map(|who| who.uid);
+    theirs.is_ok_and(|uid| uid == rustix::process::geteuid() || uid.is_root())
+}
+
+/// The permissions of the socket and its directory have to do.
+#[cfg(not(target_os = "linux"))]
+fn is_ours(_: &UnixStream) -> bool {
+    true
+}
+
+/// Hear one order, and tell how it stands.
+fn serve(node: &Node, mut stream: UnixStream) -> io::Result<()> {
+    stream.set_nonblocking(false)?;
+    stream.set_read_timeout(Some(SAYING))?;
+    stream.set_write_timeout(Some(SAYING))?;
+    let mut bytes = Vec::new();
+    (&mut stream).take(LONGEST).read_to_end(&mut bytes)?;
+    let answer = match decode::<Asking>(&bytes) {
+        Some(asking) => take(node, &asking).unwrap_or_else(Answer::Refused),
+        None => Answer::Refused("the server is of another version than this command: use the same".into()),
+    };
+    stream.write_all(&encode(&answer, 0).unwrap_or_default())
+}
+
+/// Take an order, and wait a moment for what comes of it; or why it is refused.
+fn take(node: &Node, asking: &Asking) -> Result<Answer, String> {
+    let Asking { party, fingerprint, order } = asking;
+    let (me, config) = (node.me, node.config());
+    if *party != me.number() {
+        return Err(format!("the server here is {me}, not party {party}: give its own --party and --data"));
+    }
+    let own = config.party(me).map_err(|e| e.to_string())?.pin.fingerprint();
+    if own.bytes() != fingerprint {
+        return Err(format!("the identity is not that of {me}, the server here: give its own --identity"));
+    }
+    if !order.is_well_formed() {
+        return Err("the order says more than any may: name fewer clients".into());
+    }
+    if let Some(name) = order.clients().iter().find(|name| !config.clients().iter().any(|c| c.name == **name))
+    {
+        return Err(format!("client {name} is not in the configuration of {me}: add it there first"));
+    }
+    let id = known(node, order)?;
+    node.operators(|orders, now| orders.ask(order, id, now))?;
+    node.counter.tell(|_, _| ());
+    // each of the three leads within three words that there is nothing to do
+    let until = node.counter.world.now() + 4 * node.beat + SAYING;
+    loop {
+        let state = node.operators(|orders, _| orders.state(order)).ok_or("the order is over: ask again")?;
+        let is_told = match &state {
+            (OrderState::Asked { waiting, .. }, compared) => *compared && !waiting.is_empty(),
+            _ => true,
+        };
+        let over = node.counter.world.now() >= until || node.stop.load(Ordering::SeqCst);
+        if is_told || over {
+            return Ok(Answer::State(state.0));
+        }
+        std::thread::sleep(LOOK / 5);
+    }
+}
+
+/// The id of the key that is meant; none if it is lost or damaged here, which keeps nobody from destroying what
+/// is left of it.
+fn known(node: &Node, order: &Order) -> Result<Option<[u8; 16]>, String> {
+    let (name, destroys) = (&order.key, order.deed == Deed::Destroy);
+    // who has done it, or heard another operator ask for it, may be asked again
+    let heard = || node.operators(|orders, _| orders.state(order).is_some() || orders.was_heard(order));
+    match node.keys.load(name) {
+        Ok(Some(key)) if key.info.state != KeyState::Destroyed => Ok(Some(key.info.id)),
+        Ok(Some(key)) if destroys && heard() => Ok(Some(key.info.id)),
+        Ok(Some(_)) => Err(format!("key {name} is destroyed at {} already", node.me)),
+        Ok(None) if destroys && heard() => Ok(None),
+        Ok(None) => Err(format!("there is no key {name} at {}: see `key list`", node.me)),
+        Err(StoreError::Io(path, e)) => Err(format!("{} cannot be read ({e})", path.display())),
+        Err(_) if destroys => Ok(None),
+        Err(e) => Err(e.to_string()),
+    }
+}

@@ -1,0 +1,312 @@
+//! Operators that give keys away and destroy them: all three together, and no fewer.
+
+use super::house::{BUSY, House, decrypt, encrypt, eventually, world};
+use crate::operator::{self, Order, OrderState};
+use crate::{Client, ErrorKind, KeyName};
+use divisi_net::tamper::Tap;
+use divisi_net::{Frame, Mesh, PartyId, Step};
+use divisi_store::{Keys, Maker};
+use std::fs;
+use std::os::unix::fs::{FileTypeExt, PermissionsExt};
+use std::os::unix::net::UnixListener;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
+fn chown(to: &[&str]) -> Order {
+    Order::chown(key(), to.iter().map(|name| (*name).to_owned()).collect())
+}
+
+fn destroy() -> Order {
+    Order { key: key(), deed: operator::Deed::Destroy }
+}
+
+fn key() -> KeyName {
+    "k".parse().unwrap()
+}
+
+fn asked(waiting: &[u8], differs: &[u8]) -> OrderState {
+    OrderState::Asked { waiting: waiting.into(), differs: differs.into() }
+}
+
+impl House {
+    /// The operator of server `i` asks.
+    fn operator(&self, i: usize, order: &Order) -> OrderState {
+        let me = PartyId::from_index(i).unwrap();
+        operator::ask(&self.data(i), me, &self.party_identity(i), order).unwrap()
+    }
+
+    fn log_has(&self, times: usize, words: &str) {
+        eventually(BUSY, || {
+            let log = self.log.lock().unwrap();
+            let found = log.iter().filter(|line| line.contains(words)).count();
+            if found >= times { Ok(()) } else { Err(format!("{words}: {found} times in {log:#?}")) }
+        });
+    }
+
+    /// What each server's file of the key says: who made it, and whom else it serves.
+    fn owners(&self) -> Vec<(Maker, Vec<String>)> {
+        let dir = tempfile::tempdir().unwrap();
+        let each = |i: usize| {
+            // a copy: the directory is the running server's
+            let copy = dir.path().join(i.to_string());
+            fs::create_dir(&copy).unwrap();
+            fs::copy(self.key_file(i, "k"), copy.join("k.key")).unwrap();
+            let key = Keys::open(&copy).unwrap().load(&key()).unwrap().unwrap();
+            (key.info.maker, key.info.clients)
+        };
+        (0..3).map(each).collect()
+    }
+}
+
+/// Two operators change nothing; with the third the key is its new owner's and those that were named, at all
+/// three and for good; whoever had it before has it no more.
+#[test]
+fn three_operators_give_a_key_to_others() {
+    let mut house = House::new();
+    let mut alice = house.connect("alice");
+    house.key(&mut alice, "k", true, &["bob"]);
+    let file = encrypt(&mut alice, &key(), b"", b"hers").unwrap();
+    let before = house.owners();
+    let order = chown(&["carol", "bob"]);
+    assert_eq!(house.operator(0, &order), asked(&[2, 3], &[]));
+    assert_eq!(house.operator(2, &order), asked(&[2], &[]));
+    house.log_has(2, "operator: key chown k to carol,bob: asked here");
+    house.log_has(1, "operator: key chown k to carol,bob: waits for the operator of party 2 and party 3");
+    house.log_has(1, "operator: key chown k to carol,bob: asked at party 1, and not here");
+    assert_eq!(house.owners(), before);
+    encrypt(&mut alice, &key(), b"", b"still hers").unwrap();
+
+    assert_eq!(house.operator(1, &order), OrderState::Done);
+    house.log_has(3, "operator: key chown k to carol,bob: done, all three asked for it");
+    let carol = Maker { name: "carol".into(), fingerprint: *house.identity("carol").fingerprint().bytes() };
+    assert_eq!(house.owners(), vec![(carol, vec!["bob".to_owned()]); 3]);
+    // whoever asks again hears that it is done
+    assert_eq!(house.operator(0, &order), OrderState::Done);
+    house.restart();
+    let connect =
+        |name: &str| eventually(4 * BUSY, || Client::connect(&house.config, house.identity(name), world()));
+    let (mut alice, mut bob, mut carol) = (connect("alice"), connect("bob"), connect("carol"));
+    assert_eq!(eventually(4 * BUSY, || bob.key_list())[0].key.maker, "carol");
+    for error in [
+        encrypt(&mut alice, &key(), b"", b"x").unwrap_err(),
+        alice.key_export(&key()).unwrap_err(),
+        alice.key_destroy(&key()).unwrap_err(),
+        bob.key_export(&key()).unwrap_err(),
+    ] {
+        assert_eq!((error.kind, error.peer), (ErrorKind::Refused, None), "{error}");
+    }
+    assert!(alice.key_list().unwrap().is_empty());
+    assert_eq!(decrypt(&mut bob, &key(), b"", &file).0, b"hers");
+    assert_eq!(carol.key_export(&key()).unwrap().len(), 16);
+    carol.key_destroy(&key()).unwrap();
+}
+
+/// Operators who name different clients change nothing, and each log says what differs.
+#[test]
+fn operators_who_differ_change_nothing() {
+    let house = House::new();
+    house.key(&mut house.connect("alice"), "k", false, &[]);
+    let before = house.owners();
+    house.operator(0, &chown(&["bob"]));
+    assert_eq!(house.operator(1, &chown(&["carol"])), asked(&[1, 3], &[1]));
+    assert_eq!(house.operator(2, &chown(&["bob"])), asked(&[2], &[2]));
+    house.log_has(
+        1,
+        "key chown k to bob was asked here, and key chown k to carol at party 2: nothing is done",
+    );
+    house.log_has(
+        1,
+        "key chown k to carol was asked here, and key chown k to bob at party 3: nothing is done",
+    );
+    house.log_has(1, "key chown k to bob: the operator of party 2 asked for something else");
+    assert_eq!(house.operator(1, &destroy()), asked(&[1, 3], &[1, 3]));
+    assert_eq!(house.owners(), before);
+    // whoever thinks better of it
+    assert_eq!(house.operator(1, &chown(&["bob"])), OrderState::Done);
+    house.log_has(1, "operator: key destroy k: taken back");
+    assert_eq!(house.owners()[1].0.name, "bob");
+}
+
+/// Three operators destroy a key without its maker, also where its file is damaged or lost; not two of them.
+#[test]
+fn three_operators_destroy_a_key() {
+    let house = House::new();
+    let mut alice = house.connect("alice");
+    house.key(&mut alice, "k", false, &[]);
+    encrypt(&mut alice, &key(), b"", b"x").unwrap();
+    fs::write(house.key_file(1, "k"), b"damaged").unwrap();
+    fs::remove_file(house.key_file(2, "k")).unwrap();
+    // of a key that is lost here, another operator has to speak first
+    let me = PartyId::from_index(2).unwrap();
+    let lost = operator::ask(&house.data(2), me, &house.party_identity(2), &destroy()).unwrap_err();
+    assert!(lost.kind == ErrorKind::Usage && lost.message.contains("there is no key k at party 3"), "{lost}");
+    assert_eq!(house.operator(0, &destroy()), asked(&[2, 3], &[]));
+    assert_eq!(house.operator(1, &destroy()), asked(&[3], &[]));
+    assert!(fs::read(house.key_file(1, "k")).unwrap() == b"damaged");
+    assert_eq!(house.operator(2, &destroy()), OrderState::Done);
+    let error = encrypt(&mut alice, &key(), b"", b"x").unwrap_err();
+    assert!(error.message.contains("destroyed") || error.message.contains("no key"), "{error}");
+    assert!(house.logged("key k is wiped from the memory of party 1"));
+    assert!(!house.key_file(1, "k").exists());
+    assert_eq!(house.operator(0, &destroy()), OrderState::Done);
+    let error = operator::ask(
+        &house.data(0),
+        PartyId::from_index(0).unwrap(),
+        &house.party_identity(0),
+        &chown(&["bob"]),
+    );
+    assert!(error.unwrap_err().message.contains("is destroyed at party 1 already"));
+}
+
+/// What was asked too long ago counts no more; and what a server was asked before it was restarted is lost.
+#[test]
+fn orders_end_with_their_time_and_with_their_server() {
+    let mut house = House::with(|options| options.orders = Duration::from_secs(4));
+    house.key(&mut house.connect("alice"), "k", false, &[]);
+    let (before, order) = (house.owners(), chown(&["bob"]));
+    house.operator(0, &order);
+    house.log_has(1, "key chown k to bob: expired, not all three asked within 1 minutes");
+    house.operator(1, &order);
+    assert_eq!(house.operator(2, &order), asked(&[1], &[]));
+    assert_eq!(house.owners(), before);
+    drop(house);
+
+    house = House::new();
+    house.key(&mut house.connect("alice"), "k", false, &[]);
+    let before = house.owners();
+    house.operator(0, &order);
+    house.operator(1, &order);
+    house.stop(0);
+    house.start(0, None);
+    // after the restart the second's order is called for again, and the first has none
+    let joined = house.log.lock().unwrap().len();
+    eventually(4 * BUSY, || {
+        let log = house.log.lock().unwrap();
+        let waits = |line: &String| line.contains("waits for the operator of party 1 and party 3");
+        if log[joined..].iter().any(waits) { Ok(()) } else { Err("not called for again") }
+    });
+    assert_eq!(house.operator(2, &order), asked(&[1], &[]));
+    assert_eq!(house.owners(), before);
+    assert_eq!(house.operator(0, &order), OrderState::Done);
+    assert_eq!(house.owners()[2].0.name, "bob");
+}
+
+/// What an operator has to correct, in one sentence.
+#[test]
+fn what_an_operator_asks_wrongly_is_refused() {
+    let mut house = House::new();
+    house.key(&mut house.connect("alice"), "k", false, &[]);
+    let order = chown(&["bob"]);
+    let refused = |house: &House, data: usize, me: usize, identity: usize, order: &Order, words: &str| {
+        let me = PartyId::from_index(me).unwrap();
+        let error = operator::ask(&house.data(data), me, &house.party_identity(identity), order).unwrap_err();
+        assert!(error.kind == ErrorKind::Usage && error.message.contains(words), "{error}");
+        assert_eq!(error.message.lines().count(), 1);
+    };
+    refused(&house, 0, 1, 1, &order, "the server here is party 1, not party 2");
+    refused(&house, 0, 0, 1, &order, "the identity is not that of party 1");
+    refused(&house, 0, 0, 0, &chown(&["dave"]), "client dave is not in the configuration of party 1");
+    refused(&house, 0, 0, 0, &chown(&["bob", "dave"]), "client dave is not in the configuration of party 1");
+    let other = Order { key: "other".parse().unwrap(), ..destroy() };
+    refused(&house, 0, 0, 0, &other, "there is no key other at party 1");
+    refused(&house, 0, 0, 0, &chown(&[]), "more than any may");
+    // the socket is its owner's, and goes with the server
+    let socket = house.data(0).join(operator::NAME);
+    assert_eq!(fs::metadata(&socket).unwrap().permissions().mode() & 0o777, 0o600);
+    house.stop(0);
+    assert!(!socket.exists());
+    refused(&house, 0, 0, 0, &order, "no server that runs has its data in");
+    // one that was left behind by a crash is replaced; what is no socket stays, and the server says so
+    drop(UnixListener::bind(&socket).unwrap());
+    assert!(socket.exists());
+    house.start(0, None);
+    eventually(4 * BUSY, || {
+        encrypt(&mut Client::connect(&house.config, house.identity("alice"), world())?, &key(), b"", b"x")
+    });
+    assert_eq!(house.operator(0, &order), asked(&[2, 3], &[]));
+    house.stop(0);
+    fs::write(&socket, "mine").unwrap();
+    house.start(0, None);
+    assert!(house.logged("operators cannot ask here"));
+    house.stop(0);
+    assert!(!fs::metadata(&socket).unwrap().file_type().is_socket());
+}
+
+/// A directory with a path that no socket's address has room for.
+#[test]
+fn a_long_path_has_its_socket() {
+    let dir = tempfile::tempdir().unwrap();
+    let long = dir.path().join("x".repeat(200));
+    fs::create_dir(&long).unwrap();
+    let listener = operator::short(&long, |path| UnixListener::bind(path)).unwrap();
+    assert!(fs::symlink_metadata(long.join(operator::NAME)).unwrap().file_type().is_socket());
+    operator::short(&long, |path| std::os::unix::net::UnixStream::connect(path)).unwrap();
+    drop(listener);
+}
+
+/// A server says that all agree on an order, to both others or to one of them, or that it did what it did not
+/// do: without their own operators nothing happens at the two others, and with them both do it, or neither.
+#[test]
+fn a_lying_server_changes_nothing_at_the_others() {
+    let armed = Arc::new(AtomicBool::new(false));
+    let verdict = Step::new("divisi_rep3::input/verdict").id;
+    let hand = {
+        let armed = armed.clone();
+        move |mesh: &Mesh, to: u8, told: [u8; 2]| {
+            let armed = armed.clone();
+            let lie = move |mut frame: Frame| {
+                if armed.load(Ordering::SeqCst) && frame.step == verdict && frame.body.len() == 4 {
+                    frame.body[..2].copy_from_slice(&told);
+                }
+                vec![frame]
+            };
+            Tap::new(mesh).intercept(PartyId::new(to).unwrap(), Box::new(lie)).unwrap();
+        }
+    };
+    // the third says that all agree
+    let agrees = hand.clone();
+    let house = House::with(|options| {
+        let hand = agrees.clone();
+        options.hand = Some(Arc::new(move |mesh| {
+            if mesh.me().number() == 3 {
+                hand(mesh, 1, [0, 0]);
+                hand(mesh, 2, [0, 0]);
+            }
+        }));
+    });
+    house.key(&mut house.connect("alice"), "k", false, &[]);
+    let before = house.owners();
+    armed.store(true, Ordering::SeqCst);
+    for order in [chown(&["bob"]), destroy()] {
+        house.operator(2, &order);
+        house.operator(0, &order);
+        house.operator(2, &order);
+        assert_eq!(house.owners(), before);
+    }
+    drop(house);
+
+    // the third tells one of the others that all agree, and the other that it was not asked
+    armed.store(false, Ordering::SeqCst);
+    let house = House::with(|options| {
+        let hand = hand.clone();
+        options.hand = Some(Arc::new(move |mesh| {
+            if mesh.me().number() == 3 {
+                hand(mesh, 2, [4, 2]);
+            }
+        }));
+    });
+    house.key(&mut house.connect("alice"), "k", false, &[]);
+    let before = house.owners();
+    armed.store(true, Ordering::SeqCst);
+    (0..3).for_each(|i| drop(house.operator(i, &chown(&["bob"]))));
+    // the barrier ends it before anybody writes, in each session
+    house.log_has(4, "session ended");
+    assert_eq!(house.owners()[..2], before[..2]);
+    // without a lie all do it
+    armed.store(false, Ordering::SeqCst);
+    eventually(4 * BUSY, || {
+        let owners = house.owners();
+        if owners.iter().all(|(maker, _)| maker.name == "bob") { Ok(()) } else { Err(format!("{owners:?}")) }
+    });
+}

@@ -1,0 +1,47 @@
+//! What keys there are, in memory: whoever asks which of them serve him reads no file for it.
+//!
+//! It follows every file that is written or read, so that a file that was lost or brought back beside the
+//! process is known at the latest when it is used.
+
+use crate::key::{KeyInfo, KeyName};
+use std::collections::BTreeMap;
+use std::ops::Bound;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+/// What is public about each key, by name.
+#[derive(Default)]
+pub(crate) struct Index(Mutex<BTreeMap<KeyName, KeyInfo>>);
+
+impl Index {
+    fn lock(&self) -> MutexGuard<'_, BTreeMap<KeyName, KeyInfo>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// This is what there is under a name.
+    pub fn note(&self, name: &KeyName, info: Option<&KeyInfo>) {
+        let mut keys = self.lock();
+        match info {
+            Some(info) if keys.get(name) != Some(info) => drop(keys.insert(name.clone(), info.clone())),
+            Some(_) => {}
+            None => drop(keys.remove(name)),
+        }
+    }
+
+    /// The names of the first keys behind `after` that are wanted, at most so many.
+    pub fn list(
+        &self,
+        after: Option<&KeyName>,
+        most: usize,
+        mut wanted: impl FnMut(&KeyInfo) -> bool,
+    ) -> Vec<KeyName> {
+        let from = after.map_or(Bound::Unbounded, Bound::Excluded);
+        let keys = self.lock();
+        let keys = keys.range::<KeyName, _>((from, Bound::Unbounded)).filter(|(_, info)| wanted(info));
+        keys.take(most).map(|(name, _)| name.clone()).collect()
+    }
+
+    /// How many keys there are of which something holds.
+    pub fn count(&self, holds: impl Fn(&KeyInfo) -> bool) -> usize {
+        self.lock().values().filter(|info| holds(info)).count()
+    }
+}

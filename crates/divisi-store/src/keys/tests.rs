@@ -1,0 +1,326 @@
+//! Keys in directories, and on disks that are full.
+
+use super::*;
+use crate::file::LONGEST;
+use crate::file::tests::sample;
+use std::fs;
+use std::os::unix::fs::PermissionsExt;
+
+fn store() -> (tempfile::TempDir, Keys) {
+    let dir = tempfile::tempdir().unwrap();
+    let keys = Keys::open(&dir.path().join("keys")).unwrap();
+    (dir, keys)
+}
+
+/// A disk on which nothing new has room.
+#[derive(Default)]
+struct Full(std::sync::atomic::AtomicBool);
+
+impl Disk for std::sync::Arc<Full> {
+    fn make_dir(&self, dir: &Path) -> std::io::Result<()> {
+        MachineDisk.make_dir(dir)
+    }
+    fn list(&self, dir: &Path) -> std::io::Result<Vec<String>> {
+        MachineDisk.list(dir)
+    }
+    fn read(&self, path: &Path, longest: usize) -> std::io::Result<(zeroize::Zeroizing<Vec<u8>>, u32)> {
+        MachineDisk.read(path, longest)
+    }
+    fn write(&self, path: &Path, bytes: &[u8]) -> std::io::Result<()> {
+        let have = fs::metadata(path).map_or(0, |meta| meta.len());
+        if self.0.load(std::sync::atomic::Ordering::SeqCst) && bytes.len() as u64 > have {
+            MachineDisk.write(path, &bytes[..bytes.len() / 2])?;
+            return Err(std::io::ErrorKind::StorageFull.into());
+        }
+        MachineDisk.write(path, bytes)
+    }
+    fn sync(&self, path: &Path) -> std::io::Result<()> {
+        MachineDisk.sync(path)
+    }
+    fn link(&self, from: &Path, to: &Path) -> std::io::Result<()> {
+        MachineDisk.link(from, to)
+    }
+    fn rename(&self, from: &Path, to: &Path) -> std::io::Result<()> {
+        MachineDisk.rename(from, to)
+    }
+    fn remove(&self, path: &Path) -> std::io::Result<()> {
+        MachineDisk.remove(path)
+    }
+    fn sync_dir(&self, dir: &Path) -> std::io::Result<()> {
+        MachineDisk.sync_dir(dir)
+    }
+}
+
+/// A full disk keeps what is there, leaves nothing half written behind, and no key from being destroyed.
+#[test]
+fn on_a_full_disk_keys_stay_and_can_be_destroyed() {
+    let dir = tempfile::tempdir().unwrap();
+    let full = std::sync::Arc::<Full>::default();
+    let keys = Keys::open_on(Box::new(full.clone()), &dir.path().join("keys")).unwrap();
+    let name = made(&keys, "k");
+    full.0.store(true, std::sync::atomic::Ordering::SeqCst);
+    assert!(keys.reserve(&name, 1).unwrap_err().is_full());
+    assert!(keys.prepare(&mut sample("other")).unwrap_err().is_full());
+    assert_eq!(keys.active(&name, 2).unwrap().info.state, KeyState::Active);
+    let files = || fs::read_dir(dir.path().join("keys")).unwrap().count();
+    let before = files();
+    let secret = keys.load(&name).unwrap().unwrap().secret.unwrap().first.to_vec();
+    keys.destroy(&name).unwrap();
+    assert_eq!(files(), before);
+    let left = keys.load(&name).unwrap().unwrap();
+    assert!(left.info.state == KeyState::Destroyed && left.secret.is_none());
+    let bytes = fs::read(dir.path().join("keys/k.key")).unwrap();
+    assert!(!bytes.windows(secret.len()).any(|window| window == secret));
+}
+
+fn made(keys: &Keys, name: &str) -> KeyName {
+    let mut key = sample(name);
+    key.reserved = 0;
+    keys.prepare(&mut key).unwrap();
+    keys.activate(&key.info.name, &key.info.id).unwrap();
+    key.info.name.clone()
+}
+
+#[test]
+fn a_key_goes_from_prepared_to_active_to_destroyed() {
+    let (_dir, keys) = store();
+    let name: KeyName = "k".parse().unwrap();
+    assert!(keys.load(&name).unwrap().is_none());
+    keys.prepare(&mut sample("k")).unwrap();
+    assert!(matches!(keys.active(&name, 2), Err(StoreError::Unfinished(_))));
+    assert!(keys.activate(&name, &[9; 16]).is_err());
+    keys.activate(&name, &[1; 16]).unwrap();
+    assert_eq!(keys.active(&name, 2).unwrap().secret.unwrap().first.as_slice(), [0xaa; 16]);
+    assert!(matches!(keys.active(&name, 1), Err(StoreError::OtherParty(..))));
+    assert!(matches!(keys.prepare(&mut sample("k")), Err(StoreError::Exists(_))));
+    keys.destroy(&name).unwrap();
+    assert!(matches!(keys.active(&name, 2), Err(StoreError::Destroyed(_))));
+    assert!(matches!(keys.reserve(&name, 1), Err(StoreError::Destroyed(_))));
+    let left = keys.load(&name).unwrap().unwrap();
+    assert!(left.secret.is_none() && left.info.generation == 1);
+    keys.prepare(&mut sample("k")).unwrap();
+}
+
+#[test]
+fn no_file_holds_a_component_after_destruction() {
+    let (dir, keys) = store();
+    let name = made(&keys, "k");
+    for _ in 0..3 {
+        keys.reserve(&name, BLOCK).unwrap();
+    }
+    keys.destroy(&name).unwrap();
+    for file in fs::read_dir(dir.path().join("keys")).unwrap() {
+        let bytes = fs::read(file.unwrap().path()).unwrap();
+        assert!(!bytes.windows(8).any(|w| w == [0xaa; 8] || w == [0xbb; 8]));
+    }
+}
+
+#[test]
+fn what_is_replaced_is_overwritten() {
+    let (dir, keys) = store();
+    let name = made(&keys, "k");
+    let kept = dir.path().join("kept");
+    fs::hard_link(dir.path().join("keys/k.key"), &kept).unwrap();
+    keys.destroy(&name).unwrap();
+    assert!(fs::read(kept).unwrap().iter().all(|b| *b == 0));
+}
+
+#[test]
+fn uses_count_up_over_restarts_to_their_end() {
+    let dir = tempfile::tempdir().unwrap();
+    let mut seen = 0;
+    for _ in 0..3 {
+        let keys = Keys::open(dir.path()).unwrap();
+        let name = if seen == 0 { made(&keys, "k") } else { "k".parse().unwrap() };
+        for n in [1, 1, 1500, 1] {
+            let first = keys.reserve(&name, n).unwrap();
+            assert!(first >= seen);
+            seen = first + n;
+        }
+    }
+    let keys = Keys::open(dir.path()).unwrap();
+    let name: KeyName = "k".parse().unwrap();
+    let start = keys.load(&name).unwrap().unwrap().reserved;
+    assert_eq!(keys.reserve(&name, USES - start - 1).unwrap(), start);
+    assert_eq!(keys.reserve(&name, 1).unwrap(), USES - 1);
+    let error = keys.reserve(&name, 1).unwrap_err().to_string();
+    assert!(error.contains("2^32"), "{error}");
+    drop(keys);
+    assert!(matches!(Keys::open(dir.path()).unwrap().reserve(&name, 1), Err(StoreError::Exhausted(_))));
+}
+
+#[test]
+fn a_file_that_others_may_read_or_that_is_damaged_is_refused_and_named() {
+    let (dir, keys) = store();
+    let name = made(&keys, "k");
+    let path = dir.path().join("keys/k.key");
+    assert_eq!(fs::metadata(&path).unwrap().permissions().mode() & 0o777, 0o600);
+    fs::set_permissions(&path, fs::Permissions::from_mode(0o644)).unwrap();
+    let error = keys.active(&name, 2).err().unwrap().to_string();
+    assert!(error.contains("chmod 600") && error.contains("k.key"), "{error}");
+    fs::set_permissions(&path, fs::Permissions::from_mode(0o600)).unwrap();
+    let mut bytes = fs::read(&path).unwrap();
+    bytes[40] ^= 1;
+    fs::write(&path, &bytes).unwrap();
+    let error = keys.active(&name, 2).err().unwrap().to_string();
+    assert!(error.contains("damaged") && error.contains("k.key"), "{error}");
+    fs::copy(&path, dir.path().join("keys/other.key")).unwrap();
+    fs::write(&path, vec![1; LONGEST + 1]).unwrap();
+    assert!(matches!(keys.load(&name), Err(StoreError::Damaged(..))));
+    keys.destroy(&name).unwrap();
+    assert!(!path.exists());
+}
+
+#[test]
+fn a_file_under_another_name_is_damage() {
+    let (dir, keys) = store();
+    made(&keys, "k");
+    fs::copy(dir.path().join("keys/k.key"), dir.path().join("keys/other.key")).unwrap();
+    let error = keys.load(&"other".parse().unwrap()).err().unwrap().to_string();
+    assert!(error.contains("another name"), "{error}");
+}
+
+#[test]
+fn a_directory_that_others_may_use_is_refused() {
+    let dir = tempfile::tempdir().unwrap();
+    let data = dir.path().join("data");
+    drop(Keys::open_in(&data).unwrap());
+    for mode in [0o710, 0o702, 0o755] {
+        fs::set_permissions(&data, fs::Permissions::from_mode(mode)).unwrap();
+        let error = Keys::open_in(&data).err().unwrap().to_string();
+        assert!(error.contains(&format!("chmod 700 {}`", data.display())), "{error}");
+    }
+    fs::set_permissions(&data, fs::Permissions::from_mode(0o700)).unwrap();
+    Keys::open_in(&data).unwrap();
+}
+
+#[test]
+fn one_damaged_or_stray_file_harms_no_other_key() {
+    let (dir, keys) = store();
+    let name = made(&keys, "good");
+    drop(keys);
+    let folder = dir.path().join("keys");
+    fs::write(folder.join("bad.key"), b"no key").unwrap();
+    fs::write(folder.join("a stray file.key"), b"").unwrap();
+    // what a crash would leave, but that it is a directory
+    fs::create_dir(folder.join("odd.key.new")).unwrap();
+    let keys = Keys::open(&folder).unwrap();
+    let troubles = keys.troubles().unwrap();
+    for expected in ["odd", "bad.key", "a stray file"] {
+        assert!(troubles.iter().any(|trouble| trouble.contains(expected)), "{expected}: {troubles:?}");
+    }
+    assert_eq!(troubles.len(), 3);
+    assert!(keys.active(&name, 2).is_ok() && keys.active(&"bad".parse().unwrap(), 2).is_err());
+}
+
+#[test]
+fn one_process_at_a_time() {
+    let (dir, keys) = store();
+    let again = Keys::open(&dir.path().join("keys"));
+    assert!(matches!(again, Err(StoreError::InUse(_))));
+    drop(keys);
+    Keys::open(&dir.path().join("keys")).unwrap();
+}
+
+/// A machine's disk that counts what is read.
+#[derive(Default)]
+struct Counted(std::sync::atomic::AtomicUsize);
+
+impl Disk for std::sync::Arc<Counted> {
+    fn make_dir(&self, dir: &Path) -> std::io::Result<()> {
+        MachineDisk.make_dir(dir)
+    }
+    fn list(&self, dir: &Path) -> std::io::Result<Vec<String>> {
+        self.0.fetch_add(1, std::sync::atomic::Ordering::SeqCst);
+        MachineDisk.list(dir)
+    }
+    fn read(&self, path: &Path, longest: usize) -> std::io::Result<(zeroize::Zeroizing<Vec<u8>>, u32)> {
+        self.0.fetch_add(1, std::sync::atomic::Ordering::SeqCst);
+        MachineDisk.read(path, longest)
+    }
+    fn write(&self, path: &Path, bytes: &[u8]) -> std::io::Result<()> {
+        MachineDisk.write(path, bytes)
+    }
+    fn sync(&self, _: &Path) -> std::io::Result<()> {
+        Ok(())
+    }
+    fn link(&self, from: &Path, to: &Path) -> std::io::Result<()> {
+        MachineDisk.link(from, to)
+    }
+    fn rename(&self, from: &Path, to: &Path) -> std::io::Result<()> {
+        MachineDisk.rename(from, to)
+    }
+    fn remove(&self, path: &Path) -> std::io::Result<()> {
+        MachineDisk.remove(path)
+    }
+    fn sync_dir(&self, _: &Path) -> std::io::Result<()> {
+        Ok(())
+    }
+}
+
+/// Among 10,000 keys of one client another finds its own without a look at the disk, in the order of their
+/// names; and so does whoever counts them.
+#[test]
+fn keys_are_listed_and_counted_without_reading_a_file() {
+    let dir = tempfile::tempdir().unwrap();
+    let folder = dir.path().join("keys");
+    fs::create_dir(&folder).unwrap();
+    let write = |name: &str, maker: &str| {
+        let mut key = sample(name);
+        (key.info.maker.name, key.info.clients) = (maker.into(), vec![]);
+        let path = folder.join(format!("{name}.key"));
+        MachineDisk.write(&path, &encode(&key).unwrap()).unwrap();
+    };
+    (0..10_000).for_each(|i| write(&format!("k{i:05}"), "greedy"));
+    ["a", "k05000.x", "z"].iter().for_each(|name| write(name, "modest"));
+    let disk = std::sync::Arc::<Counted>::default();
+    let keys = Keys::open_on(Box::new(disk.clone()), &folder).unwrap();
+    let reads = || disk.0.load(std::sync::atomic::Ordering::SeqCst);
+    let before = reads();
+    assert!(before >= 10_003);
+    let of = |maker: &'static str| move |key: &KeyInfo| key.maker.name == maker;
+    let names = |after: Option<&str>, most| {
+        let after = after.map(|name| name.parse().unwrap());
+        let names = keys.list(after.as_ref(), most, of("modest"));
+        names.iter().map(ToString::to_string).collect::<Vec<_>>()
+    };
+    assert_eq!(names(None, 10), ["a", "k05000.x", "z"]);
+    assert_eq!(names(Some("a"), 1), ["k05000.x"]);
+    assert!(names(Some("z"), 1).is_empty());
+    assert_eq!((keys.count(of("greedy")), keys.count(of("modest"))), (10_000, 3));
+    assert_eq!(reads(), before);
+
+    // it follows what is written, and what is found to be otherwise
+    made(&keys, "b");
+    assert_eq!(keys.count(of("alice")), 1);
+    keys.destroy(&"b".parse().unwrap()).unwrap();
+    assert_eq!(keys.count(|key| key.state == KeyState::Destroyed), 1);
+    fs::remove_file(folder.join("a.key")).unwrap();
+    assert!(keys.load(&"a".parse().unwrap()).unwrap().is_none());
+    write("m", "modest");
+    assert!(keys.load(&"m".parse().unwrap()).unwrap().is_some());
+    assert_eq!(names(None, 10), ["k05000.x", "m", "z"]);
+    fs::write(folder.join("m.key"), "no key").unwrap();
+    keys.destroy(&"m".parse().unwrap()).unwrap();
+    assert_eq!(names(None, 10), ["k05000.x", "z"]);
+}
+
+/// A key that is given to others is theirs after the next start, too, with its uses counted on; one that is
+/// destroyed, or another of the same name, is not given away.
+#[test]
+fn a_key_is_given_to_others() {
+    let (dir, keys) = store();
+    let name = made(&keys, "k");
+    keys.reserve(&name, 5).unwrap();
+    let carol = Maker { name: "carol".into(), fingerprint: [9; 32] };
+    assert!(matches!(keys.chown(&name, &[7; 16], &carol, &[]), Err(StoreError::Missing(_))));
+    keys.chown(&name, &[1; 16], &carol, &["dave".into()]).unwrap();
+    drop(keys);
+    let keys = Keys::open(&dir.path().join("keys")).unwrap();
+    let key = keys.active(&name, 2).unwrap();
+    assert_eq!((key.info.maker, key.info.clients), (carol.clone(), vec!["dave".to_owned()]));
+    assert_eq!(key.secret.unwrap().first.as_slice(), [0xaa; 16]);
+    assert_eq!((key.reserved, keys.reserve(&name, 1).unwrap()), (BLOCK, BLOCK));
+    keys.destroy(&name).unwrap();
+    assert!(matches!(keys.chown(&name, &[1; 16], &carol, &[]), Err(StoreError::Destroyed(_))));
+}
