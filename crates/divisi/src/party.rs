@@ -2,7 +2,7 @@
 //!
 //! Trust: the process that gives the orders knows all inputs and outputs.
 
-use crate::engine::{self, Engine, Job, Prepared, Settings, job, settings};
+use crate::engine::{self, Engine, Job, Prepared, Settings, settings, told};
 use crate::failure::Failure;
 use crate::local::{Pipes, Processes, Room, seat};
 use divisi_net::{Emulation, Mesh, Options as Net, PartyId, Permits};
@@ -43,7 +43,7 @@ struct Orders {
     seat: seat::Seat,
     engine: String,
     settings: settings::Told,
-    job: job::Told,
+    job: told::Told,
     timeout_ms: u64,
     rtt_ms: Option<f64>,
     rate_mbit: Option<f64>,
@@ -70,7 +70,7 @@ pub(crate) fn begin(
             seat,
             engine: engine.name().to_owned(),
             settings: settings.into(),
-            job: job::Told::new(job, settings.is_streamed())?,
+            job: told::Told::new(job, settings.is_streamed())?,
             timeout_ms: links.timeout.as_millis() as u64,
             rtt_ms: links.rtt_ms,
             rate_mbit: links.rate_mbit,

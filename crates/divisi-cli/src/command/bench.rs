@@ -216,11 +216,12 @@ pub fn run(context: &Context, command: &Commands) -> Result<Done, Failure> {
             measure(context, Options { work, choice, blocks: messages.count, ..usual })
         }
         Commands::Circuit(Circuit { circuit, count, engine, manner, streamed, goal, effort }) => {
-            let usual = Options { own: manner.own(*streamed), ..effort.options(context, Some(*engine)) };
+            let work = |input_bits| Work::Circuit { name: circuit.clone(), input_bits };
+            let usual = effort.options(context, Some(*engine));
+            let usual = Options { own: manner.own(*streamed), work: work(0), ..usual };
             usual.check()?;
-            let adder = goal.adder();
-            let held = divisi::circuit::hold(circuit, adder, usual.settings().is_streamed())?;
-            let work = Work::Circuit { name: circuit.clone(), input_bits: held.inputs().iter().sum() };
+            let held = divisi::circuit::hold(circuit, goal.adder(), usual.settings().is_streamed())?;
+            let work = work(held.inputs().iter().sum());
             drop(held);
             let choice = goal.mode.map(Choice::from).unwrap_or_default();
             let blocks = count.unwrap_or(engine.engine().usual_count() as u64);

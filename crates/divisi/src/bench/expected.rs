@@ -1,7 +1,8 @@
 //! What the outputs of a benchmark must be: by ordinary libraries, and of a circuit in the clear.
 
 use super::ordinary;
-use crate::engine::job::{Job, Rows, nonce};
+use crate::engine::Rows;
+use crate::engine::job::{Job, nonce};
 use crate::failure::Failure;
 use aes::Block;
 

@@ -1,12 +1,11 @@
 //! What is to be computed: public data, the same at all parties, and rows of bytes for what is secret about it.
 
-use crate::circuit::{Held, hold};
-use crate::failure::Failure;
+use super::Rows;
+use crate::circuit::Held;
 use divisi_core::{Direction, PartyId};
 use divisi_symmetric::aes::KeySize;
 use divisi_symmetric::algorithm::Settings as Use;
 use divisi_symmetric::gates::Adder;
-use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 use zeroize::Zeroizing;
 
@@ -150,72 +149,6 @@ pub struct Chain {
     pub steps: usize,
     /// How long each start is.
     pub starts: Vec<usize>,
-}
-
-/// Rows of bytes, of any lengths, which are wiped.
-#[derive(Clone, Default, PartialEq, Eq)]
-pub struct Rows {
-    bytes: Zeroizing<Vec<u8>>,
-    ends: Vec<usize>,
-}
-
-impl Rows {
-    /// Rows that stand one behind the other, each of so many bytes; what is missing is missing at the end.
-    #[must_use]
-    pub fn cut(bytes: Vec<u8>, widths: impl Iterator<Item = usize>) -> Rows {
-        let (mut end, length) = (0_usize, bytes.len());
-        let mut next = |width: usize| {
-            end = length.min(end.saturating_add(width));
-            end
-        };
-        Rows { ends: widths.map(&mut next).collect(), bytes: Zeroizing::new(bytes) }
-    }
-
-    /// One more row, put together from its parts.
-    pub fn push(&mut self, parts: &[&[u8]]) {
-        parts.iter().for_each(|part| self.bytes.extend_from_slice(part));
-        self.ends.push(self.bytes.len());
-    }
-
-    /// How many there are.
-    #[must_use]
-    pub fn count(&self) -> usize {
-        self.ends.len()
-    }
-
-    /// Row `i`; an empty one where there is none.
-    #[must_use]
-    pub fn row(&self, i: usize) -> &[u8] {
-        let start = i.checked_sub(1).map_or(Some(0), |before| self.ends.get(before).copied());
-        let range = start.zip(self.ends.get(i).copied()).map(|(start, end)| start..end);
-        range.and_then(|range| self.bytes.get(range)).unwrap_or_default()
-    }
-
-    /// All rows, in order.
-    pub fn iter(&self) -> impl Iterator<Item = &[u8]> {
-        (0..self.count()).map(|i| self.row(i))
-    }
-
-    /// All bytes, row after row.
-    #[must_use]
-    pub fn bytes(&self) -> &[u8] {
-        &self.bytes
-    }
-
-    /// A column for each of so many bytes of some rows, a lane a row; a row that is too short is filled up with zeros.
-    #[must_use]
-    pub fn columns(&self, rows: std::ops::Range<usize>, width: usize) -> Vec<u8> {
-        let lanes = rows.len();
-        let mut columns = vec![0; lanes * width];
-        for (lane, row) in rows.map(|i| self.row(i)).enumerate() {
-            for (j, byte) in row.iter().take(width).enumerate() {
-                if let Some(place) = columns.get_mut(j * lanes + lane) {
-                    *place = *byte;
-                }
-            }
-        }
-        columns
-    }
 }
 
 impl Text {
@@ -404,130 +337,10 @@ pub fn nonce(number: u64) -> [u8; 12] {
     nonce
 }
 
-/// A job as one process tells it to another: circuits, blocks and digests.
-#[derive(Serialize, Deserialize)]
-pub(crate) enum Told {
-    Circuit {
-        name: String,
-        low_depth: bool,
-        in_file: bool,
-        digest: [u8; 32],
-        between: Option<(Vec<u8>, Vec<u8>)>,
-        count: u64,
-    },
-    Blocks {
-        key_bits: u32,
-        decrypt: bool,
-        count: u64,
-    },
-    Digests {
-        algorithm: String,
-        low_depth: bool,
-        message_bytes: u64,
-        count: u64,
-    },
-}
-
-fn numbers(parties: &[PartyId]) -> Vec<u8> {
-    parties.iter().map(|party| party.number()).collect()
-}
-
-fn parties(numbers: &[u8]) -> Vec<PartyId> {
-    numbers.iter().filter_map(|number| PartyId::new(*number)).collect()
-}
-
-impl Told {
-    /// # Errors
-    /// If it is a job that no process is told.
-    pub fn new(job: &Job, in_file: bool) -> Result<Told, Failure> {
-        Ok(match job {
-            Job::Circuit(job) => Told::Circuit {
-                name: job.circuit.name().to_owned(),
-                low_depth: job.adder == Adder::LowDepth,
-                in_file,
-                digest: job.circuit.digest(),
-                between: match &job.between {
-                    Between::Parties { owners, receivers } => Some((numbers(owners), numbers(receivers))),
-                    Between::Client => None,
-                },
-                count: job.count as u64,
-            },
-            Job::Blocks(job) => Told::Blocks {
-                key_bits: job.size.bits() as u32,
-                decrypt: job.direction == Direction::Decrypt,
-                count: job.count as u64,
-            },
-            Job::Digests(job) => Told::Digests {
-                algorithm: job.using.algorithm.name(),
-                low_depth: job.using.adder == Adder::LowDepth,
-                message_bytes: job.message_bytes as u64,
-                count: job.count as u64,
-            },
-            Job::Texts(_) | Job::Messages(_) | Job::Chain(_) => {
-                return Err(Failure::usage("known answers run in one process: use `divisi kat`"));
-            }
-        })
-    }
-
-    /// What was told, with the circuit read anew.
-    ///
-    /// # Errors
-    /// If it cannot be read, or has changed.
-    pub fn job(self) -> Result<Job, Failure> {
-        let number = |n: u64| usize::try_from(n).unwrap_or(usize::MAX);
-        let adder = |low_depth| if low_depth { Adder::LowDepth } else { Adder::FewestAnds };
-        Ok(match self {
-            Told::Circuit { name, low_depth, in_file, digest, between, count } => {
-                let adder = adder(low_depth);
-                let circuit = hold(&name, adder, in_file)?;
-                if circuit.digest() != digest {
-                    let error = format!("{} has changed meanwhile: leave it as it is", circuit.name());
-                    return Err(Failure::usage(error));
-                }
-                let between = between.map_or(Between::Client, |(owners, receivers)| Between::Parties {
-                    owners: parties(&owners),
-                    receivers: parties(&receivers),
-                });
-                Job::Circuit(Circuit { circuit: Arc::new(circuit), adder, between, count: number(count) })
-            }
-            Told::Blocks { key_bits, decrypt, count } => Job::Blocks(Blocks {
-                size: KeySize::from_bits(key_bits as usize)
-                    .ok_or_else(|| Failure::usage("no such key size: give 128, 192 or 256"))?,
-                direction: if decrypt { Direction::Decrypt } else { Direction::Encrypt },
-                count: number(count),
-            }),
-            Told::Digests { algorithm, low_depth, message_bytes, count } => Job::Digests(Digests {
-                using: Use {
-                    adder: adder(low_depth),
-                    ..Use::new(algorithm.parse().map_err(|e: String| Failure::usage(e))?)
-                },
-                message_bytes: number(message_bytes),
-                count: number(count),
-            }),
-        })
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn rows_are_cut_and_put_together() {
-        let mut rows = Rows::default();
-        rows.push(&[&[1], &[2, 3]]);
-        rows.push(&[]);
-        rows.push(&[&[4]]);
-        assert_eq!(rows.iter().collect::<Vec<_>>(), [&[1, 2, 3][..], &[], &[4]]);
-        assert_eq!((rows.row(3), rows.count()), (&[][..], 3));
-        assert!(rows == Rows::cut(vec![1, 2, 3, 4], [3, 0, 1].into_iter()));
-        assert_eq!(
-            Rows::cut(vec![1, 2], [1, 5, 5].into_iter()).iter().collect::<Vec<_>>(),
-            [&[1][..], &[2], &[]]
-        );
-        assert_eq!(rows.columns(0..3, 2), [1, 0, 4, 2, 0, 0]);
-        assert!(rows.columns(1..1, 2).is_empty());
-    }
+    use crate::circuit::hold;
 
     #[test]
     fn bits_are_those_of_their_owner_and_their_lane() {

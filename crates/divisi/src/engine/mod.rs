@@ -21,11 +21,14 @@ mod lanes;
 mod measured;
 pub mod plain;
 pub mod rep3;
+mod rows;
 pub mod settings;
 mod together;
+pub(crate) mod told;
 
-pub use job::{Between, Differ, Job, Own, Rows, alike};
+pub use job::{Between, Differ, Job, Own, alike};
 pub use measured::{Mark, Measured, Page, Phase, Took};
+pub use rows::Rows;
 pub use settings::Settings;
 pub use together::{Ended, together};
 

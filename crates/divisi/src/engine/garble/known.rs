@@ -4,8 +4,8 @@
 //! Input values belong to the parties in turn (key, then text, then what it is compared with), and every party learns the outputs: they must
 //! be the same at all. Of a tag that is only to be compared one bit is opened.
 
-use super::super::job::{Job, Message, Messages, Mode, Own, Rows, Texts};
-use super::super::{Course, Differ, Party, Prepared, Unsupported, Watch, alike};
+use super::super::job::{Job, Message, Messages, Mode, Own, Texts};
+use super::super::{Course, Differ, Party, Prepared, Rows, Unsupported, Watch, alike};
 use super::garbling::Garbling;
 use crate::cleanup::lock;
 use divisi_circuit::{Bit, Build, Gates, Program};

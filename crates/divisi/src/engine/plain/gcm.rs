@@ -1,6 +1,7 @@
 //! AES-GCM in the clear, message by message.
 
-use super::super::job::{Rows, Text, Texts};
+use super::super::Rows;
+use super::super::job::{Text, Texts};
 use divisi_core::{Abort, Blocks, Bytes, Direction, Plain, Step, step};
 use divisi_field::{Field, Gf128};
 use divisi_symmetric::aes::{self, RoundKeys};

@@ -5,10 +5,11 @@
 mod gcm;
 
 use super::hashes::{columns, ends, in_rows, keys_and_messages, outputs};
-use super::job::{Job, Messages, Mode, Own, Rows, Texts};
+use super::job::{Job, Messages, Mode, Own, Texts};
 use super::lanes::Lanes;
 use super::{
-    Adversary, Clock, Course, Differ, Engine, Party, Prepared, Settings, Unsupported, Watch, alike, timed,
+    Adversary, Clock, Course, Differ, Engine, Party, Prepared, Rows, Settings, Unsupported, Watch, alike,
+    timed,
 };
 use divisi_core::{Abort, Bytes, Counts, Parameters, Plain, Session};
 use divisi_symmetric::aes;

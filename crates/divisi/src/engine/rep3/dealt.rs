@@ -2,8 +2,8 @@
 //!
 //! Adversary: that of [`divisi_rep3`]. The client who deals is trusted with its own inputs and outputs, and with nothing else.
 
-use super::super::job::{Between, Job, Own, Rows};
-use super::super::{Course, Differ, Mark, Party, Prepared, Settings, Unsupported, Watch, timed};
+use super::super::job::{Between, Job, Own};
+use super::super::{Course, Differ, Mark, Party, Prepared, Rows, Settings, Unsupported, Watch, timed};
 use super::strands::{Columns, INPUT, ONLINE, Ready, SETUP, Task, What, segment};
 use super::{CHUNKS, OUTPUTS, facts, statistical};
 use crate::circuit::Held;

@@ -8,8 +8,8 @@
 //! 3. Each receiver has two components of the outputs. The third comes from one of its two holders and a digest of it from the
 //!    other: if they differ one of them lies, and the receiver takes nothing \[A1\]. Nobody else learns anything.
 
-use super::super::job::{self, Own, Rows};
-use super::super::{Course, Differ, Party, Prepared, Watch, timed};
+use super::super::job::{self, Own};
+use super::super::{Course, Differ, Party, Prepared, Rows, Watch, timed};
 use super::OUTPUTS;
 use super::strands::{ONLINE, VERIFICATION};
 use divisi_circuit::Program;
