@@ -73,6 +73,9 @@ pub struct Arguments {
 /// How it is computed: the number of parties is that of the configuration, if the engine can have several and nothing else is said.
 fn settings(arguments: &Arguments) -> Result<Settings, Failure> {
     let Arguments { engine: choice, manner, security, statistical, streamed, config, .. } = arguments;
+    if statistical.is_some() {
+        engine::belongs(choice.engine(), "statistical")?;
+    }
     let sboxes = arguments.goal.mode.map(Choice::from).unwrap_or_default();
     let mut settings = manner.settings(*choice, *security, *statistical, *streamed, sboxes)?;
     let range = choice.engine().parties();

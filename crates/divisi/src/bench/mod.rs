@@ -1,11 +1,12 @@
 //! Benchmarks: a protocol between processes on this machine, over TLS, measured phase by phase, every output checked.
 //!
-//! What each figure means: the parties are separate processes; this process makes their inputs, and checks every output after
-//! the clock of its chunk has stopped, and is counted nowhere. A barrier opens each phase, and its seconds run to the last
-//! party's end; figures are medians over the repetitions, and per-party figures the maximum over the parties. Connections are made
-//! once, and everything is warmed up first. Repetitions of at most one chunk are requests to one session, whose setup is made once and
-//! counted in each; longer ones have a session each. What a lookup protocol makes ahead, its verification included, is *preprocessing*;
-//! it is made chunk by chunk before each goes through the cipher, so that memory does not grow with the number of blocks.
+//! What each figure means: the parties are separate processes, connected by TLS once, before the clock; this process makes their inputs, and
+//! checks every output after the clock has stopped, and is counted nowhere. A barrier, which is not timed, opens each phase, and its seconds
+//! run to the last party's end; figures are medians over the repetitions, and per-party figures the maximum over the parties. Everything is
+//! warmed up first. Which phases there are, how many instances go in at once and what a session serves is the engine's
+//! ([`crate::engine::Prepared::course`]): rep3 takes chunks whose preprocessing is made just before each of them, so that memory does not
+//! grow with their number, and serves repetitions of at most one chunk in one session, whose setup is counted in each; garble has a session
+//! for each repetition, and goes through its phases in waves where many instances do not fit the memory.
 
 mod coordinate;
 mod expected;

@@ -122,7 +122,7 @@ pub trait Engine: Sync {
     /// Against whom it protects.
     fn adversary(&self) -> Adversary;
 
-    /// The phases that a benchmark tells, in order.
+    /// The phases that a benchmark tells, in order: those of the meter, and "setup", in which a session begins.
     fn phases(&self, settings: &Settings) -> &'static [Clock];
 
     /// The options of [`Settings::own`] and of the commands that belong to it.

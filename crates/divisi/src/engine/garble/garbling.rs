@@ -32,11 +32,13 @@ pub(super) struct Garbling {
 const MANY_ANDS: usize = 1 << 18;
 
 /// The options that belong to this engine.
-pub(super) const OPTIONS: &[&str] = &[FORM, K, BASE_OT, BUDGET, STREAMED];
+pub(super) const OPTIONS: &[&str] = &[FORM, K, BASE_OT, BUDGET, STREAMED, STATISTICAL];
 const FORM: &str = "form";
 const K: &str = "k";
 const BASE_OT: &str = "base-ot";
 const BUDGET: &str = "budget";
+/// Where parties bring their own inputs no other engine has a choice of it.
+const STATISTICAL: &str = "statistical";
 
 /// The name of a way to make base OTs, as on the command line.
 #[must_use]
