@@ -37,6 +37,17 @@ pub struct Calibration {
     pub clmul_ns: f64,
 }
 
+impl Calibration {
+    /// What the machine allowed, in a line.
+    #[must_use]
+    pub fn summary(&self) -> String {
+        format!(
+            "this machine: AES-CTR {:.1} GB/s, loopback {:.1} Gbit/s, product in GF(2^64) {:.2} ns",
+            self.aes_ctr_gb_s, self.loopback_gbit_s, self.clmul_ns
+        )
+    }
+}
+
 /// The library that the cipher's figure is made with.
 pub const AES_BY: &str = "aws-lc-rs";
 

@@ -1,5 +1,6 @@
 //! How a command fails: what kind of failure, one sentence that says what to do, and the exit code.
 
+use crate::engine::{Differ, Unsupported};
 use divisi_core::{Abort, Refusal};
 use divisi_net::PartyId;
 use serde::{Deserialize, Serialize};
@@ -129,6 +130,22 @@ impl From<divisi_core::Failure> for Failure {
         match failure {
             divisi_core::Failure::Abort(abort) => abort.into(),
             divisi_core::Failure::Refusal(refusal) => refusal.into(),
+        }
+    }
+}
+
+impl From<Unsupported> for Failure {
+    fn from(unsupported: Unsupported) -> Self {
+        Failure::usage(unsupported.reason)
+    }
+}
+
+impl From<Differ> for Failure {
+    fn from(differ: Differ) -> Self {
+        let worth = "the results are worth nothing";
+        match differ.party {
+            Some(party) => Failure::mismatch(format!("{party} {}: {worth}", differ.what)).with_peer(party),
+            None => Failure::mismatch(format!("{}: {worth}", differ.what)),
         }
     }
 }

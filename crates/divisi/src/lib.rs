@@ -7,7 +7,7 @@
 //! | [`calibrate`] | what this machine allows, to compare figures of different machines |
 //! | [`circuit`] | circuits by name and from files, values in hexadecimal |
 //! | [`mod@run`] | a circuit among parties, here or on machines of their own |
-//! | [`garbling`] | authenticated garbling as a command asks for it |
+//! | [`engine`] | ways to compute among n parties, each a folder of its own |
 //! | [`kat`] | published test vectors through an engine |
 //! | [`mod@file`] | encryption and decryption of files and streams by three servers |
 //! | [`local`] | the processes of parties on this machine |
@@ -31,13 +31,14 @@ pub mod circuit;
 pub mod cleanup;
 pub mod demo;
 pub mod dumps;
+pub mod engine;
 pub mod failure;
 pub mod file;
-pub mod garbling;
 pub mod kat;
 pub mod local;
 pub mod log;
 pub mod mode;
 pub mod output;
+mod party;
 pub mod run;
 pub mod server;

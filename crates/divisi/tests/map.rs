@@ -4,6 +4,7 @@
 use std::collections::BTreeSet;
 use std::fs;
 use std::path::Path;
+use std::process::Command;
 
 const MAP: &[(&str, &[&str])] = &[
     ("divisi-field", &[]),
@@ -48,11 +49,26 @@ const MAP: &[(&str, &[&str])] = &[
             "divisi-node",
             "divisi-ot",
             "divisi-rep3",
-            "divisi-store",
+            "divisi-symmetric",
+        ],
+    ),
+    (
+        "divisi-cli",
+        &[
+            "divisi",
+            "divisi-circuit",
+            "divisi-core",
+            "divisi-field",
+            "divisi-net",
+            "divisi-node",
+            "divisi-rep3",
             "divisi-symmetric",
         ],
     ),
 ];
+
+/// What reads arguments and draws on terminals belongs to the command line.
+const OF_THE_COMMAND_LINE: [&str; 3] = ["clap", "comfy-table", "indicatif"];
 
 /// The workspace's crates under `[dependencies]` of a manifest.
 fn arrows(manifest: &str) -> BTreeSet<String> {
@@ -77,6 +93,29 @@ fn every_arrow_is_in_the_figure() {
         found.insert(name);
     }
     assert_eq!(found.len(), MAP.len());
+}
+
+/// The names of a package's dependencies, and of theirs, as cargo resolves them for a build.
+fn tree(package: &str) -> BTreeSet<String> {
+    let cargo = std::env::var("CARGO").unwrap_or_else(|_| "cargo".into());
+    let output = Command::new(cargo)
+        .args(["tree", "--offline", "--locked", "--edges", "normal", "--prefix", "none", "--format", "{p}"])
+        .args(["--package", package])
+        .current_dir(env!("CARGO_MANIFEST_DIR"))
+        .output()
+        .unwrap();
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    let text = String::from_utf8(output.stdout).unwrap();
+    text.lines().filter_map(|line| line.split(' ').next()).map(str::to_owned).collect()
+}
+
+#[test]
+fn the_library_has_no_command_line_in_it() {
+    let (library, program) = (tree("divisi"), tree("divisi-cli"));
+    assert!(library.contains("divisi-rep3"), "{library:?}");
+    for name in OF_THE_COMMAND_LINE {
+        assert!(!library.contains(name) && program.contains(name), "{name}");
+    }
 }
 
 #[test]

@@ -1,25 +1,19 @@
-//! The coordinating process of a benchmark: starts the parties, deals inputs, opens barriers, checks every output.
+//! The coordinating process of a benchmark: starts the parties, gives each its inputs, opens barriers, checks every output.
 
-use super::Work;
-use super::measure::meetings;
-use super::message::{Costs, Order, Plan, Times};
-use super::work::{Told, nonce};
-use super::{CONNECT, OnStart, Options, PARTIES, PHASES, Phase, ROLE, Report, median, ordinary};
+use super::expected::Expected;
+use super::message::{Costs, Order, Said};
+use super::{OnStart, Options, ROLE, Report, median};
 use crate::calibrate::Calibration;
-use crate::circuit::{self, Circuit};
 use crate::cleanup::Cleanup;
+use crate::engine::{Clock, Course, Engine, Job, Measured, Phase, Prepared, Rows, Settings, Took, members};
 use crate::failure::Failure;
-use crate::local::{Processes, Room, seat};
-use aes::Block;
+use crate::local::{Processes, Room};
+use crate::party::{Links, MARGIN, begin, connect};
 use divisi_net::{Machine, PartyId, World};
-use divisi_rep3::deal;
-use divisi_rep3::open::Answer;
+use serde_json::{Map, Value};
 use std::collections::BTreeMap;
 use std::path::Path;
 use std::time::Duration;
-
-/// How much longer this process waits than the parties, who know more about what they wait for.
-const MARGIN: Duration = Duration::from_millis(300);
 
 /// Measure.
 ///
@@ -33,44 +27,58 @@ pub fn run(
     on_start: OnStart<'_>,
 ) -> Result<Report, Failure> {
     options.check()?;
+    let (engine, settings) = (options.engine()?, options.settings());
+    let job = options.job(engine)?;
+    let prepared = engine.prepare(&job, &settings)?;
+    let course = prepared.course(options.warmup);
+    let n = prepared.parties();
     let room = Room::new(cleanup)?;
-    let mut processes = Processes::start(program, ROLE, PARTIES, cleanup)?;
-    for party in PartyId::all(PARTIES) {
+    let mut processes = Processes::start(program, ROLE, n, cleanup)?;
+    for party in PartyId::all(n) {
         if let Some(number) = processes.process_id(party) {
             on_start(party, number);
         }
     }
-    let mut parties = Parties { processes: &mut processes, within: options.timeout + MARGIN, sessions: 0 };
-    let connect_seconds = parties.connect(options, &room)?;
-    let warmup = (options.warmup as u64).saturating_mul(options.chunk() as u64).min(options.blocks.max(1));
-    let (mut times, mut costs) = (Vec::new(), Vec::new());
-    let first = if options.warmup > 0 { warmup } else { options.blocks };
-    let mut session = parties.begin(options, first)?;
-    if options.warmup > 0 {
-        parties.repetition(options, &session, warmup)?;
-    }
-    for rep in 0..options.reps {
-        let used = rep > 0 || options.warmup > 0;
-        if used && !options.one_session() {
-            parties.processes.order_all(&Order::End)?;
-            session = parties.begin(options, options.blocks)?;
-        }
-        let (took, cost) = parties.repetition(options, &session, options.blocks)?;
-        times.push(took);
-        costs = cost;
-    }
-    parties.processes.order_all(&Order::End)?;
+    let links = Links {
+        timeout: options.timeout,
+        rtt_ms: options.rtt_ms,
+        rate_mbit: options.rate_mbit,
+        permits: true,
+    };
+    begin(&mut processes, &room, "bench/listen", engine, &settings, &job, links)?;
+    let within = options.timeout + MARGIN;
+    let seconds: Vec<f64> = processes.reports("bench/connect", within.max(connect(n)) + MARGIN)?;
+    let connect_seconds = seconds.into_iter().fold(0.0, f64::max);
+    let clocks = engine.phases(&settings);
+    let mut parties =
+        Parties { job: &job, prepared: &*prepared, processes: &mut processes, within, clocks, sessions: 0 };
+    let (times, costs) = parties.repetitions(course, job.count(), options)?;
     processes.close(options.timeout)?;
     room.close()?;
-    let report = report(options, connect_seconds, &times, &costs, calibration);
-    // a circuit without products has nothing to verify
-    let products = report.phases.iter().any(|(name, phase)| *name == "online" && phase.bits > 0);
-    reached(options.statistical_bits().filter(|_| products), report.verification_error_bits)?;
-    Ok(report)
+    let mut measured = Measured {
+        about: options.about(),
+        count: options.blocks,
+        unit: options.work.unit(),
+        connect_seconds,
+        ..measured(settings, clocks, times, &costs, calibration)
+    };
+    measured.facts.extend(prepared.facts());
+    reached(engine, &measured)?;
+    let (json, page) = (engine.report(&measured), engine.page(&measured));
+    Ok(Report { options: options.clone(), measured, json, page })
 }
 
-/// That verifications were as good as was asked.
-fn reached(asked: Option<u32>, reached: Option<f64>) -> Result<(), Failure> {
+/// That verifications were as good as was asked, where there was something to verify.
+fn reached(engine: &dyn Engine, measured: &Measured) -> Result<(), Failure> {
+    let asked = engine.statistical_bits(&measured.settings);
+    // a circuit without products has nothing to verify
+    let verifies = measured.phases.iter().any(|(name, _)| *name == "verification");
+    let products =
+        if verifies { measured.phase("online").bits > 0 } else { measured.verification_error_bits.is_some() };
+    enough(asked.filter(|_| products), measured.verification_error_bits)
+}
+
+fn enough(asked: Option<u32>, reached: Option<f64>) -> Result<(), Failure> {
     let reached = reached.unwrap_or(0.0);
     match asked {
         Some(asked) if reached < f64::from(asked) => Err(Failure::mismatch(format!(
@@ -83,261 +91,206 @@ fn reached(asked: Option<u32>, reached: Option<f64>) -> Result<(), Failure> {
 /// A session that has a key.
 struct Running {
     key: Vec<u8>,
-    strands: u32,
-    setup: Times,
-}
-
-/// How many strands a party runs: one a thread. More would hide waiting, but take the cache from each other, which costs more.
-fn strands(options: &Options, blocks: u64) -> u32 {
-    u32::try_from((options.threads as u64).min(blocks.div_ceil(options.chunk() as u64)).max(1)).unwrap_or(1)
+    setup: Vec<Took>,
 }
 
 struct Parties<'p> {
+    job: &'p Job,
+    prepared: &'p dyn Prepared,
     processes: &'p mut Processes,
     within: Duration,
+    clocks: &'static [Clock],
     sessions: u32,
 }
 
+/// What each repetition that counts took, phase by phase, and what the last one cost each party.
+type Repetitions = (Vec<Vec<Took>>, Vec<Costs>);
+
 impl Parties<'_> {
-    fn connect(&mut self, options: &Options, room: &Room) -> Result<f64, Failure> {
-        let seats = seat::seats(self.processes, room, "bench/listen", self.within.max(CONNECT))?;
-        for (party, seat) in PartyId::all(PARTIES).zip(seats) {
-            let plan = Plan {
-                seat,
-                protocol: options.choice.protocol().name().into(),
-                security: options.security.name().into(),
-                work: Told::new(options),
-                statistical: options.statistical_bits().unwrap_or(0),
-                threads: u32::try_from(options.threads).unwrap_or(u32::MAX),
-                chunk: options.chunk() as u32,
-                rtt_ms: options.rtt_ms,
-                rate_mbit: options.rate_mbit,
-                timeout_ms: options.timeout.as_millis() as u64,
+    /// What comes before, then what counts: each repetition has a session of its own, or all have one.
+    fn repetitions(
+        &mut self,
+        course: Course,
+        count: usize,
+        options: &Options,
+    ) -> Result<Repetitions, Failure> {
+        let (before, of) = course.warmup;
+        let (mut times, mut costs) = (Vec::with_capacity(options.reps), Vec::new());
+        let mut running: Option<Running> = None;
+        for number in 0..before.saturating_add(options.reps) {
+            let count = if number < before { of } else { count };
+            let session = match running.take().filter(|_| course.one_session) {
+                Some(session) => session,
+                None => {
+                    if number > 0 {
+                        self.processes.order_all(&Order::End)?;
+                    }
+                    self.begin(count)?
+                }
             };
-            self.processes.order(party, &plan)?;
+            let (took, cost) = self.repetition(&session, count, course.batch)?;
+            if number >= before {
+                times.push(took);
+                costs = cost;
+            }
+            running = Some(session);
         }
-        let seconds: Vec<f64> = self.processes.reports("bench/connect", self.within.max(CONNECT))?;
-        Ok(seconds.into_iter().fold(0.0, f64::max))
+        self.processes.order_all(&Order::End)?;
+        Ok((times, costs))
     }
 
-    /// Deal a part to each party, wait until all have it, and open the barrier.
-    fn deal(&mut self, step: &str, order: &Order, data: &[u8]) -> Result<(), Failure> {
-        let parts = deal::split(data, |out| Machine.entropy(out));
-        for (party, part) in PartyId::all(PARTIES).zip(&parts) {
+    /// Give each party its own, after an order that says so, and wait until all are through: what it took the last one.
+    fn step(&mut self, step: &str, order: &Order, owns: &[crate::engine::Own]) -> Result<Vec<Took>, Failure> {
+        for (party, own) in PartyId::all(owns.len()).zip(owns) {
             self.processes.order(party, order)?;
-            self.processes.bytes(party, &part.first)?;
-            self.processes.bytes(party, &part.second)?;
+            self.processes.bytes(party, own)?;
         }
-        drop(parts);
-        self.go(step)
+        let mut step = step.to_owned();
+        loop {
+            let said: Vec<Said> = self.processes.reports(&step, self.within)?;
+            let mut through = Vec::with_capacity(said.len());
+            for said in said {
+                match said {
+                    Said::Here(next) => step = format!("bench/{next}"),
+                    Said::Done(took) => through.push(took),
+                }
+            }
+            if through.is_empty() {
+                self.processes.order_all(&Order::Go)?;
+            } else if through.len() == owns.len() {
+                return Ok(self.slowest(&through));
+            } else {
+                let error = "some parties are through a phase that others begin: report this";
+                return Err(Failure::mismatch(error).at(step));
+            }
+        }
     }
 
-    /// Wait until all parties stand at the barrier, and open it.
-    fn go(&mut self, step: &str) -> Result<(), Failure> {
-        self.processes.reports::<()>(step, self.within)?;
-        self.processes.order_all(&Order::Go)
+    /// Each phase runs to the last party's end; one that the engine does not tell is nobody's.
+    fn slowest(&self, through: &[Vec<(String, Took)>]) -> Vec<Took> {
+        let of = |phase: &str| {
+            let all = through.iter().flatten().filter(|(name, _)| name == phase);
+            all.fold(Took::default(), |most, (_, took)| most.max(*took))
+        };
+        self.clocks.iter().map(|(phase, _)| of(phase)).collect()
     }
 
-    /// What it took until the last party was through.
-    fn done(&mut self, step: &str) -> Result<Times, Failure> {
-        Ok(self.processes.reports::<Times>(step, self.within)?.into_iter().fold(Times::default(), Times::max))
-    }
-
-    /// Begin the next session, with a key of its own, for repetitions of so many blocks.
-    fn begin(&mut self, options: &Options, blocks: u64) -> Result<Running, Failure> {
-        let mut key = vec![0; options.key_bytes()];
+    /// Begin the next session, with a key of its own, for repetitions of so many instances.
+    fn begin(&mut self, count: usize) -> Result<Running, Failure> {
+        let mut key = vec![0; self.job.key_bytes()];
         Machine.entropy(&mut key);
-        self.sessions = self.sessions.saturating_add(1);
-        let strands = strands(options, blocks);
-        let order = Order::Begin { session: self.sessions, strands };
-        self.deal("bench/setup", &order, &key)?;
-        Ok(Running { key, strands, setup: self.done("bench/setup")? })
+        self.sessions = self
+            .sessions
+            .checked_add(1)
+            .ok_or_else(|| Failure::usage("--warmup and --reps are too many: give less"))?;
+        let order = Order::Begin { session: self.sessions, count: count as u64 };
+        let owns = self.prepared.deal_key(&key);
+        Ok(Running { setup: self.step("bench/setup", &order, &owns)?, key })
     }
 
     fn repetition(
         &mut self,
-        options: &Options,
         session: &Running,
-        blocks: u64,
-    ) -> Result<(Times, Vec<Costs>), Failure> {
-        let (mut times, mut left) = (session.setup, blocks);
+        count: usize,
+        batch: usize,
+    ) -> Result<(Vec<Took>, Vec<Costs>), Failure> {
+        let (mut times, mut left) = (session.setup.clone(), count);
         while left > 0 {
-            let now = left.min(options.segment() as u64) as usize;
-            left -= now as u64;
-            let mut inputs = vec![0; options.work.input_bytes() * now];
-            Machine.entropy(&mut inputs);
-            self.deal("bench/inputs", &Order::Inputs { blocks: now as u32 }, &inputs)?;
-            times.add(self.done("bench/inputs")?);
-            self.go("bench/online")?;
-            let chunks = now.div_ceil(options.chunk());
-            let makes_ahead = options.work == Work::Aes && options.choice.protocol().has_vectors();
-            for _ in 0..meetings(makes_ahead, chunks, session.strands as usize) {
-                self.go("bench/ahead")?;
-            }
-            times.add(self.done("bench/online")?);
-            self.check_outputs(options, &session.key, &inputs, now)?;
+            let now = left.min(batch.max(1));
+            left -= now;
+            let inputs = self.inputs(now);
+            let owns = self.prepared.deal(&inputs);
+            let took = self.step("bench/inputs", &Order::Batch { count: now as u64 }, &owns)?;
+            drop(owns);
+            times.iter_mut().zip(took).for_each(|(sum, took)| sum.add(took));
+            self.check_outputs(&session.key, &inputs)?;
         }
         self.processes.order_all(&Order::Counts)?;
         Ok((times, self.processes.reports("bench/counts", self.within)?))
     }
 
-    /// Recombine all outputs of a segment and compare them with those of an ordinary library.
-    fn check_outputs(
-        &mut self,
-        options: &Options,
-        key: &[u8],
-        inputs: &[u8],
-        count: usize,
-    ) -> Result<(), Failure> {
-        let ordinary = Expected::new(options, key)?;
-        let width = options.work.input_bytes();
+    /// Random rows.
+    fn inputs(&self, count: usize) -> Rows {
+        let widths = || (0..count).map(|i| self.job.input_bytes(i));
+        let mut bytes = vec![0; widths().sum()];
+        Machine.entropy(&mut bytes);
+        Rows::cut(bytes, widths())
+    }
+
+    /// Put all outputs of a batch together, and compare them with what they must be.
+    fn check_outputs(&mut self, key: &[u8], inputs: &Rows) -> Result<(), Failure> {
+        const STEP: &str = "bench/outputs";
+        let count = inputs.count();
         self.processes.order_all(&Order::Outputs)?;
-        for (number, first) in (0..count).step_by(options.chunk()).enumerate() {
-            let lanes = options.chunk().min(count - first);
-            let chunk = inputs.get(width * first..width * (first + lanes)).unwrap_or_default();
-            let components = self.processes.frames("bench/outputs", self.within)?;
-            let digests = self.processes.frames("bench/outputs", self.within)?;
-            let answer = |(component, digest): (Vec<u8>, Vec<u8>)| {
-                Some(Answer { component, digest: digest.try_into().ok()? })
-            };
-            let answers: Option<Vec<Answer>> = components.into_iter().zip(digests).map(answer).collect();
-            let answers: Option<[Answer; 3]> = answers.and_then(|answers| answers.try_into().ok());
-            let opened = answers.map(|answers| deal::combine(&(number as u64).to_le_bytes(), &answers));
-            let opened = match opened {
-                Some(Ok(opened)) => opened,
-                Some(Err(disagree)) => {
-                    let error = format!(
-                        "{} and {} gave different outputs: the results are worth nothing",
-                        disagree.holder, disagree.witness
-                    );
-                    return Err(Failure::mismatch(error).with_peer(disagree.holder).at("bench/outputs"));
-                }
-                None => {
-                    return Err(Failure::mismatch(
-                        "a party gave outputs of a wrong form: the results are worth nothing",
-                    ));
-                }
-            };
-            if let Some(wrong) = ordinary.wrong(first, lanes, chunk, &opened) {
-                let error = format!(
-                    "the output of {} {wrong} is wrong: the results are worth nothing",
-                    options.work.unit()
-                );
-                return Err(Failure::mismatch(error).at("bench/outputs"));
-            }
+        let outputs = self.processes.frames(STEP, self.within)?;
+        let outputs = outputs.into_iter().map(crate::engine::Own::new).collect();
+        let outputs =
+            self.prepared.collect(count, outputs).map_err(|differ| Failure::from(differ).at(STEP))?;
+        let outputs = self.job.outputs(outputs, count);
+        if let Some(wrong) = Expected::new(self.job, key)?.wrong(inputs, &outputs)? {
+            let error = format!(
+                "the output of {} {wrong} is wrong: the results are worth nothing",
+                super::unit(self.job)
+            );
+            return Err(Failure::mismatch(error).at(STEP));
         }
         Ok(())
     }
 }
 
-/// What outputs must be.
-enum Expected {
-    Library(Ordinary),
-    /// What a circuit gives in the clear.
-    Circuit(Circuit),
-}
-
-impl Expected {
-    fn new(options: &Options, key: &[u8]) -> Result<Self, Failure> {
-        if let Work::Circuit { name, .. } = &options.work {
-            return Ok(Expected::Circuit(circuit::load(name, options.adder())?));
-        }
-        let missing = || Failure::mismatch("no ordinary library takes this key: report this");
-        Ok(Expected::Library(ordinary(options, key).ok_or_else(missing)?))
-    }
-
-    /// The number of the first output that is wrong.
-    fn wrong(&self, first: usize, lanes: usize, inputs: &[u8], outputs: &[u8]) -> Option<usize> {
-        match self {
-            Expected::Library(ordinary) => wrong_output(ordinary, first, lanes, inputs, outputs),
-            Expected::Circuit(circuit) => {
-                let expected = circuit.columns(lanes, inputs);
-                if expected.len() != outputs.len() {
-                    return Some(first);
-                }
-                let at = expected.iter().zip(outputs).position(|(expected, got)| expected != got);
-                at.map(|at| first + at % lanes.max(1))
-            }
-        }
-    }
-}
-
-/// What an ordinary library gives for an input, by its number in the segment.
-type Ordinary = Box<dyn Fn(u64, &[u8]) -> Option<Vec<u8>>>;
-
-fn ordinary(options: &Options, key: &[u8]) -> Option<Ordinary> {
-    if let Some(settings) = options.settings() {
-        let key = key.to_vec();
-        return Some(Box::new(move |number, message| {
-            ordinary::output(&settings, &key, &nonce(number), message)
-        }));
-    }
-    let cipher = ordinary::cipher(key, options.direction)?;
-    Some(Box::new(move |_, input| {
-        let mut block = Block::try_from(input).ok()?;
-        cipher(&mut block);
-        Some(block.to_vec())
-    }))
-}
-
-/// The first output that is not what it must be. Inputs and outputs are columns, a lane each.
-fn wrong_output(
-    ordinary: &Ordinary,
-    first: usize,
-    lanes: usize,
-    inputs: &[u8],
-    outputs: &[u8],
-) -> Option<usize> {
-    let row = |columns: &[u8], l: usize| columns.iter().skip(l).step_by(lanes).copied().collect::<Vec<u8>>();
-    let wrong = |l: &usize| {
-        let expected = ordinary((first + l) as u64, &row(inputs, *l));
-        expected.is_none() || expected != Some(row(outputs, *l))
-    };
-    (0..lanes).find(wrong).map(|l| first + l)
-}
-
 /// Put the repetitions together: medians of times, maxima over the parties of all else.
-fn report(
-    options: &Options,
-    connect_seconds: f64,
-    times: &[Times],
+fn measured(
+    settings: Settings,
+    clocks: &'static [Clock],
+    times: Vec<Vec<Took>>,
     costs: &[Costs],
     calibration: Calibration,
-) -> Report {
-    let middle = |figure: &dyn Fn(&Times) -> f64| median(times.iter().map(figure).collect());
-    let phases = PHASES.map(|name| {
-        let took = |times: &Times| match name {
-            "setup" => times.setup,
-            "preprocessing" => times.preprocessing,
-            "online" => times.online,
-            _ => times.verification,
-        };
-        let most = |figure: fn(&(u64, u64, u32)) -> u64| {
-            costs.iter().filter_map(|c| c.phases.get(name)).map(figure).max().unwrap_or(0)
+) -> Measured {
+    let of = |cost: &Costs, names: &[&str]| {
+        let all = names.iter().map(|name| cost.phases.get(*name).copied().unwrap_or_default());
+        all.fold((0, 0, 0), |sum: (u64, u64, u32), of| (sum.0 + of.0, sum.1 + of.1, sum.2 + of.2))
+    };
+    let phase = |(place, (name, of_meter)): (usize, &Clock)| {
+        let middle = |figure: fn(&Took) -> f64| {
+            median(times.iter().filter_map(|took| took.get(place)).map(figure).collect())
         };
         let phase = Phase {
-            seconds: middle(&|times| took(times).seconds),
-            cpu_seconds: middle(&|times| took(times).cpu_seconds),
-            bits: most(|(bits, _, _)| *bits),
-            bytes: most(|(_, bytes, _)| *bytes),
-            rounds: most(|(_, _, rounds)| u64::from(*rounds)) as u32,
+            seconds: middle(|took| took.seconds),
+            cpu_seconds: middle(|took| took.cpu_seconds),
+            bits: costs.iter().map(|cost| of(cost, of_meter).0).max().unwrap_or(0),
+            bytes: costs.iter().map(|cost| of(cost, of_meter).1).max().unwrap_or(0),
+            rounds: costs.iter().map(|cost| of(cost, of_meter).2).max().unwrap_or(0),
         };
-        (name, phase)
-    });
+        (*name, phase)
+    };
+    let phases = clocks.iter().enumerate().map(phase).collect();
+    let bytes = |cost: &Costs| clocks.iter().map(|(_, of_meter)| of(cost, of_meter).1).collect();
     let mut checks = BTreeMap::new();
     for (id, n) in costs.iter().flat_map(|cost| &cost.checks) {
         let most = checks.entry(id.clone()).or_insert(0);
         *most = (*most).max(*n);
     }
-    let worst = costs.iter().filter_map(|cost| cost.verification_error_bits).reduce(f64::min);
-    Report {
-        options: options.clone(),
-        chunks: options.blocks.div_ceil(options.chunk() as u64),
-        connect_seconds,
-        latency_seconds: middle(&|times| times.online.seconds + times.verification.seconds),
+    let least = |figure: fn(&Costs) -> Option<f64>| costs.iter().filter_map(figure).reduce(f64::min);
+    let said: Map<String, Value> = costs
+        .first()
+        .and_then(|cost| serde_json::from_str(&cost.facts).ok())
+        .map(members)
+        .unwrap_or_default();
+    Measured {
+        settings,
+        about: Map::new(),
+        count: 0,
+        unit: "",
+        facts: said,
+        parties: costs.len(),
+        reps: times.len(),
+        connect_seconds: 0.0,
         phases,
+        bytes_by_party: costs.iter().map(bytes).collect(),
+        repetitions: times,
         peak_rss_bytes: costs.iter().filter_map(|cost| cost.peak_rss_bytes).max(),
-        verification_error_bits: worst,
+        verification_error_bits: least(|cost| cost.verification_error_bits),
+        computational_bits: least(|cost| cost.computational_bits),
         checks,
         kernel: costs.first().map(|cost| cost.kernel.clone()).unwrap_or_default(),
         calibration,
@@ -347,61 +300,10 @@ fn report(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use divisi_core::Direction;
-    use divisi_rep3::Security;
 
     #[test]
     fn fewer_bits_than_were_asked_for_are_a_failure() {
-        assert!(reached(Some(57), Some(57.0)).is_ok() && reached(None, None).is_ok());
-        assert!(reached(Some(58), Some(57.9)).is_err() && reached(Some(1), None).is_err());
-    }
-
-    #[test]
-    fn a_wrong_output_is_found_and_named() {
-        // FIPS 197, appendix C.1, in lane 0; another block in lane 1.
-        let key: Vec<u8> = (0..16).collect();
-        let options = Options::default();
-        let cipher = ordinary(&options, &key).unwrap();
-        let columns =
-            |a: &[u8; 16], b: &[u8; 16]| a.iter().zip(b).flat_map(|(a, b)| [*a, *b]).collect::<Vec<u8>>();
-        let plain: [u8; 16] = std::array::from_fn(|i| 0x11 * i as u8);
-        let sealed = hex::decode("69c4e0d86a7b0430d8cdb78070b4c55a").unwrap().try_into().unwrap();
-        let zero: [u8; 16] = cipher(0, &[0; 16]).unwrap().try_into().unwrap();
-        let inputs = columns(&plain, &[0; 16]);
-        let mut outputs = columns(&sealed, &zero);
-        let wrong = |inputs: &[u8], outputs: &[u8]| wrong_output(&cipher, 40, 2, inputs, outputs);
-        assert_eq!(wrong(&inputs, &outputs), None);
-        outputs[31] ^= 1;
-        assert_eq!(wrong(&inputs, &outputs), Some(41));
-        assert_eq!(wrong(&inputs, &outputs[..20]), Some(40));
-        let back = ordinary(&Options { direction: Direction::Decrypt, ..options }, &key).unwrap();
-        assert_eq!(wrong_output(&back, 0, 2, &columns(&sealed, &zero), &columns(&plain, &[0; 16])), None);
-        let hash = Work::Function { algorithm: "sha256".parse().unwrap(), message_bytes: 0 };
-        let hash = ordinary(&Options { work: hash, ..Options::default() }, &[]).unwrap();
-        let digest = hash(0, &[]).unwrap();
-        assert_eq!(wrong_output(&hash, 0, 1, &[], &digest), None);
-        assert_eq!(wrong_output(&hash, 0, 1, &[], &digest[1..]), Some(0));
-    }
-
-    #[test]
-    fn options_that_make_no_sense_are_refused_in_one_sentence() {
-        let good = Options::default();
-        assert!(good.check().is_ok());
-        for bad in [
-            Options { blocks: 0, ..good.clone() },
-            Options { threads: 0, ..good.clone() },
-            Options { reps: 0, ..good.clone() },
-            Options { threads: 5000, ..good.clone() },
-            Options { statistical: Some(0), ..good.clone() },
-            Options { statistical: Some(115), ..good.clone() },
-            Options { statistical: Some(57), security: Security::SemiHonest, ..good.clone() },
-        ] {
-            assert_eq!(bad.check().unwrap_err().kind.exit_code(), 2);
-        }
-        assert_eq!(
-            (strands(&good, 100_000), strands(&Options { threads: 2, ..good.clone() }, 100_000)),
-            (1, 2)
-        );
-        assert_eq!(strands(&Options { threads: 8, ..good }, 1), 1);
+        assert!(enough(Some(57), Some(57.0)).is_ok() && enough(None, None).is_ok());
+        assert!(enough(Some(58), Some(57.9)).is_err() && enough(Some(1), None).is_err());
     }
 }

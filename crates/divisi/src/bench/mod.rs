@@ -1,15 +1,15 @@
 //! Benchmarks: a protocol between processes on this machine, over TLS, measured phase by phase, every output checked.
 //!
-//! What each figure means: the parties are separate processes; this process makes their inputs, and checks every output after
-//! the clock of its chunk has stopped, and is counted nowhere. A barrier opens each phase, and its seconds run to the last
-//! party's end; figures are medians over the repetitions, and per-party figures the maximum over the parties. Connections are made
-//! once, and everything is warmed up first. Repetitions of at most one chunk are requests to one session, whose setup is made once and
-//! counted in each; longer ones have a session each. What a lookup protocol makes ahead, its verification included, is *preprocessing*;
-//! it is made chunk by chunk before each goes through the cipher, so that memory does not grow with the number of blocks.
+//! What each figure means: the parties are separate processes, connected by TLS once, before the clock; this process makes their inputs, and
+//! checks every output after the clock has stopped, and is counted nowhere. A barrier, which is not timed, opens each phase, and its seconds
+//! run to the last party's end; figures are medians over the repetitions, and per-party figures the maximum over the parties. Everything is
+//! warmed up first. Which phases there are, how many instances go in at once and what a session serves is the engine's
+//! ([`crate::engine::Prepared::course`]): rep3 takes chunks whose preprocessing is made just before each of them, so that memory does not
+//! grow with their number, and serves repetitions of at most one chunk in one session, whose setup is counted in each; garble has a session
+//! for each repetition, and goes through its phases in waves where many instances do not fit the memory.
 
 mod coordinate;
-pub mod garble;
-mod measure;
+mod expected;
 mod message;
 pub(crate) mod ordinary;
 mod party;
@@ -22,37 +22,37 @@ pub use party::run as run_party;
 pub use work::Work;
 
 use crate::calibrate::{AES_BY, Calibration};
+use crate::engine::{self, Engine, Measured, Page, Settings};
 use crate::failure::Failure;
 use crate::mode::Choice;
 use divisi_core::Direction;
 use divisi_net::PartyId;
-use divisi_rep3::{Passes, Security};
+use divisi_rep3::Security;
 use divisi_symmetric::aes::KeySize;
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 use std::collections::BTreeMap;
 use std::time::Duration;
+use work::unit;
+
+pub use crate::party::CONNECT;
+pub use engine::Phase;
 
 /// The name by which a process learns that it is a party of a benchmark.
 pub const ROLE: &str = "bench";
-/// The parties of the engine.
-pub(crate) const PARTIES: usize = 3;
-/// How long the parties may take to connect.
-pub const CONNECT: Duration = Duration::from_secs(5);
-/// How much longer for each of many, who share few processors.
-const CONNECT_EACH: Duration = Duration::from_millis(100);
-/// Blocks of AES whose inputs and outputs a party holds at once.
-pub(crate) const SEGMENT: usize = 1 << 18;
 
 /// No longer messages are measured.
 pub const LONGEST: usize = 1 << 20;
 
-/// The bits that a verification reaches at least when nothing else is asked for: what one pass gives for any batch.
-pub const STATISTICAL: u32 = 57;
-
 /// What to measure.
 #[derive(Clone, Debug)]
 pub struct Options {
-    /// What computes.
+    /// What computes: an engine by its name.
+    pub engine: &'static str,
+    /// How many parties, if that was said.
+    pub parties: Option<usize>,
+    /// What belongs to this engine alone ([`Settings::own`]).
+    pub own: BTreeMap<String, String>,
+    /// What is computed.
     pub work: Work,
     /// How S-boxes are computed, or what matters most.
     pub choice: Choice,
@@ -74,7 +74,7 @@ pub struct Options {
     pub rtt_ms: Option<f64>,
     /// Emulated bandwidth, in 10^6 bits a second.
     pub rate_mbit: Option<f64>,
-    /// A lie may pass a verification with probability at most 2 to the minus so many; [`STATISTICAL`] if nothing is said.
+    /// A lie may pass a verification with probability at most 2 to the minus so many; the engine's own choice if nothing is said.
     pub statistical: Option<u32>,
     /// The time limit of a receive.
     pub timeout: Duration,
@@ -83,6 +83,9 @@ pub struct Options {
 impl Default for Options {
     fn default() -> Self {
         Options {
+            engine: "rep3",
+            parties: None,
+            own: BTreeMap::new(),
             work: Work::Aes,
             choice: Choice::default(),
             security: Security::Malicious,
@@ -101,16 +104,25 @@ impl Default for Options {
 }
 
 impl Options {
-    /// The bits that verifications have to reach; none where nothing is verified.
-    #[must_use]
-    pub fn statistical_bits(&self) -> Option<u32> {
-        (self.security == Security::Malicious).then_some(self.statistical.unwrap_or(STATISTICAL))
+    /// The engine.
+    ///
+    /// # Errors
+    /// If there is none of that name.
+    pub fn engine(&self) -> Result<&'static dyn Engine, Failure> {
+        engine::named(self.engine).map_err(Failure::usage)
     }
 
-    /// Whether all repetitions are requests to one session: those of at most one chunk are, so that many of them do not pay for
-    /// as many key schedules.
-    fn one_session(&self) -> bool {
-        self.blocks <= self.chunk() as u64
+    /// How it is to compute.
+    #[must_use]
+    pub fn settings(&self) -> Settings {
+        Settings {
+            parties: self.parties,
+            security: self.security,
+            choice: self.choice,
+            statistical: self.statistical,
+            threads: self.threads,
+            own: self.own.clone(),
+        }
     }
 
     /// That they make sense.
@@ -125,44 +137,21 @@ impl Options {
             Options { work: Work::Function { message_bytes, .. }, .. } if *message_bytes > LONGEST => {
                 Err(Failure::usage(format!("--message-bytes is more than {LONGEST}: give less")))
             }
-            Options { threads: 0, .. } => wrong("--threads is 0"),
             Options { reps: 0, .. } => wrong("--reps is 0"),
             Options { reps, .. } if *reps > 1_000_000 => {
                 Err(Failure::usage("--reps is more than 1000000: give less"))
             }
-            Options { threads, .. } if *threads > 1024 => {
-                Err(Failure::usage("--threads is more than 1024: give less"))
+            _ => {
+                let engine = self.engine()?;
+                engine::check(engine, &self.settings())?;
+                // a circuit is not read twice for it
+                if !matches!(self.work, Work::Circuit { .. }) {
+                    engine.prepare(&self.job(engine)?, &self.settings())?;
+                }
+                Ok(())
             }
-            Options { statistical: Some(0), .. } => wrong("--statistical is 0"),
-            Options { statistical: Some(bits), .. } if Passes::for_bits(*bits).is_none() => {
-                Err(Failure::usage(format!(
-                    "--statistical is {bits}, and two passes over GF(2^64) reach 114: give at most that"
-                )))
-            }
-            Options { statistical: Some(_), security: Security::SemiHonest, .. } => Err(Failure::usage(
-                "--statistical says how well lies are found, and semi-honest looks for none: leave one of them out",
-            )),
-            _ => Ok(()),
         }
     }
-}
-
-/// The phases of this engine, in order.
-pub(crate) const PHASES: [&str; 4] = ["setup", "preprocessing", "online", "verification"];
-
-/// What a phase cost.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct Phase {
-    /// Wall time.
-    pub seconds: f64,
-    /// User and system time of a party.
-    pub cpu_seconds: f64,
-    /// Payload that a party sent.
-    pub bits: u64,
-    /// Bytes that a party handed to TLS.
-    pub bytes: u64,
-    /// The longest chain of dependent messages of a chunk.
-    pub rounds: u32,
 }
 
 /// What a benchmark measured.
@@ -170,101 +159,75 @@ pub struct Phase {
 pub struct Report {
     /// What was asked.
     pub options: Options,
-    /// How many chunks a repetition had.
-    pub chunks: u64,
-    /// How long the parties took to connect.
-    pub connect_seconds: f64,
-    /// Online and verification of a repetition, from shares of inputs to verified shares of outputs: the median.
-    pub latency_seconds: f64,
-    /// By name, in order.
-    pub phases: [(&'static str, Phase); 4],
-    /// The largest memory that a party ever had, if the system tells.
-    pub peak_rss_bytes: Option<u64>,
-    /// The error of the worst verification, in bits.
-    pub verification_error_bits: Option<f64>,
-    /// How often each check was executed, in one repetition by one party.
-    pub checks: BTreeMap<String, u64>,
-    /// The kernel that computed.
-    pub kernel: String,
-    /// What the machine allowed just before.
-    pub calibration: Calibration,
+    /// What it took and cost.
+    pub measured: Measured,
+    /// What the engine says of it in JSON, beside what all benchmarks say.
+    json: Map<String, Value>,
+    /// What it says for people.
+    pub page: Page,
 }
 
 impl Report {
-    fn seconds(&self, phases: &[&str]) -> f64 {
-        self.phases.iter().filter(|(name, _)| phases.contains(name)).map(|(_, phase)| phase.seconds).sum()
-    }
-
     /// Blocks or messages a second, preprocessing not counted.
     #[must_use]
     pub fn online_per_second(&self) -> f64 {
-        self.options.blocks as f64 / self.seconds(&["online", "verification"])
+        self.options.blocks as f64 / self.measured.seconds(&["online", "verification"])
     }
 
     /// Blocks or messages a second, setup not counted.
     #[must_use]
     pub fn total_per_second(&self) -> f64 {
-        self.options.blocks as f64 / self.seconds(&["preprocessing", "online", "verification"])
+        self.options.blocks as f64 / self.measured.seconds(&["preprocessing", "online", "verification"])
     }
 
     /// Microseconds of user and system time for a block or message and party, all phases but setup.
     #[must_use]
     pub fn cpu_us_per_block(&self) -> f64 {
-        let cpu: f64 =
-            self.phases.iter().filter(|(name, _)| *name != "setup").map(|(_, phase)| phase.cpu_seconds).sum();
+        let phases = self.measured.phases.iter().filter(|(name, _)| *name != "setup");
+        let cpu: f64 = phases.map(|(_, phase)| phase.cpu_seconds).sum();
         cpu * 1e6 / self.options.blocks as f64
+    }
+
+    /// Online and verification of a repetition, from shares of inputs to verified shares of outputs: the median.
+    #[must_use]
+    pub fn latency_seconds(&self) -> f64 {
+        let names = self.measured.phases.iter().map(|(name, _)| *name);
+        let counts: Vec<bool> = names.map(|name| ["online", "verification"].contains(&name)).collect();
+        let sum = |took: &Vec<engine::Took>| {
+            took.iter().zip(&counts).filter(|(_, counts)| **counts).map(|(took, _)| took.seconds).sum()
+        };
+        median(self.measured.repetitions.iter().map(sum).collect())
     }
 
     /// The object that `--json` prints.
     #[must_use]
     pub fn to_json(&self) -> Value {
-        let o = &self.options;
-        let is_aes = o.work == Work::Aes;
-        let phase = |(name, p): &(&str, Phase)| {
-            json!({
-                "name": name,
-                "seconds": p.seconds,
-                "cpu_seconds_per_party": p.cpu_seconds,
-                "bits_sent_per_party": p.bits,
-                "bytes_sent_per_party": p.bytes,
-                "rounds": p.rounds,
-            })
-        };
-        json!({
+        let (o, m) = (&self.options, &self.measured);
+        let mut object = json!({
             "schema": 1,
-            "engine": "rep3",
-            "protocol": o.work.has_sboxes().then(|| o.choice.protocol().name()),
-            "mode": o.choice.mode_name(),
-            "algorithm": if is_aes { Some("aes".into()) } else { o.work.algorithm().map(|algorithm| algorithm.name()) },
-            "circuit": match &o.work {
-                Work::Circuit { name, .. } => Some(name),
-                _ => None,
-            },
+            "engine": o.engine,
+            "circuit": m.about.get("circuit"),
             "security": o.security.name(),
-            "direction": is_aes.then(|| direction_name(o.direction)),
-            "key_bits": Some(8 * o.key_bytes()).filter(|bits| *bits > 0),
-            "message_bytes": o.work.algorithm().map(|_| o.work.input_bytes()),
-            "parties": PARTIES,
-            "count": o.blocks,
-            "unit": o.work.unit(),
+            "parties": m.parties,
+            "count": m.count,
+            "unit": m.unit,
             "threads": o.threads,
             "reps": o.reps,
             "warmup": o.warmup,
-            "chunks": self.chunks,
             "rtt_ms": o.rtt_ms,
             "rate_mbit": o.rate_mbit,
-            "connect_seconds": self.connect_seconds,
-            "phases": self.phases.iter().map(phase).collect::<Vec<_>>(),
-            "online_per_second": self.online_per_second(),
-            "total_per_second": self.total_per_second(),
-            "peak_rss_bytes_per_party": self.peak_rss_bytes,
-            "statistical_bits": o.statistical_bits(),
-            "verification_error_bits": self.verification_error_bits,
-            "checks": self.checks,
-            "kernel": self.kernel,
-            "calibration": calibration_json(&self.calibration),
+            "connect_seconds": m.connect_seconds,
+            "peak_rss_bytes_per_party": m.peak_rss_bytes,
+            "verification_error_bits": m.verification_error_bits,
+            "checks": m.checks,
+            "kernel": m.kernel,
+            "calibration": calibration_json(&m.calibration),
             "checked": true,
-        })
+        });
+        if let Some(object) = object.as_object_mut() {
+            object.extend(self.json.clone());
+        }
+        object
     }
 }
 
@@ -316,28 +279,61 @@ mod tests {
     #[test]
     fn rates_count_the_phases_that_they_name() {
         let phase = |seconds, cpu_seconds| Phase { seconds, cpu_seconds, ..Phase::default() };
-        let report = Report {
-            options: Options { blocks: 100, ..Options::default() },
-            chunks: 1,
+        let took = |seconds| engine::Took { seconds, cpu_seconds: 0.0 };
+        let options = Options { blocks: 100, ..Options::default() };
+        let measured = Measured {
+            settings: options.settings(),
+            about: options.about(),
+            count: 100,
+            unit: "block",
+            facts: Map::new(),
+            parties: 3,
+            reps: 1,
             connect_seconds: 0.0,
-            latency_seconds: 2.0,
-            phases: [
+            phases: vec![
                 ("setup", phase(9.0, 9.0)),
                 ("preprocessing", phase(2.0, 1.0)),
                 ("online", phase(1.0, 2.0)),
                 ("verification", phase(1.0, 3.0)),
             ],
+            repetitions: vec![[9.0, 2.0, 1.0, 1.0].map(took).into(), [9.0, 2.0, 2.0, 3.0].map(took).into()],
+            bytes_by_party: Vec::new(),
             peak_rss_bytes: None,
             verification_error_bits: None,
+            computational_bits: None,
             checks: BTreeMap::new(),
             kernel: "portable".into(),
             calibration: Calibration { aes_ctr_gb_s: 1.0, loopback_gbit_s: 1.0, clmul_ns: 1.0 },
         };
+        let engine = options.engine().unwrap();
+        let (json, page) = (engine.report(&measured), engine.page(&measured));
+        let report = Report { options, measured, json, page };
         assert_eq!((report.online_per_second(), report.total_per_second()), (50.0, 25.0));
+        assert_eq!(report.latency_seconds(), 3.5);
         assert!((report.cpu_us_per_block() - 60_000.0).abs() < 1e-6);
+        assert!(report.page.below.contains("CPU 60000.00 us"), "{}", report.page.below);
         let json = report.to_json();
         assert_eq!((json["count"].as_u64(), json["phases"][2]["name"].as_str()), (Some(100), Some("online")));
         assert!(json["mode"].is_null() && json["peak_rss_bytes_per_party"].is_null());
-        assert_eq!(json["statistical_bits"], STATISTICAL);
+        assert_eq!(json["statistical_bits"], engine::rep3::STATISTICAL);
+    }
+
+    #[test]
+    fn options_that_make_no_sense_are_refused_in_one_sentence() {
+        let good = Options::default();
+        assert!(good.check().is_ok());
+        for bad in [
+            Options { blocks: 0, ..good.clone() },
+            Options { threads: 0, ..good.clone() },
+            Options { reps: 0, ..good.clone() },
+            Options { threads: 5000, ..good.clone() },
+            Options { statistical: Some(0), ..good.clone() },
+            Options { statistical: Some(115), ..good.clone() },
+            Options { statistical: Some(57), security: Security::SemiHonest, ..good.clone() },
+            Options { engine: "abacus", ..good.clone() },
+            Options { parties: Some(4), ..good },
+        ] {
+            assert_eq!(bad.check().unwrap_err().kind.exit_code(), 2);
+        }
     }
 }

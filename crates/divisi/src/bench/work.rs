@@ -1,21 +1,16 @@
 //! What is measured: AES block by block, a hash or MAC message by message, or a circuit.
 
-use super::{Options, SEGMENT};
-use crate::circuit::{self, Circuit};
+use super::Options;
+use crate::circuit;
+use crate::engine::job::{Between, Blocks, Circuit, Digests, Job};
+use crate::engine::{self, Engine, members, rep3};
 use crate::failure::Failure;
-use divisi_core::Direction;
+use divisi_core::PartyId;
 use divisi_node::cipher::blocks_at_once;
 use divisi_symmetric::algorithm::{Algorithm, Settings};
 use divisi_symmetric::gates::Adder;
-use serde::{Deserialize, Serialize};
-
-/// The most messages that go through the engine at once: enough that the rounds of a hash cost little beside its work.
-const MESSAGES: usize = 16_384;
-/// The bytes of messages that go through the engine at once, and those of a segment, at most.
-const CHUNK_BYTES: usize = 1 << 24;
-const SEGMENT_BYTES: usize = 1 << 25;
-/// Lanes of a tile: what is not a few is a whole number of tiles.
-const TILE: usize = 512;
+use serde_json::{Map, Value, json};
+use std::sync::Arc;
 
 /// What is measured.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -67,124 +62,76 @@ impl Work {
             Work::Function { algorithm, .. } => Some(*algorithm),
         }
     }
+}
 
-    /// Whether it computes S-boxes.
-    #[must_use]
-    pub fn has_sboxes(&self) -> bool {
-        *self == Work::Aes || matches!(self.algorithm(), Some(Algorithm::Cmac(_) | Algorithm::Gmac(_)))
+/// What an instance of a job is called.
+pub(super) fn unit(job: &Job) -> &'static str {
+    match job {
+        Job::Circuit(_) => "evaluation",
+        Job::Blocks(_) => "block",
+        Job::Digests(_) | Job::Texts(_) | Job::Messages(_) | Job::Chain(_) => "message",
     }
 }
 
 impl Options {
-    /// How many blocks or messages go through the engine at once.
+    /// How many blocks or messages go through the engine of three parties at once.
     #[must_use]
     pub fn chunk(&self) -> usize {
-        if self.work == Work::Aes {
-            return blocks_at_once(self.choice.protocol());
-        }
-        match (CHUNK_BYTES / (self.work.input_bytes() + 64)).clamp(1, MESSAGES) {
-            few @ ..TILE => few,
-            many => many / TILE * TILE,
-        }
-    }
-
-    /// How many of them a party holds at once.
-    pub(crate) fn segment(&self) -> usize {
-        if self.work == Work::Aes {
-            return SEGMENT;
-        }
-        let chunk = self.chunk();
-        (SEGMENT_BYTES / (self.work.input_bytes() + 64) / chunk).max(1) * chunk
-    }
-
-    /// The length of a key.
-    pub(crate) fn key_bytes(&self) -> usize {
         match self.work {
-            Work::Aes => self.key.bytes(),
-            _ => self.work.algorithm().map_or(0, Algorithm::key_bytes),
+            Work::Aes => blocks_at_once(self.choice.protocol()),
+            _ => rep3::messages_at_once(self.work.input_bytes()),
         }
     }
 
     /// How words are added.
-    pub(crate) fn adder(&self) -> Adder {
+    fn adder(&self) -> Adder {
         self.choice.mode().map_or(Adder::FewestAnds, crate::mode::Mode::adder)
     }
 
-    /// How the hash or MAC is used.
-    pub(crate) fn settings(&self) -> Option<Settings> {
-        let adder = self.adder();
-        self.work.algorithm().map(|algorithm| Settings { adder, ..Settings::new(algorithm) })
+    /// What is measured as a job of this engine: inputs of a circuit are dealt, or belong to the parties in turn, and party 1 learns the
+    /// outputs.
+    pub(super) fn job(&self, engine: &dyn Engine) -> Result<Job, Failure> {
+        let count = usize::try_from(self.blocks).unwrap_or(usize::MAX);
+        Ok(match &self.work {
+            Work::Aes => Job::Blocks(Blocks { size: self.key, direction: self.direction, count }),
+            Work::Function { algorithm, message_bytes } => Job::Digests(Digests {
+                using: Settings { adder: self.adder(), ..Settings::new(*algorithm) },
+                message_bytes: *message_bytes,
+                count,
+            }),
+            Work::Circuit { name, .. } => {
+                let (adder, settings) = (self.adder(), self.settings());
+                let circuit = circuit::hold(name, adder, settings.is_streamed())?;
+                let between = if engine.is_dealt() {
+                    Between::Client
+                } else {
+                    let parties = engine::parties(engine, &settings);
+                    let values = circuit.inputs().len();
+                    let owners: Vec<PartyId> = PartyId::all(parties).collect();
+                    Between::Parties {
+                        owners: owners.into_iter().cycle().take(values).collect(),
+                        receivers: PartyId::all(1).collect(),
+                    }
+                };
+                Job::Circuit(Circuit { circuit: Arc::new(circuit), adder, between, count })
+            }
+        })
     }
-}
 
-/// What a party learns of it.
-#[derive(Clone, Serialize, Deserialize)]
-pub(super) struct Told {
-    /// Of a hash or MAC.
-    algorithm: Option<String>,
-    circuit: Option<String>,
-    input_bytes: u64,
-    low_depth: bool,
-    pub key_bits: u32,
-    pub decrypt: bool,
-}
-
-impl Told {
-    pub fn new(options: &Options) -> Self {
-        Told {
-            algorithm: options.work.algorithm().map(Algorithm::name),
-            circuit: match &options.work {
-                Work::Circuit { name, .. } => Some(name.clone()),
+    /// What is measured, as JSON has it.
+    pub(super) fn about(&self) -> Map<String, Value> {
+        let is_aes = self.work == Work::Aes;
+        let algorithm = self.work.algorithm();
+        let key_bits = if is_aes { self.key.bits() } else { 8 * algorithm.map_or(0, Algorithm::key_bytes) };
+        members(json!({
+            "algorithm": if is_aes { Some("aes".into()) } else { algorithm.map(Algorithm::name) },
+            "circuit": match &self.work {
+                Work::Circuit { name, .. } => Some(name),
                 _ => None,
             },
-            input_bytes: options.work.input_bytes() as u64,
-            low_depth: options.adder() == Adder::LowDepth,
-            key_bits: options.key.bits() as u32,
-            decrypt: options.direction == Direction::Decrypt,
-        }
+            "direction": is_aes.then(|| super::direction_name(self.direction)),
+            "key_bits": (key_bits > 0).then_some(key_bits),
+            "message_bytes": algorithm.map(|_| self.work.input_bytes()),
+        }))
     }
-
-    /// What is to be done.
-    pub fn task(&self) -> Result<What, Failure> {
-        let adder = if self.low_depth { Adder::LowDepth } else { Adder::FewestAnds };
-        match (&self.algorithm, &self.circuit) {
-            (Some(name), _) => {
-                let algorithm: Algorithm = name.parse().map_err(|e: String| Failure::usage(e))?;
-                Ok(What::Function(Settings { adder, ..Settings::new(algorithm) }))
-            }
-            (None, Some(name)) => Ok(What::Circuit(circuit::load(name, adder)?)),
-            (None, None) => Ok(What::Aes),
-        }
-    }
-
-    pub fn input_bytes(&self) -> usize {
-        usize::try_from(self.input_bytes).unwrap_or(usize::MAX)
-    }
-}
-
-/// What a party is to do.
-pub(super) enum What {
-    Aes,
-    Function(Settings),
-    Circuit(Circuit),
-}
-
-impl What {
-    /// What all parties must have alike.
-    pub fn name(&self) -> Vec<u8> {
-        match self {
-            What::Aes => b"aes".to_vec(),
-            What::Function(settings) => format!("{settings:?}").into_bytes(),
-            What::Circuit(circuit) => circuit.digest().to_vec(),
-        }
-    }
-}
-
-/// The nonce of a message by its number, for algorithms that take one.
-pub(super) fn nonce(number: u64) -> [u8; 12] {
-    let mut nonce = [0; 12];
-    for (place, byte) in nonce.iter_mut().zip(number.to_be_bytes().iter().rev()) {
-        *place = *byte;
-    }
-    nonce
 }

@@ -3,15 +3,9 @@
 //!
 //! Those of SHA-2, with its some thousand rounds for each digest, and of SHAKE, whose lengths depend on what came before, are not run.
 
-use super::Engine;
-use super::Options;
-use super::lab::{split, three};
-use crate::failure::Failure;
-use divisi_core::{Abort, Bytes, Plain, settle};
-use divisi_rep3::deal::Part;
-use divisi_rep3::{Byte, Rep3};
+use super::{Algorithm, Asked};
+use crate::engine::{Job, Rows, job};
 use divisi_symmetric::algorithm::Settings;
-use divisi_symmetric::batch::{Engine as Whole, Function, Messages, SecretByte, bits, byte_values};
 
 /// How many digests follow one another from a start to its end.
 const STEPS: usize = 1000;
@@ -38,59 +32,21 @@ impl Chain {
         (fits && !ends.is_empty()).then_some(Chain { id, settings, starts, ends })
     }
 
-    fn columns(&self) -> Vec<Vec<u8>> {
-        let longest = self.starts.iter().map(Vec::len).max().unwrap_or(0);
-        let byte = |j: usize| self.starts.iter().map(|start| start.get(j).copied().unwrap_or(0)).collect();
-        (0..longest).map(byte).collect()
-    }
-
-    /// The digests at the end, a lane each.
-    fn run<E: Whole>(&self, e: &mut E, starts: Vec<E::Byte>) -> Result<Vec<SecretByte<E>>, Abort> {
-        let lanes = self.starts.len();
-        let function = Function::prepare(e, &self.settings, &[])?;
-        let nonces = vec![[0; 12]; lanes];
-        let lengths = self.starts.iter().map(Vec::len).collect();
-        let mut message = if starts.is_empty() {
-            Messages::public(e, &vec![&[][..]; lanes])
-        } else {
-            Messages::new(bits(e, starts)?, lengths)?
-        };
-        for _ in 1..STEPS {
-            let digest = function.output(e, &message, &nonces)?;
-            message = Messages::even(digest, lanes)?;
+    /// All ends, which are one vector.
+    pub(super) fn ask(&self) -> Asked {
+        let mut inputs = Rows::default();
+        self.starts.iter().for_each(|start| inputs.push(&[start]));
+        let starts = self.starts.iter().map(Vec::len).collect();
+        let job = Job::Chain(job::Chain { using: self.settings.clone(), steps: STEPS, starts });
+        Asked {
+            algorithm: Algorithm::Function(self.settings.algorithm),
+            job,
+            inputs,
+            of: vec![0; self.starts.len()],
         }
-        function.output(e, &message, &nonces)
     }
 
-    fn is_right(&self, columns: &[Vec<u8>]) -> bool {
-        columns.len() == self.settings.output_bytes
-            && self.ends.iter().enumerate().all(|(lane, end)| {
-                columns.iter().zip(end).all(|(column, byte)| column.get(lane) == Some(byte))
-            })
+    pub(super) fn is_right(&self, ends: &Rows) -> bool {
+        ends.count() == self.ends.len() && ends.iter().zip(&self.ends).all(|(got, end)| got == end)
     }
-}
-
-/// Whether all ends are right, and how many values were opened.
-pub(super) fn run(chain: &Chain, options: &Options) -> Result<(bool, u64), Failure> {
-    if options.engine == Engine::Plain {
-        let e = &mut Plain;
-        let starts = chain.columns().iter().map(|column| e.public(column)).collect();
-        let ends = chain.run(e, starts)?;
-        let ends: Vec<Vec<u8>> = byte_values(e, ends)?.iter().map(|byte| byte.values().to_vec()).collect();
-        return Ok((chain.is_right(&ends), 0));
-    }
-    let mut shares: [Vec<Part>; 3] = Default::default();
-    for column in chain.columns() {
-        shares.iter_mut().zip(split(&column)).for_each(|(share, part)| share.push(part));
-    }
-    three(options, shares, |rep, starts| Ok(chain.is_right(&party(rep, chain, &starts)?)))
-}
-
-fn party(rep: &mut Rep3, chain: &Chain, starts: &[Part]) -> Result<Vec<Vec<u8>>, Abort> {
-    let starts = starts.iter().map(|part| rep.trio().input(part)).collect::<Result<Vec<Byte>, _>>()?;
-    let ends = chain.run(rep, starts)?;
-    let ends = byte_values(rep, ends)?;
-    let pending = rep.close(ends);
-    let verified = settle(rep, pending)?;
-    rep.trio().open(&verified)
 }

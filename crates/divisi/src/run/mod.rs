@@ -1,25 +1,23 @@
 //! Any circuit among parties: all of them processes on this machine, or one of them here and the others elsewhere.
 //!
 //! Trust: with all parties on one machine that machine knows everything, and shows how it goes; with one party here the others learn
-//! nothing of its inputs but what the outputs tell: one of three corrupt ([`divisi_rep3`]; `protocol` has the steps), or all others
-//! ([`divisi_garble`]; `garble` has the steps).
+//! nothing of its inputs but what the outputs tell, as far as the engine goes ([`crate::engine`]).
 
-pub mod garble;
+mod agree;
 mod local;
-pub mod protocol;
 
-pub(crate) use local::READ_TOO;
 pub use local::{ROLE, local, run_party};
 
 use crate::circuit::{self, Held};
+use crate::engine::job::{Between, Circuit};
+use crate::engine::{self, Engine, Job, Own, Prepared, Settings, Unwatched};
 use crate::failure::{Failure, Kind};
-use crate::garbling::Garbling;
 use crate::local::seat;
+use divisi_core::{Counts, Session};
 use divisi_net::{Config, Door, Identity, Machine, Mesh, Options as Net, PartyId};
-use divisi_rep3::Security;
 use divisi_symmetric::gates::Adder;
-use protocol::{Outcome, PARTIES, Task};
 use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -34,68 +32,22 @@ pub struct Input {
     pub bits: Option<Zeroizing<Vec<bool>>>,
 }
 
-/// What computes, and against whom.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Engine {
-    /// Replicated sharing among three.
-    Rep3(Security),
-    /// Authenticated garbling.
-    Garble(Garbling),
-}
-
-impl Engine {
-    /// Its name.
-    #[must_use]
-    pub fn name(&self) -> &'static str {
-        match self {
-            Engine::Rep3(_) => "rep3",
-            Engine::Garble(_) => "garble",
-        }
-    }
-
-    /// How many parties.
-    #[must_use]
-    pub fn parties(&self) -> usize {
-        match self {
-            Engine::Rep3(_) => PARTIES,
-            Engine::Garble(garbling) => garbling.parties,
-        }
-    }
-
-    /// Against whom.
-    #[must_use]
-    pub fn security(&self) -> Security {
-        match self {
-            Engine::Rep3(security) => *security,
-            Engine::Garble(_) => Security::Malicious,
-        }
-    }
-
-    /// Whether a circuit may stay in its file.
-    #[must_use]
-    pub fn is_streamed(&self) -> bool {
-        matches!(self, Engine::Garble(garbling) if garbling.streamed)
-    }
-
-    /// The party of that number.
-    ///
-    /// # Errors
-    /// If there is none.
-    pub fn party(&self, number: u8) -> Result<PartyId, Failure> {
-        let party = PartyId::new(number).filter(|party| party.index() < self.parties());
-        party.ok_or_else(|| {
-            let (name, last) = (self.name(), self.parties());
-            Failure::usage(format!(
-                "there is no party {number}: the engine {name} has the parties 1 to {last}"
-            ))
-        })
-    }
+/// The party of that number.
+///
+/// # Errors
+/// If there is none.
+pub fn party(engine: &dyn Engine, settings: &Settings, number: u8) -> Result<PartyId, Failure> {
+    let (name, last) = (engine.name(), engine::parties(engine, settings));
+    let party = PartyId::new(number).filter(|party| party.index() < last);
+    party.ok_or_else(|| {
+        Failure::usage(format!("there is no party {number}: the engine {name} has the parties 1 to {last}"))
+    })
 }
 
 /// What to run.
 pub struct Options {
     /// The circuit.
-    pub circuit: Held,
+    pub circuit: Arc<Held>,
     /// How its words are added, if it is one of this program's own.
     pub adder: Adder,
     /// One for each input value, in the circuit's order.
@@ -105,7 +57,9 @@ pub struct Options {
     /// Who learns the outputs.
     pub receivers: Vec<PartyId>,
     /// What computes.
-    pub engine: Engine,
+    pub engine: &'static dyn Engine,
+    /// And how.
+    pub settings: Settings,
     /// The time limit of a receive.
     pub timeout: Option<Duration>,
 }
@@ -134,6 +88,8 @@ pub struct Report {
     pub bytes_sent: u64,
     /// The longest chain of dependent messages.
     pub rounds: u32,
+    /// What the engine says of the job, for JSON.
+    pub facts: Map<String, Value>,
 }
 
 /// The inputs of a circuit from `P=HEX`, one for each value. Those of `known` have digits (all of them if nobody is named), the others'
@@ -199,20 +155,20 @@ fn input(
 
 impl Options {
     /// What the parties have to agree on.
-    ///
-    /// # Errors
-    /// What does not fit the engine.
-    fn task(&self) -> Result<Work<'_>, Failure> {
-        let owners: Vec<PartyId> = self.inputs.iter().map(|input| input.owner).collect();
-        Work::new(&self.circuit, self.engine, owners, self.receivers.clone())
+    fn job(&self) -> Job {
+        let between = Between::Parties {
+            owners: self.inputs.iter().map(|input| input.owner).collect(),
+            receivers: self.receivers.clone(),
+        };
+        Job::Circuit(Circuit { circuit: Arc::clone(&self.circuit), adder: self.adder, between, count: 1 })
     }
 
     /// The input wires of a party.
-    fn of(&self, party: PartyId) -> Zeroizing<Vec<bool>> {
+    fn of(&self, party: PartyId) -> Own {
         let own =
             self.inputs.iter().filter(|input| input.owner == party).filter_map(|input| input.bits.as_ref());
         let wires = own.map(|bits| circuit::ordered(bits, self.first_bit_first));
-        Zeroizing::new(wires.flat_map(|bits| bits.to_vec()).collect())
+        Own::new(wires.flat_map(|bits| bits.iter().map(|bit| u8::from(*bit)).collect::<Vec<u8>>()).collect())
     }
 
     fn values(&self, bits: &[bool]) -> Vec<String> {
@@ -221,43 +177,33 @@ impl Options {
     }
 }
 
-/// What an engine is to do.
-enum Work<'c> {
-    Rep3(Task<'c>),
-    Garble(Box<garble::Task<'c>>),
+/// What a party found out.
+struct Outcome {
+    /// The output wires, one to a byte, at a receiver.
+    outputs: Option<Own>,
+    /// What it cost.
+    counts: Counts,
 }
 
-impl<'c> Work<'c> {
-    fn new(
-        circuit: &'c Held,
-        engine: Engine,
-        owners: Vec<PartyId>,
-        receivers: Vec<PartyId>,
-    ) -> Result<Self, Failure> {
-        Ok(match engine {
-            Engine::Rep3(security) => {
-                let (program, digest) = (circuit.program()?, circuit.digest());
-                Work::Rep3(Task { program, digest, owners, receivers, security })
-            }
-            Engine::Garble(garbling) => {
-                let plan = garbling.plan_of(circuit, &owners, &receivers, 1)?;
-                Work::Garble(Box::new(garble::Task { plan, garbling }))
-            }
-        })
+/// One evaluation, by one party: `own` has its input wires. Parties that were started apart compare what they run in a session of its
+/// own, where the engine has something to compare.
+fn compute(mesh: &Arc<Mesh>, prepared: &dyn Prepared, own: &Own, learns: bool) -> Result<Outcome, Failure> {
+    let agreement = prepared.agreement();
+    let mut number = 1;
+    if !agreement.is_empty() {
+        agree::agree(mesh, number, &agreement)?;
+        number += 1;
     }
-
-    fn run(&self, mesh: &Arc<Mesh>, own: &[bool]) -> Result<Outcome, Failure> {
-        match self {
-            Work::Rep3(task) => Ok(protocol::run(mesh, 1, task, own)?),
-            Work::Garble(task) => garble::run(mesh, task, own),
-        }
-    }
+    let session = Session::start(mesh, number, &prepared.parameters(1))?;
+    let mut party = prepared.start(session, 1, &Own::default())?;
+    let outputs = party.batch(1, own, &mut Unwatched)?;
+    Ok(Outcome { outputs: learns.then_some(outputs), counts: party.meter() })
 }
 
 /// What a party says in the end.
 #[derive(Serialize, Deserialize)]
 struct Told {
-    outputs: Option<Vec<bool>>,
+    outputs: Option<Vec<u8>>,
     seconds: f64,
     bits: u64,
     bytes: u64,
@@ -277,10 +223,17 @@ impl Told {
     }
 }
 
-fn report(options: &Options, told: Vec<(PartyId, Told)>) -> Result<Report, Failure> {
-    let mut report = Report { outputs: Vec::new(), seconds: 0.0, bits_sent: 0, bytes_sent: 0, rounds: 0 };
+fn report(
+    options: &Options,
+    facts: Map<String, Value>,
+    told: Vec<(PartyId, Told)>,
+) -> Result<Report, Failure> {
+    let mut report =
+        Report { outputs: Vec::new(), seconds: 0.0, bits_sent: 0, bytes_sent: 0, rounds: 0, facts };
     for (party, told) in told {
-        report.outputs.extend(told.outputs.map(|bits| (party, options.values(&bits))));
+        let outputs = told.outputs.map(Own::new);
+        let outputs = outputs.map(|bits| bits.iter().map(|bit| *bit == 1).collect::<Vec<bool>>());
+        report.outputs.extend(outputs.map(|bits| (party, options.values(&Zeroizing::new(bits)))));
         report.seconds = report.seconds.max(told.seconds);
         report.bits_sent = report.bits_sent.max(told.bits);
         report.bytes_sent = report.bytes_sent.max(told.bytes);
@@ -300,15 +253,17 @@ fn report(options: &Options, told: Vec<(PartyId, Told)>) -> Result<Report, Failu
 pub fn one(options: &Options, membership: &Membership) -> Result<Report, Failure> {
     let usage = |e: divisi_net::ConfigError| Failure::usage(e.to_string());
     let config = Config::load(&membership.config).map_err(usage)?;
-    let (engine, parties) = (options.engine.name(), options.engine.parties());
+    let (engine, settings) = (options.engine, &options.settings);
+    let (name, parties) = (engine.name(), engine::parties(engine, settings));
     if config.parties().len() != parties {
         return Err(Failure::usage(format!(
-            "the engine {engine} has {parties} parties, and {} has {}: give the configuration of a mesh of {parties}",
+            "the engine {name} has {parties} parties, and {} has {}: give the configuration of a mesh of {parties}",
             membership.config.display(),
             config.parties().len()
         )));
     }
-    let work = options.task()?;
+    let job = options.job();
+    let prepared = engine.prepare(&job, settings)?;
     let identity = Identity::load(&membership.identity).map_err(|e| Failure::usage(e.to_string()))?;
     let me = membership.party;
     config.check_identity(me, &identity).map_err(usage)?;
@@ -322,9 +277,11 @@ pub fn one(options: &Options, membership: &Membership) -> Result<Report, Failure
     let door = door.map_err(usage)?;
     let mesh = seat::join(&door, within, &net)?;
     let start = Instant::now();
-    let outcome = work.run(&mesh, &options.of(me))?;
-    if options.receivers.contains(&me) != outcome.outputs.is_some() {
+    let learns = options.receivers.contains(&me);
+    let outcome = compute(&mesh, &*prepared, &options.of(me), learns)?;
+    let wires: usize = options.circuit.outputs().iter().sum();
+    if outcome.outputs.as_ref().is_some_and(|outputs| outputs.len() != wires) {
         return Err(Failure::new(Kind::Abort, "no output came to a party that was to learn it: report this"));
     }
-    report(options, vec![(me, Told::new(&outcome, start.elapsed().as_secs_f64()))])
+    report(options, prepared.facts(), vec![(me, Told::new(&outcome, start.elapsed().as_secs_f64()))])
 }

@@ -164,7 +164,7 @@ fn memory(outcome: &Outcome) -> String {
         return String::new();
     }
     let mebibytes = |runs: &[&Measured]| {
-        let of = |m: &&Measured| m.report.peak_rss_bytes.map(|bytes| bytes as f64 / 2f64.powi(20));
+        let of = |m: &&Measured| m.report.measured.peak_rss_bytes.map(|bytes| bytes as f64 / 2f64.powi(20));
         runs.iter().map(of).collect::<Vec<_>>()
     };
     let series = [("semi-honest", mebibytes(curious)), ("malicious", mebibytes(malicious))];

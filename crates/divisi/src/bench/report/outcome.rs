@@ -56,7 +56,7 @@ impl Measured {
     /// The figures of a phase.
     #[must_use]
     pub fn phase(&self, name: &str) -> Phase {
-        self.report.phases.iter().find(|(n, _)| *n == name).map(|(_, phase)| *phase).unwrap_or_default()
+        self.report.measured.phase(name)
     }
 
     /// What this run asked.
@@ -68,7 +68,7 @@ impl Measured {
     fn to_json(&self) -> Value {
         let mut json = self.report.to_json();
         json["group"] = json!(self.group.name());
-        json["latency_seconds"] = json!(self.report.latency_seconds);
+        json["latency_seconds"] = json!(self.report.latency_seconds());
         json["cpu_us_per_block_and_party"] = json!(self.report.cpu_us_per_block());
         json
     }
@@ -97,7 +97,7 @@ impl Point<'_> {
     /// What it took, verification included.
     #[must_use]
     pub fn seconds(&self) -> f64 {
-        self.measured.report.latency_seconds
+        self.measured.report.latency_seconds()
     }
 
     fn to_json(&self) -> Value {
@@ -163,7 +163,7 @@ impl Outcome {
             measured,
             rtt_ms: measured.report.options.rtt_ms?,
             rounds: measured.phase("online").rounds + measured.phase("verification").rounds,
-            loopback_seconds: near.report.latency_seconds,
+            loopback_seconds: near.report.latency_seconds(),
         })
     }
 
@@ -176,7 +176,7 @@ impl Outcome {
     /// The field kernel that computed.
     #[must_use]
     pub fn kernel(&self) -> &str {
-        self.measured.first().map_or("", |measured| &measured.report.kernel)
+        self.measured.first().map_or("", |measured| &measured.report.measured.kernel)
     }
 
     /// The report as one object. Fields: `schema`, `engine`, `version`, `date`, `seconds`, `machine` {`processor`, `cores`,

@@ -49,11 +49,15 @@ fn milliseconds(seconds: f64) -> String {
 }
 
 fn error(measured: &Measured) -> String {
-    measured.report.verification_error_bits.map_or(NONE.into(), |bits| format!("{bits:.1}"))
+    measured.report.measured.verification_error_bits.map_or(NONE.into(), |bits| format!("{bits:.1}"))
 }
 
 fn memory(measured: &Measured) -> String {
-    measured.report.peak_rss_bytes.map_or(NONE.into(), |bytes| format!("{:.0}", bytes as f64 / 2f64.powi(20)))
+    measured
+        .report
+        .measured
+        .peak_rss_bytes
+        .map_or(NONE.into(), |bytes| format!("{:.0}", bytes as f64 / 2f64.powi(20)))
 }
 
 /// Rounds online and of the verification.
@@ -108,7 +112,7 @@ pub fn one_block<'o>(runs: impl Iterator<Item = &'o Measured>) -> String {
         let phase = |name| milliseconds(m.phase(name).seconds);
         vec![
             name(m),
-            milliseconds(m.report.latency_seconds),
+            milliseconds(m.report.latency_seconds()),
             phase("online"),
             phase("verification"),
             phase("preprocessing"),

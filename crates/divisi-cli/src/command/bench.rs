@@ -1,0 +1,301 @@
+//! `divisi bench`.
+
+use super::bench_servers;
+use super::engine::{EngineChoice, Manner};
+use super::{Context, Done, Goal, ProtocolChoice};
+use clap::{Args, Subcommand};
+use comfy_table::{CellAlignment, Table, presets};
+use divisi::bench::{self, Options, Work};
+use divisi::calibrate::{AES_BY, Calibration, calibrate};
+use divisi::engine::Page;
+use divisi::failure::Failure;
+use divisi::local::this_program;
+use divisi::mode::Choice;
+use divisi_core::Direction;
+use divisi_rep3::Security;
+use divisi_symmetric::aes::KeySize;
+use divisi_symmetric::algorithm::Algorithm;
+use serde_json::json;
+
+#[derive(Subcommand)]
+pub enum Commands {
+    /// AES among three processes over TLS, every output checked
+    Aes(Aes),
+    /// A hash of messages among three processes over TLS, every digest checked
+    Hash(Hash),
+    /// A MAC of messages under one key among three processes over TLS, every tag checked
+    Mac(Mac),
+    /// A Boolean circuit of random inputs among processes over TLS, every output checked
+    Circuit(Circuit),
+    /// A file through three servers and back, compared byte by byte
+    File(bench_servers::File),
+    /// Three servers under many clients at once, every result checked
+    Serve(bench_servers::Serve),
+    /// What this machine allows: AES on one core, loopback, products in GF(2^64)
+    #[command(after_help = "Example: divisi bench calibrate --json")]
+    Calibrate,
+    /// The whole matrix in one page with plots, the papers' figures beside it
+    Report(super::report::Arguments),
+}
+
+/// Measure AES among three processes over TLS, phase by phase.
+///
+/// A fourth process makes the inputs and checks every output. Figures are medians over the repetitions; the largest of the
+/// three parties where parties differ.
+#[derive(Args)]
+#[command(
+    after_help = "Example: divisi bench aes --protocol gf4-circuit --security semi-honest --blocks 100000 --reps 5\n\
+                        A slow network: divisi bench aes --mode low-latency --blocks 1000 --rtt 20 --rate 100"
+)]
+pub struct Aes {
+    #[command(flatten)]
+    choice: ProtocolChoice,
+    /// The key's size: 128, 192 or 256
+    #[arg(long, default_value = "128", value_name = "BITS", value_parser = key_size)]
+    key_bits: KeySize,
+    /// Which way: encrypt or decrypt
+    #[arg(long, default_value = "encrypt", value_name = "WAY", value_parser = direction)]
+    direction: Direction,
+    /// How many blocks
+    #[arg(long, default_value_t = 100_000, value_name = "N")]
+    blocks: u64,
+    #[command(flatten)]
+    effort: Effort,
+}
+
+/// Measure a hash of messages among three processes over TLS, phase by phase.
+///
+/// A fourth process makes the messages and checks every digest. Figures are medians over the repetitions; the largest of the three parties
+/// where parties differ.
+#[derive(Args)]
+#[command(after_help = "Example: divisi bench hash --algorithm sha256 --message-bytes 55 --count 10000\n\
+                        One alone: divisi bench hash --algorithm sha256 --message-bytes 55 --count 1 --mode low-latency --reps 50")]
+pub struct Hash {
+    /// Which one: sha224 to sha512, sha512-256, sha3-224 to sha3-512, shake128, shake256, cshake128, cshake256
+    #[arg(long, default_value = "sha256", value_name = "NAME", value_parser = hash)]
+    algorithm: Algorithm,
+    #[command(flatten)]
+    messages: Messages,
+    #[command(flatten)]
+    engine: EngineChoice,
+    #[command(flatten)]
+    goal: Goal,
+    #[command(flatten)]
+    effort: Effort,
+}
+
+/// Measure a MAC of messages under one key among three processes over TLS, phase by phase.
+///
+/// What a key leaves (states of pads, subkeys, powers) is made and verified in the setup, and kept. A fourth process makes the messages and
+/// checks every tag.
+#[derive(Args)]
+#[command(after_help = "Example: divisi bench mac --algorithm hmac-sha256 --message-bytes 32 --count 10000")]
+pub struct Mac {
+    /// Which one: hmac-sha256 and the like, kmac128, kmac256, cmac-aes128, cmac-aes256, gmac-aes128, gmac-aes256
+    #[arg(long, default_value = "hmac-sha256", value_name = "NAME", value_parser = mac)]
+    algorithm: Algorithm,
+    #[command(flatten)]
+    messages: Messages,
+    #[command(flatten)]
+    engine: EngineChoice,
+    #[command(flatten)]
+    choice: ProtocolChoice,
+    #[command(flatten)]
+    effort: Effort,
+}
+
+/// Measure a Boolean circuit of random inputs among processes over TLS, phase by phase.
+///
+/// Of garble: inputs belong to the parties in turn, party 1 learns the outputs, and each repetition is a session of its own. More
+/// evaluations than fit the memory go in waves through all phases but the set-up, one wave after the other: seconds and bytes are those of
+/// all waves, rounds those of one. With --streamed the phases alternate, and have one clock.
+#[derive(Args)]
+#[command(after_help = "Example: divisi bench circuit --circuit keccak-f --count 1000\n\
+                        Nobody trusted: divisi bench circuit --engine garble --circuit aes128 --parties 3 --count 1")]
+pub struct Circuit {
+    /// A file in Bristol Fashion or the format before it, or the name of a circuit of this program
+    #[arg(long, value_name = "FILE|NAME")]
+    circuit: String,
+    /// How many evaluations [default: 10000, of garble 1]
+    #[arg(long, value_name = "N")]
+    count: Option<u64>,
+    #[command(flatten)]
+    engine: EngineChoice,
+    #[command(flatten)]
+    manner: Manner,
+    /// Of garble: inputs first, then the circuit piece by piece, in memory that does not grow with it
+    #[arg(long)]
+    streamed: bool,
+    #[command(flatten)]
+    goal: Goal,
+    #[command(flatten)]
+    effort: Effort,
+}
+
+/// How many messages, and how long.
+#[derive(Args)]
+struct Messages {
+    /// The length of a message in bytes
+    #[arg(long, default_value_t = 32, value_name = "N")]
+    message_bytes: usize,
+    /// How many messages
+    #[arg(long, default_value_t = 10_000, value_name = "N")]
+    count: u64,
+}
+
+/// How often, with how much, over what.
+#[derive(Args)]
+struct Effort {
+    /// Against whom: malicious or semi-honest
+    #[arg(long, default_value = "malicious", value_name = "NAME")]
+    security: Security,
+    /// How many threads of a party run at once
+    #[arg(long, default_value_t = 1, value_name = "T")]
+    threads: usize,
+    /// How many times
+    #[arg(long, default_value_t = 5, value_name = "R")]
+    reps: usize,
+    /// How many chunks to run before the first time, of garble how many repetitions
+    #[arg(long, default_value_t = 4, value_name = "CHUNKS")]
+    warmup: usize,
+    /// Pretend that a message takes half of so many milliseconds
+    #[arg(long, value_name = "MS", value_parser = positive)]
+    rtt: Option<f64>,
+    /// Pretend that each link carries so many 10^6 bits a second
+    #[arg(long, value_name = "MBIT", value_parser = positive)]
+    rate: Option<f64>,
+    /// Let a lie pass a verification with probability at most 2^-BITS, up to 114; above 57 it is verified twice; of garble 40 or 64 [default: 57, of garble 40]
+    #[arg(long, value_name = "BITS")]
+    statistical: Option<u32>,
+}
+
+/// A size of AES keys, by its bits.
+pub fn key_size(text: &str) -> Result<KeySize, String> {
+    text.parse().ok().and_then(KeySize::from_bits).ok_or_else(|| "there are 128, 192 and 256".into())
+}
+
+fn direction(text: &str) -> Result<Direction, String> {
+    [Direction::Encrypt, Direction::Decrypt]
+        .into_iter()
+        .find(|direction| bench::direction_name(*direction) == text)
+        .ok_or_else(|| "there are encrypt and decrypt".into())
+}
+
+/// A number above zero.
+pub fn positive(text: &str) -> Result<f64, String> {
+    let value = text.parse::<f64>().ok().filter(|value| *value > 0.0 && *value <= 1e9);
+    value.ok_or_else(|| "give a positive number".into())
+}
+
+pub fn run(context: &Context, command: &Commands) -> Result<Done, Failure> {
+    match command {
+        Commands::Calibrate => {
+            let calibration = calibrate()?;
+            let mut json = bench::calibration_json(&calibration);
+            json["schema"] = json!(1);
+            json["kernel"] = json!(divisi_field::kernel::active().name());
+            Ok(Done::new(calibration_text(&calibration), json))
+        }
+        Commands::Report(arguments) => super::report::run(context, arguments),
+        Commands::File(arguments) => bench_servers::measure_file(context, arguments),
+        Commands::Serve(arguments) => bench_servers::measure_serving(context, arguments),
+        Commands::Aes(arguments) => {
+            let options = Options {
+                choice: arguments.choice.get(),
+                key: arguments.key_bits,
+                direction: arguments.direction,
+                blocks: arguments.blocks,
+                ..arguments.effort.options(context, None)
+            };
+            measure(context, options)
+        }
+        Commands::Hash(Hash { algorithm, messages, engine, goal, effort }) => {
+            let work = Work::Function { algorithm: *algorithm, message_bytes: messages.message_bytes };
+            let choice = goal.mode.map(Choice::from).unwrap_or_default();
+            let usual = effort.options(context, Some(*engine));
+            measure(context, Options { work, choice, blocks: messages.count, ..usual })
+        }
+        Commands::Circuit(Circuit { circuit, count, engine, manner, streamed, goal, effort }) => {
+            let work = |input_bits| Work::Circuit { name: circuit.clone(), input_bits };
+            let usual = effort.options(context, Some(*engine));
+            let usual = Options { own: manner.own(*streamed), work: work(0), ..usual };
+            usual.check()?;
+            let held = divisi::circuit::hold(circuit, goal.adder(), usual.settings().is_streamed())?;
+            let work = work(held.inputs().iter().sum());
+            drop(held);
+            let choice = goal.mode.map(Choice::from).unwrap_or_default();
+            let blocks = count.unwrap_or(engine.engine().usual_count() as u64);
+            measure(context, Options { work, choice, blocks, ..usual })
+        }
+        Commands::Mac(Mac { algorithm, messages, engine, choice, effort }) => {
+            let work = Work::Function { algorithm: *algorithm, message_bytes: messages.message_bytes };
+            let usual = effort.options(context, Some(*engine));
+            measure(context, Options { work, choice: choice.get(), blocks: messages.count, ..usual })
+        }
+    }
+}
+
+impl Effort {
+    fn options(&self, context: &Context, choice: Option<EngineChoice>) -> Options {
+        Options {
+            engine: choice.map_or(Options::default().engine, |choice| choice.engine().name()),
+            parties: choice.and_then(|choice| choice.parties),
+            security: self.security,
+            threads: self.threads,
+            reps: self.reps,
+            warmup: self.warmup,
+            rtt_ms: self.rtt,
+            rate_mbit: self.rate,
+            statistical: self.statistical,
+            timeout: context.timeout.unwrap_or(Options::default().timeout),
+            ..Options::default()
+        }
+    }
+}
+
+fn measure(context: &Context, options: Options) -> Result<Done, Failure> {
+    options.check()?;
+    let program = this_program()?;
+    let calibration = calibrate()?;
+    let report = bench::run(&options, &program, calibration, &context.cleanup, &|_, _| {})?;
+    Ok(Done::new(text(&report.page), report.to_json()))
+}
+
+/// A hash by its name.
+pub fn hash(name: &str) -> Result<Algorithm, String> {
+    known(name, Algorithm::hashes().collect())
+}
+
+/// A MAC by its name.
+pub fn mac(name: &str) -> Result<Algorithm, String> {
+    known(name, Algorithm::macs().collect())
+}
+
+fn known(name: &str, all: Vec<Algorithm>) -> Result<Algorithm, String> {
+    let names = || all.iter().map(|algorithm| algorithm.name()).collect::<Vec<_>>().join(", ");
+    all.iter()
+        .copied()
+        .find(|algorithm| algorithm.name() == name)
+        .ok_or_else(|| format!("there are {}", names()))
+}
+
+fn calibration_text(calibration: &Calibration) -> String {
+    format!(
+        "AES-128-CTR on one core, 16 KiB a call ({AES_BY}): {:.1} GB/s\n\
+         TCP over loopback, one stream:                    {:.1} Gbit/s\n\
+         a product in GF(2^64):                            {:.2} ns",
+        calibration.aes_ctr_gb_s, calibration.loopback_gbit_s, calibration.clmul_ns
+    )
+}
+
+/// A page as text: its table between what stands above and below.
+fn text(page: &Page) -> String {
+    let mut table = Table::new();
+    table.load_style(presets::NOTHING);
+    table.set_header(&page.head);
+    page.rows.iter().for_each(|row| {
+        table.add_row(row);
+    });
+    table.column_iter_mut().skip(1).for_each(|column| column.set_cell_alignment(CellAlignment::Right));
+    format!("{}\n\n{table}\n\n{}", page.above, page.below)
+}

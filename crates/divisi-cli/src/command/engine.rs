@@ -1,0 +1,125 @@
+//! What computes, among how many and how: arguments that every engine has, and those of one of them.
+
+use clap::builder::{PossibleValue, TypedValueParser};
+use clap::error::ErrorKind;
+use clap::{Arg, Args, Command, ValueEnum};
+use divisi::engine::settings::STREAMED;
+use divisi::engine::{self, Engine, Settings};
+use divisi::failure::Failure;
+use divisi::mode::Choice;
+use divisi_rep3::Security;
+use std::collections::BTreeMap;
+use std::ffi::OsStr;
+
+/// An engine, by its name.
+#[derive(Clone, Copy)]
+pub struct Known(pub &'static dyn Engine);
+
+/// The names of all engines.
+#[derive(Clone)]
+pub struct Names;
+
+impl TypedValueParser for Names {
+    type Value = Known;
+
+    fn parse_ref(&self, command: &Command, _: Option<&Arg>, value: &OsStr) -> Result<Known, clap::Error> {
+        let known = engine::named(&value.to_string_lossy()).map(Known);
+        known.map_err(|error| clap::Error::raw(ErrorKind::ValueValidation, error).with_cmd(command))
+    }
+
+    fn possible_values(&self) -> Option<Box<dyn Iterator<Item = PossibleValue> + '_>> {
+        let value = |engine: &'static dyn Engine| PossibleValue::new(engine.name()).help(engine.about());
+        Some(Box::new(engine::all().into_iter().map(value)))
+    }
+}
+
+/// What computes, and among how many.
+#[derive(Args, Clone, Copy)]
+pub struct EngineChoice {
+    /// What computes
+    #[arg(long, default_value = "rep3", value_name = "NAME", value_parser = Names)]
+    engine: Known,
+    /// How many parties: rep3 has 3, garble 2 to 128, plain 1 [default: 3]
+    #[arg(long, value_name = "N")]
+    pub parties: Option<usize>,
+}
+
+impl EngineChoice {
+    pub fn engine(self) -> &'static dyn Engine {
+        self.engine.0
+    }
+}
+
+#[derive(Clone, Copy, ValueEnum)]
+enum FormName {
+    /// Half-gates, and smaller leaky triples
+    Improved,
+    /// As in the paper's figures
+    Paper,
+}
+
+#[derive(Clone, Copy, ValueEnum)]
+enum BaseName {
+    /// Public-key base OTs in one direction of a pair, the others from a first small extension
+    Half,
+    /// Public-key base OTs in both directions: fewer rounds
+    Both,
+}
+
+/// How circuits are garbled.
+#[derive(Args, Clone, Copy)]
+pub struct Manner {
+    /// Of garble: which tables [default: improved]
+    #[arg(long, value_enum, value_name = "NAME")]
+    form: Option<FormName>,
+    /// Of garble: the parameter of SoftSpokenOT, 1 to 8; more of it sends less and computes more [default: 4; 5 from 262144 ANDs on]
+    #[arg(long, value_name = "K")]
+    k: Option<u32>,
+    /// Of garble: how base OTs are made [default: half]
+    #[arg(long, value_enum, value_name = "NAME")]
+    base_ot: Option<BaseName>,
+    /// Of garble: refuse to keep more MiB of tables than that [default: 1024]
+    #[arg(long, value_name = "MIB")]
+    budget: Option<u32>,
+}
+
+impl Manner {
+    /// The options that were given, by their names.
+    pub fn own(self, streamed: bool) -> BTreeMap<String, String> {
+        fn name(value: &impl ValueEnum) -> String {
+            value.to_possible_value().map(|value| value.get_name().to_owned()).unwrap_or_default()
+        }
+        let given = [
+            ("form", self.form.as_ref().map(name)),
+            ("k", self.k.map(|k| k.to_string())),
+            ("base-ot", self.base_ot.as_ref().map(name)),
+            ("budget", self.budget.map(|budget| budget.to_string())),
+            (STREAMED, streamed.then(String::new)),
+        ];
+        given.into_iter().filter_map(|(name, value)| Some((name.to_owned(), value?))).collect()
+    }
+
+    /// All of it, as the engine takes it.
+    ///
+    /// # Errors
+    /// What the engine cannot do, or what belongs to another.
+    pub fn settings(
+        self,
+        choice: EngineChoice,
+        security: Security,
+        statistical: Option<u32>,
+        streamed: bool,
+        sboxes: Choice,
+    ) -> Result<Settings, Failure> {
+        let settings = Settings {
+            parties: choice.parties,
+            security,
+            choice: sboxes,
+            statistical,
+            own: self.own(streamed),
+            ..Settings::default()
+        };
+        engine::check(choice.engine(), &settings)?;
+        Ok(settings)
+    }
+}

@@ -1,0 +1,92 @@
+//! `divisi kat`.
+
+use super::engine::{EngineChoice, Manner};
+use super::{Context, Done, ProtocolChoice};
+use clap::Args;
+use divisi::engine;
+use divisi::failure::Failure;
+use divisi::kat::{self, Options, Report, Tally};
+use divisi_rep3::Security;
+use serde_json::json;
+use std::path::PathBuf;
+
+/// Run published test vectors through an engine, one line an algorithm.
+#[derive(Args)]
+#[command(after_help = "Example: divisi kat --engine rep3 aes_gcm_test.json\n\
+                        Files: Wycheproof (v1: AES-GCM, HMAC, KMAC, AES-CMAC, AES-GMAC), and of ACVP (AES-GCM, AES-ECB, AES-CTR, SHA2, SHA3,\n\
+                        SHAKE, cSHAKE, HMAC, KMAC, CMAC-AES, AES-GMAC) internalProjection.json, or prompt.json and expectedResults.json.\n\
+                        What cannot run is counted, with the reason: Monte Carlo tests (but those of SHA-3) and large data, lengths that are no whole bytes.\n\
+                        Nobody trusted: divisi kat --engine garble --parties 5 ACVP-AES-ECB.json; what it has no circuit of is counted.")]
+pub struct Arguments {
+    #[command(flatten)]
+    engine: EngineChoice,
+    #[command(flatten)]
+    choice: ProtocolChoice,
+    /// Against whom: malicious or semi-honest
+    #[arg(long, default_value = "malicious", value_name = "NAME")]
+    security: Security,
+    #[command(flatten)]
+    manner: Manner,
+    /// The files of test vectors
+    #[arg(required = true, value_name = "FILE")]
+    files: Vec<PathBuf>,
+}
+
+pub fn run(_: &Context, arguments: &Arguments) -> Result<Done, Failure> {
+    let engine = arguments.engine.engine();
+    let (security, sboxes) = (arguments.security, arguments.choice.get());
+    let settings = arguments.manner.settings(arguments.engine, security, None, false, sboxes)?;
+    if arguments.choice.mode.is_some() {
+        engine::belongs(engine, "mode")?;
+    }
+    let options = Options { engine, settings };
+    let report = kat::run(&arguments.files, &options)?;
+    let mut done = Done::new(
+        report.algorithms.iter().map(line).collect::<Vec<_>>().join("\n"),
+        to_json(&options, &report),
+    );
+    done.failure = (!report.is_good()).then(|| {
+        Failure::mismatch(match report.algorithms.iter().map(|tally| tally.failed).sum::<u64>() {
+            0 => "no vector could be run: give a file with vectors that this engine supports".into(),
+            failed => format!("{failed} vectors failed: the engine is wrong, or the file is"),
+        })
+    });
+    Ok(done)
+}
+
+fn line(tally: &Tally) -> String {
+    let unsupported: u64 = tally.unsupported.values().sum();
+    let mut line = format!(
+        "{}: {} passed, {} failed, {unsupported} unsupported",
+        tally.algorithm, tally.passed, tally.failed
+    );
+    if unsupported > 0 {
+        let reasons: Vec<String> =
+            tally.unsupported.iter().map(|(reason, n)| format!("{reason}: {n}")).collect();
+        line += &format!(" ({})", reasons.join("; "));
+    }
+    if !tally.failures.is_empty() {
+        line += &format!("; the first that failed: {}", tally.failures.join(", "));
+    }
+    line
+}
+
+fn to_json(options: &Options, report: &Report) -> serde_json::Value {
+    let Options { engine, settings } = options;
+    let mut json = json!({
+        "schema": 1,
+        "engine": engine.name(),
+        "protocol": null,
+        "mode": null,
+        "security": null,
+        "form": null,
+        "parties": engine::parties(*engine, settings),
+        "algorithms": report.algorithms,
+        "engine_calls": report.calls,
+        "openings": report.openings,
+    });
+    if let Some(object) = json.as_object_mut() {
+        object.extend(engine.facts(settings));
+    }
+    json
+}

@@ -1,0 +1,282 @@
+//! The grammar, and what each command prints.
+
+mod bench;
+mod bench_servers;
+mod circuit;
+mod crypt;
+mod demo;
+mod digest;
+mod engine;
+mod given;
+mod kat;
+mod key;
+mod mesh;
+mod party;
+mod progress;
+mod report;
+mod run;
+mod server;
+
+use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
+use clap::{Args, Parser, Subcommand};
+use divisi::cleanup::Cleanup;
+use divisi::failure::Failure;
+use divisi::mode::{Choice, Mode};
+use divisi_net::{Config, Identity, Machine};
+use divisi_node::Client;
+use divisi_rep3::Protocol;
+use divisi_symmetric::gates::Adder;
+use serde_json::Value;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Duration;
+
+/// Three servers, one key: encrypt and decrypt with an AES key that no machine holds.
+///
+/// Three servers keep a key in parts. Together they encrypt and decrypt for their clients; no one of them ever has the key, the
+/// data or anything in between, and if one of them cheats the others notice before anything leaves. What they write is
+/// ordinary AES-GCM, which any other software opens with the key.
+#[derive(Parser)]
+#[command(
+    name = "divisi",
+    version,
+    after_help = "See it work on this machine:          divisi demo\n\
+                  Three machines, from the beginning:   divisi mesh new --parties 3 --hosts A:4701,B:4701,C:4701 --clients me --out mesh\n\
+                  Exit codes: 0 done; 1 aborted, refused or a wrong result; 2 wrong arguments, files or configuration."
+)]
+pub struct Cli {
+    /// Print one JSON object on standard output, also for a failure
+    #[arg(long, global = true)]
+    json: bool,
+    /// Tell every ten seconds how far it has come, on standard error, where that is no terminal
+    #[arg(long, global = true)]
+    verbose: bool,
+    /// Give up waiting for a message after so many seconds [default: 10, or the configuration's]
+    #[arg(long, global = true, value_name = "SECONDS", value_parser = seconds)]
+    timeout: Option<Duration>,
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Subcommand)]
+enum Command {
+    /// Show all of it on this machine: three servers, a key that none of them holds, a file there and back
+    Demo(demo::Arguments),
+    /// Make and check the identities and the configuration of parties and clients
+    #[command(subcommand)]
+    Mesh(mesh::Commands),
+    /// Run one of the servers
+    Server(server::Arguments),
+    /// Make, import, list, export and destroy keys
+    #[command(subcommand)]
+    Key(key::Commands),
+    /// Encrypt a file with a key of the servers (AES-GCM)
+    Encrypt(crypt::Arguments),
+    /// Decrypt a file with a key of the servers (AES-GCM)
+    Decrypt(crypt::Arguments),
+    /// Hash a file that no server sees
+    Hash(digest::Hash),
+    /// Make or verify a tag of a file with a key of the servers
+    Mac(digest::Mac),
+    /// Run published test vectors (Wycheproof, ACVP) through an engine
+    Kat(kat::Arguments),
+    /// Measure a protocol or three servers, as processes on this machine
+    #[command(subcommand)]
+    Bench(bench::Commands),
+    /// Run a Boolean circuit among parties that keep their inputs to themselves
+    Run(run::Arguments),
+    /// Write, read and evaluate Boolean circuits
+    #[command(subcommand)]
+    Circuit(circuit::Commands),
+    /// One party's process, started by another command
+    #[command(hide = true)]
+    Party(party::Arguments),
+}
+
+/// What a command has to say.
+pub struct Done {
+    /// For people.
+    pub text: String,
+    /// For programs.
+    pub json: Value,
+    /// What was found to be wrong, when there is a report all the same.
+    pub failure: Option<Failure>,
+}
+
+impl Done {
+    fn new(text: impl Into<String>, json: Value) -> Self {
+        Done { text: text.into(), json, failure: None }
+    }
+}
+
+/// What all commands know.
+struct Context {
+    json: bool,
+    verbose: bool,
+    timeout: Option<Duration>,
+    cleanup: Cleanup,
+}
+
+/// How S-boxes are computed.
+#[derive(Args, Clone, Copy)]
+struct ProtocolChoice {
+    /// How S-boxes are computed: gf8-circuit, gf4-circuit, lut16, lut256 or lut256-additive
+    #[arg(long, default_value = "gf4-circuit", value_name = "NAME", conflicts_with = "mode")]
+    protocol: Protocol,
+    /// What matters most, instead of a protocol
+    #[arg(long, value_name = "NAME", value_parser = modes())]
+    mode: Option<Mode>,
+}
+
+impl ProtocolChoice {
+    fn get(self) -> Choice {
+        self.mode.map_or(self.protocol.into(), Choice::from)
+    }
+}
+
+/// What matters most where words are added (SHA-2).
+#[derive(Args, Clone, Copy)]
+struct Goal {
+    /// What matters most where words are added (SHA-2): total-throughput takes the fewest ANDs, low-latency the fewest rounds
+    #[arg(long, value_name = "NAME", value_parser = modes())]
+    mode: Option<Mode>,
+}
+
+impl Goal {
+    fn adder(self) -> Adder {
+        self.mode.map_or(Adder::FewestAnds, Mode::adder)
+    }
+
+    fn name(self) -> Option<&'static str> {
+        self.mode.map(Mode::name)
+    }
+}
+
+/// A file's name in JSON, where every text is Unicode: what is not stands there as U+FFFD.
+fn named(path: &Path) -> String {
+    path.to_string_lossy().into_owned()
+}
+
+/// Numbers for people.
+fn list(numbers: &[usize]) -> String {
+    if numbers.is_empty() {
+        return "0".into();
+    }
+    numbers.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ")
+}
+
+/// The modes by name, each explained where the grammar is.
+fn modes() -> impl TypedValueParser<Value = Mode> {
+    let mode = |mode: Mode| PossibleValue::new(mode.name()).help(mode.purpose());
+    PossibleValuesParser::new(Mode::ALL.map(mode)).try_map(|name| name.parse::<Mode>())
+}
+
+/// Which mesh, and who we are in it.
+#[derive(Args, Clone)]
+struct Membership {
+    /// The configuration that `mesh new` wrote
+    #[arg(long, value_name = "FILE")]
+    config: PathBuf,
+    /// Your own identity, the file of a client; what an operator asks takes that of its party
+    #[arg(long, value_name = "FILE")]
+    identity: PathBuf,
+}
+
+impl Membership {
+    fn load(&self) -> Result<(Config, Arc<Identity>), Failure> {
+        let config = Config::load(&self.config).map_err(|e| Failure::usage(e.to_string()))?;
+        let identity = Identity::load(&self.identity).map_err(|e| Failure::usage(e.to_string()))?;
+        Ok((config, Arc::new(identity)))
+    }
+
+    /// A connection with the three servers.
+    fn connect(&self, context: &Context) -> Result<Client, Failure> {
+        let (mut config, identity) = self.load()?;
+        // What the servers would refuse, seen here and before they are asked.
+        let own = identity.fingerprint();
+        if config.client_of(own).is_none() {
+            let whose = match config.party_of(own) {
+                Some(party) => format!("that of {party}, a server"),
+                None => "not in the configuration".into(),
+            };
+            let pins: Vec<String> =
+                config.clients().iter().map(|c| format!("{} ({})", c.name, c.pin.fingerprint())).collect();
+            return Err(Failure::usage(format!(
+                "this identity is {whose}: its fingerprint is {own}, and the configuration has the clients {}; give a \
+                 client's file, or add this one with `mesh add`",
+                pins.join(", ")
+            )));
+        }
+        if let Some(timeout) = context.timeout {
+            config = config.with_timeout(timeout);
+        }
+        Ok(Client::connect(&config, &identity, Arc::new(Machine))?)
+    }
+}
+
+/// Do what the arguments say.
+pub fn run(cli: Cli) -> Result<Done, Failure> {
+    // Before a key, an input or a share is read: parties' processes come through here, too.
+    divisi::dumps::forbid();
+    // Parties of a command end with it, and a server ends in its own way.
+    let cleanup = match &cli.command {
+        Command::Party(_) | Command::Server(_) => Cleanup::new(),
+        _ => Cleanup::on_signals()
+            .map_err(|e| Failure::unavailable(format!("signals cannot be handled ({e}): try again")))?,
+    };
+    let context = Context { json: cli.json, verbose: cli.verbose, timeout: cli.timeout, cleanup };
+    match cli.command {
+        Command::Demo(arguments) => demo::run(&context, &arguments),
+        Command::Mesh(command) => mesh::run(&context, &command),
+        Command::Server(arguments) => server::run(&context, &arguments),
+        Command::Key(command) => key::run(&context, &command),
+        Command::Encrypt(arguments) => crypt::encrypt(&context, &arguments),
+        Command::Decrypt(arguments) => crypt::decrypt(&context, &arguments),
+        Command::Hash(arguments) => digest::hash(&context, &arguments),
+        Command::Mac(arguments) => digest::mac(&context, &arguments),
+        Command::Kat(arguments) => kat::run(&context, &arguments),
+        Command::Bench(command) => bench::run(&context, &command),
+        Command::Run(arguments) => run::run(&context, &arguments),
+        Command::Circuit(command) => circuit::run(&context, &command),
+        Command::Party(arguments) => party::run(&context, &arguments),
+    }
+}
+
+fn seconds(text: &str) -> Result<Duration, String> {
+    let value = text.parse::<f64>().ok().filter(|value| (0.01..=86_400.0).contains(value));
+    let value = value.and_then(|value| Duration::try_from_secs_f64(value).ok());
+    value.ok_or_else(|| "give a number of seconds from 0.01 to 86400".into())
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::panic)]
+    use super::*;
+    use clap::CommandFactory;
+
+    #[test]
+    fn the_grammar_is_sound_and_every_command_explains_itself() {
+        let command = Cli::command();
+        command.clone().debug_assert();
+        fn all(command: &clap::Command) {
+            assert!(command.get_about().is_some(), "{} says nothing", command.get_name());
+            for argument in command.get_arguments().filter(|a| !a.is_hide_set()) {
+                assert!(
+                    argument.get_help().is_some(),
+                    "{} of {} says nothing",
+                    argument.get_id(),
+                    command.get_name()
+                );
+            }
+            let example = command.get_after_help().map(ToString::to_string).unwrap_or_default();
+            let leaf = command.get_subcommands().next().is_none();
+            assert!(
+                !leaf || command.is_hide_set() || example.contains("Example: divisi "),
+                "{} shows no example",
+                command.get_name()
+            );
+            command.get_subcommands().for_each(all);
+        }
+        all(&command);
+    }
+}

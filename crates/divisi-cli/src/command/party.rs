@@ -1,0 +1,26 @@
+//! The hidden command by which this program runs one party of another command.
+
+use super::{Context, Done};
+use clap::Args;
+use divisi::failure::Failure;
+
+/// One party's process, started by another command and told by it what to do.
+#[derive(Args)]
+pub struct Arguments {
+    /// What the party is for
+    role: String,
+}
+
+pub fn run(_: &Context, arguments: &Arguments) -> Result<Done, Failure> {
+    match arguments.role.as_str() {
+        divisi::bench::ROLE => divisi::bench::run_party()?,
+        divisi::run::ROLE => divisi::run::run_party()?,
+        divisi::server::ROLE => divisi::server::run_party()?,
+        role => {
+            return Err(Failure::usage(format!(
+                "there is no party for {role:?}: use one version of the program"
+            )));
+        }
+    }
+    Ok(Done::new("", serde_json::Value::Null))
+}

@@ -1,0 +1,161 @@
+//! `divisi run`.
+
+use super::engine::{EngineChoice, Manner};
+use super::{Context, Done, Goal, given};
+use clap::Args;
+use divisi::circuit;
+use divisi::engine::{self, Settings};
+use divisi::failure::Failure;
+use divisi::local::this_program;
+use divisi::mode::Choice;
+use divisi::run::{self, Membership, Options};
+use divisi_net::{Config, PartyId};
+use divisi_rep3::Security;
+use serde_json::json;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+/// Run a Boolean circuit among parties that keep their inputs to themselves.
+///
+/// All parties are processes on this machine, or with --party one of them is here and the others run the same command elsewhere. There is
+/// one --input for each input value, in the circuit's order: the number of its owner, and the value in hexadecimal as the standard prints
+/// it; the values of others are written without their digits.
+#[derive(Args)]
+#[command(
+    after_help = "Example: divisi run --circuit aes128 --input 1=000102030405060708090a0b0c0d0e0f --input 2=00112233445566778899aabbccddeeff --output 3\n\
+                        Any number, nobody trusted: divisi run --engine garble --parties 2 --circuit aes128 --input 1=000102030405060708090a0b0c0d0e0f --input 2=00112233445566778899aabbccddeeff\n\
+                        One real party: divisi run --circuit aes128 --input 1=000102030405060708090a0b0c0d0e0f --input 2= --party 1 --config mesh.toml --identity party-1.key"
+)]
+pub struct Arguments {
+    #[command(flatten)]
+    engine: EngineChoice,
+    /// A file in Bristol Fashion or the format before it, or the name of a circuit of this program
+    #[arg(long, value_name = "FILE|NAME")]
+    circuit: String,
+    /// An input value: the number of its owner, and its digits if they are known here; or the file that has
+    /// them (1=@FILE, or 1=- for standard input), so that they do not stand in the list of processes
+    #[arg(long = "input", value_name = "P=HEX|P=@FILE|P=-")]
+    inputs: Vec<String>,
+    /// Wire 0 is the first bit of a value, as in most files of the format before Bristol Fashion
+    #[arg(long)]
+    first_bit_first: bool,
+    /// Who learns the outputs [default: all]
+    #[arg(long, value_name = "P,...", value_delimiter = ',')]
+    output: Vec<u8>,
+    /// Against whom: malicious or, of rep3, semi-honest
+    #[arg(long, default_value = "malicious", value_name = "NAME")]
+    security: Security,
+    #[command(flatten)]
+    manner: Manner,
+    /// Of garble: a lie passes with probability at most 2^-BITS, 40 or 64 [default: 40]
+    #[arg(long, value_name = "BITS")]
+    statistical: Option<u32>,
+    /// Of garble: inputs first, then the circuit piece by piece, in memory that does not grow with it
+    #[arg(long)]
+    streamed: bool,
+    #[command(flatten)]
+    goal: Goal,
+    /// Be this party of a mesh, alone
+    #[arg(long, value_name = "I", requires_all = ["config", "identity"])]
+    party: Option<u8>,
+    /// The configuration of the mesh
+    #[arg(long, value_name = "FILE", requires = "party")]
+    config: Option<PathBuf>,
+    /// This party's own identity
+    #[arg(long, value_name = "FILE", requires = "party")]
+    identity: Option<PathBuf>,
+    /// Where this party listens, if others reach it at an address that is not this machine's own [default:
+    /// the configuration's]
+    #[arg(long, value_name = "ADDR:PORT", requires = "party")]
+    listen: Option<String>,
+}
+
+/// How it is computed: the number of parties is that of the configuration, if the engine can have several and nothing else is said.
+fn settings(arguments: &Arguments) -> Result<Settings, Failure> {
+    let Arguments { engine: choice, manner, security, statistical, streamed, config, .. } = arguments;
+    if statistical.is_some() {
+        engine::belongs(choice.engine(), "statistical")?;
+    }
+    let sboxes = arguments.goal.mode.map(Choice::from).unwrap_or_default();
+    let mut settings = manner.settings(*choice, *security, *statistical, *streamed, sboxes)?;
+    let range = choice.engine().parties();
+    if let (None, Some(config), true) = (choice.parties, config, range.start() < range.end()) {
+        let parties = Config::load(config).map_err(|e| Failure::usage(e.to_string()))?.parties().len();
+        settings = settings.among(parties);
+        engine::check(choice.engine(), &settings)?;
+    }
+    Ok(settings)
+}
+
+pub fn run(context: &Context, arguments: &Arguments) -> Result<Done, Failure> {
+    let (engine, settings) = (arguments.engine.engine(), settings(arguments)?);
+    let parties = engine::parties(engine, &settings);
+    let party = |number: u8| run::party(engine, &settings, number);
+    let me = arguments.party.map(party).transpose()?;
+    let mut receivers =
+        arguments.output.iter().map(|number| party(*number)).collect::<Result<Vec<_>, _>>()?;
+    if receivers.is_empty() {
+        receivers = PartyId::all(parties).collect();
+    }
+    receivers.sort();
+    receivers.dedup();
+    let adder = arguments.goal.adder();
+    let circuit = Arc::new(circuit::hold(&arguments.circuit, adder, settings.is_streamed())?);
+    let given = given::inputs(&arguments.inputs)?;
+    let inputs = run::inputs(&circuit, &given, parties, me)?;
+    let options = Options {
+        circuit,
+        adder,
+        inputs,
+        first_bit_first: arguments.first_bit_first,
+        receivers,
+        engine,
+        settings,
+        timeout: context.timeout,
+    };
+    let report = match (me, &arguments.config, &arguments.identity) {
+        (Some(party), Some(config), Some(identity)) => {
+            let (config, identity) = (config.clone(), identity.clone());
+            let listen = arguments.listen.clone();
+            run::one(&options, &Membership { party, config, identity, listen })?
+        }
+        _ => run::local(&options, &this_program()?, &context.cleanup)?,
+    };
+    let values = report.outputs.first().map(|(_, values)| values.clone());
+    let to: Vec<u8> = options.receivers.iter().map(|party| party.number()).collect();
+    let told = to.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ");
+    let text = match &values {
+        Some(values) => values.join("\n"),
+        None => format!("done; the outputs went to party {told}, and to nobody else"),
+    };
+    let circuit = &options.circuit;
+    let mut json = json!({
+        "schema": 1,
+        "engine": engine.name(),
+        "parties": parties,
+        "party": me.map(PartyId::number),
+        "circuit": circuit.name(),
+        "security": options.settings.security.name(),
+        "mode": arguments.goal.name(),
+        "form": null,
+        "k": null,
+        "statistical_bits": null,
+        "computational_bits": null,
+        "streamed": null,
+        "outputs": values,
+        "output_to": to,
+        "and": circuit.and_count(),
+        "and_depth": circuit.and_depth(),
+        "seconds": report.seconds,
+        "bits_sent_per_party": report.bits_sent,
+        "bytes_sent_per_party": report.bytes_sent,
+        "rounds": report.rounds,
+    });
+    // what this engine has a choice of, among what any has
+    for (name, fact) in report.facts {
+        if let Some(member) = json.get_mut(&name) {
+            *member = fact;
+        }
+    }
+    Ok(Done::new(text, json))
+}

@@ -1,0 +1,80 @@
+//! The command line of Divisi: reads arguments, calls the library [`divisi`], prints.
+//!
+//! The program `divisi` is [`main`] and nothing else. Another program that makes an engine of its own known ([`divisi::engine::add`])
+//! and calls it has the same commands with one engine more.
+#![forbid(unsafe_code)]
+
+mod command;
+
+use clap::Parser;
+use command::{Cli, Done};
+use divisi::failure::{Failure, Kind};
+use std::io::Write;
+use std::process::ExitCode;
+
+/// Do what the arguments of this process say.
+///
+/// Exit codes: 0 done; 1 aborted, refused or a wrong result; 2 wrong arguments, files or configuration.
+#[must_use]
+pub fn main() -> ExitCode {
+    // Before the grammar: a failure to read the arguments is told in the form that they ask for, too.
+    let json = std::env::args_os().any(|argument| argument == "--json");
+    let cli = match Cli::try_parse() {
+        Ok(cli) => cli,
+        Err(error) if !error.use_stderr() => {
+            let _ = error.print();
+            return ExitCode::SUCCESS;
+        }
+        Err(error) => return end(json, Err(usage(&error))),
+    };
+    let kernel = divisi_field::kernel::select().map_err(|e| Failure::usage(e.to_string()));
+    end(json, kernel.and_then(|_| command::run(cli)))
+}
+
+/// What the grammar has to say, as one sentence.
+fn usage(error: &clap::Error) -> Failure {
+    if error.kind() == clap::error::ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand {
+        return Failure::usage(
+            "a command is missing: `--help` lists what there is, and `divisi demo` shows what it is for",
+        );
+    }
+    let text = error.render().to_string();
+    let what: Vec<&str> =
+        text.lines().map(str::trim).take_while(|line| !line.starts_with("Usage:")).collect();
+    let what = what.join(" ");
+    let what = what.split("For more information").next().unwrap_or_default().trim();
+    let what = what.strip_prefix("error:").unwrap_or(what).trim();
+    Failure::usage(format!("{}; `--help` after the command explains it", what.trim_end_matches('.')))
+}
+
+/// Print what came of it. A closed standard output is the reader's choice, and no failure.
+fn end(json: bool, outcome: Result<Done, Failure>) -> ExitCode {
+    let (done, failure) = match outcome {
+        Ok(mut done) => {
+            let failure = done.failure.take();
+            (Some(done), failure)
+        }
+        Err(failure) => (None, Some(failure)),
+    };
+    let mut out = std::io::stdout().lock();
+    if json {
+        let mut object = done.map_or_else(|| serde_json::json!({ "schema": 1 }), |done| done.json);
+        if let (Some(object), Some(serde_json::Value::Object(told))) =
+            (object.as_object_mut(), failure.as_ref().map(Failure::to_json))
+        {
+            object.extend(told);
+        }
+        let _ = writeln!(out, "{object}");
+    } else if let Some(done) = done.filter(|done| !done.text.is_empty()) {
+        let _ = writeln!(out, "{}", done.text.trim_end());
+    }
+    let _ = out.flush();
+    match failure {
+        None => ExitCode::SUCCESS,
+        Some(failure) => {
+            let word = if failure.kind == Kind::Abort { "aborted: " } else { "" };
+            let _ = writeln!(std::io::stderr(), "divisi: {word}{failure}");
+            ExitCode::from(failure.kind.exit_code())
+        }
+    }
+}

@@ -1,0 +1,360 @@
+//! The benchmark's figures: the paper's counts to the bit, the fields that scripts rely on, emulated networks, many strands.
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
+
+use divisi::bench::{self, Options, Phase, Report, Work};
+use divisi::calibrate::Calibration;
+use divisi::cleanup::Cleanup;
+use divisi::mode::Mode;
+use divisi_core::Direction;
+use divisi_rep3::{Protocol, Security};
+use divisi_symmetric::aes::KeySize;
+use divisi_symmetric::algorithm::Algorithm;
+use std::path::Path;
+
+const CALIBRATION: Calibration = Calibration { aes_ctr_gb_s: 1.0, loopback_gbit_s: 1.0, clmul_ns: 1.0 };
+
+fn run(options: &Options) -> Report {
+    let program = Path::new(env!("CARGO_BIN_EXE_divisi"));
+    bench::run(options, program, CALIBRATION, &Cleanup::new(), &|_, _| {}).unwrap()
+}
+
+fn phase(report: &Report, name: &str) -> Phase {
+    report.measured.phases.iter().find(|(n, _)| *n == name).unwrap().1
+}
+
+/// MAESTRO, Table 1: bits of a block made ahead and online, and rounds online. Four products in sequence make 40 rounds of
+/// gf4-circuit, as in Table 3; a chain of additive layers has one round more than layers.
+const COSTS: [(Protocol, u64, u64, u32); 5] = [
+    (Protocol::Gf8Circuit, 0, 5120, 30),
+    (Protocol::Gf4Circuit, 0, 3200, 40),
+    (Protocol::Lut16, 1760, 2560, 20),
+    (Protocol::Lut256, 39520, 1280, 10),
+    (Protocol::Lut256Additive, 3520, 2560, 11),
+];
+
+#[test]
+fn cost_of_a_block_is_the_papers() {
+    assert!(COSTS.iter().map(|(protocol, ..)| protocol).eq(Protocol::ALL));
+    for (protocol, ahead, bits, rounds) in COSTS {
+        for key in KeySize::ALL {
+            let direction = if key == KeySize::Aes192 { Direction::Decrypt } else { Direction::Encrypt };
+            let blocks = 600;
+            let options = Options {
+                choice: protocol.into(),
+                security: Security::SemiHonest,
+                key,
+                direction,
+                blocks,
+                reps: 1,
+                warmup: 0,
+                ..Options::default()
+            };
+            let report = run(&options);
+            let (preprocessing, online) = (phase(&report, "preprocessing"), phase(&report, "online"));
+            let layers = key.rounds() as u64;
+            assert_eq!(preprocessing.bits * 10, blocks * ahead * layers, "{options:?}");
+            assert_eq!(online.bits * 10, blocks * bits * layers, "{options:?}");
+            let end = rounds % 10; // of the chain, however long
+            assert_eq!(u64::from(online.rounds - end) * 10, u64::from(rounds - end) * layers, "{options:?}");
+            assert_eq!(phase(&report, "verification").bits, 0);
+            assert_eq!(report.measured.verification_error_bits, None);
+            // what is made ahead is made for all rounds at once
+            if protocol.has_vectors() {
+                assert!((1..=4).contains(&preprocessing.rounds) && preprocessing.seconds > 0.0);
+                assert!(preprocessing.cpu_seconds > 0.0 && preprocessing.bytes * 8 > preprocessing.bits);
+                assert!(report.total_per_second() < report.online_per_second());
+            } else {
+                assert_eq!(preprocessing, Phase::default());
+                assert!(report.total_per_second() == report.online_per_second());
+            }
+        }
+    }
+}
+
+#[test]
+fn verification_adds_little_to_a_chunk_and_says_its_error() {
+    for (protocol, ahead, bits, rounds) in COSTS {
+        let sent = |blocks| {
+            let choice = protocol.into();
+            let report = run(&Options { choice, blocks, reps: 1, warmup: 0, ..Options::default() });
+            assert!(
+                report.measured.verification_error_bits.unwrap() >= 57.0 && report.measured.checks["A7"] > 0
+            );
+            let online = phase(&report, "online");
+            assert_eq!((online.bits, online.rounds), (blocks * bits, rounds), "{protocol}");
+            let verified = phase(&report, "preprocessing").bits - blocks * ahead;
+            assert_eq!(verified > 0, protocol.has_vectors());
+            verified + phase(&report, "verification").bits
+        };
+        let (small, large) = (sent(64), sent(1024));
+        // Sixteen times the products: a fixed number of field elements for each of the four doublings, of at most two calls.
+        assert!(small < large && large - small <= 2 * 4 * 1024, "{protocol} {small} {large}");
+    }
+}
+
+#[test]
+fn many_strands_compute_what_one_does() {
+    for (protocol, ahead, bits, rounds) in COSTS {
+        let choice = protocol.into();
+        let mut options = Options { choice, threads: 3, reps: 2, warmup: 1, ..Options::default() };
+        options.security = Security::SemiHonest;
+        options.blocks = 5 * options.chunk() as u64 + 77;
+        let report = run(&options);
+        assert_eq!(
+            (report.measured.number("chunks"), phase(&report, "online").bits),
+            (6, options.blocks * bits),
+            "{protocol}"
+        );
+        assert_eq!(phase(&report, "online").rounds, rounds, "the rounds of one chunk");
+        let preprocessing = phase(&report, "preprocessing");
+        assert_eq!(preprocessing.bits, options.blocks * ahead, "{protocol}");
+        assert_eq!(preprocessing.seconds > 0.0, protocol.has_vectors());
+        assert!(report.online_per_second() > 0.0 && report.total_per_second() > 0.0);
+    }
+}
+
+#[test]
+fn many_strands_verify_what_they_make_ahead() {
+    for mode in Mode::ALL {
+        let blocks = 9_000;
+        let choice = mode.into();
+        let report = run(&Options { choice, blocks, threads: 2, reps: 1, ..Options::default() });
+        assert!(report.measured.verification_error_bits.unwrap() >= 57.0, "{mode}");
+        let json = report.to_json();
+        assert_eq!((json["mode"].as_str(), json["chunks"].as_u64()), (Some(mode.name()), Some(3)));
+        assert_eq!(json["protocol"], mode.protocol().name());
+    }
+}
+
+#[test]
+fn an_emulated_network_takes_its_time() {
+    let options = Options {
+        blocks: 512,
+        security: Security::SemiHonest,
+        reps: 1,
+        warmup: 0,
+        rtt_ms: Some(10.0),
+        rate_mbit: Some(10.0),
+        ..Options::default()
+    };
+    let online = phase(&run(&options), "online");
+    // 40 rounds of half a round trip each, and 512 blocks of 3,200 bits at 10 Mbit/s.
+    let least = 40.0 * 0.005 + 512.0 * 3200.0 / 10e6;
+    assert!(online.seconds >= least && online.seconds < 4.0 * least, "{} {least}", online.seconds);
+}
+
+/// Repetitions of one chunk share a session: each costs what one alone does, its session's setup included.
+#[test]
+fn a_repetition_in_a_session_that_serves_many_costs_what_one_alone_does() {
+    for (protocol, ..) in COSTS {
+        let options = Options { choice: protocol.into(), blocks: 1, warmup: 0, ..Options::default() };
+        let (one, many) =
+            (run(&Options { reps: 1, ..options.clone() }), run(&Options { reps: 7, warmup: 1, ..options }));
+        for ((name, one), (_, many)) in one.measured.phases.iter().zip(&many.measured.phases) {
+            let counts = |phase: &Phase| (phase.bits, phase.bytes, phase.rounds);
+            assert_eq!(counts(one), counts(many), "{protocol} {name}");
+        }
+        assert_eq!(
+            (&one.measured.checks, one.measured.verification_error_bits),
+            (&many.measured.checks, many.measured.verification_error_bits)
+        );
+        assert!(phase(&many, "setup").bits > 0 && phase(&many, "setup").seconds > 0.0);
+        let sum = phase(&many, "online").seconds + phase(&many, "verification").seconds;
+        assert!(many.latency_seconds() > 0.3 * sum && many.latency_seconds() < 3.0 * sum);
+    }
+}
+
+#[test]
+fn as_many_bits_are_reached_as_are_asked_for() {
+    for (protocol, _, bits, _) in COSTS {
+        let of = |statistical, threads| {
+            let choice = protocol.into();
+            let options = Options { choice, statistical, threads, reps: 1, warmup: 0, ..Options::default() };
+            let blocks = 1 + threads as u64 * options.chunk() as u64;
+            let report = run(&Options { blocks, ..options });
+            assert_eq!(phase(&report, "online").bits, blocks * bits);
+            let verified = phase(&report, "verification").bits + phase(&report, "preprocessing").bits;
+            let json = report.to_json();
+            assert_eq!(json["verification_error_bits"].as_f64(), report.measured.verification_error_bits);
+            (
+                json["statistical_bits"].as_u64().unwrap(),
+                report.measured.verification_error_bits.unwrap(),
+                verified,
+            )
+        };
+        let (asked, reached, once) = of(None, 1);
+        assert!(asked == 57 && reached >= 57.0, "{protocol} {reached}");
+        let (asked, reached, twice) = of(Some(100), 1);
+        assert!(asked == 100 && reached >= 100.0 && twice > once, "{protocol} {reached}");
+        let (_, reached, _) = of(Some(100), 2);
+        assert!(reached >= 100.0, "{protocol}, every strand: {reached}");
+    }
+    let security = Security::SemiHonest;
+    assert!(
+        run(&Options { security, blocks: 1, reps: 1, ..Options::default() }).to_json()["statistical_bits"]
+            .is_null()
+    );
+}
+
+#[test]
+fn json_has_every_field_that_scripts_rely_on() {
+    let json = run(&Options { blocks: 10, reps: 1, warmup: 0, ..Options::default() }).to_json();
+    let fields = [
+        "schema",
+        "engine",
+        "protocol",
+        "mode",
+        "algorithm",
+        "circuit",
+        "security",
+        "direction",
+        "key_bits",
+        "message_bytes",
+        "parties",
+        "count",
+        "unit",
+        "threads",
+        "reps",
+        "warmup",
+        "chunks",
+        "rtt_ms",
+        "rate_mbit",
+        "connect_seconds",
+        "phases",
+        "online_per_second",
+        "total_per_second",
+        "peak_rss_bytes_per_party",
+        "statistical_bits",
+        "verification_error_bits",
+        "checks",
+        "kernel",
+        "calibration",
+        "checked",
+    ];
+    let object = json.as_object().unwrap();
+    assert!(fields.iter().all(|field| object.contains_key(*field)) && object.len() == fields.len(), "{json}");
+    let phases = json["phases"].as_array().unwrap();
+    let names: Vec<_> = phases.iter().map(|phase| phase["name"].as_str().unwrap()).collect();
+    assert_eq!(names, ["setup", "preprocessing", "online", "verification"]);
+    for field in ["seconds", "cpu_seconds_per_party", "bits_sent_per_party", "bytes_sent_per_party", "rounds"]
+    {
+        assert!(phases.iter().all(|phase| phase[field].is_number()), "{field}");
+    }
+    for field in ["aes_ctr_gb_s", "loopback_gbit_s", "clmul_ns"] {
+        assert!(json["calibration"][field].is_number(), "{field}");
+    }
+    #[cfg(target_os = "linux")]
+    assert!((1 << 20..512 << 20).contains(&json["peak_rss_bytes_per_party"].as_u64().unwrap()));
+    assert!(json["mode"].is_null() && json["protocol"] == "gf4-circuit");
+    assert!(json["checks"]["A15"].is_u64() && json["checks"]["M0.4"].is_u64(), "{json}");
+}
+
+/// Preprocessing and online alternate by chunks, so that what is kept does not grow with the blocks.
+#[cfg(target_os = "linux")]
+#[test]
+fn memory_does_not_grow_with_what_is_made_ahead() {
+    for protocol in Protocol::ALL.iter().copied().filter(|protocol| protocol.has_vectors()) {
+        let choice = protocol.into();
+        let options = Options { choice, reps: 1, warmup: 0, ..Options::default() };
+        let report = run(&Options { blocks: 8 * options.chunk() as u64, ..options });
+        assert!(
+            report.measured.peak_rss_bytes.unwrap() < 128 << 20,
+            "{protocol}: {:?}",
+            report.measured.peak_rss_bytes
+        );
+    }
+}
+
+fn of_messages(name: &str, message_bytes: usize, count: u64) -> Options {
+    let work = Work::Function { algorithm: name.parse().unwrap(), message_bytes };
+    Options { work, blocks: count, reps: 1, warmup: 0, ..Options::default() }
+}
+
+/// Bits: exactly the ANDs of the emitted circuits, a round a level.
+#[test]
+fn a_message_costs_the_ands_of_its_circuits() {
+    let count = 70;
+    for (name, bytes, mode, ands, rounds) in [
+        ("sha256", 55, None, 22_573, 1_607),
+        ("sha256", 56, None, 2 * 22_573, 2 * 1_607),
+        ("sha512", 111, None, 57_947, 3_303),
+        ("sha3-256", 135, None, 38_400, 24),
+        ("shake128", 168, None, 2 * 38_400, 48),
+        ("hmac-sha256", 32, None, 2 * 22_573, 2 * 1_607),
+        ("kmac128", 100, None, 38_400, 24),
+        // three blocks; a block for the mask and an inner product for each 64 blocks, the lengths' one included
+        ("cmac-aes128", 33, None, 3 * 3_200, 3 * 40),
+        ("gmac-aes128", 32, None, 3_200 + 128, 41),
+        ("gmac-aes256", 1_024, None, 4_480 + 2 * 128, 58),
+        ("sha256", 0, Some(Mode::LowLatency), 0, 457),
+    ] {
+        let mut options = of_messages(name, bytes, count);
+        options.choice = mode.map(Into::into).unwrap_or_default();
+        for security in [Security::SemiHonest, Security::Malicious] {
+            options.security = security;
+            let report = run(&options);
+            let online = phase(&report, "online");
+            assert_eq!(online.rounds, rounds, "{name}");
+            if ands > 0 {
+                assert_eq!(online.bits, count * ands, "{name}");
+                let checked = report.measured.checks.get("S6").copied();
+                // one chunk: each product once, for all lanes; products of a key's states are counted, too
+                let exact = !name.contains("mac") && security == Security::Malicious;
+                assert!(!exact || checked == Some(ands), "{name}: {checked:?}");
+            }
+            let json = report.to_json();
+            assert_eq!((json["algorithm"].as_str(), json["unit"].as_str()), (Some(name), Some("message")));
+            assert_eq!(
+                (json["message_bytes"].as_u64(), json["count"].as_u64()),
+                (Some(bytes as u64), Some(count))
+            );
+            assert!(json["protocol"].is_null() != name.contains("-aes"));
+            assert!(json["direction"].is_null() && json["circuit"].is_null());
+            assert_eq!(json["mode"].as_str(), mode.map(Mode::name));
+        }
+    }
+}
+
+/// Every name is measured, and what it gives is what ordinary libraries give, also for messages in several pieces and chunks.
+#[test]
+fn every_hash_and_mac_is_checked() {
+    for algorithm in Algorithm::hashes().chain(Algorithm::macs()) {
+        let report = run(&of_messages(&algorithm.name(), 33, 3));
+        assert_eq!(report.to_json()["checked"], true);
+        let protocol = report.to_json()["protocol"].as_str().map(str::to_owned);
+        let aes = matches!(algorithm, Algorithm::Cmac(_) | Algorithm::Gmac(_));
+        assert_eq!(protocol, aes.then(|| "gf4-circuit".to_owned()), "{algorithm}");
+    }
+    for name in ["sha3-256", "kmac256", "cmac-aes128", "gmac-aes256"] {
+        run(&of_messages(name, 9000, 2));
+    }
+    let mut options = of_messages("gmac-aes128", 20, 0);
+    options.blocks = 2 * options.chunk() as u64 + 3;
+    options.threads = 2;
+    assert_eq!(run(&options).measured.number("chunks"), 3);
+}
+
+/// Any circuit, one that only copies among them: each evaluation against the one in the clear, its ANDs to the bit.
+#[test]
+fn circuits_are_measured_and_checked() {
+    let dir = tempfile::tempdir().unwrap();
+    let copies = dir.path().join("copies.txt");
+    std::fs::write(&copies, "3 13\n2 9 1\n2 1 2\n\n1 1 0 10 EQW\n1 1 9 11 INV\n1 1 1 12 EQ\n").unwrap();
+    let copies = copies.to_str().unwrap();
+    for (name, input_bits, ands, rounds) in
+        [("aes128", 256, 6_400, 60), ("keccak-f", 1_600, 38_400, 24), (copies, 10, 0, 0)]
+    {
+        for security in [Security::Malicious, Security::SemiHonest] {
+            let work = Work::Circuit { name: name.to_owned(), input_bits };
+            let options = Options { work, blocks: 70, reps: 1, warmup: 0, security, ..Options::default() };
+            let report = run(&options);
+            let online = phase(&report, "online");
+            assert_eq!((online.bits, online.rounds), (70 * ands, rounds), "{name}");
+            let json = report.to_json();
+            assert_eq!((json["circuit"].as_str(), json["unit"].as_str()), (Some(name), Some("evaluation")));
+            assert!(
+                json["algorithm"].is_null() && json["message_bytes"].is_null() && json["key_bits"].is_null()
+            );
+        }
+    }
+}

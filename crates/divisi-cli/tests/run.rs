@@ -1,0 +1,244 @@
+//! Circuits among three: as in the clear, whoever owns the inputs and learns the outputs; one party of each on its own; every message of a
+//! corrupt party changed.
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
+
+use divisi::circuit::{Circuit, Held};
+use divisi::engine::{self, Between, Job, Own, Settings, Unwatched, job};
+use divisi_circuit::{Build, Gates, Program};
+use divisi_core::{Abort, Counts, PartyId, Session};
+use divisi_net::tamper::Tap;
+use divisi_net::{Frame, Options, memory};
+use divisi_rep3::Security;
+use divisi_symmetric::gates::Adder;
+use std::process::{Command, Stdio};
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+fn party(number: u8) -> PartyId {
+    PartyId::new(number).unwrap()
+}
+
+/// The sum and the product of two numbers of some bits, and whether the third is larger than the first.
+fn program() -> Program {
+    let mut g = Build::new();
+    let [x, y, z] = [5, 5, 11].map(|width| g.input(width));
+    let mut product = vec![g.constant(false); 10];
+    for (i, x) in x.iter().enumerate() {
+        let mut carry = g.constant(false);
+        for (j, y) in y.iter().enumerate() {
+            let term = g.and(*x, *y);
+            let place = product[i + j];
+            product[i + j] = [term, carry].into_iter().fold(place, |sum, bit| g.xor(sum, bit));
+            carry = g.majority(place, term, carry);
+        }
+        product[i + 5] = carry;
+    }
+    g.output(&product);
+    let differs: Vec<_> = z.iter().zip(&product).map(|(z, p)| g.xor(*z, *p)).collect();
+    g.output(&differs);
+    let one = g.constant(true);
+    g.output(&[one, z[10]]);
+    g.finish()
+}
+
+fn bits(value: u64, width: usize) -> Vec<bool> {
+    (0..width).map(|i| value >> i & 1 == 1).collect()
+}
+
+/// What a party learned, and what it cost.
+struct Outcome {
+    outputs: Vec<bool>,
+    counts: Counts,
+}
+
+fn play(
+    program: &Program,
+    owners: [u8; 3],
+    receivers: &[u8],
+    security: Security,
+    values: [u64; 3],
+    taps: impl Fn(PartyId, Tap),
+) -> Vec<Result<Outcome, Abort>> {
+    let circuit = Circuit { name: "c".into(), program: program.clone(), file: None };
+    let job = Job::Circuit(job::Circuit {
+        circuit: Arc::new(Held::Program(circuit)),
+        adder: Adder::FewestAnds,
+        between: Between::Parties {
+            owners: owners.map(party).to_vec(),
+            receivers: receivers.iter().map(|number| party(*number)).collect(),
+        },
+        count: 1,
+    });
+    let settings = Settings { security, ..Settings::default() };
+    let prepared = engine::named("rep3").unwrap().prepare(&job, &settings).unwrap();
+    let prepared = &*prepared;
+    let options = Options { timeout: Duration::from_millis(500), ..Options::default() };
+    let meshes = memory::mesh_with(3, &options, Arc::new(divisi_net::Machine));
+    for mesh in &meshes {
+        taps(mesh.me(), Tap::new(mesh));
+    }
+    std::thread::scope(|scope| {
+        let threads: Vec<_> = meshes
+            .into_iter()
+            .map(|mesh| {
+                scope.spawn(move || {
+                    let own = owners.iter().zip(program.inputs()).zip(values);
+                    let own: Vec<u8> = own
+                        .filter(|((owner, _), _)| **owner == mesh.me().number())
+                        .flat_map(|((_, width), value)| bits(value, *width))
+                        .map(u8::from)
+                        .collect();
+                    let session = Session::start(&Arc::new(mesh), 1, &prepared.parameters(1))?;
+                    let mut party = prepared.start(session, 1, &Own::default())?;
+                    let outputs = party.batch(1, &Own::new(own), &mut Unwatched)?;
+                    let outputs = outputs.iter().map(|bit| *bit == 1).collect();
+                    Ok(Outcome { outputs, counts: party.meter() })
+                })
+            })
+            .collect();
+        threads.into_iter().map(|thread| thread.join().unwrap()).collect()
+    })
+}
+
+fn expected(program: &Program, values: [u64; 3]) -> Vec<bool> {
+    let inputs: Vec<Vec<bool>> =
+        program.inputs().iter().zip(values).map(|(width, value)| bits(value, *width)).collect();
+    let circuit = Circuit { name: "c".into(), program: program.clone(), file: None };
+    circuit.evaluate(&inputs).unwrap().concat()
+}
+
+#[test]
+fn outputs_are_those_in_the_clear_and_go_to_whom_they_are_for() {
+    let program = program();
+    let values = [29, 23, 0x5a5];
+    let want = expected(&program, values);
+    assert_eq!(want[..10], bits(29 * 23, 10));
+    for security in [Security::Malicious, Security::SemiHonest] {
+        for (owners, receivers) in
+            [([1, 2, 3], &[1, 2, 3][..]), ([2, 2, 2], &[1]), ([3, 1, 3], &[2, 3]), ([1, 3, 1], &[3])]
+        {
+            for (me, end) in
+                PartyId::all(3).zip(play(&program, owners, receivers, security, values, |_, _| {}))
+            {
+                let outcome = end.unwrap();
+                let learned = if receivers.contains(&me.number()) { &want[..] } else { &[] };
+                assert_eq!(outcome.outputs, learned, "{me} {owners:?}");
+                // the program's own bits, and what a circuit of 10 bits of inputs and 23 of outputs adds
+                let sent = outcome.counts.phases["online"].bits;
+                assert!(sent >= program.dot_count() as u64, "{sent}");
+            }
+        }
+    }
+}
+
+/// Each message of a corrupt party, a bit of it turned or the message dropped: honest receivers have the right outputs or none.
+#[test]
+fn no_change_of_a_message_gives_a_wrong_output() {
+    let program = program();
+    let values = [29, 23, 0x5a5];
+    let want = expected(&program, values);
+    let counted: Arc<Mutex<std::collections::BTreeMap<(u8, u8), usize>>> = Arc::default();
+    let count = |from: PartyId, tap: Tap| {
+        for to in PartyId::all(3).filter(|to| *to != from) {
+            let counted = counted.clone();
+            let count = move |frame: Frame| {
+                *counted.lock().unwrap().entry((from.number(), to.number())).or_default() += 1;
+                vec![frame]
+            };
+            tap.intercept(to, Box::new(count)).unwrap();
+        }
+    };
+    play(&program, [1, 2, 3], &[1, 2, 3], Security::Malicious, values, count)
+        .into_iter()
+        .for_each(|end| drop(end.unwrap()));
+    let messages = counted.lock().unwrap().clone();
+    let (mut attacks, mut aborts) = (0, 0);
+    for ((from, to), n) in messages {
+        for at in 0..n {
+            // a message that is dropped takes the time limit: a few of them
+            let drops = at % 9 == 0;
+            let attack = |me: PartyId, tap: Tap| {
+                if me.number() != from {
+                    return;
+                }
+                let mut seen = 0;
+                let change = move |mut frame: Frame| {
+                    seen += 1;
+                    if seen - 1 == at {
+                        if drops {
+                            return Vec::new();
+                        }
+                        let place = (11 * at) % frame.body.len().max(1);
+                        if let Some(byte) = frame.body.get_mut(place) {
+                            *byte ^= 1 << (at % 8);
+                        }
+                    }
+                    vec![frame]
+                };
+                tap.intercept(party(to), Box::new(change)).unwrap();
+            };
+            let ends = play(&program, [1, 2, 3], &[1, 2, 3], Security::Malicious, values, attack);
+            attacks += 1;
+            for (me, end) in PartyId::all(3).zip(ends).filter(|(me, _)| me.number() != from) {
+                match end {
+                    Ok(outcome) => {
+                        assert_eq!(outcome.outputs, want, "{me}: {from} to {to}, {at}")
+                    }
+                    Err(_) => aborts += 1,
+                }
+            }
+        }
+    }
+    assert!(attacks > 50 && aborts > attacks, "{attacks} {aborts}");
+}
+
+/// Three programs, each one party of a mesh: as users run them.
+#[test]
+fn one_party_each() {
+    let dir = tempfile::tempdir().unwrap();
+    let ports: Vec<_> = (0..3).map(|_| std::net::TcpListener::bind("127.0.0.1:0").unwrap()).collect();
+    let hosts: Vec<String> = ports.iter().map(|port| port.local_addr().unwrap().to_string()).collect();
+    drop(ports);
+    let divisi = || {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_divisi"));
+        command.current_dir(dir.path()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        command
+    };
+    let hosts = hosts.join(",");
+    assert!(
+        divisi()
+            .args(["mesh", "new", "--parties", "3", "--hosts", &hosts, "--out", "m"])
+            .status()
+            .unwrap()
+            .success()
+    );
+    let parties: Vec<_> = (1..=3)
+        .map(|i| {
+            let key = if i == 3 { "3=000102030405060708090a0b0c0d0e0f" } else { "3=" };
+            let block = if i == 1 { "1=00112233445566778899aabbccddeeff" } else { "1=" };
+            let mut command = divisi();
+            command.args([
+                "run",
+                "--circuit",
+                "aes128",
+                "--input",
+                key,
+                "--input",
+                block,
+                "--output",
+                "2",
+                "--json",
+            ]);
+            command.args(["--party", &i.to_string(), "--config", "m/mesh.toml"]);
+            command.arg("--identity").arg(format!("m/party-{i}.key")).spawn().unwrap()
+        })
+        .collect();
+    for (i, party) in (1..=3).zip(parties) {
+        let output = party.wait_with_output().unwrap();
+        let told: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+        assert!(output.status.success(), "{told}");
+        assert_eq!((told["party"].as_u64(), told["output_to"].as_array().unwrap().len()), (Some(i), 1));
+        let value = told["outputs"].as_array().map(|values| values[0].as_str().unwrap());
+        assert_eq!(value, (i == 2).then_some("69c4e0d86a7b0430d8cdb78070b4c55a"));
+    }
+}

@@ -1,0 +1,128 @@
+//! An engine for a test: any number of parties who tell each other everything, and circuits of XORs and NOTs alone.
+
+use divisi::circuit::Held;
+use divisi::engine::job::{Between, Circuit};
+use divisi::engine::{
+    Adversary, Clock, Course, Differ, Engine, Job, Own, Party, Prepared, Rows, Settings, Unsupported, Watch,
+    timed,
+};
+use divisi_core::{Abort, Counts, Parameters, PartyId, Session, Step, step};
+use std::ops::RangeInclusive;
+
+const TELL: Step = step!("toy.tell");
+const ONLINE: &str = "online";
+
+pub struct Toy;
+
+impl Engine for Toy {
+    fn name(&self) -> &'static str {
+        "toy"
+    }
+
+    fn about(&self) -> &'static str {
+        "Nothing is secret, and nothing is multiplied"
+    }
+
+    fn parties(&self) -> RangeInclusive<usize> {
+        2..=7
+    }
+
+    fn adversary(&self) -> Adversary {
+        Adversary::Nobody
+    }
+
+    fn phases(&self, _: &Settings) -> &'static [Clock] {
+        &[(ONLINE, &[ONLINE])]
+    }
+
+    fn statistical_bits(&self, _: &Settings) -> Option<u32> {
+        None
+    }
+
+    fn check(&self, _: &Settings) -> Result<(), Unsupported> {
+        Ok(())
+    }
+
+    fn prepare<'j>(&self, job: &'j Job, settings: &Settings) -> Result<Box<dyn Prepared + 'j>, Unsupported> {
+        divisi::engine::check(self, settings)?;
+        let Job::Circuit(job) = job else { return Err(Unsupported::new("something that toys do not do")) };
+        if job.circuit.and_count() > 0 || !matches!(job.between, Between::Parties { .. }) {
+            return Err(Unsupported::new("toys have no ANDs and no clients: give another circuit"));
+        }
+        let Held::Program(_) = *job.circuit else { return Err(Unsupported::new("toys read no streams")) };
+        Ok(Box::new(Play { job, parties: divisi::engine::parties(self, settings) }))
+    }
+}
+
+struct Play<'j> {
+    job: &'j Circuit,
+    parties: usize,
+}
+
+impl Prepared for Play<'_> {
+    fn parties(&self) -> usize {
+        self.parties
+    }
+
+    fn parameters(&self, count: usize) -> Parameters {
+        let parameters = Parameters::new("toy").with("circuit", &self.job.circuit.digest());
+        parameters.with("count", &(count as u64).to_le_bytes())
+    }
+
+    fn course(&self, warmup: usize) -> Course {
+        Course { batch: 3, warmup: (warmup, self.job.count), one_session: true }
+    }
+
+    fn deal(&self, inputs: &Rows) -> Vec<Own> {
+        self.job.owned(self.parties, inputs)
+    }
+
+    fn collect(&self, count: usize, outputs: Vec<Own>) -> Result<Vec<u8>, Differ> {
+        self.job.learned(count, &outputs)
+    }
+
+    fn start<'p>(&'p self, session: Session, _: usize, _: &Own) -> Result<Box<dyn Party + 'p>, Abort> {
+        Ok(Box::new(Child { of: self, session }))
+    }
+}
+
+struct Child<'p> {
+    of: &'p Play<'p>,
+    session: Session,
+}
+
+impl Party for Child<'_> {
+    fn batch(&mut self, count: usize, own: &Own, watch: &mut dyn Watch) -> Result<Own, Abort> {
+        let Child { of, session } = self;
+        session.phase(ONLINE);
+        timed(watch, ONLINE, || {
+            for peer in session.peers() {
+                session.send(TELL, peer, own, own.len() as u64)?;
+            }
+            let bytes = of.job.circuit.inputs().iter().sum::<usize>().div_ceil(8);
+            let mut rows = vec![vec![0; bytes]; count];
+            for party in PartyId::all(of.parties) {
+                let wires = of.job.wires_of(party);
+                let mut bits = own.to_vec();
+                if party != session.me() {
+                    bits = vec![0; wires.len() * count];
+                    session.recv(TELL, party, &mut bits)?;
+                }
+                for (row, bits) in rows.iter_mut().zip(bits.chunks(wires.len().max(1))) {
+                    wires.iter().zip(bits).for_each(|(wire, bit)| row[wire / 8] |= bit << (wire % 8));
+                }
+            }
+            let mut all = Rows::default();
+            rows.iter().for_each(|row| all.push(&[row]));
+            let columns = of.job.circuit.columns(count, &all.columns(0..count, bytes));
+            let columns = columns.map_err(|_| session.misuse(TELL, "a circuit that cannot be evaluated"))?;
+            let wires = if of.job.tells(session.me()) { of.job.circuit.outputs().iter().sum() } else { 0 };
+            let bit = |lane: usize, wire: usize| columns[wire / 8 * count + lane] >> (wire % 8) & 1;
+            Ok(Own::new((0..count).flat_map(|lane| (0..wires).map(move |wire| bit(lane, wire))).collect()))
+        })
+    }
+
+    fn meter(&mut self) -> Counts {
+        self.session.meter().read()
+    }
+}

@@ -1,0 +1,111 @@
+//! What the outputs of a benchmark must be: by ordinary libraries, and of a circuit in the clear.
+
+use super::ordinary;
+use crate::engine::Rows;
+use crate::engine::job::{Job, nonce};
+use crate::failure::Failure;
+use aes::Block;
+
+/// What an ordinary library gives for an input, by its number in the batch.
+type Ordinary = Box<dyn Fn(u64, &[u8]) -> Option<Vec<u8>>>;
+
+/// What outputs must be.
+pub(super) enum Expected<'j> {
+    Library(Ordinary),
+    /// What a circuit gives in the clear.
+    Circuit(&'j crate::circuit::Held),
+}
+
+impl<'j> Expected<'j> {
+    pub fn new(job: &'j Job, key: &[u8]) -> Result<Self, Failure> {
+        if let Job::Circuit(job) = job {
+            return Ok(Expected::Circuit(&job.circuit));
+        }
+        let missing = || Failure::mismatch("no ordinary library takes this key: report this");
+        Ok(Expected::Library(library(job, key).ok_or_else(missing)?))
+    }
+
+    /// The number of the first output that is wrong.
+    pub fn wrong(&self, inputs: &Rows, outputs: &Rows) -> Result<Option<usize>, Failure> {
+        let count = inputs.count();
+        Ok(match self {
+            Expected::Library(ordinary) => (0..count).find(|i| {
+                let expected = ordinary(*i as u64, inputs.row(*i));
+                expected.is_none_or(|expected| expected != outputs.row(*i))
+            }),
+            Expected::Circuit(circuit) => {
+                let width = |wires: &[usize]| wires.iter().sum::<usize>().div_ceil(8);
+                let columns = inputs.columns(0..count, width(circuit.inputs()));
+                let expected = circuit.columns(count, &columns)?;
+                let width = width(circuit.outputs());
+                let got = outputs.columns(0..count, width);
+                if expected.len() != got.len() || outputs.iter().any(|row| row.len() != width) {
+                    return Ok(Some(0));
+                }
+                let at = expected.iter().zip(&got).position(|(expected, got)| expected != got);
+                at.map(|at| at % count.max(1))
+            }
+        })
+    }
+}
+
+fn library(job: &Job, key: &[u8]) -> Option<Ordinary> {
+    match job {
+        Job::Digests(job) => {
+            let (using, key) = (job.using.clone(), key.to_vec());
+            Some(Box::new(move |number, message| ordinary::output(&using, &key, &nonce(number), message)))
+        }
+        Job::Blocks(job) => {
+            let cipher = ordinary::cipher(key, job.direction)?;
+            Some(Box::new(move |_, input| {
+                let mut block = Block::try_from(input).ok()?;
+                cipher(&mut block);
+                Some(block.to_vec())
+            }))
+        }
+        Job::Circuit(_) | Job::Texts(_) | Job::Messages(_) | Job::Chain(_) => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::engine::job::{Blocks, Digests};
+    use divisi_core::Direction;
+    use divisi_symmetric::aes::KeySize;
+    use divisi_symmetric::algorithm::Settings;
+
+    fn rows(rows: &[&[u8]]) -> Rows {
+        let mut all = Rows::default();
+        rows.iter().for_each(|row| all.push(&[row]));
+        all
+    }
+
+    #[test]
+    fn a_wrong_output_is_found_and_named() {
+        // FIPS 197, appendix C.1, in row 0; another block in row 1.
+        let key: Vec<u8> = (0..16).collect();
+        let blocks = |direction| Job::Blocks(Blocks { size: KeySize::Aes128, direction, count: 2 });
+        let (there, back) = (blocks(Direction::Encrypt), blocks(Direction::Decrypt));
+        let plain: [u8; 16] = std::array::from_fn(|i| 0x11 * i as u8);
+        let sealed = hex::decode("69c4e0d86a7b0430d8cdb78070b4c55a").unwrap();
+        let zero = library(&there, &key).unwrap()(0, &[0; 16]).unwrap();
+        let inputs = rows(&[&plain, &[0; 16]]);
+        let wrong = |job: &Job, inputs: &Rows, outputs: &Rows| {
+            Expected::new(job, &key).unwrap().wrong(inputs, outputs).unwrap()
+        };
+        assert_eq!(wrong(&there, &inputs, &rows(&[&sealed, &zero])), None);
+        assert_eq!(wrong(&back, &rows(&[&sealed, &zero]), &inputs), None);
+        let mut changed = zero.clone();
+        changed[15] ^= 1;
+        assert_eq!(wrong(&there, &inputs, &rows(&[&sealed, &changed])), Some(1));
+        assert_eq!(wrong(&there, &inputs, &rows(&[&sealed[1..], &zero])), Some(0));
+        assert_eq!(wrong(&there, &inputs, &rows(&[&sealed])), Some(1));
+        let using = Settings::new("sha256".parse().unwrap());
+        let hash = Job::Digests(Digests { using, message_bytes: 0, count: 1 });
+        let digest = library(&hash, &[]).unwrap()(0, &[]).unwrap();
+        let none = rows(&[&[]]);
+        assert_eq!(wrong(&hash, &none, &rows(&[&digest])), None);
+        assert_eq!(wrong(&hash, &none, &rows(&[&digest[1..]])), Some(0));
+    }
+}

@@ -1,0 +1,167 @@
+//! Evaluations of a circuit by authenticated garbling: all instances ahead, in waves where they are many, or streamed.
+//!
+//! Adversary: that of [`divisi_garble`]: all parties but one, malicious, security with abort. Parties that were started apart compare what
+//! they are about to run before anything secret exists, in a session of its own ([`Prepared::agreement`]), so that a difference is told
+//! with both digests; the session that computes has the same digests among its parameters \[M0.4\], so that whoever lied in the first one
+//! is found out by the second.
+
+use super::super::job::{Between, Circuit, Differ, Own};
+use super::super::settings::STREAMED;
+use super::super::{Course, Party, Prepared, Rows, Unsupported, Watch, members, timed};
+use super::garbling::{Garbling, base_name};
+use divisi_core::{Abort, Counts, Parameters, Session, Step, step};
+use divisi_garble::{DEPENDENT_PHASE, Garble, INDEPENDENT_PHASE, ONLINE_PHASE, Plan, SETUP_PHASE};
+use divisi_ot::Setup;
+use serde_json::{Map, Value, json};
+use zeroize::Zeroizing;
+
+/// The most instances of a run.
+const MOST: usize = 1 << 20;
+
+const INPUT: Step = step!("input");
+
+/// A circuit with its owners and receivers, and how it is garbled.
+pub(super) struct Evaluations<'j> {
+    job: &'j Circuit,
+    garbling: Garbling,
+    plan: Plan<'j>,
+    /// How many instances go through the phases after the set-up at once.
+    wave: usize,
+}
+
+impl<'j> Evaluations<'j> {
+    /// # Errors
+    /// Owners or receivers that do not fit; tables of one wave beyond the budget.
+    pub fn new(job: &'j Circuit, garbling: Garbling) -> Result<Self, Unsupported> {
+        let Between::Parties { owners, receivers } = &job.between else {
+            return Err(Unsupported::new("the engine garble has no clients: inputs belong to its parties"));
+        };
+        if job.count > MOST {
+            return Err(Unsupported::new(format!("--count is more than {MOST}: give less")));
+        }
+        let garbling = garbling.settled(job.circuit.and_count().saturating_mul(job.count));
+        let plan = garbling.plan_of(&job.circuit, owners, receivers, 1)?;
+        // the streamed mode takes all together
+        let wave = if garbling.streamed {
+            job.count
+        } else {
+            garbling.options.wave(&plan, garbling.config.rho, job.count).max(1)
+        };
+        let plan = garbling.plan_of(&job.circuit, owners, receivers, wave)?;
+        Ok(Evaluations { job, garbling, plan, wave })
+    }
+}
+
+impl Prepared for Evaluations<'_> {
+    fn parties(&self) -> usize {
+        self.garbling.parties
+    }
+
+    fn parameters(&self, count: usize) -> Parameters {
+        let parameters = Parameters::new("garble").with("plan", &self.plan.digest());
+        self.garbling.describe(parameters.with("count", &(count as u64).to_le_bytes()))
+    }
+
+    /// Whether it is streamed, what is computed, and how. Streamed or not comes first: a circuit that stays in its file has another digest
+    /// than the same one in memory.
+    fn agreement(&self) -> Vec<(&'static str, [u8; 32])> {
+        let streamed =
+            Parameters::new("run.garble.streamed").with("streamed", &[u8::from(self.garbling.streamed)]);
+        let how = self.garbling.describe(Parameters::new("run.garble.how"));
+        vec![
+            ("the circuit in another way (--streamed)", streamed.digest()),
+            ("another circuit, or the same with other owners or receivers", self.plan.digest()),
+            ("the circuit in another way (--form, --k, --base-ot or --statistical)", how.digest()),
+        ]
+    }
+
+    fn course(&self, warmup: usize) -> Course {
+        Course { batch: self.wave, warmup: (warmup, self.job.count), one_session: false }
+    }
+
+    fn deal(&self, inputs: &Rows) -> Vec<Own> {
+        self.job.owned(self.garbling.parties, inputs)
+    }
+
+    fn collect(&self, count: usize, outputs: Vec<Own>) -> Result<Vec<u8>, Differ> {
+        self.job.learned(count, &outputs)
+    }
+
+    fn start<'p>(&'p self, mut session: Session, _: usize, _: &Own) -> Result<Box<dyn Party + 'p>, Abort> {
+        let begun =
+            session.meter().read().phases.get(session.current_phase()).map_or(0, |phase| phase.rounds);
+        session.phase(SETUP_PHASE);
+        let setup = Setup::new(&mut session, self.garbling.config)?;
+        let garble = Garble::new(&session, setup, self.garbling.options);
+        Ok(Box::new(Garbler { of: self, session, garble, begun }))
+    }
+
+    fn facts(&self) -> Map<String, Value> {
+        let Garbling { options, config, streamed, .. } = &self.garbling;
+        members(json!({
+            "form": options.form.name(),
+            "k": config.k,
+            "base_ot": base_name(config.base),
+            "statistical_bits": config.rho,
+            "computational_bits": divisi_ot::hash::COMPUTATIONAL_BITS,
+            "streamed": streamed,
+            "waves": self.job.count.div_ceil(self.wave.max(1)),
+            "and_gates": self.plan.and_count(),
+        }))
+    }
+}
+
+/// One party, with its set-up.
+struct Garbler<'p> {
+    of: &'p Evaluations<'p>,
+    session: Session,
+    garble: Garble,
+    /// The rounds in which the session began.
+    begun: u32,
+}
+
+impl Party for Garbler<'_> {
+    /// The phases after the set-up. `own` has this party's input wires, one to a byte, instance after instance; so have the outputs those
+    /// that it learns.
+    fn batch(&mut self, count: usize, own: &Own, watch: &mut dyn Watch) -> Result<Own, Abort> {
+        let Garbler { of, session, garble, .. } = self;
+        let (plan, streamed) = (&of.plan, of.garbling.streamed);
+        let width = plan.wires_of(session.me()).count();
+        if own.len() != width * count {
+            return Err(session.misuse(INPUT, "inputs of another length than was said"));
+        }
+        let inputs = (0..count).map(|i| own.get(i * width..(i + 1) * width).unwrap_or_default().to_vec());
+        let inputs: Zeroizing<Vec<Vec<u8>>> = Zeroizing::new(inputs.collect());
+        let outputs = if streamed {
+            timed(watch, STREAMED, || garble.streamed(session, plan, &inputs))?
+        } else {
+            let (ands, wires) = (count * plan.and_count(), count * plan.wires());
+            let mut made =
+                timed(watch, INDEPENDENT_PHASE, || garble.function_independent(session, ands, wires))?;
+            let garbled =
+                timed(watch, DEPENDENT_PHASE, || garble.function_dependent(session, &mut made, plan, count))?;
+            timed(watch, ONLINE_PHASE, || garble.online(session, garbled, &inputs))?
+        };
+        Ok(Zeroizing::new(outputs.iter().flat_map(|bits| bits.iter().copied()).collect()))
+    }
+
+    fn meter(&mut self) -> Counts {
+        self.session.meter().read()
+    }
+
+    fn counts(&mut self) -> Counts {
+        let mut counts = self.session.meter().read();
+        // the set-up's steps come after those that begin the session
+        if let Some(setup) = counts.phases.get_mut(SETUP_PHASE) {
+            setup.rounds += self.begun;
+        }
+        counts
+    }
+
+    fn facts(&self) -> Map<String, Value> {
+        let made = self.garble.made().into_iter();
+        let batches: Vec<Value> =
+            made.map(|(triples, bucket)| json!({ "triples": triples, "bucket": bucket })).collect();
+        members(json!({ "batches": batches }))
+    }
+}

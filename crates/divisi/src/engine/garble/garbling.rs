@@ -1,0 +1,218 @@
+//! How circuits are garbled: how many parties, which tables, what the set-up is made with.
+//!
+//! Everything here is public, the same at all parties, and refused before a secret is touched if it makes no sense.
+
+use super::super::settings::STREAMED;
+use super::super::{Settings, Unsupported, parties};
+use crate::circuit::Held;
+use divisi_circuit::Program;
+use divisi_core::{Parameters, PartyId};
+use divisi_garble::{Form, Options, Plan, Unfit};
+use divisi_ot::{Base, Config};
+use divisi_rep3::Security;
+use std::str::FromStr;
+
+/// How a circuit is garbled.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Garbling {
+    /// How many parties.
+    pub parties: usize,
+    /// Form of the tables, and what may be kept of them.
+    pub options: Options,
+    /// Parameters of the set-up.
+    pub config: Config,
+    /// Whether triples, tables and evaluation go batch by batch, after the inputs.
+    pub streamed: bool,
+    /// Whether k of the set-up is still to be chosen by the amount of work: see [`Garbling::settled`].
+    pub any_k: bool,
+}
+
+/// From how many ANDs on, all instances together, SoftSpokenOT's k is 5 and not 4: it sends a fifth less, and its larger trees have to be
+/// paid for first.
+const MANY_ANDS: usize = 1 << 18;
+
+/// The options that belong to this engine.
+pub(super) const OPTIONS: &[&str] = &[FORM, K, BASE_OT, BUDGET, STREAMED, STATISTICAL];
+const FORM: &str = "form";
+const K: &str = "k";
+const BASE_OT: &str = "base-ot";
+const BUDGET: &str = "budget";
+/// Where parties bring their own inputs no other engine has a choice of it.
+const STATISTICAL: &str = "statistical";
+
+/// The name of a way to make base OTs, as on the command line.
+#[must_use]
+pub(super) fn base_name(base: Base) -> &'static str {
+    match base {
+        Base::Both => "both",
+        Base::Half => "half",
+    }
+}
+
+impl Garbling {
+    /// The same with k chosen for so many ANDs, if nobody chose one.
+    #[must_use]
+    pub fn settled(mut self, ands: usize) -> Garbling {
+        if self.any_k {
+            self.config.k = if ands < MANY_ANDS { Config::default().k } else { 5 };
+            self.any_k = false;
+        }
+        self
+    }
+
+    /// What these settings say.
+    ///
+    /// # Errors
+    /// What to correct.
+    pub fn new(settings: &Settings) -> Result<Garbling, Unsupported> {
+        if settings.security == Security::SemiHonest {
+            return Err(Unsupported::new(
+                "the engine garble is for malicious parties: leave --security out, or give malicious",
+            ));
+        }
+        if settings.threads != 1 {
+            return Err(Unsupported::new("the engine garble has one thread a party: leave --threads out"));
+        }
+        let (mut options, mut config) = (Options::default(), Config::default());
+        if let Some(form) = settings.own.get(FORM) {
+            options.form = [Form::Improved, Form::Paper]
+                .into_iter()
+                .find(|known| known.name() == form)
+                .ok_or_else(|| Unsupported::new(format!("--form is {form}: give improved or paper")))?;
+        }
+        if let Some(base) = settings.own.get(BASE_OT) {
+            config.base = [Base::Half, Base::Both]
+                .into_iter()
+                .find(|known| base_name(*known) == base)
+                .ok_or_else(|| Unsupported::new(format!("--base-ot is {base}: give half or both")))?;
+        }
+        if let Some(mebibytes) = number::<u32>(settings, BUDGET)? {
+            options.budget = u64::from(mebibytes) << 20;
+        }
+        let k = number::<u32>(settings, K)?;
+        config.k = k.unwrap_or(config.k);
+        config.rho = settings.statistical.unwrap_or(config.rho);
+        if !(1..=8).contains(&config.k) {
+            return Err(Unsupported::new(format!("--k is {}: give 1 to 8", config.k)));
+        }
+        if ![40, 64].contains(&config.rho) {
+            return Err(Unsupported::new(format!(
+                "--statistical is {}: the engine garble has 40 and 64",
+                config.rho
+            )));
+        }
+        let parties = parties(&super::Garbled, settings);
+        Ok(Garbling { parties, options, config, streamed: settings.is_streamed(), any_k: k.is_none() })
+    }
+
+    /// What is computed for whom, so often, if it can be: all receivers learn all outputs.
+    ///
+    /// # Errors
+    /// Owners or receivers that do not fit; tables beyond the budget.
+    pub fn plan<'p>(
+        &self,
+        program: &'p Program,
+        owners: &[PartyId],
+        receivers: &[PartyId],
+        count: usize,
+    ) -> Result<Plan<'p>, Unsupported> {
+        let lists = vec![receivers.to_vec(); program.outputs().len()];
+        self.admitted(count, || Plan::new(program, self.parties, owners, &lists))
+    }
+
+    /// The same of a circuit wherever it is.
+    ///
+    /// # Errors
+    /// Those of [`Garbling::plan`]; a circuit that stays in its file where this is not streamed.
+    pub fn plan_of<'p>(
+        &self,
+        circuit: &'p Held,
+        owners: &[PartyId],
+        receivers: &[PartyId],
+        count: usize,
+    ) -> Result<Plan<'p>, Unsupported> {
+        match circuit {
+            Held::Program(circuit) => self.plan(&circuit.program, owners, receivers, count),
+            Held::File { stream, .. } => {
+                let lists = vec![receivers.to_vec(); stream.outputs().len()];
+                self.admitted(count, || Plan::streamed(stream, self.parties, owners, &lists))
+            }
+        }
+    }
+
+    fn admitted<'p>(
+        &self,
+        count: usize,
+        plan: impl FnOnce() -> Result<Plan<'p>, Unfit>,
+    ) -> Result<Plan<'p>, Unsupported> {
+        let usage = |unfit: Unfit| Unsupported::new(unfit.to_string());
+        let plan = plan().map_err(usage)?;
+        if !self.streamed {
+            plan.ahead().map_err(usage)?;
+            self.options.admit(&plan, self.config.rho, count).map_err(usage)?;
+        }
+        Ok(plan)
+    }
+
+    /// All of it among the parameters that the parties compare at the start of a session.
+    #[must_use]
+    pub fn describe(&self, parameters: Parameters) -> Parameters {
+        let parameters = parameters.with("streamed", &[u8::from(self.streamed)]);
+        self.options.describe(self.config.describe(parameters))
+    }
+}
+
+/// An option that is a number.
+fn number<T: FromStr>(settings: &Settings, name: &str) -> Result<Option<T>, Unsupported> {
+    let wrong = |text: &String| Unsupported::new(format!("--{name} is {text}: give a number"));
+    settings.own.get(name).map(|text| text.parse().map_err(|_| wrong(text))).transpose()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn settings_are_read_as_they_were_meant() {
+        let settings =
+            Settings::default().among(5).with(FORM, "paper").with(BASE_OT, "both").with(STREAMED, "");
+        let settings = Settings { statistical: Some(64), ..settings.with(K, 3).with(BUDGET, 7) };
+        let meant = Garbling {
+            parties: 5,
+            options: Options { form: Form::Paper, budget: 7 << 20, ..Options::default() },
+            config: Config { k: 3, base: Base::Both, rho: 64 },
+            streamed: true,
+            any_k: false,
+        };
+        assert_eq!(Garbling::new(&settings).unwrap(), meant);
+        let usual = Garbling::new(&Settings::default()).unwrap();
+        assert_eq!((usual.parties, usual.options, usual.config), (3, Options::default(), Config::default()));
+        assert!(usual.any_k && !usual.streamed);
+    }
+
+    #[test]
+    fn k_is_chosen_by_the_amount_unless_it_was_given() {
+        let given = Garbling::new(&Settings::default().with(K, 2)).unwrap();
+        assert_eq!(given.settled(1 << 30), given);
+        let open = Garbling::new(&Settings::default()).unwrap();
+        assert_eq!([MANY_ANDS - 1, MANY_ANDS].map(|ands| open.settled(ands).config.k), [4, 5]);
+        assert!(!open.settled(0).any_k);
+    }
+
+    #[test]
+    fn what_cannot_be_is_refused() {
+        let usual = Settings::default();
+        for bad in [
+            usual.clone().with(K, 0),
+            usual.clone().with(K, 9),
+            usual.clone().with(K, "x"),
+            usual.clone().with(FORM, "round"),
+            usual.clone().with(BASE_OT, "none"),
+            Settings { statistical: Some(39), ..usual.clone() },
+            Settings { threads: 2, ..usual.clone() },
+            Settings { security: Security::SemiHonest, ..usual.clone() },
+        ] {
+            assert!(Garbling::new(&bad).is_err(), "{bad:?}");
+        }
+    }
+}

@@ -1,0 +1,92 @@
+//! Authenticated garbling among any number of parties, all but one of whom may be corrupt ([`divisi_garble`]).
+
+mod evaluations;
+mod garbling;
+mod known;
+mod report;
+
+use super::job::Job;
+use super::settings::STREAMED;
+use super::{Adversary, Clock, Engine, Measured, Page, Prepared, Settings, Unsupported, members};
+use divisi_garble::{DEPENDENT_PHASE, INDEPENDENT_PHASE, MOST_PARTIES, ONLINE_PHASE, SETUP_PHASE};
+use evaluations::Evaluations;
+use garbling::Garbling;
+use known::Known;
+use serde_json::{Map, Value, json};
+use std::ops::RangeInclusive;
+
+/// The engine of authenticated garbling.
+pub struct Garbled;
+
+const PHASES: &[Clock] = &[
+    (SETUP_PHASE, &[SETUP_PHASE]),
+    (INDEPENDENT_PHASE, &[INDEPENDENT_PHASE]),
+    (DEPENDENT_PHASE, &[DEPENDENT_PHASE]),
+    (ONLINE_PHASE, &[ONLINE_PHASE]),
+];
+
+/// The phases of the streamed mode: what follows the set-up alternates, and has one clock.
+const STREAMED_PHASES: &[Clock] =
+    &[(SETUP_PHASE, &[SETUP_PHASE]), (STREAMED, &[INDEPENDENT_PHASE, DEPENDENT_PHASE, ONLINE_PHASE])];
+
+impl Engine for Garbled {
+    fn name(&self) -> &'static str {
+        "garble"
+    }
+
+    fn about(&self) -> &'static str {
+        "Authenticated garbling among 2 to 128 parties, all but one of them corrupt: circuits only"
+    }
+
+    fn parties(&self) -> RangeInclusive<usize> {
+        2..=MOST_PARTIES
+    }
+
+    fn adversary(&self) -> Adversary {
+        Adversary::AllButOne
+    }
+
+    fn phases(&self, settings: &Settings) -> &'static [Clock] {
+        if settings.is_streamed() { STREAMED_PHASES } else { PHASES }
+    }
+
+    fn options(&self) -> &'static [&'static str] {
+        garbling::OPTIONS
+    }
+
+    fn statistical_bits(&self, settings: &Settings) -> Option<u32> {
+        Garbling::new(settings).ok().map(|garbling| garbling.config.rho)
+    }
+
+    fn check(&self, settings: &Settings) -> Result<(), Unsupported> {
+        Garbling::new(settings).map(drop)
+    }
+
+    fn prepare<'j>(&self, job: &'j Job, settings: &Settings) -> Result<Box<dyn Prepared + 'j>, Unsupported> {
+        super::check(self, settings)?;
+        let garbling = Garbling::new(settings)?;
+        match job {
+            Job::Circuit(circuit) => Ok(Box::new(Evaluations::new(circuit, garbling)?)),
+            Job::Texts(_) | Job::Messages(_) => Ok(Box::new(Known::new(job, garbling)?)),
+            Job::Chain(_) => {
+                Err(Unsupported::new("a Monte Carlo test, of which the engine garble has no circuit"))
+            }
+            Job::Blocks(_) | Job::Digests(_) => Err(Unsupported::new(
+                "the engine garble computes circuits: use `divisi run` or `divisi bench circuit`",
+            )),
+        }
+    }
+
+    fn facts(&self, settings: &Settings) -> Map<String, Value> {
+        let form = Garbling::new(settings).ok().map(|garbling| garbling.options.form.name());
+        members(json!({ "security": settings.security.name(), "form": form }))
+    }
+
+    fn report(&self, measured: &Measured) -> Map<String, Value> {
+        report::json(measured)
+    }
+
+    fn page(&self, measured: &Measured) -> Page {
+        report::page(measured)
+    }
+}

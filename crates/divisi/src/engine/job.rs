@@ -1,0 +1,364 @@
+//! What is to be computed: public data, the same at all parties, and rows of bytes for what is secret about it.
+
+use super::Rows;
+use crate::circuit::Held;
+use divisi_core::{Direction, PartyId};
+use divisi_symmetric::aes::KeySize;
+use divisi_symmetric::algorithm::Settings as Use;
+use divisi_symmetric::gates::Adder;
+use std::sync::Arc;
+use zeroize::Zeroizing;
+
+/// A job. It has `count` instances; what each of them takes in and gives out is a row of bytes ([`Rows`]).
+#[derive(Clone)]
+pub enum Job {
+    /// Evaluations of one circuit. A row in has the input wires, a row out the output wires, the lowest bit of the first byte first.
+    Circuit(Circuit),
+    /// Blocks of AES under one key, which is the row of the set-up. Rows have 16 bytes.
+    Blocks(Blocks),
+    /// A hash or MAC of messages of one length, under one key, which is the row of the set-up.
+    Digests(Digests),
+    /// Texts in a mode of AES, each with a key of its own.
+    Texts(Texts),
+    /// Messages of any length, each with a key of its own where there are keys.
+    Messages(Messages),
+    /// Digests of digests.
+    Chain(Chain),
+}
+
+/// Evaluations of a circuit.
+#[derive(Clone)]
+pub struct Circuit {
+    /// The circuit.
+    pub circuit: Arc<Held>,
+    /// How its words are added, if it is one of this program's own.
+    pub adder: Adder,
+    /// Who gives the inputs and who learns the outputs.
+    pub between: Between,
+    /// How many evaluations.
+    pub count: usize,
+}
+
+/// Who gives inputs and learns outputs.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Between {
+    /// Parties, of their own.
+    Parties {
+        /// Whose each input value is, in the circuit's order.
+        owners: Vec<PartyId>,
+        /// Who learns all outputs.
+        receivers: Vec<PartyId>,
+    },
+    /// A client, who deals the inputs and puts the outputs together, and is trusted with both.
+    Client,
+}
+
+/// Blocks of AES under one key.
+#[derive(Clone, Copy, Debug)]
+pub struct Blocks {
+    /// The key's size.
+    pub size: KeySize,
+    /// Which way.
+    pub direction: Direction,
+    /// How many blocks.
+    pub count: usize,
+}
+
+/// A hash or MAC of messages of one length. A message's nonce is its number in its batch ([`nonce`]).
+#[derive(Clone, Debug)]
+pub struct Digests {
+    /// What computes, and how.
+    pub using: Use,
+    /// The length of each message.
+    pub message_bytes: usize,
+    /// How many messages.
+    pub count: usize,
+}
+
+/// A mode of AES.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Mode {
+    /// Galois/counter mode, 96 bits of IV.
+    Gcm,
+    /// One block at a time.
+    Ecb,
+    /// Counter mode, from a whole first counter block.
+    Ctr,
+}
+
+/// Texts in a mode. A row in has the key, then the secret text (nothing where the text is public); a row out of ECB and CTR the other
+/// text, of GCM a byte that is 1 if the text is authentic, then the other text, then the tag that was made.
+#[derive(Clone, Debug)]
+pub struct Texts {
+    /// The mode.
+    pub mode: Mode,
+    /// The keys' size.
+    pub size: KeySize,
+    /// The texts.
+    pub texts: Vec<Text>,
+}
+
+/// What is public about a text.
+#[derive(Clone, Debug)]
+pub struct Text {
+    /// Which way.
+    pub direction: Direction,
+    /// The IV, or the first counter block; empty where there is none.
+    pub iv: Vec<u8>,
+    /// The associated data.
+    pub aad: Vec<u8>,
+    /// The length of the text.
+    pub bytes: usize,
+    /// The length of the tag.
+    pub tag_bytes: usize,
+    /// Ciphertext and tag that are to be opened, of GCM: both are public.
+    pub sealed: Option<(Vec<u8>, Vec<u8>)>,
+}
+
+/// Messages of one hash or MAC. A row in has the key, then the message; a row out the output, if it is to be made, then a byte that is 1
+/// if the received tag is right, if one is to be compared.
+#[derive(Clone, Debug)]
+pub struct Messages {
+    /// What computes, and how.
+    pub using: Use,
+    /// The length of each key; 0 for a hash.
+    pub key_bytes: usize,
+    /// The messages.
+    pub messages: Vec<Message>,
+}
+
+/// What is public about a message.
+#[derive(Clone, Debug)]
+pub struct Message {
+    /// Its length.
+    pub bytes: usize,
+    /// The nonce; zeros where there is none.
+    pub nonce: [u8; 12],
+    /// Whether its output is to be made.
+    pub makes: bool,
+    /// A tag that is to be compared with one that is made inside and not opened.
+    pub received: Option<Vec<u8>>,
+}
+
+/// Digests of digests, so many one after the other from each start. A row in has a start, a row out its end.
+#[derive(Clone, Debug)]
+pub struct Chain {
+    /// The hash.
+    pub using: Use,
+    /// How many digests follow one another.
+    pub steps: usize,
+    /// How long each start is.
+    pub starts: Vec<usize>,
+}
+
+impl Text {
+    /// How many bytes of the text are secret.
+    #[must_use]
+    pub fn secret_bytes(&self) -> usize {
+        if self.sealed.is_some() { 0 } else { self.bytes }
+    }
+}
+
+impl Job {
+    /// How many instances there are.
+    #[must_use]
+    pub fn count(&self) -> usize {
+        match self {
+            Job::Circuit(job) => job.count,
+            Job::Blocks(job) => job.count,
+            Job::Digests(job) => job.count,
+            Job::Texts(job) => job.texts.len(),
+            Job::Messages(job) => job.messages.len(),
+            Job::Chain(job) => job.starts.len(),
+        }
+    }
+
+    /// How many bytes the row of an instance has that goes in.
+    #[must_use]
+    pub fn input_bytes(&self, instance: usize) -> usize {
+        match self {
+            Job::Circuit(job) => job.circuit.inputs().iter().sum::<usize>().div_ceil(8),
+            Job::Blocks(_) => 16,
+            Job::Digests(job) => job.message_bytes,
+            Job::Texts(job) => {
+                job.size.bytes() + job.texts.get(instance).map_or(0, |text| text.secret_bytes())
+            }
+            Job::Messages(job) => job.key_bytes + job.messages.get(instance).map_or(0, |m| m.bytes),
+            Job::Chain(job) => job.starts.get(instance).copied().unwrap_or(0),
+        }
+    }
+
+    /// How many bytes the row of an instance has that comes out.
+    #[must_use]
+    pub fn output_bytes(&self, instance: usize) -> usize {
+        match self {
+            Job::Circuit(job) => job.circuit.outputs().iter().sum::<usize>().div_ceil(8),
+            Job::Blocks(_) => 16,
+            Job::Digests(job) => job.using.output_bytes,
+            Job::Texts(job) => job.texts.get(instance).map_or(0, |text| match job.mode {
+                Mode::Gcm => 1 + text.bytes + text.tag_bytes,
+                Mode::Ecb | Mode::Ctr => text.bytes,
+            }),
+            Job::Messages(job) => job.messages.get(instance).map_or(0, |message| {
+                let made = if message.makes { job.using.output_bytes } else { 0 };
+                made + usize::from(message.received.is_some())
+            }),
+            Job::Chain(job) => job.using.output_bytes,
+        }
+    }
+
+    /// How many bytes the key of the set-up has.
+    #[must_use]
+    pub fn key_bytes(&self) -> usize {
+        match self {
+            Job::Blocks(job) => job.size.bytes(),
+            Job::Digests(job) => job.using.algorithm.key_bytes(),
+            Job::Circuit(_) | Job::Texts(_) | Job::Messages(_) | Job::Chain(_) => 0,
+        }
+    }
+
+    /// The rows that come out of these bytes, instance after instance.
+    #[must_use]
+    pub fn outputs(&self, bytes: Vec<u8>, count: usize) -> Rows {
+        Rows::cut(bytes, (0..count).map(|i| self.output_bytes(i)))
+    }
+
+    /// Without these instances, of a job whose instances have lengths of their own.
+    #[must_use]
+    pub fn without(&self, gone: &[usize]) -> Job {
+        fn kept<T: Clone>(all: &[T], gone: &[usize]) -> Vec<T> {
+            all.iter().enumerate().filter(|(i, _)| !gone.contains(i)).map(|(_, one)| one.clone()).collect()
+        }
+        let mut job = self.clone();
+        match &mut job {
+            Job::Circuit(_) | Job::Blocks(_) | Job::Digests(_) => {}
+            Job::Texts(job) => job.texts = kept(&job.texts, gone),
+            Job::Messages(job) => job.messages = kept(&job.messages, gone),
+            Job::Chain(job) => job.starts = kept(&job.starts, gone),
+        }
+        job
+    }
+}
+
+impl Circuit {
+    /// The input wires of a party, by their places among all.
+    #[must_use]
+    pub fn wires_of(&self, party: PartyId) -> Vec<usize> {
+        let owners = match &self.between {
+            Between::Parties { owners, .. } => owners.as_slice(),
+            Between::Client => &[],
+        };
+        let mut next = 0;
+        let places = self.circuit.inputs().iter().map(|width| {
+            next += width;
+            next - width..next
+        });
+        places.zip(owners).filter(|(_, owner)| **owner == party).flat_map(|(place, _)| place).collect()
+    }
+
+    /// Whether a party learns the outputs.
+    #[must_use]
+    pub fn tells(&self, party: PartyId) -> bool {
+        matches!(&self.between, Between::Parties { receivers, .. } if receivers.contains(&party))
+    }
+
+    /// What each party brings to evaluations on these rows: its input wires, one to a byte, evaluation after evaluation.
+    #[must_use]
+    pub fn owned(&self, parties: usize, rows: &Rows) -> Vec<Own> {
+        let of = |party| {
+            let wires = self.wires_of(party);
+            let bit = |row: &[u8], wire: usize| row.get(wire / 8).map_or(0, |byte| byte >> (wire % 8) & 1);
+            Zeroizing::new(rows.iter().flat_map(|row| wires.iter().map(move |w| bit(row, *w))).collect())
+        };
+        PartyId::all(parties).map(of).collect()
+    }
+
+    /// The rows of outputs that the receivers learned, one wire to a byte; they must have learned the same, and nobody else anything.
+    ///
+    /// # Errors
+    /// Who learned something else.
+    pub fn learned(&self, count: usize, outputs: &[Own]) -> Result<Vec<u8>, Differ> {
+        let width: usize = self.circuit.outputs().iter().sum();
+        let mut first: Option<&Own> = None;
+        for (party, output) in PartyId::all(outputs.len()).zip(outputs) {
+            let want = if self.tells(party) { width * count } else { 0 };
+            if output.len() != want {
+                return Err(Differ { party: Some(party), what: "gave outputs of a wrong form" });
+            }
+            match first {
+                _ if !self.tells(party) => {}
+                None => first = Some(output),
+                Some(first) if first == output => {}
+                Some(_) => {
+                    return Err(Differ { party: Some(party), what: "learned other outputs than another" });
+                }
+            }
+        }
+        let bits = first.map_or(&[][..], |bits| bits.as_slice());
+        let byte = |bits: &[u8]| bits.iter().rev().fold(0, |byte, bit| byte << 1 | bit & 1);
+        Ok(bits.chunks(width.max(1)).flat_map(|row| row.chunks(8).map(byte)).collect())
+    }
+}
+
+/// What a party brings to a phase, or has of its outputs: in its engine's own form, and wiped.
+pub type Own = Zeroizing<Vec<u8>>;
+
+/// Outputs that do not fit each other: somebody is wrong, or lies.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Differ {
+    /// Who is known to.
+    pub party: Option<PartyId>,
+    /// In words that follow the party's name.
+    pub what: &'static str,
+}
+
+/// What all parties have alike.
+///
+/// # Errors
+/// If they have not.
+pub fn alike(outputs: Vec<Own>) -> Result<Vec<u8>, Differ> {
+    let mut outputs = outputs.into_iter();
+    let first = outputs.next().unwrap_or_default();
+    for output in outputs {
+        if output != first {
+            return Err(Differ { party: None, what: "the parties do not give the same outputs" });
+        }
+    }
+    Ok(first.to_vec())
+}
+
+/// The nonce of a message by its number, for algorithms that take one.
+#[must_use]
+pub fn nonce(number: u64) -> [u8; 12] {
+    let mut nonce = [0; 12];
+    for (place, byte) in nonce.iter_mut().zip(number.to_be_bytes().iter().rev()) {
+        *place = *byte;
+    }
+    nonce
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::circuit::hold;
+
+    #[test]
+    fn bits_are_those_of_their_owner_and_their_lane() {
+        let circuit = Arc::new(hold("aes128", Adder::FewestAnds, false).unwrap());
+        let [one, two] = [1, 2].map(|number| PartyId::new(number).unwrap());
+        let between = Between::Parties { owners: vec![two, one], receivers: vec![two] };
+        let job = Circuit { circuit, adder: Adder::FewestAnds, between, count: 2 };
+        let mut rows = Rows::default();
+        rows.push(&[&[0x01; 16], &[0x02; 16]]);
+        rows.push(&[&[0xfe; 16], &[0x03; 16]]);
+        let own = job.owned(3, &rows);
+        assert_eq!(own.iter().map(|own| own.len()).collect::<Vec<_>>(), [256, 256, 0]);
+        assert_eq!((&own[1][..9], &own[0][..3]), (&[1, 0, 0, 0, 0, 0, 0, 0, 1][..], &[0, 1, 0][..]));
+        assert_eq!((&own[1][128..131], &own[0][128..131]), (&[0, 1, 1][..], &[1, 1, 0][..]));
+        let bits = |bit: u8| Zeroizing::new(vec![bit; 256]);
+        let none = || Zeroizing::new(Vec::new());
+        assert_eq!(job.learned(2, &[none(), bits(1), none()]).unwrap(), [0xff; 32]);
+        assert_eq!(job.learned(2, &[bits(1), bits(1), none()]).unwrap_err().party, Some(one));
+        assert_eq!(job.learned(2, &[none(), none(), none()]).unwrap_err().party, Some(two));
+    }
+}

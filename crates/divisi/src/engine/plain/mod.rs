@@ -1,0 +1,162 @@
+//! One party, in the clear: the reference that known answers are compared with on the other engines.
+//!
+//! Adversary: none; whoever runs it knows everything.
+
+mod gcm;
+
+use super::hashes::{columns, ends, in_rows, keys_and_messages, outputs};
+use super::job::{Job, Messages, Mode, Own, Texts};
+use super::lanes::Lanes;
+use super::{
+    Adversary, Clock, Course, Differ, Engine, Party, Prepared, Rows, Settings, Unsupported, Watch, alike,
+    timed,
+};
+use divisi_core::{Abort, Bytes, Counts, Parameters, Plain, Session};
+use divisi_symmetric::aes;
+use divisi_symmetric::batch::{Function, byte_values};
+use std::ops::RangeInclusive;
+
+/// The engine that computes in the clear.
+pub struct InTheClear;
+
+const PHASES: &[Clock] = &[("online", &["online"])];
+
+impl Engine for InTheClear {
+    fn name(&self) -> &'static str {
+        "plain"
+    }
+
+    fn about(&self) -> &'static str {
+        "One party, in the clear: known answers only"
+    }
+
+    fn parties(&self) -> RangeInclusive<usize> {
+        1..=1
+    }
+
+    fn adversary(&self) -> Adversary {
+        Adversary::Nobody
+    }
+
+    fn phases(&self, _: &Settings) -> &'static [Clock] {
+        PHASES
+    }
+
+    fn options(&self) -> &'static [&'static str] {
+        // there is nothing to choose, and nothing to refuse
+        &["mode", "protocol"]
+    }
+
+    fn statistical_bits(&self, _: &Settings) -> Option<u32> {
+        None
+    }
+
+    fn check(&self, _: &Settings) -> Result<(), Unsupported> {
+        Ok(())
+    }
+
+    fn prepare<'j>(&self, job: &'j Job, _: &Settings) -> Result<Box<dyn Prepared + 'j>, Unsupported> {
+        match job {
+            Job::Texts(_) | Job::Messages(_) | Job::Chain(_) => Ok(Box::new(Known { job })),
+            Job::Circuit(_) | Job::Blocks(_) | Job::Digests(_) => Err(Unsupported::new(
+                "the engine plain computes known answers alone: use `divisi kat`, or `divisi circuit eval` for a circuit",
+            )),
+        }
+    }
+}
+
+/// Known answers.
+struct Known<'j> {
+    job: &'j Job,
+}
+
+impl Prepared for Known<'_> {
+    fn parties(&self) -> usize {
+        1
+    }
+
+    fn parameters(&self, count: usize) -> Parameters {
+        Parameters::new("plain").with("count", &(count as u64).to_le_bytes())
+    }
+
+    fn course(&self, warmup: usize) -> Course {
+        Course { batch: self.job.count(), warmup: (warmup, self.job.count()), one_session: false }
+    }
+
+    /// All of each row, one behind the other.
+    fn deal(&self, inputs: &Rows) -> Vec<Own> {
+        vec![Own::new(inputs.bytes().to_vec())]
+    }
+
+    fn collect(&self, _: usize, outputs: Vec<Own>) -> Result<Vec<u8>, Differ> {
+        alike(outputs)
+    }
+
+    fn start<'p>(&'p self, session: Session, _: usize, _: &Own) -> Result<Box<dyn Party + 'p>, Abort> {
+        Ok(Box::new(Alone { job: self.job, session }))
+    }
+}
+
+struct Alone<'p> {
+    job: &'p Job,
+    session: Session,
+}
+
+impl Party for Alone<'_> {
+    fn batch(&mut self, count: usize, own: &Own, watch: &mut dyn Watch) -> Result<Own, Abort> {
+        self.session.phase("online");
+        let rows = Rows::cut(own.to_vec(), (0..count).map(|i| self.job.input_bytes(i)));
+        let out = timed(watch, "online", || match self.job {
+            Job::Texts(job) if job.mode == Mode::Gcm => gcm::texts(job, &rows),
+            Job::Texts(job) => texts(job, &rows),
+            Job::Messages(job) => messages(job, &rows),
+            Job::Chain(job) => {
+                let longest = job.starts.iter().copied().max().unwrap_or(0);
+                let starts = public(&columns(&rows, 0, longest));
+                let ends = ends(&mut Plain, job, starts)?;
+                Ok(in_rows(count, &values(ends)?))
+            }
+            Job::Circuit(_) | Job::Blocks(_) | Job::Digests(_) => Ok(Vec::new()),
+        })?;
+        Ok(Own::new(out))
+    }
+
+    fn meter(&mut self) -> Counts {
+        self.session.meter().read()
+    }
+}
+
+type Byte = <Plain as Bytes>::Byte;
+
+fn public(columns: &[Vec<u8>]) -> Vec<Byte> {
+    columns.iter().map(|column| Plain.public(column)).collect()
+}
+
+fn values(bytes: Vec<divisi_symmetric::batch::SecretByte<Plain>>) -> Result<Vec<Vec<u8>>, Abort> {
+    Ok(byte_values(&mut Plain, bytes)?.iter().map(|byte| byte.values().to_vec()).collect())
+}
+
+/// Texts of a mode without a tag.
+fn texts(job: &Texts, rows: &Rows) -> Result<Vec<u8>, Abort> {
+    let lanes = Lanes::new(job);
+    let (key, text) = lanes.columns(rows);
+    let keys = aes::expand(&mut Plain, &public(&key))?;
+    let out = lanes.run(&mut Plain, &keys, public(&text))?;
+    Ok(lanes.texts(&out.iter().map(|byte| byte.values().to_vec()).collect::<Vec<_>>()))
+}
+
+/// Hashes and MACs.
+fn messages(job: &Messages, rows: &Rows) -> Result<Vec<u8>, Abort> {
+    let (key, messages) = keys_and_messages(job, rows);
+    let function = Function::prepare(&mut Plain, &job.using, &public(&key))?;
+    let outputs = values(outputs(&mut Plain, job, &function, public(&messages), |_, state| Ok(state))?)?;
+    let mut all = Vec::new();
+    for (lane, message) in job.messages.iter().enumerate() {
+        let output: Vec<u8> = outputs.iter().filter_map(|column| column.get(lane).copied()).collect();
+        if message.makes {
+            all.extend_from_slice(&output);
+        }
+        all.extend(message.received.as_ref().map(|received| u8::from(*received == output)));
+    }
+    Ok(all)
+}

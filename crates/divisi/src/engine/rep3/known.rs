@@ -1,0 +1,256 @@
+//! Known answers: many texts or messages with keys of their own, all outputs opened to all three.
+
+use super::super::hashes::{columns, ends, in_rows, keys_and_messages, outputs};
+use super::super::job::{Job, Messages, Mode, Own, Texts};
+use super::super::lanes::Lanes;
+use super::super::{Course, Differ, Party, Prepared, Rows, Settings, Unsupported, Watch, alike, timed};
+use super::strands::ONLINE;
+use divisi_core::{Abort, Counts, Lanes as _, Parameters, Session, Step, settle, step};
+use divisi_net::{Machine, World};
+use divisi_node::many::{self, Outcome, Text, many};
+use divisi_node::tags;
+use divisi_rep3::deal::{self, Part};
+use divisi_rep3::{Bit, Byte, Protocol, Rep3, Security, Trio};
+use divisi_symmetric::batch::byte_values;
+use divisi_symmetric::mode::gcm::TagLength;
+
+const KNOWN: Step = step!("known");
+
+/// Texts, messages or chains.
+pub(super) struct Known<'j> {
+    job: &'j Job,
+    protocol: Protocol,
+    security: Security,
+}
+
+impl<'j> Known<'j> {
+    /// # Errors
+    /// An IV or a tag that GCM here does not take.
+    pub fn new(job: &'j Job, settings: &Settings) -> Result<Self, Unsupported> {
+        if let Job::Texts(Texts { mode: Mode::Gcm, texts, .. }) = job {
+            let takes = |text: &super::super::job::Text| {
+                text.iv.len() == 12 && TagLength::from_bits(8 * text.tag_bytes).is_ok()
+            };
+            let instances: Vec<usize> =
+                texts.iter().enumerate().filter(|(_, text)| !takes(text)).map(|(i, _)| i).collect();
+            if !instances.is_empty() {
+                let reason = "an IV or a tag that GCM here does not take".into();
+                return Err(Unsupported { reason, instances });
+            }
+        }
+        Ok(Known { job, protocol: settings.choice.protocol(), security: settings.security })
+    }
+
+    /// All that is dealt, one piece behind the other: the same pieces, in the same order, that [`Pieces`] takes.
+    fn pieces(&self, rows: &Rows) -> Vec<Vec<u8>> {
+        match self.job {
+            Job::Texts(job) if job.mode == Mode::Gcm => {
+                let halves = |row: &[u8]| {
+                    let (key, text) = row.split_at(job.size.bytes().min(row.len()));
+                    [key.to_vec(), text.to_vec()]
+                };
+                rows.iter().flat_map(halves).collect()
+            }
+            Job::Texts(job) => {
+                let (keys, text) = Lanes::new(job).columns(rows);
+                keys.into_iter().chain(text).collect()
+            }
+            Job::Messages(job) => {
+                let (keys, messages) = keys_and_messages(job, rows);
+                keys.into_iter().chain(messages).collect()
+            }
+            Job::Chain(job) => columns(rows, 0, job.starts.iter().copied().max().unwrap_or(0)),
+            Job::Circuit(_) | Job::Blocks(_) | Job::Digests(_) => Vec::new(),
+        }
+    }
+}
+
+impl Prepared for Known<'_> {
+    fn parties(&self) -> usize {
+        super::PARTIES
+    }
+
+    fn parameters(&self, count: usize) -> Parameters {
+        Parameters::new("rep3 known answers")
+            .with("protocol", self.protocol.name().as_bytes())
+            .with("security", self.security.name().as_bytes())
+            .with("count", &(count as u64).to_le_bytes())
+    }
+
+    fn course(&self, warmup: usize) -> Course {
+        Course { batch: self.job.count(), warmup: (warmup, self.job.count()), one_session: false }
+    }
+
+    fn deal(&self, inputs: &Rows) -> Vec<Own> {
+        let mut owns = vec![Own::default(); super::PARTIES];
+        for piece in self.pieces(inputs) {
+            for (own, part) in owns.iter_mut().zip(&deal::split(&piece, |out| Machine.entropy(out))) {
+                own.extend_from_slice(&(part.first.len() as u64).to_le_bytes());
+                own.extend_from_slice(&part.first);
+                own.extend_from_slice(&part.second);
+            }
+        }
+        owns
+    }
+
+    fn collect(&self, _: usize, outputs: Vec<Own>) -> Result<Vec<u8>, Differ> {
+        alike(outputs)
+    }
+
+    fn start<'p>(&'p self, session: Session, _: usize, _: &Own) -> Result<Box<dyn Party + 'p>, Abort> {
+        let rep = Rep3::new(Trio::new(session)?, self.protocol, self.security);
+        Ok(Box::new(Holder { job: self.job, rep }))
+    }
+}
+
+struct Holder<'p> {
+    job: &'p Job,
+    rep: Rep3,
+}
+
+impl Party for Holder<'_> {
+    fn batch(&mut self, count: usize, own: &Own, watch: &mut dyn Watch) -> Result<Own, Abort> {
+        let (rep, mut pieces) = (&mut self.rep, Pieces { rest: own });
+        let out = timed(watch, ONLINE, || match self.job {
+            Job::Texts(job) if job.mode == Mode::Gcm => gcm(rep, job, &mut pieces),
+            Job::Texts(job) => texts(rep, job, &mut pieces),
+            Job::Messages(job) => messages(rep, job, &mut pieces),
+            Job::Chain(job) => {
+                let starts = pieces.inputs(rep, usize::MAX)?;
+                let ends = ends(rep, job, starts)?;
+                let ends = byte_values(rep, ends)?;
+                let pending = rep.close(ends);
+                let verified = settle(rep, pending)?;
+                Ok(in_rows(count, &rep.trio().open(&verified)?))
+            }
+            Job::Circuit(_) | Job::Blocks(_) | Job::Digests(_) => Ok(Vec::new()),
+        })?;
+        Ok(Own::new(out))
+    }
+
+    fn meter(&mut self) -> Counts {
+        self.rep.trio().session().meter().read()
+    }
+}
+
+/// What was dealt, piece by piece.
+struct Pieces<'o> {
+    rest: &'o [u8],
+}
+
+impl Pieces<'_> {
+    fn next(&mut self) -> Option<Part> {
+        let (length, rest) = self.rest.split_at_checked(8)?;
+        let length = usize::try_from(u64::from_le_bytes(length.try_into().ok()?)).ok()?;
+        let (first, rest) = rest.split_at_checked(length)?;
+        let (second, rest) = rest.split_at_checked(length)?;
+        self.rest = rest;
+        Some(Part { first: first.to_vec(), second: second.to_vec() })
+    }
+
+    /// So many pieces as inputs, or as many as are left.
+    fn inputs(&mut self, rep: &mut Rep3, most: usize) -> Result<Vec<Byte>, Abort> {
+        let mut inputs = Vec::new();
+        while inputs.len() < most
+            && let Some(part) = self.next()
+        {
+            inputs.push(rep.trio().input(&part)?);
+        }
+        Ok(inputs)
+    }
+}
+
+fn gcm(rep: &mut Rep3, job: &Texts, pieces: &mut Pieces<'_>) -> Result<Vec<u8>, Abort> {
+    let misfit = || Abort::Misuse { step: KNOWN, what: "a text that was not dealt, or GCM does not take" };
+    let mut jobs = Vec::with_capacity(job.texts.len());
+    for text in &job.texts {
+        let (key, secret) = pieces.next().zip(pieces.next()).ok_or_else(misfit)?;
+        let tag_length = TagLength::from_bits(8 * text.tag_bytes).map_err(|_| misfit())?;
+        let danger_iv = <[u8; 12]>::try_from(text.iv.as_slice()).map_err(|_| misfit())?;
+        let content = match &text.sealed {
+            Some((ciphertext, tag)) => Text::Cipher { ciphertext: ciphertext.clone(), tag: tag.clone() },
+            None => Text::Plain(secret),
+        };
+        jobs.push(many::Job { key, danger_iv, aad: text.aad.clone(), tag_length, text: content });
+    }
+    let mut out = Vec::new();
+    for (text, outcome) in job.texts.iter().zip(many(rep, job.size, &jobs)?) {
+        let end = out.len() + 1 + text.bytes + text.tag_bytes;
+        match outcome {
+            Outcome::Sealed(ciphertext, tag) => {
+                out.push(1);
+                out.extend([ciphertext, tag].concat());
+            }
+            Outcome::Opened(plaintext) => {
+                out.push(1);
+                out.extend(plaintext);
+            }
+            Outcome::Invalid => {}
+        }
+        out.resize(end, 0);
+    }
+    Ok(out)
+}
+
+/// Texts of a mode without a tag.
+fn texts(rep: &mut Rep3, job: &Texts, pieces: &mut Pieces<'_>) -> Result<Vec<u8>, Abort> {
+    let lanes = Lanes::new(job);
+    let key = pieces.inputs(rep, job.size.bytes())?;
+    let text = pieces.inputs(rep, 16)?;
+    let keys = divisi_node::cipher::expand(rep, &key)?;
+    let out = lanes.run(rep, &keys, text)?;
+    let pending = rep.close(out);
+    let verified = settle(rep, pending)?;
+    Ok(lanes.texts(&rep.trio().open(&verified)?))
+}
+
+/// Hashes and MACs: of what is only to be compared nothing is opened but whether it is right.
+fn messages(rep: &mut Rep3, job: &Messages, pieces: &mut Pieces<'_>) -> Result<Vec<u8>, Abort> {
+    let key = pieces.inputs(rep, job.key_bytes)?;
+    let messages = pieces.inputs(rep, usize::MAX)?;
+    let function = tags::prepare(rep, &job.using, &key)?;
+    let outputs = outputs(rep, job, function.get(), messages, |rep, state| {
+        let pending = if rep.owes() { rep.close(state) } else { rep.close_linear(state)? };
+        Ok(settle(rep, pending)?.into_inner())
+    })?;
+    let all = || job.messages.iter().enumerate();
+    let made: Vec<usize> = all().filter(|(_, message)| message.makes).map(|(lane, _)| lane).collect();
+    let compared: Vec<(usize, Vec<u8>)> =
+        all().filter_map(|(lane, message)| Some((lane, message.received.clone()?))).collect();
+    let of_made = pick(&outputs, &made)?;
+    let of_compared = pick(&outputs, &compared.iter().map(|(lane, _)| *lane).collect::<Vec<_>>())?;
+    let mut opened = Vec::new();
+    if !made.is_empty() {
+        let bytes = byte_values(rep, of_made)?;
+        let pending = if rep.owes() { rep.close(bytes) } else { rep.close_linear(bytes)? };
+        let verified = settle(rep, pending)?;
+        opened = rep.trio().open(&verified)?;
+    }
+    let mut same = Vec::new();
+    if !compared.is_empty() {
+        let received: Vec<Vec<u8>> = compared.into_iter().map(|(_, tag)| tag).collect();
+        same = tags::matches(rep, of_compared, &received)?;
+    }
+    let (mut made, mut same) = (0.., same.into_iter());
+    let mut out = Vec::new();
+    for message in &job.messages {
+        if message.makes {
+            let at = made.next().unwrap_or(usize::MAX);
+            out.extend(opened.iter().filter_map(|column| column.get(at).copied()));
+        }
+        if message.received.is_some() {
+            out.extend(same.next().map(u8::from));
+        }
+    }
+    Ok(out)
+}
+
+/// These lanes of all bytes.
+fn pick(bytes: &[[Bit; 8]], lanes: &[usize]) -> Result<Vec<[Bit; 8]>, Abort> {
+    let misfit = || Abort::Misuse { step: KNOWN, what: "an output for each message" };
+    let byte = |byte: &[Bit; 8]| {
+        let bits: Option<Vec<Bit>> = byte.iter().map(|bit| bit.gather(lanes)).collect();
+        bits.and_then(|bits| bits.try_into().ok()).ok_or_else(misfit)
+    };
+    bytes.iter().map(byte).collect()
+}

@@ -1,0 +1,207 @@
+//! Replicated sharing among three, of whom one may be corrupt ([`divisi_rep3`]).
+
+mod dealt;
+mod known;
+mod owned;
+mod report;
+mod strands;
+
+use super::job::{Between, Job};
+use super::{Adversary, Clock, Engine, Measured, Page, Prepared, Settings, Unsupported, members};
+use crate::circuit::Held;
+use dealt::Dealt;
+use divisi_node::cipher::blocks_at_once;
+use divisi_rep3::{Passes, Protocol, Security};
+use known::Known;
+use owned::Task;
+use serde_json::{Map, Value, json};
+use std::ops::RangeInclusive;
+use strands::{ONLINE, PREPROCESSING, SETUP, VERIFICATION};
+
+/// The engine of three parties.
+pub struct Replicated;
+
+/// The parties of the engine.
+const PARTIES: usize = 3;
+
+/// The bits that a verification reaches at least when nothing else is asked for: what one pass gives for any batch.
+pub const STATISTICAL: u32 = 57;
+
+/// How many evaluations of a circuit a benchmark has if nothing is said.
+const EVALUATIONS: usize = 10_000;
+
+/// The fact that says in how many chunks a repetition goes through the engine.
+const CHUNKS: &str = "chunks";
+
+/// What comes after all phases that are measured.
+const OUTPUTS: &str = "outputs";
+
+const TOO_MANY_BITS: &str = "two passes over GF(2^64) reach 114 bits: give at most that as --statistical";
+
+/// What is made ahead for lookups, its verification included, is *preprocessing*.
+const PHASES: &[Clock] = &[
+    (SETUP, &[SETUP]),
+    (PREPROCESSING, &[PREPROCESSING]),
+    (ONLINE, &[ONLINE]),
+    (VERIFICATION, &[VERIFICATION]),
+];
+
+/// The most messages that go through the engine at once: enough that the rounds of a hash cost little beside its work.
+const MESSAGES: usize = 16_384;
+/// The bytes of messages that go through the engine at once, at most.
+const CHUNK_BYTES: usize = 1 << 24;
+/// Lanes of a tile: what is not a few is a whole number of tiles.
+const TILE: usize = 512;
+
+/// How many instances of a job go through the engine at once.
+#[must_use]
+pub fn chunk(job: &Job, protocol: Protocol) -> usize {
+    match job {
+        Job::Blocks(_) => blocks_at_once(protocol),
+        job => messages_at_once(job.input_bytes(0)),
+    }
+}
+
+/// How many messages of so many bytes, or evaluations of circuits with so many bytes of inputs, go through the engine at once.
+#[must_use]
+pub fn messages_at_once(bytes: usize) -> usize {
+    match (CHUNK_BYTES / (bytes + 64)).clamp(1, MESSAGES) {
+        few @ ..TILE => few,
+        many => many / TILE * TILE,
+    }
+}
+
+/// The bits that verifications have to reach; none where nothing is verified.
+fn statistical(settings: &Settings) -> Option<u32> {
+    (settings.security == Security::Malicious).then_some(settings.statistical.unwrap_or(STATISTICAL))
+}
+
+fn facts(settings: &Settings) -> Map<String, Value> {
+    members(json!({
+        "protocol": settings.choice.protocol().name(),
+        "mode": settings.choice.mode_name(),
+        "security": settings.security.name(),
+    }))
+}
+
+impl Engine for Replicated {
+    fn name(&self) -> &'static str {
+        "rep3"
+    }
+
+    fn about(&self) -> &'static str {
+        "Replicated sharing among three parties, one of them corrupt"
+    }
+
+    fn parties(&self) -> RangeInclusive<usize> {
+        PARTIES..=PARTIES
+    }
+
+    fn adversary(&self) -> Adversary {
+        Adversary::One
+    }
+
+    fn phases(&self, _: &Settings) -> &'static [Clock] {
+        PHASES
+    }
+
+    fn options(&self) -> &'static [&'static str] {
+        &["mode", "protocol"]
+    }
+
+    fn is_dealt(&self) -> bool {
+        true
+    }
+
+    fn usual_count(&self) -> usize {
+        EVALUATIONS
+    }
+
+    fn statistical_bits(&self, settings: &Settings) -> Option<u32> {
+        statistical(settings)
+    }
+
+    fn check(&self, settings: &Settings) -> Result<(), Unsupported> {
+        match settings {
+            Settings { threads: 0, .. } => Err(Unsupported::new("--threads is 0: give at least 1")),
+            Settings { threads, .. } if *threads > 1024 => {
+                Err(Unsupported::new("--threads is more than 1024: give less"))
+            }
+            Settings { statistical: Some(0), .. } => {
+                Err(Unsupported::new("--statistical is 0: give at least 1"))
+            }
+            Settings { statistical: Some(bits), .. } if Passes::for_bits(*bits).is_none() => {
+                Err(Unsupported::new(format!("--statistical is {bits}, and {TOO_MANY_BITS}")))
+            }
+            Settings { statistical: Some(_), security: Security::SemiHonest, .. } => Err(Unsupported::new(
+                "--statistical says how well lies are found, and semi-honest looks for none: leave one of them out",
+            )),
+            _ => Ok(()),
+        }
+    }
+
+    fn prepare<'j>(&self, job: &'j Job, settings: &Settings) -> Result<Box<dyn Prepared + 'j>, Unsupported> {
+        super::check(self, settings)?;
+        let Job::Circuit(circuit) = job else {
+            return Ok(match job {
+                Job::Texts(_) | Job::Messages(_) | Job::Chain(_) => Box::new(Known::new(job, settings)?),
+                _ => Box::new(Dealt::new(job, settings)?),
+            });
+        };
+        let program = match &*circuit.circuit {
+            Held::Program(circuit) => &circuit.program,
+            Held::File { name, .. } => {
+                return Err(Unsupported::new(format!(
+                    "{name} stays in its file with --streamed, and this engine needs all of it: leave --streamed out"
+                )));
+            }
+        };
+        let Between::Parties { owners, receivers } = &circuit.between else {
+            return Ok(Box::new(Dealt::new(job, settings)?));
+        };
+        if settings.statistical.is_some() {
+            return Err(Unsupported::new(
+                "--statistical belongs to the engine garble: give --engine garble, or leave it out",
+            ));
+        }
+        if circuit.count != 1 {
+            return Err(Unsupported::new(
+                "rep3 takes inputs of the parties' own for one evaluation at a time",
+            ));
+        }
+        let (digest, security) = (circuit.circuit.digest(), settings.security);
+        Ok(Box::new(Task { job: circuit, program, digest, owners, receivers, security }))
+    }
+
+    fn facts(&self, settings: &Settings) -> Map<String, Value> {
+        facts(settings)
+    }
+
+    fn report(&self, measured: &Measured) -> Map<String, Value> {
+        report::json(measured)
+    }
+
+    fn page(&self, measured: &Measured) -> Page {
+        report::page(measured)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn settings_that_make_no_sense_are_refused_in_one_sentence() {
+        let good = Settings::default();
+        assert!(Replicated.check(&good).is_ok());
+        for bad in [
+            Settings { threads: 0, ..good.clone() },
+            Settings { threads: 5000, ..good.clone() },
+            Settings { statistical: Some(0), ..good.clone() },
+            Settings { statistical: Some(115), ..good.clone() },
+            Settings { statistical: Some(57), security: Security::SemiHonest, ..good.clone() },
+        ] {
+            assert!(Replicated.check(&bad).is_err(), "{bad:?}");
+        }
+    }
+}

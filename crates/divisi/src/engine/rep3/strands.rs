@@ -1,0 +1,306 @@
+//! A batch's chunks through the engine with the clock running: what is made ahead, the cipher, its verification.
+//!
+//! Blocks stream through in chunks; each chunk is verified before the next begins in its strand, so that what is owed stays
+//! bounded, and what a chunk needs made ahead is made just before it. All strands make theirs ahead at once, then wait
+//! for one another and for the other parties: so that the phases have clean marks. The verification of one chunk overlaps the work on others.
+
+use super::super::job::nonce;
+use super::super::{Mark, Watch};
+use crate::circuit::Held;
+use crate::cleanup::lock;
+use divisi_circuit::Program;
+use divisi_core::{
+    Abort, Boolean, Bytes, Convert, Direction, Job, Lanes, Pending, Step, Verified, settle, step,
+};
+use divisi_net::Permits;
+use divisi_rep3::deal::Part;
+use divisi_rep3::{Bit, Byte, Passes, Products, Protocol, Rep3, Security};
+use divisi_symmetric::aes::{self, RoundKeys};
+use divisi_symmetric::algorithm::Settings as Use;
+use divisi_symmetric::batch::{Function, Messages, SecretByte, bits, byte_values};
+use std::sync::{Arc, Mutex};
+
+pub(super) const INPUT: Step = step!("input");
+
+/// The phases, in order.
+pub(super) const SETUP: &str = "setup";
+pub(super) const PREPROCESSING: &str = "preprocessing";
+pub(super) const ONLINE: &str = "online";
+pub(super) const VERIFICATION: &str = "verification";
+
+/// What is computed.
+pub(super) enum What {
+    /// AES, whose keys have so many rounds.
+    Aes {
+        rounds: usize,
+        direction: Direction,
+    },
+    Function(Use),
+    Circuit(Arc<Held>),
+}
+
+/// How it is computed.
+pub(super) struct Task {
+    pub what: What,
+    /// The bytes of an input.
+    pub input_bytes: usize,
+    pub protocol: Protocol,
+    pub security: Security,
+    /// How many instances go through the engine at once.
+    pub chunk: usize,
+    /// The bits that verifications are to reach, and what reaches them.
+    pub statistical: u32,
+    pub passes: Passes,
+    /// How many threads of a party run at once.
+    pub threads: usize,
+}
+
+impl Task {
+    /// Whether something is made before a chunk comes.
+    fn makes_ahead(&self) -> bool {
+        matches!(self.what, What::Aes { .. }) && self.protocol.has_vectors()
+    }
+}
+
+/// A chunk's inputs: a column for each byte, a lane a block or message.
+pub(super) struct Columns {
+    pub columns: Vec<Part>,
+    pub lanes: usize,
+    /// The number of the first one in its segment.
+    pub first: u64,
+}
+
+/// What is made once for a key, verified.
+pub(super) enum Ready {
+    Aes(Verified<RoundKeys<Byte>>),
+    Function(Verified<Function<Rep3>>),
+    Circuit,
+}
+
+/// Columns of a message that are bits at once: what is longer goes through piece by piece.
+const PIECE: usize = 4096;
+
+/// The chunks' outputs, in order.
+pub(super) type Outputs = Vec<Verified<Vec<Byte>>>;
+
+/// All chunks of a batch; the clock runs from `start`. Whoever looks on waits until all parties have made ahead: the seconds of that run to
+/// the last party's end, and what one party was slower at is no other phase's time.
+pub(super) fn segment(
+    engines: &mut [Rep3],
+    task: &Task,
+    ready: &Ready,
+    chunks: &[Columns],
+    start: Mark,
+    permits: &Permits,
+    watch: &mut dyn Watch,
+) -> Result<Outputs, Abort> {
+    match engines {
+        [only] => one_strand(only, task, ready, chunks, start, watch),
+        many => strands_at_once(many, task, ready, chunks, start, permits, watch),
+    }
+}
+
+/// Make what a chunk needs ahead, verified.
+fn make_ahead(rep: &mut Rep3, task: &Task, chunk: &Columns) -> Result<(), Abort> {
+    rep.trio().session().phase(PREPROCESSING);
+    let rounds = if let What::Aes { rounds, .. } = task.what { rounds } else { 0 };
+    rep.prepare(rounds, chunk.columns.len(), chunk.lanes)
+}
+
+/// One chunk, from shares of inputs to shares of outputs.
+fn compute(
+    rep: &mut Rep3,
+    task: &Task,
+    ready: &Ready,
+    chunk: &Columns,
+) -> Result<Pending<Vec<Byte>, Products>, Abort> {
+    rep.trio().session().phase(ONLINE);
+    let output = match (ready, &task.what) {
+        (Ready::Aes(round_keys), What::Aes { direction, .. }) => {
+            let state =
+                chunk.columns.iter().map(|part| rep.trio().input(part)).collect::<Result<Vec<_>, _>>()?;
+            let misfit = Abort::Misuse { step: INPUT, what: "a block that has not 16 bytes" };
+            let mut state: [Byte; 16] = state.try_into().map_err(|_| misfit)?;
+            match direction {
+                Direction::Encrypt => aes::encrypt(rep, round_keys.get(), &mut state)?,
+                Direction::Decrypt => aes::decrypt(rep, round_keys.get(), &mut state)?,
+            }
+            state.into()
+        }
+        (Ready::Function(function), _) => digest(rep, function.get(), chunk)?,
+        (Ready::Circuit, What::Circuit(circuit)) => match &**circuit {
+            Held::Program(circuit) => evaluate(rep, &circuit.program, chunk)?,
+            Held::File { .. } => return Err(Abort::Misuse { step: INPUT, what: "a circuit in its file" }),
+        },
+        (Ready::Aes(_) | Ready::Circuit, _) => {
+            return Err(Abort::Misuse { step: INPUT, what: "what was made ready is something else" });
+        }
+    };
+    if matches!(ready, Ready::Circuit) && !rep.owes() {
+        // a circuit without products
+        return rep.close_linear(output);
+    }
+    Ok(rep.close(output))
+}
+
+/// The outputs of a hash or MAC for a chunk of messages.
+fn digest(rep: &mut Rep3, function: &Function<Rep3>, chunk: &Columns) -> Result<Vec<Byte>, Abort> {
+    let mut state = function.begin(rep);
+    // whole pieces, but for the last, which is not empty
+    let piece = (PIECE / function.piece()).max(1) * function.piece();
+    let mut rest = chunk.columns.as_slice();
+    while rest.len() > piece {
+        let (now, later) = rest.split_at(piece);
+        let now = secret_bits(rep, now)?;
+        state = function.update(rep, state, now)?;
+        rest = later;
+    }
+    let last = if rest.is_empty() {
+        Messages::public(rep, &vec![&[][..]; chunk.lanes])
+    } else {
+        Messages::even(secret_bits(rep, rest)?, chunk.lanes)?
+    };
+    let nonces: Vec<[u8; 12]> = (chunk.first..).take(chunk.lanes).map(nonce).collect();
+    let output = function.finish(rep, state, &last, &nonces)?;
+    byte_values(rep, output)
+}
+
+/// The outputs of a circuit, the last byte filled up with zeros.
+fn evaluate(rep: &mut Rep3, program: &Program, chunk: &Columns) -> Result<Vec<Byte>, Abort> {
+    let mut wires: Vec<Bit> = secret_bits(rep, &chunk.columns)?.into_iter().flatten().collect();
+    wires.truncate(program.input_bits());
+    let mut jobs = [Job::new(program, wires)];
+    rep.run(&mut jobs)?;
+    let [job] = jobs;
+    let zero = rep.public_bit(&vec![false; chunk.lanes]);
+    let mut output = Vec::with_capacity(job.wires.len().div_ceil(8));
+    let mut wires = job.wires.into_iter().peekable();
+    while wires.peek().is_some() {
+        let mut bits: SecretByte<Rep3> =
+            std::array::from_fn(|_| wires.next().unwrap_or_else(|| zero.clone()));
+        for bit in &mut bits {
+            // what no input has part in has one lane
+            if bit.lanes() != chunk.lanes {
+                *bit = bit.gather(&vec![0; chunk.lanes]).unwrap_or_else(|| zero.clone());
+            }
+        }
+        output.push(rep.convert(bits)?);
+    }
+    Ok(output)
+}
+
+fn secret_bits(rep: &mut Rep3, columns: &[Part]) -> Result<Vec<SecretByte<Rep3>>, Abort> {
+    let bytes = columns.iter().map(|part| rep.trio().input(part)).collect::<Result<Vec<_>, _>>()?;
+    bits(rep, bytes)
+}
+
+/// Verify a chunk's outputs.
+fn verify(rep: &mut Rep3, pending: Pending<Vec<Byte>, Products>) -> Result<Verified<Vec<Byte>>, Abort> {
+    rep.trio().session().phase(VERIFICATION);
+    settle(rep, pending)
+}
+
+/// All chunks in this thread: the clock changes hands between making ahead, computing and verifying.
+fn one_strand(
+    rep: &mut Rep3,
+    task: &Task,
+    ready: &Ready,
+    chunks: &[Columns],
+    mut start: Mark,
+    watch: &mut dyn Watch,
+) -> Result<Outputs, Abort> {
+    let mut outputs = Vec::with_capacity(chunks.len());
+    for columns in chunks {
+        if task.makes_ahead() {
+            make_ahead(rep, task, columns)?;
+            watch.meet(PREPROCESSING)?;
+            let made = Mark::now();
+            watch.took(PREPROCESSING, start.until(made));
+            start = made;
+        }
+        let pending = compute(rep, task, ready, columns)?;
+        let computed = Mark::now();
+        outputs.push(verify(rep, pending)?);
+        let verified = Mark::now();
+        watch.took(ONLINE, start.until(computed));
+        watch.took(VERIFICATION, computed.until(verified));
+        start = verified;
+    }
+    Ok(outputs)
+}
+
+/// Every k-th chunk in a strand of its own: *online* runs until the last chunk has its output shares, and *verification* is
+/// what is then left to wait for. Where something is made ahead, the strands take one chunk each, and meet after making and
+/// after verifying; else they meet at the end of the segment alone.
+fn strands_at_once(
+    engines: &mut [Rep3],
+    task: &Task,
+    ready: &Ready,
+    chunks: &[Columns],
+    mut start: Mark,
+    permits: &Permits,
+    watch: &mut dyn Watch,
+) -> Result<Outputs, Abort> {
+    let (k, ahead) = (engines.len(), task.makes_ahead());
+    let mut outputs = Vec::with_capacity(chunks.len());
+    for batch in chunks.chunks(if ahead { k } else { chunks.len() }.max(1)) {
+        if ahead {
+            at_once(engines, permits, |s, rep| {
+                batch.get(s).map_or(Ok(()), |columns| make_ahead(rep, task, columns))
+            })?;
+            watch.meet(PREPROCESSING)?;
+            let made = Mark::now();
+            watch.took(PREPROCESSING, start.until(made));
+            start = made;
+        }
+        let computed = Mutex::new(start);
+        let strands = at_once(engines, permits, |s, rep| {
+            let mut outputs = Vec::new();
+            for columns in batch.iter().skip(s).step_by(k) {
+                let pending = compute(rep, task, ready, columns)?;
+                *lock(&computed) = Mark::now();
+                outputs.push(verify(rep, pending)?);
+            }
+            Ok(outputs)
+        })?;
+        let (end, computed) = (Mark::now(), *lock(&computed));
+        watch.took(ONLINE, start.until(computed));
+        watch.took(VERIFICATION, computed.until(end));
+        start = end;
+        let mut strands: Vec<_> = strands.into_iter().map(Vec::into_iter).collect();
+        outputs.extend((0..batch.len()).filter_map(|c| strands.get_mut(c % k).and_then(Iterator::next)));
+    }
+    Ok(outputs)
+}
+
+/// Do something in every strand, each in its thread; what they give, in order.
+fn at_once<R: Send>(
+    engines: &mut [Rep3],
+    permits: &Permits,
+    strand: impl Fn(usize, &mut Rep3) -> Result<R, Abort> + Sync,
+) -> Result<Vec<R>, Abort> {
+    let strand = |s, rep: &mut Rep3| {
+        let _permit = permits.enter();
+        strand(s, rep)
+    };
+    let results: Vec<Result<R, Abort>> = permits.outside(|| {
+        std::thread::scope(|scope| {
+            let strand = &strand;
+            let threads: Vec<_> =
+                engines.iter_mut().enumerate().map(|(s, rep)| scope.spawn(move || strand(s, rep))).collect();
+            let ended = |_| Err(Abort::Misuse { step: INPUT, what: "a strand ended without a result" });
+            threads.into_iter().map(|thread| thread.join().unwrap_or_else(ended)).collect()
+        })
+    });
+    // The first strand that has a cause of its own, not only the news of another's.
+    let mut given = Vec::with_capacity(results.len());
+    let mut failed: Option<Abort> = None;
+    for result in results {
+        match result {
+            Ok(result) => given.push(result),
+            Err(abort) if failed.as_ref().is_none_or(|f| f.peer().is_none()) => failed = Some(abort),
+            Err(_) => {}
+        }
+    }
+    failed.map_or(Ok(given), Err)
+}

@@ -1,0 +1,132 @@
+//! How an engine is to compute: what all engines know, and what belongs to one of them.
+
+use crate::mode::Choice;
+use divisi_rep3::Security;
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+
+/// How to compute.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Settings {
+    /// How many parties, if that was said.
+    pub parties: Option<usize>,
+    /// Against whom.
+    pub security: Security,
+    /// How S-boxes are computed, or what matters most.
+    pub choice: Choice,
+    /// A lie may pass with probability at most 2 to the minus so many, if that was said.
+    pub statistical: Option<u32>,
+    /// How many threads of a party run at once.
+    pub threads: usize,
+    /// What belongs to one engine, by its name on the command line ([`super::Engine::options`]); empty for what is on or off.
+    pub own: BTreeMap<String, String>,
+}
+
+impl Default for Settings {
+    fn default() -> Self {
+        Settings {
+            parties: None,
+            security: Security::Malicious,
+            choice: Choice::default(),
+            statistical: None,
+            threads: 1,
+            own: BTreeMap::new(),
+        }
+    }
+}
+
+impl Settings {
+    /// The same with an option of one engine's own.
+    #[must_use]
+    pub fn with(mut self, name: &str, value: impl ToString) -> Self {
+        self.own.insert(name.to_owned(), value.to_string());
+        self
+    }
+
+    /// The same among so many parties.
+    #[must_use]
+    pub fn among(mut self, parties: usize) -> Self {
+        self.parties = Some(parties);
+        self
+    }
+
+    /// Whether circuits may stay in their files.
+    #[must_use]
+    pub fn is_streamed(&self) -> bool {
+        self.own.contains_key(STREAMED)
+    }
+}
+
+/// The option by which a circuit may stay in its file.
+pub const STREAMED: &str = "streamed";
+
+/// The same between processes of this program.
+#[derive(Clone, Serialize, Deserialize)]
+pub(crate) struct Told {
+    parties: Option<u32>,
+    security: String,
+    protocol: String,
+    mode: Option<String>,
+    statistical: Option<u32>,
+    threads: u32,
+    own: BTreeMap<String, String>,
+}
+
+impl From<&Settings> for Told {
+    fn from(settings: &Settings) -> Self {
+        let number = |n: usize| u32::try_from(n).unwrap_or(u32::MAX);
+        Told {
+            parties: settings.parties.map(number),
+            security: settings.security.name().to_owned(),
+            protocol: settings.choice.protocol().name().to_owned(),
+            mode: settings.choice.mode_name().map(str::to_owned),
+            statistical: settings.statistical,
+            threads: number(settings.threads),
+            own: settings.own.clone(),
+        }
+    }
+}
+
+impl TryFrom<Told> for Settings {
+    type Error = String;
+
+    fn try_from(told: Told) -> Result<Self, String> {
+        let choice = match &told.mode {
+            Some(mode) => mode.parse::<crate::mode::Mode>()?.into(),
+            None => told.protocol.parse::<divisi_rep3::Protocol>()?.into(),
+        };
+        Ok(Settings {
+            parties: told.parties.map(|parties| parties as usize),
+            security: told.security.parse()?,
+            choice,
+            statistical: told.statistical,
+            threads: told.threads as usize,
+            own: told.own,
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::mode::Mode;
+
+    #[test]
+    fn what_is_told_is_what_was_meant() {
+        let usual = Settings::default();
+        let meant = [
+            Settings { choice: divisi_rep3::Protocol::Lut16.into(), statistical: Some(64), ..usual.clone() },
+            Settings {
+                choice: Mode::ALL[1].into(),
+                security: Security::SemiHonest,
+                threads: 7,
+                ..usual.clone()
+            },
+            usual.clone().among(5).with("form", "paper").with(STREAMED, ""),
+            usual,
+        ];
+        for meant in meant {
+            assert_eq!(Settings::try_from(Told::from(&meant)).unwrap(), meant);
+        }
+    }
+}

@@ -1,0 +1,115 @@
+//! A job as one process tells it to another.
+
+use super::job::{Between, Blocks, Circuit, Digests, Job};
+use crate::circuit::hold;
+use crate::failure::Failure;
+use divisi_core::{Direction, PartyId};
+use divisi_symmetric::aes::KeySize;
+use divisi_symmetric::algorithm::Settings as Use;
+use divisi_symmetric::gates::Adder;
+use serde::{Deserialize, Serialize};
+use std::sync::Arc;
+
+/// A job as one process tells it to another: circuits, blocks and digests.
+#[derive(Serialize, Deserialize)]
+pub(crate) enum Told {
+    Circuit {
+        name: String,
+        low_depth: bool,
+        in_file: bool,
+        digest: [u8; 32],
+        between: Option<(Vec<u8>, Vec<u8>)>,
+        count: u64,
+    },
+    Blocks {
+        key_bits: u32,
+        decrypt: bool,
+        count: u64,
+    },
+    Digests {
+        algorithm: String,
+        low_depth: bool,
+        message_bytes: u64,
+        count: u64,
+    },
+}
+
+fn numbers(parties: &[PartyId]) -> Vec<u8> {
+    parties.iter().map(|party| party.number()).collect()
+}
+
+fn parties(numbers: &[u8]) -> Vec<PartyId> {
+    numbers.iter().filter_map(|number| PartyId::new(*number)).collect()
+}
+
+impl Told {
+    /// # Errors
+    /// If it is a job that no process is told.
+    pub fn new(job: &Job, in_file: bool) -> Result<Told, Failure> {
+        Ok(match job {
+            Job::Circuit(job) => Told::Circuit {
+                name: job.circuit.name().to_owned(),
+                low_depth: job.adder == Adder::LowDepth,
+                in_file,
+                digest: job.circuit.digest(),
+                between: match &job.between {
+                    Between::Parties { owners, receivers } => Some((numbers(owners), numbers(receivers))),
+                    Between::Client => None,
+                },
+                count: job.count as u64,
+            },
+            Job::Blocks(job) => Told::Blocks {
+                key_bits: job.size.bits() as u32,
+                decrypt: job.direction == Direction::Decrypt,
+                count: job.count as u64,
+            },
+            Job::Digests(job) => Told::Digests {
+                algorithm: job.using.algorithm.name(),
+                low_depth: job.using.adder == Adder::LowDepth,
+                message_bytes: job.message_bytes as u64,
+                count: job.count as u64,
+            },
+            Job::Texts(_) | Job::Messages(_) | Job::Chain(_) => {
+                return Err(Failure::usage("known answers run in one process: use `divisi kat`"));
+            }
+        })
+    }
+
+    /// What was told, with the circuit read anew.
+    ///
+    /// # Errors
+    /// If it cannot be read, or has changed.
+    pub fn job(self) -> Result<Job, Failure> {
+        let number = |n: u64| usize::try_from(n).unwrap_or(usize::MAX);
+        let adder = |low_depth| if low_depth { Adder::LowDepth } else { Adder::FewestAnds };
+        Ok(match self {
+            Told::Circuit { name, low_depth, in_file, digest, between, count } => {
+                let adder = adder(low_depth);
+                let circuit = hold(&name, adder, in_file)?;
+                if circuit.digest() != digest {
+                    let error = format!("{} has changed meanwhile: leave it as it is", circuit.name());
+                    return Err(Failure::usage(error));
+                }
+                let between = between.map_or(Between::Client, |(owners, receivers)| Between::Parties {
+                    owners: parties(&owners),
+                    receivers: parties(&receivers),
+                });
+                Job::Circuit(Circuit { circuit: Arc::new(circuit), adder, between, count: number(count) })
+            }
+            Told::Blocks { key_bits, decrypt, count } => Job::Blocks(Blocks {
+                size: KeySize::from_bits(key_bits as usize)
+                    .ok_or_else(|| Failure::usage("no such key size: give 128, 192 or 256"))?,
+                direction: if decrypt { Direction::Decrypt } else { Direction::Encrypt },
+                count: number(count),
+            }),
+            Told::Digests { algorithm, low_depth, message_bytes, count } => Job::Digests(Digests {
+                using: Use {
+                    adder: adder(low_depth),
+                    ..Use::new(algorithm.parse().map_err(|e: String| Failure::usage(e))?)
+                },
+                message_bytes: number(message_bytes),
+                count: number(count),
+            }),
+        })
+    }
+}

@@ -1,0 +1,133 @@
+//! The beginning of a party's process, whatever it is for: who it is, what is computed and how, and the mesh with the others.
+//!
+//! Trust: the process that gives the orders knows all inputs and outputs.
+
+use crate::engine::{self, Engine, Job, Prepared, Settings, settings, told};
+use crate::failure::Failure;
+use crate::local::{Pipes, Processes, Room, seat};
+use divisi_net::{Emulation, Mesh, Options as Net, PartyId, Permits};
+use serde::{Deserialize, Serialize};
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+/// How long parties of one machine may take to connect.
+pub const CONNECT: Duration = Duration::from_secs(5);
+/// How much longer for each of them, for many share few processors.
+const CONNECT_EACH: Duration = Duration::from_millis(100);
+/// How many times longer than a party its peers may take to read the circuit: many share few processors.
+const READ_TOO: u32 = 4;
+/// How much longer the process that gives the orders waits than the parties, who know more about what they wait for.
+pub(crate) const MARGIN: Duration = Duration::from_millis(300);
+
+/// How long so many parties of one machine may take to connect.
+pub(crate) fn connect(parties: usize) -> Duration {
+    CONNECT + CONNECT_EACH * u32::try_from(parties).unwrap_or(u32::MAX)
+}
+
+/// The links between parties.
+#[derive(Clone, Copy)]
+pub(crate) struct Links {
+    /// The time limit of a receive.
+    pub timeout: Duration,
+    /// Emulated round-trip time, in milliseconds.
+    pub rtt_ms: Option<f64>,
+    /// Emulated bandwidth, in 10^6 bits a second.
+    pub rate_mbit: Option<f64>,
+    /// Whether no more threads of a party run at once than the settings say.
+    pub permits: bool,
+}
+
+/// What every party learns first.
+#[derive(Serialize, Deserialize)]
+struct Orders {
+    seat: seat::Seat,
+    engine: String,
+    settings: settings::Told,
+    job: told::Told,
+    timeout_ms: u64,
+    rtt_ms: Option<f64>,
+    rate_mbit: Option<f64>,
+    permits: bool,
+}
+
+/// Tell all parties what they are to do.
+///
+/// # Errors
+/// The failure of a party that does not listen.
+pub(crate) fn begin(
+    processes: &mut Processes,
+    room: &Room,
+    step: &str,
+    engine: &dyn Engine,
+    settings: &Settings,
+    job: &Job,
+    links: Links,
+) -> Result<(), Failure> {
+    let within = (links.timeout + MARGIN).max(connect(processes.count())) + MARGIN;
+    let seats = seat::seats(processes, room, step, within)?;
+    for (party, seat) in PartyId::all(seats.len()).zip(seats) {
+        let orders = Orders {
+            seat,
+            engine: engine.name().to_owned(),
+            settings: settings.into(),
+            job: told::Told::new(job, settings.is_streamed())?,
+            timeout_ms: links.timeout.as_millis() as u64,
+            rtt_ms: links.rtt_ms,
+            rate_mbit: links.rate_mbit,
+            permits: links.permits,
+        };
+        processes.order(party, &orders)?;
+    }
+    Ok(())
+}
+
+/// A party that has joined the others.
+pub(crate) struct Joined<'p> {
+    pub pipes: &'p Pipes,
+    pub prepared: &'p dyn Prepared,
+    pub mesh: &'p Arc<Mesh>,
+    /// How long joining took.
+    pub seconds: f64,
+    /// Whether links are emulated.
+    pub emulated: bool,
+}
+
+/// Be a party: take the orders, prepare the job, join the others, and do the rest. Failures are reported, not printed.
+///
+/// # Errors
+/// What was reported, or could not be.
+pub(crate) fn be(rest: impl FnOnce(&Joined<'_>) -> Result<(), Failure>) -> Result<(), Failure> {
+    let pipes = Pipes::take()?;
+    let failed = match join(&pipes, rest) {
+        Ok(()) => return Ok(()),
+        Err(failure) => failure,
+    };
+    // whoever gave the orders may be gone; then nobody is to be told
+    let _ = pipes.report::<()>(Err(failed.clone()));
+    Err(failed)
+}
+
+fn join(pipes: &Pipes, rest: impl FnOnce(&Joined<'_>) -> Result<(), Failure>) -> Result<(), Failure> {
+    let listener = seat::listen(pipes)?;
+    let orders: Orders = pipes.order()?;
+    let engine = engine::named(&orders.engine).map_err(Failure::usage)?;
+    let settings = Settings::try_from(orders.settings).map_err(Failure::usage)?;
+    let start = Instant::now();
+    let job = orders.job.job()?;
+    let read = start.elapsed();
+    let prepared = engine.prepare(&job, &settings)?;
+    let start = Instant::now();
+    let permits = if orders.permits { Permits::new(settings.threads) } else { Permits::unlimited() };
+    let net = Net {
+        timeout: Duration::from_millis(orders.timeout_ms),
+        emulation: Emulation::new(orders.rtt_ms, orders.rate_mbit),
+        permits: permits.clone(),
+        ..Net::default()
+    };
+    let within = connect(prepared.parties()) + READ_TOO * read;
+    let (_door, mesh) = orders.seat.join(pipes, listener, &net, within)?;
+    let seconds = start.elapsed().as_secs_f64();
+    let emulated = orders.rtt_ms.is_some() || orders.rate_mbit.is_some();
+    let _permit = orders.permits.then(|| permits.enter());
+    rest(&Joined { pipes, prepared: &*prepared, mesh: &mesh, seconds, emulated })
+}
