@@ -214,6 +214,26 @@ fn a_set_up_gives_one_kind_of_rows() {
     }
 }
 
+/// Rows of one session are of no use in another, nor a set-up in another's.
+#[test]
+fn rows_belong_to_their_session() {
+    let kept = [const { std::sync::Mutex::new(None) }; 2];
+    for again in [false, true] {
+        let ends = run(2, &Parameters::new("correlations"), |mut session| {
+            let mut setup = divisi_ot::testing::deal(&mut session, Config::default(), 1)?;
+            let pads = setup.semi_honest_rows(&mut session, Bits::Random(4), Links::All)?;
+            if !again {
+                *kept[session.me().index()].lock().unwrap() = Some(pads);
+                return Ok(());
+            }
+            let mut old = kept[session.me().index()].lock().unwrap().take().unwrap();
+            let width = BitVectors { width: 1 };
+            setup.correlate(&mut session, &mut old, None, &width, &[1; 4]).map(|_| ())
+        });
+        assert!(ends.iter().all(|end| end.is_ok() != again), "{ends:?}");
+    }
+}
+
 /// Numbers that are not reduced, bits behind the last payload, and rows of other links are refused.
 #[test]
 fn what_is_no_payload_is_refused() {

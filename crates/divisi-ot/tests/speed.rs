@@ -3,7 +3,8 @@
 
 use divisi_core::Parameters;
 use divisi_core::testing::run;
-use divisi_ot::{Base, Config, Setup};
+use divisi_ot::correlate::{BitVectors, Numbers};
+use divisi_ot::{Base, Bits, Config, Links, Setup};
 use rustix::time::{ClockId, clock_gettime};
 use std::time::{Duration, Instant};
 
@@ -42,5 +43,64 @@ fn setup_and_bits() {
                 );
             }
         }
+    }
+}
+
+/// Narrow and wide rows over GF(2^48), with their check, and products with payloads of two sizes; between two parties, CPU time of one.
+#[test]
+#[ignore = "a measurement"]
+fn rows_over_a_field_and_products() {
+    let count = 1 << 17;
+    let config = Config::default();
+    let mut best = [Duration::MAX; 6];
+    for _ in 0..5 {
+        let times = run(2, &config.describe(Parameters::new("ot speed")), |mut session| {
+            let mut setup = Setup::over_field(&mut session, config, 48)?;
+            let mut times = Vec::new();
+            let mut from = cpu();
+            let mut lap = || {
+                let now = cpu();
+                let lap = now - from;
+                from = now;
+                lap
+            };
+            setup.mac_rows(&mut session, Bits::Random(count))?;
+            times.push(lap());
+            let mut wide = setup.wide_rows(&mut session, Bits::Random(count))?;
+            times.push(lap());
+            let mut front = wide.take(count / 2).unwrap_or(wide);
+            let values = vec![1; count];
+            lap();
+            let bits = BitVectors { width: 48 };
+            setup.correlate(&mut session, &mut front.pads, None, &bits, &values[..count / 2])?;
+            times.push(2 * lap());
+            Ok(times)
+        });
+        let semi = run(2, &config.describe(Parameters::new("ot speed")), |mut session| {
+            let mut setup = Setup::new(&mut session, config)?;
+            let mut times = Vec::new();
+            let values = vec![1_u128; count];
+            let from = cpu();
+            let mut pads = setup.semi_honest_rows(&mut session, Bits::Random(count), Links::All)?;
+            times.push(cpu() - from);
+            let from = cpu();
+            setup.correlate(&mut session, &mut pads, None, &BitVectors { width: 1 }, &values)?;
+            times.push(cpu() - from);
+            let mut pads = setup.semi_honest_rows(&mut session, Bits::Random(count), Links::All)?;
+            let numbers = Numbers { modulus: 3_221_225_473, count: 1 };
+            let from = cpu();
+            setup.correlate(&mut session, &mut pads, None, &numbers, &vec![1; count])?;
+            times.push(cpu() - from);
+            Ok(times)
+        });
+        for (times, semi) in times.into_iter().zip(semi) {
+            let all = times.unwrap().into_iter().chain(semi.unwrap());
+            best.iter_mut().zip(all).for_each(|(best, time)| *best = (*best).min(time));
+        }
+    }
+    let names =
+        ["narrow", "wide", "times 48 bits", "semi-honest", "semi-honest times a bit", "times a number"];
+    for (name, best) in names.iter().zip(best) {
+        println!("{name}: {:.1} ns a row, both directions", best.as_nanos() as f64 / count as f64);
     }
 }

@@ -52,10 +52,15 @@ impl Setup {
     /// it makes its keys of others' bits.
     pub fn take_another_delta(&mut self, difference: u128, rows: bool) {
         let other = self.deltas.delta.get() ^ difference;
-        self.deltas.delta = Delta::drawn(self.me, |bytes| *bytes = other.to_le_bytes());
+        self.deltas.delta = if self.layout.public {
+            Delta::drawn(self.me, |bytes| *bytes = other.to_le_bytes())
+        } else {
+            Delta::uniform(self.mac_bits(), |bytes| *bytes = other.to_le_bytes())
+        };
         if !rows {
             self.deltas.differences.resize(self.parties, 0);
-            self.deltas.differences.iter_mut().for_each(|of| *of ^= difference & !1);
+            let public = u128::from(self.layout.public);
+            self.deltas.differences.iter_mut().for_each(|of| *of ^= difference & !public);
         }
     }
 }
