@@ -211,9 +211,9 @@ impl Parameters {
                 && (q - 1).is_multiple_of(2 * self.n as u64)
         };
         let mut primes: Vec<u64> = self.chain.iter().chain(&self.special).copied().collect();
-        let primes_serve =
-            primes.iter().chain([&self.plain]).all(|q| *q > 2 && (serves(q) || *q == self.plain));
-        let plain_serves = (self.plain - 1).is_multiple_of(2 * self.n as u64);
+        let primes_serve = primes.iter().all(serves);
+        let plain_serves = divisi_field::zp::prime::is_prime(self.plain)
+            && (self.plain - 1).is_multiple_of(2 * self.n as u64);
         let count = primes.len();
         primes.sort_unstable();
         primes.dedup();
