@@ -1,5 +1,5 @@
-//! Slots: a plaintext is a polynomial modulo p, and its values at the roots modulo p are N slots, that add and multiply
-//! each by itself.
+//! Slots: a plaintext is a polynomial modulo p, and its values at the roots modulo p are N slots, that add
+//! and multiply each by itself.
 
 use crate::hidden::Hidden;
 use crate::ring::{Poly, Ring};

@@ -44,7 +44,8 @@ fn residues(m: Modulus, bound: u64, words: &mut [u64], numbers: impl Iterator<It
     }
 }
 
-/// A polynomial in residues: one part of N words a prime, as values at the roots unless said otherwise. Wiped when dropped.
+/// A polynomial in residues: one part of N words a prime, as values at the roots unless said otherwise. Wiped
+/// when dropped.
 #[derive(Clone, Debug)]
 pub struct Poly {
     words: Hidden<u64>,
@@ -255,8 +256,8 @@ impl Ring {
         self.each(x, |ntt, words, _| ntt.modulus().scale(words, c));
     }
 
-    /// Parts of the chain scaled by the special prime: what a digit of the relinearisation key is multiplied by. Only the
-    /// part of this limb is left.
+    /// Parts of the chain scaled by the special prime: what a digit of the relinearisation key is multiplied
+    /// by. Only the part of this limb is left.
     pub(crate) fn digit(&self, x: &Poly, limb: usize) -> Poly {
         let (n, mut out) = (self.dimension(), self.zero(x.limbs, x.extended));
         let special = self.parameters.special().unwrap_or(1);
@@ -267,7 +268,8 @@ impl Ring {
         out
     }
 
-    /// The residues modulo one prime of a polynomial in coefficients, spread over `limbs` primes and the special one, as values.
+    /// The residues modulo one prime of a polynomial in coefficients, spread over `limbs` primes and the
+    /// special one, as values.
     pub(crate) fn spread(&self, x: &Poly, limb: usize) -> Poly {
         let n = self.dimension();
         let part = &x.words[limb * n..(limb + 1) * n];

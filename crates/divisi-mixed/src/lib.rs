@@ -1,5 +1,5 @@
-//! Numbers and bits among many parties: GYKW, "Scalable Mixed-Mode MPC". **Semi-honest**: all but one of n parties may be curious
-//! together, and everybody follows the protocol.
+//! Numbers and bits among many parties: GYKW, "Scalable Mixed-Mode MPC". **Semi-honest**: all but one of n
+//! parties may be curious together, and everybody follows the protocol.
 //!
 //! | module | what | source |
 //! |---|---|---|
