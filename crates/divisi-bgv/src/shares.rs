@@ -72,8 +72,8 @@ impl Keys {
         Ok(slots(ring, shares, factor))
     }
 
-    /// 1. h_i = s_i c_1 + p e_i - <x>_i, with e_i from the flood \[G4\] and <x>_i uniform; what is returned
-    /// is <x>_i.
+    /// Step 1: h_i = s_i c_1 + p e_i - <x>_i, with e_i from the flood \[G4\] and <x>_i uniform; what is
+    /// returned is <x>_i.
     fn answer(
         &self,
         session: &mut Session,

@@ -9,7 +9,7 @@
 //! |---|---|---|---|
 //! | paper | a ring | n + 1 | a flood on both components |
 //! | lean-ring | a ring | n + 1 | a fresh encryption of zero on both |
-//! | lean-tree | products along a tree, the first by plaintexts | at most ceil(log2 n) + 2 | the same, first joins |
+//! | lean-tree | products along a tree, first by plaintexts | at most ceil(log2 n) + 2 | the same, first |
 //!
 //! Cost a batch of N bits, by all parties together, in polynomials: rings 2 (n - 1), of falling levels, and
 //! for the E2A n - 1 of c_1 (in the paper's form 2 (n - 1) of both) and n - 1 answers (tests `cost`). Roles

@@ -129,9 +129,9 @@ impl Noise {
         noise + self.root + self.plain - 12_f64.log2() / 2.0 + self.peak()
     }
 
-    /// After the product of two ciphertexts, both of them mostly s times a rounding error: sums of N / 2 products
-    /// |s|^4 |x|^2 |y|^2, of mean 2, exceed 1.25 of that by a jump of one of them (H2), which is largest where
-    /// half of the exponent is spent on s.
+    /// After the product of two ciphertexts, both of them mostly s times a rounding error: sums of N / 2
+    /// products |s|^4 |x|^2 |y|^2, of mean 2, exceed 1.25 of that by a jump of one of them (H2), which is
+    /// largest where half of the exponent is spent on s.
     #[must_use]
     pub fn times(&self, x: f64, y: f64) -> f64 {
         let jump = (self.nats / 2.0).powi(2) * (self.nats / 4.0).powi(2) / (self.n / 2.0);
