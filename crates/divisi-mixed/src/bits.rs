@@ -26,7 +26,7 @@ const FORM: Step = step!("form");
 
 /// One party's shares of N random bits. Used by value, once \[G7\]: it is neither copied nor cloned.
 ///
-/// ```compile_fail
+/// ```compile_fail,E0382
 /// fn twice(bits: divisi_mixed::bits::RandomBits) {
 ///     let first = bits.open();
 ///     let second = bits.open();
@@ -48,6 +48,18 @@ impl RandomBits {
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.bits.is_empty()
+    }
+
+    /// The last so many of them, which are here no more; `None` if there are fewer.
+    #[must_use]
+    pub fn take(&mut self, count: usize) -> Option<RandomBits> {
+        let left = self.len().checked_sub(count)?;
+        let split = |list: &mut Hidden<u64>| {
+            let taken = Hidden::from(&list[left..]);
+            *list = Hidden::from(&list[..left]);
+            taken
+        };
+        Some(RandomBits { bits: split(&mut self.bits), numbers: split(&mut self.numbers) })
     }
 
     /// The shares modulo 2, each 0 or 1, and modulo p.
