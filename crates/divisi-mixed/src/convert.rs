@@ -1,9 +1,9 @@
 //! From bits to numbers: GYKW, Figures 8 and 9, for public tables of size 2.
 //!
 //! Adversary: semi-honest, all but one. An opened u = x xor r is uniform, for r is, and is used once \[G7\].
-//! Cost online: one opening (section 3.1): a bit an item from each party to one of them, and a bit back; two rounds.
-//! With T'\[j\] = T\[r xor j\] and u public, T\[x\] = T'\[u\] = T\[u\] + r (T\[1 - u\] - T\[u\]): shares of r serve
-//! every public table.
+//! Cost online: one opening (section 3.1): a bit an item from each party to one of them, and a bit back; two
+//! rounds. With T'\[j\] = T\[r xor j\] and u public, T\[x\] = T'\[u\] = T\[u\] + r (T\[1 - u\] - T\[u\]):
+//! shares of r serve every public table.
 
 use crate::bits::RandomBits;
 use divisi_bgv::Ring;
@@ -14,8 +14,8 @@ const LOOKUP: Step = step!("lookup");
 const GATHER: Step = step!("open.gather");
 const TELL: Step = step!("open.tell");
 
-/// Open(<x>^b) of section 3.1: everybody sends its share to one party, which adds up and tells all. Which party
-/// it is goes round from opening to opening.
+/// Open of section 3.1, of shared bits: everybody sends its share to one party, which adds up and tells all.
+/// Which party it is goes round from opening to opening.
 ///
 /// # Errors
 /// Whatever a broken peer causes; bits beyond the last are malformed.
@@ -56,10 +56,12 @@ fn pack(bits: &[u64]) -> Vec<u8> {
     bits.chunks(8).map(byte).collect()
 }
 
-/// Figure 8, case 1: `tables` are public, one for each shared bit of `x`; what comes are shares of their entries.
+/// Figure 8, case 1: `tables` are public, one for each shared bit of `x`; what comes are shares of their
+/// entries.
 ///
 /// # Errors
-/// [`Abort::Misuse`] if there are not as many masks and tables as bits, or an entry is not below p; as [`open_bits`].
+/// [`Abort::Misuse`] if there are not as many masks and tables as bits, or an entry is not below p; as
+/// [`open_bits`].
 pub fn lookup(
     session: &mut Session,
     ring: &Ring,
