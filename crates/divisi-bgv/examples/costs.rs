@@ -1,4 +1,5 @@
-//! Prints what the operations of one party cost, one core: `cargo run --release -p divisi-bgv --example costs`.
+//! Prints what the operations of one party cost, one core:
+//! `cargo run --release -p divisi-bgv --example costs`.
 
 use divisi_bgv::parameters::{Form, Operation, Parameters};
 use divisi_bgv::{Keys, Ring, Sampler, encode};

@@ -5,8 +5,8 @@ use crate::ring::{Poly, Ring};
 use crate::wire;
 use divisi_core::{Abort, PartyId, Session, Step};
 
-/// (c_0, c_1) at a level: c_0 + s c_1 is the plaintext times a public factor modulo p, plus p times noise. Public, but for
-/// what it encrypts.
+/// (c_0, c_1) at a level: c_0 + s c_1 is the plaintext times a public factor modulo p, plus p times noise.
+/// Public, but for what it encrypts.
 #[derive(Clone)]
 pub struct Ciphertext {
     level: usize,
@@ -91,8 +91,8 @@ impl Ciphertext {
         ring.mul(&mut self.c1, plain);
     }
 
-    /// The product of two ciphertexts, relinearised: with digits d_2 mod q_i, each times the key's part for it, and the special
-    /// prime divided out again. Public: it needs no fresh encryption.
+    /// The product of two ciphertexts, relinearised: with digits d_2 mod q_i, each times the key's part for
+    /// it, and the special prime divided out again. Public: it needs no fresh encryption.
     ///
     /// # Errors
     /// [`Abort::Misuse`] of different levels, and without a relinearisation key.

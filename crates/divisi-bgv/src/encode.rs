@@ -1,5 +1,5 @@
-//! Slots: a plaintext is a polynomial modulo p, and its values at the roots modulo p are N slots, that add and multiply
-//! each by itself.
+//! Slots: a plaintext is a polynomial modulo p, and its values at the roots modulo p are N slots, that add
+//! and multiply each by itself.
 
 use crate::hidden::Hidden;
 use crate::ring::{Poly, Ring};
@@ -23,7 +23,7 @@ pub fn coefficients(ring: &Ring, slots: &[u64]) -> Hidden<i64> {
 /// If there are not N of them.
 #[must_use]
 pub fn encode(ring: &Ring, slots: &[u64], limbs: usize) -> Poly {
-    ring.signed(&coefficients(ring, slots), limbs)
+    ring.plaintext(&coefficients(ring, slots), limbs)
 }
 
 /// The slots of a polynomial with these coefficients modulo p.

@@ -1,17 +1,18 @@
 //! Flooding: a sum of eight uniform integers for each coefficient, some of them twice as wide as the others.
 //!
-//! A sum of uniforms takes no table and no rejection, so that its time depends on nothing; it is bounded, so that nothing
-//! fails by its tail. For shifts by D_i over all coefficients of all calls, however they were chosen, the affinities
-//! multiply, and the statistical distance is at most sqrt(sum D_i^2 I) / 2, I the Fisher information of one (docs/bgv.md, 4).
-//! A width is given by the number of bits of the narrow uniforms and of how many of the eight are wide: steps of a
-//! quarter of a bit at most.
+//! A sum of uniforms takes no table and no rejection, so that its time depends on nothing; it is bounded, so
+//! that nothing fails by its tail. For shifts by D_i over all coefficients of all calls, however they were
+//! chosen, the affinities multiply, and the statistical distance is at most sqrt(sum D_i^2 I) / 2, I the
+//! Fisher information of one (docs/bgv.md, 4). A width is given by the number of bits of the narrow uniforms
+//! and of how many of the eight are wide: steps of a quarter of a bit at most.
 
 use divisi_core::Prg;
 use zeroize::Zeroize;
 
 /// How many uniforms are added.
 const TERMS: u32 = 8;
-/// Fisher information times variance of any of these sums is at most this; 1 for a Gaussian. The test `information` computes it.
+/// Fisher information times variance of any of these sums is at most this; 1 for a Gaussian. The test
+/// `information` computes it.
 pub const INFORMATION: f64 = 1.03;
 /// The widest narrow uniforms.
 const MOST_BITS: u32 = 119;
@@ -115,7 +116,8 @@ mod tests {
         density
     }
 
-    /// For every mix of widths: the affinity of the sum with itself, shifted by one and by more, is that of the bound.
+    /// For every mix of widths: the affinity of the sum with itself, shifted by one and by more, is that of
+    /// the bound.
     #[test]
     fn information() {
         for wide in 0..TERMS {

@@ -1,12 +1,13 @@
 //! What a party does to a ciphertext that passes it: its own signs, and nothing that tells them.
 //!
-//! GYKW, Figure 6, step 3 for one party, with products by signs in place of rotations (N tables a ciphertext), and CP of appendix
-//! A.1. Adversary: semi-honest, all but one.
-//! *lean*: a fresh encryption of zero on both components, whatever the signs: by the assumption of RLWE all that leaves is uniform
-//! to whoever lacks one key share, and floods are needed only where something is decrypted (docs/bgv.md, 5).
-//! *paper*: floods on both components. The first hides noise, so that signs stay hidden from whoever has all of the
-//! key; the second is the error of the encryption of zero, and as wide as counts as much after its product with the key (D4).
-//! Every flooded hop counts as a partial decryption \[G12\].
+//! GYKW, Figure 6, step 3 for one party, with products by signs in place of rotations (N tables a
+//! ciphertext), and CP of appendix A.1. Adversary: semi-honest, all but one.
+//! *lean*: a fresh encryption of zero on both components, whatever the signs: by the assumption of RLWE all
+//! that leaves is uniform to whoever lacks one key share, and floods are needed only where something is
+//! decrypted (docs/bgv.md, 5).
+//! *paper*: floods on both components. The first hides noise, so that signs stay hidden from whoever has all
+//! of the key; the second is the error of the encryption of zero, and as wide as counts as much after its
+//! product with the key (D4). Every flooded hop counts as a partial decryption \[G12\].
 
 use crate::cipher::Ciphertext;
 use crate::encode;
@@ -21,8 +22,8 @@ impl Keys {
     /// \[x\] -> \[x * signs\], one level below. `signs` are N slots.
     ///
     /// # Errors
-    /// [`Abort::Misuse`] at the bottom, for another number of slots, and where the parameters have no flood for it;
-    /// [`Abort::CheckFailed`] when the session has made its decryptions.
+    /// [`Abort::Misuse`] at the bottom, for another number of slots, and where the parameters have no flood
+    /// for it; [`Abort::CheckFailed`] when the session has made its decryptions.
     pub fn hop(
         &self,
         session: &Session,

@@ -1,12 +1,13 @@
 //! Keys of a session: a share of the secret key each, one public key, one relinearisation key.
 //!
-//! GYKW, appendix A.1; the relinearisation key as Mouchet, Troncoso-Pastoriza, Bossuat, Hubaux 2021 (MTBH21), protocol
-//! RelinKeyGen. Adversary: semi-honest, all but one.
-//! Deviations: D1, key shares and v of an encryption are uniformly ternary, which the table of moduli is for; the paper's H and Z
-//! are sparser. D2, the common polynomials come from a coin of all parties after their commitments. D3, sums go along a tree
-//! instead of to P_1, and all parties compare a digest of what came of them.
-//! The relinearisation key encrypts s^2 under s: circular security is assumed.
-//! Cost: 2 polynomials for the public key, 6 a prime for the relinearisation key, sent by a party in the middle of the tree.
+//! GYKW, appendix A.1; the relinearisation key as Mouchet, Troncoso-Pastoriza, Bossuat, Hubaux 2021 (MTBH21),
+//! protocol RelinKeyGen. Adversary: semi-honest, all but one.
+//! Deviations: D1, key shares and v of an encryption are uniformly ternary, which the table of moduli is for;
+//! the paper's H and Z are sparser. D2, the common polynomials come from a coin of all parties after their
+//! commitments. D3, sums go along a tree instead of to P_1, and all parties compare a digest of what came of
+//! them. The relinearisation key encrypts s^2 under s: circular security is assumed.
+//! Cost: 2 polynomials for the public key, 6 a prime for the relinearisation key, sent by a party in the
+//! middle of the tree.
 
 use crate::cipher::Ciphertext;
 use crate::common::Seed;
@@ -43,12 +44,13 @@ struct Inner {
 }
 
 impl Keys {
-    /// Make the keys of a session; all parties do so once. Three rounds for the coin, then twice the height of the tree for the
-    /// public key and each round of the relinearisation key, which is made only for parameters that multiply ciphertexts.
+    /// Make the keys of a session; all parties do so once. Three rounds for the coin, then twice the height
+    /// of the tree for the public key and each round of the relinearisation key, which is made only for
+    /// parameters that multiply ciphertexts.
     ///
     /// # Errors
-    /// [`Abort::Misuse`] for a second time in a session and for another number of parties; [`Abort::CheckFailed`] of
-    /// G5 or G2 for parameters that are not sound; whatever a broken peer causes.
+    /// [`Abort::Misuse`] for a second time in a session and for another number of parties;
+    /// [`Abort::CheckFailed`] of G5 or G2 for parameters that are not sound; whatever a broken peer causes.
     pub fn generate(session: &mut Session, ring: &Arc<Ring>) -> Result<Keys, Abort> {
         Keys::with_limit(session, ring, 1 << DECRYPTION_BITS)
     }
@@ -210,7 +212,8 @@ pub(crate) fn subtract_product(ring: &Ring, sum: &mut Poly, x: &Poly, y: &Poly) 
     ring.neg(sum);
 }
 
-/// MTBH21, RelinKeyGen, with a digit for each prime q_j of the chain: w_j is the special prime modulo q_j, and 0 modulo all others.
+/// MTBH21, RelinKeyGen, with a digit for each prime q_j of the chain: w_j is the special prime modulo q_j,
+/// and 0 modulo all others.
 fn relinearise(
     session: &mut Session,
     ring: &Ring,

@@ -1,13 +1,13 @@
 //! Threshold BGV: n parties have a share each of one secret key, all but one of them may be curious together.
 //!
-//! Brakerski, Gentry, Vaikuntanathan 2012 in residues, after appendix A of Guo, Yang, Katz, Wang (GYKW, "Scalable Mixed-Mode MPC"):
-//! N slots modulo p in a ciphertext, modulus switching, products with plaintexts and with ciphertexts, conversions from and to additive
-//! shares. **Semi-honest**: nobody deviates. Nothing here protects from a party that does, beyond what a well-formed
-//! message is.
+//! Brakerski, Gentry, Vaikuntanathan 2012 in residues, after appendix A of Guo, Yang, Katz, Wang (GYKW,
+//! "Scalable Mixed-Mode MPC"): N slots modulo p in a ciphertext, modulus switching, products with plaintexts
+//! and with ciphertexts, conversions from and to additive shares. **Semi-honest**: nobody deviates. Nothing
+//! here protects from a party that does, beyond what a well-formed message is.
 //!
 //! | module | what | source |
 //! |---|---|---|
-//! | [`parameters`] | ring, primes, floods, computed from what is to be done; [`parameters::Report`] | docs/bgv.md |
+//! | [`parameters`] | ring, primes, floods, computed from what is to be done | docs/bgv.md |
 //! | [`keys`] | key shares, public key, relinearisation key in two rounds | A.1; MTBH21 |
 //! | [`cipher`] | sums, products, modulus switching | A.1 |
 //! | [`hop`] | a party's signs on a ciphertext that passes it | Figure 6, A.1 CP |

@@ -2,6 +2,7 @@
 
 use crate::hidden::Hidden;
 use crate::parameters::Parameters;
+use divisi_field::kernel::vectorize;
 use divisi_field::ntt::Ntt;
 use divisi_field::zp::Modulus;
 
@@ -25,7 +26,26 @@ struct Quotient {
     plain: u64,
 }
 
-/// A polynomial in residues: one part of N words a prime, as values at the roots unless said otherwise. Wiped when dropped.
+/// What is smaller than a prime in size, as an element.
+#[inline(always)]
+fn near(m: Modulus, c: i64) -> u64 {
+    (c + (m.get() as i64 & (c >> 63))) as u64
+}
+
+/// Numbers of at most `bound` in size as elements: which of two ways is public.
+fn residues(m: Modulus, bound: u64, words: &mut [u64], numbers: impl Iterator<Item = i64>) {
+    if bound < m.get() {
+        vectorize(
+            #[inline(always)]
+            || words.iter_mut().zip(numbers).for_each(|(word, c)| *word = near(m, c)),
+        );
+    } else {
+        words.iter_mut().zip(numbers).for_each(|(word, c)| *word = m.of_signed(c));
+    }
+}
+
+/// A polynomial in residues: one part of N words a prime, as values at the roots unless said otherwise. Wiped
+/// when dropped.
 #[derive(Clone, Debug)]
 pub struct Poly {
     words: Hidden<u64>,
@@ -161,13 +181,19 @@ impl Ring {
     /// Coefficients that are smaller than every prime: secrets and errors.
     #[must_use]
     pub fn small(&self, coefficients: &[i64], limbs: usize, extended: bool) -> Poly {
-        self.values(coefficients, limbs, extended, |m, c| (c + (m.get() as i64 & (c >> 63))) as u64)
+        self.values(coefficients, limbs, extended, near)
     }
 
-    /// Any coefficients.
+    /// Coefficients of at most half of the plaintext modulus in size.
     #[must_use]
-    pub fn signed(&self, coefficients: &[i64], limbs: usize) -> Poly {
-        self.values(coefficients, limbs, false, Modulus::of_signed)
+    pub fn plaintext(&self, coefficients: &[i64], limbs: usize) -> Poly {
+        let half = self.plain().get() / 2;
+        let mut x = self.zero(limbs, false);
+        self.each(&mut x, |ntt, words, _| {
+            residues(ntt.modulus(), half, words, coefficients.iter().copied());
+            ntt.forward(words);
+        });
+        x
     }
 
     /// Wide coefficients: floods.
@@ -230,8 +256,8 @@ impl Ring {
         self.each(x, |ntt, words, _| ntt.modulus().scale(words, c));
     }
 
-    /// Parts of the chain scaled by the special prime: what a digit of the relinearisation key is multiplied by. Only the
-    /// part of this limb is left.
+    /// Parts of the chain scaled by the special prime: what a digit of the relinearisation key is multiplied
+    /// by. Only the part of this limb is left.
     pub(crate) fn digit(&self, x: &Poly, limb: usize) -> Poly {
         let (n, mut out) = (self.dimension(), self.zero(x.limbs, x.extended));
         let special = self.parameters.special().unwrap_or(1);
@@ -242,11 +268,26 @@ impl Ring {
         out
     }
 
-    /// The residues modulo one prime of a polynomial in coefficients, spread over `limbs` primes and the special one, as values.
+    /// The residues modulo one prime of a polynomial in coefficients, spread over `limbs` primes and the
+    /// special one, as values.
     pub(crate) fn spread(&self, x: &Poly, limb: usize) -> Poly {
         let n = self.dimension();
         let part = &x.words[limb * n..(limb + 1) * n];
-        self.values(part, x.limbs, true, |m, c| m.reduce(c))
+        let from = self.transforms[limb].modulus().get();
+        let mut out = self.zero(x.limbs, true);
+        self.each(&mut out, |ntt, words, _| {
+            let m = ntt.modulus();
+            if from <= 2 * m.get() {
+                vectorize(
+                    #[inline(always)]
+                    || words.iter_mut().zip(part).for_each(|(word, c)| *word = m.once(*c)),
+                );
+            } else {
+                words.iter_mut().zip(part).for_each(|(word, c)| *word = m.reduce(*c));
+            }
+            ntt.forward(words);
+        });
+        out
     }
 
     /// Divide by the last prime, rounding to a multiple of p: (x + delta) / q, delta = -x mod q and 0 mod p.
@@ -265,7 +306,7 @@ impl Ring {
         self.each(&mut out, |ntt, words, at| {
             let m = ntt.modulus();
             let [inverse, scaled] = quotient.others[at / n];
-            words.iter_mut().zip(&*last).for_each(|(word, c)| *word = m.of_signed(q.centred(*c)));
+            residues(m, q.get() / 2, words, last.iter().map(|c| q.centred(*c)));
             ntt.forward(words);
             m.scale(words, scaled);
             m.scale(&mut rest[at..at + n], inverse);

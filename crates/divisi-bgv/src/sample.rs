@@ -2,6 +2,7 @@
 
 use crate::hidden::Hidden;
 use divisi_core::{Prg, Session};
+use divisi_field::kernel::vectorize;
 use divisi_field::zp::Modulus;
 use zeroize::{Zeroize, Zeroizing};
 
@@ -50,10 +51,15 @@ impl Sampler {
         self.0.words(&mut words);
         let mut out = Hidden::zeros(n);
         let mask = (1 << ERROR_BITS) - 1;
-        for (out, word) in out.iter_mut().zip(words.iter()) {
-            let (up, down) = (word & mask, word >> ERROR_BITS & mask);
-            *out = i64::from(up.count_ones()) - i64::from(down.count_ones());
-        }
+        vectorize(
+            #[inline(always)]
+            || {
+                for (out, word) in out.iter_mut().zip(words.iter()) {
+                    let (up, down) = (word & mask, word >> ERROR_BITS & mask);
+                    *out = i64::from(up.count_ones()) - i64::from(down.count_ones());
+                }
+            },
+        );
         out
     }
 

@@ -25,8 +25,8 @@ impl Keys {
     /// leave.
     ///
     /// # Errors
-    /// [`Abort::Misuse`] for ciphertexts above the bottom; [`Abort::CheckFailed`] when the session has made its decryptions \[G12\],
-    /// and that names whoever sends unreduced coefficients \[G10\].
+    /// [`Abort::Misuse`] for ciphertexts above the bottom; [`Abort::CheckFailed`] when the session has made
+    /// its decryptions \[G12\], and that names whoever sends unreduced coefficients \[G10\].
     pub fn to_shares(
         &self,
         session: &mut Session,
@@ -72,7 +72,8 @@ impl Keys {
         Ok(slots(ring, shares, factor))
     }
 
-    /// 1. h_i = s_i c_1 + p e_i - <x>_i, with e_i from the flood \[G4\] and <x>_i uniform; what is returned is <x>_i.
+    /// Step 1: h_i = s_i c_1 + p e_i - <x>_i, with e_i from the flood \[G4\] and <x>_i uniform; what is
+    /// returned is <x>_i.
     fn answer(
         &self,
         session: &mut Session,
@@ -111,11 +112,13 @@ impl Keys {
 
     /// Appendix A.3, A2E: N shared slots become a ciphertext at the receiver, at the top level.
     /// Adversary: semi-honest, all but one. Cost: one polynomial from each party to the receiver; one round.
-    /// Deviation: D7, each party encrypts under its own key share with one public polynomial a for all, -a s_i + p e_i + m_i, so that the
-    /// sum is under the key, and a comes from a seed of this call alone \[G13\].
+    /// Deviation: D7, each party encrypts under its own key share with one public polynomial a for all, -a
+    /// s_i + p e_i + m_i, so that the sum is under the key, and a comes from a seed of this call alone
+    /// \[G13\].
     ///
     /// # Errors
-    /// [`Abort::Misuse`] for another number of slots; [`Abort::CheckFailed`] that names whoever sends unreduced coefficients.
+    /// [`Abort::Misuse`] for another number of slots; [`Abort::CheckFailed`] that names whoever sends
+    /// unreduced coefficients.
     pub fn from_shares(
         &self,
         session: &mut Session,

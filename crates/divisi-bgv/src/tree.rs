@@ -1,5 +1,5 @@
-//! Sums of public polynomials of all parties along a binary tree, and back to all: each party sends and receives at most three
-//! times, however many there are.
+//! Sums of public polynomials of all parties along a binary tree, and back to all: each party sends and
+//! receives at most three times, however many there are.
 //!
 //! Every party's words arrive exactly once, from senders that the tree names.
 

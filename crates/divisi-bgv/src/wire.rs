@@ -1,4 +1,5 @@
-//! Polynomials on the wire: coefficients in exactly as many bits as their prime has, lowest first, part by part.
+//! Polynomials on the wire: coefficients in exactly as many bits as their prime has, lowest first, part by
+//! part.
 
 use crate::ring::{Poly, Ring};
 use divisi_core::{Abort, Check, PartyId, Session, Step};

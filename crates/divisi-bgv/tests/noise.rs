@@ -1,4 +1,5 @@
-//! Keys are what they must be, and every bound on noise lies above what is measured and within 6 bits of the largest.
+//! Keys are what they must be, and every bound on noise lies above what is measured and within 6 bits of the
+//! largest.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 mod tools;
@@ -93,8 +94,8 @@ fn paper_rings_keep_their_bounds() {
     [2, 3, 5].into_iter().for_each(|n| ring_of(Form::Paper, n));
 }
 
-/// Squares of sign ciphertexts of different parties, down to the bottom: products with relinearisation. In a ring of 1024 a single
-/// embedding counts for more than in those in use, so that bounds lie higher there.
+/// Squares of sign ciphertexts of different parties, down to the bottom: products with relinearisation. In a
+/// ring of 1024 a single embedding counts for more than in those in use, so that bounds lie higher there.
 #[test]
 fn products_keep_their_bounds() {
     for (n, ring) in [
@@ -139,7 +140,8 @@ fn products_keep_their_bounds() {
     }
 }
 
-/// Attack (c): at every level noise is brought to its bound, in one coefficient, before the next step; it still decrypts.
+/// Attack (c): at every level noise is brought to its bound, in one coefficient, before the next step; it
+/// still decrypts.
 fn at_the_bound(form: Form, n: usize) {
     let ring = small(Operation::Bits, form, n);
     let p = ring.parameters();

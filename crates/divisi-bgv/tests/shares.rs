@@ -170,3 +170,13 @@ fn any_party_holds() {
     }
     assert_eq!(p, P32);
 }
+
+/// [M0.4]: parties with other parameters end before a secret exists.
+#[test]
+fn different_parameters_end_the_start() {
+    let rings = [Form::LeanRing, Form::Paper].map(|form| small(Operation::Bits, form, 2));
+    let agreed = |party: PartyId| rings[party.index()].parameters().describe(Agreed::new("bgv tests"));
+    let ends = divisi_core::testing::run_over(divisi_net::memory::mesh(2), agreed, |_| Ok(()));
+    assert!(ends.iter().any(|end| matches!(end, Err(Abort::Disagreement { .. }))));
+    assert!(ends.iter().all(Result::is_err));
+}

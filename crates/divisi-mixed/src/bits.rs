@@ -1,17 +1,19 @@
 //! Random bits shared in both worlds: r = r_1 xor .. xor r_n, and shares of the number r modulo p.
 //!
-//! GYKW, Figure 6, with T = (0, 1) and signs in place of rotations: the difference of a table of size 2 is multiplied by 1 - 2 r_i at
-//! each party, so that 1 - 2 r is the product of all signs, and r is half of what it lacks to 1.
+//! GYKW, Figure 6, with T = (0, 1) and signs in place of rotations: the difference of a table of size 2 is
+//! multiplied by 1 - 2 r_i at each party, so that 1 - 2 r is the product of all signs, and r is half of what
+//! it lacks to 1.
 //! Adversary: semi-honest, all but one. Why it is private: docs/bgv.md, 5 and 6.
 //!
 //! | form | way | rounds | what leaves each hop |
 //! |---|---|---|---|
 //! | paper | a ring | n + 1 | a flood on both components |
 //! | lean-ring | a ring | n + 1 | a fresh encryption of zero on both |
-//! | lean-tree | products along a binary tree, the first by plaintexts | at most ceil(log2 n) + 2 | the same after the first |
+//! | lean-tree | products along a tree, first by plaintexts | at most ceil(log2 n) + 2 | the same, first |
 //!
-//! Cost a batch of N bits, by all parties together, in polynomials: rings 2 (n - 1), of falling levels, and for the E2A n - 1 of c_1
-//! (in the paper's form 2 (n - 1) of both) and n - 1 answers (tests `cost`). Roles rotate from batch to batch.
+//! Cost a batch of N bits, by all parties together, in polynomials: rings 2 (n - 1), of falling levels, and
+//! for the E2A n - 1 of c_1 (in the paper's form 2 (n - 1) of both) and n - 1 answers (tests `cost`). Roles
+//! rotate from batch to batch.
 
 use divisi_bgv::hidden::Hidden;
 use divisi_bgv::parameters::{Form, Operation};
@@ -24,7 +26,7 @@ const FORM: Step = step!("form");
 
 /// One party's shares of N random bits. Used by value, once \[G7\]: it is neither copied nor cloned.
 ///
-/// ```compile_fail
+/// ```compile_fail,E0382
 /// fn twice(bits: divisi_mixed::bits::RandomBits) {
 ///     let first = bits.open();
 ///     let second = bits.open();
@@ -46,6 +48,18 @@ impl RandomBits {
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.bits.is_empty()
+    }
+
+    /// The last so many of them, which are here no more; `None` if there are fewer.
+    #[must_use]
+    pub fn take(&mut self, count: usize) -> Option<RandomBits> {
+        let left = self.len().checked_sub(count)?;
+        let split = |list: &mut Hidden<u64>| {
+            let taken = Hidden::from(&list[left..]);
+            *list = Hidden::from(&list[..left]);
+            taken
+        };
+        Some(RandomBits { bits: split(&mut self.bits), numbers: split(&mut self.numbers) })
     }
 
     /// The shares modulo 2, each 0 or 1, and modulo p.
@@ -150,9 +164,9 @@ fn around(
     Ok((holder, None, factor))
 }
 
-/// Products along a binary tree. At height h each position that 2^(h+1) divides joins what 2^h positions further on has; the first join
-/// is by the receiver's own signs and a fresh encryption of zero, the others are public. Where nobody stands a
-/// ciphertext only goes down a level.
+/// Products along a binary tree. At height h each position that 2^(h+1) divides joins what 2^h positions
+/// further on has; the first join is by the receiver's own signs and a fresh encryption of zero, the others
+/// are public. Where nobody stands a ciphertext only goes down a level.
 fn along_tree(
     session: &mut Session,
     keys: &Keys,
@@ -182,7 +196,8 @@ fn along_tree(
         let partner = me + distance;
         let joined = if partner < parties {
             let from = order.at(session, partner)?;
-            let theirs = Ciphertext::receive(session, ring, JOIN, from, level, factor_at(height, partner))?; // [G10]
+            let factor = factor_at(height, partner);
+            let theirs = Ciphertext::receive(session, ring, JOIN, from, level, factor)?; // [G10]
             match own.take() {
                 None => keys.hop(session, sampler, theirs, signs)?, // [G1]
                 Some(ours) => ours.times(keys, session, JOIN, &theirs)?.switch(ring, level - 1),

@@ -1,11 +1,12 @@
-//! Numbers and bits among many parties: GYKW, "Scalable Mixed-Mode MPC". **Semi-honest**: all but one of n parties may be curious
-//! together, and everybody follows the protocol.
+//! Numbers and bits among many parties: GYKW, "Scalable Mixed-Mode MPC". **Semi-honest**: all but one of n
+//! parties may be curious together, and everybody follows the protocol.
 //!
 //! | module | what | source |
 //! |---|---|---|
 //! | [`bits`] | random bits shared in both worlds: modulo 2 and modulo p | Figure 6, three forms |
+//! | [`convert`] | lookups in public tables of size 2, bits to numbers | Figures 8 and 9 |
 //!
-//! Lookups, conversions, triples and circuits are to come.
+//! Private and larger tables, numbers to bits, triples and circuits are to come.
 //!
 //! ```
 //! use divisi_bgv::parameters::{Form, Operation, Parameters};
@@ -39,3 +40,4 @@
 #![cfg_attr(test, allow(clippy::unwrap_used, clippy::expect_used, clippy::panic))]
 
 pub mod bits;
+pub mod convert;

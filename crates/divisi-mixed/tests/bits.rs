@@ -62,7 +62,8 @@ fn bits_are_the_same_in_both_worlds() {
             let ring = small(form, n, P32);
             let ends = batches(&ring, n);
             judge(&ring, &ends, n);
-            // after n batches everybody has had every place: all have sent alike, and answered all batches but one
+            // after n batches everybody has had every place: all have sent alike, and answered all batches
+            // but one
             let sent: Vec<u64> =
                 ends.iter().map(|(_, counts, _)| counts.phases["preprocessing"].bits).collect();
             assert!(sent.iter().all(|bits| *bits == sent[0]), "{form:?} {n}: {sent:?}");
@@ -80,7 +81,8 @@ fn the_other_prime_serves_too() {
     }
 }
 
-/// Checks by formula: of n batches each party hops once in each batch but one (ring), answers in each but one.
+/// Checks by formula: of n batches each party hops once in each batch but one (ring), answers in each but
+/// one.
 #[test]
 fn checks_are_counted() {
     let n = 4;

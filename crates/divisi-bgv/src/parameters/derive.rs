@@ -1,4 +1,5 @@
-//! How a chain is found: steps from the top, each followed by the drop that brings noise near what rounding adds anyway.
+//! How a chain is found: steps from the top, each followed by the drop that brings noise near what rounding
+//! adds anyway.
 
 use super::noise::{Noise, plus};
 use super::{ANSWER_ROOM, Level, PRIME_BITS, Parameters, needed, security};
@@ -84,7 +85,7 @@ impl fmt::Display for ParameterError {
             ParameterError::TooLarge => {
                 write!(
                     f,
-                    "no ring up to 65536 carries the modulus that this needs: take fewer parties or another form"
+                    "no ring up to 65536 carries the modulus for this: take fewer parties or another form"
                 )
             }
         }
@@ -194,7 +195,8 @@ impl Course {
         Some((flood, n.plain() + most + 1.0 + 0.1))
     }
 
-    /// The bits of each drop from the top, and of the bottom, if noise is brought to so many bits above the rounding.
+    /// The bits of each drop from the top, and of the bottom, if noise is brought to so many bits above the
+    /// rounding.
     fn bits(&self, above: f64) -> Option<(Vec<f64>, f64)> {
         let (mut noise, mut drops) = (self.start(), Vec::new());
         for step in &self.steps {

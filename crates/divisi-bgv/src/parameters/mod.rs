@@ -1,7 +1,8 @@
-//! Parameters, computed from what is to be done and asserted before anything is: the ring, the chain of moduli, the floods.
+//! Parameters, computed from what is to be done and asserted before anything is: the ring, the chain of
+//! moduli, the floods.
 //!
-//! A ciphertext starts at the top level; each step ends by a modulus switch to the level below, and at level 0 it is
-//! decrypted among the parties. docs/bgv.md derives the bounds.
+//! A ciphertext starts at the top level; each step ends by a modulus switch to the level below, and at level
+//! 0 it is decrypted among the parties. docs/bgv.md derives the bounds.
 
 mod derive;
 pub mod noise;
@@ -80,7 +81,8 @@ impl Parameters {
         Err(last)
     }
 
-    /// The same in a ring of 1024, which protects nothing: for tests, and for whoever asks for danger by its name.
+    /// The same in a ring of 1024, which protects nothing: for tests, and for whoever asks for danger by its
+    /// name.
     ///
     /// # Errors
     /// As [`Parameters::derive`].
@@ -171,8 +173,8 @@ impl Parameters {
         self.levels.get(level).and_then(|level| level.flood)
     }
 
-    /// The flood of the second component, so narrow that the key makes it as large as the first: nothing is hidden
-    /// there by its width, but by the encryption of zero whose error it is.
+    /// The flood of the second component, so narrow that the key makes it as large as the first: nothing is
+    /// hidden there by its width, but by the encryption of zero whose error it is.
     #[must_use]
     pub fn second_flood(&self, first: Width) -> Option<Width> {
         let key = Noise::new(self.parties, self.n, self.plain).key_norm();
@@ -197,8 +199,8 @@ impl Parameters {
         self.log2_q() + self.special.map_or(0.0, |q| (q as f64).log2())
     }
 
-    /// Whether the whole modulus is small enough for the ring, the primes serve it, and noise, floods and roundings fit at every
-    /// level but for 2^-64 a session \[G5\].
+    /// Whether the whole modulus is small enough for the ring, the primes serve it, and noise, floods and
+    /// roundings fit at every level but for 2^-64 a session \[G5\].
     #[must_use]
     pub fn fits(&self) -> bool {
         let table = match security::limit(self.n) {
@@ -211,9 +213,9 @@ impl Parameters {
                 && (q - 1).is_multiple_of(2 * self.n as u64)
         };
         let mut primes: Vec<u64> = self.chain.iter().chain(&self.special).copied().collect();
-        let primes_serve =
-            primes.iter().chain([&self.plain]).all(|q| *q > 2 && (serves(q) || *q == self.plain));
-        let plain_serves = (self.plain - 1).is_multiple_of(2 * self.n as u64);
+        let primes_serve = primes.iter().all(serves);
+        let plain_serves = divisi_field::zp::prime::is_prime(self.plain)
+            && (self.plain - 1).is_multiple_of(2 * self.n as u64);
         let count = primes.len();
         primes.sort_unstable();
         primes.dedup();

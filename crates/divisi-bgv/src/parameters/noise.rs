@@ -1,14 +1,14 @@
 //! Bounds on noise, derived in docs/bgv.md with the heuristics H1 to H4.
 //!
-//! Every ciphertext (c_0, c_1) has E = c_0 + s c_1 mod q, centred, congruent to its plaintext modulo p. A bound is on the
-//! 2-norm of E / p, as its binary logarithm.
+//! Every ciphertext (c_0, c_1) has E = c_0 + s c_1 mod q, centred, congruent to its plaintext modulo p. A
+//! bound is on the 2-norm of E / p, as its binary logarithm.
 
 use crate::sample::ERROR_VARIANCE;
 
 /// Bits of all failures of a session together.
 pub const FAILURE_BITS: u32 = 64;
-/// log2 of how many norms, embeddings and coefficients a session has: 2^20 decryptions with at most 2^6 steps each of at most 2^16
-/// coefficients.
+/// log2 of how many norms, embeddings and coefficients a session has: 2^20 decryptions with at most 2^6 steps
+/// each of at most 2^16 coefficients.
 pub const EVENTS_BITS: u32 = 42;
 
 /// log2(2^x + 2^y).
@@ -56,8 +56,8 @@ impl Noise {
         self.root
     }
 
-    /// By how much the norm of a sum of products of two random polynomials may exceed its root mean square (H2): of
-    /// N / 2 products of two exponentials the sum exceeds 1.25 N / 2 only by a jump of one of them.
+    /// By how much the norm of a sum of products of two random polynomials may exceed its root mean square
+    /// (H2): of N / 2 products of two exponentials the sum exceeds 1.25 N / 2 only by a jump of one of them.
     #[must_use]
     pub fn spread(&self) -> f64 {
         let jump = (self.nats / 2.0).powi(2) / (self.n / 2.0);
@@ -99,7 +99,8 @@ impl Noise {
         self.root + (ERROR_VARIANCE * (1.0 + 2.0 * self.key())).log2() / 2.0 + self.spread()
     }
 
-    /// The sum of one encryption by each party under its share, with the wraps of the sum of their plaintexts.
+    /// The sum of one encryption by each party under its share, with the wraps of the sum of their
+    /// plaintexts.
     #[must_use]
     pub fn shared(&self) -> f64 {
         let errors = self.root + (ERROR_VARIANCE * self.parties).log2() / 2.0 + self.spread();
@@ -112,8 +113,9 @@ impl Noise {
         self.root + ((1.0 + self.key()) / 12.0).log2() / 2.0 + self.spread()
     }
 
-    /// After a modulus switch by 2^`drop`. Rounding errors are independent of what they are added to, so that the squares of the norms
-    /// add up but for a scalar product that is Gaussian with the deviation that the spread allows (H3).
+    /// After a modulus switch by 2^`drop`. Rounding errors are independent of what they are added to, so that
+    /// the squares of the norms add up but for a scalar product that is Gaussian with the deviation that the
+    /// spread allows (H3).
     #[must_use]
     pub fn switched(&self, noise: f64, drop: f64) -> f64 {
         let squares = plus(2.0 * (noise - drop), 2.0 * self.rounding()) / 2.0;
@@ -127,9 +129,9 @@ impl Noise {
         noise + self.root + self.plain - 12_f64.log2() / 2.0 + self.peak()
     }
 
-    /// After the product of two ciphertexts, both of them mostly s times a rounding error: sums of N / 2 products
-    /// |s|^4 |x|^2 |y|^2, of mean 2, exceed 1.25 of that by a jump of one of them (H2), which is largest where half of the exponent is
-    /// spent on s.
+    /// After the product of two ciphertexts, both of them mostly s times a rounding error: sums of N / 2
+    /// products |s|^4 |x|^2 |y|^2, of mean 2, exceed 1.25 of that by a jump of one of them (H2), which is
+    /// largest where half of the exponent is spent on s.
     #[must_use]
     pub fn times(&self, x: f64, y: f64) -> f64 {
         let jump = (self.nats / 2.0).powi(2) * (self.nats / 4.0).powi(2) / (self.n / 2.0);
@@ -151,7 +153,8 @@ impl Noise {
         self.root + plus(2.0 * first, 2.0 * (second + self.key_norm())) / 2.0 + self.spread()
     }
 
-    /// The largest coefficient of a sum of `count` floods, in deviations of one: they are bounded, and sub-Gaussian.
+    /// The largest coefficient of a sum of `count` floods, in deviations of one: they are bounded, and
+    /// sub-Gaussian.
     #[must_use]
     pub fn tail(&self, count: usize) -> f64 {
         let count = count.max(1) as f64;

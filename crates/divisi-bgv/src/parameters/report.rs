@@ -120,7 +120,8 @@ impl Parameters {
             (Operation::PrivateTables, Form::Paper | Form::LeanRing) => (1..top).map(pairs).sum(),
             (_, Form::Paper | Form::LeanRing) => (1..=top).map(pairs).sum(),
             (_, Form::LeanTree) => {
-                // at height h a party of each pair of subtrees sends its ciphertext, which has come down h levels
+                // at height h a party of each pair of subtrees sends its ciphertext, which has come down h
+                // levels
                 (0..self.parties.next_power_of_two().trailing_zeros())
                     .map(|height| self.joins(height) * pairs(top - height as usize))
                     .sum()
@@ -145,7 +146,8 @@ impl Parameters {
     }
 }
 
-/// The longest way of messages that makes the product of the subtree of this height whose first party this is.
+/// The longest way of messages that makes the product of the subtree of this height whose first party this
+/// is.
 fn joined(first: usize, height: u32, parties: usize) -> usize {
     let Some(below) = height.checked_sub(1) else { return 0 };
     let (left, partner) = (joined(first, below, parties), first + (1 << below));

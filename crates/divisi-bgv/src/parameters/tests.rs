@@ -101,6 +101,7 @@ fn weaker_parameters_do_not_fit() {
     assert!(!Parameters { n: 1024, ..p.clone() }.fits(), "insecure without saying so");
     assert!(!Parameters { special: Some(p.chain[1]), ..p.clone() }.fits(), "a prime twice");
     assert!(!Parameters { special: Some(p.special.unwrap() + 2), ..p.clone() }.fits(), "not a prime");
+    assert!(!Parameters { special: Some(p.plain), ..p.clone() }.fits(), "the plaintext modulus in the chain");
     let narrow = Width::at_least(p.flood.deviation() - 1.0).unwrap();
     assert!(!Parameters { flood: narrow, ..p.clone() }.floods());
     let wide = Width::at_least(p.flood.deviation() + 3.0).unwrap();

@@ -1,4 +1,5 @@
-//! A mutant for each check of this crate: with the check in place a named attack is stopped, without it the same attack succeeds.
+//! A mutant for each check of this crate: with the check in place a named attack is stopped, without it the
+//! same attack succeeds.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 #[path = "../tools/mod.rs"]
@@ -30,7 +31,8 @@ fn act<R: Send>(
     })
 }
 
-/// P_1 and P_3 stand around P_2, and have two guesses at its signs: whether the second component tells which is right.
+/// P_1 and P_3 stand around P_2, and have two guesses at its signs: whether the second component tells which
+/// is right.
 fn second_component(form: Form, without: Option<Check>) -> bool {
     let ring = small(Operation::Bits, form, 3);
     let guesses = [7, 8].map(|seed| encode::signs(&ring, &bits(seed, ring.dimension())));
@@ -71,8 +73,8 @@ fn second_component_of_paper_hops(without: Option<Check>) -> bool {
     second_component(Form::Paper, without)
 }
 
-/// The holder asks for the decryption of (0, a large multiple of p), whose noise is that multiple of the key: whether it
-/// reads the other's key share in the answer.
+/// The holder asks for the decryption of (0, a large multiple of p), whose noise is that multiple of the key:
+/// whether it reads the other's key share in the answer.
 fn key_in_an_answer(without: Option<Check>) -> bool {
     let ring = small(Operation::Bits, Form::LeanRing, 2);
     let (p, limbs) = (ring.parameters().plain(), ring.parameters().limbs(0));

@@ -66,7 +66,8 @@ pub fn sum(ring: &Ring, shares: &[Poly]) -> Poly {
     all
 }
 
-/// The centred coefficients of a polynomial given as values, of which as many primes are taken as 126 bits hold.
+/// The centred coefficients of a polynomial given as values, of which as many primes are taken as 126 bits
+/// hold.
 pub fn lift(ring: &Ring, mut x: Poly) -> Vec<i128> {
     ring.to_coefficients(&mut x);
     let n = ring.dimension();

@@ -1,12 +1,12 @@
-//! AVX-512 with IFMA: the portable room's butterflies on eight values, with products of 52 bits; q < 2^50, so that
-//! values below 4q fit. Written over [`Wide`], so that tests run it on any processor.
+//! AVX-512 with IFMA: the portable room's butterflies on eight values, with products of 52 bits; q < 2^50, so
+//! that values below 4q fit. Written over [`Wide`], so that tests run it on any processor.
 
 use super::Factors;
 use crate::zp::Modulus;
 use crate::zp::ifma::{Lanes, Wide};
 
-/// Where the left and right values of a level lie in two registers, and how they come back to their places: of
-/// distances 4, 2 and 1.
+/// Where the left and right values of a level lie in two registers, and how they come back to their places:
+/// of distances 4, 2 and 1.
 const LEFT: [[u64; 8]; 3] =
     [[0, 1, 2, 3, 8, 9, 10, 11], [0, 1, 4, 5, 8, 9, 12, 13], [0, 2, 4, 6, 8, 10, 12, 14]];
 const RIGHT: [[u64; 8]; 3] =
@@ -23,7 +23,8 @@ fn two(x: &mut [u64; 16]) -> [&mut [u64; 8]; 2] {
     [one, two]
 }
 
-/// The factors of sixteen values at distance 4, 2 or 1: two, four or eight of them, each as often as it is used.
+/// The factors of sixteen values at distance 4, 2 or 1: two, four or eight of them, each as often as it is
+/// used.
 #[inline(always)]
 fn spread<W: Wide>(list: &[u64], level: usize) -> W {
     let mut factors = [0; 8];

@@ -1,9 +1,10 @@
-//! Negacyclic number-theoretic transforms: polynomials modulo X^N + 1 over Z_q, q = 1 mod 2N, as their values at the odd
-//! powers of a 2N-th root of one, where products are element by element.
+//! Negacyclic number-theoretic transforms: polynomials modulo X^N + 1 over Z_q, q = 1 mod 2N, as their values
+//! at the odd powers of a 2N-th root of one, where products are element by element.
 //!
 //! Slot i holds the value at psi^(2 brv(i) + 1), brv reversing the log2 N bits, and psi the root that
-//! [`Ntt::new`] finds: the same for everybody. Coefficients and values are below q on both sides. The butterflies are
-//! Harvey's (2014) with Shoup's products: values grow to a few q and are reduced at the end. Constant time.
+//! [`Ntt::new`] finds: the same for everybody. Coefficients and values are below q on both sides. The
+//! butterflies are Harvey's (2014) with Shoup's products: values grow to a few q and are reduced at the end.
+//! Constant time.
 
 use crate::zp::{Modulus, Room};
 use std::sync::OnceLock;
@@ -44,7 +45,8 @@ pub(crate) struct Factors {
 }
 
 impl Ntt {
-    /// Transforms of `n` coefficients, a power of two from 16 to 2^17, over a prime q = 1 mod 2n below 2^50. `None` for others.
+    /// Transforms of `n` coefficients, a power of two from 16 to 2^17, over a prime q = 1 mod 2n below 2^50.
+    /// `None` for others.
     #[must_use]
     pub fn new(q: u64, n: usize) -> Option<Ntt> {
         let modulus = Modulus::new(q)?;

@@ -1,5 +1,6 @@
-//! 64-bit integers: Harvey's butterflies without their reductions. Of q < 2^50 a word has 14 bits to spare. Forth every level adds 2q to what
-//! values are below, 2^17 coefficients have 17 of them: 35q. Back every level doubles it: reduced after eight.
+//! 64-bit integers: Harvey's butterflies without their reductions. Of q < 2^50 a word has 14 bits to spare.
+//! Forth every level adds 2q to what values are below, 2^17 coefficients have 17 of them: 35q. Back every
+//! level doubles it: reduced after eight.
 
 use super::Factors;
 use crate::zp::Modulus;

@@ -1,10 +1,10 @@
 //! AVX2 with FMA: integers below 2^53 are exact in doubles, and so is a product as the sum of two of them.
 //!
-//! Of x y the high part is h = fl(x y) and the low part l = x y - h, exactly. The quotient c = round(h / q) is off by at
-//! most |x y| / q * 3 * 2^-53 beyond the rounding, so that h - c q is an integer below 2^53, exact in one fused
-//! operation, and r = (h - c q) + l is congruent to x y with |r| <= (1/2 + 3 |x y| / q^2 * q * 2^-53) q. With |x| <= X q,
-//! |y| <= q / 2 and q < 2^50 that is (0.5 + 0.1875 X) q. None of the numbers is subnormal, infinite or NaN, so that
-//! the time does not depend on them.
+//! Of x y the high part is h = fl(x y) and the low part l = x y - h, exactly. The quotient c = round(h / q)
+//! is off by at most |x y| / q * 3 * 2^-53 beyond the rounding, so that h - c q is an integer below 2^53,
+//! exact in one fused operation, and r = (h - c q) + l is congruent to x y. With |x| <= X q, |y| <= q / 2 and
+//! q < 2^50 its size is at most (0.5 + 0.1875 X) q. None of the numbers is subnormal, infinite or NaN, so
+//! that the time does not depend on them.
 
 use core::arch::x86_64::*;
 

@@ -61,7 +61,8 @@ impl<W: Wide> Lanes<W> {
         x.min(x.sub(self.q))
     }
 
-    /// x y, of elements: Barrett, floor(x y / 2^(bits - 1)) floor(2^(bits + 51) / q) / 2^52 is short by less than 2.5.
+    /// x y, of elements: Barrett, floor(x y / 2^(bits - 1)) floor(2^(bits + 51) / q) / 2^52 is short by less
+    /// than 2.5.
     #[inline(always)]
     fn mul(self, x: W, y: W) -> W {
         let high = self.zero.high(x.shift(self.up), y.shift(1));
@@ -106,8 +107,8 @@ fn scale_over<W: Wide>(m: Modulus, x: &mut [u64], c: u64) {
 
 #[cfg(target_arch = "x86_64")]
 pub(crate) mod x86 {
-    //! The registers. A value of [`Zmm`] exists only inside functions that [`Room::Ifma`](crate::zp::Room) calls, which has seen
-    //! that the processor has the instructions.
+    //! The registers. A value of [`Zmm`] exists only inside functions that [`Room::Ifma`](crate::zp::Room)
+    //! calls, which has seen that the processor has the instructions.
 
     use super::{Modulus, Wide};
     use core::arch::x86_64::*;

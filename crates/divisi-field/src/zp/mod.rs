@@ -1,7 +1,7 @@
 //! Integers modulo a prime below 2^50: what lattice ciphertexts and their plaintexts are made of.
 //!
-//! Elements are `u64` below the prime; operations work on slices. [`crate::Field`] is of characteristic two, so these
-//! stand beside it. Everything runs in constant time in the elements; the prime is public.
+//! Elements are `u64` below the prime; operations work on slices. [`crate::Field`] is of characteristic two,
+//! so these stand beside it. Everything runs in constant time in the elements; the prime is public.
 
 use crate::kernel::{self, Kernel, vectorize};
 
@@ -20,7 +20,8 @@ pub const P16: u64 = (1 << 16) + 1;
 /// Every modulus is below 2 to this power.
 pub const MODULUS_BITS: u32 = 50;
 
-/// The code that a call runs: kernels do not promise fused or integer multiply-add, so these are asked for apart.
+/// The code that a call runs: kernels do not promise fused or integer multiply-add, so these are asked for
+/// apart.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Room {
     /// 64-bit integers.
