@@ -224,3 +224,42 @@ fn encryptions_and_keys_keep_their_bounds() {
         }));
     }
 }
+
+/// H4 and H1: encoded random signs have coefficients like uniform ones, uncorrelated, and no embedding is near the
+/// bound on the largest.
+#[test]
+fn encoded_signs_are_like_uniform_ones() {
+    let ring = small(Operation::Bits, Form::LeanTree, 2);
+    let (n, p) = (ring.dimension(), ring.parameters().plain());
+    let (mut bins, mut largest) = ([0_u32; 64], 0_f64);
+    for seed in 0..16 {
+        let list = encode::coefficients(&ring, &encode::signs(&ring, &bits(seed, n)));
+        for c in list.iter() {
+            bins[((i128::from(*c) + i128::from(p / 2)) * 64 / i128::from(p)).clamp(0, 63) as usize] += 1;
+        }
+        // in units of their deviation
+        let unit = p as f64 / 12_f64.sqrt();
+        let list: Vec<f64> = list.iter().map(|c| *c as f64 / unit).collect();
+        let square = list.iter().map(|c| c * c).sum::<f64>() / n as f64;
+        assert!((square - 1.0).abs() < 0.2, "{square}");
+        for distance in [1, 2, n / 2] {
+            let product: f64 = list.iter().zip(&list[distance..]).map(|(x, y)| x * y).sum();
+            assert!(product.abs() < 6.0 * (n as f64).sqrt(), "{distance}");
+        }
+        for k in 0..n / 2 {
+            let angle = std::f64::consts::PI * (2 * k + 1) as f64 / n as f64;
+            let (re, im) = list.iter().enumerate().fold((0.0, 0.0), |(re, im), (j, c)| {
+                let (sin, cos) =
+                    (angle * ((j * (2 * k + 1)) % (2 * n)) as f64 / (2 * k + 1) as f64).sin_cos();
+                (re + c * cos, im + c * sin)
+            });
+            largest = largest.max((re * re + im * im).sqrt() / (n as f64).sqrt());
+        }
+    }
+    let expected = 16.0 * n as f64 / 64.0;
+    let square: f64 = bins.iter().map(|b| (f64::from(*b) - expected).powi(2) / expected).sum();
+    assert!(square < 140.0, "{square}");
+    let bound = Noise::new(2, n, p).peak().exp2();
+    println!("largest embedding {largest:.2}, bound {bound:.2}");
+    assert!(largest > 2.0 && largest < bound / 2.0);
+}
