@@ -12,6 +12,7 @@ use std::time::Duration;
 /// Whether this build notes every draw of randomness, as one with the features of tests does: some 2 KiB a
 /// request that no other build keeps. A session has a method more then, which goes before this one.
 fn notes_draws() -> bool {
+    #[allow(dead_code, reason = "not asked where a session has its own")]
     trait Otherwise {
         fn draws(&self) -> bool {
             false
