@@ -1,5 +1,5 @@
-//! What the server that leads a round says is next: steps to offer, one-hot vectors to make, what its operator
-//! asks for, or nothing.
+//! What the server that leads a round says is next: steps to offer, one-hot vectors to make, what its
+//! operator asks for, or nothing.
 
 use super::desk::Offer;
 use super::dispatch::House;

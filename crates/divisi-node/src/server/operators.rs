@@ -4,8 +4,8 @@
 //! this process alone: whoever restarts a server asks again.
 //!
 //! Adversary: one malicious server, with its operator. What it says of its own operator is as good as that
-//! operator's word; what it says of another's counts for nothing, for each server goes by what its own operator
-//! asked of it. It can call for orders that nobody asked for, of which a server logs a few an hour.
+//! operator's word; what it says of another's counts for nothing, for each server goes by what its own
+//! operator asked of it. It can call for orders that nobody asked for, of which a server logs a few an hour.
 
 use crate::request::{CLIENTS, is_client_name};
 use divisi_core::PartyId;

@@ -8,10 +8,10 @@
 //! 4. Each does it, durably; all hear who has.
 //! 5. Of a key that was given away all compare what is on the disks \[A26\].
 //!
-//! Adversary: one malicious server. What is done at an honest server its own operator asked for, and the other
-//! honest server's operator, too, for without its word step 2 ends otherwise at all. A server that does not do its part
-//! leaves the two others with what was asked: a key that is given away serves nobody then, until the operators
-//! ask again.
+//! Adversary: one malicious server. What is done at an honest server its own operator asked for, and the
+//! other honest server's operator, too, for without its word step 2 ends otherwise at all. A server that does
+//! not do its part leaves the two others with what was asked: a key that is given away serves nobody then,
+//! until the operators ask again.
 
 use super::Node;
 use super::dispatch::House;

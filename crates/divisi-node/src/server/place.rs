@@ -1,8 +1,8 @@
 //! Where a server's operator speaks to it: a socket beside its keys, which nobody else can reach.
 //!
-//! Adversary: other users of the machine. The directory is its owner's alone (the store refuses any other), the
-//! socket has mode 0600, and whoever connects is asked for his user where the system tells: the server's own,
-//! or root. Whoever is the server's user reads its keys and its identity anyway.
+//! Adversary: other users of the machine. The directory is its owner's alone (the store refuses any other),
+//! the socket has mode 0600, and whoever connects is asked for his user where the system tells: the server's
+//! own, or root. Whoever is the server's user reads its keys and its identity anyway.
 
 use super::Node;
 use super::operators::{Deed, Order, OrderState};
@@ -129,8 +129,8 @@ fn take(node: &Node, asking: &Asking) -> Result<Answer, String> {
     }
 }
 
-/// The id of the key that is meant; none if it is lost or damaged here, which keeps nobody from destroying what
-/// is left of it.
+/// The id of the key that is meant; none if it is lost or damaged here, which keeps nobody from destroying
+/// what is left of it.
 fn known(node: &Node, order: &Order) -> Result<Option<[u8; 16]>, String> {
     let (name, destroys) = (&order.key, order.deed == Deed::Destroy);
     // who has done it, or heard another operator ask for it, may be asked again

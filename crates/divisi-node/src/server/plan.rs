@@ -10,8 +10,8 @@ use divisi_store::KeyName;
 use std::collections::HashSet;
 use std::hash::Hash;
 
-/// What making a key ready takes of a round, in blocks of AES: so that a client whose keys are never ready has
-/// few of its texts in each.
+/// What making a key ready takes of a round, in blocks of AES: so that a client whose keys are never ready
+/// has few of its texts in each.
 const MAKING: usize = 128;
 
 /// A step that can be done now.
