@@ -12,7 +12,7 @@
 //! | [`Job::Blocks`], [`Job::Digests`] | dealt | in strands | | |
 //! | [`Job::Texts`], [`Job::Messages`], [`Job::Chain`] | known answers | all | all but GCM and chains | all |
 //!
-//! **A new engine** is a folder that implements the three traits, and one line in [`ENGINES`]; or, outside of this crate, a call of [`add`].
+//! **A new engine** is a folder that implements the three traits, and one line in `ENGINES`; or, outside of this crate, a call of [`add`].
 
 pub mod garble;
 mod hashes;
