@@ -126,7 +126,7 @@ impl<F: Mac> Party<F> {
     }
 }
 
-/// [[b c]] as elements of the field, for bits b and a public c.
+/// \[\[b c\]\] as elements of the field, for bits b and a public c.
 fn elements<F: Mac>(bits: &Auth<Gf2, F>, c: F) -> Auth<F, F> {
     let mut x = vec![c; bits.len()];
     crate::multiply::mask(&mut x, &bits.x);

@@ -30,7 +30,7 @@ impl<F: Mac> InputMask<F> {
 impl<F: Mac + Holds<Gf8>> Spdz<F> {
     /// **Input** (KOR+17, Fig. 1): bytes of `owner`, which alone gives them, become shared: one byte with so many lanes.
     ///
-    /// The owner broadcasts d = x + r, r random bytes that it alone knows, and [[x]] = [[r]] + d; what it told is compared among
+    /// The owner broadcasts d = x + r, r random bytes that it alone knows, and \[\[x\]\] = \[\[r\]\] + d; what it told is compared among
     /// three or more parties before anything depends on it \[M0.3\].
     /// Adversary: n - 1 malicious. Cost: 8 bits a byte from the owner to each, one round, among three or more two.
     ///

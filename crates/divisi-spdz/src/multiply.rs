@@ -13,8 +13,8 @@ const ELEMENT: Step = step!("multiply.element");
 const PRODUCT: Step = step!("multiply");
 
 impl<F: Mac> Party<F> {
-    /// [[s p]] for bits s and elements p (KOR+17, Protocol 3, line 3: "F_2 x F_2^k multiplication, 1 round"), by Beaver's method:
-    /// with [[a]], [[b]], [[c]], c = a b, open e = s + a and d = p + b; then s p = c + e b + d a + e d.
+    /// \[\[s p\]\] for bits s and elements p (KOR+17, Protocol 3, line 3: "F_2 x F_2^k multiplication, 1 round"), by Beaver's method:
+    /// with \[\[a\]\], \[\[b\]\], \[\[c\]\], c = a b, open e = s + a and d = p + b; then s p = c + e b + d a + e d.
     ///
     /// Adversary: n - 1 malicious; what it makes of e and d the next check sees. a and b serve once \[K6\].
     /// Cost: 1 + BITS bits a product to each peer, one round.
@@ -48,7 +48,7 @@ impl<F: Mac> Party<F> {
         Ok(c)
     }
 
-    /// [[x y]] of a subfield, by Beaver's method with [[a]], [[b]], [[ab]]: x y = c + e y + d x + e d with e = x + a, d = y + b opened.
+    /// \[\[x y\]\] of a subfield, by Beaver's method with \[\[a\]\], \[\[b\]\], \[\[ab\]\]: x y = c + e y + d x + e d with e = x + a, d = y + b opened.
     ///
     /// Adversary and use of triples as in [`Party::multiply_bits`]. Cost: twice the bits of the subfield to each peer, one round.
     pub(crate) fn multiply<V: Part + Field>(

@@ -105,7 +105,7 @@ impl<F: Mac> Party<F> {
         if self.is_first() { value } else { V::default() }
     }
 
-    /// [[x]] + c, c public: one value for each lane.
+    /// \[\[x\]\] + c, c public: one value for each lane.
     ///
     /// # Errors
     /// [`Abort::Misuse`] if the lanes do not fit.
@@ -127,7 +127,7 @@ impl<F: Mac> Party<F> {
         Ok(())
     }
 
-    /// [[x]] + c, one public c for all lanes.
+    /// \[\[x\]\] + c, one public c for all lanes.
     pub(crate) fn add_constant<V: Part>(&self, x: &mut Auth<V, F>, c: V) -> Result<(), Abort>
     where
         F: Embeds<V>,

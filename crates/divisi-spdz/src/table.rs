@@ -14,7 +14,7 @@ pub(crate) const ENTRIES: usize = 1 << LOG;
 /// Tables that are expanded at once: their entries stay in the cache.
 const LANES: usize = 64;
 
-/// Masked tables of one function of a byte, in the order in which they are used: [[s]] and [[T(s)]], [[T(s + 1)]], .., each used once.
+/// Masked tables of one function of a byte, in the order in which they are used: \[\[s\]\] and \[\[T(s)\]\], \[\[T(s + 1)\]\], .., each used once.
 #[derive(Default)]
 pub(crate) struct Tables<F: Mac> {
     pub s: Auth<Gf8, F>,
@@ -59,7 +59,7 @@ impl<F: Mac + Holds<Gf8>> Function<F> {
         Ok(Function { bytes, elements: bytes.iter().map(|x| F::embed(*x)).collect() })
     }
 
-    /// Protocol 2, line 3: [[T(i + s)]] = T(i) [[s'_0]] + T(i + 1) [[s'_1]] + .. for all i, entries embedded; local.
+    /// Protocol 2, line 3: \[\[T(i + s)\]\] = T(i) \[\[s'_0\]\] + T(i + 1) \[\[s'_1\]\] + .. for all i, entries embedded; local.
     ///
     /// This is a product in the group algebra of the 2^8 indices under addition: of polynomials in eight variables x with x^2 = 1. In
     /// y = x + 1, y^2 = 0, it takes 3^8 products of coefficients instead of 4^8.
@@ -139,7 +139,7 @@ fn transform<T>(x: &mut [T], mut add: impl FnMut(&mut T, &T)) {
     }
 }
 
-/// [[s]] = sum [[s_k]] X^k, the bits s_k one after the other.
+/// \[\[s\]\] = sum \[\[s_k\]\] X^k, the bits s_k one after the other.
 pub(crate) fn bytes<F: Mac + Holds<Gf8>>(bits: &Auth<Gf2, F>, lanes: usize) -> Auth<Gf8, F> {
     let mut out = Auth::<Gf8, F>::zeros(lanes);
     for (k, plane) in bits.x.chunks(lanes.max(1)).enumerate() {

@@ -119,7 +119,7 @@ impl<F: Mac + Holds<Gf8>> Spdz<F> {
         self.party.multiply(x, y, triples)
     }
 
-    /// BitDec (KOR+17, section 2.1): open x + r for eight random bits r_k; [[x_k]] = [[r_k]] + that bit. One round.
+    /// BitDec (KOR+17, section 2.1): open x + r for eight random bits r_k; \[\[x_k\]\] = \[\[r_k\]\] + that bit. One round.
     fn decompose(&mut self, x: &Byte<F>) -> Result<Auth<Gf2, F>, Abort> {
         let mut r = self.source.bits(&mut self.party, 8 * x.len())?;
         self.party.session.observe_each(Check::K5, r.len() as u64); // [K5]

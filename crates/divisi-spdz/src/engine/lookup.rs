@@ -91,7 +91,7 @@ impl<F: Mac + Holds<Gf8>> Spdz<F> {
 
     /// Protocol 1 on every lane of all bytes.
     ///
-    /// 1. A masked table for each, used once \[K2\]. 2. Open h = x + s. 3. [[T(x)]] is entry h.
+    /// 1. A masked table for each, used once \[K2\]. 2. Open h = x + s. 3. \[\[T(x)\]\] is entry h.
     ///
     /// Adversary: n - 1 malicious; a wrong h gives a wrong entry with a right MAC, and fails the next check \[K1\].
     /// Cost: 8 bits a lookup to each peer, one round (test `counts_of_aes_lt`).
