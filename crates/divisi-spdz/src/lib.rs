@@ -1,4 +1,4 @@
-//! AES among any number of parties, all but one of them possibly malicious: at one opened byte an S-box, by masked lookup tables over
+//! AES and triple DES among any number of parties, all but one of them possibly malicious: at one opened byte an S-box, by masked lookup tables over
 //! SPDZ's MACs (KOR+17: Keller, Orsini, Rotaru, Scholl, Soria-Vazquez, Vivek, *Faster Secure Multi-Party Computation of AES and DES
 //! Using Lookup Tables*, ACNS 2017).
 //!
@@ -16,7 +16,7 @@
 //! | `input` | inputs of a party, outputs to one | Fig. 1 |
 //! | `source`, `multiply` | what preprocessing brings, products | section 2.1 |
 //! | `demux`, `table` | unit vectors and masked tables | Protocols 2 and 3 |
-//! | `engine` | AES-LT, AES-RP, AES-BD, AES-TinyTable | Protocol 1, sections 3.3 and 4.1 |
+//! | `engine` | AES-LT, AES-RP, AES-BD, AES-TinyTable, 3DES-LT | Protocol 1, sections 3.3 and 4.1 |
 //!
 //! ```
 //! # #[cfg(feature = "testing")]
@@ -66,9 +66,9 @@ mod source;
 mod table;
 
 pub use check::VERIFICATION_PHASE;
-pub use engine::{Byte, LOAD_PHASE, Openings, PREPROCESSING_PHASE, Protocol, Spdz, Tiny, TinyByte};
+pub use engine::{Bit, Byte, LOAD_PHASE, Openings, PREPROCESSING_PHASE, Protocol, Spdz, Tiny, TinyByte};
 pub use input::InputMask;
-pub use part::{Embeds, Mac, Part, Word};
+pub use part::{Embeds, Mac, Part, Six, Word};
 pub use party::Party;
 pub use share::Auth;
 pub use source::{BitTriples, Known, Source, Triples};

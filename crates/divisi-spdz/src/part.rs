@@ -39,7 +39,7 @@ pub trait Embeds<V>: MacField {
 }
 
 /// A field of MACs: at least 2^40 elements, so that one MAC a value is enough \[K9\].
-pub trait Mac: MacField + Part + Embeds<Gf2> + Embeds<Word> + Embeds<Self> {
+pub trait Mac: MacField + Part + Embeds<Gf2> + Embeds<Six> + Embeds<Word> + Embeds<Self> {
     /// A byte and its MAC, as they lie in a table.
     type Entry: Copy + Default + Zeroize + Send + Sync + 'static;
 
@@ -70,6 +70,77 @@ impl AddAssign for Word {
 }
 
 impl zeroize::DefaultIsZeroes for Word {}
+
+/// Six bits of an index: the coefficients of 1, y, .., y^5.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Six(u8);
+
+impl Six {
+    /// The low six bits.
+    #[must_use]
+    pub fn new(bits: u8) -> Self {
+        Six(bits & 0x3f)
+    }
+
+    /// The bits.
+    #[must_use]
+    pub fn bits(self) -> u8 {
+        self.0
+    }
+}
+
+impl Add for Six {
+    type Output = Self;
+    #[allow(clippy::suspicious_arithmetic_impl)]
+    fn add(self, other: Self) -> Self {
+        Six(self.0 ^ other.0)
+    }
+}
+
+impl AddAssign for Six {
+    #[allow(clippy::suspicious_op_assign_impl)]
+    fn add_assign(&mut self, other: Self) {
+        self.0 ^= other.0;
+    }
+}
+
+impl zeroize::DefaultIsZeroes for Six {}
+
+impl<F: MacField> Embeds<Six> for F {
+    #[inline(always)]
+    fn embedded(value: Six) -> F {
+        F::from_low_bits(value.0.into())
+    }
+}
+
+/// Four in three bytes.
+impl Part for Six {
+    const BITS: usize = 6;
+
+    fn pack(values: &[Self], out: &mut Vec<u8>) {
+        for values in values.chunks(4) {
+            let bits = values.iter().rev().fold(0, |bits, x| bits << 6 | u32::from(x.0));
+            out.extend_from_slice(&bits.to_le_bytes()[..Self::packed(values.len())]);
+        }
+    }
+
+    fn add_packed(bytes: &[u8], sum: &mut [Self]) -> bool {
+        let mut padding = 0;
+        for (values, bytes) in sum.chunks_mut(4).zip(bytes.chunks(3)) {
+            let mut bits = bytes.iter().rev().fold(0, |bits, byte| bits << 8 | u32::from(*byte));
+            for x in values {
+                x.0 ^= bits as u8 & 0x3f;
+                bits >>= 6;
+            }
+            padding |= bits;
+        }
+        padding == 0 && bytes.len() == Self::packed(sum.len())
+    }
+
+    fn add_random(prg: &mut Prg, sum: &mut [Self]) {
+        add_uniform(prg, sum, |[byte]: [u8; 1]| Six::new(byte));
+    }
+}
 
 impl<F: MacField> Embeds<Gf2> for F {
     #[inline(always)]
@@ -224,4 +295,48 @@ fields! {
     Gf42, u64;
     Gf48, u64;
     Gf72, u128;
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn round_trips<V: Part + std::fmt::Debug>() {
+        let mut prg = Prg::new(&[1; 16]);
+        for count in [1, 2, 3, 4, 5, 7, 8, 9, 63] {
+            let mut values = vec![V::default(); count];
+            V::add_random(&mut prg, &mut values);
+            let mut body = Vec::new();
+            V::pack(&values, &mut body);
+            assert_eq!(body.len(), V::packed(count));
+            let mut sum = vec![V::default(); count];
+            assert!(V::add_packed(&body, &mut sum));
+            assert_eq!(sum, values);
+            assert!(V::add_packed(&body, &mut sum));
+            assert_eq!(sum, vec![V::default(); count]);
+            // another length, and every bit beyond the last
+            assert!(
+                !V::add_packed(&body[1..], &mut sum) && !V::add_packed(&[&body[..], &[0]].concat(), &mut sum)
+            );
+            for bit in count * V::BITS..8 * body.len() {
+                let mut other = body.clone();
+                other[bit / 8] ^= 1 << (bit % 8);
+                assert!(!V::add_packed(&other, &mut sum), "{count} {bit}");
+            }
+        }
+    }
+
+    #[test]
+    fn encodings_are_those_of_their_part() {
+        round_trips::<Gf2>();
+        round_trips::<Six>();
+        round_trips::<Gf8>();
+        round_trips::<Word>();
+        round_trips::<Gf40>();
+        round_trips::<Gf48>();
+        round_trips::<Gf72>();
+        // a field whose elements end within a byte
+        let mut sum = [Gf42::ZERO];
+        assert!(!Gf42::add_packed(&[0, 0, 0, 0, 0, 4], &mut sum));
+    }
 }

@@ -12,7 +12,7 @@ pub(crate) const LOG: usize = 8;
 /// Entries of a table.
 pub(crate) const ENTRIES: usize = 1 << LOG;
 /// Tables that are expanded at once: their entries stay in the cache.
-const LANES: usize = 64;
+pub(crate) const LANES: usize = 64;
 
 /// Masked tables of one function of a byte, in the order in which they are used: \[\[s\]\] and \[\[T(s)\]\], \[\[T(s + 1)\]\], .., each used once.
 #[derive(Default)]
@@ -128,7 +128,7 @@ impl<F: Mac + Holds<Gf8>> Function<F> {
 }
 
 /// From coefficients in x to those in y = x + 1, or back: each index takes up those that contain it.
-fn transform<T>(x: &mut [T], mut add: impl FnMut(&mut T, &T)) {
+pub(crate) fn transform<T>(x: &mut [T], mut add: impl FnMut(&mut T, &T)) {
     let mut bit = 1;
     while bit < x.len() {
         for pair in x.chunks_mut(2 * bit) {

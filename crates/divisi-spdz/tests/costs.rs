@@ -1,13 +1,14 @@
 //! What a run costs, by the meter: KOR+17, Table 2, online.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
-use divisi_core::testing::{ByteLab, run};
-use divisi_core::{Abort, Check, Counts, Parameters, PartyId, settle};
+use divisi_core::testing::{BitLab, ByteLab, run};
+use divisi_core::{Abort, Check, Counts, Direction, Parameters, PartyId, settle};
 use divisi_field::Gf48;
 use divisi_spdz::dealer::Dealer;
-use divisi_spdz::lab::TinyLab;
-use divisi_spdz::{Protocol, Spdz, Tiny, TinyByte, VERIFICATION_PHASE};
+use divisi_spdz::lab::{SpdzLab, TinyLab};
+use divisi_spdz::{Bit, Protocol, Spdz, Tiny, TinyByte, VERIFICATION_PHASE};
 use divisi_symmetric::aes;
+use divisi_symmetric::des::{self, TripleKey};
 
 /// Blocks under one key: what the cipher alone costs, and the settling of its outputs.
 fn aes_counts(protocol: Protocol, parties: usize, key_bytes: usize, blocks: usize) -> Vec<[Counts; 2]> {
@@ -109,5 +110,31 @@ fn counts_of_aes_tinytable() {
         assert_eq!((more(Check::K3), after.openings - before.openings), (160, 160));
         let phase = after.phases["circuit"];
         assert_eq!((phase.rounds, phase.bits), (10, 1280));
+    }
+}
+
+/// Rounds, openings and bits of one block under three keys; what its tables take.
+#[test]
+fn counts_of_3des_lt() {
+    let counts = std::sync::Mutex::new(Vec::new());
+    let lab = SpdzLab::<Gf48>::new(2, Protocol::Lookup);
+    let inputs = vec![vec![true]; 192 + 64];
+    let run = |e: &mut Spdz<Gf48>, x: Vec<Bit<Gf48>>| {
+        let key = TripleKey::new(&x[..192])?;
+        let mut block: [_; 64] = x[192..].to_vec().try_into().unwrap_or_else(|_| panic!());
+        e.session().meter().reset();
+        e.session().phase("circuit");
+        des::triple(e, Direction::Encrypt, &key, &mut block)?;
+        counts.lock().unwrap().push(e.session().meter().read());
+        Ok(block.into())
+    };
+    lab.bits(&inputs, run).unwrap();
+    for counts in counts.into_inner().unwrap() {
+        let circuit = counts.phases["circuit"];
+        assert_eq!((circuit.rounds, circuit.bits, counts.checks[&Check::K2]), (46, 2304, 384));
+        // what the decomposition and the products opened comes apart
+        let products = counts.checks[&Check::K6];
+        assert_eq!((products, counts.checks[&Check::K5]), (1920, 26_880));
+        assert_eq!(counts.openings, 384 + 2 * products + 2 * 384);
     }
 }

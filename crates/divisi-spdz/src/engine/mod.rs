@@ -4,6 +4,7 @@
 //! that owes the check of all that was opened until then.
 
 mod arithmetic;
+mod bits;
 mod bytes;
 mod lookup;
 mod tiny;
@@ -15,6 +16,7 @@ use crate::source::Source;
 use divisi_core::{Abort, Check, Debt, Pending, Session, Step, Verified, step};
 use divisi_field::{Gf8, Holds};
 
+pub use bits::Bit;
 pub use bytes::Byte;
 pub use tiny::{Tiny, TinyByte};
 
@@ -58,6 +60,7 @@ pub struct Spdz<F: Mac + Holds<Gf8>> {
     source: Box<dyn Source<F>>,
     protocol: Protocol,
     lookups: lookup::Lookups<F>,
+    tables: bits::Stocks<F>,
 }
 
 /// What is owed for a value: the check of all that one engine had opened until then.
@@ -73,7 +76,13 @@ impl<F: Mac + Holds<Gf8>> Spdz<F> {
     /// # Errors
     /// Whatever the plain engine does, of which the S-box comes: nothing.
     pub fn new(party: Party<F>, source: Box<dyn Source<F>>, protocol: Protocol) -> Result<Self, Abort> {
-        Ok(Spdz { party, source, protocol, lookups: lookup::Lookups::new()? })
+        Ok(Spdz {
+            party,
+            source,
+            protocol,
+            lookups: lookup::Lookups::new()?,
+            tables: bits::Stocks::default(),
+        })
     }
 
     /// The session underneath.

@@ -1,0 +1,247 @@
+//! 3DES-LT: bits that are added, and looked up in masked tables (KOR+17, section 4.4).
+//!
+//! Each bit has a MAC of its own, for the permutations of DES take every bit elsewhere. The bits of an index are opened together, as
+//! coefficients of 1, y, y^2, ..: an element of the field whose MAC is that combination of theirs.
+
+use super::{LOAD_PHASE, PREPROCESSING_PHASE, Spdz};
+use crate::demux::Units;
+use crate::part::{Mac, Six};
+use crate::share::Auth;
+use crate::table::{LANES, transform};
+use divisi_core::{Abort, Check, Lanes, Lookup, Lookups, Step, Table, step};
+use divisi_field::{BigField, Field, Gf2, Gf8, Holds};
+use divisi_ot::wipe;
+
+const OPEN: Step = step!("lookup.bits.2");
+const UNFIT: Step = step!("lookup.bits");
+
+/// A secret bit in every lane.
+pub type Bit<F> = Auth<Gf2, F>;
+
+/// The most bits of an index.
+const MOST: usize = 6;
+
+/// Masked tables of each function that was looked up.
+#[derive(Default)]
+pub(super) struct Stocks<F: Mac>(Vec<Stock<F>>);
+
+/// Masked tables of one function, used in order, each once.
+struct Stock<F: Mac> {
+    of: &'static Table,
+    s: Auth<Six, F>,
+    /// Bit k of entry i of table t at (2^index t + i) width + k.
+    entries: Vec<F::Entry>,
+    used: usize,
+    /// Lookups that were announced and did not happen yet.
+    foreseen: usize,
+}
+
+impl<F: Mac> Drop for Stock<F> {
+    fn drop(&mut self) {
+        wipe::words(&mut self.entries);
+    }
+}
+
+impl<F: Mac> Stocks<F> {
+    fn of(&mut self, table: &'static Table) -> &mut Stock<F> {
+        let at = self.0.iter().position(|stock| std::ptr::eq(stock.of, table)).unwrap_or(self.0.len());
+        if at == self.0.len() {
+            let s = Auth::zeros(0);
+            self.0.push(Stock { of: table, s, entries: Vec::new(), used: 0, foreseen: 0 });
+        }
+        &mut self.0[at]
+    }
+}
+
+impl<F: Mac> Stock<F> {
+    /// Protocol 2, line 3, for functions of few bits: each bit of the entries is a sum of entries of the unit vectors, so that all is
+    /// additions, 3^index of them at most for each bit of the value. The lanes are those of the units from `from` on.
+    fn fill(&mut self, units: &Units<F>, from: usize, lanes: usize) {
+        let (size, width) = (1 << self.of.index, self.of.width);
+        let mut form = self.of.values.to_vec();
+        transform(&mut form, |x, y| *x ^= *y);
+        wipe::words(&mut self.entries);
+        self.entries.clear();
+        self.entries.resize(size * width * lanes, F::Entry::default());
+        let mut macs = vec![[F::ZERO; LANES]; size];
+        let mut bits = vec![[0_u8; LANES]; size];
+        let mut out_macs = vec![[F::ZERO; LANES]; size];
+        let mut out_bits = vec![[0_u8; LANES]; size];
+        for (block, entries) in self.entries.chunks_mut(size * width * LANES).enumerate() {
+            let count = entries.len() / (size * width);
+            for (j, (macs, bits)) in macs.iter_mut().zip(&mut bits).enumerate() {
+                let at = j * units.lanes + from + block * LANES;
+                macs[..count].copy_from_slice(&units.vector.m[at..at + count]);
+                let shares = &units.vector.x[at..at + count];
+                bits.iter_mut().zip(shares).for_each(|(to, bit)| *to = bit.to_bits() as u8);
+            }
+            transform(&mut macs, |x, y| <F as BigField>::add_assign(x, y));
+            transform(&mut bits, |x, y| x.iter_mut().zip(y).for_each(|(x, y)| *x ^= y));
+            for k in 0..width {
+                for w in 0..size {
+                    (out_macs[w], out_bits[w]) = ([F::ZERO; LANES], [0; LANES]);
+                    let mut u = w;
+                    loop {
+                        // the function is public
+                        if form[u] >> k & 1 == 1 {
+                            <F as BigField>::add_assign(&mut out_macs[w], &macs[w ^ u]);
+                            out_bits[w].iter_mut().zip(&bits[w ^ u]).for_each(|(x, y)| *x ^= y);
+                        }
+                        if u == 0 {
+                            break;
+                        }
+                        u = (u - 1) & w;
+                    }
+                }
+                transform(&mut out_macs, |x, y| <F as BigField>::add_assign(x, y));
+                transform(&mut out_bits, |x, y| x.iter_mut().zip(y).for_each(|(x, y)| *x ^= y));
+                for (lane, table) in entries.chunks_mut(size * width).enumerate() {
+                    for (i, entry) in table.chunks_mut(width).enumerate() {
+                        entry[k] = F::entry(Gf8(out_bits[i][lane]), out_macs[i][lane]);
+                    }
+                }
+            }
+        }
+        macs.iter_mut().chain(&mut out_macs).for_each(|row| wipe::words(row));
+        bits.iter_mut().chain(&mut out_bits).for_each(|row| wipe::words(row));
+        let planes: Vec<Bit<F>> = (0..self.of.index)
+            .map(|k| units.s.part(k * units.lanes + from..k * units.lanes + from + lanes))
+            .collect();
+        self.s = packed(&planes.iter().collect::<Vec<_>>(), lanes);
+        self.used = 0;
+    }
+}
+
+/// \[\[sum of x_k y^k\]\], local.
+fn packed<F: Mac>(bits: &[&Bit<F>], lanes: usize) -> Auth<Six, F> {
+    let mut out = Auth::<Six, F>::zeros(lanes);
+    for (k, bit) in bits.iter().enumerate() {
+        out.x.iter_mut().zip(&bit.x).for_each(|(x, bit)| *x += Six::new((bit.to_bits() as u8) << k));
+    }
+    let powers = [0, 1, 2, 3, 4, 5].map(|k| F::from_low_bits(1 << k));
+    let rows: Vec<&[F]> = bits.iter().map(|bit| bit.m.as_slice()).collect();
+    F::combine(&mut out.m, &powers[..rows.len()], &rows);
+    out
+}
+
+impl<F: Mac + Holds<Gf8>> Spdz<F> {
+    /// Make tables where there are too few for so many lookups in each function: as many as were foreseen.
+    fn stock(&mut self, wanted: &[(&'static Table, usize)]) -> Result<(), Abort> {
+        let mut lacking = Vec::new();
+        for (table, count) in wanted {
+            let stock = self.tables.of(table);
+            if stock.s.len() - stock.used < *count {
+                lacking.push((*table, stock.foreseen.max(*count)));
+            }
+        }
+        for index in 1..=MOST {
+            let these: Vec<_> = lacking.iter().filter(|(table, _)| table.index == index).collect();
+            let lanes = these.iter().map(|(_, lanes)| lanes).sum();
+            if lanes == 0 {
+                continue;
+            }
+            let phase = self.party.session.detour(PREPROCESSING_PHASE);
+            let units = self.units(index, lanes);
+            self.party.session.phase(LOAD_PHASE);
+            let units = units.inspect(|units| {
+                let mut from = 0;
+                for (table, lanes) in these {
+                    self.tables.of(table).fill(units, from, *lanes);
+                    from += lanes;
+                }
+            });
+            self.party.session.back(phase);
+            units?;
+        }
+        Ok(())
+    }
+}
+
+impl<F: Mac + Holds<Gf8>> Lookups for Spdz<F> {
+    type Bit = Bit<F>;
+
+    fn constant_bit(&mut self, values: &[bool]) -> Bit<F> {
+        let mut bit = Auth::zeros(values.len());
+        let values: Vec<Gf2> = values.iter().map(|value| Gf2::new(u8::from(*value))).collect();
+        // of a session that has ended nothing can be sent or settled
+        let _ = self.party.add_public(&mut bit, &values);
+        bit
+    }
+
+    fn add_bit(&mut self, x: &mut Bit<F>, y: &Bit<F>) -> Result<(), Abort> {
+        if x.add(y) {
+            return Ok(());
+        }
+        Err(self.party.session.misuse(UNFIT, "values that differ in lanes"))
+    }
+
+    /// Protocol 1 on every lane of all lookups.
+    ///
+    /// 1. A masked table for each, used once \[K2\]. 2. Open h = x + s, all bits of an index together. 3. \[\[T(x)\]\] is entry h, bit by bit.
+    ///
+    /// Adversary: n - 1 malicious; a wrong h fails the next check \[K1\].
+    /// Cost: 6 bits a lookup of DES to each peer, one round (test `counts_of_3des_lt`).
+    fn look_up(&mut self, layer: &mut [Lookup<Bit<F>>]) -> Result<(), Abort> {
+        let mut wanted: Vec<(&'static Table, usize)> = Vec::new();
+        for Lookup { table, wires } in layer.iter() {
+            let lanes = wires.first().map_or(0, Lanes::lanes);
+            let fits = wires.iter().all(|wire| wire.len() == lanes)
+                && wires.len() == table.index
+                && (1..=MOST).contains(&table.index)
+                && (1..=8).contains(&table.width)
+                && table.values.len() == 1 << table.index;
+            if !fits {
+                return Err(self.party.session.misuse(UNFIT, "an index that is none of its table"));
+            }
+            match wanted.iter_mut().find(|(of, _)| std::ptr::eq(*of, *table)) {
+                Some((_, count)) => *count += lanes,
+                None => wanted.push((table, lanes)),
+            }
+        }
+        self.stock(&wanted)?;
+        // 1.
+        let (mut h, mut places) = (Auth::<Six, F>::zeros(0), Vec::with_capacity(layer.len()));
+        let reuse = self.party.session.mutated(Check::K2);
+        for Lookup { table, wires } in layer.iter() {
+            let lanes = wires.first().map_or(0, Lanes::lanes);
+            let stock = self.tables.of(table);
+            let from = stock.used;
+            if !reuse {
+                stock.used += lanes; // [K2]
+            }
+            stock.foreseen = stock.foreseen.saturating_sub(lanes);
+            // 2.
+            let mut x = packed(&wires.iter().collect::<Vec<_>>(), lanes);
+            let fits = x.add(&stock.s.part(from..from + lanes));
+            debug_assert!(fits || lanes == 0);
+            h.append(&x);
+            places.push(from..from + lanes);
+        }
+        self.party.session.observe_each(Check::K2, h.len() as u64);
+        let mut opened = self.party.open(OPEN, &h.x, &h.m)?.into_iter();
+        // 3.
+        for (Lookup { table, wires }, tables) in layer.iter_mut().zip(places) {
+            let stock = self.tables.of(table);
+            let (size, width) = (1 << table.index, table.width);
+            let mut found = vec![Auth::zeros(tables.len()); width];
+            for (lane, at) in tables.enumerate() {
+                let h = opened.next().map_or(0, |h| usize::from(h.bits()));
+                let entry = stock.entries[(at * size + h % size) * width..].iter();
+                for (to, entry) in found.iter_mut().zip(entry) {
+                    let (share, m) = F::parts(*entry);
+                    (to.x[lane], to.m[lane]) = (Gf2::new(share.0), m);
+                }
+            }
+            *wires = found;
+        }
+        Ok(())
+    }
+
+    fn foresee(&mut self, lookups: &[(&'static Table, usize)]) -> Result<(), Abort> {
+        for (table, count) in lookups {
+            let stock = self.tables.of(table);
+            stock.foreseen = stock.foreseen.saturating_add(*count);
+        }
+        Ok(())
+    }
+}
