@@ -134,7 +134,7 @@ impl<F: Mac> Party<F> {
     {
         let (share, mac) = (self.constant(c), Zeroizing::new(self.alpha()? * F::embedded(c)));
         x.x.iter_mut().for_each(|x| *x += share);
-        x.m.iter_mut().for_each(|m| *m = *m + *mac);
+        x.m.iter_mut().for_each(|m| *m += *mac);
         Ok(())
     }
 

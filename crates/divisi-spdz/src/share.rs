@@ -50,7 +50,7 @@ impl<V: Part, F: Mac> Auth<V, F> {
             ([x], [m]) => {
                 let (x, m) = (*x, *m);
                 self.x.iter_mut().for_each(|to| *to += x);
-                self.m.iter_mut().for_each(|to| *to = *to + m);
+                self.m.iter_mut().for_each(|to| *to += m);
                 true
             }
             (x, m) if x.len() == self.x.len() => {

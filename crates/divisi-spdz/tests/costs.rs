@@ -113,28 +113,34 @@ fn counts_of_aes_tinytable() {
     }
 }
 
-/// Rounds, openings and bits of one block under three keys; what its tables take.
+/// Rounds, openings, bits opened, products and random bits of one block under three keys.
 #[test]
-fn counts_of_3des_lt() {
-    let counts = std::sync::Mutex::new(Vec::new());
-    let lab = SpdzLab::<Gf48>::new(2, Protocol::Lookup);
-    let inputs = vec![vec![true]; 192 + 64];
-    let run = |e: &mut Spdz<Gf48>, x: Vec<Bit<Gf48>>| {
-        let key = TripleKey::new(&x[..192])?;
-        let mut block: [_; 64] = x[192..].to_vec().try_into().unwrap_or_else(|_| panic!());
-        e.session().meter().reset();
-        e.session().phase("circuit");
-        des::triple(e, Direction::Encrypt, &key, &mut block)?;
-        counts.lock().unwrap().push(e.session().meter().read());
-        Ok(block.into())
-    };
-    lab.bits(&inputs, run).unwrap();
-    for counts in counts.into_inner().unwrap() {
-        let circuit = counts.phases["circuit"];
-        assert_eq!((circuit.rounds, circuit.bits, counts.checks[&Check::K2]), (46, 2304, 384));
-        // what the decomposition and the products opened comes apart
-        let products = counts.checks[&Check::K6];
-        assert_eq!((products, counts.checks[&Check::K5]), (1920, 26_880));
-        assert_eq!(counts.openings, 384 + 2 * products + 2 * 384);
+fn counts_of_3des() {
+    let table = [
+        (Protocol::Lookup, 46, 384, 2_304, 1_920, 26_880),
+        (Protocol::RivainProuff, 230, 3_456, 27_648, 1_152, 9_216),
+    ];
+    for (protocol, rounds, openings, bits, products, random) in table {
+        let counts = std::sync::Mutex::new(Vec::new());
+        let lab = SpdzLab::<Gf48>::new(2, protocol);
+        let inputs = vec![vec![true]; 192 + 64];
+        let run = |e: &mut Spdz<Gf48>, x: Vec<Bit<Gf48>>| {
+            let key = TripleKey::new(&x[..192])?;
+            let mut block: [_; 64] = x[192..].to_vec().try_into().unwrap_or_else(|_| panic!());
+            e.session().meter().reset();
+            e.session().phase("circuit");
+            des::triple(e, Direction::Encrypt, &key, &mut block)?;
+            counts.lock().unwrap().push(e.session().meter().read());
+            Ok(block.into())
+        };
+        lab.bits(&inputs, run).unwrap();
+        for counts in counts.into_inner().unwrap() {
+            let circuit = counts.phases["circuit"];
+            assert_eq!((circuit.rounds, circuit.bits), (rounds, bits));
+            assert_eq!((counts.checks[&Check::K6], counts.checks[&Check::K5]), (products, random));
+            // what products and decompositions of unit vectors open comes apart
+            let apart = if protocol == Protocol::Lookup { 2 * products + 2 * 384 } else { 0 };
+            assert_eq!(counts.openings, openings + apart);
+        }
     }
 }

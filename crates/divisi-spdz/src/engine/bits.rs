@@ -3,7 +3,7 @@
 //! Each bit has a MAC of its own, for the permutations of DES take every bit elsewhere. The bits of an index are opened together, as
 //! coefficients of 1, y, y^2, ..: an element of the field whose MAC is that combination of theirs.
 
-use super::{LOAD_PHASE, PREPROCESSING_PHASE, Spdz};
+use super::{LOAD_PHASE, PREPROCESSING_PHASE, Protocol, Spdz};
 use crate::demux::Units;
 use crate::part::{Mac, Six};
 use crate::share::Auth;
@@ -175,14 +175,7 @@ impl<F: Mac + Holds<Gf8>> Lookups for Spdz<F> {
         Err(self.party.session.misuse(UNFIT, "values that differ in lanes"))
     }
 
-    /// Protocol 1 on every lane of all lookups.
-    ///
-    /// 1. A masked table for each, used once \[K2\]. 2. Open h = x + s, all bits of an index together. 3. \[\[T(x)\]\] is entry h, bit by bit.
-    ///
-    /// Adversary: n - 1 malicious; a wrong h fails the next check \[K1\].
-    /// Cost: 6 bits a lookup of DES to each peer, one round (test `counts_of_3des_lt`).
     fn look_up(&mut self, layer: &mut [Lookup<Bit<F>>]) -> Result<(), Abort> {
-        let mut wanted: Vec<(&'static Table, usize)> = Vec::new();
         for Lookup { table, wires } in layer.iter() {
             let lanes = wires.first().map_or(0, Lanes::lanes);
             let fits = wires.iter().all(|wire| wire.len() == lanes)
@@ -193,6 +186,33 @@ impl<F: Mac + Holds<Gf8>> Lookups for Spdz<F> {
             if !fits {
                 return Err(self.party.session.misuse(UNFIT, "an index that is none of its table"));
             }
+        }
+        match self.protocol {
+            Protocol::Lookup => self.masked_lookups(layer),
+            Protocol::RivainProuff | Protocol::BitDecomposition => self.polynomials(layer),
+        }
+    }
+
+    fn foresee(&mut self, lookups: &[(&'static Table, usize)]) -> Result<(), Abort> {
+        for (table, count) in lookups {
+            let stock = self.tables.of(table);
+            stock.foreseen = stock.foreseen.saturating_add(*count);
+        }
+        Ok(())
+    }
+}
+
+impl<F: Mac + Holds<Gf8>> Spdz<F> {
+    /// Protocol 1 on every lane of all lookups.
+    ///
+    /// 1. A masked table for each, used once \[K2\]. 2. Open h = x + s, all bits of an index together. 3. \[\[T(x)\]\] is entry h, bit by bit.
+    ///
+    /// Adversary: n - 1 malicious; a wrong h fails the next check \[K1\].
+    /// Cost: 6 bits a lookup of DES to each peer, one round (test `counts_of_3des_lt`).
+    fn masked_lookups(&mut self, layer: &mut [Lookup<Bit<F>>]) -> Result<(), Abort> {
+        let mut wanted: Vec<(&'static Table, usize)> = Vec::new();
+        for Lookup { table, wires } in layer.iter() {
+            let lanes = wires.first().map_or(0, Lanes::lanes);
             match wanted.iter_mut().find(|(of, _)| std::ptr::eq(*of, *table)) {
                 Some((_, count)) => *count += lanes,
                 None => wanted.push((table, lanes)),
@@ -233,14 +253,6 @@ impl<F: Mac + Holds<Gf8>> Lookups for Spdz<F> {
                 }
             }
             *wires = found;
-        }
-        Ok(())
-    }
-
-    fn foresee(&mut self, lookups: &[(&'static Table, usize)]) -> Result<(), Abort> {
-        for (table, count) in lookups {
-            let stock = self.tables.of(table);
-            stock.foreseen = stock.foreseen.saturating_add(*count);
         }
         Ok(())
     }

@@ -6,7 +6,9 @@
 mod arithmetic;
 mod bits;
 mod bytes;
+mod decomposition;
 mod lookup;
+mod polynomial;
 mod tiny;
 
 use crate::part::{Embeds, Mac, Part};
@@ -28,12 +30,12 @@ pub const LOAD_PHASE: &str = "load";
 const FOREIGN: Step = step!("settle");
 const OUTPUT: Step = step!("output");
 
-/// How the S-boxes of AES are computed.
+/// How S-boxes are computed: of AES, and where only tables and polynomials differ, of DES.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Protocol {
-    /// AES-LT: masked tables.
+    /// AES-LT and 3DES-LT: masked tables.
     Lookup,
-    /// AES-RP: Rivain and Prouff's four products, each power decomposed into bits.
+    /// AES-RP (and 3DES-PV, Pulkus and Vivek's three products): Rivain and Prouff's four products, each power decomposed into bits.
     RivainProuff,
     /// AES-BD: six products of powers that one decomposition gives.
     BitDecomposition,
@@ -61,6 +63,7 @@ pub struct Spdz<F: Mac + Holds<Gf8>> {
     protocol: Protocol,
     lookups: lookup::Lookups<F>,
     tables: bits::Stocks<F>,
+    polynomials: polynomial::Known,
 }
 
 /// What is owed for a value: the check of all that one engine had opened until then.
@@ -82,6 +85,7 @@ impl<F: Mac + Holds<Gf8>> Spdz<F> {
             protocol,
             lookups: lookup::Lookups::new()?,
             tables: bits::Stocks::default(),
+            polynomials: polynomial::Known::default(),
         })
     }
 

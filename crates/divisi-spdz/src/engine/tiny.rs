@@ -188,7 +188,7 @@ impl<F: Mac + Holds<Gf8>> Tiny<F> {
             let entry = table.get(usize::from(x.0 ^ e.0)).copied().unwrap_or_default();
             let (share, m) = F::parts(entry);
             *to += share;
-            *mac = *mac + m;
+            *mac += m;
         }
         let party = &mut self.engine.party;
         party.session.observe_each(Check::K3, count as u64); // [K3]
