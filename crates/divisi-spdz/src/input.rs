@@ -20,6 +20,21 @@ pub struct InputMask<F: Mac> {
     shares: Auth<Gf8, F>,
 }
 
+/// As [`InputMask`], of bits.
+pub struct BitMask<F: Mac> {
+    owner: PartyId,
+    values: Option<Zeroizing<Vec<Gf2>>>,
+    shares: Auth<Gf2, F>,
+}
+
+impl<F: Mac> BitMask<F> {
+    /// Its shares.
+    #[must_use]
+    pub fn shares(&self) -> &Auth<Gf2, F> {
+        &self.shares
+    }
+}
+
 impl<F: Mac> InputMask<F> {
     /// Its shares.
     #[must_use]
@@ -84,15 +99,33 @@ impl<F: Mac + Holds<Gf8>> Spdz<F> {
         values: Option<&[bool]>,
         lanes: usize,
     ) -> Result<Auth<Gf2, F>, Abort> {
+        let mask = self.bit_mask(owner, lanes)?;
+        let d = self.masked_bits(&mask, values)?;
+        let BitMask { mut shares, .. } = mask;
+        self.parts().0.add_public(&mut shares, &d)?;
+        Ok(shares)
+    }
+
+    /// As [`Spdz::input_mask`], of bits.
+    ///
+    /// # Errors
+    /// Whatever ends the session.
+    pub fn bit_mask(&mut self, owner: PartyId, lanes: usize) -> Result<BitMask<F>, Abort> {
         let (party, source) = self.parts();
-        let Known { values: r, mut shares } = source.known(party, owner, lanes)?;
-        let sum = r.map(|r| {
+        let Known { values, shares } = source.known(party, owner, lanes)?;
+        Ok(BitMask { owner, values, shares })
+    }
+
+    /// As [`Spdz::masked_input`], of bits.
+    ///
+    /// # Errors
+    /// As [`Spdz::input`].
+    pub fn masked_bits(&mut self, mask: &BitMask<F>, values: Option<&[bool]>) -> Result<Vec<Gf2>, Abort> {
+        let sum = mask.values.as_ref().map(|r| {
             let values = values.unwrap_or(&[]).iter().zip(r.iter());
             values.map(|(x, r)| Gf2::new(u8::from(*x)) + *r).collect()
         });
-        let d: Vec<Gf2> = self.broadcast(owner, sum, lanes)?;
-        self.parts().0.add_public(&mut shares, &d)?;
-        Ok(shares)
+        self.broadcast(mask.owner, sum, mask.shares.len())
     }
 
     /// The owner, who has the values, tells all; echoed \[M0.3\].

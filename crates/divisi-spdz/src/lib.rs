@@ -16,7 +16,7 @@
 //! | `input` | inputs of a party, outputs to one | Fig. 1 |
 //! | `source`, `multiply` | what preprocessing brings, products | section 2.1 |
 //! | `demux`, `table` | unit vectors and masked tables | Protocols 2 and 3 |
-//! | `engine` | AES-LT, AES-RP, AES-BD, AES-TinyTable, 3DES-LT | Protocol 1, sections 3.3 and 4.1 |
+//! | `engine` | AES-LT, AES-RP, AES-BD, AES-TinyTable; the same of 3DES, and 3DES-PV | Protocol 1, sections 3.3 and 4.1 |
 //!
 //! ```
 //! # #[cfg(feature = "testing")]
@@ -66,9 +66,11 @@ mod source;
 mod table;
 
 pub use check::VERIFICATION_PHASE;
-pub use engine::{Bit, Byte, LOAD_PHASE, Openings, PREPROCESSING_PHASE, Protocol, Spdz, Tiny, TinyByte};
-pub use input::InputMask;
-pub use part::{Embeds, Mac, Part, Six, Word};
+pub use engine::{
+    Bit, Byte, LOAD_PHASE, Openings, PREPROCESSING_PHASE, Protocol, Spdz, Tiny, TinyBit, TinyBits, TinyByte,
+};
+pub use input::{BitMask, InputMask};
+pub use part::{Embeds, Mac, Part, Small, Word};
 pub use party::Party;
 pub use share::Auth;
 pub use source::{BitTriples, Known, Source, Triples};

@@ -39,7 +39,9 @@ pub trait Embeds<V>: MacField {
 }
 
 /// A field of MACs: at least 2^40 elements, so that one MAC a value is enough \[K9\].
-pub trait Mac: MacField + Part + Embeds<Gf2> + Embeds<Six> + Embeds<Word> + Embeds<Self> {
+pub trait Mac:
+    MacField + Part + Embeds<Gf2> + Embeds<Small<4>> + Embeds<Small<6>> + Embeds<Word> + Embeds<Self>
+{
     /// A byte and its MAC, as they lie in a table.
     type Entry: Copy + Default + Zeroize + Send + Sync + 'static;
 
@@ -71,15 +73,17 @@ impl AddAssign for Word {
 
 impl zeroize::DefaultIsZeroes for Word {}
 
-/// Six bits of an index: the coefficients of 1, y, .., y^5.
+/// N bits, at most eight: an index or a value of a table, as the coefficients of 1, y, y^2, ...
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Six(u8);
+pub struct Small<const N: usize>(u8);
 
-impl Six {
-    /// The low six bits.
+impl<const N: usize> Small<N> {
+    const ALL: u8 = ((1_u32 << N) - 1) as u8;
+
+    /// The low bits.
     #[must_use]
     pub fn new(bits: u8) -> Self {
-        Six(bits & 0x3f)
+        Small(bits & Self::ALL)
     }
 
     /// The bits.
@@ -89,48 +93,50 @@ impl Six {
     }
 }
 
-impl Add for Six {
+impl<const N: usize> Add for Small<N> {
     type Output = Self;
     #[allow(clippy::suspicious_arithmetic_impl)]
     fn add(self, other: Self) -> Self {
-        Six(self.0 ^ other.0)
+        Small(self.0 ^ other.0)
     }
 }
 
-impl AddAssign for Six {
+impl<const N: usize> AddAssign for Small<N> {
     #[allow(clippy::suspicious_op_assign_impl)]
     fn add_assign(&mut self, other: Self) {
         self.0 ^= other.0;
     }
 }
 
-impl zeroize::DefaultIsZeroes for Six {}
+impl<const N: usize> zeroize::DefaultIsZeroes for Small<N> {}
 
-impl<F: MacField> Embeds<Six> for F {
+impl<F: MacField, const N: usize> Embeds<Small<N>> for F {
     #[inline(always)]
-    fn embedded(value: Six) -> F {
+    fn embedded(value: Small<N>) -> F {
         F::from_low_bits(value.0.into())
     }
 }
 
-/// Four in three bytes.
-impl Part for Six {
-    const BITS: usize = 6;
+/// Eight in N bytes.
+impl<const N: usize> Part for Small<N> {
+    const BITS: usize = N;
 
     fn pack(values: &[Self], out: &mut Vec<u8>) {
-        for values in values.chunks(4) {
-            let bits = values.iter().rev().fold(0, |bits, x| bits << 6 | u32::from(x.0));
+        for values in values.chunks(8) {
+            let bits = values.iter().rev().fold(0, |bits, x| bits << N | u64::from(x.0));
             out.extend_from_slice(&bits.to_le_bytes()[..Self::packed(values.len())]);
         }
     }
 
     fn add_packed(bytes: &[u8], sum: &mut [Self]) -> bool {
         let mut padding = 0;
-        for (values, bytes) in sum.chunks_mut(4).zip(bytes.chunks(3)) {
-            let mut bits = bytes.iter().rev().fold(0, |bits, byte| bits << 8 | u32::from(*byte));
+        for (values, bytes) in sum.chunks_mut(8).zip(bytes.chunks(N)) {
+            let mut word = [0; 8];
+            word[..bytes.len()].copy_from_slice(bytes);
+            let mut bits = u64::from_le_bytes(word);
             for x in values {
-                x.0 ^= bits as u8 & 0x3f;
-                bits >>= 6;
+                x.0 ^= bits as u8 & Self::ALL;
+                bits = bits.checked_shr(N as u32).unwrap_or(0);
             }
             padding |= bits;
         }
@@ -138,7 +144,7 @@ impl Part for Six {
     }
 
     fn add_random(prg: &mut Prg, sum: &mut [Self]) {
-        add_uniform(prg, sum, |[byte]: [u8; 1]| Six::new(byte));
+        add_uniform(prg, sum, |[byte]: [u8; 1]| Small::new(byte));
     }
 }
 
@@ -329,7 +335,9 @@ mod tests {
     #[test]
     fn encodings_are_those_of_their_part() {
         round_trips::<Gf2>();
-        round_trips::<Six>();
+        round_trips::<Small<4>>();
+        round_trips::<Small<6>>();
+        round_trips::<Small<8>>();
         round_trips::<Gf8>();
         round_trips::<Word>();
         round_trips::<Gf40>();

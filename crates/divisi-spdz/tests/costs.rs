@@ -6,7 +6,7 @@ use divisi_core::{Abort, Check, Counts, Direction, Parameters, PartyId, settle};
 use divisi_field::Gf48;
 use divisi_spdz::dealer::Dealer;
 use divisi_spdz::lab::{SpdzLab, TinyLab};
-use divisi_spdz::{Bit, Protocol, Spdz, Tiny, TinyByte, VERIFICATION_PHASE};
+use divisi_spdz::{Bit, Protocol, Spdz, Tiny, TinyBit, TinyBits, TinyByte, VERIFICATION_PHASE};
 use divisi_symmetric::aes;
 use divisi_symmetric::des::{self, TripleKey};
 
@@ -141,6 +141,38 @@ fn counts_of_3des() {
             // what products and decompositions of unit vectors open comes apart
             let apart = if protocol == Protocol::Lookup { 2 * products + 2 * 384 } else { 0 };
             assert_eq!(counts.openings, openings + apart);
+        }
+    }
+}
+
+/// Of one block, indices, inputs and output apart; the masks of outputs take four random bits each.
+#[test]
+fn counts_of_3des_tinytable() {
+    let counts = std::sync::Mutex::new(Vec::new());
+    let lab = TinyLab::<Gf48>::new(2);
+    let inputs = vec![vec![true]; 192 + 64];
+    let run = |e: &mut TinyBits<Gf48>, x: Vec<TinyBit<Gf48>>| {
+        let key = TripleKey::new(&x[..192])?;
+        let mut block: [_; 64] = x[192..].to_vec().try_into().unwrap_or_else(|_| panic!());
+        e.engine().session().meter().reset();
+        e.engine().session().phase("circuit");
+        des::triple(e, Direction::Encrypt, &key, &mut block)?;
+        e.engine().session().phase("rest");
+        counts.lock().unwrap().push(e.engine().session().meter().read());
+        Ok(block.into())
+    };
+    lab.bits(&inputs, run).unwrap();
+    let counts = counts.into_inner().unwrap();
+    assert_eq!(counts.len(), 4);
+    for counts in counts {
+        let of = |check| counts.checks.get(&check).copied().unwrap_or(0);
+        if of(Check::K3) == 0 {
+            assert_eq!((of(Check::K2), of(Check::K6), of(Check::K5)), (384, 1_920, 26_880 + 1_536));
+            assert!(!counts.phases.contains_key("circuit"));
+        } else {
+            let circuit = counts.phases["circuit"];
+            assert_eq!((circuit.rounds, circuit.bits), (46, 1_536));
+            assert_eq!((of(Check::K3), counts.openings), (384, 384));
         }
     }
 }

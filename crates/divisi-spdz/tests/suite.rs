@@ -36,6 +36,8 @@ fn aes_random_blocks_against_the_crate() {
 fn triple_des() {
     suite::triple_des(&SpdzLab::<Gf48>::new(2, Protocol::Lookup));
     suite::triple_des(&SpdzLab::<Gf40>::new(2, Protocol::RivainProuff));
+    suite::triple_des(&TinyLab::<Gf48>::new(2));
+    suite::triple_des_samples(&TinyLab::<Gf40>::new(3), 1);
     suite::triple_des_samples(&SpdzLab::<Gf40>::new(3, Protocol::Lookup), 1);
     suite::triple_des_samples(&SpdzLab::<Gf48>::new(3, Protocol::RivainProuff), 1);
     suite::triple_des_samples(&SpdzLab::<Gf48>::new(5, Protocol::Lookup), 1);

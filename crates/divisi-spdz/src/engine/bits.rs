@@ -5,7 +5,7 @@
 
 use super::{LOAD_PHASE, PREPROCESSING_PHASE, Protocol, Spdz};
 use crate::demux::Units;
-use crate::part::{Mac, Six};
+use crate::part::{Embeds, Mac, Small};
 use crate::share::Auth;
 use crate::table::{LANES, transform};
 use divisi_core::{Abort, Check, Lanes, Lookup, Lookups, Step, Table, step};
@@ -18,20 +18,26 @@ const UNFIT: Step = step!("lookup.bits");
 /// A secret bit in every lane.
 pub type Bit<F> = Auth<Gf2, F>;
 
-/// The most bits of an index.
+/// The most bits of an index, and of a value.
 const MOST: usize = 6;
+
+/// Whether a table is one of those that this engine has.
+pub(super) fn is_small(table: &Table) -> bool {
+    let sizes = (1..=MOST).contains(&table.index) && (1..=MOST).contains(&table.width);
+    sizes && table.values.len() == 1 << table.index
+}
 
 /// Masked tables of each function that was looked up.
 #[derive(Default)]
 pub(super) struct Stocks<F: Mac>(Vec<Stock<F>>);
 
 /// Masked tables of one function, used in order, each once.
-struct Stock<F: Mac> {
-    of: &'static Table,
-    s: Auth<Six, F>,
+pub(super) struct Stock<F: Mac> {
+    pub of: &'static Table,
+    pub s: Auth<Small<6>, F>,
     /// Bit k of entry i of table t at (2^index t + i) width + k.
-    entries: Vec<F::Entry>,
-    used: usize,
+    pub entries: Vec<F::Entry>,
+    pub used: usize,
     /// Lookups that were announced and did not happen yet.
     foreseen: usize,
 }
@@ -43,17 +49,59 @@ impl<F: Mac> Drop for Stock<F> {
 }
 
 impl<F: Mac> Stocks<F> {
+    /// All that is there of a table.
+    pub fn take(&mut self, table: &'static Table) -> Stock<F> {
+        let stock = self.of(table);
+        std::mem::replace(stock, Stock::empty(table))
+    }
+
     fn of(&mut self, table: &'static Table) -> &mut Stock<F> {
         let at = self.0.iter().position(|stock| std::ptr::eq(stock.of, table)).unwrap_or(self.0.len());
         if at == self.0.len() {
-            let s = Auth::zeros(0);
-            self.0.push(Stock { of: table, s, entries: Vec::new(), used: 0, foreseen: 0 });
+            self.0.push(Stock::empty(table));
         }
         &mut self.0[at]
     }
 }
 
 impl<F: Mac> Stock<F> {
+    fn empty(of: &'static Table) -> Self {
+        Stock { of, s: Auth::zeros(0), entries: Vec::new(), used: 0, foreseen: 0 }
+    }
+
+    /// How many tables there are still.
+    pub fn left(&self) -> usize {
+        self.s.len() - self.used
+    }
+
+    /// The bits of each entry under one MAC, as what is opened together: one word an entry.
+    pub fn pack(&mut self) {
+        let width = self.of.width;
+        let mut packed = Vec::with_capacity(self.entries.len() / width.max(1));
+        let powers: Vec<F> = (0..width).map(|k| F::from_low_bits(1 << k)).collect();
+        let mut planes = vec![[F::ZERO; LANES]; width];
+        let mut macs = [F::ZERO; LANES];
+        for entries in self.entries.chunks(LANES * width.max(1)) {
+            let mut bits = [0_u8; LANES];
+            let count = entries.len() / width.max(1);
+            for (i, entry) in entries.chunks_exact(width.max(1)).enumerate() {
+                for (k, entry) in entry.iter().enumerate() {
+                    let (share, m) = F::parts(*entry);
+                    bits[i] |= share.0 << k;
+                    planes[k][i] = m;
+                }
+            }
+            let rows: Vec<&[F]> = planes.iter().map(|plane| &plane[..]).collect();
+            F::combine(&mut macs[..count], &powers, &rows);
+            packed.extend(bits.iter().zip(&macs).take(count).map(|(x, m)| F::entry(Gf8(*x), *m)));
+            wipe::words(&mut bits);
+        }
+        planes.iter_mut().for_each(|plane| wipe::words(plane));
+        wipe::words(&mut macs);
+        wipe::words(&mut self.entries);
+        self.entries = packed;
+    }
+
     /// Protocol 2, line 3, for functions of few bits: each bit of the entries is a sum of entries of the unit vectors, so that all is
     /// additions, 3^index of them at most for each bit of the value. The lanes are those of the units from `from` on.
     fn fill(&mut self, units: &Units<F>, from: usize, lanes: usize) {
@@ -107,30 +155,33 @@ impl<F: Mac> Stock<F> {
         let planes: Vec<Bit<F>> = (0..self.of.index)
             .map(|k| units.s.part(k * units.lanes + from..k * units.lanes + from + lanes))
             .collect();
-        self.s = packed(&planes.iter().collect::<Vec<_>>(), lanes);
+        self.s = packed::<F, 6>(&planes.iter().collect::<Vec<_>>(), lanes);
         self.used = 0;
     }
 }
 
 /// \[\[sum of x_k y^k\]\], local.
-fn packed<F: Mac>(bits: &[&Bit<F>], lanes: usize) -> Auth<Six, F> {
-    let mut out = Auth::<Six, F>::zeros(lanes);
+pub(super) fn packed<F: Mac + Embeds<Small<N>>, const N: usize>(
+    bits: &[&Bit<F>],
+    lanes: usize,
+) -> Auth<Small<N>, F> {
+    let mut out = Auth::<Small<N>, F>::zeros(lanes);
     for (k, bit) in bits.iter().enumerate() {
-        out.x.iter_mut().zip(&bit.x).for_each(|(x, bit)| *x += Six::new((bit.to_bits() as u8) << k));
+        out.x.iter_mut().zip(&bit.x).for_each(|(x, bit)| *x += Small::new((bit.to_bits() as u8) << k));
     }
-    let powers = [0, 1, 2, 3, 4, 5].map(|k| F::from_low_bits(1 << k));
+    let powers: Vec<F> = (0..bits.len()).map(|k| F::from_low_bits(1 << k)).collect();
     let rows: Vec<&[F]> = bits.iter().map(|bit| bit.m.as_slice()).collect();
-    F::combine(&mut out.m, &powers[..rows.len()], &rows);
+    F::combine(&mut out.m, &powers, &rows);
     out
 }
 
 impl<F: Mac + Holds<Gf8>> Spdz<F> {
     /// Make tables where there are too few for so many lookups in each function: as many as were foreseen.
-    fn stock(&mut self, wanted: &[(&'static Table, usize)]) -> Result<(), Abort> {
+    pub(super) fn stock(&mut self, wanted: &[(&'static Table, usize)]) -> Result<(), Abort> {
         let mut lacking = Vec::new();
         for (table, count) in wanted {
             let stock = self.tables.of(table);
-            if stock.s.len() - stock.used < *count {
+            if stock.left() < *count {
                 lacking.push((*table, stock.foreseen.max(*count)));
             }
         }
@@ -176,16 +227,13 @@ impl<F: Mac + Holds<Gf8>> Lookups for Spdz<F> {
     }
 
     fn look_up(&mut self, layer: &mut [Lookup<Bit<F>>]) -> Result<(), Abort> {
-        for Lookup { table, wires } in layer.iter() {
-            let lanes = wires.first().map_or(0, Lanes::lanes);
-            let fits = wires.iter().all(|wire| wire.len() == lanes)
-                && wires.len() == table.index
-                && (1..=MOST).contains(&table.index)
-                && (1..=8).contains(&table.width)
-                && table.values.len() == 1 << table.index;
-            if !fits {
-                return Err(self.party.session.misuse(UNFIT, "an index that is none of its table"));
-            }
+        let fits = layer.iter().all(|Lookup { table, wires }| {
+            wires.len() == table.index
+                && wires.iter().all(|wire| wire.len() == wires[0].len())
+                && is_small(table)
+        });
+        if !fits {
+            return Err(self.party.session.misuse(UNFIT, "an index that is none of its table"));
         }
         match self.protocol {
             Protocol::Lookup => self.masked_lookups(layer),
@@ -220,7 +268,7 @@ impl<F: Mac + Holds<Gf8>> Spdz<F> {
         }
         self.stock(&wanted)?;
         // 1.
-        let (mut h, mut places) = (Auth::<Six, F>::zeros(0), Vec::with_capacity(layer.len()));
+        let (mut h, mut places) = (Auth::<Small<6>, F>::zeros(0), Vec::with_capacity(layer.len()));
         let reuse = self.party.session.mutated(Check::K2);
         for Lookup { table, wires } in layer.iter() {
             let lanes = wires.first().map_or(0, Lanes::lanes);
@@ -231,7 +279,7 @@ impl<F: Mac + Holds<Gf8>> Spdz<F> {
             }
             stock.foreseen = stock.foreseen.saturating_sub(lanes);
             // 2.
-            let mut x = packed(&wires.iter().collect::<Vec<_>>(), lanes);
+            let mut x: Auth<Small<6>, F> = packed(&wires.iter().collect::<Vec<_>>(), lanes);
             let fits = x.add(&stock.s.part(from..from + lanes));
             debug_assert!(fits || lanes == 0);
             h.append(&x);

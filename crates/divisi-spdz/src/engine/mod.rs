@@ -10,6 +10,7 @@ mod decomposition;
 mod lookup;
 mod polynomial;
 mod tiny;
+mod tiny_bits;
 
 use crate::part::{Embeds, Mac, Part};
 use crate::party::Party;
@@ -21,6 +22,7 @@ use divisi_field::{Gf8, Holds};
 pub use bits::Bit;
 pub use bytes::Byte;
 pub use tiny::{Tiny, TinyByte};
+pub use tiny_bits::{TinyBit, TinyBits};
 
 /// Making unit vectors, before keys and inputs are known.
 pub const PREPROCESSING_PHASE: &str = "preprocessing";
