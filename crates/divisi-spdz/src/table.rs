@@ -104,27 +104,36 @@ impl<F: Mac + Holds<Gf8>> Function<F> {
     ) {
         let mut c = Vec::with_capacity(ENTRIES);
         let mut rows: Vec<&[F]> = Vec::with_capacity(ENTRIES);
-        for (w, (out_macs, out_bytes)) in out_macs.iter_mut().zip(out_bytes).enumerate() {
+        for (w, out) in out_macs.iter_mut().enumerate() {
             c.clear();
             rows.clear();
-            *out_bytes = [0; LANES];
-            let mut u = w;
-            loop {
+            for u in subsets(w) {
                 c.push(self.elements[u]);
                 rows.push(&macs[w ^ u]);
-                let (factor, bits) = (self.bytes[u].0, &bits[w ^ u]);
-                kernel::vectorize(
-                    #[inline(always)]
-                    || out_bytes.iter_mut().zip(bits).for_each(|(to, all)| *to ^= all & factor),
-                );
-                if u == 0 {
-                    break;
-                }
-                u = (u - 1) & w;
             }
-            F::combine(out_macs, &c, &rows);
+            F::combine(out, &c, &rows);
         }
+        kernel::vectorize(
+            #[inline(always)]
+            || {
+                for (w, out) in out_bytes.iter_mut().enumerate() {
+                    *out = [0; LANES];
+                    for u in subsets(w) {
+                        let (factor, bits) = (self.bytes[u].0, &bits[w ^ u]);
+                        for (to, all) in out.iter_mut().zip(bits) {
+                            *to ^= all & factor;
+                        }
+                    }
+                }
+            },
+        );
     }
+}
+
+/// All subsets of a set of bits, the set itself first.
+#[inline(always)]
+pub(crate) fn subsets(of: usize) -> impl Iterator<Item = usize> {
+    std::iter::successors(Some(of), move |u| u.checked_sub(1).map(|u| u & of))
 }
 
 /// From coefficients in x to those in y = x + 1, or back: each index takes up those that contain it.

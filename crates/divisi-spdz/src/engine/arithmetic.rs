@@ -8,7 +8,7 @@ use crate::part::Mac;
 use crate::party::Told;
 use crate::share::Auth;
 use crate::table::bytes;
-use divisi_core::{Abort, Check, Direction, Step, step};
+use divisi_core::{Abort, Direction, Step, step};
 use divisi_field::{Field, Gf2, Gf8, Holds};
 
 const DECOMPOSE: Step = step!("bitdec");
@@ -116,7 +116,7 @@ impl<F: Mac + Holds<Gf8>> Spdz<F> {
     }
 
     pub(super) fn multiply(&mut self, x: &Byte<F>, y: &Byte<F>) -> Result<Byte<F>, Abort> {
-        let triples = self.source.byte_triples(&mut self.party, x.len())?;
+        let triples = self.byte_triples(x.len())?;
         self.party.multiply(x, y, triples)
     }
 
@@ -126,7 +126,7 @@ impl<F: Mac + Holds<Gf8>> Spdz<F> {
         x: &Byte<F>,
         y: &Byte<F>,
     ) -> Result<(Byte<F>, Auth<Gf2, F>), Abort> {
-        let triples = self.source.byte_triples(&mut self.party, x.len())?;
+        let triples = self.byte_triples(x.len())?;
         let masked = self.begin_decomposition(x)?;
         let told = self.party.tell(DECOMPOSE, &masked.1.x)?;
         let begun = self.party.begin_multiply(x, y, triples)?;
@@ -143,8 +143,7 @@ impl<F: Mac + Holds<Gf8>> Spdz<F> {
 
     /// r, and x + r.
     fn begin_decomposition(&mut self, x: &Byte<F>) -> Result<(Auth<Gf2, F>, Byte<F>), Abort> {
-        let r = self.source.bits(&mut self.party, 8 * x.len())?;
-        self.party.session.observe_each(Check::K5, r.len() as u64); // [K5]
+        let r = self.random_bits(8 * x.len())?;
         let mut masked = bytes(&r, x.len());
         let fits = masked.add(x);
         debug_assert!(fits || x.is_empty());

@@ -7,7 +7,7 @@ use super::{LOAD_PHASE, PREPROCESSING_PHASE, Protocol, Spdz};
 use crate::demux::Units;
 use crate::part::{Embeds, Mac, Small};
 use crate::share::Auth;
-use crate::table::{LANES, transform};
+use crate::table::{LANES, subsets, transform};
 use divisi_core::{Abort, Check, Lanes, Lookup, Lookups, Step, Table, step};
 use divisi_field::{BigField, Field, Gf2, Gf8, Holds};
 use divisi_ot::wipe;
@@ -128,17 +128,10 @@ impl<F: Mac> Stock<F> {
             for k in 0..width {
                 for w in 0..size {
                     (out_macs[w], out_bits[w]) = ([F::ZERO; LANES], [0; LANES]);
-                    let mut u = w;
-                    loop {
-                        // the function is public
-                        if form[u] >> k & 1 == 1 {
-                            <F as BigField>::add_assign(&mut out_macs[w], &macs[w ^ u]);
-                            out_bits[w].iter_mut().zip(&bits[w ^ u]).for_each(|(x, y)| *x ^= y);
-                        }
-                        if u == 0 {
-                            break;
-                        }
-                        u = (u - 1) & w;
+                    // the function is public
+                    for u in subsets(w).filter(|u| form[*u] >> k & 1 == 1) {
+                        <F as BigField>::add_assign(&mut out_macs[w], &macs[w ^ u]);
+                        out_bits[w].iter_mut().zip(&bits[w ^ u]).for_each(|(x, y)| *x ^= y);
                     }
                 }
                 transform(&mut out_macs, |x, y| <F as BigField>::add_assign(x, y));
@@ -176,6 +169,17 @@ pub(super) fn packed<F: Mac + Embeds<Small<N>>, const N: usize>(
 }
 
 impl<F: Mac + Holds<Gf8>> Spdz<F> {
+    /// Make tables of these functions ahead, so many each, before keys and inputs are known.
+    ///
+    /// # Errors
+    /// Whatever ends the session.
+    pub fn prepare_lookups(&mut self, lookups: &[(&'static Table, usize)]) -> Result<(), Abort> {
+        if lookups.iter().any(|(table, _)| !is_small(table)) {
+            return Err(self.party.session.misuse(UNFIT, "a table that this engine has not"));
+        }
+        self.stock(lookups)
+    }
+
     /// Make tables where there are too few for so many lookups in each function: as many as were foreseen.
     pub(super) fn stock(&mut self, wanted: &[(&'static Table, usize)]) -> Result<(), Abort> {
         let mut lacking = Vec::new();
@@ -242,6 +246,11 @@ impl<F: Mac + Holds<Gf8>> Lookups for Spdz<F> {
     }
 
     fn foresee(&mut self, lookups: &[(&'static Table, usize)]) -> Result<(), Abort> {
+        if self.protocol != Protocol::Lookup {
+            let all = lookups.iter().map(|(_, count)| count).sum::<usize>();
+            self.foresee_products(all.saturating_mul(24), all.saturating_mul(3));
+            return Ok(());
+        }
         for (table, count) in lookups {
             let stock = self.tables.of(table);
             stock.foreseen = stock.foreseen.saturating_add(*count);

@@ -9,6 +9,7 @@ mod bytes;
 mod decomposition;
 mod lookup;
 mod polynomial;
+mod shelf;
 mod tiny;
 mod tiny_bits;
 
@@ -66,6 +67,7 @@ pub struct Spdz<F: Mac + Holds<Gf8>> {
     lookups: lookup::Lookups<F>,
     tables: bits::Stocks<F>,
     polynomials: polynomial::Known,
+    shelf: shelf::Shelf<F>,
 }
 
 /// What is owed for a value: the check of all that one engine had opened until then.
@@ -88,6 +90,7 @@ impl<F: Mac + Holds<Gf8>> Spdz<F> {
             lookups: lookup::Lookups::new()?,
             tables: bits::Stocks::default(),
             polynomials: polynomial::Known::default(),
+            shelf: shelf::Shelf::default(),
         })
     }
 
