@@ -42,4 +42,4 @@ pub use plain::{Plain, PlainBit, PlainBlock, PlainByte};
 pub use prg::Prg;
 pub use session::{Bound, Parameters, Place, Session, SessionId, Settled};
 pub use stock::Stock;
-pub use traits::{Blocks, Boolean, Bytes, Convert, Direction, Job, Lanes, Matrix};
+pub use traits::{Blocks, Boolean, Bytes, Convert, Direction, Job, Lanes, Lookup, Lookups, Matrix, Table};

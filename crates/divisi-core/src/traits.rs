@@ -165,6 +165,54 @@ pub trait Boolean {
     fn run(&mut self, jobs: &mut [Job<'_, Self::Bit>]) -> Result<(), Abort>;
 }
 
+/// A public function of a few bits, by all its values.
+#[derive(Debug, PartialEq, Eq)]
+pub struct Table {
+    /// How many bits the index has, at most eight.
+    pub index: usize,
+    /// How many bits a value has, at most eight.
+    pub width: usize,
+    /// As many as there are indices.
+    pub values: &'static [u8],
+}
+
+/// A lookup at a secret index.
+pub struct Lookup<B> {
+    /// In which table.
+    pub table: &'static Table,
+    /// Before it the bits of the index, afterwards those of the value; the lowest first.
+    pub wires: Vec<B>,
+}
+
+/// Secret bits that are added, and looked up in public tables.
+pub trait Lookups {
+    /// A secret bit in every lane of the batch.
+    type Bit: Clone + Lanes;
+
+    /// A bit whose value everybody knows, `values[l]` in lane `l`.
+    fn constant_bit(&mut self, values: &[bool]) -> Self::Bit;
+
+    /// `x += y`. A `y` of one lane is added to every lane of `x`.
+    ///
+    /// # Errors
+    /// [`Abort::Misuse`] if the lanes do not fit.
+    fn add_bit(&mut self, x: &mut Self::Bit, y: &Self::Bit) -> Result<(), Abort>;
+
+    /// One layer of lookups, whatever stands in it; it costs the rounds of one. The bits of an index are alike in lanes.
+    ///
+    /// # Errors
+    /// [`Abort::Misuse`] if an index has not the bits of its table, or they differ in lanes; whatever ends the session.
+    fn look_up(&mut self, layer: &mut [Lookup<Self::Bit>]) -> Result<(), Abort>;
+
+    /// So many lookups in each of these tables are to come, in all lanes together: as [`Bytes::prepare`].
+    ///
+    /// # Errors
+    /// Whatever ends the session.
+    fn foresee(&mut self, _lookups: &[(&'static Table, usize)]) -> Result<(), Abort> {
+        Ok(())
+    }
+}
+
 /// A local or interactive change of representation.
 pub trait Convert<X, Y> {
     /// The same secret in the other representation.

@@ -94,7 +94,7 @@ impl<F: Mac> Party<F> {
 fn combinations<F: Mac>(coin: &[u8; 16], lists: [&[F]; 2]) -> [F; 2] {
     let mut prg = Prg::new(coin);
     let mut words = vec![0; CHUNK * F::WORDS];
-    let mut chi = vec![F::ZERO; CHUNK];
+    let mut chi = [F::ZERO; CHUNK];
     let mut sums = [F::ZERO; 2];
     for (x, m) in lists[0].chunks(CHUNK).zip(lists[1].chunks(CHUNK)) {
         prg.words(&mut words[..x.len() * F::WORDS]);

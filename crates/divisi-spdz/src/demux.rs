@@ -36,8 +36,8 @@ pub(crate) const fn products(log: usize) -> usize {
 impl<F: Mac> Party<F> {
     /// Protocol 2, lines 1 and 2, with Protocol 3: random bits s_0, .., s_(l-1), least significant first, and s'.
     ///
-    /// 1. p = (1 - s_0, s_0). 2. For j = 1 .. l - 1: 3. t = s_j p; 4. p = (0 || t) + (p - t || 0). 5. p in pieces b_i, of which
-    /// 6./7. BitDec gives the entries: with random bits r_k open b_i + sum r_k y^k, of which only the piece's own bits are sent \[K8\].
+    /// Line 1: p = (1 - s_0, s_0). Line 2: for j = 1 .. l - 1, line 3: t = s_j p; line 4: p = (0 || t) + (p - t || 0). Line 5: p in
+    /// pieces b_i, of which (lines 6 and 7) BitDec gives the entries: with random bits r_k open b_i + sum r_k y^k, of which only the piece's own bits are sent \[K8\].
     ///
     /// Adversary: n - 1 malicious. That one entry is one and all others zero follows from the bits being bits \[K5\] and the
     /// products being products \[K6\]; what was opened, from the next check \[K17\].
@@ -126,7 +126,7 @@ impl<F: Mac> Party<F> {
     }
 }
 
-/// [[b c]] as elements of the field, for bits b and a public c.
+/// \[\[b c\]\] as elements of the field, for bits b and a public c.
 fn elements<F: Mac>(bits: &Auth<Gf2, F>, c: F) -> Auth<F, F> {
     let mut x = vec![c; bits.len()];
     crate::multiply::mask(&mut x, &bits.x);

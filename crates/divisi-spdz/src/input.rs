@@ -1,8 +1,9 @@
 //! Inputs of a party, and outputs to one: by random values that it alone knows.
 
 use crate::engine::Spdz;
-use crate::part::Mac;
+use crate::part::{Mac, Part};
 use crate::share::Auth;
+use crate::source::Known;
 use crate::table::bytes;
 use divisi_core::{Abort, Check, Echo, PartyId, Step, Verified, step, taint};
 use divisi_field::{Field, Gf2, Gf8, Holds};
@@ -19,6 +20,21 @@ pub struct InputMask<F: Mac> {
     shares: Auth<Gf8, F>,
 }
 
+/// As [`InputMask`], of bits.
+pub struct BitMask<F: Mac> {
+    owner: PartyId,
+    values: Option<Zeroizing<Vec<Gf2>>>,
+    shares: Auth<Gf2, F>,
+}
+
+impl<F: Mac> BitMask<F> {
+    /// Its shares.
+    #[must_use]
+    pub fn shares(&self) -> &Auth<Gf2, F> {
+        &self.shares
+    }
+}
+
 impl<F: Mac> InputMask<F> {
     /// Its shares.
     #[must_use]
@@ -30,7 +46,7 @@ impl<F: Mac> InputMask<F> {
 impl<F: Mac + Holds<Gf8>> Spdz<F> {
     /// **Input** (KOR+17, Fig. 1): bytes of `owner`, which alone gives them, become shared: one byte with so many lanes.
     ///
-    /// The owner broadcasts d = x + r, r random bytes that it alone knows, and [[x]] = [[r]] + d; what it told is compared among
+    /// The owner broadcasts d = x + r, r random bytes that it alone knows, and \[\[x\]\] = \[\[r\]\] + d; what it told is compared among
     /// three or more parties before anything depends on it \[M0.3\].
     /// Adversary: n - 1 malicious. Cost: 8 bits a byte from the owner to each, one round, among three or more two.
     ///
@@ -65,23 +81,81 @@ impl<F: Mac + Holds<Gf8>> Spdz<F> {
     /// # Errors
     /// As [`Spdz::input`].
     pub fn masked_input(&mut self, mask: &InputMask<F>, values: Option<&[u8]>) -> Result<Vec<u8>, Abort> {
+        let sum = mask.values.as_ref().map(|r| {
+            let values = values.unwrap_or(&[]).iter().zip(r.iter());
+            values.map(|(x, r)| Gf8(x ^ r)).collect()
+        });
+        let d = self.broadcast(mask.owner, sum, mask.shares.len())?;
+        Ok(d.into_iter().map(|d| d.0).collect())
+    }
+
+    /// As [`Spdz::input`], of bits.
+    ///
+    /// # Errors
+    /// As [`Spdz::input`].
+    pub fn input_bits(
+        &mut self,
+        owner: PartyId,
+        values: Option<&[bool]>,
+        lanes: usize,
+    ) -> Result<Auth<Gf2, F>, Abort> {
+        let mask = self.bit_mask(owner, lanes)?;
+        let d = self.masked_bits(&mask, values)?;
+        let BitMask { mut shares, .. } = mask;
+        self.parts().0.add_public(&mut shares, &d)?;
+        Ok(shares)
+    }
+
+    /// As [`Spdz::input_mask`], of bits.
+    ///
+    /// # Errors
+    /// Whatever ends the session.
+    pub fn bit_mask(&mut self, owner: PartyId, lanes: usize) -> Result<BitMask<F>, Abort> {
+        let (party, source) = self.parts();
+        let Known { values, shares } = source.known(party, owner, lanes)?;
+        Ok(BitMask { owner, values, shares })
+    }
+
+    /// As [`Spdz::masked_input`], of bits.
+    ///
+    /// # Errors
+    /// As [`Spdz::input`].
+    pub fn masked_bits(&mut self, mask: &BitMask<F>, values: Option<&[bool]>) -> Result<Vec<Gf2>, Abort> {
+        let sum = mask.values.as_ref().map(|r| {
+            let values = values.unwrap_or(&[]).iter().zip(r.iter());
+            values.map(|(x, r)| Gf2::new(u8::from(*x)) + *r).collect()
+        });
+        self.broadcast(mask.owner, sum, mask.shares.len())
+    }
+
+    /// The owner, who has the values, tells all; echoed \[M0.3\].
+    fn broadcast<V: Part>(
+        &mut self,
+        owner: PartyId,
+        mine: Option<Vec<V>>,
+        lanes: usize,
+    ) -> Result<Vec<V>, Abort> {
         let session = self.session();
-        let lanes = mask.shares.len();
-        let mut d = vec![0; lanes];
-        if let Some(r) = &mask.values {
-            let values = values.filter(|values| values.len() == lanes);
-            let values = values.ok_or_else(|| session.misuse(INPUT, "as many bytes as lanes"))?;
-            d.iter_mut().zip(values).zip(r.iter()).for_each(|((d, x), r)| *d = x ^ r);
+        let mut body = Vec::with_capacity(V::packed(lanes));
+        let mut d = vec![V::default(); lanes];
+        if let Some(mine) = mine {
+            if mine.len() != lanes {
+                return Err(session.misuse(INPUT, "as many values as lanes"));
+            }
+            V::pack(&mine, &mut body);
             for peer in session.peers() {
-                session.send(INPUT, peer, &d, 8 * lanes as u64)?;
+                session.send(INPUT, peer, &body, (V::BITS * lanes) as u64)?;
             }
         } else {
-            session.recv(INPUT, mask.owner, &mut d)?;
+            body.resize(V::packed(lanes), 0);
+            session.recv(INPUT, owner, &mut body)?;
         }
+        let fine = V::add_packed(&body, &mut d);
+        session.require(Check::K8, INPUT, fine, Some(owner))?; // [K8]
         taint::public(INPUT, &mut d);
         if lanes > 0 {
             let mut echo = Echo::new(session, ECHO);
-            echo.absorb(mask.owner, &d);
+            echo.absorb(owner, &body);
             echo.send(session)?.compare(session, Check::M0_3)?; // [M0.3]
         }
         Ok(d)

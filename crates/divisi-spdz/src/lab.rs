@@ -1,11 +1,11 @@
 //! The engine among any number of parties in one process, for suites (feature `testing`; never part of a build that holds real secrets).
 
 use crate::dealer::Dealer;
-use crate::engine::{Byte, Protocol, Spdz, Tiny, TinyByte};
+use crate::engine::{Bit, Byte, Protocol, Spdz, Tiny, TinyBit, TinyBits, TinyByte};
 use crate::part::Mac;
-use divisi_core::testing::{ByteLab, run};
+use divisi_core::testing::{BitLab, ByteLab, run};
 use divisi_core::{Abort, Parameters, PartyId, settle};
-use divisi_field::{Gf8, Holds};
+use divisi_field::{Field, Gf8, Holds};
 use std::marker::PhantomData;
 
 /// A number of parties, whose preprocessing is dealt.
@@ -53,7 +53,17 @@ fn opened<F: Mac + Holds<Gf8>>(engine: &mut Spdz<F>, out: &[Byte<F>]) -> Result<
     Ok(out.iter().map(|byte| rest.by_ref().take(byte.len()).collect()).collect())
 }
 
-fn agreed(ends: Vec<Result<Vec<Vec<u8>>, Abort>>) -> Result<Vec<Vec<u8>>, Abort> {
+/// The same of bits.
+fn opened_bits<F: Mac + Holds<Gf8>>(engine: &mut Spdz<F>, out: &[Bit<F>]) -> Result<Vec<Vec<bool>>, Abort> {
+    let mut all = Bit::default();
+    out.iter().for_each(|bit| all.append(bit));
+    let pending = engine.close(all);
+    let verified = settle(engine, pending)?;
+    let mut rest = engine.output(verified)?.into_iter().map(|bit| bit.to_bits() == 1);
+    Ok(out.iter().map(|bit| rest.by_ref().take(bit.len()).collect()).collect())
+}
+
+fn agreed<T: PartialEq>(ends: Vec<Result<Vec<Vec<T>>, Abort>>) -> Result<Vec<Vec<T>>, Abort> {
     let mut ends = ends.into_iter().collect::<Result<Vec<_>, _>>()?;
     assert!(ends.windows(2).all(|pair| pair[0] == pair[1]), "the parties' answers agree");
     Ok(ends.pop().unwrap_or_default())
@@ -78,6 +88,59 @@ impl<F: Mac + Holds<Gf8>> ByteLab for SpdzLab<F> {
             let secrets = secrets.collect::<Result<Vec<_>, _>>()?;
             let out = f(&mut engine, secrets)?;
             opened(&mut engine, &out)
+        }))
+    }
+}
+
+impl<F: Mac + Holds<Gf8>> BitLab for SpdzLab<F> {
+    type Engine = Spdz<F>;
+
+    fn bits(
+        &self,
+        inputs: &[Vec<bool>],
+        f: impl Fn(&mut Spdz<F>, Vec<Bit<F>>) -> Result<Vec<Bit<F>>, Abort> + Sync,
+    ) -> Result<Vec<Vec<bool>>, Abort> {
+        agreed(run(self.parties, &Parameters::new("spdz lab"), |session| {
+            let (party, dealer) = Dealer::deal(session, 3)?;
+            let mut engine = Spdz::new(party, Box::new(dealer), self.protocol)?;
+            let me = engine.session().me();
+            let secrets = inputs.iter().zip(owners(self.parties)).map(|(values, owner)| {
+                engine.input_bits(owner, (owner == me).then_some(values.as_slice()), values.len())
+            });
+            let secrets = secrets.collect::<Result<Vec<_>, _>>()?;
+            let out = f(&mut engine, secrets)?;
+            opened_bits(&mut engine, &out)
+        }))
+    }
+}
+
+impl<F: Mac + Holds<Gf8>> BitLab for TinyLab<F> {
+    type Engine = TinyBits<F>;
+
+    fn bits(
+        &self,
+        inputs: &[Vec<bool>],
+        f: impl Fn(&mut TinyBits<F>, Vec<TinyBit<F>>) -> Result<Vec<TinyBit<F>>, Abort> + Sync,
+    ) -> Result<Vec<Vec<bool>>, Abort> {
+        agreed(run(self.parties, &Parameters::new("spdz lab"), |session| {
+            let (party, dealer) = Dealer::deal(session, 3)?;
+            let mut tiny = TinyBits::new(Spdz::new(party, Box::new(dealer), Protocol::Lookup)?);
+            let me = tiny.engine().session().me();
+            let pairs = || inputs.iter().zip(owners(self.parties));
+            let masks = pairs().map(|(values, owner)| tiny.engine().bit_mask(owner, values.len()));
+            let masks = masks.collect::<Result<Vec<_>, _>>()?;
+            let wires = masks.iter().map(|mask| TinyBits::mask(mask.shares().clone())).collect();
+            let masked = f(&mut tiny, wires)?;
+            tiny.open_indices()?;
+            let public = pairs().zip(&masks).map(|((values, owner), mask)| {
+                let mine = (owner == me).then_some(values.as_slice());
+                Ok(TinyBits::masked(tiny.engine().masked_bits(mask, mine)?))
+            });
+            let public = public.collect::<Result<Vec<_>, Abort>>()?;
+            let public = f(&mut tiny, public)?;
+            let pairs = masked.into_iter().zip(public);
+            let out = pairs.map(|(mask, public)| tiny.output(mask, public)).collect::<Result<Vec<_>, _>>()?;
+            opened_bits(tiny.engine(), &out)
         }))
     }
 }

@@ -1,4 +1,52 @@
-//! AES and 3DES among parties that trust nobody.
+//! AES and triple DES among any number of parties, all but one of them possibly malicious: at one opened byte an S-box, by masked lookup tables over
+//! SPDZ's MACs (KOR+17: Keller, Orsini, Rotaru, Scholl, Soria-Vazquez, Vivek, *Faster Secure Multi-Party Computation of AES and DES
+//! Using Lookup Tables*, ACNS 2017).
+//!
+//! Setting: n parties, n - 1 of them corrupt and together, static and rushing; security with abort, statistical: a check of MACs over F is
+//! passed by a lie with probability 2/|F|, 2^-47 over the default GF(2^48). It does not promise that all honest parties learn the output
+//! when one does; nor anything if every party is corrupt. docs/spdz.md has the arguments.
+//!
+//! What is here: all that happens when preprocessing is there. Preprocessing itself, authenticated bits and products, is a [`Source`],
+//! of which so far only the dealer of the tests is there (feature `testing`), which protects nothing.
+//!
+//! | module | what | paper |
+//! |---|---|---|
+//! | `part`, `share` | what shares of a value may be, \[\[x\]\] | section 2.1 |
+//! | `party`, `check` | openings, and the check of their MACs | Fig. 1; SPDZ (Damgård et al. 2013) |
+//! | `input` | inputs of a party, outputs to one | Fig. 1 |
+//! | `source`, `multiply` | what preprocessing brings, products | section 2.1 |
+//! | `demux`, `table` | unit vectors and masked tables | Protocols 2 and 3 |
+//! | `engine` | AES-LT, AES-RP, AES-BD, AES-TinyTable; the same of 3DES, and 3DES-PV | Protocol 1, sections 3.3 and 4.1 |
+//!
+//! ```
+//! # #[cfg(feature = "testing")]
+//! # {
+//! use divisi_core::{Abort, Bytes, Direction, Parameters, PartyId, Session, settle};
+//! use divisi_field::Gf48;
+//! use divisi_spdz::{Protocol, Spdz, dealer::Dealer};
+//! use std::sync::Arc;
+//!
+//! // the first party's byte goes through the S-box of AES, and the second party alone learns the result
+//! let party = |mesh| -> Result<Option<Vec<u8>>, Abort> {
+//!     let session = Session::start(&Arc::new(mesh), 1, &Parameters::new("example"))?;
+//!     let (first, second) = (PartyId::new(1).unwrap(), PartyId::new(2).unwrap());
+//!     let mine = session.me() == first;
+//!     let (party, dealer) = Dealer::<Gf48>::deal(session, 7)?; // for tests only
+//!     let mut engine = Spdz::new(party, Box::new(dealer), Protocol::Lookup)?;
+//!     let mut x = engine.input(first, mine.then_some(&[0x53]), 1)?;
+//!     engine.sbox(Direction::Encrypt, &mut [&mut x])?;
+//!     let pending = engine.close(x);
+//!     let verified = settle(&mut engine, pending)?; // all that was opened is checked
+//!     Ok(engine.output_to(second, verified)?.map(|bytes| bytes.to_vec()))
+//! };
+//! let ends: Vec<_> = std::thread::scope(|s| {
+//!     let meshes = divisi_net::memory::mesh(3).into_iter();
+//!     let parties: Vec<_> = meshes.map(|mesh| s.spawn(|| party(mesh))).collect();
+//!     parties.into_iter().map(|party| party.join().unwrap().unwrap()).collect()
+//! });
+//! assert_eq!(ends, [None, Some(vec![0xed]), None]);
+//! # }
+//! ```
 #![forbid(unsafe_code)]
 #![cfg_attr(test, allow(clippy::unwrap_used, clippy::expect_used, clippy::panic))]
 
@@ -18,9 +66,11 @@ mod source;
 mod table;
 
 pub use check::VERIFICATION_PHASE;
-pub use engine::{Byte, LOAD_PHASE, Openings, PREPROCESSING_PHASE, Protocol, Spdz, Tiny, TinyByte};
-pub use input::InputMask;
-pub use part::{Embeds, Mac, Part, Word};
+pub use engine::{
+    Bit, Byte, LOAD_PHASE, Openings, PREPROCESSING_PHASE, Protocol, Spdz, Tiny, TinyBit, TinyBits, TinyByte,
+};
+pub use input::{BitMask, InputMask};
+pub use part::{Embeds, Mac, Part, Small, Word};
 pub use party::Party;
 pub use share::Auth;
 pub use source::{BitTriples, Known, Source, Triples};

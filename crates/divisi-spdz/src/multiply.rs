@@ -1,7 +1,7 @@
 //! Products of shared values, from products of random ones.
 
 use crate::part::{Embeds, Mac, Part};
-use crate::party::Party;
+use crate::party::{Party, Told};
 use crate::share::Auth;
 use crate::source::{BitTriples, Triples};
 use divisi_core::{Abort, Check, Step, step};
@@ -13,8 +13,8 @@ const ELEMENT: Step = step!("multiply.element");
 const PRODUCT: Step = step!("multiply");
 
 impl<F: Mac> Party<F> {
-    /// [[s p]] for bits s and elements p (KOR+17, Protocol 3, line 3: "F_2 x F_2^k multiplication, 1 round"), by Beaver's method:
-    /// with [[a]], [[b]], [[c]], c = a b, open e = s + a and d = p + b; then s p = c + e b + d a + e d.
+    /// \[\[s p\]\] for bits s and elements p (KOR+17, Protocol 3, line 3: "F_2 x F_2^k multiplication, 1 round"), by Beaver's method:
+    /// with \[\[a\]\], \[\[b\]\], \[\[c\]\], c = a b, open e = s + a and d = p + b; then s p = c + e b + d a + e d.
     ///
     /// Adversary: n - 1 malicious; what it makes of e and d the next check sees. a and b serve once \[K6\].
     /// Cost: 1 + BITS bits a product to each peer, one round.
@@ -48,7 +48,7 @@ impl<F: Mac> Party<F> {
         Ok(c)
     }
 
-    /// [[x y]] of a subfield, by Beaver's method with [[a]], [[b]], [[ab]]: x y = c + e y + d x + e d with e = x + a, d = y + b opened.
+    /// \[\[x y\]\] of a subfield, by Beaver's method with \[\[a\]\], \[\[b\]\], \[\[ab\]\]: x y = c + e y + d x + e d with e = x + a, d = y + b opened.
     ///
     /// Adversary and use of triples as in [`Party::multiply_bits`]. Cost: twice the bits of the subfield to each peer, one round.
     pub(crate) fn multiply<V: Part + Field>(
@@ -60,12 +60,37 @@ impl<F: Mac> Party<F> {
     where
         F: Embeds<V>,
     {
-        let Triples { mut a, mut b, mut c } = triples;
+        let begun = self.begin_multiply(x, y, triples)?;
+        self.end_multiply(x, y, begun)
+    }
+
+    /// The first half of [`Party::multiply`]: what else is told before the second half goes in the same round.
+    pub(crate) fn begin_multiply<V: Part + Field>(
+        &mut self,
+        x: &Auth<V, F>,
+        y: &Auth<V, F>,
+        triples: Triples<V, F>,
+    ) -> Result<Begun<V, F>, Abort> {
+        let Triples { mut a, mut b, c } = triples;
         if [y.len(), a.len(), b.len(), c.len()] != [x.len(); 4] || !(a.add(x) && b.add(y)) {
             return Err(self.session.misuse(PRODUCT, "as many factors as triples"));
         }
         self.session.observe_each(Check::K6, x.len() as u64); // [K6]
-        let (told_e, told_d) = (self.tell(ELEMENT, &a.x)?, self.tell(ELEMENT, &b.x)?);
+        let told = [self.tell(ELEMENT, &a.x)?, self.tell(ELEMENT, &b.x)?];
+        Ok(Begun { a, b, c, told })
+    }
+
+    /// The second half, with the same factors.
+    pub(crate) fn end_multiply<V: Part + Field>(
+        &mut self,
+        x: &Auth<V, F>,
+        y: &Auth<V, F>,
+        begun: Begun<V, F>,
+    ) -> Result<Auth<V, F>, Abort>
+    where
+        F: Embeds<V>,
+    {
+        let Begun { a, b, mut c, told: [told_e, told_d] } = begun;
         let (e, d) = (self.hear(told_e, &a.m)?, self.hear(told_d, &b.m)?);
         for (factor, other) in [(&e, y), (&d, x)] {
             let mut term = other.clone();
@@ -73,12 +98,21 @@ impl<F: Mac> Party<F> {
             let factor: Vec<F> = factor.iter().map(|factor| F::embedded(*factor)).collect();
             F::mul_assign(&mut term.m, &factor);
             let fits = c.add(&term);
-            debug_assert!(fits);
+            debug_assert!(fits || c.is_empty());
         }
         let both: Vec<V> = e.iter().zip(&d).map(|(e, d)| *e * *d).collect();
         self.add_public(&mut c, &both)?;
         Ok(c)
     }
+}
+
+/// Products whose e and d were told.
+#[must_use = "what was told is heard"]
+pub(crate) struct Begun<V: Part, F: Mac> {
+    a: Auth<V, F>,
+    b: Auth<V, F>,
+    c: Auth<V, F>,
+    told: [Told<V>; 2],
 }
 
 /// Each element where its bit is one, else zero; without a branch.

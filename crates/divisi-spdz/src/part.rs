@@ -39,7 +39,9 @@ pub trait Embeds<V>: MacField {
 }
 
 /// A field of MACs: at least 2^40 elements, so that one MAC a value is enough \[K9\].
-pub trait Mac: MacField + Part + Embeds<Gf2> + Embeds<Word> + Embeds<Self> {
+pub trait Mac:
+    MacField + Part + Embeds<Gf2> + Embeds<Small<4>> + Embeds<Small<6>> + Embeds<Word> + Embeds<Self>
+{
     /// A byte and its MAC, as they lie in a table.
     type Entry: Copy + Default + Zeroize + Send + Sync + 'static;
 
@@ -70,6 +72,81 @@ impl AddAssign for Word {
 }
 
 impl zeroize::DefaultIsZeroes for Word {}
+
+/// N bits, at most eight: an index or a value of a table, as the coefficients of 1, y, y^2, ...
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Small<const N: usize>(u8);
+
+impl<const N: usize> Small<N> {
+    const ALL: u8 = ((1_u32 << N) - 1) as u8;
+
+    /// The low bits.
+    #[must_use]
+    pub fn new(bits: u8) -> Self {
+        Small(bits & Self::ALL)
+    }
+
+    /// The bits.
+    #[must_use]
+    pub fn bits(self) -> u8 {
+        self.0
+    }
+}
+
+impl<const N: usize> Add for Small<N> {
+    type Output = Self;
+    #[allow(clippy::suspicious_arithmetic_impl)]
+    fn add(self, other: Self) -> Self {
+        Small(self.0 ^ other.0)
+    }
+}
+
+impl<const N: usize> AddAssign for Small<N> {
+    #[allow(clippy::suspicious_op_assign_impl)]
+    fn add_assign(&mut self, other: Self) {
+        self.0 ^= other.0;
+    }
+}
+
+impl<const N: usize> zeroize::DefaultIsZeroes for Small<N> {}
+
+impl<F: MacField, const N: usize> Embeds<Small<N>> for F {
+    #[inline(always)]
+    fn embedded(value: Small<N>) -> F {
+        F::from_low_bits(value.0.into())
+    }
+}
+
+/// Eight in N bytes.
+impl<const N: usize> Part for Small<N> {
+    const BITS: usize = N;
+
+    fn pack(values: &[Self], out: &mut Vec<u8>) {
+        for values in values.chunks(8) {
+            let bits = values.iter().rev().fold(0, |bits, x| bits << N | u64::from(x.0));
+            out.extend_from_slice(&bits.to_le_bytes()[..Self::packed(values.len())]);
+        }
+    }
+
+    fn add_packed(bytes: &[u8], sum: &mut [Self]) -> bool {
+        let mut padding = 0;
+        for (values, bytes) in sum.chunks_mut(8).zip(bytes.chunks(N)) {
+            let mut word = [0; 8];
+            word[..bytes.len()].copy_from_slice(bytes);
+            let mut bits = u64::from_le_bytes(word);
+            for x in values {
+                x.0 ^= bits as u8 & Self::ALL;
+                bits = bits.checked_shr(N as u32).unwrap_or(0);
+            }
+            padding |= bits;
+        }
+        padding == 0 && bytes.len() == Self::packed(sum.len())
+    }
+
+    fn add_random(prg: &mut Prg, sum: &mut [Self]) {
+        add_uniform(prg, sum, |[byte]: [u8; 1]| Small::new(byte));
+    }
+}
 
 impl<F: MacField> Embeds<Gf2> for F {
     #[inline(always)]
@@ -224,4 +301,50 @@ fields! {
     Gf42, u64;
     Gf48, u64;
     Gf72, u128;
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn round_trips<V: Part + std::fmt::Debug>() {
+        let mut prg = Prg::new(&[1; 16]);
+        for count in [1, 2, 3, 4, 5, 7, 8, 9, 63] {
+            let mut values = vec![V::default(); count];
+            V::add_random(&mut prg, &mut values);
+            let mut body = Vec::new();
+            V::pack(&values, &mut body);
+            assert_eq!(body.len(), V::packed(count));
+            let mut sum = vec![V::default(); count];
+            assert!(V::add_packed(&body, &mut sum));
+            assert_eq!(sum, values);
+            assert!(V::add_packed(&body, &mut sum));
+            assert_eq!(sum, vec![V::default(); count]);
+            // another length, and every bit beyond the last
+            assert!(
+                !V::add_packed(&body[1..], &mut sum) && !V::add_packed(&[&body[..], &[0]].concat(), &mut sum)
+            );
+            for bit in count * V::BITS..8 * body.len() {
+                let mut other = body.clone();
+                other[bit / 8] ^= 1 << (bit % 8);
+                assert!(!V::add_packed(&other, &mut sum), "{count} {bit}");
+            }
+        }
+    }
+
+    #[test]
+    fn encodings_are_those_of_their_part() {
+        round_trips::<Gf2>();
+        round_trips::<Small<4>>();
+        round_trips::<Small<6>>();
+        round_trips::<Small<8>>();
+        round_trips::<Gf8>();
+        round_trips::<Word>();
+        round_trips::<Gf40>();
+        round_trips::<Gf48>();
+        round_trips::<Gf72>();
+        // a field whose elements end within a byte
+        let mut sum = [Gf42::ZERO];
+        assert!(!Gf42::add_packed(&[0, 0, 0, 0, 0, 4], &mut sum));
+    }
 }

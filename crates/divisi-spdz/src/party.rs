@@ -105,7 +105,7 @@ impl<F: Mac> Party<F> {
         if self.is_first() { value } else { V::default() }
     }
 
-    /// [[x]] + c, c public: one value for each lane.
+    /// \[\[x\]\] + c, c public: one value for each lane.
     ///
     /// # Errors
     /// [`Abort::Misuse`] if the lanes do not fit.
@@ -127,14 +127,14 @@ impl<F: Mac> Party<F> {
         Ok(())
     }
 
-    /// [[x]] + c, one public c for all lanes.
+    /// \[\[x\]\] + c, one public c for all lanes.
     pub(crate) fn add_constant<V: Part>(&self, x: &mut Auth<V, F>, c: V) -> Result<(), Abort>
     where
         F: Embeds<V>,
     {
         let (share, mac) = (self.constant(c), Zeroizing::new(self.alpha()? * F::embedded(c)));
         x.x.iter_mut().for_each(|x| *x += share);
-        x.m.iter_mut().for_each(|m| *m = *m + *mac);
+        x.m.iter_mut().for_each(|m| *m += *mac);
         Ok(())
     }
 

@@ -1,11 +1,11 @@
-//! Authenticated shares: [[x]] of KOR+17 (section 2.1), as SPDZ has them (Damgård, Keller, Larraia, Pastro, Scholl, Smart 2013).
+//! Authenticated shares: \[\[x\]\] of KOR+17 (section 2.1), as SPDZ has them (Damgård, Keller, Larraia, Pastro, Scholl, Smart 2013).
 
 use crate::part::{Mac, Part};
 use divisi_core::Lanes;
 use divisi_field::BigField;
 use divisi_ot::wipe;
 
-/// [[x]] in every lane: P_i holds x_i and m_i, where x is the sum of all x_i, and alpha x that of all m_i.
+/// \[\[x\]\] in every lane: P_i holds x_i and m_i, where x is the sum of all x_i, and alpha x that of all m_i.
 ///
 /// Shares of a value of `V` are values of `V`. Nothing prints them; they are wiped when dropped.
 #[derive(Clone, Default)]
@@ -43,14 +43,14 @@ impl<V: Part, F: Mac> Auth<V, F> {
         self.x.is_empty()
     }
 
-    /// [[x]] + [[y]], local; false if there are not as many of y, and not one alone that serves all.
+    /// \[\[x\]\] + \[\[y\]\], local; false if there are not as many of y, and not one alone that serves all.
     #[must_use]
     pub(crate) fn add(&mut self, y: &Self) -> bool {
         match (y.x.as_slice(), y.m.as_slice()) {
             ([x], [m]) => {
                 let (x, m) = (*x, *m);
                 self.x.iter_mut().for_each(|to| *to += x);
-                self.m.iter_mut().for_each(|to| *to = *to + m);
+                self.m.iter_mut().for_each(|to| *to += m);
                 true
             }
             (x, m) if x.len() == self.x.len() => {

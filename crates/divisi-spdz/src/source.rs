@@ -7,14 +7,14 @@ use divisi_core::{Abort, PartyId};
 use divisi_field::{Gf2, Gf8};
 use zeroize::Zeroizing;
 
-/// [[a]], [[b]], [[ab]], a a random bit and b a random element of the field: for the products of Demux.
+/// \[\[a\]\], \[\[b\]\], \[\[ab\]\], a a random bit and b a random element of the field: for the products of Demux.
 pub struct BitTriples<F: Mac> {
     pub(crate) a: Auth<Gf2, F>,
     pub(crate) b: Auth<F, F>,
     pub(crate) c: Auth<F, F>,
 }
 
-/// [[a]], [[b]], [[ab]] of random elements of a subfield: all shares lie in it. (Where the shares of the products come from all of the
+/// \[\[a\]\], \[\[b\]\], \[\[ab\]\] of random elements of a subfield: all shares lie in it. (Where the shares of the products come from all of the
 /// field, each party projects its own: what is linear over GF(2) changes neither the sum nor its MAC.)
 pub struct Triples<V: Part, F: Mac> {
     pub(crate) a: Auth<V, F>,

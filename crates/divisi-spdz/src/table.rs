@@ -12,9 +12,9 @@ pub(crate) const LOG: usize = 8;
 /// Entries of a table.
 pub(crate) const ENTRIES: usize = 1 << LOG;
 /// Tables that are expanded at once: their entries stay in the cache.
-const LANES: usize = 64;
+pub(crate) const LANES: usize = 64;
 
-/// Masked tables of one function of a byte, in the order in which they are used: [[s]] and [[T(s)]], [[T(s + 1)]], .., each used once.
+/// Masked tables of one function of a byte, in the order in which they are used: \[\[s\]\] and \[\[T(s)\]\], \[\[T(s + 1)\]\], .., each used once.
 #[derive(Default)]
 pub(crate) struct Tables<F: Mac> {
     pub s: Auth<Gf8, F>,
@@ -59,7 +59,7 @@ impl<F: Mac + Holds<Gf8>> Function<F> {
         Ok(Function { bytes, elements: bytes.iter().map(|x| F::embed(*x)).collect() })
     }
 
-    /// Protocol 2, line 3: [[T(i + s)]] = T(i) [[s'_0]] + T(i + 1) [[s'_1]] + .. for all i, entries embedded; local.
+    /// Protocol 2, line 3: \[\[T(i + s)\]\] = T(i) \[\[s'_0\]\] + T(i + 1) \[\[s'_1\]\] + .. for all i, entries embedded; local.
     ///
     /// This is a product in the group algebra of the 2^8 indices under addition: of polynomials in eight variables x with x^2 = 1. In
     /// y = x + 1, y^2 = 0, it takes 3^8 products of coefficients instead of 4^8.
@@ -104,31 +104,40 @@ impl<F: Mac + Holds<Gf8>> Function<F> {
     ) {
         let mut c = Vec::with_capacity(ENTRIES);
         let mut rows: Vec<&[F]> = Vec::with_capacity(ENTRIES);
-        for (w, (out_macs, out_bytes)) in out_macs.iter_mut().zip(out_bytes).enumerate() {
+        for (w, out) in out_macs.iter_mut().enumerate() {
             c.clear();
             rows.clear();
-            *out_bytes = [0; LANES];
-            let mut u = w;
-            loop {
+            for u in subsets(w) {
                 c.push(self.elements[u]);
                 rows.push(&macs[w ^ u]);
-                let (factor, bits) = (self.bytes[u].0, &bits[w ^ u]);
-                kernel::vectorize(
-                    #[inline(always)]
-                    || out_bytes.iter_mut().zip(bits).for_each(|(to, all)| *to ^= all & factor),
-                );
-                if u == 0 {
-                    break;
-                }
-                u = (u - 1) & w;
             }
-            F::combine(out_macs, &c, &rows);
+            F::combine(out, &c, &rows);
         }
+        kernel::vectorize(
+            #[inline(always)]
+            || {
+                for (w, out) in out_bytes.iter_mut().enumerate() {
+                    *out = [0; LANES];
+                    for u in subsets(w) {
+                        let (factor, bits) = (self.bytes[u].0, &bits[w ^ u]);
+                        for (to, all) in out.iter_mut().zip(bits) {
+                            *to ^= all & factor;
+                        }
+                    }
+                }
+            },
+        );
     }
 }
 
+/// All subsets of a set of bits, the set itself first.
+#[inline(always)]
+pub(crate) fn subsets(of: usize) -> impl Iterator<Item = usize> {
+    std::iter::successors(Some(of), move |u| u.checked_sub(1).map(|u| u & of))
+}
+
 /// From coefficients in x to those in y = x + 1, or back: each index takes up those that contain it.
-fn transform<T>(x: &mut [T], mut add: impl FnMut(&mut T, &T)) {
+pub(crate) fn transform<T>(x: &mut [T], mut add: impl FnMut(&mut T, &T)) {
     let mut bit = 1;
     while bit < x.len() {
         for pair in x.chunks_mut(2 * bit) {
@@ -139,7 +148,7 @@ fn transform<T>(x: &mut [T], mut add: impl FnMut(&mut T, &T)) {
     }
 }
 
-/// [[s]] = sum [[s_k]] X^k, the bits s_k one after the other.
+/// \[\[s\]\] = sum \[\[s_k\]\] X^k, the bits s_k one after the other.
 pub(crate) fn bytes<F: Mac + Holds<Gf8>>(bits: &Auth<Gf2, F>, lanes: usize) -> Auth<Gf8, F> {
     let mut out = Auth::<Gf8, F>::zeros(lanes);
     for (k, plane) in bits.x.chunks(lanes.max(1)).enumerate() {

@@ -1,13 +1,14 @@
 //! What a run costs, by the meter: KOR+17, Table 2, online.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
-use divisi_core::testing::{ByteLab, run};
-use divisi_core::{Abort, Check, Counts, Parameters, PartyId, settle};
+use divisi_core::testing::{BitLab, ByteLab, run};
+use divisi_core::{Abort, Check, Counts, Direction, Parameters, PartyId, settle};
 use divisi_field::Gf48;
 use divisi_spdz::dealer::Dealer;
-use divisi_spdz::lab::TinyLab;
-use divisi_spdz::{Protocol, Spdz, Tiny, TinyByte, VERIFICATION_PHASE};
+use divisi_spdz::lab::{SpdzLab, TinyLab};
+use divisi_spdz::{Bit, Protocol, Spdz, Tiny, TinyBit, TinyBits, TinyByte, VERIFICATION_PHASE};
 use divisi_symmetric::aes;
+use divisi_symmetric::des::{self, TripleKey};
 
 /// Blocks under one key: what the cipher alone costs, and the settling of its outputs.
 fn aes_counts(protocol: Protocol, parties: usize, key_bytes: usize, blocks: usize) -> Vec<[Counts; 2]> {
@@ -109,5 +110,69 @@ fn counts_of_aes_tinytable() {
         assert_eq!((more(Check::K3), after.openings - before.openings), (160, 160));
         let phase = after.phases["circuit"];
         assert_eq!((phase.rounds, phase.bits), (10, 1280));
+    }
+}
+
+/// Rounds, openings, bits opened, products and random bits of one block under three keys.
+#[test]
+fn counts_of_3des() {
+    let table = [
+        (Protocol::Lookup, 46, 384, 2_304, 1_920, 26_880),
+        (Protocol::RivainProuff, 230, 3_456, 27_648, 1_152, 9_216),
+    ];
+    for (protocol, rounds, openings, bits, products, random) in table {
+        let counts = std::sync::Mutex::new(Vec::new());
+        let lab = SpdzLab::<Gf48>::new(2, protocol);
+        let inputs = vec![vec![true]; 192 + 64];
+        let run = |e: &mut Spdz<Gf48>, x: Vec<Bit<Gf48>>| {
+            let key = TripleKey::new(&x[..192])?;
+            let mut block: [_; 64] = x[192..].to_vec().try_into().unwrap_or_else(|_| panic!());
+            e.session().meter().reset();
+            e.session().phase("circuit");
+            des::triple(e, Direction::Encrypt, &key, &mut block)?;
+            counts.lock().unwrap().push(e.session().meter().read());
+            Ok(block.into())
+        };
+        lab.bits(&inputs, run).unwrap();
+        for counts in counts.into_inner().unwrap() {
+            let circuit = counts.phases["circuit"];
+            assert_eq!((circuit.rounds, circuit.bits), (rounds, bits));
+            assert_eq!((counts.checks[&Check::K6], counts.checks[&Check::K5]), (products, random));
+            // what products and decompositions of unit vectors open comes apart
+            let apart = if protocol == Protocol::Lookup { 2 * products + 2 * 384 } else { 0 };
+            assert_eq!(counts.openings, openings + apart);
+        }
+    }
+}
+
+/// Of one block, indices, inputs and output apart; the masks of outputs take four random bits each.
+#[test]
+fn counts_of_3des_tinytable() {
+    let counts = std::sync::Mutex::new(Vec::new());
+    let lab = TinyLab::<Gf48>::new(2);
+    let inputs = vec![vec![true]; 192 + 64];
+    let run = |e: &mut TinyBits<Gf48>, x: Vec<TinyBit<Gf48>>| {
+        let key = TripleKey::new(&x[..192])?;
+        let mut block: [_; 64] = x[192..].to_vec().try_into().unwrap_or_else(|_| panic!());
+        e.engine().session().meter().reset();
+        e.engine().session().phase("circuit");
+        des::triple(e, Direction::Encrypt, &key, &mut block)?;
+        e.engine().session().phase("rest");
+        counts.lock().unwrap().push(e.engine().session().meter().read());
+        Ok(block.into())
+    };
+    lab.bits(&inputs, run).unwrap();
+    let counts = counts.into_inner().unwrap();
+    assert_eq!(counts.len(), 4);
+    for counts in counts {
+        let of = |check| counts.checks.get(&check).copied().unwrap_or(0);
+        if of(Check::K3) == 0 {
+            assert_eq!((of(Check::K2), of(Check::K6), of(Check::K5)), (384, 1_920, 26_880 + 1_536));
+            assert!(!counts.phases.contains_key("circuit"));
+        } else {
+            let circuit = counts.phases["circuit"];
+            assert_eq!((circuit.rounds, circuit.bits), (46, 1_536));
+            assert_eq!((of(Check::K3), counts.openings), (384, 384));
+        }
     }
 }

@@ -1,4 +1,4 @@
-//! How fast the parts are; run with `--ignored --nocapture` on an idle machine.
+//! How much time of a processor the parts take, a party; run with `--ignored --nocapture`, in release for figures that mean something.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 use divisi_core::testing::run;
@@ -7,49 +7,100 @@ use divisi_field::Gf48;
 use divisi_spdz::dealer::Dealer;
 use divisi_spdz::{Protocol, Spdz};
 use divisi_symmetric::aes;
-use std::time::Instant;
+use divisi_symmetric::des::{self, TripleKey};
+
+/// Nanoseconds that this thread ran.
+fn ran() -> f64 {
+    let text = std::fs::read_to_string("/proc/thread-self/schedstat").unwrap();
+    text.split_whitespace().next().unwrap().parse().unwrap()
+}
+
+/// Microseconds a block from each moment to the next.
+fn say(what: &str, blocks: usize, moments: &[f64]) {
+    let each = moments.windows(2).map(|pair| (pair[1] - pair[0]) / 1e3 / blocks as f64);
+    println!("{what}: {:.2?} us a block", each.collect::<Vec<_>>());
+}
+
+fn with_engines(protocol: Protocol, f: impl Fn(&mut Spdz<Gf48>, bool) -> Result<(), Abort> + Sync) {
+    let ends = run(2, &Parameters::new("spdz speed"), |session| {
+        let (party, dealer) = Dealer::<Gf48>::deal(session, 4)?;
+        let mut engine = Spdz::new(party, Box::new(dealer), protocol)?;
+        let first = engine.session().me() == PartyId::all(1).next().unwrap();
+        f(&mut engine, first)
+    });
+    ends.into_iter().for_each(|end| end.unwrap());
+}
+
+fn bytes(engine: &mut Spdz<Gf48>, mine: bool, lanes: usize) -> Result<divisi_spdz::Byte<Gf48>, Abort> {
+    let values = vec![7; lanes];
+    engine.input(PartyId::all(1).next().unwrap(), mine.then_some(values.as_slice()), lanes)
+}
 
 #[test]
 #[ignore = "a measurement"]
-fn aes_lt() {
-    let blocks = 1024;
-    run(2, &Parameters::new("spdz speed"), |session| {
-        let (party, dealer) = Dealer::<Gf48>::deal(session, 4)?;
-        let mut engine = Spdz::new(party, Box::new(dealer), Protocol::Lookup)?;
-        let owner = PartyId::all(1).next().unwrap();
-        let mine = engine.session().me() == owner;
-        let secret = |engine: &mut Spdz<Gf48>, lanes: usize| {
-            let values = vec![7; lanes];
-            engine.input(owner, mine.then_some(values.as_slice()), lanes)
-        };
-        let key = (0..16).map(|_| secret(&mut engine, 1)).collect::<Result<Vec<_>, Abort>>()?;
-        let round_keys = aes::expand(&mut engine, &key)?;
-        let state = (0..16).map(|_| secret(&mut engine, blocks)).collect::<Result<Vec<_>, Abort>>()?;
-        let state: [_; 16] = state.try_into().unwrap_or_else(|_| panic!());
-        for _ in 0..3 {
-            let start = Instant::now();
-            engine.preprocess(160 * blocks)?;
-            let made = start.elapsed();
-            engine.load(Direction::Encrypt)?;
-            let loaded = start.elapsed();
-            let mut state = state.clone();
-            aes::encrypt(&mut engine, &round_keys, &mut state)?;
-            let encrypted = start.elapsed();
-            let pending = engine.close(state);
-            settle(&mut engine, pending)?;
-            let settled = start.elapsed();
-            if mine {
-                println!(
-                    "{blocks} blocks: dealt and demultiplexed {made:?}, load {:?}, online {:?}, check {:?}: {:.0} blocks/s",
-                    loaded - made,
-                    encrypted - loaded,
-                    settled - encrypted,
-                    blocks as f64 / (settled - loaded).as_secs_f64()
-                );
+fn of_aes() {
+    for (protocol, blocks) in
+        [(Protocol::Lookup, 1024), (Protocol::RivainProuff, 256), (Protocol::BitDecomposition, 256)]
+    {
+        with_engines(protocol, |engine, first| {
+            let key = (0..16).map(|_| bytes(engine, first, 1)).collect::<Result<Vec<_>, Abort>>()?;
+            let round_keys = aes::expand(engine, &key)?;
+            let state = (0..16).map(|_| bytes(engine, first, blocks)).collect::<Result<Vec<_>, Abort>>()?;
+            let state: [_; 16] = state.try_into().unwrap_or_else(|_| panic!());
+            for _ in 0..2 {
+                let mut moments = vec![ran()];
+                if protocol == Protocol::Lookup {
+                    engine.preprocess(160 * blocks)?;
+                    moments.push(ran());
+                    engine.load(Direction::Encrypt)?;
+                    moments.push(ran());
+                }
+                let mut state = state.clone();
+                aes::encrypt(engine, &round_keys, &mut state)?;
+                moments.push(ran());
+                let pending = engine.close(state);
+                settle(engine, pending)?;
+                moments.push(ran());
+                if first {
+                    say(
+                        &format!("{} (made, loaded: of tables), online, check", protocol.name()),
+                        blocks,
+                        &moments,
+                    );
+                }
             }
-        }
-        Ok(())
-    })
-    .into_iter()
-    .for_each(|end| end.unwrap());
+            Ok(())
+        });
+    }
+}
+
+#[test]
+#[ignore = "a measurement"]
+fn of_3des() {
+    for (protocol, blocks) in [(Protocol::Lookup, 256), (Protocol::RivainProuff, 128)] {
+        with_engines(protocol, |engine, first| {
+            let owner = PartyId::all(1).next().unwrap();
+            let mut bits = |lanes: usize, count: usize| -> Result<Vec<_>, Abort> {
+                let values = vec![true; lanes];
+                (0..count).map(|_| engine.input_bits(owner, first.then_some(&values), lanes)).collect()
+            };
+            let key = TripleKey::new(&bits(1, 192)?)?;
+            let block: [_; 64] = bits(blocks, 64)?.try_into().unwrap_or_else(|_| panic!());
+            // one lookup of every table, so that those of all blocks are there before the clock starts
+            if protocol == Protocol::Lookup {
+                engine.prepare_lookups(&des::SBOXES.each_ref().map(|table| (table, 48 * blocks)))?;
+            }
+            let mut moments = vec![ran()];
+            let mut out = block.clone();
+            des::triple(engine, Direction::Encrypt, &key, &mut out)?;
+            moments.push(ran());
+            let pending = engine.close(out);
+            settle(engine, pending)?;
+            moments.push(ran());
+            if first {
+                say(&format!("3DES, {}: online, check", protocol.name()), blocks, &moments);
+            }
+            Ok(())
+        });
+    }
 }

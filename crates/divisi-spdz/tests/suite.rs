@@ -31,3 +31,14 @@ fn aes_random_blocks_against_the_crate() {
     suite::aes_random(&SpdzLab::<Gf48>::new(5, Protocol::BitDecomposition), 10, 70);
     suite::aes_random(&TinyLab::<Gf48>::new(5), 11, 5);
 }
+
+#[test]
+fn triple_des() {
+    suite::triple_des(&SpdzLab::<Gf48>::new(2, Protocol::Lookup));
+    suite::triple_des(&SpdzLab::<Gf40>::new(2, Protocol::RivainProuff));
+    suite::triple_des(&TinyLab::<Gf48>::new(2));
+    suite::triple_des_samples(&TinyLab::<Gf40>::new(3), 1);
+    suite::triple_des_samples(&SpdzLab::<Gf40>::new(3, Protocol::Lookup), 1);
+    suite::triple_des_samples(&SpdzLab::<Gf48>::new(3, Protocol::RivainProuff), 1);
+    suite::triple_des_samples(&SpdzLab::<Gf48>::new(5, Protocol::Lookup), 1);
+}

@@ -6,6 +6,7 @@
 //! | name | inputs | output | ANDs |
 //! |---|---|---|---|
 //! | `aes128`, `aes192`, `aes256` | key, plaintext | ciphertext | 6,400, 7,168, 8,832: key schedule included |
+//! | `des3` | 192 bits of key, parity ignored; plaintext | ciphertext | 13,248: at most 36 an S-box |
 //! | `sha256`, `sha512` | block, state | the next state | 22,573, 57,947: one compression |
 //! | `keccak-f` | state | state | 38,400 |
 //!
@@ -14,16 +15,17 @@
 use crate::aes::{self, KeySize};
 use crate::algorithm::{Algorithm, Settings};
 use crate::batch::{Function, Messages, bits, byte_values, gmac};
+use crate::des::{self, TripleKey};
 use crate::gates::{Adder, GateByte, GateBytes};
 use crate::sha2::Sha2;
 use crate::sha3::{STATE_BYTES, keccak_f};
 use divisi_circuit::{Bit, Build, Program};
-use divisi_core::{Abort, Bytes, Direction, Step, step};
+use divisi_core::{Abort, Bytes, Convert, Direction, Step, step};
 
 const CIRCUIT: Step = step!("circuit");
 
 /// All names.
-pub const NAMES: [&str; 6] = ["aes128", "aes192", "aes256", "sha256", "sha512", "keccak-f"];
+pub const NAMES: [&str; 7] = ["aes128", "aes192", "aes256", "des3", "sha256", "sha512", "keccak-f"];
 
 /// The circuit of that name; `adder` is for those that add.
 ///
@@ -34,6 +36,7 @@ pub fn named(name: &str, adder: Adder) -> Result<Option<Program>, Abort> {
         "aes128" => aes(KeySize::Aes128, Direction::Encrypt)?,
         "aes192" => aes(KeySize::Aes192, Direction::Encrypt)?,
         "aes256" => aes(KeySize::Aes256, Direction::Encrypt)?,
+        "des3" => triple_des(Direction::Encrypt)?,
         "sha256" => compression(Sha2::Sha256, adder),
         "sha512" => compression(Sha2::Sha512, adder),
         "keccak-f" => keccak(),
@@ -81,6 +84,31 @@ pub fn aes(size: KeySize, direction: Direction) -> Result<Program, Abort> {
             Direction::Decrypt => aes::decrypt(e, &round_keys, &mut state)?,
         }
         Ok(vec![state.to_vec()])
+    })
+}
+
+/// Triple DES with three keys: 24 bytes of key, of which every eighth bit is ignored, and a block -> block.
+///
+/// # Errors
+/// See [`named`].
+pub fn triple_des(direction: Direction) -> Result<Program, Abort> {
+    drawn(&[24, 8], |e, values| {
+        let [key, block] = &values[..] else { return Ok(Vec::new()) };
+        let bits = |e: &mut GateBytes<'_, Build>, bytes: &Value| -> Result<Vec<_>, Abort> {
+            let of_byte = |byte: &GateByte<Bit>| -> Result<[_; 8], Abort> { e.convert(byte.clone()) };
+            let bytes = bytes.iter().map(of_byte).collect::<Result<Vec<_>, _>>()?;
+            Ok(bytes.into_iter().flat_map(|bits| bits.into_iter().rev()).collect())
+        };
+        let key = TripleKey::new(&bits(e, key)?)?;
+        let misfit = |_| Abort::Misuse { step: CIRCUIT, what: "a block of 8 bytes" };
+        let mut state: [_; 64] = bits(e, block)?.try_into().map_err(misfit)?;
+        des::triple(e, direction, &key, &mut state)?;
+        let bytes = state.as_chunks::<8>().0.iter().map(|bits| {
+            let mut bits = bits.clone();
+            bits.reverse();
+            e.convert(bits)
+        });
+        Ok(vec![bytes.collect::<Result<_, _>>()?])
     })
 }
 

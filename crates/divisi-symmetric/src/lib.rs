@@ -7,6 +7,7 @@
 //! | module | what | standard |
 //! |---|---|---|
 //! | [`aes`] | AES-128, AES-192, AES-256, both directions, key schedule included | FIPS 197 |
+//! | [`des`] | triple DES with two or three keys, both directions | SP 800-67 |
 //! | [`sha2`], [`sha3`], [`hash`] | all of SHA-2 and SHA-3, SHAKE, cSHAKE | FIPS 180-4, FIPS 202, SP 800-185 |
 //! | [`mac::hmac`], [`mac::kmac`] | HMAC over these hashes; KMAC and KMACXOF | FIPS 198-1, SP 800-185 |
 //! | [`batch`] | all of these on an engine, of many messages of different lengths at once | |
@@ -38,6 +39,7 @@ pub mod aes;
 pub mod algorithm;
 pub mod batch;
 pub mod circuits;
+pub mod des;
 pub mod gates;
 pub mod hash;
 pub mod hkdf;

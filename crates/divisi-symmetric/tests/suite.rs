@@ -47,3 +47,8 @@ fn hashes_and_macs_of_different_lengths() {
         suite::hmac_of_different_lengths(&PlainLab, hash);
     }
 }
+
+#[test]
+fn triple_des() {
+    suite::triple_des(&PlainLab);
+}

@@ -5,6 +5,7 @@
 //! definition, an inversion in GF(2^8) and an affine map, not its table.
 
 mod boolean;
+mod lookups;
 
 pub use boolean::PlainBit;
 

@@ -1,7 +1,7 @@
 //! "Plain in, plain out" over any engine, so that one suite of known answers serves them all.
 
-use crate::plain::{Plain, PlainByte};
-use crate::{Abort, Blocks, Bytes, Convert};
+use crate::plain::{Plain, PlainBit, PlainByte};
+use crate::{Abort, Blocks, Bytes, Convert, Lanes, Lookups};
 use divisi_field::{Field, Gf128};
 
 /// What a run hands out, to be opened.
@@ -86,6 +86,39 @@ impl<L: Lab> ByteLab for L {
         + Sync,
     ) -> Result<Vec<Vec<u8>>, Abort> {
         Ok(self.run(inputs, |e, inputs| Ok(Outputs::bytes(f(e, inputs)?)))?.bytes)
+    }
+}
+
+/// A lab of bits and lookups.
+pub trait BitLab {
+    /// The engine.
+    type Engine: Lookups;
+
+    /// As [`Lab::run`], with bits.
+    ///
+    /// # Errors
+    /// The abort that ended the session, of the first party that has one.
+    fn bits(
+        &self,
+        inputs: &[Vec<bool>],
+        f: impl Fn(
+            &mut Self::Engine,
+            Vec<<Self::Engine as Lookups>::Bit>,
+        ) -> Result<Vec<<Self::Engine as Lookups>::Bit>, Abort>
+        + Sync,
+    ) -> Result<Vec<Vec<bool>>, Abort>;
+}
+
+impl BitLab for PlainLab {
+    type Engine = Plain;
+
+    fn bits(
+        &self,
+        inputs: &[Vec<bool>],
+        f: impl Fn(&mut Plain, Vec<PlainBit>) -> Result<Vec<PlainBit>, Abort> + Sync,
+    ) -> Result<Vec<Vec<bool>>, Abort> {
+        let outputs = f(&mut Plain, inputs.iter().map(|input| PlainBit::new(input)).collect())?;
+        Ok(outputs.iter().map(|bit| (0..bit.lanes()).map(|lane| bit.lane(lane)).collect()).collect())
     }
 }
 

@@ -9,7 +9,7 @@ mod operators;
 mod parties;
 mod stage;
 
-pub use lab::{ByteLab, Lab, Opened, Outputs, PlainLab};
+pub use lab::{BitLab, ByteLab, Lab, Opened, Outputs, PlainLab};
 pub use mutants::kills;
 pub use operators::{Operator, Position, delay, place, salt};
 pub use parties::{ended_by_another, failed_check, links, many, party, run, run_over};

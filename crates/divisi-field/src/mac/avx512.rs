@@ -51,11 +51,29 @@ pub(super) fn scale<F: Narrow>(x: &mut [F], c: F) {
 
 #[target_feature(enable = "avx512f,vpclmulqdq")]
 pub(super) fn combine<F: Narrow>(out: &mut [F], c: &[F], rows: &[&[F]]) {
-    for (block, out) in out.chunks_mut(8).enumerate() {
+    let (wide, rest) = out.as_chunks_mut::<32>();
+    let done = 32 * wide.len();
+    for (block, out) in wide.iter_mut().enumerate() {
+        // four registers at once share a coefficient
+        let (mut even, mut odd) = ([_mm512_setzero_si512(); 4], [_mm512_setzero_si512(); 4]);
+        for (c, row) in c.iter().zip(rows) {
+            let factor = _mm512_set1_epi64(c.word() as i64);
+            let row = &row[32 * block..][..32];
+            for i in 0..4 {
+                let x = load(&row[8 * i..][..8]);
+                even[i] = _mm512_xor_si512(even[i], _mm512_clmulepi64_epi128(x, factor, 0x00));
+                odd[i] = _mm512_xor_si512(odd[i], _mm512_clmulepi64_epi128(x, factor, 0x11));
+            }
+        }
+        for i in 0..4 {
+            store(reduce_all::<F>(even[i], odd[i]), &mut out[8 * i..][..8]);
+        }
+    }
+    for (block, out) in rest.chunks_mut(8).enumerate() {
         let (mut even, mut odd) = (_mm512_setzero_si512(), _mm512_setzero_si512());
         for (c, row) in c.iter().zip(rows) {
             let factor = _mm512_set1_epi64(c.word() as i64);
-            let x = load(&row[8 * block..][..out.len()]);
+            let x = load(&row[done + 8 * block..][..out.len()]);
             even = _mm512_xor_si512(even, _mm512_clmulepi64_epi128(x, factor, 0x00));
             odd = _mm512_xor_si512(odd, _mm512_clmulepi64_epi128(x, factor, 0x11));
         }

@@ -26,7 +26,7 @@ pub(super) fn product(mut x: u128, mut y: u128, modulus: u128) -> u128 {
 pub(super) fn is_irreducible(modulus: u128) -> bool {
     let degree = modulus.ilog2();
     let frobenius = |times: u32| (0..times).fold(2, |x, _| product(x, x, modulus));
-    let primes = (2..=degree).filter(|q| degree % q == 0 && (2..*q).all(|d| q % d != 0));
+    let primes = (2..=degree).filter(|q| degree.is_multiple_of(*q) && (2..*q).all(|d| q % d != 0));
     frobenius(degree) == 2 && primes.into_iter().all(|q| gcd(modulus, frobenius(degree / q) ^ 2) == 1)
 }
 

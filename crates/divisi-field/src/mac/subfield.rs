@@ -82,8 +82,8 @@ holds!(Gf40(u64), MODULUS_40, Gf8, 8, 0x21);
 holds!(Gf42(u64), MODULUS_42, Gf6, 6, 0x4081);
 holds!(Gf48(u64), MODULUS_48, Gf8, 8, 0x293e_f139_6c8c);
 holds!(Gf48(u64), MODULUS_48, Gf6, 6, 0x0423_e448_631e);
-holds!(Gf72(u128), MODULUS_72, Gf8, 8, 0x12_f439_6a58_080c_4b3);
-holds!(Gf72(u128), MODULUS_72, Gf6, 6, 0x51_55e3_edd2_b28b_c7e3);
+holds!(Gf72(u128), MODULUS_72, Gf8, 8, 0x0001_2f43_96a5_8080_c4b3);
+holds!(Gf72(u128), MODULUS_72, Gf6, 6, 0x0051_55e3_edd2_b28b_c7e3);
 
 /// 1, root, root^2 and so on.
 const fn powers<const N: usize>(root: u128, modulus: u128) -> [u128; N] {

@@ -102,7 +102,8 @@ fn embedding<S: Field, F: Root<S> + MacField>(modulus: u32) {
         product
     };
     let whole = ((1_u128 << (F::BITS - 1)) - 1) << 1 | 1;
-    let generates = |t: &F| [3, 5, 7, 17].iter().all(|q| order % q != 0 || power(*t, order / q) != F::ONE);
+    let generates =
+        |t: &F| [3, 5, 7, 17].iter().all(|q| !order.is_multiple_of(*q) || power(*t, order / q) != F::ONE);
     let generator = (2..).map(|g| power(F::from_low_bits(g), whole / order)).find(generates).unwrap();
     let value = |x: F| {
         (0..=S::BITS).rev().fold(F::ZERO, |v, i| v * x + F::from_low_bits(u128::from(modulus >> i & 1)))

@@ -5,9 +5,10 @@
 
 use super::{Byte, Protocol, Spdz};
 use crate::part::Mac;
+use crate::party::Told;
 use crate::share::Auth;
 use crate::table::bytes;
-use divisi_core::{Abort, Check, Direction, Step, step};
+use divisi_core::{Abort, Direction, Step, step};
 use divisi_field::{Field, Gf2, Gf8, Holds};
 
 const DECOMPOSE: Step = step!("bitdec");
@@ -16,10 +17,10 @@ const DECOMPOSE: Step = step!("bitdec");
 const CONSTANT: Gf8 = Gf8(0x63);
 
 /// A map that is linear over GF(2): where 1, X, .., X^7 go.
-type Linear = [Gf8; 8];
+pub(super) type Linear = [Gf8; 8];
 
 /// x -> x^(2^i).
-fn frobenius(i: u32) -> Linear {
+pub(super) fn frobenius(i: u32) -> Linear {
     std::array::from_fn(|k| (0..i).fold(Gf8(1 << k), |x, _| x.square()))
 }
 
@@ -29,7 +30,7 @@ fn after(outer: &Linear, inner: &Linear) -> Linear {
 }
 
 /// The image of a public byte.
-fn image(map: &Linear, x: Gf8) -> Gf8 {
+pub(super) fn image(map: &Linear, x: Gf8) -> Gf8 {
     map.iter().enumerate().filter(|(k, _)| x.0 >> k & 1 == 1).map(|(_, image)| *image).sum()
 }
 
@@ -89,12 +90,12 @@ impl<F: Mac + Holds<Gf8>> Spdz<F> {
         let lanes = x.len();
         let bits = self.decompose(x)?;
         let power = |i: u32| linear(&bits, &after(&frobenius(i), before), lanes);
-        let left = joined([&power(1), &power(3), &power(5)]);
-        let right = joined([&power(2), &power(4), &power(6)]);
+        let left = joined(&[&power(1), &power(3), &power(5)]);
+        let right = joined(&[&power(2), &power(4), &power(6)]);
         let pairs = self.multiply(&left, &right)?;
         let part = |of: &Byte<F>, i: usize| of.part(i * lanes..(i + 1) * lanes);
-        let left = joined([&part(&pairs, 0), &part(&pairs, 2)]);
-        let right = joined([&part(&pairs, 1), &power(7)]);
+        let left = joined(&[&part(&pairs, 0), &part(&pairs, 2)]);
+        let right = joined(&[&part(&pairs, 1), &power(7)]);
         let halves = self.multiply(&left, &right)?;
         self.multiply(&part(&halves, 0), &part(&halves, 1))
     }
@@ -107,26 +108,54 @@ impl<F: Mac + Holds<Gf8>> Spdz<F> {
         let x3 = self.multiply(&x1, &x2)?;
         let bits = self.decompose(&x3)?;
         let x12 = linear(&bits, &frobenius(2), lanes);
-        let both = self.multiply(&joined([&x12, &x12]), &joined([&x2, &x3]))?;
+        let both = self.multiply(&joined(&[&x12, &x12]), &joined(&[&x2, &x3]))?;
         let [x14, x15] = [both.part(0..lanes), both.part(lanes..2 * lanes)];
         let bits = self.decompose(&x15)?;
         let x240 = linear(&bits, &frobenius(4), lanes);
         self.multiply(&x240, &x14)
     }
 
-    fn multiply(&mut self, x: &Byte<F>, y: &Byte<F>) -> Result<Byte<F>, Abort> {
-        let triples = self.source.byte_triples(&mut self.party, x.len())?;
+    pub(super) fn multiply(&mut self, x: &Byte<F>, y: &Byte<F>) -> Result<Byte<F>, Abort> {
+        let triples = self.byte_triples(x.len())?;
         self.party.multiply(x, y, triples)
     }
 
-    /// BitDec (KOR+17, section 2.1): open x + r for eight random bits r_k; [[x_k]] = [[r_k]] + that bit. One round.
-    fn decompose(&mut self, x: &Byte<F>) -> Result<Auth<Gf2, F>, Abort> {
-        let mut r = self.source.bits(&mut self.party, 8 * x.len())?;
-        self.party.session.observe_each(Check::K5, r.len() as u64); // [K5]
+    /// x y and the bits of x, in one round.
+    pub(super) fn multiply_and_decompose(
+        &mut self,
+        x: &Byte<F>,
+        y: &Byte<F>,
+    ) -> Result<(Byte<F>, Auth<Gf2, F>), Abort> {
+        let triples = self.byte_triples(x.len())?;
+        let masked = self.begin_decomposition(x)?;
+        let told = self.party.tell(DECOMPOSE, &masked.1.x)?;
+        let begun = self.party.begin_multiply(x, y, triples)?;
+        let bits = self.end_decomposition(masked, told)?;
+        Ok((self.party.end_multiply(x, y, begun)?, bits))
+    }
+
+    /// BitDec (KOR+17, section 2.1): open x + r for eight random bits r_k; \[\[x_k\]\] = \[\[r_k\]\] + that bit. One round.
+    pub(super) fn decompose(&mut self, x: &Byte<F>) -> Result<Auth<Gf2, F>, Abort> {
+        let masked = self.begin_decomposition(x)?;
+        let told = self.party.tell(DECOMPOSE, &masked.1.x)?;
+        self.end_decomposition(masked, told)
+    }
+
+    /// r, and x + r.
+    fn begin_decomposition(&mut self, x: &Byte<F>) -> Result<(Auth<Gf2, F>, Byte<F>), Abort> {
+        let r = self.random_bits(8 * x.len())?;
         let mut masked = bytes(&r, x.len());
         let fits = masked.add(x);
-        debug_assert!(fits);
-        let opened = self.party.open(DECOMPOSE, &masked.x, &masked.m)?;
+        debug_assert!(fits || x.is_empty());
+        Ok((r, masked))
+    }
+
+    fn end_decomposition(
+        &mut self,
+        (mut r, masked): (Auth<Gf2, F>, Byte<F>),
+        told: Told<Gf8>,
+    ) -> Result<Auth<Gf2, F>, Abort> {
+        let opened = self.party.hear(told, &masked.m)?;
         let bit = |k: usize| opened.iter().map(move |x| Gf2::new(x.0 >> k));
         let public: Vec<Gf2> = (0..8).flat_map(bit).collect();
         self.party.add_public(&mut r, &public)?;
@@ -135,7 +164,7 @@ impl<F: Mac + Holds<Gf8>> Spdz<F> {
 }
 
 /// The image of decomposed bytes under a linear map; local.
-fn linear<F: Mac + Holds<Gf8>>(bits: &Auth<Gf2, F>, map: &Linear, lanes: usize) -> Byte<F> {
+pub(super) fn linear<F: Mac + Holds<Gf8>>(bits: &Auth<Gf2, F>, map: &Linear, lanes: usize) -> Byte<F> {
     let mut out = Byte::<F>::zeros(lanes);
     for (plane, image) in bits.x.chunks(lanes.max(1)).zip(map) {
         for (x, bit) in out.x.iter_mut().zip(plane) {
@@ -149,7 +178,7 @@ fn linear<F: Mac + Holds<Gf8>>(bits: &Auth<Gf2, F>, map: &Linear, lanes: usize) 
     out
 }
 
-fn joined<F: Mac, const N: usize>(parts: [&Byte<F>; N]) -> Byte<F> {
+pub(super) fn joined<F: Mac>(parts: &[&Byte<F>]) -> Byte<F> {
     let mut all = Byte::with_room(parts.iter().map(|part| part.len()).sum());
     parts.iter().for_each(|part| all.append(part));
     all

@@ -70,7 +70,11 @@ impl<F: Mac + Holds<Gf8>> Bytes for Spdz<F> {
     }
 
     fn prepare(&mut self, layers: usize, bytes: usize, lanes: usize) -> Result<(), Abort> {
-        self.foresee(layers.saturating_mul(bytes).saturating_mul(lanes));
+        let sboxes = layers.saturating_mul(bytes).saturating_mul(lanes);
+        match self.protocol {
+            Protocol::Lookup => Spdz::foresee(self, sboxes),
+            Protocol::RivainProuff | Protocol::BitDecomposition => self.foresee_powers(sboxes),
+        }
         Ok(())
     }
 }

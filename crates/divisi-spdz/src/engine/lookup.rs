@@ -45,25 +45,27 @@ impl<F: Mac + Holds<Gf8>> Spdz<F> {
         self.lookups.foreseen = self.lookups.foreseen.saturating_add(lookups);
     }
 
-    /// Make unit vectors for so many lookups, checked: they depend on neither key nor input nor direction. What was left of
+    /// Make unit vectors for so many lookups of bytes, checked: they depend on neither key nor input nor direction. What was left of
     /// earlier ones is dropped.
     ///
     /// # Errors
     /// Whatever ends the session.
     pub fn preprocess(&mut self, lookups: usize) -> Result<(), Abort> {
         let phase = self.party.session.detour(PREPROCESSING_PHASE);
-        let units = self.party.demux(self.source.as_mut(), LOG, lookups);
+        let units = self.units(LOG, lookups);
         self.party.session.back(phase);
         self.lookups.units = Some(units?);
-        // nothing that was opened on the way is used before it is checked
+        Ok(())
+    }
+
+    /// Unit vectors; nothing that was opened on the way is used before it is checked \[K17\].
+    pub(super) fn units(&mut self, log: usize, lanes: usize) -> Result<Units<F>, Abort> {
+        let units = self.party.demux(self.source.as_mut(), log, lanes)?;
         self.party.session.observe(Check::K17); // [K17]
-        if self.party.session.mutated(Check::K17) {
-            return Ok(());
+        if !self.party.session.mutated(Check::K17) {
+            self.party.check_here()?;
         }
-        let phase = self.party.session.detour(PREPROCESSING_PHASE);
-        let checked = self.party.check_here();
-        self.party.session.back(phase);
-        checked
+        Ok(units)
     }
 
     /// Fresh tables, for somebody else to keep.
@@ -91,7 +93,7 @@ impl<F: Mac + Holds<Gf8>> Spdz<F> {
 
     /// Protocol 1 on every lane of all bytes.
     ///
-    /// 1. A masked table for each, used once \[K2\]. 2. Open h = x + s. 3. [[T(x)]] is entry h.
+    /// 1. A masked table for each, used once \[K2\]. 2. Open h = x + s. 3. \[\[T(x)\]\] is entry h.
     ///
     /// Adversary: n - 1 malicious; a wrong h gives a wrong entry with a right MAC, and fails the next check \[K1\].
     /// Cost: 8 bits a lookup to each peer, one round (test `counts_of_aes_lt`).

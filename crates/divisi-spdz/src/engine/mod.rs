@@ -4,9 +4,14 @@
 //! that owes the check of all that was opened until then.
 
 mod arithmetic;
+mod bits;
 mod bytes;
+mod decomposition;
 mod lookup;
+mod polynomial;
+mod shelf;
 mod tiny;
+mod tiny_bits;
 
 use crate::part::{Embeds, Mac, Part};
 use crate::party::Party;
@@ -15,8 +20,10 @@ use crate::source::Source;
 use divisi_core::{Abort, Check, Debt, Pending, Session, Step, Verified, step};
 use divisi_field::{Gf8, Holds};
 
+pub use bits::Bit;
 pub use bytes::Byte;
 pub use tiny::{Tiny, TinyByte};
+pub use tiny_bits::{TinyBit, TinyBits};
 
 /// Making unit vectors, before keys and inputs are known.
 pub const PREPROCESSING_PHASE: &str = "preprocessing";
@@ -26,12 +33,12 @@ pub const LOAD_PHASE: &str = "load";
 const FOREIGN: Step = step!("settle");
 const OUTPUT: Step = step!("output");
 
-/// How the S-boxes of AES are computed.
+/// How S-boxes are computed: of AES, and where only tables and polynomials differ, of DES.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Protocol {
-    /// AES-LT: masked tables.
+    /// AES-LT and 3DES-LT: masked tables.
     Lookup,
-    /// AES-RP: Rivain and Prouff's four products, each power decomposed into bits.
+    /// AES-RP (and 3DES-PV, Pulkus and Vivek's three products): Rivain and Prouff's four products, each power decomposed into bits.
     RivainProuff,
     /// AES-BD: six products of powers that one decomposition gives.
     BitDecomposition,
@@ -58,6 +65,9 @@ pub struct Spdz<F: Mac + Holds<Gf8>> {
     source: Box<dyn Source<F>>,
     protocol: Protocol,
     lookups: lookup::Lookups<F>,
+    tables: bits::Stocks<F>,
+    polynomials: polynomial::Known,
+    shelf: shelf::Shelf<F>,
 }
 
 /// What is owed for a value: the check of all that one engine had opened until then.
@@ -73,7 +83,15 @@ impl<F: Mac + Holds<Gf8>> Spdz<F> {
     /// # Errors
     /// Whatever the plain engine does, of which the S-box comes: nothing.
     pub fn new(party: Party<F>, source: Box<dyn Source<F>>, protocol: Protocol) -> Result<Self, Abort> {
-        Ok(Spdz { party, source, protocol, lookups: lookup::Lookups::new()? })
+        Ok(Spdz {
+            party,
+            source,
+            protocol,
+            lookups: lookup::Lookups::new()?,
+            tables: bits::Stocks::default(),
+            polynomials: polynomial::Known::default(),
+            shelf: shelf::Shelf::default(),
+        })
     }
 
     /// The session underneath.

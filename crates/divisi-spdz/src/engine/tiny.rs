@@ -2,7 +2,7 @@
 //!
 //! Every wire x of a circuit has a mask s that nobody knows, and online all parties hold x + s: linear gates are computed in the clear,
 //! without MACs. A lookup's table is that of a random r made ahead, so that tables do not depend on the circuit: when it is
-//! known, e = s + r is opened for all lookups in one round; online the public x + s + e is x + r, and the entry there is [[T(x)]], to which
+//! known, e = s + r is opened for all lookups in one round; online the public x + s + e is x + r, and the entry there is \[\[T(x)\]\], to which
 //! the output wire's mask o is added before it is opened. (The text prints T(x + o) for the opened T(x) + o.)
 //!
 //! The cipher runs twice: over masks, and over what is public.
@@ -188,7 +188,7 @@ impl<F: Mac + Holds<Gf8>> Tiny<F> {
             let entry = table.get(usize::from(x.0 ^ e.0)).copied().unwrap_or_default();
             let (share, m) = F::parts(entry);
             *to += share;
-            *mac = *mac + m;
+            *mac += m;
         }
         let party = &mut self.engine.party;
         party.session.observe_each(Check::K3, count as u64); // [K3]

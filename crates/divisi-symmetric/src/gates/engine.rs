@@ -10,7 +10,7 @@ const BITS: usize = 128;
 
 /// A bit of gates in every lane.
 #[derive(Clone)]
-pub struct GateBit<B>(Vec<B>);
+pub struct GateBit<B>(pub(super) Vec<B>);
 
 /// A block of gates in every lane: the coefficient of `x^i` is bit `i`.
 #[derive(Clone)]

@@ -7,6 +7,7 @@ mod adder;
 mod bytes;
 mod engine;
 mod linear;
+mod lookups;
 mod sbox;
 mod word;
 

@@ -5,6 +5,7 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 mod aes;
+mod des;
 pub mod functions;
 mod gcm;
 mod hashes;
@@ -12,6 +13,7 @@ mod samples;
 mod vectors;
 
 pub use self::aes::{aes_fips197, aes_random, aes_sp800_38a};
+pub use self::des::{triple_des, triple_des_samples};
 pub use self::gcm::{Census, Message, Sealed, gcm_specification, open, seal};
 pub use self::hashes::{
     Bitwise, Tagged, digests, hash_known_answers, hashes_of_different_lengths, hmac_of_different_lengths,
@@ -20,4 +22,5 @@ pub use self::hashes::{
 pub use self::samples::Samples;
 pub use self::vectors::{
     Record, aes_fips197_vectors, aes_sp800_38a_vectors, gcm_specification_vectors, hash_vectors,
+    triple_des_vectors,
 };

@@ -50,6 +50,12 @@ pub fn gcm_specification_vectors() -> Vec<Record> {
     records(include_str!("../../tests/vectors/gcm_specification.txt"))
 }
 
+/// Triple DES: SP 800-67's example, and some of NIST's.
+#[must_use]
+pub fn triple_des_vectors() -> Vec<Record> {
+    records(include_str!("../../tests/vectors/triple_des.txt"))
+}
+
 /// NIST's examples of hashes, extendable outputs and KMAC.
 #[must_use]
 pub fn hash_vectors() -> Vec<Record> {

@@ -1,0 +1,65 @@
+//! Lookups in the clear: every value of a table is read for every index.
+
+use super::{Plain, PlainBit, unfit};
+use crate::{Abort, Boolean, Lanes, Lookup, Lookups};
+use zeroize::Zeroizing;
+
+impl Lookups for Plain {
+    type Bit = PlainBit;
+
+    fn constant_bit(&mut self, values: &[bool]) -> PlainBit {
+        self.public_bit(values)
+    }
+
+    fn add_bit(&mut self, x: &mut PlainBit, y: &PlainBit) -> Result<(), Abort> {
+        if y.lanes() != 1 && y.lanes() != x.lanes() {
+            return Err(unfit());
+        }
+        let lane = |l: usize| x.lane(l) ^ y.lane(if y.lanes() == 1 { 0 } else { l });
+        let sum = Zeroizing::new((0..x.lanes()).map(lane).collect::<Vec<_>>());
+        *x = PlainBit::new(&sum);
+        Ok(())
+    }
+
+    fn look_up(&mut self, layer: &mut [Lookup<PlainBit>]) -> Result<(), Abort> {
+        for Lookup { table, wires } in layer {
+            let lanes = wires.first().map_or(0, Lanes::lanes);
+            if wires.len() != table.index || wires.iter().any(|wire| wire.lanes() != lanes) {
+                return Err(unfit());
+            }
+            let value = |lane: usize| {
+                let index = wires.iter().rev().fold(0, |index, wire| index << 1 | u32::from(wire.lane(lane)));
+                let all = (0_u32..).zip(table.values);
+                // all ones where the two are equal
+                let equal = |i: u32| ((index ^ i).wrapping_sub(1) >> 31).wrapping_neg() as u8;
+                all.fold(0, |value, (i, entry)| value | entry & equal(i))
+            };
+            let values = Zeroizing::new((0..lanes).map(value).collect::<Vec<u8>>());
+            let bit = |k: usize| {
+                let bits = Zeroizing::new(values.iter().map(|v| v >> k & 1 == 1).collect::<Vec<_>>());
+                PlainBit::new(&bits)
+            };
+            *wires = (0..table.width).map(bit).collect();
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Table;
+
+    #[test]
+    fn every_index_gives_its_value() {
+        static TABLE: Table = Table { index: 3, width: 4, values: &[7, 1, 15, 0, 8, 9, 2, 5] };
+        let wires = (0..3).map(|k| PlainBit::new(&[0, 1, 2, 3, 4, 5, 6, 7].map(|i| i >> k & 1 == 1)));
+        let mut layer = [Lookup { table: &TABLE, wires: wires.collect() }];
+        Plain.look_up(&mut layer).unwrap();
+        for (lane, value) in TABLE.values.iter().enumerate() {
+            let found = layer[0].wires.iter().rev().fold(0, |v, wire| v << 1 | u8::from(wire.lane(lane)));
+            assert_eq!(found, *value);
+        }
+        assert!(Plain.look_up(&mut layer).is_err());
+    }
+}

@@ -1,0 +1,70 @@
+//! What the arithmetic protocols take of preprocessing, made ahead where it is known how much will be wanted.
+
+use super::{PREPROCESSING_PHASE, Protocol, Spdz};
+use crate::part::Mac;
+use crate::share::Auth;
+use crate::source::Triples;
+use divisi_core::{Abort, Check, Step, step};
+use divisi_field::{Gf2, Gf8, Holds};
+
+const SHORT: Step = step!("shelf");
+
+/// Random bits and products of bytes, each taken once.
+#[derive(Default)]
+pub(super) struct Shelf<F: Mac> {
+    bits: Auth<Gf2, F>,
+    triples: Option<Triples<Gf8, F>>,
+    /// What was announced and not taken yet.
+    foreseen_bits: usize,
+    foreseen_triples: usize,
+}
+
+impl<F: Mac + Holds<Gf8>> Spdz<F> {
+    /// So many S-boxes of AES are to come, encrypting.
+    pub(super) fn foresee_powers(&mut self, sboxes: usize) {
+        let (bits, triples) = match self.protocol {
+            Protocol::Lookup => (0, 0),
+            Protocol::RivainProuff => (32, 4),
+            Protocol::BitDecomposition => (16, 6),
+        };
+        self.foresee_products(sboxes.saturating_mul(bits), sboxes.saturating_mul(triples));
+    }
+
+    /// So many random bits and products of bytes are to come.
+    pub(super) fn foresee_products(&mut self, bits: usize, triples: usize) {
+        let shelf = &mut self.shelf;
+        shelf.foreseen_bits = shelf.foreseen_bits.saturating_add(bits);
+        shelf.foreseen_triples = shelf.foreseen_triples.saturating_add(triples);
+    }
+
+    /// Fresh random bits \[K5\].
+    pub(super) fn random_bits(&mut self, count: usize) -> Result<Auth<Gf2, F>, Abort> {
+        if self.shelf.bits.len() < count {
+            let more = self.shelf.foreseen_bits.max(count);
+            let phase = self.party.session.detour(PREPROCESSING_PHASE);
+            let made = self.source.bits(&mut self.party, more);
+            self.party.session.back(phase);
+            self.shelf.bits = made?;
+        }
+        self.shelf.foreseen_bits = self.shelf.foreseen_bits.saturating_sub(count);
+        self.party.session.observe_each(Check::K5, count as u64); // [K5]
+        let taken = self.shelf.bits.pop(count);
+        taken.ok_or_else(|| self.party.session.misuse(SHORT, "too few random bits"))
+    }
+
+    /// Fresh products of bytes.
+    pub(super) fn byte_triples(&mut self, count: usize) -> Result<Triples<Gf8, F>, Abort> {
+        if self.shelf.triples.as_ref().is_none_or(|triples| triples.a.len() < count) {
+            let more = self.shelf.foreseen_triples.max(count);
+            let phase = self.party.session.detour(PREPROCESSING_PHASE);
+            let made = self.source.byte_triples(&mut self.party, more);
+            self.party.session.back(phase);
+            self.shelf.triples = Some(made?);
+        }
+        self.shelf.foreseen_triples = self.shelf.foreseen_triples.saturating_sub(count);
+        let taken = self.shelf.triples.as_mut().and_then(|Triples { a, b, c }| {
+            Some(Triples { a: a.pop(count)?, b: b.pop(count)?, c: c.pop(count)? })
+        });
+        taken.ok_or_else(|| self.party.session.misuse(SHORT, "too few products"))
+    }
+}

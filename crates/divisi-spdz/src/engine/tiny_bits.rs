@@ -1,0 +1,269 @@
+//! 3DES-TinyTable: as [`Tiny`](super::Tiny), of bits. The bits of an index are masked together, those of a value opened together.
+
+use super::bits::{Bit, Stock, is_small, packed};
+use super::{PREPROCESSING_PHASE, Spdz};
+use crate::part::{Mac, Small};
+use crate::share::Auth;
+use divisi_core::{Abort, Check, Lanes, Lookup, Lookups, Step, Table, step};
+use divisi_field::{Field, Gf2, Gf8, Holds};
+use std::ops::Range;
+
+const INDICES: Step = step!("tinytable.bits.e");
+const ENTRIES: Step = step!("tinytable.bits.entry");
+const SHAPE: Step = step!("tinytable.bits");
+
+/// The bits of a value that are opened together, as of every S-box of DES.
+const WIDTH: usize = 4;
+
+/// A bit in every lane: while masks are made its mask; while values are computed the public sum of value and mask.
+#[derive(Clone, Default)]
+pub struct TinyBit<F: Mac + Holds<Gf8>> {
+    mask: Bit<F>,
+    public: Vec<Gf2>,
+}
+
+/// One lookup in every lane.
+struct Planned {
+    table: &'static Table,
+    /// Which load of tables, and where in it.
+    load: usize,
+    tables: Range<usize>,
+}
+
+/// An engine that evaluates one circuit of bits and lookups.
+pub struct TinyBits<F: Mac + Holds<Gf8>> {
+    engine: Spdz<F>,
+    loads: Vec<Stock<F>>,
+    /// Layer by layer.
+    planned: Vec<Vec<Planned>>,
+    /// For each lookup in order: shares of s + r, then e.
+    masked: Auth<Small<6>, F>,
+    e: Vec<Small<6>>,
+    /// Masks of the lookups' outputs, packed as they are opened.
+    o: Auth<Small<WIDTH>, F>,
+    /// How many layers and lookups were evaluated; `None` while masks are made.
+    done: Option<(usize, usize)>,
+}
+
+impl<F: Mac + Holds<Gf8>> Lanes for TinyBit<F> {
+    fn lanes(&self) -> usize {
+        self.mask.len().max(self.public.len())
+    }
+
+    fn gather(&self, index: &[usize]) -> Option<Self> {
+        let mask = if self.mask.is_empty() { Bit::default() } else { self.mask.gather(index)? };
+        let public = index.iter().map(|i| self.public.get(*i).copied());
+        let public = if self.public.is_empty() { Some(Vec::new()) } else { public.collect() };
+        Some(TinyBit { mask, public: public? })
+    }
+}
+
+impl<F: Mac + Holds<Gf8>> TinyBits<F> {
+    /// For one circuit, first over masks.
+    #[must_use]
+    pub fn new(engine: Spdz<F>) -> Self {
+        TinyBits {
+            engine,
+            loads: Vec::new(),
+            planned: Vec::new(),
+            masked: Auth::default(),
+            e: Vec::new(),
+            o: Auth::default(),
+            done: None,
+        }
+    }
+
+    /// The engine underneath.
+    pub fn engine(&mut self) -> &mut Spdz<F> {
+        &mut self.engine
+    }
+
+    /// An input wire's mask.
+    #[must_use]
+    pub fn mask(mask: Bit<F>) -> TinyBit<F> {
+        TinyBit { mask, public: Vec::new() }
+    }
+
+    /// What is public of an input: the sum of value and mask.
+    #[must_use]
+    pub fn masked(public: Vec<Gf2>) -> TinyBit<F> {
+        TinyBit { mask: Bit::default(), public }
+    }
+
+    /// The masks are made: open e = s + r of all lookups, in one round \[K22\].
+    ///
+    /// # Errors
+    /// Whatever ends the session; [`Abort::Misuse`] the second time: tables, r and o serve once.
+    pub fn open_indices(&mut self) -> Result<(), Abort> {
+        if self.done.is_some() {
+            return Err(self.engine.party.session.misuse(SHAPE, "masks are made once"));
+        }
+        let masked = std::mem::take(&mut self.masked);
+        let party = &mut self.engine.party;
+        self.e = party.open(INDICES, &masked.x, &masked.m)?;
+        party.session.observe_each(Check::K22, self.e.len() as u64); // [K22]
+        party.forget(Check::K22, self.e.len());
+        self.done = Some((0, 0));
+        Ok(())
+    }
+
+    /// The circuit is evaluated: an output of both runs as shares of the value.
+    ///
+    /// # Errors
+    /// [`Abort::Misuse`] if not all lookups were evaluated, or the outputs are not those of one wire.
+    pub fn output(&mut self, mask: TinyBit<F>, public: TinyBit<F>) -> Result<Bit<F>, Abort> {
+        let complete = self.done.is_some_and(|(layers, _)| layers == self.planned.len());
+        if !complete || mask.mask.len() != public.public.len() {
+            return Err(self.engine.party.session.misuse(SHAPE, "a circuit that was not evaluated"));
+        }
+        let mut out = mask.mask;
+        self.engine.party.add_public(&mut out, &public.public)?;
+        Ok(out)
+    }
+
+    fn unfit(&self) -> Abort {
+        self.engine
+            .party
+            .session
+            .misuse(SHAPE, "values that differ in lanes, or not the circuit of the masks")
+    }
+
+    /// Where so many tables stand: in the last load of this function that has them, else in one made now.
+    fn place(&mut self, wanted: &[(&'static Table, usize)]) -> Result<(), Abort> {
+        let lacking: Vec<_> = wanted
+            .iter()
+            .filter(|(table, count)| {
+                let last = self.loads.iter().rfind(|load| std::ptr::eq(load.of, *table));
+                last.is_none_or(|load| load.left() < *count)
+            })
+            .copied()
+            .collect();
+        self.engine.stock(&lacking)?;
+        for (table, _) in &lacking {
+            let mut load = self.engine.tables.take(table);
+            load.pack();
+            self.loads.push(load);
+        }
+        Ok(())
+    }
+
+    fn plan_layer(&mut self, layer: &mut [Lookup<TinyBit<F>>]) -> Result<(), Abort> {
+        let mut wanted: Vec<(&'static Table, usize)> = Vec::new();
+        for Lookup { table, wires } in layer.iter() {
+            let lanes = wires.first().map_or(0, Lanes::lanes);
+            match wanted.iter_mut().find(|(of, _)| std::ptr::eq(*of, *table)) {
+                Some((_, count)) => *count += lanes,
+                None => wanted.push((table, lanes)),
+            }
+        }
+        self.place(&wanted)?;
+        let mut planned = Vec::with_capacity(layer.len());
+        for Lookup { table, wires } in layer.iter_mut() {
+            let lanes = wires.first().map_or(0, Lanes::lanes);
+            let phase = self.engine.party.session.detour(PREPROCESSING_PHASE);
+            let o = self.engine.source.bits(&mut self.engine.party, table.width * lanes);
+            self.engine.party.session.back(phase);
+            let o = o?;
+            self.engine.party.session.observe_each(Check::K5, o.len() as u64); // [K5]
+            self.engine.party.session.observe_each(Check::K2, lanes as u64); // [K2]
+            let load = self.loads.iter().rposition(|load| std::ptr::eq(load.of, *table));
+            let Some(load) = load else { return Err(self.unfit()) };
+            let stock = &mut self.loads[load];
+            let tables = stock.used..stock.used + lanes;
+            stock.used = tables.end;
+            let masks: Vec<&Bit<F>> = wires.iter().map(|wire| &wire.mask).collect();
+            let mut masked: Auth<Small<6>, F> = packed(&masks, lanes);
+            if !masked.add(&stock.s.part(tables.clone())) {
+                return Err(self.unfit());
+            }
+            self.masked.append(&masked);
+            let bits: Vec<Bit<F>> = (0..table.width).map(|k| o.part(k * lanes..(k + 1) * lanes)).collect();
+            self.o.append(&packed(&bits.iter().collect::<Vec<_>>(), lanes));
+            *wires = bits.into_iter().map(TinyBits::mask).collect();
+            planned.push(Planned { table, load, tables });
+        }
+        self.planned.push(planned);
+        Ok(())
+    }
+
+    /// Entry x + r of each lookup, and the mask of the output \[K3, K22\].
+    ///
+    /// Adversary: n - 1 malicious. Cost: 4 bits a lookup of DES to each peer, one round (test `counts_of_3des_tinytable`).
+    fn evaluate_layer(&mut self, layer: &mut [Lookup<TinyBit<F>>]) -> Result<(), Abort> {
+        let next = self.done.and_then(|(at, lookup)| Some((self.planned.get(at)?, at, lookup)));
+        let Some((planned, at, from)) = next else { return Err(self.unfit()) };
+        let matches = planned.len() == layer.len()
+            && planned.iter().zip(layer.iter()).all(|(planned, Lookup { table, wires })| {
+                std::ptr::eq(planned.table, *table)
+                    && wires.iter().all(|wire| wire.public.len() == planned.tables.len())
+            });
+        if !matches {
+            return Err(self.unfit());
+        }
+        let count: usize = planned.iter().map(|planned| planned.tables.len()).sum();
+        let mut opened = self.o.part(from..from + count);
+        let mut place = 0;
+        for (Planned { table, load, tables }, Lookup { wires, .. }) in planned.iter().zip(layer.iter()) {
+            let size = 1 << table.index;
+            let entries = &self.loads[*load].entries;
+            for (lane, row) in tables.clone().enumerate() {
+                let x = wires.iter().rev().fold(0, |x, wire| x << 1 | wire.public[lane].to_bits() as usize);
+                let index = x ^ usize::from(self.e[from + place].bits());
+                let (share, m) = F::parts(entries[row * size + index % size]);
+                opened.x[place] += Small::new(share.0);
+                opened.m[place] += m;
+                place += 1;
+            }
+        }
+        let party = &mut self.engine.party;
+        party.session.observe_each(Check::K3, count as u64); // [K3]
+        let mut values = party.open(ENTRIES, &opened.x, &opened.m)?.into_iter();
+        party.forget(Check::K3, count);
+        self.done = Some((at + 1, from + count));
+        for Lookup { table, wires } in layer.iter_mut() {
+            let lanes = wires.first().map_or(0, |wire| wire.public.len());
+            let found: Vec<u8> = values.by_ref().take(lanes).map(Small::bits).collect();
+            let bit = |k: usize| found.iter().map(|value| Gf2::new(value >> k)).collect();
+            *wires = (0..table.width).map(|k| TinyBits::masked(bit(k))).collect();
+        }
+        Ok(())
+    }
+}
+
+impl<F: Mac + Holds<Gf8>> Lookups for TinyBits<F> {
+    type Bit = TinyBit<F>;
+
+    fn constant_bit(&mut self, values: &[bool]) -> TinyBit<F> {
+        match self.done {
+            None => TinyBits::mask(Auth::zeros(values.len())),
+            Some(_) => TinyBits::masked(values.iter().map(|x| Gf2::new(u8::from(*x))).collect()),
+        }
+    }
+
+    fn add_bit(&mut self, x: &mut TinyBit<F>, y: &TinyBit<F>) -> Result<(), Abort> {
+        if self.done.is_none() {
+            return if x.mask.add(&y.mask) { Ok(()) } else { Err(self.unfit()) };
+        }
+        if y.public.len() != 1 && y.public.len() != x.public.len() {
+            return Err(self.unfit());
+        }
+        x.public.iter_mut().zip(y.public.iter().cycle()).for_each(|(x, y)| *x += *y);
+        Ok(())
+    }
+
+    fn look_up(&mut self, layer: &mut [Lookup<TinyBit<F>>]) -> Result<(), Abort> {
+        let fits = layer.iter().all(|Lookup { table, wires }| {
+            let alike = wires.iter().all(|wire| wire.lanes() == wires[0].lanes());
+            wires.len() == table.index && alike && is_small(table) && table.width <= WIDTH
+        });
+        match (fits, self.done) {
+            (false, _) => Err(self.unfit()),
+            (true, None) => self.plan_layer(layer),
+            (true, Some(_)) => self.evaluate_layer(layer),
+        }
+    }
+
+    fn foresee(&mut self, lookups: &[(&'static Table, usize)]) -> Result<(), Abort> {
+        if self.done.is_none() { Lookups::foresee(&mut self.engine, lookups) } else { Ok(()) }
+    }
+}

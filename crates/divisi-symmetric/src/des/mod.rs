@@ -1,0 +1,150 @@
+//! Triple DES (NIST SP 800-67, after FIPS 46-3) over [`Lookups`].
+//!
+//! A block and a key are 64 secret bits in the standard's order, bit 1, the highest, first. Everything is a choice of wires and sums of
+//! bits, but for the S-boxes: one layer of eight lookups a round.
+//!
+//! Three DES in sequence have 48 rounds but 46 layers: the last round of one and the first of the next read the same half, for the
+//! permutations between them cancel and the halves are swapped. With R the half that both read, they take (L, R) to (R, L + f(R, k) + f(R, k')):
+//! one Feistel round with two keys.
+
+mod tables;
+
+pub use tables::SBOXES;
+
+use divisi_core::{Abort, Direction, Lanes, Lookup, Lookups, Step, step};
+use tables::{CHOICE_1, CHOICE_2, EXPANSION, INITIAL, PERMUTATION, SHIFTS};
+
+const KEYS: Step = step!("des keys");
+
+/// Rounds of one DES.
+const ROUNDS: usize = 16;
+
+/// The lookups of one block under three keys.
+pub const LOOKUPS: usize = 3 * ROUNDS * 8;
+
+/// The layers in which they are done.
+pub const LAYERS: usize = 3 * ROUNDS - 2;
+
+/// Three keys of DES, which may be equal; parity bits are ignored. Keys of one lane serve all lanes of a block.
+#[derive(Clone)]
+pub struct TripleKey<B> {
+    /// Of each DES the keys of its rounds, in the order of encryption.
+    rounds: [[[B; 48]; ROUNDS]; 3],
+}
+
+impl<B: Clone + Lanes> TripleKey<B> {
+    /// Two keys (K1, K2, K1) or three, one after the other, in the standard's order of bits: only wires are chosen.
+    ///
+    /// # Errors
+    /// [`Abort::Misuse`] if there are not 128 or 192 bits, or they differ in lanes.
+    pub fn new(bits: &[B]) -> Result<Self, Abort> {
+        let misuse = |what| Abort::Misuse { step: KEYS, what };
+        let (keys, rest) = bits.as_chunks::<64>();
+        if bits.iter().any(|bit| bit.lanes() != bits[0].lanes()) {
+            return Err(misuse("the bits of the keys differ in lanes"));
+        }
+        match (keys, rest) {
+            ([k1, k2], []) => Ok(TripleKey { rounds: [schedule(k1), schedule(k2), schedule(k1)] }),
+            ([k1, k2, k3], []) => Ok(TripleKey { rounds: [schedule(k1), schedule(k2), schedule(k3)] }),
+            _ => Err(misuse("a key of triple DES has 128 or 192 bits")),
+        }
+    }
+}
+
+/// The round keys of DES (FIPS 46-3, the key schedule): all of them bits of the key.
+fn schedule<B: Clone>(key: &[B; 64]) -> [[B; 48]; ROUNDS] {
+    let mut chosen = CHOICE_1;
+    SHIFTS.map(|shift| {
+        chosen[..28].rotate_left(shift);
+        chosen[28..].rotate_left(shift);
+        CHOICE_2.map(|i| key[usize::from(chosen[usize::from(i) - 1]) - 1].clone())
+    })
+}
+
+/// TDEA in either direction (SP 800-67, section 3): E_K3(D_K2(E_K1(x))), or D_K1(E_K2(D_K3(x))), in place on every lane.
+///
+/// Cost: [`LAYERS`] layers of lookups, [`LOOKUPS`] in all (test `triple_des_has_46_layers`).
+///
+/// # Errors
+/// Whatever ends the session; [`Abort::Misuse`] if the key has neither one lane nor those of the block.
+pub fn triple<E: Lookups + ?Sized>(
+    e: &mut E,
+    direction: Direction,
+    key: &TripleKey<E::Bit>,
+    block: &mut [E::Bit; 64],
+) -> Result<(), Abort> {
+    let lanes = block[0].lanes();
+    let all: Vec<_> = SBOXES.iter().map(|table| (table, 3 * ROUNDS * lanes)).collect();
+    e.foresee(&all)?;
+    // each DES with the order of its round keys
+    let turns: [(usize, bool); 3] = match direction {
+        Direction::Encrypt => [(0, false), (1, true), (2, false)],
+        Direction::Decrypt => [(2, true), (1, false), (0, true)],
+    };
+    let mut keys: Vec<&[E::Bit; 48]> = Vec::with_capacity(3 * ROUNDS);
+    for (des, backwards) in turns {
+        let rounds = &key.rounds[des];
+        if backwards { keys.extend(rounds.iter().rev()) } else { keys.extend(rounds) }
+    }
+    let permuted = INITIAL.map(|i| block[usize::from(i) - 1].clone());
+    let (left, right) = permuted.split_at(32);
+    let (mut left, mut right) = (left.to_vec(), right.to_vec());
+    let mut at = 0;
+    while at < keys.len() {
+        // the last round of one DES and the first of the next together
+        let together = if at % ROUNDS == ROUNDS - 1 && at + 1 < keys.len() { 2 } else { 1 };
+        feistel(e, &keys[at..at + together], &mut left, &right)?;
+        std::mem::swap(&mut left, &mut right);
+        at += together;
+    }
+    // the halves after the last round are swapped, and IP is undone
+    let output: Vec<E::Bit> = right.into_iter().chain(left).collect();
+    for (bit, i) in output.into_iter().zip(INITIAL) {
+        block[usize::from(i) - 1] = bit;
+    }
+    Ok(())
+}
+
+/// `left += f(right, k)` for each of these keys, in one layer.
+fn feistel<E: Lookups + ?Sized>(
+    e: &mut E,
+    keys: &[&[E::Bit; 48]],
+    left: &mut [E::Bit],
+    right: &[E::Bit],
+) -> Result<(), Abort> {
+    let mut layer = Vec::with_capacity(8 * keys.len());
+    for key in keys {
+        for (s, (table, key)) in SBOXES.iter().zip(key.chunks(6)).enumerate() {
+            let mut wires = Vec::with_capacity(6);
+            // the index's first bit is its highest
+            for (i, key) in EXPANSION[6 * s..6 * s + 6].iter().zip(key).rev() {
+                let mut bit = right[usize::from(*i) - 1].clone();
+                e.add_bit(&mut bit, key)?;
+                wires.push(bit);
+            }
+            layer.push(Lookup { table, wires });
+        }
+    }
+    e.look_up(&mut layer)?;
+    for sboxes in layer.chunks(8) {
+        for (left, i) in left.iter_mut().zip(PERMUTATION) {
+            let bit = usize::from(i) - 1;
+            if let Some(found) = sboxes.get(bit / 4).and_then(|lookup| lookup.wires.get(3 - bit % 4)) {
+                e.add_bit(left, found)?;
+            }
+        }
+    }
+    Ok(())
+}
+
+/// The bits of bytes, in the standard's order: of each byte the highest first.
+#[must_use]
+pub fn bits_of(bytes: &[u8]) -> Vec<bool> {
+    bytes.iter().flat_map(|byte| (0..8).rev().map(move |i| byte >> i & 1 == 1)).collect()
+}
+
+/// The bytes of bits in the standard's order.
+#[must_use]
+pub fn bytes_of(bits: &[bool]) -> Vec<u8> {
+    bits.chunks(8).map(|bits| bits.iter().fold(0, |byte, bit| byte << 1 | u8::from(*bit))).collect()
+}
