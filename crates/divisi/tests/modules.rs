@@ -177,7 +177,7 @@ impl Modules {
                 || (1..=name.len()).all(|end| {
                     let parent = modules.get(&name[..end - 1]);
                     parent.is_some_and(|parent| parent.paths.contains(&vec!["mod".to_owned()]))
-                        && parent.is_some_and(|parent| parent.paths.contains(&name[end - 1..end].to_vec()))
+                        && parent.is_some_and(|parent| parent.paths.contains(&name[end - 1..end]))
                 })
         };
         let gone: Vec<Name> = names.into_iter().filter(|name| !declared(&modules, name)).collect();
