@@ -4,7 +4,7 @@ use core::arch::x86_64::*;
 
 use super::{Narrow, mask as low_bits, reduce};
 
-pub(super) use super::avx2::mul;
+pub(super) use super::pclmul::mul;
 
 #[target_feature(enable = "avx512f,vpclmulqdq,avx2,pclmulqdq")]
 pub(super) fn dot<F: Narrow>(x: &[F], y: &[F]) -> F {

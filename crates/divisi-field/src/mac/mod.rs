@@ -23,12 +23,16 @@ mod avx2;
 #[cfg(target_arch = "x86_64")]
 mod avx512;
 mod gf6;
+#[cfg(target_arch = "x86_64")]
+mod pclmul;
 mod portable;
 #[cfg(test)]
 mod reference;
 mod subfield;
 #[cfg(test)]
 mod tests;
+#[cfg(target_arch = "x86_64")]
+mod vpclmul;
 mod wide;
 
 pub use gf6::Gf6;

@@ -18,6 +18,15 @@ macro_rules! suite {
                 agrees_with_reference(reference::mul::<$field, $modulus>);
             }
 
+            #[cfg(target_arch = "x86_64")]
+            #[test]
+            fn single_products_agree_with_the_reference() {
+                avx2::without_vectors(|| {
+                    agrees_with_reference(reference::mul::<$field, $modulus>);
+                    combinations(reference::mul::<$field, $modulus>);
+                });
+            }
+
             #[test]
             fn combinations_agree_with_the_reference() {
                 combinations(reference::mul::<$field, $modulus>);
