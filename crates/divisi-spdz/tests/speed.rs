@@ -1,4 +1,5 @@
-//! How much time of a processor the parts take, a party; run with `--ignored --nocapture`, in release for figures that mean something.
+//! How much time of a processor the parts take, a party; run with `--ignored --nocapture`, in release for
+//! figures that mean something.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 use divisi_core::testing::run;
