@@ -17,15 +17,17 @@ pub const VERIFICATION_PHASE: &str = "verification";
 const CHUNK: usize = 512;
 
 impl<F: Mac> Party<F> {
-    /// MACCheck (Damgård, Keller, Larraia, Pastro, Scholl, Smart 2013, Fig. 10; called at the end of every protocol of KOR+17) over all
-    /// that was opened since the last one; over nothing it does nothing \[K4\].
+    /// MACCheck (Damgård, Keller, Larraia, Pastro, Scholl, Smart 2013, Fig. 10; called at the end of every
+    /// protocol of KOR+17) over all that was opened since the last one; over nothing it does nothing \[K4\].
     ///
-    /// 1. All compare what they saw opened \[K1\]. 2. A coin gives independent chi_j. 3. sigma_i = sum chi_j m_ij + alpha_i sum chi_j x_j,
-    ///    re-randomised among three or more \[K20\], is committed to \[K21\], and 4. opened. Their sum is zero.
+    /// 1. All compare what they saw opened \[K1\]. 2. A coin gives independent chi_j. 3. sigma_i = sum chi_j
+    ///    m_ij + alpha_i sum chi_j x_j, re-randomised among three or more \[K20\], is committed to \[K21\],
+    ///    and 4. opened. Their sum is zero.
     ///
-    /// Adversary: n - 1 malicious, rushing. A wrong opening passes with probability 2/|F|: either the random combination of the
-    /// errors is zero, or alpha was guessed. The coin follows all openings, and the commitments all coins; nobody can tell its own sigma
-    /// from the others'. A failure destroys alpha in all strands of the session.
+    /// Adversary: n - 1 malicious, rushing. A wrong opening passes with probability 2/|F|: either the random
+    /// combination of the errors is zero, or alpha was guessed. The coin follows all openings, and the
+    /// commitments all coins; nobody can tell its own sigma from the others'. A failure destroys alpha in all
+    /// strands of the session.
     /// Cost: 3 rounds, 4 among three or more.
     ///
     /// # Errors

@@ -1,4 +1,5 @@
-//! A dealer of preprocessing in one process (feature `testing`; never part of a build that holds real secrets).
+//! A dealer of preprocessing in one process (feature `testing`; never part of a build that holds real
+//! secrets).
 
 use crate::part::{Embeds, Mac, Part};
 use crate::party::{Alpha, Party};
@@ -16,7 +17,8 @@ pub struct Dealer<F: Mac> {
 }
 
 impl<F: Mac> Dealer<F> {
-    /// A party of a session, and its dealer: all keys and values come from a seed that all parties give alike.
+    /// A party of a session, and its dealer: all keys and values come from a seed that all parties give
+    /// alike.
     ///
     /// # Errors
     /// Whatever a broken peer causes.

@@ -10,8 +10,8 @@ use divisi_field::Gf2;
 const DECOMPOSE: Step = step!("demux.bitdec");
 const SHORT: Step = step!("demux");
 
-/// How many bits lie under one MAC while they are multiplied: the largest power of two that every field of MACs holds. (With
-/// pieces of 40 bits, KOR+17's Table 1, tables of 64 to 256 entries take as many products.)
+/// How many bits lie under one MAC while they are multiplied: the largest power of two that every field of
+/// MACs holds. (With pieces of 40 bits, KOR+17's Table 1, tables of 64 to 256 entries take as many products.)
 pub(crate) const PIECE: usize = 32;
 
 /// A random s of `log` bits, and the vector of its 2^log bits that has a one at s alone, in every lane.
@@ -34,13 +34,15 @@ pub(crate) const fn products(log: usize) -> usize {
 }
 
 impl<F: Mac> Party<F> {
-    /// Protocol 2, lines 1 and 2, with Protocol 3: random bits s_0, .., s_(l-1), least significant first, and s'.
+    /// Protocol 2, lines 1 and 2, with Protocol 3: random bits s_0, .., s_(l-1), least significant first, and
+    /// s'.
     ///
-    /// Line 1: p = (1 - s_0, s_0). Line 2: for j = 1 .. l - 1, line 3: t = s_j p; line 4: p = (0 || t) + (p - t || 0). Line 5: p in
-    /// pieces b_i, of which (lines 6 and 7) BitDec gives the entries: with random bits r_k open b_i + sum r_k y^k, of which only the piece's own bits are sent \[K8\].
+    /// Line 1: p = (1 - s_0, s_0). Line 2: for j = 1 .. l - 1, line 3: t = s_j p; line 4: p = (0 || t) + (p -
+    /// t || 0). Line 5: p in pieces b_i, of which (lines 6 and 7) BitDec gives the entries: with random bits
+    /// r_k open b_i + sum r_k y^k, of which only the piece's own bits are sent \[K8\].
     ///
-    /// Adversary: n - 1 malicious. That one entry is one and all others zero follows from the bits being bits \[K5\] and the
-    /// products being products \[K6\]; what was opened, from the next check \[K17\].
+    /// Adversary: n - 1 malicious. That one entry is one and all others zero follows from the bits being bits
+    /// \[K5\] and the products being products \[K6\]; what was opened, from the next check \[K17\].
     /// Cost: log + 2^log random bits, [`products`] products; log rounds.
     pub(crate) fn demux(
         &mut self,

@@ -44,11 +44,13 @@ impl<F: Mac> InputMask<F> {
 }
 
 impl<F: Mac + Holds<Gf8>> Spdz<F> {
-    /// **Input** (KOR+17, Fig. 1): bytes of `owner`, which alone gives them, become shared: one byte with so many lanes.
+    /// **Input** (KOR+17, Fig. 1): bytes of `owner`, which alone gives them, become shared: one byte with so
+    /// many lanes.
     ///
-    /// The owner broadcasts d = x + r, r random bytes that it alone knows, and \[\[x\]\] = \[\[r\]\] + d; what it told is compared among
-    /// three or more parties before anything depends on it \[M0.3\].
-    /// Adversary: n - 1 malicious. Cost: 8 bits a byte from the owner to each, one round, among three or more two.
+    /// The owner broadcasts d = x + r, r random bytes that it alone knows, and \[\[x\]\] = \[\[r\]\] + d;
+    /// what it told is compared among three or more parties before anything depends on it \[M0.3\].
+    /// Adversary: n - 1 malicious. Cost: 8 bits a byte from the owner to each, one round, among three or more
+    /// two.
     ///
     /// # Errors
     /// [`Abort::Misuse`] if the owner has not as many bytes as lanes; whatever ends the session.
@@ -161,8 +163,8 @@ impl<F: Mac + Holds<Gf8>> Spdz<F> {
         Ok(d)
     }
 
-    /// **Output** to one party: y + r is opened to all, r random bytes that the receiver alone knows, and checked by all, so
-    /// that the receiver checks it too \[K24\].
+    /// **Output** to one party: y + r is opened to all, r random bytes that the receiver alone knows, and
+    /// checked by all, so that the receiver checks it too \[K24\].
     ///
     /// Adversary: n - 1 malicious. Cost: 8 bits a byte to each peer, one round, and a check.
     ///

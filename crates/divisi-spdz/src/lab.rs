@@ -1,4 +1,5 @@
-//! The engine among any number of parties in one process, for suites (feature `testing`; never part of a build that holds real secrets).
+//! The engine among any number of parties in one process, for suites (feature `testing`; never part of a
+//! build that holds real secrets).
 
 use crate::dealer::Dealer;
 use crate::engine::{Bit, Byte, Protocol, Spdz, Tiny, TinyBit, TinyBits, TinyByte};

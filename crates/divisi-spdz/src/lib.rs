@@ -1,13 +1,15 @@
-//! AES and triple DES among any number of parties, all but one of them possibly malicious: at one opened byte an S-box, by masked lookup tables over
-//! SPDZ's MACs (KOR+17: Keller, Orsini, Rotaru, Scholl, Soria-Vazquez, Vivek, *Faster Secure Multi-Party Computation of AES and DES
-//! Using Lookup Tables*, ACNS 2017).
+//! AES and triple DES among any number of parties, all but one of them possibly malicious: at one opened byte
+//! an S-box, by masked lookup tables over SPDZ's MACs (KOR+17: Keller, Orsini, Rotaru, Scholl, Soria-Vazquez,
+//! Vivek, *Faster Secure Multi-Party Computation of AES and DES Using Lookup Tables*, ACNS 2017).
 //!
-//! Setting: n parties, n - 1 of them corrupt and together, static and rushing; security with abort, statistical: a check of MACs over F is
-//! passed by a lie with probability 2/|F|, 2^-47 over the default GF(2^48). It does not promise that all honest parties learn the output
-//! when one does; nor anything if every party is corrupt. docs/spdz.md has the arguments.
+//! Setting: n parties, n - 1 of them corrupt and together, static and rushing; security with abort,
+//! statistical: a check of MACs over F is passed by a lie with probability 2/|F|, 2^-47 over the default
+//! GF(2^48). It does not promise that all honest parties learn the output when one does; nor anything if
+//! every party is corrupt. docs/spdz.md has the arguments.
 //!
-//! What is here: all that happens when preprocessing is there. Preprocessing itself, authenticated bits and products, is a [`Source`],
-//! of which so far only the dealer of the tests is there (feature `testing`), which protects nothing.
+//! What is here: all that happens when preprocessing is there. Preprocessing itself, authenticated bits and
+//! products, is a [`Source`], of which so far only the dealer of the tests is there (feature `testing`),
+//! which protects nothing.
 //!
 //! | module | what | paper |
 //! |---|---|---|

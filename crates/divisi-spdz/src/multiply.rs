@@ -13,8 +13,9 @@ const ELEMENT: Step = step!("multiply.element");
 const PRODUCT: Step = step!("multiply");
 
 impl<F: Mac> Party<F> {
-    /// \[\[s p\]\] for bits s and elements p (KOR+17, Protocol 3, line 3: "F_2 x F_2^k multiplication, 1 round"), by Beaver's method:
-    /// with \[\[a\]\], \[\[b\]\], \[\[c\]\], c = a b, open e = s + a and d = p + b; then s p = c + e b + d a + e d.
+    /// \[\[s p\]\] for bits s and elements p (KOR+17, Protocol 3, line 3: "F_2 x F_2^k multiplication, 1
+    /// round"), by Beaver's method: with \[\[a\]\], \[\[b\]\], \[\[c\]\], c = a b, open e = s + a and d = p +
+    /// b; then s p = c + e b + d a + e d.
     ///
     /// Adversary: n - 1 malicious; what it makes of e and d the next check sees. a and b serve once \[K6\].
     /// Cost: 1 + BITS bits a product to each peer, one round.
@@ -32,8 +33,8 @@ impl<F: Mac> Party<F> {
         let (told_e, told_d) = (self.tell(BIT, &a.x)?, self.tell(ELEMENT, &b.x)?);
         let e: Vec<Gf2> = self.hear(told_e, &a.m)?;
         let d: Vec<F> = self.hear(told_d, &b.m)?;
-        // c + e b + d a + e d = c + e (b + d) + d (a + e) + e d, where b + d = p and a + e = s: with what is in hand
-        // c + e p + d s + e d
+        // c + e b + d a + e d = c + e (b + d) + d (a + e) + e d, where b + d = p and a + e = s: with what is
+        // in hand c + e p + d s + e d
         let mut by_bit = p.clone();
         mask(&mut by_bit.x, &e);
         mask(&mut by_bit.m, &e);
@@ -48,9 +49,11 @@ impl<F: Mac> Party<F> {
         Ok(c)
     }
 
-    /// \[\[x y\]\] of a subfield, by Beaver's method with \[\[a\]\], \[\[b\]\], \[\[ab\]\]: x y = c + e y + d x + e d with e = x + a, d = y + b opened.
+    /// \[\[x y\]\] of a subfield, by Beaver's method with \[\[a\]\], \[\[b\]\], \[\[ab\]\]: x y = c + e y + d
+    /// x + e d with e = x + a, d = y + b opened.
     ///
-    /// Adversary and use of triples as in [`Party::multiply_bits`]. Cost: twice the bits of the subfield to each peer, one round.
+    /// Adversary and use of triples as in [`Party::multiply_bits`]. Cost: twice the bits of the subfield to
+    /// each peer, one round.
     pub(crate) fn multiply<V: Part + Field>(
         &mut self,
         x: &Auth<V, F>,
@@ -64,7 +67,8 @@ impl<F: Mac> Party<F> {
         self.end_multiply(x, y, begun)
     }
 
-    /// The first half of [`Party::multiply`]: what else is told before the second half goes in the same round.
+    /// The first half of [`Party::multiply`]: what else is told before the second half goes in the same
+    /// round.
     pub(crate) fn begin_multiply<V: Part + Field>(
         &mut self,
         x: &Auth<V, F>,

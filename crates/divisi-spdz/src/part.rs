@@ -1,7 +1,7 @@
 //! What shares of a value are, by its type; and the field under whose MACs it lies.
 //!
-//! A value of a subfield or of a GF(2)-linear part of the MACs' field is shared by elements of that part alone: a share that lies
-//! elsewhere has no encoding \[K8\].
+//! A value of a subfield or of a GF(2)-linear part of the MACs' field is shared by elements of that part
+//! alone: a share that lies elsewhere has no encoding \[K8\].
 
 use divisi_core::Prg;
 use divisi_field::{Field, Gf2, Gf8, Gf40, Gf42, Gf48, Gf72, Holds, MacField};
@@ -24,7 +24,8 @@ pub trait Part:
     /// Append them to a message.
     fn pack(values: &[Self], out: &mut Vec<u8>);
 
-    /// Add those of a message to `sum`, as many as it has elements; false if an encoding is none, or their number is another.
+    /// Add those of a message to `sum`, as many as it has elements; false if an encoding is none, or their
+    /// number is another.
     #[must_use]
     fn add_packed(bytes: &[u8], sum: &mut [Self]) -> bool;
 

@@ -1,4 +1,5 @@
-//! A party: its share of the MAC key, what it saw opened, and the streams by which openings are re-randomised.
+//! A party: its share of the MAC key, what it saw opened, and the streams by which openings are
+//! re-randomised.
 
 use crate::part::{Embeds, Mac, Part};
 use crate::share::Auth;
@@ -11,7 +12,8 @@ use zeroize::Zeroizing;
 const ALPHA: Step = step!("alpha");
 const VIEWS: Step = step!("check.1.views");
 
-/// Our share of the MAC key: alpha is the sum of all parties'. It belongs to one session; an abort wipes it \[K21\].
+/// Our share of the MAC key: alpha is the sum of all parties'. It belongs to one session; an abort wipes it
+/// \[K21\].
 pub(crate) struct Alpha<F: Mac>(Box<Zeroizing<F>>);
 
 impl<F: Mac> Alpha<F> {
@@ -57,7 +59,8 @@ pub(crate) struct Told<V: Part> {
 }
 
 impl<F: Mac> Party<F> {
-    /// A party with its share of alpha. One a session: there is one alpha, and one check of it at a time \[K21\].
+    /// A party with its share of alpha. One a session: there is one alpha, and one check of it at a time
+    /// \[K21\].
     ///
     /// # Errors
     /// [`Abort::Misuse`] for the second; whatever a broken peer causes.
@@ -138,8 +141,8 @@ impl<F: Mac> Party<F> {
         Ok(())
     }
 
-    /// Send our shares of what is opened to all. Of three or more parties they are re-randomised by a fresh sharing of zero, so that
-    /// they tell nothing but their sum \[K20\].
+    /// Send our shares of what is opened to all. Of three or more parties they are re-randomised by a fresh
+    /// sharing of zero, so that they tell nothing but their sum \[K20\].
     pub(crate) fn tell<V: Part>(&mut self, step: Step, x: &[V]) -> Result<Told<V>, Abort> {
         let mut ours = Zeroizing::new(x.to_vec());
         self.randomise(&mut ours);
@@ -162,8 +165,8 @@ impl<F: Mac> Party<F> {
         self.zeros.iter_mut().for_each(|prg| V::add_random(prg, x));
     }
 
-    /// Open what was told: F_ABB's **Open** (Fig. 1), in which the adversary chooses what comes out. With the shares `m` of the MACs
-    /// it goes into the next check \[K1\].
+    /// Open what was told: F_ABB's **Open** (Fig. 1), in which the adversary chooses what comes out. With the
+    /// shares `m` of the MACs it goes into the next check \[K1\].
     pub(crate) fn hear<V: Part>(&mut self, told: Told<V>, m: &[F]) -> Result<Vec<V>, Abort>
     where
         F: Embeds<V>,

@@ -1,11 +1,13 @@
-//! Authenticated shares: \[\[x\]\] of KOR+17 (section 2.1), as SPDZ has them (Damgård, Keller, Larraia, Pastro, Scholl, Smart 2013).
+//! Authenticated shares: \[\[x\]\] of KOR+17 (section 2.1), as SPDZ has them (Damgård, Keller, Larraia,
+//! Pastro, Scholl, Smart 2013).
 
 use crate::part::{Mac, Part};
 use divisi_core::Lanes;
 use divisi_field::BigField;
 use divisi_ot::wipe;
 
-/// \[\[x\]\] in every lane: P_i holds x_i and m_i, where x is the sum of all x_i, and alpha x that of all m_i.
+/// \[\[x\]\] in every lane: P_i holds x_i and m_i, where x is the sum of all x_i, and alpha x that of all
+/// m_i.
 ///
 /// Shares of a value of `V` are values of `V`. Nothing prints them; they are wiped when dropped.
 #[derive(Clone, Default)]

@@ -7,15 +7,17 @@ use divisi_core::{Abort, PartyId};
 use divisi_field::{Gf2, Gf8};
 use zeroize::Zeroizing;
 
-/// \[\[a\]\], \[\[b\]\], \[\[ab\]\], a a random bit and b a random element of the field: for the products of Demux.
+/// \[\[a\]\], \[\[b\]\], \[\[ab\]\], a a random bit and b a random element of the field: for the products of
+/// Demux.
 pub struct BitTriples<F: Mac> {
     pub(crate) a: Auth<Gf2, F>,
     pub(crate) b: Auth<F, F>,
     pub(crate) c: Auth<F, F>,
 }
 
-/// \[\[a\]\], \[\[b\]\], \[\[ab\]\] of random elements of a subfield: all shares lie in it. (Where the shares of the products come from all of the
-/// field, each party projects its own: what is linear over GF(2) changes neither the sum nor its MAC.)
+/// \[\[a\]\], \[\[b\]\], \[\[ab\]\] of random elements of a subfield: all shares lie in it. (Where the shares
+/// of the products come from all of the field, each party projects its own: what is linear over GF(2) changes
+/// neither the sum nor its MAC.)
 pub struct Triples<V: Part, F: Mac> {
     pub(crate) a: Auth<V, F>,
     pub(crate) b: Auth<V, F>,
@@ -29,8 +31,9 @@ pub struct Known<F: Mac> {
     pub(crate) shares: Auth<Gf2, F>,
 }
 
-/// Where correlated randomness comes from. All parties call in the same order with the same counts; what comes out was checked, or
-/// its openings are in the ledger of the party, so that the next check covers it \[M0.7\].
+/// Where correlated randomness comes from. All parties call in the same order with the same counts; what
+/// comes out was checked, or its openings are in the ledger of the party, so that the next check covers it
+/// \[M0.7\].
 pub trait Source<F: Mac>: Send {
     /// Random bits that nobody knows: bits by the type of their shares \[K5\].
     ///

@@ -1,4 +1,5 @@
-//! Masked tables: KOR+17, Protocol 2, line 3, on unit vectors made before; and the lookup of Protocol 1 reads them.
+//! Masked tables: KOR+17, Protocol 2, line 3, on unit vectors made before; and the lookup of Protocol 1 reads
+//! them.
 
 use crate::demux::Units;
 use crate::part::{Embeds, Mac};
@@ -14,7 +15,8 @@ pub(crate) const ENTRIES: usize = 1 << LOG;
 /// Tables that are expanded at once: their entries stay in the cache.
 pub(crate) const LANES: usize = 64;
 
-/// Masked tables of one function of a byte, in the order in which they are used: \[\[s\]\] and \[\[T(s)\]\], \[\[T(s + 1)\]\], .., each used once.
+/// Masked tables of one function of a byte, in the order in which they are used: \[\[s\]\] and \[\[T(s)\]\],
+/// \[\[T(s + 1)\]\], .., each used once.
 #[derive(Default)]
 pub(crate) struct Tables<F: Mac> {
     pub s: Auth<Gf8, F>,
@@ -59,11 +61,13 @@ impl<F: Mac + Holds<Gf8>> Function<F> {
         Ok(Function { bytes, elements: bytes.iter().map(|x| F::embed(*x)).collect() })
     }
 
-    /// Protocol 2, line 3: \[\[T(i + s)\]\] = T(i) \[\[s'_0\]\] + T(i + 1) \[\[s'_1\]\] + .. for all i, entries embedded; local.
+    /// Protocol 2, line 3: \[\[T(i + s)\]\] = T(i) \[\[s'_0\]\] + T(i + 1) \[\[s'_1\]\] + .. for all i,
+    /// entries embedded; local.
     ///
-    /// This is a product in the group algebra of the 2^8 indices under addition: of polynomials in eight variables x with x^2 = 1. In
-    /// y = x + 1, y^2 = 0, it takes 3^8 products of coefficients instead of 4^8.
-    /// Cost: 6,561 products of the field a table (and of bytes with bits), of which all that make an entry are reduced once.
+    /// This is a product in the group algebra of the 2^8 indices under addition: of polynomials in eight
+    /// variables x with x^2 = 1. In y = x + 1, y^2 = 0, it takes 3^8 products of coefficients instead of 4^8.
+    /// Cost: 6,561 products of the field a table (and of bytes with bits), of which all that make an entry
+    /// are reduced once.
     pub fn expand(&self, units: &Units<F>) -> Tables<F> {
         let lanes = units.lanes;
         let mut entries = vec![F::Entry::default(); ENTRIES * lanes];

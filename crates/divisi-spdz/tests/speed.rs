@@ -1,8 +1,9 @@
-//! How much time of a processor the parts take, a party; run with `--ignored --nocapture`, in release for figures that mean something.
+//! How much time of a processor the parts take, a party; run with `--ignored --nocapture`, in release for
+//! figures that mean something.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 use divisi_core::testing::run;
-use divisi_core::{Abort, Direction, Parameters, PartyId, settle};
+use divisi_core::{Abort, Bytes, Direction, Lookups, Parameters, PartyId, settle};
 use divisi_field::Gf48;
 use divisi_spdz::dealer::Dealer;
 use divisi_spdz::{Protocol, Spdz};
@@ -54,6 +55,10 @@ fn of_aes() {
                     moments.push(ran());
                     engine.load(Direction::Encrypt)?;
                     moments.push(ran());
+                } else {
+                    engine.prepare(10, 16, blocks)?;
+                    engine.preprocess_products()?;
+                    moments.push(ran());
                 }
                 let mut state = state.clone();
                 aes::encrypt(engine, &round_keys, &mut state)?;
@@ -63,7 +68,7 @@ fn of_aes() {
                 moments.push(ran());
                 if first {
                     say(
-                        &format!("{} (made, loaded: of tables), online, check", protocol.name()),
+                        &format!("{} made (loaded, of tables), online, check", protocol.name()),
                         blocks,
                         &moments,
                     );
@@ -89,6 +94,10 @@ fn of_3des() {
             // one lookup of every table, so that those of all blocks are there before the clock starts
             if protocol == Protocol::Lookup {
                 engine.prepare_lookups(&des::SBOXES.each_ref().map(|table| (table, 48 * blocks)))?;
+            }
+            if protocol != Protocol::Lookup {
+                engine.foresee(&des::SBOXES.each_ref().map(|table| (table, 48 * blocks)))?;
+                engine.preprocess_products()?;
             }
             let mut moments = vec![ran()];
             let mut out = block.clone();

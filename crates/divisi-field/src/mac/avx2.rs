@@ -4,7 +4,8 @@ use super::{Narrow, pclmul, vpclmul};
 
 pub(super) use super::pclmul::mul;
 
-/// Defines functions that are those of [`vpclmul`] if the processor has the instruction, else those of [`pclmul`].
+/// Defines functions that are those of [`vpclmul`] if the processor has the instruction, else those of
+/// [`pclmul`].
 macro_rules! widest {
     ($(fn $name:ident($($argument:ident: $type:ty),*) $(-> $output:ty)?;)*) => { $(
         #[target_feature(enable = "avx2,pclmulqdq")]

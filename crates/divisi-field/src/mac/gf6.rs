@@ -1,4 +1,5 @@
-//! GF(2^6) = F2\[x\]/(x^6 + x^4 + x^3 + x + 1), the field in which KOR+17's 3DES-Raw interpolates the S-boxes of DES.
+//! GF(2^6) = F2\[x\]/(x^6 + x^4 + x^3 + x + 1), the field in which KOR+17's 3DES-Raw interpolates the S-boxes
+//! of DES.
 
 use crate::Field;
 use crate::field::operators;

@@ -1,4 +1,5 @@
-//! The fields of MACs: large enough that a MAC is not guessed, small enough that authenticated bits stay cheap.
+//! The fields of MACs: large enough that a MAC is not guessed, small enough that authenticated bits stay
+//! cheap.
 //!
 //! | field | modulus | holds | |
 //! |---|---|---|---|
@@ -7,9 +8,9 @@
 //! | [`Gf48`] | y^48 + y^5 + y^3 + y^2 + 1 | GF(2^8), GF(2^6) | the default |
 //! | [`Gf72`] | y^72 + y^10 + y^9 + y^3 + 1 | GF(2^8), GF(2^6) | 64 bits of statistical security |
 //!
-//! Keller, Orsini, Rotaru, Scholl, Soria-Vazquez, Vivek, *Faster Secure Multi-Party Computation of AES and DES Using Lookup
-//! Tables* (ACNS 2017) print y^42 + y^21 + 1, which is a product of two polynomials: MACs over it are forged with
-//! probability 2^-6. Every modulus here is tested for irreducibility.
+//! Keller, Orsini, Rotaru, Scholl, Soria-Vazquez, Vivek, *Faster Secure Multi-Party Computation of AES and
+//! DES Using Lookup Tables* (ACNS 2017) print y^42 + y^21 + 1, which is a product of two polynomials: MACs
+//! over it are forged with probability 2^-6. Every modulus here is tested for irreducibility.
 //!
 //! Elements of at most 48 bits are 64-bit words whose products accumulate unreduced in 128 bits; one set of
 //! kernels serves them all.
@@ -67,8 +68,8 @@ pub trait MacField: BigField {
 /// # Safety
 /// The type is transparent over `u64`, and its lowest [`Field::BITS`] bits are the element.
 unsafe trait Narrow: MacField {
-    /// The exponents of the modulus below the highest one. Neither exceeds half of the field's bits, so that two folds reduce a
-    /// product.
+    /// The exponents of the modulus below the highest one. Neither exceeds half of the field's bits, so that
+    /// two folds reduce a product.
     const TAPS: &'static [u32];
 
     fn word(self) -> u64;
@@ -77,8 +78,8 @@ unsafe trait Narrow: MacField {
     fn of(word: u64) -> Self;
 }
 
-/// Reduces a polynomial of degree below `2 BITS - 1`: what stands above the field comes down once, and what that pushes over the
-/// border comes down with the second fold.
+/// Reduces a polynomial of degree below `2 BITS - 1`: what stands above the field comes down once, and what
+/// that pushes over the border comes down with the second fold.
 #[inline(always)]
 fn reduce<F: Narrow>(wide: u128) -> F {
     let once = (wide as u64 & mask::<F>()) ^ fold::<F>((wide >> F::BITS) as u64);
@@ -121,7 +122,8 @@ macro_rules! narrow {
 
         operators!($name, $name::product);
 
-        // SAFETY: the type is transparent over `u64`, and every constructor clears the bits above the field's.
+        // SAFETY: the type is transparent over `u64`, and every constructor clears the bits above the
+        // field's.
         unsafe impl Narrow for $name {
             const TAPS: &'static [u32] = &$taps;
 

@@ -1,8 +1,8 @@
 //! Where small fields lie in those of the MACs.
 //!
-//! An embedding is given by a root of the small field's modulus: of its conjugates the smallest as an integer, which is KOR+17's
-//! own choice where that paper has one (y^5 + 1 in GF(2^40); y^14 + y^7 + 1 in GF(2^42)). The tests find the
-//! roots again.
+//! An embedding is given by a root of the small field's modulus: of its conjugates the smallest as an
+//! integer, which is KOR+17's own choice where that paper has one (y^5 + 1 in GF(2^40); y^14 + y^7 + 1 in
+//! GF(2^42)). The tests find the roots again.
 
 use super::{Gf6, Gf40, Gf42, Gf48, Gf72, MODULUS_40, MODULUS_42, MODULUS_48, MODULUS_72};
 use crate::{Field, Gf8};
@@ -15,8 +15,9 @@ pub trait Holds<S: Field>: Field {
     /// The image of an element: a homomorphism of fields.
     fn embed(x: S) -> Self;
 
-    /// A map that is linear over GF(2), and the inverse of [`Holds::embed`] on the small field: of a sum whose terms lie anywhere
-    /// but which itself lies in the small field, the projections of the terms add up to the element.
+    /// A map that is linear over GF(2), and the inverse of [`Holds::embed`] on the small field: of a sum
+    /// whose terms lie anywhere but which itself lies in the small field, the projections of the terms add up
+    /// to the element.
     fn project(self) -> S;
 }
 
@@ -108,8 +109,9 @@ const fn powers<const N: usize>(root: u128, modulus: u128) -> [u128; N] {
     powers
 }
 
-/// Masks such that the parity of `rows[j] & masks[i]` is one if i = j, else zero: Gauss' elimination finds N columns in which the rows
-/// are independent, and the inverse of what stands there. With dependent rows the program does not compile.
+/// Masks such that the parity of `rows[j] & masks[i]` is one if i = j, else zero: Gauss' elimination finds N
+/// columns in which the rows are independent, and the inverse of what stands there. With dependent rows the
+/// program does not compile.
 const fn left_inverse<const N: usize>(rows: [u128; N]) -> [u128; N] {
     // rows[j] is the sum of the original rows that tracks[j] names
     let (mut rows, mut tracks, mut columns) = (rows, [0_u32; N], [0; N]);
@@ -133,8 +135,8 @@ const fn left_inverse<const N: usize>(rows: [u128; N]) -> [u128; N] {
         }
         pivot += 1;
     }
-    // an element x_0 rows[0] + .. has in column k the sum of those y_k of which it is made after the elimination; and x_j
-    // is the sum of the y_k whose tracks name j
+    // an element x_0 rows[0] + .. has in column k the sum of those y_k of which it is made after the
+    // elimination; and x_j is the sum of the y_k whose tracks name j
     let mut masks = [0; N];
     let mut k = 0;
     while k < N {

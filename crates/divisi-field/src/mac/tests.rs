@@ -85,8 +85,8 @@ fn the_printed_modulus_is_reducible() {
     assert!(!reference::is_irreducible(1 << 42 | 1 << 21 | 1));
 }
 
-/// K10: the embedding is a homomorphism of fields, exhaustively; its root is a root of the small field's modulus, and of all of
-/// them the smallest; and the projection inverts it, linearly.
+/// K10: the embedding is a homomorphism of fields, exhaustively; its root is a root of the small field's
+/// modulus, and of all of them the smallest; and the projection inverts it, linearly.
 fn embedding<S: Field, F: Root<S> + MacField>(modulus: u32) {
     let elements = || (0..1_u128 << S::BITS).map(S::from_low_bits);
     for (x, y) in elements().flat_map(|x| elements().map(move |y| (x, y))) {

@@ -1,7 +1,7 @@
 //! AES-BD and AES-RP: S-boxes by products in GF(2^8) (KOR+17, sections 3.1 and 3.3).
 //!
-//! Squaring is linear over GF(2), but not what a MAC follows: a power of 2 of x is a linear map of x's bits, so that each element that is
-//! to be squared is decomposed.
+//! Squaring is linear over GF(2), but not what a MAC follows: a power of 2 of x is a linear map of x's bits,
+//! so that each element that is to be squared is decomposed.
 
 use super::{Byte, Protocol, Spdz};
 use crate::part::Mac;
@@ -34,7 +34,8 @@ pub(super) fn image(map: &Linear, x: Gf8) -> Gf8 {
     map.iter().enumerate().filter(|(k, _)| x.0 >> k & 1 == 1).map(|(_, image)| *image).sum()
 }
 
-/// The linear part of the affine map of SubBytes (FIPS 197, 5.1.1): bit i of the image is the sum of bits i, i+4, .., i+7.
+/// The linear part of the affine map of SubBytes (FIPS 197, 5.1.1): bit i of the image is the sum of bits i,
+/// i+4, .., i+7.
 fn affine() -> Linear {
     std::array::from_fn(|k| {
         let x = 1_u8 << k;
@@ -53,10 +54,10 @@ fn inverse_affine() -> Linear {
 impl<F: Mac + Holds<Gf8>> Spdz<F> {
     /// S-boxes by the powers of AES-BD or AES-RP: the inverse is x^254.
     ///
-    /// Encryption ends, and decryption begins, with the affine map, which takes one decomposition; of decryption it is the one that
-    /// the powers need anyway.
-    /// Adversary: n - 1 malicious. Cost (test `counts_of_the_powers`): AES-BD 6 products and 2 decompositions in 5 rounds,
-    /// AES-RP 4 and 4 in 7; decryption one decomposition and round less.
+    /// Encryption ends, and decryption begins, with the affine map, which takes one decomposition; of
+    /// decryption it is the one that the powers need anyway.
+    /// Adversary: n - 1 malicious. Cost (test `counts_of_the_powers`): AES-BD 6 products and 2 decompositions
+    /// in 5 rounds, AES-RP 4 and 4 in 7; decryption one decomposition and round less.
     pub(super) fn powers(&mut self, d: Direction, x: &mut [&mut Byte<F>]) -> Result<(), Abort> {
         let mut all = Byte::with_room(x.iter().map(|x| x.len()).sum());
         x.iter().for_each(|x| all.append(x));
@@ -134,7 +135,8 @@ impl<F: Mac + Holds<Gf8>> Spdz<F> {
         Ok((self.party.end_multiply(x, y, begun)?, bits))
     }
 
-    /// BitDec (KOR+17, section 2.1): open x + r for eight random bits r_k; \[\[x_k\]\] = \[\[r_k\]\] + that bit. One round.
+    /// BitDec (KOR+17, section 2.1): open x + r for eight random bits r_k; \[\[x_k\]\] = \[\[r_k\]\] + that
+    /// bit. One round.
     pub(super) fn decompose(&mut self, x: &Byte<F>) -> Result<Auth<Gf2, F>, Abort> {
         let masked = self.begin_decomposition(x)?;
         let told = self.party.tell(DECOMPOSE, &masked.1.x)?;

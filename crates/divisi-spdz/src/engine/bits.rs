@@ -1,7 +1,8 @@
 //! 3DES-LT: bits that are added, and looked up in masked tables (KOR+17, section 4.4).
 //!
-//! Each bit has a MAC of its own, for the permutations of DES take every bit elsewhere. The bits of an index are opened together, as
-//! coefficients of 1, y, y^2, ..: an element of the field whose MAC is that combination of theirs.
+//! Each bit has a MAC of its own, for the permutations of DES take every bit elsewhere. The bits of an index
+//! are opened together, as coefficients of 1, y, y^2, ..: an element of the field whose MAC is that
+//! combination of theirs.
 
 use super::{LOAD_PHASE, PREPROCESSING_PHASE, Protocol, Spdz};
 use crate::demux::Units;
@@ -102,8 +103,9 @@ impl<F: Mac> Stock<F> {
         self.entries = packed;
     }
 
-    /// Protocol 2, line 3, for functions of few bits: each bit of the entries is a sum of entries of the unit vectors, so that all is
-    /// additions, 3^index of them at most for each bit of the value. The lanes are those of the units from `from` on.
+    /// Protocol 2, line 3, for functions of few bits: each bit of the entries is a sum of entries of the unit
+    /// vectors, so that all is additions, 3^index of them at most for each bit of the value. The lanes are
+    /// those of the units from `from` on.
     fn fill(&mut self, units: &Units<F>, from: usize, lanes: usize) {
         let (size, width) = (1 << self.of.index, self.of.width);
         let mut form = self.of.values.to_vec();
@@ -262,7 +264,8 @@ impl<F: Mac + Holds<Gf8>> Lookups for Spdz<F> {
 impl<F: Mac + Holds<Gf8>> Spdz<F> {
     /// Protocol 1 on every lane of all lookups.
     ///
-    /// 1. A masked table for each, used once \[K2\]. 2. Open h = x + s, all bits of an index together. 3. \[\[T(x)\]\] is entry h, bit by bit.
+    /// 1. A masked table for each, used once \[K2\]. 2. Open h = x + s, all bits of an index together. 3.
+    ///    \[\[T(x)\]\] is entry h, bit by bit.
     ///
     /// Adversary: n - 1 malicious; a wrong h fails the next check \[K1\].
     /// Cost: 6 bits a lookup of DES to each peer, one round (test `counts_of_3des_lt`).

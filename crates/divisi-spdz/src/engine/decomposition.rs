@@ -1,10 +1,11 @@
-//! Polynomials for tables of few bits: the decomposition of Pulkus and Vivek (CHES 2016), as KOR+17 uses it (section 3.2).
+//! Polynomials for tables of few bits: the decomposition of Pulkus and Vivek (CHES 2016), as KOR+17 uses it
+//! (section 3.2).
 //!
-//! An index is an element x of GF(2^8) whose upper bits are zero. With the monomials of the classes of x, x^3 and x^7 a polynomial is a sum
-//! of linear maps of these three; for any table of DES there are such p1, q1, p2 and a constant with
-//! T(x) the low bits of p1(x) q1(x) + p2(x) + c. q1 is chosen at random and serves all tables; p1, p2 and c then solve a linear
-//! system over GF(2), of a bit of each value a row. (The text has no constant term. Without it no table of DES has a solution: all
-//! that is left is zero at zero.)
+//! An index is an element x of GF(2^8) whose upper bits are zero. With the monomials of the classes of x, x^3
+//! and x^7 a polynomial is a sum of linear maps of these three; for any table of DES there are such p1, q1,
+//! p2 and a constant with T(x) the low bits of p1(x) q1(x) + p2(x) + c. q1 is chosen at random and serves all
+//! tables; p1, p2 and c then solve a linear system over GF(2), of a bit of each value a row. (The text has no
+//! constant term. Without it no table of DES has a solution: all that is left is zero at zero.)
 
 use super::arithmetic::{Linear, image};
 use divisi_core::{Prg, Table};
@@ -24,7 +25,8 @@ pub(super) struct Decomposition {
     pub constant: Gf8,
 }
 
-/// Columns of the system: the bits of p1, those of p2 and of the constant that are looked at, and the right side.
+/// Columns of the system: the bits of p1, those of p2 and of the constant that are looked at, and the right
+/// side.
 const P2: usize = 3 * 64;
 const CONSTANT: usize = P2 + 3 * 64;
 const RIGHT: usize = CONSTANT + 8;

@@ -45,8 +45,8 @@ impl<F: Mac + Holds<Gf8>> Spdz<F> {
         self.lookups.foreseen = self.lookups.foreseen.saturating_add(lookups);
     }
 
-    /// Make unit vectors for so many lookups of bytes, checked: they depend on neither key nor input nor direction. What was left of
-    /// earlier ones is dropped.
+    /// Make unit vectors for so many lookups of bytes, checked: they depend on neither key nor input nor
+    /// direction. What was left of earlier ones is dropped.
     ///
     /// # Errors
     /// Whatever ends the session.
@@ -77,7 +77,8 @@ impl<F: Mac + Holds<Gf8>> Spdz<F> {
         Ok(std::mem::take(&mut self.lookups.tables[index(d)]))
     }
 
-    /// Make tables of all unit vectors that there are, for one direction. What was left of earlier ones is wiped.
+    /// Make tables of all unit vectors that there are, for one direction. What was left of earlier ones is
+    /// wiped.
     ///
     /// # Errors
     /// [`Abort::Misuse`] if there are no unit vectors.
@@ -95,7 +96,8 @@ impl<F: Mac + Holds<Gf8>> Spdz<F> {
     ///
     /// 1. A masked table for each, used once \[K2\]. 2. Open h = x + s. 3. \[\[T(x)\]\] is entry h.
     ///
-    /// Adversary: n - 1 malicious; a wrong h gives a wrong entry with a right MAC, and fails the next check \[K1\].
+    /// Adversary: n - 1 malicious; a wrong h gives a wrong entry with a right MAC, and fails the next check
+    /// \[K1\].
     /// Cost: 8 bits a lookup to each peer, one round (test `counts_of_aes_lt`).
     pub(super) fn lookup(&mut self, d: Direction, x: &mut [&mut Byte<F>]) -> Result<(), Abort> {
         let (i, count) = (index(d), x.iter().map(|x| x.len()).sum::<usize>());

@@ -1,7 +1,7 @@
 //! The engine: what a cipher computes on, among any number of parties.
 //!
-//! Values are plain inside an engine and everything opened enters its party's ledger; [`Spdz::close`] turns outputs into a [`Pending`]
-//! that owes the check of all that was opened until then.
+//! Values are plain inside an engine and everything opened enters its party's ledger; [`Spdz::close`] turns
+//! outputs into a [`Pending`] that owes the check of all that was opened until then.
 
 mod arithmetic;
 mod bits;
@@ -38,7 +38,8 @@ const OUTPUT: Step = step!("output");
 pub enum Protocol {
     /// AES-LT and 3DES-LT: masked tables.
     Lookup,
-    /// AES-RP (and 3DES-PV, Pulkus and Vivek's three products): Rivain and Prouff's four products, each power decomposed into bits.
+    /// AES-RP (and 3DES-PV, Pulkus and Vivek's three products): Rivain and Prouff's four products, each power
+    /// decomposed into bits.
     RivainProuff,
     /// AES-BD: six products of powers that one decomposition gives.
     BitDecomposition,
@@ -114,7 +115,8 @@ impl<F: Mac + Holds<Gf8>> Spdz<F> {
         Pending::owing(out, debt)
     }
 
-    /// **Output** (KOR+17, Fig. 1) to all parties: the value is opened, and its MAC checked, before anybody learns it from here.
+    /// **Output** (KOR+17, Fig. 1) to all parties: the value is opened, and its MAC checked, before anybody
+    /// learns it from here.
     ///
     /// Cost: the value's bits to each peer, one round, and a check.
     ///

@@ -33,11 +33,12 @@ type Bits<F> = [Auth<Gf2, F>; 3];
 impl<F: Mac + Holds<Gf8>> Spdz<F> {
     /// The values of tables at secret indices.
     ///
-    /// 1. x^3 = x x^2. 2. x^7 = x^3 x^4; x^3 is decomposed. 3. x^7 is decomposed. 4. p1(x) q1(x), both linear in the bits of x, x^3, x^7.
+    /// 1. x^3 = x x^2. 2. x^7 = x^3 x^4; x^3 is decomposed. 3. x^7 is decomposed. 4. p1(x) q1(x), both linear
+    ///    in the bits of x, x^3, x^7.
     /// 5. p1 q1 + p2 + c is decomposed; its low bits are the value.
     ///
-    /// Adversary: n - 1 malicious. Cost: 3 products and 3 decompositions a lookup, 9 openings of 8 bits, five rounds (test
-    /// `counts_of_3des`).
+    /// Adversary: n - 1 malicious. Cost: 3 products and 3 decompositions a lookup, 9 openings of 8 bits, five
+    /// rounds (test `counts_of_3des`).
     pub(super) fn polynomials(&mut self, layer: &mut [Lookup<Bit<F>>]) -> Result<(), Abort> {
         let lanes = layer.iter().map(|lookup| lookup.wires.first().map_or(0, Lanes::lanes)).sum::<usize>();
         let mut places: Vec<(usize, Range<usize>)> = Vec::with_capacity(layer.len());

@@ -37,8 +37,18 @@ impl<F: Mac + Holds<Gf8>> Spdz<F> {
         shelf.foreseen_triples = shelf.foreseen_triples.saturating_add(triples);
     }
 
-    /// Fresh random bits \[K5\].
-    pub(super) fn random_bits(&mut self, count: usize) -> Result<Auth<Gf2, F>, Abort> {
+    /// Make now all random bits and products of bytes that were foreseen: before keys and inputs are known.
+    ///
+    /// # Errors
+    /// Whatever ends the session.
+    pub fn preprocess_products(&mut self) -> Result<(), Abort> {
+        let Shelf { foreseen_bits, foreseen_triples, .. } = self.shelf;
+        self.stock_bits(foreseen_bits)?;
+        self.stock_triples(foreseen_triples)
+    }
+
+    /// See that so many random bits are there.
+    fn stock_bits(&mut self, count: usize) -> Result<(), Abort> {
         if self.shelf.bits.len() < count {
             let more = self.shelf.foreseen_bits.max(count);
             let phase = self.party.session.detour(PREPROCESSING_PHASE);
@@ -46,6 +56,24 @@ impl<F: Mac + Holds<Gf8>> Spdz<F> {
             self.party.session.back(phase);
             self.shelf.bits = made?;
         }
+        Ok(())
+    }
+
+    /// See that so many products of bytes are there.
+    fn stock_triples(&mut self, count: usize) -> Result<(), Abort> {
+        if self.shelf.triples.as_ref().is_none_or(|triples| triples.a.len() < count) {
+            let more = self.shelf.foreseen_triples.max(count);
+            let phase = self.party.session.detour(PREPROCESSING_PHASE);
+            let made = self.source.byte_triples(&mut self.party, more);
+            self.party.session.back(phase);
+            self.shelf.triples = Some(made?);
+        }
+        Ok(())
+    }
+
+    /// Fresh random bits \[K5\].
+    pub(super) fn random_bits(&mut self, count: usize) -> Result<Auth<Gf2, F>, Abort> {
+        self.stock_bits(count)?;
         self.shelf.foreseen_bits = self.shelf.foreseen_bits.saturating_sub(count);
         self.party.session.observe_each(Check::K5, count as u64); // [K5]
         let taken = self.shelf.bits.pop(count);
@@ -54,13 +82,7 @@ impl<F: Mac + Holds<Gf8>> Spdz<F> {
 
     /// Fresh products of bytes.
     pub(super) fn byte_triples(&mut self, count: usize) -> Result<Triples<Gf8, F>, Abort> {
-        if self.shelf.triples.as_ref().is_none_or(|triples| triples.a.len() < count) {
-            let more = self.shelf.foreseen_triples.max(count);
-            let phase = self.party.session.detour(PREPROCESSING_PHASE);
-            let made = self.source.byte_triples(&mut self.party, more);
-            self.party.session.back(phase);
-            self.shelf.triples = Some(made?);
-        }
+        self.stock_triples(count)?;
         self.shelf.foreseen_triples = self.shelf.foreseen_triples.saturating_sub(count);
         let taken = self.shelf.triples.as_mut().and_then(|Triples { a, b, c }| {
             Some(Triples { a: a.pop(count)?, b: b.pop(count)?, c: c.pop(count)? })

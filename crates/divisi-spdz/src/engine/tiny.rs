@@ -1,9 +1,11 @@
-//! AES-TinyTable: the variant that KOR+17 leaves to future work (section 4.1), after Damgård, Nielsen, Nielsen, Ranellucci (2017).
+//! AES-TinyTable: the variant that KOR+17 leaves to future work (section 4.1), after Damgård, Nielsen,
+//! Nielsen, Ranellucci (2017).
 //!
-//! Every wire x of a circuit has a mask s that nobody knows, and online all parties hold x + s: linear gates are computed in the clear,
-//! without MACs. A lookup's table is that of a random r made ahead, so that tables do not depend on the circuit: when it is
-//! known, e = s + r is opened for all lookups in one round; online the public x + s + e is x + r, and the entry there is \[\[T(x)\]\], to which
-//! the output wire's mask o is added before it is opened. (The text prints T(x + o) for the opened T(x) + o.)
+//! Every wire x of a circuit has a mask s that nobody knows, and online all parties hold x + s: linear gates
+//! are computed in the clear, without MACs. A lookup's table is that of a random r made ahead, so that tables
+//! do not depend on the circuit: when it is known, e = s + r is opened for all lookups in one round; online
+//! the public x + s + e is x + r, and the entry there is \[\[T(x)\]\], to which the output wire's mask o is
+//! added before it is opened. (The text prints T(x + o) for the opened T(x) + o.)
 //!
 //! The cipher runs twice: over masks, and over what is public.
 
@@ -19,7 +21,8 @@ const INDICES: Step = step!("tinytable.e");
 const ENTRIES: Step = step!("tinytable.entry");
 const SHAPE: Step = step!("tinytable");
 
-/// A byte in every lane: while masks are made its mask; while values are computed the public sum of value and mask.
+/// A byte in every lane: while masks are made its mask; while values are computed the public sum of value and
+/// mask.
 #[derive(Clone, Default)]
 pub struct TinyByte<F: Mac + Holds<Gf8>> {
     mask: Byte<F>,
@@ -97,7 +100,8 @@ impl<F: Mac + Holds<Gf8>> Tiny<F> {
         TinyByte { mask: Byte::default(), public: public.iter().copied().map(Gf8).collect() }
     }
 
-    /// The masks are made: open e = s + r of all lookups, in one round. What follows is the same circuit over public bytes.
+    /// The masks are made: open e = s + r of all lookups, in one round. What follows is the same circuit over
+    /// public bytes.
     ///
     /// Adversary: n - 1 malicious; the next check has all e \[K22\].
     ///

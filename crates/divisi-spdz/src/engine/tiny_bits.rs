@@ -1,4 +1,5 @@
-//! 3DES-TinyTable: as [`Tiny`](super::Tiny), of bits. The bits of an index are masked together, those of a value opened together.
+//! 3DES-TinyTable: as [`Tiny`](super::Tiny), of bits. The bits of an index are masked together, those of a
+//! value opened together.
 
 use super::bits::{Bit, Stock, is_small, packed};
 use super::{PREPROCESSING_PHASE, Spdz};
@@ -15,7 +16,8 @@ const SHAPE: Step = step!("tinytable.bits");
 /// The bits of a value that are opened together, as of every S-box of DES.
 const WIDTH: usize = 4;
 
-/// A bit in every lane: while masks are made its mask; while values are computed the public sum of value and mask.
+/// A bit in every lane: while masks are made its mask; while values are computed the public sum of value and
+/// mask.
 #[derive(Clone, Default)]
 pub struct TinyBit<F: Mac + Holds<Gf8>> {
     mask: Bit<F>,
@@ -188,7 +190,8 @@ impl<F: Mac + Holds<Gf8>> TinyBits<F> {
 
     /// Entry x + r of each lookup, and the mask of the output \[K3, K22\].
     ///
-    /// Adversary: n - 1 malicious. Cost: 4 bits a lookup of DES to each peer, one round (test `counts_of_3des_tinytable`).
+    /// Adversary: n - 1 malicious. Cost: 4 bits a lookup of DES to each peer, one round (test
+    /// `counts_of_3des_tinytable`).
     fn evaluate_layer(&mut self, layer: &mut [Lookup<TinyBit<F>>]) -> Result<(), Abort> {
         let next = self.done.and_then(|(at, lookup)| Some((self.planned.get(at)?, at, lookup)));
         let Some((planned, at, from)) = next else { return Err(self.unfit()) };

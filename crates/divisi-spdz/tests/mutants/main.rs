@@ -1,4 +1,5 @@
-//! A mutant for each check: with the check in place a named attack is stopped, without it the same attack succeeds.
+//! A mutant for each check: with the check in place a named attack is stopped, without it the same attack
+//! succeeds.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 use divisi_core::testing::{Recording, Stage, Way, party};
@@ -181,7 +182,8 @@ fn reflected_sigma(check: Option<Check>) -> bool {
         }));
         vec![]
     });
-    // the corrupt party never ends the session over its own lie, so that the test sees what the honest one does
+    // the corrupt party never ends the session over its own lie, so that the test sees what the honest one
+    // does
     let parameters = |who| {
         let lenient = (who == party(2)).then_some(Check::K4);
         let all = Parameters::new("spdz attacks");
@@ -303,7 +305,8 @@ divisi_core::mutants! {
     a_receiver_checks_its_output: K24, "takes a private output unchecked", false_private_output;
 }
 
-/// Every check of KOR+17 that an honest party can fail has a mutant; K5 and K6 are those of a source of preprocessing.
+/// Every check of KOR+17 that an honest party can fail has a mutant; K5 and K6 are those of a source of
+/// preprocessing.
 #[test]
 fn every_check_has_a_mutant() {
     for check in Check::ALL.iter().filter(|check| check.id().starts_with('K')) {
@@ -324,7 +327,8 @@ fn the_table_of_checks_is_complete() {
     }
 }
 
-/// Two parties told different things of an input end before anything depends on it; and honest runs give the right bytes.
+/// Two parties told different things of an input end before anything depends on it; and honest runs give the
+/// right bytes.
 #[test]
 fn inputs_are_broadcast() {
     for (n, run) in [(2, two_layers as fn(Session) -> _), (3, two_layers), (2, tiny), (5, tiny)] {

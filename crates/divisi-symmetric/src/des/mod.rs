@@ -1,11 +1,11 @@
 //! Triple DES (NIST SP 800-67, after FIPS 46-3) over [`Lookups`].
 //!
-//! A block and a key are 64 secret bits in the standard's order, bit 1, the highest, first. Everything is a choice of wires and sums of
-//! bits, but for the S-boxes: one layer of eight lookups a round.
+//! A block and a key are 64 secret bits in the standard's order, bit 1, the highest, first. Everything is a
+//! choice of wires and sums of bits, but for the S-boxes: one layer of eight lookups a round.
 //!
-//! Three DES in sequence have 48 rounds but 46 layers: the last round of one and the first of the next read the same half, for the
-//! permutations between them cancel and the halves are swapped. With R the half that both read, they take (L, R) to (R, L + f(R, k) + f(R, k')):
-//! one Feistel round with two keys.
+//! Three DES in sequence have 48 rounds but 46 layers: the last round of one and the first of the next read
+//! the same half, for the permutations between them cancel and the halves are swapped. With R the half that
+//! both read, they take (L, R) to (R, L + f(R, k) + f(R, k')): one Feistel round with two keys.
 
 mod tables;
 
@@ -25,7 +25,8 @@ pub const LOOKUPS: usize = 3 * ROUNDS * 8;
 /// The layers in which they are done.
 pub const LAYERS: usize = 3 * ROUNDS - 2;
 
-/// Three keys of DES, which may be equal; parity bits are ignored. Keys of one lane serve all lanes of a block.
+/// Three keys of DES, which may be equal; parity bits are ignored. Keys of one lane serve all lanes of a
+/// block.
 #[derive(Clone)]
 pub struct TripleKey<B> {
     /// Of each DES the keys of its rounds, in the order of encryption.
@@ -33,7 +34,8 @@ pub struct TripleKey<B> {
 }
 
 impl<B: Clone + Lanes> TripleKey<B> {
-    /// Two keys (K1, K2, K1) or three, one after the other, in the standard's order of bits: only wires are chosen.
+    /// Two keys (K1, K2, K1) or three, one after the other, in the standard's order of bits: only wires are
+    /// chosen.
     ///
     /// # Errors
     /// [`Abort::Misuse`] if there are not 128 or 192 bits, or they differ in lanes.
@@ -61,7 +63,8 @@ fn schedule<B: Clone>(key: &[B; 64]) -> [[B; 48]; ROUNDS] {
     })
 }
 
-/// TDEA in either direction (SP 800-67, section 3): E_K3(D_K2(E_K1(x))), or D_K1(E_K2(D_K3(x))), in place on every lane.
+/// TDEA in either direction (SP 800-67, section 3): E_K3(D_K2(E_K1(x))), or D_K1(E_K2(D_K3(x))), in place on
+/// every lane.
 ///
 /// Cost: [`LAYERS`] layers of lookups, [`LOOKUPS`] in all (test `triple_des_has_46_layers`).
 ///

@@ -113,8 +113,8 @@ pub static SBOXES: [Table; 8] = [
 mod tests {
     use super::*;
 
-    /// What every printing of the tables must satisfy: choices are permutations as far as they choose, and each row of an S-box is
-    /// one of its sixteen values.
+    /// What every printing of the tables must satisfy: choices are permutations as far as they choose, and
+    /// each row of an S-box is one of its sixteen values.
     #[test]
     fn the_tables_are_permutations() {
         for table in [&INITIAL[..], &PERMUTATION] {

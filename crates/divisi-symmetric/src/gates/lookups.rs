@@ -38,10 +38,11 @@ impl<G: Gates> Lookups for GateBytes<'_, G> {
     }
 }
 
-/// The value at an index: with m_S the products of the bits S of the upper half, n_T those of the lower, each bit of the value is
-/// sum_S m_S (sum_T a_ST n_T), where a is its algebraic normal form.
+/// The value at an index: with m_S the products of the bits S of the upper half, n_T those of the lower, each
+/// bit of the value is sum_S m_S (sum_T a_ST n_T), where a is its algebraic normal form.
 ///
-/// Cost: for an index of six bits 4 products a half, and 7 a bit of the value: at most 36 for DES, in three levels.
+/// Cost: for an index of six bits 4 products a half, and 7 a bit of the value: at most 36 for DES, in three
+/// levels.
 fn value<G: Gates>(g: &mut G, table: &Table, index: &[G::Bit]) -> Vec<G::Bit> {
     let (low, high) = index.split_at(index.len() / 2);
     let (n, m) = (monomials(g, low), monomials(g, high));
