@@ -11,7 +11,7 @@ use crate::softspoken::TILE;
 use crate::softspoken::layout::Width;
 use crate::vole::{ByGroup, Ends, Made, Request, Rows};
 use crate::{AuthBits, wipe};
-use divisi_core::{Abort, PartyId, Session};
+use divisi_core::{Abort, Session};
 use zeroize::Zeroizing;
 
 /// Where authenticated bits come from.
@@ -78,7 +78,7 @@ impl Setup {
         let made = self.checked(session, Width::Macs, bits).map(|(bits, _)| bits);
         #[cfg(any(test, feature = "testing"))]
         if let Ok(bits) = &made {
-            let keys = PartyId::all(self.parties).flat_map(|peer| bits.keys(peer));
+            let keys = divisi_core::PartyId::all(self.parties).flat_map(|peer| bits.keys(peer));
             crate::record::note(|records| records.made.extend(keys));
         }
         made
