@@ -17,6 +17,10 @@ const VIEWS: Step = step!("check.1.views");
 pub(crate) struct Alpha<F: Mac>(Box<Zeroizing<F>>);
 
 impl<F: Mac> Alpha<F> {
+    #[cfg_attr(
+        not(any(test, feature = "testing")),
+        allow(dead_code, reason = "preprocessing from oblivious transfer calls it")
+    )]
     pub fn new(share: F) -> Self {
         Alpha(Box::new(Zeroizing::new(share)))
     }
@@ -64,6 +68,10 @@ impl<F: Mac> Party<F> {
     ///
     /// # Errors
     /// [`Abort::Misuse`] for the second; whatever a broken peer causes.
+    #[cfg_attr(
+        not(any(test, feature = "testing")),
+        allow(dead_code, reason = "preprocessing from oblivious transfer calls it")
+    )]
     pub(crate) fn new(mut session: Session, alpha: Alpha<F>) -> Result<Self, Abort> {
         static NUMBER: AtomicU64 = AtomicU64::new(0);
         if !session.first("alpha") {
