@@ -1,6 +1,5 @@
 //! Ciphertexts, and what one party does with them alone.
 
-use crate::keys::Keys;
 use crate::ring::{Poly, Ring};
 use crate::wire;
 use divisi_core::{Abort, PartyId, Session, Step};
@@ -9,11 +8,11 @@ use divisi_core::{Abort, PartyId, Session, Step};
 /// Public, but for what it encrypts.
 #[derive(Clone)]
 pub struct Ciphertext {
-    level: usize,
+    pub(crate) level: usize,
     /// Modulo p: every dropped prime has divided the plaintext.
-    factor: u64,
-    c0: Poly,
-    c1: Poly,
+    pub(crate) factor: u64,
+    pub(crate) c0: Poly,
+    pub(crate) c1: Poly,
 }
 
 impl Ciphertext {
@@ -89,44 +88,6 @@ impl Ciphertext {
     pub fn times_plain(&mut self, ring: &Ring, plain: &Poly) {
         ring.mul(&mut self.c0, plain);
         ring.mul(&mut self.c1, plain);
-    }
-
-    /// The product of two ciphertexts, relinearised: with digits d_2 mod q_i, each times the key's part for
-    /// it, and the special prime divided out again. Public: it needs no fresh encryption.
-    ///
-    /// # Errors
-    /// [`Abort::Misuse`] of different levels, and without a relinearisation key.
-    pub fn times(
-        &self,
-        keys: &Keys,
-        session: &Session,
-        step: Step,
-        other: &Ciphertext,
-    ) -> Result<Ciphertext, Abort> {
-        let ring = keys.ring();
-        let Some(relinearisation) = keys.relinearisation() else {
-            return Err(session.misuse(step, "a product of ciphertexts without a key for it"));
-        };
-        if self.level != other.level {
-            return Err(session.misuse(step, "a product of ciphertexts of different levels"));
-        }
-        let (mut d0, mut d1, mut d2) = (self.c0.clone(), self.c0.clone(), self.c1.clone());
-        ring.mul(&mut d0, &other.c0);
-        ring.mul(&mut d1, &other.c1);
-        ring.add_product(&mut d1, &self.c1, &other.c0);
-        ring.mul(&mut d2, &other.c1);
-        ring.to_coefficients(&mut d2);
-        let limbs = d2.limbs();
-        let mut sums = [ring.zero(limbs, true), ring.zero(limbs, true)];
-        for (limb, part) in relinearisation.iter().take(limbs).enumerate() {
-            let digit = ring.spread(&d2, limb);
-            sums.iter_mut().zip(part).for_each(|(sum, key)| ring.add_product(sum, &digit, key));
-        }
-        let [r0, r1] = sums.map(|sum| ring.drop_last(sum));
-        ring.add(&mut d0, &r0);
-        ring.add(&mut d1, &r1);
-        let factor = ring.plain().mul(self.factor, other.factor);
-        Ok(Ciphertext { level: self.level, factor, c0: d0, c1: d1 })
     }
 
     /// Down to a level, prime by prime; nothing if it is there.

@@ -68,6 +68,7 @@ pub mod hidden;
 pub mod hop;
 pub mod keys;
 pub mod parameters;
+mod product;
 pub mod ring;
 pub mod sample;
 pub mod shares;

@@ -7,7 +7,6 @@
 use crate::cipher;
 use crate::gcm::{TAG, interleave, lanes_at, tags_match, truncate};
 use crate::settle::close;
-use crate::short::Outcome;
 use divisi_core::{Abort, Blocks, Bytes, Convert, Lanes, Step, Verified, step};
 use divisi_field::Gf128;
 use divisi_rep3::deal::Part;
@@ -31,6 +30,22 @@ pub(crate) struct Item<'a> {
     pub tag_length: TagLength,
     /// What is to be done.
     pub text: Text<'a>,
+}
+
+/// What came of a message.
+pub enum Outcome {
+    /// Ciphertext and tag, opened to all three.
+    Sealed {
+        /// The ciphertext, as long as the plaintext.
+        ciphertext: Vec<u8>,
+        /// The tag.
+        tag: [u8; TAG],
+    },
+    /// The tag was right: the plaintext as 16 columns, one for each place of a block, a lane a block. Nothing
+    /// of it was opened.
+    Opened(Verified<Vec<Byte>>),
+    /// The tag was wrong; nothing of the plaintext was opened.
+    Invalid,
 }
 
 /// Which way, and what.

@@ -19,10 +19,11 @@
 //! Memory: until the verification the key stream owes about 1.1 KiB a block (likewise), so the caller bounds
 //! the blocks of a call.
 
+pub use crate::batch::Outcome;
 use crate::batch::{self, Batch, Item};
 use crate::gcm::{GcmKey, TAG};
 use crate::settle::close;
-use divisi_core::{Abort, Lanes, Step, Verified, step};
+use divisi_core::{Abort, Lanes, Step, step};
 use divisi_rep3::deal::Part;
 use divisi_rep3::{Byte, Rep3};
 use divisi_symmetric::aes::RoundKeys;
@@ -57,22 +58,6 @@ pub enum Text<'a> {
         /// The tag.
         tag: [u8; TAG],
     },
-}
-
-/// What came of a message.
-pub enum Outcome {
-    /// Ciphertext and tag, opened to all three.
-    Sealed {
-        /// The ciphertext, as long as the plaintext.
-        ciphertext: Vec<u8>,
-        /// The tag.
-        tag: [u8; TAG],
-    },
-    /// The tag was right: the plaintext as 16 columns, one for each place of a block, a lane a block. Nothing
-    /// of it was opened.
-    Opened(Verified<Vec<Byte>>),
-    /// The tag was wrong; nothing of the plaintext was opened.
-    Invalid,
 }
 
 /// Whether a message with so many bytes of associated data and of text is short.

@@ -5,6 +5,9 @@ use std::fmt;
 use std::str::FromStr;
 use zeroize::Zeroizing;
 
+/// The most messages that one key may encrypt: GCM with 96-bit IVs drawn at random (SP 800-38D, section 8.3).
+pub const USES: u64 = 1 << 32;
+
 /// The name of a key: 1 to 64 of `a-z 0-9 . _ -`, not beginning with a dot, so that it is a file's name and nothing else.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
@@ -277,7 +280,7 @@ impl KeyInfo {
         }
         put(&[u8::from(self.exportable)]);
         put(&self.mesh);
-        put(&crate::USES.to_le_bytes());
+        put(&USES.to_le_bytes());
         *hasher.finalize().as_bytes()
     }
 }

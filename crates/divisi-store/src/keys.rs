@@ -5,15 +5,13 @@ use crate::error::StoreError;
 use crate::file::{decode, encode};
 use crate::folder::Folder;
 use crate::index::Index;
-use crate::key::{KeyFile, KeyInfo, KeyName, KeyState, Maker};
+use crate::key::{KeyFile, KeyInfo, KeyName, KeyState, Maker, USES};
 use std::collections::HashMap;
 use std::fs::{File, OpenOptions, TryLockError};
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::Path;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-/// The most messages that one key may encrypt: GCM with 96-bit IVs drawn at random (SP 800-38D, section 8.3).
-pub const USES: u64 = 1 << 32;
 /// How many uses are reserved on disk at once.
 pub const BLOCK: u64 = 1024;
 

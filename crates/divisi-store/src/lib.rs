@@ -57,5 +57,5 @@ mod keys;
 
 pub use disk::{Disk, MachineDisk};
 pub use error::StoreError;
-pub use key::{KeyFile, KeyInfo, KeyName, KeyState, KeyType, Maker, Purpose, Secret};
-pub use keys::{BLOCK, Keys, USES};
+pub use key::{KeyFile, KeyInfo, KeyName, KeyState, KeyType, Maker, Purpose, Secret, USES};
+pub use keys::{BLOCK, Keys};

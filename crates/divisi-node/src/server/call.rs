@@ -2,7 +2,7 @@
 //! operator asks for, or nothing.
 
 use super::desk::Offer;
-use super::dispatch::House;
+use super::house::House;
 use super::operators::Order;
 use super::plan::Budget;
 use crate::wire::{decode, encode};

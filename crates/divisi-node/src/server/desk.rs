@@ -117,6 +117,11 @@ impl Desk {
         true
     }
 
+    /// Who has a connection.
+    pub fn name(&self, id: &ConnectionId) -> Option<String> {
+        self.lines.get(id).map(|line| line.who.name.clone())
+    }
+
     /// A client has gone, and what it asked for with it.
     pub fn leave(&mut self, id: &ConnectionId, now: Instant) {
         if let Some(line) = self.lines.remove(id)

@@ -15,6 +15,7 @@
 use super::Node;
 use super::desk::{After, Offer, Stand, Taken};
 use super::given::Given;
+use super::house::{Candidate, House};
 use super::keys::Found;
 use super::plan::{Budget, Room};
 use super::ready::Ready;
@@ -46,32 +47,6 @@ const ARRIVAL: Duration = Duration::from_millis(2);
 const CALM: u32 = 64;
 /// How long nobody must have asked for anything before one-hot vectors are made ahead.
 const IDLE: Duration = Duration::from_millis(20);
-
-/// A session's state, besides the engine: the same at all three, but for requests that ended at one of them
-/// only.
-pub(super) struct House<'a> {
-    pub node: &'a Node,
-    pub rep: Rep3,
-    pub ready: Ready,
-    pub under: Under,
-    /// How many rounds there were since the last one with short texts: the same at all three, for all three
-    /// did them.
-    since_short: u32,
-    /// Requests whose use of a key is counted.
-    counted: HashSet<(ConnectionId, u64)>,
-}
-
-/// An offer of this round, with what this server has of it.
-pub(super) struct Candidate {
-    pub offer: Offer,
-    /// What a digest of it stands for: client, connection, number, what is asked for.
-    pub request: [u8; 32],
-    pub step: Step,
-    pub taken: Taken,
-    pub given: Given,
-    /// The key that its first step uses.
-    pub found: Option<Found>,
-}
 
 /// Serve until the session ends, or the server stops.
 pub(crate) fn serve(node: &Node, mesh: &Arc<Mesh>) -> Result<(), Abort> {
@@ -254,9 +229,13 @@ impl House<'_> {
         let failed = match mine {
             Err(Missing::Refused(Some(failed))) => failed,
             Err(Missing::Refused(None)) => return,
-            Err(Missing::NotYet) => verdict_of(data, REQUEST, About::Client("unknown"))
-                .err()
-                .unwrap_or_else(|| Failed::refused(REQUEST, "another server refused the request")),
+            Err(Missing::NotYet) => {
+                // what it lacks did not come here yet, and is wrong at the two others
+                let name = self.node.counter.with(|desk, _| desk.name(&offer.connection));
+                let about = About::Client(name.as_deref().unwrap_or("that is not here"));
+                let otherwise = || Failed::refused(REQUEST, "another server refused the request");
+                verdict_of(data, REQUEST, about).err().unwrap_or_else(otherwise)
+            }
             Ok(candidate) => {
                 let step =
                     if data == Agreement::SecretDiffers { candidate.taken.step } else { candidate.step };

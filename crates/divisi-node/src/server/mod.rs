@@ -18,6 +18,7 @@ mod desk;
 mod digest;
 mod dispatch;
 mod given;
+mod house;
 mod keys;
 mod limits;
 mod listener;

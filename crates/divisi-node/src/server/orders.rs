@@ -14,7 +14,7 @@
 //! until the operators ask again.
 
 use super::Node;
-use super::dispatch::House;
+use super::house::House;
 use super::keys::{Erased, erase};
 use super::operators::{Deed, Order, SAME, parties};
 use crate::agree::{About, NOTHING, exchange, first, verdict_of};

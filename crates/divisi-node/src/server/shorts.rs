@@ -2,8 +2,8 @@
 //! of computing.
 
 use super::desk::{After, Offer};
-use super::dispatch::{Candidate, House};
 use super::given::Given;
+use super::house::{Candidate, House};
 use super::keys::Loaded;
 use super::ready::{Gcm, ReadyKey};
 use super::text::{coin, iv, sealed, size, unauthentic};

@@ -1,0 +1,45 @@
+//! Products of ciphertexts.
+
+use crate::cipher::Ciphertext;
+use crate::keys::Keys;
+use divisi_core::{Abort, Session, Step};
+
+impl Ciphertext {
+    /// The product of two ciphertexts, relinearised: with digits d_2 mod q_i, each times the key's part for
+    /// it, and the special prime divided out again. Public: it needs no fresh encryption.
+    ///
+    /// # Errors
+    /// [`Abort::Misuse`] of different levels, and without a relinearisation key.
+    pub fn times(
+        &self,
+        keys: &Keys,
+        session: &Session,
+        step: Step,
+        other: &Ciphertext,
+    ) -> Result<Ciphertext, Abort> {
+        let ring = keys.ring();
+        let Some(relinearisation) = keys.relinearisation() else {
+            return Err(session.misuse(step, "a product of ciphertexts without a key for it"));
+        };
+        if self.level != other.level {
+            return Err(session.misuse(step, "a product of ciphertexts of different levels"));
+        }
+        let (mut d0, mut d1, mut d2) = (self.c0.clone(), self.c0.clone(), self.c1.clone());
+        ring.mul(&mut d0, &other.c0);
+        ring.mul(&mut d1, &other.c1);
+        ring.add_product(&mut d1, &self.c1, &other.c0);
+        ring.mul(&mut d2, &other.c1);
+        ring.to_coefficients(&mut d2);
+        let limbs = d2.limbs();
+        let mut sums = [ring.zero(limbs, true), ring.zero(limbs, true)];
+        for (limb, part) in relinearisation.iter().take(limbs).enumerate() {
+            let digit = ring.spread(&d2, limb);
+            sums.iter_mut().zip(part).for_each(|(sum, key)| ring.add_product(sum, &digit, key));
+        }
+        let [r0, r1] = sums.map(|sum| ring.drop_last(sum));
+        ring.add(&mut d0, &r0);
+        ring.add(&mut d1, &r1);
+        let factor = ring.plain().mul(self.factor, other.factor);
+        Ok(Ciphertext { level: self.level, factor, c0: d0, c1: d1 })
+    }
+}
