@@ -2,7 +2,7 @@
 
 use super::bench_servers;
 use super::engine::{EngineChoice, Manner};
-use super::{Context, Done, Goal, ProtocolChoice};
+use super::{Context, Done, Goal, ProtocolChoice, positive};
 use clap::{Args, Subcommand};
 use comfy_table::{CellAlignment, Table, presets};
 use divisi::bench::{self, Options, Work};
@@ -179,12 +179,6 @@ fn direction(text: &str) -> Result<Direction, String> {
         .into_iter()
         .find(|direction| bench::direction_name(*direction) == text)
         .ok_or_else(|| "there are encrypt and decrypt".into())
-}
-
-/// A number above zero.
-pub fn positive(text: &str) -> Result<f64, String> {
-    let value = text.parse::<f64>().ok().filter(|value| *value > 0.0 && *value <= 1e9);
-    value.ok_or_else(|| "give a positive number".into())
 }
 
 pub fn run(context: &Context, command: &Commands) -> Result<Done, Failure> {

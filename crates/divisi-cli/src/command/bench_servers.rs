@@ -1,8 +1,7 @@
 //! `divisi bench file` and `divisi bench serve`.
 
-use super::bench::positive;
 use super::progress::Progress;
-use super::{Context, Done, ProtocolChoice};
+use super::{Context, Done, ProtocolChoice, positive};
 use clap::Args;
 use divisi::bench::servers::serve::{self, Mix};
 use divisi::bench::servers::{Cost, file};

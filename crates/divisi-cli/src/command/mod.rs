@@ -242,6 +242,12 @@ pub fn run(cli: Cli) -> Result<Done, Failure> {
     }
 }
 
+/// A number above zero.
+fn positive(text: &str) -> Result<f64, String> {
+    let value = text.parse::<f64>().ok().filter(|value| *value > 0.0 && *value <= 1e9);
+    value.ok_or_else(|| "give a positive number".into())
+}
+
 fn seconds(text: &str) -> Result<Duration, String> {
     let value = text.parse::<f64>().ok().filter(|value| (0.01..=86_400.0).contains(value));
     let value = value.and_then(|value| Duration::try_from_secs_f64(value).ok());
