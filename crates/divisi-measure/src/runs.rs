@@ -8,15 +8,15 @@ use divisi_core::{
 };
 use divisi_net::memory;
 use divisi_net::{Machine, Mesh, Options, World};
-use divisi_node::cipher;
-use divisi_node::gcm::{GcmKey, Opening, Sealing};
-use divisi_node::tags;
 use divisi_rep3::deal::{self, Part};
 use divisi_rep3::{Agreement, Byte, Protocol, Rep3, Security, Trio};
 use divisi_symmetric::aes::{self, KeySize};
 use divisi_symmetric::algorithm::Settings;
 use divisi_symmetric::batch::{Engine, Function, Messages, SecretByte, bits, byte_values};
 use divisi_symmetric::gates::Adder;
+use divisi_symphony::cipher;
+use divisi_symphony::gcm::{GcmKey, Opening, Sealing};
+use divisi_symphony::tags;
 use std::io;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};

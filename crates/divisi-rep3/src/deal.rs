@@ -18,6 +18,9 @@ pub struct Part {
     pub second: Vec<u8>,
 }
 
+/// A part with nothing in it: of an input that has nothing secret.
+pub static NOTHING: Part = Part { first: Vec::new(), second: Vec::new() };
+
 impl Drop for Part {
     fn drop(&mut self) {
         self.first.zeroize();

@@ -21,8 +21,20 @@ const MAP: &[(&str, &[&str])] = &[
     ("divisi-spdz", &["divisi-core", "divisi-field", "divisi-net", "divisi-ot"]),
     ("divisi-rep3", &["divisi-circuit", "divisi-core", "divisi-field", "divisi-net"]),
     (
+        "divisi-symphony",
+        &["divisi-circuit", "divisi-core", "divisi-field", "divisi-rep3", "divisi-symmetric"],
+    ),
+    (
         "divisi-node",
-        &["divisi-core", "divisi-field", "divisi-net", "divisi-rep3", "divisi-store", "divisi-symmetric"],
+        &[
+            "divisi-core",
+            "divisi-field",
+            "divisi-net",
+            "divisi-rep3",
+            "divisi-store",
+            "divisi-symmetric",
+            "divisi-symphony",
+        ],
     ),
     (
         "divisi-measure",
@@ -32,10 +44,10 @@ const MAP: &[(&str, &[&str])] = &[
             "divisi-field",
             "divisi-garble",
             "divisi-net",
-            "divisi-node",
             "divisi-ot",
             "divisi-rep3",
             "divisi-symmetric",
+            "divisi-symphony",
         ],
     ),
     (
@@ -50,6 +62,7 @@ const MAP: &[(&str, &[&str])] = &[
             "divisi-ot",
             "divisi-rep3",
             "divisi-symmetric",
+            "divisi-symphony",
         ],
     ),
     (
