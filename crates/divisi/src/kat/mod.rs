@@ -161,6 +161,8 @@ fn run_functions(
 }
 
 #[cfg(test)]
+mod fuzz;
+#[cfg(test)]
 mod tests;
 #[cfg(test)]
 mod tests_of_acvp;
