@@ -11,8 +11,21 @@ const RUNS: u64 = 64;
 const LONGEST_RUN: usize = 2048;
 
 const CORPUS: [&str; 15] = [
-    "chain", "cmac", "cshake", "ctr", "ecb", "expected", "gcm", "gmac", "hmac", "kmac", "prompt", "sha2", "shake",
-    "wycheproof-gcm", "wycheproof-mac",
+    "chain",
+    "cmac",
+    "cshake",
+    "ctr",
+    "ecb",
+    "expected",
+    "gcm",
+    "gmac",
+    "hmac",
+    "kmac",
+    "prompt",
+    "sha2",
+    "shake",
+    "wycheproof-gcm",
+    "wycheproof-mac",
 ];
 
 fn tests_of(json: &Value) -> u64 {
@@ -49,9 +62,10 @@ fn random_vectors() {
         taken += 1;
         if taken % RUNS == 1 && bytes.len() <= LONGEST_RUN && content.chains.is_empty() {
             let report = run_contents(&[("some".into(), content)], &plain()).map_err(|e| e.error)?;
-            let all = report.algorithms.iter().map(|tally| {
-                tally.passed + tally.failed + tally.unsupported.values().sum::<u64>()
-            });
+            let all = report
+                .algorithms
+                .iter()
+                .map(|tally| tally.passed + tally.failed + tally.unsupported.values().sum::<u64>());
             let all: u64 = all.sum();
             if all != tests {
                 return Err(format!("{tests} tests, of which {all} have come to something"));
@@ -90,7 +104,9 @@ fn the_corpus_has_every_kind() {
     let paths: Vec<PathBuf> = CORPUS.iter().map(|name| folder.join(format!("{name}.json"))).collect();
     let contents = read(&paths).unwrap();
     let any = |has: fn(&Content) -> bool| contents.iter().any(|(_, content)| has(content));
-    assert!(any(|c| !c.groups.is_empty()) && any(|c| !c.functions.is_empty()) && any(|c| !c.chains.is_empty()));
+    assert!(
+        any(|c| !c.groups.is_empty()) && any(|c| !c.functions.is_empty()) && any(|c| !c.chains.is_empty())
+    );
     let report = run_contents(&contents, &plain()).unwrap();
     let failed: Vec<_> = report.algorithms.iter().filter(|tally| tally.failed > 0).collect();
     assert!(failed.is_empty() && report.algorithms.len() >= 10, "{:?}", report.algorithms);
