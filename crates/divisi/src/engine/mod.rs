@@ -14,6 +14,7 @@
 //!
 //! **A new engine** is a folder that implements the three traits, and one line in `ENGINES`; or, outside of this crate, a call of [`add`].
 
+mod differ;
 pub mod garble;
 mod hashes;
 pub mod job;
@@ -26,7 +27,8 @@ pub mod settings;
 mod together;
 pub(crate) mod told;
 
-pub use job::{Between, Differ, Job, Own, alike};
+pub use differ::Differ;
+pub use job::{Between, Job, Own, alike};
 pub use measured::{Mark, Measured, Page, Phase, Took};
 pub use rows::Rows;
 pub use settings::Settings;
