@@ -9,6 +9,7 @@ mod boolean;
 mod bytes;
 mod chain;
 mod chains;
+mod leave;
 mod narrow;
 pub(crate) mod pack;
 mod vectors;
