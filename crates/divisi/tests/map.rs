@@ -15,7 +15,7 @@ const MAP: &[(&str, &[&str])] = &[
     ("divisi-core", &["divisi-circuit", "divisi-field", "divisi-net"]),
     ("divisi-symmetric", &["divisi-circuit", "divisi-core", "divisi-field"]),
     ("divisi-bgv", &["divisi-core", "divisi-field"]),
-    ("divisi-mixed", &["divisi-bgv", "divisi-core"]),
+    ("divisi-mixed", &["divisi-bgv", "divisi-circuit", "divisi-core", "divisi-field", "divisi-ot"]),
     ("divisi-ot", &["divisi-core", "divisi-field", "divisi-net"]),
     ("divisi-garble", &["divisi-circuit", "divisi-core", "divisi-field", "divisi-net", "divisi-ot"]),
     ("divisi-spdz", &["divisi-core", "divisi-field", "divisi-net", "divisi-ot"]),
