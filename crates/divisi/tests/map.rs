@@ -45,6 +45,7 @@ const MAP: &[(&str, &[&str])] = &[
             "divisi-core",
             "divisi-field",
             "divisi-garble",
+            "divisi-mixed",
             "divisi-net",
             "divisi-node",
             "divisi-ot",
