@@ -18,6 +18,7 @@ use divisi_ot::{Setup, bucket, wipe};
 use zeroize::Zeroizing;
 
 #[cfg(test)]
+#[cfg(feature = "testing")]
 mod numbers;
 
 const INDEPENDENT: Step = step!("function-independent");
