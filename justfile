@@ -5,6 +5,7 @@ check:
 # Everything that takes longer: full sweeps, long statistics.
 long:
     cargo test --release --workspace -- --ignored
+    cargo suites --release --tests -- --ignored
 
 # What a day has time for and a change has not: long tests, every weakened build, costs, secrets in branches and timings.
 nightly: long fuzz weakened instructions poison dudect-long busy
@@ -15,7 +16,7 @@ fuzz:
 
 # One mutant a check, each killed by a named test.
 mutants:
-    cargo test --release -p divisi-rep3 --features fault --test mutants
+    cargo suites --release --test mutants
 
 # What each field kernel costs on this machine.
 kernels:

@@ -60,6 +60,7 @@ pub fn tests(
         let folder = if package == ATTACKS { copy.join("attacks") } else { copy.to_path_buf() };
         let mut cargo = Command::new(env!("CARGO"));
         cargo.args(["test", "--no-run", "--message-format=json", "-p", package]);
+        cargo.args(features(copy, package));
         cargo.envs(variables.iter().copied()).current_dir(&folder).arg("--target-dir").arg(built);
         for target in targets {
             match target.as_str() {
@@ -81,6 +82,15 @@ pub fn tests(
         }
     }
     Ok(Ok(programs))
+}
+
+/// The features of test builds that a package of the project has: its tests need them.
+fn features(copy: &Path, package: &str) -> Vec<String> {
+    let manifest = copy.join("crates").join(package).join("Cargo.toml");
+    // this package has a manifest elsewhere, and none
+    let manifest = std::fs::read_to_string(manifest).unwrap_or_default();
+    let has = |feature: &&str| manifest.contains(&format!("\n{feature} = ["));
+    ["testing", "fault"].iter().filter(|f| has(f)).map(|feature| format!("--features={feature}")).collect()
 }
 
 impl Errors {

@@ -252,7 +252,7 @@ fn relinearise(
 }
 
 /// What only tests may have.
-#[cfg(any(test, feature = "testing"))]
+#[cfg(feature = "testing")]
 impl Keys {
     /// Our share of the key, as values over all primes.
     #[must_use]

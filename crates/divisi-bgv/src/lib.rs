@@ -20,9 +20,8 @@
 //! ```
 //! use divisi_bgv::parameters::{Form, Operation, Parameters};
 //! use divisi_bgv::{Ciphertext, Keys, Ring, Sampler, encode, wire};
-//! use divisi_core::{Abort, Parameters as Agreed, PartyId, Session, step};
+//! use divisi_core::{Parameters as Agreed, PartyId, local, step};
 //! use divisi_field::zp::P32;
-//! use divisi_net::memory;
 //! use std::sync::Arc;
 //!
 //! // a ring for tests: with `Parameters::derive` it protects
@@ -30,32 +29,27 @@
 //! let agreed = parameters.describe(Agreed::new("an example"));
 //! let ring = Arc::new(Ring::new(parameters).unwrap());
 //! let (first, last) = (PartyId::new(1).unwrap(), PartyId::new(2).unwrap());
-//! std::thread::scope(|s| {
-//!     for mesh in memory::mesh(2) {
-//!         let (ring, agreed) = (&ring, &agreed);
-//!         s.spawn(move || {
-//!             let mut session = Session::start(&Arc::new(mesh), 1, agreed)?;
-//!             let keys = Keys::generate(&mut session, ring)?;
-//!             let mut sampler = Sampler::new(&session);
-//!             let signs = encode::signs(ring, &vec![1; ring.dimension()]);
-//!             let top = ring.parameters().top();
-//!             let pass = step!("pass");
-//!             let mut product = None;
-//!             if session.me() == first {
-//!                 let plain = encode::encode(ring, &signs, ring.parameters().limbs(top));
-//!                 let x = keys.encrypt(&mut sampler, top, Some(&plain));
-//!                 wire::send(&mut session, ring, pass, last, &x.components())?;
-//!             } else {
-//!                 let x = Ciphertext::receive(&mut session, ring, pass, first, top, 1)?;
-//!                 product = Some(keys.hop(&session, &mut sampler, x, &signs)?);
-//!             }
-//!             let factor = Ciphertext::factor_after(ring, 1, top, 0);
-//!             let share = keys.to_shares(&mut session, &mut sampler, last, product.as_ref(), factor)?;
-//!             # let _ = share;
-//!             Ok::<_, Abort>(())
-//!         });
+//! local::run(2, &agreed, |mut session| {
+//!     let keys = Keys::generate(&mut session, &ring)?;
+//!     let mut sampler = Sampler::new(&session);
+//!     let signs = encode::signs(&ring, &vec![1; ring.dimension()]);
+//!     let top = ring.parameters().top();
+//!     let pass = step!("pass");
+//!     let mut product = None;
+//!     if session.me() == first {
+//!         let plain = encode::encode(&ring, &signs, ring.parameters().limbs(top));
+//!         let x = keys.encrypt(&mut sampler, top, Some(&plain));
+//!         wire::send(&mut session, &ring, pass, last, &x.components())?;
+//!     } else {
+//!         let x = Ciphertext::receive(&mut session, &ring, pass, first, top, 1)?;
+//!         product = Some(keys.hop(&session, &mut sampler, x, &signs)?);
 //!     }
-//! });
+//!     let factor = Ciphertext::factor_after(&ring, 1, top, 0);
+//!     let share = keys.to_shares(&mut session, &mut sampler, last, product.as_ref(), factor)?;
+//!     # let _ = share;
+//!     Ok(())
+//! })?;
+//! # Ok::<(), divisi_core::Abort>(())
 //! ```
 #![forbid(unsafe_code)]
 #![cfg_attr(test, allow(clippy::unwrap_used, clippy::expect_used, clippy::panic))]

@@ -19,6 +19,7 @@ mod commit;
 #[cfg(feature = "fault")]
 pub mod draws;
 mod leave;
+pub mod local;
 mod meter;
 mod pending;
 mod plain;
@@ -30,6 +31,10 @@ pub mod taint;
 #[cfg(any(test, feature = "testing"))]
 pub mod testing;
 mod traits;
+
+/// Whether this is a build for tests, in which a value can be declared verified (feature `testing`) or a check be switched off
+/// (`fault`): never for real secrets.
+pub const TEST_BUILD: bool = cfg!(any(feature = "testing", feature = "fault"));
 
 pub use abort::{Abort, Failure, Refusal};
 pub use broadcast::{Echo, Echoed};

@@ -100,6 +100,7 @@ fn call(session: &Session) -> Call {
 }
 
 #[cfg(test)]
+#[cfg(feature = "testing")]
 mod tests {
     use super::*;
     use crate::hash::Oracle;

@@ -46,7 +46,7 @@ pub(crate) fn laand(
 ) -> Result<[u8; 16], Abort> {
     let delta = setup.delta().get();
     let Ground { seats, form, .. } = *ground;
-    #[cfg(any(test, feature = "testing"))]
+    #[cfg(feature = "testing")]
     divisi_ot::record::note(|records| {
         x.keys.iter().chain(&y.keys).for_each(|keys| records.used.extend(*keys));
         z.keys.iter().for_each(|keys| records.used.extend(&**keys));

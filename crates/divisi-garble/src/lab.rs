@@ -2,12 +2,9 @@
 //! part of a build that holds real secrets).
 
 use crate::{Garble, Options, Plan};
-use divisi_core::{Abort, Counts, Parameters, PartyId, Session};
-use divisi_net::memory::mesh_with;
-use divisi_net::{Machine, Mesh, Options as MeshOptions};
+use divisi_core::{Abort, Counts, Parameters, PartyId, Session, local};
+use divisi_net::Mesh;
 use divisi_ot::{Config, Setup};
-use std::sync::Arc;
-use std::time::Duration;
 use zeroize::Zeroizing;
 
 /// Where authenticated bits come from.
@@ -87,20 +84,13 @@ impl Lab {
     /// # Errors
     /// The first party's abort.
     pub fn run(&self, plan: &Plan<'_>, inputs: &[Vec<u8>]) -> Result<Vec<End>, Abort> {
-        // a hundred parties on a few processors take turns
-        let timeout = Duration::from_secs(10).max(Duration::from_secs(2 * plan.parties() as u64));
-        let options = MeshOptions { timeout, ..MeshOptions::default() };
         let ends = run_over(
-            mesh_with(plan.parties(), &options, Arc::new(Machine)),
+            local::links(plan.parties()),
             |_| self.parameters(),
             |session| self.play(session, plan, &of_party(plan, session.me(), inputs)),
         );
         // the first cause says more than what it led to at the others
-        let first = ends.iter().find_map(|end| match end {
-            Err(abort @ (Abort::CheckFailed { .. } | Abort::Misuse { .. })) => Some(abort.clone()),
-            _ => None,
-        });
-        first.map_or_else(|| ends.into_iter().collect(), Err)
+        local::first(ends)
     }
 }
 
@@ -120,5 +110,5 @@ pub fn run_over<R: Send>(
     parameters: impl Fn(PartyId) -> Parameters + Sync,
     f: impl Fn(&mut Session) -> Result<R, Abort> + Sync,
 ) -> Vec<Result<R, Abort>> {
-    divisi_core::testing::run_over(meshes, parameters, |mut session| f(&mut session))
+    local::run_over(meshes, parameters, |mut session| f(&mut session))
 }

@@ -24,10 +24,9 @@
 //!
 //! ```
 //! use divisi_circuit::{Build, Gates};
-//! use divisi_core::{Parameters, PartyId, Session};
+//! use divisi_core::{Parameters, PartyId, local};
 //! use divisi_garble::{Garble, Options, Plan};
 //! use divisi_ot::{Config, Setup};
-//! use std::sync::Arc;
 //!
 //! // x AND y, x of the first party and y of the second; both learn it
 //! let mut g = Build::new();
@@ -39,29 +38,23 @@
 //! let plan = Plan::for_all(&program, 2, &owners).unwrap();
 //!
 //! let (config, options) = (Config::default(), Options::default());
-//! let party = |mesh| -> Result<Vec<u8>, divisi_core::Abort> {
-//!     let parameters = options.describe(config.describe(Parameters::new("example")));
-//!     let mut session = Session::start(&Arc::new(mesh), 1, &parameters)?;
+//! let parameters = options.describe(config.describe(Parameters::new("example")));
+//! let outputs = local::run(2, &parameters, |mut session| {
 //!     let setup = Setup::new(&mut session, config)?;
 //!     let mut garble = Garble::new(&session, setup, options);
 //!     let mut made = garble.function_independent(&mut session, plan.and_count(), plan.wires())?;
 //!     let garbled = garble.function_dependent(&mut session, &mut made, &plan, 1)?;
 //!     let outputs = garble.online(&mut session, garbled, &[vec![1]])?;
 //!     Ok(outputs[0].to_vec())
-//! };
-//! std::thread::scope(|scope| {
-//!     let parties: Vec<_> =
-//!         divisi_net::memory::mesh(2).into_iter().map(|mesh| scope.spawn(|| party(mesh))).collect();
-//!     for party in parties {
-//!         assert_eq!(party.join().unwrap().unwrap(), [1]);
-//!     }
-//! });
+//! })?;
+//! assert_eq!(outputs, [[1], [1]]);
+//! # Ok::<(), divisi_core::Abort>(())
 //! ```
 #![forbid(unsafe_code)]
 #![cfg_attr(test, allow(clippy::unwrap_used, clippy::expect_used, clippy::panic))]
 
 mod aand;
-#[cfg(any(test, feature = "testing"))]
+#[cfg(feature = "testing")]
 pub mod adversary;
 mod batch;
 mod bits;
@@ -71,7 +64,7 @@ mod haand;
 mod hash;
 mod held;
 mod laand;
-#[cfg(any(test, feature = "testing"))]
+#[cfg(feature = "testing")]
 pub mod lab;
 mod masks;
 mod online;

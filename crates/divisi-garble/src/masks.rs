@@ -44,7 +44,7 @@ impl Garbling {
 impl Masks {
     /// At the inputs: slot `i` holds the mask of input wire `i`.
     pub fn new(seats: Seats, slots: usize, inputs: &Shares) -> Self {
-        #[cfg(any(test, feature = "testing"))]
+        #[cfg(feature = "testing")]
         divisi_ot::record::note(|records| inputs.keys.iter().for_each(|keys| records.used.extend(&**keys)));
         let mut held = Rows::with_capacity(seats.peers(), slots);
         (0..inputs.len()).for_each(|wire| held.push_share(inputs, wire));

@@ -159,6 +159,7 @@ impl Tags {
 }
 
 #[cfg(test)]
+#[cfg(feature = "testing")]
 mod tests {
     use super::*;
     use divisi_core::testing::run;

@@ -19,6 +19,7 @@ use divisi_ot::{Setup, bucket, wipe};
 use zeroize::Zeroizing;
 
 #[cfg(test)]
+#[cfg(feature = "testing")]
 mod numbers;
 
 const INDEPENDENT: Step = step!("function-independent");

@@ -173,7 +173,7 @@ impl<'p> Plan<'p> {
     }
 
     /// The same plan over a circuit that keeps its constants: for tests of what refuses it.
-    #[cfg(any(test, feature = "testing"))]
+    #[cfg(feature = "testing")]
     #[must_use]
     pub fn unfolded(mut self, program: &'p Program) -> Plan<'p> {
         self.results = program.results().iter().map(|slot| Result::Wire(slot.index())).collect();
@@ -186,7 +186,7 @@ impl<'p> Plan<'p> {
 
     /// The same plan, believed to have no constants whatever it has: for tests of what each batch is looked
     /// at for.
-    #[cfg(any(test, feature = "testing"))]
+    #[cfg(feature = "testing")]
     #[must_use]
     pub fn believed(mut self) -> Plan<'p> {
         self.public_wires = false;

@@ -55,7 +55,7 @@ impl<'a> Stage<'a> {
         beside: &Private,
         binding: &[u8; 32],
     ) -> Result<(Vec<Garbling>, Zeroizing<Vec<u8>>), Abort> {
-        #[cfg(any(test, feature = "testing"))]
+        #[cfg(feature = "testing")]
         divisi_ot::record::note(|records| {
             fresh.keys.iter().for_each(|keys| records.used.extend(&**keys));
             let all = [&triples.x, &triples.y, &triples.z].into_iter().flat_map(|part| &part.keys);

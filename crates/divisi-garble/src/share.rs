@@ -83,7 +83,7 @@ impl Shares {
     }
 
     /// The bits at some positions, in place.
-    #[cfg(any(test, feature = "testing"))]
+    #[cfg(feature = "testing")]
     pub fn view(&self, at: Range<usize>) -> View<'_> {
         View {
             bits: &self.bits[at.clone()],
@@ -176,7 +176,7 @@ impl ViewMut<'_> {
 
 impl Shares {
     /// All of them, to be changed in place.
-    #[cfg(any(test, feature = "testing"))]
+    #[cfg(feature = "testing")]
     pub fn view_mut(&mut self) -> ViewMut<'_> {
         ViewMut {
             bits: &mut self.bits,

@@ -85,7 +85,7 @@ fn product(
     echo: Echo,
     sum: Gf128,
 ) -> Result<Gf128, Abort> {
-    #[cfg(any(test, feature = "testing"))]
+    #[cfg(feature = "testing")]
     divisi_ot::record::note(|records| fresh.keys.iter().for_each(|keys| records.used.extend(&**keys)));
     let mut r = Zeroizing::new([0; 16]);
     session.entropy(r.as_mut_slice());
@@ -176,6 +176,7 @@ fn u128_of(bytes: &[u8]) -> u128 {
 }
 
 #[cfg(test)]
+#[cfg(feature = "testing")]
 mod tests {
     use super::*;
     use crate::hash::Oracle;

@@ -14,8 +14,7 @@
 //! ```
 //! use divisi_bgv::parameters::{Form, Operation, Parameters};
 //! use divisi_bgv::{Keys, Ring, Sampler};
-//! use divisi_core::{Abort, Parameters as Agreed, Session};
-//! use divisi_net::memory;
+//! use divisi_core::{Parameters as Agreed, local};
 //! use std::sync::Arc;
 //!
 //! let p = (1 << 32) - (1 << 30) + 1;
@@ -23,21 +22,16 @@
 //! let parameters = Parameters::danger_insecure(Operation::Bits, Form::LeanTree, 3, p).unwrap();
 //! let agreed = parameters.describe(Agreed::new("an example"));
 //! let ring = Arc::new(Ring::new(parameters).unwrap());
-//! std::thread::scope(|s| {
-//!     for mesh in memory::mesh(3) {
-//!         let (ring, agreed) = (&ring, &agreed);
-//!         s.spawn(move || {
-//!             let mut session = Session::start(&Arc::new(mesh), 1, agreed)?;
-//!             let keys = Keys::generate(&mut session, ring)?;
-//!             let mut sampler = Sampler::new(&session);
-//!             let bits = divisi_mixed::bits::random_bits(&mut session, &keys, &mut sampler)?;
-//!             // shares modulo 2 and modulo p of the same bits: handed out once
-//!             let (modulo_2, modulo_p) = bits.open();
-//!             assert_eq!((modulo_2.len(), modulo_p.len()), (1024, 1024));
-//!             Ok::<_, Abort>(())
-//!         });
-//!     }
-//! });
+//! local::run(3, &agreed, |mut session| {
+//!     let keys = Keys::generate(&mut session, &ring)?;
+//!     let mut sampler = Sampler::new(&session);
+//!     let bits = divisi_mixed::bits::random_bits(&mut session, &keys, &mut sampler)?;
+//!     // shares modulo 2 and modulo p of the same bits: handed out once
+//!     let (modulo_2, modulo_p) = bits.open();
+//!     assert_eq!((modulo_2.len(), modulo_p.len()), (1024, 1024));
+//!     Ok(())
+//! })?;
+//! # Ok::<(), divisi_core::Abort>(())
 //! ```
 #![forbid(unsafe_code)]
 #![cfg_attr(test, allow(clippy::unwrap_used, clippy::expect_used, clippy::panic))]

@@ -3,7 +3,7 @@
 //! A blind change of a message leaves its sender out of step with its own lie. These deviations are consistent: the party does
 //! everything else as the protocol says, and never ends the session itself over what it knows to be its own doing.
 
-#[cfg(any(test, feature = "testing"))]
+#[cfg(feature = "testing")]
 pub mod offline;
 
 use divisi_core::PartyId;

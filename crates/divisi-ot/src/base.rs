@@ -277,7 +277,9 @@ fn encode(halves: &mut [RistrettoPoint]) -> Vec<CompressedRistretto> {
 }
 
 #[cfg(test)]
+#[cfg(feature = "testing")]
 mod oracles;
 
 #[cfg(test)]
+#[cfg(feature = "testing")]
 mod tests;

@@ -26,39 +26,29 @@
 
 //!
 //! ```
-//! use divisi_core::{Parameters, Session};
-//! use divisi_net::memory;
+//! use divisi_core::{Parameters, local};
 //! use divisi_ot::correlate::{BitVectors, gadget};
 //! use divisi_ot::{Bits, Config, Setup};
-//! use std::sync::Arc;
 //!
-//! let shares = std::thread::scope(|s| {
-//!     let parties: Vec<_> = memory::mesh(2)
-//!         .into_iter()
-//!         .map(|mesh| {
-//!             s.spawn(move || {
-//!                 let (f, config) = (48, Config::default());
-//!                 let parameters = Setup::describe_field(f, config.describe(Parameters::new("an example")));
-//!                 let mut session = Session::start(&Arc::new(mesh), 1, &parameters)?;
-//!                 let mut setup = Setup::over_field(&mut session, config, f)?;
-//!                 // an element a of GF(2^48), its bits authenticated
-//!                 let a = setup.mac_rows(&mut session, Bits::Chosen(&[0x1234_5678_9abc], 48))?;
-//!                 let modulus = 1 << 5 | 1 << 3 | 1 << 2 | 1;
-//!                 let _mac = gadget(a.macs(session.peers()[0]), f, modulus);
-//!                 // five random bits of each party times three bits of each party, shared
-//!                 let mut wide = setup.wide_rows(&mut session, Bits::Random(5))?;
-//!                 let (bits, payload) = (wide.pads.bits()[0], BitVectors { width: 3 });
-//!                 let shares = setup.correlate(&mut session, &mut wide.pads, None, &payload, &[0b101; 5])?;
-//!                 Ok::<_, divisi_core::Abort>((bits, shares.to_vec()))
-//!             })
-//!         })
-//!         .collect();
-//!     parties.into_iter().map(|party| party.join().unwrap().unwrap()).collect::<Vec<_>>()
-//! });
+//! let (f, config) = (48, Config::default());
+//! let parameters = Setup::describe_field(f, config.describe(Parameters::new("an example")));
+//! let shares = local::run(2, &parameters, |mut session| {
+//!     let mut setup = Setup::over_field(&mut session, config, f)?;
+//!     // an element a of GF(2^48), its bits authenticated
+//!     let a = setup.mac_rows(&mut session, Bits::Chosen(&[0x1234_5678_9abc], 48))?;
+//!     let modulus = 1 << 5 | 1 << 3 | 1 << 2 | 1;
+//!     let _mac = gadget(a.macs(session.peers()[0]), f, modulus);
+//!     // five random bits of each party times three bits of each party, shared
+//!     let mut wide = setup.wide_rows(&mut session, Bits::Random(5))?;
+//!     let (bits, payload) = (wide.pads.bits()[0], BitVectors { width: 3 });
+//!     let shares = setup.correlate(&mut session, &mut wide.pads, None, &payload, &[0b101; 5])?;
+//!     Ok((bits, shares.to_vec()))
+//! })?;
 //! for row in 0..5 {
 //!     // both parties' payloads add up to zero, and so do the products
 //!     assert_eq!(shares[0].1[row], shares[1].1[row]);
 //! }
+//! # Ok::<(), divisi_core::Abort>(())
 //! ```
 
 mod bits;

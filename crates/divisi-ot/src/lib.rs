@@ -15,35 +15,28 @@
 //! comes from it, so that every batch in every thread is bound to the same Delta_i.
 //!
 //! ```
-//! use divisi_core::{Parameters, Session, step};
-//! use divisi_net::memory;
+//! use divisi_core::{Parameters, local, step};
 //! use divisi_ot::{Config, Setup};
-//! use std::sync::Arc;
 //!
-//! std::thread::scope(|s| {
-//!     for mesh in memory::mesh(3) {
-//!         s.spawn(move || {
-//!             let config = Config::default();
-//!             let parameters = config.describe(Parameters::new("an example"));
-//!             let mut session = Session::start(&Arc::new(mesh), 1, &parameters)?;
-//!             session.phase("setup");
-//!             let mut setup = Setup::new(&mut session, config)?;
-//!             session.phase("function-independent");
-//!             // checked; the first call also proves everybody's Delta consistent
-//!             let mut bits = setup.authenticated_bits(&mut session, 1000)?;
-//!             // each position is used once
-//!             let first = bits.take(100).unwrap();
-//!             let peer = session.peers()[0];
-//!             // x^i, M_j[x^i], K_i[x^j], Delta_i
-//!             let (x, m, k) = (first.bits(), first.macs(peer), first.keys(peer));
-//!             assert_eq!((x.len(), m.len(), k.len()), (2, 100, 100));
-//!             assert_eq!(setup.delta().get() & 1, divisi_ot::lowest_bit(session.me()));
-//!             let coin: [u8; 16] = setup.toss(&mut session, step!("coin"))?;
-//!             # let _ = coin;
-//!             Ok::<_, divisi_core::Abort>(())
-//!         });
-//!     }
-//! });
+//! let config = Config::default();
+//! local::run(3, &config.describe(Parameters::new("an example")), |mut session| {
+//!     session.phase("setup");
+//!     let mut setup = Setup::new(&mut session, config)?;
+//!     session.phase("function-independent");
+//!     // checked; the first call also proves everybody's Delta consistent
+//!     let mut bits = setup.authenticated_bits(&mut session, 1000)?;
+//!     // each position is used once
+//!     let first = bits.take(100).unwrap();
+//!     let peer = session.peers()[0];
+//!     // x^i, M_j[x^i], K_i[x^j], Delta_i
+//!     let (x, m, k) = (first.bits(), first.macs(peer), first.keys(peer));
+//!     assert_eq!((x.len(), m.len(), k.len()), (2, 100, 100));
+//!     assert_eq!(setup.delta().get() & 1, divisi_ot::lowest_bit(session.me()));
+//!     let coin: [u8; 16] = setup.toss(&mut session, step!("coin"))?;
+//!     # let _ = coin;
+//!     Ok(())
+//! })?;
+//! # Ok::<(), divisi_core::Abort>(())
 //! ```
 //!
 //! What it does not protect from: a party that stops, or that guesses: whoever tries to learn a bit of another's Delta succeeds with
@@ -61,7 +54,7 @@ pub mod base;
 pub mod bucket;
 mod cipher;
 pub mod correlate;
-#[cfg(any(test, feature = "testing"))]
+#[cfg(feature = "testing")]
 mod dealer;
 mod delta;
 #[doc(hidden)]
@@ -71,11 +64,11 @@ pub mod kept;
 mod links;
 mod pads;
 pub mod partition;
-#[cfg(any(test, feature = "testing"))]
+#[cfg(feature = "testing")]
 pub mod record;
 mod setup;
 pub mod softspoken;
-#[cfg(any(test, feature = "testing"))]
+#[cfg(feature = "testing")]
 pub mod testing;
 pub mod vole;
 pub mod wipe;

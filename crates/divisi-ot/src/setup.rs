@@ -200,6 +200,7 @@ fn is_field(f: u32, tests: bool) -> bool {
 }
 
 #[cfg(test)]
+#[cfg(feature = "testing")]
 mod tests {
     use super::*;
 

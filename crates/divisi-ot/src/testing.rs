@@ -70,6 +70,7 @@ pub fn fit(views: &[(u128, AuthBits)]) {
 }
 
 #[cfg(test)]
+#[cfg(feature = "testing")]
 mod tests {
     use super::*;
     use divisi_core::Parameters;

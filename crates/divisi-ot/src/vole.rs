@@ -284,6 +284,7 @@ fn read(bytes: &[u8], out: &mut Vec<u128>) {
 }
 
 #[cfg(test)]
+#[cfg(feature = "testing")]
 mod lies;
 
 #[cfg(test)]

@@ -1,11 +1,12 @@
 //! Three parties in one process, for tests: plain in, plain out, and what it cost.
 
+pub use crate::local::{deal_all, run, run_over};
+
 use crate::deal;
 use crate::share::Byte;
 use crate::{Protocol, Rep3, Security, Trio};
-use divisi_core::testing::{self, Lab, Opened, Outputs};
-use divisi_core::{Abort, Convert, Counts, Lanes, Parameters, PartyId, settle};
-use divisi_net::{Mesh, memory};
+use divisi_core::testing::{Lab, Opened, Outputs};
+use divisi_core::{Abort, Convert, Counts, Lanes, PartyId, settle};
 
 /// An engine among three threads over memory links.
 #[derive(Clone, Copy, Debug)]
@@ -14,38 +15,6 @@ pub struct Rep3Lab {
     pub protocol: Protocol,
     /// Against whom.
     pub security: Security,
-}
-
-/// Run `f` at each of three parties, over these meshes; the results in the parties' order.
-///
-/// # Panics
-/// If a party panics.
-pub fn run_over<R: Send>(
-    meshes: Vec<Mesh>,
-    parameters: &Parameters,
-    f: impl Fn(Trio) -> Result<R, Abort> + Sync,
-) -> Vec<Result<R, Abort>> {
-    testing::run_over(meshes, |_| parameters.clone(), |session| f(Trio::new(session)?))
-}
-
-/// Run `f` at each of three honest parties.
-///
-/// # Errors
-/// The first party's abort.
-pub fn run<R: Send>(f: impl Fn(Trio) -> Result<R, Abort> + Sync) -> Result<Vec<R>, Abort> {
-    run_over(memory::mesh(3), &Parameters::new("rep3 lab"), f).into_iter().collect()
-}
-
-/// A part of each input for each party, in the parties' order.
-#[must_use]
-pub fn deal_all(inputs: &[Vec<u8>]) -> [Vec<deal::Part>; 3] {
-    let mut parts = [Vec::new(), Vec::new(), Vec::new()];
-    for input in inputs {
-        let world = divisi_net::Machine;
-        let dealt = deal::split(input, |out| divisi_net::World::entropy(&world, out));
-        parts.iter_mut().zip(dealt).for_each(|(parts, part)| parts.push(part));
-    }
-    parts
 }
 
 impl Rep3Lab {

@@ -43,8 +43,9 @@ mod coin;
 pub mod deal;
 mod engine;
 mod input;
-#[cfg(any(test, feature = "testing"))]
+#[cfg(feature = "testing")]
 pub mod lab;
+pub mod local;
 mod lookup;
 mod masked;
 mod multiply;

@@ -101,7 +101,7 @@ impl Rep3 {
 
 #[cfg(test)]
 mod tests {
-    use crate::lab::{deal_all, run, run_over};
+    use crate::local::{deal_all, run, run_over};
     use crate::{Protocol, Rep3, Security};
     use divisi_core::{Abort, Check, Parameters, PartyId, settle};
     use divisi_net::{Frame, memory, tamper::Tap};

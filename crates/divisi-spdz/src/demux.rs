@@ -148,6 +148,7 @@ impl<F: Mac> Stack<F> {
 }
 
 #[cfg(test)]
+#[cfg(feature = "testing")]
 mod tests {
     use super::*;
     use crate::dealer::Dealer;

@@ -53,12 +53,12 @@
 #![cfg_attr(test, allow(clippy::unwrap_used, clippy::expect_used, clippy::panic))]
 
 mod check;
-#[cfg(any(test, feature = "testing"))]
+#[cfg(feature = "testing")]
 pub mod dealer;
 mod demux;
 mod engine;
 mod input;
-#[cfg(any(test, feature = "testing"))]
+#[cfg(feature = "testing")]
 pub mod lab;
 mod multiply;
 mod part;

@@ -18,7 +18,7 @@ pub(crate) struct Alpha<F: Mac>(Box<Zeroizing<F>>);
 
 impl<F: Mac> Alpha<F> {
     #[cfg_attr(
-        not(any(test, feature = "testing")),
+        not(feature = "testing"),
         allow(dead_code, reason = "preprocessing from oblivious transfer calls it")
     )]
     pub fn new(share: F) -> Self {
@@ -69,7 +69,7 @@ impl<F: Mac> Party<F> {
     /// # Errors
     /// [`Abort::Misuse`] for the second; whatever a broken peer causes.
     #[cfg_attr(
-        not(any(test, feature = "testing")),
+        not(feature = "testing"),
         allow(dead_code, reason = "preprocessing from oblivious transfer calls it")
     )]
     pub(crate) fn new(mut session: Session, alpha: Alpha<F>) -> Result<Self, Abort> {

@@ -171,6 +171,7 @@ pub(crate) fn embeddings<F: Embeds<Gf8>>() -> Vec<F> {
 }
 
 #[cfg(test)]
+#[cfg(feature = "testing")]
 mod tests {
     use super::*;
     use crate::dealer::Dealer;

@@ -118,7 +118,7 @@ fn pieces(n: usize, at_once: usize) -> impl Iterator<Item = Range<usize>> {
 mod tests {
     use super::*;
     use divisi_core::settle;
-    use divisi_rep3::lab::{deal_all, run};
+    use divisi_rep3::local::{deal_all, run};
     use divisi_rep3::{Security, deal::Part};
 
     #[test]

@@ -19,10 +19,10 @@
 //! ```
 //! use divisi_core::PartyId;
 //! use divisi_symphony::{Mode, macnifico::{Macnifico, Received, input_message}};
-//! use divisi_rep3::{Protocol, Rep3, Security, lab};
+//! use divisi_rep3::{Protocol, Rep3, Security, local};
 //! use divisi_symmetric::algorithm::Settings;
 //!
-//! let outputs = lab::run(|trio| {
+//! let outputs = local::run(|trio| {
 //!     let me = trio.me();
 //!     let rep = &mut Rep3::new(trio, Protocol::Gf4Circuit, Security::Malicious);
 //!     let (one, two) = (PartyId::from_index(0).unwrap(), PartyId::from_index(1).unwrap());

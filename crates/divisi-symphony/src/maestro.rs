@@ -20,11 +20,11 @@
 //! ```
 //! use divisi_core::PartyId;
 //! use divisi_symphony::{Mode, maestro::Maestro};
-//! use divisi_rep3::{Rep3, Security, lab};
+//! use divisi_rep3::{Rep3, Security, local};
 //! use divisi_symmetric::aes::KeySize;
 //!
 //! // Three parties in this process; over a network each has its own session.
-//! let outputs = lab::run(|trio| {
+//! let outputs = local::run(|trio| {
 //!     let me = trio.me();
 //!     let aes = Maestro::new(KeySize::Aes128, Mode::LowLatency);
 //!     let rep = &mut Rep3::new(trio, aes.mode().protocol(), Security::Malicious);

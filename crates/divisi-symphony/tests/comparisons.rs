@@ -3,7 +3,7 @@
 
 use divisi_core::{Abort, Check, Parameters, PartyId, Step};
 use divisi_net::{Frame, memory, tamper::Tap};
-use divisi_rep3::lab::{self, deal_all};
+use divisi_rep3::local::{self, deal_all};
 use divisi_rep3::{Protocol, Rep3, Security, Trio};
 use divisi_symmetric::aes::KeySize;
 use divisi_symmetric::algorithm::Settings;
@@ -25,7 +25,7 @@ fn engine(trio: Trio) -> Rep3 {
 /// What comes of messages under one key, by way of all three parties.
 fn outcomes(texts: &[(TagLength, Option<(Vec<u8>, Vec<u8>)>)], plain: &[u8]) -> Vec<Outcome> {
     let (key, text) = (deal_all(&[KEY.to_vec()]), deal_all(&[plain.to_vec()]));
-    let results = lab::run(|trio| {
+    let results = local::run(|trio| {
         let me = trio.me().index();
         let job = |(tag_length, received): &(TagLength, Option<(Vec<u8>, Vec<u8>)>)| Job {
             key: key[me][0].clone(),
@@ -108,7 +108,7 @@ fn a_gcm_difference_is_opened_under_a_fresh_mask() {
             };
             tap.intercept(party.next(3), Box::new(note)).unwrap();
         }
-        let results = lab::run_over(meshes, &Parameters::new("comparisons"), |trio| {
+        let results = local::run_over(meshes, &Parameters::new("comparisons"), |trio| {
             let part = key[trio.me().index()][0].clone();
             let rep = &mut engine(trio);
             let mut key = GcmKey::prepare(rep, KeySize::Aes128, &part)?;
@@ -132,7 +132,7 @@ fn the_second_reading_is_the_first_to_its_last_byte() {
     let plain: Vec<u8> = (0..CHUNK + 20).map(|i| (i * 7) as u8).collect();
     let (key, text) =
         (deal_all(&[KEY.to_vec()]), deal_all(&[plain[..CHUNK].to_vec(), plain[CHUNK..].to_vec()]));
-    let results = lab::run(|trio| {
+    let results = local::run(|trio| {
         let me = trio.me().index();
         let rep = &mut engine(trio);
         let mut key = GcmKey::prepare(rep, KeySize::Aes128, &key[me][0])?;
@@ -175,7 +175,7 @@ fn a_tag_that_differs_in_any_byte_of_any_item_is_wrong() {
         let mut settings = Settings::new("kmac128".parse().unwrap());
         settings.output_bytes = bytes;
         let lanes = bytes + 1;
-        let results = lab::run(|trio| {
+        let results = local::run(|trio| {
             let rep = &mut engine(trio);
             let mac = Macnifico::new(&settings, Mode::LowLatency)?;
             let key = mac.dist_key_gen(rep)?;
@@ -201,7 +201,7 @@ fn a_tag_that_differs_in_any_byte_of_any_item_is_wrong() {
 #[test]
 fn no_nonce_of_gmac_occurs_twice() {
     const MESSAGES: usize = 40;
-    let results = lab::run(|trio| {
+    let results = local::run(|trio| {
         let rep = &mut engine(trio);
         let mac = Macnifico::new(&Settings::new("gmac-aes128".parse().unwrap()), Mode::LowLatency)?;
         let key = mac.dist_key_gen(rep)?;
@@ -253,7 +253,7 @@ fn whatever_is_public_is_compared() {
     ];
     for (what, used) in uses {
         for odd in [None, Some(PartyId::new(2).unwrap())] {
-            let results = lab::run_over(memory::mesh(3), &Parameters::new("comparisons"), |trio| {
+            let results = local::run_over(memory::mesh(3), &Parameters::new("comparisons"), |trio| {
                 let me = trio.me();
                 let result = used(&mut engine(trio), Some(me) == odd);
                 result.map(drop)

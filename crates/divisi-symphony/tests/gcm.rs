@@ -3,7 +3,7 @@
 
 use aes_gcm::aead::{Aead, KeyInit, Payload};
 use divisi_rep3::deal::{Part, combine};
-use divisi_rep3::lab::{deal_all, run};
+use divisi_rep3::local::{deal_all, run};
 use divisi_rep3::{Protocol, Rep3, Security};
 use divisi_symmetric::aes::KeySize;
 use divisi_symmetric::mode::gcm::TagLength;

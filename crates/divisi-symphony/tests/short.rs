@@ -6,7 +6,7 @@ use aes_gcm::aead::{Aead, KeyInit, Payload};
 use divisi_core::{Abort, Check, Step};
 use divisi_rep3::adversary::stage::{Stage, Way, failed_check, party};
 use divisi_rep3::deal::{Part, combine};
-use divisi_rep3::lab::{deal_all, run};
+use divisi_rep3::local::{deal_all, run};
 use divisi_rep3::open::Answer;
 use divisi_rep3::{Protocol, Rep3, Security, Trio};
 use divisi_symmetric::aes::KeySize;

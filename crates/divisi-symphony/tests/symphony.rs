@@ -3,7 +3,7 @@
 
 use aes_gcm::aead::{Aead, KeyInit, Payload};
 use divisi_core::{Abort, Bytes, Check, PartyId, Plain};
-use divisi_rep3::{Rep3, Security, lab};
+use divisi_rep3::{Rep3, Security, local};
 use divisi_symmetric::aes::KeySize;
 use divisi_symmetric::algorithm::{Algorithm, Settings};
 use divisi_symmetric::batch::{Function, Messages, byte_values};
@@ -20,7 +20,7 @@ fn same<R: Send + PartialEq + std::fmt::Debug>(
     security: Security,
     f: impl Fn(&mut Rep3, PartyId) -> Result<R, Abort> + Sync,
 ) -> R {
-    let mut results = lab::run(|trio| {
+    let mut results = local::run(|trio| {
         let me = trio.me();
         let rep = &mut Rep3::new(trio, mode.protocol(), security);
         let result = f(rep, me)?;
@@ -234,7 +234,7 @@ fn published_tags_are_right() {
 fn what_does_not_fit_is_misuse() {
     let misuse = |f: &(dyn Fn(&mut Rep3, PartyId) -> Result<(), Abort> + Sync)| {
         let results =
-            lab::run_over(divisi_net::memory::mesh(3), &divisi_core::Parameters::new("symphony"), |trio| {
+            local::run_over(divisi_net::memory::mesh(3), &divisi_core::Parameters::new("symphony"), |trio| {
                 let me = trio.me();
                 f(&mut Rep3::new(trio, Mode::LowLatency.protocol(), Security::Malicious), me)
             });
@@ -297,7 +297,7 @@ fn inputs_are_compared_before_their_use() {
             vec![frame]
         };
         tap.intercept(party(2), Box::new(hand)).unwrap();
-        let results = lab::run_over(meshes, &divisi_core::Parameters::new("symphony"), |trio| {
+        let results = local::run_over(meshes, &divisi_core::Parameters::new("symphony"), |trio| {
             let me = trio.me();
             let rep = &mut Rep3::new(trio, Mode::LowLatency.protocol(), Security::Malicious);
             let own: &[&[u8]] = &[b"abc"];

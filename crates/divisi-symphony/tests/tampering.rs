@@ -6,7 +6,7 @@ use divisi_core::{Abort, Check, Parameters, PartyId};
 use divisi_net::memory;
 use divisi_net::tamper::{Intercept, Tap};
 use divisi_net::{Frame, Mesh};
-use divisi_rep3::{Rep3, Security, Trio, lab};
+use divisi_rep3::{Rep3, Security, Trio, local};
 use divisi_symmetric::aes::KeySize;
 use divisi_symmetric::algorithm::Settings;
 use divisi_symphony::Mode;
@@ -73,7 +73,7 @@ fn run(
     if let Some((from, to, hand)) = hand {
         Tap::new(&meshes[from.index()]).intercept(to, hand).unwrap();
     }
-    lab::run_over(meshes, &Parameters::new("tampering"), f)
+    local::run_over(meshes, &Parameters::new("tampering"), f)
 }
 
 /// Every `every`-th message of each link changed in one of three ways.
@@ -210,7 +210,7 @@ fn what_is_public_is_the_same_at_all_three() {
     ];
     for (what, used) in uses {
         for odd in [None, Some(party(1)), Some(party(3))] {
-            let results = lab::run_over(memory::mesh(3), &Parameters::new("tampering"), |trio| {
+            let results = local::run_over(memory::mesh(3), &Parameters::new("tampering"), |trio| {
                 let me = trio.me();
                 let rep = &mut Rep3::new(trio, Mode::LowLatency.protocol(), Security::Malicious);
                 let result = used(rep, me, Some(me) == odd);

@@ -1,4 +1,7 @@
-//! What the program `divisi` does, as functions that return records; `main.rs` reads arguments and prints.
+//! What the program `divisi` does, as functions that return records, and the layers under it for programs of one's own.
+//!
+//! `examples/` has three to begin with: three machines from a configuration, a circuit among five, a protocol of one's own; and three
+//! servers with a client in one process.
 //!
 //! | module | what |
 //! |---|---|
@@ -17,6 +20,8 @@
 //! | [`cleanup`] | what must be gone when the program ends early |
 //! | [`dumps`] | no core dumps, and no look into the memory of a process |
 //! | [`mode`] | what matters most, and the protocol that gives it |
+//! | [`prelude`], [`layers`] | what most programs need, and the crates underneath: one dependency is enough |
+//! | [`Value`] | values of circuits, and the order of their bits |
 //! | [`failure`] | how a command fails: kinds, sentences, exit codes |
 //!
 //! **Trust.** The client of three servers is trusted with what it encrypts, and checks what the servers answer; the crates
@@ -35,10 +40,15 @@ pub mod engine;
 pub mod failure;
 pub mod file;
 pub mod kat;
+pub mod layers;
 pub mod local;
 pub mod log;
 pub mod mode;
 pub mod output;
 mod party;
+pub mod prelude;
 pub mod run;
 pub mod server;
+mod value;
+
+pub use value::Value;

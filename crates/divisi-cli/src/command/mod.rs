@@ -31,6 +31,13 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
+/// What `--version` says: a build for tests says so, and is never for real secrets.
+const VERSION: &str = if divisi_core::TEST_BUILD {
+    concat!(env!("CARGO_PKG_VERSION"), ", a build for tests: never for real secrets")
+} else {
+    env!("CARGO_PKG_VERSION")
+};
+
 /// Three servers, one key: encrypt and decrypt with an AES key that no machine holds.
 ///
 /// Three servers keep a key in parts. Together they encrypt and decrypt for their clients; no one of them ever has the key, the
@@ -39,7 +46,7 @@ use std::time::Duration;
 #[derive(Parser)]
 #[command(
     name = "divisi",
-    version,
+    version = VERSION,
     after_help = "See it work on this machine:          divisi demo\n\
                   Three machines, from the beginning:   divisi mesh new --parties 3 --hosts A:4701,B:4701,C:4701 --clients me --out mesh\n\
                   Exit codes: 0 done; 1 aborted, refused or a wrong result; 2 wrong arguments, files or configuration."

@@ -1,9 +1,11 @@
 //! All parties of a session as threads of one process, and how each of them ended.
 
+pub use crate::local::run_over;
+
 use crate::{Abort, Check, Parameters, PartyId, Session};
-use divisi_net::{Fault, Mesh, memory};
+use divisi_net::{Fault, memory};
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Mutex, PoisonError};
 
 /// Start session 1 among `n` parties over links in memory and run `f` at each; the results in the parties' order.
 ///
@@ -15,27 +17,6 @@ pub fn run<R: Send>(
     f: impl Fn(Session) -> Result<R, Abort> + Sync,
 ) -> Vec<Result<R, Abort>> {
     run_over(memory::mesh(n), |_| parameters.clone(), f)
-}
-
-/// The same over given meshes, with parameters for each party, which are asked for in its own thread before its session starts.
-///
-/// # Panics
-/// If a party panics.
-pub fn run_over<R: Send>(
-    meshes: Vec<Mesh>,
-    parameters: impl Fn(PartyId) -> Parameters + Sync,
-    f: impl Fn(Session) -> Result<R, Abort> + Sync,
-) -> Vec<Result<R, Abort>> {
-    std::thread::scope(|scope| {
-        let (f, parameters) = (&f, &parameters);
-        let start = |mesh: Mesh| {
-            let parameters = parameters(mesh.me());
-            f(Session::start(&Arc::new(mesh), 1, &parameters)?)
-        };
-        let parties: Vec<_> = meshes.into_iter().map(|mesh| scope.spawn(move || start(mesh))).collect();
-        let end = |panic| std::panic::resume_unwind(panic);
-        parties.into_iter().map(|party| party.join().unwrap_or_else(end)).collect()
-    })
 }
 
 /// The party with this number.

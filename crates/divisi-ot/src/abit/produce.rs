@@ -183,6 +183,7 @@ pub(crate) fn random_bits(session: &Session, tiles: usize) -> Vec<u128> {
 }
 
 #[cfg(test)]
+#[cfg(feature = "testing")]
 mod tests {
     use super::*;
     use divisi_core::Parameters;

@@ -257,6 +257,7 @@ fn none<T>(n: usize) -> Vec<Option<T>> {
 }
 
 #[cfg(test)]
+#[cfg(feature = "testing")]
 mod tests {
     use super::*;
     use divisi_core::Parameters;

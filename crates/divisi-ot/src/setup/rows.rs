@@ -21,7 +21,7 @@ pub(crate) enum Source {
     /// An abort has erased everything.
     Erased,
     /// A common seed: tests only.
-    #[cfg(any(test, feature = "testing"))]
+    #[cfg(feature = "testing")]
     Dealt(Box<crate::dealer::Dealer>),
 }
 
@@ -76,7 +76,7 @@ impl Setup {
     /// As [`Setup::authenticated_bits`]; [`Abort::Misuse`] if there are fewer words than bits.
     pub fn mac_rows(&mut self, session: &mut Session, bits: Bits<'_>) -> Result<AuthBits, Abort> {
         let made = self.checked(session, Width::Macs, bits).map(|(bits, _)| bits);
-        #[cfg(any(test, feature = "testing"))]
+        #[cfg(feature = "testing")]
         if let Ok(bits) = &made {
             let keys = divisi_core::PartyId::all(self.parties).flat_map(|peer| bits.keys(peer));
             crate::record::note(|records| records.made.extend(keys));
@@ -149,7 +149,7 @@ impl Setup {
                 Ok(Pads::new(session, bits.count(), packed(&x).to_vec(), of(macs), of(keys)))
             }
             Source::Erased => Err(session.misuse(SETUP, "an abort has erased the set-up")),
-            #[cfg(any(test, feature = "testing"))]
+            #[cfg(feature = "testing")]
             Source::Dealt(mut dealer) => {
                 let dealt = dealer.deal_pads(session, bits, |from, to| links.makes(session, from, to));
                 self.source = Source::Dealt(dealer);
@@ -204,7 +204,7 @@ impl Setup {
                 made.map(|made: Produced| made.split(session, self.layout))
             }
             Source::Erased => Err(session.misuse(SETUP, "an abort has erased the set-up")),
-            #[cfg(any(test, feature = "testing"))]
+            #[cfg(feature = "testing")]
             Source::Dealt(mut dealer) => {
                 let dealt = dealer.deal(session, bits, width);
                 self.source = Source::Dealt(dealer);

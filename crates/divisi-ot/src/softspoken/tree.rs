@@ -254,6 +254,7 @@ fn bytes(x: &[u128; 2]) -> [u8; 32] {
 }
 
 #[cfg(test)]
+#[cfg(feature = "testing")]
 mod tests {
     use super::*;
     use divisi_core::testing::{links, run};

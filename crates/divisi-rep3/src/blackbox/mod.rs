@@ -39,8 +39,28 @@
 //! Memory: what is owed is kept until it is verified, at most [`PIECE`] terms, or those of one call. When a
 //! product makes them more, all of it is verified there and then.
 //!
-//! The pieces are those of the rest of this crate ([`crate::open`], `multiply`, `verify`, `views`): there is
-//! one implementation of each.
+//! ```
+//! use divisi_core::PartyId;
+//! use divisi_field::{Field, Gf64};
+//! use divisi_rep3::{blackbox::BlackBox, local};
+//!
+//! // x of the first party times y of the second, two products side by side, which all three learn
+//! let (x, y) = ([2, 3].map(Gf64::from_low_bits), [7, 1].map(Gf64::from_low_bits));
+//! let products = local::run(|trio| {
+//!     let (one, two) = (PartyId::new(1).unwrap(), PartyId::new(2).unwrap());
+//!     let mut b = BlackBox::new(trio);
+//!     let me = b.me();
+//!     let x = b.input(one, (me == one).then_some(&x[..]), 2)?;
+//!     let y = b.input(two, (me == two).then_some(&y[..]), 2)?;
+//!     let xy = b.local_mul(&x, &y)?;
+//!     let xy = b.reshare(xy)?;
+//!     b.output(&xy) // verifies, and then opens
+//! })?;
+//! assert!(products.iter().all(|xy| xy[..] == [14, 3].map(Gf64::from_low_bits)));
+//! # Ok::<(), divisi_core::Abort>(())
+//! ```
+//!
+//! The pieces are those of the rest of this crate ([`crate::open`], `multiply`, `verify`, `views`): there is one implementation of each.
 
 mod additive;
 mod element;

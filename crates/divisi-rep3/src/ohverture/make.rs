@@ -217,7 +217,7 @@ fn messages(low: usize, high: usize, count: usize) -> impl Iterator<Item = (Rang
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::lab::run;
+    use crate::local::run;
 
     #[test]
     fn every_bit_of_every_vector_is_the_product_of_its_set() {

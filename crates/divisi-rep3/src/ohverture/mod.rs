@@ -328,7 +328,7 @@ mod tests {
     #[test]
     fn vectors_are_verified_when_they_take_much_memory() {
         let many = PIECE as usize * TERM_BYTES / bytes(16, 1);
-        let verified = crate::lab::run(|trio| {
+        let verified = crate::local::run(|trio| {
             let b = &mut BlackBox::new(trio);
             let mut verified = Vec::new();
             for _ in 0..4 {

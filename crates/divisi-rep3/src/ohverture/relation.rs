@@ -139,7 +139,7 @@ mod tests {
     /// first has a coefficient. None of these is fixed, small or another one's.
     #[test]
     fn weights_and_coefficients_are_drawn_from_the_whole_field() {
-        let made = crate::lab::run(|mut trio| {
+        let made = crate::local::run(|mut trio| {
             let mut made = super::super::make::make(&mut trio, &[2], 100)?;
             Ok(Arc::new(made.remove(0)))
         })

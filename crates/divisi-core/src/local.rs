@@ -1,0 +1,106 @@
+//! All parties of a session as threads of this process, over links in memory: the first way to see a protocol run.
+//!
+//! Trust: this process knows everything. It is for examples, measurements and tests; over a network each party is a process of its own,
+//! with the same `f` on a session of [`Mesh::join`](divisi_net::Mesh::join).
+//!
+//! ```
+//! use divisi_core::{Parameters, local, step};
+//!
+//! // three parties tell each other their numbers
+//! let sums = local::run(3, &Parameters::new("sum"), |mut session| {
+//!     let mine = session.me().number();
+//!     let mut sum = mine;
+//!     for peer in session.peers() {
+//!         session.send(step!("number"), peer, &[mine], 8)?;
+//!     }
+//!     for peer in session.peers() {
+//!         let mut theirs = [0];
+//!         session.recv(step!("number"), peer, &mut theirs)?;
+//!         sum += theirs[0];
+//!     }
+//!     Ok(sum)
+//! })?;
+//! assert_eq!(sums, [6, 6, 6]);
+//! # Ok::<(), divisi_core::Abort>(())
+//! ```
+
+use crate::{Abort, Parameters, Session};
+use divisi_net::{Machine, Mesh, Options, PartyId, memory};
+use std::sync::Arc;
+use std::time::Duration;
+
+/// Start a session among `n` parties and run `f` at each; the results in the parties' order. A party is told by
+/// [`Session::me`], and brings its own inputs.
+///
+/// # Errors
+/// The abort that says most: that of a party which found something wrong, before those that it led to at the others.
+///
+/// # Panics
+/// If a party panics.
+pub fn run<R: Send>(
+    n: usize,
+    parameters: &Parameters,
+    f: impl Fn(Session) -> Result<R, Abort> + Sync,
+) -> Result<Vec<R>, Abort> {
+    first(run_over(links(n), |_| parameters.clone(), f))
+}
+
+/// Links in memory among `n` parties, with a time limit that suits so many on a few processors.
+#[must_use]
+pub fn links(n: usize) -> Vec<Mesh> {
+    let timeout = Duration::from_secs(20).max(Duration::from_secs(2 * n as u64));
+    memory::mesh_with(n, &Options { timeout, ..Options::default() }, Arc::new(Machine))
+}
+
+/// The same over given links, with parameters for each party, which are asked for in its own thread before its session starts:
+/// how each party ended.
+///
+/// # Panics
+/// If a party panics.
+pub fn run_over<R: Send>(
+    meshes: Vec<Mesh>,
+    parameters: impl Fn(PartyId) -> Parameters + Sync,
+    f: impl Fn(Session) -> Result<R, Abort> + Sync,
+) -> Vec<Result<R, Abort>> {
+    std::thread::scope(|scope| {
+        let (f, parameters) = (&f, &parameters);
+        let start = |mesh: Mesh| {
+            let parameters = parameters(mesh.me());
+            f(Session::start(&Arc::new(mesh), 1, &parameters)?)
+        };
+        let parties: Vec<_> = meshes.into_iter().map(|mesh| scope.spawn(move || start(mesh))).collect();
+        let end = |panic| std::panic::resume_unwind(panic);
+        parties.into_iter().map(|party| party.join().unwrap_or_else(end)).collect()
+    })
+}
+
+/// All results, or the abort that says most.
+///
+/// # Errors
+/// That abort.
+pub fn first<R>(ends: Vec<Result<R, Abort>>) -> Result<Vec<R>, Abort> {
+    let cause = ends.iter().find_map(|end| match end {
+        Err(abort @ (Abort::CheckFailed { .. } | Abort::Misuse { .. })) => Some(abort.clone()),
+        _ => None,
+    });
+    cause.map_or_else(|| ends.into_iter().collect(), Err)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Check, step};
+
+    /// Who found something wrong is heard before those who only lost a peer.
+    #[test]
+    fn the_cause_comes_before_what_it_led_to() {
+        let last = PartyId::new(3).unwrap();
+        let ends = run(3, &Parameters::new("cause"), |mut session| {
+            if session.me() == last {
+                return session.require(Check::A1, step!("found"), false, None);
+            }
+            session.recv(step!("never"), last, &mut [0])
+        });
+        assert!(matches!(ends, Err(Abort::CheckFailed { check: Check::A1, .. })), "{ends:?}");
+    }
+}

@@ -1,0 +1,42 @@
+//! Three parties as threads of this process ([`divisi_core::local`]), and inputs that a dealer splits for them.
+//!
+//! Trust: this process knows everything.
+
+use crate::Trio;
+use crate::deal::{self, Part};
+use divisi_core::{Abort, Parameters, local};
+use divisi_net::{Machine, Mesh, World};
+
+/// Run `f` at each of three parties; the results in the parties' order.
+///
+/// # Errors
+/// The abort that says most.
+///
+/// # Panics
+/// If a party panics.
+pub fn run<R: Send>(f: impl Fn(Trio) -> Result<R, Abort> + Sync) -> Result<Vec<R>, Abort> {
+    local::first(run_over(local::links(3), &Parameters::new("rep3 local"), f))
+}
+
+/// Run `f` at each of three parties, over these links: how each of them ended.
+///
+/// # Panics
+/// If a party panics.
+pub fn run_over<R: Send>(
+    meshes: Vec<Mesh>,
+    parameters: &Parameters,
+    f: impl Fn(Trio) -> Result<R, Abort> + Sync,
+) -> Vec<Result<R, Abort>> {
+    local::run_over(meshes, |_| parameters.clone(), |session| f(Trio::new(session)?))
+}
+
+/// A part of each input for each party, in the parties' order.
+#[must_use]
+pub fn deal_all(inputs: &[Vec<u8>]) -> [Vec<Part>; 3] {
+    let mut parts = [Vec::new(), Vec::new(), Vec::new()];
+    for input in inputs {
+        let dealt = deal::split(input, |out| Machine.entropy(out));
+        parts.iter_mut().zip(dealt).for_each(|(parts, part)| parts.push(part));
+    }
+    parts
+}

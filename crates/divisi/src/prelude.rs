@@ -1,0 +1,11 @@
+//! What most programs on Divisi need, in one line: `use divisi::prelude::*;`.
+//!
+//! What belongs to one engine or to the servers is in the crates below, by way of [`crate::layers`].
+
+pub use crate::Value;
+pub use divisi_circuit::{Build, Gates, Program};
+pub use divisi_core::{
+    Abort, Blocks, Boolean, Bytes, Convert, Direction, Lanes, Parameters, PartyId, Pending, Session, Step,
+    Verified, local, settle, step,
+};
+pub use divisi_net::{Config, Door, Identity, Machine, Mesh};
