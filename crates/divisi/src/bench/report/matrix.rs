@@ -107,7 +107,7 @@ impl Plan {
     /// That it makes sense.
     ///
     /// # Errors
-    /// What to correct.
+    /// A sentence that says what to correct.
     pub fn check(&self) -> Result<(), Failure> {
         if self.round_trips_ms.len() > 20
             || !self.round_trips_ms.iter().all(|ms| *ms > 0.0 && *ms <= 10_000.0)

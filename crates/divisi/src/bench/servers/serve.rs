@@ -62,7 +62,7 @@ impl Options {
     /// That they make sense.
     ///
     /// # Errors
-    /// What to correct.
+    /// A sentence that says what to correct.
     pub fn check(&self) -> Result<(), Failure> {
         let usage = |error: String| Err(Failure::usage(error));
         match self {
