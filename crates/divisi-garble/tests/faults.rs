@@ -193,11 +193,10 @@ fn misuse_ends_the_session() {
 
 /// What was made ahead and what was garbled, in a session of three parties: `end` gets both at each party,
 /// with what the sessions before left.
-fn in_each_session<'p>(
-    plan: &'p Plan<'p>,
-    sessions: usize,
-    end: impl Fn(&mut Session, &mut Garble, &mut Preprocessed, Garbled<'p>, &Kept<'p>) -> Result<(), Abort> + Sync,
-) -> Vec<Vec<Result<(), Abort>>> {
+fn in_each_session<'p, E>(plan: &'p Plan<'p>, sessions: usize, end: E) -> Vec<Vec<Result<(), Abort>>>
+where
+    E: Fn(&mut Session, &mut Garble, &mut Preprocessed, Garbled<'p>, &Kept<'p>) -> Result<(), Abort> + Sync,
+{
     let kept: Vec<Kept<'p>> = (0..3).map(|_| Mutex::new(None)).collect();
     let one = |_| {
         let lab = Lab::default();

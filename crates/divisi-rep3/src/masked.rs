@@ -67,7 +67,7 @@ impl Rep3 {
     /// A mask for a value of that many lanes.
     ///
     /// # Errors
-    /// Whatever ends the session.
+    /// The abort that ends the session.
     pub fn mask(&mut self, lanes: usize) -> Result<Mask, Abort> {
         self.random_bytes(lanes).map(Mask)
     }

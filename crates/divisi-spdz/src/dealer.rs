@@ -21,7 +21,7 @@ impl<F: Mac> Dealer<F> {
     /// alike.
     ///
     /// # Errors
-    /// Whatever a broken peer causes.
+    /// The abort that a faulty peer causes.
     pub fn deal(session: Session, seed: u8) -> Result<(Party<F>, Self), Abort> {
         let (me, n) = (session.me().index(), session.parties());
         let mut prg = Prg::new(&[seed; 16]);

@@ -38,25 +38,25 @@ pub trait Source<F: Mac>: Send {
     /// Random bits that nobody knows: bits by the type of their shares \[K5\].
     ///
     /// # Errors
-    /// Whatever ends the session.
+    /// The abort that ends the session.
     fn bits(&mut self, party: &mut Party<F>, count: usize) -> Result<Auth<Gf2, F>, Abort>;
 
     /// Random bits that `owner` alone knows.
     ///
     /// # Errors
-    /// Whatever ends the session.
+    /// The abort that ends the session.
     fn known(&mut self, party: &mut Party<F>, owner: PartyId, count: usize) -> Result<Known<F>, Abort>;
 
     /// Products of bits and elements \[K6\].
     ///
     /// # Errors
-    /// Whatever ends the session.
+    /// The abort that ends the session.
     fn bit_triples(&mut self, party: &mut Party<F>, count: usize) -> Result<BitTriples<F>, Abort>;
 
     /// Products of bytes \[K6\].
     ///
     /// # Errors
-    /// Whatever ends the session.
+    /// The abort that ends the session.
     fn byte_triples(&mut self, party: &mut Party<F>, count: usize) -> Result<Triples<Gf8, F>, Abort>
     where
         F: Embeds<Gf8>;

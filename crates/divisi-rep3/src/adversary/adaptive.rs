@@ -79,7 +79,7 @@ pub fn engine(trio: Trio) -> Rep3 {
 /// Random x and y and their products, side by side: verified, to be opened.
 ///
 /// # Errors
-/// Whatever ends the session.
+/// The abort that ends the session.
 pub fn multiplied(e: &mut Rep3, n: usize) -> Result<Verified<Vec<Byte>>, Abort> {
     let (x, y) = (e.random_blocks(n), e.random_blocks(n));
     let z = e.multiply(&x, &y)?;
@@ -100,7 +100,7 @@ pub fn right(columns: &[Vec<u8>]) -> bool {
 /// `n` products of random values, opened: whether they are right.
 ///
 /// # Errors
-/// Whatever ends the session.
+/// The abort that ends the session.
 pub fn multiply_and_open(e: &mut Rep3, n: usize) -> Result<bool, Abort> {
     let verified = multiplied(e, n)?;
     Ok(right(&e.trio().open(&verified)?))

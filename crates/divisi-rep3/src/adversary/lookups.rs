@@ -100,7 +100,7 @@ pub fn masked(x: &Byte, vectors: &Verified<OneHots>, side: usize) -> [Plane; 8] 
 /// to go on with.
 ///
 /// # Errors
-/// Whatever ends the session.
+/// The abort that ends the session.
 pub fn look_up_again(
     rep: &mut Rep3,
     direction: Direction,

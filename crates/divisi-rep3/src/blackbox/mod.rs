@@ -169,7 +169,8 @@ impl BlackBox {
     /// Input(x, P): `[x]` of the owner's `lanes` elements, which the others pass as `None`. One round.
     ///
     /// # Errors
-    /// [`Abort::Misuse`] unless the owner alone has values, as many as are said; whatever ends the session.
+    /// [`Abort::Misuse`] unless the owner alone has values, as many as are said; the abort that ends the
+    /// session.
     pub fn input<F: Element>(
         &mut self,
         owner: PartyId,

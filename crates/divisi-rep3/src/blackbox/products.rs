@@ -45,7 +45,7 @@ impl BlackBox {
     /// the table's entries have).
     ///
     /// # Errors
-    /// Whatever ends the session.
+    /// The abort that ends the session.
     pub fn reshare<F: Element>(&mut self, mut x: Additive<F>) -> Result<Shared<F>, Abort> {
         self.demand(RESHARE, x.origin == self.origin, Misfit::Origin)?;
         let z = Arc::new(self.trio.reshare_low(RESHARE, std::mem::take(&mut x.share), x.bits)?);

@@ -20,7 +20,7 @@ impl Rep3 {
     /// counted in the present phase.
     ///
     /// # Errors
-    /// [`Abort::Misuse`] under a protocol that uses none; whatever ends the session.
+    /// [`Abort::Misuse`] under a protocol that uses none; the abort that ends the session.
     pub fn vectors(
         &mut self,
         layers: usize,
@@ -89,7 +89,7 @@ impl Rep3 {
     /// did before.
     ///
     /// # Errors
-    /// Whatever ends the session.
+    /// The abort that ends the session.
     pub fn restock(&mut self) -> Result<(), Abort> {
         let Some((protocol, shape, layers)) = self.shelves.wanted() else { return Ok(()) };
         let place = self.trio().session.detour("preprocessing");

@@ -107,7 +107,7 @@ impl Shelves {
         let shelf = &mut self.0[at];
         let (free, layer) = (BUDGET.saturating_sub(kept), shelf.layer());
         let layers = shelf.lacking.min(free / layer).min((PORTION / layer).max(1));
-        // what there is no room for is wanted no more
+        // layers beyond the budget are not restocked
         shelf.lacking = if layers == 0 { 0 } else { shelf.lacking - layers };
         (layers > 0).then(|| (shelf.protocol, shelf.shape.clone(), layers))
     }

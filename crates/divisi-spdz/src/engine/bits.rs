@@ -174,7 +174,7 @@ impl<F: Mac + Holds<Gf8>> Spdz<F> {
     /// Make tables of these functions ahead, so many each, before keys and inputs are known.
     ///
     /// # Errors
-    /// Whatever ends the session.
+    /// The abort that ends the session.
     pub fn prepare_lookups(&mut self, lookups: &[(&'static Table, usize)]) -> Result<(), Abort> {
         if lookups.iter().any(|(table, _)| !is_small(table)) {
             return Err(self.party.session.misuse(UNFIT, "a table that this engine has not"));

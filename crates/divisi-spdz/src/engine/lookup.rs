@@ -49,7 +49,7 @@ impl<F: Mac + Holds<Gf8>> Spdz<F> {
     /// direction. What was left of earlier ones is dropped.
     ///
     /// # Errors
-    /// Whatever ends the session.
+    /// The abort that ends the session.
     pub fn preprocess(&mut self, lookups: usize) -> Result<(), Abort> {
         let phase = self.party.session.detour(PREPROCESSING_PHASE);
         let units = self.units(LOG, lookups);

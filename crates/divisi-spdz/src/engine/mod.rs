@@ -121,7 +121,7 @@ impl<F: Mac + Holds<Gf8>> Spdz<F> {
     /// Cost: the value's bits to each peer, one round, and a check.
     ///
     /// # Errors
-    /// Whatever ends the session.
+    /// The abort that ends the session.
     pub fn output<V: Part>(&mut self, value: Verified<Auth<V, F>>) -> Result<Vec<V>, Abort>
     where
         F: Embeds<V>,

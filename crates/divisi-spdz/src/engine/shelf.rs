@@ -40,7 +40,7 @@ impl<F: Mac + Holds<Gf8>> Spdz<F> {
     /// Make now all random bits and products of bytes that were foreseen: before keys and inputs are known.
     ///
     /// # Errors
-    /// Whatever ends the session.
+    /// The abort that ends the session.
     pub fn preprocess_products(&mut self) -> Result<(), Abort> {
         let Shelf { foreseen_bits, foreseen_triples, .. } = self.shelf;
         self.stock_bits(foreseen_bits)?;

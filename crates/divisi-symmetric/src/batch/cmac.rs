@@ -97,7 +97,7 @@ pub fn initial<E: Engine>(e: &mut E) -> Vec<SecretByte<E>> {
 /// The state after whole blocks, of which the last ends no message.
 ///
 /// # Errors
-/// [`Abort::Misuse`] if they are no whole blocks; whatever ends the session.
+/// [`Abort::Misuse`] if they are no whole blocks; the abort that ends the session.
 pub fn continued<E: Engine>(
     e: &mut E,
     key: &Key<E>,
@@ -110,7 +110,7 @@ pub fn continued<E: Engine>(
 /// The tag of each message, of which `before` bytes (whole blocks) made the state.
 ///
 /// # Errors
-/// [`Abort::Misuse`] if nothing follows what came before, or the keys do not fit; whatever ends the session.
+/// [`Abort::Misuse`] if nothing follows what came before, or the keys do not fit; the abort that ends the session.
 pub fn tag<E: Engine>(
     e: &mut E,
     key: &Key<E>,

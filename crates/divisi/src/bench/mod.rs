@@ -128,7 +128,7 @@ impl Options {
     /// That they make sense.
     ///
     /// # Errors
-    /// What to correct.
+    /// A sentence that says what to correct.
     pub fn check(&self) -> Result<(), Failure> {
         let wrong = |what: &str| Err(Failure::usage(format!("{what}: give at least 1")));
         match self {

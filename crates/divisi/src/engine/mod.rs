@@ -156,7 +156,7 @@ pub trait Engine: Sync {
     /// That it can compute so.
     ///
     /// # Errors
-    /// What to correct.
+    /// A sentence that says what to correct.
     fn check(&self, settings: &Settings) -> Result<(), Unsupported>;
 
     /// Everything public about a job, before any secret is there.
@@ -225,7 +225,7 @@ pub fn parties(engine: &dyn Engine, settings: &Settings) -> usize {
 /// That an engine has as many parties as are asked for, and that no option is another engine's.
 ///
 /// # Errors
-/// What to correct.
+/// A sentence that says what to correct.
 pub fn check(engine: &dyn Engine, settings: &Settings) -> Result<(), Unsupported> {
     for name in settings.own.keys() {
         belongs(engine, name)?;
@@ -308,7 +308,7 @@ pub trait Prepared: Sync {
     /// One party of it, with what it brings to the set-up: everything until the first input, for repetitions of so many instances.
     ///
     /// # Errors
-    /// Whatever ends the session.
+    /// The abort that ends the session.
     fn start<'p>(&'p self, session: Session, count: usize, own: &Own) -> Result<Box<dyn Party + 'p>, Abort>;
 
     /// What JSON says of the job on this engine.
@@ -322,7 +322,7 @@ pub trait Party {
     /// A batch of so many instances, with what this party brings to it; what this party has of the outputs.
     ///
     /// # Errors
-    /// Whatever ends the session.
+    /// The abort that ends the session.
     fn batch(&mut self, count: usize, own: &Own, watch: &mut dyn Watch) -> Result<Own, Abort>;
 
     /// What the session counted.

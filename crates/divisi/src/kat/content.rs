@@ -11,7 +11,7 @@ pub struct Content {
     /// What an engine can run.
     pub groups: Vec<Group>,
     /// Likewise, hashes and MACs.
-    pub functions: Vec<functions::Group>,
+    pub functions: Vec<functions::MessageGroup>,
     /// Likewise, digests of digests.
     pub chains: Vec<Chain>,
     /// What it cannot, by algorithm and reason.

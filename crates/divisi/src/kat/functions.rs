@@ -8,7 +8,7 @@ use divisi_symmetric::algorithm::Settings;
 
 /// One test vector.
 #[derive(Clone, Debug)]
-pub struct Vector {
+pub struct MessageVector {
     /// Its number in the file.
     pub id: u64,
     /// The key; empty for a hash.
@@ -29,20 +29,20 @@ pub struct Vector {
 
 /// Vectors that an engine runs in one call: one function with all that is public about it, keys of one length.
 #[derive(Clone, Debug)]
-pub struct Group {
+pub struct MessageGroup {
     /// What computes, and how.
     pub settings: Settings,
     /// The vectors.
-    pub vectors: Vec<Vector>,
+    pub vectors: Vec<MessageVector>,
 }
 
-impl Group {
+impl MessageGroup {
     /// All vectors as one job: what is made, and what is compared inside.
     pub(super) fn ask(&self) -> Asked {
         let key_bytes = self.vectors.first().map_or(0, |vector| vector.key.len());
         let mut inputs = Rows::default();
         self.vectors.iter().for_each(|vector| inputs.push(&[&vector.key, &vector.message]));
-        let message = |vector: &Vector| Message {
+        let message = |vector: &MessageVector| Message {
             bytes: vector.message.len(),
             nonce: vector.nonce,
             makes: vector.makes,
@@ -58,7 +58,7 @@ impl Group {
     }
 }
 
-impl Vector {
+impl MessageVector {
     /// Whether an engine's row is right: the output, if it was to be made, then whether the tag is right, if that was to be compared.
     pub(super) fn is_right(&self, row: &[u8]) -> bool {
         let (made, same) = row.split_at(if self.makes { self.output.len().min(row.len()) } else { 0 });

@@ -146,7 +146,7 @@ fn run_chain(account: &mut Account, name: &str, chain: &Chain, options: &Options
 fn run_functions(
     account: &mut Account,
     name: &str,
-    group: &functions::Group,
+    group: &functions::MessageGroup,
     options: &Options,
 ) -> Result<(), Failure> {
     let asked = group.ask();

@@ -44,7 +44,7 @@ fn element(block: [u8; 16]) -> u128 {
 /// Cost: one [`aes::encrypt`] and one conversion.
 ///
 /// # Errors
-/// Whatever ends the session.
+/// The abort that ends the session.
 pub fn hash_key<E>(e: &mut E, round_keys: &RoundKeys<E::Byte>) -> Result<E::Block, Abort>
 where
     E: Bytes + Blocks + Convert<[E::Byte; 16], E::Block> + ?Sized,

@@ -1,7 +1,7 @@
 //! The page: one file with its style and its plots, nothing from elsewhere, for a phone as for a desk, by day and by night.
 
 use super::escape::escape;
-use super::matrix::Group;
+use super::matrix::RunGroup;
 use super::outcome::{Measured, Outcome};
 use super::svg::{self, Bars, Line, Lines};
 use super::{papers, tables};
@@ -101,7 +101,7 @@ fn figures(runs: &[&Measured], figure: impl Fn(&Measured) -> f64) -> Vec<Option<
 }
 
 fn throughput(outcome: &Outcome) -> String {
-    if outcome.of(Group::Throughput).next().is_none() {
+    if outcome.of(RunGroup::Throughput).next().is_none() {
         return String::new();
     }
     let plot = |security| {
@@ -120,7 +120,7 @@ fn throughput(outcome: &Outcome) -> String {
         });
         if runs.is_empty() { String::new() } else { figure(&svg, &title) }
     };
-    grid(&SECURITIES.map(plot).concat()) + &tables::throughput(outcome.of(Group::Throughput))
+    grid(&SECURITIES.map(plot).concat()) + &tables::throughput(outcome.of(RunGroup::Throughput))
 }
 
 fn grid(plots: &str) -> String {
@@ -184,9 +184,9 @@ fn latency(outcome: &Outcome) -> String {
         out += &tables::latency(&points);
         out += &paragraph(papers::SLIDES_LATENCY);
     }
-    if outcome.of(Group::OneBlock).next().is_some() {
+    if outcome.of(RunGroup::OneBlock).next().is_some() {
         out += "<h3>Over loopback</h3>\n";
-        out += &tables::one_block(outcome.of(Group::OneBlock));
+        out += &tables::one_block(outcome.of(RunGroup::OneBlock));
     }
     out
 }
@@ -198,16 +198,16 @@ fn variations(outcome: &Outcome) -> String {
         if runs.is_empty() { String::new() } else { format!("<h3>{}</h3>\n{table}", escape(title)) }
     };
     [
-        table("Decryption", Group::Decryption),
-        table("Two threads a party", Group::Threads),
-        table("AES-256", Group::LongKey),
-        table("Smaller batches", Group::Batch),
+        table("Decryption", RunGroup::Decryption),
+        table("Two threads a party", RunGroup::Threads),
+        table("AES-256", RunGroup::LongKey),
+        table("Smaller batches", RunGroup::Batch),
     ]
     .concat()
 }
 
 fn beside_papers(outcome: &Outcome) -> String {
-    if outcome.of(Group::Throughput).next().is_none() {
+    if outcome.of(RunGroup::Throughput).next().is_none() {
         return String::new();
     }
     paragraph(papers::REMARK)

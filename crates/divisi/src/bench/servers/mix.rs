@@ -31,12 +31,12 @@ impl Mix {
 
     /// The kinds of requests in it.
     #[must_use]
-    pub fn kinds(self) -> &'static [Kind] {
+    pub fn kinds(self) -> &'static [RequestKind] {
         match self {
-            Mix::OneBlock => &[Kind::OneBlock],
-            Mix::File => &[Kind::File],
-            Mix::Hash => &[Kind::Hash],
-            Mix::Mixed => &[Kind::OneBlock, Kind::File, Kind::Hash],
+            Mix::OneBlock => &[RequestKind::OneBlock],
+            Mix::File => &[RequestKind::File],
+            Mix::Hash => &[RequestKind::Hash],
+            Mix::Mixed => &[RequestKind::OneBlock, RequestKind::File, RequestKind::Hash],
         }
     }
 }
@@ -44,7 +44,7 @@ impl Mix {
 /// A kind of requests.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 #[non_exhaustive]
-pub enum Kind {
+pub enum RequestKind {
     /// AES-GCM of 16 bytes.
     OneBlock,
     /// AES-GCM of a file.
@@ -53,14 +53,14 @@ pub enum Kind {
     Hash,
 }
 
-impl Kind {
+impl RequestKind {
     /// Its name in JSON.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {
-            Kind::OneBlock => "one-block",
-            Kind::File => "file",
-            Kind::Hash => "hash",
+            RequestKind::OneBlock => "one-block",
+            RequestKind::File => "file",
+            RequestKind::Hash => "hash",
         }
     }
 }

@@ -18,7 +18,7 @@
 //! than the clock runs is thus in no percentile: a count that is too small, or no percentile at all, tells of
 //! it.
 
-pub use super::mix::{Kind, Mix};
+pub use super::mix::{Mix, RequestKind};
 
 use super::percentiles::percentile;
 use super::worker::{Shared, Tally};
@@ -62,7 +62,7 @@ impl Options {
     /// That they make sense.
     ///
     /// # Errors
-    /// What to correct.
+    /// A sentence that says what to correct.
     pub fn check(&self) -> Result<(), Failure> {
         let usage = |error: String| Err(Failure::usage(error));
         match self {
@@ -85,7 +85,7 @@ impl Options {
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct OfKind {
     /// Which.
-    pub kind: Kind,
+    pub kind: RequestKind,
     /// How many were done.
     pub count: usize,
     /// How long they took, in milliseconds: what 50, 90 and 99 of a hundred did not exceed; nothing of none.
@@ -95,7 +95,7 @@ pub struct OfKind {
 }
 
 impl OfKind {
-    fn new(kind: Kind, mut tally: Tally) -> OfKind {
+    fn new(kind: RequestKind, mut tally: Tally) -> OfKind {
         tally.latencies.sort_by(f64::total_cmp);
         let percentiles = [50.0, 90.0, 99.0].map(|percent| percentile(&tally.latencies, percent));
         OfKind { kind, count: tally.latencies.len(), percentiles, refused: tally.refused }
@@ -245,7 +245,10 @@ mod tests {
         let tally = Tally { latencies: vec![30.0, 10.0, 20.0, 40.0], refused: 7 };
         let report = Report {
             options: Options { clients: 1, seconds: 2.0, mix: Mix::OneBlock, timeout: None },
-            kinds: vec![OfKind::new(Kind::OneBlock, tally), OfKind::new(Kind::Hash, Tally::default())],
+            kinds: vec![
+                OfKind::new(RequestKind::OneBlock, tally),
+                OfKind::new(RequestKind::Hash, Tally::default()),
+            ],
             cost: Cost { cpu_seconds: 1.5, peak_rss_bytes: None },
             calibration: Calibration { aes_ctr_gb_s: 1.0, loopback_gbit_s: 1.0, clmul_ns: 1.0 },
             checked: false,

@@ -27,7 +27,7 @@ impl Engine for InTheClear {
     }
 
     fn about(&self) -> &'static str {
-        "One party, in the clear: known answers only"
+        "Evaluation in the clear by one party: known answers only"
     }
 
     fn parties(&self) -> RangeInclusive<usize> {

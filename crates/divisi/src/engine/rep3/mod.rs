@@ -90,7 +90,7 @@ impl Engine for Replicated {
     }
 
     fn about(&self) -> &'static str {
-        "Replicated sharing among three parties, one of them corrupt"
+        "Replicated sharing among three parties, secure against one malicious party"
     }
 
     fn parties(&self) -> RangeInclusive<usize> {

@@ -3,7 +3,7 @@
 use super::member::{UNANSWERED, bytes, tests};
 use crate::kat::chains::Chain;
 use crate::kat::content::Content;
-use crate::kat::functions::{Group, Vector};
+use crate::kat::functions::{MessageGroup, MessageVector};
 use crate::kat::vector::{Algorithm, Expected};
 use divisi_symmetric::aes::KeySize;
 use divisi_symmetric::algorithm::{Algorithm as Function, Settings, Strength};
@@ -153,7 +153,7 @@ fn chain(family: Family, group: &Value, test: &Value) -> Result<Chain, String> {
 const BIT_LENGTH: &str = "a length that is no whole number of bytes";
 
 /// A vector, and how its function is used.
-type Sorted = Result<(Settings, Vector), String>;
+type Sorted = Result<(Settings, MessageVector), String>;
 
 fn sort(
     family: Family,
@@ -162,18 +162,18 @@ fn sort(
 ) -> Result<Content, String> {
     let mut content = Content::default();
     for group in groups {
-        let mut sorted: Vec<Group> = Vec::new();
+        let mut sorted: Vec<MessageGroup> = Vec::new();
         for test in tests(group)? {
             match vector(group, test) {
                 Ok((settings, vector)) => {
                     let key = vector.key.len();
-                    let like = |group: &&mut Group| {
+                    let like = |group: &&mut MessageGroup| {
                         group.settings == settings
                             && group.vectors.first().is_some_and(|v| v.key.len() == key)
                     };
                     match sorted.iter_mut().find(like) {
                         Some(group) => group.vectors.push(vector),
-                        None => sorted.push(Group { settings, vectors: vec![vector] }),
+                        None => sorted.push(MessageGroup { settings, vectors: vec![vector] }),
                     }
                 }
                 Err(reason) => content.count(family, group, test, reason),
@@ -217,7 +217,10 @@ fn wycheproof_vector(family: Family, test: &Value) -> Sorted {
     let settings = settings(family, &key, &output)?;
     let makes = expected == Expected::Valid;
     let (nonce, message) = (nonce(family, test)?, bytes(test, &["msg"])?);
-    Ok((settings, Vector { id: id(test), key, nonce, message, output, makes, compares: true, expected }))
+    Ok((
+        settings,
+        MessageVector { id: id(test), key, nonce, message, output, makes, compares: true, expected },
+    ))
 }
 
 fn acvp_vector(family: Family, group: &Value, test: &Value) -> Sorted {
@@ -285,7 +288,7 @@ fn acvp_vector(family: Family, group: &Value, test: &Value) -> Sorted {
         return Err("a test that must fail, of a hash".into());
     }
     let expected = if valid { Expected::Valid } else { Expected::Invalid };
-    let vector = Vector {
+    let vector = MessageVector {
         id: id(test),
         nonce: nonce(family, test)?,
         key,
