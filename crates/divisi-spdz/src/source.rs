@@ -3,8 +3,8 @@
 use crate::part::{Embeds, Mac, Part};
 use crate::party::Party;
 use crate::share::Auth;
-use divisi_core::{Abort, PartyId};
-use divisi_field::{Gf2, Gf8};
+use divisi_core::{Abort, Check, PartyId};
+use divisi_field::{Field, Gf2, Gf8};
 use zeroize::Zeroizing;
 
 /// \[\[a\]\], \[\[b\]\], \[\[ab\]\], a a random bit and b a random element of the field: for the products of
@@ -52,6 +52,28 @@ pub trait Source<F: Mac>: Send {
     /// # Errors
     /// Whatever ends the session.
     fn bit_triples(&mut self, party: &mut Party<F>, count: usize) -> Result<BitTriples<F>, Abort>;
+
+    /// Products of bits \[K6\]. Where a source has none of its own they are made of products of bytes: of random bits a and b,
+    /// which lie in the subfield, Beaver's method gives shares of a b in GF(2^8), of which each party projects its own to
+    /// GF(2), which changes neither the sum nor its MAC. What was opened on the way is checked before they are used
+    /// \[K17\].
+    ///
+    /// # Errors
+    /// Whatever ends the session.
+    fn and_triples(&mut self, party: &mut Party<F>, count: usize) -> Result<Triples<Gf2, F>, Abort>
+    where
+        F: Embeds<Gf8>,
+    {
+        let (a, b) = (self.bits(party, count)?, self.bits(party, count)?);
+        party.session.observe_each(Check::K5, 2 * count as u64); // [K5]
+        let triples = self.byte_triples(party, count)?;
+        let wide = |bits: &Auth<Gf2, F>| Auth::new(bits.x.iter().map(|x| Gf8(x.to_bits() as u8)).collect(), bits.m.clone());
+        let c = party.multiply(&wide(&a), &wide(&b), triples)?;
+        party.session.observe(Check::K17); // [K17]
+        party.check_here()?;
+        let c = Auth::new(c.x.iter().map(|x| Gf2::new(x.0)).collect(), c.m.clone());
+        Ok(Triples { a, b, c })
+    }
 
     /// Products of bytes \[K6\].
     ///

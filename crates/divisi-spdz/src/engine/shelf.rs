@@ -14,9 +14,11 @@ const SHORT: Step = step!("shelf");
 pub(super) struct Shelf<F: Mac> {
     bits: Auth<Gf2, F>,
     triples: Option<Triples<Gf8, F>>,
+    ands: Option<Triples<Gf2, F>>,
     /// What was announced and not taken yet.
     foreseen_bits: usize,
     foreseen_triples: usize,
+    foreseen_ands: usize,
 }
 
 impl<F: Mac + Holds<Gf8>> Spdz<F> {
@@ -42,9 +44,37 @@ impl<F: Mac + Holds<Gf8>> Spdz<F> {
     /// # Errors
     /// Whatever ends the session.
     pub fn preprocess_products(&mut self) -> Result<(), Abort> {
-        let Shelf { foreseen_bits, foreseen_triples, .. } = self.shelf;
+        let Shelf { foreseen_bits, foreseen_triples, foreseen_ands, .. } = self.shelf;
         self.stock_bits(foreseen_bits)?;
-        self.stock_triples(foreseen_triples)
+        self.stock_triples(foreseen_triples)?;
+        self.stock_ands(foreseen_ands)
+    }
+
+    /// So many products of bits are to come, in all lanes together.
+    pub fn foresee_ands(&mut self, ands: usize) {
+        self.shelf.foreseen_ands = self.shelf.foreseen_ands.saturating_add(ands);
+    }
+
+    /// See that so many products of bits are there.
+    fn stock_ands(&mut self, count: usize) -> Result<(), Abort> {
+        if count > 0 && self.shelf.ands.as_ref().is_none_or(|ands| ands.a.len() < count) {
+            let more = self.shelf.foreseen_ands.max(count);
+            let phase = self.party.session.detour(PREPROCESSING_PHASE);
+            let made = self.source.and_triples(&mut self.party, more);
+            self.party.session.back(phase);
+            self.shelf.ands = Some(made?);
+        }
+        Ok(())
+    }
+
+    /// Fresh products of bits.
+    pub(super) fn and_triples(&mut self, count: usize) -> Result<Triples<Gf2, F>, Abort> {
+        self.stock_ands(count)?;
+        self.shelf.foreseen_ands = self.shelf.foreseen_ands.saturating_sub(count);
+        let taken = self.shelf.ands.as_mut().and_then(|Triples { a, b, c }| {
+            Some(Triples { a: a.pop(count)?, b: b.pop(count)?, c: c.pop(count)? })
+        });
+        taken.ok_or_else(|| self.party.session.misuse(SHORT, "too few products"))
     }
 
     /// See that so many random bits are there.
@@ -61,7 +91,7 @@ impl<F: Mac + Holds<Gf8>> Spdz<F> {
 
     /// See that so many products of bytes are there.
     fn stock_triples(&mut self, count: usize) -> Result<(), Abort> {
-        if self.shelf.triples.as_ref().is_none_or(|triples| triples.a.len() < count) {
+        if count > 0 && self.shelf.triples.as_ref().is_none_or(|triples| triples.a.len() < count) {
             let more = self.shelf.foreseen_triples.max(count);
             let phase = self.party.session.detour(PREPROCESSING_PHASE);
             let made = self.source.byte_triples(&mut self.party, more);
