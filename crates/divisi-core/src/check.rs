@@ -203,8 +203,14 @@ checks! {
     G4 = "G4",
     /// Mixed mode: noise fits the modulus at every level, and the whole modulus fits the ring.
     G5 = "G5",
+    /// Mixed mode: of a candidate mask of A2B only d = a b c is opened, and one that is rejected goes whole.
+    G6 = "G6",
+    /// Mixed mode: random bits, masked tables and triples serve once.
+    G7 = "G7",
     /// Mixed mode: a received polynomial has its length, and coefficients below their primes.
     G10 = "G10",
+    /// Mixed mode: shares of an output go to its receivers and to nobody else.
+    G11 = "G11",
     /// Mixed mode: the partial decryptions of a session are counted, and end with their number.
     G12 = "G12",
     /// Mixed mode: no public polynomial serves two messages under one key share.

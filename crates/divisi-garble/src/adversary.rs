@@ -1,5 +1,5 @@
-//! Corrupt parties of a test (feature `testing`; never part of a build that holds real secrets): their own code deviates, which does
-//! what a hand on their messages cannot, because later steps must fit the lie.
+//! Corrupt parties of a test (feature `testing`; never part of a build that holds real secrets): their own
+//! code deviates, which does what a hand on their messages cannot, because later steps must fit the lie.
 
 use crate::aand::{combine, difference_bits, first_shares, open_differences};
 use crate::ground::Ground;
@@ -195,7 +195,8 @@ pub fn second_batch(
     })
 }
 
-/// Make triples twice; with a difference, the second time with another Delta than the first, also (`rows`) in the keys of others' bits.
+/// Make triples twice; with a difference, the second time with another Delta than the first, also (`rows`) in
+/// the keys of others' bits.
 ///
 /// # Errors
 /// Its abort.

@@ -1,4 +1,5 @@
-//! Small runs of whole protocols: three parties in one process, over memory, on inputs and keys that are shared among them.
+//! Small runs of whole protocols: three parties in one process, over memory, on inputs and keys that are
+//! shared among them.
 
 use aes_gcm::Aes128Gcm;
 use aes_gcm::aead::{Aead, KeyInit, Payload};
@@ -8,15 +9,15 @@ use divisi_core::{
 };
 use divisi_net::memory;
 use divisi_net::{Machine, Mesh, Options, World};
-use divisi_node::cipher;
-use divisi_node::gcm::{GcmKey, Opening, Sealing};
-use divisi_node::tags;
 use divisi_rep3::deal::{self, Part};
 use divisi_rep3::{Agreement, Byte, Protocol, Rep3, Security, Trio};
 use divisi_symmetric::aes::{self, KeySize};
 use divisi_symmetric::algorithm::Settings;
 use divisi_symmetric::batch::{Engine, Function, Messages, SecretByte, bits, byte_values};
 use divisi_symmetric::gates::Adder;
+use divisi_symphony::cipher;
+use divisi_symphony::gcm::{GcmKey, Opening, Sealing};
+use divisi_symphony::tags;
 use std::io;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -27,11 +28,13 @@ use std::time::{Duration, Instant};
 pub enum Work {
     /// An input compared by its holders, a key schedule, and this many blocks of AES-128.
     Aes(Direction, usize),
-    /// This many bytes opened to all under a mask, and to one of the three: what programs on the engine may do besides.
+    /// This many bytes opened to all under a mask, and to one of the three: what programs on the engine may
+    /// do besides.
     Openings(usize),
     /// A message of this many bytes sealed and opened by AES-GCM, its hash key's powers made before.
     Gcm(usize),
-    /// A hash or MAC by its name, of this many messages; tags are compared, too, with right ones and wrong ones.
+    /// A hash or MAC by its name, of this many messages; tags are compared, too, with right ones and wrong
+    /// ones.
     Function(&'static str, usize),
 }
 
@@ -89,8 +92,8 @@ pub struct Prepared {
 }
 
 impl Prepared {
-    /// Run all three parties, `secret` being called with each part of an input before it is used; what each party's meter
-    /// counted.
+    /// Run all three parties, `secret` being called with each part of an input before it is used; what each
+    /// party's meter counted.
     ///
     /// # Errors
     /// The first party's abort, as it prints; or that the output was wrong.
@@ -333,7 +336,8 @@ fn function_in_the_clear(
     Ok(byte_values(e, output)?.iter().map(|byte| byte.values().to_vec()).collect())
 }
 
-/// The machine, but with the same "randomness" in every run: a run is to cost the same each time. Nothing here is secret.
+/// The machine, but with the same "randomness" in every run: a run is to cost the same each time. Nothing
+/// here is secret.
 #[derive(Default)]
 struct Same(AtomicU64);
 

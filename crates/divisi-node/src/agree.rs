@@ -82,9 +82,6 @@ pub(crate) fn exchange(rep: &mut Rep3, mine: [u8; 5]) -> Result<[[u8; 5]; 3], Ab
     Ok(all)
 }
 
-/// A part with nothing secret in it.
-pub(crate) static NOTHING: Part = Part { first: Vec::new(), second: Vec::new() };
-
 /// The first party of which something holds.
 pub(crate) fn first(all: &[[u8; 5]; 3], holds: impl Fn(&[u8; 5]) -> bool) -> Option<PartyId> {
     PartyId::all(3).find(|p| holds(&all[p.index()]))

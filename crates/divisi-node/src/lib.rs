@@ -9,12 +9,12 @@
 //!
 //! The way of a file: [`Client::encrypt`] splits it chunk by chunk ([`divisi_rep3::deal`]) and sends each server its part
 //! (`request`, `wire`); each server's `line` takes it, its `session` compares it with the others (`agree`), computes on it
-//! ([`gcm`]) and answers what is verified; the client compares the three answers and writes.
+//! ([`divisi_symphony::gcm`]) and answers what is verified; the client compares the three answers and writes.
 //!
 //! A file is `IV (12 bytes) | ciphertext | tag (16 bytes)`, which any AES-GCM library opens, given the key.
 //!
-//! Without clients and servers, among three parties that bring their own values: the modules of the Symphony under their names,
-//! [`maestro`] (AES), [`sharp`] (hashes) and [`macnifico`] (MACs).
+//! What the servers compute is in [`divisi_symphony`]: the same without clients and servers, among three parties that bring their own
+//! values.
 //!
 //! ```
 //! use divisi_net::{Config, Machine, PartyId};
@@ -59,25 +59,13 @@
 
 mod admit;
 mod agree;
-mod batch;
-pub mod cipher;
 mod client;
 mod error;
 #[cfg(test)]
 mod fuzz;
-pub mod gcm;
-pub mod macnifico;
-pub mod maestro;
-pub mod many;
-mod mode;
 pub mod operator;
-pub mod owner;
 mod request;
 mod server;
-mod settle;
-pub mod sharp;
-pub mod short;
-pub mod tags;
 #[cfg(test)]
 mod tests;
 mod wire;
@@ -85,8 +73,7 @@ mod wire;
 pub use admit::{Admit, Grant, Lists, What, Who};
 pub use client::{Client, Listed, OVERHEAD, ReadSeek, Tagged};
 pub use divisi_store::{KeyName, KeyState, KeyType, Purpose};
+pub use divisi_symphony::CHUNK;
 pub use error::{Error, ErrorKind};
-pub use gcm::CHUNK;
-pub use mode::Mode;
 pub use request::{AAD, KeyEntry, MESSAGE, NewKey, OUTPUT, UsedKey};
 pub use server::{Limits, Server, ServerError, ServerOptions};

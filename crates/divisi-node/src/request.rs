@@ -16,12 +16,12 @@
 //! 4. A request that fails is answered by one `Failed`, in place of its next answer; what its client had sent ahead for it is passed over.
 
 use crate::error::Failed;
-use crate::short;
 use crate::wire::Blob;
 use divisi_rep3::Protocol;
 use divisi_store::{KeyInfo, KeyName, KeyState, KeyType};
 use divisi_symmetric::algorithm::Settings;
 use divisi_symmetric::gates::Adder;
+use divisi_symphony::short;
 use serde::{Deserialize, Serialize};
 
 /// How many messages a client may have sent that are not answered.

@@ -1,4 +1,5 @@
-//! The few operations on files that this crate needs: the machine's, or a test's that dies between any two of them.
+//! The few operations on files that this crate needs: the machine's, or a test's that dies between any two of
+//! them.
 
 use crate::error::StoreError;
 use std::fs::{self, File, OpenOptions, Permissions};
@@ -7,7 +8,8 @@ use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt, PermissionsExt};
 use std::path::Path;
 use zeroize::Zeroizing;
 
-/// Files in directories. Nothing that a call did is sure to outlive a crash before the matching `sync` returned.
+/// Files in directories. Nothing that a call did is sure to outlive a crash before the matching `sync`
+/// returned.
 pub trait Disk: Send + Sync {
     /// Make a directory for its owner alone, if it is not there.
     ///

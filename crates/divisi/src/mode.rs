@@ -3,7 +3,7 @@
 use divisi_rep3::Protocol;
 use std::fmt;
 
-pub use divisi_node::Mode;
+pub use divisi_symphony::Mode;
 
 /// How S-boxes are to be computed: a protocol by its own name, or the one that a mode stands for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -111,7 +111,8 @@ pub struct Mac {
 /// all waves, rounds those of one. With --streamed the phases alternate, and have one clock.
 #[derive(Args)]
 #[command(after_help = "Example: divisi bench circuit --circuit keccak-f --count 1000\n\
-                        Nobody trusted: divisi bench circuit --engine garble --circuit aes128 --parties 3 --count 1")]
+                        Nobody trusted: divisi bench circuit --engine garble --circuit aes128 --parties 3 --count 1\n\
+                        Curious parties (semi-honest): divisi bench circuit --engine mixed --circuit aes128 --parties 3 --count 1000")]
 pub struct Circuit {
     /// A file in Bristol Fashion or the format before it, or the name of a circuit of this program
     #[arg(long, value_name = "FILE|NAME")]
@@ -146,9 +147,9 @@ struct Messages {
 /// How often, with how much, over what.
 #[derive(Args)]
 struct Effort {
-    /// Against whom: malicious or semi-honest
-    #[arg(long, default_value = "malicious", value_name = "NAME")]
-    security: Security,
+    /// Against whom: malicious or semi-honest [default: malicious, of mixed semi-honest]
+    #[arg(long, value_name = "NAME")]
+    security: Option<Security>,
     /// How many threads of a party run at once
     #[arg(long, default_value_t = 1, value_name = "T")]
     threads: usize,
@@ -234,7 +235,7 @@ impl Effort {
         Options {
             engine: choice.map_or(Options::default().engine, |choice| choice.engine().name()),
             parties: choice.and_then(|choice| choice.parties),
-            security: self.security,
+            security: choice.map_or(self.security.unwrap_or(Security::Malicious), |c| c.security(self.security)),
             threads: self.threads,
             reps: self.reps,
             warmup: self.warmup,

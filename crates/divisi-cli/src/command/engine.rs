@@ -39,7 +39,7 @@ pub struct EngineChoice {
     /// What computes
     #[arg(long, default_value = "rep3", value_name = "NAME", value_parser = Names)]
     engine: Known,
-    /// How many parties: rep3 has 3, garble 2 to 128, plain 1 [default: 3]
+    /// How many parties: rep3 has 3, garble 2 to 128, mixed 2 to 255, plain 1 [default: 3]
     #[arg(long, value_name = "N")]
     pub parties: Option<usize>,
 }
@@ -47,6 +47,11 @@ pub struct EngineChoice {
 impl EngineChoice {
     pub fn engine(self) -> &'static dyn Engine {
         self.engine.0
+    }
+
+    /// What was said, or what this engine has.
+    pub fn security(self, given: Option<Security>) -> Security {
+        given.unwrap_or_else(|| self.engine.0.usual_security())
     }
 }
 
@@ -72,7 +77,7 @@ pub struct Manner {
     /// Of garble: which tables [default: improved]
     #[arg(long, value_enum, value_name = "NAME")]
     form: Option<FormName>,
-    /// Of garble: the parameter of SoftSpokenOT, 1 to 8; more of it sends less and computes more [default: 4; 5 from 262144 ANDs on]
+    /// Of garble and mixed: the parameter of SoftSpokenOT, 1 to 8; more of it sends less and computes more [default: 4; of garble 5 from 262144 ANDs on]
     #[arg(long, value_name = "K")]
     k: Option<u32>,
     /// Of garble: how base OTs are made [default: half]

@@ -16,15 +16,16 @@ use std::path::PathBuf;
                         Files: Wycheproof (v1: AES-GCM, HMAC, KMAC, AES-CMAC, AES-GMAC), and of ACVP (AES-GCM, AES-ECB, AES-CTR, SHA2, SHA3,\n\
                         SHAKE, cSHAKE, HMAC, KMAC, CMAC-AES, AES-GMAC) internalProjection.json, or prompt.json and expectedResults.json.\n\
                         What cannot run is counted, with the reason: Monte Carlo tests (but those of SHA-3) and large data, lengths that are no whole bytes.\n\
-                        Nobody trusted: divisi kat --engine garble --parties 5 ACVP-AES-ECB.json; what it has no circuit of is counted.")]
+                        Nobody trusted: divisi kat --engine garble --parties 5 ACVP-AES-ECB.json; what it has no circuit of is counted.\n\
+                        Curious parties (semi-honest): divisi kat --engine mixed --parties 5 ACVP-AES-ECB.json")]
 pub struct Arguments {
     #[command(flatten)]
     engine: EngineChoice,
     #[command(flatten)]
     choice: ProtocolChoice,
-    /// Against whom: malicious or semi-honest
-    #[arg(long, default_value = "malicious", value_name = "NAME")]
-    security: Security,
+    /// Against whom: malicious or semi-honest [default: malicious, of mixed semi-honest]
+    #[arg(long, value_name = "NAME")]
+    security: Option<Security>,
     #[command(flatten)]
     manner: Manner,
     /// The files of test vectors
@@ -34,7 +35,8 @@ pub struct Arguments {
 
 pub fn run(_: &Context, arguments: &Arguments) -> Result<Done, Failure> {
     let engine = arguments.engine.engine();
-    let (security, sboxes) = (arguments.security, arguments.choice.get());
+    let security = arguments.engine.security(arguments.security);
+    let sboxes = arguments.choice.get();
     let settings = arguments.manner.settings(arguments.engine, security, None, false, sboxes)?;
     if arguments.choice.mode.is_some() {
         engine::belongs(engine, "mode")?;

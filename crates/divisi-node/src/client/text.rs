@@ -3,11 +3,11 @@
 use super::keys::combine;
 use super::{Client, differ, unexpected};
 use crate::error::{Error, ErrorKind};
-use crate::gcm::CHUNK;
 use crate::request::{AAD, IV, Item, ToClient, ToServer, UsedKey, chunk_digest, context};
 use crate::wire::Blob;
 use divisi_core::{PartyId, Step, step};
 use divisi_store::KeyName;
+use divisi_symphony::CHUNK;
 use std::io::{Read, Seek, SeekFrom, Write};
 use zeroize::Zeroizing;
 

@@ -13,12 +13,12 @@ use crate::admit::{Grant, What, Who};
 use crate::agree::{exchange, first};
 use crate::error::{Failed, Stop};
 use crate::request::{CLIENTS, KeyEntry, NewKey, PAGE, ToClient};
-use crate::settle::close;
 use crate::wire::Blob;
 use divisi_core::{Abort, PartyId, Step, step};
 use divisi_rep3::Rep3;
 use divisi_rep3::deal::Part;
 use divisi_store::{KeyFile, KeyInfo, KeyName, KeyState, Maker, Secret, StoreError};
+use divisi_symphony::close;
 use zeroize::Zeroizing;
 
 const LOAD: Step = step!("load");

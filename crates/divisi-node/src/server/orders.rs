@@ -17,9 +17,9 @@ use super::Node;
 use super::house::House;
 use super::keys::{Erased, erase};
 use super::operators::{Deed, Order, SAME, parties};
-use crate::agree::{About, NOTHING, exchange, first, verdict_of};
+use crate::agree::{About, exchange, first, verdict_of};
 use divisi_core::{Abort, Check, PartyId, Step, step};
-use divisi_rep3::deal::Part;
+use divisi_rep3::deal::{NOTHING, Part};
 use divisi_rep3::{Agreement, Input, Lack};
 use divisi_store::{KeyFile, KeyInfo, Maker};
 

@@ -3,12 +3,12 @@
 //!
 //! Adversary: any client. One that uses many keys by turns has its own go from here, and nobody else's.
 
-use crate::gcm::GcmKey;
 use divisi_core::Verified;
 use divisi_rep3::Rep3;
 use divisi_store::KeyName;
 use divisi_symmetric::algorithm::Settings;
 use divisi_symmetric::batch::Function;
+use divisi_symphony::gcm::GcmKey;
 use std::cell::RefCell;
 use std::collections::HashMap;
 use std::rc::Rc;

@@ -8,13 +8,13 @@ use super::keys::Loaded;
 use super::ready::{Gcm, ReadyKey};
 use super::text::{coin, iv, sealed, size, unauthentic};
 use crate::error::{Failed, Stop};
-use crate::gcm::GcmKey;
 use crate::request::{IV, Item, ToClient, UsedKey, Way, context};
-use crate::short::{Message, Outcome, Text, short};
 use crate::wire::Blob;
 use divisi_core::Abort;
 use divisi_rep3::deal::Part;
 use divisi_symmetric::aes::KeySize;
+use divisi_symphony::gcm::GcmKey;
+use divisi_symphony::short::{Message, Outcome, Text, short};
 use std::cell::{Ref, RefCell};
 use std::rc::Rc;
 

@@ -3,12 +3,12 @@
 use super::Node;
 use super::desk::Offer;
 use crate::admit::Who;
-use crate::agree::{About, NOTHING, agree};
+use crate::agree::{About, agree};
 use crate::error::{Failed, Stop};
 use crate::request::{ToClient, context};
 use divisi_core::{Check, PartyId, Step};
 use divisi_rep3::Rep3;
-use divisi_rep3::deal::Part;
+use divisi_rep3::deal::{NOTHING, Part};
 use divisi_store::{KeyName, StoreError};
 
 use super::ready::Ready;

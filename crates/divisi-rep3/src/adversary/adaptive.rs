@@ -1,4 +1,5 @@
-//! A party that computes its lies from the coins it has seen: about products over GF(2^128), or about anything.
+//! A party that computes its lies from the coins it has seen: about products over GF(2^128), or about
+//! anything.
 
 use super::Deviate;
 use super::stage::{Recording, Stage, Way, party};
@@ -127,8 +128,8 @@ pub fn deceived(results: &[Result<bool, Abort>], corrupt: PartyId) -> bool {
     PartyId::all(3).filter(|p| *p != corrupt).any(|p| results[p.index()] == Ok(false))
 }
 
-/// What party 1 sees opened as sigma when it adds `error` to one product: sigma, the coefficient that the error was multiplied
-/// by, and how the run ended. `None` if the run did not come so far.
+/// What party 1 sees opened as sigma when it adds `error` to one product: sigma, the coefficient that the
+/// error was multiplied by, and how the run ended. `None` if the run did not come so far.
 pub fn opened_sigma(stage: Stage, error: Gf128) -> Option<(Gf128, Gf128, Vec<Result<bool, Abort>>)> {
     let seen = stage.recording(party(1));
     let first = Arc::new(Mutex::new(None));

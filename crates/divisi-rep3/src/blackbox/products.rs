@@ -40,8 +40,9 @@ impl BlackBox {
         })
     }
 
-    /// Reshare(`<x>`): `[x]`. A fresh share of zero hides our share from its receiver \[A19\], and what x is a sum of is owed
-    /// a verification \[S2\]. One round, k bits an element (of a lookup's result as many as the table's entries have).
+    /// Reshare(`<x>`): `[x]`. A fresh share of zero hides our share from its receiver \[A19\], and what x is
+    /// a sum of is owed a verification \[S2\]. One round, k bits an element (of a lookup's result as many as
+    /// the table's entries have).
     ///
     /// # Errors
     /// Whatever ends the session.

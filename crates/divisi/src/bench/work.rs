@@ -6,9 +6,9 @@ use crate::engine::job::{Between, Blocks, Circuit, Digests, Job};
 use crate::engine::{self, Engine, members, rep3};
 use crate::failure::Failure;
 use divisi_core::PartyId;
-use divisi_node::cipher::blocks_at_once;
 use divisi_symmetric::algorithm::{Algorithm, Settings};
 use divisi_symmetric::gates::Adder;
+use divisi_symphony::cipher::blocks_at_once;
 use serde_json::{Map, Value, json};
 use std::sync::Arc;
 

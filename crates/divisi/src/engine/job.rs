@@ -1,6 +1,6 @@
 //! What is to be computed: public data, the same at all parties, and rows of bytes for what is secret about it.
 
-use super::Rows;
+use super::{Differ, Rows};
 use crate::circuit::Held;
 use divisi_core::{Direction, PartyId};
 use divisi_symmetric::aes::KeySize;
@@ -378,15 +378,6 @@ impl Circuit {
 
 /// What a party brings to a phase, or has of its outputs: in its engine's own form, and wiped.
 pub type Own = Zeroizing<Vec<u8>>;
-
-/// Outputs that do not fit each other: somebody is wrong, or lies.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Differ {
-    /// Who is known to.
-    pub party: Option<PartyId>,
-    /// In words that follow the party's name.
-    pub what: &'static str,
-}
 
 /// What all parties have alike.
 ///

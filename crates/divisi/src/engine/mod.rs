@@ -5,20 +5,23 @@
 //! touched. What is prepared starts at each party on a session of its own ([`Prepared::start`]) and goes through batches of instances
 //! ([`Party::batch`]). Whoever measures looks on through a [`Watch`].
 //!
-//! | job | who gives inputs | rep3 | garble | plain |
-//! |---|---|---|---|---|
-//! | [`Job::Circuit`] between parties | its owners | one evaluation | any number, ahead or streamed | |
-//! | [`Job::Circuit`] of a client | dealt | in strands | | |
-//! | [`Job::Blocks`], [`Job::Digests`] | dealt | in strands | | |
-//! | [`Job::Texts`], [`Job::Messages`], [`Job::Chain`] | known answers | all | all but GCM and chains | all |
+//! | job | who gives inputs | rep3 | garble | mixed | plain |
+//! |---|---|---|---|---|---|
+//! | [`Job::Circuit`] between parties | its owners | one evaluation | any number, ahead or streamed | any number | |
+//! | [`Job::Circuit`] of a client | dealt | in strands | | | |
+//! | [`Job::Blocks`], [`Job::Digests`] | dealt | in strands | | | |
+//! | [`Job::Texts`], [`Job::Messages`], [`Job::Chain`] | known answers | all | all but GCM and chains | the same | all |
 //!
 //! **A new engine** is a folder that implements the three traits, and one line in `ENGINES`; or, outside of this crate, a call of [`add`].
 
+mod differ;
+mod drawn;
 pub mod garble;
 mod hashes;
 pub mod job;
 mod lanes;
 mod measured;
+pub mod mixed;
 pub mod plain;
 pub mod rep3;
 mod rows;
@@ -26,20 +29,22 @@ pub mod settings;
 mod together;
 pub(crate) mod told;
 
-pub use job::{Between, Differ, Job, Own, alike};
+pub use differ::Differ;
+pub use job::{Between, Job, Own, alike};
 pub use measured::{Mark, Measured, Page, Phase, Took};
 pub use rows::Rows;
 pub use settings::Settings;
 pub use together::{Ended, together};
 
 use divisi_core::{Abort, Counts, Parameters, Session};
+use divisi_rep3::Security;
 use serde_json::{Map, Value, json};
 use std::fmt;
 use std::ops::RangeInclusive;
 use std::sync::{PoisonError, RwLock};
 
 /// Every engine of this crate: a line for each.
-static ENGINES: &[&dyn Engine] = &[&rep3::Replicated, &garble::Garbled, &plain::InTheClear];
+static ENGINES: &[&dyn Engine] = &[&rep3::Replicated, &garble::Garbled, &mixed::Mixed, &plain::InTheClear];
 
 /// Those of others.
 static ADDED: RwLock<Vec<&'static dyn Engine>> = RwLock::new(Vec::new());
@@ -121,6 +126,11 @@ pub trait Engine: Sync {
 
     /// Against whom it protects.
     fn adversary(&self) -> Adversary;
+
+    /// Against whom it is used if nothing is said: the strongest that it has.
+    fn usual_security(&self) -> Security {
+        Security::Malicious
+    }
 
     /// The phases that a benchmark tells, in order: those of the meter, and "setup", in which a session begins.
     fn phases(&self, settings: &Settings) -> &'static [Clock];
@@ -387,12 +397,13 @@ mod tests {
         for (i, engine) in engines.iter().enumerate() {
             assert!(engines[..i].iter().all(|other| other.name() != engine.name()));
             assert_eq!(named(engine.name()).unwrap().name(), engine.name());
-            assert!(check(*engine, &Settings::default()).is_ok(), "{}", engine.name());
+            let usual = Settings { security: engine.usual_security(), ..Settings::default() };
+            assert!(check(*engine, &usual).is_ok(), "{}", engine.name());
             for option in engine.options() {
                 assert!(belongs(*engine, option).is_ok());
             }
         }
-        assert!(named("abacus").err().unwrap().contains("rep3, garble or plain"));
+        assert!(named("abacus").err().unwrap().contains("rep3, garble, mixed or plain"));
         assert!(belongs(engines[0], "form").unwrap_err().reason.contains("--engine garble"));
         assert!(belongs(engines[1], "nobody's").is_ok());
     }
@@ -402,6 +413,7 @@ mod tests {
         for (name, usual, wrong, why) in [
             ("rep3", 3, 4, "has 3 parties, not 4: leave"),
             ("garble", 3, 129, "has 2 to 128 parties, not 129: give another"),
+            ("mixed", 3, 256, "has 2 to 255 parties, not 256: give another"),
             ("plain", 1, 3, "has 1 party, not 3: leave"),
         ] {
             let engine = named(name).unwrap();

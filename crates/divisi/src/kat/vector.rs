@@ -1,8 +1,6 @@
-//! What files of test vectors hold, whatever their format.
+//! Vectors of modes of AES, whatever the format of their file.
 
-use super::{chains, functions};
 use divisi_symmetric::aes::KeySize;
-use std::collections::BTreeMap;
 use std::fmt;
 
 /// What files have answers for: a mode of AES, a hash, a MAC.
@@ -83,21 +81,6 @@ pub struct Group {
     pub size: KeySize,
     /// The vectors.
     pub vectors: Vec<Vector>,
-}
-
-/// What a file holds.
-#[derive(Clone, Debug, Default)]
-pub struct Content {
-    /// What an engine can run.
-    pub groups: Vec<Group>,
-    /// Likewise, hashes and MACs.
-    pub functions: Vec<functions::Group>,
-    /// Likewise, digests of digests.
-    pub chains: Vec<chains::Chain>,
-    /// What it cannot, by algorithm and reason.
-    pub unsupported: BTreeMap<(Algorithm, String), u64>,
-    /// The vectors of an algorithm that this version does not know, by its name.
-    pub unknown: BTreeMap<String, u64>,
 }
 
 /// What came of one vector's ways: the text, and the tag where there is one; nothing if it was refused.

@@ -3,6 +3,7 @@
 //! Every run goes through [`super::run`], so that a figure here means what it means there ([`mod@super`]). [`matrix`] says what is
 //! run; [`Outcome::to_json`] names the fields. The page is one file: style and plots stand in it, nothing is fetched.
 
+mod escape;
 mod html;
 pub mod matrix;
 mod outcome;

@@ -1,6 +1,6 @@
 //! The tables of the page, with their units.
 
-use super::html::escape;
+use super::escape::escape;
 use super::matrix::Group;
 use super::outcome::{Measured, Outcome, Point};
 use super::papers;

@@ -18,6 +18,8 @@
 //! than the clock runs is thus in no percentile: a count that is too small, or no percentile at all, tells of
 //! it.
 
+pub use super::mix::{Kind, Mix};
+
 use super::percentiles::percentile;
 use super::worker::{Shared, Tally};
 use super::{Cost, clients};
@@ -42,71 +44,6 @@ pub const LONGEST: f64 = 3600.0;
 
 /// How long all requests are under way before the clock starts.
 const SETTLE: Duration = Duration::from_millis(500);
-
-/// What the clients do.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum Mix {
-    /// One block, by turns there and back.
-    OneBlock,
-    /// Files of 1 MiB.
-    File,
-    /// Hashes of 64 KiB.
-    Hash,
-    /// One long file, one long hash, and all others one block.
-    Mixed,
-}
-
-impl Mix {
-    /// Every mix.
-    pub const ALL: [Mix; 4] = [Mix::OneBlock, Mix::File, Mix::Hash, Mix::Mixed];
-
-    /// Its name on the command line.
-    #[must_use]
-    pub fn name(self) -> &'static str {
-        match self {
-            Mix::OneBlock => "one-block",
-            Mix::File => "file",
-            Mix::Hash => "hash",
-            Mix::Mixed => "mixed",
-        }
-    }
-
-    /// The kinds of requests in it.
-    #[must_use]
-    pub fn kinds(self) -> &'static [Kind] {
-        match self {
-            Mix::OneBlock => &[Kind::OneBlock],
-            Mix::File => &[Kind::File],
-            Mix::Hash => &[Kind::Hash],
-            Mix::Mixed => &[Kind::OneBlock, Kind::File, Kind::Hash],
-        }
-    }
-}
-
-/// A kind of requests.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-#[non_exhaustive]
-pub enum Kind {
-    /// AES-GCM of 16 bytes.
-    OneBlock,
-    /// AES-GCM of a file.
-    File,
-    /// SHA-256 of a message.
-    Hash,
-}
-
-impl Kind {
-    /// Its name in JSON.
-    #[must_use]
-    pub fn name(self) -> &'static str {
-        match self {
-            Kind::OneBlock => "one-block",
-            Kind::File => "file",
-            Kind::Hash => "hash",
-        }
-    }
-}
 
 /// What to measure.
 #[derive(Clone, Debug)]
@@ -235,7 +172,7 @@ pub fn run(
     let (failed, failures) = channel();
     let shared = Arc::new(Shared::new(failed));
     let over = Over(Arc::clone(&shared));
-    let workers = clients::all(&mut servers, options, &names, &shared);
+    let workers = clients::all(&mut servers, options.mix, &names, &shared);
     let workers = workers.map_err(|failure| servers.cause(failure))?;
     for worker in workers {
         let thread = std::thread::Builder::new().name("client".into()).spawn(move || worker.run());

@@ -1,7 +1,7 @@
 //! One client of many: it sends one request after the other, checks what comes back, and says how long each
 //! took.
 
-use super::serve::Kind;
+use super::mix::Kind;
 use crate::bench::ordinary;
 use crate::cleanup::lock;
 use crate::failure::Failure;

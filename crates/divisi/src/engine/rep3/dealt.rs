@@ -250,11 +250,11 @@ fn schedule(rep: &mut Rep3, task: &Task, key: &Part) -> Result<Ready, Abort> {
     }
     Ok(match &task.what {
         What::Aes { .. } => {
-            let round_keys = divisi_node::cipher::expand(rep, &bytes)?;
+            let round_keys = divisi_symphony::cipher::expand(rep, &bytes)?;
             let pending = rep.close(round_keys);
             Ready::Aes(settle(rep, pending)?)
         }
-        What::Function(using) => Ready::Function(divisi_node::tags::prepare(rep, using, &bytes)?),
+        What::Function(using) => Ready::Function(divisi_symphony::tags::prepare(rep, using, &bytes)?),
         What::Circuit(_) => Ready::Circuit,
     })
 }

@@ -7,12 +7,12 @@ use super::super::{Course, Differ, Party, Prepared, Rows, Settings, Unsupported,
 use super::strands::ONLINE;
 use divisi_core::{Abort, Counts, Lanes as _, Parameters, Session, Step, settle, step};
 use divisi_net::{Machine, World};
-use divisi_node::many::{self, Outcome, Text, many};
-use divisi_node::tags;
 use divisi_rep3::deal::{self, Part};
 use divisi_rep3::{Bit, Byte, Protocol, Rep3, Security, Trio};
 use divisi_symmetric::batch::byte_values;
 use divisi_symmetric::mode::gcm::TagLength;
+use divisi_symphony::many::{self, Outcome, Text, many};
+use divisi_symphony::tags;
 
 const KNOWN: Step = step!("known");
 
@@ -205,7 +205,7 @@ fn texts(rep: &mut Rep3, job: &Texts, pieces: &mut Pieces<'_>) -> Result<Vec<u8>
     let lanes = Lanes::new(job);
     let key = pieces.inputs(rep, job.cipher.key_bytes())?;
     let text = pieces.inputs(rep, 16)?;
-    let keys = divisi_node::cipher::expand(rep, &key)?;
+    let keys = divisi_symphony::cipher::expand(rep, &key)?;
     let out = lanes.run(rep, &keys, text)?;
     let pending = rep.close(out);
     let verified = settle(rep, pending)?;

@@ -3,14 +3,14 @@
 
 use aes_gcm::aead::{Aead, KeyInit, Payload};
 use divisi_core::{Abort, Bytes, Check, PartyId, Plain};
-use divisi_node::Mode;
-use divisi_node::macnifico::{Macnifico, Received};
-use divisi_node::maestro::Maestro;
-use divisi_node::sharp::{Sharp, input_message, public_message};
 use divisi_rep3::{Rep3, Security, lab};
 use divisi_symmetric::aes::KeySize;
 use divisi_symmetric::algorithm::{Algorithm, Settings};
 use divisi_symmetric::batch::{Function, Messages, byte_values};
+use divisi_symphony::Mode;
+use divisi_symphony::macnifico::{Macnifico, Received};
+use divisi_symphony::maestro::Maestro;
+use divisi_symphony::sharp::{Sharp, input_message, public_message};
 
 const SECURITIES: [Security; 2] = [Security::Malicious, Security::SemiHonest];
 
@@ -289,7 +289,7 @@ fn inputs_are_compared_before_their_use() {
     for lie in [false, true] {
         let meshes = divisi_net::memory::mesh(3);
         let tap = divisi_net::tamper::Tap::new(&meshes[0]);
-        let step = divisi_core::Step::new("divisi_node::owner/input").id;
+        let step = divisi_core::Step::new("divisi_symphony::owner/input").id;
         let hand = move |mut frame: divisi_net::Frame| {
             if lie && frame.step == step {
                 frame.body[1] ^= 1;

@@ -5,9 +5,8 @@
 //! \[A25\], so that nobody's value is two different ones. Of three parties of one program nobody but a liar has parts that are no
 //! sharing: a difference is an abort.
 
-use crate::agree::NOTHING;
 use divisi_core::{Abort, Check, PartyId, Step, step};
-use divisi_rep3::deal::{self, Part};
+use divisi_rep3::deal::{self, NOTHING, Part};
 use divisi_rep3::{Agreement, Byte, Rep3};
 use divisi_symmetric::algorithm::Settings;
 use divisi_symmetric::gates::Adder;
@@ -125,7 +124,10 @@ pub(crate) fn bring_one(
 }
 
 /// The bytes of a part, as values of one lane each.
-pub(crate) fn single(rep: &mut Rep3, part: &Part) -> Result<Vec<Byte>, Abort> {
+///
+/// # Errors
+/// [`Abort::Misuse`] if the components differ in length.
+pub fn single(rep: &mut Rep3, part: &Part) -> Result<Vec<Byte>, Abort> {
     let one = |(first, second): (&u8, &u8)| Part { first: vec![*first], second: vec![*second] };
     part.first.iter().zip(&part.second).map(|bytes| rep.trio().input(&one(bytes))).collect()
 }

@@ -1,7 +1,9 @@
 //! Files of Wycheproof, schema `aead_test_schema_v1.json`.
 
-use super::read::{bytes, gcm_can, sort, tests};
-use super::vector::{Algorithm, Content, Expected, Vector, Ways};
+use super::blocks::{gcm_can, sort};
+use super::member::{bytes, tests};
+use crate::kat::content::Content;
+use crate::kat::vector::{Algorithm, Expected, Vector, Ways};
 use serde_json::Value;
 
 /// The vectors of AES-GCM. Each is for both directions.

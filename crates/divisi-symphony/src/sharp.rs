@@ -13,7 +13,7 @@
 //!
 //! ```
 //! use divisi_core::PartyId;
-//! use divisi_node::{Mode, sharp::{Sharp, input_message}};
+//! use divisi_symphony::{Mode, sharp::{Sharp, input_message}};
 //! use divisi_rep3::{Protocol, Rep3, Security, lab};
 //! use divisi_symmetric::algorithm::Settings;
 //!

@@ -10,7 +10,7 @@
 //! | OutputBlock(\[m\]) -> m | [`Maestro::output_block`], to all three |
 //!
 //! The performance modes are [`Mode`]'s: online throughput, total throughput, low latency. What has a mode of operation around it (GCM on
-//! stored keys, files) is in [`crate::gcm`] and [`crate::Client`]; this is the block cipher alone.
+//! stored keys, files) is in [`crate::gcm`], with clients and servers in the crate `divisi-node`; this is the block cipher alone.
 //!
 //! **Guarantees.** Those of [`divisi_rep3`]: three parties, one corrupt; with [`divisi_rep3::Security::Malicious`] each value that a
 //! function here returns is verified, or the session aborts; with `SemiHonest`, nothing is verified. A party's input is compared between
@@ -19,7 +19,7 @@
 //!
 //! ```
 //! use divisi_core::PartyId;
-//! use divisi_node::{Mode, maestro::Maestro};
+//! use divisi_symphony::{Mode, maestro::Maestro};
 //! use divisi_rep3::{Rep3, Security, lab};
 //! use divisi_symmetric::aes::KeySize;
 //!

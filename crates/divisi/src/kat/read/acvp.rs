@@ -4,8 +4,10 @@
 //! Functional tests (`AFT`, and `CTR` for the counter) are run. Monte Carlo tests feed a thousand answers into one another and say
 //! nothing about an engine that the others do not: they are counted as unsupported.
 
-use super::read::{self, bytes, gcm_can, sort};
-use super::vector::{Algorithm, Content, Expected, Vector, Ways};
+use super::blocks::{gcm_can, sort};
+use super::member::{self, UNANSWERED, bytes};
+use crate::kat::content::Content;
+use crate::kat::vector::{Algorithm, Expected, Vector, Ways};
 use serde_json::Value;
 
 /// Whether something is a set of vectors.
@@ -35,7 +37,7 @@ pub(super) fn body(json: &Value) -> Result<&Value, String> {
 ///
 /// # Errors
 /// If there is no such file or more than one, or it lacks questions of some answers.
-pub(super) fn join(files: &mut Vec<(String, Value)>) -> Result<(), String> {
+pub(in crate::kat) fn join(files: &mut Vec<(String, Value)>) -> Result<(), String> {
     let sets = std::mem::take(files)
         .into_iter()
         .flat_map(|(name, json)| sets(json).into_iter().map(move |set| (name.clone(), set)));
@@ -121,14 +123,10 @@ fn fill(question: &mut Value, answers: &Value) -> (usize, usize) {
     (all - by_number.len(), all)
 }
 
-/// Why a test without an answer cannot run.
-pub(super) const UNANSWERED: &str =
-    "no answer: give expectedResults.json with prompt.json, or internalProjection.json";
-
 pub(super) fn groups(algorithm: Algorithm, groups: &[Value]) -> Result<Content, String> {
     let mut content = Content::default();
     for group in groups {
-        let vectors = read::tests(group)?.iter().map(|test| {
+        let vectors = member::tests(group)?.iter().map(|test| {
             let vector = vector(algorithm, group, test)?;
             if algorithm == Algorithm::Gcm { gcm_can(vector) } else { whole_blocks(algorithm, vector) }
         });

@@ -3,16 +3,16 @@
 
 use divisi_core::{Abort, Check, Parameters, PartyId, Step};
 use divisi_net::{Frame, memory, tamper::Tap};
-use divisi_node::Mode;
-use divisi_node::gcm::{CHUNK, GcmKey, Opening, Sealing};
-use divisi_node::macnifico::{Macnifico, Received, public_message};
-use divisi_node::many::{Job, Outcome, Text, many};
-use divisi_node::sharp::Sharp;
 use divisi_rep3::lab::{self, deal_all};
 use divisi_rep3::{Protocol, Rep3, Security, Trio};
 use divisi_symmetric::aes::KeySize;
 use divisi_symmetric::algorithm::Settings;
 use divisi_symmetric::mode::gcm::TagLength;
+use divisi_symphony::Mode;
+use divisi_symphony::gcm::{CHUNK, GcmKey, Opening, Sealing};
+use divisi_symphony::macnifico::{Macnifico, Received, public_message};
+use divisi_symphony::many::{Job, Outcome, Text, many};
+use divisi_symphony::sharp::Sharp;
 use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex};
 

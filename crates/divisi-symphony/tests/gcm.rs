@@ -2,13 +2,13 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 use aes_gcm::aead::{Aead, KeyInit, Payload};
-use divisi_node::gcm::{CHUNK, GcmKey, Opening, Sealing};
-use divisi_node::many::{Job, Outcome, Text, many};
 use divisi_rep3::deal::{Part, combine};
 use divisi_rep3::lab::{deal_all, run};
 use divisi_rep3::{Protocol, Rep3, Security};
 use divisi_symmetric::aes::KeySize;
 use divisi_symmetric::mode::gcm::TagLength;
+use divisi_symphony::gcm::{CHUNK, GcmKey, Opening, Sealing};
+use divisi_symphony::many::{Job, Outcome, Text, many};
 
 fn bytes(n: usize, seed: u8) -> Vec<u8> {
     (0..n).map(|i| (i * 31 + (i >> 8) * 7) as u8 ^ seed).collect()

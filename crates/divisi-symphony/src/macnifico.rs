@@ -18,7 +18,7 @@
 //!
 //! ```
 //! use divisi_core::PartyId;
-//! use divisi_node::{Mode, macnifico::{Macnifico, Received, input_message}};
+//! use divisi_symphony::{Mode, macnifico::{Macnifico, Received, input_message}};
 //! use divisi_rep3::{Protocol, Rep3, Security, lab};
 //! use divisi_symmetric::algorithm::Settings;
 //!

@@ -246,7 +246,7 @@ impl Opening {
     ///
     /// # Errors
     /// As [`Opening::chunk`]; [`Abort::Misuse`] unless the part follows the one before.
-    pub(crate) fn slice(
+    pub fn slice(
         &mut self,
         rep: &mut Rep3,
         key: &GcmKey,
@@ -283,7 +283,7 @@ impl Opening {
 ///
 /// # Errors
 /// Whatever ends the session; [`Abort::Misuse`] for parts that are not those of one chunk.
-pub(crate) fn answer(
+pub fn answer(
     rep: &mut Rep3,
     context: &[u8],
     mut parts: Vec<Verified<Vec<Byte>>>,

@@ -4,14 +4,14 @@
 
 use aes_gcm::aead::{Aead, KeyInit, Payload};
 use divisi_core::{Abort, Check, Step};
-use divisi_node::gcm::GcmKey;
-use divisi_node::short::{Message, Outcome, Text, fits, short};
 use divisi_rep3::adversary::stage::{Stage, Way, failed_check, party};
 use divisi_rep3::deal::{Part, combine};
 use divisi_rep3::lab::{deal_all, run};
 use divisi_rep3::open::Answer;
 use divisi_rep3::{Protocol, Rep3, Security, Trio};
 use divisi_symmetric::aes::KeySize;
+use divisi_symphony::gcm::GcmKey;
+use divisi_symphony::short::{Message, Outcome, Text, fits, short};
 use std::sync::Barrier;
 
 fn bytes(n: usize, seed: usize) -> Vec<u8> {

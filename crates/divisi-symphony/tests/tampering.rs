@@ -6,13 +6,13 @@ use divisi_core::{Abort, Check, Parameters, PartyId};
 use divisi_net::memory;
 use divisi_net::tamper::{Intercept, Tap};
 use divisi_net::{Frame, Mesh};
-use divisi_node::Mode;
-use divisi_node::macnifico::{Macnifico, Received};
-use divisi_node::maestro::Maestro;
-use divisi_node::sharp::{Sharp, input_message, public_message};
 use divisi_rep3::{Rep3, Security, Trio, lab};
 use divisi_symmetric::aes::KeySize;
 use divisi_symmetric::algorithm::Settings;
+use divisi_symphony::Mode;
+use divisi_symphony::macnifico::{Macnifico, Received};
+use divisi_symphony::maestro::Maestro;
+use divisi_symphony::sharp::{Sharp, input_message, public_message};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 

@@ -4,7 +4,10 @@ use divisi_core::{Abort, Verified, settle};
 use divisi_rep3::Rep3;
 
 /// Settle what was computed, whether there were products in it or not: that is public.
-pub(crate) fn close<T>(rep: &mut Rep3, out: T) -> Result<Verified<T>, Abort> {
+///
+/// # Errors
+/// Whatever ends the session: a check that fails.
+pub fn close<T>(rep: &mut Rep3, out: T) -> Result<Verified<T>, Abort> {
     let pending = if rep.owes() { rep.close(out) } else { rep.close_linear(out)? };
     settle(rep, pending)
 }

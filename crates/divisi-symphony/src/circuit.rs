@@ -1,0 +1,186 @@
+//! A circuit among three: inputs of any party, outputs to chosen ones.
+//!
+//! Adversary: that of [`divisi_rep3`]; any one party may deviate, as owner of an input, as computing party and as receiver.
+//!
+//! 1. The owner of values splits them for the three and sends the two others their parts; the holders of each component compare it
+//!    before its first use \[A24\], so that nobody's input is two different values ([`owner::bring`]).
+//! 2. The circuit runs as a Boolean program, and all its products are verified.
+//! 3. Each receiver has two components of the outputs. The third comes from one of its two holders and a digest of it from the
+//!    other: if they differ one of them lies, and the receiver takes nothing \[A1\]. Nobody else learns anything.
+
+use crate::close;
+use crate::owner::{self, Public};
+use divisi_circuit::Program;
+use divisi_core::{Abort, Boolean, Check, Convert, Job, PartyId, Step, Verified, step};
+use divisi_rep3::deal::Part;
+use divisi_rep3::open::component_digest;
+use divisi_rep3::{Bit, Byte, Rep3};
+use zeroize::Zeroizing;
+
+const INPUT: Step = step!("input");
+const OUTPUT: Step = step!("output");
+const DIGEST: Step = step!("output.digest");
+
+/// The parties of the engine.
+const PARTIES: usize = 3;
+
+/// A circuit, whose inputs are whose, and who learns its outputs: the same at all three.
+pub struct Circuit<'c> {
+    program: &'c Program,
+    /// The input wires of each party, value after value.
+    wires: [Vec<usize>; PARTIES],
+    receivers: &'c [PartyId],
+    /// Of all that is public about it.
+    digest: [u8; 32],
+}
+
+impl<'c> Circuit<'c> {
+    /// A circuit with the owner of each input value, in the circuit's order, and all who learn the outputs. `digest` is one of the
+    /// circuit: the parties compare it.
+    ///
+    /// # Errors
+    /// [`Abort::Misuse`] unless each value has an owner, and all parties that are named are among the three.
+    pub fn new(
+        program: &'c Program,
+        digest: &[u8; 32],
+        owners: &[PartyId],
+        receivers: &'c [PartyId],
+    ) -> Result<Circuit<'c>, Abort> {
+        let known = |party: &PartyId| party.index() < PARTIES;
+        if owners.len() != program.inputs().len() || !owners.iter().chain(receivers).all(known) {
+            return Err(Abort::Misuse {
+                step: INPUT,
+                what: "an input value that belongs to nobody of the three",
+            });
+        }
+        let mut wires: [Vec<usize>; PARTIES] = Default::default();
+        let mut next = 0;
+        for (owner, width) in owners.iter().zip(program.inputs()) {
+            wires[owner.index()].extend(next..next + width);
+            next += width;
+        }
+        let party = |public: Public, party: &PartyId| public.number(party.index());
+        let public = Public::new(INPUT).bytes(digest).list(owners, party).list(receivers, party);
+        Ok(Circuit { program, wires, receivers, digest: public.digest() })
+    }
+
+    /// The steps 1 and 2: `own` has this party's input wires, value after value, one to a byte. The output wires, eight to a byte, are
+    /// not verified yet: [`close`] does that.
+    ///
+    /// # Errors
+    /// Whatever ends the session; [`Abort::CheckFailed`] with A24 if somebody's parts do not fit together, with A25 if the parties mean
+    /// different circuits; [`Abort::Misuse`] if `own` has another length.
+    pub fn compute(&self, rep: &mut Rep3, own: &[u8]) -> Result<Vec<Byte>, Abort> {
+        let wires = self.inputs(rep, own)?;
+        let mut jobs = [Job::new(self.program, wires)];
+        rep.run(&mut jobs)?;
+        let [job] = jobs;
+        bytes(rep, job.wires)
+    }
+
+    /// All parties' inputs, as secrets of one lane each, in the order of the wires.
+    fn inputs(&self, rep: &mut Rep3, own: &[u8]) -> Result<Vec<Bit>, Abort> {
+        let me = rep.trio().me();
+        if own.len() != self.wires[me.index()].len() {
+            let what = "not as many bits as this party's input values have";
+            return Err(rep.trio().session().misuse(INPUT, what));
+        }
+        let packed: Zeroizing<Vec<u8>> = Zeroizing::new(
+            own.chunks(8).map(|bits| bits.iter().rev().fold(0, |byte, bit| byte << 1 | bit & 1)).collect(),
+        );
+        let lengths = self.wires.each_ref().map(|wires| wires.len().div_ceil(8));
+        let all = owner::bring(rep, &self.digest, lengths, &packed)?;
+        let mut wires: Vec<Option<Bit>> = vec![None; self.program.input_bits()];
+        let mut at = 0;
+        for (places, bytes) in self.wires.iter().zip(lengths) {
+            let mut places = places.iter();
+            for _ in 0..bytes {
+                let one = |side: &[u8]| side.get(at).map_or(Vec::new(), |byte| vec![*byte]);
+                let byte = rep.trio().input(&Part { first: one(&all.first), second: one(&all.second) })?;
+                at += 1;
+                let bits: [Bit; 8] = rep.convert(byte)?;
+                for (bit, place) in bits.into_iter().zip(places.by_ref().take(8)) {
+                    if let Some(wire) = wires.get_mut(*place) {
+                        *wire = Some(bit);
+                    }
+                }
+            }
+        }
+        let wires: Option<Vec<Bit>> = wires.into_iter().collect();
+        wires.ok_or_else(|| rep.trio().session().misuse(INPUT, "an input value that belongs to nobody"))
+    }
+
+    /// The step 3: the outputs, at each receiver, one wire to a byte; nothing at another party.
+    ///
+    /// # Errors
+    /// Whatever ends the session; [`Abort::CheckFailed`] with A1 if the holders of a component disagree.
+    pub fn deliver(
+        &self,
+        rep: &mut Rep3,
+        verified: &Verified<Vec<Byte>>,
+    ) -> Result<Zeroizing<Vec<u8>>, Abort> {
+        let me = rep.trio().me();
+        let mut learned = Zeroizing::default();
+        for receiver in self.receivers.iter().copied() {
+            let context = [&rep.trio().session().id().as_bytes()[..], &[receiver.number()]].concat();
+            let answer = rep.trio().answer(&context, verified)?;
+            let bits = 8 * answer.component.len() as u64;
+            let session = rep.trio().session();
+            if me == receiver.prev(PARTIES) {
+                session.send(OUTPUT, receiver, &answer.component, bits)?;
+            } else if me != receiver {
+                session.send(DIGEST, receiver, &answer.digest, 0)?;
+            } else {
+                let mut missing = Zeroizing::new(vec![0; answer.component.len()]);
+                session.recv(OUTPUT, receiver.prev(PARTIES), &mut missing)?;
+                let mut digest = [0; 32];
+                session.recv(DIGEST, receiver.next(PARTIES), &mut digest)?;
+                let same = session.same_digest(&component_digest(&context, &missing), &digest);
+                session.require(Check::A1, OUTPUT, same, None)?; // [A1]
+                learned = sum(rep, verified, &missing, self.program.output_bits())?;
+            }
+        }
+        Ok(learned)
+    }
+
+    /// All three steps: what this party learns of the outputs, one wire to a byte.
+    ///
+    /// # Errors
+    /// Those of the steps.
+    pub fn evaluate(&self, rep: &mut Rep3, own: &[u8]) -> Result<Zeroizing<Vec<u8>>, Abort> {
+        let outputs = self.compute(rep, own)?;
+        let verified = close(rep, outputs)?;
+        self.deliver(rep, &verified)
+    }
+}
+
+/// Wires of one lane as bytes, the last one filled up with zeros.
+fn bytes(rep: &mut Rep3, wires: Vec<Bit>) -> Result<Vec<Byte>, Abort> {
+    let zero = rep.public_bit(&[false]);
+    let mut out = Vec::with_capacity(wires.len().div_ceil(8));
+    let mut wires = wires.into_iter().peekable();
+    while wires.peek().is_some() {
+        let bits: [Bit; 8] = std::array::from_fn(|_| wires.next().unwrap_or_else(|| zero.clone()));
+        out.push(rep.convert(bits)?);
+    }
+    Ok(out)
+}
+
+/// The values' bits, from our two components and the third.
+fn sum(
+    rep: &mut Rep3,
+    verified: &Verified<Vec<Byte>>,
+    missing: &[u8],
+    wires: usize,
+) -> Result<Zeroizing<Vec<u8>>, Abort> {
+    let mut bits = Zeroizing::new(Vec::with_capacity(8 * missing.len()));
+    for (byte, missing) in verified.clone().each().iter().zip(missing) {
+        let part = rep.trio().part(byte)?;
+        for (first, second) in part.first.iter().zip(&part.second) {
+            let value = first ^ second ^ missing;
+            bits.extend((0..8).map(|i| value >> i & 1));
+        }
+    }
+    bits.truncate(wires);
+    Ok(bits)
+}

@@ -1,0 +1,36 @@
+//! Ciphers, hashes and MACs of the three-party engine ([`divisi_rep3`]), without clients and servers: the parties bring their own values.
+//!
+//! **Trust.** Three parties, at most one of them corrupt; what comes out is verified, or the session aborts. **What it does not protect**:
+//! which function is called when, lengths, and what is opened. All three call the same functions in the same order.
+//!
+//! | module | what |
+//! |---|---|
+//! | [`maestro`], [`sharp`], [`macnifico`] | AES, hashes and MACs under the names of the Symphony slides |
+//! | [`gcm`] | AES-GCM that streams through, on a key that is ready |
+//! | [`mod@short`], [`many`] | many GCM messages in one call: under keys that are ready, or each under its own |
+//! | [`tags`] | hashes and MACs made ready, tags compared inside |
+//! | [`circuit`] | any Boolean circuit: inputs of any party, outputs to chosen ones |
+//! | [`owner`] | how a party brings its own values |
+//! | [`cipher`] | what of AES depends on how S-boxes are computed |
+//!
+//! The ciphers themselves are written once, in `divisi-symmetric`, against the engine traits; here stands what is opened, and when.
+#![forbid(unsafe_code)]
+#![cfg_attr(test, allow(clippy::unwrap_used, clippy::expect_used, clippy::panic))]
+
+mod batch;
+pub mod cipher;
+pub mod circuit;
+pub mod gcm;
+pub mod macnifico;
+pub mod maestro;
+pub mod many;
+mod mode;
+pub mod owner;
+mod settle;
+pub mod sharp;
+pub mod short;
+pub mod tags;
+
+pub use gcm::CHUNK;
+pub use mode::Mode;
+pub use settle::close;
