@@ -93,7 +93,7 @@ impl<F: Mac> Party<F> {
 }
 
 /// The sums of chi_j times the elements of each list, chi from the coin.
-fn combinations<F: Mac>(coin: &[u8; 16], lists: [&[F]; 2]) -> [F; 2] {
+pub(crate) fn combinations<F: Mac>(coin: &[u8; 16], lists: [&[F]; 2]) -> [F; 2] {
     let mut prg = Prg::new(coin);
     let mut words = vec![0; CHUNK * F::WORDS];
     let mut chi = [F::ZERO; CHUNK];

@@ -63,16 +63,19 @@ pub mod lab;
 mod multiply;
 mod part;
 mod party;
+mod prep;
 mod share;
 mod source;
 mod table;
 
 pub use check::VERIFICATION_PHASE;
+pub use demux::Units;
 pub use engine::{
     Bit, Byte, LOAD_PHASE, Openings, PREPROCESSING_PHASE, Protocol, Spdz, Tiny, TinyBit, TinyBits, TinyByte,
 };
 pub use input::{BitMask, InputMask};
 pub use part::{Embeds, Mac, Part, Small, Word};
 pub use party::Party;
+pub use prep::{Bucketed, Mascot, Preparation};
 pub use share::Auth;
-pub use source::{BitTriples, Known, Source, Triples};
+pub use source::{Known, Source, Triples};

@@ -1,11 +1,11 @@
 //! How values leave: openings to all, each checked, and comparisons of which nothing but the answer leaves.
 
 use super::{Bit, Byte, Openings, Spdz};
-use crate::multiply::mask;
-use crate::part::Mac;
+use crate::part::{Mac, Part};
 use crate::share::Auth;
-use divisi_core::{Abort, Compares, Opens, Pending, Prg, Settles, Step, Verified, step};
-use divisi_field::{Field, Gf2, Gf8, Holds};
+use crate::table::bytes;
+use divisi_core::{Abort, Compares, Lanes, Opens, Pending, Prg, Settles, Step, Verified, step};
+use divisi_field::{Field, Gf8, Holds};
 
 const COIN: Step = step!("zero.1.coin");
 const SHAPE: Step = step!("zero");
@@ -42,59 +42,55 @@ impl<F: Mac + Holds<Gf8>> Opens<Vec<Bit<F>>> for Spdz<F> {
 }
 
 impl<F: Mac + Holds<Gf8>> Compares<Byte<F>> for Spdz<F> {
-    /// For each group of bytes x_j whether all are zero. (The paper has no such protocol; a random combination, and a random
-    /// multiple of it.)
+    /// For each group of bytes x_j whether all are zero. (The paper has no such protocol: a random map to few bytes, and a
+    /// random multiple of those.)
     ///
-    /// 1. A coin, tossed when all x_j are fixed, gives chi_j of F, and D = sum chi_j x_j, local. 2. r = sum r_k y^k of random
-    ///    bits that nobody knows; r D is the sum of the products r_k (y^k D). 3. All that was opened is checked, then r D is
-    ///    opened, and checked.
+    /// 1. A coin, tossed when all x_j are fixed, gives a matrix C of m rows, m the bytes of F; d = C x, local. 2. R of m x m
+    ///    random bytes that nobody knows; R d by Beaver's method. 3. All that was opened is checked, then R d is opened, and
+    ///    checked.
     ///
-    /// If all x_j are zero so is r D. Else D is zero with probability 1/|F|, and where it is not r D is uniform: it tells
-    /// nothing else, and is zero with probability 1/|F|. Adversary: n - 1 malicious; a wrong answer fails a check.
-    /// Cost: a product of a bit and an element for each bit of F, two rounds, two checks.
+    /// If all x_j are zero so is R d. Else d is zero with probability 2^-8m, and where it is not R d is uniform: it tells
+    /// nothing else, and is zero with probability 2^-8m. Adversary: n - 1 malicious; a wrong answer fails a check.
+    /// Cost: m^2 products of bytes and 8 m^2 random bits a group, two rounds, two checks.
     fn vanish(&mut self, x: &[Byte<F>]) -> Result<Vec<bool>, Abort> {
         if x.iter().any(Auth::is_empty) {
             return Err(self.party.session.misuse(SHAPE, "a group of nothing is no secret"));
         }
+        let (m, groups) = (<F as Field>::BITS.div_ceil(8) as usize, x.len());
         // 1.
-        let party = &mut self.party;
-        let mut prg = Prg::new(&party.coins.toss(&mut party.session, COIN)?);
-        let mut d = Auth::<F, F>::with_room(x.len());
+        let mut prg = Prg::new(&self.party.coins.toss(&mut self.party.session, COIN)?);
+        let mut d = Byte::<F>::with_room(m * groups);
         for group in x {
-            let mut chi = vec![F::ZERO; group.len()];
-            F::add_random(&mut prg, &mut chi);
-            let (mut sum, mut macs) = (F::ZERO, F::ZERO);
-            for (chi, (x, m)) in chi.iter().zip(group.x.iter().zip(&group.m)) {
-                // our share of the byte, bit by bit where the bits lie in the field
-                for (k, power) in <F as Holds<Gf8>>::powers().iter().enumerate() {
-                    let mut term = [*power * *chi];
-                    mask(&mut term, &[Gf2::new(x.0 >> k)]);
-                    sum += term[0];
+            for _ in 0..m {
+                let mut row = vec![Gf8::default(); group.len()];
+                Gf8::add_random(&mut prg, &mut row);
+                let (mut sum, mut mac) = (Byte::<F>::zeros(1), F::ZERO);
+                for (c, (x, own)) in row.iter().zip(group.x.iter().zip(&group.m)) {
+                    sum.x[0] += *c * *x;
+                    mac += F::embed(*c) * *own;
                 }
-                macs += *m * *chi;
+                sum.m[0] = mac;
+                d.append(&sum);
             }
-            d.append(&Auth::new(vec![sum], vec![macs]));
         }
-        // 2.
-        let (bits, groups) = (<F as Field>::BITS as usize, x.len());
-        let r = self.source.bits(party, bits * groups)?;
-        let mut shifted = Auth::<F, F>::with_room(bits * groups);
-        for k in 0..bits {
-            let mut term = d.clone();
-            let power = F::from_low_bits(1 << k);
-            F::scale(&mut term.x, power);
-            F::scale(&mut term.m, power);
-            shifted.append(&term);
-        }
-        let triples = self.source.bit_triples(party, bits * groups)?;
-        let terms = party.multiply_bits(&r, &shifted, triples)?;
-        let mut product = Auth::<F, F>::zeros(groups);
-        for k in 0..bits {
-            let fits = product.add(&terms.part(k * groups..(k + 1) * groups));
-            debug_assert!(fits);
+        // 2. row i of R times d: its m products stand side by side
+        let lanes = m * m * groups;
+        let r = bytes(&self.random_bits(8 * lanes)?, lanes);
+        let column = (0..groups).flat_map(|g| (0..m * m).map(move |i| g * m + i % m));
+        let column: Vec<usize> = column.collect();
+        let factors = d.gather(&column).ok_or_else(|| self.party.session.misuse(SHAPE, "a byte for each row"))?;
+        let terms = self.multiply(&r, &factors)?;
+        let mut product = Byte::<F>::with_room(m * groups);
+        for i in 0..m * groups {
+            let row = terms.part(i * m..(i + 1) * m);
+            let mut sum = Byte::<F>::zeros(1);
+            sum.x[0] = row.x.iter().copied().sum();
+            sum.m[0] = row.m.iter().fold(F::ZERO, |sum, m| sum + *m);
+            product.append(&sum);
         }
         // 3.
         let verified = self.settled(product)?;
-        Ok(self.output(verified)?.into_iter().map(|opened| opened == F::ZERO).collect())
+        let opened = self.output(verified)?;
+        Ok(opened.chunks(m).map(|bytes| bytes.iter().all(|byte| *byte == Gf8::default())).collect())
     }
 }

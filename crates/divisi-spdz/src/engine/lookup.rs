@@ -60,7 +60,7 @@ impl<F: Mac + Holds<Gf8>> Spdz<F> {
 
     /// Unit vectors; nothing that was opened on the way is used before it is checked \[K17\].
     pub(super) fn units(&mut self, log: usize, lanes: usize) -> Result<Units<F>, Abort> {
-        let units = self.party.demux(self.source.as_mut(), log, lanes)?;
+        let units = self.source.units(&mut self.party, log, lanes)?;
         self.party.session.observe(Check::K17); // [K17]
         if !self.party.session.mutated(Check::K17) {
             self.party.check_here()?;
