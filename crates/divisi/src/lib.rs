@@ -39,6 +39,7 @@ pub mod local;
 pub mod log;
 pub mod mode;
 pub mod output;
+mod padding;
 mod party;
 pub mod run;
 pub mod server;

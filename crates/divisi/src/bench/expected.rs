@@ -55,6 +55,10 @@ fn library(job: &Job, key: &[u8]) -> Option<Ordinary> {
             let (using, key) = (job.using.clone(), key.to_vec());
             Some(Box::new(move |number, message| ordinary::output(&using, &key, &nonce(number), message)))
         }
+        Job::Blocks(job) if job.cipher.aes().is_none() => {
+            let (key, direction) = (key.to_vec(), job.direction);
+            Some(Box::new(move |_, input| ordinary::triple_des(&key, direction, input)))
+        }
         Job::Blocks(job) => {
             let cipher = ordinary::cipher(key, job.direction)?;
             Some(Box::new(move |_, input| {

@@ -4,6 +4,7 @@ use super::super::hashes::{columns, ends, in_rows, keys_and_messages, outputs};
 use super::super::job::{Job, Messages, Mode, Own, Texts};
 use super::super::lanes::Lanes;
 use super::super::{Course, Differ, Party, Prepared, Rows, Settings, Unsupported, Watch, alike, timed};
+use super::AES_ALONE;
 use super::strands::ONLINE;
 use divisi_core::{Abort, Counts, Lanes as _, Parameters, Session, Step, settle, step};
 use divisi_net::{Machine, World};
