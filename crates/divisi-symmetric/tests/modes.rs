@@ -8,6 +8,7 @@ use divisi_symmetric::mode::block::{BlockCipher, Octet, counters, keystream};
 use divisi_symmetric::mode::cmac::Doubles;
 use divisi_symmetric::mode::{cbc, cmac};
 use divisi_symmetric::suite::{Record, aes_sp800_38a_vectors, mode_vectors, triple_des_vectors};
+use std::slice::from_ref;
 
 /// A cipher in the clear, with keys and texts as bytes.
 trait Clear: Doubles<Plain> + Clone + Sized {
@@ -92,12 +93,12 @@ fn cbc_is_that_of_sp_800_38a_in_both_directions() {
         let [key, iv, plain, cipher] =
             ["Key", "IV", "Plaintext", "Ciphertext"].map(|name| record.bytes(name));
         type Aes = RoundKeys<PlainByte>;
-        assert_eq!(encrypt::<Aes>(&[key.clone()], &[iv.clone()], &[plain.clone()]), [cipher.clone()]);
-        assert_eq!(decrypt::<Aes>(&[key.clone()], &[iv.clone()], &[cipher.clone()]), [plain.clone()]);
+        assert_eq!(encrypt::<Aes>(from_ref(&key), from_ref(&iv), from_ref(&plain)), from_ref(&cipher));
+        assert_eq!(decrypt::<Aes>(from_ref(&key), from_ref(&iv), from_ref(&cipher)), from_ref(&plain));
         // several texts of different lengths, one key for all and one each
         let plains = [plain.clone(), plain[16..48].to_vec(), plain[..16].to_vec()];
         let ivs = [iv.clone(), cipher[..16].to_vec(), iv.clone()];
-        let expected = encrypt::<Aes>(&[key.clone()], &ivs, &plains);
+        let expected = encrypt::<Aes>(from_ref(&key), &ivs, &plains);
         assert_eq!(expected[0], cipher);
         assert_eq!(expected[2], cipher[..16]);
         assert_eq!(encrypt::<Aes>(&vec![key.clone(); 3], &ivs, &plains), expected);
@@ -114,7 +115,7 @@ fn cbc_of_triple_des_is_that_of_the_validation_program() {
     for record in &records {
         let [key, iv, plain, cipher] =
             ["Key", "IV", "Plaintext", "Ciphertext"].map(|name| record.bytes(name));
-        assert_eq!(encrypt::<Des>(&[key.clone()], &[iv.clone()], &[plain.clone()]), [cipher.clone()]);
+        assert_eq!(encrypt::<Des>(from_ref(&key), from_ref(&iv), from_ref(&plain)), from_ref(&cipher));
         assert_eq!(decrypt::<Des>(&[key], &[iv], &[cipher]), [plain]);
     }
     // blocks alone (SP 800-67, B.1): the mode adds what stands before
@@ -158,11 +159,11 @@ fn cmac_is_that_of_sp_800_38b_over_either_cipher() {
                 true => tags::<RoundKeys<PlainByte>>(keys, messages),
                 false => tags::<TripleKey<PlainBit>>(keys, messages),
             };
-            assert_eq!(tags(&[key.clone()], &[message.clone()]), [tag.clone()], "{}", record.text("Name"));
+            assert_eq!(tags(from_ref(&key), from_ref(&message)), from_ref(&tag), "{}", record.text("Name"));
             // a lane each, one key for all and one each
             let mut other = message.clone();
             other.iter_mut().for_each(|byte| *byte ^= 1);
-            let both = tags(&[key.clone()], &[message.clone(), other.clone()]);
+            let both = tags(from_ref(&key), &[message.clone(), other.clone()]);
             assert_eq!(both[0], tag);
             assert_eq!(tags(&vec![key; 2], &[message, other]), both);
         }

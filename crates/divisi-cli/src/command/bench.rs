@@ -235,7 +235,8 @@ impl Effort {
         Options {
             engine: choice.map_or(Options::default().engine, |choice| choice.engine().name()),
             parties: choice.and_then(|choice| choice.parties),
-            security: choice.map_or(self.security.unwrap_or(Security::Malicious), |c| c.security(self.security)),
+            security: choice
+                .map_or(self.security.unwrap_or(Security::Malicious), |c| c.security(self.security)),
             threads: self.threads,
             reps: self.reps,
             warmup: self.warmup,

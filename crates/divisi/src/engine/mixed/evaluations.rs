@@ -2,7 +2,8 @@
 //!
 //! Adversary: that of [`divisi_mixed::gmw`]: all parties but one, semi-honest.
 
-use super::super::job::{Between, Circuit, Differ, Own};
+use super::super::Differ;
+use super::super::job::{Between, Circuit, Own};
 use super::super::{Course, Party, Prepared, Rows, Unsupported, Watch, members, timed};
 use super::manner::Manner;
 use super::{ONLINE, PREPROCESSING, SETUP};
