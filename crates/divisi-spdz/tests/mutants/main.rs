@@ -312,12 +312,13 @@ divisi_core::mutants! {
     a_receiver_checks_its_output: K24, "takes a private output unchecked", false_private_output;
 }
 
-/// Every check of KOR+17 that an honest party can fail has a mutant; K5 and K6 are those of a source of
-/// preprocessing.
+/// Every check of KOR+17 that an honest party can fail has a mutant; those of rows are divisi-ot's; that bits are
+/// bits is so by type, and K6 counts where products serve that K15, K16, K18 and K19 prove.
 #[test]
 fn every_check_has_a_mutant() {
     for check in Check::ALL.iter().filter(|check| check.id().starts_with('K')) {
-        let of_source = [Check::K5, Check::K6].contains(check);
+        let of_rows = [Check::K11, Check::K12, Check::K13, Check::K14].contains(check);
+        let of_source = of_rows || [Check::K5, Check::K6].contains(check);
         let named =
             |(c, what, name): &(Check, &str, &str)| c == check && !what.is_empty() && !name.is_empty();
         assert!(of_source || MUTANTS.iter().any(named), "{check}");
