@@ -2,14 +2,15 @@
 //! build that holds real secrets).
 
 use crate::dealer::Dealer;
+use crate::demux::Units;
 use crate::engine::{Bit, Byte, Protocol, Spdz, Tiny, TinyBit, TinyBits, TinyByte};
 use crate::part::Mac;
 use crate::party::Party;
 use crate::prep::{Bucketed, Mascot, Preparation};
-use crate::source::Source;
+use crate::source::{Source, Triples};
 use divisi_core::testing::{BitLab, ByteLab, run};
 use divisi_core::{Abort, Parameters, PartyId, Session, settle};
-use divisi_field::{Field, Gf8, Holds};
+use divisi_field::{Field, Gf2, Gf8, Holds};
 use divisi_ot::Config;
 use std::marker::PhantomData;
 
@@ -79,6 +80,18 @@ pub fn begin<F: Mac + Holds<Gf8>>(
             (party, Box::new(source))
         }
     })
+}
+
+/// Our shares of the random bits s of unit vectors, and of the vectors.
+#[must_use]
+pub fn unit_shares<F: Mac>(units: &Units<F>) -> [Vec<Gf2>; 2] {
+    [units.s.x.clone(), units.vector.x.clone()]
+}
+
+/// Our shares of the factors of products, and of the products.
+#[must_use]
+pub fn triple_shares<F: Mac>(triples: &Triples<Gf8, F>) -> [Vec<Gf8>; 3] {
+    [&triples.a, &triples.b, &triples.c].map(|of| of.x.clone())
 }
 
 /// Who gives which input: the parties by turns.

@@ -84,6 +84,17 @@ impl<F: Mac> Party<F> {
         self.session.me()
     }
 
+    /// What was counted so far.
+    #[must_use]
+    pub fn counts(&self) -> divisi_core::Counts {
+        self.session.meter().read()
+    }
+
+    /// Count anew.
+    pub fn reset(&mut self) {
+        self.session.meter().reset();
+    }
+
     /// Which party of this process this is.
     pub(crate) fn number(&self) -> u64 {
         self.number

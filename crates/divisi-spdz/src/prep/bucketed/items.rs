@@ -9,7 +9,8 @@ use crate::share::Auth;
 use divisi_core::Abort;
 use divisi_field::{Field, Gf2};
 use divisi_ot::correlate::BitVectors;
-use divisi_ot::{AuthBits, Bits, Kept};
+use divisi_ot::{AuthBits, Bits, Kept, wipe};
+use std::marker::PhantomData;
 use zeroize::Zeroizing;
 
 /// Products of tables, a lane each: b, v and z = b v.
@@ -21,8 +22,8 @@ pub(super) struct Items<F: Mac> {
     pub v: Vec<Auth<Word, F>>,
     /// By piece.
     pub z: Vec<Auth<Word, F>>,
-    /// The last vector, bit by bit, each under a MAC of its own; of first items alone.
-    pub last: Vec<Auth<Gf2, F>>,
+    /// The MACs of the last vector's bits, by bit; of first items alone.
+    pub last: Vec<Packed<F>>,
 }
 
 impl<F: Mac> Items<F> {
@@ -36,7 +37,10 @@ impl<F: Mac> Items<F> {
         append(&mut self.b, &other.b, room);
         append(&mut self.v, &other.v, room);
         append(&mut self.z, &other.z, room);
-        append(&mut self.last, &other.last, room);
+        if self.last.is_empty() {
+            self.last.resize_with(other.last.len(), || Packed::with_room(room));
+        }
+        self.last.iter_mut().zip(&other.last).for_each(|(to, from)| to.append(from));
     }
 
     /// The last lanes, taken off.
@@ -45,8 +49,41 @@ impl<F: Mac> Items<F> {
             b: pop(&mut self.b, lanes)?,
             v: pop(&mut self.v, lanes)?,
             z: pop(&mut self.z, lanes)?,
-            last: pop(&mut self.last, lanes)?,
+            last: self.last.iter_mut().map(|plane| plane.pop(lanes)).collect::<Option<_>>()?,
         })
+    }
+}
+
+/// Elements in as many bytes as they have.
+pub(super) struct Packed<F: Mac>(Zeroizing<Vec<u8>>, PhantomData<fn() -> F>);
+
+impl<F: Mac> Packed<F> {
+    fn with_room(count: usize) -> Self {
+        Packed(Zeroizing::new(Vec::with_capacity(count * F::BYTES)), PhantomData)
+    }
+
+    fn of(values: &[F]) -> Self {
+        let mut made = Packed::with_room(values.len());
+        F::pack(values, &mut made.0);
+        made
+    }
+
+    fn append(&mut self, other: &Self) {
+        self.0.extend_from_slice(&other.0);
+    }
+
+    /// The last ones, taken off; nothing if there are fewer.
+    fn pop(&mut self, count: usize) -> Option<Self> {
+        let at = self.0.len().checked_sub(count * F::BYTES)?;
+        let last = Packed(Zeroizing::new(self.0[at..].to_vec()), PhantomData);
+        wipe::words(&mut self.0[at..]);
+        self.0.truncate(at);
+        Some(last)
+    }
+
+    /// All of them.
+    pub fn elements(&self) -> Vec<F> {
+        self.0.chunks_exact(F::BYTES).map(|bytes| F::from_le_bytes(bytes).unwrap_or_default()).collect()
     }
 }
 
@@ -90,8 +127,7 @@ pub(super) fn leaky<F: Mac>(
     }
     if firsts {
         for q in shape.bits() - shape.half()..shape.bits() {
-            let at = plane(q);
-            items.last.push(Auth::new(rows::shares(&v_rows, at.clone()), v_macs[at].to_vec()));
+            items.last.push(Packed::of(&v_macs[plane(q)]));
         }
     }
     // 1.

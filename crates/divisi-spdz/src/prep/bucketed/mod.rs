@@ -64,6 +64,22 @@ impl<F: Mac> Bucketed<F> {
         let (party, rows) = Rows::of(session, setup)?;
         Ok((party, Bucketed { rows, stocks: Vec::new() }))
     }
+
+    /// What a corrupt party does with its set-up.
+    ///
+    /// # Errors
+    /// [`Abort::Misuse`] when it went with its session.
+    #[cfg(feature = "fault")]
+    pub fn tamper(
+        &mut self,
+        party: &mut Party<F>,
+        how: impl FnOnce(&mut divisi_ot::Setup),
+    ) -> Result<(), Abort> {
+        self.rows.with(party, |_, setup| {
+            how(setup);
+            Ok(())
+        })
+    }
 }
 
 impl<F: Mac> Source<F> for Bucketed<F> {

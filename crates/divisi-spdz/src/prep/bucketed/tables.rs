@@ -106,8 +106,12 @@ impl<F: Mac> Bucketed<F> {
         // 5. to 7.
         let (d, t) = last;
         let upper = self.decomposed(party, &t, shape, lanes)?;
-        let mut vector = Auth::with_room(2 * upper.len());
-        items.last.iter().for_each(|bits| vector.append(bits));
+        let mut vector = Auth::<Gf2, F>::with_room(2 * upper.len());
+        // v's own bits
+        let of_last = &items.v[shape.pieces_of(shape.products() - 1)];
+        let shares = of_last.iter().map(|v| v.x.clone()).collect::<Vec<_>>();
+        vector.x = bits_of(&shares, shape.half() / shares.len().max(1));
+        items.last.iter().for_each(|macs| vector.m.extend(macs.elements()));
         let public: Vec<Gf2> = bits_of(&d, shape.half() / d.len().max(1));
         party.add_public(&mut vector, &public)?;
         sum(&mut vector, &upper);

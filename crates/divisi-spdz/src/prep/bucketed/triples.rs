@@ -147,5 +147,7 @@ fn combined<F: Mac + Holds<Gf8>>(
         spread(&mut c, &z, pairs);
         buckets::relieve(party)?;
     }
+    // nothing is made of them before [K17]
+    party.check_opened()?;
     Ok(Triples { a, b, c })
 }

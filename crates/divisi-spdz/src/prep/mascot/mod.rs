@@ -49,6 +49,15 @@ impl<F: Mac> Mascot<F> {
         let (party, rows) = Rows::of(session, setup)?;
         Ok((party, Mascot { rows, field: PhantomData }))
     }
+
+    /// What **Combine** makes of our shares of tau elements each.
+    ///
+    /// # Errors
+    /// Whatever a broken peer causes.
+    #[cfg(any(test, feature = "testing"))]
+    pub fn combination(party: &mut Party<F>, a: &[F]) -> Result<Vec<F>, Abort> {
+        triple::combination(party, a)
+    }
 }
 
 impl<F: Mac> Source<F> for Mascot<F> {

@@ -30,6 +30,7 @@ pub(super) fn bit_triples<F: Mac>(
     add(&mut a, r.x.iter().map(|bit| F::embedded(*bit)), &r.m);
     let e = party.open(E, &a.x, &a.m)?;
     add_times(&mut c, &b, &e);
+    party.check_opened()?;
     Ok(BitTriples { a: r, b, c })
 }
 
@@ -52,6 +53,7 @@ pub(super) fn byte_triples<F: Mac + Holds<Gf8>>(
     add_times(&mut c, &factor, &e);
     let x_in_field = Auth::<F, F>::new(x.x.iter().map(|x| F::embedded(*x)).collect(), x.m.clone());
     add_times(&mut c, &x_in_field, &d);
+    party.check_opened()?;
     let projected = c.x.iter().map(|c| c.project()).collect();
     Ok(Triples { a: x, b: y, c: Auth::new(projected, c.m.clone()) })
 }

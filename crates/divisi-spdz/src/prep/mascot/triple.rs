@@ -116,6 +116,14 @@ fn combine<F: Mac>(party: &mut Party<F>, multiplied: Multiplied<F>) -> Result<Co
     Ok(Combined { values })
 }
 
+/// **Combine** of our shares of tau elements each, for tests.
+#[cfg(any(test, feature = "testing"))]
+pub(super) fn combination<F: Mac>(party: &mut Party<F>, a: &[F]) -> Result<Vec<F>, Abort> {
+    let lanes = a.len() / TAU;
+    let multiplied = Multiplied { a: a.to_vec(), b: vec![F::ZERO; lanes], c: a.to_vec() };
+    Ok(combine(party, multiplied)?.values[0].clone())
+}
+
 /// **Authenticate**: [[a]], [[b]], [[c]], [[a^]], [[c^]].
 fn authenticate<F: Mac>(
     rows: &mut Rows,

@@ -33,7 +33,7 @@ const fn named(name: &'static str, aes: bool, protocol: Protocol, tiny: bool) ->
 }
 
 /// All protocols; of each cipher the first is what nobody has to name.
-const NAMED: [Named; 7] = [
+pub(super) const NAMED: [Named; 7] = [
     named("aes-lt", true, Protocol::Lookup, false),
     named("aes-tinytable", true, Protocol::Lookup, true),
     named("aes-rp", true, Protocol::RivainProuff, false),

@@ -35,6 +35,11 @@ const PHASES: &[Clock] = &[
 const MOST_PARTIES: usize = 32;
 const PARTY: Step = step!("party");
 
+/// The names of its protocols.
+pub fn protocols() -> impl Iterator<Item = &'static str> {
+    how::NAMED.iter().map(|named| named.name)
+}
+
 /// The party of that place among those of a session.
 fn party_of(session: &mut Session, place: usize) -> Result<PartyId, Abort> {
     let party = PartyId::all(session.parties()).nth(place);
