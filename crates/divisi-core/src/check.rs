@@ -185,8 +185,16 @@ checks! {
     K13 = "K13",
     /// Pads and base OTs by halves come from the 128 columns of Delta', never from the few of Delta_i.
     K14 = "K14",
+    /// Products of bits and vectors: a masked random combination of all is MAC-checked; its coin follows all.
+    K15 = "K15",
+    /// Products of bits and vectors: buckets by a coin that follows that combination, of the size of the bound.
+    K16 = "K16",
     /// What preprocessing opens is MAC-checked before anything made of it leaves.
     K17 = "K17",
+    /// Products of MASCOT: the coins that combine them follow all of them.
+    K18 = "K18",
+    /// Products of MASCOT: what the sacrifice gives is compared with zero; its coin follows both products.
+    K19 = "K19",
     /// Openings and sigmas among three or more parties: a fresh sharing of zero is added.
     K20 = "K20",
     /// MAC check: sigma is committed to by all, then opened; one at a time for each alpha.

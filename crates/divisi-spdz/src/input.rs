@@ -193,6 +193,33 @@ impl<F: Mac + Holds<Gf8>> Spdz<F> {
     }
 }
 
+impl<F: Mac + Holds<Gf8>> Spdz<F> {
+    /// As [`Spdz::output_to`], of bits.
+    ///
+    /// # Errors
+    /// The abort that ends the session.
+    pub fn output_bits_to(
+        &mut self,
+        receiver: PartyId,
+        value: Verified<Auth<Gf2, F>>,
+    ) -> Result<Option<Zeroizing<Vec<bool>>>, Abort> {
+        let (party, source) = self.parts();
+        let mut y = value.into_inner();
+        let known = source.known(party, receiver, y.len())?;
+        let fits = y.add(&known.shares);
+        debug_assert!(fits || y.is_empty());
+        let opened = party.open(OUTPUT, &y.x, &y.m)?;
+        party.session.observe(Check::K24); // [K24]
+        if !party.session.mutated(Check::K24) {
+            party.check()?;
+        }
+        let sum = |r: Zeroizing<Vec<Gf2>>| {
+            Zeroizing::new(r.iter().zip(&opened).map(|(r, y)| (*r + *y).to_bits() == 1).collect::<Vec<_>>())
+        };
+        Ok(known.values.map(sum))
+    }
+}
+
 /// Bytes of bits that lie plane by plane.
 fn known_bytes(bits: &[Gf2], lanes: usize) -> Zeroizing<Vec<u8>> {
     let mut out = Zeroizing::new(vec![0; lanes]);

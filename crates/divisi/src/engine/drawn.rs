@@ -50,7 +50,7 @@ impl<'j> Drawn<'j> {
         let mut instances = Vec::new();
         match job {
             Job::Texts(texts) => {
-                if texts.mode == Mode::Gcm {
+                if texts.cipher.aes().is_none() || !matches!(texts.mode, Mode::Ecb | Mode::Ctr) {
                     return Err(Unsupported::new(format!(
                         "a mode of which the engine {engine} has no circuit"
                     )));
@@ -138,7 +138,7 @@ impl<'j> Drawn<'j> {
     fn widths(&self, drawing: Drawing) -> Vec<usize> {
         match (drawing, self.job) {
             (Drawing::Block { counter, .. }, Job::Texts(texts)) => {
-                [texts.size.bytes(), 16, 16][..if counter { 3 } else { 2 }].to_vec()
+                [texts.cipher.key_bytes(), 16, 16][..if counter { 3 } else { 2 }].to_vec()
             }
             (Drawing::Message { compares, bytes, .. }, Job::Messages(messages)) => {
                 let tag = if compares { messages.using.output_bytes } else { 0 };
@@ -195,7 +195,7 @@ impl<'j> Drawn<'j> {
 
     fn key_bytes(&self) -> usize {
         match self.job {
-            Job::Texts(Texts { size, .. }) => size.bytes(),
+            Job::Texts(Texts { cipher, .. }) => cipher.key_bytes(),
             Job::Messages(Messages { key_bytes, .. }) => *key_bytes,
             _ => 0,
         }

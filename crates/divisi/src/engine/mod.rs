@@ -17,6 +17,7 @@
 mod differ;
 mod drawn;
 pub mod garble;
+mod groups;
 mod hashes;
 pub mod job;
 mod lanes;
@@ -26,6 +27,7 @@ pub mod plain;
 pub mod rep3;
 mod rows;
 pub mod settings;
+pub mod spdz;
 mod together;
 pub(crate) mod told;
 
@@ -44,7 +46,8 @@ use std::ops::RangeInclusive;
 use std::sync::{PoisonError, RwLock};
 
 /// Every engine of this crate: a line for each.
-static ENGINES: &[&dyn Engine] = &[&rep3::Replicated, &garble::Garbled, &mixed::Mixed, &plain::InTheClear];
+static ENGINES: &[&dyn Engine] =
+    &[&rep3::Replicated, &garble::Garbled, &mixed::Mixed, &spdz::Authenticated, &plain::InTheClear];
 
 /// Those of others.
 static ADDED: RwLock<Vec<&'static dyn Engine>> = RwLock::new(Vec::new());
@@ -143,6 +146,11 @@ pub trait Engine: Sync {
     /// Whether its inputs are dealt by a client in a benchmark of a circuit; else the parties own them in turn.
     fn is_dealt(&self) -> bool {
         false
+    }
+
+    /// How many blocks of a cipher a benchmark has if nothing is said.
+    fn usual_blocks(&self) -> usize {
+        100_000
     }
 
     /// How many instances of a circuit a benchmark evaluates if nothing is said.

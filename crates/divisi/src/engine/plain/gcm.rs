@@ -13,7 +13,7 @@ const GCM: Step = step!("gcm");
 pub(super) fn texts(job: &Texts, rows: &Rows) -> Result<Vec<u8>, Abort> {
     let mut all = Vec::new();
     for (text, row) in job.texts.iter().zip(rows.iter()) {
-        let (key, secret) = row.split_at(job.size.bytes().min(row.len()));
+        let (key, secret) = row.split_at(job.cipher.key_bytes().min(row.len()));
         let end = all.len() + 1 + text.bytes + text.tag_bytes;
         all.extend(one(text, key, secret)?);
         all.resize(end, 0);

@@ -1,8 +1,8 @@
 //! Vectors of modes of AES, sorted: what both formats share.
 
+use crate::engine::job::Cipher;
 use crate::kat::content::Content;
 use crate::kat::vector::{Algorithm, Group, Vector};
-use divisi_symmetric::aes::KeySize;
 use std::collections::BTreeMap;
 
 /// Sort a vector into a group, or say why it cannot run.
@@ -10,16 +10,16 @@ pub(in crate::kat) fn sort(content: &mut Content, algorithm: Algorithm, sorted: 
     let mut groups: BTreeMap<usize, Group> = BTreeMap::new();
     for vector in sorted {
         let vector = vector.and_then(|vector| {
-            let bits = 8 * vector.key.len();
-            match KeySize::from_bits(bits) {
-                Some(size) => Ok((size, vector)),
-                None => Err(format!("a key of {bits} bits")),
+            let name = if algorithm.is_triple_des() { "des3" } else { "aes" };
+            match Cipher::from_key(name, vector.key.len()) {
+                Some(cipher) => Ok((cipher, vector)),
+                None => Err(format!("a key of {} bits", 8 * vector.key.len())),
             }
         });
         match vector {
-            Ok((size, vector)) => {
-                let group = || Group { algorithm, size, vectors: Vec::new() };
-                groups.entry(size.bits()).or_insert_with(group).vectors.push(vector);
+            Ok((cipher, vector)) => {
+                let group = || Group { algorithm, cipher, vectors: Vec::new() };
+                groups.entry(cipher.key_bytes()).or_insert_with(group).vectors.push(vector);
             }
             Err(reason) => *content.unsupported.entry((algorithm, reason)).or_default() += 1,
         }

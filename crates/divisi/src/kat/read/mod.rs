@@ -45,8 +45,8 @@ pub fn read(paths: &[PathBuf]) -> Result<Vec<(String, Content)>, Failure> {
 fn not_known(content: &Content) -> String {
     let names: Vec<&str> = content.unknown.keys().map(String::as_str).collect();
     format!(
-        "the algorithm {:?} is not in this version: it runs AES-GCM, AES-CMAC, AES-GMAC, HMAC and KMAC of Wycheproof, and of ACVP \
-         AES-GCM, -ECB, -CTR and -GMAC, CMAC-AES, SHA2, SHA3, SHAKE, cSHAKE, HMAC and KMAC",
+        "the algorithm {:?} is not in this version: it runs AES-GCM, AES-CBC-PKCS5, AES-CMAC, AES-GMAC, HMAC and KMAC of \
+         Wycheproof, and of ACVP AES-GCM, -ECB, -CBC, -CTR and -GMAC, TDES-ECB and -CBC, CMAC-AES, CMAC-TDES, SHA2, SHA3, SHAKE, cSHAKE, HMAC and KMAC",
         names.join(", ")
     )
 }
@@ -93,6 +93,11 @@ fn parse_any(json: &Value) -> Result<Content, String> {
         "ACVP-AES-GCM" => acvp::groups(Algorithm::Gcm, groups),
         "ACVP-AES-ECB" => acvp::groups(Algorithm::Ecb, groups),
         "ACVP-AES-CTR" => acvp::groups(Algorithm::Ctr, groups),
+        "ACVP-AES-CBC" => acvp::groups(Algorithm::Cbc, groups),
+        "ACVP-TDES-ECB" => acvp::groups(Algorithm::TripleEcb, groups),
+        "ACVP-TDES-CBC" => acvp::groups(Algorithm::TripleCbc, groups),
+        "CMAC-TDES" => acvp::tags(groups),
+        "AES-CBC-PKCS5" => wycheproof::cbc(groups),
         other => functions::acvp(other, groups)
             .or_else(|| functions::wycheproof(other, groups))
             .unwrap_or_else(|| {
