@@ -69,6 +69,23 @@ impl RandomBits {
         Some(RandomBits { bits: split(&mut self.bits), numbers: split(&mut self.numbers) })
     }
 
+    /// All of these, one list behind the other.
+    pub(crate) fn join(parts: &[&RandomBits]) -> RandomBits {
+        let all = |of: fn(&RandomBits) -> &Hidden<u64>| {
+            let mut out = Hidden::zeros(parts.iter().map(|part| part.len()).sum());
+            let words = parts.iter().flat_map(|part| of(part).iter());
+            out.iter_mut().zip(words).for_each(|(out, word)| *out = *word);
+            out
+        };
+        RandomBits { bits: all(|part| &part.bits), numbers: all(|part| &part.numbers) }
+    }
+
+    /// The last so many of them once more: for a mutant.
+    pub(crate) fn copy(&self, count: usize) -> RandomBits {
+        let last = |list: &Hidden<u64>| Hidden::from(&list[list.len().saturating_sub(count)..]);
+        RandomBits { bits: last(&self.bits), numbers: last(&self.numbers) }
+    }
+
     /// The shares modulo 2, each 0 or 1, and modulo p.
     #[must_use]
     pub fn open(self) -> (Hidden<u64>, Hidden<u64>) {

@@ -41,6 +41,7 @@ const MAP: &[(&str, &[&str])] = &[
     (
         "divisi",
         &[
+            "divisi-bgv",
             "divisi-circuit",
             "divisi-core",
             "divisi-field",
@@ -57,6 +58,7 @@ const MAP: &[(&str, &[&str])] = &[
         "divisi-cli",
         &[
             "divisi",
+            "divisi-bgv",
             "divisi-circuit",
             "divisi-core",
             "divisi-field",

@@ -2,7 +2,7 @@
 
 use super::Options;
 use crate::circuit;
-use crate::engine::job::{Between, Blocks, Circuit, Digests, Job};
+use crate::engine::job::{Between, Blocks, Circuit, Digests, Job, Op, Operation};
 use crate::engine::{self, Engine, members, rep3};
 use crate::failure::Failure;
 use divisi_core::PartyId;
@@ -24,6 +24,13 @@ pub enum Work {
         /// The length of each message.
         message_bytes: usize,
     },
+    /// An operation on numbers and bits, of random inputs.
+    Operation {
+        /// Which one.
+        op: Op,
+        /// How many bits a number has.
+        bits: usize,
+    },
     /// A circuit, of random inputs.
     Circuit {
         /// Its name, or that of its file.
@@ -41,6 +48,7 @@ impl Work {
             Work::Aes => 16,
             Work::Function { message_bytes, .. } => *message_bytes,
             Work::Circuit { input_bits, .. } => input_bits.div_ceil(8),
+            Work::Operation { .. } => 4,
         }
     }
 
@@ -51,6 +59,7 @@ impl Work {
             Work::Aes => "block",
             Work::Function { .. } => "message",
             Work::Circuit { .. } => "evaluation",
+            Work::Operation { .. } => "item",
         }
     }
 
@@ -58,7 +67,7 @@ impl Work {
     #[must_use]
     pub fn algorithm(&self) -> Option<Algorithm> {
         match self {
-            Work::Aes | Work::Circuit { .. } => None,
+            Work::Aes | Work::Circuit { .. } | Work::Operation { .. } => None,
             Work::Function { algorithm, .. } => Some(*algorithm),
         }
     }
@@ -69,6 +78,7 @@ pub(super) fn unit(job: &Job) -> &'static str {
     match job {
         Job::Circuit(_) => "evaluation",
         Job::Blocks(_) => "block",
+        Job::Operation(_) => "item",
         Job::Digests(_) | Job::Texts(_) | Job::Messages(_) | Job::Chain(_) => "message",
     }
 }
@@ -99,6 +109,7 @@ impl Options {
                 message_bytes: *message_bytes,
                 count,
             }),
+            Work::Operation { op, bits } => Job::Operation(Operation { op: *op, bits: *bits, count }),
             Work::Circuit { name, .. } => {
                 let (adder, settings) = (self.adder(), self.settings());
                 let circuit = circuit::hold(name, adder, settings.is_streamed())?;

@@ -1,6 +1,6 @@
 //! A job as one process tells it to another.
 
-use super::job::{Between, Blocks, Circuit, Digests, Job};
+use super::job::{Between, Blocks, Circuit, Digests, Job, Operation};
 use crate::circuit::hold;
 use crate::failure::Failure;
 use divisi_core::{Direction, PartyId};
@@ -30,6 +30,11 @@ pub(crate) enum Told {
         algorithm: String,
         low_depth: bool,
         message_bytes: u64,
+        count: u64,
+    },
+    Operation {
+        op: String,
+        bits: u64,
         count: u64,
     },
 }
@@ -67,6 +72,11 @@ impl Told {
                 algorithm: job.using.algorithm.name(),
                 low_depth: job.using.adder == Adder::LowDepth,
                 message_bytes: job.message_bytes as u64,
+                count: job.count as u64,
+            },
+            Job::Operation(job) => Told::Operation {
+                op: job.op.name().to_owned(),
+                bits: job.bits as u64,
                 count: job.count as u64,
             },
             Job::Texts(_) | Job::Messages(_) | Job::Chain(_) => {
@@ -108,6 +118,11 @@ impl Told {
                     ..Use::new(algorithm.parse().map_err(|e: String| Failure::usage(e))?)
                 },
                 message_bytes: number(message_bytes),
+                count: number(count),
+            }),
+            Told::Operation { op, bits, count } => Job::Operation(Operation {
+                op: op.parse().map_err(|e: String| Failure::usage(e))?,
+                bits: number(bits),
                 count: number(count),
             }),
         })
