@@ -196,8 +196,9 @@ mod tests {
         let widths = [1, 64, 63, 65, 7, 128, 130, 3, 1];
         let mut dense = Dense::default();
         let words = |i: usize, bits: usize| {
-            let all: Vec<u64> =
-                (0..bits.div_ceil(64)).map(|w| ((i + w + 3) as u64).wrapping_mul(0x9e37_79b9_7f4a_7c15)).collect();
+            let all: Vec<u64> = (0..bits.div_ceil(64))
+                .map(|w| ((i + w + 3) as u64).wrapping_mul(0x9e37_79b9_7f4a_7c15))
+                .collect();
             Bit::new(bits, &all)
         };
         for (i, bits) in widths.iter().enumerate() {

@@ -410,7 +410,9 @@ impl Mixed {
 
 /// Entry j of every row of 32.
 fn column(rows: &[u64], j: usize, count: usize) -> zeroize::Zeroizing<Vec<u64>> {
-    zeroize::Zeroizing::new(rows.chunks_exact(WIDTH).take(count).filter_map(|row| row.get(j).copied()).collect())
+    zeroize::Zeroizing::new(
+        rows.chunks_exact(WIDTH).take(count).filter_map(|row| row.get(j).copied()).collect(),
+    )
 }
 
 impl Convert<Vec<Bit>, Num> for Mixed {

@@ -107,7 +107,8 @@ fn products_of_numbers_and_matrices() {
             let (products, matrix) = opened.split_at(x.len());
             assert!(x.iter().zip(&y).zip(products).all(|((x, y), z)| plain.mul(*x, *y) == *z));
             for (at, z) in matrix.iter().enumerate() {
-                let sum = (0..3).fold(0, |s, k| plain.add(s, plain.mul(x[at / 2 * 3 + k], y[k * 2 + at % 2])));
+                let sum =
+                    (0..3).fold(0, |s, k| plain.add(s, plain.mul(x[at / 2 * 3 + k], y[k * 2 + at % 2])));
                 assert_eq!(sum, *z);
             }
         }

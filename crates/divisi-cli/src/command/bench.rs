@@ -1,8 +1,8 @@
 //! `divisi bench`.
 
-use super::{bench_mixed, bench_servers};
 use super::engine::{EngineChoice, Manner};
 use super::{Context, Done, Goal, ProtocolChoice, positive};
+use super::{bench_mixed, bench_servers};
 use clap::{Args, Subcommand};
 use comfy_table::{CellAlignment, Table, presets};
 use divisi::bench::{self, Options, Work};
@@ -238,7 +238,8 @@ impl Effort {
         Options {
             engine: choice.map_or(Options::default().engine, |choice| choice.engine().name()),
             parties: choice.and_then(|choice| choice.parties),
-            security: choice.map_or(self.security.unwrap_or(Security::Malicious), |c| c.security(self.security)),
+            security: choice
+                .map_or(self.security.unwrap_or(Security::Malicious), |c| c.security(self.security)),
             threads: self.threads,
             reps: self.reps,
             warmup: self.warmup,

@@ -1,6 +1,6 @@
 //! `divisi kat`.
 
-use super::engine::{EngineChoice, Manner};
+use super::engine::{EngineChoice, Manner, caution};
 use super::{Context, Done, ProtocolChoice};
 use clap::Args;
 use divisi::engine;
@@ -42,6 +42,7 @@ pub fn run(_: &Context, arguments: &Arguments) -> Result<Done, Failure> {
         engine::belongs(engine, "mode")?;
     }
     let options = Options { engine, settings };
+    caution(engine, options.settings.security);
     let report = kat::run(&arguments.files, &options)?;
     let mut done = Done::new(
         report.algorithms.iter().map(line).collect::<Vec<_>>().join("\n"),

@@ -3,8 +3,8 @@
 use super::Done;
 use super::engine::{FormName, own};
 use clap::{Args, ValueEnum};
-use divisi_bgv::parameters::{Form, Operation, Parameters};
 use divisi::failure::Failure;
+use divisi_bgv::parameters::{Form, Operation, Parameters};
 use divisi_field::zp::P32;
 use serde_json::json;
 use std::fmt::Write as _;
@@ -62,11 +62,8 @@ pub fn run(arguments: &Arguments) -> Result<Done, Failure> {
             })?
         }
     };
-    let derive = if arguments.danger_insecure_parameters {
-        Parameters::danger_insecure
-    } else {
-        Parameters::derive
-    };
+    let derive =
+        if arguments.danger_insecure_parameters { Parameters::danger_insecure } else { Parameters::derive };
     let made = derive(operation, form, arguments.parties, arguments.plain_modulus)
         .map_err(|error| Failure::usage(error.to_string()))?;
     let report = made.report();

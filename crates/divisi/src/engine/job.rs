@@ -63,16 +63,8 @@ pub enum Op {
 
 impl Op {
     /// All of them.
-    pub const ALL: [Op; 8] = [
-        Op::Dabit,
-        Op::B2a,
-        Op::A2b,
-        Op::E2a,
-        Op::A2e,
-        Op::Lookup2,
-        Op::TripleArith,
-        Op::TripleBool,
-    ];
+    pub const ALL: [Op; 8] =
+        [Op::Dabit, Op::B2a, Op::A2b, Op::E2a, Op::A2e, Op::Lookup2, Op::TripleArith, Op::TripleBool];
 
     /// Its name on the command line.
     #[must_use]
@@ -265,7 +257,13 @@ impl Job {
             }
             Job::Messages(job) => job.key_bytes + job.messages.get(instance).map_or(0, |m| m.bytes),
             Job::Chain(job) => job.starts.get(instance).copied().unwrap_or(0),
-            Job::Operation(job) => if job.op.is_random() { 0 } else { 4 },
+            Job::Operation(job) => {
+                if job.op.is_random() {
+                    0
+                } else {
+                    4
+                }
+            }
         }
     }
 
@@ -285,7 +283,13 @@ impl Job {
                 made + usize::from(message.received.is_some())
             }),
             Job::Chain(job) => job.using.output_bytes,
-            Job::Operation(job) => if job.op.is_random() { 1 } else { 8 },
+            Job::Operation(job) => {
+                if job.op.is_random() {
+                    1
+                } else {
+                    8
+                }
+            }
         }
     }
 

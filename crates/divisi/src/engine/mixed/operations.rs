@@ -11,7 +11,7 @@ use divisi_bgv::parameters::{self, Parameters as Lattice};
 use divisi_bgv::{Ciphertext, Keys, Ring, Sampler};
 use divisi_core::{Abort, Convert, Counts, Parameters, PartyId, Prg, Session, Step, step};
 use divisi_field::zp::{Modulus, P32};
-use divisi_mixed::{Bit, Gmw, Mixed, Num, arithmetic, convert, triples};
+use divisi_mixed::{Bit, Gmw, Mixed, Num, arithmetic, convert};
 use divisi_net::{Machine, World};
 use divisi_rep3::Security;
 use serde_json::{Map, Value, json};
@@ -129,9 +129,8 @@ impl Prepared for Operations {
         if self.job.op.is_random() {
             return vec![Own::default(); self.manner.parties];
         }
-        let numbers = inputs.iter().map(|row| {
-            u64::from(u32::from_le_bytes(row.try_into().unwrap_or_default()))
-        });
+        let numbers =
+            inputs.iter().map(|row| u64::from(u32::from_le_bytes(row.try_into().unwrap_or_default())));
         let mut key = Zeroizing::new([0; 16]);
         Machine.entropy(key.as_mut_slice());
         let mut prg = Prg::new(&key);
@@ -157,7 +156,8 @@ impl Prepared for Operations {
     }
 
     fn collect(&self, count: usize, outputs: Vec<Own>) -> Result<Vec<u8>, Differ> {
-        let wrong = |i: usize| Differ { party: PartyId::all(i + 1).last(), what: "gave outputs of a wrong form" };
+        let wrong =
+            |i: usize| Differ { party: PartyId::all(i + 1).last(), what: "gave outputs of a wrong form" };
         let each = match self.job.op {
             Op::Dabit => 2,
             Op::TripleArith => 3,
@@ -169,7 +169,8 @@ impl Prepared for Operations {
             return Err(wrong(i));
         }
         let p = self.plain;
-        let sum = |at: usize| lists.iter().fold(0, |sum, list| p.add(sum, list.get(at).copied().unwrap_or(0)));
+        let sum =
+            |at: usize| lists.iter().fold(0, |sum, list| p.add(sum, list.get(at).copied().unwrap_or(0)));
         let xor = |at: usize| lists.iter().fold(0, |sum, list| sum ^ list.get(at).copied().unwrap_or(0));
         let verdict = |right: bool| vec![u8::from(right)];
         let row = |i: usize| match self.job.op {
