@@ -73,6 +73,11 @@ impl Gmw {
         (&mut self.session, &mut self.setup)
     }
 
+    /// Our own randomness.
+    pub(crate) fn own(&mut self) -> &mut Prg {
+        &mut self.own
+    }
+
     /// How many triples are there.
     #[must_use]
     pub fn triples(&self) -> usize {

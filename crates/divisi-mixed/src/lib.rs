@@ -11,9 +11,8 @@
 //!
 //! | [`arithmetic`] | arithmetic triples by one product of ciphertexts | section 7.2, A.3 |
 //! | [`num`] | shared numbers, and their openings | section 3.1 |
+//! | [`table`] | lookups in tables of 2 to 256 entries, public and private | Figures 7 and 8 |
 //! | [`mixed`] | one party of all: products, B2A, A2B | Figures 9 and 10 |
-//!
-//! Private and larger tables are to come.
 //!
 //! ```
 //! use divisi_bgv::parameters::{Form, Operation, Parameters};
@@ -55,6 +54,7 @@ pub mod cot;
 pub mod gmw;
 pub mod mixed;
 pub mod num;
+pub mod table;
 pub mod triples;
 
 pub use bit::Bit;

@@ -14,7 +14,7 @@ use crate::{convert, cot};
 use divisi_bgv::hidden::Hidden;
 use divisi_bgv::parameters::Operation;
 use divisi_bgv::{Keys, Ring, Sampler};
-use divisi_core::{Abort, Boolean, Check, Convert, Job, Lanes, Session, Step, step};
+use divisi_core::{Abort, Boolean, Check, Convert, Job, Lanes, Prg, Session, Step, step};
 use divisi_field::zp::{Modulus, P32};
 use std::sync::Arc;
 
@@ -166,6 +166,33 @@ impl Mixed {
             self.products.push(made);
         }
         Ok(())
+    }
+
+    /// Bits that every party chooses, shared modulo p too: a number of them that is a ring's if they come by
+    /// ciphertexts.
+    pub(crate) fn share_bits(&mut self, bits: Hidden<u64>) -> Result<RandomBits, Abort> {
+        let (session, setup) = self.gmw.ends();
+        match &mut self.source {
+            Source::Transfers => {
+                let packed = Bit::of(bits.iter().copied());
+                let chosen = divisi_ot::Bits::Chosen(packed.words(), bits.len());
+                cot::of_bits(session, setup, self.plain, chosen)
+            }
+            Source::Ciphertexts(keys, sampler) => bits::chosen_bits(session, keys, sampler, bits),
+        }
+    }
+
+    /// How many bits are shared together: as many as there are slots, or as are convenient.
+    pub(crate) fn together(&self) -> Option<usize> {
+        match &self.source {
+            Source::Transfers => None,
+            Source::Ciphertexts(keys, _) => Some(keys.ring().dimension()),
+        }
+    }
+
+    /// A stream of our own randomness.
+    pub(crate) fn own(&mut self) -> &mut Prg {
+        self.gmw.own()
     }
 
     /// So many random bits, which are here no more \[G7\].

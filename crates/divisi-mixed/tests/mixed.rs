@@ -174,3 +174,68 @@ fn other_moduli_have_no_a2b() {
     });
     assert!(ends.iter().any(|end| matches!(end, Err(Abort::Misuse { .. }))));
 }
+
+/// Public tables, one of them of vectors, and private ones, of 2 to 256 entries: every entry, or some.
+#[test]
+fn lookups_of_all_sizes() {
+    let plain = Modulus::new(P32).unwrap();
+    for (n, width, ciphertexts) in
+        [(2, 1, false), (3, 2, true), (2, 4, false), (3, 8, false), (5, 3, false), (8, 2, true)]
+    {
+        let entries = 1_usize << width;
+        let table = |c: u64| -> Vec<u64> {
+            (0..entries as u64)
+                .map(|j| [0, 1, P32 - 1].get(j as usize).copied().unwrap_or(c * j * j % P32))
+                .collect()
+        };
+        let (one, other) = (table(7_919), table(104_729));
+        let index: Vec<usize> = (0..entries.min(16)).map(|i| i * entries.div_ceil(16) % entries).collect();
+        let ends = parties(n, ciphertexts, |mixed| {
+            let (me, lanes) = (mixed.session().me(), index.len());
+            let mut x = Vec::new();
+            for j in 0..width {
+                let values = Bit::of(index.iter().map(|i| (i >> j & 1) as u64));
+                let owner = PartyId::all(n).nth(j % n).unwrap();
+                x.push(mixed.gmw().input(owner, lanes, Some(&values).filter(|_| owner == me))?);
+            }
+            let signs = mixed.signs_ahead(width, lanes)?;
+            mixed.session().phase("online");
+            let looked = mixed.look_up(&[&one, &other], &x, signs)?;
+            let online = mixed.session().meter().read().phases["online"];
+            assert!(online.rounds <= 2 && online.bits <= ((n - 1) * width * lanes) as u64);
+            // each lookup in a table of its own
+            let all: Vec<u64> =
+                (0..lanes as u64).flat_map(|i| one.iter().map(move |e| (e + i) % P32)).collect();
+            let tables = shared(mixed, &all);
+            let signs = mixed.signs_ahead(width, lanes)?;
+            let private = mixed.look_up_private(&tables, &x, signs)?;
+            num::open(mixed.session(), plain, &Num::join(&[&looked[0], &looked[1], &private]))
+        });
+        for end in ends {
+            let opened = end.unwrap();
+            for (i, at) in index.iter().enumerate() {
+                let wanted = [one[*at], other[*at], (one[*at] + i as u64) % P32];
+                let got = [0, 1, 2].map(|part| opened[part * index.len() + i]);
+                assert_eq!(got, wanted, "{n} parties, {entries} entries, {at}");
+            }
+        }
+    }
+}
+
+#[test]
+fn indices_that_do_not_fit_are_refused() {
+    let misuse = |f: &(dyn Fn(&mut Mixed) -> Result<(), Abort> + Sync)| {
+        let ends = parties(2, false, f);
+        assert!(ends.iter().any(|end| matches!(end, Err(Abort::Misuse { .. }))), "{ends:?}");
+    };
+    misuse(&|mixed| mixed.signs(9, 1).map(drop));
+    misuse(&|mixed| {
+        let signs = mixed.signs(2, 1)?;
+        // an index wider than its table
+        mixed.look_up(&[&[0; 4]], &[Bit::zero(1), Bit::zero(1), Bit::zero(1)], signs).map(drop)
+    });
+    misuse(&|mixed| {
+        let signs = mixed.signs(1, 1)?;
+        mixed.look_up(&[&[0, P32]], &[Bit::zero(1)], signs).map(drop)
+    });
+}

@@ -16,7 +16,7 @@ use divisi::failure::Failure;
 #[command(after_help = "Example: divisi bench mixed --op b2a --parties 4 --count 100000\n\
                         Products along a tree: divisi bench mixed --op dabit --parties 8 --count 65536 --form lean-tree")]
 pub struct Mixed {
-    /// What: dabit, b2a, a2b, e2a, a2e, lookup2, triple-arith or triple-bool
+    /// What: dabit, b2a, a2b, e2a, a2e, lookup2, lookup, triple-arith or triple-bool
     #[arg(long, value_name = "OP")]
     op: Op,
     /// How many parties [default: 3]
@@ -28,6 +28,12 @@ pub struct Mixed {
     /// Of b2a: how many bits a number has
     #[arg(long, default_value_t = 32, value_name = "B")]
     bits: usize,
+    /// Of lookup: how many entries a table has, 2 to 256
+    #[arg(long, default_value_t = 256, value_name = "M")]
+    entries: usize,
+    /// Of lookup: tables that nobody knows, one for each item
+    #[arg(long)]
+    private: bool,
     /// How random bits are made [default: cot, from 16 parties on lean-tree]
     #[arg(long, value_enum, value_name = "NAME")]
     form: Option<FormName>,
@@ -46,7 +52,8 @@ pub struct Mixed {
 /// # Errors
 /// What to correct.
 pub fn options(context: &super::Context, arguments: &Mixed) -> Result<Options, Failure> {
-    let Mixed { op, parties, count, bits, form, k, danger_insecure_parameters, effort } = arguments;
+    let Mixed { op, parties, count, bits, entries, private, form, k, danger_insecure_parameters, effort } =
+        arguments;
     let choice = EngineChoice::of("mixed", *parties)?;
     let given = [
         (Manner::FORM, form.as_ref().map(own)),
@@ -54,6 +61,6 @@ pub fn options(context: &super::Context, arguments: &Mixed) -> Result<Options, F
         (INSECURE, danger_insecure_parameters.then(String::new)),
     ];
     let own = given.into_iter().filter_map(|(name, value)| Some((name.to_owned(), value?))).collect();
-    let work = Work::Operation { op: *op, bits: *bits };
+    let work = Work::Operation { op: *op, bits: *bits, entries: *entries, private: *private };
     Ok(Options { own, work, blocks: *count, ..effort.options(context, Some(choice)) })
 }

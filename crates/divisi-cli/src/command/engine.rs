@@ -90,7 +90,10 @@ enum BaseName {
 /// Tell whoever reads, of an engine that has nothing better, that nobody is looked for who deviates.
 pub fn caution(engine: &dyn Engine, security: Security) {
     if security == Security::SemiHonest && engine.usual_security() == Security::SemiHonest {
-        eprintln!("divisi: {} is semi-honest: it protects from parties that look, not from parties that deviate", engine.name());
+        eprintln!(
+            "divisi: {} is semi-honest: it protects from parties that look, not from parties that deviate",
+            engine.name()
+        );
     }
 }
 

@@ -109,7 +109,8 @@ fn difference_of_products(without: Option<Check>) -> bool {
     let heard = opened(&seen, party(1), "divisi_mixed::gmw/products", 64);
     let theirs: Vec<&[u8]> = heard.iter().take(2).map(|body| &body[..32]).collect();
     let bytes = |words: &[u64]| words.iter().flat_map(|word| word.to_le_bytes()).collect::<Vec<u8>>();
-    let truth = bytes(&shares[0][0]).iter().zip(&bytes(&shares[0][1])).map(|(x, y)| x ^ y).collect::<Vec<_>>();
+    let truth =
+        bytes(&shares[0][0]).iter().zip(&bytes(&shares[0][1])).map(|(x, y)| x ^ y).collect::<Vec<_>>();
     theirs[0].iter().zip(theirs[1]).map(|(x, y)| x ^ y).eq(truth)
 }
 
@@ -133,10 +134,11 @@ fn output_of_another(without: Option<Check>) -> bool {
 
 /// The same of numbers.
 fn number_of_another(without: Option<Check>) -> bool {
-    let (_, seen) = act(3, without, |mixed| {
-        num::open_to(mixed.session(), plain(), &[party(1)], &Num::zero(4)).map(drop)
-    });
-    [party(1), party(2)].iter().all(|peer| !seen.bodies(Way::In, *peer, "divisi_mixed::num/open.tell").is_empty())
+    let (_, seen) =
+        act(3, without, |mixed| num::open_to(mixed.session(), plain(), &[party(1)], &Num::zero(4)).map(drop));
+    [party(1), party(2)]
+        .iter()
+        .all(|peer| !seen.bodies(Way::In, *peer, "divisi_mixed::num/open.tell").is_empty())
 }
 
 divisi_core::mutants! {

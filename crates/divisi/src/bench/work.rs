@@ -30,6 +30,10 @@ pub enum Work {
         op: Op,
         /// How many bits a number has.
         bits: usize,
+        /// How many entries a table has.
+        entries: usize,
+        /// Whether tables are private.
+        private: bool,
     },
     /// A circuit, of random inputs.
     Circuit {
@@ -109,7 +113,13 @@ impl Options {
                 message_bytes: *message_bytes,
                 count,
             }),
-            Work::Operation { op, bits } => Job::Operation(Operation { op: *op, bits: *bits, count }),
+            Work::Operation { op, bits, entries, private } => Job::Operation(Operation {
+                op: *op,
+                bits: *bits,
+                entries: *entries,
+                private: *private,
+                count,
+            }),
             Work::Circuit { name, .. } => {
                 let (adder, settings) = (self.adder(), self.settings());
                 let circuit = circuit::hold(name, adder, settings.is_streamed())?;

@@ -36,6 +36,10 @@ pub struct Operation {
     pub op: Op,
     /// How many bits a number has that is converted from bits.
     pub bits: usize,
+    /// How many entries a table has.
+    pub entries: usize,
+    /// Whether tables are private.
+    pub private: bool,
     /// How many items.
     pub count: usize,
 }
@@ -55,6 +59,8 @@ pub enum Op {
     A2e,
     /// Lookups in public tables of two.
     Lookup2,
+    /// Lookups in tables of up to 256.
+    Lookup,
     /// Triples of numbers.
     TripleArith,
     /// Triples of bits.
@@ -63,8 +69,17 @@ pub enum Op {
 
 impl Op {
     /// All of them.
-    pub const ALL: [Op; 8] =
-        [Op::Dabit, Op::B2a, Op::A2b, Op::E2a, Op::A2e, Op::Lookup2, Op::TripleArith, Op::TripleBool];
+    pub const ALL: [Op; 9] = [
+        Op::Dabit,
+        Op::B2a,
+        Op::A2b,
+        Op::E2a,
+        Op::A2e,
+        Op::Lookup2,
+        Op::Lookup,
+        Op::TripleArith,
+        Op::TripleBool,
+    ];
 
     /// Its name on the command line.
     #[must_use]
@@ -76,6 +91,7 @@ impl Op {
             Op::E2a => "e2a",
             Op::A2e => "a2e",
             Op::Lookup2 => "lookup2",
+            Op::Lookup => "lookup",
             Op::TripleArith => "triple-arith",
             Op::TripleBool => "triple-bool",
         }

@@ -35,6 +35,8 @@ pub(crate) enum Told {
     Operation {
         op: String,
         bits: u64,
+        entries: u64,
+        private: bool,
         count: u64,
     },
 }
@@ -77,6 +79,8 @@ impl Told {
             Job::Operation(job) => Told::Operation {
                 op: job.op.name().to_owned(),
                 bits: job.bits as u64,
+                entries: job.entries as u64,
+                private: job.private,
                 count: job.count as u64,
             },
             Job::Texts(_) | Job::Messages(_) | Job::Chain(_) => {
@@ -120,9 +124,11 @@ impl Told {
                 message_bytes: number(message_bytes),
                 count: number(count),
             }),
-            Told::Operation { op, bits, count } => Job::Operation(Operation {
+            Told::Operation { op, bits, entries, private, count } => Job::Operation(Operation {
                 op: op.parse().map_err(|e: String| Failure::usage(e))?,
                 bits: number(bits),
+                entries: number(entries),
+                private,
                 count: number(count),
             }),
         })

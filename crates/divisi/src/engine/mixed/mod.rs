@@ -100,6 +100,8 @@ impl Engine for Mixed {
             "op": fact("op"),
             "form": fact("form"),
             "bits": fact("bits"),
+            "entries": fact("entries"),
+            "private": fact("private"),
             "ring_dimension": fact("ring_dimension"),
             "log2_q": fact("log2_q"),
             "log2_whole": fact("log2_whole"),
@@ -129,11 +131,14 @@ impl Engine for Mixed {
         let circuit = measured.about.get("circuit").and_then(Value::as_str);
         let what = match circuit {
             Some(circuit) => format!("{circuit} ({} ANDs, GMW)", measured.number("and_gates")),
+            None if text("form").is_empty() => text("op").to_owned(),
             None => format!("{} (form {})", text("op"), text("form")),
         };
+        let insecure = measured.facts.get("insecure").and_then(Value::as_bool).unwrap_or(false);
         Page {
             above: format!(
-                "{} {}{} of {what}, mixed, semi-honest, {} parties, k {}, median of {}, the slowest party and the one that sends most:",
+                "{}{} {}{} of {what}, mixed, semi-honest, {} parties, k {}, median of {}, the slowest party and the one that sends most:",
+                if insecure { "INSECURE lattices, for tests: " } else { "" },
                 measured.count,
                 measured.unit,
                 if measured.count == 1 { "" } else { "s" },

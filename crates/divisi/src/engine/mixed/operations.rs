@@ -18,9 +18,9 @@ use serde_json::{Map, Value, json};
 use std::sync::Arc;
 use zeroize::Zeroizing;
 
-/// The most items of a run, and of those that go through all phases together.
+/// The most items of a run, and the most random bits that go through all phases together, about.
 const MOST: usize = 1 << 30;
-const BATCH: usize = 1 << 20;
+const BATCH: usize = 1 << 21;
 
 const INPUT: Step = step!("input");
 
@@ -40,6 +40,12 @@ fn table(i: usize) -> [u64; 2] {
     [3, 5].map(|c| (i as u64 + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15 ^ c) % P32)
 }
 
+/// An entry of the table of an item: public tables are all the same.
+fn entry(job: Operation, item: usize, at: usize) -> u64 {
+    let item = if job.private { item } else { 0 };
+    ((item + 1) as u64).wrapping_mul((at as u64 + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15)) % P32
+}
+
 /// What comes out of an item, by its number in the batch and what went in.
 pub(crate) fn expected(job: Operation) -> Box<dyn Fn(u64, &[u8]) -> Option<Vec<u8>>> {
     Box::new(move |number, input| {
@@ -50,6 +56,7 @@ pub(crate) fn expected(job: Operation) -> Box<dyn Fn(u64, &[u8]) -> Option<Vec<u
         let out = match job.op {
             Op::B2a => (x & ((1 << job.bits) - 1)) % P32,
             Op::Lookup2 => table(number as usize)[(x & 1) as usize],
+            Op::Lookup => entry(job, number as usize, x as usize % job.entries.max(1)),
             _ => x % P32,
         };
         Some(out.to_le_bytes().to_vec())
@@ -66,8 +73,20 @@ impl Operations {
         if !(1..=32).contains(&job.bits) {
             return Err(Unsupported::new(format!("--bits is {}: give 1 to 32", job.bits)));
         }
-        let has_bits = matches!(job.op, Op::Dabit | Op::B2a | Op::A2b | Op::Lookup2);
-        let has_numbers = matches!(job.op, Op::A2b | Op::E2a | Op::A2e | Op::TripleArith);
+        if job.op == Op::Lookup && !(job.entries.is_power_of_two() && (2..=256).contains(&job.entries)) {
+            return Err(Unsupported::new(format!(
+                "--entries is {}: give a power of two from 2 to 256",
+                job.entries
+            )));
+        }
+        if job.private && job.op != Op::Lookup {
+            return Err(Unsupported::new(format!(
+                "{} has no tables of its own: leave --private out",
+                job.op.name()
+            )));
+        }
+        let has_bits = matches!(job.op, Op::Dabit | Op::B2a | Op::A2b | Op::Lookup2 | Op::Lookup);
+        let has_numbers = matches!(job.op, Op::A2b | Op::E2a | Op::A2e | Op::TripleArith) || job.private;
         if manner.form.is_some() && !has_bits {
             return Err(Unsupported::new(format!("{} has no forms: leave --form out", job.op.name())));
         }
@@ -113,6 +132,8 @@ impl Prepared for Operations {
         let parameters = Parameters::new("mixed operations")
             .with("op", self.job.op.name().as_bytes())
             .with("bits", &(self.job.bits as u64).to_le_bytes())
+            .with("entries", &(self.job.entries as u64).to_le_bytes())
+            .with("private", &[u8::from(self.job.private)])
             .with("form", self.form.map_or("", Form::name).as_bytes())
             .with("count", &(count as u64).to_le_bytes());
         let rings = self.bits.iter().chain(&self.numbers);
@@ -120,7 +141,14 @@ impl Prepared for Operations {
     }
 
     fn course(&self, warmup: usize) -> Course {
-        let batch = BATCH.next_multiple_of(self.slots()).min(self.job.count.max(1));
+        // words of 16 bytes are kept for each random bit
+        let weight = match self.job.op {
+            Op::B2a => self.job.bits,
+            Op::A2b => 64,
+            Op::Lookup => self.job.entries,
+            _ => 1,
+        };
+        let batch = (BATCH / weight).next_multiple_of(self.slots()).clamp(1, self.job.count.max(1));
         Course { batch, warmup: (warmup, self.job.count), one_session: false }
     }
 
@@ -134,7 +162,7 @@ impl Prepared for Operations {
         let mut key = Zeroizing::new([0; 16]);
         Machine.entropy(key.as_mut_slice());
         let mut prg = Prg::new(&key);
-        let in_bits = matches!(self.job.op, Op::B2a | Op::Lookup2);
+        let in_bits = matches!(self.job.op, Op::B2a | Op::Lookup2 | Op::Lookup);
         let mut first: Zeroizing<Vec<u64>> =
             Zeroizing::new(numbers.map(|x| if in_bits { x } else { x % P32 }).collect());
         let mut others = Vec::new();
@@ -208,6 +236,8 @@ impl Prepared for Operations {
             "op": self.job.op.name(),
             "form": self.form.map(Form::name),
             "bits": (self.job.op == Op::B2a).then_some(self.job.bits),
+            "entries": (self.job.op == Op::Lookup).then_some(self.job.entries),
+            "private": (self.job.op == Op::Lookup).then_some(self.job.private),
             "security": Security::SemiHonest.name(),
             "k": self.manner.config.k,
             "ring_dimension": ring.map(Lattice::dimension),
@@ -310,6 +340,7 @@ fn convert_all(
                 Ok(bytes(out.iter().copied()))
             })
         }
+        Op::Lookup => look_up(of, mixed, count, inputs, watch),
         Op::B2a => {
             timed(watch, PREPROCESSING, || {
                 preprocessing(mixed);
@@ -335,6 +366,41 @@ fn convert_all(
             })
         }
     }
+}
+
+/// Lookups in one public table, or in a private table for each.
+fn look_up(
+    of: &Operations,
+    mixed: &mut Mixed,
+    count: usize,
+    inputs: &[u64],
+    watch: &mut dyn Watch,
+) -> Result<Own, Abort> {
+    let (entries, width) = (of.job.entries, of.job.entries.ilog2() as usize);
+    let signs = timed(watch, PREPROCESSING, || {
+        mixed.session().phase(PREPROCESSING);
+        let signs = mixed.signs(width, count)?;
+        if of.job.private {
+            mixed.prepare_products((entries - 1) * count)?;
+        }
+        Ok(signs)
+    })?;
+    let first = mixed.session().me().index() == 0;
+    let items = if of.job.private { count } else { 1 };
+    let all = (0..items).flat_map(|item| (0..entries).map(move |at| (item, at)));
+    let table: Vec<u64> = all.map(|(item, at)| entry(of.job, item, at)).collect();
+    timed(watch, ONLINE, || {
+        mixed.session().phase(ONLINE);
+        let x: Vec<Bit> = (0..width).map(|j| Bit::of(inputs.iter().map(move |x| x >> j & 1))).collect();
+        let out = if of.job.private {
+            // the first party's, as a sharing
+            let shares: Vec<u64> = table.iter().map(|entry| if first { *entry } else { 0 }).collect();
+            mixed.look_up_private(&Num::new(Hidden::from(&*shares)), &x, signs)?
+        } else {
+            mixed.look_up(&[&table], &x, signs)?.pop().unwrap_or_else(|| Num::zero(0))
+        };
+        Ok(bytes(out.shares().iter().copied()))
+    })
 }
 
 /// Operations on ciphertexts alone, a ring's slots at once.
