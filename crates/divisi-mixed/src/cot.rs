@@ -28,10 +28,23 @@ pub fn random_bits(
     plain: Modulus,
     count: usize,
 ) -> Result<RandomBits, Abort> {
-    let n = session.parties();
+    of_bits(session, setup, plain, Bits::Random(count))
+}
+
+/// The same of bits that every party may choose: shares of them modulo 2, made to be shares modulo p too.
+///
+/// # Errors
+/// As [`random_bits`].
+pub(crate) fn of_bits(
+    session: &mut Session,
+    setup: &mut Setup,
+    plain: Modulus,
+    bits: Bits<'_>,
+) -> Result<RandomBits, Abort> {
+    let (n, count) = (session.parties(), bits.count());
     let first = (session.count("random bits by transfers") % n.max(1) as u64) as usize;
     // 1. each party's own bits, in rows towards those before it
-    let mut pads = setup.semi_honest_rows(session, Bits::Random(count), Links::Before(first))?;
+    let mut pads = setup.semi_honest_rows(session, bits, Links::Before(first))?;
     let mut bits = Hidden::zeros(count);
     let own = pads.bits().iter().flat_map(|word| (0..64).map(move |i| word >> i & 1));
     bits.iter_mut().zip(own).for_each(|(bit, own)| *bit = own);

@@ -1,8 +1,8 @@
 //! `divisi bench`.
 
-use super::bench_servers;
 use super::engine::{EngineChoice, Manner};
 use super::{AnyProtocol, Context, Done, Goal, ProtocolChoice, positive};
+use super::{bench_mixed, bench_servers};
 use clap::{Args, Subcommand};
 use comfy_table::{CellAlignment, Table, presets};
 use divisi::bench::{self, Options, Work};
@@ -30,6 +30,8 @@ pub enum Commands {
     Mac(Mac),
     /// A Boolean circuit of random inputs among processes over TLS, every output checked
     Circuit(Circuit),
+    /// Operations on numbers and bits among curious parties (semi-honest), every output checked
+    Mixed(bench_mixed::Mixed),
     /// A file through three servers and back, compared byte by byte
     File(bench_servers::File),
     /// Three servers under many clients at once, every result checked
@@ -182,7 +184,7 @@ struct Messages {
 
 /// How often, with how much, over what.
 #[derive(Args)]
-struct Effort {
+pub(super) struct Effort {
     /// Against whom: malicious or semi-honest [default: malicious, of mixed semi-honest]
     #[arg(long, value_name = "NAME")]
     security: Option<Security>,
@@ -263,6 +265,7 @@ pub fn run(context: &Context, command: &Commands) -> Result<Done, Failure> {
             let blocks = count.unwrap_or(engine.engine().usual_count() as u64);
             measure(context, Options { work, choice, blocks, ..usual })
         }
+        Commands::Mixed(arguments) => measure(context, bench_mixed::options(context, arguments)?),
         Commands::Mac(Mac { algorithm, messages, engine, choice, effort }) => {
             let work = Work::Function { algorithm: *algorithm, message_bytes: messages.message_bytes };
             let usual = effort.options(context, Some(*engine));
@@ -272,7 +275,7 @@ pub fn run(context: &Context, command: &Commands) -> Result<Done, Failure> {
 }
 
 impl Effort {
-    fn options(&self, context: &Context, choice: Option<EngineChoice>) -> Options {
+    pub(super) fn options(&self, context: &Context, choice: Option<EngineChoice>) -> Options {
         Options {
             engine: choice.map_or(Options::default().engine, |choice| choice.engine().name()),
             parties: choice.and_then(|choice| choice.parties),

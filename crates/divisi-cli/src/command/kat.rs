@@ -1,6 +1,6 @@
 //! `divisi kat`.
 
-use super::engine::{EngineChoice, Manner};
+use super::engine::{EngineChoice, Manner, caution};
 use super::{AnyProtocol, Context, Done};
 use clap::Args;
 use divisi::engine;
@@ -46,6 +46,9 @@ pub fn run(_: &Context, arguments: &Arguments) -> Result<Done, Failure> {
     }
     let options = Options { engine, settings };
     let report = kat::run(&arguments.files, &options)?;
+    if report.is_good() {
+        caution(engine, options.settings.security);
+    }
     let mut done = Done::new(
         report.algorithms.iter().map(line).collect::<Vec<_>>().join("\n"),
         to_json(&options, &report),

@@ -1,6 +1,7 @@
 //! The grammar, and what each command prints.
 
 mod bench;
+mod bench_mixed;
 mod bench_servers;
 mod circuit;
 mod crypt;
@@ -11,6 +12,7 @@ mod given;
 mod kat;
 mod key;
 mod mesh;
+mod params;
 mod party;
 mod progress;
 mod report;
@@ -92,6 +94,8 @@ enum Command {
     /// Measure a protocol or three servers, as processes on this machine
     #[command(subcommand)]
     Bench(bench::Commands),
+    /// Print how the parameters of threshold BGV come about
+    Params(params::Arguments),
     /// Run a Boolean circuit among parties that keep their inputs to themselves
     Run(run::Arguments),
     /// Write, read and evaluate Boolean circuits
@@ -302,6 +306,7 @@ pub fn run(cli: Cli) -> Result<Done, Failure> {
         Command::Mac(arguments) => digest::mac(&context, &arguments),
         Command::Kat(arguments) => kat::run(&context, &arguments),
         Command::Bench(command) => bench::run(&context, &command),
+        Command::Params(arguments) => params::run(&arguments),
         Command::Run(arguments) => run::run(&context, &arguments),
         Command::Circuit(command) => circuit::run(&context, &command),
         Command::Party(arguments) => party::run(&context, &arguments),

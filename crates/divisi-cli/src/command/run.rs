@@ -1,6 +1,6 @@
 //! `divisi run`.
 
-use super::engine::{EngineChoice, Manner};
+use super::engine::{EngineChoice, Manner, caution};
 use super::{Context, Done, Goal, given};
 use clap::Args;
 use divisi::circuit;
@@ -123,6 +123,7 @@ pub fn run(context: &Context, arguments: &Arguments) -> Result<Done, Failure> {
         }
         _ => run::local(&options, &this_program()?, &context.cleanup)?,
     };
+    caution(engine, options.settings.security);
     let values = report.outputs.first().map(|(_, values)| values.clone());
     let to: Vec<u8> = options.receivers.iter().map(|party| party.number()).collect();
     let told = to.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ");
