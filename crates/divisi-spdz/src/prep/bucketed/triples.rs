@@ -139,7 +139,7 @@ fn combined<F: Mac + Holds<Gf8>>(
         }
         let d = party.open(DIFFERENCES, &d.x, &d.m)?;
         let mut product = x.clone();
-        product.x.iter_mut().zip(&d).for_each(|(x, d)| *x = *x * *d);
+        product.x.iter_mut().zip(&d).for_each(|(x, d)| *x *= *d);
         let factors: Vec<F> = d.iter().map(|d| F::embedded(*d)).collect();
         F::mul_assign(&mut product.m, &factors);
         sum(&mut z, &product);
