@@ -22,7 +22,7 @@ pub struct Arguments {
     engine: EngineChoice,
     #[command(flatten)]
     choice: ProtocolChoice,
-    /// Against whom: malicious or semi-honest
+    /// The adversary to protect from: malicious or semi-honest
     #[arg(long, default_value = "malicious", value_name = "NAME")]
     security: Security,
     #[command(flatten)]
