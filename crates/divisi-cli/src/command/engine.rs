@@ -36,7 +36,7 @@ impl TypedValueParser for Names {
 /// What computes, and among how many.
 #[derive(Args, Clone, Copy)]
 pub struct EngineChoice {
-    /// What computes
+    /// The engine that computes
     #[arg(long, default_value = "rep3", value_name = "NAME", value_parser = Names)]
     engine: Known,
     /// How many parties: rep3 has 3, garble 2 to 128, mixed 2 to 255, spdz 2 to 32, plain 1 [default: 3]
@@ -108,16 +108,16 @@ pub fn caution(engine: &dyn Engine, security: Security) {
 /// How engines with a choice compute.
 #[derive(Args, Clone, Copy)]
 pub struct Manner {
-    /// Of garble: which tables [default: improved]
+    /// With garble: which tables [default: improved]
     #[arg(long, value_enum, value_name = "NAME")]
     form: Option<FormName>,
     /// Of garble, mixed and spdz: the parameter of SoftSpokenOT, 1 to 8; more of it sends less and computes more [default: 4; of garble 5 from 262144 ANDs on]
     #[arg(long, value_name = "K")]
     k: Option<u32>,
-    /// Of garble: how base OTs are made [default: half]
+    /// With garble: how base OTs are made [default: half]
     #[arg(long, value_enum, value_name = "NAME")]
     base_ot: Option<BaseName>,
-    /// Of garble: refuse to keep more MiB of tables than that [default: 1024]
+    /// With garble: refuse to keep more MiB of tables than that [default: 1024]
     #[arg(long, value_name = "MIB")]
     budget: Option<u32>,
     /// Of spdz: the bits of the MACs' field, 40 or 48 [default: 48; with --statistical 64 it is 72]

@@ -24,7 +24,7 @@ pub struct Arguments {
     engine: EngineChoice,
     #[command(flatten)]
     choice: AnyProtocol,
-    /// Against whom: malicious or semi-honest [default: malicious, of mixed semi-honest]
+    /// The adversary to protect from: malicious or semi-honest [default: malicious, of mixed semi-honest]
     #[arg(long, value_name = "NAME")]
     security: Option<Security>,
     #[command(flatten)]

@@ -44,9 +44,9 @@ const VERSION: &str = if divisi_core::TEST_BUILD {
 
 /// Three servers, one key: encrypt and decrypt with an AES key that no machine holds.
 ///
-/// Three servers keep a key in parts. Together they encrypt and decrypt for their clients; no one of them ever has the key, the
-/// data or anything in between, and if one of them cheats the others notice before anything leaves. What they write is
-/// ordinary AES-GCM, which any other software opens with the key.
+/// Three servers keep a key in parts. Together they encrypt and decrypt for their clients; no one of them
+/// ever has the key, the data or anything in between, and if one of them cheats the others notice before
+/// anything leaves. What they write is ordinary AES-GCM, which any other software opens with the key.
 #[derive(Parser)]
 #[command(
     name = "divisi",
@@ -59,7 +59,7 @@ pub struct Cli {
     /// Print one JSON object on standard output, also for a failure
     #[arg(long, global = true)]
     json: bool,
-    /// Tell every ten seconds how far it has come, on standard error, where that is no terminal
+    /// Report progress on standard error every ten seconds, where that is no terminal
     #[arg(long, global = true)]
     verbose: bool,
     /// Give up waiting for a message after so many seconds [default: 10, or the configuration's]
@@ -71,7 +71,7 @@ pub struct Cli {
 
 #[derive(Subcommand)]
 enum Command {
-    /// Show all of it on this machine: three servers, a key that none of them holds, a file there and back
+    /// Start three servers on this machine, make a key that none of them holds, encrypt and decrypt a file
     Demo(demo::Arguments),
     /// Make and check the identities and the configuration of parties and clients
     #[command(subcommand)]
@@ -207,7 +207,8 @@ impl AnyProtocol {
 /// What matters most where words are added (SHA-2).
 #[derive(Args, Clone, Copy)]
 struct Goal {
-    /// What matters most where words are added (SHA-2): total-throughput takes the fewest ANDs, low-latency the fewest rounds
+    /// What matters most where words are added (SHA-2): total-throughput takes the fewest ANDs, low-latency
+    /// the fewest rounds
     #[arg(long, value_name = "NAME", value_parser = modes())]
     mode: Option<Mode>,
 }

@@ -14,6 +14,7 @@ use std::sync::Arc;
 
 /// What is measured.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Work {
     /// AES, in the direction and with the key's size of the options.
     Aes,

@@ -11,6 +11,7 @@ use zeroize::Zeroizing;
 
 /// A job. It has `count` instances; what each of them takes in and gives out is a row of bytes ([`Rows`]).
 #[derive(Clone)]
+#[non_exhaustive]
 pub enum Job {
     /// Evaluations of one circuit. A row in has the input wires, a row out the output wires, the lowest bit of the first byte first.
     Circuit(Circuit),
@@ -128,6 +129,7 @@ pub struct Circuit {
 
 /// Who gives inputs and learns outputs.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Between {
     /// Parties, of their own.
     Parties {
@@ -232,6 +234,7 @@ pub struct Digests {
 
 /// A mode of a block cipher.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Mode {
     /// Galois/counter mode, 96 bits of IV.
     Gcm,
