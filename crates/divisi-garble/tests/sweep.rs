@@ -1,7 +1,7 @@
 //! The tampering sweep: every message of a corrupt party, changed in every way, with two parties and with three.
 //!
 //! Whatever happens, each honest party ends with the right output or aborts; nothing hangs and nothing panics. What waits for the time
-//! limit is sampled by default; `cargo test -p divisi-garble --test sweep -- --ignored` runs all.
+//! limit is sampled by default; `cargo test -p divisi-garble --features testing,fault --test sweep -- --ignored` runs all.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 use divisi_circuit::{Build, Gates, Program, plain};

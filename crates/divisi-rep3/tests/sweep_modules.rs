@@ -1,7 +1,8 @@
 //! The tampering sweep over each module: hashes, HMAC, KMAC, CMAC, GMAC and HKDF. Every message of a corrupt party may be changed in every way.
 //!
 //! Whatever happens, each honest party ends with the right output, or refuses, or aborts; never with a wrong one, and never takes a right
-//! tag for wrong. Of each module a fixed sample; `cargo test -p divisi-rep3 --test sweep_modules -- --ignored` tries every
+//! tag for wrong. Of each module a fixed sample;
+//! `cargo test -p divisi-rep3 --features testing,fault --test sweep_modules -- --ignored` tries every
 //! message of the short ones.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
