@@ -7,12 +7,34 @@ long:
     cargo test --release --workspace -- --ignored
     cargo suites --release --tests -- --ignored
 
-# What a day has time for and a change has not: long tests, every weakened build, costs, secrets in branches and timings.
-nightly: long fuzz weakened instructions poison dudect-long busy
+# What a day has time for and a change has not: long tests, every weakened build, costs, secrets in branches
+# and timings, each package and feature apart, the oldest compiler, Miri, another processor.
+nightly: long fuzz packages oldest miri arm deny weakened instructions poison dudect-long busy
 
-# A million random inputs for each decoder.
+# A million random inputs for each decoder, with every assertion on.
 fuzz:
-    DIVISI_FUZZ_INPUTS=1000000 cargo test --release -p divisi-net -p divisi-store -p divisi-node -p divisi-circuit -p divisi random_
+    DIVISI_FUZZ_INPUTS=1000000 cargo test -p divisi-net -p divisi-store -p divisi-node -p divisi-circuit \
+        -p divisi random_
+
+# Lints and tests of each package by itself, with each of its features: what one lacks, another cannot lend.
+packages *names:
+    .ci/packages {{names}}
+
+# Builds with the oldest compiler that `rust-version` promises, where it is installed.
+oldest:
+    .ci/oldest
+
+# Decoders and portable kernels under Miri, where it is installed.
+miri:
+    .ci/miri
+
+# The known answers of each engine on aarch64, under an emulator, where both are installed.
+arm:
+    .ci/arm
+
+# Licences, sources and advisories of all dependencies, where cargo-deny is installed.
+deny:
+    .ci/deny
 
 # One mutant a check, each killed by a named test.
 mutants:
@@ -26,7 +48,8 @@ kernels:
 bench-kernels *filter:
     cargo bench -p divisi-field -- {{filter}}
 
-# Fails where a kernel or a protocol executes 3 % more instructions than crates/divisi-measure/instructions.txt says (docs/measuring.md).
+# Fails where a kernel or a protocol executes 3 % more instructions than
+# crates/divisi-measure/instructions.txt says (docs/measuring.md).
 instructions:
     cargo run --release -p divisi-measure -- instructions
 
@@ -46,7 +69,8 @@ dudect:
 dudect-long:
     cargo run --release -p divisi-measure -- dudect --long
 
-# Weakened builds: each check made too weak, each noticed by a named test. A name or check alone: `just weakened --only A8`.
+# Weakened builds: each check made too weak, each noticed by a named test. A name or check alone:
+# `just weakened --only A8`.
 weakened *options:
     cargo run --manifest-path attacks/Cargo.toml --target-dir target -- {{options}}
 
@@ -54,7 +78,8 @@ weakened *options:
 weakened-table:
     cargo run --manifest-path attacks/Cargo.toml --target-dir target -- --table
 
-# Mutants by cargo-mutants, going on where any sweep stopped (attacks/mutants). A part of them: `just mutants-sweep 2/4`.
+# Mutants by cargo-mutants, going on where any sweep stopped (attacks/mutants). A part of them:
+# `just mutants-sweep 2/4`.
 mutants-sweep shard="1/1" *options:
     .ci/mutants --shard {{shard}} {{options}}
 

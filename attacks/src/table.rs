@@ -6,9 +6,10 @@ use std::fmt::Write;
 const HEAD: &str = "\
 # Weakened checks
 
-Each row is a build in which one check is there and too weak: something is equal where it must be independent, known too early,
-compared in part, done once instead of twice, or a mask is none. The test in the last column fails in that build, and passes in
-the real one. `just weakened` runs them all; `attacks/weakened` says what each one changes.
+Each row is a build in which one check is there and too weak: something is equal where it must be independent,
+known too early, compared in part, done once instead of twice, or a mask is none. The test in the last column
+fails in that build, and passes in the real one. `just weakened` runs them all; `attacks/weakened` says what
+each one changes.
 
 This page is written by `just weakened-table`.
 ";

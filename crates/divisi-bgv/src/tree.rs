@@ -19,7 +19,7 @@ fn neighbours(session: &Session) -> (Option<PartyId>, Vec<PartyId>) {
 /// Add up everybody's polynomials; all parties get the sums.
 ///
 /// # Errors
-/// Whatever a broken peer causes.
+/// The abort that a faulty peer causes.
 pub fn sum(
     session: &mut Session,
     ring: &Ring,

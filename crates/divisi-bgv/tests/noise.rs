@@ -225,8 +225,8 @@ fn encryptions_and_keys_keep_their_bounds() {
     }
 }
 
-/// H4 and H1: encoded random signs have coefficients like uniform ones, uncorrelated, and no embedding is near the
-/// bound on the largest.
+/// H4 and H1: encoded random signs have coefficients like uniform ones, uncorrelated, and no embedding is
+/// near the bound on the largest.
 #[test]
 fn encoded_signs_are_like_uniform_ones() {
     let ring = small(Operation::Bits, Form::LeanTree, 2);

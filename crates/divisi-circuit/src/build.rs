@@ -1,8 +1,9 @@
 //! The instance of [`Gates`] that records what it is told, and makes a [`Program`] of it.
 //!
-//! Three things are left out of the record: gates whose result is known (`x + x`, `x x`, products with constants,
-//! doubled negations), gates that stand there already, and, when it is finished, gates that no output needs. A negation
-//! is a mark on the wire and becomes a gate only where a product or an output reads it.
+//! Three things are left out of the record: gates whose result is known (`x + x`, `x x`, products with
+//! constants, doubled negations), gates that stand there already, and, when it is finished, gates that no
+//! output needs. A negation is a mark on the wire and becomes a gate only where a product or an output reads
+//! it.
 
 use crate::gates::Gates;
 use crate::level;
@@ -67,7 +68,8 @@ impl Build {
         self.recorded.results.extend_from_slice(bits);
     }
 
-    /// The levelled program of all that the outputs need (of all gates, if `self` is [`verbatim`](Build::verbatim)).
+    /// The levelled program of all that the outputs need (of all gates, if `self` is
+    /// [`verbatim`](Build::verbatim)).
     #[must_use]
     pub fn finish(self) -> Program {
         level::program(self.recorded)
@@ -75,7 +77,8 @@ impl Build {
 
     fn push(&mut self, node: Node) -> Bit {
         let index = self.recorded.nodes.len();
-        // The sign takes one bit of a wire. The reader of files refuses those that are large enough to come here.
+        // The sign takes one bit of a wire. The reader of files refuses those that are large enough to come
+        // here.
         assert!(index < 1 << 31, "a circuit has fewer than 2^31 gates");
         self.recorded.nodes.push(node);
         Bit((index as u32) << 1)

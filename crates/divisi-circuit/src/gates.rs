@@ -2,8 +2,8 @@
 
 /// Bits of GF(2) and the gates between them, one gate at a time.
 ///
-/// Addition is free on every engine; products cost communication. A [`dot`](Gates::dot) is one gate, because engines with
-/// replicated shares send one bit for a whole sum of products; others pay for each term.
+/// Addition is free on every engine; products cost communication. A [`dot`](Gates::dot) is one gate, because
+/// engines with replicated shares send one bit for a whole sum of products; others pay for each term.
 pub trait Gates {
     /// A wire.
     type Bit: Copy;

@@ -1,8 +1,9 @@
 //! From recorded gates to a [`Program`]: which level each stands in, and which slot its result takes.
 //!
-//! A value's *section* is the level in whose sums it can first be read: that of its latest operand for a sum, one more
-//! for a product. Sections run from 0 to the depth. Where a gate has the choice, the order matters only for the number
-//! of wires that are held at once; the orders below are tried and the one that holds fewest is taken.
+//! A value's *section* is the level in whose sums it can first be read: that of its latest operand for a sum,
+//! one more for a product. Sections run from 0 to the depth. Where a gate has the choice, the order matters
+//! only for the number of wires that are held at once; the orders below are tried and the one that holds
+//! fewest is taken.
 
 use crate::program::{Level, Linear, Program, Slot};
 use crate::recorded::{Bit, Node, Recorded};
@@ -176,8 +177,8 @@ impl List {
         }
         let mut levels = Vec::with_capacity(depth + 1);
         for (mut sums, products) in sums.into_iter().zip(products) {
-            // Negations are read by products and outputs alone, constants read nothing: each kind can stand in one run, which an
-            // engine takes without guessing what comes next.
+            // Negations are read by products and outputs alone, constants read nothing: each kind can stand
+            // in one run, which an engine takes without guessing what comes next.
             sums.sort_by_key(|&i| match self.ops[i] {
                 Op::Constant(_) => 0,
                 Op::Xor(..) => 1,

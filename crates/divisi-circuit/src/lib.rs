@@ -1,12 +1,12 @@
 //! Boolean circuits, from the algorithm's text to the list that an engine runs.
 //!
-//! An author writes a function over [`Gates`], one bit at a time. Run on [`Words`](plain::Words) it computes in the clear;
-//! run on [`Build`] it is recorded, folded and levelled into a [`Program`]: products that do not need each other stand
-//! in one level, which costs an engine one round. Adders that run in parallel and chains that run ahead of others are
-//! found by the levelling, not by the author.
+//! An author writes a function over [`Gates`], one bit at a time. Run on [`Words`](plain::Words) it computes
+//! in the clear; run on [`Build`] it is recorded, folded and levelled into a [`Program`]: products that do
+//! not need each other stand in one level, which costs an engine one round. Adders that run in parallel and
+//! chains that run ahead of others are found by the levelling, not by the author.
 //!
-//! Nothing here is secret and nothing here protects anything: a program is public, and what its wires hold is the
-//! business of the engine that runs it.
+//! Nothing here is secret and nothing here protects anything: a program is public, and what its wires hold is
+//! the business of the engine that runs it.
 //!
 //! | module | what |
 //! |---|---|

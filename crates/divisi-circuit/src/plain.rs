@@ -110,8 +110,8 @@ fn lanes(wires: usize, inputs: &[Vec<u64>]) -> Result<usize, Misfit> {
     Ok(words)
 }
 
-/// The outputs of a circuit in its file, as [`run`] has those of a program. Operands of products are read as late as an engine may
-/// read them: when the first result is taken.
+/// The outputs of a circuit in its file, as [`run`] has those of a program. Operands of products are read as
+/// late as an engine may read them: when the first result is taken.
 ///
 /// # Errors
 /// [`Unrun`] if the inputs are not those of the circuit, or the file is not what it was.
@@ -148,8 +148,8 @@ pub fn run_stream(stream: &Stream, inputs: &[Vec<u64>]) -> Result<Vec<Vec<u64>>,
     Ok(stream.results().iter().map(result).collect())
 }
 
-/// The program's outputs, wire by wire: each input is a wire, 64 lanes in each of its words. A program without inputs runs
-/// in 64 lanes.
+/// The program's outputs, wire by wire: each input is a wire, 64 lanes in each of its words. A program
+/// without inputs runs in 64 lanes.
 ///
 /// # Errors
 /// [`Misfit`] if the inputs are not those of the program, or differ in length.

@@ -57,8 +57,8 @@ impl Level {
         &self.linear
     }
 
-    /// The sums of products: the slot of the result and the terms. **All of a level read before the first one writes**:
-    /// a result may take the slot of an operand that nobody reads any more, be it another's.
+    /// The sums of products: the slot of the result and the terms. **All of a level read before the first one
+    /// writes**: a result may take the slot of an operand that nobody reads any more, be it another's.
     pub fn dots(&self) -> impl ExactSizeIterator<Item = (Slot, &[(Slot, Slot)])> {
         let mut start = 0;
         self.dots.iter().map(move |&(out, end)| {
@@ -81,11 +81,12 @@ impl Level {
     }
 }
 
-/// A circuit, levelled. Made by [`Build::finish`](crate::Build::finish) and [`bristol::read`](crate::bristol::read).
+/// A circuit, levelled. Made by [`Build::finish`](crate::Build::finish) and
+/// [`bristol::read`](crate::bristol::read).
 ///
 /// To run it: put input wire `i` into slot `i`; for each level run [`Level::linear`] in order, then all of
-/// [`Level::dots`] in one round; at the end output wire `i` is in slot `results()[i]`. Every slot is written before it is
-/// read, and is free for another wire after the last reader of the one that it holds.
+/// [`Level::dots`] in one round; at the end output wire `i` is in slot `results()[i]`. Every slot is written
+/// before it is read, and is free for another wire after the last reader of the one that it holds.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Program {
     pub(crate) inputs: Vec<usize>,

@@ -4,8 +4,8 @@
 use divisi_circuit::bristol::{Counts, Format, read, write};
 use divisi_circuit::{Build, Gates, Program, plain};
 
-/// `adder_32bit.txt`: the 32-bit adder of Tillich and Smart ("Circuits of basic functions suitable for MPC and FHE") as
-/// emp-toolkit/emp-tool ships it (commit 00f7552, `emp-tool/circuits/files`).
+/// `adder_32bit.txt`: the 32-bit adder of Tillich and Smart ("Circuits of basic functions suitable for MPC
+/// and FHE") as emp-toolkit/emp-tool ships it (commit 00f7552, `emp-tool/circuits/files`).
 const ADDER: &[u8] = include_bytes!("vectors/adder_32bit.txt");
 
 fn bits(x: u64, width: usize) -> Vec<Vec<u64>> {

@@ -1,4 +1,5 @@
-//! Circuits that stay in their file: the same results as in memory, the same words about bad files, and a file that changes.
+//! Circuits that stay in their file: the same results as in memory, the same words about bad files, and a
+//! file that changes.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 use divisi_circuit::bristol::{self, Format};
@@ -44,7 +45,8 @@ fn file(older: bool, inputs: usize, gates: &[(u8, u16, u16, u16)], outputs: usiz
     header + &text
 }
 
-/// What engines rely on, of all steps: no product or sum of a wire with itself, and nothing overwrites what a waiting product reads.
+/// What engines rely on, of all steps: no product or sum of a wire with itself, and nothing overwrites what a
+/// waiting product reads.
 fn check_steps(stream: &Stream) {
     let (mut waiting, mut read, mut ands) = (0, Vec::new(), 0);
     stream
@@ -95,7 +97,8 @@ proptest! {
         prop_assert_eq!(stream.outputs(), source.program.outputs());
         prop_assert!(stream.and_count() <= source.counts.and);
         check_steps(&stream);
-        let lanes: Vec<Vec<u64>> = values[..inputs].iter().map(|&word| vec![word, !word, word.rotate_left(7)]).collect();
+        let lanes = values[..inputs].iter().map(|&word| vec![word, !word, word.rotate_left(7)]);
+        let lanes: Vec<Vec<u64>> = lanes.collect();
         let want = plain::run(&source.program, &lanes).unwrap();
         for _ in 0..2 {
             prop_assert_eq!(plain::run_stream(&stream, &lanes).unwrap(), want.clone());
@@ -134,7 +137,8 @@ fn what_everybody_knows_is_no_step() {
     assert_eq!(plain::run_stream(&stream, &inputs).unwrap(), plain::run(&program, &inputs).unwrap());
 }
 
-/// A chain needs a handful of slots however long it is, and products that do not need each other wait together.
+/// A chain needs a handful of slots however long it is, and products that do not need each other wait
+/// together.
 #[test]
 fn slots_are_used_again_and_products_wait() {
     let gates = 20_000;

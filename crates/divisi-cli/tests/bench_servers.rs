@@ -2,7 +2,7 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 use divisi::bench::servers::file;
-use divisi::bench::servers::serve::{self, Kind, Mix};
+use divisi::bench::servers::serve::{self, Mix, RequestKind};
 use divisi::calibrate::Calibration;
 use divisi::cleanup::Cleanup;
 use divisi::mode::Choice;
@@ -133,7 +133,7 @@ fn more_clients_than_a_key_names_are_served() {
 fn each_mix_has_its_kinds_and_long_requests_need_not_end() {
     let report = serve(1, 4.0, Mix::File);
     let [files] = report.kinds[..] else { panic!("{report:?}") };
-    assert!(files.kind == Kind::File && report.checked, "{report:?}");
+    assert!(files.kind == RequestKind::File && report.checked, "{report:?}");
     assert_eq!(files.count > 0, files.percentiles[0].is_some());
 
     let begun = Instant::now();

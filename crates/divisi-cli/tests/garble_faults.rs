@@ -122,7 +122,6 @@ fn proxy(dialler: usize, acceptor: usize, address: String, wires: &Arc<Mutex<Wir
 fn mesh(dir: &Path, wires: &Arc<Mutex<Wires>>) {
     let ports: Vec<_> = (0..PARTIES).map(|_| TcpListener::bind("127.0.0.1:0").unwrap()).collect();
     let hosts: Vec<String> = ports.iter().map(|port| port.local_addr().unwrap().to_string()).collect();
-    drop(ports);
     let made = Command::new(PROGRAM)
         .current_dir(dir)
         .args(["mesh", "new", "--parties", &PARTIES.to_string(), "--hosts", &hosts.join(","), "--out", "m"])
@@ -137,6 +136,8 @@ fn mesh(dir: &Path, wires: &Arc<Mutex<Wires>>) {
         }
         std::fs::write(dir.join(format!("m/mesh-{dialler}.toml")), own).unwrap();
     }
+    // only now: a proxy must not be given the port of a party
+    drop(ports);
 }
 
 fn party(dir: &Path, index: usize) -> Child {

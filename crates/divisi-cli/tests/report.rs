@@ -1,7 +1,7 @@
 //! The report: a tiny matrix, the page that comes of it, and the fields of its JSON.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
-use divisi::bench::report::{self, Group, Plan, Progress};
+use divisi::bench::report::{self, MatrixPlan, Progress, RunGroup};
 use divisi::cleanup::Cleanup;
 use divisi_rep3::Protocol;
 use std::path::Path;
@@ -88,11 +88,17 @@ fn the_checker_finds_what_is_wrong() {
     assert!(check_page("<html></html>").is_err());
 }
 
-fn tiny() -> Plan {
-    Plan { quick: true, blocks: Some(40), reps: Some(1), round_trips_ms: vec![1.0, 3.0], ..Plan::default() }
+fn tiny() -> MatrixPlan {
+    MatrixPlan {
+        quick: true,
+        blocks: Some(40),
+        reps: Some(1),
+        round_trips_ms: vec![1.0, 3.0],
+        ..MatrixPlan::default()
+    }
 }
 
-fn write(plan: &Plan, out: &Path, tell: &dyn Fn(&Progress)) -> report::Written {
+fn write(plan: &MatrixPlan, out: &Path, tell: &dyn Fn(&Progress)) -> report::Written {
     report::write(plan, out, Path::new(env!("CARGO_BIN_EXE_divisi")), &Cleanup::new(), tell).unwrap()
 }
 
@@ -150,7 +156,7 @@ fn a_tiny_matrix_makes_a_page_and_its_json() {
     assert_eq!(runs.len(), tiny().runs().len());
     for run in runs {
         assert!(run["checked"] == true && run["phases"].as_array().unwrap().len() == 4);
-        assert!(Group::ALL.iter().any(|group| run["group"] == group.name()));
+        assert!(RunGroup::ALL.iter().any(|group| run["group"] == group.name()));
         assert!(
             run["latency_seconds"].as_f64().unwrap() > 0.0 && run["cpu_us_per_block_and_party"].is_number()
         );
@@ -181,7 +187,7 @@ fn a_tiny_matrix_makes_a_page_and_its_json() {
 fn a_figure_alone_replaces_what_was_there() {
     let dir = tempfile::tempdir().unwrap();
     std::fs::write(dir.path().join("report.html"), "an earlier one").unwrap();
-    let plan = Plan { latency_only: true, round_trips_ms: vec![1.0], ..tiny() };
+    let plan = MatrixPlan { latency_only: true, round_trips_ms: vec![1.0], ..tiny() };
     let written = write(&plan, dir.path(), &|_| {});
     let page = std::fs::read_to_string(&written.html).unwrap();
     check_page(&page).unwrap();
@@ -194,11 +200,11 @@ fn a_figure_alone_replaces_what_was_there() {
 fn a_report_that_fails_leaves_nothing() {
     let dir = tempfile::tempdir().unwrap();
     let out = dir.path().join("out");
-    let failed = |plan: &Plan, program: &str| {
+    let failed = |plan: &MatrixPlan, program: &str| {
         report::write(plan, &out, Path::new(program), &Cleanup::new(), &|_| {}).unwrap_err()
     };
     let failure = failed(&tiny(), "/no/such/program");
     assert!(failure.kind.exit_code() == 1 && failure.error.contains("cannot be started"), "{failure}");
-    assert_eq!(failed(&Plan { reps: Some(0), ..tiny() }, "/no/such/program").kind.exit_code(), 2);
+    assert_eq!(failed(&MatrixPlan { reps: Some(0), ..tiny() }, "/no/such/program").kind.exit_code(), 2);
     assert!(!out.exists());
 }

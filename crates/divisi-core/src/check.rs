@@ -185,8 +185,16 @@ checks! {
     K13 = "K13",
     /// Pads and base OTs by halves come from the 128 columns of Delta', never from the few of Delta_i.
     K14 = "K14",
+    /// Products of bits and vectors: a masked random combination of all is MAC-checked; its coin follows all.
+    K15 = "K15",
+    /// Products of bits and vectors: buckets by a coin that follows that combination, of the size of the bound.
+    K16 = "K16",
     /// What preprocessing opens is MAC-checked before anything made of it leaves.
     K17 = "K17",
+    /// Products of MASCOT: the coins that combine them follow all of them.
+    K18 = "K18",
+    /// Products of MASCOT: what the sacrifice gives is compared with zero; its coin follows both products.
+    K19 = "K19",
     /// Openings and sigmas among three or more parties: a fresh sharing of zero is added.
     K20 = "K20",
     /// MAC check: sigma is committed to by all, then opened; one at a time for each alpha.
@@ -203,8 +211,14 @@ checks! {
     G4 = "G4",
     /// Mixed mode: noise fits the modulus at every level, and the whole modulus fits the ring.
     G5 = "G5",
+    /// Mixed mode: of a candidate mask of A2B only d = a b c is opened, and one that is rejected goes whole.
+    G6 = "G6",
+    /// Mixed mode: random bits, masked tables and triples serve once.
+    G7 = "G7",
     /// Mixed mode: a received polynomial has its length, and coefficients below their primes.
     G10 = "G10",
+    /// Mixed mode: shares of an output go to its receivers and to nobody else.
+    G11 = "G11",
     /// Mixed mode: the partial decryptions of a session are counted, and end with their number.
     G12 = "G12",
     /// Mixed mode: no public polynomial serves two messages under one key share.

@@ -56,7 +56,7 @@ impl Coins {
     /// Commit to coins: announce, hear and confirm, in two rounds.
     ///
     /// # Errors
-    /// Whatever a broken peer causes.
+    /// The abort that a faulty peer causes.
     pub fn commit(session: &mut Session) -> Result<Coins, Abort> {
         Coins::announce(session)?.hear(session)?.confirm(session)
     }
@@ -156,7 +156,7 @@ impl Announced {
     /// Receive everybody's commitment and echo them.
     ///
     /// # Errors
-    /// Whatever a broken peer causes.
+    /// The abort that a faulty peer causes.
     pub fn hear(self, session: &mut Session) -> Result<Heard, Abort> {
         let me = session.me();
         let mut seen = vec![[0; 32]; session.parties()];

@@ -66,14 +66,14 @@ pub trait Bytes {
     /// Costs the rounds of one S-box, however many bytes there are.
     ///
     /// # Errors
-    /// Whatever ends the session.
+    /// The abort that ends the session.
     fn sbox(&mut self, d: Direction, x: &mut [&mut Self::Byte]) -> Result<(), Abort>;
 
     /// `layers` S-box layers of `bytes` bytes of `lanes` lanes each are to come: an engine that consumes something made ahead
     /// makes what it lacks now, all in one go. Whoever says nothing pays for each layer by itself.
     ///
     /// # Errors
-    /// Whatever ends the session.
+    /// The abort that ends the session.
     fn prepare(&mut self, _layers: usize, _bytes: usize, _lanes: usize) -> Result<(), Abort> {
         Ok(())
     }
@@ -161,7 +161,7 @@ pub trait Boolean {
     /// serves all; a job without inputs has one lane.
     ///
     /// # Errors
-    /// [`Abort::Misuse`] if the inputs are not those of the program, or their lanes do not fit; whatever ends the session.
+    /// [`Abort::Misuse`] if the inputs are not those of the program, or their lanes do not fit; the abort that ends the session.
     fn run(&mut self, jobs: &mut [Job<'_, Self::Bit>]) -> Result<(), Abort>;
 }
 
@@ -201,13 +201,13 @@ pub trait Lookups {
     /// One layer of lookups, whatever stands in it; it costs the rounds of one. The bits of an index are alike in lanes.
     ///
     /// # Errors
-    /// [`Abort::Misuse`] if an index has not the bits of its table, or they differ in lanes; whatever ends the session.
+    /// [`Abort::Misuse`] if an index has not the bits of its table, or they differ in lanes; the abort that ends the session.
     fn look_up(&mut self, layer: &mut [Lookup<Self::Bit>]) -> Result<(), Abort>;
 
     /// So many lookups in each of these tables are to come, in all lanes together: as [`Bytes::prepare`].
     ///
     /// # Errors
-    /// Whatever ends the session.
+    /// The abort that ends the session.
     fn foresee(&mut self, _lookups: &[(&'static Table, usize)]) -> Result<(), Abort> {
         Ok(())
     }
@@ -218,6 +218,6 @@ pub trait Convert<X, Y> {
     /// The same secret in the other representation.
     ///
     /// # Errors
-    /// Whatever ends the session.
+    /// The abort that ends the session.
     fn convert(&mut self, x: X) -> Result<Y, Abort>;
 }

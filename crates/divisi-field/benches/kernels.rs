@@ -1,7 +1,7 @@
 //! The hot operations under every kernel that this processor runs, with statistics, against the last run.
 //!
-//! `cargo bench -p divisi-field`, or of some: `cargo bench -p divisi-field -- 'gf64 dot.*avx2'`. Throughput is in units a second: a
-//! unit is what the name says.
+//! `cargo bench -p divisi-field`, or of some: `cargo bench -p divisi-field -- 'gf64 dot.*avx2'`. Throughput
+//! is in units a second: a unit is what the name says.
 
 mod operations;
 

@@ -1,4 +1,5 @@
-//! One suite for all large fields: every kernel against the slow reference, at lengths around each register width.
+//! One suite for all large fields: every kernel against the slow reference, at lengths around each register
+//! width.
 
 #![allow(clippy::unwrap_used)]
 

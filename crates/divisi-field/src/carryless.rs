@@ -8,9 +8,9 @@ const HOLES: [u128; 4] = {
 
 /// The product of two polynomials over GF(2) of degree below 64.
 ///
-/// Each operand falls into four parts with three zeros between their bits. A column of the integer product of two parts
-/// counts at most 15 pairs if one of them has 15 bits, so it stays within its four bits, and its lowest bit is the
-/// coefficient wanted. The four highest bits of `y` are therefore multiplied apart.
+/// Each operand falls into four parts with three zeros between their bits. A column of the integer product of
+/// two parts counts at most 15 pairs if one of them has 15 bits, so it stays within its four bits, and its
+/// lowest bit is the coefficient wanted. The four highest bits of `y` are therefore multiplied apart.
 #[inline]
 pub(crate) fn product(x: u64, y: u64) -> u128 {
     const LOW: u64 = u64::MAX >> 4;

@@ -1,4 +1,5 @@
-//! AES-128 in counter mode with VAES, four blocks a register: the stream behind every correlated random value.
+//! AES-128 in counter mode with VAES, four blocks a register: the stream behind every correlated random
+//! value.
 //!
 //! A processor without VAES and AVX-512 gets none: callers have another way to the same stream.
 
@@ -23,8 +24,8 @@ impl Counter {
         able.then(|| unsafe { expand(key) })
     }
 
-    /// Words of the stream, little-endian, from this block on; the last block may be cut short. Block b is the encryption of
-    /// b as a little-endian number. The position is public.
+    /// Words of the stream, little-endian, from this block on; the last block may be cut short. Block b is
+    /// the encryption of b as a little-endian number. The position is public.
     pub fn words(&self, block: u64, out: &mut [u64]) {
         // SAFETY: there is no value of this type unless VAES and AVX-512 were found.
         unsafe { words(&self.0, block, out) }
@@ -35,7 +36,8 @@ impl Drop for Counter {
     fn drop(&mut self) {
         let words = self.0.as_mut_ptr().cast::<u64>();
         for w in 0..22 {
-            // SAFETY: eleven round keys of two words each, which this value owns; the write is volatile so that it stays.
+            // SAFETY: eleven round keys of two words each, which this value owns; the write is volatile so
+            // that it stays.
             unsafe { words.add(w).write_volatile(0) };
         }
     }
@@ -84,7 +86,8 @@ fn words(keys: &[__m128i; 11], block: u64, out: &mut [u64]) {
     }
 }
 
-/// Each round key in all four places of a register. A loop, for `map` would be a call without the target's features.
+/// Each round key in all four places of a register. A loop, for `map` would be a call without the target's
+/// features.
 #[inline]
 #[target_feature(enable = "avx512f,vaes")]
 pub(crate) fn broadcast(keys: &[__m128i; 11]) -> [__m512i; 11] {

@@ -6,8 +6,9 @@ use core::ops::{Add, Mul, Sub};
 use subtle::ConstantTimeEq;
 use zeroize::Zeroize;
 
-/// A finite field of characteristic two whose elements are polynomials over GF(2), bit i being the coefficient of
-/// the i-th power. Addition and subtraction are the same operation, and every operation takes constant time.
+/// A finite field of characteristic two whose elements are polynomials over GF(2), bit i being the
+/// coefficient of the i-th power. Addition and subtraction are the same operation, and every operation takes
+/// constant time.
 pub trait Field:
     Copy
     + Default
@@ -87,13 +88,13 @@ pub trait BigField: Field + ConstantTimeEq {
     /// `x[i] = x[i] + y[i]`.
     fn add_assign(x: &mut [Self], y: &[Self]);
 
-    /// `out[i] = x[2i] + r * (x[2i] + x[2i+1])`: the lines through neighbours, which take the value `x[2i]` at 0 and
-    /// `x[2i+1]` at 1, evaluated at `r`. `x` is twice as long as `out`.
+    /// `out[i] = x[2i] + r * (x[2i] + x[2i+1])`: the lines through neighbours, which take the value `x[2i]`
+    /// at 0 and `x[2i+1]` at 1, evaluated at `r`. `x` is twice as long as `out`.
     fn fold(x: &[Self], r: Self, out: &mut [Self]);
 
-    /// For the lines through neighbours of `x` and of `y` (see [`BigField::fold`]) the sum of the products of their values at
-    /// 1, and of their leading coefficients: the sums of `x[2i+1] * y[2i+1]` and of `(x[2i] + x[2i+1]) * (y[2i] + y[2i+1])`.
-    /// The lengths are equal and even.
+    /// For the lines through neighbours of `x` and of `y` (see [`BigField::fold`]) the sum of the products of
+    /// their values at 1, and of their leading coefficients: the sums of `x[2i+1] * y[2i+1]` and of `(x[2i] +
+    /// x[2i+1]) * (y[2i] + y[2i+1])`. The lengths are equal and even.
     fn line_products(x: &[Self], y: &[Self]) -> (Self, Self) {
         assert_eq!(x.len(), y.len(), "factors of different lengths");
         let (x, _) = x.as_chunks::<2>();

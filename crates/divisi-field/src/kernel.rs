@@ -1,8 +1,8 @@
 //! The choice of instruction set: once, at run time, in one binary.
 //!
-//! Modules with kernels ask [`active`] and call the room of that name. Code of other crates stays free of intrinsics
-//! and of `unsafe`: it hands a closure to [`vectorize`] or, if it computes with planes in registers, a [`Task`] to
-//! [`run`]; both compile the code once for each kernel.
+//! Modules with kernels ask [`active`] and call the room of that name. Code of other crates stays free of
+//! intrinsics and of `unsafe`: it hands a closure to [`vectorize`] or, if it computes with planes in
+//! registers, a [`Task`] to [`run`]; both compile the code once for each kernel.
 
 use core::cell::Cell;
 use core::fmt;
@@ -132,8 +132,8 @@ thread_local! {
     static CURRENT: Cell<Option<Kernel>> = const { Cell::new(None) };
 }
 
-/// The kernel in use: the choice of [`select`], made once for the process, unless [`with`] overrides it in this
-/// thread. A variable that [`select`] rejects means the portable kernel here.
+/// The kernel in use: the choice of [`select`], made once for the process, unless [`with`] overrides it in
+/// this thread. A variable that [`select`] rejects means the portable kernel here.
 #[inline]
 pub fn active() -> Kernel {
     CURRENT.get().unwrap_or_else(adopt)
@@ -161,9 +161,9 @@ pub fn with<R>(kernel: Kernel, f: impl FnOnce() -> R) -> Result<R, KernelError> 
 
 /// Runs a closure compiled with the instructions of the active kernel, so that loops over words vectorise.
 ///
-/// Only what is inlined into the closure profits: mark the closure and the functions it calls `#[inline(always)]`.
-/// Straight-line code over [`Plane`](crate::Plane) values, such as products, vectorises only in part and runs many times
-/// slower; make it a [`Task`] or write it as [`vectorized!`].
+/// Only what is inlined into the closure profits: mark the closure and the functions it calls
+/// `#[inline(always)]`. Straight-line code over [`Plane`](crate::Plane) values, such as products, vectorises
+/// only in part and runs many times slower; make it a [`Task`] or write it as [`vectorized!`].
 ///
 /// ```
 /// use divisi_field::kernel::vectorize;
@@ -179,7 +179,8 @@ pub fn with<R>(kernel: Kernel, f: impl FnOnce() -> R) -> Result<R, KernelError> 
 pub fn vectorize<R>(f: impl FnOnce() -> R) -> R {
     match active() {
         #[cfg(target_arch = "x86_64")]
-        // SAFETY: a kernel becomes active only after `require` or `choose` has seen its features on this processor.
+        // SAFETY: a kernel becomes active only after `require` or `choose` has seen its features on this
+        // processor.
         Kernel::Avx512 => unsafe { x86::avx512(f) },
         #[cfg(target_arch = "x86_64")]
         // SAFETY: as above.
@@ -190,8 +191,9 @@ pub fn vectorize<R>(f: impl FnOnce() -> R) -> R {
 
 /// Code over planes in registers, generic over the register.
 ///
-/// Every operation on a register is one instruction only where all between it and [`run`] is inlined; elsewhere it is
-/// a call. So mark functions and closures `#[inline(always)]`, and prefer loops to `core::array::from_fn` and `map`.
+/// Every operation on a register is one instruction only where all between it and [`run`] is inlined;
+/// elsewhere it is a call. So mark functions and closures `#[inline(always)]`, and prefer loops to
+/// `core::array::from_fn` and `map`.
 ///
 /// ```
 /// use divisi_field::kernel::{Task, run};
@@ -228,7 +230,8 @@ pub trait Task {
 pub fn run<T: Task>(task: T) -> T::Output {
     match active() {
         #[cfg(target_arch = "x86_64")]
-        // SAFETY: a kernel becomes active only after `require` or `choose` has seen its features on this processor.
+        // SAFETY: a kernel becomes active only after `require` or `choose` has seen its features on this
+        // processor.
         Kernel::Avx512 => unsafe {
             x86::avx512(
                 #[inline(always)]

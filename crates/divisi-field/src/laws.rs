@@ -1,5 +1,5 @@
-//! The laws of a field as a test suite: [`field_laws!`](crate::field_laws) tests any [`Field`](crate::Field) by
-//! random elements. The crate that uses it needs `proptest` among its development dependencies.
+//! The laws of a field as a test suite: [`field_laws!`](crate::field_laws) tests any [`Field`](crate::Field)
+//! by random elements. The crate that uses it needs `proptest` among its development dependencies.
 
 /// Tests the laws of a field in the module where it is called.
 ///
@@ -32,7 +32,9 @@ macro_rules! field_laws {
                 }
 
                 #[test]
-                fn multiplication_is_commutative_and_associative(x in element(), y in element(), z in element()) {
+                fn multiplication_is_commutative_and_associative(
+                    x in element(), y in element(), z in element()
+                ) {
                     prop_assert_eq!((x * y) * z, x * (y * z));
                     prop_assert_eq!(x * y, y * x);
                     prop_assert_eq!(x * <$field>::ONE, x);

@@ -1,5 +1,5 @@
-//! AES-128 under one key as a permutation of many blocks with VAES, four blocks a register: what correlation-robust hashes and trees of
-//! seeds are made of.
+//! AES-128 under one key as a permutation of many blocks with VAES, four blocks a register: what
+//! correlation-robust hashes and trees of seeds are made of.
 //!
 //! A processor without VAES and AVX-512 gets none: callers have another way to the same permutation.
 
@@ -7,7 +7,8 @@ use core::arch::x86_64::*;
 
 use crate::counter::{Counter, broadcast};
 
-/// Blocks that go through the rounds together: eight registers of four, enough to hide the latency of a round.
+/// Blocks that go through the rounds together: eight registers of four, enough to hide the latency of a
+/// round.
 const TURN: usize = 32;
 
 /// The permutation of one key, whose round keys are those of a [`Counter`]; wiped when dropped.

@@ -1,9 +1,10 @@
-//! Gives random inputs to a decoder: none may panic, take long, or be kept as something that would not be written.
+//! Gives random inputs to a decoder: none may panic, take long, or be kept as something that would not be
+//! written.
 //!
-//! For tests alone, each in the crate whose decoder it is. Inputs are mutations of a corpus: what the encoders
-//! write, and the files of `tests/corpus/NAME` in that crate, where an input belongs that failed once. They
-//! follow from a seed, so that a failure can be had again. How many there are says `DIVISI_FUZZ_INPUTS`: a few
-//! thousand by default, a million every night (`just fuzz`).
+//! For tests alone, each in the crate whose decoder it is. Inputs are mutations of a corpus: what the
+//! encoders write, and the files of `tests/corpus/NAME` in that crate, where an input belongs that failed
+//! once. They follow from a seed, so that a failure can be had again. How many there are says
+//! `DIVISI_FUZZ_INPUTS`: a few thousand by default, a million every night (`just fuzz`).
 //!
 //! ```
 //! divisi_fuzz::run("numbers", env!("CARGO_MANIFEST_DIR"), &[b"17".to_vec()], |bytes| {
@@ -30,12 +31,12 @@ const BYTES: usize = 4096;
 /// How many inputs there are if nobody says.
 const INPUTS: u64 = 3_000;
 
-/// Give a decoder inputs made of `seeds` and of the crate's corpus of that name; `decode` says whether it took one, or
-/// what was wrong with what it took.
+/// Give a decoder inputs made of `seeds` and of the crate's corpus of that name; `decode` says whether it
+/// took one, or what was wrong with what it took.
 ///
 /// # Panics
-/// If an input makes it panic, or takes too long, or `decode` says so: with the input; and if it takes not even what
-/// is in the corpus.
+/// If an input makes it panic, or takes too long, or `decode` says so: with the input; and if it takes not
+/// even what is in the corpus.
 pub fn run(
     name: &str,
     manifest_dir: &str,

@@ -1,7 +1,8 @@
-//! What one AES-128 and one SHA-256 take among three parties in one process, authenticated bits included, the set-up apart:
-//! `cargo run --release -p divisi-garble --features testing --example speed`.
+//! What one AES-128 and one SHA-256 take among three parties in one process, authenticated bits included, the
+//! set-up apart: `cargo run --release -p divisi-garble --example speed`.
 //!
-//! Wall time is that of the slowest party, CPU time (user and system) the whole process' divided by the parties. The best of many runs.
+//! Wall time is that of the slowest party, CPU time (user and system) the whole process' divided by the
+//! parties. The best of many runs.
 
 use divisi_circuit::Program;
 use divisi_core::{Abort, PartyId, Session};

@@ -1,7 +1,8 @@
 //! Authenticated AND triples: Pi_aAND of Fig. 18 over Pi_LaAND.
 //!
-//! Leaky triples are put into buckets by a coin that follows all of them \[W16\]; in each bucket they are combined to one triple of which
-//! nothing is known unless every one in it was spoiled. The sizes are those of [`divisi_ot::bucket`] \[W18\].
+//! Leaky triples are put into buckets by a coin that follows all of them \[W16\]; in each bucket they are
+//! combined to one triple of which nothing is known unless every one in it was spoiled. The sizes are those
+//! of [`divisi_ot::bucket`] \[W18\].
 
 use crate::ground::Ground;
 use crate::laand::laand;
@@ -16,8 +17,8 @@ use std::ops::BitXor;
 
 const D: Step = step!("3.d");
 
-/// Triples from random shares of three bits for each of `m` leaky ones: all x, all y, all r; what stands behind them stays as it
-/// is. Six rounds.
+/// Triples from random shares of three bits for each of `m` leaky ones: all x, all y, all r; what stands
+/// behind them stays as it is. Six rounds.
 pub(crate) fn aand(
     session: &mut Session,
     setup: &mut Setup,

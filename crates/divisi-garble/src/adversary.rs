@@ -1,5 +1,5 @@
-//! Corrupt parties of a test (feature `testing`; never part of a build that holds real secrets): their own code deviates, which does
-//! what a hand on their messages cannot, because later steps must fit the lie.
+//! Corrupt parties of a test (feature `testing`; never part of a build that holds real secrets): their own
+//! code deviates, which does what a hand on their messages cannot, because later steps must fit the lie.
 
 use crate::aand::{combine, difference_bits, first_shares, open_differences};
 use crate::ground::Ground;
@@ -41,7 +41,7 @@ pub enum Lie {
 /// One party's run of a plan, deviating: what it ends with does not matter.
 ///
 /// # Errors
-/// Its abort.
+/// The abort of the session.
 pub fn play(
     garble: &mut Garble,
     session: &mut Session,
@@ -67,7 +67,7 @@ pub fn play(
 /// [`Garble::function_independent`] in one batch, deviating, and whether a bucket was spoiled altogether.
 ///
 /// # Errors
-/// Its abort.
+/// The abort of the session.
 fn independent(
     garble: &mut Live,
     session: &mut Session,
@@ -174,7 +174,7 @@ pub fn differences(coin: &[u8; 16], m: usize, bucket: usize) -> Vec<[usize; 2]> 
 /// Make triples, guessing: whether nobody noticed, and all of some triple's x is known.
 ///
 /// # Errors
-/// Its abort.
+/// The abort of the session.
 pub fn guess(garble: &mut Garble, session: &mut Session, ands: usize, lie: Lie) -> Result<bool, Abort> {
     garble.with(session, |live, session| Ok(independent(live, session, ands, 1, lie)?.1))
 }
@@ -182,7 +182,7 @@ pub fn guess(garble: &mut Garble, session: &mut Session, ands: usize, lie: Lie) 
 /// Make triples twice, the second time deviating as `lie` says when the first ones are there.
 ///
 /// # Errors
-/// Its abort.
+/// The abort of the session.
 pub fn second_batch(
     garble: &mut Garble,
     session: &mut Session,
@@ -195,10 +195,11 @@ pub fn second_batch(
     })
 }
 
-/// Make triples twice; with a difference, the second time with another Delta than the first, also (`rows`) in the keys of others' bits.
+/// Make triples twice; with a difference, the second time with another Delta than the first, also (`rows`) in
+/// the keys of others' bits.
 ///
 /// # Errors
-/// Its abort.
+/// The abort of the session.
 #[cfg(feature = "fault")]
 pub fn another_delta(
     garble: &mut Garble,

@@ -1,7 +1,8 @@
 //! A circuit as batches of gates in the order in which they are garbled.
 //!
-//! A batch ends where the next product would be one too many, be it in the middle of a level: products of a level read before one of
-//! its results is written, so what a level's products gave waits in the walker's queue until its sums are taken.
+//! A batch ends where the next product would be one too many, be it in the middle of a level: products of a
+//! level read before one of its results is written, so what a level's products gave waits in the walker's
+//! queue until its sums are taken.
 
 use crate::circuit::Circuit;
 use divisi_circuit::stream::{Fault, Step};
@@ -28,7 +29,8 @@ pub(crate) struct Batch {
 }
 
 impl Batch {
-    /// Whether some sum or product reads one wire twice: its result, or one of its operands, need not have been a wire.
+    /// Whether some sum or product reads one wire twice: its result, or one of its operands, need not have
+    /// been a wire.
     pub fn reads_a_wire_twice(&self) -> bool {
         self.ops.iter().any(|op| matches!(op, Op::Xor { x, y, .. } | Op::And { x, y } if x == y))
     }
@@ -51,8 +53,8 @@ impl<E> From<Fault> for Stop<E> {
     }
 }
 
-/// Give the circuit's gates to `work`, at most `most` products at a time. The last batch of a circuit in a file comes when the file was
-/// found to be what it was.
+/// Give the circuit's gates to `work`, at most `most` products at a time. The last batch of a circuit in a
+/// file comes when the file was found to be what it was.
 pub(crate) fn batches<E>(
     circuit: &Circuit<'_>,
     most: usize,

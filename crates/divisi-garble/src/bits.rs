@@ -23,7 +23,8 @@ pub(crate) fn bit(packed: &[u8], i: usize) -> u8 {
     packed[i / 8] >> (i % 8) & 1
 }
 
-/// The first `len` bits, one to a byte; `None` if the bytes are not as many as these take, or their padding is not zero.
+/// The first `len` bits, one to a byte; `None` if the bytes are not as many as these take, or their padding
+/// is not zero.
 pub(crate) fn unpack(body: &[u8], len: usize) -> Option<Vec<u8>> {
     if body.len() != packed(len) || !padding_is_zero(body, len) {
         return None;

@@ -74,8 +74,8 @@ impl<'p> Circuit<'p> {
     }
 }
 
-/// Whether a gate reads, or a result is, a wire whose value everybody knows. The steps of a stream have no constants, and that none of
-/// them reads a wire twice is looked at batch by batch.
+/// Whether a gate reads, or a result is, a wire whose value everybody knows. The steps of a stream have no
+/// constants, and that none of them reads a wire twice is looked at batch by batch.
 pub(crate) fn has_public_wires(circuit: &Circuit<'_>, results: &[Result]) -> bool {
     let Circuit::Program(program) = circuit else { return false };
     let mut public = vec![false; program.slots()];

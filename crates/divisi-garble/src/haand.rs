@@ -1,7 +1,8 @@
 //! Half-authenticated products: Pi_HaAND of Fig. 16, in the paper's form of LaAND only.
 //!
-//! Every P_i has y^i, every P_j the bit x^j that P_i holds a key for: they end with shares of x^j y^i. Its hash is another one than that
-//! of LaAND's step 5 \[W12\]: with one hash for both, as printed, the lowest bit of U and the two bits of step 2 add up to y.
+//! Every P_i has y^i, every P_j the bit x^j that P_i holds a key for: they end with shares of x^j y^i. Its
+//! hash is another one than that of LaAND's step 5 \[W12\]: with one hash for both, as printed, the lowest
+//! bit of U and the two bits of step 2 add up to y.
 
 use crate::bits;
 use crate::ground::Ground;

@@ -1,6 +1,6 @@
-//! The hash as this crate calls it: every call names its step, its sender and receiver, its side, its gate or triple and its block, so
-//! that no two calls of a session have the same key and tweak \[W12, W19\] and no two protocols hash one key
-//! alike.
+//! The hash as this crate calls it: every call names its step, its sender and receiver, its side, its gate or
+//! triple and its block, so that no two calls of a session have the same key and tweak \[W12, W19\] and no
+//! two protocols hash one key alike.
 
 use divisi_core::{PartyId, Session};
 use divisi_ot::hash::{Calls, FIRST_STEP, Hash, Place, Tweak};

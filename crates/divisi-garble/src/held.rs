@@ -50,8 +50,8 @@ pub(crate) enum Role {
     Evaluator { gate: u64, garbling: Garbling, tables: Vec<Vec<u8>> },
 }
 
-/// The room of an evaluated circuit: its secrets are wiped. To give it back takes the system longer than a small evaluation, so that
-/// it waits until the next circuit is prepared.
+/// The room of an evaluated circuit: its secrets are wiped. To give it back takes the system longer than a
+/// small evaluation, so that it waits until the next circuit is prepared.
 pub(crate) struct Spent {
     _held: Vec<Held>,
 }

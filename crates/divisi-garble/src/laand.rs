@@ -1,15 +1,18 @@
 //! Leaky authenticated AND triples: Pi_LaAND of Fig. 8, in two forms.
 //!
-//! Adversary: n - 1 malicious parties. What comes out is right, or the session ends; but whoever guesses bits of another party's x may
-//! have them confirmed, at the price of being caught with every second guess. Pi_aAND removes that.
+//! Adversary: n - 1 malicious parties. What comes out is right, or the session ends; but whoever guesses bits
+//! of another party's x may have them confirmed, at the price of being caught with every second guess.
+//! Pi_aAND removes that.
 //!
-//! *Improved* form: the sum over the parties of x^i Phi_i + ... is x y Delta, with Delta the sum of all Delta_i. The lowest bits of
-//! the Delta_i are public and add up to one, so the lowest bits of the parties' summands are shares of x y: no HaAND, no bits beside U.
-//! *Paper* form: z^i = x^i y^i + v^i from Pi_HaAND, whose hash has another tweak than that of step 5 (as printed the two hash the
-//! same key alike, which reveals y).
+//! *Improved* form: the sum over the parties of x^i Phi_i + ... is x y Delta, with Delta the sum of all
+//! Delta_i. The lowest bits of the Delta_i are public and add up to one, so the lowest bits of the parties'
+//! summands are shares of x y: no HaAND, no bits beside U. *Paper* form: z^i = x^i y^i + v^i from Pi_HaAND,
+//! whose hash has another tweak than that of step 5 (as printed the two hash the same key alike, which
+//! reveals y).
 //!
-//! Steps 6 and 7 check all triples at once: the coefficients of a random combination come from a coin that follows every U and e, and the
-//! parties' combinations of the H_i must sum to zero, of which nothing else is told ([`zero`]). The error is 2^-128 (docs/garbling.md).
+//! Steps 6 and 7 check all triples at once: the coefficients of a random combination come from a coin that
+//! follows every U and e, and the parties' combinations of the H_i must sum to zero, of which nothing else is
+//! told ([`zero`]). The error is 2^-128 (docs/garbling.md).
 
 use crate::bits;
 use crate::ground::Ground;
@@ -29,9 +32,10 @@ const E: Step = step!("3.e");
 const ECHO: Step = step!("3.echo");
 const COIN: Step = step!("6.coin");
 
-/// Turn random shares of x, y and r, which is in `z`, into leaky triples, whose third share takes the place of r. What puts them into
-/// buckets comes with them: from a coin that was tossed after every triple was fixed \[W16\]. Five rounds: U; e; a coin; commitments, with
-/// the echo of e; openings. Of three or more parties six: the echo goes with the products that the check needs.
+/// Turn random shares of x, y and r, which is in `z`, into leaky triples, whose third share takes the place
+/// of r. What puts them into buckets comes with them: from a coin that was tossed after every triple was
+/// fixed \[W16\]. Five rounds: U; e; a coin; commitments, with the echo of e; openings. Of three or more
+/// parties six: the echo goes with the products that the check needs.
 pub(crate) fn laand(
     session: &mut Session,
     setup: &mut Setup,
@@ -67,7 +71,8 @@ pub(crate) fn laand(
     Ok(expanded(&coin, "partition"))
 }
 
-/// Steps 4 and 5, and 2 in the paper's form, message by message: no message of ours depends on another's. One round.
+/// Steps 4 and 5, and 2 in the paper's form, message by message: no message of ours depends on another's. One
+/// round.
 fn halves(
     session: &mut Session,
     ground: &Ground<'_>,
@@ -229,7 +234,8 @@ impl Drop for Room {
 const CHUNK: usize = 256;
 /// Words of a message of step 5.
 const MESSAGE: usize = 4096;
-/// Messages of step 5 that are sent before the first one is awaited: with few, a long line would be paid for again and again.
+/// Messages of step 5 that are sent before the first one is awaited: with few, a long line would be paid for
+/// again and again.
 const AHEAD: usize = 32;
 
 /// Step 3: e^i = z^i + r^i to all; r becomes z, with everybody's e in its keys.

@@ -1,5 +1,5 @@
-//! All parties in one process, for tests: plain in, plain out, and what it cost (feature `testing`; never part of a build that holds
-//! real secrets).
+//! All parties in one process, for tests: plain in, plain out, and what it cost (feature `testing`; never
+//! part of a build that holds real secrets).
 
 use crate::{Garble, Options, Plan};
 use divisi_core::{Abort, Counts, Parameters, PartyId, Session, local};
@@ -51,7 +51,7 @@ impl Lab {
     /// One party's set-up on its session.
     ///
     /// # Errors
-    /// Its abort.
+    /// The abort of the session.
     pub fn party(&self, session: &mut Session) -> Result<Garble, Abort> {
         let setup = match self.bits {
             Bits::Dealt => divisi_ot::testing::deal(session, self.config, self.seed)?,
@@ -63,7 +63,7 @@ impl Lab {
     /// One party's run of a plan, with its input bits of each instance.
     ///
     /// # Errors
-    /// Its abort.
+    /// The abort of the session.
     pub fn play(&self, session: &mut Session, plan: &Plan<'_>, inputs: &[Vec<u8>]) -> Result<End, Abort> {
         let mut garble = self.party(session)?;
         let count = inputs.len();

@@ -1,14 +1,17 @@
-//! Authenticated garbling among any number of parties, all but one of them possibly malicious: any Boolean circuit in a constant
-//! number of rounds (WRK17: Wang, Ranellucci, Katz, *Global-Scale Secure Multiparty Computation*, CCS 2017).
+//! Authenticated garbling among any number of parties, all but one of them possibly malicious: any Boolean
+//! circuit in a constant number of rounds (WRK17: Wang, Ranellucci, Katz, *Global-Scale Secure Multiparty
+//! Computation*, CCS 2017).
 //!
-//! Setting: 2 to 128 parties, any number of them corrupt and together, static and rushing; security with abort, 40 or 64 bits
-//! statistical and 128 computational. It does not promise that all honest parties learn the output when one does, nor that
-//! corrupt ones do not learn it first; nor anything if every party is corrupt. docs/garbling.md has the arguments.
+//! Setting: 2 to 128 parties, any number of them corrupt and together, static and rushing; security with
+//! abort, 40 or 64 bits statistical and 128 computational. It does not promise that all honest parties learn
+//! the output when one does, nor that corrupt ones do not learn it first; nor anything if every party is
+//! corrupt. docs/garbling.md has the arguments.
 //!
 //! Four phases, each a call on a live session: the set-up of [`divisi_ot`], then
-//! [`function_independent`](Garble::function_independent), [`function_dependent`](Garble::function_dependent) and
-//! [`online`](Garble::online); or [`streamed`](Garble::streamed), in memory that does not depend on the circuit. Outputs go to any set of
-//! parties, many instances run together and the evaluator rotates. [`Form`] chooses between the tables of the paper and smaller ones.
+//! [`function_independent`](Garble::function_independent), [`function_dependent`](Garble::function_dependent)
+//! and [`online`](Garble::online); or [`streamed`](Garble::streamed), in memory that does not depend on the
+//! circuit. Outputs go to any set of parties, many instances run together and the evaluator rotates. [`Form`]
+//! chooses between the tables of the paper and smaller ones.
 //!
 //! | module | what | paper |
 //! |---|---|---|

@@ -1,4 +1,5 @@
-//! The walk over the wires' masks, steps 3 and 4(a) of Fig. 2: shares of lambda for every wire, and what the products need of them.
+//! The walk over the wires' masks, steps 3 and 4(a) of Fig. 2: shares of lambda for every wire, and what the
+//! products need of them.
 
 use crate::batch::{Batch, Op};
 use crate::share::{Holder, Rows, Seats, Shares, spread};
@@ -54,8 +55,8 @@ impl Masks {
         Masks { slots: held, queue: Rows::zero(seats.peers(), 0), taken: 0 }
     }
 
-    /// Walk a batch whose products' results have the fresh masks from `first` on. A negation is added to the evaluator's share of the mask, so that
-    /// labels and masked values stay as they are.
+    /// Walk a batch whose products' results have the fresh masks from `first` on. A negation is added to the
+    /// evaluator's share of the mask, so that labels and masked values stay as they are.
     pub fn walk(
         &mut self,
         seats: Seats,
@@ -102,9 +103,9 @@ impl Masks {
     }
 }
 
-/// Shares of lambda_alpha lambda_beta + lambda_gamma for each product, z and lambda_gamma being those from `first` on, from a triple
-/// (x, y, z) with d = x + lambda_alpha and
-/// e = y + lambda_beta opened: lambda_alpha lambda_beta = z + d lambda_beta + e lambda_alpha + d e \[W27\].
+/// Shares of lambda_alpha lambda_beta + lambda_gamma for each product, z and lambda_gamma being those from
+/// `first` on, from a triple (x, y, z) with d = x + lambda_alpha and e = y + lambda_beta opened: lambda_alpha
+/// lambda_beta = z + d lambda_beta + e lambda_alpha + d e \[W27\].
 pub(crate) fn products(
     operands: &Operands,
     z: &Shares,

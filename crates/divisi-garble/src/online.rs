@@ -1,9 +1,10 @@
 //! The online phase, steps 5 to 8 of Fig. 3, with outputs to any set of parties.
 //!
-//! First each owner sends its masked inputs to all, and (n >= 3) all compare what they received \[W20, W28\]. Then garblers send the
-//! labels of these values to the evaluator \[W21\], and everybody its shares of the output masks, with MACs, to the receivers
-//! \[W24, W28\]; the evaluator evaluates \[W22, W23\]. If others than the evaluator receive, it sends them the masked outputs with a
-//! digest over the labels, of which a receiver accepts its own only \[W25\].
+//! First each owner sends its masked inputs to all, and (n >= 3) all compare what they received \[W20, W28\].
+//! Then garblers send the labels of these values to the evaluator \[W21\], and everybody its shares of the
+//! output masks, with MACs, to the receivers \[W24, W28\]; the evaluator evaluates \[W22, W23\]. If others
+//! than the evaluator receive, it sends them the masked outputs with a digest over the labels, of which a
+//! receiver accepts its own only \[W25\].
 
 use crate::batch::Batch;
 use crate::bits;
@@ -24,7 +25,8 @@ const LABELS: Step = step!("6.labels");
 const EVALUATE: Step = step!("7b");
 const RESULT: Step = step!("8.result");
 
-/// What the evaluator found out about the output bits of one instance: masked values, and each garbler's labels, bit by bit.
+/// What the evaluator found out about the output bits of one instance: masked values, and each garbler's
+/// labels, bit by bit.
 pub(crate) struct Found {
     pub bits: Vec<u8>,
     pub labels: Vec<u128>,
@@ -73,7 +75,8 @@ pub(crate) fn online(
             let own = labels.iter_mut().skip(place).step_by(stage.seats.peers());
             own.zip(theirs).for_each(|(label, bytes)| *label = u128::from_le_bytes(*bytes));
         }
-        let told = opening.hear(session, Check::W24, place, &[&private.ours], stage.delta.get(), rest)?; // [W24]
+        // [W24]
+        let told = opening.hear(session, Check::W24, place, &[&private.ours], stage.delta.get(), rest)?;
         lambda.iter_mut().zip(told).for_each(|(sum, bit)| *sum ^= bit);
     }
     // 7.
@@ -94,7 +97,8 @@ pub(crate) fn online(
     results(stage, session, plan, &evaluators, found, &own_labels, &lambda)
 }
 
-/// Step 5: our masked inputs to all, and everybody's, of all instances, compared before a label leaves \[W20, W28\].
+/// Step 5: our masked inputs to all, and everybody's, of all instances, compared before a label leaves \[W20,
+/// W28\].
 pub(crate) fn masked_inputs(
     session: &mut Session,
     plan: &Plan<'_>,
@@ -174,8 +178,8 @@ pub(crate) fn receivers(
     crate::run::Private { theirs: session.peers().into_iter().map(of).collect(), ours: of(session.me()) }
 }
 
-/// Step 7: the whole circuit, and the demand that every MAC was right \[W22\]: nobody can be named, for a wrong label of one garbler may
-/// be another's doing, and nothing stops before the end \[W23\].
+/// Step 7: the whole circuit, and the demand that every MAC was right \[W22\]: nobody can be named, for a
+/// wrong label of one garbler may be another's doing, and nothing stops before the end \[W23\].
 fn evaluate(
     stage: &Stage<'_>,
     session: &Session,
@@ -224,7 +228,8 @@ pub(crate) fn found(stage: &Stage<'_>, plan: &Plan<'_>, values: &Values) -> Foun
     Found { bits: plan.results.iter().map(bit).collect(), labels }
 }
 
-/// Step 8, and the way to the other receivers: the masked outputs and a digest of the receiver's labels \[W25\].
+/// Step 8, and the way to the other receivers: the masked outputs and a digest of the receiver's labels
+/// \[W25\].
 pub(crate) fn results(
     stage: &Stage<'_>,
     session: &mut Session,

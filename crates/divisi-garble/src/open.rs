@@ -1,8 +1,9 @@
 //! Openings of authenticated shares: the bits packed, and one digest over all their MACs.
 //!
-//! Adversary: any number of malicious parties. A digest that is right binds its sender to its shares: another bit would need another
-//! MAC, which differs by the receiver's Delta. What every honest party checked is thus the same at all of them, without an echo.
-//! The digest's context names session, strand, step, opening, sender and receiver, so that none can be sent back or again.
+//! Adversary: any number of malicious parties. A digest that is right binds its sender to its shares: another
+//! bit would need another MAC, which differs by the receiver's Delta. What every honest party checked is thus
+//! the same at all of them, without an echo. The digest's context names session, strand, step, opening,
+//! sender and receiver, so that none can be sent back or again.
 
 use crate::bits;
 use crate::share::{Seats, Shares, spread};
@@ -63,7 +64,8 @@ impl Opening {
     /// What the peer at a place told: its shares of all lists, one to a byte.
     ///
     /// # Errors
-    /// [`Abort::CheckFailed`] that names the peer if a MAC is wrong: nobody else sent anything that the digest depends on.
+    /// [`Abort::CheckFailed`] that names the peer if a MAC is wrong: nobody else sent anything that the
+    /// digest depends on.
     pub fn hear(
         &self,
         session: &Session,

@@ -21,7 +21,8 @@ pub struct Options {
     pub form: Form,
     /// Bytes of tables that may be kept from the function-dependent phase to the online phase.
     pub budget: u64,
-    /// Bytes of leaky triples that are held at once; likewise of what many instances need together ([`Options::wave`]).
+    /// Bytes of leaky triples that are held at once; likewise of what many instances need together
+    /// ([`Options::wave`]).
     pub memory: usize,
     /// ANDs garbled at once in the streamed mode, all instances together.
     pub batch: usize,
@@ -43,7 +44,8 @@ impl Options {
             .with("ands at once", &(self.batch as u64).to_le_bytes())
     }
 
-    /// Bytes of tables that one party keeps at most for so many instances of a plan, `rho` bits of statistical security.
+    /// Bytes of tables that one party keeps at most for so many instances of a plan, `rho` bits of
+    /// statistical security.
     #[must_use]
     pub(crate) fn kept(&self, plan: &Plan<'_>, rho: u32, count: usize) -> u64 {
         let parties = plan.parties();
@@ -52,9 +54,9 @@ impl Options {
         tables.saturating_mul(layout.table(plan.and_count()) as u64)
     }
 
-    /// How many of `count` instances of a plan should be garbled together, so that what is made for them stays within the memory that these
-    /// options allow: a multiple of the number of parties, for the evaluator rotates, or all. Further ones are further waves, through
-    /// all phases but the set-up.
+    /// How many of `count` instances of a plan should be garbled together, so that what is made for them
+    /// stays within the memory that these options allow: a multiple of the number of parties, for the
+    /// evaluator rotates, or all. Further ones are further waves, through all phases but the set-up.
     #[must_use]
     pub fn wave(&self, plan: &Plan<'_>, rho: u32, count: usize) -> usize {
         let parties = plan.parties();

@@ -1,4 +1,5 @@
-//! The four phases of Pi_mpc (Fig. 2 and 3) as separate calls: setup, function-independent, function-dependent, online.
+//! The four phases of Pi_mpc (Fig. 2 and 3) as separate calls: setup, function-independent,
+//! function-dependent, online.
 
 use crate::aand::aand;
 use crate::ground::Ground;
@@ -91,10 +92,12 @@ impl Garble {
         })
     }
 
-    /// Steps 3 and 4 of Fig. 2 and the masks of step 5 for `count` instances of a plan, the i-th evaluated by party i mod n: two rounds.
+    /// Steps 3 and 4 of Fig. 2 and the masks of step 5 for `count` instances of a plan, the i-th evaluated by
+    /// party i mod n: two rounds.
     ///
     /// # Errors
-    /// Whatever a broken or malicious peer causes; [`Abort::Misuse`] if too little was made ahead, or the tables exceed the budget.
+    /// Whatever a broken or malicious peer causes; [`Abort::Misuse`] if too little was made ahead, or the
+    /// tables exceed the budget.
     pub fn function_dependent<'p>(
         &mut self,
         session: &mut Session,
@@ -110,7 +113,8 @@ impl Garble {
         })
     }
 
-    /// Steps 5 to 8 of Fig. 3: our bits of our input wires for each instance, one to a byte; what we learn of each, likewise.
+    /// Steps 5 to 8 of Fig. 3: our bits of our input wires for each instance, one to a byte; what we learn of
+    /// each, likewise.
     ///
     /// # Errors
     /// Whatever a broken or malicious peer causes; [`Abort::Misuse`] if the inputs do not fit the plan.
@@ -131,11 +135,13 @@ impl Garble {
         })
     }
 
-    /// All of a plan, for as many instances as there are inputs, the i-th evaluated by party i mod n: our bits of our input wires, one
-    /// to a byte; what we learn of each instance, likewise. Triples, tables and evaluation go batch by batch, after the inputs.
+    /// All of a plan, for as many instances as there are inputs, the i-th evaluated by party i mod n: our
+    /// bits of our input wires, one to a byte; what we learn of each instance, likewise. Triples, tables and
+    /// evaluation go batch by batch, after the inputs.
     ///
     /// # Errors
-    /// Whatever a broken or malicious peer causes; [`Abort::Misuse`] if the inputs do not fit the plan, or the circuit's file has changed.
+    /// Whatever a broken or malicious peer causes; [`Abort::Misuse`] if the inputs do not fit the plan, or
+    /// the circuit's file has changed.
     pub fn streamed(
         &mut self,
         session: &mut Session,
@@ -153,7 +159,8 @@ impl Garble {
         self.live.peek(|live| live.admit(plan, count)).unwrap_or(Ok(()))
     }
 
-    /// How so many ANDs are made: for each batch the triples that come out of it, and the size of its buckets.
+    /// How so many ANDs are made: for each batch the triples that come out of it, and the size of its
+    /// buckets.
     #[must_use]
     pub fn buckets(&self, ands: usize) -> Vec<(usize, usize)> {
         let of = |live: &Live| {

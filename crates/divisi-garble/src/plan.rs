@@ -1,11 +1,12 @@
 //! What is computed for whom: a circuit, the owner of each input value, the receivers of each output value.
 //!
-//! A plan is public, and checked whole before any secret is touched. Its digest goes into the session's parameters or, in a session
-//! that serves many circuits, beside the first message that depends on it \[M0.4, W26\].
+//! A plan is public, and checked whole before any secret is touched. Its digest goes into the session's
+//! parameters or, in a session that serves many circuits, beside the first message that depends on it \[M0.4,
+//! W26\].
 //!
-//! Constants, x AND x and x XOR x are folded when a plan is made \[W29\]: what everybody knows is no wire, so that no label of a public
-//! wire exists that could depend on a garbler's Delta. Of a circuit that stays in its file they are folded whenever it is read
-//! ([`divisi_circuit::stream`]).
+//! Constants, x AND x and x XOR x are folded when a plan is made \[W29\]: what everybody knows is no wire, so
+//! that no label of a public wire exists that could depend on a garbler's Delta. Of a circuit that stays in
+//! its file they are folded whenever it is read ([`divisi_circuit::stream`]).
 
 use crate::batch::{Batch, batches};
 use crate::circuit::{Circuit, Result, has_public_wires};
@@ -115,7 +116,8 @@ pub struct Plan<'p> {
 }
 
 impl<'p> Plan<'p> {
-    /// A plan for this circuit: the owner of each input value, and of each output value the parties that learn it.
+    /// A plan for this circuit: the owner of each input value, and of each output value the parties that
+    /// learn it.
     ///
     /// # Errors
     /// [`Unfit`] if owners or receivers do not fit the circuit or the parties.
@@ -129,7 +131,8 @@ impl<'p> Plan<'p> {
         Ok(Self::of(Circuit::program(program), parties, owners, receivers))
     }
 
-    /// The same for a circuit that stays in its file, for the streamed mode alone. The digest binds the file byte for byte.
+    /// The same for a circuit that stays in its file, for the streamed mode alone. The digest binds the file
+    /// byte for byte.
     ///
     /// # Errors
     /// See [`Plan::new`].
@@ -181,7 +184,8 @@ impl<'p> Plan<'p> {
         self
     }
 
-    /// The same plan, believed to have no constants whatever it has: for tests of what each batch is looked at for.
+    /// The same plan, believed to have no constants whatever it has: for tests of what each batch is looked
+    /// at for.
     #[cfg(feature = "testing")]
     #[must_use]
     pub fn believed(mut self) -> Plan<'p> {
@@ -189,7 +193,8 @@ impl<'p> Plan<'p> {
         self
     }
 
-    /// Whether something that everybody knows stands where a wire should: outputs apart, a folded circuit has none \[W29\].
+    /// Whether something that everybody knows stands where a wire should: outputs apart, a folded circuit has
+    /// none \[W29\].
     pub(crate) fn has_public_wires(&self) -> bool {
         self.public_wires
     }

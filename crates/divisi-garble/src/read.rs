@@ -1,5 +1,5 @@
-//! The evaluator's reading of tables, step 7 of Fig. 3: from labels and masked values of two inputs of each product those of its result,
-//! and the demand that the MAC of each garbler's bit is right.
+//! The evaluator's reading of tables, step 7 of Fig. 3: from labels and masked values of two inputs of each
+//! product those of its result, and the demand that the MAC of each garbler's bit is right.
 
 use crate::hash::Named;
 use crate::masks::Garbling;
@@ -79,7 +79,8 @@ pub(crate) struct Reader<'a> {
     pub operands: Operands,
     pub pads: Vec<u128>,
     pub inputs: Vec<u128>,
-    /// Every difference between a MAC and what it must be, collected: nothing stops before the end \[W22, W23\].
+    /// Every difference between a MAC and what it must be, collected: nothing stops before the end \[W22,
+    /// W23\].
     pub difference: u128,
     /// W23's mutant: keep the garbler of the first wrong row.
     pub stops: bool,
@@ -96,8 +97,8 @@ struct Shape {
 }
 
 impl Reader<'_> {
-    /// Evaluate the products from `first` on whose operands are here, and wipe our shares of their masks. Puts the results' masked values
-    /// into `values` and their labels, product by product, into `labels`.
+    /// Evaluate the products from `first` on whose operands are here, and wipe our shares of their masks.
+    /// Puts the results' masked values into `values` and their labels, product by product, into `labels`.
     pub fn evaluate(
         &mut self,
         product: &mut Garbling,
@@ -107,7 +108,8 @@ impl Reader<'_> {
         labels: &mut [u128],
     ) {
         let (gates, garblers) = (self.operands.masked.len(), tables.len());
-        // the garblers whose labels are hashed in one call: one gate after the other would leave the cipher idle
+        // the garblers whose labels are hashed in one call: one gate after the other would leave the cipher
+        // idle
         let blocks = self.layout.blocks();
         let together = (AT_ONCE / (2 * gates * blocks)).max(1);
         for from in (0..garblers).step_by(together) {
@@ -153,7 +155,8 @@ impl Reader<'_> {
         }
     }
 
-    /// The half-gates of some garblers, the first of whom sits at a place, from the `first` product of a batch on.
+    /// The half-gates of some garblers, the first of whom sits at a place, from the `first` product of a
+    /// batch on.
     #[inline(always)]
     fn half_gates(
         &mut self,
@@ -312,7 +315,8 @@ fn row(
     let l = usize::from(2 * m.a + m.b);
     let row = &table.gate(t, table.layout.bytes())[16 * n * l..16 * n * (l + 1)];
     let clear = |k: usize| word(row, 16 * k) ^ of_a[k] ^ of_b[k];
-    // the garbler numbers its peers without itself, we number ours without us: its MACs go to the others in the order of parties
+    // the garbler numbers its peers without itself, we number ours without us: its MACs go to the others in
+    // the order of parties
     labels[place] ^= clear(n - 1);
     let mut mac = 0;
     let mut others = (0..labels.len()).filter(|other| *other != place);

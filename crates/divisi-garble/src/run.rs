@@ -1,4 +1,5 @@
-//! The circuits of one run, side by side: each instance has its evaluator, its masks, and our labels or values of it.
+//! The circuits of one run, side by side: each instance has its evaluator, its masks, and our labels or
+//! values of it.
 
 use crate::batch::Batch;
 use crate::hash::{Call, Name, Named, Oracle};
@@ -41,8 +42,9 @@ impl<'a> Stage<'a> {
         Stage { seats, layout, delta: setup.delta(), oracle }
     }
 
-    /// Step 4(a) for a batch of all instances \[W27\]: d = x + lambda_alpha and e = y + lambda_beta are opened with MACs, by all, before
-    /// any table leaves. `beside` is opened in the same messages, to one party each: see [`Private`]. One round.
+    /// Step 4(a) for a batch of all instances \[W27\]: d = x + lambda_alpha and e = y + lambda_beta are
+    /// opened with MACs, by all, before any table leaves. `beside` is opened in the same messages, to one
+    /// party each: see [`Private`]. One round.
     pub fn multiply(
         &self,
         session: &mut Session,
@@ -132,7 +134,8 @@ impl<'a> Stage<'a> {
         let to = session.me();
         let peers = session.peers();
         let calls = peers.into_iter().map(|from| self.calls(session, from, to, gate)).collect();
-        // a garbler numbers its peers without itself: we stand one place earlier than our index, if it comes before us
+        // a garbler numbers its peers without itself: we stand one place earlier than our index, if it comes
+        // before us
         let place = |garbler: usize| self.seats.me - usize::from(self.seats.party(garbler) < self.seats.me);
         let received: Vec<Received<'_>> = tables
             .iter()
@@ -175,8 +178,8 @@ impl Private {
         Private { theirs: (0..seats.peers()).map(|_| empty()).collect(), ours: empty() }
     }
 
-    /// Open lists to all \[W27\], and these to one party each \[W20\], behind a digest that must be the same at all \[W26\]. One round. The
-    /// sums of all parties' shares: of the lists, and of what is for us.
+    /// Open lists to all \[W27\], and these to one party each \[W20\], behind a digest that must be the same
+    /// at all \[W26\]. One round. The sums of all parties' shares: of the lists, and of what is for us.
     pub fn open(
         &self,
         session: &mut Session,

@@ -1,11 +1,12 @@
 //! Authenticated shares of bits, ⟨x⟩ of the paper's section 2, as one party holds them.
 //!
-//! P_i holds its share x^i, for each peer P_j the MAC M_j\[x^i\] under that peer's Delta_j, and the key K_i\[x^j\] of the peer's share:
-//! M_j\[x^i\] = K_j\[x^i\] + x^i Delta_j. Two layouts: [`Shares`] keeps each peer's MACs and keys together, as they are made, opened and
-//! hashed; [`Rows`] keeps a wire's words together, as circuits are walked.
+//! P_i holds its share x^i, for each peer P_j the MAC M_j\[x^i\] under that peer's Delta_j, and the key
+//! K_i\[x^j\] of the peer's share: M_j\[x^i\] = K_j\[x^i\] + x^i Delta_j. Two layouts: [`Shares`] keeps each
+//! peer's MACs and keys together, as they are made, opened and hashed; [`Rows`] keeps a wire's words
+//! together, as circuits are walked.
 //!
-//! A constant is added to the share of one party (the evaluator, in a garbled circuit): its bit flips, and the keys that the others
-//! hold on it change by their Delta; MACs stay.
+//! A constant is added to the share of one party (the evaluator, in a garbled circuit): its bit flips, and
+//! the keys that the others hold on it change by their Delta; MACs stay.
 
 use crate::bits;
 use divisi_core::PartyId;

@@ -1,15 +1,17 @@
-//! The streamed mode: inputs first, then triples, tables and evaluation batch by batch, in memory that depends on the batch and on the
-//! wires that are live, not on the circuit.
+//! The streamed mode: inputs first, then triples, tables and evaluation batch by batch, in memory that
+//! depends on the batch and on the wires that are live, not on the circuit.
 //!
-//! Why this order is as safe as the other. What is public before the first table are the masked inputs, uniform and independent of the
-//! inputs, and the evaluator holds one label of each input wire of each honest garbler, as it would online. A later batch's masks,
-//! triples and tables are made of fresh correlations that nobody had when the labels left. Garbling after the inputs is the
-//! order in which the hash needs least: all labels that the evaluator may ever know of a batch are fixed before its tables are
-//! seen, so nothing has to be programmed afterwards. Whatever makes an honest party stop in between depends on masked values
-//! and on preprocessing alone, as in step 7(b); and it tells that it stops, no more. This is more than the paper needs, where everything is checked
-//! before anything is garbled: a failed check of Fig. 8, opened as printed, gives an honest Delta away, which would open the tables of all
-//! batches before (see `zero`). A party's shares of output masks leave after its own last batch; that they do
-//! not wait for the evaluators' word harms nobody (docs/garbling.md, 15).
+//! Why this order is as safe as the other. What is public before the first table are the masked inputs,
+//! uniform and independent of the inputs, and the evaluator holds one label of each input wire of each honest
+//! garbler, as it would online. A later batch's masks, triples and tables are made of fresh correlations that
+//! nobody had when the labels left. Garbling after the inputs is the order in which the hash needs least: all
+//! labels that the evaluator may ever know of a batch are fixed before its tables are seen, so nothing has to
+//! be programmed afterwards. Whatever makes an honest party stop in between depends on masked values and on
+//! preprocessing alone, as in step 7(b); and it tells that it stops, no more. This is more than the paper
+//! needs, where everything is checked before anything is garbled: a failed check of Fig. 8, opened as
+//! printed, gives an honest Delta away, which would open the tables of all batches before (see `zero`). A
+//! party's shares of output masks leave after its own last batch; that they do not wait for the evaluators'
+//! word harms nobody (docs/garbling.md, 15).
 
 use crate::batch::{Batch, Stop, batches};
 use crate::held::{of_results, result_masks};

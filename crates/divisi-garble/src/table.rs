@@ -1,12 +1,13 @@
 //! What a garbler sends for each AND, in two forms.
 //!
-//! *Paper* (Fig. 2, step 4(d)): four rows, each with a MAC for each other party, the share of the label and a bit: 64 n bytes and four
-//! bits.
+//! *Paper* (Fig. 2, step 4(d)): four rows, each with a MAC for each other party, the share of the label and a
+//! bit: 64 n bytes and four bits.
 //!
-//! *Improved*: half-gates. In the masked inputs a, b everything that a row holds is affine: the garbler's share of the row's bit is
-//! s + a beta + b alpha, and so are its MACs. Two ciphertexts for the garbler's own label, three instead of four for each other
-//! garbler's MAC, and three for the evaluator's, of which rho + 24 bits are enough: 16 (3n - 4) + 3 (rho + 24) / 8 bytes and three bits.
-//! docs/garbling.md has the argument.
+//! *Improved*: half-gates. In the masked inputs a, b everything that a row holds is affine: the garbler's
+//! share of the row's bit is s + a beta + b alpha, and so are its MACs. Two ciphertexts for the garbler's own
+//! label, three instead of four for each other garbler's MAC, and three for the evaluator's, of which rho +
+//! 24 bits are enough: 16 (3n - 4) + 3 (rho + 24) / 8 bytes and three bits. docs/garbling.md has the
+//! argument.
 
 use crate::bits;
 use crate::hash::Named;
@@ -100,7 +101,8 @@ impl Layout {
     }
 }
 
-/// What products need of the masks: shares of lambda_alpha, lambda_beta, and of lambda_alpha lambda_beta + lambda_gamma.
+/// What products need of the masks: shares of lambda_alpha, lambda_beta, and of lambda_alpha lambda_beta +
+/// lambda_gamma.
 #[derive(Clone, Copy)]
 pub(crate) struct Product<'a> {
     pub alpha: &'a Rows,
@@ -138,7 +140,8 @@ pub(crate) struct Writer<'a> {
 
 impl Writer<'_> {
     /// Garble the products from `first` on, whose input labels for zero are these. In the
-    /// paper's form `labels` has the results' labels for zero, in the improved form they are found and put there.
+    /// paper's form `labels` has the results' labels for zero, in the improved form they are found and put
+    /// there.
     pub fn garble(
         &mut self,
         product: Product<'_>,

@@ -1,4 +1,5 @@
-//! What the function-independent phase makes: masks of wires, and AND triples that nobody knows anything about.
+//! What the function-independent phase makes: masks of wires, and AND triples that nobody knows anything
+//! about.
 
 use crate::share::Shares;
 use divisi_core::{Abort, Bound, Session, Step};

@@ -117,8 +117,8 @@ pub(crate) fn random_words(prg: &mut Prg, out: &mut [u128]) {
     }
 }
 
-/// The evaluator's masked values and labels, of all wires that are held at this point of the circuit: each garbler's label of a wire,
-/// then the next wire's.
+/// The evaluator's masked values and labels, of all wires that are held at this point of the circuit: each
+/// garbler's label of a wire, then the next wire's.
 pub(crate) struct Values {
     seats: Seats,
     pub bits: Vec<u8>,

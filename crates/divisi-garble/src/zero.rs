@@ -1,20 +1,26 @@
-//! Whether what all parties hold adds up to zero, and nothing else: the end of Pi_LaAND (steps 6 and 7 of Fig. 8), with a change.
+//! Whether what all parties hold adds up to zero, and nothing else: the end of Pi_LaAND (steps 6 and 7 of
+//! Fig. 8), with a change.
 //!
-//! Each P_i has S_i in GF(2^128), its combination of the H_i; T is the sum of all. In the figure the H_i are committed to and opened as they
-//! are. If a triple is wrong they then tell more than that: whoever sends another e moves T by a multiple of the honest Delta that it knows, and
-//! reads Delta off the opening. Where nothing was garbled before that is a lost session and no more; but with tables of an earlier batch or
-//! circuit of the session at hand, Delta opens all of their rows, and so the inputs (test `an_abort_does_not_tell_delta`). So:
+//! Each P_i has S_i in GF(2^128), its combination of the H_i; T is the sum of all. In the figure the H_i are
+//! committed to and opened as they are. If a triple is wrong they then tell more than that: whoever sends
+//! another e moves T by a multiple of the honest Delta that it knows, and reads Delta off the opening. Where
+//! nothing was garbled before that is a lost session and no more; but with tables of an earlier batch or
+//! circuit of the session at hand, Delta opens all of their rows, and so the inputs (test
+//! `an_abort_does_not_tell_delta`). So:
 //!
-//! *Two parties*: T is zero where S_1 = S_2. Each commits to a hash of its S_i and opens that: no more rounds, and who is caught has to guess
-//! Delta to make use of it.
+//! *Two parties*: T is zero where S_1 = S_2. Each commits to a hash of its S_i and opens that: no more
+//! rounds, and who is caught has to guess Delta to make use of it.
 //!
-//! *More*: each P_i draws r_i, and what is opened is T R, R the sum of all r_i: zero where T is, else uniform for whoever does not know
-//! all r_i. The products S_i r_j are made as those of step 5: P_i has 128 authenticated bits v_i that nobody else knows, read as an element v_i;
-//! P_j sends U_b = H(K_j\[v_b\]) + H(K_j\[v_b\] + Delta_j) + r_j y^b for each of them, so that H(M_j\[v_b\]) + v_b U_b and H(K_j\[v_b\])
-//! add up to v_b r_j y^b; and P_i tells c_i = S_i + v_i, so that P_j can add c_i r_j. One round more, and 2,064 bytes to each peer.
+//! *More*: each P_i draws r_i, and what is opened is T R, R the sum of all r_i: zero where T is, else uniform
+//! for whoever does not know all r_i. The products S_i r_j are made as those of step 5: P_i has 128
+//! authenticated bits v_i that nobody else knows, read as an element v_i; P_j sends U_b = H(K_j\[v_b\]) +
+//! H(K_j\[v_b\] + Delta_j) + r_j y^b for each of them, so that H(M_j\[v_b\]) + v_b U_b and H(K_j\[v_b\]) add
+//! up to v_b r_j y^b; and P_i tells c_i = S_i + v_i, so that P_j can add c_i r_j. One round more, and 2,064
+//! bytes to each peer.
 //!
-//! Adversary: n - 1 malicious parties, rushing. A false U adds a linear function of v_i, a false c another S_i, which its sender could have had
-//! at once: with T not zero, T R is uniform all the same, and zero with probability 2^-128 (docs/garbling.md).
+//! Adversary: n - 1 malicious parties, rushing. A false U adds a linear function of v_i, a false c another
+//! S_i, which its sender could have had at once: with T not zero, T R is uniform all the same, and zero with
+//! probability 2^-128 (docs/garbling.md).
 
 use crate::ground::Ground;
 use crate::hash::{Call, Name};
@@ -32,8 +38,9 @@ pub(crate) fn bits(parties: usize) -> usize {
     if parties > 2 { 128 } else { 0 }
 }
 
-/// Demand that everybody's `sum` adds up to zero \[W15\]; `fresh` has as many shares as [`bits`] says, used for nothing else. With the first
-/// messages goes the echo of step 3's broadcast, compared before anything depends on it \[W13\]. Two rounds, of three or more parties three.
+/// Demand that everybody's `sum` adds up to zero \[W15\]; `fresh` has as many shares as [`bits`] says, used
+/// for nothing else. With the first messages goes the echo of step 3's broadcast, compared before anything
+/// depends on it \[W13\]. Two rounds, of three or more parties three.
 pub(crate) fn check(
     session: &mut Session,
     ground: &Ground<'_>,
@@ -125,8 +132,8 @@ fn product(
     Ok(share)
 }
 
-/// Everybody commits to something of one length, and opens it after all commitments are there \[W14\]. What the others opened. With the
-/// commitments goes an echo, if one is left \[W13\].
+/// Everybody commits to something of one length, and opens it after all commitments are there \[W14\]. What
+/// the others opened. With the commitments goes an echo, if one is left \[W13\].
 fn commit_and_open(
     session: &mut Session,
     echo: Option<Echo>,

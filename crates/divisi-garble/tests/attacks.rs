@@ -14,7 +14,8 @@ use std::sync::Mutex;
 use std::thread::JoinHandle;
 use std::time::Duration;
 
-/// One wrong bit in one triple, first, middle or last, of batches of every length up to forty and some longer ones.
+/// One wrong bit in one triple, first, middle or last, of batches of every length up to forty and some longer
+/// ones.
 #[test]
 fn no_place_of_a_batch_is_left_out() {
     let lengths: Vec<usize> = (1..40).chain([63, 64, 65, 127, 129, 255, 256, 257, 400]).collect();
@@ -81,7 +82,8 @@ fn whether_a_wrong_row_is_read_does_not_depend_on_inputs() {
     }
 }
 
-/// What an honest party tells of its shares is uniform beside the sum that is opened, and so are masked inputs.
+/// What an honest party tells of its shares is uniform beside the sum that is opened, and so are masked
+/// inputs.
 #[test]
 fn what_is_opened_looks_random() {
     for step in [
@@ -110,8 +112,8 @@ fn what_is_opened_looks_random() {
     }
 }
 
-/// 1.32: a party that computes with another Delta in the second batch, in what it garbles with alone or in its keys as well: every such
-/// triple is wrong under somebody's MACs.
+/// 1.32: a party that computes with another Delta in the second batch, in what it garbles with alone or in
+/// its keys as well: every such triple is wrong under somebody's MACs.
 #[test]
 fn another_delta_in_the_second_batch_is_noticed() {
     for (n, rows) in [(2, false), (2, true), (3, false), (3, true)] {
@@ -138,8 +140,8 @@ fn another_delta_in_the_second_batch_is_noticed() {
     }
 }
 
-/// P_1 sends a receiver a digest of other labels than its own, or of right ones in another order of instances: nothing is taken, and nobody
-/// is named, for a garbler may have misled P_1.
+/// P_1 sends a receiver a digest of other labels than its own, or of right ones in another order of
+/// instances: nothing is taken, and nobody is named, for a garbler may have misled P_1.
 #[test]
 fn a_wrong_label_reaches_no_receiver() {
     const RESULT: &str = "divisi_garble::online/8.result";
@@ -166,8 +168,8 @@ fn a_wrong_label_reaches_no_receiver() {
     }
 }
 
-/// 1.4: P_3 sends everybody P_2's commitment and P_2's opening as its own: in an XOR of two the values would cancel. The committer's name is
-/// inside, so that P_2 and P_1 refuse the opening and name P_3.
+/// 1.4: P_3 sends everybody P_2's commitment and P_2's opening as its own: in an XOR of two the values would
+/// cancel. The committer's name is inside, so that P_2 and P_1 refuse the opening and name P_3.
 #[test]
 fn a_copied_commitment_opens_to_nothing() {
     const COMMIT: &str = "divisi_garble::zero/6.commit";
@@ -212,7 +214,10 @@ fn a_copied_commitment_opens_to_nothing() {
             let mine = of_party(&plan, session.me(), &[vec![1, 1]]);
             lab.play(&mut session, &plan, &mine).map(|(outputs, _)| outputs)
         });
-        let named = |end: &Result<_, Abort>| matches!(end, Err(Abort::CheckFailed { check: Check::W14, culprit: Some(p), .. }) if *p == liar);
+        let named = |end: &Result<_, Abort>| match end {
+            Err(Abort::CheckFailed { check: Check::W14, culprit, .. }) => *culprit == Some(liar),
+            _ => false,
+        };
         assert!(ends[..usize::from(n) - 1].iter().any(named), "{n}: {ends:?}");
         assert!(ends[..usize::from(n) - 1].iter().all(Result::is_err), "{n}: {ends:?}");
     }
@@ -236,9 +241,10 @@ fn first_coefficient(links: &[Vec<u8>]) -> Gf128 {
     Gf128(u128::from(words[0]) | u128::from(words[1]) << 64)
 }
 
-/// Who is caught learns nothing. All parties but P_1 are corrupt; the last one tells another e of one triple, so that the combinations miss zero
-/// by its coefficient times the honest Delta. If they were opened as they are, as in Fig. 8, whoever has tables of an earlier circuit or
-/// batch of the session could open all of their rows with that Delta, and read P_1's inputs: for the price of an abort.
+/// Who is caught learns nothing. All parties but P_1 are corrupt; the last one tells another e of one triple,
+/// so that the combinations miss zero by its coefficient times the honest Delta. If they were opened as they
+/// are, as in Fig. 8, whoever has tables of an earlier circuit or batch of the session could open all of
+/// their rows with that Delta, and read P_1's inputs: for the price of an abort.
 #[test]
 fn an_abort_does_not_tell_delta() {
     const COIN: &str = "divisi_garble::laand/6.coin";
@@ -280,8 +286,8 @@ fn an_abort_does_not_tell_delta() {
     }
 }
 
-/// 1.33: what honest parties open of the check of triples is uniform but for its sum: of 160 openings of P_1, and of P_2, all 128 bits are
-/// independent, and the three of a session add up to zero.
+/// 1.33: what honest parties open of the check of triples is uniform but for its sum: of 160 openings of P_1,
+/// and of P_2, all 128 bits are independent, and the three of a session add up to zero.
 #[test]
 fn opened_combinations_are_uniform_but_for_their_sum() {
     const OPEN: &str = "divisi_garble::zero/6.open";

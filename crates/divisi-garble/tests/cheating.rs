@@ -1,4 +1,5 @@
-//! The chance of whoever spoils triples and guesses, at parameters that are small enough to see it: it is that of the bound.
+//! The chance of whoever spoils triples and guesses, at parameters that are small enough to see it: it is
+//! that of the bound.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 use divisi_core::testing::many;
@@ -7,7 +8,8 @@ use divisi_garble::lab::{Lab, run_over};
 use divisi_net::memory;
 use divisi_ot::bucket;
 
-/// How often, in so many runs of two parties, the second one knows the x of a combined triple and was not noticed.
+/// How often, in so many runs of two parties, the second one knows the x of a combined triple and was not
+/// noticed.
 fn successes(rho: u32, ands: usize, runs: usize) -> usize {
     let wins = many(runs, 4, |i| {
         let mut lab = Lab { seed: (i % 256) as u8, ..Lab::default() };
@@ -37,7 +39,8 @@ fn cheating_succeeds_as_often_as_the_bound_says() {
         let ands = (4..64).min_by(|l, m| bits(l).total_cmp(&bits(m))).unwrap();
         let chance = 2_f64.powf(-bits(&ands));
         assert!(chance <= 2_f64.powi(-(rho as i32)) && chance > 2_f64.powi(-(rho as i32) - 1), "{chance}");
-        // within three standard deviations; of a sample that is not, and one in 370 is not, a second one four times as large decides
+        // within three standard deviations; of a sample that is not, and one in 370 is not, a second one four
+        // times as large decides
         let fits = |runs: usize| {
             let (n, wins) = (runs as f64, successes(rho, ands, runs) as f64);
             let sigma = (n * chance * (1.0 - chance)).sqrt();

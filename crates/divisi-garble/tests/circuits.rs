@@ -53,7 +53,8 @@ fn three_gates_on_all_inputs() {
     }
 }
 
-/// A circuit from a string of choices: constants, repeated operands, sums of products, inputs wired to outputs, outputs twice.
+/// A circuit from a string of choices: constants, repeated operands, sums of products, inputs wired to
+/// outputs, outputs twice.
 fn circuit(widths: &[usize], choices: &[(u8, u16, u16, u16)], verbatim: bool) -> Program {
     let mut g = if verbatim { Build::verbatim() } else { Build::new() };
     let mut wires: Vec<_> = widths.iter().flat_map(|width| g.input(*width)).collect();
@@ -112,7 +113,8 @@ proptest! {
     }
 }
 
-/// All gates of Bristol Fashion, with inputs that are read twice and outputs that are inputs, copies and constants.
+/// All gates of Bristol Fashion, with inputs that are read twice and outputs that are inputs, copies and
+/// constants.
 #[test]
 fn every_gate_of_a_file() {
     let file = b"9 16\n2 3 2\n2 4 2\n\n\

@@ -104,7 +104,8 @@ fn every_byte_is_accounted_for() {
     }
 }
 
-/// The paper's Table 11, function-dependent column, of SHA-256 with its 90,825 ANDs: what a garbler sends for an AND.
+/// The paper's Table 11, function-dependent column, of SHA-256 with its 90,825 ANDs: what a garbler sends for
+/// an AND.
 #[test]
 fn tables_of_the_papers_form_are_those_of_its_table_11() {
     for (n, megabytes) in [(2, 11.4), (3, 17.4), (4, 23.4), (5, 29.4), (6, 35.4), (8, 47.4), (16, 95.4)] {

@@ -1,5 +1,5 @@
-//! A party that stops, in every phase: killed, stalled, cut off, sending garbage. All others end with an abort, in time; and what our own
-//! caller does wrong.
+//! A party that stops, in every phase: killed, stalled, cut off, sending garbage. All others end with an
+//! abort, in time; and what our own caller does wrong.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 use divisi_circuit::{Build, Gates, Program};
@@ -149,7 +149,8 @@ fn what_does_not_fit_is_refused() {
 
 type Wrong<'a> = &'a (dyn Fn(&mut Garble, &mut Session, &Plan<'_>) -> Result<(), Abort> + Sync);
 
-/// Two parties that do something wrong after their set-up: one of them ends with it, the other perhaps with that one's abort.
+/// Two parties that do something wrong after their set-up: one of them ends with it, the other perhaps with
+/// that one's abort.
 fn misused(options: Options, wrong: Wrong<'_>) {
     let program = program();
     let plan = plan(&program, 2);
@@ -192,11 +193,10 @@ fn misuse_ends_the_session() {
 
 /// What was made ahead and what was garbled, in a session of three parties: `end` gets both at each party,
 /// with what the sessions before left.
-fn in_each_session<'p>(
-    plan: &'p Plan<'p>,
-    sessions: usize,
-    end: impl Fn(&mut Session, &mut Garble, &mut Preprocessed, Garbled<'p>, &Kept<'p>) -> Result<(), Abort> + Sync,
-) -> Vec<Vec<Result<(), Abort>>> {
+fn in_each_session<'p, E>(plan: &'p Plan<'p>, sessions: usize, end: E) -> Vec<Vec<Result<(), Abort>>>
+where
+    E: Fn(&mut Session, &mut Garble, &mut Preprocessed, Garbled<'p>, &Kept<'p>) -> Result<(), Abort> + Sync,
+{
     let kept: Vec<Kept<'p>> = (0..3).map(|_| Mutex::new(None)).collect();
     let one = |_| {
         let lab = Lab::default();

@@ -1,5 +1,5 @@
-//! Circuits that stay in their file: the same outputs as the plain engine has, nothing that everybody knows as a wire, and no output from
-//! a file that changed.
+//! Circuits that stay in their file: the same outputs as the plain engine has, nothing that everybody knows
+//! as a wire, and no output from a file that changed.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 use divisi_circuit::bristol;
@@ -33,7 +33,8 @@ fn for_all(stream: &Stream, parties: usize) -> Plan<'_> {
     Plan::streamed(stream, parties, &owners(stream.inputs().len(), parties), &lists).unwrap()
 }
 
-/// A random file: gates by kind and operands modulo what is there; the outputs are the last wires, inputs among them if need be.
+/// A random file: gates by kind and operands modulo what is there; the outputs are the last wires, inputs
+/// among them if need be.
 fn file(inputs: usize, gates: &[(u8, u16, u16)], outputs: usize) -> String {
     let mut text = String::new();
     for (wire, &(kind, x, y)) in (inputs..).zip(gates) {
@@ -147,7 +148,8 @@ fn a_batch_that_reads_a_wire_twice_is_refused() {
     assert!(matches!(abort, Abort::CheckFailed { check: Check::W29, culprit: None, .. }), "{abort}");
 }
 
-/// A file that is another one at its third reading, the first after its survey, and perhaps what it was again after that.
+/// A file that is another one at its third reading, the first after its survey, and perhaps what it was again
+/// after that.
 #[derive(Debug)]
 struct Changing {
     first: Vec<u8>,
@@ -185,8 +187,8 @@ fn chain(last: &str) -> String {
     text + &format!("2 1 {} {} {} {last}\n", gates - 1, gates, gates + 1)
 }
 
-/// One party's file changes once it was surveyed, for good or for one reading: this party says so, and nobody has an output or a share of
-/// an output's mask.
+/// One party's file changes once it was surveyed, for good or for one reading: this party says so, and nobody
+/// has an output or a share of an output's mask.
 #[test]
 fn a_file_that_changed_gives_no_output() {
     let first = chain("XOR");
@@ -215,7 +217,8 @@ fn a_file_that_changed_gives_no_output() {
     }
 }
 
-/// The file of all parties changes in the same way, as on one machine: no check between them can tell, and there is no output of the other circuit.
+/// The file of all parties changes in the same way, as on one machine: no check between them can tell, and
+/// there is no output of the other circuit.
 #[test]
 fn a_file_that_changed_for_all_gives_no_output() {
     let first = "5 8\n2 1 2\n1 4\n\n1 1 0 4 EQW\n1 1 1 5 EQW\n1 1 2 6 EQW\n2 1 0 1 3 XOR\n2 1 3 0 7 AND\n";
@@ -229,7 +232,8 @@ fn a_file_that_changed_for_all_gives_no_output() {
     }
 }
 
-/// How a run with these circuits, a party's each, ends, and how many messages with shares of output masks left the parties.
+/// How a run with these circuits, a party's each, ends, and how many messages with shares of output masks
+/// left the parties.
 fn ends_of(n: usize, streams: Vec<Stream>, input: &[u8]) -> (Vec<Result<Vec<Vec<u8>>, Abort>>, usize) {
     let plans: Vec<Plan<'_>> = streams.iter().map(|stream| for_all(stream, n)).collect();
     assert!(plans.iter().all(|plan| plan.digest() == plans[0].digest()));
@@ -245,7 +249,8 @@ fn ends_of(n: usize, streams: Vec<Stream>, input: &[u8]) -> (Vec<Result<Vec<Vec<
     (ends, recordings.iter().map(masks).sum())
 }
 
-/// What left a party whose file did not change: the mask shares that the test above demands not to be there are found where they are.
+/// What left a party whose file did not change: the mask shares that the test above demands not to be there
+/// are found where they are.
 #[test]
 fn output_masks_leave_where_the_file_stays() {
     let stream = Stream::open(chain("XOR").into_bytes()).unwrap();

@@ -1,5 +1,5 @@
-//! Published vectors: AES-128 (FIPS 197, C.1; SP 800-38A), SHA-256 (FIPS 180-4 examples), HMAC-SHA-256 (RFC 4231, case 2), with two, three and five parties, in both forms
-//! and modes.
+//! Published vectors: AES-128 (FIPS 197, C.1; SP 800-38A), SHA-256 (FIPS 180-4 examples), HMAC-SHA-256 (RFC
+//! 4231, case 2), with two, three and five parties, in both forms and modes.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 use divisi_circuit::{Bit, Build, Program};
@@ -69,7 +69,8 @@ fn sha_256() {
     );
 }
 
-/// HMAC-SHA-256 of a message of 28 bytes: the key, filled up to a block, of the first party, the message of the second one.
+/// HMAC-SHA-256 of a message of 28 bytes: the key, filled up to a block, of the first party, the message of
+/// the second one.
 fn hmac() -> Program {
     let mut g = Build::new();
     let bytes = |wires: Vec<Bit>| wires.as_chunks::<8>().0.to_vec();

@@ -44,7 +44,8 @@ fn ten_parties_from_the_set_up_on() {
     everybody(10, Bits::Made);
 }
 
-/// A minute of two processors and 10 GiB are enough for it; on a machine that has other things to do a minute takes longer.
+/// A minute of two processors and 10 GiB are enough for it; on a machine that has other things to do a minute
+/// takes longer.
 fn within_limits(run: impl FnOnce()) {
     let begun = Instant::now();
     run();
@@ -53,7 +54,8 @@ fn within_limits(run: impl FnOnce()) {
         return;
     }
     let stat = std::fs::read_to_string("/proc/self/stat").unwrap();
-    // after the name in parentheses, which is the second field: user and system time stand 14th and 15th, in hundredths of a second
+    // after the name in parentheses, which is the second field: user and system time stand 14th and 15th, in
+    // hundredths of a second
     let fields: Vec<&str> = stat.rsplit(')').next().unwrap().split_whitespace().collect();
     let used: u64 = fields[11..13].iter().map(|ticks| ticks.parse::<u64>().unwrap()).sum::<u64>() / 100;
     assert!(took < Duration::from_secs(60) || used < 120, "it took {took:?}, and {used} s of processors");

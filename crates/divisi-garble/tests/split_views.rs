@@ -1,5 +1,5 @@
-//! Broadcasts are point to point: whoever tells some parties one thing and others another, on any line that the paper calls a broadcast, ends
-//! the session of all of them before anything depends on it (1.19).
+//! Broadcasts are point to point: whoever tells some parties one thing and others another, on any line that
+//! the paper calls a broadcast, ends the session of all of them before anything depends on it (1.19).
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 use divisi_circuit::{Build, Gates, Program};
@@ -17,8 +17,8 @@ fn program() -> Program {
     g.finish()
 }
 
-/// Each broadcast, and the check that compares what was heard. The sums of Figure 14 come with their MACs, which fail before: a liar whose
-/// two sums both have MACs is `different_bits` in divisi-ot's mutants.
+/// Each broadcast, and the check that compares what was heard. The sums of Figure 14 come with their MACs,
+/// which fail before: a liar whose two sums both have MACs is `different_bits` in divisi-ot's mutants.
 const BROADCASTS: [(&str, Check); 5] = [
     ("divisi_core::coin/commit", Check::M0_3),
     ("divisi_ot::abit::consistency/commit", Check::W7),
@@ -50,7 +50,8 @@ fn split(
     })
 }
 
-/// Whether the base OTs that `maker` sends are made by public keys, so that its first rows serve the other direction.
+/// Whether the base OTs that `maker` sends are made by public keys, so that its first rows serve the other
+/// direction.
 fn makes_first_rows(maker: PartyId, holder: PartyId) -> bool {
     (maker < holder) == (maker.index().abs_diff(holder.index()) % 2 == 1)
 }

@@ -1,7 +1,9 @@
-//! The tampering sweep: every message of a corrupt party, changed in every way, with two parties and with three.
+//! The tampering sweep: every message of a corrupt party, changed in every way, with two parties and with
+//! three.
 //!
-//! Whatever happens, each honest party ends with the right output or aborts; nothing hangs and nothing panics. What waits for the time
-//! limit is sampled by default; `cargo test -p divisi-garble --features testing,fault --test sweep -- --ignored` runs all.
+//! Whatever happens, each honest party ends with the right output or aborts; nothing hangs and nothing
+//! panics. What waits for the time limit is sampled by default; `cargo test -p divisi-garble --test sweep --
+//! --ignored` runs all.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 use divisi_circuit::{Build, Gates, Program, plain};
@@ -90,7 +92,8 @@ impl Setting {
     }
 }
 
-/// Sweep over one setting: how many changes were tried, and how many were noticed. One in so many of the slow ones, and of the others.
+/// Sweep over one setting: how many changes were tried, and how many were noticed. One in so many of the slow
+/// ones, and of the others.
 fn sweep(setting: &Setting, slow: u64, quick: u64) -> (usize, usize) {
     let program = program();
     let right = setting.right(&program);

@@ -1,4 +1,5 @@
-//! `instructions`: the instructions of each kernel and of a small run of each protocol, against those of the file.
+//! `instructions`: the instructions of each kernel and of a small run of each protocol, against those of the
+//! file.
 
 use crate::ledger::{Change, Ledger};
 use crate::noise::Noise;

@@ -1,10 +1,11 @@
-//! The file of instruction counts: one line a measurement, sorted, after a head that says with what they were made.
+//! The file of instruction counts: one line a measurement, sorted, after a head that says with what they were
+//! made.
 
 use std::collections::BTreeMap;
 use std::fmt;
 
-/// What a count may grow by before it is a regression, in thousandths: callgrind counts the same each time but for the few
-/// instructions of threads that wait for each other.
+/// What a count may grow by before it is a regression, in thousandths: callgrind counts the same each time
+/// but for the few instructions of threads that wait for each other.
 pub const TOLERANCE: u64 = 30;
 
 /// Counts by name, and the tools that made them.

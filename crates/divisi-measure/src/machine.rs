@@ -1,7 +1,8 @@
 //! What needs machine instructions: requests to Valgrind, and the processor's own clock.
 //!
-//! A request is a sequence of instructions that changes nothing on a processor and that Valgrind knows (valgrind.h,
-//! "Valgrind client requests"), so that no library is needed and a program that makes requests runs everywhere.
+//! A request is a sequence of instructions that changes nothing on a processor and that Valgrind knows
+//! (valgrind.h, "Valgrind client requests"), so that no library is needed and a program that makes requests
+//! runs everywhere.
 
 /// Requests of valgrind.h, memcheck.h and callgrind.h.
 #[derive(Clone, Copy)]
@@ -27,8 +28,9 @@ fn request(code: Code, first: u64, second: u64) -> u64 {
     let arguments = [code as u64, first, second, 0, 0, 0];
     let mut result = 0_u64;
     #[cfg(target_arch = "x86_64")]
-    // SAFETY: the rotations of rdi add up to 128 bits, so that it is what it was; rbx is exchanged with itself. Valgrind reads the
-    // six words at rax and writes rdx. What the tools do to memory is to their own marks of it.
+    // SAFETY: the rotations of rdi add up to 128 bits, so that it is what it was; rbx is exchanged with
+    // itself. Valgrind reads the six words at rax and writes rdx. What the tools do to memory is to their own
+    // marks of it.
     unsafe {
         core::arch::asm!(
             "rol rdi, 3", "rol rdi, 13", "rol rdi, 61", "rol rdi, 51", "xchg rbx, rbx",

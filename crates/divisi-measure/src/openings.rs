@@ -1,8 +1,10 @@
-//! The declassification list: what a run opened, told by the engine's own marks, against what its protocols open.
+//! The declassification list: what a run opened, told by the engine's own marks, against what its protocols
+//! open.
 //!
-//! Two accounts that know nothing of each other: the marks ([`divisi_core::taint`]) say where memory was declared public; the meter
-//! says which messages were sent at which steps, and how many checks were made. Every step must be known here, as an opening or
-//! as one whose messages are masked, so that a new message has to be thought about.
+//! Two accounts that know nothing of each other: the marks ([`divisi_core::taint`]) say where memory was
+//! declared public; the meter says which messages were sent at which steps, and how many checks were made.
+//! Every step must be known here, as an opening or as one whose messages are masked, so that a new message
+//! has to be thought about.
 
 use crate::garbling;
 use crate::runs::{Run, Work};
@@ -50,7 +52,8 @@ const PLANES: &[&str] = &[
     "divisi_rep3::sbox::lut256_additive/c",
 ];
 
-/// Steps whose messages are elements masked by F_zero, or digests of what their receiver holds: nothing is opened there.
+/// Steps whose messages are elements masked by F_zero, or digests of what their receiver holds: nothing is
+/// opened there.
 const CLOSED: &[&str] = &[
     "divisi_core::session::agree/hello",
     "divisi_rep3::engine::blocks/dot",

@@ -1,8 +1,9 @@
 //! `poison`: whether a branch or an address depends on a secret, by memcheck.
 //!
-//! Memcheck follows undefined memory through every instruction and reports where a branch or an address depends on it. So inputs of
-//! kernels, shares of inputs and keys are declared undefined, and what a protocol opens is declared defined again
-//! ([`divisi_core::taint`]): what memcheck then reports depends on a secret (Langley, ctgrind).
+//! Memcheck follows undefined memory through every instruction and reports where a branch or an address
+//! depends on it. So inputs of kernels, shares of inputs and keys are declared undefined, and what a protocol
+//! opens is declared defined again ([`divisi_core::taint`]): what memcheck then reports depends on a secret
+//! (Langley, ctgrind).
 
 use crate::Failure;
 use crate::valgrind;
@@ -111,7 +112,8 @@ mod following {
     ];
 
     static MARKED: Mutex<Marked> = Mutex::new(Marked::new());
-    /// Whether what is opened is declared defined: not in the control, which must see that secrets arrive everywhere.
+    /// Whether what is opened is declared defined: not in the control, which must see that secrets arrive
+    /// everywhere.
     static OPENING: AtomicBool = AtomicBool::new(true);
 
     /// Whether what a peer sent is no secret: so in garbling, where each party's own randomness and inputs
@@ -222,8 +224,8 @@ mod following {
         machine::errors() - before
     }
 
-    /// A run in which nothing that is opened is declared so: if secrets arrive where they must, the comparison of digests and of
-    /// outputs are branches on them.
+    /// A run in which nothing that is opened is declared so: if secrets arrive where they must, the
+    /// comparison of digests and of outputs are branches on them.
     fn control() -> Result<(), Failure> {
         let run = Run {
             protocol: Protocol::Gf4Circuit,

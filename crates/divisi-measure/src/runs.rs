@@ -1,4 +1,5 @@
-//! Small runs of whole protocols: three parties in one process, over memory, on inputs and keys that are shared among them.
+//! Small runs of whole protocols: three parties in one process, over memory, on inputs and keys that are
+//! shared among them.
 
 use aes_gcm::Aes128Gcm;
 use aes_gcm::aead::{Aead, KeyInit, Payload};
@@ -27,11 +28,13 @@ use std::time::{Duration, Instant};
 pub enum Work {
     /// An input compared by its holders, a key schedule, and this many blocks of AES-128.
     Aes(Direction, usize),
-    /// This many bytes opened to all under a mask, and to one of the three: what programs on the engine may do besides.
+    /// This many bytes opened to all under a mask, and to one of the three: what programs on the engine may
+    /// do besides.
     Openings(usize),
     /// A message of this many bytes sealed and opened by AES-GCM, its hash key's powers made before.
     Gcm(usize),
-    /// A hash or MAC by its name, of this many messages; tags are compared, too, with right ones and wrong ones.
+    /// A hash or MAC by its name, of this many messages; tags are compared, too, with right ones and wrong
+    /// ones.
     Function(&'static str, usize),
 }
 
@@ -89,8 +92,8 @@ pub struct Prepared {
 }
 
 impl Prepared {
-    /// Run all three parties, `secret` being called with each part of an input before it is used; what each party's meter
-    /// counted.
+    /// Run all three parties, `secret` being called with each part of an input before it is used; what each
+    /// party's meter counted.
     ///
     /// # Errors
     /// The first party's abort, as it prints; or that the output was wrong.
@@ -333,7 +336,8 @@ fn function_in_the_clear(
     Ok(byte_values(e, output)?.iter().map(|byte| byte.values().to_vec()).collect())
 }
 
-/// The machine, but with the same "randomness" in every run: a run is to cost the same each time. Nothing here is secret.
+/// The machine, but with the same "randomness" in every run: a run is to cost the same each time. Nothing
+/// here is secret.
 #[derive(Default)]
 struct Same(AtomicU64);
 

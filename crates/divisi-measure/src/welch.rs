@@ -1,8 +1,9 @@
-//! Welch's t-test on two classes of timings, with croppings, after dudect (Reparaz, Balasch, Verbauwhede, DATE 2017).
+//! Welch's t-test on two classes of timings, with croppings, after dudect (Reparaz, Balasch, Verbauwhede,
+//! DATE 2017).
 //!
-//! If timings do not depend on the class, t is nearly normal: |t| above 5 does not happen by chance. Interruptions make a long
-//! tail that hides small differences, so the test is made on all timings, and on those below each of some percentiles of both
-//! classes together; the largest |t| counts.
+//! If timings do not depend on the class, t is nearly normal: |t| above 5 does not happen by chance.
+//! Interruptions make a long tail that hides small differences, so the test is made on all timings, and on
+//! those below each of some percentiles of both classes together; the largest |t| counts.
 
 /// Which shares of the timings are tested, in percent.
 const CROPS: [usize; 6] = [100, 99, 95, 90, 75, 50];

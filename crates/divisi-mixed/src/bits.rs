@@ -5,6 +5,8 @@
 //! it lacks to 1.
 //! Adversary: semi-honest, all but one. Why it is private: docs/bgv.md, 5 and 6.
 //!
+//! The fourth form, `cot`, has no ciphertexts: [`crate::cot`].
+//!
 //! | form | way | rounds | what leaves each hop |
 //! |---|---|---|---|
 //! | paper | a ring | n + 1 | a flood on both components |
@@ -38,6 +40,11 @@ pub struct RandomBits {
 }
 
 impl RandomBits {
+    /// These shares of one list of bits.
+    pub(crate) fn of(bits: Hidden<u64>, numbers: Hidden<u64>) -> RandomBits {
+        RandomBits { bits, numbers }
+    }
+
     /// How many there are.
     #[must_use]
     pub fn len(&self) -> usize {

@@ -4,6 +4,9 @@
 //! | module | what | source |
 //! |---|---|---|
 //! | [`bits`] | random bits shared in both worlds: modulo 2 and modulo p | Figure 6, three forms |
+//! | [`cot`] | the same by correlated transfers, without ciphertexts | docs/mixed.md, 2 |
+//! | [`triples`] | Boolean triples by correlated transfers | Gilboa 1999; Beaver 1991 |
+//! | [`gmw`] | Boolean circuits on them | Goldreich, Micali, Wigderson 1987 |
 //! | [`convert`] | lookups in public tables of size 2, bits to numbers | Figures 8 and 9 |
 //!
 //! Private and larger tables, numbers to bits, triples and circuits are to come.
@@ -33,5 +36,12 @@
 #![forbid(unsafe_code)]
 #![cfg_attr(test, allow(clippy::unwrap_used, clippy::expect_used, clippy::panic))]
 
+pub mod bit;
 pub mod bits;
 pub mod convert;
+pub mod cot;
+pub mod gmw;
+pub mod triples;
+
+pub use bit::Bit;
+pub use gmw::Gmw;

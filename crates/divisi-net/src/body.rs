@@ -36,7 +36,8 @@ impl Deref for Body {
 
 impl Drop for Body {
     fn drop(&mut self) {
-        // A plain fill goes by vectors and not byte by byte; the barrier keeps the compiler from leaving it out.
+        // A plain fill goes by vectors and not byte by byte; the barrier keeps the compiler from leaving it
+        // out.
         self.0.fill(0);
         zeroize::optimization_barrier(&*self.0);
     }

@@ -48,7 +48,8 @@ impl Channel {
         self.strand
     }
 
-    /// Sends a message. It never waits for the peer to read, except when more than the link's buffer is unread.
+    /// Sends a message. It never waits for the peer to read, except when more than the link's buffer is
+    /// unread.
     pub fn send(&self, to: PartyId, step: Step, depth: u32, body: &[u8]) -> Result<(), Fault> {
         self.check(step)?;
         if body.len() > MAX_BODY {
@@ -109,7 +110,8 @@ impl Channel {
         })
     }
 
-    /// Waits, without a permit after a first glance, until a look into the inbox is worth while or `until` has come.
+    /// Waits, without a permit after a first glance, until a look into the inbox is worth while or `until`
+    /// has come.
     fn wait(&self, from: PartyId, link: &Link, step: Step, until: Instant, long: bool, glance: bool) {
         let fabric = &*self.fabric;
         let key = (self.session.number, self.strand);
@@ -139,8 +141,8 @@ impl Channel {
         link.inbox.leave(Some(key));
     }
 
-    /// Ends the session: its strands wake with [`Fault::Poisoned`], each peer gets one frame that says so, and
-    /// nothing else is ever sent in it.
+    /// Ends the session: its strands wake with [`Fault::Poisoned`], each peer gets one frame that says so,
+    /// and nothing else is ever sent in it.
     pub fn poison(&self) {
         self.fabric.poison(&self.session);
     }

@@ -129,7 +129,8 @@ impl Connection {
         self.wire.peer()
     }
 
-    /// A value that only the two ends of this connection know: what is bound to it cannot be replayed elsewhere.
+    /// A value that only the two ends of this connection know: what is bound to it cannot be replayed
+    /// elsewhere.
     pub fn binding(&self) -> &[u8; 32] {
         &self.binding
     }
@@ -157,7 +158,8 @@ impl Connection {
         result.map_err(|e| self.error(e, self.timeout))
     }
 
-    /// Receives a message of at most `max_len` bytes. Memory grows with what arrives, not with what is announced.
+    /// Receives a message of at most `max_len` bytes. Memory grows with what arrives, not with what is
+    /// announced.
     pub fn recv(&mut self, max_len: usize) -> Result<Vec<u8>, ConnectionError> {
         self.recv_within(max_len, self.timeout)
     }

@@ -68,8 +68,9 @@ pub(crate) trait Wire: Send + Sync {
         stop: &dyn Fn() -> bool,
     );
 
-    /// Looks for what may be there already or is about to come, and takes it in; true if something came. It keeps the thread's
-    /// permit, unless another thread wants it, and lets other processes run. For the reader only.
+    /// Looks for what may be there already or is about to come, and takes it in; true if something came. It
+    /// keeps the thread's permit, unless another thread wants it, and lets other processes run. For the
+    /// reader only.
     fn glance(&self, fabric: &Fabric, peer: PartyId, until: Instant, stop: &dyn Fn() -> bool) -> bool;
 
     /// Takes in what the socket holds; true if something came. For the reader only.

@@ -245,7 +245,11 @@ mod tests {
 
     proptest! {
         #[test]
-        fn garbage_never_panics(bytes in proptest::collection::vec(any::<u8>(), 0..4096), cut in 0_usize..4096, stamped: bool) {
+        fn garbage_never_panics(
+            bytes in proptest::collection::vec(any::<u8>(), 0..4096),
+            cut in 0_usize..4096,
+            stamped: bool,
+        ) {
             let (a, b) = bytes.split_at(cut.min(bytes.len()));
             let _ = parse(stamped, &[a, b]);
             let (head, body) = bytes.split_at(HEAD.min(bytes.len()));
@@ -272,7 +276,8 @@ mod tests {
 
         #[test]
         fn control_comes_back(session: u32, strand: u32, party: u8, step: u32) {
-            for c in [Control::Abort, Control::Ask { strand }, Control::Answer { strand, party, step }, Control::Close] {
+            let answer = Control::Answer { strand, party, step };
+            for c in [Control::Abort, Control::Ask { strand }, answer, Control::Close] {
                 let (head, body) = c.encode(session);
                 prop_assert_eq!(Control::decode(&Head::decode(&head.encode()).unwrap(), &body), Ok(c));
             }

@@ -1,7 +1,8 @@
 //! The receiving end of one directed link: what has arrived and waits to be read, and who waits for what.
 //!
-//! One lock a link. Threads that wait for a message sleep on the condition of their own channel; on links with
-//! a socket one of them is the *reader* (`reading`), and when it leaves it wakes another to take its place.
+//! One lock a link. Threads that wait for a message sleep on the condition of their own channel; on links
+//! with a socket one of them is the *reader* (`reading`), and when it leaves it wakes another to take its
+//! place.
 
 use crate::body::Body;
 use crate::emulate::Emulation;
@@ -72,8 +73,8 @@ struct State {
 }
 
 impl State {
-    /// Wakes one of those who wait, to read the socket if nobody does. Whoever is called and has no need to read
-    /// calls the next.
+    /// Wakes one of those who wait, to read the socket if nobody does. Whoever is called and has no need to
+    /// read calls the next.
     fn call_reader(&self) {
         if !self.reading
             && let Some(slot) = self.slots.values().find(|slot| slot.waiting.is_some())
@@ -156,7 +157,8 @@ impl Inbox {
         }
     }
 
-    /// Takes in a frame. `is_over` tells whether its session has ended; it is asked about unopened channels only.
+    /// Takes in a frame. `is_over` tells whether its session has ended; it is asked about unopened channels
+    /// only.
     pub fn deliver(
         &self,
         head: &Head,

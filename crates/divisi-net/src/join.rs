@@ -1,9 +1,9 @@
 //! Joining: how the parties' doors become a mesh, in any order of starting.
 //!
 //! A party dials those with lower numbers and is dialled by the others. The greeting is answered when the
-//! acceptor joins, and the dialler confirms the answer: connections left half open by an earlier attempt cannot
-//! do that. When a party has all its connections it says so on each, and the mesh stands for it when all have
-//! said so; a connection that breaks before is made anew.
+//! acceptor joins, and the dialler confirms the answer: connections left half open by an earlier attempt
+//! cannot do that. When a party has all its connections it says so on each, and the mesh stands for it when
+//! all have said so; a connection that breaks before is made anew.
 
 use crate::config::Config;
 use crate::dial::{dial, greet};

@@ -1,9 +1,9 @@
 //! Meshes of parties over mutual TLS 1.3 or memory, with time limits, emulation and tampering.
 //!
-//! A [`Mesh`] is one party's set of links to all others; many sessions share it. A [`Channel`] is one strand of
-//! one session: it sends without waiting for the peer to read, and receives messages whose length and step the
-//! protocol knows, within a time limit. What goes wrong is a [`Fault`] that names peer and step. This crate knows
-//! nothing of protocols.
+//! A [`Mesh`] is one party's set of links to all others; many sessions share it. A [`Channel`] is one strand
+//! of one session: it sends without waiting for the peer to read, and receives messages whose length and step
+//! the protocol knows, within a time limit. What goes wrong is a [`Fault`] that names peer and step. This
+//! crate knows nothing of protocols.
 //!
 //! Trust: links over TLS are authenticated, confidential and ordered (the setting that every protocol of the
 //! project assumes); the peer at the other end may be corrupt, so no length, number or order that it sends is

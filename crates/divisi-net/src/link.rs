@@ -25,7 +25,8 @@ use std::time::{Duration, Instant};
 const READ: usize = 64 * 1024;
 /// How many reads one turn does at most, so that no peer keeps a thread for itself.
 const TURNS: usize = 16;
-/// How long a thread looks for a message before it sleeps: a round trip takes about as long as falling asleep and waking.
+/// How long a thread looks for a message before it sleeps: a round trip takes about as long as falling asleep
+/// and waking.
 const SPIN: Duration = Duration::from_micros(20);
 /// What a look at the socket and a call of the scheduler take at most, if no other process runs meanwhile.
 const TURN: Duration = Duration::from_micros(4);

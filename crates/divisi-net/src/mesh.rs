@@ -12,8 +12,8 @@ use zeroize::Zeroizing;
 
 /// One party's links to all others.
 ///
-/// Dropping it closes the links in an orderly way when all is well; while its thread panics it resets them, as
-/// the death of the process would.
+/// Dropping it closes the links in an orderly way when all is well; while its thread panics it resets them,
+/// as the death of the process would.
 pub struct Mesh {
     fabric: Arc<Fabric>,
     ended: bool,
@@ -59,7 +59,8 @@ impl Mesh {
         self.fabric.link(peer, step!("bytes_sent")).map_or(0, |link| link.sent.load(Ordering::Relaxed))
     }
 
-    /// A secret that only this party and `peer` know, fresh with each connection: the root of the pairwise keys.
+    /// A secret that only this party and `peer` know, fresh with each connection: the root of the pairwise
+    /// keys.
     pub fn link_secret(&self, peer: PartyId) -> Result<Zeroizing<[u8; 32]>, Fault> {
         Ok(self.fabric.link(peer, step!("link_secret"))?.secret.clone())
     }

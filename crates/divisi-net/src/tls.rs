@@ -1,7 +1,7 @@
 //! TLS 1.3 with raw public keys (RFC 7250) at both ends: no certificate exists, the key itself is pinned.
 //!
-//! No resumption, no tickets, no early data: every connection is a full mutual handshake (check M0.1). The key
-//! exchange prefers the hybrid of X25519 and ML-KEM-768.
+//! No resumption, no tickets, no early data: every connection is a full mutual handshake (check M0.1). The
+//! key exchange prefers the hybrid of X25519 and ML-KEM-768.
 
 use crate::World;
 use crate::identity::{Fingerprint, Identity, PublicKey};

@@ -104,7 +104,8 @@ fn strands_interleave_under_one_permit() {
 #[test]
 fn what_is_queued_leaves_while_the_sender_computes() {
     let meshes = tls(2, &Options::default());
-    // The sender waits for this and never for its mesh: only the pump can push on what the kernel did not take.
+    // The sender waits for this and never for its mesh: only the pump can push on what the kernel did not
+    // take.
     let done = std::sync::Barrier::new(2);
     run(&meshes, |m| {
         let c = m.open(1, 0).unwrap();

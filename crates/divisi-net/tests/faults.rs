@@ -244,7 +244,8 @@ fn lengths_and_steps_are_the_protocols() {
                 } else {
                     let fault = receive(&c, p(1), step!("x"), want).unwrap_err();
                     assert!(
-                        matches!(fault, Fault::Malformed { peer, want: w, got, .. } if peer == p(1) && w == want && got != want),
+                        matches!(fault, Fault::Malformed { peer, want: w, got, .. }
+                            if peer == p(1) && w == want && got != want),
                         "{fault}"
                     );
                 }

@@ -91,7 +91,8 @@ fn untouched_flipped_dropped_doubled_and_swapped() {
     all(attacked(swap), |r| *r == Err(Fault::WrongStep { peer: p(1), step: A, got: B.id }));
 }
 
-/// A rushing party: holds its message to party 2 back until it has seen that of party 3, then answers with it.
+/// A rushing party: holds its message to party 2 back until it has seen that of party 3, then answers with
+/// it.
 struct Rushing {
     held: Arc<Mutex<Option<Frame>>>,
     tap: Tap,

@@ -51,6 +51,7 @@
 //! # Ok::<(), divisi_core::Abort>(())
 //! ```
 
+mod bits;
 mod payload;
 mod wire;
 
@@ -131,28 +132,42 @@ impl Setup {
         payload: &P,
         values: &[P::Word],
     ) -> Result<Kept<P::Word>, Abort> {
-        if self.session != *session.id().as_bytes() || !pads.is_of(&self.session) {
-            return Err(session.misuse(PAYLOAD, "rows of another session"));
-        }
+        self.admit(session, pads)?;
         let Some(class) = class(payload.blocks()).filter(|_| payload.is_sound()) else {
             return Err(session.misuse(PAYLOAD, "no payload, or a payload that is too long"));
         };
-        if values.len() != pads.len() * payload.words() || pads.is_empty() {
+        if values.len() != pads.len() * payload.words() {
             return Err(session.misuse(PAYLOAD, "other words than payloads"));
-        }
-        if session.cause().is_some() || matches!(self.source, Source::Erased) {
-            return Err(session.misuse(PAYLOAD, "an abort has erased the set-up"));
         }
         let mut round = Round::taken(session, pads, chooser)?;
         session.observe(S::CHECK); // [K14] [G14]
         let made = wipe::stack(|| {
             session.exchange(|session| self.products(session, &mut round, class, payload, values))
         });
+        self.keep_if(&made);
+        made
+    }
+
+    /// That rows are of this session, and that there are some.
+    fn admit<S: Trust>(&self, session: &Session, pads: &Pads<S>) -> Result<(), Abort> {
+        if self.session != *session.id().as_bytes() || !pads.is_of(&self.session) {
+            return Err(session.misuse(PAYLOAD, "rows of another session"));
+        }
+        if pads.is_empty() {
+            return Err(session.misuse(PAYLOAD, "other words than payloads"));
+        }
+        if session.cause().is_some() || matches!(self.source, Source::Erased) {
+            return Err(session.misuse(PAYLOAD, "an abort has erased the set-up"));
+        }
+        Ok(())
+    }
+
+    /// Erase everything secret if this failed.
+    fn keep_if<T>(&mut self, made: &Result<T, Abort>) {
         if made.is_err() {
             self.source = Source::Erased;
             self.deltas.erase();
         }
-        made
     }
 
     /// The group of columns whose rows are pads: its key.

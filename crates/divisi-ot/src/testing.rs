@@ -12,7 +12,7 @@ use divisi_core::{Abort, Coins, PartyId, Session};
 /// The coins are real. Two rounds.
 ///
 /// # Errors
-/// Whatever a broken peer causes.
+/// The abort that a faulty peer causes.
 pub fn deal(session: &mut Session, config: Config, seed: u8) -> Result<Setup, Abort> {
     dealt(session, config, Dealer::new(session.me(), session.parties(), seed))
 }
@@ -20,7 +20,7 @@ pub fn deal(session: &mut Session, config: Config, seed: u8) -> Result<Setup, Ab
 /// The same over a field of 2^f elements: narrow, wide and pad rows.
 ///
 /// # Errors
-/// Whatever a broken peer causes.
+/// The abort that a faulty peer causes.
 pub fn deal_over_field(session: &mut Session, config: Config, f: u32, seed: u8) -> Result<Setup, Abort> {
     dealt(session, config, Dealer::over_field(session.me(), session.parties(), f, seed))
 }

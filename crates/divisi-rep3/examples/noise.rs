@@ -1,15 +1,17 @@
-//! Noise for differential privacy that nobody knows: three parties add up their counts and a number from a discrete Laplace or Gaussian
-//! distribution, and open the noisy sums alone.
+//! Noise for differential privacy that nobody knows: three parties add up their counts and a number from a
+//! discrete Laplace or Gaussian distribution, and open the noisy sums alone.
 //!
-//! The noise is drawn through a table of quantiles at a uniform place of 16 bits that no party knows: entry i is the least v with
-//! F(v) >= (i + 1/2) / 2^16, F the distribution function. A random one-hot vector *is* such a place, so that a sample takes no
-//! opening: 494 bits of preprocessing and 32 bits of one Reshare a party (MAESTRO section 3.5.4; secure sampling is the slides' first use of
-//! one-hot vectors). The sum is made bit by bit in the black box: two carry-save steps and one ripple.
+//! The noise is drawn through a table of quantiles at a uniform place of 16 bits that no party knows: entry i
+//! is the least v with F(v) >= (i + 1/2) / 2^16, F the distribution function. A random one-hot vector *is*
+//! such a place, so that a sample takes no opening: 494 bits of preprocessing and 32 bits of one Reshare a
+//! party (MAESTRO section 3.5.4; secure sampling is the slides' first use of one-hot vectors). The sum is
+//! made bit by bit in the black box: two carry-save steps and one ripple.
 //!
-//! **How far from the distribution.** Of the 2^16 places, those of a value v lie in an interval of length p(v), so that their number is
-//! less than one off 2^16 p(v); what is beyond the table's M values has mass 2^-16 at most. So the statistical distance is at most
-//! (M + 1) / 2^17: below 2^-11 for a Gaussian of standard deviation 4, below 2^-10 for a Laplace of scale 4. (The test computes both.)
-//! A release adds at least that to its delta, and a value beyond the table never occurs: for a delta as small as is usual, take
+//! **How far from the distribution.** Of the 2^16 places, those of a value v lie in an interval of length
+//! p(v), so that their number is less than one off 2^16 p(v); what is beyond the table's M values has mass
+//! 2^-16 at most. So the statistical distance is at most (M + 1) / 2^17: below 2^-11 for a Gaussian of
+//! standard deviation 4, below 2^-10 for a Laplace of scale 4. (The test computes both.) A release adds at
+//! least that to its delta, and a value beyond the table never occurs: for a delta as small as is usual, take
 //! several such samples and more index bits.
 //!
 //! Run it: `cargo run --release -p divisi-rep3 --example noise`.

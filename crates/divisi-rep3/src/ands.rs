@@ -1,9 +1,10 @@
 //! The products over GF(2) that a Boolean program leaves behind for the verification.
 //!
-//! A *dot* is a sum of products of bits that took one Reshare, in up to 512 lanes a tile: both factors of each of its terms, and
-//! the sum. Dots with as many terms and lanes as each other stand in *groups* of [`GROUP`], which [`crate::verify`] folds at once;
-//! a group that is not full is one padded with zero dots \[A11\]. Dots of few lanes share the lanes of a tile, which are
-//! verified lane by lane whatever they belong to.
+//! A *dot* is a sum of products of bits that took one Reshare, in up to 512 lanes a tile: both factors of
+//! each of its terms, and the sum. Dots with as many terms and lanes as each other stand in *groups* of
+//! [`GROUP`], which [`crate::verify`] folds at once; a group that is not full is one padded with zero dots
+//! \[A11\]. Dots of few lanes share the lanes of a tile, which are verified lane by lane whatever they belong
+//! to.
 
 use crate::bit::used;
 use crate::pool::Pool;
@@ -103,8 +104,8 @@ impl Chunk {
         if self.lanes > NARROW { GROUP } else { GROUP * (LANES / self.lanes.max(1)) }
     }
 
-    /// The next places, at most so many: group by group; in a group, dots that share their tile take its next lanes when each
-    /// number has some.
+    /// The next places, at most so many: group by group; in a group, dots that share their tile take its next
+    /// lanes when each number has some.
     fn place(&mut self, most: usize) -> ((usize, usize, usize), usize) {
         let (group, dot, lane) = self.next;
         let dots = most.min(GROUP - dot);

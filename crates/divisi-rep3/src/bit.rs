@@ -6,8 +6,8 @@ use divisi_field::Plane;
 use divisi_field::plane::LANES;
 use zeroize::Zeroize;
 
-/// Our two components of a bit in 512 lanes, as the words of planes: bits are made and dropped by the thousand, and memory that is
-/// aligned to a plane costs several times that which is not.
+/// Our two components of a bit in 512 lanes, as the words of planes: bits are made and dropped by the
+/// thousand, and memory that is aligned to a plane costs several times that which is not.
 pub(crate) type BitTile = [[u64; 8]; 2];
 
 /// The planes of a tile.
@@ -15,8 +15,8 @@ pub(crate) fn planes(tile: &BitTile) -> [Plane; 2] {
     tile.map(Plane)
 }
 
-/// A secret bit in every lane of a batch: planes in tiles of 512 lanes, both components side by side. Lanes beyond the batch are
-/// zero in both components.
+/// A secret bit in every lane of a batch: planes in tiles of 512 lanes, both components side by side. Lanes
+/// beyond the batch are zero in both components.
 #[derive(Clone)]
 pub struct Bit {
     pub(crate) lanes: usize,

@@ -16,7 +16,8 @@ fn drawn<F>(x: F) -> F {
     x
 }
 
-/// A public random value of 128 bits that nobody could choose, and nobody knew before what it follows was fixed.
+/// A public random value of 128 bits that nobody could choose, and nobody knew before what it follows was
+/// fixed.
 #[derive(Clone, Copy)]
 pub struct Coin(pub(crate) [u8; 16]);
 

@@ -1,8 +1,9 @@
 //! What an owner of data does: split it for the three, and put their answers together.
 //!
-//! Adversary: one malicious server. The parts of any one server are independent of the data: components 1 and 2 are fresh
-//! randomness of the dealer, component 3 completes them. Each answered component comes from one of its holders, with a
-//! digest from the other ([`crate::open::Answer`]); if they differ, one of the two lies and the dealer takes neither.
+//! Adversary: one malicious server. The parts of any one server are independent of the data: components 1 and
+//! 2 are fresh randomness of the dealer, component 3 completes them. Each answered component comes from one
+//! of its holders, with a digest from the other ([`crate::open::Answer`]); if they differ, one of the two
+//! lies and the dealer takes neither.
 
 use crate::open::{Answer, component_digest};
 use divisi_core::PartyId;
@@ -28,7 +29,8 @@ impl Drop for Part {
     }
 }
 
-/// Split bytes for the three servers, in their order, with randomness that `entropy` draws from the operating system.
+/// Split bytes for the three servers, in their order, with randomness that `entropy` draws from the operating
+/// system.
 pub fn split(data: &[u8], entropy: impl Fn(&mut [u8])) -> [Part; 3] {
     let mut x1 = Zeroizing::new(vec![0; data.len()]);
     let mut x2 = Zeroizing::new(vec![0; data.len()]);

@@ -1,11 +1,12 @@
 //! Inputs that did not come from this protocol: a client's parts, a stored key \[A24, A25, A26\].
 //!
-//! Adversary: one malicious server, or any number of malicious clients. Before an input is used, both holders of each secret
-//! component compare it by a digest under a key that only they hold, so that the third learns nothing from it; and all three
-//! compare a digest of everything public about it. A second round tells everybody the outcome, so that honest servers go on or
-//! refuse together: a difference is no abort, for it is the client's fault as likely as a server's. It ends that request and
-//! nothing else. What one honest server refuses, no other accepts; but a corrupt server can turn "agreed" into a refusal at
-//! one of them only. The outcome enters the view, so that this ends in an abort at the next barrier, before any output.
+//! Adversary: one malicious server, or any number of malicious clients. Before an input is used, both holders
+//! of each secret component compare it by a digest under a key that only they hold, so that the third learns
+//! nothing from it; and all three compare a digest of everything public about it. A second round tells
+//! everybody the outcome, so that honest servers go on or refuse together: a difference is no abort, for it
+//! is the client's fault as likely as a server's. It ends that request and nothing else. What one honest
+//! server refuses, no other accepts; but a corrupt server can turn "agreed" into a refusal at one of them
+//! only. The outcome enters the view, so that this ends in an abort at the next barrier, before any output.
 
 use crate::deal::Part;
 use crate::share::Byte;
@@ -197,8 +198,9 @@ impl Trio {
         *blake3::keyed_hash(&key, component).as_bytes()
     }
 
-    /// Our part of a fresh random string that nobody knows, to be kept: a new key. Each component is drawn from BLAKE3 under the
-    /// 256-bit key that its two holders share, so that a long key is as strong as it is long. Local.
+    /// Our part of a fresh random string that nobody knows, to be kept: a new key. Each component is drawn
+    /// from BLAKE3 under the 256-bit key that its two holders share, so that a long key is as strong as it is
+    /// long. Local.
     pub fn random_part(&mut self, bytes: usize) -> Part {
         let number = self.session.count("rep3 kept"); // never again in this strand, whoever draws
         let draw = |peer: PartyId| {

@@ -42,7 +42,7 @@ impl Rep3Lab {
     /// What one party does.
     ///
     /// # Errors
-    /// Its abort.
+    /// The abort of the session.
     pub fn party(
         &self,
         mut trio: Trio,

@@ -1,15 +1,18 @@
-//! Replicated secret sharing among three parties with active security against one: the engine of MAESTRO (USENIX Security
+//! Replicated secret sharing among three parties with active security against one: the engine of MAESTRO
+//! (USENIX Security
 //! 2025) for AES.
 //!
-//! **Trust.** Three parties, at most one of them corrupt, in whatever way. The honest ones end with the right output or abort;
-//! nobody learns more than the outputs (security with abort). Statistical security: the meter reports the error of the
-//! worst verification in bits, at least 57 for any batch this library makes; computational: 128 bits (AES-128 as a
-//! pseudo-random function, BLAKE3 as a hash, the channels of divisi-net). **It does not protect** against two corrupt
-//! parties together, nor promise that an output arrives.
+//! **Trust.** Three parties, at most one of them corrupt, in whatever way. The honest ones end with the right
+//! output or abort; nobody learns more than the outputs (security with abort). Statistical security: the
+//! meter reports the error of the worst verification in bits, at least 57 for any batch this library makes;
+//! computational: 128 bits (AES-128 as a pseudo-random function, BLAKE3 as a hash, the channels of
+//! divisi-net). **It does not protect** against two corrupt parties together, nor promise that an output
+//! arrives.
 //!
-//! The way of a value: a dealer [`deal::split`]s it; the holders compare it ([`Trio::agree_input`]); it enters an engine
-//! ([`Trio::input`]); a cipher computes on it over the traits of divisi-core; [`Rep3::close`] gives it back as `Pending`, with
-//! all products it rests on; [`divisi_core::settle`] verifies them; [`Trio::open`] or [`Trio::answer`] opens it.
+//! The way of a value: a dealer [`deal::split`]s it; the holders compare it ([`Trio::agree_input`]); it
+//! enters an engine ([`Trio::input`]); a cipher computes on it over the traits of divisi-core;
+//! [`Rep3::close`] gives it back as `Pending`, with all products it rests on; [`divisi_core::settle`]
+//! verifies them; [`Trio::open`] or [`Trio::answer`] opens it.
 //!
 //! | module | of MAESTRO |
 //! |---|---|
@@ -24,8 +27,9 @@
 //! | `ohv` | sections 3.4 and A, Protocols 5 and 8 |
 //! | `lookup` | sections 3.3 and 3.5.1, Protocols 4 and 6 |
 //!
-//! Beside the engine stands [`blackbox`], the arithmetic black box of Symphony over GF(2^k) under its own names, on the same pieces,
-//! and on it [`ohverture`]: one-hot vectors of any length to 2^16, and lookups in any public table.
+//! Beside the engine stands [`blackbox`], the arithmetic black box of Symphony over GF(2^k) under its own
+//! names, on the same pieces, and on it [`ohverture`]: one-hot vectors of any length to 2^16, and lookups in
+//! any public table.
 #![forbid(unsafe_code)]
 #![cfg_attr(test, allow(clippy::unwrap_used, clippy::expect_used, clippy::panic))]
 

@@ -1,12 +1,13 @@
 //! Openings to one party, and openings under a mask.
 //!
-//! Adversary: one malicious party. [`Trio::open_to`] is an opening like any other for the one who learns it: its missing
-//! component comes from one holder and is compared with the other's digest \[A1\]; the two others learn nothing, not even
-//! whether it agreed, until the receiver aborts.
+//! Adversary: one malicious party. [`Trio::open_to`] is an opening like any other for the one who learns it:
+//! its missing component comes from one holder and is compared with the other's digest \[A1\]; the two others
+//! learn nothing, not even whether it agreed, until the receiver aborts.
 //!
-//! [`Rep3::open_masked`] opens before anything is verified, and may: what is opened is `x + r` for an `r` that nobody knows and
-//! that is used here only, because the mask is consumed. The result is *not* compared at once: it enters the view, and is the
-//! same at all parties only after the next barrier \[A2\]. Nothing that is not masked may depend on it before.
+//! [`Rep3::open_masked`] opens before anything is verified, and may: what is opened is `x + r` for an `r`
+//! that nobody knows and that is used here only, because the mask is consumed. The result is *not* compared
+//! at once: it enters the view, and is the same at all parties only after the next barrier \[A2\]. Nothing
+//! that is not masked may depend on it before.
 
 use crate::open::component_digest;
 use crate::sbox::shape_of;
@@ -66,12 +67,13 @@ impl Rep3 {
     /// A mask for a value of that many lanes.
     ///
     /// # Errors
-    /// Whatever ends the session.
+    /// The abort that ends the session.
     pub fn mask(&mut self, lanes: usize) -> Result<Mask, Abort> {
         self.random_bytes(lanes).map(Mask)
     }
 
-    /// Open `c = x + r`: not compared before the next barrier. Gives back c, and r as a secret to continue with. One round.
+    /// Open `c = x + r`: not compared before the next barrier. Gives back c, and r as a secret to continue
+    /// with. One round.
     ///
     /// # Errors
     /// [`Abort::Misuse`] if the mask has another number of lanes than the value.

@@ -1,7 +1,8 @@
 //! Reshare and multiplication with additive errors (MAESTRO section 2.6; AFLNO16, ePrint 2016/768).
 //!
-//! Adversary: one malicious party can add an error of its choice to a result, through its Reshare message; nothing else, and
-//! it learns nothing: what it receives is masked by F_zero. The error stays until the batch is verified ([`crate::verify`]).
+//! Adversary: one malicious party can add an error of its choice to a result, through its Reshare message;
+//! nothing else, and it learns nothing: what it receives is masked by F_zero. The error stays until the batch
+//! is verified ([`crate::verify`]).
 //!
 //! Cost: one field element a product to one neighbour, one round.
 
@@ -16,9 +17,11 @@ use std::ops::Range;
 use zeroize::Zeroizing;
 
 impl Trio {
-    /// Reshare on planes: `<<z>>` to `[[z]]`. On return `z` is our first component; what is returned is our second.
+    /// Reshare on planes: `<<z>>` to `[[z]]`. On return `z` is our first component; what is returned is our
+    /// second.
     ///
-    /// 1. Re-randomise by a share of zero. 2. Party i sends its share to i-1. 3. Party i holds (z_i, z_{i+1}).
+    /// 1. Re-randomise by a share of zero. 2. Party i sends its share to i-1. 3. Party i holds (z_i,
+    ///    z_{i+1}).
     pub(crate) fn reshare<const K: usize>(
         &mut self,
         step: Step,
@@ -51,8 +54,8 @@ impl Trio {
         }
     }
 
-    /// Reshare of shares that were never replicated: as [`Trio::reshare`], where re-randomising keeps the receiver from what the
-    /// sender's share tells of the third's \[A19\].
+    /// Reshare of shares that were never replicated: as [`Trio::reshare`], where re-randomising keeps the
+    /// receiver from what the sender's share tells of the third's \[A19\].
     pub(crate) fn reshare_chain<const K: usize>(
         &mut self,
         step: Step,
@@ -65,8 +68,8 @@ impl Trio {
         self.reshare(step, z, shape) // [A19]
     }
 
-    /// Reshare on some planes of the records of several layers, in place: what stands in them at our first component is
-    /// `<<z>>`, what stands in both afterwards is `[[z]]`. A message a layer, one round for all.
+    /// Reshare on some planes of the records of several layers, in place: what stands in them at our first
+    /// component is `<<z>>`, what stands in both afterwards is `[[z]]`. A message a layer, one round for all.
     pub(crate) fn reshare_within<const K: usize>(
         &mut self,
         step: Step,

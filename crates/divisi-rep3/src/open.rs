@@ -1,8 +1,8 @@
 //! Openings of replicated sharings (MAESTRO section 2.4, "Opening Replicated Shares").
 //!
-//! Adversary: one malicious party. Party i misses one component, i-1, which both others hold: the previous sends it, the next
-//! sends a digest of it, and they must agree \[A1\]. An opening thus yields the right value or an abort. What is opened enters
-//! the view \[A2\].
+//! Adversary: one malicious party. Party i misses one component, i-1, which both others hold: the previous
+//! sends it, the next sends a digest of it, and they must agree \[A1\]. An opening thus yields the right
+//! value or an abort. What is opened enters the view \[A2\].
 //!
 //! Only a [`Verified`] value can be opened: what depends on unverified products stays inside \[M0.7, A13\].
 
@@ -18,8 +18,8 @@ use zeroize::{Zeroize, Zeroizing};
 const BYTES: Step = step!("open.bytes");
 const DIGEST: Step = step!("open.digest");
 
-/// What a client gets of an opening from one server: the first component itself, and a digest of the second, so that the
-/// client has each component from one holder and its check from the other.
+/// What a client gets of an opening from one server: the first component itself, and a digest of the second,
+/// so that the client has each component from one holder and its check from the other.
 #[derive(Clone)]
 pub struct Answer {
     /// Our first component.
@@ -78,8 +78,8 @@ impl Trio {
         self.answer_components(context, components)
     }
 
-    /// Open a text of `bytes` bytes to a client: what we send it. The text's byte `j` is lane `j / n` of value `j mod n`, of
-    /// `n` values.
+    /// Open a text of `bytes` bytes to a client: what we send it. The text's byte `j` is lane `j / n` of
+    /// value `j mod n`, of `n` values.
     ///
     /// # Errors
     /// As [`Trio::answer`].
@@ -113,8 +113,8 @@ impl Trio {
         Ok(Answer { digest: component_digest(context, &second), component: std::mem::take(&mut *component) })
     }
 
-    /// Reconst of field elements inside a verification, compared at once. The values are masked, by a fresh random value or
-    /// because they are public in a verification that goes well.
+    /// Reconst of field elements inside a verification, compared at once. The values are masked, by a fresh
+    /// random value or because they are public in a verification that goes well.
     pub(crate) fn reconst<F: Field>(&mut self, step: Step, x: &Rep<F>) -> Result<Vec<F>, Abort> {
         let [first, second] = [&x.a, &x.b].map(|side| Zeroizing::new(wire::write_elements(side)));
         let missing = self.missing_component(step, &first, &second, (x.len() * F::BITS) as u64)?;
@@ -127,8 +127,8 @@ impl Trio {
         Ok(value)
     }
 
-    /// Send our first component to the next and a digest of our second to the previous; receive the component we miss from
-    /// the previous, and its digest from the next.
+    /// Send our first component to the next and a digest of our second to the previous; receive the component
+    /// we miss from the previous, and its digest from the next.
     fn missing_component(
         &mut self,
         step: Step,

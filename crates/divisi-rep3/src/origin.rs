@@ -7,8 +7,8 @@
 //! the next one, or of one before.
 //!
 //! - *Into an engine* goes what was made there, and what was given to its strand before it began
-//!   ([`crate::Trio::input`]); and of another strand of the session, with the same security, what was settled there:
-//!   it owes nothing any more.
+//!   ([`crate::Trio::input`]); and of another strand of the session, with the same security, what was settled
+//!   there: it owes nothing any more.
 //! - *Out of it*, opened, answered or stored, goes what was settled.
 //!
 //! Whatever else is a misuse, which ends the session.

@@ -2,12 +2,13 @@
 //!
 //! Adversary: one malicious party of three. A coin is a fresh F_rand, opened. Three rules keep it
 //! honest (docs/lookups.md, 6):
-//! - it demands a [`Fixed`], the proof that all views were compared after everything the coin must follow \[A8\];
-//! - a party sends its component only to its next, from which the Reshare message before came, so that whoever withholds a
-//!   message does not see the coin: component i goes from party i to i+1, and the only other holder, i-1, sends nothing but
-//!   a digest, one step later;
-//! - that digest is compared at once, before the coin is used \[A4, M0.2\]; inside a verification, where the coin's first use is
-//!   a message under a mask, right after that message and before any other.
+//! - it demands a [`Fixed`], the proof that all views were compared after everything the coin must follow
+//!   \[A8\];
+//! - a party sends its component only to its next, from which the Reshare message before came, so that
+//!   whoever withholds a message does not see the coin: component i goes from party i to i+1, and the only
+//!   other holder, i-1, sends nothing but a digest, one step later;
+//! - that digest is compared at once, before the coin is used \[A4, M0.2\]; inside a verification, where the
+//!   coin's first use is a message under a mask, right after that message and before any other.
 
 use crate::coin::Coin;
 #[cfg(all(test, feature = "fault", feature = "testing"))]
@@ -38,9 +39,10 @@ impl Trio {
         Ok(coin)
     }
 
-    /// F_coin inside a verification, where a Reshare of elements follows: the redundant holders' digests ride along with it, and are
-    /// compared before anything else is sent ([`Trio::confirm_coin`]; docs/lookups.md, 6). One round. What is sent before the comparison
-    /// is masked by F_zero, so that parties whose coins differ tell nothing by it.
+    /// F_coin inside a verification, where a Reshare of elements follows: the redundant holders' digests ride
+    /// along with it, and are compared before anything else is sent ([`Trio::confirm_coin`]; docs/lookups.md,
+    /// 6). One round. What is sent before the comparison is masked by F_zero, so that parties whose coins
+    /// differ tell nothing by it.
     pub(crate) fn coin_ahead(&mut self, after: &Fixed) -> Result<Coin, Abort> {
         self.demand_fixed(after)?;
         if self.session.mutated(Check::M0_2) {

@@ -1,10 +1,11 @@
-//! What a layer leaves behind for the verification: the planes of everything it made, and what must hold among them.
+//! What a layer leaves behind for the verification: the planes of everything it made, and what must hold
+//! among them.
 //!
-//! A *record* is one S-box, or one one-hot vector, of up to 512 lanes; where there are few lanes, several side by side. A
-//! *relation* says, with public weights, how three sums of its planes are the factors and the product of one multiplication over
-//! GF(2^64); it stands for several of the protocol's products, and holds exactly when all of them are right. Each protocol of
-//! [`crate::sbox`] and [`crate::ohv`] has a [`Kind`] of its own, beside its products; the verification knows no other shape, and
-//! has no list of kinds.
+//! A *record* is one S-box, or one one-hot vector, of up to 512 lanes; where there are few lanes, several
+//! side by side. A *relation* says, with public weights, how three sums of its planes are the factors and the
+//! product of one multiplication over GF(2^64); it stands for several of the protocol's products, and holds
+//! exactly when all of them are right. Each protocol of [`crate::sbox`] and [`crate::ohv`] has a [`Kind`] of
+//! its own, beside its products; the verification knows no other shape, and has no list of kinds.
 
 use crate::pool::Pool;
 use crate::relation::{Relation, Weighed};
@@ -57,23 +58,26 @@ impl<const K: usize> Drop for Records<K> {
 pub(crate) struct Kind<const K: usize> {
     /// The checks that its relations are.
     pub(crate) checks: &'static [Check],
-    /// How many elements of the batch's first coin the relations are made of: drawn before all coefficients, and only for a
-    /// batch that has such records. Where there are any, the weights are products of two of them.
+    /// How many elements of the batch's first coin the relations are made of: drawn before all coefficients,
+    /// and only for a batch that has such records. Where there are any, the weights are products of two of
+    /// them.
     pub(crate) drawn: usize,
-    /// The relations, with these elements next in the expansion; nothing in place of one that a mutant forgets.
+    /// The relations, with these elements next in the expansion; nothing in place of one that a mutant
+    /// forgets.
     pub(crate) relations: fn(&mut Prg, &dyn Fn(Check) -> bool) -> Vec<Option<Relation>>,
     /// For each relation its product in a small field; none if its factors are in no small field.
     pub(crate) products: &'static [Option<&'static dyn Product<K>>],
 }
 
-/// At most [`GROUP`] records of one kind, to be visited under one of its relations; fewer are a group padded with zero
-/// records \[A11\].
+/// At most [`GROUP`] records of one kind, to be visited under one of its relations; fewer are a group padded
+/// with zero records \[A11\].
 pub(crate) struct Group<'g> {
     /// The planes of each, of both our components.
     pub(crate) records: &'g [[&'g [Plane]; 2]],
     /// How many lanes are in use of any.
     pub(crate) lanes: usize,
-    /// Their products in the small field; none if the relation is multiplied in the large field, a record at a time.
+    /// Their products in the small field; none if the relation is multiplied in the large field, a record at
+    /// a time.
     pub(crate) small: Option<&'g dyn OnGrid>,
 }
 
@@ -111,7 +115,8 @@ trait Layer: Send {
     fn checks(&self) -> &'static [Check];
     fn drawn(&self) -> usize;
     fn relations(&self, expansion: &mut Prg, mutated: &dyn Fn(Check) -> bool) -> Vec<Option<Relation>>;
-    /// Visit all groups of the records of this kind, whatever layer they are of, each group under these relations in turn.
+    /// Visit all groups of the records of this kind, whatever layer they are of, each group under these
+    /// relations in turn.
     fn visit_all(&self, made: &[Made], relations: &[Option<Weighed>], visit: &mut dyn Visit);
 }
 
@@ -188,7 +193,8 @@ pub(crate) struct Relations {
 }
 
 impl Relations {
-    /// The relations of a batch. `factors` are those of the eight lanes of a byte. `expansion` is that of the batch's first coin.
+    /// The relations of a batch. `factors` are those of the eight lanes of a byte. `expansion` is that of the
+    /// batch's first coin.
     pub(crate) fn new(
         made: &[Made],
         factors: &[Gf64; 8],
@@ -219,7 +225,8 @@ impl Relations {
         self.drawn
     }
 
-    /// Visit every group of records of a batch under every relation \[A11\], kind by kind in the order of their first layers.
+    /// Visit every group of records of a batch under every relation \[A11\], kind by kind in the order of
+    /// their first layers.
     pub(crate) fn visit(&self, made: &[Made], visit: &mut dyn Visit) {
         for (first, relations) in &self.kinds {
             made[*first].0.visit_all(made, relations, visit);

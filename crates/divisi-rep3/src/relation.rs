@@ -8,7 +8,8 @@ pub(crate) struct Relation {
     pub(crate) x: Vec<(usize, Gf64)>,
     pub(crate) y: Vec<(usize, Gf64)>,
     pub(crate) z: Vec<(usize, Gf64)>,
-    /// The weights of the product's planes in the small field ([`Small`]), if its factors are elements of one.
+    /// The weights of the product's planes in the small field ([`Small`]), if its factors are elements of
+    /// one.
     pub(crate) product: Vec<Gf64>,
 }
 
@@ -23,12 +24,14 @@ pub(crate) struct Weighed {
     pub(crate) number: usize,
 }
 
-/// The planes of one element of `K` bits that begins at plane `at`, each weighed by `weight` of its basis element's number.
+/// The planes of one element of `K` bits that begins at plane `at`, each weighed by `weight` of its basis
+/// element's number.
 pub(crate) fn weights(at: usize, k: usize, weight: impl Fn(u32) -> Gf64) -> Vec<(usize, Gf64)> {
     (0..k).map(|i| (at + i, weight(i as u32))).collect()
 }
 
-/// The weights of (x0 + a x1)(y0 + b y1) over a field of `k` bits with this root: of x0 y0; of x0 y1 + x1 y0, for a = b; of x1 y1.
+/// The weights of (x0 + a x1)(y0 + b y1) over a field of `k` bits with this root: of x0 y0; of x0 y1 + x1 y0,
+/// for a = b; of x1 y1.
 pub(crate) fn pair_weights(k: usize, root: Gf64, a: Gf64, b: Gf64) -> Vec<Gf64> {
     let times = |w: Gf64| (0..k).map(move |i| w * power(root, i as u32));
     times(Gf64(1)).chain(times(a)).chain(times(a * b)).collect()
@@ -51,8 +54,8 @@ pub(crate) mod tests {
         sum(&relation.x) * sum(&relation.y) + sum(&relation.z)
     }
 
-    /// The rank over GF(2) of these vectors of 64 bits: they are independent if it is their number, and then a linear map that
-    /// takes them from a basis is zero at zero alone.
+    /// The rank over GF(2) of these vectors of 64 bits: they are independent if it is their number, and then
+    /// a linear map that takes them from a basis is zero at zero alone.
     pub(crate) fn rank(vectors: impl Iterator<Item = Gf64>) -> usize {
         let mut reduced: Vec<u64> = Vec::new();
         for Gf64(mut v) in vectors {

@@ -1,8 +1,9 @@
 //! Replicated sharings: `x = x1 + x2 + x3`, party i holds components i and i+1.
 //!
-//! A party's own index names its first component: P1 holds (x1, x2), P2 (x2, x3), P3 (x3, x1). Any one party's view of a
-//! sharing is independent of x; any two hold all of it. Public constants are added to component 1, which P1 holds first and
-//! P3 second. Nothing here prints, compares or serialises a share; all of it is wiped on drop.
+//! A party's own index names its first component: P1 holds (x1, x2), P2 (x2, x3), P3 (x3, x1). Any one
+//! party's view of a sharing is independent of x; any two hold all of it. Public constants are added to
+//! component 1, which P1 holds first and P3 second. Nothing here prints, compares or serialises a share; all
+//! of it is wiped on drop.
 
 use crate::origin::Origin;
 use crate::runs::{self, Run};
@@ -24,8 +25,8 @@ pub(crate) fn constant_component(me: PartyId) -> Option<usize> {
     }
 }
 
-/// A secret byte in every lane of a batch: bit planes in tiles of 512 lanes, both components side by side (1 KiB a tile). Lanes
-/// beyond the batch are zero in both components.
+/// A secret byte in every lane of a batch: bit planes in tiles of 512 lanes, both components side by side (1
+/// KiB a tile). Lanes beyond the batch are zero in both components.
 #[derive(Clone)]
 pub struct Byte {
     pub(crate) lanes: usize,
@@ -145,8 +146,8 @@ impl Byte {
         Ok(byte)
     }
 
-    /// One of our components as bytes, a byte a lane, appended to `out`. A share of a chain that is not finished is no component
-    /// of anything: it would tell its receiver more than the value \[A19\].
+    /// One of our components as bytes, a byte a lane, appended to `out`. A share of a chain that is not
+    /// finished is no component of anything: it would tell its receiver more than the value \[A19\].
     pub(crate) fn component(&self, c: usize, out: &mut Vec<u8>) -> Result<(), Abort> {
         if !self.is_replicated() {
             return Err(Abort::Misuse {

@@ -132,7 +132,8 @@ impl Streams {
         (uniform(&mut self.rand.first), uniform(&mut self.rand.second))
     }
 
-    /// The next element of the stream of inputs that we have with our previous: the first component of an input of ours.
+    /// The next element of the stream of inputs that we have with our previous: the first component of an
+    /// input of ours.
     pub(crate) fn input_with_prev<F: Field>(&mut self) -> F {
         uniform(&mut self.input.first)
     }

@@ -1,8 +1,8 @@
 //! Three parties in a session: who is next to whom, what each pair shares, what has been opened.
 //!
-//! Party i's *next* is i+1 and its *previous* i-1, cyclically. Component i is held by party i and by its previous, so that
-//! whatever is derived from their pairwise key is a component that both know and the third does not: that is all of
-//! F_rand and F_zero of MAESTRO section 2.5 ([`crate::streams`]).
+//! Party i's *next* is i+1 and its *previous* i-1, cyclically. Component i is held by party i and by its
+//! previous, so that whatever is derived from their pairwise key is a component that both know and the third
+//! does not: that is all of F_rand and F_zero of MAESTRO section 2.5 ([`crate::streams`]).
 
 use crate::origin::Place;
 use crate::pool::Pool;
@@ -23,7 +23,8 @@ pub struct Trio {
     pub(crate) next: PartyId,
     pub(crate) prev: PartyId,
     pub(crate) streams: Streams,
-    /// The digest of everything that was opened since the last barrier, and of every barrier before it \[A2\].
+    /// The digest of everything that was opened since the last barrier, and of every barrier before it
+    /// \[A2\].
     pub(crate) view: blake3::Hasher,
     /// Whether the view holds something that no barrier has compared yet.
     pub(crate) uncompared: bool,
@@ -86,7 +87,8 @@ impl Trio {
         })
     }
 
-    /// From now on verify so often; all three parties at the same place, and agreed on in the session's parameters.
+    /// From now on verify so often; all three parties at the same place, and agreed on in the session's
+    /// parameters.
     pub fn set_passes(&mut self, passes: Passes) {
         self.passes = passes;
     }
@@ -110,8 +112,8 @@ impl Trio {
         &mut self.session
     }
 
-    /// The session again, for another engine. What was opened and not compared, or closed and not settled, would be forgotten, so
-    /// the session ends if anything was.
+    /// The session again, for another engine. What was opened and not compared, or closed and not settled,
+    /// would be forgotten, so the session ends if anything was.
     #[must_use]
     pub fn into_session(self) -> Session {
         if self.uncompared {

@@ -1,8 +1,9 @@
 //! What was opened, and the proof that all parties saw the same.
 //!
-//! Adversary: one malicious party, who may send different things to different parties. Whatever a party learns as a public
-//! value enters its view digest \[A2\]; at a barrier all three digests are compared, before the first message of a verification
-//! and also when nothing was opened \[A8\]. A collision of BLAKE3 is needed to get past: 128 bits.
+//! Adversary: one malicious party, who may send different things to different parties. Whatever a party
+//! learns as a public value enters its view digest \[A2\]; at a barrier all three digests are compared,
+//! before the first message of a verification and also when nothing was opened \[A8\]. A collision of BLAKE3
+//! is needed to get past: 128 bits.
 
 use crate::trio::Trio;
 use divisi_core::{Abort, Check, Step, step};
@@ -17,8 +18,8 @@ type Strand = ([u8; 32], u32);
 const BARRIER: Step = step!("barrier");
 
 impl Trio {
-    /// Take a public value into the view that nobody compared yet: something opened, or said to all. No output leaves before
-    /// the next barrier.
+    /// Take a public value into the view that nobody compared yet: something opened, or said to all. No
+    /// output leaves before the next barrier.
     pub fn absorb(&mut self, what: &str, value: &[u8]) {
         self.uncompared = true;
         self.note(what, value);
@@ -35,8 +36,8 @@ impl Trio {
         }
     }
 
-    /// Compare views with both others: after it, everything that was opened is the same at all, and every message that led
-    /// here was received. One round.
+    /// Compare views with both others: after it, everything that was opened is the same at all, and every
+    /// message that led here was received. One round.
     ///
     /// # Errors
     /// [`Abort::CheckFailed`] with A2 if a view differs.

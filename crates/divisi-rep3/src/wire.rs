@@ -1,4 +1,5 @@
-//! Bit planes and field elements as messages: exactly the bits in use, the padding of a plane's last byte zero.
+//! Bit planes and field elements as messages: exactly the bits in use, the padding of a plane's last byte
+//! zero.
 
 use crate::packed::{self, Reader, Writer};
 use divisi_core::{Step, step, taint};

@@ -1,9 +1,10 @@
 //! Whether secrets are zero: one verified bit comes out, and nothing else \[S7\].
 //!
-//! Adversary: one malicious party. For each group of blocks `x_1 .. x_k` fresh random blocks `r_1 .. r_k` that nobody knows are drawn, the
-//! inner product `w = sum x_i r_i` is made and verified, and then `w` alone is opened. If all `x_i` are zero `w` is zero; else it is
-//! uniform, whatever they are, and zero with probability 2^-128. A lie that would turn one answer into the other is a wrong product: the
-//! verification, which comes before the opening, ends the session and neither answer is given.
+//! Adversary: one malicious party. For each group of blocks `x_1 .. x_k` fresh random blocks `r_1 .. r_k`
+//! that nobody knows are drawn, the inner product `w = sum x_i r_i` is made and verified, and then `w` alone
+//! is opened. If all `x_i` are zero `w` is zero; else it is uniform, whatever they are, and zero with
+//! probability 2^-128. A lie that would turn one answer into the other is a wrong product: the verification,
+//! which comes before the opening, ends the session and neither answer is given.
 
 use crate::Rep3;
 use crate::share::{Block, Byte};
@@ -12,7 +13,8 @@ use divisi_core::{Abort, Blocks, Check, Convert, Lanes, Step, settle, step};
 const ZERO: Step = step!("zero");
 
 impl Rep3 {
-    /// For each group whether all its lanes are zero; a group has one lane at least. Settles all that is owed so far.
+    /// For each group whether all its lanes are zero; a group has one lane at least. Settles all that is owed
+    /// so far.
     ///
     /// # Errors
     /// Whatever ends the session; [`Abort::Misuse`] for an empty group.

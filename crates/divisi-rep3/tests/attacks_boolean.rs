@@ -1,4 +1,5 @@
-//! Lies about single products of Boolean programs: in any level, gate and lane, by any party, in the last piece or before it.
+//! Lies about single products of Boolean programs: in any level, gate and lane, by any party, in the last
+//! piece or before it.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 use divisi_circuit::{Build, Gates, Program};
@@ -34,8 +35,8 @@ struct Lie {
     bits: Vec<usize>,
 }
 
-/// Run a program on random bits, and settle what comes out. Nobody can tell a right result from a wrong one by its value, so that
-/// whoever gets one at all was deceived.
+/// Run a program on random bits, and settle what comes out. Nobody can tell a right result from a wrong one
+/// by its value, so that whoever gets one at all was deceived.
 fn settled(trio: Trio, program: &Program, lanes: usize, lie: Option<Lie>) -> Result<(), Abort> {
     let mut e = Rep3::new(trio, Protocol::Gf4Circuit, Security::Malicious);
     if let Some(lie) = lie {

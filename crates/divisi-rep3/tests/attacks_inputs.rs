@@ -59,7 +59,8 @@ fn requests() -> Vec<Request> {
     all
 }
 
-/// Whatever a client or a store gives: all three say the same about it, the session lives on, and then computes.
+/// Whatever a client or a store gives: all three say the same about it, the session lives on, and then
+/// computes.
 #[test]
 fn what_does_not_fit_is_refused_by_all_and_harms_nothing() {
     let requests = requests();
@@ -82,8 +83,9 @@ fn what_does_not_fit_is_refused_by_all_and_harms_nothing() {
     }
 }
 
-/// What a server receives while inputs are compared is a function of what it holds itself, and of the verdict: a server that
-/// holds a component gets the digest it could compute, one that does not gets none (A24).
+/// What a server receives while inputs are compared is a function of what it holds itself, and of the
+/// verdict: a server that holds a component gets the digest it could compute, one that does not gets none
+/// (A24).
 #[test]
 fn the_comparison_of_inputs_tells_the_third_nothing() {
     for corrupt in [1, 2, 3].map(party) {
@@ -206,8 +208,8 @@ fn nonsense_for_a_verdict_is_a_refusal() {
     }
 }
 
-/// A server that tells one of the others that an input differs and the other that it does not: one goes on, one refuses, and the
-/// session ends before anything is opened.
+/// A server that tells one of the others that an input differs and the other that it does not: one goes on,
+/// one refuses, and the session ends before anything is opened.
 #[test]
 fn a_split_verdict_opens_nothing() {
     for (from, to) in [(1, 2), (1, 3), (2, 1), (2, 3), (3, 1), (3, 2)].map(|(a, b)| (party(a), party(b))) {
@@ -230,7 +232,8 @@ fn a_split_verdict_opens_nothing() {
     }
 }
 
-/// The tag of a text is compared by a masked product: the tag and the mask are shared, the difference is never opened.
+/// The tag of a text is compared by a masked product: the tag and the mask are shared, the difference is
+/// never opened.
 fn tag_is_valid(e: &mut Rep3, difference: u128) -> Result<bool, Abort> {
     let zero: [Byte; 16] = std::array::from_fn(|_| e.public(&[0]));
     let mut tag = e.convert(zero)?;
@@ -277,7 +280,8 @@ fn a_lie_about_a_tag_is_an_abort_and_no_answer() {
     }
 }
 
-/// A value of a semi-honest engine is no value of an engine with active security, whoever carries it over (1.18).
+/// A value of a semi-honest engine is no value of an engine with active security, whoever carries it over
+/// (1.18).
 #[test]
 fn semi_honest_values_are_not_settled_with_active_security() {
     let results = Stage::default().act(|trio: Trio| {
@@ -297,8 +301,9 @@ fn semi_honest_values_are_not_settled_with_active_security() {
     assert!(results.iter().any(|r| matches!(r, Err(Abort::Misuse { .. }))));
 }
 
-/// A masked opening is compared before anything that rests on it leaves, even where nothing is multiplied: else whoever shows one
-/// of the others `c + d` could shift what is computed from it, and cover that up at the next opening.
+/// A masked opening is compared before anything that rests on it leaves, even where nothing is multiplied:
+/// else whoever shows one of the others `c + d` could shift what is computed from it, and cover that up at
+/// the next opening.
 #[test]
 fn a_split_masked_opening_shifts_nothing() {
     const MASKED: &str = "divisi_rep3::masked/open_masked";
@@ -306,7 +311,8 @@ fn a_split_masked_opening_shifts_nothing() {
     for liar in [1, 2, 3].map(party) {
         let dealt = parts(b"what stays as it is");
         let stage = Stage::default();
-        // towards the next a false component, and the same error once more where it would have to be covered up
+        // towards the next a false component, and the same error once more where it would have to be covered
+        // up
         let ids = [MASKED, OPENED].map(|step| divisi_core::Step::new(step).id);
         stage.hand(liar, liar.next(3), move |mut frame| {
             if ids.contains(&frame.step) {
@@ -332,7 +338,8 @@ fn a_split_masked_opening_shifts_nothing() {
     }
 }
 
-/// An opening to one party: whatever a liar sends it, it has the right value or aborts, and the others learn nothing.
+/// An opening to one party: whatever a liar sends it, it has the right value or aborts, and the others learn
+/// nothing.
 #[test]
 fn an_opening_to_one_party_is_right_or_none() {
     let secret = b"for one pair of eyes";

@@ -27,7 +27,8 @@ fn record() -> Sent {
     sent(&recordings)
 }
 
-/// Nothing recorded in one session means anything in another: every message, replayed, ends the session (1.11).
+/// Nothing recorded in one session means anything in another: every message, replayed, ends the session
+/// (1.11).
 #[test]
 fn no_message_of_one_session_passes_in_another() {
     let (old, now) = (record(), record());
@@ -49,8 +50,8 @@ fn no_message_of_one_session_passes_in_another() {
     });
 }
 
-/// Ids, masks, random values, coins and keys of a thousand sessions: all different; the strands of a session and a second
-/// engine in a strand included (1.11).
+/// Ids, masks, random values, coins and keys of a thousand sessions: all different; the strands of a session
+/// and a second engine in a strand included (1.11).
 #[test]
 fn nothing_random_occurs_twice() {
     let draw = |trio: Trio| {
@@ -84,7 +85,8 @@ fn nothing_random_occurs_twice() {
     assert_eq!(all.iter().collect::<HashSet<_>>().len(), all.len());
 }
 
-/// What is sent to all, sent differently to one of them: the first step after it ends the session at the victim (1.19).
+/// What is sent to all, sent differently to one of them: the first step after it ends the session at the
+/// victim (1.19).
 #[test]
 fn a_split_broadcast_is_noticed_at_once() {
     // parameters, nonce; the echo; the view before a verification
@@ -121,7 +123,8 @@ fn a_split_broadcast_is_noticed_at_once() {
     }
 }
 
-/// Each party in turn starts with one public parameter different: the start ends with that party's name (1.20).
+/// Each party in turn starts with one public parameter different: the start ends with that party's name
+/// (1.20).
 #[test]
 fn a_different_parameter_ends_the_start() {
     let base = |engine: &str, names: &[(&str, &[u8])]| {
@@ -186,8 +189,8 @@ fn security_parameters_are_what_they_are() {
     assert!(bits.unwrap() >= 57.0);
 }
 
-/// Lengths come from the protocol: a message of another length, or with a bit set where nothing may stand, ends the session with
-/// the sender's name, and nothing panics (1.22).
+/// Lengths come from the protocol: a message of another length, or with a bit set where nothing may stand,
+/// ends the session with the sender's name, and nothing panics (1.22).
 #[test]
 fn malformed_messages_name_their_sender() {
     let sbox = |trio: Trio| {

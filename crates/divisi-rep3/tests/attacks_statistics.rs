@@ -164,8 +164,8 @@ fn everything_is_uniform(n: usize) {
     uniform("coins", &coins[0], 128);
 }
 
-/// What two layers of lookups open for one and the same value in every lane, and what each party sends for it; and what a party holds
-/// of their one-hot vectors.
+/// What two layers of lookups open for one and the same value in every lane, and what each party sends for
+/// it; and what a party holds of their one-hot vectors.
 fn lookups_are_uniform(n: usize) {
     for protocol in [Protocol::Lut16, Protocol::Lut256, Protocol::Lut256Additive] {
         let stage = Stage::default();
@@ -254,7 +254,8 @@ fn masks_coins_and_shares_are_uniform_in_large_samples() {
     everything_is_uniform(1 << 20);
 }
 
-/// The test sees what it is for: a bit that is always zero, two that are equal, one that repeats the one before.
+/// The test sees what it is for: a bit that is always zero, two that are equal, one that repeats the one
+/// before.
 #[test]
 fn a_pattern_would_be_seen() {
     let fails = |samples: Vec<u128>| std::panic::catch_unwind(|| uniform("a pattern", &samples, 16)).is_err();

@@ -68,7 +68,8 @@ fn open_and_verify(trio: Trio) -> Result<(), Abort> {
     multiply_and_open(&mut e, 2).map(drop)
 }
 
-/// Whoever is shown something else than the others stops there: no message of a verification leaves it (1.2, 1.35).
+/// Whoever is shown something else than the others stops there: no message of a verification leaves it (1.2,
+/// 1.35).
 #[test]
 fn a_split_view_of_an_opening_stops_before_any_verification() {
     for liar in [1, 2, 3].map(party) {
@@ -87,7 +88,8 @@ fn a_split_view_of_an_opening_stops_before_any_verification() {
     }
 }
 
-/// What must be sent before a coin and is withheld until that coin is seen: it never is, and the party is named.
+/// What must be sent before a coin and is withheld until that coin is seen: it never is, and the party is
+/// named.
 #[test]
 fn a_party_that_waits_for_the_coin_waits_for_ever() {
     let liar = party(2);
@@ -102,7 +104,8 @@ fn a_party_that_waits_for_the_coin_waits_for_ever() {
     };
     type Program<'a> = &'a (dyn Fn(Trio) -> Result<(), Abort> + Sync);
     let (blocks, sboxes): (Program<'_>, Program<'_>) = (&blocks, &sboxes);
-    // of each message the coins that follow messages which were sent: as many as come before it in the protocol
+    // of each message the coins that follow messages which were sent: as many as come before it in the
+    // protocol
     let before_coins = [
         (blocks, adaptive::MULTIPLY, 0, 0),
         (blocks, BARRIER, 0, 0),
@@ -131,7 +134,10 @@ fn a_party_that_waits_for_the_coin_waits_for_ever() {
         let results = stage.act(program);
         assert_eq!(seen.of(Way::In, COIN).len(), coins_before, "{step}");
         assert!(
-            matches!(&results[victim.index()], Err(Abort::Network(Fault::Stalled { peer, .. })) if *peer == liar),
+            matches!(
+                &results[victim.index()],
+                Err(Abort::Network(Fault::Stalled { peer, .. })) if *peer == liar
+            ),
             "{step}: {:?}",
             results[victim.index()]
         );
@@ -139,7 +145,8 @@ fn a_party_that_waits_for_the_coin_waits_for_ever() {
     });
 }
 
-/// A false share of any coin of a verification: its receiver says one thing more at most, which is masked, and ends.
+/// A false share of any coin of a verification: its receiver says one thing more at most, which is masked,
+/// and ends.
 #[test]
 fn whoever_has_another_coin_says_one_masked_thing_more() {
     let verification = |trio: Trio| multiply_and_open(&mut engine(trio), 4);
@@ -175,7 +182,8 @@ fn whoever_has_another_coin_says_one_masked_thing_more() {
     }
 }
 
-/// The last product of a batch of any length is verified like the first: at the ends of groups, tiles and halves (1.5).
+/// The last product of a batch of any length is verified like the first: at the ends of groups, tiles and
+/// halves (1.5).
 #[test]
 fn no_batch_has_a_tail_that_is_not_verified() {
     let lie = |at: &'static str| {
@@ -238,8 +246,9 @@ fn a_thousand_checks_have_a_thousand_coins() {
     assert_eq!(coins[0].iter().collect::<HashSet<_>>().len(), 1000);
 }
 
-/// Coins of 8 bits, by hashing what the adversary sends: it tries until its error is missed. With a coin that is tossed after
-/// its message it has one try, and the shipped coin is no function of what any two parties know together before the third speaks.
+/// Coins of 8 bits, by hashing what the adversary sends: it tries until its error is missed. With a coin that
+/// is tossed after its message it has one try, and the shipped coin is no function of what any two parties
+/// know together before the third speaks.
 #[test]
 fn a_hashed_coin_of_eight_bits_is_ground() {
     // missed iff the coin hits the one value at which the error vanishes

@@ -1,4 +1,5 @@
-//! Boolean programs on the engine: known answers, every edge of a tile, costs to the bit, and lies about any product.
+//! Boolean programs on the engine: known answers, every edge of a tile, costs to the bit, and lies about any
+//! product.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 use divisi_circuit::{Build, Gates, Program, plain};

@@ -1,5 +1,5 @@
-//! What hashes and MACs leave to verify: the products over GF(2) of the circuit that is emitted, each \[S6\], and for GMAC one product over
-//! GF(2^128) a block \[S5\].
+//! What hashes and MACs leave to verify: the products over GF(2) of the circuit that is emitted, each \[S6\],
+//! and for GMAC one product over GF(2^128) a block \[S5\].
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 use divisi_circuit::bristol;
@@ -79,7 +79,8 @@ fn run(settings: &Settings, message: usize) -> Counts {
     counts
 }
 
-/// Every product of every hash and MAC is checked: as many as the ANDs of the circuit in the file, for each step.
+/// Every product of every hash and MAC is checked: as many as the ANDs of the circuit in the file, for each
+/// step.
 #[test]
 fn the_products_that_are_checked_are_the_ands_of_the_emitted_circuit() {
     let [sha256, sha512, keccak] = ["sha256", "sha512", "keccak-f"].map(emitted);
@@ -96,8 +97,8 @@ fn the_products_that_are_checked_are_the_ands_of_the_emitted_circuit() {
     }
 }
 
-/// Of GMAC: a product over GF(2^128) for each block of message and its length, all in one sum and one round; they are checked as one
-/// inner product over GF(2^128), which is less than two over GF(2^64) for each.
+/// Of GMAC: a product over GF(2^128) for each block of message and its length, all in one sum and one round;
+/// they are checked as one inner product over GF(2^128), which is less than two over GF(2^64) for each.
 #[test]
 fn gmac_checks_one_product_a_block() {
     let settings = Settings::new("gmac-aes128".parse().unwrap());
@@ -111,7 +112,8 @@ fn gmac_checks_one_product_a_block() {
         let products = blocks + 1;
         let levels = |n: u64| u64::from(n.next_power_of_two().trailing_zeros());
         let [bits, of_one] = [&counts, &base].map(|counts| counts.phases["verification"].bits);
-        // a level more for each doubling: two elements of 128 bits and a coin, and no more than two inner products over GF(2^64) would have
+        // a level more for each doubling: two elements of 128 bits and a coin, and no more than two inner
+        // products over GF(2^64) would have
         assert_eq!(bits - of_one, (levels(products) - levels(1)) * (2 * 128 + COIN), "{blocks}"); // [S5]
     }
 }

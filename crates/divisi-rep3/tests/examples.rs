@@ -34,7 +34,8 @@ fn the_table_is_as_near_as_is_stated() {
     }
 }
 
-/// Noise that was added to sums that are known here is distributed as the table says; the sums are those of the counts.
+/// Noise that was added to sums that are known here is distributed as the table says; the sums are those of
+/// the counts.
 #[test]
 fn noise_has_the_distribution_of_its_table() {
     const SUMS: usize = 6000;

@@ -1,7 +1,8 @@
 //! Misuse does not compile: what the types alone forbid (M0.7, A13).
 //!
-//! Each program of `tests/misuse` begins with what the compiler must say about it. They are checked against the very libraries
-//! that this test was built with; only the kind of error is compared, which is the same in every version of the compiler.
+//! Each program of `tests/misuse` begins with what the compiler must say about it. They are checked against
+//! the very libraries that this test was built with; only the kind of error is compared, which is the same in
+//! every version of the compiler.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 use std::path::{Path, PathBuf};

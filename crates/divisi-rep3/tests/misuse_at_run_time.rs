@@ -1,5 +1,5 @@
-//! Misuse that only a run can notice: one-hot vectors where they do not belong, and bytes of a chain of layers taken for values. It
-//! ends as [`Abort::Misuse`] at every party, and nothing is opened.
+//! Misuse that only a run can notice: one-hot vectors where they do not belong, and bytes of a chain of
+//! layers taken for values. It ends as [`Abort::Misuse`] at every party, and nothing is opened.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 use divisi_core::{Abort, Blocks, Bytes, Convert, Direction, Lanes, Matrix, Pending, Verified, settle};

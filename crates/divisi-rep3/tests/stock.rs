@@ -22,7 +22,8 @@ fn there_and_back(e: &mut Rep3, x: &mut [Byte]) -> Result<(), Abort> {
     e.finish(&mut layer)
 }
 
-/// Nothing is wanted before something was used; then as much as was used, once; and a layer that finds its vectors makes none.
+/// Nothing is wanted before something was used; then as much as was used, once; and a layer that finds its
+/// vectors makes none.
 #[test]
 fn what_was_used_is_made_again_and_used_once() {
     for (protocol, bits) in LOOKUPS {

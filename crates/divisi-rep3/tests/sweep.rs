@@ -1,8 +1,9 @@
-//! The tampering sweep: every message of a corrupt party, changed in every way, over a run that has everything in it.
+//! The tampering sweep: every message of a corrupt party, changed in every way, over a run that has
+//! everything in it.
 //!
-//! Whatever happens, each honest party ends with the right output, or refuses, or aborts; never with a wrong one, never with
-//! "invalid" for a tag that is valid; nothing hangs and nothing panics. By default a fixed sample of a few thousand positions;
-//! `cargo test -p divisi-rep3 --features testing,fault --test sweep -- --ignored` runs all.
+//! Whatever happens, each honest party ends with the right output, or refuses, or aborts; never with a wrong
+//! one, never with "invalid" for a tag that is valid; nothing hangs and nothing panics. By default a fixed
+//! sample of a few thousand positions; `cargo test -p divisi-rep3 --test sweep -- --ignored` runs all.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 use divisi_circuit::{Build, Gates, Program};
@@ -35,9 +36,9 @@ fn input(key: u8) -> Vec<u8> {
     key.chain((0..16).flat_map(|i| [0x11 * i, i])).collect()
 }
 
-/// One party's run: agreement on the input, AES with its key schedule both ways (what lookups consume made ahead of each), a masked
-/// opening, products and sums of GHASH's field, a Boolean program, a verification, an opening, a tag compared by a masked product, an answer to a
-/// client.
+/// One party's run: agreement on the input, AES with its key schedule both ways (what lookups consume made
+/// ahead of each), a masked opening, products and sums of GHASH's field, a Boolean program, a verification,
+/// an opening, a tag compared by a masked product, an answer to a client.
 fn play(mut trio: Trio, protocol: Protocol, part: &Part, tag: u128) -> Result<End, Abort> {
     let public = *blake3::hash(b"a request").as_bytes();
     if trio.agree_input(Check::A24, &public, Some(part))? != Agreement::Agreed {
@@ -194,8 +195,9 @@ fn positions(honest: &Honest) -> impl Iterator<Item = Position> + '_ {
     links().flat_map(|(from, to)| (0..honest.sent[&(from, to)].len()).map(move |n| Position { from, to, n }))
 }
 
-/// Sweep over positions and operators of all protocols: of each protocol about so many quick ones and slow ones, which have to
-/// wait; all if no number is given. How many were tried, and how many of them the honest parties stopped.
+/// Sweep over positions and operators of all protocols: of each protocol about so many quick ones and slow
+/// ones, which have to wait; all if no number is given. How many were tried, and how many of them the honest
+/// parties stopped.
 fn sweep(share: Option<(u64, u64)>) -> (usize, usize) {
     let runs = Protocol::ALL.iter().map(|p| honest(*p, 0)).collect::<Vec<_>>();
     let mut jobs = Vec::new();
@@ -231,7 +233,8 @@ fn sweep(share: Option<(u64, u64)>) -> (usize, usize) {
         let (run, at, operator, salt) = &jobs[i];
         let stopped =
             attack(run, *at, *operator, *salt).iter().any(|end| !matches!(end, Ok(End::Done { .. })));
-        // what comes twice, late, or where something equal was due may be the same to its receiver; a changed message never is
+        // what comes twice, late, or where something equal was due may be the same to its receiver; a changed
+        // message never is
         let changed = [Operator::FlipFirst, Operator::FlipLast, Operator::FlipRandom, Operator::Both]
             .into_iter()
             .chain([
@@ -322,7 +325,8 @@ fn abort_patterns(protocol: Protocol, every: u64) {
         attack(run, at, operator, salt((at.from, at.n, operator))).iter().any(Result::is_err)
     };
     let patterns = runs.each_ref().map(|run| many(jobs.len(), 12, |i| aborted(run, i)));
-    // a message after which nothing is due may reach a party before or after its end: that is chance, not the key
+    // a message after which nothing is due may reach a party before or after its end: that is chance, not the
+    // key
     for i in (0..jobs.len()).filter(|i| patterns[0][*i] != patterns[1][*i]) {
         let often =
             runs.each_ref().map(|run| many(16, 4, |_| aborted(run, i)).iter().filter(|a| **a).count());

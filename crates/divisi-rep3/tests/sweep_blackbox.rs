@@ -1,6 +1,7 @@
-//! The tampering sweep over the black box and OHVerture: every message of a corrupt party, changed in every way, over a run that has
-//! everything in it. Whatever happens, each honest party ends with the right output or aborts; nothing hangs and nothing panics. By
-//! default a fixed sample; `cargo test -p divisi-rep3 --features testing,fault --test sweep_blackbox -- --ignored` runs all.
+//! The tampering sweep over the black box and OHVerture: every message of a corrupt party, changed in every
+//! way, over a run that has everything in it. Whatever happens, each honest party ends with the right output
+//! or aborts; nothing hangs and nothing panics. By default a fixed sample; `cargo test -p divisi-rep3 --test
+//! sweep_blackbox -- --ignored` runs all.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 use divisi_core::testing::{Operator, Position, Sent, place, salt, sent};
@@ -29,7 +30,8 @@ fn input<F: Element>(b: &mut BlackBox, owner: u8, x: &[u8; LANES]) -> Result<Sha
     b.input(party(owner), mine.then_some(&x[..]), LANES)
 }
 
-/// Products over every kind of field, lookups of every kind, openings masked and plain, two verifications and outputs.
+/// Products over every kind of field, lookups of every kind, openings masked and plain, two verifications and
+/// outputs.
 fn play(trio: Trio, secret: u8) -> Result<Opened, Abort> {
     let b = &mut BlackBox::new(trio);
     let x = [secret, 0x80, 0xff];

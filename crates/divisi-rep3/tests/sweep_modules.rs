@@ -1,9 +1,9 @@
-//! The tampering sweep over each module: hashes, HMAC, KMAC, CMAC, GMAC and HKDF. Every message of a corrupt party may be changed in every way.
+//! The tampering sweep over each module: hashes, HMAC, KMAC, CMAC, GMAC and HKDF. Every message of a corrupt
+//! party may be changed in every way.
 //!
-//! Whatever happens, each honest party ends with the right output, or refuses, or aborts; never with a wrong one, and never takes a right
-//! tag for wrong. Of each module a fixed sample;
-//! `cargo test -p divisi-rep3 --features testing,fault --test sweep_modules -- --ignored` tries every
-//! message of the short ones.
+//! Whatever happens, each honest party ends with the right output, or refuses, or aborts; never with a wrong
+//! one, and never takes a right tag for wrong. Of each module a fixed sample; `cargo test -p divisi-rep3
+//! --test sweep_modules -- --ignored` tries every message of the short ones.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 use divisi_core::testing::{Operator, Position, Sent, place, salt, sent};
@@ -49,8 +49,8 @@ fn input(module: &str) -> Vec<u8> {
     (0..key_bytes(module) + MESSAGE).map(|i| (i * 11 + 5) as u8).collect()
 }
 
-/// One party's run: agreement on the input, what the key leaves (verified), the output, an opening; and the output again, compared
-/// with a tag inside.
+/// One party's run: agreement on the input, what the key leaves (verified), the output, an opening; and the
+/// output again, compared with a tag inside.
 fn play(mut trio: Trio, module: &str, part: &Part, tag: &[u8; OUTPUT]) -> Result<End, Abort> {
     let public = *blake3::hash(module.as_bytes()).as_bytes();
     if trio.agree_input(Check::A24, &public, Some(part))? != Agreement::Agreed {
@@ -143,7 +143,8 @@ fn attack(honest: &Honest, at: Position, operator: Operator, salt: u64) -> bool 
     stopped
 }
 
-/// Sweep over a module: about so many quick changes and slow ones, which have to wait; all if no number is given.
+/// Sweep over a module: about so many quick changes and slow ones, which have to wait; all if no number is
+/// given.
 fn sweep(module: &'static str, share: Option<(u64, u64)>) -> usize {
     let run = honest(module);
     let positions: Vec<Position> = links()

@@ -39,6 +39,13 @@ impl<F: Mac> Party<F> {
         result
     }
 
+    /// The same of what preprocessing opened, before anything that is made of it leaves it: a wrong D, e or
+    /// rho makes values with right MACs \[K17\].
+    pub(crate) fn check_opened(&mut self) -> Result<(), Abort> {
+        self.session.observe(Check::K17); // [K17]
+        if self.session.mutated(Check::K17) { Ok(()) } else { self.check_here() }
+    }
+
     /// The same, counted under the phase at hand.
     pub(crate) fn check_here(&mut self) -> Result<(), Abort> {
         if self.ledger.x.is_empty() {
@@ -93,7 +100,7 @@ impl<F: Mac> Party<F> {
 }
 
 /// The sums of chi_j times the elements of each list, chi from the coin.
-fn combinations<F: Mac>(coin: &[u8; 16], lists: [&[F]; 2]) -> [F; 2] {
+pub(crate) fn combinations<F: Mac>(coin: &[u8; 16], lists: [&[F]; 2]) -> [F; 2] {
     let mut prg = Prg::new(coin);
     let mut words = vec![0; CHUNK * F::WORDS];
     let mut chi = [F::ZERO; CHUNK];

@@ -1,12 +1,13 @@
 //! A dealer of preprocessing in one process (feature `testing`; never part of a build that holds real
 //! secrets).
 
+use crate::demux::Units;
 use crate::part::{Embeds, Mac, Part};
 use crate::party::{Alpha, Party};
 use crate::share::Auth;
-use crate::source::{BitTriples, Known, Source, Triples};
+use crate::source::{BitTriples, Known, Products, Source, Triples};
 use divisi_core::{Abort, PartyId, Prg, Session};
-use divisi_field::{Gf2, Gf8};
+use divisi_field::{Gf2, Gf8, Holds};
 use zeroize::Zeroizing;
 
 /// Knows everything, tells its own party's view: all parties' dealers are in step.
@@ -21,7 +22,7 @@ impl<F: Mac> Dealer<F> {
     /// alike.
     ///
     /// # Errors
-    /// Whatever a broken peer causes.
+    /// The abort that a faulty peer causes.
     pub fn deal(session: Session, seed: u8) -> Result<(Party<F>, Self), Abort> {
         let (me, n) = (session.me().index(), session.parties());
         let mut prg = Prg::new(&[seed; 16]);
@@ -74,18 +75,24 @@ impl<F: Mac> Source<F> for Dealer<F> {
         Ok(Known { values: known, shares: self.authenticate(values) })
     }
 
-    fn bit_triples(&mut self, _: &mut Party<F>, count: usize) -> Result<BitTriples<F>, Abort> {
-        let (a, b): (Vec<Gf2>, Vec<F>) = (self.random(count), self.random(count));
-        let c = a.iter().zip(&b).map(|(a, b)| F::embedded(*a) * *b).collect();
-        Ok(BitTriples { a: self.authenticate(a), b: self.authenticate(b), c: self.authenticate(c) })
+    fn units(&mut self, party: &mut Party<F>, log: usize, lanes: usize) -> Result<Units<F>, Abort> {
+        party.demux(self, log, lanes)
     }
 
     fn byte_triples(&mut self, _: &mut Party<F>, count: usize) -> Result<Triples<Gf8, F>, Abort>
     where
-        F: Embeds<Gf8>,
+        F: Holds<Gf8>,
     {
         let (a, b): (Vec<Gf8>, Vec<Gf8>) = (self.random(count), self.random(count));
         let c = a.iter().zip(&b).map(|(a, b)| *a * *b).collect();
         Ok(Triples { a: self.authenticate(a), b: self.authenticate(b), c: self.authenticate(c) })
+    }
+}
+
+impl<F: Mac> Products<F> for Dealer<F> {
+    fn bit_triples(&mut self, _: &mut Party<F>, count: usize) -> Result<BitTriples<F>, Abort> {
+        let (a, b): (Vec<Gf2>, Vec<F>) = (self.random(count), self.random(count));
+        let c = a.iter().zip(&b).map(|(a, b)| F::embedded(*a) * *b).collect();
+        Ok(BitTriples { a: self.authenticate(a), b: self.authenticate(b), c: self.authenticate(c) })
     }
 }

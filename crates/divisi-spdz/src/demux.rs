@@ -3,7 +3,7 @@
 use crate::part::{Mac, Word};
 use crate::party::Party;
 use crate::share::Auth;
-use crate::source::{BitTriples, Source};
+use crate::source::{BitTriples, Products, Source};
 use divisi_core::{Abort, Check, Step, step};
 use divisi_field::Gf2;
 
@@ -15,12 +15,12 @@ const SHORT: Step = step!("demux");
 pub(crate) const PIECE: usize = 32;
 
 /// A random s of `log` bits, and the vector of its 2^log bits that has a one at s alone, in every lane.
-pub(crate) struct Units<F: Mac> {
+pub struct Units<F: Mac> {
     /// Bit k of s in the lanes from k times their number on.
-    pub s: Auth<Gf2, F>,
+    pub(crate) s: Auth<Gf2, F>,
     /// Entry j of the vector in the lanes from j times their number on.
-    pub vector: Auth<Gf2, F>,
-    pub lanes: usize,
+    pub(crate) vector: Auth<Gf2, F>,
+    pub(crate) lanes: usize,
 }
 
 /// How many products of a bit and a piece a vector of 2^log entries takes.
@@ -46,7 +46,7 @@ impl<F: Mac> Party<F> {
     /// Cost: log + 2^log random bits, [`products`] products; log rounds.
     pub(crate) fn demux(
         &mut self,
-        source: &mut dyn Source<F>,
+        source: &mut impl Products<F>,
         log: usize,
         lanes: usize,
     ) -> Result<Units<F>, Abort> {
@@ -97,7 +97,7 @@ impl<F: Mac> Party<F> {
     /// BitDec of pieces: their lowest bits, `width` of each, one after the other.
     fn decompose(
         &mut self,
-        source: &mut dyn Source<F>,
+        source: &mut impl Source<F>,
         pieces: &[Auth<F, F>],
         width: usize,
         lanes: usize,

@@ -53,7 +53,7 @@ impl<F: Mac + Holds<Gf8>> Spdz<F> {
     /// two.
     ///
     /// # Errors
-    /// [`Abort::Misuse`] if the owner has not as many bytes as lanes; whatever ends the session.
+    /// [`Abort::Misuse`] if the owner has not as many bytes as lanes; the abort that ends the session.
     pub fn input(
         &mut self,
         owner: PartyId,
@@ -70,7 +70,7 @@ impl<F: Mac + Holds<Gf8>> Spdz<F> {
     /// A mask for an input of `owner`.
     ///
     /// # Errors
-    /// Whatever ends the session.
+    /// The abort that ends the session.
     pub fn input_mask(&mut self, owner: PartyId, lanes: usize) -> Result<InputMask<F>, Abort> {
         let (party, source) = self.parts();
         let known = source.known(party, owner, 8 * lanes)?;
@@ -111,7 +111,7 @@ impl<F: Mac + Holds<Gf8>> Spdz<F> {
     /// As [`Spdz::input_mask`], of bits.
     ///
     /// # Errors
-    /// Whatever ends the session.
+    /// The abort that ends the session.
     pub fn bit_mask(&mut self, owner: PartyId, lanes: usize) -> Result<BitMask<F>, Abort> {
         let (party, source) = self.parts();
         let Known { values, shares } = source.known(party, owner, lanes)?;
@@ -169,7 +169,7 @@ impl<F: Mac + Holds<Gf8>> Spdz<F> {
     /// Adversary: n - 1 malicious. Cost: 8 bits a byte to each peer, one round, and a check.
     ///
     /// # Errors
-    /// Whatever ends the session.
+    /// The abort that ends the session.
     pub fn output_to(
         &mut self,
         receiver: PartyId,
@@ -190,6 +190,33 @@ impl<F: Mac + Holds<Gf8>> Spdz<F> {
             values.iter_mut().zip(&opened).for_each(|(value, y)| *value ^= y.0);
             values
         }))
+    }
+}
+
+impl<F: Mac + Holds<Gf8>> Spdz<F> {
+    /// As [`Spdz::output_to`], of bits.
+    ///
+    /// # Errors
+    /// The abort that ends the session.
+    pub fn output_bits_to(
+        &mut self,
+        receiver: PartyId,
+        value: Verified<Auth<Gf2, F>>,
+    ) -> Result<Option<Zeroizing<Vec<bool>>>, Abort> {
+        let (party, source) = self.parts();
+        let mut y = value.into_inner();
+        let known = source.known(party, receiver, y.len())?;
+        let fits = y.add(&known.shares);
+        debug_assert!(fits || y.is_empty());
+        let opened = party.open(OUTPUT, &y.x, &y.m)?;
+        party.session.observe(Check::K24); // [K24]
+        if !party.session.mutated(Check::K24) {
+            party.check()?;
+        }
+        let sum = |r: Zeroizing<Vec<Gf2>>| {
+            Zeroizing::new(r.iter().zip(&opened).map(|(r, y)| (*r + *y).to_bits() == 1).collect::<Vec<_>>())
+        };
+        Ok(known.values.map(sum))
     }
 }
 

@@ -2,23 +2,30 @@
 //! build that holds real secrets).
 
 use crate::dealer::Dealer;
+use crate::demux::Units;
 use crate::engine::{Bit, Byte, Protocol, Spdz, Tiny, TinyBit, TinyBits, TinyByte};
 use crate::part::Mac;
+use crate::party::Party;
+use crate::prep::{Bucketed, Mascot, Preparation};
+use crate::source::{Source, Triples};
 use divisi_core::testing::{BitLab, ByteLab, run};
-use divisi_core::{Abort, Parameters, PartyId, settle};
-use divisi_field::{Field, Gf8, Holds};
+use divisi_core::{Abort, Parameters, PartyId, Session, settle};
+use divisi_field::{Field, Gf2, Gf8, Holds};
+use divisi_ot::Config;
 use std::marker::PhantomData;
 
-/// A number of parties, whose preprocessing is dealt.
+/// A number of parties, whose preprocessing is dealt unless another one is named.
 pub struct SpdzLab<F> {
     parties: usize,
     protocol: Protocol,
+    preparation: Option<Preparation>,
     field: PhantomData<fn() -> F>,
 }
 
 /// The same, by tables of a circuit that is run over masks first.
 pub struct TinyLab<F> {
     parties: usize,
+    preparation: Option<Preparation>,
     field: PhantomData<fn() -> F>,
 }
 
@@ -26,7 +33,13 @@ impl<F> SpdzLab<F> {
     /// A lab of so many parties.
     #[must_use]
     pub fn new(parties: usize, protocol: Protocol) -> Self {
-        SpdzLab { parties, protocol, field: PhantomData }
+        SpdzLab { parties, protocol, preparation: None, field: PhantomData }
+    }
+
+    /// The same whose preprocessing is real.
+    #[must_use]
+    pub fn prepared(self, preparation: Preparation) -> Self {
+        SpdzLab { preparation: Some(preparation), ..self }
     }
 }
 
@@ -34,8 +47,51 @@ impl<F> TinyLab<F> {
     /// A lab of so many parties.
     #[must_use]
     pub fn new(parties: usize) -> Self {
-        TinyLab { parties, field: PhantomData }
+        TinyLab { parties, preparation: None, field: PhantomData }
     }
+
+    /// The same whose preprocessing is real.
+    #[must_use]
+    pub fn prepared(self, preparation: Preparation) -> Self {
+        TinyLab { preparation: Some(preparation), ..self }
+    }
+}
+
+/// A party, and where its preprocessing comes from.
+///
+/// # Errors
+/// Whatever a broken peer causes.
+pub fn begin<F: Mac + Holds<Gf8>>(
+    session: Session,
+    preparation: Option<Preparation>,
+) -> Result<(Party<F>, Box<dyn Source<F>>), Abort> {
+    let config = Config::default();
+    Ok(match preparation {
+        None => {
+            let (party, dealer) = Dealer::deal(session, 3)?;
+            (party, Box::new(dealer))
+        }
+        Some(Preparation::Bucketed) => {
+            let (party, source) = Bucketed::start(session, config)?;
+            (party, Box::new(source))
+        }
+        Some(Preparation::Mascot) => {
+            let (party, source) = Mascot::start(session, config)?;
+            (party, Box::new(source))
+        }
+    })
+}
+
+/// Our shares of the random bits s of unit vectors, and of the vectors.
+#[must_use]
+pub fn unit_shares<F: Mac>(units: &Units<F>) -> [Vec<Gf2>; 2] {
+    [units.s.x.clone(), units.vector.x.clone()]
+}
+
+/// Our shares of the factors of products, and of the products.
+#[must_use]
+pub fn triple_shares<F: Mac>(triples: &Triples<Gf8, F>) -> [Vec<Gf8>; 3] {
+    [&triples.a, &triples.b, &triples.c].map(|of| of.x.clone())
 }
 
 /// Who gives which input: the parties by turns.
@@ -80,8 +136,8 @@ impl<F: Mac + Holds<Gf8>> ByteLab for SpdzLab<F> {
         f: impl Fn(&mut Spdz<F>, Vec<Byte<F>>) -> Result<Vec<Byte<F>>, Abort> + Sync,
     ) -> Result<Vec<Vec<u8>>, Abort> {
         agreed(run(self.parties, &Parameters::new("spdz lab"), |session| {
-            let (party, dealer) = Dealer::deal(session, 3)?;
-            let mut engine = Spdz::new(party, Box::new(dealer), self.protocol)?;
+            let (party, source) = begin(session, self.preparation)?;
+            let mut engine = Spdz::new(party, source, self.protocol)?;
             let me = engine.session().me();
             let secrets = inputs.iter().zip(owners(self.parties)).map(|(values, owner)| {
                 engine.input(owner, (owner == me).then_some(values.as_slice()), values.len())
@@ -102,8 +158,8 @@ impl<F: Mac + Holds<Gf8>> BitLab for SpdzLab<F> {
         f: impl Fn(&mut Spdz<F>, Vec<Bit<F>>) -> Result<Vec<Bit<F>>, Abort> + Sync,
     ) -> Result<Vec<Vec<bool>>, Abort> {
         agreed(run(self.parties, &Parameters::new("spdz lab"), |session| {
-            let (party, dealer) = Dealer::deal(session, 3)?;
-            let mut engine = Spdz::new(party, Box::new(dealer), self.protocol)?;
+            let (party, source) = begin(session, self.preparation)?;
+            let mut engine = Spdz::new(party, source, self.protocol)?;
             let me = engine.session().me();
             let secrets = inputs.iter().zip(owners(self.parties)).map(|(values, owner)| {
                 engine.input_bits(owner, (owner == me).then_some(values.as_slice()), values.len())
@@ -124,8 +180,8 @@ impl<F: Mac + Holds<Gf8>> BitLab for TinyLab<F> {
         f: impl Fn(&mut TinyBits<F>, Vec<TinyBit<F>>) -> Result<Vec<TinyBit<F>>, Abort> + Sync,
     ) -> Result<Vec<Vec<bool>>, Abort> {
         agreed(run(self.parties, &Parameters::new("spdz lab"), |session| {
-            let (party, dealer) = Dealer::deal(session, 3)?;
-            let mut tiny = TinyBits::new(Spdz::new(party, Box::new(dealer), Protocol::Lookup)?);
+            let (party, source) = begin(session, self.preparation)?;
+            let mut tiny = TinyBits::new(Spdz::new(party, source, Protocol::Lookup)?);
             let me = tiny.engine().session().me();
             let pairs = || inputs.iter().zip(owners(self.parties));
             let masks = pairs().map(|(values, owner)| tiny.engine().bit_mask(owner, values.len()));
@@ -156,8 +212,8 @@ impl<F: Mac + Holds<Gf8>> ByteLab for TinyLab<F> {
         f: impl Fn(&mut Tiny<F>, Vec<TinyByte<F>>) -> Result<Vec<TinyByte<F>>, Abort> + Sync,
     ) -> Result<Vec<Vec<u8>>, Abort> {
         agreed(run(self.parties, &Parameters::new("spdz lab"), |session| {
-            let (party, dealer) = Dealer::deal(session, 3)?;
-            let mut tiny = Tiny::new(Spdz::new(party, Box::new(dealer), Protocol::Lookup)?);
+            let (party, source) = begin(session, self.preparation)?;
+            let mut tiny = Tiny::new(Spdz::new(party, source, Protocol::Lookup)?);
             let me = tiny.engine().session().me();
             let pairs = || inputs.iter().zip(owners(self.parties));
             let masks = pairs().map(|(values, owner)| tiny.engine().input_mask(owner, values.len()));

@@ -7,9 +7,8 @@
 //! GF(2^48). It does not promise that all honest parties learn the output when one does; nor anything if
 //! every party is corrupt. docs/spdz.md has the arguments.
 //!
-//! What is here: all that happens when preprocessing is there. Preprocessing itself, authenticated bits and
-//! products, is a [`Source`], of which so far only the dealer of the tests is there (feature `testing`),
-//! which protects nothing.
+//! Preprocessing, authenticated bits and products, comes from a [`Source`]: [`Bucketed`] by default, or
+//! [`Mascot`], the paper's. (The dealer of the tests, feature `testing`, protects nothing.)
 //!
 //! | module | what | paper |
 //! |---|---|---|
@@ -17,24 +16,26 @@
 //! | `party`, `check` | openings, and the check of their MACs | Fig. 1; SPDZ (Damgård et al. 2013) |
 //! | `input` | inputs of a party, outputs to one | Fig. 1 |
 //! | `source`, `multiply` | what preprocessing brings, products | section 2.1 |
+//! | `prep` | preprocessing from oblivious transfer | docs/spdz.md; MASCOT (KOS16) |
 //! | `demux`, `table` | unit vectors and masked tables | Protocols 2 and 3 |
 //! | `engine` | AES-LT, AES-RP, AES-BD, AES-TinyTable; the same of 3DES, and 3DES-PV | Protocol 1, sections 3.3 and 4.1 |
 //!
 //! ```
-//! # #[cfg(feature = "testing")]
-//! # {
 //! use divisi_core::{Abort, Bytes, Direction, Parameters, PartyId, Session, settle};
 //! use divisi_field::Gf48;
-//! use divisi_spdz::{Protocol, Spdz, dealer::Dealer};
+//! use divisi_ot::Config;
+//! use divisi_spdz::{Bucketed, Preparation, Protocol, Spdz};
 //! use std::sync::Arc;
 //!
 //! // the first party's byte goes through the S-box of AES, and the second party alone learns the result
 //! let party = |mesh| -> Result<Option<Vec<u8>>, Abort> {
-//!     let session = Session::start(&Arc::new(mesh), 1, &Parameters::new("example"))?;
+//!     let config = Config::default();
+//!     let parameters = Preparation::Bucketed.describe::<Gf48>(config, Parameters::new("example"));
+//!     let session = Session::start(&Arc::new(mesh), 1, &parameters)?;
 //!     let (first, second) = (PartyId::new(1).unwrap(), PartyId::new(2).unwrap());
 //!     let mine = session.me() == first;
-//!     let (party, dealer) = Dealer::<Gf48>::deal(session, 7)?; // for tests only
-//!     let mut engine = Spdz::new(party, Box::new(dealer), Protocol::Lookup)?;
+//!     let (party, source) = Bucketed::<Gf48>::start(session, config)?;
+//!     let mut engine = Spdz::new(party, Box::new(source), Protocol::Lookup)?;
 //!     let mut x = engine.input(first, mine.then_some(&[0x53]), 1)?;
 //!     engine.sbox(Direction::Encrypt, &mut [&mut x])?;
 //!     let pending = engine.close(x);
@@ -47,7 +48,6 @@
 //!     parties.into_iter().map(|party| party.join().unwrap().unwrap()).collect()
 //! });
 //! assert_eq!(ends, [None, Some(vec![0xed]), None]);
-//! # }
 //! ```
 #![forbid(unsafe_code)]
 #![cfg_attr(test, allow(clippy::unwrap_used, clippy::expect_used, clippy::panic))]
@@ -63,16 +63,19 @@ pub mod lab;
 mod multiply;
 mod part;
 mod party;
+mod prep;
 mod share;
 mod source;
 mod table;
 
 pub use check::VERIFICATION_PHASE;
+pub use demux::Units;
 pub use engine::{
     Bit, Byte, LOAD_PHASE, Openings, PREPROCESSING_PHASE, Protocol, Spdz, Tiny, TinyBit, TinyBits, TinyByte,
 };
 pub use input::{BitMask, InputMask};
 pub use part::{Embeds, Mac, Part, Small, Word};
 pub use party::Party;
+pub use prep::{Bucketed, Mascot, Preparation};
 pub use share::Auth;
-pub use source::{BitTriples, Known, Source, Triples};
+pub use source::{Known, Source, Triples};

@@ -1,6 +1,6 @@
 //! Products of shared values, from products of random ones.
 
-use crate::part::{Embeds, Mac, Part};
+use crate::part::{Embeds, Mac, Part, Word};
 use crate::party::{Party, Told};
 use crate::share::Auth;
 use crate::source::{BitTriples, Triples};
@@ -117,6 +117,14 @@ pub(crate) struct Begun<V: Part, F: Mac> {
     b: Auth<V, F>,
     c: Auth<V, F>,
     told: [Told<V>; 2],
+}
+
+/// \[\[D b\]\] for opened words D and shared bits b; without a branch.
+pub(crate) fn times<F: Mac>(d: &[Word], b: &Auth<Gf2, F>) -> Auth<Word, F> {
+    let masked = |(d, bit): (&Word, &Gf2)| Word(d.0 & (bit.to_bits() as u32).wrapping_neg());
+    let mut m: Vec<F> = d.iter().map(|d| F::embedded(*d)).collect();
+    F::mul_assign(&mut m, &b.m);
+    Auth::new(d.iter().zip(&b.x).map(masked).collect(), m)
 }
 
 /// Each element where its bit is one, else zero; without a branch.

@@ -1,10 +1,10 @@
 //! A party: its share of the MAC key, what it saw opened, and the streams by which openings are
 //! re-randomised.
 
-use crate::part::{Embeds, Mac, Part};
+use crate::part::{Embeds, Mac, Part, Word};
 use crate::share::Auth;
 use divisi_core::{Abort, Bound, Check, Coins, Echo, PartyId, Prg, Session, Step, step, taint};
-use divisi_field::BigField;
+use divisi_field::{BigField, Gf8};
 use divisi_ot::wipe;
 use std::sync::atomic::{AtomicU64, Ordering};
 use zeroize::Zeroizing;
@@ -17,10 +17,6 @@ const VIEWS: Step = step!("check.1.views");
 pub(crate) struct Alpha<F: Mac>(Box<Zeroizing<F>>);
 
 impl<F: Mac> Alpha<F> {
-    #[cfg_attr(
-        not(feature = "testing"),
-        allow(dead_code, reason = "preprocessing from oblivious transfer calls it")
-    )]
     pub fn new(share: F) -> Self {
         Alpha(Box::new(Zeroizing::new(share)))
     }
@@ -68,10 +64,6 @@ impl<F: Mac> Party<F> {
     ///
     /// # Errors
     /// [`Abort::Misuse`] for the second; whatever a broken peer causes.
-    #[cfg_attr(
-        not(feature = "testing"),
-        allow(dead_code, reason = "preprocessing from oblivious transfer calls it")
-    )]
     pub(crate) fn new(mut session: Session, alpha: Alpha<F>) -> Result<Self, Abort> {
         static NUMBER: AtomicU64 = AtomicU64::new(0);
         if !session.first("alpha") {
@@ -90,6 +82,17 @@ impl<F: Mac> Party<F> {
     #[must_use]
     pub fn me(&self) -> PartyId {
         self.session.me()
+    }
+
+    /// What was counted so far.
+    #[must_use]
+    pub fn counts(&self) -> divisi_core::Counts {
+        self.session.meter().read()
+    }
+
+    /// Count anew.
+    pub fn reset(&mut self) {
+        self.session.meter().reset();
     }
 
     /// Which party of this process this is.
@@ -189,6 +192,70 @@ impl<F: Mac> Party<F> {
         m: &[F],
         embed: impl Fn(V) -> F,
     ) -> Result<Vec<V>, Abort> {
+        let opened = self.received(told)?;
+        self.enter(opened.iter().map(|x| embed(*x)), m);
+        Ok(opened)
+    }
+
+    /// Put opened values into the next check, with our shares of their MACs.
+    fn enter(&mut self, x: impl Iterator<Item = F>, m: &[F]) {
+        self.ledger.x.extend(x);
+        self.ledger.m.extend_from_slice(m);
+        self.session.meter().opened(m.len() as u64);
+    }
+
+    /// Open pieces of so many bits each, of which exactly these are sent, in one round: lane by lane of the
+    /// first, then of the others.
+    pub(crate) fn open_pieces(
+        &mut self,
+        step: Step,
+        pieces: &[Auth<Word, F>],
+        widths: &[usize],
+    ) -> Result<Vec<Vec<Word>>, Abort> {
+        let all: Vec<(&Auth<Word, F>, usize)> = pieces.iter().zip(widths.iter().copied()).collect();
+        let bits: usize = all.iter().map(|(piece, width)| piece.len() * width).sum();
+        let mut bytes = Zeroizing::new(Vec::with_capacity(bits / 8 + 8));
+        let (mut room, mut used) = (0_u64, 0);
+        for (piece, width) in &all {
+            for word in &piece.x {
+                room |= u64::from(word.0) << used;
+                used += width;
+                while used >= 8 {
+                    bytes.push(Gf8(room as u8));
+                    room >>= 8;
+                    used -= 8;
+                }
+            }
+        }
+        if used > 0 {
+            bytes.push(Gf8(room as u8));
+        }
+        let told = self.tell(step, &bytes)?;
+        let opened = self.received(told)?;
+        let mut next = opened.iter();
+        let (mut room, mut used) = (0_u64, 0);
+        let mut out = Vec::with_capacity(all.len());
+        for (piece, width) in &all {
+            let mut words = Vec::with_capacity(piece.len());
+            for _ in 0..piece.len() {
+                while used < *width {
+                    room |= u64::from(next.next().map_or(0, |byte| byte.0)) << used;
+                    used += 8;
+                }
+                words.push(Word((room & ((1 << width) - 1)) as u32));
+                room >>= width;
+                used -= width;
+            }
+            self.enter(words.iter().map(|word| F::embedded(*word)), &piece.m);
+            out.push(words);
+        }
+        // what fills the last byte is a sharing of zero
+        self.session.require(Check::K8, step, room == 0, None)?; // [K8]
+        Ok(out)
+    }
+
+    /// What all told: our part and everybody's.
+    fn received<V: Part>(&mut self, told: Told<V>) -> Result<Vec<V>, Abort> {
         let Told { step, ours } = told;
         let mut opened = ours.to_vec();
         if opened.is_empty() {
@@ -207,9 +274,6 @@ impl<F: Mac> Party<F> {
             // the sum of what all told: as if the first party had told it
             views.absorb(PartyId::all(1).next().unwrap_or(self.session.me()), &body);
         }
-        self.ledger.x.extend(opened.iter().map(|x| embed(*x)));
-        self.ledger.m.extend_from_slice(m);
-        self.session.meter().opened(opened.len() as u64);
         Ok(opened)
     }
 

@@ -1,15 +1,16 @@
 //! What preprocessing brings: authenticated random bits and products, each used once.
 
-use crate::part::{Embeds, Mac, Part};
+use crate::demux::Units;
+use crate::part::{Mac, Part};
 use crate::party::Party;
 use crate::share::Auth;
-use divisi_core::{Abort, PartyId};
-use divisi_field::{Gf2, Gf8};
+use divisi_core::{Abort, Check, PartyId};
+use divisi_field::{Field, Gf2, Gf8, Holds};
 use zeroize::Zeroizing;
 
 /// \[\[a\]\], \[\[b\]\], \[\[ab\]\], a a random bit and b a random element of the field: for the products of
 /// Demux.
-pub struct BitTriples<F: Mac> {
+pub(crate) struct BitTriples<F: Mac> {
     pub(crate) a: Auth<Gf2, F>,
     pub(crate) b: Auth<F, F>,
     pub(crate) c: Auth<F, F>,
@@ -38,26 +39,62 @@ pub trait Source<F: Mac>: Send {
     /// Random bits that nobody knows: bits by the type of their shares \[K5\].
     ///
     /// # Errors
-    /// Whatever ends the session.
+    /// The abort that ends the session.
     fn bits(&mut self, party: &mut Party<F>, count: usize) -> Result<Auth<Gf2, F>, Abort>;
 
     /// Random bits that `owner` alone knows.
     ///
     /// # Errors
-    /// Whatever ends the session.
+    /// The abort that ends the session.
     fn known(&mut self, party: &mut Party<F>, owner: PartyId, count: usize) -> Result<Known<F>, Abort>;
 
-    /// Products of bits and elements \[K6\].
+    /// Say that unit vectors of 2^log entries will be asked for, in so many lanes in all: what is made once
+    /// for many costs less each.
+    fn foresee(&mut self, _log: usize, _lanes: usize) {}
+
+    /// Random bits s_0, .., s_(log-1) and the unit vectors of their 2^log entries, in so many lanes. What was
+    /// opened on the way is in the party's ledger: nothing is to be made of them before its next check
+    /// \[K17\].
     ///
     /// # Errors
-    /// Whatever ends the session.
-    fn bit_triples(&mut self, party: &mut Party<F>, count: usize) -> Result<BitTriples<F>, Abort>;
+    /// The abort that ends the session.
+    fn units(&mut self, party: &mut Party<F>, log: usize, lanes: usize) -> Result<Units<F>, Abort>;
+
+    /// Products of bits \[K6\]. Where a source has none of its own they are made of products of bytes: of random bits a and b,
+    /// which lie in the subfield, Beaver's method gives shares of a b in GF(2^8), of which each party projects its own to
+    /// GF(2), which changes neither the sum nor its MAC. What was opened on the way is checked before they are used
+    /// \[K17\].
+    ///
+    /// # Errors
+    /// The abort that ends the session.
+    fn and_triples(&mut self, party: &mut Party<F>, count: usize) -> Result<Triples<Gf2, F>, Abort>
+    where
+        F: Holds<Gf8>,
+    {
+        let (a, b) = (self.bits(party, count)?, self.bits(party, count)?);
+        party.session.observe_each(Check::K5, 2 * count as u64); // [K5]
+        let triples = self.byte_triples(party, count)?;
+        let wide = |bits: &Auth<Gf2, F>| {
+            Auth::new(bits.x.iter().map(|x| Gf8(x.to_bits() as u8)).collect(), bits.m.clone())
+        };
+        let c = party.multiply(&wide(&a), &wide(&b), triples)?;
+        party.session.observe(Check::K17); // [K17]
+        party.check_here()?;
+        let c = Auth::new(c.x.iter().map(|x| Gf2::new(x.0)).collect(), c.m.clone());
+        Ok(Triples { a, b, c })
+    }
 
     /// Products of bytes \[K6\].
     ///
     /// # Errors
-    /// Whatever ends the session.
+    /// The abort that ends the session.
     fn byte_triples(&mut self, party: &mut Party<F>, count: usize) -> Result<Triples<Gf8, F>, Abort>
     where
-        F: Embeds<Gf8>;
+        F: Holds<Gf8>;
+}
+
+/// A source of products of bits and elements, by which [`Party::demux`] makes unit vectors.
+pub(crate) trait Products<F: Mac>: Source<F> {
+    /// Products of bits and elements \[K6\].
+    fn bit_triples(&mut self, party: &mut Party<F>, count: usize) -> Result<BitTriples<F>, Abort>;
 }

@@ -19,7 +19,7 @@ fn ran() -> f64 {
 /// Microseconds a block from each moment to the next.
 fn say(what: &str, blocks: usize, moments: &[f64]) {
     let each = moments.windows(2).map(|pair| (pair[1] - pair[0]) / 1e3 / blocks as f64);
-    println!("{what}: {:.2?} us a block", each.collect::<Vec<_>>());
+    println!("{what}: {:.2?} us each", each.collect::<Vec<_>>());
 }
 
 fn with_engines(protocol: Protocol, f: impl Fn(&mut Spdz<Gf48>, bool) -> Result<(), Abort> + Sync) {
@@ -35,6 +35,41 @@ fn with_engines(protocol: Protocol, f: impl Fn(&mut Spdz<Gf48>, bool) -> Result<
 fn bytes(engine: &mut Spdz<Gf48>, mine: bool, lanes: usize) -> Result<divisi_spdz::Byte<Gf48>, Abort> {
     let values = vec![7; lanes];
     engine.input(PartyId::all(1).next().unwrap(), mine.then_some(values.as_slice()), lanes)
+}
+
+/// What real preprocessing takes, a table or a product each.
+#[test]
+#[ignore = "a measurement"]
+fn of_preprocessing() {
+    let config = divisi_ot::Config::default();
+    let tables = 20_000;
+    let ends = run(2, &Parameters::new("spdz speed"), |session| {
+        let (mut party, mut source) = divisi_spdz::Bucketed::<Gf48>::start(session, config)?;
+        for (log, name) in [(8, "tables of 256"), (6, "tables of 64")] {
+            let mut moments = vec![ran()];
+            divisi_spdz::Source::units(&mut source, &mut party, log, tables)?;
+            party.check()?;
+            moments.push(ran());
+            say(name, tables, &moments);
+        }
+        let moments = [ran(), {
+            divisi_spdz::Source::byte_triples(&mut source, &mut party, tables)?;
+            ran()
+        }];
+        say("products of bytes", tables, &moments);
+        Ok(())
+    });
+    ends.into_iter().for_each(|end| end.unwrap());
+    let ends = run(2, &Parameters::new("spdz speed"), |session| {
+        let (mut party, mut source) = divisi_spdz::Mascot::<Gf48>::start(session, config)?;
+        let moments = [ran(), {
+            divisi_spdz::Source::byte_triples(&mut source, &mut party, 5_000)?;
+            ran()
+        }];
+        say("products of bytes by mascot", 5_000, &moments);
+        Ok(())
+    });
+    ends.into_iter().for_each(|end| end.unwrap());
 }
 
 #[test]

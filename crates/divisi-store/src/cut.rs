@@ -230,7 +230,8 @@ fn live(keys: &Keys, name: &KeyName, seen: &mut Seen) {
     let _ = steps();
 }
 
-/// Q14: at least 200 points; each a crash after that many operations, and a crash again in the process that follows.
+/// Q14: at least 200 points; each a crash after that many operations, and a crash again in the process that
+/// follows.
 #[test]
 fn no_crash_repeats_a_use_or_makes_a_store_unreadable() {
     let name: KeyName = "k".parse().unwrap();

@@ -1,4 +1,5 @@
-//! The few operations on files that this crate needs: the machine's, or a test's that dies between any two of them.
+//! The few operations on files that this crate needs: the machine's, or a test's that dies between any two of
+//! them.
 
 use crate::error::StoreError;
 use std::fs::{self, File, OpenOptions, Permissions};
@@ -7,18 +8,19 @@ use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt, PermissionsExt};
 use std::path::Path;
 use zeroize::Zeroizing;
 
-/// Files in directories. Nothing that a call did is sure to outlive a crash before the matching `sync` returned.
+/// Files in directories. Nothing that a call did is sure to outlive a crash before the matching `sync`
+/// returned.
 pub trait Disk: Send + Sync {
     /// Make a directory for its owner alone, if it is not there.
     ///
     /// # Errors
-    /// Whatever the system says.
+    /// The error of the operating system.
     fn make_dir(&self, dir: &Path) -> io::Result<()>;
 
     /// The names of the files in a directory.
     ///
     /// # Errors
-    /// Whatever the system says.
+    /// The error of the operating system.
     fn list(&self, dir: &Path) -> io::Result<Vec<String>>;
 
     /// A whole file of at most `longest` bytes, and its mode.
@@ -30,37 +32,37 @@ pub trait Disk: Send + Sync {
     /// Write a file of mode 0600, new or in place of its old bytes.
     ///
     /// # Errors
-    /// Whatever the system says.
+    /// The error of the operating system.
     fn write(&self, path: &Path, bytes: &[u8]) -> io::Result<()>;
 
     /// See to it that a file's bytes outlive a crash.
     ///
     /// # Errors
-    /// Whatever the system says.
+    /// The error of the operating system.
     fn sync(&self, path: &Path) -> io::Result<()>;
 
     /// Give a file a second name.
     ///
     /// # Errors
-    /// Whatever the system says.
+    /// The error of the operating system.
     fn link(&self, from: &Path, to: &Path) -> io::Result<()>;
 
     /// Rename a file, over another if there is one, in one step.
     ///
     /// # Errors
-    /// Whatever the system says.
+    /// The error of the operating system.
     fn rename(&self, from: &Path, to: &Path) -> io::Result<()>;
 
     /// Take a name away.
     ///
     /// # Errors
-    /// Whatever the system says.
+    /// The error of the operating system.
     fn remove(&self, path: &Path) -> io::Result<()>;
 
     /// See to it that a directory's names outlive a crash.
     ///
     /// # Errors
-    /// Whatever the system says.
+    /// The error of the operating system.
     fn sync_dir(&self, dir: &Path) -> io::Result<()>;
 }
 

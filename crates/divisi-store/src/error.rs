@@ -41,7 +41,8 @@ impl StoreError {
     /// Whether the disk has no room.
     #[must_use]
     pub fn is_full(&self) -> bool {
-        matches!(self, Self::Io(_, e) if matches!(e.kind(), io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded))
+        use io::ErrorKind::{QuotaExceeded, StorageFull};
+        matches!(self, Self::Io(_, e) if matches!(e.kind(), StorageFull | QuotaExceeded))
     }
 }
 

@@ -8,7 +8,8 @@ use zeroize::Zeroizing;
 /// The most messages that one key may encrypt: GCM with 96-bit IVs drawn at random (SP 800-38D, section 8.3).
 pub const USES: u64 = 1 << 32;
 
-/// The name of a key: 1 to 64 of `a-z 0-9 . _ -`, not beginning with a dot, so that it is a file's name and nothing else.
+/// The name of a key: 1 to 64 of `a-z 0-9 . _ -`, not beginning with a dot, so that it is a file's name and
+/// nothing else.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
 pub struct KeyName(String);
@@ -240,7 +241,8 @@ pub struct KeyInfo {
     pub generation: u32,
     /// How far it has come here.
     pub state: KeyState,
-    /// The maker's name for the request that made it: repeated, that request finds this key instead of making another.
+    /// The maker's name for the request that made it: repeated, that request finds this key instead of making
+    /// another.
     pub request: [u8; 16],
     /// Who made it.
     pub maker: Maker,

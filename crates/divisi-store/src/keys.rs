@@ -28,8 +28,8 @@ pub struct Keys {
 }
 
 impl Keys {
-    /// The keys in the directory `keys` of a data directory, both made if need be. Nobody but the data directory's owner may
-    /// so much as look into it.
+    /// The keys in the directory `keys` of a data directory, both made if need be. Nobody but the data
+    /// directory's owner may so much as look into it.
     ///
     /// # Errors
     /// [`StoreError::Open`] if others may; else as for [`Keys::open`].
@@ -38,7 +38,8 @@ impl Keys {
         Keys::open(&data.join("keys"))
     }
 
-    /// The keys in a directory of this machine, made if need be; no other process may use it at the same time.
+    /// The keys in a directory of this machine, made if need be; no other process may use it at the same
+    /// time.
     ///
     /// # Errors
     /// [`StoreError::InUse`]; [`StoreError::Io`] if the directory cannot be made or read.
@@ -88,8 +89,9 @@ impl Keys {
         Ok(troubles)
     }
 
-    /// The names of the first keys behind `after` that are wanted, destroyed ones included, in order, at most so
-    /// many. No file is read for it: keys are known from the start, and from what was written and read since.
+    /// The names of the first keys behind `after` that are wanted, destroyed ones included, in order, at most
+    /// so many. No file is read for it: keys are known from the start, and from what was written and read
+    /// since.
     pub fn list(
         &self,
         after: Option<&KeyName>,
@@ -149,7 +151,8 @@ impl Keys {
         }
     }
 
-    /// Store a new key, prepared. It may take the place of a destroyed one, or of another that was never active.
+    /// Store a new key, prepared. It may take the place of a destroyed one, or of another that was never
+    /// active.
     ///
     /// # Errors
     /// [`StoreError::Exists`] if a key of this name is active; [`StoreError::Io`].
@@ -202,8 +205,9 @@ impl Keys {
         self.replace(&key)
     }
 
-    /// Count `n` uses of a key before they happen; the number of the first. No number is given out twice, whatever crashes in
-    /// between. A prepared key is counted, too: that all three have it may turn out only when it is used.
+    /// Count `n` uses of a key before they happen; the number of the first. No number is given out twice,
+    /// whatever crashes in between. A prepared key is counted, too: that all three have it may turn out only
+    /// when it is used.
     ///
     /// # Errors
     /// [`StoreError::Exhausted`] beyond [`USES`]; what is wrong with the key's file.
@@ -224,8 +228,8 @@ impl Keys {
         Ok(next)
     }
 
-    /// Destroy a key: what remains of it is its name, so that its next generation is told apart from it. A damaged file is
-    /// overwritten and removed. A full disk keeps no key from being destroyed.
+    /// Destroy a key: what remains of it is its name, so that its next generation is told apart from it. A
+    /// damaged file is overwritten and removed. A full disk keeps no key from being destroyed.
     ///
     /// # Errors
     /// [`StoreError::Io`].

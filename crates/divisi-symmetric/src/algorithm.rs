@@ -165,10 +165,10 @@ impl Settings {
         }
     }
 
-    /// That the algorithm has what is asked for.
+    /// Checks that the algorithm supports every parameter that is set.
     ///
     /// # Errors
-    /// What it has not.
+    /// The parameter that the algorithm does not support.
     pub fn check(&self) -> Result<(), String> {
         let algorithm = self.algorithm;
         let whole = algorithm.output_bytes();

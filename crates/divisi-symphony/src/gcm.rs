@@ -118,7 +118,7 @@ impl Sealing {
     /// Begin a message of `length` bytes. The lengths are agreed, and the IV was drawn for this message alone.
     ///
     /// # Errors
-    /// [`Abort::Misuse`] if GCM has no room for the message; whatever ends the session.
+    /// [`Abort::Misuse`] if GCM has no room for the message; the abort that ends the session.
     pub fn new(
         rep: &mut Rep3,
         key: &mut GcmKey,
@@ -134,7 +134,7 @@ impl Sealing {
     /// behind it is verified.
     ///
     /// # Errors
-    /// Whatever ends the session.
+    /// The abort that ends the session.
     pub fn chunk(&mut self, rep: &mut Rep3, key: &GcmKey, part: &Part) -> Result<Vec<u8>, Abort> {
         let bytes = part.first.len();
         let first = self.stream.next(bytes)?;
@@ -328,7 +328,7 @@ fn mask(rep: &mut Rep3, key: &GcmKey, stream: &mut Stream) -> Result<Verified<Bl
 /// Whether each lane of `tags` equals the tag received, without opening the difference \[A23\].
 ///
 /// # Errors
-/// Whatever ends the session.
+/// The abort that ends the session.
 pub(crate) fn tags_match(
     rep: &mut Rep3,
     mut tags: Block,

@@ -113,7 +113,7 @@ impl Maestro {
     /// The schedule of a fresh random key that nobody knows: each component of the key is drawn under the key that its two holders share.
     ///
     /// # Errors
-    /// Whatever ends the session.
+    /// The abort that ends the session.
     pub fn dist_key_gen(&self, rep: &mut Rep3) -> Result<KeySchedule, Abort> {
         let part = rep.trio().random_part(self.size.bytes());
         let key = Key(single(rep, &part)?);
@@ -164,7 +164,7 @@ impl Maestro {
     /// The blocks enciphered (FIPS 197, 5.1), verified.
     ///
     /// # Errors
-    /// Whatever ends the session.
+    /// The abort that ends the session.
     pub fn encipher(&self, rep: &mut Rep3, ks: &KeySchedule, m: &Block) -> Result<Block, Abort> {
         self.through(rep, Direction::Encrypt, ks, m)
     }
@@ -172,7 +172,7 @@ impl Maestro {
     /// The blocks deciphered (FIPS 197, 5.3), verified.
     ///
     /// # Errors
-    /// Whatever ends the session.
+    /// The abort that ends the session.
     pub fn decipher(&self, rep: &mut Rep3, ks: &KeySchedule, c: &Block) -> Result<Block, Abort> {
         self.through(rep, Direction::Decrypt, ks, c)
     }

@@ -45,6 +45,7 @@ pub mod local;
 pub mod log;
 pub mod mode;
 pub mod output;
+mod padding;
 mod party;
 pub mod prelude;
 pub mod run;

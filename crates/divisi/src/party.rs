@@ -95,7 +95,7 @@ pub(crate) struct Joined<'p> {
 /// Be a party: take the orders, prepare the job, join the others, and do the rest. Failures are reported, not printed.
 ///
 /// # Errors
-/// What was reported, or could not be.
+/// The fault that was reported, or why none could be.
 pub(crate) fn be(rest: impl FnOnce(&Joined<'_>) -> Result<(), Failure>) -> Result<(), Failure> {
     let pipes = Pipes::take()?;
     let failed = match join(&pipes, rest) {

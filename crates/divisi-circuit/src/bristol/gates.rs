@@ -1,11 +1,12 @@
-//! The syntax of both formats: the header, then gates one at a time, each with its line. What a file needs in memory is a line of it.
+//! The syntax of both formats: the header, then gates one at a time, each with its line. What a file needs in
+//! memory is a line of it.
 
 use std::fmt;
 use std::io::{self, BufRead};
 use std::ops::Range;
 
-/// Wires that a file may declare beyond what its length bears out. An input wire that no gate reads stands nowhere in the
-/// file: a small file may take a wide value and use little of it.
+/// Wires that a file may declare beyond what its length bears out. An input wire that no gate reads stands
+/// nowhere in the file: a small file may take a wide value and use little of it.
 const UNREAD_WIRES: usize = 1 << 16;
 
 /// The longest file, in bytes: what it can declare fits the builder.
@@ -211,7 +212,8 @@ impl<R: BufRead> Lines<R> {
 
 /// A file in either format, read gate by gate.
 ///
-/// It knows the syntax and no more: whether a wire exists, is written once and before it is read, is for whoever takes the gates.
+/// It knows the syntax and no more: whether a wire exists, is written once and before it is read, is for
+/// whoever takes the gates.
 pub struct Reader<R> {
     lines: Lines<R>,
     header: Header,
@@ -224,7 +226,8 @@ pub struct Reader<R> {
 }
 
 impl<R: BufRead> Reader<R> {
-    /// The header of a file of so many bytes: what it declares is believed only as far as its length bears it out.
+    /// The header of a file of so many bytes: what it declares is believed only as far as its length bears it
+    /// out.
     ///
     /// # Errors
     /// [`Error`] names the first line that is not understood.

@@ -1,16 +1,18 @@
 //! Circuits as others publish them.
 //!
-//! *Bristol Fashion* (N. P. Smart et al., "'Bristol Fashion' MPC circuits") is a text file: the numbers of gates and
-//! wires, the widths of the input values, those of the output values, then one gate a line: how many wires it reads and
-//! writes, their numbers, its name. The wires of the inputs come first, those of the outputs last. Gates are `XOR`,
-//! `AND`, `INV`, `EQ` (a constant), `EQW` (a copy) and `MAND` (several ANDs). The format before it (S. Tillich,
-//! N. P. Smart, "Circuits of basic functions suitable for MPC and FHE") has one line with the widths of two inputs and
-//! one output in place of the two, and knows `XOR`, `AND` and `INV`.
+//! *Bristol Fashion* (N. P. Smart et al., "'Bristol Fashion' MPC circuits") is a text file: the numbers of
+//! gates and wires, the widths of the input values, those of the output values, then one gate a line: how
+//! many wires it reads and writes, their numbers, its name. The wires of the inputs come first, those of the
+//! outputs last. Gates are `XOR`, `AND`, `INV`, `EQ` (a constant), `EQW` (a copy) and `MAND` (several ANDs).
+//! The format before it (S. Tillich, N. P. Smart, "Circuits of basic functions suitable for MPC and FHE") has
+//! one line with the widths of two inputs and one output in place of the two, and knows `XOR`, `AND` and
+//! `INV`.
 //!
 //! A file may come from anybody: what it declares is believed only as far as its length bears it out.
 //!
-//! [`read`] makes a program of a file, in memory that is proportional to its gates. [`survey`] demands the same of it and keeps nothing
-//! but what is known of each wire; [`crate::stream`] runs a file from where it lies. All three take gates from one [`Reader`].
+//! [`read`] makes a program of a file, in memory that is proportional to its gates. [`survey`] demands the
+//! same of it and keeps nothing but what is known of each wire; [`crate::stream`] runs a file from where it
+//! lies. All three take gates from one [`Reader`].
 
 mod gates;
 mod read;

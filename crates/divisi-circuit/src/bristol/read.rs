@@ -18,11 +18,12 @@ pub struct Source {
     pub format: Format,
 }
 
-/// Reads a circuit in either format. Memory and time are proportional to the length of the file, whatever it declares.
+/// Reads a circuit in either format. Memory and time are proportional to the length of the file, whatever it
+/// declares.
 ///
 /// # Errors
-/// [`Error`] names the first line that is not understood, reads a wire that no line above it writes (so also: a circle),
-/// writes a wire twice, or declares what the file does not have.
+/// [`Error`] names the first line that is not understood, reads a wire that no line above it writes (so also:
+/// a circle), writes a wire twice, or declares what the file does not have.
 pub fn read(file: &[u8]) -> Result<Source, Error> {
     if file.len() > LONGEST {
         return Err(Error::new(1, format!("files of more than {LONGEST} bytes are not read")));

@@ -49,8 +49,8 @@ pub struct Survey {
     pub(crate) readers: Vec<u8>,
 }
 
-/// Looks through a circuit in either format, of so many bytes, and demands of it all that [`read`](super::read) does, without keeping a
-/// gate: five bytes a wire.
+/// Looks through a circuit in either format, of so many bytes, and demands of it all that
+/// [`read`](super::read) does, without keeping a gate: five bytes a wire.
 ///
 /// # Errors
 /// Those of [`read`](super::read).

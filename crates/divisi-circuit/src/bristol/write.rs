@@ -13,9 +13,9 @@ enum Gate {
     Copy(usize),
 }
 
-/// Writes a program in Bristol Fashion: the inputs' wires first and the outputs' last, in their order; a sum of products
-/// as ANDs and XORs. An output that is an input, or stands there already, becomes a copy (`EQW`). The counts are those of
-/// the file.
+/// Writes a program in Bristol Fashion: the inputs' wires first and the outputs' last, in their order; a sum
+/// of products as ANDs and XORs. An output that is an input, or stands there already, becomes a copy (`EQW`).
+/// The counts are those of the file.
 ///
 /// # Errors
 /// Those of `out`.

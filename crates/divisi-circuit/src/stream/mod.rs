@@ -1,17 +1,19 @@
-//! Circuits that stay in their file: looked through once, then run from it as often as needed, gate by gate, in five bytes a wire and
-//! what the live wires take.
+//! Circuits that stay in their file: looked through once, then run from it as often as needed, gate by gate,
+//! in five bytes a wire and what the live wires take.
 //!
-//! What a run is given are steps on slots, as of a [`Program`](crate::Program), but in the file's order and without levels. What
-//! everybody knows is folded on the way, so that **no step reads a wire with a public value, or one wire twice**: constants, a wire
-//! with itself (be it behind copies or negations), products and sums with constants. A copy is the wire itself. A negation is a sign on it,
-//! which becomes a step where a product or an output reads it.
+//! What a run is given are steps on slots, as of a [`Program`](crate::Program), but in the file's order and
+//! without levels. What everybody knows is folded on the way, so that **no step reads a wire with a public
+//! value, or one wire twice**: constants, a wire with itself (be it behind copies or negations), products and
+//! sums with constants. A copy is the wire itself. A negation is a sign on it, which becomes a step where a
+//! product or an output reads it.
 //!
-//! The file may change between two readings. The first one keeps a digest of every piece of 64 KiB, and no later one believes a byte before
-//! its whole piece was compared: a run goes through the gates that were surveyed, and ends with [`Fault::Changed`] where the file is another. What it gave
-//! before that is the beginning of the right circuit.
+//! The file may change between two readings. The first one keeps a digest of every piece of 64 KiB, and no
+//! later one believes a byte before its whole piece was compared: a run goes through the gates that were
+//! surveyed, and ends with [`Fault::Changed`] where the file is another. What it gave before that is the
+//! beginning of the right circuit.
 //!
-//! Memory is five bytes a wire, 32 a piece, and what the longest line takes: with `MAND` some 90 bytes a product of it. A wire that is
-//! read 255 times or more keeps its slot to the end.
+//! Memory is five bytes a wire, 32 a piece, and what the longest line takes: with `MAND` some 90 bytes a
+//! product of it. A wire that is read 255 times or more keeps its slot to the end.
 
 mod origin;
 mod walk;
@@ -89,7 +91,8 @@ impl Stream {
     /// Looks through a file, in two readings.
     ///
     /// # Errors
-    /// [`Fault::Wrong`] as [`read`](crate::bristol::read) says it, or if the file has more than [`LONGEST`] bytes; the other faults.
+    /// [`Fault::Wrong`] as [`read`](crate::bristol::read) says it, or if the file has more than [`LONGEST`]
+    /// bytes; the other faults.
     pub fn open(origin: impl Origin + 'static) -> Result<Stream, Fault> {
         let mut reading = Reading::new(&origin, None)?;
         let length = reading.length();
@@ -117,7 +120,8 @@ impl Stream {
     /// Gives its steps to `step`, in one reading: the same ones to all who have the same file.
     ///
     /// # Errors
-    /// The first of `step`; [`Fault::Changed`] or [`Fault::Unreadable`] where the file is not what it was: no step is of another file.
+    /// The first of `step`; [`Fault::Changed`] or [`Fault::Unreadable`] where the file is not what it was: no
+    /// step is of another file.
     pub fn walk<E: From<Fault>>(&self, mut step: impl FnMut(Step) -> Result<(), E>) -> Result<(), E> {
         let mut walk = Walk::new(&self.survey, self.slots);
         self.read(&mut walk, &mut step)?;

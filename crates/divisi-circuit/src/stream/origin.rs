@@ -99,7 +99,8 @@ impl Pieces {
     }
 }
 
-/// One reading of a file. After the first one no byte is given before all of its piece was found to be what it was.
+/// One reading of a file. After the first one no byte is given before all of its piece was found to be what
+/// it was.
 pub(super) struct Reading<'o> {
     input: io::Take<Box<dyn Read + 'o>>,
     /// What it was at the first reading; nothing if this is the first.

@@ -1,14 +1,15 @@
 //! From gates to steps: what each wire is, which slot holds it, and when the slot is free again.
 //!
-//! The gates are those of the survey, for a reading gives nothing else. What cannot be then, as a wire that is not there or a slot too many, ends
-//! the walk with [`Fault::Changed`] all the same.
+//! The gates are those of the survey, for a reading gives nothing else. What cannot be then, as a wire that
+//! is not there or a slot too many, ends the walk with [`Fault::Changed`] all the same.
 
 use super::{End, Fault, Step};
 use crate::bristol::{Gate, MANY, Reader, Survey};
 use crate::program::Slot;
 use std::io::BufRead;
 
-/// Products that wait at most, so that engines can do many at once; likewise slots that wait for them to be free.
+/// Products that wait at most, so that engines can do many at once; likewise slots that wait for them to be
+/// free.
 const WAITING: usize = 256;
 
 /// What a wire is.

@@ -2,12 +2,13 @@
 
 use super::bench_servers;
 use super::engine::{EngineChoice, Manner};
-use super::{Context, Done, Goal, ProtocolChoice, positive};
+use super::{AnyProtocol, Context, Done, Goal, ProtocolChoice, positive};
 use clap::{Args, Subcommand};
 use comfy_table::{CellAlignment, Table, presets};
 use divisi::bench::{self, Options, Work};
 use divisi::calibrate::{AES_BY, Calibration, calibrate};
 use divisi::engine::Page;
+use divisi::engine::job::Keys;
 use divisi::failure::Failure;
 use divisi::local::this_program;
 use divisi::mode::Choice;
@@ -19,8 +20,10 @@ use serde_json::json;
 
 #[derive(Subcommand)]
 pub enum Commands {
-    /// AES among three processes over TLS, every output checked
+    /// AES among processes over TLS, every output checked
     Aes(Aes),
+    /// Triple DES among processes over TLS, every output checked
+    Des3(Des3),
     /// A hash of messages among three processes over TLS, every digest checked
     Hash(Hash),
     /// A MAC of messages under one key among three processes over TLS, every tag checked
@@ -38,27 +41,60 @@ pub enum Commands {
     Report(super::report::Arguments),
 }
 
-/// Measure AES among three processes over TLS, phase by phase.
+/// Measure AES among processes over TLS, phase by phase.
 ///
-/// A fourth process makes the inputs and checks every output. Figures are medians over the repetitions; the largest of the
-/// three parties where parties differ.
+/// Another process makes the inputs and checks every output. Figures are medians over the repetitions; the largest of the
+/// parties where parties differ.
 #[derive(Args)]
 #[command(
     after_help = "Example: divisi bench aes --protocol gf4-circuit --security semi-honest --blocks 100000 --reps 5\n\
-                        A slow network: divisi bench aes --mode low-latency --blocks 1000 --rtt 20 --rate 100"
+                        A slow network: divisi bench aes --mode low-latency --blocks 1000 --rtt 20 --rate 100\n\
+                        Nobody trusted: divisi bench aes --engine spdz --parties 2 --protocol aes-lt --blocks 512"
 )]
 pub struct Aes {
     #[command(flatten)]
-    choice: ProtocolChoice,
+    engine: EngineChoice,
+    #[command(flatten)]
+    choice: AnyProtocol,
+    #[command(flatten)]
+    manner: Manner,
     /// The key's size: 128, 192 or 256
     #[arg(long, default_value = "128", value_name = "BITS", value_parser = key_size)]
     key_bits: KeySize,
     /// Which way: encrypt or decrypt
     #[arg(long, default_value = "encrypt", value_name = "WAY", value_parser = direction)]
     direction: Direction,
-    /// How many blocks
-    #[arg(long, default_value_t = 100_000, value_name = "N")]
-    blocks: u64,
+    /// How many blocks [default: 100000, of spdz 2048]
+    #[arg(long, value_name = "N")]
+    blocks: Option<u64>,
+    #[command(flatten)]
+    effort: Effort,
+}
+
+/// Measure triple DES among processes over TLS, phase by phase.
+///
+/// Another process makes the inputs and checks every output. Figures are medians over the repetitions; the largest of the parties where
+/// parties differ.
+#[derive(Args)]
+#[command(
+    after_help = "Example: divisi bench des3 --engine spdz --parties 2 --protocol 3des-lt --blocks 512"
+)]
+pub struct Des3 {
+    #[command(flatten)]
+    engine: EngineChoice,
+    #[command(flatten)]
+    choice: AnyProtocol,
+    #[command(flatten)]
+    manner: Manner,
+    /// How many keys: 2 or 3
+    #[arg(long, default_value_t = 3, value_name = "N")]
+    keys: u8,
+    /// Which way: encrypt or decrypt
+    #[arg(long, default_value = "encrypt", value_name = "WAY", value_parser = direction)]
+    direction: Direction,
+    /// How many blocks [default: 2048]
+    #[arg(long, value_name = "N")]
+    blocks: Option<u64>,
     #[command(flatten)]
     effort: Effort,
 }
@@ -111,7 +147,8 @@ pub struct Mac {
 /// all waves, rounds those of one. With --streamed the phases alternate, and have one clock.
 #[derive(Args)]
 #[command(after_help = "Example: divisi bench circuit --circuit keccak-f --count 1000\n\
-                        Nobody trusted: divisi bench circuit --engine garble --circuit aes128 --parties 3 --count 1")]
+                        Nobody trusted: divisi bench circuit --engine garble --circuit aes128 --parties 3 --count 1\n\
+                        Curious parties (semi-honest): divisi bench circuit --engine mixed --circuit aes128 --parties 3 --count 1000")]
 pub struct Circuit {
     /// A file in Bristol Fashion or the format before it, or the name of a circuit of this program
     #[arg(long, value_name = "FILE|NAME")]
@@ -146,9 +183,9 @@ struct Messages {
 /// How often, with how much, over what.
 #[derive(Args)]
 struct Effort {
-    /// Against whom: malicious or semi-honest
-    #[arg(long, default_value = "malicious", value_name = "NAME")]
-    security: Security,
+    /// Against whom: malicious or semi-honest [default: malicious, of mixed semi-honest]
+    #[arg(long, value_name = "NAME")]
+    security: Option<Security>,
     /// How many threads of a party run at once
     #[arg(long, default_value_t = 1, value_name = "T")]
     threads: usize,
@@ -194,14 +231,19 @@ pub fn run(context: &Context, command: &Commands) -> Result<Done, Failure> {
         Commands::File(arguments) => bench_servers::measure_file(context, arguments),
         Commands::Serve(arguments) => bench_servers::measure_serving(context, arguments),
         Commands::Aes(arguments) => {
-            let options = Options {
-                choice: arguments.choice.get(),
-                key: arguments.key_bits,
-                direction: arguments.direction,
-                blocks: arguments.blocks,
-                ..arguments.effort.options(context, None)
-            };
-            measure(context, options)
+            let Aes { engine, choice, manner, key_bits, direction, blocks, effort } = arguments;
+            let options = ciphered(context, Work::Aes, *engine, *choice, *manner, *blocks, effort)?;
+            measure(context, Options { key: *key_bits, direction: *direction, ..options })
+        }
+        Commands::Des3(arguments) => {
+            let Des3 { engine, choice, manner, keys, direction, blocks, effort } = arguments;
+            let work = Work::TripleDes(match keys {
+                2 => Keys::Two,
+                3 => Keys::Three,
+                _ => return Err(Failure::usage(format!("--keys is {keys}: triple DES has 2 or 3"))),
+            });
+            let options = ciphered(context, work, *engine, *choice, *manner, *blocks, effort)?;
+            measure(context, Options { direction: *direction, ..options })
         }
         Commands::Hash(Hash { algorithm, messages, engine, goal, effort }) => {
             let work = Work::Function { algorithm: *algorithm, message_bytes: messages.message_bytes };
@@ -234,7 +276,8 @@ impl Effort {
         Options {
             engine: choice.map_or(Options::default().engine, |choice| choice.engine().name()),
             parties: choice.and_then(|choice| choice.parties),
-            security: self.security,
+            security: choice
+                .map_or(self.security.unwrap_or(Security::Malicious), |c| c.security(self.security)),
             threads: self.threads,
             reps: self.reps,
             warmup: self.warmup,
@@ -245,6 +288,22 @@ impl Effort {
             ..Options::default()
         }
     }
+}
+
+/// The options of a benchmark of blocks.
+fn ciphered(
+    context: &Context,
+    work: Work,
+    engine: EngineChoice,
+    choice: AnyProtocol,
+    manner: Manner,
+    blocks: Option<u64>,
+    effort: &Effort,
+) -> Result<Options, Failure> {
+    let mut own = manner.own(false);
+    choice.own(engine.engine(), &mut own)?;
+    let blocks = blocks.unwrap_or(engine.engine().usual_blocks() as u64);
+    Ok(Options { work, choice: choice.get(), own, blocks, ..effort.options(context, Some(engine)) })
 }
 
 fn measure(context: &Context, options: Options) -> Result<Done, Failure> {

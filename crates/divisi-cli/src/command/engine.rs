@@ -39,7 +39,7 @@ pub struct EngineChoice {
     /// What computes
     #[arg(long, default_value = "rep3", value_name = "NAME", value_parser = Names)]
     engine: Known,
-    /// How many parties: rep3 has 3, garble 2 to 128, plain 1 [default: 3]
+    /// How many parties: rep3 has 3, garble 2 to 128, mixed 2 to 255, spdz 2 to 32, plain 1 [default: 3]
     #[arg(long, value_name = "N")]
     pub parties: Option<usize>,
 }
@@ -47,6 +47,11 @@ pub struct EngineChoice {
 impl EngineChoice {
     pub fn engine(self) -> &'static dyn Engine {
         self.engine.0
+    }
+
+    /// What was said, or what this engine has.
+    pub fn security(self, given: Option<Security>) -> Security {
+        given.unwrap_or_else(|| self.engine.0.usual_security())
     }
 }
 
@@ -66,13 +71,21 @@ enum BaseName {
     Both,
 }
 
-/// How circuits are garbled.
+#[derive(Clone, Copy, ValueEnum)]
+enum PrepName {
+    /// Products of bits and vectors in buckets
+    Bucketed,
+    /// What the paper measures
+    Mascot,
+}
+
+/// How engines with a choice compute.
 #[derive(Args, Clone, Copy)]
 pub struct Manner {
     /// Of garble: which tables [default: improved]
     #[arg(long, value_enum, value_name = "NAME")]
     form: Option<FormName>,
-    /// Of garble: the parameter of SoftSpokenOT, 1 to 8; more of it sends less and computes more [default: 4; 5 from 262144 ANDs on]
+    /// Of garble, mixed and spdz: the parameter of SoftSpokenOT, 1 to 8; more of it sends less and computes more [default: 4; of garble 5 from 262144 ANDs on]
     #[arg(long, value_name = "K")]
     k: Option<u32>,
     /// Of garble: how base OTs are made [default: half]
@@ -81,6 +94,12 @@ pub struct Manner {
     /// Of garble: refuse to keep more MiB of tables than that [default: 1024]
     #[arg(long, value_name = "MIB")]
     budget: Option<u32>,
+    /// Of spdz: the bits of the MACs' field, 40 or 48 [default: 48; with --statistical 64 it is 72]
+    #[arg(long, value_name = "BITS")]
+    field: Option<u32>,
+    /// Of spdz: how preprocessing is made [default: bucketed]
+    #[arg(long, value_enum, value_name = "NAME")]
+    prep: Option<PrepName>,
 }
 
 impl Manner {
@@ -94,6 +113,8 @@ impl Manner {
             ("k", self.k.map(|k| k.to_string())),
             ("base-ot", self.base_ot.as_ref().map(name)),
             ("budget", self.budget.map(|budget| budget.to_string())),
+            ("field", self.field.map(|bits| bits.to_string())),
+            ("prep", self.prep.as_ref().map(name)),
             (STREAMED, streamed.then(String::new)),
         ];
         given.into_iter().filter_map(|(name, value)| Some((name.to_owned(), value?))).collect()
@@ -111,12 +132,27 @@ impl Manner {
         streamed: bool,
         sboxes: Choice,
     ) -> Result<Settings, Failure> {
+        self.settings_with(choice, security, statistical, self.own(streamed), sboxes)
+    }
+
+    /// The same with these options of one engine.
+    ///
+    /// # Errors
+    /// What the engine cannot do, or what belongs to another.
+    pub fn settings_with(
+        self,
+        choice: EngineChoice,
+        security: Security,
+        statistical: Option<u32>,
+        own: BTreeMap<String, String>,
+        sboxes: Choice,
+    ) -> Result<Settings, Failure> {
         let settings = Settings {
             parties: choice.parties,
             security,
             choice: sboxes,
             statistical,
-            own: self.own(streamed),
+            own,
             ..Settings::default()
         };
         engine::check(choice.engine(), &settings)?;

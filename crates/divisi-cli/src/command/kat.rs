@@ -1,7 +1,7 @@
 //! `divisi kat`.
 
 use super::engine::{EngineChoice, Manner};
-use super::{Context, Done, ProtocolChoice};
+use super::{AnyProtocol, Context, Done};
 use clap::Args;
 use divisi::engine;
 use divisi::failure::Failure;
@@ -13,18 +13,20 @@ use std::path::PathBuf;
 /// Run published test vectors through an engine, one line an algorithm.
 #[derive(Args)]
 #[command(after_help = "Example: divisi kat --engine rep3 aes_gcm_test.json\n\
-                        Files: Wycheproof (v1: AES-GCM, HMAC, KMAC, AES-CMAC, AES-GMAC), and of ACVP (AES-GCM, AES-ECB, AES-CTR, SHA2, SHA3,\n\
-                        SHAKE, cSHAKE, HMAC, KMAC, CMAC-AES, AES-GMAC) internalProjection.json, or prompt.json and expectedResults.json.\n\
+                        Files: Wycheproof (v1: AES-GCM, AES-CBC-PKCS5, HMAC, KMAC, AES-CMAC, AES-GMAC), and of ACVP (AES-GCM, -ECB, -CBC, -CTR, TDES-ECB, -CBC, SHA2,\n\
+                        SHA3, SHAKE, cSHAKE, HMAC, KMAC, CMAC-AES, CMAC-TDES, AES-GMAC) internalProjection.json, or prompt.json and expectedResults.json.\n\
                         What cannot run is counted, with the reason: Monte Carlo tests (but those of SHA-3) and large data, lengths that are no whole bytes.\n\
-                        Nobody trusted: divisi kat --engine garble --parties 5 ACVP-AES-ECB.json; what it has no circuit of is counted.")]
+                        Nobody trusted: divisi kat --engine garble --parties 5 ACVP-AES-ECB.json; what it has no circuit of is counted.\n\
+                        Curious parties (semi-honest): divisi kat --engine mixed --parties 5 ACVP-AES-ECB.json\n\
+                        By masked tables: divisi kat --engine spdz --parties 2 --protocol aes-lt ACVP-AES-CBC.json")]
 pub struct Arguments {
     #[command(flatten)]
     engine: EngineChoice,
     #[command(flatten)]
-    choice: ProtocolChoice,
-    /// Against whom: malicious or semi-honest
-    #[arg(long, default_value = "malicious", value_name = "NAME")]
-    security: Security,
+    choice: AnyProtocol,
+    /// Against whom: malicious or semi-honest [default: malicious, of mixed semi-honest]
+    #[arg(long, value_name = "NAME")]
+    security: Option<Security>,
     #[command(flatten)]
     manner: Manner,
     /// The files of test vectors
@@ -34,8 +36,11 @@ pub struct Arguments {
 
 pub fn run(_: &Context, arguments: &Arguments) -> Result<Done, Failure> {
     let engine = arguments.engine.engine();
-    let (security, sboxes) = (arguments.security, arguments.choice.get());
-    let settings = arguments.manner.settings(arguments.engine, security, None, false, sboxes)?;
+    let security = arguments.engine.security(arguments.security);
+    let sboxes = arguments.choice.get();
+    let mut own = arguments.manner.own(false);
+    arguments.choice.own(engine, &mut own)?;
+    let settings = arguments.manner.settings_with(arguments.engine, security, None, own, sboxes)?;
     if arguments.choice.mode.is_some() {
         engine::belongs(engine, "mode")?;
     }

@@ -20,6 +20,7 @@ mod server;
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap::{Args, Parser, Subcommand};
 use divisi::cleanup::Cleanup;
+use divisi::engine::Engine;
 use divisi::failure::Failure;
 use divisi::mode::{Choice, Mode};
 use divisi_net::{Config, Identity, Machine};
@@ -27,6 +28,7 @@ use divisi_node::Client;
 use divisi_rep3::Protocol;
 use divisi_symmetric::gates::Adder;
 use serde_json::Value;
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
@@ -124,6 +126,20 @@ struct Context {
     cleanup: Cleanup,
 }
 
+/// A protocol of rep3 or of spdz.
+#[derive(Clone, Copy)]
+enum Sboxes {
+    Rep3(Protocol),
+    Spdz(&'static str),
+}
+
+fn sboxes(name: &str) -> Result<Sboxes, String> {
+    match divisi::engine::spdz::protocols().find(|known| *known == name) {
+        Some(known) => Ok(Sboxes::Spdz(known)),
+        None => name.parse().map(Sboxes::Rep3),
+    }
+}
+
 /// How S-boxes are computed.
 #[derive(Args, Clone, Copy)]
 struct ProtocolChoice {
@@ -138,6 +154,49 @@ struct ProtocolChoice {
 impl ProtocolChoice {
     fn get(self) -> Choice {
         self.mode.map_or(self.protocol.into(), Choice::from)
+    }
+}
+
+/// How S-boxes are computed, on any engine.
+#[derive(Args, Clone, Copy)]
+struct AnyProtocol {
+    /// How S-boxes are computed: gf8-circuit, gf4-circuit, lut16, lut256 or lut256-additive; of spdz aes-lt, aes-tinytable, aes-rp,
+    /// aes-bd, 3des-lt, 3des-tinytable or 3des-pv [default: gf4-circuit, of spdz aes-lt and 3des-lt]
+    #[arg(long, value_name = "NAME", conflicts_with = "mode", value_parser = sboxes)]
+    protocol: Option<Sboxes>,
+    /// What matters most, instead of a protocol
+    #[arg(long, value_name = "NAME", value_parser = modes())]
+    mode: Option<Mode>,
+}
+
+impl AnyProtocol {
+    fn get(self) -> Choice {
+        let named = match self.protocol {
+            Some(Sboxes::Rep3(protocol)) => protocol.into(),
+            Some(Sboxes::Spdz(_)) | None => Choice::default(),
+        };
+        self.mode.map_or(named, Choice::from)
+    }
+
+    /// The name that is among the options of one engine.
+    ///
+    /// # Errors
+    /// A protocol of another engine.
+    fn own(self, engine: &dyn Engine, own: &mut BTreeMap<String, String>) -> Result<(), Failure> {
+        let is_spdz = engine.name() == "spdz";
+        let (name, of_spdz) = match self.protocol {
+            None => return Ok(()),
+            Some(Sboxes::Spdz(name)) => (name, true),
+            Some(Sboxes::Rep3(protocol)) => (protocol.name(), false),
+        };
+        if is_spdz {
+            own.insert("protocol".into(), name.into());
+        } else if of_spdz {
+            return Err(Failure::usage(format!(
+                "the protocol {name} belongs to the engine spdz: give --engine spdz, or another --protocol"
+            )));
+        }
+        Ok(())
     }
 }
 

@@ -3,7 +3,7 @@
 use super::{Context, Done};
 use clap::{Args, ValueEnum};
 use comfy_table::{CellAlignment, Table, presets};
-use divisi::bench::report::{self, Group, Plan, Progress};
+use divisi::bench::report::{self, MatrixPlan, Progress, RunGroup};
 use divisi::failure::Failure;
 use divisi::local::this_program;
 use indicatif::{HumanDuration, ProgressBar, ProgressDrawTarget, ProgressStyle};
@@ -48,11 +48,11 @@ pub struct Arguments {
 }
 
 pub fn run(context: &Context, arguments: &Arguments) -> Result<Done, Failure> {
-    let usual = Plan::default();
+    let usual = MatrixPlan::default();
     let mut round_trips_ms = arguments.rtt.clone().unwrap_or(usual.round_trips_ms);
     round_trips_ms.sort_by(f64::total_cmp);
     round_trips_ms.dedup();
-    let plan = Plan {
+    let plan = MatrixPlan {
         quick: arguments.quick,
         latency_only: matches!(arguments.figure, Some(Figure::Latency)),
         blocks: arguments.blocks,
@@ -95,9 +95,9 @@ fn text(written: &report::Written) -> String {
     let outcome = &written.outcome;
     let mut out = String::new();
     let mut add = |table: Table| out += &format!("{table}\n\n");
-    if outcome.of(Group::Throughput).next().is_some() {
+    if outcome.of(RunGroup::Throughput).next().is_some() {
         let mut table = plain(["protocol", "security", "online, blocks/s", "total, blocks/s"]);
-        for measured in outcome.of(Group::Throughput) {
+        for measured in outcome.of(RunGroup::Throughput) {
             let report = &measured.report;
             table.add_row([
                 measured.protocol().to_string(),

@@ -24,6 +24,7 @@ use std::sync::Arc;
 #[command(
     after_help = "Example: divisi run --circuit aes128 --input 1=000102030405060708090a0b0c0d0e0f --input 2=00112233445566778899aabbccddeeff --output 3\n\
                         Any number, nobody trusted: divisi run --engine garble --parties 2 --circuit aes128 --input 1=000102030405060708090a0b0c0d0e0f --input 2=00112233445566778899aabbccddeeff\n\
+                        Curious parties, who follow the protocol (semi-honest): divisi run --engine mixed --parties 5 --circuit aes128 --input 1=000102030405060708090a0b0c0d0e0f --input 2=00112233445566778899aabbccddeeff\n\
                         One real party: divisi run --circuit aes128 --input 1=000102030405060708090a0b0c0d0e0f --input 2= --party 1 --config mesh.toml --identity party-1.key"
 )]
 pub struct Arguments {
@@ -42,9 +43,9 @@ pub struct Arguments {
     /// Who learns the outputs [default: all]
     #[arg(long, value_name = "P,...", value_delimiter = ',')]
     output: Vec<u8>,
-    /// Against whom: malicious or, of rep3, semi-honest
-    #[arg(long, default_value = "malicious", value_name = "NAME")]
-    security: Security,
+    /// Against whom: malicious or semi-honest [default: malicious, of mixed semi-honest]
+    #[arg(long, value_name = "NAME")]
+    security: Option<Security>,
     #[command(flatten)]
     manner: Manner,
     /// Of garble: a lie passes with probability at most 2^-BITS, 40 or 64 [default: 40]
@@ -77,7 +78,8 @@ fn settings(arguments: &Arguments) -> Result<Settings, Failure> {
         engine::belongs(choice.engine(), "statistical")?;
     }
     let sboxes = arguments.goal.mode.map(Choice::from).unwrap_or_default();
-    let mut settings = manner.settings(*choice, *security, *statistical, *streamed, sboxes)?;
+    let security = choice.security(*security);
+    let mut settings = manner.settings(*choice, security, *statistical, *streamed, sboxes)?;
     let range = choice.engine().parties();
     if let (None, Some(config), true) = (choice.parties, config, range.start() < range.end()) {
         let parties = Config::load(config).map_err(|e| Failure::usage(e.to_string()))?.parties().len();
@@ -132,6 +134,7 @@ pub fn run(context: &Context, arguments: &Arguments) -> Result<Done, Failure> {
     let mut json = json!({
         "schema": 1,
         "engine": engine.name(),
+        "protocol": null,
         "parties": parties,
         "party": me.map(PartyId::number),
         "circuit": circuit.name(),

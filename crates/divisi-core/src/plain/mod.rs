@@ -5,9 +5,11 @@
 //! definition, an inversion in GF(2^8) and an affine map, not its table.
 
 mod boolean;
+mod leave;
 mod lookups;
 
 pub use boolean::PlainBit;
+pub use leave::NoDebt;
 
 use crate::{Abort, Blocks, Bytes, Convert, Direction, Lanes, Matrix, step};
 use divisi_field::{BigField, Field, Gf8, Gf128};

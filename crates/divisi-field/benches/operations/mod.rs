@@ -1,4 +1,5 @@
-//! The hot operations of this crate, each with the number of its units: one list for the benchmark and for the printed table.
+//! The hot operations of this crate, each with the number of its units: one list for the benchmark and for
+//! the printed table.
 
 use std::hint::black_box;
 
@@ -8,8 +9,8 @@ use divisi_field::ntt::Ntt;
 use divisi_field::zp::{P32, prime::next_prime};
 use divisi_field::{BigField, Gf64, Gf128, Plane, gf4, gf8, gf8::tower, gf64, transpose};
 
-/// Shows each operation to `visit`: its name, how many units one call does, and the call. What it works on is made by the kernel that
-/// is active at the time.
+/// Shows each operation to `visit`: its name, how many units one call does, and the call. What it works on is
+/// made by the kernel that is active at the time.
 pub fn each(visit: &mut dyn FnMut(&str, usize, &mut dyn FnMut())) {
     big::<Gf64>("gf64", visit);
     big::<Gf128>("gf128", visit);

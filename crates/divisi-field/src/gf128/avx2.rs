@@ -98,7 +98,8 @@ impl Sum {
     }
 }
 
-/// An element that is a value: through general registers, for a detour over memory would wait for its own stores.
+/// An element that is a value: through general registers, for a detour over memory would wait for its own
+/// stores.
 #[inline]
 #[target_feature(enable = "avx2")]
 pub(crate) fn register(x: u128) -> __m128i {

@@ -68,8 +68,8 @@ fn product(x: __m512i, y: __m512i) -> __m512i {
     sum.reduce()
 }
 
-/// Four unreduced sums of products, by Karatsuba's method: the halves' sums are multiplied in place of the two crossed
-/// products, of which the low and the high product are still to be taken.
+/// Four unreduced sums of products, by Karatsuba's method: the halves' sums are multiplied in place of the
+/// two crossed products, of which the low and the high product are still to be taken.
 struct Sum {
     low: __m512i,
     middle: __m512i,
@@ -97,8 +97,9 @@ impl Sum {
         self.high = _mm512_xor_si512(self.high, _mm512_clmulepi64_epi128(x, y, 0x11));
     }
 
-    /// As in [`super::reduce`]. What a shift pushes out of a word goes to the next one: out of the low word to the
-    /// high word of the result, out of the high word, with which it comes down, to the low word of what is shifted.
+    /// As in [`super::reduce`]. What a shift pushes out of a word goes to the next one: out of the low word
+    /// to the high word of the result, out of the high word, with which it comes down, to the low word of
+    /// what is shifted.
     #[inline]
     #[target_feature(enable = "avx512f,avx512bw")]
     fn reduce(self) -> __m512i {

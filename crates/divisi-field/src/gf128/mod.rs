@@ -22,8 +22,8 @@ mod tests;
 pub struct Gf128(pub u128);
 
 impl Gf128 {
-    /// Reads a block as GHASH does (NIST SP 800-38D, section 6.3): the coefficient of x^0 is the highest bit of the
-    /// first byte.
+    /// Reads a block as GHASH does (NIST SP 800-38D, section 6.3): the coefficient of x^0 is the highest bit
+    /// of the first byte.
     pub const fn from_ghash(block: [u8; 16]) -> Self {
         Self(u128::from_be_bytes(block).reverse_bits())
     }
@@ -91,8 +91,8 @@ impl BigField for Gf128 {
 
 /// Reduces a polynomial of degree below 256, its halves low and high.
 ///
-/// With x^128 = x^7 + x^2 + x + 1 the high half comes down once; what it pushes over the border again has degree below
-/// 7 and comes down with it.
+/// With x^128 = x^7 + x^2 + x + 1 the high half comes down once; what it pushes over the border again has
+/// degree below 7 and comes down with it.
 #[inline(always)]
 fn reduce((low, high): (u128, u128)) -> Gf128 {
     let high = high ^ high >> 121 ^ high >> 126 ^ high >> 127;

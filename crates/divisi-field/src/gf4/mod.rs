@@ -1,7 +1,7 @@
 //! GF(2^4) = F2\[X\]/(X^4 + X + 1), the field of MAESTRO (ePrint 2024/1317, section 2.1) below AES's.
 //!
-//! In bulk an element of 512 lanes is four planes, the coefficient of X^i in plane i; the functions here take planes
-//! or, inside a [`Task`](crate::kernel::Task), registers.
+//! In bulk an element of 512 lanes is four planes, the coefficient of X^i in plane i; the functions here take
+//! planes or, inside a [`Task`](crate::kernel::Task), registers.
 
 use crate::field::operators;
 use crate::{Field, Word};

@@ -1,8 +1,9 @@
-//! One sum over all lanes of weighted planes, where each lane has a coefficient that is a product: one factor for its byte of
-//! eight lanes, one for its place in the byte.
+//! One sum over all lanes of weighted planes, where each lane has a coefficient that is a product: one factor
+//! for its byte of eight lanes, one for its place in the byte.
 //!
-//! With weights and factors of the places multiplied beforehand, a byte of every plane is a sum of 64-bit words, the same linear
-//! map for all bytes; so that 512 lanes cost 64 carry-less products, whatever they hold.
+//! With weights and factors of the places multiplied beforehand, a byte of every plane is a sum of 64-bit
+//! words, the same linear map for all bytes; so that 512 lanes cost 64 carry-less products, whatever they
+//! hold.
 
 use super::lane_weights::LaneWeights;
 use super::{Gf64, portable};

@@ -1,8 +1,9 @@
 //! Where the small fields lie in GF(2^64): the constants of MAESTRO (ePrint 2024/1317), Table 2.
 //!
-//! They are read as ordinary hexadecimal numbers, bit i the coefficient of Y^i. The text's remark on little-endian
-//! order does not hold, and the polynomial it prints for alpha belongs to a conjugate embedding: with this psi,
-//! alpha^4 = alpha^2 + {5} alpha + {2} over GF(2^4). The tests prove every property that verification relies on.
+//! They are read as ordinary hexadecimal numbers, bit i the coefficient of Y^i. The text's remark on
+//! little-endian order does not hold, and the polynomial it prints for alpha belongs to a conjugate
+//! embedding: with this psi, alpha^4 = alpha^2 + {5} alpha + {2} over GF(2^4). The tests prove every property
+//! that verification relies on.
 
 use super::{Gf64, reduce};
 use crate::{Gf4, Gf8};

@@ -1,4 +1,5 @@
-//! GF(2^64) = F2\[Y\]/(Y^64 + Y^4 + Y^3 + Y + 1), in which MAESTRO (ePrint 2024/1317, section 2.7) verifies products.
+//! GF(2^64) = F2\[Y\]/(Y^64 + Y^4 + Y^3 + Y + 1), in which MAESTRO (ePrint 2024/1317, section 2.7) verifies
+//! products.
 //!
 //! Products accumulate unreduced in 128 bits; a sum of products is reduced once.
 
@@ -106,10 +107,11 @@ impl BigField for Gf64 {
     }
 }
 
-/// Adds to each lane the weights of the planes in which its bit is one: `out[l] += sum_i planes[i][l] * weights[i]`.
+/// Adds to each lane the weights of the planes in which its bit is one: `out[l] += sum_i planes[i][l] *
+/// weights[i]`.
 ///
-/// With [`PSI8_POWERS`] as weights this embeds eight planes of bytes; with random weights it combines whatever
-/// the planes hold. The lanes from `out.len()` on are not read into anything.
+/// With [`PSI8_POWERS`] as weights this embeds eight planes of bytes; with random weights it combines
+/// whatever the planes hold. The lanes from `out.len()` on are not read into anything.
 ///
 /// # Panics
 /// If there are more lanes than a plane has, or not as many weights as planes.
@@ -121,8 +123,8 @@ pub fn weigh(out: &mut [Gf64], planes: &[&Plane], weights: &[Gf64]) {
 
 /// Reduces a polynomial of degree below 128.
 ///
-/// With Y^64 = Y^4 + Y^3 + Y + 1 the high half comes down once; what it pushes over the border again has degree below
-/// 4 and comes down with it.
+/// With Y^64 = Y^4 + Y^3 + Y + 1 the high half comes down once; what it pushes over the border again has
+/// degree below 4 and comes down with it.
 #[inline(always)]
 const fn reduce(wide: u128) -> Gf64 {
     let (low, high) = (wide as u64, (wide >> 64) as u64);

@@ -3,7 +3,8 @@
 use super::{Gf64, reduce};
 use zeroize::Zeroize;
 
-/// A sum that was not reduced yet: that of four polynomials of degree below 128, each as low word and high word.
+/// A sum that was not reduced yet: that of four polynomials of degree below 128, each as low word and high
+/// word.
 #[derive(Clone, Copy, Debug, Default)]
 #[repr(C, align(64))]
 pub struct Unreduced(pub(super) [u64; 8]);

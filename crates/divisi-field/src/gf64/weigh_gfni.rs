@@ -1,8 +1,9 @@
 //! Weighing planes by GF2P8AFFINEQB.
 //!
-//! Eight planes hold a byte of each lane, and the sum of the weights of its bits is a linear map from 8 bits to 64:
-//! eight 8 x 8 bit matrices, one for each byte of the sum, the same for all lanes. So for 64 lanes at a time: their
-//! bytes into one register, eight affine instructions, and the eight registers of result bytes transposed to words.
+//! Eight planes hold a byte of each lane, and the sum of the weights of its bits is a linear map from 8 bits
+//! to 64: eight 8 x 8 bit matrices, one for each byte of the sum, the same for all lanes. So for 64 lanes at
+//! a time: their bytes into one register, eight affine instructions, and the eight registers of result bytes
+//! transposed to words.
 
 use core::arch::x86_64::*;
 
@@ -25,7 +26,8 @@ pub(super) fn weigh(out: &mut [Gf64], planes: &[&Plane], weights: &[Gf64]) {
     }
 }
 
-/// The order of lanes in which [`words_of_bytes`] wants them: byte 16q + 2r + e is of lane 8r + 2q + e, q < 4, r < 8.
+/// The order of lanes in which [`words_of_bytes`] wants them: byte 16q + 2r + e is of lane 8r + 2q + e, q <
+/// 4, r < 8.
 const INTERLEAVED: [u8; 64] = {
     let mut order = [0; 64];
     let mut p = 0;

@@ -1,8 +1,9 @@
-//! Sums of products of planes, taken as words, with coefficients: for bits, whose errors in 64 lanes are an element of the field
-//! as they stand.
+//! Sums of products of planes, taken as words, with coefficients: for bits, whose errors in 64 lanes are an
+//! element of the field as they stand.
 //!
-//! Word `w` of a plane holds 64 lanes, lane `b` as the coefficient of `Y^b`; so `coefficient * word` is the sum over the lanes of
-//! `coefficient * Y^b * bit`, one carry-less product for 64 lanes. Products accumulate unreduced.
+//! Word `w` of a plane holds 64 lanes, lane `b` as the coefficient of `Y^b`; so `coefficient * word` is the
+//! sum over the lanes of `coefficient * Y^b * bit`, one carry-less product for 64 lanes. Products accumulate
+//! unreduced.
 
 use super::unreduced::Unreduced;
 use super::{Gf64, portable};

@@ -1,8 +1,8 @@
-//! The S-box of AES (FIPS 197, section 5.1.1), its inverse, and inversion in GF(2^4), as polynomials over GF(2): what a table
-//! lookup on monomials needs.
+//! The S-box of AES (FIPS 197, section 5.1.1), its inverse, and inversion in GF(2^4), as polynomials over
+//! GF(2): what a table lookup on monomials needs.
 //!
-//! `T(x) = sum over U of a_U x^U`, where U is a set of index bits, given as the number whose bits it is, and x^U the product of
-//! those bits of x. All of it is public and made when the program is compiled.
+//! `T(x) = sum over U of a_U x^U`, where U is a set of index bits, given as the number whose bits it is, and
+//! x^U the product of those bits of x. All of it is public and made when the program is compiled.
 
 use super::Gf8;
 

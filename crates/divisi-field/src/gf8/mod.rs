@@ -1,8 +1,8 @@
 //! GF(2^8) = F2\[X\]/(X^8 + X^4 + X^3 + X + 1), the field of AES (FIPS 197, section 4).
 //!
-//! Elements come in three forms: scalars ([`Gf8`]); packed bytes, whose products [`mul_slices`] computes; and eight
-//! planes for 512 lanes, the coefficient of X^i in plane i, for which the other functions here take planes or,
-//! inside a [`Task`](crate::kernel::Task), registers. [`tower`] has the isomorphic GF((2^4)^2).
+//! Elements come in three forms: scalars ([`Gf8`]); packed bytes, whose products [`mul_slices`] computes; and
+//! eight planes for 512 lanes, the coefficient of X^i in plane i, for which the other functions here take
+//! planes or, inside a [`Task`](crate::kernel::Task), registers. [`tower`] has the isomorphic GF((2^4)^2).
 
 use crate::field::operators;
 use crate::{Field, Word, gf4, kernel};

@@ -1,5 +1,6 @@
-//! GF((2^4)^2) = GF(2^4)\[X\]/(X^2 + X + {E}) and the isomorphism Phi from GF(2^8) to it, after MAESTRO (ePrint
-//! 2024/1317), section 2.1, whose maps are Wolkerstorfer, Oswald and Lamberger's. An element is a_h X + a_l.
+//! GF((2^4)^2) = GF(2^4)\[X\]/(X^2 + X + {E}) and the isomorphism Phi from GF(2^8) to it, after MAESTRO
+//! (ePrint 2024/1317), section 2.1, whose maps are Wolkerstorfer, Oswald and Lamberger's. An element is a_h
+//! X + a_l.
 
 use super::Gf8;
 use crate::{Field, Gf4, Word};

@@ -1,8 +1,9 @@
 //! Transposition by registers of 64 bytes.
 //!
-//! Seen as a matrix of bytes, a register has 8 x 8 of them, and seen as eight 64-bit words it has eight 8 x 8 bit
-//! matrices. VPERMB transposes the bytes, GF2P8AFFINEQB the bits within each word: its output byte p has as bit i the
-//! parity of (byte 7 - i of the matrix) AND (byte p of the argument), so the argument's byte p = 2^p picks column p.
+//! Seen as a matrix of bytes, a register has 8 x 8 of them, and seen as eight 64-bit words it has eight 8 x 8
+//! bit matrices. VPERMB transposes the bytes, GF2P8AFFINEQB the bits within each word: its output byte p has
+//! as bit i the parity of (byte 7 - i of the matrix) AND (byte p of the argument), so the argument's byte p =
+//! 2^p picks column p.
 
 use core::arch::x86_64::*;
 
@@ -74,8 +75,8 @@ pub(crate) fn transpose_bits(words: __m512i) -> __m512i {
     _mm512_gf2p8affine_epi64_epi8(_mm512_set1_epi64(COLUMNS), matrices, 0)
 }
 
-/// The eight matrices of GF2P8AFFINEQB that together map a byte to the sum of the 64-bit weights of its bits, matrix j
-/// giving byte j of the sum.
+/// The eight matrices of GF2P8AFFINEQB that together map a byte to the sum of the 64-bit weights of its bits,
+/// matrix j giving byte j of the sum.
 #[inline]
 #[target_feature(enable = "avx512f,avx512vbmi,gfni")]
 pub(crate) fn affine_matrices(weights: __m512i) -> __m512i {

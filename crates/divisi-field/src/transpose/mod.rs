@@ -1,4 +1,5 @@
-//! Bytes to bit planes and back: byte l becomes lane l, its bit i goes to plane i. And [`square`] matrices of bits.
+//! Bytes to bit planes and back: byte l becomes lane l, its bit i goes to plane i. And [`square`] matrices of
+//! bits.
 
 use crate::{Plane, kernel};
 

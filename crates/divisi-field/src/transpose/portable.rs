@@ -26,7 +26,8 @@ pub(super) fn from_planes(planes: &[Plane; 8], out: &mut [u8]) {
     }
 }
 
-/// Transposes the matrix whose row i is byte i: swaps the off-diagonal quarters of 2 x 2, 4 x 4 and 8 x 8 blocks.
+/// Transposes the matrix whose row i is byte i: swaps the off-diagonal quarters of 2 x 2, 4 x 4 and 8 x 8
+/// blocks.
 fn transpose(mut matrix: u64) -> u64 {
     for (distance, above) in
         [(7, 0x00aa_00aa_00aa_00aa), (14, 0x0000_cccc_0000_cccc), (28, 0x0000_0000_f0f0_f0f0)]

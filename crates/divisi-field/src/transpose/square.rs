@@ -32,8 +32,8 @@ pub fn square(matrix: &mut [u128; 128]) {
     );
 }
 
-/// In each square of 2 J by 2 J bits on the diagonal of the column of squares: the upper right quarter changes places with the lower
-/// left one.
+/// In each square of 2 J by 2 J bits on the diagonal of the column of squares: the upper right quarter
+/// changes places with the lower left one.
 #[inline(always)]
 fn quarters<const J: usize>(words: &mut [u64; 128], mask: u64) {
     for pair in words.chunks_exact_mut(2 * J) {

@@ -9,8 +9,8 @@ mod aarch64;
 #[cfg(target_arch = "x86_64")]
 pub(crate) mod x86;
 
-/// What the portable kernel computes with: the vector registers that every processor of the architecture has, else
-/// machine words.
+/// What the portable kernel computes with: the vector registers that every processor of the architecture has,
+/// else machine words.
 #[cfg(target_arch = "x86_64")]
 pub(crate) type Baseline = x86::Xmm;
 #[cfg(target_arch = "aarch64")]
@@ -18,7 +18,8 @@ pub(crate) type Baseline = aarch64::Neon;
 #[cfg(not(any(target_arch = "x86_64", target_arch = "aarch64")))]
 pub(crate) type Baseline = Plane;
 
-/// One bit of 512 lanes, loaded: a [`Plane`] itself, or vector registers inside a [`Task`](crate::kernel::Task).
+/// One bit of 512 lanes, loaded: a [`Plane`] itself, or vector registers inside a
+/// [`Task`](crate::kernel::Task).
 pub trait Word:
     Copy
     + BitXor<Output = Self>

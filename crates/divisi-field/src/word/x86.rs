@@ -1,5 +1,5 @@
-//! Registers of x86-64. Values of [`Zmm`] and [`Ymm`] exist only inside [`crate::kernel::run`], which has seen that the
-//! processor has the instructions: neither type can be named outside this crate.
+//! Registers of x86-64. Values of [`Zmm`] and [`Ymm`] exist only inside [`crate::kernel::run`], which has
+//! seen that the processor has the instructions: neither type can be named outside this crate.
 
 use core::arch::x86_64::*;
 
@@ -21,8 +21,8 @@ pub struct Xmm([__m128i; 4]);
 impl Word for Zmm {
     #[inline(always)]
     fn load(plane: &Plane) -> Self {
-        // SAFETY: the reference covers 64 bytes, aligned to 64, and only `kernel::run`, which has seen AVX-512F,
-        // instantiates this type.
+        // SAFETY: the reference covers 64 bytes, aligned to 64, and only `kernel::run`, which has seen
+        // AVX-512F, instantiates this type.
         Self(unsafe { _mm512_load_si512(plane.0.as_ptr().cast()) })
     }
 
@@ -59,8 +59,8 @@ impl Word for Ymm {
     #[inline(always)]
     fn load(plane: &Plane) -> Self {
         let start = plane.0.as_ptr().cast::<__m256i>();
-        // SAFETY: the reference covers two 32-byte halves, aligned to 64, and only `kernel::run`, which has seen AVX2,
-        // instantiates this type.
+        // SAFETY: the reference covers two 32-byte halves, aligned to 64, and only `kernel::run`, which has
+        // seen AVX2, instantiates this type.
         unsafe { Self(_mm256_load_si256(start), _mm256_load_si256(start.add(1))) }
     }
 

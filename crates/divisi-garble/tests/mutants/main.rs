@@ -1,4 +1,5 @@
-//! A mutant for each check: with the check in place a named attack is stopped, without it the same attack succeeds.
+//! A mutant for each check: with the check in place a named attack is stopped, without it the same attack
+//! succeeds.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 mod openings;
@@ -81,7 +82,8 @@ fn honest(
     lab.play(session, plan, &mine).map(|(outputs, _)| outputs)
 }
 
-/// A run of n parties with a hand on their messages, put there by `prepare`: whether one of the honest ones accepted a wrong output.
+/// A run of n parties with a hand on their messages, put there by `prepare`: whether one of the honest ones
+/// accepted a wrong output.
 fn tampered(
     n: usize,
     check: Option<Check>,

@@ -47,7 +47,8 @@ pub fn framed_garbler(check: Option<Check>) -> bool {
     matches!(&ends[0], Err(Abort::CheckFailed { culprit: Some(culprit), .. }) if *culprit == party(3))
 }
 
-/// Two gates with the same operands: with one tweak for both, a garbler's ciphertexts for its own label are the same.
+/// Two gates with the same operands: with one tweak for both, a garbler's ciphertexts for its own label are
+/// the same.
 pub fn one_tweak(check: Option<Check>) -> bool {
     let mut g = Build::verbatim();
     let (x, y) = (g.input(1)[0], g.input(1)[0]);
@@ -64,7 +65,8 @@ pub fn one_tweak(check: Option<Check>) -> bool {
     table[..32] == table[56..88]
 }
 
-/// The labels of the masked inputs open the tables. Any others do not, and the evaluator notices at its first gate.
+/// The labels of the masked inputs open the tables. Any others do not, and the evaluator notices at its first
+/// gate.
 pub fn blind_label(check: Option<Check>) -> bool {
     let (lab, program, inputs) = (lab(Form::Improved), small(), inputs());
     let plan = plan(&program, 2, &[1]);

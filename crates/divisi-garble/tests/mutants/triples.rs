@@ -39,7 +39,8 @@ fn lie_succeeds(n: usize, check: Option<Check>, lie: Lie) -> bool {
     wrong(&small(), &inputs(), &honest, &ends)
 }
 
-/// Whether a lie gives a wrong output, with two parties as with three: the wrong value depends on chance, so several runs are one attack.
+/// Whether a lie gives a wrong output, with two parties as with three: the wrong value depends on chance, so
+/// several runs are one attack.
 fn often(check: Option<Check>, lie: Lie) -> bool {
     [2, 3].into_iter().all(|n| (0..8).any(|_| lie_succeeds(n, check, lie)))
 }
@@ -128,9 +129,10 @@ pub fn small_buckets(check: Option<Check>) -> bool {
     bucket::error_bits(ands, u.frame.body.len() / 16 / ands) < 40.0
 }
 
-/// In the paper's form: with one hash for HaAND and LaAND, lowest bit of U + H_0 + H_1 = y^1 + lowest bit of Phi_1, in every triple. The sum
-/// of all Phi_i is y Delta, so with two parties P_2 knows the right side: y^2 + lowest bit of Phi_2. Here P_1 and P_2 look at
-/// each other's messages, and the two sums agree in every triple.
+/// In the paper's form: with one hash for HaAND and LaAND, lowest bit of U + H_0 + H_1 = y^1 + lowest bit of
+/// Phi_1, in every triple. The sum of all Phi_i is y Delta, so with two parties P_2 knows the right side:
+/// y^2 + lowest bit of Phi_2. Here P_1 and P_2 look at each other's messages, and the two sums agree in every
+/// triple.
 pub fn one_hash_for_two(check: Option<Check>) -> bool {
     let lab = lab(Form::Paper);
     let (program, inputs) = (small(), inputs());

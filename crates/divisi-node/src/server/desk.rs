@@ -151,7 +151,7 @@ impl Desk {
             ToServer::Data { number, .. } | ToServer::Finish { number }
                 if *number == 0 || *number > line.last =>
             {
-                Some("what was sent belongs to no request")
+                Some("message outside of a request")
             }
             ToServer::Request { item, .. } if !item.is_well_formed() => {
                 Some("the request says more than any may: name fewer clients, and give shorter texts")

@@ -319,7 +319,7 @@ fn garbage_harms_nobody_else() {
 
     let mut rogue = Rogue::connect(&house, "bob");
     let answers = rogue.exchange(|_| ToServer::Finish { number: 0 });
-    refused(&answers, "belongs to no request", "turn");
+    refused(&answers, "message outside of a request", "turn");
 
     // something else than what is due, to one server
     let mut rogue = Rogue::connect(&house, "alice");

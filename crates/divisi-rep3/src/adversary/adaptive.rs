@@ -1,4 +1,5 @@
-//! A party that computes its lies from the coins it has seen: about products over GF(2^128), or about anything.
+//! A party that computes its lies from the coins it has seen: about products over GF(2^128), or about
+//! anything.
 
 use super::Deviate;
 use super::stage::{Recording, Stage, Way, party};
@@ -78,7 +79,7 @@ pub fn engine(trio: Trio) -> Rep3 {
 /// Random x and y and their products, side by side: verified, to be opened.
 ///
 /// # Errors
-/// Whatever ends the session.
+/// The abort that ends the session.
 pub fn multiplied(e: &mut Rep3, n: usize) -> Result<Verified<Vec<Byte>>, Abort> {
     let (x, y) = (e.random_blocks(n), e.random_blocks(n));
     let z = e.multiply(&x, &y)?;
@@ -99,7 +100,7 @@ pub fn right(columns: &[Vec<u8>]) -> bool {
 /// `n` products of random values, opened: whether they are right.
 ///
 /// # Errors
-/// Whatever ends the session.
+/// The abort that ends the session.
 pub fn multiply_and_open(e: &mut Rep3, n: usize) -> Result<bool, Abort> {
     let verified = multiplied(e, n)?;
     Ok(right(&e.trio().open(&verified)?))
@@ -127,8 +128,8 @@ pub fn deceived(results: &[Result<bool, Abort>], corrupt: PartyId) -> bool {
     PartyId::all(3).filter(|p| *p != corrupt).any(|p| results[p.index()] == Ok(false))
 }
 
-/// What party 1 sees opened as sigma when it adds `error` to one product: sigma, the coefficient that the error was multiplied
-/// by, and how the run ended. `None` if the run did not come so far.
+/// What party 1 sees opened as sigma when it adds `error` to one product: sigma, the coefficient that the
+/// error was multiplied by, and how the run ended. `None` if the run did not come so far.
 pub fn opened_sigma(stage: Stage, error: Gf128) -> Option<(Gf128, Gf128, Vec<Result<bool, Abort>>)> {
     let seen = stage.recording(party(1));
     let first = Arc::new(Mutex::new(None));

@@ -7,8 +7,8 @@ use std::collections::BTreeMap;
 /// What was seen of a run, as numbers below 16 by the place where they were seen.
 pub type Features = Vec<((u32, usize), usize)>;
 
-/// The largest chi-square of `freedom` degrees that chance gives with probability 1e-8 (Wilson and Hilferty): so many are
-/// computed in a test that all together stay below 1e-6.
+/// The largest chi-square of `freedom` degrees that chance gives with probability 1e-8 (Wilson and Hilferty):
+/// so many are computed in a test that all together stay below 1e-6.
 #[must_use]
 pub fn chi_square_limit(freedom: f64) -> f64 {
     let nine = 2.0 / (9.0 * freedom);
@@ -38,8 +38,9 @@ pub fn features(seen: &Recording, results: &[Result<(), Abort>]) -> Features {
     all
 }
 
-/// Two samples of so many runs each, in turns: the largest chi-square over all places, as a share of its limit. That nothing was
-/// seen at a place is a value like any other: whether a message still arrives before an abort is chance.
+/// Two samples of so many runs each, in turns: the largest chi-square over all places, as a share of its
+/// limit. That nothing was seen at a place is a value like any other: whether a message still arrives before
+/// an abort is chance.
 pub fn difference(runs: usize, run: impl Fn(usize) -> Features + Sync) -> f64 {
     const NOTHING: usize = 16;
     let mut counts: BTreeMap<(u32, usize), [[u64; NOTHING + 1]; 2]> = BTreeMap::new();

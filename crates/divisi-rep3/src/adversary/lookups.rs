@@ -1,7 +1,8 @@
 //! What a party of a test knows of lookups, and what it may do with one-hot vectors that the types forbid.
 //!
-//! A corrupt party holds two components of everything. With a guess of a secret it has the third, and with it all that an honest
-//! party computes: these are the means to compute it, so that a test can see whether a message confirms the guess.
+//! A corrupt party holds two components of everything. With a guess of a secret it has the third, and with it
+//! all that an honest party computes: these are the means to compute it, so that a test can see whether a
+//! message confirms the guess.
 
 use super::stage::{Recording, Stage, Way, party};
 use crate::engine::pack;
@@ -45,7 +46,8 @@ pub const PRODUCTS: [&str; 3] = [
 /// The comparison of views between layers.
 pub const VIEW: &str = "divisi_rep3::lookup/view";
 
-/// The planes that this party holds of the vectors of one layer: S-box by S-box, our first component and our second.
+/// The planes that this party holds of the vectors of one layer: S-box by S-box, our first component and our
+/// second.
 #[must_use]
 pub fn held(vectors: &Verified<OneHots>) -> Vec<[Vec<Plane>; 2]> {
     fn planes<const K: usize>(records: &[Tile<K>]) -> Vec<[Vec<Plane>; 2]> {
@@ -71,8 +73,8 @@ pub fn sets(protocol: Protocol) -> Vec<usize> {
     sets
 }
 
-/// What `party` computes as its share of T(c + r) from two vectors of 16, before it is masked. `None` unless there are as many
-/// planes as two vectors have.
+/// What `party` computes as its share of T(c + r) from two vectors of 16, before it is masked. `None` unless
+/// there are as many planes as two vectors have.
 #[must_use]
 pub fn additive_entry(
     vectors: [&[Plane]; 2],
@@ -94,10 +96,11 @@ pub fn masked(x: &Byte, vectors: &Verified<OneHots>, side: usize) -> [Plane; 8] 
     std::array::from_fn(|i| x.tiles[0][side][i] ^ held[0][side][i])
 }
 
-/// A layer of lookups that does not consume its vectors, which no caller can do. What comes out is no value to go on with.
+/// A layer of lookups that does not consume its vectors, which no caller can do. What comes out is no value
+/// to go on with.
 ///
 /// # Errors
-/// Whatever ends the session.
+/// The abort that ends the session.
 pub fn look_up_again(
     rep: &mut Rep3,
     direction: Direction,
@@ -117,7 +120,8 @@ pub fn look_up_again(
     }
 }
 
-/// This party loses the next vectors for a layer of so many bytes and lanes, and is at another place than the others.
+/// This party loses the next vectors for a layer of so many bytes and lanes, and is at another place than the
+/// others.
 pub fn skip_vectors(rep: &mut Rep3, bytes: usize, lanes: usize) {
     let protocol = rep.protocol();
     let _ = rep.shelves.take(protocol, &pack::shape(bytes, lanes));
@@ -129,7 +133,8 @@ pub struct Split {
     pub results: Vec<Result<(), Abort>>,
     /// What party 1 saw.
     pub seen: Recording,
-    /// Whether what party 2 said of its view after layer 10 is what it must be under the guess; `None` if it said nothing.
+    /// Whether what party 2 said of its view after layer 10 is what it must be under the guess; `None` if it
+    /// said nothing.
     pub confirmed: Option<bool>,
 }
 
@@ -142,8 +147,9 @@ struct Before {
     number: u64,
 }
 
-/// Ten layers of lut256 on one secret byte in each lane. Party 1 turns the low bit of what party 2 sees opened in layer 9, so that
-/// party 2 goes on with another input of that layer; and guesses that layer's input.
+/// Ten layers of lut256 on one secret byte in each lane. Party 1 turns the low bit of what party 2 sees
+/// opened in layer 9, so that party 2 goes on with another input of that layer; and guesses that layer's
+/// input.
 #[must_use]
 pub fn split_in_layer_9(stage: Stage, secret: &[u8], guess: &[u8]) -> Split {
     let (parts, lanes) = (deal_all(&[secret.to_vec()]), secret.len());

@@ -1,8 +1,8 @@
 //! A party that computes its lies about S-boxes from the coins it has seen.
 //!
-//! Its errors are in the products a'_h and a'_l of gf4-circuit, on which no other product depends: each adds to the difference
-//! of one relation a word that the first coin gives, whatever the secrets are. Errors of other products would add words times
-//! secrets, which the adversary does not know.
+//! Its errors are in the products a'_h and a'_l of gf4-circuit, on which no other product depends: each adds
+//! to the difference of one relation a word that the first coin gives, whatever the secrets are. Errors of
+//! other products would add words times secrets, which the adversary does not know.
 
 use crate::coin::Coin;
 use crate::pool::Pool;
@@ -51,7 +51,8 @@ impl Layer {
         }
     }
 
-    /// By how much these errors make the claim at each corner of the grid wrong, by the first coin of the layer's verification.
+    /// By how much these errors make the claim at each corner of the grid wrong, by the first coin of the
+    /// layer's verification.
     pub(crate) fn errors(self, errors: &[Error], coin: &Coin) -> [Gf64; 8] {
         let mut records = Records::<GF4_PLANES>::new(&Pool::default(), &Shape(vec![self.lanes; self.bytes]));
         for error in errors {
@@ -63,15 +64,16 @@ impl Layer {
         fault::claims(&[Made::new(&gf4_circuit::KIND, records)], coin)
     }
 
-    /// With the first coin and the one that the point is made of, change a share of h so that these errors are missed.
+    /// With the first coin and the one that the point is made of, change a share of h so that these errors
+    /// are missed.
     pub fn hide(self, h: &mut [u8], errors: &[Error], [first, point]: [[u8; 16]; 2]) {
         let claims = self.errors(errors, &Coin::seen(first));
         let change = fault::hidden_by(&claims, &Coin::seen(point));
         h.iter_mut().zip(change.to_le_bytes()).for_each(|(h, change)| *h ^= change);
     }
 
-    /// Errors of the first byte that cancel under the coefficients of this coin: their words are dependent over GF(2), as some
-    /// of 65 are. None if the layer has fewer lanes than 9.
+    /// Errors of the first byte that cancel under the coefficients of this coin: their words are dependent
+    /// over GF(2), as some of 65 are. None if the layer has fewer lanes than 9.
     #[must_use]
     pub fn cancelling(self, coin: [u8; 16]) -> Vec<Error> {
         let coin = Coin::seen(coin);

@@ -60,7 +60,8 @@ impl Stage {
         unless_it_hangs(|| self.0.act(|session| f(Trio::new(session)?)))
     }
 
-    /// As [`Stage::act`], where each party has parameters of its own and does something before the session starts.
+    /// As [`Stage::act`], where each party has parameters of its own and does something before the session
+    /// starts.
     pub fn act_each<R: Send>(
         self,
         parameters: &[Parameters; 3],

@@ -1,8 +1,9 @@
 //! What is local on additive shares: all that is GF(2)-linear, as on replicated ones.
 //!
-//! An additive value remembers of which products it is the sum, for the verification of its Reshare. Sums and multiples of
-//! products are inner products again. Any other GF(2)-linear f is a sum of Frobenius powers, `f(v) = sum_j a_j v^(2^j)`, so that
-//! `f(x y) = sum_j (a_j x^(2^j)) y^(2^j)`: at most k products for one, whose factors are local.
+//! An additive value remembers of which products it is the sum, for the verification of its Reshare. Sums and
+//! multiples of products are inner products again. Any other GF(2)-linear f is a sum of Frobenius powers,
+//! `f(v) = sum_j a_j v^(2^j)`, so that `f(x y) = sum_j (a_j x^(2^j)) y^(2^j)`: at most k products for one,
+//! whose factors are local.
 
 use super::element::Element;
 use super::linear::{Linear, sum, times};
@@ -16,11 +17,13 @@ use zeroize::Zeroize;
 const LINOP: Step = step!("linop");
 
 impl BlackBox {
-    /// Linop on one additive value: `<f(x)>` for any GF(2)-linear f of one input. Local. What x is the sum of becomes up to k times as many
-    /// products: apply one function after another to what is replicated, or compose them.
+    /// Linop on one additive value: `<f(x)>` for any GF(2)-linear f of one input. Local. What x is the sum of
+    /// becomes up to k times as many products: apply one function after another to what is replicated, or
+    /// compose them.
     ///
     /// # Errors
-    /// [`Abort::Misuse`] unless f has one input; if the products of f(x) are more than [`PIECE`], lane by lane: reshare x first.
+    /// [`Abort::Misuse`] unless f has one input; if the products of f(x) are more than [`PIECE`], lane by
+    /// lane: reshare x first.
     pub fn linop_additive<F: Element>(
         &mut self,
         f: &Linear<F, F>,
@@ -122,8 +125,8 @@ impl BlackBox {
     }
 }
 
-/// The `a_j` of a linear function, by its images of the powers of X: v is the sum of `trace(d_i v) X^i`, hence `a_j` that of
-/// `d_i^(2^j) f(X^i)`.
+/// The `a_j` of a linear function, by its images of the powers of X: v is the sum of `trace(d_i v) X^i`,
+/// hence `a_j` that of `d_i^(2^j) f(X^i)`.
 fn frobenius_coefficients<F: Element>(images: &[F]) -> Vec<F> {
     let mut dual = F::dual_basis().to_vec();
     let mut coefficients = Vec::with_capacity(F::BITS);

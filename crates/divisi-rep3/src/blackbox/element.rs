@@ -46,7 +46,8 @@ fn trace<F: Field>(x: F) -> F {
 /// The basis that is dual to 1, X, X^2, ..: the trace of `d_i X^j` is 1 if i = j, else 0.
 fn dual_basis<F: Field>() -> Vec<F> {
     let power = |i: usize| F::from_low_bits(1 << i);
-    // rows (trace(X^i X^j))_j beside X^i: made the unit matrix by row operations, what stands beside it is the dual basis
+    // rows (trace(X^i X^j))_j beside X^i: made the unit matrix by row operations, what stands beside it is
+    // the dual basis
     let gram = |i: usize| (0..F::BITS).fold(0, |row, j| row | trace(power(i) * power(j)).to_bits() << j);
     let mut rows: Vec<(u128, F)> = (0..F::BITS).map(|i| (gram(i), power(i))).collect();
     for j in 0..F::BITS {

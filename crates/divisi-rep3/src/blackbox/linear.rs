@@ -10,8 +10,8 @@ use std::sync::Arc;
 
 const LINOP: Step = step!("linop");
 
-/// A GF(2)-linear function from so many elements of F to one of G, by the images of the powers of X: it is linear because it
-/// cannot be anything else.
+/// A GF(2)-linear function from so many elements of F to one of G, by the images of the powers of X: it is
+/// linear because it cannot be anything else.
 #[derive(Clone)]
 pub struct Linear<F: Element, G: Element> {
     /// Input by input, the images of 1, X, X^2, ..

@@ -17,23 +17,27 @@
 //!
 //! **Adversary**: one malicious party of three; honest ones get the right output or abort.
 //!
-//! - *Input*: the owner's value lies in two components, one a stream that it has with its previous, the other sent to its next, the
-//!   third is zero. Any message is a sharing of something, so that there is nothing to compare.
-//! - *Reconst* binds nobody until views are compared \[S1\]: the value is an [`Unverified`], which can be computed with but not read.
-//!   Openings that feed one another are compared one by one, in the same round \[A22\]. What rests on products that nobody verified is
-//!   opened only under a fresh [`Mask`] ([`BlackBox::reconst_masked`]): an error of a product would otherwise show in the
-//!   opening what the output does not tell.
-//! - *Products* may hold an error until [`verify_mul`](BlackBox::verify_mul), over GF(2^64), or GF(2^128) for k = 128, as inner products with
-//!   fresh coefficients: missed with probability at most (3 + 2 ceil(log2 N))/q for N *terms* over the field of q elements, whatever k
-//!   is \[S2\]. A product is one term, but up to k after [`linop_additive`](BlackBox::linop_additive), and a lookup of square-root cost
-//!   2^(k/2). With relations of one-hot vectors among them, a term each, it is (5 + 2 ceil(log2 N))/q.
-//! - *Output* verifies what is left to verify, and opens after it \[S3\]; each component comes from one holder and its digest from the
-//!   other \[S4\].
+//! - *Input*: the owner's value lies in two components, one a stream that it has with its previous, the other
+//!   sent to its next, the third is zero. Any message is a sharing of something, so that there is nothing to
+//!   compare.
+//! - *Reconst* binds nobody until views are compared \[S1\]: the value is an [`Unverified`], which can be
+//!   computed with but not read. Openings that feed one another are compared one by one, in the same round
+//!   \[A22\]. What rests on products that nobody verified is opened only under a fresh [`Mask`]
+//!   ([`BlackBox::reconst_masked`]): an error of a product would otherwise show in the opening what the
+//!   output does not tell.
+//! - *Products* may hold an error until [`verify_mul`](BlackBox::verify_mul), over GF(2^64), or GF(2^128) for
+//!   k = 128, as inner products with fresh coefficients: missed with probability at most (3 + 2 ceil(log2
+//!   N))/q for N *terms* over the field of q elements, whatever k is \[S2\]. A product is one term, but up to
+//!   k after [`linop_additive`](BlackBox::linop_additive), and a lookup of square-root cost 2^(k/2). With
+//!   relations of one-hot vectors among them, a term each, it is (5 + 2 ceil(log2 N))/q.
+//! - *Output* verifies what is left to verify, and opens after it \[S3\]; each component comes from one
+//!   holder and its digest from the other \[S4\].
 //!
-//! After an abort nothing is verified and nothing comes out: `verify_recon`, `verify_mul`, `opened` and `output` give its cause again.
+//! After an abort nothing is verified and nothing comes out: `verify_recon`, `verify_mul`, `opened` and
+//! `output` give its cause again.
 //!
-//! Memory: what is owed is kept until it is verified, at most [`PIECE`] terms, or those of one call. When a product makes them more,
-//! all of it is verified there and then.
+//! Memory: what is owed is kept until it is verified, at most [`PIECE`] terms, or those of one call. When a
+//! product makes them more, all of it is verified there and then.
 //!
 //! ```
 //! use divisi_core::PartyId;
@@ -83,8 +87,9 @@ pub(crate) const OUTPUT: Step = step!("output");
 const VERIFY: Step = step!("verify_mul");
 const LEFT: Step = step!("into_trio");
 
-/// How many terms of the verification are owed at most, or as many as one call makes: about 64 MB when they are verified (over GF(2^128)
-/// twice that), and no more before, for what holds more memory counts for more terms.
+/// How many terms of the verification are owed at most, or as many as one call makes: about 64 MB when they
+/// are verified (over GF(2^128) twice that), and no more before, for what holds more memory counts for more
+/// terms.
 pub const PIECE: u64 = 1 << 21;
 
 /// What a term holds while it is verified: two factors in two components, over GF(2^64).
@@ -140,12 +145,14 @@ impl BlackBox {
         self.trio.me()
     }
 
-    /// The session underneath: phases, meter, strands. The strand itself stays inside: what it opens is counted here.
+    /// The session underneath: phases, meter, strands. The strand itself stays inside: what it opens is
+    /// counted here.
     pub fn session(&mut self) -> &mut Session {
         self.trio.session()
     }
 
-    /// From now on verify so often; all three parties at the same place, and agreed on in the session's parameters.
+    /// From now on verify so often; all three parties at the same place, and agreed on in the session's
+    /// parameters.
     pub fn set_passes(&mut self, passes: Passes) {
         self.trio.set_passes(passes);
     }
@@ -162,7 +169,8 @@ impl BlackBox {
     /// Input(x, P): `[x]` of the owner's `lanes` elements, which the others pass as `None`. One round.
     ///
     /// # Errors
-    /// [`Abort::Misuse`] unless the owner alone has values, as many as are said; whatever ends the session.
+    /// [`Abort::Misuse`] unless the owner alone has values, as many as are said; the abort that ends the
+    /// session.
     pub fn input<F: Element>(
         &mut self,
         owner: PartyId,
@@ -210,7 +218,8 @@ impl BlackBox {
         Mask(self.random(lanes))
     }
 
-    /// Reconst(`[x]`): x, unverified. Not for what rests on products that are not verified: that takes a mask. One round.
+    /// Reconst(`[x]`): x, unverified. Not for what rests on products that are not verified: that takes a
+    /// mask. One round.
     ///
     /// # Errors
     /// [`Abort::Misuse`] if x rests on products that verify_mul has not seen.
@@ -223,7 +232,8 @@ impl BlackBox {
         self.open(x, F::BITS)
     }
 
-    /// Reconst(`[x + r]`) for a fresh mask: c = x + r, unverified, and `[r]` to continue with, which is opened when x may be. One round.
+    /// Reconst(`[x + r]`) for a fresh mask: c = x + r, unverified, and `[r]` to continue with, which is
+    /// opened when x may be. One round.
     ///
     /// # Errors
     /// [`Abort::Misuse`] if they do not fit.
@@ -239,9 +249,9 @@ impl BlackBox {
         Ok((self.open(&sum, F::BITS)?, r))
     }
 
-    /// Reconst(`<x> + [r]`) for a fresh mask: c = x + r, unverified, and `[x]`, which is `[r]` + c. What x is a sum of is owed a
-    /// verification \[S2\], as by a reshare. A share of zero hides our share from those who hold our component of r \[A16\]. One round,
-    /// 2 k bits.
+    /// Reconst(`<x> + [r]`) for a fresh mask: c = x + r, unverified, and `[x]`, which is `[r]` + c. What x is
+    /// a sum of is owed a verification \[S2\], as by a reshare. A share of zero hides our share from those
+    /// who hold our component of r \[A16\]. One round, 2 k bits.
     ///
     /// # Errors
     /// [`Abort::Misuse`] if they do not fit.
@@ -270,7 +280,8 @@ impl BlackBox {
     pub(crate) fn open<F: Element>(&mut self, x: &Shared<F>, bits: usize) -> Result<Unverified<F>, Abort> {
         self.demand(RECONST, x.origin == self.origin, Misfit::Origin)?;
         let lanes = x.lanes();
-        let mut message = Zeroizing::new(wire::write_low(&x.rep.a, bits)); // a share, before it is what we lack
+        // a share, before it is what we lack
+        let mut message = Zeroizing::new(wire::write_low(&x.rep.a, bits));
         self.trio.missing_layer(RECONST, &mut message, (lanes * bits) as u64, true)?; // [A22]
         let Some(missing) = wire::read_low::<F>(&message, lanes, bits).map(Zeroizing::new) else {
             return Err(self.trio.malformed_from(self.trio.prev, RECONST, message.len()));
@@ -300,12 +311,12 @@ impl BlackBox {
         Ok(VerifiedRecon { fixed, origin: self.origin, openings, statements })
     }
 
-    /// VerifyMul(): all products that were made so far are right \[S2\]. After VerifyRecon, for a coin follows the comparison of
-    /// everything that it must not help to choose \[A8\].
+    /// VerifyMul(): all products that were made so far are right \[S2\]. After VerifyRecon, for a coin
+    /// follows the comparison of everything that it must not help to choose \[A8\].
     ///
     /// # Errors
-    /// [`Abort::CheckFailed`] if one is wrong; [`Abort::Misuse`] if something was opened, or a product made, after that VerifyRecon: what
-    /// was received for it may have been chosen by the coin.
+    /// [`Abort::CheckFailed`] if one is wrong; [`Abort::Misuse`] if something was opened, or a product made,
+    /// after that VerifyRecon: what was received for it may have been chosen by the coin.
     pub fn verify_mul(&mut self, recon: &VerifiedRecon) -> Result<VerifiedMul, Abort> {
         self.demand_alive()?;
         self.demand(VERIFY, recon.origin == self.origin, Misfit::Origin)?;
@@ -349,8 +360,8 @@ impl BlackBox {
         Ok(x.value)
     }
 
-    /// Output(`[x]`): x verified, or an abort, to all three. Verifies what is not verified yet \[S3\]; opens after it, and accepts
-    /// what both holders of each component say \[S4\].
+    /// Output(`[x]`): x verified, or an abort, to all three. Verifies what is not verified yet \[S3\]; opens
+    /// after it, and accepts what both holders of each component say \[S4\].
     ///
     /// # Errors
     /// [`Abort::CheckFailed`] if anything behind x is wrong.
@@ -372,9 +383,8 @@ impl BlackBox {
         Ok(value)
     }
 
-    /// A statement about so many products is owed \[S2\], which the verification has in so many terms or which holds their
-    /// memory. When there are many, what is
-    /// owed is verified, and memory is free again.
+    /// A statement about so many products is owed \[S2\], which the verification has in so many terms or
+    /// which holds their memory. When there are many, what is owed is verified, and memory is free again.
     pub(crate) fn owe<F: Element>(
         &mut self,
         statement: Box<dyn Statement<F::Big>>,
@@ -395,7 +405,8 @@ impl BlackBox {
         Ok(())
     }
 
-    /// Demand that the session has not ended: whoever goes on after an abort gets its cause again, and never a value.
+    /// Demand that the session has not ended: whoever goes on after an abort gets its cause again, and never
+    /// a value.
     fn demand_alive(&self) -> Result<(), Abort> {
         self.trio.session.cause().map_or(Ok(()), Err)
     }

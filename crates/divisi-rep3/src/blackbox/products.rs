@@ -40,11 +40,12 @@ impl BlackBox {
         })
     }
 
-    /// Reshare(`<x>`): `[x]`. A fresh share of zero hides our share from its receiver \[A19\], and what x is a sum of is owed
-    /// a verification \[S2\]. One round, k bits an element (of a lookup's result as many as the table's entries have).
+    /// Reshare(`<x>`): `[x]`. A fresh share of zero hides our share from its receiver \[A19\], and what x is
+    /// a sum of is owed a verification \[S2\]. One round, k bits an element (of a lookup's result as many as
+    /// the table's entries have).
     ///
     /// # Errors
-    /// Whatever ends the session.
+    /// The abort that ends the session.
     pub fn reshare<F: Element>(&mut self, mut x: Additive<F>) -> Result<Shared<F>, Abort> {
         self.demand(RESHARE, x.origin == self.origin, Misfit::Origin)?;
         let z = Arc::new(self.trio.reshare_low(RESHARE, std::mem::take(&mut x.share), x.bits)?);

@@ -7,7 +7,8 @@
 //! | [`Unverified`] | what reconst gives | sums and products with others and with shares; its value only for both proofs |
 //! | [`Mask`] | a fresh `[r]` | one reconst |
 //!
-//! None prints, compares or serialises; shares are wiped on drop. Each belongs to one black box, which refuses those of others.
+//! None prints, compares or serialises; shares are wiped on drop. Each belongs to one black box, which
+//! refuses those of others.
 
 use super::element::Element;
 use crate::share::Rep;
@@ -96,10 +97,12 @@ impl<F: Element> Drop for Additive<F> {
 /// A fresh random vector that nobody knows: consumed by the one opening that it masks.
 pub struct Mask<F: Element>(pub(crate) Shared<F>);
 
-/// What reconst gave: a vector that every party has in the clear, and that a corrupt party may have made wrong, or different at
-/// different parties, until the opening is compared; and that is a function of products which nobody verified yet.
+/// What reconst gave: a vector that every party has in the clear, and that a corrupt party may have made
+/// wrong, or different at different parties, until the opening is compared; and that is a function of
+/// products which nobody verified yet.
 ///
-/// It can be used for work whose result is again unverified, and has no way out but [`super::BlackBox::opened`].
+/// It can be used for work whose result is again unverified, and has no way out but
+/// [`super::BlackBox::opened`].
 pub struct Unverified<F: Element> {
     pub(crate) value: Vec<F>,
     pub(crate) origin: Origin,

@@ -1,11 +1,11 @@
-//! Boolean programs on the engine (COSTS T13): sums are local, and each sum of products takes one Reshare, all of a level in one
-//! message.
+//! Boolean programs on the engine (COSTS T13): sums are local, and each sum of products takes one Reshare,
+//! all of a level in one message.
 //!
 //! Lanes run in windows that bound the memory; in a window all jobs run level by level ([`Wires`]).
 //!
-//! With active security both factors and the result of each product enter the ledger ([`crate::ands`]) \[S6\]. When that has grown
-//! large, what is in it is verified at once, between two levels, and memory is free again: values stay unverified until
-//! [`Rep3::close`] and its settlement, which verify the rest.
+//! With active security both factors and the result of each product enter the ledger ([`crate::ands`])
+//! \[S6\]. When that has grown large, what is in it is verified at once, between two levels, and memory is
+//! free again: values stay unverified until [`Rep3::close`] and its settlement, which verify the rest.
 
 use super::Rep3;
 use super::narrow::narrow;
@@ -30,7 +30,8 @@ const BITS: Step = step!("bits");
 const WINDOW: usize = 32;
 /// How many bytes of products are kept before they are verified.
 const PIECE: usize = 16 << 20;
-/// How many bytes of wires, or of the products of one level, a window may take, unless a single tile takes more.
+/// How many bytes of wires, or of the products of one level, a window may take, unless a single tile takes
+/// more.
 const WINDOW_BYTES: usize = 48 << 20;
 
 impl Boolean for Rep3 {

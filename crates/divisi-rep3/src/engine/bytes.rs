@@ -22,7 +22,8 @@ impl Rep3 {
     /// One layer of S-boxes with these one-hot vectors, which are consumed.
     ///
     /// # Errors
-    /// [`Abort::Misuse`] if they were made for another session, security, protocol or shape of layer; whatever ends the session.
+    /// [`Abort::Misuse`] if they were made for another session, security, protocol or shape of layer;
+    /// whatever ends the session.
     pub fn sbox_with(
         &mut self,
         d: Direction,
@@ -85,7 +86,8 @@ impl Rep3 {
         Ok(())
     }
 
-    /// Whether the products of this layer are recorded: the inverse S-box is owed like the S-box \[A23\]; the mutant forgets it.
+    /// Whether the products of this layer are recorded: the inverse S-box is owed like the S-box \[A23\]; the
+    /// mutant forgets it.
     pub(super) fn recorded(&mut self, d: Direction) -> bool {
         let recorded = self.records() && !(d == Direction::Decrypt && self.trio.session.mutated(Check::A23));
         if recorded && d == Direction::Decrypt {

@@ -1,13 +1,15 @@
 //! Chains of additively shared layers: what the engine remembers so that Protocol 7 can walk them back.
 //!
-//! After a layer of lut256-additive a byte is a share alone. Everything until the next layer is linear, so a byte is
-//! `sum of m_b y_b + k` for the outputs y_b of one layer, public m_b and a replicated k: its [`Link`] keeps m and k. When all bytes of
-//! that layer come together again, in the next layer or at [`divisi_core::Bytes::finish`], their replicated values x are known, and
-//! `y = M^-1 (x - k)` (Protocol 7, line 6) completes the layer's records. This holds for the cipher and for its inverse alike;
-//! nothing here knows which.
+//! After a layer of lut256-additive a byte is a share alone. Everything until the next layer is linear, so a
+//! byte is `sum of m_b y_b + k` for the outputs y_b of one layer, public m_b and a replicated k: its [`Link`]
+//! keeps m and k. When all bytes of that layer come together again, in the next layer or at
+//! [`divisi_core::Bytes::finish`], their replicated values x are known, and `y = M^-1 (x - k)` (Protocol 7,
+//! line 6) completes the layer's records. This holds for the cipher and for its inverse alike; nothing here
+//! knows which.
 //!
-//! A layer whose outputs do not come back all together, in as many independent combinations, cannot be verified: whoever
-//! loses or copies a byte in between gets [`Abort::Misuse`], at the next layer or when the computation is settled.
+//! A layer whose outputs do not come back all together, in as many independent combinations, cannot be
+//! verified: whoever loses or copies a byte in between gets [`Abort::Misuse`], at the next layer or when the
+//! computation is settled.
 
 use super::chains::Waiting;
 use super::{Rep3, pack};

@@ -1,13 +1,15 @@
 //! The engine: what a cipher computes on, three parties at a time.
 //!
-//! Inside an engine values are plain and every product enters its ledger; [`Rep3::close`] turns outputs into a [`Pending`]
-//! that owes them. With [`Security::SemiHonest`], an explicit choice, nothing is recorded and nothing is verified.
+//! Inside an engine values are plain and every product enters its ledger; [`Rep3::close`] turns outputs into
+//! a [`Pending`] that owes them. With [`Security::SemiHonest`], an explicit choice, nothing is recorded and
+//! nothing is verified.
 
 mod blocks;
 mod boolean;
 mod bytes;
 mod chain;
 mod chains;
+mod leave;
 mod narrow;
 pub(crate) mod pack;
 mod vectors;
@@ -91,8 +93,8 @@ impl Rep3 {
         result
     }
 
-    /// End a computation: its outputs, with all that is owed for them. What else was computed must not be used again: its
-    /// debt goes with these outputs.
+    /// End a computation: its outputs, with all that is owed for them. What else was computed must not be
+    /// used again: its debt goes with these outputs.
     pub fn close<T>(&mut self, out: T) -> Pending<T, Products> {
         let none = self.none();
         let mut owed = std::mem::replace(&mut self.owed, none);
@@ -132,7 +134,8 @@ impl Rep3 {
         !self.owed.is_empty() || !self.chains.is_empty()
     }
 
-    /// The strand again, for another engine. What is still owed would be forgotten, so the session ends if anything is.
+    /// The strand again, for another engine. What is still owed would be forgotten, so the session ends if
+    /// anything is.
     #[must_use]
     pub fn into_trio(mut self) -> Trio {
         if self.owes() {

@@ -1,5 +1,5 @@
-//! Wires of at most 64 lanes: a word for each component, or one for both if they fit. In messages and in the ledger the lanes of
-//! one product follow those of another without a gap.
+//! Wires of at most 64 lanes: a word for each component, or one for both if they fit. In messages and in the
+//! ledger the lanes of one product follow those of another without a gap.
 
 use super::wires::Wires;
 use crate::ands::{Ands, FACTORS, GROUP, Run, get, put};

@@ -1,7 +1,9 @@
-//! Layers of few lanes, side by side in the lanes of one tile: a tile costs the same whether one lane of it is in use or all.
+//! Layers of few lanes, side by side in the lanes of one tile: a tile costs the same whether one lane of it
+//! is in use or all.
 //!
-//! Sixteen bytes of one block are one tile of sixteen lanes instead of sixteen tiles of one: a sixteenth of the work, of the
-//! vectors and of the bytes on the wire, where padding counts. The payload bits are the same, and so are the rounds.
+//! Sixteen bytes of one block are one tile of sixteen lanes instead of sixteen tiles of one: a sixteenth of
+//! the work, of the vectors and of the bytes on the wire, where padding counts. The payload bits are the
+//! same, and so are the rounds.
 
 use crate::share::{Byte, Form};
 use crate::wire::Shape;
@@ -32,8 +34,8 @@ pub(crate) fn shape_of(x: &[&mut Byte]) -> Shape {
     crate::sbox::shape_of(x)
 }
 
-/// The bytes side by side, if they go into one tile: byte b in the lanes from `b lanes` on. Of shares of a chain, the first
-/// components count.
+/// The bytes side by side, if they go into one tile: byte b in the lanes from `b lanes` on. Of shares of a
+/// chain, the first components count.
 pub(super) fn pack<'b>(x: impl ExactSizeIterator<Item = &'b Byte> + Clone) -> Option<Byte> {
     let (bytes, lanes) = (x.len(), x.clone().next()?.lanes);
     if !fits(bytes, lanes) || x.clone().any(|byte| byte.lanes != lanes) {

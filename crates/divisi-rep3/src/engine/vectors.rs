@@ -15,11 +15,12 @@ use std::sync::Arc;
 const VECTORS: Step = step!("vectors");
 
 impl Rep3 {
-    /// Make one-hot vectors for `layers` S-box layers of `bytes` bytes of `lanes` lanes under the present protocol, verified:
-    /// those of a layer together. Two or three rounds and a verification for all of them; counted in the present phase.
+    /// Make one-hot vectors for `layers` S-box layers of `bytes` bytes of `lanes` lanes under the present
+    /// protocol, verified: those of a layer together. Two or three rounds and a verification for all of them;
+    /// counted in the present phase.
     ///
     /// # Errors
-    /// [`Abort::Misuse`] under a protocol that uses none; whatever ends the session.
+    /// [`Abort::Misuse`] under a protocol that uses none; the abort that ends the session.
     pub fn vectors(
         &mut self,
         layers: usize,
@@ -76,17 +77,19 @@ impl Rep3 {
         self.shelves.lack()
     }
 
-    /// How many bytes of one-hot vectors are in stock, made ahead and verified: at most 96 MiB, or a single layer.
+    /// How many bytes of one-hot vectors are in stock, made ahead and verified: at most 96 MiB, or a single
+    /// layer.
     #[must_use]
     pub fn stocked_bytes(&self) -> usize {
         self.shelves.bytes()
     }
 
-    /// In idle time: make a portion of the one-hot vectors that layers like the last ones will take, verified and counted as
-    /// preprocessing. All three parties at the same place; what is made follows from what they did before.
+    /// In idle time: make a portion of the one-hot vectors that layers like the last ones will take, verified
+    /// and counted as preprocessing. All three parties at the same place; what is made follows from what they
+    /// did before.
     ///
     /// # Errors
-    /// Whatever ends the session.
+    /// The abort that ends the session.
     pub fn restock(&mut self) -> Result<(), Abort> {
         let Some((protocol, shape, layers)) = self.shelves.wanted() else { return Ok(()) };
         let place = self.trio().session.detour("preprocessing");

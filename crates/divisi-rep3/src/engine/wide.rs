@@ -1,5 +1,5 @@
-//! Wires of many lanes: planes, in blocks of a few tiles, all slots of a block side by side, so that the gates of a level find
-//! their operands in the cache.
+//! Wires of many lanes: planes, in blocks of a few tiles, all slots of a block side by side, so that the
+//! gates of a level find their operands in the cache.
 
 use super::wires::Wires;
 use crate::ands::{Ands, Run, places};
@@ -14,7 +14,8 @@ use divisi_field::{Plane, Word};
 
 /// The most tiles in a block.
 const BLOCK: usize = 4;
-/// How many bytes the slots of a block take, unless those of a single tile take more: half of a usual second cache.
+/// How many bytes the slots of a block take, unless those of a single tile take more: half of a usual second
+/// cache.
 const BLOCK_BYTES: usize = 512 << 10;
 
 /// A program on the lanes of a window.

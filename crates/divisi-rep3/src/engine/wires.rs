@@ -14,8 +14,8 @@ pub(super) trait Wires {
     /// Their lanes.
     fn shape(&self, dots: usize, shape: &mut Shape);
 
-    /// The sums of a level; then our additive shares of its products, for the message, and their factors to the ledger, as far as
-    /// they have places there. `constant` is which component carries public values.
+    /// The sums of a level; then our additive shares of its products, for the message, and their factors to
+    /// the ledger, as far as they have places there. `constant` is which component carries public values.
     fn begin(
         &mut self,
         level: &Level,

@@ -1,21 +1,24 @@
-//! F_LUT: lookup in a public table at a secret place, by a one-hot vector and one opening (MAESTRO Protocols 4 and 6).
+//! F_LUT: lookup in a public table at a secret place, by a one-hot vector and one opening (MAESTRO Protocols
+//! 4 and 6).
 //!
-//! `c = v + r` is opened for the place r of a fresh vector; then every share of T(v) is a sum over the vector turned by c:
-//! [`table`]. Nothing else is opened, and c tells nothing: r is uniform and used once.
+//! `c = v + r` is opened for the place r of a fresh vector; then every share of T(v) is a sum over the vector
+//! turned by c: [`table`]. Nothing else is opened, and c tells nothing: r is uniform and used once.
 //!
 //! Adversary: one malicious party. What it can do to the opening depends on how v is shared:
 //!
-//! - **Additively** ([`Trio::open_additive`]; Protocol 4 step 3, Protocol 6 step 4): each party sends its share of c to both
-//!   others, re-randomised by F_zero \[A16\], for the share of v is a function of replicated secrets that its receiver half
-//!   knows. The opening binds nobody: a party can add an error to c, which is an error of v that the checks of
-//!   [`crate::sbox`] find; and it can show its peers different shares, which the comparison of views finds before the first
-//!   message of the verification \[A2\]. Whatever honest parties see then, the corrupt one can compute from what it sent and
-//!   received, so that digests of such openings tell it nothing new.
-//! - **Replicated** ([`Trio::open_layer`]; the variants of section 3.5.1): each party sends one component to its next. A false
-//!   component makes the receiver's c wrong, and with it everything that it computes until the comparison: a digest over values
-//!   that rest on it would let the corrupt party test guesses of a secret. So the views of everything opened before are
-//!   compared in the same round as each such opening, and nothing is sent after a difference \[A22\]. After the comparison the
-//!   vector's c is right, and T(v) needs no check of its own.
+//! - **Additively** ([`Trio::open_additive`]; Protocol 4 step 3, Protocol 6 step 4): each party sends its
+//!   share of c to both others, re-randomised by F_zero \[A16\], for the share of v is a function of
+//!   replicated secrets that its receiver half knows. The opening binds nobody: a party can add an error to
+//!   c, which is an error of v that the checks of [`crate::sbox`] find; and it can show its peers different
+//!   shares, which the comparison of views finds before the first message of the verification \[A2\].
+//!   Whatever honest parties see then, the corrupt one can compute from what it sent and received, so that
+//!   digests of such openings tell it nothing new.
+//! - **Replicated** ([`Trio::open_layer`]; the variants of section 3.5.1): each party sends one component to
+//!   its next. A false component makes the receiver's c wrong, and with it everything that it computes until
+//!   the comparison: a digest over values that rest on it would let the corrupt party test guesses of a
+//!   secret. So the views of everything opened before are compared in the same round as each such opening,
+//!   and nothing is sent after a difference \[A22\]. After the comparison the vector's c is right, and T(v)
+//!   needs no check of its own.
 
 pub(crate) mod table;
 
@@ -29,7 +32,8 @@ use zeroize::Zeroizing;
 const VIEW: Step = step!("view");
 
 impl Trio {
-    /// Reconst of additively shared planes: on return `c` is the opened value. One round, twice the planes' bits.
+    /// Reconst of additively shared planes: on return `c` is the opened value. One round, twice the planes'
+    /// bits.
     pub(crate) fn open_additive<const K: usize>(
         &mut self,
         step: Step,
@@ -62,8 +66,9 @@ impl Trio {
         Ok(())
     }
 
-    /// Reconst of additively shared elements of which the low `bits` bits alone may differ from zero: the opened value. In the same round
-    /// the views of all that was opened before are compared \[A22\]. One round, twice the elements' bits.
+    /// Reconst of additively shared elements of which the low `bits` bits alone may differ from zero: the
+    /// opened value. In the same round the views of all that was opened before are compared \[A22\]. One
+    /// round, twice the elements' bits.
     pub(crate) fn open_additive_low<F: Field>(
         &mut self,
         step: Step,
@@ -94,8 +99,8 @@ impl Trio {
         Ok(c)
     }
 
-    /// Send our share to both others, and take theirs by `add`; if `chained`, compare the views of all that was opened before
-    /// \[A22\].
+    /// Send our share to both others, and take theirs by `add`; if `chained`, compare the views of all that
+    /// was opened before \[A22\].
     fn exchange_shares(
         &mut self,
         step: Step,
@@ -120,8 +125,9 @@ impl Trio {
         Ok(())
     }
 
-    /// Reconst of replicated planes that feed a lookup: `own` and `second` are our two components, the opened value is returned.
-    /// In the same round the views of all that was opened before are compared \[A22\]. One round, the planes' bits.
+    /// Reconst of replicated planes that feed a lookup: `own` and `second` are our two components, the opened
+    /// value is returned. In the same round the views of all that was opened before are compared \[A22\]. One
+    /// round, the planes' bits.
     pub(crate) fn open_layer<const K: usize>(
         &mut self,
         step: Step,
@@ -148,8 +154,8 @@ impl Trio {
         Ok(own)
     }
 
-    /// Send our first component, which stands in `wire`, to the next, and receive there the one that we miss; in the same round
-    /// compare the views of all that was opened before \[A22\].
+    /// Send our first component, which stands in `wire`, to the next, and receive there the one that we miss;
+    /// in the same round compare the views of all that was opened before \[A22\].
     pub(crate) fn missing_layer(
         &mut self,
         step: Step,

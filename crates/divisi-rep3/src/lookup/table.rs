@@ -1,8 +1,9 @@
 //! From a vector at place r and the opened c = v + r to shares of T(v): local.
 //!
-//! T is given by its monomials ([`divisi_field::gf8::anf`]), the vector by those of r. For a public c the monomials of v = c + r
-//! are `n_U = prod over U of (c_i + r_i)`: for each index bit i, `n_U += c_i n_{U - i}`. Then T(v) is a sum of them. It is the same
-//! sum as Protocol 4's over e^(r) with entries T_{c + j}, in another order. No index depends on a share or on c.
+//! T is given by its monomials ([`divisi_field::gf8::anf`]), the vector by those of r. For a public c the
+//! monomials of v = c + r are `n_U = prod over U of (c_i + r_i)`: for each index bit i, `n_U += c_i n_{U -
+//! i}`. Then T(v) is a sum of them. It is the same sum as Protocol 4's over e^(r) with entries T_{c + j}, in
+//! another order. No index depends on a share or on c.
 
 use crate::ohv::byte::{self, BYTE_PLANES};
 use crate::ohv::nibble::{self, NIBBLES_PLANES};
@@ -220,7 +221,8 @@ impl Task for Additive<'_> {
     }
 }
 
-/// `out_b += sum over H of h_H (sum over L of a l_L)`: the inner sums are looked up among those of four monomials at a time.
+/// `out_b += sum over H of h_H (sum over L of a l_L)`: the inner sums are looked up among those of four
+/// monomials at a time.
 #[inline(always)]
 fn products<W: Word>(l: &[W; 16], h: &[W; 16], halves: &Halves, out: &mut [W; 8]) {
     let mut sums = [[W::zero(); 16]; 4];

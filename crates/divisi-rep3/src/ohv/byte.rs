@@ -1,17 +1,19 @@
 //! Random one-hot vectors of length 256, replicated (MAESTRO Protocol 5).
 //!
-//! The paper multiplies bit by bit, in 7 rounds. Here the two nibbles of r have their monomials first, as in Protocol 8
-//! ([`super::nibble`]), and then all 15 x 15 products of a monomial of the one with a monomial of the other in a third round:
-//! the same 247 products in 3 rounds (docs/lookups.md, 2; test `one_hot_vectors_cost_what_the_paper_says`).
+//! The paper multiplies bit by bit, in 7 rounds. Here the two nibbles of r have their monomials first, as in
+//! Protocol 8 ([`super::nibble`]), and then all 15 x 15 products of a monomial of the one with a monomial of
+//! the other in a third round: the same 247 products in 3 rounds (docs/lookups.md, 2; test
+//! `one_hot_vectors_cost_what_the_paper_says`).
 //!
 //! Verified by one multiplication over GF(2^64) a vector instead of the paper's seven:
-//! `(sum alpha_S m_S) (sum beta_T m_T) = sum alpha_S beta_T m_{S or T}`, S over the 15 sets of the low nibble and {4}, {5}, {4,5},
-//! {6}, T over the 15 of the high nibble and {1}, {2}, {3}, {2,3}. Each of the 361 products on the left is a monomial again, and
-//! every one of the 247 products that the protocol makes is among them (`every_product_is_on_the_left`): those across the nibbles
-//! as they are made, those within a nibble by its own sets and the four of it on the other side. alpha and beta come from the
-//! coin of the batch, tossed after the barrier: what wrong products leave is a bilinear form in alpha and beta, not zero because
-//! some product m_S m_T differs from its claim, and zero at a random point with probability at most 2/2^64 \[A17\]. alpha and
-//! beta serve one batch; its coefficients come on top.
+//! `(sum alpha_S m_S) (sum beta_T m_T) = sum alpha_S beta_T m_{S or T}`, S over the 15 sets of the low nibble
+//! and {4}, {5}, {4,5}, {6}, T over the 15 of the high nibble and {1}, {2}, {3}, {2,3}. Each of the 361
+//! products on the left is a monomial again, and every one of the 247 products that the protocol makes is
+//! among them (`every_product_is_on_the_left`): those across the nibbles as they are made, those within a
+//! nibble by its own sets and the four of it on the other side. alpha and beta come from the coin of the
+//! batch, tossed after the barrier: what wrong products leave is a bilinear form in alpha and beta, not zero
+//! because some product m_S m_T differs from its claim, and zero at a random point with probability at most
+//! 2/2^64 \[A17\]. alpha and beta serve one batch; its coefficients come on top.
 
 use super::nibble::{self, Multiply, NIBBLE_PLANES, NIBBLES_PLANES, Product};
 use crate::coin::next_words;
@@ -90,7 +92,8 @@ pub(crate) static KIND: Kind<BYTE_PLANES> = Kind {
     products: &[None],
 };
 
-/// The relation of a batch, with alpha and beta as the next elements of its expansion. The mutant of A17 forgets it.
+/// The relation of a batch, with alpha and beta as the next elements of its expansion. The mutant of A17
+/// forgets it.
 pub(crate) fn relation(expansion: &mut Prg, mutated: impl Fn(Check) -> bool) -> Option<Relation> {
     let mut drawn = [Gf64(0); DRAWN];
     next_words(expansion, &mut drawn);
@@ -123,8 +126,9 @@ mod tests {
         assert_eq!((1..256).map(plane).collect::<BTreeSet<_>>(), (0..255).collect());
     }
 
-    /// The bilinear form that errors leave is not zero: for every place and for every error of a sample, some product on the left
-    /// differs from its claim, and then the coefficients of the form, one for each pair (S, T), are not all zero.
+    /// The bilinear form that errors leave is not zero: for every place and for every error of a sample, some
+    /// product on the left differs from its claim, and then the coefficients of the form, one for each pair
+    /// (S, T), are not all zero.
     #[test]
     fn a_wrong_product_leaves_a_form_that_is_not_zero() {
         let [left, right] = sides();

@@ -1,16 +1,18 @@
-//! F_RandOHV: one-hot vectors of random places, made ahead and used once (MAESTRO Figure 6, Protocol 5, Protocol 8).
+//! F_RandOHV: one-hot vectors of random places, made ahead and used once (MAESTRO Figure 6, Protocol 5,
+//! Protocol 8).
 //!
-//! A vector e^(r) of length 2^k is kept as its monomials: the bits r_i and the products m_S = prod over S of r_i for every set S
-//! of at least two bits. Each entry is a sum of them (Eq. 4 multiplied out), so that whoever has one has the other without a
-//! message; a lookup needs sums of entries only, and gets them from the monomials with fewer operations ([`crate::lookup`]).
-//! 2^k - k - 1 products, as many as the paper's, in as many bits.
+//! A vector e^(r) of length 2^k is kept as its monomials: the bits r_i and the products m_S = prod over S of
+//! r_i for every set S of at least two bits. Each entry is a sum of them (Eq. 4 multiplied out), so that
+//! whoever has one has the other without a message; a lookup needs sums of entries only, and gets them from
+//! the monomials with fewer operations ([`crate::lookup`]). 2^k - k - 1 products, as many as the paper's, in
+//! as many bits.
 //!
-//! Adversary: as [`crate::multiply`]: an error can be added to each product until it is verified. [`crate::Rep3::vectors`] verifies
-//! what it makes before anybody gets it \[A17\]; a vector is no value that could be copied, and a lookup consumes it \[A18\]. Its
-//! place r is drawn by F_rand and held by nobody.
+//! Adversary: as [`crate::multiply`]: an error can be added to each product until it is verified.
+//! [`crate::Rep3::vectors`] verifies what it makes before anybody gets it \[A17\]; a vector is no value that
+//! could be copied, and a lookup consumes it \[A18\]. Its place r is drawn by F_rand and held by nobody.
 //!
-//! Three kinds, by the lookup they serve: 16 entries ([`nibble`], for lut16), two of 16 whose tensor product is additively
-//! shared (for lut256-additive), 256 replicated ([`byte`], for lut256).
+//! Three kinds, by the lookup they serve: 16 entries ([`nibble`], for lut16), two of 16 whose tensor product
+//! is additively shared (for lut256-additive), 256 replicated ([`byte`], for lut256).
 
 pub(crate) mod byte;
 pub(crate) mod nibble;
@@ -41,7 +43,8 @@ pub(crate) enum Vectors {
 }
 
 impl OneHots {
-    /// Whether they were made for a layer of this shape, in the strand and with the security of that place, for this protocol.
+    /// Whether they were made for a layer of this shape, in the strand and with the security of that place,
+    /// for this protocol.
     pub(crate) fn fit(&self, place: Place, protocol: Protocol, shape: &Shape) -> bool {
         if self.place != place {
             return false;

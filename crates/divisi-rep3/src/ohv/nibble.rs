@@ -2,10 +2,11 @@
 //!
 //! Cost: 11 products of bits in 2 rounds a vector (test `one_hot_vectors_cost_what_the_paper_says`).
 //!
-//! Verified by one multiplication over GF(2^64) a vector instead of the paper's two (Eq. 5 and 6), which keep to degree 8: with
-//! A = r0 + r1 X + r0r1 X^2 + r2 X^3 and B = r1 + r2 X^4 + r3 X^8 + r2r3 X^12 all 16 coefficients of AB are monomials, they
-//! hold each of the 11 products, and the degree is 15 (docs/lookups.md, 2). AB is wrong for every error but none \[A17\]: the test below
-//! tries all 2^4 places and 2^11 errors.
+//! Verified by one multiplication over GF(2^64) a vector instead of the paper's two (Eq. 5 and 6), which keep
+//! to degree 8: with A = r0 + r1 X + r0r1 X^2 + r2 X^3 and B = r1 + r2 X^4 + r3 X^8 + r2r3 X^12 all 16
+//! coefficients of AB are monomials, they hold each of the 11 products, and the degree is 15
+//! (docs/lookups.md, 2). AB is wrong for every error but none \[A17\]: the test below tries all 2^4 places
+//! and 2^11 errors.
 
 use crate::multiply::mult_local;
 use crate::record::{Kind, Records};
@@ -24,8 +25,8 @@ pub(crate) const NIBBLE_PLANES: usize = 15;
 /// Planes of two of them.
 pub(crate) const NIBBLES_PLANES: usize = 2 * NIBBLE_PLANES;
 
-/// The sets of bits in the order of their planes: those of step 1, of step 2, and of steps 3 and 4 of Protocol 8. With two
-/// nibbles each of the three parts is there twice, the low nibble's first.
+/// The sets of bits in the order of their planes: those of step 1, of step 2, and of steps 3 and 4 of
+/// Protocol 8. With two nibbles each of the three parts is there twice, the low nibble's first.
 const SETS: [usize; NIBBLE_PLANES] = [
     0b0001, 0b0010, 0b0100, 0b1000, //
     0b0011, 0b0101, 0b1001, 0b0110, 0b1010, 0b1100, //
@@ -62,7 +63,8 @@ const fn planes(nibbles: usize, nibble: usize) -> [usize; 16] {
     planes
 }
 
-/// The two monomials whose product a monomial of at least two bits is: a bit, and what is left; of all four, two pairs.
+/// The two monomials whose product a monomial of at least two bits is: a bit, and what is left; of all four,
+/// two pairs.
 const fn factors(set: usize) -> (usize, usize) {
     if set == 0b1111 { (0b1100, 0b0011) } else { (set & set.wrapping_neg(), set & (set - 1)) }
 }
@@ -157,7 +159,8 @@ pub(crate) static TWO: Kind<NIBBLES_PLANES> = Kind {
     products: &[Some(&Halves::<2, 0>), Some(&Halves::<2, 1>)],
 };
 
-/// One relation for each of N nibbles of a record. Mutants: A17 forgets all of them, A18 those of the second nibble.
+/// One relation for each of N nibbles of a record. Mutants: A17 forgets all of them, A18 those of the second
+/// nibble.
 pub(crate) fn relations<const N: usize>(mutated: impl Fn(Check) -> bool) -> [Option<Relation>; N] {
     let y = |i: usize| power(Gf64::Y, i as u32);
     let relation = |nibble: usize| {
@@ -209,7 +212,8 @@ mod tests {
     use crate::relation::tests::holds;
     use crate::verify::small::agree;
 
-    /// The monomials of r, with errors added to the products as the protocol would: each is made of what was made before.
+    /// The monomials of r, with errors added to the products as the protocol would: each is made of what was
+    /// made before.
     fn record(r: usize, errors: usize) -> u64 {
         let mut m = [0usize; 16];
         (0..4).for_each(|i| m[1 << i] = r >> i & 1);

@@ -5,9 +5,11 @@ use crate::sbox::Protocol;
 use crate::wire::Shape;
 use divisi_core::{Stock, Verified};
 
-/// How many bytes of vectors an engine keeps, of all kinds and shapes: ten layers of 4096 blocks for the largest kind.
+/// How many bytes of vectors an engine keeps, of all kinds and shapes: ten layers of 4096 blocks for the
+/// largest kind.
 const BUDGET: usize = 96 << 20;
-/// How many bytes of vectors are made at once in idle time, for which whoever comes has to wait: some milliseconds on a fast network.
+/// How many bytes of vectors are made at once in idle time, for which whoever comes has to wait: some
+/// milliseconds on a fast network.
 const PORTION: usize = 4 << 20;
 
 /// When vectors are put on a shelf to be used.
@@ -17,9 +19,9 @@ pub(crate) enum Use {
     Later,
 }
 
-/// The stocks of one engine, one for each protocol and shape of layer, that which was used last at the end. What is put in, taken
-/// out and thrown away follows from public calls, so that the parties agree on it; the number of each vector enters their views
-/// when it is used \[A18\].
+/// The stocks of one engine, one for each protocol and shape of layer, that which was used last at the end.
+/// What is put in, taken out and thrown away follows from public calls, so that the parties agree on it; the
+/// number of each vector enters their views when it is used \[A18\].
 #[derive(Default)]
 pub(crate) struct Shelves(Vec<Shelf>);
 
@@ -49,7 +51,8 @@ impl Shelves {
         wanted.min(bound(protocol, shape)).saturating_sub(there)
     }
 
-    /// Keep vectors; those of shelves that were used before this one make room for them. What there is no room for is wiped.
+    /// Keep vectors; those of shelves that were used before this one make room for them. What there is no
+    /// room for is wiped.
     pub(crate) fn put(
         &mut self,
         protocol: Protocol,
@@ -96,15 +99,15 @@ impl Shelves {
         self.0.iter().any(|shelf| shelf.lacking > 0)
     }
 
-    /// What to make next in idle time: for the layers that came last as many vectors as layers like them took, as far as there is
-    /// room beside those that came later.
+    /// What to make next in idle time: for the layers that came last as many vectors as layers like them
+    /// took, as far as there is room beside those that came later.
     pub(crate) fn wanted(&mut self) -> Option<(Protocol, Shape, usize)> {
         let at = self.0.iter().rposition(|shelf| shelf.lacking > 0)?;
         let kept: usize = self.0[at..].iter().map(Shelf::bytes).sum();
         let shelf = &mut self.0[at];
         let (free, layer) = (BUDGET.saturating_sub(kept), shelf.layer());
         let layers = shelf.lacking.min(free / layer).min((PORTION / layer).max(1));
-        // what there is no room for is wanted no more
+        // layers beyond the budget are not restocked
         shelf.lacking = if layers == 0 { 0 } else { shelf.lacking - layers };
         (layers > 0).then(|| (shelf.protocol, shelf.shape.clone(), layers))
     }

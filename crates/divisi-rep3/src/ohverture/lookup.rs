@@ -21,11 +21,12 @@ struct Places {
 }
 
 impl BlackBox {
-    /// `[T(x)]` of the index in the low bits of each element of `[x]`, a vector a lane: MAESTRO Protocol 4 from replicated shares
-    /// (section 3.5.1). One round, k bits.
+    /// `[T(x)]` of the index in the low bits of each element of `[x]`, a vector a lane: MAESTRO Protocol 4
+    /// from replicated shares (section 3.5.1). One round, k bits.
     ///
     /// # Errors
-    /// [`Abort::Misuse`] unless there is a vector of the table's length for each lane; whatever ends the session.
+    /// [`Abort::Misuse`] unless there is a vector of the table's length for each lane; whatever ends the
+    /// session.
     pub fn lookup<F: Element, G: Element>(
         &mut self,
         table: &Table<G>,
@@ -38,10 +39,12 @@ impl BlackBox {
         Ok(self.replicated(table, &vectors.made, &vectors.lot, &places))
     }
 
-    /// `<T(x)>` by vectors of square-root cost: MAESTRO Protocol 6 from replicated shares (section 3.5.2). One round, k bits.
+    /// `<T(x)>` by vectors of square-root cost: MAESTRO Protocol 6 from replicated shares (section 3.5.2).
+    /// One round, k bits.
     ///
     /// # Errors
-    /// As [`BlackBox::lookup`]; [`Abort::Misuse`] for more than [`PIECE`] products, 2^(k/2) a lane: split the vectors.
+    /// As [`BlackBox::lookup`]; [`Abort::Misuse`] for more than [`PIECE`] products, 2^(k/2) a lane: split the
+    /// vectors.
     pub fn lookup_additive<F: Element, G: Element>(
         &mut self,
         table: &Table<G>,
@@ -55,7 +58,8 @@ impl BlackBox {
         Ok(self.additive(table, &vectors, &places))
     }
 
-    /// `[T(x)]` by vectors of square-root cost: MAESTRO Protocol 10 (section 3.5.4). Two rounds, k bits and those of an entry.
+    /// `[T(x)]` by vectors of square-root cost: MAESTRO Protocol 10 (section 3.5.4). Two rounds, k bits and
+    /// those of an entry.
     ///
     /// # Errors
     /// As [`BlackBox::lookup_additive`].
@@ -72,7 +76,8 @@ impl BlackBox {
     /// `[T(x)]` and `[x]` of an additive index that fills its field: MAESTRO Protocol 4. One round, 2 k bits.
     ///
     /// # Errors
-    /// As [`BlackBox::lookup`]; [`Abort::Misuse`] unless elements of F have as many bits as the table's index.
+    /// As [`BlackBox::lookup`]; [`Abort::Misuse`] unless elements of F have as many bits as the table's
+    /// index.
     pub fn lookup_of_additive<F: Element, G: Element>(
         &mut self,
         table: &Table<G>,
@@ -85,7 +90,8 @@ impl BlackBox {
         Ok((self.replicated(table, &vectors.made, &vectors.lot, &places), x))
     }
 
-    /// `<T(x)>` and `[x]` of an additive index that fills its field, by vectors of square-root cost: MAESTRO Protocol 6. One round, 2 k bits.
+    /// `<T(x)>` and `[x]` of an additive index that fills its field, by vectors of square-root cost: MAESTRO
+    /// Protocol 6. One round, 2 k bits.
     ///
     /// # Errors
     /// As [`BlackBox::lookup_of_additive`] and [`BlackBox::lookup_additive`].
@@ -172,8 +178,8 @@ impl BlackBox {
         Ok(Places { c: c.value.iter().map(|c| c.0 as usize).collect(), rests_on: c.rests_on })
     }
 
-    /// Open c = x + r of an additive x: 2 k bits a lane. What is looked up is r + c, which is `[x]`: that it is the sum of the products in x is
-    /// owed.
+    /// Open c = x + r of an additive x: 2 k bits a lane. What is looked up is r + c, which is `[x]`: that it
+    /// is the sum of the products in x is owed.
     fn open_additive_places<F: Element>(
         &mut self,
         x: Additive<F>,

@@ -1,8 +1,9 @@
 //! The products of one-hot vectors of any length, each made once and in as few rounds as there are halvings.
 //!
-//! A vector of k bits is halved: when both halves have the products of all their sets, one round multiplies each of the one with each of
-//! the other. That makes every product of at least two bits exactly once, `2^k - k - 1` of them, in `ceil(log2 k)` rounds; parts of the same
-//! size are made in the same round, whatever vector they belong to.
+//! A vector of k bits is halved: when both halves have the products of all their sets, one round multiplies
+//! each of the one with each of the other. That makes every product of at least two bits exactly once, `2^k -
+//! k - 1` of them, in `ceil(log2 k)` rounds; parts of the same size are made in the same round, whatever
+//! vector they belong to.
 
 use crate::packed::{self, Reader, Writer};
 use crate::trio::Trio;
@@ -15,8 +16,8 @@ const PRODUCTS: Step = step!("products");
 /// About how many bits a message has, unless those of one vector are more.
 const MESSAGE: usize = 1 << 23;
 
-/// The products of all sets of the bits of `count` numbers of `k` bits: of each, bit S is the product of its bits that are in S. Bit 0,
-/// of the empty set, is zero.
+/// The products of all sets of the bits of `count` numbers of `k` bits: of each, bit S is the product of its
+/// bits that are in S. Bit 0, of the empty set, is zero.
 #[derive(Default)]
 pub(crate) struct Monomials {
     pub(crate) k: usize,
@@ -159,7 +160,8 @@ fn grow(trio: &mut Trio, nodes: &mut Vec<Node>, k: usize, count: usize) -> usize
     nodes.len() - 1
 }
 
-/// Random numbers of so many bits each, `count` of every size, with all their products: all in the same rounds.
+/// Random numbers of so many bits each, `count` of every size, with all their products: all in the same
+/// rounds.
 pub(crate) fn make(trio: &mut Trio, sizes: &[usize], count: usize) -> Result<Vec<Monomials>, Abort> {
     let mut nodes = Vec::new();
     let roots: Vec<usize> = sizes.iter().map(|k| grow(trio, &mut nodes, *k, count)).collect();

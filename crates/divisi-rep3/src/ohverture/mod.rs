@@ -1,4 +1,5 @@
-//! OHVerture: random one-hot vectors of any length to 2^16, and lookups in public tables by them (Symphony; MAESTRO sections 3.3 to 3.5.4).
+//! OHVerture: random one-hot vectors of any length to 2^16, and lookups in public tables by them (Symphony;
+//! MAESTRO sections 3.3 to 3.5.4).
 //!
 //! | | bits a party and vector | rounds | relations over GF(2^64) |
 //! |---|---|---|---|
@@ -10,31 +11,37 @@
 //! | [`BlackBox::lookup_of_additive`], [`BlackBox::lookup_additive_of_additive`]: `<x>` to `[T(x)]`, `<T(x)>`, and `[x]` | 2 k | 1 | the products in x |
 //! | [`BlackBox::sample`], [`BlackBox::sample_additive`]: T(r) for nobody's r | 0 | 0 | |
 //!
-//! So 16 entries take 11 bits in 2 rounds, 256 additive ones 22 bits in 2 rounds. (Test `vectors_and_lookups_cost_what_the_table_says`.)
+//! So 16 entries take 11 bits in 2 rounds, 256 additive ones 22 bits in 2 rounds. (Test
+//! `vectors_and_lookups_cost_what_the_table_says`.)
 //!
-//! The form with square-root cost is MAESTRO's Protocol 10 by its description in section 3.5.4 and the last row of Table 4. With
-//! e^(r) the tensor product of two vectors of half the bits, T(c + r) is the sum over i of `e_i g_i`, where `g_i` is the sum over j of
-//! `T(c + (i, j)) e'_j`: linear in the second vector, since c is public. That is an inner product of 2^(k/2) replicated pairs (the
-//! paper counts 2^k), of which weakDotProduct gives a replicated sharing in one Reshare, and F_verify one check.
+//! The form with square-root cost is MAESTRO's Protocol 10 by its description in section 3.5.4 and the last
+//! row of Table 4. With e^(r) the tensor product of two vectors of half the bits, T(c + r) is the sum over i
+//! of `e_i g_i`, where `g_i` is the sum over j of `T(c + (i, j)) e'_j`: linear in the second vector, since c
+//! is public. That is an inner product of 2^(k/2) replicated pairs (the paper counts 2^k), of which
+//! weakDotProduct gives a replicated sharing in one Reshare, and F_verify one check.
 //!
 //! **Adversary**: one malicious party of three.
 //!
-//! - An error can be added to each product of a vector, and to a Reshare. All are owed to [`BlackBox::verify_mul`] \[A17, A18\], which fails
-//!   exactly if there is one, whatever the secrets are (`relation.rs`: one relation a vector is enough). Until then a vector may be used: its r
-//!   is random in any case, and what rests on its products is opened under a mask or not at all.
-//! - c = x + r is opened replicated, under an r that nobody knows and that serves once: a vector is taken by value, nothing copies it, and
-//!   its number enters the view when it is used, with the call and the table \[A18\]. What another party opened is compared in the same round, before anything that rests on it
-//!   is digested \[A22\], and the last before any output \[S1\].
-//! - An additive index binds nobody: each party sends its share of c to both others, under a share of zero \[A16\], and an error that
-//!   it adds is one of the products in x, which are owed with r + c as their sum.
-//! - An additive result is a function of components that its receiver half knows: it leaves only through [`BlackBox::reshare`], under a
-//!   fresh share of zero \[A16, A19\].
+//! - An error can be added to each product of a vector, and to a Reshare. All are owed to
+//!   [`BlackBox::verify_mul`] \[A17, A18\], which fails exactly if there is one, whatever the secrets are
+//!   (`relation.rs`: one relation a vector is enough). Until then a vector may be used: its r is random in
+//!   any case, and what rests on its products is opened under a mask or not at all.
+//! - c = x + r is opened replicated, under an r that nobody knows and that serves once: a vector is taken by
+//!   value, nothing copies it, and its number enters the view when it is used, with the call and the table
+//!   \[A18\]. What another party opened is compared in the same round, before anything that rests on it is
+//!   digested \[A22\], and the last before any output \[S1\].
+//! - An additive index binds nobody: each party sends its share of c to both others, under a share of zero
+//!   \[A16\], and an error that it adds is one of the products in x, which are owed with r + c as their sum.
+//! - An additive result is a function of components that its receiver half knows: it leaves only through
+//!   [`BlackBox::reshare`], under a fresh share of zero \[A16, A19\].
 //!
-//! A lie is missed with probability at most (5 + 2 ceil(log2 N))/2^64 for N terms: a relation is one, a lookup of square-root cost 2^(k/2).
+//! A lie is missed with probability at most (5 + 2 ceil(log2 N))/2^64 for N terms: a relation is one, a
+//! lookup of square-root cost 2^(k/2).
 //!
-//! Vectors are kept as their products, 2^k bits and component; a message holds about a megabyte, a call at most [`MAX_BYTES`].
-//! While they are owed they count for [`crate::blackbox::PIECE`] as many terms as their memory has. What spreads them into products
-//! or entries, of which there are many more, refuses more than [`PIECE`] of these a call: vectors are split.
+//! Vectors are kept as their products, 2^k bits and component; a message holds about a megabyte, a call at
+//! most [`MAX_BYTES`]. While they are owed they count for [`crate::blackbox::PIECE`] as many terms as their
+//! memory has. What spreads them into products or entries, of which there are many more, refuses more than
+//! [`PIECE`] of these a call: vectors are split.
 
 mod lookup;
 mod make;
@@ -64,7 +71,8 @@ pub struct OneHotsRss {
     lot: Lot,
 }
 
-/// One-hot vectors of which each party has an additive share, `<e^(r)>`, with `[r]`, to be used once: they cannot be copied.
+/// One-hot vectors of which each party has an additive share, `<e^(r)>`, with `[r]`, to be used once: they
+/// cannot be copied.
 pub struct OneHotsAdd {
     low: Arc<Monomials>,
     /// Of one bit there is no other half.
@@ -125,10 +133,12 @@ impl OneHotsAdd {
 }
 
 impl BlackBox {
-    /// rOHVrss(2^k, L): `[r]` and `[e^(r)]` for `count` random r of k bits. The products are owed to verify_mul.
+    /// rOHVrss(2^k, L): `[r]` and `[e^(r)]` for `count` random r of k bits. The products are owed to
+    /// verify_mul.
     ///
     /// # Errors
-    /// [`Abort::Misuse`] unless k is 1 to 16 and there is something to make, no more than [`MAX_BYTES`] of it.
+    /// [`Abort::Misuse`] unless k is 1 to 16 and there is something to make, no more than [`MAX_BYTES`] of
+    /// it.
     pub fn rohv_rss(&mut self, k: usize, count: usize) -> Result<OneHotsRss, Abort> {
         self.demand_size(k, k, count)?;
         let mut made = make::make(&mut self.trio, &[k], count)?;
@@ -137,8 +147,8 @@ impl BlackBox {
         Ok(OneHotsRss { made, lot: self.lot(count) })
     }
 
-    /// rOHVadd(2^k, L): `[r]` and `<e^(r)>` for `count` random r of k bits, as the tensor product of two replicated vectors of half
-    /// the bits. The products are owed to verify_mul.
+    /// rOHVadd(2^k, L): `[r]` and `<e^(r)>` for `count` random r of k bits, as the tensor product of two
+    /// replicated vectors of half the bits. The products are owed to verify_mul.
     ///
     /// # Errors
     /// As [`BlackBox::rohv_rss`].
@@ -223,7 +233,8 @@ impl BlackBox {
         Lot { number, range: 0..count, origin: self.origin, rests_on: self.statements }
     }
 
-    /// Vectors are about to be used: all parties use the same ones, in the same call and the same table \[A18\].
+    /// Vectors are about to be used: all parties use the same ones, in the same call and the same table
+    /// \[A18\].
     fn take(
         &mut self,
         call: &'static str,
@@ -242,7 +253,8 @@ impl BlackBox {
         Ok(())
     }
 
-    /// The products of vectors are owed a verification: one relation a vector. The mutants of the two checks forget them.
+    /// The products of vectors are owed a verification: one relation a vector. The mutants of the two checks
+    /// forget them.
     fn owe_vectors(&mut self, made: &Arc<Monomials>, check: Check) -> Result<(), Abort> {
         if made.k > 1 && !self.trio.session.mutated(check) {
             let products = ((1 << made.k) - made.k - 1) * made.count;
@@ -278,7 +290,8 @@ impl BlackBox {
     }
 }
 
-/// For how many terms vectors count while they are owed: a relation each, or more by the memory that they hold until then.
+/// For how many terms vectors count while they are owed: a relation each, or more by the memory that they
+/// hold until then.
 fn weight(k: usize, count: usize) -> u64 {
     count.max(bytes(k, count) / TERM_BYTES) as u64
 }

@@ -1,13 +1,14 @@
 //! One multiplication over GF(2^64) for all products of a vector, of any length \[A17\].
 //!
-//! `(sum alpha_S m_S) (sum beta_T m_T) = sum alpha_S beta_T m_{S or T}`, S over the sets of the low half of the bits and the single
-//! bits of the high half, T over the sets of the high half and the single bits of the low. alpha and beta are drawn from the coin
-//! after all products are fixed, for each batch of vectors anew.
+//! `(sum alpha_S m_S) (sum beta_T m_T) = sum alpha_S beta_T m_{S or T}`, S over the sets of the low half of
+//! the bits and the single bits of the high half, T over the sets of the high half and the single bits of the
+//! low. alpha and beta are drawn from the coin after all products are fixed, for each batch of vectors anew.
 //!
-//! *If every term holds, every product is right*: m_{T or b} = m_T m_b for all sets T and bits b of the same half gives, bit by bit, all
-//! sets of a half, and then m_{S or T} = m_S m_T gives those across. *If one does not*, the difference of both sides is a bilinear form in
-//! alpha and beta that is not zero: zero at a random point with probability at most 2/2^64. A coefficient of its own for each vector
-//! adds 1/2^64 for any number of them. (Tests `all_products_are_right_if_every_term_is` and
+//! *If every term holds, every product is right*: m_{T or b} = m_T m_b for all sets T and bits b of the same
+//! half gives, bit by bit, all sets of a half, and then m_{S or T} = m_S m_T gives those across. *If one does
+//! not*, the difference of both sides is a bilinear form in alpha and beta that is not zero: zero at a random
+//! point with probability at most 2/2^64. A coefficient of its own for each vector adds 1/2^64 for any number
+//! of them. (Tests `all_products_are_right_if_every_term_is` and
 //! `a_wrong_product_leaves_a_form_that_is_not_zero`.)
 
 use super::make::{Monomials, mask};

@@ -58,7 +58,8 @@ impl<G: Element> Table<G> {
         self.width
     }
 
-    /// The sum of the entries at the places that are in `places`, which are of row `row` of the table in rows of 2^low entries.
+    /// The sum of the entries at the places that are in `places`, which are of row `row` of the table in rows
+    /// of 2^low entries.
     pub(super) fn sum(&self, row: usize, low: usize, places: &[u64]) -> G {
         let at = row << low;
         let (first, shift) = (at / 64, at % 64);
@@ -83,8 +84,9 @@ const WITHOUT: [u64; 6] = [
     0x0000_0000_ffff_ffff,
 ];
 
-/// From the products of all sets to the entries of the vector: entry j is the sum of the products of all sets that contain j, the empty
-/// set's being 1, which `constant` says whether our component has it. Linear, and thus the same on each component.
+/// From the products of all sets to the entries of the vector: entry j is the sum of the products of all sets
+/// that contain j, the empty set's being 1, which `constant` says whether our component has it. Linear, and
+/// thus the same on each component.
 pub(super) fn entries(products: &[u64], k: usize, constant: bool, out: &mut Vec<u64>) {
     out.clear();
     out.extend_from_slice(products);

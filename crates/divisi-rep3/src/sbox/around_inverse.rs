@@ -1,4 +1,5 @@
-//! What gf4-circuit and lut16 have in common: Protocol 3 around the inverse in GF(2^4), and Eq. 3, which verifies it.
+//! What gf4-circuit and lut16 have in common: Protocol 3 around the inverse in GF(2^4), and Eq. 3, which
+//! verifies it.
 
 use super::{Around, load, store};
 use crate::multiply::{mult_local, sum};
@@ -97,8 +98,9 @@ pub(crate) fn alpha(mutated: impl Fn(Check) -> bool) -> Gf64 {
     if mutated(Check::A12) { PSI4 } else { ALPHA }
 }
 
-/// Eq. 3: (a_h + alpha a_l)(a_l + alpha v^-1) = a_h a_l + alpha (a'_h + a_l^2) + alpha^2 (a'_l + a'_h), where a_h a_l is
-/// v + {E} a_h^2 + a_l^2. Errors d_v, d_1, d_2 of v, a'_h, a'_l leave d_v + alpha d_1 + alpha^2 (d_1 + d_2) (Lemma 3.2).
+/// Eq. 3: (a_h + alpha a_l)(a_l + alpha v^-1) = a_h a_l + alpha (a'_h + a_l^2) + alpha^2 (a'_l + a'_h), where
+/// a_h a_l is v + {E} a_h^2 + a_l^2. Errors d_v, d_1, d_2 of v, a'_h, a'_l leave d_v + alpha d_1 + alpha^2
+/// (d_1 + d_2) (Lemma 3.2).
 pub(crate) fn eq_3(places: Places, alpha: Gf64) -> Relation {
     let psi = |i: u32| power(PSI4, i);
     let e = (0..4).filter(|i| E.bits() >> i & 1 == 1).map(psi).sum::<Gf64>();
@@ -154,8 +156,9 @@ pub(crate) mod tests {
         parts.iter().fold(0, |r, (at, x)| r | u64::from(x.bits()) << at)
     }
 
-    /// Lemma 3.2. For every a_h, a_l and every v^-1 that a lie may have led to, the difference is that of the header; and its
-    /// 12 values on a basis of the errors are independent, so that it is zero for no other error of the 2^12 than none.
+    /// Lemma 3.2. For every a_h, a_l and every v^-1 that a lie may have led to, the difference is that of the
+    /// header; and its 12 values on a basis of the errors are independent, so that it is zero for no other
+    /// error of the 2^12 than none.
     pub(crate) fn eq_3_fails_exactly_when_a_product_is_wrong(eq3: &Relation, places: Places) {
         let of = |d: [Gf4; 3]| {
             let [dv, d1, d2] = d.map(Gf64::from);

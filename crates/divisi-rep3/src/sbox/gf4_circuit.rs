@@ -1,7 +1,8 @@
 //! gf4-circuit: MAESTRO Protocol 3 with the small inverse as a power, v^-1 = v^14 = v^2 v^4 v^8.
 //!
 //! Adversary: as [`crate::multiply`]: an error can be added to each product until the batch is verified.
-//! Cost an S-box: 5 products in GF(2^4), 20 bits, 4 rounds (test `cost_gf4_circuit`). Decryption costs the same.
+//! Cost an S-box: 5 products in GF(2^4), 20 bits, 4 rounds (test `cost_gf4_circuit`). Decryption costs the
+//! same.
 //!
 //! | step of Protocol 3 | here | round |
 //! |---|---|---|
@@ -11,15 +12,16 @@
 //! | 10, 11 a'_h, a'_l | `Outer`, `Finish` | 4 |
 //! | 12 Phi^-1 | `Finish` | |
 //!
-//! Verified by two relations over GF(2^64) instead of the paper's three (Eq. 3, v^6, v^14). With psi the embedding of GF(2^4)
-//! and alpha of degree at least 3 over it \[A12\]:
+//! Verified by two relations over GF(2^64) instead of the paper's three (Eq. 3, v^6, v^14). With psi the
+//! embedding of GF(2^4) and alpha of degree at least 3 over it \[A12\]:
 //!
-//! 1. Eq. 3, [`eq_3`]: errors d_v, d_1, d_2 of the three products leave d_v + alpha d_1 + alpha^2 (d_1 + d_2).
-//! 2. (v^2 + alpha v^6)(v^4 + alpha v^8) = v^6 + alpha^2 v^14: the cross terms alpha v^10 cancel. Errors d_1 of v^6 and d_2 of
-//!    v^14 leave d_1 + alpha d_1 v^4 + alpha^2 d_2 (docs/lookups.md, 1).
+//! 1. Eq. 3, [`eq_3`]: errors d_v, d_1, d_2 of the three products leave d_v + alpha d_1 + alpha^2 (d_1 +
+//!    d_2).
+//! 2. (v^2 + alpha v^6)(v^4 + alpha v^8) = v^6 + alpha^2 v^14: the cross terms alpha v^10 cancel. Errors d_1
+//!    of v^6 and d_2 of v^14 leave d_1 + alpha d_1 v^4 + alpha^2 d_2 (docs/lookups.md, 1).
 //!
-//! 1, alpha, alpha^2 are independent over GF(2^4), so that each is zero exactly when all its errors are \[A14, A15\]: the tests
-//! below try every input and every error.
+//! 1, alpha, alpha^2 are independent over GF(2^4), so that each is zero exactly when all its errors are
+//! \[A14, A15\]: the tests below try every input and every error.
 
 use super::around_inverse::{A_H, A_L, Eq3, Finish, Places, V, alpha, begin, eq_3, norm, outer};
 use super::{Layer, load, store, trim};
@@ -204,8 +206,8 @@ pub(crate) static KIND: Kind<GF4_PLANES> = Kind {
     products: &[Some(&Eq3::<V14>), Some(&Powers)],
 };
 
-/// The relations of a record: Eq. 3, and the powers of v. Mutants: A12 takes an alpha inside the small field, A14 forgets the
-/// first, A15 the second.
+/// The relations of a record: Eq. 3, and the powers of v. Mutants: A12 takes an alpha inside the small field,
+/// A14 forgets the first, A15 the second.
 pub(crate) fn relations(mutated: impl Fn(Check) -> bool) -> [Option<Relation>; 2] {
     let psi = |i: u32| power(PSI4, i);
     let alpha = alpha(&mutated);

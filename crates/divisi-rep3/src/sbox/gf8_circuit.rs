@@ -1,13 +1,15 @@
-//! gf8-circuit: the inversion of Chida et al. as MAESTRO section 1.2 gives it: x^254 = (x^15)^16 x^14, with x^15 = x^12 x^3,
-//! x^14 = x^12 x^2, x^12 = (x^3)^4, x^3 = x x^2.
+//! gf8-circuit: the inversion of Chida et al. as MAESTRO section 1.2 gives it: x^254 = (x^15)^16 x^14, with
+//! x^15 = x^12 x^3, x^14 = x^12 x^2, x^12 = (x^3)^4, x^3 = x x^2.
 //!
 //! Adversary: as [`crate::multiply`]: an error can be added to each product until the batch is verified.
-//! Cost an S-box: 4 products in GF(2^8), 32 bits, 3 rounds (test `cost_gf8_circuit`). Decryption costs the same.
+//! Cost an S-box: 4 products in GF(2^8), 32 bits, 3 rounds (test `cost_gf8_circuit`). Decryption costs the
+//! same.
 //!
-//! Verified by two relations over GF(2^64) instead of four. With psi the embedding of GF(2^8) and Y of degree 8 over it \[A12\]:
+//! Verified by two relations over GF(2^64) instead of four. With psi the embedding of GF(2^8) and Y of degree
+//! 8 over it \[A12\]:
 //!
-//! 1. (x + Y x^12)(x^2 + Y^2 x^3) = x^3 + Y^2 x^4 + Y x^14 + Y^3 x^15. Errors d_1, d_2, d_3 of x^3, x^14, x^15 leave
-//!    d_1 (1 + Y^2 x) + Y d_2 + Y^3 d_3: zero exactly when all are (docs/lookups.md, 1) \[A14\].
+//! 1. (x + Y x^12)(x^2 + Y^2 x^3) = x^3 + Y^2 x^4 + Y x^14 + Y^3 x^15. Errors d_1, d_2, d_3 of x^3, x^14,
+//!    x^15 leave d_1 (1 + Y^2 x) + Y d_2 + Y^3 d_3: zero exactly when all are (docs/lookups.md, 1) \[A14\].
 //! 2. (x^15)^16 x^14 = x^254: the last product alone \[A15\].
 
 use super::{Layer, load, store, trim};
@@ -229,7 +231,8 @@ pub(crate) static KIND: Kind<GF8_PLANES> = Kind {
     products: &[Some(&Powers), Some(&Last254)],
 };
 
-/// The relations of a record. Mutants: A12 takes a Y inside the small field, A14 forgets the first relation, A15 the last product.
+/// The relations of a record. Mutants: A12 takes a Y inside the small field, A14 forgets the first relation,
+/// A15 the last product.
 pub(crate) fn relations(mutated: impl Fn(Check) -> bool) -> [Option<Relation>; 2] {
     let psi = |i: u32| power(PSI8, i);
     let y = if mutated(Check::A12) { Gf64(1) } else { Gf64::Y };
@@ -310,8 +313,8 @@ mod tests {
         u64::from_le_bytes([x.0, x3.0, x14.0, x15.0, x254.0, 0, 0, 0])
     }
 
-    /// The difference is that of the header, linear in the errors for every x; and as its 24 values on a basis of the errors
-    /// are independent for every x, it is zero for no other error of the 2^24 than none.
+    /// The difference is that of the header, linear in the errors for every x; and as its 24 values on a
+    /// basis of the errors are independent for every x, it is zero for no other error of the 2^24 than none.
     #[test]
     fn the_powers_fail_exactly_when_a_product_is_wrong() {
         let [powers, _] = &relations(|_| false).map(Option::unwrap);
@@ -337,7 +340,8 @@ mod tests {
         }
     }
 
-    /// Every x with every single error, and with pairs and triples that would cancel if 1, Y, Y^2, Y^3 were not independent.
+    /// Every x with every single error, and with pairs and triples that would cancel if 1, Y, Y^2, Y^3 were
+    /// not independent.
     #[test]
     fn the_powers_fail_on_errors_that_could_cancel() {
         let [powers, _] = &relations(|_| false).map(Option::unwrap);

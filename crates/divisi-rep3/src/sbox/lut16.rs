@@ -1,8 +1,8 @@
 //! lut16: MAESTRO Protocol 3 as printed, the small inverse by a lookup in a table of 16 (Protocol 4).
 //!
-//! Adversary: as [`crate::multiply`] and [`crate::lookup`]: an error can be added to v through the opening, and to each of the two
-//! products, until the batch is verified. Cost an S-box: 8 + 8 bits, 2 rounds, and 11 bits ahead for its one-hot vector
-//! (test `aes_128_costs_what_the_paper_says`). Decryption costs the same.
+//! Adversary: as [`crate::multiply`] and [`crate::lookup`]: an error can be added to v through the opening,
+//! and to each of the two products, until the batch is verified. Cost an S-box: 8 + 8 bits, 2 rounds, and 11
+//! bits ahead for its one-hot vector (test `aes_128_costs_what_the_paper_says`). Decryption costs the same.
 //!
 //! | step of Protocol 3 | here | round |
 //! |---|---|---|
@@ -13,8 +13,8 @@
 //! | 10, 11 a'_h, a'_l | `Lookup`, [`Finish`] | 2 |
 //! | 12 Phi^-1 | [`Finish`] | |
 //!
-//! Verified by Eq. 3 ([`eq_3`]), one relation for the paper's three triples \[A14\]: v is bound to a_h a_l by it, and v^-1 to v by
-//! the vector, which was verified before.
+//! Verified by Eq. 3 ([`eq_3`]), one relation for the paper's three triples \[A14\]: v is bound to a_h a_l by
+//! it, and v^-1 to v by the vector, which was verified before.
 
 use super::around_inverse::{Eq3, Finish, Places, V, alpha, begin, eq_3, norm, outer};
 use super::{Layer, store, trim};

@@ -1,12 +1,14 @@
-//! lut256: the whole S-box by one lookup in its table, everything replicated (MAESTRO sections 3.5.1 and 3.5.2).
+//! lut256: the whole S-box by one lookup in its table, everything replicated (MAESTRO sections 3.5.1 and
+//! 3.5.2).
 //!
-//! Cost an S-box: 8 bits and one round, and 247 bits ahead for its one-hot vector (test `aes_128_costs_what_the_paper_says`). The
-//! inverse S-box is another table, at the same cost.
+//! Cost an S-box: 8 bits and one round, and 247 bits ahead for its one-hot vector (test
+//! `aes_128_costs_what_the_paper_says`). The inverse S-box is another table, at the same cost.
 //!
-//! Adversary: there is no product that an error could be added to, but a malicious party can show one neighbour a false component
-//! of c. Each opening is compared with all before the digest of the next one goes out, and before any output \[A22\]; the
-//! vectors were verified when they were made \[A17\]. So T(v) is right when it leaves, without a relation of its own. The paper
-//! gives malicious security in one sentence; this comparison is what it takes.
+//! Adversary: there is no product that an error could be added to, but a malicious party can show one
+//! neighbour a false component of c. Each opening is compared with all before the digest of the next one goes
+//! out, and before any output \[A22\]; the vectors were verified when they were made \[A17\]. So T(v) is
+//! right when it leaves, without a relation of its own. The paper gives malicious security in one sentence;
+//! this comparison is what it takes.
 
 use super::Layer;
 use crate::lookup::table::Replicated;

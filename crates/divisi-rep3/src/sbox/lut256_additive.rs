@@ -1,11 +1,13 @@
-//! lut256-additive: the S-box by one lookup whose output is additively shared, and stays so from layer to layer (MAESTRO Protocols
-//! 6 and 7).
+//! lut256-additive: the S-box by one lookup whose output is additively shared, and stays so from layer to
+//! layer (MAESTRO Protocols 6 and 7).
 //!
-//! Cost an S-box: 16 bits and one round (8 in the first layer of a chain, whose input is replicated), 22 bits ahead for two
-//! one-hot vectors of 16; and 8 bits and one round for each byte of the chain's end (test `aes_128_costs_what_the_paper_says`).
+//! Cost an S-box: 16 bits and one round (8 in the first layer of a chain, whose input is replicated), 22 bits
+//! ahead for two one-hot vectors of 16; and 8 bits and one round for each byte of the chain's end (test
+//! `aes_128_costs_what_the_paper_says`).
 //!
-//! Adversary: a malicious party can add an error to its share of any layer's input, of the outputs that are reshared at the end,
-//! and show its peers different shares of c. The last is found by the comparison of views \[A2\]; the others by this:
+//! Adversary: a malicious party can add an error to its share of any layer's input, of the outputs that are
+//! reshared at the end, and show its peers different shares of c. The last is found by the comparison of
+//! views \[A2\]; the others by this:
 //!
 //! | line of Protocol 7 | here |
 //! |---|---|
@@ -15,9 +17,9 @@
 //! | 8: Reshare | `Bytes::finish` \[A19\] |
 //! | 10: VerifySbox | the record as relation \[A20\] |
 //!
-//! A wrong input of layer i is replicated in its record, so that the outputs of layer i - 1 walk back wrong, and their pairs fail.
-//! What fails is one masked value for the whole batch: its place or its amount would tell of the secret input \[A21\].
-//! For the inverse S-box the pair is (Affine^-1(x), y) \[A23\].
+//! A wrong input of layer i is replicated in its record, so that the outputs of layer i - 1 walk back wrong,
+//! and their pairs fail. What fails is one masked value for the whole batch: its place or its amount would
+//! tell of the secret input \[A21\]. For the inverse S-box the pair is (Affine^-1(x), y) \[A23\].
 
 use super::verify_sbox::{SBOX_PLANES, X, Y};
 use super::{store, trim};
@@ -52,8 +54,8 @@ pub(crate) struct Side {
     pub(crate) constant: Option<usize>,
 }
 
-/// One layer, with these vectors: afterwards the first components of the bytes are additive shares of the outputs. Gives the
-/// records, with x in them, and c.
+/// One layer, with these vectors: afterwards the first components of the bytes are additive shares of the
+/// outputs. Gives the records, with x in them, and c.
 pub(crate) fn layer(
     trio: &mut Trio,
     bytes: &mut [&mut Byte],

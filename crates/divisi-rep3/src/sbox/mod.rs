@@ -1,5 +1,6 @@
-//! The ways to compute one layer of S-boxes. The circuits and lut16 invert in GF(2^8) and put the affine map around it; the
-//! lookups of 256 take the whole S-box as a table. They differ in what they multiply and open, and so in bits and rounds.
+//! The ways to compute one layer of S-boxes. The circuits and lut16 invert in GF(2^8) and put the affine map
+//! around it; the lookups of 256 take the whole S-box as a table. They differ in what they multiply and open,
+//! and so in bits and rounds.
 //!
 //! | protocol | online (rounds) an S-box | ahead | relations verified (the paper's) |
 //! |---|---|---|---|
@@ -67,8 +68,8 @@ impl<'l, 'b> Layer<'l, 'b> {
         self.constant
     }
 
-    /// What stands around the inversion: the affine map after it, or the inverse affine map before it; the constant goes to
-    /// one component only.
+    /// What stands around the inversion: the affine map after it, or the inverse affine map before it; the
+    /// constant goes to one component only.
     pub(crate) fn around(&self) -> Around {
         Around { direction: self.direction, constant: self.constant }
     }

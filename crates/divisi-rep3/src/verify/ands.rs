@@ -1,19 +1,21 @@
-//! The first step of MAESTRO Protocol 2 on products over GF(2): straight from the planes of [`crate::ands`] to an inner product
-//! over GF(2^64) that is a 64th as long.
+//! The first step of MAESTRO Protocol 2 on products over GF(2): straight from the planes of [`crate::ands`]
+//! to an inner product over GF(2^64) that is a 64th as long.
 //!
 //! For groups g of 2^k dots ([`FOLDS`] = k), and each lane l = 64 w + b of a tile:
-//! 1. c_{g,l} = alpha_{g,w} Y^b, alpha independent for each group, tile and word of 64 lanes, all expanded from a coin tossed
-//!    after the barrier \[A8\]. The errors of a word's lanes, weighed by Y^b, are the word itself as an element of GF(2^64): zero only
-//!    if no lane is wrong. So the sum over all words of one dot of each group is zero with probability at most 1/2^64 unless all
-//!    of these dots are right (COSTS T1).
-//! 2. x_{g,l}(R), y_{g,l}(R): multilinear in k variables, with the dots' factors at the corners {0,1}^k; with several terms a
-//!    dot, so many x and y. h(R) = sum c_{g,l} x_{g,l}(R) y_{g,l}(R) is of degree 2 in each variable: determined by its values on
-//!    {0,1,inf}^k. At the corners these are derived from the dots' own results, never received \[A10\]; the 3^k - 2^k others are sent
-//!    (weakDotProduct). On that grid x and y are sums of planes, their products ANDs of planes (COSTS T8).
-//! 3. k coins after them \[A9\]; both sides are evaluated there: error 2k/2^64 (Schwartz-Zippel, with the corners bound one by
-//!    one).
+//! 1. c_{g,l} = alpha_{g,w} Y^b, alpha independent for each group, tile and word of 64 lanes, all expanded
+//!    from a coin tossed after the barrier \[A8\]. The errors of a word's lanes, weighed by Y^b, are the word
+//!    itself as an element of GF(2^64): zero only if no lane is wrong. So the sum over all words of one dot
+//!    of each group is zero with probability at most 1/2^64 unless all of these dots are right (COSTS T1).
+//! 2. x_{g,l}(R), y_{g,l}(R): multilinear in k variables, with the dots' factors at the corners {0,1}^k; with
+//!    several terms a dot, so many x and y. h(R) = sum c_{g,l} x_{g,l}(R) y_{g,l}(R) is of degree 2 in each
+//!    variable: determined by its values on {0,1,inf}^k. At the corners these are derived from the dots' own
+//!    results, never received \[A10\]; the 3^k - 2^k others are sent (weakDotProduct). On that grid x and y
+//!    are sums of planes, their products ANDs of planes (COSTS T8).
+//! 3. k coins after them \[A9\]; both sides are evaluated there: error 2k/2^64 (Schwartz-Zippel, with the
+//!    corners bound one by one).
 //!
-//! What is left is sum (c x(R)) y(R) = h(R), one term for each group, lane and term: [`super::inner_product`] continues.
+//! What is left is sum (c x(R)) y(R) = h(R), one term for each group, lane and term: [`super::inner_product`]
+//! continues.
 
 use super::Passes;
 use super::grid::{at_infinity, corner, corner_weights, line, point_weights};
@@ -121,7 +123,8 @@ struct Grid {
     part: Box<Part>,
 }
 
-/// A part of the grid: at each point the sums of factors (of our first components, and of the sums of both), and of products.
+/// A part of the grid: at each point the sums of factors (of our first components, and of the sums of both),
+/// and of products.
 struct Part {
     factors: [[Plane; FACTORS]; PART],
     products: [Plane; PART],

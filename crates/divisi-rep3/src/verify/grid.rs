@@ -1,7 +1,7 @@
 //! Points of {0,1,inf}^k: where a polynomial of degree 2 in each of k variables is determined by its values.
 //!
-//! A point is a number in base 3 with a digit a variable, 2 for infinity; a corner is a point without infinity, numbered by the
-//! bits of its coordinates.
+//! A point is a number in base 3 with a digit a variable, 2 for infinity; a corner is a point without
+//! infinity, numbered by the bits of its coordinates.
 
 use divisi_field::{Field, Gf64};
 

@@ -1,7 +1,8 @@
 //! MAESTRO Protocol 2 from line 3 on: VerifyDotProduct, over GF(2^64) or GF(2^128).
 //!
-//! Deviation D1: h is sent at 1 and at infinity (its leading coefficient) instead of at 1 and 2. It is determined by
-//! h(0), h(1), h(inf) as well as by three points; degree and error, 2/|F| a level, are the same.
+//! Deviation D1: h is sent at 1 and at infinity (its leading coefficient) instead of at 1 and 2. It is
+//! determined by h(0), h(1), h(inf) as well as by three points; degree and error, 2/|F| a level, are the
+//! same.
 //!
 //! Cost: a level sends 2 field elements and one coin a party, in 2 rounds.
 
@@ -19,8 +20,8 @@ use zeroize::Zeroize;
 
 const H: Step = step!("inner_product.11");
 
-/// VerifyDotProduct([[x]], [[y]], [[z]]): verifies that the sum of `x_j y_j` is z. `n` is at least 1. Who has the line products of the
-/// first level already, of an even number of terms, gives them along.
+/// VerifyDotProduct([[x]], [[y]], [[z]]): verifies that the sum of `x_j y_j` is z. `n` is at least 1. Who has
+/// the line products of the first level already, of an even number of terms, gives them along.
 pub(super) fn verify_dot_product<F: BigField>(
     trio: &mut Trio,
     fixed: &Fixed,
@@ -64,7 +65,8 @@ pub(super) fn verify_dot_product<F: BigField>(
     Ok(missed + triple::check_triple(trio, fixed, x, y, &z)?) // 4-6.
 }
 
-/// Our additive shares of h(1) and h(inf): MultLocal on the values at 1 of all lines, and on their leading coefficients.
+/// Our additive shares of h(1) and h(inf): MultLocal on the values at 1 of all lines, and on their leading
+/// coefficients.
 pub(super) fn line_products<F: BigField>(x: [&[F]; 2], y: [&[F]; 2]) -> (F, F) {
     const BLOCK: usize = 256;
     let (mut x_sum, mut y_sum) = ([F::ZERO; BLOCK], [F::ZERO; BLOCK]);
@@ -112,8 +114,8 @@ fn fold<F: BigField>(x: &mut Rep<F>, r: F) {
 ///
 /// `Debug` is not asked for: a statement holds shares.
 pub trait Statement<F: BigField>: Send + Sync {
-    /// Add it, each of its equations weighed by a fresh element of the expansion, so that the sum is right only if all are but with
-    /// probability 1/|F| (and what [`Statement::is_bilinear`] adds).
+    /// Add it, each of its equations weighed by a fresh element of the expansion, so that the sum is right
+    /// only if all are but with probability 1/|F| (and what [`Statement::is_bilinear`] adds).
     fn add(&self, weights: &mut Prg, sum: &mut Sum<F>);
 
     /// Whether it draws random weights of rank one, which miss an error with probability 2/|F|.
@@ -160,11 +162,11 @@ impl Statement<Gf128> for Dot {
     }
 }
 
-/// MAESTRO Protocol 2, for the products of GHASH over GF(2^128) and those of [`crate::blackbox`] and [`crate::ohverture`] over either
-/// field: lines 1 and 2, then VerifyDotProduct.
+/// MAESTRO Protocol 2, for the products of GHASH over GF(2^128) and those of [`crate::blackbox`] and
+/// [`crate::ohverture`] over either field: lines 1 and 2, then VerifyDotProduct.
 ///
-/// Deviation D2: independent coefficients, expanded from a 128-bit coin, instead of powers of one: the error does not grow
-/// with the number of statements.
+/// Deviation D2: independent coefficients, expanded from a 128-bit coin, instead of powers of one: the error
+/// does not grow with the number of statements.
 pub(super) fn verify_statements<F: BigField>(
     trio: &mut Trio,
     fixed: &Fixed,

@@ -15,13 +15,16 @@
 //! With [`Passes::Twice`] all of this is walked twice over GF(2^64), with coins of its own each time: the
 //! error is squared ([`walk`]).
 //!
-//! The first call that holds a lie must pass, for an abort ends the session; so a session is as weak as its worst call, which
-//! the meter reports in bits. What a failed verification reveals is one bit for the whole batch \[A21\]; where a batch has both
-//! S-boxes and products of GHASH, which of the two failed: each is one bit, and neither depends on a secret.
+//! The first call that holds a lie must pass, for an abort ends the session; so a session is as weak as its
+//! worst call, which the meter reports in bits. What a failed verification reveals is one bit for the whole
+//! batch \[A21\]; where a batch has both S-boxes and products of GHASH, which of the two failed: each is one
+//! bit, and neither depends on a secret.
 //!
 //! Steps and who may see what when (docs/lookups.md, 6):
-//! 1. All products are fixed: the debt is owned by this call. Barrier: views are compared, also when nothing was opened \[A8\].
-//! 2. Coin: coefficients. 3. Fold, level by level, each with a fresh coin after its messages \[A9\]. 4. CheckTriple.
+//! 1. All products are fixed: the debt is owned by this call. Barrier: views are compared, also when nothing
+//!    was opened \[A8\].
+//! 2. Coin: coefficients. 3. Fold, level by level, each with a fresh coin after its messages \[A9\]. 4.
+//!    CheckTriple.
 
 mod ands;
 #[cfg(all(test, feature = "fault", feature = "testing"))]
@@ -72,7 +75,8 @@ pub struct Products {
     pub(crate) over_128: Vec<Box<dyn Statement<Gf128>>>,
     /// Products over GF(2).
     pub(crate) ands: Ands,
-    /// How many products over GF(2) were verified already, piece by piece: what rests on them alone owes nothing more.
+    /// How many products over GF(2) were verified already, piece by piece: what rests on them alone owes
+    /// nothing more.
     pub(crate) verified: u64,
 }
 
@@ -126,8 +130,9 @@ impl Trio {
         Ok(())
     }
 
-    /// Values leave in the order in which they were closed, in the strand where they were made: the views of that strand are
-    /// what is compared, and a copy of a value that is not verified may be in any that was closed after it.
+    /// Values leave in the order in which they were closed, in the strand where they were made: the views of
+    /// that strand are what is compared, and a copy of a value that is not verified may be in any that was
+    /// closed after it.
     fn demand_order(&mut self, closes: &[u64]) -> Result<(), Abort> {
         let last = closes.iter().copied().max().unwrap_or(0);
         let paid = |number: &u64| closes.contains(number);
@@ -139,7 +144,8 @@ impl Trio {
 
     fn verify_products(&mut self, debt: Products) -> Result<(), Abort> {
         if debt.is_empty() && (debt.linear || debt.place.is_semi_honest()) {
-            // nothing was multiplied, or nothing recorded: the caller chose that by name; but what was opened is compared
+            // nothing was multiplied, or nothing recorded: the caller chose that by name; but what was opened
+            // is compared
             if self.uncompared {
                 self.barrier()?;
             }
@@ -177,8 +183,8 @@ impl Trio {
         self.verify_ands(fixed, &debt.ands)
     }
 
-    /// F_verify on a piece of what is owed, to be free of it: the values that rest on it stay unverified, and owe the rest. All
-    /// parties at the same place.
+    /// F_verify on a piece of what is owed, to be free of it: the values that rest on it stay unverified, and
+    /// owe the rest. All parties at the same place.
     pub(crate) fn verify_piece(&mut self, ands: &Ands) -> Result<(), Abort> {
         if self.session.mutated(Check::A13) || self.session.mutated(Check::M0_7) {
             return Ok(()); // the mutants verify nothing

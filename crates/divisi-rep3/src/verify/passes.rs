@@ -1,7 +1,8 @@
 //! How often products are verified.
 
-/// How often products are verified over GF(2^64), each time with coins of its own: a lie must pass every time, so that the error of
-/// one pass is raised to the number of passes. Products over GF(2^128) are verified once, with an error below 2^-100.
+/// How often products are verified over GF(2^64), each time with coins of its own: a lie must pass every
+/// time, so that the error of one pass is raised to the number of passes. Products over GF(2^128) are
+/// verified once, with an error below 2^-100.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Passes {
     /// Once: at least 57 bits for any batch this library makes.

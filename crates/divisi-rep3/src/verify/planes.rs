@@ -1,27 +1,29 @@
-//! The first step of MAESTRO Protocol 2 on products that lie in bit planes: straight from the planes of the layers to an inner
-//! product over GF(2^64) that is a fraction as long.
+//! The first step of MAESTRO Protocol 2 on products that lie in bit planes: straight from the planes of the
+//! layers to an inner product over GF(2^64) that is a fraction as long.
 //!
-//! A *record* is one S-box or one-hot vector of up to 512 lanes, or several of few lanes: the planes of everything that its protocol
-//! made. A *relation*
-//! says how three sums of planes are the factors and the product of one multiplication over GF(2^64); it holds exactly when the
-//! products of the paper's that it stands for are right ([`crate::sbox`] and [`crate::ohv`] have them, with their exhaustive tests
-//! [A12, A14, A15, A17, A20]). Everything here is linear in the planes but the products of the fold itself.
+//! A *record* is one S-box or one-hot vector of up to 512 lanes, or several of few lanes: the planes of
+//! everything that its protocol made. A *relation* says how three sums of planes are the factors and the
+//! product of one multiplication over GF(2^64); it holds exactly when the products of the paper's that it
+//! stands for are right ([`crate::sbox`] and [`crate::ohv`] have them, with their exhaustive tests [A12, A14,
+//! A15, A17, A20]). Everything here is linear in the planes but the products of the fold itself.
 //!
 //! For each relation, groups g of 2^k records ([`FOLDS`] = k) and each lane l:
-//! 1. c_{g,l} = alpha_{g,a} beta_b for lane l = 8a + b: alpha independent for each group and byte of lanes, beta for the batch, all
-//!    expanded from a coin tossed after the barrier \[A8\]. A bilinear form in alpha and beta that is not zero is zero at a
-//!    random point with probability at most 2/2^64, whatever the batch.
-//! 2. x_{g,l}(R), y_{g,l}(R): multilinear in k variables, with the records' x and y at the corners {0,1}^k. The polynomial
-//!    h(R) = sum c_{g,l} x_{g,l}(R) y_{g,l}(R) is of degree 2 in each variable: determined by its values on {0,1,inf}^k. At the
-//!    corners these are derived from the records' own z, never received \[A10\]; the 3^k - 2^k others are sent (weakDotProduct).
-//!    On that grid x and y are sums of planes, still in the small field, where their products are made ([`super::small`]); only
-//!    the sum over 512 lanes is embedded ([`divisi_field::gf64::combine`]; docs/lookups.md, 5).
-//! 3. k coins after them \[A9\]; both sides are evaluated there: error 2k/2^64 (Schwartz-Zippel, with the corners bound one by
-//!    one).
+//! 1. c_{g,l} = alpha_{g,a} beta_b for lane l = 8a + b: alpha independent for each group and byte of lanes,
+//!    beta for the batch, all expanded from a coin tossed after the barrier \[A8\]. A bilinear form in alpha
+//!    and beta that is not zero is zero at a random point with probability at most 2/2^64, whatever the
+//!    batch.
+//! 2. x_{g,l}(R), y_{g,l}(R): multilinear in k variables, with the records' x and y at the corners {0,1}^k.
+//!    The polynomial h(R) = sum c_{g,l} x_{g,l}(R) y_{g,l}(R) is of degree 2 in each variable: determined by
+//!    its values on {0,1,inf}^k. At the corners these are derived from the records' own z, never received
+//!    \[A10\]; the 3^k - 2^k others are sent (weakDotProduct). On that grid x and y are sums of planes, still
+//!    in the small field, where their products are made ([`super::small`]); only the sum over 512 lanes is
+//!    embedded ([`divisi_field::gf64::combine`]; docs/lookups.md, 5).
+//! 3. k coins after them \[A9\]; both sides are evaluated there: error 2k/2^64 (Schwartz-Zippel, with the
+//!    corners bound one by one).
 //!
-//! What is left is sum (c x(R)) y(R) = h(R), one term for each group and lane: [`super::inner_product`] continues. Relations whose
-//! factors are in no small field (vectors of 256) skip step 2 and 3: their terms are (c x) y, and their z adds to the claim.
-//! Nothing of the size of the batch is stored but the terms.
+//! What is left is sum (c x(R)) y(R) = h(R), one term for each group and lane: [`super::inner_product`]
+//! continues. Relations whose factors are in no small field (vectors of 256) skip step 2 and 3: their terms
+//! are (c x) y, and their z adds to the claim. Nothing of the size of the batch is stored but the terms.
 
 mod batch;
 #[cfg(feature = "fault")]

@@ -3,7 +3,8 @@
 use crate::share::{Rep, make_room};
 use divisi_field::{Field, Gf64};
 
-/// Vectors as long as a batch, kept from verification to verification: fresh ones would cost a page fault for every 4 KiB.
+/// Vectors as long as a batch, kept from verification to verification: fresh ones would cost a page fault for
+/// every 4 KiB.
 #[derive(Default)]
 pub(crate) struct Scratch(Vec<Rep<Gf64>>);
 

@@ -1,9 +1,9 @@
-//! Products of relations in the small field, bit-sliced: what the first fold of a verification multiplies before anything is
-//! embedded into GF(2^64).
+//! Products of relations in the small field, bit-sliced: what the first fold of a verification multiplies
+//! before anything is embedded into GF(2^64).
 //!
-//! A relation's factors are sums of planes with weights 1, alpha, alpha^2 and so on times a basis of a small field; so their
-//! product is a few products in that field, each with a weight of its own. Which planes these are is said by [`Small`], next to
-//! each protocol's relations; that both say the same is a test ([`agree`]).
+//! A relation's factors are sums of planes with weights 1, alpha, alpha^2 and so on times a basis of a small
+//! field; so their product is a few products in that field, each with a weight of its own. Which planes these
+//! are is said by [`Small`], next to each protocol's relations; that both say the same is a test ([`agree`]).
 
 use divisi_field::{Plane, Word, gf4, gf8};
 

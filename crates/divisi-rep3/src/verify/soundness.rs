@@ -1,7 +1,9 @@
-//! The soundness error, measured: over a field of 256 elements a lie passes so often that it can be counted (Q4).
+//! The soundness error, measured: over a field of 256 elements a lie passes so often that it can be counted
+//! (Q4).
 //!
-//! The adversary is the best there is: it chooses the error of each h so that the difference polynomial has two roots, and
-//! that of z' so that one t hides what is left. What passes then must be what the bounds say, no more and no less.
+//! The adversary is the best there is: it chooses the error of each h so that the difference polynomial has
+//! two roots, and that of z' so that one t hides what is left. What passes then must be what the bounds say,
+//! no more and no less.
 
 use super::inner_product::verify_dot_product;
 use super::triple::check_triple;
@@ -159,7 +161,8 @@ fn passes(n: usize) -> bool {
     honest[0].is_ok()
 }
 
-/// How often a lie about `n` terms passes: within five standard deviations of what it must be, which is below the bound.
+/// How often a lie about `n` terms passes: within five standard deviations of what it must be, which is below
+/// the bound.
 fn measured(n: usize, levels: i32, runs: usize) {
     let expected = 1.0 - (254.0_f64 / 256.0).powi(levels) * (255.0_f64 / 256.0).powi(2);
     let bound = f64::from(2 * levels + 2) / 256.0;

@@ -1,8 +1,8 @@
 //! MAESTRO Protocol 1, CheckTriple.
 //!
-//! Adversary: one malicious party. Passes with a wrong triple with probability at most 2/|F|. What is opened: rho, uniform by
-//! x'; and sigma, which is 0 for a right triple and uniform for a wrong one, because the error is multiplied by a fresh random
-//! r that nobody knows (without it the error itself would be opened).
+//! Adversary: one malicious party. Passes with a wrong triple with probability at most 2/|F|. What is opened:
+//! rho, uniform by x'; and sigma, which is 0 for a right triple and uniform for a wrong one, because the
+//! error is multiplied by a fresh random r that nobody knows (without it the error itself would be opened).
 //!
 //! Cost: 4 field elements and one coin a party.
 

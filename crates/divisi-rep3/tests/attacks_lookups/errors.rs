@@ -12,7 +12,8 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 
-/// Flips a bit of one byte of a state of one block, whose bytes stand side by side in the lanes of each plane.
+/// Flips a bit of one byte of a state of one block, whose bytes stand side by side in the lanes of each
+/// plane.
 fn flip(share: &mut [u8], byte: usize, bit: usize) {
     share[2 * bit + byte / 8] ^= 1 << (byte % 8);
 }
@@ -50,7 +51,8 @@ fn error_at(
         };
         assert!(place, "{protocol} {at} {nth} {byte} {bit}: {result:?}");
     }
-    // up to the opening of sigma, at which everybody stops: the digest that goes with it may be later than another's abort
+    // up to the opening of sigma, at which everybody stops: the digest that goes with it may be later than
+    // another's abort
     let last = Step::new(OPEN).id;
     let until_sigma = |recording| {
         let mut all = sent(recording);
@@ -60,8 +62,8 @@ fn error_at(
     recordings.iter().map(until_sigma).collect()
 }
 
-/// An error in each of the 160 S-boxes of AES, in each bit: whatever the honest parties send, in number, order and length, and
-/// where they stop, is the same (1.27).
+/// An error in each of the 160 S-boxes of AES, in each bit: whatever the honest parties send, in number,
+/// order and length, and where they stop, is the same (1.27).
 fn every_error_looks_the_same(protocol: Protocol, places: &[(&'static str, usize, usize)], one_of: usize) {
     let mut jobs = Vec::new();
     for (at, times, bits) in places {
@@ -81,7 +83,8 @@ fn every_error_looks_the_same(protocol: Protocol, places: &[(&'static str, usize
     assert_eq!(patterns.len(), 1, "{protocol}: {} patterns", patterns.len());
 }
 
-/// In v, a'_h and a'_l of lut16; in the outputs of a chain's layers, which are the inputs of the next or the chain's end.
+/// In v, a'_h and a'_l of lut16; in the outputs of a chain's layers, which are the inputs of the next or the
+/// chain's end.
 const PLACES_16: [(&str, usize, usize); 2] = [(opening(Protocol::Lut16), 10, 4), (OUTER, 10, 8)];
 const PLACES_256: [(&str, usize, usize); 2] = [(opening(Protocol::Lut256Additive), 9, 8), (FINISH, 1, 8)];
 
@@ -135,8 +138,8 @@ fn an_error_in_any_message_of_a_lookup_is_an_abort() {
     });
 }
 
-/// A chain of two S-boxes on bytes that everybody knows, one a lane; party 1 adds an error to each output of the first layer. The
-/// lanes in which it was believed.
+/// A chain of two S-boxes on bytes that everybody knows, one a lane; party 1 adds an error to each output of
+/// the first layer. The lanes in which it was believed.
 fn believed(direction: Direction, x: &[u8], errors: &[u8]) -> bool {
     let (x, lanes) = (x.to_vec(), x.len());
     let errors = errors.to_vec();
@@ -164,7 +167,8 @@ fn believed(direction: Direction, x: &[u8], errors: &[u8]) -> bool {
     results[1..].iter().any(Result::is_ok)
 }
 
-/// VerifySbox believes no pair but the S-box's: neither any y beside x = 0, nor y = 0 beside any x, nor any other.
+/// VerifySbox believes no pair but the S-box's: neither any y beside x = 0, nor y = 0 beside any x, nor any
+/// other.
 #[test]
 fn no_output_but_the_right_one_is_believed() {
     // whoever tells no lie is believed
@@ -189,8 +193,8 @@ fn no_output_but_the_right_one_is_believed() {
     });
 }
 
-/// The same in AES itself, where the input of every S-box of the first layer is 0: the plaintext is the key, or the ciphertext what
-/// makes it so backwards.
+/// The same in AES itself, where the input of every S-box of the first layer is 0: the plaintext is the key,
+/// or the ciphertext what makes it so backwards.
 #[test]
 fn no_output_beside_zero_is_believed_in_the_cipher() {
     let key: Vec<PlainByte> = KEY.iter().map(|byte| PlainByte::new(vec![*byte])).collect();
@@ -233,8 +237,8 @@ fn no_output_beside_zero_is_believed_in_the_cipher() {
     }
 }
 
-/// A layer there and a layer back on three bytes, opened: whether they come out as they went in. `lie` is asked before each share
-/// that party 1 makes.
+/// A layer there and a layer back on three bytes, opened: whether they come out as they went in. `lie` is
+/// asked before each share that party 1 makes.
 fn there_and_back(
     protocol: Protocol,
     lie: impl Fn(&mut [u8]) + Clone + Send + Sync + 'static,
@@ -258,8 +262,8 @@ fn there_and_back(
     })
 }
 
-/// An error that its author keeps to, in each share of the whole run in turn: of vectors, openings, products, and of the
-/// verifications themselves.
+/// An error that its author keeps to, in each share of the whole run in turn: of vectors, openings, products,
+/// and of the verifications themselves.
 #[test]
 fn an_error_that_its_author_keeps_to_is_an_abort_wherever_it_is() {
     for protocol in Protocol::ALL.iter().copied() {

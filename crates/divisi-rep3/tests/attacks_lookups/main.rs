@@ -1,5 +1,5 @@
-//! Attacks on lookups and their one-hot vectors: openings split between peers, vectors that are wrong, used twice or out of
-//! step, outputs that are not the S-box's.
+//! Attacks on lookups and their one-hot vectors: openings split between peers, vectors that are wrong, used
+//! twice or out of step, outputs that are not the S-box's.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 mod errors;
@@ -42,8 +42,8 @@ fn verified_after(recording: &Recording, step: &'static str, nth: usize) -> bool
     sent[at..].iter().any(|(_, s, _)| *s == Step::new(COIN).id)
 }
 
-/// AES-128 on one block, there or back, of this state under this key: what comes out, opened. `lie` makes a party corrupt once the
-/// key schedule is done.
+/// AES-128 on one block, there or back, of this state under this key: what comes out, opened. `lie` makes a
+/// party corrupt once the key schedule is done.
 fn aes_128(
     trio: Trio,
     protocol: Protocol,

@@ -9,8 +9,8 @@ use divisi_rep3::deal::Part;
 use divisi_rep3::lab::deal_all;
 use divisi_rep3::{Protocol, Rep3, Security};
 
-/// One of the corrupt party's shares of c goes to one peer, another to the other, in every layer: the views differ at the barrier,
-/// and no message of the verification leaves anybody (1.2).
+/// One of the corrupt party's shares of c goes to one peer, another to the other, in every layer: the views
+/// differ at the barrier, and no message of the verification leaves anybody (1.2).
 #[test]
 fn a_split_additive_opening_stops_before_the_verification() {
     let (key, state) = (parts(KEY), parts([0x32; 16]));
@@ -49,7 +49,8 @@ fn a_split_additive_opening_stops_before_the_verification() {
     });
 }
 
-/// The same for a replicated opening, of lut256 in every layer and of the first layer of a chain: the next layer is the last.
+/// The same for a replicated opening, of lut256 in every layer and of the first layer of a chain: the next
+/// layer is the last.
 #[test]
 fn a_split_replicated_opening_stops_at_the_next_layer() {
     let (key, state) = (parts(KEY), parts([0x32; 16]));
@@ -149,7 +150,8 @@ fn two_secrets_look_alike(runs: usize) {
     }
 }
 
-/// Under attack, what the adversary sees and whether the others abort is the same for two secrets (1.2, 1.27).
+/// Under attack, what the adversary sees and whether the others abort is the same for two secrets (1.2,
+/// 1.27).
 #[test]
 fn an_attacked_lookup_looks_the_same_for_two_secrets() {
     two_secrets_look_alike(1 << 9);
@@ -161,8 +163,8 @@ fn an_attacked_lookup_looks_the_same_for_two_secrets_many_times() {
     two_secrets_look_alike(1 << 14);
 }
 
-/// An opening split in layer 9 of lut256: what party 1 sees is the same for two inputs of that layer, and no digest confirms a
-/// guess of it. Without A22 one does.
+/// An opening split in layer 9 of lut256: what party 1 sees is the same for two inputs of that layer, and no
+/// digest confirms a guess of it. Without A22 one does.
 fn layer_9_keeps_its_input(runs: usize) {
     let ninth = |x: u8| (0..8).fold(x, |x, _| sbox(x));
     let guess = [ninth(0x00); 8];

@@ -8,8 +8,8 @@ use divisi_rep3::adversary::stage::{Recording, Stage, Way, failed_check, many, p
 use divisi_rep3::lab::deal_all;
 use divisi_rep3::{Protocol, Rep3, Security};
 
-/// Two openings under one vector show the difference of what they open; under two they show nothing (1.26). The types forbid it:
-/// misuse/vectors_twice.rs.
+/// Two openings under one vector show the difference of what they open; under two they show nothing (1.26).
+/// The types forbid it: misuse/vectors_twice.rs.
 #[test]
 fn a_vector_used_twice_would_show_a_difference_and_two_vectors_do_not() {
     const LANES: usize = 1 << 13;
@@ -113,8 +113,8 @@ fn a_vector_with_one_wrong_product_is_never_used() {
     });
 }
 
-/// Parties that are not at the same vector: an abort, never garbage; and before the verification where the engine takes the
-/// vectors (1.34).
+/// Parties that are not at the same vector: an abort, never garbage; and before the verification where the
+/// engine takes the vectors (1.34).
 #[test]
 fn a_party_that_is_a_vector_ahead_is_an_abort() {
     for protocol in LOOKUPS {

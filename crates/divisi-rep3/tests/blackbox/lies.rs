@@ -61,7 +61,8 @@ fn lies<F: Element>() {
             let found = no_honest_party_is_deceived(corrupt, &results);
             assert!(results.iter().all(Result::is_err) && found.contains(&Check::A7), "{results:?}");
         }
-        // another component in an opening, before and after anything is verified; in an output; in an input of its own
+        // another component in an opening, before and after anything is verified; in an output; in an input
+        // of its own
         for (step, nth, to, checks) in [
             (RECONST, 0, corrupt.next(3), &[Check::A2][..]),
             (RECONST, 1, corrupt.next(3), &[Check::A2]),
@@ -113,7 +114,8 @@ fn every_input_is_a_sharing() {
         b.output(&both)
     });
     let [_, second, third] = results.try_into().ok().unwrap();
-    // party 1 keeps to its own component, of which it does not send the truth: that is found when it is opened, or never matters
+    // party 1 keeps to its own component, of which it does not send the truth: that is found when it is
+    // opened, or never matters
     for out in [second, third].into_iter().flatten() {
         assert!((0..N).all(|l| out[N + l] == out[l] * out[l]));
     }

@@ -22,7 +22,8 @@ pub struct Cost {
     /// Ahead: bits and rounds.
     pub ahead: u64,
     pub ahead_rounds: u32,
-    /// Relations verified for the layer and for what it consumes, and the products that Table 3 of the paper verifies.
+    /// Relations verified for the layer and for what it consumes, and the products that Table 3 of the paper
+    /// verifies.
     pub relations: u64,
     pub vector_relations: u64,
     pub table_3: u64,
@@ -73,7 +74,8 @@ impl Cost {
     }
 }
 
-/// The lanes of the tiles of a layer of so many bytes: side by side in one tile, or each in tiles of 512 lanes.
+/// The lanes of the tiles of a layer of so many bytes: side by side in one tile, or each in tiles of 512
+/// lanes.
 pub fn layer(bytes: usize, lanes: usize) -> Vec<u64> {
     if bytes * lanes <= 512 {
         return vec![(bytes * lanes) as u64];
@@ -100,7 +102,8 @@ impl Run {
         Run { protocol, schedule, security, size: KeySize::Aes128, direction, lanes }
     }
 
-    /// AES of this size on so many blocks under one key: the key schedule is counted as "setup", the cipher as "online".
+    /// AES of this size on so many blocks under one key: the key schedule is counted as "setup", the cipher
+    /// as "online".
     pub fn counts(self) -> Counts {
         let lab = Rep3Lab { protocol: self.protocol, security: self.security };
         let key = (0..self.size.bytes()).map(|i| vec![i as u8]);
@@ -169,7 +172,8 @@ impl Run {
 pub struct Verification {
     /// The terms of the inner product that is left after the first fold.
     pub terms: u64,
-    /// Whether anything is folded before that: not what has a relation with random weights, the vectors of 256.
+    /// Whether anything is folded before that: not what has a relation with random weights, the vectors
+    /// of 256.
     pub folded: bool,
     pub checks: BTreeSet<Check>,
 }
@@ -218,7 +222,8 @@ impl Verification {
     }
 
     pub fn error_bits(&self) -> Option<f64> {
-        // coefficients of two factors; the first fold, or relations with random weights on both sides; levels; CheckTriple
+        // coefficients of two factors; the first fold, or relations with random weights on both sides;
+        // levels; CheckTriple
         let errors = 2 + if self.folded { 2 * FOLDS } else { 2 } + 2 * self.levels() + 2;
         (self.terms > 0).then(|| 64.0 - (errors as f64).log2())
     }

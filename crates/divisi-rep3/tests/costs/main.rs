@@ -1,4 +1,5 @@
-//! What the protocols cost, to the bit: the paper's counts, the verification's logarithm, and the checks by formula.
+//! What the protocols cost, to the bit: the paper's counts, the verification's logarithm, and the checks by
+//! formula.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 mod formulas;
@@ -205,7 +206,8 @@ fn a_verification_sends_as_many_elements_as_its_length_has_bits() {
     }
 }
 
-/// Two passes: twice the bits, twice the error's bits, every check of a verification twice; a lie is found as before.
+/// Two passes: twice the bits, twice the error's bits, every check of a verification twice; a lie is found as
+/// before.
 #[test]
 fn two_passes_cost_twice_and_square_the_error() {
     for cost in COSTS.iter().filter(|cost| cost.ahead > 0) {
@@ -239,7 +241,8 @@ fn two_passes_cost_twice_and_square_the_error() {
     }
 }
 
-/// The relations of the formulas above, which the bits of the verifications confirm: one more would be another level.
+/// The relations of the formulas above, which the bits of the verifications confirm: one more would be
+/// another level.
 #[test]
 fn no_more_products_are_verified_than_in_table_3() {
     for cost in &COSTS {

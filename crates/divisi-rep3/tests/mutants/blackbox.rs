@@ -58,7 +58,8 @@ pub fn split_opening(check: Option<Check>) -> bool {
     deceives(&results, &X.to_vec())
 }
 
-/// Party 1 withholds an input from party 2: whether party 3 shows it the coin of the products that rest on it.
+/// Party 1 withholds an input from party 2: whether party 3 shows it the coin of the products that rest on
+/// it.
 pub fn withheld_input(check: Option<Check>) -> bool {
     let stage = Stage::without(check);
     let honest = stage.recording(party(3));
@@ -134,7 +135,8 @@ pub fn wrong_product_with_an_old_proof(check: Option<Check>) -> bool {
     deceives(&results, &squares())
 }
 
-/// Party 1 makes a product wrong, and the output is asked for at once: whether party 2 opens it before it has tossed a coin.
+/// Party 1 makes a product wrong, and the output is asked for at once: whether party 2 opens it before it has
+/// tossed a coin.
 pub fn wrong_output(check: Option<Check>) -> bool {
     let stage = Stage::without(check).patient();
     let honest = stage.recording(party(2));
@@ -195,7 +197,8 @@ pub fn vector(check: Option<Check>) -> bool {
 /// Party 1 makes a product of the second halves wrong.
 pub fn second_half(check: Option<Check>) -> bool {
     let results = Stage::without(check).patient().act(|mut trio| {
-        // in the first round two parts of each half are made: the third and fourth message are the second half's
+        // in the first round two parts of each half are made: the third and fourth message are the second
+        // half's
         lie(&mut trio, PRODUCTS, 2, 0xff);
         let b = &mut BlackBox::new(trio);
         let x = b.public(&[Gf8(7); 16])?;
@@ -221,7 +224,8 @@ pub fn skipped_vector(check: Option<Check>) -> bool {
     !honest.of(Way::Out, COIN).is_empty()
 }
 
-/// Party 1 shows party 2 another index: whether party 2, or who hears from it, opens another index after the next.
+/// Party 1 shows party 2 another index: whether party 2, or who hears from it, opens another index after the
+/// next.
 pub fn split_index(check: Option<Check>) -> bool {
     let stage = Stage::without(check).patient();
     let honest = stage.recording(party(3));
@@ -239,7 +243,8 @@ pub fn split_index(check: Option<Check>) -> bool {
     honest.of(Way::Out, RECONST).len() > 2
 }
 
-/// Party 1 holds components 1 and 2 of x and of the mask. With a guess of x it has component 3, and with it what party 2 sends it.
+/// Party 1 holds components 1 and 2 of x and of the mask. With a guess of x it has component 3, and with it
+/// what party 2 sends it.
 pub fn unmasked_additive(check: Option<Check>) -> bool {
     let stage = Stage::without(check).patient();
     let seen = stage.recording(party(1));

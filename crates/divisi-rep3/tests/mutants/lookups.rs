@@ -1,4 +1,5 @@
-//! Attacks on lookups: guesses that messages confirm, vectors that nobody verified, outputs that nothing binds.
+//! Attacks on lookups: guesses that messages confirm, vectors that nobody verified, outputs that nothing
+//! binds.
 
 use divisi_core::{Bytes, Check, Direction, settle};
 use divisi_field::gf8::tower::{E, phi};
@@ -48,7 +49,8 @@ fn write<const K: usize>(planes: &[Plane; K]) -> Vec<u8> {
     planes.iter().flat_map(|plane| plane.0[0].to_le_bytes()).collect()
 }
 
-/// Party 1 holds components 1 and 2 of x. With a guess of x it has component 3, and with it party 2's share of v + r.
+/// Party 1 holds components 1 and 2 of x. With a guess of x it has component 3, and with it party 2's share
+/// of v + r.
 pub fn unmasked_opening(check: Option<Check>) -> bool {
     let parts = deal_all(&[secret()]);
     let stage = Stage::without(check).patient();
@@ -73,8 +75,8 @@ pub fn unmasked_opening(check: Option<Check>) -> bool {
     write(&xor(&v, &r)) == honest.of(Way::Out, opening(Protocol::Lut16))[0].frame.body
 }
 
-/// Party 1 knows c. With a guess of x it has r, all monomials of r, their component 3, and with it what party 2 sends it at the
-/// end of the chain.
+/// Party 1 knows c. With a guess of x it has r, all monomials of r, their component 3, and with it what party
+/// 2 sends it at the end of the chain.
 pub fn bare_reshare(check: Option<Check>) -> bool {
     let parts = deal_all(&[secret()]);
     let stage = Stage::without(check).patient();
@@ -189,8 +191,8 @@ pub fn second_root(check: Option<Check>) -> bool {
     error_in_a_chain(check, 2, affine((x.inverse() + other).0))
 }
 
-/// Party 1 shows party 2 a false opening in layer 9, and compares what party 2 says of its view after layer 10 with what it must
-/// be under a guess of layer 9's input.
+/// Party 1 shows party 2 a false opening in layer 9, and compares what party 2 says of its view after layer
+/// 10 with what it must be under a guess of layer 9's input.
 pub fn digest_of_a_wrong_view(check: Option<Check>) -> bool {
     let x = secret();
     let ninth = |x: &u8| (0..8).fold(*x, |x, _| sbox(x));

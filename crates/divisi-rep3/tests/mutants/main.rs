@@ -1,4 +1,5 @@
-//! A mutant for each check: with the check in place a named attack is stopped, without it the same attack succeeds.
+//! A mutant for each check: with the check in place a named attack is stopped, without it the same attack
+//! succeeds.
 //!
 //! `cargo test -p divisi-rep3 --features fault --test mutants`
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
@@ -16,8 +17,8 @@ mod zero;
 use divisi_core::{Check, PartyId, Step};
 use divisi_rep3::adversary::stage::{Recording, Way};
 
-/// What a party sent up to its share of the last coin: to whom, at which step, how much. What follows may come later than another's
-/// abort.
+/// What a party sent up to its share of the last coin: to whom, at which step, how much. What follows may
+/// come later than another's abort.
 fn until_the_last_coin(recording: &Recording) -> Vec<(PartyId, u32, usize)> {
     let coin = Step::new("divisi_rep3::random/coin.share").id;
     let sent = recording.read().into_iter().filter(|seen| seen.way == Way::Out);
@@ -94,7 +95,8 @@ divisi_core::mutants! {
     mixed_stores_are_refused: A26, "takes any stored parts", inputs::mixed_stores;
 }
 
-/// What S2 and S3 forbid is not the same: an output that waits for nothing is stopped by products that were verified before.
+/// What S2 and S3 forbid is not the same: an output that waits for nothing is stopped by products that were
+/// verified before.
 #[test]
 fn verified_products_and_outputs_are_told_apart() {
     assert!(!blackbox::wrong_product(Some(Check::S3)));

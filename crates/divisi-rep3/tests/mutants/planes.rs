@@ -14,7 +14,8 @@ fn sbox(x: u8) -> u8 {
     y ^ y.rotate_left(1) ^ y.rotate_left(2) ^ y.rotate_left(3) ^ y.rotate_left(4) ^ 0x63
 }
 
-/// So many layers of S-boxes one after the other on random bytes, verified and opened: whether they are right.
+/// So many layers of S-boxes one after the other on random bytes, verified and opened: whether they are
+/// right.
 fn substituted(e: &mut Rep3, layer: Layer, layers: usize) -> Result<bool, Abort> {
     let x = (0..layer.bytes).map(|_| e.random_bytes(layer.lanes)).collect::<Result<Vec<_>, _>>()?;
     let mut y = x.clone();
@@ -72,7 +73,8 @@ pub fn old_coefficients(check: Option<Check>) -> bool {
     deceived(&results, party(1))
 }
 
-/// Knowing the point before h, a lie about h at infinity cancels there what lies about products added to h at corners.
+/// Knowing the point before h, a lie about h at infinity cancels there what lies about products added to h at
+/// corners.
 pub fn known_point(check: Option<Check>) -> bool {
     let layer = Layer { bytes: 11, lanes: 49 };
     // at three corners of two groups, in lanes of several bytes

@@ -119,7 +119,8 @@ pub fn old_coefficients(check: Option<Check>) -> bool {
     deceived(&results, party(1))
 }
 
-/// Knowing the point r of a level before its h, a lie about h(inf) cancels the error e so far: e (1 + r) + (e / r)(r + r^2) = 0.
+/// Knowing the point r of a level before its h, a lie about h(inf) cancels the error e so far: e (1 + r) + (e
+/// / r)(r + r^2) = 0.
 pub fn known_point(check: Option<Check>) -> bool {
     let lies = || -> Lies {
         let mut level = 0;

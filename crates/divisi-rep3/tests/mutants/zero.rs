@@ -5,7 +5,8 @@ use divisi_rep3::adversary::stage::{Stage, Way, party};
 use divisi_rep3::lab::deal_all;
 use divisi_rep3::{Byte, Protocol, Rep3, Security};
 
-/// Party 1 knows two components of a difference, and finds the third in what it is sent when the answer is opened.
+/// Party 1 knows two components of a difference, and finds the third in what it is sent when the answer is
+/// opened.
 pub fn difference_in_the_open(check: Option<Check>) -> bool {
     let difference: Vec<u8> = (0..16).map(|i| 13 * i + 3).collect();
     let dealt = deal_all(&difference.iter().map(|byte| vec![*byte]).collect::<Vec<_>>());

@@ -107,7 +107,8 @@ fn a_party_that_is_a_vector_ahead_is_an_abort() {
     }
 }
 
-/// A party that looks up in another table, or uses its vectors otherwise, is out of step: found before anything is verified.
+/// A party that looks up in another table, or uses its vectors otherwise, is out of step: found before
+/// anything is verified.
 #[test]
 fn a_party_with_another_table_or_call_is_an_abort() {
     let other = Table::new(&(0..=255_u8).map(Gf8).collect::<Vec<_>>()).unwrap();
@@ -143,7 +144,8 @@ fn a_party_with_another_table_or_call_is_an_abort() {
     }
 }
 
-/// What is opened of an index is uniform, whatever the index is; and so is what a reshare sends of an additive result.
+/// What is opened of an index is uniform, whatever the index is; and so is what a reshare sends of an
+/// additive result.
 #[test]
 fn an_index_is_masked_and_a_result_too() {
     use divisi_rep3::adversary::compare::{chi_square, chi_square_limit};
@@ -169,8 +171,8 @@ fn an_index_is_masked_and_a_result_too() {
     }
 }
 
-/// Party 1 shows party 2 another index in the first of two lookups: what it sees of the rest, and how it ends, is the same for two
-/// secrets.
+/// Party 1 shows party 2 another index in the first of two lookups: what it sees of the rest, and how it
+/// ends, is the same for two secrets.
 #[test]
 fn an_attacked_lookup_looks_the_same_for_two_secrets() {
     use divisi_rep3::adversary::compare::{difference, features};
@@ -194,8 +196,8 @@ fn an_attacked_lookup_looks_the_same_for_two_secrets() {
     assert!(off < 1.0, "{off}");
 }
 
-/// An error of an additive index, to which its author keeps, is found by the verification; another index for each peer by the
-/// comparison.
+/// An error of an additive index, to which its author keeps, is found by the verification; another index for
+/// each peer by the comparison.
 #[test]
 fn a_wrong_additive_index_is_an_abort() {
     let run = |stage: Stage, lies: Option<PartyId>| {

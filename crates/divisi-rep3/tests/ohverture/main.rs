@@ -207,7 +207,8 @@ fn an_additive_index_costs_twice_the_bits_and_no_round() {
     lookups_of_additive::<Gf8>();
 }
 
-/// The preprocessing of the lookup with square-root cost, and the products that are verified for it: 2^(k/2) a lookup.
+/// The preprocessing of the lookup with square-root cost, and the products that are verified for it: 2^(k/2)
+/// a lookup.
 #[test]
 fn the_square_root_is_one() {
     for k in [2, 4, 8, 12, 16] {

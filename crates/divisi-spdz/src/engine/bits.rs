@@ -174,7 +174,7 @@ impl<F: Mac + Holds<Gf8>> Spdz<F> {
     /// Make tables of these functions ahead, so many each, before keys and inputs are known.
     ///
     /// # Errors
-    /// Whatever ends the session.
+    /// The abort that ends the session.
     pub fn prepare_lookups(&mut self, lookups: &[(&'static Table, usize)]) -> Result<(), Abort> {
         if lookups.iter().any(|(table, _)| !is_small(table)) {
             return Err(self.party.session.misuse(UNFIT, "a table that this engine has not"));
@@ -250,7 +250,8 @@ impl<F: Mac + Holds<Gf8>> Lookups for Spdz<F> {
     fn foresee(&mut self, lookups: &[(&'static Table, usize)]) -> Result<(), Abort> {
         if self.protocol != Protocol::Lookup {
             let all = lookups.iter().map(|(_, count)| count).sum::<usize>();
-            self.foresee_products(all.saturating_mul(24), all.saturating_mul(3));
+            let (bits, triples) = super::shelf::LOOKUP;
+            self.foresee_products(all.saturating_mul(bits), all.saturating_mul(triples));
             return Ok(());
         }
         for (table, count) in lookups {

@@ -12,6 +12,14 @@ const LANES: Step = step!("lanes");
 pub type Byte<F> = Auth<Gf8, F>;
 
 impl<F: Mac + Holds<Gf8>> Spdz<F> {
+    /// The lanes of all parts, one part after the other.
+    #[must_use]
+    pub fn join_bytes(&mut self, parts: &[&Byte<F>]) -> Byte<F> {
+        let mut all = Auth::with_room(parts.iter().map(|part| part.len()).sum());
+        parts.iter().for_each(|part| all.append(part));
+        all
+    }
+
     fn lanes_differ(&self) -> Abort {
         self.party.session.misuse(LANES, "values that differ in lanes")
     }

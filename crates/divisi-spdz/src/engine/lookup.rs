@@ -45,11 +45,17 @@ impl<F: Mac + Holds<Gf8>> Spdz<F> {
         self.lookups.foreseen = self.lookups.foreseen.saturating_add(lookups);
     }
 
+    /// Say that tables of 2^`log` entries will be asked for, so many in all: what a source makes once for all of
+    /// them costs less, and [`Spdz::preprocess`] takes its part of it.
+    pub fn announce(&mut self, log: usize, tables: usize) {
+        self.source.foresee(log, tables);
+    }
+
     /// Make unit vectors for so many lookups of bytes, checked: they depend on neither key nor input nor
     /// direction. What was left of earlier ones is dropped.
     ///
     /// # Errors
-    /// Whatever ends the session.
+    /// The abort that ends the session.
     pub fn preprocess(&mut self, lookups: usize) -> Result<(), Abort> {
         let phase = self.party.session.detour(PREPROCESSING_PHASE);
         let units = self.units(LOG, lookups);
@@ -60,11 +66,8 @@ impl<F: Mac + Holds<Gf8>> Spdz<F> {
 
     /// Unit vectors; nothing that was opened on the way is used before it is checked \[K17\].
     pub(super) fn units(&mut self, log: usize, lanes: usize) -> Result<Units<F>, Abort> {
-        let units = self.party.demux(self.source.as_mut(), log, lanes)?;
-        self.party.session.observe(Check::K17); // [K17]
-        if !self.party.session.mutated(Check::K17) {
-            self.party.check_here()?;
-        }
+        let units = self.source.units(&mut self.party, log, lanes)?;
+        self.party.check_opened()?;
         Ok(units)
     }
 

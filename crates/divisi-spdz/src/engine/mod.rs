@@ -5,8 +5,10 @@
 
 mod arithmetic;
 mod bits;
+mod boolean;
 mod bytes;
 mod decomposition;
+mod leave;
 mod lookup;
 mod polynomial;
 mod shelf;
@@ -121,13 +123,20 @@ impl<F: Mac + Holds<Gf8>> Spdz<F> {
     /// Cost: the value's bits to each peer, one round, and a check.
     ///
     /// # Errors
-    /// Whatever ends the session.
+    /// The abort that ends the session.
     pub fn output<V: Part>(&mut self, value: Verified<Auth<V, F>>) -> Result<Vec<V>, Abort>
     where
         F: Embeds<V>,
     {
+        self.opened(value.get())
+    }
+
+    /// Open what was verified.
+    fn opened<V: Part>(&mut self, value: &Auth<V, F>) -> Result<Vec<V>, Abort>
+    where
+        F: Embeds<V>,
+    {
         self.party.session.observe(Check::M0_7); // [M0.7]
-        let value = value.into_inner();
         let opened = self.party.open(OUTPUT, &value.x, &value.m)?;
         self.party.check()?;
         Ok(opened)

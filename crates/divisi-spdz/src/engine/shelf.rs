@@ -14,19 +14,28 @@ const SHORT: Step = step!("shelf");
 pub(super) struct Shelf<F: Mac> {
     bits: Auth<Gf2, F>,
     triples: Option<Triples<Gf8, F>>,
+    ands: Option<Triples<Gf2, F>>,
     /// What was announced and not taken yet.
     foreseen_bits: usize,
     foreseen_triples: usize,
 }
 
+/// Random bits and products of bytes that a lookup in a table of few bits takes.
+pub(super) const LOOKUP: (usize, usize) = (24, 3);
+
+/// Random bits and products of bytes that an S-box of AES takes, encrypting.
+fn products_of(protocol: Protocol) -> (usize, usize) {
+    match protocol {
+        Protocol::Lookup => (0, 0),
+        Protocol::RivainProuff => (32, 4),
+        Protocol::BitDecomposition => (16, 6),
+    }
+}
+
 impl<F: Mac + Holds<Gf8>> Spdz<F> {
     /// So many S-boxes of AES are to come, encrypting.
     pub(super) fn foresee_powers(&mut self, sboxes: usize) {
-        let (bits, triples) = match self.protocol {
-            Protocol::Lookup => (0, 0),
-            Protocol::RivainProuff => (32, 4),
-            Protocol::BitDecomposition => (16, 6),
-        };
+        let (bits, triples) = products_of(self.protocol);
         self.foresee_products(sboxes.saturating_mul(bits), sboxes.saturating_mul(triples));
     }
 
@@ -40,11 +49,58 @@ impl<F: Mac + Holds<Gf8>> Spdz<F> {
     /// Make now all random bits and products of bytes that were foreseen: before keys and inputs are known.
     ///
     /// # Errors
-    /// Whatever ends the session.
+    /// The abort that ends the session.
     pub fn preprocess_products(&mut self) -> Result<(), Abort> {
         let Shelf { foreseen_bits, foreseen_triples, .. } = self.shelf;
         self.stock_bits(foreseen_bits)?;
         self.stock_triples(foreseen_triples)
+    }
+
+    /// Make now what so many S-boxes of AES take by products, encrypting.
+    ///
+    /// # Errors
+    /// The abort that ends the session.
+    pub fn preprocess_sboxes(&mut self, sboxes: usize) -> Result<(), Abort> {
+        let (bits, triples) = products_of(self.protocol);
+        self.stock_bits(sboxes.saturating_mul(bits))?;
+        self.stock_triples(sboxes.saturating_mul(triples))
+    }
+
+    /// Make now what so many lookups in tables of few bits take by products.
+    ///
+    /// # Errors
+    /// The abort that ends the session.
+    pub fn preprocess_lookups(&mut self, lookups: usize) -> Result<(), Abort> {
+        self.stock_bits(lookups.saturating_mul(LOOKUP.0))?;
+        self.stock_triples(lookups.saturating_mul(LOOKUP.1))
+    }
+
+    /// Make now products of bits, as many as so many lanes of a program's ANDs take.
+    ///
+    /// # Errors
+    /// The abort that ends the session.
+    pub fn preprocess_ands(&mut self, ands: usize) -> Result<(), Abort> {
+        self.stock_ands(ands)
+    }
+
+    /// See that so many products of bits are there.
+    fn stock_ands(&mut self, count: usize) -> Result<(), Abort> {
+        if count > 0 && self.shelf.ands.as_ref().is_none_or(|ands| ands.a.len() < count) {
+            let phase = self.party.session.detour(PREPROCESSING_PHASE);
+            let made = self.source.and_triples(&mut self.party, count);
+            self.party.session.back(phase);
+            self.shelf.ands = Some(made?);
+        }
+        Ok(())
+    }
+
+    /// Fresh products of bits.
+    pub(super) fn and_triples(&mut self, count: usize) -> Result<Triples<Gf2, F>, Abort> {
+        self.stock_ands(count)?;
+        let taken = self.shelf.ands.as_mut().and_then(|Triples { a, b, c }| {
+            Some(Triples { a: a.pop(count)?, b: b.pop(count)?, c: c.pop(count)? })
+        });
+        taken.ok_or_else(|| self.party.session.misuse(SHORT, "too few products"))
     }
 
     /// See that so many random bits are there.
@@ -61,7 +117,7 @@ impl<F: Mac + Holds<Gf8>> Spdz<F> {
 
     /// See that so many products of bytes are there.
     fn stock_triples(&mut self, count: usize) -> Result<(), Abort> {
-        if self.shelf.triples.as_ref().is_none_or(|triples| triples.a.len() < count) {
+        if count > 0 && self.shelf.triples.as_ref().is_none_or(|triples| triples.a.len() < count) {
             let more = self.shelf.foreseen_triples.max(count);
             let phase = self.party.session.detour(PREPROCESSING_PHASE);
             let made = self.source.byte_triples(&mut self.party, more);

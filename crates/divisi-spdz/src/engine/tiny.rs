@@ -19,6 +19,7 @@ use std::ops::Range;
 
 const INDICES: Step = step!("tinytable.e");
 const ENTRIES: Step = step!("tinytable.entry");
+const ENTER: Step = step!("tinytable.enter");
 const SHAPE: Step = step!("tinytable");
 
 /// A byte in every lane: while masks are made its mask; while values are computed the public sum of value and
@@ -86,6 +87,37 @@ impl<F: Mac + Holds<Gf8>> Tiny<F> {
     /// The engine underneath.
     pub fn engine(&mut self) -> &mut Spdz<F> {
         &mut self.engine
+    }
+
+    /// The engine underneath, when a circuit was evaluated.
+    #[must_use]
+    pub fn into_engine(self) -> Spdz<F> {
+        self.engine
+    }
+
+    /// Shared bytes become inputs: s of random bits is the mask, x + s is opened, all in one round. What comes first is the
+    /// wire of the run over masks, what comes second that of the other.
+    ///
+    /// # Errors
+    /// The abort that ends the session.
+    pub fn enter(&mut self, x: &[Byte<F>]) -> Result<Vec<[TinyByte<F>; 2]>, Abort> {
+        let lanes: usize = x.iter().map(Auth::len).sum();
+        let (party, source) = self.engine.parts();
+        let s = bytes(&source.bits(party, LOG * lanes)?, lanes);
+        party.session.observe_each(Check::K5, (LOG * lanes) as u64); // [K5]
+        let mut sum = Byte::with_room(lanes);
+        x.iter().for_each(|x| sum.append(x));
+        let fits = sum.add(&s);
+        debug_assert!(fits || lanes == 0);
+        let opened = party.open(ENTER, &sum.x, &sum.m)?;
+        let mut at = 0;
+        let wire = |x: &Byte<F>| {
+            let here = at..at + x.len();
+            at = here.end;
+            let public = opened.get(here.clone()).unwrap_or_default().to_vec();
+            [Tiny::mask(s.part(here)), TinyByte { mask: Byte::default(), public }]
+        };
+        Ok(x.iter().map(wire).collect())
     }
 
     /// An input wire's mask.

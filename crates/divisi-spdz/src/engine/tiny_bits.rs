@@ -11,6 +11,7 @@ use std::ops::Range;
 
 const INDICES: Step = step!("tinytable.bits.e");
 const ENTRIES: Step = step!("tinytable.bits.entry");
+const ENTER: Step = step!("tinytable.bits.enter");
 const SHAPE: Step = step!("tinytable.bits");
 
 /// The bits of a value that are opened together, as of every S-box of DES.
@@ -78,6 +79,36 @@ impl<F: Mac + Holds<Gf8>> TinyBits<F> {
     /// The engine underneath.
     pub fn engine(&mut self) -> &mut Spdz<F> {
         &mut self.engine
+    }
+
+    /// The engine underneath, when a circuit was evaluated.
+    #[must_use]
+    pub fn into_engine(self) -> Spdz<F> {
+        self.engine
+    }
+
+    /// As [`Tiny::enter`](super::Tiny::enter), of bits.
+    ///
+    /// # Errors
+    /// The abort that ends the session.
+    pub fn enter(&mut self, x: &[Bit<F>]) -> Result<Vec<[TinyBit<F>; 2]>, Abort> {
+        let lanes: usize = x.iter().map(Auth::len).sum();
+        let (party, source) = self.engine.parts();
+        let s = source.bits(party, lanes)?;
+        party.session.observe_each(Check::K5, lanes as u64); // [K5]
+        let mut sum = Bit::with_room(lanes);
+        x.iter().for_each(|x| sum.append(x));
+        let fits = sum.add(&s);
+        debug_assert!(fits || lanes == 0);
+        let opened = party.open(ENTER, &sum.x, &sum.m)?;
+        let mut at = 0;
+        let wire = |x: &Bit<F>| {
+            let here = at..at + x.len();
+            at = here.end;
+            let public = opened.get(here.clone()).unwrap_or_default().to_vec();
+            [TinyBits::mask(s.part(here)), TinyBits::masked(public)]
+        };
+        Ok(x.iter().map(wire).collect())
     }
 
     /// An input wire's mask.

@@ -2,6 +2,8 @@
 //! succeeds.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
+mod prep;
+
 use divisi_core::testing::{Recording, Stage, Way, party};
 use divisi_core::{Abort, Bytes, Check, Direction, Parameters, Plain, PlainByte, Session, settle};
 use divisi_field::Gf48;
@@ -298,6 +300,11 @@ divisi_core::mutants! {
     a_false_index_is_noticed: K4, "does not look at the sum of the sigmas", false_index;
     a_false_output_is_noticed: K4, "does not look at the sum of the sigmas", false_output;
     no_bits_beyond_the_part: K8, "ignores bits that belong to no element", smuggled_bits;
+    no_bucket_is_spoiled_by_one_guess: K15, "does not prove products", prep::spoiled_bucket;
+    buckets_are_not_foreseen: K16, "takes a coin that is known", prep::foreseen_buckets;
+    combinations_are_not_foreseen: K18, "takes a coin that is known", prep::foreseen_combination;
+    a_false_product_is_sacrificed: K19, "does not look at sigma", prep::false_product;
+    a_false_difference_makes_no_table: K17, "uses unit vectors unchecked", prep::false_difference;
     a_false_piece_makes_no_table: K17, "uses unit vectors unchecked", false_piece;
     what_is_told_is_no_share: K20, "opens shares as they are", bare_shares;
     a_sigma_is_not_reflected: K21, "takes any opening of a commitment", reflected_sigma;
@@ -305,12 +312,13 @@ divisi_core::mutants! {
     a_receiver_checks_its_output: K24, "takes a private output unchecked", false_private_output;
 }
 
-/// Every check of KOR+17 that an honest party can fail has a mutant; K5 and K6 are those of a source of
-/// preprocessing.
+/// Every check of KOR+17 that an honest party can fail has a mutant; those of rows are divisi-ot's; that bits are
+/// bits is so by type, and K6 counts where products serve that K15, K16, K18 and K19 prove.
 #[test]
 fn every_check_has_a_mutant() {
     for check in Check::ALL.iter().filter(|check| check.id().starts_with('K')) {
-        let of_source = [Check::K5, Check::K6].contains(check);
+        let of_rows = [Check::K11, Check::K12, Check::K13, Check::K14].contains(check);
+        let of_source = of_rows || [Check::K5, Check::K6].contains(check);
         let named =
             |(c, what, name): &(Check, &str, &str)| c == check && !what.is_empty() && !name.is_empty();
         assert!(of_source || MUTANTS.iter().any(named), "{check}");

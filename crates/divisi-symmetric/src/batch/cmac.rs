@@ -1,13 +1,11 @@
 //! CMAC (SP 800-38B) of many messages, under one key or one each, whose round keys and subkeys are kept.
 
 use super::absorb::{Here, Rule, Step, absorb, update};
-use super::{Engine, Messages, SecretByte, bits, block_bytes, byte_values, bytes, public, unfit, wires};
+use super::{Engine, Messages, SecretByte, bits, block_bytes, byte_values, public, unfit};
 use crate::aes::{self, RoundKeys};
-use crate::gates::byte_program;
-use crate::mac::cmac::{BLOCK, double, is_complete, padding};
-use divisi_circuit::Program;
-use divisi_core::{Abort, Job, Lanes};
-use std::sync::OnceLock;
+use crate::mac::cmac::{BLOCK, is_complete, padding};
+use crate::mode::cmac::double_bits;
+use divisi_core::{Abort, Lanes};
 
 /// A key, or one a lane, ready for use.
 #[derive(Clone)]
@@ -15,11 +13,6 @@ pub struct Key<E: Engine> {
     round_keys: RoundKeys<E::Byte>,
     /// Of n keys: a lane of zeros, the n first subkeys, the n second ones.
     subkeys: Vec<SecretByte<E>>,
-}
-
-fn doubling() -> &'static Program {
-    static DOUBLING: OnceLock<Program> = OnceLock::new();
-    DOUBLING.get_or_init(|| byte_program([BLOCK], |g, [block]| double(g, block)))
 }
 
 /// Keys of 16, 24 or 32 bytes, one a lane -> their round keys and subkeys (6.1): all that tags need, settled once and kept.
@@ -36,10 +29,7 @@ pub fn prepare<E: Engine>(e: &mut E, key: &[E::Byte]) -> Result<Key<E>, Abort> {
     let mut block = bits(e, l.to_vec())?;
     let mut parts = vec![public(e, &[0; BLOCK], 1)];
     for _ in 0..2 {
-        let mut jobs = [Job::new(doubling(), wires(block))];
-        e.run(&mut jobs)?;
-        let [job] = jobs;
-        block = bytes(job.wires);
+        block = double_bits(e, block)?;
         parts.push(block.clone());
     }
     let mut subkeys = Vec::with_capacity(BLOCK);
@@ -107,7 +97,7 @@ pub fn initial<E: Engine>(e: &mut E) -> Vec<SecretByte<E>> {
 /// The state after whole blocks, of which the last ends no message.
 ///
 /// # Errors
-/// [`Abort::Misuse`] if they are no whole blocks; whatever ends the session.
+/// [`Abort::Misuse`] if they are no whole blocks; the abort that ends the session.
 pub fn continued<E: Engine>(
     e: &mut E,
     key: &Key<E>,
@@ -120,7 +110,7 @@ pub fn continued<E: Engine>(
 /// The tag of each message, of which `before` bytes (whole blocks) made the state.
 ///
 /// # Errors
-/// [`Abort::Misuse`] if nothing follows what came before, or the keys do not fit; whatever ends the session.
+/// [`Abort::Misuse`] if nothing follows what came before, or the keys do not fit; the abort that ends the session.
 pub fn tag<E: Engine>(
     e: &mut E,
     key: &Key<E>,

@@ -114,7 +114,7 @@ impl<E: Engine> Function<E> {
     /// Take in a piece of every message.
     ///
     /// # Errors
-    /// [`Abort::Misuse`] if it has no multiple of [`piece`](Function::piece) bytes; whatever ends the session.
+    /// [`Abort::Misuse`] if it has no multiple of [`piece`](Function::piece) bytes; the abort that ends the session.
     pub fn update(&self, e: &mut E, state: State<E>, piece: Vec<SecretByte<E>>) -> Result<State<E>, Abort> {
         let State { state, before } = state;
         let before = before + piece.len() as u64;
@@ -133,7 +133,7 @@ impl<E: Engine> Function<E> {
     /// The output for each message, of which this is the rest; a nonce for each where they have one.
     ///
     /// # Errors
-    /// [`Abort::Misuse`] if something does not fit; whatever ends the session.
+    /// [`Abort::Misuse`] if something does not fit; the abort that ends the session.
     pub fn finish(
         &self,
         e: &mut E,

@@ -102,7 +102,7 @@ pub fn initial<E: Engine>(e: &mut E) -> Vec<SecretByte<E>> {
 /// The state after whole chunks of [`POWERS`] blocks.
 ///
 /// # Errors
-/// [`Abort::Misuse`] if they are no whole chunks; whatever ends the session.
+/// [`Abort::Misuse`] if they are no whole chunks; the abort that ends the session.
 pub fn continued<E: Engine>(
     e: &mut E,
     key: &Key<E>,
@@ -115,7 +115,7 @@ pub fn continued<E: Engine>(
 /// GHASH of each message and its length, of which `before` bytes (whole chunks) made the state.
 ///
 /// # Errors
-/// [`Abort::Misuse`] if keys and messages differ in number; whatever ends the session.
+/// [`Abort::Misuse`] if keys and messages differ in number; the abort that ends the session.
 pub fn hash<E: Engine>(
     e: &mut E,
     key: &Key<E>,
@@ -150,7 +150,7 @@ pub fn hash<E: Engine>(
 /// The tag that belongs to a hash: the cipher of `j0` is added, the counter block that a nonce makes.
 ///
 /// # Errors
-/// Whatever ends the session.
+/// The abort that ends the session.
 pub fn seal<E: Engine>(
     e: &mut E,
     key: &Key<E>,
@@ -167,7 +167,7 @@ pub fn seal<E: Engine>(
 /// The tag of each message, of which `before` bytes (whole chunks) made the state, with its nonce.
 ///
 /// # Errors
-/// [`Abort::Misuse`] if keys, nonces and messages differ in number; whatever ends the session.
+/// [`Abort::Misuse`] if keys, nonces and messages differ in number; the abort that ends the session.
 pub fn tag<E: Engine>(
     e: &mut E,
     key: &Key<E>,

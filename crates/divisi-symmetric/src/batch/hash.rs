@@ -11,7 +11,7 @@ use divisi_core::{Abort, Boolean};
 /// Cost on an engine that pays for each sum of products: a step a block, of the lanes that have one left.
 ///
 /// # Errors
-/// Whatever ends the session.
+/// The abort that ends the session.
 pub fn digest<E: Boolean>(
     e: &mut E,
     hash: Hash,
@@ -25,7 +25,7 @@ pub fn digest<E: Boolean>(
 /// The state after whole blocks, which may stay in the middle of a message.
 ///
 /// # Errors
-/// [`Abort::Misuse`] if they are no whole blocks; whatever ends the session.
+/// [`Abort::Misuse`] if they are no whole blocks; the abort that ends the session.
 pub fn continued<E: Boolean>(
     e: &mut E,
     hash: Hash,
@@ -40,7 +40,7 @@ pub fn continued<E: Boolean>(
 /// or of one for each.
 ///
 /// # Errors
-/// [`Abort::Misuse`] if the state does not fit; whatever ends the session.
+/// [`Abort::Misuse`] if the state does not fit; the abort that ends the session.
 pub fn resume<E: Boolean>(
     e: &mut E,
     hash: Hash,

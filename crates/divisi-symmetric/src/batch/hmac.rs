@@ -11,7 +11,7 @@ use divisi_core::{Abort, Boolean, Job, Lanes};
 /// than a block. All that tags need; settled once and kept with the keys.
 ///
 /// # Errors
-/// [`Abort::Misuse`] if the key's bytes differ in lanes; whatever ends the session.
+/// [`Abort::Misuse`] if the key's bytes differ in lanes; the abort that ends the session.
 pub fn pad_states<E: Boolean>(
     e: &mut E,
     hash: Hash,
@@ -52,7 +52,7 @@ pub fn pad_states<E: Boolean>(
 /// The tag of each message in full length, under the key of these states: of one lane for all messages, or of one for each.
 ///
 /// # Errors
-/// [`Abort::Misuse`] if the states do not fit; whatever ends the session.
+/// [`Abort::Misuse`] if the states do not fit; the abort that ends the session.
 pub fn tag<E: Boolean>(
     e: &mut E,
     hash: Hash,
@@ -69,7 +69,7 @@ pub fn tag<E: Boolean>(
 /// The tag of each message, of which `before` bytes (whole blocks) brought the inner state here.
 ///
 /// # Errors
-/// [`Abort::Misuse`] if the states do not fit; whatever ends the session.
+/// [`Abort::Misuse`] if the states do not fit; the abort that ends the session.
 pub fn finish<E: Boolean>(
     e: &mut E,
     hash: Hash,

@@ -10,7 +10,7 @@ use divisi_core::{Abort, Boolean, Job, Lanes};
 /// keys.
 ///
 /// # Errors
-/// [`Abort::Misuse`] if the key's bytes differ in lanes; whatever ends the session.
+/// [`Abort::Misuse`] if the key's bytes differ in lanes; the abort that ends the session.
 pub fn key_state<E: Boolean>(
     e: &mut E,
     kmac: &Kmac,
@@ -34,7 +34,7 @@ pub fn key_state<E: Boolean>(
 /// The tag of each message under the key of this state: of one lane for all messages, or of one for each.
 ///
 /// # Errors
-/// [`Abort::Misuse`] if the state does not fit; whatever ends the session.
+/// [`Abort::Misuse`] if the state does not fit; the abort that ends the session.
 pub fn tag<E: Boolean>(
     e: &mut E,
     kmac: &Kmac,

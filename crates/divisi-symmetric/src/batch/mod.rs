@@ -48,7 +48,7 @@ impl<E> Engine for E where
 /// Bytes as their bits: local.
 ///
 /// # Errors
-/// Whatever ends the session.
+/// The abort that ends the session.
 pub fn bits<E: Engine>(e: &mut E, bytes: Vec<E::Byte>) -> Result<Vec<SecretByte<E>>, Abort> {
     bytes.into_iter().map(|byte| e.convert(byte)).collect()
 }
@@ -56,7 +56,7 @@ pub fn bits<E: Engine>(e: &mut E, bytes: Vec<E::Byte>) -> Result<Vec<SecretByte<
 /// The way back.
 ///
 /// # Errors
-/// Whatever ends the session.
+/// The abort that ends the session.
 pub fn byte_values<E: Engine>(e: &mut E, bits: Vec<SecretByte<E>>) -> Result<Vec<E::Byte>, Abort> {
     bits.into_iter().map(|bits| e.convert(bits)).collect()
 }

@@ -8,7 +8,7 @@ use divisi_core::{Abort, Boolean, Job};
 /// The first bytes of the output for each message.
 ///
 /// # Errors
-/// Whatever ends the session.
+/// The abort that ends the session.
 pub fn output<E: Boolean>(
     e: &mut E,
     xof: &Xof,
@@ -22,7 +22,7 @@ pub fn output<E: Boolean>(
 /// The first bytes of the output for each message, from a state after whole blocks.
 ///
 /// # Errors
-/// [`Abort::Misuse`] if the state does not fit; whatever ends the session.
+/// [`Abort::Misuse`] if the state does not fit; the abort that ends the session.
 pub fn resume<E: Boolean>(
     e: &mut E,
     xof: &Xof,
@@ -37,7 +37,7 @@ pub fn resume<E: Boolean>(
 /// The state after whole blocks, which may stay in the middle of a message.
 ///
 /// # Errors
-/// [`Abort::Misuse`] if they are no whole blocks; whatever ends the session.
+/// [`Abort::Misuse`] if they are no whole blocks; the abort that ends the session.
 pub fn continued<E: Boolean>(
     e: &mut E,
     sponge: Sponge,

@@ -53,6 +53,24 @@ impl<B: Clone + Lanes> TripleKey<B> {
     }
 }
 
+impl<B: Lanes> Lanes for TripleKey<B> {
+    fn lanes(&self) -> usize {
+        self.rounds[0][0][0].lanes()
+    }
+
+    /// The keys whose lane `l` is key `index[l]`: for a batch of blocks under different keys.
+    fn gather(&self, index: &[usize]) -> Option<Self> {
+        let rounds = self.rounds.iter().map(|des| {
+            let keys = des.iter().map(|key| {
+                let bits: Option<Vec<B>> = key.iter().map(|bit| bit.gather(index)).collect();
+                <[B; 48]>::try_from(bits?).ok()
+            });
+            <[[B; 48]; ROUNDS]>::try_from(keys.collect::<Option<Vec<_>>>()?).ok()
+        });
+        Some(TripleKey { rounds: rounds.collect::<Option<Vec<_>>>()?.try_into().ok()? })
+    }
+}
+
 /// The round keys of DES (FIPS 46-3, the key schedule): all of them bits of the key.
 fn schedule<B: Clone>(key: &[B; 64]) -> [[B; 48]; ROUNDS] {
     let mut chosen = CHOICE_1;

@@ -26,10 +26,18 @@ pub fn double<G: Gates>(g: &mut G, block: &[[G::Bit; 8]]) -> Vec<[G::Bit; 8]> {
 /// What follows a message of that many bytes, to fill its last block: nothing if that is complete.
 #[must_use]
 pub fn padding(message_bytes: u64) -> Vec<u8> {
-    if is_complete(message_bytes) {
+    // an empty message has a block to fill, a whole one none
+    let last = if is_complete(message_bytes) { BLOCK } else { (message_bytes % BLOCK as u64) as usize };
+    filling(BLOCK, last)
+}
+
+/// The same for a block of any size.
+#[must_use]
+pub(crate) fn filling(block: usize, message_bytes: usize) -> Vec<u8> {
+    if message_bytes > 0 && message_bytes.is_multiple_of(block) {
         return Vec::new();
     }
-    let mut padding = vec![0; BLOCK - (message_bytes % BLOCK as u64) as usize];
+    let mut padding = vec![0; block - message_bytes % block];
     if let Some(first) = padding.first_mut() {
         *first = 0x80;
     }

@@ -83,7 +83,7 @@ impl Steps {
 /// 1024, where plain doubling takes 10 (test `powers_cost_their_odd_exponents`).
 ///
 /// # Errors
-/// Whatever ends the session.
+/// The abort that ends the session.
 pub fn powers<E: Blocks + ?Sized>(e: &mut E, h: &E::Block, m: usize) -> Result<E::Block, Abort> {
     let mut table = Table { keys: h.lanes(), exponents: Vec::new(), values: h.clone() };
     if m > 0 {

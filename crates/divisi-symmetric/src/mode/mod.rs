@@ -1,5 +1,10 @@
 //! Modes of operation: how a block cipher treats messages.
+//!
+//! [`block`], [`cbc`] and [`cmac`] are written over either block cipher; GCM needs blocks of 128 bits.
 
+pub mod block;
+pub mod cbc;
+pub mod cmac;
 pub mod columns;
 pub mod ctr;
 pub mod gcm;

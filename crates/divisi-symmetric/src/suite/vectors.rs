@@ -56,6 +56,12 @@ pub fn triple_des_vectors() -> Vec<Record> {
     records(include_str!("../../tests/vectors/triple_des.txt"))
 }
 
+/// SP 800-38A, F.2 (CBC), SP 800-38B, D (CMAC), and examples of CBC of triple DES.
+#[must_use]
+pub fn mode_vectors() -> Vec<Record> {
+    records(include_str!("../../tests/vectors/modes.txt"))
+}
+
 /// NIST's examples of hashes, extendable outputs and KMAC.
 #[must_use]
 pub fn hash_vectors() -> Vec<Record> {

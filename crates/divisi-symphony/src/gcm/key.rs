@@ -22,7 +22,7 @@ impl GcmKey {
     /// Expand a key inside the computation, and make what GHASH needs.
     ///
     /// # Errors
-    /// Whatever ends the session.
+    /// The abort that ends the session.
     pub fn prepare(rep: &mut Rep3, size: KeySize, part: &Part) -> Result<GcmKey, Abort> {
         let one = Self::prepare_many(rep, size, &[part])?.pop();
         one.ok_or(Abort::Misuse { step: KEY, what: "no key was made" })

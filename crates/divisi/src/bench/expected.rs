@@ -55,6 +55,10 @@ fn library(job: &Job, key: &[u8]) -> Option<Ordinary> {
             let (using, key) = (job.using.clone(), key.to_vec());
             Some(Box::new(move |number, message| ordinary::output(&using, &key, &nonce(number), message)))
         }
+        Job::Blocks(job) if job.cipher.aes().is_none() => {
+            let (key, direction) = (key.to_vec(), job.direction);
+            Some(Box::new(move |_, input| ordinary::triple_des(&key, direction, input)))
+        }
         Job::Blocks(job) => {
             let cipher = ordinary::cipher(key, job.direction)?;
             Some(Box::new(move |_, input| {
@@ -70,6 +74,7 @@ fn library(job: &Job, key: &[u8]) -> Option<Ordinary> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::engine::job::Cipher;
     use crate::engine::job::{Blocks, Digests};
     use divisi_core::Direction;
     use divisi_symmetric::aes::KeySize;
@@ -85,7 +90,8 @@ mod tests {
     fn a_wrong_output_is_found_and_named() {
         // FIPS 197, appendix C.1, in row 0; another block in row 1.
         let key: Vec<u8> = (0..16).collect();
-        let blocks = |direction| Job::Blocks(Blocks { size: KeySize::Aes128, direction, count: 2 });
+        let blocks =
+            |direction| Job::Blocks(Blocks { cipher: Cipher::Aes(KeySize::Aes128), direction, count: 2 });
         let (there, back) = (blocks(Direction::Encrypt), blocks(Direction::Decrypt));
         let plain: [u8; 16] = std::array::from_fn(|i| 0x11 * i as u8);
         let sealed = hex::decode("69c4e0d86a7b0430d8cdb78070b4c55a").unwrap();

@@ -128,11 +128,11 @@ impl Options {
     /// That they make sense.
     ///
     /// # Errors
-    /// What to correct.
+    /// A sentence that says what to correct.
     pub fn check(&self) -> Result<(), Failure> {
         let wrong = |what: &str| Err(Failure::usage(format!("{what}: give at least 1")));
         match self {
-            Options { blocks: 0, work: Work::Aes, .. } => wrong("--blocks is 0"),
+            Options { blocks: 0, work: Work::Aes | Work::TripleDes(_), .. } => wrong("--blocks is 0"),
             Options { blocks: 0, .. } => wrong("--count is 0"),
             Options { work: Work::Function { message_bytes, .. }, .. } if *message_bytes > LONGEST => {
                 Err(Failure::usage(format!("--message-bytes is more than {LONGEST}: give less")))

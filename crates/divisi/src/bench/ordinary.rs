@@ -6,8 +6,9 @@ use aes::{Aes128, Aes192, Aes256, Block};
 use aes_gcm::aead::{Aead, Nonce, Payload};
 use aes_gcm::{Aes128Gcm, Aes256Gcm, AesGcm};
 use cshake::digest::{ExtendableOutput, Update, XofReader};
-use divisi_core::Direction;
+use divisi_core::{Direction, Plain, PlainBit};
 use divisi_symmetric::algorithm::{Algorithm, Settings, Strength};
+use divisi_symmetric::des::{self, TripleKey};
 use divisi_symmetric::hash::Hash;
 use divisi_symmetric::sha2::Sha2;
 use divisi_symmetric::sha3::{Sha3, bytepad, encode_string, right_encode};
@@ -36,6 +37,17 @@ pub(super) fn cipher(key: &[u8], direction: Direction) -> Option<Cipher> {
         32 => cipher!(Aes256),
         _ => return None,
     })
+}
+
+/// A block of triple DES in the clear. (By the program of this workspace: no library of it is among its dependencies. SP 800-67's
+/// example and NIST's vectors stand behind it.)
+pub(super) fn triple_des(key: &[u8], direction: Direction, block: &[u8]) -> Option<Vec<u8>> {
+    let bits =
+        |bytes: &[u8]| -> Vec<_> { des::bits_of(bytes).iter().map(|bit| PlainBit::new(&[*bit])).collect() };
+    let key = TripleKey::new(&bits(key)).ok()?;
+    let mut block: [PlainBit; 64] = bits(block).try_into().ok()?;
+    des::triple(&mut Plain, direction, &key, &mut block).ok()?;
+    Some(des::bytes_of(&block.each_ref().map(|bit| bit.lane(0))))
 }
 
 /// The text of `IV | ciphertext | tag`; none if it is not authentic.
@@ -148,7 +160,7 @@ fn cmac(key: &[u8], message: &[u8]) -> Option<Vec<u8>> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use divisi_core::{Bytes, Plain};
+    use divisi_core::Bytes;
     use divisi_symmetric::batch::{Function, Messages, byte_values};
 
     /// What the libraries give is what this workspace's own functions give in the clear.

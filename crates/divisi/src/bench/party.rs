@@ -17,7 +17,7 @@ const SETUP: &str = "setup";
 /// Be a party until the orders end. Failures are reported, not printed.
 ///
 /// # Errors
-/// What was reported, or could not be.
+/// The fault that was reported, or why none could be.
 pub fn run() -> Result<(), Failure> {
     be(|joined| {
         joined.pipes.report(Ok(joined.seconds))?;
@@ -35,7 +35,7 @@ pub fn run() -> Result<(), Failure> {
 }
 
 fn out_of_place() -> Failure {
-    Failure::usage("an order out of its place: use one version of the program")
+    Failure::usage("unexpected message from the coordinator: use one version of the program everywhere")
 }
 
 fn number(count: u64) -> usize {

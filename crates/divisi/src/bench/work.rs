@@ -2,7 +2,7 @@
 
 use super::Options;
 use crate::circuit;
-use crate::engine::job::{Between, Blocks, Circuit, Digests, Job};
+use crate::engine::job::{Between, Blocks, Cipher, Circuit, Digests, Job, Keys};
 use crate::engine::{self, Engine, members, rep3};
 use crate::failure::Failure;
 use divisi_core::PartyId;
@@ -17,6 +17,8 @@ use std::sync::Arc;
 pub enum Work {
     /// AES, in the direction and with the key's size of the options.
     Aes,
+    /// Triple DES, in the direction of the options.
+    TripleDes(Keys),
     /// A hash or MAC of messages.
     Function {
         /// Which one.
@@ -39,6 +41,7 @@ impl Work {
     pub fn input_bytes(&self) -> usize {
         match self {
             Work::Aes => 16,
+            Work::TripleDes(_) => 8,
             Work::Function { message_bytes, .. } => *message_bytes,
             Work::Circuit { input_bits, .. } => input_bits.div_ceil(8),
         }
@@ -48,7 +51,7 @@ impl Work {
     #[must_use]
     pub fn unit(&self) -> &'static str {
         match self {
-            Work::Aes => "block",
+            Work::Aes | Work::TripleDes(_) => "block",
             Work::Function { .. } => "message",
             Work::Circuit { .. } => "evaluation",
         }
@@ -58,7 +61,7 @@ impl Work {
     #[must_use]
     pub fn algorithm(&self) -> Option<Algorithm> {
         match self {
-            Work::Aes | Work::Circuit { .. } => None,
+            Work::Aes | Work::TripleDes(_) | Work::Circuit { .. } => None,
             Work::Function { algorithm, .. } => Some(*algorithm),
         }
     }
@@ -93,7 +96,12 @@ impl Options {
     pub(super) fn job(&self, engine: &dyn Engine) -> Result<Job, Failure> {
         let count = usize::try_from(self.blocks).unwrap_or(usize::MAX);
         Ok(match &self.work {
-            Work::Aes => Job::Blocks(Blocks { size: self.key, direction: self.direction, count }),
+            Work::Aes => {
+                Job::Blocks(Blocks { cipher: Cipher::Aes(self.key), direction: self.direction, count })
+            }
+            Work::TripleDes(keys) => {
+                Job::Blocks(Blocks { cipher: Cipher::TripleDes(*keys), direction: self.direction, count })
+            }
             Work::Function { algorithm, message_bytes } => Job::Digests(Digests {
                 using: Settings { adder: self.adder(), ..Settings::new(*algorithm) },
                 message_bytes: *message_bytes,
@@ -120,16 +128,23 @@ impl Options {
 
     /// What is measured, as JSON has it.
     pub(super) fn about(&self) -> Map<String, Value> {
-        let is_aes = self.work == Work::Aes;
+        let cipher = match self.work {
+            Work::Aes => Some(Cipher::Aes(self.key)),
+            Work::TripleDes(keys) => Some(Cipher::TripleDes(keys)),
+            Work::Function { .. } | Work::Circuit { .. } => None,
+        };
         let algorithm = self.work.algorithm();
-        let key_bits = if is_aes { self.key.bits() } else { 8 * algorithm.map_or(0, Algorithm::key_bytes) };
+        let key_bits = 8 * match cipher {
+            Some(cipher) => cipher.key_bytes(),
+            None => algorithm.map_or(0, Algorithm::key_bytes),
+        };
         members(json!({
-            "algorithm": if is_aes { Some("aes".into()) } else { algorithm.map(Algorithm::name) },
+            "algorithm": cipher.map(|cipher| cipher.name().to_owned()).or(algorithm.map(Algorithm::name)),
             "circuit": match &self.work {
                 Work::Circuit { name, .. } => Some(name),
                 _ => None,
             },
-            "direction": is_aes.then(|| super::direction_name(self.direction)),
+            "direction": cipher.map(|_| super::direction_name(self.direction)),
             "key_bits": (key_bits > 0).then_some(key_bits),
             "message_bytes": algorithm.map(|_| self.work.input_bytes()),
         }))

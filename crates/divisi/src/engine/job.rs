@@ -1,6 +1,6 @@
 //! What is to be computed: public data, the same at all parties, and rows of bytes for what is secret about it.
 
-use super::Rows;
+use super::{Differ, Rows};
 use crate::circuit::Held;
 use divisi_core::{Direction, PartyId};
 use divisi_symmetric::aes::KeySize;
@@ -14,11 +14,11 @@ use zeroize::Zeroizing;
 pub enum Job {
     /// Evaluations of one circuit. A row in has the input wires, a row out the output wires, the lowest bit of the first byte first.
     Circuit(Circuit),
-    /// Blocks of AES under one key, which is the row of the set-up. Rows have 16 bytes.
+    /// Blocks of a cipher under one key, which is the row of the set-up. Rows have a block.
     Blocks(Blocks),
     /// A hash or MAC of messages of one length, under one key, which is the row of the set-up.
     Digests(Digests),
-    /// Texts in a mode of AES, each with a key of its own.
+    /// Texts in a mode of a block cipher, each with a key of its own.
     Texts(Texts),
     /// Messages of any length, each with a key of its own where there are keys.
     Messages(Messages),
@@ -53,11 +53,79 @@ pub enum Between {
     Client,
 }
 
-/// Blocks of AES under one key.
+/// A block cipher.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Cipher {
+    /// AES, with keys of this size.
+    Aes(KeySize),
+    /// Triple DES, with two keys or three.
+    TripleDes(Keys),
+}
+
+/// The keys of triple DES, of 64 bits each.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Keys {
+    /// K1, K2, and K1 again.
+    Two,
+    /// Three.
+    Three,
+}
+
+impl Cipher {
+    /// The bytes of its keys.
+    #[must_use]
+    pub fn key_bytes(self) -> usize {
+        match self {
+            Cipher::Aes(size) => size.bytes(),
+            Cipher::TripleDes(Keys::Two) => 16,
+            Cipher::TripleDes(Keys::Three) => 24,
+        }
+    }
+
+    /// The bytes of a block.
+    #[must_use]
+    pub fn block_bytes(self) -> usize {
+        match self {
+            Cipher::Aes(_) => 16,
+            Cipher::TripleDes(_) => 8,
+        }
+    }
+
+    /// Its name in JSON.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Cipher::Aes(_) => "aes",
+            Cipher::TripleDes(_) => "des3",
+        }
+    }
+
+    /// The size of its keys, if it is AES.
+    #[must_use]
+    pub fn aes(self) -> Option<KeySize> {
+        match self {
+            Cipher::Aes(size) => Some(size),
+            Cipher::TripleDes(_) => None,
+        }
+    }
+
+    /// The cipher of that name with keys of so many bytes.
+    #[must_use]
+    pub fn from_key(name: &str, key_bytes: usize) -> Option<Self> {
+        match (name, key_bytes) {
+            ("aes", bytes) => KeySize::from_bytes(bytes).map(Cipher::Aes),
+            ("des3", 16) => Some(Cipher::TripleDes(Keys::Two)),
+            ("des3", 24) => Some(Cipher::TripleDes(Keys::Three)),
+            _ => None,
+        }
+    }
+}
+
+/// Blocks under one key.
 #[derive(Clone, Copy, Debug)]
 pub struct Blocks {
-    /// The key's size.
-    pub size: KeySize,
+    /// The cipher.
+    pub cipher: Cipher,
     /// Which way.
     pub direction: Direction,
     /// How many blocks.
@@ -75,7 +143,7 @@ pub struct Digests {
     pub count: usize,
 }
 
-/// A mode of AES.
+/// A mode of a block cipher.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Mode {
     /// Galois/counter mode, 96 bits of IV.
@@ -84,16 +152,21 @@ pub enum Mode {
     Ecb,
     /// Counter mode, from a whole first counter block.
     Ctr,
+    /// Cipher block chaining, of whole blocks. What is decrypted is public: it stands in [`Text::sealed`].
+    Cbc,
+    /// A tag (CMAC): made where the direction is to encrypt, else compared with the one in [`Text::sealed`].
+    Cmac,
 }
 
-/// Texts in a mode. A row in has the key, then the secret text (nothing where the text is public); a row out of ECB and CTR the other
-/// text, of GCM a byte that is 1 if the text is authentic, then the other text, then the tag that was made.
+/// Texts in a mode. A row in has the key, then the secret text (nothing where the text is public); a row out of ECB, CBC and CTR the
+/// other text, of GCM a byte that is 1 if the text is authentic, then the other text, then the tag that was made; of CMAC the tag, or a
+/// byte that is 1 if it is the one received.
 #[derive(Clone, Debug)]
 pub struct Texts {
     /// The mode.
     pub mode: Mode,
-    /// The keys' size.
-    pub size: KeySize,
+    /// The cipher.
+    pub cipher: Cipher,
     /// The texts.
     pub texts: Vec<Text>,
 }
@@ -111,7 +184,7 @@ pub struct Text {
     pub bytes: usize,
     /// The length of the tag.
     pub tag_bytes: usize,
-    /// Ciphertext and tag that are to be opened, of GCM: both are public.
+    /// Ciphertext and tag that are to be opened: both are public.
     pub sealed: Option<(Vec<u8>, Vec<u8>)>,
 }
 
@@ -154,8 +227,8 @@ pub struct Chain {
 impl Text {
     /// How many bytes of the text are secret.
     #[must_use]
-    pub fn secret_bytes(&self) -> usize {
-        if self.sealed.is_some() { 0 } else { self.bytes }
+    pub fn secret_bytes(&self, mode: Mode) -> usize {
+        if self.sealed.is_some() && mode != Mode::Cmac { 0 } else { self.bytes }
     }
 }
 
@@ -178,10 +251,11 @@ impl Job {
     pub fn input_bytes(&self, instance: usize) -> usize {
         match self {
             Job::Circuit(job) => job.circuit.inputs().iter().sum::<usize>().div_ceil(8),
-            Job::Blocks(_) => 16,
+            Job::Blocks(job) => job.cipher.block_bytes(),
             Job::Digests(job) => job.message_bytes,
             Job::Texts(job) => {
-                job.size.bytes() + job.texts.get(instance).map_or(0, |text| text.secret_bytes())
+                let secret = job.texts.get(instance).map_or(0, |text| text.secret_bytes(job.mode));
+                job.cipher.key_bytes() + secret
             }
             Job::Messages(job) => job.key_bytes + job.messages.get(instance).map_or(0, |m| m.bytes),
             Job::Chain(job) => job.starts.get(instance).copied().unwrap_or(0),
@@ -193,11 +267,13 @@ impl Job {
     pub fn output_bytes(&self, instance: usize) -> usize {
         match self {
             Job::Circuit(job) => job.circuit.outputs().iter().sum::<usize>().div_ceil(8),
-            Job::Blocks(_) => 16,
+            Job::Blocks(job) => job.cipher.block_bytes(),
             Job::Digests(job) => job.using.output_bytes,
             Job::Texts(job) => job.texts.get(instance).map_or(0, |text| match job.mode {
                 Mode::Gcm => 1 + text.bytes + text.tag_bytes,
-                Mode::Ecb | Mode::Ctr => text.bytes,
+                Mode::Ecb | Mode::Ctr | Mode::Cbc => text.bytes,
+                Mode::Cmac if text.sealed.is_some() => 1,
+                Mode::Cmac => text.tag_bytes,
             }),
             Job::Messages(job) => job.messages.get(instance).map_or(0, |message| {
                 let made = if message.makes { job.using.output_bytes } else { 0 };
@@ -211,7 +287,7 @@ impl Job {
     #[must_use]
     pub fn key_bytes(&self) -> usize {
         match self {
-            Job::Blocks(job) => job.size.bytes(),
+            Job::Blocks(job) => job.cipher.key_bytes(),
             Job::Digests(job) => job.using.algorithm.key_bytes(),
             Job::Circuit(_) | Job::Texts(_) | Job::Messages(_) | Job::Chain(_) => 0,
         }
@@ -302,15 +378,6 @@ impl Circuit {
 
 /// What a party brings to a phase, or has of its outputs: in its engine's own form, and wiped.
 pub type Own = Zeroizing<Vec<u8>>;
-
-/// Outputs that do not fit each other: somebody is wrong, or lies.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Differ {
-    /// Who is known to.
-    pub party: Option<PartyId>,
-    /// In words that follow the party's name.
-    pub what: &'static str,
-}
 
 /// What all parties have alike.
 ///

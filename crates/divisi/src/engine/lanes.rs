@@ -22,7 +22,7 @@ impl<'j> Lanes<'j> {
 
     /// The bytes of the keys, a lane a text, and those of the texts, a lane a block, filled up with zeros.
     pub fn columns(&self, rows: &Rows) -> (Vec<Vec<u8>>, [Vec<u8>; 16]) {
-        let width = self.job.size.bytes();
+        let width = self.job.cipher.key_bytes();
         let key = |i: usize| rows.iter().map(|row| row.get(i).copied().unwrap_or(0)).collect();
         let mut stream = Vec::new();
         for (row, blocks) in rows.iter().zip(&self.blocks) {

@@ -5,41 +5,49 @@
 //! touched. What is prepared starts at each party on a session of its own ([`Prepared::start`]) and goes through batches of instances
 //! ([`Party::batch`]). Whoever measures looks on through a [`Watch`].
 //!
-//! | job | who gives inputs | rep3 | garble | plain |
-//! |---|---|---|---|---|
-//! | [`Job::Circuit`] between parties | its owners | one evaluation | any number, ahead or streamed | |
-//! | [`Job::Circuit`] of a client | dealt | in strands | | |
-//! | [`Job::Blocks`], [`Job::Digests`] | dealt | in strands | | |
-//! | [`Job::Texts`], [`Job::Messages`], [`Job::Chain`] | known answers | all | all but GCM and chains | all |
+//! | job | who gives inputs | rep3 | garble | mixed | plain |
+//! |---|---|---|---|---|---|
+//! | [`Job::Circuit`] between parties | its owners | one evaluation | any number, ahead or streamed | any number | |
+//! | [`Job::Circuit`] of a client | dealt | in strands | | | |
+//! | [`Job::Blocks`], [`Job::Digests`] | dealt | in strands | | | |
+//! | [`Job::Texts`], [`Job::Messages`], [`Job::Chain`] | known answers | all | all but GCM and chains | the same | all |
 //!
 //! **A new engine** is a folder that implements the three traits, and one line in `ENGINES`; or, outside of this crate, a call of [`add`].
 
+mod differ;
+mod drawn;
 pub mod garble;
+mod groups;
 mod hashes;
 pub mod job;
 mod lanes;
 mod measured;
+pub mod mixed;
 pub mod plain;
 pub mod rep3;
 mod rows;
 pub mod settings;
+pub mod spdz;
 mod together;
 pub(crate) mod told;
 
-pub use job::{Between, Differ, Job, Own, alike};
+pub use differ::Differ;
+pub use job::{Between, Job, Own, alike};
 pub use measured::{Mark, Measured, Page, Phase, Took};
 pub use rows::Rows;
 pub use settings::Settings;
 pub use together::{Ended, together};
 
 use divisi_core::{Abort, Counts, Parameters, Session};
+use divisi_rep3::Security;
 use serde_json::{Map, Value, json};
 use std::fmt;
 use std::ops::RangeInclusive;
 use std::sync::{PoisonError, RwLock};
 
 /// Every engine of this crate: a line for each.
-static ENGINES: &[&dyn Engine] = &[&rep3::Replicated, &garble::Garbled, &plain::InTheClear];
+static ENGINES: &[&dyn Engine] =
+    &[&rep3::Replicated, &garble::Garbled, &mixed::Mixed, &spdz::Authenticated, &plain::InTheClear];
 
 /// Those of others.
 static ADDED: RwLock<Vec<&'static dyn Engine>> = RwLock::new(Vec::new());
@@ -122,6 +130,11 @@ pub trait Engine: Sync {
     /// Against whom it protects.
     fn adversary(&self) -> Adversary;
 
+    /// Against whom it is used if nothing is said: the strongest that it has.
+    fn usual_security(&self) -> Security {
+        Security::Malicious
+    }
+
     /// The phases that a benchmark tells, in order: those of the meter, and "setup", in which a session begins.
     fn phases(&self, settings: &Settings) -> &'static [Clock];
 
@@ -135,6 +148,11 @@ pub trait Engine: Sync {
         false
     }
 
+    /// How many blocks of a cipher a benchmark has if nothing is said.
+    fn usual_blocks(&self) -> usize {
+        100_000
+    }
+
     /// How many instances of a circuit a benchmark evaluates if nothing is said.
     fn usual_count(&self) -> usize {
         1
@@ -146,7 +164,7 @@ pub trait Engine: Sync {
     /// That it can compute so.
     ///
     /// # Errors
-    /// What to correct.
+    /// A sentence that says what to correct.
     fn check(&self, settings: &Settings) -> Result<(), Unsupported>;
 
     /// Everything public about a job, before any secret is there.
@@ -215,7 +233,7 @@ pub fn parties(engine: &dyn Engine, settings: &Settings) -> usize {
 /// That an engine has as many parties as are asked for, and that no option is another engine's.
 ///
 /// # Errors
-/// What to correct.
+/// A sentence that says what to correct.
 pub fn check(engine: &dyn Engine, settings: &Settings) -> Result<(), Unsupported> {
     for name in settings.own.keys() {
         belongs(engine, name)?;
@@ -298,7 +316,7 @@ pub trait Prepared: Sync {
     /// One party of it, with what it brings to the set-up: everything until the first input, for repetitions of so many instances.
     ///
     /// # Errors
-    /// Whatever ends the session.
+    /// The abort that ends the session.
     fn start<'p>(&'p self, session: Session, count: usize, own: &Own) -> Result<Box<dyn Party + 'p>, Abort>;
 
     /// What JSON says of the job on this engine.
@@ -312,7 +330,7 @@ pub trait Party {
     /// A batch of so many instances, with what this party brings to it; what this party has of the outputs.
     ///
     /// # Errors
-    /// Whatever ends the session.
+    /// The abort that ends the session.
     fn batch(&mut self, count: usize, own: &Own, watch: &mut dyn Watch) -> Result<Own, Abort>;
 
     /// What the session counted.
@@ -387,12 +405,13 @@ mod tests {
         for (i, engine) in engines.iter().enumerate() {
             assert!(engines[..i].iter().all(|other| other.name() != engine.name()));
             assert_eq!(named(engine.name()).unwrap().name(), engine.name());
-            assert!(check(*engine, &Settings::default()).is_ok(), "{}", engine.name());
+            let usual = Settings { security: engine.usual_security(), ..Settings::default() };
+            assert!(check(*engine, &usual).is_ok(), "{}", engine.name());
             for option in engine.options() {
                 assert!(belongs(*engine, option).is_ok());
             }
         }
-        assert!(named("abacus").err().unwrap().contains("rep3, garble or plain"));
+        assert!(named("abacus").err().unwrap().contains("rep3, garble, mixed or plain"));
         assert!(belongs(engines[0], "form").unwrap_err().reason.contains("--engine garble"));
         assert!(belongs(engines[1], "nobody's").is_ok());
     }
@@ -402,6 +421,7 @@ mod tests {
         for (name, usual, wrong, why) in [
             ("rep3", 3, 4, "has 3 parties, not 4: leave"),
             ("garble", 3, 129, "has 2 to 128 parties, not 129: give another"),
+            ("mixed", 3, 256, "has 2 to 255 parties, not 256: give another"),
             ("plain", 1, 3, "has 1 party, not 3: leave"),
         ] {
             let engine = named(name).unwrap();

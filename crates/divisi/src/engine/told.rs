@@ -1,10 +1,9 @@
 //! A job as one process tells it to another.
 
-use super::job::{Between, Blocks, Circuit, Digests, Job};
+use super::job::{Between, Blocks, Cipher, Circuit, Digests, Job};
 use crate::circuit::hold;
 use crate::failure::Failure;
 use divisi_core::{Direction, PartyId};
-use divisi_symmetric::aes::KeySize;
 use divisi_symmetric::algorithm::Settings as Use;
 use divisi_symmetric::gates::Adder;
 use serde::{Deserialize, Serialize};
@@ -22,7 +21,8 @@ pub(crate) enum Told {
         count: u64,
     },
     Blocks {
-        key_bits: u32,
+        cipher: String,
+        key_bytes: u32,
         decrypt: bool,
         count: u64,
     },
@@ -59,7 +59,8 @@ impl Told {
                 count: job.count as u64,
             },
             Job::Blocks(job) => Told::Blocks {
-                key_bits: job.size.bits() as u32,
+                cipher: job.cipher.name().to_owned(),
+                key_bytes: job.cipher.key_bytes() as u32,
                 decrypt: job.direction == Direction::Decrypt,
                 count: job.count as u64,
             },
@@ -96,8 +97,8 @@ impl Told {
                 });
                 Job::Circuit(Circuit { circuit: Arc::new(circuit), adder, between, count: number(count) })
             }
-            Told::Blocks { key_bits, decrypt, count } => Job::Blocks(Blocks {
-                size: KeySize::from_bits(key_bits as usize)
+            Told::Blocks { cipher, key_bytes, decrypt, count } => Job::Blocks(Blocks {
+                cipher: Cipher::from_key(&cipher, key_bytes as usize)
                     .ok_or_else(|| Failure::usage("no such key size: give 128, 192 or 256"))?,
                 direction: if decrypt { Direction::Decrypt } else { Direction::Encrypt },
                 count: number(count),

@@ -7,18 +7,18 @@
 //! Trust: the parties of an engine are threads of this process, over links in memory. That protects nothing and is not meant
 //! to: the vectors are public, and so are the keys in them.
 
-mod acvp;
 pub mod chains;
+mod content;
 pub mod functions;
 mod read;
 mod report;
 mod texts;
 mod vector;
-mod wycheproof;
 
+pub use content::Content;
 pub use read::{parse, read};
 pub use report::{Report, Tally};
-pub use vector::{Algorithm, Content, Expected, Group, Vector, Ways};
+pub use vector::{Algorithm, Expected, Group, Vector, Ways};
 
 use crate::engine::{Ended, Engine, Job, Rows, Settings, together};
 use crate::failure::Failure;
@@ -146,7 +146,7 @@ fn run_chain(account: &mut Account, name: &str, chain: &Chain, options: &Options
 fn run_functions(
     account: &mut Account,
     name: &str,
-    group: &functions::Group,
+    group: &functions::MessageGroup,
     options: &Options,
 ) -> Result<(), Failure> {
     let asked = group.ask();
@@ -160,6 +160,8 @@ fn run_functions(
     Ok(())
 }
 
+#[cfg(test)]
+mod fuzz;
 #[cfg(test)]
 mod tests;
 #[cfg(test)]

@@ -1,6 +1,7 @@
 //! What came of the vectors.
 
-use super::vector::{Algorithm, Content};
+use super::content::Content;
+use super::vector::Algorithm;
 use serde::Serialize;
 use std::collections::BTreeMap;
 

@@ -3,6 +3,7 @@
 //! Vectors: usnistgov/ACVP-Server, gen-val/json-files (a work of the United States government, in the public domain), where nothing
 //! else is said; of each file a few.
 
+use super::read::{UNANSWERED, join};
 use super::tests::on;
 use super::*;
 use divisi_rep3::{Protocol, Security};
@@ -22,7 +23,7 @@ fn engines() -> [Options; 3] {
 fn ran(files: &[(&str, &Value)], options: &Options) -> (u64, u64, BTreeMap<String, u64>) {
     let mut files: Vec<(String, Value)> =
         files.iter().map(|(name, json)| ((*name).to_owned(), (*json).clone())).collect();
-    acvp::join(&mut files).unwrap();
+    join(&mut files).unwrap();
     let contents: Vec<_> = files.into_iter().map(|(name, json)| (name, parse(&json).unwrap())).collect();
     let report = run_contents(&contents, options).unwrap();
     let mut reasons = BTreeMap::new();
@@ -108,10 +109,7 @@ fn questions_and_answers_in_two_files() {
         assert_eq!(reasons, [("an IV of 120 bits".to_owned(), 1)].into());
         // questions alone are counted, and an answer of another question is none
         let (passed, _, reasons) = ran(&[("b", &shake)], &options);
-        assert_eq!(
-            (passed, reasons.into_iter().collect::<Vec<_>>()),
-            (0, vec![(acvp::UNANSWERED.to_owned(), 2)])
-        );
+        assert_eq!((passed, reasons.into_iter().collect::<Vec<_>>()), (0, vec![(UNANSWERED.to_owned(), 2)]));
         // a wrong answer is wrong, and a wrong verdict too
         let mut wrong = gmac_results.clone();
         wrong["testGroups"][1]["tests"][0]["tag"] = json!("DDF76016");
@@ -121,7 +119,7 @@ fn questions_and_answers_in_two_files() {
     // answers without their questions are refused, and say what is missing
     for others in [vec![], vec![("b".to_owned(), shake)]] {
         let mut files = [others, vec![("results.json".to_owned(), gmac_results.clone())]].concat();
-        let why = acvp::join(&mut files).unwrap_err();
+        let why = join(&mut files).unwrap_err();
         assert!(why.contains("results.json") && why.contains("prompt.json"), "{why}");
     }
 }
@@ -146,7 +144,7 @@ fn blocks_in_two_files() {
     let [prompt, results] = [prompt, results].map(|groups| file("ACVP-AES-ECB", "1.0", groups));
     for options in engines() {
         let (passed, failed, reasons) = ran(&[("p", &prompt), ("r", &results)], &options);
-        assert_eq!((passed, failed, reasons[acvp::UNANSWERED]), (2, 0, 1));
+        assert_eq!((passed, failed, reasons[UNANSWERED]), (2, 0, 1));
     }
 }
 

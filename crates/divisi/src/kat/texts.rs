@@ -19,22 +19,30 @@ pub(super) fn ask(group: &Group) -> Asked {
     let mode = match group.algorithm {
         Algorithm::Gcm => Mode::Gcm,
         Algorithm::Ctr => Mode::Ctr,
-        Algorithm::Ecb | Algorithm::Function(_) => Mode::Ecb,
+        Algorithm::Cbc | Algorithm::CbcPadded | Algorithm::TripleCbc => Mode::Cbc,
+        Algorithm::TripleCmac => Mode::Cmac,
+        Algorithm::Ecb | Algorithm::TripleEcb | Algorithm::Function(_) => Mode::Ecb,
     };
-    let mut texts = Texts { mode, size: group.size, texts: Vec::new() };
+    let mut texts = Texts { mode, cipher: group.cipher, texts: Vec::new() };
     let (mut inputs, mut of) = (Rows::default(), Vec::new());
     for (place, vector, direction) in walks(group) {
-        let given = if direction == Direction::Encrypt { &vector.plaintext } else { &vector.ciphertext };
-        let sealed = mode == Mode::Gcm && direction == Direction::Decrypt;
+        let decrypts = direction == Direction::Decrypt;
+        let given = match mode {
+            Mode::Cmac => vector.plaintext.clone(),
+            _ if decrypts => whole(group.algorithm, &vector.ciphertext),
+            _ if group.algorithm == Algorithm::CbcPadded => padded(&vector.plaintext),
+            _ => vector.plaintext.clone(),
+        };
+        let sealed = matches!(mode, Mode::Gcm | Mode::Cbc | Mode::Cmac) && decrypts;
         texts.texts.push(Text {
             direction,
             iv: vector.iv.clone(),
             aad: vector.aad.clone(),
             bytes: given.len(),
             tag_bytes: vector.tag.len(),
-            sealed: sealed.then(|| (vector.ciphertext.clone(), vector.tag.clone())),
+            sealed: sealed.then(|| (given.clone(), vector.tag.clone())),
         });
-        inputs.push(&[&vector.key, if sealed { &[] } else { given }]);
+        inputs.push(&[&vector.key, if sealed && mode != Mode::Cmac { &[] } else { &given }]);
         of.push(place);
     }
     Asked { algorithm: group.algorithm, job: Job::Texts(texts), inputs, of }
@@ -53,6 +61,12 @@ pub(super) fn right(group: &Group, outputs: &Rows, of: &[usize]) -> Vec<(u64, bo
                 Some((text.to_vec(), tag.to_vec()))
             }
             (Algorithm::Gcm, _) => None,
+            (Algorithm::TripleCmac, _) if direction == Direction::Encrypt => Some((Vec::new(), row.to_vec())),
+            (Algorithm::TripleCmac, _) => (row == [1]).then(|| (vector.plaintext.clone(), Vec::new())),
+            (Algorithm::CbcPadded, _) if direction == Direction::Decrypt => {
+                let whole = vector.ciphertext.len().is_multiple_of(16);
+                unpadded(row).filter(|_| whole).map(|text| (text, Vec::new()))
+            }
             _ => Some((row.to_vec(), Vec::new())),
         };
         if let Some((ran, encrypted, decrypted)) = ways.get_mut(place) {
@@ -63,4 +77,20 @@ pub(super) fn right(group: &Group, outputs: &Rows, of: &[usize]) -> Vec<(u64, bo
     let ran = group.vectors.iter().zip(&ways).filter(|(_, (ran, ..))| *ran);
     ran.map(|(vector, (_, encrypted, decrypted))| (vector.id, vector.is_right(encrypted, decrypted)))
         .collect()
+}
+
+/// What a client asks to decrypt: nothing if it is no whole number of blocks, for then there is nothing to ask.
+fn whole(algorithm: Algorithm, ciphertext: &[u8]) -> Vec<u8> {
+    let refused = algorithm == Algorithm::CbcPadded && !ciphertext.len().is_multiple_of(16);
+    if refused { Vec::new() } else { ciphertext.to_vec() }
+}
+
+/// A text filled up to whole blocks (PKCS #7): by the client, as in practice.
+fn padded(text: &[u8]) -> Vec<u8> {
+    crate::padding::add(text, 16)
+}
+
+/// The text without its padding; nothing if it has none.
+fn unpadded(text: &[u8]) -> Option<Vec<u8>> {
+    crate::padding::remove(text, 16)
 }

@@ -1,8 +1,6 @@
-//! What files of test vectors hold, whatever their format.
+//! Vectors of modes of AES, whatever the format of their file.
 
-use super::{chains, functions};
-use divisi_symmetric::aes::KeySize;
-use std::collections::BTreeMap;
+use crate::engine::job::Cipher;
 use std::fmt;
 
 /// What files have answers for: a mode of AES, a hash, a MAC.
@@ -14,6 +12,16 @@ pub enum Algorithm {
     Ecb,
     /// Counter mode.
     Ctr,
+    /// Cipher block chaining.
+    Cbc,
+    /// The same with padding (PKCS #7), which the client adds and takes off.
+    CbcPadded,
+    /// Triple DES, one block at a time.
+    TripleEcb,
+    /// Triple DES, cipher block chaining.
+    TripleCbc,
+    /// Tags by triple DES.
+    TripleCmac,
     /// A hash or MAC.
     Function(divisi_symmetric::algorithm::Algorithm),
 }
@@ -24,8 +32,25 @@ impl fmt::Display for Algorithm {
             Algorithm::Gcm => "AES-GCM",
             Algorithm::Ecb => "AES-ECB",
             Algorithm::Ctr => "AES-CTR",
+            Algorithm::Cbc => "AES-CBC",
+            Algorithm::CbcPadded => "AES-CBC-PKCS5",
+            Algorithm::TripleEcb => "TDES-ECB",
+            Algorithm::TripleCbc => "TDES-CBC",
+            Algorithm::TripleCmac => "TDES-CMAC",
             Algorithm::Function(function) => return function.fmt(f),
         })
+    }
+}
+
+impl Algorithm {
+    /// Whether its cipher is triple DES; else it is AES.
+    pub(super) fn is_triple_des(self) -> bool {
+        matches!(self, Algorithm::TripleEcb | Algorithm::TripleCbc | Algorithm::TripleCmac)
+    }
+
+    /// The bytes of a block of its cipher.
+    pub(super) fn block_bytes(self) -> usize {
+        if self.is_triple_des() { 8 } else { 16 }
     }
 }
 
@@ -79,25 +104,10 @@ pub struct Vector {
 pub struct Group {
     /// The algorithm.
     pub algorithm: Algorithm,
-    /// The keys' size.
-    pub size: KeySize,
+    /// The cipher.
+    pub cipher: Cipher,
     /// The vectors.
     pub vectors: Vec<Vector>,
-}
-
-/// What a file holds.
-#[derive(Clone, Debug, Default)]
-pub struct Content {
-    /// What an engine can run.
-    pub groups: Vec<Group>,
-    /// Likewise, hashes and MACs.
-    pub functions: Vec<functions::Group>,
-    /// Likewise, digests of digests.
-    pub chains: Vec<chains::Chain>,
-    /// What it cannot, by algorithm and reason.
-    pub unsupported: BTreeMap<(Algorithm, String), u64>,
-    /// The vectors of an algorithm that this version does not know, by its name.
-    pub unknown: BTreeMap<String, u64>,
 }
 
 /// What came of one vector's ways: the text, and the tag where there is one; nothing if it was refused.

@@ -42,7 +42,7 @@ pub fn local(options: &Options, program: &Path, cleanup: &Cleanup) -> Result<Rep
 /// Be a party of a local run. Failures are reported, not printed.
 ///
 /// # Errors
-/// What was reported, or could not be.
+/// The fault that was reported, or why none could be.
 pub fn run_party() -> Result<(), Failure> {
     be(|Joined { pipes, prepared, mesh, .. }| {
         let learns: bool = pipes.order()?;

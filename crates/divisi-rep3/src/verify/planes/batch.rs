@@ -31,8 +31,8 @@ impl<'a> Batch<'a> {
         }
     }
 
-    /// How many elements the coefficients and the weights of its relations are short of being independent: the degree in what
-    /// was drawn for them.
+    /// How many elements the coefficients and the weights of its relations are short of being independent:
+    /// the degree in what was drawn for them.
     pub(super) fn degree(&self) -> usize {
         2 + if self.relations.drawn() > 0 { 2 } else { 0 }
     }

@@ -10,7 +10,8 @@ use crate::trio::Trio;
 use divisi_core::{Abort, Prg, Step};
 use divisi_field::{Field, Gf64, gf64};
 
-/// What the mutant of A10 uses for the corners: products that the parties made, in place of the records' own z.
+/// What the mutant of A10 uses for the corners: products that the parties made, in place of the records' own
+/// z.
 pub(super) fn corners(
     trio: &mut Trio,
     step: Step,
@@ -49,8 +50,8 @@ impl Visit for Recomputed {
     }
 }
 
-/// What these records add to the claims at the corners, by the first coin: of records that are errors and nothing else, the
-/// error of each corner, if no error is in a factor.
+/// What these records add to the claims at the corners, by the first coin: of records that are errors and
+/// nothing else, the error of each corner, if no error is in a factor.
 pub(crate) fn claims(made: &[Made], coin: &Coin) -> [Gf64; GROUP] {
     let batch = Batch::new(made, coin, |_| false);
     let mut grid = Grid::new(batch.alphas(coin));
@@ -58,7 +59,8 @@ pub(crate) fn claims(made: &[Made], coin: &Coin) -> [Gf64; GROUP] {
     grid.corners[0]
 }
 
-/// What must be added to the first value of h that is sent, so that these errors of the corners are missed at the point of a coin.
+/// What must be added to the first value of h that is sent, so that these errors of the corners are missed at
+/// the point of a coin.
 pub(crate) fn hidden_by(claims: &[Gf64; GROUP], coin: &Coin) -> Gf64 {
     let mut point = [Gf64::ZERO; FOLDS];
     next_elements(&mut coin.expand(), &mut point);

@@ -1,5 +1,5 @@
-//! The points of {0,1,inf}^k on which the fold has its polynomials: which is which, and what a polynomial's values there weigh in
-//! its value at a point.
+//! The points of {0,1,inf}^k on which the fold has its polynomials: which is which, and what a polynomial's
+//! values there weigh in its value at a point.
 
 use crate::verify::grid;
 use divisi_field::{Field, Gf64, Plane};

@@ -85,7 +85,8 @@ impl<const K: usize> OnGrid for Tiles<'_, K> {
     }
 }
 
-/// Adds to the products at all points of the grid with infinity in them: of our first components, or of the sums of both.
+/// Adds to the products at all points of the grid with infinity in them: of our first components, or of the
+/// sums of both.
 struct OfGroup<'a, const K: usize, S> {
     group: &'a [&'a Tile<K>],
     both: bool,

@@ -1,7 +1,7 @@
 //! The inner product that the first fold leaves, term by term: `c x(R)` and `y(R)`.
 //!
-//! A batch has far more terms than fit a cache, so each is written once, and while a group's terms are at hand they enter the line
-//! products of the next level too.
+//! A batch has far more terms than fit a cache, so each is written once, and while a group's terms are at
+//! hand they enter the line products of the next level too.
 
 use super::points::{BYTES, FOLDS, GROUP, corner_weights};
 use crate::coin::next_words;

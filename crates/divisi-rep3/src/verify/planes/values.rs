@@ -11,8 +11,8 @@ use divisi_core::Prg;
 use divisi_field::{Field, Gf64, Plane, gf64};
 use zeroize::Zeroize;
 
-/// The values of h on the grid: at corners our components of the claim, elsewhere our additive shares; and our components of the
-/// claims that are on no grid.
+/// The values of h on the grid: at corners our components of the claim, elsewhere our additive shares; and
+/// our components of the claims that are on no grid.
 pub(super) struct Grid {
     expansion: Prg,
     pub(super) corners: [[Gf64; GROUP]; 2],

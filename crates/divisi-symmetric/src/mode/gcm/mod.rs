@@ -2,17 +2,19 @@
 //!
 //! Encryption is counter mode from `inc_32(J_0)` on. The tag is `GHASH(A || 0* || C || 0* || lengths) + E_K(J_0)`: a
 //! sum of what [`ghash`](super::ghash) makes of public data, and of one block of key stream. Who computes decides
-//! what is opened, and when: decryption must compare the tag before any plaintext leaves. Nothing here opens
-//! anything.
+//! what is opened, and when: decryption must compare the tag before any plaintext leaves. [`Key`] does so for a text in
+//! memory; nothing else here opens anything.
 //!
 //! Not supported: IVs of other lengths, which would need a second GHASH and give nothing (SP 800-38D, 5.2.1.1
 //! recommends 96 bits), and the tags of 32 and 64 bits of its appendix C.
 
 mod hash;
 mod limits;
+mod whole;
 
 pub use hash::{Hash, Padding, hash};
 pub use limits::{Lengths, MAX_BLOCKS, TagLength, TooLong, UnsupportedTag};
+pub use whole::{Engine, Key, interleaved, lanes_at};
 
 use crate::aes::{self, RoundKeys};
 use divisi_core::{Abort, Blocks, Bytes, Convert, Lanes, step};
@@ -42,7 +44,7 @@ fn element(block: [u8; 16]) -> u128 {
 /// Cost: one [`aes::encrypt`] and one conversion.
 ///
 /// # Errors
-/// Whatever ends the session.
+/// The abort that ends the session.
 pub fn hash_key<E>(e: &mut E, round_keys: &RoundKeys<E::Byte>) -> Result<E::Block, Abort>
 where
     E: Bytes + Blocks + Convert<[E::Byte; 16], E::Block> + ?Sized,

@@ -14,7 +14,7 @@ pub const ROUND_TRIPS_MS: [f64; 5] = [1.0, 15.0, 30.0, 50.0, 100.0];
 
 /// What to measure.
 #[derive(Clone, Debug)]
-pub struct Plan {
+pub struct MatrixPlan {
     /// Fewer runs of fewer blocks.
     pub quick: bool,
     /// Only the latency of one block, for its figure.
@@ -29,9 +29,9 @@ pub struct Plan {
     pub timeout: Duration,
 }
 
-impl Default for Plan {
+impl Default for MatrixPlan {
     fn default() -> Self {
-        Plan {
+        MatrixPlan {
             quick: false,
             latency_only: false,
             blocks: None,
@@ -44,7 +44,7 @@ impl Default for Plan {
 
 /// What a run is for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Group {
+pub enum RunGroup {
     /// Encryption by every protocol.
     Throughput,
     /// Decryption by every protocol.
@@ -61,29 +61,29 @@ pub enum Group {
     RoundTrip,
 }
 
-impl Group {
+impl RunGroup {
     /// Every group, in the order in which they are measured.
-    pub const ALL: [Group; 7] = [
-        Group::OneBlock,
-        Group::Throughput,
-        Group::Decryption,
-        Group::Threads,
-        Group::LongKey,
-        Group::Batch,
-        Group::RoundTrip,
+    pub const ALL: [RunGroup; 7] = [
+        RunGroup::OneBlock,
+        RunGroup::Throughput,
+        RunGroup::Decryption,
+        RunGroup::Threads,
+        RunGroup::LongKey,
+        RunGroup::Batch,
+        RunGroup::RoundTrip,
     ];
 
     /// Its name in the report's JSON.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {
-            Group::Throughput => "throughput",
-            Group::Decryption => "decryption",
-            Group::Threads => "threads",
-            Group::LongKey => "long-key",
-            Group::Batch => "batch",
-            Group::OneBlock => "one-block",
-            Group::RoundTrip => "round-trip",
+            RunGroup::Throughput => "throughput",
+            RunGroup::Decryption => "decryption",
+            RunGroup::Threads => "threads",
+            RunGroup::LongKey => "long-key",
+            RunGroup::Batch => "batch",
+            RunGroup::OneBlock => "one-block",
+            RunGroup::RoundTrip => "round-trip",
         }
     }
 }
@@ -92,12 +92,12 @@ impl Group {
 #[derive(Clone, Debug)]
 pub struct Run {
     /// What it is for.
-    pub group: Group,
+    pub group: RunGroup,
     /// What `bench aes` would be asked.
     pub options: Options,
 }
 
-impl Plan {
+impl MatrixPlan {
     /// Blocks of a run.
     #[must_use]
     pub fn blocks(&self) -> u64 {
@@ -107,7 +107,7 @@ impl Plan {
     /// That it makes sense.
     ///
     /// # Errors
-    /// What to correct.
+    /// A sentence that says what to correct.
     pub fn check(&self) -> Result<(), Failure> {
         if self.round_trips_ms.len() > 20
             || !self.round_trips_ms.iter().all(|ms| *ms > 0.0 && *ms <= 10_000.0)
@@ -122,33 +122,33 @@ impl Plan {
     /// Every run, in the order in which they are measured.
     #[must_use]
     pub fn runs(&self) -> Vec<Run> {
-        Group::ALL.into_iter().flat_map(|group| self.group(group)).collect()
+        RunGroup::ALL.into_iter().flat_map(|group| self.group(group)).collect()
     }
 
-    fn group(&self, group: Group) -> Vec<Run> {
+    fn group(&self, group: RunGroup) -> Vec<Run> {
         let run = |options| Run { group, options };
         let large = |choice: (Protocol, Security)| self.large(choice.0, choice.1);
         match group {
-            Group::OneBlock if self.latency_only || self.quick => {
+            RunGroup::OneBlock if self.latency_only || self.quick => {
                 Mode::ALL.map(|mode| run(self.one_block(mode.protocol(), Security::Malicious))).into()
             }
-            Group::OneBlock => every(|(protocol, security)| run(self.one_block(protocol, security))),
-            Group::RoundTrip => {
+            RunGroup::OneBlock => every(|(protocol, security)| run(self.one_block(protocol, security))),
+            RunGroup::RoundTrip => {
                 let at = |ms: f64| Mode::ALL.map(|mode| run(self.far_apart(mode, ms)));
                 self.round_trips_ms.iter().copied().flat_map(at).collect()
             }
             _ if self.latency_only => Vec::new(),
-            Group::Throughput => every(|choice| run(large(choice))),
-            Group::LongKey => {
+            RunGroup::Throughput => every(|choice| run(large(choice))),
+            RunGroup::LongKey => {
                 let options = self.large(Protocol::Gf4Circuit, Security::Malicious);
                 vec![run(Options { key: KeySize::Aes256, ..options })]
             }
             _ if self.quick => Vec::new(),
-            Group::Decryption => {
+            RunGroup::Decryption => {
                 every(|choice| run(Options { direction: Direction::Decrypt, ..large(choice) }))
             }
-            Group::Threads => every(|choice| run(Options { threads: 2, ..large(choice) })),
-            Group::Batch => [100, 10_000]
+            RunGroup::Threads => every(|choice| run(Options { threads: 2, ..large(choice) })),
+            RunGroup::Batch => [100, 10_000]
                 .into_iter()
                 .flat_map(|blocks| {
                     let options =
@@ -206,10 +206,10 @@ impl Run {
         let o = &self.options;
         let mut title = format!("{}, {}", o.choice.protocol(), o.security);
         match self.group {
-            Group::Decryption => title += ", decryption",
-            Group::Threads => title += ", two threads",
-            Group::LongKey => title += ", AES-256",
-            Group::Throughput | Group::Batch | Group::OneBlock | Group::RoundTrip => {}
+            RunGroup::Decryption => title += ", decryption",
+            RunGroup::Threads => title += ", two threads",
+            RunGroup::LongKey => title += ", AES-256",
+            RunGroup::Throughput | RunGroup::Batch | RunGroup::OneBlock | RunGroup::RoundTrip => {}
         }
         if let Some(ms) = o.rtt_ms {
             title += &format!(", round trip {ms} ms");
@@ -238,7 +238,7 @@ mod tests {
 
     #[test]
     fn the_matrix_has_every_protocol_security_and_direction() {
-        let plan = Plan::default();
+        let plan = MatrixPlan::default();
         let runs = plan.runs();
         for protocol in Protocol::ALL.iter().copied() {
             for security in [Security::SemiHonest, Security::Malicious] {
@@ -260,36 +260,41 @@ mod tests {
                 assert!(runs.iter().any(|run| alone(&run.options) && run.options.reps >= 100));
             }
         }
-        assert_eq!(runs.iter().filter(|run| run.group == Group::LongKey).count(), 1);
-        assert_eq!(runs.iter().filter(|run| run.group == Group::RoundTrip).count(), 15);
+        assert_eq!(runs.iter().filter(|run| run.group == RunGroup::LongKey).count(), 1);
+        assert_eq!(runs.iter().filter(|run| run.group == RunGroup::RoundTrip).count(), 15);
         assert!(plan.check().is_ok() && runs.iter().all(|run| run.effort() > 0.0));
     }
 
     #[test]
     fn the_figure_alone_needs_one_block_only_and_a_hurry_needs_less() {
-        let figure = Plan { latency_only: true, ..Plan::default() }.runs();
+        let figure = MatrixPlan { latency_only: true, ..MatrixPlan::default() }.runs();
         assert_eq!(figure.len(), 3 + 15);
         assert!(
             figure.iter().all(|run| run.options.blocks == 1 && run.options.security == Security::Malicious)
         );
         let work =
-            |plan: &Plan| plan.runs().iter().map(|run| run.effort() + 1e9 * run.waiting()).sum::<f64>();
-        let quick = Plan { quick: true, ..Plan::default() };
-        assert!(work(&quick) < work(&Plan::default()) / 2.0);
-        let groups = [Group::Throughput, Group::LongKey, Group::OneBlock, Group::RoundTrip];
+            |plan: &MatrixPlan| plan.runs().iter().map(|run| run.effort() + 1e9 * run.waiting()).sum::<f64>();
+        let quick = MatrixPlan { quick: true, ..MatrixPlan::default() };
+        assert!(work(&quick) < work(&MatrixPlan::default()) / 2.0);
+        let groups = [RunGroup::Throughput, RunGroup::LongKey, RunGroup::OneBlock, RunGroup::RoundTrip];
         assert!(groups.iter().all(|group| quick.runs().iter().any(|run| run.group == *group)));
     }
 
     #[test]
     fn a_plan_that_makes_no_sense_is_refused() {
-        let good = Plan { blocks: Some(10), reps: Some(1), round_trips_ms: vec![0.5], ..Plan::default() };
+        let good = MatrixPlan {
+            blocks: Some(10),
+            reps: Some(1),
+            round_trips_ms: vec![0.5],
+            ..MatrixPlan::default()
+        };
         assert!(good.check().is_ok());
         for bad in [
-            Plan { blocks: Some(0), ..good.clone() },
-            Plan { reps: Some(0), ..good.clone() },
-            Plan { round_trips_ms: vec![1.0, f64::NAN], ..good.clone() },
-            Plan { round_trips_ms: vec![0.0], ..good.clone() },
-            Plan { round_trips_ms: vec![1.0; 21], ..good.clone() },
+            MatrixPlan { blocks: Some(0), ..good.clone() },
+            MatrixPlan { reps: Some(0), ..good.clone() },
+            MatrixPlan { round_trips_ms: vec![1.0, f64::NAN], ..good.clone() },
+            MatrixPlan { round_trips_ms: vec![0.0], ..good.clone() },
+            MatrixPlan { round_trips_ms: vec![1.0; 21], ..good.clone() },
         ] {
             assert_eq!(bad.check().unwrap_err().kind.exit_code(), 2);
         }

@@ -3,6 +3,7 @@
 //! Every run goes through [`super::run`], so that a figure here means what it means there ([`mod@super`]). [`matrix`] says what is
 //! run; [`Outcome::to_json`] names the fields. The page is one file: style and plots stand in it, nothing is fetched.
 
+mod escape;
 mod html;
 pub mod matrix;
 mod outcome;
@@ -11,7 +12,7 @@ mod run;
 mod svg;
 mod tables;
 
-pub use matrix::{Group, Plan, Run};
+pub use matrix::{MatrixPlan, Run, RunGroup};
 pub use outcome::{Host, Measured, Outcome, Point};
 pub use run::Progress;
 
@@ -42,7 +43,7 @@ pub struct Written {
 /// # Errors
 /// If the plan makes no sense, the files cannot be written, a run fails, or an output is wrong; then nothing is left.
 pub fn write(
-    plan: &Plan,
+    plan: &MatrixPlan,
     out: &Path,
     program: &Path,
     cleanup: &Cleanup,

@@ -1,6 +1,6 @@
 //! What a report has measured: where and when, the runs, the latencies beside their bound, and the JSON of it all.
 
-use super::matrix::{Group, Plan};
+use super::matrix::{MatrixPlan, RunGroup};
 use super::papers;
 use crate::bench::{Phase, Report, calibration_json};
 use crate::calibrate::Calibration;
@@ -47,7 +47,7 @@ impl Host {
 #[derive(Clone, Debug)]
 pub struct Measured {
     /// What it was for.
-    pub group: Group,
+    pub group: RunGroup,
     /// What came of it.
     pub report: Report,
 }
@@ -121,7 +121,7 @@ impl Point<'_> {
 #[derive(Clone, Debug)]
 pub struct Outcome {
     /// What was asked.
-    pub plan: Plan,
+    pub plan: MatrixPlan,
     /// When it began, since 1970.
     pub unix_time: Duration,
     /// How long it took.
@@ -138,26 +138,27 @@ pub struct Outcome {
 
 impl Outcome {
     /// The runs of a group.
-    pub fn of(&self, group: Group) -> impl Iterator<Item = &Measured> {
+    pub fn of(&self, group: RunGroup) -> impl Iterator<Item = &Measured> {
         self.measured.iter().filter(move |measured| measured.group == group)
     }
 
     /// The run of encryption by this protocol.
     #[must_use]
     pub fn throughput(&self, protocol: Protocol, security: Security) -> Option<&Measured> {
-        self.of(Group::Throughput).find(|m| m.protocol() == protocol && m.report.options.security == security)
+        self.of(RunGroup::Throughput)
+            .find(|m| m.protocol() == protocol && m.report.options.security == security)
     }
 
     /// The points of the latency figure, mode by mode.
     #[must_use]
     pub fn points(&self) -> Vec<Point<'_>> {
-        self.of(Group::RoundTrip).filter_map(|measured| self.point(measured)).collect()
+        self.of(RunGroup::RoundTrip).filter_map(|measured| self.point(measured)).collect()
     }
 
     fn point<'o>(&'o self, measured: &'o Measured) -> Option<Point<'o>> {
         let security = measured.report.options.security;
         let near = self
-            .of(Group::OneBlock)
+            .of(RunGroup::OneBlock)
             .find(|m| m.protocol() == measured.protocol() && m.report.options.security == security)?;
         Some(Point {
             measured,

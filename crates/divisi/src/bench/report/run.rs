@@ -1,6 +1,6 @@
 //! The runs of a report, one after the other, with an estimate of the time that is left.
 
-use super::matrix::{Plan, Run};
+use super::matrix::{MatrixPlan, Run};
 use super::outcome::{Host, Measured, Outcome};
 use crate::bench;
 use crate::calibrate::calibrate;
@@ -51,7 +51,7 @@ impl Pace {
 /// # Errors
 /// If the plan makes no sense, a run fails, or an output is wrong.
 pub(super) fn measure(
-    plan: &Plan,
+    plan: &MatrixPlan,
     program: &Path,
     cleanup: &Cleanup,
     tell: &dyn Fn(&Progress),
@@ -82,7 +82,7 @@ mod tests {
 
     #[test]
     fn what_is_left_follows_the_pace_and_the_links() {
-        let runs = Plan::default().runs();
+        let runs = MatrixPlan::default().runs();
         let mut pace = Pace::default();
         assert_eq!(pace.left(&runs), None);
         let (first, rest) = runs.split_first().unwrap();

@@ -1,6 +1,6 @@
 //! Plots as SVG, to stand within a page: bars, and lines over an axis. Colours and fonts are the page's classes.
 
-use super::html::escape;
+use super::escape::escape;
 use std::fmt::Write;
 
 /// Horizontal bars: a group for each label, a bar or a part of one for each series.

@@ -1,7 +1,7 @@
 //! The tables of the page, with their units.
 
-use super::html::escape;
-use super::matrix::Group;
+use super::escape::escape;
+use super::matrix::RunGroup;
 use super::outcome::{Measured, Outcome, Point};
 use super::papers;
 use crate::bench::direction_name;
@@ -240,7 +240,7 @@ pub fn beside_papers(outcome: &Outcome) -> String {
     };
     let note = papers::SLIDES.iter().map(megabytes).collect::<Vec<_>>().join("; ");
     machines
-        + &table(&header, outcome.of(Group::Throughput).map(row))
+        + &table(&header, outcome.of(RunGroup::Throughput).map(row))
         + &format!("<p class=\"soft\">The slide's times and data: {}.</p>\n", escape(&note))
 }
 

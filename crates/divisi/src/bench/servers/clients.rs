@@ -1,7 +1,7 @@
 //! The clients of a benchmark: their connections, their keys, and what each of them does.
 
 use super::key_name;
-use super::serve::{Mix, Options};
+use super::mix::Mix;
 use super::worker::{Job, Shared, Worker};
 use crate::bench::ordinary;
 use crate::failure::Failure;
@@ -30,14 +30,14 @@ const LONG_MESSAGE: usize = 16 << 20;
 /// If a server cannot be reached, or refuses.
 pub(super) fn all(
     servers: &mut Servers,
-    options: &Options,
+    mix: Mix,
     names: &[String],
     shared: &Arc<Shared>,
 ) -> Result<Vec<Worker>, Failure> {
     let config = Arc::new(servers.config.clone());
     let mut first = servers.connect(&config, 0)?;
-    let keys = make_keys(servers, &mut first, options.mix, names)?;
-    let jobs = Jobs::new(options.mix);
+    let keys = make_keys(servers, &mut first, mix, names)?;
+    let jobs = Jobs::new(mix);
     let mut first = Some(first);
     let mut workers = Vec::with_capacity(names.len());
     for number in 0..names.len() {

@@ -54,7 +54,7 @@ impl Options {
     /// That they make sense.
     ///
     /// # Errors
-    /// What to correct.
+    /// A sentence that says what to correct.
     pub fn check(&self) -> Result<(), Failure> {
         match self {
             Options { bytes: 0, .. } => Err(Failure::usage("--bytes is 0: give at least 1")),

@@ -12,6 +12,7 @@
 
 mod clients;
 pub mod file;
+mod mix;
 mod percentiles;
 mod proxy;
 pub mod serve;

@@ -18,6 +18,8 @@
 //! than the clock runs is thus in no percentile: a count that is too small, or no percentile at all, tells of
 //! it.
 
+pub use super::mix::{Mix, RequestKind};
+
 use super::percentiles::percentile;
 use super::worker::{Shared, Tally};
 use super::{Cost, clients};
@@ -43,71 +45,6 @@ pub const LONGEST: f64 = 3600.0;
 /// How long all requests are under way before the clock starts.
 const SETTLE: Duration = Duration::from_millis(500);
 
-/// What the clients do.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum Mix {
-    /// One block, by turns there and back.
-    OneBlock,
-    /// Files of 1 MiB.
-    File,
-    /// Hashes of 64 KiB.
-    Hash,
-    /// One long file, one long hash, and all others one block.
-    Mixed,
-}
-
-impl Mix {
-    /// Every mix.
-    pub const ALL: [Mix; 4] = [Mix::OneBlock, Mix::File, Mix::Hash, Mix::Mixed];
-
-    /// Its name on the command line.
-    #[must_use]
-    pub fn name(self) -> &'static str {
-        match self {
-            Mix::OneBlock => "one-block",
-            Mix::File => "file",
-            Mix::Hash => "hash",
-            Mix::Mixed => "mixed",
-        }
-    }
-
-    /// The kinds of requests in it.
-    #[must_use]
-    pub fn kinds(self) -> &'static [Kind] {
-        match self {
-            Mix::OneBlock => &[Kind::OneBlock],
-            Mix::File => &[Kind::File],
-            Mix::Hash => &[Kind::Hash],
-            Mix::Mixed => &[Kind::OneBlock, Kind::File, Kind::Hash],
-        }
-    }
-}
-
-/// A kind of requests.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-#[non_exhaustive]
-pub enum Kind {
-    /// AES-GCM of 16 bytes.
-    OneBlock,
-    /// AES-GCM of a file.
-    File,
-    /// SHA-256 of a message.
-    Hash,
-}
-
-impl Kind {
-    /// Its name in JSON.
-    #[must_use]
-    pub fn name(self) -> &'static str {
-        match self {
-            Kind::OneBlock => "one-block",
-            Kind::File => "file",
-            Kind::Hash => "hash",
-        }
-    }
-}
-
 /// What to measure.
 #[derive(Clone, Debug)]
 pub struct Options {
@@ -125,7 +62,7 @@ impl Options {
     /// That they make sense.
     ///
     /// # Errors
-    /// What to correct.
+    /// A sentence that says what to correct.
     pub fn check(&self) -> Result<(), Failure> {
         let usage = |error: String| Err(Failure::usage(error));
         match self {
@@ -148,7 +85,7 @@ impl Options {
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct OfKind {
     /// Which.
-    pub kind: Kind,
+    pub kind: RequestKind,
     /// How many were done.
     pub count: usize,
     /// How long they took, in milliseconds: what 50, 90 and 99 of a hundred did not exceed; nothing of none.
@@ -158,7 +95,7 @@ pub struct OfKind {
 }
 
 impl OfKind {
-    fn new(kind: Kind, mut tally: Tally) -> OfKind {
+    fn new(kind: RequestKind, mut tally: Tally) -> OfKind {
         tally.latencies.sort_by(f64::total_cmp);
         let percentiles = [50.0, 90.0, 99.0].map(|percent| percentile(&tally.latencies, percent));
         OfKind { kind, count: tally.latencies.len(), percentiles, refused: tally.refused }
@@ -235,7 +172,7 @@ pub fn run(
     let (failed, failures) = channel();
     let shared = Arc::new(Shared::new(failed));
     let over = Over(Arc::clone(&shared));
-    let workers = clients::all(&mut servers, options, &names, &shared);
+    let workers = clients::all(&mut servers, options.mix, &names, &shared);
     let workers = workers.map_err(|failure| servers.cause(failure))?;
     for worker in workers {
         let thread = std::thread::Builder::new().name("client".into()).spawn(move || worker.run());
@@ -308,7 +245,10 @@ mod tests {
         let tally = Tally { latencies: vec![30.0, 10.0, 20.0, 40.0], refused: 7 };
         let report = Report {
             options: Options { clients: 1, seconds: 2.0, mix: Mix::OneBlock, timeout: None },
-            kinds: vec![OfKind::new(Kind::OneBlock, tally), OfKind::new(Kind::Hash, Tally::default())],
+            kinds: vec![
+                OfKind::new(RequestKind::OneBlock, tally),
+                OfKind::new(RequestKind::Hash, Tally::default()),
+            ],
             cost: Cost { cpu_seconds: 1.5, peak_rss_bytes: None },
             calibration: Calibration { aes_ctr_gb_s: 1.0, loopback_gbit_s: 1.0, clmul_ns: 1.0 },
             checked: false,

@@ -1,7 +1,7 @@
 //! One client of many: it sends one request after the other, checks what comes back, and says how long each
 //! took.
 
-use super::serve::Kind;
+use super::mix::RequestKind;
 use crate::bench::ordinary;
 use crate::cleanup::lock;
 use crate::failure::Failure;
@@ -38,7 +38,7 @@ pub(super) struct Shared {
     window: OnceLock<(Instant, Instant)>,
     over: AtomicBool,
     wrong: AtomicBool,
-    tallies: Mutex<BTreeMap<Kind, Tally>>,
+    tallies: Mutex<BTreeMap<RequestKind, Tally>>,
     /// Who wants to know of the failure that ends the benchmark.
     failed: Sender<Failure>,
 }
@@ -67,7 +67,7 @@ impl Shared {
     }
 
     /// What came of all requests that count.
-    pub fn take(&self) -> BTreeMap<Kind, Tally> {
+    pub fn take(&self) -> BTreeMap<RequestKind, Tally> {
         std::mem::take(&mut lock(&self.tallies))
     }
 
@@ -81,7 +81,7 @@ impl Shared {
     }
 
     /// A request is over; `done` if it was not refused.
-    fn tell(&self, kind: Kind, began: Instant, ended: Instant, done: bool) {
+    fn tell(&self, kind: RequestKind, began: Instant, ended: Instant, done: bool) {
         let Some((start, stop)) = self.window.get() else { return };
         if began < *start || ended > *stop {
             return;
@@ -124,11 +124,11 @@ pub(super) enum Job {
 }
 
 impl Job {
-    fn kind(&self) -> Kind {
+    fn kind(&self) -> RequestKind {
         match self {
-            Job::OneBlock { .. } => Kind::OneBlock,
-            Job::File { .. } | Job::LongFile(_) => Kind::File,
-            Job::Hash { .. } => Kind::Hash,
+            Job::OneBlock { .. } => RequestKind::OneBlock,
+            Job::File { .. } | Job::LongFile(_) => RequestKind::File,
+            Job::Hash { .. } => RequestKind::Hash,
         }
     }
 
@@ -285,24 +285,24 @@ mod tests {
         let shared = Shared::new(channel().0);
         let ms = Duration::from_millis;
         let early = Instant::now();
-        shared.tell(Kind::OneBlock, early, early, true);
+        shared.tell(RequestKind::OneBlock, early, early, true);
         assert!(shared.take().is_empty(), "the clock has not started");
 
         shared.start(ms(1000));
         let (start, stop) = *shared.window.get().unwrap();
         assert_eq!(stop - start, ms(1000));
-        shared.tell(Kind::OneBlock, start + ms(1), start + ms(5), true);
-        shared.tell(Kind::OneBlock, start + ms(5), stop, true);
-        shared.tell(Kind::OneBlock, start + ms(6), start + ms(7), false);
-        shared.tell(Kind::Hash, start, stop, true);
+        shared.tell(RequestKind::OneBlock, start + ms(1), start + ms(5), true);
+        shared.tell(RequestKind::OneBlock, start + ms(5), stop, true);
+        shared.tell(RequestKind::OneBlock, start + ms(6), start + ms(7), false);
+        shared.tell(RequestKind::Hash, start, stop, true);
         for done in [true, false] {
-            shared.tell(Kind::OneBlock, early, start + ms(1), done);
-            shared.tell(Kind::OneBlock, start + ms(999), stop + ms(1), done);
+            shared.tell(RequestKind::OneBlock, early, start + ms(1), done);
+            shared.tell(RequestKind::OneBlock, start + ms(999), stop + ms(1), done);
         }
         let tallies = shared.take();
-        let blocks = &tallies[&Kind::OneBlock];
+        let blocks = &tallies[&RequestKind::OneBlock];
         assert_eq!((&blocks.latencies[..], blocks.refused), (&[4.0, 995.0][..], 1));
-        assert_eq!(tallies[&Kind::Hash].latencies, [1000.0]);
+        assert_eq!(tallies[&RequestKind::Hash].latencies, [1000.0]);
         assert_eq!(tallies.len(), 2);
     }
 

@@ -5,9 +5,9 @@
 //! with both digests; the session that computes has the same digests among its parameters \[M0.4\], so that whoever lied in the first one
 //! is found out by the second.
 
-use super::super::job::{Between, Circuit, Differ, Own};
+use super::super::job::{Between, Circuit, Own};
 use super::super::settings::STREAMED;
-use super::super::{Course, Party, Prepared, Rows, Unsupported, Watch, members, timed};
+use super::super::{Course, Differ, Party, Prepared, Rows, Unsupported, Watch, members, timed};
 use super::garbling::{Garbling, base_name};
 use divisi_core::{Abort, Counts, Parameters, Session, Step, step};
 use divisi_garble::{DEPENDENT_PHASE, Garble, INDEPENDENT_PHASE, ONLINE_PHASE, Plan, SETUP_PHASE};

@@ -63,7 +63,7 @@ impl Garbling {
     /// What these settings say.
     ///
     /// # Errors
-    /// What to correct.
+    /// A sentence that says what to correct.
     pub fn new(settings: &Settings) -> Result<Garbling, Unsupported> {
         if settings.security == Security::SemiHonest {
             return Err(Unsupported::new(

@@ -35,7 +35,7 @@ impl Engine for Garbled {
     }
 
     fn about(&self) -> &'static str {
-        "Authenticated garbling among 2 to 128 parties, all but one of them corrupt: circuits only"
+        "Authenticated garbling among n = 2 to 128 parties, secure against up to n - 1 malicious ones: circuits"
     }
 
     fn parties(&self) -> RangeInclusive<usize> {

@@ -4,16 +4,19 @@
 
 mod gcm;
 
+use super::groups::{Group, Walk, groups};
 use super::hashes::{columns, ends, in_rows, keys_and_messages, outputs};
-use super::job::{Job, Messages, Mode, Own, Texts};
-use super::lanes::Lanes;
+use super::job::{Cipher, Job, Messages, Mode, Own, Texts};
 use super::{
     Adversary, Clock, Course, Differ, Engine, Party, Prepared, Rows, Settings, Unsupported, Watch, alike,
     timed,
 };
-use divisi_core::{Abort, Bytes, Counts, Parameters, Plain, Session};
+use divisi_core::{Abort, Bytes, Counts, Opens, Parameters, Plain, PlainBit, Session};
 use divisi_symmetric::aes;
 use divisi_symmetric::batch::{Function, byte_values};
+use divisi_symmetric::des::TripleKey;
+use divisi_symmetric::mode::block::{BlockCipher, Octet};
+use divisi_symmetric::mode::cmac::Doubles;
 use std::ops::RangeInclusive;
 
 /// The engine that computes in the clear.
@@ -27,7 +30,7 @@ impl Engine for InTheClear {
     }
 
     fn about(&self) -> &'static str {
-        "One party, in the clear: known answers only"
+        "Evaluation in the clear by one party: known answers only"
     }
 
     fn parties(&self) -> RangeInclusive<usize> {
@@ -136,13 +139,56 @@ fn values(bytes: Vec<divisi_symmetric::batch::SecretByte<Plain>>) -> Result<Vec<
     Ok(byte_values(&mut Plain, bytes)?.iter().map(|byte| byte.values().to_vec()).collect())
 }
 
-/// Texts of a mode without a tag.
+/// Texts of a mode without GHASH, over either cipher.
 fn texts(job: &Texts, rows: &Rows) -> Result<Vec<u8>, Abort> {
-    let lanes = Lanes::new(job);
-    let (key, text) = lanes.columns(rows);
-    let keys = aes::expand(&mut Plain, &public(&key))?;
-    let out = lanes.run(&mut Plain, &keys, public(&text))?;
-    Ok(lanes.texts(&out.iter().map(|byte| byte.values().to_vec()).collect::<Vec<_>>()))
+    let mut all = vec![Vec::new(); job.texts.len()];
+    for group in groups(job) {
+        let results = match job.cipher {
+            Cipher::Aes(_) => {
+                let key = public(&group.keys(rows));
+                through(&group, rows, &aes::expand(&mut Plain, &key)?, |bytes| Plain.reveal(bytes))?
+            }
+            Cipher::TripleDes(_) => {
+                let bytes = TripleKey::<PlainBit>::public_block(&mut Plain, &group.keys(rows));
+                let key = TripleKey::new(&Octet::into_bits(bytes))?;
+                through(&group, rows, &key, |bytes| {
+                    let bits = Plain.reveal(Octet::into_bits(bytes))?;
+                    let lanes = |bits: &[Vec<bool>]| bits.first().map_or(0, Vec::len);
+                    let byte = |bits: &[Vec<bool>], lane: usize| {
+                        bits.iter().fold(0, |byte, bit| byte << 1 | u8::from(bit.get(lane) == Some(&true)))
+                    };
+                    Ok(bits.chunks(8).map(|bits| (0..lanes(bits)).map(|l| byte(bits, l)).collect()).collect())
+                })?
+            }
+        };
+        for (place, result) in results {
+            let received = job.texts.get(place).and_then(|text| text.sealed.as_ref()).map(|(_, tag)| tag);
+            let row = match received {
+                Some(tag) if job.mode == Mode::Cmac => vec![u8::from(*tag == result)],
+                _ => result,
+            };
+            if let Some(to) = all.get_mut(place) {
+                *to = row;
+            }
+        }
+    }
+    Ok(all.concat())
+}
+
+/// A group of them under their keys.
+fn through<C: Doubles<Plain> + Clone>(
+    group: &Group<'_>,
+    rows: &Rows,
+    cipher: &C,
+    open: impl Fn(Vec<C::Byte>) -> Result<Vec<Vec<u8>>, Abort>,
+) -> Result<Vec<(usize, Vec<u8>)>, Abort> {
+    let text = C::public_block(&mut Plain, &group.secret(rows));
+    let out = if group.makes_tags() {
+        group.tags(&mut Plain, cipher.clone(), &text)?
+    } else {
+        group.walk(&mut Plain, cipher, text)?
+    };
+    Ok(group.results(&open(out)?))
 }
 
 /// Hashes and MACs.

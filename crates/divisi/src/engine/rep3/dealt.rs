@@ -5,7 +5,7 @@
 use super::super::job::{Between, Job, Own};
 use super::super::{Course, Differ, Mark, Party, Prepared, Rows, Settings, Unsupported, Watch, timed};
 use super::strands::{Columns, INPUT, ONLINE, Ready, SETUP, Task, What, segment};
-use super::{CHUNKS, OUTPUTS, facts, statistical};
+use super::{AES_ALONE, CHUNKS, OUTPUTS, facts, statistical};
 use crate::circuit::Held;
 use divisi_core::{Abort, Check, Counts, Direction, Parameters, PhaseCounts, Session, settle};
 use divisi_net::{Machine, Permits, World};
@@ -32,7 +32,10 @@ impl<'j> Dealt<'j> {
     /// What the engine cannot do.
     pub fn new(job: &'j Job, settings: &Settings) -> Result<Self, Unsupported> {
         let what = match job {
-            Job::Blocks(job) => What::Aes { rounds: job.size.rounds(), direction: job.direction },
+            Job::Blocks(job) => {
+                let size = job.cipher.aes().ok_or_else(|| Unsupported::new(AES_ALONE))?;
+                What::Aes { rounds: size.rounds(), direction: job.direction }
+            }
             Job::Digests(job) => What::Function(job.using.clone()),
             Job::Circuit(job) => match (&*job.circuit, &job.between) {
                 (Held::Program(_), Between::Client) => What::Circuit(Arc::clone(&job.circuit)),
@@ -108,7 +111,7 @@ impl Prepared for Dealt<'_> {
         let task = &self.task;
         let (bits, decrypt) = match (&task.what, self.job) {
             (What::Aes { direction, .. }, Job::Blocks(job)) => {
-                (job.size.bits(), *direction == Direction::Decrypt)
+                (8 * job.cipher.key_bytes(), *direction == Direction::Decrypt)
             }
             _ => (0, false),
         };
@@ -327,12 +330,12 @@ fn with_setup(setup: &Counts, repetition: Counts) -> Counts {
 
 #[cfg(test)]
 mod tests {
-    use super::super::super::job::Blocks;
+    use super::super::super::job::{Blocks, Cipher};
     use super::*;
     use divisi_symmetric::aes::KeySize;
 
     fn blocks(count: usize) -> Job {
-        Job::Blocks(Blocks { size: KeySize::Aes128, direction: Direction::Encrypt, count })
+        Job::Blocks(Blocks { cipher: Cipher::Aes(KeySize::Aes128), direction: Direction::Encrypt, count })
     }
 
     #[test]

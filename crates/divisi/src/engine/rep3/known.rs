@@ -4,6 +4,7 @@ use super::super::hashes::{columns, ends, in_rows, keys_and_messages, outputs};
 use super::super::job::{Job, Messages, Mode, Own, Texts};
 use super::super::lanes::Lanes;
 use super::super::{Course, Differ, Party, Prepared, Rows, Settings, Unsupported, Watch, alike, timed};
+use super::AES_ALONE;
 use super::strands::ONLINE;
 use divisi_core::{Abort, Counts, Lanes as _, Parameters, Session, Step, settle, step};
 use divisi_net::{Machine, World};
@@ -38,6 +39,14 @@ impl<'j> Known<'j> {
                 return Err(Unsupported { reason, instances });
             }
         }
+        if let Job::Texts(texts) = job {
+            if texts.cipher.aes().is_none() {
+                return Err(Unsupported::new(AES_ALONE));
+            }
+            if matches!(texts.mode, Mode::Cbc | Mode::Cmac) {
+                return Err(Unsupported::new("a mode that the engine rep3 has not"));
+            }
+        }
         Ok(Known { job, protocol: settings.choice.protocol(), security: settings.security })
     }
 
@@ -46,7 +55,7 @@ impl<'j> Known<'j> {
         match self.job {
             Job::Texts(job) if job.mode == Mode::Gcm => {
                 let halves = |row: &[u8]| {
-                    let (key, text) = row.split_at(job.size.bytes().min(row.len()));
+                    let (key, text) = row.split_at(job.cipher.key_bytes().min(row.len()));
                     [key.to_vec(), text.to_vec()]
                 };
                 rows.iter().flat_map(halves).collect()
@@ -174,7 +183,7 @@ fn gcm(rep: &mut Rep3, job: &Texts, pieces: &mut Pieces<'_>) -> Result<Vec<u8>, 
         jobs.push(many::Job { key, danger_iv, aad: text.aad.clone(), tag_length, text: content });
     }
     let mut out = Vec::new();
-    for (text, outcome) in job.texts.iter().zip(many(rep, job.size, &jobs)?) {
+    for (text, outcome) in job.texts.iter().zip(many(rep, job.cipher.aes().ok_or_else(misfit)?, &jobs)?) {
         let end = out.len() + 1 + text.bytes + text.tag_bytes;
         match outcome {
             Outcome::Sealed(ciphertext, tag) => {
@@ -195,7 +204,7 @@ fn gcm(rep: &mut Rep3, job: &Texts, pieces: &mut Pieces<'_>) -> Result<Vec<u8>, 
 /// Texts of a mode without a tag.
 fn texts(rep: &mut Rep3, job: &Texts, pieces: &mut Pieces<'_>) -> Result<Vec<u8>, Abort> {
     let lanes = Lanes::new(job);
-    let key = pieces.inputs(rep, job.size.bytes())?;
+    let key = pieces.inputs(rep, job.cipher.key_bytes())?;
     let text = pieces.inputs(rep, 16)?;
     let keys = divisi_symphony::cipher::expand(rep, &key)?;
     let out = lanes.run(rep, &keys, text)?;

@@ -35,6 +35,8 @@ const CHUNKS: &str = "chunks";
 
 /// What comes after all phases that are measured.
 const OUTPUTS: &str = "outputs";
+/// Why there is no other cipher.
+const AES_ALONE: &str = "the engine rep3 has no block cipher but AES: give --engine spdz";
 
 const TOO_MANY_BITS: &str = "two passes over GF(2^64) reach 114 bits: give at most that as --statistical";
 
@@ -90,7 +92,7 @@ impl Engine for Replicated {
     }
 
     fn about(&self) -> &'static str {
-        "Replicated sharing among three parties, one of them corrupt"
+        "Replicated sharing among three parties, secure against one malicious party"
     }
 
     fn parties(&self) -> RangeInclusive<usize> {

@@ -4,8 +4,10 @@
 //! Functional tests (`AFT`, and `CTR` for the counter) are run. Monte Carlo tests feed a thousand answers into one another and say
 //! nothing about an engine that the others do not: they are counted as unsupported.
 
-use super::read::{self, bytes, gcm_can, sort};
-use super::vector::{Algorithm, Content, Expected, Vector, Ways};
+use super::blocks::{gcm_can, sort};
+use super::member::{self, UNANSWERED, bytes};
+use crate::kat::content::Content;
+use crate::kat::vector::{Algorithm, Expected, Vector, Ways};
 use serde_json::Value;
 
 /// Whether something is a set of vectors.
@@ -35,7 +37,7 @@ pub(super) fn body(json: &Value) -> Result<&Value, String> {
 ///
 /// # Errors
 /// If there is no such file or more than one, or it lacks questions of some answers.
-pub(super) fn join(files: &mut Vec<(String, Value)>) -> Result<(), String> {
+pub(in crate::kat) fn join(files: &mut Vec<(String, Value)>) -> Result<(), String> {
     let sets = std::mem::take(files)
         .into_iter()
         .flat_map(|(name, json)| sets(json).into_iter().map(move |set| (name.clone(), set)));
@@ -121,14 +123,10 @@ fn fill(question: &mut Value, answers: &Value) -> (usize, usize) {
     (all - by_number.len(), all)
 }
 
-/// Why a test without an answer cannot run.
-pub(super) const UNANSWERED: &str =
-    "no answer: give expectedResults.json with prompt.json, or internalProjection.json";
-
 pub(super) fn groups(algorithm: Algorithm, groups: &[Value]) -> Result<Content, String> {
     let mut content = Content::default();
     for group in groups {
-        let vectors = read::tests(group)?.iter().map(|test| {
+        let vectors = member::tests(group)?.iter().map(|test| {
             let vector = vector(algorithm, group, test)?;
             if algorithm == Algorithm::Gcm { gcm_can(vector) } else { whole_blocks(algorithm, vector) }
         });
@@ -170,8 +168,12 @@ fn vector(algorithm: Algorithm, group: &Value, test: &Value) -> Result<Vector, S
     }
     Ok(Vector {
         id: test.get("tcId").and_then(Value::as_u64).unwrap_or(0),
-        key: bytes(test, &["key"])?,
-        iv: if algorithm == Algorithm::Ecb { Vec::new() } else { bytes(test, &["iv"])? },
+        key: key(test)?,
+        iv: if matches!(algorithm, Algorithm::Ecb | Algorithm::TripleEcb) {
+            Vec::new()
+        } else {
+            bytes(test, &["iv"])?
+        },
         aad: if gcm { bytes(test, &["aad"])? } else { Vec::new() },
         plaintext: if valid { plaintext? } else { plaintext.unwrap_or_default() },
         ciphertext: bytes(test, &["ct", "cipherText"])?,
@@ -181,12 +183,71 @@ fn vector(algorithm: Algorithm, group: &Value, test: &Value) -> Result<Vector, S
     })
 }
 
+/// A key: of triple DES in parts.
+fn key(test: &Value) -> Result<Vec<u8>, String> {
+    if test.get("key").is_none() && test.get("key1").is_some() {
+        let parts = ["key1", "key2", "key3"].map(|part| bytes(test, &[part]));
+        return parts.into_iter().collect::<Result<Vec<_>, _>>().map(|parts| parts.concat());
+    }
+    bytes(test, &["key"])
+}
+
+/// Tags by triple DES, made or compared.
+pub(super) fn tags(groups: &[Value]) -> Result<Content, String> {
+    let mut content = Content::default();
+    for group in groups {
+        let vectors = member::tests(group)?.iter().map(|test| tag(group, test)).collect();
+        sort(&mut content, Algorithm::TripleCmac, vectors);
+    }
+    Ok(content)
+}
+
+fn tag(group: &Value, test: &Value) -> Result<Vector, String> {
+    match group.get("testType").and_then(Value::as_str) {
+        Some("AFT") | None => {}
+        Some("MCT") => return Err("a Monte Carlo test".into()),
+        Some(other) => return Err(format!("a test of type {other:?}")),
+    }
+    let number = |name: &str| [test, group].iter().find_map(|value| value.get(name)).and_then(Value::as_u64);
+    if ["msgLen", "macLen"].iter().any(|name| number(name).is_some_and(|bits| bits % 8 != 0)) {
+        return Err("a length that is no whole number of bytes".into());
+    }
+    let verifies = group.get("direction").and_then(Value::as_str) == Some("ver");
+    if test.get("mac").is_none() || (verifies && test.get("testPassed").is_none()) {
+        return Err(UNANSWERED.into());
+    }
+    let valid = test.get("testPassed").and_then(Value::as_bool) != Some(false);
+    let mut message = bytes(test, &["message", "msg"])?;
+    // an empty message may be written as a byte
+    if let Some(length) = number("msgLen").and_then(|bits| usize::try_from(bits / 8).ok()) {
+        if length > message.len() {
+            return Err("a message that is shorter than its length says".into());
+        }
+        message.truncate(length);
+    }
+    let tag = bytes(test, &["mac"])?;
+    if tag.is_empty() || tag.len() > 8 {
+        return Err(format!("a tag of {} bits", 8 * tag.len()));
+    }
+    Ok(Vector {
+        id: test.get("tcId").and_then(Value::as_u64).unwrap_or(0),
+        key: key(test)?,
+        iv: Vec::new(),
+        aad: Vec::new(),
+        plaintext: message,
+        ciphertext: Vec::new(),
+        tag,
+        ways: if verifies { Ways::Decrypt } else { Ways::Encrypt },
+        expected: if valid { Expected::Valid } else { Expected::Invalid },
+    })
+}
+
 fn whole_blocks(algorithm: Algorithm, vector: Vector) -> Result<Vector, String> {
     let (plain, cipher) = (vector.plaintext.len(), vector.ciphertext.len());
     if plain != cipher || plain == 0 {
         return Err("texts that are empty or of different lengths".into());
     }
-    if algorithm == Algorithm::Ecb && plain % 16 != 0 {
+    if algorithm != Algorithm::Ctr && plain % algorithm.block_bytes() != 0 {
         return Err("a text that is no whole number of blocks".into());
     }
     if algorithm == Algorithm::Ctr && vector.iv.len() != 16 {

@@ -1,11 +1,18 @@
-//! Files of test vectors, read: which format a file has, and what both formats share.
+//! Files of test vectors, read: which format a file has.
 
-use super::vector::{Algorithm, Content, Group, Vector};
-use super::{acvp, functions, wycheproof};
+mod acvp;
+mod blocks;
+mod functions;
+mod member;
+mod wycheproof;
+
+#[cfg(test)]
+pub(super) use {acvp::join, blocks::gcm_can, blocks::sort, member::UNANSWERED};
+
+use super::content::Content;
+use super::vector::Algorithm;
 use crate::failure::Failure;
-use divisi_symmetric::aes::KeySize;
 use serde_json::Value;
-use std::collections::BTreeMap;
 use std::io::Read;
 use std::path::{Path, PathBuf};
 
@@ -38,8 +45,8 @@ pub fn read(paths: &[PathBuf]) -> Result<Vec<(String, Content)>, Failure> {
 fn not_known(content: &Content) -> String {
     let names: Vec<&str> = content.unknown.keys().map(String::as_str).collect();
     format!(
-        "the algorithm {:?} is not in this version: it runs AES-GCM, AES-CMAC, AES-GMAC, HMAC and KMAC of Wycheproof, and of ACVP \
-         AES-GCM, -ECB, -CTR and -GMAC, CMAC-AES, SHA2, SHA3, SHAKE, cSHAKE, HMAC and KMAC",
+        "the algorithm {:?} is not in this version: it runs AES-GCM, AES-CBC-PKCS5, AES-CMAC, AES-GMAC, HMAC and KMAC of \
+         Wycheproof, and of ACVP AES-GCM, -ECB, -CBC, -CTR and -GMAC, TDES-ECB and -CBC, CMAC-AES, CMAC-TDES, SHA2, SHA3, SHAKE, cSHAKE, HMAC and KMAC",
         names.join(", ")
     )
 }
@@ -86,6 +93,11 @@ fn parse_any(json: &Value) -> Result<Content, String> {
         "ACVP-AES-GCM" => acvp::groups(Algorithm::Gcm, groups),
         "ACVP-AES-ECB" => acvp::groups(Algorithm::Ecb, groups),
         "ACVP-AES-CTR" => acvp::groups(Algorithm::Ctr, groups),
+        "ACVP-AES-CBC" => acvp::groups(Algorithm::Cbc, groups),
+        "ACVP-TDES-ECB" => acvp::groups(Algorithm::TripleEcb, groups),
+        "ACVP-TDES-CBC" => acvp::groups(Algorithm::TripleCbc, groups),
+        "CMAC-TDES" => acvp::tags(groups),
+        "AES-CBC-PKCS5" => wycheproof::cbc(groups),
         other => functions::acvp(other, groups)
             .or_else(|| functions::wycheproof(other, groups))
             .unwrap_or_else(|| {
@@ -95,55 +107,4 @@ fn parse_any(json: &Value) -> Result<Content, String> {
                 Ok(Content { unknown: [(other.to_owned(), vectors)].into(), ..Content::default() })
             }),
     }
-}
-
-/// Sort a vector into a group, or say why it cannot run.
-pub(super) fn sort(content: &mut Content, algorithm: Algorithm, sorted: Vec<Result<Vector, String>>) {
-    let mut groups: BTreeMap<usize, Group> = BTreeMap::new();
-    for vector in sorted {
-        let vector = vector.and_then(|vector| {
-            let bits = 8 * vector.key.len();
-            match KeySize::from_bits(bits) {
-                Some(size) => Ok((size, vector)),
-                None => Err(format!("a key of {bits} bits")),
-            }
-        });
-        match vector {
-            Ok((size, vector)) => {
-                let group = || Group { algorithm, size, vectors: Vec::new() };
-                groups.entry(size.bits()).or_insert_with(group).vectors.push(vector);
-            }
-            Err(reason) => *content.unsupported.entry((algorithm, reason)).or_default() += 1,
-        }
-    }
-    content.groups.extend(groups.into_values());
-}
-
-/// What GCM can take: 96 bits of IV, a tag of 96 to 128.
-pub(super) fn gcm_can(vector: Vector) -> Result<Vector, String> {
-    let (iv, tag) = (8 * vector.iv.len(), 8 * vector.tag.len());
-    if iv != 96 {
-        return Err(format!("an IV of {iv} bits"));
-    }
-    match divisi_symmetric::mode::gcm::TagLength::from_bits(tag) {
-        Ok(_) => Ok(vector),
-        Err(_) => Err(format!("a tag of {tag} bits")),
-    }
-}
-
-/// The tests of a group. A tool that writes an empty list as `null` means an empty list.
-pub(super) fn tests(group: &Value) -> Result<&[Value], String> {
-    match group.get("tests") {
-        Some(Value::Array(tests)) => Ok(tests),
-        Some(Value::Null) => Ok(&[]),
-        _ => Err("a test group has no \"tests\": give the whole file".into()),
-    }
-}
-
-/// A member of a JSON object that is bytes in hexadecimal digits.
-pub(super) fn bytes(test: &Value, names: &[&str]) -> Result<Vec<u8>, String> {
-    let found = names.iter().find_map(|name| test.get(name)).and_then(Value::as_str);
-    let name = names.first().copied().unwrap_or_default();
-    hex::decode(found.ok_or_else(|| format!("no {name:?} in the file"))?)
-        .map_err(|_| format!("{name:?} is not hexadecimal"))
 }

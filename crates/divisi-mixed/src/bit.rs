@@ -1,0 +1,227 @@
+//! Shared bits, one in every lane, packed; and lists of them packed densely for a message.
+
+use divisi_bgv::hidden::Hidden;
+use divisi_core::Lanes;
+use zeroize::Zeroizing;
+
+/// One party's share of a bit in every lane: lane l is bit l mod 64 of word l / 64, and nothing is behind the
+/// last lane. All shares add up to the bit, modulo 2.
+#[derive(Clone, Debug)]
+pub struct Bit {
+    lanes: usize,
+    words: Hidden<u64>,
+}
+
+/// The lowest `count` bits of a word.
+pub(crate) fn below(count: usize) -> u64 {
+    if count >= 64 { u64::MAX } else { (1 << count) - 1 }
+}
+
+/// What of the last word of so many bits is in use.
+pub(crate) fn last(bits: usize) -> u64 {
+    if bits.is_multiple_of(64) { u64::MAX } else { below(bits % 64) }
+}
+
+impl Bit {
+    /// Zero, of everybody.
+    #[must_use]
+    pub fn zero(lanes: usize) -> Bit {
+        Bit { lanes, words: Hidden::zeros(lanes.div_ceil(64)) }
+    }
+
+    /// These words, of which those that are missing are zero; what is behind the last lane is dropped.
+    #[must_use]
+    pub fn new(lanes: usize, words: &[u64]) -> Bit {
+        let mut bit = Bit::zero(lanes);
+        bit.words.iter_mut().zip(words).for_each(|(own, word)| *own = *word);
+        if let Some(word) = bit.words.last_mut() {
+            *word &= last(lanes);
+        }
+        bit
+    }
+
+    /// Our share, packed.
+    #[must_use]
+    pub fn words(&self) -> &[u64] {
+        &self.words
+    }
+
+    /// Our share of one lane; zero where there is none.
+    #[must_use]
+    pub fn lane(&self, lane: usize) -> u64 {
+        self.words.get(lane / 64).map_or(0, |word| word >> (lane % 64) & 1)
+    }
+
+    /// `values[l]` in lane l, each a bit.
+    #[must_use]
+    pub fn of(values: impl ExactSizeIterator<Item = u64>) -> Bit {
+        let mut bit = Bit::zero(values.len());
+        for (lane, value) in values.enumerate() {
+            if let Some(word) = bit.words.get_mut(lane / 64) {
+                *word |= (value & 1) << (lane % 64);
+            }
+        }
+        bit
+    }
+
+    /// The words of so many lanes from a multiple of 64 on: one lane serves all.
+    pub(crate) fn window(&self, first: usize, lanes: usize, out: &mut [u64]) {
+        if self.lanes == 1 {
+            out.fill((self.lane(0)).wrapping_neg());
+        } else {
+            out.iter_mut().zip(self.words.iter().skip(first / 64)).for_each(|(out, word)| *out = *word);
+        }
+        if let Some(word) = out.last_mut() {
+            *word &= last(lanes);
+        }
+    }
+
+    /// Put words in their place, from a multiple of 64 lanes on.
+    pub(crate) fn put(&mut self, first: usize, words: &[u64]) {
+        self.words.iter_mut().skip(first / 64).zip(words).for_each(|(own, word)| *own = *word);
+    }
+
+    /// self + other, lane by lane; false if they differ in lanes.
+    #[must_use]
+    pub(crate) fn add(&mut self, other: &Bit) -> bool {
+        self.words.iter_mut().zip(other.words.iter()).for_each(|(own, other)| *own ^= other);
+        self.lanes == other.lanes
+    }
+}
+
+impl Lanes for Bit {
+    fn lanes(&self) -> usize {
+        self.lanes
+    }
+
+    fn gather(&self, index: &[usize]) -> Option<Bit> {
+        index
+            .iter()
+            .all(|lane| *lane < self.lanes)
+            .then(|| Bit::of(index.iter().map(|lane| self.lane(*lane))))
+    }
+}
+
+/// Strings of bits, one behind the other. Wiped when dropped.
+#[derive(Default)]
+pub(crate) struct Dense {
+    words: Zeroizing<Vec<u64>>,
+    bits: usize,
+}
+
+impl Dense {
+    /// With room for so many bits.
+    pub(crate) fn with_capacity(bits: usize) -> Dense {
+        Dense { words: Zeroizing::new(Vec::with_capacity(bits.div_ceil(64) + 1)), bits: 0 }
+    }
+
+    /// So many bits as words.
+    pub(crate) fn of(words: Vec<u64>, bits: usize) -> Dense {
+        Dense { words: Zeroizing::new(words), bits }
+    }
+
+    pub(crate) fn len(&self) -> usize {
+        self.bits
+    }
+
+    pub(crate) fn words(&self) -> &[u64] {
+        &self.words
+    }
+
+    /// Append so many bits, behind which the words are zero.
+    pub(crate) fn push(&mut self, words: &[u64], bits: usize) {
+        let shift = self.bits % 64;
+        self.bits += bits;
+        if shift == 0 {
+            self.words.extend_from_slice(words);
+        } else {
+            for word in words {
+                if let Some(open) = self.words.last_mut() {
+                    *open |= word << shift;
+                }
+                self.words.push(word >> (64 - shift));
+            }
+        }
+        let (all, whole) = (self.words.len(), self.bits.div_ceil(64));
+        self.words.truncate(whole.min(all));
+    }
+
+    /// So many bits from a place on, into words.
+    pub(crate) fn pull(&self, at: usize, bits: usize, out: &mut [u64]) {
+        let (first, shift) = (at / 64, at % 64);
+        for (i, out) in out.iter_mut().enumerate() {
+            let word = |i: usize| self.words.get(i).copied().unwrap_or(0);
+            // a shift by 64 in two steps, which gives zero
+            *out = word(first + i) >> shift | word(first + i + 1) << 1 << (63 - shift);
+        }
+        if let Some(word) = out.last_mut() {
+            *word &= last(bits);
+        }
+    }
+
+    /// As bytes, the lowest bit of the first byte first.
+    pub(crate) fn to_bytes(&self, out: &mut Vec<u8>) {
+        let from = out.len();
+        self.words.iter().for_each(|word| out.extend_from_slice(&word.to_le_bytes()));
+        out.truncate(from + self.bits.div_ceil(8));
+    }
+
+    /// Add what such bytes say; whether there is nothing behind the last bit.
+    pub(crate) fn add_bytes(&mut self, bytes: &[u8]) -> bool {
+        let mut tail = 0;
+        for (own, bytes) in self.words.iter_mut().zip(bytes.chunks(8)) {
+            let mut word = [0; 8];
+            word[..bytes.len()].copy_from_slice(bytes);
+            tail = u64::from_le_bytes(word);
+            *own ^= tail;
+        }
+        // only the last word can have bits behind the last one
+        tail & !last(self.bits) == 0
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn strings_of_bits_come_back() {
+        let widths = [1, 64, 63, 65, 7, 128, 130, 3, 1];
+        let mut dense = Dense::default();
+        let words = |i: usize, bits: usize| {
+            let all: Vec<u64> =
+                (0..bits.div_ceil(64)).map(|w| (i + w + 3) as u64 * 0x9e37_79b9_7f4a_7c15).collect();
+            Bit::new(bits, &all)
+        };
+        for (i, bits) in widths.iter().enumerate() {
+            dense.push(words(i, *bits).words(), *bits);
+        }
+        assert_eq!(dense.len(), widths.iter().sum::<usize>());
+        assert_eq!(dense.words().len(), dense.len().div_ceil(64));
+        let mut bytes = Vec::new();
+        dense.to_bytes(&mut bytes);
+        assert_eq!(bytes.len(), dense.len().div_ceil(8));
+        let mut again = Dense::of(vec![0; dense.words().len()], dense.len());
+        assert!(again.add_bytes(&bytes));
+        let mut at = 0;
+        for (i, bits) in widths.iter().enumerate() {
+            let mut out = vec![u64::MAX; bits.div_ceil(64)];
+            again.pull(at, *bits, &mut out);
+            assert_eq!(out, words(i, *bits).words(), "{i}");
+            at += bits;
+        }
+        *bytes.last_mut().unwrap() |= 0x80;
+        assert!(!again.add_bytes(&bytes));
+    }
+
+    #[test]
+    fn lanes_are_gathered_and_one_serves_all() {
+        let bit = Bit::of([1, 0, 1, 1].into_iter());
+        assert_eq!(bit.gather(&[3, 1]).unwrap().words(), [0b01]);
+        assert!(bit.gather(&[4]).is_none());
+        let mut out = [0; 2];
+        Bit::of([1].into_iter()).window(0, 70, &mut out);
+        assert_eq!(out, [u64::MAX, 0x3f]);
+        assert_eq!(Bit::new(3, &[u64::MAX, 7]).words(), [7]);
+    }
+}

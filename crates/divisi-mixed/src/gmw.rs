@@ -1,0 +1,384 @@
+//! Boolean circuits among n parties: Goldreich, Micali, Wigderson 1987 with triples made ahead (Beaver 1991).
+//!
+//! Adversary: **semi-honest**, all but one of the parties. A product opens d = x + a and e = y + b, which are
+//! uniform, for a and b are, and serve once \[G7\]; then x y = c + d b + e a + d e. Inputs are shared by
+//! streams that their owner has with each other party, without a message; outputs go to their receivers
+//! alone \[G11\]: all of one's shares are uniform but for what the outputs say, for each pair of parties has
+//! streams and pads of its own.
+//!
+//! Cost of an AND: a triple ([`crate::triples`]), and two bits to each peer in one round a level (test
+//! `cost_of_circuits`). All products of a level, of all lanes and jobs, stand densely in one message.
+
+use crate::bit::{Bit, Dense, last};
+use crate::triples::{Shelf, batch, bit_triples};
+use divisi_circuit::program::{Linear, Program};
+use divisi_core::{Abort, Boolean, Check, Job, Lanes, PartyId, Prg, Session, Step, step};
+use divisi_ot::{Config, Setup};
+use zeroize::Zeroizing;
+
+const PRODUCTS: Step = step!("products");
+const INPUT: Step = step!("input");
+const OUTPUT: Step = step!("output");
+
+/// Where triples are counted that nobody made ahead.
+pub const PREPROCESSING: &str = "preprocessing";
+
+/// How many bytes of wires a window of lanes may take, and how many bits of products a level, unless 64 lanes
+/// take more.
+const WINDOW_BYTES: usize = 32 << 20;
+const WINDOW_PRODUCTS: usize = 1 << 23;
+
+/// One party of GMW, with its session.
+pub struct Gmw {
+    session: Session,
+    setup: Setup,
+    shelf: Shelf,
+    own: Prg,
+    /// The streams that we share with each other party: for what the party with the lower number owns, and
+    /// for what the other does.
+    streams: Vec<Option<[Prg; 2]>>,
+}
+
+/// A stream of this party's own randomness.
+pub(crate) fn own_stream(session: &Session) -> Prg {
+    let mut key = Zeroizing::new([0; 16]);
+    session.entropy(key.as_mut_slice());
+    Prg::new(&key)
+}
+
+impl Gmw {
+    /// The set-up of a session: base OTs and trees. Once a session, by all parties.
+    ///
+    /// # Errors
+    /// As [`Setup::new`].
+    pub fn new(mut session: Session, config: Config) -> Result<Gmw, Abort> {
+        let setup = Setup::new(&mut session, config)?;
+        let (own, me) = (own_stream(&session), session.me());
+        let parties: Vec<PartyId> = PartyId::all(session.parties()).collect();
+        let mut stream = |peer: PartyId| {
+            let both = ["inputs of the lower", "inputs of the higher"];
+            (peer != me).then(|| both.map(|purpose| session.prg(peer, purpose)))
+        };
+        let streams = parties.into_iter().map(&mut stream).collect();
+        Ok(Gmw { session, setup, shelf: Shelf::default(), own, streams })
+    }
+
+    /// The session.
+    pub fn session(&mut self) -> &mut Session {
+        &mut self.session
+    }
+
+    /// The session with its set-up of transfers.
+    pub fn ends(&mut self) -> (&mut Session, &mut Setup) {
+        (&mut self.session, &mut self.setup)
+    }
+
+    /// How many triples are there.
+    #[must_use]
+    pub fn triples(&self) -> usize {
+        self.shelf.len()
+    }
+
+    /// Make triples until there are so many: batch by batch, each of two rounds.
+    ///
+    /// # Errors
+    /// Whatever a broken peer causes.
+    pub fn prepare(&mut self, triples: usize) -> Result<(), Abort> {
+        while self.shelf.len() < triples {
+            let missing = (triples - self.shelf.len()).next_multiple_of(64);
+            let count = missing.min(batch(self.session.parties()));
+            // a batch is a chunk of its phase
+            let phase = self.session.current_phase();
+            self.session.phase(phase);
+            let made = bit_triples(&mut self.session, &mut self.setup, &mut self.own, count)?;
+            self.shelf.put(made);
+        }
+        Ok(())
+    }
+
+    /// Share values of one party, packed as [`Bit`], a lane each: nothing is sent. All parties call it, the
+    /// owner with the values.
+    ///
+    /// # Errors
+    /// [`Abort::Misuse`] if the owner gives none, or there is no such party.
+    pub fn input(&mut self, owner: PartyId, lanes: usize, values: Option<&Bit>) -> Result<Bit, Abort> {
+        let me = self.session.me();
+        let mut words = Zeroizing::new(vec![0; lanes.div_ceil(64)]);
+        if owner != me {
+            let stream = self.streams.get_mut(owner.index()).and_then(Option::as_mut);
+            let Some(stream) = stream else {
+                return Err(self.session.misuse(INPUT, "an input of a party that there is not"));
+            };
+            stream[usize::from(owner > me)].words(&mut words);
+            return Ok(Bit::new(lanes, &words));
+        }
+        let Some(mut bit) = values.filter(|bit| bit.lanes() == lanes).cloned() else {
+            return Err(self.session.misuse(INPUT, "other lanes than were said"));
+        };
+        for (peer, stream) in self.streams.iter_mut().enumerate() {
+            let Some(stream) = stream else { continue };
+            stream[usize::from(me.index() > peer)].words(&mut words);
+            if !bit.add(&Bit::new(lanes, &words)) {
+                return Err(self.session.misuse(INPUT, "other lanes than were said"));
+            }
+        }
+        Ok(bit)
+    }
+
+    /// Open values to their receivers \[G11\]; whoever is none gets nothing. One round.
+    ///
+    /// # Errors
+    /// Whatever a broken peer causes; bits behind the last are malformed.
+    pub fn output(&mut self, receivers: &[PartyId], bits: &[Bit]) -> Result<Option<Vec<Bit>>, Abort> {
+        let session = &mut self.session;
+        let mut all = Dense::with_capacity(bits.iter().map(Lanes::lanes).sum());
+        bits.iter().for_each(|bit| all.push(bit.words(), bit.lanes()));
+        let (me, count) = (session.me(), all.len());
+        let mut body = Zeroizing::new(Vec::with_capacity(count.div_ceil(8) + 8));
+        all.to_bytes(&mut body);
+        session.observe(Check::G11); // [G11]
+        // the mutant tells everybody
+        let everybody = session.mutated(Check::G11);
+        let told = |party: &PartyId| everybody || receivers.contains(party);
+        for peer in session.peers().into_iter().filter(told) {
+            session.send(OUTPUT, peer, &body, count as u64)?;
+        }
+        if !told(&me) {
+            return Ok(None);
+        }
+        for peer in session.peers() {
+            session.recv(OUTPUT, peer, &mut body)?;
+            let right = all.add_bytes(&body);
+            session.well_formed(OUTPUT, peer, body.len(), right)?;
+        }
+        session.meter().opened(count as u64);
+        let mut at = 0;
+        let mut next = |bit: &Bit| {
+            let mut words = Zeroizing::new(vec![0; bit.words().len()]);
+            all.pull(at, bit.lanes(), &mut words);
+            at += bit.lanes();
+            Bit::new(bit.lanes(), &words)
+        };
+        Ok(receivers.contains(&me).then(|| bits.iter().map(&mut next).collect()))
+    }
+
+    /// The shares of the products of packed bits: one round, and a triple for each, whole words of them.
+    ///
+    /// # Errors
+    /// Whatever a broken peer causes.
+    pub(crate) fn products(&mut self, x: &Dense, y: &Dense) -> Result<Dense, Abort> {
+        let (bits, words) = (x.len(), x.len().div_ceil(64));
+        if self.shelf.len() < bits {
+            let place = self.session.detour(PREPROCESSING);
+            let made = self.prepare(64 * words);
+            self.session.back(place);
+            made?;
+        }
+        let session = &mut self.session;
+        let [a, b, c] = self.shelf.take(session, words)?.open(); // [G7]
+        // d = x + a and e = y + b, opened
+        let masked = |x: &Dense, a: &[u64]| {
+            let mut words: Vec<u64> = x.words().iter().zip(a).map(|(x, a)| x ^ a).collect();
+            if let Some(word) = words.last_mut() {
+                *word &= last(bits);
+            }
+            Dense::of(words, bits)
+        };
+        let (mut d, mut e) = (masked(x, &a), masked(y, &b));
+        let mut body = Vec::with_capacity(16 * words);
+        d.to_bytes(&mut body);
+        e.to_bytes(&mut body);
+        for peer in session.peers() {
+            session.send(PRODUCTS, peer, &body, 2 * bits as u64)?;
+        }
+        for peer in session.peers() {
+            session.recv(PRODUCTS, peer, &mut body)?;
+            let (theirs_d, theirs_e) = body.split_at(bits.div_ceil(8));
+            let right = d.add_bytes(theirs_d) & e.add_bytes(theirs_e);
+            session.well_formed(PRODUCTS, peer, body.len(), right)?;
+        }
+        session.meter().opened(2 * bits as u64);
+        // c + d b + e a + d e
+        let first = u64::from(session.me().index() == 0).wrapping_neg();
+        let opened = d.words().iter().zip(e.words());
+        let ours = a.iter().zip(b.iter()).zip(c.iter());
+        let z = opened.zip(ours).map(|((d, e), ((a, b), c))| c ^ d & b ^ e & a ^ d & e & first);
+        let mut z: Vec<u64> = z.collect();
+        if let Some(word) = z.last_mut() {
+            *word &= last(bits);
+        }
+        Ok(Dense::of(z, bits))
+    }
+
+    /// How many lanes a job has, if its inputs are those of its program.
+    fn lanes_of(&self, job: &Job<'_, Bit>) -> Result<usize, Abort> {
+        if job.wires.len() != job.program.input_bits() {
+            return Err(self.session.misuse(INPUT, "not as many bits as the program has input wires"));
+        }
+        let lanes = job.wires.iter().map(Lanes::lanes).find(|lanes| *lanes != 1).unwrap_or(1);
+        if job.wires.iter().any(|bit| bit.lanes() != 1 && bit.lanes() != lanes) {
+            return Err(self.session.misuse(INPUT, "inputs of different lanes"));
+        }
+        Ok(lanes)
+    }
+}
+
+/// The wires of a job in a window of lanes: one slot after the other, some words each.
+struct Wires<'p> {
+    program: &'p Program,
+    lanes: usize,
+    width: usize,
+    held: Zeroizing<Vec<u64>>,
+}
+
+impl<'p> Wires<'p> {
+    fn new(job: &Job<'p, Bit>, first: usize, lanes: usize) -> Wires<'p> {
+        let width = lanes.div_ceil(64);
+        let mut held = Zeroizing::new(vec![0; width * job.program.slots().max(job.wires.len())]);
+        for (bit, slot) in job.wires.iter().zip(held.chunks_exact_mut(width)) {
+            bit.window(first, lanes, slot);
+        }
+        Wires { program: job.program, lanes, width, held }
+    }
+
+    fn slot(&self, at: usize) -> &[u64] {
+        &self.held[at * self.width..(at + 1) * self.width]
+    }
+
+    /// The sums of a level: what everybody knows is the first party's.
+    fn linear(&mut self, level: usize, first: bool) {
+        let Some(level) = self.program.levels().get(level) else { return };
+        let (width, ones) = (self.width, last(self.lanes));
+        let one = |w: usize| {
+            if !first {
+                0
+            } else if w + 1 == width {
+                ones
+            } else {
+                u64::MAX
+            }
+        };
+        for gate in level.linear() {
+            match *gate {
+                Linear::Constant { out, value } => {
+                    let slot = &mut self.held[out.index() * width..(out.index() + 1) * width];
+                    slot.iter_mut().enumerate().for_each(|(w, word)| *word = if value { one(w) } else { 0 });
+                }
+                Linear::Not { out, x } => {
+                    for w in 0..width {
+                        self.held[out.index() * width + w] = self.held[x.index() * width + w] ^ one(w);
+                    }
+                }
+                Linear::Xor { out, x, y } => {
+                    for w in 0..width {
+                        self.held[out.index() * width + w] =
+                            self.held[x.index() * width + w] ^ self.held[y.index() * width + w];
+                    }
+                }
+            }
+        }
+    }
+
+    /// The factors of a level's products.
+    fn factors(&self, level: usize, x: &mut Dense, y: &mut Dense) {
+        let Some(level) = self.program.levels().get(level) else { return };
+        for (left, right) in level.dots().flat_map(|(_, terms)| terms) {
+            x.push(self.slot(left.index()), self.lanes);
+            y.push(self.slot(right.index()), self.lanes);
+        }
+    }
+
+    /// The sums of products, from a place among all on; the place behind them.
+    fn store(&mut self, level: usize, z: &Dense, mut at: usize) -> usize {
+        let Some(level) = self.program.levels().get(level) else { return at };
+        let mut product = Zeroizing::new(vec![0; self.width]);
+        for (out, terms) in level.dots() {
+            let slot = &mut self.held[out.index() * self.width..(out.index() + 1) * self.width];
+            slot.fill(0);
+            for _ in terms {
+                z.pull(at, self.lanes, &mut product);
+                at += self.lanes;
+                slot.iter_mut().zip(product.iter()).for_each(|(slot, product)| *slot ^= product);
+            }
+        }
+        at
+    }
+}
+
+/// How many lanes of a program run at once, beside so many others: a multiple of 64.
+fn window(program: &Program, jobs: usize) -> usize {
+    let widest = program.levels().iter().map(|level| level.and_count()).max().unwrap_or(0).max(1);
+    let wires = 8 * WINDOW_BYTES / program.slots().max(1);
+    (wires.min(WINDOW_PRODUCTS / widest) / jobs.max(1)).max(64) / 64 * 64
+}
+
+/// How many triples a run of this program alone takes in so many lanes.
+#[must_use]
+pub fn triples_for(program: &Program, lanes: usize) -> usize {
+    let window = window(program, 1);
+    let of = |lanes: usize| -> usize {
+        program.levels().iter().map(|level| (level.and_count() * lanes).next_multiple_of(64)).sum()
+    };
+    lanes / window * of(window) + of(lanes % window)
+}
+
+impl Boolean for Gmw {
+    type Bit = Bit;
+
+    fn public_bit(&mut self, values: &[bool]) -> Bit {
+        let first = self.session.me().index() == 0;
+        Bit::of(values.iter().map(|value| u64::from(*value && first)))
+    }
+
+    fn join_bits(&mut self, parts: &[&Bit]) -> Bit {
+        let lanes = parts.iter().map(|part| part.lanes()).sum();
+        let mut all = Dense::with_capacity(lanes);
+        parts.iter().for_each(|part| all.push(part.words(), part.lanes()));
+        Bit::new(lanes, all.words())
+    }
+
+    fn run(&mut self, jobs: &mut [Job<'_, Bit>]) -> Result<(), Abort> {
+        let lanes = jobs.iter().map(|job| self.lanes_of(job)).collect::<Result<Vec<usize>, Abort>>()?;
+        let window = jobs.iter().map(|job| window(job.program, jobs.len())).min().unwrap_or(64);
+        let mut outputs: Vec<Vec<Bit>> =
+            jobs.iter().zip(&lanes).map(|(job, l)| vec![Bit::zero(*l); job.program.output_bits()]).collect();
+        let first_party = self.session.me().index() == 0;
+        for first in (0..lanes.iter().copied().max().unwrap_or(0)).step_by(window) {
+            let mut running: Vec<(usize, Wires<'_>)> = Vec::with_capacity(jobs.len());
+            for (j, (job, lanes)) in jobs.iter().zip(&lanes).enumerate() {
+                let here = lanes.saturating_sub(first).min(window);
+                if here > 0 {
+                    running.push((j, Wires::new(job, first, here)));
+                }
+            }
+            let levels = running.iter().map(|(_, w)| w.program.levels().len()).max().unwrap_or(0);
+            for level in 0..levels {
+                let bits = running.iter().map(|(_, wires)| {
+                    wires.program.levels().get(level).map_or(0, |l| l.and_count() * wires.lanes)
+                });
+                let bits = bits.sum();
+                let (mut x, mut y) = (Dense::with_capacity(bits), Dense::with_capacity(bits));
+                for (_, wires) in &mut running {
+                    wires.linear(level, first_party);
+                    wires.factors(level, &mut x, &mut y);
+                }
+                if bits == 0 {
+                    continue;
+                }
+                let z = self.products(&x, &y)?;
+                let mut at = 0;
+                for (_, wires) in &mut running {
+                    at = wires.store(level, &z, at);
+                }
+            }
+            for (j, wires) in &running {
+                let of = outputs.get_mut(*j).into_iter().flatten().zip(wires.program.results());
+                of.for_each(|(output, slot)| output.put(first, wires.slot(slot.index())));
+            }
+        }
+        for (job, outputs) in jobs.iter_mut().zip(outputs) {
+            job.wires = outputs;
+        }
+        Ok(())
+    }
+}

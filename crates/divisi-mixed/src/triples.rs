@@ -1,0 +1,154 @@
+//! Boolean triples by semi-honest correlated oblivious transfer: shares of a, b and a b, bit by bit.
+//!
+//! Adversary: semi-honest, all but one. Every party chooses with its share of a towards every other one, whose
+//! payload is its share of b (Gilboa 1999, on rows of SoftSpokenOT); the products add up to a b. \[G14\]: rows
+//! are typed semi-honest, no tweak comes twice, and a row serves one payload.
+//!
+//! Cost a triple: to each peer ceil(128 / k) bits of rows and one of payload, 4.125 bytes at k = 4 and at most
+//! 4.3 with frames; two rounds a batch (test `cost_of_boolean_triples`). Streamed: batch by batch in bounded
+//! memory, of which only three bits a triple stay.
+
+use crate::bit::last;
+use divisi_core::{Abort, Check, Prg, Session, Step, step};
+use divisi_ot::{Bits, Kept, Links, Setup};
+
+const SHELF: Step = step!("triples");
+
+/// The most bytes of rows that a batch holds.
+const BATCH_BYTES: usize = 48 << 20;
+/// The most triples of a batch.
+const MOST: usize = 1 << 20;
+
+/// One party's shares of triples, packed; taken by value, each once \[G7\].
+///
+/// ```compile_fail,E0382
+/// fn twice(triples: divisi_mixed::triples::BitTriples) {
+///     let first = triples.open();
+///     let second = triples.open();
+/// }
+/// ```
+pub struct BitTriples {
+    len: usize,
+    words: [Kept<u64>; 3],
+}
+
+impl BitTriples {
+    /// How many there are.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.len
+    }
+
+    /// Whether there are none.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.len == 0
+    }
+
+    /// The shares of a, b and a b, 64 in a word.
+    #[must_use]
+    pub fn open(self) -> [Kept<u64>; 3] {
+        self.words
+    }
+}
+
+/// How many triples a batch has among so many parties.
+#[must_use]
+pub fn batch(parties: usize) -> usize {
+    // a row of either direction, and its inputs on the way
+    (BATCH_BYTES / (48 * parties.saturating_sub(1).max(1))).clamp(128, MOST) / 128 * 128
+}
+
+/// So many triples: two rounds. All parties call it.
+///
+/// # Errors
+/// Whatever a broken peer causes; [`Abort::Misuse`] for none at all, and of a set-up whose rows are checked.
+pub fn bit_triples(
+    session: &mut Session,
+    setup: &mut Setup,
+    own: &mut Prg,
+    count: usize,
+) -> Result<BitTriples, Abort> {
+    let mut pads = setup.semi_honest_rows(session, Bits::Random(count), Links::All)?;
+    let a: Kept<u64> = Kept::from(pads.bits());
+    let mut b = Kept::zeros(count.div_ceil(64));
+    own.words(&mut b);
+    if let Some(word) = b.last_mut() {
+        *word &= last(count);
+    }
+    let c = setup.correlate_bits(session, &mut pads, &b)?; // [G14]
+    Ok(BitTriples { len: count, words: [a, b, c] })
+}
+
+/// Triples made ahead, in the order in which they were made, which is the same at all parties.
+#[derive(Default)]
+pub struct Shelf {
+    batches: std::collections::VecDeque<(usize, [Kept<u64>; 3])>,
+    words: usize,
+}
+
+impl Shelf {
+    /// How many are there: whole words of 64.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        64 * self.words
+    }
+
+    /// Whether there are none.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.words == 0
+    }
+
+    /// Put a batch behind the others; what does not fill a word is dropped.
+    pub fn put(&mut self, triples: BitTriples) {
+        let words = triples.len / 64;
+        if words > 0 {
+            let mut batch = triples.open();
+            batch.iter_mut().for_each(|part| part.cut(words));
+            self.words += words;
+            self.batches.push_back((0, batch));
+        }
+    }
+
+    /// Take so many words of them out \[G7\].
+    ///
+    /// # Errors
+    /// [`Abort::Misuse`] if there are fewer.
+    pub fn take(&mut self, session: &Session, words: usize) -> Result<BitTriples, Abort> {
+        if words > self.words {
+            return Err(session.misuse(SHELF, "more triples than were made"));
+        }
+        session.observe(Check::G7); // [G7]
+        // the mutant leaves on the shelf what it hands out
+        let stay = session.mutated(Check::G7);
+        let mut out: [Kept<u64>; 3] = std::array::from_fn(|_| Kept::with_capacity(words));
+        let mut missing = words;
+        let mut at = 0;
+        while missing > 0 {
+            let Some((from, batch)) = self.batches.get_mut(at) else { break };
+            let there = batch[0].len() - *from;
+            let now = there.min(missing);
+            for (out, batch) in out.iter_mut().zip(batch.iter_mut()) {
+                let given = &mut batch[*from..*from + now];
+                out.extend_from_slice(given);
+                if !stay {
+                    divisi_ot::wipe::words(given);
+                }
+            }
+            missing -= now;
+            if stay {
+                at += 1;
+                continue;
+            }
+            *from += now;
+            if now == there {
+                self.batches.pop_front();
+            }
+        }
+        if !stay {
+            self.words -= words;
+        }
+        Ok(BitTriples { len: 64 * words, words: out })
+    }
+}

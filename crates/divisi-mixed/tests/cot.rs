@@ -1,0 +1,50 @@
+//! Random bits in both worlds by correlated transfers: right, and at the cost that the header names.
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
+
+use divisi_core::testing::run;
+use divisi_core::{Check, Parameters};
+use divisi_field::zp::{Modulus, P16, P32};
+use divisi_mixed::cot::random_bits;
+use divisi_ot::{Config, Setup};
+
+/// A row and a number for each pair, at most 4.1 (n - 1) bytes a bit over n batches; n rounds.
+#[test]
+fn cost_of_bits_by_transfers() {
+    for (n, p) in [(2, P32), (3, P32), (4, P32), (5, P16), (8, P32)] {
+        let plain = Modulus::new(p).unwrap();
+        let (batches, count) = (n, 1 << 12);
+        let ends = run(n, &Parameters::new("cot tests"), |mut session| {
+            let mut setup = Setup::new(&mut session, Config::default())?;
+            let mut all = Vec::new();
+            for _ in 0..batches {
+                session.phase("bits");
+                let bits = random_bits(&mut session, &mut setup, plain, count)?.open();
+                all.push((bits.0.to_vec(), bits.1.to_vec()));
+            }
+            Ok((all, session.meter().read()))
+        });
+        let ends: Vec<_> = ends.into_iter().map(Result::unwrap).collect();
+        for batch in 0..batches {
+            let mut ones = 0;
+            for at in 0..count {
+                let r = ends.iter().fold(0, |r, (all, _)| r ^ all[batch].0[at]);
+                let x = ends.iter().map(|(all, _)| all[batch].1[at]).sum::<u64>() % p;
+                assert!(r == x && r < 2, "{n} parties, batch {batch}, bit {at}: {r} {x}");
+                ones += r;
+            }
+            assert!((ones as f64 - count as f64 / 2.0).abs() < 6.0 * (count as f64).sqrt() / 2.0);
+        }
+        for (_, counts) in &ends {
+            let (phase, items) = (counts.phases["bits"], (batches * count) as f64);
+            let bits = (n as u64 - 1) * (32 + u64::from(plain.bits())) * (batches * count) as u64 / 2;
+            assert_eq!(phase.bits, bits, "over n batches all send the same");
+            assert!(
+                phase.bytes as f64 <= 4.1 * (n as f64 - 1.0) * items,
+                "{n}: {}",
+                phase.bytes as f64 / items
+            );
+            assert_eq!(phase.rounds as usize, n);
+            assert_eq!(counts.checks[&Check::G14] as usize, batches * (n - 1));
+        }
+    }
+}

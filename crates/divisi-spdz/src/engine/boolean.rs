@@ -1,0 +1,136 @@
+//! Boolean programs: sums are local, and each product of bits is Beaver's, all of a level in one round.
+
+use super::{Bit, Byte, Spdz};
+use crate::part::Mac;
+use crate::share::Auth;
+use crate::table::bytes;
+use divisi_circuit::{Linear, Program};
+use divisi_core::{Abort, Boolean, Convert, Job, Lanes, Lookups, Step, step};
+use divisi_field::{Gf2, Gf8, Holds};
+
+const INPUTS: Step = step!("program.inputs");
+const BITS: Step = step!("bits");
+
+impl<F: Mac + Holds<Gf8>> Boolean for Spdz<F> {
+    type Bit = Bit<F>;
+
+    fn public_bit(&mut self, values: &[bool]) -> Bit<F> {
+        self.constant_bit(values)
+    }
+
+    fn join_bits(&mut self, parts: &[&Bit<F>]) -> Bit<F> {
+        let mut all = Bit::with_room(parts.iter().map(|part| part.len()).sum());
+        parts.iter().for_each(|part| all.append(part));
+        all
+    }
+
+    /// Level by level: the sums, then all products.
+    ///
+    /// Adversary: n - 1 malicious; what is opened enters the next check. Cost: 2 bits a product to each peer, one round a level
+    /// (test `counts_of_programs`).
+    fn run(&mut self, jobs: &mut [Job<'_, Bit<F>>]) -> Result<(), Abort> {
+        let mut running = jobs.iter().map(|job| self.placed(job)).collect::<Result<Vec<_>, Abort>>()?;
+        let levels = jobs.iter().map(|job| job.program.levels().len()).max().unwrap_or(0);
+        for l in 0..levels {
+            let (mut x, mut y) = (Bit::default(), Bit::default());
+            for (job, (lanes, slots)) in jobs.iter().zip(&mut running) {
+                let Some(level) = job.program.levels().get(l) else { continue };
+                for gate in level.linear() {
+                    let (out, value) = self.linear_gate(*gate, slots, *lanes)?;
+                    slots[out] = value;
+                }
+                for (left, right) in level.dots().flat_map(|(_, terms)| terms) {
+                    x.append(&slots[left.index()]);
+                    y.append(&slots[right.index()]);
+                }
+            }
+            if x.is_empty() {
+                continue;
+            }
+            let triples = self.and_triples(x.len())?;
+            let products = self.party.multiply(&x, &y, triples)?;
+            let mut at = 0;
+            for (job, (lanes, slots)) in jobs.iter().zip(&mut running) {
+                let Some(level) = job.program.levels().get(l) else { continue };
+                for (out, terms) in level.dots() {
+                    let mut sum = Bit::zeros(*lanes);
+                    for _ in terms {
+                        let fits = sum.add(&products.part(at..at + *lanes));
+                        debug_assert!(fits || *lanes == 0);
+                        at += *lanes;
+                    }
+                    slots[out.index()] = sum;
+                }
+            }
+        }
+        for (job, (_, slots)) in jobs.iter_mut().zip(&running) {
+            job.wires = job.program.results().iter().map(|slot| slots[slot.index()].clone()).collect();
+        }
+        Ok(())
+    }
+}
+
+impl<F: Mac + Holds<Gf8>> Spdz<F> {
+    /// How many lanes a job has, and its slots with the inputs in the first of them.
+    fn placed(&self, job: &Job<'_, Bit<F>>) -> Result<(usize, Vec<Bit<F>>), Abort> {
+        let misfit = |what| self.party.session.misuse(INPUTS, what);
+        let program: &Program = job.program;
+        if job.wires.len() != program.input_bits() {
+            return Err(misfit("not as many bits as the program has input wires"));
+        }
+        let lanes = job.wires.iter().map(Lanes::lanes).find(|lanes| *lanes != 1).unwrap_or(1);
+        let mut slots = Vec::with_capacity(program.slots());
+        for wire in &job.wires {
+            // one lane serves all
+            let mut spread = Bit::zeros(lanes);
+            if !spread.add(wire) {
+                return Err(misfit("values that differ in lanes"));
+            }
+            slots.push(spread);
+        }
+        slots.resize_with(program.slots().max(slots.len()), || Bit::zeros(lanes));
+        Ok((lanes, slots))
+    }
+
+    fn linear_gate(&self, gate: Linear, slots: &[Bit<F>], lanes: usize) -> Result<(usize, Bit<F>), Abort> {
+        Ok(match gate {
+            Linear::Constant { out, value } => {
+                let mut constant = Bit::zeros(lanes);
+                self.party.add_constant(&mut constant, Gf2::new(u8::from(value)))?;
+                (out.index(), constant)
+            }
+            Linear::Not { out, x } => {
+                let mut not = slots[x.index()].clone();
+                self.party.add_constant(&mut not, Gf2::new(1))?;
+                (out.index(), not)
+            }
+            Linear::Xor { out, x, y } => {
+                let mut sum = slots[x.index()].clone();
+                let fits = sum.add(&slots[y.index()]);
+                debug_assert!(fits);
+                (out.index(), sum)
+            }
+        })
+    }
+}
+
+/// Bit `i` of the byte is `bits[i]`. One round: BitDec.
+impl<F: Mac + Holds<Gf8>> Convert<Byte<F>, [Bit<F>; 8]> for Spdz<F> {
+    fn convert(&mut self, x: Byte<F>) -> Result<[Bit<F>; 8], Abort> {
+        let (bits, lanes) = (self.decompose(&x)?, x.len());
+        Ok(std::array::from_fn(|k| bits.part(k * lanes..(k + 1) * lanes)))
+    }
+}
+
+/// Local.
+impl<F: Mac + Holds<Gf8>> Convert<[Bit<F>; 8], Byte<F>> for Spdz<F> {
+    fn convert(&mut self, x: [Bit<F>; 8]) -> Result<Byte<F>, Abort> {
+        let lanes = x[0].len();
+        if x.iter().any(|bit| bit.len() != lanes) {
+            return Err(self.party.session.misuse(BITS, "values that differ in lanes"));
+        }
+        let mut planes = Auth::with_room(8 * lanes);
+        x.iter().for_each(|bit| planes.append(bit));
+        Ok(bytes(&planes, lanes))
+    }
+}

@@ -1,0 +1,97 @@
+//! How values leave: openings to all, each checked, and comparisons of which nothing but the answer leaves.
+
+use super::{Bit, Byte, Openings, Spdz};
+use crate::part::{Mac, Part};
+use crate::share::Auth;
+use crate::table::bytes;
+use divisi_core::{Abort, Compares, Lanes, Opens, Pending, Prg, Settles, Step, Verified, step};
+use divisi_field::{Field, Gf8, Holds};
+
+const COIN: Step = step!("zero.1.coin");
+const SHAPE: Step = step!("zero");
+
+impl<F: Mac + Holds<Gf8>> Settles for Spdz<F> {
+    type Debt = Openings<F>;
+
+    fn closed<T>(&mut self, out: T) -> Result<Pending<T, Openings<F>>, Abort> {
+        Ok(self.close(out))
+    }
+}
+
+impl<F: Mac + Holds<Gf8>> Opens<Vec<Byte<F>>> for Spdz<F> {
+    type Public = Vec<Vec<u8>>;
+
+    /// All values in one round, and one check.
+    fn open(&mut self, x: Verified<Vec<Byte<F>>>) -> Result<Vec<Vec<u8>>, Abort> {
+        let mut all = Byte::default();
+        x.get().iter().for_each(|byte| all.append(byte));
+        let mut rest = self.opened(&all)?.into_iter().map(|x| x.0);
+        Ok(x.get().iter().map(|byte| rest.by_ref().take(byte.len()).collect()).collect())
+    }
+}
+
+impl<F: Mac + Holds<Gf8>> Opens<Vec<Bit<F>>> for Spdz<F> {
+    type Public = Vec<Vec<bool>>;
+
+    fn open(&mut self, x: Verified<Vec<Bit<F>>>) -> Result<Vec<Vec<bool>>, Abort> {
+        let mut all = Bit::default();
+        x.get().iter().for_each(|bit| all.append(bit));
+        let mut rest = self.opened(&all)?.into_iter().map(|bit| bit.to_bits() == 1);
+        Ok(x.get().iter().map(|bit| rest.by_ref().take(bit.len()).collect()).collect())
+    }
+}
+
+impl<F: Mac + Holds<Gf8>> Compares<Byte<F>> for Spdz<F> {
+    /// For each group of bytes x_j whether all are zero. (The paper has no such protocol: a random map to few bytes, and a
+    /// random multiple of those.)
+    ///
+    /// 1. A coin, tossed when all x_j are fixed, gives a matrix C of m rows, m the bytes of F; d = C x, local. 2. R of m x m
+    ///    random bytes that nobody knows; R d by Beaver's method. 3. All that was opened is checked, then R d is opened, and
+    ///    checked.
+    ///
+    /// If all x_j are zero so is R d. Else d is zero with probability 2^-8m, and where it is not R d is uniform: it tells
+    /// nothing else, and is zero with probability 2^-8m. Adversary: n - 1 malicious; a wrong answer fails a check.
+    /// Cost: m^2 products of bytes and 8 m^2 random bits a group, two rounds, two checks.
+    fn vanish(&mut self, x: &[Byte<F>]) -> Result<Vec<bool>, Abort> {
+        if x.iter().any(Auth::is_empty) {
+            return Err(self.party.session.misuse(SHAPE, "a group of nothing is no secret"));
+        }
+        let (m, groups) = (<F as Field>::BITS.div_ceil(8) as usize, x.len());
+        // 1.
+        let mut prg = Prg::new(&self.party.coins.toss(&mut self.party.session, COIN)?);
+        let mut d = Byte::<F>::with_room(m * groups);
+        for group in x {
+            for _ in 0..m {
+                let mut row = vec![Gf8::default(); group.len()];
+                Gf8::add_random(&mut prg, &mut row);
+                let (mut sum, mut mac) = (Byte::<F>::zeros(1), F::ZERO);
+                for (c, (x, own)) in row.iter().zip(group.x.iter().zip(&group.m)) {
+                    sum.x[0] += *c * *x;
+                    mac += F::embed(*c) * *own;
+                }
+                sum.m[0] = mac;
+                d.append(&sum);
+            }
+        }
+        // 2. row i of R times d: its m products stand side by side
+        let lanes = m * m * groups;
+        let r = bytes(&self.random_bits(8 * lanes)?, lanes);
+        let column = (0..groups).flat_map(|g| (0..m * m).map(move |i| g * m + i % m));
+        let column: Vec<usize> = column.collect();
+        let factors =
+            d.gather(&column).ok_or_else(|| self.party.session.misuse(SHAPE, "a byte for each row"))?;
+        let terms = self.multiply(&r, &factors)?;
+        let mut product = Byte::<F>::with_room(m * groups);
+        for i in 0..m * groups {
+            let row = terms.part(i * m..(i + 1) * m);
+            let mut sum = Byte::<F>::zeros(1);
+            sum.x[0] = row.x.iter().copied().sum();
+            sum.m[0] = row.m.iter().fold(F::ZERO, |sum, m| sum + *m);
+            product.append(&sum);
+        }
+        // 3.
+        let verified = self.settled(product)?;
+        let opened = self.output(verified)?;
+        Ok(opened.chunks(m).map(|bytes| bytes.iter().all(|byte| *byte == Gf8::default())).collect())
+    }
+}

@@ -1,0 +1,44 @@
+//! Who goes into which bucket, and how many into each.
+
+use crate::part::Mac;
+use crate::party::Party;
+use divisi_core::{Abort, Check, Step, step};
+use divisi_ot::bucket;
+use divisi_ot::partition::Partition;
+
+const COIN: Step = step!("buckets.coin");
+
+/// The most buckets that one coin serves: their number is that of all items in 32 bits.
+pub(super) const MOST: usize = 1 << 20;
+
+/// Opened values that are checked at once, about.
+const CHECKED: usize = 1 << 20;
+
+/// How many items each of so many buckets has, all first ones known before the coin.
+pub(super) fn size(buckets: usize, rho: u32) -> usize {
+    bucket::size_behind_firsts(buckets, rho)
+}
+
+/// The items of all but the first ones, each with the bucket it falls into: by a coin that follows the check
+/// of all items \[K16\].
+///
+/// Cost: the check of what is owed, and a coin.
+pub(super) fn partition<F: Mac>(
+    party: &mut Party<F>,
+    buckets: usize,
+    size: usize,
+) -> Result<Partition, Abort> {
+    party.check_here()?;
+    let coin = party.coins.toss(&mut party.session, COIN)?;
+    party.session.observe(Check::K16); // [K16]
+    // the mutant's partition can be foreseen
+    let coin = if party.session.mutated(Check::K16) { [0; 16] } else { coin };
+    let bits = bucket::error_bits_behind_firsts(buckets, size);
+    party.session.meter().verification_error((-bits).exp2());
+    Ok(Partition::behind_firsts(&coin, buckets, size))
+}
+
+/// Check what was opened if it has become much.
+pub(super) fn relieve<F: Mac>(party: &mut Party<F>) -> Result<(), Abort> {
+    if party.ledger.x.len() >= CHECKED { party.check_here() } else { Ok(()) }
+}

@@ -1,0 +1,255 @@
+//! Leaky items of a batch: the products of tables, before they are proven and put into buckets.
+
+use super::super::rows::{self, Rows};
+use super::proof::Products;
+use super::shape::Shape;
+use crate::part::{Mac, Part, Word};
+use crate::party::Party;
+use crate::share::Auth;
+use divisi_core::Abort;
+use divisi_field::{Field, Gf2};
+use divisi_ot::correlate::BitVectors;
+use divisi_ot::{AuthBits, Bits, Kept, wipe};
+use std::marker::PhantomData;
+use zeroize::Zeroizing;
+
+/// Products of tables, a lane each: b, v and z = b v.
+#[derive(Default)]
+pub(super) struct Items<F: Mac> {
+    /// By product.
+    pub b: Vec<Auth<Gf2, F>>,
+    /// By piece.
+    pub v: Vec<Auth<Word, F>>,
+    /// By piece.
+    pub z: Vec<Auth<Word, F>>,
+    /// The MACs of the last vector's bits, by bit; of first items alone.
+    pub last: Vec<Packed<F>>,
+}
+
+impl<F: Mac> Items<F> {
+    /// How many lanes there are.
+    pub fn lanes(&self) -> usize {
+        self.b.first().map_or(0, Auth::len)
+    }
+
+    /// Append the lanes of another, the first time with room for so many.
+    pub fn append(&mut self, other: &Self, room: usize) {
+        append(&mut self.b, &other.b, room);
+        append(&mut self.v, &other.v, room);
+        append(&mut self.z, &other.z, room);
+        if self.last.is_empty() {
+            self.last.resize_with(other.last.len(), || Packed::with_room(room));
+        }
+        self.last.iter_mut().zip(&other.last).for_each(|(to, from)| to.append(from));
+    }
+
+    /// The last lanes, taken off.
+    pub fn pop(&mut self, lanes: usize) -> Option<Self> {
+        Some(Items {
+            b: pop(&mut self.b, lanes)?,
+            v: pop(&mut self.v, lanes)?,
+            z: pop(&mut self.z, lanes)?,
+            last: self.last.iter_mut().map(|plane| plane.pop(lanes)).collect::<Option<_>>()?,
+        })
+    }
+}
+
+/// Elements in as many bytes as they have.
+pub(super) struct Packed<F: Mac>(Zeroizing<Vec<u8>>, PhantomData<fn() -> F>);
+
+impl<F: Mac> Packed<F> {
+    fn with_room(count: usize) -> Self {
+        Packed(Zeroizing::new(Vec::with_capacity(count * F::BYTES)), PhantomData)
+    }
+
+    fn of(values: &[F]) -> Self {
+        let mut made = Packed::with_room(values.len());
+        F::pack(values, &mut made.0);
+        made
+    }
+
+    fn append(&mut self, other: &Self) {
+        self.0.extend_from_slice(&other.0);
+    }
+
+    /// The last ones, taken off; nothing if there are fewer.
+    fn pop(&mut self, count: usize) -> Option<Self> {
+        let at = self.0.len().checked_sub(count * F::BYTES)?;
+        let last = Packed(Zeroizing::new(self.0[at..].to_vec()), PhantomData);
+        wipe::words(&mut self.0[at..]);
+        self.0.truncate(at);
+        Some(last)
+    }
+
+    /// All of them.
+    pub fn elements(&self) -> Vec<F> {
+        self.0.chunks_exact(F::BYTES).map(|bytes| F::from_le_bytes(bytes).unwrap_or_default()).collect()
+    }
+}
+
+fn append<V: Part, F: Mac>(to: &mut Vec<Auth<V, F>>, from: &[Auth<V, F>], room: usize) {
+    if to.is_empty() {
+        to.resize_with(from.len(), || Auth::with_room(room));
+    }
+    to.iter_mut().zip(from).for_each(|(to, from)| to.append(from));
+}
+
+fn pop<V: Part, F: Mac>(of: &mut [Auth<V, F>], lanes: usize) -> Option<Vec<Auth<V, F>>> {
+    of.iter_mut().map(|plane| plane.pop(lanes)).collect()
+}
+
+/// Steps 1 and 2 for a batch of so many lanes; of `firsts` the bits of the last vector are kept apart.
+///
+/// Cost: (log - 1)(f' + p') bits of wide rows, W f' of narrow ones and W + P f of payloads a lane, f' = ceil(f
+/// / k), p' = ceil(128 / k); f narrow rows and f bits; two tiles of rows.
+pub(super) fn leaky<F: Mac>(
+    rows: &mut Rows,
+    party: &mut Party<F>,
+    shape: &Shape,
+    lanes: usize,
+    firsts: bool,
+) -> Result<Items<F>, Abort> {
+    let (n, f) = (shape.products(), <F as Field>::BITS);
+    let mut b_rows = rows.with(party, |session, setup| setup.wide_rows(session, Bits::Random(n * lanes)))?;
+    let b_macs = rows.with(party, |_, setup| Ok(rows::macs::<F>(&b_rows.bits, setup)))?;
+    // bit q of a lane stands behind all lanes' bits q - 1; the bits of r stand last
+    let width = shape.bits() * lanes;
+    let (v_rows, v_macs) = rows.narrow::<F>(party, Bits::Random(width + f))?;
+    let plane = |q: usize| q * lanes..(q + 1) * lanes;
+    let mut items = Items::<F>::default();
+    for j in 0..n {
+        let at = plane(j);
+        items.b.push(Auth::new(rows::shares(&b_rows.bits, at.clone()), b_macs[at].to_vec()));
+    }
+    for piece in &shape.pieces {
+        let planes = piece.from..piece.from + piece.width;
+        items.v.push(packed(&v_rows, &v_macs, planes, lanes));
+    }
+    if firsts {
+        for q in shape.bits() - shape.half()..shape.bits() {
+            items.last.push(Packed::of(&v_macs[plane(q)]));
+        }
+    }
+    // 1.
+    for j in 0..n {
+        let pieces = shape.pieces_of(j);
+        let bits: usize = shape.pieces[pieces.clone()].iter().map(|piece| piece.width + f).sum();
+        let payload = BitVectors { width: bits };
+        let values = payloads(&items.v[pieces.clone()], &shape.pieces[pieces.clone()], bits, lanes);
+        let mut pads = b_rows.pads.take(lanes).ok_or_else(|| super::short(party))?;
+        let shares =
+            rows.with(party, |session, setup| setup.correlate(session, &mut pads, None, &payload, &values))?;
+        items.z.extend(products(&shares, &shape.pieces[pieces], bits, lanes));
+    }
+    // 2.
+    let mut all = Products::with_room(shape.pieces.len() * lanes);
+    for z in &items.z {
+        all.extend(z.x.iter().map(|x| F::embedded(*x)), &z.m);
+    }
+    let mask = rows::elements_of(&v_rows, &v_macs, width);
+    all.prove(party, &mask)?;
+    Ok(items)
+}
+
+/// The bits of some planes as words, under one MAC each.
+fn packed<F: Mac>(
+    rows: &AuthBits,
+    macs: &[F],
+    planes: std::ops::Range<usize>,
+    lanes: usize,
+) -> Auth<Word, F> {
+    let mut words = vec![Word::default(); lanes];
+    let mut of = Vec::with_capacity(planes.len());
+    for (k, q) in planes.enumerate() {
+        let bits = rows.bits();
+        for (lane, word) in words.iter_mut().enumerate() {
+            let at = q * lanes + lane;
+            word.0 |= ((bits[at / 64] >> (at % 64) & 1) as u32) << k;
+        }
+        of.push(&macs[q * lanes..(q + 1) * lanes]);
+    }
+    let mut m = vec![F::ZERO; lanes];
+    F::combine(&mut m, &rows::powers(of.len()), &of);
+    Auth::new(words, m)
+}
+
+/// The payload of each lane: the pieces' bits, then their MACs.
+fn payloads<F: Mac>(
+    v: &[Auth<Word, F>],
+    pieces: &[super::shape::Piece],
+    bits: usize,
+    lanes: usize,
+) -> Zeroizing<Vec<u128>> {
+    let words = bits.div_ceil(128);
+    let mut out = Zeroizing::new(vec![0; words * lanes]);
+    for (lane, out) in out.chunks_exact_mut(words).enumerate() {
+        let mut at = 0;
+        for (v, piece) in v.iter().zip(pieces) {
+            put(out, &mut at, v.x[lane].0.into(), piece.width);
+        }
+        v.iter().for_each(|v| put(out, &mut at, v.m[lane].to_bits(), <F as Field>::BITS));
+    }
+    out
+}
+
+/// The same backwards.
+fn products<F: Mac>(
+    shares: &Kept<u128>,
+    pieces: &[super::shape::Piece],
+    bits: usize,
+    lanes: usize,
+) -> Vec<Auth<Word, F>> {
+    let words = bits.div_ceil(128);
+    let mut z: Vec<_> = pieces.iter().map(|_| Auth::with_room(lanes)).collect();
+    for all in shares.chunks_exact(words) {
+        let mut at = 0;
+        for (z, piece) in z.iter_mut().zip(pieces) {
+            z.x.push(Word(get(all, &mut at, piece.width) as u32));
+        }
+        for z in &mut z {
+            z.m.push(F::from_low_bits(get(all, &mut at, <F as Field>::BITS)));
+        }
+    }
+    z
+}
+
+/// Write the low `bits` of a value, which has no others, behind what is there.
+pub(super) fn put(words: &mut [u128], at: &mut usize, value: u128, bits: usize) {
+    let (word, shift) = (*at / 128, *at % 128);
+    words[word] |= value << shift;
+    if shift + bits > 128 {
+        words[word + 1] |= value >> (128 - shift);
+    }
+    *at += bits;
+}
+
+/// Read it again; what stands above the bits goes.
+pub(super) fn get(words: &[u128], at: &mut usize, bits: usize) -> u128 {
+    let (word, shift) = (*at / 128, *at % 128);
+    let mut value = words[word] >> shift;
+    if shift + bits > 128 {
+        value |= words[word + 1] << (128 - shift);
+    }
+    *at += bits;
+    value & (u128::MAX >> (128 - bits))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_put_is_got() {
+        for width in [1, 2, 7, 32, 40, 48, 72, 128] {
+            let mut words = vec![0; 12];
+            let values: Vec<u128> = (1..=9_u128)
+                .map(|i| (i * 0x9e37_79b9_7f4a_7c15_f39c_c060_5ced_c835) >> (128 - width))
+                .collect();
+            let mut at = 3;
+            values.iter().for_each(|value| put(&mut words, &mut at, *value, width));
+            let mut from = 3;
+            assert!(values.iter().all(|value| get(&words, &mut from, width) == *value));
+            assert_eq!((from, at), (3 + 9 * width, at));
+        }
+    }
+}

@@ -1,0 +1,258 @@
+//! Unit vectors: Protocols 2 and 3 of KOR+17, whose products come from buckets.
+
+use super::super::rows::Rows;
+use super::buckets;
+use super::items::{Items, leaky};
+use super::shape::Shape;
+use super::{Bucketed, short};
+use crate::demux::{PIECE, Units};
+use crate::multiply::times;
+use crate::part::{Mac, Part, Word};
+use crate::party::Party;
+use crate::share::Auth;
+use divisi_core::{Abort, Check, Step, step};
+use divisi_field::{BigField, Field, Gf2};
+
+const DIFFERENCES: Step = step!("tables.d");
+const MASKED: Step = step!("tables.p+v");
+const DECOMPOSE: Step = step!("tables.bitdec");
+
+/// The most entries of a table, as a power of two.
+const LARGEST: usize = 10;
+
+/// Bits of vectors that are made at once.
+const BITS: usize = 1 << 18;
+
+/// What there is for tables of 2^log entries: the combined products of buckets, each used once.
+pub(super) struct Stock<F: Mac> {
+    shape: Shape,
+    items: Items<F>,
+    /// What was announced and not taken yet.
+    pub foreseen: usize,
+}
+
+impl<F: Mac> Bucketed<F> {
+    /// What there is of tables of this size.
+    pub(super) fn stock(&mut self, log: usize) -> &mut Stock<F> {
+        let at = self.stocks.iter().position(|stock| stock.shape.log == log);
+        let at = at.unwrap_or_else(|| {
+            self.stocks.push(Stock { shape: Shape::new(log), items: Items::default(), foreseen: 0 });
+            self.stocks.len() - 1
+        });
+        &mut self.stocks[at]
+    }
+
+    /// Unit vectors: KOR+17, Protocol 3 on random bits s_0, .., s_(l-1) of which all but the first are the bits
+    /// of products.
+    ///
+    /// Line 1: p = (1 + s_0, s_0). Line 2: for j = 1 .. l - 1, line 3: t = s_j p = z_j + D s_j, where D = p + v_j
+    /// is opened; line 4: p = (p + t, t). So the p of the last line is v_(l-1) + D, whose bits are authenticated
+    /// one by one already; lines 5 to 7: t alone is decomposed, with random bits r_k.
+    ///
+    /// Adversary: n - 1 malicious; what it makes of what is opened the next check sees \[K17\].
+    /// Cost: 2^l - 2 + 2^(l-1) bits opened, 2^(l-1) + 1 random bits; l rounds.
+    pub(super) fn unit_vectors(
+        &mut self,
+        party: &mut Party<F>,
+        log: usize,
+        lanes: usize,
+    ) -> Result<Units<F>, Abort> {
+        if !(1..=LARGEST).contains(&log) || lanes == 0 {
+            return Err(short(party));
+        }
+        let items = self.items(party, log, lanes)?;
+        let shape = &self.stock(log).shape.clone();
+        // 1.
+        let s_0 = self.rows.bits(party, lanes)?;
+        party.session.observe_each(Check::K5, (log * lanes) as u64); // [K5]
+        let mut s = s_0.clone();
+        items.b.iter().for_each(|b| s.append(b));
+        if log == 1 {
+            let mut vector = s_0.clone();
+            party.add_constant(&mut vector, Gf2::new(1))?;
+            vector.append(&s_0);
+            return Ok(Units { s, vector, lanes });
+        }
+        let mut first = word(&s_0);
+        let upper = shifted(&first, 1);
+        let fits = first.add(&upper);
+        debug_assert!(fits);
+        party.add_constant(&mut first, Word(1))?;
+        let mut p = vec![first];
+        // 2.
+        let mut last = (Vec::new(), Vec::new());
+        for j in 0..shape.products() {
+            // 3.
+            let at = shape.pieces_of(j);
+            party.session.observe_each(Check::K6, (at.len() * lanes) as u64); // [K6]
+            let widths: Vec<usize> = shape.pieces[at.clone()].iter().map(|piece| piece.width).collect();
+            let mut masked = p.clone();
+            masked.iter_mut().zip(&items.v[at.clone()]).for_each(|(p, v)| sum(p, v));
+            let d = party.open_pieces(MASKED, &masked, &widths)?;
+            let mut t = items.z[at].to_vec();
+            t.iter_mut().zip(&d).for_each(|(t, d)| sum(t, &times(d, &items.b[j])));
+            // 4.
+            if j + 1 == shape.products() {
+                last = (d, t);
+                break;
+            }
+            p.iter_mut().zip(&t).for_each(|(p, t)| sum(p, t));
+            if 4 << j <= PIECE {
+                p.iter_mut().zip(&t).for_each(|(p, t)| sum(p, &shifted(t, 2 << j)));
+            } else {
+                p.append(&mut t);
+            }
+        }
+        // 5. to 7.
+        let (d, t) = last;
+        let upper = self.decomposed(party, &t, shape, lanes)?;
+        let mut vector = Auth::<Gf2, F>::with_room(2 * upper.len());
+        // v's own bits
+        let of_last = &items.v[shape.pieces_of(shape.products() - 1)];
+        let shares = of_last.iter().map(|v| v.x.clone()).collect::<Vec<_>>();
+        vector.x = bits_of(&shares, shape.half() / shares.len().max(1));
+        items.last.iter().for_each(|macs| vector.m.extend(macs.elements()));
+        let public: Vec<Gf2> = bits_of(&d, shape.half() / d.len().max(1));
+        party.add_public(&mut vector, &public)?;
+        sum(&mut vector, &upper);
+        vector.append(&upper);
+        Ok(Units { s, vector, lanes })
+    }
+
+    /// BitDec of the pieces of the last t: all their bits, one after the other.
+    fn decomposed(
+        &mut self,
+        party: &mut Party<F>,
+        t: &[Auth<Word, F>],
+        shape: &Shape,
+        lanes: usize,
+    ) -> Result<Auth<Gf2, F>, Abort> {
+        let width = shape.half() / t.len().max(1);
+        let mut r = self.rows.bits(party, shape.half() * lanes)?;
+        party.session.observe_each(Check::K5, r.len() as u64); // [K5]
+        let mut masked = t.to_vec();
+        for (i, piece) in masked.iter_mut().enumerate() {
+            for k in 0..width {
+                let at = (i * width + k) * lanes;
+                sum(piece, &shifted(&word(&r.part(at..at + lanes)), k));
+            }
+        }
+        let opened = party.open_pieces(DECOMPOSE, &masked, &vec![width; t.len()])?;
+        party.add_public(&mut r, &bits_of(&opened, width))?;
+        Ok(r)
+    }
+
+    /// Combined products of so many tables, each used once.
+    fn items(&mut self, party: &mut Party<F>, log: usize, lanes: usize) -> Result<Items<F>, Abort> {
+        let stock = self.stock(log);
+        let mut items = Items::default();
+        if stock.shape.products() == 0 {
+            return Ok(items);
+        }
+        let wanted = stock.foreseen.max(lanes);
+        stock.foreseen = stock.foreseen.saturating_sub(lanes);
+        let mut missing = lanes;
+        while missing > 0 {
+            if self.stock(log).items.lanes() == 0 {
+                let shape = self.stock(log).shape.clone();
+                let buckets =
+                    wanted.saturating_sub(lanes - missing).clamp(missing.min(buckets::MOST), buckets::MOST);
+                self.stock(log).items = combined(&mut self.rows, party, &shape, buckets)?;
+            }
+            let there = &mut self.stock(log).items;
+            let taken = there.pop(missing.min(there.lanes()));
+            let taken = taken.ok_or_else(|| short(party))?;
+            missing -= taken.lanes();
+            items.append(&taken, lanes);
+        }
+        Ok(items)
+    }
+}
+
+/// The products of so many tables, out of buckets (step 3 of [`super`]): b is the sum of all of a bucket, v
+/// that of its first one, and z = z_1 + sum z_k + D b_k with D = v_1 + v_k opened \[K16\].
+///
+/// Cost: B items a table, and (B - 1) W bits.
+fn combined<F: Mac>(
+    rows: &mut Rows,
+    party: &mut Party<F>,
+    shape: &Shape,
+    tables: usize,
+) -> Result<Items<F>, Abort> {
+    let size = buckets::size(tables, rows.config().rho);
+    let lanes = (BITS / shape.bits()).max(64);
+    let mut made = [Items::<F>::default(), Items::<F>::default()];
+    for (made, (count, first)) in made.iter_mut().zip([(tables, true), (tables * (size - 1), false)]) {
+        for from in (0..count).step_by(lanes) {
+            made.append(&leaky(rows, party, shape, lanes.min(count - from), first)?, count);
+            buckets::relieve(party)?;
+        }
+    }
+    let [mut firsts, others] = made;
+    let partition = buckets::partition(party, tables, size)?;
+    let widths: Vec<usize> = shape.pieces.iter().map(|piece| piece.width).collect();
+    let pairs: Vec<[usize; 2]> = partition.pairs().map(|pair| pair.map(|t| t as usize)).collect();
+    for pairs in pairs.chunks(lanes) {
+        let pick = |of: &Auth<Word, F>, at: &dyn Fn(&[usize; 2]) -> usize| Auth::<Word, F> {
+            x: pairs.iter().map(|pair| of.x[at(pair)]).collect(),
+            m: pairs.iter().map(|pair| of.m[at(pair)]).collect(),
+        };
+        let differences: Vec<Auth<Word, F>> = firsts
+            .v
+            .iter()
+            .zip(&others.v)
+            .map(|(first, other)| {
+                let mut d = pick(first, &|pair| pair[1]);
+                sum(&mut d, &pick(other, &|pair| pair[0] - tables));
+                d
+            })
+            .collect();
+        let d = party.open_pieces(DIFFERENCES, &differences, &widths)?;
+        for (j, (to, from)) in firsts.b.iter_mut().zip(&others.b).enumerate() {
+            let b: Auth<Gf2, F> = Auth::new(
+                pairs.iter().map(|[other, _]| from.x[other - tables]).collect(),
+                pairs.iter().map(|[other, _]| from.m[other - tables]).collect(),
+            );
+            spread(to, &b, pairs);
+            for at in shape.pieces_of(j) {
+                let mut z = pick(&others.z[at], &|pair| pair[0] - tables);
+                sum(&mut z, &times(&d[at], &b));
+                spread(&mut firsts.z[at], &z, pairs);
+            }
+        }
+        buckets::relieve(party)?;
+    }
+    Ok(firsts)
+}
+
+/// Add each lane to that of its bucket.
+pub(super) fn spread<V: Part, F: Mac>(to: &mut Auth<V, F>, from: &Auth<V, F>, pairs: &[[usize; 2]]) {
+    for ((x, m), [_, first]) in from.x.iter().zip(&from.m).zip(pairs) {
+        to.x[*first] += *x;
+        to.m[*first] += *m;
+    }
+}
+
+/// The sum, of as many lanes.
+pub(super) fn sum<V: Part, F: Mac>(to: &mut Auth<V, F>, from: &Auth<V, F>) {
+    let fits = to.add(from);
+    debug_assert!(fits);
+}
+
+/// Bits as words.
+fn word<F: Mac>(bits: &Auth<Gf2, F>) -> Auth<Word, F> {
+    Auth::new(bits.x.iter().map(|bit| Word(bit.to_bits() as u32)).collect(), bits.m.clone())
+}
+
+/// Words moved up by so many bits: times y^`bits`.
+fn shifted<F: Mac>(words: &Auth<Word, F>, bits: usize) -> Auth<Word, F> {
+    let mut m = words.m.clone();
+    <F as BigField>::scale(&mut m, F::from_low_bits(1 << bits));
+    Auth::new(words.x.iter().map(|word| Word(word.0 << bits)).collect(), m)
+}
+
+/// The lowest bits of opened words, piece by piece, bit by bit.
+fn bits_of(words: &[Vec<Word>], width: usize) -> Vec<Gf2> {
+    let bit = |k: usize| move |word: &Word| Gf2::new((word.0 >> k) as u8);
+    words.iter().flat_map(|words| (0..width).flat_map(move |k| words.iter().map(bit(k)))).collect()
+}

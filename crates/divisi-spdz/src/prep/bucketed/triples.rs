@@ -1,0 +1,153 @@
+//! Products of bytes: eight products of a bit of x and the byte y are one item of a bucket.
+
+use super::super::rows::{self, Rows};
+use super::buckets;
+use super::items::{get, put};
+use super::proof::Products;
+use super::short;
+use super::tables::{spread, sum};
+use crate::part::Mac;
+use crate::party::Party;
+use crate::share::Auth;
+use crate::source::Triples;
+use divisi_core::{Abort, Step, step};
+use divisi_field::{BigField, Field, Gf8, Holds};
+use divisi_ot::correlate::BitVectors;
+use divisi_ot::{AuthBits, Bits};
+use zeroize::Zeroizing;
+
+const DIFFERENCES: Step = step!("triples.d");
+
+/// Lanes that are made at once.
+const LANES: usize = 1 << 14;
+
+/// x y for random bytes x and y: steps 1 to 3 of [`super`], x = sum g^m x_m, each x_m a wide row, and x y = sum
+/// g^m (x_m y).
+///
+/// Whoever sends other payloads passes with probability 1/2 at most, for what makes the combination right is a
+/// condition linear over GF(2) on the honest x_m: a lie about any of them spoils the item. D = y_1 + y_k is a
+/// byte.
+///
+/// Cost: B (8 (f' + p') + 8 f' + 8 (8 + f)) + 8 (B - 1) bits each to each peer.
+pub(super) fn byte_triples<F: Mac + Holds<Gf8>>(
+    rows: &mut Rows,
+    party: &mut Party<F>,
+    count: usize,
+) -> Result<Triples<Gf8, F>, Abort> {
+    let empty =
+        |room| Triples { a: Auth::with_room(room), b: Auth::with_room(room), c: Auth::with_room(room) };
+    let mut all = empty(count);
+    for from in (0..count).step_by(buckets::MOST) {
+        let buckets = buckets::MOST.min(count - from);
+        let size = buckets::size(buckets, rows.config().rho);
+        let items = buckets * size;
+        let mut made = empty(items);
+        for from in (0..items).step_by(LANES) {
+            let Triples { a, b, c } = leaky(rows, party, LANES.min(items - from))?;
+            made.a.append(&a);
+            made.b.append(&b);
+            made.c.append(&c);
+            buckets::relieve(party)?;
+        }
+        let Triples { a, b, c } = combined(party, made, buckets, size)?;
+        all.a.append(&a);
+        all.b.append(&b);
+        all.c.append(&c);
+    }
+    Ok(all)
+}
+
+/// Where the bits of a byte lie: 1, g, g^2, ..
+fn powers<F: Mac + Holds<Gf8>>() -> [F; 8] {
+    std::array::from_fn(|m| F::embedded(Gf8(1 << m)))
+}
+
+/// Steps 1 and 2 for a batch.
+fn leaky<F: Mac + Holds<Gf8>>(
+    rows: &mut Rows,
+    party: &mut Party<F>,
+    lanes: usize,
+) -> Result<Triples<Gf8, F>, Abort> {
+    let f = <F as Field>::BITS;
+    let mut x_rows = rows.with(party, |session, setup| setup.wide_rows(session, Bits::Random(8 * lanes)))?;
+    let x_macs = rows.with(party, |_, setup| Ok(rows::macs::<F>(&x_rows.bits, setup)))?;
+    let (y_rows, y_macs) = rows.narrow::<F>(party, Bits::Random(8 * lanes + f))?;
+    let (x, y) = (bytes(&x_rows.bits, &x_macs, lanes), bytes(&y_rows, &y_macs, lanes));
+    // 1. one payload for the eight bits of a lane: y and its MAC
+    let payload = BitVectors { width: 8 + f };
+    let mut one = Zeroizing::new(vec![0; lanes]);
+    for (lane, word) in one.iter_mut().enumerate() {
+        let mut at = 0;
+        put(std::slice::from_mut(word), &mut at, y.x[lane].0.into(), 8);
+        put(std::slice::from_mut(word), &mut at, y.m[lane].to_bits(), f);
+    }
+    let values = Zeroizing::new(one.repeat(8));
+    let mut pads = x_rows.pads.take(8 * lanes).ok_or_else(|| short(party))?;
+    let shares =
+        rows.with(party, |session, setup| setup.correlate(session, &mut pads, None, &payload, &values))?;
+    let mut z = Auth::<Gf8, F>::zeros(lanes);
+    for (m, (power, shares)) in powers::<F>().into_iter().zip(shares.chunks_exact(lanes)).enumerate() {
+        let mut macs = Zeroizing::new(Vec::with_capacity(lanes));
+        for (z, share) in z.x.iter_mut().zip(shares) {
+            let mut at = 0;
+            *z += Gf8(1 << m) * Gf8(get(std::slice::from_ref(share), &mut at, 8) as u8);
+            macs.push(F::from_low_bits(get(std::slice::from_ref(share), &mut at, f)));
+        }
+        <F as BigField>::scale(&mut macs, power);
+        <F as BigField>::add_assign(&mut z.m, &macs);
+    }
+    // 2.
+    let mut all = Products::with_room(lanes);
+    all.extend(z.x.iter().map(|z| F::embedded(*z)), &z.m);
+    all.prove(party, &rows::elements_of(&y_rows, &y_macs, 8 * lanes))?;
+    Ok(Triples { a: x, b: y, c: z })
+}
+
+/// The bytes of eight rows each, whose k-th bits stand together.
+fn bytes<F: Mac + Holds<Gf8>>(rows: &AuthBits, macs: &[F], lanes: usize) -> Auth<Gf8, F> {
+    let (bits, mut x) = (rows.bits(), vec![Gf8(0); lanes]);
+    for k in 0..8 {
+        for (lane, x) in x.iter_mut().enumerate() {
+            let at = k * lanes + lane;
+            x.0 |= ((bits[at / 64] >> (at % 64) & 1) as u8) << k;
+        }
+    }
+    let of: Vec<&[F]> = macs[..8 * lanes].chunks_exact(lanes).collect();
+    let mut m = vec![F::ZERO; lanes];
+    F::combine(&mut m, &powers(), &of);
+    Auth::new(x, m)
+}
+
+/// Step 3.
+fn combined<F: Mac + Holds<Gf8>>(
+    party: &mut Party<F>,
+    items: Triples<Gf8, F>,
+    buckets: usize,
+    size: usize,
+) -> Result<Triples<Gf8, F>, Abort> {
+    let partition = buckets::partition(party, buckets, size)?;
+    let of_firsts = |of: &Auth<Gf8, F>| of.part(0..buckets);
+    let [mut a, b, mut c] = [&items.a, &items.b, &items.c].map(of_firsts);
+    let pairs: Vec<[usize; 2]> = partition.pairs().map(|pair| pair.map(|t| t as usize)).collect();
+    for (pairs, from) in pairs.chunks(LANES).zip((buckets..).step_by(LANES)) {
+        // the others stand in order behind the firsts
+        let others = from..from + pairs.len();
+        let [x, mut d, mut z] = [&items.a, &items.b, &items.c].map(|of| of.part(others.clone()));
+        for (lane, [_, first]) in pairs.iter().enumerate() {
+            d.x[lane] += b.x[*first];
+            d.m[lane] += b.m[*first];
+        }
+        let d = party.open(DIFFERENCES, &d.x, &d.m)?;
+        let mut product = x.clone();
+        product.x.iter_mut().zip(&d).for_each(|(x, d)| *x = *x * *d);
+        let factors: Vec<F> = d.iter().map(|d| F::embedded(*d)).collect();
+        F::mul_assign(&mut product.m, &factors);
+        sum(&mut z, &product);
+        spread(&mut a, &x, pairs);
+        spread(&mut c, &z, pairs);
+        buckets::relieve(party)?;
+    }
+    // nothing is made of them before [K17]
+    party.check_opened()?;
+    Ok(Triples { a, b, c })
+}

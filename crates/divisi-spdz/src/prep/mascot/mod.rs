@@ -1,0 +1,88 @@
+//! MASCOT (Keller, Orsini, Scholl 2016, ePrint 2016/505), by which KOR+17 measures its preprocessing.
+//!
+//! | figure | here |
+//! |---|---|
+//! | COPEe (Protocol 1), authentication (Protocol 3) | rows of chosen bits ([`super::rows`]) |
+//! | Multiply, Combine, Authenticate, Sacrifice (Protocol 4) | [`triple`] |
+//! | a random bit | a row |
+//!
+//! Products of parts of the field, of bits and of bytes, are made of products of elements and random bits
+//! ([`parts`]).
+
+mod parts;
+mod triple;
+
+use super::rows::Rows;
+use crate::demux::Units;
+use crate::part::Mac;
+use crate::party::Party;
+use crate::share::Auth;
+use crate::source::{BitTriples, Known, Products, Source, Triples};
+use divisi_core::{Abort, PartyId, Session};
+use divisi_field::{Gf2, Gf8, Holds};
+use divisi_ot::Config;
+use std::marker::PhantomData;
+
+/// A source of preprocessing by oblivious transfer: products combined and sacrificed.
+pub struct Mascot<F: Mac> {
+    rows: Rows,
+    field: PhantomData<fn() -> F>,
+}
+
+impl<F: Mac> Mascot<F> {
+    /// The party of a session, and where its preprocessing comes from: base OTs, trees and coins. Once a
+    /// session; `config` is the same at all parties ([`super::Preparation::describe`]).
+    ///
+    /// # Errors
+    /// Whatever a broken or malicious peer causes; [`Abort::Misuse`] for parameters out of range.
+    pub fn start(session: Session, config: Config) -> Result<(Party<F>, Self), Abort> {
+        let (party, rows) = Rows::start(session, config)?;
+        Ok((party, Mascot { rows, field: PhantomData }))
+    }
+
+    /// The same over a set-up of a test.
+    ///
+    /// # Errors
+    /// Whatever a broken peer causes.
+    #[cfg(any(test, feature = "testing"))]
+    pub fn over(session: Session, setup: divisi_ot::Setup) -> Result<(Party<F>, Self), Abort> {
+        let (party, rows) = Rows::of(session, setup)?;
+        Ok((party, Mascot { rows, field: PhantomData }))
+    }
+
+    /// What **Combine** makes of our shares of tau elements each.
+    ///
+    /// # Errors
+    /// Whatever a broken peer causes.
+    #[cfg(any(test, feature = "testing"))]
+    pub fn combination(party: &mut Party<F>, a: &[F]) -> Result<Vec<F>, Abort> {
+        triple::combination(party, a)
+    }
+}
+
+impl<F: Mac> Source<F> for Mascot<F> {
+    fn bits(&mut self, party: &mut Party<F>, count: usize) -> Result<Auth<Gf2, F>, Abort> {
+        self.rows.bits(party, count)
+    }
+
+    fn known(&mut self, party: &mut Party<F>, owner: PartyId, count: usize) -> Result<Known<F>, Abort> {
+        self.rows.known(party, owner, count)
+    }
+
+    fn units(&mut self, party: &mut Party<F>, log: usize, lanes: usize) -> Result<Units<F>, Abort> {
+        party.demux(self, log, lanes)
+    }
+
+    fn byte_triples(&mut self, party: &mut Party<F>, count: usize) -> Result<Triples<Gf8, F>, Abort>
+    where
+        F: Holds<Gf8>,
+    {
+        parts::byte_triples(&mut self.rows, party, count)
+    }
+}
+
+impl<F: Mac> Products<F> for Mascot<F> {
+    fn bit_triples(&mut self, party: &mut Party<F>, count: usize) -> Result<BitTriples<F>, Abort> {
+        parts::bit_triples(&mut self.rows, party, count)
+    }
+}

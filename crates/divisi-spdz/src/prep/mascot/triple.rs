@@ -1,0 +1,173 @@
+//! Products of elements: MASCOT, Protocol 4.
+
+use super::super::rows::{self, Rows};
+use super::parts::add_times;
+use crate::part::Mac;
+use crate::party::Party;
+use crate::share::Auth;
+use crate::source::Triples;
+use divisi_core::{Abort, Check, Prg, Step, step};
+use divisi_field::Field;
+use divisi_ot::correlate::BitVectors;
+use divisi_ot::{Bits, wipe};
+use zeroize::Zeroizing;
+
+const COMBINE: Step = step!("combine.1");
+const COIN: Step = step!("sacrifice.1");
+const RHO: Step = step!("sacrifice.2");
+const SIGMA: Step = step!("sacrifice.3");
+
+/// How many elements a are combined: whoever has bits of them confirmed pays for each with probability 1/2, and
+/// of tau f bits two elements remain uniform but for 2^-f with tau = 4 (MASCOT, Theorem 2; KOR+17, section 5).
+const TAU: usize = 4;
+
+/// Products that are made at once.
+const LANES: usize = 512;
+
+/// Our shares of what **Multiply** gives, of each lane: a and c of tau elements, and b.
+struct Multiplied<F: Mac> {
+    a: Vec<F>,
+    b: Vec<F>,
+    c: Vec<F>,
+}
+
+/// What **Combine** gives: shares of a, b, c = a b, a^, c^ = a^ b, not authenticated.
+struct Combined<F: Mac> {
+    values: [Vec<F>; 5],
+}
+
+impl<F: Mac> Drop for Multiplied<F> {
+    fn drop(&mut self) {
+        [&mut self.a, &mut self.b, &mut self.c].into_iter().for_each(|x| wipe::words(x));
+    }
+}
+
+impl<F: Mac> Drop for Combined<F> {
+    fn drop(&mut self) {
+        self.values.iter_mut().for_each(|x| wipe::words(x));
+    }
+}
+
+/// \[\[a\]\], \[\[b\]\], \[\[a b\]\] of random elements.
+///
+/// Adversary: n - 1 malicious; error 2^-f of the combination, and 2/|F| of the sacrifice.
+/// Cost: tau f (p' + f) + 5 f f' + f bits each to each peer, f' = ceil(f / k), p' = ceil(128 / k), and f for
+/// sigma (4,360 bytes at f = 40 and k = 1, and 10).
+pub(super) fn triples<F: Mac>(
+    rows: &mut Rows,
+    party: &mut Party<F>,
+    count: usize,
+) -> Result<Triples<F, F>, Abort> {
+    let mut all = Triples { a: Auth::with_room(count), b: Auth::with_room(count), c: Auth::with_room(count) };
+    for from in (0..count).step_by(LANES) {
+        let multiplied = multiply(rows, party, LANES.min(count - from))?;
+        let combined = combine(party, multiplied)?;
+        let authenticated = authenticate(rows, party, &combined)?;
+        let Triples { a, b, c } = sacrifice(party, authenticated)?;
+        all.a.append(&a);
+        all.b.append(&b);
+        all.c.append(&c);
+    }
+    Ok(all)
+}
+
+/// **Multiply**. 1. P_i draws a of tau elements and b. 2. (a) to (d) For each bit of a, a row of pads, P_j sends
+/// its b masked: correlated OT. (e) and (f) The sums by the powers of y are shares of a_h b_j. 3. With all of
+/// them, a_h^i b^i added, all parties have shares of a_h b.
+fn multiply<F: Mac>(rows: &mut Rows, party: &mut Party<F>, lanes: usize) -> Result<Multiplied<F>, Abort> {
+    let f = <F as Field>::BITS;
+    // 1.
+    let a = drawn::<F>(party, TAU * lanes);
+    let b = drawn::<F>(party, lanes);
+    // 2.
+    let words = rows::packed(&a);
+    let bits = Bits::Chosen(&words, TAU * lanes * f);
+    let mut pads = rows.with(party, |session, setup| setup.pad_rows(session, bits))?;
+    let payload = BitVectors { width: f };
+    let repeated = b.iter().flat_map(|b| std::iter::repeat_n(b.to_bits(), TAU * f));
+    let values: Zeroizing<Vec<u128>> = Zeroizing::new(repeated.collect());
+    let shares =
+        rows.with(party, |session, setup| setup.correlate(session, &mut pads, None, &payload, &values))?;
+    // 3.
+    let shares: Zeroizing<Vec<F>> = Zeroizing::new(shares.iter().map(|x| F::from_low_bits(*x)).collect());
+    Ok(Multiplied { a, b, c: rows::sums(&shares) })
+}
+
+/// **Combine**. 1. Coins r and r^ in F^tau, which follow all of Multiply \[K18\]. 2. a = (a_1, .., a_tau) r, c
+/// likewise, and a^, c^ with r^.
+fn combine<F: Mac>(party: &mut Party<F>, multiplied: Multiplied<F>) -> Result<Combined<F>, Abort> {
+    let Multiplied { a, b, c } = &multiplied;
+    // 1.
+    let coin = party.coins.toss(&mut party.session, COMBINE)?;
+    party.session.observe_each(Check::K18, b.len() as u64); // [K18]
+    // the mutant's combination can be foreseen
+    let coin = if party.session.mutated(Check::K18) { [0; 16] } else { coin };
+    let mut prg = Prg::new(&coin);
+    let mut values = [0; 5].map(|_| Vec::with_capacity(b.len()));
+    // 2.
+    let (mut r, mut words) = ([F::ZERO; 2 * TAU], vec![0; 2 * TAU * F::WORDS]);
+    for ((a, c), b) in a.chunks_exact(TAU).zip(c.chunks_exact(TAU)).zip(b) {
+        prg.words(&mut words);
+        F::from_words(&mut r, &words);
+        let (r, r_hat) = r.split_at(TAU);
+        let lane = [F::dot(a, r), *b, F::dot(c, r), F::dot(a, r_hat), F::dot(c, r_hat)];
+        values.iter_mut().zip(lane).for_each(|(values, x)| values.push(x));
+    }
+    Ok(Combined { values })
+}
+
+/// **Combine** of our shares of tau elements each, for tests.
+#[cfg(any(test, feature = "testing"))]
+pub(super) fn combination<F: Mac>(party: &mut Party<F>, a: &[F]) -> Result<Vec<F>, Abort> {
+    let lanes = a.len() / TAU;
+    let multiplied = Multiplied { a: a.to_vec(), b: vec![F::ZERO; lanes], c: a.to_vec() };
+    Ok(combine(party, multiplied)?.values[0].clone())
+}
+
+/// **Authenticate**: [[a]], [[b]], [[c]], [[a^]], [[c^]].
+fn authenticate<F: Mac>(
+    rows: &mut Rows,
+    party: &mut Party<F>,
+    combined: &Combined<F>,
+) -> Result<[Auth<F, F>; 5], Abort> {
+    let lanes = combined.values[0].len();
+    let all = Zeroizing::new(combined.values.concat());
+    let all = rows.elements(party, &all)?;
+    Ok(std::array::from_fn(|i| all.part(i * lanes..(i + 1) * lanes)))
+}
+
+/// **Sacrifice**. 1. A coin s that follows both products. 2. rho = s a + a^ is opened. 3. sigma = s c + c^ + rho
+/// b is opened, its MAC checked with that of rho, and is zero \[K19\].
+///
+/// As in the paper the MAC check is by a random combination of what was opened: of each sigma the MAC is checked
+/// and the opened value is compared with zero.
+fn sacrifice<F: Mac>(
+    party: &mut Party<F>,
+    [a, b, c, mut a_hat, mut c_hat]: [Auth<F, F>; 5],
+) -> Result<Triples<F, F>, Abort> {
+    // 1.
+    let coin = party.coins.toss(&mut party.session, COIN)?;
+    let (mut s, mut words) = (vec![F::ZERO; a.len()], vec![0; a.len() * F::WORDS]);
+    Prg::new(&coin).words(&mut words);
+    F::from_words(&mut s, &words);
+    // 2.
+    add_times(&mut a_hat, &a, &s);
+    let rho = party.open(RHO, &a_hat.x, &a_hat.m)?;
+    // 3.
+    add_times(&mut c_hat, &c, &s);
+    add_times(&mut c_hat, &b, &rho);
+    let sigma = party.open(SIGMA, &c_hat.x, &c_hat.m)?;
+    let zero = sigma.iter().fold(F::ZERO.ct_eq(&F::ZERO), |zero, sigma| zero & sigma.ct_eq(&F::ZERO));
+    party.session.require(Check::K19, SIGMA, bool::from(zero), None)?; // [K19]
+    party.check_here()?;
+    Ok(Triples { a, b, c })
+}
+
+/// Random elements of ours.
+fn drawn<F: Mac>(party: &Party<F>, count: usize) -> Vec<F> {
+    let mut seed = Zeroizing::new([0; 16]);
+    party.session.entropy(seed.as_mut_slice());
+    let mut out = vec![F::ZERO; count];
+    F::add_random(&mut Prg::new(&seed), &mut out);
+    out
+}

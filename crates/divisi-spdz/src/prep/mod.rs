@@ -1,0 +1,51 @@
+//! Preprocessing from oblivious transfer: authenticated bits and products that no dealer knows.
+//!
+//! | module | what | source |
+//! |---|---|---|
+//! | `rows` | authenticated bits and elements, of rows of divisi-ot | docs/ot.md, section 5 |
+//! | `bucketed` | products of bits and vectors, proven by one random combination and put into buckets | docs/spdz.md, section 7 |
+//! | `mascot` | products of elements, combined and sacrificed | MASCOT (Keller, Orsini, Scholl 2016) |
+
+mod bucketed;
+mod mascot;
+mod rows;
+
+pub use bucketed::Bucketed;
+pub use mascot::Mascot;
+
+use crate::part::Mac;
+use divisi_core::Parameters;
+use divisi_field::Field;
+use divisi_ot::{Config, Setup};
+
+/// How preprocessing is made.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum Preparation {
+    /// [`Bucketed`]: products of bits and vectors in buckets.
+    #[default]
+    Bucketed,
+    /// [`Mascot`]: what KOR+17 measures.
+    Mascot,
+}
+
+impl Preparation {
+    /// Both of them.
+    pub const ALL: [Preparation; 2] = [Preparation::Bucketed, Preparation::Mascot];
+
+    /// Its name on the command line.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Preparation::Bucketed => "bucketed",
+            Preparation::Mascot => "mascot",
+        }
+    }
+
+    /// This, the field and the parameters of the rows, among those that the parties compare at the start of a
+    /// session \[M0.4\].
+    #[must_use]
+    pub fn describe<F: Mac>(self, config: Config, parameters: Parameters) -> Parameters {
+        let parameters = Setup::describe_field(<F as Field>::BITS as u32, config.describe(parameters));
+        parameters.with("preprocessing", self.name().as_bytes())
+    }
+}

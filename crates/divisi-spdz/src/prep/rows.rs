@@ -1,0 +1,200 @@
+//! Authenticated bits and elements from the rows of divisi-ot.
+//!
+//! alpha_i is Delta_i, so that a bit x of P_i with M_j = K_j + x Delta_j towards every P_j is authenticated as
+//! it is: its share is x at P_i and zero elsewhere, its MAC's x Delta_i + sum M_j at P_i and K_j at P_j. A
+//! sharing whose shares lie in a part of the field costs a row for each bit of the part, and lies in it by
+//! type \[K5\].
+
+use crate::part::Mac;
+use crate::party::{Alpha, Party};
+use crate::share::Auth;
+use crate::source::Known;
+use divisi_core::{Abort, Bound, PartyId, Session, Step, step};
+use divisi_field::{Field, Gf2};
+use divisi_ot::{AuthBits, Bits, Config, Setup, wipe};
+use zeroize::Zeroizing;
+
+const SETUP: Step = step!("setup");
+
+/// Positions of rows that are made at once: 32 bytes each and peer.
+const POSITIONS: usize = 1 << 18;
+
+/// Where a session's rows come from.
+pub(super) struct Rows {
+    setup: Bound<Setup>,
+    config: Config,
+}
+
+impl Rows {
+    /// The set-up of a session, and the party whose share of alpha is its Delta_i.
+    ///
+    /// Cost: docs/ot.md, section 10.
+    pub fn start<F: Mac>(mut session: Session, config: Config) -> Result<(Party<F>, Self), Abort> {
+        if (<F as Field>::BITS as u32) < config.rho {
+            return Err(session.misuse(SETUP, "a field of MACs with fewer bits than are wanted"));
+        }
+        let setup = Setup::over_field(&mut session, config, <F as Field>::BITS as u32)?;
+        Rows::of(session, setup)
+    }
+
+    /// The same of a set-up that is there.
+    pub fn of<F: Mac>(session: Session, setup: Setup) -> Result<(Party<F>, Self), Abort> {
+        let config = setup.config();
+        let alpha = Alpha::new(F::from_low_bits(setup.delta().get()));
+        let setup = session.bind(setup);
+        Ok((Party::new(session, alpha)?, Rows { setup, config }))
+    }
+
+    /// The parameters.
+    pub fn config(&self) -> Config {
+        self.config
+    }
+
+    /// Work with the set-up, which an abort in any strand wipes; what fails is not put back.
+    pub fn with<F: Mac, R>(
+        &mut self,
+        party: &mut Party<F>,
+        work: impl FnOnce(&mut Session, &mut Setup) -> Result<R, Abort>,
+    ) -> Result<R, Abort> {
+        let mut setup = self.setup.take(&party.session, SETUP)?;
+        let made = work(&mut party.session, &mut setup)?;
+        self.setup.put(&party.session, setup);
+        Ok(made)
+    }
+
+    /// Random bits of all parties' making: bits by type \[K5\].
+    ///
+    /// Cost: ceil(f / k) bits each to each peer.
+    pub fn bits<F: Mac>(&mut self, party: &mut Party<F>, count: usize) -> Result<Auth<Gf2, F>, Abort> {
+        let mut all = Auth::with_room(count);
+        for from in (0..count).step_by(POSITIONS) {
+            let bits = Bits::Random(POSITIONS.min(count - from));
+            let (rows, macs) = self.narrow(party, bits)?;
+            all.append(&Auth::new(shares(&rows, 0..rows.len()), macs.to_vec()));
+        }
+        Ok(all)
+    }
+
+    /// Narrow rows, with our shares of the MACs.
+    pub fn narrow<F: Mac>(
+        &mut self,
+        party: &mut Party<F>,
+        bits: Bits<'_>,
+    ) -> Result<(AuthBits, Zeroizing<Vec<F>>), Abort> {
+        self.with(party, |session, setup| {
+            let rows = setup.mac_rows(session, bits)?;
+            let macs = macs(&rows, setup);
+            Ok((rows, macs))
+        })
+    }
+
+    /// Random bits that `owner` alone knows: those of everybody else at the same positions are dropped.
+    ///
+    /// Cost: as [`Rows::bits`].
+    pub fn known<F: Mac>(
+        &mut self,
+        party: &mut Party<F>,
+        owner: PartyId,
+        count: usize,
+    ) -> Result<Known<F>, Abort> {
+        let mut all = Auth::with_room(count);
+        let ours = party.me() == owner;
+        for from in (0..count).step_by(POSITIONS) {
+            let bits = Bits::Random(POSITIONS.min(count - from));
+            let (rows, macs) = self.with(party, |session, setup| {
+                let rows = setup.mac_rows(session, bits)?;
+                let macs = macs_of(&rows, setup, owner);
+                Ok((rows, macs))
+            })?;
+            let x = if ours { shares(&rows, 0..rows.len()) } else { vec![Gf2::default(); rows.len()] };
+            all.append(&Auth::new(x, macs.to_vec()));
+        }
+        Ok(Known { values: ours.then(|| Zeroizing::new(all.x.clone())), shares: all })
+    }
+
+    /// The sharing whose share at each party is what it gives here: f chosen bits an element, whose MACs are
+    /// added up by the powers of y (COPEe, MASCOT Protocol 1; that a bit is the same towards all, and each
+    /// Delta_j one, is the check of the rows \[K11, K12\]).
+    ///
+    /// Cost: f ceil(f / k) bits an element to each peer.
+    pub fn elements<F: Mac>(&mut self, party: &mut Party<F>, values: &[F]) -> Result<Auth<F, F>, Abort> {
+        let width = <F as Field>::BITS;
+        let mut all = Auth::with_room(values.len());
+        for values in values.chunks((POSITIONS / width).max(1)) {
+            let words = packed(values);
+            let (_, macs) = self.narrow(party, Bits::Chosen(&words, values.len() * width))?;
+            all.append(&Auth::new(values.to_vec(), sums(&macs)));
+        }
+        Ok(all)
+    }
+}
+
+/// The bits of each element, one after the other, as words.
+pub(super) fn packed<F: Mac>(values: &[F]) -> Zeroizing<Vec<u64>> {
+    let width = <F as Field>::BITS;
+    let mut words = Zeroizing::new(vec![0; (values.len() * width).div_ceil(64)]);
+    for (i, value) in values.iter().enumerate() {
+        let all = value.to_bits();
+        for k in 0..width {
+            let at = i * width + k;
+            words[at / 64] |= ((all >> k & 1) as u64) << (at % 64);
+        }
+    }
+    words
+}
+
+/// 1, y, y^2, ..
+pub(super) fn powers<F: Mac>(count: usize) -> Vec<F> {
+    (0..count).map(|k| F::from_low_bits(1 << k)).collect()
+}
+
+/// The sum of y^k times the k-th value, of each f that follow one another.
+pub(super) fn sums<F: Mac>(values: &[F]) -> Vec<F> {
+    let powers = powers::<F>(<F as Field>::BITS);
+    values.chunks_exact(powers.len()).map(|values| F::dot(&powers, values)).collect()
+}
+
+/// Our bits at these positions.
+pub(super) fn shares(rows: &AuthBits, positions: std::ops::Range<usize>) -> Vec<Gf2> {
+    let bits = rows.bits();
+    positions.map(|at| Gf2::new((bits[at / 64] >> (at % 64)) as u8)).collect()
+}
+
+/// Our shares of the MACs of the sums of all parties' bits.
+pub(super) fn macs<F: Mac>(rows: &AuthBits, setup: &Setup) -> Zeroizing<Vec<F>> {
+    let mut macs = of_ours::<F>(rows, setup);
+    for peer in PartyId::all(rows.parties()).filter(|peer| *peer != rows.me()) {
+        let both = rows.macs(peer).iter().zip(rows.keys(peer));
+        macs.iter_mut().zip(both).for_each(|(m, (mac, key))| *m += F::from_low_bits(mac ^ key));
+    }
+    macs
+}
+
+/// Our shares of the MACs of one party's bits.
+fn macs_of<F: Mac>(rows: &AuthBits, setup: &Setup, owner: PartyId) -> Zeroizing<Vec<F>> {
+    if owner != rows.me() {
+        return Zeroizing::new(rows.keys(owner).iter().map(|key| F::from_low_bits(*key)).collect());
+    }
+    let mut macs = of_ours::<F>(rows, setup);
+    for peer in PartyId::all(rows.parties()).filter(|peer| *peer != owner) {
+        macs.iter_mut().zip(rows.macs(peer)).for_each(|(m, mac)| *m += F::from_low_bits(*mac));
+    }
+    macs
+}
+
+/// Our bits times Delta_i.
+fn of_ours<F: Mac>(rows: &AuthBits, setup: &Setup) -> Zeroizing<Vec<F>> {
+    let (bits, delta) = (rows.bits(), setup.delta());
+    let made = wipe::stack(|| {
+        (0..rows.len()).map(|at| F::from_low_bits(delta.times(bits[at / 64] >> (at % 64)))).collect()
+    });
+    Zeroizing::new(made)
+}
+
+/// The random element of the f bits at these positions and behind them.
+pub(super) fn elements_of<F: Mac>(rows: &AuthBits, macs: &[F], from: usize) -> Auth<F, F> {
+    let width = <F as Field>::BITS;
+    let bits = shares(rows, from..from + width);
+    let x = bits.iter().rev().fold(0, |x, bit| x << 1 | bit.to_bits());
+    Auth::new(vec![F::from_low_bits(x)], sums(&macs[from..from + width]))
+}

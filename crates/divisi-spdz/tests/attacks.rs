@@ -1,0 +1,139 @@
+//! How often lies about preprocessing pass, and lies about its rows, which end the session.
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
+
+use divisi_core::testing::{Stage, many, party};
+use divisi_core::{Abort, Check, Parameters, Session};
+use divisi_field::{Field, Gf2, Gf48};
+use divisi_ot::adversary::Deviation;
+use divisi_ot::{Base, Config, Setup, testing};
+use divisi_spdz::{Bucketed, Party, Source, lab};
+use std::time::Duration;
+
+const PAYLOAD: &str = "divisi_ot::correlate/payload";
+
+fn stage(n: usize) -> Stage {
+    Stage::new(n, &Parameters::new("attacks on preprocessing")).waiting(Duration::from_secs(10))
+}
+
+/// How P_1 ends, with its share of s_1, if P_2 alters the payloads of so many of the three other items of a
+/// bucket of four.
+fn altered(items: usize, seed: u8) -> Option<Gf2> {
+    let stage = stage(2);
+    stage.change(party(2), party(1), PAYLOAD, 1, move |body| {
+        // rows of two bits and a MAC
+        (0..items).for_each(|row| body[row * 50 / 8] ^= 1 << (row * 50 % 8));
+    });
+    let ends = stage.act(|mut session| {
+        let config = Config { rho: 4, ..Config::default() };
+        let setup = testing::deal_over_field(&mut session, config, 48, seed)?;
+        let (mut party, mut source) = Bucketed::<Gf48>::over(session, setup)?;
+        let units = source.units(&mut party, 2, 1)?;
+        party.check()?;
+        Ok(lab::unit_shares(&units)[0][1])
+    });
+    ends[0].as_ref().ok().copied()
+}
+
+/// Payloads of t items pass with 2^-t; and what b of a bucket is, of which all items but the first were
+/// confirmed to be zero, is as uniform as before.
+#[test]
+fn altered_payloads_pass_with_2_to_the_minus_t() {
+    let of = 200;
+    let near = |count: usize, of: usize, p: f64| {
+        let (mean, deviation) = (of as f64 * p, (of as f64 * p * (1.0 - p)).sqrt());
+        assert!((count as f64 - mean).abs() <= 3.0 * deviation, "{count} of {of}, not {mean}");
+    };
+    for t in 0..=3 {
+        let ends: Vec<Gf2> = many(of, 8, |seed| altered(t, seed as u8)).into_iter().flatten().collect();
+        near(ends.len(), of, 0.5_f64.powi(t as i32));
+        let ones = ends.iter().filter(|bit| bit.to_bits() == 1).count();
+        near(ones, ends.len(), 0.5);
+    }
+}
+
+/// Tables of a session in which P_1 deviates where rows are made.
+fn tables(mut session: Session, how: &Deviation, later: Option<(u128, bool)>) -> Result<(), Abort> {
+    let config = Config { k: 4, rho: 8, base: Base::Both };
+    let corrupt = session.me() == party(1);
+    let setup = if corrupt {
+        Setup::corrupt_over_field(&mut session, config, 48, how.clone())?
+    } else {
+        Setup::over_field(&mut session, config, 48)?
+    };
+    let (mut party, mut source): (Party<Gf48>, _) = Bucketed::over(session, setup)?;
+    source.units(&mut party, 2, 4)?;
+    party.check()?;
+    if let Some((difference, rows)) = later.filter(|_| corrupt) {
+        source.tamper(&mut party, |setup| setup.take_another_delta(difference, rows))?;
+    }
+    source.units(&mut party, 2, 4)?;
+    party.check()
+}
+
+#[test]
+fn lies_about_rows_end_the_session() {
+    let ends = |n, how: &Deviation, later| stage(n).act(|session| tables(session, how, later));
+    let honest = Deviation::default();
+    for n in [2, 3] {
+        assert!(ends(n, &honest, None).iter().all(Result::is_ok));
+    }
+    let failed = |ends: &[Result<(), Abort>], check: Check| {
+        assert!(ends[1..].iter().all(Result::is_err));
+        let named =
+            |end: &Result<(), Abort>| matches!(end, Err(Abort::CheckFailed { check: c, .. }) if *c == check);
+        assert!(ends[1..].iter().any(named), "{check}: {ends:?}");
+    };
+    // b flipped between MACs and pads, two bits to two peers, two Deltas for two peers
+    failed(&ends(2, &Deviation { other_pads: Some(1), ..honest.clone() }, None), Check::K11);
+    failed(&ends(3, &Deviation { other_pads: Some(1), ..honest.clone() }, None), Check::K11);
+    let other_bits = Deviation { other_bits: Some((party(3), 1)), ..honest.clone() };
+    assert!(ends(3, &other_bits, None)[1..].iter().all(Result::is_err));
+    failed(&ends(3, &Deviation { other_delta: Some((party(3), 2)), ..honest.clone() }, None), Check::K12);
+    // another Delta from the second batch on: in its rows, or in what it computes
+    for n in [2, 3] {
+        for rows in [true, false] {
+            let ends = ends(n, &honest, Some((2, rows)));
+            assert!(ends[1..].iter().all(Result::is_err), "{n} {rows}");
+        }
+    }
+}
+
+/// A message of a peer that is too short, too long or garbage ends the session and nothing else.
+#[test]
+fn garbage_ends_the_session() {
+    for n in 0..12 {
+        for how in [0, 1, 2] {
+            let stage = stage(2);
+            let mut count = 0;
+            stage.hand(party(2), party(1), move |mut frame| {
+                let here = count == 5 * n + 3;
+                count += 1;
+                if here && how == 0 {
+                    frame.body.pop();
+                } else if here && how == 1 {
+                    frame.body.push(0);
+                } else if here {
+                    frame.body.iter_mut().for_each(|byte| *byte ^= 0xa5);
+                }
+                vec![frame]
+            });
+            let ends = stage.act(|mut session| {
+                let config = Config { rho: 8, ..Config::default() };
+                let setup = testing::deal_over_field(&mut session, config, 48, 1)?;
+                let (mut party, mut source) = Bucketed::<Gf48>::over(session, setup)?;
+                let units = source.units(&mut party, 4, 3)?;
+                party.check()?;
+                Ok(lab::unit_shares(&units))
+            });
+            if let (Ok(ours), Ok(theirs)) = (&ends[0], &ends[1]) {
+                // beyond the last message
+                let sum = |i: usize| ours[i].iter().zip(&theirs[i]).map(|(x, y)| *x + *y).collect::<Vec<_>>();
+                let (s, vector) = (sum(0), sum(1));
+                for lane in 0..3 {
+                    let at: usize = (0..4).map(|k| (s[3 * k + lane].to_bits() as usize) << k).sum();
+                    assert!((0..16).all(|j| (vector[3 * j + lane].to_bits() == 1) == (j == at)));
+                }
+            }
+        }
+    }
+}

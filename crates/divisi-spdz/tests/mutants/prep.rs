@@ -1,0 +1,132 @@
+//! Attacks on preprocessing from oblivious transfer. Its rows are dealt, which no attack here is about: these
+//! are on what is made of them.
+
+use super::stage;
+use divisi_core::testing::{Stage, Way, party};
+use divisi_core::{Abort, Check, Direction, Session};
+use divisi_field::{Field, Gf2, Gf48};
+use divisi_ot::{Config, testing};
+use divisi_spdz::dealer::Dealer;
+use divisi_spdz::{Bucketed, Mascot, Party, Protocol, Source, Spdz, lab};
+
+const PAYLOAD: &str = "divisi_ot::correlate/payload";
+const DIFFERENCES: &str = "divisi_spdz::prep::bucketed::tables/tables.d";
+const MASKED: &str = "divisi_spdz::prep::bucketed::tables/tables.p+v";
+const DECOMPOSE: &str = "divisi_spdz::prep::bucketed::tables/tables.bitdec";
+const LOOKUP: &str = super::LOOKUP;
+
+/// A party whose rows are dealt from a seed.
+fn bucketed(mut session: Session, rho: u32, seed: u8) -> Result<(Party<Gf48>, Bucketed<Gf48>), Abort> {
+    let config = Config { rho, ..Config::default() };
+    let setup = testing::deal_over_field(&mut session, config, 48, seed)?;
+    Bucketed::over(session, setup)
+}
+
+/// P_2 sends other payloads for the first row of every item of one table of four entries: whether P_1 goes on,
+/// so that its share of s_1 is known.
+pub fn spoiled_bucket(check: Option<Check>) -> bool {
+    let rho = 8;
+    (0..12).any(|seed| {
+        let stage = stage(2, check);
+        spoil(&stage, rho as usize, &[0]);
+        let ends = stage.act(|session| {
+            let (mut party, mut source) = bucketed(session, rho, seed)?;
+            let units = source.units(&mut party, 2, 1)?;
+            party.check()?;
+            Ok(lab::unit_shares(&units)[0][1])
+        });
+        // who goes on has told its bit
+        ends[0].as_ref().is_ok_and(|s_1| {
+            assert_eq!(*s_1, Gf2::new(0));
+            true
+        })
+    })
+}
+
+/// P_2's payloads are other ones for the only bit of items: of the first one of a bucket, and of so many
+/// behind it.
+fn spoil(stage: &Stage, items: usize, of_first: &'static [usize]) {
+    let payload = divisi_core::Step::new(PAYLOAD).id;
+    let mut messages = 0;
+    stage.hand(party(2), party(1), move |mut frame| {
+        if frame.step == payload {
+            // two bits and a MAC
+            let rows = if messages == 0 { of_first.to_vec() } else { (0..items - 1).collect() };
+            rows.into_iter().for_each(|row| frame.body[row * 50 / 8] ^= 1 << (row * 50 % 8));
+            messages += 1;
+        }
+        vec![frame]
+    });
+}
+
+/// Two sessions with the same rows: whether P_1 opens the same differences, so that who goes into which bucket
+/// was known before.
+pub fn foreseen_buckets(check: Option<Check>) -> bool {
+    let told = [(); 2].map(|()| {
+        let stage = stage(2, check);
+        let recording = stage.recording(party(1));
+        let ends = stage.act(|session| {
+            let (mut party, mut source) = bucketed(session, 8, 5)?;
+            source.units(&mut party, 3, 20)?;
+            party.check()
+        });
+        assert!(ends.iter().all(Result::is_ok));
+        recording.bodies(Way::Out, party(2), DIFFERENCES)
+    });
+    assert!(!told[0].is_empty());
+    told[0] == told[1]
+}
+
+/// Two sessions: whether the same elements are combined to the same.
+pub fn foreseen_combination(check: Option<Check>) -> bool {
+    let made = [(); 2].map(|()| {
+        let ends = stage(2, check).act(|session| {
+            let (mut party, _) = Dealer::<Gf48>::deal(session, 9)?;
+            let a: Vec<Gf48> = (1..41).map(Gf48::from_low_bits).collect();
+            Mascot::combination(&mut party, &a)
+        });
+        ends.into_iter().map(Result::unwrap).collect::<Vec<_>>()
+    });
+    assert!(made.iter().all(|made| made[0].len() == 10 && made[0] == made[1]));
+    made[0] == made[1]
+}
+
+/// P_2 sends other payloads for 40 bits of a: whether P_1 takes a product that is none.
+pub fn false_product(check: Option<Check>) -> bool {
+    let stage = stage(2, check);
+    stage.change(party(2), party(1), PAYLOAD, 0, |body| (0..40).for_each(|row| body[6 * row] ^= 1));
+    let ends = stage.act(|mut session| {
+        let setup = testing::deal_over_field(&mut session, Config::default(), 48, 3)?;
+        let (mut party, mut source) = Mascot::<Gf48>::over(session, setup)?;
+        let triples = source.byte_triples(&mut party, 1)?;
+        party.check()?;
+        Ok(lab::triple_shares(&triples).map(|share| share[0]))
+    });
+    match (&ends[0], &ends[1]) {
+        (Ok(ours), Ok(theirs)) => {
+            let [x, y, z] = [0, 1, 2].map(|i| ours[i] + theirs[i]);
+            x * y != z
+        }
+        _ => false,
+    }
+}
+
+/// P_2 lies about D of buckets, about p + v, or about what is decomposed: whether P_1 looks anything up with
+/// what comes of it.
+pub fn false_difference(check: Option<Check>) -> bool {
+    let lies = |step: &'static str, n: usize, late: bool| {
+        let stage = stage(n, check);
+        let recording = stage.recording(party(1));
+        super::flip(&stage, step);
+        stage.act(|session| {
+            let (party, source) = bucketed(session, 40, 6)?;
+            let mut engine = Spdz::new(party, Box::new(source), Protocol::Lookup)?;
+            let mut x = super::shared(&mut engine)?;
+            divisi_core::Bytes::sbox(&mut engine, Direction::Encrypt, &mut [&mut x])
+        });
+        let looked = !recording.of(Way::Out, LOOKUP).is_empty();
+        assert!(late || check.is_some() || !looked);
+        looked
+    };
+    [(MASKED, 2), (DECOMPOSE, 3), (DIFFERENCES, 2)].into_iter().all(|(step, n)| lies(step, n, false))
+}

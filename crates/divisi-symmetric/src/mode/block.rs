@@ -1,0 +1,179 @@
+//! What modes are written over: a block cipher under a key that is ready, on an engine.
+//!
+//! A text is a row of secret bytes, each of which holds that place of all texts of a batch, a lane a text. A block is as many
+//! bytes as the cipher takes.
+
+use crate::aes::{self, RoundKeys};
+use crate::des::{self, TripleKey};
+use divisi_core::{Abort, Bytes, Direction, Lanes, Lookups, Step, step};
+
+const BLOCK: Step = step!("block");
+
+/// A block cipher under a key, or under one a lane.
+pub trait BlockCipher<E: ?Sized>: Lanes {
+    /// A secret byte in every lane.
+    type Byte: Clone + Lanes;
+
+    /// How many bytes a block has.
+    const BYTES: usize;
+
+    /// A byte whose value everybody knows, `values[l]` in lane `l`.
+    fn public(e: &mut E, values: &[u8]) -> Self::Byte;
+
+    /// `x += y`. A `y` of one lane is added to every lane of `x`.
+    ///
+    /// # Errors
+    /// [`Abort::Misuse`] if the lanes do not fit.
+    fn add(e: &mut E, x: &mut Self::Byte, y: &Self::Byte) -> Result<(), Abort>;
+
+    /// The cipher on every lane of a block. Keys of one lane serve all.
+    ///
+    /// # Errors
+    /// Whatever ends the session; [`Abort::Misuse`] if it is no block, or the lanes do not fit.
+    fn permute(&self, e: &mut E, d: Direction, block: Vec<Self::Byte>) -> Result<Vec<Self::Byte>, Abort>;
+
+    /// The key of each of these lanes; that of one lane serves all.
+    ///
+    /// # Errors
+    /// [`Abort::Misuse`] if there is no such lane.
+    fn of_lanes(&self, index: &[usize]) -> Result<Self, Abort> {
+        let index = if self.lanes() == 1 { &[0][..] } else { index };
+        self.gather(index).ok_or_else(|| misfit("a key for each lane"))
+    }
+
+    /// `x += y`, block by block.
+    ///
+    /// # Errors
+    /// [`Abort::Misuse`] if one is longer, or the lanes do not fit.
+    fn add_block(e: &mut E, x: &mut [Self::Byte], y: &[Self::Byte]) -> Result<(), Abort> {
+        if x.len() != y.len() {
+            return Err(misfit("blocks of different lengths"));
+        }
+        x.iter_mut().zip(y).try_for_each(|(x, y)| Self::add(e, x, y))
+    }
+
+    /// What everybody knows, column by column.
+    fn public_block(e: &mut E, columns: &[Vec<u8>]) -> Vec<Self::Byte> {
+        columns.iter().map(|column| Self::public(e, column)).collect()
+    }
+}
+
+impl<E: Bytes + ?Sized> BlockCipher<E> for RoundKeys<E::Byte> {
+    type Byte = E::Byte;
+
+    const BYTES: usize = 16;
+
+    fn public(e: &mut E, values: &[u8]) -> E::Byte {
+        e.public(values)
+    }
+
+    fn add(e: &mut E, x: &mut E::Byte, y: &E::Byte) -> Result<(), Abort> {
+        e.add(x, y)
+    }
+
+    fn permute(&self, e: &mut E, d: Direction, block: Vec<E::Byte>) -> Result<Vec<E::Byte>, Abort> {
+        let mut state: [E::Byte; 16] = block.try_into().map_err(|_| misfit("a block of AES has 16 bytes"))?;
+        match d {
+            Direction::Encrypt => aes::encrypt(e, self, &mut state)?,
+            Direction::Decrypt => aes::decrypt(e, self, &mut state)?,
+        }
+        Ok(state.into())
+    }
+}
+
+/// Eight secret bits in the order of FIPS 46-3, the highest first.
+#[derive(Clone)]
+pub struct Octet<B>(pub [B; 8]);
+
+impl<B: Lanes> Lanes for Octet<B> {
+    fn lanes(&self) -> usize {
+        self.0[0].lanes()
+    }
+
+    fn gather(&self, index: &[usize]) -> Option<Self> {
+        let bits: Option<Vec<B>> = self.0.iter().map(|bit| bit.gather(index)).collect();
+        bits?.try_into().ok().map(Octet)
+    }
+}
+
+impl<B> Octet<B> {
+    /// Bits as bytes; what is left of less than eight is dropped.
+    pub fn from_bits(bits: Vec<B>) -> Vec<Self> {
+        let mut bits = bits.into_iter();
+        std::iter::from_fn(|| bits.by_ref().take(8).collect::<Vec<_>>().try_into().ok().map(Octet)).collect()
+    }
+
+    /// The bits of bytes.
+    pub fn into_bits(bytes: Vec<Self>) -> Vec<B> {
+        bytes.into_iter().flat_map(|byte| byte.0).collect()
+    }
+}
+
+impl<E: Lookups + ?Sized> BlockCipher<E> for TripleKey<E::Bit> {
+    type Byte = Octet<E::Bit>;
+
+    const BYTES: usize = 8;
+
+    fn public(e: &mut E, values: &[u8]) -> Octet<E::Bit> {
+        Octet(std::array::from_fn(|i| {
+            e.constant_bit(&values.iter().map(|byte| byte >> (7 - i) & 1 == 1).collect::<Vec<_>>())
+        }))
+    }
+
+    fn add(e: &mut E, x: &mut Octet<E::Bit>, y: &Octet<E::Bit>) -> Result<(), Abort> {
+        x.0.iter_mut().zip(&y.0).try_for_each(|(x, y)| e.add_bit(x, y))
+    }
+
+    fn permute(
+        &self,
+        e: &mut E,
+        d: Direction,
+        block: Vec<Octet<E::Bit>>,
+    ) -> Result<Vec<Octet<E::Bit>>, Abort> {
+        let bits = Octet::into_bits(block).try_into();
+        let mut bits: [E::Bit; 64] = bits.map_err(|_| misfit("a block of DES has 64 bits"))?;
+        des::triple(e, d, self, &mut bits)?;
+        Ok(Octet::from_bits(bits.into()))
+    }
+}
+
+/// The first lanes of all bytes.
+pub(super) fn first_lanes<B: Lanes>(bytes: &[B], lanes: usize) -> Result<Vec<B>, Abort> {
+    let first: Option<Vec<B>> = bytes.iter().map(|byte| byte.first(lanes)).collect();
+    first.ok_or_else(|| misfit("texts that grow"))
+}
+
+pub(super) fn misfit(what: &'static str) -> Abort {
+    Abort::Misuse { step: BLOCK, what }
+}
+
+/// A counter of any width, counted up as one integer that wraps around (SP 800-38A, appendix B.1): `n` blocks from the first
+/// one on, as columns.
+#[must_use]
+pub fn counters(first: &[u8], n: usize) -> Vec<Vec<u8>> {
+    let mut columns = vec![Vec::with_capacity(n); first.len()];
+    let mut counter = first.to_vec();
+    for _ in 0..n {
+        columns.iter_mut().zip(&counter).for_each(|(column, byte)| column.push(*byte));
+        for byte in counter.iter_mut().rev() {
+            *byte = byte.wrapping_add(1);
+            if *byte != 0 {
+                break;
+            }
+        }
+    }
+    columns
+}
+
+/// The key stream of these counter blocks, to be added to a text of as many lanes as there are blocks (SP 800-38A, 6.5).
+///
+/// # Errors
+/// As [`BlockCipher::permute`].
+pub fn keystream<E: ?Sized, C: BlockCipher<E>>(
+    e: &mut E,
+    cipher: &C,
+    counters: &[Vec<u8>],
+) -> Result<Vec<C::Byte>, Abort> {
+    let blocks = C::public_block(e, counters);
+    cipher.permute(e, Direction::Encrypt, blocks)
+}

@@ -1,0 +1,62 @@
+//! Cipher block chaining (SP 800-38A, 6.2), without padding: that is the business of whoever has the text.
+
+use super::block::{BlockCipher, first_lanes, misfit};
+use divisi_core::{Abort, Direction, Lanes};
+
+/// Encrypt texts, a lane each, of whole blocks: C_1 = E(P_1 + IV), C_j = E(P_j + C_(j-1)).
+///
+/// Texts may differ in length: they are sorted by it, the longest first, so that the bytes of a block have as many lanes as
+/// texts have that block. The ciphertext has the same form. The IVs are public, a lane each; `iv` has a column for each byte.
+///
+/// Cost: one call of the cipher a block of the longest text, one after the other.
+///
+/// # Errors
+/// Whatever ends the session; [`Abort::Misuse`] for a text that is no whole number of blocks, and lanes that do not fit.
+pub fn encrypt<E: ?Sized, C: BlockCipher<E>>(
+    e: &mut E,
+    cipher: &C,
+    iv: &[Vec<u8>],
+    text: &[C::Byte],
+) -> Result<Vec<C::Byte>, Abort> {
+    if !text.len().is_multiple_of(C::BYTES) || iv.len() != C::BYTES {
+        return Err(misfit("texts and an IV of whole blocks"));
+    }
+    let mut state = C::public_block(e, iv);
+    let mut ciphertext = Vec::with_capacity(text.len());
+    for block in text.chunks(C::BYTES) {
+        let lanes = block.first().map_or(0, Lanes::lanes);
+        let mut sum = first_lanes(&state, lanes)?;
+        C::add_block(e, &mut sum, block)?;
+        let key = cipher.of_lanes(&(0..lanes).collect::<Vec<_>>())?;
+        state = key.permute(e, Direction::Encrypt, sum)?;
+        ciphertext.extend_from_slice(&state);
+    }
+    Ok(ciphertext)
+}
+
+/// Decrypt blocks, a lane each: P_j = D(C_j) + C_(j-1). The ciphertext is public; `previous` has what stands before each block:
+/// its predecessor, or the IV ([`previous`]).
+///
+/// Cost: one call of the cipher, whatever the texts' lengths.
+///
+/// # Errors
+/// Whatever ends the session; [`Abort::Misuse`] for columns that are no blocks, and lanes that do not fit.
+pub fn decrypt<E: ?Sized, C: BlockCipher<E>>(
+    e: &mut E,
+    cipher: &C,
+    previous: &[Vec<u8>],
+    ciphertext: &[Vec<u8>],
+) -> Result<Vec<C::Byte>, Abort> {
+    let blocks = C::public_block(e, ciphertext);
+    let mut plain = cipher.permute(e, Direction::Decrypt, blocks)?;
+    let previous = C::public_block(e, previous);
+    C::add_block(e, &mut plain, &previous)?;
+    Ok(plain)
+}
+
+/// What stands before each block of a ciphertext: the IV, then all but the last of its blocks.
+#[must_use]
+pub fn previous(iv: &[u8], ciphertext: &[u8]) -> Vec<u8> {
+    let before = ciphertext.len().saturating_sub(iv.len());
+    [iv, ciphertext.get(..before).unwrap_or_default()].concat()
+}

@@ -1,0 +1,132 @@
+//! CMAC (SP 800-38B) over either block cipher, of messages of one length, a lane each.
+//!
+//! [`crate::batch::cmac`] does the same for messages of different lengths, where bytes are bits and back for nothing.
+
+use super::block::{BlockCipher, Octet, first_lanes, misfit};
+use crate::aes::RoundKeys;
+use crate::des::TripleKey;
+use crate::gates::byte_program;
+use crate::mac::cmac::{double, filling};
+use divisi_circuit::Program;
+use divisi_core::{Abort, Boolean, Bytes, Convert, Direction, Job, Lanes, Lookups};
+use std::sync::OnceLock;
+
+/// A block cipher of whose blocks the double is known: that times `x` in GF(2^128) or GF(2^64) (SP 800-38B, 6.1).
+pub trait Doubles<E: ?Sized>: BlockCipher<E> {
+    /// Twice a block.
+    ///
+    /// # Errors
+    /// Whatever ends the session; [`Abort::Misuse`] if it is no block.
+    fn double(e: &mut E, block: Vec<Self::Byte>) -> Result<Vec<Self::Byte>, Abort>;
+}
+
+fn doubling() -> &'static Program {
+    static DOUBLING: OnceLock<Program> = OnceLock::new();
+    DOUBLING.get_or_init(|| byte_program([16], |g, [block]| double(g, block)))
+}
+
+/// Bits, doubled: XORs alone, in a program.
+pub(crate) fn double_bits<E: Boolean + ?Sized>(
+    e: &mut E,
+    block: Vec<[E::Bit; 8]>,
+) -> Result<Vec<[E::Bit; 8]>, Abort> {
+    let mut jobs = [Job::new(doubling(), block.into_iter().flatten().collect())];
+    e.run(&mut jobs)?;
+    let [job] = jobs;
+    let mut wires = job.wires.into_iter();
+    let byte = || wires.by_ref().take(8).collect::<Vec<_>>().try_into().ok();
+    Ok(std::iter::from_fn(byte).collect())
+}
+
+impl<E> Doubles<E> for RoundKeys<<E as Bytes>::Byte>
+where
+    E: Bytes
+        + Boolean
+        + Convert<<E as Bytes>::Byte, [<E as Boolean>::Bit; 8]>
+        + Convert<[<E as Boolean>::Bit; 8], <E as Bytes>::Byte>
+        + ?Sized,
+{
+    fn double(e: &mut E, block: Vec<E::Byte>) -> Result<Vec<E::Byte>, Abort> {
+        let bits = block.into_iter().map(|byte| e.convert(byte)).collect::<Result<Vec<_>, _>>()?;
+        double_bits(e, bits)?.into_iter().map(|bits| e.convert(bits)).collect()
+    }
+}
+
+impl<E: Lookups + ?Sized> Doubles<E> for TripleKey<E::Bit> {
+    /// A shift to the left, and x^64 = x^4 + x^3 + x + 1.
+    fn double(e: &mut E, block: Vec<Octet<E::Bit>>) -> Result<Vec<Octet<E::Bit>>, Abort> {
+        let mut bits = Octet::into_bits(block);
+        let Some(highest) = bits.first().cloned() else { return Err(misfit("a block of CMAC")) };
+        bits.rotate_left(1);
+        // coefficient i is the i-th bit from the end; the highest is at 0 by now
+        for bit in bits.iter_mut().rev().enumerate().filter(|(i, _)| [1, 3, 4].contains(i)) {
+            e.add_bit(bit.1, &highest)?;
+        }
+        Ok(Octet::from_bits(bits))
+    }
+}
+
+/// A key ready for use: the cipher's, and two subkeys.
+#[derive(Clone)]
+pub struct Key<E: ?Sized, C: BlockCipher<E>> {
+    cipher: C,
+    /// For a last block that is complete, and for one that was filled.
+    subkeys: [Vec<C::Byte>; 2],
+}
+
+impl<E: ?Sized, C: Doubles<E>> Key<E, C> {
+    /// The subkeys of a cipher (6.1): 2 E(0), 4 E(0).
+    ///
+    /// Cost: a block, and what doubling costs.
+    ///
+    /// # Errors
+    /// Whatever ends the session.
+    pub fn new(e: &mut E, cipher: C) -> Result<Self, Abort> {
+        let zeros = C::public_block(e, &vec![vec![0; cipher.lanes()]; C::BYTES]);
+        let l = cipher.permute(e, Direction::Encrypt, zeros)?;
+        let first = C::double(e, l)?;
+        let second = C::double(e, first.clone())?;
+        Ok(Key { cipher, subkeys: [first, second] })
+    }
+
+    /// The tags of messages of one length, a lane each, under one key or one key each (6.2): C_j = E(C_(j-1) + M_j), the last M_j
+    /// filled up where it is not complete, and a subkey added.
+    ///
+    /// Cost: one call of the cipher a block, one after the other.
+    ///
+    /// # Errors
+    /// Whatever ends the session; [`Abort::Misuse`] if the lanes do not fit.
+    pub fn tag(&self, e: &mut E, lanes: usize, message: &[C::Byte]) -> Result<Vec<C::Byte>, Abort> {
+        let padding = filling(C::BYTES, message.len());
+        let subkey = if padding.is_empty() { &self.subkeys[0] } else { &self.subkeys[1] };
+        let mut message = message.to_vec();
+        message.extend(padding.iter().map(|byte| C::public(e, &vec![*byte; lanes])));
+        let blocks = message.len() / C::BYTES;
+        let mut state = C::public_block(e, &vec![vec![0; lanes]; C::BYTES]);
+        for (number, block) in message.chunks(C::BYTES).enumerate() {
+            C::add_block(e, &mut state, block)?;
+            if number + 1 == blocks {
+                C::add_block(e, &mut state, subkey)?;
+            }
+            state = self.cipher.permute(e, Direction::Encrypt, state)?;
+        }
+        Ok(state)
+    }
+
+    /// The key of each of these lanes.
+    ///
+    /// # Errors
+    /// [`Abort::Misuse`] if there is no such lane.
+    pub fn of_lanes(&self, index: &[usize]) -> Result<Self, Abort> {
+        let cipher = self.cipher.of_lanes(index)?;
+        let pick = |bytes: &Vec<C::Byte>| -> Result<Vec<C::Byte>, Abort> {
+            if self.cipher.lanes() == 1 {
+                return first_lanes(bytes, 1);
+            }
+            let all: Option<Vec<C::Byte>> = bytes.iter().map(|byte| byte.gather(index)).collect();
+            all.ok_or_else(|| misfit("a key for each lane"))
+        };
+        let [first, second] = &self.subkeys;
+        Ok(Key { cipher, subkeys: [pick(first)?, pick(second)?] })
+    }
+}

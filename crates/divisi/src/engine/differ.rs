@@ -1,0 +1,12 @@
+//! Outputs that contradict each other.
+
+use divisi_core::PartyId;
+
+/// Outputs of the parties that contradict each other: at least one party is wrong, or lies.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Differ {
+    /// The party that is known to be wrong, if one is.
+    pub party: Option<PartyId>,
+    /// What it did, in words that follow the party's name.
+    pub what: &'static str,
+}

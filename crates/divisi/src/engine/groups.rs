@@ -1,0 +1,254 @@
+//! Texts of the modes without GHASH, in groups that go through together: on any engine, over either cipher.
+//!
+//! Blocks that do not depend on each other stand side by side, a lane a block; texts whose blocks are chained have a lane each, the
+//! longest first. Tags are made of messages of one length at a time.
+
+use super::Rows;
+use super::job::{Mode, Text, Texts};
+use divisi_core::{Abort, Direction, Step, step};
+use divisi_symmetric::mode::block::{BlockCipher, counters, keystream};
+use divisi_symmetric::mode::{cbc, cmac};
+use std::collections::BTreeMap;
+
+const GROUPS: Step = step!("groups");
+
+/// What goes through a cipher, on any engine: in a group, or block by block.
+pub(super) trait Walk {
+    /// Which way the cipher goes.
+    fn direction(&self) -> Direction;
+
+    /// How many blocks go through the cipher.
+    fn blocks(&self) -> usize;
+
+    /// The other text. The key has a lane for each text.
+    fn walk<E: ?Sized, C: BlockCipher<E>>(
+        &self,
+        e: &mut E,
+        cipher: &C,
+        text: Vec<C::Byte>,
+    ) -> Result<Vec<C::Byte>, Abort>;
+}
+
+/// Texts that go through together.
+pub(super) struct Group<'j> {
+    job: &'j Texts,
+    direction: Direction,
+    /// Which texts, the longest first.
+    places: Vec<usize>,
+}
+
+/// All texts of a job in groups.
+pub(super) fn groups(job: &Texts) -> Vec<Group<'_>> {
+    let mut groups: BTreeMap<(bool, usize), Vec<usize>> = BTreeMap::new();
+    for (place, text) in job.texts.iter().enumerate() {
+        let length = if job.mode == Mode::Cmac { text.bytes } else { 0 };
+        // a tag that is compared is made like any other
+        let decrypts = job.mode != Mode::Cmac && text.direction == Direction::Decrypt;
+        groups.entry((decrypts, length)).or_default().push(place);
+    }
+    let group = |((decrypts, _), mut places): (_, Vec<usize>)| {
+        places.sort_by_key(|place| std::cmp::Reverse(job.texts.get(*place).map_or(0, |text| text.bytes)));
+        Group { job, direction: if decrypts { Direction::Decrypt } else { Direction::Encrypt }, places }
+    };
+    groups.into_iter().map(group).collect()
+}
+
+impl Group<'_> {
+    /// The texts, with their places in the job.
+    pub fn texts(&self) -> impl Iterator<Item = (usize, &Text)> {
+        self.places.iter().filter_map(|place| Some((*place, self.job.texts.get(*place)?)))
+    }
+
+    /// Whether tags are made of them.
+    pub fn makes_tags(&self) -> bool {
+        self.job.mode == Mode::Cmac
+    }
+
+    fn block(&self) -> usize {
+        self.job.cipher.block_bytes()
+    }
+
+    fn blocks_of(&self, text: &Text) -> usize {
+        match self.job.mode {
+            Mode::Cmac => text.bytes.div_ceil(self.block()).max(1),
+            _ => text.bytes.div_ceil(self.block()),
+        }
+    }
+
+    /// Whether texts have a lane each.
+    fn is_chained(&self) -> bool {
+        match self.job.mode {
+            Mode::Cbc => self.direction == Direction::Encrypt,
+            mode => mode == Mode::Cmac,
+        }
+    }
+
+    /// Of each text, filled up to whole blocks where its blocks stand apart, the block that is at a place.
+    fn columns_of(&self, texts: &[Vec<u8>]) -> Vec<Vec<u8>> {
+        let mut columns = vec![Vec::new(); self.block()];
+        for ((_, text), bytes) in self.texts().zip(texts) {
+            for block in 0..self.blocks_of(text) {
+                for (i, column) in columns.iter_mut().enumerate() {
+                    column.push(bytes.get(block * self.block() + i).copied().unwrap_or(0));
+                }
+            }
+        }
+        columns
+    }
+
+    /// The bytes of the keys, a lane a text.
+    pub fn keys(&self, rows: &Rows) -> Vec<Vec<u8>> {
+        let byte = |i: usize| self.places.iter().map(|p| rows.row(*p).get(i).copied().unwrap_or(0)).collect();
+        (0..self.job.cipher.key_bytes()).map(byte).collect()
+    }
+
+    /// How many lanes the bytes of the secret texts have, as [`Group::secret`] has them.
+    pub fn lanes(&self) -> Vec<usize> {
+        if self.job.mode == Mode::Cbc && !self.is_chained() {
+            return Vec::new();
+        }
+        if !self.is_chained() {
+            let blocks: usize = self.texts().map(|(_, text)| self.blocks_of(text)).sum();
+            return vec![blocks; self.block()];
+        }
+        let longest = self.texts().map(|(_, text)| text.bytes).max().unwrap_or(0);
+        (0..longest).map(|i| self.texts().filter(|(_, text)| text.bytes > i).count()).collect()
+    }
+
+    /// The bytes of the secret texts.
+    pub fn secret(&self, rows: &Rows) -> Vec<Vec<u8>> {
+        let width = self.job.cipher.key_bytes();
+        let text = |place: usize| rows.row(place).get(width..).unwrap_or_default();
+        if self.is_chained() {
+            let column = |(i, lanes): (usize, usize)| {
+                let places = self.places.iter().take(lanes);
+                places.map(|place| text(*place).get(i).copied().unwrap_or(0)).collect()
+            };
+            return self.lanes().into_iter().enumerate().map(column).collect();
+        }
+        if self.job.mode == Mode::Cbc {
+            return Vec::new(); // it is public
+        }
+        self.columns_of(&self.places.iter().map(|place| text(*place).to_vec()).collect::<Vec<_>>())
+    }
+
+    /// The other texts from their columns, with their places.
+    pub fn results(&self, columns: &[Vec<u8>]) -> Vec<(usize, Vec<u8>)> {
+        let mut before = 0;
+        let mut result = |(lane, (place, text)): (usize, (usize, &Text))| {
+            if self.is_chained() {
+                let bytes = if self.job.mode == Mode::Cmac { text.tag_bytes } else { text.bytes };
+                let all = columns.iter().filter_map(|column| column.get(lane).copied());
+                return (place, all.take(bytes).collect());
+            }
+            let byte = |at: usize| columns.get(at % self.block())?.get(before + at / self.block()).copied();
+            let bytes = (0..text.bytes).filter_map(byte).collect();
+            before += self.blocks_of(text);
+            (place, bytes)
+        };
+        self.texts().enumerate().map(&mut result).collect()
+    }
+
+    /// The key of each block, where blocks stand apart.
+    fn key_of_blocks<E: ?Sized, C: BlockCipher<E>>(&self, cipher: &C) -> Result<C, Abort> {
+        let index: Vec<usize> =
+            self.texts().enumerate().flat_map(|(l, (_, text))| vec![l; self.blocks_of(text)]).collect();
+        cipher.of_lanes(&index)
+    }
+
+    /// The tags of all messages.
+    pub fn tags<E: ?Sized, C: cmac::Doubles<E>>(
+        &self,
+        e: &mut E,
+        cipher: C,
+        text: &[C::Byte],
+    ) -> Result<Vec<C::Byte>, Abort> {
+        cmac::Key::new(e, cipher)?.tag(e, self.places.len(), text)
+    }
+}
+
+impl Walk for Group<'_> {
+    fn direction(&self) -> Direction {
+        if self.job.mode == Mode::Ctr { Direction::Encrypt } else { self.direction }
+    }
+
+    fn blocks(&self) -> usize {
+        // of a tag's key two subkeys are made of one block
+        let more = if self.job.mode == Mode::Cmac { self.places.len() } else { 0 };
+        more + self.texts().map(|(_, text)| self.blocks_of(text)).sum::<usize>()
+    }
+
+    fn walk<E: ?Sized, C: BlockCipher<E>>(
+        &self,
+        e: &mut E,
+        cipher: &C,
+        mut text: Vec<C::Byte>,
+    ) -> Result<Vec<C::Byte>, Abort> {
+        let unfit = || Abort::Misuse { step: GROUPS, what: "texts that their mode does not take" };
+        let ivs = |own: fn(&Text) -> Vec<u8>| self.texts().map(|(_, text)| own(text)).collect::<Vec<_>>();
+        match (self.job.mode, self.direction) {
+            (Mode::Ecb, direction) => {
+                let key = self.key_of_blocks(cipher)?;
+                key.permute(e, direction, text)
+            }
+            (Mode::Ctr, _) => {
+                let mut all: Vec<Vec<u8>> = vec![Vec::new(); self.block()];
+                for (_, text) in self.texts() {
+                    if text.iv.len() != self.block() {
+                        return Err(unfit());
+                    }
+                    let own = counters(&text.iv, self.blocks_of(text));
+                    all.iter_mut().zip(own).for_each(|(all, own)| all.extend(own));
+                }
+                let stream = keystream(e, &self.key_of_blocks(cipher)?, &all)?;
+                C::add_block(e, &mut text, &stream)?;
+                Ok(text)
+            }
+            (Mode::Cbc, Direction::Encrypt) => {
+                let ivs = ivs(|text| text.iv.clone());
+                if ivs.iter().any(|iv| iv.len() != self.block()) {
+                    return Err(unfit());
+                }
+                let column = |i: usize| ivs.iter().filter_map(|iv| iv.get(i).copied()).collect();
+                let iv: Vec<Vec<u8>> = (0..self.block()).map(column).collect();
+                cbc::encrypt(e, cipher, &iv, &text)
+            }
+            (Mode::Cbc, Direction::Decrypt) => {
+                let sealed =
+                    |text: &Text| text.sealed.as_ref().map(|(text, _)| text.clone()).unwrap_or_default();
+                let ciphertexts = ivs(sealed);
+                let before: Vec<Vec<u8>> =
+                    self.texts().map(|(_, t)| cbc::previous(&t.iv, &sealed(t))).collect();
+                let key = self.key_of_blocks(cipher)?;
+                let [before, ciphertext] = [&before, &ciphertexts].map(|texts| self.columns_of(texts));
+                cbc::decrypt(e, &key, &before, &ciphertext)
+            }
+            (Mode::Gcm | Mode::Cmac, _) => Err(unfit()),
+        }
+    }
+}
+
+/// Blocks under one key, a lane each.
+pub(super) struct Apart {
+    pub direction: Direction,
+    pub count: usize,
+}
+
+impl Walk for Apart {
+    fn direction(&self) -> Direction {
+        self.direction
+    }
+
+    fn blocks(&self) -> usize {
+        self.count
+    }
+
+    fn walk<E: ?Sized, C: BlockCipher<E>>(
+        &self,
+        e: &mut E,
+        cipher: &C,
+        text: Vec<C::Byte>,
+    ) -> Result<Vec<C::Byte>, Abort> {
+        cipher.permute(e, self.direction, text)
+    }
+}

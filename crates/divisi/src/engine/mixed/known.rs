@@ -1,0 +1,92 @@
+//! Known answers by GMW: texts or messages of equal lengths are instances of one circuit ([`super::super::drawn`]), side by side.
+
+use super::super::drawn::{Drawn, from_bits};
+use super::super::job::{Job, Own};
+use super::super::{Course, Differ, Party, Prepared, Rows, Unsupported, Watch, alike};
+use super::evaluations::evaluate;
+use super::manner::Manner;
+use super::{ONLINE, SETUP};
+use crate::engine::drawn::KNOWN;
+use divisi_core::{Abort, Counts, Parameters, PartyId, Session};
+use divisi_mixed::Gmw;
+
+/// Texts or messages as circuits.
+pub(super) struct Known<'j> {
+    job: &'j Job,
+    manner: Manner,
+    drawn: Drawn<'j>,
+}
+
+impl<'j> Known<'j> {
+    /// # Errors
+    /// A mode or a message that there is no circuit of.
+    pub fn new(job: &'j Job, manner: Manner) -> Result<Self, Unsupported> {
+        Ok(Known { job, manner, drawn: Drawn::new(job, "mixed")? })
+    }
+}
+
+impl Prepared for Known<'_> {
+    fn parties(&self) -> usize {
+        self.manner.parties
+    }
+
+    fn parameters(&self, count: usize) -> Parameters {
+        let parameters = Parameters::new("mixed known answers").with("circuits", &self.drawn.digest());
+        self.manner.describe(parameters.with("count", &(count as u64).to_le_bytes()))
+    }
+
+    fn course(&self, warmup: usize) -> Course {
+        Course { batch: self.job.count(), warmup: (warmup, self.job.count()), one_session: false }
+    }
+
+    fn deal(&self, inputs: &Rows) -> Vec<Own> {
+        self.drawn.deal(self.manner.parties, inputs)
+    }
+
+    fn collect(&self, _: usize, outputs: Vec<Own>) -> Result<Vec<u8>, Differ> {
+        alike(outputs)
+    }
+
+    fn start<'p>(&'p self, mut session: Session, _: usize, _: &Own) -> Result<Box<dyn Party + 'p>, Abort> {
+        session.phase(SETUP);
+        let gmw = Gmw::new(session, self.manner.config)?;
+        Ok(Box::new(Learner { of: self, gmw, openings: 0 }))
+    }
+}
+
+/// One party, which learns all outputs.
+struct Learner<'p> {
+    of: &'p Known<'p>,
+    gmw: Gmw,
+    /// Bytes that it learned.
+    openings: u64,
+}
+
+impl Party for Learner<'_> {
+    fn batch(&mut self, count: usize, own: &Own, _: &mut dyn Watch) -> Result<Own, Abort> {
+        let Learner { of, gmw, openings } = self;
+        let (mut rest, mut all) = (own.as_slice(), Vec::new());
+        gmw.session().phase(ONLINE);
+        let parties: Vec<PartyId> = PartyId::all(of.manner.parties).collect();
+        for number in 0..of.drawn.count() {
+            let program = of.drawn.program(number)?;
+            let instances = of.drawn.places(number).len();
+            let owner = |(i, width): (usize, &usize)| std::iter::repeat_n(parties[i % parties.len()], *width);
+            let owners: Vec<PartyId> = program.inputs().iter().enumerate().flat_map(owner).collect();
+            let width = owners.iter().filter(|owner| **owner == gmw.session().me()).count();
+            let misfit = || Abort::Misuse { step: KNOWN, what: "values that no circuit takes" };
+            let (now, later) = rest.split_at_checked(instances * width).ok_or_else(misfit)?;
+            rest = later;
+            let learned = evaluate(gmw, &program, &owners, &parties, instances, now)?;
+            let bits = program.output_bits().max(1);
+            let outputs: Vec<Vec<u8>> = learned.chunks(bits).map(from_bits).collect();
+            *openings += outputs.iter().map(|output| output.len() as u64).sum::<u64>();
+            all.push(outputs);
+        }
+        Ok(of.drawn.rows(count, all))
+    }
+
+    fn meter(&mut self) -> Counts {
+        Counts { openings: self.openings, ..self.gmw.session().meter().read() }
+    }
+}

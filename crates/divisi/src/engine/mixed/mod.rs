@@ -1,0 +1,139 @@
+//! Numbers and bits among many parties ([`divisi_mixed`]): circuits by GMW. **Semi-honest**: all parties but one may be curious together.
+
+mod evaluations;
+mod known;
+mod manner;
+
+use super::job::Job;
+use super::{Adversary, Clock, Engine, Measured, Page, Prepared, Settings, Unsupported, members};
+use divisi_rep3::Security;
+use evaluations::Evaluations;
+use known::Known;
+use manner::Manner;
+use serde_json::{Map, Value, json};
+use std::ops::RangeInclusive;
+
+/// The engine of GMW, and of threshold BGV above it.
+pub struct Mixed;
+
+const SETUP: &str = "setup";
+const PREPROCESSING: &str = divisi_mixed::gmw::PREPROCESSING;
+const ONLINE: &str = "online";
+
+/// Nothing is verified: that phase is told all the same, with zeros.
+const PHASES: &[Clock] = &[
+    (SETUP, &[SETUP]),
+    (PREPROCESSING, &[PREPROCESSING]),
+    (ONLINE, &[ONLINE]),
+    ("verification", &["verification"]),
+];
+
+impl Engine for Mixed {
+    fn name(&self) -> &'static str {
+        "mixed"
+    }
+
+    fn about(&self) -> &'static str {
+        "GMW among 2 to 255 parties, all but one of them curious (semi-honest): circuits"
+    }
+
+    fn parties(&self) -> RangeInclusive<usize> {
+        2..=255
+    }
+
+    fn adversary(&self) -> Adversary {
+        Adversary::AllButOne
+    }
+
+    fn usual_security(&self) -> Security {
+        Security::SemiHonest
+    }
+
+    fn phases(&self, _: &Settings) -> &'static [Clock] {
+        PHASES
+    }
+
+    fn options(&self) -> &'static [&'static str] {
+        manner::OPTIONS
+    }
+
+    fn statistical_bits(&self, _: &Settings) -> Option<u32> {
+        None
+    }
+
+    fn check(&self, settings: &Settings) -> Result<(), Unsupported> {
+        Manner::new(settings).map(drop)
+    }
+
+    fn prepare<'j>(&self, job: &'j Job, settings: &Settings) -> Result<Box<dyn Prepared + 'j>, Unsupported> {
+        super::check(self, settings)?;
+        let manner = Manner::new(settings)?;
+        match job {
+            Job::Circuit(circuit) => Ok(Box::new(Evaluations::new(circuit, manner)?)),
+            Job::Texts(_) | Job::Messages(_) => Ok(Box::new(Known::new(job, manner)?)),
+            Job::Chain(_) => {
+                Err(Unsupported::new("a Monte Carlo test, of which the engine mixed has no circuit"))
+            }
+            Job::Blocks(_) | Job::Digests(_) => Err(Unsupported::new(
+                "the engine mixed computes circuits: use `divisi run` or `divisi bench circuit`",
+            )),
+        }
+    }
+
+    fn facts(&self, settings: &Settings) -> Map<String, Value> {
+        members(json!({ "security": settings.security.name() }))
+    }
+
+    fn report(&self, measured: &Measured) -> Map<String, Value> {
+        let rate = |phases: &[&str]| {
+            let seconds = measured.seconds(phases);
+            (seconds > 0.0).then(|| measured.count as f64 / seconds)
+        };
+        members(json!({
+            "security": Security::SemiHonest.name(),
+            "protocol": measured.facts.get("protocol"),
+            "k": measured.facts.get("k"),
+            "and_gates": measured.facts.get("and_gates"),
+            "statistical_bits": null,
+            "phases": measured.phases_json(),
+            "online_per_second": rate(&[ONLINE]),
+            "total_per_second": rate(&[PREPROCESSING, ONLINE]),
+            "computational_bits": measured.computational_bits,
+        }))
+    }
+
+    fn page(&self, measured: &Measured) -> Page {
+        let row = |(name, phase): &(&'static str, super::Phase)| {
+            vec![
+                (*name).to_owned(),
+                format!("{:.2}", phase.seconds * 1e3),
+                format!("{:.2}", phase.cpu_seconds * 1e3),
+                phase.bytes.to_string(),
+                phase.rounds.to_string(),
+            ]
+        };
+        Page {
+            above: format!(
+                "{} {}{} of {} ({} ANDs), mixed (GMW), semi-honest, {} parties, k {}, median of {}, the slowest party and the one that \
+                 sends most:",
+                measured.count,
+                measured.unit,
+                if measured.count == 1 { "" } else { "s" },
+                measured.about.get("circuit").and_then(Value::as_str).unwrap_or_default(),
+                measured.number("and_gates"),
+                measured.parties,
+                measured.number("k"),
+                measured.reps,
+            ),
+            head: ["phase", "ms", "CPU ms", "bytes", "rounds"].map(str::to_owned).to_vec(),
+            rows: measured.phases.iter().map(row).collect(),
+            below: format!(
+                "memory {}; all outputs checked; nothing protects from who deviates; kernel {}; connected in {:.3} s\n{}",
+                measured.memory(),
+                measured.kernel,
+                measured.connect_seconds,
+                measured.calibration.summary(),
+            ),
+        }
+    }
+}

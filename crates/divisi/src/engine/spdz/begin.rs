@@ -1,0 +1,56 @@
+//! How a session becomes an engine: base OTs, trees, and the source of its preprocessing.
+
+use super::super::{Mark, Took, Watch};
+use super::how::How;
+use divisi_core::{Abort, Session};
+use divisi_field::{Gf8, Holds};
+use divisi_spdz::{Bucketed, Mac, Mascot, Party, Preparation, Protocol, Source, Spdz};
+
+/// In which a session begins, and inputs come.
+pub(super) const SETUP: &str = "setup";
+/// From shares of inputs to shares of outputs.
+pub(super) const ONLINE: &str = "online";
+/// What comes after all phases that are measured.
+pub(super) const OUTPUTS: &str = "outputs";
+
+/// An engine on a session.
+///
+/// # Errors
+/// Whatever ends the session.
+pub(super) fn engine<F: Mac + Holds<Gf8>>(
+    mut session: Session,
+    how: &How,
+    protocol: Protocol,
+) -> Result<Spdz<F>, Abort> {
+    session.phase(SETUP);
+    let (party, source): (Party<F>, Box<dyn Source<F>>) = match how.prep {
+        Preparation::Bucketed => {
+            let (party, source) = Bucketed::start(session, how.config)?;
+            (party, Box::new(source))
+        }
+        Preparation::Mascot => {
+            let (party, source) = Mascot::start(session, how.config)?;
+            (party, Box::new(source))
+        }
+    };
+    Spdz::new(party, source, protocol)
+}
+
+/// A phase of its own, on the meter and on the clock.
+///
+/// # Errors
+/// Those of the phase.
+pub(super) fn phase<F: Mac + Holds<Gf8>, R>(
+    e: &mut Spdz<F>,
+    watch: &mut dyn Watch,
+    name: &'static str,
+    step: impl FnOnce(&mut Spdz<F>) -> Result<R, Abort>,
+) -> Result<R, Abort> {
+    watch.meet(name)?;
+    e.session().phase(name);
+    let start = Mark::now();
+    let result = step(e)?;
+    let took: Took = start.until(Mark::now());
+    watch.took(name, took);
+    Ok(result)
+}

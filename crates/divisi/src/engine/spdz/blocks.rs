@@ -1,0 +1,179 @@
+//! Blocks of a cipher under one key: party 1 gives the key, party 2 the blocks, and all learn the outputs.
+
+use super::super::groups::Apart;
+use super::super::job::{Blocks, Own};
+use super::super::{Course, Differ, Party, Prepared, Rows, Unsupported, Watch, alike, members};
+use super::begin::{OUTPUTS, SETUP, engine, phase};
+use super::cipher::OnSpdz;
+use super::evaluate::{Keyed, Seat, evaluate};
+use super::how::{How, Named};
+use super::{by_field, party_of};
+use divisi_core::{Abort, Counts, Parameters, Session, Settles};
+use divisi_field::{Gf8, Holds};
+use divisi_spdz::{Bit, Byte, Mac};
+use divisi_symmetric::aes::RoundKeys;
+use divisi_symmetric::des::TripleKey;
+use serde_json::{Map, Value, json};
+
+/// Blocks that a party holds at once: their tables are its memory.
+const BATCH: usize = 512;
+
+/// Blocks under one key.
+pub(super) struct Work<'j> {
+    job: &'j Blocks,
+    how: How,
+    named: Named,
+}
+
+impl<'j> Work<'j> {
+    /// # Errors
+    /// A protocol of another cipher.
+    pub fn new(job: &'j Blocks, how: How) -> Result<Self, Unsupported> {
+        Ok(Work { job, how, named: how.protocol(job.cipher)? })
+    }
+
+    fn begin<'p, F: Mac + Holds<Gf8>, C: OnSpdz<F> + 'p>(
+        &'p self,
+        session: Session,
+        own: &Own,
+    ) -> Result<Box<dyn Party + 'p>, Abort>
+    where
+        F: 'p,
+    {
+        let mut e = engine::<F>(session, &self.how, self.named.protocol)?;
+        let column: Vec<Vec<u8>> = own.iter().map(|byte| vec![*byte]).collect();
+        let owner = party_of(e.session(), 0)?;
+        let mine = (e.session().me() == owner).then_some(column.as_slice());
+        let bytes = C::input(&mut e, owner, mine, &vec![1; self.job.cipher.key_bytes()])?;
+        let cipher = C::schedule(&mut e, &bytes)?;
+        let (bytes, cipher) = e.settled((bytes, cipher))?.into_inner();
+        let before = as_setup(e.session().meter().read());
+        e.session().meter().reset();
+        let key = Keyed { bytes, cipher };
+        Ok(Box::new(Holder::<F, C> { of: self, seat: Seat::new(e), key, before, openings: 0 }))
+    }
+}
+
+/// What was counted before the first input is the set-up, whatever it was for.
+pub(super) fn as_setup(counts: Counts) -> Counts {
+    let mut setup = divisi_core::PhaseCounts::default();
+    for phase in counts.phases.values() {
+        setup.bits += phase.bits;
+        setup.bytes += phase.bytes;
+        setup.rounds += phase.rounds;
+    }
+    Counts { phases: [(SETUP, setup)].into(), ..counts }
+}
+
+impl Prepared for Work<'_> {
+    fn parties(&self) -> usize {
+        self.how.parties
+    }
+
+    fn parameters(&self, count: usize) -> Parameters {
+        let parameters = Parameters::new("spdz blocks")
+            .with("cipher", self.job.cipher.name().as_bytes())
+            .with("key bytes", &(self.job.cipher.key_bytes() as u64).to_le_bytes())
+            .with("decrypt", &[u8::from(self.job.direction == divisi_core::Direction::Decrypt)])
+            .with("count", &(count as u64).to_le_bytes());
+        self.how.describe(parameters.with("named", self.named.name.as_bytes()))
+    }
+
+    fn course(&self, warmup: usize) -> Course {
+        let one = self.job.count.min(BATCH);
+        Course { batch: BATCH, warmup: (warmup.min(1), one), one_session: false }
+    }
+
+    fn deal_key(&self, key: &[u8]) -> Vec<Own> {
+        self.of_party(0, key)
+    }
+
+    fn deal(&self, inputs: &Rows) -> Vec<Own> {
+        self.of_party(1, inputs.bytes())
+    }
+
+    fn collect(&self, _: usize, outputs: Vec<Own>) -> Result<Vec<u8>, Differ> {
+        alike(outputs)
+    }
+
+    fn start<'p>(&'p self, session: Session, _: usize, own: &Own) -> Result<Box<dyn Party + 'p>, Abort> {
+        by_field!(self.how.field, F => match self.named.aes {
+            true => self.begin::<F, RoundKeys<Byte<F>>>(session, own),
+            false => self.begin::<F, TripleKey<Bit<F>>>(session, own),
+        })
+    }
+
+    fn facts(&self) -> Map<String, Value> {
+        members(json!({ "protocol": self.named.name }))
+    }
+}
+
+impl Work<'_> {
+    fn of_party(&self, number: usize, bytes: &[u8]) -> Vec<Own> {
+        let mut owns = vec![Own::default(); self.how.parties];
+        if let Some(own) = owns.get_mut(number) {
+            own.extend_from_slice(bytes);
+        }
+        owns
+    }
+}
+
+struct Holder<'p, F: Mac + Holds<Gf8>, C: OnSpdz<F>> {
+    of: &'p Work<'p>,
+    seat: Seat<F>,
+    key: Keyed<F, C>,
+    before: Counts,
+    /// What was opened online.
+    openings: u64,
+}
+
+impl<F: Mac + Holds<Gf8>, C: OnSpdz<F>> Party for Holder<'_, F, C> {
+    fn batch(&mut self, count: usize, own: &Own, watch: &mut dyn Watch) -> Result<Own, Abort> {
+        let bytes = self.of.job.cipher.block_bytes();
+        let text = phase(self.seat.get()?, watch, SETUP, |e| {
+            let owner = party_of(e.session(), 1)?;
+            let column = |i: usize| own.iter().skip(i).step_by(bytes).copied().collect::<Vec<u8>>();
+            let columns: Vec<Vec<u8>> = (0..bytes).map(column).collect();
+            let mine = (e.session().me() == owner).then_some(columns.as_slice());
+            C::input(e, owner, mine, &vec![count; bytes])
+        })?;
+        let walk = Apart { direction: self.of.job.direction, count };
+        let (out, openings) = evaluate(&mut self.seat, self.of.named, &self.key, &walk, text, watch)?;
+        self.openings += openings;
+        watch.meet(OUTPUTS)?;
+        let e = self.seat.get()?;
+        e.session().phase(OUTPUTS);
+        let columns = C::open(e, out)?;
+        let row = |lane: usize| columns.iter().filter_map(move |column| column.get(lane).copied());
+        Ok(Own::new((0..count).flat_map(row).collect()))
+    }
+
+    fn meter(&mut self) -> Counts {
+        self.seat.get().map_or_else(|_| Counts::default(), |e| e.session().meter().read())
+    }
+
+    fn counts(&mut self) -> Counts {
+        let mut counts = self.meter();
+        if let Ok(e) = self.seat.get() {
+            e.session().meter().reset();
+        }
+        for (name, phase) in &self.before.phases {
+            let sum = counts.phases.entry(name).or_default();
+            sum.bits += phase.bits;
+            sum.bytes += phase.bytes;
+            sum.rounds += phase.rounds;
+        }
+        for (check, n) in &self.before.checks {
+            *counts.checks.entry(*check).or_default() += n;
+        }
+        let least = |one: Option<f64>, other: Option<f64>| one.into_iter().chain(other).reduce(f64::min);
+        counts.verification_error_bits =
+            least(counts.verification_error_bits, self.before.verification_error_bits);
+        counts.computational_bits = least(counts.computational_bits, self.before.computational_bits);
+        counts
+    }
+
+    fn facts(&self) -> Map<String, Value> {
+        members(json!({ "openings": self.openings }))
+    }
+}

@@ -1,0 +1,264 @@
+//! Either cipher on the engine: how its keys and texts come in, what is made ahead for it, and how it runs over masks first.
+
+use super::how::Named;
+use divisi_core::{Abort, Direction, Lanes, Opens, PartyId, Settles, Step, Verified, step};
+use divisi_field::{Gf8, Holds};
+use divisi_spdz::{Bit, Byte, Mac, Protocol, Spdz, Tiny, TinyBit, TinyBits, TinyByte};
+use divisi_symmetric::aes::{self, KeySize, RoundKeys};
+use divisi_symmetric::des::{self, TripleKey};
+use divisi_symmetric::mode::block::{BlockCipher, Octet};
+use divisi_symmetric::mode::cmac::Doubles;
+
+const SHAPE: Step = step!("spdz");
+
+fn misfit(what: &'static str) -> Abort {
+    Abort::Misuse { step: SHAPE, what }
+}
+
+/// A cipher on the engine.
+pub(super) trait OnSpdz<F: Mac + Holds<Gf8>>: Doubles<Spdz<F>> {
+    /// The engine that runs over masks first.
+    type Tiny;
+    /// The cipher on that.
+    type Masked: BlockCipher<Self::Tiny>;
+
+    /// Bytes of one party, as many in each as it is said.
+    fn input(
+        e: &mut Spdz<F>,
+        owner: PartyId,
+        mine: Option<&[Vec<u8>]>,
+        lanes: &[usize],
+    ) -> Result<Vec<Self::Byte>, Abort>;
+
+    /// Bytes to all.
+    fn open(e: &mut Spdz<F>, x: Verified<Vec<Self::Byte>>) -> Result<Vec<Vec<u8>>, Abort>;
+
+    /// The bytes of the engine that these are: as GF(2^8) has them.
+    fn as_bytes(e: &mut Spdz<F>, x: Vec<Self::Byte>) -> Result<Vec<Byte<F>>, Abort>;
+
+    /// The key schedule.
+    fn schedule(e: &mut Spdz<F>, key: &[Self::Byte]) -> Result<Self, Abort>;
+
+    /// Make now what so many blocks take.
+    fn ahead(e: &mut Spdz<F>, how: Named, key_bytes: usize, blocks: usize) -> Result<(), Abort>;
+
+    /// Make tables of it.
+    fn load(e: &mut Spdz<F>, how: Named, direction: Direction) -> Result<(), Abort>;
+
+    /// The engine that runs over masks first.
+    fn tiny(e: Spdz<F>) -> Self::Tiny;
+
+    /// The engine underneath.
+    fn under(t: &mut Self::Tiny) -> &mut Spdz<F>;
+
+    /// The engine underneath, in the end.
+    fn back(t: Self::Tiny) -> Spdz<F>;
+
+    /// A key on the tiny engine, over masks and over values, from its bytes and what its schedule made of them.
+    fn enter_key(t: &mut Self::Tiny, key: &[Self::Byte], cipher: &Self) -> Result<[Self::Masked; 2], Abort>;
+
+    /// A text likewise.
+    fn enter(t: &mut Self::Tiny, text: Vec<Self::Byte>) -> Result<[MaskedText<F, Self>; 2], Abort>;
+
+    /// The masks are made.
+    fn turn(t: &mut Self::Tiny) -> Result<(), Abort>;
+
+    /// What comes out.
+    fn leave(
+        t: &mut Self::Tiny,
+        mask: MaskedText<F, Self>,
+        public: MaskedText<F, Self>,
+    ) -> Result<Vec<Self::Byte>, Abort>;
+}
+
+/// A text on the tiny engine.
+pub(super) type MaskedText<F, C> =
+    Vec<<<C as OnSpdz<F>>::Masked as BlockCipher<<C as OnSpdz<F>>::Tiny>>::Byte>;
+
+/// Cut lanes that stand one behind the other.
+fn cut<B: Lanes>(all: &B, lanes: &[usize]) -> Result<Vec<B>, Abort> {
+    let mut at = 0;
+    let part = |lanes: &usize| {
+        at += lanes;
+        all.gather(&(at - lanes..at).collect::<Vec<_>>())
+    };
+    let parts: Option<Vec<B>> = lanes.iter().map(part).collect();
+    parts.ok_or_else(|| misfit("a lane for each value"))
+}
+
+impl<F: Mac + Holds<Gf8>> OnSpdz<F> for RoundKeys<Byte<F>> {
+    type Tiny = Tiny<F>;
+    type Masked = RoundKeys<TinyByte<F>>;
+
+    fn input(
+        e: &mut Spdz<F>,
+        owner: PartyId,
+        mine: Option<&[Vec<u8>]>,
+        lanes: &[usize],
+    ) -> Result<Vec<Byte<F>>, Abort> {
+        let mine = mine.map(<[Vec<u8>]>::concat);
+        let all = e.input(owner, mine.as_deref(), lanes.iter().sum())?;
+        cut(&all, lanes)
+    }
+
+    fn open(e: &mut Spdz<F>, x: Verified<Vec<Byte<F>>>) -> Result<Vec<Vec<u8>>, Abort> {
+        Opens::<Vec<Byte<F>>>::open(e, x)
+    }
+
+    fn as_bytes(_: &mut Spdz<F>, x: Vec<Byte<F>>) -> Result<Vec<Byte<F>>, Abort> {
+        Ok(x)
+    }
+
+    fn schedule(e: &mut Spdz<F>, key: &[Byte<F>]) -> Result<Self, Abort> {
+        aes::expand(e, key)
+    }
+
+    fn ahead(e: &mut Spdz<F>, how: Named, key_bytes: usize, blocks: usize) -> Result<(), Abort> {
+        let rounds = KeySize::from_bytes(key_bytes).map_or(0, KeySize::rounds);
+        let sboxes = 16 * rounds * blocks;
+        match how.protocol {
+            Protocol::Lookup if sboxes > 0 => e.preprocess(sboxes),
+            Protocol::Lookup => Ok(()),
+            Protocol::RivainProuff | Protocol::BitDecomposition => e.preprocess_sboxes(sboxes),
+        }
+    }
+
+    fn load(e: &mut Spdz<F>, how: Named, direction: Direction) -> Result<(), Abort> {
+        if how.protocol == Protocol::Lookup { e.load(direction) } else { Ok(()) }
+    }
+
+    fn tiny(e: Spdz<F>) -> Tiny<F> {
+        Tiny::new(e)
+    }
+
+    fn under(t: &mut Tiny<F>) -> &mut Spdz<F> {
+        t.engine()
+    }
+
+    fn back(t: Tiny<F>) -> Spdz<F> {
+        t.into_engine()
+    }
+
+    fn enter_key(t: &mut Tiny<F>, _: &[Byte<F>], cipher: &Self) -> Result<[Self::Masked; 2], Abort> {
+        let all: Vec<Byte<F>> = cipher.keys().iter().flatten().cloned().collect();
+        let [masks, public] = RoundKeys::enter(t, all)?;
+        let keys = |bytes: Vec<TinyByte<F>>| {
+            let keys: Vec<[TinyByte<F>; 16]> =
+                bytes.chunks_exact(16).map(|key| std::array::from_fn(|i| key[i].clone())).collect();
+            RoundKeys::from_keys(cipher.size(), keys)
+                .ok_or_else(|| misfit("as many round keys as there were"))
+        };
+        Ok([keys(masks)?, keys(public)?])
+    }
+
+    fn enter(t: &mut Tiny<F>, text: Vec<Byte<F>>) -> Result<[Vec<TinyByte<F>>; 2], Abort> {
+        let (masks, public) = t.enter(&text)?.into_iter().map(|[mask, public]| (mask, public)).unzip();
+        Ok([masks, public])
+    }
+
+    fn turn(t: &mut Tiny<F>) -> Result<(), Abort> {
+        t.open_indices()
+    }
+
+    fn leave(
+        t: &mut Tiny<F>,
+        mask: Vec<TinyByte<F>>,
+        public: Vec<TinyByte<F>>,
+    ) -> Result<Vec<Byte<F>>, Abort> {
+        mask.into_iter().zip(public).map(|(mask, public)| t.output(mask, public)).collect()
+    }
+}
+
+impl<F: Mac + Holds<Gf8>> OnSpdz<F> for TripleKey<Bit<F>> {
+    type Tiny = TinyBits<F>;
+    type Masked = TripleKey<TinyBit<F>>;
+
+    fn input(
+        e: &mut Spdz<F>,
+        owner: PartyId,
+        mine: Option<&[Vec<u8>]>,
+        lanes: &[usize],
+    ) -> Result<Vec<Octet<Bit<F>>>, Abort> {
+        let bits = |byte: &Vec<u8>| -> Vec<bool> {
+            (0..8).rev().flat_map(|i| byte.iter().map(move |byte| byte >> i & 1 == 1)).collect()
+        };
+        let mine = mine.map(|bytes| bytes.iter().flat_map(bits).collect::<Vec<bool>>());
+        let lanes: Vec<usize> = lanes.iter().flat_map(|lanes| [*lanes; 8]).collect();
+        let all = e.input_bits(owner, mine.as_deref(), lanes.iter().sum())?;
+        Ok(Octet::from_bits(cut(&all, &lanes)?))
+    }
+
+    fn open(e: &mut Spdz<F>, x: Verified<Vec<Octet<Bit<F>>>>) -> Result<Vec<Vec<u8>>, Abort> {
+        // bits side by side are a byte: linear, so that nothing is owed for it but what is paid already
+        let bytes = <Self as OnSpdz<F>>::as_bytes(e, x.into_inner())?;
+        let verified = e.settled(bytes)?;
+        Opens::<Vec<Byte<F>>>::open(e, verified)
+    }
+
+    fn as_bytes(e: &mut Spdz<F>, x: Vec<Octet<Bit<F>>>) -> Result<Vec<Byte<F>>, Abort> {
+        use divisi_core::Convert;
+        x.into_iter()
+            .map(|Octet(mut bits)| {
+                bits.reverse(); // the highest came first
+                e.convert(bits)
+            })
+            .collect()
+    }
+
+    fn schedule(_: &mut Spdz<F>, key: &[Octet<Bit<F>>]) -> Result<Self, Abort> {
+        TripleKey::new(&Octet::into_bits(key.to_vec()))
+    }
+
+    fn ahead(e: &mut Spdz<F>, how: Named, _: usize, blocks: usize) -> Result<(), Abort> {
+        let each = des::LOOKUPS / des::SBOXES.len();
+        let all: Vec<_> = des::SBOXES.iter().map(|table| (table, each * blocks)).collect();
+        match how.protocol {
+            _ if blocks == 0 => Ok(()),
+            Protocol::Lookup => e.prepare_lookups(&all),
+            Protocol::RivainProuff | Protocol::BitDecomposition => {
+                e.preprocess_lookups(des::LOOKUPS * blocks)
+            }
+        }
+    }
+
+    fn load(_: &mut Spdz<F>, _: Named, _: Direction) -> Result<(), Abort> {
+        Ok(()) // tables are made with their unit vectors, for they are of one direction
+    }
+
+    fn tiny(e: Spdz<F>) -> TinyBits<F> {
+        TinyBits::new(e)
+    }
+
+    fn under(t: &mut TinyBits<F>) -> &mut Spdz<F> {
+        t.engine()
+    }
+
+    fn back(t: TinyBits<F>) -> Spdz<F> {
+        t.into_engine()
+    }
+
+    fn enter_key(t: &mut TinyBits<F>, key: &[Octet<Bit<F>>], _: &Self) -> Result<[Self::Masked; 2], Abort> {
+        let [masks, public] = TripleKey::enter(t, key.to_vec())?;
+        Ok([TripleKey::new(&Octet::into_bits(masks))?, TripleKey::new(&Octet::into_bits(public))?])
+    }
+
+    fn enter(t: &mut TinyBits<F>, text: Vec<Octet<Bit<F>>>) -> Result<[Vec<Octet<TinyBit<F>>>; 2], Abort> {
+        let wires = t.enter(&Octet::into_bits(text))?;
+        let (masks, public) = wires.into_iter().map(|[mask, public]| (mask, public)).unzip();
+        Ok([Octet::from_bits(masks), Octet::from_bits(public)])
+    }
+
+    fn turn(t: &mut TinyBits<F>) -> Result<(), Abort> {
+        t.open_indices()
+    }
+
+    fn leave(
+        t: &mut TinyBits<F>,
+        mask: Vec<Octet<TinyBit<F>>>,
+        public: Vec<Octet<TinyBit<F>>>,
+    ) -> Result<Vec<Octet<Bit<F>>>, Abort> {
+        let wires = Octet::into_bits(mask).into_iter().zip(Octet::into_bits(public));
+        let bits = wires.map(|(mask, public)| t.output(mask, public)).collect::<Result<Vec<_>, _>>()?;
+        Ok(Octet::from_bits(bits))
+    }
+}

@@ -1,0 +1,196 @@
+//! A circuit among any number: inputs of any party, outputs to chosen ones.
+//!
+//! Adversary: that of [`divisi_spdz`]; all parties but one may deviate, as owners, as computing parties and as receivers.
+//!
+//! 1. The owner of a value broadcasts it masked by bits that it alone knows. 2. The circuit runs as a Boolean program over products of
+//! bits, and all that was opened is checked. 3. Outputs that all learn are opened to all and checked; for others the sum with bits
+//! that the receiver alone knows is opened, and checked by the receiver, too \[K24\].
+
+use super::super::job::{self, Own};
+use super::super::{Course, Differ, Party, Prepared, Rows, Unsupported, Watch};
+use super::begin::{ONLINE, OUTPUTS, SETUP, engine, phase};
+use super::by_field;
+use super::how::How;
+use crate::circuit::Held;
+use divisi_circuit::Program;
+use divisi_core::{
+    Abort, Boolean, Counts, Job, Lanes, Opens, Parameters, PartyId, Session, Settles, Step, Verified, step,
+};
+use divisi_field::{Gf8, Holds};
+use divisi_spdz::{Bit, Mac, PREPROCESSING_PHASE, Protocol, Spdz, VERIFICATION_PHASE};
+use serde_json::{Map, json};
+use zeroize::Zeroizing;
+
+const INPUT: Step = step!("run.input");
+
+/// Products of bits that a party holds at once, at most.
+const BATCH_ANDS: usize = 1 << 20;
+
+/// Evaluations of a circuit.
+pub(super) struct Circuit<'j> {
+    job: &'j job::Circuit,
+    program: &'j Program,
+    owners: &'j [PartyId],
+    receivers: &'j [PartyId],
+    how: How,
+}
+
+impl<'j> Circuit<'j> {
+    /// # Errors
+    /// A circuit that stays in its file, inputs that a client deals.
+    pub fn new(job: &'j job::Circuit, how: How) -> Result<Self, Unsupported> {
+        let Held::Program(circuit) = &*job.circuit else {
+            return Err(Unsupported::new(
+                "a circuit that stays in its file with --streamed, and the engine spdz needs all of it: leave --streamed out",
+            ));
+        };
+        let job::Between::Parties { owners, receivers } = &job.between else {
+            return Err(Unsupported::new("inputs that a client deals, which the engine spdz does not take"));
+        };
+        let beyond = |party: &PartyId| party.index() >= how.parties;
+        if owners.iter().chain(receivers).any(beyond) {
+            return Err(Unsupported::new("an owner or a receiver that is no party: give another number"));
+        }
+        Ok(Circuit { job, program: &circuit.program, owners, receivers, how })
+    }
+
+    fn begin<'p, F: Mac + Holds<Gf8> + 'p>(&'p self, session: Session) -> Result<Box<dyn Party + 'p>, Abort> {
+        let engine = engine::<F>(session, &self.how, Protocol::Lookup)?;
+        Ok(Box::new(Owner { of: self, engine, openings: 0 }))
+    }
+}
+
+impl Prepared for Circuit<'_> {
+    fn parties(&self) -> usize {
+        self.how.parties
+    }
+
+    fn parameters(&self, count: usize) -> Parameters {
+        let numbers = |parties: &[PartyId]| parties.iter().map(|party| party.number()).collect::<Vec<u8>>();
+        let parameters = Parameters::new("spdz circuit")
+            .with("circuit", &self.job.circuit.digest())
+            .with("owners", &numbers(self.owners))
+            .with("receivers", &numbers(self.receivers))
+            .with("count", &(count as u64).to_le_bytes());
+        self.how.describe(parameters)
+    }
+
+    fn agreement(&self) -> Vec<(&'static str, [u8; 32])> {
+        let how = blake3::hash(format!("{:?} {:?} {:?}", self.how, self.owners, self.receivers).as_bytes());
+        vec![("another circuit", self.job.circuit.digest()), ("with other options", *how.as_bytes())]
+    }
+
+    fn course(&self, warmup: usize) -> Course {
+        let batch = (BATCH_ANDS / self.program.and_count().max(1)).max(1);
+        Course { batch, warmup: (warmup.min(1), self.job.count.min(batch)), one_session: false }
+    }
+
+    fn deal(&self, inputs: &Rows) -> Vec<Own> {
+        self.job.owned(self.how.parties, inputs)
+    }
+
+    fn collect(&self, count: usize, outputs: Vec<Own>) -> Result<Vec<u8>, Differ> {
+        self.job.learned(count, &outputs)
+    }
+
+    fn start<'p>(&'p self, session: Session, _: usize, _: &Own) -> Result<Box<dyn Party + 'p>, Abort> {
+        by_field!(self.how.field, F => self.begin::<F>(session))
+    }
+}
+
+/// One party, whose inputs are its own.
+struct Owner<'p, F: Mac + Holds<Gf8>> {
+    of: &'p Circuit<'p>,
+    engine: Spdz<F>,
+    openings: u64,
+}
+
+impl<F: Mac + Holds<Gf8>> Party for Owner<'_, F> {
+    /// `own` has this party's input wires, evaluation after evaluation, one to a byte; so have the outputs, at a receiver.
+    fn batch(&mut self, count: usize, own: &Own, watch: &mut dyn Watch) -> Result<Own, Abort> {
+        let (of, e) = (self.of, &mut self.engine);
+        let wires = phase(e, watch, SETUP, |e| inputs(e, of, count, own))?;
+        phase(e, watch, PREPROCESSING_PHASE, |e| e.preprocess_ands(of.program.and_count() * count))?;
+        let before = e.session().meter().read().openings;
+        let out = phase(e, watch, ONLINE, |e| {
+            let mut jobs = [Job::new(of.program, wires)];
+            e.run(&mut jobs)?;
+            let [job] = jobs;
+            Ok(job.wires)
+        })?;
+        self.openings += e.session().meter().read().openings - before;
+        let verified = phase(e, watch, VERIFICATION_PHASE, |e| e.settled(out))?;
+        watch.meet(OUTPUTS)?;
+        e.session().phase(OUTPUTS);
+        outputs(e, of, count, verified)
+    }
+
+    fn meter(&mut self) -> Counts {
+        self.engine.session().meter().read()
+    }
+
+    fn facts(&self) -> Map<String, serde_json::Value> {
+        super::super::members(json!({ "openings": self.openings }))
+    }
+}
+
+/// All parties' inputs, a lane an evaluation, in the order of the wires.
+fn inputs<F: Mac + Holds<Gf8>>(
+    e: &mut Spdz<F>,
+    of: &Circuit<'_>,
+    count: usize,
+    own: &Own,
+) -> Result<Vec<Bit<F>>, Abort> {
+    let misfit = || Abort::Misuse { step: INPUT, what: "not as many bits as this party's input values have" };
+    let me = e.session().me();
+    if own.len() != of.job.wires_of(me).len() * count {
+        return Err(misfit());
+    }
+    let mut wires: Vec<Option<Bit<F>>> = vec![None; of.program.input_bits()];
+    for owner in PartyId::all(of.how.parties) {
+        let places = of.job.wires_of(owner);
+        if places.is_empty() {
+            continue;
+        }
+        // wire by wire, of each all evaluations
+        let bit = |at: usize| own.get(at % count.max(1) * places.len() + at / count.max(1)) == Some(&1);
+        let mine: Option<Zeroizing<Vec<bool>>> =
+            (owner == me).then(|| Zeroizing::new((0..places.len() * count).map(bit).collect()));
+        let all = e.input_bits(owner, mine.as_ref().map(|bits| bits.as_slice()), places.len() * count)?;
+        for (i, place) in places.into_iter().enumerate() {
+            let lanes: Vec<usize> = (i * count..(i + 1) * count).collect();
+            if let Some(wire) = wires.get_mut(place) {
+                *wire = all.gather(&lanes);
+            }
+        }
+    }
+    wires.into_iter().collect::<Option<_>>().ok_or_else(misfit)
+}
+
+/// What a receiver learns.
+fn outputs<F: Mac + Holds<Gf8>>(
+    e: &mut Spdz<F>,
+    of: &Circuit<'_>,
+    count: usize,
+    out: Verified<Vec<Bit<F>>>,
+) -> Result<Own, Abort> {
+    let in_rows = |wires: Vec<Vec<bool>>| {
+        let row = |lane: usize| wires.iter().filter_map(move |wire| wire.get(lane)).map(|bit| u8::from(*bit));
+        Own::new((0..count).flat_map(row).collect())
+    };
+    if of.receivers.len() == of.how.parties {
+        let wires: Vec<Vec<bool>> = Opens::<Vec<Bit<F>>>::open(e, out)?;
+        return Ok(in_rows(wires));
+    }
+    let bits = out.into_inner();
+    let all = e.join_bits(&bits.iter().collect::<Vec<_>>());
+    // nothing but an order of wires came in between: what is owed is paid
+    let verified = e.settled(all)?;
+    let mut learned = Own::default();
+    for receiver in of.receivers {
+        if let Some(bits) = e.output_bits_to(*receiver, verified.clone())? {
+            learned = in_rows(bits.chunks(count.max(1)).map(<[bool]>::to_vec).collect());
+        }
+    }
+    Ok(learned)
+}

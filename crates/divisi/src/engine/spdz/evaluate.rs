@@ -1,0 +1,91 @@
+//! One group of texts through a cipher, phase by phase.
+
+use super::super::groups::Walk;
+use super::super::{Mark, Watch};
+use super::begin::{ONLINE, phase};
+use super::cipher::OnSpdz;
+use super::how::Named;
+use divisi_core::{Abort, Settles, Step, Verified, step};
+use divisi_field::{Gf8, Holds};
+use divisi_spdz::{LOAD_PHASE, Mac, PREPROCESSING_PHASE, Spdz, VERIFICATION_PHASE};
+
+const GONE: Step = step!("spdz");
+
+/// A key, by its bytes and by what its schedule made of them.
+pub(super) struct Keyed<F: Mac + Holds<Gf8>, C: OnSpdz<F>> {
+    pub bytes: Vec<C::Byte>,
+    pub cipher: C,
+}
+
+/// The engine, which a tiny one takes while it runs.
+pub(super) struct Seat<F: Mac + Holds<Gf8>>(Option<Spdz<F>>);
+
+impl<F: Mac + Holds<Gf8>> Seat<F> {
+    pub fn new(engine: Spdz<F>) -> Self {
+        Seat(Some(engine))
+    }
+
+    /// The engine.
+    ///
+    /// # Errors
+    /// [`Abort::Misuse`] if it went with a run that failed.
+    pub fn get(&mut self) -> Result<&mut Spdz<F>, Abort> {
+        self.0.as_mut().ok_or(GONE_WITH_IT)
+    }
+}
+
+const GONE_WITH_IT: Abort = Abort::Misuse { step: GONE, what: "the engine went with a run that failed" };
+
+/// From shares of inputs to verified shares of outputs: preprocessing, load, online, verification. The tables of a tiny protocol are
+/// those of its run over masks, which belongs to the load with the opening of its indices and masked inputs. With them comes how many
+/// values were opened online.
+///
+/// # Errors
+/// Whatever ends the session.
+pub(super) fn evaluate<F: Mac + Holds<Gf8>, C: OnSpdz<F>>(
+    seat: &mut Seat<F>,
+    how: Named,
+    key: &Keyed<F, C>,
+    walk: &impl Walk,
+    text: Vec<C::Byte>,
+    watch: &mut dyn Watch,
+) -> Result<(Verified<Vec<C::Byte>>, u64), Abort> {
+    let e = seat.get()?;
+    phase(e, watch, PREPROCESSING_PHASE, |e| C::ahead(e, how, key.bytes.len(), walk.blocks()))?;
+    let (out, opened) = if how.tiny {
+        watch.meet(LOAD_PHASE)?;
+        let start = Mark::now();
+        let mut e = seat.0.take().ok_or(GONE_WITH_IT)?;
+        e.session().phase(LOAD_PHASE);
+        let mut t = C::tiny(e);
+        let [key_masks, key] = C::enter_key(&mut t, &key.bytes, &key.cipher)?;
+        let [text_masks, text] = C::enter(&mut t, text)?;
+        let masks = walk.walk(&mut t, &key_masks, text_masks)?;
+        C::turn(&mut t)?;
+        watch.took(LOAD_PHASE, start.until(Mark::now()));
+        watch.meet(ONLINE)?;
+        C::under(&mut t).session().phase(ONLINE);
+        let before = openings(C::under(&mut t));
+        let start = Mark::now();
+        let public = walk.walk(&mut t, &key, text)?;
+        let out = C::leave(&mut t, masks, public)?;
+        watch.took(ONLINE, start.until(Mark::now()));
+        let mut e = C::back(t);
+        let opened = openings(&mut e) - before;
+        seat.0 = Some(e);
+        (out, opened)
+    } else {
+        phase(e, watch, LOAD_PHASE, |e| {
+            if walk.blocks() > 0 { C::load(e, how, walk.direction()) } else { Ok(()) }
+        })?;
+        let before = openings(e);
+        let out = phase(e, watch, ONLINE, |e| walk.walk(e, &key.cipher, text))?;
+        (out, openings(e) - before)
+    };
+    Ok((phase(seat.get()?, watch, VERIFICATION_PHASE, |e| e.settled(out))?, opened))
+}
+
+/// How many values were opened so far.
+fn openings<F: Mac + Holds<Gf8>>(e: &mut Spdz<F>) -> u64 {
+    e.session().meter().read().openings
+}

@@ -1,0 +1,267 @@
+//! Known answers: texts of ECB, CBC and CTR, and tags, of either cipher. Party 1 gives the keys, party 2 the texts, and all learn the
+//! outputs; of a tag that is compared nothing but whether it is right.
+
+use super::super::groups::{Group, Walk, groups};
+use super::super::job::{Cipher, Job, Message, Messages, Mode, Own, Text, Texts};
+use super::super::{Course, Differ, Party, Prepared, Rows, Unsupported, Unwatched, Watch, alike};
+use super::begin::{ONLINE, OUTPUTS, SETUP, engine};
+use super::cipher::OnSpdz;
+use super::evaluate::{Keyed, Seat, evaluate};
+use super::how::{How, Named};
+use super::{by_field, party_of};
+use divisi_core::{Abort, Compares, Counts, Direction, Lanes, Parameters, Session, Settles, Step, step};
+use divisi_field::{Gf8, Holds};
+use divisi_spdz::{Bit, Byte, Mac};
+use divisi_symmetric::aes::RoundKeys;
+use divisi_symmetric::algorithm::Algorithm;
+use divisi_symmetric::des::TripleKey;
+
+const KNOWN: Step = step!("known");
+
+/// Texts, and what becomes of each.
+pub(super) struct Known<'j> {
+    job: &'j Job,
+    /// All as texts; of a tag first what is made, then what is compared.
+    texts: Texts,
+    how: How,
+    named: Named,
+}
+
+impl<'j> Known<'j> {
+    /// # Errors
+    /// A mode or cipher that there is no protocol of.
+    pub fn new(job: &'j Job, how: How) -> Result<Self, Unsupported> {
+        let texts = match job {
+            Job::Texts(texts) if texts.mode == Mode::Gcm => {
+                return Err(Unsupported::new(
+                    "GCM, whose products in GF(2^128) the engine spdz does not have",
+                ));
+            }
+            Job::Texts(texts) => texts.clone(),
+            Job::Messages(messages) => tags(messages)?,
+            Job::Chain(_) => return Err(Unsupported::new("a Monte Carlo test of a hash")),
+            Job::Circuit(_) | Job::Blocks(_) | Job::Digests(_) => {
+                return Err(Unsupported::new("no texts and no messages"));
+            }
+        };
+        let named = how.protocol(texts.cipher)?;
+        if named.tiny && texts.mode == Mode::Cmac {
+            return Err(Unsupported::new(format!(
+                "a tag, whose subkeys {} has no masks for: name another protocol",
+                named.name
+            )));
+        }
+        Ok(Known { job, texts, how, named })
+    }
+
+    /// The rows of the texts from those of the job: the same, for every message has one text.
+    fn begin<'p, F: Mac + Holds<Gf8>, C: OnSpdz<F> + 'p>(
+        &'p self,
+        session: Session,
+    ) -> Result<Box<dyn Party + 'p>, Abort>
+    where
+        F: 'p,
+    {
+        let e = engine::<F>(session, &self.how, self.named.protocol)?;
+        let holder = Holder::<F, C> { of: self, seat: Seat::new(e), cipher: std::marker::PhantomData };
+        Ok(Box::new(holder))
+    }
+}
+
+/// Messages of CMAC as texts: each is made or compared, or both, which the job itself says.
+fn tags(job: &Messages) -> Result<Texts, Unsupported> {
+    let Algorithm::Cmac(size) = job.using.algorithm else {
+        return Err(Unsupported::new("a hash or MAC other than CMAC, which the engine spdz does not have"));
+    };
+    let text = |message: &Message| Text {
+        direction: Direction::Encrypt,
+        iv: Vec::new(),
+        aad: Vec::new(),
+        bytes: message.bytes,
+        tag_bytes: job.using.output_bytes,
+        sealed: None,
+    };
+    let texts = job.messages.iter().map(text).collect();
+    Ok(Texts { mode: Mode::Cmac, cipher: Cipher::Aes(size), texts })
+}
+
+/// What is to become of a tag.
+struct Wanted<'j> {
+    makes: bool,
+    received: Option<&'j [u8]>,
+}
+
+fn wanted(job: &Job, place: usize) -> Wanted<'_> {
+    match job {
+        Job::Messages(messages) => {
+            let message = messages.messages.get(place);
+            let received = message.and_then(|message| message.received.as_deref());
+            Wanted { makes: message.is_some_and(|message| message.makes), received }
+        }
+        Job::Texts(texts) => {
+            let text = texts.texts.get(place);
+            let received = text.and_then(|text| text.sealed.as_ref()).map(|(_, tag)| tag.as_slice());
+            Wanted { makes: received.is_none(), received }
+        }
+        _ => Wanted { makes: false, received: None },
+    }
+}
+
+impl Prepared for Known<'_> {
+    fn parties(&self) -> usize {
+        self.how.parties
+    }
+
+    fn parameters(&self, count: usize) -> Parameters {
+        let parameters = Parameters::new("spdz known answers").with("named", self.named.name.as_bytes());
+        self.how.describe(parameters.with("count", &(count as u64).to_le_bytes()))
+    }
+
+    fn course(&self, warmup: usize) -> Course {
+        Course { batch: self.job.count(), warmup: (warmup, self.job.count()), one_session: false }
+    }
+
+    /// Of each group the keys, which are party 1's, then the texts, which are party 2's.
+    fn deal(&self, inputs: &Rows) -> Vec<Own> {
+        let mut owns = vec![Own::default(); self.how.parties];
+        for group in groups(&self.texts) {
+            let pieces = [group.keys(inputs), group.secret(inputs)];
+            for (own, columns) in owns.iter_mut().zip(pieces) {
+                own.extend(columns.concat());
+            }
+        }
+        owns
+    }
+
+    fn collect(&self, _: usize, outputs: Vec<Own>) -> Result<Vec<u8>, Differ> {
+        alike(outputs)
+    }
+
+    fn start<'p>(&'p self, session: Session, _: usize, _: &Own) -> Result<Box<dyn Party + 'p>, Abort> {
+        by_field!(self.how.field, F => match self.named.aes {
+            true => self.begin::<F, RoundKeys<Byte<F>>>(session),
+            false => self.begin::<F, TripleKey<Bit<F>>>(session),
+        })
+    }
+}
+
+struct Holder<'p, F: Mac + Holds<Gf8>, C: OnSpdz<F>> {
+    of: &'p Known<'p>,
+    seat: Seat<F>,
+    cipher: std::marker::PhantomData<fn() -> C>,
+}
+
+impl<F: Mac + Holds<Gf8>, C: OnSpdz<F>> Party for Holder<'_, F, C> {
+    fn batch(&mut self, count: usize, own: &Own, _: &mut dyn Watch) -> Result<Own, Abort> {
+        let mut rows = vec![Vec::new(); count];
+        let mut rest = own.as_slice();
+        for group in groups(&self.of.texts) {
+            let lanes = group.texts().count();
+            let keys = self.input(0, &vec![lanes; self.of.texts.cipher.key_bytes()], &mut rest)?;
+            let text = self.input(1, &group.lanes(), &mut rest)?;
+            for (place, row) in self.through(&group, keys, text)? {
+                if let Some(to) = rows.get_mut(place) {
+                    *to = row;
+                }
+            }
+        }
+        Ok(Own::new(rows.concat()))
+    }
+
+    fn meter(&mut self) -> Counts {
+        self.seat.get().map_or_else(|_| Counts::default(), |e| e.session().meter().read())
+    }
+}
+
+impl<F: Mac + Holds<Gf8>, C: OnSpdz<F>> Holder<'_, F, C> {
+    /// The next values of a party, from what it brought if that is us.
+    fn input(&mut self, number: usize, lanes: &[usize], rest: &mut &[u8]) -> Result<Vec<C::Byte>, Abort> {
+        let misfit = || Abort::Misuse { step: KNOWN, what: "fewer values than the texts have" };
+        let e = self.seat.get()?;
+        e.session().phase(SETUP);
+        let owner = party_of(e.session(), number)?;
+        if lanes.is_empty() {
+            return Ok(Vec::new());
+        }
+        if e.session().me() != owner {
+            return C::input(e, owner, None, lanes);
+        }
+        let mut columns = Vec::with_capacity(lanes.len());
+        for lanes in lanes {
+            let (column, later) = rest.split_at_checked(*lanes).ok_or_else(misfit)?;
+            columns.push(column.to_vec());
+            *rest = later;
+        }
+        C::input(e, owner, Some(&columns), lanes)
+    }
+
+    /// The rows of a group, with their places.
+    fn through(
+        &mut self,
+        group: &Group<'_>,
+        bytes: Vec<C::Byte>,
+        text: Vec<C::Byte>,
+    ) -> Result<Vec<(usize, Vec<u8>)>, Abort> {
+        let named = self.of.named;
+        let e = self.seat.get()?;
+        let cipher = C::schedule(e, &bytes)?;
+        let (bytes, cipher) = e.settled((bytes, cipher))?.into_inner();
+        if self.of.texts.mode == Mode::Cmac {
+            C::ahead(e, named, bytes.len(), group.blocks())?;
+            C::load(e, named, Direction::Encrypt)?;
+            e.session().phase(ONLINE);
+            let tags = group.tags(e, cipher, &text)?;
+            return self.tags(group, tags);
+        }
+        let key = Keyed { bytes, cipher };
+        let (out, _) = evaluate(&mut self.seat, named, &key, group, text, &mut Unwatched)?;
+        let e = self.seat.get()?;
+        e.session().phase(OUTPUTS);
+        Ok(group.results(&C::open(e, out)?))
+    }
+
+    /// Tags that are opened, and tags of which nothing is told but whether they are those received \[A23\].
+    fn tags(&mut self, group: &Group<'_>, tags: Vec<C::Byte>) -> Result<Vec<(usize, Vec<u8>)>, Abort> {
+        let misfit = || Abort::Misuse { step: KNOWN, what: "a tag for each message" };
+        let e = self.seat.get()?;
+        let mut opened = Vec::new();
+        let mut differences = Vec::new();
+        for (lane, (place, text)) in group.texts().enumerate() {
+            let wanted = wanted(self.of.job, place);
+            let own: Option<Vec<C::Byte>> =
+                tags.iter().take(text.tag_bytes).map(|byte| byte.gather(&[lane])).collect();
+            let own = own.ok_or_else(misfit)?;
+            if wanted.makes {
+                opened.extend(own.iter().cloned());
+            }
+            if let Some(received) = wanted.received {
+                let known: Vec<Vec<u8>> = received.iter().map(|byte| vec![*byte]).collect();
+                let mut difference = own;
+                let known = C::public_block(e, &known);
+                C::add_block(e, &mut difference, &known)?;
+                let bytes = C::as_bytes(e, difference)?;
+                differences.push(e.join_bytes(&bytes.iter().collect::<Vec<&Byte<F>>>()));
+            }
+        }
+        let same = if differences.is_empty() { Vec::new() } else { e.vanish(&differences)? };
+        let columns = if opened.is_empty() {
+            Vec::new()
+        } else {
+            let verified = e.settled(opened)?;
+            C::open(e, verified)?
+        };
+        let (mut made, mut same) = (columns.concat().into_iter(), same.into_iter());
+        let row = |(place, text): (usize, &Text)| {
+            let wanted = wanted(self.of.job, place);
+            let mut row = Vec::new();
+            if wanted.makes {
+                row.extend(made.by_ref().take(text.tag_bytes));
+            }
+            if wanted.received.is_some() {
+                row.extend(same.next().map(u8::from));
+            }
+            (place, row)
+        };
+        Ok(group.texts().map(row).collect())
+    }
+}

@@ -1,0 +1,192 @@
+//! AES and triple DES by masked tables, and Boolean circuits, among any number of parties, all but one of whom may be corrupt
+//! ([`divisi_spdz`]).
+
+mod begin;
+mod blocks;
+mod cipher;
+mod circuit;
+mod evaluate;
+mod how;
+mod known;
+
+use super::job::Job;
+use super::{Adversary, Clock, Engine, Measured, Page, Prepared, Settings, Unsupported, members};
+use begin::{ONLINE, SETUP};
+use blocks::Work;
+use circuit::Circuit;
+use divisi_core::{Abort, PartyId, Session, Step, step};
+use divisi_spdz::{LOAD_PHASE, PREPROCESSING_PHASE, VERIFICATION_PHASE};
+use how::How;
+use known::Known;
+use serde_json::{Map, Value, json};
+use std::ops::RangeInclusive;
+
+/// The engine of authenticated shares.
+pub struct Authenticated;
+
+const PHASES: &[Clock] = &[
+    (SETUP, &[SETUP]),
+    (PREPROCESSING_PHASE, &[PREPROCESSING_PHASE]),
+    (LOAD_PHASE, &[LOAD_PHASE]),
+    (ONLINE, &[ONLINE]),
+    (VERIFICATION_PHASE, &[VERIFICATION_PHASE]),
+];
+
+const MOST_PARTIES: usize = 32;
+const PARTY: Step = step!("party");
+
+/// The names of its protocols.
+pub fn protocols() -> impl Iterator<Item = &'static str> {
+    how::NAMED.iter().map(|named| named.name)
+}
+
+/// The party of that place among those of a session.
+fn party_of(session: &mut Session, place: usize) -> Result<PartyId, Abort> {
+    let party = PartyId::all(session.parties()).nth(place);
+    party.ok_or_else(|| session.misuse(PARTY, "no party of that number"))
+}
+
+/// What follows, with the field's type under that name.
+macro_rules! by_field {
+    ($field:expr, $name:ident => $body:expr) => {
+        match $field {
+            crate::engine::spdz::how::Field::F40 => {
+                type $name = divisi_field::Gf40;
+                $body
+            }
+            crate::engine::spdz::how::Field::F48 => {
+                type $name = divisi_field::Gf48;
+                $body
+            }
+            crate::engine::spdz::how::Field::F72 => {
+                type $name = divisi_field::Gf72;
+                $body
+            }
+        }
+    };
+}
+use by_field;
+
+impl Engine for Authenticated {
+    fn name(&self) -> &'static str {
+        "spdz"
+    }
+
+    fn about(&self) -> &'static str {
+        "Masked tables over authenticated shares among 2 to 32 parties, all but one of them corrupt: AES, triple DES, circuits"
+    }
+
+    fn parties(&self) -> RangeInclusive<usize> {
+        2..=MOST_PARTIES
+    }
+
+    fn adversary(&self) -> Adversary {
+        Adversary::AllButOne
+    }
+
+    fn phases(&self, _: &Settings) -> &'static [Clock] {
+        PHASES
+    }
+
+    fn options(&self) -> &'static [&'static str] {
+        how::OPTIONS
+    }
+
+    fn usual_blocks(&self) -> usize {
+        2048
+    }
+
+    /// One less than the field's, or those of the buckets: the smaller counts.
+    fn statistical_bits(&self, settings: &Settings) -> Option<u32> {
+        let how = How::new(settings).ok()?;
+        Some(how.config.rho.min(how.field.bits() - 1))
+    }
+
+    fn check(&self, settings: &Settings) -> Result<(), Unsupported> {
+        How::new(settings).map(drop)
+    }
+
+    fn prepare<'j>(&self, job: &'j Job, settings: &Settings) -> Result<Box<dyn Prepared + 'j>, Unsupported> {
+        super::check(self, settings)?;
+        let how = How::new(settings)?;
+        match job {
+            Job::Circuit(circuit) => Ok(Box::new(Circuit::new(circuit, how)?)),
+            Job::Blocks(blocks) => Ok(Box::new(Work::new(blocks, how)?)),
+            Job::Texts(_) | Job::Messages(_) | Job::Chain(_) => Ok(Box::new(Known::new(job, how)?)),
+            Job::Digests(_) => Err(Unsupported::new(
+                "the engine spdz has block ciphers and circuits: use `divisi bench aes`, `bench des3` or `bench circuit`",
+            )),
+        }
+    }
+
+    fn facts(&self, settings: &Settings) -> Map<String, Value> {
+        let Ok(how) = How::new(settings) else { return Map::new() };
+        members(json!({
+            "security": settings.security.name(),
+            "protocol": how.name(),
+            "field_bits": how.field.bits(),
+            "prep": how.prep.name(),
+            "k": how.config.k,
+        }))
+    }
+
+    fn report(&self, measured: &Measured) -> Map<String, Value> {
+        let mut all = self.facts(&measured.settings);
+        let rate = |phases: &[&str]| measured.count as f64 / measured.seconds(phases);
+        let after = [LOAD_PHASE, ONLINE, VERIFICATION_PHASE];
+        all.extend(members(json!({
+            "mode": null,
+            "phases": measured.phases_json(),
+            "openings": measured.facts.get("openings"),
+            "bucket": measured.facts.get("bucket"),
+            "online_per_second": rate(&after[1..]),
+            "total_per_second": rate(&[PREPROCESSING_PHASE, after[0], after[1], after[2]]),
+            "statistical_bits": self.statistical_bits(&measured.settings),
+        })));
+        for member in ["algorithm", "direction", "key_bits", "message_bytes"] {
+            all.insert(member.into(), measured.about.get(member).cloned().unwrap_or(Value::Null));
+        }
+        if let Some(name) = measured.facts.get("protocol") {
+            all.insert("protocol".into(), name.clone());
+        }
+        all
+    }
+
+    fn page(&self, measured: &Measured) -> Page {
+        let usual = page(measured);
+        let name = measured.facts.get("protocol").and_then(Value::as_str).unwrap_or("circuit");
+        let how = How::new(&measured.settings);
+        let made = how.map_or(String::new(), |how| {
+            format!(", GF(2^{}), {}, k = {}", how.field.bits(), how.prep.name(), how.config.k)
+        });
+        let rate = measured.count as f64 / measured.seconds(&[ONLINE, VERIFICATION_PHASE]);
+        Page {
+            above: format!(
+                "{} {}s, spdz, {name}{made}, {} parties",
+                measured.count, measured.unit, measured.parties
+            ),
+            below: format!(
+                "online {rate:.0}/s; {} values opened online; memory {}; all outputs checked",
+                measured.number("openings"),
+                measured.memory()
+            ),
+            ..usual
+        }
+    }
+}
+
+/// The table of the phases.
+fn page(measured: &Measured) -> Page {
+    let head = ["phase", "ms", "CPU ms", "bits", "bytes", "rounds"].map(str::to_owned).to_vec();
+    let row = |(name, phase): &(&'static str, super::Phase)| {
+        vec![
+            (*name).to_owned(),
+            format!("{:.2}", phase.seconds * 1e3),
+            format!("{:.2}", phase.cpu_seconds * 1e3),
+            phase.bits.to_string(),
+            phase.bytes.to_string(),
+            phase.rounds.to_string(),
+        ]
+    };
+    Page { head, rows: measured.phases.iter().map(row).collect(), ..Page::default() }
+}

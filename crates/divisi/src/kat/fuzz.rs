@@ -1,0 +1,113 @@
+//! Random inputs for files of test vectors.
+
+use super::read::join;
+use super::*;
+use crate::engine;
+use serde_json::Value;
+
+/// One input in so many that are taken runs on an engine: that takes a thousand times as long as reading it.
+const RUNS: u64 = 64;
+/// Longer inputs do not run.
+const LONGEST_RUN: usize = 2048;
+
+const CORPUS: [&str; 15] = [
+    "chain",
+    "cmac",
+    "cshake",
+    "ctr",
+    "ecb",
+    "expected",
+    "gcm",
+    "gmac",
+    "hmac",
+    "kmac",
+    "prompt",
+    "sha2",
+    "shake",
+    "wycheproof-gcm",
+    "wycheproof-mac",
+];
+
+fn tests_of(json: &Value) -> u64 {
+    let groups = json.get("testGroups").and_then(Value::as_array).into_iter().flatten();
+    let tests = groups.filter_map(|group| group.get("tests").and_then(Value::as_array));
+    tests.map(|tests| tests.len() as u64).sum()
+}
+
+fn vectors_of(content: &Content) -> u64 {
+    let blocks: usize = content.groups.iter().map(|group| group.vectors.len()).sum();
+    let functions: usize = content.functions.iter().map(|group| group.vectors.len()).sum();
+    let not_run: u64 = content.unsupported.values().chain(content.unknown.values()).sum();
+    (blocks + functions + content.chains.len()) as u64 + not_run
+}
+
+fn plain() -> Options {
+    let engine = engine::named("plain").unwrap();
+    Options { engine, settings: Settings::default() }
+}
+
+/// No vector of a file that is taken is lost, neither when it is read nor when it runs.
+#[test]
+fn random_vectors() {
+    let mut taken = 0;
+    divisi_fuzz::run("vectors", env!("CARGO_MANIFEST_DIR"), &[], |bytes| {
+        let Ok(json) = serde_json::from_slice::<Value>(bytes) else { return Ok(false) };
+        let Ok(content) = parse(&json) else { return Ok(false) };
+        // servers send an array, of which one element is the file
+        let parts = json.as_array().into_iter().flatten().chain([&json]);
+        let tests: u64 = parts.map(tests_of).sum();
+        if vectors_of(&content) != tests {
+            return Err(format!("{tests} tests became {} vectors", vectors_of(&content)));
+        }
+        taken += 1;
+        if taken % RUNS == 1 && bytes.len() <= LONGEST_RUN && content.chains.is_empty() {
+            let report = run_contents(&[("some".into(), content)], &plain()).map_err(|e| e.error)?;
+            let all = report
+                .algorithms
+                .iter()
+                .map(|tally| tally.passed + tally.failed + tally.unsupported.values().sum::<u64>());
+            let all: u64 = all.sum();
+            if all != tests {
+                return Err(format!("{tests} tests, of which {all} have come to something"));
+            }
+        }
+        Ok(true)
+    });
+}
+
+/// Answers go to their questions, or are refused, whatever either file says.
+#[test]
+fn random_answers() {
+    let prompt = include_str!("../../tests/corpus/vectors/prompt.json");
+    let expected = include_str!("../../tests/corpus/vectors/expected.json");
+    let parsed = |text: &str| serde_json::from_str::<Value>(text).unwrap();
+    let (questions, answers) = (parsed(prompt), parsed(expected));
+    let seeds = [prompt.as_bytes().to_vec(), expected.as_bytes().to_vec()];
+    divisi_fuzz::run("vectors", env!("CARGO_MANIFEST_DIR"), &seeds, |bytes| {
+        let Ok(json) = serde_json::from_slice::<Value>(bytes) else { return Ok(false) };
+        let mut joined = false;
+        for known in [&questions, &answers] {
+            let mut files = vec![("some".to_owned(), json.clone()), ("known".to_owned(), known.clone())];
+            if join(&mut files).is_ok() {
+                joined = true;
+                files.iter().for_each(|(_, json)| drop(parse(json)));
+            }
+        }
+        Ok(joined)
+    });
+}
+
+/// The files that random inputs are made of hold vectors of every kind.
+#[test]
+fn the_corpus_has_every_kind() {
+    let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/corpus/vectors");
+    let paths: Vec<PathBuf> = CORPUS.iter().map(|name| folder.join(format!("{name}.json"))).collect();
+    let contents = read(&paths).unwrap();
+    let any = |has: fn(&Content) -> bool| contents.iter().any(|(_, content)| has(content));
+    assert!(
+        any(|c| !c.groups.is_empty()) && any(|c| !c.functions.is_empty()) && any(|c| !c.chains.is_empty())
+    );
+    let report = run_contents(&contents, &plain()).unwrap();
+    let failed: Vec<_> = report.algorithms.iter().filter(|tally| tally.failed > 0).collect();
+    assert!(failed.is_empty() && report.algorithms.len() >= 10, "{:?}", report.algorithms);
+}

@@ -1,0 +1,40 @@
+//! Vectors of modes of AES, sorted: what both formats share.
+
+use crate::engine::job::Cipher;
+use crate::kat::content::Content;
+use crate::kat::vector::{Algorithm, Group, Vector};
+use std::collections::BTreeMap;
+
+/// Sort a vector into a group, or say why it cannot run.
+pub(in crate::kat) fn sort(content: &mut Content, algorithm: Algorithm, sorted: Vec<Result<Vector, String>>) {
+    let mut groups: BTreeMap<usize, Group> = BTreeMap::new();
+    for vector in sorted {
+        let vector = vector.and_then(|vector| {
+            let name = if algorithm.is_triple_des() { "des3" } else { "aes" };
+            match Cipher::from_key(name, vector.key.len()) {
+                Some(cipher) => Ok((cipher, vector)),
+                None => Err(format!("a key of {} bits", 8 * vector.key.len())),
+            }
+        });
+        match vector {
+            Ok((cipher, vector)) => {
+                let group = || Group { algorithm, cipher, vectors: Vec::new() };
+                groups.entry(cipher.key_bytes()).or_insert_with(group).vectors.push(vector);
+            }
+            Err(reason) => *content.unsupported.entry((algorithm, reason)).or_default() += 1,
+        }
+    }
+    content.groups.extend(groups.into_values());
+}
+
+/// What GCM can take: 96 bits of IV, a tag of 96 to 128.
+pub(in crate::kat) fn gcm_can(vector: Vector) -> Result<Vector, String> {
+    let (iv, tag) = (8 * vector.iv.len(), 8 * vector.tag.len());
+    if iv != 96 {
+        return Err(format!("an IV of {iv} bits"));
+    }
+    match divisi_symmetric::mode::gcm::TagLength::from_bits(tag) {
+        Ok(_) => Ok(vector),
+        Err(_) => Err(format!("a tag of {tag} bits")),
+    }
+}

@@ -1,0 +1,302 @@
+//! Files of ACVP and Wycheproof with vectors of hashes and MACs.
+
+use super::member::{UNANSWERED, bytes, tests};
+use crate::kat::chains::Chain;
+use crate::kat::content::Content;
+use crate::kat::functions::{MessageGroup, MessageVector};
+use crate::kat::vector::{Algorithm, Expected};
+use divisi_symmetric::aes::KeySize;
+use divisi_symmetric::algorithm::{Algorithm as Function, Settings, Strength};
+use divisi_symmetric::gates::Adder;
+use divisi_symmetric::hash::Hash;
+use serde_json::Value;
+
+/// What a file is about.
+#[derive(Clone, Copy)]
+enum Family {
+    Hash(Hash),
+    Shake(Strength),
+    Cshake(Strength),
+    Hmac(Hash),
+    Kmac(Strength),
+    Cmac,
+    Gmac,
+}
+
+impl Family {
+    /// The function for keys of that many bytes.
+    fn of(self, key_bytes: usize) -> Result<Function, String> {
+        let size =
+            || KeySize::from_bytes(key_bytes).ok_or_else(|| format!("a key of {} bits", 8 * key_bytes));
+        Ok(match self {
+            Family::Hash(hash) => Function::Hash(hash),
+            Family::Shake(strength) => Function::Shake(strength),
+            Family::Cshake(strength) => Function::Cshake(strength),
+            Family::Hmac(hash) => Function::Hmac(hash),
+            Family::Kmac(strength) => Function::Kmac(strength),
+            Family::Cmac => Function::Cmac(size()?),
+            Family::Gmac => Function::Gmac(size()?),
+        })
+    }
+
+    /// The function under whose name something is counted that tells no key.
+    fn usual(self) -> Function {
+        self.of(16).unwrap_or(Function::Cmac(KeySize::Aes128))
+    }
+
+    /// The function under whose name something is counted whose key, if it tells one, has that many bytes.
+    fn named(self, key_bytes: Option<usize>) -> Function {
+        key_bytes.and_then(|bytes| self.of(bytes).ok()).unwrap_or(self.usual())
+    }
+
+    fn is_mac(self) -> bool {
+        !matches!(self, Family::Hash(_) | Family::Shake(_) | Family::Cshake(_))
+    }
+}
+
+fn hash(name: &str) -> Option<Hash> {
+    Hash::from_name(&name.to_ascii_lowercase().replace('/', "-").replace("sha2-", "sha"))
+}
+
+fn strength(bits: &str) -> Option<Strength> {
+    match bits {
+        "128" => Some(Strength::S128),
+        "256" => Some(Strength::S256),
+        _ => None,
+    }
+}
+
+/// The vectors of an ACVP file of that algorithm; none if it is no hash or MAC that is known here.
+pub(super) fn acvp(algorithm: &str, groups: &[Value]) -> Option<Result<Content, String>> {
+    let of = |prefix: &str| algorithm.strip_prefix(prefix);
+    let family = of("HMAC-").and_then(hash).map(Family::Hmac);
+    let family = family.or_else(|| of("cSHAKE-").or(of("CSHAKE-")).and_then(strength).map(Family::Cshake));
+    let family = family.or_else(|| of("SHAKE-").and_then(strength).map(Family::Shake));
+    let family = family.or_else(|| of("KMAC-").and_then(strength).map(Family::Kmac));
+    let family =
+        family.or_else(|| algorithm.starts_with("SHA").then(|| hash(algorithm)).flatten().map(Family::Hash));
+    let family = family.or(match algorithm {
+        "CMAC-AES" => Some(Family::Cmac),
+        "ACVP-AES-GMAC" => Some(Family::Gmac),
+        _ => None,
+    })?;
+    let (chains, others): (Vec<&Value>, Vec<&Value>) =
+        groups.iter().partition(|group| is_chain(family, group));
+    Some(sort(family, &others, |group, test| acvp_vector(family, group, test)).and_then(|mut content| {
+        for group in chains {
+            for test in tests(group)? {
+                match chain(family, group, test) {
+                    Ok(chain) => content.chains.push(chain),
+                    Err(reason) => content.count(family, group, test, reason),
+                }
+            }
+        }
+        Ok(content)
+    }))
+}
+
+/// The vectors of a Wycheproof file of that algorithm; none if it is no MAC that is known here.
+pub(super) fn wycheproof(algorithm: &str, groups: &[Value]) -> Option<Result<Content, String>> {
+    let hmac = algorithm.strip_prefix("HMAC").map(|name| name.trim_start_matches('-'));
+    let family = hmac.and_then(hash).map(Family::Hmac);
+    let kmac = algorithm.strip_prefix("KMAC").map(|bits| bits.trim_start_matches('-'));
+    let family = family.or_else(|| kmac.and_then(strength).map(Family::Kmac)).or(match algorithm {
+        "AES-CMAC" => Some(Family::Cmac),
+        "AES-GMAC" => Some(Family::Gmac),
+        _ => None,
+    })?;
+    let groups: Vec<&Value> = groups.iter().collect();
+    Some(sort(family, &groups, |_, test| wycheproof_vector(family, test)))
+}
+
+impl Content {
+    /// A test that cannot run, under the function that its key is for.
+    fn count(&mut self, family: Family, group: &Value, test: &Value, reason: String) {
+        let algorithm = Algorithm::Function(family.named(key_bytes(group, test)));
+        *self.unsupported.entry((algorithm, reason)).or_default() += 1;
+    }
+}
+
+/// How long the key of a test is: by itself, or as the test or its group says in ACVP or Wycheproof.
+fn key_bytes(group: &Value, test: &Value) -> Option<usize> {
+    let said = || {
+        let number = |name| [test, group].iter().find_map(|value| value.get(name)).and_then(Value::as_u64);
+        number("keyLen").or(number("keySize")).and_then(|bits| usize::try_from(bits / 8).ok())
+    };
+    bytes(test, &["key"]).ok().map(|key| key.len()).or_else(said)
+}
+
+/// Whether a group is of digests of digests, as they are run here.
+fn is_chain(family: Family, group: &Value) -> bool {
+    let text = |name: &str| group.get(name).and_then(Value::as_str);
+    matches!(family, Family::Hash(Hash::Sha3(_)))
+        && text("testType") == Some("MCT")
+        && text("mctVersion").is_none_or(|version| version == "standard")
+}
+
+fn chain(family: Family, group: &Value, test: &Value) -> Result<Chain, String> {
+    let settings = Settings::new(family.usual());
+    if [test, group]
+        .iter()
+        .find_map(|value| value.get("len"))
+        .and_then(Value::as_u64)
+        .is_some_and(|n| n % 8 != 0)
+    {
+        return Err(BIT_LENGTH.into());
+    }
+    let ends = test.get("resultsArray").and_then(Value::as_array).ok_or(UNANSWERED)?;
+    let ends = ends.iter().map(|end| bytes(end, &["md"])).collect::<Result<Vec<_>, _>>()?;
+    Chain::new(id(test), settings, bytes(test, &["msg"])?, ends)
+        .ok_or_else(|| "a Monte Carlo test without digests".into())
+}
+
+const BIT_LENGTH: &str = "a length that is no whole number of bytes";
+
+/// A vector, and how its function is used.
+type Sorted = Result<(Settings, MessageVector), String>;
+
+fn sort(
+    family: Family,
+    groups: &[&Value],
+    vector: impl Fn(&Value, &Value) -> Sorted,
+) -> Result<Content, String> {
+    let mut content = Content::default();
+    for group in groups {
+        let mut sorted: Vec<MessageGroup> = Vec::new();
+        for test in tests(group)? {
+            match vector(group, test) {
+                Ok((settings, vector)) => {
+                    let key = vector.key.len();
+                    let like = |group: &&mut MessageGroup| {
+                        group.settings == settings
+                            && group.vectors.first().is_some_and(|v| v.key.len() == key)
+                    };
+                    match sorted.iter_mut().find(like) {
+                        Some(group) => group.vectors.push(vector),
+                        None => sorted.push(MessageGroup { settings, vectors: vec![vector] }),
+                    }
+                }
+                Err(reason) => content.count(family, group, test, reason),
+            }
+        }
+        content.functions.extend(sorted);
+    }
+    Ok(content)
+}
+
+fn settings(family: Family, key: &[u8], output: &[u8]) -> Result<Settings, String> {
+    let algorithm = family.of(key.len())?;
+    let settings =
+        Settings { adder: Adder::LowDepth, output_bytes: output.len(), ..Settings::new(algorithm) };
+    if settings.check().is_err() {
+        return Err(format!("an output of {} bits", 8 * output.len()));
+    }
+    Ok(settings)
+}
+
+fn nonce(family: Family, test: &Value) -> Result<[u8; 12], String> {
+    if !matches!(family, Family::Gmac) {
+        return Ok([0; 12]);
+    }
+    let iv = bytes(test, &["iv"])?;
+    iv.try_into().map_err(|iv: Vec<u8>| format!("an IV of {} bits", 8 * iv.len()))
+}
+
+fn id(test: &Value) -> u64 {
+    test.get("tcId").and_then(Value::as_u64).unwrap_or(0)
+}
+
+fn wycheproof_vector(family: Family, test: &Value) -> Sorted {
+    let expected = match test.get("result").and_then(Value::as_str) {
+        Some("valid") => Expected::Valid,
+        Some("invalid") => Expected::Invalid,
+        Some("acceptable") => Expected::Acceptable,
+        _ => return Err("no \"result\" in the file".into()),
+    };
+    let (key, output) = (bytes(test, &["key"])?, bytes(test, &["tag"])?);
+    let settings = settings(family, &key, &output)?;
+    let makes = expected == Expected::Valid;
+    let (nonce, message) = (nonce(family, test)?, bytes(test, &["msg"])?);
+    Ok((
+        settings,
+        MessageVector { id: id(test), key, nonce, message, output, makes, compares: true, expected },
+    ))
+}
+
+fn acvp_vector(family: Family, group: &Value, test: &Value) -> Sorted {
+    // longer messages, answers fed into one another, and parts of bytes say nothing of an engine that the others do not
+    match group.get("testType").and_then(Value::as_str) {
+        Some("AFT" | "VOT" | "MVT") | None => {}
+        Some("MCT") => return Err("a Monte Carlo test".into()),
+        Some("LDT") => return Err("a test of large data".into()),
+        Some(other) => return Err(format!("a test of type {other:?}")),
+    }
+    let number = |name: &str| [test, group].iter().find_map(|value| value.get(name)).and_then(Value::as_u64);
+    for name in ["len", "msgLen", "keyLen", "macLen", "outLen", "aadLen", "tagLen"] {
+        if number(name).is_some_and(|bits| bits % 8 != 0) {
+            return Err(BIT_LENGTH.into());
+        }
+    }
+    let text = |name: &str| [test, group].iter().find_map(|value| value.get(name)).and_then(Value::as_str);
+    if text("ivGen") == Some("internal") && text("iv").is_none() {
+        return Err("an IV that the engine is to draw".into());
+    }
+    let direction = text("direction");
+    let valid = test.get("testPassed").and_then(Value::as_bool) != Some(false);
+    let key = if family.is_mac() { bytes(test, &["key"])? } else { Vec::new() };
+    if ["md", "mac", "tag"].iter().all(|name| test.get(name).is_none()) {
+        return Err(UNANSWERED.into());
+    }
+    let output = bytes(test, &["md", "mac", "tag"])?;
+    let mut message = match family {
+        Family::Gmac => bytes(test, &["aad"])?,
+        _ => bytes(test, &["msg", "message"])?,
+    };
+    // what stands beyond the length does not count: an empty message may be written as a byte
+    // (a group of KMAC says 0 whatever its messages are)
+    let own = |name: &str| test.get(name).and_then(Value::as_u64);
+    let length = match family {
+        Family::Gmac => number("aadLen"),
+        Family::Kmac(_) => own("msgLen"),
+        _ => number("len").or(number("msgLen")),
+    };
+    if let Some(length) = length.and_then(|bits| usize::try_from(bits / 8).ok()) {
+        if length > message.len() {
+            return Err("a message that is shorter than its length says".into());
+        }
+        message.truncate(length);
+    }
+    let mut settings = settings(family, &key, &output)?;
+    if matches!(family, Family::Cshake(_) | Family::Kmac(_)) {
+        settings.customization = match (bytes(test, &["customizationHex"]), text("customization")) {
+            (Ok(bytes), _) if group.get("hexCustomization").and_then(Value::as_bool) == Some(true) => bytes,
+            (_, Some(text)) => text.as_bytes().to_vec(),
+            (Ok(bytes), None) => bytes,
+            (Err(_), None) => Vec::new(),
+        };
+    }
+    if let Family::Cshake(_) = family {
+        settings.function = text("functionName").unwrap_or_default().as_bytes().to_vec();
+    }
+    let flag = |name: &str| [test, group].iter().find_map(|value| value.get(name)).and_then(Value::as_bool);
+    settings.xof = matches!(family, Family::Kmac(_)) && flag("xof") == Some(true);
+    let verifies = matches!(direction, Some("ver" | "decrypt")) || text("testType") == Some("MVT") || !valid;
+    if verifies && test.get("testPassed").is_none() {
+        return Err(UNANSWERED.into());
+    }
+    if verifies && !family.is_mac() {
+        return Err("a test that must fail, of a hash".into());
+    }
+    let expected = if valid { Expected::Valid } else { Expected::Invalid };
+    let vector = MessageVector {
+        id: id(test),
+        nonce: nonce(family, test)?,
+        key,
+        message,
+        output,
+        makes: !verifies,
+        compares: verifies,
+        expected,
+    };
+    Ok((settings, vector))
+}
