@@ -3,8 +3,7 @@
 
 use divisi_bgv::parameters::{Form, Operation, Parameters};
 use divisi_bgv::{Keys, Ring, Sampler, encode};
-use divisi_core::{Abort, Parameters as Agreed, Session, step};
-use divisi_net::memory;
+use divisi_core::{Abort, Parameters as Agreed, Session, local, step};
 use std::sync::{Arc, Barrier};
 use std::time::Instant;
 
@@ -31,22 +30,13 @@ fn main() {
             p.chain().len()
         );
         let barrier = Barrier::new(parties);
-        std::thread::scope(|scope| {
-            for mesh in memory::mesh(parties) {
-                let (ring, agreed, barrier) = (&ring, &agreed, &barrier);
-                scope.spawn(move || one(&Arc::new(mesh), ring, agreed, barrier));
-            }
-        });
+        if let Err(abort) = local::run(parties, &agreed, |session| one(session, &ring, &barrier)) {
+            println!("  {abort}");
+        }
     }
 }
 
-fn one(
-    mesh: &Arc<divisi_net::Mesh>,
-    ring: &Arc<Ring>,
-    agreed: &Agreed,
-    barrier: &Barrier,
-) -> Result<(), Abort> {
-    let mut session = Session::start(mesh, 1, agreed)?;
+fn one(mut session: Session, ring: &Arc<Ring>, barrier: &Barrier) -> Result<(), Abort> {
     let start = Instant::now();
     let keys = Keys::generate(&mut session, ring)?;
     let setup = start.elapsed();

@@ -1,4 +1,4 @@
-//! The checks that a session may execute, by the ids that SECURITY.md lists with their places, tests and mutants.
+//! The checks that a session may execute, by their ids: SECURITY.md says where their places, tests and mutants are listed.
 
 use std::fmt;
 
@@ -13,7 +13,7 @@ macro_rules! checks {
             /// Every check, in order.
             pub const ALL: &'static [Check] = &[$(Check::$id,)*];
 
-            /// The id as it is written in SECURITY.md.
+            /// The id as the tables of checks write it.
             #[must_use]
             pub const fn id(self) -> &'static str {
                 match self { $(Check::$id => $name,)* }

@@ -1,4 +1,5 @@
-//! What a set-up and its bits take, among parties in one process: `cargo test --release -p divisi-ot --test speed -- --ignored --nocapture`.
+//! What a set-up and its bits take, among parties in one process:
+//! `cargo test --release -p divisi-ot --features testing,fault --test speed -- --ignored --nocapture`.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 use divisi_core::Parameters;

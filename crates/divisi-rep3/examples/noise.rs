@@ -16,14 +16,12 @@
 //!
 //! Run it: `cargo run --release -p divisi-rep3 --example noise`.
 
-use divisi_core::{Abort, Lanes, Parameters, PartyId, Session, step};
+use divisi_core::{Abort, Lanes, PartyId, step};
 use divisi_field::{Gf2, Gf64};
-use divisi_net::{Mesh, memory};
-use divisi_rep3::Trio;
 use divisi_rep3::blackbox::{BlackBox, Linear, Shared};
 use divisi_rep3::ohverture::Table;
+use divisi_rep3::{Trio, local};
 use std::error::Error;
-use std::sync::Arc;
 
 /// Bits of a place.
 const INDEX: usize = 16;
@@ -137,9 +135,8 @@ fn sum(b: &mut BlackBox, x: &Number, y: &Number) -> Result<Number, Abort> {
 }
 
 /// What one party does: its counts, one for each sum; the noisy sums come out.
-fn party(mesh: Mesh, counts: &[u32], table: &Table<Gf64>) -> Result<Vec<i32>, Abort> {
-    let session = Session::start(&Arc::new(mesh), 1, &Parameters::new("noise example"))?;
-    let b = &mut BlackBox::new(Trio::new(session)?);
+fn party(trio: Trio, counts: &[u32], table: &Table<Gf64>) -> Result<Vec<i32>, Abort> {
+    let b = &mut BlackBox::new(trio);
     let mine: Vec<Gf64> = counts.iter().map(|count| Gf64(u64::from(*count))).collect();
     let me = b.me();
     let mut inputs = Vec::new();
@@ -169,14 +166,11 @@ fn party(mesh: Mesh, counts: &[u32], table: &Table<Gf64>) -> Result<Vec<i32>, Ab
 /// The noisy sums of three parties' counts.
 pub fn noisy_sums(counts: &[Vec<u32>; 3], noise: Noise) -> Result<Vec<i32>, Box<dyn Error>> {
     let table = noise.table().ok_or("a table of another length")?;
-    let table = &table;
-    let opened: Vec<Result<Vec<i32>, Abort>> = std::thread::scope(|scope| {
-        let parties = memory::mesh(3).into_iter().zip(counts);
-        let threads: Vec<_> =
-            parties.map(|(mesh, counts)| scope.spawn(move || party(mesh, counts, table))).collect();
-        threads.into_iter().filter_map(|thread| thread.join().ok()).collect()
-    });
-    match &opened.into_iter().collect::<Result<Vec<_>, _>>()?[..] {
+    let opened = local::run(|trio| {
+        let mine = &counts[trio.me().index()];
+        party(trio, mine, &table)
+    })?;
+    match &opened[..] {
         [one, two, three] if one == two && two == three => Ok(one.clone()),
         _ => Err("the parties do not agree".into()),
     }
