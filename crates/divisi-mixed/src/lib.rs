@@ -12,7 +12,8 @@
 //! | [`arithmetic`] | arithmetic triples by one product of ciphertexts | section 7.2, A.3 |
 //! | [`num`] | shared numbers, and their openings | section 3.1 |
 //! | [`table`] | lookups in tables of 2 to 256 entries, public and private | Figures 7 and 8 |
-//! | [`mixed`] | one party of all: products, B2A, A2B | Figures 9 and 10 |
+//! | [`a2b`], [`adders`] | numbers to bits | Figure 10 |
+//! | [`mixed`] | one party of all: shelves, products, B2A | Figure 9 |
 //!
 //! ```
 //! use divisi_bgv::parameters::{Form, Operation, Parameters};
@@ -39,6 +40,7 @@
 #![forbid(unsafe_code)]
 #![cfg_attr(test, allow(clippy::unwrap_used, clippy::expect_used, clippy::panic))]
 
+pub mod a2b;
 pub mod adders;
 pub mod arithmetic;
 pub mod bit;

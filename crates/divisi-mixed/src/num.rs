@@ -105,8 +105,8 @@ impl Lanes for Num {
 }
 
 /// Open of section 3.1, of shared numbers: everybody sends its share to one party, which adds up and tells
-/// all. Which party it is goes round from opening to opening. Two rounds; a number to one party from each, and
-/// one back.
+/// all. Which party it is goes round from opening to opening. Two rounds; a number to one party from each,
+/// and one back.
 ///
 /// # Errors
 /// Whatever a broken peer causes; numbers that are not below p are malformed.

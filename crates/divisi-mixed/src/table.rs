@@ -2,10 +2,10 @@
 //!
 //! With That\[k\] = sum of (-1)^<k,j> T\[j\], the table T'\[j\] = T\[r xor j\] has That'\[k\] = (-1)^<k,r>
 //! That\[k\]: masking by r is a product by signs, each party's by its own, and the transforms are local. So
-//! (D8) what is made ahead are the bits <k,r> for all k but 0, shared modulo 2 by what each party has, <k,r_i>,
-//! and modulo p like any random bits in both worlds ([`crate::bits`], [`crate::cot`]). Signs do not depend on
-//! the table, so that they serve public tables of any values, also of vectors: one index, several tables. Of a
-//! private table each That\[k\] is multiplied by its sign by a triple.
+//! (D8) what is made ahead are the bits <k,r> for all k but 0, shared modulo 2 by what each party has,
+//! <k,r_i>, and modulo p like any random bits in both worlds ([`crate::bits`], [`crate::cot`]). Signs do not
+//! depend on the table, so that they serve public tables of any values, also of vectors: one index, several
+//! tables. Of a private table each That\[k\] is multiplied by its sign by a triple.
 //!
 //! Adversary: semi-honest, all but one. What is opened is u = x xor r, uniform, for r is and serves once
 //! \[G7\]. Cost of a lookup among M entries: M - 1 bits in both worlds, of private tables M - 1 triples a
@@ -107,8 +107,8 @@ impl Mixed {
     }
 
     /// Figure 8, case 1: entries of public tables of 2^m numbers at shared indices of m bits, the lowest
-    /// first. Each table is looked up at every index (an entry that is a vector is several tables); what comes
-    /// is a number for each of them.
+    /// first. Each table is looked up at every index (an entry that is a vector is several tables); what
+    /// comes is a number for each of them.
     ///
     /// # Errors
     /// [`Abort::Misuse`] if indices, tables and signs do not fit each other; as [`open_bits`].

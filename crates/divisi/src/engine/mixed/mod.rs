@@ -4,6 +4,7 @@ mod evaluations;
 mod known;
 pub mod manner;
 mod operations;
+mod work;
 
 use super::job::Job;
 use super::{Adversary, Clock, Engine, Measured, Page, Prepared, Settings, Unsupported, members};
