@@ -1,7 +1,7 @@
 //! Known answers with real preprocessing.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
-use divisi_field::{Gf40, Gf48, Gf72};
+use divisi_field::{Field, Gf40, Gf48, Gf72};
 use divisi_spdz::lab::{SpdzLab, TinyLab};
 use divisi_spdz::{Preparation, Protocol};
 use divisi_symmetric::suite;
@@ -52,4 +52,27 @@ fn triple_des_from_buckets() {
 #[test]
 fn triple_des_by_mascot() {
     suite::triple_des_samples(&SpdzLab::<Gf48>::new(2, Protocol::RivainProuff).prepared(MASCOT), 1);
+}
+
+/// Products of bits are products, whatever makes them, and all four cases occur.
+#[test]
+fn products_of_bits() {
+    for (n, preparation) in [(2, BUCKETED), (3, BUCKETED), (2, MASCOT), (3, MASCOT)] {
+        let count = 80;
+        let ends = divisi_core::testing::run(n, &divisi_core::Parameters::new("bits"), |session| {
+            let (mut party, mut source) = divisi_spdz::lab::begin::<Gf48>(session, Some(preparation))?;
+            let made = source.bit_triples(&mut party, count)?;
+            party.check()?;
+            Ok(divisi_spdz::lab::triple_shares(&made))
+        });
+        let ends: Vec<_> = ends.into_iter().map(Result::unwrap).collect();
+        let value = |i: usize, lane: usize| ends.iter().fold(0, |sum, end| sum ^ end[i][lane].to_bits());
+        let mut seen = [false; 4];
+        for lane in 0..count {
+            let [x, y, z] = [0, 1, 2].map(|i| value(i, lane));
+            assert_eq!(x & y, z, "{n} {preparation:?}");
+            seen[(2 * x + y) as usize] = true;
+        }
+        assert_eq!(seen, [true; 4]);
+    }
 }
