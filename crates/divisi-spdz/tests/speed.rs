@@ -72,6 +72,30 @@ fn of_preprocessing() {
     ends.into_iter().for_each(|end| end.unwrap());
 }
 
+/// How much memory two parties in one process take for the tables of 2,048 blocks, asked for in parts.
+#[test]
+#[ignore = "a measurement"]
+fn memory_of_many_tables() {
+    let (tables, part) = (327_680, 4_096);
+    let ends = run(2, &Parameters::new("spdz speed"), |session| {
+        let config = divisi_ot::Config::default();
+        let (mut party, mut source) = divisi_spdz::Bucketed::<Gf48>::start(session, config)?;
+        divisi_spdz::Source::foresee(&mut source, 8, tables);
+        let moments = [ran(), {
+            for _ in 0..tables / part {
+                divisi_spdz::Source::units(&mut source, &mut party, 8, part)?;
+                party.check()?;
+            }
+            ran()
+        }];
+        say("tables of 256", tables, &moments);
+        Ok(())
+    });
+    ends.into_iter().for_each(|end| end.unwrap());
+    let status = std::fs::read_to_string("/proc/self/status").unwrap();
+    println!("{}", status.lines().find(|line| line.starts_with("VmHWM")).unwrap_or_default());
+}
+
 #[test]
 #[ignore = "a measurement"]
 fn of_aes() {

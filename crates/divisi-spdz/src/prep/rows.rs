@@ -195,14 +195,14 @@ fn macs_of<F: Mac>(rows: &AuthBits, setup: &Setup, owner: PartyId) -> Zeroizing<
 fn of_ours<F: Mac>(rows: &AuthBits, setup: &Setup) -> Zeroizing<Vec<F>> {
     let delta = Zeroizing::new(F::from_low_bits(setup.delta().get()));
     let mut macs = Zeroizing::new(vec![*delta; rows.len()]);
-    mask(&mut macs, &shares(rows, 0..rows.len()));
+    mask(&mut macs, &Zeroizing::new(shares(rows, 0..rows.len())));
     macs
 }
 
 /// The random element of the f bits at these positions and behind them.
 pub(super) fn elements_of<F: Mac>(rows: &AuthBits, macs: &[F], from: usize) -> Auth<F, F> {
     let width = <F as Field>::BITS;
-    let bits = shares(rows, from..from + width);
+    let bits = Zeroizing::new(shares(rows, from..from + width));
     let x = bits.iter().rev().fold(0, |x, bit| x << 1 | bit.to_bits());
     Auth::new(vec![F::from_low_bits(x)], sums(&macs[from..from + width]))
 }

@@ -82,8 +82,9 @@ impl<F: Mac> Packed<F> {
     }
 
     /// All of them.
-    pub fn elements(&self) -> Vec<F> {
-        self.0.chunks_exact(F::BYTES).map(|bytes| F::from_le_bytes(bytes).unwrap_or_default()).collect()
+    pub fn elements(&self) -> Zeroizing<Vec<F>> {
+        let element = |bytes| F::from_le_bytes(bytes).unwrap_or_default();
+        Zeroizing::new(self.0.chunks_exact(F::BYTES).map(element).collect())
     }
 }
 

@@ -12,6 +12,7 @@ use crate::party::Party;
 use crate::share::Auth;
 use divisi_core::{Abort, Check, Step, step};
 use divisi_field::{BigField, Field, Gf2};
+use zeroize::Zeroizing;
 
 const DIFFERENCES: Step = step!("tables.d");
 const MASKED: Step = step!("tables.p+v");
@@ -109,9 +110,9 @@ impl<F: Mac> Bucketed<F> {
         let mut vector = Auth::<Gf2, F>::with_room(2 * upper.len());
         // v's own bits
         let of_last = &items.v[shape.pieces_of(shape.products() - 1)];
-        let shares = of_last.iter().map(|v| v.x.clone()).collect::<Vec<_>>();
+        let shares: Zeroizing<Vec<_>> = Zeroizing::new(of_last.iter().map(|v| v.x.clone()).collect());
         vector.x = bits_of(&shares, shape.half() / shares.len().max(1));
-        items.last.iter().for_each(|macs| vector.m.extend(macs.elements()));
+        items.last.iter().for_each(|macs| vector.m.extend_from_slice(&macs.elements()));
         let public: Vec<Gf2> = bits_of(&d, shape.half() / d.len().max(1));
         party.add_public(&mut vector, &public)?;
         sum(&mut vector, &upper);

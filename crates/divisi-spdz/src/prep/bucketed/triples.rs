@@ -118,8 +118,8 @@ fn leaky<V: Part + Field, F: Mac + Embeds<V>>(
 fn elements<V: Part + Field, F: Mac + Embeds<V>>(rows: &AuthBits, macs: &[F], lanes: usize) -> Auth<V, F> {
     let mut x = vec![V::default(); lanes];
     for k in 0..width::<V>() {
-        let bits = rows::shares(rows, k * lanes..(k + 1) * lanes);
-        x.iter_mut().zip(bits).for_each(|(x, bit)| *x += V::from_low_bits(bit.to_bits() << k));
+        let bits = Zeroizing::new(rows::shares(rows, k * lanes..(k + 1) * lanes));
+        x.iter_mut().zip(bits.iter()).for_each(|(x, bit)| *x += V::from_low_bits(bit.to_bits() << k));
     }
     let of: Vec<&[F]> = macs[..width::<V>() * lanes].chunks_exact(lanes).collect();
     let mut m = vec![F::ZERO; lanes];
