@@ -74,7 +74,9 @@ pub trait Source<F: Mac>: Send {
         let (a, b) = (self.bits(party, count)?, self.bits(party, count)?);
         party.session.observe_each(Check::K5, 2 * count as u64); // [K5]
         let triples = self.byte_triples(party, count)?;
-        let wide = |bits: &Auth<Gf2, F>| Auth::new(bits.x.iter().map(|x| Gf8(x.to_bits() as u8)).collect(), bits.m.clone());
+        let wide = |bits: &Auth<Gf2, F>| {
+            Auth::new(bits.x.iter().map(|x| Gf8(x.to_bits() as u8)).collect(), bits.m.clone())
+        };
         let c = party.multiply(&wide(&a), &wide(&b), triples)?;
         party.session.observe(Check::K17); // [K17]
         party.check_here()?;

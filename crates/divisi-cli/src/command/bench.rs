@@ -76,7 +76,9 @@ pub struct Aes {
 /// Another process makes the inputs and checks every output. Figures are medians over the repetitions; the largest of the parties where
 /// parties differ.
 #[derive(Args)]
-#[command(after_help = "Example: divisi bench des3 --engine spdz --parties 2 --protocol 3des-lt --blocks 512")]
+#[command(
+    after_help = "Example: divisi bench des3 --engine spdz --parties 2 --protocol 3des-lt --blocks 512"
+)]
 pub struct Des3 {
     #[command(flatten)]
     engine: EngineChoice,

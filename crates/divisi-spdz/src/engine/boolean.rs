@@ -92,12 +92,7 @@ impl<F: Mac + Holds<Gf8>> Spdz<F> {
         Ok((lanes, slots))
     }
 
-    fn linear_gate(
-        &self,
-        gate: Linear,
-        slots: &[Bit<F>],
-        lanes: usize,
-    ) -> Result<(usize, Bit<F>), Abort> {
+    fn linear_gate(&self, gate: Linear, slots: &[Bit<F>], lanes: usize) -> Result<(usize, Bit<F>), Abort> {
         Ok(match gate {
             Linear::Constant { out, value } => {
                 let mut constant = Bit::zeros(lanes);

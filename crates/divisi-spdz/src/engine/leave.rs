@@ -78,7 +78,8 @@ impl<F: Mac + Holds<Gf8>> Compares<Byte<F>> for Spdz<F> {
         let r = bytes(&self.random_bits(8 * lanes)?, lanes);
         let column = (0..groups).flat_map(|g| (0..m * m).map(move |i| g * m + i % m));
         let column: Vec<usize> = column.collect();
-        let factors = d.gather(&column).ok_or_else(|| self.party.session.misuse(SHAPE, "a byte for each row"))?;
+        let factors =
+            d.gather(&column).ok_or_else(|| self.party.session.misuse(SHAPE, "a byte for each row"))?;
         let terms = self.multiply(&r, &factors)?;
         let mut product = Byte::<F>::with_room(m * groups);
         for i in 0..m * groups {

@@ -74,9 +74,9 @@ fn library(job: &Job, key: &[u8]) -> Option<Ordinary> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::engine::job::Cipher;
     use crate::engine::job::{Blocks, Digests};
     use divisi_core::Direction;
-    use crate::engine::job::Cipher;
     use divisi_symmetric::aes::KeySize;
     use divisi_symmetric::algorithm::Settings;
 
@@ -90,7 +90,8 @@ mod tests {
     fn a_wrong_output_is_found_and_named() {
         // FIPS 197, appendix C.1, in row 0; another block in row 1.
         let key: Vec<u8> = (0..16).collect();
-        let blocks = |direction| Job::Blocks(Blocks { cipher: Cipher::Aes(KeySize::Aes128), direction, count: 2 });
+        let blocks =
+            |direction| Job::Blocks(Blocks { cipher: Cipher::Aes(KeySize::Aes128), direction, count: 2 });
         let (there, back) = (blocks(Direction::Encrypt), blocks(Direction::Decrypt));
         let plain: [u8; 16] = std::array::from_fn(|i| 0x11 * i as u8);
         let sealed = hex::decode("69c4e0d86a7b0430d8cdb78070b4c55a").unwrap();

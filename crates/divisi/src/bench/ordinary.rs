@@ -42,7 +42,8 @@ pub(super) fn cipher(key: &[u8], direction: Direction) -> Option<Cipher> {
 /// A block of triple DES in the clear. (By the program of this workspace: no library of it is among its dependencies. SP 800-67's
 /// example and NIST's vectors stand behind it.)
 pub(super) fn triple_des(key: &[u8], direction: Direction, block: &[u8]) -> Option<Vec<u8>> {
-    let bits = |bytes: &[u8]| -> Vec<_> { des::bits_of(bytes).iter().map(|bit| PlainBit::new(&[*bit])).collect() };
+    let bits =
+        |bytes: &[u8]| -> Vec<_> { des::bits_of(bytes).iter().map(|bit| PlainBit::new(&[*bit])).collect() };
     let key = TripleKey::new(&bits(key)).ok()?;
     let mut block: [PlainBit; 64] = bits(block).try_into().ok()?;
     des::triple(&mut Plain, direction, &key, &mut block).ok()?;

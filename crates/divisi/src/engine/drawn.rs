@@ -51,7 +51,9 @@ impl<'j> Drawn<'j> {
         match job {
             Job::Texts(texts) => {
                 if texts.cipher.aes().is_none() || !matches!(texts.mode, Mode::Ecb | Mode::Ctr) {
-                    return Err(Unsupported::new(format!("a mode of which the engine {engine} has no circuit")));
+                    return Err(Unsupported::new(format!(
+                        "a mode of which the engine {engine} has no circuit"
+                    )));
                 }
                 let counter = texts.mode == Mode::Ctr;
                 for (i, text) in texts.texts.iter().enumerate() {

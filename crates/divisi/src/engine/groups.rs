@@ -214,9 +214,11 @@ impl Walk for Group<'_> {
                 cbc::encrypt(e, cipher, &iv, &text)
             }
             (Mode::Cbc, Direction::Decrypt) => {
-                let sealed = |text: &Text| text.sealed.as_ref().map(|(text, _)| text.clone()).unwrap_or_default();
+                let sealed =
+                    |text: &Text| text.sealed.as_ref().map(|(text, _)| text.clone()).unwrap_or_default();
                 let ciphertexts = ivs(sealed);
-                let before: Vec<Vec<u8>> = self.texts().map(|(_, t)| cbc::previous(&t.iv, &sealed(t))).collect();
+                let before: Vec<Vec<u8>> =
+                    self.texts().map(|(_, t)| cbc::previous(&t.iv, &sealed(t))).collect();
                 let key = self.key_of_blocks(cipher)?;
                 let [before, ciphertext] = [&before, &ciphertexts].map(|texts| self.columns_of(texts));
                 cbc::decrypt(e, &key, &before, &ciphertext)

@@ -4,8 +4,8 @@
 
 mod gcm;
 
-use super::hashes::{columns, ends, in_rows, keys_and_messages, outputs};
 use super::groups::{Group, Walk, groups};
+use super::hashes::{columns, ends, in_rows, keys_and_messages, outputs};
 use super::job::{Cipher, Job, Messages, Mode, Own, Texts};
 use super::{
     Adversary, Clock, Course, Differ, Engine, Party, Prepared, Rows, Settings, Unsupported, Watch, alike,

@@ -1,6 +1,6 @@
 //! How a session becomes an engine: base OTs, trees, and the source of its preprocessing.
 
-use super::super::{Watch, Took, Mark};
+use super::super::{Mark, Took, Watch};
 use super::how::How;
 use divisi_core::{Abort, Session};
 use divisi_field::{Gf8, Holds};

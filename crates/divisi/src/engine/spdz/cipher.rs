@@ -145,7 +145,8 @@ impl<F: Mac + Holds<Gf8>> OnSpdz<F> for RoundKeys<Byte<F>> {
         let keys = |bytes: Vec<TinyByte<F>>| {
             let keys: Vec<[TinyByte<F>; 16]> =
                 bytes.chunks_exact(16).map(|key| std::array::from_fn(|i| key[i].clone())).collect();
-            RoundKeys::from_keys(cipher.size(), keys).ok_or_else(|| misfit("as many round keys as there were"))
+            RoundKeys::from_keys(cipher.size(), keys)
+                .ok_or_else(|| misfit("as many round keys as there were"))
         };
         Ok([keys(masks)?, keys(public)?])
     }
@@ -214,7 +215,9 @@ impl<F: Mac + Holds<Gf8>> OnSpdz<F> for TripleKey<Bit<F>> {
         match how.protocol {
             _ if blocks == 0 => Ok(()),
             Protocol::Lookup => e.prepare_lookups(&all),
-            Protocol::RivainProuff | Protocol::BitDecomposition => e.preprocess_lookups(des::LOOKUPS * blocks),
+            Protocol::RivainProuff | Protocol::BitDecomposition => {
+                e.preprocess_lookups(des::LOOKUPS * blocks)
+            }
         }
     }
 
@@ -234,11 +237,7 @@ impl<F: Mac + Holds<Gf8>> OnSpdz<F> for TripleKey<Bit<F>> {
         t.into_engine()
     }
 
-    fn enter_key(
-        t: &mut TinyBits<F>,
-        key: &[Octet<Bit<F>>],
-        _: &Self,
-    ) -> Result<[Self::Masked; 2], Abort> {
+    fn enter_key(t: &mut TinyBits<F>, key: &[Octet<Bit<F>>], _: &Self) -> Result<[Self::Masked; 2], Abort> {
         let [masks, public] = TripleKey::enter(t, key.to_vec())?;
         Ok([TripleKey::new(&Octet::into_bits(masks))?, TripleKey::new(&Octet::into_bits(public))?])
     }

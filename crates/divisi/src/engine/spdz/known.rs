@@ -33,7 +33,9 @@ impl<'j> Known<'j> {
     pub fn new(job: &'j Job, how: How) -> Result<Self, Unsupported> {
         let texts = match job {
             Job::Texts(texts) if texts.mode == Mode::Gcm => {
-                return Err(Unsupported::new("GCM, whose products in GF(2^128) the engine spdz does not have"));
+                return Err(Unsupported::new(
+                    "GCM, whose products in GF(2^128) the engine spdz does not have",
+                ));
             }
             Job::Texts(texts) => texts.clone(),
             Job::Messages(messages) => tags(messages)?,

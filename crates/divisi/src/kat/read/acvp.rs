@@ -169,7 +169,11 @@ fn vector(algorithm: Algorithm, group: &Value, test: &Value) -> Result<Vector, S
     Ok(Vector {
         id: test.get("tcId").and_then(Value::as_u64).unwrap_or(0),
         key: key(test)?,
-        iv: if matches!(algorithm, Algorithm::Ecb | Algorithm::TripleEcb) { Vec::new() } else { bytes(test, &["iv"])? },
+        iv: if matches!(algorithm, Algorithm::Ecb | Algorithm::TripleEcb) {
+            Vec::new()
+        } else {
+            bytes(test, &["iv"])?
+        },
         aad: if gcm { bytes(test, &["aad"])? } else { Vec::new() },
         plaintext: if valid { plaintext? } else { plaintext.unwrap_or_default() },
         ciphertext: bytes(test, &["ct", "cipherText"])?,

@@ -1,8 +1,8 @@
 //! Vectors of modes of AES, sorted: what both formats share.
 
+use crate::engine::job::Cipher;
 use crate::kat::content::Content;
 use crate::kat::vector::{Algorithm, Group, Vector};
-use crate::engine::job::Cipher;
 use std::collections::BTreeMap;
 
 /// Sort a vector into a group, or say why it cannot run.
