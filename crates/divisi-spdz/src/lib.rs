@@ -19,6 +19,7 @@
 //! | `prep` | preprocessing from oblivious transfer | docs/spdz.md; MASCOT (KOS16) |
 //! | `demux`, `table` | unit vectors and masked tables | Protocols 2 and 3 |
 //! | `engine` | AES-LT, AES-RP, AES-BD, AES-TinyTable; the same of 3DES, and 3DES-PV | Protocol 1, sections 3.3 and 4.1 |
+//! | `engine` | Boolean programs; whether values are zero; openings | docs/spdz.md, section 10 |
 //!
 //! ```
 //! use divisi_core::{Abort, Bytes, Direction, Parameters, PartyId, Session, settle};

@@ -18,7 +18,7 @@ const MAP: &[(&str, &[&str])] = &[
     ("divisi-mixed", &["divisi-bgv", "divisi-circuit", "divisi-core", "divisi-field", "divisi-ot"]),
     ("divisi-ot", &["divisi-core", "divisi-field", "divisi-net"]),
     ("divisi-garble", &["divisi-circuit", "divisi-core", "divisi-field", "divisi-net", "divisi-ot"]),
-    ("divisi-spdz", &["divisi-core", "divisi-field", "divisi-net", "divisi-ot"]),
+    ("divisi-spdz", &["divisi-circuit", "divisi-core", "divisi-field", "divisi-net", "divisi-ot"]),
     ("divisi-rep3", &["divisi-circuit", "divisi-core", "divisi-field", "divisi-net"]),
     (
         "divisi-symphony",
@@ -63,6 +63,7 @@ const MAP: &[(&str, &[&str])] = &[
             "divisi-node",
             "divisi-ot",
             "divisi-rep3",
+            "divisi-spdz",
             "divisi-symmetric",
             "divisi-symphony",
         ],

@@ -117,5 +117,5 @@ fn help_tells_of_it(dir: &Path) {
         assert!(text.contains("toy:") && text.contains("Nothing is secret"), "{text}");
     }
     let output = toy(dir, &["kat", "--engine", "abacus", "v.json"]);
-    assert!(String::from_utf8_lossy(&output.stderr).contains("garble, plain or toy"), "{output:?}");
+    assert!(String::from_utf8_lossy(&output.stderr).contains("spdz, plain or toy"), "{output:?}");
 }

@@ -5,12 +5,14 @@
 //! touched. What is prepared starts at each party on a session of its own ([`Prepared::start`]) and goes through batches of instances
 //! ([`Party::batch`]). Whoever measures looks on through a [`Watch`].
 //!
-//! | job | who gives inputs | rep3 | garble | mixed | plain |
-//! |---|---|---|---|---|---|
-//! | [`Job::Circuit`] between parties | its owners | one evaluation | any number, ahead or streamed | any number | |
-//! | [`Job::Circuit`] of a client | dealt | in strands | | | |
-//! | [`Job::Blocks`], [`Job::Digests`] | dealt | in strands | | | |
-//! | [`Job::Texts`], [`Job::Messages`], [`Job::Chain`] | known answers | all | all but GCM and chains | the same | all |
+//! | job | who gives inputs | rep3 | garble | mixed | spdz | plain |
+//! |---|---|---|---|---|---|---|
+//! | [`Job::Circuit`] between parties | its owners | one evaluation | any number, ahead or streamed | any number | any number | |
+//! | [`Job::Circuit`] of a client | dealt | in strands | | | | |
+//! | [`Job::Blocks`] | dealt | AES, in strands | | | AES, 3DES, of parties | |
+//! | [`Job::Digests`] | dealt | in strands | | | | |
+//! | [`Job::Texts`] | known answers | AES but CBC | ECB, CTR of AES | the same | all but GCM | all |
+//! | [`Job::Messages`], [`Job::Chain`] | known answers | all | all but chains | the same | CMAC | all |
 //!
 //! **A new engine** is a folder that implements the three traits, and one line in `ENGINES`; or, outside of this crate, a call of [`add`].
 
@@ -411,7 +413,7 @@ mod tests {
                 assert!(belongs(*engine, option).is_ok());
             }
         }
-        assert!(named("abacus").err().unwrap().contains("rep3, garble, mixed or plain"));
+        assert!(named("abacus").err().unwrap().contains("rep3, garble, mixed, spdz or plain"));
         assert!(belongs(engines[0], "form").unwrap_err().reason.contains("--engine garble"));
         assert!(belongs(engines[1], "nobody's").is_ok());
     }
@@ -419,6 +421,7 @@ mod tests {
     #[test]
     fn parties_are_as_many_as_an_engine_can_have() {
         for (name, usual, wrong, why) in [
+            ("spdz", 3, 33, "has 2 to 32 parties, not 33: give another"),
             ("rep3", 3, 4, "has 3 parties, not 4: leave"),
             ("garble", 3, 129, "has 2 to 128 parties, not 129: give another"),
             ("mixed", 3, 256, "has 2 to 255 parties, not 256: give another"),

@@ -1,0 +1,137 @@
+//! Masked tables over authenticated shares, through the command line: every protocol in both directions, known answers, circuits among
+//! parties that keep outputs to themselves, and what is refused.
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
+
+use serde_json::{Value, json};
+use std::path::Path;
+use std::process::{Command, Output};
+
+const PROGRAM: &str = env!("CARGO_BIN_EXE_divisi");
+
+fn divisi(dir: &Path, arguments: &[&str]) -> Output {
+    Command::new(PROGRAM)
+        .current_dir(dir)
+        .args(arguments)
+        .args(["--json", "--timeout", "60"])
+        .output()
+        .unwrap()
+}
+
+fn told(output: &Output) -> Value {
+    serde_json::from_slice(&output.stdout).unwrap_or_else(|e| panic!("{e}: {output:?}"))
+}
+
+fn phase<'t>(told: &'t Value, name: &str) -> &'t Value {
+    let phases = told["phases"].as_array().unwrap();
+    phases.iter().find(|phase| phase["name"] == name).unwrap()
+}
+
+/// KOR+17, Table 2: rounds, openings and bits of a block, whatever the preprocessing and the direction of tables.
+#[test]
+fn blocks_cost_what_the_paper_says() {
+    let dir = tempfile::tempdir().unwrap();
+    for (command, protocol, more, [rounds, openings, bits]) in [
+        ("aes", "aes-lt", &["--field", "40"][..], [10, 160, 1280]),
+        ("aes", "aes-lt", &["--prep", "mascot", "--direction", "decrypt"], [10, 160, 1280]),
+        ("aes", "aes-tinytable", &["--k", "2"], [10, 160, 1280]),
+        ("aes", "aes-rp", &[], [70, 1920, 15_360]),
+        ("aes", "aes-bd", &[], [50, 2240, 17_920]),
+        ("des3", "3des-lt", &["--keys", "2"], [46, 384, 2304]),
+        ("des3", "3des-tinytable", &["--direction", "decrypt"], [46, 384, 1536]),
+        ("des3", "3des-pv", &["--statistical", "64"], [230, 3456, 27_648]),
+    ] {
+        let usual = ["bench", command, "--engine", "spdz", "--parties", "2", "--protocol", protocol];
+        let effort = ["--blocks", "2", "--reps", "1", "--warmup", "0"];
+        let output = divisi(dir.path(), &[&usual[..], &effort, more].concat());
+        let told = told(&output);
+        assert!(output.status.success(), "{protocol}: {output:?}");
+        assert_eq!((&told["checked"], &told["protocol"]), (&json!(true), &json!(protocol)));
+        assert_eq!((&told["count"], &told["openings"]), (&json!(2), &json!(2 * openings)), "{protocol}");
+        let online = phase(&told, "online");
+        let cost = (&online["rounds"], &online["bits_sent_per_party"]);
+        assert_eq!(cost, (&json!(rounds), &json!(2 * bits)), "{protocol}");
+        assert!(
+            told["verification_error_bits"].as_f64().unwrap() >= told["statistical_bits"].as_f64().unwrap()
+        );
+        for name in ["setup", "preprocessing", "load", "online", "verification"] {
+            phase(&told, name);
+        }
+    }
+}
+
+/// An AND, whose one output party 3 alone learns; a block of AES that all learn.
+#[test]
+fn circuits_are_run_by_those_who_have_the_inputs() {
+    let dir = tempfile::tempdir().unwrap();
+    std::fs::write(dir.path().join("and"), "2 4\n2 1 1\n1 1\n\n2 1 0 1 2 AND\n1 1 2 3 INV\n").unwrap();
+    let run = ["run", "--engine", "spdz", "--parties", "3"];
+    for (x, y) in [("0", "1"), ("1", "1")] {
+        let inputs = [format!("1={x}"), format!("2={y}")];
+        let more = ["--circuit", "and", "--input", &inputs[0], "--input", &inputs[1], "--output", "3"];
+        let output = divisi(dir.path(), &[&run[..], &more].concat());
+        let told = told(&output);
+        assert!(output.status.success(), "{output:?}");
+        let expected = if (x, y) == ("1", "1") { "0" } else { "1" };
+        assert_eq!((&told["outputs"][0], &told["output_to"]), (&json!(expected), &json!([3])));
+    }
+    let (key, text) = ("2=000102030405060708090a0b0c0d0e0f", "1=00112233445566778899aabbccddeeff");
+    let more = ["--circuit", "aes128", "--input", key, "--input", text];
+    let output = divisi(dir.path(), &[&run[..], &more].concat());
+    assert_eq!(told(&output)["outputs"][0], "69c4e0d86a7b0430d8cdb78070b4c55a", "{output:?}");
+}
+
+/// SP 800-38A and 38B, SP 800-67, as files of the validation program: what is there passes, what is changed fails.
+#[test]
+fn known_answers_of_both_ciphers() {
+    let dir = tempfile::tempdir().unwrap();
+    let (key, iv) = ("2b7e151628aed2a6abf7158809cf4f3c", "000102030405060708090a0b0c0d0e0f");
+    let (pt, ct) = (
+        "6bc1bee22e409f96e93d7e117393172aae2d8a571e03ac9c9eb76fac45af8e51",
+        "7649abac8119b246cee98e9b12e9197d5086cb9b507219ee95db113a917678b2",
+    );
+    let cbc = json!({ "algorithm": "ACVP-AES-CBC", "testGroups": [
+        { "testType": "AFT", "direction": "encrypt", "tests": [
+            { "tcId": 1, "key": key, "iv": iv, "pt": pt, "ct": ct },
+            { "tcId": 2, "key": key, "iv": iv, "pt": &pt[..32], "ct": &ct[..32] },
+        ] },
+        { "testType": "AFT", "direction": "decrypt", "tests": [
+            { "tcId": 3, "key": key, "iv": iv, "pt": pt, "ct": ct },
+        ] },
+        { "testType": "MCT", "direction": "encrypt", "tests": [{ "tcId": 4 }] },
+    ] });
+    let (key1, key2, key3) = ("0123456789abcdef", "23456789abcdef01", "456789abcdef0123");
+    let des = |tc: u32, ct: &str| json!({ "tcId": tc, "key1": key1, "key2": key2, "key3": key3, "pt": "5468652071756663", "ct": ct });
+    let ecb = |ct: &str| {
+        json!({ "algorithm": "ACVP-TDES-ECB", "testGroups": [
+            { "testType": "AFT", "direction": "encrypt", "tests": [des(1, ct)] },
+            { "testType": "AFT", "direction": "decrypt", "tests": [des(2, ct)] },
+        ] })
+    };
+    let tag = |tag: &str, passed: bool| json!({ "tcId": 1, "key": key, "message": "", "msgLen": 0, "mac": tag, "testPassed": passed });
+    let right = "bb1d6929e95937287fa37d129b756746";
+    let cmac = json!({ "algorithm": "CMAC-AES", "testGroups": [
+        { "testType": "AFT", "direction": "gen", "tests": [tag(right, true)] },
+        { "testType": "AFT", "direction": "ver", "tests": [tag(right, true)] },
+        { "testType": "AFT", "direction": "ver", "tests": [tag("bb1d6929e95937287fa37d129b756747", false)] },
+    ] });
+    for (name, content, passed, failed) in [
+        ("cbc", cbc, 3, 0),
+        ("ecb", ecb("a826fd8ce53b855f"), 2, 0),
+        ("wrong", ecb("a826fd8ce53b855e"), 0, 2),
+        ("cmac", cmac, 3, 0),
+    ] {
+        std::fs::write(dir.path().join(name), content.to_string()).unwrap();
+        for parties in ["2", "3"] {
+            let output = divisi(dir.path(), &["kat", "--engine", "spdz", "--parties", parties, name]);
+            let tally = &told(&output)["algorithms"][0];
+            let found = (&tally["passed"], &tally["failed"]);
+            assert_eq!(found, (&json!(passed), &json!(failed)), "{name} {parties}: {output:?}");
+            assert_eq!(output.status.code(), Some(i32::from(failed > 0)));
+        }
+    }
+    // of another cipher: counted, and nothing is left that ran
+    let output = divisi(dir.path(), &["kat", "--engine", "spdz", "--protocol", "3des-pv", "cbc"]);
+    assert_eq!(output.status.code(), Some(1));
+    let unsupported = told(&output)["algorithms"][0]["unsupported"].to_string();
+    assert!(unsupported.contains("3des-pv is for triple DES"), "{unsupported}");
+}
