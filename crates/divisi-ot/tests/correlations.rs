@@ -269,3 +269,50 @@ fn what_is_no_payload_is_refused() {
         );
     }
 }
+
+/// Packed bits: as many rows as do not fill a word, used once, with nothing behind the last one.
+#[test]
+fn packed_bits_are_products_and_are_refused_alike() {
+    for (n, rows) in [(2, 1), (3, 64), (2, 65), (4, 333)] {
+        let views = all(n, |session, setup| {
+            let mut pads = setup.semi_honest_rows(session, Bits::Random(rows), Links::All)?;
+            let mut y = random(session, rows.div_ceil(64));
+            if rows % 64 > 0 {
+                *y.last_mut().unwrap() &= (1 << (rows % 64)) - 1;
+            }
+            let z = setup.correlate_bits(session, &mut pads, &y)?.to_vec();
+            Ok((pads.bits().to_vec(), y, z))
+        });
+        for at in 0..rows.div_ceil(64) {
+            let sum = |of: fn(&(Vec<u64>, Vec<u64>, Vec<u64>)) -> &Vec<u64>| {
+                views.iter().fold(0, |sum, view| sum ^ of(view)[at])
+            };
+            assert_eq!(sum(|v| &v.0) & sum(|v| &v.1), sum(|v| &v.2), "{n} parties, {rows} rows");
+        }
+    }
+    // again; a bit behind the last row; too few words
+    for (twice, values) in [(true, vec![1, 1]), (false, vec![0, 1 << 6]), (false, vec![0])] {
+        let ends = run(2, &Parameters::new("correlations"), |mut session| {
+            let mut setup = Setup::new(&mut session, Config::default())?;
+            let mut pads = setup.semi_honest_rows(&mut session, Bits::Random(70), Links::All)?;
+            if twice {
+                setup.correlate_bits(&mut session, &mut pads, &values)?;
+            }
+            setup.correlate_bits(&mut session, &mut pads, &values).map(drop)
+        });
+        assert!(ends.iter().any(|end| matches!(end, Err(Abort::Misuse { .. }))), "{values:?}");
+    }
+    // a peer's bit behind the last row
+    let stage = Stage::new(2, &Parameters::new("correlations"));
+    stage.change(party(1), party(2), PAYLOAD, 0, |body| body[8] |= 0x40);
+    let ends = stage.act(|mut session| {
+        let mut setup = Setup::new(&mut session, Config::default())?;
+        let mut pads = setup.semi_honest_rows(&mut session, Bits::Random(70), Links::All)?;
+        setup.correlate_bits(&mut session, &mut pads, &[3, 1]).map(drop)
+    });
+    assert!(
+        matches!(&ends[1], Err(Abort::Network(Fault::Malformed { peer, .. })) if *peer == party(1)),
+        "{:?}",
+        ends[1]
+    );
+}

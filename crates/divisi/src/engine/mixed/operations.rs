@@ -218,7 +218,7 @@ impl Prepared for Operations {
         let run = match (self.job.op, &self.numbers) {
             (Op::E2a | Op::A2e | Op::TripleArith, Some(ring)) => {
                 let keys = Keys::generate(&mut session, ring)?;
-                Run::Ciphertexts(Sampler::new(&session), keys, session)
+                Run::Ciphertexts(Box::new((Sampler::new(&session), keys, session)))
             }
             _ => {
                 let gmw = Gmw::new(session, self.manner.config)?;

@@ -18,14 +18,14 @@ const INPUT: Step = step!("input");
 /// What a party computes with: everything, or ciphertexts alone, and no transfers.
 pub(super) enum Run {
     Mixed(Box<Mixed>),
-    Ciphertexts(Sampler, Keys, Session),
+    Ciphertexts(Box<(Sampler, Keys, Session)>),
 }
 
 impl Run {
     fn session(&mut self) -> &mut Session {
         match self {
             Run::Mixed(mixed) => mixed.session(),
-            Run::Ciphertexts(_, _, session) => session,
+            Run::Ciphertexts(all) => &mut all.2,
         }
     }
 }
@@ -45,7 +45,8 @@ impl Party for Member<'_> {
         }
         match &mut self.run {
             Run::Mixed(mixed) => convert_all(of, mixed, count, &inputs, watch),
-            Run::Ciphertexts(sampler, keys, session) => {
+            Run::Ciphertexts(all) => {
+                let (sampler, keys, session) = &mut **all;
                 ciphertexts(of, session, keys, sampler, count, &inputs, watch)
             }
         }
@@ -58,7 +59,7 @@ impl Party for Member<'_> {
     fn facts(&self) -> Map<String, Value> {
         let made = match &self.run {
             Run::Mixed(mixed) => mixed.decryptions(),
-            Run::Ciphertexts(_, keys, _) => keys.decryptions(),
+            Run::Ciphertexts(all) => all.1.decryptions(),
         };
         members(json!({ "partial_decryptions": made }))
     }
