@@ -38,13 +38,13 @@ struct Inner {
     public: [Poly; 2],
     /// For each prime of the chain.
     relinearisation: Option<Vec<[Poly; 2]>>,
-    /// Partial decryptions so far, over all strands.
-    decryptions: AtomicU64,
+    /// Partial decryptions so far, over all strands and kinds of keys.
+    decryptions: Arc<AtomicU64>,
     limit: u64,
 }
 
 impl Keys {
-    /// Make the keys of a session; all parties do so once. Three rounds for the coin, then twice the height
+    /// Make the keys of a session; all parties do so once for each operation. Three rounds for the coin, then twice the height
     /// of the tree for the public key and each round of the relinearisation key, which is made only for
     /// parameters that multiply ciphertexts.
     ///
@@ -52,16 +52,31 @@ impl Keys {
     /// [`Abort::Misuse`] for a second time in a session and for another number of parties;
     /// [`Abort::CheckFailed`] of G5 or G2 for parameters that are not sound; whatever a broken peer causes.
     pub fn generate(session: &mut Session, ring: &Arc<Ring>) -> Result<Keys, Abort> {
-        Keys::with_limit(session, ring, 1 << DECRYPTION_BITS)
+        Keys::with_limit(session, ring, 1 << DECRYPTION_BITS, Arc::default())
     }
 
-    pub(crate) fn with_limit(session: &mut Session, ring: &Arc<Ring>, limit: u64) -> Result<Keys, Abort> {
+    /// The same for another operation of the session of these keys: partial decryptions of both are counted
+    /// together \[G12\].
+    ///
+    /// # Errors
+    /// As [`Keys::generate`]; [`Abort::Misuse`] for keys of another session.
+    pub fn beside(&self, session: &mut Session, ring: &Arc<Ring>) -> Result<Keys, Abort> {
+        self.belong(session, PARAMETERS)?;
+        Keys::with_limit(session, ring, self.0.limit, Arc::clone(&self.0.decryptions))
+    }
+
+    pub(crate) fn with_limit(
+        session: &mut Session,
+        ring: &Arc<Ring>,
+        limit: u64,
+        decryptions: Arc<AtomicU64>,
+    ) -> Result<Keys, Abort> {
         let parameters = ring.parameters();
         if session.parties() != parameters.parties() {
             return Err(session.misuse(PARAMETERS, "parameters for another number of parties"));
         }
-        if !session.first("bgv keys") {
-            return Err(session.misuse(PARAMETERS, "a session has one set of keys"));
+        if !session.first(parameters.operation().keys()) {
+            return Err(session.misuse(PARAMETERS, "a session has one set of keys for an operation"));
         }
         session.require(Check::G5, PARAMETERS, parameters.fits(), None)?; // [G5]
         session.require(Check::G2, PARAMETERS, parameters.floods(), None)?; // [G2]
@@ -92,7 +107,7 @@ impl Keys {
             share,
             public: [b, a],
             relinearisation,
-            decryptions: AtomicU64::new(0),
+            decryptions,
             limit,
         };
         session.compare(Check::M0_3, COMPARE, &inner.digest())?; // [M0.3]
@@ -265,7 +280,7 @@ impl Keys {
     /// # Errors
     /// As [`Keys::generate`].
     pub fn limited(session: &mut Session, ring: &Arc<Ring>, limit: u64) -> Result<Keys, Abort> {
-        Keys::with_limit(session, ring, limit)
+        Keys::with_limit(session, ring, limit, Arc::default())
     }
 
     /// A ciphertext with chosen components, such as a curious holder may make.

@@ -32,6 +32,7 @@ impl Gates for Words {
 
 /// The inputs are not those of the program.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Misfit {
     /// There are not as many inputs as input wires.
     Wires {
@@ -66,6 +67,7 @@ impl std::error::Error for Misfit {}
 
 /// Why a circuit in a file was not run.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Unrun {
     /// The inputs are not its inputs.
     Misfit(Misfit),

@@ -167,5 +167,6 @@ files!(
     kat = "kat.toml",
     bench = "bench.toml",
     circuits = "circuit.toml",
-    circuits_run = "run.toml"
+    circuits_run = "run.toml",
+    mixed = "mixed.toml"
 );

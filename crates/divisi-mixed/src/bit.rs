@@ -81,6 +81,13 @@ impl Bit {
         self.words.iter_mut().skip(first / 64).zip(words).for_each(|(own, word)| *own = *word);
     }
 
+    /// The product with public bits, lane by lane. Local.
+    pub(crate) fn and_public(&self, other: &Bit) -> Bit {
+        let mut out = self.clone();
+        out.words.iter_mut().zip(other.words.iter()).for_each(|(own, other)| *own &= other);
+        out
+    }
+
     /// self + other, lane by lane; false if they differ in lanes.
     #[must_use]
     pub(crate) fn add(&mut self, other: &Bit) -> bool {
@@ -189,8 +196,9 @@ mod tests {
         let widths = [1, 64, 63, 65, 7, 128, 130, 3, 1];
         let mut dense = Dense::default();
         let words = |i: usize, bits: usize| {
-            let all: Vec<u64> =
-                (0..bits.div_ceil(64)).map(|w| (i + w + 3) as u64 * 0x9e37_79b9_7f4a_7c15).collect();
+            let all: Vec<u64> = (0..bits.div_ceil(64))
+                .map(|w| ((i + w + 3) as u64).wrapping_mul(0x9e37_79b9_7f4a_7c15))
+                .collect();
             Bit::new(bits, &all)
         };
         for (i, bits) in widths.iter().enumerate() {

@@ -69,6 +69,29 @@ impl RandomBits {
         Some(RandomBits { bits: split(&mut self.bits), numbers: split(&mut self.numbers) })
     }
 
+    /// The first so many of them; what is behind is dropped.
+    pub(crate) fn first(self, count: usize) -> RandomBits {
+        let cut = |list: &Hidden<u64>| Hidden::from(list.get(..count).unwrap_or(list));
+        RandomBits { bits: cut(&self.bits), numbers: cut(&self.numbers) }
+    }
+
+    /// All of these, one list behind the other.
+    pub(crate) fn join(parts: &[&RandomBits]) -> RandomBits {
+        let all = |of: fn(&RandomBits) -> &Hidden<u64>| {
+            let mut out = Hidden::zeros(parts.iter().map(|part| part.len()).sum());
+            let words = parts.iter().flat_map(|part| of(part).iter());
+            out.iter_mut().zip(words).for_each(|(out, word)| *out = *word);
+            out
+        };
+        RandomBits { bits: all(|part| &part.bits), numbers: all(|part| &part.numbers) }
+    }
+
+    /// The last so many of them once more: for a mutant.
+    pub(crate) fn copy(&self, count: usize) -> RandomBits {
+        let last = |list: &Hidden<u64>| Hidden::from(&list[list.len().saturating_sub(count)..]);
+        RandomBits { bits: last(&self.bits), numbers: last(&self.numbers) }
+    }
+
     /// The shares modulo 2, each 0 or 1, and modulo p.
     #[must_use]
     pub fn open(self) -> (Hidden<u64>, Hidden<u64>) {
@@ -81,14 +104,30 @@ impl RandomBits {
 /// # Errors
 /// [`Abort::Misuse`] for keys of another operation; as [`Keys::to_shares`] and [`wire::receive`].
 pub fn random_bits(session: &mut Session, keys: &Keys, sampler: &mut Sampler) -> Result<RandomBits, Abort> {
+    // 1. <r>: each party's own bits
+    let mut bits = Hidden::zeros(keys.ring().dimension());
+    sampler.bits(&mut bits);
+    chosen_bits(session, keys, sampler, bits)
+}
+
+/// The same of bits that every party chooses: shares of them modulo 2, made to be shares modulo p too.
+///
+/// # Errors
+/// As [`random_bits`]; [`Abort::Misuse`] for another number than N.
+pub(crate) fn chosen_bits(
+    session: &mut Session,
+    keys: &Keys,
+    sampler: &mut Sampler,
+    bits: Hidden<u64>,
+) -> Result<RandomBits, Abort> {
     let ring = keys.ring();
+    if bits.len() != ring.dimension() {
+        return Err(session.misuse(FORM, "a bit for each slot"));
+    }
     if ring.parameters().operation() != Operation::Bits {
         return Err(session.misuse(FORM, "keys for another operation"));
     }
     let batch = session.count("random bits");
-    // 1. <r>: each party's own bits
-    let mut bits = Hidden::zeros(ring.dimension());
-    sampler.bits(&mut bits);
     let signs = encode::signs(ring, &bits);
     // 2. and 3. [1 - 2 r], at the last of the ring or the root of the tree
     let order = Order::new(session, batch);

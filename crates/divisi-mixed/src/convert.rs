@@ -6,9 +6,9 @@
 //! shares of r serve every public table.
 
 use crate::bits::RandomBits;
-use divisi_bgv::Ring;
 use divisi_bgv::hidden::Hidden;
 use divisi_core::{Abort, PartyId, Session, Step, step};
+use divisi_field::zp::Modulus;
 
 const LOOKUP: Step = step!("lookup");
 const GATHER: Step = step!("open.gather");
@@ -64,12 +64,11 @@ fn pack(bits: &[u64]) -> Vec<u8> {
 /// [`open_bits`].
 pub fn lookup(
     session: &mut Session,
-    ring: &Ring,
+    plain: Modulus,
     tables: &[[u64; 2]],
     x: &[u64],
     masks: RandomBits,
 ) -> Result<Hidden<u64>, Abort> {
-    let plain = ring.plain();
     if tables.len() != x.len() || masks.len() != x.len() {
         return Err(session.misuse(LOOKUP, "a table and a mask for each bit"));
     }
@@ -100,7 +99,7 @@ pub fn lookup(
 /// [`Abort::Misuse`] if the bits do not fill numbers of 1 to 32 bits; as [`lookup`].
 pub fn to_numbers(
     session: &mut Session,
-    ring: &Ring,
+    plain: Modulus,
     width: usize,
     x: &[u64],
     masks: RandomBits,
@@ -108,9 +107,8 @@ pub fn to_numbers(
     if !(1..=32).contains(&width) || !x.len().is_multiple_of(width) {
         return Err(session.misuse(LOOKUP, "numbers of 1 to 32 bits, all of one width"));
     }
-    let plain = ring.plain();
     // 1. T = (0, 1) for each bit; 2. <x> = sum of 2^j <T[x[j]]>
-    let bits = lookup(session, ring, &vec![[0, 1]; x.len()], x, masks)?;
+    let bits = lookup(session, plain, &vec![[0, 1]; x.len()], x, masks)?;
     let mut numbers = Hidden::zeros(x.len() / width);
     for (number, bits) in numbers.iter_mut().zip(bits.chunks_exact(width)) {
         *number = bits.iter().rev().fold(0, |sum, bit| plain.add(plain.add(sum, sum), *bit));

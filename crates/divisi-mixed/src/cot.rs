@@ -1,13 +1,14 @@
 //! Random bits shared in both worlds by correlated oblivious transfer, without ciphertexts.
 //!
-//! x is 0, and each party in its turn makes it x xor r_i: x <- x + r_i - 2 r_i x. x is shared by those who had
-//! their turn; P_i chooses with r_i, their shares of x are the payloads, and nobody sees anything but pads.
-//! Adversary: semi-honest, all but one. The products are those of [`divisi_ot::correlate`] on semi-honest rows
-//! \[G14\]: pads are within 2^-64 of uniform, so that all that P_i and P_j see of each other is uniform.
+//! x is 0, and each party in its turn makes it x xor r_i: x <- x + r_i - 2 r_i x. x is shared by those who
+//! had their turn; P_i chooses with r_i, their shares of x are the payloads, and nobody sees anything but
+//! pads. Adversary: semi-honest, all but one. The products are those of [`divisi_ot::correlate`] on
+//! semi-honest rows \[G14\]: pads are within 2^-64 of uniform, so that all that P_i and P_j see of each other
+//! is uniform.
 //!
-//! Cost an item at k = 4, sent by a party on average over n batches: (n - 1) (32 + 32) / 2 bits, a row one way
-//! and a number the other for each pair; n rounds (test `cost_of_bits_by_transfers`). For few parties that is
-//! less than any ciphertext. The circle begins with another party from batch to batch.
+//! Cost an item at k = 4, sent by a party on average over n batches: (n - 1) (32 + 32) / 2 bits, a row one
+//! way and a number the other for each pair; n rounds (test `cost_of_bits_by_transfers`). For few parties
+//! that is less than any ciphertext. The circle begins with another party from batch to batch.
 
 use crate::bits::RandomBits;
 use divisi_bgv::hidden::Hidden;
@@ -28,10 +29,23 @@ pub fn random_bits(
     plain: Modulus,
     count: usize,
 ) -> Result<RandomBits, Abort> {
-    let n = session.parties();
+    of_bits(session, setup, plain, Bits::Random(count))
+}
+
+/// The same of bits that every party may choose: shares of them modulo 2, made to be shares modulo p too.
+///
+/// # Errors
+/// As [`random_bits`].
+pub(crate) fn of_bits(
+    session: &mut Session,
+    setup: &mut Setup,
+    plain: Modulus,
+    bits: Bits<'_>,
+) -> Result<RandomBits, Abort> {
+    let (n, count) = (session.parties(), bits.count());
     let first = (session.count("random bits by transfers") % n.max(1) as u64) as usize;
     // 1. each party's own bits, in rows towards those before it
-    let mut pads = setup.semi_honest_rows(session, Bits::Random(count), Links::Before(first))?;
+    let mut pads = setup.semi_honest_rows(session, bits, Links::Before(first))?;
     let mut bits = Hidden::zeros(count);
     let own = pads.bits().iter().flat_map(|word| (0..64).map(move |i| word >> i & 1));
     bits.iter_mut().zip(own).for_each(|(bit, own)| *bit = own);

@@ -10,7 +10,7 @@
 //! `cost_of_circuits`). All products of a level, of all lanes and jobs, stand densely in one message.
 
 use crate::bit::{Bit, Dense, last};
-use crate::triples::{Shelf, batch, bit_triples};
+use crate::triples::{BitTriples, Shelf, batch, bit_triples};
 use divisi_circuit::program::{Linear, Program};
 use divisi_core::{Abort, Boolean, Check, Job, Lanes, PartyId, Prg, Session, Step, step};
 use divisi_ot::{Config, Setup};
@@ -73,10 +73,23 @@ impl Gmw {
         (&mut self.session, &mut self.setup)
     }
 
+    /// Our own randomness.
+    pub(crate) fn own(&mut self) -> &mut Prg {
+        &mut self.own
+    }
+
     /// How many triples are there.
     #[must_use]
     pub fn triples(&self) -> usize {
         self.shelf.len()
+    }
+
+    /// So many words of triples, which are here no more \[G7\].
+    ///
+    /// # Errors
+    /// [`Abort::Misuse`] if there are fewer.
+    pub fn take_triples(&mut self, words: usize) -> Result<BitTriples, Abort> {
+        self.shelf.take(&self.session, words)
     }
 
     /// Make triples until there are so many: batch by batch, each of two rounds.

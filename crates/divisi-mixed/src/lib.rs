@@ -9,7 +9,11 @@
 //! | [`gmw`] | Boolean circuits on them | Goldreich, Micali, Wigderson 1987 |
 //! | [`convert`] | lookups in public tables of size 2, bits to numbers | Figures 8 and 9 |
 //!
-//! Private and larger tables, numbers to bits, triples and circuits are to come.
+//! | [`arithmetic`] | arithmetic triples by one product of ciphertexts | section 7.2, A.3 |
+//! | [`num`] | shared numbers, and their openings | section 3.1 |
+//! | [`table`] | lookups in tables of 2 to 256 entries, public and private | Figures 7 and 8 |
+//! | [`a2b`], [`adders`] | numbers to bits | Figure 10 |
+//! | [`mixed`] | one party of all: shelves, products, B2A | Figure 9 |
 //!
 //! ```
 //! use divisi_bgv::parameters::{Form, Operation, Parameters};
@@ -36,12 +40,20 @@
 #![forbid(unsafe_code)]
 #![cfg_attr(test, allow(clippy::unwrap_used, clippy::expect_used, clippy::panic))]
 
+pub mod a2b;
+pub mod adders;
+pub mod arithmetic;
 pub mod bit;
 pub mod bits;
 pub mod convert;
 pub mod cot;
 pub mod gmw;
+pub mod mixed;
+pub mod num;
+pub mod table;
 pub mod triples;
 
 pub use bit::Bit;
 pub use gmw::Gmw;
+pub use mixed::Mixed;
+pub use num::Num;

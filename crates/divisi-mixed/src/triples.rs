@@ -1,12 +1,12 @@
 //! Boolean triples by semi-honest correlated oblivious transfer: shares of a, b and a b, bit by bit.
 //!
-//! Adversary: semi-honest, all but one. Every party chooses with its share of a towards every other one, whose
-//! payload is its share of b (Gilboa 1999, on rows of SoftSpokenOT); the products add up to a b. \[G14\]: rows
-//! are typed semi-honest, no tweak comes twice, and a row serves one payload.
+//! Adversary: semi-honest, all but one. Every party chooses with its share of a towards every other one,
+//! whose payload is its share of b (Gilboa 1999, on rows of SoftSpokenOT); the products add up to a b.
+//! \[G14\]: rows are typed semi-honest, no tweak comes twice, and a row serves one payload.
 //!
-//! Cost a triple: to each peer ceil(128 / k) bits of rows and one of payload, 4.125 bytes at k = 4 and at most
-//! 4.3 with frames; two rounds a batch (test `cost_of_boolean_triples`). Streamed: batch by batch in bounded
-//! memory, of which only three bits a triple stay.
+//! Cost a triple: to each peer ceil(128 / k) bits of rows and one of payload, 4.125 bytes at k = 4 and at
+//! most 4.3 with frames; two rounds a batch (test `cost_of_boolean_triples`). Streamed: batch by batch in
+//! bounded memory, of which only three bits a triple stay.
 
 use crate::bit::last;
 use divisi_core::{Abort, Check, Prg, Session, Step, step};

@@ -47,7 +47,7 @@ fn numbers_of_bits_are_the_numbers() {
             let x: Vec<u64> = (0..7 * 32).map(|i| share(n, me, i, numbers[i / 32] >> (i % 32) & 1)).collect();
             let masks = bits.take(x.len()).unwrap();
             assert_eq!(bits.len(), 1024 - 224);
-            let shares = to_numbers(session, &ring, 32, &x, masks)?.to_vec();
+            let shares = to_numbers(session, ring.plain(), 32, &x, masks)?.to_vec();
             let counts = session.meter().read().phases["online"];
             Ok((shares, counts, bits.take(801).is_none()))
         });
@@ -73,7 +73,7 @@ fn tables_are_looked_up() {
         for pattern in 0..32_u64 {
             let me = session.me().index();
             let x: Vec<u64> = (0..5).map(|i| share(3, me, i, pattern >> i & 1)).collect();
-            all.push(lookup(session, &ring, &tables, &x, bits.take(5).unwrap())?.to_vec());
+            all.push(lookup(session, ring.plain(), &tables, &x, bits.take(5).unwrap())?.to_vec());
         }
         Ok(all)
     });
@@ -93,11 +93,11 @@ fn what_does_not_fit_is_refused() {
         let ends = with_bits(&ring, f);
         assert!(ends.iter().any(|end| matches!(end, Err(Abort::Misuse { .. }))), "{ends:?}");
     };
-    misuse(&|s, bits| lookup(s, &ring, &[[0, 1]], &[1], bits).map(drop));
-    misuse(&|s, mut bits| lookup(s, &ring, &[[0, P32]], &[1], bits.take(1).unwrap()).map(drop));
-    misuse(&|s, mut bits| lookup(s, &ring, &[], &[1], bits.take(1).unwrap()).map(drop));
-    misuse(&|s, mut bits| to_numbers(s, &ring, 33, &[0; 33], bits.take(33).unwrap()).map(drop));
-    misuse(&|s, mut bits| to_numbers(s, &ring, 2, &[0; 3], bits.take(3).unwrap()).map(drop));
+    misuse(&|s, bits| lookup(s, ring.plain(), &[[0, 1]], &[1], bits).map(drop));
+    misuse(&|s, mut bits| lookup(s, ring.plain(), &[[0, P32]], &[1], bits.take(1).unwrap()).map(drop));
+    misuse(&|s, mut bits| lookup(s, ring.plain(), &[], &[1], bits.take(1).unwrap()).map(drop));
+    misuse(&|s, mut bits| to_numbers(s, ring.plain(), 33, &[0; 33], bits.take(33).unwrap()).map(drop));
+    misuse(&|s, mut bits| to_numbers(s, ring.plain(), 2, &[0; 3], bits.take(3).unwrap()).map(drop));
 }
 
 #[test]

@@ -46,6 +46,7 @@ pub struct Input<'a> {
 
 /// Why a server has no part of an input.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Lack {
     /// It has no such input, or refuses it.
     Missing,

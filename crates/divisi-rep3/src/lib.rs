@@ -1,6 +1,5 @@
 //! Replicated secret sharing among three parties with active security against one: the engine of MAESTRO
-//! (USENIX Security
-//! 2025) for AES.
+//! (USENIX Security 2025) for AES.
 //!
 //! **Trust.** Three parties, at most one of them corrupt, in whatever way. The honest ones end with the right
 //! output or abort; nobody learns more than the outputs (security with abort). Statistical security: the

@@ -87,10 +87,16 @@ impl<F: Mac> Source<F> for Dealer<F> {
         let c = a.iter().zip(&b).map(|(a, b)| *a * *b).collect();
         Ok(Triples { a: self.authenticate(a), b: self.authenticate(b), c: self.authenticate(c) })
     }
+
+    fn bit_triples(&mut self, _: &mut Party<F>, count: usize) -> Result<Triples<Gf2, F>, Abort> {
+        let (a, b): (Vec<Gf2>, Vec<Gf2>) = (self.random(count), self.random(count));
+        let c = a.iter().zip(&b).map(|(a, b)| *a * *b).collect();
+        Ok(Triples { a: self.authenticate(a), b: self.authenticate(b), c: self.authenticate(c) })
+    }
 }
 
 impl<F: Mac> Products<F> for Dealer<F> {
-    fn bit_triples(&mut self, _: &mut Party<F>, count: usize) -> Result<BitTriples<F>, Abort> {
+    fn element_triples(&mut self, _: &mut Party<F>, count: usize) -> Result<BitTriples<F>, Abort> {
         let (a, b): (Vec<Gf2>, Vec<F>) = (self.random(count), self.random(count));
         let c = a.iter().zip(&b).map(|(a, b)| F::embedded(*a) * *b).collect();
         Ok(BitTriples { a: self.authenticate(a), b: self.authenticate(b), c: self.authenticate(c) })

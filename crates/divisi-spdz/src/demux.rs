@@ -53,7 +53,7 @@ impl<F: Mac> Party<F> {
         let s = source.bits(self, log * lanes)?;
         self.session.observe_each(Check::K5, s.len() as u64); // [K5]
         let entries = 1_usize << log;
-        let mut triples = Stack(source.bit_triples(self, products(log) * lanes)?);
+        let mut triples = Stack(source.element_triples(self, products(log) * lanes)?);
         // 1: 1 + s_0 + s_0 y
         let bit = |k: usize| s.part(k * lanes..(k + 1) * lanes);
         let mut first = elements(&bit(0), F::from_low_bits(0b11));

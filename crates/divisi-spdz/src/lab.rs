@@ -4,7 +4,7 @@
 use crate::dealer::Dealer;
 use crate::demux::Units;
 use crate::engine::{Bit, Byte, Protocol, Spdz, Tiny, TinyBit, TinyBits, TinyByte};
-use crate::part::Mac;
+use crate::part::{Mac, Part};
 use crate::party::Party;
 use crate::prep::{Bucketed, Mascot, Preparation};
 use crate::source::{Source, Triples};
@@ -90,7 +90,7 @@ pub fn unit_shares<F: Mac>(units: &Units<F>) -> [Vec<Gf2>; 2] {
 
 /// Our shares of the factors of products, and of the products.
 #[must_use]
-pub fn triple_shares<F: Mac>(triples: &Triples<Gf8, F>) -> [Vec<Gf8>; 3] {
+pub fn triple_shares<V: Part, F: Mac>(triples: &Triples<V, F>) -> [Vec<V>; 3] {
     [&triples.a, &triples.b, &triples.c].map(|of| of.x.clone())
 }
 

@@ -91,10 +91,16 @@ pub trait Source<F: Mac>: Send {
     fn byte_triples(&mut self, party: &mut Party<F>, count: usize) -> Result<Triples<Gf8, F>, Abort>
     where
         F: Holds<Gf8>;
+
+    /// Products of bits \[K6\].
+    ///
+    /// # Errors
+    /// Whatever ends the session.
+    fn bit_triples(&mut self, party: &mut Party<F>, count: usize) -> Result<Triples<Gf2, F>, Abort>;
 }
 
 /// A source of products of bits and elements, by which [`Party::demux`] makes unit vectors.
 pub(crate) trait Products<F: Mac>: Source<F> {
     /// Products of bits and elements \[K6\].
-    fn bit_triples(&mut self, party: &mut Party<F>, count: usize) -> Result<BitTriples<F>, Abort>;
+    fn element_triples(&mut self, party: &mut Party<F>, count: usize) -> Result<BitTriples<F>, Abort>;
 }

@@ -1,40 +1,78 @@
 //! Known answers with real preprocessing.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
-use divisi_field::{Gf40, Gf48, Gf72};
+use divisi_field::{Field, Gf40, Gf48, Gf72};
 use divisi_spdz::lab::{SpdzLab, TinyLab};
 use divisi_spdz::{Preparation, Protocol};
 use divisi_symmetric::suite;
 
+const BUCKETED: Preparation = Preparation::Bucketed;
+const MASCOT: Preparation = Preparation::Mascot;
+
 #[test]
-fn aes_over_bucketed() {
-    let lab = |n, protocol| SpdzLab::<Gf48>::new(n, protocol).prepared(Preparation::Bucketed);
-    suite::aes_fips197(&lab(2, Protocol::Lookup));
-    suite::aes_random(&SpdzLab::<Gf40>::new(3, Protocol::Lookup).prepared(Preparation::Bucketed), 2, 1);
-    suite::aes_random(&lab(2, Protocol::RivainProuff), 2, 1);
-    suite::aes_random(
-        &SpdzLab::<Gf72>::new(3, Protocol::BitDecomposition).prepared(Preparation::Bucketed),
-        3,
-        1,
-    );
-    suite::aes_random(&TinyLab::<Gf48>::new(3).prepared(Preparation::Bucketed), 4, 1);
+fn tables_from_buckets() {
+    suite::aes_fips197(&SpdzLab::<Gf48>::new(2, Protocol::Lookup).prepared(BUCKETED));
 }
 
 #[test]
-fn aes_over_mascot() {
-    let lab = |n, protocol| SpdzLab::<Gf40>::new(n, protocol).prepared(Preparation::Mascot);
-    suite::aes_random(&lab(2, Protocol::Lookup), 2, 1);
-    suite::aes_random(&lab(3, Protocol::RivainProuff), 2, 1);
-    suite::aes_random(&lab(2, Protocol::BitDecomposition), 3, 1);
-    suite::aes_random(&TinyLab::<Gf48>::new(2).prepared(Preparation::Mascot), 4, 1);
+fn tables_from_buckets_among_three() {
+    suite::aes_random(&SpdzLab::<Gf40>::new(3, Protocol::Lookup).prepared(BUCKETED), 2, 1);
 }
 
 #[test]
-fn triple_des_over_both() {
-    for preparation in Preparation::ALL {
-        suite::triple_des_samples(&SpdzLab::<Gf48>::new(2, Protocol::Lookup).prepared(preparation), 1);
+fn bytes_from_buckets() {
+    suite::aes_random(&SpdzLab::<Gf48>::new(2, Protocol::RivainProuff).prepared(BUCKETED), 2, 1);
+}
+
+#[test]
+fn bytes_from_buckets_among_three() {
+    suite::aes_random(&SpdzLab::<Gf72>::new(3, Protocol::BitDecomposition).prepared(BUCKETED), 3, 1);
+}
+
+#[test]
+fn tinytable_from_buckets() {
+    suite::aes_random(&TinyLab::<Gf48>::new(2).prepared(BUCKETED), 4, 1);
+}
+
+#[test]
+fn tables_by_mascot() {
+    suite::aes_random(&SpdzLab::<Gf40>::new(2, Protocol::Lookup).prepared(MASCOT), 2, 1);
+}
+
+#[test]
+fn bytes_by_mascot_among_three() {
+    suite::aes_random(&SpdzLab::<Gf48>::new(3, Protocol::RivainProuff).prepared(MASCOT), 2, 1);
+}
+
+#[test]
+fn triple_des_from_buckets() {
+    suite::triple_des_samples(&SpdzLab::<Gf48>::new(2, Protocol::Lookup).prepared(BUCKETED), 1);
+}
+
+#[test]
+fn triple_des_by_mascot() {
+    suite::triple_des_samples(&SpdzLab::<Gf48>::new(2, Protocol::RivainProuff).prepared(MASCOT), 1);
+}
+
+/// Products of bits are products, whatever makes them, and all four cases occur.
+#[test]
+fn products_of_bits() {
+    for (n, preparation) in [(2, BUCKETED), (3, BUCKETED), (2, MASCOT), (3, MASCOT)] {
+        let count = 80;
+        let ends = divisi_core::testing::run(n, &divisi_core::Parameters::new("bits"), |session| {
+            let (mut party, mut source) = divisi_spdz::lab::begin::<Gf48>(session, Some(preparation))?;
+            let made = source.bit_triples(&mut party, count)?;
+            party.check()?;
+            Ok(divisi_spdz::lab::triple_shares(&made))
+        });
+        let ends: Vec<_> = ends.into_iter().map(Result::unwrap).collect();
+        let value = |i: usize, lane: usize| ends.iter().fold(0, |sum, end| sum ^ end[i][lane].to_bits());
+        let mut seen = [false; 4];
+        for lane in 0..count {
+            let [x, y, z] = [0, 1, 2].map(|i| value(i, lane));
+            assert_eq!(x & y, z, "{n} {preparation:?}");
+            seen[(2 * x + y) as usize] = true;
+        }
+        assert_eq!(seen, [true; 4]);
     }
-    let bucketed = Preparation::Bucketed;
-    suite::triple_des_samples(&SpdzLab::<Gf48>::new(3, Protocol::RivainProuff).prepared(bucketed), 1);
-    suite::triple_des_samples(&TinyLab::<Gf40>::new(2).prepared(bucketed), 1);
 }

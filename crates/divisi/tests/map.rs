@@ -53,6 +53,7 @@ const MAP: &[(&str, &[&str])] = &[
     (
         "divisi",
         &[
+            "divisi-bgv",
             "divisi-circuit",
             "divisi-core",
             "divisi-field",
@@ -70,6 +71,7 @@ const MAP: &[(&str, &[&str])] = &[
         "divisi-cli",
         &[
             "divisi",
+            "divisi-bgv",
             "divisi-circuit",
             "divisi-core",
             "divisi-field",

@@ -49,6 +49,15 @@ pub enum ParameterError {
 }
 
 impl Operation {
+    /// What a session has one set of.
+    pub(crate) fn keys(self) -> &'static str {
+        match self {
+            Operation::Bits => "bgv keys for random bits",
+            Operation::PrivateTables => "bgv keys for private tables",
+            Operation::Triples => "bgv keys for triples",
+        }
+    }
+
     /// As the command line calls it.
     #[must_use]
     pub fn name(self) -> &'static str {

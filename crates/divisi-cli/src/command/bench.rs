@@ -1,8 +1,8 @@
 //! `divisi bench`.
 
-use super::bench_servers;
 use super::engine::{EngineChoice, Manner};
 use super::{AnyProtocol, Context, Done, Goal, ProtocolChoice, positive};
+use super::{bench_mixed, bench_servers};
 use clap::{Args, Subcommand};
 use comfy_table::{CellAlignment, Table, presets};
 use divisi::bench::{self, Options, Work};
@@ -30,6 +30,8 @@ pub enum Commands {
     Mac(Mac),
     /// A Boolean circuit of random inputs among processes over TLS, every output checked
     Circuit(Circuit),
+    /// Operations on numbers and bits among curious parties (semi-honest), every output checked
+    Mixed(bench_mixed::Mixed),
     /// A file through three servers and back, compared byte by byte
     File(bench_servers::File),
     /// Three servers under many clients at once, every result checked
@@ -61,7 +63,7 @@ pub struct Aes {
     /// The key's size: 128, 192 or 256
     #[arg(long, default_value = "128", value_name = "BITS", value_parser = key_size)]
     key_bits: KeySize,
-    /// Which way: encrypt or decrypt
+    /// The direction: encrypt or decrypt
     #[arg(long, default_value = "encrypt", value_name = "WAY", value_parser = direction)]
     direction: Direction,
     /// How many blocks [default: 100000, of spdz 2048]
@@ -101,13 +103,14 @@ pub struct Des3 {
 
 /// Measure a hash of messages among three processes over TLS, phase by phase.
 ///
-/// A fourth process makes the messages and checks every digest. Figures are medians over the repetitions; the largest of the three parties
-/// where parties differ.
+/// A fourth process makes the messages and checks every digest. Figures are medians over the repetitions; the
+/// largest of the three parties where parties differ.
 #[derive(Args)]
 #[command(after_help = "Example: divisi bench hash --algorithm sha256 --message-bytes 55 --count 10000\n\
                         One alone: divisi bench hash --algorithm sha256 --message-bytes 55 --count 1 --mode low-latency --reps 50")]
 pub struct Hash {
-    /// Which one: sha224 to sha512, sha512-256, sha3-224 to sha3-512, shake128, shake256, cshake128, cshake256
+    /// The algorithm: sha224 to sha512, sha512-256, sha3-224 to sha3-512, shake128, shake256, cshake128,
+    /// cshake256
     #[arg(long, default_value = "sha256", value_name = "NAME", value_parser = hash)]
     algorithm: Algorithm,
     #[command(flatten)]
@@ -122,12 +125,13 @@ pub struct Hash {
 
 /// Measure a MAC of messages under one key among three processes over TLS, phase by phase.
 ///
-/// What a key leaves (states of pads, subkeys, powers) is made and verified in the setup, and kept. A fourth process makes the messages and
-/// checks every tag.
+/// What a key leaves (states of pads, subkeys, powers) is made and verified in the setup, and kept. A fourth
+/// process makes the messages and checks every tag.
 #[derive(Args)]
 #[command(after_help = "Example: divisi bench mac --algorithm hmac-sha256 --message-bytes 32 --count 10000")]
 pub struct Mac {
-    /// Which one: hmac-sha256 and the like, kmac128, kmac256, cmac-aes128, cmac-aes256, gmac-aes128, gmac-aes256
+    /// The algorithm: hmac-sha256 and the like, kmac128, kmac256, cmac-aes128, cmac-aes256, gmac-aes128,
+    /// gmac-aes256
     #[arg(long, default_value = "hmac-sha256", value_name = "NAME", value_parser = mac)]
     algorithm: Algorithm,
     #[command(flatten)]
@@ -142,9 +146,10 @@ pub struct Mac {
 
 /// Measure a Boolean circuit of random inputs among processes over TLS, phase by phase.
 ///
-/// Of garble: inputs belong to the parties in turn, party 1 learns the outputs, and each repetition is a session of its own. More
-/// evaluations than fit the memory go in waves through all phases but the set-up, one wave after the other: seconds and bytes are those of
-/// all waves, rounds those of one. With --streamed the phases alternate, and have one clock.
+/// With garble: inputs belong to the parties in turn, party 1 learns the outputs, and each repetition is a
+/// session of its own. More evaluations than fit the memory go in waves through all phases but the set-up,
+/// one wave after the other: seconds and bytes are those of all waves, rounds those of one. With --streamed
+/// the phases alternate, and have one clock.
 #[derive(Args)]
 #[command(after_help = "Example: divisi bench circuit --circuit keccak-f --count 1000\n\
                         Nobody trusted: divisi bench circuit --engine garble --circuit aes128 --parties 3 --count 1\n\
@@ -153,14 +158,14 @@ pub struct Circuit {
     /// A file in Bristol Fashion or the format before it, or the name of a circuit of this program
     #[arg(long, value_name = "FILE|NAME")]
     circuit: String,
-    /// How many evaluations [default: 10000, of garble 1]
+    /// How many evaluations [default: 10000, with garble 1]
     #[arg(long, value_name = "N")]
     count: Option<u64>,
     #[command(flatten)]
     engine: EngineChoice,
     #[command(flatten)]
     manner: Manner,
-    /// Of garble: inputs first, then the circuit piece by piece, in memory that does not grow with it
+    /// With garble: inputs first, then the circuit piece by piece, in memory that does not grow with it
     #[arg(long)]
     streamed: bool,
     #[command(flatten)]
@@ -182,17 +187,17 @@ struct Messages {
 
 /// How often, with how much, over what.
 #[derive(Args)]
-struct Effort {
-    /// Against whom: malicious or semi-honest [default: malicious, of mixed semi-honest]
+pub(super) struct Effort {
+    /// The adversary to protect from: malicious or semi-honest [default: malicious, of mixed semi-honest]
     #[arg(long, value_name = "NAME")]
     security: Option<Security>,
     /// How many threads of a party run at once
     #[arg(long, default_value_t = 1, value_name = "T")]
     threads: usize,
-    /// How many times
+    /// The number of repetitions
     #[arg(long, default_value_t = 5, value_name = "R")]
     reps: usize,
-    /// How many chunks to run before the first time, of garble how many repetitions
+    /// How many chunks to run before the first time, with garble how many repetitions
     #[arg(long, default_value_t = 4, value_name = "CHUNKS")]
     warmup: usize,
     /// Pretend that a message takes half of so many milliseconds
@@ -201,7 +206,8 @@ struct Effort {
     /// Pretend that each link carries so many 10^6 bits a second
     #[arg(long, value_name = "MBIT", value_parser = positive)]
     rate: Option<f64>,
-    /// Let a lie pass a verification with probability at most 2^-BITS, up to 114; above 57 it is verified twice; of garble 40 or 64 [default: 57, of garble 40]
+    /// Let a lie pass a verification with probability at most 2^-BITS, up to 114; above 57 it is verified
+    /// twice; with garble 40 or 64 [default: 57, with garble 40]
     #[arg(long, value_name = "BITS")]
     statistical: Option<u32>,
 }
@@ -263,6 +269,7 @@ pub fn run(context: &Context, command: &Commands) -> Result<Done, Failure> {
             let blocks = count.unwrap_or(engine.engine().usual_count() as u64);
             measure(context, Options { work, choice, blocks, ..usual })
         }
+        Commands::Mixed(arguments) => measure(context, bench_mixed::options(context, arguments)?),
         Commands::Mac(Mac { algorithm, messages, engine, choice, effort }) => {
             let work = Work::Function { algorithm: *algorithm, message_bytes: messages.message_bytes };
             let usual = effort.options(context, Some(*engine));
@@ -272,7 +279,7 @@ pub fn run(context: &Context, command: &Commands) -> Result<Done, Failure> {
 }
 
 impl Effort {
-    fn options(&self, context: &Context, choice: Option<EngineChoice>) -> Options {
+    pub(super) fn options(&self, context: &Context, choice: Option<EngineChoice>) -> Options {
         Options {
             engine: choice.map_or(Options::default().engine, |choice| choice.engine().name()),
             parties: choice.and_then(|choice| choice.parties),

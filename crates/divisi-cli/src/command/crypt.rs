@@ -9,8 +9,8 @@ use divisi_node::KeyName;
 use serde_json::json;
 use std::path::PathBuf;
 
-/// A text, from here to there, with a key of the servers. The file is IV (12 bytes), ciphertext, tag (16 bytes): AES-GCM as any
-/// library knows it.
+/// Encrypt or decrypt with a key of the servers. The file is IV (12 bytes), ciphertext, tag (16 bytes):
+/// AES-GCM as any library knows it.
 #[derive(Args)]
 #[command(
     after_help = "Example: divisi encrypt --key files --in a.pdf --out a.pdf.sealed --config mesh.toml --identity client-me.key\n\

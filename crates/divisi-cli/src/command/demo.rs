@@ -9,7 +9,7 @@ use divisi_symmetric::aes::KeySize;
 use std::io::Write;
 use std::path::PathBuf;
 
-/// Show all of it on this machine: three servers, a key that none of them holds, a file there and back.
+/// Start three servers on this machine, make a key that none of them holds, encrypt and decrypt a file.
 #[derive(Args)]
 #[command(after_help = "Example: divisi demo --file photo.jpg --key-bits 256")]
 pub struct Arguments {

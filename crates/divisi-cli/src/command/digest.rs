@@ -14,13 +14,15 @@ use std::time::Instant;
 /// A message that takes a second or more.
 const LONG: u64 = 8192;
 
-/// A text through a hash that three servers compute, none of which sees the text or the digest. The digest is what any library gives.
+/// Hash a text by three servers, none of which sees the text or the digest. The digest is what any library
+/// gives.
 #[derive(Args)]
 #[command(
     after_help = "Example: divisi hash --algorithm sha3-256 --in a.pdf --config mesh.toml --identity client-me.key"
 )]
 pub struct Hash {
-    /// Which one: sha224 to sha512, sha512-256, sha3-224 to sha3-512, shake128, shake256, cshake128, cshake256
+    /// The algorithm: sha224 to sha512, sha512-256, sha3-224 to sha3-512, shake128, shake256, cshake128,
+    /// cshake256
     #[arg(long, value_name = "NAME", value_parser = super::bench::hash)]
     algorithm: Algorithm,
     /// cSHAKE's name of a function
@@ -32,9 +34,9 @@ pub struct Hash {
     membership: Membership,
 }
 
-/// The tag of a text under a key that three servers hold in parts, none of which sees the key, the text or the tag; or whether a tag is
-/// right, which is compared inside. The tag is what any library gives; that of GMAC stands behind the nonce of 12 bytes that the servers
-/// drew.
+/// Make the tag of a text under a key that three servers hold in parts, or compare one: no server sees the
+/// key, the text or the tag. The tag is what any library gives; that of GMAC stands behind the nonce of 12
+/// bytes that the servers drew.
 #[derive(Args)]
 #[command(
     after_help = "Example: divisi mac --key tokens --algorithm hmac-sha256 --in a.txt --config mesh.toml --identity client-me.key\n\
@@ -44,10 +46,11 @@ pub struct Mac {
     /// The name of the key; its type must be the algorithm
     #[arg(long, value_name = "NAME")]
     key: KeyName,
-    /// Which one: hmac-sha256 and the like, kmac128, kmac256, cmac-aes128, cmac-aes256, gmac-aes128, gmac-aes256
+    /// The algorithm: hmac-sha256 and the like, kmac128, kmac256, cmac-aes128, cmac-aes256, gmac-aes128,
+    /// gmac-aes256
     #[arg(long, value_name = "NAME", value_parser = super::bench::mac)]
     algorithm: Algorithm,
-    /// Do not make a tag, but say whether this one is right; a false one ends with exit code 1
+    /// Compare this tag instead of making one; a wrong one ends with exit code 1
     #[arg(long, value_name = "HEX")]
     verify: Option<String>,
     /// KMACXOF instead of KMAC: shorter tags are the first bytes of longer ones
@@ -62,14 +65,15 @@ pub struct Mac {
 /// What is hashed, and how much of the output is wanted.
 #[derive(Args)]
 struct Text {
-    /// The file to read, up to 1 GiB [default: standard input, up to 64 MiB]. It goes through piece by piece, block after block: the
-    /// servers' memory does not grow with it, their time does
+    /// The file to read, up to 1 GiB [default: standard input, up to 64 MiB]. It goes through piece by piece,
+    /// block after block: the servers' memory does not grow with it, their time does
     #[arg(long = "in", value_name = "FILE")]
     input: Option<PathBuf>,
     /// The customization string of cSHAKE and KMAC
     #[arg(long, default_value = "", value_name = "TEXT")]
     customization: String,
-    /// How many bytes of output [default: all; 32 of functions with as much as one likes, 64 if they have 256 bits of security]
+    /// How many bytes of output [default: all; 32 of functions with as much as one likes, 64 if they have 256
+    /// bits of security]
     #[arg(long, value_name = "N")]
     bytes: Option<usize>,
 }

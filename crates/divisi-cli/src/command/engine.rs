@@ -36,7 +36,7 @@ impl TypedValueParser for Names {
 /// What computes, and among how many.
 #[derive(Args, Clone, Copy)]
 pub struct EngineChoice {
-    /// What computes
+    /// The engine that computes
     #[arg(long, default_value = "rep3", value_name = "NAME", value_parser = Names)]
     engine: Known,
     /// How many parties: rep3 has 3, garble 2 to 128, mixed 2 to 255, spdz 2 to 32, plain 1 [default: 3]
@@ -45,6 +45,11 @@ pub struct EngineChoice {
 }
 
 impl EngineChoice {
+    /// This engine, without being asked.
+    pub fn of(name: &str, parties: Option<usize>) -> Result<Self, Failure> {
+        Ok(EngineChoice { engine: Known(engine::named(name).map_err(Failure::usage)?), parties })
+    }
+
     pub fn engine(self) -> &'static dyn Engine {
         self.engine.0
     }
@@ -56,11 +61,22 @@ impl EngineChoice {
 }
 
 #[derive(Clone, Copy, ValueEnum)]
-enum FormName {
-    /// Half-gates, and smaller leaky triples
+pub enum FormName {
+    /// Of garble: half-gates, and smaller leaky triples
     Improved,
     /// As in the paper's figures
     Paper,
+    /// Of mixed: random bits by correlated transfers
+    Cot,
+    /// Of mixed: random bits by products of ciphertexts along a tree
+    LeanTree,
+    /// Of mixed: random bits by a ciphertext that goes around
+    LeanRing,
+}
+
+/// The name of a value, as on the command line.
+pub fn own(value: &impl ValueEnum) -> String {
+    value.to_possible_value().map(|value| value.get_name().to_owned()).unwrap_or_default()
 }
 
 #[derive(Clone, Copy, ValueEnum)]
@@ -79,19 +95,29 @@ enum PrepName {
     Mascot,
 }
 
+/// Tell whoever reads, of an engine that has nothing better, that nobody is looked for who deviates.
+pub fn caution(engine: &dyn Engine, security: Security) {
+    if security == Security::SemiHonest && engine.usual_security() == Security::SemiHonest {
+        eprintln!(
+            "divisi: {} is semi-honest: it protects from parties that look, not from parties that deviate",
+            engine.name()
+        );
+    }
+}
+
 /// How engines with a choice compute.
 #[derive(Args, Clone, Copy)]
 pub struct Manner {
-    /// Of garble: which tables [default: improved]
+    /// With garble: which tables [default: improved]
     #[arg(long, value_enum, value_name = "NAME")]
     form: Option<FormName>,
     /// Of garble, mixed and spdz: the parameter of SoftSpokenOT, 1 to 8; more of it sends less and computes more [default: 4; of garble 5 from 262144 ANDs on]
     #[arg(long, value_name = "K")]
     k: Option<u32>,
-    /// Of garble: how base OTs are made [default: half]
+    /// With garble: how base OTs are made [default: half]
     #[arg(long, value_enum, value_name = "NAME")]
     base_ot: Option<BaseName>,
-    /// Of garble: refuse to keep more MiB of tables than that [default: 1024]
+    /// With garble: refuse to keep more MiB of tables than that [default: 1024]
     #[arg(long, value_name = "MIB")]
     budget: Option<u32>,
     /// Of spdz: the bits of the MACs' field, 40 or 48 [default: 48; with --statistical 64 it is 72]
@@ -105,16 +131,13 @@ pub struct Manner {
 impl Manner {
     /// The options that were given, by their names.
     pub fn own(self, streamed: bool) -> BTreeMap<String, String> {
-        fn name(value: &impl ValueEnum) -> String {
-            value.to_possible_value().map(|value| value.get_name().to_owned()).unwrap_or_default()
-        }
         let given = [
-            ("form", self.form.as_ref().map(name)),
+            ("form", self.form.as_ref().map(own)),
             ("k", self.k.map(|k| k.to_string())),
-            ("base-ot", self.base_ot.as_ref().map(name)),
+            ("base-ot", self.base_ot.as_ref().map(own)),
             ("budget", self.budget.map(|budget| budget.to_string())),
             ("field", self.field.map(|bits| bits.to_string())),
-            ("prep", self.prep.as_ref().map(name)),
+            ("prep", self.prep.as_ref().map(own)),
             (STREAMED, streamed.then(String::new)),
         ];
         given.into_iter().filter_map(|(name, value)| Some((name.to_owned(), value?))).collect()

@@ -1,6 +1,6 @@
 //! `divisi kat`.
 
-use super::engine::{EngineChoice, Manner};
+use super::engine::{EngineChoice, Manner, caution};
 use super::{AnyProtocol, Context, Done};
 use clap::Args;
 use divisi::engine;
@@ -24,7 +24,7 @@ pub struct Arguments {
     engine: EngineChoice,
     #[command(flatten)]
     choice: AnyProtocol,
-    /// Against whom: malicious or semi-honest [default: malicious, of mixed semi-honest]
+    /// The adversary to protect from: malicious or semi-honest [default: malicious, of mixed semi-honest]
     #[arg(long, value_name = "NAME")]
     security: Option<Security>,
     #[command(flatten)]
@@ -46,6 +46,9 @@ pub fn run(_: &Context, arguments: &Arguments) -> Result<Done, Failure> {
     }
     let options = Options { engine, settings };
     let report = kat::run(&arguments.files, &options)?;
+    if report.is_good() {
+        caution(engine, options.settings.security);
+    }
     let mut done = Done::new(
         report.algorithms.iter().map(line).collect::<Vec<_>>().join("\n"),
         to_json(&options, &report),

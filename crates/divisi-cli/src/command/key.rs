@@ -44,8 +44,8 @@ pub enum Commands {
     Chown(Chown),
     /// Destroy a key at all servers: what it encrypted can never be opened again
     ///
-    /// Its maker does it with --yes. With --data, the operator of a server asks for it, beside that server: it is
-    /// done when the operators of all three have asked within an hour.
+    /// Its maker does it with --yes. With --data, the operator of a server asks for it, beside that server:
+    /// it is done when the operators of all three have asked within an hour.
     #[command(
         after_help = "Example: divisi key destroy --key old --yes --config mesh.toml --identity client-me.key\n\
                       Example: divisi key destroy --key old --data /var/lib/divisi --config mesh.toml --party 1 --identity party-1.key"
@@ -59,8 +59,8 @@ pub struct New {
     /// Its name: a-z, 0-9, dot, underscore and dash
     #[arg(long, value_name = "NAME")]
     key: KeyName,
-    /// What it is a key of, and of nothing else: aes-128, aes-192, aes-256, hmac-sha256 and the like, kmac128, kmac256, cmac-aes128, cmac-aes256,
-    /// gmac-aes128, gmac-aes256
+    /// What it is a key of, and of nothing else: aes-128, aes-192, aes-256, hmac-sha256 and the like,
+    /// kmac128, kmac256, cmac-aes128, cmac-aes256, gmac-aes128, gmac-aes256
     #[arg(long = "type", value_name = "TYPE")]
     kind: KeyType,
     /// Let its maker have it back later; else it never leaves the servers

@@ -1,6 +1,7 @@
 //! The grammar, and what each command prints.
 
 mod bench;
+mod bench_mixed;
 mod bench_servers;
 mod circuit;
 mod crypt;
@@ -11,6 +12,7 @@ mod given;
 mod kat;
 mod key;
 mod mesh;
+mod params;
 mod party;
 mod progress;
 mod report;
@@ -42,9 +44,9 @@ const VERSION: &str = if divisi_core::TEST_BUILD {
 
 /// Three servers, one key: encrypt and decrypt with an AES key that no machine holds.
 ///
-/// Three servers keep a key in parts. Together they encrypt and decrypt for their clients; no one of them ever has the key, the
-/// data or anything in between, and if one of them cheats the others notice before anything leaves. What they write is
-/// ordinary AES-GCM, which any other software opens with the key.
+/// Three servers keep a key in parts. Together they encrypt and decrypt for their clients; no one of them
+/// ever has the key, the data or anything in between, and if one of them cheats the others notice before
+/// anything leaves. What they write is ordinary AES-GCM, which any other software opens with the key.
 #[derive(Parser)]
 #[command(
     name = "divisi",
@@ -57,7 +59,7 @@ pub struct Cli {
     /// Print one JSON object on standard output, also for a failure
     #[arg(long, global = true)]
     json: bool,
-    /// Tell every ten seconds how far it has come, on standard error, where that is no terminal
+    /// Report progress on standard error every ten seconds, where that is no terminal
     #[arg(long, global = true)]
     verbose: bool,
     /// Give up waiting for a message after so many seconds [default: 10, or the configuration's]
@@ -69,7 +71,7 @@ pub struct Cli {
 
 #[derive(Subcommand)]
 enum Command {
-    /// Show all of it on this machine: three servers, a key that none of them holds, a file there and back
+    /// Start three servers on this machine, make a key that none of them holds, encrypt and decrypt a file
     Demo(demo::Arguments),
     /// Make and check the identities and the configuration of parties and clients
     #[command(subcommand)]
@@ -92,6 +94,8 @@ enum Command {
     /// Measure a protocol or three servers, as processes on this machine
     #[command(subcommand)]
     Bench(bench::Commands),
+    /// Print how the parameters of threshold BGV come about
+    Params(params::Arguments),
     /// Run a Boolean circuit among parties that keep their inputs to themselves
     Run(run::Arguments),
     /// Write, read and evaluate Boolean circuits
@@ -203,7 +207,8 @@ impl AnyProtocol {
 /// What matters most where words are added (SHA-2).
 #[derive(Args, Clone, Copy)]
 struct Goal {
-    /// What matters most where words are added (SHA-2): total-throughput takes the fewest ANDs, low-latency the fewest rounds
+    /// What matters most where words are added (SHA-2): total-throughput takes the fewest ANDs, low-latency
+    /// the fewest rounds
     #[arg(long, value_name = "NAME", value_parser = modes())]
     mode: Option<Mode>,
 }
@@ -302,6 +307,7 @@ pub fn run(cli: Cli) -> Result<Done, Failure> {
         Command::Mac(arguments) => digest::mac(&context, &arguments),
         Command::Kat(arguments) => kat::run(&context, &arguments),
         Command::Bench(command) => bench::run(&context, &command),
+        Command::Params(arguments) => params::run(&arguments),
         Command::Run(arguments) => run::run(&context, &arguments),
         Command::Circuit(command) => circuit::run(&context, &command),
         Command::Party(arguments) => party::run(&context, &arguments),

@@ -21,8 +21,8 @@ enum Figure {
 
 /// Measure everything, and write one page with tables and plots, beside the same as JSON.
 ///
-/// All protocols with either security, both directions, one and two threads, batches and single blocks, near and far apart; the
-/// papers' figures stand beside them, with their machines.
+/// All protocols with either security, both directions, one and two threads, batches and single blocks, near
+/// and far apart; the papers' figures stand beside them, with their machines.
 #[derive(Args)]
 #[command(after_help = "Example: divisi bench report --quick --out measured\n\
                         One figure: divisi bench report --figure latency --rtt 1,15,30,50,100")]

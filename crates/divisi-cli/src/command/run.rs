@@ -1,6 +1,6 @@
 //! `divisi run`.
 
-use super::engine::{EngineChoice, Manner};
+use super::engine::{EngineChoice, Manner, caution};
 use super::{Context, Done, Goal, given};
 use clap::Args;
 use divisi::circuit;
@@ -17,9 +17,10 @@ use std::sync::Arc;
 
 /// Run a Boolean circuit among parties that keep their inputs to themselves.
 ///
-/// All parties are processes on this machine, or with --party one of them is here and the others run the same command elsewhere. There is
-/// one --input for each input value, in the circuit's order: the number of its owner, and the value in hexadecimal as the standard prints
-/// it; the values of others are written without their digits.
+/// All parties are processes on this machine; with --party, one of them is here and the others run the same
+/// command elsewhere. --input stands once for each input value, in the circuit's order: the number of its
+/// owner, and the value in hexadecimal as the standard prints it; the values of others are written without
+/// their digits.
 #[derive(Args)]
 #[command(
     after_help = "Example: divisi run --circuit aes128 --input 1=000102030405060708090a0b0c0d0e0f --input 2=00112233445566778899aabbccddeeff --output 3\n\
@@ -43,15 +44,15 @@ pub struct Arguments {
     /// Who learns the outputs [default: all]
     #[arg(long, value_name = "P,...", value_delimiter = ',')]
     output: Vec<u8>,
-    /// Against whom: malicious or semi-honest [default: malicious, of mixed semi-honest]
+    /// The adversary to protect from: malicious or semi-honest [default: malicious, of mixed semi-honest]
     #[arg(long, value_name = "NAME")]
     security: Option<Security>,
     #[command(flatten)]
     manner: Manner,
-    /// Of garble: a lie passes with probability at most 2^-BITS, 40 or 64 [default: 40]
+    /// With garble: a lie passes with probability at most 2^-BITS, 40 or 64 [default: 40]
     #[arg(long, value_name = "BITS")]
     statistical: Option<u32>,
-    /// Of garble: inputs first, then the circuit piece by piece, in memory that does not grow with it
+    /// With garble: inputs first, then the circuit piece by piece, in memory that does not grow with it
     #[arg(long)]
     streamed: bool,
     #[command(flatten)]
@@ -71,7 +72,8 @@ pub struct Arguments {
     listen: Option<String>,
 }
 
-/// How it is computed: the number of parties is that of the configuration, if the engine can have several and nothing else is said.
+/// How it is computed. The configuration says how many parties there are, where the engine can have several
+/// and --parties is left out.
 fn settings(arguments: &Arguments) -> Result<Settings, Failure> {
     let Arguments { engine: choice, manner, security, statistical, streamed, config, .. } = arguments;
     if statistical.is_some() {
@@ -123,6 +125,7 @@ pub fn run(context: &Context, arguments: &Arguments) -> Result<Done, Failure> {
         }
         _ => run::local(&options, &this_program()?, &context.cleanup)?,
     };
+    caution(engine, options.settings.security);
     let values = report.outputs.first().map(|(_, values)| values.clone());
     let to: Vec<u8> = options.receivers.iter().map(|party| party.number()).collect();
     let told = to.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ");

@@ -8,9 +8,11 @@ use divisi_net::PartyId;
 use serde_json::json;
 use std::path::PathBuf;
 
-/// Run one of the three servers, until SIGTERM or Ctrl-C. It logs one line a request to standard error, and no secret.
+/// Run one of the three servers, until SIGTERM or Ctrl-C. It logs one line a request to standard error, and
+/// no secret.
 ///
-/// SIGHUP makes it read its configuration again. It listens on one port, that of its party in the configuration.
+/// SIGHUP makes it read its configuration again. It listens on one port, that of its party in the
+/// configuration.
 #[derive(Args)]
 #[command(
     after_help = "Example: divisi server --config mesh.toml --party 1 --identity party-1.key --data /var/lib/divisi"

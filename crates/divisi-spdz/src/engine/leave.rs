@@ -56,7 +56,7 @@ impl<F: Mac + Holds<Gf8>> Compares<Byte<F>> for Spdz<F> {
         if x.iter().any(Auth::is_empty) {
             return Err(self.party.session.misuse(SHAPE, "a group of nothing is no secret"));
         }
-        let (m, groups) = (<F as Field>::BITS.div_ceil(8) as usize, x.len());
+        let (m, groups) = (<F as Field>::BITS.div_ceil(8), x.len());
         // 1.
         let mut prg = Prg::new(&self.party.coins.toss(&mut self.party.session, COIN)?);
         let mut d = Byte::<F>::with_room(m * groups);

@@ -5,13 +5,15 @@
 //! sharing whose shares lie in a part of the field costs a row for each bit of the part, and lies in it by
 //! type \[K5\].
 
+use crate::multiply::mask;
 use crate::part::Mac;
 use crate::party::{Alpha, Party};
 use crate::share::Auth;
 use crate::source::Known;
 use divisi_core::{Abort, Bound, PartyId, Session, Step, step};
 use divisi_field::{Field, Gf2};
-use divisi_ot::{AuthBits, Bits, Config, Setup, wipe};
+use divisi_ot::{AuthBits, Bits, Config, Setup};
+use std::ops::Range;
 use zeroize::Zeroizing;
 
 const SETUP: Step = step!("setup");
@@ -155,9 +157,16 @@ pub(super) fn sums<F: Mac>(values: &[F]) -> Vec<F> {
 }
 
 /// Our bits at these positions.
-pub(super) fn shares(rows: &AuthBits, positions: std::ops::Range<usize>) -> Vec<Gf2> {
-    let bits = rows.bits();
-    positions.map(|at| Gf2::new((bits[at / 64] >> (at % 64)) as u8)).collect()
+pub(super) fn shares(rows: &AuthBits, positions: Range<usize>) -> Vec<Gf2> {
+    let (bits, mut out) = (rows.bits(), Vec::with_capacity(positions.len()));
+    let mut at = positions.start;
+    while at < positions.end {
+        let here = (64 - at % 64).min(positions.end - at);
+        let word = bits[at / 64] >> (at % 64);
+        out.extend((0..here).map(|k| Gf2::new((word >> k) as u8)));
+        at += here;
+    }
+    out
 }
 
 /// Our shares of the MACs of the sums of all parties' bits.
@@ -182,13 +191,12 @@ fn macs_of<F: Mac>(rows: &AuthBits, setup: &Setup, owner: PartyId) -> Zeroizing<
     macs
 }
 
-/// Our bits times Delta_i.
+/// Our bits times Delta_i; without a branch.
 fn of_ours<F: Mac>(rows: &AuthBits, setup: &Setup) -> Zeroizing<Vec<F>> {
-    let (bits, delta) = (rows.bits(), setup.delta());
-    let made = wipe::stack(|| {
-        (0..rows.len()).map(|at| F::from_low_bits(delta.times(bits[at / 64] >> (at % 64)))).collect()
-    });
-    Zeroizing::new(made)
+    let delta = Zeroizing::new(F::from_low_bits(setup.delta().get()));
+    let mut macs = Zeroizing::new(vec![*delta; rows.len()]);
+    mask(&mut macs, &shares(rows, 0..rows.len()));
+    macs
 }
 
 /// The random element of the f bits at these positions and behind them.

@@ -1,8 +1,8 @@
 //! What the outputs of a benchmark must be: by ordinary libraries, and of a circuit in the clear.
 
 use super::ordinary;
-use crate::engine::Rows;
 use crate::engine::job::{Job, nonce};
+use crate::engine::{Rows, mixed};
 use crate::failure::Failure;
 use aes::Block;
 
@@ -67,6 +67,7 @@ fn library(job: &Job, key: &[u8]) -> Option<Ordinary> {
                 Some(block.to_vec())
             }))
         }
+        Job::Operation(job) => Some(mixed::expected(*job)),
         Job::Circuit(_) | Job::Texts(_) | Job::Messages(_) | Job::Chain(_) => None,
     }
 }

@@ -2,7 +2,7 @@
 
 use super::Options;
 use crate::circuit;
-use crate::engine::job::{Between, Blocks, Cipher, Circuit, Digests, Job, Keys};
+use crate::engine::job::{Between, Blocks, Cipher, Circuit, Digests, Job, Keys, Op, Operation};
 use crate::engine::{self, Engine, members, rep3};
 use crate::failure::Failure;
 use divisi_core::PartyId;
@@ -14,6 +14,7 @@ use std::sync::Arc;
 
 /// What is measured.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Work {
     /// AES, in the direction and with the key's size of the options.
     Aes,
@@ -25,6 +26,17 @@ pub enum Work {
         algorithm: Algorithm,
         /// The length of each message.
         message_bytes: usize,
+    },
+    /// An operation on numbers and bits, of random inputs.
+    Operation {
+        /// Which one.
+        op: Op,
+        /// How many bits a number has.
+        bits: usize,
+        /// How many entries a table has.
+        entries: usize,
+        /// Whether tables are private.
+        private: bool,
     },
     /// A circuit, of random inputs.
     Circuit {
@@ -44,6 +56,7 @@ impl Work {
             Work::TripleDes(_) => 8,
             Work::Function { message_bytes, .. } => *message_bytes,
             Work::Circuit { input_bits, .. } => input_bits.div_ceil(8),
+            Work::Operation { .. } => 4,
         }
     }
 
@@ -54,6 +67,7 @@ impl Work {
             Work::Aes | Work::TripleDes(_) => "block",
             Work::Function { .. } => "message",
             Work::Circuit { .. } => "evaluation",
+            Work::Operation { .. } => "item",
         }
     }
 
@@ -61,7 +75,7 @@ impl Work {
     #[must_use]
     pub fn algorithm(&self) -> Option<Algorithm> {
         match self {
-            Work::Aes | Work::TripleDes(_) | Work::Circuit { .. } => None,
+            Work::Aes | Work::TripleDes(_) | Work::Circuit { .. } | Work::Operation { .. } => None,
             Work::Function { algorithm, .. } => Some(*algorithm),
         }
     }
@@ -72,6 +86,7 @@ pub(super) fn unit(job: &Job) -> &'static str {
     match job {
         Job::Circuit(_) => "evaluation",
         Job::Blocks(_) => "block",
+        Job::Operation(_) => "item",
         Job::Digests(_) | Job::Texts(_) | Job::Messages(_) | Job::Chain(_) => "message",
     }
 }
@@ -107,6 +122,13 @@ impl Options {
                 message_bytes: *message_bytes,
                 count,
             }),
+            Work::Operation { op, bits, entries, private } => Job::Operation(Operation {
+                op: *op,
+                bits: *bits,
+                entries: *entries,
+                private: *private,
+                count,
+            }),
             Work::Circuit { name, .. } => {
                 let (adder, settings) = (self.adder(), self.settings());
                 let circuit = circuit::hold(name, adder, settings.is_streamed())?;
@@ -131,7 +153,7 @@ impl Options {
         let cipher = match self.work {
             Work::Aes => Some(Cipher::Aes(self.key)),
             Work::TripleDes(keys) => Some(Cipher::TripleDes(keys)),
-            Work::Function { .. } | Work::Circuit { .. } => None,
+            Work::Function { .. } | Work::Circuit { .. } | Work::Operation { .. } => None,
         };
         let algorithm = self.work.algorithm();
         let key_bits = 8 * match cipher {

@@ -8,6 +8,7 @@ use divisi_symmetric::gates::Adder;
 use std::path::PathBuf;
 
 /// A circuit, wherever it is.
+#[non_exhaustive]
 pub enum Held {
     /// In memory.
     Program(Circuit),

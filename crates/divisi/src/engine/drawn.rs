@@ -75,7 +75,7 @@ impl<'j> Drawn<'j> {
                     }
                 }
             }
-            Job::Circuit(_) | Job::Blocks(_) | Job::Digests(_) | Job::Chain(_) => {
+            Job::Circuit(_) | Job::Blocks(_) | Job::Digests(_) | Job::Chain(_) | Job::Operation(_) => {
                 return Err(Unsupported::new("no texts and no messages"));
             }
         }

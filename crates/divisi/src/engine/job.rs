@@ -11,6 +11,7 @@ use zeroize::Zeroizing;
 
 /// A job. It has `count` instances; what each of them takes in and gives out is a row of bytes ([`Rows`]).
 #[derive(Clone)]
+#[non_exhaustive]
 pub enum Job {
     /// Evaluations of one circuit. A row in has the input wires, a row out the output wires, the lowest bit of the first byte first.
     Circuit(Circuit),
@@ -24,6 +25,93 @@ pub enum Job {
     Messages(Messages),
     /// Digests of digests.
     Chain(Chain),
+    /// Operations on numbers and bits, of random inputs.
+    Operation(Operation),
+}
+
+/// Operations on numbers and bits. What goes in is a number of four bytes, the lowest first; what comes out a number of eight, or where
+/// nothing goes in a byte that is 1 if what was made fits together.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Operation {
+    /// Which one.
+    pub op: Op,
+    /// How many bits a number has that is converted from bits.
+    pub bits: usize,
+    /// How many entries a table has.
+    pub entries: usize,
+    /// Whether tables are private.
+    pub private: bool,
+    /// How many items.
+    pub count: usize,
+}
+
+/// An operation on numbers and bits.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Op {
+    /// Random bits shared modulo 2 and modulo p.
+    Dabit,
+    /// Bits to numbers.
+    B2a,
+    /// Numbers to bits.
+    A2b,
+    /// A ciphertext to shares.
+    E2a,
+    /// Shares to a ciphertext.
+    A2e,
+    /// Lookups in public tables of two.
+    Lookup2,
+    /// Lookups in tables of up to 256.
+    Lookup,
+    /// Triples of numbers.
+    TripleArith,
+    /// Triples of bits.
+    TripleBool,
+}
+
+impl Op {
+    /// All of them.
+    pub const ALL: [Op; 9] = [
+        Op::Dabit,
+        Op::B2a,
+        Op::A2b,
+        Op::E2a,
+        Op::A2e,
+        Op::Lookup2,
+        Op::Lookup,
+        Op::TripleArith,
+        Op::TripleBool,
+    ];
+
+    /// Its name on the command line.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Op::Dabit => "dabit",
+            Op::B2a => "b2a",
+            Op::A2b => "a2b",
+            Op::E2a => "e2a",
+            Op::A2e => "a2e",
+            Op::Lookup2 => "lookup2",
+            Op::Lookup => "lookup",
+            Op::TripleArith => "triple-arith",
+            Op::TripleBool => "triple-bool",
+        }
+    }
+
+    /// Whether nothing goes in.
+    #[must_use]
+    pub fn is_random(self) -> bool {
+        matches!(self, Op::Dabit | Op::TripleArith | Op::TripleBool)
+    }
+}
+
+impl std::str::FromStr for Op {
+    type Err = String;
+
+    fn from_str(name: &str) -> Result<Op, String> {
+        let names = || Op::ALL.map(Op::name).join(", ");
+        Op::ALL.into_iter().find(|op| op.name() == name).ok_or_else(|| format!("there are {}", names()))
+    }
 }
 
 /// Evaluations of a circuit.
@@ -41,6 +129,7 @@ pub struct Circuit {
 
 /// Who gives inputs and learns outputs.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Between {
     /// Parties, of their own.
     Parties {
@@ -145,6 +234,7 @@ pub struct Digests {
 
 /// A mode of a block cipher.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Mode {
     /// Galois/counter mode, 96 bits of IV.
     Gcm,
@@ -243,6 +333,7 @@ impl Job {
             Job::Texts(job) => job.texts.len(),
             Job::Messages(job) => job.messages.len(),
             Job::Chain(job) => job.starts.len(),
+            Job::Operation(job) => job.count,
         }
     }
 
@@ -259,6 +350,13 @@ impl Job {
             }
             Job::Messages(job) => job.key_bytes + job.messages.get(instance).map_or(0, |m| m.bytes),
             Job::Chain(job) => job.starts.get(instance).copied().unwrap_or(0),
+            Job::Operation(job) => {
+                if job.op.is_random() {
+                    0
+                } else {
+                    4
+                }
+            }
         }
     }
 
@@ -280,6 +378,13 @@ impl Job {
                 made + usize::from(message.received.is_some())
             }),
             Job::Chain(job) => job.using.output_bytes,
+            Job::Operation(job) => {
+                if job.op.is_random() {
+                    1
+                } else {
+                    8
+                }
+            }
         }
     }
 
@@ -289,7 +394,7 @@ impl Job {
         match self {
             Job::Blocks(job) => job.cipher.key_bytes(),
             Job::Digests(job) => job.using.algorithm.key_bytes(),
-            Job::Circuit(_) | Job::Texts(_) | Job::Messages(_) | Job::Chain(_) => 0,
+            Job::Circuit(_) | Job::Texts(_) | Job::Messages(_) | Job::Chain(_) | Job::Operation(_) => 0,
         }
     }
 
@@ -307,7 +412,7 @@ impl Job {
         }
         let mut job = self.clone();
         match &mut job {
-            Job::Circuit(_) | Job::Blocks(_) | Job::Digests(_) => {}
+            Job::Circuit(_) | Job::Blocks(_) | Job::Digests(_) | Job::Operation(_) => {}
             Job::Texts(job) => job.texts = kept(&job.texts, gone),
             Job::Messages(job) => job.messages = kept(&job.messages, gone),
             Job::Chain(job) => job.starts = kept(&job.starts, gone),

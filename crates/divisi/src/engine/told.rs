@@ -1,6 +1,6 @@
 //! A job as one process tells it to another.
 
-use super::job::{Between, Blocks, Cipher, Circuit, Digests, Job};
+use super::job::{Between, Blocks, Cipher, Circuit, Digests, Job, Operation};
 use crate::circuit::hold;
 use crate::failure::Failure;
 use divisi_core::{Direction, PartyId};
@@ -30,6 +30,13 @@ pub(crate) enum Told {
         algorithm: String,
         low_depth: bool,
         message_bytes: u64,
+        count: u64,
+    },
+    Operation {
+        op: String,
+        bits: u64,
+        entries: u64,
+        private: bool,
         count: u64,
     },
 }
@@ -68,6 +75,13 @@ impl Told {
                 algorithm: job.using.algorithm.name(),
                 low_depth: job.using.adder == Adder::LowDepth,
                 message_bytes: job.message_bytes as u64,
+                count: job.count as u64,
+            },
+            Job::Operation(job) => Told::Operation {
+                op: job.op.name().to_owned(),
+                bits: job.bits as u64,
+                entries: job.entries as u64,
+                private: job.private,
                 count: job.count as u64,
             },
             Job::Texts(_) | Job::Messages(_) | Job::Chain(_) => {
@@ -109,6 +123,13 @@ impl Told {
                     ..Use::new(algorithm.parse().map_err(|e: String| Failure::usage(e))?)
                 },
                 message_bytes: number(message_bytes),
+                count: number(count),
+            }),
+            Told::Operation { op, bits, entries, private, count } => Job::Operation(Operation {
+                op: op.parse().map_err(|e: String| Failure::usage(e))?,
+                bits: number(bits),
+                entries: number(entries),
+                private,
                 count: number(count),
             }),
         })

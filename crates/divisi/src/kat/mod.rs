@@ -170,3 +170,5 @@ mod tests_of_acvp;
 mod tests_of_functions;
 #[cfg(test)]
 mod tests_of_garbling;
+#[cfg(test)]
+mod tests_of_mixed;

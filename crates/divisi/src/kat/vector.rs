@@ -5,6 +5,7 @@ use std::fmt;
 
 /// What files have answers for: a mode of AES, a hash, a MAC.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[non_exhaustive]
 pub enum Algorithm {
     /// Galois/counter mode.
     Gcm,

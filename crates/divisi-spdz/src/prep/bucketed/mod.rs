@@ -104,6 +104,10 @@ impl<F: Mac> Source<F> for Bucketed<F> {
     where
         F: Holds<Gf8>,
     {
-        triples::byte_triples(&mut self.rows, party, count)
+        triples::triples(&mut self.rows, party, count)
+    }
+
+    fn bit_triples(&mut self, party: &mut Party<F>, count: usize) -> Result<Triples<Gf2, F>, Abort> {
+        triples::triples(&mut self.rows, party, count)
     }
 }

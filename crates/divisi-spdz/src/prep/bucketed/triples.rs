@@ -1,4 +1,4 @@
-//! Products of bytes: eight products of a bit of x and the byte y are one item of a bucket.
+//! Products of bytes, and of bits: the products of each bit of x with y are one item of a bucket.
 
 use super::super::rows::{self, Rows};
 use super::buckets;
@@ -6,12 +6,12 @@ use super::items::{get, put};
 use super::proof::Products;
 use super::short;
 use super::tables::{spread, sum};
-use crate::part::Mac;
+use crate::part::{Embeds, Mac, Part};
 use crate::party::Party;
 use crate::share::Auth;
 use crate::source::Triples;
 use divisi_core::{Abort, Step, step};
-use divisi_field::{BigField, Field, Gf8, Holds};
+use divisi_field::{BigField, Field};
 use divisi_ot::correlate::BitVectors;
 use divisi_ot::{AuthBits, Bits};
 use zeroize::Zeroizing;
@@ -21,19 +21,19 @@ const DIFFERENCES: Step = step!("triples.d");
 /// Lanes that are made at once.
 const LANES: usize = 1 << 14;
 
-/// x y for random bytes x and y: steps 1 to 3 of [`super`], x = sum g^m x_m, each x_m a wide row, and x y = sum
-/// g^m (x_m y).
+/// x y for random x and y of a small field, of w bits: steps 1 to 3 of [`super`], x = sum g^m x_m, each x_m a
+/// wide row, and x y = sum g^m (x_m y).
 ///
 /// Whoever sends other payloads passes with probability 1/2 at most, for what makes the combination right is a
-/// condition linear over GF(2) on the honest x_m: a lie about any of them spoils the item. D = y_1 + y_k is a
-/// byte.
+/// condition linear over GF(2) on the honest x_m: a lie about any of them spoils the item. D = y_1 + y_k has w
+/// bits.
 ///
-/// Cost: B (8 (f' + p') + 8 f' + 8 (8 + f)) + 8 (B - 1) bits each to each peer.
-pub(super) fn byte_triples<F: Mac + Holds<Gf8>>(
+/// Cost: B (w (f' + p') + w f' + w (w + f)) + w (B - 1) bits each to each peer.
+pub(super) fn triples<V: Part + Field, F: Mac + Embeds<V>>(
     rows: &mut Rows,
     party: &mut Party<F>,
     count: usize,
-) -> Result<Triples<Gf8, F>, Abort> {
+) -> Result<Triples<V, F>, Abort> {
     let empty =
         |room| Triples { a: Auth::with_room(room), b: Auth::with_room(room), c: Auth::with_room(room) };
     let mut all = empty(count);
@@ -57,76 +57,85 @@ pub(super) fn byte_triples<F: Mac + Holds<Gf8>>(
     Ok(all)
 }
 
-/// Where the bits of a byte lie: 1, g, g^2, ..
-fn powers<F: Mac + Holds<Gf8>>() -> [F; 8] {
-    std::array::from_fn(|m| F::embedded(Gf8(1 << m)))
+/// How many bits an element has.
+fn width<V: Field>() -> usize {
+    <V as Field>::BITS
+}
+
+/// g^m: the element of which only that bit is one.
+fn power<V: Field>(m: usize) -> V {
+    V::from_low_bits(1 << m)
+}
+
+/// Where the bits of an element lie: 1, g, g^2, ..
+fn powers<V: Field, F: Mac + Embeds<V>>() -> Vec<F> {
+    (0..width::<V>()).map(|m| F::embedded(power::<V>(m))).collect()
 }
 
 /// Steps 1 and 2 for a batch.
-fn leaky<F: Mac + Holds<Gf8>>(
+fn leaky<V: Part + Field, F: Mac + Embeds<V>>(
     rows: &mut Rows,
     party: &mut Party<F>,
     lanes: usize,
-) -> Result<Triples<Gf8, F>, Abort> {
-    let f = <F as Field>::BITS;
-    let mut x_rows = rows.with(party, |session, setup| setup.wide_rows(session, Bits::Random(8 * lanes)))?;
+) -> Result<Triples<V, F>, Abort> {
+    let (f, w) = (width::<F>(), width::<V>());
+    let mut x_rows = rows.with(party, |session, setup| setup.wide_rows(session, Bits::Random(w * lanes)))?;
     let x_macs = rows.with(party, |_, setup| Ok(rows::macs::<F>(&x_rows.bits, setup)))?;
-    let (y_rows, y_macs) = rows.narrow::<F>(party, Bits::Random(8 * lanes + f))?;
-    let (x, y) = (bytes(&x_rows.bits, &x_macs, lanes), bytes(&y_rows, &y_macs, lanes));
-    // 1. one payload for the eight bits of a lane: y and its MAC
-    let payload = BitVectors { width: 8 + f };
+    let (y_rows, y_macs) = rows.narrow::<F>(party, Bits::Random(w * lanes + f))?;
+    let x: Auth<V, F> = elements(&x_rows.bits, &x_macs, lanes);
+    let y: Auth<V, F> = elements(&y_rows, &y_macs, lanes);
+    // 1. one payload for all bits of a lane: y and its MAC
+    let payload = BitVectors { width: w + f };
     let mut one = Zeroizing::new(vec![0; lanes]);
     for (lane, word) in one.iter_mut().enumerate() {
         let mut at = 0;
-        put(std::slice::from_mut(word), &mut at, y.x[lane].0.into(), 8);
+        put(std::slice::from_mut(word), &mut at, y.x[lane].to_bits(), w);
         put(std::slice::from_mut(word), &mut at, y.m[lane].to_bits(), f);
     }
-    let values = Zeroizing::new(one.repeat(8));
-    let mut pads = x_rows.pads.take(8 * lanes).ok_or_else(|| short(party))?;
+    let values = Zeroizing::new(one.repeat(w));
+    let mut pads = x_rows.pads.take(w * lanes).ok_or_else(|| short(party))?;
     let shares =
         rows.with(party, |session, setup| setup.correlate(session, &mut pads, None, &payload, &values))?;
-    let mut z = Auth::<Gf8, F>::zeros(lanes);
-    for (m, (power, shares)) in powers::<F>().into_iter().zip(shares.chunks_exact(lanes)).enumerate() {
+    let mut z = Auth::<V, F>::zeros(lanes);
+    for (m, (mac, shares)) in powers::<V, F>().into_iter().zip(shares.chunks_exact(lanes)).enumerate() {
         let mut macs = Zeroizing::new(Vec::with_capacity(lanes));
         for (z, share) in z.x.iter_mut().zip(shares) {
             let mut at = 0;
-            *z += Gf8(1 << m) * Gf8(get(std::slice::from_ref(share), &mut at, 8) as u8);
+            *z += power::<V>(m) * V::from_low_bits(get(std::slice::from_ref(share), &mut at, w));
             macs.push(F::from_low_bits(get(std::slice::from_ref(share), &mut at, f)));
         }
-        <F as BigField>::scale(&mut macs, power);
+        <F as BigField>::scale(&mut macs, mac);
         <F as BigField>::add_assign(&mut z.m, &macs);
     }
     // 2.
     let mut all = Products::with_room(lanes);
     all.extend(z.x.iter().map(|z| F::embedded(*z)), &z.m);
-    all.prove(party, &rows::elements_of(&y_rows, &y_macs, 8 * lanes))?;
+    all.prove(party, &rows::elements_of(&y_rows, &y_macs, w * lanes))?;
     Ok(Triples { a: x, b: y, c: z })
 }
 
-/// The bytes of eight rows each, whose k-th bits stand together.
-fn bytes<F: Mac + Holds<Gf8>>(rows: &AuthBits, macs: &[F], lanes: usize) -> Auth<Gf8, F> {
-    let (bits, mut x) = (rows.bits(), vec![Gf8(0); lanes]);
-    for k in 0..8 {
-        for (lane, x) in x.iter_mut().enumerate() {
-            let at = k * lanes + lane;
-            x.0 |= ((bits[at / 64] >> (at % 64) & 1) as u8) << k;
-        }
+/// The elements of w rows each, whose k-th bits stand together.
+fn elements<V: Part + Field, F: Mac + Embeds<V>>(rows: &AuthBits, macs: &[F], lanes: usize) -> Auth<V, F> {
+    let mut x = vec![V::default(); lanes];
+    for k in 0..width::<V>() {
+        let bits = rows::shares(rows, k * lanes..(k + 1) * lanes);
+        x.iter_mut().zip(bits).for_each(|(x, bit)| *x += V::from_low_bits(bit.to_bits() << k));
     }
-    let of: Vec<&[F]> = macs[..8 * lanes].chunks_exact(lanes).collect();
+    let of: Vec<&[F]> = macs[..width::<V>() * lanes].chunks_exact(lanes).collect();
     let mut m = vec![F::ZERO; lanes];
-    F::combine(&mut m, &powers(), &of);
+    F::combine(&mut m, &powers::<V, F>(), &of);
     Auth::new(x, m)
 }
 
 /// Step 3.
-fn combined<F: Mac + Holds<Gf8>>(
+fn combined<V: Part + Field, F: Mac + Embeds<V>>(
     party: &mut Party<F>,
-    items: Triples<Gf8, F>,
+    items: Triples<V, F>,
     buckets: usize,
     size: usize,
-) -> Result<Triples<Gf8, F>, Abort> {
+) -> Result<Triples<V, F>, Abort> {
     let partition = buckets::partition(party, buckets, size)?;
-    let of_firsts = |of: &Auth<Gf8, F>| of.part(0..buckets);
+    let of_firsts = |of: &Auth<V, F>| of.part(0..buckets);
     let [mut a, b, mut c] = [&items.a, &items.b, &items.c].map(of_firsts);
     let pairs: Vec<[usize; 2]> = partition.pairs().map(|pair| pair.map(|t| t as usize)).collect();
     for (pairs, from) in pairs.chunks(LANES).zip((buckets..).step_by(LANES)) {

@@ -79,10 +79,14 @@ impl<F: Mac> Source<F> for Mascot<F> {
     {
         parts::byte_triples(&mut self.rows, party, count)
     }
+
+    fn bit_triples(&mut self, party: &mut Party<F>, count: usize) -> Result<Triples<Gf2, F>, Abort> {
+        parts::bit_triples(&mut self.rows, party, count)
+    }
 }
 
 impl<F: Mac> Products<F> for Mascot<F> {
-    fn bit_triples(&mut self, party: &mut Party<F>, count: usize) -> Result<BitTriples<F>, Abort> {
-        parts::bit_triples(&mut self.rows, party, count)
+    fn element_triples(&mut self, party: &mut Party<F>, count: usize) -> Result<BitTriples<F>, Abort> {
+        parts::element_triples(&mut self.rows, party, count)
     }
 }

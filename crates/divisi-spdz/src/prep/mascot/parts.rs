@@ -6,13 +6,13 @@
 
 use super::super::rows::Rows;
 use super::triple;
-use crate::part::Mac;
+use crate::part::{Embeds, Mac, Part};
 use crate::party::Party;
 use crate::share::Auth;
 use crate::source::{BitTriples, Triples};
 use crate::table::bytes;
 use divisi_core::{Abort, Step, step};
-use divisi_field::{BigField, Gf8, Holds};
+use divisi_field::{BigField, Field, Gf2, Gf8, Holds};
 
 const E: Step = step!("parts.e");
 const D: Step = step!("parts.d");
@@ -20,7 +20,7 @@ const D: Step = step!("parts.d");
 /// Products of a bit and an element.
 ///
 /// Cost: beside a product of elements f' + f bits.
-pub(super) fn bit_triples<F: Mac>(
+pub(super) fn element_triples<F: Mac>(
     rows: &mut Rows,
     party: &mut Party<F>,
     count: usize,
@@ -42,9 +42,32 @@ pub(super) fn byte_triples<F: Mac + Holds<Gf8>>(
     party: &mut Party<F>,
     count: usize,
 ) -> Result<Triples<Gf8, F>, Abort> {
-    let Triples { mut a, mut b, mut c } = triple::triples(rows, party, count)?;
     let [x, y] = [rows.bits(party, 8 * count)?, rows.bits(party, 8 * count)?].map(|bits| bytes(&bits, count));
-    // x y = (a + e) (b + d) = c + e b + d x, with d x for d a + d e
+    products(rows, party, x, y, |c| c.project())
+}
+
+/// Products of bits. The projection of an element is its coefficient of 1.
+///
+/// Cost: beside a product of elements 2 f' + 2 f bits.
+pub(super) fn bit_triples<F: Mac>(
+    rows: &mut Rows,
+    party: &mut Party<F>,
+    count: usize,
+) -> Result<Triples<Gf2, F>, Abort> {
+    let (x, y) = (rows.bits(party, count)?, rows.bits(party, count)?);
+    products(rows, party, x, y, |c| Gf2::from_low_bits(c.to_bits()))
+}
+
+/// \[\[x y\]\] for random x and y of a subfield: with a product of elements, e = x + a and d = y + b opened, it
+/// is c + e b + d x.
+fn products<V: Part + Field, F: Mac + Embeds<V>>(
+    rows: &mut Rows,
+    party: &mut Party<F>,
+    x: Auth<V, F>,
+    y: Auth<V, F>,
+    project: impl Fn(F) -> V,
+) -> Result<Triples<V, F>, Abort> {
+    let Triples { mut a, mut b, mut c } = triple::triples(rows, party, x.len())?;
     let factor = b.clone();
     add(&mut a, x.x.iter().map(|x| F::embedded(*x)), &x.m);
     add(&mut b, y.x.iter().map(|y| F::embedded(*y)), &y.m);
@@ -54,7 +77,7 @@ pub(super) fn byte_triples<F: Mac + Holds<Gf8>>(
     let x_in_field = Auth::<F, F>::new(x.x.iter().map(|x| F::embedded(*x)).collect(), x.m.clone());
     add_times(&mut c, &x_in_field, &d);
     party.check_opened()?;
-    let projected = c.x.iter().map(|c| c.project()).collect();
+    let projected = c.x.iter().map(|c| project(*c)).collect();
     Ok(Triples { a: x, b: y, c: Auth::new(projected, c.m.clone()) })
 }
 

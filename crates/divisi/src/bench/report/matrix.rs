@@ -44,6 +44,7 @@ impl Default for MatrixPlan {
 
 /// What a run is for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum RunGroup {
     /// Encryption by every protocol.
     Throughput,

@@ -7,18 +7,64 @@ use divisi_rep3::Security;
 
 /// How the engine computes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Manner {
+pub struct Manner {
     /// How many parties.
     pub parties: usize,
     /// Parameters of the transfers.
     pub config: Config,
+    /// How random bits are made, if that was said.
+    pub form: Option<Form>,
+    /// Whether the lattices are those of tests.
+    pub insecure: bool,
+}
+
+/// How random bits shared in both worlds are made.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Form {
+    /// By correlated transfers.
+    Cot,
+    /// By ciphertexts.
+    Ciphertexts(divisi_bgv::parameters::Form),
+}
+
+impl Form {
+    /// All of them.
+    pub const ALL: [Form; 4] = [
+        Form::Cot,
+        Form::Ciphertexts(divisi_bgv::parameters::Form::LeanTree),
+        Form::Ciphertexts(divisi_bgv::parameters::Form::LeanRing),
+        Form::Ciphertexts(divisi_bgv::parameters::Form::Paper),
+    ];
+
+    /// Its name on the command line.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Form::Cot => "cot",
+            Form::Ciphertexts(form) => form.name(),
+        }
+    }
+
+    /// What is measured to be best among so many: transfers are quadratic in all, products along a tree are not.
+    #[must_use]
+    pub fn usual(parties: usize) -> Form {
+        if parties < 16 { Form::ALL[0] } else { Form::ALL[1] }
+    }
 }
 
 /// The options of this engine.
-pub(super) const OPTIONS: &[&str] = &[K];
-const K: &str = "k";
+pub(super) const OPTIONS: &[&str] = &[K, FORM, INSECURE];
+const K: &str = Manner::K;
+const FORM: &str = Manner::FORM;
+/// Whether lattices are too small to protect anything.
+pub const INSECURE: &str = "danger-insecure-parameters";
 
 impl Manner {
+    /// The option of transfers.
+    pub const K: &'static str = "k";
+    /// The option of random bits.
+    pub const FORM: &'static str = "form";
+
     /// What these settings say.
     ///
     /// # Errors
@@ -43,7 +89,27 @@ impl Manner {
             let wrong = || Unsupported::new(format!("--k is {k}: give 1 to 8"));
             config.k = k.parse().ok().filter(|k| (1..=8).contains(k)).ok_or_else(wrong)?;
         }
-        Ok(Manner { parties: parties(&super::Mixed, settings), config })
+        let named = |name: &String| {
+            let form = Form::ALL.into_iter().find(|form| form.name() == name);
+            form.ok_or_else(|| {
+                Unsupported::new(format!("--form is {name}: give cot, lean-tree, lean-ring or paper"))
+            })
+        };
+        let form = settings.own.get(FORM).map(named).transpose()?;
+        let insecure = settings.own.contains_key(INSECURE);
+        Ok(Manner { parties: parties(&super::Mixed, settings), config, form, insecure })
+    }
+
+    /// That nothing is said about random bits, for circuits, which have none.
+    ///
+    /// # Errors
+    /// What to leave out.
+    pub fn of_circuits(self) -> Result<Manner, Unsupported> {
+        if self.form.is_some() || self.insecure {
+            let error = "--form and --danger-insecure-parameters of the engine mixed are about `bench mixed`: leave them out";
+            return Err(Unsupported::new(error));
+        }
+        Ok(self)
     }
 
     /// All of it among the parameters that the parties compare at the start of a session.
@@ -62,7 +128,7 @@ mod tests {
         let usual = Settings { security: Security::SemiHonest, ..Settings::default() };
         assert_eq!(
             Manner::new(&usual.clone().among(7)).unwrap(),
-            Manner { parties: 7, config: Config::default() }
+            Manner { parties: 7, config: Config::default(), form: None, insecure: false }
         );
         assert_eq!(Manner::new(&usual.clone().with(K, 2)).unwrap().config.k, 2);
         for wrong in [

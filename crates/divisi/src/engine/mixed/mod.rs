@@ -2,7 +2,9 @@
 
 mod evaluations;
 mod known;
-mod manner;
+pub mod manner;
+mod operations;
+mod work;
 
 use super::job::Job;
 use super::{Adversary, Clock, Engine, Measured, Page, Prepared, Settings, Unsupported, members};
@@ -10,6 +12,8 @@ use divisi_rep3::Security;
 use evaluations::Evaluations;
 use known::Known;
 use manner::Manner;
+use operations::Operations;
+pub(crate) use operations::expected;
 use serde_json::{Map, Value, json};
 use std::ops::RangeInclusive;
 
@@ -69,8 +73,9 @@ impl Engine for Mixed {
         super::check(self, settings)?;
         let manner = Manner::new(settings)?;
         match job {
-            Job::Circuit(circuit) => Ok(Box::new(Evaluations::new(circuit, manner)?)),
-            Job::Texts(_) | Job::Messages(_) => Ok(Box::new(Known::new(job, manner)?)),
+            Job::Circuit(circuit) => Ok(Box::new(Evaluations::new(circuit, manner.of_circuits()?)?)),
+            Job::Texts(_) | Job::Messages(_) => Ok(Box::new(Known::new(job, manner.of_circuits()?)?)),
+            Job::Operation(operation) => Ok(Box::new(Operations::new(*operation, manner)?)),
             Job::Chain(_) => {
                 Err(Unsupported::new("a Monte Carlo test, of which the engine mixed has no circuit"))
             }
@@ -85,15 +90,26 @@ impl Engine for Mixed {
     }
 
     fn report(&self, measured: &Measured) -> Map<String, Value> {
+        let fact = |name: &str| measured.facts.get(name).cloned().unwrap_or_default();
         let rate = |phases: &[&str]| {
             let seconds = measured.seconds(phases);
             (seconds > 0.0).then(|| measured.count as f64 / seconds)
         };
         members(json!({
             "security": Security::SemiHonest.name(),
-            "protocol": measured.facts.get("protocol"),
-            "k": measured.facts.get("k"),
-            "and_gates": measured.facts.get("and_gates"),
+            "protocol": fact("protocol"),
+            "op": fact("op"),
+            "form": fact("form"),
+            "bits": fact("bits"),
+            "entries": fact("entries"),
+            "private": fact("private"),
+            "ring_dimension": fact("ring_dimension"),
+            "log2_q": fact("log2_q"),
+            "log2_whole": fact("log2_whole"),
+            "partial_decryptions": fact("partial_decryptions"),
+            "insecure": fact("insecure"),
+            "k": fact("k"),
+            "and_gates": fact("and_gates"),
             "statistical_bits": null,
             "phases": measured.phases_json(),
             "online_per_second": rate(&[ONLINE]),
@@ -112,15 +128,21 @@ impl Engine for Mixed {
                 phase.rounds.to_string(),
             ]
         };
+        let text = |name: &str| measured.facts.get(name).and_then(Value::as_str).unwrap_or_default();
+        let circuit = measured.about.get("circuit").and_then(Value::as_str);
+        let what = match circuit {
+            Some(circuit) => format!("{circuit} ({} ANDs, GMW)", measured.number("and_gates")),
+            None if text("form").is_empty() => text("op").to_owned(),
+            None => format!("{} (form {})", text("op"), text("form")),
+        };
+        let insecure = measured.facts.get("insecure").and_then(Value::as_bool).unwrap_or(false);
         Page {
             above: format!(
-                "{} {}{} of {} ({} ANDs), mixed (GMW), semi-honest, {} parties, k {}, median of {}, the slowest party and the one that \
-                 sends most:",
+                "{}{} {}{} of {what}, mixed, semi-honest, {} parties, k {}, median of {}, the slowest party and the one that sends most:",
+                if insecure { "INSECURE lattices, for tests: " } else { "" },
                 measured.count,
                 measured.unit,
                 if measured.count == 1 { "" } else { "s" },
-                measured.about.get("circuit").and_then(Value::as_str).unwrap_or_default(),
-                measured.number("and_gates"),
                 measured.parties,
                 measured.number("k"),
                 measured.reps,

@@ -1,0 +1,130 @@
+//! `divisi params`.
+
+use super::Done;
+use super::engine::{FormName, own};
+use clap::{Args, ValueEnum};
+use divisi::failure::Failure;
+use divisi_bgv::parameters::{Form, Operation, Parameters};
+use divisi_field::zp::P32;
+use serde_json::json;
+use std::fmt::Write as _;
+
+/// Print how the parameters of threshold BGV come about, for semi-honest protocols: ring, primes, noise, floods.
+#[derive(Args)]
+#[command(after_help = "Example: divisi params --op dabit --parties 8 --form lean-tree")]
+pub struct Arguments {
+    /// What is done on ciphertexts
+    #[arg(long, value_enum, value_name = "OP")]
+    op: Name,
+    /// How many parties
+    #[arg(long, default_value_t = 3, value_name = "N")]
+    parties: usize,
+    /// How bits pass from party to party: lean-tree, lean-ring or paper [default: lean-tree]
+    #[arg(long, value_enum, value_name = "NAME")]
+    form: Option<FormName>,
+    /// The plaintext modulus
+    #[arg(long, default_value_t = P32, value_name = "P")]
+    plain_modulus: u64,
+    /// The ring of tests, of dimension 1024, which protects nothing
+    #[arg(long)]
+    danger_insecure_parameters: bool,
+}
+
+#[derive(Clone, Copy, ValueEnum)]
+enum Name {
+    /// Random bits shared in both worlds, and public tables of two
+    Dabit,
+    /// Private tables of two
+    Lookup,
+    /// Triples of numbers
+    TripleArith,
+}
+
+/// What comes of the arguments.
+///
+/// # Errors
+/// What to correct.
+pub fn run(arguments: &Arguments) -> Result<Done, Failure> {
+    let operation = match arguments.op {
+        Name::Dabit => Operation::Bits,
+        Name::Lookup => Operation::PrivateTables,
+        Name::TripleArith => Operation::Triples,
+    };
+    let form = match &arguments.form {
+        None => Form::LeanTree,
+        Some(form) => {
+            let name = own(form);
+            let known = [Form::LeanTree, Form::LeanRing, Form::Paper].into_iter().find(|f| f.name() == name);
+            known.ok_or_else(|| {
+                Failure::usage(format!(
+                    "the form {name} has no ciphertexts, and no parameters: give lean-tree, lean-ring or paper"
+                ))
+            })?
+        }
+    };
+    let derive =
+        if arguments.danger_insecure_parameters { Parameters::danger_insecure } else { Parameters::derive };
+    let made = derive(operation, form, arguments.parties, arguments.plain_modulus)
+        .map_err(|error| Failure::usage(error.to_string()))?;
+    let report = made.report();
+    let levels = report.levels.iter().map(|level| {
+        json!({
+            "step": level.step,
+            "log2_q": level.log2_q,
+            "noise_bits": level.noise_bits,
+            "bound_bits": level.bound_bits,
+        })
+    });
+    let json = json!({
+        "schema": 1,
+        "op": report.op,
+        "form": report.form,
+        "security": "semi-honest",
+        "parties": report.parties,
+        "plain_modulus": report.plain_modulus,
+        "ring_dimension": report.ring_dimension,
+        "log2_q": report.log2_q,
+        "log2_whole": report.log2_whole,
+        "log2_limit": report.log2_limit,
+        "limbs": report.limbs,
+        "levels": levels.collect::<Vec<_>>(),
+        "flooding_bits": report.flooding_bits,
+        "partial_decryptions": report.partial_decryptions,
+        "failure_bits": report.failure_bits,
+        "bootstraps": report.bootstraps,
+        "bytes_per_item": report.bytes_per_item,
+        "rounds": report.rounds,
+        "insecure": report.insecure,
+    });
+    let mut text = format!(
+        "{} among {} parties, {}, semi-honest{}: N = {}, q of {:.1} bits, {:.1} with the special prime",
+        report.op,
+        report.parties,
+        report.form,
+        if report.insecure { ", INSECURE: for tests" } else { "" },
+        report.ring_dimension,
+        report.log2_q,
+        report.log2_whole,
+    );
+    if let Some(limit) = report.log2_limit {
+        let _ = write!(text, " (at most {limit:.0} for 128 bits)");
+    }
+    text.push_str("\n\nstep                  log2 q   noise   bound\n");
+    for level in &report.levels {
+        let _ = writeln!(
+            text,
+            "{:<20} {:>7.1} {:>7.1} {:>7.1}",
+            level.step, level.log2_q, level.noise_bits, level.bound_bits
+        );
+    }
+    let _ = write!(
+        text,
+        "\nfloods of {:.1} bits for 2^{} partial decryptions a session, which fails with 2^-{}; {:.1} bytes an item and party, {} rounds",
+        report.flooding_bits,
+        report.partial_decryptions.ilog2(),
+        report.failure_bits,
+        report.bytes_per_item,
+        report.rounds,
+    );
+    Ok(Done::new(text, json))
+}

@@ -1,0 +1,171 @@
+//! A2B: GYKW, Figure 10, for p = 2^32 - 2^30 + 1.
+//!
+//! Adversary: semi-honest, all but one. Of a candidate mask d = a b c is opened and nothing else \[G6\];
+//! u = x - r is uniform, for r is, and is used once \[G7\].
+//! Cost a number: some 43 random bits in both worlds and 2.7 arithmetic triples for a mask, and 62 triples of
+//! bits; online an opening and 62 ANDs in as many rounds, or more of them in 11 rounds
+//! ([`crate::adders`]; test `numbers_become_bits_and_bits_numbers`).
+
+use crate::adders::{self, WIDTH};
+use crate::bit::Bit;
+use crate::gmw::{PREPROCESSING, triples_for};
+use crate::mixed::Mixed;
+use crate::num::{self, Num};
+use divisi_bgv::hidden::Hidden;
+use divisi_core::{Abort, Boolean, Check, Convert, Job, Lanes, Step, step};
+use divisi_field::zp::P32;
+
+const MASKS: Step = step!("a2b.masks");
+const MASK: Step = step!("a2b.open");
+
+/// How many candidates an item of A2B is worth: it fails with 4^-64.
+const TRIES: usize = 64;
+
+/// Uniform numbers below p, shared as 32 bits and modulo p: masks of A2B. Used by value, once \[G7\].
+pub(crate) struct Masks {
+    bits: Vec<Bit>,
+    number: Num,
+}
+
+impl Mixed {
+    /// Figure 10, steps 1 to 3: masks r below p, for p = 2^32 - 2^30 + 1, until there are so many.
+    ///
+    /// Of each candidate, 32 random bits in both worlds, d = a b c is opened and nothing else, a and b the
+    /// two highest bits and c the sum of the others; it is zero exactly where r < p \[G6\]. What is rejected
+    /// goes whole. An item has 64 candidates.
+    ///
+    /// # Errors
+    /// [`Abort::Misuse`] for another p; [`Abort::CheckFailed`] of G6 if too many candidates are rejected.
+    pub fn prepare_masks(&mut self, count: usize) -> Result<(), Abort> {
+        let p = self.plain;
+        if p.get() != P32 {
+            return Err(self.session().misuse(MASKS, "numbers to bits for another p than 2^32 - 2^30 + 1"));
+        }
+        let mut there: usize = self.masks.iter().map(|masks| masks.number.lanes()).sum();
+        let mut tries = 0;
+        while there < count {
+            tries += 1;
+            self.session().require(Check::G6, MASKS, tries <= TRIES, None)?; // [G6]
+            // one of four is rejected
+            let lanes = (count - there) * 4 / 3 + 8;
+            let (modulo_2, modulo_p) = self.take_bits(lanes * WIDTH)?.open();
+            let of = |j: usize| Hidden::from(column(&modulo_p, j, lanes).as_slice());
+            let (a, b) = (Num::new(of(WIDTH - 1)), Num::new(of(WIDTH - 2)));
+            let mut c = Hidden::zeros(lanes);
+            (0..WIDTH - 2).for_each(|j| p.add_assign(&mut c, &of(j)));
+            let ab = self.multiply(&a, &b)?;
+            let d = self.multiply(&ab, &Num::new(c))?;
+            let session = self.gmw.session();
+            let d = num::open(session, p, &d)?;
+            // the mutant keeps all
+            let all = session.mutated(Check::G6);
+            let kept: Vec<usize> = (0..lanes).filter(|i| all || d.get(*i) == Some(&0)).collect();
+            let bits = (0..WIDTH).map(|j| Bit::of(kept.iter().map(|i| modulo_2[i * WIDTH + j])));
+            let mut number = Hidden::zeros(kept.len());
+            for (number, i) in number.iter_mut().zip(&kept) {
+                let bits = modulo_p[i * WIDTH..(i + 1) * WIDTH].iter().rev();
+                *number = bits.fold(0, |sum, bit| p.add(p.add(sum, sum), *bit));
+            }
+            there += kept.len();
+            if !kept.is_empty() {
+                self.masks.push(Masks { bits: bits.collect(), number: Num::new(number) });
+            }
+        }
+        Ok(())
+    }
+
+    /// All that A2B of so many numbers takes: masks, and triples of bits.
+    ///
+    /// # Errors
+    /// As [`Mixed::prepare_masks`].
+    pub fn prepare_to_bits(&mut self, count: usize) -> Result<(), Abort> {
+        self.prepare_masks(count)?;
+        let programs = [adders::carry(self.adder), adders::sum(self.adder)];
+        self.gmw.prepare(programs.iter().map(|program| triples_for(program, count)).sum())
+    }
+
+    /// So many masks, which are here no more \[G7\].
+    fn take_masks(&mut self, count: usize) -> Result<Masks, Abort> {
+        if self.masks.iter().map(|masks| masks.number.lanes()).sum::<usize>() < count {
+            let place = self.gmw.session().detour(PREPROCESSING);
+            let made = self.prepare_masks(count);
+            self.gmw.session().back(place);
+            made?;
+        }
+        let session = self.gmw.session();
+        session.observe(Check::G7); // [G7]
+        let unfit = || Abort::Misuse { step: MASKS, what: "fewer masks than were made" };
+        let parts = std::mem::take(&mut self.masks);
+        let number = Num::join(&parts.iter().map(|part| &part.number).collect::<Vec<_>>());
+        let mut bits = Vec::with_capacity(WIDTH);
+        for j in 0..WIDTH {
+            let of = parts.iter().filter_map(|part| part.bits.get(j)).collect::<Vec<_>>();
+            bits.push(self.gmw.join_bits(&of));
+        }
+        let (now, later): (Vec<usize>, Vec<usize>) = (0..number.lanes()).partition(|lane| *lane < count);
+        let cut = |lanes: &[usize]| {
+            let bits = bits.iter().map(|bit| bit.gather(lanes)).collect::<Option<Vec<_>>>();
+            Some(Masks { bits: bits?, number: number.gather(lanes)? })
+        };
+        if !later.is_empty() {
+            self.masks.push(cut(&later).ok_or_else(unfit)?);
+        }
+        cut(&now).ok_or_else(unfit)
+    }
+
+    /// Figure 10, steps 4 and 5: u = x - r, opened to all; then x = u + r modulo p as bits: b = \[r >= p -
+    /// u\] is the carry of r + v, v = u - p modulo 2^32, and x = r + (u or v, by b).
+    fn decompose(&mut self, x: &Num) -> Result<Vec<Bit>, Abort> {
+        let (p, lanes) = (self.plain, x.lanes());
+        let masks = self.take_masks(lanes)?;
+        let session = self.gmw.session();
+        let unfit = || Abort::Misuse { step: MASK, what: "a mask for each number" };
+        let u = num::open(session, p, &x.sub(p, &masks.number).ok_or_else(unfit)?)?;
+        let first = session.me().index() == 0;
+        let v: Vec<u64> = u.iter().map(|u| (u + (1 << WIDTH)).wrapping_sub(p.get())).collect();
+        // public bits
+        let public = |of: &dyn Fn(usize) -> u64| Bit::of((0..lanes).map(of));
+        let (mut propagated, mut generated) = (Vec::new(), Vec::new());
+        for (j, r) in masks.bits.iter().enumerate() {
+            let v = public(&|i| v[i] >> j & 1);
+            generated.push(r.and_public(&v));
+            let mut sum = r.clone();
+            if first && !sum.add(&v) {
+                return Err(unfit());
+            }
+            propagated.push(sum);
+        }
+        let (carry, sum) = (adders::carry(self.adder), adders::sum(self.adder));
+        let mut jobs = [Job::new(&carry, propagated.into_iter().chain(generated).collect())];
+        self.gmw.run(&mut jobs)?;
+        let [Job { wires, .. }] = jobs;
+        let Some(b) = wires.first() else { return Err(unfit()) };
+        let mut inputs = masks.bits;
+        for j in 0..WIDTH {
+            // u or v: u + b (u + v)
+            let mut w = b.and_public(&public(&|i| (u[i] ^ v[i]) >> j & 1));
+            if first && !w.add(&public(&|i| u[i] >> j & 1)) {
+                return Err(unfit());
+            }
+            inputs.push(w);
+        }
+        let mut jobs = [Job::new(&sum, inputs)];
+        self.gmw.run(&mut jobs)?;
+        let [Job { wires, .. }] = jobs;
+        Ok(wires)
+    }
+}
+
+/// Entry j of every row of 32.
+fn column(rows: &[u64], j: usize, count: usize) -> zeroize::Zeroizing<Vec<u64>> {
+    zeroize::Zeroizing::new(
+        rows.chunks_exact(WIDTH).take(count).filter_map(|row| row.get(j).copied()).collect(),
+    )
+}
+
+impl Convert<Num, Vec<Bit>> for Mixed {
+    /// A2B, Figure 10: 32 bits, the lowest first.
+    fn convert(&mut self, x: Num) -> Result<Vec<Bit>, Abort> {
+        self.decompose(&x)
+    }
+}

@@ -1,0 +1,93 @@
+//! Arithmetic triples by one product of ciphertexts: GYKW, section 7.2, and appendix A.3.
+//!
+//! Adversary: semi-honest, all but one. Each party draws its shares of a and b; both come to a holder by A2E,
+//! who multiplies them and gives c back by E2A: its answers are flooded \[G4\], its common polynomials serve
+//! once \[G13\]. The holder goes round from batch to batch.
+//! Cost a batch of N: to the holder two polynomials from each, and back c_1 and an answer; three rounds (test
+//! `cost_of_arithmetic_triples`).
+
+use crate::num::Num;
+use divisi_bgv::hidden::Hidden;
+use divisi_bgv::parameters::Operation;
+use divisi_bgv::{Ciphertext, Keys, Sampler};
+use divisi_core::{Abort, Lanes, PartyId, Session, Step, step};
+
+const MULTIPLY: Step = step!("triple");
+
+/// One party's shares of a, b and a b modulo p. Used by value, once \[G7\]: it is neither copied nor cloned.
+///
+/// ```compile_fail,E0382
+/// fn twice(triples: divisi_mixed::arithmetic::Triples) {
+///     let first = triples.open();
+///     let second = triples.open();
+/// }
+/// ```
+pub struct Triples([Num; 3]);
+
+impl Triples {
+    /// How many there are.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.0[0].lanes()
+    }
+
+    /// Whether there are none.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// The shares of a, b and a b.
+    #[must_use]
+    pub fn open(self) -> [Num; 3] {
+        self.0
+    }
+
+    /// The last so many of them, which are here no more; `None` if there are fewer.
+    #[must_use]
+    pub fn take(&mut self, count: usize) -> Option<Triples> {
+        let left = self.len().checked_sub(count)?;
+        let split = |x: &mut Num| {
+            let taken = Num::new(Hidden::from(x.shares().get(left..).unwrap_or_default()));
+            *x = Num::new(Hidden::from(x.shares().get(..left).unwrap_or_default()));
+            taken
+        };
+        Some(Triples(self.0.each_mut().map(split)))
+    }
+
+    /// These behind the others.
+    pub(crate) fn join(parts: Vec<Triples>) -> Triples {
+        let of = |i: usize| Num::join(&parts.iter().filter_map(|part| part.0.get(i)).collect::<Vec<_>>());
+        Triples([of(0), of(1), of(2)])
+    }
+}
+
+/// A batch of N triples. All parties call it.
+///
+/// # Errors
+/// [`Abort::Misuse`] for keys of another operation; as [`Keys::from_shares`] and [`Keys::to_shares`].
+pub fn triples(session: &mut Session, keys: &Keys, sampler: &mut Sampler) -> Result<Triples, Abort> {
+    let ring = keys.ring();
+    if ring.parameters().operation() != Operation::Triples {
+        return Err(session.misuse(MULTIPLY, "keys for another operation"));
+    }
+    let turn = session.count("arithmetic triples") as usize % session.parties().max(1);
+    let Some(holder) = PartyId::all(session.parties()).nth(turn) else {
+        return Err(session.misuse(MULTIPLY, "a session without parties"));
+    };
+    // 1. <a>, <b>: each party's own
+    let [a, b] = [(); 2].map(|()| sampler.elements(ring.plain(), ring.dimension()));
+    // 2. [a], [b] at the holder
+    let x = keys.from_shares(session, sampler, holder, &a)?;
+    let y = keys.from_shares(session, sampler, holder, &b)?;
+    // 3. [a b], down to the bottom
+    let top = ring.parameters().top();
+    let mut product = None;
+    if let (Some(x), Some(y)) = (x, y) {
+        product = Some(x.times(keys, session, MULTIPLY, &y)?.switch(ring, 0));
+    }
+    // 4. <a b>
+    let factor = Ciphertext::factor_after(ring, 1, top, 0);
+    let c = keys.to_shares(session, sampler, holder, product.as_ref(), factor)?;
+    Ok(Triples([a, b, c].map(Num::new)))
+}

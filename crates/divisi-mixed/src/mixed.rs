@@ -1,0 +1,318 @@
+//! One party with bits and numbers: GMW, random bits shared in both worlds, arithmetic triples, and the
+//! conversions on them.
+//!
+//! Adversary: **semi-honest**, all but one. Everything made ahead stands on shelves, in an order that all
+//! parties share, and is taken by value \[G7\].
+
+use crate::a2b::Masks;
+use crate::adders::{Adder, WIDTH};
+use crate::arithmetic::{self, Triples};
+use crate::bit::Bit;
+use crate::bits::{self, RandomBits};
+use crate::gmw::{Gmw, PREPROCESSING};
+use crate::num::{self, Num};
+use crate::{convert, cot};
+use divisi_bgv::hidden::Hidden;
+use divisi_bgv::parameters::Operation;
+use divisi_bgv::{Keys, Ring, Sampler};
+use divisi_core::{Abort, Check, Convert, Lanes, Prg, Session, Step, step};
+use divisi_field::zp::Modulus;
+use std::sync::Arc;
+
+const PRODUCTS: Step = step!("numbers.products");
+const BITS: Step = step!("b2a");
+const SET_UP: Step = step!("mixed.set-up");
+
+/// The most random bits by transfers that are made together.
+const BATCH: usize = 1 << 17;
+
+/// Where random bits come from.
+enum Source {
+    Transfers,
+    Ciphertexts(Keys, Box<Sampler>),
+}
+
+/// One party of everything: with its session, transfers, and the keys of what is used.
+pub struct Mixed {
+    pub(crate) gmw: Gmw,
+    pub(crate) plain: Modulus,
+    pub(crate) adder: Adder,
+    source: Source,
+    multiplies: Option<(Keys, Sampler)>,
+    bits: Vec<RandomBits>,
+    products: Vec<Triples>,
+    pub(crate) masks: Vec<Masks>,
+}
+
+impl Mixed {
+    /// Over numbers modulo p, with random bits by transfers. `numbers` are for arithmetic products: without
+    /// them there are none, and no key is made.
+    ///
+    /// # Errors
+    /// As [`Keys::generate`]; [`Abort::Misuse`] for rings of other operations.
+    pub fn new(
+        mut gmw: Gmw,
+        plain: Modulus,
+        bits: Option<&Arc<Ring>>,
+        numbers: Option<&Arc<Ring>>,
+    ) -> Result<Mixed, Abort> {
+        let session = gmw.session();
+        let fits = |ring: &Arc<Ring>, operation| {
+            ring.parameters().operation() == operation && ring.plain().get() == plain.get()
+        };
+        if !bits.is_none_or(|ring| fits(ring, Operation::Bits))
+            || !numbers.is_none_or(|ring| fits(ring, Operation::Triples))
+        {
+            return Err(session.misuse(SET_UP, "rings for other operations or numbers"));
+        }
+        let mut source = Source::Transfers;
+        let mut first = None;
+        if let Some(ring) = bits {
+            let keys = Keys::generate(session, ring)?;
+            first = Some(keys.clone());
+            source = Source::Ciphertexts(keys, Box::new(Sampler::new(session)));
+        }
+        let mut multiplies = None;
+        if let Some(ring) = numbers {
+            let keys = match &first {
+                Some(keys) => keys.beside(session, ring)?, // [G12]
+                None => Keys::generate(session, ring)?,
+            };
+            multiplies = Some((keys, Sampler::new(session)));
+        }
+        let (bits, products, masks) = (Vec::new(), Vec::new(), Vec::new());
+        Ok(Mixed { gmw, plain, adder: Adder::default(), source, multiplies, bits, products, masks })
+    }
+
+    /// Add in another way in A2B; the same at all parties.
+    pub fn set_adder(&mut self, adder: Adder) {
+        self.adder = adder;
+    }
+
+    /// The party of its circuits.
+    pub fn gmw(&mut self) -> &mut Gmw {
+        &mut self.gmw
+    }
+
+    /// The session.
+    pub fn session(&mut self) -> &mut Session {
+        self.gmw.session()
+    }
+
+    /// p.
+    #[must_use]
+    pub fn plain(&self) -> Modulus {
+        self.plain
+    }
+
+    /// Partial decryptions that this party made, of all its keys.
+    #[must_use]
+    pub fn decryptions(&self) -> u64 {
+        let of = |keys: &Keys| keys.decryptions();
+        match (&self.source, &self.multiplies) {
+            (Source::Ciphertexts(keys, _), _) => of(keys),
+            (Source::Transfers, Some((keys, _))) => of(keys),
+            (Source::Transfers, None) => 0,
+        }
+    }
+
+    /// Make random bits until there are so many.
+    ///
+    /// # Errors
+    /// Whatever a broken peer causes.
+    pub fn prepare_bits(&mut self, count: usize) -> Result<(), Abort> {
+        let mut there: usize = self.bits.iter().map(RandomBits::len).sum();
+        while there < count {
+            let (session, setup) = self.gmw.ends();
+            let phase = session.current_phase();
+            session.phase(phase);
+            let made = match &mut self.source {
+                Source::Transfers => {
+                    let batch = (count - there).next_multiple_of(128).min(BATCH);
+                    cot::random_bits(session, setup, self.plain, batch)?
+                }
+                Source::Ciphertexts(keys, sampler) => bits::random_bits(session, keys, sampler)?,
+            };
+            there += made.len();
+            self.bits.push(made);
+        }
+        Ok(())
+    }
+
+    /// Make arithmetic triples until there are so many.
+    ///
+    /// # Errors
+    /// [`Abort::Misuse`] without keys for them; whatever a broken peer causes.
+    pub fn prepare_products(&mut self, count: usize) -> Result<(), Abort> {
+        let mut there: usize = self.products.iter().map(Triples::len).sum();
+        while there < count {
+            let session = self.gmw.session();
+            let phase = session.current_phase();
+            session.phase(phase);
+            let Some((keys, sampler)) = &mut self.multiplies else {
+                return Err(session.misuse(PRODUCTS, "products of numbers without keys for them"));
+            };
+            let made = arithmetic::triples(session, keys, sampler)?;
+            there += made.len();
+            self.products.push(made);
+        }
+        Ok(())
+    }
+
+    /// Bits that every party chooses, shared modulo p too: a number of them that is a ring's if they come by
+    /// ciphertexts.
+    pub(crate) fn share_bits(&mut self, bits: Hidden<u64>) -> Result<RandomBits, Abort> {
+        let (session, setup) = self.gmw.ends();
+        match &mut self.source {
+            Source::Transfers => {
+                let packed = Bit::of(bits.iter().copied());
+                let chosen = divisi_ot::Bits::Chosen(packed.words(), bits.len());
+                cot::of_bits(session, setup, self.plain, chosen)
+            }
+            Source::Ciphertexts(keys, sampler) => bits::chosen_bits(session, keys, sampler, bits),
+        }
+    }
+
+    /// How many bits are shared together: as many as there are slots, or as are convenient.
+    pub(crate) fn together(&self) -> Option<usize> {
+        match &self.source {
+            Source::Transfers => None,
+            Source::Ciphertexts(keys, _) => Some(keys.ring().dimension()),
+        }
+    }
+
+    /// A stream of our own randomness.
+    pub(crate) fn own(&mut self) -> &mut Prg {
+        self.gmw.own()
+    }
+
+    /// So many random bits, which are here no more \[G7\].
+    ///
+    /// # Errors
+    /// As [`Mixed::prepare_bits`], if they were not made ahead.
+    pub fn take_bits(&mut self, count: usize) -> Result<RandomBits, Abort> {
+        if self.bits.iter().map(RandomBits::len).sum::<usize>() < count {
+            let place = self.gmw.session().detour(PREPROCESSING);
+            let made = self.prepare_bits(count);
+            self.gmw.session().back(place);
+            made?;
+        }
+        let session = self.gmw.session();
+        session.observe(Check::G7); // [G7]
+        if session.mutated(Check::G7) {
+            // the mutant leaves on the shelf what it hands out
+            let all = RandomBits::join(&self.bits.iter().collect::<Vec<_>>());
+            return Ok(all.copy(count));
+        }
+        let mut parts = Vec::new();
+        let mut missing = count;
+        while missing > 0 {
+            let Some(mut last) = self.bits.pop() else { break };
+            match last.take(missing) {
+                Some(part) => {
+                    missing = 0;
+                    parts.push(part);
+                    if !last.is_empty() {
+                        self.bits.push(last);
+                    }
+                }
+                None => {
+                    missing -= last.len();
+                    parts.push(last);
+                }
+            }
+        }
+        Ok(RandomBits::join(&parts.iter().collect::<Vec<_>>()))
+    }
+
+    /// x y, lane by lane: two openings of section 3.1 at once, and a triple a lane.
+    ///
+    /// # Errors
+    /// [`Abort::Misuse`] if they differ in lanes, and without keys for triples; whatever a broken peer
+    /// causes.
+    pub fn multiply(&mut self, x: &Num, y: &Num) -> Result<Num, Abort> {
+        let (p, lanes) = (self.plain, x.lanes());
+        if y.lanes() != lanes {
+            return Err(self.session().misuse(PRODUCTS, "factors of different lanes"));
+        }
+        if self.products.iter().map(Triples::len).sum::<usize>() < lanes {
+            let place = self.gmw.session().detour(PREPROCESSING);
+            let made = self.prepare_products(lanes);
+            self.gmw.session().back(place);
+            made?;
+        }
+        let mut parts = Vec::new();
+        let mut missing = lanes;
+        while missing > 0 {
+            let Some(mut last) = self.products.pop() else { break };
+            let now = missing.min(last.len());
+            parts.extend(last.take(now));
+            missing -= now;
+            if !last.is_empty() {
+                self.products.push(last);
+            }
+        }
+        let session = self.gmw.session();
+        session.observe(Check::G7); // [G7]
+        let [a, b, c] = Triples::join(parts).open();
+        let unfit = || Abort::Misuse { step: PRODUCTS, what: "factors of different lanes" };
+        let (d, e) = (x.sub(p, &a).ok_or_else(unfit)?, y.sub(p, &b).ok_or_else(unfit)?);
+        let mut opened = num::open(session, p, &Num::join(&[&d, &e]))?;
+        let e = opened.split_off(lanes);
+        // c + d b + e a + d e, the last by the first party
+        let first = session.me().index() == 0;
+        let mut z = Hidden::from(c.shares());
+        p.add_product(&mut z, &opened, b.shares());
+        p.add_product(&mut z, &e, a.shares());
+        if first {
+            p.add_product(&mut z, &opened, &e);
+        }
+        Ok(Num::new(z))
+    }
+
+    /// Products of public matrices' shapes: x is `rows` times `inner`, y `inner` times `columns`, both row by
+    /// row. Every product takes a triple.
+    ///
+    /// # Errors
+    /// As [`Mixed::multiply`].
+    pub fn multiply_matrices(
+        &mut self,
+        [rows, inner, columns]: [usize; 3],
+        x: &Num,
+        y: &Num,
+    ) -> Result<Num, Abort> {
+        let places = (0..rows * columns).flat_map(|at| (0..inner).map(move |k| (at, k)));
+        let (left, right): (Vec<usize>, Vec<usize>) =
+            places.map(|(at, k)| (at / columns * inner + k, k * columns + at % columns)).unzip();
+        let fits = x.lanes() == rows * inner && y.lanes() == inner * columns && inner > 0 && columns > 0;
+        let (Some(x), Some(y)) = (x.gather(&left), y.gather(&right)) else {
+            return Err(self.session().misuse(PRODUCTS, "matrices of other shapes"));
+        };
+        if !fits {
+            return Err(self.session().misuse(PRODUCTS, "matrices of other shapes"));
+        }
+        let (p, products) = (self.plain, self.multiply(&x, &y)?);
+        let mut sums = Hidden::zeros(rows * columns);
+        for (sum, products) in sums.iter_mut().zip(products.shares().chunks_exact(inner)) {
+            *sum = products.iter().fold(0, |sum, x| p.add(sum, *x));
+        }
+        Ok(Num::new(sums))
+    }
+}
+
+impl Convert<Vec<Bit>, Num> for Mixed {
+    /// B2A, Figure 9: the bits of a number, the lowest first, at most 32.
+    fn convert(&mut self, x: Vec<Bit>) -> Result<Num, Abort> {
+        let lanes = x.first().map_or(0, Lanes::lanes);
+        if x.is_empty() || x.len() > WIDTH || x.iter().any(|bit| bit.lanes() != lanes) {
+            return Err(self.session().misuse(BITS, "numbers of 1 to 32 bits, alike in lanes"));
+        }
+        let masks = self.take_bits(x.len() * lanes)?;
+        let mut shares = Hidden::zeros(x.len() * lanes);
+        for (lane, row) in shares.chunks_exact_mut(x.len()).enumerate() {
+            row.iter_mut().zip(&x).for_each(|(share, bit)| *share = bit.lane(lane));
+        }
+        let plain = self.plain;
+        convert::to_numbers(self.gmw.session(), plain, x.len(), &shares, masks).map(Num::new)
+    }
+}

@@ -1,0 +1,240 @@
+//! Shared numbers modulo p, one in every lane: what is local on them, and how they are opened.
+
+use divisi_bgv::hidden::Hidden;
+use divisi_core::{Abort, Lanes, PartyId, Session, Step, step};
+use divisi_field::zp::Modulus;
+use zeroize::Zeroizing;
+
+const GATHER: Step = step!("open.gather");
+const TELL: Step = step!("open.tell");
+
+/// One party's share of a number in every lane, reduced. All shares add up to it modulo p.
+#[derive(Clone, Debug)]
+pub struct Num(Hidden<u64>);
+
+impl Num {
+    /// These shares, each below p.
+    #[must_use]
+    pub fn new(shares: Hidden<u64>) -> Num {
+        Num(shares)
+    }
+
+    /// Zero.
+    #[must_use]
+    pub fn zero(lanes: usize) -> Num {
+        Num(Hidden::zeros(lanes))
+    }
+
+    /// Our shares.
+    #[must_use]
+    pub fn shares(&self) -> &[u64] {
+        &self.0
+    }
+
+    /// Lane by lane; `None` if they differ in lanes.
+    fn zip(&self, other: &Num, f: impl Fn(u64, u64) -> u64) -> Option<Num> {
+        (self.lanes() == other.lanes()).then(|| {
+            let mut out = self.clone();
+            out.0.iter_mut().zip(other.0.iter()).for_each(|(x, y)| *x = f(*x, *y));
+            out
+        })
+    }
+
+    /// x + y; `None` if they differ in lanes. Local.
+    #[must_use]
+    pub fn add(&self, p: Modulus, other: &Num) -> Option<Num> {
+        self.zip(other, |x, y| p.add(x, y))
+    }
+
+    /// x - y; `None` if they differ in lanes. Local.
+    #[must_use]
+    pub fn sub(&self, p: Modulus, other: &Num) -> Option<Num> {
+        self.zip(other, |x, y| p.sub(x, y))
+    }
+
+    /// c x, of a public c below p. Local.
+    #[must_use]
+    pub fn scale(&self, p: Modulus, c: u64) -> Num {
+        let mut out = self.clone();
+        p.scale(&mut out.0, c);
+        out
+    }
+
+    /// x + c, of public numbers below p, one a lane: the first party adds them. Local.
+    #[must_use]
+    pub fn add_public(&self, p: Modulus, me: PartyId, c: &[u64]) -> Option<Num> {
+        (c.len() == self.lanes()).then(|| {
+            let mut out = self.clone();
+            if me.index() == 0 {
+                p.add_assign(&mut out.0, c);
+            }
+            out
+        })
+    }
+
+    /// The sum over all lanes, in one lane. Local.
+    #[must_use]
+    pub fn sum(&self, p: Modulus) -> Num {
+        let mut out = Num::zero(1);
+        out.0[0] = self.0.iter().fold(0, |sum, x| p.add(sum, *x));
+        out
+    }
+
+    /// The lanes of all parts, one part behind the other.
+    #[must_use]
+    pub fn join(parts: &[&Num]) -> Num {
+        let mut out = Hidden::zeros(parts.iter().map(|part| part.lanes()).sum());
+        let all = parts.iter().flat_map(|part| part.0.iter());
+        out.iter_mut().zip(all).for_each(|(out, x)| *out = *x);
+        Num(out)
+    }
+}
+
+impl Lanes for Num {
+    fn lanes(&self) -> usize {
+        self.0.len()
+    }
+
+    fn gather(&self, index: &[usize]) -> Option<Num> {
+        let mut out = Hidden::zeros(index.len());
+        for (out, lane) in out.iter_mut().zip(index) {
+            *out = *self.0.get(*lane)?;
+        }
+        Some(Num(out))
+    }
+}
+
+/// Open of section 3.1, of shared numbers: everybody sends its share to one party, which adds up and tells
+/// all. Which party it is goes round from opening to opening. Two rounds; a number to one party from each,
+/// and one back.
+///
+/// # Errors
+/// Whatever a broken peer causes; numbers that are not below p are malformed.
+pub fn open(session: &mut Session, p: Modulus, x: &Num) -> Result<Vec<u64>, Abort> {
+    let turn = session.count("open numbers") as usize % session.parties().max(1);
+    let Some(adder) = PartyId::all(session.parties()).nth(turn) else {
+        return Err(session.misuse(GATHER, "a session without parties"));
+    };
+    let bits = x.lanes() as u64 * u64::from(p.bits());
+    let mut sum = Zeroizing::new(x.shares().to_vec());
+    if session.me() == adder {
+        for peer in session.peers() {
+            let theirs = hear(session, p, GATHER, peer, x.lanes())?;
+            p.add_assign(&mut sum, &theirs);
+        }
+        let body = pack(p, &sum);
+        for peer in session.peers() {
+            session.send(TELL, peer, &body, bits)?;
+        }
+    } else {
+        session.send(GATHER, adder, &pack(p, &sum), bits)?;
+        *sum = hear(session, p, TELL, adder, x.lanes())?;
+    }
+    session.meter().opened(x.lanes() as u64);
+    Ok(sum.to_vec())
+}
+
+/// Send all shares to one party, which learns the numbers: for outputs \[G11\].
+///
+/// # Errors
+/// As [`open`].
+pub fn open_to(
+    session: &mut Session,
+    p: Modulus,
+    receivers: &[PartyId],
+    x: &Num,
+) -> Result<Option<Vec<u64>>, Abort> {
+    session.observe(divisi_core::Check::G11); // [G11]
+    let everybody = session.mutated(divisi_core::Check::G11);
+    let told = |party: &PartyId| everybody || receivers.contains(party);
+    let (body, bits) = (pack(p, x.shares()), x.lanes() as u64 * u64::from(p.bits()));
+    for peer in session.peers().into_iter().filter(told) {
+        session.send(TELL, peer, &body, bits)?;
+    }
+    if !told(&session.me()) {
+        return Ok(None);
+    }
+    let mut sum = x.shares().to_vec();
+    for peer in session.peers() {
+        let theirs = hear(session, p, TELL, peer, x.lanes())?;
+        p.add_assign(&mut sum, &theirs);
+    }
+    session.meter().opened(x.lanes() as u64);
+    Ok(receivers.contains(&session.me()).then_some(sum))
+}
+
+/// Numbers in exactly the bits of p, the lowest first.
+fn pack(p: Modulus, numbers: &[u64]) -> Zeroizing<Vec<u8>> {
+    let mut out = Zeroizing::new(Vec::with_capacity(length(p, numbers.len()) + 8));
+    let (mut waiting, mut filled) = (0_u128, 0);
+    for number in numbers {
+        waiting |= u128::from(*number) << filled;
+        filled += p.bits();
+        while filled >= 8 {
+            out.push(waiting as u8);
+            waiting >>= 8;
+            filled -= 8;
+        }
+    }
+    if filled > 0 {
+        out.push(waiting as u8);
+    }
+    out
+}
+
+fn length(p: Modulus, count: usize) -> usize {
+    (count * p.bits() as usize).div_ceil(8)
+}
+
+fn hear(
+    session: &mut Session,
+    p: Modulus,
+    step: Step,
+    from: PartyId,
+    count: usize,
+) -> Result<Vec<u64>, Abort> {
+    let mut body = Zeroizing::new(vec![0; length(p, count)]);
+    session.recv(step, from, &mut body)?;
+    let (mut waiting, mut filled, mut bytes) = (0_u128, 0, body.iter());
+    let (mut out, mut reduced) = (Vec::with_capacity(count), true);
+    for _ in 0..count {
+        while filled < p.bits() {
+            waiting |= u128::from(bytes.next().copied().unwrap_or(0)) << filled;
+            filled += 8;
+        }
+        let number = waiting as u64 & ((1 << p.bits()) - 1);
+        reduced &= number < p.get();
+        out.push(number);
+        waiting >>= p.bits();
+        filled -= p.bits();
+    }
+    session.well_formed(step, from, body.len(), reduced && waiting == 0)?;
+    Ok(out)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use divisi_field::zp::{P16, P32};
+
+    #[test]
+    fn numbers_take_exactly_their_bits() {
+        for p in [P16, P32].map(|p| Modulus::new(p).unwrap()) {
+            for count in [0, 1, 2, 9] {
+                let numbers: Vec<u64> = (0..count as u64).map(|i| p.get() - 1 - i * 77).collect();
+                assert_eq!(pack(p, &numbers).len(), length(p, count));
+            }
+        }
+    }
+
+    #[test]
+    fn sums_and_lanes() {
+        let p = Modulus::new(P32).unwrap();
+        let x = Num::new(Hidden::from(&[1, P32 - 1, 5][..]));
+        assert_eq!(x.sum(p).shares(), [5]);
+        assert_eq!(x.scale(p, 2).shares(), [2, P32 - 2, 10]);
+        assert_eq!(x.add(p, &x).unwrap().sub(p, &x).unwrap().shares(), x.shares());
+        assert!(x.add(p, &Num::zero(2)).is_none() && x.gather(&[3]).is_none());
+        assert_eq!(Num::join(&[&x, &Num::zero(1)]).gather(&[2, 3]).unwrap().shares(), [5, 0]);
+    }
+}

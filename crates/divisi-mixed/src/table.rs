@@ -1,0 +1,242 @@
+//! Lookups in tables of 2 to 256 entries: GYKW, Figures 7 and 8, in the Walsh basis.
+//!
+//! With That\[k\] = sum of (-1)^<k,j> T\[j\], the table T'\[j\] = T\[r xor j\] has That'\[k\] = (-1)^<k,r>
+//! That\[k\]: masking by r is a product by signs, each party's by its own, and the transforms are local. So
+//! (D8) what is made ahead are the bits <k,r> for all k but 0, shared modulo 2 by what each party has,
+//! <k,r_i>, and modulo p like any random bits in both worlds ([`crate::bits`], [`crate::cot`]). Signs do not
+//! depend on the table, so that they serve public tables of any values, also of vectors: one index, several
+//! tables. Of a private table each That\[k\] is multiplied by its sign by a triple.
+//!
+//! Adversary: semi-honest, all but one. What is opened is u = x xor r, uniform, for r is and serves once
+//! \[G7\]. Cost of a lookup among M entries: M - 1 bits in both worlds, of private tables M - 1 triples a
+//! word of the entry and one opening more; online m bits to one party and back, two rounds (test
+//! `lookups_of_all_sizes`).
+
+use crate::bit::Bit;
+use crate::bits::RandomBits;
+use crate::convert::open_bits;
+use crate::gmw::PREPROCESSING;
+use crate::mixed::Mixed;
+use crate::num::Num;
+use divisi_bgv::hidden::Hidden;
+use divisi_core::{Abort, Check, Lanes, Step, step};
+use divisi_field::zp::Modulus;
+use zeroize::Zeroizing;
+
+const INDEX: Step = step!("table.index");
+const SIGNS: Step = step!("table.signs");
+
+/// The most bits of an index.
+pub const MOST: usize = 8;
+
+/// Masks r of m bits and their signs, for some lookups among 2^m entries. Used by value, once \[G7\].
+///
+/// ```compile_fail,E0382
+/// fn twice(mixed: &mut divisi_mixed::Mixed, x: &[divisi_mixed::Bit], signs: divisi_mixed::table::Signs) {
+///     let first = mixed.look_up(&[&[0, 1]], x, signs);
+///     let second = mixed.look_up(&[&[0, 1]], x, signs);
+/// }
+/// ```
+pub struct Signs {
+    width: usize,
+    count: usize,
+    /// For each lookup the bits <k,r>, k from 1 on.
+    bits: RandomBits,
+}
+
+impl Signs {
+    /// For how many lookups.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.count
+    }
+
+    /// Whether for none.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.count == 0
+    }
+}
+
+/// The sum of (-1)^<k,j> x\[j\] for every k, in place: its own inverse but for a factor of the length.
+fn walsh(p: Modulus, x: &mut [u64]) {
+    let mut half = 1;
+    while half < x.len() {
+        for block in x.chunks_mut(2 * half) {
+            let (low, high) = block.split_at_mut(half);
+            for (low, high) in low.iter_mut().zip(high) {
+                (*low, *high) = (p.add(*low, *high), p.sub(*low, *high));
+            }
+        }
+        half *= 2;
+    }
+}
+
+impl Mixed {
+    /// Figure 7, steps 1 to 4, for all tables of 2^width entries: masks and signs for so many lookups.
+    ///
+    /// # Errors
+    /// [`Abort::Misuse`] for an index of no bit or of more than eight; whatever a broken peer causes.
+    pub fn signs(&mut self, width: usize, count: usize) -> Result<Signs, Abort> {
+        if !(1..=MOST).contains(&width) || count == 0 {
+            return Err(self.session().misuse(SIGNS, "an index of one to eight bits, and a lookup at least"));
+        }
+        let each = (1 << width) - 1;
+        // by ciphertexts as many lookups as fill a ring's slots
+        let whole = self.together();
+        let batch = whole.map_or((1 << 16) / each, |slots| slots / each).max(1);
+        let mut parts = Vec::new();
+        for first in (0..count).step_by(batch) {
+            let here = batch.min(count - first);
+            let mut drawn = Zeroizing::new(vec![0; here]);
+            self.own().words(&mut drawn);
+            let mut bits = Hidden::zeros(whole.unwrap_or(here * each));
+            // slots that are left have random signs: bounds on noise are for such
+            self.own().words(&mut bits);
+            bits.iter_mut().for_each(|bit| *bit &= 1);
+            for (bits, r) in bits.chunks_mut(each).zip(drawn.iter()) {
+                for (bit, k) in bits.iter_mut().zip(1_u64..) {
+                    *bit = u64::from((k & r).count_ones() & 1);
+                }
+            }
+            // 3. and 4. the same bits modulo p
+            parts.push(self.share_bits(bits)?.first(here * each));
+        }
+        let bits = RandomBits::join(&parts.iter().collect::<Vec<_>>());
+        Ok(Signs { width, count, bits })
+    }
+
+    /// Figure 8, case 1: entries of public tables of 2^m numbers at shared indices of m bits, the lowest
+    /// first. Each table is looked up at every index (an entry that is a vector is several tables); what
+    /// comes is a number for each of them.
+    ///
+    /// # Errors
+    /// [`Abort::Misuse`] if indices, tables and signs do not fit each other; as [`open_bits`].
+    pub fn look_up(&mut self, tables: &[&[u64]], x: &[Bit], signs: Signs) -> Result<Vec<Num>, Abort> {
+        let (p, entries) = (self.plain(), 1 << signs.width);
+        if tables.iter().any(|t| t.len() != entries || t.iter().any(|entry| *entry >= p.get())) {
+            return Err(self.session().misuse(INDEX, "tables of 2^m numbers below p"));
+        }
+        let (u, numbers) = self.masked_index(x, signs)?;
+        let me = self.session().me();
+        let (scale, each) = (p.invert(entries as u64), entries - 1);
+        let mut all = Vec::with_capacity(tables.len());
+        for table in tables {
+            // 2. T'[u] = 2^-m sum of (-1)^<k,u> That[k] (1 - 2 <k,r>)
+            let mut hat = table.to_vec();
+            walsh(p, &mut hat);
+            let mut out = Hidden::zeros(u.len());
+            for ((out, bits), u) in out.iter_mut().zip(numbers.chunks_exact(each)).zip(&u) {
+                let mut sum = if me.index() == 0 { hat.first().copied().unwrap_or(0) } else { 0 };
+                for ((k, hat), bit) in (1_usize..).zip(hat.iter().skip(1)).zip(bits) {
+                    let own = if me.index() == 0 { 1 } else { 0 };
+                    let sign = p.sub(own, p.add(*bit, *bit));
+                    // k and u are public
+                    let term = p.mul(sign, *hat);
+                    sum = if (k & u).count_ones() & 1 == 1 { p.sub(sum, term) } else { p.add(sum, term) };
+                }
+                *out = p.mul(sum, scale);
+            }
+            all.push(Num::new(out));
+        }
+        Ok(all)
+    }
+
+    /// Figures 7 and 8, case 2: the same of private tables, one for each index: the entries of table t are
+    /// lanes t 2^m on of `tables`. That\[k\] times its sign takes a triple; this part does not depend on the
+    /// index.
+    ///
+    /// # Errors
+    /// As [`Mixed::look_up`], and [`Mixed::multiply`].
+    pub fn look_up_private(&mut self, tables: &Num, x: &[Bit], signs: Signs) -> Result<Num, Abort> {
+        let (p, entries, count) = (self.plain(), 1 << signs.width, signs.count);
+        if tables.lanes() != entries * count {
+            return Err(self.session().misuse(INDEX, "a table of 2^m entries for each index"));
+        }
+        let first = u64::from(self.session().me().index() == 0);
+        let mut hat = Hidden::from(tables.shares());
+        hat.chunks_exact_mut(entries).for_each(|table| walsh(p, table));
+        // of a number b that is 0 or 1, 1 - 2 b
+        let sign = |bit: &u64| p.sub(first, p.add(*bit, *bit));
+        let (u, numbers) = self.masked_index(x, signs)?;
+        let mut factors = Hidden::zeros(numbers.len());
+        factors.iter_mut().zip(numbers.iter()).for_each(|(factor, bit)| *factor = sign(bit));
+        let mut others = Hidden::zeros(numbers.len());
+        let terms = hat.chunks_exact(entries).flat_map(|table| table.iter().skip(1));
+        others.iter_mut().zip(terms).for_each(|(other, term)| *other = *term);
+        let products = self.multiply(&Num::new(factors), &Num::new(others))?;
+        let (scale, each) = (p.invert(entries as u64), entries - 1);
+        let mut out = Hidden::zeros(count);
+        let tables = hat.chunks_exact(entries).zip(products.shares().chunks_exact(each));
+        for ((out, (hat, products)), u) in out.iter_mut().zip(tables).zip(&u) {
+            let mut sum = hat.first().copied().unwrap_or(0);
+            for (k, term) in (1_usize..).zip(products) {
+                sum = if (k & u).count_ones() & 1 == 1 { p.sub(sum, *term) } else { p.add(sum, *term) };
+            }
+            *out = p.mul(sum, scale);
+        }
+        Ok(Num::new(out))
+    }
+
+    /// Figure 8, step 1: u = x xor r, opened, for every index; and the shares of <k,r> modulo p.
+    fn masked_index(&mut self, x: &[Bit], signs: Signs) -> Result<(Vec<usize>, Hidden<u64>), Abort> {
+        let Signs { width, count, bits } = signs;
+        if x.len() != width || x.iter().any(|bit| bit.lanes() != count) {
+            return Err(self
+                .session()
+                .misuse(INDEX, "an index of as many bits and lanes as there are signs"));
+        }
+        self.session().observe(Check::G7); // [G7]
+        let each = (1 << width) - 1;
+        let (modulo_2, numbers) = bits.open();
+        let mut masked = Hidden::zeros(width * count);
+        for (lane, (masked, bits)) in
+            masked.chunks_exact_mut(width).zip(modulo_2.chunks_exact(each)).enumerate()
+        {
+            for (j, (masked, x)) in masked.iter_mut().zip(x).enumerate() {
+                // bit j of r is <2^j, r>
+                *masked = x.lane(lane) ^ bits.get((1 << j) - 1).copied().unwrap_or(0);
+            }
+        }
+        let u = open_bits(self.session(), &masked)?;
+        let number = |bits: &[u64]| bits.iter().rev().fold(0, |u, bit| u << 1 | *bit as usize);
+        Ok((u.chunks_exact(width).map(number).collect(), numbers))
+    }
+
+    /// Signs, counted as made ahead.
+    ///
+    /// # Errors
+    /// As [`Mixed::signs`].
+    pub fn signs_ahead(&mut self, width: usize, count: usize) -> Result<Signs, Abort> {
+        let place = self.session().detour(PREPROCESSING);
+        let made = self.signs(width, count);
+        self.session().back(place);
+        made
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use divisi_field::zp::P32;
+
+    /// Masking by r is a product by signs, for tables of up to eight bits.
+    #[test]
+    fn signs_permute_in_the_walsh_basis() {
+        let p = Modulus::new(P32).unwrap();
+        for m in 1..=MOST {
+            let table: Vec<u64> =
+                (0..1_u64 << m).map(|j| (j + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15) % P32).collect();
+            for r in [0, 1, (1 << m) - 1, 0xa5 & ((1 << m) - 1)] {
+                let mut hat = table.clone();
+                walsh(p, &mut hat);
+                for (k, hat) in hat.iter_mut().enumerate() {
+                    *hat = if (k & r).count_ones() & 1 == 1 { p.neg(*hat) } else { *hat };
+                }
+                walsh(p, &mut hat);
+                let scale = p.invert(1 << m);
+                assert!((0..1 << m).all(|j| p.mul(hat[j], scale) == table[r ^ j]), "{m} {r}");
+            }
+        }
+    }
+}

@@ -1,0 +1,182 @@
+//! A mutant for each check of this crate: with the check in place a named attack is stopped, without it the
+//! same attack succeeds. Who attacks follows the protocol, and looks.
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
+
+use divisi_bgv::Ring;
+use divisi_bgv::parameters::{Form, Operation, Parameters as Lattice};
+use divisi_circuit::{Build, Gates};
+use divisi_core::testing::{Recording, Stage, Way, party};
+use divisi_core::{Abort, Boolean, Check, Convert, Job, Parameters, PartyId};
+use divisi_field::zp::{Modulus, P32};
+use divisi_mixed::{Bit, Gmw, Mixed, Num, num};
+use divisi_ot::Config;
+use std::sync::Arc;
+
+fn plain() -> Modulus {
+    Modulus::new(P32).unwrap()
+}
+
+/// All parties on a stage, and what the first one sees.
+fn act<R: Send>(
+    n: usize,
+    without: Option<Check>,
+    f: impl Fn(&mut Mixed) -> Result<R, Abort> + Sync,
+) -> (Vec<R>, Recording) {
+    let lattice = Lattice::danger_insecure(Operation::Triples, Form::LeanTree, n, P32).unwrap();
+    let ring = Arc::new(Ring::new(lattice).unwrap());
+    let agreed = ring.parameters().describe(Parameters::new("mixed attacks"));
+    let stage = Stage::without(n, &agreed, without).patient();
+    let seen = stage.recording(party(n as u8));
+    let ends = stage.act(|session| {
+        let gmw = Gmw::new(session, Config::default())?;
+        f(&mut Mixed::new(gmw, plain(), None, Some(&ring))?)
+    });
+    (ends.into_iter().map(Result::unwrap).collect(), seen)
+}
+
+/// All messages of a step between two parties, of this length.
+fn opened(seen: &Recording, peer: PartyId, step: &'static str, len: usize) -> Vec<Vec<u8>> {
+    let both = [Way::In, Way::Out].into_iter().flat_map(|way| seen.bodies(way, peer, step));
+    both.filter(|body| body.len() == len).collect()
+}
+
+/// Attack (d): a chi-square test of the u that A2B of zeros opens, over twelve parts of Z_p.
+fn chi_square_of_u(without: Option<Check>) -> bool {
+    let count = 1200;
+    let (_, seen) = act(2, without, |mixed| {
+        let _: Vec<Bit> = mixed.convert(Num::zero(count))?;
+        Ok(())
+    });
+    let body = opened(&seen, party(1), "divisi_mixed::num/open.tell", 4 * count).pop().unwrap();
+    let mut bins = [0_u32; 12];
+    for u in body.as_chunks::<4>().0 {
+        let u = u64::from(u32::from_le_bytes(*u));
+        bins[(u128::from(u) * 12 / u128::from(P32)) as usize] += 1;
+    }
+    let mean = count as f64 / 12.0;
+    let square: f64 = bins.iter().map(|bin| (f64::from(*bin) - mean).powi(2) / mean).sum();
+    // eleven degrees of freedom: 2^-20 at 50
+    square > 50.0
+}
+
+/// The parties' bits, in lanes, that belong to the first.
+fn secret(seed: u64) -> Vec<u64> {
+    (1..=4).map(|i| (seed + i).wrapping_mul(0x9e37_79b9_7f4a_7c15)).collect()
+}
+
+/// Two conversions of bits: whether what is opened tells how they differ.
+fn difference_of_conversions(without: Option<Check>) -> bool {
+    let secrets = [3, 17].map(|seed| Bit::new(256, &secret(seed)));
+    let (_, seen) = act(2, without, |mixed| {
+        // as many as two conversions take
+        mixed.prepare_bits(512)?;
+        for secret in &secrets {
+            let own = Some(secret).filter(|_| mixed.session().me() == party(1));
+            let own = own.cloned();
+            let bit = mixed.gmw().input(party(1), 256, own.as_ref())?;
+            let _: Num = mixed.convert(vec![bit])?;
+        }
+        Ok(())
+    });
+    let told = opened(&seen, party(1), "divisi_mixed::convert/open.tell", 32);
+    let [first, second] = &told[..] else { panic!("two openings") };
+    let bytes = |bit: &Bit| bit.words().iter().flat_map(|word| word.to_le_bytes()).collect::<Vec<u8>>();
+    let difference = first.iter().zip(second).map(|(x, y)| x ^ y);
+    difference.eq(bytes(&secrets[0]).iter().zip(&bytes(&secrets[1])).map(|(x, y)| x ^ y))
+}
+
+/// Two products with one factor: whether what is opened tells how the others differ.
+fn difference_of_products(without: Option<Check>) -> bool {
+    let mut g = Build::new();
+    let [x, y] = g.input(2)[..] else { panic!("two wires") };
+    let product = g.and(x, y);
+    g.output(&[product]);
+    let program = g.finish();
+    let secrets = [5, 29].map(|seed| Bit::new(256, &secret(seed)));
+    let (shares, seen) = act(2, without, |mixed| {
+        let mine = mixed.session().me() == party(1);
+        let gmw = mixed.gmw();
+        gmw.prepare(512)?;
+        let mut own = Vec::new();
+        for secret in &secrets {
+            let x = gmw.input(party(1), 256, Some(secret).filter(|_| mine))?;
+            own.push(x.words().to_vec());
+            gmw.run(&mut [Job::new(&program, vec![x, Bit::zero(256)])])?;
+        }
+        Ok(own)
+    });
+    // d of the first party, with its share of x
+    let heard = opened(&seen, party(1), "divisi_mixed::gmw/products", 64);
+    let theirs: Vec<&[u8]> = heard.iter().take(2).map(|body| &body[..32]).collect();
+    let bytes = |words: &[u64]| words.iter().flat_map(|word| word.to_le_bytes()).collect::<Vec<u8>>();
+    let truth =
+        bytes(&shares[0][0]).iter().zip(&bytes(&shares[0][1])).map(|(x, y)| x ^ y).collect::<Vec<_>>();
+    theirs[0].iter().zip(theirs[1]).map(|(x, y)| x ^ y).eq(truth)
+}
+
+/// The third of three is to learn nothing of an output for the first: whether it can put it together.
+fn output_of_another(without: Option<Check>) -> bool {
+    let value = Bit::new(256, &secret(1));
+    let (shares, seen) = act(3, without, |mixed| {
+        let mine = mixed.session().me() == party(1);
+        let bit = mixed.gmw().input(party(1), 256, Some(&value).filter(|_| mine))?;
+        mixed.gmw().output(&[party(1)], std::slice::from_ref(&bit))?;
+        Ok(bit.words().to_vec())
+    });
+    let mut sum: Vec<u8> = shares[2].iter().flat_map(|word| word.to_le_bytes()).collect();
+    for peer in [party(1), party(2)] {
+        for body in seen.bodies(Way::In, peer, "divisi_mixed::gmw/output") {
+            sum.iter_mut().zip(body).for_each(|(sum, byte)| *sum ^= byte);
+        }
+    }
+    sum == value.words().iter().flat_map(|word| word.to_le_bytes()).collect::<Vec<u8>>()
+}
+
+/// The same of numbers.
+fn number_of_another(without: Option<Check>) -> bool {
+    let (_, seen) =
+        act(3, without, |mixed| num::open_to(mixed.session(), plain(), &[party(1)], &Num::zero(4)).map(drop));
+    [party(1), party(2)]
+        .iter()
+        .all(|peer| !seen.bodies(Way::In, *peer, "divisi_mixed::num/open.tell").is_empty())
+}
+
+divisi_core::mutants! {
+    masks_are_uniform: G6, "keeps rejected masks", chi_square_of_u;
+    random_bits_serve_once: G7, "leaves on the shelf what it hands out", difference_of_conversions;
+    triples_serve_once: G7, "leaves on the shelf what it hands out", difference_of_products;
+    outputs_go_to_their_receivers: G11, "tells everybody", output_of_another;
+    numbers_go_to_their_receivers: G11, "tells everybody", number_of_another;
+}
+
+/// docs/mixed.md names every check of this crate with the tests that kill its mutants.
+#[test]
+fn the_table_of_checks_is_complete() {
+    let table = include_str!("../../../../docs/mixed.md");
+    for (check, _, name) in MUTANTS {
+        let row = table.lines().find(|line| line.starts_with(&format!("| {check} |")) && line.contains(name));
+        assert!(row.is_some(), "docs/mixed.md lacks {check}: {name}");
+    }
+}
+
+/// Control for G6, attack (e): who opens a b first, and c only where that is 1, accepts r = p - 1 openly: u
+/// tells x. With d = a b c that r looks like any other that is accepted.
+#[test]
+fn two_steps_would_tell_a_mask() {
+    let (p, x) = (plain(), 123_456_789);
+    let candidate = |r: u64| {
+        let (ab, c) = (r >> 31 & r >> 30 & 1, u64::from((r & ((1 << 30) - 1)).count_ones()));
+        (ab, ab * c)
+    };
+    let r = P32 - 1;
+    let u = p.sub(x, r);
+    let (ab, d) = candidate(r);
+    // accepted either way; two steps show a b = 1 of an accepted mask, which only p - 1 has
+    assert_eq!((ab, d), (1, 0));
+    assert_eq!(p.add(u, P32 - 1), x);
+    assert_eq!((0..1 << 16).map(|i| (P32 - 1) ^ i << 14).filter(|r| candidate(*r) == (1, 0)).count(), 1);
+    // and d is zero exactly below p
+    for r in [0, 1, (1 << 31) - 1, 1 << 31, (3 << 30) - 1, 3 << 30, (3 << 30) + 1, u64::from(u32::MAX)] {
+        assert_eq!(candidate(r).1 == 0, r < P32, "{r}");
+    }
+}

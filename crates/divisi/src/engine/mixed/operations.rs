@@ -1,0 +1,248 @@
+//! Operations on numbers and bits of random inputs, for benchmarks: made, used and opened, and compared by who dealt the inputs.
+//!
+//! Adversary: that of [`divisi_mixed`]: all parties but one, semi-honest. Phases: what needs no input is preprocessing.
+
+use super::super::Differ;
+use super::super::job::{Op, Operation, Own};
+use super::super::{Course, Party, Prepared, Rows, Unsupported, members};
+use super::SETUP;
+use super::manner::{Form, Manner};
+use super::work::{Member, Run};
+use divisi_bgv::parameters::{self, Parameters as Lattice};
+use divisi_bgv::{Keys, Ring, Sampler};
+use divisi_core::{Abort, Parameters, PartyId, Prg, Session};
+use divisi_field::zp::{Modulus, P32};
+use divisi_mixed::{Gmw, Mixed};
+use divisi_net::{Machine, World};
+use divisi_rep3::Security;
+use serde_json::{Map, Value, json};
+use std::sync::Arc;
+use zeroize::Zeroizing;
+
+/// The most items of a run, and the most random bits that go through all phases together, about.
+const MOST: usize = 1 << 30;
+const BATCH: usize = 1 << 21;
+
+/// An operation, how, and the rings that it needs.
+pub(super) struct Operations {
+    pub job: Operation,
+    manner: Manner,
+    /// How random bits are made, where there are any.
+    form: Option<Form>,
+    plain: Modulus,
+    bits: Option<Arc<Ring>>,
+    numbers: Option<Arc<Ring>>,
+}
+
+/// The public table of an item.
+pub(super) fn table(i: usize) -> [u64; 2] {
+    [3, 5].map(|c| (i as u64 + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15 ^ c) % P32)
+}
+
+/// An entry of the table of an item: public tables are all the same.
+pub(super) fn entry(job: Operation, item: usize, at: usize) -> u64 {
+    let item = if job.private { item } else { 0 };
+    ((item + 1) as u64).wrapping_mul((at as u64 + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15)) % P32
+}
+
+/// What comes out of an item, by its number in the batch and what went in.
+pub(crate) fn expected(job: Operation) -> Box<dyn Fn(u64, &[u8]) -> Option<Vec<u8>>> {
+    Box::new(move |number, input| {
+        if job.op.is_random() {
+            return Some(vec![1]);
+        }
+        let x = u64::from(u32::from_le_bytes(input.try_into().ok()?));
+        let out = match job.op {
+            Op::B2a => (x & ((1 << job.bits) - 1)) % P32,
+            Op::Lookup2 => table(number as usize)[(x & 1) as usize],
+            Op::Lookup => entry(job, number as usize, x as usize % job.entries.max(1)),
+            _ => x % P32,
+        };
+        Some(out.to_le_bytes().to_vec())
+    })
+}
+
+impl Operations {
+    /// # Errors
+    /// What cannot be computed so.
+    pub fn new(job: Operation, manner: Manner) -> Result<Self, Unsupported> {
+        if job.count > MOST {
+            return Err(Unsupported::new(format!("--count is more than {MOST}: give less")));
+        }
+        if !(1..=32).contains(&job.bits) {
+            return Err(Unsupported::new(format!("--bits is {}: give 1 to 32", job.bits)));
+        }
+        if job.op == Op::Lookup && !(job.entries.is_power_of_two() && (2..=256).contains(&job.entries)) {
+            return Err(Unsupported::new(format!(
+                "--entries is {}: give a power of two from 2 to 256",
+                job.entries
+            )));
+        }
+        if job.private && job.op != Op::Lookup {
+            return Err(Unsupported::new(format!(
+                "{} has no tables of its own: leave --private out",
+                job.op.name()
+            )));
+        }
+        let has_bits = matches!(job.op, Op::Dabit | Op::B2a | Op::A2b | Op::Lookup2 | Op::Lookup);
+        let has_numbers = matches!(job.op, Op::A2b | Op::E2a | Op::A2e | Op::TripleArith) || job.private;
+        if manner.form.is_some() && !has_bits {
+            return Err(Unsupported::new(format!("{} has no forms: leave --form out", job.op.name())));
+        }
+        let form = has_bits.then(|| manner.form.unwrap_or(Form::usual(manner.parties)));
+        let ring = |operation, form| {
+            let derive = if manner.insecure { Lattice::danger_insecure } else { Lattice::derive };
+            let lattice = derive(operation, form, manner.parties, P32);
+            let lattice = lattice.map_err(|error| Unsupported::new(error.to_string()))?;
+            Ring::new(lattice).map(Arc::new).ok_or_else(|| Unsupported::new("a prime without a transform"))
+        };
+        let bits = match form {
+            Some(Form::Ciphertexts(form)) => Some(ring(parameters::Operation::Bits, form)?),
+            _ => None,
+        };
+        let tree = parameters::Form::LeanTree;
+        let numbers = has_numbers.then(|| ring(parameters::Operation::Triples, tree)).transpose()?;
+        let plain = Modulus::new(P32).ok_or_else(|| Unsupported::new("no modulus"))?;
+        Ok(Operations { job, manner, form, plain, bits, numbers })
+    }
+
+    /// How many items a ciphertext has.
+    fn slots(&self) -> usize {
+        self.numbers.as_ref().map_or(1, |ring| ring.dimension())
+    }
+}
+
+/// The words of a list of bytes.
+pub(super) fn words(bytes: &[u8]) -> Vec<u64> {
+    bytes.chunks_exact(8).filter_map(|word| word.try_into().ok().map(u64::from_le_bytes)).collect()
+}
+
+/// The other way.
+pub(super) fn bytes(words: impl IntoIterator<Item = u64>) -> Own {
+    Zeroizing::new(words.into_iter().flat_map(u64::to_le_bytes).collect())
+}
+
+impl Prepared for Operations {
+    fn parties(&self) -> usize {
+        self.manner.parties
+    }
+
+    fn parameters(&self, count: usize) -> Parameters {
+        let parameters = Parameters::new("mixed operations")
+            .with("op", self.job.op.name().as_bytes())
+            .with("bits", &(self.job.bits as u64).to_le_bytes())
+            .with("entries", &(self.job.entries as u64).to_le_bytes())
+            .with("private", &[u8::from(self.job.private)])
+            .with("form", self.form.map_or("", Form::name).as_bytes())
+            .with("count", &(count as u64).to_le_bytes());
+        let rings = self.bits.iter().chain(&self.numbers);
+        self.manner.describe(rings.fold(parameters, |all, ring| ring.parameters().describe(all)))
+    }
+
+    fn course(&self, warmup: usize) -> Course {
+        // words of 16 bytes are kept for each random bit
+        let weight = match self.job.op {
+            Op::B2a => self.job.bits,
+            Op::A2b => 64,
+            Op::Lookup => self.job.entries,
+            _ => 1,
+        };
+        let batch = (BATCH / weight).next_multiple_of(self.slots()).clamp(1, self.job.count.max(1));
+        Course { batch, warmup: (warmup, self.job.count), one_session: false }
+    }
+
+    /// Shares of the inputs: of bits modulo 2, of numbers modulo p.
+    fn deal(&self, inputs: &Rows) -> Vec<Own> {
+        if self.job.op.is_random() {
+            return vec![Own::default(); self.manner.parties];
+        }
+        let numbers =
+            inputs.iter().map(|row| u64::from(u32::from_le_bytes(row.try_into().unwrap_or_default())));
+        let mut key = Zeroizing::new([0; 16]);
+        Machine.entropy(key.as_mut_slice());
+        let mut prg = Prg::new(&key);
+        let in_bits = matches!(self.job.op, Op::B2a | Op::Lookup2 | Op::Lookup);
+        let mut first: Zeroizing<Vec<u64>> =
+            Zeroizing::new(numbers.map(|x| if in_bits { x } else { x % P32 }).collect());
+        let mut others = Vec::new();
+        for _ in 1..self.manner.parties {
+            let mut share = Zeroizing::new(vec![0; first.len()]);
+            prg.words(&mut share);
+            for (first, share) in first.iter_mut().zip(share.iter_mut()) {
+                if in_bits {
+                    *share &= u64::from(u32::MAX);
+                    *first ^= *share;
+                } else {
+                    *share = self.plain.reduce(*share);
+                    *first = self.plain.sub(*first, *share);
+                }
+            }
+            others.push(bytes(share.iter().copied()));
+        }
+        [bytes(first.iter().copied())].into_iter().chain(others).collect()
+    }
+
+    fn collect(&self, count: usize, outputs: Vec<Own>) -> Result<Vec<u8>, Differ> {
+        let wrong =
+            |i: usize| Differ { party: PartyId::all(i + 1).last(), what: "gave outputs of a wrong form" };
+        let each = match self.job.op {
+            Op::Dabit => 2,
+            Op::TripleArith => 3,
+            _ => 1,
+        };
+        let columns = if self.job.op == Op::TripleBool { 3 * count.div_ceil(64) } else { each * count };
+        let lists: Vec<Vec<u64>> = outputs.iter().map(|output| words(output)).collect();
+        if let Some(i) = lists.iter().position(|list| list.len() != columns) {
+            return Err(wrong(i));
+        }
+        let p = self.plain;
+        let sum =
+            |at: usize| lists.iter().fold(0, |sum, list| p.add(sum, list.get(at).copied().unwrap_or(0)));
+        let xor = |at: usize| lists.iter().fold(0, |sum, list| sum ^ list.get(at).copied().unwrap_or(0));
+        let verdict = |right: bool| vec![u8::from(right)];
+        let row = |i: usize| match self.job.op {
+            Op::Dabit => verdict(xor(i) == sum(count + i) && xor(i) < 2),
+            Op::TripleArith => verdict(p.mul(sum(i), sum(count + i)) == sum(2 * count + i)),
+            Op::TripleBool => {
+                let (at, words) = (i / 64, count.div_ceil(64));
+                verdict((xor(at) & xor(words + at) ^ xor(2 * words + at)) >> (i % 64) & 1 == 0)
+            }
+            Op::A2b => xor(i).to_le_bytes().to_vec(),
+            _ => sum(i).to_le_bytes().to_vec(),
+        };
+        Ok((0..count).flat_map(row).collect())
+    }
+
+    fn start<'p>(&'p self, mut session: Session, _: usize, _: &Own) -> Result<Box<dyn Party + 'p>, Abort> {
+        session.phase(SETUP);
+        let run = match (self.job.op, &self.numbers) {
+            (Op::E2a | Op::A2e | Op::TripleArith, Some(ring)) => {
+                let keys = Keys::generate(&mut session, ring)?;
+                Run::Ciphertexts(Sampler::new(&session), keys, session)
+            }
+            _ => {
+                let gmw = Gmw::new(session, self.manner.config)?;
+                Run::Mixed(Box::new(Mixed::new(gmw, self.plain, self.bits.as_ref(), self.numbers.as_ref())?))
+            }
+        };
+        Ok(Box::new(Member { of: self, run }))
+    }
+
+    fn facts(&self) -> Map<String, Value> {
+        // of two kinds of keys the one of the form
+        let ring = self.bits.as_ref().or(self.numbers.as_ref()).map(|ring| ring.parameters());
+        members(json!({
+            "op": self.job.op.name(),
+            "form": self.form.map(Form::name),
+            "bits": (self.job.op == Op::B2a).then_some(self.job.bits),
+            "entries": (self.job.op == Op::Lookup).then_some(self.job.entries),
+            "private": (self.job.op == Op::Lookup).then_some(self.job.private),
+            "security": Security::SemiHonest.name(),
+            "k": self.manner.config.k,
+            "ring_dimension": ring.map(Lattice::dimension),
+            "log2_q": ring.map(Lattice::log2_q),
+            "log2_whole": ring.map(Lattice::log2_whole),
+            "insecure": self.manner.insecure,
+        }))
+    }
+}
