@@ -1,5 +1,5 @@
 //! What one AES-128 and one SHA-256 take among three parties in one process, authenticated bits included, the
-//! set-up apart: `cargo run --release -p divisi-garble --example speed`.
+//! set-up apart: `cargo run --release -p divisi-garble --features testing --example speed`.
 //!
 //! Wall time is that of the slowest party, CPU time (user and system) the whole process' divided by the
 //! parties. The best of many runs.

@@ -2,8 +2,8 @@
 //! three.
 //!
 //! Whatever happens, each honest party ends with the right output or aborts; nothing hangs and nothing
-//! panics. What waits for the time limit is sampled by default; `cargo test -p divisi-garble --test sweep --
-//! --ignored` runs all.
+//! panics. What waits for the time limit is sampled by default; `cargo test -p divisi-garble
+//! --features testing,fault --test sweep -- --ignored` runs all.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 use divisi_circuit::{Build, Gates, Program, plain};

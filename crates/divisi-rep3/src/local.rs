@@ -1,4 +1,5 @@
-//! Three parties as threads of this process ([`divisi_core::local`]), and inputs that a dealer splits for them.
+//! Three parties as threads of this process ([`divisi_core::local`]), and inputs that a dealer splits
+//! for them.
 //!
 //! Trust: this process knows everything.
 

@@ -1,8 +1,9 @@
 //! AES on the three-party engine: what of it depends on how S-boxes are computed.
 //!
-//! A key's schedule is made in the way that suits a short chain ([`Protocol::for_key_schedule`]), and blocks go through the cipher
-//! so many at once that what they take with them fits the cache: the one-hot vectors of a lookup are made ahead of its layers, for
-//! all rounds, and those of lut256 are 10 KB a block of AES-128, and as much again while they are made.
+//! A key's schedule is made in the way that suits a short chain ([`Protocol::for_key_schedule`]), and
+//! blocks go through the cipher so many at once that what they take with them fits the cache: the
+//! one-hot vectors of a lookup are made ahead of its layers, for all rounds, and those of lut256 are 10
+//! KB a block of AES-128, and as much again while they are made.
 
 use crate::settle::close;
 use divisi_core::{Abort, Direction, Lanes, Step, Verified, step};
@@ -13,9 +14,10 @@ use std::ops::Range;
 
 const STREAM: Step = step!("stream");
 
-/// How many blocks go through the cipher at once: with gf4-circuit a message of a step is 32 KiB then, whose cost the arithmetic
-/// of the step exceeds, and what is owed to the verification stays below 16 MiB. With lut256 it is the vectors that count:
-/// 10 MB of them, at each of three parties that may share a processor.
+/// How many blocks go through the cipher at once: with gf4-circuit a message of a step is 32 KiB then,
+/// whose cost the arithmetic of the step exceeds, and what is owed to the verification stays below 16
+/// MiB. With lut256 it is the vectors that count: 10 MB of them, at each of three parties that may share
+/// a processor.
 #[must_use]
 pub fn blocks_at_once(protocol: Protocol) -> usize {
     match protocol {
@@ -40,8 +42,8 @@ pub(crate) fn with_schedule<R>(
     rep.with_protocol(rep.protocol().for_key_schedule(), f)
 }
 
-/// The key stream of these counter blocks, as many at a time as suits the protocol. `keys` has the key of all, or `index` tells
-/// which of its lanes is the key of each.
+/// The key stream of these counter blocks, as many at a time as suits the protocol. `keys` has the key
+/// of all, or `index` tells which of its lanes is the key of each.
 pub(crate) fn keystream(
     rep: &mut Rep3,
     keys: &RoundKeys<Byte>,
@@ -70,8 +72,8 @@ pub(crate) fn keystream(
     whole.ok_or(misfit)
 }
 
-/// Blocks through the cipher or its inverse, as many at a time as suits the protocol; what each piece owes is verified with it. `keys` has
-/// the key of all, or one for each block.
+/// Blocks through the cipher or its inverse, as many at a time as suits the protocol; what each piece
+/// owes is verified with it. `keys` has the key of all, or one for each block.
 pub(crate) fn through(
     rep: &mut Rep3,
     direction: Direction,
@@ -103,7 +105,8 @@ pub(crate) fn through(
     close(rep, whole.ok_or(misfit)?)
 }
 
-/// `0..n` in pieces of `at_once`; a rest of less than half a piece goes with the last one, whose rounds it shares.
+/// `0..n` in pieces of `at_once`; a rest of less than half a piece goes with the last one, whose rounds
+/// it shares.
 fn pieces(n: usize, at_once: usize) -> impl Iterator<Item = Range<usize>> {
     let mut start = 0;
     std::iter::from_fn(move || {

@@ -1,12 +1,15 @@
 //! A circuit among three: inputs of any party, outputs to chosen ones.
 //!
-//! Adversary: that of [`divisi_rep3`]; any one party may deviate, as owner of an input, as computing party and as receiver.
+//! Adversary: that of [`divisi_rep3`]; any one party may deviate, as owner of an input, as computing
+//! party and as receiver.
 //!
-//! 1. The owner of values splits them for the three and sends the two others their parts; the holders of each component compare it
+//! 1. The owner of values splits them for the three and sends the two others their parts; the holders of
+//!    each component compare it
 //!    before its first use \[A24\], so that nobody's input is two different values ([`owner::bring`]).
 //! 2. The circuit runs as a Boolean program, and all its products are verified.
-//! 3. Each receiver has two components of the outputs. The third comes from one of its two holders and a digest of it from the
-//!    other: if they differ one of them lies, and the receiver takes nothing \[A1\]. Nobody else learns anything.
+//! 3. Each receiver has two components of the outputs. The third comes from one of its two holders and a
+//!    digest of it from the other: if they differ one of them lies, and the receiver takes nothing \[A1\].
+//!    Nobody else learns anything.
 
 use crate::close;
 use crate::owner::{self, Public};
@@ -35,8 +38,8 @@ pub struct Circuit<'c> {
 }
 
 impl<'c> Circuit<'c> {
-    /// A circuit with the owner of each input value, in the circuit's order, and all who learn the outputs. `digest` is one of the
-    /// circuit: the parties compare it.
+    /// A circuit with the owner of each input value, in the circuit's order, and all who learn the
+    /// outputs. `digest` is one of the circuit: the parties compare it.
     ///
     /// # Errors
     /// [`Abort::Misuse`] unless each value has an owner, and all parties that are named are among the three.
@@ -64,12 +67,13 @@ impl<'c> Circuit<'c> {
         Ok(Circuit { program, wires, receivers, digest: public.digest() })
     }
 
-    /// The steps 1 and 2: `own` has this party's input wires, value after value, one to a byte. The output wires, eight to a byte, are
-    /// not verified yet: [`close`] does that.
+    /// The steps 1 and 2: `own` has this party's input wires, value after value, one to a byte. The
+    /// output wires, eight to a byte, are not verified yet: [`close`] does that.
     ///
     /// # Errors
-    /// Whatever ends the session; [`Abort::CheckFailed`] with A24 if somebody's parts do not fit together, with A25 if the parties mean
-    /// different circuits; [`Abort::Misuse`] if `own` has another length.
+    /// Whatever ends the session; [`Abort::CheckFailed`] with A24 if somebody's parts do not fit
+    /// together, with A25 if the parties mean different circuits; [`Abort::Misuse`] if `own` has another
+    /// length.
     pub fn compute(&self, rep: &mut Rep3, own: &[u8]) -> Result<Vec<Byte>, Abort> {
         let wires = self.inputs(rep, own)?;
         let mut jobs = [Job::new(self.program, wires)];

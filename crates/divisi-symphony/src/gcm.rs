@@ -3,11 +3,13 @@
 //! Adversary: one malicious server, any client. Security: that of [`divisi_rep3`], with abort.
 //!
 //! What is opened, and when (docs/lookups.md, 6):
-//! - **Sealing**: a chunk of ciphertext when all products behind it are verified; the tag when those behind it are, too.
-//! - **Opening**: first the tag. The difference of the tag computed and the tag received is never opened (check A23): it is multiplied
-//!   by a random block that nobody knows, that product and everything behind it is verified, and then only the product is
-//!   opened: zero for a right tag, uniform for a wrong one. A chunk of plaintext leaves after that, each when verified.
-//!   A lie that would turn a valid tag into "invalid" is a wrong product: an abort, not an answer.
+//! - **Sealing**: a chunk of ciphertext when all products behind it are verified; the tag when those
+//!   behind it are, too.
+//! - **Opening**: first the tag. The difference of the tag computed and the tag received is never opened
+//!   (check A23): it is multiplied by a random block that nobody knows, that product and everything
+//!   behind it is verified, and then only the product is opened: zero for a right tag, uniform for a
+//!   wrong one. A chunk of plaintext leaves after that, each when verified. A lie that would turn a
+//!   valid tag into "invalid" is a wrong product: an abort, not an answer.
 //!
 //! A wrong tag passes if the random block is zero, with probability 2^-128.
 //!
@@ -57,8 +59,8 @@ pub(crate) fn interleave(columns: &[Vec<u8>], bytes: usize) -> Vec<u8> {
     (0..bytes).map(|at| byte(at).copied().unwrap_or(0)).collect()
 }
 
-/// The key stream for `bytes` bytes of text from block `first` on (the first block of the text is 1), cut to the text; no
-/// byte of key stream beyond the text is kept.
+/// The key stream for `bytes` bytes of text from block `first` on (the first block of the text is 1),
+/// cut to the text; no byte of key stream beyond the text is kept.
 fn text_stream(
     rep: &mut Rep3,
     key: &RoundKeys<Byte>,
@@ -115,7 +117,8 @@ pub struct Sealing {
 }
 
 impl Sealing {
-    /// Begin a message of `length` bytes. The lengths are agreed, and the IV was drawn for this message alone.
+    /// Begin a message of `length` bytes. The lengths are agreed, and the IV was drawn for this message
+    /// alone.
     ///
     /// # Errors
     /// [`Abort::Misuse`] if GCM has no room for the message; the abort that ends the session.
@@ -225,8 +228,8 @@ impl Opening {
         Ok(self.valid)
     }
 
-    /// Decrypt the next chunk, second reading: what the client gets of the plaintext from us, when everything behind it is
-    /// verified. `context` binds the answer to its request.
+    /// Decrypt the next chunk, second reading: what the client gets of the plaintext from us, when
+    /// everything behind it is verified. `context` binds the answer to its request.
     ///
     /// # Errors
     /// Whatever ends the session; [`Abort::Misuse`] unless the tag was found right.
@@ -357,7 +360,8 @@ pub(crate) fn truncate(
     if received.iter().all(|(length, _)| length.bytes() == TAG) {
         return Ok(tags);
     }
-    // a lane of the result is the lane of `tags`, or zero: bytes are picked from the tags and a zero lane after them
+    // a lane of the result is the lane of `tags`, or zero: bytes are picked from the tags and a zero
+    // lane after them
     let n = tags.lanes();
     let zero = rep.public(&[0]);
     let bytes: [Byte; 16] = rep.convert(tags)?;

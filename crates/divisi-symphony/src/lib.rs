@@ -1,7 +1,9 @@
-//! Ciphers, hashes and MACs of the three-party engine ([`divisi_rep3`]), without clients and servers: the parties bring their own values.
+//! Ciphers, hashes and MACs of the three-party engine ([`divisi_rep3`]), without clients and servers:
+//! the parties bring their own values.
 //!
-//! **Trust.** Three parties, at most one of them corrupt; what comes out is verified, or the session aborts. **What it does not protect**:
-//! which function is called when, lengths, and what is opened. All three call the same functions in the same order.
+//! **Trust.** Three parties, at most one of them corrupt; what comes out is verified, or the session
+//! aborts. **What it does not protect**: which function is called when, lengths, and what is opened. All
+//! three call the same functions in the same order.
 //!
 //! | module | what |
 //! |---|---|
@@ -13,7 +15,8 @@
 //! | [`owner`] | how a party brings its own values |
 //! | [`cipher`] | what of AES depends on how S-boxes are computed |
 //!
-//! The ciphers themselves are written once, in `divisi-symmetric`, against the engine traits; here stands what is opened, and when.
+//! The ciphers themselves are written once, in `divisi-symmetric`, against the engine traits; here
+//! stands what is opened, and when.
 #![forbid(unsafe_code)]
 #![cfg_attr(test, allow(clippy::unwrap_used, clippy::expect_used, clippy::panic))]
 

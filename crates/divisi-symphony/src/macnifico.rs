@@ -1,4 +1,5 @@
-//! MACnifico: MACs with shared keys of shared messages among three parties, under the names of the Symphony slides (category N3.4).
+//! MACnifico: MACs with shared keys of shared messages among three parties, under the names of the
+//! Symphony slides (category N3.4).
 //!
 //! | slides | here |
 //! |---|---|
@@ -8,13 +9,15 @@
 //! | OutputTag(\[tag\]) -> tag | [`Macnifico::output_tag`], to all three |
 //! | | [`Macnifico::verify`]: tags compared inside, of which one bit each comes out \[S7\] |
 //!
-//! HMAC over all hashes, KMAC and KMACXOF, CMAC and GMAC over AES ([`Algorithm::macs`]). What a key leaves (the states of HMAC and
-//! KMAC, the subkeys of CMAC, powers of the hash key) is made once, verified, and kept as shares with the key.
+//! HMAC over all hashes, KMAC and KMACXOF, CMAC and GMAC over AES ([`Algorithm::macs`]). What a key
+//! leaves (the states of HMAC and KMAC, the subkeys of CMAC, powers of the hash key) is made once,
+//! verified, and kept as shares with the key.
 //!
-//! **Guarantees and what is not protected**: as [`crate::maestro`]. The nonces of GMAC are coins of all three, drawn when the messages and
-//! the key are fixed; nobody chooses one. Settings, lengths, and nonces and tags to be compared are the same at all three before anything is
-//! computed with them \[A25\]. Of a tag that is compared nothing is opened but a random multiple of its
-//! difference, after all behind it is verified: a lie ends the session, and neither answer is given.
+//! **Guarantees and what is not protected**: as [`crate::maestro`]. The nonces of GMAC are coins of all
+//! three, drawn when the messages and the key are fixed; nobody chooses one. Settings, lengths, and
+//! nonces and tags to be compared are the same at all three before anything is computed with them
+//! \[A25\]. Of a tag that is compared nothing is opened but a random multiple of its difference, after
+//! all behind it is verified: a lie ends the session, and neither answer is given.
 //!
 //! ```
 //! use divisi_core::PartyId;
@@ -112,8 +115,9 @@ impl Macnifico {
     /// The key of so many bytes that `owner` has: given there, and nowhere else.
     ///
     /// # Errors
-    /// [`Abort::CheckFailed`] with A24 if the owner gave parts that do not fit together, with A25 if the parties mean different MACs;
-    /// [`Abort::Misuse`] for a key of a length that the algorithm does not take.
+    /// [`Abort::CheckFailed`] with A24 if the owner gave parts that do not fit together, with A25 if the
+    /// parties mean different MACs; [`Abort::Misuse`] for a key of a length that the algorithm does not
+    /// take.
     pub fn input_key(
         &self,
         rep: &mut Rep3,
@@ -151,8 +155,8 @@ impl Macnifico {
     /// The tag of each message under this key, verified. For GMAC each with a fresh nonce.
     ///
     /// # Errors
-    /// Whatever ends the session; [`Abort::CheckFailed`] with A25 if the parties mean different MACs, or messages of different lengths;
-    /// [`Abort::Misuse`] for a key of another MAC.
+    /// Whatever ends the session; [`Abort::CheckFailed`] with A25 if the parties mean different MACs, or
+    /// messages of different lengths; [`Abort::Misuse`] for a key of another MAC.
     pub fn tag_gen(&self, rep: &mut Rep3, key: &Key, messages: &Message) -> Result<Tag, Abort> {
         agree_public(rep, GENERATE, &messages.lengths(self.public(GENERATE)))?;
         let lanes = messages.0.lanes();
@@ -165,9 +169,9 @@ impl Macnifico {
     /// For each message whether this is its tag under this key.
     ///
     /// # Errors
-    /// Whatever ends the session; [`Abort::CheckFailed`] with A25 if the parties mean different MACs, messages of different lengths, or tags or
-    /// nonces that differ; [`Abort::Misuse`] for a key of another MAC, tags of another length, or nonces where none belong or none where one
-    /// does.
+    /// Whatever ends the session; [`Abort::CheckFailed`] with A25 if the parties mean different MACs,
+    /// messages of different lengths, or tags or nonces that differ; [`Abort::Misuse`] for a key of
+    /// another MAC, tags of another length, or nonces where none belong or none where one does.
     pub fn verify(
         &self,
         rep: &mut Rep3,
@@ -218,7 +222,8 @@ impl Macnifico {
     }
 }
 
-/// A fresh nonce for each message: 96 bits of a coin of all three, which is tossed after what it must follow was compared.
+/// A fresh nonce for each message: 96 bits of a coin of all three, which is tossed after what it must
+/// follow was compared.
 fn draw_nonces(rep: &mut Rep3, lanes: usize) -> Result<Vec<[u8; 12]>, Abort> {
     let trio = rep.trio();
     let fixed = trio.barrier()?;

@@ -9,13 +9,15 @@
 //! | Encipher(\[ks\], \[m\]), Decipher | [`Maestro::encipher`], [`Maestro::decipher`] |
 //! | OutputBlock(\[m\]) -> m | [`Maestro::output_block`], to all three |
 //!
-//! The performance modes are [`Mode`]'s: online throughput, total throughput, low latency. What has a mode of operation around it (GCM on
-//! stored keys, files) is in [`crate::gcm`], with clients and servers in the crate `divisi-node`; this is the block cipher alone.
+//! The performance modes are [`Mode`]'s: online throughput, total throughput, low latency. What has a
+//! mode of operation around it (GCM on stored keys, files) is in [`crate::gcm`], with clients and
+//! servers in the crate `divisi-node`; this is the block cipher alone.
 //!
-//! **Guarantees.** Those of [`divisi_rep3`]: three parties, one corrupt; with [`divisi_rep3::Security::Malicious`] each value that a
-//! function here returns is verified, or the session aborts; with `SemiHonest`, nothing is verified. A party's input is compared between
-//! its holders before it is used \[A24\]. **What it does not protect**: which function is called when, sizes, and what the outputs tell.
-//! All three call the same functions in the same order.
+//! **Guarantees.** Those of [`divisi_rep3`]: three parties, one corrupt; with
+//! [`divisi_rep3::Security::Malicious`] each value that a function here returns is verified, or the
+//! session aborts; with `SemiHonest`, nothing is verified. A party's input is compared between its
+//! holders before it is used \[A24\]. **What it does not protect**: which function is called when,
+//! sizes, and what the outputs tell. All three call the same functions in the same order.
 //!
 //! ```
 //! use divisi_core::PartyId;
@@ -110,7 +112,8 @@ impl Maestro {
         self.mode
     }
 
-    /// The schedule of a fresh random key that nobody knows: each component of the key is drawn under the key that its two holders share.
+    /// The schedule of a fresh random key that nobody knows: each component of the key is drawn under
+    /// the key that its two holders share.
     ///
     /// # Errors
     /// The abort that ends the session.
@@ -123,7 +126,8 @@ impl Maestro {
     /// The key that `owner` has: given there, and nowhere else.
     ///
     /// # Errors
-    /// [`Abort::CheckFailed`] with A24 if the owner gave parts that do not fit together; [`Abort::Misuse`] for a key of another length.
+    /// [`Abort::CheckFailed`] with A24 if the owner gave parts that do not fit together;
+    /// [`Abort::Misuse`] for a key of another length.
     pub fn input_key(&self, rep: &mut Rep3, owner: PartyId, own: Option<&[u8]>) -> Result<Key, Abort> {
         let part = bring_one(rep, owner, "aes key", self.size.bytes(), own)?;
         Ok(Key(single(rep, &part)?))

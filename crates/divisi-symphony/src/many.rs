@@ -2,7 +2,8 @@
 //! group. [`crate::short`] with keys that are expanded for this one call, IVs of the caller and tags of every
 //! length; what is decrypted is opened.
 //!
-//! Adversary, openings and their order as in [`crate::gcm`]; a message whose tag is wrong has nothing of it opened.
+//! Adversary, openings and their order as in [`crate::gcm`]; a message whose tag is wrong has nothing of
+//! it opened.
 
 use crate::batch::{self, Batch, Item};
 use crate::cipher;

@@ -1,8 +1,9 @@
 //! Values that one of the three parties itself brings, or that all of them draw.
 //!
-//! Adversary: one malicious party, which may be the owner. The owner of a value splits it for the three ([`deal::split`]) and sends the two
-//! others their parts; the holders of each component compare it before its first use \[A24\], and all three what is public about it
-//! \[A25\], so that nobody's value is two different ones. Of three parties of one program nobody but a liar has parts that are no
+//! Adversary: one malicious party, which may be the owner. The owner of a value splits it for the three
+//! ([`deal::split`]) and sends the two others their parts; the holders of each component compare it
+//! before its first use \[A24\], and all three what is public about it \[A25\], so that nobody's value
+//! is two different ones. Of three parties of one program nobody but a liar has parts that are no
 //! sharing: a difference is an abort.
 
 use divisi_core::{Abort, Check, PartyId, Step, step};
@@ -15,12 +16,12 @@ use zeroize::{Zeroize, Zeroizing};
 const INPUT: Step = step!("input");
 const PARTIES: usize = 3;
 
-/// Our part of what the parties bring, so many bytes each, one after the other: `own` is what we bring, `public` a digest of all
-/// that is public about it. One round to send, two to compare.
+/// Our part of what the parties bring, so many bytes each, one after the other: `own` is what we bring,
+/// `public` a digest of all that is public about it. One round to send, two to compare.
 ///
 /// # Errors
-/// [`Abort::CheckFailed`] with A24 if somebody's parts do not fit together, with A25 if the digests differ; [`Abort::Misuse`] if `own` has
-/// another length.
+/// [`Abort::CheckFailed`] with A24 if somebody's parts do not fit together, with A25 if the digests
+/// differ; [`Abort::Misuse`] if `own` has another length.
 pub fn bring(rep: &mut Rep3, public: &[u8; 32], bytes: [usize; 3], own: &[u8]) -> Result<Part, Abort> {
     let me = rep.trio().me();
     if own.len() != bytes[me.index()] {
@@ -56,8 +57,8 @@ pub fn bring(rep: &mut Rep3, public: &[u8; 32], bytes: [usize; 3], own: &[u8]) -
     Ok(all)
 }
 
-/// Compare among all three what is public about a step, before anything of it is computed: a party that means something else by it is noticed
-/// here, and not by what becomes of secrets. Two rounds.
+/// Compare among all three what is public about a step, before anything of it is computed: a party that
+/// means something else by it is noticed here, and not by what becomes of secrets. Two rounds.
 ///
 /// # Errors
 /// [`Abort::CheckFailed`] with A25 if somebody's differs.
@@ -103,7 +104,8 @@ impl Public {
     }
 }
 
-/// What one party brings: `own` is there at the owner, and nowhere else. `what` and the length are what the three must agree on.
+/// What one party brings: `own` is there at the owner, and nowhere else. `what` and the length are what
+/// the three must agree on.
 pub(crate) fn bring_one(
     rep: &mut Rep3,
     owner: PartyId,

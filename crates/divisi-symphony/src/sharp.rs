@@ -1,4 +1,5 @@
-//! SHArp: hashes of shared messages among three parties, under the names of the Symphony slides (category N3.3).
+//! SHArp: hashes of shared messages among three parties, under the names of the Symphony slides
+//! (category N3.3).
 //!
 //! | slides | here |
 //! |---|---|
@@ -6,8 +7,9 @@
 //! | Hash(\[m\]) -> \[H(m)\] | [`Sharp::hash`] |
 //! | OutputDigest(\[d\]) -> d | [`Sharp::output_digest`], to all three |
 //!
-//! All hashes of [`Algorithm::hashes`]: SHA-2, SHA-3, SHAKE and cSHAKE. The lengths of messages are public. A performance mode chooses
-//! how SHA-2 adds: the fewest products, or the fewest rounds ([`Mode::adder`]).
+//! All hashes of [`Algorithm::hashes`]: SHA-2, SHA-3, SHAKE and cSHAKE. The lengths of messages are
+//! public. A performance mode chooses how SHA-2 adds: the fewest products, or the fewest rounds
+//! ([`Mode::adder`]).
 //!
 //! **Guarantees and what is not protected**: as [`crate::maestro`].
 //!
@@ -88,7 +90,8 @@ impl Sharp {
     /// The digest of each message, verified.
     ///
     /// # Errors
-    /// Whatever ends the session; [`Abort::CheckFailed`] with A25 if the parties mean different hashes, or messages of different lengths.
+    /// Whatever ends the session; [`Abort::CheckFailed`] with A25 if the parties mean different hashes,
+    /// or messages of different lengths.
     pub fn hash(&self, rep: &mut Rep3, messages: &Message) -> Result<Digest, Abort> {
         agree_public(rep, HASH, &messages.lengths(Public::new(HASH).settings(&self.0)))?;
         let function = Function::prepare(rep, &self.0, &[])?;
@@ -109,8 +112,8 @@ impl Sharp {
 /// The messages that `owner` has, of these lengths: given there, and nowhere else.
 ///
 /// # Errors
-/// [`Abort::CheckFailed`] with A24 if the owner gave parts that do not fit together; [`Abort::Misuse`] for messages of other
-/// lengths, or none.
+/// [`Abort::CheckFailed`] with A24 if the owner gave parts that do not fit together; [`Abort::Misuse`]
+/// for messages of other lengths, or none.
 pub fn input_message(
     rep: &mut Rep3,
     owner: PartyId,

@@ -1,4 +1,5 @@
-//! Hashes and MACs on the three-party engine: made ready with a key, and tags compared inside, of which one verified bit comes out \[S7\].
+//! Hashes and MACs on the three-party engine: made ready with a key, and tags compared inside, of which
+//! one verified bit comes out \[S7\].
 
 use crate::cipher;
 use crate::settle::close;
@@ -10,7 +11,8 @@ use divisi_symmetric::batch::Function;
 
 const TAGS: Step = step!("tags");
 
-/// A hash or MAC made ready: what its key leaves is verified here, once, before its first use. The key is given byte by byte.
+/// A hash or MAC made ready: what its key leaves is verified here, once, before its first use. The key
+/// is given byte by byte.
 ///
 /// # Errors
 /// Whatever ends the session; [`Abort::Misuse`] for settings that make no sense.
@@ -19,8 +21,8 @@ pub fn prepare(rep: &mut Rep3, settings: &Settings, key: &[Byte]) -> Result<Veri
     close(rep, function)
 }
 
-/// For each lane whether the tag, byte after byte of all lanes, is the one received. Settles all that is owed so far, and opens nothing but
-/// a random multiple of the difference ([`Rep3::are_zero`]).
+/// For each lane whether the tag, byte after byte of all lanes, is the one received. Settles all that is
+/// owed so far, and opens nothing but a random multiple of the difference ([`Rep3::are_zero`]).
 ///
 /// # Errors
 /// Whatever ends the session; [`Abort::Misuse`] if tags differ in length from those received, or are empty.

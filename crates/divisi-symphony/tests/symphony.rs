@@ -1,4 +1,5 @@
-//! The modules of the Symphony by name: what the standards say comes out, with both securities and in every mode.
+//! The modules of the Symphony by name: what the standards say comes out, with both securities and in
+//! every mode.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 use aes_gcm::aead::{Aead, KeyInit, Payload};
@@ -75,7 +76,8 @@ fn maestro_gives_the_answers_of_the_standard_in_every_mode() {
     }
 }
 
-/// More blocks than go through the cipher at once, and keys that nobody chose: fresh each time, the same at all three.
+/// More blocks than go through the cipher at once, and keys that nobody chose: fresh each time, the same
+/// at all three.
 #[test]
 fn a_key_that_nobody_knows_is_fresh_and_serves_any_number_of_blocks() {
     let n = 4096 + 2048 + 5;
@@ -194,8 +196,8 @@ fn macnifico_makes_and_compares_the_tags_of_the_standards() {
     }
 }
 
-/// SP 800-38B, D.1 (CMAC), test case 1 of the GCM specification (GMAC), SP 800-185 (KMAC): by their names, in every mode that matters to
-/// them.
+/// SP 800-38B, D.1 (CMAC), test case 1 of the GCM specification (GMAC), SP 800-185 (KMAC): by their
+/// names, in every mode that matters to them.
 #[test]
 fn published_tags_are_right() {
     let block = "6bc1bee22e409f96e93d7e117393172a";
@@ -282,7 +284,8 @@ fn what_does_not_fit_is_misuse() {
     }
 }
 
-/// An owner that gives the two others parts that do not fit together, and parties that expect different things.
+/// An owner that gives the two others parts that do not fit together, and parties that expect different
+/// things.
 #[test]
 fn inputs_are_compared_before_their_use() {
     let hash = Sharp::new(&Settings::new("sha3-256".parse().unwrap()), Mode::LowLatency).unwrap();

@@ -1,5 +1,6 @@
-//! The way of a request, tampered with: what the parties bring, keys made ready, ciphers, digests, tags made and compared inside, outputs.
-//! Any one message of a corrupt party may be another: an honest party ends with the right answers, or aborts.
+//! The way of a request, tampered with: what the parties bring, keys made ready, ciphers, digests, tags
+//! made and compared inside, outputs. Any one message of a corrupt party may be another: an honest party
+//! ends with the right answers, or aborts.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 use divisi_core::{Abort, Check, Parameters, PartyId};
@@ -151,7 +152,8 @@ fn blocks_and_digests_are_right_or_there_are_none() {
     assert!(tried >= 60, "{tried}");
 }
 
-/// A party that means another MAC, hash or message than the two others, or compares another tag or nonce: all end before anything is computed.
+/// A party that means another MAC, hash or message than the two others, or compares another tag or
+/// nonce: all end before anything is computed.
 #[test]
 fn what_is_public_is_the_same_at_all_three() {
     type Use = fn(&mut Rep3, PartyId, bool) -> Result<(), Abort>;

@@ -60,7 +60,8 @@
 //! # Ok::<(), divisi_core::Abort>(())
 //! ```
 //!
-//! The pieces are those of the rest of this crate ([`crate::open`], `multiply`, `verify`, `views`): there is one implementation of each.
+//! The pieces are those of the rest of this crate ([`crate::open`], `multiply`, `verify`, `views`):
+//! there is one implementation of each.
 
 mod additive;
 mod element;
