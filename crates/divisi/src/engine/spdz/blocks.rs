@@ -32,14 +32,11 @@ impl<'j> Work<'j> {
         Ok(Work { job, how, named: how.protocol(job.cipher)? })
     }
 
-    fn begin<'p, F: Mac + Holds<Gf8>, C: OnSpdz<F> + 'p>(
+    fn begin<'p, F: Mac + Holds<Gf8> + 'p, C: OnSpdz<F> + 'p>(
         &'p self,
         session: Session,
         own: &Own,
-    ) -> Result<Box<dyn Party + 'p>, Abort>
-    where
-        F: 'p,
-    {
+    ) -> Result<Box<dyn Party + 'p>, Abort> {
         let mut e = engine::<F>(session, &self.how, self.named.protocol)?;
         let column: Vec<Vec<u8>> = own.iter().map(|byte| vec![*byte]).collect();
         let owner = party_of(e.session(), 0)?;

@@ -2,9 +2,10 @@
 //!
 //! Adversary: that of [`divisi_spdz`]; all parties but one may deviate, as owners, as computing parties and as receivers.
 //!
-//! 1. The owner of a value broadcasts it masked by bits that it alone knows. 2. The circuit runs as a Boolean program over products of
-//! bits, and all that was opened is checked. 3. Outputs that all learn are opened to all and checked; for others the sum with bits
-//! that the receiver alone knows is opened, and checked by the receiver, too \[K24\].
+//! 1. The owner of a value broadcasts it masked by bits that it alone knows.
+//! 2. The circuit runs as a Boolean program over products of bits, and all that was opened is checked.
+//! 3. Outputs that all learn are opened to all and checked; for others the sum with bits that the receiver alone
+//!    knows is opened, and checked by the receiver, too \[K24\].
 
 use super::super::job::{self, Own};
 use super::super::{Course, Differ, Party, Prepared, Rows, Unsupported, Watch};

@@ -55,13 +55,10 @@ impl<'j> Known<'j> {
     }
 
     /// The rows of the texts from those of the job: the same, for every message has one text.
-    fn begin<'p, F: Mac + Holds<Gf8>, C: OnSpdz<F> + 'p>(
+    fn begin<'p, F: Mac + Holds<Gf8> + 'p, C: OnSpdz<F> + 'p>(
         &'p self,
         session: Session,
-    ) -> Result<Box<dyn Party + 'p>, Abort>
-    where
-        F: 'p,
-    {
+    ) -> Result<Box<dyn Party + 'p>, Abort> {
         let e = engine::<F>(session, &self.how, self.named.protocol)?;
         let holder = Holder::<F, C> { of: self, seat: Seat::new(e), cipher: std::marker::PhantomData };
         Ok(Box::new(holder))

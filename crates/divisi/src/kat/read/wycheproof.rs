@@ -21,7 +21,7 @@ pub(super) fn cbc(groups: &[Value]) -> Result<Content, String> {
     let mut content = Content::default();
     for group in groups {
         let tests = tests(group)?.iter();
-        sort(&mut content, Algorithm::CbcPadded, tests.map(|test| vector(test)).collect());
+        sort(&mut content, Algorithm::CbcPadded, tests.map(vector).collect());
     }
     Ok(content)
 }
