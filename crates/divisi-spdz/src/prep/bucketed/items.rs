@@ -244,7 +244,7 @@ mod tests {
         for width in [1, 2, 7, 32, 40, 48, 72, 128] {
             let mut words = vec![0; 12];
             let values: Vec<u128> = (1..=9_u128)
-                .map(|i| (i * 0x9e37_79b9_7f4a_7c15_f39c_c060_5ced_c835) >> (128 - width))
+                .map(|i| i.wrapping_mul(0x9e37_79b9_7f4a_7c15_f39c_c060_5ced_c835) >> (128 - width))
                 .collect();
             let mut at = 3;
             values.iter().for_each(|value| put(&mut words, &mut at, *value, width));
