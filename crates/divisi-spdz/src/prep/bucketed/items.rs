@@ -101,8 +101,8 @@ fn pop<V: Part, F: Mac>(of: &mut [Auth<V, F>], lanes: usize) -> Option<Vec<Auth<
 
 /// Steps 1 and 2 for a batch of so many lanes; of `firsts` the bits of the last vector are kept apart.
 ///
-/// Cost: (log - 1)(f' + p') bits of wide rows, W f' of narrow ones and W + P f of payloads a lane, f' = ceil(f
-/// / k), p' = ceil(128 / k); f narrow rows and f bits; two tiles of rows.
+/// Cost: (log - 1)(f' + p') bits of wide rows, W f' of narrow ones and W + P f of payloads a lane, f' =
+/// ceil(f / k), p' = ceil(128 / k); f narrow rows and f bits; two tiles of rows.
 pub(super) fn leaky<F: Mac>(
     rows: &mut Rows,
     party: &mut Party<F>,
