@@ -45,8 +45,8 @@ impl<F: Mac + Holds<Gf8>> Spdz<F> {
         self.lookups.foreseen = self.lookups.foreseen.saturating_add(lookups);
     }
 
-    /// Say that tables of 2^`log` entries will be asked for, so many in all: what a source makes once for all of
-    /// them costs less, and [`Spdz::preprocess`] takes its part of it.
+    /// Say that tables of 2^`log` entries will be asked for, so many in all: what a source makes once for all
+    /// of them costs less, and [`Spdz::preprocess`] takes its part of it.
     pub fn announce(&mut self, log: usize, tables: usize) {
         self.source.foresee(log, tables);
     }

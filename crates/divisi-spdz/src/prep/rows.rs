@@ -1,7 +1,7 @@
 //! Authenticated bits and elements from the rows of divisi-ot.
 //!
-//! alpha_i is Delta_i, so that a bit x of P_i with M_j = K_j + x Delta_j towards every P_j is authenticated as
-//! it is: its share is x at P_i and zero elsewhere, its MAC's x Delta_i + sum M_j at P_i and K_j at P_j. A
+//! alpha_i is Delta_i, so that a bit x of P_i with M_j = K_j + x Delta_j towards every P_j is authenticated
+//! as it is: its share is x at P_i and zero elsewhere, its MAC's x Delta_i + sum M_j at P_i and K_j at P_j. A
 //! sharing whose shares lie in a part of the field costs a row for each bit of the part, and lies in it by
 //! type \[K5\].
 

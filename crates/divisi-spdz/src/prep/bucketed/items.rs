@@ -101,8 +101,8 @@ fn pop<V: Part, F: Mac>(of: &mut [Auth<V, F>], lanes: usize) -> Option<Vec<Auth<
 
 /// Steps 1 and 2 for a batch of so many lanes; of `firsts` the bits of the last vector are kept apart.
 ///
-/// Cost: (log - 1)(f' + p') bits of wide rows, W f' of narrow ones and W + P f of payloads a lane, f' = ceil(f
-/// / k), p' = ceil(128 / k); f narrow rows and f bits; two tiles of rows.
+/// Cost: (log - 1)(f' + p') bits of wide rows, W f' of narrow ones and W + P f of payloads a lane, f' =
+/// ceil(f / k), p' = ceil(128 / k); f narrow rows and f bits; two tiles of rows.
 pub(super) fn leaky<F: Mac>(
     rows: &mut Rows,
     party: &mut Party<F>,
@@ -244,7 +244,7 @@ mod tests {
         for width in [1, 2, 7, 32, 40, 48, 72, 128] {
             let mut words = vec![0; 12];
             let values: Vec<u128> = (1..=9_u128)
-                .map(|i| (i * 0x9e37_79b9_7f4a_7c15_f39c_c060_5ced_c835) >> (128 - width))
+                .map(|i| i.wrapping_mul(0x9e37_79b9_7f4a_7c15_f39c_c060_5ced_c835) >> (128 - width))
                 .collect();
             let mut at = 3;
             values.iter().for_each(|value| put(&mut words, &mut at, *value, width));

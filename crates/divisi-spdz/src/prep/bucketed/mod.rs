@@ -2,16 +2,17 @@
 //!
 //! For a bit b, a wide row, and a vector v of authenticated bits, in pieces of at most 32 under one MAC each:
 //!
-//! 1. P_k sends each P_i d = H(K) + H(K + Delta'_k) + (v_k, phi_k), phi_k its shares of the MACs of v's pieces;
-//!    P_i adds b_i times its own. What arrives are shares of b v and of its MACs ([`tables`], [`triples`]).
-//! 2. One random combination of all products, masked, is opened and its MAC checked ([`proof`]) \[K15\]. Whoever
-//!    sent another d passes with probability 1/2 at most, and knows something of b then.
-//! 3. Items go into buckets by a coin, and v of the first one serves all: with D = v_1 + v_k opened, z = z_1 +
-//!    sum z_k + D b_k is v_1 times the sum of all b ([`buckets`]) \[K16\].
+//! 1. P_k sends each P_i d = H(K) + H(K + Delta'_k) + (v_k, phi_k), phi_k its shares of the MACs of v's
+//!    pieces; P_i adds b_i times its own. What arrives are shares of b v and of its MACs ([`tables`],
+//!    [`triples`]).
+//! 2. One random combination of all products, masked, is opened and its MAC checked ([`proof`]) \[K15\].
+//!    Whoever sent another d passes with probability 1/2 at most, and knows something of b then.
+//! 3. Items go into buckets by a coin, and v of the first one serves all: with D = v_1 + v_k opened,
+//!    z = z_1 + sum z_k + D b_k is v_1 times the sum of all b ([`buckets`]) \[K16\].
 //! 4. What was opened is MAC-checked before anything is made of it \[K17\].
 //!
-//! Adversary: n - 1 malicious, rushing; security with abort. Nothing is known of a bit that comes out but with
-//! probability 2^-rho, and all products are right but for 2/|F|.
+//! Adversary: n - 1 malicious, rushing; security with abort. Nothing is known of a bit that comes out but
+//! with probability 2^-rho, and all products are right but for 2/|F|.
 
 mod buckets;
 mod items;

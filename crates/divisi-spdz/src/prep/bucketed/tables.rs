@@ -43,12 +43,12 @@ impl<F: Mac> Bucketed<F> {
         &mut self.stocks[at]
     }
 
-    /// Unit vectors: KOR+17, Protocol 3 on random bits s_0, .., s_(l-1) of which all but the first are the bits
-    /// of products.
+    /// Unit vectors: KOR+17, Protocol 3 on random bits s_0, .., s_(l-1) of which all but the first are the
+    /// bits of products.
     ///
-    /// Line 1: p = (1 + s_0, s_0). Line 2: for j = 1 .. l - 1, line 3: t = s_j p = z_j + D s_j, where D = p + v_j
-    /// is opened; line 4: p = (p + t, t). So the p of the last line is v_(l-1) + D, whose bits are authenticated
-    /// one by one already; lines 5 to 7: t alone is decomposed, with random bits r_k.
+    /// Line 1: p = (1 + s_0, s_0). Line 2: for j = 1 .. l - 1, line 3: t = s_j p = z_j + D s_j, where D = p +
+    /// v_j is opened; line 4: p = (p + t, t). So the p of the last line is v_(l-1) + D, whose bits are
+    /// authenticated one by one already; lines 5 to 7: t alone is decomposed, with random bits r_k.
     ///
     /// Adversary: n - 1 malicious; what it makes of what is opened the next check sees \[K17\].
     /// Cost: 2^l - 2 + 2^(l-1) bits opened, 2^(l-1) + 1 random bits; l rounds.

@@ -24,9 +24,9 @@ const LANES: usize = 1 << 14;
 /// x y for random x and y of a small field, of w bits: steps 1 to 3 of [`super`], x = sum g^m x_m, each x_m a
 /// wide row, and x y = sum g^m (x_m y).
 ///
-/// Whoever sends other payloads passes with probability 1/2 at most, for what makes the combination right is a
-/// condition linear over GF(2) on the honest x_m: a lie about any of them spoils the item. D = y_1 + y_k has w
-/// bits.
+/// Whoever sends other payloads passes with probability 1/2 at most, for what makes the combination right is
+/// a condition linear over GF(2) on the honest x_m: a lie about any of them spoils the item. D = y_1 + y_k
+/// has w bits.
 ///
 /// Cost: B (w (f' + p') + w f' + w (w + f)) + w (B - 1) bits each to each peer.
 pub(super) fn triples<V: Part + Field, F: Mac + Embeds<V>>(

@@ -1,8 +1,8 @@
-//! Products whose factors lie in parts of the field by type, from products of elements and random bits: what is
-//! opened online is then as short as the part.
+//! Products whose factors lie in parts of the field by type, from products of elements and random bits: what
+//! is opened online is then as short as the part.
 //!
-//! For a random r of the part and a product c = a b of elements, e = r + a is opened: r b = c + e b. Shares of a
-//! product that lies in a part are projected, each party its own.
+//! For a random r of the part and a product c = a b of elements, e = r + a is opened: r b = c + e b. Shares
+//! of a product that lies in a part are projected, each party its own.
 
 use super::super::rows::Rows;
 use super::triple;
@@ -58,8 +58,8 @@ pub(super) fn bit_triples<F: Mac>(
     products(rows, party, x, y, |c| Gf2::from_low_bits(c.to_bits()))
 }
 
-/// \[\[x y\]\] for random x and y of a subfield: with a product of elements, e = x + a and d = y + b opened, it
-/// is c + e b + d x.
+/// \[\[x y\]\] for random x and y of a subfield: with a product of elements, e = x + a and d = y + b opened,
+/// it is c + e b + d x.
 fn products<V: Part + Field, F: Mac + Embeds<V>>(
     rows: &mut Rows,
     party: &mut Party<F>,

@@ -17,8 +17,9 @@ const COIN: Step = step!("sacrifice.1");
 const RHO: Step = step!("sacrifice.2");
 const SIGMA: Step = step!("sacrifice.3");
 
-/// How many elements a are combined: whoever has bits of them confirmed pays for each with probability 1/2, and
-/// of tau f bits two elements remain uniform but for 2^-f with tau = 4 (MASCOT, Theorem 2; KOR+17, section 5).
+/// How many elements a are combined: whoever has bits of them confirmed pays for each with probability 1/2,
+/// and of tau f bits two elements remain uniform but for 2^-f with tau = 4 (MASCOT, Theorem 2; KOR+17,
+/// section 5).
 const TAU: usize = 4;
 
 /// Products that are made at once.
@@ -71,9 +72,9 @@ pub(super) fn triples<F: Mac>(
     Ok(all)
 }
 
-/// **Multiply**. 1. P_i draws a of tau elements and b. 2. (a) to (d) For each bit of a, a row of pads, P_j sends
-/// its b masked: correlated OT. (e) and (f) The sums by the powers of y are shares of a_h b_j. 3. With all of
-/// them, a_h^i b^i added, all parties have shares of a_h b.
+/// **Multiply**. 1. P_i draws a of tau elements and b. 2. (a) to (d) For each bit of a, a row of pads, P_j
+/// sends its b masked: correlated OT. (e) and (f) The sums by the powers of y are shares of a_h b_j. 3. With
+/// all of them, a_h^i b^i added, all parties have shares of a_h b.
 fn multiply<F: Mac>(rows: &mut Rows, party: &mut Party<F>, lanes: usize) -> Result<Multiplied<F>, Abort> {
     let f = <F as Field>::BITS;
     // 1.
@@ -93,8 +94,8 @@ fn multiply<F: Mac>(rows: &mut Rows, party: &mut Party<F>, lanes: usize) -> Resu
     Ok(Multiplied { a, b, c: rows::sums(&shares) })
 }
 
-/// **Combine**. 1. Coins r and r^ in F^tau, which follow all of Multiply \[K18\]. 2. a = (a_1, .., a_tau) r, c
-/// likewise, and a^, c^ with r^.
+/// **Combine**. 1. Coins r and r^ in F^tau, which follow all of Multiply \[K18\]. 2. a = (a_1, .., a_tau) r,
+/// c likewise, and a^, c^ with r^.
 fn combine<F: Mac>(party: &mut Party<F>, multiplied: Multiplied<F>) -> Result<Combined<F>, Abort> {
     let Multiplied { a, b, c } = &multiplied;
     // 1.
@@ -136,11 +137,11 @@ fn authenticate<F: Mac>(
     Ok(std::array::from_fn(|i| all.part(i * lanes..(i + 1) * lanes)))
 }
 
-/// **Sacrifice**. 1. A coin s that follows both products. 2. rho = s a + a^ is opened. 3. sigma = s c + c^ + rho
-/// b is opened, its MAC checked with that of rho, and is zero \[K19\].
+/// **Sacrifice**. 1. A coin s that follows both products. 2. rho = s a + a^ is opened. 3. sigma = s c + c^ +
+/// rho b is opened, its MAC checked with that of rho, and is zero \[K19\].
 ///
-/// As in the paper the MAC check is by a random combination of what was opened: of each sigma the MAC is checked
-/// and the opened value is compared with zero.
+/// As in the paper the MAC check is by a random combination of what was opened: of each sigma the MAC is
+/// checked and the opened value is compared with zero.
 fn sacrifice<F: Mac>(
     party: &mut Party<F>,
     [a, b, c, mut a_hat, mut c_hat]: [Auth<F, F>; 5],
