@@ -30,7 +30,8 @@ pub const LAYERS: usize = 3 * ROUNDS - 2;
 #[derive(Clone)]
 pub struct TripleKey<B> {
     /// Of each DES the keys of its rounds, in the order of encryption.
-    rounds: [[[B; 48]; ROUNDS]; 3],
+    /// On the heap: 2,304 bits of an engine are too many for the stacks of threads.
+    rounds: [Vec<[B; 48]>; 3],
 }
 
 impl<B: Clone + Lanes> TripleKey<B> {
@@ -55,30 +56,32 @@ impl<B: Clone + Lanes> TripleKey<B> {
 
 impl<B: Lanes> Lanes for TripleKey<B> {
     fn lanes(&self) -> usize {
-        self.rounds[0][0][0].lanes()
+        self.rounds[0].first().map_or(0, |key| key[0].lanes())
     }
 
     /// The keys whose lane `l` is key `index[l]`: for a batch of blocks under different keys.
     fn gather(&self, index: &[usize]) -> Option<Self> {
-        let rounds = self.rounds.iter().map(|des| {
-            let keys = des.iter().map(|key| {
+        let gathered = |des: &Vec<[B; 48]>| -> Option<Vec<[B; 48]>> {
+            let key = |key: &[B; 48]| {
                 let bits: Option<Vec<B>> = key.iter().map(|bit| bit.gather(index)).collect();
                 <[B; 48]>::try_from(bits?).ok()
-            });
-            <[[B; 48]; ROUNDS]>::try_from(keys.collect::<Option<Vec<_>>>()?).ok()
-        });
-        Some(TripleKey { rounds: rounds.collect::<Option<Vec<_>>>()?.try_into().ok()? })
+            };
+            des.iter().map(key).collect()
+        };
+        let [k1, k2, k3] = &self.rounds;
+        Some(TripleKey { rounds: [gathered(k1)?, gathered(k2)?, gathered(k3)?] })
     }
 }
 
 /// The round keys of DES (FIPS 46-3, the key schedule): all of them bits of the key.
-fn schedule<B: Clone>(key: &[B; 64]) -> [[B; 48]; ROUNDS] {
+fn schedule<B: Clone>(key: &[B; 64]) -> Vec<[B; 48]> {
     let mut chosen = CHOICE_1;
-    SHIFTS.map(|shift| {
-        chosen[..28].rotate_left(shift);
-        chosen[28..].rotate_left(shift);
+    let round = |shift: &usize| {
+        chosen[..28].rotate_left(*shift);
+        chosen[28..].rotate_left(*shift);
         CHOICE_2.map(|i| key[usize::from(chosen[usize::from(i) - 1]) - 1].clone())
-    })
+    };
+    SHIFTS.iter().map(round).collect()
 }
 
 /// TDEA in either direction (SP 800-67, section 3): E_K3(D_K2(E_K1(x))), or D_K1(E_K2(D_K3(x))), in place on
