@@ -44,9 +44,9 @@ struct Inner {
 }
 
 impl Keys {
-    /// Make the keys of a session; all parties do so once for each operation. Three rounds for the coin, then twice the height
-    /// of the tree for the public key and each round of the relinearisation key, which is made only for
-    /// parameters that multiply ciphertexts.
+    /// Make the keys of a session; all parties do so once for each operation. Three rounds for the coin, then
+    /// twice the height of the tree for the public key and each round of the relinearisation key, which is
+    /// made only for parameters that multiply ciphertexts.
     ///
     /// # Errors
     /// [`Abort::Misuse`] for a second time in a session and for another number of parties;
