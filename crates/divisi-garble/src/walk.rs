@@ -43,6 +43,8 @@ impl Labels {
         batch: &Batch,
         product: Product<'_>,
     ) -> Vec<u8> {
+        // all that a group takes, at once: both labels of a wire side by side would stay behind in what it grew out of
+        let hashed = layout.hashed() * GROUP.min(batch.ands);
         let mut writer = Writer {
             layout,
             delta,
@@ -50,8 +52,8 @@ impl Labels {
             calls,
             body: Vec::with_capacity(layout.table(batch.ands)),
             bits: Vec::with_capacity(layout.bits() * batch.ands),
-            pads: Vec::new(),
-            inputs: Vec::new(),
+            pads: Vec::with_capacity(hashed * layout.blocks()),
+            inputs: Vec::with_capacity(hashed),
         };
         let mut group: Vec<(u128, u128)> = Vec::with_capacity(GROUP);
         let mut done = 0;

@@ -102,7 +102,8 @@ impl Proof {
             x,
             macs,
             keys,
-            sums: Vec::new(),
+            // all of its room at once: S beside S + Delta would stay behind in what it grew out of
+            sums: Vec::with_capacity(rho),
             ours: Commitments { sums: Vec::new(), bits: Commitment([0; 32]) },
             nonce: None,
             theirs: (0..parties).map(|_| None).collect(),
