@@ -194,12 +194,12 @@ fn evaluate(
     tables: &[Vec<u8>],
 ) -> Result<Found, Abort> {
     stage.evaluate(session, gate, &mut values, batch, garbling, tables);
-    accept(session, &values)?;
+    accept(stage, session, &values)?;
     Ok(found(stage, plan, &values))
 }
 
 /// Demand that every MAC so far was right \[W22, W23\].
-pub(crate) fn accept(session: &Session, values: &Values) -> Result<(), Abort> {
+pub(crate) fn accept(stage: &Stage<'_>, session: &Session, values: &Values) -> Result<(), Abort> {
     session.observe(Check::M0_7); // [M0.7] what was evaluated goes nowhere before
     if session.mutated(Check::M0_7) {
         return Ok(());
@@ -211,6 +211,8 @@ pub(crate) fn accept(session: &Session, values: &Values) -> Result<(), Abort> {
         session.require(Check::W22, EVALUATE, named.is_none(), named)?;
     }
     let right = taint::verdict(EVALUATE, values.difference == 0);
+    // a row whose bit is flipped needs the flipped bit's MAC: its garbler guesses as much of Delta as is compared
+    session.meter().verification_error((-(stage.layout.mac_bits() as f64)).exp2());
     session.require(Check::W22, EVALUATE, right, None) // [W22]
 }
 

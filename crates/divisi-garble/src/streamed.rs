@@ -177,7 +177,7 @@ impl Live {
             if let Some(values) = values {
                 let tables = stage.receive_tables(session, batch.ands)?;
                 stage.evaluate(session, instance.gate, values, batch, garbling, &tables);
-                accept(session, values)?;
+                accept(&stage, session, values)?;
             }
         }
         Ok(())

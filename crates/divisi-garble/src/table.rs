@@ -103,6 +103,14 @@ impl Layout {
         }
     }
 
+    /// How many bits of the evaluator's MAC are sent.
+    pub fn mac_bits(self) -> usize {
+        match self.form {
+            Form::Paper => 128,
+            Form::Improved => 8 * self.mac_bytes,
+        }
+    }
+
     /// The bits of the evaluator's MAC that are sent, in place.
     pub fn mac_mask(self) -> u128 {
         u128::MAX << (128 - 8 * self.mac_bytes)

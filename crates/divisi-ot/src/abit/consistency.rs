@@ -309,6 +309,8 @@ impl Opened {
             session.require(check, SUMS, right, None)?; // [W10] [K12]
         }
         session.observe(Check::W11); // [W11] rho equations, whose positions the caller drops
+        // who has two Deltas passes each of them with one half
+        session.meter().verification_error((-(rho as f64)).exp2());
         Ok(())
     }
 }
