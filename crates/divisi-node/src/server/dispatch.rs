@@ -23,7 +23,7 @@ use super::round::{Fate, Mine, fate};
 use super::script::{Kind, blocks, kind};
 use super::turn::{Turn, public};
 use super::work::{Under, Work, admit, is_counted, step};
-use super::{call, orders, shorts};
+use super::{call, orders, shorts, work};
 use crate::agree::{About, verdict_of};
 use crate::error::{Failed, Stop};
 use crate::request::{ConnectionId, Item};
@@ -99,6 +99,8 @@ pub(crate) fn serve(node: &Node, mesh: &Arc<Mesh>) -> Result<(), Abort> {
             call::Call::Order(order) => orders::run(&mut house, leader, &order)?,
         }
         node.tick();
+        // also what ended without a round: by a limit of time, with its client, with its key
+        house.forget_ended();
     }
     Ok(())
 }
@@ -125,12 +127,15 @@ impl House<'_> {
         for candidate in long.into_iter().chain(single) {
             self.step(candidate)?;
         }
-        let (under, counted) = (&mut self.under, &mut self.counted);
-        counter.with(|desk, _| {
-            under.retain(|(id, number), _| desk.has(id, *number));
-            counted.retain(|(id, number)| desk.has(id, *number));
-        });
+        self.forget_ended();
         Ok(())
+    }
+
+    /// Forget the requests that are over, and wipe what they held.
+    fn forget_ended(&mut self) {
+        work::forget_ended(self.node, &mut self.under);
+        let counted = &mut self.counted;
+        self.node.counter.with(|desk, _| counted.retain(|(id, number)| desk.has(id, *number)));
     }
 
     /// Of what all three have, as much as a round may hold, whatever its leader offered; the rest goes back.

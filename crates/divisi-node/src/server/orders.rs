@@ -121,7 +121,8 @@ fn chown(house: &mut House<'_>, order: &Order, info: &KeyInfo) -> Result<Result<
 
 /// Destroy a key; what came of it is the same at all.
 fn destroy(house: &mut House<'_>, order: &Order) -> Result<Result<(), String>, Abort> {
-    let Erased { told, own } = erase(house.node, &mut house.rep, &mut house.ready, &order.key)?;
+    let House { node, rep, ready, under, .. } = house;
+    let Erased { told, own } = erase(node, rep, ready, under, &order.key)?;
     if let Err(e) = &own {
         house.node.log(&format!("key {} at {ORDER}: {e}", order.key));
     }

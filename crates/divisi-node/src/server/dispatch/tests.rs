@@ -2,9 +2,12 @@
 
 use super::*;
 use crate::admit::Who;
-use crate::request::ToServer;
+use crate::request::{NewKey, ToServer, Way};
+use crate::server::operators::{Deed, Order};
+use crate::wire::Blob;
 use crate::server::{Server, ServerOptions};
 use divisi_net::{Config, Fault, Machine, World, memory};
+use divisi_store::KeyType;
 use std::net::TcpListener;
 
 /// A clock that stands still, so that no moment is ever over.
@@ -60,7 +63,12 @@ impl Three {
 
     /// On it, a request for her list of keys.
     fn ask(&self, i: usize, id: u8) {
-        let message = ToServer::Request { number: 1, item: Item::KeyList { after: None } };
+        self.ask_for(i, id, 1, Item::KeyList { after: None });
+    }
+
+    /// The same for anything, under a number.
+    fn ask_for(&self, i: usize, id: u8, number: u64, item: Item) {
+        let message = ToServer::Request { number, item };
         self.node(i).counter.tell(|desk, now| desk.hear(&[id; 32], message, 40, now)).unwrap();
     }
 
@@ -168,6 +176,34 @@ fn what_is_on_its_way_is_waited_for_a_moment() {
     assert!((0..3).all(|i| !three.node(i).counter.with(|desk, _| desk.has(&[1; 32], 1))));
     let next = Offer { number: 2, ..offer(1) };
     assert!(three.node(2).counter.with(|desk, _| desk.may_come(&next)));
+}
+
+/// A key that the operators destroy is held by no request that its client began with it and then left to itself: nobody has to
+/// ask for anything first.
+#[test]
+fn a_destroyed_key_is_wiped_from_what_was_under_way() {
+    let three = Three::new(&(Arc::new(Machine) as Arc<dyn World>));
+    let name: KeyName = "k".parse().unwrap();
+    let (kind, request) = (KeyType::Aes128, [1; 16]);
+    let new = NewKey { name: name.clone(), kind, exportable: false, clients: Vec::new(), request };
+    let (aad, way) = (Blob(Vec::new()), Way::Gf4Circuit);
+    let encrypt = Item::Encrypt { key: name.clone(), aad, length: 200 << 10, way };
+    let order = Order { key: name.clone(), deed: Deed::Destroy };
+    for i in 0..3 {
+        three.enter(i, 1);
+        three.ask_for(i, 1, 1, Item::KeyNew(new.clone()));
+    }
+    let held = three.run(|i, house| {
+        house.round(leader(), &[offer(1)]).unwrap();
+        three.ask_for(i, 1, 2, encrypt.clone());
+        house.round(leader(), &[Offer { number: 2, ..offer(1) }]).unwrap();
+        let before = house.under.len();
+        let id = house.node.keys.load(&name).unwrap().map(|key| key.info.id);
+        house.node.operators(|orders, now| orders.ask(&order, id, now)).unwrap();
+        orders::run(house, leader(), &order).unwrap();
+        [before, house.under.len()]
+    });
+    assert_eq!(held, vec![[1, 0]; 3]);
 }
 
 /// What leader 1 says to each of the others, and how they take it.
