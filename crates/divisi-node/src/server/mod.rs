@@ -210,7 +210,7 @@ impl Server {
             options,
             stop: Arc::default(),
             orders,
-            lists: Mutex::new((config.digest().clients, [false; 3])),
+            lists: Mutex::new((config.digest().clients, [(false, None); 3])),
             ended: Arc::default(),
             door,
         };
