@@ -49,15 +49,24 @@ const CALM: u32 = 64;
 /// How long nobody must have asked for anything before one-hot vectors are made ahead.
 const IDLE: Duration = Duration::from_millis(20);
 
+/// How a session ended.
+pub(crate) struct Ended {
+    pub abort: Abort,
+    /// Whether all had been found to have seen the same before.
+    pub compared: bool,
+}
+
 /// Serve until the session ends, or the server stops.
-pub(crate) fn serve(node: &Node, mesh: &Arc<Mesh>) -> Result<(), Abort> {
+pub(crate) fn serve(node: &Node, mesh: &Arc<Mesh>) -> Result<(), Ended> {
     let config = node.config();
     let parameters = Parameters::new("rep3 server")
         .with("security", Security::Malicious.name().as_bytes())
         .with("mesh", &node.mesh)
         .with("parties", &config.digest().parties);
-    let session = Session::start(mesh, SESSION, &parameters)?;
-    let rep = Rep3::new(Trio::new(session)?, Protocol::Gf4Circuit, Security::Malicious);
+    // nothing was said before that could differ
+    let early = |abort| Ended { abort, compared: true };
+    let session = Session::start(mesh, SESSION, &parameters).map_err(early)?;
+    let rep = Rep3::new(Trio::new(session).map_err(early)?, Protocol::Gf4Circuit, Security::Malicious);
     let mut house = House {
         node,
         rep,
@@ -67,6 +76,13 @@ pub(crate) fn serve(node: &Node, mesh: &Arc<Mesh>) -> Result<(), Abort> {
         counted: HashSet::new(),
     };
     node.operators(|orders, _| orders.rejoined());
+    let end = rounds(&mut house);
+    end.map_err(|abort| Ended { abort, compared: house.rep.trio().is_compared() })
+}
+
+/// Round after round, until the server is to stop.
+fn rounds(house: &mut House<'_>) -> Result<(), Abort> {
+    let node = house.node;
     let mut quiet = IDLE;
     let mut stopping: Option<Instant> = None;
     let now = || node.counter.world.now();
@@ -81,7 +97,7 @@ pub(crate) fn serve(node: &Node, mesh: &Arc<Mesh>) -> Result<(), Abort> {
                 break;
             }
         }
-        match call::next(&mut house, leader, quiet, stopping.is_some())? {
+        match call::next(house, leader, quiet, stopping.is_some())? {
             // what the last long request took, the system has back
             call::Call::Nothing => house.rep.release(),
             call::Call::Restock => {
@@ -96,7 +112,7 @@ pub(crate) fn serve(node: &Node, mesh: &Arc<Mesh>) -> Result<(), Abort> {
                 }
             }
             call::Call::Offers(offers) => house.round(leader, &offers)?,
-            call::Call::Order(order) => orders::run(&mut house, leader, &order)?,
+            call::Call::Order(order) => orders::run(house, leader, &order)?,
         }
         node.tick();
         // also what ended without a round: by a limit of time, with its client, with its key

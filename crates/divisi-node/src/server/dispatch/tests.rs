@@ -237,6 +237,52 @@ fn a_split_call_is_noticed() {
     assert!(split[1..].iter().all(Result::is_err), "{split:?}");
 }
 
+/// A leader that calls one server for nothing, and the other for an order, brings them out of step before anything is compared:
+/// neither says at first hand that the other did it.
+#[test]
+fn who_was_brought_out_of_step_is_not_named_at_first_hand() {
+    let three = Three::new(&(Arc::new(Machine) as Arc<dyn World>));
+    let order = Order { key: "k".parse().unwrap(), deed: Deed::Destroy };
+    let body = crate::wire::encode(&order, 0).unwrap();
+    let second = PartyId::new(2).unwrap();
+    let ends = three.run(|i, house| {
+        if i == 0 {
+            let session = house.rep.trio().session();
+            let (mut nothing, mut call) = ([0; 19], [0; 19]);
+            (call[0], call[1]) = (3, body.len() as u8);
+            let [to_second, to_third] = session.peers()[..] else { panic!("three") };
+            let mut lie = || -> Result<(), Abort> {
+                session.send(call::CALL, to_second, &nothing, 0)?;
+                session.send(call::CALL, to_third, &call, 0)?;
+                session.send(call::OFFERS, to_third, &body, 0)?;
+                session.send(crate::agree::STATUS, to_third, &[0; 5], 0)?;
+                // it goes on as if nothing had been, and says no more
+                session.recv(call::CALL, to_second, &mut nothing)?;
+                session.recv(crate::agree::STATUS, to_third, &mut [0; 5])?;
+                session.recv(call::CALL, to_third, &mut call).map(drop)
+            };
+            return lie().map_err(|_| Failed::refused(LOAD, "the liar"));
+        }
+        let turns = |house: &mut House<'_>| -> Result<(), Abort> {
+            for leader in [leader(), second, PartyId::new(3).unwrap()] {
+                if let call::Call::Order(order) = call::next(house, leader, IDLE, false)? {
+                    orders::run(house, leader, &order)?;
+                }
+            }
+            Ok(())
+        };
+        turns(house).map_err(|abort| {
+            let compared = house.rep.trio().is_compared();
+            Failed::abort(house.node.me, &abort, compared)
+        })
+    });
+    let wrong = ends[2].as_ref().unwrap_err();
+    assert_eq!((wrong.peer, wrong.hearsay), (2, true), "{wrong:?}");
+    for failed in ends[1..].iter().filter_map(|end| end.as_ref().err()) {
+        assert!(failed.hearsay || failed.peer == 1, "{failed:?}");
+    }
+}
+
 /// What no honest leader says: one request twice, too many offers, none, an order that is none.
 #[test]
 fn what_no_leader_says_names_it() {
