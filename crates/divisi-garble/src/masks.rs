@@ -17,6 +17,13 @@ pub(crate) struct Masks {
     taken: usize,
 }
 
+impl Drop for Masks {
+    fn drop(&mut self) {
+        // [Q17] with what it forgot
+        self.queue.wipe();
+    }
+}
+
 /// What the products of a batch need: for each the shares of lambda_alpha and lambda_beta.
 pub(crate) struct Operands {
     pub alpha: Rows,
@@ -46,9 +53,9 @@ impl Masks {
     pub fn new(seats: Seats, slots: usize, inputs: &Shares) -> Self {
         #[cfg(feature = "testing")]
         divisi_ot::record::note(|records| inputs.keys.iter().for_each(|keys| records.used.extend(&**keys)));
+        let slots = slots.max(inputs.len());
         let mut held = Rows::with_capacity(seats.peers(), slots);
         (0..inputs.len()).for_each(|wire| held.push_share(inputs, wire));
-        let slots = slots.max(inputs.len());
         let stride = held.stride();
         held.bits.resize(slots, 0);
         held.words.resize(slots * stride, 0);

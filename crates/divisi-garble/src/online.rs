@@ -29,7 +29,7 @@ const RESULT: Step = step!("8.result");
 /// labels, bit by bit.
 pub(crate) struct Found {
     pub bits: Vec<u8>,
-    pub labels: Vec<u128>,
+    pub labels: Zeroizing<Vec<u128>>,
 }
 
 pub(crate) fn online(
@@ -47,7 +47,9 @@ pub(crate) fn online(
     let private = receivers(stage, session, plan, &outputs);
     let opening = Opening::new(session, stage.seats, LABELS);
     for (place, peer) in session.peers().into_iter().enumerate() {
-        let mut body = Zeroizing::new(Vec::new());
+        let theirs = held.iter().filter(|held| held.evaluator == peer.index()).count();
+        let told = 16 * theirs * plan.input_bits() + Opening::len(private.theirs[place].len());
+        let mut body = Zeroizing::new(Vec::with_capacity(told));
         for (held, masked) in held.iter().zip(&masked) {
             if let Role::Garbler { inputs, .. } = &held.role
                 && held.evaluator == peer.index()
@@ -169,7 +171,8 @@ pub(crate) fn receivers(
     outputs: &[&Rows],
 ) -> crate::run::Private {
     let of = |party: PartyId| -> Shares {
-        let mut rows = Rows::with_capacity(stage.seats.peers(), 0);
+        let told = outputs.len() * plan.results_of(party).count();
+        let mut rows = Rows::with_capacity(stage.seats.peers(), told);
         for outputs in outputs {
             plan.results_of(party).for_each(|bit| rows.push(outputs, bit));
         }
@@ -191,12 +194,12 @@ fn evaluate(
     tables: &[Vec<u8>],
 ) -> Result<Found, Abort> {
     stage.evaluate(session, gate, &mut values, batch, garbling, tables);
-    accept(session, &values)?;
+    accept(stage, session, &values)?;
     Ok(found(stage, plan, &values))
 }
 
 /// Demand that every MAC so far was right \[W22, W23\].
-pub(crate) fn accept(session: &Session, values: &Values) -> Result<(), Abort> {
+pub(crate) fn accept(stage: &Stage<'_>, session: &Session, values: &Values) -> Result<(), Abort> {
     session.observe(Check::M0_7); // [M0.7] what was evaluated goes nowhere before
     if session.mutated(Check::M0_7) {
         return Ok(());
@@ -208,13 +211,15 @@ pub(crate) fn accept(session: &Session, values: &Values) -> Result<(), Abort> {
         session.require(Check::W22, EVALUATE, named.is_none(), named)?;
     }
     let right = taint::verdict(EVALUATE, values.difference == 0);
+    // a row whose bit is flipped needs the flipped bit's MAC: its garbler guesses as much of Delta as is compared
+    session.meter().verification_error((-(stage.layout.mac_bits() as f64)).exp2());
     session.require(Check::W22, EVALUATE, right, None) // [W22]
 }
 
 /// What the evaluator knows of the output bits.
 pub(crate) fn found(stage: &Stage<'_>, plan: &Plan<'_>, values: &Values) -> Found {
     let garblers = stage.seats.peers();
-    let mut labels = vec![0; plan.results.len() * garblers];
+    let mut labels = Zeroizing::new(vec![0; plan.results.len() * garblers]);
     for place in 0..garblers {
         let slots: Zeroizing<Vec<u128>> =
             Zeroizing::new(values.labels.iter().skip(place).step_by(garblers).copied().collect());

@@ -5,7 +5,7 @@ use crate::hash::Named;
 use crate::masks::Garbling;
 use crate::share::spread;
 use crate::table::{Form, Layout, Product, word};
-use divisi_ot::Delta;
+use divisi_ot::{Delta, wipe};
 use std::ops::Range;
 use zeroize::Zeroize;
 
@@ -53,7 +53,6 @@ pub(crate) struct Masked {
 }
 
 /// The evaluator's view of the inputs of some products.
-#[derive(Default)]
 pub(crate) struct Operands {
     /// Each garbler's two labels: one garbler after the other, the products in order.
     pub labels: Vec<(u128, u128)>,
@@ -62,10 +61,8 @@ pub(crate) struct Operands {
 
 impl Drop for Operands {
     fn drop(&mut self) {
-        for (a, b) in &mut self.labels {
-            a.zeroize();
-            b.zeroize();
-        }
+        // also what a shorter group left behind itself
+        wipe::whole(&mut self.labels);
     }
 }
 
@@ -97,6 +94,14 @@ struct Shape {
 }
 
 impl Reader<'_> {
+    /// All that groups of so many gates take, at once: empty vectors for hashes and for labels.
+    pub fn room(layout: Layout, garblers: usize, gates: usize) -> (Vec<u128>, Vec<u128>) {
+        let (labels, blocks) = (2 * gates, layout.blocks());
+        // of all garblers, of those whose blocks fit, or of one
+        let labels = (garblers * labels).min((AT_ONCE / blocks).max(labels));
+        (Vec::with_capacity(labels * blocks), Vec::with_capacity(labels))
+    }
+
     /// Evaluate the products from `first` on whose operands are here, and wipe our shares of their masks.
     /// Puts the results' masked values into `values` and their labels, product by product, into `labels`.
     pub fn evaluate(

@@ -10,7 +10,7 @@
 
 use crate::bits;
 use divisi_core::PartyId;
-use divisi_ot::{AuthBits, Kept, wipe};
+use divisi_ot::{AuthBits, Keep, Kept, wipe};
 use std::ops::Range;
 
 /// Who sits where among `n` parties: peers are numbered in order, without ourselves.
@@ -110,14 +110,19 @@ impl Shares {
     }
 
     /// Put other shares behind these.
-    pub fn append(&mut self, mut other: Shares) {
+    pub fn append(&mut self, other: Shares) {
         if self.len() == 0 {
             *self = other;
             return;
         }
-        self.bits.append(&mut other.bits);
-        self.macs.iter_mut().zip(&mut other.macs).for_each(|(m, o)| m.append(o));
-        self.keys.iter_mut().zip(&mut other.keys).for_each(|(k, o)| k.append(o));
+        // copied: the others are wiped with their vectors
+        fn behind<T: Keep>(words: &mut Kept<T>, other: &[T]) {
+            words.room(other.len());
+            words.extend_from_slice(other);
+        }
+        behind(&mut self.bits, &other.bits);
+        self.macs.iter_mut().zip(&other.macs).for_each(|(m, o)| behind(m, o));
+        self.keys.iter_mut().zip(&other.keys).for_each(|(k, o)| behind(k, o));
     }
 
     /// Take the first `n` bits away: all of them without a copy.
@@ -242,6 +247,13 @@ impl Rows {
         Rows { peers, bits: Kept::with_capacity(len), words: Kept::with_capacity(2 * peers * len) }
     }
 
+    /// Room for so many more rows: what moves for it is wiped where it was.
+    #[inline]
+    pub fn room(&mut self, more: usize) {
+        self.bits.room(more);
+        self.words.room(more * self.stride());
+    }
+
     /// Words in a row.
     pub fn stride(&self) -> usize {
         2 * self.peers
@@ -259,12 +271,14 @@ impl Rows {
 
     /// Append a copy of another's row.
     pub fn push(&mut self, from: &Rows, t: usize) {
+        self.room(1);
         self.bits.push(from.bits[t]);
         self.words.extend_from_slice(from.row(t));
     }
 
     /// Append one of a vector of shares.
     pub fn push_share(&mut self, from: &Shares, t: usize) {
+        self.room(1);
         self.bits.push(from.bits[t]);
         self.words.extend(from.macs.iter().map(|m| m[t]));
         self.words.extend(from.keys.iter().map(|k| k[t]));
@@ -311,14 +325,13 @@ impl Rows {
         wipe::words(&mut self.words[at.start * stride..at.end * stride]);
     }
 
-    /// Wipe and forget all rows; their room stays.
+    /// Wipe and forget all rows, also those that were forgotten before; their room stays.
     pub fn wipe(&mut self) {
-        wipe::words(&mut self.bits);
-        wipe::words(&mut self.words);
-        self.clear();
+        self.bits.wipe();
+        self.words.wipe();
     }
 
-    /// Forget all rows.
+    /// Forget all rows: they stay where they are until others take their place, or the end of all \[Q17\].
     pub fn clear(&mut self) {
         self.bits.clear();
         self.words.clear();

@@ -82,7 +82,8 @@ impl Live {
             instances.push(Instance { evaluator: *evaluator, masks, gate: 0 });
         }
         for peer in session.peers() {
-            let mut body = Zeroizing::new(Vec::new());
+            let theirs = evaluators.iter().filter(|evaluator| **evaluator == peer.index()).count();
+            let mut body = Zeroizing::new(Vec::with_capacity(16 * theirs * wires));
             for ((instance, labels), masked) in instances.iter().zip(&labels).zip(&masked) {
                 if let (Some(labels), true) = (labels, instance.evaluator == peer.index()) {
                     labels_for(session, &labels.slots[..wires], masked, delta.get(), &mut body);
@@ -176,7 +177,7 @@ impl Live {
             if let Some(values) = values {
                 let tables = stage.receive_tables(session, batch.ands)?;
                 stage.evaluate(session, instance.gate, values, batch, garbling, &tables);
-                accept(session, values)?;
+                accept(&stage, session, values)?;
             }
         }
         Ok(())

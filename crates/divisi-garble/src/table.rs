@@ -86,12 +86,28 @@ impl Layout {
         }
     }
 
+    /// How many labels a garbler hashes for each AND: of two wires both in the improved form, each twice in the paper's rows.
+    pub fn hashed(self) -> usize {
+        match self.form {
+            Form::Paper => 8,
+            Form::Improved => 4,
+        }
+    }
+
     /// How many hashes of a gate the evaluator may know without their inputs: it has one label of each of two
     /// wires, and of the paper's four rows each hashes both under tweaks of its own.
     pub fn targets(self) -> usize {
         match self.form {
             Form::Paper => 4 * self.blocks(),
             Form::Improved => 2 * self.blocks(),
+        }
+    }
+
+    /// How many bits of the evaluator's MAC are sent.
+    pub fn mac_bits(self) -> usize {
+        match self.form {
+            Form::Paper => 128,
+            Form::Improved => 8 * self.mac_bytes,
         }
     }
 

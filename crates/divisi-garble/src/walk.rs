@@ -7,8 +7,7 @@ use crate::read::{Masked, Operands, Reader, Received};
 use crate::share::{Seats, xor};
 use crate::table::{Form, GROUP, Layout, Product, Writer};
 use divisi_core::Prg;
-use divisi_ot::Delta;
-use zeroize::Zeroize;
+use divisi_ot::{Delta, wipe};
 
 /// A garbler's labels for zero, of all wires that are held at this point of the circuit.
 pub(crate) struct Labels {
@@ -19,16 +18,19 @@ pub(crate) struct Labels {
 
 impl Drop for Labels {
     fn drop(&mut self) {
-        self.slots.as_mut_slice().zeroize();
-        self.queue.as_mut_slice().zeroize();
+        // [Q17] with what the queue forgot
+        wipe::whole(&mut self.slots);
+        wipe::whole(&mut self.queue);
     }
 }
 
 impl Labels {
     /// At the inputs: slot `i` has the label of input wire `i`.
     pub fn new(slots: usize, inputs: &[u128]) -> Labels {
-        let mut held = inputs.to_vec();
-        held.resize(slots.max(inputs.len()), 0);
+        let slots = slots.max(inputs.len());
+        let mut held = Vec::with_capacity(slots);
+        held.extend_from_slice(inputs);
+        held.resize(slots, 0);
         Labels { slots: held, queue: Vec::new(), taken: 0 }
     }
 
@@ -43,6 +45,8 @@ impl Labels {
         batch: &Batch,
         product: Product<'_>,
     ) -> Vec<u8> {
+        // all that a group takes, at once: both labels of a wire side by side would stay behind in what it grew out of
+        let hashed = layout.hashed() * GROUP.min(batch.ands);
         let mut writer = Writer {
             layout,
             delta,
@@ -50,8 +54,8 @@ impl Labels {
             calls,
             body: Vec::with_capacity(layout.table(batch.ands)),
             bits: Vec::with_capacity(layout.bits() * batch.ands),
-            pads: Vec::new(),
-            inputs: Vec::new(),
+            pads: Vec::with_capacity(hashed * layout.blocks()),
+            inputs: Vec::with_capacity(hashed),
         };
         let mut group: Vec<(u128, u128)> = Vec::with_capacity(GROUP);
         let mut done = 0;
@@ -80,6 +84,7 @@ impl Labels {
             }
         }
         self.flush(&mut writer, fresh, product, &mut done, &mut group);
+        wipe::whole(&mut group);
         let mut table = std::mem::take(&mut writer.body);
         crate::bits::pack(&writer.bits, &mut table);
         table
@@ -97,6 +102,7 @@ impl Labels {
             return;
         }
         let first = self.queue.len();
+        wipe::room(&mut self.queue, group.len());
         self.queue.resize(first + group.len(), 0);
         if writer.layout.form == Form::Paper {
             // step 2: the labels of AND gates are random
@@ -134,22 +140,25 @@ pub(crate) struct Values {
 
 impl Drop for Values {
     fn drop(&mut self) {
-        self.labels.as_mut_slice().zeroize();
-        self.queue.as_mut_slice().zeroize();
+        // [Q17] with what the queue forgot
+        wipe::whole(&mut self.labels);
+        wipe::whole(&mut self.queue);
     }
 }
 
 impl Values {
     /// At the inputs: slot `i` has what is known of input wire `i`.
     pub fn new(seats: Seats, slots: usize, bits: &[u8], labels: &[u128]) -> Values {
-        let (mut bits, mut labels) = (bits.to_vec(), labels.to_vec());
         let slots = slots.max(bits.len());
+        let mut bits = bits.to_vec();
         bits.resize(slots, 0);
-        labels.resize(slots * seats.peers(), 0);
+        let mut held = Vec::with_capacity(slots * seats.peers());
+        held.extend_from_slice(labels);
+        held.resize(slots * seats.peers(), 0);
         Values {
             seats,
             bits,
-            labels,
+            labels: held,
             queue_bits: Vec::new(),
             queue: Vec::new(),
             taken: 0,
@@ -170,12 +179,16 @@ impl Values {
         stops: bool,
     ) {
         let garblers = self.seats.peers();
-        let (pads, inputs) = (Vec::new(), Vec::new());
+        let gates = GROUP.min(batch.ands);
+        let (pads, inputs) = Reader::room(layout, garblers, gates);
         let mut reader = Reader {
             layout,
             delta,
             calls,
-            operands: Operands::default(),
+            operands: Operands {
+                labels: Vec::with_capacity(garblers * gates),
+                masked: Vec::with_capacity(gates),
+            },
             pads,
             inputs,
             difference: 0,
@@ -258,10 +271,81 @@ impl Values {
         operands.masked.extend(group.iter().map(|&(x, y)| Masked { a: bit(x), b: bit(y) }));
         let first = self.queue_bits.len();
         self.queue_bits.resize(first + group.len(), 0);
+        wipe::room(&mut self.queue, group.len() * garblers);
         self.queue.resize((first + group.len()) * garblers, 0);
         let (values, labels) = (&mut self.queue_bits[first..], &mut self.queue[first * garblers..]);
         reader.evaluate(product, tables, *done, values, labels);
         *done += group.len();
         group.clear();
+    }
+}
+
+#[cfg(test)]
+#[cfg(feature = "testing")]
+mod tests {
+    use super::*;
+    use crate::share::{Rows, Shares};
+    use divisi_core::testing::memory::Needle;
+    use divisi_ot::Kept;
+
+    /// Whether a planted word is nowhere in memory after some work with it.
+    fn is_gone(seed: u8, work: impl FnOnce(u128)) -> bool {
+        let needle = Needle::new(seed, true);
+        wipe::stack(|| {
+            let mut bytes = [0; 16];
+            needle.plant(&mut bytes);
+            work(u128::from_le_bytes(bytes));
+        });
+        needle.copies().unwrap().is_empty()
+    }
+
+    fn shares(word: u128) -> Shares {
+        let words = || vec![Kept::from(&[word; 64][..])];
+        Shares { bits: Kept::zeros(64), macs: words(), keys: words() }
+    }
+
+    /// \[Q17\] What labels, masks and shares lay in is wiped before it is given back: also what a queue forgot, and what a
+    /// vector grew out of.
+    #[test]
+    fn nothing_is_left_of_what_grew_or_was_forgotten() {
+        assert!(is_gone(1, |label| drop(Labels::new(1000, &[label; 64]))), "labels of inputs");
+        let forgotten = |label| {
+            let mut labels = Labels::new(1, &[]);
+            labels.queue.extend([label; 64]);
+            labels.queue.clear();
+        };
+        assert!(is_gone(2, forgotten), "labels of products");
+        let known = |label| {
+            let mut values = Values::new(Seats { me: 0, n: 2 }, 1000, &[0; 64], &[label; 64]);
+            values.queue.extend([label; 64]);
+            values.queue.clear();
+        };
+        assert!(is_gone(3, known), "labels of the evaluator");
+        let appended = |mac| {
+            let mut all = shares(mac);
+            all.append(shares(mac));
+            all.append(shares(mac));
+        };
+        assert!(is_gone(4, appended), "shares behind others");
+        let pushed = |mac| {
+            let (from, mut rows) = (shares(mac), Rows::with_capacity(1, 0));
+            (0..64).for_each(|t| rows.push_share(&from, t));
+            drop(rows.into_shares());
+        };
+        assert!(is_gone(5, pushed), "rows");
+        let masks = |mac| {
+            let (from, mut rows) = (shares(mac), Rows::with_capacity(1, 0));
+            (0..64).for_each(|t| rows.push_share(&from, t));
+            rows.clear();
+            rows.wipe();
+        };
+        assert!(is_gone(6, masks), "rows that were forgotten");
+        let moved = |label| {
+            let mut labels = vec![label; 64];
+            wipe::room(&mut labels, 1);
+            labels.push(label);
+            wipe::whole(&mut labels);
+        };
+        assert!(is_gone(7, moved), "a vector that grew");
     }
 }

@@ -1,9 +1,9 @@
-//! Delta lies in one place while a session of garbling lives, and in none after its end: the memory of this
-//! process is searched for planted ones. One test, so that nothing runs beside the search.
+//! Delta lies in one place while a session of garbling lives, and in none after its end, nor do words beside each other that
+//! differ by it: the memory of this process is searched for planted ones. One test, so that nothing runs beside the search.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 use divisi_circuit::{Build, Gates, Program};
-use divisi_core::testing::memory::{Needle, once};
+use divisi_core::testing::memory::{Needle, once, pairs};
 use divisi_core::testing::{Stage, party};
 use divisi_core::{Abort, Session};
 use divisi_garble::lab::{Lab, of_party};
@@ -11,13 +11,13 @@ use divisi_garble::{Form, Garble, Options, Plan};
 use divisi_ot::testing::planted;
 use std::sync::{Barrier, Mutex};
 
-/// Some hundred ANDs, whose wires are all masked.
+/// Some hundred ANDs, whose wires are all masked: in levels that widen, for which what holds their labels grows.
 fn program() -> Program {
     let mut g = Build::new();
     let (x, y) = (g.input(40), g.input(40));
-    let mut all: Vec<_> = x.iter().zip(&y).map(|(x, y)| g.and(*x, *y)).collect();
-    for _ in 0..5 {
-        all = (0..40).map(|i| g.and(all[i], all[(i + 7) % 40])).collect();
+    let mut all = x;
+    for width in [3, 9, 30, 40, 40, 40] {
+        all = (0..width).map(|i| g.and(all[i % all.len()], y[(i + 7 * width) % 40])).collect();
     }
     g.output(&all);
     g.finish()
@@ -50,6 +50,12 @@ fn play(case: Case, seed: u8) -> (Vec<Result<(), Abort>>, Vec<String>) {
                 if !if there { once(&found) } else { found.is_empty() } {
                     wrong.lock().unwrap().push(format!("{when}, Delta_{}: {found:x?}", i + 1));
                 }
+            }
+            let found = if there { Vec::new() } else { pairs(&needles.iter().collect::<Vec<_>>()).unwrap() };
+            for (i, found) in found.iter().enumerate().filter(|(_, found)| !found.is_empty()) {
+                let first = &found[..found.len().min(4)];
+                let wrong_here = format!("{when}, {} pairs by Delta_{}: {first:x?}", found.len(), i + 1);
+                wrong.lock().unwrap().push(wrong_here);
             }
         }
         all.wait();

@@ -113,7 +113,7 @@ pub struct Grants {
     /// Seconds of a server's computing within an hour.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub seconds_an_hour: Option<u64>,
-    /// Keys that it has made and not destroyed.
+    /// Names of keys that it has used, those of destroyed keys included.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub keys: Option<u64>,
 }

@@ -105,12 +105,24 @@ impl Failed {
 }
 
 impl Failed {
-    /// A session's end, as party `me` saw it.
-    pub fn abort(me: PartyId, abort: &Abort) -> Failed {
+    /// A session's end, as party `me` saw it; `compared` says that before it all had seen the same.
+    ///
+    /// Who falls out of step, or says nothing, after a third may have told it something else is named as by hearsay, and so is
+    /// whom another says that it waits for.
+    pub fn abort(me: PartyId, abort: &Abort, compared: bool) -> Failed {
         let peer = match abort {
             // who waits for another itself is not the one to blame, unless it says that it waits for us
             Abort::Network(Fault::Stalled { claim: Some((other, _)), .. }) if *other != me => Some(*other),
             _ => abort.peer(),
+        };
+        let hearsay = match abort {
+            // who only heard that the session ended does not know why
+            Abort::Network(Fault::Aborted { .. } | Fault::Poisoned { .. }) => true,
+            Abort::Network(Fault::Stalled { claim: Some((other, _)), .. }) if *other != me => true,
+            Abort::Network(Fault::Stalled { .. } | Fault::WrongStep { .. } | Fault::Malformed { .. }) => {
+                !compared
+            }
+            _ => false,
         };
         Failed {
             kind: ErrorKind::Abort,
@@ -118,8 +130,7 @@ impl Failed {
             peer: peer.map_or(0, PartyId::number),
             step: abort.step().name.into(),
             message: abort.to_string(),
-            // who only heard that the session ended does not know why
-            hearsay: matches!(abort, Abort::Network(Fault::Aborted { .. } | Fault::Poisoned { .. })),
+            hearsay,
         }
     }
 }
@@ -164,12 +175,14 @@ mod tests {
             let claim = claim.map(|number| (party(number), 0));
             let fault =
                 Fault::Stalled { peer: party(2), step: step!("x"), waited: Duration::from_secs(3), claim };
-            let failed = Failed::abort(party(me), &Abort::Network(fault));
-            assert!(failed.retry && !failed.hearsay && failed.kind == ErrorKind::Abort);
-            failed.peer
+            let failed = Failed::abort(party(me), &Abort::Network(fault.clone()), true);
+            assert!(failed.retry && failed.kind == ErrorKind::Abort);
+            // while views may differ nobody is named at first hand
+            assert!(Failed::abort(party(me), &Abort::Network(fault), false).hearsay);
+            (failed.peer, failed.hearsay)
         };
-        assert_eq!(named(1, None), 2);
-        assert_eq!(named(1, Some(3)), 3);
-        assert_eq!(named(1, Some(1)), 2);
+        assert_eq!(named(1, None), (2, false));
+        assert_eq!(named(1, Some(3)), (3, true));
+        assert_eq!(named(1, Some(1)), (2, false));
     }
 }

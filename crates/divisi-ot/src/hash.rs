@@ -246,6 +246,8 @@ impl<'a, F: Family> Keyed<'a, F> {
         while block(to - 1) != block(from) {
             to -= 1;
         }
+        // one between two of the same block would be hashed under their key
+        debug_assert!((from..to).all(|i| block(i) == block(from)), "units do not decrease");
         to
     }
 
@@ -342,6 +344,16 @@ mod tests {
             }
             assert_eq!(whole.iter().collect::<HashSet<_>>().len(), 200);
         }
+    }
+
+    /// A unit of another block between two of one block is no run.
+    #[test]
+    #[cfg(debug_assertions)]
+    #[should_panic(expected = "units do not decrease")]
+    fn units_out_of_order_are_noticed() {
+        let unit = |i: usize| [0, 5000, 0][i];
+        Calls::new(&Aes::new(&[7; 32]), place(FIRST_STEP, 1, 2), 512)
+            .hash(&mut [1, 2, 3], |i| Tweak { unit: unit(i), row: 0 });
     }
 
     #[test]

@@ -110,6 +110,22 @@ impl<T: Keep> Kept<T> {
         }
     }
 
+    /// Room for so many more elements: what moves for it is wiped where it was.
+    #[inline]
+    pub fn room(&mut self, more: usize) {
+        if self.0.capacity() - self.0.len() < more {
+            let mut larger = Kept::with_capacity((self.0.len() + more).max(2 * self.0.len()));
+            larger.0.extend_from_slice(&self.0);
+            // the smaller one is dropped, as any other
+            *self = larger;
+        }
+    }
+
+    /// Wipe and forget everything, also what was forgotten before; the room stays.
+    pub fn wipe(&mut self) {
+        wipe::whole(&mut self.0);
+    }
+
     /// Wipe and forget what stands after the first `len`.
     pub fn cut(&mut self, len: usize) {
         let len = len.min(self.0.len());

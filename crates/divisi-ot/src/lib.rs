@@ -76,7 +76,7 @@ pub mod wipe;
 pub use abit::produce::Bits;
 pub use abit::{AuthBits, AuthRows};
 pub use delta::{Delta, lowest_bit};
-pub use kept::Kept;
+pub use kept::{Keep, Kept};
 pub use links::Links;
 pub use pads::{Checked, Pads, SemiHonest, Trust};
 pub use setup::{Base, Config, FIELDS, Setup, WideBits};

@@ -8,6 +8,31 @@ pub fn words<T: Copy + Default>(x: &mut [T]) {
     zeroize::optimization_barrier(x);
 }
 
+/// Overwrite all that a vector has room for, also what it held once and forgot; it is empty then.
+pub fn whole<T: Copy + Default>(x: &mut Vec<T>) {
+    x.clear();
+    x.resize(x.capacity(), T::default());
+    zeroize::optimization_barrier(x.as_slice());
+    x.clear();
+}
+
+/// Room for so many more elements: in a new place, if it takes one, and the old place is wiped, where a vector that grows by
+/// itself gives it back as it is.
+#[inline]
+pub fn room<T: Copy + Default>(x: &mut Vec<T>, more: usize) {
+    if x.capacity() - x.len() < more {
+        grow(x, more);
+    }
+}
+
+#[cold]
+fn grow<T: Copy + Default>(x: &mut Vec<T>, more: usize) {
+    let mut larger = Vec::with_capacity((x.len() + more).max(2 * x.len()));
+    larger.extend_from_slice(x);
+    whole(x);
+    *x = larger;
+}
+
 /// How deep the calls between two wipings go, with room to spare.
 const DEPTH: usize = 128 << 10;
 

@@ -173,7 +173,9 @@ fn census() {
             assert_eq!(times(Check::W9), more * (40 * peers + 1));
             assert_eq!(times(Check::W10), more * 2 * peers);
             assert_eq!(times(Check::W11), more);
-            assert!(meter.verification_error_bits.unwrap() > 120.0);
+            // of two parties the rows' check alone; among more the proof of one Delta misses with 2^-rho
+            let bits = meter.verification_error_bits.unwrap();
+            assert!(if n == 2 { bits > 120.0 } else { bits == 40.0 }, "{n}: {bits}");
         }
     }
 }

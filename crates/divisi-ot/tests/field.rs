@@ -210,7 +210,9 @@ fn census() {
             assert_eq!((times(Check::W5), times(Check::W10)), (0, 0));
             assert_eq!(times(Check::W4), more * 3 * peers);
             assert_eq!(times(Check::W3), 3);
-            assert!(meter.verification_error_bits.unwrap() > 120.0);
+            // of two parties the rows' check alone; among more the proof of one Delta misses with 2^-rho
+            let bits = meter.verification_error_bits.unwrap();
+            assert!(if n == 2 { bits > 120.0 } else { bits == 40.0 }, "{n}: {bits}");
         }
     }
 }

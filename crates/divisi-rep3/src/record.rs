@@ -165,7 +165,9 @@ impl<const K: usize> Layer for Of<K> {
             let tiles: Vec<&Tile<K>> = group.iter().map(|(record, _)| *record).collect();
             let planes: Vec<[&[Plane]; 2]> =
                 tiles.iter().map(|[first, second]| [&first[..], &second[..]]).collect();
-            for (relation, product) in relations.iter().zip(self.kind.products) {
+            // a relation that has no entry is multiplied in the large field: none goes without
+            let products = self.kind.products.iter().chain(std::iter::repeat(&None));
+            for (relation, product) in relations.iter().zip(products) {
                 let Some(relation) = relation else { continue };
                 match product {
                     Some(product) => {

@@ -57,11 +57,69 @@ impl Needle {
 /// # Errors
 /// If the system does not show this process its memory.
 pub fn find(needles: &[&Needle]) -> std::io::Result<Vec<Vec<Found>>> {
+    let mut found: Vec<Vec<Found>> = vec![Vec::new(); needles.len()];
+    let halves = Halves::of(needles);
+    chunks(7, |from, bytes, mapping| {
+        halves.within(bytes, |at, needle, second| {
+            found[needle].push(Found { address: from + at, second, mapping: mapping.to_owned() });
+        });
+    })?;
+    found.iter_mut().for_each(Vec::dedup);
+    Ok(found)
+}
+
+/// Two words that differ by a needle: who reads both has it, though it stands nowhere itself.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Pair {
+    /// Where the first word lies.
+    pub address: usize,
+    /// How many bytes behind it the second one lies.
+    pub apart: usize,
+    /// The mapping's name.
+    pub mapping: String,
+}
+
+/// How far apart the words of pairs are looked for, in bytes.
+const APART: [usize; 4] = [16, 32, 48, 64];
+
+/// Words of 16 bytes, at multiples of 16, that lie near each other and differ by one of the needles: for each needle, in the
+/// order of addresses.
+///
+/// # Errors
+/// If the system does not show this process its memory.
+pub fn pairs(needles: &[&Needle]) -> std::io::Result<Vec<Vec<Pair>>> {
+    let mut found: Vec<Vec<Pair>> = vec![Vec::new(); needles.len()];
+    // turned, so that what is looked for with is no such pair itself
+    let hidden: Vec<u128> = needles.iter().map(|n| u128::from_le_bytes(n.0).rotate_left(8)).collect();
+    let hide = u128::from_le_bytes([HIDE; 16]);
+    chunks(APART[3] + 16, |from, bytes, mapping| {
+        let words = bytes.as_chunks::<16>().0;
+        for (i, word) in words.iter().enumerate() {
+            let word = u128::from_le_bytes(*word) ^ hide;
+            for apart in APART {
+                let Some(other) = words.get(i + apart / 16) else { continue };
+                let difference = (word ^ u128::from_le_bytes(*other)).rotate_left(8);
+                if let Some(needle) = hidden.iter().position(|hidden| *hidden == difference) {
+                    let mapping = mapping.to_owned();
+                    found[needle].push(Pair { address: from + 16 * i, apart, mapping });
+                }
+            }
+        }
+    })?;
+    // what lies where chunks overlap is seen twice
+    found.iter_mut().for_each(|found| {
+        found.sort_by_key(|pair| (pair.address, pair.apart));
+        found.dedup();
+    });
+    Ok(found)
+}
+
+/// Show all memory that can be read and written, chunk by chunk, each beginning with the last bytes of the one before: where
+/// it begins, its bytes, and its mapping's name.
+fn chunks(overlap: usize, mut show: impl FnMut(usize, &[u8], &str)) -> std::io::Result<()> {
     let memory = File::open("/proc/self/mem")?;
     let mut chunk = vec![0_u8; CHUNK];
     let own = chunk.as_ptr() as usize..chunk.as_ptr() as usize + CHUNK;
-    let mut found: Vec<Vec<Found>> = vec![Vec::new(); needles.len()];
-    let halves = Halves::of(needles);
     let maps: Vec<String> =
         BufReader::new(File::open("/proc/self/maps")?).lines().collect::<Result<_, _>>()?;
     for line in &maps {
@@ -76,21 +134,21 @@ pub fn find(needles: &[&Needle]) -> std::io::Result<Vec<Vec<Found>>> {
             if memory.read_exact_at(&mut chunk[..len], from as u64).is_err() {
                 break;
             }
-            halves.within(&chunk[..len], |at, needle, second| {
-                let address = from + at;
-                if !own.contains(&address) {
-                    let mapping = fields.clone().nth(3).unwrap_or_default().to_owned();
-                    found[needle].push(Found { address, second, mapping });
+            // of what holds the reader's own chunk only the rest
+            let shown = from..from + len;
+            for part in [shown.start..shown.end.min(own.start), shown.start.max(own.end)..shown.end] {
+                if !part.is_empty() {
+                    let name = fields.clone().nth(3).unwrap_or_default();
+                    show(part.start, &chunk[part.start - from..part.end - from], name);
                 }
-            });
-            // a half that lies across the end of a chunk
-            from += if len == CHUNK { CHUNK - 7 } else { len };
+            }
+            // what lies across the end of a chunk
+            from += if len == CHUNK { CHUNK - overlap } else { len };
         }
     }
     chunk.fill(0);
     zeroize::optimization_barrier(&chunk);
-    found.iter_mut().for_each(Vec::dedup);
-    Ok(found)
+    Ok(())
 }
 
 /// Hidden halves, by their first byte as it lies in memory.

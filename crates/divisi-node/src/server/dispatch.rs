@@ -23,7 +23,7 @@ use super::round::{Fate, Mine, fate};
 use super::script::{Kind, blocks, kind};
 use super::turn::{Turn, public};
 use super::work::{Under, Work, admit, is_counted, step};
-use super::{call, orders, shorts};
+use super::{call, orders, shorts, work};
 use crate::agree::{About, verdict_of};
 use crate::error::{Failed, Stop};
 use crate::request::{ConnectionId, Item};
@@ -49,15 +49,24 @@ const CALM: u32 = 64;
 /// How long nobody must have asked for anything before one-hot vectors are made ahead.
 const IDLE: Duration = Duration::from_millis(20);
 
+/// How a session ended.
+pub(crate) struct Ended {
+    pub abort: Abort,
+    /// Whether all had been found to have seen the same before.
+    pub compared: bool,
+}
+
 /// Serve until the session ends, or the server stops.
-pub(crate) fn serve(node: &Node, mesh: &Arc<Mesh>) -> Result<(), Abort> {
+pub(crate) fn serve(node: &Node, mesh: &Arc<Mesh>) -> Result<(), Ended> {
     let config = node.config();
     let parameters = Parameters::new("rep3 server")
         .with("security", Security::Malicious.name().as_bytes())
         .with("mesh", &node.mesh)
         .with("parties", &config.digest().parties);
-    let session = Session::start(mesh, SESSION, &parameters)?;
-    let rep = Rep3::new(Trio::new(session)?, Protocol::Gf4Circuit, Security::Malicious);
+    // nothing was said before that could differ
+    let early = |abort| Ended { abort, compared: true };
+    let session = Session::start(mesh, SESSION, &parameters).map_err(early)?;
+    let rep = Rep3::new(Trio::new(session).map_err(early)?, Protocol::Gf4Circuit, Security::Malicious);
     let mut house = House {
         node,
         rep,
@@ -67,6 +76,13 @@ pub(crate) fn serve(node: &Node, mesh: &Arc<Mesh>) -> Result<(), Abort> {
         counted: HashSet::new(),
     };
     node.operators(|orders, _| orders.rejoined());
+    let end = rounds(&mut house);
+    end.map_err(|abort| Ended { abort, compared: house.rep.trio().is_compared() })
+}
+
+/// Round after round, until the server is to stop.
+fn rounds(house: &mut House<'_>) -> Result<(), Abort> {
+    let node = house.node;
     let mut quiet = IDLE;
     let mut stopping: Option<Instant> = None;
     let now = || node.counter.world.now();
@@ -81,7 +97,7 @@ pub(crate) fn serve(node: &Node, mesh: &Arc<Mesh>) -> Result<(), Abort> {
                 break;
             }
         }
-        match call::next(&mut house, leader, quiet, stopping.is_some())? {
+        match call::next(house, leader, quiet, stopping.is_some())? {
             // what the last long request took, the system has back
             call::Call::Nothing => house.rep.release(),
             call::Call::Restock => {
@@ -96,9 +112,11 @@ pub(crate) fn serve(node: &Node, mesh: &Arc<Mesh>) -> Result<(), Abort> {
                 }
             }
             call::Call::Offers(offers) => house.round(leader, &offers)?,
-            call::Call::Order(order) => orders::run(&mut house, leader, &order)?,
+            call::Call::Order(order) => orders::run(house, leader, &order)?,
         }
         node.tick();
+        // also what ended without a round: by a limit of time, with its client, with its key
+        house.forget_ended();
     }
     Ok(())
 }
@@ -125,12 +143,15 @@ impl House<'_> {
         for candidate in long.into_iter().chain(single) {
             self.step(candidate)?;
         }
-        let (under, counted) = (&mut self.under, &mut self.counted);
-        counter.with(|desk, _| {
-            under.retain(|(id, number), _| desk.has(id, *number));
-            counted.retain(|(id, number)| desk.has(id, *number));
-        });
+        self.forget_ended();
         Ok(())
+    }
+
+    /// Forget the requests that are over, and wipe what they held.
+    fn forget_ended(&mut self) {
+        work::forget_ended(self.node, &mut self.under);
+        let counted = &mut self.counted;
+        self.node.counter.with(|desk, _| counted.retain(|(id, number)| desk.has(id, *number)));
     }
 
     /// Of what all three have, as much as a round may hold, whatever its leader offered; the rest goes back.

@@ -31,7 +31,7 @@ pub struct Limits {
     pub bytes_an_hour: u64,
     /// The seconds for which a client's requests keep this server computing within an hour.
     pub seconds_an_hour: u64,
-    /// The keys that a client has made and not destroyed.
+    /// The names of keys that a client has used, those of destroyed keys included.
     pub keys: usize,
 }
 

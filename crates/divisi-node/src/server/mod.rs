@@ -48,7 +48,8 @@ use crate::error::{ErrorKind, Failed};
 use crate::operator;
 use counter::Counter;
 use desk::Desk;
-use divisi_core::{Abort, PartyId, Step, step};
+use divisi_core::{PartyId, Step, step};
+use dispatch::Ended;
 use divisi_net::{Config, Door, Identity, Mesh, Options, Permits, World};
 use divisi_store::Keys;
 use operators::Orders;
@@ -210,7 +211,7 @@ impl Server {
             options,
             stop: Arc::default(),
             orders,
-            lists: Mutex::new((config.digest().clients, [false; 3])),
+            lists: Mutex::new((config.digest().clients, [(false, None); 3])),
             ended: Arc::default(),
             door,
         };
@@ -280,9 +281,9 @@ impl Server {
                     node.log("joined the other servers");
                     told.clear();
                     let joined = world.now();
-                    if let Err(abort) = self.session(mesh) {
+                    if let Err(Ended { abort, compared }) = self.session(mesh) {
                         node.log(&format!("session ended: {abort}"));
-                        node.fail_all(&Failed::abort(node.me, &abort));
+                        node.fail_all(&Failed::abort(node.me, &abort, compared));
                     }
                     let steady = world.now().saturating_duration_since(joined) >= STEADY;
                     pause = if steady { PAUSE.0 } else { (pause * 2).min(PAUSE.1) };
@@ -319,7 +320,7 @@ impl Server {
         Ok(())
     }
 
-    fn session(&self, mesh: Mesh) -> Result<(), Abort> {
+    fn session(&self, mesh: Mesh) -> Result<(), Ended> {
         #[cfg(test)]
         self.node.options.hand.iter().for_each(|hand| hand(&mesh));
         let mesh = Arc::new(mesh);

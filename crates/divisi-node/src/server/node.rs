@@ -15,6 +15,9 @@ use std::time::{Duration, Instant};
 
 const KNOWN: Step = step!("known");
 
+/// How long nothing is logged of another server's list of clients after it was the same again.
+const DIFFERS: Duration = Duration::from_secs(60);
+
 /// What a server's threads share.
 pub(crate) struct Node {
     pub me: PartyId,
@@ -28,8 +31,8 @@ pub(crate) struct Node {
     pub options: ServerOptions,
     /// What the operators ask for.
     pub(super) orders: Mutex<Orders>,
-    /// The digest of this server's list of clients, and of which others it is known to differ.
-    pub(super) lists: Mutex<([u8; 16], [bool; 3])>,
+    /// The digest of this server's list of clients, and of each other whether it was said to differ, and when.
+    pub(super) lists: Mutex<([u8; 16], [(bool, Option<Instant>); 3])>,
     /// Set when the server is to stop, and when it has.
     pub stop: Arc<AtomicBool>,
     pub(super) ended: Arc<AtomicBool>,
@@ -95,11 +98,17 @@ impl Node {
     pub fn compare_clients(&self, party: PartyId, theirs: &[u8]) {
         let mut lists = self.lists.lock().unwrap_or_else(PoisonError::into_inner);
         let (own, differs) = &mut *lists;
-        let now = own[..] != *theirs;
-        let Some(before) = differs.get_mut(party.index()).filter(|before| **before != now) else { return };
-        *before = now;
+        let (differ, now) = (own[..] != *theirs, self.counter.world.now());
+        // whoever says one thing and the other by turns is told of once in a while
+        let soon = |since: &Instant| now.saturating_duration_since(*since) < DIFFERS;
+        let news = |(before, since): &&mut (bool, Option<Instant>)| {
+            *before != differ && !since.as_ref().is_some_and(soon)
+        };
+        let Some(before) = differs.get_mut(party.index()).filter(news) else { return };
+        // the first that differs is told at once, and so is its end
+        *before = (differ, if differ { before.1 } else { Some(now) });
         drop(lists);
-        self.log(&if now {
+        self.log(&if differ {
             format!(
                 "{party} has another list of clients than {}: who is not in both is served by none",
                 self.me

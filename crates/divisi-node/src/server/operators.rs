@@ -16,8 +16,11 @@ use std::time::{Duration, Instant};
 
 /// The most orders that wait at a time, or whose end is remembered.
 const MOST: usize = 64;
-/// The most orders of other operators that are remembered, and logged, within the time of an order.
-const HEARD: usize = 16;
+/// The most orders of each other operator that are remembered, and logged, within the time of an order: what one server invents
+/// leaves the other's its room.
+const HEARD: usize = 8;
+/// The most changes of what the others have of an order that are logged.
+const NEWS: usize = 8;
 
 /// What becomes of a key.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -141,8 +144,9 @@ struct Pending {
     asked: Instant,
     /// Whether the others were called for it in this session.
     called: bool,
-    /// What the others were found to have.
+    /// What the others were found to have, and how often that was logged.
     others: Option<[u8; 3]>,
+    told: usize,
     progress: Progress,
 }
 
@@ -152,8 +156,8 @@ pub(super) struct Orders {
     /// How long an order waits.
     lasts: Duration,
     pending: Vec<Pending>,
-    /// Others' orders, and when they were heard of first.
-    heard: Vec<([u8; 32], Instant)>,
+    /// Others' orders, who called for them first, and when.
+    heard: Vec<([u8; 32], PartyId, Instant)>,
     log: Vec<String>,
 }
 
@@ -195,7 +199,7 @@ impl Orders {
         }
         self.log.push(format!("operator: {order}: asked here"));
         let (order, progress) = (order.clone(), Progress::Waits);
-        self.pending.push(Pending { order, id, asked: now, called: false, others: None, progress });
+        self.pending.push(Pending { order, id, asked: now, called: false, others: None, told: 0, progress });
         Ok(())
     }
 
@@ -262,8 +266,9 @@ impl Orders {
         let own = own.filter(|p| matches!(p.progress, Progress::Waits));
         match own {
             Some(own) if own.order == *order => {
-                let news = own.others != Some(has);
+                let news = own.others != Some(has) && own.told < NEWS;
                 own.others = Some(has);
+                own.told += usize::from(news);
                 let lacking = parties(PartyId::all(3).filter(|p| has[p.index()] != SAME));
                 if !lacking.is_empty() && news {
                     self.log.push(format!("operator: {order}: waits for the operator of {lacking}"));
@@ -280,7 +285,7 @@ impl Orders {
             Some(own) => {
                 let own = own.order.clone();
                 let both = [own.digest(), order.digest()].concat();
-                if self.is_news(*blake3::hash(&both).as_bytes(), now) {
+                if self.is_news(*blake3::hash(&both).as_bytes(), leader, now) {
                     self.log.push(format!(
                         "operator: {own} was asked here, and {order} at {leader}: nothing is done before they are \
                          the same"
@@ -288,7 +293,7 @@ impl Orders {
                 }
             }
             None => {
-                if self.is_news(order.digest(), now) {
+                if self.is_news(order.digest(), leader, now) {
                     self.log.push(format!("operator: {order}: asked at {}, and not here", named(SAME)));
                 }
             }
@@ -298,14 +303,15 @@ impl Orders {
     /// Whether another operator asked for this: so that what is lost here can be destroyed at all.
     pub fn was_heard(&self, order: &Order) -> bool {
         let digest = order.digest();
-        self.heard.iter().any(|(known, _)| *known == digest)
+        self.heard.iter().any(|(known, ..)| *known == digest)
     }
 
-    fn is_news(&mut self, digest: [u8; 32], now: Instant) -> bool {
-        if self.heard.len() >= HEARD || self.heard.iter().any(|(known, _)| *known == digest) {
+    fn is_news(&mut self, digest: [u8; 32], leader: PartyId, now: Instant) -> bool {
+        let of_leader = self.heard.iter().filter(|(_, who, _)| *who == leader).count();
+        if of_leader >= HEARD || self.heard.iter().any(|(known, ..)| *known == digest) {
             return false;
         }
-        self.heard.push((digest, now));
+        self.heard.push((digest, leader, now));
         true
     }
 
@@ -321,14 +327,14 @@ impl Orders {
             Err(why) => Progress::Failed(why),
         };
         let digest = order.digest();
-        self.heard.retain(|(known, _)| *known != digest);
+        self.heard.retain(|(known, ..)| *known != digest);
     }
 
     /// What has waited too long is over.
     pub fn tick(&mut self, now: Instant) {
         let lasts = self.lasts;
         let over = |since: Instant| now.saturating_duration_since(since) >= lasts;
-        self.heard.retain(|(_, since)| !over(*since));
+        self.heard.retain(|(.., since)| !over(*since));
         let log = &mut self.log;
         self.pending.retain(|pending| {
             let gone = over(pending.asked);

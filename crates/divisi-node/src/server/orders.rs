@@ -2,8 +2,8 @@
 //!
 //! 1. Each tells the others whether its own operator asked for the same, for something else, or for nothing:
 //!    for the log, and for whoever waits.
-//! 2. All compare the order \[A25\], and of a key that is given away its two components and what it will be
-//!    \[A26\]; whoever was not asked says that it may yet come, and then nobody does anything.
+//! 2. All compare the order \[A25\], and of a key that is given away its two components, what it will be, and by which identity
+//!    they know its new owner \[A26\]; whoever was not asked says that it may yet come, and then nobody does anything.
 //! 3. A barrier: nobody was told another outcome.
 //! 4. Each does it, durably; all hear who has.
 //! 5. Of a key that was given away all compare what is on the disks \[A26\].
@@ -48,17 +48,23 @@ pub(super) fn run(house: &mut House<'_>, leader: PartyId, order: &Order) -> Resu
         Err(lack) => ([0; 32], Err(*lack)),
     };
     let digest = order.digest();
+    // by itself, so that servers which know the new owner by different identities say that, and not that files differ
+    let owner = owner(&given);
     let inputs = [
         Input { check: Check::A25, public: digest, part: asked },
         Input { check: Check::A26, public: agreed, part },
+        Input { check: Check::A26, public: owner, part: part.map(|_| &NOTHING) },
     ];
     let verdicts = house.rep.trio().agree_list(&digest, &inputs)?;
-    let [said, key] = [0, 1].map(|at| verdicts.get(at).copied().unwrap_or(Agreement::PublicDiffers));
+    let [said, key, known] = [0, 1, 2].map(|at| verdicts.get(at).copied().unwrap_or(Agreement::PublicDiffers));
     if said != Agreement::Agreed {
         return Ok(());
     }
     house.rep.trio().barrier()?;
     let end = match given {
+        _ if known == Agreement::PublicDiffers => {
+            Err("the servers' configurations give its new owner different identities: make them the same".into())
+        }
         _ if key != Agreement::Agreed => Err(match key {
             Agreement::Missing(party) => {
                 format!("{party} cannot read its file of it, or knows not all these clients")
@@ -72,6 +78,11 @@ pub(super) fn run(house: &mut House<'_>, leader: PartyId, order: &Order) -> Resu
     };
     node.operators(|orders, _| orders.ended(order, end));
     Ok(())
+}
+
+/// The identity by which this server knows a key's new owner, if it has one.
+fn owner(given: &Result<Option<(KeyInfo, Part)>, Lack>) -> [u8; 32] {
+    given.as_ref().ok().and_then(Option::as_ref).map_or([0; 32], |(info, _)| info.maker.fingerprint)
 }
 
 /// A key as it will be, and our part of it.
@@ -121,7 +132,8 @@ fn chown(house: &mut House<'_>, order: &Order, info: &KeyInfo) -> Result<Result<
 
 /// Destroy a key; what came of it is the same at all.
 fn destroy(house: &mut House<'_>, order: &Order) -> Result<Result<(), String>, Abort> {
-    let Erased { told, own } = erase(house.node, &mut house.rep, &mut house.ready, &order.key)?;
+    let House { node, rep, ready, under, .. } = house;
+    let Erased { told, own } = erase(node, rep, ready, under, &order.key)?;
     if let Err(e) = &own {
         house.node.log(&format!("key {} at {ORDER}: {e}", order.key));
     }

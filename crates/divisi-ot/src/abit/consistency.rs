@@ -102,7 +102,8 @@ impl Proof {
             x,
             macs,
             keys,
-            sums: Vec::new(),
+            // all of its room at once: S beside S + Delta would stay behind in what it grew out of
+            sums: Vec::with_capacity(rho),
             ours: Commitments { sums: Vec::new(), bits: Commitment([0; 32]) },
             nonce: None,
             theirs: (0..parties).map(|_| None).collect(),
@@ -308,6 +309,8 @@ impl Opened {
             session.require(check, SUMS, right, None)?; // [W10] [K12]
         }
         session.observe(Check::W11); // [W11] rho equations, whose positions the caller drops
+        // who has two Deltas passes each of them with one half
+        session.meter().verification_error((-(rho as f64)).exp2());
         Ok(())
     }
 }

@@ -2,9 +2,12 @@
 
 use super::*;
 use crate::admit::Who;
-use crate::request::ToServer;
+use crate::request::{NewKey, ToServer, Way};
+use crate::server::operators::{Deed, Order};
+use crate::wire::Blob;
 use crate::server::{Server, ServerOptions};
 use divisi_net::{Config, Fault, Machine, World, memory};
+use divisi_store::KeyType;
 use std::net::TcpListener;
 
 /// A clock that stands still, so that no moment is ever over.
@@ -60,7 +63,12 @@ impl Three {
 
     /// On it, a request for her list of keys.
     fn ask(&self, i: usize, id: u8) {
-        let message = ToServer::Request { number: 1, item: Item::KeyList { after: None } };
+        self.ask_for(i, id, 1, Item::KeyList { after: None });
+    }
+
+    /// The same for anything, under a number.
+    fn ask_for(&self, i: usize, id: u8, number: u64, item: Item) {
+        let message = ToServer::Request { number, item };
         self.node(i).counter.tell(|desk, now| desk.hear(&[id; 32], message, 40, now)).unwrap();
     }
 
@@ -170,6 +178,34 @@ fn what_is_on_its_way_is_waited_for_a_moment() {
     assert!(three.node(2).counter.with(|desk, _| desk.may_come(&next)));
 }
 
+/// A key that the operators destroy is held by no request that its client began with it and then left to itself: nobody has to
+/// ask for anything first.
+#[test]
+fn a_destroyed_key_is_wiped_from_what_was_under_way() {
+    let three = Three::new(&(Arc::new(Machine) as Arc<dyn World>));
+    let name: KeyName = "k".parse().unwrap();
+    let (kind, request) = (KeyType::Aes128, [1; 16]);
+    let new = NewKey { name: name.clone(), kind, exportable: false, clients: Vec::new(), request };
+    let (aad, way) = (Blob(Vec::new()), Way::Gf4Circuit);
+    let encrypt = Item::Encrypt { key: name.clone(), aad, length: 200 << 10, way };
+    let order = Order { key: name.clone(), deed: Deed::Destroy };
+    for i in 0..3 {
+        three.enter(i, 1);
+        three.ask_for(i, 1, 1, Item::KeyNew(new.clone()));
+    }
+    let held = three.run(|i, house| {
+        house.round(leader(), &[offer(1)]).unwrap();
+        three.ask_for(i, 1, 2, encrypt.clone());
+        house.round(leader(), &[Offer { number: 2, ..offer(1) }]).unwrap();
+        let before = house.under.len();
+        let id = house.node.keys.load(&name).unwrap().map(|key| key.info.id);
+        house.node.operators(|orders, now| orders.ask(&order, id, now)).unwrap();
+        orders::run(house, leader(), &order).unwrap();
+        [before, house.under.len()]
+    });
+    assert_eq!(held, vec![[1, 0]; 3]);
+}
+
 /// What leader 1 says to each of the others, and how they take it.
 fn called(heads: [[u8; 3]; 2], body: &[u8]) -> Vec<Result<(), Abort>> {
     let three = Three::new(&(Arc::new(Machine) as Arc<dyn World>));
@@ -199,6 +235,52 @@ fn a_split_call_is_noticed() {
     assert!(called([[2, 0, 0]; 2], &[]).iter().all(Result::is_ok));
     let split = called([[0; 3], [2, 0, 0]], &[]);
     assert!(split[1..].iter().all(Result::is_err), "{split:?}");
+}
+
+/// A leader that calls one server for nothing, and the other for an order, brings them out of step before anything is compared:
+/// neither says at first hand that the other did it.
+#[test]
+fn who_was_brought_out_of_step_is_not_named_at_first_hand() {
+    let three = Three::new(&(Arc::new(Machine) as Arc<dyn World>));
+    let order = Order { key: "k".parse().unwrap(), deed: Deed::Destroy };
+    let body = crate::wire::encode(&order, 0).unwrap();
+    let second = PartyId::new(2).unwrap();
+    let ends = three.run(|i, house| {
+        if i == 0 {
+            let session = house.rep.trio().session();
+            let (mut nothing, mut call) = ([0; 19], [0; 19]);
+            (call[0], call[1]) = (3, body.len() as u8);
+            let [to_second, to_third] = session.peers()[..] else { panic!("three") };
+            let mut lie = || -> Result<(), Abort> {
+                session.send(call::CALL, to_second, &nothing, 0)?;
+                session.send(call::CALL, to_third, &call, 0)?;
+                session.send(call::OFFERS, to_third, &body, 0)?;
+                session.send(crate::agree::STATUS, to_third, &[0; 5], 0)?;
+                // it goes on as if nothing had been, and says no more
+                session.recv(call::CALL, to_second, &mut nothing)?;
+                session.recv(crate::agree::STATUS, to_third, &mut [0; 5])?;
+                session.recv(call::CALL, to_third, &mut call).map(drop)
+            };
+            return lie().map_err(|_| Failed::refused(LOAD, "the liar"));
+        }
+        let turns = |house: &mut House<'_>| -> Result<(), Abort> {
+            for leader in [leader(), second, PartyId::new(3).unwrap()] {
+                if let call::Call::Order(order) = call::next(house, leader, IDLE, false)? {
+                    orders::run(house, leader, &order)?;
+                }
+            }
+            Ok(())
+        };
+        turns(house).map_err(|abort| {
+            let compared = house.rep.trio().is_compared();
+            Failed::abort(house.node.me, &abort, compared)
+        })
+    });
+    let wrong = ends[2].as_ref().unwrap_err();
+    assert_eq!((wrong.peer, wrong.hearsay), (2, true), "{wrong:?}");
+    for failed in ends[1..].iter().filter_map(|end| end.as_ref().err()) {
+        assert!(failed.hearsay || failed.peer == 1, "{failed:?}");
+    }
 }
 
 /// What no honest leader says: one request twice, too many offers, none, an order that is none.

@@ -198,3 +198,21 @@ fn what_waits_and_what_is_logged_is_bounded() {
     orders.compared(party(2), &destroy("k"), [OTHER, SAME, NONE], later);
     logged(&mut orders, "key chown k to carol was asked here, and key destroy k at party 2: nothing is done");
 }
+
+/// A server that invents orders, and says now this, now that of its own operator, fills no log, and hides nobody's order.
+#[test]
+fn one_server_fills_no_log_and_hides_no_order() {
+    let (mut orders, now) = orders();
+    let own = chown("own", &["bob"]);
+    orders.ask(&own, ID, now).unwrap();
+    for i in 0..100 {
+        orders.compared(party(3), &destroy(&format!("k{i}")), [NONE, NONE, SAME], now);
+        orders.compared(party(3), &own, [SAME, NONE, if i % 2 == 0 { SAME } else { OTHER }], now);
+    }
+    let lines = orders.take_log();
+    assert!(lines.len() <= 32, "{} lines", lines.len());
+    let honest = destroy("lost");
+    orders.compared(party(2), &honest, [NONE, SAME, NONE], now);
+    logged(&mut orders, "key destroy lost: asked at party 2, and not here");
+    assert!(orders.was_heard(&honest));
+}
