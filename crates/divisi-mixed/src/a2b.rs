@@ -9,7 +9,7 @@
 use crate::adders::{self, WIDTH};
 use crate::bit::Bit;
 use crate::gmw::{PREPROCESSING, triples_for};
-use crate::mixed::Mixed;
+use crate::mixed::{Masks, Mixed};
 use crate::num::{self, Num};
 use divisi_bgv::hidden::Hidden;
 use divisi_core::{Abort, Boolean, Check, Convert, Job, Lanes, Step, step};
@@ -20,12 +20,6 @@ const MASK: Step = step!("a2b.open");
 
 /// How many candidates an item of A2B is worth: it fails with 4^-64.
 const TRIES: usize = 64;
-
-/// Uniform numbers below p, shared as 32 bits and modulo p: masks of A2B. Used by value, once \[G7\].
-pub(crate) struct Masks {
-    bits: Vec<Bit>,
-    number: Num,
-}
 
 impl Mixed {
     /// Figure 10, steps 1 to 3: masks r below p, for p = 2^32 - 2^30 + 1, until there are so many.

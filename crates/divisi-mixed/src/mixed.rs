@@ -4,7 +4,6 @@
 //! Adversary: **semi-honest**, all but one. Everything made ahead stands on shelves, in an order that all
 //! parties share, and is taken by value \[G7\].
 
-use crate::a2b::Masks;
 use crate::adders::{Adder, WIDTH};
 use crate::arithmetic::{self, Triples};
 use crate::bit::Bit;
@@ -30,6 +29,12 @@ const BATCH: usize = 1 << 17;
 enum Source {
     Transfers,
     Ciphertexts(Keys, Box<Sampler>),
+}
+
+/// Uniform numbers below p, shared as 32 bits and modulo p: masks of A2B. Used by value, once \[G7\].
+pub(crate) struct Masks {
+    pub bits: Vec<Bit>,
+    pub number: Num,
 }
 
 /// One party of everything: with its session, transfers, and the keys of what is used.

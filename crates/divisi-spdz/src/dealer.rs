@@ -1,10 +1,10 @@
 //! A dealer of preprocessing in one process (feature `testing`; never part of a build that holds real
 //! secrets).
 
-use crate::demux::Units;
 use crate::part::{Embeds, Mac, Part};
 use crate::party::{Alpha, Party};
 use crate::share::Auth;
+use crate::source::Units;
 use crate::source::{BitTriples, Known, Products, Source, Triples};
 use divisi_core::{Abort, PartyId, Prg, Session};
 use divisi_field::{Gf2, Gf8, Holds};

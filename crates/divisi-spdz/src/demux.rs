@@ -3,7 +3,7 @@
 use crate::part::{Mac, Word};
 use crate::party::Party;
 use crate::share::Auth;
-use crate::source::{BitTriples, Products, Source};
+use crate::source::{BitTriples, Products, Source, Units};
 use divisi_core::{Abort, Check, Step, step};
 use divisi_field::Gf2;
 
@@ -13,15 +13,6 @@ const SHORT: Step = step!("demux");
 /// How many bits lie under one MAC while they are multiplied: the largest power of two that every field of
 /// MACs holds. (With pieces of 40 bits, KOR+17's Table 1, tables of 64 to 256 entries take as many products.)
 pub(crate) const PIECE: usize = 32;
-
-/// A random s of `log` bits, and the vector of its 2^log bits that has a one at s alone, in every lane.
-pub struct Units<F: Mac> {
-    /// Bit k of s in the lanes from k times their number on.
-    pub(crate) s: Auth<Gf2, F>,
-    /// Entry j of the vector in the lanes from j times their number on.
-    pub(crate) vector: Auth<Gf2, F>,
-    pub(crate) lanes: usize,
-}
 
 /// How many products of a bit and a piece a vector of 2^log entries takes.
 pub(crate) const fn products(log: usize) -> usize {

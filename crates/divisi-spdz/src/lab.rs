@@ -2,11 +2,11 @@
 //! build that holds real secrets).
 
 use crate::dealer::Dealer;
-use crate::demux::Units;
 use crate::engine::{Bit, Byte, Protocol, Spdz, Tiny, TinyBit, TinyBits, TinyByte};
 use crate::part::{Mac, Part};
 use crate::party::Party;
 use crate::prep::{Bucketed, Mascot, Preparation};
+use crate::source::Units;
 use crate::source::{Source, Triples};
 use divisi_core::testing::{BitLab, ByteLab, run};
 use divisi_core::{Abort, Parameters, PartyId, Session, settle};

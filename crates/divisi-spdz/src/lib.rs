@@ -70,7 +70,6 @@ mod source;
 mod table;
 
 pub use check::VERIFICATION_PHASE;
-pub use demux::Units;
 pub use engine::{
     Bit, Byte, LOAD_PHASE, Openings, PREPROCESSING_PHASE, Protocol, Spdz, Tiny, TinyBit, TinyBits, TinyByte,
 };
@@ -79,4 +78,5 @@ pub use part::{Embeds, Mac, Part, Small, Word};
 pub use party::Party;
 pub use prep::{Bucketed, Mascot, Preparation};
 pub use share::Auth;
+pub use source::Units;
 pub use source::{Known, Source, Triples};

@@ -1,12 +1,20 @@
 //! What preprocessing brings: authenticated random bits and products, each used once.
 
-use crate::demux::Units;
 use crate::part::{Mac, Part};
 use crate::party::Party;
 use crate::share::Auth;
 use divisi_core::{Abort, Check, PartyId};
 use divisi_field::{Field, Gf2, Gf8, Holds};
 use zeroize::Zeroizing;
+
+/// A random s of `log` bits, and the vector of its 2^log bits that has a one at s alone, in every lane.
+pub struct Units<F: Mac> {
+    /// Bit k of s in the lanes from k times their number on.
+    pub(crate) s: Auth<Gf2, F>,
+    /// Entry j of the vector in the lanes from j times their number on.
+    pub(crate) vector: Auth<Gf2, F>,
+    pub(crate) lanes: usize,
+}
 
 /// \[\[a\]\], \[\[b\]\], \[\[ab\]\], a a random bit and b a random element of the field: for the products of
 /// Demux.

@@ -1,9 +1,9 @@
 //! Masked tables: KOR+17, Protocol 2, line 3, on unit vectors made before; and the lookup of Protocol 1 reads
 //! them.
 
-use crate::demux::Units;
 use crate::part::{Embeds, Mac};
 use crate::share::Auth;
+use crate::source::Units;
 use divisi_core::{Abort, Bytes, Direction, Plain};
 use divisi_field::{BigField, Field, Gf2, Gf8, Holds, kernel};
 use divisi_ot::wipe;

@@ -1,7 +1,8 @@
 //! `divisi bench`.
 
+use super::effort::Effort;
 use super::engine::{EngineChoice, Manner};
-use super::{AnyProtocol, Context, Done, Goal, ProtocolChoice, positive};
+use super::{AnyProtocol, Context, Done, Goal, ProtocolChoice};
 use super::{bench_mixed, bench_servers};
 use clap::{Args, Subcommand};
 use comfy_table::{CellAlignment, Table, presets};
@@ -13,7 +14,6 @@ use divisi::failure::Failure;
 use divisi::local::this_program;
 use divisi::mode::Choice;
 use divisi_core::Direction;
-use divisi_rep3::Security;
 use divisi_symmetric::aes::KeySize;
 use divisi_symmetric::algorithm::Algorithm;
 use serde_json::json;
@@ -185,33 +185,6 @@ struct Messages {
     count: u64,
 }
 
-/// How often, with how much, over what.
-#[derive(Args)]
-pub(super) struct Effort {
-    /// The adversary to protect from: malicious or semi-honest [default: malicious, of mixed semi-honest]
-    #[arg(long, value_name = "NAME")]
-    security: Option<Security>,
-    /// How many threads of a party run at once
-    #[arg(long, default_value_t = 1, value_name = "T")]
-    threads: usize,
-    /// The number of repetitions
-    #[arg(long, default_value_t = 5, value_name = "R")]
-    reps: usize,
-    /// How many chunks to run before the first time, with garble how many repetitions
-    #[arg(long, default_value_t = 4, value_name = "CHUNKS")]
-    warmup: usize,
-    /// Pretend that a message takes half of so many milliseconds
-    #[arg(long, value_name = "MS", value_parser = positive)]
-    rtt: Option<f64>,
-    /// Pretend that each link carries so many 10^6 bits a second
-    #[arg(long, value_name = "MBIT", value_parser = positive)]
-    rate: Option<f64>,
-    /// Let a lie pass a verification with probability at most 2^-BITS, up to 114; above 57 it is verified
-    /// twice; with garble 40 or 64 [default: 57, with garble 40]
-    #[arg(long, value_name = "BITS")]
-    statistical: Option<u32>,
-}
-
 /// A size of AES keys, by its bits.
 pub fn key_size(text: &str) -> Result<KeySize, String> {
     text.parse().ok().and_then(KeySize::from_bits).ok_or_else(|| "there are 128, 192 and 256".into())
@@ -274,25 +247,6 @@ pub fn run(context: &Context, command: &Commands) -> Result<Done, Failure> {
             let work = Work::Function { algorithm: *algorithm, message_bytes: messages.message_bytes };
             let usual = effort.options(context, Some(*engine));
             measure(context, Options { work, choice: choice.get(), blocks: messages.count, ..usual })
-        }
-    }
-}
-
-impl Effort {
-    pub(super) fn options(&self, context: &Context, choice: Option<EngineChoice>) -> Options {
-        Options {
-            engine: choice.map_or(Options::default().engine, |choice| choice.engine().name()),
-            parties: choice.and_then(|choice| choice.parties),
-            security: choice
-                .map_or(self.security.unwrap_or(Security::Malicious), |c| c.security(self.security)),
-            threads: self.threads,
-            reps: self.reps,
-            warmup: self.warmup,
-            rtt_ms: self.rtt,
-            rate_mbit: self.rate,
-            statistical: self.statistical,
-            timeout: context.timeout.unwrap_or(Options::default().timeout),
-            ..Options::default()
         }
     }
 }

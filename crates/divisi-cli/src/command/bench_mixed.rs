@@ -1,6 +1,6 @@
 //! `divisi bench mixed`.
 
-use super::bench::Effort;
+use super::effort::Effort;
 use super::engine::{EngineChoice, FormName, own};
 use clap::Args;
 use divisi::bench::{Options, Work};

@@ -7,6 +7,7 @@ mod circuit;
 mod crypt;
 mod demo;
 mod digest;
+mod effort;
 mod engine;
 mod given;
 mod kat;

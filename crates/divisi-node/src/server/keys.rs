@@ -9,7 +9,6 @@
 use super::Node;
 use super::ready::Ready;
 use super::turn::{Turn, stored};
-use super::work::{Under, forget_ended};
 use crate::admit::{Grant, What, Who};
 use crate::agree::{exchange, first};
 use crate::error::{Failed, Stop};
@@ -280,7 +279,7 @@ pub(crate) fn export(turn: &mut Turn<'_>, name: &KeyName) -> Result<(), Stop> {
 }
 
 /// Destroy a key. A server whose file is damaged or gone goes along: that its maker asks is checked by those that have it.
-pub(crate) fn destroy(turn: &mut Turn<'_>, under: &mut Under, name: &KeyName) -> Result<(), Stop> {
+pub(crate) fn destroy(turn: &mut Turn<'_>, name: &KeyName, forget: &mut Forget<'_>) -> Result<(), Stop> {
     let mine = match turn.node.keys.load(name) {
         Ok(Some(key)) if key.info.state != KeyState::Destroyed => {
             let admitted = turn.node.admit.admit(turn.who, &What::Destroy(&key.info));
@@ -296,7 +295,7 @@ pub(crate) fn destroy(turn: &mut Turn<'_>, under: &mut Under, name: &KeyName) ->
         let message = format!("no server has a key {name} that could be destroyed: see `key list`");
         return Err(Failed::refused(DESTROY, message).into());
     }
-    let Erased { told, own } = erase(turn.node, turn.rep, turn.ready, under, name)?;
+    let Erased { told, own } = erase(turn.node, turn.rep, turn.ready, name, forget)?;
     let gone = own.map_err(|e| turn.stored(DESTROYED, name, &e));
     let named = |done: u8| {
         let parties = PartyId::all(3).filter(|party| told[party.index()][0] == done);
@@ -313,6 +312,9 @@ pub(crate) fn destroy(turn: &mut Turn<'_>, under: &mut Under, name: &KeyName) ->
     Err(Failed { peer, retry: true, hearsay: gone.is_ok(), ..Failed::refused(DESTROYED, message) }.into())
 }
 
+/// Wipes what requests held that are over, and says whether there was any.
+pub(super) type Forget<'f> = dyn FnMut(&Node) -> bool + 'f;
+
 /// What became of a key that was to be destroyed: at each server, where 1 is success, and here.
 pub(super) struct Erased {
     pub told: [[u8; 5]; 3],
@@ -324,16 +326,14 @@ pub(super) fn erase(
     node: &Node,
     rep: &mut Rep3,
     ready: &mut Ready,
-    under: &mut Under,
     name: &KeyName,
+    forget: &mut Forget<'_>,
 ) -> Result<Erased, Abort> {
     // whatever becomes of the files: at all three, so that what is ready stays the same
     let known = ready.forget(name);
     node.counter.with(|desk, now| desk.key_is_gone(name, "was destroyed", now));
     // what was under way with it held it, too
-    let before = under.len();
-    forget_ended(node, under);
-    if known || under.len() < before {
+    if forget(node) || known {
         node.log(&format!("key {name} is wiped from the memory of {}", node.me));
     }
     let own = node.keys.destroy(name);

@@ -17,6 +17,7 @@ use super::Node;
 use super::house::House;
 use super::keys::{Erased, erase};
 use super::operators::{Deed, Order, SAME, parties};
+use super::work::forget_ended;
 use crate::agree::{About, exchange, first, verdict_of};
 use divisi_core::{Abort, Check, PartyId, Step, step};
 use divisi_rep3::deal::{NOTHING, Part};
@@ -56,14 +57,16 @@ pub(super) fn run(house: &mut House<'_>, leader: PartyId, order: &Order) -> Resu
         Input { check: Check::A26, public: owner, part: part.map(|_| &NOTHING) },
     ];
     let verdicts = house.rep.trio().agree_list(&digest, &inputs)?;
-    let [said, key, known] = [0, 1, 2].map(|at| verdicts.get(at).copied().unwrap_or(Agreement::PublicDiffers));
+    let [said, key, known] =
+        [0, 1, 2].map(|at| verdicts.get(at).copied().unwrap_or(Agreement::PublicDiffers));
     if said != Agreement::Agreed {
         return Ok(());
     }
     house.rep.trio().barrier()?;
     let end = match given {
         _ if known == Agreement::PublicDiffers => {
-            Err("the servers' configurations give its new owner different identities: make them the same".into())
+            Err("the servers' configurations give its new owner different identities: make them the same"
+                .into())
         }
         _ if key != Agreement::Agreed => Err(match key {
             Agreement::Missing(party) => {
@@ -133,7 +136,7 @@ fn chown(house: &mut House<'_>, order: &Order, info: &KeyInfo) -> Result<Result<
 /// Destroy a key; what came of it is the same at all.
 fn destroy(house: &mut House<'_>, order: &Order) -> Result<Result<(), String>, Abort> {
     let House { node, rep, ready, under, .. } = house;
-    let Erased { told, own } = erase(node, rep, ready, under, &order.key)?;
+    let Erased { told, own } = erase(node, rep, ready, &order.key, &mut |node| forget_ended(node, under))?;
     if let Err(e) = &own {
         house.node.log(&format!("key {} at {ORDER}: {e}", order.key));
     }

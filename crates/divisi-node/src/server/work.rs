@@ -15,9 +15,11 @@ use std::collections::HashMap;
 /// Requests that have begun and are not done, by connection and number.
 pub(crate) type Under = HashMap<(ConnectionId, u64), Work>;
 
-/// Wipe what requests held that are over.
-pub(super) fn forget_ended(node: &Node, under: &mut Under) {
+/// Wipe what requests held that are over: whether there was any.
+pub(super) fn forget_ended(node: &Node, under: &mut Under) -> bool {
+    let before = under.len();
     node.counter.with(|desk, _| under.retain(|(id, number), _| desk.has(id, *number)));
+    under.len() < before
 }
 
 /// A request under way.
@@ -132,7 +134,9 @@ fn begin(
         }
         (Item::KeyList { after }, _) => return keys::list(turn, after.as_ref()).map(|()| After::Done),
         (Item::KeyExport { name }, _) => return keys::export(turn, name).map(|()| After::Done),
-        (Item::KeyDestroy { name }, _) => return keys::destroy(turn, under, name).map(|()| After::Done),
+        (Item::KeyDestroy { name }, _) => {
+            return keys::destroy(turn, name, &mut |node| forget_ended(node, under)).map(|()| After::Done);
+        }
         (Item::Encrypt { aad, length, .. }, Some(loaded)) => {
             Work::Encrypting(Encrypting::begin(turn, loaded, aad, *length)?)
         }

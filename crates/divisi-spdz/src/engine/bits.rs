@@ -5,9 +5,9 @@
 //! combination of theirs.
 
 use super::{LOAD_PHASE, PREPROCESSING_PHASE, Protocol, Spdz};
-use crate::demux::Units;
 use crate::part::{Embeds, Mac, Small};
 use crate::share::Auth;
+use crate::source::Units;
 use crate::table::{LANES, subsets, transform};
 use divisi_core::{Abort, Check, Lanes, Lookup, Lookups, Step, Table, step};
 use divisi_field::{BigField, Field, Gf2, Gf8, Holds};

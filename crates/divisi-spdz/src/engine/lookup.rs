@@ -1,8 +1,8 @@
 //! AES-LT: S-boxes by masked tables (KOR+17, Protocol 1).
 
 use super::{Byte, LOAD_PHASE, PREPROCESSING_PHASE, Spdz};
-use crate::demux::Units;
 use crate::part::Mac;
+use crate::source::Units;
 use crate::table::{Function, LOG, Tables, embeddings};
 use divisi_core::{Abort, Check, Direction, Step, step};
 use divisi_field::{BigField, Gf8, Holds};

@@ -22,10 +22,10 @@ mod tables;
 mod triples;
 
 use super::rows::Rows;
-use crate::demux::Units;
 use crate::part::Mac;
 use crate::party::Party;
 use crate::share::Auth;
+use crate::source::Units;
 use crate::source::{Known, Source, Triples};
 use divisi_core::{Abort, PartyId, Session, Step, step};
 use divisi_field::{Gf2, Gf8, Holds};

@@ -13,10 +13,10 @@ mod parts;
 mod triple;
 
 use super::rows::Rows;
-use crate::demux::Units;
 use crate::part::Mac;
 use crate::party::Party;
 use crate::share::Auth;
+use crate::source::Units;
 use crate::source::{BitTriples, Known, Products, Source, Triples};
 use divisi_core::{Abort, PartyId, Session};
 use divisi_field::{Gf2, Gf8, Holds};

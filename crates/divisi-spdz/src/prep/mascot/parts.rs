@@ -5,7 +5,7 @@
 //! of a product that lies in a part are projected, each party its own.
 
 use super::super::rows::Rows;
-use super::triple;
+use super::triple::{add_times, triples};
 use crate::part::{Embeds, Mac, Part};
 use crate::party::Party;
 use crate::share::Auth;
@@ -25,7 +25,7 @@ pub(super) fn element_triples<F: Mac>(
     party: &mut Party<F>,
     count: usize,
 ) -> Result<BitTriples<F>, Abort> {
-    let Triples { mut a, b, mut c } = triple::triples(rows, party, count)?;
+    let Triples { mut a, b, mut c } = triples(rows, party, count)?;
     let r = rows.bits(party, count)?;
     add(&mut a, r.x.iter().map(|bit| F::embedded(*bit)), &r.m);
     let e = party.open(E, &a.x, &a.m)?;
@@ -67,7 +67,7 @@ fn products<V: Part + Field, F: Mac + Embeds<V>>(
     y: Auth<V, F>,
     project: impl Fn(F) -> V,
 ) -> Result<Triples<V, F>, Abort> {
-    let Triples { mut a, mut b, mut c } = triple::triples(rows, party, x.len())?;
+    let Triples { mut a, mut b, mut c } = triples(rows, party, x.len())?;
     let factor = b.clone();
     add(&mut a, x.x.iter().map(|x| F::embedded(*x)), &x.m);
     add(&mut b, y.x.iter().map(|y| F::embedded(*y)), &y.m);
@@ -84,13 +84,4 @@ fn products<V: Part + Field, F: Mac + Embeds<V>>(
 fn add<F: Mac>(to: &mut Auth<F, F>, x: impl Iterator<Item = F>, m: &[F]) {
     to.x.iter_mut().zip(x).for_each(|(to, x)| *to += x);
     <F as BigField>::add_assign(&mut to.m, m);
-}
-
-/// \[\[x\]\] + s \[\[y\]\], s public: one for each lane.
-pub(super) fn add_times<F: Mac>(x: &mut Auth<F, F>, y: &Auth<F, F>, s: &[F]) {
-    let mut term = y.clone();
-    F::mul_assign(&mut term.x, s);
-    F::mul_assign(&mut term.m, s);
-    let fits = x.add(&term);
-    debug_assert!(fits);
 }

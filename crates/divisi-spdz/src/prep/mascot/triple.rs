@@ -1,7 +1,6 @@
 //! Products of elements: MASCOT, Protocol 4.
 
 use super::super::rows::{self, Rows};
-use super::parts::add_times;
 use crate::part::Mac;
 use crate::party::Party;
 use crate::share::Auth;
@@ -171,4 +170,13 @@ fn drawn<F: Mac>(party: &Party<F>, count: usize) -> Vec<F> {
     let mut out = vec![F::ZERO; count];
     F::add_random(&mut Prg::new(&seed), &mut out);
     out
+}
+
+/// \[\[x\]\] + s \[\[y\]\], s public: one for each lane.
+pub(super) fn add_times<F: Mac>(x: &mut Auth<F, F>, y: &Auth<F, F>, s: &[F]) {
+    let mut term = y.clone();
+    F::mul_assign(&mut term.x, s);
+    F::mul_assign(&mut term.m, s);
+    let fits = x.add(&term);
+    debug_assert!(fits);
 }

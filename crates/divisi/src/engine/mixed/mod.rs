@@ -3,6 +3,7 @@
 mod evaluations;
 mod known;
 pub mod manner;
+mod operation;
 mod operations;
 mod work;
 
@@ -12,8 +13,8 @@ use divisi_rep3::Security;
 use evaluations::Evaluations;
 use known::Known;
 use manner::Manner;
-use operations::Operations;
-pub(crate) use operations::expected;
+use operation::Operations;
+pub(crate) use operation::expected;
 use serde_json::{Map, Value, json};
 use std::ops::RangeInclusive;
 

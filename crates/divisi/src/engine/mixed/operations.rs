@@ -3,124 +3,21 @@
 //! Adversary: that of [`divisi_mixed`]: all parties but one, semi-honest. Phases: what needs no input is preprocessing.
 
 use super::super::Differ;
-use super::super::job::{Op, Operation, Own};
-use super::super::{Course, Party, Prepared, Rows, Unsupported, members};
+use super::super::job::{Op, Own};
+use super::super::{Course, Party, Prepared, Rows, members};
 use super::SETUP;
-use super::manner::{Form, Manner};
+use super::manner::Form;
+use super::operation::{BATCH, Operations, bytes, words};
 use super::work::{Member, Run};
-use divisi_bgv::parameters::{self, Parameters as Lattice};
-use divisi_bgv::{Keys, Ring, Sampler};
+use divisi_bgv::parameters::Parameters as Lattice;
+use divisi_bgv::{Keys, Sampler};
 use divisi_core::{Abort, Parameters, PartyId, Prg, Session};
-use divisi_field::zp::{Modulus, P32};
+use divisi_field::zp::P32;
 use divisi_mixed::{Gmw, Mixed};
 use divisi_net::{Machine, World};
 use divisi_rep3::Security;
 use serde_json::{Map, Value, json};
-use std::sync::Arc;
 use zeroize::Zeroizing;
-
-/// The most items of a run, and the most random bits that go through all phases together, about.
-const MOST: usize = 1 << 30;
-const BATCH: usize = 1 << 21;
-
-/// An operation, how, and the rings that it needs.
-pub(super) struct Operations {
-    pub job: Operation,
-    manner: Manner,
-    /// How random bits are made, where there are any.
-    form: Option<Form>,
-    plain: Modulus,
-    bits: Option<Arc<Ring>>,
-    numbers: Option<Arc<Ring>>,
-}
-
-/// The public table of an item.
-pub(super) fn table(i: usize) -> [u64; 2] {
-    [3, 5].map(|c| (i as u64 + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15 ^ c) % P32)
-}
-
-/// An entry of the table of an item: public tables are all the same.
-pub(super) fn entry(job: Operation, item: usize, at: usize) -> u64 {
-    let item = if job.private { item } else { 0 };
-    ((item + 1) as u64).wrapping_mul((at as u64 + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15)) % P32
-}
-
-/// What comes out of an item, by its number in the batch and what went in.
-pub(crate) fn expected(job: Operation) -> Box<dyn Fn(u64, &[u8]) -> Option<Vec<u8>>> {
-    Box::new(move |number, input| {
-        if job.op.is_random() {
-            return Some(vec![1]);
-        }
-        let x = u64::from(u32::from_le_bytes(input.try_into().ok()?));
-        let out = match job.op {
-            Op::B2a => (x & ((1 << job.bits) - 1)) % P32,
-            Op::Lookup2 => table(number as usize)[(x & 1) as usize],
-            Op::Lookup => entry(job, number as usize, x as usize % job.entries.max(1)),
-            _ => x % P32,
-        };
-        Some(out.to_le_bytes().to_vec())
-    })
-}
-
-impl Operations {
-    /// # Errors
-    /// What cannot be computed so.
-    pub fn new(job: Operation, manner: Manner) -> Result<Self, Unsupported> {
-        if job.count > MOST {
-            return Err(Unsupported::new(format!("--count is more than {MOST}: give less")));
-        }
-        if !(1..=32).contains(&job.bits) {
-            return Err(Unsupported::new(format!("--bits is {}: give 1 to 32", job.bits)));
-        }
-        if job.op == Op::Lookup && !(job.entries.is_power_of_two() && (2..=256).contains(&job.entries)) {
-            return Err(Unsupported::new(format!(
-                "--entries is {}: give a power of two from 2 to 256",
-                job.entries
-            )));
-        }
-        if job.private && job.op != Op::Lookup {
-            return Err(Unsupported::new(format!(
-                "{} has no tables of its own: leave --private out",
-                job.op.name()
-            )));
-        }
-        let has_bits = matches!(job.op, Op::Dabit | Op::B2a | Op::A2b | Op::Lookup2 | Op::Lookup);
-        let has_numbers = matches!(job.op, Op::A2b | Op::E2a | Op::A2e | Op::TripleArith) || job.private;
-        if manner.form.is_some() && !has_bits {
-            return Err(Unsupported::new(format!("{} has no forms: leave --form out", job.op.name())));
-        }
-        let form = has_bits.then(|| manner.form.unwrap_or(Form::usual(manner.parties)));
-        let ring = |operation, form| {
-            let derive = if manner.insecure { Lattice::danger_insecure } else { Lattice::derive };
-            let lattice = derive(operation, form, manner.parties, P32);
-            let lattice = lattice.map_err(|error| Unsupported::new(error.to_string()))?;
-            Ring::new(lattice).map(Arc::new).ok_or_else(|| Unsupported::new("a prime without a transform"))
-        };
-        let bits = match form {
-            Some(Form::Ciphertexts(form)) => Some(ring(parameters::Operation::Bits, form)?),
-            _ => None,
-        };
-        let tree = parameters::Form::LeanTree;
-        let numbers = has_numbers.then(|| ring(parameters::Operation::Triples, tree)).transpose()?;
-        let plain = Modulus::new(P32).ok_or_else(|| Unsupported::new("no modulus"))?;
-        Ok(Operations { job, manner, form, plain, bits, numbers })
-    }
-
-    /// How many items a ciphertext has.
-    fn slots(&self) -> usize {
-        self.numbers.as_ref().map_or(1, |ring| ring.dimension())
-    }
-}
-
-/// The words of a list of bytes.
-pub(super) fn words(bytes: &[u8]) -> Vec<u64> {
-    bytes.chunks_exact(8).filter_map(|word| word.try_into().ok().map(u64::from_le_bytes)).collect()
-}
-
-/// The other way.
-pub(super) fn bytes(words: impl IntoIterator<Item = u64>) -> Own {
-    Zeroizing::new(words.into_iter().flat_map(u64::to_le_bytes).collect())
-}
 
 impl Prepared for Operations {
     fn parties(&self) -> usize {

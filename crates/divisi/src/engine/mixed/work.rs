@@ -4,7 +4,7 @@
 
 use super::super::job::{Op, Own};
 use super::super::{Party, Watch, members, timed};
-use super::operations::{Operations, bytes, entry, table, words};
+use super::operation::{Operations, bytes, entry, table, words};
 use super::{ONLINE, PREPROCESSING};
 use divisi_bgv::hidden::Hidden;
 use divisi_bgv::{Ciphertext, Keys, Sampler};
