@@ -211,7 +211,8 @@ pub(crate) fn accept(stage: &Stage<'_>, session: &Session, values: &Values) -> R
         session.require(Check::W22, EVALUATE, named.is_none(), named)?;
     }
     let right = taint::verdict(EVALUATE, values.difference == 0);
-    // a row whose bit is flipped needs the flipped bit's MAC: its garbler guesses as much of Delta as is compared
+    // a row whose bit is flipped needs the flipped bit's MAC: its garbler guesses as much of Delta as is
+    // compared
     session.meter().verification_error((-(stage.layout.mac_bits() as f64)).exp2());
     session.require(Check::W22, EVALUATE, right, None) // [W22]
 }

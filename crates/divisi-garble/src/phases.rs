@@ -367,7 +367,8 @@ impl Live {
     /// What each input wire's owner is told: our shares of its masks \[W20\].
     pub(crate) fn owners(&self, session: &Session, plan: &Plan<'_>, masks: &[Shares]) -> Private {
         let of = |party: PartyId| {
-            let mut rows = Rows::with_capacity(self.seats.peers(), masks.len() * plan.wires_of(party).count());
+            let mut rows =
+                Rows::with_capacity(self.seats.peers(), masks.len() * plan.wires_of(party).count());
             for masks in masks {
                 plan.wires_of(party).for_each(|wire| rows.push_share(masks, wire));
             }

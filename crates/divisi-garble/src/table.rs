@@ -86,7 +86,8 @@ impl Layout {
         }
     }
 
-    /// How many labels a garbler hashes for each AND: of two wires both in the improved form, each twice in the paper's rows.
+    /// How many labels a garbler hashes for each AND: of two wires both in the improved form, each twice in
+    /// the paper's rows.
     pub fn hashed(self) -> usize {
         match self.form {
             Form::Paper => 8,

@@ -45,7 +45,8 @@ impl Labels {
         batch: &Batch,
         product: Product<'_>,
     ) -> Vec<u8> {
-        // all that a group takes, at once: both labels of a wire side by side would stay behind in what it grew out of
+        // all that a group takes, at once: both labels of a wire side by side would stay behind in what it
+        // grew out of
         let hashed = layout.hashed() * GROUP.min(batch.ands);
         let mut writer = Writer {
             layout,
@@ -304,8 +305,8 @@ mod tests {
         Shares { bits: Kept::zeros(64), macs: words(), keys: words() }
     }
 
-    /// \[Q17\] What labels, masks and shares lay in is wiped before it is given back: also what a queue forgot, and what a
-    /// vector grew out of.
+    /// \[Q17\] What labels, masks and shares lay in is wiped before it is given back: also what a queue
+    /// forgot, and what a vector grew out of.
     #[test]
     fn nothing_is_left_of_what_grew_or_was_forgotten() {
         let inputs = |label| drop(Labels::new(1000, &[label; 64]));

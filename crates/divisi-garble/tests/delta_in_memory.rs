@@ -1,5 +1,6 @@
-//! Delta lies in one place while a session of garbling lives, and in none after its end, nor do words beside each other that
-//! differ by it: the memory of this process is searched for planted ones. One test, so that nothing runs beside the search.
+//! Delta lies in one place while a session of garbling lives, and in none after its end, nor do words beside
+//! each other that differ by it: the memory of this process is searched for planted ones. One test, so that
+//! nothing runs beside the search.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 use divisi_circuit::{Build, Gates, Program};
@@ -11,7 +12,8 @@ use divisi_garble::{Form, Garble, Options, Plan};
 use divisi_ot::testing::planted;
 use std::sync::{Barrier, Mutex};
 
-/// Some hundred ANDs, whose wires are all masked: in levels that widen, for which what holds their labels grows.
+/// Some hundred ANDs, whose wires are all masked: in levels that widen, for which what holds their labels
+/// grows.
 fn program() -> Program {
     let mut g = Build::new();
     let (x, y) = (g.input(40), g.input(40));

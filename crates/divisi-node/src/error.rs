@@ -107,8 +107,8 @@ impl Failed {
 impl Failed {
     /// A session's end, as party `me` saw it; `compared` says that before it all had seen the same.
     ///
-    /// Who falls out of step, or says nothing, after a third may have told it something else is named as by hearsay, and so is
-    /// whom another says that it waits for.
+    /// Who falls out of step, or says nothing, after a third may have told it something else is named as by
+    /// hearsay, and so is whom another says that it waits for.
     pub fn abort(me: PartyId, abort: &Abort, compared: bool) -> Failed {
         let peer = match abort {
             // who waits for another itself is not the one to blame, unless it says that it waits for us

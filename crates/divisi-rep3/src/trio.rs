@@ -112,8 +112,9 @@ impl Trio {
         &mut self.session
     }
 
-    /// Whether a barrier compared everything that was opened, or said to all, so far: then both others saw what we saw, and who
-    /// sends another step than is due does so of its own. Otherwise a third may have told it something else.
+    /// Whether a barrier compared everything that was opened, or said to all, so far: then both others saw
+    /// what we saw, and who sends another step than is due does so of its own. Otherwise a third may have
+    /// told it something else.
     #[must_use]
     pub fn is_compared(&self) -> bool {
         !self.uncompared
