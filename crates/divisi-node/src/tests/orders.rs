@@ -274,7 +274,7 @@ fn a_lying_server_changes_nothing_at_the_others() {
         move |mesh: &Mesh, to: u8, told: [u8; 2]| {
             let armed = armed.clone();
             let lie = move |mut frame: Frame| {
-                if armed.load(Ordering::SeqCst) && frame.step == verdict && frame.body.len() == 4 {
+                if armed.load(Ordering::SeqCst) && frame.step == verdict && frame.body.len() == 6 {
                     frame.body[..2].copy_from_slice(&told);
                 }
                 vec![frame]
