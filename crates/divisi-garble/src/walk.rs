@@ -309,44 +309,49 @@ mod tests {
     /// forgot, and what a vector grew out of.
     #[test]
     fn nothing_is_left_of_what_grew_or_was_forgotten() {
-        assert!(is_gone(1, |label| drop(Labels::new(1000, &[label; 64]))), "labels of inputs");
+        let inputs = |label| drop(Labels::new(1000, &[label; 64]));
         let forgotten = |label| {
             let mut labels = Labels::new(1, &[]);
             labels.queue.extend([label; 64]);
             labels.queue.clear();
         };
-        assert!(is_gone(2, forgotten), "labels of products");
         let known = |label| {
             let mut values = Values::new(Seats { me: 0, n: 2 }, 1000, &[0; 64], &[label; 64]);
             values.queue.extend([label; 64]);
             values.queue.clear();
         };
-        assert!(is_gone(3, known), "labels of the evaluator");
         let appended = |mac| {
             let mut all = shares(mac);
             all.append(shares(mac));
             all.append(shares(mac));
         };
-        assert!(is_gone(4, appended), "shares behind others");
         let pushed = |mac| {
             let (from, mut rows) = (shares(mac), Rows::with_capacity(1, 0));
             (0..64).for_each(|t| rows.push_share(&from, t));
             drop(rows.into_shares());
         };
-        assert!(is_gone(5, pushed), "rows");
         let masks = |mac| {
             let (from, mut rows) = (shares(mac), Rows::with_capacity(1, 0));
             (0..64).for_each(|t| rows.push_share(&from, t));
             rows.clear();
             rows.wipe();
         };
-        assert!(is_gone(6, masks), "rows that were forgotten");
         let moved = |label| {
             let mut labels = vec![label; 64];
             wipe::room(&mut labels, 1);
             labels.push(label);
             wipe::whole(&mut labels);
         };
-        assert!(is_gone(7, moved), "a vector that grew");
+        let gone = [
+            ("labels of inputs", is_gone(1, inputs)),
+            ("labels of products", is_gone(2, forgotten)),
+            ("labels of the evaluator", is_gone(3, known)),
+            ("shares behind others", is_gone(4, appended)),
+            ("rows", is_gone(5, pushed)),
+            ("rows that were forgotten", is_gone(6, masks)),
+            ("a vector that grew", is_gone(7, moved)),
+        ];
+        let left: Vec<_> = gone.iter().filter(|(_, gone)| !gone).map(|(what, _)| what).collect();
+        assert!(left.is_empty(), "{left:?}");
     }
 }

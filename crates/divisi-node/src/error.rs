@@ -107,8 +107,8 @@ impl Failed {
 impl Failed {
     /// A session's end, as party `me` saw it; `compared` says that before it all had seen the same.
     ///
-    /// Who falls out of step, or says nothing, after a third may have told it something else is named as by hearsay, and so is
-    /// whom another says that it waits for.
+    /// Who falls out of step, or waits for us as we for it, after a third may have told it something else is named as by
+    /// hearsay, and so is whom another says that it waits for.
     pub fn abort(me: PartyId, abort: &Abort, compared: bool) -> Failed {
         let peer = match abort {
             // who waits for another itself is not the one to blame, unless it says that it waits for us
@@ -119,9 +119,10 @@ impl Failed {
             // who only heard that the session ended does not know why
             Abort::Network(Fault::Aborted { .. } | Fault::Poisoned { .. }) => true,
             Abort::Network(Fault::Stalled { claim: Some((other, _)), .. }) if *other != me => true,
-            Abort::Network(Fault::Stalled { .. } | Fault::WrongStep { .. } | Fault::Malformed { .. }) => {
-                !compared
-            }
+            // who does not even say whom it waits for does nothing, whatever it was told
+            Abort::Network(
+                Fault::Stalled { claim: Some(_), .. } | Fault::WrongStep { .. } | Fault::Malformed { .. },
+            ) => !compared,
             _ => false,
         };
         Failed {
@@ -177,8 +178,8 @@ mod tests {
                 Fault::Stalled { peer: party(2), step: step!("x"), waited: Duration::from_secs(3), claim };
             let failed = Failed::abort(party(me), &Abort::Network(fault.clone()), true);
             assert!(failed.retry && failed.kind == ErrorKind::Abort);
-            // while views may differ nobody is named at first hand
-            assert!(Failed::abort(party(me), &Abort::Network(fault), false).hearsay);
+            // while views may differ nobody who waits is named at first hand
+            assert_eq!(Failed::abort(party(me), &Abort::Network(fault), false).hearsay, claim.is_some());
             (failed.peer, failed.hearsay)
         };
         assert_eq!(named(1, None), (2, false));

@@ -16,8 +16,8 @@ pub fn whole<T: Copy + Default>(x: &mut Vec<T>) {
     x.clear();
 }
 
-/// Room for so many more elements: in a new place, if it takes one, and the old place is wiped, where a vector that grows by
-/// itself gives it back as it is.
+/// Room for so many more elements: in a new place, if it takes one, and the old place is wiped, where a
+/// vector that grows by itself gives it back as it is.
 #[inline]
 pub fn room<T: Copy + Default>(x: &mut Vec<T>, more: usize) {
     if x.capacity() - x.len() < more {

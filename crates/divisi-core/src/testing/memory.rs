@@ -82,8 +82,8 @@ pub struct Pair {
 /// How far apart the words of pairs are looked for, in bytes.
 const APART: [usize; 4] = [16, 32, 48, 64];
 
-/// Words of 16 bytes, at multiples of 16, that lie near each other and differ by one of the needles: for each needle, in the
-/// order of addresses.
+/// Words of 16 bytes, at multiples of 16, that lie near each other and differ by one of the needles: for each
+/// needle, in the order of addresses.
 ///
 /// # Errors
 /// If the system does not show this process its memory.
@@ -114,8 +114,8 @@ pub fn pairs(needles: &[&Needle]) -> std::io::Result<Vec<Vec<Pair>>> {
     Ok(found)
 }
 
-/// Show all memory that can be read and written, chunk by chunk, each beginning with the last bytes of the one before: where
-/// it begins, its bytes, and its mapping's name.
+/// Show all memory that can be read and written, chunk by chunk, each beginning with the last bytes of the
+/// one before: where it begins, its bytes, and its mapping's name.
 fn chunks(overlap: usize, mut show: impl FnMut(usize, &[u8], &str)) -> std::io::Result<()> {
     let memory = File::open("/proc/self/mem")?;
     let mut chunk = vec![0_u8; CHUNK];

@@ -31,7 +31,8 @@ pub(crate) struct Node {
     pub options: ServerOptions,
     /// What the operators ask for.
     pub(super) orders: Mutex<Orders>,
-    /// The digest of this server's list of clients, and of each other whether it was said to differ, and when.
+    /// The digest of this server's list of clients, and of each other whether it was said to differ, and
+    /// when.
     pub(super) lists: Mutex<([u8; 16], [(bool, Option<Instant>); 3])>,
     /// Set when the server is to stop, and when it has.
     pub stop: Arc<AtomicBool>,

@@ -16,8 +16,8 @@ use std::time::{Duration, Instant};
 
 /// The most orders that wait at a time, or whose end is remembered.
 const MOST: usize = 64;
-/// The most orders of each other operator that are remembered, and logged, within the time of an order: what one server invents
-/// leaves the other's its room.
+/// The most orders of each other operator that are remembered, and logged, within the time of an order: what
+/// one server invents leaves the other's its room.
 const HEARD: usize = 8;
 /// The most changes of what the others have of an order that are logged.
 const NEWS: usize = 8;

@@ -2,8 +2,9 @@
 //!
 //! 1. Each tells the others whether its own operator asked for the same, for something else, or for nothing:
 //!    for the log, and for whoever waits.
-//! 2. All compare the order \[A25\], and of a key that is given away its two components, what it will be, and by which identity
-//!    they know its new owner \[A26\]; whoever was not asked says that it may yet come, and then nobody does anything.
+//! 2. All compare the order \[A25\], and of a key that is given away its two components, what it will be, and
+//!    by which identity they know its new owner \[A26\]; whoever was not asked says that it may yet come, and
+//!    then nobody does anything.
 //! 3. A barrier: nobody was told another outcome.
 //! 4. Each does it, durably; all hear who has.
 //! 5. Of a key that was given away all compare what is on the disks \[A26\].
@@ -49,7 +50,8 @@ pub(super) fn run(house: &mut House<'_>, leader: PartyId, order: &Order) -> Resu
         Err(lack) => ([0; 32], Err(*lack)),
     };
     let digest = order.digest();
-    // by itself, so that servers which know the new owner by different identities say that, and not that files differ
+    // by itself, so that servers which know the new owner by different identities say that, and not that
+    // files differ
     let owner = owner(&given);
     let inputs = [
         Input { check: Check::A25, public: digest, part: asked },

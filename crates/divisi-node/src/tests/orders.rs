@@ -128,6 +128,24 @@ fn operators_who_differ_change_nothing() {
     assert_eq!(house.owners()[1].0.name, "bob");
 }
 
+/// Where the servers know the new owner by different identities, that is what the operators hear; nothing is
+/// done.
+#[test]
+fn an_owner_with_two_identities_is_told_from_a_damaged_file() {
+    let house = House::new();
+    house.key(&mut house.connect("alice"), "k", false, &[]);
+    let before = house.owners();
+    let text = house.config.to_toml();
+    let other =
+        text.replace("\"bob\"", "\"x\"").replace("\"carol\"", "\"bob\"").replace("\"x\"", "\"carol\"");
+    house.reload(1, divisi_net::Config::parse(&other).unwrap());
+    let order = chown(&["carol"]);
+    [0, 2].iter().for_each(|i| drop(house.operator(*i, &order)));
+    let end = house.operator(1, &order);
+    assert!(matches!(&end, OrderState::Failed(why) if why.contains("different identities")), "{end:?}");
+    assert_eq!(house.owners(), before);
+}
+
 /// Three operators destroy a key without its maker, also where its file is damaged or lost; not two of them.
 #[test]
 fn three_operators_destroy_a_key() {
@@ -256,7 +274,7 @@ fn a_lying_server_changes_nothing_at_the_others() {
         move |mesh: &Mesh, to: u8, told: [u8; 2]| {
             let armed = armed.clone();
             let lie = move |mut frame: Frame| {
-                if armed.load(Ordering::SeqCst) && frame.step == verdict && frame.body.len() == 4 {
+                if armed.load(Ordering::SeqCst) && frame.step == verdict && frame.body.len() == 6 {
                     frame.body[..2].copy_from_slice(&told);
                 }
                 vec![frame]

@@ -199,7 +199,8 @@ fn what_waits_and_what_is_logged_is_bounded() {
     logged(&mut orders, "key chown k to carol was asked here, and key destroy k at party 2: nothing is done");
 }
 
-/// A server that invents orders, and says now this, now that of its own operator, fills no log, and hides nobody's order.
+/// A server that invents orders, and says now this, now that of its own operator, fills no log, and hides
+/// nobody's order.
 #[test]
 fn one_server_fills_no_log_and_hides_no_order() {
     let (mut orders, now) = orders();
