@@ -7,9 +7,14 @@ long:
     cargo test --release --workspace -- --ignored
     cargo suites --release --tests -- --ignored
 
+# All suites that need features of test builds, optimised and without debug assertions.
+suites:
+    cargo test --release -p divisi-node
+    cargo suites --release --tests
+
 # What a day has time for and a change has not: long tests, every weakened build, costs, secrets in branches
 # and timings, each package and feature apart, the oldest compiler, Miri, another processor.
-nightly: long fuzz packages oldest miri arm deny weakened instructions poison dudect-long busy
+nightly: suites long fuzz packages oldest miri arm deny weakened instructions poison dudect-long busy
 
 # A million random inputs for each decoder, with every assertion on.
 fuzz:
