@@ -168,5 +168,6 @@ files!(
     bench = "bench.toml",
     circuits = "circuit.toml",
     circuits_run = "run.toml",
-    mixed = "mixed.toml"
+    mixed = "mixed.toml",
+    spdz = "spdz.toml"
 );
