@@ -83,10 +83,7 @@ impl<F: Mac + Holds<Gf8>> Spdz<F> {
     /// # Errors
     /// As [`Spdz::input`].
     pub fn masked_input(&mut self, mask: &InputMask<F>, values: Option<&[u8]>) -> Result<Vec<u8>, Abort> {
-        let sum = mask.values.as_ref().map(|r| {
-            let values = values.unwrap_or(&[]).iter().zip(r.iter());
-            values.map(|(x, r)| Gf8(x ^ r)).collect()
-        });
+        let sum = self.sum(mask.values.as_ref().map(|r| &r[..]), values, |x, r| Gf8(x ^ r))?;
         let d = self.broadcast(mask.owner, sum, mask.shares.len())?;
         Ok(d.into_iter().map(|d| d.0).collect())
     }
@@ -123,11 +120,23 @@ impl<F: Mac + Holds<Gf8>> Spdz<F> {
     /// # Errors
     /// As [`Spdz::input`].
     pub fn masked_bits(&mut self, mask: &BitMask<F>, values: Option<&[bool]>) -> Result<Vec<Gf2>, Abort> {
-        let sum = mask.values.as_ref().map(|r| {
-            let values = values.unwrap_or(&[]).iter().zip(r.iter());
-            values.map(|(x, r)| Gf2::new(u8::from(*x)) + *r).collect()
-        });
+        let sum = self.sum(mask.values.as_ref().map(|r| &r[..]), values, |x, r| Gf2::new(u8::from(x)) + r)?;
         self.broadcast(mask.owner, sum, mask.shares.len())
+    }
+
+    /// What the owner tells: a value for each of what masks them.
+    fn sum<X: Copy, R: Copy, V>(
+        &mut self,
+        mask: Option<&[R]>,
+        values: Option<&[X]>,
+        add: impl Fn(X, R) -> V,
+    ) -> Result<Option<Vec<V>>, Abort> {
+        let Some(mask) = mask else { return Ok(None) };
+        let values = values.unwrap_or(&[]);
+        if values.len() != mask.len() {
+            return Err(self.session().misuse(INPUT, "as many values as lanes"));
+        }
+        Ok(Some(values.iter().zip(mask).map(|(x, r)| add(*x, *r)).collect()))
     }
 
     /// The owner, who has the values, tells all; echoed \[M0.3\].
@@ -178,8 +187,8 @@ impl<F: Mac + Holds<Gf8>> Spdz<F> {
         let (party, source) = self.parts();
         let mut y = value.into_inner();
         let known = source.known(party, receiver, 8 * y.len())?;
-        let fits = y.add(&bytes(&known.shares, y.len()));
-        debug_assert!(fits);
+        let mask = bytes(&known.shares, y.len());
+        party.mask(&mut y, &mask)?;
         let opened = party.open(OUTPUT, &y.x, &y.m)?;
         party.session.observe(Check::K24); // [K24]
         if !party.session.mutated(Check::K24) {
@@ -206,8 +215,7 @@ impl<F: Mac + Holds<Gf8>> Spdz<F> {
         let (party, source) = self.parts();
         let mut y = value.into_inner();
         let known = source.known(party, receiver, y.len())?;
-        let fits = y.add(&known.shares);
-        debug_assert!(fits || y.is_empty());
+        party.mask(&mut y, &known.shares)?;
         let opened = party.open(OUTPUT, &y.x, &y.m)?;
         party.session.observe(Check::K24); // [K24]
         if !party.session.mutated(Check::K24) {

@@ -15,7 +15,7 @@
 //! | `part`, `share` | what shares of a value may be, \[\[x\]\] | section 2.1 |
 //! | `party`, `check` | openings, and the check of their MACs | Fig. 1; SPDZ (Damgård et al. 2013) |
 //! | `input` | inputs of a party, outputs to one | Fig. 1 |
-//! | `source`, `multiply` | what preprocessing brings, products | section 2.1 |
+//! | `source`, `exact`, `multiply` | what preprocessing brings, counted, and products | section 2.1 |
 //! | `prep` | preprocessing from oblivious transfer | docs/spdz.md; MASCOT (KOS16) |
 //! | `demux`, `table` | unit vectors and masked tables | Protocols 2 and 3 |
 //! | `engine` | AES-LT, AES-RP, AES-BD, AES-TinyTable; the same of 3DES, and 3DES-PV | Protocol 1, sections 3.3 and 4.1 |
@@ -58,6 +58,7 @@ mod check;
 pub mod dealer;
 mod demux;
 mod engine;
+mod exact;
 mod input;
 #[cfg(feature = "testing")]
 pub mod lab;
