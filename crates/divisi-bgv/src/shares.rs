@@ -93,7 +93,7 @@ impl Keys {
             width.sample(sampler.prg(), &mut flood);
         }
         let share = sampler.elements(plain, n);
-        // p e_i - <x>_i, below 2^126
+        // p e_i - <x>_i, below 2^126 as `Parameters::fits` asserts
         let p = i128::from(plain.get());
         let terms = flood.iter_mut().zip(share.iter());
         terms.for_each(|(term, x)| *term = p * *term - i128::from(plain.centred(*x)));

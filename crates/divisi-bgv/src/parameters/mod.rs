@@ -23,6 +23,9 @@ pub const DECRYPTION_BITS: u32 = 20;
 pub const STATISTICAL_BITS: u32 = 40;
 /// The most bits of a prime.
 const PRIME_BITS: f64 = 49.9;
+/// Bits of what an answer adds, p times its flood and a share: numbers of 128 bits with a sign hold them, and
+/// the residues of twice as much.
+const ANSWER_BITS: f64 = 126.0;
 /// Part of the modulus of an answer that n roundings may take: n p / q' is at most 2 to this.
 const ANSWER_ROOM: f64 = -4.0;
 
@@ -222,7 +225,15 @@ impl Parameters {
         let noise = Noise::new(self.parties, self.n, self.plain);
         // of everything before the bottom the whole coefficient is below its 2-norm
         let above = self.levels.iter().all(|level| noise.plain() + level.after < level.log2_q - 1.0);
-        table && primes_serve && plain_serves && primes.len() == count && above && self.decrypts(&noise)
+        // p times a flood, and less than p of a share
+        let answers = plus(noise.plain() + self.flood.most(), noise.plain()) < ANSWER_BITS;
+        table
+            && primes_serve
+            && plain_serves
+            && primes.len() == count
+            && above
+            && answers
+            && self.decrypts(&noise)
     }
 
     /// Whether the sum of all answers decrypts.

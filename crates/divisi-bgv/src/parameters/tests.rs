@@ -43,6 +43,7 @@ fn every_choice_fits_its_ring() {
                         continue;
                     };
                     assert!(p.fits() && p.floods() && !p.is_insecure());
+                    assert!((plain as f64).log2() + p.flood.most() < 122.0, "bits of an answer");
                     let limit = LIMITS.iter().find(|(d, _)| *d == p.dimension()).unwrap().1;
                     assert!(p.log2_whole() <= limit);
                     // a ring of half the dimension does not carry it
@@ -107,6 +108,18 @@ fn weaker_parameters_do_not_fit() {
     let wide = Width::at_least(p.flood.deviation() + 3.0).unwrap();
     assert!(Parameters { flood: wide, ..p.clone() }.floods());
     assert!(!Parameters { flood: wide, ..p.clone() }.fits(), "answers that do not decrypt");
+    // a chain with room for any flood, but not the numbers in which answers are added up
+    let room = |flood| {
+        let mut roomy = Parameters { flood, ..p.clone() };
+        roomy.levels.iter_mut().for_each(|level| level.log2_q += 200.0);
+        roomy
+    };
+    let plain = (p.plain as f64).log2();
+    let widest = (1..1180).filter_map(|d| Width::at_least(f64::from(d) / 10.0));
+    let (fits, large): (Vec<Width>, Vec<Width>) = widest.partition(|w| plain + w.most() < 125.9);
+    assert!(room(*fits.last().unwrap()).fits(), "an answer that its numbers hold");
+    let large = large.into_iter().find(|w| plain + w.most() >= 126.0).unwrap();
+    assert!(room(large).floods() && !room(large).fits(), "an answer beyond its numbers");
     let paper = derive(Operation::Bits, Form::Paper, 4);
     for level in 1..=paper.top() {
         let mut weak = paper.clone();
