@@ -40,9 +40,7 @@ impl Keys {
         x.times_plain(ring, &plain);
         let zero = if ring.parameters().form() == Form::Paper {
             self.spend(session, HOP)?; // [G12]
-            let first = ring.parameters().hop_flood(level);
-            let both = first.and_then(|first| Some([first, ring.parameters().second_flood(first)?]));
-            let Some(widths) = both else {
+            let Some(widths) = ring.parameters().hop_floods(level) else {
                 return Err(session.misuse(HOP, "no flood for this level"));
             };
             self.encrypt_flooded(sampler, level, widths)

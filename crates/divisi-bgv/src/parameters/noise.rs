@@ -93,6 +93,18 @@ impl Noise {
         2.0 * self.parties * self.n / 3.0
     }
 
+    /// One error.
+    #[must_use]
+    pub fn error(&self) -> f64 {
+        self.root + ERROR_VARIANCE.log2() / 2.0 + self.spread()
+    }
+
+    /// s e of one error.
+    #[must_use]
+    pub fn error_times_key(&self) -> f64 {
+        self.error() + self.key_norm()
+    }
+
     /// e_pk v + e_0 + s e_1 of an encryption under the public key.
     #[must_use]
     pub fn fresh(&self) -> f64 {
