@@ -5,9 +5,10 @@
 //! *lean*: a fresh encryption of zero on both components, whatever the signs: by the assumption of RLWE all
 //! that leaves is uniform to whoever lacks one key share, and floods are needed only where something is
 //! decrypted (docs/bgv.md, 5).
-//! *paper*: floods on both components. The first hides noise, so that signs stay hidden from whoever has all
-//! of the key; the second is the error of the encryption of zero, and as wide as counts as much after its
-//! product with the key (D4). Every flooded hop counts as a partial decryption \[G12\].
+//! *paper*: floods on both components. The first hides the noise of the product, so that the signs are in the
+//! plaintext alone (whoever has all of the key decrypts before and after the hop, and divides); the second is
+//! the error of the encryption of zero, and as wide as counts as much after its product with the key (D4).
+//! Every flooded hop counts as a partial decryption \[G12\].
 
 use crate::cipher::Ciphertext;
 use crate::encode;
