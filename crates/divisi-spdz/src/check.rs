@@ -115,3 +115,7 @@ pub(crate) fn combinations<F: Mac>(coin: &[u8; 16], lists: [&[F]; 2]) -> [F; 2] 
     }
     sums
 }
+
+#[cfg(test)]
+#[cfg(feature = "testing")]
+mod tests;
