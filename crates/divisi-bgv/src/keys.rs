@@ -289,3 +289,7 @@ impl Keys {
         Ciphertext::new(level, factor, c0, c1)
     }
 }
+
+#[cfg(test)]
+#[cfg(feature = "testing")]
+mod tests;
