@@ -75,7 +75,7 @@ fn tiny(session: Session) -> Result<Vec<u8>, Abort> {
     tiny.sbox(Direction::Encrypt, &mut [&mut wire])?;
     tiny.open_indices()?;
     let mine = (tiny.engine().session().me() == party(1)).then(values);
-    let mut public = Tiny::masked(&tiny.engine().masked_input(&mask, mine.as_deref())?);
+    let mut public = Tiny::masked(&tiny.engine().masked_input(mask, mine.as_deref())?);
     tiny.sbox(Direction::Encrypt, &mut [&mut public])?;
     tiny.sbox(Direction::Encrypt, &mut [&mut public])?;
     let out = tiny.output(wire, public)?;
