@@ -14,6 +14,7 @@ use crate::cipher::Ciphertext;
 use crate::encode;
 use crate::keys::Keys;
 use crate::parameters::Form;
+use crate::parameters::noise::plus;
 use crate::sample::Sampler;
 use divisi_core::{Abort, Check, Session, Step, step};
 
@@ -49,6 +50,7 @@ impl Keys {
             self.encrypt(sampler, level, None)
         };
         session.observe(Check::G1); // [G1]
+        x.noise = plus(x.noise, zero.noise);
         let [z0, z1] = zero.components();
         let [c0, c1] = x.components_mut();
         ring.add(c0, z0);

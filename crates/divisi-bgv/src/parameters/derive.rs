@@ -148,6 +148,12 @@ pub(super) fn steps(operation: Operation, form: Form, parties: usize) -> Vec<Ste
     }
 }
 
+/// The bound on a product of two ciphertexts, relinearised. Primes have at most 50 bits, the special one at least
+/// 49.9; no chain has 64 of them.
+pub(super) fn product(noise: &Noise, x: f64, y: f64) -> f64 {
+    plus(noise.times(x, y), noise.relinearised(64, f64::from(MODULUS_BITS), PRIME_BITS))
+}
+
 /// What all steps of one choice have in common.
 struct Course {
     noise: Noise,
@@ -171,8 +177,6 @@ impl Course {
     /// The bound after a step, and the floods in it.
     fn after(&self, step: Step, noise: f64) -> Option<(f64, Option<[Width; 2]>)> {
         let n = &self.noise;
-        // primes have at most 50 bits, the special one at least 49.9; no chain has 64 of them
-        let relinearised = n.relinearised(64, f64::from(MODULUS_BITS), PRIME_BITS);
         Some(match step {
             Step::Decryption => (noise, None),
             Step::Hop => (plus(n.times_plain(noise), n.fresh()), None),
@@ -186,7 +190,7 @@ impl Course {
                 let flooded = plus(n.fresh(), n.flooded(first.deviation(), wanted + 0.25));
                 (plus(product, flooded), Some([first, second]))
             }
-            Step::Product => (plus(n.times(noise, noise), relinearised), None),
+            Step::Product => (product(n, noise, noise), None),
             Step::ProductWithShared => {
                 // of triples both are such; below, the other has been switched down to this level
                 let shared = if self.operation == Operation::Triples {
@@ -194,7 +198,7 @@ impl Course {
                 } else {
                     plus(n.shared(), n.rounding())
                 };
-                (plus(n.times(noise, shared), relinearised), None)
+                (product(n, noise, shared), None)
             }
         })
     }

@@ -158,6 +158,23 @@ impl Parameters {
         self.levels.get(level).map_or(f64::NEG_INFINITY, |level| level.noise)
     }
 
+    /// Whether the flood of decryptions hides noise of this bound \[G2\].
+    #[must_use]
+    pub fn hides(&self, noise: f64) -> bool {
+        // sums of the same logarithms in another order
+        noise <= self.noise_at(0) + 1e-6
+    }
+
+    /// Bounds for these parties in this ring.
+    pub(crate) fn bounds(&self) -> Noise {
+        Noise::new(self.parties, self.n, self.plain)
+    }
+
+    /// The bound on the product of two ciphertexts with these.
+    pub(crate) fn noise_of_product(&self, x: f64, y: f64) -> f64 {
+        derive::product(&self.bounds(), x, y)
+    }
+
     /// The same after the step that begins there.
     #[must_use]
     pub fn noise_after(&self, level: usize) -> f64 {

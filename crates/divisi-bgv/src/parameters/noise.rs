@@ -15,6 +15,9 @@ pub const EVENTS_BITS: u32 = 42;
 #[must_use]
 pub fn plus(x: f64, y: f64) -> f64 {
     let (high, low) = if x > y { (x, y) } else { (y, x) };
+    if high == f64::NEG_INFINITY {
+        return high;
+    }
     high + (1.0 + (low - high).exp2()).log2()
 }
 
