@@ -29,8 +29,8 @@ impl Ciphertext {
         Ciphertext::new(level, factor, noise, ring.zero(limbs, false), ring.zero(limbs, false))
     }
 
-    /// Receive one of this level and factor \[G10\], whose sender took the steps of the parameters: its noise is
-    /// within the bound of this level.
+    /// Receive one of this level and factor \[G10\], whose sender took the steps of the parameters: its noise
+    /// is within the bound of this level.
     ///
     /// # Errors
     /// As [`wire::receive`].

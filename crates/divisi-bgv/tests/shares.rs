@@ -147,8 +147,8 @@ fn what_does_not_fit_is_refused() {
     }
 }
 
-/// What has more noise than the steps of the parameters leave is not asked for: the floods of the others would not
-/// hide it.
+/// What has more noise than the steps of the parameters leave is not asked for: the floods of the others
+/// would not hide it.
 #[test]
 fn noise_that_no_flood_hides_is_refused() {
     for form in [Form::LeanRing, Form::Paper] {

@@ -122,8 +122,8 @@ impl Setup {
     ///
     /// # Errors
     /// Whatever a broken or malicious peer causes; everything secret is erased then. [`Abort::Misuse`] for
-    /// other words than payloads, for a word with bits beyond its width or a number that is not reduced, for a
-    /// payload that is too long, for rows of another session, and for those that were used.
+    /// other words than payloads, for a word with bits beyond its width or a number that is not reduced, for
+    /// a payload that is too long, for rows of another session, and for those that were used.
     pub fn correlate<S: Trust, P: Payload>(
         &mut self,
         session: &mut Session,

@@ -317,8 +317,8 @@ fn packed_bits_are_products_and_are_refused_alike() {
     );
 }
 
-/// A word with bits beyond its width would lie unmasked over the next one, and a number that is not reduced is
-/// none: whoever gives one is refused before anything leaves.
+/// A word with bits beyond its width would lie unmasked over the next one, and a number that is not reduced
+/// is none: whoever gives one is refused before anything leaves.
 #[test]
 fn words_that_are_no_payload_do_not_leave() {
     fn refused<Q: Payload + Sync>(payload: Q, right: Q::Word, wrong: &[Q::Word])

@@ -13,8 +13,8 @@ const INPUT: Step = step!("input");
 const ECHO: Step = step!("input.echo");
 const OUTPUT: Step = step!("output.to");
 
-/// Random bytes that one party alone knows, and with which it gives one input: two sums with one mask would tell
-/// the sum of two inputs. What a circuit computes with are its [shares](InputMask::shares).
+/// Random bytes that one party alone knows, and with which it gives one input: two sums with one mask would
+/// tell the sum of two inputs. What a circuit computes with are its [shares](InputMask::shares).
 ///
 /// ```compile_fail,E0382
 /// use divisi_core::Abort;

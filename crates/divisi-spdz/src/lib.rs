@@ -4,8 +4,8 @@
 //!
 //! Setting: n parties, n - 1 of them corrupt and together, static and rushing; security with abort,
 //! statistical: a check of MACs over F is passed by a lie with probability n/|F|, 2^-47 to 2^-43 over the
-//! default GF(2^48). It does not promise that all honest parties learn the output when one does; nor anything if
-//! every party is corrupt. docs/spdz.md has the arguments.
+//! default GF(2^48). It does not promise that all honest parties learn the output when one does; nor anything
+//! if every party is corrupt. docs/spdz.md has the arguments.
 //!
 //! Preprocessing, authenticated bits and products, comes from a [`Source`]: [`Bucketed`] by default, or
 //! [`Mascot`], the paper's. (The dealer of the tests, feature `testing`, protects nothing.)

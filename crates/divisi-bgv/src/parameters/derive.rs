@@ -148,8 +148,8 @@ pub(super) fn steps(operation: Operation, form: Form, parties: usize) -> Vec<Ste
     }
 }
 
-/// The bound on a product of two ciphertexts, relinearised. Primes have at most 50 bits, the special one at least
-/// 49.9; no chain has 64 of them.
+/// The bound on a product of two ciphertexts, relinearised. Primes have at most 50 bits, the special one at
+/// least 49.9; no chain has 64 of them.
 pub(super) fn product(noise: &Noise, x: f64, y: f64) -> f64 {
     plus(noise.times(x, y), noise.relinearised(64, f64::from(MODULUS_BITS), PRIME_BITS))
 }

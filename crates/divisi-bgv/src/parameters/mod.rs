@@ -257,8 +257,8 @@ impl Parameters {
     }
 
     /// Whether every flood is as wide as 2^39 sqrt(Q) times the 2-norm of what it hides \[G2\]: of a hop the
-    /// first hides the noise of the product and of the encryption of zero, the second an ordinary error, and the
-    /// first that error times the key.
+    /// first hides the noise of the product and of the encryption of zero, the second an ordinary error, and
+    /// the first that error times the key.
     #[must_use]
     pub fn floods(&self) -> bool {
         let noise = Noise::new(self.parties, self.n, self.plain);

@@ -1,5 +1,5 @@
-//! What passes the check and what does not: lies anywhere among the values, about any bit of sigma, by parties
-//! that wait for the others' words.
+//! What passes the check and what does not: lies anywhere among the values, about any bit of sigma, by
+//! parties that wait for the others' words.
 
 use super::{COIN, COMMIT, OPEN, combinations};
 use crate::dealer::Dealer;

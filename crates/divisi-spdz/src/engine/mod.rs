@@ -82,8 +82,8 @@ pub struct Openings<F> {
 }
 
 impl<F: Mac + Holds<Gf8>> Spdz<F> {
-    /// An engine that takes its preprocessing from this source, which gives as many lanes as it is asked for or
-    /// ends the session.
+    /// An engine that takes its preprocessing from this source, which gives as many lanes as it is asked for
+    /// or ends the session.
     ///
     /// # Errors
     /// Whatever the plain engine does, of which the S-box comes: nothing.

@@ -142,8 +142,8 @@ fn split_index(check: Option<Check>) -> bool {
     recordings.iter().any(commits)
 }
 
-/// P_2 opens another index, and sends P_1's own sigma back, whose sum with itself is zero, under the nonce and
-/// the commitment of its own one.
+/// P_2 opens another index, and sends P_1's own sigma back, whose sum with itself is zero, under the nonce
+/// and the commitment of its own one.
 fn reflected_sigma(check: Option<Check>) -> bool {
     let stage = stage(2, check);
     flip(&stage, LOOKUP);

@@ -44,7 +44,8 @@ impl<F: Mac> Products<F> {
     /// sum of the sigmas is that of all b_i c_i, and a constant, c_i = sum chi_j (f_ij + alpha e_ij). The
     /// session goes on if it is zero, for a part 2^-rank of all b, the rank that of the c_i over GF(2): with
     /// lies about the bits of m items, 2^-m + 1/|F| in the mean over chi. That it goes on though not all
-    /// errors of the products are zero has probability 1/|F|, and that of the check of MACs (docs/spdz.md, 7).
+    /// errors of the products are zero has probability 1/|F|, and that of the check of MACs (docs/spdz.md,
+    /// 7).
     ///
     /// Cost: f bits, and a link of the coin; 2 rounds.
     pub fn prove(self, party: &mut Party<F>, r: &Auth<F, F>) -> Result<(), Abort> {
