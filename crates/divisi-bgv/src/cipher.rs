@@ -1,5 +1,6 @@
 //! Ciphertexts, and what one party does with them alone.
 
+use crate::parameters::noise::plus;
 use crate::ring::{Poly, Ring};
 use crate::wire;
 use divisi_core::{Abort, PartyId, Session, Step};
@@ -11,22 +12,25 @@ pub struct Ciphertext {
     pub(crate) level: usize,
     /// Modulo p: every dropped prime has divided the plaintext.
     pub(crate) factor: u64,
+    /// The bound on log2 of the 2-norm of E / p ([`crate::parameters::noise`]): public.
+    pub(crate) noise: f64,
     pub(crate) c0: Poly,
     pub(crate) c1: Poly,
 }
 
 impl Ciphertext {
-    pub(crate) fn new(level: usize, factor: u64, c0: Poly, c1: Poly) -> Ciphertext {
-        Ciphertext { level, factor, c0, c1 }
+    pub(crate) fn new(level: usize, factor: u64, noise: f64, c0: Poly, c1: Poly) -> Ciphertext {
+        Ciphertext { level, factor, noise, c0, c1 }
     }
 
     /// Zeros, to be received into: of this level and factor, which the protocol knows.
     fn empty(ring: &Ring, level: usize, factor: u64) -> Ciphertext {
-        let limbs = ring.parameters().limbs(level);
-        Ciphertext { level, factor, c0: ring.zero(limbs, false), c1: ring.zero(limbs, false) }
+        let (limbs, noise) = (ring.parameters().limbs(level), ring.parameters().noise_at(level));
+        Ciphertext::new(level, factor, noise, ring.zero(limbs, false), ring.zero(limbs, false))
     }
 
-    /// Receive one of this level and factor \[G10\].
+    /// Receive one of this level and factor \[G10\], whose sender took the steps of the parameters: its noise
+    /// is within the bound of this level.
     ///
     /// # Errors
     /// As [`wire::receive`].
@@ -55,6 +59,12 @@ impl Ciphertext {
         self.factor
     }
 
+    /// The bound on log2 of the 2-norm of E / p.
+    #[must_use]
+    pub fn noise(&self) -> f64 {
+        self.noise
+    }
+
     /// Both components.
     #[must_use]
     pub fn components(&self) -> [&Poly; 2] {
@@ -81,19 +91,27 @@ impl Ciphertext {
         }
         ring.add(&mut self.c0, &other.c0);
         ring.add(&mut self.c1, &other.c1);
+        self.noise = plus(self.noise, other.noise);
         Ok(())
     }
 
-    /// The product with a plaintext over the same primes.
+    /// The product with an encoded plaintext over the same primes, with coefficients like uniform ones (H4 of
+    /// docs/bgv.md).
     pub fn times_plain(&mut self, ring: &Ring, plain: &Poly) {
         ring.mul(&mut self.c0, plain);
         ring.mul(&mut self.c1, plain);
+        self.noise = ring.parameters().bounds().times_plain(self.noise);
     }
 
     /// Down to a level, prime by prime; nothing if it is there.
     #[must_use]
     pub fn switch(mut self, ring: &Ring, level: usize) -> Ciphertext {
         let limbs = ring.parameters().limbs(level);
+        let dropped = limbs.max(1)..self.c0.limbs();
+        if !dropped.is_empty() {
+            let bits = dropped.map(|limb| (ring.modulus(limb).get() as f64).log2()).sum();
+            self.noise = ring.parameters().bounds().switched(self.noise, bits);
+        }
         while self.c0.limbs() > limbs.max(1) {
             self.factor = ring.plain().mul(self.factor, ring.quotient(self.c0.limbs() - 1));
             self.c0 = ring.drop_last(self.c0);

@@ -42,3 +42,29 @@ impl Seed {
         poly
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::Seed;
+
+    /// Everything that a seed is of makes another one; also where two names are one text.
+    #[test]
+    fn seeds_are_one_of_a_kind() {
+        let seeds = [
+            Seed::new(b"context", "purpose", 1, 2),
+            Seed::new(b"contexu", "purpose", 1, 2),
+            Seed::new(b"", "purpose", 1, 2),
+            Seed::new(b"contextp", "urpose", 1, 2),
+            Seed::new(b"context", "purposes", 1, 2),
+            Seed::new(b"context", "", 1, 2),
+            Seed::new(b"context", "purpose", 0, 2),
+            Seed::new(b"context", "purpose", 2, 1),
+            Seed::new(b"context", "purpose", 1, 3),
+            Seed::new(b"context", "purpose", 1, 2 << 32),
+            Seed::new(b"context", "purpose", 0, 1 | 2 << 32),
+        ];
+        for (i, seed) in seeds.iter().enumerate() {
+            assert!(seeds[..i].iter().all(|other| other.0 != seed.0), "{i}");
+        }
+    }
+}

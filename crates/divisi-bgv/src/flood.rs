@@ -40,6 +40,12 @@ impl Width {
         f64::from(self.bits) + (terms / 12.0).log2() / 2.0
     }
 
+    /// log2 of what no sample exceeds in size: half the sum of the uniforms' ranges.
+    #[must_use]
+    pub fn most(&self) -> f64 {
+        f64::from(self.bits) + f64::from(TERMS + self.wide).log2() - 1.0
+    }
+
     /// The two numbers that make it.
     #[must_use]
     pub fn describe(&self) -> [u8; 2] {
@@ -155,6 +161,7 @@ mod tests {
             assert!(mean.abs() < 0.03 * deviation + 0.5, "{width:?}");
             let most = out.iter().map(|x| x.unsigned_abs() as f64).fold(0.0, f64::max);
             assert!(most > 3.0 * deviation && most < 24_f64.sqrt() * deviation + 1.0);
+            assert!(most <= width.most().exp2() + 1.0 && width.most() < width.deviation() + 2.5);
         }
     }
 

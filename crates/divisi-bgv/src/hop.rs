@@ -5,14 +5,16 @@
 //! *lean*: a fresh encryption of zero on both components, whatever the signs: by the assumption of RLWE all
 //! that leaves is uniform to whoever lacks one key share, and floods are needed only where something is
 //! decrypted (docs/bgv.md, 5).
-//! *paper*: floods on both components. The first hides noise, so that signs stay hidden from whoever has all
-//! of the key; the second is the error of the encryption of zero, and as wide as counts as much after its
-//! product with the key (D4). Every flooded hop counts as a partial decryption \[G12\].
+//! *paper*: floods on both components. The first hides the noise of the product, so that the signs are in the
+//! plaintext alone (whoever has all of the key decrypts before and after the hop, and divides); the second is
+//! the error of the encryption of zero, and as wide as counts as much after its product with the key (D4).
+//! Every flooded hop counts as a partial decryption \[G12\].
 
 use crate::cipher::Ciphertext;
 use crate::encode;
 use crate::keys::Keys;
 use crate::parameters::Form;
+use crate::parameters::noise::plus;
 use crate::sample::Sampler;
 use divisi_core::{Abort, Check, Session, Step, step};
 
@@ -40,9 +42,7 @@ impl Keys {
         x.times_plain(ring, &plain);
         let zero = if ring.parameters().form() == Form::Paper {
             self.spend(session, HOP)?; // [G12]
-            let first = ring.parameters().hop_flood(level);
-            let both = first.and_then(|first| Some([first, ring.parameters().second_flood(first)?]));
-            let Some(widths) = both else {
+            let Some(widths) = ring.parameters().hop_floods(level) else {
                 return Err(session.misuse(HOP, "no flood for this level"));
             };
             self.encrypt_flooded(sampler, level, widths)
@@ -50,6 +50,7 @@ impl Keys {
             self.encrypt(sampler, level, None)
         };
         session.observe(Check::G1); // [G1]
+        x.noise = plus(x.noise, zero.noise);
         let [z0, z1] = zero.components();
         let [c0, c1] = x.components_mut();
         ring.add(c0, z0);

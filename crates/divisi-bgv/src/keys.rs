@@ -14,6 +14,7 @@ use crate::common::Seed;
 use crate::flood::Width;
 use crate::hidden::Hidden;
 use crate::parameters::DECRYPTION_BITS;
+use crate::parameters::noise::plus;
 use crate::ring::{Poly, Ring};
 use crate::sample::Sampler;
 use crate::tree;
@@ -160,7 +161,8 @@ impl Keys {
         let n = ring.dimension();
         let errors = [sampler.errors(n), sampler.errors(n)];
         let limbs = ring.parameters().limbs(level);
-        self.encrypt_with(sampler, level, errors.map(|e| ring.small(&e, limbs, false)), plain)
+        let noise = ring.parameters().bounds().fresh();
+        self.encrypt_with(sampler, level, noise, errors.map(|e| ring.small(&e, limbs, false)), plain)
     }
 
     /// The same with floods for errors (CP of appendix A.1).
@@ -173,18 +175,22 @@ impl Keys {
     ) -> Ciphertext {
         let ring = self.ring();
         let (n, limbs) = (ring.dimension(), ring.parameters().limbs(level));
+        let bounds = ring.parameters().bounds();
+        let [first, second] = widths.map(|width| width.deviation());
+        let noise = plus(bounds.fresh(), bounds.flooded(first, second));
         let floods = widths.map(|width| {
             let mut flood = Hidden::zeros(n);
             width.sample(sampler.prg(), &mut flood);
             ring.wide(&flood, limbs)
         });
-        self.encrypt_with(sampler, level, floods, None)
+        self.encrypt_with(sampler, level, noise, floods, None)
     }
 
     fn encrypt_with(
         &self,
         sampler: &mut Sampler,
         level: usize,
+        noise: f64,
         errors: [Poly; 2],
         plain: Option<&Poly>,
     ) -> Ciphertext {
@@ -198,7 +204,7 @@ impl Keys {
         if let Some(plain) = plain {
             ring.add(&mut c0, plain);
         }
-        Ciphertext::new(level, 1, c0, c1)
+        Ciphertext::new(level, 1, noise, c0, c1)
     }
 }
 
@@ -283,9 +289,13 @@ impl Keys {
         Keys::with_limit(session, ring, limit, Arc::default())
     }
 
-    /// A ciphertext with chosen components, such as a curious holder may make.
+    /// A ciphertext with chosen components, such as a curious holder may make, who says that it has no noise.
     #[must_use]
     pub fn forge(level: usize, factor: u64, c0: Poly, c1: Poly) -> Ciphertext {
-        Ciphertext::new(level, factor, c0, c1)
+        Ciphertext::new(level, factor, f64::NEG_INFINITY, c0, c1)
     }
 }
+
+#[cfg(test)]
+#[cfg(feature = "testing")]
+mod tests;

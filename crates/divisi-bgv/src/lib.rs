@@ -54,6 +54,10 @@
 #![forbid(unsafe_code)]
 #![cfg_attr(test, allow(clippy::unwrap_used, clippy::expect_used, clippy::panic))]
 
+// tests inside the crate share tools with those outside
+#[cfg(all(test, feature = "testing"))]
+extern crate self as divisi_bgv;
+
 pub mod cipher;
 pub mod common;
 pub mod encode;

@@ -40,6 +40,7 @@ impl Ciphertext {
         ring.add(&mut d0, &r0);
         ring.add(&mut d1, &r1);
         let factor = ring.plain().mul(self.factor, other.factor);
-        Ok(Ciphertext { level: self.level, factor, c0: d0, c1: d1 })
+        let noise = ring.parameters().noise_of_product(self.noise, other.noise);
+        Ok(Ciphertext::new(self.level, factor, noise, d0, d1))
     }
 }

@@ -25,7 +25,8 @@ impl Keys {
     /// leave.
     ///
     /// # Errors
-    /// [`Abort::Misuse`] for ciphertexts above the bottom; [`Abort::CheckFailed`] when the session has made
+    /// [`Abort::Misuse`] for ciphertexts above the bottom, and for those with more noise than the parameters'
+    /// steps leave there, which the floods would not hide; [`Abort::CheckFailed`] when the session has made
     /// its decryptions \[G12\], and that names whoever sends unreduced coefficients \[G10\].
     pub fn to_shares(
         &self,
@@ -42,6 +43,9 @@ impl Keys {
             let Some(x) = x.filter(|x| x.level() == 0 && x.factor() == factor) else {
                 return Err(session.misuse(ASK, "the holder has a ciphertext at the bottom"));
             };
+            if !ring.parameters().hides(x.noise()) {
+                return Err(session.misuse(ASK, "a ciphertext has no more noise than floods hide"));
+            }
             let [c0, c1] = x.components();
             let sent: &[&Poly] = if both { &[c0, c1] } else { &[c1] };
             for peer in session.peers() {
@@ -93,7 +97,7 @@ impl Keys {
             width.sample(sampler.prg(), &mut flood);
         }
         let share = sampler.elements(plain, n);
-        // p e_i - <x>_i, below 2^126
+        // p e_i - <x>_i, below 2^126 as `Parameters::fits` asserts
         let p = i128::from(plain.get());
         let terms = flood.iter_mut().zip(share.iter());
         terms.for_each(|(term, x)| *term = p * *term - i128::from(plain.centred(*x)));
@@ -149,7 +153,8 @@ impl Keys {
             wire::receive(session, ring, GIVE, peer, &mut [&mut theirs])?; // [G10]
             ring.add(&mut b, &theirs);
         }
-        Ok(Some(Ciphertext::new(ring.parameters().top(), 1, b, a)))
+        let noise = ring.parameters().bounds().shared();
+        Ok(Some(Ciphertext::new(ring.parameters().top(), 1, noise, b, a)))
     }
 }
 

@@ -90,14 +90,16 @@ fn the_last_decryption_ends_the_session() {
     let agreed = ring.parameters().describe(Agreed::new("bgv tests"));
     let ends = run(2, &agreed, |mut session| {
         let keys = Keys::limited(&mut session, &ring, 3)?;
+        let top = ring.parameters().top();
+        let factor = Ciphertext::factor_after(&ring, 1, top, 0);
         let mut other = session.strand()?;
         for i in 0..4 {
             let strand = if i % 2 == 0 { &mut session } else { &mut other };
             let mut sampler = divisi_bgv::Sampler::new(strand);
-            let x = keys.encrypt(&mut sampler, 0, None);
+            let x = keys.encrypt(&mut sampler, top, None).switch(&ring, 0);
             let x = Some(&x).filter(|_| strand.me() == party(0));
             let before = keys.decryptions();
-            let share = keys.to_shares(strand, &mut sampler, party(0), x, 1);
+            let share = keys.to_shares(strand, &mut sampler, party(0), x, factor);
             assert!(i < 3 || share.is_err());
             share?;
             assert!(strand.me() == party(0) || keys.decryptions() == before + 1);
@@ -142,6 +144,36 @@ fn what_does_not_fit_is_refused() {
     let agreed = ring.parameters().describe(Agreed::new("bgv tests"));
     for end in run(3, &agreed, |mut session| Keys::generate(&mut session, &ring).map(drop)) {
         assert!(end.is_err());
+    }
+}
+
+/// What has more noise than the steps of the parameters leave is not asked for: the floods of the others
+/// would not hide it.
+#[test]
+fn noise_that_no_flood_hides_is_refused() {
+    for form in [Form::LeanRing, Form::Paper] {
+        let ring = small(Operation::Bits, form, 2);
+        let p = ring.parameters();
+        let factor = Ciphertext::factor_after(&ring, 1, p.top(), 0);
+        let ones = encode::encode(&ring, &[1; 1024], p.limbs(0));
+        // 0: as it is, 1: added to itself, 2: times a plaintext
+        for what in 0..3 {
+            let ends = with_keys(&ring, |session, keys, sampler| {
+                let x = keys.encrypt(sampler, p.top(), None);
+                let mut x = keys.hop(session, sampler, x, &[1; 1024])?;
+                assert!(x.noise() <= p.noise_at(0) + 1e-6 && x.noise() > p.noise_at(0) - 0.5);
+                match what {
+                    1 => x.add(&ring, session, PASS, &x.clone())?,
+                    2 => x.times_plain(&ring, &ones),
+                    _ => {}
+                }
+                let asked = Some(&x).filter(|_| session.me() == party(0));
+                let shares = keys.to_shares(session, sampler, party(0), asked, factor);
+                assert!(what == 0 || session.me() != party(0) || matches!(shares, Err(Abort::Misuse { .. })));
+                shares.map(drop)
+            });
+            assert!(ends.iter().all(|end| end.is_ok() == (what == 0)), "{what} {ends:?}");
+        }
     }
 }
 

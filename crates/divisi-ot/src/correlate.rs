@@ -59,7 +59,7 @@ use crate::hash::{CLASSES, Calls, Hash, Place, Tweak};
 use crate::pads::{Pads, Part, Trust};
 use crate::setup::{Setup, Source};
 use crate::{Kept, wipe};
-use divisi_core::{Abort, Check, PartyId, Session, Step, step};
+use divisi_core::{Abort, Check, PartyId, Session, Step, step, taint};
 pub use payload::{BitVectors, Numbers, Payload};
 use std::ops::Range;
 use wire::{Reader, Writer};
@@ -122,8 +122,8 @@ impl Setup {
     ///
     /// # Errors
     /// Whatever a broken or malicious peer causes; everything secret is erased then. [`Abort::Misuse`] for
-    /// other words than payloads, for a payload that is too long, for rows of another session, and for those
-    /// that were used.
+    /// other words than payloads, for a word with bits beyond its width or a number that is not reduced, for
+    /// a payload that is too long, for rows of another session, and for those that were used.
     pub fn correlate<S: Trust, P: Payload>(
         &mut self,
         session: &mut Session,
@@ -138,6 +138,12 @@ impl Setup {
         };
         if values.len() != pads.len() * payload.words() {
             return Err(session.misuse(PAYLOAD, "other words than payloads"));
+        }
+        // a bit beyond a word would go out unmasked, in the place of the next one's
+        let excess = values.chunks(payload.words()).flat_map(|row| row.iter().enumerate());
+        let excess = excess.fold(0, |all, (word, value)| all | payload.excess(*value, word));
+        if !taint::verdict(PAYLOAD, excess == 0) {
+            return Err(session.misuse(PAYLOAD, "a word of a payload that is none"));
         }
         let mut round = Round::taken(session, pads, chooser)?;
         session.observe(S::CHECK); // [K14] [G14]

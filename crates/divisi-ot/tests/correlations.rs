@@ -2,7 +2,7 @@
 //! issue and header name; and what comes of broken messages.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
-use divisi_core::testing::{Stage, party, run};
+use divisi_core::testing::{Stage, Way, party, run};
 use divisi_core::{Abort, Counts, Parameters, PartyId, Session};
 use divisi_net::Fault;
 use divisi_ot::correlate::{BitVectors, Numbers, Payload};
@@ -315,4 +315,56 @@ fn packed_bits_are_products_and_are_refused_alike() {
         "{:?}",
         ends[1]
     );
+}
+
+/// A word with bits beyond its width would lie unmasked over the next one, and a number that is not reduced
+/// is none: whoever gives one is refused before anything leaves.
+#[test]
+fn words_that_are_no_payload_do_not_leave() {
+    fn refused<Q: Payload + Sync>(payload: Q, right: Q::Word, wrong: &[Q::Word])
+    where
+        Q::Word: Copy + Sync,
+    {
+        let try_one = |word: Q::Word, at: usize| {
+            let stage = Stage::new(2, &Parameters::new("correlations"));
+            let recordings = stage.recordings();
+            let ends = stage.act(|mut session| {
+                let mut setup = Setup::new(&mut session, Config::default())?;
+                let mut pads = setup.semi_honest_rows(&mut session, Bits::Random(5), Links::All)?;
+                let mut values = vec![right; 5 * payload.words()];
+                values[at] = word;
+                setup.correlate(&mut session, &mut pads, None, &payload, &values).map(drop)
+            });
+            let sent: usize = recordings.iter().map(|seen| seen.of(Way::Out, PAYLOAD).len()).sum();
+            (ends, sent)
+        };
+        let last = 5 * payload.words() - 1;
+        let (ends, sent) = try_one(right, last);
+        assert!(ends.iter().all(Result::is_ok) && sent == 2);
+        for word in wrong {
+            for at in [0, last] {
+                let (ends, sent) = try_one(*word, at);
+                assert!(ends.iter().all(Result::is_err) && sent == 0);
+                assert!(ends.iter().any(|end| matches!(end, Err(Abort::Misuse { .. }))));
+            }
+        }
+    }
+    refused(BitVectors { width: 40 }, (1 << 40) - 1, &[1 << 40, 1 << 127]);
+    refused(BitVectors { width: 1 }, 1, &[2]);
+    refused(Numbers { modulus: P, count: 2 }, P - 1, &[P, u64::MAX]);
+}
+
+/// Of a vector of 168 bits the first word has all its bits and the second one 40.
+#[test]
+fn a_last_word_has_what_is_left() {
+    for (at, fits) in [(0, true), (1, false)] {
+        let ends = run(2, &Parameters::new("correlations"), |mut session| {
+            let mut setup = Setup::new(&mut session, Config::default())?;
+            let mut pads = setup.semi_honest_rows(&mut session, Bits::Random(3), Links::All)?;
+            let mut values = [0; 6];
+            values[at] = 1 << 40;
+            setup.correlate(&mut session, &mut pads, None, &BitVectors { width: 168 }, &values).map(drop)
+        });
+        assert!(ends.iter().all(|end| end.is_ok() == fits), "{at}");
+    }
 }

@@ -24,10 +24,11 @@ impl<F: Mac> Party<F> {
     ///    m_ij + alpha_i sum chi_j x_j, re-randomised among three or more \[K20\], is committed to \[K21\],
     ///    and 4. opened. Their sum is zero.
     ///
-    /// Adversary: n - 1 malicious, rushing. A wrong opening passes with probability 2/|F|: either the random
-    /// combination of the errors is zero, or alpha was guessed. The coin follows all openings, and the
-    /// commitments all coins; nobody can tell its own sigma from the others'. A failure destroys alpha in all
-    /// strands of the session.
+    /// Adversary: n - 1 malicious, rushing. Some honest party takes a wrong opening with probability n/|F|:
+    /// either the random combination of the errors is zero, or alpha was guessed, for which there is a guess
+    /// towards each honest party, for commitments are not echoed; these are at most n - 1. (One honest party
+    /// alone: 2/|F|.) The coin follows all openings, and the commitments all coins; nobody can tell its own
+    /// sigma from the others'. A failure destroys alpha in all strands of the session.
     /// Cost: 3 rounds, 4 among three or more.
     ///
     /// # Errors
@@ -94,7 +95,8 @@ impl<F: Mac> Party<F> {
         }
         let zero = taint::verdict(OPEN, bool::from(sum[0].ct_eq(&F::ZERO)));
         self.session.require(Check::K4, OPEN, zero, None)?; // [K4]
-        self.session.meter().verification_error(2.0 / 2.0_f64.powi(<F as Field>::BITS as i32));
+        let error = self.session.parties() as f64 / 2.0_f64.powi(<F as Field>::BITS as i32);
+        self.session.meter().verification_error(error);
         Ok(())
     }
 }
@@ -113,3 +115,7 @@ pub(crate) fn combinations<F: Mac>(coin: &[u8; 16], lists: [&[F]; 2]) -> [F; 2] 
     }
     sums
 }
+
+#[cfg(test)]
+#[cfg(feature = "testing")]
+mod tests;

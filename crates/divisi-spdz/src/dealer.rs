@@ -32,6 +32,12 @@ impl<F: Mac> Dealer<F> {
         Ok((party, Dealer { me, alphas, prg }))
     }
 
+    /// alpha, which nobody knows.
+    #[cfg(test)]
+    pub(crate) fn alpha(&self) -> F {
+        self.alphas.iter().fold(F::ZERO, |sum, alpha| sum + *alpha)
+    }
+
     fn random<V: Part>(&mut self, count: usize) -> Vec<V> {
         let mut values = vec![V::default(); count];
         V::add_random(&mut self.prg, &mut values);

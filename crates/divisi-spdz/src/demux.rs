@@ -95,21 +95,21 @@ impl<F: Mac> Party<F> {
     ) -> Result<Auth<Gf2, F>, Abort> {
         let mut r = source.bits(self, pieces.len() * width * lanes)?;
         self.session.observe_each(Check::K5, r.len() as u64); // [K5]
-        let mut masked = Auth::<F, F>::with_room(pieces.len() * lanes);
+        let mut masked = Vec::with_capacity(pieces.len());
         for (i, piece) in pieces.iter().enumerate() {
             let mut sum = piece.clone();
             for k in 0..width {
                 let at = (i * width + k) * lanes;
                 let power = F::from_low_bits(1 << k);
-                let fits = sum.add(&elements(&r.part(at..at + lanes), power));
-                debug_assert!(fits);
+                self.mask(&mut sum, &elements(&r.part(at..at + lanes), power))?;
             }
-            masked.append(&sum);
+            // what is shared lies in the piece's own bits: so does the sum of these parts of all shares
+            let own = |x: &F| Word((x.to_bits() & ((1 << width) - 1)) as u32);
+            masked.push(Auth::<Word, F>::new(sum.x.iter().map(own).collect(), sum.m.clone()));
         }
-        let low: Vec<Word> = masked.x.iter().map(|x| Word(x.to_bits() as u32)).collect();
-        let opened = self.open(DECOMPOSE, &low, &masked.m)?;
+        let opened = self.open_pieces(DECOMPOSE, &masked, &vec![width; masked.len()])?;
         let mut public = Vec::with_capacity(r.len());
-        for piece in opened.chunks(lanes) {
+        for piece in &opened {
             for k in 0..width {
                 public.extend(piece.iter().map(|word| Gf2::new((word.0 >> k) as u8)));
             }
@@ -144,12 +144,29 @@ mod tests {
     use super::*;
     use crate::dealer::Dealer;
     use divisi_core::Parameters;
-    use divisi_core::testing::run;
+    use divisi_core::testing::{Stage, Way, party, run};
     use divisi_field::{Field, Gf48};
 
     #[test]
     fn the_products_are_those_of_table_1_but_for_pieces_of_32_bits() {
         assert_eq!([6, 7, 8, 9, 10].map(products), [5, 7, 11, 19, 35]);
+    }
+
+    /// Of each piece its own bits are told, of small tables too.
+    #[test]
+    fn what_is_decomposed_takes_an_entry_a_bit() {
+        for (log, lanes) in [(1, 9), (2, 9), (3, 5), (4, 3), (5, 2), (6, 2)] {
+            let stage = Stage::new(2, &Parameters::new("demux tests"));
+            let recording = stage.recording(party(1));
+            let ends = stage.act(|session| {
+                let (mut party, mut dealer) = Dealer::<Gf48>::deal(session, 5)?;
+                party.demux(&mut dealer, log, lanes)?;
+                party.check()
+            });
+            assert!(ends.iter().all(Result::is_ok), "{ends:?}");
+            let told = recording.bodies(Way::Out, party(2), DECOMPOSE.name);
+            assert_eq!(told.iter().map(Vec::len).collect::<Vec<_>>(), [(lanes << log).div_ceil(8)], "{log}");
+        }
     }
 
     #[test]

@@ -13,7 +13,19 @@ const INPUT: Step = step!("input");
 const ECHO: Step = step!("input.echo");
 const OUTPUT: Step = step!("output.to");
 
-/// Random bytes that one party alone knows, and with which it gives one input.
+/// Random bytes that one party alone knows, and with which it gives one input: two sums with one mask would
+/// tell the sum of two inputs. What a circuit computes with are its [shares](InputMask::shares).
+///
+/// ```compile_fail,E0382
+/// use divisi_core::Abort;
+/// use divisi_field::Gf48;
+/// use divisi_spdz::{InputMask, Spdz};
+///
+/// fn twice(engine: &mut Spdz<Gf48>, mask: InputMask<Gf48>) -> Result<(), Abort> {
+///     engine.masked_input(mask, Some(&[1]))?;
+///     engine.masked_input(mask, Some(&[2])).map(drop)
+/// }
+/// ```
 pub struct InputMask<F: Mac> {
     owner: PartyId,
     values: Option<Zeroizing<Vec<u8>>>,
@@ -21,6 +33,17 @@ pub struct InputMask<F: Mac> {
 }
 
 /// As [`InputMask`], of bits.
+///
+/// ```compile_fail,E0382
+/// use divisi_core::Abort;
+/// use divisi_field::Gf48;
+/// use divisi_spdz::{BitMask, Spdz};
+///
+/// fn twice(engine: &mut Spdz<Gf48>, mask: BitMask<Gf48>) -> Result<(), Abort> {
+///     engine.masked_bits(mask, Some(&[true]))?;
+///     engine.masked_bits(mask, Some(&[false])).map(drop)
+/// }
+/// ```
 pub struct BitMask<F: Mac> {
     owner: PartyId,
     values: Option<Zeroizing<Vec<Gf2>>>,
@@ -61,8 +84,8 @@ impl<F: Mac + Holds<Gf8>> Spdz<F> {
         lanes: usize,
     ) -> Result<Auth<Gf8, F>, Abort> {
         let mask = self.input_mask(owner, lanes)?;
-        let d: Vec<Gf8> = self.masked_input(&mask, values)?.into_iter().map(Gf8).collect();
-        let InputMask { mut shares, .. } = mask;
+        let mut shares = mask.shares.clone();
+        let d: Vec<Gf8> = self.masked_input(mask, values)?.into_iter().map(Gf8).collect();
         self.parts().0.add_public(&mut shares, &d)?;
         Ok(shares)
     }
@@ -78,15 +101,12 @@ impl<F: Mac + Holds<Gf8>> Spdz<F> {
         Ok(InputMask { owner, values, shares: bytes(&known.shares, lanes) })
     }
 
-    /// The owner broadcasts d = x + r; what all hold of it is the same.
+    /// The owner broadcasts d = x + r; what all hold of it is the same. The mask is gone then.
     ///
     /// # Errors
     /// As [`Spdz::input`].
-    pub fn masked_input(&mut self, mask: &InputMask<F>, values: Option<&[u8]>) -> Result<Vec<u8>, Abort> {
-        let sum = mask.values.as_ref().map(|r| {
-            let values = values.unwrap_or(&[]).iter().zip(r.iter());
-            values.map(|(x, r)| Gf8(x ^ r)).collect()
-        });
+    pub fn masked_input(&mut self, mask: InputMask<F>, values: Option<&[u8]>) -> Result<Vec<u8>, Abort> {
+        let sum = self.sum(mask.values.as_ref().map(|r| &r[..]), values, |x, r| Gf8(x ^ r))?;
         let d = self.broadcast(mask.owner, sum, mask.shares.len())?;
         Ok(d.into_iter().map(|d| d.0).collect())
     }
@@ -102,8 +122,8 @@ impl<F: Mac + Holds<Gf8>> Spdz<F> {
         lanes: usize,
     ) -> Result<Auth<Gf2, F>, Abort> {
         let mask = self.bit_mask(owner, lanes)?;
-        let d = self.masked_bits(&mask, values)?;
-        let BitMask { mut shares, .. } = mask;
+        let mut shares = mask.shares.clone();
+        let d = self.masked_bits(mask, values)?;
         self.parts().0.add_public(&mut shares, &d)?;
         Ok(shares)
     }
@@ -122,12 +142,24 @@ impl<F: Mac + Holds<Gf8>> Spdz<F> {
     ///
     /// # Errors
     /// As [`Spdz::input`].
-    pub fn masked_bits(&mut self, mask: &BitMask<F>, values: Option<&[bool]>) -> Result<Vec<Gf2>, Abort> {
-        let sum = mask.values.as_ref().map(|r| {
-            let values = values.unwrap_or(&[]).iter().zip(r.iter());
-            values.map(|(x, r)| Gf2::new(u8::from(*x)) + *r).collect()
-        });
+    pub fn masked_bits(&mut self, mask: BitMask<F>, values: Option<&[bool]>) -> Result<Vec<Gf2>, Abort> {
+        let sum = self.sum(mask.values.as_ref().map(|r| &r[..]), values, |x, r| Gf2::new(u8::from(x)) + r)?;
         self.broadcast(mask.owner, sum, mask.shares.len())
+    }
+
+    /// What the owner tells: a value for each of what masks them.
+    fn sum<X: Copy, R: Copy, V>(
+        &mut self,
+        mask: Option<&[R]>,
+        values: Option<&[X]>,
+        add: impl Fn(X, R) -> V,
+    ) -> Result<Option<Vec<V>>, Abort> {
+        let Some(mask) = mask else { return Ok(None) };
+        let values = values.unwrap_or(&[]);
+        if values.len() != mask.len() {
+            return Err(self.session().misuse(INPUT, "as many values as lanes"));
+        }
+        Ok(Some(values.iter().zip(mask).map(|(x, r)| add(*x, *r)).collect()))
     }
 
     /// The owner, who has the values, tells all; echoed \[M0.3\].
@@ -178,8 +210,8 @@ impl<F: Mac + Holds<Gf8>> Spdz<F> {
         let (party, source) = self.parts();
         let mut y = value.into_inner();
         let known = source.known(party, receiver, 8 * y.len())?;
-        let fits = y.add(&bytes(&known.shares, y.len()));
-        debug_assert!(fits);
+        let mask = bytes(&known.shares, y.len());
+        party.mask(&mut y, &mask)?;
         let opened = party.open(OUTPUT, &y.x, &y.m)?;
         party.session.observe(Check::K24); // [K24]
         if !party.session.mutated(Check::K24) {
@@ -206,8 +238,7 @@ impl<F: Mac + Holds<Gf8>> Spdz<F> {
         let (party, source) = self.parts();
         let mut y = value.into_inner();
         let known = source.known(party, receiver, y.len())?;
-        let fits = y.add(&known.shares);
-        debug_assert!(fits || y.is_empty());
+        party.mask(&mut y, &known.shares)?;
         let opened = party.open(OUTPUT, &y.x, &y.m)?;
         party.session.observe(Check::K24); // [K24]
         if !party.session.mutated(Check::K24) {

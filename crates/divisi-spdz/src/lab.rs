@@ -189,7 +189,7 @@ impl<F: Mac + Holds<Gf8>> BitLab for TinyLab<F> {
             let wires = masks.iter().map(|mask| TinyBits::mask(mask.shares().clone())).collect();
             let masked = f(&mut tiny, wires)?;
             tiny.open_indices()?;
-            let public = pairs().zip(&masks).map(|((values, owner), mask)| {
+            let public = pairs().zip(masks).map(|((values, owner), mask)| {
                 let mine = (owner == me).then_some(values.as_slice());
                 Ok(TinyBits::masked(tiny.engine().masked_bits(mask, mine)?))
             });
@@ -221,7 +221,7 @@ impl<F: Mac + Holds<Gf8>> ByteLab for TinyLab<F> {
             let wires = masks.iter().map(|mask| Tiny::mask(mask.shares().clone())).collect();
             let masked = f(&mut tiny, wires)?;
             tiny.open_indices()?;
-            let public = pairs().zip(&masks).map(|((values, owner), mask)| {
+            let public = pairs().zip(masks).map(|((values, owner), mask)| {
                 let mine = (owner == me).then_some(values.as_slice());
                 Ok(Tiny::masked(&tiny.engine().masked_input(mask, mine)?))
             });

@@ -3,9 +3,9 @@
 //! Vivek, *Faster Secure Multi-Party Computation of AES and DES Using Lookup Tables*, ACNS 2017).
 //!
 //! Setting: n parties, n - 1 of them corrupt and together, static and rushing; security with abort,
-//! statistical: a check of MACs over F is passed by a lie with probability 2/|F|, 2^-47 over the default
-//! GF(2^48). It does not promise that all honest parties learn the output when one does; nor anything if
-//! every party is corrupt. docs/spdz.md has the arguments.
+//! statistical: a check of MACs over F is passed by a lie with probability n/|F|, 2^-47 to 2^-43 over the
+//! default GF(2^48). It does not promise that all honest parties learn the output when one does; nor anything
+//! if every party is corrupt. docs/spdz.md has the arguments.
 //!
 //! Preprocessing, authenticated bits and products, comes from a [`Source`]: [`Bucketed`] by default, or
 //! [`Mascot`], the paper's. (The dealer of the tests, feature `testing`, protects nothing.)
@@ -15,7 +15,7 @@
 //! | `part`, `share` | what shares of a value may be, \[\[x\]\] | section 2.1 |
 //! | `party`, `check` | openings, and the check of their MACs | Fig. 1; SPDZ (Damgård et al. 2013) |
 //! | `input` | inputs of a party, outputs to one | Fig. 1 |
-//! | `source`, `multiply` | what preprocessing brings, products | section 2.1 |
+//! | `source`, `exact`, `multiply` | what preprocessing brings, counted, and products | section 2.1 |
 //! | `prep` | preprocessing from oblivious transfer | docs/spdz.md; MASCOT (KOS16) |
 //! | `demux`, `table` | unit vectors and masked tables | Protocols 2 and 3 |
 //! | `engine` | AES-LT, AES-RP, AES-BD, AES-TinyTable; the same of 3DES, and 3DES-PV | Protocol 1, sections 3.3 and 4.1 |
@@ -58,6 +58,7 @@ mod check;
 pub mod dealer;
 mod demux;
 mod engine;
+mod exact;
 mod input;
 #[cfg(feature = "testing")]
 pub mod lab;

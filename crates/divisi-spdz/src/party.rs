@@ -10,6 +10,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use zeroize::Zeroizing;
 
 const ALPHA: Step = step!("alpha");
+const MASK: Step = step!("mask");
 const VIEWS: Step = step!("check.1.views");
 
 /// Our share of the MAC key: alpha is the sum of all parties'. It belongs to one session; an abort wipes it
@@ -150,6 +151,20 @@ impl<F: Mac> Party<F> {
         x.x.iter_mut().for_each(|x| *x += share);
         x.m.iter_mut().for_each(|m| *m += *mac);
         Ok(())
+    }
+
+    /// \[\[x\]\] + \[\[r\]\], r what hides x when the sum is opened: a lane for each.
+    ///
+    /// # Errors
+    /// [`Abort::Misuse`] for another number of lanes, one alone included: lanes under one mask would tell
+    /// their differences, and lanes under none themselves.
+    pub(crate) fn mask<V: Part>(&self, x: &mut Auth<V, F>, r: &Auth<V, F>) -> Result<(), Abort> {
+        let counted = [x.x.len(), x.m.len(), r.x.len(), r.m.len()];
+        if counted == [x.len(); 4] && x.add(r) {
+            Ok(())
+        } else {
+            Err(self.session.misuse(MASK, "a mask for each lane"))
+        }
     }
 
     /// Send our shares of what is opened to all. Of three or more parties they are re-randomised by a fresh

@@ -2,7 +2,7 @@
 //! adds anyway.
 
 use super::noise::{Noise, plus};
-use super::{ANSWER_ROOM, Level, PRIME_BITS, Parameters, needed, security};
+use super::{ANSWER_ROOM, Level, PRIME_BITS, Parameters, needed, needed_of_hop, security};
 use crate::flood::Width;
 use divisi_field::zp::{MODULUS_BITS, prime};
 use std::fmt;
@@ -148,6 +148,12 @@ pub(super) fn steps(operation: Operation, form: Form, parties: usize) -> Vec<Ste
     }
 }
 
+/// The bound on a product of two ciphertexts, relinearised. Primes have at most 50 bits, the special one at
+/// least 49.9; no chain has 64 of them.
+pub(super) fn product(noise: &Noise, x: f64, y: f64) -> f64 {
+    plus(noise.times(x, y), noise.relinearised(64, f64::from(MODULUS_BITS), PRIME_BITS))
+}
+
 /// What all steps of one choice have in common.
 struct Course {
     noise: Noise,
@@ -168,22 +174,23 @@ impl Course {
         }
     }
 
-    /// The bound after a step, and the flood in it.
-    fn after(&self, step: Step, noise: f64) -> Option<(f64, Option<Width>)> {
+    /// The bound after a step, and the floods in it.
+    fn after(&self, step: Step, noise: f64) -> Option<(f64, Option<[Width; 2]>)> {
         let n = &self.noise;
-        // primes have at most 50 bits, the special one at least 49.9; no chain has 64 of them
-        let relinearised = n.relinearised(64, f64::from(MODULUS_BITS), PRIME_BITS);
         Some(match step {
             Step::Decryption => (noise, None),
             Step::Hop => (plus(n.times_plain(noise), n.fresh()), None),
             Step::FloodedHop => {
                 let product = n.times_plain(noise);
-                let first = Width::at_least(needed(n, product))?;
-                let second = (first.deviation() - n.key_norm()).max(3.0) + 0.25;
-                let flooded = plus(n.fresh(), n.flooded(first.deviation(), second));
-                (plus(product, flooded), Some(first))
+                let [least, least_of_second] = needed_of_hop(n, noise);
+                let first = Width::at_least(least)?;
+                let wanted = (first.deviation() - n.key_norm()).max(least_of_second);
+                let second = Width::at_least(wanted)?;
+                // widths step by a quarter of a bit at most
+                let flooded = plus(n.fresh(), n.flooded(first.deviation(), wanted + 0.25));
+                (plus(product, flooded), Some([first, second]))
             }
-            Step::Product => (plus(n.times(noise, noise), relinearised), None),
+            Step::Product => (product(n, noise, noise), None),
             Step::ProductWithShared => {
                 // of triples both are such; below, the other has been switched down to this level
                 let shared = if self.operation == Operation::Triples {
@@ -191,7 +198,7 @@ impl Course {
                 } else {
                     plus(n.shared(), n.rounding())
                 };
-                (plus(n.times(noise, shared), relinearised), None)
+                (product(n, noise, shared), None)
             }
         })
     }
@@ -302,8 +309,8 @@ fn build(
     let steps = course.steps.iter().copied().chain([Step::Decryption]);
     for (step, limbs) in steps.zip(limbs.iter().rev().copied()) {
         let log2_q = log2(limbs);
-        let (after, flood) = course.after(step, noise)?;
-        levels.push(Level { step, limbs, log2_q, noise, after, flood });
+        let (after, floods) = course.after(step, noise)?;
+        levels.push(Level { step, limbs, log2_q, noise, after, floods });
         let below = log2(lower.next().unwrap_or(0));
         noise = course.noise.switched(after, log2_q - below);
     }

@@ -23,6 +23,9 @@ pub const DECRYPTION_BITS: u32 = 20;
 pub const STATISTICAL_BITS: u32 = 40;
 /// The most bits of a prime.
 const PRIME_BITS: f64 = 49.9;
+/// Bits of what an answer adds, p times its flood and a share: numbers of 128 bits with a sign hold them, and
+/// the residues of twice as much.
+const ANSWER_BITS: f64 = 126.0;
 /// Part of the modulus of an answer that n roundings may take: n p / q' is at most 2 to this.
 const ANSWER_ROOM: f64 = -4.0;
 
@@ -39,8 +42,8 @@ pub(crate) struct Level {
     pub(crate) noise: f64,
     /// The bound after the step that begins here, before it is switched down.
     pub(crate) after: f64,
-    /// The flood of a hop of the paper's form, on the first component.
-    pub(crate) flood: Option<Width>,
+    /// The floods of a hop of the paper's form, on both components.
+    pub(crate) floods: Option<[Width; 2]>,
 }
 
 /// Everything that the parties must have in common.
@@ -155,6 +158,23 @@ impl Parameters {
         self.levels.get(level).map_or(f64::NEG_INFINITY, |level| level.noise)
     }
 
+    /// Whether the flood of decryptions hides noise of this bound \[G2\].
+    #[must_use]
+    pub fn hides(&self, noise: f64) -> bool {
+        // sums of the same logarithms in another order
+        noise <= self.noise_at(0) + 1e-6
+    }
+
+    /// Bounds for these parties in this ring.
+    pub(crate) fn bounds(&self) -> Noise {
+        Noise::new(self.parties, self.n, self.plain)
+    }
+
+    /// The bound on the product of two ciphertexts with these.
+    pub(crate) fn noise_of_product(&self, x: f64, y: f64) -> f64 {
+        derive::product(&self.bounds(), x, y)
+    }
+
     /// The same after the step that begins there.
     #[must_use]
     pub fn noise_after(&self, level: usize) -> f64 {
@@ -167,18 +187,12 @@ impl Parameters {
         self.flood
     }
 
-    /// The flood of the first component at a hop that begins at this level, in the paper's form.
+    /// The floods of both components at a hop that begins at this level, in the paper's form. The second one
+    /// is so narrow that the key makes it as large as the first: nothing is hidden there by its width, but by
+    /// the encryption of zero whose error it is (docs/bgv.md, 6, D4).
     #[must_use]
-    pub fn hop_flood(&self, level: usize) -> Option<Width> {
-        self.levels.get(level).and_then(|level| level.flood)
-    }
-
-    /// The flood of the second component, so narrow that the key makes it as large as the first: nothing is
-    /// hidden there by its width, but by the encryption of zero whose error it is.
-    #[must_use]
-    pub fn second_flood(&self, first: Width) -> Option<Width> {
-        let key = Noise::new(self.parties, self.n, self.plain).key_norm();
-        Width::at_least((first.deviation() - key).max(3.0))
+    pub fn hop_floods(&self, level: usize) -> Option<[Width; 2]> {
+        self.levels.get(level).and_then(|level| level.floods)
     }
 
     /// Whether this ring is only for tests.
@@ -222,7 +236,15 @@ impl Parameters {
         let noise = Noise::new(self.parties, self.n, self.plain);
         // of everything before the bottom the whole coefficient is below its 2-norm
         let above = self.levels.iter().all(|level| noise.plain() + level.after < level.log2_q - 1.0);
-        table && primes_serve && plain_serves && primes.len() == count && above && self.decrypts(&noise)
+        // p times a flood, and less than p of a share
+        let answers = plus(noise.plain() + self.flood.most(), noise.plain()) < ANSWER_BITS;
+        table
+            && primes_serve
+            && plain_serves
+            && primes.len() == count
+            && above
+            && answers
+            && self.decrypts(&noise)
     }
 
     /// Whether the sum of all answers decrypts.
@@ -234,15 +256,19 @@ impl Parameters {
         whole.exp2() + rounding.exp2() < 0.5
     }
 
-    /// Whether every flood is as wide as 2^39 sqrt(Q) times the 2-norm of what it hides \[G2\].
+    /// Whether every flood is as wide as 2^39 sqrt(Q) times the 2-norm of what it hides \[G2\]: of a hop the
+    /// first hides the noise of the product and of the encryption of zero, the second an ordinary error, and
+    /// the first that error times the key.
     #[must_use]
     pub fn floods(&self) -> bool {
         let noise = Noise::new(self.parties, self.n, self.plain);
         let bottom = self.levels.first().is_some_and(|l| self.flood.deviation() >= needed(&noise, l.noise));
         let hops = self.levels.iter().skip(1).all(|level| {
-            let hidden = noise.times_plain(level.noise);
             level.step != Step::FloodedHop
-                || level.flood.is_some_and(|f| f.deviation() >= needed(&noise, hidden))
+                || level.floods.is_some_and(|[first, second]| {
+                    let [least, least_of_second] = needed_of_hop(&noise, level.noise);
+                    first.deviation() >= least && second.deviation() >= least_of_second
+                })
         });
         bottom && hops
     }
@@ -252,7 +278,7 @@ impl Parameters {
     pub fn describe(&self, agreed: Agreed) -> Agreed {
         let mut chain = Vec::new();
         self.chain.iter().chain(&self.special).for_each(|q| chain.extend_from_slice(&q.to_le_bytes()));
-        let floods = self.levels.iter().filter_map(|level| level.flood).chain([self.flood]);
+        let floods = self.levels.iter().filter_map(|level| level.floods).flatten().chain([self.flood]);
         let floods: Vec<u8> = floods.flat_map(|flood| flood.describe()).collect();
         let limbs: Vec<u8> = self.levels.iter().map(|level| level.limbs as u8).collect();
         agreed
@@ -270,10 +296,19 @@ impl Parameters {
 /// log2 of the deviation that hides noise of this bound: 2^39 sqrt(Q) times its norm and that of the wraps.
 fn needed(noise: &Noise, hidden: f64) -> f64 {
     let wraps = noise.root() + 1.5_f64.log2();
-    f64::from(STATISTICAL_BITS - 1)
-        + f64::from(DECRYPTION_BITS) / 2.0
-        + INFORMATION.log2() / 2.0
-        + plus(hidden, wraps)
+    hides(plus(hidden, wraps))
+}
+
+/// The same of what has no wraps.
+fn hides(norm: f64) -> f64 {
+    f64::from(STATISTICAL_BITS - 1) + f64::from(DECRYPTION_BITS) / 2.0 + INFORMATION.log2() / 2.0 + norm
+}
+
+/// log2 of the deviations of both floods of a hop on noise of this bound (docs/bgv.md, 6, D4).
+fn needed_of_hop(noise: &Noise, before: f64) -> [f64; 2] {
+    let hidden = plus(noise.times_plain(before), noise.fresh());
+    let first = needed(noise, hidden).max(hides(noise.error_times_key()));
+    [first, hides(noise.error())]
 }
 
 /// Ways to be wrong, for tests of what refuses them.

@@ -15,6 +15,9 @@ pub const EVENTS_BITS: u32 = 42;
 #[must_use]
 pub fn plus(x: f64, y: f64) -> f64 {
     let (high, low) = if x > y { (x, y) } else { (y, x) };
+    if high == f64::NEG_INFINITY {
+        return high;
+    }
     high + (1.0 + (low - high).exp2()).log2()
 }
 
@@ -91,6 +94,18 @@ impl Noise {
     /// E |s|^2: each coefficient of each share has variance 2/3.
     fn key(&self) -> f64 {
         2.0 * self.parties * self.n / 3.0
+    }
+
+    /// One error.
+    #[must_use]
+    pub fn error(&self) -> f64 {
+        self.root + ERROR_VARIANCE.log2() / 2.0 + self.spread()
+    }
+
+    /// s e of one error.
+    #[must_use]
+    pub fn error_times_key(&self) -> f64 {
+        self.error() + self.key_norm()
     }
 
     /// e_pk v + e_0 + s e_1 of an encryption under the public key.

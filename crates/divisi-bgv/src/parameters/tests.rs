@@ -43,6 +43,7 @@ fn every_choice_fits_its_ring() {
                         continue;
                     };
                     assert!(p.fits() && p.floods() && !p.is_insecure());
+                    assert!((plain as f64).log2() + p.flood.most() < 122.0, "bits of an answer");
                     let limit = LIMITS.iter().find(|(d, _)| *d == p.dimension()).unwrap().1;
                     assert!(p.log2_whole() <= limit);
                     // a ring of half the dimension does not carry it
@@ -107,28 +108,74 @@ fn weaker_parameters_do_not_fit() {
     let wide = Width::at_least(p.flood.deviation() + 3.0).unwrap();
     assert!(Parameters { flood: wide, ..p.clone() }.floods());
     assert!(!Parameters { flood: wide, ..p.clone() }.fits(), "answers that do not decrypt");
+    // a chain with room for any flood, but not the numbers in which answers are added up
+    let room = |flood| {
+        let mut roomy = Parameters { flood, ..p.clone() };
+        roomy.levels.iter_mut().for_each(|level| level.log2_q += 200.0);
+        roomy
+    };
+    let plain = (p.plain as f64).log2();
+    let widest = (1..1180).filter_map(|d| Width::at_least(f64::from(d) / 10.0));
+    let (fits, large): (Vec<Width>, Vec<Width>) = widest.partition(|w| plain + w.most() < 125.9);
+    assert!(room(*fits.last().unwrap()).fits(), "an answer that its numbers hold");
+    let large = large.into_iter().find(|w| plain + w.most() >= 126.0).unwrap();
+    assert!(room(large).floods() && !room(large).fits(), "an answer beyond its numbers");
     let paper = derive(Operation::Bits, Form::Paper, 4);
     for level in 1..=paper.top() {
         let mut weak = paper.clone();
-        weak.levels[level].flood = Width::at_least(paper.levels[level].flood.unwrap().deviation() - 1.0);
+        let [first, second] = paper.levels[level].floods.unwrap();
+        let narrow = Width::at_least(first.deviation() - 1.0).unwrap();
+        weak.levels[level].floods = Some([narrow, second]);
         assert!(!weak.floods());
-        weak.levels[level].flood = None;
+        weak.levels[level].floods = None;
         assert!(!weak.floods());
     }
+}
+
+/// The second flood of a hop is far narrower than the first, but as wide as D4 wants it: 2^49 times an error.
+#[test]
+fn a_narrow_second_flood_is_refused() {
+    let (mut widest, mut nearest) = (0.0_f64, f64::INFINITY);
+    for n in [2, 4, 8, 16] {
+        let paper = derive(Operation::Bits, Form::Paper, n);
+        let noise = Noise::new(n, paper.n, paper.plain);
+        // 2^49 sqrt(N) 3.24, and the same times the key
+        let least = 49.0 + noise.root() + 10.5_f64.log2() / 2.0;
+        for level in 1..=paper.top() {
+            let [first, second] = paper.levels[level].floods.unwrap();
+            let with = |second: f64| {
+                let mut other = paper.clone();
+                other.levels[level].floods = Some([first, Width::at_least(second).unwrap()]);
+                other
+            };
+            assert!(second.deviation() < first.deviation() && paper.floods());
+            assert!(!with(8.0).floods() && !with(least - 1.0).floods(), "{n} {level}");
+            assert!(with(least + 1.0).floods(), "{n} {level}");
+            nearest = nearest.min(second.deviation() - least);
+            widest = widest.max(first.deviation());
+            assert!(first.deviation() > least + noise.key_norm() + 1.0);
+        }
+    }
+    println!(
+        "widest first flood 2^{widest:.1}; second floods at least {nearest:.1} bits above what is needed"
+    );
+    assert!(nearest > 30.0);
 }
 
 #[test]
 fn every_parameter_is_agreed_on() {
     let base = derive(Operation::Bits, Form::Paper, 3);
     let digest = |p: &Parameters| p.describe(Agreed::new("bgv")).digest();
-    let mut others = vec![base.clone(); 7];
+    let mut others = vec![base.clone(); 8];
+    let [first, _] = base.levels[1].floods.unwrap();
+    others[7].levels[1].floods = Some([first; 2]);
     others[0].plain = P16;
     others[1].operation = Operation::Triples;
     others[2].form = Form::LeanRing;
     others[3].n *= 2;
     others[4].chain[0] += 2;
     others[5].special = Some(7);
-    others[6].levels[1].flood = Some(base.flood);
+    others[6].levels[1].floods = Some([base.flood; 2]);
     assert!(others.iter().all(|other| digest(other) != digest(&base)));
     assert_eq!(digest(&base.clone()), digest(&base));
 }

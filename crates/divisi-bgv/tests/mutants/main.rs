@@ -155,11 +155,13 @@ fn one_decryption_more(without: Option<Check>) -> bool {
     let ring = small(Operation::Bits, Form::LeanRing, 2);
     let ends = stage(&ring, without).act(|mut session| {
         let keys = Keys::limited(&mut session, &ring, 3)?;
+        let top = ring.parameters().top();
+        let factor = Ciphertext::factor_after(&ring, 1, top, 0);
         let mut sampler = Sampler::new(&session);
         for _ in 0..4 {
-            let x = keys.encrypt(&mut sampler, 0, None);
+            let x = keys.encrypt(&mut sampler, top, None).switch(&ring, 0);
             let x = Some(&x).filter(|_| session.me() == party(0));
-            keys.to_shares(&mut session, &mut sampler, party(0), x, 1)?;
+            keys.to_shares(&mut session, &mut sampler, party(0), x, factor)?;
         }
         Ok(())
     });

@@ -17,13 +17,23 @@ const COIN: Step = step!("coin");
 const ECHO: Step = step!("echo");
 
 /// Our bits at new positions.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy)]
 pub enum Bits<'a> {
     /// So many, drawn here.
     Random(usize),
     /// So many that we choose, packed as [`AuthBits::bits`]. They are as private and as bound as random ones:
     /// what the check opens of them is padded by random bits that it sacrifices.
     Chosen(&'a [u64], usize),
+}
+
+/// Without the bits.
+impl std::fmt::Debug for Bits<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Bits::Random(count) => write!(f, "Random({count})"),
+            Bits::Chosen(_, count) => write!(f, "Chosen({count} bits)"),
+        }
+    }
 }
 
 impl Bits<'_> {
@@ -188,6 +198,14 @@ mod tests {
     use super::*;
     use divisi_core::Parameters;
     use divisi_core::testing::run;
+
+    #[test]
+    fn chosen_bits_are_not_printed() {
+        let printed = |words: &[u64]| format!("{:?} {:#?}", Bits::Chosen(words, 70), Bits::Chosen(words, 70));
+        assert_eq!(printed(&[0x1234_5678_9abc, 5]), printed(&[0, 0]));
+        assert_eq!(printed(&[7, 7]), "Chosen(70 bits) Chosen(70 bits)");
+        assert_eq!(format!("{:?}", Bits::Random(3)), "Random(3)");
+    }
 
     /// What pads the sums, and what fills the last tile, is random whatever is chosen.
     #[test]

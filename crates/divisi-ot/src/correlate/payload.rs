@@ -29,6 +29,8 @@ pub trait Payload: Copy {
     fn on_wire(&self, word: Self::Word) -> u128;
     /// From a peer's bits, unless they are no word.
     fn off_wire(&self, bits: u128) -> Option<Self::Word>;
+    /// Zero for what can stand at this place of a payload, and for nothing else; without a branch.
+    fn excess(&self, value: Self::Word, word: usize) -> u128;
 
     /// The bits of a row.
     fn bits(&self) -> usize {
@@ -98,6 +100,11 @@ impl Payload for BitVectors {
     #[inline]
     fn off_wire(&self, bits: u128) -> Option<u128> {
         Some(bits)
+    }
+
+    #[inline]
+    fn excess(&self, value: u128, word: usize) -> u128 {
+        value & !self.low(word)
     }
 }
 
@@ -172,6 +179,12 @@ impl Payload for Numbers {
     fn off_wire(&self, bits: u128) -> Option<u64> {
         (bits < u128::from(self.modulus)).then_some(bits as u64)
     }
+
+    #[inline]
+    fn excess(&self, value: u64, _: usize) -> u128 {
+        let (_, below) = value.overflowing_sub(self.modulus);
+        u128::from(!below)
+    }
 }
 
 #[cfg(test)]
@@ -216,6 +229,28 @@ mod tests {
                 }
             }
             assert_eq!((numbers.pad(&[0], 0), numbers.pad(&[u128::MAX], 0)), (0, modulus - 1));
+        }
+    }
+
+    #[test]
+    fn words_have_no_excess() {
+        for modulus in MODULI {
+            let numbers = Numbers { modulus, count: 2 };
+            for value in [0, 1, modulus / 2, modulus - 1, modulus, modulus.saturating_add(1), u64::MAX] {
+                let fits = numbers.off_wire(numbers.on_wire(value)).is_some();
+                assert_eq!(numbers.excess(value, 1) == 0, fits, "{value} modulo {modulus}");
+            }
+        }
+        for width in [1_usize, 40, 127, 128, 129, 300] {
+            let bits = BitVectors { width };
+            for word in 0..bits.words() {
+                let at = bits.wire_bits(word);
+                assert!(
+                    (0..128).all(|bit| (bits.excess(1 << bit, word) == 0) == (bit < at)),
+                    "{width} {word}"
+                );
+                assert_eq!(bits.excess(bits.low(word), word), 0);
+            }
         }
     }
 

@@ -147,8 +147,7 @@ impl<F: Mac + Holds<Gf8>> Spdz<F> {
     fn begin_decomposition(&mut self, x: &Byte<F>) -> Result<(Auth<Gf2, F>, Byte<F>), Abort> {
         let r = self.random_bits(8 * x.len())?;
         let mut masked = bytes(&r, x.len());
-        let fits = masked.add(x);
-        debug_assert!(fits || x.is_empty());
+        self.party.mask(&mut masked, x)?;
         Ok((r, masked))
     }
 

@@ -293,8 +293,7 @@ impl<F: Mac + Holds<Gf8>> Spdz<F> {
             stock.foreseen = stock.foreseen.saturating_sub(lanes);
             // 2.
             let mut x: Auth<Small<6>, F> = packed(&wires.iter().collect::<Vec<_>>(), lanes);
-            let fits = x.add(&stock.s.part(from..from + lanes));
-            debug_assert!(fits || lanes == 0);
+            self.party.mask(&mut x, &stock.s.part(from..from + lanes))?;
             h.append(&x);
             places.push(from..from + lanes);
         }

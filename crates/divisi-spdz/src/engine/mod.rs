@@ -15,6 +15,7 @@ mod shelf;
 mod tiny;
 mod tiny_bits;
 
+use crate::exact::Exact;
 use crate::part::{Embeds, Mac, Part};
 use crate::party::Party;
 use crate::share::Auth;
@@ -81,14 +82,15 @@ pub struct Openings<F> {
 }
 
 impl<F: Mac + Holds<Gf8>> Spdz<F> {
-    /// An engine that takes its preprocessing from this source.
+    /// An engine that takes its preprocessing from this source, which gives as many lanes as it is asked for
+    /// or ends the session.
     ///
     /// # Errors
     /// Whatever the plain engine does, of which the S-box comes: nothing.
     pub fn new(party: Party<F>, source: Box<dyn Source<F>>, protocol: Protocol) -> Result<Self, Abort> {
         Ok(Spdz {
             party,
-            source,
+            source: Box::new(Exact::new(source)),
             protocol,
             lookups: lookup::Lookups::new()?,
             tables: bits::Stocks::default(),

@@ -75,7 +75,7 @@ fn tiny(session: Session) -> Result<Vec<u8>, Abort> {
     tiny.sbox(Direction::Encrypt, &mut [&mut wire])?;
     tiny.open_indices()?;
     let mine = (tiny.engine().session().me() == party(1)).then(values);
-    let mut public = Tiny::masked(&tiny.engine().masked_input(&mask, mine.as_deref())?);
+    let mut public = Tiny::masked(&tiny.engine().masked_input(mask, mine.as_deref())?);
     tiny.sbox(Direction::Encrypt, &mut [&mut public])?;
     tiny.sbox(Direction::Encrypt, &mut [&mut public])?;
     let out = tiny.output(wire, public)?;
@@ -142,7 +142,8 @@ fn split_index(check: Option<Check>) -> bool {
     recordings.iter().any(commits)
 }
 
-/// P_2 opens another index, and sends P_1's own sigma back, whose sum with itself is zero.
+/// P_2 opens another index, and sends P_1's own sigma back, whose sum with itself is zero, under the nonce
+/// and the commitment of its own one.
 fn reflected_sigma(check: Option<Check>) -> bool {
     let stage = stage(2, check);
     flip(&stage, LOOKUP);
@@ -173,7 +174,8 @@ fn reflected_sigma(check: Option<Check>) -> bool {
             let mut sent = false;
             for _ in 0..2000 {
                 if let Some(seen) = recording.of(Way::In, OPEN).get(number - 1) {
-                    frame.body = seen.frame.body.clone();
+                    frame.body.truncate(32);
+                    frame.body.extend_from_slice(&seen.frame.body[32..]);
                     sent = tap.inject(party(1), &frame).is_ok();
                     break;
                 }
@@ -349,4 +351,33 @@ fn inputs_are_broadcast() {
     let ends = stage.act(two_layers);
     assert!(ends.iter().all(Result::is_err));
     assert!(recordings.iter().all(|seen| seen.of(Way::Out, LOOKUP).is_empty()));
+}
+
+/// P_2 lies about an index: nothing of an output is told before what was opened is checked, to all or to one
+/// \[M0.7\].
+#[test]
+fn no_output_opens_before_the_check() {
+    for to_one in [false, true] {
+        for n in [2, 3] {
+            let stage = stage(n, None);
+            flip(&stage, LOOKUP);
+            let recordings = stage.recordings();
+            let ends = stage.act(|session| {
+                let mut engine = engine(session)?;
+                let mut x = shared(&mut engine)?;
+                engine.sbox(Direction::Encrypt, &mut [&mut x])?;
+                if to_one {
+                    let pending = engine.close(x);
+                    let verified = settle(&mut engine, pending)?;
+                    return engine.output_to(party(1), verified).map(drop);
+                }
+                output(&mut engine, x).map(drop)
+            });
+            assert!(ends.iter().all(Result::is_err));
+            for seen in recordings {
+                assert!(!seen.of(Way::Out, COMMIT).is_empty(), "the check was not reached");
+                assert!(seen.of(Way::Out, OUTPUT).is_empty() && seen.of(Way::Out, OUTPUT_TO).is_empty());
+            }
+        }
+    }
 }

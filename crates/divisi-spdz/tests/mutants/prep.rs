@@ -130,3 +130,63 @@ pub fn false_difference(check: Option<Check>) -> bool {
     };
     [(MASKED, 2), (DECOMPOSE, 3), (DIFFERENCES, 2)].into_iter().all(|(step, n)| lies(step, n, false))
 }
+
+/// P_2 withholds a message: how often P_1 opens its link of a coin that must follow it.
+fn coins_without(
+    withheld: (&'static str, usize),
+    coin: &'static str,
+    run: fn(Session) -> Result<(), Abort>,
+) -> usize {
+    let stage = stage(2, None);
+    let recording = stage.recording(party(1));
+    let (id, mut count) = (divisi_core::Step::new(withheld.0).id, 0);
+    stage.hand(party(2), party(1), move |frame| {
+        let here = frame.step == id;
+        count += usize::from(here);
+        if here && count == withheld.1 + 1 { vec![] } else { vec![frame] }
+    });
+    let ends = stage.act(run);
+    assert!(ends[0].is_err() || withheld.1 == usize::MAX - 1, "{withheld:?}: nothing was withheld");
+    recording.of(Way::Out, coin).len()
+}
+
+fn two_tables(session: Session) -> Result<(), Abort> {
+    let (mut party, mut source) = bucketed(session, 8, 5)?;
+    source.units(&mut party, 2, 2)?;
+    party.check()
+}
+
+fn one_product(mut session: Session) -> Result<(), Abort> {
+    let setup = testing::deal_over_field(&mut session, Config::default(), 48, 3)?;
+    let (mut party, mut source) = Mascot::<Gf48>::over(session, setup)?;
+    source.byte_triples(&mut party, 1)?;
+    party.check()
+}
+
+/// A fresh coin helps nobody if it is tossed too soon: whoever knows it before payloads are told, or items
+/// are proven, makes lies that cancel or fall into one bucket. P_1 opens no coin while what it judges is
+/// missing.
+#[test]
+fn coins_follow_what_they_judge() {
+    const NONE: usize = usize::MAX - 1;
+    const PROOF: &str = "divisi_spdz::prep::bucketed::proof/proof.coin";
+    const SUM: &str = "divisi_spdz::prep::bucketed::proof/proof.sum";
+    const BUCKETS: &str = "divisi_spdz::prep::bucketed::buckets/buckets.coin";
+    const CHECKED: &str = "divisi_spdz::check/check.2.coin";
+    const COMBINE: &str = "divisi_spdz::prep::mascot::triple/combine.1";
+    let tables = |withheld, coin| coins_without(withheld, coin, two_tables);
+    // firsts and others of buckets are proven by themselves
+    assert_eq!(tables((PAYLOAD, NONE), PROOF), 2);
+    assert_eq!([0, 1].map(|n| tables((PAYLOAD, n), PROOF)), [0, 1]);
+    // all of them before they fall into buckets, and checked
+    assert_eq!(tables((PAYLOAD, NONE), BUCKETS), 1);
+    assert_eq!([0, 1].map(|n| tables((PAYLOAD, n), BUCKETS)), [0, 0]);
+    assert_eq!([0, 1].map(|n| tables((SUM, n), BUCKETS)), [0, 0]);
+    assert_eq!(tables((super::COMMIT, 0), BUCKETS), 0);
+    assert_eq!(tables((super::OPEN, 0), BUCKETS), 0);
+    // and all of that before the coin of the check
+    assert_eq!([0, 1].map(|n| tables((SUM, n), CHECKED)), [0, 0]);
+    // MASCOT's combination
+    let product = |withheld| coins_without(withheld, COMBINE, one_product);
+    assert_eq!([product((PAYLOAD, NONE)), product((PAYLOAD, 0))], [1, 0]);
+}

@@ -12,7 +12,8 @@
 //! 4. What was opened is MAC-checked before anything is made of it \[K17\].
 //!
 //! Adversary: n - 1 malicious, rushing; security with abort. Nothing is known of a bit that comes out but
-//! with probability 2^-rho, and all products are right but for 2/|F|.
+//! with probability 2^-rho, and all products are right but for what the check of their MACs lets pass,
+//! (n + 1)/|F|.
 
 mod buckets;
 mod items;

@@ -40,10 +40,12 @@ impl<F: Mac> Products<F> {
     /// Open r + sum chi_j z_j, the chi_j from a coin that follows all messages of the products, and let the
     /// next check see its MAC \[K15\]. `r` is random, known to nobody, and serves nothing else.
     ///
-    /// With e_ik what P_i's share of z is off by where its bit is one, and f_ik likewise for the MAC's, the
-    /// sum of the sigmas is that of all chi b_i (f_ik + alpha e_ik): zero if these are all zero, or with
-    /// probability 2/|F|. So an honest b_i is one only if f_ik = alpha e_ik, which is a guess of alpha unless
-    /// both are zero.
+    /// With e_ij what product j is off by where the honest bit b_i is one, and f_ij likewise for its MAC, the
+    /// sum of the sigmas is that of all b_i c_i, and a constant, c_i = sum chi_j (f_ij + alpha e_ij). The
+    /// session goes on if it is zero, for a part 2^-rank of all b, the rank that of the c_i over GF(2): with
+    /// lies about the bits of m items, 2^-m + 1/|F| in the mean over chi. That it goes on though not all
+    /// errors of the products are zero has probability 1/|F|, and that of the check of MACs (docs/spdz.md,
+    /// 7).
     ///
     /// Cost: f bits, and a link of the coin; 2 rounds.
     pub fn prove(self, party: &mut Party<F>, r: &Auth<F, F>) -> Result<(), Abort> {

@@ -89,7 +89,9 @@ impl<F: Mac> Bucketed<F> {
             party.session.observe_each(Check::K6, (at.len() * lanes) as u64); // [K6]
             let widths: Vec<usize> = shape.pieces[at.clone()].iter().map(|piece| piece.width).collect();
             let mut masked = p.clone();
-            masked.iter_mut().zip(&items.v[at.clone()]).for_each(|(p, v)| sum(p, v));
+            for (p, v) in masked.iter_mut().zip(&items.v[at.clone()]) {
+                party.mask(p, v)?;
+            }
             let d = party.open_pieces(MASKED, &masked, &widths)?;
             let mut t = items.z[at].to_vec();
             t.iter_mut().zip(&d).for_each(|(t, d)| sum(t, &times(d, &items.b[j])));
@@ -136,7 +138,7 @@ impl<F: Mac> Bucketed<F> {
         for (i, piece) in masked.iter_mut().enumerate() {
             for k in 0..width {
                 let at = (i * width + k) * lanes;
-                sum(piece, &shifted(&word(&r.part(at..at + lanes)), k));
+                party.mask(piece, &shifted(&word(&r.part(at..at + lanes)), k))?;
             }
         }
         let opened = party.open_pieces(DECOMPOSE, &masked, &vec![width; t.len()])?;

@@ -99,7 +99,9 @@ impl Engine for Authenticated {
     /// One less than the field's, or those of the buckets: the smaller counts.
     fn statistical_bits(&self, settings: &Settings) -> Option<u32> {
         let how = How::new(settings).ok()?;
-        Some(how.config.rho.min(how.field.bits() - 1))
+        // a check of MACs is passed with n/|F|
+        let parties = how.parties.next_power_of_two().ilog2();
+        Some(how.config.rho.min(how.field.bits().saturating_sub(parties)))
     }
 
     fn check(&self, settings: &Settings) -> Result<(), Unsupported> {

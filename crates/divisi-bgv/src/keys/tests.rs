@@ -1,0 +1,247 @@
+//! With the key shares of all parties known: every sample of RLWE has an error of its own and a polynomial of
+//! its own, and every flood has its width.
+
+#[path = "../../tests/tools/mod.rs"]
+mod tools;
+
+use super::Keys;
+use crate::cipher::Ciphertext;
+use crate::encode;
+use crate::parameters::{Form, Operation};
+use crate::ring::{Poly, Ring};
+use crate::sample::ERROR_VARIANCE;
+use crate::wire;
+use divisi_core::Parameters as Agreed;
+use divisi_core::testing::{Stage, Way};
+use tools::{lift, noise, party, small, sum, with_keys};
+
+/// The mean of squares, of many.
+#[derive(Default)]
+struct Squares {
+    sum: f64,
+    count: f64,
+}
+
+impl Squares {
+    fn add(&mut self, list: impl IntoIterator<Item = f64>) {
+        for x in list {
+            self.sum += x * x;
+            self.count += 1.0;
+        }
+    }
+
+    /// That it is this, up to a part.
+    fn is(&self, expected: f64, within: f64, what: &str) {
+        let part = self.sum / self.count / expected;
+        println!("{what}: {part:.4} of {expected:.1}");
+        assert!((part - 1.0).abs() < within, "{what}: {part:.4} of {expected:.1}");
+    }
+}
+
+/// What is p times integers, divided by p.
+fn errors(ring: &Ring, x: Poly) -> Vec<f64> {
+    let p = i128::from(ring.parameters().plain());
+    let coefficients = lift(ring, x);
+    assert!(coefficients.iter().all(|c| c % p == 0), "a multiple of p");
+    coefficients.iter().map(|c| (c / p) as f64).collect()
+}
+
+/// x + y s.
+fn plus_product(ring: &Ring, x: &Poly, y: &Poly, s: &Poly) -> Poly {
+    let mut x = x.clone();
+    ring.add_product(&mut x, y, s);
+    x
+}
+
+/// How many coefficients of x / y, modulo the first prime, are in {-1, 0, 1}.
+fn ternary_ratio(ring: &Ring, x: &Poly, y: &Poly) -> usize {
+    let (q, n) = (ring.modulus(0), ring.dimension());
+    let mut ratio = ring.zero(1, false);
+    let words = x.words().iter().zip(y.words());
+    ratio.words_mut().iter_mut().zip(words.take(n)).for_each(|(out, (x, y))| *out = q.mul(*x, q.invert(*y)));
+    ring.to_coefficients(&mut ratio);
+    ratio.words().iter().filter(|c| q.centred(**c).abs() <= 1).count()
+}
+
+/// Whether it is as large as a uniform polynomial, not p times errors or a product of them with a key.
+fn is_large(ring: &Ring, x: Poly) -> bool {
+    lift(ring, x).iter().filter(|c| c.unsigned_abs() > 1 << 60).count() > ring.dimension() / 2
+}
+
+fn keys_have_their_errors(n: usize) {
+    let ring = small(Operation::Triples, Form::LeanTree, n);
+    let (dimension, limbs) = (ring.dimension() as f64, ring.parameters().chain().len());
+    // E |s|^2
+    let norm = 2.0 * n as f64 * dimension / 3.0;
+    let [mut public, mut digits, mut fresh, mut given] = [(); 4].map(|()| Squares::default());
+    for run in 0..32 {
+        let ends = with_keys(&ring, |session, keys, sampler| {
+            let fresh = keys.encrypt(sampler, ring.parameters().top(), None);
+            let given = keys.from_shares(session, sampler, party(0), &vec![0; ring.dimension()])?;
+            Ok((keys.clone(), fresh, given))
+        });
+        let ends: Vec<(Keys, Ciphertext, Option<Ciphertext>)> =
+            ends.into_iter().map(Result::unwrap).collect();
+        let key = sum(&ring, &ends.iter().map(|end| end.0.reveal()).collect::<Vec<_>>());
+        let (keys, own, shared) = (&ends[0].0, &ends[0].1, ends[0].2.as_ref().unwrap());
+        let [b, a] = &keys.0.public;
+        public.add(errors(&ring, plus_product(&ring, b, a, &key)));
+        for (_, x, _) in &ends {
+            let [c0, c1] = x.components();
+            fresh.add(errors(&ring, plus_product(&ring, c0, c1, &key)));
+        }
+        let [c0, c1] = shared.components();
+        given.add(errors(&ring, plus_product(&ring, c0, c1, &key)));
+        // (b_j + s h_j - w_j s^2) / p = s e_0 + u e_1 + e_2 + e_3
+        let mut square = key.clone();
+        ring.mul(&mut square, &key);
+        let parts = keys.relinearisation().unwrap();
+        assert!(parts.len() == limbs && limbs > 1);
+        for (j, [b, h]) in parts.iter().enumerate() {
+            let mut x = plus_product(&ring, b, h, &key);
+            ring.sub(&mut x, &ring.digit(&square, j));
+            digits.add(errors(&ring, x));
+        }
+        if run > 0 {
+            continue;
+        }
+        // no component is a product with v alone
+        assert!(ternary_ratio(&ring, own.components()[0], b) < 10);
+        assert!(ternary_ratio(&ring, own.components()[1], a) < 10);
+        // h_j = s a_j + p e: no two a_j are one, nor that of the public key or of an A2E
+        for (j, [_, h]) in parts.iter().enumerate() {
+            for [_, other] in &parts[..j] {
+                let mut x = h.clone();
+                ring.sub(&mut x, other);
+                assert!(is_large(&ring, x), "two digits with one polynomial");
+            }
+            for common in [a, c1] {
+                let mut x = ring.zero(limbs, false);
+                x.words_mut().copy_from_slice(&h.words()[..limbs * ring.dimension()]);
+                let mut product = common.clone();
+                ring.neg(&mut product);
+                assert!(is_large(&ring, plus_product(&ring, &x, &product, &key)), "one polynomial twice");
+            }
+        }
+    }
+    let n = n as f64;
+    public.is(ERROR_VARIANCE * n, 0.05, "public key");
+    given.is(ERROR_VARIANCE * n, 0.05, "A2E");
+    fresh.is(ERROR_VARIANCE * (1.0 + 2.0 * norm), 0.1, "encryption");
+    digits.is(ERROR_VARIANCE * n * (2.0 * norm + 2.0), 0.15, "relinearisation key");
+}
+
+#[test]
+fn errors_are_in_all_that_is_published() {
+    [2, 3].into_iter().for_each(keys_have_their_errors);
+}
+
+/// The polynomials of A2E, of two strands with two calls each, in two sessions.
+#[test]
+fn common_polynomials_are_all_different() {
+    let ring = small(Operation::Triples, Form::LeanTree, 2);
+    let mut all: Vec<Vec<u64>> = Vec::new();
+    for _ in 0..2 {
+        let ends = with_keys(&ring, |session, keys, sampler| {
+            let mut other = session.strand()?;
+            let zeros = vec![0; ring.dimension()];
+            let mut made = vec![keys.0.public[1].words().to_vec()];
+            for _ in 0..2 {
+                for strand in [&mut *session, &mut other] {
+                    let x = keys.from_shares(strand, sampler, party(0), &zeros)?;
+                    made.extend(x.map(|x| x.components()[1].words().to_vec()));
+                }
+            }
+            Ok(made)
+        });
+        all.extend(ends.into_iter().next().unwrap().unwrap());
+    }
+    assert_eq!(all.len(), 10);
+    for (i, x) in all.iter().enumerate() {
+        assert!(all[..i].iter().all(|y| x.iter().zip(y).filter(|(x, y)| x == y).count() < 10), "{i}");
+    }
+}
+
+/// Answers to (0, 0) are p e - x, without the primes that were dropped: e is as wide as the parameters say,
+/// and x has no part twice.
+#[test]
+fn answers_have_their_flood_and_a_fresh_share() {
+    let ring = small(Operation::Bits, Form::LeanRing, 2);
+    let (p, first, calls) = (ring.parameters(), ring.modulus(0), 8);
+    let limbs = p.limbs(0);
+    let zero = || Keys::forge(0, 1, ring.zero(limbs, false), ring.zero(limbs, false));
+    let stage = Stage::new(2, &p.describe(Agreed::new("bgv tests")));
+    let heard = stage.recording(party(0));
+    let ends = stage.act(|mut session| {
+        let keys = Keys::generate(&mut session, &ring)?;
+        let mut sampler = crate::Sampler::new(&session);
+        let mut shares = Vec::new();
+        for _ in 0..calls {
+            let x = Some(zero()).filter(|_| session.me() == party(0));
+            shares.push(keys.to_shares(&mut session, &mut sampler, party(0), x.as_ref(), 1)?);
+        }
+        Ok(shares)
+    });
+    let dropped: f64 = (1..limbs).map(|limb| (ring.modulus(limb).get() as f64).log2()).sum();
+    let mut squares = Squares::default();
+    let answers = heard.bodies(Way::In, party(1), "divisi_bgv::shares/e2a.answer");
+    assert_eq!(answers.len(), calls);
+    for answer in answers {
+        let mut h = ring.zero(1, false);
+        assert!(wire::read(&ring, &answer, &mut h));
+        squares.add(h.words().iter().map(|c| first.centred(*c) as f64 / p.plain() as f64 * dropped.exp2()));
+    }
+    // each coefficient was rounded to a multiple of what was dropped
+    let (flood, rounding) = ((2.0 * p.flood().deviation()).exp2(), (2.0 * dropped).exp2() / 12.0);
+    assert!(flood > 4.0 * rounding, "a flood that the rounding covers");
+    squares.is(flood + rounding, 0.08, "flood of answers");
+    // x of P_2, as coefficients, of all calls one after the other
+    let shares: Vec<i64> = ends[1]
+        .as_ref()
+        .unwrap()
+        .iter()
+        .flat_map(|share| encode::coefficients(&ring, share).to_vec())
+        .collect();
+    for distance in 1..=2 * ring.dimension() {
+        let again = shares.iter().zip(&shares[distance..]).filter(|(x, y)| x == y || **x == -**y).count();
+        assert!(again < 5, "{distance}: {again} of {}", shares.len());
+    }
+    let values = shares.iter().filter(|x| **x > 0).count() as f64;
+    assert!((values - shares.len() as f64 / 2.0).abs() < 6.0 * (shares.len() as f64).sqrt() / 2.0);
+}
+
+/// What a paper hop adds to (0, 0): floods on both components, less what the switch divides out, and what the
+/// switch rounds.
+#[test]
+fn paper_hops_have_their_floods() {
+    for n in [2, 3] {
+        let ring = small(Operation::Bits, Form::Paper, n);
+        let p = ring.parameters();
+        let (top, dimension, hops) = (p.top(), ring.dimension(), 12);
+        let limbs = p.limbs(top);
+        let ends = with_keys(&ring, |session, keys, sampler| {
+            let signs = vec![1; dimension];
+            let made: Result<Vec<_>, _> = (0..hops)
+                .map(|_| {
+                    let zero = Keys::forge(top, 1, ring.zero(limbs, false), ring.zero(limbs, false));
+                    keys.hop(session, sampler, zero, &signs)
+                })
+                .collect();
+            Ok((keys.reveal(), made?))
+        });
+        let ends: Vec<(Poly, Vec<Ciphertext>)> = ends.into_iter().map(Result::unwrap).collect();
+        let key = sum(&ring, &ends.iter().map(|end| end.0.clone()).collect::<Vec<_>>());
+        let mut squares = Squares::default();
+        for x in ends.iter().flat_map(|end| &end.1) {
+            squares.add([noise(&ring, &key, x).exp2()]);
+        }
+        let [first, second] = p.hop_floods(top).unwrap().map(|width| (2.0 * width.deviation()).exp2());
+        let drop: f64 = (p.limbs(top - 1)..limbs).map(|limb| (ring.modulus(limb).get() as f64).log2()).sum();
+        let norm = 2.0 * n as f64 * dimension as f64 / 3.0;
+        let floods = (first + second * norm) * (-2.0 * drop).exp2();
+        let rounding = (1.0 + norm) / 12.0;
+        // what is narrower must show beside the rounding
+        assert!(floods > rounding / 4.0, "{n}: {floods} {rounding}");
+        squares.is(dimension as f64 * (floods + rounding), 0.1, "hop");
+    }
+}

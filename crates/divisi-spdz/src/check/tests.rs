@@ -1,0 +1,217 @@
+//! What passes the check and what does not: lies anywhere among the values, about any bit of sigma, by
+//! parties that wait for the others' words.
+
+use super::{COIN, COMMIT, OPEN, combinations};
+use crate::dealer::Dealer;
+use crate::party::Party;
+use crate::share::Auth;
+use crate::source::Products;
+use divisi_core::testing::{Stage, Way, failed_check, party};
+use divisi_core::{Abort, Check, Parameters, PartyId, Step, step};
+use divisi_field::{Field, Gf48};
+
+const OPENED: Step = step!("opened");
+const DONE: Step = step!("done");
+
+fn stage(n: usize) -> Stage {
+    Stage::new(n, &Parameters::new("checks of MACs"))
+}
+
+/// So many random elements, opened; P_2 adds `d` at these places.
+fn opened(
+    party: &mut Party<Gf48>,
+    dealer: &mut Dealer<Gf48>,
+    count: usize,
+    lies: &[usize],
+    d: u128,
+) -> Result<(), Abort> {
+    let mut x = dealer.element_triples(party, count)?.b;
+    if party.me().index() == 1 {
+        lies.iter().for_each(|at| x.x[*at] += Gf48::from_low_bits(d));
+    }
+    party.open(OPENED, &x.x, &x.m).map(drop)
+}
+
+/// A lie about any value is noticed, and two that add up to zero are: no two coefficients are equal, within
+/// what is combined at once or beyond.
+#[test]
+fn a_lie_anywhere_is_noticed() {
+    let count = 1300;
+    let check = |lies: &[usize], d: u128| {
+        stage(2).act(|session| {
+            let (mut party, mut dealer) = Dealer::deal(session, 7)?;
+            opened(&mut party, &mut dealer, count, lies, d)?;
+            party.check()
+        })
+    };
+    assert!(check(&[], 0).iter().all(Result::is_ok));
+    let single = [0, 1, 511, 512, 513, 1024, 1299].map(|at| vec![at]);
+    let pairs =
+        [[0, 1], [0, 511], [3, 4], [511, 512], [5, 517], [5, 1029], [0, 1299]].map(|two| two.to_vec());
+    for lies in single.iter().chain(&pairs) {
+        for d in [1, 1 << 8, 1 << 47] {
+            let ends = check(lies, d);
+            assert!(ends.iter().all(Result::is_err), "{lies:?} {d}");
+            assert!(ends.iter().any(|end| failed_check(end) == Some(Check::K4)), "{lies:?} {d}");
+        }
+    }
+}
+
+/// What P_2 does in the place of steps 2 to 4, with another sigma for each peer: `add` to its own, or what it
+/// heard from a peer before it opens its own.
+fn rush(party: &mut Party<Gf48>, peers: &[(PartyId, Lie)]) -> Result<(), Abort> {
+    let mut ledger = party.take_ledger();
+    if let Some(views) = ledger.views.take() {
+        views.send(&mut party.session)?.compare(&mut party.session, Check::K1)?;
+    }
+    let coin = party.coins.toss(&mut party.session, COIN)?;
+    let [x, m] = combinations(&coin, [&ledger.x, &ledger.m]);
+    let mut sigma = [m + party.alpha()? * x];
+    party.randomise(&mut sigma);
+    let bytes = |x: Gf48| x.to_le_bytes().as_ref().to_vec();
+    let index = party.session.count(COMMIT.name);
+    let mut openings = Vec::new();
+    for (peer, lie) in peers {
+        let told = match lie {
+            Lie::Add(e) => sigma[0] + *e,
+            // chi of the only lie, which is one at the first value
+            Lie::Forge(alpha) => {
+                let mut list = vec![Gf48::ZERO; ledger.x.len()];
+                list[0] = Gf48::ONE;
+                let [chi, _] = combinations(&coin, [&list, &list]);
+                sigma[0] + *alpha * chi
+            }
+            Lie::Reflect => sigma[0],
+        };
+        let (commitment, nonce) = party.session.commit(COMMIT, index, &bytes(told));
+        party.session.send(COMMIT, *peer, &commitment.0, 0)?;
+        openings.push((nonce, bytes(told)));
+    }
+    for (peer, _) in peers {
+        party.session.recv(COMMIT, *peer, &mut [0; 32])?;
+    }
+    for ((peer, lie), (nonce, told)) in peers.iter().zip(openings) {
+        let mut theirs = vec![0; 32 + Gf48::BYTES];
+        party.session.recv(OPEN, *peer, &mut theirs)?;
+        let told = if *lie == Lie::Reflect { theirs[32..].to_vec() } else { told };
+        let opening = [nonce.as_bytes().to_vec(), told].concat();
+        party.session.send(OPEN, *peer, &opening, 0)?;
+        if peers.len() > 1 {
+            // the next one hears nothing before this one has decided
+            party.session.recv(DONE, *peer, &mut [0])?;
+        }
+    }
+    Ok(())
+}
+
+#[derive(Clone, Copy, PartialEq)]
+enum Lie {
+    /// This is added to its sigma.
+    Add(Gf48),
+    /// What makes a one added to the first value pass if this is alpha.
+    Forge(Gf48),
+    /// The peer's own sigma under the nonce and the commitment of another one.
+    Reflect,
+}
+
+/// P_1's end after a rushing P_2's.
+fn against(lies: &'static [usize], lie: Lie) -> Result<(), Abort> {
+    let ends = stage(2).act(|session| {
+        let corrupt = session.me() == party(2);
+        let (mut party, mut dealer) = Dealer::deal(session, 7)?;
+        opened(&mut party, &mut dealer, 3, lies, 1)?;
+        if corrupt { rush(&mut party, &[(divisi_core::testing::party(1), lie)]) } else { party.check() }
+    });
+    ends.into_iter().next().unwrap()
+}
+
+#[test]
+fn every_bit_of_the_sum_counts() {
+    assert!(against(&[], Lie::Add(Gf48::ZERO)).is_ok());
+    for bit in 0..48 {
+        let end = against(&[], Lie::Add(Gf48::from_low_bits(1 << bit)));
+        assert_eq!(failed_check(&end), Some(Check::K4), "{bit}");
+    }
+}
+
+/// P_2 opened something else and hears P_1's sigma first: the same one makes the sum zero, but its own nonce
+/// opens its own commitment to its own sigma alone.
+#[test]
+fn a_commitment_binds_its_sigma() {
+    assert_eq!(failed_check(&against(&[0], Lie::Add(Gf48::ZERO))), Some(Check::K4));
+    assert_eq!(failed_check(&against(&[0], Lie::Reflect)), Some(Check::K21));
+}
+
+/// Commitments are not echoed: towards each honest party alpha may be guessed once, and whoever is guessed
+/// right takes a wrong opening. So the check reports n/|F|.
+#[test]
+fn each_honest_party_is_a_guess() {
+    for (right, wrong) in [(1, 3), (3, 1)] {
+        let ends = stage(3).act(|session| {
+            let corrupt = session.me() == party(2);
+            let (mut party, mut dealer) = Dealer::<Gf48>::deal(session, 7)?;
+            opened(&mut party, &mut dealer, 3, &[0], 1)?;
+            if corrupt {
+                let alpha = dealer.alpha();
+                let guesses = [Lie::Forge(alpha), Lie::Forge(alpha + Gf48::ONE)];
+                let peers = [right, wrong].map(divisi_core::testing::party);
+                return rush(&mut party, &[(peers[0], guesses[0]), (peers[1], guesses[1])]);
+            }
+            party.check()?;
+            let bits = party.counts().verification_error_bits.unwrap();
+            assert!((bits - (48.0 - 3_f64.log2())).abs() < 1e-9);
+            party.session.send(DONE, divisi_core::testing::party(2), &[0], 0)
+        });
+        assert!(ends[right as usize - 1].is_ok(), "{right}: {ends:?}");
+        assert_eq!(failed_check(&ends[wrong as usize - 1]), Some(Check::K4), "{wrong}");
+    }
+}
+
+/// Among three, sigmas are shares of zero however values and MACs lie: of zeros, whose shares are zeros, no
+/// sigma is zero and all together are.
+#[test]
+fn sigmas_are_shared_anew() {
+    let stage = stage(3);
+    let recordings = stage.recordings();
+    let ends = stage.act(|session| {
+        let (mut party, _) = Dealer::<Gf48>::deal(session, 7)?;
+        let x = Auth::<Gf48, Gf48>::zeros(4);
+        party.open(OPENED, &x.x, &x.m)?;
+        party.check()
+    });
+    assert!(ends.iter().all(Result::is_ok), "{ends:?}");
+    let to = [party(2), party(3), party(1)];
+    let sigmas: Vec<Vec<u8>> = recordings
+        .iter()
+        .zip(to)
+        .map(|(seen, to)| seen.bodies(Way::Out, to, OPEN.name)[0][32..].to_vec())
+        .collect();
+    assert!(sigmas.iter().all(|sigma| sigma.len() == 6 && sigma.iter().any(|byte| *byte != 0)));
+    assert!((0..6).all(|i| sigmas.iter().fold(0, |sum, sigma| sum ^ sigma[i]) == 0));
+}
+
+/// P_1 sees another opening than P_3, of the first value or of the last: neither opens a coin, and nothing is
+/// committed to.
+#[test]
+fn views_of_all_values_are_compared_before_the_coin() {
+    for at in [0, 119, 120, 239] {
+        let stage = stage(3);
+        let recordings = stage.recordings();
+        stage.change(party(2), party(1), OPENED.name, 0, move |body| {
+            assert_eq!(body.len(), 240);
+            body[at] ^= 1;
+        });
+        let ends = stage.act(|session| {
+            let (mut party, mut dealer) = Dealer::deal(session, 7)?;
+            opened(&mut party, &mut dealer, 40, &[], 0)?;
+            party.check()
+        });
+        assert!(ends.iter().all(Result::is_err), "{at}");
+        assert!(ends.iter().any(|end| failed_check(end) == Some(Check::K1)), "{at}: {ends:?}");
+        for honest in [0, 2] {
+            for step in [COIN, COMMIT, OPEN] {
+                assert!(recordings[honest].of(Way::Out, step.name).is_empty(), "{at}: {}", step.name);
+            }
+        }
+    }
+}

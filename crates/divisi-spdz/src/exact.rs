@@ -1,0 +1,99 @@
+//! A source whose every answer is counted before it masks anything.
+
+use crate::part::{Mac, Part};
+use crate::party::Party;
+use crate::share::Auth;
+use crate::source::{Known, Source, Triples, Units};
+use divisi_core::{Abort, PartyId, Step, step};
+use divisi_field::{Gf2, Gf8, Holds};
+
+const COUNT: Step = step!("source");
+
+/// A source, whoever wrote it, that gives exactly what was asked for or ends the session: a mask with fewer
+/// lanes than what it hides would let the others leave as they are.
+pub(crate) struct Exact<F: Mac>(Box<dyn Source<F>>);
+
+impl<F: Mac> Exact<F> {
+    pub fn new(source: Box<dyn Source<F>>) -> Self {
+        Exact(source)
+    }
+}
+
+/// Nothing but what was asked for.
+fn demand<T, F: Mac>(party: &Party<F>, made: T, exact: impl FnOnce(&T) -> bool) -> Result<T, Abort> {
+    if exact(&made) {
+        Ok(made)
+    } else {
+        Err(party.session.misuse(COUNT, "preprocessing gives as many lanes as are asked for"))
+    }
+}
+
+/// Whether there are so many shares, and as many of their MACs.
+fn counts<V: Part, F: Mac>(made: &Auth<V, F>, count: usize) -> bool {
+    [made.x.len(), made.m.len()] == [count; 2]
+}
+
+fn all_count<V: Part, F: Mac>(made: &Triples<V, F>, count: usize) -> bool {
+    [&made.a, &made.b, &made.c].iter().all(|part| counts(part, count))
+}
+
+impl<F: Mac> Source<F> for Exact<F> {
+    fn bits(&mut self, party: &mut Party<F>, count: usize) -> Result<Auth<Gf2, F>, Abort> {
+        let made = self.0.bits(party, count)?;
+        demand(party, made, |made| counts(made, count))
+    }
+
+    fn known(&mut self, party: &mut Party<F>, owner: PartyId, count: usize) -> Result<Known<F>, Abort> {
+        let made = self.0.known(party, owner, count)?;
+        let ours = party.me() == owner;
+        demand(party, made, |Known { values, shares }| {
+            let told = match values {
+                Some(values) => ours && values.len() == count,
+                None => !ours,
+            };
+            told && counts(shares, count)
+        })
+    }
+
+    fn foresee(&mut self, log: usize, lanes: usize) {
+        self.0.foresee(log, lanes);
+    }
+
+    fn units(&mut self, party: &mut Party<F>, log: usize, lanes: usize) -> Result<Units<F>, Abort> {
+        let made = self.0.units(party, log, lanes)?;
+        // s has a bit for each of the index, the vector one for each entry
+        let bits = log.checked_mul(lanes);
+        let entries = u32::try_from(log).ok().and_then(|log| 1_usize.checked_shl(log)?.checked_mul(lanes));
+        let (Some(bits), Some(entries)) = (bits, entries) else {
+            return Err(party.session.misuse(COUNT, "more tables than can be counted"));
+        };
+        demand(party, made, |made| {
+            made.lanes == lanes && counts(&made.s, bits) && counts(&made.vector, entries)
+        })
+    }
+
+    fn and_triples(&mut self, party: &mut Party<F>, count: usize) -> Result<Triples<Gf2, F>, Abort>
+    where
+        F: Holds<Gf8>,
+    {
+        let made = self.0.and_triples(party, count)?;
+        demand(party, made, |made| all_count(made, count))
+    }
+
+    fn byte_triples(&mut self, party: &mut Party<F>, count: usize) -> Result<Triples<Gf8, F>, Abort>
+    where
+        F: Holds<Gf8>,
+    {
+        let made = self.0.byte_triples(party, count)?;
+        demand(party, made, |made| all_count(made, count))
+    }
+
+    fn bit_triples(&mut self, party: &mut Party<F>, count: usize) -> Result<Triples<Gf2, F>, Abort> {
+        let made = self.0.bit_triples(party, count)?;
+        demand(party, made, |made| all_count(made, count))
+    }
+}
+
+#[cfg(test)]
+#[cfg(feature = "testing")]
+mod tests;

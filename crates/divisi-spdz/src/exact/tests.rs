@@ -1,0 +1,225 @@
+//! What masks an input, an output or a wire has as many lanes as it, whatever a source gives: nothing leaves
+//! otherwise.
+
+use crate::dealer::Dealer;
+use crate::engine::{Protocol, Spdz, Tiny, TinyBits};
+use crate::part::Part;
+use crate::party::Party;
+use crate::share::Auth;
+use crate::source::{Known, Source, Triples, Units};
+use divisi_core::testing::{Stage, Way, party};
+use divisi_core::{Abort, Bytes, Direction, Parameters, PartyId, settle};
+use divisi_field::{Field, Gf2, Gf8, Gf48};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use zeroize::Zeroizing;
+
+/// Bytes of the first party.
+const BYTES: [u8; 5] = [1, 2, 250, 4, 77];
+const INPUT: &str = "divisi_spdz::input/input";
+const OUTPUT: &str = "divisi_spdz::input/output.to";
+const ENTER: &str = "divisi_spdz::engine::tiny/tinytable.enter";
+const ENTER_BITS: &str = "divisi_spdz::engine::tiny_bits/tinytable.bits.enter";
+const LOOKUP: &str = "divisi_spdz::engine::lookup/lookup.2";
+
+/// What a source gives in place of so many lanes.
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Lie {
+    None,
+    OneFewer,
+    OneAlone,
+    OneMore,
+    /// The values go to all, or to nobody.
+    Everybody,
+    Nobody,
+    /// As many shares, fewer values.
+    ShortValues,
+}
+
+impl Lie {
+    /// Of another number of shares, at all parties.
+    const OF_LANES: [Lie; 3] = [Lie::OneFewer, Lie::OneAlone, Lie::OneMore];
+    /// Of the values that the owner is told, at some party.
+    const OF_VALUES: [Lie; 3] = [Lie::Everybody, Lie::Nobody, Lie::ShortValues];
+}
+
+/// A dealer that from some call on keeps count of nothing.
+struct Careless {
+    dealer: Dealer<Gf48>,
+    lie: Lie,
+    begun: Arc<AtomicBool>,
+}
+
+impl Careless {
+    fn lie(&self) -> Lie {
+        if self.begun.load(Ordering::Relaxed) { self.lie } else { Lie::None }
+    }
+
+    fn cut<V: Part>(&self, mut made: Auth<V, Gf48>) -> Auth<V, Gf48> {
+        let lanes = match self.lie() {
+            Lie::OneFewer => made.len().saturating_sub(1),
+            Lie::OneAlone => made.len().min(1),
+            Lie::OneMore => made.len() + 1,
+            _ => made.len(),
+        };
+        made.x.resize(lanes, V::default());
+        made.m.resize(lanes, Gf48::ZERO);
+        made
+    }
+
+    fn cut_all<V: Part>(&self, made: Triples<V, Gf48>) -> Triples<V, Gf48> {
+        Triples { a: self.cut(made.a), b: self.cut(made.b), c: self.cut(made.c) }
+    }
+}
+
+impl Source<Gf48> for Careless {
+    fn bits(&mut self, party: &mut Party<Gf48>, count: usize) -> Result<Auth<Gf2, Gf48>, Abort> {
+        let made = self.dealer.bits(party, count)?;
+        Ok(self.cut(made))
+    }
+
+    fn known(&mut self, party: &mut Party<Gf48>, owner: PartyId, count: usize) -> Result<Known<Gf48>, Abort> {
+        let Known { values, shares } = self.dealer.known(party, owner, count)?;
+        let shares = self.cut(shares);
+        let values = match self.lie() {
+            Lie::Everybody => values.or_else(|| Some(Zeroizing::new(vec![Gf2::default(); count]))),
+            Lie::Nobody => None,
+            Lie::ShortValues => values.map(|values| Zeroizing::new(values[1..].to_vec())),
+            // whoever cuts the shares cuts the values as well
+            _ => values.map(|mut values| {
+                values.resize(shares.len(), Gf2::default());
+                values
+            }),
+        };
+        Ok(Known { values, shares })
+    }
+
+    fn units(&mut self, party: &mut Party<Gf48>, log: usize, lanes: usize) -> Result<Units<Gf48>, Abort> {
+        let Units { s, vector, lanes } = self.dealer.units(party, log, lanes)?;
+        Ok(Units { s: self.cut(s), vector: self.cut(vector), lanes })
+    }
+
+    fn byte_triples(&mut self, party: &mut Party<Gf48>, count: usize) -> Result<Triples<Gf8, Gf48>, Abort> {
+        let made = self.dealer.byte_triples(party, count)?;
+        Ok(self.cut_all(made))
+    }
+
+    fn bit_triples(&mut self, party: &mut Party<Gf48>, count: usize) -> Result<Triples<Gf2, Gf48>, Abort> {
+        let made = self.dealer.bit_triples(party, count)?;
+        Ok(self.cut_all(made))
+    }
+}
+
+type Engine = Spdz<Gf48>;
+/// What two parties do; from where it says so the source lies.
+type Work = fn(Engine, &AtomicBool) -> Result<(), Abort>;
+
+/// Whether an engine over such a source ends the session before anybody sends at this step.
+fn refused(lie: Lie, step: &'static str, work: Work) {
+    let stage = Stage::new(2, &Parameters::new("careless sources"));
+    let recordings = stage.recordings();
+    let ends = stage.act(|session| {
+        let (party, dealer) = Dealer::deal(session, 4)?;
+        let begun = Arc::new(AtomicBool::new(false));
+        let source = Careless { dealer, lie, begun: Arc::clone(&begun) };
+        work(Spdz::new(party, Box::new(source), Protocol::Lookup)?, &begun)
+    });
+    let sent = recordings.iter().flat_map(|recording| recording.of(Way::Out, step)).count();
+    if lie == Lie::None {
+        assert!(ends.iter().all(Result::is_ok) && sent > 0, "{step}: {ends:?}");
+        return;
+    }
+    assert!(ends.iter().any(|end| matches!(end, Err(Abort::Misuse { .. }))), "{lie:?} {step}: {ends:?}");
+    if Lie::OF_LANES.contains(&lie) {
+        assert!(ends.iter().all(Result::is_err) && sent == 0, "{lie:?} {step}: {sent} {ends:?}");
+    }
+}
+
+/// The first party's bytes, shared.
+fn shared(engine: &mut Engine) -> Result<Auth<Gf8, Gf48>, Abort> {
+    let mine = (engine.session().me() == party(1)).then_some(&BYTES[..]);
+    engine.input(party(1), mine, BYTES.len())
+}
+
+/// Bits of it.
+fn shared_bits(engine: &mut Engine) -> Result<Auth<Gf2, Gf48>, Abort> {
+    let mine = (engine.session().me() == party(1)).then_some(&[true, false, true][..]);
+    engine.input_bits(party(1), mine, 3)
+}
+
+fn verified<T>(engine: &mut Engine, x: T) -> Result<divisi_core::Verified<T>, Abort> {
+    let pending = engine.close(x);
+    settle(engine, pending)
+}
+
+/// An input and an output of one party, in bytes and in bits.
+#[test]
+fn no_input_or_output_leaves_under_another_mask() {
+    let works: [(&str, Work); 4] = [
+        (INPUT, |mut engine, begun| {
+            begun.store(true, Ordering::Relaxed);
+            shared(&mut engine).map(drop)
+        }),
+        (INPUT, |mut engine, begun| {
+            begun.store(true, Ordering::Relaxed);
+            shared_bits(&mut engine).map(drop)
+        }),
+        (OUTPUT, |mut engine, begun| {
+            let x = shared(&mut engine)?;
+            let x = verified(&mut engine, x)?;
+            begun.store(true, Ordering::Relaxed);
+            engine.output_to(party(2), x).map(drop)
+        }),
+        (OUTPUT, |mut engine, begun| {
+            let x = shared_bits(&mut engine)?;
+            let x = verified(&mut engine, x)?;
+            begun.store(true, Ordering::Relaxed);
+            engine.output_bits_to(party(2), x).map(drop)
+        }),
+    ];
+    for (step, work) in works {
+        for lie in [Lie::None].into_iter().chain(Lie::OF_LANES).chain(Lie::OF_VALUES) {
+            refused(lie, step, work);
+        }
+    }
+}
+
+/// What enters a tiny table, and what a table is looked up by.
+#[test]
+fn no_wire_is_opened_under_another_mask() {
+    let works: [(&str, Work); 3] = [
+        (ENTER, |mut engine, begun| {
+            let x = shared(&mut engine)?;
+            begun.store(true, Ordering::Relaxed);
+            Tiny::new(engine).enter(&[x]).map(drop)
+        }),
+        (ENTER_BITS, |mut engine, begun| {
+            let x = shared_bits(&mut engine)?;
+            begun.store(true, Ordering::Relaxed);
+            TinyBits::new(engine).enter(&[x]).map(drop)
+        }),
+        (LOOKUP, |mut engine, begun| {
+            let mut x = shared(&mut engine)?;
+            begun.store(true, Ordering::Relaxed);
+            engine.sbox(Direction::Encrypt, &mut [&mut x])
+        }),
+    ];
+    for (step, work) in works {
+        for lie in [Lie::None].into_iter().chain(Lie::OF_LANES) {
+            refused(lie, step, work);
+        }
+    }
+}
+
+/// A mask of one lane never serves for more: that is for public constants.
+#[test]
+fn a_mask_has_its_own_lanes() {
+    let stage = Stage::new(2, &Parameters::new("masks"));
+    let ends = stage.act(|session| {
+        let (party, _) = Dealer::<Gf48>::deal(session, 4)?;
+        let mut x = Auth::<Gf8, Gf48>::zeros(3);
+        party.mask(&mut x, &Auth::zeros(1))
+    });
+    assert!(ends.iter().all(Result::is_err));
+    assert!(ends.iter().any(|end| matches!(end, Err(Abort::Misuse { .. }))));
+}
