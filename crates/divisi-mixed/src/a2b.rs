@@ -74,8 +74,15 @@ impl Mixed {
     /// As [`Mixed::prepare_masks`].
     pub fn prepare_to_bits(&mut self, count: usize) -> Result<(), Abort> {
         self.prepare_masks(count)?;
+        let triples = self.triples_to_bits(count);
+        self.gmw.prepare(triples)
+    }
+
+    /// How many triples of bits A2B of so many numbers takes.
+    #[must_use]
+    pub fn triples_to_bits(&self, count: usize) -> usize {
         let programs = [adders::carry(self.adder), adders::sum(self.adder)];
-        self.gmw.prepare(programs.iter().map(|program| triples_for(program, count)).sum())
+        programs.iter().map(|program| triples_for(program, count)).sum()
     }
 
     /// So many masks, which are here no more \[G7\].

@@ -15,6 +15,13 @@ pub enum Adder {
 /// How many bits a number has.
 pub(crate) const WIDTH: usize = 32;
 
+/// The ANDs, and the rounds they take, of A2B's comparison and sum.
+#[must_use]
+pub fn cost(adder: Adder) -> (usize, usize) {
+    let (carry, sum) = (carry(adder), sum(adder));
+    (carry.and_count() + sum.and_count(), carry.and_depth() + sum.and_depth())
+}
+
 /// The carry of r + v, of a shared r and a public v: inputs are r\[j\] + v\[j\] for all j, then r\[j\]
 /// v\[j\], both of which are local.
 pub(crate) fn carry(adder: Adder) -> Program {

@@ -88,9 +88,9 @@ impl Bit {
         out
     }
 
-    /// self + other, lane by lane; false if they differ in lanes.
+    /// self + other, lane by lane; false if they differ in lanes. Local.
     #[must_use]
-    pub(crate) fn add(&mut self, other: &Bit) -> bool {
+    pub fn add(&mut self, other: &Bit) -> bool {
         self.words.iter_mut().zip(other.words.iter()).for_each(|(own, other)| *own ^= other);
         self.lanes == other.lanes
     }

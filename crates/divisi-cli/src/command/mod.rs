@@ -15,6 +15,7 @@ mod key;
 mod mesh;
 mod params;
 mod party;
+mod program;
 mod progress;
 mod report;
 mod run;
@@ -97,11 +98,14 @@ enum Command {
     Bench(bench::Commands),
     /// Print how the parameters of threshold BGV come about
     Params(params::Arguments),
-    /// Run a Boolean circuit among parties that keep their inputs to themselves
+    /// Run a circuit or a program among parties that keep their inputs to themselves
     Run(run::Arguments),
     /// Write, read and evaluate Boolean circuits
     #[command(subcommand)]
     Circuit(circuit::Commands),
+    /// Read and evaluate programs on numbers and bits
+    #[command(subcommand)]
+    Program(program::Commands),
     /// One party's process, started by another command
     #[command(hide = true)]
     Party(party::Arguments),
@@ -311,6 +315,7 @@ pub fn run(cli: Cli) -> Result<Done, Failure> {
         Command::Params(arguments) => params::run(&arguments),
         Command::Run(arguments) => run::run(&context, &arguments),
         Command::Circuit(command) => circuit::run(&context, &command),
+        Command::Program(command) => program::run(&command),
         Command::Party(arguments) => party::run(&context, &arguments),
     }
 }

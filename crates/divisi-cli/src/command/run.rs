@@ -15,12 +15,13 @@ use serde_json::json;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-/// Run a Boolean circuit among parties that keep their inputs to themselves.
+/// Run a Boolean circuit, or a program on numbers and bits, among parties that keep their inputs to themselves.
 ///
 /// All parties are processes on this machine; with --party, one of them is here and the others run the same
 /// command elsewhere. --input stands once for each input value, in the circuit's order: the number of its
 /// owner, and the value in hexadecimal as the standard prints it; the values of others are written without
-/// their digits.
+/// their digits. Of a program (--engine mixed) each input is --input NAME=V,V,..., and the text says whose it
+/// is and who learns what.
 #[derive(Args)]
 #[command(
     after_help = "Example: divisi run --circuit aes128 --input 1=000102030405060708090a0b0c0d0e0f --input 2=00112233445566778899aabbccddeeff --output 3\n\
@@ -32,11 +33,15 @@ pub struct Arguments {
     #[command(flatten)]
     engine: EngineChoice,
     /// A file in Bristol Fashion or the format before it, or the name of a circuit of this program
-    #[arg(long, value_name = "FILE|NAME")]
-    circuit: String,
-    /// An input value: the number of its owner, and its digits if they are known here; or the file that has
-    /// them (1=@FILE, or 1=- for standard input), so that they do not stand in the list of processes
-    #[arg(long = "input", value_name = "P=HEX|P=@FILE|P=-")]
+    #[arg(long, value_name = "FILE|NAME", required_unless_present = "program")]
+    circuit: Option<String>,
+    /// A program on numbers and bits: a text that begins with the line `divisi program 1`
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["circuit", "output", "first_bit_first", "streamed", "mode"])]
+    program: Option<String>,
+    /// Of a circuit an input value: the number of its owner, and its digits if they are known here; or the file that has
+    /// them (1=@FILE, or 1=- for standard input), so that they do not stand in the list of processes. Of a program the values of
+    /// an input, by its name
+    #[arg(long = "input", value_name = "P=HEX|P=@FILE|P=-|NAME=V,V,...")]
     inputs: Vec<String>,
     /// Wire 0 is the first bit of a value, as in most files of the format before Bristol Fashion
     #[arg(long)]
@@ -96,6 +101,16 @@ pub fn run(context: &Context, arguments: &Arguments) -> Result<Done, Failure> {
     let parties = engine::parties(engine, &settings);
     let party = |number: u8| run::party(engine, &settings, number);
     let me = arguments.party.map(party).transpose()?;
+    let membership = match (me, &arguments.config, &arguments.identity) {
+        (Some(party), Some(config), Some(identity)) => {
+            let (config, identity) = (config.clone(), identity.clone());
+            Some(Membership { party, config, identity, listen: arguments.listen.clone() })
+        }
+        _ => None,
+    };
+    if let Some(program) = &arguments.program {
+        return super::program::among(context, program, &arguments.inputs, engine, settings, membership);
+    }
     let mut receivers =
         arguments.output.iter().map(|number| party(*number)).collect::<Result<Vec<_>, _>>()?;
     if receivers.is_empty() {
@@ -104,7 +119,11 @@ pub fn run(context: &Context, arguments: &Arguments) -> Result<Done, Failure> {
     receivers.sort();
     receivers.dedup();
     let adder = arguments.goal.adder();
-    let circuit = Arc::new(circuit::hold(&arguments.circuit, adder, settings.is_streamed())?);
+    let circuit = Arc::new(circuit::hold(
+        arguments.circuit.as_deref().unwrap_or_default(),
+        adder,
+        settings.is_streamed(),
+    )?);
     let given = given::inputs(&arguments.inputs)?;
     let inputs = run::inputs(&circuit, &given, parties, me)?;
     let options = Options {
@@ -117,13 +136,9 @@ pub fn run(context: &Context, arguments: &Arguments) -> Result<Done, Failure> {
         settings,
         timeout: context.timeout,
     };
-    let report = match (me, &arguments.config, &arguments.identity) {
-        (Some(party), Some(config), Some(identity)) => {
-            let (config, identity) = (config.clone(), identity.clone());
-            let listen = arguments.listen.clone();
-            run::one(&options, &Membership { party, config, identity, listen })?
-        }
-        _ => run::local(&options, &this_program()?, &context.cleanup)?,
+    let report = match &membership {
+        Some(membership) => run::one(&options, membership)?,
+        None => run::local(&options, &this_program()?, &context.cleanup)?,
     };
     caution(engine, options.settings.security);
     let values = report.outputs.first().map(|(_, values)| values.clone());

@@ -68,7 +68,7 @@ fn library(job: &Job, key: &[u8]) -> Option<Ordinary> {
             }))
         }
         Job::Operation(job) => Some(mixed::expected(*job)),
-        Job::Circuit(_) | Job::Texts(_) | Job::Messages(_) | Job::Chain(_) => None,
+        Job::Circuit(_) | Job::Texts(_) | Job::Messages(_) | Job::Chain(_) | Job::Program(_) => None,
     }
 }
 

@@ -86,7 +86,7 @@ pub(super) fn unit(job: &Job) -> &'static str {
     match job {
         Job::Circuit(_) => "evaluation",
         Job::Blocks(_) => "block",
-        Job::Operation(_) => "item",
+        Job::Operation(_) | Job::Program(_) => "item",
         Job::Digests(_) | Job::Texts(_) | Job::Messages(_) | Job::Chain(_) => "message",
     }
 }

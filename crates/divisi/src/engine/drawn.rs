@@ -75,7 +75,12 @@ impl<'j> Drawn<'j> {
                     }
                 }
             }
-            Job::Circuit(_) | Job::Blocks(_) | Job::Digests(_) | Job::Chain(_) | Job::Operation(_) => {
+            Job::Circuit(_)
+            | Job::Blocks(_)
+            | Job::Digests(_)
+            | Job::Chain(_)
+            | Job::Operation(_)
+            | Job::Program(_) => {
                 return Err(Unsupported::new("no texts and no messages"));
             }
         }

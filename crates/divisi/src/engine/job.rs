@@ -27,6 +27,16 @@ pub enum Job {
     Chain(Chain),
     /// Operations on numbers and bits, of random inputs.
     Operation(Operation),
+    /// A program on numbers and bits, once. A row in has the entries of all inputs, a row out those of all outputs: eight bytes a number,
+    /// the lowest first, and a byte a bit.
+    Program(Program),
+}
+
+/// A program on numbers and bits.
+#[derive(Clone)]
+pub struct Program {
+    /// The program.
+    pub program: Arc<crate::program::Held>,
 }
 
 /// Operations on numbers and bits. What goes in is a number of four bytes, the lowest first; what comes out a number of eight, or where
@@ -314,6 +324,16 @@ pub struct Chain {
     pub starts: Vec<usize>,
 }
 
+/// How many bytes the entries of a program's value take: eight a number, one a bit.
+#[must_use]
+pub fn length(value: &divisi_program::Value) -> usize {
+    let each = match value.kind() {
+        divisi_program::Kind::Num => 8,
+        divisi_program::Kind::Bits(width) => width,
+    };
+    value.shape().entries() * each
+}
+
 impl Text {
     /// How many bytes of the text are secret.
     #[must_use]
@@ -334,6 +354,7 @@ impl Job {
             Job::Messages(job) => job.messages.len(),
             Job::Chain(job) => job.starts.len(),
             Job::Operation(job) => job.count,
+            Job::Program(_) => 1,
         }
     }
 
@@ -356,6 +377,9 @@ impl Job {
                 } else {
                     4
                 }
+            }
+            Job::Program(job) => {
+                job.program.program().inputs().iter().map(|input| length(&input.value)).sum()
             }
         }
     }
@@ -385,6 +409,9 @@ impl Job {
                     8
                 }
             }
+            Job::Program(job) => {
+                job.program.program().outputs().iter().map(|output| length(&output.value)).sum()
+            }
         }
     }
 
@@ -394,7 +421,12 @@ impl Job {
         match self {
             Job::Blocks(job) => job.cipher.key_bytes(),
             Job::Digests(job) => job.using.algorithm.key_bytes(),
-            Job::Circuit(_) | Job::Texts(_) | Job::Messages(_) | Job::Chain(_) | Job::Operation(_) => 0,
+            Job::Circuit(_)
+            | Job::Texts(_)
+            | Job::Messages(_)
+            | Job::Chain(_)
+            | Job::Operation(_)
+            | Job::Program(_) => 0,
         }
     }
 
@@ -412,7 +444,7 @@ impl Job {
         }
         let mut job = self.clone();
         match &mut job {
-            Job::Circuit(_) | Job::Blocks(_) | Job::Digests(_) | Job::Operation(_) => {}
+            Job::Circuit(_) | Job::Blocks(_) | Job::Digests(_) | Job::Operation(_) | Job::Program(_) => {}
             Job::Texts(job) => job.texts = kept(&job.texts, gone),
             Job::Messages(job) => job.messages = kept(&job.messages, gone),
             Job::Chain(job) => job.starts = kept(&job.starts, gone),

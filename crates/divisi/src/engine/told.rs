@@ -1,6 +1,6 @@
 //! A job as one process tells it to another.
 
-use super::job::{Between, Blocks, Cipher, Circuit, Digests, Job, Operation};
+use super::job::{Between, Blocks, Cipher, Circuit, Digests, Job, Operation, Program};
 use crate::circuit::hold;
 use crate::failure::Failure;
 use divisi_core::{Direction, PartyId};
@@ -31,6 +31,10 @@ pub(crate) enum Told {
         low_depth: bool,
         message_bytes: u64,
         count: u64,
+    },
+    Program {
+        name: String,
+        digest: [u8; 32],
     },
     Operation {
         op: String,
@@ -84,6 +88,9 @@ impl Told {
                 private: job.private,
                 count: job.count as u64,
             },
+            Job::Program(job) => {
+                Told::Program { name: job.program.name().to_owned(), digest: job.program.digest() }
+            }
             Job::Texts(_) | Job::Messages(_) | Job::Chain(_) => {
                 return Err(Failure::usage("known answers run in one process: use `divisi kat`"));
             }
@@ -125,6 +132,13 @@ impl Told {
                 message_bytes: number(message_bytes),
                 count: number(count),
             }),
+            Told::Program { name, digest } => {
+                let program = Arc::new(crate::program::Held::load(&name)?);
+                if program.digest() != digest {
+                    return Err(Failure::usage(format!("{name} has changed meanwhile: leave it as it is")));
+                }
+                Job::Program(Program { program })
+            }
             Told::Operation { op, bits, entries, private, count } => Job::Operation(Operation {
                 op: op.parse().map_err(|e: String| Failure::usage(e))?,
                 bits: number(bits),

@@ -2,13 +2,14 @@
 //!
 //! Trust: that process knows all inputs and outputs.
 
-use super::{Options, Report, Told, compute, report};
+use super::{Options, Report, Told, Work, compute, report};
 use crate::cleanup::Cleanup;
 use crate::engine::Own;
 use crate::failure::Failure;
 use crate::local::{Processes, Room};
 use crate::party::{Joined, Links, MARGIN, be, begin};
 use divisi_net::{Options as Net, PartyId};
+use serde_json::{Map, Value};
 use std::path::Path;
 use std::time::Instant;
 
@@ -20,23 +21,33 @@ pub const ROLE: &str = "run";
 /// # Errors
 /// A party's failure.
 pub fn local(options: &Options, program: &Path, cleanup: &Cleanup) -> Result<Report, Failure> {
-    let timeout = options.timeout.unwrap_or(Net::default().timeout);
+    let (facts, told) = across(&options.work(), program, cleanup)?;
+    report(options, facts, told)
+}
+
+/// Any job, with all parties as processes on this machine: what the engine says of it, and what each party
+/// told.
+pub(super) fn across(
+    work: &Work<'_>,
+    program: &Path,
+    cleanup: &Cleanup,
+) -> Result<(Map<String, Value>, Vec<(PartyId, Told)>), Failure> {
+    let timeout = work.timeout.unwrap_or(Net::default().timeout);
     // what makes no sense is refused before anything is there
-    let job = options.job();
-    let prepared = options.engine.prepare(&job, &options.settings)?;
+    let prepared = work.engine.prepare(&work.job, work.settings)?;
     let parties = prepared.parties();
     let room = Room::new(cleanup)?;
     let mut processes = Processes::start(program, ROLE, parties, cleanup)?;
     let links = Links { timeout, rtt_ms: None, rate_mbit: None, permits: false };
-    begin(&mut processes, &room, "run/listen", options.engine, &options.settings, &job, links)?;
+    begin(&mut processes, &room, "run/listen", work.engine, work.settings, &work.job, links)?;
     for party in PartyId::all(parties) {
-        processes.order(party, &options.receivers.contains(&party))?;
-        processes.bytes(party, &options.of(party))?;
+        processes.order(party, &(work.learns)(party))?;
+        processes.bytes(party, &(work.own)(party))?;
     }
     let told: Vec<Told> = processes.reports("run", timeout + MARGIN)?;
     processes.close(timeout)?;
     room.close()?;
-    report(options, prepared.facts(), PartyId::all(parties).zip(told).collect())
+    Ok((prepared.facts(), PartyId::all(parties).zip(told).collect()))
 }
 
 /// Be a party of a local run. Failures are reported, not printed.

@@ -5,6 +5,7 @@
 
 mod agree;
 mod local;
+pub mod program;
 
 pub use local::{ROLE, local, run_party};
 
@@ -153,7 +154,28 @@ fn input(
     Ok(Input { owner, bits: Some(bits) })
 }
 
+/// A job with what each party brings to it, and who learns something.
+struct Work<'o> {
+    engine: &'static dyn Engine,
+    settings: &'o Settings,
+    timeout: Option<Duration>,
+    job: Job,
+    own: Box<dyn Fn(PartyId) -> Own + 'o>,
+    learns: Box<dyn Fn(PartyId) -> bool + 'o>,
+}
+
 impl Options {
+    fn work(&self) -> Work<'_> {
+        Work {
+            engine: self.engine,
+            settings: &self.settings,
+            timeout: self.timeout,
+            job: self.job(),
+            own: Box::new(|party| self.of(party)),
+            learns: Box::new(|party| self.receivers.contains(&party)),
+        }
+    }
+
     /// What the parties have to agree on.
     fn job(&self) -> Job {
         let between = Between::Parties {
@@ -251,9 +273,19 @@ fn report(
 /// # Errors
 /// What is wrong with the files; the failure of the run.
 pub fn one(options: &Options, membership: &Membership) -> Result<Report, Failure> {
+    let (facts, told) = alone(&options.work(), membership)?;
+    let wires: usize = options.circuit.outputs().iter().sum();
+    if told.outputs.as_ref().is_some_and(|outputs| outputs.len() != wires) {
+        return Err(Failure::new(Kind::Abort, "no output came to a party that was to learn it: report this"));
+    }
+    report(options, facts, vec![(membership.party, told)])
+}
+
+/// Any job, as one of the parties of a mesh: what the engine says of it, and what this party has to tell.
+fn alone(work: &Work<'_>, membership: &Membership) -> Result<(Map<String, Value>, Told), Failure> {
     let usage = |e: divisi_net::ConfigError| Failure::usage(e.to_string());
     let config = Config::load(&membership.config).map_err(usage)?;
-    let (engine, settings) = (options.engine, &options.settings);
+    let (engine, settings) = (work.engine, work.settings);
     let (name, parties) = (engine.name(), engine::parties(engine, settings));
     if config.parties().len() != parties {
         return Err(Failure::usage(format!(
@@ -262,12 +294,11 @@ pub fn one(options: &Options, membership: &Membership) -> Result<Report, Failure
             config.parties().len()
         )));
     }
-    let job = options.job();
-    let prepared = engine.prepare(&job, settings)?;
+    let prepared = engine.prepare(&work.job, settings)?;
     let identity = Identity::load(&membership.identity).map_err(|e| Failure::usage(e.to_string()))?;
     let me = membership.party;
     config.check_identity(me, &identity).map_err(usage)?;
-    let net = Net { timeout: options.timeout.unwrap_or(config.timeout()), ..Net::default() };
+    let net = Net { timeout: work.timeout.unwrap_or(config.timeout()), ..Net::default() };
     let within = config.connect();
     let (identity, world) = (Arc::new(identity), Arc::new(Machine));
     let listener = match &membership.listen {
@@ -277,11 +308,6 @@ pub fn one(options: &Options, membership: &Membership) -> Result<Report, Failure
     let listener = listener.map_err(usage)?;
     let mesh = seat::join(&listener, within, &net)?;
     let start = Instant::now();
-    let learns = options.receivers.contains(&me);
-    let outcome = compute(&mesh, &*prepared, &options.of(me), learns)?;
-    let wires: usize = options.circuit.outputs().iter().sum();
-    if outcome.outputs.as_ref().is_some_and(|outputs| outputs.len() != wires) {
-        return Err(Failure::new(Kind::Abort, "no output came to a party that was to learn it: report this"));
-    }
-    report(options, prepared.facts(), vec![(me, Told::new(&outcome, start.elapsed().as_secs_f64()))])
+    let outcome = compute(&mesh, &*prepared, &(work.own)(me), (work.learns)(me))?;
+    Ok((prepared.facts(), Told::new(&outcome, start.elapsed().as_secs_f64())))
 }

@@ -5,6 +5,7 @@ mod known;
 pub mod manner;
 mod operation;
 mod operations;
+pub(crate) mod programs;
 mod work;
 
 use super::job::Job;
@@ -15,6 +16,7 @@ use known::Known;
 use manner::Manner;
 use operation::Operations;
 pub(crate) use operation::expected;
+use programs::Programs;
 use serde_json::{Map, Value, json};
 use std::ops::RangeInclusive;
 
@@ -77,6 +79,7 @@ impl Engine for Mixed {
             Job::Circuit(circuit) => Ok(Box::new(Evaluations::new(circuit, manner.of_circuits()?)?)),
             Job::Texts(_) | Job::Messages(_) => Ok(Box::new(Known::new(job, manner.of_circuits()?)?)),
             Job::Operation(operation) => Ok(Box::new(Operations::new(*operation, manner)?)),
+            Job::Program(program) => Ok(Box::new(Programs::new(program, manner)?)),
             Job::Chain(_) => {
                 Err(Unsupported::new("a Monte Carlo test, of which the engine mixed has no circuit"))
             }

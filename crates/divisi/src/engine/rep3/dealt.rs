@@ -41,7 +41,7 @@ impl<'j> Dealt<'j> {
                 (Held::Program(_), Between::Client) => What::Circuit(Arc::clone(&job.circuit)),
                 _ => return Err(Unsupported::new("a circuit that no client deals inputs for")),
             },
-            Job::Operation(_) => {
+            Job::Operation(_) | Job::Program(_) => {
                 return Err(Unsupported::new("no operations on numbers: give --engine mixed"));
             }
             Job::Texts(_) | Job::Messages(_) | Job::Chain(_) => {

@@ -1,0 +1,203 @@
+//! `divisi program`, and the part of `divisi run` that runs one.
+
+use super::engine::caution;
+use super::{Context, Done, given};
+use clap::{Args, Subcommand};
+use divisi::engine::{Engine, Settings};
+use divisi::failure::Failure;
+use divisi::local::this_program;
+use divisi::program::{Held, shown};
+use divisi::run::Membership;
+use divisi::run::program::{Options, Output, Report, local, one};
+use serde_json::{Map, Value, json};
+use std::sync::Arc;
+
+/// The engine that has numbers.
+const MIXED: &str = "mixed";
+
+#[derive(Subcommand)]
+pub enum Commands {
+    /// Read a program, and say what a run of it takes
+    #[command(after_help = "Example: divisi program info nearest.txt")]
+    Info(Info),
+    /// Evaluate a program in the clear
+    #[command(
+        after_help = "Example: divisi program eval nearest.txt --input query=1,2,3,4 --input base=@base.txt"
+    )]
+    Eval(Eval),
+}
+
+/// Read a program on numbers and bits, and say what a run of it takes.
+#[derive(Args)]
+pub struct Info {
+    /// A program: a text that begins with the line `divisi program 1`
+    #[arg(value_name = "FILE")]
+    program: String,
+}
+
+/// Evaluate a program on numbers and bits in the clear.
+#[derive(Args)]
+pub struct Eval {
+    /// A program: a text that begins with the line `divisi program 1`
+    #[arg(value_name = "FILE")]
+    program: String,
+    /// The values of an input, row by row, between commas; or the file that has them
+    #[arg(long = "input", value_name = "NAME=V,V,...|NAME=@FILE")]
+    inputs: Vec<String>,
+}
+
+pub fn run(command: &Commands) -> Result<Done, Failure> {
+    match command {
+        Commands::Info(arguments) => info(&Held::load(&arguments.program)?),
+        Commands::Eval(arguments) => eval(arguments),
+    }
+}
+
+fn info(held: &Held) -> Result<Done, Failure> {
+    let (about, program) = (held.about(), held.program());
+    let cost = about.cost;
+    let described = |kind: divisi_program::Kind, shape: &divisi_program::Shape| format!("{kind} {shape}");
+    let mut text = format!(
+        "{}: {} statements, {} inputs, {} outputs, parties 1 to {}\n",
+        held.name(),
+        about.statements,
+        about.inputs,
+        about.outputs,
+        about.parties
+    );
+    for input in program.inputs() {
+        let what = described(input.value.kind(), input.value.shape());
+        text += &format!("  input {}: {what}, of party {}\n", input.name, input.owner);
+    }
+    for output in program.outputs() {
+        let what = described(output.value.kind(), output.value.shape());
+        let to: Vec<String> = output.receivers.iter().map(ToString::to_string).collect();
+        text += &format!("  output {}: {what}, to {}\n", output.name, to.join(", "));
+    }
+    text += &format!(
+        "{} ANDs, and {} inside A2B; {} products; {} B2A of {} bits; {} A2B; {} lookups; {} rounds",
+        cost.ands, cost.a2b_ands, cost.products, cost.b2a, cost.b2a_bits, cost.a2b, cost.lookups, cost.rounds
+    );
+    let value = |name: &str, value: &divisi_program::Value| json!({ "name": name, "kind": value.kind().to_string(), "shape": value.shape().sides() });
+    let with = |mut object: Value, name: &str, member: Value| {
+        object[name] = member;
+        object
+    };
+    let inputs = program.inputs().iter().map(|x| with(value(&x.name, &x.value), "party", json!(x.owner)));
+    let outputs =
+        program.outputs().iter().map(|x| with(value(&x.name, &x.value), "parties", json!(x.receivers)));
+    let json = json!({
+        "schema": 1,
+        "program": held.name(),
+        "statements": about.statements,
+        "parties": about.parties,
+        "inputs": inputs.collect::<Vec<Value>>(),
+        "outputs": outputs.collect::<Vec<Value>>(),
+        "and": cost.ands,
+        "and_of_a2b": cost.a2b_ands,
+        "products": cost.products,
+        "b2a": cost.b2a,
+        "b2a_bits": cost.b2a_bits,
+        "a2b": cost.a2b,
+        "lookups": cost.lookups,
+        "rounds": cost.rounds,
+    });
+    Ok(Done::new(text, json))
+}
+
+fn eval(arguments: &Eval) -> Result<Done, Failure> {
+    let held = Held::load(&arguments.program)?;
+    let inputs = held.inputs(&given::inputs(&arguments.inputs)?, None)?;
+    let values = held.evaluate(&inputs)?;
+    let outputs: Vec<(&str, Option<Vec<String>>)> = held
+        .program()
+        .outputs()
+        .iter()
+        .zip(&values)
+        .map(|(output, x)| (output.name.as_str(), Some(shown(x))))
+        .collect();
+    let json = json!({ "schema": 1, "program": held.name(), "outputs": named(&outputs) });
+    Ok(Done::new(text(&outputs), json))
+}
+
+/// Values by name: numbers, and words of more than 64 bits as text.
+fn named(outputs: &[(&str, Option<Vec<String>>)]) -> Value {
+    let value = |text: &String| match text.parse::<i128>() {
+        Ok(number) => i64::try_from(number).map_or_else(|_| json!(number as u64), |number| json!(number)),
+        Err(_) => json!(text),
+    };
+    let list = |values: &Option<Vec<String>>| {
+        values.as_ref().map(|values| values.iter().map(value).collect::<Vec<Value>>())
+    };
+    let member = |(name, values): &(&str, Option<Vec<String>>)| ((*name).to_owned(), json!(list(values)));
+    Value::Object(outputs.iter().map(member).collect::<Map<String, Value>>())
+}
+
+fn text(outputs: &[(&str, Option<Vec<String>>)]) -> String {
+    let known = outputs.iter().filter_map(|(name, values)| Some((name, values.as_ref()?)));
+    let lines: Vec<String> = known.map(|(name, values)| format!("{name} = {}", values.join(" "))).collect();
+    if lines.is_empty() { "done; the outputs went to other parties".to_owned() } else { lines.join("\n") }
+}
+
+/// Run a program among parties.
+pub fn among(
+    context: &Context,
+    path: &str,
+    given: &[String],
+    engine: &'static dyn Engine,
+    settings: Settings,
+    membership: Option<Membership>,
+) -> Result<Done, Failure> {
+    if engine.name() != MIXED {
+        let error = format!("the engine {} has no programs on numbers: give --engine {MIXED}", engine.name());
+        return Err(Failure::usage(error));
+    }
+    let program = Arc::new(Held::load(path)?);
+    let me = membership.as_ref().map(|membership| membership.party.number());
+    let inputs = program.inputs(&given::inputs(given)?, me)?;
+    let options = Options { program, inputs, engine, settings, timeout: context.timeout };
+    let report = match &membership {
+        Some(membership) => one(&options, membership)?,
+        None => local(&options, &this_program()?, &context.cleanup)?,
+    };
+    caution(engine, options.settings.security);
+    let outputs: Vec<(&str, Option<Vec<String>>)> =
+        report.outputs.iter().map(|output| (output.name.as_str(), output.values.clone())).collect();
+    Ok(Done::new(text(&outputs), to_json(&options, me, &report, named(&outputs))))
+}
+
+fn to_json(options: &Options, me: Option<u8>, report: &Report, outputs: Value) -> Value {
+    let told = |output: &Output| {
+        (output.name.clone(), json!({ "parties": output.receivers, "shape": output.shape }))
+    };
+    let cost = options.program.about().cost;
+    let mut json = json!({
+        "schema": 1,
+        "engine": options.engine.name(),
+        "protocol": null,
+        "parties": divisi::engine::parties(options.engine, &options.settings),
+        "party": me,
+        "program": options.program.name(),
+        "security": options.settings.security.name(),
+        "form": null,
+        "k": null,
+        "insecure": null,
+        "outputs": outputs,
+        "output_to": report.outputs.iter().map(told).collect::<Map<String, Value>>(),
+        "and": cost.ands,
+        "products": cost.products,
+        "b2a": cost.b2a,
+        "a2b": cost.a2b,
+        "lookups": cost.lookups,
+        "seconds": report.seconds,
+        "bits_sent_per_party": report.bits_sent,
+        "bytes_sent_per_party": report.bytes_sent,
+        "rounds": report.rounds,
+    });
+    for (name, fact) in &report.facts {
+        if let Some(member) = json.get_mut(name) {
+            *member = fact.clone();
+        }
+    }
+    json
+}

@@ -1,0 +1,263 @@
+//! What a program becomes: nodes on numbers and words, in layers that share rounds.
+
+use divisi_circuit::Program as Circuit;
+use divisi_mixed::adders::{self, Adder};
+use std::sync::Arc;
+
+/// A node by its number.
+pub(crate) type Id = usize;
+/// In a list of places: nothing stands there, which is 0.
+pub(crate) const NOWHERE: usize = usize::MAX;
+
+/// A step. Those that all parties make together are said to talk; the others are local.
+#[derive(Clone, Debug)]
+pub(crate) enum Node {
+    // numbers
+    Input(usize),
+    Constant(Vec<u64>),
+    Add(Id, Id),
+    Sub(Id, Id),
+    Neg(Id),
+    /// Times public numbers, one for each lane, or one for all.
+    Scale(Id, Arc<Vec<u64>>),
+    /// Plus one public number.
+    Shift(Id, u64),
+    Gather(Id, Arc<Vec<usize>>),
+    /// Sums of so many lanes side by side.
+    SumRows(Id, usize),
+    // talk, and give numbers
+    Multiply(Id, Id),
+    ToNumber(Id),
+    LookUp {
+        table: Arc<Vec<u64>>,
+        index: Id,
+    },
+    /// The tables side by side, one for each lane of the index.
+    LookUpPrivate {
+        tables: Id,
+        index: Id,
+    },
+    // words
+    InputBits(usize),
+    /// The same word in every lane.
+    Same(Vec<bool>),
+    /// A word of its own in each lane.
+    Words(Vec<u64>),
+    /// Bits of other words, each by its place in one of them.
+    Pick(Vec<(Id, usize)>),
+    Xor(Id, Id),
+    Not(Id),
+    /// The lanes of both.
+    Beside(Id, Id),
+    GatherWords(Id, Arc<Vec<usize>>),
+    // talk, and give words
+    ToBits(Id),
+    Run(Arc<Circuit>, Vec<Id>),
+}
+
+impl Node {
+    pub(crate) fn args(&self) -> Vec<Id> {
+        match self {
+            Node::Input(_) | Node::Constant(_) | Node::InputBits(_) | Node::Same(_) | Node::Words(_) => {
+                vec![]
+            }
+            Node::Neg(x)
+            | Node::Scale(x, _)
+            | Node::Shift(x, _)
+            | Node::Gather(x, _)
+            | Node::SumRows(x, _) => vec![*x],
+            Node::ToNumber(x) | Node::Not(x) | Node::GatherWords(x, _) | Node::ToBits(x) => vec![*x],
+            Node::LookUp { index, .. } => vec![*index],
+            Node::Add(x, y)
+            | Node::Sub(x, y)
+            | Node::Multiply(x, y)
+            | Node::Xor(x, y)
+            | Node::Beside(x, y) => vec![*x, *y],
+            Node::LookUpPrivate { tables, index } => vec![*tables, *index],
+            Node::Pick(bits) => bits.iter().map(|(id, _)| *id).collect(),
+            Node::Run(_, words) => words.clone(),
+        }
+    }
+
+    /// Whether all parties have to talk.
+    pub(crate) fn talks(&self) -> bool {
+        matches!(
+            self,
+            Node::Multiply(..)
+                | Node::ToNumber(_)
+                | Node::LookUp { .. }
+                | Node::LookUpPrivate { .. }
+                | Node::ToBits(_)
+                | Node::Run(..)
+        )
+    }
+}
+
+/// A node with its measures: lanes, and bits of a word (0 of a number).
+#[derive(Clone, Debug)]
+pub(crate) struct Sized {
+    pub node: Node,
+    pub lanes: usize,
+    pub width: usize,
+}
+
+/// Nodes that share rounds: first the local ones in order, then those that talk.
+#[derive(Debug, Default)]
+pub(crate) struct Layer {
+    pub local: Vec<Id>,
+    pub to_bits: Vec<Id>,
+    pub multiply: Vec<Id>,
+    pub to_number: Vec<Id>,
+    pub look_up: Vec<Id>,
+    pub run: Vec<Id>,
+}
+
+/// A program ready to run.
+#[derive(Debug)]
+pub struct Code {
+    pub(crate) nodes: Vec<Sized>,
+    pub(crate) layers: Vec<Layer>,
+    /// For each output its node.
+    pub(crate) outputs: Vec<Id>,
+    /// How often each node is used, by nodes that are needed and by outputs.
+    pub(crate) uses: Vec<usize>,
+}
+
+/// What a run takes, as the paper's Table 6 counts.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Cost {
+    /// ANDs of circuits; those inside A2B apart.
+    pub ands: usize,
+    /// ANDs inside A2B.
+    pub a2b_ands: usize,
+    /// Products of numbers.
+    pub products: usize,
+    /// Numbers made of bits.
+    pub b2a: usize,
+    /// The bits that these have.
+    pub b2a_bits: usize,
+    /// Numbers taken apart into bits.
+    pub a2b: usize,
+    /// Lookups.
+    pub lookups: usize,
+    /// Random bits shared in both worlds that lookups take.
+    pub lookup_bits: usize,
+    /// Rounds online, the outputs' with them.
+    pub rounds: usize,
+}
+
+impl Cost {
+    /// Random bits shared in both worlds, those of masks of A2B among them: some 43 a number.
+    #[must_use]
+    pub fn random_bits(&self) -> usize {
+        self.b2a_bits + self.lookup_bits + 43 * self.a2b
+    }
+
+    /// Triples of numbers, those of masks of A2B among them: some 2.7 a number.
+    #[must_use]
+    pub fn triples(&self) -> usize {
+        self.products + (27 * self.a2b).div_ceil(10)
+    }
+}
+
+/// Rounds of an opening: to one party, and back.
+const OPENING: usize = 2;
+
+impl Code {
+    /// Of these nodes, of which only what the outputs need is kept.
+    pub(crate) fn new(nodes: Vec<Sized>, outputs: Vec<Id>) -> Code {
+        let mut uses = vec![0; nodes.len()];
+        outputs.iter().for_each(|id| uses[*id] += 1);
+        for id in (0..nodes.len()).rev() {
+            if uses[id] > 0 {
+                nodes[id].node.args().into_iter().for_each(|arg| uses[arg] += 1);
+            }
+        }
+        let mut depth = vec![0; nodes.len()];
+        let mut layers: Vec<Layer> = Vec::new();
+        for (id, sized) in nodes.iter().enumerate().filter(|(id, _)| uses[*id] > 0) {
+            let after = |arg: &Id| depth[*arg] + usize::from(nodes[*arg].node.talks());
+            depth[id] = sized.node.args().iter().map(after).max().unwrap_or(0);
+            layers.resize_with(layers.len().max(depth[id] + 1), Layer::default);
+            let layer = &mut layers[depth[id]];
+            match &sized.node {
+                Node::Multiply(..) => layer.multiply.push(id),
+                Node::ToNumber(_) => layer.to_number.push(id),
+                Node::LookUp { .. } | Node::LookUpPrivate { .. } => layer.look_up.push(id),
+                Node::ToBits(_) => layer.to_bits.push(id),
+                Node::Run(..) => layer.run.push(id),
+                _ => layer.local.push(id),
+            }
+        }
+        Code { nodes, layers, outputs, uses }
+    }
+
+    /// The adder of A2B for so many numbers at once: few rounds, unless there are so many that ANDs cost more.
+    pub(crate) fn adder(numbers: usize) -> Adder {
+        if numbers < 1 << 12 { Adder::LowDepth } else { Adder::FewestAnds }
+    }
+
+    pub(crate) fn lanes(&self, ids: &[Id]) -> usize {
+        ids.iter().map(|id| self.nodes[*id].lanes).sum()
+    }
+
+    /// What a run takes.
+    #[must_use]
+    pub fn cost(&self) -> Cost {
+        let mut cost = Cost::default();
+        for layer in &self.layers {
+            if !layer.to_bits.is_empty() {
+                let lanes = self.lanes(&layer.to_bits);
+                let (ands, depth) = adders::cost(Code::adder(lanes));
+                cost.a2b += lanes;
+                cost.a2b_ands += ands * lanes;
+                cost.rounds += OPENING + depth;
+            }
+            if !layer.multiply.is_empty() {
+                cost.products += self.lanes(&layer.multiply);
+                cost.rounds += OPENING;
+            }
+            let mut widths: Vec<usize> = Vec::new();
+            for id in &layer.to_number {
+                let Node::ToNumber(word) = self.nodes[*id].node else { continue };
+                let (lanes, width) = (self.nodes[*id].lanes, self.nodes[word].width);
+                cost.b2a += lanes;
+                cost.b2a_bits += lanes * width;
+                widths.push(width);
+            }
+            widths.sort_unstable();
+            widths.dedup();
+            cost.rounds += OPENING * widths.len();
+            for id in &layer.look_up {
+                let lanes = self.nodes[*id].lanes;
+                cost.lookups += lanes;
+                cost.rounds += OPENING;
+                let (index, private) = match &self.nodes[*id].node {
+                    Node::LookUpPrivate { index, .. } => (*index, true),
+                    Node::LookUp { index, .. } => (*index, false),
+                    _ => continue,
+                };
+                let bits = lanes * ((1 << self.nodes[index].width) - 1);
+                cost.lookup_bits += bits;
+                if private {
+                    cost.products += bits;
+                    cost.rounds += OPENING;
+                }
+            }
+            let circuits = layer.run.iter().filter_map(|id| match &self.nodes[*id].node {
+                Node::Run(circuit, _) => Some((circuit, self.nodes[*id].lanes)),
+                _ => None,
+            });
+            let mut depth = 0;
+            for (circuit, lanes) in circuits {
+                cost.ands += circuit.and_count() * lanes;
+                depth = depth.max(circuit.and_depth());
+            }
+            cost.rounds += depth;
+        }
+        let kinds =
+            [true, false].map(|number| self.outputs.iter().any(|id| (self.nodes[*id].width == 0) == number));
+        cost.rounds += kinds.into_iter().filter(|kind| *kind).count();
+        cost
+    }
+}

@@ -1,0 +1,45 @@
+//! Programs that mix numbers, bits, tables and circuits, among many parties: GYKW, section 7. **Semi-honest**:
+//! all but one of the parties may be curious together, and everybody follows the protocol.
+//!
+//! | module | what |
+//! |---|---|
+//! | [`text`] | the format `divisi program 1`: one statement a line |
+//! | [`program`] | statements on values with kinds and shapes, checked as they are added |
+//! | [`plain`] | evaluation in the clear, the reference |
+//! | [`lower`](fn@lower), [`Code`] | what it becomes, which steps share rounds, and what that costs |
+//! | [`run`](mod@run) | the run of a party |
+//!
+//! ```
+//! use divisi_program::{plain, text};
+//!
+//! let none = |name: &str| Err(format!("there is no circuit {name}"));
+//! let program = text::read(
+//!     "divisi program 1\n\
+//!      input  x 1 num 2x3\n\
+//!      input  y 2 num 1x3\n\
+//!      sums = add x y\n\
+//!      best place = max sums\n\
+//!      output place 1,2\n",
+//!     &none,
+//! )?;
+//! let inputs = [plain::Entries::Num(vec![1, 2, 3, 9, 0, -7]), plain::Entries::Num(vec![1, 1, 1])];
+//! assert_eq!(plain::evaluate(&program, &inputs)?, [plain::Entries::Num(vec![2, 0])]);
+//! # Ok::<(), String>(())
+//! ```
+#![forbid(unsafe_code)]
+#![cfg_attr(test, allow(clippy::unwrap_used, clippy::expect_used, clippy::panic))]
+
+mod code;
+mod lower;
+pub mod plain;
+pub mod program;
+pub mod run;
+mod shape;
+mod statements;
+pub mod text;
+mod words;
+
+pub use code::{Code, Cost};
+pub use lower::lower;
+pub use program::{Arg, Kind, Program, Value};
+pub use shape::Shape;

@@ -1,0 +1,219 @@
+//! What is done on the bits of numbers: comparisons, shifts, quotients, and the best of a row.
+
+use super::{Lower, OFFSET};
+use crate::code::{Id, Node};
+use crate::program::{BOUND, Op, Statement};
+use crate::shape::Shape;
+use crate::words::Word;
+use std::sync::Arc;
+
+/// The bit of an offset word that is 1 where its number is not negative.
+const NOT_NEGATIVE: usize = OFFSET - 1;
+
+impl Lower<'_> {
+    /// The offset word of a number, made if there is none.
+    pub(super) fn offset(&mut self, id: Id) -> Id {
+        if let Some(word) = self.known_offset(id) {
+            return word;
+        }
+        let lanes = self.lanes(id);
+        let moved = self.number(Node::Shift(id, BOUND as u64), lanes);
+        let bits = self.word(Node::ToBits(moved), lanes, 32);
+        let word = self.slice(bits, 0..OFFSET);
+        self.offsets.insert(id, word);
+        word
+    }
+
+    /// The offset word of a number that has one, or that everybody knows.
+    pub(super) fn known_offset(&mut self, id: Id) -> Option<Id> {
+        if let Some(word) = self.offsets.get(&id) {
+            return Some(*word);
+        }
+        let numbers = self.constants.get(&id)?;
+        let words: Vec<u64> = numbers
+            .iter()
+            .map(|x| u64::try_from(*x + BOUND).ok().filter(|x| x >> OFFSET == 0))
+            .collect::<Option<_>>()?;
+        let lanes = words.len();
+        let word = self.word(Node::Words(words), lanes, OFFSET);
+        self.offsets.insert(id, word);
+        Some(word)
+    }
+
+    /// A number from its offset word.
+    pub(super) fn number_of(&mut self, word: Id) -> Id {
+        let lanes = self.lanes(word);
+        let moved = self.number(Node::ToNumber(word), lanes);
+        let id = self.number(Node::Shift(moved, self.p.neg(BOUND as u64)), lanes);
+        self.offsets.insert(id, word);
+        id
+    }
+
+    /// Whether both are compared as words: they are such already, or are wanted as such again.
+    pub(super) fn as_words(&mut self, statement: &Statement, x: Id, y: Id) -> bool {
+        let args = &statement.args;
+        let mut is = |id: Id, i: usize| {
+            let cheap = self.known_offset(id).is_some() || self.wanted[args[i]] > 1;
+            (cheap, self.known_offset(id).is_some())
+        };
+        let ((x, has_x), (y, has_y)) = (is(x, 0), is(y, 1));
+        // two conversions for two fresh numbers are no gain over one of their difference
+        x && y && (has_x || has_y || self.wanted[args[0]] + self.wanted[args[1]] > 4)
+    }
+
+    /// x < y of numbers, a bit.
+    pub(super) fn less(&mut self, statement: &Statement, x: Id, y: Id) -> Id {
+        if self.as_words(statement, x, y) {
+            let (x, y) = (self.offset(x), self.offset(y));
+            return self.run(Word::Less, OFFSET, vec![x, y]);
+        }
+        let difference = self.sub(x, y);
+        let word = self.offset(difference);
+        let bit = self.slice(word, NOT_NEGATIVE..OFFSET);
+        self.not(bit)
+    }
+
+    /// x = y of words: all bits of their sum are 0.
+    pub(super) fn equal(&mut self, x: Id, y: Id) -> Id {
+        let (lanes, width) = (self.lanes(x), self.width(x));
+        let sum = self.word(Node::Xor(x, y), lanes, width);
+        self.run(Word::Zero, width, vec![sum])
+    }
+
+    /// The offset word of a number that is made of few enough bits.
+    pub(super) fn remember(&mut self, id: Id, word: Id) {
+        let (lanes, width) = (self.lanes(word), self.width(word));
+        if width < OFFSET {
+            let rest = self.same((width..OFFSET).map(|i| i == NOT_NEGATIVE).collect(), lanes);
+            let bits = (0..width).map(|i| (word, i)).chain((0..OFFSET - width).map(|i| (rest, i)));
+            let word = self.pick(bits.collect());
+            self.offsets.insert(id, word);
+        }
+    }
+
+    pub(super) fn compare(&mut self, statement: &Statement, x: Id, y: Id, is_num: bool) -> Id {
+        match (&statement.op, is_num) {
+            (Op::Lt, true) => self.less(statement, x, y),
+            (Op::Le, true) => {
+                let other =
+                    Statement { args: vec![statement.args[1], statement.args[0]], ..statement.clone() };
+                let greater = self.less(&other, y, x);
+                self.not(greater)
+            }
+            (Op::Lt, false) => self.run(Word::Less, self.width(x), vec![x, y]),
+            (Op::Le, false) => {
+                let greater = self.run(Word::Less, self.width(x), vec![y, x]);
+                self.not(greater)
+            }
+            (_, true) if self.as_words(statement, x, y) => {
+                let (x, y) = (self.offset(x), self.offset(y));
+                self.equal(x, y)
+            }
+            (_, true) => {
+                let difference = self.sub(x, y);
+                let word = self.offset(difference);
+                let zero = self.same((0..OFFSET).map(|i| i == NOT_NEGATIVE).collect(), self.lanes(x));
+                self.equal(word, zero)
+            }
+            (_, false) => self.equal(x, y),
+        }
+    }
+
+    pub(super) fn shift(&mut self, statement: &Statement, by: i32) -> Option<Id> {
+        let x = self.values[statement.args[0]]?;
+        let (places, lanes) = (by.unsigned_abs() as usize, self.lanes(x));
+        match self.width(x) {
+            0 if by >= 0 => Some(self.number(Node::Scale(x, Arc::new(vec![1 << places])), lanes)),
+            0 => {
+                let word = self.offset(x);
+                Some(self.shifted(word, places))
+            }
+            width => {
+                let zero = self.same(vec![false], lanes);
+                let from = |i: usize| if by < 0 { i.checked_add(places) } else { i.checked_sub(places) };
+                let bit = |i: usize| from(i).filter(|i| *i < width).map_or((zero, 0), |i| (x, i));
+                Some(self.pick((0..width).map(bit).collect()))
+            }
+        }
+    }
+
+    /// x / 2^places rounded down, of an offset word: the sign goes into the places that are free.
+    pub(super) fn shifted(&mut self, word: Id, places: usize) -> Id {
+        let top = self.slice(word, NOT_NEGATIVE..OFFSET);
+        let sign = self.not(top);
+        let kept = (places..NOT_NEGATIVE).map(|i| (word, i));
+        let bits = kept.chain((0..places).map(|_| (sign, 0))).chain([(top, 0)]);
+        let word = self.pick(bits.collect());
+        self.number_of(word)
+    }
+
+    pub(super) fn divide(&mut self, statement: &Statement, shape: &Shape) -> Option<Id> {
+        let (x, y) = (self.wide(statement, 0, shape)?, self.wide(statement, 1, shape)?);
+        let word = self.offset(x);
+        if let Some(divisor) =
+            self.constants.get(&y).and_then(|y| y.first().filter(|first| y.iter().all(|y| y == *first)))
+            && divisor.count_ones() == 1
+            && *divisor > 0
+        {
+            let places = divisor.trailing_zeros() as usize;
+            return Some(self.shifted(word, places));
+        }
+        let lanes = self.lanes(x);
+        let (top, low) = (self.slice(word, NOT_NEGATIVE..OFFSET), self.slice(word, 0..NOT_NEGATIVE));
+        let sign = self.not(top);
+        let signs = self.pick((0..NOT_NEGATIVE).map(|_| (sign, 0)).collect());
+        // of a negative x, -1 - x is divided: floor(x / y) is -1 - floor((-1 - x) / y)
+        let size = self.word(Node::Xor(low, signs), lanes, NOT_NEGATIVE);
+        let divisor = self.offset(y);
+        let divisor = self.slice(divisor, 0..NOT_NEGATIVE);
+        let quotient = self.run(Word::Divide, NOT_NEGATIVE, vec![size, divisor]);
+        let quotient = self.word(Node::Xor(quotient, signs), lanes, NOT_NEGATIVE);
+        let bits = (0..NOT_NEGATIVE).map(|i| (quotient, i)).chain([(top, 0)]);
+        let word = self.pick(bits.collect());
+        Some(self.number_of(word))
+    }
+
+    /// A tournament: in each layer the better of every two neighbours.
+    pub(super) fn extreme(&mut self, statement: &Statement, largest: bool) -> Option<()> {
+        let x = self.program.value(statement.args[0]);
+        let (side, rows) = (x.shape().last(), x.shape().entries() / x.shape().last());
+        let id = self.values[x.id]?;
+        let is_num = self.width(id) == 0;
+        let mut best = if is_num { self.offset(id) } else { id };
+        let width = self.width(best);
+        let place = (side.next_power_of_two().ilog2() as usize).max(1);
+        let mut places =
+            self.word(Node::Words((0..rows * side).map(|i| (i % side) as u64).collect()), rows * side, place);
+        let mut columns = side;
+        while columns > 1 {
+            let pairs = columns / 2;
+            let column = |k: usize| -> Vec<usize> {
+                (0..rows).flat_map(|row| (0..pairs).map(move |i| row * columns + 2 * i + k)).collect()
+            };
+            let args =
+                [(best, 0), (best, 1), (places, 0), (places, 1)].map(|(id, k)| self.gather(id, column(k)));
+            let won = self.run(Word::Better { place, largest }, width, args.to_vec());
+            let (mut next, mut at) = (self.slice(won, 0..width), self.slice(won, width..width + place));
+            if columns % 2 == 1 {
+                (next, at) = (self.beside(next, best, rows, columns), self.beside(at, places, rows, columns));
+            }
+            (best, places) = (next, at);
+            columns = columns.div_ceil(2);
+        }
+        let place = self.number(Node::ToNumber(places), rows);
+        self.remember(place, places);
+        let best = if is_num { self.number_of(best) } else { best };
+        self.values[statement.results[0]] = Some(best);
+        self.values[statement.results[1]] = Some(place);
+        Some(())
+    }
+
+    /// Winners of each row, and behind them the last column of those that were: it had no partner.
+    pub(super) fn beside(&mut self, winners: Id, all: Id, rows: usize, columns: usize) -> Id {
+        let (pairs, width) = (columns / 2, self.width(winners));
+        let alone = self.gather(all, (0..rows).map(|row| row * columns + columns - 1).collect());
+        let both = self.word(Node::Beside(winners, alone), rows * columns.div_ceil(2), width);
+        let place = |row: usize, i: usize| if i < pairs { row * pairs + i } else { rows * pairs + row };
+        self.gather(both, (0..rows).flat_map(|row| (0..=pairs).map(move |i| place(row, i))).collect())
+    }
+}

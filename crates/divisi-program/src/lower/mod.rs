@@ -1,0 +1,351 @@
+//! From statements to nodes: shapes become lanes, comparisons become circuits, and what is a word already is
+//! not converted again.
+//!
+//! The *offset word* of a number x has the 31 bits of x + 2^30: right for all that is compared or shifted
+//! (|x| < 2^30), and its order is that of the numbers. Bit 30 is 1 where x is not negative.
+
+mod bits;
+
+use crate::code::{Code, Id, NOWHERE, Node, Sized};
+use crate::program::{Constant, Kind, Op, Program, Statement};
+use crate::shape::Shape;
+use crate::words::{self, Word};
+use divisi_circuit::Program as Circuit;
+use divisi_field::zp::{Modulus, P32};
+use std::collections::HashMap;
+use std::sync::Arc;
+
+/// The bits of an offset word.
+const OFFSET: usize = 31;
+
+/// Nodes as they are made.
+struct Lower<'p> {
+    program: &'p Program,
+    p: Modulus,
+    nodes: Vec<Sized>,
+    /// The node of each value.
+    values: Vec<Option<Id>>,
+    /// The offset words of numbers that have one.
+    offsets: HashMap<Id, Id>,
+    /// Numbers that everybody knows.
+    constants: HashMap<Id, Vec<i64>>,
+    /// How many statements want a value's bits.
+    wanted: Vec<usize>,
+    circuits: HashMap<(Word, usize, bool), Arc<Circuit>>,
+}
+
+/// Whether a statement works on the bits of numbers.
+fn wants_bits(op: &Op) -> bool {
+    match op {
+        Op::Lt | Op::Le | Op::Eq | Op::Min | Op::Max | Op::Bits | Op::Div => true,
+        Op::Shift(by) => *by < 0,
+        _ => false,
+    }
+}
+
+/// The code of a program; `None` for a field in which its numbers do not lie (nobody can cause it).
+#[must_use]
+pub fn lower(program: &Program) -> Option<Code> {
+    let mut wanted = vec![0; program.values.len()];
+    for statement in program.statements.iter().filter(|statement| wants_bits(&statement.op)) {
+        statement.args.iter().for_each(|arg| wanted[*arg] += 1);
+    }
+    let mut lower = Lower {
+        program,
+        p: Modulus::new(P32)?,
+        nodes: Vec::new(),
+        values: vec![None; program.values.len()],
+        offsets: HashMap::new(),
+        constants: HashMap::new(),
+        wanted,
+        circuits: HashMap::new(),
+    };
+    for (place, input) in program.inputs.iter().enumerate() {
+        let lanes = input.value.shape().entries();
+        let id = match input.value.kind() {
+            Kind::Num => lower.number(Node::Input(place), lanes),
+            Kind::Bits(width) => lower.word(Node::InputBits(place), lanes, width),
+        };
+        lower.values[input.value.id] = Some(id);
+    }
+    for statement in &program.statements {
+        lower.statement(statement)?;
+    }
+    let outputs =
+        program.outputs.iter().map(|output| lower.values[output.value.id]).collect::<Option<Vec<Id>>>()?;
+    Some(Code::new(lower.nodes, outputs))
+}
+
+impl Lower<'_> {
+    fn number(&mut self, node: Node, lanes: usize) -> Id {
+        self.nodes.push(Sized { node, lanes, width: 0 });
+        self.nodes.len() - 1
+    }
+
+    fn word(&mut self, node: Node, lanes: usize, width: usize) -> Id {
+        self.nodes.push(Sized { node, lanes, width });
+        self.nodes.len() - 1
+    }
+
+    fn lanes(&self, id: Id) -> usize {
+        self.nodes[id].lanes
+    }
+
+    fn width(&self, id: Id) -> usize {
+        self.nodes[id].width
+    }
+
+    fn constant(&mut self, numbers: &[i64]) -> Id {
+        let residues = numbers.iter().map(|x| self.p.of_signed(*x)).collect();
+        let id = self.number(Node::Constant(residues), numbers.len());
+        self.constants.insert(id, numbers.to_vec());
+        id
+    }
+
+    /// These lanes; those that are [`NOWHERE`] are 0.
+    fn gather(&mut self, id: Id, places: Vec<usize>) -> Id {
+        let lanes = places.len();
+        let constant = self.constants.get(&id).filter(|_| !places.contains(&NOWHERE));
+        if let Some(numbers) = constant {
+            let numbers: Vec<i64> = places.iter().map(|place| numbers[*place]).collect();
+            return self.constant(&numbers);
+        }
+        let offset = self.offsets.get(&id).copied().filter(|_| !places.contains(&NOWHERE));
+        let places = Arc::new(places);
+        match self.width(id) {
+            0 => {
+                let out = self.number(Node::Gather(id, Arc::clone(&places)), lanes);
+                if let Some(word) = offset {
+                    let word = self.word(Node::GatherWords(word, places), lanes, OFFSET);
+                    self.offsets.insert(out, word);
+                }
+                out
+            }
+            width => self.word(Node::GatherWords(id, places), lanes, width),
+        }
+    }
+
+    /// An argument with as many lanes as the result has entries.
+    fn wide(&mut self, statement: &Statement, i: usize, shape: &Shape) -> Option<Id> {
+        let value = self.program.value(statement.args[i]);
+        let id = self.values[value.id]?;
+        Some(match value.shape().places(shape) {
+            Some(places) => self.gather(id, places),
+            None => id,
+        })
+    }
+
+    fn circuit(&mut self, word: Word, width: usize, lanes: usize) -> Arc<Circuit> {
+        // many lanes at once pay for ANDs, few for rounds
+        let low_depth = Code::adder(lanes) == divisi_mixed::adders::Adder::LowDepth;
+        let made = self.circuits.entry((word, width, low_depth));
+        Arc::clone(made.or_insert_with(|| Arc::new(words::circuit(word, width, low_depth))))
+    }
+
+    fn run(&mut self, word: Word, width: usize, args: Vec<Id>) -> Id {
+        let lanes = args.iter().map(|id| self.lanes(*id)).max().unwrap_or(1);
+        let circuit = self.circuit(word, width, lanes);
+        let width = circuit.output_bits();
+        self.word(Node::Run(circuit, args), lanes, width)
+    }
+
+    fn pick(&mut self, bits: Vec<(Id, usize)>) -> Id {
+        let lanes = bits.first().map_or(1, |(id, _)| self.lanes(*id));
+        let width = bits.len();
+        self.word(Node::Pick(bits), lanes, width)
+    }
+
+    fn slice(&mut self, id: Id, range: std::ops::Range<usize>) -> Id {
+        if range == (0..self.width(id)) { id } else { self.pick(range.map(|i| (id, i)).collect()) }
+    }
+
+    fn same(&mut self, bits: Vec<bool>, lanes: usize) -> Id {
+        let width = bits.len();
+        self.word(Node::Same(bits), lanes, width)
+    }
+
+    fn not(&mut self, id: Id) -> Id {
+        self.word(Node::Not(id), self.lanes(id), self.width(id))
+    }
+
+    fn sub(&mut self, x: Id, y: Id) -> Id {
+        self.number(Node::Sub(x, y), self.lanes(x))
+    }
+
+    fn statement(&mut self, statement: &Statement) -> Option<()> {
+        let program = self.program;
+        let Some(first) = statement.results.first() else { return Some(()) };
+        let out = program.value(*first);
+        let shape = out.shape().clone();
+        let lanes = shape.entries();
+        let is_num = statement.args.first().is_some_and(|arg| program.value(*arg).kind() == Kind::Num);
+        let width = match out.kind() {
+            Kind::Num => 0,
+            Kind::Bits(width) => width,
+        };
+        let id = match &statement.op {
+            Op::Input => return Some(()),
+            Op::Constant(Constant::Num(numbers)) => self.constant(numbers),
+            Op::Constant(Constant::Bits(bits)) => self.same(bits.clone(), 1),
+            Op::Add | Op::Sub | Op::Mul | Op::Xor | Op::And | Op::Or => {
+                let (x, y) = (self.wide(statement, 0, &shape)?, self.wide(statement, 1, &shape)?);
+                match (&statement.op, is_num) {
+                    (Op::Add, true) => self.number(Node::Add(x, y), lanes),
+                    (Op::Sub, true) => self.sub(x, y),
+                    (Op::Mul, _) => self.product(x, y),
+                    (Op::Add, false) => self.run(Word::Add, width, vec![x, y]),
+                    (Op::Sub, false) => self.run(Word::Sub, width, vec![x, y]),
+                    (Op::And, _) => self.run(Word::And, width, vec![x, y]),
+                    (Op::Or, _) => self.run(Word::Or, width, vec![x, y]),
+                    _ => self.word(Node::Xor(x, y), lanes, width),
+                }
+            }
+            Op::Neg => {
+                let x = self.wide(statement, 0, &shape)?;
+                if is_num {
+                    self.number(Node::Neg(x), lanes)
+                } else {
+                    let zero = self.same(vec![false; width], lanes);
+                    self.run(Word::Sub, width, vec![zero, x])
+                }
+            }
+            Op::Sum => {
+                let x = self.values[statement.args[0]]?;
+                self.number(Node::SumRows(x, self.lanes(x) / lanes), lanes)
+            }
+            Op::MatMul => self.matrices(statement)?,
+            Op::Min | Op::Max => return self.extreme(statement, matches!(statement.op, Op::Max)),
+            Op::Reshape => self.values[statement.args[0]]?,
+            Op::Gather(places) => {
+                let x = self.values[statement.args[0]]?;
+                self.gather(x, places.clone())
+            }
+            Op::Lt | Op::Le | Op::Eq => {
+                let inner = program
+                    .value(statement.args[0])
+                    .shape()
+                    .join(program.value(statement.args[1]).shape())?;
+                let (x, y) = (self.wide(statement, 0, &inner)?, self.wide(statement, 1, &inner)?);
+                self.compare(statement, x, y, is_num)
+            }
+            Op::Select => self.select(statement, &shape)?,
+            Op::Not => {
+                let x = self.values[statement.args[0]]?;
+                self.not(x)
+            }
+            Op::Bits => {
+                let x = self.values[statement.args[0]]?;
+                if width < OFFSET {
+                    let word = self.offset(x);
+                    self.slice(word, 0..width)
+                } else {
+                    let bits = self.word(Node::ToBits(x), lanes, 32);
+                    self.slice(bits, 0..width)
+                }
+            }
+            Op::Num => {
+                let word = self.values[statement.args[0]]?;
+                let id = self.number(Node::ToNumber(word), lanes);
+                self.remember(id, word);
+                id
+            }
+            Op::Shift(by) => self.shift(statement, *by)?,
+            Op::Div => self.divide(statement, &shape)?,
+            Op::Lookup => self.look_up(statement)?,
+            Op::Circuit(circuit) => return self.any(statement, circuit, &shape),
+        };
+        self.values[*first] = Some(id);
+        Some(())
+    }
+
+    fn product(&mut self, x: Id, y: Id) -> Id {
+        let lanes = self.lanes(x);
+        for (known, other) in [(x, y), (y, x)] {
+            if let Some(numbers) = self.constants.get(&known) {
+                let numbers = numbers.iter().map(|x| self.p.of_signed(*x)).collect();
+                return self.number(Node::Scale(other, Arc::new(numbers)), lanes);
+            }
+        }
+        self.number(Node::Multiply(x, y), lanes)
+    }
+
+    fn matrices(&mut self, statement: &Statement) -> Option<Id> {
+        let [x, y] = [0, 1].map(|i| self.program.value(statement.args[i]));
+        let (&[rows, inner], &[_, columns]) = (x.shape().sides(), y.shape().sides()) else { return None };
+        let places = (0..rows * columns).flat_map(|at| (0..inner).map(move |k| (at, k)));
+        let (left, right) =
+            places.map(|(at, k)| (at / columns * inner + k, k * columns + at % columns)).unzip();
+        let (x, y) = (self.values[x.id]?, self.values[y.id]?);
+        let (x, y) = (self.gather(x, left), self.gather(y, right));
+        let products = self.product(x, y);
+        Some(self.number(Node::SumRows(products, inner), rows * columns))
+    }
+
+    fn select(&mut self, statement: &Statement, shape: &Shape) -> Option<Id> {
+        let c = self.wide(statement, 0, shape)?;
+        let (x, y) = (self.wide(statement, 1, shape)?, self.wide(statement, 2, shape)?);
+        match self.width(x) {
+            // y + c (x - y)
+            0 => {
+                let lanes = self.lanes(x);
+                let c = self.number(Node::ToNumber(c), lanes);
+                let difference = match (self.constants.get(&x), self.constants.get(&y)) {
+                    (Some(x), Some(y)) => {
+                        let numbers: Vec<i64> =
+                            x.iter().zip(y).map(|(x, y)| self.p.centred(self.p.of_signed(x - y))).collect();
+                        self.constant(&numbers)
+                    }
+                    _ => self.sub(x, y),
+                };
+                let chosen = self.product(c, difference);
+                Some(self.number(Node::Add(chosen, y), lanes))
+            }
+            width => Some(self.run(Word::Choose, width, vec![c, x, y])),
+        }
+    }
+
+    fn look_up(&mut self, statement: &Statement) -> Option<Id> {
+        let [table, index] = [0, 1].map(|i| self.program.value(statement.args[i]));
+        let (entries, tables) = (table.shape().last(), table.shape().entries() / table.shape().last());
+        let whole = entries.next_power_of_two();
+        let places = whole.ilog2() as usize;
+        let (table, at) = (self.values[table.id]?, self.values[index.id]?);
+        let lanes = self.lanes(at);
+        let word = match self.width(at) {
+            0 => {
+                let word = self.offset(at);
+                self.slice(word, 0..places)
+            }
+            width if width < places => {
+                let zero = self.same(vec![false], lanes);
+                let bits = (0..width).map(|i| (at, i)).chain((width..places).map(|_| (zero, 0)));
+                self.pick(bits.collect())
+            }
+            _ => at,
+        };
+        if tables == 1
+            && let Some(numbers) = self.constants.get(&table)
+        {
+            let mut table: Vec<u64> = numbers.iter().map(|x| self.p.of_signed(*x)).collect();
+            table.resize(whole, 0);
+            return Some(self.number(Node::LookUp { table: Arc::new(table), index: word }, lanes));
+        }
+        let from = |lane: usize| if tables == 1 { 0 } else { lane * entries };
+        let all = (0..lanes).flat_map(|lane| (0..whole).map(move |at| (lane, at)));
+        let places = all.map(|(lane, at)| if at < entries { from(lane) + at } else { NOWHERE }).collect();
+        let tables = self.gather(table, places);
+        Some(self.number(Node::LookUpPrivate { tables, index: word }, lanes))
+    }
+
+    fn any(&mut self, statement: &Statement, circuit: &Arc<Circuit>, shape: &Shape) -> Option<()> {
+        let args =
+            (0..statement.args.len()).map(|i| self.wide(statement, i, shape)).collect::<Option<Vec<Id>>>()?;
+        let all = self.word(Node::Run(Arc::clone(circuit), args), shape.entries(), circuit.output_bits());
+        let mut first = 0;
+        for (result, width) in statement.results.iter().zip(circuit.outputs()) {
+            self.values[*result] = Some(self.slice(all, first..first + width));
+            first += width;
+        }
+        Some(())
+    }
+}

@@ -1,0 +1,310 @@
+//! A program in the clear: the reference that a run is compared with.
+//!
+//! Nothing here is secret, and nothing is shared with [`crate::lower`]: numbers are integers, bits are lists.
+
+use crate::program::{Constant, Kind, LARGEST, Op, Program, Statement};
+use crate::shape::Shape;
+use divisi_circuit::{Program as Circuit, plain};
+use divisi_field::zp::P32;
+use std::fmt;
+use zeroize::{Zeroize, ZeroizeOnDrop};
+
+/// Entries of a value. They may be a party's own: wiped when dropped, and not printed.
+#[derive(Clone, PartialEq, Eq, Zeroize, ZeroizeOnDrop)]
+pub enum Entries {
+    /// Numbers, from -(p-1)/2 to (p-1)/2.
+    Num(Vec<i64>),
+    /// Of each entry its bits, the lowest first.
+    Bits(Vec<Vec<bool>>),
+}
+
+/// How many there are, and of what kind.
+impl fmt::Debug for Entries {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Entries::Num(numbers) => write!(f, "{} numbers", numbers.len()),
+            Entries::Bits(bits) => write!(f, "{} words of bits", bits.len()),
+        }
+    }
+}
+
+impl Entries {
+    fn num(&self) -> &[i64] {
+        match self {
+            Entries::Num(numbers) => numbers,
+            Entries::Bits(_) => &[],
+        }
+    }
+
+    fn bits(&self) -> &[Vec<bool>] {
+        match self {
+            Entries::Bits(bits) => bits,
+            Entries::Num(_) => &[],
+        }
+    }
+
+    /// How many.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        match self {
+            Entries::Num(numbers) => numbers.len(),
+            Entries::Bits(bits) => bits.len(),
+        }
+    }
+
+    /// Whether there are none.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    fn gather(&self, places: &[usize]) -> Entries {
+        match self {
+            Entries::Num(numbers) => Entries::Num(places.iter().map(|i| numbers[*i]).collect()),
+            Entries::Bits(bits) => Entries::Bits(places.iter().map(|i| bits[*i].clone()).collect()),
+        }
+    }
+
+    fn wide(&self, own: &Shape, wide: &Shape) -> Entries {
+        own.places(wide).map_or_else(|| self.clone(), |places| self.gather(&places))
+    }
+}
+
+/// The residue modulo p that is nearest to zero.
+fn reduced(x: i128) -> i64 {
+    let p = i128::from(P32);
+    let x = x.rem_euclid(p);
+    (if x > i128::from(LARGEST) { x - p } else { x }) as i64
+}
+
+/// x + y + carry modulo 2^W.
+fn added(x: &[bool], y: &[bool], mut carry: bool) -> Vec<bool> {
+    let bit = |(x, y): (&bool, &bool)| {
+        let sum = u8::from(*x) + u8::from(*y) + u8::from(carry);
+        carry = sum > 1;
+        sum & 1 == 1
+    };
+    x.iter().zip(y).map(bit).collect()
+}
+
+fn not(x: &[bool]) -> Vec<bool> {
+    x.iter().map(|bit| !bit).collect()
+}
+
+/// Both as unsigned numbers, compared.
+fn compare(x: &[bool], y: &[bool]) -> std::cmp::Ordering {
+    x.iter().rev().cmp(y.iter().rev())
+}
+
+/// The outputs, in order. `inputs` has the entries of each input, in order, as many as its shape has and of
+/// its kind ([`fits`]).
+///
+/// # Errors
+/// An input that does not fit, by its name; a division by what is not above 0.
+pub fn evaluate(program: &Program, inputs: &[Entries]) -> Result<Vec<Entries>, String> {
+    if inputs.len() != program.inputs.len() {
+        return Err(format!(
+            "{} inputs are given, and the program takes {}",
+            inputs.len(),
+            program.inputs.len()
+        ));
+    }
+    let mut values: Vec<Entries> = vec![Entries::Num(Vec::new()); program.values.len()];
+    for (input, entries) in program.inputs.iter().zip(inputs) {
+        fits(&input.name, input.value.kind(), input.value.shape(), entries)?;
+        values[input.value.id] = entries.clone();
+    }
+    for statement in &program.statements {
+        if matches!(statement.op, Op::Input) {
+            continue;
+        }
+        let results = step(program, statement, &values)?;
+        for (id, entries) in statement.results.iter().zip(results) {
+            values[*id] = entries;
+        }
+    }
+    Ok(program.outputs.iter().map(|output| values[output.value.id].clone()).collect())
+}
+
+/// Whether entries are what an input takes.
+///
+/// # Errors
+/// What is wrong, with the input's name.
+pub fn fits(name: &str, kind: Kind, shape: &Shape, entries: &Entries) -> Result<(), String> {
+    if entries.len() != shape.entries() {
+        let (given, wanted) = (entries.len(), shape.entries());
+        return Err(format!("the input {name} takes {wanted} values, and {given} are given"));
+    }
+    let right = match (kind, entries) {
+        (Kind::Num, Entries::Num(numbers)) => numbers.iter().all(|x| x.unsigned_abs() <= LARGEST as u64),
+        (Kind::Bits(width), Entries::Bits(bits)) => bits.iter().all(|bits| bits.len() == width),
+        _ => false,
+    };
+    if right { Ok(()) } else { Err(format!("the input {name} takes {kind}, and something else is given")) }
+}
+
+fn step(program: &Program, statement: &Statement, values: &[Entries]) -> Result<Vec<Entries>, String> {
+    let arg = |i: usize| &values[statement.args[i]];
+    let shape_of = |i: usize| program.value(statement.args[i]).shape();
+    let out = program.value(statement.results[0]);
+    let shape = out.shape();
+    // an argument with as many entries as the result
+    let wide = |i: usize| arg(i).wide(shape_of(i), shape);
+    let numbers = |f: &dyn Fn(i64, i64) -> i64| {
+        let (x, y) = (wide(0), wide(1));
+        Entries::Num(x.num().iter().zip(y.num()).map(|(x, y)| f(*x, *y)).collect())
+    };
+    let words = |f: &dyn Fn(&[bool], &[bool]) -> Vec<bool>| {
+        let (x, y) = (wide(0), wide(1));
+        Entries::Bits(x.bits().iter().zip(y.bits()).map(|(x, y)| f(x, y)).collect())
+    };
+    let is_num = matches!(program.value(*statement.args.first().unwrap_or(&0)).kind(), Kind::Num);
+    let compared = |f: &dyn Fn(std::cmp::Ordering) -> bool| {
+        let (x, y) = (wide(0), wide(1));
+        let numbers = x.num().iter().zip(y.num()).map(|(x, y)| vec![f(x.cmp(y))]);
+        let words = x.bits().iter().zip(y.bits()).map(|(x, y)| vec![f(compare(x, y))]);
+        Entries::Bits(numbers.chain(words).collect())
+    };
+    let one = match &statement.op {
+        Op::Input => return Ok(Vec::new()),
+        Op::Constant(Constant::Num(numbers)) => Entries::Num(numbers.clone()),
+        Op::Constant(Constant::Bits(bits)) => Entries::Bits(vec![bits.clone()]),
+        Op::Add if is_num => numbers(&|x, y| reduced(i128::from(x) + i128::from(y))),
+        Op::Sub if is_num => numbers(&|x, y| reduced(i128::from(x) - i128::from(y))),
+        Op::Add => words(&|x, y| added(x, y, false)),
+        Op::Sub => words(&|x, y| added(x, &not(y), true)),
+        Op::Mul => numbers(&|x, y| reduced(i128::from(x) * i128::from(y))),
+        Op::Neg if is_num => Entries::Num(arg(0).num().iter().map(|x| -x).collect()),
+        Op::Neg => {
+            let negative = |x: &Vec<bool>| added(&not(x), &vec![false; x.len()], true);
+            Entries::Bits(arg(0).bits().iter().map(negative).collect())
+        }
+        Op::Sum => {
+            let rows = arg(0).num().chunks_exact(shape_of(0).last());
+            Entries::Num(rows.map(|row| reduced(row.iter().map(|x| i128::from(*x)).sum())).collect())
+        }
+        Op::Min | Op::Max => return Ok(extreme(arg(0), shape_of(0).last(), matches!(statement.op, Op::Max))),
+        Op::MatMul => {
+            let (inner, columns) = (shape_of(0).last(), shape_of(1).last());
+            let (x, y) = (arg(0).num(), arg(1).num());
+            let entry = |at: usize| {
+                let term = |k: usize| {
+                    i128::from(x[at / columns * inner + k]) * i128::from(y[k * columns + at % columns])
+                };
+                reduced((0..inner).map(term).sum())
+            };
+            Entries::Num((0..shape.entries()).map(entry).collect())
+        }
+        Op::Reshape => arg(0).clone(),
+        Op::Gather(places) => arg(0).gather(places),
+        Op::Lt => compared(&|order| order.is_lt()),
+        Op::Le => compared(&|order| order.is_le()),
+        Op::Eq => compared(&|order| order.is_eq()),
+        Op::Select => {
+            let (c, x, y) = (wide(0), wide(1), wide(2));
+            let chosen = c.bits().iter().enumerate().map(|(i, c)| if c[0] { (&x, i) } else { (&y, i) });
+            match out.kind() {
+                Kind::Num => Entries::Num(chosen.map(|(from, i)| from.num()[i]).collect()),
+                Kind::Bits(_) => Entries::Bits(chosen.map(|(from, i)| from.bits()[i].clone()).collect()),
+            }
+        }
+        Op::Xor => words(&|x, y| x.iter().zip(y).map(|(x, y)| x ^ y).collect()),
+        Op::And => words(&|x, y| x.iter().zip(y).map(|(x, y)| x & y).collect()),
+        Op::Or => words(&|x, y| x.iter().zip(y).map(|(x, y)| x | y).collect()),
+        Op::Not => Entries::Bits(arg(0).bits().iter().map(|x| not(x)).collect()),
+        Op::Bits => {
+            let Kind::Bits(width) = out.kind() else { return Ok(Vec::new()) };
+            let bits = |x: &i64| (0..width).map(|i| x >> i & 1 == 1).collect();
+            Entries::Bits(arg(0).num().iter().map(bits).collect())
+        }
+        Op::Num => {
+            let number = |x: &Vec<bool>| reduced(x.iter().rev().fold(0, |n, bit| n << 1 | i128::from(*bit)));
+            Entries::Num(arg(0).bits().iter().map(number).collect())
+        }
+        Op::Shift(by) => shifted(arg(0), *by),
+        Op::Div => {
+            if wide(1).num().iter().any(|y| *y <= 0) {
+                return Err("a division by what is not above 0".into());
+            }
+            numbers(&|x, y| x.div_euclid(y))
+        }
+        Op::Lookup => look_up(arg(0).num(), arg(1), shape_of(0).last()),
+        Op::Circuit(circuit) => {
+            let args: Vec<Entries> = (0..statement.args.len()).map(wide).collect();
+            return run(circuit, &args, shape.entries());
+        }
+    };
+    Ok(vec![one])
+}
+
+fn extreme(x: &Entries, side: usize, largest: bool) -> Vec<Entries> {
+    let better = |order: std::cmp::Ordering| if largest { order.is_gt() } else { order.is_lt() };
+    let order = |i: usize, j: usize| match x {
+        Entries::Num(x) => x[i].cmp(&x[j]),
+        Entries::Bits(x) => compare(&x[i], &x[j]),
+    };
+    let rows = x.len() / side;
+    let best = |row: usize| {
+        let first = row * side;
+        (first + 1..first + side).fold(first, |best, i| if better(order(i, best)) { i } else { best })
+    };
+    let places: Vec<usize> = (0..rows).map(best).collect();
+    let numbers = places.iter().enumerate().map(|(row, at)| (at - row * side) as i64).collect();
+    vec![x.gather(&places), Entries::Num(numbers)]
+}
+
+fn shifted(x: &Entries, by: i32) -> Entries {
+    let places = by.unsigned_abs() as usize;
+    match x {
+        Entries::Num(x) => Entries::Num(
+            x.iter().map(|x| if by < 0 { x >> places } else { reduced(i128::from(*x) << places) }).collect(),
+        ),
+        Entries::Bits(x) => {
+            let from = |bits: &[bool], i: usize| {
+                let i = if by < 0 { i.checked_add(places) } else { i.checked_sub(places) };
+                i.and_then(|i| bits.get(i)).copied().unwrap_or(false)
+            };
+            Entries::Bits(x.iter().map(|bits| (0..bits.len()).map(|i| from(bits, i)).collect()).collect())
+        }
+    }
+}
+
+fn look_up(tables: &[i64], index: &Entries, entries: usize) -> Entries {
+    let most = entries.next_power_of_two() as u64 - 1;
+    let places: Vec<usize> = match index {
+        Entries::Num(index) => index.iter().map(|i| (*i as u64 & most) as usize).collect(),
+        Entries::Bits(index) => {
+            index.iter().map(|bits| bits.iter().rev().fold(0, |n, bit| n << 1 | usize::from(*bit))).collect()
+        }
+    };
+    let all = tables.len() / entries;
+    let table = |i: usize| &tables[if all == 1 { 0..entries } else { i * entries..(i + 1) * entries }];
+    Entries::Num(places.iter().enumerate().map(|(i, at)| table(i).get(*at).copied().unwrap_or(0)).collect())
+}
+
+fn run(circuit: &Circuit, args: &[Entries], lanes: usize) -> Result<Vec<Entries>, String> {
+    let mut wires = Vec::with_capacity(circuit.input_bits());
+    for (arg, width) in args.iter().zip(circuit.inputs()) {
+        for i in 0..*width {
+            let mut words = vec![0_u64; lanes.div_ceil(64)];
+            for (lane, bits) in arg.bits().iter().enumerate() {
+                words[lane / 64] |= u64::from(bits[i]) << (lane % 64);
+            }
+            wires.push(words);
+        }
+    }
+    let out = plain::run(circuit, &wires).map_err(|misfit| misfit.to_string())?;
+    let mut rest = out.as_slice();
+    let mut values = Vec::new();
+    for width in circuit.outputs() {
+        let (own, others) = rest.split_at(*width);
+        rest = others;
+        let entry = |lane: usize| {
+            own.iter()
+                .map(|w| w.get(lane / 64).or(w.first()).map_or(0, |w| w >> (lane % 64)) & 1 == 1)
+                .collect()
+        };
+        values.push(Entries::Bits((0..lanes).map(entry).collect()));
+    }
+    Ok(values)
+}

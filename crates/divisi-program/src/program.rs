@@ -1,0 +1,340 @@
+//! Programs: statements on values with a kind and a shape, checked as they are added.
+//!
+//! Everything here is public. Types are checked here alone; whoever reads a program ([`crate::plain`],
+//! [`crate::lower`]) finds statements that fit.
+
+use crate::shape::Shape;
+use divisi_circuit::Program as Circuit;
+use divisi_field::zp::P32;
+use std::sync::Arc;
+
+/// The most bits of one value.
+pub const WIDEST: usize = 1 << 16;
+/// The largest number, and the smallest but for its sign.
+pub const LARGEST: i64 = (P32 as i64 - 1) / 2;
+/// Comparisons, `shift` and `div` are right for values, and differences, of a size below this.
+pub const BOUND: i64 = 1 << 30;
+
+/// What a value is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    /// Numbers of Z_p, read as -(p-1)/2 to (p-1)/2.
+    Num,
+    /// Unsigned numbers of so many bits, the lowest first.
+    Bits(usize),
+}
+
+impl std::fmt::Display for Kind {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Kind::Num => f.write_str("num"),
+            Kind::Bits(width) => write!(f, "bits {width}"),
+        }
+    }
+}
+
+/// A value of a program: what its name stands for.
+#[derive(Clone, Debug)]
+pub struct Value {
+    pub(crate) id: usize,
+    kind: Kind,
+    shape: Shape,
+}
+
+impl Value {
+    /// What it is.
+    #[must_use]
+    pub fn kind(&self) -> Kind {
+        self.kind
+    }
+
+    /// Its shape.
+    #[must_use]
+    pub fn shape(&self) -> &Shape {
+        &self.shape
+    }
+
+    /// For messages.
+    pub(crate) fn describe(&self) -> String {
+        format!("{} {}", self.kind, self.shape)
+    }
+}
+
+/// What a party brings.
+#[derive(Clone, Debug)]
+pub struct Input {
+    /// Its name.
+    pub name: String,
+    /// Whose it is, the first party being 1.
+    pub owner: u8,
+    /// The value.
+    pub value: Value,
+}
+
+/// What some parties learn.
+#[derive(Clone, Debug)]
+pub struct Output {
+    /// Its name.
+    pub name: String,
+    /// Who, in order, the first party being 1.
+    pub receivers: Vec<u8>,
+    /// The value.
+    pub value: Value,
+}
+
+/// A value that stands in the program.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Constant {
+    /// Numbers, one for each entry.
+    Num(Vec<i64>),
+    /// Bits of one entry, the lowest first.
+    Bits(Vec<bool>),
+}
+
+/// What a statement does with its arguments.
+#[derive(Clone, Debug)]
+#[allow(missing_docs)] // each is the statement of the same name (docs/programs.md)
+pub enum Op {
+    Input,
+    Constant(Constant),
+    Add,
+    Sub,
+    Neg,
+    Mul,
+    Sum,
+    Min,
+    Max,
+    MatMul,
+    Reshape,
+    Gather(Vec<usize>),
+    Lt,
+    Le,
+    Eq,
+    Select,
+    Xor,
+    And,
+    Or,
+    Not,
+    Bits,
+    Num,
+    Shift(i32),
+    Div,
+    Lookup,
+    Circuit(Arc<Circuit>),
+}
+
+/// A statement: arguments and results are values by their number.
+#[derive(Clone, Debug)]
+pub struct Statement {
+    /// What it does.
+    pub op: Op,
+    /// With what.
+    pub args: Vec<usize>,
+    /// What comes of it.
+    pub results: Vec<usize>,
+}
+
+/// An argument: a value, or an integer that becomes what it is used with.
+#[derive(Clone, Debug)]
+pub enum Arg {
+    /// A value.
+    Value(Value),
+    /// An integer.
+    Integer(i64),
+}
+
+impl From<&Value> for Arg {
+    fn from(value: &Value) -> Arg {
+        Arg::Value(value.clone())
+    }
+}
+
+impl From<i64> for Arg {
+    fn from(integer: i64) -> Arg {
+        Arg::Integer(integer)
+    }
+}
+
+/// Why a statement does not stand: one sentence.
+pub type Error = String;
+
+/// A program on numbers and bits, of which every statement fits.
+///
+/// ```
+/// use divisi_program::{Kind, Program, Shape};
+///
+/// let mut program = Program::new();
+/// let query = program.input("query", 1, Kind::Num, Shape::new(&[1, 4]).unwrap())?;
+/// let base = program.input("base", 2, Kind::Num, Shape::new(&[256, 4]).unwrap())?;
+/// let diff = program.sub(&base, &query)?;
+/// let square = program.mul(&diff, &diff)?;
+/// let dist = program.sum(&square)?;
+/// let [best, place] = program.min(&dist)?;
+/// let near = program.lt(&best, 1000)?;
+/// let shown = program.select(&near, &place, -1)?;
+/// program.output("shown", &shown, &[1, 3])?;
+/// assert_eq!(shown.shape().to_string(), "1");
+/// # Ok::<(), String>(())
+/// ```
+#[derive(Clone, Debug, Default)]
+pub struct Program {
+    pub(crate) values: Vec<Value>,
+    pub(crate) statements: Vec<Statement>,
+    pub(crate) inputs: Vec<Input>,
+    pub(crate) outputs: Vec<Output>,
+}
+
+impl Program {
+    /// Without statements.
+    #[must_use]
+    pub fn new() -> Program {
+        Program::default()
+    }
+
+    /// What parties bring, in order.
+    #[must_use]
+    pub fn inputs(&self) -> &[Input] {
+        &self.inputs
+    }
+
+    /// What is told, in order.
+    #[must_use]
+    pub fn outputs(&self) -> &[Output] {
+        &self.outputs
+    }
+
+    /// The statements, in order; the arguments of each come before it.
+    #[must_use]
+    pub fn statements(&self) -> &[Statement] {
+        &self.statements
+    }
+
+    /// The last party that the program names.
+    #[must_use]
+    pub fn parties(&self) -> u8 {
+        let owners = self.inputs.iter().map(|input| input.owner);
+        let receivers = self.outputs.iter().flat_map(|output| output.receivers.iter().copied());
+        owners.chain(receivers).max().unwrap_or(1)
+    }
+
+    pub(crate) fn value(&self, id: usize) -> &Value {
+        &self.values[id]
+    }
+
+    pub(crate) fn fresh(&mut self, kind: Kind, shape: Shape) -> Value {
+        let value = Value { id: self.values.len(), kind, shape };
+        self.values.push(value.clone());
+        value
+    }
+
+    /// Add a statement with one result.
+    pub(crate) fn push(&mut self, op: Op, args: &[&Value], kind: Kind, shape: Shape) -> Value {
+        let value = self.fresh(kind, shape);
+        let args = args.iter().map(|arg| arg.id).collect();
+        self.statements.push(Statement { op, args, results: vec![value.id] });
+        value
+    }
+
+    /// A party's input; the first party is 1.
+    ///
+    /// # Errors
+    /// A name that is taken, no such party, a kind that no value has.
+    pub fn input(&mut self, name: &str, owner: u8, kind: Kind, shape: Shape) -> Result<Value, Error> {
+        if owner == 0 {
+            return Err("there is no party 0: parties are counted from 1".into());
+        }
+        if self.inputs.iter().any(|input| input.name == name) {
+            return Err(format!("there is an input {name} already"));
+        }
+        right_width(kind)?;
+        let value = self.push(Op::Input, &[], kind, shape);
+        self.inputs.push(Input { name: name.to_owned(), owner, value: value.clone() });
+        Ok(value)
+    }
+
+    /// Tell a value to these parties.
+    ///
+    /// # Errors
+    /// A name that is taken, nobody to learn it, no such party.
+    pub fn output(&mut self, name: &str, value: &Value, receivers: &[u8]) -> Result<(), Error> {
+        if receivers.is_empty() {
+            return Err(format!("the output {name} goes to nobody: give the numbers of parties, as 1,3"));
+        }
+        if receivers.contains(&0) {
+            return Err("there is no party 0: parties are counted from 1".into());
+        }
+        if self.outputs.iter().any(|output| output.name == name) {
+            return Err(format!("{name} is an output already: name all who learn it there"));
+        }
+        let mut receivers = receivers.to_vec();
+        receivers.sort_unstable();
+        receivers.dedup();
+        self.outputs.push(Output { name: name.to_owned(), receivers, value: value.clone() });
+        Ok(())
+    }
+
+    /// Numbers that everybody knows, one for each entry.
+    ///
+    /// # Errors
+    /// Another count than the shape's, a number beyond p/2.
+    pub fn constant(&mut self, shape: Shape, numbers: &[i64]) -> Result<Value, Error> {
+        if numbers.len() != shape.entries() {
+            let (given, wanted) = (numbers.len(), shape.entries());
+            return Err(format!("{given} numbers are given, and the shape {shape} has {wanted} entries"));
+        }
+        if let Some(number) = numbers.iter().find(|number| number.unsigned_abs() > LARGEST as u64) {
+            return Err(format!("{number} is beyond p/2: numbers are from -{LARGEST} to {LARGEST}"));
+        }
+        Ok(self.push(Op::Constant(Constant::Num(numbers.to_vec())), &[], Kind::Num, shape))
+    }
+
+    /// An integer as what it is used with.
+    pub(crate) fn made(&mut self, arg: &Arg, with: Kind) -> Result<Value, Error> {
+        match (arg, with) {
+            (Arg::Value(value), _) => Ok(value.clone()),
+            (Arg::Integer(number), Kind::Num) => self.constant(Shape::one(), &[*number]),
+            (Arg::Integer(number), Kind::Bits(width)) => {
+                let fits = *number >= 0 && (width >= 63 || *number < 1 << width);
+                if !fits {
+                    return Err(format!("{number} is no number of {width} bits"));
+                }
+                let bits = (0..width).map(|i| i < 63 && number >> i & 1 == 1).collect();
+                let op = Op::Constant(Constant::Bits(bits));
+                Ok(self.push(op, &[], Kind::Bits(width), Shape::one()))
+            }
+        }
+    }
+
+    /// Both as values of one kind; of two integers, numbers.
+    pub(crate) fn both(&mut self, x: &Arg, y: &Arg) -> Result<[Value; 2], Error> {
+        let kind = |arg: &Arg| match arg {
+            Arg::Value(value) => Some(value.kind),
+            Arg::Integer(_) => None,
+        };
+        let with = kind(x).or(kind(y)).unwrap_or(Kind::Num);
+        let (x, y) = (self.made(x, with)?, self.made(y, with)?);
+        if x.kind == y.kind {
+            return Ok([x, y]);
+        }
+        Err(match (x.kind, y.kind) {
+            (Kind::Bits(x), Kind::Bits(y)) => format!("{x} bits and {y} bits do not fit: both need the same"),
+            _ => "numbers and bits do not fit: `num` makes a number of bits, `bits` bits of a number".into(),
+        })
+    }
+
+    pub(crate) fn joined(x: &Value, y: &Value) -> Result<Shape, Error> {
+        let joined = x.shape.join(&y.shape);
+        joined.ok_or_else(|| {
+            format!("the shapes {} and {} do not fit: a side of 1 serves all", x.shape, y.shape)
+        })
+    }
+}
+
+pub(crate) fn right_width(kind: Kind) -> Result<(), Error> {
+    match kind {
+        Kind::Bits(width) if !(1..=WIDEST).contains(&width) => {
+            Err(format!("a value of {width} bits: it has 1 to {WIDEST}"))
+        }
+        _ => Ok(()),
+    }
+}

@@ -1,0 +1,124 @@
+//! Both ends of a run: inputs become shares, and outputs are told to their receivers.
+
+use super::{Held, NODE, Run, unfit};
+use crate::code::Id;
+use crate::plain::Entries;
+use crate::program::Kind;
+use divisi_bgv::hidden::Hidden;
+use divisi_core::{Abort, PartyId, Session, Step, step};
+use divisi_field::zp::Modulus;
+use divisi_mixed::{Bit, Num, num};
+use std::collections::BTreeMap;
+use zeroize::Zeroizing;
+
+const INPUT: Step = step!("program.input");
+
+impl Run<'_> {
+    pub(super) fn input_numbers(&mut self, place: usize, own: &[Option<Entries>]) -> Result<Held, Abort> {
+        let input = self.program.inputs().get(place).ok_or_else(unfit)?;
+        let (lanes, plain) = (input.value.shape().entries(), self.plain);
+        let session = self.mixed.session();
+        let owner = PartyId::new(input.owner).filter(|owner| owner.index() < session.parties());
+        let owner = owner.ok_or_else(|| session.misuse(INPUT, "an input of a party that there is not"))?;
+        let mut shares = Hidden::zeros(lanes);
+        if owner == session.me() {
+            match own.get(place) {
+                Some(Some(Entries::Num(numbers))) if numbers.len() == lanes => {
+                    shares.iter_mut().zip(numbers).for_each(|(share, x)| *share = plain.of_signed(*x));
+                }
+                _ => return Err(session.misuse(INPUT, "no numbers, or others than were said")),
+            }
+            for peer in session.peers() {
+                plain.sub_assign(&mut shares, &masks(session, plain, peer, lanes));
+            }
+        } else {
+            shares = masks(session, plain, owner, lanes);
+        }
+        Ok(Held::Num(Num::new(shares)))
+    }
+
+    pub(super) fn input_bits(&mut self, place: usize, own: &[Option<Entries>]) -> Result<Held, Abort> {
+        let input = self.program.inputs().get(place).ok_or_else(unfit)?;
+        let (lanes, Kind::Bits(width)) = (input.value.shape().entries(), input.value.kind()) else {
+            return Err(unfit());
+        };
+        let session = self.mixed.session();
+        let owner = PartyId::new(input.owner).filter(|owner| owner.index() < session.parties());
+        let owner = owner.ok_or_else(|| session.misuse(INPUT, "an input of a party that there is not"))?;
+        let mut values = None;
+        if owner == session.me() {
+            match own.get(place) {
+                Some(Some(Entries::Bits(bits)))
+                    if bits.len() == lanes && bits.iter().all(|b| b.len() == width) =>
+                {
+                    let bit = |i: usize| Bit::of(bits.iter().map(move |word| u64::from(word[i])));
+                    values = Some((0..width).map(bit).collect::<Vec<Bit>>());
+                }
+                _ => return Err(session.misuse(INPUT, "no bits, or others than were said")),
+            }
+        }
+        let gmw = self.mixed.gmw();
+        let bit = |i: usize| gmw.input(owner, lanes, values.as_ref().map(|values| &values[i]));
+        (0..width).map(bit).collect::<Result<_, Abort>>().map(Held::Word)
+    }
+
+    /// Outputs to their receivers \[G11\]: those of one kind and the same receivers together.
+    pub(super) fn outputs(self) -> Result<Vec<Option<Entries>>, Abort> {
+        let outputs = self.program.outputs();
+        let mut out: Vec<Option<Entries>> = vec![None; outputs.len()];
+        let mut groups: BTreeMap<(&[u8], bool), Vec<usize>> = BTreeMap::new();
+        for (place, output) in outputs.iter().enumerate() {
+            let number = output.value.kind() == Kind::Num;
+            groups.entry((&output.receivers, number)).or_default().push(place);
+        }
+        for ((receivers, number), places) in groups {
+            let session = self.mixed.session();
+            let all = |number: &u8| PartyId::new(*number).filter(|party| party.index() < session.parties());
+            let receivers: Option<Vec<PartyId>> = receivers.iter().map(all).collect();
+            let Some(receivers) = receivers else {
+                return Err(session.misuse(NODE, "an output to a party that there is not"));
+            };
+            let ids: Vec<Id> = places.iter().map(|place| self.code.outputs[*place]).collect();
+            if number {
+                let parts = ids.iter().map(|id| self.num(*id)).collect::<Result<Vec<_>, _>>()?;
+                let x = Num::join(&parts);
+                let opened = num::open_to(self.mixed.session(), self.plain, &receivers, &x)?;
+                let Some(opened) = opened else { continue };
+                let mut rest = opened.as_slice();
+                for (place, id) in places.iter().zip(&ids) {
+                    let (own, others) = rest.split_at(self.code.nodes[*id].lanes.min(rest.len()));
+                    rest = others;
+                    out[*place] = Some(Entries::Num(own.iter().map(|x| self.plain.centred(*x)).collect()));
+                }
+            } else {
+                let mut bits = Vec::new();
+                for id in &ids {
+                    bits.extend_from_slice(self.word(*id)?);
+                }
+                let opened = self.mixed.gmw().output(&receivers, &bits)?;
+                let Some(opened) = opened else { continue };
+                let mut rest = opened.as_slice();
+                for (place, id) in places.iter().zip(&ids) {
+                    let (own, others) = rest.split_at(self.code.nodes[*id].width.min(rest.len()));
+                    rest = others;
+                    let lane = |lane: usize| own.iter().map(|bit| bit.lane(lane) == 1).collect();
+                    out[*place] = Some(Entries::Bits((0..self.code.nodes[*id].lanes).map(lane).collect()));
+                }
+            }
+        }
+        Ok(out)
+    }
+}
+
+/// Uniform numbers that we share with one peer alone: what masks an input. A residue of 128 bits is within
+/// 2^-96 of uniform.
+fn masks(session: &mut Session, plain: Modulus, peer: PartyId, lanes: usize) -> Hidden<u64> {
+    let mut stream = session.prg(peer, "program.input");
+    let mut words = Zeroizing::new(vec![0; 2 * lanes]);
+    stream.words(&mut words);
+    let mut out = Hidden::zeros(lanes);
+    for (out, pair) in out.iter_mut().zip(words.chunks_exact(2)) {
+        *out = plain.reduce_wide(u128::from(pair[0]) << 64 | u128::from(pair[1]));
+    }
+    out
+}

@@ -1,0 +1,343 @@
+//! The run of a program by one party: layer by layer, everything that talks in a layer side by side.
+//!
+//! Adversary: **semi-honest**, all parties but one, as of [`divisi_mixed`]. What is opened are masked values
+//! (section 3.1, Figures 8 to 10 of GYKW), and outputs to their receivers \[G11\]. Which nodes there are, and
+//! in which order they run, is public.
+
+mod ends;
+
+use crate::code::{Code, Id, NOWHERE, Node};
+use crate::plain::Entries;
+use crate::program::Program;
+use divisi_bgv::hidden::Hidden;
+use divisi_core::{Abort, Boolean, Convert, Job, Lanes, Step, step};
+use divisi_field::zp::Modulus;
+use divisi_mixed::gmw::triples_for;
+use divisi_mixed::table::Signs;
+use divisi_mixed::{Bit, Mixed, Num};
+use std::collections::BTreeMap;
+use std::collections::VecDeque;
+
+const NODE: Step = step!("program.node");
+
+/// What a node gave.
+enum Held {
+    Num(Num),
+    Word(Vec<Bit>),
+}
+
+/// What is made before inputs are there: signs of lookups by layer and place.
+pub struct Ahead(VecDeque<Signs>);
+
+/// Make ahead all that a run takes.
+///
+/// # Errors
+/// Whatever a broken peer causes.
+pub fn prepare(code: &Code, mixed: &mut Mixed) -> Result<Ahead, Abort> {
+    let cost = code.cost();
+    let mut triples = 0;
+    let mut signs = VecDeque::new();
+    for layer in &code.layers {
+        let lanes = code.lanes(&layer.to_bits);
+        if lanes > 0 {
+            mixed.set_adder(Code::adder(lanes));
+            triples += mixed.triples_to_bits(lanes);
+        }
+        for id in &layer.run {
+            if let Node::Run(circuit, _) = &code.nodes[*id].node {
+                triples += triples_for(circuit, code.nodes[*id].lanes);
+            }
+        }
+        for id in &layer.look_up {
+            let index = match &code.nodes[*id].node {
+                Node::LookUp { index, .. } | Node::LookUpPrivate { index, .. } => *index,
+                _ => continue,
+            };
+            signs.push_back(mixed.signs(code.nodes[index].width, code.nodes[*id].lanes)?);
+        }
+    }
+    mixed.prepare_masks(cost.a2b)?;
+    mixed.prepare_bits(cost.b2a_bits)?;
+    mixed.prepare_products(cost.products)?;
+    mixed.gmw().prepare(triples)?;
+    Ok(Ahead(signs))
+}
+
+/// Run a program. `own` has the entries of each input that is this party's, nothing of the others'; what comes
+/// out are the entries of each output that this party learns.
+///
+/// # Errors
+/// [`Abort::Misuse`] for inputs that are missing or do not fit; whatever a broken peer causes.
+pub fn run(
+    program: &Program,
+    code: &Code,
+    mixed: &mut Mixed,
+    own: &[Option<Entries>],
+    ahead: Ahead,
+) -> Result<Vec<Option<Entries>>, Abort> {
+    let first = mixed.session().me().index() == 0;
+    let plain = mixed.plain();
+    let mut run =
+        Run { program, code, mixed, plain, first, left: code.uses.clone(), held: Vec::new(), signs: ahead.0 };
+    run.held.resize_with(code.nodes.len(), || None);
+    for layer in &code.layers {
+        for id in &layer.local {
+            run.local(*id, own)?;
+        }
+        run.convert_numbers(&layer.to_bits)?;
+        run.multiply(&layer.multiply)?;
+        run.convert_words(&layer.to_number)?;
+        run.look_up(&layer.look_up)?;
+        run.circuits(&layer.run)?;
+    }
+    run.outputs()
+}
+
+struct Run<'r> {
+    program: &'r Program,
+    code: &'r Code,
+    mixed: &'r mut Mixed,
+    plain: Modulus,
+    first: bool,
+    /// How often each node is still used.
+    left: Vec<usize>,
+    held: Vec<Option<Held>>,
+    signs: VecDeque<Signs>,
+}
+
+/// A node that is not what another takes it for; [`crate::lower`] makes none.
+fn unfit() -> Abort {
+    Abort::Misuse { step: NODE, what: "a node that is not there, or is something else" }
+}
+
+/// Shares in these lanes; zero where there is none.
+fn gather(x: &Num, places: &[usize]) -> Result<Num, Abort> {
+    let mut out = Hidden::zeros(places.len());
+    for (out, place) in out.iter_mut().zip(places).filter(|(_, place)| **place != NOWHERE) {
+        *out = *x.shares().get(*place).ok_or_else(unfit)?;
+    }
+    Ok(Num::new(out))
+}
+
+/// Cut into parts of so many lanes.
+fn cut(x: &Num, lanes: impl Iterator<Item = usize>) -> Vec<Num> {
+    let mut rest = x.shares();
+    let mut parts = Vec::new();
+    for lanes in lanes {
+        let (part, others) = rest.split_at(lanes.min(rest.len()));
+        rest = others;
+        parts.push(Num::new(Hidden::from(part)));
+    }
+    parts
+}
+
+impl Run<'_> {
+    fn num(&self, id: Id) -> Result<&Num, Abort> {
+        match self.held.get(id) {
+            Some(Some(Held::Num(num))) => Ok(num),
+            _ => Err(unfit()),
+        }
+    }
+
+    fn word(&self, id: Id) -> Result<&[Bit], Abort> {
+        match self.held.get(id) {
+            Some(Some(Held::Word(word))) => Ok(word),
+            _ => Err(unfit()),
+        }
+    }
+
+    /// Keep what a node gave, and let go what nobody uses any more.
+    fn keep(&mut self, id: Id, held: Held) {
+        self.held[id] = Some(held);
+        for arg in self.code.nodes[id].node.args() {
+            self.let_go(arg);
+        }
+    }
+
+    fn let_go(&mut self, id: Id) {
+        self.left[id] = self.left[id].saturating_sub(1);
+        if self.left[id] == 0 {
+            self.held[id] = None;
+        }
+    }
+
+    /// A word that everybody knows: the first party's share.
+    fn public(&self, width: usize, lanes: usize, bit: impl Fn(usize, usize) -> bool) -> Vec<Bit> {
+        (0..width).map(|i| Bit::of((0..lanes).map(|lane| u64::from(self.first && bit(i, lane))))).collect()
+    }
+
+    fn local(&mut self, id: Id, own: &[Option<Entries>]) -> Result<(), Abort> {
+        let (p, me) = (self.plain, self.mixed.session().me());
+        let sized = &self.code.nodes[id];
+        let (lanes, width) = (sized.lanes, sized.width);
+        let one = |num: Option<Num>| num.map(Held::Num).ok_or_else(unfit);
+        let held = match &sized.node {
+            Node::Input(place) => self.input_numbers(*place, own)?,
+            Node::InputBits(place) => self.input_bits(*place, own)?,
+            Node::Constant(numbers) => one(Num::zero(lanes).add_public(p, me, numbers))?,
+            Node::Add(x, y) => one(self.num(*x)?.add(p, self.num(*y)?))?,
+            Node::Sub(x, y) => one(self.num(*x)?.sub(p, self.num(*y)?))?,
+            Node::Neg(x) => Held::Num(self.num(*x)?.scale(p, p.neg(1))),
+            Node::Scale(x, factors) => match factors.as_slice() {
+                [factor] => Held::Num(self.num(*x)?.scale(p, *factor)),
+                factors => {
+                    let mut out = Hidden::from(self.num(*x)?.shares());
+                    if factors.len() != out.len() {
+                        return Err(unfit());
+                    }
+                    p.mul_assign(&mut out, factors);
+                    Held::Num(Num::new(out))
+                }
+            },
+            Node::Shift(x, by) => one(self.num(*x)?.add_public(p, me, &vec![*by; lanes]))?,
+            Node::Gather(x, places) => Held::Num(gather(self.num(*x)?, places)?),
+            Node::SumRows(x, side) => {
+                let mut out = Hidden::zeros(lanes);
+                for (out, row) in out.iter_mut().zip(self.num(*x)?.shares().chunks_exact(*side)) {
+                    *out = row.iter().fold(0, |sum, x| p.add(sum, *x));
+                }
+                Held::Num(Num::new(out))
+            }
+            Node::Same(bits) => Held::Word(self.public(width, lanes, |i, _| bits[i])),
+            Node::Words(words) => Held::Word(self.public(width, lanes, |i, lane| words[lane] >> i & 1 == 1)),
+            Node::Pick(bits) => {
+                let bit = |(id, i): &(Id, usize)| self.word(*id)?.get(*i).cloned().ok_or_else(unfit);
+                Held::Word(bits.iter().map(bit).collect::<Result<_, Abort>>()?)
+            }
+            Node::Xor(x, y) => {
+                let mut out = self.word(*x)?.to_vec();
+                for (out, y) in out.iter_mut().zip(self.word(*y)?) {
+                    if !out.add(y) {
+                        return Err(unfit());
+                    }
+                }
+                Held::Word(out)
+            }
+            Node::Not(x) => {
+                let ones = self.public(width, lanes, |_, _| true);
+                let mut out = self.word(*x)?.to_vec();
+                if !out.iter_mut().zip(&ones).all(|(out, one)| out.add(one)) {
+                    return Err(unfit());
+                }
+                Held::Word(out)
+            }
+            Node::GatherWords(x, places) => {
+                let bits: Option<Vec<Bit>> = self.word(*x)?.iter().map(|bit| bit.gather(places)).collect();
+                Held::Word(bits.ok_or_else(unfit)?)
+            }
+            Node::Beside(x, y) => {
+                let pairs: Vec<[Bit; 2]> = self
+                    .word(*x)?
+                    .iter()
+                    .cloned()
+                    .zip(self.word(*y)?.iter().cloned())
+                    .map(<[Bit; 2]>::from)
+                    .collect();
+                let gmw = self.mixed.gmw();
+                Held::Word(pairs.iter().map(|[x, y]| gmw.join_bits(&[x, y])).collect())
+            }
+            _ => return Err(unfit()),
+        };
+        self.keep(id, held);
+        Ok(())
+    }
+
+    /// A2B of all numbers of a layer.
+    fn convert_numbers(&mut self, ids: &[Id]) -> Result<(), Abort> {
+        let parts = ids
+            .iter()
+            .map(|id| self.num(self.code.nodes[*id].node.args()[0]))
+            .collect::<Result<Vec<_>, _>>()?;
+        if parts.is_empty() {
+            return Ok(());
+        }
+        let all = Num::join(&parts);
+        self.mixed.set_adder(Code::adder(all.lanes()));
+        let bits: Vec<Bit> = self.mixed.convert(all)?;
+        let mut from = 0;
+        for id in ids {
+            let places: Vec<usize> = (from..from + self.code.nodes[*id].lanes).collect();
+            from += places.len();
+            let word: Option<Vec<Bit>> = bits.iter().map(|bit| bit.gather(&places)).collect();
+            self.keep(*id, Held::Word(word.ok_or_else(unfit)?));
+        }
+        Ok(())
+    }
+
+    fn multiply(&mut self, ids: &[Id]) -> Result<(), Abort> {
+        if ids.is_empty() {
+            return Ok(());
+        }
+        let factor = |k: usize| {
+            let parts = ids.iter().map(|id| self.num(self.code.nodes[*id].node.args()[k]));
+            Ok::<Num, Abort>(Num::join(&parts.collect::<Result<Vec<_>, _>>()?))
+        };
+        let (x, y) = (factor(0)?, factor(1)?);
+        let all = self.mixed.multiply(&x, &y)?;
+        let parts = cut(&all, ids.iter().map(|id| self.code.nodes[*id].lanes));
+        ids.iter().zip(parts).for_each(|(id, part)| self.keep(*id, Held::Num(part)));
+        Ok(())
+    }
+
+    /// B2A of all words of a layer, those of one width together.
+    fn convert_words(&mut self, ids: &[Id]) -> Result<(), Abort> {
+        let mut widths: BTreeMap<usize, Vec<Id>> = BTreeMap::new();
+        for id in ids {
+            let word = self.code.nodes[*id].node.args()[0];
+            widths.entry(self.code.nodes[word].width).or_default().push(*id);
+        }
+        for (width, ids) in widths {
+            let words =
+                ids.iter().map(|id| self.word(self.code.nodes[*id].node.args()[0]).map(<[Bit]>::to_vec));
+            let words = words.collect::<Result<Vec<Vec<Bit>>, Abort>>()?;
+            let gmw = self.mixed.gmw();
+            let all = (0..width)
+                .map(|i| gmw.join_bits(&words.iter().map(|word| &word[i]).collect::<Vec<_>>()))
+                .collect();
+            let all: Num = self.mixed.convert(all)?;
+            let parts = cut(&all, ids.iter().map(|id| self.code.nodes[*id].lanes));
+            ids.iter().zip(parts).for_each(|(id, part)| self.keep(*id, Held::Num(part)));
+        }
+        Ok(())
+    }
+
+    fn look_up(&mut self, ids: &[Id]) -> Result<(), Abort> {
+        for id in ids {
+            let signs = self.signs.pop_front().ok_or_else(unfit)?;
+            let out = match &self.code.nodes[*id].node {
+                Node::LookUp { table, index } => {
+                    let index = self.word(*index)?.to_vec();
+                    self.mixed.look_up(&[table], &index, signs)?.pop().ok_or_else(unfit)?
+                }
+                Node::LookUpPrivate { tables, index } => {
+                    let (tables, index) = (self.num(*tables)?.clone(), self.word(*index)?.to_vec());
+                    self.mixed.look_up_private(&tables, &index, signs)?
+                }
+                _ => return Err(unfit()),
+            };
+            self.keep(*id, Held::Num(out));
+        }
+        Ok(())
+    }
+
+    /// All circuits of a layer in lock step.
+    fn circuits(&mut self, ids: &[Id]) -> Result<(), Abort> {
+        if ids.is_empty() {
+            return Ok(());
+        }
+        let code = self.code;
+        let mut jobs = Vec::with_capacity(ids.len());
+        for id in ids {
+            let Node::Run(circuit, words) = &code.nodes[*id].node else { return Err(unfit()) };
+            let mut inputs = Vec::with_capacity(circuit.input_bits());
+            for word in words {
+                inputs.extend_from_slice(self.word(*word)?);
+            }
+            jobs.push(Job::new(circuit, inputs));
+        }
+        self.mixed.gmw().run(&mut jobs)?;
+        let outputs: Vec<Vec<Bit>> = jobs.into_iter().map(|job| job.wires).collect();
+        ids.iter().zip(outputs).for_each(|(id, bits)| self.keep(*id, Held::Word(bits)));
+        Ok(())
+    }
+}

@@ -1,0 +1,367 @@
+//! The statements of a program as methods; each checks kinds and shapes.
+
+use crate::program::{Arg, Error, Kind, Op, Program, Statement, Value, right_width};
+use crate::shape::Shape;
+use divisi_circuit::Program as Circuit;
+use std::sync::Arc;
+
+/// The most bits of a number in `bits` and `num`.
+const NUMBER_BITS: usize = 32;
+
+fn number(value: &Value, what: &str) -> Result<(), Error> {
+    match value.kind() {
+        Kind::Num => Ok(()),
+        Kind::Bits(_) => {
+            Err(format!("{what} takes numbers, and this is {}: `num` makes one", value.describe()))
+        }
+    }
+}
+
+fn bits(value: &Value, what: &str) -> Result<usize, Error> {
+    match value.kind() {
+        Kind::Bits(width) => Ok(width),
+        Kind::Num => Err(format!("{what} takes bits, and this is {}: `bits` makes some", value.describe())),
+    }
+}
+
+impl Program {
+    fn entrywise(&mut self, op: Op, x: &Arg, y: &Arg) -> Result<Value, Error> {
+        let [x, y] = self.both(x, y)?;
+        let shape = Program::joined(&x, &y)?;
+        Ok(self.push(op, &[&x, &y], x.kind(), shape))
+    }
+
+    /// x + y, entry by entry; of bits modulo 2^W.
+    ///
+    /// # Errors
+    /// Kinds or shapes that do not fit, as of every statement.
+    pub fn add(&mut self, x: impl Into<Arg>, y: impl Into<Arg>) -> Result<Value, Error> {
+        self.entrywise(Op::Add, &x.into(), &y.into())
+    }
+
+    /// x - y, likewise.
+    ///
+    /// # Errors
+    /// As [`Program::add`].
+    pub fn sub(&mut self, x: impl Into<Arg>, y: impl Into<Arg>) -> Result<Value, Error> {
+        self.entrywise(Op::Sub, &x.into(), &y.into())
+    }
+
+    /// -x.
+    ///
+    /// # Errors
+    /// None for a value.
+    pub fn neg(&mut self, x: impl Into<Arg>) -> Result<Value, Error> {
+        let x = self.made(&x.into(), Kind::Num)?;
+        Ok(self.push(Op::Neg, &[&x], x.kind(), x.shape().clone()))
+    }
+
+    /// x y, of numbers, entry by entry.
+    ///
+    /// # Errors
+    /// As [`Program::add`]; bits.
+    pub fn mul(&mut self, x: impl Into<Arg>, y: impl Into<Arg>) -> Result<Value, Error> {
+        let [x, y] = self.both(&x.into(), &y.into())?;
+        number(&x, "mul")?;
+        let shape = Program::joined(&x, &y)?;
+        Ok(self.push(Op::Mul, &[&x, &y], Kind::Num, shape))
+    }
+
+    /// The sum over the last side, of numbers.
+    ///
+    /// # Errors
+    /// Bits.
+    pub fn sum(&mut self, x: &Value) -> Result<Value, Error> {
+        number(x, "sum")?;
+        Ok(self.push(Op::Sum, &[x], Kind::Num, x.shape().without_last()))
+    }
+
+    fn extreme(&mut self, op: Op, x: &Value) -> [Value; 2] {
+        let shape = x.shape().without_last();
+        let (best, place) = (self.fresh(x.kind(), shape.clone()), self.fresh(Kind::Num, shape));
+        self.statements.push(Statement { op, args: vec![x.id], results: vec![best.id, place.id] });
+        [best, place]
+    }
+
+    /// The smallest over the last side, and the first place that has it, from 0.
+    ///
+    /// # Errors
+    /// None today.
+    pub fn min(&mut self, x: &Value) -> Result<[Value; 2], Error> {
+        Ok(self.extreme(Op::Min, x))
+    }
+
+    /// The largest over the last side, and the first place that has it, from 0.
+    ///
+    /// # Errors
+    /// None today.
+    pub fn max(&mut self, x: &Value) -> Result<[Value; 2], Error> {
+        Ok(self.extreme(Op::Max, x))
+    }
+
+    /// The product of two matrices of numbers.
+    ///
+    /// # Errors
+    /// What has not two sides; an inner side that differs; too many products.
+    pub fn matmul(&mut self, x: &Value, y: &Value) -> Result<Value, Error> {
+        number(x, "matmul")?;
+        number(y, "matmul")?;
+        let (&[rows, inner], &[inner_too, columns]) = (x.shape().sides(), y.shape().sides()) else {
+            let (x, y) = (x.shape(), y.shape());
+            return Err(format!("matmul takes two matrices, as 2x3 and 3x4, and these are {x} and {y}"));
+        };
+        if inner != inner_too {
+            return Err(format!(
+                "a matrix {} does not go with {}: {inner} and {inner_too} differ",
+                x.shape(),
+                y.shape()
+            ));
+        }
+        if Shape::new(&[rows, columns, inner]).is_none() {
+            return Err("a product of matrices this large: cut it in parts".into());
+        }
+        let shape = Shape::new(&[rows, columns]).unwrap_or_else(Shape::one);
+        Ok(self.push(Op::MatMul, &[x, y], Kind::Num, shape))
+    }
+
+    /// The same entries in another shape.
+    ///
+    /// # Errors
+    /// A shape of another number of entries.
+    pub fn reshape(&mut self, x: &Value, shape: Shape) -> Result<Value, Error> {
+        if shape.entries() != x.shape().entries() {
+            let (has, wants) = (x.shape().entries(), shape.entries());
+            return Err(format!("{has} entries do not go into the shape {shape}, which has {wants}"));
+        }
+        Ok(self.push(Op::Reshape, &[x], x.kind(), shape))
+    }
+
+    /// These entries, by their places in row order from 0, as one side.
+    ///
+    /// # Errors
+    /// No place; a place that is not there.
+    pub fn gather(&mut self, x: &Value, places: &[usize]) -> Result<Value, Error> {
+        let entries = x.shape().entries();
+        if let Some(place) = places.iter().find(|place| **place >= entries) {
+            return Err(format!("there is no place {place}: the places are 0 to {}", entries - 1));
+        }
+        let shape = Shape::new(&[places.len()]).ok_or("gather takes a place at least, and not too many")?;
+        Ok(self.push(Op::Gather(places.to_vec()), &[x], x.kind(), shape))
+    }
+
+    fn compared(&mut self, op: Op, x: &Arg, y: &Arg) -> Result<Value, Error> {
+        let [x, y] = self.both(x, y)?;
+        let shape = Program::joined(&x, &y)?;
+        Ok(self.push(op, &[&x, &y], Kind::Bits(1), shape))
+    }
+
+    /// The bit x < y.
+    ///
+    /// # Errors
+    /// As [`Program::add`].
+    pub fn lt(&mut self, x: impl Into<Arg>, y: impl Into<Arg>) -> Result<Value, Error> {
+        self.compared(Op::Lt, &x.into(), &y.into())
+    }
+
+    /// The bit x <= y.
+    ///
+    /// # Errors
+    /// As [`Program::add`].
+    pub fn le(&mut self, x: impl Into<Arg>, y: impl Into<Arg>) -> Result<Value, Error> {
+        self.compared(Op::Le, &x.into(), &y.into())
+    }
+
+    /// The bit x = y.
+    ///
+    /// # Errors
+    /// As [`Program::add`].
+    pub fn eq(&mut self, x: impl Into<Arg>, y: impl Into<Arg>) -> Result<Value, Error> {
+        self.compared(Op::Eq, &x.into(), &y.into())
+    }
+
+    /// x where the bit c is 1, y where it is 0.
+    ///
+    /// # Errors
+    /// As [`Program::add`]; a c that is no single bit.
+    pub fn select(&mut self, c: &Value, x: impl Into<Arg>, y: impl Into<Arg>) -> Result<Value, Error> {
+        if c.kind() != Kind::Bits(1) {
+            return Err(format!("select chooses by bits of width 1, and this is {}", c.describe()));
+        }
+        let [x, y] = self.both(&x.into(), &y.into())?;
+        let inner = Program::joined(&x, &y)?;
+        let fits = c.shape().join(&inner);
+        let shape = fits.ok_or_else(|| {
+            format!("the shapes {} and {inner} do not fit: a side of 1 serves all", c.shape())
+        })?;
+        Ok(self.push(Op::Select, &[c, &x, &y], x.kind(), shape))
+    }
+
+    fn logic(&mut self, op: Op, what: &str, x: &Arg, y: &Arg) -> Result<Value, Error> {
+        if let (Arg::Integer(_), Arg::Integer(_)) = (x, y) {
+            return Err(format!("{what} of two integers: how many bits they have is not said"));
+        }
+        let [x, y] = self.both(x, y)?;
+        bits(&x, what)?;
+        let shape = Program::joined(&x, &y)?;
+        Ok(self.push(op, &[&x, &y], x.kind(), shape))
+    }
+
+    /// x + y modulo 2, bit by bit.
+    ///
+    /// # Errors
+    /// As [`Program::add`]; numbers.
+    pub fn xor(&mut self, x: impl Into<Arg>, y: impl Into<Arg>) -> Result<Value, Error> {
+        self.logic(Op::Xor, "xor", &x.into(), &y.into())
+    }
+
+    /// x and y, bit by bit.
+    ///
+    /// # Errors
+    /// As [`Program::xor`].
+    pub fn and(&mut self, x: impl Into<Arg>, y: impl Into<Arg>) -> Result<Value, Error> {
+        self.logic(Op::And, "and", &x.into(), &y.into())
+    }
+
+    /// x or y, bit by bit.
+    ///
+    /// # Errors
+    /// As [`Program::xor`].
+    pub fn or(&mut self, x: impl Into<Arg>, y: impl Into<Arg>) -> Result<Value, Error> {
+        self.logic(Op::Or, "or", &x.into(), &y.into())
+    }
+
+    /// The other bits.
+    ///
+    /// # Errors
+    /// Numbers.
+    pub fn not(&mut self, x: &Value) -> Result<Value, Error> {
+        bits(x, "not")?;
+        Ok(self.push(Op::Not, &[x], x.kind(), x.shape().clone()))
+    }
+
+    /// The lowest bits of numbers that are not negative: A2B.
+    ///
+    /// # Errors
+    /// Bits; a width that no number has.
+    pub fn bits(&mut self, x: &Value, width: usize) -> Result<Value, Error> {
+        number(x, "bits")?;
+        if !(1..=NUMBER_BITS).contains(&width) {
+            return Err(format!("a number has 1 to {NUMBER_BITS} bits, and {width} are asked for"));
+        }
+        Ok(self.push(Op::Bits, &[x], Kind::Bits(width), x.shape().clone()))
+    }
+
+    /// The number that bits are: B2A.
+    ///
+    /// # Errors
+    /// A number; more bits than a number has.
+    pub fn num(&mut self, x: &Value) -> Result<Value, Error> {
+        let width = bits(x, "num")?;
+        if width > NUMBER_BITS {
+            return Err(format!("{width} bits are no number: it has at most {NUMBER_BITS}"));
+        }
+        Ok(self.push(Op::Num, &[x], Kind::Num, x.shape().clone()))
+    }
+
+    /// x 2^by, rounded down; of bits modulo 2^W.
+    ///
+    /// # Errors
+    /// More than 30 places.
+    pub fn shift(&mut self, x: &Value, by: i64) -> Result<Value, Error> {
+        let most = match x.kind() {
+            Kind::Num => 30,
+            Kind::Bits(width) => width as i64,
+        };
+        match i32::try_from(by) {
+            Ok(places) if by.abs() <= most => {
+                Ok(self.push(Op::Shift(places), &[x], x.kind(), x.shape().clone()))
+            }
+            _ => Err(format!("a shift by {by}: at most {most} places either way")),
+        }
+    }
+
+    /// x / y rounded down, of numbers, y > 0.
+    ///
+    /// # Errors
+    /// As [`Program::add`]; bits; an integer that is not above 0.
+    pub fn div(&mut self, x: impl Into<Arg>, y: impl Into<Arg>) -> Result<Value, Error> {
+        let y = y.into();
+        if let Arg::Integer(by) = y
+            && !(1..crate::program::BOUND).contains(&by)
+        {
+            return Err(format!("a division by {by}: the divisor is from 1 to 2^30 - 1"));
+        }
+        let [x, y] = self.both(&x.into(), &y)?;
+        number(&x, "div")?;
+        let shape = Program::joined(&x, &y)?;
+        Ok(self.push(Op::Div, &[&x, &y], Kind::Num, shape))
+    }
+
+    /// Entries of tables of 2 to 256 numbers, along the last side, at places from 0. One table serves all
+    /// places, or there is one for each. A place is a number, or bits; what stands behind a table's end is 0.
+    ///
+    /// # Errors
+    /// A table of bits, or of another size; an index with more bits than its places have; shapes that do not
+    /// fit.
+    pub fn lookup(&mut self, table: &Value, index: &Value) -> Result<Value, Error> {
+        number(table, "the table of lookup")?;
+        let entries = table.shape().last();
+        if !(2..=256).contains(&entries) {
+            return Err(format!("a table of {entries} entries: it has 2 to 256, along its last side"));
+        }
+        if let Kind::Bits(width) = index.kind() {
+            let places = entries.next_power_of_two().ilog2() as usize;
+            if width > places {
+                return Err(format!(
+                    "an index of {width} bits is wider than its table, whose {entries} entries have places of {places} bits"
+                ));
+            }
+        }
+        let tables = table.shape().entries() / entries;
+        let fits = tables == 1 || table.shape().without_last() == *index.shape();
+        if !fits {
+            return Err(format!(
+                "{tables} tables do not go with indices of shape {}: there is one, or one for each index",
+                index.shape()
+            ));
+        }
+        let places = (index.shape().entries() * (entries.next_power_of_two() - 1)).max(1);
+        if places > crate::shape::MOST {
+            return Err("lookups this many at once: cut them in parts".into());
+        }
+        Ok(self.push(Op::Lookup, &[table, index], Kind::Num, index.shape().clone()))
+    }
+
+    /// A circuit on bits, entry by entry; as many values come out as the circuit has.
+    ///
+    /// # Errors
+    /// Arguments of other widths than the circuit's inputs, or whose shapes do not fit.
+    pub fn circuit(&mut self, circuit: &Arc<Circuit>, args: &[Arg]) -> Result<Vec<Value>, Error> {
+        let widths = circuit.inputs();
+        if args.len() != widths.len() {
+            return Err(format!("the circuit takes {} values, and {} are given", widths.len(), args.len()));
+        }
+        for width in widths.iter().chain(circuit.outputs()) {
+            right_width(Kind::Bits(*width))?;
+        }
+        let mut values = Vec::with_capacity(args.len());
+        let mut shape = Shape::one();
+        for (i, (arg, width)) in args.iter().zip(widths).enumerate() {
+            let value = self.made(arg, Kind::Bits(*width))?;
+            if value.kind() != Kind::Bits(*width) {
+                let what = value.describe();
+                return Err(format!("value {} of the circuit has {width} bits, and this is {what}", i + 1));
+            }
+            let joined = shape.join(value.shape());
+            shape = joined.ok_or_else(|| {
+                format!("the shapes {shape} and {} do not fit: a side of 1 serves all", value.shape())
+            })?;
+            values.push(value.id);
+        }
+        let results: Vec<Value> =
+            circuit.outputs().iter().map(|width| self.fresh(Kind::Bits(*width), shape.clone())).collect();
+        let op = Op::Circuit(Arc::clone(circuit));
+        self.statements.push(Statement { op, args: values, results: results.iter().map(|v| v.id).collect() });
+        Ok(results)
+    }
+}

@@ -1,0 +1,313 @@
+//! The text of a program: one statement a line, no nesting, a name given once.
+//!
+//! ```text
+//! divisi program 1
+//! input  query  1  num 1x4      # party 1's
+//! input  base   2  num 256x4
+//! diff       = sub base query
+//! square     = mul diff diff
+//! dist       = sum square
+//! best place = min dist
+//! output place 1,3
+//! ```
+
+use crate::program::{Arg, Error, Kind, Program, Value};
+use crate::shape::Shape;
+use divisi_circuit::Program as Circuit;
+use std::collections::HashMap;
+use std::sync::Arc;
+
+/// The most bytes of a line.
+pub const LINE: usize = 1 << 20;
+/// The first statement.
+const HEAD: [&str; 3] = ["divisi", "program", "1"];
+
+/// Where circuits come from: the one of this name, or of this file.
+pub type Circuits<'c> = &'c dyn Fn(&str) -> Result<Arc<Circuit>, Error>;
+
+/// Read a program. `circuits` finds those that it names.
+///
+/// # Errors
+/// The first statement that does not stand, with its line.
+pub fn read(text: &str, circuits: Circuits<'_>) -> Result<Program, Error> {
+    let mut reader = Reader { program: Program::new(), names: HashMap::new(), circuits };
+    let mut begun = false;
+    let mut last = 0;
+    for (number, line) in (1..).zip(text.lines()) {
+        let at = |what: Error| format!("line {number}: {what}");
+        last = number;
+        if line.len() > LINE {
+            return Err(at(format!("{} bytes in one line: it has at most {LINE}", line.len())));
+        }
+        let words: Vec<&str> = line.split('#').next().unwrap_or_default().split_whitespace().collect();
+        if words.is_empty() {
+            continue;
+        }
+        if !begun {
+            if words != HEAD {
+                return Err(at("a program begins with the line `divisi program 1`".into()));
+            }
+            begun = true;
+            continue;
+        }
+        reader.statement(&words).map_err(at)?;
+    }
+    if !begun {
+        return Err("line 1: a program begins with the line `divisi program 1`".into());
+    }
+    if reader.program.outputs().is_empty() {
+        return Err(format!("line {last}: nothing is told: end with `output NAME PARTIES`"));
+    }
+    Ok(reader.program)
+}
+
+struct Reader<'c> {
+    program: Program,
+    names: HashMap<String, Value>,
+    circuits: Circuits<'c>,
+}
+
+/// A name that may be given.
+fn name(word: &str) -> Result<&str, Error> {
+    let mut chars = word.chars();
+    let right = chars.next().is_some_and(|c| c.is_ascii_alphabetic())
+        && chars.all(|c| c.is_ascii_alphanumeric() || c == '_');
+    if !right {
+        return Err(format!(
+            "{} is no name: it begins with a letter; letters, digits and _ follow",
+            short(word)
+        ));
+    }
+    if word.len() > 64 {
+        return Err(format!("{} is too long for a name: it has at most 64 characters", short(word)));
+    }
+    Ok(word)
+}
+
+/// A word for a message.
+fn short(word: &str) -> String {
+    let clean: String = word.chars().take(40).map(|c| if c.is_control() { '?' } else { c }).collect();
+    if word.chars().nth(40).is_some() { format!("{clean}...") } else { clean }
+}
+
+fn party(word: &str) -> Result<u8, Error> {
+    let number = word.parse::<u8>().ok().filter(|number| *number > 0);
+    number.ok_or_else(|| format!("{} is no party: parties are 1 to 255", short(word)))
+}
+
+fn integer(word: &str) -> Option<i64> {
+    let digits = word.strip_prefix('-').unwrap_or(word);
+    let right = !digits.is_empty() && digits.bytes().all(|c| c.is_ascii_digit());
+    right.then(|| word.parse().ok()).flatten()
+}
+
+impl Reader<'_> {
+    fn statement(&mut self, words: &[&str]) -> Result<(), Error> {
+        if let Some(equals) = words.iter().position(|word| *word == "=") {
+            let (names, rest) = (&words[..equals], &words[equals + 1..]);
+            let Some((op, args)) = rest.split_first() else {
+                return Err("nothing follows =".into());
+            };
+            let results = self.operation(op, args)?;
+            return self.give(names, results, op);
+        }
+        match words {
+            ["input", rest @ ..] => self.input(rest),
+            ["output", rest @ ..] => self.output(rest),
+            [word, ..] => {
+                Err(format!("{} is no statement: there are `input`, `output`, and NAME = ...", short(word)))
+            }
+            [] => Ok(()),
+        }
+    }
+
+    /// Give results names; a place that nobody asks for may be left out.
+    fn give(&mut self, names: &[&str], mut results: Vec<Value>, op: &str) -> Result<(), Error> {
+        if names.len() == 1 && matches!(op, "min" | "max") {
+            results.truncate(1);
+        }
+        if names.len() != results.len() {
+            return Err(format!(
+                "{op} gives {} values, and {} names stand before =",
+                results.len(),
+                names.len()
+            ));
+        }
+        for (word, value) in names.iter().zip(results) {
+            self.define(word, value)?;
+        }
+        Ok(())
+    }
+
+    fn define(&mut self, word: &str, value: Value) -> Result<(), Error> {
+        if self.names.insert(name(word)?.to_owned(), value).is_some() {
+            return Err(format!("the name {word} is given already"));
+        }
+        Ok(())
+    }
+
+    fn input(&mut self, words: &[&str]) -> Result<(), Error> {
+        let form =
+            || Error::from("an input is `input NAME PARTY num SHAPE` or `input NAME PARTY bits W SHAPE`");
+        let [word, owner, kind @ ..] = words else { return Err(form()) };
+        let (kind, shape) = match kind {
+            ["num", shape @ ..] => (Kind::Num, shape),
+            ["bits", width, shape @ ..] => {
+                let width = width.parse().map_err(|_| format!("{} is no width", short(width)))?;
+                (Kind::Bits(width), shape)
+            }
+            _ => return Err(form()),
+        };
+        let shape = match shape {
+            [] => Shape::one(),
+            [shape] => shape.parse()?,
+            _ => return Err(form()),
+        };
+        let owner = party(owner)?;
+        if self.names.contains_key(name(word)?) {
+            return Err(format!("the name {word} is given already"));
+        }
+        let value = self.program.input(word, owner, kind, shape)?;
+        self.define(word, value)
+    }
+
+    fn output(&mut self, words: &[&str]) -> Result<(), Error> {
+        let (word, parties) = match words {
+            [word, parties] => (word, parties),
+            [word] => return Err(format!("the output {} goes to nobody: give parties, as 1,3", short(word))),
+            _ => return Err("an output is `output NAME PARTIES`, the parties as 1,3".into()),
+        };
+        let value = self.named(word)?;
+        let receivers = parties.split(',').map(party).collect::<Result<Vec<u8>, Error>>()?;
+        self.program.output(word, &value, &receivers)
+    }
+
+    fn named(&self, word: &str) -> Result<Value, Error> {
+        let value = self.names.get(word).cloned();
+        value.ok_or_else(|| match name(word) {
+            Ok(_) => format!("{} is used before it is given", short(word)),
+            Err(error) => error,
+        })
+    }
+
+    fn arg(&self, word: &str) -> Result<Arg, Error> {
+        if let Some(number) = integer(word) {
+            return Ok(Arg::Integer(number));
+        }
+        if word.starts_with(|c: char| c == '-' || c.is_ascii_digit()) {
+            return Err(format!("{} is no integer that a number can be", short(word)));
+        }
+        self.named(word).map(Arg::Value)
+    }
+
+    fn args<const N: usize>(&self, op: &str, words: &[&str]) -> Result<[Arg; N], Error> {
+        let args = words.iter().map(|word| self.arg(word)).collect::<Result<Vec<Arg>, Error>>()?;
+        let given = args.len();
+        args.try_into().map_err(|_| format!("{op} takes {N} arguments, and {given} are given"))
+    }
+
+    /// The only name among the arguments, and what follows it.
+    fn value_and<'w>(&self, op: &str, words: &'w [&'w str]) -> Result<(Value, &'w [&'w str]), Error> {
+        let Some((first, rest)) = words.split_first() else {
+            return Err(format!("{op} takes a name"));
+        };
+        Ok((self.named(first)?, rest))
+    }
+
+    fn operation(&mut self, op: &str, words: &[&str]) -> Result<Vec<Value>, Error> {
+        let one = |value: Result<Value, Error>| value.map(|value| vec![value]);
+        let alone = |rest: &[&str]| match rest {
+            [] => Ok(()),
+            _ => Err(format!("{op} takes one name")),
+        };
+        match op {
+            "const" => one(self.constant(words)),
+            "add" | "sub" | "mul" | "lt" | "le" | "eq" | "xor" | "and" | "or" | "div" => {
+                let [x, y] = self.args(op, words)?;
+                let program = &mut self.program;
+                one(match op {
+                    "add" => program.add(x, y),
+                    "sub" => program.sub(x, y),
+                    "mul" => program.mul(x, y),
+                    "lt" => program.lt(x, y),
+                    "le" => program.le(x, y),
+                    "eq" => program.eq(x, y),
+                    "xor" => program.xor(x, y),
+                    "and" => program.and(x, y),
+                    "or" => program.or(x, y),
+                    _ => program.div(x, y),
+                })
+            }
+            "neg" => {
+                let [x] = self.args(op, words)?;
+                one(self.program.neg(x))
+            }
+            "select" => {
+                let [c, x, y] = self.args(op, words)?;
+                let Arg::Value(c) = c else {
+                    return Err("select chooses by a bit, and an integer is given".into());
+                };
+                one(self.program.select(&c, x, y))
+            }
+            "sum" | "min" | "max" | "not" | "num" => {
+                let (x, rest) = self.value_and(op, words)?;
+                alone(rest)?;
+                match op {
+                    "sum" => one(self.program.sum(&x)),
+                    "min" => self.program.min(&x).map(Vec::from),
+                    "max" => self.program.max(&x).map(Vec::from),
+                    "not" => one(self.program.not(&x)),
+                    _ => one(self.program.num(&x)),
+                }
+            }
+            "matmul" | "lookup" => {
+                let [x, y] = words else { return Err(format!("{op} takes two names")) };
+                let (x, y) = (self.named(x)?, self.named(y)?);
+                one(if op == "matmul" { self.program.matmul(&x, &y) } else { self.program.lookup(&x, &y) })
+            }
+            "reshape" => {
+                let (x, rest) = self.value_and(op, words)?;
+                let [shape] = rest else { return Err("reshape takes a name and a shape, as 2x3".into()) };
+                one(self.program.reshape(&x, shape.parse()?))
+            }
+            "gather" => {
+                let (x, rest) = self.value_and(op, words)?;
+                let place = |word: &&str| word.parse().map_err(|_| format!("{} is no place", short(word)));
+                let places = rest.iter().map(place).collect::<Result<Vec<usize>, Error>>()?;
+                one(self.program.gather(&x, &places))
+            }
+            "bits" | "shift" => {
+                let (x, rest) = self.value_and(op, words)?;
+                let by = match rest {
+                    [by] => integer(by),
+                    _ => None,
+                };
+                let by = by.ok_or_else(|| format!("{op} takes a name and an integer"))?;
+                one(match op {
+                    "bits" => self.program.bits(&x, usize::try_from(by).unwrap_or(0)),
+                    _ => self.program.shift(&x, by),
+                })
+            }
+            "circuit" => {
+                let Some((circuit, args)) = words.split_first() else {
+                    return Err("circuit takes the name of a circuit, or of its file, and values".into());
+                };
+                let circuit = (self.circuits)(circuit)?;
+                let args = args.iter().map(|word| self.arg(word)).collect::<Result<Vec<Arg>, Error>>()?;
+                self.program.circuit(&circuit, &args)
+            }
+            _ => Err(format!("{} is no operation: docs/programs.md has all of them", short(op))),
+        }
+    }
+
+    fn constant(&mut self, words: &[&str]) -> Result<Value, Error> {
+        let Some((shape, numbers)) = words.split_first() else {
+            return Err("const takes a shape and its numbers, as `const 1x3 1 2 3`".into());
+        };
+        let number = |word: &&str| {
+            integer(word).ok_or_else(|| format!("{} is no integer that a number can be", short(word)))
+        };
+        let numbers = numbers.iter().map(number).collect::<Result<Vec<i64>, Error>>()?;
+        self.program.constant(shape.parse()?, &numbers)
+    }
+}

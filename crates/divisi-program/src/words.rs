@@ -1,0 +1,240 @@
+//! Circuits on words of bits, the lowest first: comparisons, sums, choices, quotients.
+//!
+//! Each comes in two ways: with the fewest ANDs, one after the other, or with few rounds.
+
+use divisi_circuit::{Bit, Build, Gates, Program};
+
+/// A circuit on words.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(crate) enum Word {
+    /// x < y: one bit.
+    Less,
+    /// x + y modulo 2^W.
+    Add,
+    /// x - y modulo 2^W.
+    Sub,
+    /// x and y, bit by bit.
+    And,
+    /// x or y, bit by bit.
+    Or,
+    /// x where a bit is 1, y where it is 0: the bit, x, y.
+    Choose,
+    /// Whether all bits are 0.
+    Zero,
+    /// The better of two with its place: x, y, then their places of so many bits. The first of equals; the
+    /// smaller, or the larger.
+    Better { place: usize, largest: bool },
+    /// The quotient of x by y, rounded down; 2^W - 1 by 0.
+    Divide,
+}
+
+/// The circuit on words of `width` bits.
+pub(crate) fn circuit(word: Word, width: usize, low_depth: bool) -> Program {
+    let mut g = Build::new();
+    let input = |g: &mut Build| g.input(width);
+    let out = match word {
+        Word::Less => {
+            let (x, y) = (input(&mut g), input(&mut g));
+            vec![less(&mut g, &x, &y, low_depth)]
+        }
+        Word::Add => {
+            let (x, y) = (input(&mut g), input(&mut g));
+            add(&mut g, &x, &y, false, low_depth).0
+        }
+        Word::Sub => {
+            let (x, y) = (input(&mut g), input(&mut g));
+            let y: Vec<Bit> = y.into_iter().map(|bit| g.not(bit)).collect();
+            add(&mut g, &x, &y, true, low_depth).0
+        }
+        Word::And => {
+            let (x, y) = (input(&mut g), input(&mut g));
+            x.into_iter().zip(y).map(|(x, y)| g.and(x, y)).collect()
+        }
+        Word::Or => {
+            let (x, y) = (input(&mut g), input(&mut g));
+            x.into_iter().zip(y).map(|(x, y)| or(&mut g, x, y)).collect()
+        }
+        Word::Choose => {
+            let c = g.input(1)[0];
+            let (x, y) = (input(&mut g), input(&mut g));
+            choose(&mut g, c, &x, &y)
+        }
+        Word::Zero => {
+            let mut some = input(&mut g);
+            while some.len() > 1 {
+                let pair = |pair: &[Bit]| match pair {
+                    [x, y] => or(&mut g, *x, *y),
+                    _ => pair[0],
+                };
+                some = some.chunks(2).map(pair).collect();
+            }
+            vec![g.not(some[0])]
+        }
+        Word::Better { place, largest } => {
+            let (x, y) = (input(&mut g), input(&mut g));
+            let (of_x, of_y) = (g.input(place), g.input(place));
+            // the second only if it is better: then the first of equals stays
+            let second =
+                if largest { less(&mut g, &x, &y, low_depth) } else { less(&mut g, &y, &x, low_depth) };
+            let mut out = choose(&mut g, second, &y, &x);
+            out.extend(choose(&mut g, second, &of_y, &of_x));
+            out
+        }
+        Word::Divide => {
+            let (x, y) = (input(&mut g), input(&mut g));
+            divide(&mut g, &x, &y, low_depth)
+        }
+    };
+    g.output(&out);
+    g.finish()
+}
+
+fn or(g: &mut Build, x: Bit, y: Bit) -> Bit {
+    let (sum, product) = (g.xor(x, y), g.and(x, y));
+    g.xor(sum, product)
+}
+
+fn choose(g: &mut Build, c: Bit, x: &[Bit], y: &[Bit]) -> Vec<Bit> {
+    x.iter().zip(y).map(|(x, y)| g.choose(c, *x, *y)).collect()
+}
+
+/// What two spans of bits make together: whether a carry comes out, and whether one passes through.
+fn over(g: &mut Build, low: (Bit, Bit), high: (Bit, Bit)) -> (Bit, Bit) {
+    let through = g.and(high.1, low.0);
+    (g.xor(high.0, through), g.and(high.1, low.1))
+}
+
+/// x < y: no carry comes out of x + (not y) + 1.
+fn less(g: &mut Build, x: &[Bit], y: &[Bit], low_depth: bool) -> Bit {
+    if !low_depth {
+        // the borrow of x - y
+        let mut borrow = g.constant(false);
+        for (x, y) in x.iter().zip(y) {
+            let x = g.not(*x);
+            borrow = g.majority(x, *y, borrow);
+        }
+        return borrow;
+    }
+    let mut spans: Vec<(Bit, Bit)> = Vec::with_capacity(x.len());
+    for (x, y) in x.iter().zip(y) {
+        let (not_x, differ) = (g.not(*x), g.xor(*x, *y));
+        spans.push((g.and(not_x, *y), g.not(differ)));
+    }
+    while spans.len() > 1 {
+        let pair = |pair: &[(Bit, Bit)]| match pair {
+            [low, high] => over(g, *low, *high),
+            _ => pair[0],
+        };
+        spans = spans.chunks(2).map(pair).collect();
+    }
+    spans.first().map_or_else(|| g.constant(false), |span| span.0)
+}
+
+/// x + y + carry modulo 2^W, and what is carried out.
+fn add(g: &mut Build, x: &[Bit], y: &[Bit], carry: bool, low_depth: bool) -> (Vec<Bit>, Bit) {
+    let first = g.constant(carry);
+    let sums: Vec<Bit> = x.iter().zip(y).map(|(x, y)| g.xor(*x, *y)).collect();
+    if !low_depth {
+        let mut carry = first;
+        let mut out = Vec::with_capacity(sums.len());
+        for ((x, y), sum) in x.iter().zip(y).zip(&sums) {
+            out.push(g.xor(*sum, carry));
+            carry = g.majority(*x, *y, carry);
+        }
+        return (out, carry);
+    }
+    // Sklansky: after step s every place has what its block of 2^s carries up to it
+    let mut spans: Vec<(Bit, Bit)> = Vec::with_capacity(sums.len());
+    for ((x, y), sum) in x.iter().zip(y).zip(&sums) {
+        spans.push((g.and(*x, *y), *sum));
+    }
+    if let Some(span) = spans.first_mut() {
+        let through = g.and(span.1, first);
+        span.0 = g.xor(span.0, through);
+    }
+    let mut s = 0;
+    while 1 << s < spans.len() {
+        for j in (0..spans.len()).filter(|j| j >> s & 1 == 1) {
+            spans[j] = over(g, spans[(j >> s << s) - 1], spans[j]);
+        }
+        s += 1;
+    }
+    let carries = std::iter::once(first).chain(spans.iter().map(|span| span.0));
+    let out = sums.iter().zip(carries).map(|(sum, carry)| g.xor(*sum, carry)).collect();
+    (out, spans.last().map_or(first, |span| span.0))
+}
+
+/// Restoring division, a bit of the quotient a step, the highest first.
+fn divide(g: &mut Build, x: &[Bit], y: &[Bit], low_depth: bool) -> Vec<Bit> {
+    let zero = g.constant(false);
+    let mut rest = vec![zero; y.len()];
+    let mut quotient = Vec::with_capacity(x.len());
+    for bit in x.iter().rev() {
+        // 2 rest + bit, one bit wider than y
+        let wide: Vec<Bit> = std::iter::once(*bit).chain(rest.iter().copied()).collect();
+        let mut less_y: Vec<Bit> = Vec::with_capacity(wide.len());
+        for y in y {
+            less_y.push(g.not(*y));
+        }
+        less_y.push(g.constant(true));
+        let (difference, fits) = add(g, &wide, &less_y, true, low_depth);
+        rest = choose(g, fits, &difference[..y.len()], &wide[..y.len()]);
+        quotient.push(fits);
+    }
+    quotient.reverse();
+    quotient
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use divisi_circuit::plain;
+
+    fn run(program: &Program, inputs: &[u64]) -> u64 {
+        let widths = program.inputs().iter().zip(inputs);
+        let wires: Vec<Vec<u64>> =
+            widths.flat_map(|(width, x)| (0..*width).map(move |i| vec![x >> i & 1])).collect();
+        let out = plain::run(program, &wires).unwrap();
+        out.iter().rev().fold(0, |n, bit| n << 1 | bit[0] & 1)
+    }
+
+    /// All pairs of words of up to five bits, both ways.
+    #[test]
+    fn words_are_computed() {
+        for low_depth in [false, true] {
+            for width in [1, 2, 3, 5] {
+                let of = |word| circuit(word, width, low_depth);
+                let (less, add, sub) = (of(Word::Less), of(Word::Add), of(Word::Sub));
+                let (and, or, choose) = (of(Word::And), of(Word::Or), of(Word::Choose));
+                let (zero, divide) = (of(Word::Zero), of(Word::Divide));
+                let best = |largest| of(Word::Better { place: 3, largest });
+                let (smaller, larger) = (best(false), best(true));
+                let mask = (1 << width) - 1;
+                for (x, y) in (0..=mask).flat_map(|x| (0..=mask).map(move |y| (x, y))) {
+                    assert_eq!(run(&less, &[x, y]), u64::from(x < y));
+                    assert_eq!(run(&add, &[x, y]), (x + y) & mask);
+                    assert_eq!(run(&sub, &[x, y]), x.wrapping_sub(y) & mask);
+                    assert_eq!((run(&and, &[x, y]), run(&or, &[x, y])), (x & y, x | y));
+                    assert_eq!((run(&choose, &[1, x, y]), run(&choose, &[0, x, y])), (x, y));
+                    assert_eq!(run(&zero, &[x]), u64::from(x == 0));
+                    assert_eq!(run(&divide, &[x, y]), x.checked_div(y).unwrap_or(mask), "{x} {y}");
+                    let (second, first) = (y | 5 << width, x | 2 << width);
+                    assert_eq!(run(&smaller, &[x, y, 2, 5]), if y < x { second } else { first });
+                    assert_eq!(run(&larger, &[x, y, 2, 5]), if x < y { second } else { first });
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn words_cost_what_they_say() {
+        let cost = |word, low_depth| {
+            let program = circuit(word, 31, low_depth);
+            (program.and_count(), program.and_depth())
+        };
+        assert_eq!((cost(Word::Less, false), cost(Word::Add, false)), ((31, 31), (30, 30)));
+        assert_eq!((cost(Word::Zero, true), cost(Word::Choose, true)), ((30, 5), (31, 1)));
+        let (ands, depth) = cost(Word::Less, true);
+        assert_eq!((ands, depth), (86, 6));
+    }
+}

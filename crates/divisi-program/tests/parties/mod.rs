@@ -1,0 +1,82 @@
+//! Programs among parties of one process, compared with their evaluation in the clear.
+
+use divisi_bgv::Ring;
+use divisi_bgv::parameters::{Form, Operation, Parameters};
+use divisi_core::{Counts, Parameters as Agreed, PartyId, local};
+use divisi_field::zp::{Modulus, P32};
+use divisi_mixed::{Gmw, Mixed};
+use divisi_ot::Config;
+use divisi_program::plain::{self, Entries};
+use divisi_program::{Code, Program, lower, run};
+use std::sync::Arc;
+
+/// What each party learned, and what it counted. The lattice is one for tests.
+pub fn run(n: usize, program: &Program, inputs: &[Entries]) -> Vec<(Vec<Option<Entries>>, Counts)> {
+    let code = lower(program).unwrap();
+    let ring = Parameters::danger_insecure(Operation::Triples, Form::LeanTree, n, P32).unwrap();
+    let ring = Arc::new(Ring::new(ring).unwrap());
+    let agreed = ring.parameters().describe(Agreed::new("programs"));
+    let numbers = (code.cost().products + code.cost().a2b > 0).then_some(&ring);
+    let one = |session| one(session, program, &code, numbers, inputs);
+    local::run(n, &agreed, one).unwrap()
+}
+
+fn one(
+    mut session: divisi_core::Session,
+    program: &Program,
+    code: &Code,
+    ring: Option<&Arc<Ring>>,
+    inputs: &[Entries],
+) -> Result<(Vec<Option<Entries>>, Counts), divisi_core::Abort> {
+    session.phase("setup");
+    let me = session.me();
+    let gmw = Gmw::new(session, Config::default())?;
+    let mut mixed = Mixed::new(gmw, Modulus::new(P32).unwrap(), None, ring)?;
+    mixed.session().phase("preprocessing");
+    let ahead = run::prepare(code, &mut mixed)?;
+    let made = |mixed: &mut Mixed| {
+        let counts = mixed.session().meter().read();
+        counts.phases.get("preprocessing").map(|phase| (phase.bytes, phase.rounds))
+    };
+    let before = made(&mut mixed);
+    mixed.session().phase("online");
+    let mine = |owner: u8| PartyId::new(owner) == Some(me);
+    let own: Vec<Option<Entries>> = program
+        .inputs()
+        .iter()
+        .zip(inputs)
+        .map(|(input, entries)| mine(input.owner).then(|| entries.clone()))
+        .collect();
+    let out = run::run(program, code, &mut mixed, &own, ahead)?;
+    assert_eq!(made(&mut mixed), before, "something is made late");
+    Ok((out, mixed.session().meter().read()))
+}
+
+/// Run it, and compare what each party learns with the clear.
+pub fn compare(n: usize, program: &Program, inputs: &[Entries]) -> Vec<Counts> {
+    let expected = plain::evaluate(program, inputs).unwrap();
+    let ends = run(n, program, inputs);
+    let mut counts = Vec::new();
+    for (party, (learned, count)) in (1..).zip(ends) {
+        for ((output, learned), expected) in program.outputs().iter().zip(learned).zip(&expected) {
+            let told = output.receivers.contains(&party);
+            assert_eq!(learned.is_some(), told, "party {party}, {}", output.name);
+            if let Some(learned) = learned {
+                assert_eq!(shown(&learned), shown(expected), "party {party}, {}", output.name);
+            }
+        }
+        counts.push(count);
+    }
+    counts
+}
+
+/// Entries, printed.
+pub fn shown(entries: &Entries) -> String {
+    match entries {
+        Entries::Num(numbers) => format!("{numbers:?}"),
+        Entries::Bits(bits) => {
+            let word = |bits: &Vec<bool>| bits.iter().rev().map(|bit| if *bit { '1' } else { '0' }).collect();
+            format!("{:?}", bits.iter().map(word).collect::<Vec<String>>())
+        }
+    }
+}

@@ -1,0 +1,260 @@
+//! Every statement among parties, against the clear; what runs cost; texts that are refused.
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
+
+mod parties;
+
+use divisi_circuit::{Build, Gates, Program as Circuit};
+use divisi_program::plain::Entries;
+use divisi_program::{Program, lower, text};
+use parties::compare;
+use std::sync::Arc;
+
+/// A sum of four bits with its carry, and nothing else.
+fn circuits(name: &str) -> Result<Arc<Circuit>, String> {
+    if name != "half" {
+        return Err(format!("there is no circuit {name}"));
+    }
+    let mut g = Build::new();
+    let (x, y) = (g.input(4), g.input(4));
+    let sums: Vec<_> = x.iter().zip(&y).map(|(x, y)| g.xor(*x, *y)).collect();
+    let products: Vec<_> = x.iter().zip(&y).map(|(x, y)| g.and(*x, *y)).collect();
+    // outputs of four bits and of two
+    let mut g2 = g;
+    g2.output(&sums);
+    g2.output(&products[..2]);
+    Ok(Arc::new(g2.finish()))
+}
+
+fn read(body: &str) -> Program {
+    text::read(&format!("divisi program 1\n{body}"), &circuits).unwrap()
+}
+
+fn num(numbers: &[i64]) -> Entries {
+    Entries::Num(numbers.to_vec())
+}
+
+fn bits(width: usize, words: &[u64]) -> Entries {
+    Entries::Bits(words.iter().map(|word| (0..width).map(|i| word >> i & 1 == 1).collect()).collect())
+}
+
+const EDGE: [i64; 8] = [0, 1, -1, 5, -7, (1 << 30) - 1, 1 - (1 << 30), 1 << 20];
+
+#[test]
+fn statements_on_numbers() {
+    let program = read(
+        "input x 1 num 8\n\
+         input y 2 num 8\n\
+         s = add x y\n\
+         d = sub x 3\n\
+         n = neg y\n\
+         m = mul x y\n\
+         t = mul x -2\n\
+         matrix = reshape x 2x4\n\
+         rows = sum matrix\n\
+         other = reshape y 4x2\n\
+         product = matmul matrix other\n\
+         few = gather x 7 0 3\n\
+         a = const 1x3 1 -2 3\n\
+         b = mul a few\n\
+         output s 1\noutput d 1,2\noutput n 2\noutput m 1\noutput t 1\noutput rows 2\noutput product 1\noutput b 1\n",
+    );
+    compare(2, &program, &[num(&EDGE), num(&[3, -4, 1 << 30, -(1 << 29), 0, 2, -1, 77])]);
+}
+
+#[test]
+fn comparisons_shifts_and_quotients() {
+    let program = read(
+        "input x 1 num 8\n\
+         input y 2 num 8\n\
+         input z 2 num 8\n\
+         half = div x 2\n\
+         other = div y 2\n\
+         l = lt half other\n\
+         le = le half other\n\
+         e = eq half other\n\
+         small = lt x 5\n\
+         same = eq x -7\n\
+         c = select l x y\n\
+         down = shift x -3\n\
+         all = shift x -30\n\
+         up = shift z 4\n\
+         q = div x z\n\
+         third = div y 3\n\
+         again = lt q third\n\
+         output half 1\noutput l 1\noutput le 1\noutput e 1\noutput small 2\noutput same 2\noutput c 1\n\
+         output down 1\noutput all 1\noutput up 1\noutput q 1\noutput third 1\noutput again 1\n",
+    );
+    let y = [0, -1, 1, 5, 7, 1 - (1 << 30), (1 << 30) - 1, (1 << 20) - 1];
+    compare(3, &program, &[num(&EDGE), num(&y), num(&[1, 2, 3, 7, 2, 1 << 10, 999, (1 << 20) + 1])]);
+}
+
+#[test]
+fn statements_on_bits() {
+    let program = read(
+        "input x 1 bits 7 4\n\
+         input y 2 bits 7 4\n\
+         s = add x y\n\
+         d = sub x y\n\
+         n = neg x\n\
+         l = lt x y\n\
+         le = le x 77\n\
+         e = eq x y\n\
+         c = select e x 3\n\
+         o = xor x y\n\
+         a = and x y\n\
+         r = or x 96\n\
+         t = not x\n\
+         up = shift x 2\n\
+         down = shift x -6\n\
+         number = num x\n\
+         back = bits number 5\n\
+         more = add number 1\n\
+         full = bits more 31\n\
+         best place = max x\n\
+         one = reshape y 1x4\n\
+         least = min one\n\
+         output s 1\noutput d 1\noutput n 1\noutput l 1\noutput le 1\noutput e 1\noutput c 1\noutput o 1\n\
+         output a 1\noutput r 1\noutput t 1\noutput up 1\noutput down 1\noutput number 1\noutput back 1\n\
+         output full 2\noutput best 1\noutput place 1,2\noutput least 2\n",
+    );
+    compare(2, &program, &[bits(7, &[0, 77, 127, 64]), bits(7, &[127, 77, 1, 65])]);
+}
+
+#[test]
+fn the_best_of_rows_and_its_first_place() {
+    for side in [1, 2, 3, 5, 8] {
+        let program = read(&format!(
+            "input x 1 num 3x{side}\n\
+             least at = min x\n\
+             most there = max x\n\
+             both = add at there\n\
+             near = lt least most\n\
+             output least 1\noutput at 1\noutput most 2\noutput there 2\noutput both 1\noutput near 1\n"
+        ));
+        let x: Vec<i64> =
+            (0..3 * side).map(|i| [4, -9, 4, 0, -9, (1 << 30) - 1][(i * i + i / 3) as usize % 6]).collect();
+        compare(2, &program, &[num(&x)]);
+    }
+}
+
+#[test]
+fn lookups_in_tables_of_all_kinds() {
+    let program = read(
+        "input i 1 num 3\n\
+         input j 2 bits 2 3\n\
+         input t 2 num 1x5\n\
+         input own 1 num 3x5\n\
+         public = const 5 10 -20 30 -40 50\n\
+         a = lookup public i\n\
+         b = lookup t i\n\
+         c = lookup own i\n\
+         d = lookup public j\n\
+         e = lookup t j\n\
+         output a 1\noutput b 1\noutput c 1\noutput d 1\noutput e 1\n",
+    );
+    let own: Vec<i64> = (0..15).map(|i| i * i - 30).collect();
+    compare(2, &program, &[num(&[4, 0, 3]), bits(2, &[3, 0, 1]), num(&[7, 6, 5, 4, -3]), num(&own)]);
+}
+
+#[test]
+fn circuits_on_many_entries() {
+    let program = read(
+        "input x 1 bits 4 3\n\
+         input y 2 bits 4\n\
+         low high = circuit half x y\n\
+         with rest = circuit half 9 low\n\
+         output low 1\noutput high 1\noutput with 2\n",
+    );
+    compare(3, &program, &[bits(4, &[3, 9, 15]), bits(4, &[10])]);
+}
+
+/// The example of the README, at its size.
+#[test]
+fn the_nearest_of_256_records() {
+    let program = read(
+        "input  query  1  num 1x4      # party 1's\n\
+         input  base   2  num 256x4\n\
+         diff       = sub base query\n\
+         square     = mul diff diff\n\
+         dist       = sum square\n\
+         best place = min dist\n\
+         near       = lt best 1000\n\
+         shown      = select near place -1\n\
+         output shown 1,3\n",
+    );
+    let base: Vec<i64> = (0..1024_i64).map(|i| i * i * 37 % 501).collect();
+    for query in [[100, 7, 300, 2], [-9000, 0, 0, 0]] {
+        compare(3, &program, &[num(&query), num(&base)]);
+    }
+    let cost = lower(&program).unwrap().cost();
+    // 1,024 squares; 256 distances to bits; the best is compared while it is bits; one choice
+    assert_eq!((cost.a2b, cost.products, cost.b2a, cost.lookups), (256, 1025, 2, 0));
+}
+
+/// What is said to be taken is what the meter sees: nothing is made late, and no party waits longer. An opening
+/// takes the party that adds up one round, and the others two.
+#[test]
+fn costs_are_those_of_the_run() {
+    let program = read(
+        "input x 1 num 6\n\
+         input i 2 bits 3 6\n\
+         table = const 8 1 2 3 4 5 6 7 8\n\
+         t = lookup table i\n\
+         s = mul x t\n\
+         l = lt s 9\n\
+         c = select l s x\n\
+         best at = min c\n\
+         q = div c 7\n\
+         output best 1\noutput at 2\noutput q 1\noutput l 2\n",
+    );
+    let inputs = [num(&[1, 2, 3, 4, 5, 6]), bits(3, &[7, 6, 5, 4, 3, 2])];
+    let cost = lower(&program).unwrap().cost();
+    let counts = compare(2, &program, &inputs);
+    let most =
+        |phase: &str| counts.iter().filter_map(|c| c.phases.get(phase)).map(|p| p.rounds as usize).max();
+    let online = most("online").unwrap();
+    assert!(online <= cost.rounds && cost.rounds <= online + 16, "{online} {cost:?}");
+}
+
+#[test]
+fn what_does_not_stand_is_refused_with_its_line() {
+    let refused = |body: &str, what: &str| {
+        let error = text::read(&format!("divisi program 1\n{body}"), &circuits).err().unwrap_or_default();
+        assert!(error.contains(what) && error.starts_with("line "), "{body:?}: {error:?}, not {what:?}");
+        assert!(!error.contains('\n') && error.len() < 300, "{error}");
+    };
+    refused("input x 1 num\ninput x 2 num\n", "line 3: the name x is given already");
+    refused("input x 1 num\nx = add x 1\n", "given already");
+    refused("y = add x 1\n", "line 2: x is used before it is given");
+    refused("input x 1 num 2\ninput y 1 num 3\nz = add x y\n", "line 4: the shapes 2 and 3 do not fit");
+    refused("input x 1 bits 4\ny = mul x x\n", "mul takes numbers");
+    refused("input x 1 num\ny = not x\n", "not takes bits");
+    refused("input x 1 num\ninput b 1 bits 4\ny = add x b\n", "numbers and bits do not fit");
+    refused("t = const 4 1 2 3 4\ninput i 1 bits 3\ny = lookup t i\n", "wider than its table");
+    refused("t = const 1 1\ninput i 1 bits 3\ny = lookup t i\n", "2 to 256");
+    refused("t = const 1 1610612737\n", "beyond p/2");
+    refused("input x 1 num\ny = add x 99999999999999999999\n", "no integer");
+    refused("input x 0 num\n", "parties are 1 to 255");
+    refused("input x 256 num\n", "no party");
+    refused("input x 1 num\noutput x\n", "goes to nobody");
+    refused("input x 1 num\noutput x 1,0\n", "no party");
+    refused("input x 1 num\n", "nothing is told");
+    refused("input x 1 num\ny = garbage x\n", "no operation");
+    refused("input x 1 num\ny = circuit half x x\n", "has 4 bits");
+    refused("input x 1 bits 4\ny = circuit half x x\n", "gives 2 values");
+    refused("input x 1 bits 4\ny z = circuit half x\n", "takes 2 values");
+    refused("input x 1 bits 4\ny z = circuit none x x\n", "no circuit none");
+    refused("input x 1 num\ny = div x 0\n", "division by 0");
+    refused("input x 1 num\ny = shift x 31\n", "at most 30");
+    refused("input x 1 num\ny = bits x 33\n", "1 to 32 bits");
+    refused("input x 1 num 3\ny = gather x 3\n", "no place 3");
+    refused("input x 1 num 3\ny = reshape x 2\n", "do not go into");
+    refused("input x 1 num 3x\n", "a shape is");
+    refused("input x 1 num 99999999\n", "a shape is");
+    refused("input x 1 bits 0\n", "1 to 65536");
+    refused("input 1x 1 num\n", "no name");
+    refused("what is this\n", "no statement");
+    refused(&format!("x = const 1 {}\n", "1 ".repeat(600_000)), "bytes in one line");
+    assert!(text::read("", &circuits).unwrap_err().starts_with("line 1"));
+    assert!(text::read("divisi program 2\n", &circuits).unwrap_err().contains("divisi program 1"));
+}

@@ -1,0 +1,218 @@
+//! A program on numbers and bits, once, of inputs that belong to parties.
+//!
+//! Adversary: that of [`divisi_program::run`]: all parties but one, semi-honest.
+
+use super::super::Differ;
+use super::super::job::{Own, Program, length};
+use super::super::{Course, Party, Prepared, Rows, Unsupported, Watch, members, timed};
+use super::manner::{Form, Manner};
+use super::{ONLINE, PREPROCESSING, SETUP};
+use divisi_bgv::Ring;
+use divisi_bgv::parameters::{self, Parameters as Lattice};
+use divisi_core::{Abort, Counts, Parameters, PartyId, Session, Step, step};
+use divisi_field::zp::{Modulus, P32};
+use divisi_mixed::{Gmw, Mixed};
+use divisi_program::plain::Entries;
+use divisi_program::program::Input;
+use divisi_program::{Kind, Value, run};
+use divisi_rep3::Security;
+use serde_json::{Map, Value as Json, json};
+use std::sync::Arc;
+
+const INPUT: Step = step!("program.inputs");
+
+/// A program, how, and the rings that it needs.
+pub(super) struct Programs<'j> {
+    job: &'j Program,
+    manner: Manner,
+    form: Form,
+    plain: Modulus,
+    bits: Option<Arc<Ring>>,
+    numbers: Option<Arc<Ring>>,
+}
+
+impl<'j> Programs<'j> {
+    /// # Errors
+    /// More parties in the program than there are; parameters that do not exist.
+    pub fn new(job: &'j Program, manner: Manner) -> Result<Self, Unsupported> {
+        let about = job.program.about();
+        if usize::from(about.parties) > manner.parties {
+            return Err(Unsupported::new(format!(
+                "the program names party {}, and there are {}: give --parties {}",
+                about.parties, manner.parties, about.parties
+            )));
+        }
+        let form = manner.form.unwrap_or(Form::usual(manner.parties));
+        let ring = |operation, form| {
+            let derive = if manner.insecure { Lattice::danger_insecure } else { Lattice::derive };
+            let lattice = derive(operation, form, manner.parties, P32);
+            let lattice = lattice.map_err(|error| Unsupported::new(error.to_string()))?;
+            Ring::new(lattice).map(Arc::new).ok_or_else(|| Unsupported::new("a prime without a transform"))
+        };
+        // keys of a kind that is not used are not made
+        let (has_bits, has_products) = (about.cost.random_bits() > 0, about.cost.triples() > 0);
+        let bits = match form {
+            Form::Ciphertexts(form) if has_bits => Some(ring(parameters::Operation::Bits, form)?),
+            _ => None,
+        };
+        let tree = parameters::Form::LeanTree;
+        let numbers = has_products.then(|| ring(parameters::Operation::Triples, tree)).transpose()?;
+        let plain = Modulus::new(P32).ok_or_else(|| Unsupported::new("no modulus"))?;
+        Ok(Programs { job, manner, form, plain, bits, numbers })
+    }
+
+    fn inputs(&self) -> &[Input] {
+        self.job.program.program().inputs()
+    }
+}
+
+/// Entries as bytes: eight a number, the lowest first, or one a bit.
+pub(crate) fn encode(entries: &Entries, out: &mut Own) {
+    match entries {
+        Entries::Num(numbers) => numbers.iter().for_each(|x| out.extend_from_slice(&x.to_le_bytes())),
+        Entries::Bits(words) => words.iter().flatten().for_each(|bit| out.push(u8::from(*bit))),
+    }
+}
+
+/// The other way: the entries of a value, and what follows them.
+pub(crate) fn decode<'b>(value: &Value, bytes: &'b [u8]) -> Option<(Entries, &'b [u8])> {
+    let (own, rest) = bytes.split_at_checked(length(value))?;
+    let entries = match value.kind() {
+        Kind::Num => {
+            let number = |bytes: &[u8]| bytes.try_into().ok().map(i64::from_le_bytes);
+            Entries::Num(own.chunks_exact(8).map(number).collect::<Option<_>>()?)
+        }
+        Kind::Bits(width) => Entries::Bits(
+            own.chunks_exact(width).map(|word| word.iter().map(|bit| *bit == 1).collect()).collect(),
+        ),
+    };
+    Some((entries, rest))
+}
+
+impl Prepared for Programs<'_> {
+    fn parties(&self) -> usize {
+        self.manner.parties
+    }
+
+    fn parameters(&self, count: usize) -> Parameters {
+        let parameters = Parameters::new("mixed program")
+            .with("program", &self.job.program.digest())
+            .with("form", self.form.name().as_bytes())
+            .with("count", &(count as u64).to_le_bytes());
+        let rings = self.bits.iter().chain(&self.numbers);
+        self.manner.describe(rings.fold(parameters, |all, ring| ring.parameters().describe(all)))
+    }
+
+    fn agreement(&self) -> Vec<(&'static str, [u8; 32])> {
+        let program = Parameters::new("run.mixed.program").with("program", &self.job.program.digest());
+        vec![
+            ("another program, or the same with other circuits", program.digest()),
+            ("the program in another way (--form, --k, --parties)", self.parameters(0).digest()),
+        ]
+    }
+
+    fn course(&self, _: usize) -> Course {
+        Course { batch: 1, warmup: (0, 1), one_session: true }
+    }
+
+    /// A row has the entries of all inputs, in order.
+    fn deal(&self, inputs: &Rows) -> Vec<Own> {
+        let mut own = vec![Own::default(); self.manner.parties];
+        for row in inputs.iter() {
+            let mut rest = row;
+            for input in self.inputs() {
+                let (bytes, others) = rest.split_at(length(&input.value).min(rest.len()));
+                rest = others;
+                if let Some(own) = own.get_mut(usize::from(input.owner) - 1) {
+                    own.extend_from_slice(bytes);
+                }
+            }
+        }
+        own
+    }
+
+    /// A row has the entries of all outputs, in order; all who learn one must have learned the same.
+    fn collect(&self, _: usize, outputs: Vec<Own>) -> Result<Vec<u8>, Differ> {
+        let mut rest: Vec<&[u8]> = outputs.iter().map(|output| output.as_slice()).collect();
+        let mut row = Vec::new();
+        for output in self.job.program.program().outputs() {
+            let mut first: Option<&[u8]> = None;
+            for receiver in &output.receivers {
+                let party = PartyId::new(*receiver);
+                let place = rest.get_mut(usize::from(*receiver) - 1);
+                let cut = place.and_then(|rest| {
+                    let (own, others) = rest.split_at_checked(length(&output.value))?;
+                    *rest = others;
+                    Some(own)
+                });
+                let own = cut.ok_or(Differ { party, what: "gave outputs of a wrong form" })?;
+                if first.is_some_and(|first| first != own) {
+                    return Err(Differ { party, what: "learned other outputs than another" });
+                }
+                first = Some(own);
+            }
+            row.extend_from_slice(first.unwrap_or_default());
+        }
+        Ok(row)
+    }
+
+    fn start<'p>(&'p self, mut session: Session, _: usize, _: &Own) -> Result<Box<dyn Party + 'p>, Abort> {
+        session.phase(SETUP);
+        let gmw = Gmw::new(session, self.manner.config)?;
+        let mixed = Mixed::new(gmw, self.plain, self.bits.as_ref(), self.numbers.as_ref())?;
+        Ok(Box::new(Member { of: self, mixed }))
+    }
+
+    fn facts(&self) -> Map<String, Json> {
+        members(json!({
+            "protocol": "gmw",
+            "security": Security::SemiHonest.name(),
+            "form": self.form.name(),
+            "k": self.manner.config.k,
+            "insecure": self.manner.insecure,
+        }))
+    }
+}
+
+/// One party, with its set-up.
+struct Member<'p> {
+    of: &'p Programs<'p>,
+    mixed: Mixed,
+}
+
+impl Party for Member<'_> {
+    fn batch(&mut self, _: usize, own: &Own, watch: &mut dyn Watch) -> Result<Own, Abort> {
+        let Member { of, mixed } = self;
+        let held = &*of.job.program;
+        let (program, code) = (held.program(), held.code());
+        let me = mixed.session().me();
+        let mut rest = own.as_slice();
+        let mut mine = Vec::with_capacity(program.inputs().len());
+        for input in program.inputs() {
+            if PartyId::new(input.owner) != Some(me) {
+                mine.push(None);
+                continue;
+            }
+            let Some((entries, others)) = decode(&input.value, rest) else {
+                return Err(mixed.session().misuse(INPUT, "inputs of another length than was said"));
+            };
+            rest = others;
+            mine.push(Some(entries));
+        }
+        let ahead = timed(watch, PREPROCESSING, || {
+            mixed.session().phase(PREPROCESSING);
+            run::prepare(code, mixed)
+        })?;
+        let outputs = timed(watch, ONLINE, || {
+            mixed.session().phase(ONLINE);
+            run::run(program, code, mixed, &mine, ahead)
+        })?;
+        let mut out = Own::default();
+        outputs.iter().flatten().for_each(|entries| encode(entries, &mut out));
+        Ok(out)
+    }
+
+    fn meter(&mut self) -> Counts {
+        self.mixed.session().meter().read()
+    }
+}

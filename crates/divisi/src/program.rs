@@ -1,0 +1,264 @@
+//! Programs on numbers and bits: their files, and their values as text.
+
+use crate::circuit;
+use crate::failure::Failure;
+use divisi_program::plain::{Entries, evaluate, fits};
+use divisi_program::program::{Input, LARGEST};
+use divisi_program::{Code, Cost, Kind, Program, lower, text};
+use divisi_symmetric::gates::Adder;
+use std::cell::RefCell;
+use std::fs::File;
+use std::io::Read;
+use std::sync::Arc;
+use zeroize::Zeroizing;
+
+/// The most bytes of a program's file.
+const LONGEST: u64 = 16 << 20;
+
+/// A program from its file, ready to run.
+pub struct Held {
+    name: String,
+    program: Program,
+    code: Code,
+    digest: [u8; 32],
+}
+
+/// What a program has.
+#[derive(Clone, Copy, Debug)]
+pub struct About {
+    /// Statements that compute.
+    pub statements: usize,
+    /// Inputs.
+    pub inputs: usize,
+    /// Outputs.
+    pub outputs: usize,
+    /// The last party that it names.
+    pub parties: u8,
+    /// What a run takes.
+    pub cost: Cost,
+}
+
+impl Held {
+    /// Read a program and the circuits that it names.
+    ///
+    /// # Errors
+    /// A file that cannot be read; the first statement that does not stand, with its line.
+    pub fn load(path: &str) -> Result<Held, Failure> {
+        let unread = |e: &dyn std::fmt::Display| {
+            Failure::usage(format!("{path} cannot be read ({e}): give a program"))
+        };
+        let known = std::fs::metadata(path).map_err(|e| unread(&e))?;
+        if !known.is_file() {
+            return Err(unread(&"it is no file"));
+        }
+        let mut body = Vec::new();
+        File::open(path)
+            .and_then(|file| file.take(LONGEST + 1).read_to_end(&mut body))
+            .map_err(|e| unread(&e))?;
+        if body.len() as u64 > LONGEST {
+            return Err(Failure::usage(format!(
+                "{path} has more than {} MiB: cut the program in parts",
+                LONGEST >> 20
+            )));
+        }
+        let body = String::from_utf8(body).map_err(|_| unread(&"it is no text in UTF-8"))?;
+        let mut hasher = blake3::Hasher::new_derive_key("divisi 2026 program v1");
+        hasher.update(body.as_bytes());
+        // circuits in their order: a file that differs is another program
+        let digests = RefCell::new(Vec::new());
+        let find = |name: &str| {
+            let circuit = circuit::load(name, Adder::FewestAnds).map_err(|failure| failure.to_string())?;
+            digests.borrow_mut().push(circuit.digest());
+            Ok(Arc::new(circuit.program))
+        };
+        let program = text::read(&body, &find).map_err(|error| Failure::usage(format!("{path}, {error}")))?;
+        for digest in digests.borrow().iter() {
+            hasher.update(digest);
+        }
+        let code = lower(&program)
+            .ok_or_else(|| Failure::usage(format!("{path} has statements that do not fit")))?;
+        Ok(Held { name: path.to_owned(), program, code, digest: *hasher.finalize().as_bytes() })
+    }
+
+    /// The path of its file.
+    #[must_use]
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// Its statements.
+    #[must_use]
+    pub fn program(&self) -> &Program {
+        &self.program
+    }
+
+    /// What it becomes.
+    #[must_use]
+    pub fn code(&self) -> &Code {
+        &self.code
+    }
+
+    /// A digest of its text and its circuits, for parties to compare.
+    #[must_use]
+    pub fn digest(&self) -> [u8; 32] {
+        self.digest
+    }
+
+    /// What it has.
+    #[must_use]
+    pub fn about(&self) -> About {
+        About {
+            statements: self.program.statements().len() - self.program.inputs().len(),
+            inputs: self.program.inputs().len(),
+            outputs: self.program.outputs().len(),
+            parties: self.program.parties(),
+            cost: self.code.cost(),
+        }
+    }
+
+    /// The entries of each input from `NAME=V,V,...`: all of them, or those of one owner alone.
+    ///
+    /// # Errors
+    /// The first that is missing, given twice, of another party, or no value that its input takes.
+    pub fn inputs(&self, given: &[String], owner: Option<u8>) -> Result<Vec<Option<Entries>>, Failure> {
+        let inputs = self.program.inputs();
+        let mut found: Vec<Option<Entries>> = vec![None; inputs.len()];
+        for given in given {
+            let Some((name, values)) = given.split_once('=') else {
+                return Err(Failure::usage(
+                    "an input of a program is --input NAME=V,V,... or --input NAME=@FILE",
+                ));
+            };
+            let Some(place) = inputs.iter().position(|input| input.name == name.trim()) else {
+                let names: Vec<&str> = inputs.iter().map(|input| input.name.as_str()).collect();
+                let short: String = name.chars().take(40).collect();
+                return Err(Failure::usage(format!(
+                    "there is no input {short}: the program takes {}",
+                    names.join(", ")
+                )));
+            };
+            let input = &inputs[place];
+            if owner.is_some_and(|owner| owner != input.owner) {
+                return Err(Failure::usage(format!(
+                    "the input {name} is party {}'s, and its values are given here: leave it out",
+                    input.owner
+                )));
+            }
+            if found[place].is_some() {
+                return Err(Failure::usage(format!("the input {name} is given twice")));
+            }
+            found[place] = Some(entries(input, values)?);
+        }
+        for (input, found) in inputs.iter().zip(&found) {
+            if found.is_none() && owner.is_none_or(|owner| owner == input.owner) {
+                let (name, kind, shape) = (&input.name, input.value.kind(), input.value.shape());
+                return Err(Failure::usage(format!(
+                    "the input {name} is missing: give --input {name}=V,V,... with the {} entries of {kind} {shape}",
+                    shape.entries()
+                )));
+            }
+        }
+        Ok(found)
+    }
+
+    /// In the clear.
+    ///
+    /// # Errors
+    /// As [`evaluate`].
+    pub fn evaluate(&self, inputs: &[Option<Entries>]) -> Result<Vec<Entries>, Failure> {
+        let inputs: Option<Vec<Entries>> = inputs.iter().cloned().collect();
+        let inputs = inputs.ok_or_else(|| Failure::usage("an input is missing"))?;
+        evaluate(&self.program, &inputs).map_err(Failure::usage)
+    }
+}
+
+/// Values between commas or white space.
+fn entries(input: &Input, values: &str) -> Result<Entries, Failure> {
+    let words = values.split(|c: char| c == ',' || c.is_whitespace()).filter(|word| !word.is_empty());
+    // no value in a message: it is a secret
+    let wrong = |i: usize, what: String| {
+        Failure::usage(format!("value {} of the input {} {what}", i + 1, input.name))
+    };
+    let entries = match input.value.kind() {
+        Kind::Num => {
+            let number = |(i, word): (usize, &str)| {
+                let number = word.parse::<i64>().ok().filter(|x| x.unsigned_abs() <= LARGEST as u64);
+                number.ok_or_else(|| wrong(i, format!("is no integer from -{LARGEST} to {LARGEST}")))
+            };
+            Entries::Num(words.enumerate().map(number).collect::<Result<_, _>>()?)
+        }
+        Kind::Bits(width) => {
+            let word = |(i, word): (usize, &str)| {
+                bits(word, width).ok_or_else(|| {
+                    wrong(i, format!("is no number of {width} bits: give digits, or 0x and hexadecimal ones"))
+                })
+            };
+            Entries::Bits(words.enumerate().map(word).collect::<Result<_, _>>()?)
+        }
+    };
+    fits(&input.name, input.value.kind(), input.value.shape(), &entries).map_err(Failure::usage)?;
+    Ok(entries)
+}
+
+/// An unsigned number of so many bits, in decimal digits (up to 128 bits) or hexadecimal ones behind `0x`.
+fn bits(word: &str, width: usize) -> Option<Vec<bool>> {
+    let mut bits: Vec<bool> = match word.strip_prefix("0x") {
+        Some(digits) if !digits.is_empty() => {
+            let digits = digits
+                .chars()
+                .rev()
+                .map(|c| c.to_digit(16))
+                .collect::<Option<Vec<u32>>>()
+                .map(Zeroizing::new)?;
+            digits.iter().flat_map(|digit| (0..4).map(move |i| digit >> i & 1 == 1)).collect()
+        }
+        _ => {
+            let digits = !word.is_empty() && word.bytes().all(|c| c.is_ascii_digit());
+            let number: u128 = word.parse().ok().filter(|_| digits)?;
+            (0..128).map(|i| number >> i & 1 == 1).collect()
+        }
+    };
+    if bits.iter().skip(width).any(|bit| *bit) {
+        return None;
+    }
+    bits.resize(width, false);
+    Some(bits)
+}
+
+/// The values of an output for people and JSON: numbers in decimal digits, bits up to 64 too, wider ones in
+/// hexadecimal behind `0x`.
+#[must_use]
+pub fn shown(entries: &Entries) -> Vec<String> {
+    match entries {
+        Entries::Num(numbers) => numbers.iter().map(ToString::to_string).collect(),
+        Entries::Bits(words) => words.iter().map(|bits| word(bits)).collect(),
+    }
+}
+
+fn word(bits: &[bool]) -> String {
+    if bits.len() <= 64 {
+        return bits.iter().rev().fold(0_u64, |n, bit| n << 1 | u64::from(*bit)).to_string();
+    }
+    let digit = |bits: &[bool]| bits.iter().rev().fold(0, |n, bit| n << 1 | u32::from(*bit));
+    let digits = bits.chunks(4).rev().filter_map(|bits| char::from_digit(digit(bits), 16));
+    format!("0x{}", digits.collect::<String>())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn bits_are_read_and_shown() {
+        let whole = |text: &str, width| bits(text, width).map(|bits| word(&bits));
+        assert_eq!(whole("77", 7).as_deref(), Some("77"));
+        assert_eq!(whole("0x4d", 7).as_deref(), Some("77"));
+        assert_eq!(whole("128", 7), None);
+        assert_eq!(whole("0xff", 128).as_deref(), Some("0x000000000000000000000000000000ff"));
+        let hex = "0x000102030405060708090a0b0c0d0e0f";
+        assert_eq!(whole(hex, 128).as_deref(), Some(hex));
+        for text in ["", "0x", "-1", "+1", "1e3", "0xg", "999999999999999999999999999999999999999999"] {
+            assert_eq!(bits(text, 200), None, "{text}");
+        }
+    }
+}

@@ -1,0 +1,137 @@
+//! A program on numbers and bits among parties: all of them processes on this machine, or one of them here.
+//!
+//! Trust: as of a circuit ([`super`]).
+
+use super::local::across;
+use super::{Membership, Told, Work, alone};
+use crate::cleanup::Cleanup;
+use crate::engine::job::{self, Job};
+use crate::engine::mixed::programs::{decode, encode};
+use crate::engine::{Engine, Own, Settings};
+use crate::failure::{Failure, Kind};
+use crate::program::{Held, shown};
+use divisi_net::PartyId;
+use divisi_program::plain::Entries;
+use serde_json::{Map, Value};
+use std::path::Path;
+use std::sync::Arc;
+use std::time::Duration;
+
+/// What to run.
+pub struct Options {
+    /// The program.
+    pub program: Arc<Held>,
+    /// The entries of each input, of those that are known here ([`Held::inputs`]).
+    pub inputs: Vec<Option<Entries>>,
+    /// What computes.
+    pub engine: &'static dyn Engine,
+    /// And how.
+    pub settings: Settings,
+    /// The time limit of a receive.
+    pub timeout: Option<Duration>,
+}
+
+/// An output, with its values where a party that learns it is known here.
+pub struct Output {
+    /// Its name.
+    pub name: String,
+    /// Its shape.
+    pub shape: Vec<usize>,
+    /// Who learns it.
+    pub receivers: Vec<u8>,
+    /// Its values, as text ([`shown`]).
+    pub values: Option<Vec<String>>,
+}
+
+/// What came of it; costs are the most of any party known here.
+pub struct Report {
+    /// The outputs, in the program's order.
+    pub outputs: Vec<Output>,
+    /// From the first input to the last output.
+    pub seconds: f64,
+    /// What a party sent, as elements of the fields.
+    pub bits_sent: u64,
+    /// Likewise, as bytes handed to TLS.
+    pub bytes_sent: u64,
+    /// The longest chain of dependent messages.
+    pub rounds: u32,
+    /// What the engine says of the job, for JSON.
+    pub facts: Map<String, Value>,
+}
+
+impl Options {
+    fn work(&self) -> Work<'_> {
+        let own = |party: PartyId| {
+            let mut own = Own::default();
+            for (input, entries) in self.program.program().inputs().iter().zip(&self.inputs) {
+                if let (true, Some(entries)) = (input.owner == party.number(), entries) {
+                    encode(entries, &mut own);
+                }
+            }
+            own
+        };
+        Work {
+            engine: self.engine,
+            settings: &self.settings,
+            timeout: self.timeout,
+            job: Job::Program(job::Program { program: Arc::clone(&self.program) }),
+            own: Box::new(own),
+            learns: Box::new(|_| true),
+        }
+    }
+
+    fn report(&self, facts: Map<String, Value>, told: Vec<(PartyId, Told)>) -> Result<Report, Failure> {
+        let differs = || {
+            Failure::mismatch("the parties learned different outputs: they are worth nothing; report this")
+        };
+        let mut found: Vec<Option<Entries>> = vec![None; self.program.program().outputs().len()];
+        let (mut seconds, mut bits_sent, mut bytes_sent, mut rounds) = (0.0_f64, 0, 0, 0);
+        for (party, told) in told {
+            let own = Own::new(told.outputs.unwrap_or_default());
+            let mut rest = own.as_slice();
+            for (output, found) in self.program.program().outputs().iter().zip(&mut found) {
+                if !output.receivers.contains(&party.number()) {
+                    continue;
+                }
+                let Some((entries, others)) = decode(&output.value, rest) else {
+                    let error = "no output came to a party that was to learn it: report this";
+                    return Err(Failure::new(Kind::Abort, error));
+                };
+                rest = others;
+                if found.as_ref().is_some_and(|found| *found != entries) {
+                    return Err(differs());
+                }
+                *found = Some(entries);
+            }
+            seconds = seconds.max(told.seconds);
+            bits_sent = bits_sent.max(told.bits);
+            bytes_sent = bytes_sent.max(told.bytes);
+            rounds = rounds.max(told.rounds);
+        }
+        let outputs = self.program.program().outputs().iter().zip(&found).map(|(output, found)| Output {
+            name: output.name.clone(),
+            shape: output.value.shape().sides().to_vec(),
+            receivers: output.receivers.clone(),
+            values: found.as_ref().map(shown),
+        });
+        Ok(Report { outputs: outputs.collect(), seconds, bits_sent, bytes_sent, rounds, facts })
+    }
+}
+
+/// Run it with all parties as processes on this machine.
+///
+/// # Errors
+/// A party's failure.
+pub fn local(options: &Options, program: &Path, cleanup: &Cleanup) -> Result<Report, Failure> {
+    let (facts, told) = across(&options.work(), program, cleanup)?;
+    options.report(facts, told)
+}
+
+/// Be one of the parties of a mesh, whose others run elsewhere, each the same command with its own number.
+///
+/// # Errors
+/// What is wrong with the files; the failure of the run.
+pub fn one(options: &Options, membership: &Membership) -> Result<Report, Failure> {
+    let (facts, told) = alone(&options.work(), membership)?;
+    options.report(facts, vec![(membership.party, told)])
+}
