@@ -65,6 +65,7 @@ impl<F: Mac> Party<F> {
     ///
     /// # Errors
     /// [`Abort::Misuse`] for the second; whatever a broken peer causes.
+    #[inline(never)]
     pub(crate) fn new(mut session: Session, alpha: Alpha<F>) -> Result<Self, Abort> {
         static NUMBER: AtomicU64 = AtomicU64::new(0);
         if !session.first("alpha") {
@@ -124,6 +125,7 @@ impl<F: Mac> Party<F> {
     ///
     /// # Errors
     /// [`Abort::Misuse`] if the lanes do not fit.
+    #[inline(never)]
     pub(crate) fn add_public<V: Part>(&self, x: &mut Auth<V, F>, c: &[V]) -> Result<(), Abort>
     where
         F: Embeds<V>,
@@ -143,6 +145,7 @@ impl<F: Mac> Party<F> {
     }
 
     /// \[\[x\]\] + c, one public c for all lanes.
+    #[inline(never)]
     pub(crate) fn add_constant<V: Part>(&self, x: &mut Auth<V, F>, c: V) -> Result<(), Abort>
     where
         F: Embeds<V>,
@@ -169,6 +172,7 @@ impl<F: Mac> Party<F> {
 
     /// Send our shares of what is opened to all. Of three or more parties they are re-randomised by a fresh
     /// sharing of zero, so that they tell nothing but their sum \[K20\].
+    #[inline(never)]
     pub(crate) fn tell<V: Part>(&mut self, step: Step, x: &[V]) -> Result<Told<V>, Abort> {
         let mut ours = Zeroizing::new(x.to_vec());
         self.randomise(&mut ours);
@@ -193,6 +197,7 @@ impl<F: Mac> Party<F> {
 
     /// Open what was told: F_ABB's **Open** (Fig. 1), in which the adversary chooses what comes out. With the
     /// shares `m` of the MACs it goes into the next check \[K1\].
+    #[inline(never)]
     pub(crate) fn hear<V: Part>(&mut self, told: Told<V>, m: &[F]) -> Result<Vec<V>, Abort>
     where
         F: Embeds<V>,
@@ -221,6 +226,7 @@ impl<F: Mac> Party<F> {
 
     /// Open pieces of so many bits each, of which exactly these are sent, in one round: lane by lane of the
     /// first, then of the others.
+    #[inline(never)]
     pub(crate) fn open_pieces(
         &mut self,
         step: Step,
@@ -270,6 +276,7 @@ impl<F: Mac> Party<F> {
     }
 
     /// What all told: our part and everybody's.
+    #[inline(never)]
     fn received<V: Part>(&mut self, told: Told<V>) -> Result<Vec<V>, Abort> {
         let Told { step, ours } = told;
         let mut opened = ours.to_vec();
@@ -302,6 +309,7 @@ impl<F: Mac> Party<F> {
     }
 
     /// Open, in one round.
+    #[inline(never)]
     pub(crate) fn open<V: Part>(&mut self, step: Step, x: &[V], m: &[F]) -> Result<Vec<V>, Abort>
     where
         F: Embeds<V>,

@@ -25,6 +25,10 @@ const LARGEST: usize = 10;
 /// Bits of vectors that are made at once.
 const BITS: usize = 1 << 18;
 
+/// Bits of the vectors of all tables whose items are in buckets together, at most: those of 327,680 tables of
+/// 256 entries, for which buckets of three are enough. Their items take 600 MB, whatever is announced.
+const TOGETHER: usize = 327_680 * 254;
+
 /// What there is for tables of 2^log entries: the combined products of buckets, each used once.
 pub(super) struct Stock<F: Mac> {
     shape: Shape,
@@ -159,8 +163,8 @@ impl<F: Mac> Bucketed<F> {
         while missing > 0 {
             if self.stock(log).items.lanes() == 0 {
                 let shape = self.stock(log).shape.clone();
-                let buckets =
-                    wanted.saturating_sub(lanes - missing).clamp(missing.min(buckets::MOST), buckets::MOST);
+                let most = (TOGETHER / shape.bits()).min(buckets::MOST);
+                let buckets = wanted.saturating_sub(lanes - missing).clamp(missing.min(most), most);
                 self.stock(log).items = combined(&mut self.rows, party, &shape, buckets)?;
             }
             let there = &mut self.stock(log).items;
