@@ -87,12 +87,14 @@ impl Columns {
         let mut sums = vec![Gf128(0); self.columns];
         let last = (self.words.len() / TILE).saturating_sub(1);
         let bare = session.mutated(Check::W2);
+        // columns that are not used are zero
+        let transposed = if self.columns <= TILE / 2 { transpose::slim } else { transpose::square };
         for (t, tile) in self.tiles().enumerate() {
             Gf128::scale(&mut sums, z);
             if !(bare && t == last) {
                 sums.iter_mut().zip(&*tile).for_each(|(sum, column)| sum.0 ^= column);
             }
-            transpose::square(tile);
+            transposed(tile);
         }
         (sums, Rows { words: self.words, first: self.first })
     }
