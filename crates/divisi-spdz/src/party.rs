@@ -11,6 +11,9 @@ use zeroize::Zeroizing;
 
 const ALPHA: Step = step!("alpha");
 const MASK: Step = step!("mask");
+/// Elements that are multiplied by alpha at once.
+const ROOM: usize = 512;
+
 const VIEWS: Step = step!("check.1.views");
 
 /// Our share of the MAC key: alpha is the sum of all parties'. It belongs to one session; an abort wipes it
@@ -137,10 +140,13 @@ impl<F: Mac> Party<F> {
             x.x.iter_mut().zip(c).for_each(|(x, c)| *x += *c);
         }
         let alpha = Zeroizing::new(self.alpha()?);
-        let mut macs: Vec<F> = c.iter().map(|c| F::embedded(*c)).collect();
-        F::scale(&mut macs, *alpha);
-        <F as BigField>::add_assign(&mut x.m, &macs);
-        wipe::words(&mut macs);
+        let mut room = Zeroizing::new([F::ZERO; ROOM]);
+        for (m, c) in x.m.chunks_mut(ROOM).zip(c.chunks(ROOM)) {
+            let macs = &mut room[..c.len()];
+            macs.iter_mut().zip(c).for_each(|(mac, c)| *mac = F::embedded(*c));
+            F::scale(macs, *alpha);
+            <F as BigField>::add_assign(m, macs);
+        }
         Ok(())
     }
 
