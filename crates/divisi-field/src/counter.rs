@@ -1,7 +1,7 @@
-//! AES-128 in counter mode with VAES, four blocks a register: the stream behind every correlated random
-//! value.
+//! AES-128 in counter mode with VAES, four blocks a register, or two without AVX-512: the stream behind every
+//! correlated random value.
 //!
-//! A processor without VAES and AVX-512 gets none: callers have another way to the same stream.
+//! A processor without VAES gets none: callers have another way to the same stream.
 
 use core::arch::x86_64::*;
 
@@ -9,32 +9,54 @@ use crate::kernel::{self, Kernel};
 
 /// Words made in one turn: eight registers of four blocks, enough to hide the latency of a round.
 const TURN: usize = 64;
+/// The same with registers of two blocks.
+const NARROW_TURN: usize = 32;
+
+/// How many blocks a register has.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Width {
+    /// With VAES and AVX2.
+    Two,
+    /// With VAES and AVX-512.
+    Four,
+}
 
 /// The round keys of one key; wiped when dropped.
-pub struct Counter(pub(crate) [__m128i; 11]);
+pub struct Counter {
+    pub(crate) keys: [__m128i; 11],
+    /// What was found on this processor.
+    pub(crate) width: Width,
+}
 
 impl Counter {
     /// The stream of this key, if the processor has the instructions and no other kernel is forced.
     #[must_use]
     pub fn new(key: &[u8; 16]) -> Option<Self> {
-        let able = kernel::active() == Kernel::Avx512
-            && is_x86_feature_detected!("vaes")
-            && is_x86_feature_detected!("aes");
+        let width = match kernel::active() {
+            Kernel::Avx512 => Width::Four,
+            Kernel::Avx2 => Width::Two,
+            Kernel::Portable => return None,
+        };
+        let able = is_x86_feature_detected!("vaes") && is_x86_feature_detected!("aes");
         // SAFETY: AES-NI was found.
-        able.then(|| unsafe { expand(key) })
+        able.then(|| Counter { keys: unsafe { expand(key) }, width })
     }
 
     /// Words of the stream, little-endian, from this block on; the last block may be cut short. Block b is
     /// the encryption of b as a little-endian number. The position is public.
     pub fn words(&self, block: u64, out: &mut [u64]) {
-        // SAFETY: there is no value of this type unless VAES and AVX-512 were found.
-        unsafe { words(&self.0, block, out) }
+        match self.width {
+            // SAFETY: there is no value of this width unless VAES and AVX-512 were found.
+            Width::Four => unsafe { words(&self.keys, block, out) },
+            // SAFETY: nor one of this width unless VAES and AVX2 were found.
+            Width::Two => unsafe { narrow_words(&self.keys, block, out) },
+        }
     }
 }
 
 impl Drop for Counter {
     fn drop(&mut self) {
-        let words = self.0.as_mut_ptr().cast::<u64>();
+        let words = self.keys.as_mut_ptr().cast::<u64>();
         for w in 0..22 {
             // SAFETY: eleven round keys of two words each, which this value owns; the write is volatile so
             // that it stays.
@@ -44,7 +66,7 @@ impl Drop for Counter {
 }
 
 #[target_feature(enable = "aes")]
-fn expand(key: &[u8; 16]) -> Counter {
+fn expand(key: &[u8; 16]) -> [__m128i; 11] {
     // SAFETY: sixteen bytes are read.
     let mut k = unsafe { _mm_loadu_si128(key.as_ptr().cast()) };
     let mut keys = [k; 11];
@@ -60,7 +82,7 @@ fn expand(key: &[u8; 16]) -> Counter {
         };
     }
     rounds!(1: 0x01, 2: 0x02, 3: 0x04, 4: 0x08, 5: 0x10, 6: 0x20, 7: 0x40, 8: 0x80, 9: 0x1b, 10: 0x36);
-    Counter(keys)
+    keys
 }
 
 #[target_feature(enable = "avx512f,vaes")]
@@ -83,6 +105,79 @@ fn words(keys: &[__m128i; 11], block: u64, out: &mut [u64]) {
             // SAFETY: as many words are written as there are; their number is public.
             unsafe { _mm512_mask_storeu_epi64(eight.as_mut_ptr().cast(), mask, *x) };
         }
+    }
+}
+
+#[target_feature(enable = "avx2,vaes")]
+fn narrow_words(keys: &[__m128i; 11], block: u64, out: &mut [u64]) {
+    let keys = narrow_broadcast(keys);
+    let mut block = block;
+    let (turns, rest) = out.as_chunks_mut::<NARROW_TURN>();
+    for turn in turns {
+        let stream = narrow_blocks(&keys, block);
+        for (x, four) in stream.iter().zip(turn.as_chunks_mut::<4>().0) {
+            // SAFETY: four words are written.
+            unsafe { _mm256_storeu_si256(four.as_mut_ptr().cast(), *x) };
+        }
+        block += NARROW_TURN as u64 / 2;
+    }
+    if !rest.is_empty() {
+        let stream = narrow_blocks(&keys, block);
+        for (x, four) in stream.iter().zip(rest.chunks_mut(4)) {
+            // SAFETY: as many words are written as there are; their number is public.
+            unsafe { _mm256_maskstore_epi64(four.as_mut_ptr().cast(), narrow_mask(four.len()), *x) };
+        }
+    }
+}
+
+/// The mask of so many words, at most four.
+#[inline]
+#[target_feature(enable = "avx2")]
+pub(crate) fn narrow_mask(words: usize) -> __m256i {
+    _mm256_cmpgt_epi64(_mm256_set1_epi64x(words as i64), _mm256_set_epi64x(3, 2, 1, 0))
+}
+
+/// Each round key in both places of a register.
+#[inline]
+#[target_feature(enable = "avx2")]
+pub(crate) fn narrow_broadcast(keys: &[__m128i; 11]) -> [__m256i; 11] {
+    let mut wide = [_mm256_setzero_si256(); 11];
+    for (wide, key) in wide.iter_mut().zip(keys) {
+        *wide = _mm256_broadcastsi128_si256(*key);
+    }
+    wide
+}
+
+/// Sixteen blocks.
+#[inline]
+#[target_feature(enable = "avx2,vaes")]
+fn narrow_blocks(keys: &[__m256i; 11], block: u64) -> [__m256i; 8] {
+    let block = block.cast_signed();
+    let mut x = [_mm256_setzero_si256(); 8];
+    let mut at = _mm256_set_epi64x(0, block + 1, 0, block);
+    let two = _mm256_set_epi64x(0, 2, 0, 2);
+    for x in &mut x {
+        *x = at;
+        at = _mm256_add_epi64(at, two);
+    }
+    narrow_rounds(keys, &mut x);
+    x
+}
+
+/// All rounds of the blocks in some registers of two.
+#[inline]
+#[target_feature(enable = "avx2,vaes")]
+pub(crate) fn narrow_rounds<const REGISTERS: usize>(keys: &[__m256i; 11], x: &mut [__m256i; REGISTERS]) {
+    for x in &mut *x {
+        *x = _mm256_xor_si256(*x, keys[0]);
+    }
+    for key in &keys[1..10] {
+        for x in &mut *x {
+            *x = _mm256_aesenc_epi128(*x, *key);
+        }
+    }
+    for x in x {
+        *x = _mm256_aesenclast_epi128(*x, keys[10]);
     }
 }
 
@@ -123,25 +218,30 @@ fn blocks(keys: &[__m512i; 11], block: u64) -> [__m512i; 8] {
 
 #[cfg(test)]
 mod tests {
+    #![allow(clippy::unwrap_used)]
     use super::*;
+    use crate::kernel::{available, with};
     use aes::Aes128;
     use aes::cipher::{BlockCipherEncrypt, KeyInit};
 
     #[test]
     fn the_stream_is_that_of_the_aes_crate() {
         let key = core::array::from_fn(|i| (i * 37 + 5) as u8);
-        let Some(counter) = Counter::new(&key) else { return };
         let cipher = Aes128::new(&key.into());
-        for (start, n) in
-            [(0, 1), (0, 2), (7, 63), (1 << 40, 64), (3, 65), (0xffff_fffe, 129), (9, 1000), (5, 0)]
+        for counter in
+            available().into_iter().filter_map(|kernel| with(kernel, || Counter::new(&key)).unwrap())
         {
-            let mut out = vec![0; n];
-            counter.words(start, &mut out);
-            for (w, word) in out.iter().enumerate() {
-                let mut block = u128::from(start + w as u64 / 2).to_le_bytes().into();
-                cipher.encrypt_block(&mut block);
-                let halves = block.as_chunks::<8>().0;
-                assert_eq!(*word, u64::from_le_bytes(halves[w % 2]), "{start} {n} {w}");
+            for (start, n) in
+                [(0, 1), (0, 2), (7, 63), (1 << 40, 64), (3, 65), (0xffff_fffe, 129), (9, 1000), (5, 0)]
+            {
+                let mut out = vec![0; n];
+                counter.words(start, &mut out);
+                for (w, word) in out.iter().enumerate() {
+                    let mut block = u128::from(start + w as u64 / 2).to_le_bytes().into();
+                    cipher.encrypt_block(&mut block);
+                    let halves = block.as_chunks::<8>().0;
+                    assert_eq!(*word, u64::from_le_bytes(halves[w % 2]), "{start} {n} {w}");
+                }
             }
         }
     }

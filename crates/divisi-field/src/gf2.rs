@@ -10,6 +10,7 @@ pub struct Gf2(u8);
 
 impl Gf2 {
     /// The low bit of `bit`.
+    #[inline]
     pub const fn new(bit: u8) -> Self {
         Self(bit & 1)
     }

@@ -1,11 +1,11 @@
-//! AES-128 under one key as a permutation of many blocks with VAES, four blocks a register: what
-//! correlation-robust hashes and trees of seeds are made of.
+//! AES-128 under one key as a permutation of many blocks with VAES, four blocks a register, or two without
+//! AVX-512: what correlation-robust hashes and trees of seeds are made of.
 //!
-//! A processor without VAES and AVX-512 gets none: callers have another way to the same permutation.
+//! A processor without VAES gets none: callers have another way to the same permutation.
 
 use core::arch::x86_64::*;
 
-use crate::counter::{Counter, broadcast};
+use crate::counter::{Counter, Width, broadcast, narrow_broadcast, narrow_mask, narrow_rounds};
 
 /// Blocks that go through the rounds together: eight registers of four, enough to hide the latency of a
 /// round.
@@ -23,14 +23,18 @@ impl Permutation {
 
     /// Replace each block, a little-endian number, by its encryption.
     pub fn permute(&self, blocks: &mut [u128]) {
-        // SAFETY: there is no value of this type unless VAES and AVX-512 were found.
-        unsafe { permute(&self.0.0, blocks) }
+        match self.0.width {
+            // SAFETY: there is no value of this width unless VAES and AVX-512 were found.
+            Width::Four => unsafe { permute(&self.0.keys, blocks) },
+            // SAFETY: nor one of this width unless VAES and AVX2 were found.
+            Width::Two => unsafe { narrow_permute(&self.0.keys, blocks) },
+        }
     }
 }
 
 impl Clone for Permutation {
     fn clone(&self) -> Self {
-        Permutation(Counter(self.0.0))
+        Permutation(Counter { keys: self.0.keys, width: self.0.width })
     }
 }
 
@@ -74,6 +78,44 @@ fn few<const REGISTERS: usize>(keys: &[__m512i; 11], blocks: &mut [u128]) {
     }
 }
 
+#[target_feature(enable = "avx2,vaes")]
+fn narrow_permute(keys: &[__m128i; 11], blocks: &mut [u128]) {
+    let keys = narrow_broadcast(keys);
+    for turn in blocks.chunks_mut(TURN / 2) {
+        // what fits into half a turn does not wait for the other half
+        if turn.len() <= TURN / 4 {
+            narrow::<4>(&keys, turn);
+        } else {
+            narrow::<8>(&keys, turn);
+        }
+    }
+}
+
+/// The blocks of a turn of registers of two, or fewer.
+#[inline]
+#[target_feature(enable = "avx2,vaes")]
+fn narrow<const REGISTERS: usize>(keys: &[__m256i; 11], blocks: &mut [u128]) {
+    let mut x = [_mm256_setzero_si256(); REGISTERS];
+    let (pairs, rest) = blocks.as_chunks_mut::<2>();
+    for (x, pair) in x.iter_mut().zip(&*pairs) {
+        // SAFETY: two blocks are read.
+        *x = unsafe { _mm256_loadu_si256(pair.as_ptr().cast()) };
+    }
+    if let Some(x) = x.get_mut(pairs.len()) {
+        // SAFETY: the words of the last block are read, or none; their number is public.
+        *x = unsafe { _mm256_maskload_epi64(rest.as_ptr().cast(), narrow_mask(2 * rest.len())) };
+    }
+    narrow_rounds(keys, &mut x);
+    for (x, pair) in x.iter().zip(&mut *pairs) {
+        // SAFETY: two blocks are written.
+        unsafe { _mm256_storeu_si256(pair.as_mut_ptr().cast(), *x) };
+    }
+    if let Some(x) = x.get(pairs.len()) {
+        // SAFETY: the words of the last block are written, or none.
+        unsafe { _mm256_maskstore_epi64(rest.as_mut_ptr().cast(), narrow_mask(2 * rest.len()), *x) };
+    }
+}
+
 /// The mask of the words of this many blocks, at most four.
 #[inline]
 fn words(blocks: usize) -> __mmask8 {
@@ -99,26 +141,31 @@ fn rounds<const REGISTERS: usize>(keys: &[__m512i; 11], x: &mut [__m512i; REGIST
 
 #[cfg(test)]
 mod tests {
+    #![allow(clippy::unwrap_used)]
     use super::*;
+    use crate::kernel::{available, with};
     use aes::Aes128;
     use aes::cipher::{BlockCipherEncrypt, KeyInit};
 
     #[test]
     fn the_permutation_is_that_of_the_aes_crate() {
         let key = core::array::from_fn(|i| (i * 41 + 3) as u8);
-        let Some(permutation) = Permutation::new(&key) else { return };
-        let permutation = permutation.clone();
         let cipher = Aes128::new(&key.into());
         let x: Vec<u128> =
             (1..=200_u128).map(|i| i.wrapping_mul(0x9e37_79b9_7f4a_7c15_f39c_c060_5ced_c835)).collect();
-        for n in (0..=70).chain([127, 128, 129, 200]) {
-            let mut out = x.clone();
-            permutation.permute(&mut out[..n]);
-            for (i, (x, out)) in x.iter().zip(&out).enumerate() {
-                let mut block = x.to_le_bytes().into();
-                cipher.encrypt_block(&mut block);
-                let want = if i < n { u128::from_le_bytes(block.into()) } else { *x };
-                assert_eq!(*out, want, "{n} {i}");
+        for permutation in
+            available().into_iter().filter_map(|kernel| with(kernel, || Permutation::new(&key)).unwrap())
+        {
+            let permutation = permutation.clone();
+            for n in (0..=70).chain([127, 128, 129, 200]) {
+                let mut out = x.clone();
+                permutation.permute(&mut out[..n]);
+                for (i, (x, out)) in x.iter().zip(&out).enumerate() {
+                    let mut block = x.to_le_bytes().into();
+                    cipher.encrypt_block(&mut block);
+                    let want = if i < n { u128::from_le_bytes(block.into()) } else { *x };
+                    assert_eq!(*out, want, "{n} {i}");
+                }
             }
         }
     }

@@ -20,9 +20,13 @@ use crate::softspoken::{Holder, Maker, TILE};
 use divisi_core::{Abort, Check, PartyId, Session, Step, step, taint};
 use divisi_field::{BigField, Gf128, transpose};
 pub(crate) use extend::Request;
+use zeroize::Zeroize;
 
 const CORRECT: Step = step!("correct");
 const CHECK: Step = step!("check");
+
+/// Tiles whose columns are hashed together: they stay in the cache nearest to the core.
+const TOGETHER: usize = 8;
 
 /// One word a row, of one end of a pair and one group of columns, checked or typed as semi-honest: M of the
 /// maker, K of the holder. Wiped when dropped.
@@ -82,18 +86,32 @@ impl Columns {
         Rows { words: self.words, first: self.first }
     }
 
-    /// h of every column, and the rows.
+    /// h of every column, and the rows: h is the sum of z^(m - 1 - t) times the word of tile t, of m. Some
+    /// tiles at a time, so that as many products are reduced once.
     fn hash(mut self, session: &Session, z: Gf128) -> (Vec<Gf128>, Rows) {
         let mut sums = vec![Gf128(0); self.columns];
-        let last = (self.words.len() / TILE).saturating_sub(1);
         let bare = session.mutated(Check::W2);
-        for (t, tile) in self.tiles().enumerate() {
-            Gf128::scale(&mut sums, z);
-            if !(bare && t == last) {
-                sums.iter_mut().zip(&*tile).for_each(|(sum, column)| sum.0 ^= column);
+        // columns that are not used are zero
+        let transposed = if self.columns <= TILE / 2 { transpose::slim } else { transpose::square };
+        let mut left = self.words.len() / TILE;
+        let mut words = [Gf128(0); 1 + TOGETHER];
+        for tiles in self.words.as_chunks_mut::<TILE>().0.chunks_mut(TOGETHER) {
+            left -= tiles.len();
+            let words = &mut words[..=tiles.len()];
+            // z^n, .., z, 1
+            let mut powers = vec![Gf128(1); words.len()];
+            (0..tiles.len()).rev().for_each(|i| powers[i] = powers[i + 1] * z);
+            // the mutant's equations lack their pads
+            let counted = tiles.len() - usize::from(bare && left == 0);
+            for (c, sum) in sums.iter_mut().enumerate() {
+                words[0] = *sum;
+                words[1..].iter_mut().zip(&tiles[..counted]).for_each(|(word, tile)| word.0 = tile[c]);
+                words[1 + counted..].fill(Gf128(0));
+                *sum = Gf128::dot(words, &powers);
             }
-            transpose::square(tile);
+            tiles.iter_mut().for_each(transposed);
         }
+        words.iter_mut().for_each(|word| word.0.zeroize());
         (sums, Rows { words: self.words, first: self.first })
     }
 

@@ -33,6 +33,7 @@ impl<F: Mac> Party<F> {
     ///
     /// # Errors
     /// [`Abort::CheckFailed`] if somebody lied.
+    #[inline(never)]
     pub fn check(&mut self) -> Result<(), Abort> {
         let phase = self.session.detour(VERIFICATION_PHASE);
         let result = self.check_here();
@@ -42,12 +43,14 @@ impl<F: Mac> Party<F> {
 
     /// The same of what preprocessing opened, before anything that is made of it leaves it: a wrong D, e or
     /// rho makes values with right MACs \[K17\].
+    #[inline(never)]
     pub(crate) fn check_opened(&mut self) -> Result<(), Abort> {
         self.session.observe(Check::K17); // [K17]
         if self.session.mutated(Check::K17) { Ok(()) } else { self.check_here() }
     }
 
     /// The same, counted under the phase at hand.
+    #[inline(never)]
     pub(crate) fn check_here(&mut self) -> Result<(), Abort> {
         if self.ledger.x.is_empty() {
             return Ok(());

@@ -35,6 +35,7 @@ impl<F: Mac> Party<F> {
     /// Adversary: n - 1 malicious. That one entry is one and all others zero follows from the bits being bits
     /// \[K5\] and the products being products \[K6\]; what was opened, from the next check \[K17\].
     /// Cost: log + 2^log random bits, [`products`] products; log rounds.
+    #[inline(never)]
     pub(crate) fn demux(
         &mut self,
         source: &mut impl Products<F>,

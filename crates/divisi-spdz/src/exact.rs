@@ -72,14 +72,6 @@ impl<F: Mac> Source<F> for Exact<F> {
         })
     }
 
-    fn and_triples(&mut self, party: &mut Party<F>, count: usize) -> Result<Triples<Gf2, F>, Abort>
-    where
-        F: Holds<Gf8>,
-    {
-        let made = self.0.and_triples(party, count)?;
-        demand(party, made, |made| all_count(made, count))
-    }
-
     fn byte_triples(&mut self, party: &mut Party<F>, count: usize) -> Result<Triples<Gf8, F>, Abort>
     where
         F: Holds<Gf8>,

@@ -77,6 +77,7 @@ impl<F: Mac + Holds<Gf8>> Spdz<F> {
     ///
     /// # Errors
     /// [`Abort::Misuse`] if the owner has not as many bytes as lanes; the abort that ends the session.
+    #[inline(never)]
     pub fn input(
         &mut self,
         owner: PartyId,
@@ -94,6 +95,7 @@ impl<F: Mac + Holds<Gf8>> Spdz<F> {
     ///
     /// # Errors
     /// The abort that ends the session.
+    #[inline(never)]
     pub fn input_mask(&mut self, owner: PartyId, lanes: usize) -> Result<InputMask<F>, Abort> {
         let (party, source) = self.parts();
         let known = source.known(party, owner, 8 * lanes)?;
@@ -105,6 +107,7 @@ impl<F: Mac + Holds<Gf8>> Spdz<F> {
     ///
     /// # Errors
     /// As [`Spdz::input`].
+    #[inline(never)]
     pub fn masked_input(&mut self, mask: InputMask<F>, values: Option<&[u8]>) -> Result<Vec<u8>, Abort> {
         let sum = self.sum(mask.values.as_ref().map(|r| &r[..]), values, |x, r| Gf8(x ^ r))?;
         let d = self.broadcast(mask.owner, sum, mask.shares.len())?;
@@ -115,6 +118,7 @@ impl<F: Mac + Holds<Gf8>> Spdz<F> {
     ///
     /// # Errors
     /// As [`Spdz::input`].
+    #[inline(never)]
     pub fn input_bits(
         &mut self,
         owner: PartyId,
@@ -132,6 +136,7 @@ impl<F: Mac + Holds<Gf8>> Spdz<F> {
     ///
     /// # Errors
     /// The abort that ends the session.
+    #[inline(never)]
     pub fn bit_mask(&mut self, owner: PartyId, lanes: usize) -> Result<BitMask<F>, Abort> {
         let (party, source) = self.parts();
         let Known { values, shares } = source.known(party, owner, lanes)?;
@@ -142,6 +147,7 @@ impl<F: Mac + Holds<Gf8>> Spdz<F> {
     ///
     /// # Errors
     /// As [`Spdz::input`].
+    #[inline(never)]
     pub fn masked_bits(&mut self, mask: BitMask<F>, values: Option<&[bool]>) -> Result<Vec<Gf2>, Abort> {
         let sum = self.sum(mask.values.as_ref().map(|r| &r[..]), values, |x, r| Gf2::new(u8::from(x)) + r)?;
         self.broadcast(mask.owner, sum, mask.shares.len())
@@ -202,6 +208,7 @@ impl<F: Mac + Holds<Gf8>> Spdz<F> {
     ///
     /// # Errors
     /// The abort that ends the session.
+    #[inline(never)]
     pub fn output_to(
         &mut self,
         receiver: PartyId,
@@ -230,6 +237,7 @@ impl<F: Mac + Holds<Gf8>> Spdz<F> {
     ///
     /// # Errors
     /// The abort that ends the session.
+    #[inline(never)]
     pub fn output_bits_to(
         &mut self,
         receiver: PartyId,

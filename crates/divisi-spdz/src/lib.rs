@@ -54,6 +54,7 @@
 #![cfg_attr(test, allow(clippy::unwrap_used, clippy::expect_used, clippy::panic))]
 
 mod check;
+mod compiled;
 #[cfg(feature = "testing")]
 pub mod dealer;
 mod demux;
@@ -71,6 +72,8 @@ mod source;
 mod table;
 
 pub use check::VERIFICATION_PHASE;
+#[doc(hidden)]
+pub use compiled::compiled;
 pub use engine::{
     Bit, Byte, LOAD_PHASE, Openings, PREPROCESSING_PHASE, Protocol, Spdz, Tiny, TinyBit, TinyBits, TinyByte,
 };

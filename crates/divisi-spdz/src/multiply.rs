@@ -19,6 +19,7 @@ impl<F: Mac> Party<F> {
     ///
     /// Adversary: n - 1 malicious; what it makes of e and d the next check sees. a and b serve once \[K6\].
     /// Cost: 1 + BITS bits a product to each peer, one round.
+    #[inline(never)]
     pub(crate) fn multiply_bits(
         &mut self,
         s: &Auth<Gf2, F>,
@@ -54,6 +55,7 @@ impl<F: Mac> Party<F> {
     ///
     /// Adversary and use of triples as in [`Party::multiply_bits`]. Cost: twice the bits of the subfield to
     /// each peer, one round.
+    #[inline(never)]
     pub(crate) fn multiply<V: Part + Field>(
         &mut self,
         x: &Auth<V, F>,
@@ -69,6 +71,7 @@ impl<F: Mac> Party<F> {
 
     /// The first half of [`Party::multiply`]: what else is told before the second half goes in the same
     /// round.
+    #[inline(never)]
     pub(crate) fn begin_multiply<V: Part + Field>(
         &mut self,
         x: &Auth<V, F>,
@@ -85,6 +88,7 @@ impl<F: Mac> Party<F> {
     }
 
     /// The second half, with the same factors.
+    #[inline(never)]
     pub(crate) fn end_multiply<V: Part + Field>(
         &mut self,
         x: &Auth<V, F>,
@@ -120,6 +124,7 @@ pub(crate) struct Begun<V: Part, F: Mac> {
 }
 
 /// \[\[D b\]\] for opened words D and shared bits b; without a branch.
+#[inline(never)]
 pub(crate) fn times<F: Mac>(d: &[Word], b: &Auth<Gf2, F>) -> Auth<Word, F> {
     let masked = |(d, bit): (&Word, &Gf2)| Word(d.0 & (bit.to_bits() as u32).wrapping_neg());
     let mut m: Vec<F> = d.iter().map(|d| F::embedded(*d)).collect();

@@ -11,6 +11,9 @@ use zeroize::Zeroizing;
 
 const ALPHA: Step = step!("alpha");
 const MASK: Step = step!("mask");
+/// Elements that are multiplied by alpha at once.
+const ROOM: usize = 512;
+
 const VIEWS: Step = step!("check.1.views");
 
 /// Our share of the MAC key: alpha is the sum of all parties'. It belongs to one session; an abort wipes it
@@ -65,6 +68,7 @@ impl<F: Mac> Party<F> {
     ///
     /// # Errors
     /// [`Abort::Misuse`] for the second; whatever a broken peer causes.
+    #[inline(never)]
     pub(crate) fn new(mut session: Session, alpha: Alpha<F>) -> Result<Self, Abort> {
         static NUMBER: AtomicU64 = AtomicU64::new(0);
         if !session.first("alpha") {
@@ -124,6 +128,7 @@ impl<F: Mac> Party<F> {
     ///
     /// # Errors
     /// [`Abort::Misuse`] if the lanes do not fit.
+    #[inline(never)]
     pub(crate) fn add_public<V: Part>(&self, x: &mut Auth<V, F>, c: &[V]) -> Result<(), Abort>
     where
         F: Embeds<V>,
@@ -135,14 +140,18 @@ impl<F: Mac> Party<F> {
             x.x.iter_mut().zip(c).for_each(|(x, c)| *x += *c);
         }
         let alpha = Zeroizing::new(self.alpha()?);
-        let mut macs: Vec<F> = c.iter().map(|c| F::embedded(*c)).collect();
-        F::scale(&mut macs, *alpha);
-        <F as BigField>::add_assign(&mut x.m, &macs);
-        wipe::words(&mut macs);
+        let mut room = Zeroizing::new([F::ZERO; ROOM]);
+        for (m, c) in x.m.chunks_mut(ROOM).zip(c.chunks(ROOM)) {
+            let macs = &mut room[..c.len()];
+            macs.iter_mut().zip(c).for_each(|(mac, c)| *mac = F::embedded(*c));
+            F::scale(macs, *alpha);
+            <F as BigField>::add_assign(m, macs);
+        }
         Ok(())
     }
 
     /// \[\[x\]\] + c, one public c for all lanes.
+    #[inline(never)]
     pub(crate) fn add_constant<V: Part>(&self, x: &mut Auth<V, F>, c: V) -> Result<(), Abort>
     where
         F: Embeds<V>,
@@ -169,6 +178,7 @@ impl<F: Mac> Party<F> {
 
     /// Send our shares of what is opened to all. Of three or more parties they are re-randomised by a fresh
     /// sharing of zero, so that they tell nothing but their sum \[K20\].
+    #[inline(never)]
     pub(crate) fn tell<V: Part>(&mut self, step: Step, x: &[V]) -> Result<Told<V>, Abort> {
         let mut ours = Zeroizing::new(x.to_vec());
         self.randomise(&mut ours);
@@ -193,6 +203,7 @@ impl<F: Mac> Party<F> {
 
     /// Open what was told: F_ABB's **Open** (Fig. 1), in which the adversary chooses what comes out. With the
     /// shares `m` of the MACs it goes into the next check \[K1\].
+    #[inline(never)]
     pub(crate) fn hear<V: Part>(&mut self, told: Told<V>, m: &[F]) -> Result<Vec<V>, Abort>
     where
         F: Embeds<V>,
@@ -221,6 +232,7 @@ impl<F: Mac> Party<F> {
 
     /// Open pieces of so many bits each, of which exactly these are sent, in one round: lane by lane of the
     /// first, then of the others.
+    #[inline(never)]
     pub(crate) fn open_pieces(
         &mut self,
         step: Step,
@@ -270,6 +282,7 @@ impl<F: Mac> Party<F> {
     }
 
     /// What all told: our part and everybody's.
+    #[inline(never)]
     fn received<V: Part>(&mut self, told: Told<V>) -> Result<Vec<V>, Abort> {
         let Told { step, ours } = told;
         let mut opened = ours.to_vec();
@@ -302,6 +315,7 @@ impl<F: Mac> Party<F> {
     }
 
     /// Open, in one round.
+    #[inline(never)]
     pub(crate) fn open<V: Part>(&mut self, step: Step, x: &[V], m: &[F]) -> Result<Vec<V>, Abort>
     where
         F: Embeds<V>,

@@ -65,11 +65,13 @@ impl<V: Part, F: Mac> Auth<V, F> {
     }
 
     /// These lanes.
+    #[inline(never)]
     pub(crate) fn part(&self, lanes: std::ops::Range<usize>) -> Self {
         Auth { x: self.x[lanes.clone()].to_vec(), m: self.m[lanes].to_vec() }
     }
 
     /// The last lanes, taken off; nothing if there are fewer.
+    #[inline(never)]
     pub(crate) fn pop(&mut self, lanes: usize) -> Option<Self> {
         let at = self.x.len().checked_sub(lanes)?;
         let last = self.part(at..self.x.len());
@@ -81,6 +83,7 @@ impl<V: Part, F: Mac> Auth<V, F> {
     }
 
     /// Append the lanes of another.
+    #[inline(never)]
     pub(crate) fn append(&mut self, other: &Self) {
         self.x.extend_from_slice(&other.x);
         self.m.extend_from_slice(&other.m);
@@ -88,6 +91,7 @@ impl<V: Part, F: Mac> Auth<V, F> {
 }
 
 impl<V: Part, F: Mac> Drop for Auth<V, F> {
+    #[inline(never)]
     fn drop(&mut self) {
         wipe::words(&mut self.x);
         wipe::words(&mut self.m);
@@ -99,6 +103,7 @@ impl<V: Part, F: Mac> Lanes for Auth<V, F> {
         self.x.len()
     }
 
+    #[inline(never)]
     fn gather(&self, index: &[usize]) -> Option<Self> {
         let x = index.iter().map(|i| self.x.get(*i).copied()).collect::<Option<_>>()?;
         let m = index.iter().map(|i| self.m.get(*i).copied()).collect::<Option<_>>()?;

@@ -3,8 +3,8 @@
 use crate::part::{Mac, Part};
 use crate::party::Party;
 use crate::share::Auth;
-use divisi_core::{Abort, Check, PartyId};
-use divisi_field::{Field, Gf2, Gf8, Holds};
+use divisi_core::{Abort, PartyId};
+use divisi_field::{Gf2, Gf8, Holds};
 use zeroize::Zeroizing;
 
 /// A random s of `log` bits, and the vector of its 2^log bits that has a one at s alone, in every lane.
@@ -68,30 +68,6 @@ pub trait Source<F: Mac>: Send {
     /// The abort that ends the session.
     fn units(&mut self, party: &mut Party<F>, log: usize, lanes: usize) -> Result<Units<F>, Abort>;
 
-    /// Products of bits \[K6\]. Where a source has none of its own they are made of products of bytes: of random bits a and b,
-    /// which lie in the subfield, Beaver's method gives shares of a b in GF(2^8), of which each party projects its own to
-    /// GF(2), which changes neither the sum nor its MAC. What was opened on the way is checked before they are used
-    /// \[K17\].
-    ///
-    /// # Errors
-    /// The abort that ends the session.
-    fn and_triples(&mut self, party: &mut Party<F>, count: usize) -> Result<Triples<Gf2, F>, Abort>
-    where
-        F: Holds<Gf8>,
-    {
-        let (a, b) = (self.bits(party, count)?, self.bits(party, count)?);
-        party.session.observe_each(Check::K5, 2 * count as u64); // [K5]
-        let triples = self.byte_triples(party, count)?;
-        let wide = |bits: &Auth<Gf2, F>| {
-            Auth::new(bits.x.iter().map(|x| Gf8(x.to_bits() as u8)).collect(), bits.m.clone())
-        };
-        let c = party.multiply(&wide(&a), &wide(&b), triples)?;
-        party.session.observe(Check::K17); // [K17]
-        party.check_here()?;
-        let c = Auth::new(c.x.iter().map(|x| Gf2::new(x.0)).collect(), c.m.clone());
-        Ok(Triples { a, b, c })
-    }
-
     /// Products of bytes \[K6\].
     ///
     /// # Errors
@@ -100,10 +76,10 @@ pub trait Source<F: Mac>: Send {
     where
         F: Holds<Gf8>;
 
-    /// Products of bits \[K6\].
+    /// Products of bits \[K6\]. What was opened on the way is checked before they come out \[K17\].
     ///
     /// # Errors
-    /// Whatever ends the session.
+    /// The abort that ends the session.
     fn bit_triples(&mut self, party: &mut Party<F>, count: usize) -> Result<Triples<Gf2, F>, Abort>;
 }
 

@@ -68,6 +68,7 @@ impl<F: Mac + Holds<Gf8>> Function<F> {
     /// variables x with x^2 = 1. In y = x + 1, y^2 = 0, it takes 3^8 products of coefficients instead of 4^8.
     /// Cost: 6,561 products of the field a table (and of bytes with bits), of which all that make an entry
     /// are reduced once.
+    #[inline(never)]
     pub fn expand(&self, units: &Units<F>) -> Tables<F> {
         let lanes = units.lanes;
         let mut entries = vec![F::Entry::default(); ENTRIES * lanes];

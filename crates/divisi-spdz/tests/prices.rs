@@ -62,6 +62,12 @@ impl Sizes {
         b * (8 * (narrow + pads) + 8 * narrow + 8 * (8 + f)) + 8 * (b - 1)
     }
 
+    /// A product of bits.
+    fn bit(&self, b: usize) -> usize {
+        let Sizes { f, narrow, pads } = self;
+        b * ((narrow + pads) + narrow + 1 + f) + b - 1
+    }
+
     /// MASCOT's product.
     fn element(&self) -> usize {
         let Sizes { f, narrow, pads } = self;
@@ -106,6 +112,25 @@ fn bucketed_tables_and_bytes_cost_what_the_formula_says() {
     let (each, formula) = (bits(&counts), count * sizes.byte(b));
     assert!(each >= formula && each <= formula + tiles + combinations, "{each} {formula} {tiles}");
     assert_eq!(counts.checks[&Check::K15], (count * b) as u64);
+}
+
+/// An AND takes 40 bytes to each peer, its two opened bits included, where a million are made together.
+#[test]
+fn an_and_costs_forty_bytes() {
+    let (k, count) = (4, 4_000);
+    let sizes = Sizes::new(48, k);
+    let counts = priced(2, k as u32, Bucketed::<Gf48>::start, |party, source| {
+        source.bit_triples(party, count).map(drop)
+    });
+    let b = bucket::size_behind_firsts(count, 40);
+    assert_eq!(b, 4);
+    let tiles = TILE * (2 * (sizes.narrow + sizes.pads) + 2 * sizes.narrow);
+    let combinations = sizes.f * sizes.narrow + sizes.f;
+    let (each, formula) = (bits(&counts), count * sizes.bit(b));
+    assert!(each >= formula && each <= formula + tiles + combinations, "{each} {formula} {tiles}");
+    assert_eq!(counts.checks[&Check::K15], (count * b) as u64);
+    let most = sizes.bit(bucket::size_behind_firsts(1 << 20, 40)) + 2;
+    assert!(most <= 8 * 40, "{most} bits");
 }
 
 #[test]

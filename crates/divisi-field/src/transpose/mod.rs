@@ -1,5 +1,5 @@
 //! Bytes to bit planes and back: byte l becomes lane l, its bit i goes to plane i. And [`square`] matrices of
-//! bits.
+//! bits, of which some are [`slim`].
 
 use crate::{Plane, kernel};
 
@@ -8,7 +8,7 @@ pub(crate) mod gfni;
 mod portable;
 mod square;
 
-pub use square::square;
+pub use square::{slim, square};
 
 /// Spreads at most 512 bytes over eight planes; the lanes after the last byte become zero.
 ///

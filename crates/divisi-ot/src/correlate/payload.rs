@@ -47,6 +47,7 @@ pub struct BitVectors {
 }
 
 impl BitVectors {
+    #[inline]
     fn low(&self, word: usize) -> u128 {
         u128::MAX >> (128 - self.wire_bits(word))
     }

@@ -58,6 +58,7 @@ impl<F: Mac + Holds<Gf8>> Spdz<F> {
     /// decryption it is the one that the powers need anyway.
     /// Adversary: n - 1 malicious. Cost (test `counts_of_the_powers`): AES-BD 6 products and 2 decompositions
     /// in 5 rounds, AES-RP 4 and 4 in 7; decryption one decomposition and round less.
+    #[inline(never)]
     pub(super) fn powers(&mut self, d: Direction, x: &mut [&mut Byte<F>]) -> Result<(), Abort> {
         let mut all = Byte::with_room(x.iter().map(|x| x.len()).sum());
         x.iter().for_each(|x| all.append(x));
@@ -116,12 +117,14 @@ impl<F: Mac + Holds<Gf8>> Spdz<F> {
         self.multiply(&x240, &x14)
     }
 
+    #[inline(never)]
     pub(super) fn multiply(&mut self, x: &Byte<F>, y: &Byte<F>) -> Result<Byte<F>, Abort> {
         let triples = self.byte_triples(x.len())?;
         self.party.multiply(x, y, triples)
     }
 
     /// x y and the bits of x, in one round.
+    #[inline(never)]
     pub(super) fn multiply_and_decompose(
         &mut self,
         x: &Byte<F>,
@@ -137,6 +140,7 @@ impl<F: Mac + Holds<Gf8>> Spdz<F> {
 
     /// BitDec (KOR+17, section 2.1): open x + r for eight random bits r_k; \[\[x_k\]\] = \[\[r_k\]\] + that
     /// bit. One round.
+    #[inline(never)]
     pub(super) fn decompose(&mut self, x: &Byte<F>) -> Result<Auth<Gf2, F>, Abort> {
         let masked = self.begin_decomposition(x)?;
         let told = self.party.tell(DECOMPOSE, &masked.1.x)?;

@@ -76,6 +76,7 @@ impl<F: Mac> Stock<F> {
     }
 
     /// The bits of each entry under one MAC, as what is opened together: one word an entry.
+    #[inline(never)]
     pub fn pack(&mut self) {
         let width = self.of.width;
         let mut packed = Vec::with_capacity(self.entries.len() / width.max(1));
@@ -106,6 +107,7 @@ impl<F: Mac> Stock<F> {
     /// Protocol 2, line 3, for functions of few bits: each bit of the entries is a sum of entries of the unit
     /// vectors, so that all is additions, 3^index of them at most for each bit of the value. The lanes are
     /// those of the units from `from` on.
+    #[inline(never)]
     fn fill(&mut self, units: &Units<F>, from: usize, lanes: usize) {
         let (size, width) = (1 << self.of.index, self.of.width);
         let mut form = self.of.values.to_vec();
@@ -175,6 +177,7 @@ impl<F: Mac + Holds<Gf8>> Spdz<F> {
     ///
     /// # Errors
     /// The abort that ends the session.
+    #[inline(never)]
     pub fn prepare_lookups(&mut self, lookups: &[(&'static Table, usize)]) -> Result<(), Abort> {
         if lookups.iter().any(|(table, _)| !is_small(table)) {
             return Err(self.party.session.misuse(UNFIT, "a table that this engine has not"));
@@ -183,6 +186,7 @@ impl<F: Mac + Holds<Gf8>> Spdz<F> {
     }
 
     /// Make tables where there are too few for so many lookups in each function: as many as were foreseen.
+    #[inline(never)]
     pub(super) fn stock(&mut self, wanted: &[(&'static Table, usize)]) -> Result<(), Abort> {
         let mut lacking = Vec::new();
         for (table, count) in wanted {
@@ -217,6 +221,7 @@ impl<F: Mac + Holds<Gf8>> Spdz<F> {
 impl<F: Mac + Holds<Gf8>> Lookups for Spdz<F> {
     type Bit = Bit<F>;
 
+    #[inline(never)]
     fn constant_bit(&mut self, values: &[bool]) -> Bit<F> {
         let mut bit = Auth::zeros(values.len());
         let values: Vec<Gf2> = values.iter().map(|value| Gf2::new(u8::from(*value))).collect();
@@ -225,6 +230,7 @@ impl<F: Mac + Holds<Gf8>> Lookups for Spdz<F> {
         bit
     }
 
+    #[inline(never)]
     fn add_bit(&mut self, x: &mut Bit<F>, y: &Bit<F>) -> Result<(), Abort> {
         if x.add(y) {
             return Ok(());
@@ -232,6 +238,7 @@ impl<F: Mac + Holds<Gf8>> Lookups for Spdz<F> {
         Err(self.party.session.misuse(UNFIT, "values that differ in lanes"))
     }
 
+    #[inline(never)]
     fn look_up(&mut self, layer: &mut [Lookup<Bit<F>>]) -> Result<(), Abort> {
         let fits = layer.iter().all(|Lookup { table, wires }| {
             wires.len() == table.index
@@ -247,6 +254,7 @@ impl<F: Mac + Holds<Gf8>> Lookups for Spdz<F> {
         }
     }
 
+    #[inline(never)]
     fn foresee(&mut self, lookups: &[(&'static Table, usize)]) -> Result<(), Abort> {
         if self.protocol != Protocol::Lookup {
             let all = lookups.iter().map(|(_, count)| count).sum::<usize>();

@@ -14,10 +14,12 @@ const BITS: Step = step!("bits");
 impl<F: Mac + Holds<Gf8>> Boolean for Spdz<F> {
     type Bit = Bit<F>;
 
+    #[inline(never)]
     fn public_bit(&mut self, values: &[bool]) -> Bit<F> {
         self.constant_bit(values)
     }
 
+    #[inline(never)]
     fn join_bits(&mut self, parts: &[&Bit<F>]) -> Bit<F> {
         let mut all = Bit::with_room(parts.iter().map(|part| part.len()).sum());
         parts.iter().for_each(|part| all.append(part));
@@ -28,6 +30,7 @@ impl<F: Mac + Holds<Gf8>> Boolean for Spdz<F> {
     ///
     /// Adversary: n - 1 malicious; what is opened enters the next check. Cost: 2 bits a product to each peer, one round a level
     /// (test `counts_of_programs`).
+    #[inline(never)]
     fn run(&mut self, jobs: &mut [Job<'_, Bit<F>>]) -> Result<(), Abort> {
         let mut running = jobs.iter().map(|job| self.placed(job)).collect::<Result<Vec<_>, Abort>>()?;
         let levels = jobs.iter().map(|job| job.program.levels().len()).max().unwrap_or(0);
@@ -116,6 +119,7 @@ impl<F: Mac + Holds<Gf8>> Spdz<F> {
 
 /// Bit `i` of the byte is `bits[i]`. One round: BitDec.
 impl<F: Mac + Holds<Gf8>> Convert<Byte<F>, [Bit<F>; 8]> for Spdz<F> {
+    #[inline(never)]
     fn convert(&mut self, x: Byte<F>) -> Result<[Bit<F>; 8], Abort> {
         let (bits, lanes) = (self.decompose(&x)?, x.len());
         Ok(std::array::from_fn(|k| bits.part(k * lanes..(k + 1) * lanes)))
@@ -124,6 +128,7 @@ impl<F: Mac + Holds<Gf8>> Convert<Byte<F>, [Bit<F>; 8]> for Spdz<F> {
 
 /// Local.
 impl<F: Mac + Holds<Gf8>> Convert<[Bit<F>; 8], Byte<F>> for Spdz<F> {
+    #[inline(never)]
     fn convert(&mut self, x: [Bit<F>; 8]) -> Result<Byte<F>, Abort> {
         let lanes = x[0].len();
         if x.iter().any(|bit| bit.len() != lanes) {

@@ -14,6 +14,7 @@ pub type Byte<F> = Auth<Gf8, F>;
 impl<F: Mac + Holds<Gf8>> Spdz<F> {
     /// The lanes of all parts, one part after the other.
     #[must_use]
+    #[inline(never)]
     pub fn join_bytes(&mut self, parts: &[&Byte<F>]) -> Byte<F> {
         let mut all = Auth::with_room(parts.iter().map(|part| part.len()).sum());
         parts.iter().for_each(|part| all.append(part));
@@ -28,6 +29,7 @@ impl<F: Mac + Holds<Gf8>> Spdz<F> {
 impl<F: Mac + Holds<Gf8>> Bytes for Spdz<F> {
     type Byte = Byte<F>;
 
+    #[inline(never)]
     fn public(&mut self, values: &[u8]) -> Byte<F> {
         let mut byte = Auth::zeros(values.len());
         let values: Vec<Gf8> = values.iter().copied().map(Gf8).collect();
@@ -36,10 +38,12 @@ impl<F: Mac + Holds<Gf8>> Bytes for Spdz<F> {
         byte
     }
 
+    #[inline(never)]
     fn add(&mut self, x: &mut Byte<F>, y: &Byte<F>) -> Result<(), Abort> {
         if x.add(y) { Ok(()) } else { Err(self.lanes_differ()) }
     }
 
+    #[inline(never)]
     fn add_public(&mut self, x: &mut Byte<F>, c: &[u8]) -> Result<(), Abort> {
         if let [c] = c {
             return self.party.add_constant(x, Gf8(*c));
@@ -51,6 +55,7 @@ impl<F: Mac + Holds<Gf8>> Bytes for Spdz<F> {
         self.party.add_public(x, &c)
     }
 
+    #[inline(never)]
     fn linear<const N: usize>(&mut self, m: &Matrix<N>, x: &mut [Byte<F>; N]) -> Result<(), Abort> {
         let lanes = x.first().map_or(0, Lanes::lanes);
         if x.iter().any(|x| x.lanes() != lanes) {
@@ -70,6 +75,7 @@ impl<F: Mac + Holds<Gf8>> Bytes for Spdz<F> {
         Ok(())
     }
 
+    #[inline(never)]
     fn sbox(&mut self, d: Direction, x: &mut [&mut Byte<F>]) -> Result<(), Abort> {
         match self.protocol {
             Protocol::Lookup => self.lookup(d, x),
@@ -77,6 +83,7 @@ impl<F: Mac + Holds<Gf8>> Bytes for Spdz<F> {
         }
     }
 
+    #[inline(never)]
     fn prepare(&mut self, layers: usize, bytes: usize, lanes: usize) -> Result<(), Abort> {
         let sboxes = layers.saturating_mul(bytes).saturating_mul(lanes);
         match self.protocol {

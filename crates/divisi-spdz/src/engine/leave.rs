@@ -22,6 +22,7 @@ impl<F: Mac + Holds<Gf8>> Opens<Vec<Byte<F>>> for Spdz<F> {
     type Public = Vec<Vec<u8>>;
 
     /// All values in one round, and one check.
+    #[inline(never)]
     fn open(&mut self, x: Verified<Vec<Byte<F>>>) -> Result<Vec<Vec<u8>>, Abort> {
         let mut all = Byte::default();
         x.get().iter().for_each(|byte| all.append(byte));
@@ -33,6 +34,7 @@ impl<F: Mac + Holds<Gf8>> Opens<Vec<Byte<F>>> for Spdz<F> {
 impl<F: Mac + Holds<Gf8>> Opens<Vec<Bit<F>>> for Spdz<F> {
     type Public = Vec<Vec<bool>>;
 
+    #[inline(never)]
     fn open(&mut self, x: Verified<Vec<Bit<F>>>) -> Result<Vec<Vec<bool>>, Abort> {
         let mut all = Bit::default();
         x.get().iter().for_each(|bit| all.append(bit));
@@ -52,6 +54,7 @@ impl<F: Mac + Holds<Gf8>> Compares<Byte<F>> for Spdz<F> {
     /// If all x_j are zero so is R d. Else d is zero with probability 2^-8m, and where it is not R d is uniform: it tells
     /// nothing else, and is zero with probability 2^-8m. Adversary: n - 1 malicious; a wrong answer fails a check.
     /// Cost: m^2 products of bytes and 8 m^2 random bits a group, two rounds, two checks.
+    #[inline(never)]
     fn vanish(&mut self, x: &[Byte<F>]) -> Result<Vec<bool>, Abort> {
         if x.iter().any(Auth::is_empty) {
             return Err(self.party.session.misuse(SHAPE, "a group of nothing is no secret"));

@@ -56,6 +56,7 @@ impl<F: Mac + Holds<Gf8>> Spdz<F> {
     ///
     /// # Errors
     /// The abort that ends the session.
+    #[inline(never)]
     pub fn preprocess(&mut self, lookups: usize) -> Result<(), Abort> {
         let phase = self.party.session.detour(PREPROCESSING_PHASE);
         let units = self.units(LOG, lookups);
@@ -72,6 +73,7 @@ impl<F: Mac + Holds<Gf8>> Spdz<F> {
     }
 
     /// Fresh tables, for somebody else to keep.
+    #[inline(never)]
     pub(super) fn tables(&mut self, d: Direction, lookups: usize) -> Result<Tables<F>, Abort> {
         if self.lookups.units.as_ref().is_none_or(|units| units.lanes < lookups) {
             self.preprocess(lookups)?;
@@ -85,6 +87,7 @@ impl<F: Mac + Holds<Gf8>> Spdz<F> {
     ///
     /// # Errors
     /// [`Abort::Misuse`] if there are no unit vectors.
+    #[inline(never)]
     pub fn load(&mut self, d: Direction) -> Result<(), Abort> {
         let units = self.lookups.units.take();
         let units = units.ok_or_else(|| self.party.session.misuse(SHORT, "no unit vectors"))?;
@@ -102,6 +105,7 @@ impl<F: Mac + Holds<Gf8>> Spdz<F> {
     /// Adversary: n - 1 malicious; a wrong h gives a wrong entry with a right MAC, and fails the next check
     /// \[K1\].
     /// Cost: 8 bits a lookup to each peer, one round (test `counts_of_aes_lt`).
+    #[inline(never)]
     pub(super) fn lookup(&mut self, d: Direction, x: &mut [&mut Byte<F>]) -> Result<(), Abort> {
         let (i, count) = (index(d), x.iter().map(|x| x.len()).sum::<usize>());
         if self.lookups.tables[i].left() < count {

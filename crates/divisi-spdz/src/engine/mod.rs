@@ -87,6 +87,7 @@ impl<F: Mac + Holds<Gf8>> Spdz<F> {
     ///
     /// # Errors
     /// Whatever the plain engine does, of which the S-box comes: nothing.
+    #[inline(never)]
     pub fn new(party: Party<F>, source: Box<dyn Source<F>>, protocol: Protocol) -> Result<Self, Abort> {
         Ok(Spdz {
             party,
@@ -134,6 +135,7 @@ impl<F: Mac + Holds<Gf8>> Spdz<F> {
     }
 
     /// Open what was verified.
+    #[inline(never)]
     fn opened<V: Part>(&mut self, value: &Auth<V, F>) -> Result<Vec<V>, Abort>
     where
         F: Embeds<V>,
@@ -171,6 +173,7 @@ impl<F: Mac + Holds<Gf8>> Debt for Openings<F> {
         let _ = self.fits(payer);
     }
 
+    #[inline(never)]
     fn pay(self, payer: &mut Spdz<F>) -> Result<(), Abort> {
         self.fits(payer)?;
         if payer.party.ledger.checked < self.opened {

@@ -39,6 +39,7 @@ impl<F: Mac + Holds<Gf8>> Spdz<F> {
     ///
     /// Adversary: n - 1 malicious. Cost: 3 products and 3 decompositions a lookup, 9 openings of 8 bits, five
     /// rounds (test `counts_of_3des`).
+    #[inline(never)]
     pub(super) fn polynomials(&mut self, layer: &mut [Lookup<Bit<F>>]) -> Result<(), Abort> {
         let lanes = layer.iter().map(|lookup| lookup.wires.first().map_or(0, Lanes::lanes)).sum::<usize>();
         let mut places: Vec<(usize, Range<usize>)> = Vec::with_capacity(layer.len());

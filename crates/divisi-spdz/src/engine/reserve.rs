@@ -50,6 +50,7 @@ impl<F: Mac + Holds<Gf8>> Spdz<F> {
     ///
     /// # Errors
     /// The abort that ends the session.
+    #[inline(never)]
     pub fn preprocess_products(&mut self) -> Result<(), Abort> {
         let Reserve { foreseen_bits, foreseen_triples, .. } = self.reserve;
         self.stock_bits(foreseen_bits)?;
@@ -60,6 +61,7 @@ impl<F: Mac + Holds<Gf8>> Spdz<F> {
     ///
     /// # Errors
     /// The abort that ends the session.
+    #[inline(never)]
     pub fn preprocess_sboxes(&mut self, sboxes: usize) -> Result<(), Abort> {
         let (bits, triples) = products_of(self.protocol);
         self.stock_bits(sboxes.saturating_mul(bits))?;
@@ -70,6 +72,7 @@ impl<F: Mac + Holds<Gf8>> Spdz<F> {
     ///
     /// # Errors
     /// The abort that ends the session.
+    #[inline(never)]
     pub fn preprocess_lookups(&mut self, lookups: usize) -> Result<(), Abort> {
         self.stock_bits(lookups.saturating_mul(LOOKUP.0))?;
         self.stock_triples(lookups.saturating_mul(LOOKUP.1))
@@ -79,6 +82,7 @@ impl<F: Mac + Holds<Gf8>> Spdz<F> {
     ///
     /// # Errors
     /// The abort that ends the session.
+    #[inline(never)]
     pub fn preprocess_ands(&mut self, ands: usize) -> Result<(), Abort> {
         self.stock_ands(ands)
     }
@@ -87,7 +91,7 @@ impl<F: Mac + Holds<Gf8>> Spdz<F> {
     fn stock_ands(&mut self, count: usize) -> Result<(), Abort> {
         if count > 0 && self.reserve.ands.as_ref().is_none_or(|ands| ands.a.len() < count) {
             let phase = self.party.session.detour(PREPROCESSING_PHASE);
-            let made = self.source.and_triples(&mut self.party, count);
+            let made = self.source.bit_triples(&mut self.party, count);
             self.party.session.back(phase);
             self.reserve.ands = Some(made?);
         }
@@ -95,6 +99,7 @@ impl<F: Mac + Holds<Gf8>> Spdz<F> {
     }
 
     /// Fresh products of bits.
+    #[inline(never)]
     pub(super) fn and_triples(&mut self, count: usize) -> Result<Triples<Gf2, F>, Abort> {
         self.stock_ands(count)?;
         let taken = self.reserve.ands.as_mut().and_then(|Triples { a, b, c }| {
@@ -128,6 +133,7 @@ impl<F: Mac + Holds<Gf8>> Spdz<F> {
     }
 
     /// Fresh random bits \[K5\].
+    #[inline(never)]
     pub(super) fn random_bits(&mut self, count: usize) -> Result<Auth<Gf2, F>, Abort> {
         self.stock_bits(count)?;
         self.reserve.foreseen_bits = self.reserve.foreseen_bits.saturating_sub(count);
@@ -137,6 +143,7 @@ impl<F: Mac + Holds<Gf8>> Spdz<F> {
     }
 
     /// Fresh products of bytes.
+    #[inline(never)]
     pub(super) fn byte_triples(&mut self, count: usize) -> Result<Triples<Gf8, F>, Abort> {
         self.stock_triples(count)?;
         self.reserve.foreseen_triples = self.reserve.foreseen_triples.saturating_sub(count);

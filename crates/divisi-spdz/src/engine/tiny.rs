@@ -59,6 +59,7 @@ impl<F: Mac + Holds<Gf8>> Lanes for TinyByte<F> {
         self.mask.len().max(self.public.len())
     }
 
+    #[inline(never)]
     fn gather(&self, index: &[usize]) -> Option<Self> {
         let mask = if self.mask.is_empty() { Byte::default() } else { self.mask.gather(index)? };
         let public = index.iter().map(|i| self.public.get(*i).copied());
@@ -70,6 +71,7 @@ impl<F: Mac + Holds<Gf8>> Lanes for TinyByte<F> {
 impl<F: Mac + Holds<Gf8>> Tiny<F> {
     /// For one circuit, first over masks.
     #[must_use]
+    #[inline(never)]
     pub fn new(engine: Spdz<F>) -> Self {
         Tiny {
             engine,
@@ -91,6 +93,7 @@ impl<F: Mac + Holds<Gf8>> Tiny<F> {
 
     /// The engine underneath, when a circuit was evaluated.
     #[must_use]
+    #[inline(never)]
     pub fn into_engine(self) -> Spdz<F> {
         self.engine
     }
@@ -100,6 +103,7 @@ impl<F: Mac + Holds<Gf8>> Tiny<F> {
     ///
     /// # Errors
     /// The abort that ends the session.
+    #[inline(never)]
     pub fn enter(&mut self, x: &[Byte<F>]) -> Result<Vec<[TinyByte<F>; 2]>, Abort> {
         let lanes: usize = x.iter().map(Auth::len).sum();
         let (party, source) = self.engine.parts();
@@ -138,6 +142,7 @@ impl<F: Mac + Holds<Gf8>> Tiny<F> {
     ///
     /// # Errors
     /// Whatever ends the session; [`Abort::Misuse`] the second time: tables, r and o serve once.
+    #[inline(never)]
     pub fn open_indices(&mut self) -> Result<(), Abort> {
         if self.done.is_some() {
             return Err(self.engine.party.session.misuse(SHAPE, "masks are made once"));
@@ -154,6 +159,7 @@ impl<F: Mac + Holds<Gf8>> Tiny<F> {
     ///
     /// # Errors
     /// [`Abort::Misuse`] if not all lookups were evaluated, or the outputs are not those of one wire.
+    #[inline(never)]
     pub fn output(&mut self, mask: TinyByte<F>, public: TinyByte<F>) -> Result<Byte<F>, Abort> {
         let complete = self.done.is_some_and(|(layers, _)| layers == self.layers.len());
         if !complete || mask.mask.len() != public.public.len() {
@@ -244,6 +250,7 @@ impl<F: Mac + Holds<Gf8>> Tiny<F> {
 impl<F: Mac + Holds<Gf8>> Bytes for Tiny<F> {
     type Byte = TinyByte<F>;
 
+    #[inline(never)]
     fn public(&mut self, values: &[u8]) -> TinyByte<F> {
         match self.done {
             None => Tiny::mask(Auth::zeros(values.len())),
@@ -251,6 +258,7 @@ impl<F: Mac + Holds<Gf8>> Bytes for Tiny<F> {
         }
     }
 
+    #[inline(never)]
     fn add(&mut self, x: &mut TinyByte<F>, y: &TinyByte<F>) -> Result<(), Abort> {
         if self.done.is_none() {
             return if x.mask.add(&y.mask) { Ok(()) } else { Err(self.unfit()) };
@@ -263,6 +271,7 @@ impl<F: Mac + Holds<Gf8>> Bytes for Tiny<F> {
         Ok(())
     }
 
+    #[inline(never)]
     fn add_public(&mut self, x: &mut TinyByte<F>, c: &[u8]) -> Result<(), Abort> {
         if c.len() != 1 && c.len() != x.lanes() {
             return Err(self.unfit());
@@ -271,6 +280,7 @@ impl<F: Mac + Holds<Gf8>> Bytes for Tiny<F> {
         Ok(())
     }
 
+    #[inline(never)]
     fn linear<const N: usize>(&mut self, m: &Matrix<N>, x: &mut [TinyByte<F>; N]) -> Result<(), Abort> {
         if self.done.is_none() {
             let mut masks = std::array::from_fn(|i| std::mem::take(&mut x[i].mask));
@@ -293,6 +303,7 @@ impl<F: Mac + Holds<Gf8>> Bytes for Tiny<F> {
         Ok(())
     }
 
+    #[inline(never)]
     fn sbox(&mut self, d: Direction, x: &mut [&mut TinyByte<F>]) -> Result<(), Abort> {
         match self.done {
             None => self.foresee_layer(d, x),
@@ -300,6 +311,7 @@ impl<F: Mac + Holds<Gf8>> Bytes for Tiny<F> {
         }
     }
 
+    #[inline(never)]
     fn prepare(&mut self, layers: usize, bytes: usize, lanes: usize) -> Result<(), Abort> {
         if self.done.is_none() {
             self.foreseen = self.foreseen.saturating_add(layers.saturating_mul(bytes).saturating_mul(lanes));

@@ -53,6 +53,7 @@ impl<F: Mac + Holds<Gf8>> Lanes for TinyBit<F> {
         self.mask.len().max(self.public.len())
     }
 
+    #[inline(never)]
     fn gather(&self, index: &[usize]) -> Option<Self> {
         let mask = if self.mask.is_empty() { Bit::default() } else { self.mask.gather(index)? };
         let public = index.iter().map(|i| self.public.get(*i).copied());
@@ -64,6 +65,7 @@ impl<F: Mac + Holds<Gf8>> Lanes for TinyBit<F> {
 impl<F: Mac + Holds<Gf8>> TinyBits<F> {
     /// For one circuit, first over masks.
     #[must_use]
+    #[inline(never)]
     pub fn new(engine: Spdz<F>) -> Self {
         TinyBits {
             engine,
@@ -83,6 +85,7 @@ impl<F: Mac + Holds<Gf8>> TinyBits<F> {
 
     /// The engine underneath, when a circuit was evaluated.
     #[must_use]
+    #[inline(never)]
     pub fn into_engine(self) -> Spdz<F> {
         self.engine
     }
@@ -91,6 +94,7 @@ impl<F: Mac + Holds<Gf8>> TinyBits<F> {
     ///
     /// # Errors
     /// The abort that ends the session.
+    #[inline(never)]
     pub fn enter(&mut self, x: &[Bit<F>]) -> Result<Vec<[TinyBit<F>; 2]>, Abort> {
         let lanes: usize = x.iter().map(Auth::len).sum();
         let (party, source) = self.engine.parts();
@@ -126,6 +130,7 @@ impl<F: Mac + Holds<Gf8>> TinyBits<F> {
     ///
     /// # Errors
     /// Whatever ends the session; [`Abort::Misuse`] the second time: tables, r and o serve once.
+    #[inline(never)]
     pub fn open_indices(&mut self) -> Result<(), Abort> {
         if self.done.is_some() {
             return Err(self.engine.party.session.misuse(SHAPE, "masks are made once"));
@@ -143,6 +148,7 @@ impl<F: Mac + Holds<Gf8>> TinyBits<F> {
     ///
     /// # Errors
     /// [`Abort::Misuse`] if not all lookups were evaluated, or the outputs are not those of one wire.
+    #[inline(never)]
     pub fn output(&mut self, mask: TinyBit<F>, public: TinyBit<F>) -> Result<Bit<F>, Abort> {
         let complete = self.done.is_some_and(|(layers, _)| layers == self.planned.len());
         if !complete || mask.mask.len() != public.public.len() {
@@ -266,6 +272,7 @@ impl<F: Mac + Holds<Gf8>> TinyBits<F> {
 impl<F: Mac + Holds<Gf8>> Lookups for TinyBits<F> {
     type Bit = TinyBit<F>;
 
+    #[inline(never)]
     fn constant_bit(&mut self, values: &[bool]) -> TinyBit<F> {
         match self.done {
             None => TinyBits::mask(Auth::zeros(values.len())),
@@ -273,6 +280,7 @@ impl<F: Mac + Holds<Gf8>> Lookups for TinyBits<F> {
         }
     }
 
+    #[inline(never)]
     fn add_bit(&mut self, x: &mut TinyBit<F>, y: &TinyBit<F>) -> Result<(), Abort> {
         if self.done.is_none() {
             return if x.mask.add(&y.mask) { Ok(()) } else { Err(self.unfit()) };
@@ -284,6 +292,7 @@ impl<F: Mac + Holds<Gf8>> Lookups for TinyBits<F> {
         Ok(())
     }
 
+    #[inline(never)]
     fn look_up(&mut self, layer: &mut [Lookup<TinyBit<F>>]) -> Result<(), Abort> {
         let fits = layer.iter().all(|Lookup { table, wires }| {
             let alike = wires.iter().all(|wire| wire.lanes() == wires[0].lanes());
@@ -296,6 +305,7 @@ impl<F: Mac + Holds<Gf8>> Lookups for TinyBits<F> {
         }
     }
 
+    #[inline(never)]
     fn foresee(&mut self, lookups: &[(&'static Table, usize)]) -> Result<(), Abort> {
         if self.done.is_none() { Lookups::foresee(&mut self.engine, lookups) } else { Ok(()) }
     }

@@ -14,8 +14,10 @@ pub use bucketed::Bucketed;
 pub use mascot::Mascot;
 
 use crate::part::Mac;
-use divisi_core::Parameters;
-use divisi_field::Field;
+use crate::party::Party;
+use crate::source::Source;
+use divisi_core::{Abort, Parameters, Session};
+use divisi_field::{Field, Gf8, Holds};
 use divisi_ot::{Config, Setup};
 
 /// How preprocessing is made.
@@ -39,6 +41,29 @@ impl Preparation {
             Preparation::Bucketed => "bucketed",
             Preparation::Mascot => "mascot",
         }
+    }
+
+    /// The party of a session, and where its preprocessing comes from: [`Bucketed::start`] or
+    /// [`Mascot::start`].
+    ///
+    /// # Errors
+    /// Theirs.
+    #[inline(never)]
+    pub fn start<F: Mac + Holds<Gf8>>(
+        self,
+        session: Session,
+        config: Config,
+    ) -> Result<(Party<F>, Box<dyn Source<F>>), Abort> {
+        Ok(match self {
+            Preparation::Bucketed => {
+                let (party, source) = Bucketed::start(session, config)?;
+                (party, Box::new(source))
+            }
+            Preparation::Mascot => {
+                let (party, source) = Mascot::start(session, config)?;
+                (party, Box::new(source))
+            }
+        })
     }
 
     /// This, the field and the parameters of the rows, among those that the parties compare at the start of a

@@ -5,12 +5,12 @@
 //! sharing whose shares lie in a part of the field costs a row for each bit of the part, and lies in it by
 //! type \[K5\].
 
-use crate::multiply::mask;
 use crate::part::Mac;
 use crate::party::{Alpha, Party};
 use crate::share::Auth;
 use crate::source::Known;
 use divisi_core::{Abort, Bound, PartyId, Session, Step, step};
+use divisi_field::kernel::vectorize;
 use divisi_field::{Field, Gf2};
 use divisi_ot::{AuthBits, Bits, Config, Setup};
 use std::ops::Range;
@@ -173,8 +173,15 @@ pub(super) fn shares(rows: &AuthBits, positions: Range<usize>) -> Vec<Gf2> {
 pub(super) fn macs<F: Mac>(rows: &AuthBits, setup: &Setup) -> Zeroizing<Vec<F>> {
     let mut macs = of_ours::<F>(rows, setup);
     for peer in PartyId::all(rows.parties()).filter(|peer| *peer != rows.me()) {
-        let both = rows.macs(peer).iter().zip(rows.keys(peer));
-        macs.iter_mut().zip(both).for_each(|(m, (mac, key))| *m += F::from_low_bits(mac ^ key));
+        let (received, keys) = (rows.macs(peer), rows.keys(peer));
+        vectorize(
+            #[inline(always)]
+            || {
+                for (m, (mac, key)) in macs.iter_mut().zip(received.iter().zip(keys)) {
+                    *m += F::from_low_bits(mac ^ key);
+                }
+            },
+        );
     }
     macs
 }
@@ -194,9 +201,27 @@ fn macs_of<F: Mac>(rows: &AuthBits, setup: &Setup, owner: PartyId) -> Zeroizing<
 /// Our bits times Delta_i; without a branch.
 fn of_ours<F: Mac>(rows: &AuthBits, setup: &Setup) -> Zeroizing<Vec<F>> {
     let delta = Zeroizing::new(F::from_low_bits(setup.delta().get()));
-    let mut macs = Zeroizing::new(vec![*delta; rows.len()]);
-    mask(&mut macs, &Zeroizing::new(shares(rows, 0..rows.len())));
+    let mut macs = Zeroizing::new(vec![F::ZERO; rows.len()]);
+    let bits = delta.to_bits();
+    vectorize(
+        #[inline(always)]
+        || {
+            for (macs, word) in macs.chunks_mut(64).zip(rows.bits()) {
+                for (k, m) in macs.iter_mut().enumerate() {
+                    *m = F::from_low_bits(bits & u128::from(word >> k & 1).wrapping_neg());
+                }
+            }
+        },
+    );
     macs
+}
+
+/// 64 of our bits, from this position on, as far as there are so many.
+pub(super) fn word_at(rows: &AuthBits, position: usize) -> u64 {
+    let (at, shift) = (position / 64, position % 64);
+    let word = |at: usize| rows.bits().get(at).copied().unwrap_or(0);
+    // a shift by 64 in two steps, which gives zero
+    word(at) >> shift | word(at + 1) << 1 << (63 - shift)
 }
 
 /// The random element of the f bits at these positions and behind them.

@@ -162,10 +162,9 @@ fn packed<F: Mac>(
     let mut words = vec![Word::default(); lanes];
     let mut of = Vec::with_capacity(planes.len());
     for (k, q) in planes.enumerate() {
-        let bits = rows.bits();
-        for (lane, word) in words.iter_mut().enumerate() {
-            let at = q * lanes + lane;
-            word.0 |= ((bits[at / 64] >> (at % 64) & 1) as u32) << k;
+        for (block, words) in words.chunks_mut(64).enumerate() {
+            let bits = rows::word_at(rows, q * lanes + 64 * block);
+            words.iter_mut().enumerate().for_each(|(l, word)| word.0 |= ((bits >> l & 1) as u32) << k);
         }
         of.push(&macs[q * lanes..(q + 1) * lanes]);
     }

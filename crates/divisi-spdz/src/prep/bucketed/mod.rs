@@ -52,6 +52,7 @@ impl<F: Mac> Bucketed<F> {
     ///
     /// # Errors
     /// Whatever a broken or malicious peer causes; [`Abort::Misuse`] for parameters out of range.
+    #[inline(never)]
     pub fn start(session: Session, config: Config) -> Result<(Party<F>, Self), Abort> {
         let (party, rows) = Rows::start(session, config)?;
         Ok((party, Bucketed { rows, stocks: Vec::new() }))
@@ -62,6 +63,7 @@ impl<F: Mac> Bucketed<F> {
     /// # Errors
     /// Whatever a broken peer causes.
     #[cfg(any(test, feature = "testing"))]
+    #[inline(never)]
     pub fn over(session: Session, setup: divisi_ot::Setup) -> Result<(Party<F>, Self), Abort> {
         let (party, rows) = Rows::of(session, setup)?;
         Ok((party, Bucketed { rows, stocks: Vec::new() }))
@@ -85,10 +87,12 @@ impl<F: Mac> Bucketed<F> {
 }
 
 impl<F: Mac> Source<F> for Bucketed<F> {
+    #[inline(never)]
     fn bits(&mut self, party: &mut Party<F>, count: usize) -> Result<Auth<Gf2, F>, Abort> {
         self.rows.bits(party, count)
     }
 
+    #[inline(never)]
     fn known(&mut self, party: &mut Party<F>, owner: PartyId, count: usize) -> Result<Known<F>, Abort> {
         self.rows.known(party, owner, count)
     }
@@ -98,10 +102,12 @@ impl<F: Mac> Source<F> for Bucketed<F> {
         stock.foreseen = stock.foreseen.saturating_add(lanes);
     }
 
+    #[inline(never)]
     fn units(&mut self, party: &mut Party<F>, log: usize, lanes: usize) -> Result<Units<F>, Abort> {
         self.unit_vectors(party, log, lanes)
     }
 
+    #[inline(never)]
     fn byte_triples(&mut self, party: &mut Party<F>, count: usize) -> Result<Triples<Gf8, F>, Abort>
     where
         F: Holds<Gf8>,
@@ -109,6 +115,7 @@ impl<F: Mac> Source<F> for Bucketed<F> {
         triples::triples(&mut self.rows, party, count)
     }
 
+    #[inline(never)]
     fn bit_triples(&mut self, party: &mut Party<F>, count: usize) -> Result<Triples<Gf2, F>, Abort> {
         triples::triples(&mut self.rows, party, count)
     }

@@ -1,6 +1,6 @@
 //! Unit vectors: Protocols 2 and 3 of KOR+17, whose products come from buckets.
 
-use super::super::rows::Rows;
+use super::super::rows::{self, Rows};
 use super::buckets;
 use super::items::{Items, leaky};
 use super::shape::Shape;
@@ -24,6 +24,10 @@ const LARGEST: usize = 10;
 
 /// Bits of vectors that are made at once.
 const BITS: usize = 1 << 18;
+
+/// Bits of the vectors of all tables whose items are in buckets together, at most: those of 327,680 tables of
+/// 256 entries, for which buckets of three are enough. Their items take 600 MB, whatever is announced.
+const TOGETHER: usize = 327_680 * 254;
 
 /// What there is for tables of 2^log entries: the combined products of buckets, each used once.
 pub(super) struct Stock<F: Mac> {
@@ -136,10 +140,8 @@ impl<F: Mac> Bucketed<F> {
         party.session.observe_each(Check::K5, r.len() as u64); // [K5]
         let mut masked = t.to_vec();
         for (i, piece) in masked.iter_mut().enumerate() {
-            for k in 0..width {
-                let at = (i * width + k) * lanes;
-                party.mask(piece, &shifted(&word(&r.part(at..at + lanes)), k))?;
-            }
+            let planes = i * width * lanes..(i + 1) * width * lanes;
+            party.mask(piece, &side_by_side(&r, planes, lanes))?;
         }
         let opened = party.open_pieces(DECOMPOSE, &masked, &vec![width; t.len()])?;
         party.add_public(&mut r, &bits_of(&opened, width))?;
@@ -159,8 +161,8 @@ impl<F: Mac> Bucketed<F> {
         while missing > 0 {
             if self.stock(log).items.lanes() == 0 {
                 let shape = self.stock(log).shape.clone();
-                let buckets =
-                    wanted.saturating_sub(lanes - missing).clamp(missing.min(buckets::MOST), buckets::MOST);
+                let most = (TOGETHER / shape.bits()).min(buckets::MOST);
+                let buckets = wanted.saturating_sub(lanes - missing).clamp(missing.min(most), most);
                 self.stock(log).items = combined(&mut self.rows, party, &shape, buckets)?;
             }
             let there = &mut self.stock(log).items;
@@ -243,6 +245,17 @@ pub(super) fn sum<V: Part, F: Mac>(to: &mut Auth<V, F>, from: &Auth<V, F>) {
     debug_assert!(fits);
 }
 
+/// Bits that lie plane by plane as words, the first plane lowest: sum y^k r_k.
+fn side_by_side<F: Mac>(r: &Auth<Gf2, F>, planes: std::ops::Range<usize>, lanes: usize) -> Auth<Word, F> {
+    let (mut words, mut m) = (vec![Word::default(); lanes], vec![F::ZERO; lanes]);
+    let macs: Vec<&[F]> = r.m[planes.clone()].chunks_exact(lanes.max(1)).collect();
+    for (k, bits) in r.x[planes].chunks_exact(lanes.max(1)).enumerate() {
+        words.iter_mut().zip(bits).for_each(|(word, bit)| word.0 |= (bit.to_bits() as u32) << k);
+    }
+    F::combine(&mut m, &rows::powers(macs.len()), &macs);
+    Auth::new(words, m)
+}
+
 /// Bits as words.
 fn word<F: Mac>(bits: &Auth<Gf2, F>) -> Auth<Word, F> {
     Auth::new(bits.x.iter().map(|bit| Word(bit.to_bits() as u32)).collect(), bits.m.clone())
@@ -257,6 +270,10 @@ fn shifted<F: Mac>(words: &Auth<Word, F>, bits: usize) -> Auth<Word, F> {
 
 /// The lowest bits of opened words, piece by piece, bit by bit.
 fn bits_of(words: &[Vec<Word>], width: usize) -> Vec<Gf2> {
-    let bit = |k: usize| move |word: &Word| Gf2::new((word.0 >> k) as u8);
-    words.iter().flat_map(|words| (0..width).flat_map(move |k| words.iter().map(bit(k)))).collect()
+    let count: usize = words.iter().map(|words| words.len() * width).sum();
+    let mut bits = Vec::with_capacity(count);
+    for words in words {
+        (0..width).for_each(|k| bits.extend(words.iter().map(|word| Gf2::new((word.0 >> k) as u8))));
+    }
+    bits
 }

@@ -35,6 +35,7 @@ impl<F: Mac> Mascot<F> {
     ///
     /// # Errors
     /// Whatever a broken or malicious peer causes; [`Abort::Misuse`] for parameters out of range.
+    #[inline(never)]
     pub fn start(session: Session, config: Config) -> Result<(Party<F>, Self), Abort> {
         let (party, rows) = Rows::start(session, config)?;
         Ok((party, Mascot { rows, field: PhantomData }))
@@ -45,6 +46,7 @@ impl<F: Mac> Mascot<F> {
     /// # Errors
     /// Whatever a broken peer causes.
     #[cfg(any(test, feature = "testing"))]
+    #[inline(never)]
     pub fn over(session: Session, setup: divisi_ot::Setup) -> Result<(Party<F>, Self), Abort> {
         let (party, rows) = Rows::of(session, setup)?;
         Ok((party, Mascot { rows, field: PhantomData }))
@@ -61,18 +63,22 @@ impl<F: Mac> Mascot<F> {
 }
 
 impl<F: Mac> Source<F> for Mascot<F> {
+    #[inline(never)]
     fn bits(&mut self, party: &mut Party<F>, count: usize) -> Result<Auth<Gf2, F>, Abort> {
         self.rows.bits(party, count)
     }
 
+    #[inline(never)]
     fn known(&mut self, party: &mut Party<F>, owner: PartyId, count: usize) -> Result<Known<F>, Abort> {
         self.rows.known(party, owner, count)
     }
 
+    #[inline(never)]
     fn units(&mut self, party: &mut Party<F>, log: usize, lanes: usize) -> Result<Units<F>, Abort> {
         party.demux(self, log, lanes)
     }
 
+    #[inline(never)]
     fn byte_triples(&mut self, party: &mut Party<F>, count: usize) -> Result<Triples<Gf8, F>, Abort>
     where
         F: Holds<Gf8>,
@@ -80,12 +86,14 @@ impl<F: Mac> Source<F> for Mascot<F> {
         parts::byte_triples(&mut self.rows, party, count)
     }
 
+    #[inline(never)]
     fn bit_triples(&mut self, party: &mut Party<F>, count: usize) -> Result<Triples<Gf2, F>, Abort> {
         parts::bit_triples(&mut self.rows, party, count)
     }
 }
 
 impl<F: Mac> Products<F> for Mascot<F> {
+    #[inline(never)]
     fn element_triples(&mut self, party: &mut Party<F>, count: usize) -> Result<BitTriples<F>, Abort> {
         parts::element_triples(&mut self.rows, party, count)
     }

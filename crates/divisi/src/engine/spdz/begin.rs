@@ -4,7 +4,7 @@ use super::super::{Mark, Took, Watch};
 use super::how::How;
 use divisi_core::{Abort, Session};
 use divisi_field::{Gf8, Holds};
-use divisi_spdz::{Bucketed, Mac, Mascot, Party, Preparation, Protocol, Source, Spdz};
+use divisi_spdz::{Mac, Protocol, Spdz};
 
 /// In which a session begins, and inputs come.
 pub(super) const SETUP: &str = "setup";
@@ -23,16 +23,7 @@ pub(super) fn engine<F: Mac + Holds<Gf8>>(
     protocol: Protocol,
 ) -> Result<Spdz<F>, Abort> {
     session.phase(SETUP);
-    let (party, source): (Party<F>, Box<dyn Source<F>>) = match how.prep {
-        Preparation::Bucketed => {
-            let (party, source) = Bucketed::start(session, how.config)?;
-            (party, Box::new(source))
-        }
-        Preparation::Mascot => {
-            let (party, source) = Mascot::start(session, how.config)?;
-            (party, Box::new(source))
-        }
-    };
+    let (party, source) = how.prep.start::<F>(session, how.config)?;
     Spdz::new(party, source, protocol)
 }
 

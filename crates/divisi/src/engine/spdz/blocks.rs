@@ -10,13 +10,15 @@ use super::how::{How, Named};
 use super::{by_field, party_of};
 use divisi_core::{Abort, Counts, Parameters, Session, Settles};
 use divisi_field::{Gf8, Holds};
-use divisi_spdz::{Bit, Byte, Mac};
+use divisi_spdz::{Bit, Byte, Mac, Protocol};
 use divisi_symmetric::aes::RoundKeys;
 use divisi_symmetric::des::TripleKey;
 use serde_json::{Map, Value, json};
 
-/// Blocks that a party holds at once: their tables are its memory.
-const BATCH: usize = 512;
+/// Blocks that a party holds at once: their tables are its memory, beside the products of all blocks' tables.
+const BATCH_OF_TABLES: usize = 256;
+/// The same where products take their place: so many that buckets of three are enough for them.
+const BATCH_OF_PRODUCTS: usize = 512;
 
 /// Blocks under one key.
 pub(super) struct Work<'j> {
@@ -35,6 +37,7 @@ impl<'j> Work<'j> {
     fn begin<'p, F: Mac + Holds<Gf8> + 'p, C: OnSpdz<F> + 'p>(
         &'p self,
         session: Session,
+        count: usize,
         own: &Own,
     ) -> Result<Box<dyn Party + 'p>, Abort> {
         let mut e = engine::<F>(session, &self.how, self.named.protocol)?;
@@ -44,6 +47,7 @@ impl<'j> Work<'j> {
         let bytes = C::input(&mut e, owner, mine, &vec![1; self.job.cipher.key_bytes()])?;
         let cipher = C::schedule(&mut e, &bytes)?;
         let (bytes, cipher) = e.settled((bytes, cipher))?.into_inner();
+        C::announce(&mut e, self.named, self.job.cipher.key_bytes(), count);
         let before = as_setup(e.session().meter().read());
         e.session().meter().reset();
         let key = Keyed { bytes, cipher };
@@ -77,8 +81,11 @@ impl Prepared for Work<'_> {
     }
 
     fn course(&self, warmup: usize) -> Course {
-        let one = self.job.count.min(BATCH);
-        Course { batch: BATCH, warmup: (warmup.min(1), one), one_session: false }
+        let batch = match self.named.protocol {
+            Protocol::Lookup => BATCH_OF_TABLES,
+            Protocol::RivainProuff | Protocol::BitDecomposition => BATCH_OF_PRODUCTS,
+        };
+        Course { batch, warmup: (warmup.min(1), self.job.count.min(batch)), one_session: false }
     }
 
     fn deal_key(&self, key: &[u8]) -> Vec<Own> {
@@ -93,10 +100,10 @@ impl Prepared for Work<'_> {
         alike(outputs)
     }
 
-    fn start<'p>(&'p self, session: Session, _: usize, own: &Own) -> Result<Box<dyn Party + 'p>, Abort> {
+    fn start<'p>(&'p self, session: Session, count: usize, own: &Own) -> Result<Box<dyn Party + 'p>, Abort> {
         by_field!(self.how.field, F => match self.named.aes {
-            true => self.begin::<F, RoundKeys<Byte<F>>>(session, own),
-            false => self.begin::<F, TripleKey<Bit<F>>>(session, own),
+            true => self.begin::<F, RoundKeys<Byte<F>>>(session, count, own),
+            false => self.begin::<F, TripleKey<Bit<F>>>(session, count, own),
         })
     }
 

@@ -39,6 +39,9 @@ pub(super) trait OnSpdz<F: Mac + Holds<Gf8>>: Doubles<Spdz<F>> {
     /// The key schedule.
     fn schedule(e: &mut Spdz<F>, key: &[Self::Byte]) -> Result<Self, Abort>;
 
+    /// Say how many blocks are to come in all, of which [`OnSpdz::ahead`] makes part after part.
+    fn announce(e: &mut Spdz<F>, how: Named, key_bytes: usize, blocks: usize);
+
     /// Make now what so many blocks take.
     fn ahead(e: &mut Spdz<F>, how: Named, key_bytes: usize, blocks: usize) -> Result<(), Abort>;
 
@@ -86,6 +89,11 @@ fn cut<B: Lanes>(all: &B, lanes: &[usize]) -> Result<Vec<B>, Abort> {
     parts.ok_or_else(|| misfit("a lane for each value"))
 }
 
+/// How many S-boxes of AES so many blocks take.
+fn sboxes(key_bytes: usize, blocks: usize) -> usize {
+    16 * KeySize::from_bytes(key_bytes).map_or(0, KeySize::rounds) * blocks
+}
+
 impl<F: Mac + Holds<Gf8>> OnSpdz<F> for RoundKeys<Byte<F>> {
     type Tiny = Tiny<F>;
     type Masked = RoundKeys<TinyByte<F>>;
@@ -113,9 +121,14 @@ impl<F: Mac + Holds<Gf8>> OnSpdz<F> for RoundKeys<Byte<F>> {
         aes::expand(e, key)
     }
 
+    fn announce(e: &mut Spdz<F>, how: Named, key_bytes: usize, blocks: usize) {
+        if how.protocol == Protocol::Lookup {
+            e.announce(8, sboxes(key_bytes, blocks));
+        }
+    }
+
     fn ahead(e: &mut Spdz<F>, how: Named, key_bytes: usize, blocks: usize) -> Result<(), Abort> {
-        let rounds = KeySize::from_bytes(key_bytes).map_or(0, KeySize::rounds);
-        let sboxes = 16 * rounds * blocks;
+        let sboxes = sboxes(key_bytes, blocks);
         match how.protocol {
             Protocol::Lookup if sboxes > 0 => e.preprocess(sboxes),
             Protocol::Lookup => Ok(()),
@@ -207,6 +220,12 @@ impl<F: Mac + Holds<Gf8>> OnSpdz<F> for TripleKey<Bit<F>> {
 
     fn schedule(_: &mut Spdz<F>, key: &[Octet<Bit<F>>]) -> Result<Self, Abort> {
         TripleKey::new(&Octet::into_bits(key.to_vec()))
+    }
+
+    fn announce(e: &mut Spdz<F>, how: Named, _: usize, blocks: usize) {
+        if how.protocol == Protocol::Lookup {
+            e.announce(6, des::LOOKUPS * blocks);
+        }
     }
 
     fn ahead(e: &mut Spdz<F>, how: Named, _: usize, blocks: usize) -> Result<(), Abort> {

@@ -1,0 +1,131 @@
+//! What is compiled in this crate, once for each field, and not again in every crate that uses the engine.
+//!
+//! Code of a generic function is made wherever it is used for a type, unless a crate below has it for that
+//! type and it is `#[inline(never)]`. So the functions by which others come in here have that attribute, as
+//! have those that many of them share, and are named here for each field.
+
+use crate::engine::{Bit, Byte, Openings, Spdz, Tiny, TinyBit, TinyBits, TinyByte};
+use crate::part::{Mac, Word};
+use crate::party::Party;
+use crate::prep::{Bucketed, Mascot, Preparation};
+use crate::share::Auth;
+use crate::source::Source;
+use divisi_core::{Boolean, Bytes, Compares, Convert, Debt, Lanes, Lookups, Opens};
+use divisi_field::{Gf2, Gf8, Gf40, Gf48, Gf72, Holds};
+
+/// Where it lies: nobody needs to know, but what is named here is compiled.
+#[doc(hidden)]
+#[must_use]
+pub fn compiled() -> [Vec<*const ()>; 3] {
+    [of::<Gf40>(), of::<Gf48>(), of::<Gf72>()]
+}
+
+fn of<F: Mac + Holds<Gf8>>() -> Vec<*const ()> {
+    [sources::<F>(), engine::<F>(), tiny::<F>(), values::<F>()].concat()
+}
+
+fn sources<F: Mac + Holds<Gf8>>() -> Vec<*const ()> {
+    vec![
+        Preparation::start::<F> as *const (),
+        Bucketed::<F>::start as *const (),
+        <Bucketed<F> as Source<F>>::bits as *const (),
+        <Bucketed<F> as Source<F>>::known as *const (),
+        <Bucketed<F> as Source<F>>::units as *const (),
+        <Bucketed<F> as Source<F>>::byte_triples as *const (),
+        <Bucketed<F> as Source<F>>::bit_triples as *const (),
+        Mascot::<F>::start as *const (),
+        <Mascot<F> as Source<F>>::bits as *const (),
+        <Mascot<F> as Source<F>>::known as *const (),
+        <Mascot<F> as Source<F>>::units as *const (),
+        <Mascot<F> as Source<F>>::byte_triples as *const (),
+        <Mascot<F> as Source<F>>::bit_triples as *const (),
+    ]
+}
+
+fn engine<F: Mac + Holds<Gf8>>() -> Vec<*const ()> {
+    vec![
+        Spdz::<F>::new as *const (),
+        <Openings<F> as Debt>::pay as *const (),
+        Spdz::<F>::input as *const (),
+        Spdz::<F>::input_mask as *const (),
+        Spdz::<F>::masked_input as *const (),
+        Spdz::<F>::input_bits as *const (),
+        Spdz::<F>::bit_mask as *const (),
+        Spdz::<F>::masked_bits as *const (),
+        Spdz::<F>::output_to as *const (),
+        Spdz::<F>::output_bits_to as *const (),
+        Spdz::<F>::preprocess as *const (),
+        Spdz::<F>::preprocess_ands as *const (),
+        Spdz::<F>::preprocess_lookups as *const (),
+        Spdz::<F>::preprocess_products as *const (),
+        Spdz::<F>::preprocess_sboxes as *const (),
+        Spdz::<F>::prepare_lookups as *const (),
+        Spdz::<F>::load as *const (),
+        Spdz::<F>::join_bytes as *const (),
+        <Spdz<F> as Bytes>::public as *const (),
+        <Spdz<F> as Bytes>::add as *const (),
+        <Spdz<F> as Bytes>::add_public as *const (),
+        <Spdz<F> as Bytes>::linear::<4> as *const (),
+        <Spdz<F> as Bytes>::sbox as *const (),
+        <Spdz<F> as Bytes>::prepare as *const (),
+        <Spdz<F> as Lookups>::constant_bit as *const (),
+        <Spdz<F> as Lookups>::add_bit as *const (),
+        <Spdz<F> as Lookups>::look_up as *const (),
+        <Spdz<F> as Lookups>::foresee as *const (),
+        <Spdz<F> as Boolean>::public_bit as *const (),
+        <Spdz<F> as Boolean>::join_bits as *const (),
+        <Spdz<F> as Boolean>::run as *const (),
+        <Spdz<F> as Convert<Byte<F>, [Bit<F>; 8]>>::convert as *const (),
+        <Spdz<F> as Convert<[Bit<F>; 8], Byte<F>>>::convert as *const (),
+        <Spdz<F> as Opens<Vec<Byte<F>>>>::open as *const (),
+        <Spdz<F> as Opens<Vec<Bit<F>>>>::open as *const (),
+        <Spdz<F> as Compares<Byte<F>>>::vanish as *const (),
+    ]
+}
+
+fn tiny<F: Mac + Holds<Gf8>>() -> Vec<*const ()> {
+    vec![
+        Tiny::<F>::new as *const (),
+        Tiny::<F>::enter as *const (),
+        Tiny::<F>::open_indices as *const (),
+        Tiny::<F>::output as *const (),
+        Tiny::<F>::into_engine as *const (),
+        <Tiny<F> as Bytes>::public as *const (),
+        <Tiny<F> as Bytes>::add as *const (),
+        <Tiny<F> as Bytes>::add_public as *const (),
+        <Tiny<F> as Bytes>::linear::<4> as *const (),
+        <Tiny<F> as Bytes>::sbox as *const (),
+        <Tiny<F> as Bytes>::prepare as *const (),
+        <TinyByte<F> as Lanes>::gather as *const (),
+        TinyBits::<F>::new as *const (),
+        TinyBits::<F>::enter as *const (),
+        TinyBits::<F>::open_indices as *const (),
+        TinyBits::<F>::output as *const (),
+        TinyBits::<F>::into_engine as *const (),
+        <TinyBits<F> as Lookups>::constant_bit as *const (),
+        <TinyBits<F> as Lookups>::add_bit as *const (),
+        <TinyBits<F> as Lookups>::look_up as *const (),
+        <TinyBits<F> as Lookups>::foresee as *const (),
+        <TinyBit<F> as Lanes>::gather as *const (),
+    ]
+}
+
+fn values<F: Mac + Holds<Gf8>>() -> Vec<*const ()> {
+    vec![
+        Party::<F>::check as *const (),
+        Party::<F>::open::<Gf2> as *const (),
+        Party::<F>::open::<Gf8> as *const (),
+        Party::<F>::open::<Word> as *const (),
+        <Auth<Gf2, F> as Lanes>::gather as *const (),
+        <Auth<Gf8, F> as Lanes>::gather as *const (),
+    ]
+}
+
+#[cfg(test)]
+mod tests {
+    #[test]
+    fn each_field_has_code_of_its_own() {
+        let [a, b, c] = super::compiled();
+        assert!(a.len() == b.len() && b.len() == c.len() && a != b && b != c);
+    }
+}
