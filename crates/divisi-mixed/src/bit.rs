@@ -1,15 +1,18 @@
 //! Shared bits, one in every lane, packed; and lists of them packed densely for a message.
 
+use crate::origin::Origin;
 use divisi_bgv::hidden::Hidden;
-use divisi_core::Lanes;
+use divisi_core::{Abort, Lanes, Session, Step};
 use zeroize::Zeroizing;
 
 /// One party's share of a bit in every lane: lane l is bit l mod 64 of word l / 64, and nothing is behind the
-/// last lane. All shares add up to the bit, modulo 2.
+/// last lane. All shares add up to the bit, modulo 2. A share belongs to the session that made it, and no
+/// other takes it; what a caller brings belongs to none.
 #[derive(Clone, Debug)]
 pub struct Bit {
     lanes: usize,
     words: Hidden<u64>,
+    origin: Origin,
 }
 
 /// The lowest `count` bits of a word.
@@ -26,7 +29,7 @@ impl Bit {
     /// Zero, of everybody.
     #[must_use]
     pub fn zero(lanes: usize) -> Bit {
-        Bit { lanes, words: Hidden::zeros(lanes.div_ceil(64)) }
+        Bit { lanes, words: Hidden::zeros(lanes.div_ceil(64)), origin: Origin::Brought }
     }
 
     /// These words, of which those that are missing are zero; what is behind the last lane is dropped.
@@ -38,6 +41,31 @@ impl Bit {
             *word &= last(lanes);
         }
         bit
+    }
+
+    /// This as what a session made.
+    pub(crate) fn made(mut self, session: &Session) -> Bit {
+        self.origin = self.origin.and(Origin::of(session));
+        self
+    }
+
+    /// Whether a caller brought it.
+    pub(crate) fn is_brought(&self) -> bool {
+        self.origin == Origin::Brought
+    }
+
+    /// That this session takes it.
+    ///
+    /// # Errors
+    /// [`Abort::Misuse`] for what another session made.
+    pub(crate) fn admit(&self, session: &Session, step: Step) -> Result<(), Abort> {
+        self.origin.admit(session, step)
+    }
+
+    /// This beside others: of their session too.
+    pub(crate) fn beside(mut self, others: &[&Bit]) -> Bit {
+        self.origin = others.iter().fold(self.origin, |origin, other| origin.and(other.origin));
+        self
     }
 
     /// Our share, packed.
@@ -88,11 +116,12 @@ impl Bit {
         out
     }
 
-    /// self + other, lane by lane; false if they differ in lanes.
+    /// self + other, lane by lane; false if they differ in lanes or session.
     #[must_use]
     pub(crate) fn add(&mut self, other: &Bit) -> bool {
         self.words.iter_mut().zip(other.words.iter()).for_each(|(own, other)| *own ^= other);
-        self.lanes == other.lanes
+        self.origin = self.origin.and(other.origin);
+        self.lanes == other.lanes && self.origin != Origin::Nowhere
     }
 }
 
@@ -105,7 +134,7 @@ impl Lanes for Bit {
         index
             .iter()
             .all(|lane| *lane < self.lanes)
-            .then(|| Bit::of(index.iter().map(|lane| self.lane(*lane))))
+            .then(|| Bit::of(index.iter().map(|lane| self.lane(*lane))).beside(&[self]))
     }
 }
 

@@ -17,6 +17,7 @@
 //! for the E2A n - 1 of c_1 (in the paper's form 2 (n - 1) of both) and n - 1 answers (tests `cost`). Roles
 //! rotate from batch to batch.
 
+use crate::origin::Origin;
 use divisi_bgv::hidden::Hidden;
 use divisi_bgv::parameters::{Form, Operation};
 use divisi_bgv::{Ciphertext, Keys, Ring, Sampler, encode, wire};
@@ -37,12 +38,13 @@ const FORM: Step = step!("form");
 pub struct RandomBits {
     bits: Hidden<u64>,
     numbers: Hidden<u64>,
+    origin: Origin,
 }
 
 impl RandomBits {
-    /// These shares of one list of bits.
-    pub(crate) fn of(bits: Hidden<u64>, numbers: Hidden<u64>) -> RandomBits {
-        RandomBits { bits, numbers }
+    /// These shares of one list of bits, made in this session.
+    pub(crate) fn of(session: &Session, bits: Hidden<u64>, numbers: Hidden<u64>) -> RandomBits {
+        RandomBits { bits, numbers, origin: Origin::of(session) }
     }
 
     /// How many there are.
@@ -66,13 +68,14 @@ impl RandomBits {
             *list = Hidden::from(&list[..left]);
             taken
         };
-        Some(RandomBits { bits: split(&mut self.bits), numbers: split(&mut self.numbers) })
+        let origin = self.origin;
+        Some(RandomBits { bits: split(&mut self.bits), numbers: split(&mut self.numbers), origin })
     }
 
     /// The first so many of them; what is behind is dropped.
     pub(crate) fn first(self, count: usize) -> RandomBits {
         let cut = |list: &Hidden<u64>| Hidden::from(list.get(..count).unwrap_or(list));
-        RandomBits { bits: cut(&self.bits), numbers: cut(&self.numbers) }
+        RandomBits { bits: cut(&self.bits), numbers: cut(&self.numbers), origin: self.origin }
     }
 
     /// All of these, one list behind the other.
@@ -83,13 +86,22 @@ impl RandomBits {
             out.iter_mut().zip(words).for_each(|(out, word)| *out = *word);
             out
         };
-        RandomBits { bits: all(|part| &part.bits), numbers: all(|part| &part.numbers) }
+        let origin = parts.iter().fold(Origin::Brought, |origin, part| origin.and(part.origin));
+        RandomBits { bits: all(|part| &part.bits), numbers: all(|part| &part.numbers), origin }
     }
 
     /// The last so many of them once more: for a mutant.
     pub(crate) fn copy(&self, count: usize) -> RandomBits {
         let last = |list: &Hidden<u64>| Hidden::from(&list[list.len().saturating_sub(count)..]);
-        RandomBits { bits: last(&self.bits), numbers: last(&self.numbers) }
+        RandomBits { bits: last(&self.bits), numbers: last(&self.numbers), origin: self.origin }
+    }
+
+    /// That this session takes them.
+    ///
+    /// # Errors
+    /// [`Abort::Misuse`] for what another session made.
+    pub(crate) fn admit(&self, session: &Session, step: Step) -> Result<(), Abort> {
+        self.origin.admit(session, step)
     }
 
     /// The shares modulo 2, each 0 or 1, and modulo p.
@@ -144,7 +156,7 @@ pub(crate) fn chosen_bits(
     if session.me() == holder {
         numbers.iter_mut().for_each(|x| *x = plain.add(*x, half));
     }
-    Ok(RandomBits { bits, numbers })
+    Ok(RandomBits::of(session, bits, numbers))
 }
 
 /// Who stands where in a batch: the parties in their order, from another one each time.

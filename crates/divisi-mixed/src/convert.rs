@@ -69,6 +69,7 @@ pub fn lookup(
     x: &[u64],
     masks: RandomBits,
 ) -> Result<Hidden<u64>, Abort> {
+    masks.admit(session, LOOKUP)?;
     if tables.len() != x.len() || masks.len() != x.len() {
         return Err(session.misuse(LOOKUP, "a table and a mask for each bit"));
     }

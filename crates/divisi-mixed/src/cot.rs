@@ -68,5 +68,5 @@ pub(crate) fn of_bits(
             x.iter_mut().zip(bits.iter()).for_each(|(x, bit)| *x = plain.add(*x, *bit));
         }
     }
-    Ok(RandomBits::of(bits, x))
+    Ok(RandomBits::of(session, bits, x))
 }

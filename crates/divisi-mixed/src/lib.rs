@@ -50,6 +50,7 @@ pub mod cot;
 pub mod gmw;
 pub mod mixed;
 pub mod num;
+mod origin;
 pub mod table;
 pub mod triples;
 

@@ -237,6 +237,7 @@ impl Mixed {
     /// causes.
     pub fn multiply(&mut self, x: &Num, y: &Num) -> Result<Num, Abort> {
         let (p, lanes) = (self.plain, x.lanes());
+        [x, y].into_iter().try_for_each(|x| x.admit(self.session(), PRODUCTS))?;
         if y.lanes() != lanes {
             return Err(self.session().misuse(PRODUCTS, "factors of different lanes"));
         }
@@ -272,7 +273,7 @@ impl Mixed {
         if first {
             p.add_product(&mut z, &opened, &e);
         }
-        Ok(Num::new(z))
+        Ok(Num::new(z).made(session))
     }
 
     /// Products of public matrices' shapes: x is `rows` times `inner`, y `inner` times `columns`, both row by
@@ -301,7 +302,7 @@ impl Mixed {
         for (sum, products) in sums.iter_mut().zip(products.shares().chunks_exact(inner)) {
             *sum = products.iter().fold(0, |sum, x| p.add(sum, *x));
         }
-        Ok(Num::new(sums))
+        Ok(Num::new(sums).made(self.session()))
     }
 }
 
@@ -312,12 +313,15 @@ impl Convert<Vec<Bit>, Num> for Mixed {
         if x.is_empty() || x.len() > WIDTH || x.iter().any(|bit| bit.lanes() != lanes) {
             return Err(self.session().misuse(BITS, "numbers of 1 to 32 bits, alike in lanes"));
         }
+        x.iter().try_for_each(|bit| bit.admit(self.session(), BITS))?;
         let masks = self.take_bits(x.len() * lanes)?;
         let mut shares = Hidden::zeros(x.len() * lanes);
         for (lane, row) in shares.chunks_exact_mut(x.len()).enumerate() {
             row.iter_mut().zip(&x).for_each(|(share, bit)| *share = bit.lane(lane));
         }
         let plain = self.plain;
-        convert::to_numbers(self.gmw.session(), plain, x.len(), &shares, masks).map(Num::new)
+        let session = self.gmw.session();
+        let numbers = convert::to_numbers(session, plain, x.len(), &shares, masks)?;
+        Ok(Num::new(numbers).made(session))
     }
 }

@@ -137,7 +137,7 @@ impl Mixed {
                 }
                 *out = p.mul(sum, scale);
             }
-            all.push(Num::new(out));
+            all.push(Num::new(out).made(self.session()));
         }
         Ok(all)
     }
@@ -153,6 +153,7 @@ impl Mixed {
         if tables.lanes() != entries * count {
             return Err(self.session().misuse(INDEX, "a table of 2^m entries for each index"));
         }
+        tables.admit(self.session(), INDEX)?;
         let first = u64::from(self.session().me().index() == 0);
         let mut hat = Hidden::from(tables.shares());
         hat.chunks_exact_mut(entries).for_each(|table| walsh(p, table));
@@ -175,12 +176,14 @@ impl Mixed {
             }
             *out = p.mul(sum, scale);
         }
-        Ok(Num::new(out))
+        Ok(Num::new(out).made(self.session()))
     }
 
     /// Figure 8, step 1: u = x xor r, opened, for every index; and the shares of <k,r> modulo p.
     fn masked_index(&mut self, x: &[Bit], signs: Signs) -> Result<(Vec<usize>, Hidden<u64>), Abort> {
         let Signs { width, count, bits } = signs;
+        x.iter().try_for_each(|bit| bit.admit(self.session(), INDEX))?;
+        bits.admit(self.session(), INDEX)?;
         if x.len() != width || x.iter().any(|bit| bit.lanes() != count) {
             return Err(self
                 .session()
