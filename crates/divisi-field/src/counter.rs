@@ -1,40 +1,60 @@
-//! AES-128 in counter mode with VAES, four blocks a register: the stream behind every correlated random
-//! value.
+//! AES-128 in counter mode with VAES, four blocks a register, or two where there is no AVX-512: the stream
+//! behind every correlated random value.
 //!
-//! A processor without VAES and AVX-512 gets none: callers have another way to the same stream.
+//! A processor without VAES gets none: callers have another way to the same stream.
 
 use core::arch::x86_64::*;
 
 use crate::kernel::{self, Kernel};
+use crate::pairs;
 
 /// Words made in one turn: eight registers of four blocks, enough to hide the latency of a round.
 const TURN: usize = 64;
 
+/// How many blocks a register holds.
+#[derive(Clone, Copy)]
+pub(crate) enum Wide {
+    /// With AVX-512.
+    Four,
+    /// With AVX2.
+    Two,
+}
+
 /// The round keys of one key; wiped when dropped.
-pub struct Counter(pub(crate) [__m128i; 11]);
+pub struct Counter {
+    pub(crate) keys: [__m128i; 11],
+    pub(crate) wide: Wide,
+}
 
 impl Counter {
     /// The stream of this key, if the processor has the instructions and no other kernel is forced.
     #[must_use]
     pub fn new(key: &[u8; 16]) -> Option<Self> {
-        let able = kernel::active() == Kernel::Avx512
-            && is_x86_feature_detected!("vaes")
-            && is_x86_feature_detected!("aes");
+        let wide = match kernel::active() {
+            Kernel::Avx512 => Wide::Four,
+            Kernel::Avx2 => Wide::Two,
+            Kernel::Portable => return None,
+        };
+        let able = is_x86_feature_detected!("vaes") && is_x86_feature_detected!("aes");
         // SAFETY: AES-NI was found.
-        able.then(|| unsafe { expand(key) })
+        able.then(|| Counter { keys: unsafe { expand(key) }, wide })
     }
 
     /// Words of the stream, little-endian, from this block on; the last block may be cut short. Block b is
     /// the encryption of b as a little-endian number. The position is public.
     pub fn words(&self, block: u64, out: &mut [u64]) {
-        // SAFETY: there is no value of this type unless VAES and AVX-512 were found.
-        unsafe { words(&self.0, block, out) }
+        match self.wide {
+            // SAFETY: a value of this type that is so wide is made only where VAES and AVX-512 were found.
+            Wide::Four => unsafe { words(&self.keys, block, out) },
+            // SAFETY: likewise VAES and AVX2.
+            Wide::Two => unsafe { pairs::words(&self.keys, block, out) },
+        }
     }
 }
 
 impl Drop for Counter {
     fn drop(&mut self) {
-        let words = self.0.as_mut_ptr().cast::<u64>();
+        let words = self.keys.as_mut_ptr().cast::<u64>();
         for w in 0..22 {
             // SAFETY: eleven round keys of two words each, which this value owns; the write is volatile so
             // that it stays.
@@ -44,7 +64,7 @@ impl Drop for Counter {
 }
 
 #[target_feature(enable = "aes")]
-fn expand(key: &[u8; 16]) -> Counter {
+fn expand(key: &[u8; 16]) -> [__m128i; 11] {
     // SAFETY: sixteen bytes are read.
     let mut k = unsafe { _mm_loadu_si128(key.as_ptr().cast()) };
     let mut keys = [k; 11];
@@ -60,7 +80,7 @@ fn expand(key: &[u8; 16]) -> Counter {
         };
     }
     rounds!(1: 0x01, 2: 0x02, 3: 0x04, 4: 0x08, 5: 0x10, 6: 0x20, 7: 0x40, 8: 0x80, 9: 0x1b, 10: 0x36);
-    Counter(keys)
+    keys
 }
 
 #[target_feature(enable = "avx512f,vaes")]
@@ -129,6 +149,12 @@ mod tests {
 
     #[test]
     fn the_stream_is_that_of_the_aes_crate() {
+        for kernel in kernel::available() {
+            kernel::with(kernel, streams).unwrap();
+        }
+    }
+
+    fn streams() {
         let key = core::array::from_fn(|i| (i * 37 + 5) as u8);
         let Some(counter) = Counter::new(&key) else { return };
         let cipher = Aes128::new(&key.into());

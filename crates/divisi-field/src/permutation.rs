@@ -1,11 +1,12 @@
-//! AES-128 under one key as a permutation of many blocks with VAES, four blocks a register: what
-//! correlation-robust hashes and trees of seeds are made of.
+//! AES-128 under one key as a permutation of many blocks with VAES, four blocks a register, or two where there
+//! is no AVX-512: what correlation-robust hashes and trees of seeds are made of.
 //!
-//! A processor without VAES and AVX-512 gets none: callers have another way to the same permutation.
+//! A processor without VAES gets none: callers have another way to the same permutation.
 
 use core::arch::x86_64::*;
 
-use crate::counter::{Counter, broadcast};
+use crate::counter::{Counter, Wide, broadcast};
+use crate::pairs;
 
 /// Blocks that go through the rounds together: eight registers of four, enough to hide the latency of a
 /// round.
@@ -23,14 +24,18 @@ impl Permutation {
 
     /// Replace each block, a little-endian number, by its encryption.
     pub fn permute(&self, blocks: &mut [u128]) {
-        // SAFETY: there is no value of this type unless VAES and AVX-512 were found.
-        unsafe { permute(&self.0.0, blocks) }
+        match self.0.wide {
+            // SAFETY: a counter that is so wide is made only where VAES and AVX-512 were found.
+            Wide::Four => unsafe { permute(&self.0.keys, blocks) },
+            // SAFETY: likewise VAES and AVX2.
+            Wide::Two => unsafe { pairs::permute(&self.0.keys, blocks) },
+        }
     }
 }
 
 impl Clone for Permutation {
     fn clone(&self) -> Self {
-        Permutation(Counter(self.0.0))
+        Permutation(Counter { keys: self.0.keys, wide: self.0.wide })
     }
 }
 
@@ -105,6 +110,12 @@ mod tests {
 
     #[test]
     fn the_permutation_is_that_of_the_aes_crate() {
+        for kernel in crate::kernel::available() {
+            crate::kernel::with(kernel, permutations).unwrap();
+        }
+    }
+
+    fn permutations() {
         let key = core::array::from_fn(|i| (i * 41 + 3) as u8);
         let Some(permutation) = Permutation::new(&key) else { return };
         let permutation = permutation.clone();

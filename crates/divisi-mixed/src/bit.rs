@@ -20,6 +20,19 @@ pub(crate) fn below(count: usize) -> u64 {
     if count >= 64 { u64::MAX } else { (1 << count) - 1 }
 }
 
+/// So many bits of a string from a place on, into words.
+fn pull(words: &[u64], at: usize, bits: usize, out: &mut [u64]) {
+    let (first, shift) = (at / 64, at % 64);
+    for (i, out) in out.iter_mut().enumerate() {
+        let word = |i: usize| words.get(i).copied().unwrap_or(0);
+        // a shift by 64 in two steps, which gives zero
+        *out = word(first + i) >> shift | word(first + i + 1) << 1 << (63 - shift);
+    }
+    if let Some(word) = out.last_mut() {
+        *word &= last(bits);
+    }
+}
+
 /// What of the last word of so many bits is in use.
 pub(crate) fn last(bits: usize) -> u64 {
     if bits.is_multiple_of(64) { u64::MAX } else { below(bits % 64) }
@@ -60,6 +73,29 @@ impl Bit {
     /// [`Abort::Misuse`] for what another session made.
     pub(crate) fn admit(&self, session: &Session, step: Step) -> Result<(), Abort> {
         self.origin.admit(session, step)
+    }
+
+    /// So many lanes from one on, as far as they are there.
+    pub(crate) fn slice(&self, from: usize, lanes: usize) -> Bit {
+        let from = from.min(self.lanes);
+        let mut out = Bit::zero(lanes.min(self.lanes - from));
+        pull(&self.words, from, out.lanes, &mut out.words);
+        out.beside(&[self])
+    }
+
+    /// The lanes of all parts, one part behind the other.
+    pub(crate) fn join(parts: &[&Bit]) -> Bit {
+        let lanes = parts.iter().map(|part| part.lanes).sum();
+        let mut all = Dense::with_capacity(lanes);
+        parts.iter().for_each(|part| all.push(part.words(), part.lanes));
+        Bit::new(lanes, all.words()).beside(parts)
+    }
+
+    /// A word for each lane.
+    pub(crate) fn spread(&self, out: &mut [u64]) {
+        for (out, word) in out.chunks_mut(64).zip(self.words.iter()) {
+            out.iter_mut().enumerate().for_each(|(lane, out)| *out = word >> lane & 1);
+        }
     }
 
     /// This beside others: of their session too.
@@ -184,15 +220,12 @@ impl Dense {
 
     /// So many bits from a place on, into words.
     pub(crate) fn pull(&self, at: usize, bits: usize, out: &mut [u64]) {
-        let (first, shift) = (at / 64, at % 64);
-        for (i, out) in out.iter_mut().enumerate() {
-            let word = |i: usize| self.words.get(i).copied().unwrap_or(0);
-            // a shift by 64 in two steps, which gives zero
-            *out = word(first + i) >> shift | word(first + i + 1) << 1 << (63 - shift);
-        }
-        if let Some(word) = out.last_mut() {
-            *word &= last(bits);
-        }
+        pull(&self.words, at, bits, out);
+    }
+
+    /// Add words of bits, as many as there are.
+    pub(crate) fn add(&mut self, words: &[u64]) {
+        self.words.iter_mut().zip(words).for_each(|(own, word)| *own ^= word);
     }
 
     /// As bytes, the lowest bit of the first byte first.

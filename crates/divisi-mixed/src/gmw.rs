@@ -10,7 +10,7 @@
 //! `cost_of_circuits`). All products of a level, of all lanes and jobs, stand densely in one message.
 
 use crate::bit::{Bit, Dense, last};
-use crate::triples::{BitTriples, Shelf, batch, bit_triples};
+use crate::triples::{BATCH, BitTriples, Shelf, bit_triples};
 use divisi_circuit::program::{Linear, Program};
 use divisi_core::{Abort, Boolean, Check, Job, Lanes, PartyId, Prg, Session, Step, step};
 use divisi_ot::{Config, Setup};
@@ -99,7 +99,7 @@ impl Gmw {
     pub fn prepare(&mut self, triples: usize) -> Result<(), Abort> {
         while self.shelf.len() < triples {
             let missing = (triples - self.shelf.len()).next_multiple_of(64);
-            let count = missing.min(batch(self.session.parties()));
+            let count = missing.min(BATCH);
             // a batch is a chunk of its phase
             let phase = self.session.current_phase();
             self.session.phase(phase);
@@ -347,10 +347,7 @@ impl Boolean for Gmw {
     }
 
     fn join_bits(&mut self, parts: &[&Bit]) -> Bit {
-        let lanes = parts.iter().map(|part| part.lanes()).sum();
-        let mut all = Dense::with_capacity(lanes);
-        parts.iter().for_each(|part| all.push(part.words(), part.lanes()));
-        Bit::new(lanes, all.words()).beside(parts)
+        Bit::join(parts)
     }
 
     fn run(&mut self, jobs: &mut [Job<'_, Bit>]) -> Result<(), Abort> {

@@ -16,7 +16,7 @@ use crate::bit::Bit;
 use crate::bits::RandomBits;
 use crate::convert::open_bits;
 use crate::gmw::PREPROCESSING;
-use crate::mixed::Mixed;
+use crate::mixed::{Mixed, most};
 use crate::num::Num;
 use divisi_bgv::hidden::Hidden;
 use divisi_core::{Abort, Check, Lanes, Step, step};
@@ -84,7 +84,8 @@ impl Mixed {
         let each = (1 << width) - 1;
         // by ciphertexts as many lookups as fill a ring's slots
         let whole = self.together();
-        let batch = whole.map_or((1 << 16) / each, |slots| slots / each).max(1);
+        let most = most(self.session().parties());
+        let batch = whole.map_or(most / each, |slots| slots / each).max(1);
         let mut parts = Vec::new();
         for first in (0..count).step_by(batch) {
             let here = batch.min(count - first);
@@ -102,7 +103,7 @@ impl Mixed {
             // 3. and 4. the same bits modulo p
             parts.push(self.share_bits(bits)?.first(here * each));
         }
-        let bits = RandomBits::join(&parts.iter().collect::<Vec<_>>());
+        let bits = RandomBits::join(parts);
         Ok(Signs { width, count, bits })
     }
 

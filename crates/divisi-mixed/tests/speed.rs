@@ -2,14 +2,14 @@
 //! `cargo test --release -p divisi-mixed --features testing,fault --test speed -- --ignored --nocapture`.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
-use divisi_bgv::Ring;
 use divisi_bgv::hidden::Hidden;
 use divisi_bgv::parameters::{Form, Operation, Parameters};
+use divisi_bgv::{Keys, Ring, Sampler};
 use divisi_core::testing::run;
 use divisi_core::{Abort, Convert, Parameters as Agreed, Session};
 use divisi_field::zp::{Modulus, P32};
-use divisi_mixed::{Bit, Gmw, Mixed, Num, cot};
-use divisi_ot::{Bits, Config, Links};
+use divisi_mixed::{Bit, Gmw, Mixed, Num, bits, cot};
+use divisi_ot::{Bits, Config, Links, Setup};
 use rustix::time::{ClockId, clock_gettime};
 use std::sync::Arc;
 use std::time::Duration;
@@ -84,6 +84,32 @@ fn bits_and_conversions() {
             let ahead = lap.each(items);
             let _: Num = mixed.convert(vec![Bit::zero(items); 32])?;
             Ok(vec![bit, ahead, lap.each(items)])
+        });
+    }
+}
+
+/// As many batches as parties, so that everybody has had every role: what the default form is chosen by.
+#[test]
+#[ignore = "a measurement"]
+fn random_bits_of_two_forms() {
+    let plain = Modulus::new(P32).unwrap();
+    for n in [4, 8, 16] {
+        let lattice = Parameters::derive(Operation::Bits, Form::LeanTree, n, P32).unwrap();
+        let ring = Arc::new(Ring::new(lattice).unwrap());
+        let count = ring.dimension();
+        measure(&["cot", "lean-tree"], n, 1, |mut session| {
+            let keys = Keys::generate(&mut session, &ring)?;
+            let mut sampler = Sampler::new(&session);
+            let mut setup = Setup::new(&mut session, Config::default())?;
+            let mut lap = Lap::begin();
+            for _ in 0..n {
+                cot::random_bits(&mut session, &mut setup, plain, count)?;
+            }
+            let transfers = lap.each(n * count);
+            for _ in 0..n {
+                bits::random_bits(&mut session, &keys, &mut sampler)?;
+            }
+            Ok(vec![transfers, lap.each(n * count)])
         });
     }
 }

@@ -53,6 +53,7 @@
 
 mod bits;
 mod payload;
+mod stream;
 mod wire;
 
 use crate::hash::{CLASSES, Calls, Hash, Place, Tweak};
@@ -63,7 +64,6 @@ use divisi_core::{Abort, Check, PartyId, Session, Step, step, taint};
 pub use payload::{BitVectors, Numbers, Payload};
 use std::ops::Range;
 use wire::{Reader, Writer};
-use zeroize::Zeroizing;
 
 const PAYLOAD: Step = step!("payload");
 
@@ -86,6 +86,8 @@ struct Direction<'h> {
     blocks: usize,
     /// The number of the next row.
     unit: u64,
+    /// What is hashed: of at most [`BATCH`] rows.
+    inputs: Kept<u128>,
 }
 
 impl<'h> Direction<'h> {
@@ -98,14 +100,15 @@ impl<'h> Direction<'h> {
         first: u64,
     ) -> Direction<'h> {
         let place = Place::new(S::STEP + class, holder, maker);
-        Direction { calls: hash.calls(session, place, 1 << class), blocks, unit: first }
+        let calls = hash.calls(session, place, 1 << class);
+        Direction { calls, blocks, unit: first, inputs: Kept::zeros(BATCH) }
     }
 
-    /// The hashes of rows that follow one another, with an offset.
+    /// The hashes of at most [`BATCH`] rows that follow one another, with an offset.
     fn hashes(&mut self, rows: &[u128], offset: u128, out: &mut [u128]) {
-        let inputs: Zeroizing<Vec<u128>> = Zeroizing::new(rows.iter().map(|row| row ^ offset).collect());
-        let unit = self.unit;
-        self.calls.expand(&inputs, self.blocks, |i| Tweak { unit: unit + i as u64, row: 0 }, out);
+        let (unit, inputs) = (self.unit, &mut self.inputs[..rows.len()]);
+        inputs.iter_mut().zip(rows).for_each(|(input, row)| *input = row ^ offset);
+        self.calls.expand(inputs, self.blocks, |i| Tweak { unit: unit + i as u64, row: 0 }, out);
     }
 }
 

@@ -21,7 +21,7 @@ use divisi_core::{Abort, Check, PartyId, Session, Step, step, taint};
 use divisi_field::{BigField, Gf128, transpose};
 pub(crate) use extend::Request;
 
-const CORRECT: Step = step!("correct");
+pub(crate) const CORRECT: Step = step!("correct");
 const CHECK: Step = step!("check");
 
 /// One word a row, of one end of a pair and one group of columns, checked or typed as semi-honest: M of the
@@ -272,14 +272,14 @@ pub(crate) fn hash_bits(session: &Session, x: &[u128], z: Gf128) -> u128 {
     }
 }
 
-fn write(words: &[u128], out: &mut Vec<u8>) {
+pub(crate) fn write(words: &[u128], out: &mut Vec<u8>) {
     out.resize(16 * words.len(), 0);
     for (bytes, word) in out.as_chunks_mut().0.iter_mut().zip(words) {
         *bytes = word.to_le_bytes();
     }
 }
 
-fn read(bytes: &[u8], out: &mut Vec<u128>) {
+pub(crate) fn read(bytes: &[u8], out: &mut Vec<u128>) {
     out.extend(bytes.as_chunks().0.iter().map(|word| u128::from_le_bytes(*word)));
 }
 
