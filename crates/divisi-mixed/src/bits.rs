@@ -178,13 +178,13 @@ pub(crate) fn chosen_bits(
 }
 
 /// Who stands where in a batch: the parties in their order, from another one each time.
-struct Order {
-    parties: Vec<PartyId>,
-    me: usize,
+pub(crate) struct Order {
+    pub(crate) parties: Vec<PartyId>,
+    pub(crate) me: usize,
 }
 
 impl Order {
-    fn new(session: &Session, batch: u64) -> Order {
+    pub(crate) fn new(session: &Session, batch: u64) -> Order {
         let mut parties: Vec<PartyId> = PartyId::all(session.parties()).collect();
         let by = (batch % parties.len().max(1) as u64) as usize;
         parties.rotate_left(by);
@@ -192,7 +192,7 @@ impl Order {
         Order { parties, me }
     }
 
-    fn at(&self, session: &Session, position: usize) -> Result<PartyId, Abort> {
+    pub(crate) fn at(&self, session: &Session, position: usize) -> Result<PartyId, Abort> {
         let none = || session.misuse(FORM, "a position without a party");
         self.parties.get(position).copied().ok_or_else(none)
     }

@@ -59,7 +59,7 @@ impl Signs {
 }
 
 /// The sum of (-1)^<k,j> x\[j\] for every k, in place: its own inverse but for a factor of the length.
-fn walsh(p: Modulus, x: &mut [u64]) {
+pub(crate) fn walsh(p: Modulus, x: &mut [u64]) {
     let mut half = 1;
     while half < x.len() {
         for block in x.chunks_mut(2 * half) {
