@@ -102,7 +102,7 @@ fn what_does_not_fit_is_refused() {
 /// A peer's bit behind the last row, and too few bytes: named, and nothing of the set-up is left.
 #[test]
 fn broken_messages_are_named() {
-    let changes: [fn(&mut Vec<u8>); 2] = [|body| body[8] |= 0x40, |body| drop(body.pop())];
+    let changes: [fn(&mut Vec<u8>); 2] = [|body| body[8] |= 0x40, |body| body.truncate(8)];
     for change in changes {
         let stage = Stage::new(2, &Parameters::new("streamed"));
         stage.change(party(1), party(2), PAYLOAD, 0, change);

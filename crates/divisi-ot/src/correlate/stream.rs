@@ -95,7 +95,7 @@ impl Setup {
         let mut told: Vec<_> = peers.iter().map(|peer| direction(session, me, *peer)).collect();
         let mut heard: Vec<_> = peers.iter().map(|peer| direction(session, *peer, me)).collect();
         let trees = self.layout.trees(&self.layout.groups(crate::softspoken::layout::Width::Pads)).len();
-        let ahead = (AHEAD / peers.len().max(1)).clamp(4, 32);
+        let ahead = (AHEAD / peers.len().max(1)).clamp(4, AHEAD);
         let (mut sums, mut rows) = (Sums::new(), Kept::<u128>::zeros(CHUNK.min(tiles) * TILE));
         let (mut corrections, mut body) = (Vec::with_capacity(CHUNK * trees), Vec::new());
         // of a chunk: how many rows, and the words of bits they are
