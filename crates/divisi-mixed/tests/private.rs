@@ -48,8 +48,7 @@ fn private_tables_by_hops() {
         let index = |table: usize| (table * 7 + 3) % entries;
         let ends = parties(n, Operation::PrivateTables, form, |session, keys, sampler| {
             let (me, plain) = (session.me().index(), keys.ring().plain());
-            let shares: Vec<u64> =
-                (0..entries * count).map(|i| share(n, me, i, entry(i), P32)).collect();
+            let shares: Vec<u64> = (0..entries * count).map(|i| share(n, me, i, entry(i), P32)).collect();
             session.phase("preprocessing");
             let tables = Masked::new(session, keys, sampler, width, &Num::new(Hidden::from(&*shares)))?;
             session.phase("online");
@@ -60,15 +59,18 @@ fn private_tables_by_hops() {
             Ok((num::open(session, plain, &looked)?, counts))
         });
         let ciphertexts = ((entries - 1) * count).div_ceil(1024);
-        for end in ends {
-            let (values, counts) = end.unwrap();
+        let ends: Vec<_> = ends.into_iter().map(Result::unwrap).collect();
+        for (values, counts) in &ends {
             let expected: Vec<u64> = (0..count).map(|i| entry(i * entries + index(i))).collect();
-            assert_eq!(values, expected, "{n} {} {width}", form.name());
-            assert_eq!(counts.phases["online"].rounds, 2);
-            // A2E, a hop each but the first, E2A
-            assert_eq!(counts.phases["preprocessing"].rounds as usize, (n + 2) * ciphertexts);
+            assert_eq!(*values, expected, "{n} {} {width}", form.name());
             assert_eq!(counts.checks[&Check::G1] as usize, ciphertexts);
         }
+        let rounds =
+            |phase| ends.iter().map(|(_, counts)| counts.phases[phase].rounds as usize).max().unwrap();
+        assert_eq!(rounds("online"), 2);
+        // A2E, a hop each but the first, E2A; a second ciphertext need not wait for all of the first
+        let (made, most) = (rounds("preprocessing"), (n + 2) * ciphertexts);
+        assert!(made == most || ciphertexts > 1 && made < most, "{n} {}: {made} of {most}", form.name());
     }
 }
 
