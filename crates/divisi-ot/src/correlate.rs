@@ -306,14 +306,23 @@ fn tell<P: Payload>(
         direction.hashes(&part.words[rows.clone()], key, one);
         direction.unit += rows.len() as u64;
         let at = rows.start * words..rows.end * words;
-        let (values, out) = (values[at.clone()].chunks(words), out[at].chunks_mut(words));
-        for ((zero, one), (values, out)) in zero.chunks(blocks).zip(one.chunks(blocks)).zip(values.zip(out)) {
-            for (w, (y, out)) in values.iter().zip(out).enumerate() {
-                let (zero, one) = (payload.pad(zero, w), payload.pad(one, w));
-                let d = payload.add(payload.sub(zero, one), *y);
-                writer.push(payload.on_wire(d), payload.wire_bits(w));
-                *out = payload.sub(*out, zero);
+        let (values, out) = (&values[at.clone()], &mut out[at]);
+        let mut one_word = |w: usize, [zero, one]: [&[u128]; 2], y: &P::Word, out: &mut P::Word| {
+            let (zero, one) = (payload.pad(zero, w), payload.pad(one, w));
+            let d = payload.add(payload.sub(zero, one), *y);
+            writer.push(payload.on_wire(d), payload.wire_bits(w));
+            *out = payload.sub(*out, zero);
+        };
+        if (words, blocks) == (1, 1) {
+            // a number a row, as random bits in both worlds have
+            for ((zero, one), (y, out)) in zero.iter().zip(one.iter()).zip(values.iter().zip(out)) {
+                one_word(0, [zero, one].map(std::slice::from_ref), y, out);
             }
+            continue;
+        }
+        let (values, out) = (values.chunks(words), out.chunks_mut(words));
+        for ((zero, one), (values, out)) in zero.chunks(blocks).zip(one.chunks(blocks)).zip(values.zip(out)) {
+            values.iter().zip(out).enumerate().for_each(|(w, (y, out))| one_word(w, [zero, one], y, out));
         }
     }
     writer.end();
@@ -338,15 +347,21 @@ fn hear<P: Payload>(
         let pads = &mut pads[..rows.len() * blocks];
         direction.hashes(&part.words[rows.clone()], 0, pads);
         direction.unit += rows.len() as u64;
-        let out = out[rows.start * words..rows.end * words].chunks_mut(words);
-        for (row, (pads, out)) in rows.zip(pads.chunks(blocks).zip(out)) {
-            let bit = bits[row / 64] >> (row % 64);
-            for (w, out) in out.iter_mut().enumerate() {
-                let d = payload.off_wire(reader.pull(payload.wire_bits(w)));
-                right &= d.is_some();
-                let product = payload.times(bit, d.unwrap_or_default());
-                *out = payload.add(*out, payload.add(payload.pad(pads, w), product));
+        let out = &mut out[rows.start * words..rows.end * words];
+        let mut one_word = |w: usize, row: usize, pads: &[u128], out: &mut P::Word| {
+            let d = payload.off_wire(reader.pull(payload.wire_bits(w)));
+            right &= d.is_some();
+            let product = payload.times(bits[row / 64] >> (row % 64), d.unwrap_or_default());
+            *out = payload.add(*out, payload.add(payload.pad(pads, w), product));
+        };
+        if (words, blocks) == (1, 1) {
+            for (row, (pad, out)) in rows.zip(pads.iter().zip(out)) {
+                one_word(0, row, std::slice::from_ref(pad), out);
             }
+            continue;
+        }
+        for (row, (pads, out)) in rows.zip(pads.chunks(blocks).zip(out.chunks_mut(words))) {
+            out.iter_mut().enumerate().for_each(|(w, out)| one_word(w, row, pads, out));
         }
     }
     right && reader.ends()
