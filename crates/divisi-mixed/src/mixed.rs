@@ -212,7 +212,7 @@ impl Mixed {
         let session = self.gmw.session();
         session.observe(Check::G7); // [G7]
         if session.mutated(Check::G7) {
-            // the mutant leaves on the shelf what it hands out
+            // the mutant leaves in the stock what it hands out
             let all = self.bits.iter().map(|part| part.copy(part.len())).collect();
             return Ok(RandomBits::join(all).copy(count));
         }

@@ -5,7 +5,7 @@
 use divisi_bgv::Ring;
 use divisi_bgv::parameters::{Form, Operation, Parameters};
 use divisi_circuit::{Build, Gates};
-use divisi_core::testing::{Stage, Way, many, party};
+use divisi_core::testing::{Harness, Way, many, party};
 use divisi_core::{Abort, Boolean, Convert, Job, Parameters as Agreed, PartyId, Session};
 use divisi_field::zp::{Modulus, P32};
 use divisi_mixed::{Bit, Gmw, Mixed, Num, num};
@@ -51,10 +51,13 @@ fn whole(session: Session, how: How) -> Result<(), Abort> {
     Ok(())
 }
 
-fn stage() -> Stage {
+fn harness() -> Harness {
     let rings = ALL.into_iter().flatten().map(|form| small(Operation::Bits, form));
     let rings = rings.chain([small(Operation::Triples, Form::LeanTree)]);
-    Stage::new(PARTIES, &rings.fold(Agreed::new("mixed faults"), |all, ring| ring.parameters().describe(all)))
+    Harness::new(
+        PARTIES,
+        &rings.fold(Agreed::new("mixed faults"), |all, ring| ring.parameters().describe(all)),
+    )
 }
 
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -69,9 +72,9 @@ fn steps() -> Vec<(How, u8, u32)> {
     let mut known = HashSet::new();
     let mut all = Vec::new();
     for how in ALL {
-        let stage = stage();
-        let seen = stage.recordings();
-        stage.act(|session| whole(session, how)).into_iter().for_each(|end| end.unwrap());
+        let harness = harness();
+        let seen = harness.recordings();
+        harness.act(|session| whole(session, how)).into_iter().for_each(|end| end.unwrap());
         for (number, seen) in (1..).zip(seen) {
             let sent = seen.read().into_iter().filter(|seen| seen.way == Way::Out);
             all.extend(sent.map(|s| (how, number, s.frame.step)).filter(|(_, n, s)| known.insert((*n, *s))));
@@ -88,10 +91,10 @@ fn whoever_stops_at_any_step_the_others_abort() {
     let faults = [Fault::CutOff, Fault::TooShort, Fault::Garbage];
     many(steps.len(), 4, |i| {
         let ((how, broken, id), fault) = (steps[i], faults[i % 3]);
-        let (stage, broken) = (stage(), party(broken));
+        let (harness, broken) = (harness(), party(broken));
         for to in PartyId::all(PARTIES).filter(|to| *to != broken) {
             let mut begun = false;
-            stage.hand(broken, to, move |mut frame| {
+            harness.hand(broken, to, move |mut frame| {
                 begun |= frame.step == id;
                 match fault {
                     Fault::CutOff if begun => return vec![],
@@ -104,7 +107,7 @@ fn whoever_stops_at_any_step_the_others_abort() {
                 vec![frame]
             });
         }
-        let ends = stage.act(|session| whole(session, how));
+        let ends = harness.act(|session| whole(session, how));
         // nobody is promised to notice garbage: it is enough that nobody waits, or panics
         for (p, end) in
             PartyId::all(PARTIES).zip(ends).filter(|(p, _)| *p != broken && fault != Fault::Garbage)

@@ -2,7 +2,7 @@
 //! tweak twice, and refused like those of rows that are kept.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
-use divisi_core::testing::{Stage, party, run};
+use divisi_core::testing::{Harness, party, run};
 use divisi_core::{Abort, Check, Parameters, Session};
 use divisi_net::Fault;
 use divisi_ot::{Bits, Config, Links, Setup, record};
@@ -104,9 +104,9 @@ fn what_does_not_fit_is_refused() {
 fn broken_messages_are_named() {
     let changes: [fn(&mut Vec<u8>); 2] = [|body| body[8] |= 0x40, |body| body.truncate(8)];
     for change in changes {
-        let stage = Stage::new(2, &Parameters::new("streamed"));
-        stage.change(party(1), party(2), PAYLOAD, 0, change);
-        let ends = stage.act(|mut session| {
+        let harness = Harness::new(2, &Parameters::new("streamed"));
+        harness.change(party(1), party(2), PAYLOAD, 0, change);
+        let ends = harness.act(|mut session| {
             let mut setup = Setup::new(&mut session, Config::default())?;
             let made = setup.random_products(&mut session, 70, &[3, 1]);
             if session.me() == party(2) {
