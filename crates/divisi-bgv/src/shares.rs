@@ -76,15 +76,31 @@ impl Keys {
         Ok(slots(ring, shares, factor))
     }
 
-    /// Step 1: h_i = s_i c_1 + p e_i - <x>_i, with e_i from the flood \[G4\] and <x>_i uniform; what is
-    /// returned is <x>_i.
+    /// Step 1: h_i, sent; what is returned is <x>_i.
     fn answer(
         &self,
         session: &mut Session,
         sampler: &mut Sampler,
         holder: PartyId,
-        mut h: Poly,
+        c1: Poly,
     ) -> Result<Hidden<u64>, Abort> {
+        let (ring, plain) = (self.ring(), self.ring().plain());
+        let (h, mut share) = self.partial(session, sampler, c1)?;
+        wire::send(session, ring, ANSWER, holder, &[&to_first(ring, h)])?;
+        // what the dropped primes divided
+        let factor = (1..ring.parameters().limbs(0)).fold(1, |f, limb| plain.mul(f, ring.quotient(limb)));
+        plain.scale(&mut share, factor);
+        Ok(share)
+    }
+
+    /// h_i = s_i c_1 + p e_i - <x>_i as coefficients over all primes of the bottom, with e_i from the flood
+    /// \[G4\] and <x>_i uniform, which comes with it. Counted \[G12\].
+    fn partial(
+        &self,
+        session: &Session,
+        sampler: &mut Sampler,
+        c1: Poly,
+    ) -> Result<(Poly, Hidden<u64>), Abort> {
         let (ring, plain) = (self.ring(), self.ring().plain());
         let n = ring.dimension();
         self.spend(session, ANSWER)?; // [G12]
@@ -101,17 +117,25 @@ impl Keys {
         let p = i128::from(plain.get());
         let terms = flood.iter_mut().zip(share.iter());
         terms.for_each(|(term, x)| *term = p * *term - i128::from(plain.centred(*x)));
-        let added = ring.wide(&flood, h.limbs());
-        let mut product = added;
-        ring.add_product(&mut product, self.share(), &h);
-        std::mem::swap(&mut h, &mut product);
+        let mut h = ring.wide(&flood, c1.limbs());
+        ring.add_product(&mut h, self.share(), &c1);
         ring.to_coefficients(&mut h);
-        wire::send(session, ring, ANSWER, holder, &[&to_first(ring, h)])?;
-        // what the dropped primes divided
-        let mut share = share;
-        let factor = (1..ring.parameters().limbs(0)).fold(1, |f, limb| plain.mul(f, ring.quotient(limb)));
-        plain.scale(&mut share, factor);
-        Ok(share)
+        Ok((h, share))
+    }
+
+    /// What an answer to this second component is before its lowest bits are dropped (D6): for tests, which
+    /// look at more than a holder does.
+    ///
+    /// # Errors
+    /// As [`Keys::to_shares`].
+    #[cfg(feature = "testing")]
+    pub fn partial_decryption(
+        &self,
+        session: &Session,
+        sampler: &mut Sampler,
+        c1: Poly,
+    ) -> Result<Poly, Abort> {
+        self.partial(session, sampler, c1).map(|(h, _)| h)
     }
 
     /// Appendix A.3, A2E: N shared slots become a ciphertext at the receiver, at the top level.

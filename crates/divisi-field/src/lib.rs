@@ -49,6 +49,7 @@ pub mod laws;
 pub mod mac;
 pub mod ntt;
 #[cfg(target_arch = "x86_64")]
+#[cfg(target_arch = "x86_64")]
 pub mod permutation;
 pub mod plane;
 pub mod transpose;

@@ -54,7 +54,8 @@ impl Mixed {
             // the mutant keeps all
             let all = session.mutated(Check::G6);
             let kept: Vec<usize> = (0..lanes).filter(|i| all || d.get(*i) == Some(&0)).collect();
-            let bits = (0..WIDTH).map(|j| Bit::of(kept.iter().map(|i| modulo_2[i * WIDTH + j])));
+            let bits =
+                (0..WIDTH).map(|j| Bit::of(kept.iter().map(|i| modulo_2[i * WIDTH + j])).made(session));
             let mut number = Hidden::zeros(kept.len());
             for (number, i) in number.iter_mut().zip(&kept) {
                 let bits = modulo_p[i * WIDTH..(i + 1) * WIDTH].iter().rev();
@@ -62,7 +63,8 @@ impl Mixed {
             }
             there += kept.len();
             if !kept.is_empty() {
-                self.masks.push(Masks { bits: bits.collect(), number: Num::new(number) });
+                let bits = bits.collect();
+                self.masks.push(Masks { bits, number: Num::new(number).made(session) });
             }
         }
         Ok(())
@@ -118,6 +120,7 @@ impl Mixed {
     /// u\] is the carry of r + v, v = u - p modulo 2^32, and x = r + (u or v, by b).
     fn decompose(&mut self, x: &Num) -> Result<Vec<Bit>, Abort> {
         let (p, lanes) = (self.plain, x.lanes());
+        x.admit(self.session(), MASK)?;
         let masks = self.take_masks(lanes)?;
         let session = self.gmw.session();
         let unfit = || Abort::Misuse { step: MASK, what: "a mask for each number" };

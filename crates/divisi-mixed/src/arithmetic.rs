@@ -7,7 +7,6 @@
 //! `cost_of_arithmetic_triples`).
 
 use crate::num::Num;
-use divisi_bgv::hidden::Hidden;
 use divisi_bgv::parameters::Operation;
 use divisi_bgv::{Ciphertext, Keys, Sampler};
 use divisi_core::{Abort, Lanes, PartyId, Session, Step, step};
@@ -47,11 +46,7 @@ impl Triples {
     #[must_use]
     pub fn take(&mut self, count: usize) -> Option<Triples> {
         let left = self.len().checked_sub(count)?;
-        let split = |x: &mut Num| {
-            let taken = Num::new(Hidden::from(x.shares().get(left..).unwrap_or_default()));
-            *x = Num::new(Hidden::from(x.shares().get(..left).unwrap_or_default()));
-            taken
-        };
+        let split = |x: &mut Num| x.split_off(left);
         Some(Triples(self.0.each_mut().map(split)))
     }
 
@@ -89,5 +84,5 @@ pub fn triples(session: &mut Session, keys: &Keys, sampler: &mut Sampler) -> Res
     // 4. <a b>
     let factor = Ciphertext::factor_after(ring, 1, top, 0);
     let c = keys.to_shares(session, sampler, holder, product.as_ref(), factor)?;
-    Ok(Triples([a, b, c].map(Num::new)))
+    Ok(Triples([a, b, c].map(|x| Num::new(x).made(session))))
 }

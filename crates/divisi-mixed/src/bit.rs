@@ -1,20 +1,36 @@
 //! Shared bits, one in every lane, packed; and lists of them packed densely for a message.
 
+use crate::origin::Origin;
 use divisi_bgv::hidden::Hidden;
-use divisi_core::Lanes;
+use divisi_core::{Abort, Lanes, Session, Step};
 use zeroize::Zeroizing;
 
 /// One party's share of a bit in every lane: lane l is bit l mod 64 of word l / 64, and nothing is behind the
-/// last lane. All shares add up to the bit, modulo 2.
+/// last lane. All shares add up to the bit, modulo 2. A share belongs to the session that made it, and no
+/// other takes it; what a caller brings belongs to none.
 #[derive(Clone, Debug)]
 pub struct Bit {
     lanes: usize,
     words: Hidden<u64>,
+    origin: Origin,
 }
 
 /// The lowest `count` bits of a word.
 pub(crate) fn below(count: usize) -> u64 {
     if count >= 64 { u64::MAX } else { (1 << count) - 1 }
+}
+
+/// So many bits of a string from a place on, into words.
+fn pull(words: &[u64], at: usize, bits: usize, out: &mut [u64]) {
+    let (first, shift) = (at / 64, at % 64);
+    for (i, out) in out.iter_mut().enumerate() {
+        let word = |i: usize| words.get(i).copied().unwrap_or(0);
+        // a shift by 64 in two steps, which gives zero
+        *out = word(first + i) >> shift | word(first + i + 1) << 1 << (63 - shift);
+    }
+    if let Some(word) = out.last_mut() {
+        *word &= last(bits);
+    }
 }
 
 /// What of the last word of so many bits is in use.
@@ -26,7 +42,7 @@ impl Bit {
     /// Zero, of everybody.
     #[must_use]
     pub fn zero(lanes: usize) -> Bit {
-        Bit { lanes, words: Hidden::zeros(lanes.div_ceil(64)) }
+        Bit { lanes, words: Hidden::zeros(lanes.div_ceil(64)), origin: Origin::Brought }
     }
 
     /// These words, of which those that are missing are zero; what is behind the last lane is dropped.
@@ -38,6 +54,54 @@ impl Bit {
             *word &= last(lanes);
         }
         bit
+    }
+
+    /// This as what a session made.
+    pub(crate) fn made(mut self, session: &Session) -> Bit {
+        self.origin = self.origin.and(Origin::of(session));
+        self
+    }
+
+    /// Whether a caller brought it.
+    pub(crate) fn is_brought(&self) -> bool {
+        self.origin == Origin::Brought
+    }
+
+    /// That this session takes it.
+    ///
+    /// # Errors
+    /// [`Abort::Misuse`] for what another session made.
+    pub(crate) fn admit(&self, session: &Session, step: Step) -> Result<(), Abort> {
+        self.origin.admit(session, step)
+    }
+
+    /// So many lanes from one on, as far as they are there.
+    pub(crate) fn slice(&self, from: usize, lanes: usize) -> Bit {
+        let from = from.min(self.lanes);
+        let mut out = Bit::zero(lanes.min(self.lanes - from));
+        pull(&self.words, from, out.lanes, &mut out.words);
+        out.beside(&[self])
+    }
+
+    /// The lanes of all parts, one part behind the other.
+    pub(crate) fn join(parts: &[&Bit]) -> Bit {
+        let lanes = parts.iter().map(|part| part.lanes).sum();
+        let mut all = Dense::with_capacity(lanes);
+        parts.iter().for_each(|part| all.push(part.words(), part.lanes));
+        Bit::new(lanes, all.words()).beside(parts)
+    }
+
+    /// A word for each lane.
+    pub(crate) fn spread(&self, out: &mut [u64]) {
+        for (out, word) in out.chunks_mut(64).zip(self.words.iter()) {
+            out.iter_mut().enumerate().for_each(|(lane, out)| *out = word >> lane & 1);
+        }
+    }
+
+    /// This beside others: of their session too.
+    pub(crate) fn beside(mut self, others: &[&Bit]) -> Bit {
+        self.origin = others.iter().fold(self.origin, |origin, other| origin.and(other.origin));
+        self
     }
 
     /// Our share, packed.
@@ -88,11 +152,12 @@ impl Bit {
         out
     }
 
-    /// self + other, lane by lane; false if they differ in lanes. Local.
+    /// self + other, lane by lane; false if they differ in lanes or session.
     #[must_use]
     pub fn add(&mut self, other: &Bit) -> bool {
         self.words.iter_mut().zip(other.words.iter()).for_each(|(own, other)| *own ^= other);
-        self.lanes == other.lanes
+        self.origin = self.origin.and(other.origin);
+        self.lanes == other.lanes && self.origin != Origin::Nowhere
     }
 }
 
@@ -105,7 +170,7 @@ impl Lanes for Bit {
         index
             .iter()
             .all(|lane| *lane < self.lanes)
-            .then(|| Bit::of(index.iter().map(|lane| self.lane(*lane))))
+            .then(|| Bit::of(index.iter().map(|lane| self.lane(*lane))).beside(&[self]))
     }
 }
 
@@ -155,15 +220,12 @@ impl Dense {
 
     /// So many bits from a place on, into words.
     pub(crate) fn pull(&self, at: usize, bits: usize, out: &mut [u64]) {
-        let (first, shift) = (at / 64, at % 64);
-        for (i, out) in out.iter_mut().enumerate() {
-            let word = |i: usize| self.words.get(i).copied().unwrap_or(0);
-            // a shift by 64 in two steps, which gives zero
-            *out = word(first + i) >> shift | word(first + i + 1) << 1 << (63 - shift);
-        }
-        if let Some(word) = out.last_mut() {
-            *word &= last(bits);
-        }
+        pull(&self.words, at, bits, out);
+    }
+
+    /// Add words of bits, as many as there are.
+    pub(crate) fn add(&mut self, words: &[u64]) {
+        self.words.iter_mut().zip(words).for_each(|(own, word)| *own ^= word);
     }
 
     /// As bytes, the lowest bit of the first byte first.

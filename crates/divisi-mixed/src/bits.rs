@@ -17,10 +17,11 @@
 //! for the E2A n - 1 of c_1 (in the paper's form 2 (n - 1) of both) and n - 1 answers (tests `cost`). Roles
 //! rotate from batch to batch.
 
+use crate::bit::Bit;
 use divisi_bgv::hidden::Hidden;
 use divisi_bgv::parameters::{Form, Operation};
 use divisi_bgv::{Ciphertext, Keys, Ring, Sampler, encode, wire};
-use divisi_core::{Abort, PartyId, Session, Step, step};
+use divisi_core::{Abort, Lanes, PartyId, Session, Step, step};
 
 const PASS: Step = step!("pass");
 const JOIN: Step = step!("join");
@@ -35,66 +36,95 @@ const FORM: Step = step!("form");
 /// }
 /// ```
 pub struct RandomBits {
-    bits: Hidden<u64>,
+    /// A lane for each.
+    bits: Bit,
     numbers: Hidden<u64>,
 }
 
 impl RandomBits {
-    /// These shares of one list of bits.
-    pub(crate) fn of(bits: Hidden<u64>, numbers: Hidden<u64>) -> RandomBits {
-        RandomBits { bits, numbers }
+    /// These shares of one list of bits, made in this session.
+    pub(crate) fn of(session: &Session, bits: Bit, numbers: Hidden<u64>) -> RandomBits {
+        RandomBits { bits: bits.made(session), numbers }
     }
 
     /// How many there are.
     #[must_use]
     pub fn len(&self) -> usize {
-        self.bits.len()
+        self.numbers.len()
     }
 
     /// Whether there are none.
     #[must_use]
     pub fn is_empty(&self) -> bool {
-        self.bits.is_empty()
+        self.numbers.is_empty()
     }
 
     /// The last so many of them, which are here no more; `None` if there are fewer.
     #[must_use]
     pub fn take(&mut self, count: usize) -> Option<RandomBits> {
         let left = self.len().checked_sub(count)?;
-        let split = |list: &mut Hidden<u64>| {
-            let taken = Hidden::from(&list[left..]);
-            *list = Hidden::from(&list[..left]);
-            taken
-        };
-        Some(RandomBits { bits: split(&mut self.bits), numbers: split(&mut self.numbers) })
+        if left == 0 {
+            let empty = RandomBits { bits: self.bits.slice(0, 0), numbers: Hidden::zeros(0) };
+            return Some(std::mem::replace(self, empty));
+        }
+        let taken = self.part(left, count);
+        *self = self.part(0, left);
+        Some(taken)
+    }
+
+    /// So many of them from one on, as far as they are there.
+    fn part(&self, from: usize, count: usize) -> RandomBits {
+        let (from, end) = (from.min(self.len()), from.saturating_add(count).min(self.len()));
+        let bits = self.bits.slice(from, end - from);
+        RandomBits { bits, numbers: Hidden::from(&self.numbers[from..end]) }
     }
 
     /// The first so many of them; what is behind is dropped.
     pub(crate) fn first(self, count: usize) -> RandomBits {
-        let cut = |list: &Hidden<u64>| Hidden::from(list.get(..count).unwrap_or(list));
-        RandomBits { bits: cut(&self.bits), numbers: cut(&self.numbers) }
+        self.part(0, count)
     }
 
     /// All of these, one list behind the other.
-    pub(crate) fn join(parts: &[&RandomBits]) -> RandomBits {
-        let all = |of: fn(&RandomBits) -> &Hidden<u64>| {
-            let mut out = Hidden::zeros(parts.iter().map(|part| part.len()).sum());
-            let words = parts.iter().flat_map(|part| of(part).iter());
-            out.iter_mut().zip(words).for_each(|(out, word)| *out = *word);
-            out
-        };
-        RandomBits { bits: all(|part| &part.bits), numbers: all(|part| &part.numbers) }
+    pub(crate) fn join(mut parts: Vec<RandomBits>) -> RandomBits {
+        if parts.len() == 1
+            && let Some(one) = parts.pop()
+        {
+            return one;
+        }
+        let bits = Bit::join(&parts.iter().map(|part| &part.bits).collect::<Vec<_>>());
+        let mut numbers = Hidden::zeros(bits.lanes());
+        let mut rest = &mut numbers[..];
+        for part in &parts {
+            let (here, behind) = std::mem::take(&mut rest).split_at_mut(part.len());
+            here.copy_from_slice(&part.numbers);
+            rest = behind;
+        }
+        RandomBits { bits, numbers }
     }
 
     /// The last so many of them once more: for a mutant.
     pub(crate) fn copy(&self, count: usize) -> RandomBits {
-        let last = |list: &Hidden<u64>| Hidden::from(&list[list.len().saturating_sub(count)..]);
-        RandomBits { bits: last(&self.bits), numbers: last(&self.numbers) }
+        self.part(self.len().saturating_sub(count), count)
+    }
+
+    /// That this session takes them.
+    ///
+    /// # Errors
+    /// [`Abort::Misuse`] for what another session made.
+    pub(crate) fn admit(&self, session: &Session, step: Step) -> Result<(), Abort> {
+        self.bits.admit(session, step)
     }
 
     /// The shares modulo 2, each 0 or 1, and modulo p.
     #[must_use]
     pub fn open(self) -> (Hidden<u64>, Hidden<u64>) {
+        let mut bits = Hidden::zeros(self.len());
+        self.bits.spread(&mut bits);
+        (bits, self.numbers)
+    }
+
+    /// The same with the bits packed.
+    pub(crate) fn packed(self) -> (Bit, Hidden<u64>) {
         (self.bits, self.numbers)
     }
 }
@@ -144,17 +174,17 @@ pub(crate) fn chosen_bits(
     if session.me() == holder {
         numbers.iter_mut().for_each(|x| *x = plain.add(*x, half));
     }
-    Ok(RandomBits { bits, numbers })
+    Ok(RandomBits::of(session, Bit::of(bits.iter().copied()), numbers))
 }
 
 /// Who stands where in a batch: the parties in their order, from another one each time.
-struct Order {
-    parties: Vec<PartyId>,
-    me: usize,
+pub(crate) struct Order {
+    pub(crate) parties: Vec<PartyId>,
+    pub(crate) me: usize,
 }
 
 impl Order {
-    fn new(session: &Session, batch: u64) -> Order {
+    pub(crate) fn new(session: &Session, batch: u64) -> Order {
         let mut parties: Vec<PartyId> = PartyId::all(session.parties()).collect();
         let by = (batch % parties.len().max(1) as u64) as usize;
         parties.rotate_left(by);
@@ -162,7 +192,7 @@ impl Order {
         Order { parties, me }
     }
 
-    fn at(&self, session: &Session, position: usize) -> Result<PartyId, Abort> {
+    pub(crate) fn at(&self, session: &Session, position: usize) -> Result<PartyId, Abort> {
         let none = || session.misuse(FORM, "a position without a party");
         self.parties.get(position).copied().ok_or_else(none)
     }

@@ -5,9 +5,10 @@
 //! rounds. With T'\[j\] = T\[r xor j\] and u public, T\[x\] = T'\[u\] = T\[u\] + r (T\[1 - u\] - T\[u\]):
 //! shares of r serve every public table.
 
+use crate::bit::{Bit, Dense};
 use crate::bits::RandomBits;
 use divisi_bgv::hidden::Hidden;
-use divisi_core::{Abort, PartyId, Session, Step, step};
+use divisi_core::{Abort, Lanes, PartyId, Session, Step, step};
 use divisi_field::zp::Modulus;
 
 const LOOKUP: Step = step!("lookup");
@@ -20,40 +21,50 @@ const TELL: Step = step!("open.tell");
 /// # Errors
 /// Whatever a broken peer causes; bits beyond the last are malformed.
 pub fn open_bits(session: &mut Session, share: &[u64]) -> Result<Vec<u64>, Abort> {
+    let packed = Bit::of(share.iter().copied());
+    let opened = open_packed(session, Dense::of(packed.words().to_vec(), share.len()))?;
+    Ok((0..share.len()).map(|i| opened.words().get(i / 64).map_or(0, |word| word >> (i % 64) & 1)).collect())
+}
+
+/// The same of packed bits.
+fn open_packed(session: &mut Session, mut sum: Dense) -> Result<Dense, Abort> {
     let turn = session.count("open bits") as usize % session.parties().max(1);
-    let parties: Vec<PartyId> = PartyId::all(session.parties()).collect();
-    let Some(adder) = parties.get(turn).copied() else {
+    let Some(adder) = PartyId::all(session.parties()).nth(turn) else {
         return Err(session.misuse(GATHER, "a session without parties"));
     };
-    let (mut sum, bits) = (pack(share), share.len() as u64);
+    let bits = sum.len();
+    let mut body = Vec::with_capacity(bits.div_ceil(8) + 8);
     if session.me() == adder {
+        body.resize(bits.div_ceil(8), 0);
         for peer in session.peers() {
-            let theirs = hear(session, GATHER, peer, share.len())?;
-            sum.iter_mut().zip(&theirs).for_each(|(sum, theirs)| *sum ^= theirs);
+            hear(session, GATHER, peer, &mut body, &mut sum)?;
         }
+        body.clear();
+        sum.to_bytes(&mut body);
         for peer in session.peers() {
-            session.send(TELL, peer, &sum, bits)?;
+            session.send(TELL, peer, &body, bits as u64)?;
         }
     } else {
-        session.send(GATHER, adder, &sum, bits)?;
-        sum = hear(session, TELL, adder, share.len())?;
+        sum.to_bytes(&mut body);
+        session.send(GATHER, adder, &body, bits as u64)?;
+        sum = Dense::of(vec![0; bits.div_ceil(64)], bits);
+        hear(session, TELL, adder, &mut body, &mut sum)?;
     }
-    session.meter().opened(bits);
-    Ok((0..share.len()).map(|i| u64::from(sum.get(i / 8).map_or(0, |byte| byte >> (i % 8) & 1))).collect())
+    session.meter().opened(bits as u64);
+    Ok(sum)
 }
 
-/// Receive so many packed bits.
-fn hear(session: &mut Session, step: Step, from: PartyId, bits: usize) -> Result<Vec<u8>, Abort> {
-    let mut body = vec![0; bits.div_ceil(8)];
-    session.recv(step, from, &mut body)?;
-    let over = if bits.is_multiple_of(8) { 0 } else { body.last().map_or(0, |last| last >> (bits % 8)) };
-    session.well_formed(step, from, body.len(), over == 0)?;
-    Ok(body)
-}
-
-fn pack(bits: &[u64]) -> Vec<u8> {
-    let byte = |bits: &[u64]| bits.iter().enumerate().fold(0, |byte, (i, bit)| byte | ((bit & 1) as u8) << i);
-    bits.chunks(8).map(byte).collect()
+/// Add packed bits that a peer sends.
+fn hear(
+    session: &mut Session,
+    step: Step,
+    from: PartyId,
+    body: &mut [u8],
+    sum: &mut Dense,
+) -> Result<(), Abort> {
+    session.recv(step, from, body)?;
+    let right = sum.add_bytes(body);
+    session.well_formed(step, from, body.len(), right)
 }
 
 /// Figure 8, case 1: `tables` are public, one for each shared bit of `x`; what comes are shares of their
@@ -69,6 +80,7 @@ pub fn lookup(
     x: &[u64],
     masks: RandomBits,
 ) -> Result<Hidden<u64>, Abort> {
+    masks.admit(session, LOOKUP)?;
     if tables.len() != x.len() || masks.len() != x.len() {
         return Err(session.misuse(LOOKUP, "a table and a mask for each bit"));
     }
@@ -114,4 +126,46 @@ pub fn to_numbers(
         *number = bits.iter().rev().fold(0, |sum, bit| plain.add(plain.add(sum, sum), *bit));
     }
     Ok(numbers)
+}
+
+/// The same of bits as they stand in a circuit, one for each place of the number, alike in lanes: x = sum of
+/// 2^j (1 - r_j where u_j is one, and r_j elsewhere).
+///
+/// # Errors
+/// [`Abort::Misuse`] if there is no mask for each bit; as [`open_bits`].
+pub(crate) fn of_planes(
+    session: &mut Session,
+    plain: Modulus,
+    x: &[Bit],
+    masks: RandomBits,
+) -> Result<Hidden<u64>, Abort> {
+    masks.admit(session, LOOKUP)?;
+    let lanes = x.first().map_or(0, Lanes::lanes);
+    if masks.len() != x.len() * lanes {
+        return Err(session.misuse(LOOKUP, "a mask for each bit"));
+    }
+    // 1. <u> = <x> xor <r>, opened: all lanes of one place behind those of another
+    let (r, numbers) = masks.packed();
+    let mut u = Dense::with_capacity(x.len() * lanes);
+    x.iter().for_each(|bit| u.push(bit.words(), lanes));
+    u.add(r.words());
+    let u = open_packed(session, u)?;
+    // 2. <T'[u]>, and the sum, from the highest place on
+    let first = u64::from(session.me().index() == 0);
+    let mut out = Hidden::zeros(lanes);
+    let mut plane = vec![0; lanes.div_ceil(64)];
+    for j in (0..x.len()).rev() {
+        u.pull(j * lanes, lanes, &mut plane);
+        let r = numbers.get(j * lanes..).unwrap_or_default();
+        for ((out, r), u) in out.chunks_mut(64).zip(r.chunks(64)).zip(&plane) {
+            for (lane, (out, r)) in out.iter_mut().zip(r).enumerate() {
+                // u is public
+                let u = u >> lane & 1;
+                let flipped = plain.sub(u & first, *r);
+                let term = r ^ (r ^ flipped) & u.wrapping_neg();
+                *out = plain.add(plain.add(*out, *out), term);
+            }
+        }
+    }
+    Ok(out)
 }

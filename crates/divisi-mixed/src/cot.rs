@@ -10,6 +10,7 @@
 //! way and a number the other for each pair; n rounds (test `cost_of_bits_by_transfers`). For few parties
 //! that is less than any ciphertext. The circle begins with another party from batch to batch.
 
+use crate::bit::Bit;
 use crate::bits::RandomBits;
 use divisi_bgv::hidden::Hidden;
 use divisi_core::{Abort, PartyId, Session, Step, step};
@@ -46,9 +47,7 @@ pub(crate) fn of_bits(
     let first = (session.count("random bits by transfers") % n.max(1) as u64) as usize;
     // 1. each party's own bits, in rows towards those before it
     let mut pads = setup.semi_honest_rows(session, bits, Links::Before(first))?;
-    let mut bits = Hidden::zeros(count);
-    let own = pads.bits().iter().flat_map(|word| (0..64).map(move |i| word >> i & 1));
-    bits.iter_mut().zip(own).for_each(|(bit, own)| *bit = own);
+    let bits = Bit::new(count, pads.bits());
     // 2. x = 0, and then x <- x + r_i - 2 r_i x
     let me = session.me();
     let parties: Vec<PartyId> = PartyId::all(n).collect();
@@ -65,8 +64,10 @@ pub(crate) fn of_bits(
             }
         }
         if me == chooser {
-            x.iter_mut().zip(bits.iter()).for_each(|(x, bit)| *x = plain.add(*x, *bit));
+            for (x, word) in x.chunks_mut(64).zip(bits.words()) {
+                x.iter_mut().enumerate().for_each(|(i, x)| *x = plain.add(*x, word >> i & 1));
+            }
         }
     }
-    Ok(RandomBits::of(bits, x))
+    Ok(RandomBits::of(session, bits, x))
 }

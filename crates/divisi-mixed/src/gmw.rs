@@ -10,7 +10,7 @@
 //! `cost_of_circuits`). All products of a level, of all lanes and jobs, stand densely in one message.
 
 use crate::bit::{Bit, Dense, last};
-use crate::triples::{BitTriples, Stocked, batch, bit_triples};
+use crate::triples::{BATCH, BitTriples, Stocked, bit_triples};
 use divisi_circuit::program::{Linear, Program};
 use divisi_core::{Abort, Boolean, Check, Job, Lanes, PartyId, Prg, Session, Step, step};
 use divisi_ot::{Config, Setup};
@@ -99,7 +99,7 @@ impl Gmw {
     pub fn prepare(&mut self, triples: usize) -> Result<(), Abort> {
         while self.stock.len() < triples {
             let missing = (triples - self.stock.len()).next_multiple_of(64);
-            let count = missing.min(batch(self.session.parties()));
+            let count = missing.min(BATCH);
             // a batch is a chunk of its phase
             let phase = self.session.current_phase();
             self.session.phase(phase);
@@ -123,10 +123,11 @@ impl Gmw {
                 return Err(self.session.misuse(INPUT, "an input of a party that there is not"));
             };
             stream[usize::from(owner > me)].words(&mut words);
-            return Ok(Bit::new(lanes, &words));
+            return Ok(Bit::new(lanes, &words).made(&self.session));
         }
-        let Some(mut bit) = values.filter(|bit| bit.lanes() == lanes).cloned() else {
-            return Err(self.session.misuse(INPUT, "other lanes than were said"));
+        let fits = |bit: &&Bit| bit.lanes() == lanes && bit.is_brought();
+        let Some(mut bit) = values.filter(fits).cloned() else {
+            return Err(self.session.misuse(INPUT, "other lanes than were said, or shares for values"));
         };
         for (peer, stream) in self.streams.iter_mut().enumerate() {
             let Some(stream) = stream else { continue };
@@ -135,7 +136,7 @@ impl Gmw {
                 return Err(self.session.misuse(INPUT, "other lanes than were said"));
             }
         }
-        Ok(bit)
+        Ok(bit.made(&self.session))
     }
 
     /// Open values to their receivers \[G11\]; whoever is none gets nothing. One round.
@@ -144,6 +145,7 @@ impl Gmw {
     /// Whatever a broken peer causes; bits behind the last are malformed.
     pub fn output(&mut self, receivers: &[PartyId], bits: &[Bit]) -> Result<Option<Vec<Bit>>, Abort> {
         let session = &mut self.session;
+        bits.iter().try_for_each(|bit| bit.admit(session, OUTPUT))?;
         let mut all = Dense::with_capacity(bits.iter().map(Lanes::lanes).sum());
         bits.iter().for_each(|bit| all.push(bit.words(), bit.lanes()));
         let (me, count) = (session.me(), all.len());
@@ -225,6 +227,7 @@ impl Gmw {
 
     /// How many lanes a job has, if its inputs are those of its program.
     fn lanes_of(&self, job: &Job<'_, Bit>) -> Result<usize, Abort> {
+        job.wires.iter().try_for_each(|bit| bit.admit(&self.session, INPUT))?;
         if job.wires.len() != job.program.input_bits() {
             return Err(self.session.misuse(INPUT, "not as many bits as the program has input wires"));
         }
@@ -340,21 +343,19 @@ impl Boolean for Gmw {
 
     fn public_bit(&mut self, values: &[bool]) -> Bit {
         let first = self.session.me().index() == 0;
-        Bit::of(values.iter().map(|value| u64::from(*value && first)))
+        Bit::of(values.iter().map(|value| u64::from(*value && first))).made(&self.session)
     }
 
     fn join_bits(&mut self, parts: &[&Bit]) -> Bit {
-        let lanes = parts.iter().map(|part| part.lanes()).sum();
-        let mut all = Dense::with_capacity(lanes);
-        parts.iter().for_each(|part| all.push(part.words(), part.lanes()));
-        Bit::new(lanes, all.words())
+        Bit::join(parts)
     }
 
     fn run(&mut self, jobs: &mut [Job<'_, Bit>]) -> Result<(), Abort> {
         let lanes = jobs.iter().map(|job| self.lanes_of(job)).collect::<Result<Vec<usize>, Abort>>()?;
         let window = jobs.iter().map(|job| window(job.program, jobs.len())).min().unwrap_or(64);
+        let zeros = |lanes, count| vec![Bit::zero(lanes).made(&self.session); count];
         let mut outputs: Vec<Vec<Bit>> =
-            jobs.iter().zip(&lanes).map(|(job, l)| vec![Bit::zero(*l); job.program.output_bits()]).collect();
+            jobs.iter().zip(&lanes).map(|(job, l)| zeros(*l, job.program.output_bits())).collect();
         let first_party = self.session.me().index() == 0;
         for first in (0..lanes.iter().copied().max().unwrap_or(0)).step_by(window) {
             let mut running: Vec<(usize, Wires<'_>)> = Vec::with_capacity(jobs.len());

@@ -12,6 +12,7 @@
 //! | [`arithmetic`] | arithmetic triples by one product of ciphertexts | section 7.2, A.3 |
 //! | [`num`] | shared numbers, and their openings | section 3.1 |
 //! | [`table`] | lookups in tables of 2 to 256 entries, public and private | Figures 7 and 8 |
+//! | [`private`] | private tables by hops, with keys of their own | Figures 7 and 8 |
 //! | [`a2b`], [`adders`] | numbers to bits | Figure 10 |
 //! | [`mixed`] | one party of all: shelves, products, B2A | Figure 9 |
 //!
@@ -50,6 +51,8 @@ pub mod cot;
 pub mod gmw;
 pub mod mixed;
 pub mod num;
+mod origin;
+pub mod private;
 pub mod table;
 pub mod triples;
 

@@ -22,8 +22,15 @@ const PRODUCTS: Step = step!("numbers.products");
 const BITS: Step = step!("b2a");
 const SET_UP: Step = step!("mixed.set-up");
 
-/// The most random bits by transfers that are made together.
-const BATCH: usize = 1 << 17;
+/// The most bytes that random bits by transfers take while they are made together.
+const BATCH_BYTES: usize = 64 << 20;
+
+/// The most random bits by transfers that are made together among so many parties: a batch takes as many
+/// rounds as there are parties, so that few large ones are faster than many.
+pub(crate) fn most(parties: usize) -> usize {
+    // a row towards each other party, the share, the payload and its pads
+    (BATCH_BYTES / (16 * parties.saturating_sub(1) + 64)).max(128) / 128 * 128
+}
 
 /// Where random bits come from.
 enum Source {
@@ -133,7 +140,7 @@ impl Mixed {
             session.phase(phase);
             let made = match &mut self.source {
                 Source::Transfers => {
-                    let batch = (count - there).next_multiple_of(128).min(BATCH);
+                    let batch = (count - there).next_multiple_of(128).min(most(session.parties()));
                     cot::random_bits(session, setup, self.plain, batch)?
                 }
                 Source::Ciphertexts(keys, sampler) => bits::random_bits(session, keys, sampler)?,
@@ -206,8 +213,8 @@ impl Mixed {
         session.observe(Check::G7); // [G7]
         if session.mutated(Check::G7) {
             // the mutant leaves in the stock what it hands out
-            let all = RandomBits::join(&self.bits.iter().collect::<Vec<_>>());
-            return Ok(all.copy(count));
+            let all = self.bits.iter().map(|part| part.copy(part.len())).collect();
+            return Ok(RandomBits::join(all).copy(count));
         }
         let mut parts = Vec::new();
         let mut missing = count;
@@ -227,7 +234,7 @@ impl Mixed {
                 }
             }
         }
-        Ok(RandomBits::join(&parts.iter().collect::<Vec<_>>()))
+        Ok(RandomBits::join(parts))
     }
 
     /// x y, lane by lane: two openings of section 3.1 at once, and a triple a lane.
@@ -237,6 +244,7 @@ impl Mixed {
     /// causes.
     pub fn multiply(&mut self, x: &Num, y: &Num) -> Result<Num, Abort> {
         let (p, lanes) = (self.plain, x.lanes());
+        [x, y].into_iter().try_for_each(|x| x.admit(self.session(), PRODUCTS))?;
         if y.lanes() != lanes {
             return Err(self.session().misuse(PRODUCTS, "factors of different lanes"));
         }
@@ -272,7 +280,7 @@ impl Mixed {
         if first {
             p.add_product(&mut z, &opened, &e);
         }
-        Ok(Num::new(z))
+        Ok(Num::new(z).made(session))
     }
 
     /// Products of public matrices' shapes: x is `rows` times `inner`, y `inner` times `columns`, both row by
@@ -301,7 +309,7 @@ impl Mixed {
         for (sum, products) in sums.iter_mut().zip(products.shares().chunks_exact(inner)) {
             *sum = products.iter().fold(0, |sum, x| p.add(sum, *x));
         }
-        Ok(Num::new(sums))
+        Ok(Num::new(sums).made(self.session()))
     }
 }
 
@@ -312,12 +320,10 @@ impl Convert<Vec<Bit>, Num> for Mixed {
         if x.is_empty() || x.len() > WIDTH || x.iter().any(|bit| bit.lanes() != lanes) {
             return Err(self.session().misuse(BITS, "numbers of 1 to 32 bits, alike in lanes"));
         }
+        x.iter().try_for_each(|bit| bit.admit(self.session(), BITS))?;
         let masks = self.take_bits(x.len() * lanes)?;
-        let mut shares = Hidden::zeros(x.len() * lanes);
-        for (lane, row) in shares.chunks_exact_mut(x.len()).enumerate() {
-            row.iter_mut().zip(&x).for_each(|(share, bit)| *share = bit.lane(lane));
-        }
-        let plain = self.plain;
-        convert::to_numbers(self.gmw.session(), plain, x.len(), &shares, masks).map(Num::new)
+        let (plain, session) = (self.plain, self.gmw.session());
+        let numbers = convert::of_planes(session, plain, &x, masks)?;
+        Ok(Num::new(numbers).made(session))
     }
 }

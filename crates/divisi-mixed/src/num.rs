@@ -1,5 +1,6 @@
 //! Shared numbers modulo p, one in every lane: what is local on them, and how they are opened.
 
+use crate::origin::Origin;
 use divisi_bgv::hidden::Hidden;
 use divisi_core::{Abort, Lanes, PartyId, Session, Step, step};
 use divisi_field::zp::Modulus;
@@ -8,21 +9,36 @@ use zeroize::Zeroizing;
 const GATHER: Step = step!("open.gather");
 const TELL: Step = step!("open.tell");
 
-/// One party's share of a number in every lane, reduced. All shares add up to it modulo p.
+/// One party's share of a number in every lane, reduced. All shares add up to it modulo p. A share belongs to
+/// the session that made it, and no other takes it; what a caller brings belongs to none.
 #[derive(Clone, Debug)]
-pub struct Num(Hidden<u64>);
+pub struct Num(Hidden<u64>, Origin);
 
 impl Num {
     /// These shares, each below p.
     #[must_use]
     pub fn new(shares: Hidden<u64>) -> Num {
-        Num(shares)
+        Num(shares, Origin::Brought)
     }
 
     /// Zero.
     #[must_use]
     pub fn zero(lanes: usize) -> Num {
-        Num(Hidden::zeros(lanes))
+        Num(Hidden::zeros(lanes), Origin::Brought)
+    }
+
+    /// This as what a session made.
+    pub(crate) fn made(mut self, session: &Session) -> Num {
+        self.1 = self.1.and(Origin::of(session));
+        self
+    }
+
+    /// That this session takes it.
+    ///
+    /// # Errors
+    /// [`Abort::Misuse`] for what another session made.
+    pub(crate) fn admit(&self, session: &Session, step: Step) -> Result<(), Abort> {
+        self.1.admit(session, step)
     }
 
     /// Our shares.
@@ -31,22 +47,24 @@ impl Num {
         &self.0
     }
 
-    /// Lane by lane; `None` if they differ in lanes.
+    /// Lane by lane; `None` if they differ in lanes or session.
     fn zip(&self, other: &Num, f: impl Fn(u64, u64) -> u64) -> Option<Num> {
-        (self.lanes() == other.lanes()).then(|| {
+        let origin = self.1.and(other.1);
+        (self.lanes() == other.lanes() && origin != Origin::Nowhere).then(|| {
             let mut out = self.clone();
+            out.1 = origin;
             out.0.iter_mut().zip(other.0.iter()).for_each(|(x, y)| *x = f(*x, *y));
             out
         })
     }
 
-    /// x + y; `None` if they differ in lanes. Local.
+    /// x + y; `None` if they differ in lanes or session. Local.
     #[must_use]
     pub fn add(&self, p: Modulus, other: &Num) -> Option<Num> {
         self.zip(other, |x, y| p.add(x, y))
     }
 
-    /// x - y; `None` if they differ in lanes. Local.
+    /// x - y; `None` if they differ in lanes or session. Local.
     #[must_use]
     pub fn sub(&self, p: Modulus, other: &Num) -> Option<Num> {
         self.zip(other, |x, y| p.sub(x, y))
@@ -75,9 +93,17 @@ impl Num {
     /// The sum over all lanes, in one lane. Local.
     #[must_use]
     pub fn sum(&self, p: Modulus) -> Num {
-        let mut out = Num::zero(1);
+        let mut out = Num(Hidden::zeros(1), self.1);
         out.0[0] = self.0.iter().fold(0, |sum, x| p.add(sum, *x));
         out
+    }
+
+    /// The lanes from one on, which are here no more.
+    pub(crate) fn split_off(&mut self, at: usize) -> Num {
+        let at = at.min(self.lanes());
+        let taken = Num(Hidden::from(&self.0[at..]), self.1);
+        self.0 = Hidden::from(&self.0[..at]);
+        taken
     }
 
     /// The lanes of all parts, one part behind the other.
@@ -86,7 +112,7 @@ impl Num {
         let mut out = Hidden::zeros(parts.iter().map(|part| part.lanes()).sum());
         let all = parts.iter().flat_map(|part| part.0.iter());
         out.iter_mut().zip(all).for_each(|(out, x)| *out = *x);
-        Num(out)
+        Num(out, parts.iter().fold(Origin::Brought, |origin, part| origin.and(part.1)))
     }
 }
 
@@ -100,7 +126,7 @@ impl Lanes for Num {
         for (out, lane) in out.iter_mut().zip(index) {
             *out = *self.0.get(*lane)?;
         }
-        Some(Num(out))
+        Some(Num(out, self.1))
     }
 }
 
@@ -109,8 +135,10 @@ impl Lanes for Num {
 /// and one back.
 ///
 /// # Errors
-/// Whatever a broken peer causes; numbers that are not below p are malformed.
+/// [`Abort::Misuse`] for shares that another session made; whatever a broken peer causes; numbers that are
+/// not below p are malformed.
 pub fn open(session: &mut Session, p: Modulus, x: &Num) -> Result<Vec<u64>, Abort> {
+    x.admit(session, GATHER)?;
     let turn = session.count("open numbers") as usize % session.parties().max(1);
     let Some(adder) = PartyId::all(session.parties()).nth(turn) else {
         return Err(session.misuse(GATHER, "a session without parties"));
@@ -144,6 +172,7 @@ pub fn open_to(
     receivers: &[PartyId],
     x: &Num,
 ) -> Result<Option<Vec<u64>>, Abort> {
+    x.admit(session, TELL)?;
     session.observe(divisi_core::Check::G11); // [G11]
     let everybody = session.mutated(divisi_core::Check::G11);
     let told = |party: &PartyId| everybody || receivers.contains(party);

@@ -16,7 +16,7 @@ use crate::bit::Bit;
 use crate::bits::RandomBits;
 use crate::convert::open_bits;
 use crate::gmw::PREPROCESSING;
-use crate::mixed::Mixed;
+use crate::mixed::{Mixed, most};
 use crate::num::Num;
 use divisi_bgv::hidden::Hidden;
 use divisi_core::{Abort, Check, Lanes, Step, step};
@@ -59,7 +59,7 @@ impl Signs {
 }
 
 /// The sum of (-1)^<k,j> x\[j\] for every k, in place: its own inverse but for a factor of the length.
-fn walsh(p: Modulus, x: &mut [u64]) {
+pub(crate) fn walsh(p: Modulus, x: &mut [u64]) {
     let mut half = 1;
     while half < x.len() {
         for block in x.chunks_mut(2 * half) {
@@ -84,7 +84,8 @@ impl Mixed {
         let each = (1 << width) - 1;
         // by ciphertexts as many lookups as fill a ring's slots
         let whole = self.together();
-        let batch = whole.map_or((1 << 16) / each, |slots| slots / each).max(1);
+        let most = most(self.session().parties());
+        let batch = whole.map_or(most / each, |slots| slots / each).max(1);
         let mut parts = Vec::new();
         for first in (0..count).step_by(batch) {
             let here = batch.min(count - first);
@@ -102,7 +103,7 @@ impl Mixed {
             // 3. and 4. the same bits modulo p
             parts.push(self.share_bits(bits)?.first(here * each));
         }
-        let bits = RandomBits::join(&parts.iter().collect::<Vec<_>>());
+        let bits = RandomBits::join(parts);
         Ok(Signs { width, count, bits })
     }
 
@@ -137,7 +138,7 @@ impl Mixed {
                 }
                 *out = p.mul(sum, scale);
             }
-            all.push(Num::new(out));
+            all.push(Num::new(out).made(self.session()));
         }
         Ok(all)
     }
@@ -153,6 +154,7 @@ impl Mixed {
         if tables.lanes() != entries * count {
             return Err(self.session().misuse(INDEX, "a table of 2^m entries for each index"));
         }
+        tables.admit(self.session(), INDEX)?;
         let first = u64::from(self.session().me().index() == 0);
         let mut hat = Hidden::from(tables.shares());
         hat.chunks_exact_mut(entries).for_each(|table| walsh(p, table));
@@ -175,12 +177,14 @@ impl Mixed {
             }
             *out = p.mul(sum, scale);
         }
-        Ok(Num::new(out))
+        Ok(Num::new(out).made(self.session()))
     }
 
     /// Figure 8, step 1: u = x xor r, opened, for every index; and the shares of <k,r> modulo p.
     fn masked_index(&mut self, x: &[Bit], signs: Signs) -> Result<(Vec<usize>, Hidden<u64>), Abort> {
         let Signs { width, count, bits } = signs;
+        x.iter().try_for_each(|bit| bit.admit(self.session(), INDEX))?;
+        bits.admit(self.session(), INDEX)?;
         if x.len() != width || x.iter().any(|bit| bit.lanes() != count) {
             return Err(self
                 .session()

@@ -5,19 +5,17 @@
 //! \[G14\]: rows are typed semi-honest, no tweak comes twice, and a row serves one payload.
 //!
 //! Cost a triple: to each peer ceil(128 / k) bits of rows and one of payload, 4.125 bytes at k = 4 and at
-//! most 4.3 with frames; two rounds a batch (test `cost_of_boolean_triples`). Streamed: batch by batch in
-//! bounded memory, of which only three bits a triple stay.
+//! most 4.3 with frames; two rounds a batch (test `cost_of_boolean_triples`). Streamed: rows are hashed
+//! where they are made, and only three bits a triple stay.
 
 use crate::bit::last;
 use divisi_core::{Abort, Check, Prg, Session, Step, step};
-use divisi_ot::{Bits, Kept, Links, Setup};
+use divisi_ot::{Kept, Setup};
 
 const SHELF: Step = step!("triples");
 
-/// The most bytes of rows that a batch holds.
-const BATCH_BYTES: usize = 48 << 20;
-/// The most triples of a batch.
-const MOST: usize = 1 << 20;
+/// The most triples of a batch: of each a few bits are held.
+pub const BATCH: usize = 1 << 24;
 
 /// One party's shares of triples, packed; taken by value, each once \[G7\].
 ///
@@ -52,13 +50,6 @@ impl BitTriples {
     }
 }
 
-/// How many triples a batch has among so many parties.
-#[must_use]
-pub fn batch(parties: usize) -> usize {
-    // a row of either direction, and its inputs on the way
-    (BATCH_BYTES / (48 * parties.saturating_sub(1).max(1))).clamp(128, MOST) / 128 * 128
-}
-
 /// So many triples: two rounds. All parties call it.
 ///
 /// # Errors
@@ -69,14 +60,12 @@ pub fn bit_triples(
     own: &mut Prg,
     count: usize,
 ) -> Result<BitTriples, Abort> {
-    let mut pads = setup.semi_honest_rows(session, Bits::Random(count), Links::All)?;
-    let a: Kept<u64> = Kept::from(pads.bits());
     let mut b = Kept::zeros(count.div_ceil(64));
     own.words(&mut b);
     if let Some(word) = b.last_mut() {
         *word &= last(count);
     }
-    let c = setup.correlate_bits(session, &mut pads, &b)?; // [G14]
+    let [a, c] = setup.random_products(session, count, &b)?; // [G14]
     Ok(BitTriples { len: count, words: [a, b, c] })
 }
 

@@ -53,6 +53,7 @@
 
 mod bits;
 mod payload;
+mod stream;
 mod wire;
 
 use crate::hash::{CLASSES, Calls, Hash, Place, Tweak};
@@ -63,7 +64,6 @@ use divisi_core::{Abort, Check, PartyId, Session, Step, step, taint};
 pub use payload::{BitVectors, Numbers, Payload};
 use std::ops::Range;
 use wire::{Reader, Writer};
-use zeroize::Zeroizing;
 
 const PAYLOAD: Step = step!("payload");
 
@@ -86,6 +86,8 @@ struct Direction<'h> {
     blocks: usize,
     /// The number of the next row.
     unit: u64,
+    /// What is hashed: of at most [`BATCH`] rows.
+    inputs: Kept<u128>,
 }
 
 impl<'h> Direction<'h> {
@@ -98,14 +100,15 @@ impl<'h> Direction<'h> {
         first: u64,
     ) -> Direction<'h> {
         let place = Place::new(S::STEP + class, holder, maker);
-        Direction { calls: hash.calls(session, place, 1 << class), blocks, unit: first }
+        let calls = hash.calls(session, place, 1 << class);
+        Direction { calls, blocks, unit: first, inputs: Kept::zeros(BATCH) }
     }
 
-    /// The hashes of rows that follow one another, with an offset.
+    /// The hashes of at most [`BATCH`] rows that follow one another, with an offset.
     fn hashes(&mut self, rows: &[u128], offset: u128, out: &mut [u128]) {
-        let inputs: Zeroizing<Vec<u128>> = Zeroizing::new(rows.iter().map(|row| row ^ offset).collect());
-        let unit = self.unit;
-        self.calls.expand(&inputs, self.blocks, |i| Tweak { unit: unit + i as u64, row: 0 }, out);
+        let (unit, inputs) = (self.unit, &mut self.inputs[..rows.len()]);
+        inputs.iter_mut().zip(rows).for_each(|(input, row)| *input = row ^ offset);
+        self.calls.expand(inputs, self.blocks, |i| Tweak { unit: unit + i as u64, row: 0 }, out);
     }
 }
 
@@ -303,14 +306,23 @@ fn tell<P: Payload>(
         direction.hashes(&part.words[rows.clone()], key, one);
         direction.unit += rows.len() as u64;
         let at = rows.start * words..rows.end * words;
-        let (values, out) = (values[at.clone()].chunks(words), out[at].chunks_mut(words));
-        for ((zero, one), (values, out)) in zero.chunks(blocks).zip(one.chunks(blocks)).zip(values.zip(out)) {
-            for (w, (y, out)) in values.iter().zip(out).enumerate() {
-                let (zero, one) = (payload.pad(zero, w), payload.pad(one, w));
-                let d = payload.add(payload.sub(zero, one), *y);
-                writer.push(payload.on_wire(d), payload.wire_bits(w));
-                *out = payload.sub(*out, zero);
+        let (values, out) = (&values[at.clone()], &mut out[at]);
+        let mut one_word = |w: usize, [zero, one]: [&[u128]; 2], y: &P::Word, out: &mut P::Word| {
+            let (zero, one) = (payload.pad(zero, w), payload.pad(one, w));
+            let d = payload.add(payload.sub(zero, one), *y);
+            writer.push(payload.on_wire(d), payload.wire_bits(w));
+            *out = payload.sub(*out, zero);
+        };
+        if (words, blocks) == (1, 1) {
+            // a number a row, as random bits in both worlds have
+            for ((zero, one), (y, out)) in zero.iter().zip(one.iter()).zip(values.iter().zip(out)) {
+                one_word(0, [zero, one].map(std::slice::from_ref), y, out);
             }
+            continue;
+        }
+        let (values, out) = (values.chunks(words), out.chunks_mut(words));
+        for ((zero, one), (values, out)) in zero.chunks(blocks).zip(one.chunks(blocks)).zip(values.zip(out)) {
+            values.iter().zip(out).enumerate().for_each(|(w, (y, out))| one_word(w, [zero, one], y, out));
         }
     }
     writer.end();
@@ -335,15 +347,21 @@ fn hear<P: Payload>(
         let pads = &mut pads[..rows.len() * blocks];
         direction.hashes(&part.words[rows.clone()], 0, pads);
         direction.unit += rows.len() as u64;
-        let out = out[rows.start * words..rows.end * words].chunks_mut(words);
-        for (row, (pads, out)) in rows.zip(pads.chunks(blocks).zip(out)) {
-            let bit = bits[row / 64] >> (row % 64);
-            for (w, out) in out.iter_mut().enumerate() {
-                let d = payload.off_wire(reader.pull(payload.wire_bits(w)));
-                right &= d.is_some();
-                let product = payload.times(bit, d.unwrap_or_default());
-                *out = payload.add(*out, payload.add(payload.pad(pads, w), product));
+        let out = &mut out[rows.start * words..rows.end * words];
+        let mut one_word = |w: usize, row: usize, pads: &[u128], out: &mut P::Word| {
+            let d = payload.off_wire(reader.pull(payload.wire_bits(w)));
+            right &= d.is_some();
+            let product = payload.times(bits[row / 64] >> (row % 64), d.unwrap_or_default());
+            *out = payload.add(*out, payload.add(payload.pad(pads, w), product));
+        };
+        if (words, blocks) == (1, 1) {
+            for (row, (pad, out)) in rows.zip(pads.iter().zip(out)) {
+                one_word(0, row, std::slice::from_ref(pad), out);
             }
+            continue;
+        }
+        for (row, (pads, out)) in rows.zip(pads.chunks(blocks).zip(out.chunks_mut(words))) {
+            out.iter_mut().enumerate().for_each(|(w, out)| one_word(w, row, pads, out));
         }
     }
     right && reader.ends()

@@ -22,7 +22,7 @@ use divisi_field::{BigField, Gf128, transpose};
 pub(crate) use extend::Request;
 use zeroize::Zeroize;
 
-const CORRECT: Step = step!("correct");
+pub(crate) const CORRECT: Step = step!("correct");
 const CHECK: Step = step!("check");
 
 /// Tiles whose columns are hashed together: they stay in the cache nearest to the core.
@@ -290,14 +290,14 @@ pub(crate) fn hash_bits(session: &Session, x: &[u128], z: Gf128) -> u128 {
     }
 }
 
-fn write(words: &[u128], out: &mut Vec<u8>) {
+pub(crate) fn write(words: &[u128], out: &mut Vec<u8>) {
     out.resize(16 * words.len(), 0);
     for (bytes, word) in out.as_chunks_mut().0.iter_mut().zip(words) {
         *bytes = word.to_le_bytes();
     }
 }
 
-fn read(bytes: &[u8], out: &mut Vec<u128>) {
+pub(crate) fn read(bytes: &[u8], out: &mut Vec<u128>) {
     out.extend(bytes.as_chunks().0.iter().map(|word| u128::from_le_bytes(*word)));
 }
 

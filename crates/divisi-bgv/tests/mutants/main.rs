@@ -108,6 +108,57 @@ fn key_in_an_answer(without: Option<Check>) -> bool {
     right.count() > 1000
 }
 
+/// The mean square of the noise that P_1, who has all keys but P_2's, sees in answers to `count` ciphertexts
+/// that P_2 multiplied by signs of random bits, or of zeros; in answers before their lowest bits are dropped
+/// (D6), which is more than a holder gets.
+fn noise_of_answers(random: bool, count: u64, without: Option<Check>) -> f64 {
+    let ring = small(Operation::Bits, Form::LeanRing, 2);
+    let (p, top, limbs) = (ring.parameters().plain(), ring.parameters().top(), ring.parameters().limbs(0));
+    let factor = Ciphertext::factor_after(&ring, 1, top, 0);
+    let plain = encode::encode(&ring, &encode::signs(&ring, &bits(3, 1024)), ring.parameters().limbs(top));
+    let ends = act(harness(&ring, without), &ring, |session, keys, sampler| {
+        let mut squares = 0.0;
+        for number in 0..count {
+            if session.me() == party(1) {
+                let r = if random { bits(number, 1024) } else { vec![0; 1024] };
+                let x = Ciphertext::receive(session, &ring, PASS, party(0), top, 1)?;
+                let x = keys.hop(session, sampler, x, &encode::signs(&ring, &r))?;
+                let h = keys.partial_decryption(session, sampler, x.components()[1].clone())?;
+                wire::send(session, &ring, PASS, party(0), &[x.components()[0], x.components()[1], &h])?;
+                continue;
+            }
+            let x = keys.encrypt(sampler, top, Some(&plain));
+            wire::send(session, &ring, PASS, party(1), &x.components())?;
+            let [mut c0, mut c1, mut h] = [(); 3].map(|()| ring.zero(limbs, false));
+            wire::receive(session, &ring, PASS, party(1), &mut [&mut c0, &mut c1, &mut h])?;
+            // c_0 + s_1 c_1 + h_2 = m - x_2 + p (E' + e_2)
+            let back = Keys::forge(0, factor, c0, c1);
+            let [c0, c1] = back.components();
+            let mut sum = c0.clone();
+            ring.add_product(&mut sum, &keys.reveal(), c1);
+            ring.to_coefficients(&mut sum);
+            ring.add(&mut sum, &h);
+            squares +=
+                lift_coefficients(&ring, &sum).iter().map(|x| (*x as f64 / p as f64).powi(2)).sum::<f64>();
+        }
+        Ok(squares / (1024 * count) as f64)
+    });
+    ends.into_iter().next().unwrap().unwrap()
+}
+
+/// Attack (b): whether the noise of answers tells zeros from random bits, by six deviations of a mean square.
+fn noise_that_tells(count: u64, without: Option<Check>) -> bool {
+    let [zeros, random] = [false, true].map(|random| noise_of_answers(random, count, without));
+    // squares of what is like a Gaussian vary by twice their square, and two means are compared
+    let deviation = (4.0 / (1024 * count) as f64).sqrt();
+    println!("{count} answers: {:.4} bits, deviation {deviation:.1e}", (random / zeros).log2() / 2.0);
+    (random / zeros - 1.0).abs() > 6.0 * deviation
+}
+
+fn noise_of_few_answers(without: Option<Check>) -> bool {
+    noise_that_tells(1 << 6, without)
+}
+
 /// A flood a bit narrower than the bounds demand.
 fn narrow_flood(without: Option<Check>) -> bool {
     let p = Parameters::danger_insecure(Operation::Bits, Form::LeanRing, 2, divisi_field::zp::P32).unwrap();
@@ -205,10 +256,20 @@ divisi_core::mutants! {
     narrow_floods_are_refused: G2, "takes any width", narrow_flood;
     floods_are_wide: G2, "floods as widely as an error", key_in_an_answer;
     answers_are_flooded: G4, "sends its partial decryption as it is", key_in_an_answer;
+    noise_tells_no_signs: G4, "sends its partial decryption as it is", noise_of_few_answers;
+    floods_hide_noise: G2, "floods as widely as an error", noise_of_few_answers;
     large_moduli_are_refused: G5, "takes any parameters", modulus_beyond_the_table;
     coefficients_are_reduced: G10, "takes any coefficients", unreduced_coefficient;
     decryptions_end: G12, "does not stop at the last", one_decryption_more;
     common_polynomials_serve_once: G13, "forgets which call it is", difference_of_messages;
+}
+
+/// Attack (b) on 2^14 ciphertexts of each kind.
+#[test]
+#[ignore = "a minute"]
+fn noise_tells_no_signs_in_many_answers() {
+    assert!(!noise_that_tells(1 << 14, None));
+    assert!(noise_that_tells(1 << 10, Some(Check::G4)));
 }
 
 /// SECURITY.md and docs/bgv.md name every check of this crate with the tests that kill its mutants.

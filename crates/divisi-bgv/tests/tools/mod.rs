@@ -70,6 +70,11 @@ pub fn sum(ring: &Ring, shares: &[Poly]) -> Poly {
 /// hold.
 pub fn lift(ring: &Ring, mut x: Poly) -> Vec<i128> {
     ring.to_coefficients(&mut x);
+    lift_coefficients(ring, &x)
+}
+
+/// The same of one that is given as coefficients.
+pub fn lift_coefficients(ring: &Ring, x: &Poly) -> Vec<i128> {
     let n = ring.dimension();
     let (mut product, mut count) = (1_u128, 0);
     while count < x.limbs() && (product as f64 * ring.modulus(count).get() as f64) < 126_f64.exp2() {

@@ -201,6 +201,19 @@ impl Session {
         result
     }
 
+    /// Within an exchange, send what belongs to the round after its own, for it depends on what this exchange receives: so a
+    /// protocol of two rounds can go chunk by chunk too.
+    ///
+    /// # Errors
+    /// Those of `f`.
+    pub fn next_round<R>(&mut self, f: impl FnOnce(&mut Session) -> Result<R, Abort>) -> Result<R, Abort> {
+        let outer = self.base;
+        self.base = outer.map(|base| base.saturating_add(1));
+        let result = f(self);
+        self.base = outer;
+        result
+    }
+
     /// A pseudo-random stream that we share with `peer` and with nobody else, for one purpose in this strand \[A3\].
     /// Asking again for one purpose gives another stream, so that nothing drawn ever occurs twice \[M0.5\]: both ends must
     /// ask equally often.

@@ -7,23 +7,26 @@
 use super::{AHEAD, BATCH, Direction, MESSAGE, PAYLOAD, Round};
 use crate::Kept;
 use crate::hash::Hash;
-use crate::pads::{Pads, Part, Trust};
+use crate::pads::{Pads, Trust};
 use crate::setup::Setup;
 use crate::wipe;
 use divisi_core::{Abort, PartyId, Session};
+use divisi_field::kernel::vectorize;
 use std::ops::Range;
 
 /// The class of payloads of one block.
-const CLASS: u8 = 0;
+pub(super) const CLASS: u8 = 0;
 
-/// The lowest bits of some words, the first one lowest.
-#[inline]
+/// The lowest bits of at most 64 words, the first one lowest.
 fn lowest(words: &[u128]) -> u64 {
-    words.iter().enumerate().fold(0, |bits, (i, word)| bits | ((*word as u64) & 1) << i)
+    vectorize(
+        #[inline(always)]
+        || words.iter().enumerate().fold(0, |bits, (i, word)| bits | ((*word as u64) & 1) << i),
+    )
 }
 
 /// The lowest `count` bits.
-fn below(count: usize) -> u64 {
+pub(super) fn below(count: usize) -> u64 {
     if count >= 64 { u64::MAX } else { (1 << count) - 1 }
 }
 
@@ -62,7 +65,7 @@ impl Setup {
         let hash = Hash::new(session);
         let messages: Vec<Range<usize>> =
             (0..round.len).step_by(MESSAGE).map(|first| first..round.len.min(first + MESSAGE)).collect();
-        let direction = |session: &Session, part: &Part, pair: [PartyId; 2]| {
+        let direction = |session: &Session, part: &crate::pads::Part, pair: [PartyId; 2]| {
             Direction::new::<S>(session, &hash, 1, CLASS, pair, part.first)
         };
         let mut told: Vec<_> =
@@ -77,7 +80,9 @@ impl Setup {
                 for ((peer, part), direction) in round.others.iter().zip(&mut told) {
                     let key = self.key_of_pads(session, *peer);
                     body.clear();
-                    tell(direction, part, key, rows.clone(), values, &mut out, &mut body);
+                    let at = rows.start / 64..rows.end.div_ceil(64);
+                    let (values, out) = (&values[at.clone()], &mut out[at]);
+                    tell(direction, &part.words[rows.clone()], key, values, out, &mut body);
                     session.send(PAYLOAD, *peer, &body, rows.len() as u64)?;
                 }
             }
@@ -85,7 +90,9 @@ impl Setup {
             for ((peer, part), direction) in round.own.iter().zip(&mut heard) {
                 body.resize(rows.len().div_ceil(8), 0);
                 session.recv(PAYLOAD, *peer, &mut body)?;
-                let right = hear(direction, part, round.bits, rows.clone(), &body, &mut out);
+                let at = rows.start / 64..rows.end.div_ceil(64);
+                mask(direction, &part.words[rows.clone()], &mut out[at.clone()]);
+                let right = hear(&round.bits[at.clone()], rows.len(), &body, &mut out[at]);
                 session.well_formed(PAYLOAD, *peer, body.len(), right)?;
             }
         }
@@ -93,59 +100,54 @@ impl Setup {
     }
 }
 
-/// Step 1: d = H(K) + H(K + Delta') + y, and H(K) for us.
-fn tell(
+/// Step 1 for rows from a multiple of 64 on: d = H(K) + H(K + Delta') + y, behind what is in `body`, and H(K)
+/// for us.
+pub(super) fn tell(
     direction: &mut Direction<'_>,
-    part: &Part,
+    rows: &[u128],
     key: u128,
-    rows: Range<usize>,
     values: &[u64],
     out: &mut [u64],
     body: &mut Vec<u8>,
 ) {
     let mut pads = [Kept::<u128>::zeros(BATCH), Kept::<u128>::zeros(BATCH)];
+    let from = body.len();
     body.reserve(rows.len().div_ceil(8) + 8);
-    for first in rows.clone().step_by(BATCH) {
-        let here = first..rows.end.min(first + BATCH);
+    let words = values.chunks(BATCH / 64).zip(out.chunks_mut(BATCH / 64));
+    for (here, (values, out)) in rows.chunks(BATCH).zip(words) {
         let [zero, one] = pads.each_mut().map(|pads| &mut pads[..here.len()]);
-        direction.hashes(&part.words[here.clone()], 0, zero);
-        direction.hashes(&part.words[here.clone()], key, one);
+        direction.hashes(here, 0, zero);
+        direction.hashes(here, key, one);
         direction.unit += here.len() as u64;
-        let words = values[first / 64..].iter().zip(&mut out[first / 64..]);
-        for ((zero, one), (y, out)) in zero.chunks(64).zip(one.chunks(64)).zip(words) {
+        for ((zero, one), (y, out)) in zero.chunks(64).zip(one.chunks(64)).zip(values.iter().zip(out)) {
             let (zero, one) = (lowest(zero), lowest(one));
             *out ^= zero;
             body.extend_from_slice(&(zero ^ one ^ y).to_le_bytes());
         }
     }
-    body.truncate(rows.len().div_ceil(8));
+    body.truncate(from + rows.len().div_ceil(8));
 }
 
-/// Step 2: H(M) + x d; whether there was nothing behind the last row.
-fn hear(
-    direction: &mut Direction<'_>,
-    part: &Part,
-    bits: &[u64],
-    rows: Range<usize>,
-    body: &[u8],
-    out: &mut [u64],
-) -> bool {
+/// The first part of step 2, which waits for nothing: H(M).
+pub(super) fn mask(direction: &mut Direction<'_>, rows: &[u128], out: &mut [u64]) {
     let mut pads = Kept::<u128>::zeros(BATCH);
-    let mut over = 0;
-    for first in rows.clone().step_by(BATCH) {
-        let here = first..rows.end.min(first + BATCH);
+    for (here, out) in rows.chunks(BATCH).zip(out.chunks_mut(BATCH / 64)) {
         let pads = &mut pads[..here.len()];
-        direction.hashes(&part.words[here.clone()], 0, pads);
+        direction.hashes(here, 0, pads);
         direction.unit += here.len() as u64;
-        let words = bits[first / 64..].iter().zip(&mut out[first / 64..]);
-        let bytes = body[(first - rows.start) / 8..].chunks(8);
-        for ((pads, d), (x, out)) in pads.chunks(64).zip(bytes).zip(words) {
-            let mut word = [0; 8];
-            word[..d.len()].copy_from_slice(d);
-            let d = u64::from_le_bytes(word);
-            over |= d & !below(pads.len());
-            *out ^= lowest(pads) ^ x & d;
-        }
+        pads.chunks(64).zip(out).for_each(|(pads, out)| *out ^= lowest(pads));
     }
-    over == 0
+}
+
+/// The rest of step 2 for so many rows: x d; whether there was nothing behind the last one.
+pub(super) fn hear(bits: &[u64], rows: usize, body: &[u8], out: &mut [u64]) -> bool {
+    let mut last = 0;
+    for ((d, x), out) in body.chunks(8).zip(bits).zip(out) {
+        let mut word = [0; 8];
+        word[..d.len()].copy_from_slice(d);
+        last = u64::from_le_bytes(word);
+        *out ^= x & last;
+    }
+    // only the last word can have bits behind the last row
+    last & !below(1 + (rows + 63) % 64) == 0
 }

@@ -119,11 +119,11 @@ pub struct Numbers {
 }
 
 impl Numbers {
-    /// What is below 2 p, less p unless it is below p.
-    #[inline]
+    /// What is below 2 p, less p unless it is below p: what is below p wraps around, and is less before. A
+    /// minimum is a move, not a branch.
+    #[inline(always)]
     fn reduced(&self, sum: u128) -> u64 {
-        let (less, borrow) = sum.overflowing_sub(u128::from(self.modulus));
-        less.wrapping_add(u128::from(self.modulus) & mask(u64::from(borrow))) as u64
+        sum.min(sum.wrapping_sub(u128::from(self.modulus))) as u64
     }
 }
 

@@ -160,7 +160,12 @@ impl Setup {
 
     /// Refuse what cannot be asked of this set-up. All its rows are checked, or none: who may lie in some of
     /// them learns bits of the keys that the others are under \[G14\].
-    fn enter(&mut self, session: &mut Session, bits: Bits<'_>, checked: bool) -> Result<(), Abort> {
+    pub(crate) fn enter(
+        &mut self,
+        session: &mut Session,
+        bits: Bits<'_>,
+        checked: bool,
+    ) -> Result<(), Abort> {
         if self.session != *session.id().as_bytes() {
             return Err(session.misuse(SETUP, "the set-up of another session"));
         }

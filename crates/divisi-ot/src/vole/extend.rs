@@ -3,9 +3,10 @@
 use super::{ByGroup, CORRECT, Columns, Ends, Made, read, write};
 use crate::delta::Deltas;
 use crate::links::Links;
-use crate::softspoken::layout::Width;
+use crate::softspoken::layout::{Key, Layout, Width};
 use crate::softspoken::{CHUNK, Holder, Maker, Sums, TILE, Tiles};
 use divisi_core::{Abort, Session};
+use divisi_field::transpose;
 use std::ops::Range;
 
 /// Chunks whose corrections are sent before the first ones are awaited: with few, a long line would be paid
@@ -117,6 +118,43 @@ impl Ends {
         Ok(extension.made)
     }
 
+    /// The next chunk of rows of pads for these bits, one word a tile, as maker towards the party of this
+    /// index; what corrects them goes into `corrections`. The number of the first row; `None` where there is
+    /// no pair. No check stands behind them.
+    pub(crate) fn make_pads(
+        &mut self,
+        index: usize,
+        sums: &mut Sums,
+        x: &[u128],
+        rows: &mut [u128],
+        corrections: &mut Vec<u128>,
+    ) -> Option<u64> {
+        let layout = self.layout;
+        let maker = self.makers.get_mut(index)?.as_mut()?;
+        let first = maker.next();
+        corrections.clear();
+        maker.extend(sums, &layout.groups(Width::Pads), x, pads_in(layout, rows), corrections);
+        rows.as_chunks_mut().0.iter_mut().for_each(transpose::square);
+        Some(first)
+    }
+
+    /// The same as holder, from the maker's corrections for so many tiles.
+    pub(crate) fn hold_pads(
+        &mut self,
+        index: usize,
+        sums: &mut Sums,
+        key: &Key,
+        corrections: &[u128],
+        rows: &mut [u128],
+    ) -> Option<u64> {
+        let layout = self.layout;
+        let holder = self.holders.get_mut(index)?.as_mut()?;
+        let (first, tiles) = (holder.next(), rows.len() / TILE);
+        holder.extend(sums, &layout.groups(Width::Pads), key, tiles, corrections, pads_in(layout, rows));
+        rows.as_chunks_mut().0.iter_mut().for_each(transpose::square);
+        Some(first)
+    }
+
     /// Our corrections of one chunk to every peer.
     fn correct(
         &mut self,
@@ -151,6 +189,13 @@ fn tiles_in<'a>(columns: &'a mut ByGroup<Columns>, tiles: &Range<usize>) -> Tile
         Some(columns) => &mut columns.words[rows.clone()],
         None => &mut [],
     })
+}
+
+/// Tiles of the group of pads alone.
+fn pads_in(layout: Layout, rows: &mut [u128]) -> Tiles<'_> {
+    let mut tiles: Tiles<'_> = [&mut [], &mut []];
+    tiles[layout.pads()] = rows;
+    tiles
 }
 
 impl Extension<'_> {

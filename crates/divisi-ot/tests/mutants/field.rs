@@ -152,3 +152,22 @@ pub fn two_payloads(without: Option<Check>) -> bool {
             .enumerate()
             .all(|(i, (a, b))| a ^ b == if i % 16 == 0 { 6 } else { 0 })
 }
+
+/// The same of packed bits: whether every bit by which the payloads differ shows.
+pub fn two_bits(without: Option<Check>) -> bool {
+    let harness = harness(2, without).patient();
+    let seen = harness.recording(party(1));
+    let secrets = [[0x0123_4567_89ab_cdef, 7], [0x0f1e_2d3c_4b5a_6978, 0xffff]];
+    let ends = harness.act(|mut session| {
+        let mut setup = Setup::new(&mut session, config(4, 40, Base::Both))?;
+        let mut pads = setup.semi_honest_rows(&mut session, Bits::Random(128), Links::All)?;
+        for secret in &secrets {
+            setup.correlate_bits(&mut session, &mut pads, secret)?;
+        }
+        Ok(())
+    });
+    assert!(without.is_some() || ends.iter().all(Result::is_err));
+    let told = seen.bodies(Way::In, party(2), PAYLOAD);
+    let difference = secrets[0].iter().zip(&secrets[1]).flat_map(|(x, y)| (x ^ y).to_le_bytes());
+    told.len() == 2 && told[0].iter().zip(&told[1]).map(|(x, y)| x ^ y).eq(difference)
+}

@@ -77,6 +77,7 @@ divisi_core::mutants! {
     macs_and_pads_have_one_bit: K13, "takes a sum X for each group of columns", field::other_bit_of_pads;
     few_bits_are_not_tried_offline: K14, "hashes rows of the columns of MACs", field::delta_found_offline;
     a_pad_serves_one_payload: G14, "lets rows serve again", field::two_payloads;
+    a_pad_serves_one_bit: G14, "lets rows serve again", field::two_bits;
 }
 
 /// Every check of this crate has a mutant; the rest of W belongs to the crate above.

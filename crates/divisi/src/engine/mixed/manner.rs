@@ -45,10 +45,10 @@ impl Form {
         }
     }
 
-    /// What is measured to be best among so many: transfers are quadratic in all, products along a tree are not.
+    /// What is measured to be best among so many (docs/mixed.md, 11): transfers are quadratic in all, products along a tree are not.
     #[must_use]
     pub fn usual(parties: usize) -> Form {
-        if parties < 16 { Form::ALL[0] } else { Form::ALL[1] }
+        if parties <= 20 { Form::ALL[0] } else { Form::ALL[1] }
     }
 }
 

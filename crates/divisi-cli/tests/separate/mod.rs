@@ -1,0 +1,98 @@
+//! Parties of `divisi run` that are started one by one, each with its own arguments.
+
+use serde_json::Value;
+use std::path::Path;
+use std::process::{Command, Output, Stdio};
+
+const PROGRAM: &str = env!("CARGO_BIN_EXE_divisi");
+
+/// A mesh of parties in a directory, whose ports are free.
+fn mesh(dir: &Path, parties: usize) {
+    let ports: Vec<_> = (0..parties).map(|_| std::net::TcpListener::bind("127.0.0.1:0").unwrap()).collect();
+    let hosts: Vec<String> = ports.iter().map(|port| port.local_addr().unwrap().to_string()).collect();
+    drop(ports);
+    let made = Command::new(PROGRAM)
+        .current_dir(dir)
+        .args(["mesh", "new", "--parties", &parties.to_string(), "--hosts", &hosts.join(","), "--out", "m"])
+        .stdout(Stdio::null())
+        .status();
+    assert!(made.unwrap().success());
+}
+
+/// All parties of the mesh at once, each with its own arguments.
+fn each(dir: &Path, engine: &str, arguments: &[Vec<&str>]) -> Vec<Output> {
+    let parties: Vec<_> = (1..)
+        .zip(arguments)
+        .map(|(i, arguments)| {
+            Command::new(PROGRAM)
+                .current_dir(dir)
+                .args(["run", "--engine", engine, "--json", "--config", "m/mesh.toml"])
+                .args(["--party", &i.to_string(), "--identity", &format!("m/party-{i}.key")])
+                .args(arguments)
+                .stdout(Stdio::piped())
+                .stderr(Stdio::piped())
+                .spawn()
+                .unwrap()
+        })
+        .collect();
+    parties.into_iter().map(|party| party.wait_with_output().unwrap()).collect()
+}
+
+fn json(output: &Output) -> Value {
+    serde_json::from_slice(&output.stdout).unwrap()
+}
+
+const AES: &str = "69c4e0d86a7b0430d8cdb78070b4c55a";
+
+/// Four programs, each one party, of which the second learns the output.
+pub fn one_party_each(engine: &str) {
+    let dir = tempfile::tempdir().unwrap();
+    mesh(dir.path(), 4);
+    let arguments = [1, 2, 3, 4].map(|i| {
+        let key = if i == 4 { "4=000102030405060708090a0b0c0d0e0f" } else { "4=" };
+        let block = if i == 1 { "1=00112233445566778899aabbccddeeff" } else { "1=" };
+        vec!["--circuit", "aes128", "--input", key, "--input", block, "--output", "2"]
+    });
+    for (i, output) in (1..).zip(each(dir.path(), engine, &arguments)) {
+        let told = json(&output);
+        assert!(output.status.success(), "{told}");
+        assert_eq!((told["party"].as_u64(), told["parties"].as_u64()), (Some(i), Some(4)));
+        let value = told["outputs"].as_array().map(|values| values[0].as_str().unwrap());
+        assert_eq!(value, (i == 2).then_some(AES));
+    }
+}
+
+/// Two parties, the second of which has these arguments where the first has the circuit `and` alone: both are told what they differ in, as
+/// usage, with the digests of both.
+pub fn refused_with_both_digests(engine: &str, differences: &[(&[&str], &str)]) {
+    let dir = tempfile::tempdir().unwrap();
+    mesh(dir.path(), 2);
+    let file = |gate: &str| format!("1 3\n2 1 1\n1 1\n\n2 1 0 1 2 {gate}\n");
+    std::fs::write(dir.path().join("and"), file("AND")).unwrap();
+    std::fs::write(dir.path().join("xor"), file("XOR")).unwrap();
+    for (others, what) in differences {
+        let first = vec!["--circuit", "and", "--input", "1=1", "--input", "2="];
+        let second = [others, &["--input", "1=", "--input", "2=1"][..]].concat();
+        let outputs = each(dir.path(), engine, &[first, second]);
+        let mut digests = Vec::new();
+        for (peer, output) in [2, 1].into_iter().zip(&outputs) {
+            let told = json(output);
+            let error = told["error"].as_str().unwrap();
+            assert_eq!(output.status.code(), Some(2), "{others:?}: {error}");
+            assert_eq!(
+                (told["kind"].as_str(), told["peer"].as_u64()),
+                (Some("usage"), Some(peer)),
+                "{error}"
+            );
+            assert!(error.contains(what), "{others:?}: {error}");
+            let word = |word: &&str| word.len() == 64 && word.bytes().all(|b| b.is_ascii_hexdigit());
+            let mut pair: Vec<String> =
+                error.split([' ', ',', ';']).filter(word).map(ToOwned::to_owned).collect();
+            assert_eq!(pair.len(), 2, "{error}");
+            assert_ne!(pair[0], pair[1]);
+            pair.sort();
+            digests.push(pair);
+        }
+        assert_eq!(digests[0], digests[1], "{others:?}");
+    }
+}

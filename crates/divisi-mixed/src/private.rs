@@ -1,0 +1,185 @@
+//! Private tables of 2 to 256 entries by hops: GYKW, Figures 7 and 8, case 2, in the Walsh basis
+//! ([`crate::table`]).
+//!
+//! The entries That\[k\] of shared tables, k from 1 on, go into a ciphertext at one party (A2E). Each party in
+//! its turn multiplies by its own signs (-1)^<k,r_i> and leaves nothing that tells them, as in Figure 6, and
+//! the last one shares what came of it (E2A): the entries of T'\[j\] = T\[r xor j\]. r is shared modulo 2
+//! alone, so that this takes no random bits in both worlds and no triples; beside
+//! [`Mixed::look_up_private`](crate::Mixed::look_up_private) it needs keys of its own.
+//!
+//! Adversary: semi-honest, all but one; privacy as in docs/bgv.md, 5 and 6: a private table is one A2E and one
+//! hop more \[G1, G13\]. Cost a batch of N entries: n - 1 polynomials to the first, 2 (n - 1) of falling levels
+//! around the ring, c_1 and an answer for each other party; n + 2 rounds (test `private_tables_by_hops`).
+
+use crate::bit::Bit;
+use crate::bits::Order;
+use crate::convert::open_bits;
+use crate::num::Num;
+use crate::table::{MOST, walsh};
+use divisi_bgv::hidden::Hidden;
+use divisi_bgv::parameters::{Form, Operation};
+use divisi_bgv::{Ciphertext, Keys, Sampler, encode, wire};
+use divisi_core::{Abort, Check, Lanes, Session, Step, step};
+
+const MASK: Step = step!("mask");
+const PASS: Step = step!("pass");
+const INDEX: Step = step!("index");
+
+/// Shares of tables T' and of their masks r. Used by value, once \[G7\]: it is neither copied nor cloned.
+///
+/// ```compile_fail,E0382
+/// fn twice(session: &mut divisi_core::Session, x: &[divisi_mixed::Bit], tables: divisi_mixed::private::Masked) {
+///     let first = tables.look_up(session, x);
+///     let second = tables.look_up(session, x);
+/// }
+/// ```
+pub struct Masked {
+    width: usize,
+    plain: divisi_field::zp::Modulus,
+    /// Our share of each mask, modulo 2.
+    r: Hidden<u64>,
+    /// Our shares of That', table by table.
+    hat: Num,
+}
+
+impl Masked {
+    /// Figure 7: mask tables of 2^width shared entries, one behind the other. All parties call it.
+    ///
+    /// # Errors
+    /// [`Abort::Misuse`] for tables of other lengths, shares of another session, and keys for another
+    /// operation; as [`Keys::from_shares`], [`Keys::to_shares`] and [`wire::receive`].
+    pub fn new(
+        session: &mut Session,
+        keys: &Keys,
+        sampler: &mut Sampler,
+        width: usize,
+        tables: &Num,
+    ) -> Result<Masked, Abort> {
+        tables.admit(session, MASK)?;
+        let (ring, plain) = (keys.ring(), keys.ring().plain());
+        let p = ring.parameters();
+        if p.operation() != Operation::PrivateTables || p.form() == Form::LeanTree {
+            return Err(session.misuse(MASK, "keys for private tables along a ring"));
+        }
+        if !(1..=MOST).contains(&width) || tables.lanes() == 0 || !tables.lanes().is_multiple_of(1 << width) {
+            return Err(session.misuse(MASK, "tables of 2^m entries, m of one to eight"));
+        }
+        let (entries, each) = (1_usize << width, (1 << width) - 1);
+        // 1. <r>: each party's own
+        let mut r = Hidden::zeros(tables.lanes() / entries);
+        let mut bits = Hidden::zeros(r.len() * width);
+        sampler.bits(&mut bits);
+        for (r, bits) in r.iter_mut().zip(bits.chunks_exact(width)) {
+            *r = bits.iter().fold(0, |r, bit| r << 1 | bit);
+        }
+        let mut hat = Hidden::from(tables.shares());
+        hat.chunks_exact_mut(entries).for_each(|table| walsh(plain, table));
+        // 2. to 4. the signs of all k but 0, as many together as fill a ciphertext
+        let slots = ring.dimension();
+        let total = r.len() * each;
+        for first in (0..total).step_by(slots) {
+            let here = slots.min(total - first);
+            let place = |i: usize| ((first + i) / each, (first + i) % each + 1);
+            let mut share = Hidden::zeros(slots);
+            // slots that are left have random signs: bounds on noise are for such
+            let mut signs = Hidden::zeros(slots);
+            sampler.bits(&mut signs);
+            for (i, (share, sign)) in share.iter_mut().zip(signs.iter_mut()).take(here).enumerate() {
+                let (table, k) = place(i);
+                *share = hat[table * entries + k];
+                *sign = u64::from((k as u64 & r[table]).count_ones() & 1);
+            }
+            let signs = encode::signs(ring, &signs);
+            let masked = around(session, keys, sampler, &share, &signs)?;
+            for (i, masked) in masked.iter().take(here).enumerate() {
+                let (table, k) = place(i);
+                hat[table * entries + k] = *masked;
+            }
+        }
+        Ok(Masked { width, plain, r, hat: Num::new(hat).made(session) })
+    }
+
+    /// How many tables there are.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.r.len()
+    }
+
+    /// Whether there is none.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.r.is_empty()
+    }
+
+    /// Figure 8, case 2: the entry of each table at its shared index of m bits, the lowest first: one opening.
+    ///
+    /// # Errors
+    /// [`Abort::Misuse`] for other indices than tables, and for what another session made; as [`open_bits`].
+    pub fn look_up(self, session: &mut Session, x: &[Bit]) -> Result<Num, Abort> {
+        let Masked { width, plain, r, hat } = self;
+        hat.admit(session, INDEX)?;
+        x.iter().try_for_each(|bit| bit.admit(session, INDEX))?;
+        if x.len() != width || x.iter().any(|bit| bit.lanes() != r.len()) {
+            return Err(session.misuse(INDEX, "an index of m bits for each table"));
+        }
+        session.observe(Check::G7); // [G7]
+        // 1. u = x xor r, opened
+        let mut masked = Hidden::zeros(width * r.len());
+        for (lane, (masked, r)) in masked.chunks_exact_mut(width).zip(r.iter()).enumerate() {
+            for (j, (masked, x)) in masked.iter_mut().zip(x).enumerate() {
+                *masked = x.lane(lane) ^ r >> j & 1;
+            }
+        }
+        let u = open_bits(session, &masked)?;
+        // 2. T'[u] = 2^-m sum of (-1)^<k,u> That'[k]
+        let scale = plain.invert(1 << width);
+        let mut out = Hidden::zeros(r.len());
+        let tables = hat.shares().chunks_exact(1 << width).zip(u.chunks_exact(width));
+        for (out, (table, u)) in out.iter_mut().zip(tables) {
+            let u = u.iter().rev().fold(0, |u, bit| u << 1 | *bit as usize);
+            let mut sum = 0;
+            for (k, term) in table.iter().enumerate() {
+                // k and u are public
+                let negative = (k & u).count_ones() & 1 == 1;
+                sum = if negative { plain.sub(sum, *term) } else { plain.add(sum, *term) };
+            }
+            *out = plain.mul(sum, scale);
+        }
+        Ok(Num::new(out).made(session))
+    }
+}
+
+/// Shares times the signs of all parties: into a ciphertext, around the ring, and out of it. The circle begins
+/// with another party from batch to batch.
+fn around(
+    session: &mut Session,
+    keys: &Keys,
+    sampler: &mut Sampler,
+    share: &[u64],
+    signs: &[u64],
+) -> Result<Hidden<u64>, Abort> {
+    let (ring, top) = (keys.ring(), keys.ring().parameters().top());
+    let batch = session.count("private tables");
+    let order = Order::new(session, batch);
+    let (me, last) = (order.me, order.parties.len().saturating_sub(1));
+    // [That] at the first
+    let first = order.at(session, 0)?;
+    let mut x = keys.from_shares(session, sampler, first, share)?; // [G13]
+    if me > 0 {
+        let level = top.saturating_sub(me);
+        let factor = Ciphertext::factor_after(ring, 1, top, level);
+        let before = order.at(session, me - 1)?;
+        x = Some(Ciphertext::receive(session, ring, PASS, before, level, factor)?); // [G10]
+    }
+    let Some(x) = x else {
+        return Err(session.misuse(PASS, "the first party has the ciphertext of shares"));
+    };
+    let x = keys.hop(session, sampler, x, signs)?; // [G1]
+    let holder = order.at(session, last)?;
+    if me < last {
+        let next = order.at(session, me + 1)?;
+        wire::send(session, ring, PASS, next, &x.components())?;
+    }
+    let held = Some(&x).filter(|_| me == last);
+    keys.to_shares(session, sampler, holder, held, Ciphertext::factor_after(ring, 1, top, 0))
+}

@@ -1,0 +1,119 @@
+//! A party that stops, at every step of every phase: cut off, or sending too little, or garbage. All others
+//! end with an abort that names a peer, and nobody waits; what garbage says is wrong, but ends too.
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
+
+use divisi_bgv::Ring;
+use divisi_bgv::parameters::{Form, Operation, Parameters};
+use divisi_circuit::{Build, Gates};
+use divisi_core::testing::{Harness, Way, many, party};
+use divisi_core::{Abort, Boolean, Convert, Job, Parameters as Agreed, PartyId, Session};
+use divisi_field::zp::{Modulus, P32};
+use divisi_mixed::{Bit, Gmw, Mixed, Num, num};
+use divisi_ot::Config;
+use std::collections::HashSet;
+use std::sync::Arc;
+
+const PARTIES: usize = 3;
+
+/// How random bits are made: by transfers, or in a form.
+type How = Option<Form>;
+
+const ALL: [How; 4] = [None, Some(Form::LeanTree), Some(Form::LeanRing), Some(Form::Paper)];
+
+fn small(operation: Operation, form: Form) -> Arc<Ring> {
+    Arc::new(Ring::new(Parameters::danger_insecure(operation, form, PARTIES, P32).unwrap()).unwrap())
+}
+
+/// Set-up, everything made ahead, a circuit, conversions, lookups, products, outputs.
+fn whole(session: Session, how: How) -> Result<(), Abort> {
+    let plain = Modulus::new(P32).unwrap();
+    let rings = (how.map(|form| small(Operation::Bits, form)), small(Operation::Triples, Form::LeanTree));
+    let gmw = Gmw::new(session, Config::default())?;
+    let mut mixed = Mixed::new(gmw, plain, rings.0.as_ref(), Some(&rings.1))?;
+    let (me, all) = (mixed.session().me(), PartyId::all(PARTIES).collect::<Vec<_>>());
+    let value = Some(Bit::of([1].into_iter())).filter(|_| me == party(1));
+    let bit = mixed.gmw().input(party(1), 1, value.as_ref())?;
+    let mut g = Build::new();
+    let [x, y] = g.input(2)[..] else { unreachable!("two wires") };
+    let product = g.and(x, y);
+    g.output(&[product]);
+    let program = g.finish();
+    let mut jobs = [Job::new(&program, vec![bit.clone(), bit.clone()])];
+    mixed.gmw().run(&mut jobs)?;
+    let number: Num = mixed.convert(vec![bit.clone(), bit.clone()])?;
+    let bits: Vec<Bit> = mixed.convert(number.clone())?;
+    let signs = mixed.signs(1, 1)?;
+    let looked = mixed.look_up(&[&[3, 4]], std::slice::from_ref(&bit), signs)?;
+    let sum = number.add(plain, &looked[0]).unwrap();
+    assert_eq!(num::open(mixed.session(), plain, &sum)?.len(), 1);
+    num::open_to(mixed.session(), plain, &all, &sum)?;
+    mixed.gmw().output(&all, &bits)?;
+    Ok(())
+}
+
+fn harness() -> Harness {
+    let rings = ALL.into_iter().flatten().map(|form| small(Operation::Bits, form));
+    let rings = rings.chain([small(Operation::Triples, Form::LeanTree)]);
+    Harness::new(
+        PARTIES,
+        &rings.fold(Agreed::new("mixed faults"), |all, ring| ring.parameters().describe(all)),
+    )
+}
+
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Fault {
+    CutOff,
+    TooShort,
+    Garbage,
+}
+
+/// Every party's first message of every step, whatever makes random bits; none twice.
+fn steps() -> Vec<(How, u8, u32)> {
+    let mut known = HashSet::new();
+    let mut all = Vec::new();
+    for how in ALL {
+        let harness = harness();
+        let seen = harness.recordings();
+        harness.act(|session| whole(session, how)).into_iter().for_each(|end| end.unwrap());
+        for (number, seen) in (1..).zip(seen) {
+            let sent = seen.read().into_iter().filter(|seen| seen.way == Way::Out);
+            all.extend(sent.map(|s| (how, number, s.frame.step)).filter(|(_, n, s)| known.insert((*n, *s))));
+        }
+    }
+    all
+}
+
+#[test]
+fn whoever_stops_at_any_step_the_others_abort() {
+    let steps = steps();
+    let different: HashSet<u32> = steps.iter().map(|(_, _, step)| *step).collect();
+    assert!(different.len() > 25 && steps.len() > 2 * different.len(), "{} {}", different.len(), steps.len());
+    let faults = [Fault::CutOff, Fault::TooShort, Fault::Garbage];
+    many(steps.len(), 4, |i| {
+        let ((how, broken, id), fault) = (steps[i], faults[i % 3]);
+        let (harness, broken) = (harness(), party(broken));
+        for to in PartyId::all(PARTIES).filter(|to| *to != broken) {
+            let mut begun = false;
+            harness.hand(broken, to, move |mut frame| {
+                begun |= frame.step == id;
+                match fault {
+                    Fault::CutOff if begun => return vec![],
+                    Fault::TooShort if begun => frame.body.truncate(frame.body.len().saturating_sub(1)),
+                    Fault::Garbage if begun => {
+                        frame.body.iter_mut().for_each(|byte| *byte = byte.wrapping_mul(7) ^ 0xa5)
+                    }
+                    _ => {}
+                }
+                vec![frame]
+            });
+        }
+        let ends = harness.act(|session| whole(session, how));
+        // nobody is promised to notice garbage: it is enough that nobody waits, or panics
+        for (p, end) in
+            PartyId::all(PARTIES).zip(ends).filter(|(p, _)| *p != broken && fault != Fault::Garbage)
+        {
+            let named = end.as_ref().is_err_and(|abort| abort.peer().is_some());
+            assert!(named, "{p} after {fault:?} of {broken} at {id:08x}, {how:?}: {end:?}");
+        }
+    });
+}

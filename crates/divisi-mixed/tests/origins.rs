@@ -1,0 +1,128 @@
+//! What a session made serves in no other: every entry refuses it, before anything is sent.
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
+
+use divisi_bgv::Ring;
+use divisi_bgv::parameters::{Form, Operation, Parameters};
+use divisi_circuit::{Build, Gates};
+use divisi_core::testing::{party, run};
+use divisi_core::{Abort, Boolean, Convert, Job, Parameters as Agreed};
+use divisi_field::zp::{Modulus, P32};
+use divisi_mixed::bits::RandomBits;
+use divisi_mixed::{Bit, Gmw, Mixed, Num, convert, num};
+use divisi_ot::Config;
+use std::sync::{Arc, Mutex};
+
+fn parties<R: Send>(act: impl Fn(&mut Mixed) -> Result<R, Abort> + Sync) -> Vec<Result<R, Abort>> {
+    let small = Parameters::danger_insecure(Operation::Triples, Form::LeanTree, 2, P32).unwrap();
+    let ring = Arc::new(Ring::new(small).unwrap());
+    let agreed = ring.parameters().describe(Agreed::new("mixed tests"));
+    run(2, &agreed, |session| {
+        let gmw = Gmw::new(session, Config::default())?;
+        act(&mut Mixed::new(gmw, Modulus::new(P32).unwrap(), None, Some(&ring))?)
+    })
+}
+
+/// A bit and a number that the session made.
+fn made(mixed: &mut Mixed) -> Result<(Bit, Num), Abort> {
+    let value = Some(Bit::of([1].into_iter())).filter(|_| mixed.session().me() == party(1));
+    let bit = mixed.gmw().input(party(1), 1, value.as_ref())?;
+    let number = mixed.multiply(&Num::zero(1), &Num::zero(1))?;
+    Ok((bit, number))
+}
+
+/// An entry, given a bit and a number.
+type Entry = fn(&mut Mixed, Bit, Num) -> Result<(), Abort>;
+
+const ENTRIES: [(&str, Entry); 12] = [
+    ("run", |mixed, bit, _| {
+        let mut g = Build::new();
+        let [x, y] = g.input(2)[..] else { unreachable!("two wires") };
+        let product = g.and(x, y);
+        g.output(&[product]);
+        mixed.gmw().run(&mut [Job::new(&g.finish(), vec![Bit::zero(1), bit])])
+    }),
+    ("output", |mixed, bit, _| mixed.gmw().output(&[party(1)], &[Bit::zero(1), bit]).map(drop)),
+    ("join and output", |mixed, bit, _| {
+        let joined = mixed.gmw().join_bits(&[&Bit::zero(1), &bit]);
+        mixed.gmw().output(&[party(1)], &[joined]).map(drop)
+    }),
+    ("B2A", |mixed, bit, _| Convert::<Vec<Bit>, Num>::convert(mixed, vec![Bit::zero(1), bit]).map(drop)),
+    ("A2B", |mixed, _, number| Convert::<Num, Vec<Bit>>::convert(mixed, number).map(drop)),
+    ("lookup", |mixed, bit, _| {
+        let signs = mixed.signs(1, 1)?;
+        mixed.look_up(&[&[3, 4]], &[bit], signs).map(drop)
+    }),
+    ("private lookup", |mixed, _, number| {
+        let signs = mixed.signs(1, 1)?;
+        let table = Num::join(&[&number, &Num::zero(1)]);
+        mixed.look_up_private(&table, &[Bit::zero(1)], signs).map(drop)
+    }),
+    ("first factor", |mixed, _, number| mixed.multiply(&number, &Num::zero(1)).map(drop)),
+    ("second factor", |mixed, _, number| mixed.multiply(&Num::zero(1), &number).map(drop)),
+    ("matrices", |mixed, _, number| mixed.multiply_matrices([1; 3], &Num::zero(1), &number).map(drop)),
+    ("open", |mixed, _, number| {
+        let plain = mixed.plain();
+        num::open(mixed.session(), plain, &number.scale(plain, 2)).map(drop)
+    }),
+    ("open to one", |mixed, _, number| {
+        let plain = mixed.plain();
+        num::open_to(mixed.session(), plain, &[party(1)], &number.sum(plain)).map(drop)
+    }),
+];
+
+#[test]
+fn every_entry_refuses_what_another_session_made() {
+    let ends = parties(|mixed| Ok((made(mixed)?, mixed.take_bits(1)?)));
+    let (others, masks): (Vec<_>, Vec<RandomBits>) = ends.into_iter().map(Result::unwrap).unzip();
+    for (name, entry) in ENTRIES {
+        // what a session made itself it takes, and what a caller brings
+        let own = parties(|mixed| {
+            let (bit, number) = made(mixed)?;
+            entry(mixed, bit, number)
+        });
+        assert!(own.iter().all(Result::is_ok), "{name}: {own:?}");
+        let ends = parties(|mixed| {
+            let (bit, number) = others[mixed.session().me().index()].clone();
+            entry(mixed, bit, number)
+        });
+        let refused = |end: &Result<(), Abort>| matches!(end, Err(Abort::Misuse { what, .. }) if what.contains("another session"));
+        assert!(ends.iter().any(refused) && ends.iter().all(Result::is_err), "{name}: {ends:?}");
+    }
+    // nor random bits, by value
+    let masks = Mutex::new(masks.into_iter().map(Some).collect::<Vec<_>>());
+    let ends = parties(|mixed| {
+        let mask = masks.lock().unwrap()[mixed.session().me().index()].take().unwrap();
+        let plain = mixed.plain();
+        convert::lookup(mixed.session(), plain, &[[0, 1]], &[0], mask).map(drop)
+    });
+    assert!(ends.iter().all(Result::is_err));
+}
+
+/// What is made of shares of two sessions is nobody's.
+#[test]
+fn shares_of_two_sessions_do_not_meet() {
+    let others: Vec<_> = parties(made).into_iter().map(Result::unwrap).collect();
+    let plain = Modulus::new(P32).unwrap();
+    let ends = parties(|mixed| {
+        let ((bit, number), me) = (made(mixed)?, mixed.session().me());
+        let (other_bit, other) = &others[me.index()];
+        assert!(number.add(plain, other).is_none() && number.sub(plain, other).is_none());
+        assert!(number.add(plain, &Num::zero(1)).is_some());
+        num::open(mixed.session(), plain, &Num::join(&[&number, &Num::zero(1)]))?;
+        let joined = mixed.gmw().join_bits(&[&bit, other_bit]);
+        assert!(matches!(mixed.gmw().output(&[me], &[joined]), Err(Abort::Misuse { .. })));
+        Ok(())
+    });
+    // whoever came first ended the other's
+    assert!(ends.iter().any(Result::is_ok), "{ends:?}");
+    // nor is a share a value
+    for end in parties(|mixed| {
+        let (bit, _) = made(mixed)?;
+        mixed.gmw().input(party(1), 1, Some(&bit)).map(drop)
+    })
+    .into_iter()
+    .take(1)
+    {
+        assert!(matches!(end, Err(Abort::Misuse { .. })));
+    }
+}

@@ -1,0 +1,91 @@
+//! Private tables by hops: every entry of tables of each size, at any index; cost; and what is refused.
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
+
+use divisi_bgv::hidden::Hidden;
+use divisi_bgv::parameters::{Form, Operation, Parameters};
+use divisi_bgv::{Keys, Ring, Sampler};
+use divisi_core::testing::run;
+use divisi_core::{Abort, Check, Parameters as Agreed, Session};
+use divisi_field::zp::P32;
+use divisi_mixed::private::Masked;
+use divisi_mixed::{Bit, Num, num};
+use std::sync::Arc;
+
+fn parties<R: Send>(
+    n: usize,
+    operation: Operation,
+    form: Form,
+    act: impl Fn(&mut Session, &Keys, &mut Sampler) -> Result<R, Abort> + Sync,
+) -> Vec<Result<R, Abort>> {
+    let small = Parameters::danger_insecure(operation, form, n, P32).unwrap();
+    let ring = Arc::new(Ring::new(small).unwrap());
+    run(n, &ring.parameters().describe(Agreed::new("mixed tests")), |mut session| {
+        let keys = Keys::generate(&mut session, &ring)?;
+        let mut sampler = Sampler::new(&session);
+        act(&mut session, &keys, &mut sampler)
+    })
+}
+
+/// A party's share of something: those of the others are hashes, the first has the rest.
+fn share(n: usize, me: usize, i: usize, x: u64, modulus: u64) -> u64 {
+    let of = |party: usize| (i as u64 + 3).wrapping_mul(0x9e37_79b9_7f4a_7c15 ^ party as u64) % modulus;
+    if me == 0 { (1..n).fold(x, |x, party| (x + modulus - of(party)) % modulus) } else { of(me) }
+}
+
+#[test]
+fn private_tables_by_hops() {
+    for (n, form, width, count) in [
+        (2, Form::LeanRing, 1, 40),
+        (3, Form::LeanRing, 3, 8),
+        // two ciphertexts
+        (2, Form::LeanRing, 8, 5),
+        (4, Form::LeanRing, 2, 4),
+        (3, Form::Paper, 2, 4),
+    ] {
+        let entries = 1 << width;
+        // 0, 1 and p - 1 among them
+        let entry = |i: usize| [0, 1, P32 - 1].get(i).copied().unwrap_or(i as u64 * 0x9e37_79b9 % P32);
+        let index = |table: usize| (table * 7 + 3) % entries;
+        let ends = parties(n, Operation::PrivateTables, form, |session, keys, sampler| {
+            let (me, plain) = (session.me().index(), keys.ring().plain());
+            let shares: Vec<u64> = (0..entries * count).map(|i| share(n, me, i, entry(i), P32)).collect();
+            session.phase("preprocessing");
+            let tables = Masked::new(session, keys, sampler, width, &Num::new(Hidden::from(&*shares)))?;
+            session.phase("online");
+            let bit = |j: usize| Bit::of((0..count).map(|i| share(n, me, i, (index(i) >> j & 1) as u64, 2)));
+            let x: Vec<Bit> = (0..width).map(bit).collect();
+            let looked = tables.look_up(session, &x)?;
+            let counts = session.meter().read();
+            Ok((num::open(session, plain, &looked)?, counts))
+        });
+        let ciphertexts = ((entries - 1) * count).div_ceil(1024);
+        let ends: Vec<_> = ends.into_iter().map(Result::unwrap).collect();
+        for (values, counts) in &ends {
+            let expected: Vec<u64> = (0..count).map(|i| entry(i * entries + index(i))).collect();
+            assert_eq!(*values, expected, "{n} {} {width}", form.name());
+            assert_eq!(counts.checks[&Check::G1] as usize, ciphertexts);
+        }
+        let rounds =
+            |phase| ends.iter().map(|(_, counts)| counts.phases[phase].rounds as usize).max().unwrap();
+        assert_eq!(rounds("online"), 2);
+        // A2E, a hop each but the first, E2A; a second ciphertext need not wait for all of the first
+        let (made, most) = (rounds("preprocessing"), (n + 2) * ciphertexts);
+        assert!(made == most || ciphertexts > 1 && made < most, "{n} {}: {made} of {most}", form.name());
+    }
+}
+
+#[test]
+fn what_does_not_fit_is_refused() {
+    let refused = |operation, form, width, lanes: usize, index: usize| {
+        let ends = parties(2, operation, form, |session, keys, sampler| {
+            let tables = Masked::new(session, keys, sampler, width, &Num::zero(lanes))?;
+            tables.look_up(session, &vec![Bit::zero(index); width]).map(drop)
+        });
+        assert!(ends.iter().any(|end| matches!(end, Err(Abort::Misuse { .. }))), "{ends:?}");
+    };
+    refused(Operation::Bits, Form::LeanRing, 1, 2, 1);
+    refused(Operation::PrivateTables, Form::LeanRing, 9, 512, 1);
+    refused(Operation::PrivateTables, Form::LeanRing, 2, 6, 1);
+    refused(Operation::PrivateTables, Form::LeanRing, 2, 0, 0);
+    refused(Operation::PrivateTables, Form::LeanRing, 2, 4, 2);
+}

@@ -1,0 +1,149 @@
+//! Products of random bits with payloads of one bit each, of which no row is kept: what Boolean triples are
+//! made of, in memory that does not grow with them.
+//!
+//! The steps, rows, tweaks and numbers of [`Setup::semi_honest_rows`] and [`Setup::correlate_bits`] one after
+//! the other, chunk by chunk: a maker's H(M) waits for nothing, and a holder's message leaves as soon as its
+//! rows are corrected, so that a row is hashed where it was made, in the cache, and is gone. A row serves one
+//! payload, for it is nowhere else \[G14\].
+
+use super::bits::{CLASS, below, hear, mask, tell};
+use super::{Direction, PAYLOAD};
+use crate::Kept;
+use crate::abit::produce::{Bits, packed};
+use crate::hash::Hash;
+use crate::links::Links;
+use crate::pads::SemiHonest;
+use crate::setup::{Setup, Source};
+use crate::softspoken::{CHUNK, Sums, TILE};
+use crate::vole::{CORRECT, Ends, read, write};
+use crate::wipe;
+use divisi_core::{Abort, Check, PartyId, Session};
+use std::ops::Range;
+use zeroize::Zeroizing;
+
+/// Chunks that are sent before the first ones are awaited, by all peers together: so many that a long line is
+/// paid for once, and so few that what is on its way fits into memory.
+const AHEAD: usize = 64;
+
+impl Setup {
+    /// Random bits of ours, and our shares of the products of the sum of everybody's with the sum of
+    /// everybody's `values`, a bit a row, packed as [`crate::Pads::bits`]; all parties call it with the same
+    /// count, in the same order. Semi-honest.
+    ///
+    /// Two rounds; to each peer ceil(128 / k) bits a row for the row, and one. It holds a few bits a row, and
+    /// a chunk of rows.
+    ///
+    /// # Errors
+    /// Whatever a broken peer causes, and everything secret is erased then; [`Abort::Misuse`] for bits behind
+    /// the last row, for no row, and of a set-up whose rows are checked.
+    pub fn random_products(
+        &mut self,
+        session: &mut Session,
+        count: usize,
+        values: &[u64],
+    ) -> Result<[Kept<u64>; 2], Abort> {
+        self.enter(session, Bits::Random(count), false)?;
+        let last = values.last().map_or(0, |last| last & !below(1 + (count + 63) % 64));
+        if values.len() != count.div_ceil(64) || last != 0 {
+            return Err(session.misuse(PAYLOAD, "other words than payloads"));
+        }
+        // what fails on the way is not put back
+        match std::mem::replace(&mut self.source, Source::Erased) {
+            Source::Trees(mut ends, proven) => {
+                let made = wipe::stack(|| {
+                    session.exchange(|session| self.chunks(session, &mut ends, count, values))
+                });
+                match made {
+                    Ok(_) => self.source = Source::Trees(ends, proven),
+                    Err(_) => self.deltas.erase(),
+                }
+                made
+            }
+            source => {
+                // nothing to be saved where there are no trees
+                self.source = source;
+                let mut pads = self.semi_honest_rows(session, Bits::Random(count), Links::All)?;
+                let bits = Kept::from(pads.bits());
+                Ok([bits, self.correlate_bits(session, &mut pads, values)?])
+            }
+        }
+    }
+
+    fn chunks(
+        &self,
+        session: &mut Session,
+        ends: &mut Ends,
+        count: usize,
+        values: &[u64],
+    ) -> Result<[Kept<u64>; 2], Abort> {
+        session.observe(Check::G14); // [G14]
+        let (me, peers, hash) = (session.me(), session.peers(), Hash::new(session));
+        let tiles = count.div_ceil(TILE);
+        let x = Zeroizing::new(Bits::Random(count).tiles(session, tiles));
+        let mut bits: Kept<u64> = Kept::from(packed(&x).as_slice());
+        bits.cut(count.div_ceil(64));
+        if let Some(word) = bits.last_mut() {
+            *word &= below(1 + (count + 63) % 64);
+        }
+        // our own bits times our own payloads
+        let mut out: Kept<u64> = values.iter().zip(bits.iter()).map(|(y, x)| x & y).collect();
+        let chunks: Vec<Range<usize>> =
+            (0..tiles).step_by(CHUNK).map(|first| first..tiles.min(first + CHUNK)).collect();
+        let direction = |session: &Session, holder: PartyId, maker: PartyId| {
+            Direction::new::<SemiHonest>(session, &hash, 1, CLASS, [holder, maker], 0)
+        };
+        let mut told: Vec<_> = peers.iter().map(|peer| direction(session, me, *peer)).collect();
+        let mut heard: Vec<_> = peers.iter().map(|peer| direction(session, *peer, me)).collect();
+        let trees = self.layout.trees(&self.layout.groups(crate::softspoken::layout::Width::Pads)).len();
+        let ahead = (AHEAD / peers.len().max(1)).clamp(4, AHEAD);
+        let (mut sums, mut rows) = (Sums::new(), Kept::<u128>::zeros(CHUNK.min(tiles) * TILE));
+        let (mut corrections, mut body) = (Vec::with_capacity(CHUNK * trees), Vec::new());
+        // of a chunk: how many rows, and the words of bits they are
+        let of = |tiles: &Range<usize>| {
+            let (first, end) = (tiles.start * TILE, count.min(tiles.end * TILE));
+            (end - first, first / 64..end.div_ceil(64))
+        };
+        let missing = || Abort::Misuse { step: PAYLOAD, what: "a pair without trees" };
+        for step in 0..chunks.len() + 2 * ahead {
+            if let Some(chunk) = chunks.get(step) {
+                let (count, at) = of(chunk);
+                let rows = &mut rows[..chunk.len() * TILE];
+                for (peer, direction) in peers.iter().zip(&mut heard) {
+                    let x = &x[chunk.clone()];
+                    let first = ends.make_pads(peer.index(), &mut sums, x, rows, &mut corrections);
+                    direction.unit = first.ok_or_else(missing)?;
+                    write(&corrections, &mut body);
+                    session.send(CORRECT, *peer, &body, 128 * corrections.len() as u64)?;
+                    mask(direction, &rows[..count], &mut out[at.clone()]);
+                }
+            }
+            if let Some(chunk) = step.checked_sub(ahead).and_then(|step| chunks.get(step)) {
+                let (count, at) = of(chunk);
+                let rows = &mut rows[..chunk.len() * TILE];
+                for (peer, direction) in peers.iter().zip(&mut told) {
+                    body.resize(16 * chunk.len() * trees, 0);
+                    session.recv(CORRECT, *peer, &mut body)?;
+                    corrections.clear();
+                    read(&body, &mut corrections);
+                    let key = self.deltas.towards(*peer);
+                    let first = ends.hold_pads(peer.index(), &mut sums, &key, &corrections, rows);
+                    direction.unit = first.ok_or_else(missing)?;
+                    body.clear();
+                    let pads = self.key_of_pads(session, *peer);
+                    let (values, out) = (&values[at.clone()], &mut out[at.clone()]);
+                    tell(direction, &rows[..count], pads, values, out, &mut body);
+                    session.next_round(|session| session.send(PAYLOAD, *peer, &body, count as u64))?;
+                }
+            }
+            let Some(chunk) = step.checked_sub(2 * ahead).and_then(|step| chunks.get(step)) else { continue };
+            let (count, at) = of(chunk);
+            for peer in &peers {
+                body.resize(count.div_ceil(8), 0);
+                session.recv(PAYLOAD, *peer, &mut body)?;
+                let right = hear(&bits[at.clone()], count, &body, &mut out[at.clone()]);
+                session.well_formed(PAYLOAD, *peer, body.len(), right)?;
+            }
+        }
+        Ok([bits, out])
+    }
+}
