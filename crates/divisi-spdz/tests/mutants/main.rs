@@ -345,12 +345,14 @@ fn inputs_are_broadcast() {
         let ends = stage(n, None).act(run);
         assert!(ends.into_iter().all(|end| end.unwrap() == expected()));
     }
-    let stage = stage(3, None);
-    let recordings = [stage.recording(party(2)), stage.recording(party(3))];
-    stage.change(party(1), party(2), INPUT, 0, |body| body[0] ^= 1);
-    let ends = stage.act(two_layers);
-    assert!(ends.iter().all(Result::is_err));
-    assert!(recordings.iter().all(|seen| seen.of(Way::Out, LOOKUP).is_empty()));
+    for at in [0, 8, values().len() - 1] {
+        let stage = stage(3, None);
+        let recordings = [stage.recording(party(2)), stage.recording(party(3))];
+        stage.change(party(1), party(2), INPUT, 0, move |body| body[at] ^= 1);
+        let ends = stage.act(two_layers);
+        assert!(ends.iter().all(Result::is_err));
+        assert!(recordings.iter().all(|seen| seen.of(Way::Out, LOOKUP).is_empty()));
+    }
 }
 
 /// P_2 lies about an index: nothing of an output is told before what was opened is checked, to all or to one
