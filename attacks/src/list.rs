@@ -205,4 +205,4 @@ impl List {
 }
 
 /// The engines, in the order of the last line.
-pub const ENGINES: [&str; 5] = ["rep3", "ot", "garble", "spdz", "bgv"];
+pub const ENGINES: [&str; 6] = ["rep3", "ot", "garble", "spdz", "bgv", "mixed"];

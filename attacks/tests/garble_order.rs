@@ -75,7 +75,8 @@ fn nothing_leaves_before_what_it_must_follow() {
     ];
     // two parties hold their combinations against each other's
     let of_two = [(E_ECHO, 0, OPEN, 0), (COMMIT, 0, OPEN, 0), (OPEN, 0, BUCKETS, 0)];
-    let mut jobs: Vec<_> = ahead.into_iter().chain([(E_ECHO, 0, OPEN, 0)]).map(|job| (3, false, job)).collect();
+    let mut jobs: Vec<_> =
+        ahead.into_iter().chain([(E_ECHO, 0, OPEN, 0)]).map(|job| (3, false, job)).collect();
     jobs.extend(streamed.map(|job| (3, true, job)));
     jobs.extend(of_two.map(|job| (2, false, job)));
     many(jobs.len(), 6, |i| {

@@ -86,8 +86,7 @@ pub trait Source<F: Mac>: Send {
             Auth::new(bits.x.iter().map(|x| Gf8(x.to_bits() as u8)).collect(), bits.m.clone())
         };
         let c = party.multiply(&wide(&a), &wide(&b), triples)?;
-        party.session.observe(Check::K17); // [K17]
-        party.check_here()?;
+        party.check_opened()?; // [K17]
         let c = Auth::new(c.x.iter().map(|x| Gf2::new(x.0)).collect(), c.m.clone());
         Ok(Triples { a, b, c })
     }
