@@ -73,8 +73,8 @@ fn nothing_leaves_before_what_it_must_follow() {
         (TABLE, 1, OUTPUTS, 0),
         (OUTPUTS, 0, RESULT, 0),
     ];
-    // two parties hold their combinations against each other's
-    let of_two = [(E_ECHO, 0, OPEN, 0), (COMMIT, 0, OPEN, 0), (OPEN, 0, BUCKETS, 0)];
+    // two parties hold their combinations against each other's, and echo nothing
+    let of_two = [(COMMIT, 0, OPEN, 0), (OPEN, 0, BUCKETS, 0)];
     let mut jobs: Vec<_> =
         ahead.into_iter().chain([(E_ECHO, 0, OPEN, 0)]).map(|job| (3, false, job)).collect();
     jobs.extend(streamed.map(|job| (3, true, job)));
