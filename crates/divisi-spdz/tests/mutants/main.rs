@@ -3,12 +3,10 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 mod prep;
+mod values;
 
-use divisi_circuit::{Build, Gates};
 use divisi_core::testing::{Recording, Stage, Way, party};
-use divisi_core::{
-    Abort, Boolean, Bytes, Check, Compares, Direction, Job, Parameters, Plain, PlainByte, Session, settle,
-};
+use divisi_core::{Abort, Bytes, Check, Direction, Parameters, Plain, PlainByte, Session, settle};
 use divisi_field::Gf48;
 use divisi_spdz::dealer::Dealer;
 use divisi_spdz::{Byte, Protocol, Spdz, Tiny};
@@ -26,18 +24,6 @@ const OUTPUT_TO: &str = "divisi_spdz::input/output.to";
 const INPUT: &str = "divisi_spdz::input/input";
 const INDICES: &str = "divisi_spdz::engine::tiny/tinytable.e";
 const ENTRIES: &str = "divisi_spdz::engine::tiny/tinytable.entry";
-const ENTER: &str = "divisi_spdz::engine::tiny/tinytable.enter";
-const ELEMENT: &str = "divisi_spdz::multiply/multiply.element";
-
-/// Bits of the first party.
-const SECRET: [bool; 64] = {
-    let (mut bits, mut i) = ([false; 64], 0);
-    while i < 64 {
-        bits[i] = 0x9e37_79b9_7f4a_7c15_u64 >> i & 1 == 1;
-        i += 1;
-    }
-    bits
-};
 
 /// The bytes of the first party.
 fn values() -> Vec<u8> {
@@ -310,103 +296,16 @@ fn false_private_output(check: Option<Check>) -> bool {
     matches!(&ends[0], Ok(Some(out)) if **out != values())
 }
 
-/// The first party's bytes enter tables: whether what is opened is they.
-fn known_mask(check: Option<Check>) -> bool {
-    let stage = stage(2, check);
-    let recordings = stage.recordings();
-    let ends = stage.act(|session| {
-        let mut engine = engine(session)?;
-        let x = shared(&mut engine)?;
-        Tiny::new(engine).enter(&[x]).map(drop)
-    });
-    assert!(ends.iter().all(Result::is_ok));
-    let [ours, theirs] = [0, 1].map(|i| recordings[i].bodies(Way::Out, party(2 - i as u8), ENTER).remove(0));
-    ours.iter().zip(&theirs).map(|(x, y)| x ^ y).eq(values())
-}
-
-/// P_2 lies about what enters tables.
-fn false_entering(check: Option<Check>) -> bool {
-    let stage = stage(2, check);
-    flip(&stage, ENTER);
-    wrong(&stage.act(|session| {
-        let mut engine = engine(session)?;
-        let x = shared(&mut engine)?;
-        let mut tiny = Tiny::new(engine);
-        let [mut mask, mut public] = tiny.enter(&[x])?.remove(0);
-        for _ in 0..2 {
-            tiny.sbox(Direction::Encrypt, &mut [&mut mask])?;
-        }
-        tiny.open_indices()?;
-        for _ in 0..2 {
-            tiny.sbox(Direction::Encrypt, &mut [&mut public])?;
-        }
-        let out = tiny.output(mask, public)?;
-        output(tiny.engine(), out)
-    }))
-}
-
-/// P_2 lies about a factor in a comparison of zeros: whether P_1 takes them for something else.
-fn false_comparison(check: Option<Check>) -> bool {
-    let stage = stage(2, check);
-    flip(&stage, ELEMENT);
-    let ends = stage.act(|session| {
-        let mut engine = engine(session)?;
-        let zeros = engine.input(party(1), (engine.session().me() == party(1)).then_some(&[0; 5][..]), 5)?;
-        engine.vanish(&[zeros])
-    });
-    assert!(check.is_some() || ends[0].is_err());
-    matches!(&ends[0], Ok(all) if *all == [false])
-}
-
-/// The first party's bits times zeros, and what is opened for it.
-fn product_of_bits(stage: Stage) -> (Vec<Result<(), Abort>>, [Vec<Vec<u8>>; 2]) {
-    let recordings = stage.recordings();
-    let mut g = Build::new();
-    let [x, y] = g.input(2)[..] else { panic!("two wires") };
-    let product = g.and(x, y);
-    g.output(&[product]);
-    let program = g.finish();
-    let ends = stage.act(|session| {
-        let mut engine = engine(session)?;
-        let mine = engine.session().me() == party(1);
-        let x = engine.input_bits(party(1), mine.then_some(&SECRET[..]), SECRET.len())?;
-        let zeros =
-            engine.input_bits(party(2), (!mine).then_some(&[false; SECRET.len()][..]), SECRET.len())?;
-        engine.run(&mut [Job::new(&program, vec![x, zeros])])
-    });
-    let told = [0, 1].map(|i| recordings[i].bodies(Way::Out, party(2 - i as u8), ELEMENT));
-    (ends, told)
-}
-
-/// Whether what is opened tells which of the first party's bits are alike.
-fn equal_factors(check: Option<Check>) -> bool {
-    let (ends, told) = product_of_bits(stage(2, check));
-    assert!(ends.iter().all(Result::is_ok), "{ends:?}");
-    // first what makes the triples
-    let [ours, theirs] = told.map(|mut told| told.split_off(2).remove(0));
-    let opened = |i: usize| (ours[i / 8] ^ theirs[i / 8]) >> (i % 8) & 1 == 1;
-    let as_secret = (0..SECRET.len()).filter(|i| opened(*i) == SECRET[*i]).count();
-    as_secret == 0 || as_secret == SECRET.len()
-}
-
-/// P_2 lies where products of bits are made: whether P_1 uses what comes of it.
-fn false_bit_triple(check: Option<Check>) -> bool {
-    let stage = stage(2, check);
-    flip(&stage, ELEMENT);
-    let (_, [ours, _]) = product_of_bits(stage);
-    ours.len() > 2
-}
-
 divisi_core::mutants! {
     split_views_end_before_a_sigma: K1, "does not compare what was opened", split_index;
     a_table_serves_once: K2, "uses a table again", equal_indices;
     a_false_entry_is_noticed: K3, "does not check opened entries", false_entry;
     a_false_index_is_noticed: K4, "does not look at the sum of the sigmas", false_index;
     a_false_output_is_noticed: K4, "does not look at the sum of the sigmas", false_output;
-    a_false_entering_is_noticed: K4, "does not look at the sum of the sigmas", false_entering;
-    a_false_comparison_is_noticed: K4, "does not look at the sum of the sigmas", false_comparison;
-    what_enters_is_masked: K5, "masks by bits that everybody knows", known_mask;
-    every_product_has_its_triple: K6, "takes one triple for all", equal_factors;
+    a_false_entering_is_noticed: K4, "does not look at the sum of the sigmas", values::false_entering;
+    a_false_comparison_is_noticed: K4, "does not look at the sum of the sigmas", values::false_comparison;
+    what_enters_is_masked: K5, "masks by bits that everybody knows", values::known_mask;
+    every_product_has_its_triple: K6, "takes one triple for all", values::equal_factors;
     no_bits_beyond_the_part: K8, "ignores bits that belong to no element", smuggled_bits;
     no_bucket_is_spoiled_by_one_guess: K15, "does not prove products", prep::spoiled_bucket;
     buckets_are_not_foreseen: K16, "takes a coin that is known", prep::foreseen_buckets;
@@ -414,7 +313,7 @@ divisi_core::mutants! {
     a_false_product_is_sacrificed: K19, "does not look at sigma", prep::false_product;
     a_false_difference_makes_no_table: K17, "uses unit vectors unchecked", prep::false_difference;
     a_false_piece_makes_no_table: K17, "uses unit vectors unchecked", false_piece;
-    a_false_product_makes_no_triple: K17, "uses products of bits unchecked", false_bit_triple;
+    a_false_product_makes_no_triple: K17, "uses products of bits unchecked", values::false_bit_triple;
     what_is_told_is_no_share: K20, "opens shares as they are", bare_shares;
     a_sigma_is_not_reflected: K21, "takes any opening of a commitment", reflected_sigma;
     a_false_e_is_noticed: K22, "does not check opened indices", false_e;
