@@ -12,7 +12,7 @@ use crate::ring::{Poly, Ring};
 use crate::sample::ERROR_VARIANCE;
 use crate::wire;
 use divisi_core::Parameters as Agreed;
-use divisi_core::testing::{Stage, Way, failed_check};
+use divisi_core::testing::{Harness, Way, failed_check};
 use tools::{lift, noise, party, small, sum, with_keys};
 
 /// The mean of squares, of many.
@@ -178,9 +178,9 @@ fn answers_have_their_flood_and_a_fresh_share() {
     let (p, first, calls) = (ring.parameters(), ring.modulus(0), 8);
     let limbs = p.limbs(0);
     let zero = || Keys::forge(0, 1, ring.zero(limbs, false), ring.zero(limbs, false));
-    let stage = Stage::new(2, &p.describe(Agreed::new("bgv tests")));
-    let heard = stage.recording(party(0));
-    let ends = stage.act(|mut session| {
+    let harness = Harness::new(2, &p.describe(Agreed::new("bgv tests")));
+    let heard = harness.recording(party(0));
+    let ends = harness.act(|mut session| {
         let keys = Keys::generate(&mut session, &ring)?;
         let mut sampler = crate::Sampler::new(&session);
         let mut shares = Vec::new();
@@ -267,9 +267,9 @@ fn paper_hops_have_their_floods() {
 fn the_second_round_has_its_errors() {
     let ring = small(Operation::Triples, Form::LeanTree, 2);
     let limbs = ring.parameters().chain().len();
-    let stage = Stage::new(2, &ring.parameters().describe(Agreed::new("bgv tests")));
-    let heard = stage.recording(party(0));
-    let ends = stage.act(|mut session| Ok(Keys::generate(&mut session, &ring)?.reveal()));
+    let harness = Harness::new(2, &ring.parameters().describe(Agreed::new("bgv tests")));
+    let heard = harness.recording(party(0));
+    let ends = harness.act(|mut session| Ok(Keys::generate(&mut session, &ring)?.reveal()));
     let share = ends[1].as_ref().unwrap();
     let read = |way, step, count| -> Vec<Poly> {
         let body = heard.bodies(way, party(1), step).remove(0);
@@ -301,12 +301,12 @@ fn keys_are_the_same_at_all_parties() {
     let [first, second] = ["divisi_bgv::keys/relinearise.1.down", "divisi_bgv::keys/relinearise.2.down"];
     // of the first round the part that comes last is one of the key
     for (step, last) in [(public, false), (public, true), (first, true), (second, false), (second, true)] {
-        let stage = Stage::new(3, &agreed);
-        stage.change(party(0), party(2), step, 0, move |body| {
+        let harness = Harness::new(3, &agreed);
+        harness.change(party(0), party(2), step, 0, move |body| {
             let at = if last { body.len() - 4 } else { 0 };
             body[at] ^= 1;
         });
-        let ends = stage.act(|mut session| Keys::generate(&mut session, &ring).map(drop));
+        let ends = harness.act(|mut session| Keys::generate(&mut session, &ring).map(drop));
         assert!(ends.iter().all(Result::is_err), "{step} {last}");
         let failed = Some(divisi_core::Check::M0_3);
         assert!(ends.iter().any(|end| failed_check(end) == failed), "{step} {last}: {ends:?}");

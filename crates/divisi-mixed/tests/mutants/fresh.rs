@@ -1,7 +1,7 @@
 //! What hides a secret is fresh, whole, and serves once: of zeros the masks themselves are opened.
 
 use super::{act, opened, plain};
-use divisi_core::testing::{Stage, party};
+use divisi_core::testing::{Harness, party};
 use divisi_core::{Abort, Convert, Parameters};
 use divisi_field::zp::P32;
 use divisi_mixed::{Bit, Num, num};
@@ -71,10 +71,10 @@ fn indices_are_hidden_whole() {
 #[test]
 fn numbers_are_reduced() {
     let opened = |change: fn(&mut Vec<u8>)| -> Vec<Result<Vec<u64>, Abort>> {
-        let stage = Stage::new(2, &Parameters::new("mixed attacks"));
-        stage.change(party(1), party(2), "divisi_mixed::num/open.gather", 0, change);
-        stage.change(party(2), party(1), "divisi_mixed::num/open.gather", 0, change);
-        stage.act(|mut session| num::open(&mut session, plain(), &Num::zero(3)))
+        let harness = Harness::new(2, &Parameters::new("mixed attacks"));
+        harness.change(party(1), party(2), "divisi_mixed::num/open.gather", 0, change);
+        harness.change(party(2), party(1), "divisi_mixed::num/open.gather", 0, change);
+        harness.act(|mut session| num::open(&mut session, plain(), &Num::zero(3)))
     };
     assert!(opened(|_| {}).iter().all(Result::is_ok));
     assert!(

@@ -1,8 +1,8 @@
 //! Attacks on values that enter tables, on products of bits, and on comparisons.
 
-use super::{engine, flip, output, shared, stage, values, wrong};
+use super::{engine, flip, harness, output, shared, values, wrong};
 use divisi_circuit::{Build, Gates};
-use divisi_core::testing::{Stage, Way, party};
+use divisi_core::testing::{Harness, Way, party};
 use divisi_core::{Abort, Boolean, Bytes, Check, Compares, Direction, Job};
 use divisi_spdz::Tiny;
 
@@ -21,9 +21,9 @@ const SECRET: [bool; 64] = {
 
 /// The first party's bytes enter tables: whether what is opened is they.
 pub fn known_mask(check: Option<Check>) -> bool {
-    let stage = stage(2, check);
-    let recordings = stage.recordings();
-    let ends = stage.act(|session| {
+    let harness = harness(2, check);
+    let recordings = harness.recordings();
+    let ends = harness.act(|session| {
         let mut engine = engine(session)?;
         let x = shared(&mut engine)?;
         Tiny::new(engine).enter(&[x]).map(drop)
@@ -35,9 +35,9 @@ pub fn known_mask(check: Option<Check>) -> bool {
 
 /// P_2 lies about what enters tables.
 pub fn false_entering(check: Option<Check>) -> bool {
-    let stage = stage(2, check);
-    flip(&stage, ENTER);
-    wrong(&stage.act(|session| {
+    let harness = harness(2, check);
+    flip(&harness, ENTER);
+    wrong(&harness.act(|session| {
         let mut engine = engine(session)?;
         let x = shared(&mut engine)?;
         let mut tiny = Tiny::new(engine);
@@ -56,9 +56,9 @@ pub fn false_entering(check: Option<Check>) -> bool {
 
 /// P_2 lies about a factor in a comparison of zeros: whether P_1 takes them for something else.
 pub fn false_comparison(check: Option<Check>) -> bool {
-    let stage = stage(2, check);
-    flip(&stage, ELEMENT);
-    let ends = stage.act(|session| {
+    let harness = harness(2, check);
+    flip(&harness, ELEMENT);
+    let ends = harness.act(|session| {
         let mut engine = engine(session)?;
         let zeros = engine.input(party(1), (engine.session().me() == party(1)).then_some(&[0; 5][..]), 5)?;
         engine.vanish(&[zeros])
@@ -68,14 +68,14 @@ pub fn false_comparison(check: Option<Check>) -> bool {
 }
 
 /// The first party's bits times zeros, and what is opened for it.
-fn product_of_bits(stage: Stage) -> (Vec<Result<(), Abort>>, [Vec<Vec<u8>>; 2]) {
-    let recordings = stage.recordings();
+fn product_of_bits(harness: Harness) -> (Vec<Result<(), Abort>>, [Vec<Vec<u8>>; 2]) {
+    let recordings = harness.recordings();
     let mut g = Build::new();
     let [x, y] = g.input(2)[..] else { panic!("two wires") };
     let product = g.and(x, y);
     g.output(&[product]);
     let program = g.finish();
-    let ends = stage.act(|session| {
+    let ends = harness.act(|session| {
         let mut engine = engine(session)?;
         let mine = engine.session().me() == party(1);
         let x = engine.input_bits(party(1), mine.then_some(&SECRET[..]), SECRET.len())?;
@@ -89,7 +89,7 @@ fn product_of_bits(stage: Stage) -> (Vec<Result<(), Abort>>, [Vec<Vec<u8>>; 2]) 
 
 /// Whether what is opened tells which of the first party's bits are alike.
 pub fn equal_factors(check: Option<Check>) -> bool {
-    let (ends, told) = product_of_bits(stage(2, check));
+    let (ends, told) = product_of_bits(harness(2, check));
     assert!(ends.iter().all(Result::is_ok), "{ends:?}");
     // first what makes the triples
     let [ours, theirs] = told.map(|mut told| told.split_off(2).remove(0));
@@ -100,8 +100,8 @@ pub fn equal_factors(check: Option<Check>) -> bool {
 
 /// P_2 lies where products of bits are made: whether P_1 uses what comes of it.
 pub fn false_bit_triple(check: Option<Check>) -> bool {
-    let stage = stage(2, check);
-    flip(&stage, ELEMENT);
-    let (_, [ours, _]) = product_of_bits(stage);
+    let harness = harness(2, check);
+    flip(&harness, ELEMENT);
+    let (_, [ours, _]) = product_of_bits(harness);
     ours.len() > 2
 }
