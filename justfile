@@ -79,8 +79,8 @@ dudect:
 dudect-long:
     cargo run --release -p divisi-measure -- dudect --long
 
-# Weakened builds: each check made too weak, each noticed by a named test. A name or check alone:
-# `just weakened --only A8`.
+# Weakened builds: each check made too weak, each noticed by a named test. A name, check or engine alone:
+# `just weakened --only A8 --only spdz`.
 weakened *options:
     cargo run --manifest-path attacks/Cargo.toml --target-dir target -- {{options}}
 

@@ -29,9 +29,33 @@ pub struct Weakening {
     /// The test that fails in the weakened build: `package/target::path`, with the target `lib` for unit
     /// tests.
     pub killed_by: String,
+    /// Other places that change with it, where one alone would only break what honest parties do.
+    #[serde(default)]
+    pub also: Vec<Place>,
     /// The engine on whose list it stands.
     #[serde(skip)]
     pub engine: String,
+}
+
+/// Another place of a weakening; as the fields of the same names there.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Place {
+    /// The file; that of the weakening if there is none.
+    pub file: Option<String>,
+    pub after: Option<String>,
+    pub find: String,
+    pub replace: String,
+}
+
+/// A text that a weakening replaces.
+#[derive(Clone, Copy)]
+pub struct Edit<'l> {
+    pub id: &'l str,
+    pub file: &'l str,
+    pub after: Option<&'l str>,
+    pub find: &'l str,
+    pub replace: &'l str,
 }
 
 /// In what a weakened check is too weak.
@@ -87,6 +111,20 @@ impl Axis {
 }
 
 impl Weakening {
+    /// All that it replaces.
+    pub fn edits(&self) -> impl Iterator<Item = Edit<'_>> {
+        let Weakening { id, file, after, find, replace, .. } = self;
+        let first = Edit { id, file, after: after.as_deref(), find, replace };
+        let others = self.also.iter().map(move |place| Edit {
+            id,
+            file: place.file.as_ref().unwrap_or(file),
+            after: place.after.as_deref(),
+            find: &place.find,
+            replace: &place.replace,
+        });
+        std::iter::once(first).chain(others)
+    }
+
     /// Package, target and path of the test that notices it.
     pub fn test(&self) -> Result<(&str, &str, &str), String> {
         let split = || {
@@ -146,12 +184,13 @@ impl List {
         Ok(List(all))
     }
 
-    /// Those that have this text in their id, check, file or test.
-    pub fn only(self, text: &str) -> List {
-        let has = |w: &Weakening| {
-            w.check == text || [&w.id, &w.file, &w.killed_by].iter().any(|field| field.contains(text))
+    /// Those that have one of these texts in their id, file or test, or one as their check or engine.
+    pub fn only(self, texts: &[String]) -> List {
+        let has = |w: &Weakening, text: &String| {
+            let fields = [&w.id, &w.file, &w.killed_by];
+            w.check == *text || w.engine == *text || fields.iter().any(|field| field.contains(text))
         };
-        List(self.0.into_iter().filter(has).collect())
+        List(self.0.into_iter().filter(|w| texts.iter().any(|text| has(w, text))).collect())
     }
 
     /// So many of them, evenly spaced, from another start every day.
@@ -166,4 +205,4 @@ impl List {
 }
 
 /// The engines, in the order of the last line.
-pub const ENGINES: [&str; 3] = ["rep3", "ot", "garble"];
+pub const ENGINES: [&str; 6] = ["rep3", "ot", "garble", "spdz", "bgv", "mixed"];

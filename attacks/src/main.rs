@@ -18,7 +18,8 @@ const HELP: &str = "\
 Usage: weakened [--sample N] [--only TEXT] [--table] [--list]
 
   --sample N    run N weakenings, another choice every day, the same in all engines' proportion
-  --only TEXT   run those whose id, check, file or test contains TEXT
+  --only TEXT   run those whose id, file or test contains TEXT, or whose check or engine it is; if given
+                several times, those of each
   --table       write the table of all weakenings to docs/weakened.md, and run nothing
   --list        print the id of each weakening, and run nothing";
 
@@ -26,7 +27,7 @@ Usage: weakened [--sample N] [--only TEXT] [--table] [--list]
 #[derive(Default)]
 struct Wanted {
     sample: Option<usize>,
-    only: Option<String>,
+    only: Vec<String>,
     table: bool,
     list: bool,
 }
@@ -41,7 +42,7 @@ impl Wanted {
                     let number = value()?;
                     wanted.sample = Some(number.parse().map_err(|_| format!("{number} is no number"))?);
                 }
-                "--only" => wanted.only = Some(value()?),
+                "--only" => wanted.only.push(value()?),
                 "--table" => wanted.table = true,
                 "--list" => wanted.list = true,
                 _ => return Err(format!("{argument} is not known\n{HELP}")),
@@ -70,10 +71,7 @@ fn work(wanted: &Wanted) -> Result<bool, String> {
         let path = project.join("docs/weakened.md");
         return std::fs::write(&path, table::of(&list)).map(|()| true).map_err(|e| format!("{path:?}: {e}"));
     }
-    let list = match &wanted.only {
-        Some(text) => list.only(text),
-        None => list,
-    };
+    let list = if wanted.only.is_empty() { list } else { list.only(&wanted.only) };
     // a sample is taken of the copy that has all of them, so that one which no longer compiles shows at once
     let woven = list.clone();
     let list = match wanted.sample {

@@ -1,6 +1,6 @@
 //! A copy of the project in which every weakening is a branch that an environment variable takes.
 
-use crate::list::{List, Weakening};
+use crate::list::{Edit, List};
 use divisi_attacks::mirror;
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -14,16 +14,16 @@ pub const VARIABLE: &str = "DIVISI_WEAKENED";
 pub fn write(project: &Path, copy: &Path, list: &List) -> Result<(), String> {
     let by_file = by_file(project, list)?;
     mirror::write(project, copy, |file, text| match by_file.get(file) {
-        Some(weakenings) => weakened(text, weakenings).map(Some),
+        Some(edits) => weakened(text, edits).map(Some),
         None => Ok(None),
     })
 }
 
-/// The weakenings of each file, which must be there.
-fn by_file<'l>(project: &Path, list: &'l List) -> Result<BTreeMap<&'l str, Vec<&'l Weakening>>, String> {
-    let mut by_file: BTreeMap<&str, Vec<&Weakening>> = BTreeMap::new();
-    for weakening in &list.0 {
-        by_file.entry(&weakening.file).or_default().push(weakening);
+/// What is replaced in each file, which must be there.
+fn by_file<'l>(project: &Path, list: &'l List) -> Result<BTreeMap<&'l str, Vec<Edit<'l>>>, String> {
+    let mut by_file: BTreeMap<&str, Vec<Edit<'_>>> = BTreeMap::new();
+    for edit in list.0.iter().flat_map(|weakening| weakening.edits()) {
+        by_file.entry(edit.file).or_default().push(edit);
     }
     let files = mirror::files_of(project)?;
     if let Some(file) = by_file.keys().find(|file| !files.contains(Path::new(file))) {
@@ -33,21 +33,21 @@ fn by_file<'l>(project: &Path, list: &'l List) -> Result<BTreeMap<&'l str, Vec<&
 }
 
 /// One file with all its weakenings as branches.
-fn weakened(text: &str, weakenings: &[&Weakening]) -> Result<String, String> {
+fn weakened(text: &str, edits: &[Edit<'_>]) -> Result<String, String> {
     // several weakenings of one place are nested: of one that is off the place stays what the others make of
     // it
     let mut places: BTreeMap<(usize, usize), String> = BTreeMap::new();
-    for weakening in weakenings {
-        let Range { start, end } = place(text, weakening)?;
-        let so_far = places.entry((start, end)).or_insert_with(|| weakening.find.clone());
-        let keeps = !weakening.replace.contains("weak!()") || weakening.replace.contains(&weakening.find);
-        if *so_far != weakening.find && !keeps {
-            let id = &weakening.id;
+    for edit in edits {
+        let Range { start, end } = place(text, edit)?;
+        let so_far = places.entry((start, end)).or_insert_with(|| edit.find.to_owned());
+        let keeps = !edit.replace.contains("weak!()") || edit.replace.contains(edit.find);
+        if *so_far != edit.find && !keeps {
+            let id = edit.id;
             return Err(format!(
                 "{id}: others weaken this place, too: their text must stand in its `replace`"
             ));
         }
-        *so_far = branch(weakening, so_far);
+        *so_far = branch(edit, so_far);
     }
     let mut out = String::with_capacity(text.len() * 2);
     let mut done = 0;
@@ -65,23 +65,23 @@ fn weakened(text: &str, weakenings: &[&Weakening]) -> Result<String, String> {
 }
 
 /// Where its text stands: once in the file, or once behind what it comes after.
-fn place(text: &str, weakening: &Weakening) -> Result<Range<usize>, String> {
-    let Weakening { id, file, find, .. } = weakening;
-    let from = match &weakening.after {
-        Some(after) => text.find(after.as_str()).ok_or(format!("{id}: {file} has no `{after}`"))?,
+fn place(text: &str, edit: &Edit<'_>) -> Result<Range<usize>, String> {
+    let Edit { id, file, find, after, .. } = *edit;
+    let from = match after {
+        Some(after) => text.find(after).ok_or(format!("{id}: {file} has no `{after}`"))?,
         None => 0,
     };
-    let mut found = text[from..].match_indices(find.as_str());
+    let mut found = text[from..].match_indices(find);
     let (at, _) = found.next().ok_or(format!("{id}: {file} has no `{find}`"))?;
-    if weakening.after.is_none() && found.next().is_some() {
+    if after.is_none() && found.next().is_some() {
         return Err(format!("{id}: {file} has `{find}` more than once: say what it comes after"));
     }
     Ok(from + at..from + at + find.len())
 }
 
 /// The replacement, in which the original text is what the weakenings before made of it.
-fn branch(weakening: &Weakening, so_far: &str) -> String {
-    let Weakening { id, find, replace, .. } = weakening;
+fn branch(edit: &Edit<'_>, so_far: &str) -> String {
+    let Edit { id, find, replace, .. } = *edit;
     let switch = format!(
         "({{ static ON: ::std::sync::LazyLock<bool> = ::std::sync::LazyLock::new(|| \
          ::std::env::var_os(\"{VARIABLE}\").is_some_and(|on| on == \"{id}\")); *ON }})"
@@ -104,9 +104,9 @@ mod tests {
     fn every_file_can_be_woven_with_all_its_weakenings() {
         let project = mirror::project().unwrap();
         let list = List::read(&project.join("attacks/weakened")).unwrap();
-        for (file, weakenings) in by_file(&project, &list).unwrap() {
+        for (file, edits) in by_file(&project, &list).unwrap() {
             let text = std::fs::read_to_string(project.join(file)).unwrap();
-            weakened(&text, &weakenings).unwrap_or_else(|problem| panic!("{file}: {problem}"));
+            weakened(&text, &edits).unwrap_or_else(|problem| panic!("{file}: {problem}"));
         }
     }
 }

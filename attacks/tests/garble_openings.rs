@@ -354,3 +354,44 @@ fn who_receives_nothing_is_told_nothing() {
         assert!(recordings.iter().all(|r| r.bodies(Way::Out, party(3), RESULT).is_empty()));
     }
 }
+
+/// Shares of the masks of inputs go to their owners, and to nobody else.
+#[test]
+fn who_gives_nothing_is_told_no_mask() {
+    let program = program();
+    let owners = [party(1), party(1), party(2)];
+    let plan = Plan::for_all(&program, 3, &owners).unwrap();
+    let lab = Lab { streamed: true, ..Lab::default() };
+    let harness = harness(&lab);
+    let recordings = harness.recordings();
+    let ends = play(harness, &lab, &plan);
+    assert!(ends.iter().all(Result::is_ok), "{ends:?}");
+    // behind the plan's digest, of three instances
+    for (to, bits) in [(1, 54_usize), (2, 27), (3, 0)] {
+        for from in (1..=3).filter(|from| *from != to) {
+            let told = recordings[from - 1].bodies(Way::Out, party(to as u8), OWNERS);
+            let shares = if bits == 0 { 0 } else { bits.div_ceil(8) + DIGEST };
+            assert_eq!(told.iter().map(Vec::len).collect::<Vec<_>>(), [32 + shares], "{from} to {to}");
+        }
+    }
+}
+
+/// A masked output of each of two instances that one party evaluates is compared.
+#[test]
+fn results_of_every_instance_are_compared() {
+    let program = program();
+    let plan = Plan::for_all(&program, 2, &[party(1), party(2), party(1)]).unwrap();
+    // 27 masked outputs of an instance, and of the next
+    many(4, 3, |i| {
+        let lab = Lab::default();
+        let harness = Harness::new(2, &lab.parameters()).patient();
+        let at = [0, 26, 27, 53][i];
+        harness.change(party(2), party(1), RESULT, 0, move |body| body[at / 8] ^= 1 << (at % 8));
+        let ends = harness.act(|mut session| {
+            let all: Vec<Vec<u8>> = inputs().into_iter().chain(inputs()).take(4).collect();
+            let mine = of_party(&plan, session.me(), &all);
+            lab.play(&mut session, &plan, &mine).map(|(outputs, _)| outputs)
+        });
+        assert_eq!(failed_check(&ends[0]), Some(Check::W25), "{at}: {:?}", ends[0].as_ref().err());
+    });
+}

@@ -73,15 +73,19 @@ fn nothing_leaves_before_what_it_must_follow() {
         (TABLE, 1, OUTPUTS, 0),
         (OUTPUTS, 0, RESULT, 0),
     ];
-    let jobs: Vec<_> =
-        ahead.map(|job| (false, job)).into_iter().chain(streamed.map(|job| (true, job))).collect();
+    // two parties hold their combinations against each other's, and echo nothing
+    let of_two = [(COMMIT, 0, OPEN, 0), (OPEN, 0, BUCKETS, 0)];
+    let mut jobs: Vec<_> =
+        ahead.into_iter().chain([(E_ECHO, 0, OPEN, 0)]).map(|job| (3, false, job)).collect();
+    jobs.extend(streamed.map(|job| (3, true, job)));
+    jobs.extend(of_two.map(|job| (2, false, job)));
     many(jobs.len(), 6, |i| {
-        let (streamed, (held, nth, step, most)) = jobs[i];
+        let (n, streamed, (held, nth, step, most)) = jobs[i];
         let program = program();
-        let plan = Plan::for_all(&program, 3, &[party(1), party(2)]).unwrap();
+        let plan = Plan::for_all(&program, n, &[party(1), party(2)]).unwrap();
         let options = Options { batch: 24, ..Options::default() };
         let lab = Lab { streamed, options, ..Lab::default() };
-        let harness = Harness::new(3, &lab.parameters()).waiting(LIMIT);
+        let harness = Harness::new(n, &lab.parameters()).waiting(LIMIT);
         let recording = harness.recording(party(2));
         let withheld = withhold(&harness, party(1), party(2), held, nth);
         let ends = harness.act(|mut session| {

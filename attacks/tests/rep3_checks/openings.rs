@@ -114,7 +114,7 @@ fn nothing_leaves_before_what_was_said_is_compared() {
 #[test]
 fn a_coin_takes_no_other_proof_than_the_latest() {
     type Toss = fn(Trio) -> Result<(), Abort>;
-    let ways: [(&str, Toss); 3] = [
+    let ways: [(&str, Toss); 4] = [
         ("an older barrier's", |mut trio| {
             let old = trio.barrier()?;
             trio.barrier()?;
@@ -131,6 +131,12 @@ fn a_coin_takes_no_other_proof_than_the_latest() {
             let fixed = trio.barrier()?;
             other.barrier()?;
             other.coin(&fixed).map(drop)
+        }),
+        ("that of who computed in the strand before", |mut trio| {
+            let fixed = trio.barrier()?;
+            let mut next = Trio::new(trio.into_session())?;
+            next.barrier()?;
+            next.coin(&fixed).map(drop)
         }),
     ];
     for (what, toss) in ways {

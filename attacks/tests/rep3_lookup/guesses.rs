@@ -4,7 +4,8 @@ use super::*;
 use divisi_field::gf8::tower::{E, phi};
 use divisi_field::{Plane, gf4, transpose};
 use divisi_rep3::adversary::harness::Way;
-use divisi_rep3::adversary::lookups::{additive_entry, held, sets};
+use divisi_rep3::adversary::lookups::{FINISH, additive_entry, held, sets};
+use divisi_rep3::deal::Part;
 use divisi_rep3::lab::deal_all;
 
 fn planes(bytes: &[u8]) -> Vec<[Plane; 8]> {
@@ -113,20 +114,61 @@ fn no_share_within_a_chain_confirms_a_guess() {
         Ok(all)
     });
     let mine = holds[0].as_ref().unwrap();
-    let sets = sets(protocol);
-    let known = [planes(&parts[0][0].first), planes(&parts[0][0].second)];
-    let guess = planes(&secret);
-    let place = |i: usize| sets.iter().position(|set| *set == 1 << i).unwrap();
-    let bit: [usize; 8] = std::array::from_fn(place);
     let first = &seen.bodies(Way::In, party(3), opening(protocol))[0];
     let second = &seen.bodies(Way::In, party(2), opening(protocol))[0];
-    for t in 0..LANES.div_ceil(512) {
-        let [own, next] = &mine[0][t];
-        let r = |side: &[Plane]| -> [Plane; 8] { std::array::from_fn(|i| side[bit[i]]) };
+    let bits = bits_of_places();
+    for (t, share) in entries_of_party_2(&secret, &parts[0][0], &mine[0], first).iter().enumerate() {
+        let r: [Plane; 8] = std::array::from_fn(|i| mine[1][t][1][bits[i]]);
+        let lanes = (LANES - 512 * t).min(512);
+        is_no_guess(&read::<8>(second, LANES, t), &xor(share, &r), lanes, &format!("tile {t}"));
+    }
+}
+
+/// Nor does what party 2 sends at the end of a chain, in any tile.
+#[test]
+fn no_tile_of_the_end_of_a_chain_confirms_a_guess() {
+    let secret: Vec<u8> = (0..LANES).map(|l| (37 * l + l / 7 + 5) as u8).collect();
+    let protocol = Protocol::Lut256Additive;
+    let parts = deal_all(std::slice::from_ref(&secret));
+    let harness = Harness::default().patient();
+    let seen = harness.recording(party(1));
+    let holds = harness.act(|mut trio| {
+        let part = &parts[trio.me().index()][0];
+        let mut x = trio.input(part)?;
+        let mut e = Rep3::new(trio, protocol, Security::Malicious);
+        let vectors = e.vectors(1, 1, LANES)?.remove(0);
+        let mine = held(&vectors);
+        e.sbox_with(Direction::Encrypt, &mut [&mut x], vectors)?;
+        e.finish(&mut [&mut x])?;
+        Ok(mine)
+    });
+    let mine = holds[0].as_ref().unwrap();
+    let first = &seen.bodies(Way::In, party(3), opening(protocol))[0];
+    let sent = &seen.bodies(Way::In, party(2), FINISH)[0];
+    for (t, share) in entries_of_party_2(&secret, &parts[0][0], mine, first).iter().enumerate() {
+        let lanes = (LANES - 512 * t).min(512);
+        is_no_guess(&read::<8>(sent, LANES, t), share, lanes, &format!("tile {t}"));
+    }
+}
+
+/// Where the bits of a place stand among the planes of a vector.
+fn bits_of_places() -> [usize; 8] {
+    let sets = sets(Protocol::Lut256Additive);
+    std::array::from_fn(|i| sets.iter().position(|set| *set == 1 << i).unwrap())
+}
+
+/// With a guess of the input of a first layer, what party 1's own components and what it heard make of party
+/// 2's shares of the output, tile by tile.
+fn entries_of_party_2(secret: &[u8], part: &Part, mine: &[[Vec<Plane>; 2]], heard: &[u8]) -> Vec<[Plane; 8]> {
+    let known = [planes(&part.first), planes(&part.second)];
+    let (guess, bits) = (planes(secret), bits_of_places());
+    let entry = |t: usize| {
+        let [own, next] = &mine[t];
+        let r = |side: &[Plane]| -> [Plane; 8] { std::array::from_fn(|i| side[bits[i]]) };
         let masked = xor(&xor(&known[0][t], &known[1][t]), &xor(&r(own), &r(next)));
-        let c = xor(&masked, &read::<8>(first, LANES, t));
+        let c = xor(&masked, &read::<8>(heard, secret.len(), t));
         let whole = xor(&c, &guess[t]);
-        let third: Vec<Plane> = sets
+        let third: Vec<Plane> = sets(Protocol::Lut256Additive)
             .iter()
             .enumerate()
             .map(|(plane, set)| {
@@ -134,9 +176,7 @@ fn no_share_within_a_chain_confirms_a_guess() {
                 bits.fold(Plane::ONES, |product, i| product & whole[i]) ^ own[plane] ^ next[plane]
             })
             .collect();
-        let entry = additive_entry([next, &third], &c, Direction::Encrypt, party(2)).unwrap();
-        let share = xor(&entry, &r(&mine[1][t][1]));
-        let lanes = (LANES - 512 * t).min(512);
-        is_no_guess(&read::<8>(second, LANES, t), &share, lanes, &format!("tile {t}"));
-    }
+        additive_entry([next, &third], &c, Direction::Encrypt, party(2)).unwrap()
+    };
+    (0..guess.len()).map(entry).collect()
 }

@@ -61,6 +61,7 @@ mod tests {
             Seed::new(b"context", "purpose", 2, 1),
             Seed::new(b"context", "purpose", 1, 3),
             Seed::new(b"context", "purpose", 1, 2 << 32),
+            Seed::new(b"context", "purpose", 1, 2 | 1 << 32),
             Seed::new(b"context", "purpose", 0, 1 | 2 << 32),
         ];
         for (i, seed) in seeds.iter().enumerate() {

@@ -105,3 +105,46 @@ pub(crate) fn result_masks(plan: &Plan<'_>, seats: Seats, masks: &Masks) -> Rows
     }
     rows
 }
+
+#[cfg(test)]
+#[cfg(feature = "testing")]
+mod tests {
+    use super::{Held, Role, Rows, Spent};
+    use crate::share::Shares;
+    use divisi_core::testing::memory::Needle;
+    use divisi_ot::{Kept, wipe};
+    use zeroize::Zeroizing;
+
+    /// \[Q17\] Of an evaluated circuit the room is kept, and none of its labels, nor shares of its masks.
+    #[test]
+    fn an_evaluated_circuit_is_wiped() {
+        let needles = [11, 12].map(|seed| Needle::new(seed, true));
+        let mut spent = None;
+        wipe::stack(|| {
+            let [input, output] = [0, 1].map(|i| {
+                let mut bytes = [0; 16];
+                needles[i].plant(&mut bytes);
+                u128::from_le_bytes(bytes)
+            });
+            let words = || vec![Kept::from(&[7; 64][..])];
+            let shares = Shares { bits: Kept::zeros(64), macs: words(), keys: words() };
+            let mut outputs = Rows::with_capacity(1, 64);
+            (0..64).for_each(|t| outputs.push_share(&shares, t));
+            let held = Held {
+                evaluator: 1,
+                owned: Zeroizing::new(vec![1; 9]),
+                outputs,
+                role: Role::Garbler {
+                    inputs: Zeroizing::new(vec![input; 64]),
+                    outputs: Zeroizing::new(vec![output; 64]),
+                },
+            };
+            spent = Some(Spent::new(vec![held]));
+        });
+        let found: Vec<usize> = needles.iter().map(|needle| needle.copies().unwrap().len()).collect();
+        assert_eq!(found, [0, 0]);
+        // wiped and forgotten at once
+        assert!(spent.as_ref().is_some_and(|spent| spent._held[0].outputs.len() == 0));
+        drop(spent);
+    }
+}

@@ -322,3 +322,37 @@ fn tags(session: &Session, run: u64, from: PartyId, to: PartyId) -> blake3::Hash
     hasher.update(&run.to_le_bytes()).update(&[from.number(), to.number()]);
     hasher
 }
+
+#[cfg(test)]
+#[cfg(feature = "testing")]
+mod tests {
+    use super::tags;
+    use divisi_core::testing::run;
+    use divisi_core::{Parameters, PartyId};
+    use std::collections::HashSet;
+
+    /// \[W25\] A digest of results is of one session, strand, run, sender and receiver.
+    #[test]
+    fn tags_are_of_one_run_and_link() {
+        let mut seen = HashSet::new();
+        for _ in 0..2 {
+            let ends = run(3, &Parameters::new("tests of results"), |mut session| {
+                let strand = session.strand()?;
+                let mut made = Vec::new();
+                for session in [&session, &strand] {
+                    for run in [0, 1, 1 << 40] {
+                        for (from, to) in [(1, 2), (2, 1), (1, 3), (3, 2)] {
+                            let [from, to] = [from, to].map(PartyId::new).map(Option::unwrap);
+                            made.push(tags(session, run, from, to).finalize());
+                        }
+                    }
+                }
+                Ok(made)
+            });
+            // of one party: all make the same
+            let made = ends.into_iter().next().unwrap().unwrap();
+            assert!(made.iter().all(|tag| seen.insert(*tag.as_bytes())));
+        }
+        assert_eq!(seen.len(), 2 * 2 * 3 * 4);
+    }
+}

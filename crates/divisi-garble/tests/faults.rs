@@ -258,6 +258,33 @@ fn what_is_made_ahead_goes_with_its_session() {
     assert!(ends[0].iter().all(Result::is_err));
 }
 
+/// What the meter tells is the error of what was done: of two parties that of the buckets, and of whoever
+/// evaluated that of the MACs that it compared.
+#[test]
+fn the_meter_tells_of_the_buckets_and_the_macs() {
+    let program = program();
+    let plan = plan(&program, 2);
+    let lab = Lab::default();
+    let ends = run_over(
+        memory::mesh(2),
+        |_| lab.parameters(),
+        |session| {
+            let bits = |session: &Session| session.meter().read().verification_error_bits;
+            let mut garble = lab.party(session)?;
+            let mut made = garble.function_independent(session, 2, 6)?;
+            let of_buckets = bits(session);
+            let garbled = garble.function_dependent(session, &mut made, &plan, 1)?;
+            session.meter().reset();
+            garble.online(session, garbled, &of_party(&plan, session.me(), &[INPUTS[0].to_vec()]))?;
+            Ok((of_buckets, bits(session)))
+        },
+    );
+    let expected = Some(bucket::error_bits(2, bucket::size(2, 40)));
+    // of half-gates 40 bits of a MAC are compared, and three bytes more
+    let told: Vec<_> = ends.into_iter().map(Result::unwrap).collect();
+    assert_eq!(told, [(expected, Some(64.0)), (expected, None)]);
+}
+
 #[test]
 fn what_is_made_ahead_serves_several_circuits_of_a_live_session() {
     let program = program();

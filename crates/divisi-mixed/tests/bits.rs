@@ -115,3 +115,21 @@ fn keys_of_another_operation_are_refused() {
     });
     assert!(ends.iter().any(|end| matches!(end, Err(Abort::Misuse { .. }))));
 }
+
+/// Every party's own bits are fresh in all their places, for all others together know the rest.
+#[test]
+fn every_party_draws_all_its_bits() {
+    let mut seen = std::collections::BTreeSet::new();
+    for form in [Form::LeanTree, Form::LeanRing] {
+        for (shares, ..) in batches(&small(form, 3, P32), 2) {
+            for (bits, _) in shares {
+                for part in bits.chunks(256) {
+                    let ones = part.iter().sum::<u64>();
+                    // within seven standard deviations of 128
+                    assert!((72..184).contains(&ones), "{ones} of 256");
+                }
+                assert!(bits.chunks(64).all(|word| seen.insert(word.to_vec())), "64 bits twice");
+            }
+        }
+    }
+}

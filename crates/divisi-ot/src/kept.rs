@@ -200,6 +200,21 @@ mod tests {
         assert_eq!((three.as_ptr(), three[4], three.len()), (place, 4, len));
     }
 
+    /// \[Q17\] Nothing is left of what was cut off, though the room stays.
+    #[test]
+    #[cfg(feature = "testing")]
+    fn what_is_cut_off_is_wiped() {
+        let needle = divisi_core::testing::memory::Needle::new(0x77, true);
+        let mut kept = Kept::<u128>::zeros(0);
+        wipe::stack(|| {
+            let mut bytes = [0; 16];
+            needle.plant(&mut bytes);
+            kept = Kept::from(&[u128::from_le_bytes(bytes); 64][..]);
+            kept.cut(0);
+        });
+        assert_eq!((kept.len(), needle.copies().unwrap()), (0, Vec::new()));
+    }
+
     #[test]
     fn no_more_is_kept_than_the_most() {
         let all: Vec<_> = (0..9).map(|i| Kept::<u8>::zeros((MOST / 4) + i)).collect();

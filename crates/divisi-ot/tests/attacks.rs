@@ -105,6 +105,21 @@ fn a_false_sum_is_a_guess() {
     as_often_as(|trials| (0..trials).filter(|_| passes()).count(), 80, 0.5);
 }
 
+/// False sums of both sides are found whatever Delta is, of every tree: of the first, of one in the middle and
+/// of the last.
+#[test]
+fn a_false_sum_of_any_tree_is_found() {
+    for bit in [0, 5, 64, 127] {
+        let harness = harness(2);
+        harness.change(party(1), party(2), TREES, 0, move |body| {
+            body[bit * 32] ^= 1;
+            body[bit * 32 + 16] ^= 1;
+        });
+        let ends = harness.act(|mut session| Setup::new(&mut session, config(4, 40, Base::Both)).map(drop));
+        assert_eq!(failed_check(&ends[1]), Some(Check::O2), "{bit}");
+    }
+}
+
 /// Also where the trees come from a first extension.
 #[test]
 fn every_message_of_the_second_direction_is_checked() {

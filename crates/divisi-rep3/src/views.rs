@@ -9,11 +9,11 @@ use crate::trio::Trio;
 use divisi_core::{Abort, Check, Step, step};
 
 /// The proof that all views of a strand agreed, at its latest barrier. A coin of that strand demands it.
+///
+/// It names what computes in the strand, as nothing else of this process is named: what computes there next
+/// counts its barriers anew.
 #[derive(PartialEq, Eq)]
-pub struct Fixed(Strand, u64);
-
-/// Which strand of which session.
-type Strand = ([u8; 32], u32);
+pub struct Fixed(u64, u64);
 
 const BARRIER: Step = step!("barrier");
 
@@ -55,7 +55,7 @@ impl Trio {
 
     /// What the latest barrier fixed.
     pub(crate) fn fixed(&self) -> Fixed {
-        Fixed((*self.session.id().as_bytes(), self.session.number()), self.barriers)
+        Fixed(self.place.strand(), self.barriers)
     }
 
     /// An output is about to leave: everything that was opened before must have been compared.

@@ -145,7 +145,7 @@ mod tests {
     use super::*;
     use crate::dealer::Dealer;
     use divisi_core::Parameters;
-    use divisi_core::testing::{Harness, Way, party, run};
+    use divisi_core::testing::{Harness, Way, failed_check, party, run};
     use divisi_field::{Field, Gf48};
 
     #[test]
@@ -167,6 +167,20 @@ mod tests {
             assert!(ends.iter().all(Result::is_ok), "{ends:?}");
             let told = recording.bodies(Way::Out, party(2), DECOMPOSE.name);
             assert_eq!(told.iter().map(Vec::len).collect::<Vec<_>>(), [(lanes << log).div_ceil(8)], "{log}");
+        }
+    }
+
+    /// P_2 sets any bit behind the last one that it opens, where two parties' bits fill a quarter of a byte.
+    #[test]
+    fn what_fills_the_last_byte_is_zero() {
+        for bit in 2..8 {
+            let harness = Harness::new(2, &Parameters::new("demux tests"));
+            harness.change(party(2), party(1), DECOMPOSE.name, 0, move |body| body[0] ^= 1 << bit);
+            let ends = harness.act(|session| {
+                let (mut party, mut dealer) = Dealer::<Gf48>::deal(session, 5)?;
+                party.demux(&mut dealer, 1, 1).map(drop)
+            });
+            assert_eq!(failed_check(&ends[0]), Some(Check::K8), "{bit}");
         }
     }
 

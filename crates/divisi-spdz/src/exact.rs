@@ -4,7 +4,7 @@ use crate::part::{Mac, Part};
 use crate::party::Party;
 use crate::share::Auth;
 use crate::source::{Known, Source, Triples, Units};
-use divisi_core::{Abort, PartyId, Step, step};
+use divisi_core::{Abort, Check, PartyId, Step, step};
 use divisi_field::{Gf2, Gf8, Holds};
 
 const COUNT: Step = step!("source");
@@ -40,6 +40,8 @@ fn all_count<V: Part, F: Mac>(made: &Triples<V, F>, count: usize) -> bool {
 impl<F: Mac> Source<F> for Exact<F> {
     fn bits(&mut self, party: &mut Party<F>, count: usize) -> Result<Auth<Gf2, F>, Abort> {
         let made = self.0.bits(party, count)?;
+        // the mutant masks by bits that everybody knows
+        let made = if party.session.mutated(Check::K5) { Auth::zeros(count) } else { made };
         demand(party, made, |made| counts(made, count))
     }
 

@@ -82,6 +82,15 @@ impl<V: Part, F: Mac> Auth<V, F> {
         Some(last)
     }
 
+    /// The first lane in all: for a mutant.
+    pub(crate) fn repeat_first(&mut self) {
+        if let ([x, ..], [m, ..]) = (self.x.as_slice(), self.m.as_slice()) {
+            let (x, m) = (*x, *m);
+            self.x.fill(x);
+            self.m.fill(m);
+        }
+    }
+
     /// Append the lanes of another.
     #[inline(never)]
     pub(crate) fn append(&mut self, other: &Self) {

@@ -12,7 +12,7 @@ use crate::ring::{Poly, Ring};
 use crate::sample::ERROR_VARIANCE;
 use crate::wire;
 use divisi_core::Parameters as Agreed;
-use divisi_core::testing::{Harness, Way};
+use divisi_core::testing::{Harness, Way, failed_check};
 use tools::{lift, noise, party, small, sum, with_keys};
 
 /// The mean of squares, of many.
@@ -108,6 +108,14 @@ fn keys_have_their_errors(n: usize) {
         // no component is a product with v alone
         assert!(ternary_ratio(&ring, own.components()[0], b) < 10);
         assert!(ternary_ratio(&ring, own.components()[1], a) < 10);
+        // nor their difference
+        let difference = |x: &Poly, y: &Poly| {
+            let mut x = x.clone();
+            ring.sub(&mut x, y);
+            x
+        };
+        let [c0, c1] = own.components();
+        assert!(ternary_ratio(&ring, &difference(c0, c1), &difference(b, a)) < 10);
         // h_j = s a_j + p e: no two a_j are one, nor that of the public key or of an A2E
         for (j, [_, h]) in parts.iter().enumerate() {
             for [_, other] in &parts[..j] {
@@ -183,18 +191,26 @@ fn answers_have_their_flood_and_a_fresh_share() {
         Ok(shares)
     });
     let dropped: f64 = (1..limbs).map(|limb| (ring.modulus(limb).get() as f64).log2()).sum();
-    let mut squares = Squares::default();
+    let (mut squares, mut errors) = (Squares::default(), Vec::new());
     let answers = heard.bodies(Way::In, party(1), "divisi_bgv::shares/e2a.answer");
     assert_eq!(answers.len(), calls);
     for answer in answers {
         let mut h = ring.zero(1, false);
         assert!(wire::read(&ring, &answer, &mut h));
-        squares.add(h.words().iter().map(|c| first.centred(*c) as f64 / p.plain() as f64 * dropped.exp2()));
+        let own = h.words().iter().map(|c| first.centred(*c) as f64 / p.plain() as f64 * dropped.exp2());
+        errors.extend(own.clone());
+        squares.add(own);
     }
     // each coefficient was rounded to a multiple of what was dropped
     let (flood, rounding) = ((2.0 * p.flood().deviation()).exp2(), (2.0 * dropped).exp2() / 12.0);
     assert!(flood > 4.0 * rounding, "a flood that the rounding covers");
     squares.is(flood + rounding, 0.08, "flood of answers");
+    for distance in 1..=2 * ring.dimension() {
+        let pairs = errors.iter().zip(&errors[distance..]);
+        let sum: f64 = pairs.map(|(x, y)| x * y).sum();
+        let deviation = (flood + rounding) * (errors.len() as f64).sqrt();
+        assert!(sum.abs() < 7.0 * deviation, "{distance}: a flood that repeats");
+    }
     // x of P_2, as coefficients, of all calls one after the other
     let shares: Vec<i64> = ends[1]
         .as_ref()
@@ -243,5 +259,56 @@ fn paper_hops_have_their_floods() {
         // what is narrower must show beside the rounding
         assert!(floods > rounding / 4.0, "{n}: {floods} {rounding}");
         squares.is(dimension as f64 * (floods + rounding), 0.1, "hop");
+    }
+}
+
+/// What P_2 tells in the second round of the relinearisation key is no product of its u with what all know.
+#[test]
+fn the_second_round_has_its_errors() {
+    let ring = small(Operation::Triples, Form::LeanTree, 2);
+    let limbs = ring.parameters().chain().len();
+    let harness = Harness::new(2, &ring.parameters().describe(Agreed::new("bgv tests")));
+    let heard = harness.recording(party(0));
+    let ends = harness.act(|mut session| Ok(Keys::generate(&mut session, &ring)?.reveal()));
+    let share = ends[1].as_ref().unwrap();
+    let read = |way, step, count| -> Vec<Poly> {
+        let body = heard.bodies(way, party(1), step).remove(0);
+        let length = body.len() / count;
+        let read = |part: &[u8]| {
+            let mut poly = ring.zero(limbs, true);
+            assert!(wire::read(&ring, part, &mut poly));
+            poly
+        };
+        body.chunks(length).map(read).collect()
+    };
+    let first = read(Way::Out, "divisi_bgv::keys/relinearise.1.down", 2 * limbs);
+    let second = read(Way::In, "divisi_bgv::keys/relinearise.2.up", limbs);
+    for (pair, h) in first.chunks(2).zip(second) {
+        // h - s_2 h_0 + s_2 h_1 = u_2 h_1 + p (e_2 + e_3)
+        let mut negative = pair[0].clone();
+        ring.neg(&mut negative);
+        let rest = plus_product(&ring, &plus_product(&ring, &h, &negative, share), &pair[1], share);
+        assert!(ternary_ratio(&ring, &rest, &pair[1]) < 10);
+    }
+}
+
+/// Who is told another key than the rest ends the session, whichever part of it, and whichever word.
+#[test]
+fn keys_are_the_same_at_all_parties() {
+    let ring = small(Operation::Triples, Form::LeanTree, 3);
+    let agreed = ring.parameters().describe(Agreed::new("bgv tests"));
+    let public = "divisi_bgv::keys/public.down";
+    let [first, second] = ["divisi_bgv::keys/relinearise.1.down", "divisi_bgv::keys/relinearise.2.down"];
+    // of the first round the part that comes last is one of the key
+    for (step, last) in [(public, false), (public, true), (first, true), (second, false), (second, true)] {
+        let harness = Harness::new(3, &agreed);
+        harness.change(party(0), party(2), step, 0, move |body| {
+            let at = if last { body.len() - 4 } else { 0 };
+            body[at] ^= 1;
+        });
+        let ends = harness.act(|mut session| Keys::generate(&mut session, &ring).map(drop));
+        assert!(ends.iter().all(Result::is_err), "{step} {last}");
+        let failed = Some(divisi_core::Check::M0_3);
+        assert!(ends.iter().any(|end| failed_check(end) == failed), "{step} {last}: {ends:?}");
     }
 }

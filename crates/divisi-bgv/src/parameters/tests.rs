@@ -102,6 +102,9 @@ fn weaker_parameters_do_not_fit() {
     assert!(!Parameters { n: 1024, ..p.clone() }.fits(), "insecure without saying so");
     assert!(!Parameters { special: Some(p.chain[1]), ..p.clone() }.fits(), "a prime twice");
     assert!(!Parameters { special: Some(p.special.unwrap() + 2), ..p.clone() }.fits(), "not a prime");
+    let serves = (1..).map(|k| p.special.unwrap() + k * 2 * p.n as u64);
+    let product = serves.into_iter().find(|q| !divisi_field::zp::prime::is_prime(*q));
+    assert!(!Parameters { special: product, ..p.clone() }.fits(), "a product of primes");
     assert!(!Parameters { special: Some(p.plain), ..p.clone() }.fits(), "the plaintext modulus in the chain");
     let narrow = Width::at_least(p.flood.deviation() - 1.0).unwrap();
     assert!(!Parameters { flood: narrow, ..p.clone() }.floods());

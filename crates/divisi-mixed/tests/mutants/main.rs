@@ -2,6 +2,8 @@
 //! same attack succeeds. Who attacks follows the protocol, and looks.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
+mod fresh;
+
 use divisi_bgv::Ring;
 use divisi_bgv::parameters::{Form, Operation, Parameters as Lattice};
 use divisi_circuit::{Build, Gates};

@@ -216,11 +216,16 @@ fn draw_id(turn: &mut Turn<'_>) -> Result<[u8; 16], Stop> {
     let trio = turn.rep.trio();
     let fixed = trio.barrier()?;
     let coin = trio.coin(&fixed)?;
+    Ok(id_of(&coin.bytes(), &turn.offer.connection, turn.offer.number))
+}
+
+/// The id of a key, of a coin that nobody foresaw and of the request for it \[M0.2\].
+fn id_of(coin: &[u8], connection: &[u8], number: u64) -> [u8; 16] {
     let mut hasher = blake3::Hasher::new_derive_key("divisi 2026 key id v2");
-    hasher.update(&coin.bytes()).update(&turn.offer.connection).update(&turn.offer.number.to_le_bytes());
+    hasher.update(coin).update(connection).update(&number.to_le_bytes());
     let mut id = [0; 16];
     hasher.finalize_xof().fill(&mut id);
-    Ok(id)
+    id
 }
 
 /// Prepared at all, compared, active at all.
@@ -339,4 +344,32 @@ pub(super) fn erase(
     let own = node.keys.destroy(name);
     let told = exchange(rep, [u8::from(own.is_ok()), 0, 0, 0, 0])?;
     Ok(Erased { told, own })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::id_of;
+
+    /// Every byte of the coin, of the connection and of the number makes another id, in all its bytes.
+    #[test]
+    fn an_id_is_of_all_that_makes_it() {
+        let (coin, connection) = ([1; 16], [2; 16]);
+        let id = id_of(&coin, &connection, 3);
+        let other = |at: usize, of: [u8; 16]| {
+            let mut of = of;
+            of[at] ^= 1;
+            of
+        };
+        let mut others: Vec<[u8; 16]> = Vec::new();
+        for at in 0..16 {
+            others.push(id_of(&other(at, coin), &connection, 3));
+            others.push(id_of(&coin, &other(at, connection), 3));
+        }
+        others.extend((0..8).map(|byte| id_of(&coin, &connection, 3 ^ 1 << (8 * byte))));
+        for (i, x) in others.iter().enumerate() {
+            assert!(*x != id && others[..i].iter().all(|y| x != y), "{i}");
+        }
+        // no byte is the same in all
+        assert!((0..16).all(|at| others.iter().any(|x| x[at] != id[at])));
+    }
 }

@@ -119,6 +119,18 @@ mod tests {
         stock.find(&[key; 16], |()| true).is_some()
     }
 
+    /// Ids that differ in any byte are of two keys.
+    #[test]
+    fn a_key_is_found_by_its_whole_id() {
+        for at in 0..16 {
+            let (mut stock, id, mut other) = (Shelf::default(), [7; 16], [7; 16]);
+            other[at] ^= 0x80;
+            stock.put("alice", "k".parse().unwrap(), id, ());
+            assert!(stock.has(&id) && stock.find(&id, |()| true).is_some());
+            assert!(!stock.has(&other) && stock.find(&other, |()| true).is_none(), "{at}");
+        }
+    }
+
     /// One client that uses more keys by turns than there is room for has its own go, however long the others
     /// have not used theirs.
     #[test]

@@ -146,6 +146,37 @@ fn an_owner_with_two_identities_is_told_from_a_damaged_file() {
     assert_eq!(house.owners(), before);
 }
 
+/// Where a server's file of a key has other parts, or says something else of it, the key is given to nobody,
+/// and stays as it is at all \[A26\].
+#[test]
+fn a_key_whose_files_differ_is_given_to_nobody() {
+    let house = House::new();
+    house.key(&mut house.connect("alice"), "k", false, &[]);
+    let path = house.key_file(1, "k");
+    let good = fs::read(&path).unwrap();
+    let store = Keys::open_on(Box::new(divisi_store::MachineDisk), &house.data(1).join("keys")).unwrap();
+    let order = chown(&["bob"]);
+    for change in 0..3 {
+        let mut other = store.load(&key()).unwrap().unwrap();
+        let secret = other.secret.as_mut().unwrap();
+        match change {
+            0 => secret.first[3] ^= 1,
+            1 => secret.second[15] ^= 1,
+            _ => other.info.exportable ^= true,
+        }
+        fs::remove_file(&path).unwrap();
+        store.prepare(&mut other).unwrap();
+        let before = house.owners();
+        [0, 2].iter().for_each(|i| drop(house.operator(*i, &order)));
+        let end = house.operator(1, &order);
+        assert!(matches!(&end, OrderState::Failed(_)), "{change}: {end:?}");
+        assert_eq!(house.owners(), before, "{change}");
+        fs::write(&path, &good).unwrap();
+    }
+    [0, 2].iter().for_each(|i| drop(house.operator(*i, &order)));
+    assert_eq!(house.operator(1, &order), OrderState::Done);
+}
+
 /// Three operators destroy a key without its maker, also where its file is damaged or lost; not two of them.
 #[test]
 fn three_operators_destroy_a_key() {

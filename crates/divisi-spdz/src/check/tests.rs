@@ -215,3 +215,100 @@ fn views_of_all_values_are_compared_before_the_coin() {
         }
     }
 }
+
+/// chi_j of so many values.
+fn coefficients(coin: &[u8; 16], count: usize) -> Vec<Gf48> {
+    let chi = |j: usize| {
+        let mut list = vec![Gf48::ZERO; count];
+        list[j] = Gf48::ONE;
+        combinations(coin, [&list, &list])[0]
+    };
+    (0..count).map(chi).collect()
+}
+
+/// Every value has a coefficient of its own, of which every bit is drawn, and which every byte of the coin
+/// changes.
+#[test]
+fn coefficients_are_whole_and_different() {
+    let coin = [3; 16];
+    let chi = coefficients(&coin, 600);
+    let bits = || chi.iter().map(|x| x.to_bits());
+    assert_eq!(bits().fold(0, |any, x| any | x), (1 << 48) - 1);
+    assert_eq!(bits().fold(!0, |all, x| all & x), 0);
+    let different: std::collections::BTreeSet<u128> = bits().collect();
+    assert_eq!(different.len(), 600);
+    for byte in 0..16 {
+        let mut other = coin;
+        other[byte] ^= 1;
+        let others = coefficients(&other, 3);
+        assert!(others.iter().zip(&chi).all(|(x, y)| x != y), "{byte}");
+    }
+}
+
+/// Among three, shares are told under masks that differ in every value and every opening, to their last bit:
+/// of zeros, whose shares are zeros, the masks themselves are told.
+#[test]
+fn openings_of_three_are_shared_anew() {
+    let harness = harness(3);
+    let recordings = harness.recordings();
+    let ends = harness.act(|session| {
+        let (mut party, _) = Dealer::<Gf48>::deal(session, 7)?;
+        let x = Auth::<Gf48, Gf48>::zeros(40);
+        party.open(OPENED, &x.x, &x.m)?;
+        party.open(OPENED, &x.x, &x.m)?;
+        party.check()
+    });
+    assert!(ends.iter().all(Result::is_ok), "{ends:?}");
+    for (seen, to) in recordings.iter().zip([party(2), party(3), party(1)]) {
+        let told = seen.bodies(Way::Out, to, OPENED.name).concat();
+        assert_eq!(told.len(), 480);
+        let values: std::collections::BTreeSet<&[u8]> = told.chunks(6).collect();
+        assert_eq!(values.len(), 80);
+        assert!((0..6).all(|i| told.chunks(6).fold(0, |any, x| any | x[i]) == 0xff));
+    }
+}
+
+/// Whoever hears an opening of a sigma holds it against the commitment that it heard from the same party.
+#[test]
+fn each_opening_of_a_sigma_is_checked_by_each() {
+    for (from, to) in [(1, 2), (1, 3), (2, 1), (2, 3), (3, 1), (3, 2)] {
+        for at in [0, 31, 32, 37] {
+            let harness = harness(3);
+            harness.change(party(from), party(to), OPEN.name, 0, move |body| body[at] ^= 1);
+            let ends = harness.act(|session| {
+                let (mut party, mut dealer) = Dealer::deal(session, 7)?;
+                opened(&mut party, &mut dealer, 3, &[], 0)?;
+                party.check()
+            });
+            let end = &ends[usize::from(to) - 1];
+            assert_eq!(failed_check(end), Some(Check::K21), "{from} {to} {at}");
+        }
+    }
+}
+
+/// P_2 leaves and has not committed: nobody opens a sigma, which would choose P_2's for it.
+#[test]
+fn sigmas_wait_for_all_commitments() {
+    for n in [2, 3] {
+        let harness = harness(n);
+        let recordings = harness.recordings();
+        let ends = harness.act(|session| {
+            let corrupt = session.me() == party(2);
+            let (mut party, mut dealer) = Dealer::deal(session, 7)?;
+            opened(&mut party, &mut dealer, 3, &[], 0)?;
+            if !corrupt {
+                return party.check();
+            }
+            if let Some(views) = party.take_ledger().views.take() {
+                views.send(&mut party.session)?.compare(&mut party.session, Check::K1)?;
+            }
+            party.coins.toss(&mut party.session, COIN)?;
+            let mut all = party.session.peers().into_iter();
+            all.try_for_each(|peer| party.session.recv(COMMIT, peer, &mut [0; 32]))
+        });
+        for honest in (0..n).filter(|i| *i != 1) {
+            assert!(ends[honest].is_err() && !recordings[honest].of(Way::Out, COMMIT.name).is_empty());
+            assert!(recordings[honest].of(Way::Out, OPEN.name).is_empty(), "{n}");
+        }
+    }
+}

@@ -3,6 +3,7 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 mod prep;
+mod values;
 
 use divisi_core::testing::{Harness, Recording, Way, party};
 use divisi_core::{Abort, Bytes, Check, Direction, Parameters, Plain, PlainByte, Session, settle};
@@ -301,6 +302,10 @@ divisi_core::mutants! {
     a_false_entry_is_noticed: K3, "does not check opened entries", false_entry;
     a_false_index_is_noticed: K4, "does not look at the sum of the sigmas", false_index;
     a_false_output_is_noticed: K4, "does not look at the sum of the sigmas", false_output;
+    a_false_entering_is_noticed: K4, "does not look at the sum of the sigmas", values::false_entering;
+    a_false_comparison_is_noticed: K4, "does not look at the sum of the sigmas", values::false_comparison;
+    what_enters_is_masked: K5, "masks by bits that everybody knows", values::known_mask;
+    every_product_has_its_triple: K6, "takes one triple for all", values::equal_factors;
     no_bits_beyond_the_part: K8, "ignores bits that belong to no element", smuggled_bits;
     no_bucket_is_spoiled_by_one_guess: K15, "does not prove products", prep::spoiled_bucket;
     buckets_are_not_foreseen: K16, "takes a coin that is known", prep::foreseen_buckets;
@@ -308,22 +313,21 @@ divisi_core::mutants! {
     a_false_product_is_sacrificed: K19, "does not look at sigma", prep::false_product;
     a_false_difference_makes_no_table: K17, "uses unit vectors unchecked", prep::false_difference;
     a_false_piece_makes_no_table: K17, "uses unit vectors unchecked", false_piece;
+    a_false_product_makes_no_triple: K17, "uses products of bits unchecked", values::false_bit_triple;
     what_is_told_is_no_share: K20, "opens shares as they are", bare_shares;
     a_sigma_is_not_reflected: K21, "takes any opening of a commitment", reflected_sigma;
     a_false_e_is_noticed: K22, "does not check opened indices", false_e;
     a_receiver_checks_its_output: K24, "takes a private output unchecked", false_private_output;
 }
 
-/// Every check of KOR+17 that an honest party can fail has a mutant; those of rows are divisi-ot's; that bits are
-/// bits is so by type, and K6 counts where products serve that K15, K16, K18 and K19 prove.
+/// Every check of KOR+17 has a mutant; those of rows are divisi-ot's.
 #[test]
 fn every_check_has_a_mutant() {
     for check in Check::ALL.iter().filter(|check| check.id().starts_with('K')) {
         let of_rows = [Check::K11, Check::K12, Check::K13, Check::K14].contains(check);
-        let of_source = of_rows || [Check::K5, Check::K6].contains(check);
         let named =
             |(c, what, name): &(Check, &str, &str)| c == check && !what.is_empty() && !name.is_empty();
-        assert!(of_source || MUTANTS.iter().any(named), "{check}");
+        assert!(of_rows || MUTANTS.iter().any(named), "{check}");
     }
 }
 
@@ -345,12 +349,14 @@ fn inputs_are_broadcast() {
         let ends = harness(n, None).act(run);
         assert!(ends.into_iter().all(|end| end.unwrap() == expected()));
     }
-    let harness = harness(3, None);
-    let recordings = [harness.recording(party(2)), harness.recording(party(3))];
-    harness.change(party(1), party(2), INPUT, 0, |body| body[0] ^= 1);
-    let ends = harness.act(two_layers);
-    assert!(ends.iter().all(Result::is_err));
-    assert!(recordings.iter().all(|seen| seen.of(Way::Out, LOOKUP).is_empty()));
+    for at in [0, 8, values().len() - 1] {
+        let harness = harness(3, None);
+        let recordings = [harness.recording(party(2)), harness.recording(party(3))];
+        harness.change(party(1), party(2), INPUT, 0, move |body| body[at] ^= 1);
+        let ends = harness.act(two_layers);
+        assert!(ends.iter().all(Result::is_err));
+        assert!(recordings.iter().all(|seen| seen.of(Way::Out, LOOKUP).is_empty()));
+    }
 }
 
 /// P_2 lies about an index: nothing of an output is told before what was opened is checked, to all or to one

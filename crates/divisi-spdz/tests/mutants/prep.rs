@@ -2,7 +2,7 @@
 //! are on what is made of them.
 
 use super::harness;
-use divisi_core::testing::{Harness, Way, party};
+use divisi_core::testing::{Harness, Way, failed_check, party};
 use divisi_core::{Abort, Check, Direction, Session};
 use divisi_field::{Field, Gf2, Gf48};
 use divisi_ot::{Config, testing};
@@ -108,6 +108,24 @@ pub fn false_product(check: Option<Check>) -> bool {
             x * y != z
         }
         _ => false,
+    }
+}
+
+/// P_2 sends other payloads for one of three products: it is found, whichever it is of.
+#[test]
+fn every_product_is_sacrificed() {
+    for product in 0..3 {
+        let harness = harness(2, None);
+        harness.change(party(2), party(1), PAYLOAD, 0, move |body| {
+            // four elements a of 48 bits each, and 48 bits for each bit
+            (0..40).for_each(|row| body[6 * (192 * product + row)] ^= 1);
+        });
+        let ends = harness.act(|mut session| {
+            let setup = testing::deal_over_field(&mut session, Config::default(), 48, 3)?;
+            let (mut party, mut source) = Mascot::<Gf48>::over(session, setup)?;
+            source.byte_triples(&mut party, 3).map(drop)
+        });
+        assert_eq!(failed_check(&ends[0]), Some(Check::K19), "{product}: {:?}", ends[0].as_ref().err());
     }
 }
 

@@ -1,5 +1,7 @@
 //! Rounds of three servers without clients and listeners: what is offered, and what comes of it.
 
+mod split;
+
 use super::*;
 use crate::admit::Who;
 use crate::request::{NewKey, ToServer, Way};
@@ -34,7 +36,8 @@ struct Three {
     servers: Vec<Server>,
     /// What all of them log.
     lines: Arc<Mutex<Vec<String>>>,
-    _dir: tempfile::TempDir,
+    /// Their data.
+    dir: tempfile::TempDir,
 }
 
 impl Three {
@@ -52,7 +55,7 @@ impl Three {
             Server::open_at(port, config, me, Arc::new(identity), &data, options, world).unwrap()
         };
         let servers = PartyId::all(3).zip(ports).zip(made.parties).map(open).collect();
-        Three { servers, lines, _dir: dir }
+        Three { servers, lines, dir }
     }
 
     fn node(&self, i: usize) -> &Node {
@@ -80,9 +83,17 @@ impl Three {
 
     /// Each server in a thread and in one session, with its number from 0.
     fn run<R: Send>(&self, act: impl Fn(usize, &mut House<'_>) -> R + Sync) -> Vec<R> {
+        self.run_over(memory::mesh(3), act)
+    }
+
+    fn run_over<R: Send>(
+        &self,
+        meshes: Vec<Mesh>,
+        act: impl Fn(usize, &mut House<'_>) -> R + Sync,
+    ) -> Vec<R> {
         let (act, begun) = (&act, &std::sync::Barrier::new(3));
         std::thread::scope(|s| {
-            let threads: Vec<_> = memory::mesh(3)
+            let threads: Vec<_> = meshes
                 .into_iter()
                 .zip(&self.servers)
                 .enumerate()

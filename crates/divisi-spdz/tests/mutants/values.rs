@@ -1,0 +1,107 @@
+//! Attacks on values that enter tables, on products of bits, and on comparisons.
+
+use super::{engine, flip, harness, output, shared, values, wrong};
+use divisi_circuit::{Build, Gates};
+use divisi_core::testing::{Harness, Way, party};
+use divisi_core::{Abort, Boolean, Bytes, Check, Compares, Direction, Job};
+use divisi_spdz::Tiny;
+
+const ENTER: &str = "divisi_spdz::engine::tiny/tinytable.enter";
+const ELEMENT: &str = "divisi_spdz::multiply/multiply.element";
+
+/// Bits of the first party.
+const SECRET: [bool; 64] = {
+    let (mut bits, mut i) = ([false; 64], 0);
+    while i < 64 {
+        bits[i] = 0x9e37_79b9_7f4a_7c15_u64 >> i & 1 == 1;
+        i += 1;
+    }
+    bits
+};
+
+/// The first party's bytes enter tables: whether what is opened is they.
+pub fn known_mask(check: Option<Check>) -> bool {
+    let harness = harness(2, check);
+    let recordings = harness.recordings();
+    let ends = harness.act(|session| {
+        let mut engine = engine(session)?;
+        let x = shared(&mut engine)?;
+        Tiny::new(engine).enter(&[x]).map(drop)
+    });
+    assert!(ends.iter().all(Result::is_ok));
+    let [ours, theirs] = [0, 1].map(|i| recordings[i].bodies(Way::Out, party(2 - i as u8), ENTER).remove(0));
+    ours.iter().zip(&theirs).map(|(x, y)| x ^ y).eq(values())
+}
+
+/// P_2 lies about what enters tables.
+pub fn false_entering(check: Option<Check>) -> bool {
+    let harness = harness(2, check);
+    flip(&harness, ENTER);
+    wrong(&harness.act(|session| {
+        let mut engine = engine(session)?;
+        let x = shared(&mut engine)?;
+        let mut tiny = Tiny::new(engine);
+        let [mut mask, mut public] = tiny.enter(&[x])?.remove(0);
+        for _ in 0..2 {
+            tiny.sbox(Direction::Encrypt, &mut [&mut mask])?;
+        }
+        tiny.open_indices()?;
+        for _ in 0..2 {
+            tiny.sbox(Direction::Encrypt, &mut [&mut public])?;
+        }
+        let out = tiny.output(mask, public)?;
+        output(tiny.engine(), out)
+    }))
+}
+
+/// P_2 lies about a factor in a comparison of zeros: whether P_1 takes them for something else.
+pub fn false_comparison(check: Option<Check>) -> bool {
+    let harness = harness(2, check);
+    flip(&harness, ELEMENT);
+    let ends = harness.act(|session| {
+        let mut engine = engine(session)?;
+        let zeros = engine.input(party(1), (engine.session().me() == party(1)).then_some(&[0; 5][..]), 5)?;
+        engine.vanish(&[zeros])
+    });
+    assert!(check.is_some() || ends[0].is_err());
+    matches!(&ends[0], Ok(all) if *all == [false])
+}
+
+/// The first party's bits times zeros, and what is opened for it.
+fn product_of_bits(harness: Harness) -> (Vec<Result<(), Abort>>, [Vec<Vec<u8>>; 2]) {
+    let recordings = harness.recordings();
+    let mut g = Build::new();
+    let [x, y] = g.input(2)[..] else { panic!("two wires") };
+    let product = g.and(x, y);
+    g.output(&[product]);
+    let program = g.finish();
+    let ends = harness.act(|session| {
+        let mut engine = engine(session)?;
+        let mine = engine.session().me() == party(1);
+        let x = engine.input_bits(party(1), mine.then_some(&SECRET[..]), SECRET.len())?;
+        let zeros =
+            engine.input_bits(party(2), (!mine).then_some(&[false; SECRET.len()][..]), SECRET.len())?;
+        engine.run(&mut [Job::new(&program, vec![x, zeros])])
+    });
+    let told = [0, 1].map(|i| recordings[i].bodies(Way::Out, party(2 - i as u8), ELEMENT));
+    (ends, told)
+}
+
+/// Whether what is opened tells which of the first party's bits are alike.
+pub fn equal_factors(check: Option<Check>) -> bool {
+    let (ends, told) = product_of_bits(harness(2, check));
+    assert!(ends.iter().all(Result::is_ok), "{ends:?}");
+    // first what makes the triples
+    let [ours, theirs] = told.map(|mut told| told.split_off(2).remove(0));
+    let opened = |i: usize| (ours[i / 8] ^ theirs[i / 8]) >> (i % 8) & 1 == 1;
+    let as_secret = (0..SECRET.len()).filter(|i| opened(*i) == SECRET[*i]).count();
+    as_secret == 0 || as_secret == SECRET.len()
+}
+
+/// P_2 lies where products of bits are made: whether P_1 uses what comes of it.
+pub fn false_bit_triple(check: Option<Check>) -> bool {
+    let harness = harness(2, check);
+    flip(&harness, ELEMENT);
+    let (_, [ours, _]) = product_of_bits(harness);
+    ours.len() > 2
+}
