@@ -2,11 +2,12 @@
 //!
 //! Two steps, neither of which adds a product or makes a chain of them longer. First the circuit is told once
 //! more to a [`Build`], which leaves out what is known, what stands there already and what no output needs.
-//! Then its linear parts are made anew: every sum that a product or an output reads is written as a list of
-//! *leaves* (inputs, products, sums that are too long), and the pair of terms that most lists have becomes a
-//! gate, until all lists have one term (C. Paar, "Optimized arithmetic for Reed-Solomon encoders", ISIT
-//! 1997). A gate adds terms of every list that it serves and of nothing else, so that no sum waits for a leaf
-//! that it did not need before. A part keeps the gates that it had where that does not save any.
+//! Then its linear parts are made anew: every sum that a product or an output reads, or several other sums, is
+//! written as a list of *leaves* (inputs, products, other such sums), and the pair of terms that most lists
+//! have becomes a gate, until all lists have one term (C. Paar, "Optimized arithmetic for Reed-Solomon
+//! encoders", ISIT 1997). A list of n leaves took n - 1 gates, and every pair that several lists have saves
+//! some, so that there are never more. A gate adds terms of every list that it serves and of nothing else: no
+//! sum waits for a leaf that it did not need before.
 
 use crate::build::{Bit, Build};
 use crate::gates::Gates;
@@ -17,8 +18,8 @@ use std::collections::{BinaryHeap, HashMap, HashSet};
 /// The longest list of leaves: a sum of more is a leaf of its own. Pairs are counted, which takes the square.
 const LONGEST: usize = 48;
 
-/// Pairs of a part that are counted at most, in 4 bytes each and some; a larger part keeps its gates.
-const PAIRS: usize = 1 << 23;
+/// Pairs that are counted at a time at most, some 40 bytes each: lists of a large circuit go by parts.
+const PAIRS: usize = 1 << 22;
 
 /// The same function of the same inputs, with no more products, no longer chain of them, and no more gates.
 #[must_use]
@@ -81,21 +82,20 @@ impl<'r> Linear<'r> {
             pairs: nodes as u32,
         };
         linear.mark();
-        let part = linear.flatten();
-        let mut parts: HashMap<u32, (Vec<u32>, usize)> = HashMap::new();
-        for n in (0..nodes as u32).filter(|n| linear.is_sum(*n)) {
-            let (targets, gates) = parts.entry(part.of(n)).or_default();
-            *gates += 1;
-            if linear.target[n as usize] {
-                targets.push(n);
+        linear.flatten();
+        let targets: Vec<u32> =
+            (0..nodes as u32).filter(|n| linear.is_sum(*n) && linear.target[*n as usize]).collect();
+        let (mut part, mut pairs) = (Vec::new(), 0);
+        for target in targets {
+            let leaves = linear.leaves[target as usize].len();
+            pairs += leaves * leaves / 2;
+            if pairs > PAIRS {
+                linear.resynthesise(&std::mem::take(&mut part));
+                pairs = leaves * leaves / 2;
             }
+            part.push(target);
         }
-        // in an order that is the same whenever it runs
-        let mut parts: Vec<(u32, (Vec<u32>, usize))> = parts.into_iter().collect();
-        parts.sort_unstable();
-        for (_, (targets, gates)) in parts {
-            linear.resynthesise(&targets, gates);
-        }
+        linear.resynthesise(&part);
         linear
     }
 
@@ -104,8 +104,9 @@ impl<'r> Linear<'r> {
             && matches!(self.recorded.nodes.get(n as usize), Some(Node::Xor(..)))
     }
 
-    /// What is needed, and which sums products and outputs read.
+    /// What is needed, and which sums something other than one sum reads.
     fn mark(&mut self) {
+        let mut sums = vec![0_u32; self.recorded.nodes.len()];
         let mut read = |bit: Bit| {
             self.needed[bit.node()] = true;
             self.target[bit.node()] = true;
@@ -114,8 +115,11 @@ impl<'r> Linear<'r> {
         for (n, node) in self.recorded.nodes.iter().enumerate().rev() {
             match *node {
                 Node::Xor(x, y) if self.needed[n] => {
-                    self.needed[x.node()] = true;
-                    self.needed[y.node()] = true;
+                    for bit in [x, y] {
+                        self.needed[bit.node()] = true;
+                        sums[bit.node()] = sums[bit.node()].saturating_add(1);
+                        self.target[bit.node()] |= sums[bit.node()] > 1;
+                    }
                 }
                 Node::Dot(start, end) if self.needed[n] => {
                     for &(x, y) in &self.recorded.terms[start as usize..end as usize] {
@@ -130,16 +134,15 @@ impl<'r> Linear<'r> {
         }
     }
 
-    /// The leaves of every sum, and which sums hang together.
-    fn flatten(&mut self) -> Sets {
-        let mut sets = Sets((0..self.recorded.nodes.len() as u32).collect());
+    /// The leaves of every sum.
+    fn flatten(&mut self) {
         for (n, node) in self.recorded.nodes.iter().enumerate() {
             let Node::Xor(x, y) = *node else { continue };
             if !self.needed[n] {
                 continue;
             }
             let own = |bit: Bit| match &self.leaves[bit.node()][..] {
-                [] => vec![bit.0 >> 1],
+                leaves if leaves.is_empty() || self.target[bit.node()] => vec![bit.0 >> 1],
                 leaves => leaves.to_vec(),
             };
             let mut leaves = difference(&own(x), &own(y));
@@ -150,20 +153,13 @@ impl<'r> Linear<'r> {
                 self.target[x.node()] = true;
                 self.target[y.node()] = true;
             }
-            for leaf in [x, y].map(Bit::node).into_iter().filter(|x| !self.leaves[*x].is_empty()) {
-                sets.join(n as u32, leaf as u32);
-            }
             self.leaves[n] = leaves;
         }
-        sets
     }
 
-    /// One part: its targets from their leaves. If that takes fewer gates than the part has, they are taken.
-    fn resynthesise(&mut self, targets: &[u32], gates: usize) {
+    /// These targets from their leaves.
+    fn resynthesise(&mut self, targets: &[u32]) {
         let mut lists: Vec<Vec<u32>> = targets.iter().map(|t| self.leaves[*t as usize].clone()).collect();
-        if lists.iter().map(|list| list.len() * list.len() / 2).sum::<usize>() > PAIRS {
-            return;
-        }
         let mut counts: HashMap<(u32, u32), Vec<u32>> = HashMap::new();
         for (i, list) in (0_u32..).zip(&lists) {
             for (at, x) in list.iter().enumerate() {
@@ -175,9 +171,6 @@ impl<'r> Linear<'r> {
             counts.iter().map(|(pair, of)| (of.len(), std::cmp::Reverse(*pair))).collect();
         let (mut made, mut next) = (Vec::new(), self.pairs);
         while let Some((count, std::cmp::Reverse((x, y)))) = heap.pop() {
-            if made.len() >= gates {
-                return;
-            }
             let has = |list: &[u32], x: u32| list.binary_search(&x).is_ok();
             let of: Vec<u32> = counts.get(&(x, y)).into_iter().flatten().copied().collect();
             let of: Vec<u32> = of
@@ -214,9 +207,6 @@ impl<'r> Linear<'r> {
                     .into_iter()
                     .map(|pair| (counts.get(&pair).map_or(0, Vec::len), std::cmp::Reverse(pair))),
             );
-        }
-        if made.len() >= gates {
-            return;
         }
         self.pairs = next;
         let made: HashMap<u32, (u32, u32)> = made.into_iter().collect();
@@ -302,30 +292,4 @@ fn difference(x: &[u32], y: &[u32]) -> Vec<u32> {
         }
     }
     left
-}
-
-/// Disjoint sets of nodes.
-struct Sets(Vec<u32>);
-
-impl Sets {
-    fn of(&self, mut n: u32) -> u32 {
-        while let Some(&up) = self.0.get(n as usize) {
-            if up == n {
-                break;
-            }
-            n = up;
-        }
-        n
-    }
-
-    fn join(&mut self, x: u32, y: u32) {
-        let from = (self.of(x), self.of(y));
-        // also of those that were asked for, so that ways stay short
-        let low = from.0.min(from.1);
-        for n in [from.0, from.1, x, y] {
-            if let Some(place) = self.0.get_mut(n as usize) {
-                *place = low;
-            }
-        }
-    }
 }

@@ -9,13 +9,15 @@ use crate::mac::hmac::PadStates;
 use crate::mac::kmac::{Kmac, Output};
 use crate::mode::gcm::IV_BYTES;
 use crate::sha3::Xof;
-use divisi_core::Abort;
+use divisi_core::{Abort, Lanes};
 
 /// A function that is ready: for a MAC with what its key leaves, verified once and kept.
 #[derive(Clone)]
 pub struct Function<E: Engine> {
     kind: Kind<E>,
     bytes: usize,
+    /// Bits of the last byte that are not asked for.
+    spare: usize,
 }
 
 #[derive(Clone)]
@@ -69,15 +71,16 @@ impl<E: Engine> Function<E> {
                     Strength::S256 => Kmac::kmac256(&settings.customization),
                 };
                 let bytes = settings.output_bytes;
-                let output = if settings.xof { Output::Xof(bytes) } else { Output::Fixed(bytes) };
+                let bits = (8 * bytes).saturating_sub(settings.spare_output_bits);
+                let output = if settings.xof { Output::Xof(bytes) } else { Output::Bits(bits) };
                 let key = bits(e, key.to_vec())?;
-                let state = kmac::key_state(e, &kmac, &key)?;
+                let state = kmac::key_state(e, &kmac, &key, settings.spare_key_bits)?;
                 Kind::Kmac(kmac, state, output)
             }
             Algorithm::Cmac(_) => Kind::Cmac(cmac::prepare(e, key)?),
             Algorithm::Gmac(_) => Kind::Gmac(gmac::prepare(e, key)?),
         };
-        Ok(Function { kind, bytes: settings.output_bytes })
+        Ok(Function { kind, bytes: settings.output_bytes, spare: settings.spare_output_bits })
     }
 
     /// The length of its output in bytes.
@@ -151,6 +154,10 @@ impl<E: Engine> Function<E> {
             Kind::Gmac(key) => gmac::tag(e, key, &state, before, rest, nonces)?,
         };
         output.truncate(self.bytes);
+        if let Some(last) = output.last_mut() {
+            let none = e.public_bit(&vec![false; last[0].lanes()]);
+            last.iter_mut().rev().take(self.spare).for_each(|bit| *bit = none.clone());
+        }
         Ok(output)
     }
 

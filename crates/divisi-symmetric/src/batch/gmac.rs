@@ -11,6 +11,7 @@
 //! over GF(2^128), less than the two over GF(2^64) that a product may take \[S5\]. A public message costs only linear work: [`crate::mode::ghash`].
 
 use super::absorb::{Here, Rule, Step, absorb, update};
+use super::messages::First;
 use super::{Engine, Messages, SecretByte, bits, block_bytes, public, unfit};
 use crate::aes::{self, RoundKeys};
 use crate::mode::gcm::{self, IV_BYTES};
@@ -128,12 +129,14 @@ pub fn hash<E: Engine>(
         return Err(unfit("messages and keys differ in number"));
     }
     // the message's blocks, and the one that tells its length
-    let blocks: Vec<usize> = messages.lengths().iter().map(|length| length.div_ceil(BLOCK) + 1).collect();
+    let blocks: Vec<usize> = messages.whole_bytes()?.iter().map(|length| length.div_ceil(BLOCK) + 1).collect();
     let width = blocks.iter().copied().max().unwrap_or(1).min(POWERS);
     let rule = Rule {
         step: Sums { key, width, blocks: &blocks },
         block: BLOCK * width,
-        padding: |length: usize| {
+        first: First::Highest,
+        padding: |bits: usize| {
+            let length = bits / 8;
             let mut padding = vec![0; length.next_multiple_of(BLOCK) - length];
             padding.extend_from_slice(&(8 * (before + length as u64)).to_be_bytes());
             padding.extend_from_slice(&[0; 8]);

@@ -29,7 +29,7 @@ pub(super) enum Drawing {
     /// A block of AES: key and text, or key, text and counter.
     Block { counter: bool, decrypt: bool },
     /// A hash or MAC of so many bytes: key and message, and the tag that is compared.
-    Message { compares: bool, bytes: usize, nonce: [u8; 12] },
+    Message { compares: bool, bytes: usize, spare_bits: usize, nonce: [u8; 12] },
 }
 
 /// Texts or messages, and the circuits that they need: of each the instances, by their places among the texts or messages, and within.
@@ -70,8 +70,9 @@ impl<'j> Drawn<'j> {
                     }
                     let wanted = [(false, message.makes), (true, message.received.is_some())];
                     for (compares, _) in wanted.into_iter().filter(|(_, wanted)| *wanted) {
-                        let Message { bytes, nonce, .. } = *message;
-                        drawings.entry(Drawing::Message { compares, bytes, nonce }).or_default().push((i, 0));
+                        let Message { bytes, spare_bits, nonce, .. } = *message;
+                        let drawing = Drawing::Message { compares, bytes, spare_bits, nonce };
+                        drawings.entry(drawing).or_default().push((i, 0));
                     }
                 }
             }
@@ -160,8 +161,8 @@ impl<'j> Drawn<'j> {
         let widths = self.widths(*drawing);
         let program = match (*drawing, self.job) {
             (Drawing::Block { counter, decrypt }, _) => block(&widths, counter, decrypt)?,
-            (Drawing::Message { compares, nonce, .. }, Job::Messages(job)) => {
-                message(&widths, job, compares, nonce)?
+            (Drawing::Message { compares, spare_bits, nonce, .. }, Job::Messages(job)) => {
+                message(&widths, job, compares, spare_bits, nonce)?
             }
             _ => return Err(misfit()),
         };
@@ -221,11 +222,19 @@ fn block(widths: &[usize], counter: bool, decrypt: bool) -> Result<Program, Abor
 }
 
 /// A hash or MAC; where it compares, whether it is the last value.
-fn message(widths: &[usize], job: &Messages, compares: bool, nonce: [u8; 12]) -> Result<Program, Abort> {
+fn message(
+    widths: &[usize],
+    job: &Messages,
+    compares: bool,
+    spare_bits: usize,
+    nonce: [u8; 12],
+) -> Result<Program, Abort> {
     circuits::drawn(widths, |e, values| {
         let function = Function::prepare(e, &job.using, &values[0])?;
         let message = bits(e, values[1].clone())?;
-        let output = function.output(e, &Batch::even(message, 1)?, &[nonce])?;
+        let length = (8 * message.len()).saturating_sub(spare_bits);
+        let messages = Batch::of_bits(message, vec![length])?;
+        let output = function.output(e, &messages, &[nonce])?;
         let output = byte_values(e, output)?;
         Ok(vec![if compares { vec![same(e, &output, &values[2])] } else { output }])
     })

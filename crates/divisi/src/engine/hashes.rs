@@ -1,7 +1,7 @@
 //! Hashes and MACs of many messages at once, a lane a message, on any engine.
 
 use super::Rows;
-use super::job::{Chain, Messages};
+use super::job::{Chain, Message, Messages};
 use divisi_core::Abort;
 use divisi_symmetric::batch::{Engine as Whole, Function, Messages as Batch, SecretByte, State, bits};
 
@@ -44,7 +44,8 @@ pub(super) fn outputs<E: Whole>(
     let messages = if messages.is_empty() {
         Batch::public(e, &vec![&[][..]; job.messages.len()])
     } else {
-        Batch::new(bits(e, messages)?, lengths().map(|length| length - before).collect())?
+        let length = |message: &Message| (8 * (message.bytes - before)).saturating_sub(message.spare_bits);
+        Batch::of_bits(bits(e, messages)?, job.messages.iter().map(length).collect())?
     };
     function.finish(e, state, &messages, &nonces)
 }

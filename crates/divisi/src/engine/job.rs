@@ -295,6 +295,8 @@ pub struct Messages {
 pub struct Message {
     /// Its length.
     pub bytes: usize,
+    /// Bits of its last byte that are no part of it.
+    pub spare_bits: usize,
     /// The nonce; zeros where there is none.
     pub nonce: [u8; 12],
     /// Whether its output is to be made.

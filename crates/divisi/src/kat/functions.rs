@@ -17,6 +17,8 @@ pub struct MessageVector {
     pub nonce: [u8; 12],
     /// The message.
     pub message: Vec<u8>,
+    /// Bits of its last byte that are no part of it: at the low end for SHA-2, at the high end for SHA-3.
+    pub spare_bits: usize,
     /// The output.
     pub output: Vec<u8>,
     /// Whether the output is to be made.
@@ -44,6 +46,7 @@ impl MessageGroup {
         self.vectors.iter().for_each(|vector| inputs.push(&[&vector.key, &vector.message]));
         let message = |vector: &MessageVector| Message {
             bytes: vector.message.len(),
+            spare_bits: vector.spare_bits,
             nonce: vector.nonce,
             makes: vector.makes,
             received: vector.compares.then(|| vector.output.clone()),
