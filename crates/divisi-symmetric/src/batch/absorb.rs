@@ -114,7 +114,8 @@ pub(super) fn absorb<E: Boolean, S: Step<E>, P: Fn(usize) -> Vec<u8>>(
     let mut block = 0;
     while alive > 0 {
         let going = sorted.bits()[..alive].partition_point(|length| blocks(*length) > block + 1);
-        let input = (block * rule.block..(block + 1) * rule.block).map(|j| sorted.byte(e, j, alive, rule.first, after));
+        let input = (block * rule.block..(block + 1) * rule.block)
+            .map(|j| sorted.byte(e, j, alive, rule.first, after));
         let input = input.collect::<Result<Vec<_>, _>>()?;
         let here = Here { lanes: &order[..alive], ending: going, block };
         let next = rule.step.step(e, state, input, &here)?;

@@ -71,8 +71,8 @@ impl<E: Engine> Function<E> {
                     Strength::S256 => Kmac::kmac256(&settings.customization),
                 };
                 let bytes = settings.output_bytes;
-                let bits = (8 * bytes).saturating_sub(settings.spare_output_bits);
-                let output = if settings.xof { Output::Xof(bytes) } else { Output::Bits(bits) };
+                let asked = (8 * bytes).saturating_sub(settings.spare_output_bits);
+                let output = if settings.xof { Output::Xof(bytes) } else { Output::Bits(asked) };
                 let key = bits(e, key.to_vec())?;
                 let state = kmac::key_state(e, &kmac, &key, settings.spare_key_bits)?;
                 Kind::Kmac(kmac, state, output)
@@ -144,6 +144,21 @@ impl<E: Engine> Function<E> {
         rest: &Messages<E>,
         nonces: &[[u8; IV_BYTES]],
     ) -> Result<Vec<SecretByte<E>>, Abort> {
+        let ivs: Vec<&[u8]> = nonces.iter().map(<[u8; IV_BYTES]>::as_slice).collect();
+        self.finish_with(e, state, rest, &ivs)
+    }
+
+    /// The same, with an IV of any length for each message: of 96 bits for all of them, or of another length for all.
+    ///
+    /// # Errors
+    /// As [`finish`](Function::finish); [`Abort::Misuse`] for an empty IV, or some of 96 bits among others.
+    pub fn finish_with(
+        &self,
+        e: &mut E,
+        state: State<E>,
+        rest: &Messages<E>,
+        ivs: &[&[u8]],
+    ) -> Result<Vec<SecretByte<E>>, Abort> {
         let State { state, before } = state;
         let mut output = match &self.kind {
             Kind::Hash(hash, adder) => hash::resume(e, *hash, *adder, &state, before, rest)?,
@@ -151,7 +166,7 @@ impl<E: Engine> Function<E> {
             Kind::Hmac(hash, adder, states) => hmac::finish(e, *hash, *adder, states, &state, before, rest)?,
             Kind::Kmac(kmac, _, output) => kmac::tag(e, kmac, &state, rest, *output)?,
             Kind::Cmac(key) => cmac::tag(e, key, &state, before, rest)?,
-            Kind::Gmac(key) => gmac::tag(e, key, &state, before, rest, nonces)?,
+            Kind::Gmac(key) => gmac::tag_with(e, key, &state, before, rest, ivs)?,
         };
         output.truncate(self.bytes);
         if let Some(last) = output.last_mut() {

@@ -224,7 +224,17 @@ fn wycheproof_vector(family: Family, test: &Value) -> Sorted {
     let (nonce, message) = (nonce(family, test)?, bytes(test, &["msg"])?);
     Ok((
         settings,
-        MessageVector { id: id(test), key, nonce, message, spare_bits: 0, output, makes, compares: true, expected },
+        MessageVector {
+            id: id(test),
+            key,
+            nonce,
+            message,
+            spare_bits: 0,
+            output,
+            makes,
+            compares: true,
+            expected,
+        },
     ))
 }
 
@@ -279,7 +289,11 @@ fn acvp_vector(family: Family, group: &Value, test: &Value) -> Sorted {
     }
     let is_sponge = matches!(
         family,
-        Family::Hash(Hash::Sha3(_)) | Family::Hmac(Hash::Sha3(_)) | Family::Shake(_) | Family::Cshake(_) | Family::Kmac(_)
+        Family::Hash(Hash::Sha3(_))
+            | Family::Hmac(Hash::Sha3(_))
+            | Family::Shake(_)
+            | Family::Cshake(_)
+            | Family::Kmac(_)
     );
     // files have the last bits of a message at the high end of its last byte, where SHA-3 has them at the low end
     if let Some(last) = message.last_mut().filter(|_| is_sponge) {
