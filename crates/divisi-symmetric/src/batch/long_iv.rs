@@ -136,13 +136,13 @@ mod tests {
     use super::*;
     use crate::mode::ctr;
     use crate::mode::ghash::Steps;
-    use divisi_core::{Blocks, Bytes, Convert, Plain};
+    use divisi_core::{Bytes, Convert, Plain, PlainBlock};
     use divisi_field::{Field, Gf128};
 
     fn j0_of(h: Gf128, iv: &[u8]) -> (Gf128, [u8; 16]) {
         let e = &mut Plain;
         let steps = Steps::new(4, 4).unwrap();
-        let h = e.public_blocks(&[h.to_bits()]);
+        let h = PlainBlock::new(vec![h.to_bits()]);
         let powers = Powers::new(e, &h, steps, hash_blocks(iv.len())).unwrap();
         let block = j0(e, &powers, iv).unwrap();
         let bytes: [<Plain as Bytes>::Byte; 16] = e.convert(block).unwrap();
@@ -171,7 +171,7 @@ mod tests {
         for last in [[0, 0, 0, 1], [0xff, 0xff, 0xff, 0xfe], [0x7f, 0xff, 0xff, 0xf9]] {
             let (_, mut block) = j0_of(h, b"an iv");
             block[12..].copy_from_slice(&last);
-            let shared = e.public_blocks(&[element(block)]);
+            let shared = PlainBlock::new(vec![element(block)]);
             let made = counters(e, &shared, 40).unwrap();
             let want = ctr::columns(&block, 0, 40);
             assert!(made.iter().zip(&want).all(|(made, want)| made.values() == &want[..]));

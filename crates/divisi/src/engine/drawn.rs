@@ -47,7 +47,7 @@ impl<'j> Drawn<'j> {
     /// A mode or a message that there is no circuit of.
     pub fn new(job: &'j Job, engine: &str) -> Result<Self, Unsupported> {
         let mut drawings: BTreeMap<Drawing, Vec<(usize, usize)>> = BTreeMap::new();
-        let mut instances = Vec::new();
+        let (mut instances, mut long_ivs) = (Vec::new(), Vec::new());
         match job {
             Job::Texts(texts) => {
                 if texts.cipher.aes().is_none() || !matches!(texts.mode, Mode::Ecb | Mode::Ctr) {
@@ -68,9 +68,13 @@ impl<'j> Drawn<'j> {
                     if message.bytes > LONGEST_MESSAGE {
                         instances.push(i);
                     }
+                    if nonce_of(message).is_none() {
+                        long_ivs.push(i);
+                    }
                     let wanted = [(false, message.makes), (true, message.received.is_some())];
                     for (compares, _) in wanted.into_iter().filter(|(_, wanted)| *wanted) {
-                        let Message { bytes, spare_bits, nonce, .. } = *message;
+                        let Message { bytes, spare_bits, .. } = *message;
+                        let nonce = nonce_of(message).unwrap_or_default();
                         let drawing = Drawing::Message { compares, bytes, spare_bits, nonce };
                         drawings.entry(drawing).or_default().push((i, 0));
                     }
@@ -83,6 +87,10 @@ impl<'j> Drawn<'j> {
         if !instances.is_empty() {
             let reason = format!("a message of more than {LONGEST_MESSAGE} bytes");
             return Err(Unsupported { reason, instances });
+        }
+        if !long_ivs.is_empty() {
+            let reason = "an IV of another length than 96 bits, of which no circuit is drawn".into();
+            return Err(Unsupported { reason, instances: long_ivs });
         }
         Ok(Drawn { job, drawings: drawings.into_iter().collect(), drawn: Mutex::default() })
     }
@@ -201,6 +209,11 @@ impl<'j> Drawn<'j> {
             _ => 0,
         }
     }
+}
+
+/// The nonce of a message, if it has 96 bits.
+fn nonce_of(message: &Message) -> Option<[u8; 12]> {
+    message.nonce.as_slice().try_into().ok()
 }
 
 /// A block of AES; with a counter, its cipher is added to the block.

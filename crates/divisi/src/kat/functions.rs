@@ -14,7 +14,7 @@ pub struct MessageVector {
     /// The key; empty for a hash.
     pub key: Vec<u8>,
     /// The nonce; zeros where there is none.
-    pub nonce: [u8; 12],
+    pub nonce: Vec<u8>,
     /// The message.
     pub message: Vec<u8>,
     /// Bits of its last byte that are no part of it: at the low end for SHA-2, at the high end for SHA-3.
@@ -47,7 +47,7 @@ impl MessageGroup {
         let message = |vector: &MessageVector| Message {
             bytes: vector.message.len(),
             spare_bits: vector.spare_bits,
-            nonce: vector.nonce,
+            nonce: vector.nonce.clone(),
             makes: vector.makes,
             received: vector.compares.then(|| vector.output.clone()),
         };
