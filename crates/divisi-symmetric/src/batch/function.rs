@@ -169,7 +169,7 @@ impl<E: Engine> Function<E> {
             Kind::Gmac(key) => gmac::tag_with(e, key, &state, before, rest, ivs)?,
         };
         output.truncate(self.bytes);
-        if let Some(last) = output.last_mut() {
+        if let Some(last) = output.last_mut().filter(|_| self.spare > 0) {
             let none = e.public_bit(&vec![false; last[0].lanes()]);
             last.iter_mut().rev().take(self.spare).for_each(|bit| *bit = none.clone());
         }

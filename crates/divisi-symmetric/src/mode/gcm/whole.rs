@@ -65,7 +65,7 @@ impl<E: Engine> Key<E> {
         aad: &[u8],
         text: Vec<E::Byte>,
     ) -> Result<(Vec<u8>, [u8; 16]), Abort> {
-        self.seal_from(e, &from_nonce(iv), aad, text)
+        self.seal_from(e, &from_nonce::<E>(iv), aad, text)
     }
 
     /// [`seal`](Key::seal) from counter blocks of the caller's, which may be secret.
@@ -111,7 +111,7 @@ impl<E: Engine> Key<E> {
         ciphertext: &[u8],
         received: &[u8],
     ) -> Result<Option<Verified<Vec<E::Byte>>>, Abort> {
-        self.open_from(e, &from_nonce(iv), aad, ciphertext, received)
+        self.open_from(e, &from_nonce::<E>(iv), aad, ciphertext, received)
     }
 
     /// [`open`](Key::open) from counter blocks of the caller's, which may be secret.
