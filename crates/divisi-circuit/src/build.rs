@@ -20,7 +20,7 @@ enum Gate {
 
 /// A circuit in the making.
 pub struct Build {
-    recorded: Recorded,
+    pub(crate) recorded: Recorded,
     known: HashMap<Gate, Bit>,
 }
 

@@ -15,6 +15,7 @@
 //! | [`program`] | levels, slots, counts |
 //! | [`plain`] | evaluation in the clear, the reference for every engine |
 //! | [`bristol`] | reading Bristol Fashion and the format before it, writing Bristol Fashion |
+//! | [`optimise`] | the same function with fewer gates |
 //! | [`stream`] | circuits that stay in their file, for runs in memory that their gates do not fit |
 //!
 //! ```
@@ -37,6 +38,7 @@ pub mod bristol;
 pub mod build;
 pub mod gates;
 mod level;
+pub mod optimise;
 pub mod plain;
 pub mod program;
 mod recorded;

@@ -1,7 +1,7 @@
 //! The reader and the writer of Bristol Fashion, and the reader of the format before it.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
-use divisi_circuit::bristol::{Counts, Format, read, write};
+use divisi_circuit::bristol::{Counts, Format, Unfit, read, write, write_as};
 use divisi_circuit::{Build, Gates, Program, plain};
 
 /// `adder_32bit.txt`: the 32-bit adder of Tillich and Smart ("Circuits of basic functions suitable for MPC
@@ -123,7 +123,7 @@ const WRONG: &[(&str, usize, &str)] = &[
     ("1 3\n2 1 1\n1 1\n2 1 0 7 2 AND\n", 4, "wire 7 is not one of the 3"),
     ("1 3\n2 1 1\n1 1\n2 1 0 2 2 AND\n", 4, "wire 2 is read, and no line above writes it"),
     ("2 4\n2 1 1\n1 1\n2 1 0 3 2 AND\n2 1 2 1 3 XOR\n", 4, "wire 3 is read, and no line above writes it"),
-    ("1 3\n2 1 1\n1 1\n2 1 0 1 2 NAND\n", 4, "`NAND` is no gate of this format"),
+    ("1 3\n2 1 1\n1 1\n2 1 0 1 2 MUX\n", 4, "`MUX` is no gate of this format"),
     ("1 3\n2 1 1\n1 1\n2 1 0 1 2\n", 4, "a gate of 2 and 1 wires, but 2 are named"),
     ("1 3\n2 1 1\n1 1\n2 1 0 1 AND\n", 4, "a gate of 2 and 1 wires, but 2 are named"),
     ("1 3\n2 1 1\n1 1\n1 1 0 2 AND\n", 4, "AND does not read 1 wires and write 1"),
@@ -161,4 +161,59 @@ fn what_is_declared_is_not_believed() {
     // a wide input that hardly anything reads is fine
     let wide = read(b"1 60001\n1 60000\n1 1\n2 1 0 59999 60000 XOR\n").unwrap();
     assert_eq!(wide.program.input_bits(), 60_000);
+}
+
+/// All gates that others write, in any case, between comments, blank lines and line ends of other systems, in
+/// both formats: what they are for all four inputs.
+#[test]
+fn files_in_the_wild_are_read() {
+    let gates = "2 1 0 1 2 OR\n2 1 0 1 3 nand\n# and so on\n\n2 1 0 1 4 Nor\n2 1 0 1 5 XNOR\n  // last\n1 1 5 6 inv  \n";
+    let gates = format!("{gates}2 1 2 3 7 And\n2 1 4 6 8 xor\n\n# the end");
+    for header in ["7 9\n2 1 1\n1 7\n\n\n\n", "\u{feff}// one\n\n7 9 \n# two\n1   1 7\n", "7 9\n\n1 1 7\n"] {
+        for text in [format!("{header}{gates}"), format!("{header}{gates}").replace('\n', "\t \r\n")] {
+            let source = read(text.as_bytes()).unwrap();
+            assert_eq!(source.counts, Counts { xor: 2, and: 4, inv: 1, eq: 0, eqw: 0 });
+            let got = plain::run(&source.program, &[vec![0b1100], vec![0b1010]]).unwrap();
+            let got: Vec<u64> = got.iter().map(|wire| wire[0] & 15).collect();
+            assert_eq!(got, [0b1110, 0b0111, 0b0001, 0b1001, 0b0110, 0b0110, 0b0111]);
+        }
+    }
+    // a comment need not be text
+    assert!(read(b"# \xff\n0 2\n1 1 2\n").is_ok());
+}
+
+#[test]
+fn other_forms_are_named() {
+    for (text, looks) in [
+        ("aag 3 2 0 1 1\n", "AIGER"),
+        ("// by a tool\n\nmodule top(a, b);\n", "Verilog"),
+        (".model top\n", "BLIF"),
+        ("INPUT(G1)\n", "ISCAS"),
+        ("0 input\n1 input\n2 gate arity 2 table [0 1 1 0] inputs [0 1]\n", "Fairplay"),
+        ("{\"gates\": 3}\n", "JSON"),
+        ("2 1 0 1 2 AND\n", "without a header"),
+    ] {
+        let error = read(text.as_bytes()).unwrap_err();
+        assert!(error.reason().contains("looks like") && error.reason().contains(looks), "{error}");
+    }
+    let error = read(b"\x1f\x8b\x08\xff\n").unwrap_err();
+    assert_eq!(error.to_string(), "line 1: this is not text: it looks like a file compressed by gzip");
+}
+
+/// In the format before Bristol Fashion: constants and copies by gates that it has.
+#[test]
+fn a_program_is_written_in_the_older_format() {
+    let text = "5 9\n2 2 2\n1 5\n\n1 1 1 4 EQ\n1 1 0 5 EQ\n1 1 2 6 EQW\n2 1 0 3 7 NOR\n1 1 6 8 EQW\n";
+    let program = read(text.as_bytes()).unwrap().program;
+    let mut older = Vec::new();
+    let counts = write_as(&program, Format::Older, &mut older).unwrap();
+    let again = read(&older).unwrap();
+    assert_eq!((again.format, again.counts, counts.eq, counts.eqw), (Format::Older, counts, 0, 0));
+    for x in 0..16 {
+        let want = plain::run(&program, &bits(x, 4)).unwrap();
+        assert_eq!(plain::run(&again.program, &bits(x, 4)).unwrap(), want);
+    }
+    let two = read(b"0 3\n1 3\n2 1 2\n").unwrap().program;
+    let unfit = write_as(&two, Format::Older, &mut Vec::new()).unwrap_err();
+    assert!(matches!(unfit, Unfit::Values { inputs: 1, outputs: 2 }), "{unfit}");
 }

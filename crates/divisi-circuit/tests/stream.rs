@@ -2,48 +2,15 @@
 //! file that changes.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
+mod files;
+
 use divisi_circuit::bristol::{self, Format};
 use divisi_circuit::plain::{self, Unrun};
 use divisi_circuit::stream::{Fault, Origin, Step, Stream};
+use files::file;
 use proptest::prelude::*;
 use std::io::{self, Read};
 use std::sync::Mutex;
-
-/// A random file: gates by kind and operands modulo what is there, in either format.
-fn file(older: bool, inputs: usize, gates: &[(u8, u16, u16, u16)], outputs: usize) -> String {
-    let mut wires = inputs;
-    let mut text = String::new();
-    for &(kind, x, y, z) in gates {
-        let at = |i: u16| usize::from(i) % wires;
-        // near wires more often, so that circuits become deep and repeat themselves
-        let near = |i: u16| wires - 1 - usize::from(i % 5) % wires;
-        let (x, y, z) = (if kind & 1 == 0 { near(x) } else { at(x) }, near(y), at(z));
-        let line = match (kind >> 1) % if older { 10 } else { 16 } {
-            0 => format!("2 1 {x} {x} {wires} XOR"),
-            1 => format!("2 1 {x} {x} {wires} AND"),
-            2 | 3 => format!("1 1 {x} {wires} INV"),
-            4..=6 => format!("2 1 {x} {y} {wires} XOR"),
-            7..=9 => format!("2 1 {x} {z} {wires} AND"),
-            10 | 11 => format!("1 1 {} {wires} EQ", z & 1),
-            12 | 13 => format!("1 1 {x} {wires} EQW"),
-            _ => {
-                let line = format!("6 3 {x} {y} {z} {z} {z} {x} {wires} {} {} MAND", wires + 2, wires + 1);
-                wires += 2;
-                line
-            }
-        };
-        wires += 1;
-        text += &line;
-        text += "\n";
-    }
-    let outputs = outputs.min(wires);
-    let header = if older {
-        format!("{} {wires}\n{} {} {outputs}\n\n", gates.len(), inputs / 2, inputs - inputs / 2)
-    } else {
-        format!("{} {wires}\n1 {inputs}\n2 {} {}\n\n", gates.len(), outputs / 3, outputs - outputs / 3)
-    };
-    header + &text
-}
 
 /// What engines rely on, of all steps: no product or sum of a wire with itself, and nothing overwrites what a
 /// waiting product reads.
@@ -109,7 +76,7 @@ proptest! {
     #[test]
     fn no_bytes_upset_a_survey(
         text in "([0-9]{1,2}|XOR|AND|INV|EQ|EQW|MAND|-1|\u{e9}| |\n){0,60}",
-        lines in prop::collection::vec(("[0-4] [0-4]( [0-6]){0,5}", prop::sample::select(vec!["XOR", "AND", "INV", "EQ", "EQW", "MAND", "NOR"])), 0..6),
+        lines in prop::collection::vec(("[0-4] [0-4]( [0-6]){0,5}", prop::sample::select(vec!["XOR", "AND", "INV", "EQ", "EQW", "MAND", "NOR", "xnor", "MUX"])), 0..6),
         gates in 0..6_usize,
     ) {
         let body: String = lines.iter().map(|(numbers, name)| format!("{numbers} {name}\n")).collect();

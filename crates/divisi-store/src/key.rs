@@ -100,6 +100,8 @@ pub enum KeyType {
     GmacAes128,
     /// GMAC over AES-256.
     GmacAes256,
+    /// HMAC-SHA-512/224.
+    HmacSha512_224,
 }
 
 impl KeyType {
@@ -123,6 +125,7 @@ impl KeyType {
         KeyType::CmacAes256,
         KeyType::GmacAes128,
         KeyType::GmacAes256,
+        KeyType::HmacSha512_224,
     ];
 
     /// Its name on the command line.
@@ -147,6 +150,7 @@ impl KeyType {
             KeyType::CmacAes256 => "cmac-aes256",
             KeyType::GmacAes128 => "gmac-aes128",
             KeyType::GmacAes256 => "gmac-aes256",
+            KeyType::HmacSha512_224 => "hmac-sha512-224",
         }
     }
 
@@ -156,7 +160,7 @@ impl KeyType {
         match self {
             KeyType::Aes128 | KeyType::Kmac128 | KeyType::CmacAes128 | KeyType::GmacAes128 => 16,
             KeyType::Aes192 => 24,
-            KeyType::HmacSha224 | KeyType::HmacSha3_224 => 28,
+            KeyType::HmacSha224 | KeyType::HmacSha3_224 | KeyType::HmacSha512_224 => 28,
             KeyType::Aes256
             | KeyType::HmacSha256
             | KeyType::HmacSha512_256

@@ -147,6 +147,10 @@ pub struct Settings {
     pub function: Vec<u8>,
     /// How much output is asked for, in bytes.
     pub output_bytes: usize,
+    /// Bits of the output's last byte, at its high end, that are not asked for: they are zero.
+    pub spare_output_bits: usize,
+    /// Bits of the key's last byte that are no part of the key, of KMAC.
+    pub spare_key_bits: usize,
     /// KMACXOF instead of KMAC.
     pub xof: bool,
 }
@@ -161,6 +165,8 @@ impl Settings {
             customization: Vec::new(),
             function: Vec::new(),
             output_bytes: algorithm.output_bytes(),
+            spare_output_bits: 0,
+            spare_key_bits: 0,
             xof: false,
         }
     }
@@ -183,6 +189,12 @@ impl Settings {
         if self.xof && !matches!(algorithm, Algorithm::Kmac(_)) {
             return takes("other form");
         }
+        if self.spare_output_bits > 7 || (self.spare_output_bits > 0 && !algorithm.has_any_length()) {
+            return takes("output of that many bits");
+        }
+        if self.spare_key_bits > 7 || (self.spare_key_bits > 0 && !matches!(algorithm, Algorithm::Kmac(_))) {
+            return takes("key of that many bits");
+        }
         if self.output_bytes == 0 {
             return Err("an output of 0 bytes says nothing: ask for at least 1".into());
         }
@@ -203,7 +215,7 @@ mod tests {
     #[test]
     fn names_round_trip_and_are_those_of_the_command_line() {
         let all: Vec<Algorithm> = Algorithm::hashes().chain(Algorithm::macs()).collect();
-        assert_eq!(all.len(), 13 + 15);
+        assert_eq!(all.len(), 14 + 16);
         for algorithm in &all {
             assert_eq!(algorithm.name().parse(), Ok(*algorithm));
             assert_eq!(algorithm.is_mac(), algorithm.key_bytes() > 0);

@@ -18,11 +18,12 @@ pub enum Hash {
 
 impl Hash {
     /// All of them.
-    pub const ALL: [Hash; 9] = [
+    pub const ALL: [Hash; 10] = [
         Hash::Sha2(Sha2::Sha224),
         Hash::Sha2(Sha2::Sha256),
         Hash::Sha2(Sha2::Sha384),
         Hash::Sha2(Sha2::Sha512),
+        Hash::Sha2(Sha2::Sha512_224),
         Hash::Sha2(Sha2::Sha512_256),
         Hash::Sha3(Sha3::Sha3_224),
         Hash::Sha3(Sha3::Sha3_256),
@@ -38,6 +39,7 @@ impl Hash {
             Hash::Sha2(Sha2::Sha256) => "sha256",
             Hash::Sha2(Sha2::Sha384) => "sha384",
             Hash::Sha2(Sha2::Sha512) => "sha512",
+            Hash::Sha2(Sha2::Sha512_224) => "sha512-224",
             Hash::Sha2(Sha2::Sha512_256) => "sha512-256",
             Hash::Sha3(Sha3::Sha3_224) => "sha3-224",
             Hash::Sha3(Sha3::Sha3_256) => "sha3-256",
@@ -94,6 +96,15 @@ impl Hash {
         match self {
             Hash::Sha2(hash) => hash.padding(message_bytes),
             Hash::Sha3(hash) => hash.sponge().padding(message_bytes),
+        }
+    }
+
+    /// The same of a message of that many bits: from the byte on in which it ends, with zeros where that has bits of the message.
+    #[must_use]
+    pub fn padding_of_bits(self, message_bits: u128) -> Vec<u8> {
+        match self {
+            Hash::Sha2(hash) => hash.padding_of_bits(message_bits),
+            Hash::Sha3(hash) => hash.sponge().closing(message_bits, &[]),
         }
     }
 

@@ -70,6 +70,7 @@ fn theirs(hash: Hash, message: &[u8]) -> Vec<u8> {
         "sha256" => sha2::Sha256::digest(message).to_vec(),
         "sha384" => sha2::Sha384::digest(message).to_vec(),
         "sha512" => sha2::Sha512::digest(message).to_vec(),
+        "sha512-224" => sha2::Sha512_224::digest(message).to_vec(),
         "sha512-256" => sha2::Sha512_256::digest(message).to_vec(),
         "sha3-224" => sha3::Sha3_224::digest(message).to_vec(),
         "sha3-256" => sha3::Sha3_256::digest(message).to_vec(),

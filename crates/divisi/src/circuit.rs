@@ -5,12 +5,14 @@
 
 mod held;
 mod info;
+mod rewrite;
 
 pub use held::{Held, hold};
 pub use info::{About, info};
+pub use rewrite::{optimised, turned, write_as};
 
 use crate::failure::Failure;
-use divisi_circuit::bristol::{self, Counts, Format};
+use divisi_circuit::bristol::{self, Counts, Format, Order};
 use divisi_circuit::{Program, plain};
 use divisi_symmetric::algorithm::{Algorithm, Settings};
 use divisi_symmetric::circuits::{self, LONGEST_MESSAGE};
@@ -29,8 +31,9 @@ pub struct Circuit {
     pub name: String,
     /// What it computes.
     pub program: Program,
-    /// How its file is written, and what the file has; nothing for a circuit of this program's own.
-    pub file: Option<(Format, Counts)>,
+    /// How its file is written, what the file has, and in which order the wires of its values stand, if it is a published file that is
+    /// known; nothing for a circuit of this program's own.
+    pub file: Option<(Format, Counts, Option<Order>)>,
 }
 
 /// The circuit of that name; else the one in the file of that name.
@@ -46,7 +49,11 @@ pub fn load(name: &str, adder: Adder) -> Result<Circuit, Failure> {
     let read = File::open(name).and_then(|file| file.take(LONGEST + 1).read_to_end(&mut text));
     read.map_err(|e| unread(name, e))?;
     let source = bristol::read(&text).map_err(|e| Failure::usage(format!("{name}, {e}")))?;
-    Ok(Circuit { name: name.to_owned(), program: source.program, file: Some((source.format, source.counts)) })
+    Ok(Circuit {
+        name: name.to_owned(),
+        program: source.program,
+        file: Some((source.format, source.counts, source.order)),
+    })
 }
 
 /// That there is a file of that name, which is not too long: its length in bytes. Before it is opened: a pipe would be waited for, and every
@@ -104,9 +111,15 @@ impl Circuit {
     /// None: nothing is written.
     pub fn counts(&self) -> Result<Counts, Failure> {
         match &self.file {
-            Some((_, counts)) => Ok(*counts),
+            Some((_, counts, _)) => Ok(*counts),
             None => write(&self.program, &mut io::sink()).map_err(|e| Failure::unavailable(e.to_string())),
         }
+    }
+
+    /// Whether wire 0 is the first bit of a value: known of some published files.
+    #[must_use]
+    pub fn is_first_bit_first(&self) -> bool {
+        matches!(self.file, Some((_, _, Some(Order::FirstBitFirst))))
     }
 
     /// A digest of all that it is, for parties to compare.

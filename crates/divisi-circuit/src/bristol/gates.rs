@@ -1,9 +1,11 @@
 //! The syntax of both formats: the header, then gates one at a time, each with its line. What a file needs in
 //! memory is a line of it.
 
+use super::known::{self, Order};
+use super::lines::{Line, Lines};
+use super::looks;
 use std::fmt;
-use std::io::{self, BufRead};
-use std::ops::Range;
+use std::io::BufRead;
 
 /// Wires that a file may declare beyond what its length bears out. An input wire that no gate reads stands
 /// nowhere in the file: a small file may take a wide value and use little of it.
@@ -29,6 +31,10 @@ pub struct Error {
 impl Error {
     pub(crate) fn new(line: usize, reason: impl Into<String>) -> Error {
         Error { line, reason: reason.into(), unreadable: false }
+    }
+
+    pub(super) fn unreadable(line: usize, reason: String) -> Error {
+        Error { line, reason, unreadable: true }
     }
 
     /// The line, counted from 1.
@@ -86,10 +92,10 @@ pub struct Header {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[allow(missing_docs)] // operands and results
 pub enum Gate<'r> {
-    /// `out = x + y`.
-    Xor { x: usize, y: usize, out: usize },
-    /// `out = x y`.
-    And { x: usize, y: usize, out: usize },
+    /// `out = x + y`, or with a 1 added.
+    Xor { x: usize, y: usize, out: usize, negated: bool },
+    /// `out = x y`, with negations.
+    And { x: usize, y: usize, out: usize, signs: Signs },
     /// `out[i] = x[i] y[i]`: lists of one length.
     Mand { x: &'r [usize], y: &'r [usize], out: &'r [usize] },
     /// `out = x + 1`.
@@ -100,114 +106,13 @@ pub enum Gate<'r> {
     Eqw { x: usize, out: usize },
 }
 
-/// A line that is not blank, cut into words.
-#[derive(Clone, Default)]
-struct Line {
-    number: usize,
-    text: String,
-    words: Vec<(usize, usize)>,
-}
-
-impl Line {
-    fn error(&self, reason: impl Into<String>) -> Error {
-        Error::new(self.number, reason)
-    }
-
-    fn word(&self, at: usize) -> Option<&str> {
-        self.words.get(at).and_then(|&(start, end)| self.text.get(start..end))
-    }
-
-    /// The number at a position; digits only.
-    fn number(&self, at: usize) -> Result<usize, Error> {
-        let word = self.word(at).ok_or_else(|| self.error("a number is missing"))?;
-        let digit = |value: usize, byte: u8| {
-            let digit = usize::from(byte.wrapping_sub(b'0'));
-            (digit < 10).then(|| value.checked_mul(10)?.checked_add(digit)).flatten()
-        };
-        let value = word.bytes().try_fold(0, digit);
-        value.ok_or_else(|| self.error(format!("`{word}` is not a number that a circuit can have")))
-    }
-
-    fn numbers(&self, range: Range<usize>) -> Result<Vec<usize>, Error> {
-        range.map(|at| self.number(at)).collect()
-    }
-
-    /// A count and as many widths.
-    fn widths(&self, what: &str) -> Result<Vec<usize>, Error> {
-        let widths = self.numbers(1..self.words.len())?;
-        if self.number(0)? != widths.len() {
-            let count = self.word(0).unwrap_or_default();
-            return Err(self.error(format!("{count} {what} values, but {} widths", widths.len())));
-        }
-        Ok(widths)
-    }
-
-    /// Whether a gate's name ends it.
-    fn is_gate(&self) -> bool {
-        self.last().starts_with(|c: char| c.is_ascii_alphabetic())
-    }
-
-    fn last(&self) -> &str {
-        self.words.len().checked_sub(1).and_then(|at| self.word(at)).unwrap_or_default()
-    }
-}
-
-/// The lines of a file, none of them longer than what it may be.
-struct Lines<R> {
-    input: R,
-    number: usize,
-    longest: usize,
-}
-
-impl<R: BufRead> Lines<R> {
-    /// The next line that is not blank: false at the end of the file.
-    fn next(&mut self, line: &mut Line) -> Result<bool, Error> {
-        loop {
-            let mut bytes = std::mem::take(&mut line.text).into_bytes();
-            bytes.clear();
-            let most = (self.longest as u64).saturating_add(1);
-            let read = io::Read::take(&mut self.input, most).read_until(b'\n', &mut bytes);
-            if matches!(read, Ok(0)) {
-                return Ok(false);
-            }
-            self.number += 1;
-            if let Err(e) = read {
-                let reason = format!("the file cannot be read ({e})");
-                return Err(Error { line: self.number, reason, unreadable: true });
-            }
-            if bytes.len() > self.longest && bytes.last() != Some(&b'\n') {
-                let reason = format!("lines of more than {} bytes are not read", self.longest);
-                return Err(Error::new(self.number, reason));
-            }
-            line.number = self.number;
-            line.text = String::from_utf8(bytes).map_err(|_| Error::new(self.number, "this is not text"))?;
-            line.words.clear();
-            let mut start = None;
-            for (at, byte) in line.text.bytes().enumerate() {
-                match (byte.is_ascii_whitespace(), start) {
-                    (true, Some(from)) => {
-                        line.words.push((from, at));
-                        start = None;
-                    }
-                    (false, None) => start = Some(at),
-                    _ => {}
-                }
-            }
-            line.words.extend(start.map(|from| (from, line.text.len())));
-            if !line.words.is_empty() {
-                return Ok(true);
-            }
-        }
-    }
-
-    /// The next line, which a header must have.
-    fn of_header(&mut self, before: usize, what: &str) -> Result<Line, Error> {
-        let mut line = Line::default();
-        if self.next(&mut line)? {
-            return Ok(line);
-        }
-        Err(Error::new(before + 1, format!("the file ends before {what}")))
-    }
+/// Where a 1 is added in a product of two.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Signs {
+    /// To both operands.
+    pub operands: bool,
+    /// To the result.
+    pub result: bool,
 }
 
 /// A file in either format, read gate by gate.
@@ -223,6 +128,7 @@ pub struct Reader<R> {
     gates: usize,
     last: usize,
     wires: Vec<usize>,
+    pub(super) known: known::Fingerprint,
 }
 
 impl<R: BufRead> Reader<R> {
@@ -232,10 +138,15 @@ impl<R: BufRead> Reader<R> {
     /// # Errors
     /// [`Error`] names the first line that is not understood.
     pub fn new(input: R, length: usize) -> Result<Self, Error> {
-        let mut lines = Lines { input, number: 0, longest: LINE };
+        let mut lines = Lines::new(input, LINE);
         let first = lines.of_header(0, "the numbers of gates and wires")?;
-        if first.words.len() != 2 {
-            return Err(first.error("the first line has two numbers: gates and wires"));
+        if first.words.len() != 2 || first.numbers(0..2).is_err() {
+            if let Some(form) = looks::of(first.text().as_bytes()) {
+                return Err(first.error(format!("this looks like {form}; {}", looks::KNOWN)));
+            }
+            if first.words.len() != 2 {
+                return Err(first.error("the first line has two numbers: gates and wires"));
+            }
         }
         let (gates, wires) = (first.number(0)?, first.number(1)?);
         // Every wire that a gate writes takes two characters at least; so does every input that one reads.
@@ -267,7 +178,9 @@ impl<R: BufRead> Reader<R> {
             }
         }
         let header = Header { format, gates, wires, inputs, outputs };
-        Ok(Reader { lines, header, line: third, held: older && more, gates: 0, last, wires: Vec::new() })
+        let known = known::Fingerprint::new(&header);
+        let (held, wires) = (older && more, Vec::new());
+        Ok(Reader { lines, header, line: third, held, gates: 0, last, wires, known })
     }
 
     /// What the file declares.
@@ -301,34 +214,53 @@ impl<R: BufRead> Reader<R> {
             return Err(self.line.error(format!("only {} gates were declared", self.header.gates)));
         }
         let gate = gate(&self.line, self.header.format, &mut self.wires)?;
+        self.known.add(&gate);
         Ok(Some((self.line.number, gate)))
     }
+
+    /// In which order the wires of a value stand, if the gates that were read are those of a published file
+    /// that is known.
+    #[must_use]
+    pub fn known_order(&self) -> Option<Order> {
+        self.known.order()
+    }
 }
+
+/// The names of gates, in capitals.
+const NAMES: [&str; 10] = ["XOR", "XNOR", "AND", "NAND", "OR", "NOR", "INV", "EQ", "EQW", "MAND"];
 
 /// The gate on a line; `named` is for its wires.
 fn gate<'r>(line: &Line, format: Format, named: &'r mut Vec<usize>) -> Result<Gate<'r>, Error> {
     let (read, write) = (line.number(0)?, line.number(1)?);
-    let name = line.last();
     let wires = line.words.len().saturating_sub(3);
     if !line.is_gate() || read.checked_add(write) != Some(wires) {
         return Err(line.error(format!("a gate of {read} and {write} wires, but {wires} are named")));
     }
-    let known = match (name, format) {
-        ("XOR" | "AND", _) => (read, write) == (2, 1),
-        ("INV", _) | ("EQ" | "EQW", Format::Fashion) => (read, write) == (1, 1),
-        ("MAND", Format::Fashion) => write > 0 && Some(read) == write.checked_mul(2),
-        _ => return Err(line.error(format!("`{name}` is no gate of this format"))),
+    let written = line.last();
+    let known = NAMES.into_iter().find(|name| name.eq_ignore_ascii_case(written));
+    let name = known.filter(|name| format == Format::Fashion || !matches!(*name, "EQ" | "EQW" | "MAND"));
+    let name = name.ok_or_else(|| line.error(format!("`{written}` is no gate of this format")))?;
+    let fits = match name {
+        "INV" | "EQ" | "EQW" => (read, write) == (1, 1),
+        "MAND" => write > 0 && Some(read) == write.checked_mul(2),
+        _ => (read, write) == (2, 1),
     };
-    if !known {
+    if !fits {
         return Err(line.error(format!("{name} does not read {read} wires and write {write}")));
     }
     named.clear();
     for at in 2..2 + wires {
         named.push(line.number(at)?);
     }
+    let and = |x, y, out, operands, result| Gate::And { x, y, out, signs: Signs { operands, result } };
     Ok(match (name, &named[..]) {
-        ("XOR", &[x, y, out]) => Gate::Xor { x, y, out },
-        ("AND", &[x, y, out]) => Gate::And { x, y, out },
+        ("XOR", &[x, y, out]) => Gate::Xor { x, y, out, negated: false },
+        ("XNOR", &[x, y, out]) => Gate::Xor { x, y, out, negated: true },
+        ("AND", &[x, y, out]) => and(x, y, out, false, false),
+        ("NAND", &[x, y, out]) => and(x, y, out, false, true),
+        // x or y is what is not neither: De Morgan
+        ("OR", &[x, y, out]) => and(x, y, out, true, true),
+        ("NOR", &[x, y, out]) => and(x, y, out, true, false),
         ("INV", &[x, out]) => Gate::Inv { x, out },
         ("EQW", &[x, out]) => Gate::Eqw { x, out },
         ("EQ", &[value @ (0 | 1), out]) => Gate::Eq { value: value == 1, out },

@@ -6,7 +6,8 @@
 //! outputs last. Gates are `XOR`, `AND`, `INV`, `EQ` (a constant), `EQW` (a copy) and `MAND` (several ANDs).
 //! The format before it (S. Tillich, N. P. Smart, "Circuits of basic functions suitable for MPC and FHE") has
 //! one line with the widths of two inputs and one output in place of the two, and knows `XOR`, `AND` and
-//! `INV`.
+//! `INV`. Files of both that others have written know more: `OR`, `NAND`, `NOR` (each a product) and `XNOR`,
+//! names in any case, comments (lines that begin with `//` or `#`) and blank lines anywhere.
 //!
 //! A file may come from anybody: what it declares is believed only as far as its length bears it out.
 //!
@@ -15,13 +16,17 @@
 //! lies. All three take gates from one [`Reader`].
 
 mod gates;
+mod known;
+mod lines;
+mod looks;
 mod read;
 mod survey;
 mod wires;
 mod write;
 
-pub use gates::{Error, Format, Gate, Header, Reader};
+pub use gates::{Error, Format, Gate, Header, Reader, Signs};
+pub use known::Order;
 pub use read::{Source, read};
 pub(crate) use survey::MANY;
 pub use survey::{Counts, Survey, survey};
-pub use write::write;
+pub use write::{Unfit, write, write_as};

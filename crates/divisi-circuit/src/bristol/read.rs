@@ -1,6 +1,7 @@
 //! A file as a program.
 
 use super::gates::{Error, Format, Gate, LONGEST, Reader};
+use super::known::Order;
 use super::survey::Counts;
 use super::wires::Wires;
 use crate::build::{Bit, Build};
@@ -16,6 +17,8 @@ pub struct Source {
     pub counts: Counts,
     /// How it is written.
     pub format: Format,
+    /// In which order the wires of its values stand, if it is a published file that is known.
+    pub order: Option<Order>,
 }
 
 /// Reads a circuit in either format. Memory and time are proportional to the length of the file, whatever it
@@ -37,13 +40,14 @@ pub fn read(file: &[u8]) -> Result<Source, Error> {
     while let Some((line, gate)) = reader.gate()? {
         counts.add(&gate);
         match gate {
-            Gate::Xor { x, y, out } => {
+            Gate::Xor { x, y, out, negated } => {
                 let sum = build.xor(wires.read(line, x)?, wires.read(line, y)?);
-                wires.write(line, out, sum)?;
+                wires.write(line, out, sum.negated_if(negated))?;
             }
-            Gate::And { x, y, out } => {
-                let product = build.and(wires.read(line, x)?, wires.read(line, y)?);
-                wires.write(line, out, product)?;
+            Gate::And { x, y, out, signs } => {
+                let [x, y] =
+                    [wires.read(line, x)?, wires.read(line, y)?].map(|bit| bit.negated_if(signs.operands));
+                wires.write(line, out, build.and(x, y).negated_if(signs.result))?;
             }
             Gate::Mand { x, y, out } => {
                 let operands = |of: &[usize]| -> Result<Vec<Bit>, Error> {
@@ -73,5 +77,6 @@ pub fn read(file: &[u8]) -> Result<Source, Error> {
         build.output(&bits);
         next += width;
     }
-    Ok(Source { program: build.finish(), counts, format: header.format })
+    let order = reader.known_order();
+    Ok(Source { program: build.finish(), counts, format: header.format, order })
 }

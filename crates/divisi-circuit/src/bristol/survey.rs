@@ -1,6 +1,7 @@
 //! A file looked through once, in five bytes a wire.
 
 use super::gates::{Error, Gate, Header, Reader};
+use super::known::Order;
 use super::wires::Wires;
 use std::io::BufRead;
 use std::num::NonZeroU32;
@@ -8,9 +9,9 @@ use std::num::NonZeroU32;
 /// How many gates of each name a file has.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Counts {
-    /// Sums.
+    /// Sums, those of `XNOR` included.
     pub xor: usize,
-    /// Products, those of `MAND` included.
+    /// Products, those of `MAND`, `OR`, `NAND` and `NOR` included.
     pub and: usize,
     /// Negations.
     pub inv: usize,
@@ -45,6 +46,8 @@ pub struct Survey {
     pub counts: Counts,
     /// The longest chain of its products: that of the program that [`read`](super::read) gives.
     pub and_depth: usize,
+    /// In which order the wires of its values stand, if it is a published file that is known.
+    pub order: Option<Order>,
     /// How often each wire is read; [`MANY`] if it is an output, or read as often as that.
     pub(crate) readers: Vec<u8>,
 }
@@ -73,11 +76,11 @@ pub fn survey<R: BufRead>(input: R, length: usize) -> Result<Survey, Error> {
             Ok(depth)
         };
         match gate {
-            Gate::Xor { x, y, out } => {
+            Gate::Xor { x, y, out, .. } => {
                 let depth = read(x)?.max(read(y)?);
                 depths.write(line, out, depth)?;
             }
-            Gate::And { x, y, out } => {
+            Gate::And { x, y, out, .. } => {
                 let depth = read(x)?.max(read(y)?).saturating_add(1);
                 deepest = deepest.max(depth);
                 depths.write(line, out, depth)?;
@@ -100,7 +103,8 @@ pub fn survey<R: BufRead>(input: R, length: usize) -> Result<Survey, Error> {
         }
     }
     depths.finish(reader.line())?;
+    let order = reader.known_order();
     let first_output = header.wires - header.outputs.iter().sum::<usize>();
     readers.iter_mut().skip(first_output).for_each(|readers| *readers = MANY);
-    Ok(Survey { header, counts, and_depth: deepest.get() as usize - 1, readers })
+    Ok(Survey { header, counts, and_depth: deepest.get() as usize - 1, order, readers })
 }

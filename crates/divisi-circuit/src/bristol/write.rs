@@ -1,7 +1,8 @@
-//! The writer of Bristol Fashion.
+//! The writer of both formats.
 
-use super::Counts;
+use super::{Counts, Format};
 use crate::program::{Linear, Program};
+use std::fmt;
 use std::io::{self, Write};
 
 /// A gate of the file, in the order of the program. Wires are numbered as they are written, inputs first.
@@ -20,6 +21,85 @@ enum Gate {
 /// # Errors
 /// Those of `out`.
 pub fn write(program: &Program, out: &mut (impl Write + ?Sized)) -> io::Result<Counts> {
+    put(program, Format::Fashion, out)
+}
+
+/// Why a program cannot be written in a format.
+#[derive(Debug)]
+#[non_exhaustive]
+pub enum Unfit {
+    /// The format before Bristol Fashion has at most two inputs and one output.
+    Values {
+        /// Input values of the program.
+        inputs: usize,
+        /// Its output values.
+        outputs: usize,
+    },
+    /// It has no gate for a constant but the sum of an input with itself, and there is no input.
+    NoInput,
+    /// The place that it was to go to takes no more.
+    Unwritten(io::Error),
+}
+
+impl fmt::Display for Unfit {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Unfit::Values { inputs, outputs } => write!(
+                f,
+                "the format before Bristol Fashion has one or two input values and one output value, and this \
+                 circuit has {inputs} and {outputs}"
+            ),
+            Unfit::NoInput => f.write_str(
+                "the format before Bristol Fashion makes constants of an input, and there is none",
+            ),
+            Unfit::Unwritten(error) => error.fmt(f),
+        }
+    }
+}
+
+impl std::error::Error for Unfit {}
+
+/// Writes a program in either format. That before Bristol Fashion has `XOR`, `AND` and `INV` alone: a constant
+/// becomes the sum of an input wire with itself, a copy two negations.
+///
+/// # Errors
+/// [`Unfit`] if the format has no room for it, or `out` fails.
+pub fn write_as(program: &Program, format: Format, out: &mut (impl Write + ?Sized)) -> Result<Counts, Unfit> {
+    if format == Format::Older {
+        let (inputs, outputs) = (program.inputs().len(), program.outputs().len());
+        if !(1..=2).contains(&inputs) || outputs != 1 {
+            return Err(Unfit::Values { inputs, outputs });
+        }
+        if program.input_bits() == 0 {
+            return Err(Unfit::NoInput);
+        }
+    }
+    put(program, format, out).map_err(Unfit::Unwritten)
+}
+
+/// The gates of a list that the format before Bristol Fashion has not, as others that it has; and where the
+/// gates that are left are then.
+fn lowered(gates: Vec<Gate>, inputs: usize) -> (Vec<Gate>, Vec<usize>) {
+    let (mut lowered, mut at) = (Vec::with_capacity(gates.len()), Vec::with_capacity(gates.len()));
+    for gate in gates {
+        let wire = |x: usize, at: &[usize]| x.checked_sub(inputs).map_or(x, |gate| inputs + at[gate]);
+        let (first, second) = match gate {
+            Gate::Constant(value) => (Gate::Xor(0, 0), value),
+            Gate::Copy(x) => (Gate::Not(wire(x, &at)), true),
+            Gate::Not(x) => (Gate::Not(wire(x, &at)), false),
+            Gate::Xor(x, y) => (Gate::Xor(wire(x, &at), wire(y, &at)), false),
+            Gate::And(x, y) => (Gate::And(wire(x, &at), wire(y, &at)), false),
+        };
+        lowered.push(first);
+        if second {
+            lowered.push(Gate::Not(inputs + lowered.len() - 1));
+        }
+        at.push(lowered.len() - 1);
+    }
+    (lowered, at)
+}
+
+fn put(program: &Program, format: Format, out: &mut (impl Write + ?Sized)) -> io::Result<Counts> {
     let inputs = program.input_bits();
     let (mut gates, results) = unroll(program);
     // Where the outputs' wires go, each once and no input; what is left over is copied.
@@ -34,6 +114,12 @@ pub fn write(program: &Program, out: &mut (impl Write + ?Sized)) -> io::Result<C
     for &(i, wire) in &copies {
         gates.push(Gate::Copy(wire));
         place.push(Some(i));
+    }
+    if format == Format::Older {
+        let (low, at) = lowered(gates, inputs);
+        let mut low_place = vec![None; low.len()];
+        at.iter().zip(&place).for_each(|(&at, output)| low_place[at] = *output);
+        (gates, place) = (low, low_place);
     }
     let wires = inputs + gates.len();
     let first_output = wires - results.len();
@@ -50,12 +136,17 @@ pub fn write(program: &Program, out: &mut (impl Write + ?Sized)) -> io::Result<C
     }));
 
     writeln!(out, "{} {wires}", gates.len())?;
-    for widths in [program.inputs(), program.outputs()] {
-        write!(out, "{}", widths.len())?;
-        for width in widths {
-            write!(out, " {width}")?;
+    if format == Format::Older {
+        let [x, y] = [0, 1].map(|i| program.inputs().get(i).copied().unwrap_or(0));
+        writeln!(out, "{x} {y} {}", results.len())?;
+    } else {
+        for widths in [program.inputs(), program.outputs()] {
+            write!(out, "{}", widths.len())?;
+            for width in widths {
+                write!(out, " {width}")?;
+            }
+            writeln!(out)?;
         }
-        writeln!(out)?;
     }
     writeln!(out)?;
     let mut counts = Counts::default();

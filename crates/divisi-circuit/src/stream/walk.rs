@@ -4,7 +4,7 @@
 //! is not there or a slot too many, ends the walk with [`Fault::Changed`] all the same.
 
 use super::{End, Fault, Step};
-use crate::bristol::{Gate, MANY, Reader, Survey};
+use crate::bristol::{Gate, MANY, Reader, Signs, Survey};
 use crate::program::Slot;
 use std::io::BufRead;
 
@@ -138,11 +138,11 @@ impl<'s> Walk<'s> {
         }
         while let Some((_, gate)) = reader.gate().map_err(changed)? {
             match gate {
-                Gate::Xor { x, y, out } => self.xor(x, y, out, step)?,
-                Gate::And { x, y, out } => self.and(x, y, out, step)?,
+                Gate::Xor { x, y, out, negated } => self.xor([x, y], out, negated, step)?,
+                Gate::And { x, y, out, signs } => self.and([x, y], out, signs, step)?,
                 Gate::Mand { x, y, out } => {
                     for ((&x, &y), &out) in x.iter().zip(y).zip(out) {
-                        self.and(x, y, out, step)?;
+                        self.and([x, y], out, Signs::default(), step)?;
                     }
                 }
                 Gate::Inv { x, out } => {
@@ -162,25 +162,25 @@ impl<'s> Walk<'s> {
 
     fn xor<E: From<Fault>>(
         &mut self,
-        x: usize,
-        y: usize,
+        [x, y]: [usize; 2],
         out: usize,
+        sign: bool,
         step: &mut impl FnMut(Step) -> Result<(), E>,
     ) -> Result<(), E> {
         let (a, b) = (self.read(x)?, self.read(y)?);
         match (a, b) {
             (Value::Constant(value), other) | (other, Value::Constant(value)) => {
-                self.rename(out, other.negated_if(value), &[a, b])?;
+                self.rename(out, other.negated_if(value != sign), &[a, b])?;
             }
             (Value::Held { slot: x, negated: s }, Value::Held { slot: y, negated: t }) => {
                 if x == y {
-                    self.rename(out, Value::Constant(s != t), &[a, b])?;
+                    self.rename(out, Value::Constant((s != t) != sign), &[a, b])?;
                     return Ok(());
                 }
                 self.need([x, y], step)?;
                 [a, b].into_iter().for_each(|value| self.done(value));
                 let to = self.room(self.readers(out))?;
-                self.write(out, Value::Held { slot: to, negated: s != t })?;
+                self.write(out, Value::Held { slot: to, negated: (s != t) != sign })?;
                 step(Step::Xor { out: Slot(to), x: Slot(x), y: Slot(y) })?;
                 self.leave(to);
             }
@@ -190,12 +190,12 @@ impl<'s> Walk<'s> {
 
     fn and<E: From<Fault>>(
         &mut self,
-        x: usize,
-        y: usize,
+        [x, y]: [usize; 2],
         out: usize,
+        signs: Signs,
         step: &mut impl FnMut(Step) -> Result<(), E>,
     ) -> Result<(), E> {
-        let (a, b) = (self.read(x)?, self.read(y)?);
+        let [a, b] = [self.read(x)?, self.read(y)?].map(|value| value.negated_if(signs.operands));
         let known = match (a, b) {
             (Value::Constant(false), _) | (_, Value::Constant(false)) => Some(Value::Constant(false)),
             (Value::Constant(true), other) | (other, Value::Constant(true)) => Some(other),
@@ -204,12 +204,12 @@ impl<'s> Walk<'s> {
             }
         };
         if let Some(value) = known {
-            self.rename(out, value, &[a, b])?;
+            self.rename(out, value.negated_if(signs.result), &[a, b])?;
             return Ok(());
         }
         let (x, y) = (self.plain(a, step)?, self.plain(b, step)?);
         let to = self.room(self.readers(out))?;
-        self.write(out, Value::Held { slot: to, negated: false })?;
+        self.write(out, Value::Held { slot: to, negated: signs.result })?;
         step(Step::And { x: Slot(x), y: Slot(y) })?;
         self.ands += 1;
         self.waiting.push(to);

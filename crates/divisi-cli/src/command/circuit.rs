@@ -1,7 +1,7 @@
 //! `divisi circuit`.
 
 use super::{Context, Done, Goal, given};
-use clap::{Args, Subcommand};
+use clap::{Args, Subcommand, ValueEnum};
 use divisi::circuit::{self, About, Circuit};
 use divisi::failure::Failure;
 use divisi::output::Output;
@@ -18,6 +18,14 @@ pub enum Commands {
     /// Read a circuit, and say what it has
     #[command(after_help = "Example: divisi circuit info sha256.txt")]
     Info(Info),
+    /// Write a circuit in another format, or with its values the other way round
+    #[command(after_help = "Example: divisi circuit convert --to fashion old.txt --out new.txt\n\
+                      What is written has the last bit of a value in its first wire, as Bristol Fashion has it. Published files that have it the other\n\
+                      way are known by their gates; of others say so with --first-bit-first.")]
+    Convert(Convert),
+    /// Write a circuit with fewer gates, where there is a way
+    #[command(after_help = "Example: divisi circuit optimise adder.txt --out smaller.txt")]
+    Optimise(Optimise),
     /// Evaluate a circuit in the clear
     #[command(
         after_help = "Example: divisi circuit eval aes128 --input 000102030405060708090a0b0c0d0e0f --input 00112233445566778899aabbccddeeff"
@@ -50,6 +58,45 @@ pub struct Info {
     goal: Goal,
 }
 
+/// Write a circuit in another format: the circuit to standard output, its counts to standard error.
+#[derive(Args)]
+pub struct Convert {
+    /// A file in Bristol Fashion or the format before it, or the name of a circuit of this program
+    #[arg(value_name = "FILE")]
+    circuit: String,
+    /// The format: fashion, or bristol, the one before it
+    #[arg(long, value_name = "FORMAT")]
+    to: Form,
+    /// Wire 0 of the file is the first bit of a value, and is to be the last
+    #[arg(long)]
+    first_bit_first: bool,
+    /// The file to write [default: standard output]
+    #[arg(long, value_name = "FILE")]
+    out: Option<PathBuf>,
+    #[command(flatten)]
+    goal: Goal,
+}
+
+/// How a circuit is written.
+#[derive(Clone, Copy, ValueEnum)]
+pub enum Form {
+    Fashion,
+    Bristol,
+}
+
+/// Write a circuit with fewer gates: the circuit to standard output, counts before and after to standard error.
+#[derive(Args)]
+pub struct Optimise {
+    /// A file in Bristol Fashion or the format before it, or the name of a circuit of this program
+    #[arg(value_name = "FILE")]
+    circuit: String,
+    /// The file to write, in Bristol Fashion [default: standard output]
+    #[arg(long, value_name = "FILE")]
+    out: Option<PathBuf>,
+    #[command(flatten)]
+    goal: Goal,
+}
+
 /// Evaluate a circuit in the clear.
 #[derive(Args)]
 pub struct Eval {
@@ -73,27 +120,77 @@ pub fn run(context: &Context, command: &Commands) -> Result<Done, Failure> {
             let info = circuit::info(&arguments.circuit, arguments.goal.adder())?;
             Ok(Done::new(text(&info), to_json(&info)))
         }
+        Commands::Convert(arguments) => convert(context, arguments),
+        Commands::Optimise(arguments) => optimise(context, arguments),
         Commands::Eval(arguments) => eval(arguments),
     }
 }
 
 fn emit(context: &Context, arguments: &Emit) -> Result<Done, Failure> {
-    if context.json && arguments.out.is_none() {
-        return Err(Failure::usage("--json takes standard output for itself: give a file with --out"));
-    }
     let name = &arguments.name;
     let program = circuit::named(name, arguments.goal.adder())?.ok_or_else(|| {
         Failure::usage(format!("there is no circuit {name:?}: give one of {}", circuit::names()))
     })?;
     let circuit = Circuit { name: name.clone(), program, file: None };
-    let counts = match &arguments.out {
+    let info = put(context, circuit, Format::Fashion, arguments.out.as_ref())?;
+    if !context.json {
+        let _ = writeln!(std::io::stderr(), "{}", text(&info));
+    }
+    Ok(Done::new("", to_json(&info)))
+}
+
+fn convert(context: &Context, arguments: &Convert) -> Result<Done, Failure> {
+    let circuit = circuit::load(&arguments.circuit, arguments.goal.adder())?;
+    let turn = arguments.first_bit_first || circuit.is_first_bit_first();
+    let program = if turn { circuit::turned(&circuit.program)? } else { circuit.program };
+    let format = match arguments.to {
+        Form::Fashion => Format::Fashion,
+        Form::Bristol => Format::Older,
+    };
+    let circuit = Circuit { name: circuit.name, program, file: None };
+    let info = put(context, circuit, format, arguments.out.as_ref())?;
+    if !context.json {
+        let _ = writeln!(std::io::stderr(), "{}", text(&info));
+    }
+    let mut json = to_json(&info);
+    json["turned"] = json!(turn);
+    Ok(Done::new("", json))
+}
+
+fn optimise(context: &Context, arguments: &Optimise) -> Result<Done, Failure> {
+    let circuit = circuit::load(&arguments.circuit, arguments.goal.adder())?;
+    let program = circuit::optimised(&circuit)?;
+    let before = About::of(&circuit, circuit.counts()?);
+    // what stood first in a value stands there still
+    let file = Circuit { name: circuit.name, program, file: None };
+    let after = put(context, file, Format::Fashion, arguments.out.as_ref())?;
+    if !context.json {
+        let _ = writeln!(std::io::stderr(), "before: {}\nafter: {}", text(&before), text(&after));
+    }
+    let mut json = to_json(&after);
+    json["before"] = to_json(&before);
+    Ok(Done::new("", json))
+}
+
+/// Write a circuit to a file, or to standard output: what it has then.
+fn put(
+    context: &Context,
+    mut circuit: Circuit,
+    format: Format,
+    out: Option<&PathBuf>,
+) -> Result<About, Failure> {
+    if context.json && out.is_none() {
+        return Err(Failure::usage("--json takes standard output for itself: give a file with --out"));
+    }
+    let write = |out: &mut dyn Write| -> Result<std::io::Result<Counts>, Failure> {
+        let mut out = BufWriter::new(out);
+        let counts = circuit::write_as(&circuit.program, format, &mut out)?;
+        Ok(counts.and_then(|counts| out.flush().map(|()| counts)))
+    };
+    let counts = match out {
         Some(path) => {
             let mut output = Output::beside(path, 0o644, &context.cleanup)?;
-            let mut out = BufWriter::new(output.writer());
-            let counts =
-                circuit::write(&circuit.program, &mut out).and_then(|counts| out.flush().map(|()| counts));
-            drop(out);
-            let counts = counts.map_err(|e| {
+            let counts = write(&mut output.writer())?.map_err(|e| {
                 Failure::usage(format!(
                     "{} cannot be written ({e}): give another place with --out",
                     path.display()
@@ -102,29 +199,22 @@ fn emit(context: &Context, arguments: &Emit) -> Result<Done, Failure> {
             output.put_in_place(path)?;
             counts
         }
-        None => {
-            let mut out = BufWriter::new(std::io::stdout().lock());
-            let counts =
-                circuit::write(&circuit.program, &mut out).and_then(|counts| out.flush().map(|()| counts));
-            match counts {
-                Ok(counts) => counts,
-                // whoever reads has enough
-                Err(e) if e.kind() == std::io::ErrorKind::BrokenPipe => circuit.counts()?,
-                Err(e) => {
-                    return Err(Failure::unavailable(format!("standard output cannot be written: {e}")));
-                }
+        None => match write(&mut std::io::stdout().lock())? {
+            Ok(counts) => counts,
+            // whoever reads has enough
+            Err(e) if e.kind() == std::io::ErrorKind::BrokenPipe => circuit.counts()?,
+            Err(e) => {
+                return Err(Failure::unavailable(format!("standard output cannot be written: {e}")));
             }
-        }
+        },
     };
-    let info = About::of(&circuit, counts);
-    if !context.json {
-        let _ = writeln!(std::io::stderr(), "{}", text(&info));
-    }
-    Ok(Done::new("", to_json(&info)))
+    circuit.file = Some((format, counts, None));
+    Ok(About::of(&circuit, counts))
 }
 
 fn eval(arguments: &Eval) -> Result<Done, Failure> {
     let circuit = circuit::load(&arguments.circuit, arguments.goal.adder())?;
+    let first_bit_first = arguments.first_bit_first || circuit.is_first_bit_first();
     let widths = circuit.program.inputs();
     let values = given::inputs(&arguments.inputs)?;
     if arguments.inputs.len() != widths.len() {
@@ -142,9 +232,9 @@ fn eval(arguments: &Eval) -> Result<Done, Failure> {
         let bits = circuit::from_hex(digits, *width).map_err(|what| {
             Failure::usage(format!("input {} {what}: give it as the standard prints it", i + 1))
         })?;
-        inputs.push(circuit::ordered(&bits, arguments.first_bit_first).to_vec());
+        inputs.push(circuit::ordered(&bits, first_bit_first).to_vec());
     }
-    let value = |bits: &Vec<bool>| circuit::to_hex(&circuit::ordered(bits, arguments.first_bit_first));
+    let value = |bits: &Vec<bool>| circuit::to_hex(&circuit::ordered(bits, first_bit_first));
     let outputs: Vec<String> = circuit.evaluate(&inputs)?.iter().map(value).collect();
     Ok(Done::new(outputs.join("\n"), json!({ "schema": 1, "circuit": circuit.name, "outputs": outputs })))
 }

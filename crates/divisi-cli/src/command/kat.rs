@@ -13,9 +13,9 @@ use std::path::PathBuf;
 /// Run published test vectors through an engine, one line an algorithm.
 #[derive(Args)]
 #[command(after_help = "Example: divisi kat --engine rep3 aes_gcm_test.json\n\
-                        Files: Wycheproof (v1: AES-GCM, AES-CBC-PKCS5, HMAC, KMAC, AES-CMAC, AES-GMAC), and of ACVP (AES-GCM, -ECB, -CBC, -CTR, TDES-ECB, -CBC, SHA2,\n\
+                        Files: Wycheproof (v1: AES-GCM, AES-CBC-PKCS5, HMAC, KMAC, AES-CMAC, AES-GMAC), and of ACVP (AES-GCM, -ECB, -CBC, -CFB8, -CFB128, -OFB, -CTR, TDES-ECB, -CBC, SHA2,\n\
                         SHA3, SHAKE, cSHAKE, HMAC, KMAC, CMAC-AES, CMAC-TDES, AES-GMAC) internalProjection.json, or prompt.json and expectedResults.json.\n\
-                        What cannot run is counted, with the reason: Monte Carlo tests (but those of SHA-3) and large data, lengths that are no whole bytes.\n\
+                        What cannot run is counted, with the reason: Monte Carlo tests (but those of SHA-3) and large data.\n\
                         Nobody trusted: divisi kat --engine garble --parties 5 ACVP-AES-ECB.json; what it has no circuit of is counted.\n\
                         Curious parties (semi-honest): divisi kat --engine mixed --parties 5 ACVP-AES-ECB.json\n\
                         By masked tables: divisi kat --engine spdz --parties 2 --protocol aes-lt ACVP-AES-CBC.json")]

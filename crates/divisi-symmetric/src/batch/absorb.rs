@@ -1,6 +1,6 @@
 //! Messages of different lengths through the steps of a hash or MAC.
 
-use super::messages::{Messages, gather};
+use super::messages::{First, Messages, gather};
 use super::{SecretByte, bytes, unfit, wires};
 use divisi_circuit::Program;
 use divisi_core::{Abort, Boolean, Job, Lanes};
@@ -72,7 +72,9 @@ pub(super) struct Rule<S, P> {
     pub(super) step: S,
     /// The length of a block in bytes.
     pub(super) block: usize,
-    /// What follows a message of so many bytes.
+    /// Which bit of a byte comes first, where messages end within one.
+    pub(super) first: First,
+    /// What follows a message of so many bits: from the byte on in which it ends, whose bits are the message's or the padding's.
     pub(super) padding: P,
 }
 
@@ -86,7 +88,7 @@ pub(super) fn absorb<E: Boolean, S: Step<E>, P: Fn(usize) -> Vec<u8>>(
     let n = messages.lanes();
     // longest first, so that lanes with blocks left are the first ones, and those that have not ended at a byte likewise
     let mut order: Vec<usize> = (0..n).collect();
-    order.sort_by_key(|lane| std::cmp::Reverse(messages.lengths()[*lane]));
+    order.sort_by_key(|lane| std::cmp::Reverse(messages.bits()[*lane]));
     let in_order = order.is_sorted();
     let gathered = if in_order { None } else { Some(messages.gather(&order)?) };
     let sorted = gathered.as_ref().unwrap_or(messages);
@@ -100,10 +102,10 @@ pub(super) fn absorb<E: Boolean, S: Step<E>, P: Fn(usize) -> Vec<u8>>(
         Some(_) => return Err(unfit("states and messages of different numbers of lanes")),
     };
     // what follows a message, by its length
-    let lengths: std::collections::BTreeSet<usize> = sorted.lengths().iter().copied().collect();
+    let lengths: std::collections::BTreeSet<usize> = sorted.bits().iter().copied().collect();
     let paddings: std::collections::BTreeMap<usize, Vec<u8>> =
         lengths.into_iter().map(|length| (length, (rule.padding)(length))).collect();
-    let blocks = |length: usize| (length + paddings.get(&length).map_or(0, Vec::len)) / rule.block;
+    let blocks = |length: usize| (length / 8 + paddings.get(&length).map_or(0, Vec::len)) / rule.block;
     let after = |length: usize, beyond: usize| {
         paddings.get(&length).and_then(|padding| padding.get(beyond)).copied().unwrap_or(0)
     };
@@ -111,8 +113,9 @@ pub(super) fn absorb<E: Boolean, S: Step<E>, P: Fn(usize) -> Vec<u8>>(
     let mut alive = n;
     let mut block = 0;
     while alive > 0 {
-        let going = sorted.lengths()[..alive].partition_point(|length| blocks(*length) > block + 1);
-        let input = (block * rule.block..(block + 1) * rule.block).map(|j| sorted.byte(e, j, alive, after));
+        let going = sorted.bits()[..alive].partition_point(|length| blocks(*length) > block + 1);
+        let input = (block * rule.block..(block + 1) * rule.block)
+            .map(|j| sorted.byte(e, j, alive, rule.first, after));
         let input = input.collect::<Result<Vec<_>, _>>()?;
         let here = Here { lanes: &order[..alive], ending: going, block };
         let next = rule.step.step(e, state, input, &here)?;

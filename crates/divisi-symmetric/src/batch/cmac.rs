@@ -1,6 +1,7 @@
 //! CMAC (SP 800-38B) of many messages, under one key or one each, whose round keys and subkeys are kept.
 
 use super::absorb::{Here, Rule, Step, absorb, update};
+use super::messages::First;
 use super::{Engine, Messages, SecretByte, bits, block_bytes, byte_values, public, unfit};
 use crate::aes::{self, RoundKeys};
 use crate::mac::cmac::{BLOCK, is_complete, padding};
@@ -118,14 +119,16 @@ pub fn tag<E: Engine>(
     before: u64,
     messages: &Messages<E>,
 ) -> Result<Vec<SecretByte<E>>, Abort> {
-    if before > 0 && messages.lengths().contains(&0) {
+    let bytes = messages.whole_bytes()?;
+    if before > 0 && bytes.contains(&0) {
         return Err(unfit("a message whose last block was taken for one in its middle"));
     }
-    let lengths: Vec<u64> = messages.lengths().iter().map(|length| before + *length as u64).collect();
+    let lengths: Vec<u64> = bytes.iter().map(|length| before + *length as u64).collect();
     let rule = Rule {
         step: Chain { key, lengths: &lengths },
         block: BLOCK,
-        padding: |length: usize| padding(before + length as u64),
+        first: First::Highest,
+        padding: |bits: usize| padding(before + bits as u64 / 8),
     };
     absorb(e, rule, state, messages)
 }

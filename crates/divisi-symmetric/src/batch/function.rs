@@ -9,13 +9,15 @@ use crate::mac::hmac::PadStates;
 use crate::mac::kmac::{Kmac, Output};
 use crate::mode::gcm::IV_BYTES;
 use crate::sha3::Xof;
-use divisi_core::Abort;
+use divisi_core::{Abort, Lanes};
 
 /// A function that is ready: for a MAC with what its key leaves, verified once and kept.
 #[derive(Clone)]
 pub struct Function<E: Engine> {
     kind: Kind<E>,
     bytes: usize,
+    /// Bits of the last byte that are not asked for.
+    spare: usize,
 }
 
 #[derive(Clone)]
@@ -69,15 +71,16 @@ impl<E: Engine> Function<E> {
                     Strength::S256 => Kmac::kmac256(&settings.customization),
                 };
                 let bytes = settings.output_bytes;
-                let output = if settings.xof { Output::Xof(bytes) } else { Output::Fixed(bytes) };
+                let asked = (8 * bytes).saturating_sub(settings.spare_output_bits);
+                let output = if settings.xof { Output::Xof(bytes) } else { Output::Bits(asked) };
                 let key = bits(e, key.to_vec())?;
-                let state = kmac::key_state(e, &kmac, &key)?;
+                let state = kmac::key_state(e, &kmac, &key, settings.spare_key_bits)?;
                 Kind::Kmac(kmac, state, output)
             }
             Algorithm::Cmac(_) => Kind::Cmac(cmac::prepare(e, key)?),
             Algorithm::Gmac(_) => Kind::Gmac(gmac::prepare(e, key)?),
         };
-        Ok(Function { kind, bytes: settings.output_bytes })
+        Ok(Function { kind, bytes: settings.output_bytes, spare: settings.spare_output_bits })
     }
 
     /// The length of its output in bytes.
@@ -141,6 +144,21 @@ impl<E: Engine> Function<E> {
         rest: &Messages<E>,
         nonces: &[[u8; IV_BYTES]],
     ) -> Result<Vec<SecretByte<E>>, Abort> {
+        let ivs: Vec<&[u8]> = nonces.iter().map(<[u8; IV_BYTES]>::as_slice).collect();
+        self.finish_with(e, state, rest, &ivs)
+    }
+
+    /// The same, with an IV of any length for each message: of 96 bits for all of them, or of another length for all.
+    ///
+    /// # Errors
+    /// As [`finish`](Function::finish); [`Abort::Misuse`] for an empty IV, or some of 96 bits among others.
+    pub fn finish_with(
+        &self,
+        e: &mut E,
+        state: State<E>,
+        rest: &Messages<E>,
+        ivs: &[&[u8]],
+    ) -> Result<Vec<SecretByte<E>>, Abort> {
         let State { state, before } = state;
         let mut output = match &self.kind {
             Kind::Hash(hash, adder) => hash::resume(e, *hash, *adder, &state, before, rest)?,
@@ -148,9 +166,13 @@ impl<E: Engine> Function<E> {
             Kind::Hmac(hash, adder, states) => hmac::finish(e, *hash, *adder, states, &state, before, rest)?,
             Kind::Kmac(kmac, _, output) => kmac::tag(e, kmac, &state, rest, *output)?,
             Kind::Cmac(key) => cmac::tag(e, key, &state, before, rest)?,
-            Kind::Gmac(key) => gmac::tag(e, key, &state, before, rest, nonces)?,
+            Kind::Gmac(key) => gmac::tag_with(e, key, &state, before, rest, ivs)?,
         };
         output.truncate(self.bytes);
+        if let Some(last) = output.last_mut().filter(|_| self.spare > 0) {
+            let none = e.public_bit(&vec![false; last[0].lanes()]);
+            last.iter_mut().rev().take(self.spare).for_each(|bit| *bit = none.clone());
+        }
         Ok(output)
     }
 

@@ -11,6 +11,7 @@
 //! over GF(2^128), less than the two over GF(2^64) that a product may take \[S5\]. A public message costs only linear work: [`crate::mode::ghash`].
 
 use super::absorb::{Here, Rule, Step, absorb, update};
+use super::messages::First;
 use super::{Engine, Messages, SecretByte, bits, block_bytes, public, unfit};
 use crate::aes::{self, RoundKeys};
 use crate::mode::gcm::{self, IV_BYTES};
@@ -123,28 +124,52 @@ pub fn hash<E: Engine>(
     before: u64,
     messages: &Messages<E>,
 ) -> Result<[E::Byte; BLOCK], Abort> {
+    let hash = hash_at(e, key, state, before, messages, Length::First)?;
+    block_bytes(e, hash)
+}
+
+/// In which half of the last block the length stands.
+#[derive(Clone, Copy)]
+enum Length {
+    /// Of associated data.
+    First,
+    /// Of an IV (SP 800-38D, algorithm 4, step 2), as of a ciphertext.
+    Second,
+}
+
+fn hash_at<E: Engine>(
+    e: &mut E,
+    key: &Key<E>,
+    state: &[SecretByte<E>],
+    before: u64,
+    messages: &Messages<E>,
+    at: Length,
+) -> Result<Vec<SecretByte<E>>, Abort> {
     let keys = key.round_keys.lanes();
     if keys != 1 && keys != messages.lanes() {
         return Err(unfit("messages and keys differ in number"));
     }
     // the message's blocks, and the one that tells its length
-    let blocks: Vec<usize> = messages.lengths().iter().map(|length| length.div_ceil(BLOCK) + 1).collect();
+    let blocks: Vec<usize> =
+        messages.whole_bytes()?.iter().map(|length| length.div_ceil(BLOCK) + 1).collect();
     let width = blocks.iter().copied().max().unwrap_or(1).min(POWERS);
     let rule = Rule {
         step: Sums { key, width, blocks: &blocks },
         block: BLOCK * width,
-        padding: |length: usize| {
+        first: First::Highest,
+        padding: |bits: usize| {
+            let length = bits / 8;
             let mut padding = vec![0; length.next_multiple_of(BLOCK) - length];
-            padding.extend_from_slice(&(8 * (before + length as u64)).to_be_bytes());
-            padding.extend_from_slice(&[0; 8]);
+            let bits = u128::from(8 * (before + length as u64));
+            let block = if let Length::First = at { bits << 64 } else { bits };
+            padding.extend_from_slice(&block.to_be_bytes());
             // what does not belong to the message any more has no power to be multiplied with
             let whole = (length + padding.len()).next_multiple_of(BLOCK * width);
             padding.resize(whole - length, 0);
             padding
         },
     };
-    let hash = absorb(e, rule, state, messages)?;
-    block_bytes(e, hash)
+    absorb(e, rule, state, messages)
 }
 
 /// The tag that belongs to a hash: the cipher of `j0` is added, the counter block that a nonce makes.
@@ -184,5 +209,37 @@ pub fn tag<E: Engine>(
         let column: Vec<u8> = nonces.iter().map(|nonce| gcm::j0(nonce)[i]).collect();
         e.public(&column)
     });
+    seal(e, key, j0, &hash)
+}
+
+/// The same with IVs of any length: all of 96 bits, or none. `J_0` is then GHASH of the IV under the secret hash key, and stays shared:
+/// whoever knew it for two IVs would know the hash key (test `counter_blocks_of_long_ivs_give_the_hash_key_away`).
+///
+/// Cost: as [`tag`], and a product over GF(2^128) for each block of an IV and its length.
+///
+/// # Errors
+/// As [`tag`]; [`Abort::Misuse`] for an empty IV, or some of 96 bits among others.
+pub fn tag_with<E: Engine>(
+    e: &mut E,
+    key: &Key<E>,
+    state: &[SecretByte<E>],
+    before: u64,
+    messages: &Messages<E>,
+    ivs: &[&[u8]],
+) -> Result<Vec<SecretByte<E>>, Abort> {
+    if ivs.len() != messages.lanes() {
+        return Err(unfit("messages and nonces differ in number"));
+    }
+    let short: Vec<[u8; IV_BYTES]> = ivs.iter().filter_map(|iv| (*iv).try_into().ok()).collect();
+    if short.len() == ivs.len() {
+        return tag(e, key, state, before, messages, &short);
+    }
+    if !short.is_empty() || ivs.iter().any(|iv| iv.is_empty()) {
+        return Err(unfit("IVs of 96 bits among others, or one of no bits"));
+    }
+    let hash = hash(e, key, state, before, messages)?;
+    let (ivs, start) = (Messages::public(e, ivs), initial(e));
+    let j0 = hash_at(e, key, &start, 0, &ivs, Length::Second)?;
+    let j0 = block_bytes(e, j0)?;
     seal(e, key, j0, &hash)
 }

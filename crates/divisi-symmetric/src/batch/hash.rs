@@ -1,6 +1,7 @@
 //! Digests of many messages: SHA-2 and SHA-3.
 
 use super::absorb::{Rule, absorb, update};
+use super::messages::First;
 use super::{Messages, SecretByte, programs, public};
 use crate::gates::Adder;
 use crate::hash::Hash;
@@ -52,7 +53,8 @@ pub fn resume<E: Boolean>(
     let rule = Rule {
         step: programs::step(hash, adder),
         block: hash.block_bytes(),
-        padding: |length: usize| hash.padding(before + length as u64),
+        first: if let Hash::Sha3(_) = hash { First::Lowest } else { First::Highest },
+        padding: |bits: usize| hash.padding_of_bits(8 * u128::from(before) + bits as u128),
     };
     let mut state = absorb(e, rule, state, messages)?;
     state.truncate(hash.digest_bytes());

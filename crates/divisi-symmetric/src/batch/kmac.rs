@@ -6,7 +6,7 @@ use crate::mac::kmac::{Kmac, Output};
 use crate::sha3::STATE_BYTES;
 use divisi_core::{Abort, Boolean, Job, Lanes};
 
-/// Keys of one length, one a lane -> the state in which they leave the sponge. All that tags need; settled once and kept with the
+/// Keys of one length, of whose last byte `spare_bits` are no part, one a lane -> the state in which they leave the sponge. All that tags need; settled once and kept with the
 /// keys.
 ///
 /// # Errors
@@ -15,10 +15,11 @@ pub fn key_state<E: Boolean>(
     e: &mut E,
     kmac: &Kmac,
     key: &[SecretByte<E>],
+    spare_bits: usize,
 ) -> Result<Vec<SecretByte<E>>, Abort> {
     let lanes = key.first().map_or(1, |byte| byte[0].lanes());
     let sponge = kmac.xof().sponge();
-    let (before, after) = kmac.around_key(key.len());
+    let (before, after) = kmac.around_key_of_bits((8 * key.len()).saturating_sub(spare_bits) as u64);
     let blocks = [public(e, &before, lanes).as_slice(), key, &public(e, &after, lanes)].concat();
     let mut state = public(e, &kmac.xof().initial(), lanes);
     for block in blocks.chunks_exact(sponge.rate()) {
@@ -47,6 +48,5 @@ pub fn tag<E: Boolean>(
     }
     let sponge = kmac.xof().sponge();
     let state = absorb_with(e, sponge, state, messages, &Kmac::trailer(output))?;
-    let (Output::Fixed(length) | Output::Xof(length)) = output;
-    squeeze(e, sponge, state, length)
+    squeeze(e, sponge, state, output.bytes())
 }

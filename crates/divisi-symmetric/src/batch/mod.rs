@@ -12,6 +12,7 @@ pub mod hash;
 pub mod hkdf;
 pub mod hmac;
 pub mod kmac;
+pub mod long_iv;
 mod messages;
 mod programs;
 pub mod xof;

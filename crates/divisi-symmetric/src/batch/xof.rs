@@ -1,6 +1,7 @@
 //! Outputs of any length: SHAKE and cSHAKE of many messages.
 
 use super::absorb::{Rule, absorb, update};
+use super::messages::First;
 use super::{Messages, SecretByte, bytes, programs, public, wires};
 use crate::sha3::{Sponge, Xof};
 use divisi_core::{Abort, Boolean, Job};
@@ -58,7 +59,8 @@ pub(super) fn absorb_with<E: Boolean>(
     let rule = Rule {
         step: programs::absorb(sponge),
         block: sponge.rate(),
-        padding: |length: usize| [trailer, &sponge.padding((length + trailer.len()) as u64)].concat(),
+        first: First::Lowest,
+        padding: |bits: usize| sponge.closing(bits as u128, trailer),
     };
     absorb(e, rule, state, messages)
 }

@@ -15,8 +15,21 @@ pub struct Kmac {
 pub enum Output {
     /// KMAC: tags of different lengths have nothing in common.
     Fixed(usize),
+    /// The same, of so many bits: the last byte has them at its low end.
+    Bits(usize),
     /// KMACXOF: shorter tags are the first bytes of longer ones.
     Xof(usize),
+}
+
+impl Output {
+    /// How many bytes a tag takes.
+    #[must_use]
+    pub const fn bytes(self) -> usize {
+        match self {
+            Output::Fixed(bytes) | Output::Xof(bytes) => bytes,
+            Output::Bits(bits) => bits.div_ceil(8),
+        }
+    }
 }
 
 impl Kmac {
@@ -42,10 +55,16 @@ impl Kmac {
     /// length, and zeros.
     #[must_use]
     pub fn around_key(&self, key_bytes: usize) -> (Vec<u8>, Vec<u8>) {
+        self.around_key_of_bits(8 * key_bytes as u64)
+    }
+
+    /// The same of a key of that many bits, whose last byte is filled up.
+    #[must_use]
+    pub fn around_key_of_bits(&self, key_bits: u64) -> (Vec<u8>, Vec<u8>) {
         let rate = self.xof.sponge().rate();
         let mut before = left_encode(rate as u64);
-        before.extend(left_encode(8 * key_bytes as u64));
-        let filled = (before.len() + key_bytes) % rate;
+        before.extend(left_encode(key_bits));
+        let filled = (before.len() + key_bits.div_ceil(8) as usize) % rate;
         (before, vec![0; (rate - filled) % rate])
     }
 
@@ -64,6 +83,7 @@ impl Kmac {
     pub fn trailer(output: Output) -> Vec<u8> {
         right_encode(match output {
             Output::Fixed(bytes) => 8 * bytes as u64,
+            Output::Bits(bits) => bits as u64,
             Output::Xof(_) => 0,
         })
     }
@@ -82,7 +102,6 @@ impl Kmac {
         let mut message = message.to_vec();
         message.extend(public_bytes(g, &Kmac::trailer(output)));
         let state = self.xof.absorb(g, state, &message);
-        let (Output::Fixed(bytes) | Output::Xof(bytes)) = output;
-        self.xof.sponge().squeeze(g, &state, bytes)
+        self.xof.sponge().squeeze(g, &state, output.bytes())
     }
 }

@@ -7,5 +7,6 @@ pub mod cbc;
 pub mod cmac;
 pub mod columns;
 pub mod ctr;
+pub mod feedback;
 pub mod gcm;
 pub mod ghash;

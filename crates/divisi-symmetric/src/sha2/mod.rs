@@ -1,4 +1,4 @@
-//! SHA-2 (FIPS 180-4) over gates, on messages of whole bytes whose length is public.
+//! SHA-2 (FIPS 180-4) over gates, on messages whose length is public.
 
 mod compress;
 mod constants;
@@ -19,18 +19,21 @@ pub enum Sha2 {
     Sha384,
     /// SHA-512: words of 64 bits.
     Sha512,
+    /// SHA-512/224: words of 64 bits.
+    Sha512_224,
     /// SHA-512/256: words of 64 bits.
     Sha512_256,
 }
 
 impl Sha2 {
     /// All of them.
-    pub const ALL: [Sha2; 5] = [Sha2::Sha224, Sha2::Sha256, Sha2::Sha384, Sha2::Sha512, Sha2::Sha512_256];
+    pub const ALL: [Sha2; 6] =
+        [Sha2::Sha224, Sha2::Sha256, Sha2::Sha384, Sha2::Sha512, Sha2::Sha512_224, Sha2::Sha512_256];
 
     const fn word_bytes(self) -> usize {
         match self {
             Sha2::Sha224 | Sha2::Sha256 => 4,
-            Sha2::Sha384 | Sha2::Sha512 | Sha2::Sha512_256 => 8,
+            Sha2::Sha384 | Sha2::Sha512 | Sha2::Sha512_224 | Sha2::Sha512_256 => 8,
         }
     }
 
@@ -38,7 +41,7 @@ impl Sha2 {
     #[must_use]
     pub const fn digest_bytes(self) -> usize {
         match self {
-            Sha2::Sha224 => 28,
+            Sha2::Sha224 | Sha2::Sha512_224 => 28,
             Sha2::Sha256 | Sha2::Sha512_256 => 32,
             Sha2::Sha384 => 48,
             Sha2::Sha512 => 64,
@@ -70,17 +73,12 @@ impl Sha2 {
             Sha2::Sha256 => constants::roots_of_first_primes().map(halves(true)).concat(),
             Sha2::Sha384 => words(constants::roots_of_second_primes()),
             Sha2::Sha512 => words(constants::roots_of_first_primes()),
+            Sha2::Sha512_224 => {
+                static INITIAL: LazyLock<Vec<u8>> = LazyLock::new(|| truncated(b"SHA-512/224"));
+                INITIAL.clone()
+            }
             Sha2::Sha512_256 => {
-                static INITIAL: LazyLock<Vec<u8>> = LazyLock::new(|| {
-                    // 5.3.6: what SHA-512, started elsewhere, says of the name.
-                    let start: Vec<u8> = Sha2::Sha512.initial().iter().map(|byte| byte ^ 0xa5).collect();
-                    let mut block = b"SHA-512/256".to_vec();
-                    block.extend(Sha2::Sha512.padding(block.len() as u64));
-                    in_the_clear(&[start, block].concat(), |g, bytes| {
-                        let (start, block) = bytes.split_at(Sha2::Sha512.state_bytes());
-                        Sha2::Sha512.compress(g, Adder::FewestAnds, start, block)
-                    })
-                });
+                static INITIAL: LazyLock<Vec<u8>> = LazyLock::new(|| truncated(b"SHA-512/256"));
                 INITIAL.clone()
             }
         }
@@ -89,12 +87,19 @@ impl Sha2 {
     /// What follows a message of that many bytes, to fill the last block (FIPS 180-4, 5.1).
     #[must_use]
     pub fn padding(self, message_bytes: u64) -> Vec<u8> {
+        self.padding_of_bits(8 * u128::from(message_bytes))
+    }
+
+    /// The same of a message of that many bits: from the byte on in which it ends. That has the message's bits at its high end, where
+    /// the padding is zero.
+    #[must_use]
+    pub fn padding_of_bits(self, message_bits: u128) -> Vec<u8> {
         let (block, length) = (self.block_bytes(), 2 * self.word_bytes());
-        let filled = (message_bytes % block as u64) as usize;
+        let filled = (message_bits / 8 % block as u128) as usize;
         let zeros = (2 * block - filled - 1 - length) % block;
-        let mut padding = vec![0x80];
+        let mut padding = vec![0x80 >> (message_bits % 8)];
         padding.resize(1 + zeros, 0);
-        padding.extend_from_slice(&(8 * u128::from(message_bytes)).to_be_bytes()[16 - length..]);
+        padding.extend_from_slice(&message_bits.to_be_bytes()[16 - length..]);
         padding
     }
 
@@ -118,6 +123,16 @@ impl Sha2 {
     }
 }
 
+/// The first state of a truncated SHA-512 (5.3.6): what SHA-512, started elsewhere, says of its name.
+fn truncated(name: &[u8]) -> Vec<u8> {
+    let start: Vec<u8> = Sha2::Sha512.initial().iter().map(|byte| byte ^ 0xa5).collect();
+    let block = [name, &Sha2::Sha512.padding(name.len() as u64)].concat();
+    in_the_clear(&[start, block].concat(), |g, bytes| {
+        let (start, block) = bytes.split_at(Sha2::Sha512.state_bytes());
+        Sha2::Sha512.compress(g, Adder::FewestAnds, start, block)
+    })
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -130,6 +145,7 @@ mod tests {
         assert_eq!(first(Sha2::Sha256), 0x6a09_e667_u32.to_be_bytes());
         assert_eq!(first(Sha2::Sha384), 0xcbbb_9d5d_c105_9ed8_u64.to_be_bytes());
         assert_eq!(first(Sha2::Sha512), 0x6a09_e667_f3bc_c908_u64.to_be_bytes());
+        assert_eq!(first(Sha2::Sha512_224), 0x8c3d_37c8_1954_4da2_u64.to_be_bytes());
         assert_eq!(first(Sha2::Sha512_256), 0x2231_2194_fc2b_f72c_u64.to_be_bytes());
     }
 

@@ -1,4 +1,4 @@
-//! SHA-3 (FIPS 202) and its derived functions (SP 800-185) over gates, on messages of whole bytes whose length is public.
+//! SHA-3 (FIPS 202) and its derived functions (SP 800-185) over gates, on messages whose length is public.
 //!
 //! All are a [`Sponge`] over Keccak-f\[1600\]: they differ in the rate, in the bits that close the message, and in public
 //! blocks that stand before it.

@@ -27,13 +27,34 @@ impl Sponge {
     /// What follows a message of that many bytes, to fill the last block: the suffix, 1, zeros, 1.
     #[must_use]
     pub fn padding(self, message_bytes: u64) -> Vec<u8> {
-        let filled = (message_bytes % self.rate as u64) as usize;
-        let mut padding = vec![0; self.rate - filled];
-        padding[0] = self.suffix;
-        if let Some(last) = padding.last_mut() {
+        self.closing(8 * u128::from(message_bytes), &[])
+    }
+
+    /// What follows a message of that many bits: a public trailer of whole bytes, then the padding; from the byte on in which the message
+    /// ends. That has the message's bits at its low end, where what follows is zero.
+    #[must_use]
+    pub fn closing(self, message_bits: u128, trailer: &[u8]) -> Vec<u8> {
+        let within = (message_bits % 8) as u32;
+        let filled = (message_bits / 8 % self.rate as u128) as usize;
+        // the trailer, the suffix and the first 1, shifted to where the message ends
+        let mut closing: Vec<u8> = Vec::with_capacity(trailer.len() + self.rate);
+        let mut carried = 0;
+        for byte in trailer.iter().chain([&self.suffix]) {
+            let shifted = u16::from(*byte) << within;
+            closing.push(shifted as u8 | carried);
+            carried = (shifted >> 8) as u8;
+        }
+        if carried != 0 {
+            closing.push(carried);
+        }
+        // the last 1 is another bit than the first, and ends a block
+        let takes = closing.last().is_some_and(|last| last & 0x80 != 0);
+        let least = filled + closing.len() + usize::from(takes);
+        closing.resize(least.next_multiple_of(self.rate) - filled, 0);
+        if let Some(last) = closing.last_mut() {
             *last |= 0x80;
         }
-        padding
+        closing
     }
 
     /// A state and a block -> the next state.
@@ -87,5 +108,15 @@ mod tests {
         assert_eq!(sponge.padding(135), [0x86]);
         assert_eq!(sponge.padding(134), [0x06, 0x80]);
         assert_eq!(sponge.padding(2 * 136 - 3), [0x06, 0, 0x80]);
+        // within a byte: 01 and the first 1 where the message ends, the last 1 in this block or the next
+        assert_eq!(sponge.closing(8 * 135 + 4, &[]), [0xe0]);
+        assert_eq!(sponge.closing(8 * 135 + 5, &[]).len(), 137);
+        assert_eq!(sponge.closing(8 * 135 + 5, &[])[..2], [0xc0, 0]);
+        assert_eq!(sponge.closing(8 * 135 + 6, &[])[..2], [0x80, 0x01]);
+        assert_eq!(sponge.closing(8 * 133 + 3, &[0xff]), [0xf8, 0x37, 0x80]);
+        for bits in 0..3000 {
+            let closing = sponge.closing(bits, &[1, 2]);
+            assert_eq!((bits as usize / 8 + closing.len()) % 136, 0);
+        }
     }
 }

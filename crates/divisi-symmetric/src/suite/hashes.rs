@@ -154,7 +154,7 @@ pub fn kmac_tags<L: Lab<Engine: Bitwise>>(
     cases: &[Tagged],
 ) -> Vec<Vec<u8>> {
     with_keys(lab, cases, |e, key, messages| {
-        let state = batch::kmac::key_state(e, kmac, key)?;
+        let state = batch::kmac::key_state(e, kmac, key, 0)?;
         batch::kmac::tag(e, kmac, &state, messages, output)
     })
 }

@@ -100,6 +100,7 @@ fn digest(hash: Hash, message: &[u8]) -> Vec<u8> {
         Hash::Sha2(Sha2::Sha256) => sha2::Sha256::digest(message).to_vec(),
         Hash::Sha2(Sha2::Sha384) => sha2::Sha384::digest(message).to_vec(),
         Hash::Sha2(Sha2::Sha512) => sha2::Sha512::digest(message).to_vec(),
+        Hash::Sha2(Sha2::Sha512_224) => sha2::Sha512_224::digest(message).to_vec(),
         Hash::Sha2(Sha2::Sha512_256) => sha2::Sha512_256::digest(message).to_vec(),
         Hash::Sha3(Sha3::Sha3_224) => sha3::Sha3_224::digest(message).to_vec(),
         Hash::Sha3(Sha3::Sha3_256) => sha3::Sha3_256::digest(message).to_vec(),

@@ -2,6 +2,7 @@
 
 use super::{Circuit, in_columns, in_file, load, named, unread, words};
 use crate::failure::Failure;
+use divisi_circuit::bristol::Order;
 use divisi_circuit::stream::Fault;
 use divisi_circuit::{Program, Stream, plain};
 use divisi_symmetric::gates::Adder;
@@ -67,6 +68,15 @@ impl Held {
         match self {
             Held::Program(circuit) => circuit.program.outputs(),
             Held::File { stream, .. } => stream.outputs(),
+        }
+    }
+
+    /// Whether wire 0 is the first bit of a value: known of some published files.
+    #[must_use]
+    pub fn is_first_bit_first(&self) -> bool {
+        match self {
+            Held::Program(circuit) => circuit.is_first_bit_first(),
+            Held::File { stream, .. } => stream.order() == Some(Order::FirstBitFirst),
         }
     }
 

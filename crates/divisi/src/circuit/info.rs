@@ -57,7 +57,7 @@ impl About {
         let program = &circuit.program;
         About {
             name: circuit.name.clone(),
-            format: circuit.file.map(|(format, _)| format),
+            format: circuit.file.map(|(format, ..)| format),
             counts,
             inputs: program.inputs().to_vec(),
             outputs: program.outputs().to_vec(),

@@ -29,7 +29,7 @@ pub(super) enum Drawing {
     /// A block of AES: key and text, or key, text and counter.
     Block { counter: bool, decrypt: bool },
     /// A hash or MAC of so many bytes: key and message, and the tag that is compared.
-    Message { compares: bool, bytes: usize, nonce: [u8; 12] },
+    Message { compares: bool, bytes: usize, spare_bits: usize, nonce: [u8; 12] },
 }
 
 /// Texts or messages, and the circuits that they need: of each the instances, by their places among the texts or messages, and within.
@@ -47,7 +47,7 @@ impl<'j> Drawn<'j> {
     /// A mode or a message that there is no circuit of.
     pub fn new(job: &'j Job, engine: &str) -> Result<Self, Unsupported> {
         let mut drawings: BTreeMap<Drawing, Vec<(usize, usize)>> = BTreeMap::new();
-        let mut instances = Vec::new();
+        let (mut instances, mut long_ivs) = (Vec::new(), Vec::new());
         match job {
             Job::Texts(texts) => {
                 if texts.cipher.aes().is_none() || !matches!(texts.mode, Mode::Ecb | Mode::Ctr) {
@@ -68,10 +68,15 @@ impl<'j> Drawn<'j> {
                     if message.bytes > LONGEST_MESSAGE {
                         instances.push(i);
                     }
+                    if nonce_of(message).is_none() {
+                        long_ivs.push(i);
+                    }
                     let wanted = [(false, message.makes), (true, message.received.is_some())];
                     for (compares, _) in wanted.into_iter().filter(|(_, wanted)| *wanted) {
-                        let Message { bytes, nonce, .. } = *message;
-                        drawings.entry(Drawing::Message { compares, bytes, nonce }).or_default().push((i, 0));
+                        let Message { bytes, spare_bits, .. } = *message;
+                        let nonce = nonce_of(message).unwrap_or_default();
+                        let drawing = Drawing::Message { compares, bytes, spare_bits, nonce };
+                        drawings.entry(drawing).or_default().push((i, 0));
                     }
                 }
             }
@@ -87,6 +92,10 @@ impl<'j> Drawn<'j> {
         if !instances.is_empty() {
             let reason = format!("a message of more than {LONGEST_MESSAGE} bytes");
             return Err(Unsupported { reason, instances });
+        }
+        if !long_ivs.is_empty() {
+            let reason = "an IV of another length than 96 bits, of which no circuit is drawn".into();
+            return Err(Unsupported { reason, instances: long_ivs });
         }
         Ok(Drawn { job, drawings: drawings.into_iter().collect(), drawn: Mutex::default() })
     }
@@ -165,8 +174,8 @@ impl<'j> Drawn<'j> {
         let widths = self.widths(*drawing);
         let program = match (*drawing, self.job) {
             (Drawing::Block { counter, decrypt }, _) => block(&widths, counter, decrypt)?,
-            (Drawing::Message { compares, nonce, .. }, Job::Messages(job)) => {
-                message(&widths, job, compares, nonce)?
+            (Drawing::Message { compares, spare_bits, nonce, .. }, Job::Messages(job)) => {
+                message(&widths, job, compares, spare_bits, nonce)?
             }
             _ => return Err(misfit()),
         };
@@ -207,6 +216,11 @@ impl<'j> Drawn<'j> {
     }
 }
 
+/// The nonce of a message, if it has 96 bits.
+fn nonce_of(message: &Message) -> Option<[u8; 12]> {
+    message.nonce.as_slice().try_into().ok()
+}
+
 /// A block of AES; with a counter, its cipher is added to the block.
 fn block(widths: &[usize], counter: bool, decrypt: bool) -> Result<Program, Abort> {
     circuits::drawn(widths, |e, values| {
@@ -226,11 +240,19 @@ fn block(widths: &[usize], counter: bool, decrypt: bool) -> Result<Program, Abor
 }
 
 /// A hash or MAC; where it compares, whether it is the last value.
-fn message(widths: &[usize], job: &Messages, compares: bool, nonce: [u8; 12]) -> Result<Program, Abort> {
+fn message(
+    widths: &[usize],
+    job: &Messages,
+    compares: bool,
+    spare_bits: usize,
+    nonce: [u8; 12],
+) -> Result<Program, Abort> {
     circuits::drawn(widths, |e, values| {
         let function = Function::prepare(e, &job.using, &values[0])?;
         let message = bits(e, values[1].clone())?;
-        let output = function.output(e, &Batch::even(message, 1)?, &[nonce])?;
+        let length = (8 * message.len()).saturating_sub(spare_bits);
+        let messages = Batch::of_bits(message, vec![length])?;
+        let output = function.output(e, &messages, &[nonce])?;
         let output = byte_values(e, output)?;
         Ok(vec![if compares { vec![same(e, &output, &values[2])] } else { output }])
     })

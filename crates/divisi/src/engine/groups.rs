@@ -7,7 +7,7 @@ use super::Rows;
 use super::job::{Mode, Text, Texts};
 use divisi_core::{Abort, Direction, Step, step};
 use divisi_symmetric::mode::block::{BlockCipher, counters, keystream};
-use divisi_symmetric::mode::{cbc, cmac};
+use divisi_symmetric::mode::{cbc, cmac, feedback};
 use std::collections::BTreeMap;
 
 const GROUPS: Step = step!("groups");
@@ -71,25 +71,36 @@ impl Group<'_> {
     fn blocks_of(&self, text: &Text) -> usize {
         match self.job.mode {
             Mode::Cmac => text.bytes.div_ceil(self.block()).max(1),
+            Mode::Cfb { segment } => text.bytes.div_ceil(segment.max(1)),
             _ => text.bytes.div_ceil(self.block()),
         }
+    }
+
+    /// What stands side by side of a text: a block, of CFB a segment.
+    fn unit(&self) -> usize {
+        if let Mode::Cfb { segment } = self.job.mode { segment.max(1) } else { self.block() }
+    }
+
+    /// Whether the texts are public: they stand in [`Text::sealed`].
+    fn is_public(&self) -> bool {
+        matches!(self.job.mode, Mode::Cbc | Mode::Cfb { .. }) && self.direction == Direction::Decrypt
     }
 
     /// Whether texts have a lane each.
     fn is_chained(&self) -> bool {
         match self.job.mode {
-            Mode::Cbc => self.direction == Direction::Encrypt,
-            mode => mode == Mode::Cmac,
+            Mode::Cbc | Mode::Cfb { .. } => self.direction == Direction::Encrypt,
+            mode => matches!(mode, Mode::Cmac | Mode::Ofb),
         }
     }
 
-    /// Of each text, filled up to whole blocks where its blocks stand apart, the block that is at a place.
-    fn columns_of(&self, texts: &[Vec<u8>]) -> Vec<Vec<u8>> {
-        let mut columns = vec![Vec::new(); self.block()];
+    /// Of each text, filled up to whole blocks where its blocks of `unit` bytes stand apart, the block that is at a place.
+    fn columns_of(&self, unit: usize, texts: &[Vec<u8>]) -> Vec<Vec<u8>> {
+        let mut columns = vec![Vec::new(); unit];
         for ((_, text), bytes) in self.texts().zip(texts) {
             for block in 0..self.blocks_of(text) {
                 for (i, column) in columns.iter_mut().enumerate() {
-                    column.push(bytes.get(block * self.block() + i).copied().unwrap_or(0));
+                    column.push(bytes.get(block * unit + i).copied().unwrap_or(0));
                 }
             }
         }
@@ -104,7 +115,7 @@ impl Group<'_> {
 
     /// How many lanes the bytes of the secret texts have, as [`Group::secret`] has them.
     pub fn lanes(&self) -> Vec<usize> {
-        if self.job.mode == Mode::Cbc && !self.is_chained() {
+        if self.is_public() {
             return Vec::new();
         }
         if !self.is_chained() {
@@ -126,10 +137,13 @@ impl Group<'_> {
             };
             return self.lanes().into_iter().enumerate().map(column).collect();
         }
-        if self.job.mode == Mode::Cbc {
-            return Vec::new(); // it is public
+        if self.is_public() {
+            return Vec::new();
         }
-        self.columns_of(&self.places.iter().map(|place| text(*place).to_vec()).collect::<Vec<_>>())
+        self.columns_of(
+            self.block(),
+            &self.places.iter().map(|place| text(*place).to_vec()).collect::<Vec<_>>(),
+        )
     }
 
     /// The other texts from their columns, with their places.
@@ -141,7 +155,8 @@ impl Group<'_> {
                 let all = columns.iter().filter_map(|column| column.get(lane).copied());
                 return (place, all.take(bytes).collect());
             }
-            let byte = |at: usize| columns.get(at % self.block())?.get(before + at / self.block()).copied();
+            let unit = self.unit();
+            let byte = |at: usize| columns.get(at % unit)?.get(before + at / unit).copied();
             let bytes = (0..text.bytes).filter_map(byte).collect();
             before += self.blocks_of(text);
             (place, bytes)
@@ -169,7 +184,10 @@ impl Group<'_> {
 
 impl Walk for Group<'_> {
     fn direction(&self) -> Direction {
-        if self.job.mode == Mode::Ctr { Direction::Encrypt } else { self.direction }
+        match self.job.mode {
+            Mode::Ctr | Mode::Cfb { .. } | Mode::Ofb => Direction::Encrypt,
+            _ => self.direction,
+        }
     }
 
     fn blocks(&self) -> usize {
@@ -204,24 +222,33 @@ impl Walk for Group<'_> {
                 C::add_block(e, &mut text, &stream)?;
                 Ok(text)
             }
-            (Mode::Cbc, Direction::Encrypt) => {
+            (Mode::Cbc | Mode::Cfb { .. }, Direction::Encrypt) | (Mode::Ofb, _) => {
                 let ivs = ivs(|text| text.iv.clone());
                 if ivs.iter().any(|iv| iv.len() != self.block()) {
                     return Err(unfit());
                 }
                 let column = |i: usize| ivs.iter().filter_map(|iv| iv.get(i).copied()).collect();
                 let iv: Vec<Vec<u8>> = (0..self.block()).map(column).collect();
-                cbc::encrypt(e, cipher, &iv, &text)
+                match self.job.mode {
+                    Mode::Cfb { segment } => feedback::cfb_encrypt(e, cipher, segment, &iv, &text),
+                    Mode::Ofb => feedback::ofb(e, cipher, &iv, &text),
+                    _ => cbc::encrypt(e, cipher, &iv, &text),
+                }
             }
-            (Mode::Cbc, Direction::Decrypt) => {
+            (Mode::Cbc | Mode::Cfb { .. }, Direction::Decrypt) => {
                 let sealed =
                     |text: &Text| text.sealed.as_ref().map(|(text, _)| text.clone()).unwrap_or_default();
-                let ciphertexts = ivs(sealed);
-                let before: Vec<Vec<u8>> =
-                    self.texts().map(|(_, t)| cbc::previous(&t.iv, &sealed(t))).collect();
+                let ciphertexts = self.columns_of(self.unit(), &ivs(sealed));
+                let before = self.texts().map(|(_, t)| match self.job.mode {
+                    Mode::Cfb { segment } => feedback::cfb_inputs(&t.iv, segment, &sealed(t)),
+                    _ => cbc::previous(&t.iv, &sealed(t)),
+                });
+                let before = self.columns_of(self.block(), &before.collect::<Vec<_>>());
                 let key = self.key_of_blocks(cipher)?;
-                let [before, ciphertext] = [&before, &ciphertexts].map(|texts| self.columns_of(texts));
-                cbc::decrypt(e, &key, &before, &ciphertext)
+                match self.job.mode {
+                    Mode::Cfb { .. } => feedback::cfb_decrypt(e, &key, &before, &ciphertexts),
+                    _ => cbc::decrypt(e, &key, &before, &ciphertexts),
+                }
             }
             (Mode::Gcm | Mode::Cmac, _) => Err(unfit()),
         }

@@ -1,7 +1,7 @@
 //! Hashes and MACs of many messages at once, a lane a message, on any engine.
 
 use super::Rows;
-use super::job::{Chain, Messages};
+use super::job::{Chain, Message, Messages};
 use divisi_core::Abort;
 use divisi_symmetric::batch::{Engine as Whole, Function, Messages as Batch, SecretByte, State, bits};
 
@@ -28,7 +28,7 @@ pub(super) fn outputs<E: Whole>(
     mut messages: Vec<E::Byte>,
     settle: impl Fn(&mut E, State<E>) -> Result<State<E>, Abort>,
 ) -> Result<Vec<SecretByte<E>>, Abort> {
-    let nonces: Vec<[u8; 12]> = job.messages.iter().map(|message| message.nonce).collect();
+    let nonces: Vec<&[u8]> = job.messages.iter().map(|message| message.nonce.as_slice()).collect();
     let lengths = || job.messages.iter().map(|message| message.bytes);
     let piece = PIECE.next_multiple_of(function.piece());
     let mut state = function.begin(e);
@@ -44,9 +44,10 @@ pub(super) fn outputs<E: Whole>(
     let messages = if messages.is_empty() {
         Batch::public(e, &vec![&[][..]; job.messages.len()])
     } else {
-        Batch::new(bits(e, messages)?, lengths().map(|length| length - before).collect())?
+        let length = |message: &Message| (8 * (message.bytes - before)).saturating_sub(message.spare_bits);
+        Batch::of_bits(bits(e, messages)?, job.messages.iter().map(length).collect())?
     };
-    function.finish(e, state, &messages, &nonces)
+    function.finish_with(e, state, &messages, &nonces)
 }
 
 /// The digests at the ends of chains, a lane each.

@@ -246,7 +246,7 @@ pub struct Digests {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Mode {
-    /// Galois/counter mode, 96 bits of IV.
+    /// Galois/counter mode, an IV of any length.
     Gcm,
     /// One block at a time.
     Ecb,
@@ -254,6 +254,13 @@ pub enum Mode {
     Ctr,
     /// Cipher block chaining, of whole blocks. What is decrypted is public: it stands in [`Text::sealed`].
     Cbc,
+    /// Cipher feedback with segments of so many bytes, of whole segments. What is decrypted is public: it stands in [`Text::sealed`].
+    Cfb {
+        /// Bytes of a segment.
+        segment: usize,
+    },
+    /// Output feedback, which is the same both ways.
+    Ofb,
     /// A tag (CMAC): made where the direction is to encrypt, else compared with the one in [`Text::sealed`].
     Cmac,
 }
@@ -305,8 +312,10 @@ pub struct Messages {
 pub struct Message {
     /// Its length.
     pub bytes: usize,
-    /// The nonce; zeros where there is none.
-    pub nonce: [u8; 12],
+    /// Bits of its last byte that are no part of it.
+    pub spare_bits: usize,
+    /// The nonce, of 96 bits unless the algorithm takes others; zeros where there is none.
+    pub nonce: Vec<u8>,
     /// Whether its output is to be made.
     pub makes: bool,
     /// A tag that is to be compared with one that is made inside and not opened.
@@ -393,7 +402,7 @@ impl Job {
             Job::Digests(job) => job.using.output_bytes,
             Job::Texts(job) => job.texts.get(instance).map_or(0, |text| match job.mode {
                 Mode::Gcm => 1 + text.bytes + text.tag_bytes,
-                Mode::Ecb | Mode::Ctr | Mode::Cbc => text.bytes,
+                Mode::Ecb | Mode::Ctr | Mode::Cbc | Mode::Cfb { .. } | Mode::Ofb => text.bytes,
                 Mode::Cmac if text.sealed.is_some() => 1,
                 Mode::Cmac => text.tag_bytes,
             }),

@@ -22,7 +22,6 @@ pub mod garble;
 mod groups;
 mod hashes;
 pub mod job;
-mod lanes;
 mod measured;
 pub mod mixed;
 pub mod plain;

@@ -14,9 +14,11 @@ pub struct MessageVector {
     /// The key; empty for a hash.
     pub key: Vec<u8>,
     /// The nonce; zeros where there is none.
-    pub nonce: [u8; 12],
+    pub nonce: Vec<u8>,
     /// The message.
     pub message: Vec<u8>,
+    /// Bits of its last byte that are no part of it: at the low end for SHA-2, at the high end for SHA-3.
+    pub spare_bits: usize,
     /// The output.
     pub output: Vec<u8>,
     /// Whether the output is to be made.
@@ -44,7 +46,8 @@ impl MessageGroup {
         self.vectors.iter().for_each(|vector| inputs.push(&[&vector.key, &vector.message]));
         let message = |vector: &MessageVector| Message {
             bytes: vector.message.len(),
-            nonce: vector.nonce,
+            spare_bits: vector.spare_bits,
+            nonce: vector.nonce.clone(),
             makes: vector.makes,
             received: vector.compares.then(|| vector.output.clone()),
         };

@@ -105,8 +105,8 @@ fn questions_and_answers_in_two_files() {
         let wrapped = json!([{ "acvVersion": "1.0" }, gmac_results]);
         let files = [("a", &wrapped), ("b", &shake), ("c", &gmac), ("d", &shake_results)];
         let (passed, failed, reasons) = ran(&files, &options);
-        assert_eq!((passed, failed), (5 + 2, 0));
-        assert_eq!(reasons, [("an IV of 120 bits".to_owned(), 1)].into());
+        // one has an IV of 120 bits
+        assert_eq!((passed, failed, reasons), (6 + 2, 0, BTreeMap::new()));
         // questions alone are counted, and an answer of another question is none
         let (passed, _, reasons) = ran(&[("b", &shake)], &options);
         assert_eq!((passed, reasons.into_iter().collect::<Vec<_>>()), (0, vec![(UNANSWERED.to_owned(), 2)]));
@@ -196,8 +196,8 @@ fn questions_with_their_answers() {
         assert_eq!((passed, failed), (1, 0));
         assert_eq!(reasons.keys().collect::<Vec<_>>(), ["a Monte Carlo test", "a test of large data"]);
         let (passed, failed, reasons) = ran(&[("kmac", &kmac)], &options);
-        assert_eq!((passed, failed, reasons.values().sum::<u64>()), (2, 0, 1));
-        assert!(reasons.keys().all(|reason| reason.contains("no whole number of bytes")), "{reasons:?}");
+        // one has a key, a message and a tag that end within a byte
+        assert_eq!((passed, failed, reasons), (3, 0, BTreeMap::new()));
     }
 }
 
@@ -271,7 +271,7 @@ fn lengths_that_lie_are_counted() {
             { "tcId": 2, "msg": "00", "len": u64::MAX - 7, "md": "00" },
             { "tcId": 3, "msg": "6162636465", "len": 24, "md": "3a985da74fe225b2045c172d6bd390bd855f086e3e9d525b46bfe24511431532" },
             { "tcId": 4, "msg": 7, "len": 24, "md": "00" },
-            { "tcId": 5, "msg": "6162", "len": 15, "md": "00" },
+            { "tcId": 5, "msg": "6162", "len": 15, "md": "no" },
             { "tcId": 6 },
         ] }]),
     );

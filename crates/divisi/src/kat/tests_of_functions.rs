@@ -89,10 +89,8 @@ fn all_of_wycheproof_malicious() {
     for options in engines() {
         let content = parse(&gmac_file()).unwrap();
         let report = run_contents(&[("gmac".into(), content)], &options).unwrap();
-        assert_eq!(counts(&report), (207, 0, 207), "{:?}", report.algorithms);
-        let reasons: Vec<&String> = report.algorithms.iter().flat_map(|t| t.unsupported.keys()).collect();
-        // of keys of each length
-        assert_eq!(reasons, ["an IV of 128 bits"; 3]);
+        // half of them have an IV of 128 bits
+        assert_eq!(counts(&report), (414, 0, 0), "{:?}", report.algorithms);
     }
 }
 
@@ -140,7 +138,8 @@ pub(super) fn acvp_files() -> Vec<(Value, (u64, u64))> {
                         json!([
                             { "tcId": 1, "msg": "616263", "len": 24, "md": abc },
                             { "tcId": 2, "msg": "00", "len": 0, "md": none },
-                            { "tcId": 3, "msg": "68", "len": 5, "md": none },
+                            // NIST's example of five bits
+                            { "tcId": 3, "msg": "68", "len": 5, "md": "d6d3e02a31a84a8caa9718ed6c2057be09db45e7823eb5079ce7a573a3760f95" },
                         ]),
                     ),
                     group(
@@ -150,7 +149,7 @@ pub(super) fn acvp_files() -> Vec<(Value, (u64, u64))> {
                     group(json!({ "testType": "LDT" }), json!([{ "tcId": 5, "largeMsg": {} }])),
                 ],
             ),
-            (2, 3),
+            (3, 2),
         ),
         (
             file(
@@ -187,7 +186,7 @@ pub(super) fn acvp_files() -> Vec<(Value, (u64, u64))> {
                     ]),
                 )],
             ),
-            (1, 1),
+            (2, 0),
         ),
         (
             file(
@@ -211,7 +210,9 @@ pub(super) fn acvp_files() -> Vec<(Value, (u64, u64))> {
                         json!([
                             { "tcId": 1, "key": kmac_key, "keyLen": 256, "msg": "00010203", "msgLen": 32, "mac": kmac, "macLen": 256,
                               "customization": "My Tagged Application" },
-                            { "tcId": 2, "key": "80", "keyLen": 1, "msg": "", "msgLen": 0, "mac": kmac, "macLen": 256, "customization": "" },
+                            // a key of one bit: by a separate implementation, which agrees with NIST's files
+                            { "tcId": 2, "key": "80", "keyLen": 1, "msg": "", "msgLen": 0, "macLen": 256, "customization": "",
+                              "mac": "0ca50561bdb2c8d806fa15280de6158bd74b5c760b3044ae9501cc12712a6961" },
                         ]),
                     ),
                     group(
@@ -232,7 +233,7 @@ pub(super) fn acvp_files() -> Vec<(Value, (u64, u64))> {
                     ),
                 ],
             ),
-            (4, 1),
+            (5, 0),
         ),
         (
             file(
@@ -277,7 +278,7 @@ pub(super) fn acvp_files() -> Vec<(Value, (u64, u64))> {
                         json!([
                             { "tcId": 1, "testPassed": true, "key": "00".repeat(16), "iv": "00".repeat(12), "aad": "", "pt": "", "ct": "",
                               "tag": "58e2fccefa7e3061367f1d57a4e7455a" },
-                            { "tcId": 2, "testPassed": true, "key": "00".repeat(16), "iv": "00".repeat(15), "aad": "", "tag": "58e2fcce" },
+                            { "tcId": 2, "testPassed": true, "key": "00".repeat(16), "iv": "", "aad": "", "tag": "58e2fcce" },
                         ]),
                     ),
                     group(
@@ -329,7 +330,7 @@ fn what_is_no_hash_or_mac_here_is_named() {
 #[test]
 fn what_cannot_run_is_counted_under_the_length_of_its_key() {
     let key = |bytes: usize| "00".repeat(bytes);
-    let test = |bytes: usize| json!({ "tcId": 1, "key": key(bytes), "iv": "00", "msg": "", "tag": key(16), "result": "valid" });
+    let test = |bytes: usize| json!({ "tcId": 1, "key": key(bytes), "iv": "", "msg": "", "tag": key(16), "result": "valid" });
     let wycheproof =
         json!({ "algorithm": "AES-GMAC", "testGroups": [{ "tests": [test(16), test(32), test(32)] }] });
     let group = |bits: usize| json!({ "testType": "odd", "keyLen": bits, "tests": [{ "tcId": 1 }] });

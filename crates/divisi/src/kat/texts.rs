@@ -20,6 +20,9 @@ pub(super) fn ask(group: &Group) -> Asked {
         Algorithm::Gcm => Mode::Gcm,
         Algorithm::Ctr => Mode::Ctr,
         Algorithm::Cbc | Algorithm::CbcPadded | Algorithm::TripleCbc => Mode::Cbc,
+        Algorithm::Cfb8 => Mode::Cfb { segment: 1 },
+        Algorithm::Cfb128 => Mode::Cfb { segment: 16 },
+        Algorithm::Ofb => Mode::Ofb,
         Algorithm::TripleCmac => Mode::Cmac,
         Algorithm::Ecb | Algorithm::TripleEcb | Algorithm::Function(_) => Mode::Ecb,
     };
@@ -33,7 +36,7 @@ pub(super) fn ask(group: &Group) -> Asked {
             _ if group.algorithm == Algorithm::CbcPadded => padded(&vector.plaintext),
             _ => vector.plaintext.clone(),
         };
-        let sealed = matches!(mode, Mode::Gcm | Mode::Cbc | Mode::Cmac) && decrypts;
+        let sealed = matches!(mode, Mode::Gcm | Mode::Cbc | Mode::Cfb { .. } | Mode::Cmac) && decrypts;
         texts.texts.push(Text {
             direction,
             iv: vector.iv.clone(),
@@ -67,7 +70,14 @@ pub(super) fn right(group: &Group, outputs: &Rows, of: &[usize]) -> Vec<(u64, bo
                 let whole = vector.ciphertext.len().is_multiple_of(16);
                 unpadded(row).filter(|_| whole).map(|text| (text, Vec::new()))
             }
-            _ => Some((row.to_vec(), Vec::new())),
+            _ => {
+                let mut text = row.to_vec();
+                // the stream has whole bytes
+                if let Some(last) = text.last_mut() {
+                    *last = *last >> vector.spare_bits << vector.spare_bits;
+                }
+                Some((text, Vec::new()))
+            }
         };
         if let Some((ran, encrypted, decrypted)) = ways.get_mut(place) {
             *ran = true;

@@ -17,6 +17,12 @@ pub enum Algorithm {
     Cbc,
     /// The same with padding (PKCS #7), which the client adds and takes off.
     CbcPadded,
+    /// Cipher feedback, segments of a byte.
+    Cfb8,
+    /// Cipher feedback, segments of a block.
+    Cfb128,
+    /// Output feedback.
+    Ofb,
     /// Triple DES, one block at a time.
     TripleEcb,
     /// Triple DES, cipher block chaining.
@@ -35,6 +41,9 @@ impl fmt::Display for Algorithm {
             Algorithm::Ctr => "AES-CTR",
             Algorithm::Cbc => "AES-CBC",
             Algorithm::CbcPadded => "AES-CBC-PKCS5",
+            Algorithm::Cfb8 => "AES-CFB8",
+            Algorithm::Cfb128 => "AES-CFB128",
+            Algorithm::Ofb => "AES-OFB",
             Algorithm::TripleEcb => "TDES-ECB",
             Algorithm::TripleCbc => "TDES-CBC",
             Algorithm::TripleCmac => "TDES-CMAC",
@@ -94,6 +103,8 @@ pub struct Vector {
     pub ciphertext: Vec<u8>,
     /// The tag; empty where there is none.
     pub tag: Vec<u8>,
+    /// Bits at the low end of the last byte of both texts that are no part of them, of CTR.
+    pub spare_bits: usize,
     /// Which ways.
     pub ways: Ways,
     /// What must come.

@@ -53,7 +53,8 @@ pub struct Options {
     pub adder: Adder,
     /// One for each input value, in the circuit's order.
     pub inputs: Vec<Input>,
-    /// Whether wire 0 is the first bit of a value, as in most files of the format before Bristol Fashion.
+    /// Whether wire 0 is the first bit of a value, as in most files of the format before Bristol Fashion; of some published ones it is
+    /// known.
     pub first_bit_first: bool,
     /// Who learns the outputs.
     pub receivers: Vec<PartyId>,
@@ -189,13 +190,20 @@ impl Options {
     fn of(&self, party: PartyId) -> Own {
         let own =
             self.inputs.iter().filter(|input| input.owner == party).filter_map(|input| input.bits.as_ref());
-        let wires = own.map(|bits| circuit::ordered(bits, self.first_bit_first));
+        let wires = own.map(|bits| circuit::ordered(bits, self.is_first_bit_first()));
         Own::new(wires.flat_map(|bits| bits.iter().map(|bit| u8::from(*bit)).collect::<Vec<u8>>()).collect())
+    }
+
+    fn is_first_bit_first(&self) -> bool {
+        self.first_bit_first || self.circuit.is_first_bit_first()
     }
 
     fn values(&self, bits: &[bool]) -> Vec<String> {
         let values = circuit::cut(bits, self.circuit.outputs());
-        values.iter().map(|bits| circuit::to_hex(&circuit::ordered(bits, self.first_bit_first))).collect()
+        values
+            .iter()
+            .map(|bits| circuit::to_hex(&circuit::ordered(bits, self.is_first_bit_first())))
+            .collect()
     }
 }
 

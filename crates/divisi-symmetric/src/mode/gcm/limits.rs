@@ -78,6 +78,10 @@ impl std::error::Error for TooLong {}
 /// The lengths of tag that are supported.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum TagLength {
+    /// 32 bits: SP 800-38D, appendix C, limits what a key may serve then. No server makes or takes it.
+    Bits32,
+    /// 64 bits: likewise.
+    Bits64,
     /// 96 bits.
     Bits96,
     /// 104 bits.
@@ -91,11 +95,23 @@ pub enum TagLength {
 }
 
 impl TagLength {
-    /// All of them.
+    /// Those for general use.
     pub const ALL: [TagLength; 5] =
         [TagLength::Bits96, TagLength::Bits104, TagLength::Bits112, TagLength::Bits120, TagLength::Bits128];
 
-    /// The tag of that many bits.
+    /// Those that only some applications may use (SP 800-38D, appendix C).
+    pub const SHORT: [TagLength; 2] = [TagLength::Bits32, TagLength::Bits64];
+
+    /// The tag of that many bits, the short ones among them: for whoever knows what a short tag is worth, as a test of known answers.
+    ///
+    /// # Errors
+    /// [`UnsupportedTag`] if there is none.
+    pub fn from_bits_even_short(bits: usize) -> Result<Self, UnsupportedTag> {
+        let short = Self::SHORT.into_iter().find(|length| length.bits() == bits);
+        short.map_or_else(|| Self::from_bits(bits), Ok)
+    }
+
+    /// The tag of that many bits, of those for general use.
     ///
     /// # Errors
     /// [`UnsupportedTag`] if there is none.
@@ -113,6 +129,8 @@ impl TagLength {
     #[must_use]
     pub const fn bytes(self) -> usize {
         match self {
+            TagLength::Bits32 => 4,
+            TagLength::Bits64 => 8,
             TagLength::Bits96 => 12,
             TagLength::Bits104 => 13,
             TagLength::Bits112 => 14,
@@ -177,7 +195,10 @@ mod tests {
         let lengths: Vec<usize> = (0..=256).filter(|&bits| TagLength::from_bits(bits).is_ok()).collect();
         assert_eq!(lengths, [96, 104, 112, 120, 128]);
         assert!(TagLength::from_bits(64).unwrap_err().to_string().contains("64 bits is not supported"));
-        for length in TagLength::ALL {
+        let short = |bits| TagLength::from_bits_even_short(bits).map(TagLength::bits);
+        assert_eq!((short(32), short(64), short(120)), (Ok(32), Ok(64), Ok(120)));
+        assert!(short(40).is_err() && TagLength::from_bits(32).is_err());
+        for length in TagLength::SHORT.into_iter().chain(TagLength::ALL) {
             let tag: Vec<u8> = (0..length.bytes()).map(|i| 0xff - i as u8).collect();
             let kept = length.element(&tag).unwrap();
             let mut longer = [0x5a; 16];

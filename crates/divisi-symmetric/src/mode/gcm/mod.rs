@@ -5,8 +5,9 @@
 //! what is opened, and when: decryption must compare the tag before any plaintext leaves. [`Key`] does so for a text in
 //! memory; nothing else here opens anything.
 //!
-//! Not supported: IVs of other lengths, which would need a second GHASH and give nothing (SP 800-38D, 5.2.1.1
-//! recommends 96 bits), and the tags of 32 and 64 bits of its appendix C.
+//! IVs of other lengths ([`crate::batch::long_iv`]) need a second GHASH and counters that are added inside, and give nothing (SP
+//! 800-38D, 5.2.1.1 recommends 96 bits): they are there for what others have encrypted. Likewise the tags of 32 and 64
+//! bits of its appendix C.
 
 mod hash;
 mod limits;
@@ -14,7 +15,7 @@ mod whole;
 
 pub use hash::{Hash, Padding, hash};
 pub use limits::{Lengths, MAX_BLOCKS, TagLength, TooLong, UnsupportedTag};
-pub use whole::{Engine, Key, interleaved, lanes_at};
+pub use whole::{Counters, Engine, Key, interleaved, lanes_at};
 
 use crate::aes::{self, RoundKeys};
 use divisi_core::{Abort, Blocks, Bytes, Convert, Lanes, step};
@@ -35,7 +36,7 @@ pub fn j0(iv: &[u8; IV_BYTES]) -> [u8; 16] {
 }
 
 /// A block as an element of GHASH's field, its first bit the coefficient of one (SP 800-38D, 6.3).
-fn element(block: [u8; 16]) -> u128 {
+pub(crate) fn element(block: [u8; 16]) -> u128 {
     Gf128::from_ghash(block).to_bits()
 }
 

@@ -1,7 +1,7 @@
 //! GCM of a text that is in memory, on any engine that opens bytes and compares blocks.
 
 use super::{Lengths, TagLength, hash, hash_key, j0, tag, tag_masks};
-use crate::aes::RoundKeys;
+use crate::aes::{self, RoundKeys};
 use crate::mode::ctr;
 use crate::mode::ghash::{Powers, Steps};
 use divisi_core::{Abort, Blocks, Bytes, Compares, Convert, Lanes, Opens, Step, Verified, step};
@@ -65,8 +65,22 @@ impl<E: Engine> Key<E> {
         aad: &[u8],
         text: Vec<E::Byte>,
     ) -> Result<(Vec<u8>, [u8; 16]), Abort> {
+        self.seal_from(e, &from_nonce::<E>(iv), aad, text)
+    }
+
+    /// [`seal`](Key::seal) from counter blocks of the caller's, which may be secret.
+    ///
+    /// # Errors
+    /// As [`seal`](Key::seal), and those of `counters`.
+    pub fn seal_from(
+        &self,
+        e: &mut E,
+        counters: &Counters<'_, E>,
+        aad: &[u8],
+        text: Vec<E::Byte>,
+    ) -> Result<(Vec<u8>, [u8; 16]), Abort> {
         let bytes = text.iter().map(Lanes::lanes).sum();
-        let (mut stream, mask) = self.stream(e, iv, bytes)?;
+        let (mut stream, mask) = self.stream(e, counters, bytes)?;
         if text.len() != stream.len() || text.iter().zip(&stream).any(|(x, y)| x.lanes() != y.lanes()) {
             return Err(misuse("columns that are no text"));
         }
@@ -97,9 +111,25 @@ impl<E: Engine> Key<E> {
         ciphertext: &[u8],
         received: &[u8],
     ) -> Result<Option<Verified<Vec<E::Byte>>>, Abort> {
-        let size = TagLength::from_bits(8 * received.len()).map_err(|_| misuse("a tag of another length"))?;
+        self.open_from(e, &from_nonce::<E>(iv), aad, ciphertext, received)
+    }
+
+    /// [`open`](Key::open) from counter blocks of the caller's, which may be secret.
+    ///
+    /// # Errors
+    /// As [`open`](Key::open), and those of `counters`.
+    pub fn open_from(
+        &self,
+        e: &mut E,
+        counters: &Counters<'_, E>,
+        aad: &[u8],
+        ciphertext: &[u8],
+        received: &[u8],
+    ) -> Result<Option<Verified<Vec<E::Byte>>>, Abort> {
+        let size = TagLength::from_bits_even_short(8 * received.len())
+            .map_err(|_| misuse("a tag of another length"))?;
         let element = size.element(received).ok_or_else(|| misuse("a tag of another length"))?;
-        let (_, mask) = self.stream(e, iv, 0)?;
+        let (_, mask) = self.stream(e, counters, 0)?;
         let mut difference = self.tag(e, aad, ciphertext, &mask)?;
         e.add_public_block(&mut difference, &[element])?;
         if received.len() < 16 {
@@ -112,7 +142,7 @@ impl<E: Engine> Key<E> {
         if e.vanish(&[difference])? != [true] {
             return Ok(None);
         }
-        let (mut stream, _) = self.stream(e, iv, ciphertext.len())?;
+        let (mut stream, _) = self.stream(e, counters, ciphertext.len())?;
         for (i, byte) in stream.iter_mut().enumerate() {
             let column: Vec<u8> = ciphertext.iter().skip(i).step_by(16).copied().collect();
             if !column.is_empty() {
@@ -122,10 +152,23 @@ impl<E: Engine> Key<E> {
         e.settled(stream).map(Some)
     }
 
+    /// The powers of the hash key that a string of so many blocks takes.
+    ///
+    /// # Errors
+    /// Whatever ends the session.
+    pub fn powers(&self, e: &mut E, blocks: u64) -> Result<Powers<E::Block>, Abort> {
+        Powers::new(e, &self.h, self.steps, blocks)
+    }
+
     /// The key stream of so many bytes, no byte more, and what masks the tag.
-    fn stream(&self, e: &mut E, iv: &[u8; 12], bytes: usize) -> Result<(Vec<E::Byte>, E::Block), Abort> {
-        let counters = ctr::columns(&j0(iv), 0, 1 + bytes.div_ceil(16));
-        let all = ctr::keystream(e, &self.round_keys, &counters)?;
+    fn stream(
+        &self,
+        e: &mut E,
+        counters: &Counters<'_, E>,
+        bytes: usize,
+    ) -> Result<(Vec<E::Byte>, E::Block), Abort> {
+        let mut all = counters(e, 1 + bytes.div_ceil(16))?;
+        aes::encrypt(e, &self.round_keys, &mut all)?;
         let mask = tag_masks(e, &all, &[0])?;
         let cut =
             |(i, byte): (usize, &E::Byte)| byte.gather(&(1..1 + lanes_at(bytes, i)).collect::<Vec<_>>());
@@ -140,6 +183,15 @@ impl<E: Engine> Key<E> {
         let ghash = hash(e, &powers, aad, ciphertext)?;
         tag(e, ghash, mask)
     }
+}
+
+/// So many counter blocks from the first one on, which masks the tag: a lane each.
+pub type Counters<'c, E> = dyn Fn(&mut E, usize) -> Result<[<E as Bytes>::Byte; 16], Abort> + 'c;
+
+/// The public counter blocks of an IV of 96 bits.
+fn from_nonce<E: Engine>(iv: &[u8; 12]) -> impl Fn(&mut E, usize) -> Result<[E::Byte; 16], Abort> + use<E> {
+    let j0 = j0(iv);
+    move |e, n| Ok(ctr::columns(&j0, 0, n).each_ref().map(|column| e.public(column)))
 }
 
 /// A text back from its columns.

@@ -4,6 +4,7 @@ use super::super::Rows;
 use super::super::job::{Text, Texts};
 use divisi_core::{Abort, Bytes, Plain, Step, step};
 use divisi_symmetric::aes;
+use divisi_symmetric::batch::long_iv;
 use divisi_symmetric::mode::gcm::{Key, interleaved};
 use divisi_symmetric::mode::ghash::Steps;
 
@@ -25,18 +26,19 @@ pub(super) fn texts(job: &Texts, rows: &Rows) -> Result<Vec<u8>, Abort> {
 fn one(text: &Text, key: &[u8], secret: &[u8]) -> Result<Vec<u8>, Abort> {
     let e = &mut Plain;
     let misfit = || Abort::Misuse { step: GCM, what: "an IV or a tag that GCM here does not take" };
-    let iv = <[u8; 12]>::try_from(text.iv.as_slice()).map_err(|_| misfit())?;
     let key: Vec<_> = key.iter().map(|byte| e.public(&[*byte])).collect();
     let round_keys = aes::expand(e, &key)?;
     let key = Key::new(e, round_keys, Steps::new(16, 1024).ok_or_else(misfit)?)?;
     if let Some((ciphertext, tag)) = &text.sealed {
-        let Some(opened) = key.open(e, &iv, &text.aad, ciphertext, tag)? else { return Ok(Vec::new()) };
+        let Some(opened) = long_iv::open(e, &key, &text.iv, &text.aad, ciphertext, tag)? else {
+            return Ok(Vec::new());
+        };
         let columns: Vec<Vec<u8>> = opened.get().iter().map(|byte| byte.values().to_vec()).collect();
         return Ok([&[1], interleaved(&columns, text.bytes)?.as_slice(), tag].concat());
     }
     let column = |i: usize| secret.iter().skip(i).step_by(16).copied().collect::<Vec<u8>>();
     let columns = (0..16).map(|i| e.public(&column(i))).collect();
-    let (ciphertext, tag) = key.seal(e, &iv, &text.aad, columns)?;
+    let (ciphertext, tag) = long_iv::seal(e, &key, &text.iv, &text.aad, columns)?;
     let tag = tag.get(..text.tag_bytes).ok_or_else(misfit)?;
     Ok([&[1], ciphertext.as_slice(), tag].concat())
 }

@@ -1,8 +1,8 @@
 //! Known answers: many texts or messages with keys of their own, all outputs opened to all three.
 
+use super::super::groups::{Walk, groups};
 use super::super::hashes::{columns, ends, in_rows, keys_and_messages, outputs};
-use super::super::job::{Job, Messages, Mode, Own, Texts};
-use super::super::lanes::Lanes;
+use super::super::job::{self, Job, Messages, Mode, Own, Texts};
 use super::super::{Course, Differ, Party, Prepared, Rows, Settings, Unsupported, Watch, alike, timed};
 use super::AES_ALONE;
 use super::strands::ONLINE;
@@ -10,12 +10,16 @@ use divisi_core::{Abort, Counts, Lanes as _, Parameters, Session, Step, settle, 
 use divisi_net::{Machine, World};
 use divisi_rep3::deal::{self, Part};
 use divisi_rep3::{Bit, Byte, Protocol, Rep3, Security, Trio};
-use divisi_symmetric::batch::byte_values;
-use divisi_symmetric::mode::gcm::TagLength;
+use divisi_symmetric::batch::{self, byte_values};
+use divisi_symmetric::mode::gcm::{Key, TagLength, interleaved};
+use divisi_symmetric::mode::ghash::Steps;
 use divisi_symphony::many::{self, Outcome, Text, many};
 use divisi_symphony::tags;
 
 const KNOWN: Step = step!("known");
+
+/// Powers of a hash key that are made for a text that goes by itself; a longer one takes one more product for as many blocks.
+const BABY: usize = 16;
 
 /// Texts, messages or chains.
 pub(super) struct Known<'j> {
@@ -30,7 +34,7 @@ impl<'j> Known<'j> {
     pub fn new(job: &'j Job, settings: &Settings) -> Result<Self, Unsupported> {
         if let Job::Texts(Texts { mode: Mode::Gcm, texts, .. }) = job {
             let takes = |text: &super::super::job::Text| {
-                text.iv.len() == 12 && TagLength::from_bits(8 * text.tag_bytes).is_ok()
+                !text.iv.is_empty() && TagLength::from_bits_even_short(8 * text.tag_bytes).is_ok()
             };
             let instances: Vec<usize> =
                 texts.iter().enumerate().filter(|(_, text)| !takes(text)).map(|(i, _)| i).collect();
@@ -43,7 +47,7 @@ impl<'j> Known<'j> {
             if texts.cipher.aes().is_none() {
                 return Err(Unsupported::new(AES_ALONE));
             }
-            if matches!(texts.mode, Mode::Cbc | Mode::Cmac) {
+            if texts.mode == Mode::Cmac {
                 return Err(Unsupported::new("a mode that the engine rep3 has not"));
             }
         }
@@ -61,8 +65,7 @@ impl<'j> Known<'j> {
                 rows.iter().flat_map(halves).collect()
             }
             Job::Texts(job) => {
-                let (keys, text) = Lanes::new(job).columns(rows);
-                keys.into_iter().chain(text).collect()
+                groups(job).iter().flat_map(|group| [group.keys(rows), group.secret(rows)].concat()).collect()
             }
             Job::Messages(job) => {
                 let (keys, messages) = keys_and_messages(job, rows);
@@ -175,21 +178,33 @@ impl Pieces<'_> {
 
 fn gcm(rep: &mut Rep3, job: &Texts, pieces: &mut Pieces<'_>) -> Result<Vec<u8>, Abort> {
     let misfit = || Abort::Misuse { step: KNOWN, what: "a text that was not dealt, or GCM does not take" };
-    let mut jobs = Vec::with_capacity(job.texts.len());
-    for text in &job.texts {
+    let mut outcomes: Vec<Option<Outcome>> = job.texts.iter().map(|_| None).collect();
+    let (mut jobs, mut places) = (Vec::with_capacity(job.texts.len()), Vec::new());
+    for (place, text) in job.texts.iter().enumerate() {
         let (key, secret) = pieces.next().zip(pieces.next()).ok_or_else(misfit)?;
-        let tag_length = TagLength::from_bits(8 * text.tag_bytes).map_err(|_| misfit())?;
-        let danger_iv = <[u8; 12]>::try_from(text.iv.as_slice()).map_err(|_| misfit())?;
+        let tag_length = TagLength::from_bits_even_short(8 * text.tag_bytes).map_err(|_| misfit())?;
+        let Ok(danger_iv) = <[u8; 12]>::try_from(text.iv.as_slice()) else {
+            let outcome = long_iv(rep, text, &key, &secret)?;
+            outcomes.get_mut(place).into_iter().for_each(|to| *to = Some(outcome.clone()));
+            continue;
+        };
+        places.push(place);
         let content = match &text.sealed {
             Some((ciphertext, tag)) => Text::Cipher { ciphertext: ciphertext.clone(), tag: tag.clone() },
             None => Text::Plain(secret),
         };
         jobs.push(many::Job { key, danger_iv, aad: text.aad.clone(), tag_length, text: content });
     }
+    if !jobs.is_empty() {
+        let made = many(rep, job.cipher.aes().ok_or_else(misfit)?, &jobs)?;
+        for (place, outcome) in places.into_iter().zip(made) {
+            outcomes.get_mut(place).into_iter().for_each(|to| *to = Some(outcome.clone()));
+        }
+    }
     let mut out = Vec::new();
-    for (text, outcome) in job.texts.iter().zip(many(rep, job.cipher.aes().ok_or_else(misfit)?, &jobs)?) {
+    for (text, outcome) in job.texts.iter().zip(outcomes) {
         let end = out.len() + 1 + text.bytes + text.tag_bytes;
-        match outcome {
+        match outcome.ok_or_else(misfit)? {
             Outcome::Sealed(ciphertext, tag) => {
                 out.push(1);
                 out.extend([ciphertext, tag].concat());
@@ -205,16 +220,44 @@ fn gcm(rep: &mut Rep3, job: &Texts, pieces: &mut Pieces<'_>) -> Result<Vec<u8>, 
     Ok(out)
 }
 
+/// A text whose IV has another length than 96 bits, by itself: its counter blocks stay shared.
+fn long_iv(rep: &mut Rep3, text: &job::Text, key: &Part, secret: &Part) -> Result<Outcome, Abort> {
+    let misfit = || Abort::Misuse { step: KNOWN, what: "a text that was not dealt, or GCM does not take" };
+    let key = rep.trio().input(key)?;
+    let key: Option<Vec<Byte>> = (0..key.lanes()).map(|lane| key.gather(&[lane])).collect();
+    let round_keys = divisi_symphony::cipher::expand(rep, &key.ok_or_else(misfit)?)?;
+    let key = Key::new(rep, round_keys, Steps::new(BABY, 1024).ok_or_else(misfit)?)?;
+    if let Some((ciphertext, tag)) = &text.sealed {
+        let opened = batch::long_iv::open(rep, &key, &text.iv, &text.aad, ciphertext, tag)?;
+        let Some(opened) = opened else { return Ok(Outcome::Invalid) };
+        return Ok(Outcome::Opened(interleaved(&rep.trio().open(&opened)?, text.bytes)?));
+    }
+    let secret = rep.trio().input(secret)?;
+    let column = |i: usize| secret.gather(&(i..text.bytes).step_by(16).collect::<Vec<_>>());
+    let columns: Option<Vec<Byte>> = (0..16).map(column).collect();
+    let columns = columns.ok_or_else(misfit)?;
+    let (ciphertext, tag) = batch::long_iv::seal(rep, &key, &text.iv, &text.aad, columns)?;
+    let tag = tag.get(..text.tag_bytes).ok_or_else(misfit)?;
+    Ok(Outcome::Sealed(ciphertext, tag.to_vec()))
+}
+
 /// Texts of a mode without a tag.
 fn texts(rep: &mut Rep3, job: &Texts, pieces: &mut Pieces<'_>) -> Result<Vec<u8>, Abort> {
-    let lanes = Lanes::new(job);
-    let key = pieces.inputs(rep, job.cipher.key_bytes())?;
-    let text = pieces.inputs(rep, 16)?;
-    let keys = divisi_symphony::cipher::expand(rep, &key)?;
-    let out = lanes.run(rep, &keys, text)?;
-    let pending = rep.close(out);
-    let verified = settle(rep, pending)?;
-    Ok(lanes.texts(&rep.trio().open(&verified)?))
+    let mut rows = vec![Vec::new(); job.texts.len()];
+    for group in groups(job) {
+        let key = pieces.inputs(rep, job.cipher.key_bytes())?;
+        let text = pieces.inputs(rep, group.lanes().len())?;
+        let keys = divisi_symphony::cipher::expand(rep, &key)?;
+        let out = group.walk(rep, &keys, text)?;
+        let pending = rep.close(out);
+        let verified = settle(rep, pending)?;
+        for (place, row) in group.results(&rep.trio().open(&verified)?) {
+            if let Some(to) = rows.get_mut(place) {
+                *to = row;
+            }
+        }
+    }
+    Ok(rows.concat())
 }
 
 /// Hashes and MACs: of what is only to be compared nothing is opened but whether it is right.

@@ -166,10 +166,11 @@ fn sort(
         for test in tests(group)? {
             match vector(group, test) {
                 Ok((settings, vector)) => {
-                    let key = vector.key.len();
+                    // an IV of 96 bits is a counter block itself, of another length it is hashed
+                    let kind = |v: &MessageVector| (v.key.len(), v.nonce.len() == 12);
+                    let own = kind(&vector);
                     let like = |group: &&mut MessageGroup| {
-                        group.settings == settings
-                            && group.vectors.first().is_some_and(|v| v.key.len() == key)
+                        group.settings == settings && group.vectors.first().is_some_and(|v| kind(v) == own)
                     };
                     match sorted.iter_mut().find(like) {
                         Some(group) => group.vectors.push(vector),
@@ -194,12 +195,18 @@ fn settings(family: Family, key: &[u8], output: &[u8]) -> Result<Settings, Strin
     Ok(settings)
 }
 
-fn nonce(family: Family, test: &Value) -> Result<[u8; 12], String> {
+fn nonce(family: Family, test: &Value) -> Result<Vec<u8>, String> {
     if !matches!(family, Family::Gmac) {
-        return Ok([0; 12]);
+        return Ok(vec![0; 12]);
     }
     let iv = bytes(test, &["iv"])?;
-    iv.try_into().map_err(|iv: Vec<u8>| format!("an IV of {} bits", 8 * iv.len()))
+    // SP 800-38D, 5.2.1.1: at least one bit
+    if iv.is_empty() { Err("an IV of 0 bits, which the standard does not have".into()) } else { Ok(iv) }
+}
+
+/// Bits of the last byte that are no part of what has so many.
+fn spare(bits: usize) -> usize {
+    bits.div_ceil(8) * 8 - bits
 }
 
 fn id(test: &Value) -> u64 {
@@ -219,12 +226,22 @@ fn wycheproof_vector(family: Family, test: &Value) -> Sorted {
     let (nonce, message) = (nonce(family, test)?, bytes(test, &["msg"])?);
     Ok((
         settings,
-        MessageVector { id: id(test), key, nonce, message, output, makes, compares: true, expected },
+        MessageVector {
+            id: id(test),
+            key,
+            nonce,
+            message,
+            spare_bits: 0,
+            output,
+            makes,
+            compares: true,
+            expected,
+        },
     ))
 }
 
 fn acvp_vector(family: Family, group: &Value, test: &Value) -> Sorted {
-    // longer messages, answers fed into one another, and parts of bytes say nothing of an engine that the others do not
+    // longer messages and answers fed into one another say nothing of an engine that the others do not
     match group.get("testType").and_then(Value::as_str) {
         Some("AFT" | "VOT" | "MVT") | None => {}
         Some("MCT") => return Err("a Monte Carlo test".into()),
@@ -232,10 +249,14 @@ fn acvp_vector(family: Family, group: &Value, test: &Value) -> Sorted {
         Some(other) => return Err(format!("a test of type {other:?}")),
     }
     let number = |name: &str| [test, group].iter().find_map(|value| value.get(name)).and_then(Value::as_u64);
-    for name in ["len", "msgLen", "keyLen", "macLen", "outLen", "aadLen", "tagLen"] {
-        if number(name).is_some_and(|bits| bits % 8 != 0) {
-            return Err(BIT_LENGTH.into());
-        }
+    // what a standard has no answer for: blocks of AES, and keys and tags that it makes of whole bytes
+    let whole: &[&str] = match family {
+        Family::Hash(_) | Family::Shake(_) | Family::Cshake(_) | Family::Kmac(_) => &["aadLen", "tagLen"],
+        Family::Hmac(_) => &["keyLen", "macLen", "tagLen"],
+        Family::Cmac | Family::Gmac => &["len", "msgLen", "keyLen", "macLen", "outLen", "aadLen", "tagLen"],
+    };
+    if whole.iter().any(|name| number(name).is_some_and(|bits| bits % 8 != 0)) {
+        return Err(BIT_LENGTH.into());
     }
     let text = |name: &str| [test, group].iter().find_map(|value| value.get(name)).and_then(Value::as_str);
     if text("ivGen") == Some("internal") && text("iv").is_none() {
@@ -247,7 +268,7 @@ fn acvp_vector(family: Family, group: &Value, test: &Value) -> Sorted {
     if ["md", "mac", "tag"].iter().all(|name| test.get(name).is_none()) {
         return Err(UNANSWERED.into());
     }
-    let output = bytes(test, &["md", "mac", "tag"])?;
+    let mut output = bytes(test, &["md", "mac", "tag"])?;
     let mut message = match family {
         Family::Gmac => bytes(test, &["aad"])?,
         _ => bytes(test, &["msg", "message"])?,
@@ -260,13 +281,45 @@ fn acvp_vector(family: Family, group: &Value, test: &Value) -> Sorted {
         Family::Kmac(_) => own("msgLen"),
         _ => number("len").or(number("msgLen")),
     };
-    if let Some(length) = length.and_then(|bits| usize::try_from(bits / 8).ok()) {
-        if length > message.len() {
+    let mut spare_bits = 0;
+    if let Some(bits) = length.and_then(|bits| usize::try_from(bits).ok()) {
+        if bits.div_ceil(8) > message.len() {
             return Err("a message that is shorter than its length says".into());
         }
-        message.truncate(length);
+        message.truncate(bits.div_ceil(8));
+        spare_bits = spare(bits);
+    }
+    let is_sponge = matches!(
+        family,
+        Family::Hash(Hash::Sha3(_))
+            | Family::Hmac(Hash::Sha3(_))
+            | Family::Shake(_)
+            | Family::Cshake(_)
+            | Family::Kmac(_)
+    );
+    // files have the last bits of a message at the high end of its last byte, where SHA-3 has them at the low end
+    if let Some(last) = message.last_mut().filter(|_| is_sponge) {
+        *last >>= spare_bits;
+    }
+    let output_bits = match family {
+        Family::Shake(_) | Family::Cshake(_) => own("outLen"),
+        Family::Kmac(_) => own("macLen"),
+        _ => None,
+    };
+    let output_bits = output_bits.and_then(|bits| usize::try_from(bits).ok()).filter(|bits| *bits > 0);
+    let spare_output_bits = output_bits.map_or(0, spare);
+    if output_bits.is_some_and(|bits| bits.div_ceil(8) != output.len()) {
+        return Err("an output that is not as long as its length says".into());
+    }
+    // likewise of outputs, but for SHAKE
+    if let Some(last) = output.last_mut().filter(|_| !matches!(family, Family::Shake(_))) {
+        *last >>= spare_output_bits;
     }
     let mut settings = settings(family, &key, &output)?;
+    settings.spare_output_bits = spare_output_bits;
+    if let Family::Kmac(_) = family {
+        settings.spare_key_bits = own("keyLen").and_then(|bits| usize::try_from(bits).ok()).map_or(0, spare);
+    }
     if matches!(family, Family::Cshake(_) | Family::Kmac(_)) {
         settings.customization = match (bytes(test, &["customizationHex"]), text("customization")) {
             (Ok(bytes), _) if group.get("hexCustomization").and_then(Value::as_bool) == Some(true) => bytes,
@@ -293,6 +346,7 @@ fn acvp_vector(family: Family, group: &Value, test: &Value) -> Sorted {
         nonce: nonce(family, test)?,
         key,
         message,
+        spare_bits,
         output,
         makes: !verifies,
         compares: verifies,

@@ -46,7 +46,7 @@ fn not_known(content: &Content) -> String {
     let names: Vec<&str> = content.unknown.keys().map(String::as_str).collect();
     format!(
         "the algorithm {:?} is not in this version: it runs AES-GCM, AES-CBC-PKCS5, AES-CMAC, AES-GMAC, HMAC and KMAC of \
-         Wycheproof, and of ACVP AES-GCM, -ECB, -CBC, -CTR and -GMAC, TDES-ECB and -CBC, CMAC-AES, CMAC-TDES, SHA2, SHA3, SHAKE, cSHAKE, HMAC and KMAC",
+         Wycheproof, and of ACVP AES-GCM, -ECB, -CBC, -CFB8, -CFB128, -OFB, -CTR and -GMAC, TDES-ECB and -CBC, CMAC-AES, CMAC-TDES, SHA2, SHA3, SHAKE, cSHAKE, HMAC and KMAC",
         names.join(", ")
     )
 }
@@ -94,6 +94,9 @@ fn parse_any(json: &Value) -> Result<Content, String> {
         "ACVP-AES-ECB" => acvp::groups(Algorithm::Ecb, groups),
         "ACVP-AES-CTR" => acvp::groups(Algorithm::Ctr, groups),
         "ACVP-AES-CBC" => acvp::groups(Algorithm::Cbc, groups),
+        "ACVP-AES-CFB8" => acvp::groups(Algorithm::Cfb8, groups),
+        "ACVP-AES-CFB128" => acvp::groups(Algorithm::Cfb128, groups),
+        "ACVP-AES-OFB" => acvp::groups(Algorithm::Ofb, groups),
         "ACVP-TDES-ECB" => acvp::groups(Algorithm::TripleEcb, groups),
         "ACVP-TDES-CBC" => acvp::groups(Algorithm::TripleCbc, groups),
         "CMAC-TDES" => acvp::tags(groups),

@@ -41,6 +41,7 @@ fn vector(test: &Value) -> Result<Vector, String> {
         plaintext: bytes(test, &["msg"])?,
         ciphertext: bytes(test, &["ct"])?,
         tag: if test.get("tag").is_some() { bytes(test, &["tag"])? } else { Vec::new() },
+        spare_bits: 0,
         ways: Ways::Both,
         expected,
     })

@@ -1,0 +1,142 @@
+//! The lines of a file and their words: blank lines and comments stand anywhere, and lines end as on any
+//! system.
+
+use super::gates::Error;
+use super::looks;
+use std::io::{self, BufRead};
+use std::ops::Range;
+
+/// What some editors put before the first line.
+const MARK: &[u8] = b"\xef\xbb\xbf";
+
+/// A line that is neither blank nor a comment, cut into words.
+#[derive(Clone, Default)]
+pub(super) struct Line {
+    pub number: usize,
+    text: String,
+    pub words: Vec<(usize, usize)>,
+}
+
+impl Line {
+    pub fn error(&self, reason: impl Into<String>) -> Error {
+        Error::new(self.number, reason)
+    }
+
+    /// The whole line.
+    pub fn text(&self) -> &str {
+        &self.text
+    }
+
+    pub fn word(&self, at: usize) -> Option<&str> {
+        self.words.get(at).and_then(|&(start, end)| self.text.get(start..end))
+    }
+
+    /// The number at a position; digits only.
+    pub fn number(&self, at: usize) -> Result<usize, Error> {
+        let word = self.word(at).ok_or_else(|| self.error("a number is missing"))?;
+        let digit = |value: usize, byte: u8| {
+            let digit = usize::from(byte.wrapping_sub(b'0'));
+            (digit < 10).then(|| value.checked_mul(10)?.checked_add(digit)).flatten()
+        };
+        let value = word.bytes().try_fold(0, digit);
+        value.ok_or_else(|| self.error(format!("`{word}` is not a number that a circuit can have")))
+    }
+
+    pub fn numbers(&self, range: Range<usize>) -> Result<Vec<usize>, Error> {
+        range.map(|at| self.number(at)).collect()
+    }
+
+    /// A count and as many widths.
+    pub fn widths(&self, what: &str) -> Result<Vec<usize>, Error> {
+        let widths = self.numbers(1..self.words.len())?;
+        if self.number(0)? != widths.len() {
+            let count = self.word(0).unwrap_or_default();
+            return Err(self.error(format!("{count} {what} values, but {} widths", widths.len())));
+        }
+        Ok(widths)
+    }
+
+    /// Whether a gate's name ends it.
+    pub fn is_gate(&self) -> bool {
+        self.last().starts_with(|c: char| c.is_ascii_alphabetic())
+    }
+
+    pub fn last(&self) -> &str {
+        self.words.len().checked_sub(1).and_then(|at| self.word(at)).unwrap_or_default()
+    }
+}
+
+/// The lines of a file, none of them longer than what it may be.
+pub(super) struct Lines<R> {
+    input: R,
+    number: usize,
+    pub longest: usize,
+}
+
+impl<R: BufRead> Lines<R> {
+    /// From the beginning, of at most so many bytes each.
+    pub fn new(input: R, longest: usize) -> Self {
+        Lines { input, number: 0, longest }
+    }
+
+    /// The next line that is neither blank nor a comment: false at the end of the file.
+    pub fn next(&mut self, line: &mut Line) -> Result<bool, Error> {
+        loop {
+            let mut bytes = std::mem::take(&mut line.text).into_bytes();
+            bytes.clear();
+            let most = (self.longest as u64).saturating_add(1);
+            let read = io::Read::take(&mut self.input, most).read_until(b'\n', &mut bytes);
+            if matches!(read, Ok(0)) {
+                return Ok(false);
+            }
+            self.number += 1;
+            if let Err(e) = read {
+                let reason = format!("the file cannot be read ({e})");
+                return Err(Error::unreadable(self.number, reason));
+            }
+            if bytes.len() > self.longest && bytes.last() != Some(&b'\n') {
+                let reason = format!("lines of more than {} bytes are not read", self.longest);
+                return Err(Error::new(self.number, reason));
+            }
+            line.number = self.number;
+            line.words.clear();
+            if self.number == 1 && bytes.starts_with(MARK) {
+                bytes.drain(..MARK.len());
+            }
+            let text = bytes.trim_ascii_start();
+            if text.starts_with(b"//") || text.starts_with(b"#") {
+                // what a comment says need not be text
+                continue;
+            }
+            line.text = String::from_utf8(bytes).map_err(|bytes| {
+                let looks = looks::of(bytes.as_bytes()).filter(|_| self.number == 1);
+                let looks = looks.map_or_else(String::new, |form| format!(": it looks like {form}"));
+                Error::new(self.number, format!("this is not text{looks}"))
+            })?;
+            let mut start = None;
+            for (at, byte) in line.text.bytes().enumerate() {
+                match (byte.is_ascii_whitespace(), start) {
+                    (true, Some(from)) => {
+                        line.words.push((from, at));
+                        start = None;
+                    }
+                    (false, None) => start = Some(at),
+                    _ => {}
+                }
+            }
+            line.words.extend(start.map(|from| (from, line.text.len())));
+            if !line.words.is_empty() {
+                return Ok(true);
+            }
+        }
+    }
+
+    /// The next line, which a header must have.
+    pub fn of_header(&mut self, before: usize, what: &str) -> Result<Line, Error> {
+        let mut line = Line::default();
+        if self.next(&mut line)? {
+            return Ok(line);
+        }
+        Err(Error::new(before + 1, format!("the file ends before {what}")))
+    }
+}

@@ -1,0 +1,295 @@
+//! A circuit with fewer gates that computes the same.
+//!
+//! Two steps, neither of which adds a product or makes a chain of them longer. First the circuit is told once
+//! more to a [`Build`], which leaves out what is known, what stands there already and what no output needs.
+//! Then its linear parts are made anew: every sum that a product or an output reads, or several other sums, is
+//! written as a list of *leaves* (inputs, products, other such sums), and the pair of terms that most lists
+//! have becomes a gate, until all lists have one term (C. Paar, "Optimized arithmetic for Reed-Solomon
+//! encoders", ISIT 1997). A list of n leaves took n - 1 gates, and every pair that several lists have saves
+//! some, so that there are never more. A gate adds terms of every list that it serves and of nothing else: no
+//! sum waits for a leaf that it did not need before.
+
+use crate::build::{Bit, Build};
+use crate::gates::Gates;
+use crate::program::Program;
+use crate::recorded::{Node, Recorded};
+use std::collections::{BinaryHeap, HashMap, HashSet};
+
+/// The longest list of leaves: a sum of more is a leaf of its own. Pairs are counted, which takes the square.
+const LONGEST: usize = 48;
+
+/// Pairs that are counted at a time at most, some 40 bytes each: lists of a large circuit go by parts.
+const PAIRS: usize = 1 << 22;
+
+/// The same function of the same inputs, with no more products, no longer chain of them, and no more gates.
+#[must_use]
+pub fn optimise(program: &Program) -> Program {
+    let Some(shared) = recorded(program) else { return program.clone() };
+    let resynthesised = Linear::new(&shared.recorded).build();
+    let shared = shared.finish();
+    let size = |program: &Program| program.linear_count() + program.and_count();
+    let is_worse = |than: &Program, new: &Program| {
+        new.and_count() > than.and_count()
+            || new.and_depth() > than.and_depth()
+            || new.dot_count() > than.dot_count()
+            || size(new) > size(than)
+    };
+    let mut best = program;
+    for new in [&shared, &resynthesised] {
+        if !is_worse(best, new) {
+            best = new;
+        }
+    }
+    best.clone()
+}
+
+/// The program as a builder hears it that leaves out what it can.
+fn recorded(program: &Program) -> Option<Build> {
+    let mut build = Build::new();
+    let inputs: Vec<Bit> = program.inputs().iter().flat_map(|&width| build.input(width)).collect();
+    let mut results = &program.replay(&mut build, &inputs)?[..];
+    for &width in program.outputs() {
+        let (value, rest) = results.split_at_checked(width)?;
+        build.output(value);
+        results = rest;
+    }
+    Some(build)
+}
+
+/// What a node becomes: what it was, or a sum of two others. Numbers from that of the nodes on are pairs.
+struct Linear<'r> {
+    recorded: &'r Recorded,
+    /// Of each node that is needed and a sum: its leaves, sorted; empty if it is a leaf itself, or no sum.
+    leaves: Vec<Vec<u32>>,
+    /// Whether the sum is read by a product, an output, or a sum as a leaf.
+    target: Vec<bool>,
+    /// Whether anything needs the node.
+    needed: Vec<bool>,
+    /// Sums by which a node or pair is now made.
+    sums: HashMap<u32, (u32, u32)>,
+    pairs: u32,
+}
+
+impl<'r> Linear<'r> {
+    fn new(recorded: &'r Recorded) -> Self {
+        let nodes = recorded.nodes.len();
+        let mut linear = Linear {
+            recorded,
+            leaves: vec![Vec::new(); nodes],
+            target: vec![false; nodes],
+            needed: vec![false; nodes],
+            sums: HashMap::new(),
+            pairs: nodes as u32,
+        };
+        linear.mark();
+        linear.flatten();
+        let targets: Vec<u32> =
+            (0..nodes as u32).filter(|n| linear.is_sum(*n) && linear.target[*n as usize]).collect();
+        let (mut part, mut pairs) = (Vec::new(), 0);
+        for target in targets {
+            let leaves = linear.leaves[target as usize].len();
+            pairs += leaves * leaves / 2;
+            if pairs > PAIRS {
+                linear.resynthesise(&std::mem::take(&mut part));
+                pairs = leaves * leaves / 2;
+            }
+            part.push(target);
+        }
+        linear.resynthesise(&part);
+        linear
+    }
+
+    fn is_sum(&self, n: u32) -> bool {
+        self.needed.get(n as usize) == Some(&true)
+            && matches!(self.recorded.nodes.get(n as usize), Some(Node::Xor(..)))
+    }
+
+    /// What is needed, and which sums something other than one sum reads.
+    fn mark(&mut self) {
+        let mut sums = vec![0_u32; self.recorded.nodes.len()];
+        let mut read = |bit: Bit| {
+            self.needed[bit.node()] = true;
+            self.target[bit.node()] = true;
+        };
+        self.recorded.results.iter().for_each(|&bit| read(bit));
+        for (n, node) in self.recorded.nodes.iter().enumerate().rev() {
+            match *node {
+                Node::Xor(x, y) if self.needed[n] => {
+                    for bit in [x, y] {
+                        self.needed[bit.node()] = true;
+                        sums[bit.node()] = sums[bit.node()].saturating_add(1);
+                        self.target[bit.node()] |= sums[bit.node()] > 1;
+                    }
+                }
+                Node::Dot(start, end) if self.needed[n] => {
+                    for &(x, y) in &self.recorded.terms[start as usize..end as usize] {
+                        for bit in [x, y] {
+                            self.needed[bit.node()] = true;
+                            self.target[bit.node()] = true;
+                        }
+                    }
+                }
+                _ => {}
+            }
+        }
+    }
+
+    /// The leaves of every sum.
+    fn flatten(&mut self) {
+        for (n, node) in self.recorded.nodes.iter().enumerate() {
+            let Node::Xor(x, y) = *node else { continue };
+            if !self.needed[n] {
+                continue;
+            }
+            let own = |bit: Bit| match &self.leaves[bit.node()][..] {
+                leaves if leaves.is_empty() || self.target[bit.node()] => vec![bit.0 >> 1],
+                leaves => leaves.to_vec(),
+            };
+            let mut leaves = difference(&own(x), &own(y));
+            if leaves.len() > LONGEST || leaves.len() < 2 {
+                // it stays the sum of the two, whichever they are
+                leaves = vec![x.0 >> 1, y.0 >> 1];
+                leaves.sort_unstable();
+                self.target[x.node()] = true;
+                self.target[y.node()] = true;
+            }
+            self.leaves[n] = leaves;
+        }
+    }
+
+    /// These targets from their leaves.
+    fn resynthesise(&mut self, targets: &[u32]) {
+        let mut lists: Vec<Vec<u32>> = targets.iter().map(|t| self.leaves[*t as usize].clone()).collect();
+        let mut counts: HashMap<(u32, u32), Vec<u32>> = HashMap::new();
+        for (i, list) in (0_u32..).zip(&lists) {
+            for (at, x) in list.iter().enumerate() {
+                list[at + 1..].iter().for_each(|y| counts.entry((*x, *y)).or_default().push(i));
+            }
+        }
+        // what is popped may be out of date: the count is looked up
+        let mut heap: BinaryHeap<(usize, std::cmp::Reverse<(u32, u32)>)> =
+            counts.iter().map(|(pair, of)| (of.len(), std::cmp::Reverse(*pair))).collect();
+        let (mut made, mut next) = (Vec::new(), self.pairs);
+        while let Some((count, std::cmp::Reverse((x, y)))) = heap.pop() {
+            let has = |list: &[u32], x: u32| list.binary_search(&x).is_ok();
+            let of: Vec<u32> = counts.get(&(x, y)).into_iter().flatten().copied().collect();
+            let of: Vec<u32> = of
+                .into_iter()
+                .filter(|i| lists.get(*i as usize).is_some_and(|list| has(list, x) && has(list, y)))
+                .collect();
+            if of.is_empty() {
+                continue;
+            }
+            if of.len() < count {
+                heap.push((of.len(), std::cmp::Reverse((x, y))));
+                counts.insert((x, y), of);
+                continue;
+            }
+            counts.remove(&(x, y));
+            let sum = next;
+            next += 1;
+            made.push((sum, (x, y)));
+            let mut fresh: HashSet<(u32, u32)> = HashSet::new();
+            for i in of {
+                let Some(list) = lists.get_mut(i as usize) else { continue };
+                list.retain(|leaf| *leaf != x && *leaf != y);
+                for leaf in list.iter() {
+                    // numbers of pairs only grow: the sum is the larger one
+                    counts.entry((*leaf, sum)).or_default().push(i);
+                    fresh.insert((*leaf, sum));
+                }
+                list.push(sum);
+            }
+            let mut fresh: Vec<(u32, u32)> = fresh.into_iter().collect();
+            fresh.sort_unstable();
+            heap.extend(
+                fresh
+                    .into_iter()
+                    .map(|pair| (counts.get(&pair).map_or(0, Vec::len), std::cmp::Reverse(pair))),
+            );
+        }
+        self.pairs = next;
+        let made: HashMap<u32, (u32, u32)> = made.into_iter().collect();
+        for (target, list) in targets.iter().zip(lists) {
+            // the last pair of a list is the target itself
+            if let Some(sum) = list.first().and_then(|last| made.get(last)) {
+                self.sums.insert(*target, *sum);
+            }
+        }
+        self.sums.extend(made);
+    }
+
+    /// The circuit with what is new in the place of what it replaces.
+    fn build(&self) -> Program {
+        let mut build = Build::new();
+        let inputs: Vec<Bit> = self.recorded.inputs.iter().flat_map(|&width| build.input(width)).collect();
+        let mut made: HashMap<u32, Bit> = HashMap::from([(0, Bit::FALSE)]);
+        let mut results = Vec::with_capacity(self.recorded.results.len());
+        for &result in &self.recorded.results {
+            let bit = self.make(result.0 >> 1, &inputs, &mut build, &mut made);
+            results.push(bit.negated_if(result.negated()));
+        }
+        let mut rest = &results[..];
+        for &width in &self.recorded.outputs {
+            let (value, after) = rest.split_at(width.min(rest.len()));
+            build.output(value);
+            rest = after;
+        }
+        build.finish()
+    }
+
+    /// A node or pair, after what it is made of; without recursion, for chains are long.
+    fn make(&self, wanted: u32, inputs: &[Bit], build: &mut Build, made: &mut HashMap<u32, Bit>) -> Bit {
+        let mut stack = vec![wanted];
+        while let Some(&n) = stack.last() {
+            if made.contains_key(&n) {
+                stack.pop();
+                continue;
+            }
+            let node = self.recorded.nodes.get(n as usize).copied();
+            let terms = match node {
+                Some(Node::Dot(start, end)) => &self.recorded.terms[start as usize..end as usize],
+                _ => &[],
+            };
+            let sum = self.sums.get(&n).copied().or(match node {
+                Some(Node::Xor(x, y)) => Some((x.0 >> 1, y.0 >> 1)),
+                _ => None,
+            });
+            let operands = terms.iter().flat_map(|(x, y)| [x.0 >> 1, y.0 >> 1]);
+            let before = stack.len();
+            stack.extend(
+                operands.chain(sum.into_iter().flat_map(|(x, y)| [x, y])).filter(|x| !made.contains_key(x)),
+            );
+            if stack.len() > before {
+                continue;
+            }
+            let got =
+                |bit: Bit| made.get(&(bit.0 >> 1)).copied().unwrap_or(Bit::FALSE).negated_if(bit.negated());
+            let bit = match (sum, node) {
+                (Some((x, y)), _) => build.xor(got(Bit(x << 1)), got(Bit(y << 1))),
+                (None, Some(Node::Input(i))) => inputs.get(i).copied().unwrap_or(Bit::FALSE),
+                (None, Some(Node::Dot(..))) => {
+                    let terms: Vec<(Bit, Bit)> = terms.iter().map(|(x, y)| (got(*x), got(*y))).collect();
+                    build.dot(&terms)
+                }
+                _ => Bit::FALSE,
+            };
+            made.insert(n, bit);
+            stack.pop();
+        }
+        made.get(&wanted).copied().unwrap_or(Bit::FALSE)
+    }
+}
+
+/// What one of two sorted lists has.
+fn difference(x: &[u32], y: &[u32]) -> Vec<u32> {
+    let mut all: Vec<u32> = x.iter().chain(y).copied().collect();
+    all.sort_unstable();
+    let mut left: Vec<u32> = Vec::with_capacity(all.len());
+    for leaf in all {
+        if left.pop_if(|last| *last == leaf).is_none() {
+            left.push(leaf);
+        }
+    }
+    left
+}

@@ -1,0 +1,72 @@
+//! Optimised circuits compute the same with no more of anything.
+#![allow(clippy::unwrap_used)]
+
+mod files;
+
+use divisi_circuit::bristol::{self, Format};
+use divisi_circuit::optimise::optimise;
+use divisi_circuit::{Program, plain};
+use files::file;
+use proptest::prelude::*;
+
+fn size(program: &Program) -> usize {
+    program.linear_count() + program.and_count()
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 400, ..ProptestConfig::default() })]
+
+    #[test]
+    fn the_same_function_with_no_more_gates(
+        inputs in 2..7_usize,
+        gates in prop::collection::vec(any::<(u8, u16, u16, u16)>(), 1..200),
+        outputs in 1..40_usize,
+        values in prop::collection::vec(any::<u64>(), 7),
+    ) {
+        let before = bristol::read(file(false, inputs, &gates, outputs).as_bytes()).unwrap().program;
+        let after = optimise(&before);
+        prop_assert!(after.and_count() <= before.and_count() && after.and_depth() <= before.and_depth());
+        prop_assert!(size(&after) <= size(&before));
+        prop_assert_eq!((after.inputs(), after.outputs()), (before.inputs(), before.outputs()));
+        let lanes: Vec<Vec<u64>> = values[..inputs].iter().map(|&word| vec![word, !word.rotate_left(5)]).collect();
+        prop_assert_eq!(plain::run(&after, &lanes).unwrap(), plain::run(&before, &lanes).unwrap());
+    }
+
+    /// Files of one format written in the other compute the same.
+    #[test]
+    fn converted_there_and_back(
+        inputs in 2..7_usize,
+        gates in prop::collection::vec(any::<(u8, u16, u16, u16)>(), 1..100),
+        values in prop::collection::vec(any::<u64>(), 7),
+    ) {
+        let older = bristol::read(file(true, inputs, &gates, 9).as_bytes()).unwrap().program;
+        let lanes: Vec<Vec<u64>> = values[..inputs].iter().map(|&word| vec![word]).collect();
+        let want = plain::run(&older, &lanes).unwrap();
+        for format in [Format::Fashion, Format::Older] {
+            let mut text = Vec::new();
+            bristol::write_as(&older, format, &mut text).unwrap();
+            let read = bristol::read(&text).unwrap();
+            prop_assert_eq!(read.format, format);
+            prop_assert_eq!(plain::run(&read.program, &lanes).unwrap(), want.clone());
+        }
+    }
+}
+
+/// Sums that have terms in common, each made alone: the pair that most have is made once.
+#[test]
+fn sums_share_their_terms() {
+    // (a b c d), (b c d), (e b c d) by chains that have nothing in common: nine gates, of which five are left
+    let text = "8 13\n1 5\n1 3\n\n2 1 0 1 5 XOR\n2 1 5 2 6 XOR\n2 1 1 3 7 XOR\n2 1 4 3 8 XOR\n2 1 8 2 9 XOR\n\
+        2 1 6 3 10 XOR\n2 1 7 2 11 XOR\n2 1 9 1 12 XOR\n";
+    let before = bristol::read(text.as_bytes()).unwrap().program;
+    assert_eq!((before.linear_count(), optimise(&before).linear_count()), (8, 4));
+}
+
+/// What is a product with itself, the other way round, with a constant, or read by nobody, is not there.
+#[test]
+fn products_that_are_none_go() {
+    let text = "7 9\n1 2\n1 1\n\n2 1 0 0 2 AND\n2 1 2 1 3 AND\n2 1 1 0 4 AND\n2 1 3 4 5 OR\n1 1 1 6 EQ\n2 1 5 6 7 AND\n2 1 7 1 8 XOR\n";
+    let before = bristol::read(text.as_bytes()).unwrap().program;
+    let after = optimise(&before);
+    assert_eq!((before.and_count(), after.and_count(), after.and_depth()), (5, 1, 1));
+}

@@ -1,0 +1,185 @@
+//! Counter blocks that start at an IV of another length than 96 bits (SP 800-38D, algorithm 4, step 2).
+//!
+//! `J_0` is GHASH of the IV, so that it depends on the hash key, and **stays shared**: two of them with their IVs give the hash key away,
+//! and with it every tag (test `counter_blocks_of_long_ivs_give_the_hash_key_away`). The counters `inc_32(J_0) ..` are therefore added
+//! inside, all side by side: the sum of the low word of `J_0` and a public number.
+//!
+//! Cost: GHASH of a public string is linear; 96 conversions of bits are local; one adder of 32 bits a block, whose bits and rounds are
+//! those of [`adder`] (169 sums of products at depth 5, test `an_adder_costs_what_is_said`), then the cipher as with any counter.
+
+use super::Engine;
+use crate::gates::Adder;
+use crate::mode::gcm::{self, element};
+use crate::mode::ghash::{Ghash, Powers};
+use divisi_circuit::{Build, Program};
+use divisi_core::{Abort, Job, Lanes, Step, Verified, step};
+use std::sync::OnceLock;
+
+const IV: Step = step!("iv");
+
+/// How many blocks GHASH takes of an IV of so many bytes: its own, and the one of its length.
+#[must_use]
+pub fn hash_blocks(iv_bytes: usize) -> u64 {
+    iv_bytes.div_ceil(16) as u64 + 1
+}
+
+/// `J_0` of an IV, one lane, shared.
+///
+/// # Errors
+/// Whatever ends the session; [`Abort::Misuse`] for an IV of no bits, or powers that are too few.
+pub fn j0<E: Engine>(e: &mut E, powers: &Powers<E::Block>, iv: &[u8]) -> Result<E::Block, Abort> {
+    if iv.is_empty() {
+        return Err(Abort::Misuse { step: IV, what: "an IV of no bits" });
+    }
+    let mut blocks: Vec<u128> = Vec::with_capacity(iv.len() / 16 + 2);
+    for chunk in iv.chunks(16) {
+        let mut block = [0; 16];
+        block.iter_mut().zip(chunk).for_each(|(to, byte)| *to = *byte);
+        blocks.push(element(block));
+    }
+    blocks.push(element((8 * iv.len() as u128).to_be_bytes()));
+    let mut ghash = Ghash::new(powers.steps(), hash_blocks(iv.len()));
+    ghash.absorb(e, powers, &blocks)?;
+    ghash.finish()
+}
+
+/// The sum of two words of 32 bits, which wraps around.
+#[must_use]
+pub fn adder() -> &'static Program {
+    static ADDER: OnceLock<Program> = OnceLock::new();
+    ADDER.get_or_init(|| {
+        let mut g = Build::new();
+        let (x, y) = (g.input(32), g.input(32));
+        let sum = Adder::LowDepth.sum(&mut g, &[&x, &y]);
+        g.output(&sum);
+        g.finish()
+    })
+}
+
+/// The first `n` counter blocks from a shared `J_0` of one lane on: lane `l` is `inc_32` applied `l` times.
+///
+/// # Errors
+/// Whatever ends the session; [`Abort::Misuse`] if `j0` has no lane, or `n` is 2^32 or more.
+pub fn counters<E: Engine>(e: &mut E, j0: &E::Block, n: usize) -> Result<[E::Byte; 16], Abort> {
+    let misfit = || Abort::Misuse { step: IV, what: "a counter block of one lane for fewer than 2^32" };
+    let n = u32::try_from(n).map_err(|_| misfit())?;
+    let index = vec![0; n as usize];
+    let bytes: [E::Byte; 16] = e.convert(j0.clone())?;
+    let all: Option<Vec<E::Byte>> = bytes.iter().map(|byte| byte.gather(&index)).collect();
+    let mut all = all.ok_or_else(misfit)?;
+    let word = all.split_off(12);
+    // the lowest bit first, which is in the last byte
+    let mut wires = Vec::with_capacity(64);
+    for byte in word.into_iter().rev() {
+        let bits: [E::Bit; 8] = e.convert(byte)?;
+        wires.extend(bits);
+    }
+    for i in 0..32 {
+        wires.push(e.public_bit(&(0..n).map(|l| l >> i & 1 == 1).collect::<Vec<bool>>()));
+    }
+    let mut jobs = [Job::new(adder(), wires)];
+    e.run(&mut jobs)?;
+    let [job] = jobs;
+    let mut sum = job.wires.into_iter();
+    let mut low = Vec::with_capacity(4);
+    for _ in 0..4 {
+        let bits: Vec<E::Bit> = sum.by_ref().take(8).collect();
+        let bits: [E::Bit; 8] = bits.try_into().map_err(|_| misfit())?;
+        let byte: E::Byte = e.convert(bits)?;
+        low.push(byte);
+    }
+    all.extend(low.into_iter().rev());
+    all.try_into().map_err(|_| misfit())
+}
+
+/// [`gcm::Key::seal`] with an IV of any length: of another than 96 bits its counter blocks are secret.
+///
+/// # Errors
+/// As [`gcm::Key::seal`]; [`Abort::Misuse`] for an IV of no bits.
+pub fn seal<E: Engine + gcm::Engine>(
+    e: &mut E,
+    key: &gcm::Key<E>,
+    iv: &[u8],
+    aad: &[u8],
+    text: Vec<E::Byte>,
+) -> Result<(Vec<u8>, [u8; 16]), Abort> {
+    if let Ok(nonce) = iv.try_into() {
+        return key.seal(e, nonce, aad, text);
+    }
+    let powers = key.powers(e, hash_blocks(iv.len()))?;
+    let first = j0(e, &powers, iv)?;
+    key.seal_from(e, &|e: &mut E, n| counters(e, &first, n), aad, text)
+}
+
+/// [`gcm::Key::open`] with an IV of any length.
+///
+/// # Errors
+/// As [`gcm::Key::open`]; [`Abort::Misuse`] for an IV of no bits.
+pub fn open<E: Engine + gcm::Engine>(
+    e: &mut E,
+    key: &gcm::Key<E>,
+    iv: &[u8],
+    aad: &[u8],
+    ciphertext: &[u8],
+    received: &[u8],
+) -> Result<Option<Verified<Vec<E::Byte>>>, Abort> {
+    if let Ok(nonce) = iv.try_into() {
+        return key.open(e, nonce, aad, ciphertext, received);
+    }
+    let powers = key.powers(e, hash_blocks(iv.len()))?;
+    let first = j0(e, &powers, iv)?;
+    key.open_from(e, &|e: &mut E, n| counters(e, &first, n), aad, ciphertext, received)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::mode::ctr;
+    use crate::mode::ghash::Steps;
+    use divisi_core::{Bytes, Convert, Plain, PlainBlock};
+    use divisi_field::{Field, Gf128};
+
+    fn j0_of(h: Gf128, iv: &[u8]) -> (Gf128, [u8; 16]) {
+        let e = &mut Plain;
+        let steps = Steps::new(4, 4).unwrap();
+        let h = PlainBlock::new(vec![h.to_bits()]);
+        let powers = Powers::new(e, &h, steps, hash_blocks(iv.len())).unwrap();
+        let block = j0(e, &powers, iv).unwrap();
+        let bytes: [<Plain as Bytes>::Byte; 16] = e.convert(block).unwrap();
+        let bytes = bytes.each_ref().map(|byte| byte.values()[0]);
+        (Gf128::from_ghash(bytes), bytes)
+    }
+
+    /// Why `J_0` is not opened: of two IVs of one block the difference is `(IV + IV') H^2`, and every element has one root.
+    #[test]
+    fn counter_blocks_of_long_ivs_give_the_hash_key_away() {
+        let h = Gf128::from_ghash(*b"what nobody sees");
+        let (iv, other) = (*b"sixteen bytes 01", *b"sixteen bytes 02");
+        let opened = [iv, other].map(|iv| j0_of(h, &iv).0);
+        let difference = opened[0] + opened[1];
+        let ivs = Gf128::from_ghash(iv) + Gf128::from_ghash(other);
+        let squared = |x: Gf128, times: usize| (0..times).fold(x, |x, _| x * x);
+        // the inverse is x^(2^128 - 2), the root x^(2^127)
+        let inverse = (1..128).fold(Gf128::ONE, |product, i| product * squared(ivs, i));
+        assert_eq!(squared(difference * inverse, 127).to_bits(), h.to_bits());
+    }
+
+    #[test]
+    fn counters_are_those_of_the_open_block_and_wrap_around() {
+        let h = Gf128::from_ghash(*b"what nobody sees");
+        let e = &mut Plain;
+        for last in [[0, 0, 0, 1], [0xff, 0xff, 0xff, 0xfe], [0x7f, 0xff, 0xff, 0xf9]] {
+            let (_, mut block) = j0_of(h, b"an iv");
+            block[12..].copy_from_slice(&last);
+            let shared = PlainBlock::new(vec![element(block)]);
+            let made = counters(e, &shared, 40).unwrap();
+            let want = ctr::columns(&block, 0, 40);
+            assert!(made.iter().zip(&want).all(|(made, want)| made.values() == &want[..]));
+        }
+    }
+
+    #[test]
+    fn an_adder_costs_what_is_said() {
+        assert_eq!((adder().dot_count(), adder().and_depth()), (169, 5));
+    }
+}

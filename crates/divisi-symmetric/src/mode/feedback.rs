@@ -1,0 +1,112 @@
+//! Cipher feedback and output feedback (SP 800-38A, 6.3 and 6.4), over any block cipher.
+//!
+//! Texts have a lane each, the longest first, so that the bytes of a block have as many lanes as texts have that block. Both use the
+//! cipher one way alone, so that what decrypts takes its ciphertext as it is.
+
+use super::block::{BlockCipher, first_lanes, misfit};
+use divisi_core::{Abort, Direction, Lanes};
+
+/// CFB with segments of `segment` bytes (6.3), encrypting: C_j = P_j + the first bytes of E(I_j), and I_(j+1) is I_j moved up by C_j.
+/// Texts are whole segments.
+///
+/// Cost: one call of the cipher a segment of the longest text, one after the other.
+///
+/// # Errors
+/// Whatever ends the session; [`Abort::Misuse`] for texts that are no whole segments, and lanes that do not fit.
+pub fn cfb_encrypt<E: ?Sized, C: BlockCipher<E>>(
+    e: &mut E,
+    cipher: &C,
+    segment: usize,
+    iv: &[Vec<u8>],
+    text: &[C::Byte],
+) -> Result<Vec<C::Byte>, Abort> {
+    if segment == 0 || segment > C::BYTES || !text.len().is_multiple_of(segment) || iv.len() != C::BYTES {
+        return Err(misfit("texts of whole segments, and an IV of a block"));
+    }
+    let mut input = C::public_block(e, iv);
+    let mut ciphertext = Vec::with_capacity(text.len());
+    for now in text.chunks(segment) {
+        let lanes = now.first().map_or(0, Lanes::lanes);
+        input = first_lanes(&input, lanes)?;
+        let key = cipher.of_lanes(&(0..lanes).collect::<Vec<_>>())?;
+        let mut sum = key.permute(e, Direction::Encrypt, input.clone())?;
+        sum.truncate(segment);
+        C::add_block(e, &mut sum, now)?;
+        input.drain(..segment);
+        input.extend_from_slice(&sum);
+        ciphertext.extend(sum);
+    }
+    Ok(ciphertext)
+}
+
+/// CFB decrypting: segments, a lane each, P_j = C_j + the first bytes of E(I_j). The ciphertext is public, and so is what goes into the
+/// cipher: `inputs` has it for each segment ([`cfb_inputs`]).
+///
+/// Cost: one call of the cipher, whatever the texts' lengths.
+///
+/// # Errors
+/// Whatever ends the session; [`Abort::Misuse`] for columns that are no segments, and lanes that do not fit.
+pub fn cfb_decrypt<E: ?Sized, C: BlockCipher<E>>(
+    e: &mut E,
+    cipher: &C,
+    inputs: &[Vec<u8>],
+    ciphertext: &[Vec<u8>],
+) -> Result<Vec<C::Byte>, Abort> {
+    let blocks = C::public_block(e, inputs);
+    let mut plain = cipher.permute(e, Direction::Encrypt, blocks)?;
+    plain.truncate(ciphertext.len());
+    let ciphertext = C::public_block(e, ciphertext);
+    C::add_block(e, &mut plain, &ciphertext)?;
+    Ok(plain)
+}
+
+/// What goes into the cipher for each segment of a ciphertext: the block of bytes before it, the IV's among them.
+#[must_use]
+pub fn cfb_inputs(iv: &[u8], segment: usize, ciphertext: &[u8]) -> Vec<u8> {
+    let all = [iv, ciphertext].concat();
+    let starts = (0..ciphertext.len()).step_by(segment.max(1));
+    starts.filter_map(|at| all.get(at..at + iv.len())).flatten().copied().collect()
+}
+
+/// OFB (6.4), which is the same both ways: the stream is E(IV), E(E(IV)), ..; the last block of a text may be shorter.
+///
+/// Cost: one call of the cipher a block of the longest text, one after the other.
+///
+/// # Errors
+/// Whatever ends the session; [`Abort::Misuse`] for lanes that do not fit.
+pub fn ofb<E: ?Sized, C: BlockCipher<E>>(
+    e: &mut E,
+    cipher: &C,
+    iv: &[Vec<u8>],
+    text: &[C::Byte],
+) -> Result<Vec<C::Byte>, Abort> {
+    if iv.len() != C::BYTES {
+        return Err(misfit("an IV of a block"));
+    }
+    let mut state = C::public_block(e, iv);
+    let mut out = Vec::with_capacity(text.len());
+    for block in text.chunks(C::BYTES) {
+        let lanes = block.first().map_or(0, Lanes::lanes);
+        let key = cipher.of_lanes(&(0..lanes).collect::<Vec<_>>())?;
+        state = key.permute(e, Direction::Encrypt, first_lanes(&state, lanes)?)?;
+        for (stream, text) in state.iter().zip(block) {
+            // a text that ends within the block has no lane at its later bytes
+            let mut sum = stream.first(text.lanes()).ok_or_else(|| misfit("texts that grow"))?;
+            C::add(e, &mut sum, text)?;
+            out.push(sum);
+        }
+    }
+    Ok(out)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn inputs_are_what_was_before() {
+        assert_eq!(cfb_inputs(&[1, 2, 3, 4], 4, &[5, 6, 7, 8, 9, 10, 11, 12]), [1, 2, 3, 4, 5, 6, 7, 8]);
+        assert_eq!(cfb_inputs(&[1, 2, 3], 1, &[4, 5]), [1, 2, 3, 2, 3, 4]);
+        assert!(cfb_inputs(&[1, 2, 3], 1, &[]).is_empty());
+    }
+}
