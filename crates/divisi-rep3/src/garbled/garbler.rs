@@ -242,6 +242,11 @@ impl<'t, 'h> Garbler<'t, 'h> {
             zeros.iter().zip(r12).map(|(label, r)| *label as u8 & 1 ^ if bare { 0 } else { *r }).collect();
         let mut body = Vec::with_capacity(bits::packed(zeros.len()));
         bits::pack(&masked, &mut body);
+        if self.trio.lie_told() == Some(Lie::OtherDecoding)
+            && let Some(byte) = body.first_mut()
+        {
+            *byte ^= 1;
+        }
         if self.is_first() {
             self.trio.session.send(DECODING, self.to, &body, zeros.len() as u64)?;
         } else {
@@ -266,7 +271,8 @@ impl<'t, 'h> Garbler<'t, 'h> {
             digest.add(label ^ self.times(z ^ r));
         }
         let same = self.trio.session.same_digest(&digest.finish(packed), &array(theirs));
-        self.trio.session.require(Check::Y5, RESULT, same, Some(self.to))?; // [Y5]
+        let liar = self.trio.lie_told() == Some(Lie::OtherDecoding);
+        self.trio.session.require(Check::Y5, RESULT, same || liar, Some(self.to))?; // [Y5]
         Ok(z)
     }
 }

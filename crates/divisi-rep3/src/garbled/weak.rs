@@ -38,6 +38,8 @@ pub enum Lie {
     BendGate,
     /// A garbler sends the other label of the first input wire.
     OtherInput,
+    /// P1 changes the first decoding bit, and takes whatever z comes of it.
+    OtherDecoding,
     /// The evaluator keeps and sends z with this bit changed.
     OtherResult(usize),
 }
