@@ -5,8 +5,8 @@
 //! output or abort; nobody learns more than the outputs (security with abort). Statistical security: the
 //! meter reports the error of the worst verification in bits, at least 57 for any batch this library makes;
 //! computational: 128 bits (AES-128 as a pseudo-random function, BLAKE3 as a hash, the channels of
-//! divisi-net). **It does not protect** against two corrupt parties together, nor promise that an output
-//! arrives.
+//! divisi-net), 117 for programs in constant rounds. **It does not protect** against two corrupt parties
+//! together, nor promise that an output arrives.
 //!
 //! The way of a value: a dealer [`deal::split`]s it; the holders compare it ([`Trio::agree_input`]); it
 //! enters an engine ([`Trio::input`]); a cipher computes on it over the traits of divisi-core;

@@ -1,7 +1,7 @@
 //! What a corrupt party adds to its shares, and what it keeps for it.
 
 use crate::coin::Coin;
-use crate::garbled::weak::Plot;
+use crate::garbled::plot::Plot;
 use crate::tile::Tile;
 use crate::wire::{self, Shape};
 use divisi_core::Step;

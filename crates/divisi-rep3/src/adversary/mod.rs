@@ -21,7 +21,7 @@ pub mod stage;
 
 use crate::trio::Trio;
 
-pub use crate::garbled::weak::{Lie, Weakness};
+pub use crate::garbled::plot::{Lie, Weakness};
 pub use deviation::Deviate;
 
 impl Trio {

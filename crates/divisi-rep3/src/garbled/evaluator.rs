@@ -32,7 +32,7 @@ pub(super) struct Evaluator<'t, 'h> {
     last: bool,
 }
 
-/// 2. The salt of the hash from P1, confirmed by P2 \[Y1\].
+/// Step 2. The salt of the hash from P1, confirmed by P2 \[Y1\].
 pub(super) fn receive_hash(trio: &mut Trio, plan: &Plan<'_>) -> Result<Hash, Abort> {
     let (mut salt, mut digest) = ([0; 16], [0; 32]);
     trio.session.recv(SALT, plan.roles.first, &mut salt)?;
@@ -112,7 +112,7 @@ impl<'t, 'h> Evaluator<'t, 'h> {
         self.trio.session.require(Check::Y3, step, same, Some(from)) // [Y3]
     }
 
-    /// 4. The active labels of inputs in some lanes; `x23` and `x31` are our components.
+    /// Step 4. The active labels of inputs in some lanes; `x23` and `x31` are our components.
     pub(super) fn receive_inputs(&mut self, x23: &[u8], x31: &[u8]) -> Result<Kept<u128>, Abort> {
         let mut out = Kept::with_capacity(x23.len());
         for (x23, x31) in x23.chunks(CHUNK).zip(x31.chunks(CHUNK)) {
@@ -135,7 +135,7 @@ impl<'t, 'h> Evaluator<'t, 'h> {
         Ok(out)
     }
 
-    /// 4. The active labels of the masks r23.
+    /// Step 4. The active labels of the masks r23.
     pub(super) fn receive_masks(&mut self, r23: &[u8]) -> Result<Kept<u128>, Abort> {
         let mut out = Kept::with_capacity(r23.len());
         for r23 in r23.chunks(CHUNK) {
@@ -161,7 +161,7 @@ impl<'t, 'h> Evaluator<'t, 'h> {
         self.oracle.begin_group();
     }
 
-    /// 3. The next piece of tables: each half from one garbler, its digest from the other \[Y1\].
+    /// Step 3. The next piece of tables: each half from one garbler, its digest from the other \[Y1\].
     fn receive_table(&mut self) -> Result<(), Abort> {
         let n = PIECE.min(self.left);
         let of_first = self.receive(TABLES, self.first, 16 * n + 32)?;
@@ -172,10 +172,8 @@ impl<'t, 'h> Evaluator<'t, 'h> {
         let same = |kind, half: &[u8], theirs: &[u8]| {
             session.same_digest(&self.pieces.digest(kind, false, half), &array(theirs))
         };
-        let mut same = (
-            same(Kind::FirstHalf, first, digest_of_first),
-            same(Kind::SecondHalf, second, digest_of_second),
-        );
+        let mut same =
+            (same(Kind::FirstHalf, first, digest_of_first), same(Kind::SecondHalf, second, digest_of_second));
         same.1 |= self.trio.is_weak(Weakness::OneHalf);
         if self.trio.is_weak(Weakness::LastPiece) && self.last && n == self.left {
             same = (true, true);
@@ -208,7 +206,7 @@ impl<'t, 'h> Evaluator<'t, 'h> {
         self.done += out.len();
     }
 
-    /// 5. z of outputs whose active labels these are \[Y4\].
+    /// Step 5. z of outputs whose active labels these are \[Y4\].
     pub(super) fn receive_decoding(&mut self, active: &[u128], last: bool) -> Result<Kept<u8>, Abort> {
         let n = active.len();
         let masked = self.receive(DECODING, self.first, bits::packed(n))?;
@@ -221,13 +219,13 @@ impl<'t, 'h> Evaluator<'t, 'h> {
         Ok(active.iter().zip(masked.iter()).map(|(label, d)| *label as u8 & 1 ^ d).collect())
     }
 
-    /// 6. The digest of the active labels of all outputs, in the making.
+    /// Step 6. The digest of the active labels of all outputs, in the making.
     pub(super) fn begin_result(&self) -> ResultDigest {
         ResultDigest::new(self.trio, &self.pieces)
     }
 
-    /// 6. After the comparisons of all pieces: z to P1, with a digest of the active labels of all outputs
-    /// \[Y5\].
+    /// Step 6. After the comparisons of all pieces: z to P1, with a digest of the active labels of all
+    /// outputs \[Y5\].
     pub(super) fn send_result(&mut self, z: &mut [u8], digest: ResultDigest) -> Result<(), Abort> {
         if let Some(Lie::OtherResult(at)) = self.trio.lie_told()
             && let Some(bit) = z.get_mut(at)

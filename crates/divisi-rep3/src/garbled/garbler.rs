@@ -42,7 +42,7 @@ pub(super) fn hash(trio: &Trio, seed: &Seed, plan: &Plan<'_>) -> Hash {
 }
 
 impl<'t, 'h> Garbler<'t, 'h> {
-    /// 1, 2. With the seed expanded, send the salt of the hash, or its digest \[Y1\].
+    /// Step 1, 2. With the seed expanded, send the salt of the hash, or its digest \[Y1\].
     pub(super) fn begin(
         trio: &'t mut Trio,
         role: Role,
@@ -106,10 +106,10 @@ impl<'t, 'h> Garbler<'t, 'h> {
         self.pieces.digest(kind, false, payload)
     }
 
-    /// 4. The labels of inputs x = u + x23 in some lanes: of each wire P1 sends the active label of u = x12 +
-    /// x31 and the pair of x23, P2 the active label of x23 and the pair of u in the order of x31, each with a
-    /// digest of the other's list \[Y2\]. Returns the labels of x for zero. `first` and `second` are our
-    /// components.
+    /// Step 4. The labels of inputs x = u + x23 in some lanes: of each wire P1 sends the active label of u
+    /// = x12 + x31 and the pair of x23, P2 the active label of x23 and the pair of u in the order of x31,
+    /// each with a digest of the other's list \[Y2\]. Returns the labels of x for zero. `first` and
+    /// `second` are our components.
     pub(super) fn send_inputs(&mut self, first: &[u8], second: &[u8]) -> Result<Kept<u128>, Abort> {
         let mut out = Kept::with_capacity(first.len());
         for (first, second) in first.chunks(CHUNK).zip(second.chunks(CHUNK)) {
@@ -145,8 +145,8 @@ impl<'t, 'h> Garbler<'t, 'h> {
         Ok(out)
     }
 
-    /// 4. The labels of the masks r23 of so many outputs, which go in as x23 does: P1 sends pairs, P2, who
-    /// knows r23, labels and the digest of the pairs. Returns their labels for zero.
+    /// Step 4. The labels of the masks r23 of so many outputs, which go in as x23 does: P1 sends pairs, P2,
+    /// who knows r23, labels and the digest of the pairs. Returns their labels for zero.
     pub(super) fn send_masks(&mut self, n: usize, r23: Option<&[u8]>) -> Result<Kept<u128>, Abort> {
         let mut out = Kept::with_capacity(n);
         for from in (0..n).step_by(CHUNK) {
@@ -186,7 +186,7 @@ impl<'t, 'h> Garbler<'t, 'h> {
         self.oracle.begin_group();
     }
 
-    /// 3. Half-gates (Zahur, Rosulek, Evans 2015, Figure 2) with free XOR, two tweaks a gate.
+    /// Step 3. Half-gates (Zahur, Rosulek, Evans 2015, Figure 2) with free XOR, two tweaks a gate.
     fn half_gates(&mut self, operands: &[u128], out: &mut [u128]) {
         let delta = *self.delta;
         let hashed = &mut self.oracle.scratch;
@@ -209,7 +209,7 @@ impl<'t, 'h> Garbler<'t, 'h> {
         self.oracle.gate += out.len() as u64;
     }
 
-    /// 3. Send our half of a piece of tables, and the digest of the other half \[Y1\].
+    /// Step 3. Send our half of a piece of tables, and the digest of the other half \[Y1\].
     fn send_table(&mut self) -> Result<(), Abort> {
         let (first, second) = self.table.split_at(16 * self.filled);
         let (own, other, kind) = if self.is_first() {
@@ -234,8 +234,8 @@ impl<'t, 'h> Garbler<'t, 'h> {
         Ok(())
     }
 
-    /// 5. P1 sends the decoding bits of outputs, whose labels for zero are these, with r12 added; P2 a digest
-    /// of them \[Y4\].
+    /// Step 5. P1 sends the decoding bits of outputs, whose labels for zero are these, with r12 added; P2 a
+    /// digest of them \[Y4\].
     pub(super) fn send_decoding(&mut self, zeros: &[u128], r12: &[u8], last: bool) -> Result<(), Abort> {
         let bare = self.trio.is_weak(Weakness::NoR12);
         let masked: Kept<u8> =
@@ -257,8 +257,8 @@ impl<'t, 'h> Garbler<'t, 'h> {
         Ok(())
     }
 
-    /// 6. P1: z and the digest of the labels that it selects, from P3 \[Y5\]. `zeros` are the labels of all
-    /// outputs for zero, `r12` their masks. Returns z.
+    /// Step 6. P1: z and the digest of the labels that it selects, from P3 \[Y5\]. `zeros` are the labels
+    /// of all outputs for zero, `r12` their masks. Returns z.
     pub(super) fn receive_result(&mut self, zeros: &[u128], r12: &[u8]) -> Result<Kept<u8>, Abort> {
         let n = zeros.len();
         let mut body = Zeroizing::new(vec![0; bits::packed(n) + 32]);
@@ -291,7 +291,11 @@ pub(super) struct ResultDigest {
 
 impl ResultDigest {
     pub(super) fn new(trio: &Trio, pieces: &Pieces) -> ResultDigest {
-        ResultDigest { hasher: pieces.of_the_call(Kind::Result), few: trio.is_weak(Weakness::FewLabels), count: 0 }
+        ResultDigest {
+            hasher: pieces.of_the_call(Kind::Result),
+            few: trio.is_weak(Weakness::FewLabels),
+            count: 0,
+        }
     }
 
     pub(super) fn add(&mut self, label: u128) {

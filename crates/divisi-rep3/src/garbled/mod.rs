@@ -11,7 +11,8 @@
 //! 1. All: the next call's number, roles and name; a barrier, if something was opened that none compared.
 //!    P1, P2: a seed from the key of their pair and the name; from it Delta, labels, and a salt of the hash.
 //! 2. P1 sends the salt, P2 its digest \[Y1\].
-//! 3. Tables, piece by piece: half of each from P1 and half from P2, with the digest of the other half \[Y1\].
+//! 3. Tables, piece by piece: half of each from P1 and half from P2, with the digest of the other half
+//!    \[Y1\].
 //! 4. Inputs, before the tables of their group: labels of u = x12 + x31 and of x23, pairs of hashes of both
 //!    labels of each, digests of the lists of pairs \[Y2\]; a label must have the hash that P3's own bit
 //!    selects \[Y3\]. The masks r23 go in as x23 does.
@@ -20,8 +21,9 @@
 //! 6. P3 sends z and a digest of the active output labels to P1, which recomputes it for z + r12 \[Y5\].
 //!    Shares of y: y12 = r12, y23 = r23, y31 = z.
 //!
-//! Cost: 16 bytes an AND from each garbler, 96 bytes an input bit, 48 bytes and two bits an output bit, each a
-//! lane; a digest of 32 bytes for each list and each half of a piece; 2 one-way messages (tests/garbled).
+//! Cost: 16 bytes an AND from each garbler, 96 bytes an input bit, 48 bytes and two bits an output bit,
+//! each a lane; a digest of 32 bytes for each list and each half of a piece; 2 one-way messages
+//! (tests/garbled).
 //!
 //! Deviations: D1 the barrier comes before the tables, not beside them. D2 P1 keeps the labels of all outputs
 //! until z came, 16 bytes a bit.
@@ -31,10 +33,11 @@ mod evaluator;
 mod garbler;
 mod pieces;
 mod plan;
+pub(crate) mod plot;
 mod run;
 mod secrets;
 mod walk;
-pub(crate) mod weak;
+mod weak;
 
 use divisi_core::{Step, step};
 

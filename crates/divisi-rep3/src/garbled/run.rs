@@ -39,7 +39,8 @@ impl Rep3 {
             trio.barrier()?;
         }
         let inputs: Vec<&[Bit]> = plan.parts.iter().map(|(place, _)| &jobs[*place].wires[..]).collect();
-        let outputs = if plan.parts.is_empty() { Outputs::new() } else { call(trio, &plan, &inputs, origin)? };
+        let outputs =
+            if plan.parts.is_empty() { Outputs::new() } else { call(trio, &plan, &inputs, origin)? };
         let places: Vec<usize> = plan.parts.iter().map(|(place, _)| *place).collect();
         for (job, lanes) in jobs.iter_mut().zip(&lanes) {
             job.wires = (0..job.program.output_bits()).map(|_| Bit::zero(*lanes, origin)).collect();
@@ -129,12 +130,7 @@ fn garble(
 }
 
 /// P3.
-fn evaluate(
-    trio: &mut Trio,
-    plan: &Plan<'_>,
-    inputs: &[&[Bit]],
-    outputs: &mut Outputs,
-) -> Result<(), Abort> {
+fn evaluate(trio: &mut Trio, plan: &Plan<'_>, inputs: &[&[Bit]], outputs: &mut Outputs) -> Result<(), Abort> {
     let plain = trio.is_weak(Weakness::NoR23);
     let mut stream = secrets::mask(trio, plan.roles.second, plan);
     let hash = receive_hash(trio, plan)?;

@@ -42,7 +42,7 @@ fn stream(trio: &Trio, peer: PartyId, purpose: &'static str, plan: &Plan<'_>) ->
     out
 }
 
-/// 1. P1 and P2: the seed of this call.
+/// Step 1. P1 and P2: the seed of this call.
 pub(super) fn expand(trio: &Trio, other: PartyId, plan: &Plan<'_>) -> Seed {
     trio.session.observe(Check::M0_5); // [M0.5]
     let mut out = stream(trio, other, "rep3 garbled seed", plan);

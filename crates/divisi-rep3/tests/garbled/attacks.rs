@@ -280,7 +280,9 @@ fn labels_of_two_calls(gap: Gap) -> [Vec<u128>; 2] {
     });
     assert!(ends.iter().all(Result::is_ok));
     let bodies = recording.bodies(Way::In, first, LABELS);
-    let words = |body: &Vec<u8>| body[..16 * 24 * LANES].as_chunks().0.iter().map(|w| u128::from_le_bytes(*w)).collect();
+    let words = |body: &Vec<u8>| {
+        body[..16 * 24 * LANES].as_chunks().0.iter().map(|w| u128::from_le_bytes(*w)).collect()
+    };
     [words(&bodies[0]), words(&bodies[1])]
 }
 
@@ -292,7 +294,8 @@ pub fn delta_of_two_calls(gap: Gap) -> bool {
 }
 
 /// A masked opening that P1 told P2 and P3 differently chooses between two secrets: without a barrier P3
-/// aborts where they differ in x23, of which P1 knows the rest. Whether P1's guesses are right, run after run.
+/// aborts where they differ in x23, of which P1 knows the rest. Whether P1's guesses are right, run after
+/// run.
 pub fn split_opening(gap: Gap) -> bool {
     let mut g = Build::new();
     let x = g.input(1)[0];
@@ -398,7 +401,9 @@ fn blame_falls_on_a_liar_or_on_nobody() {
         ] {
             let (ends, _) = lying(Gap::Nothing, calls, liar, lie);
             let end = &ends[evaluator.index()];
-            let Err(Abort::CheckFailed { check: failed, culprit, .. }) = end else { panic!("{lie:?} {end:?}") };
+            let Err(Abort::CheckFailed { check: failed, culprit, .. }) = end else {
+                panic!("{lie:?} {end:?}")
+            };
             assert_eq!((*failed, *culprit), (check, names.then_some(liar)), "{lie:?}");
         }
         let (ends, _) = lying(Gap::Nothing, calls, evaluator, Lie::OtherResult(5));
@@ -426,7 +431,8 @@ fn the_evaluator_says_nothing_before_z() {
         .map(|step| Step::new(Box::leak(format!("divisi_rep3::garbled/{step}").into_boxed_str())).id);
     let sent = |from: PartyId, to: PartyId| {
         let seen = recordings[from.index()].read().into_iter();
-        seen.filter(|seen| seen.way == Way::Out && seen.peer == to && garbled.contains(&seen.frame.step)).count()
+        seen.filter(|seen| seen.way == Way::Out && seen.peer == to && garbled.contains(&seen.frame.step))
+            .count()
     };
     assert_eq!(sent(evaluator, first), 1);
     assert!(sent(first, evaluator) >= 5 && sent(second, evaluator) >= 5);

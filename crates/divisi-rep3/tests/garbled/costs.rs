@@ -6,7 +6,8 @@ use divisi_circuit::{Build, Gates, Program};
 use divisi_core::{Boolean, Check, Counts, Job, settle};
 use divisi_net::wire_bytes;
 use divisi_rep3::lab::run;
-use divisi_symmetric::circuits::named;
+use divisi_symmetric::algorithm::Settings;
+use divisi_symmetric::circuits::{self, named};
 use divisi_symmetric::gates::Adder;
 
 /// What a party sent of a call and of the opening after it, in the order of parties.
@@ -60,7 +61,7 @@ fn formula(program: &Program, lanes: usize) -> [u64; 3] {
     [first, second, wire_bytes(packed(outs) + 32)]
 }
 
-/// 16 bytes an AND and garbler, 96 bytes an input bit, 48 bytes and two bits an output bit; 32 bytes a digest.
+/// 16 bytes an AND and garbler, 96 bytes an input bit, 48 bytes and two bits an output bit; 32 a digest.
 #[test]
 fn a_call_costs_what_its_formula_says() {
     for (name, lanes) in [("aes128", 1), ("sha256", 1), ("aes128", 3), ("keccak-f", 1)] {
@@ -70,11 +71,7 @@ fn a_call_costs_what_its_formula_says() {
             let expected = formula(&program, lanes);
             let (ands, ins) = (program.and_count() * lanes, program.input_bits() * lanes);
             let outs = program.output_bits() * lanes;
-            let bits = [
-                128 * ands + 384 * ins + 257 * outs,
-                128 * ands + 384 * ins + 128 * outs,
-                outs,
-            ];
+            let bits = [128 * ands + 384 * ins + 257 * outs, 128 * ands + 384 * ins + 128 * outs, outs];
             for ((party, expected), bits) in roles(calls).into_iter().zip(expected).zip(bits) {
                 let phase = counts[party.index()].phases["call"];
                 assert_eq!((phase.bytes, phase.bits), (expected, bits as u64), "{name} {party}");
@@ -83,6 +80,17 @@ fn a_call_costs_what_its_formula_says() {
             assert_eq!(all, 2 * 128 * ands as u64 + 768 * ins as u64 + 386 * outs as u64);
         }
     }
+}
+
+/// SHA-256 of 55 bytes: 777 KB in all, headers included.
+#[test]
+fn a_short_hash_costs_what_was_said() {
+    let program = circuits::function(&Settings::new("sha256".parse().unwrap()), 0, 55).unwrap();
+    let counts = counts(&program, 1, 0);
+    let all: u64 = counts.iter().map(|counts| counts.phases["call"].bytes).sum();
+    println!("{} ANDs, {all} bytes", program.and_count());
+    assert_eq!(all, formula(&program, 1).iter().sum::<u64>());
+    assert!((776_000..779_000).contains(&all), "{all}");
 }
 
 /// Two one-way messages to shares, three to an opened output, whatever the depth.
@@ -130,9 +138,11 @@ fn checks_are_counted_piece_by_piece() {
     for calls in 0..3 {
         let counts = counts(&program, 1, calls);
         let [first, second, evaluator] = roles(calls).map(|party| &counts[party.index()].checks);
-        let of = |checks: &std::collections::BTreeMap<Check, u64>, check| checks.get(&check).copied().unwrap_or(0);
+        let of =
+            |checks: &std::collections::BTreeMap<Check, u64>, check| checks.get(&check).copied().unwrap_or(0);
         let tables = program.and_count().div_ceil(4064) as u64;
-        let (ins, outs) = (program.input_bits().div_ceil(1024) as u64, program.output_bits().div_ceil(1024) as u64);
+        let (ins, outs) =
+            (program.input_bits().div_ceil(1024) as u64, program.output_bits().div_ceil(1024) as u64);
         assert_eq!(of(evaluator, Check::Y1), 1 + tables);
         assert_eq!(of(evaluator, Check::Y2), 2 * ins + outs);
         assert_eq!(of(evaluator, Check::Y3), 2 * ins + outs);
@@ -153,7 +163,10 @@ fn the_smallest_calls() {
     let x = g.input(8);
     g.output(&x);
     let none = counts(&g.finish(), 1, 0);
-    assert_eq!(none[0].phases["call"].bytes, wire_bytes(16) + wire_bytes(48 * 8 + 32) + wire_bytes(32 * 8) + wire_bytes(1));
+    assert_eq!(
+        none[0].phases["call"].bytes,
+        wire_bytes(16) + wire_bytes(48 * 8 + 32) + wire_bytes(32 * 8) + wire_bytes(1)
+    );
     let program = random_program(3, 1, 70);
     let opened = run(|mut trio| {
         let (_, parts) = dealt(1, 1, 1);

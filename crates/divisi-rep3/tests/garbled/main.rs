@@ -1,5 +1,5 @@
-//! Programs in constant rounds: right in every role, at the stated cost, and what happens to a liar in each of
-//! its roles (docs/constant-round.md).
+//! Programs in constant rounds: right in every role, at the stated cost, and what happens to a liar in each
+//! of its roles (docs/constant-round.md).
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 mod attacks;
@@ -116,7 +116,12 @@ fn inputs(trio: &mut Trio, parts: &[Vec<Part>; 3]) -> Result<Vec<Byte>, Abort> {
 
 /// What one party does: `skip` calls of nothing in particular, so that roles move on, then the program, then
 /// what comes of it opened.
-fn play(mut trio: Trio, program: &Program, parts: &[Vec<Part>; 3], skip: usize) -> Result<Vec<Vec<u8>>, Abort> {
+fn play(
+    mut trio: Trio,
+    program: &Program,
+    parts: &[Vec<Part>; 3],
+    skip: usize,
+) -> Result<Vec<Vec<u8>>, Abort> {
     let secret = inputs(&mut trio, parts)?;
     let mut e = engine(trio);
     turn(&mut e, skip)?;

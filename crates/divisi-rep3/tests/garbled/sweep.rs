@@ -73,7 +73,13 @@ fn no_change_of_a_message_makes_a_wrong_output() {
         // a changed message is noticed whatever the secrets are: an abort tells nothing
         let changed = [Operator::FlipFirst, Operator::FlipLast, Operator::FlipRandom, Operator::Both]
             .into_iter()
-            .chain([Operator::Truncate, Operator::Empty, Operator::Extend, Operator::Oversize, Operator::Drop])
+            .chain([
+                Operator::Truncate,
+                Operator::Empty,
+                Operator::Extend,
+                Operator::Oversize,
+                Operator::Drop,
+            ])
             .any(|other| other == operator);
         assert!(stopped || !changed, "nobody noticed: {calls} {at:?} {operator:?}");
         stopped
