@@ -82,15 +82,15 @@ fn a_call_costs_what_its_formula_says() {
     }
 }
 
-/// SHA-256 of 55 bytes: 777 KB in all, headers included.
+/// SHA-256 of 55 bytes: less than 777 KB in all, headers included.
 #[test]
 fn a_short_hash_costs_what_was_said() {
     let program = circuits::function(&Settings::new("sha256".parse().unwrap()), 0, 55).unwrap();
     let counts = counts(&program, 1, 0);
     let all: u64 = counts.iter().map(|counts| counts.phases["call"].bytes).sum();
-    println!("{} ANDs, {all} bytes", program.and_count());
     assert_eq!(all, formula(&program, 1).iter().sum::<u64>());
-    assert!((776_000..779_000).contains(&all), "{all}");
+    // the padding is folded: less than what 22,573 ANDs would be
+    assert!(program.and_count() < 22_573 && all < 777_000, "{all}");
 }
 
 /// Two one-way messages to shares, three to an opened output, whatever the depth.
