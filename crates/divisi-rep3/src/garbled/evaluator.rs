@@ -12,8 +12,8 @@ use super::weak::{Lie, Weakness};
 use super::{DECODING, LABELS, MASKS, RESULT, SALT, TABLES};
 use crate::trio::Trio;
 use divisi_core::{Abort, Check, PartyId, Step, taint};
+use divisi_ot::Kept;
 use divisi_ot::hash::{Hash, Tweak};
-use divisi_ot::{Kept, wipe};
 use zeroize::Zeroizing;
 
 /// The evaluator in a call.
@@ -264,11 +264,5 @@ impl Walker for Evaluator<'_, '_> {
             done += n;
         }
         Ok(())
-    }
-}
-
-impl Drop for Evaluator<'_, '_> {
-    fn drop(&mut self) {
-        wipe::stack(|| ());
     }
 }

@@ -10,8 +10,8 @@ use super::weak::{Lie, Weakness};
 use super::{DECODING, LABELS, MASKS, RESULT, SALT, TABLES};
 use crate::trio::Trio;
 use divisi_core::{Abort, Check, PartyId, Prg};
+use divisi_ot::Kept;
 use divisi_ot::hash::{Hash, Tweak};
-use divisi_ot::{Kept, wipe};
 use zeroize::{Zeroize, Zeroizing};
 
 /// A garbler in a call: Delta, what its labels are drawn from, and where it stands.
@@ -343,12 +343,5 @@ impl Walker for Garbler<'_, '_> {
             }
         }
         Ok(())
-    }
-}
-
-impl Drop for Garbler<'_, '_> {
-    fn drop(&mut self) {
-        // labels lie in vectors that wipe themselves; what calls left of them, and of Delta, on the stack
-        wipe::stack(|| ());
     }
 }

@@ -43,9 +43,12 @@ pub enum Lie {
 }
 
 /// What of it holds.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Default)]
 #[cfg(feature = "fault")]
 pub(crate) struct Plot {
     pub(crate) weakness: Option<Weakness>,
     pub(crate) lie: Option<Lie>,
+    /// Delta of every call, for tests that look where it lies.
+    #[cfg(feature = "testing")]
+    pub(crate) delta: Option<&'static divisi_core::testing::memory::Needle>,
 }

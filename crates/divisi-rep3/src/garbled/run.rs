@@ -13,7 +13,7 @@ use crate::origin::Origin;
 use crate::trio::Trio;
 use divisi_circuit::Program;
 use divisi_core::{Abort, Job, Step, step};
-use divisi_ot::Kept;
+use divisi_ot::{Kept, wipe};
 use std::borrow::Cow;
 
 const INPUTS: Step = step!("inputs");
@@ -62,10 +62,11 @@ fn call(trio: &mut Trio, plan: &Plan<'_>, inputs: &[&[Bit]], origin: Origin) -> 
         .iter()
         .map(|(_, part)| (0..part.program.output_bits()).map(|_| zero(part.lanes)).collect())
         .collect();
-    match plan.roles.role(trio.me()) {
-        Role::Evaluator => evaluate(trio, plan, inputs, &mut outputs)?,
-        role => garble(trio, role, plan, inputs, &mut outputs)?,
-    }
+    // labels lie in vectors that wipe themselves; what calls leave of them, and of Delta, lies on the stack
+    wipe::stack(|| match plan.roles.role(trio.me()) {
+        Role::Evaluator => evaluate(trio, plan, inputs, &mut outputs),
+        role => garble(trio, role, plan, inputs, &mut outputs),
+    })?;
     Ok(outputs)
 }
 

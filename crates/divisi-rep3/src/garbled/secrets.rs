@@ -52,6 +52,12 @@ pub(super) fn expand(trio: &Trio, other: PartyId, plan: &Plan<'_>) -> Seed {
     out.fill(&mut salt);
     out.zeroize();
     let mut delta = Zeroizing::new(u128::from_le_bytes(*delta) | 1);
+    #[cfg(all(feature = "fault", feature = "testing"))]
+    if let Some(needle) = trio.deviation.garbled.delta {
+        let mut planted = Zeroizing::new([0; 16]);
+        needle.plant(&mut planted);
+        *delta = u128::from_le_bytes(*planted);
+    }
     divisi_core::taint::secret(SEED, std::slice::from_mut(&mut *delta));
     Seed { delta, labels: Prg::new(&key), salt }
 }

@@ -11,6 +11,12 @@ impl Trio {
         self.deviation.garbled.weakness = Some(weakness);
     }
 
+    /// From now on every Delta that this garbler draws is this word; both garblers at the same place.
+    #[cfg(feature = "testing")]
+    pub fn plant_delta(&mut self, needle: &'static divisi_core::testing::memory::Needle) {
+        self.deviation.garbled.delta = Some(needle);
+    }
+
     /// From now on this party is corrupt, and does this in calls in constant rounds.
     pub fn lie(&mut self, lie: Lie) {
         self.deviation.garbled.lie = Some(lie);
