@@ -17,7 +17,7 @@ mod wide;
 mod wires;
 
 use crate::garbled::Rounds;
-use crate::ohv::shelf::Shelves;
+use crate::ohv::stock::Shelves;
 use crate::origin::Place;
 use crate::sbox::Protocol;
 use crate::security::Security;

@@ -5,7 +5,7 @@ use super::{bits, bytes, engine, in_the_clear, inputs, play, small_program, turn
 use divisi_circuit::{Build, Program};
 use divisi_core::{Abort, Boolean, Check, Job, PartyId, Step, settle};
 use divisi_ot::record::{self, Call};
-use divisi_rep3::adversary::stage::{Recording, Stage, Way, failed_check, party};
+use divisi_rep3::adversary::harness::{Harness, Recording, Way, failed_check, party};
 use divisi_rep3::adversary::{Lie, Weakness};
 use divisi_rep3::deal::Part;
 use divisi_rep3::lab::deal_all;
@@ -27,10 +27,10 @@ pub enum Gap {
 }
 
 impl Gap {
-    pub fn stage(self) -> Stage {
+    pub fn harness(self) -> Harness {
         match self {
-            Gap::Without(check) => Stage::without(Some(check)),
-            _ => Stage::default(),
+            Gap::Without(check) => Harness::without(Some(check)),
+            _ => Harness::default(),
         }
     }
 
@@ -58,7 +58,7 @@ fn transparent(seed: u8) -> (Vec<Vec<u8>>, [Vec<Part>; 3]) {
 pub fn lying(gap: Gap, calls: usize, liar: PartyId, lie: Lie) -> (Vec<Result<Vec<Vec<u8>>, Abort>>, bool) {
     let (program, (values, parts)) = (small_program(), transparent(0x3c));
     let expected = in_the_clear(&program, &values);
-    let ends = gap.stage().act(|mut trio| {
+    let ends = gap.harness().act(|mut trio| {
         gap.weaken(&mut trio);
         if trio.me() == liar {
             trio.lie(lie);
@@ -121,15 +121,15 @@ pub enum Spoiled {
 fn spoil(gap: Gap, calls: usize, spoiled: Spoiled, value: usize) -> (bool, bool) {
     let (program, (_, parts)) = (small_program(), transparent(calls as u8));
     let [first, second, evaluator] = roles(calls);
-    let stage = gap.stage();
+    let harness = gap.harness();
     let wires = 24 * LANES;
     let (liar, step, at) = match spoiled {
         Spoiled::Known(wire) => (first, LABELS, 16 * wires + 32 * wire),
         Spoiled::Sums(wire) => (second, LABELS, 16 * wires + 32 * wire),
         Spoiled::Masks(wire) => (first, MASKS, 32 * wire),
     };
-    stage.change(liar, evaluator, step, 0, move |body| body[at + 16 * value] ^= 1);
-    let ends = stage.act(|mut trio| {
+    harness.change(liar, evaluator, step, 0, move |body| body[at + 16 * value] ^= 1);
+    let ends = harness.act(|mut trio| {
         gap.weaken(&mut trio);
         let secret = inputs(&mut trio, &parts)?;
         let mut e = engine(trio);
@@ -208,7 +208,7 @@ fn known_of_output(gap: Gap, value: u8) -> (Vec<[Vec<u8>; 3]>, Vec<Vec<u8>>) {
     let (values, parts) = transparent(value);
     let expected = in_the_clear(&program, &values);
     let known = |calls: usize| {
-        let ends = gap.stage().act(|mut trio| {
+        let ends = gap.harness().act(|mut trio| {
             gap.weaken(&mut trio);
             let secret = inputs(&mut trio, &parts)?;
             let mut e = engine(trio);
@@ -263,10 +263,10 @@ fn what_a_party_has_of_an_output_is_uniform() {
 fn labels_of_two_calls(gap: Gap) -> [Vec<u128>; 2] {
     let program = small_program();
     let parts = [transparent(0x0f).1, transparent(0x35).1];
-    let stage = gap.stage();
+    let harness = gap.harness();
     let [first, _, evaluator] = roles(0);
-    let recording: Recording = stage.recording(evaluator);
-    let ends = stage.act(|mut trio| {
+    let recording: Recording = harness.recording(evaluator);
+    let ends = harness.act(|mut trio| {
         gap.weaken(&mut trio);
         let secret = [inputs(&mut trio, &parts[0])?, inputs(&mut trio, &parts[1])?];
         let mut e = engine(trio);
@@ -309,7 +309,7 @@ fn split_run(gap: Gap, calls: usize, program: &Program) -> (bool, bool) {
     let [first, second, evaluator] = roles(calls);
     let (a, b) = ((calls / 3 % 2) as u8, (calls / 6 % 2) as u8);
     let parts = deal_all(&[vec![a], vec![b]]);
-    let ends = gap.stage().act(|mut trio| {
+    let ends = gap.harness().act(|mut trio| {
         gap.weaken(&mut trio);
         let me = trio.me();
         let mine = &parts[me.index()];
@@ -347,7 +347,7 @@ fn hashed(gap: Gap) -> [Vec<Call>; 3] {
     let program = small_program();
     // three groups of lanes
     let parts = deal_all(&[vec![1; 130], vec![2; 130], vec![3; 130]]);
-    let ends = gap.stage().act(|mut trio| {
+    let ends = gap.harness().act(|mut trio| {
         gap.weaken(&mut trio);
         let secret: Vec<Byte> = inputs(&mut trio, &parts)?;
         let mut e = engine(trio);
@@ -417,9 +417,9 @@ fn blame_falls_on_a_liar_or_on_nobody() {
 #[test]
 fn the_evaluator_says_nothing_before_z() {
     let (program, (_, parts)) = (small_program(), transparent(1));
-    let stage = Gap::Nothing.stage();
-    let recordings = stage.recordings();
-    let ends = stage.act(|mut trio| {
+    let harness = Gap::Nothing.harness();
+    let recordings = harness.recordings();
+    let ends = harness.act(|mut trio| {
         let secret = inputs(&mut trio, &parts)?;
         let mut e = engine(trio);
         let wires = bits(&mut e, &secret)?;

@@ -5,7 +5,7 @@ use super::{bits, bytes, dealt, engine, in_the_clear, inputs, small_program, tur
 use divisi_core::testing::{Operator, Position, Sent, place, salt, sent};
 use divisi_core::{Abort, Boolean, Job, PartyId, settle};
 use divisi_rep3::Trio;
-use divisi_rep3::adversary::stage::{Stage, links, many};
+use divisi_rep3::adversary::harness::{Harness, links, many};
 use divisi_rep3::deal::Part;
 
 /// A run that has all in it: a barrier, a call, an opening, a barrier that tells whoever ended.
@@ -28,9 +28,9 @@ fn act(mut trio: Trio, parts: &[Vec<Part>; 3], calls: usize) -> Result<Vec<Vec<u
 }
 
 fn honest(parts: &[Vec<Part>; 3], calls: usize) -> Sent {
-    let stage = Stage::default();
-    let recordings = stage.recordings();
-    assert!(stage.act(|trio| act(trio, parts, calls)).iter().all(Result::is_ok));
+    let harness = Harness::default();
+    let recordings = harness.recordings();
+    assert!(harness.act(|trio| act(trio, parts, calls)).iter().all(Result::is_ok));
     sent(&recordings)
 }
 
@@ -57,9 +57,9 @@ fn no_change_of_a_message_makes_a_wrong_output() {
     jobs.sort_by_key(|job| !job.2.is_slow());
     let stopped = many(jobs.len(), 8, |i| {
         let (calls, at, operator, salt) = jobs[i];
-        let stage = Stage::default();
-        place(&stage, at, operator, salt, &runs[calls][&(at.from, at.to)]);
-        let ends = stage.act(|trio| act(trio, &parts, calls));
+        let harness = Harness::default();
+        place(&harness, at, operator, salt, &runs[calls][&(at.from, at.to)]);
+        let ends = harness.act(|trio| act(trio, &parts, calls));
         let honest = PartyId::all(3).zip(&ends).filter(|(party, _)| *party != at.from);
         let mut stopped = false;
         for (party, end) in honest {
