@@ -225,6 +225,16 @@ checks! {
     G13 = "G13",
     /// Semi-honest correlations: rows of a type of their own, no tweak twice, no pad for two payloads.
     G14 = "G14",
+    /// Constant rounds: each half of a table from one garbler, its digest from the other, before evaluation.
+    Y1 = "Y1",
+    /// Constant rounds: the whole list of hash pairs has the other garbler's digest, before any label is looked at.
+    Y2 = "Y2",
+    /// Constant rounds: an input label has the hash that the evaluator's own bit selects.
+    Y3 = "Y3",
+    /// Constant rounds: the masked decoding bits have the other garbler's digest.
+    Y4 = "Y4",
+    /// Constant rounds: the result comes with the digest of the output labels that belong to it.
+    Y5 = "Y5",
 }
 
 impl fmt::Display for Check {

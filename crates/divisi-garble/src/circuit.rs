@@ -1,7 +1,7 @@
 //! The circuit of a plan, in memory or in its file, without what everybody knows \[W29\].
 
 use divisi_circuit::stream::End;
-use divisi_circuit::{Build, Linear, Program, Stream};
+use divisi_circuit::{Linear, Program, Stream};
 use std::borrow::Cow;
 
 /// Where an output bit comes from.
@@ -25,7 +25,7 @@ pub(crate) enum Circuit<'p> {
 impl<'p> Circuit<'p> {
     /// A program, folded.
     pub fn program(program: &'p Program) -> Circuit<'p> {
-        Circuit::Program(fold(program))
+        Circuit::Program(program.folded())
     }
 
     pub fn inputs(&self) -> &[usize] {
@@ -106,35 +106,6 @@ pub(crate) fn has_public_wires(circuit: &Circuit<'_>, results: &[Result]) -> boo
     }
     let is_wire = |result: &Result| matches!(*result, Result::Wire(slot) if public[slot]);
     results.iter().any(is_wire)
-}
-
-/// Whether the program has gates whose result everybody knows.
-fn has_public_gates(program: &Program) -> bool {
-    let linear = |gate: &Linear| match *gate {
-        Linear::Constant { .. } => true,
-        Linear::Xor { x, y, .. } => x == y,
-        _ => false,
-    };
-    program.levels().iter().any(|level| {
-        level.linear().iter().any(linear) || level.dots().any(|(_, dot)| dot.iter().any(|(x, y)| x == y))
-    })
-}
-
-/// The same circuit without constants inside \[W29\].
-fn fold(program: &Program) -> Cow<'_, Program> {
-    if !has_public_gates(program) {
-        return Cow::Borrowed(program);
-    }
-    let mut g = Build::new();
-    let inputs: Vec<_> = program.inputs().iter().flat_map(|&width| g.input(width)).collect();
-    let Some(results) = program.replay(&mut g, &inputs) else { return Cow::Borrowed(program) };
-    let mut rest = &results[..];
-    for &width in program.outputs() {
-        let (value, later) = rest.split_at(width);
-        g.output(value);
-        rest = later;
-    }
-    Cow::Owned(g.finish())
 }
 
 /// Where each output bit comes from.

@@ -5,8 +5,8 @@
 //! output or abort; nobody learns more than the outputs (security with abort). Statistical security: the
 //! meter reports the error of the worst verification in bits, at least 57 for any batch this library makes;
 //! computational: 128 bits (AES-128 as a pseudo-random function, BLAKE3 as a hash, the channels of
-//! divisi-net). **It does not protect** against two corrupt parties together, nor promise that an output
-//! arrives.
+//! divisi-net), 117 for programs in constant rounds. **It does not protect** against two corrupt parties
+//! together, nor promise that an output arrives.
 //!
 //! The way of a value: a dealer [`deal::split`]s it; the holders compare it ([`Trio::agree_input`]); it
 //! enters an engine ([`Trio::input`]); a cipher computes on it over the traits of divisi-core;
@@ -21,6 +21,7 @@
 //! | `multiply` | section 2.6, Figure 2 |
 //! | `bit`, `ands` | Boolean programs: one Reshare a sum of products |
 //! | `verify` | section 2.7, Protocols 1 and 2, Figure 3 |
+//! | `garbled` | programs in two rounds: not MAESTRO's (docs/constant-round.md) |
 //! | `zero` | whether a secret is zero, for tags: one bit |
 //! | `sbox`, `record`, `relation` | sections 3.2 and 3.5, Protocols 3 and 7, Eq. 3 |
 //! | `ohv` | sections 3.4 and A, Protocols 5 and 8 |
@@ -41,6 +42,7 @@ pub mod blackbox;
 mod coin;
 pub mod deal;
 mod engine;
+mod garbled;
 mod input;
 #[cfg(feature = "testing")]
 pub mod lab;
@@ -72,6 +74,7 @@ mod zero;
 pub use bit::Bit;
 pub use coin::Coin;
 pub use engine::Rep3;
+pub use garbled::Rounds;
 pub use input::{Agreement, Input, Lack};
 pub use masked::Mask;
 pub use ohv::OneHots;

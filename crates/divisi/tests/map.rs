@@ -20,7 +20,7 @@ const MAP: &[(&str, &[&str])] = &[
     ("divisi-ot", &["divisi-core", "divisi-field", "divisi-net"]),
     ("divisi-garble", &["divisi-circuit", "divisi-core", "divisi-field", "divisi-net", "divisi-ot"]),
     ("divisi-spdz", &["divisi-circuit", "divisi-core", "divisi-field", "divisi-net", "divisi-ot"]),
-    ("divisi-rep3", &["divisi-circuit", "divisi-core", "divisi-field", "divisi-net"]),
+    ("divisi-rep3", &["divisi-circuit", "divisi-core", "divisi-field", "divisi-net", "divisi-ot"]),
     (
         "divisi-symphony",
         &["divisi-circuit", "divisi-core", "divisi-field", "divisi-rep3", "divisi-symmetric"],

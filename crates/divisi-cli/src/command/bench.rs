@@ -12,7 +12,6 @@ use divisi::engine::Page;
 use divisi::engine::job::Keys;
 use divisi::failure::Failure;
 use divisi::local::this_program;
-use divisi::mode::Choice;
 use divisi_core::Direction;
 use divisi_symmetric::aes::KeySize;
 use divisi_symmetric::algorithm::Algorithm;
@@ -226,19 +225,21 @@ pub fn run(context: &Context, command: &Commands) -> Result<Done, Failure> {
         }
         Commands::Hash(Hash { algorithm, messages, engine, goal, effort }) => {
             let work = Work::Function { algorithm: *algorithm, message_bytes: messages.message_bytes };
-            let choice = goal.mode.map(Choice::from).unwrap_or_default();
-            let usual = effort.options(context, Some(*engine));
-            measure(context, Options { work, choice, blocks: messages.count, ..usual })
+            let mut usual = effort.options(context, Some(*engine));
+            goal.own(&mut usual.own);
+            measure(context, Options { work, choice: goal.choice(), blocks: messages.count, ..usual })
         }
         Commands::Circuit(Circuit { circuit, count, engine, manner, streamed, goal, effort }) => {
             let work = |input_bits| Work::Circuit { name: circuit.clone(), input_bits };
             let usual = effort.options(context, Some(*engine));
-            let usual = Options { own: manner.own(*streamed), work: work(0), ..usual };
+            let mut own = manner.own(*streamed);
+            goal.own(&mut own);
+            let usual = Options { own, work: work(0), ..usual };
             usual.check()?;
             let held = divisi::circuit::hold(circuit, goal.adder(), usual.settings().is_streamed())?;
             let work = work(held.inputs().iter().sum());
             drop(held);
-            let choice = goal.mode.map(Choice::from).unwrap_or_default();
+            let choice = goal.choice();
             let blocks = count.unwrap_or(engine.engine().usual_count() as u64);
             measure(context, Options { work, choice, blocks, ..usual })
         }

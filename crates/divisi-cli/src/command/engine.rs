@@ -147,21 +147,6 @@ impl Manner {
     ///
     /// # Errors
     /// What the engine cannot do, or what belongs to another.
-    pub fn settings(
-        self,
-        choice: EngineChoice,
-        security: Security,
-        statistical: Option<u32>,
-        streamed: bool,
-        sboxes: Choice,
-    ) -> Result<Settings, Failure> {
-        self.settings_with(choice, security, statistical, self.own(streamed), sboxes)
-    }
-
-    /// The same with these options of one engine.
-    ///
-    /// # Errors
-    /// What the engine cannot do, or what belongs to another.
     pub fn settings_with(
         self,
         choice: EngineChoice,

@@ -25,6 +25,7 @@ use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap::{Args, Parser, Subcommand};
 use divisi::cleanup::Cleanup;
 use divisi::engine::Engine;
+use divisi::engine::settings::{CONSTANT_ROUND, MODE};
 use divisi::failure::Failure;
 use divisi::mode::{Choice, Mode};
 use divisi_net::{Config, Identity, Machine};
@@ -213,18 +214,48 @@ impl AnyProtocol {
 #[derive(Args, Clone, Copy)]
 struct Goal {
     /// What matters most where words are added (SHA-2): total-throughput takes the fewest ANDs, low-latency
-    /// the fewest rounds
-    #[arg(long, value_name = "NAME", value_parser = modes())]
-    mode: Option<Mode>,
+    /// the fewest rounds; constant-round, of rep3, garbles: two messages whatever the circuit
+    #[arg(long, value_name = "NAME", value_parser = aims())]
+    mode: Option<Aim>,
+}
+
+/// What a circuit is to be run by.
+#[derive(Clone, Copy)]
+enum Aim {
+    Mode(Mode),
+    ConstantRound,
 }
 
 impl Goal {
+    /// The mode that stands for a protocol.
+    fn mode(self) -> Option<Mode> {
+        match self.mode {
+            Some(Aim::Mode(mode)) => Some(mode),
+            Some(Aim::ConstantRound) | None => None,
+        }
+    }
+
+    fn choice(self) -> Choice {
+        self.mode().map(Choice::from).unwrap_or_default()
+    }
+
+    /// What of it is an option of one engine.
+    fn own(self, own: &mut BTreeMap<String, String>) {
+        if let Some(Aim::ConstantRound) = self.mode {
+            own.insert(MODE.into(), CONSTANT_ROUND.into());
+        }
+    }
+
     fn adder(self) -> Adder {
-        self.mode.map_or(Adder::FewestAnds, Mode::adder)
+        self.mode().map_or(Adder::FewestAnds, Mode::adder)
     }
 
     fn name(self) -> Option<&'static str> {
-        self.mode.map(Mode::name)
+        match self.mode {
+            Some(Aim::ConstantRound) => Some(CONSTANT_ROUND),
+            Some(Aim::Mode(mode)) => Some(mode.name()),
+            None => None,
+        }
     }
 }
 
@@ -245,6 +276,17 @@ fn list(numbers: &[usize]) -> String {
 fn modes() -> impl TypedValueParser<Value = Mode> {
     let mode = |mode: Mode| PossibleValue::new(mode.name()).help(mode.purpose());
     PossibleValuesParser::new(Mode::ALL.map(mode)).try_map(|name| name.parse::<Mode>())
+}
+
+/// The same, and constant rounds.
+fn aims() -> impl TypedValueParser<Value = Aim> {
+    let mode = |mode: Mode| PossibleValue::new(mode.name()).help(mode.purpose());
+    let garbled = PossibleValue::new(CONSTANT_ROUND)
+        .help("of rep3: two parties garble, the third evaluates, in two rounds for a circuit of any depth");
+    let all = Mode::ALL.map(mode).into_iter().chain([garbled]).collect::<Vec<_>>();
+    PossibleValuesParser::new(all).try_map(|name| {
+        if name == CONSTANT_ROUND { Ok(Aim::ConstantRound) } else { name.parse::<Mode>().map(Aim::Mode) }
+    })
 }
 
 /// Which mesh, and who we are in it.

@@ -7,7 +7,6 @@ use divisi::circuit;
 use divisi::engine::{self, Settings};
 use divisi::failure::Failure;
 use divisi::local::this_program;
-use divisi::mode::Choice;
 use divisi::run::{self, Membership, Options};
 use divisi_net::{Config, PartyId};
 use divisi_rep3::Security;
@@ -84,9 +83,13 @@ fn settings(arguments: &Arguments) -> Result<Settings, Failure> {
     if statistical.is_some() {
         engine::belongs(choice.engine(), "statistical")?;
     }
-    let sboxes = arguments.goal.mode.map(Choice::from).unwrap_or_default();
+    let sboxes = arguments.goal.choice();
     let security = choice.security(*security);
-    let mut settings = manner.settings(*choice, security, *statistical, *streamed, sboxes)?;
+    let mut settings = {
+        let mut own = manner.own(*streamed);
+        arguments.goal.own(&mut own);
+        manner.settings_with(*choice, security, *statistical, own, sboxes)?
+    };
     let range = choice.engine().parties();
     if let (None, Some(config), true) = (choice.parties, config, range.start() < range.end()) {
         let parties = Config::load(config).map_err(|e| Failure::usage(e.to_string()))?.parties().len();

@@ -13,6 +13,7 @@ use super::wide::Wide;
 use super::wires::Wires;
 use crate::ands::NARROW;
 use crate::bit::{Bit, planes};
+use crate::garbled::Rounds;
 use crate::origin::Origin;
 use crate::share::Byte;
 use crate::wire::Shape;
@@ -63,6 +64,9 @@ impl Boolean for Rep3 {
     }
 
     fn run(&mut self, jobs: &mut [Job<'_, Bit>]) -> Result<(), Abort> {
+        if self.rounds == Rounds::Constant {
+            return self.run_in_constant_rounds(jobs);
+        }
         let lanes = jobs.iter().map(|job| self.lanes_of(job)).collect::<Result<Vec<usize>, Abort>>()?;
         let window = jobs.iter().map(|job| window(job.program, jobs.len())).min().unwrap_or(1);
         let origin = self.trio.admit(INPUTS, jobs.iter().flat_map(|job| &job.wires).map(|bit| bit.origin))?;
@@ -102,7 +106,7 @@ impl Boolean for Rep3 {
 
 impl Rep3 {
     /// How many lanes a job has, if its inputs are those of its program.
-    fn lanes_of(&self, job: &Job<'_, Bit>) -> Result<usize, Abort> {
+    pub(crate) fn lanes_of(&self, job: &Job<'_, Bit>) -> Result<usize, Abort> {
         if job.wires.len() != job.program.input_bits() {
             return Err(self.trio.session.misuse(INPUTS, "not as many bits as the program has input wires"));
         }

@@ -16,6 +16,7 @@ mod vectors;
 mod wide;
 mod wires;
 
+use crate::garbled::Rounds;
 use crate::ohv::stock::Shelves;
 use crate::origin::Place;
 use crate::sbox::Protocol;
@@ -31,6 +32,7 @@ pub struct Rep3 {
     trio: Trio,
     protocol: Protocol,
     security: Security,
+    rounds: Rounds,
     owed: Products,
     /// One-hot vectors made ahead.
     pub(crate) shelves: Shelves,
@@ -52,6 +54,7 @@ impl Rep3 {
             trio,
             protocol,
             security,
+            rounds: Rounds::default(),
             shelves: Shelves::default(),
             chains: chains::Chains::default(),
         }
@@ -66,6 +69,12 @@ impl Rep3 {
     #[must_use]
     pub fn protocol(&self) -> Protocol {
         self.protocol
+    }
+
+    /// Run the programs that follow in this way; all three parties at the same place, and agreed on with the
+    /// jobs: never by what one of them alone measured.
+    pub fn use_rounds(&mut self, rounds: Rounds) {
+        self.rounds = rounds;
     }
 
     /// Against whom this engine computes.

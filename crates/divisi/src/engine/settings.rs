@@ -50,12 +50,29 @@ impl Settings {
         self
     }
 
+    /// Whether programs run in a constant number of rounds: not by a mode that stands for a protocol.
+    #[must_use]
+    pub fn is_constant_round(&self) -> bool {
+        self.own.get(MODE).is_some_and(|mode| mode == CONSTANT_ROUND)
+    }
+
+    /// The mode's name, for JSON.
+    #[must_use]
+    pub fn mode_name(&self) -> Option<&'static str> {
+        if self.is_constant_round() { Some(CONSTANT_ROUND) } else { self.choice.mode_name() }
+    }
+
     /// Whether circuits may stay in their files.
     #[must_use]
     pub fn is_streamed(&self) -> bool {
         self.own.contains_key(STREAMED)
     }
 }
+
+/// The option that says what matters most, and its value for programs in a constant number of rounds.
+pub const MODE: &str = "mode";
+/// See [`MODE`].
+pub const CONSTANT_ROUND: &str = "constant-round";
 
 /// The option by which a circuit may stay in its file.
 pub const STREAMED: &str = "streamed";

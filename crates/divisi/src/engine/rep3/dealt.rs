@@ -11,7 +11,7 @@ use divisi_core::{Abort, Check, Counts, Direction, Parameters, PhaseCounts, Sess
 use divisi_net::{Machine, Permits, World};
 use divisi_rep3::deal::{self, Part};
 use divisi_rep3::open::Answer;
-use divisi_rep3::{Agreement, Passes, Rep3, Trio};
+use divisi_rep3::{Agreement, Passes, Rep3, Rounds, Trio};
 use serde_json::{Map, Value};
 use std::sync::Arc;
 
@@ -48,14 +48,19 @@ impl<'j> Dealt<'j> {
                 return Err(Unsupported::new("a job whose instances have keys of their own"));
             }
         };
-        let protocol = settings.choice.protocol();
+        let (protocol, rounds) = (settings.choice.protocol(), super::rounds(settings));
+        if rounds == Rounds::Constant && matches!(what, What::Aes { .. }) {
+            return Err(Unsupported::new(super::PROGRAMS_ALONE));
+        }
+        let garbled = if rounds == Rounds::Constant { super::GARBLED } else { usize::MAX };
         let bits = statistical(settings).unwrap_or(0);
         let task = Task {
             what,
             input_bytes: job.input_bytes(0),
             protocol,
             security: settings.security,
-            chunk: super::chunk(job, protocol),
+            rounds,
+            chunk: super::chunk(job, protocol).min(garbled),
             statistical: bits,
             passes: Passes::for_bits(bits).ok_or_else(|| Unsupported::new(super::TOO_MANY_BITS))?,
             threads: settings.threads,
@@ -121,6 +126,7 @@ impl Prepared for Dealt<'_> {
         Parameters::new("bench")
             .with("protocol", task.protocol.name().as_bytes())
             .with("security", task.security.name().as_bytes())
+            .with("rounds", format!("{:?}", task.rounds).as_bytes())
             .with("work", &self.name())
             .with("message bytes", &(task.input_bytes as u64).to_le_bytes())
             .with("key bits", &(bits as u64).to_le_bytes())
@@ -178,7 +184,9 @@ impl Prepared for Dealt<'_> {
         let engine = |session| {
             let mut trio = Trio::new(session)?;
             trio.set_passes(self.task.passes);
-            Ok::<_, Abort>(Rep3::new(trio, self.task.protocol, self.task.security))
+            let mut rep = Rep3::new(trio, self.task.protocol, self.task.security);
+            rep.use_rounds(self.task.rounds);
+            Ok::<_, Abort>(rep)
         };
         let mut engines =
             std::iter::once(session).chain(others).map(engine).collect::<Result<Vec<_>, _>>()?;

@@ -7,10 +7,11 @@ mod report;
 mod strands;
 
 use super::job::{Between, Job};
+use super::settings::MODE;
 use super::{Adversary, Clock, Engine, Measured, Page, Prepared, Settings, Unsupported, members};
 use crate::circuit::Held;
 use dealt::Dealt;
-use divisi_rep3::{Passes, Protocol, Security};
+use divisi_rep3::{Passes, Protocol, Rounds, Security};
 use divisi_symphony::cipher::blocks_at_once;
 use known::Known;
 use owned::Task;
@@ -38,6 +39,10 @@ const OUTPUTS: &str = "outputs";
 /// Why there is no other cipher.
 const AES_ALONE: &str = "the engine rep3 has no block cipher but AES: give --engine spdz";
 
+/// What runs in constant rounds.
+const PROGRAMS_ALONE: &str =
+    "--mode constant-round is for circuits, hashes and MACs: give a circuit (aes128), or another mode";
+
 const TOO_MANY_BITS: &str = "two passes over GF(2^64) reach 114 bits: give at most that as --statistical";
 
 /// What is made ahead for lookups, its verification included, is *preprocessing*.
@@ -52,6 +57,8 @@ const PHASES: &[Clock] = &[
 const MESSAGES: usize = 16_384;
 /// The bytes of messages that go through the engine at once, at most.
 const CHUNK_BYTES: usize = 1 << 24;
+/// How many instances are garbled in one call, at most.
+const GARBLED: usize = 64;
 /// Lanes of a tile: what is not a few is a whole number of tiles.
 const TILE: usize = 512;
 
@@ -78,10 +85,15 @@ fn statistical(settings: &Settings) -> Option<u32> {
     (settings.security == Security::Malicious).then_some(settings.statistical.unwrap_or(STATISTICAL))
 }
 
+/// How programs run.
+fn rounds(settings: &Settings) -> Rounds {
+    if settings.is_constant_round() { Rounds::Constant } else { Rounds::OfLevels }
+}
+
 fn facts(settings: &Settings) -> Map<String, Value> {
     members(json!({
         "protocol": settings.choice.protocol().name(),
-        "mode": settings.choice.mode_name(),
+        "mode": settings.mode_name(),
         "security": settings.security.name(),
     }))
 }
@@ -138,6 +150,15 @@ impl Engine for Replicated {
             Settings { statistical: Some(_), security: Security::SemiHonest, .. } => Err(Unsupported::new(
                 "--statistical says how well lies are found, and semi-honest looks for none: leave one of them out",
             )),
+            _ if settings.own.contains_key(MODE) && !settings.is_constant_round() => {
+                Err(Unsupported::new("a mode that the engine rep3 has not"))
+            }
+            Settings { security: Security::SemiHonest, .. } if settings.is_constant_round() => {
+                Err(Unsupported::new(
+                    "--mode constant-round is secure against one malicious party at the price of less: leave --security \
+                     semi-honest out",
+                ))
+            }
             _ => Ok(()),
         }
     }
@@ -171,8 +192,8 @@ impl Engine for Replicated {
                 "rep3 takes inputs of the parties' own for one evaluation at a time",
             ));
         }
-        let (digest, security) = (circuit.circuit.digest(), settings.security);
-        Ok(Box::new(Task { job: circuit, program, digest, owners, receivers, security }))
+        let (digest, security, rounds) = (circuit.circuit.digest(), settings.security, rounds(settings));
+        Ok(Box::new(Task { job: circuit, program, digest, owners, receivers, security, rounds }))
     }
 
     fn facts(&self, settings: &Settings) -> Map<String, Value> {

@@ -6,7 +6,7 @@ use super::OUTPUTS;
 use super::strands::{ONLINE, VERIFICATION};
 use divisi_circuit::Program;
 use divisi_core::{Abort, Counts, Parameters, PartyId, Session};
-use divisi_rep3::{Protocol, Rep3, Security, Trio};
+use divisi_rep3::{Protocol, Rep3, Rounds, Security, Trio};
 use divisi_symphony::circuit::Circuit;
 use divisi_symphony::close;
 
@@ -22,6 +22,7 @@ pub(super) struct Task<'j> {
     pub owners: &'j [PartyId],
     pub receivers: &'j [PartyId],
     pub security: Security,
+    pub rounds: Rounds,
 }
 
 impl Prepared for Task<'_> {
@@ -36,6 +37,7 @@ impl Prepared for Task<'_> {
             .with("owners", &numbers(self.owners))
             .with("receivers", &numbers(self.receivers))
             .with("security", self.security.name().as_bytes())
+            .with("rounds", format!("{:?}", self.rounds).as_bytes())
     }
 
     fn course(&self, warmup: usize) -> Course {
@@ -52,7 +54,8 @@ impl Prepared for Task<'_> {
 
     fn start<'p>(&'p self, session: Session, _: usize, _: &Own) -> Result<Box<dyn Party + 'p>, Abort> {
         let circuit = Circuit::new(self.program, &self.digest, self.owners, self.receivers)?;
-        let rep = Rep3::new(Trio::new(session)?, Protocol::Gf4Circuit, self.security);
+        let mut rep = Rep3::new(Trio::new(session)?, Protocol::Gf4Circuit, self.security);
+        rep.use_rounds(self.rounds);
         Ok(Box::new(Owner { circuit, rep }))
     }
 }

@@ -24,7 +24,7 @@ pub(super) fn json(measured: &Measured) -> Map<String, Value> {
     let has_sboxes = text(measured, "algorithm").is_some_and(|name| name.contains("aes"));
     members(json!({
         "protocol": has_sboxes.then(|| measured.settings.choice.protocol().name()),
-        "mode": measured.settings.choice.mode_name(),
+        "mode": measured.settings.mode_name(),
         "security": measured.settings.security.name(),
         "algorithm": about("algorithm"),
         "direction": about("direction"),
@@ -58,7 +58,7 @@ pub(super) fn page(measured: &Measured) -> Page {
     let error = measured
         .verification_error_bits
         .map_or("nothing verified".into(), |bits| format!("a lie passes with 2^-{bits:.0}"));
-    let mode = settings.choice.mode_name().map(|mode| format!(" ({mode})")).unwrap_or_default();
+    let mode = settings.mode_name().map(|mode| format!(" ({mode})")).unwrap_or_default();
     let what = match (text(measured, "circuit"), text(measured, "algorithm")) {
         (Some(circuit), _) => format!("the circuit {circuit}{mode}"),
         (_, Some("aes")) => {

@@ -14,7 +14,7 @@ use divisi_core::{
 };
 use divisi_net::Permits;
 use divisi_rep3::deal::Part;
-use divisi_rep3::{Bit, Byte, Passes, Products, Protocol, Rep3, Security};
+use divisi_rep3::{Bit, Byte, Passes, Products, Protocol, Rep3, Rounds, Security};
 use divisi_symmetric::aes::{self, RoundKeys};
 use divisi_symmetric::algorithm::Settings as Use;
 use divisi_symmetric::batch::{Function, Messages, SecretByte, bits, byte_values};
@@ -46,6 +46,8 @@ pub(super) struct Task {
     pub input_bytes: usize,
     pub protocol: Protocol,
     pub security: Security,
+    /// How programs run.
+    pub rounds: Rounds,
     /// How many instances go through the engine at once.
     pub chunk: usize,
     /// The bits that verifications are to reach, and what reaches them.
@@ -136,8 +138,8 @@ fn compute(
             return Err(Abort::Misuse { step: INPUT, what: "what was made ready is something else" });
         }
     };
-    if matches!(ready, Ready::Circuit) && !rep.owes() {
-        // a circuit without products
+    if (matches!(ready, Ready::Circuit) || task.rounds == Rounds::Constant) && !rep.owes() {
+        // a circuit without products, or one that was garbled
         return rep.close_linear(output);
     }
     Ok(rep.close(output))

@@ -1,0 +1,268 @@
+//! P3: receives every piece from both garblers, compares it, and evaluates.
+//!
+//! It sends nothing before z but a mere abort, and no comparison depends on what it evaluated.
+
+use super::bits::{self, spread};
+use super::garbler::{ResultDigest, array};
+use super::pieces::{Kind, Pieces};
+use super::plan::{CHUNK, PIECE, Plan};
+use super::secrets::{self, Oracle};
+use super::walk::{GROUP, Walker};
+use super::weak::{Lie, Weakness};
+use super::{DECODING, LABELS, MASKS, RESULT, SALT, TABLES};
+use crate::trio::Trio;
+use divisi_core::{Abort, Check, PartyId, Step, taint};
+use divisi_ot::Kept;
+use divisi_ot::hash::{Hash, Tweak};
+use zeroize::Zeroizing;
+
+/// The evaluator in a call.
+pub(super) struct Evaluator<'t, 'h> {
+    trio: &'t mut Trio,
+    /// P1 and P2.
+    first: PartyId,
+    second: PartyId,
+    oracle: Oracle<'h>,
+    pieces: Pieces,
+    /// A piece of tables that was compared, and how many of its gates were evaluated.
+    table: Kept<u8>,
+    done: usize,
+    /// How many ANDs of this group are in pieces to come, and whether there are other groups.
+    left: usize,
+    last: bool,
+}
+
+/// Step 2. The salt of the hash from P1, confirmed by P2 \[Y1\].
+pub(super) fn receive_hash(trio: &mut Trio, plan: &Plan<'_>) -> Result<Hash, Abort> {
+    let (mut salt, mut digest) = ([0; 16], [0; 32]);
+    trio.session.recv(SALT, plan.roles.first, &mut salt)?;
+    trio.session.recv(SALT, plan.roles.second, &mut digest)?;
+    let ours = Pieces::new(plan.name).digest(Kind::Salt, false, &salt);
+    let same = trio.session.same_digest(&ours, &digest);
+    trio.session.require(Check::Y1, SALT, same, None)?; // [Y1]
+    Ok(secrets::hash(&trio.session, plan, &salt))
+}
+
+impl<'t, 'h> Evaluator<'t, 'h> {
+    pub(super) fn begin(trio: &'t mut Trio, hash: &'h Hash, plan: &Plan<'_>) -> Evaluator<'t, 'h> {
+        let oracle = Oracle::new(trio, hash, plan);
+        let mut pieces = Pieces::new(plan.name);
+        pieces.advance();
+        Evaluator {
+            trio,
+            first: plan.roles.first,
+            second: plan.roles.second,
+            oracle,
+            pieces,
+            table: Kept::with_capacity(32 * PIECE),
+            done: 0,
+            left: 0,
+            last: false,
+        }
+    }
+
+    fn receive(&mut self, step: Step, from: PartyId, len: usize) -> Result<Zeroizing<Vec<u8>>, Abort> {
+        let mut body = Zeroizing::new(vec![0; len]);
+        self.trio.session.recv(step, from, &mut body)?;
+        Ok(body)
+    }
+
+    /// \[Y2\] A whole list of pairs against the other garbler's digest, before any label is looked at.
+    fn compare_list(
+        &self,
+        step: Step,
+        kind: Kind,
+        pairs: &[u8],
+        labels: &[u8],
+        theirs: &[u8],
+    ) -> Result<(), Abort> {
+        let payload = if self.trio.is_weak(Weakness::ListOfLabels) {
+            labels
+        } else if self.trio.is_weak(Weakness::HalfList) {
+            &pairs[..pairs.len() / 2]
+        } else {
+            pairs
+        };
+        let ours = self.pieces.digest(kind, false, payload);
+        let same = self.trio.session.same_digest(&ours, &array(theirs));
+        self.trio.session.require(Check::Y2, step, same, None) // [Y2]
+    }
+
+    /// \[Y3\] Each label against the hash of its pair that our own bit selects.
+    fn compare_labels(
+        &mut self,
+        step: Step,
+        labels: &[u128],
+        pairs: &[u8],
+        chosen: &[u8],
+        from: PartyId,
+    ) -> Result<(), Abort> {
+        let mut hashed = Kept::<u128>::with_capacity(labels.len());
+        hashed.extend_from_slice(labels);
+        let unit = self.oracle.wire;
+        self.oracle.pairs.hash(&mut hashed, |i| Tweak { unit: unit + i as u64, row: 0 });
+        self.oracle.wire += labels.len() as u64;
+        let pairs = bits::read(pairs);
+        let mut difference = 0;
+        for ((hashed, [zero, one]), bit) in hashed.iter().zip(pairs.as_chunks::<2>().0).zip(chosen) {
+            difference |= hashed ^ zero ^ spread(u128::from(*bit)) & (zero ^ one);
+        }
+        // of all labels of a piece it is told whether one is wrong, not which
+        let same = taint::verdict(step, difference == 0);
+        self.trio.session.require(Check::Y3, step, same, Some(from)) // [Y3]
+    }
+
+    /// Step 4. The active labels of inputs in some lanes; `x23` and `x31` are our components.
+    pub(super) fn receive_inputs(&mut self, x23: &[u8], x31: &[u8]) -> Result<Kept<u128>, Abort> {
+        let mut out = Kept::with_capacity(x23.len());
+        for (x23, x31) in x23.chunks(CHUNK).zip(x31.chunks(CHUNK)) {
+            let n = x23.len();
+            let (first, second) = (self.first, self.second);
+            let of_first = self.receive(LABELS, first, 48 * n + 32)?;
+            let of_second = self.receive(LABELS, second, 48 * n + 32)?;
+            let (u, rest) = of_first.split_at(16 * n);
+            let (of_known, digest_of_sums) = rest.split_at(32 * n);
+            let (known, rest) = of_second.split_at(16 * n);
+            let (sums, digest_of_known) = rest.split_at(32 * n);
+            self.compare_list(LABELS, Kind::Sums, sums, u, digest_of_sums)?;
+            self.compare_list(LABELS, Kind::Known, of_known, known, digest_of_known)?;
+            let (u, known) = (bits::read(u), bits::read(known));
+            self.compare_labels(LABELS, &u, sums, x31, first)?;
+            self.compare_labels(LABELS, &known, of_known, x23, second)?;
+            self.pieces.advance();
+            out.extend(u.iter().zip(known.iter()).map(|(u, known)| u ^ known));
+        }
+        Ok(out)
+    }
+
+    /// Step 4. The active labels of the masks r23.
+    pub(super) fn receive_masks(&mut self, r23: &[u8]) -> Result<Kept<u128>, Abort> {
+        let mut out = Kept::with_capacity(r23.len());
+        for r23 in r23.chunks(CHUNK) {
+            let n = r23.len();
+            let (first, second) = (self.first, self.second);
+            let pairs = self.receive(MASKS, first, 32 * n)?;
+            let of_second = self.receive(MASKS, second, 16 * n + 32)?;
+            let (known, digest) = of_second.split_at(16 * n);
+            self.compare_list(MASKS, Kind::Masks, &pairs, known, digest)?;
+            let known = bits::read(known);
+            self.compare_labels(MASKS, &known, &pairs, r23, second)?;
+            self.pieces.advance();
+            out.extend_from_slice(&known);
+        }
+        Ok(out)
+    }
+
+    /// So many ANDs follow, in the lanes of a group.
+    pub(super) fn expect(&mut self, ands: usize, last: bool) {
+        (self.left, self.last) = (ands, last);
+        self.table.clear();
+        self.done = 0;
+        self.oracle.begin_group();
+    }
+
+    /// Step 3. The next piece of tables: each half from one garbler, its digest from the other \[Y1\].
+    fn receive_table(&mut self) -> Result<(), Abort> {
+        let n = PIECE.min(self.left);
+        let of_first = self.receive(TABLES, self.first, 16 * n + 32)?;
+        let of_second = self.receive(TABLES, self.second, 16 * n + 32)?;
+        let (first, digest_of_second) = of_first.split_at(16 * n);
+        let (second, digest_of_first) = of_second.split_at(16 * n);
+        let session = &self.trio.session;
+        let same = |kind, half: &[u8], theirs: &[u8]| {
+            session.same_digest(&self.pieces.digest(kind, false, half), &array(theirs))
+        };
+        let mut same =
+            (same(Kind::FirstHalf, first, digest_of_first), same(Kind::SecondHalf, second, digest_of_second));
+        same.1 |= self.trio.is_weak(Weakness::OneHalf);
+        if self.trio.is_weak(Weakness::LastPiece) && self.last && n == self.left {
+            same = (true, true);
+        }
+        session.require(Check::Y1, TABLES, same.0 && same.1, None)?; // [Y1]
+        self.table.clear();
+        self.table.extend_from_slice(first);
+        self.table.extend_from_slice(second);
+        self.pieces.advance();
+        self.left -= n;
+        self.done = 0;
+        Ok(())
+    }
+
+    /// Half-gates, evaluated.
+    fn half_gates(&mut self, operands: &[u128], out: &mut [u128]) {
+        let hashed = &mut self.oracle.scratch;
+        hashed.clear();
+        hashed.extend_from_slice(operands);
+        let from = self.oracle.gate;
+        let tweak = |i: usize| Tweak { unit: from + i as u64 / 2, row: (i % 2) as u8 };
+        self.oracle.gates.hash(hashed, tweak);
+        let table = self.table.as_chunks::<16>().0.as_chunks::<2>().0.iter().skip(self.done);
+        let gates = hashed.as_chunks::<2>().0.iter().zip(operands.as_chunks::<2>().0).zip(table);
+        for ((([of_a, of_b], [a, b]), [t_g, t_e]), out) in gates.zip(out.iter_mut()) {
+            let (t_g, t_e) = (u128::from_le_bytes(*t_g), u128::from_le_bytes(*t_e));
+            *out = of_a ^ spread(*a) & t_g ^ of_b ^ spread(*b) & (t_e ^ a);
+        }
+        self.oracle.gate += out.len() as u64;
+        self.done += out.len();
+    }
+
+    /// Step 5. z of outputs whose active labels these are \[Y4\].
+    pub(super) fn receive_decoding(&mut self, active: &[u128], last: bool) -> Result<Kept<u8>, Abort> {
+        let n = active.len();
+        let masked = self.receive(DECODING, self.first, bits::packed(n))?;
+        let digest = self.receive(DECODING, self.second, 32)?;
+        let ours = self.pieces.digest(Kind::Decoding, last, &masked);
+        let same = self.trio.session.same_digest(&ours, &array(&digest));
+        self.trio.session.require(Check::Y4, DECODING, same, None)?; // [Y4]
+        self.pieces.advance();
+        let masked = bits::unpack(&masked, n);
+        Ok(active.iter().zip(masked.iter()).map(|(label, d)| *label as u8 & 1 ^ d).collect())
+    }
+
+    /// Step 6. The digest of the active labels of all outputs, in the making.
+    pub(super) fn begin_result(&self) -> ResultDigest {
+        ResultDigest::new(self.trio, &self.pieces)
+    }
+
+    /// Step 6. After the comparisons of all pieces: z to P1, with a digest of the active labels of all
+    /// outputs \[Y5\].
+    pub(super) fn send_result(&mut self, z: &mut [u8], digest: ResultDigest) -> Result<(), Abort> {
+        if let Some(Lie::OtherResult(at)) = self.trio.lie_told()
+            && let Some(bit) = z.get_mut(at)
+        {
+            *bit ^= 1;
+        }
+        taint::public(RESULT, z);
+        let mut body = Vec::with_capacity(bits::packed(z.len()) + 32);
+        bits::pack(z, &mut body);
+        let digest = digest.finish(&body);
+        body.extend_from_slice(&digest);
+        self.trio.session.send(RESULT, self.first, &body, z.len() as u64)
+    }
+}
+
+impl Walker for Evaluator<'_, '_> {
+    fn not(&self, label: u128) -> u128 {
+        label
+    }
+
+    fn constant(&self, _value: bool) -> u128 {
+        0
+    }
+
+    fn products(&mut self, operands: &[u128], out: &mut [u128]) -> Result<(), Abort> {
+        let mut done = 0;
+        while done < out.len() {
+            if self.done == self.table.len() / 32 {
+                self.receive_table()?;
+            }
+            let n = (out.len() - done).min(self.table.len() / 32 - self.done).min(GROUP);
+            if n == 0 {
+                return Err(self.trio.session.misuse(TABLES, "more gates than the circuit has"));
+            }
+            self.half_gates(&operands[2 * done..2 * (done + n)], &mut out[done..done + n]);
+            done += n;
+        }
+        Ok(())
+    }
+}

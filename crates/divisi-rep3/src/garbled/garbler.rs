@@ -1,0 +1,347 @@
+//! P1 and P2: both garble the same from their common seed, and each sends half of it, with digests of the
+//! other's half.
+
+use super::bits::{self, spread};
+use super::pieces::{Kind, Pieces};
+use super::plan::{CHUNK, PIECE, Plan, Role};
+use super::secrets::{self, Oracle, Seed};
+use super::walk::{GROUP, Walker};
+use super::weak::{Lie, Weakness};
+use super::{DECODING, LABELS, MASKS, RESULT, SALT, TABLES};
+use crate::trio::Trio;
+use divisi_core::{Abort, Check, PartyId, Prg};
+use divisi_ot::Kept;
+use divisi_ot::hash::{Hash, Tweak};
+use zeroize::{Zeroize, Zeroizing};
+
+/// A garbler in a call: Delta, what its labels are drawn from, and where it stands.
+pub(super) struct Garbler<'t, 'h> {
+    trio: &'t mut Trio,
+    role: Role,
+    /// P3.
+    to: PartyId,
+    delta: Zeroizing<u128>,
+    labels: Prg,
+    oracle: Oracle<'h>,
+    pieces: Pieces,
+    /// The piece of tables in the making, and how many ANDs of this group are not garbled yet.
+    table: Kept<u8>,
+    filled: usize,
+    left: usize,
+}
+
+/// A garbler's message of two parts: what it sends, and a digest.
+fn with_digest(mut body: Vec<u8>, digest: &[u8; 32]) -> Vec<u8> {
+    body.extend_from_slice(digest);
+    body
+}
+
+/// Step 2 needs the seed before the hash, which borrows nothing of it.
+pub(super) fn hash(trio: &Trio, seed: &Seed, plan: &Plan<'_>) -> Hash {
+    secrets::hash(&trio.session, plan, &seed.salt)
+}
+
+impl<'t, 'h> Garbler<'t, 'h> {
+    /// Step 1, 2. With the seed expanded, send the salt of the hash, or its digest \[Y1\].
+    pub(super) fn begin(
+        trio: &'t mut Trio,
+        role: Role,
+        seed: Seed,
+        hash: &'h Hash,
+        plan: &Plan<'_>,
+    ) -> Result<Garbler<'t, 'h>, Abort> {
+        let oracle = Oracle::new(trio, hash, plan);
+        let mut pieces = Pieces::new(plan.name);
+        let to = plan.roles.evaluator;
+        match role {
+            Role::First => trio.session.send(SALT, to, &seed.salt, 0)?,
+            _ => trio.session.send(SALT, to, &pieces.digest(Kind::Salt, false, &seed.salt), 0)?,
+        }
+        pieces.advance();
+        Ok(Garbler {
+            trio,
+            role,
+            to,
+            delta: seed.delta,
+            labels: seed.labels,
+            oracle,
+            pieces,
+            table: Kept::with_capacity(32 * PIECE),
+            filled: 0,
+            left: 0,
+        })
+    }
+
+    fn is_first(&self) -> bool {
+        self.role == Role::First
+    }
+
+    /// The other label, if the bit is set.
+    fn times(&self, bit: u8) -> u128 {
+        spread(u128::from(bit)) & *self.delta
+    }
+
+    /// The ordered pairs of hashes of both labels of some wires, `first` having the one that comes first.
+    fn pairs(&mut self, first: &[u128]) -> Vec<u8> {
+        let mut hashed = Kept::<u128>::with_capacity(2 * first.len());
+        let delta = *self.delta;
+        hashed.extend(first.iter().flat_map(|label| [*label, label ^ delta]));
+        let from = self.oracle.wire;
+        self.oracle.pairs.hash(&mut hashed, |i| Tweak { unit: from + i as u64 / 2, row: 0 });
+        self.oracle.wire += first.len() as u64;
+        let mut out = Vec::with_capacity(32 * first.len());
+        bits::write(hashed.iter().copied(), &mut out);
+        out
+    }
+
+    /// The digest of a list of pairs, all of it.
+    fn list(&self, kind: Kind, pairs: &[u8], labels: &[u8]) -> [u8; 32] {
+        let payload = if self.trio.is_weak(Weakness::ListOfLabels) {
+            labels
+        } else if self.trio.is_weak(Weakness::HalfList) {
+            &pairs[..pairs.len() / 2]
+        } else {
+            pairs
+        };
+        self.pieces.digest(kind, false, payload)
+    }
+
+    /// Step 4. The labels of inputs x = u + x23 in some lanes: of each wire P1 sends the active label of u
+    /// = x12 + x31 and the pair of x23, P2 the active label of x23 and the pair of u in the order of x31,
+    /// each with a digest of the other's list \[Y2\]. Returns the labels of x for zero. `first` and
+    /// `second` are our components.
+    pub(super) fn send_inputs(&mut self, first: &[u8], second: &[u8]) -> Result<Kept<u128>, Abort> {
+        let mut out = Kept::with_capacity(first.len());
+        for (first, second) in first.chunks(CHUNK).zip(second.chunks(CHUNK)) {
+            let n = first.len();
+            let u = bits::labels(&mut self.labels, n);
+            let known = bits::labels(&mut self.labels, n);
+            // x12 is P1's second component and P2's first
+            let x12 = if self.is_first() { second } else { first };
+            let ordered: Kept<u128> = u.iter().zip(x12).map(|(label, x)| label ^ self.times(*x)).collect();
+            let sums = self.pairs(&ordered);
+            let of_known = self.pairs(&known);
+            let mut body = Vec::with_capacity(48 * n + 32);
+            let digest;
+            if self.is_first() {
+                let mut active: Kept<u128> =
+                    ordered.iter().zip(first).map(|(label, x31)| label ^ self.times(*x31)).collect();
+                self.deceive(&mut active);
+                bits::write(active.iter().copied(), &mut body);
+                digest = self.list(Kind::Sums, &sums, &body);
+                body.extend_from_slice(&of_known);
+            } else {
+                let mut active: Kept<u128> =
+                    known.iter().zip(second).map(|(label, x23)| label ^ self.times(*x23)).collect();
+                self.deceive(&mut active);
+                bits::write(active.iter().copied(), &mut body);
+                digest = self.list(Kind::Known, &of_known, &body);
+                body.extend_from_slice(&sums);
+            }
+            self.trio.session.send(LABELS, self.to, &with_digest(body, &digest), 48 * 8 * n as u64)?;
+            self.pieces.advance();
+            out.extend(u.iter().zip(known.iter()).map(|(u, known)| u ^ known));
+        }
+        Ok(out)
+    }
+
+    /// Step 4. The labels of the masks r23 of so many outputs, which go in as x23 does: P1 sends pairs, P2,
+    /// who knows r23, labels and the digest of the pairs. Returns their labels for zero.
+    pub(super) fn send_masks(&mut self, n: usize, r23: Option<&[u8]>) -> Result<Kept<u128>, Abort> {
+        let mut out = Kept::with_capacity(n);
+        for from in (0..n).step_by(CHUNK) {
+            let k = CHUNK.min(n - from);
+            let known = bits::labels(&mut self.labels, k);
+            let pairs = self.pairs(&known);
+            let body = match r23 {
+                None => pairs,
+                Some(r23) => {
+                    let mut body = Vec::with_capacity(16 * k + 32);
+                    let active = known.iter().zip(&r23[from..from + k]);
+                    bits::write(active.map(|(label, r)| label ^ self.times(*r)), &mut body);
+                    let digest = self.list(Kind::Masks, &pairs, &body);
+                    with_digest(body, &digest)
+                }
+            };
+            let bits = if r23.is_some() { 128 } else { 256 };
+            self.trio.session.send(MASKS, self.to, &body, bits * k as u64)?;
+            self.pieces.advance();
+            out.extend_from_slice(&known);
+        }
+        Ok(out)
+    }
+
+    /// What a corrupt garbler of a test makes of its labels.
+    fn deceive(&self, active: &mut [u128]) {
+        if self.trio.lie_told() == Some(Lie::OtherInput)
+            && let Some(label) = active.first_mut()
+        {
+            *label ^= *self.delta;
+        }
+    }
+
+    /// So many ANDs follow, in the lanes of a group.
+    pub(super) fn expect(&mut self, ands: usize) {
+        self.left = ands;
+        self.oracle.begin_group();
+    }
+
+    /// Step 3. Half-gates (Zahur, Rosulek, Evans 2015, Figure 2) with free XOR, two tweaks a gate.
+    fn half_gates(&mut self, operands: &[u128], out: &mut [u128]) {
+        let delta = *self.delta;
+        let hashed = &mut self.oracle.scratch;
+        hashed.clear();
+        for [a, b] in operands.as_chunks::<2>().0 {
+            hashed.extend([*a, a ^ delta, *b, b ^ delta]);
+        }
+        let from = self.oracle.gate;
+        let tweak = |i: usize| Tweak { unit: from + i as u64 / 4, row: (i / 2 % 2) as u8 };
+        self.oracle.gates.hash(hashed, tweak);
+        let gates = hashed.as_chunks::<4>().0.iter().zip(operands.as_chunks::<2>().0);
+        for (([a0, a1, b0, b1], [a, b]), out) in gates.zip(out.iter_mut()) {
+            let (of_a, of_b) = (spread(*a), spread(*b));
+            let t_g = a0 ^ a1 ^ of_b & delta;
+            let t_e = b0 ^ b1 ^ a;
+            *out = a0 ^ of_a & t_g ^ b0 ^ of_b & (t_e ^ a);
+            self.table.extend_from_slice(&t_g.to_le_bytes());
+            self.table.extend_from_slice(&t_e.to_le_bytes());
+        }
+        self.oracle.gate += out.len() as u64;
+    }
+
+    /// Step 3. Send our half of a piece of tables, and the digest of the other half \[Y1\].
+    fn send_table(&mut self) -> Result<(), Abort> {
+        let (first, second) = self.table.split_at(16 * self.filled);
+        let (own, other, kind) = if self.is_first() {
+            (first, second, Kind::SecondHalf)
+        } else {
+            (second, first, Kind::FirstHalf)
+        };
+        let digest = self.pieces.digest(kind, false, other);
+        let mut body = Vec::with_capacity(own.len() + 32);
+        body.extend_from_slice(own);
+        if self.trio.lie_told() == Some(Lie::BendGate)
+            && let Some(last) = body.last_chunk_mut::<16>()
+        {
+            *last = (u128::from_le_bytes(*last) ^ *self.delta).to_le_bytes();
+        }
+        let bits = 128 * self.filled as u64;
+        self.trio.session.send(TABLES, self.to, &with_digest(body, &digest), bits)?;
+        self.pieces.advance();
+        self.left -= self.filled;
+        self.filled = 0;
+        self.table.clear();
+        Ok(())
+    }
+
+    /// Step 5. P1 sends the decoding bits of outputs, whose labels for zero are these, with r12 added; P2 a
+    /// digest of them \[Y4\].
+    pub(super) fn send_decoding(&mut self, zeros: &[u128], r12: &[u8], last: bool) -> Result<(), Abort> {
+        let bare = self.trio.is_weak(Weakness::NoR12);
+        let masked: Kept<u8> =
+            zeros.iter().zip(r12).map(|(label, r)| *label as u8 & 1 ^ if bare { 0 } else { *r }).collect();
+        let mut body = Vec::with_capacity(bits::packed(zeros.len()));
+        bits::pack(&masked, &mut body);
+        if self.trio.lie_told() == Some(Lie::OtherDecoding)
+            && let Some(byte) = body.first_mut()
+        {
+            *byte ^= 1;
+        }
+        if self.is_first() {
+            self.trio.session.send(DECODING, self.to, &body, zeros.len() as u64)?;
+        } else {
+            let digest = self.pieces.digest(Kind::Decoding, last, &body);
+            self.trio.session.send(DECODING, self.to, &digest, 0)?;
+        }
+        self.pieces.advance();
+        Ok(())
+    }
+
+    /// Step 6. P1: z and the digest of the labels that it selects, from P3 \[Y5\]. `zeros` are the labels
+    /// of all outputs for zero, `r12` their masks. Returns z.
+    pub(super) fn receive_result(&mut self, zeros: &[u128], r12: &[u8]) -> Result<Kept<u8>, Abort> {
+        let n = zeros.len();
+        let mut body = Zeroizing::new(vec![0; bits::packed(n) + 32]);
+        self.trio.session.recv(RESULT, self.to, &mut body)?;
+        let (packed, theirs) = body.split_at(bits::packed(n));
+        let z = bits::unpack(packed, n);
+        let mut digest = ResultDigest::new(self.trio, &self.pieces);
+        for ((label, z), r) in zeros.iter().zip(z.iter()).zip(r12) {
+            let r = if self.trio.is_weak(Weakness::NoR12) { 0 } else { *r };
+            digest.add(label ^ self.times(z ^ r));
+        }
+        let same = self.trio.session.same_digest(&digest.finish(packed), &array(theirs));
+        let liar = self.trio.lie_told() == Some(Lie::OtherDecoding);
+        self.trio.session.require(Check::Y5, RESULT, same || liar, Some(self.to))?; // [Y5]
+        Ok(z)
+    }
+}
+
+/// A digest at the end of a message.
+pub(super) fn array(bytes: &[u8]) -> [u8; 32] {
+    bytes.last_chunk().copied().unwrap_or_default()
+}
+
+/// The digest of the active labels of all outputs, and z: as P3 makes it, and P1 again.
+pub(super) struct ResultDigest {
+    hasher: blake3::Hasher,
+    few: bool,
+    count: u64,
+}
+
+impl ResultDigest {
+    pub(super) fn new(trio: &Trio, pieces: &Pieces) -> ResultDigest {
+        ResultDigest {
+            hasher: pieces.of_the_call(Kind::Result),
+            few: trio.is_weak(Weakness::FewLabels),
+            count: 0,
+        }
+    }
+
+    pub(super) fn add(&mut self, label: u128) {
+        if !self.few || self.count < 64 {
+            let mut bytes = label.to_le_bytes();
+            self.hasher.update(&bytes);
+            bytes.zeroize();
+        }
+        self.count += 1;
+    }
+
+    /// With z, eight bits to a byte.
+    pub(super) fn finish(mut self, z: &[u8]) -> [u8; 32] {
+        self.hasher.update(&self.count.to_le_bytes());
+        if !self.few {
+            self.hasher.update(z);
+        }
+        let digest = *self.hasher.finalize().as_bytes();
+        self.hasher.zeroize();
+        digest
+    }
+}
+
+impl Walker for Garbler<'_, '_> {
+    fn not(&self, label: u128) -> u128 {
+        label ^ *self.delta
+    }
+
+    fn constant(&self, value: bool) -> u128 {
+        self.times(u8::from(value))
+    }
+
+    fn products(&mut self, operands: &[u128], out: &mut [u128]) -> Result<(), Abort> {
+        let mut done = 0;
+        while done < out.len() {
+            let n = (out.len() - done).min(PIECE.min(self.left) - self.filled).min(GROUP);
+            if n == 0 {
+                return Err(self.trio.session.misuse(TABLES, "more gates than the circuit has"));
+            }
+            self.half_gates(&operands[2 * done..2 * (done + n)], &mut out[done..done + n]);
+            self.filled += n;
+            done += n;
+            if self.filled == PIECE.min(self.left) {
+                self.send_table()?;
+            }
+        }
+        Ok(())
+    }
+}

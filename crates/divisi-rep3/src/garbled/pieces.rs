@@ -1,0 +1,58 @@
+//! Pieces of a call, and their digests: H(domain, session, call, roles, circuit, check, piece, lengths,
+//! payload).
+
+/// What a digest is of. No two of them can be taken for each other.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Kind {
+    /// Of 128 bits that the garblers choose for the hash of the call.
+    Salt = 1,
+    /// Of the first half of a piece of tables.
+    FirstHalf,
+    /// Of the second half.
+    SecondHalf,
+    /// Of hash pairs of the wires u = x12 + x31.
+    Sums,
+    /// Of hash pairs of the wires x23.
+    Known,
+    /// Of hash pairs of the wires r23.
+    Masks,
+    /// Of decoding bits.
+    Decoding,
+    /// Of the labels of all outputs, with z.
+    Result,
+}
+
+/// Numbers the pieces of a call, in the order in which all three go through them.
+pub(super) struct Pieces {
+    name: [u8; 32],
+    number: u64,
+}
+
+impl Pieces {
+    pub(super) fn new(name: [u8; 32]) -> Pieces {
+        Pieces { name, number: 0 }
+    }
+
+    /// The digest of something in the present piece; `last` says that nothing comes after it but z.
+    pub(super) fn digest(&self, kind: Kind, last: bool, payload: &[u8]) -> [u8; 32] {
+        let mut hasher = self.hasher(kind);
+        hasher.update(&[u8::from(last)]).update(&(payload.len() as u64).to_le_bytes()).update(payload);
+        *hasher.finalize().as_bytes()
+    }
+
+    fn hasher(&self, kind: Kind) -> blake3::Hasher {
+        let mut hasher = blake3::Hasher::new_derive_key("divisi 2026 rep3 garbled piece v1");
+        hasher.update(&self.name).update(&[kind as u8]).update(&self.number.to_le_bytes());
+        hasher
+    }
+
+    /// The beginning of a digest that belongs to the call, and to none of its pieces.
+    pub(super) fn of_the_call(&self, kind: Kind) -> blake3::Hasher {
+        Pieces { name: self.name, number: u64::MAX }.hasher(kind)
+    }
+
+    /// Go on to the next piece.
+    pub(super) fn advance(&mut self) {
+        self.number += 1;
+    }
+}

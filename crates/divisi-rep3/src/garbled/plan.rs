@@ -1,0 +1,166 @@
+//! What all three know of a call: its number, its roles, its circuits, and in which pieces they go.
+
+use divisi_circuit::{Linear, Program};
+use divisi_core::{Abort, PartyId, Session, Step, step};
+
+const PLAN: Step = step!("plan");
+
+/// ANDs in a piece of tables: each garbler's half of it, with a digest, is one frame.
+pub(crate) const PIECE: usize = 4064;
+/// Input wires, times lanes, in a piece of labels.
+pub(crate) const CHUNK: usize = 1024;
+/// The most lanes in a group.
+const LANES: usize = 64;
+/// How many bytes of labels a group may hold, unless a single lane takes more.
+const GROUP_BYTES: usize = 2 << 20;
+
+/// What a call is derived from: no two calls of a strand have the same number.
+const NUMBERS: &str = "rep3 garbled call";
+
+/// Which party plays P1, P2 and P3 of the figure.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Roles {
+    /// P1: garbles, and learns z.
+    pub(crate) first: PartyId,
+    /// P2: garbles.
+    pub(crate) second: PartyId,
+    /// P3: evaluates.
+    pub(crate) evaluator: PartyId,
+}
+
+/// One of them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Role {
+    First,
+    Second,
+    Evaluator,
+}
+
+impl Roles {
+    /// Those of a call, by its number from 1 on: every party plays each role in turn.
+    fn of(call: u64, me: PartyId) -> Roles {
+        let turn = (call.wrapping_sub(1) % 3) as usize;
+        // there are three
+        let first = PartyId::all(3).nth(turn).unwrap_or(me);
+        Roles { first, second: first.next(3), evaluator: first.prev(3) }
+    }
+
+    /// What this party does.
+    pub(crate) fn role(self, me: PartyId) -> Role {
+        match me {
+            me if me == self.first => Role::First,
+            me if me == self.second => Role::Second,
+            _ => Role::Evaluator,
+        }
+    }
+}
+
+/// One circuit of a call, on so many lanes.
+pub(crate) struct Part<'p> {
+    pub(crate) program: &'p Program,
+    pub(crate) lanes: usize,
+    /// How many lanes run together.
+    group: usize,
+}
+
+impl Part<'_> {
+    /// The groups of lanes: the first lane of each, and how many there are.
+    pub(crate) fn groups(&self) -> impl Iterator<Item = (usize, usize)> + use<> {
+        let (lanes, group) = (self.lanes, self.group);
+        (0..lanes).step_by(group).map(move |first| (first, group.min(lanes - first)))
+    }
+
+    /// Whether nothing comes out of it.
+    fn is_empty(&self) -> bool {
+        self.lanes == 0 || self.program.output_bits() == 0
+    }
+}
+
+/// A call.
+pub(crate) struct Plan<'p> {
+    pub(crate) roles: Roles,
+    /// Those parts that have outputs, with their places among the caller's jobs.
+    pub(crate) parts: Vec<(usize, Part<'p>)>,
+    /// H(session, strand, call, roles, circuits, lanes): stands in every digest and every derivation.
+    pub(crate) name: [u8; 32],
+}
+
+impl<'p> Plan<'p> {
+    /// The next call of this strand, whose number is spent with it. All parties at the same place.
+    ///
+    /// # Errors
+    /// [`Abort::Misuse`] if there are too many bits.
+    pub(crate) fn next(session: &mut Session, jobs: &[(&'p Program, usize)]) -> Result<Plan<'p>, Abort> {
+        let call = session.count(NUMBERS);
+        let roles = Roles::of(call, session.me());
+        let mut hasher = blake3::Hasher::new_derive_key("divisi 2026 rep3 garbled call v1");
+        hasher.update(session.id().as_bytes()).update(&session.number().to_le_bytes());
+        hasher.update(&call.to_le_bytes());
+        hasher.update(&[roles.first, roles.second, roles.evaluator].map(PartyId::number));
+        let mut parts = Vec::new();
+        for (place, (program, lanes)) in jobs.iter().enumerate() {
+            hasher.update(&digest(program)).update(&(*lanes as u64).to_le_bytes());
+            let part = Part { program, lanes: *lanes, group: group(program) };
+            let counted = (program.and_count() + 2 * program.input_bits() + program.output_bits())
+                .checked_mul(*lanes)
+                .is_some_and(|units| units < 1 << 48);
+            if !counted {
+                return Err(session.misuse(PLAN, "a circuit that is too large for one call"));
+            }
+            if !part.is_empty() {
+                parts.push((place, part));
+            }
+        }
+        Ok(Plan { roles, parts, name: *hasher.finalize().as_bytes() })
+    }
+
+    /// How many bits come out.
+    pub(crate) fn output_bits(&self) -> usize {
+        self.parts.iter().map(|(_, part)| part.program.output_bits() * part.lanes).sum()
+    }
+}
+
+/// How many lanes of a program run together.
+fn group(program: &Program) -> usize {
+    let widest = program.levels().iter().map(divisi_circuit::Level::and_count).max().unwrap_or(0);
+    let wires = program.slots() + widest + 2 * program.input_bits() + 2 * program.output_bits();
+    (GROUP_BYTES / 16 / wires.max(1)).clamp(1, LANES)
+}
+
+/// A digest of a program: every gate, in order.
+fn digest(program: &Program) -> [u8; 32] {
+    let mut hasher = blake3::Hasher::new_derive_key("divisi 2026 rep3 garbled circuit v1");
+    let mut words: Vec<u32> = Vec::new();
+    let word = |x: usize| x as u32;
+    for widths in [program.inputs(), program.outputs()] {
+        words.push(word(widths.len()));
+        words.extend(widths.iter().map(|width| word(*width)));
+    }
+    words.push(word(program.slots()));
+    words.push(word(program.levels().len()));
+    for level in program.levels() {
+        words.push(word(level.linear().len()));
+        for gate in level.linear() {
+            words.extend(match *gate {
+                Linear::Constant { out, value } => [0, word(out.index()), u32::from(value), 0],
+                Linear::Not { out, x } => [1, word(out.index()), word(x.index()), 0],
+                Linear::Xor { out, x, y } => [2, word(out.index()), word(x.index()), word(y.index())],
+            });
+        }
+        words.push(word(level.dot_count()));
+        for (out, terms) in level.dots() {
+            words.extend([word(out.index()), word(terms.len())]);
+            words.extend(terms.iter().flat_map(|(x, y)| [word(x.index()), word(y.index())]));
+        }
+        absorb(&mut hasher, &mut words);
+    }
+    words.extend(program.results().iter().map(|slot| word(slot.index())));
+    absorb(&mut hasher, &mut words);
+    *hasher.finalize().as_bytes()
+}
+
+fn absorb(hasher: &mut blake3::Hasher, words: &mut Vec<u32>) {
+    let bytes: Vec<u8> = words.iter().flat_map(|word| word.to_le_bytes()).collect();
+    hasher.update(&bytes);
+    words.clear();
+}

@@ -1,0 +1,113 @@
+//! What two parties of a call have in common and the third does not: derived from the key of their pair, the
+//! session, the strand, the call, its roles and circuits; never sent, and never derived twice.
+
+use super::plan::Plan;
+use super::weak::Weakness;
+use crate::trio::Trio;
+use divisi_core::{Check, PartyId, Prg, Session, Step, step};
+use divisi_ot::hash::{Calls, FIRST_STEP, Hash, Place};
+use divisi_ot::kept::Kept;
+use zeroize::{Zeroize, Zeroizing};
+
+const SEED: Step = step!("seed");
+
+/// Where the hash is called: gates, and pairs of input labels. Other steps than authenticated garbling has.
+const GATES: u8 = FIRST_STEP + 16;
+const PAIRS: u8 = FIRST_STEP + 17;
+
+/// Inputs of the hash that count as targets of a gate and of a pair: all that garblers hash there, though the
+/// evaluator knows the values of half of them at most. With [`divisi_ot::hash::TARGETS`] this gives a key of
+/// the permutation to 1,024 tweaks.
+const OF_A_GATE: u64 = 4;
+const OF_A_PAIR: u64 = 2;
+
+/// What the garblers expand: Delta, the stream of labels, and the salt of the hash, which the evaluator gets.
+pub(super) struct Seed {
+    /// One to keep: its lowest bit is set, so that the two labels of a wire differ there.
+    pub(super) delta: Zeroizing<u128>,
+    pub(super) labels: Prg,
+    pub(super) salt: [u8; 16],
+}
+
+/// A stream of this call that we share with `peer` alone.
+fn stream(trio: &Trio, peer: PartyId, purpose: &'static str, plan: &Plan<'_>) -> blake3::OutputReader {
+    let mut hasher = blake3::Hasher::new_keyed(&trio.session.key(peer, purpose));
+    if trio.is_weak(Weakness::SameCall) {
+        hasher.update(purpose.as_bytes()); // the mutant's does not know its call
+    } else {
+        hasher.update(&plan.name);
+    }
+    let out = hasher.finalize_xof();
+    hasher.zeroize();
+    out
+}
+
+/// Step 1. P1 and P2: the seed of this call.
+pub(super) fn expand(trio: &Trio, other: PartyId, plan: &Plan<'_>) -> Seed {
+    trio.session.observe(Check::M0_5); // [M0.5]
+    let mut out = stream(trio, other, "rep3 garbled seed", plan);
+    let (mut key, mut delta, mut salt) = (Zeroizing::new([0; 16]), Zeroizing::new([0; 16]), [0; 16]);
+    out.fill(key.as_mut_slice());
+    out.fill(delta.as_mut_slice());
+    out.fill(&mut salt);
+    out.zeroize();
+    let mut delta = Zeroizing::new(u128::from_le_bytes(*delta) | 1);
+    #[cfg(all(feature = "fault", feature = "testing"))]
+    if let Some(needle) = trio.deviation.garbled.delta {
+        let mut planted = Zeroizing::new([0; 16]);
+        needle.plant(&mut planted);
+        *delta = u128::from_le_bytes(*planted);
+    }
+    divisi_core::taint::secret(SEED, std::slice::from_mut(&mut *delta));
+    Seed { delta, labels: Prg::new(&key), salt }
+}
+
+/// The bits of r that we share with `peer`: r12 or r23.
+pub(super) fn mask(trio: &Trio, peer: PartyId, plan: &Plan<'_>) -> Prg {
+    let (mut out, mut key) = (stream(trio, peer, "rep3 garbled mask", plan), Zeroizing::new([0; 16]));
+    out.fill(key.as_mut_slice());
+    out.zeroize();
+    Prg::new(&key)
+}
+
+/// The hash of a call: H(session, strand, call, roles, circuits, salt).
+pub(super) fn hash(session: &Session, plan: &Plan<'_>, salt: &[u8; 16]) -> Hash {
+    let mut hasher = blake3::Hasher::new_derive_key("divisi 2026 rep3 garbled hash v1");
+    hasher.update(&plan.name).update(salt);
+    Hash::named(session, hasher.finalize().as_bytes())
+}
+
+/// The hash where this call uses it: tweaks of gates and of pairs never meet, for their places differ.
+pub(super) struct Oracle<'h> {
+    pub(super) gates: Calls<'h>,
+    pub(super) pairs: Calls<'h>,
+    /// The next gate and the next wire: counted over all lanes, so that no tweak comes twice in a call.
+    pub(super) gate: u64,
+    pub(super) wire: u64,
+    /// The mutant's lanes share the tweaks of their gates.
+    pub(super) shared: bool,
+    /// What is hashed at once.
+    pub(super) scratch: Kept<u128>,
+}
+
+impl<'h> Oracle<'h> {
+    pub(super) fn new(trio: &Trio, hash: &'h Hash, plan: &Plan<'_>) -> Oracle<'h> {
+        let place = |step| Place::new(step, plan.roles.first, plan.roles.evaluator);
+        // the mutant hashes pairs where gates are hashed
+        let pairs = if trio.is_weak(Weakness::PairsAsGates) { GATES } else { PAIRS };
+        Oracle {
+            gates: hash.calls(&trio.session, place(GATES), OF_A_GATE),
+            pairs: hash.calls(&trio.session, place(pairs), OF_A_PAIR),
+            gate: 0,
+            wire: 0,
+            shared: trio.is_weak(Weakness::SharedTweak),
+            scratch: Kept::with_capacity(4 * super::walk::GROUP),
+        }
+    }
+    /// Another group of lanes begins.
+    pub(super) fn begin_group(&mut self) {
+        if self.shared {
+            self.gate = 0;
+        }
+    }
+}

@@ -1,0 +1,93 @@
+//! Delta of a call in constant rounds lies nowhere after its end, nor after an abort: the memory of this
+//! process is searched for a planted one. One test, so that nothing runs beside the search.
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
+
+use divisi_circuit::{Build, Gates, Program};
+use divisi_core::testing::memory::{Needle, once, pairs};
+use divisi_core::{Abort, Boolean, Convert, Job};
+use divisi_rep3::adversary::Lie;
+use divisi_rep3::adversary::harness::{Harness, party};
+use divisi_rep3::deal::Part;
+use divisi_rep3::lab::deal_all;
+use divisi_rep3::{Bit, Protocol, Rep3, Rounds, Security, Trio};
+use std::sync::{Barrier, Mutex};
+
+/// Some hundred ANDs in levels that widen.
+fn program() -> Program {
+    let mut g = Build::new();
+    let (x, y) = (g.input(40), g.input(40));
+    let mut all = x;
+    for width in [3, 9, 30, 40, 40, 40] {
+        all = (0..width).map(|i| g.and(all[i % all.len()], y[(i + 7 * width) % 40])).collect();
+    }
+    g.output(&all);
+    g.finish()
+}
+
+fn run(trio: Trio, parts: &[Vec<Part>; 3], program: &Program) -> (Rep3, Result<(), Abort>) {
+    let mut e = Rep3::new(trio, Protocol::Gf4Circuit, Security::Malicious);
+    e.use_rounds(Rounds::Constant);
+    let mut wires: Vec<Bit> = Vec::new();
+    for part in &parts[e.trio().me().index()] {
+        let byte = e.trio().input(part).unwrap();
+        let bits: [Bit; 8] = e.convert(byte).unwrap();
+        wires.extend(bits);
+    }
+    let end = e.run(&mut [Job::new(program, wires)]);
+    (e, end)
+}
+
+/// What was found after a call, `liar` lying.
+fn search(seed: u8, liar: Option<(u8, Lie)>) -> Vec<String> {
+    let needle: &'static Needle = Box::leak(Box::new(Needle::new(seed, true)));
+    let (program, parts) = (program(), deal_all(&vec![vec![0x5a; 3]; 10]));
+    let (all, wrong) = (Barrier::new(3), Mutex::new(Vec::new()));
+    let ends = Harness::default().act(|mut trio| {
+        let me = trio.me();
+        trio.plant_delta(needle);
+        if let Some((liar, lie)) = liar
+            && me == party(liar)
+        {
+            trio.lie(lie);
+        }
+        let (e, end) = run(trio, &parts, &program);
+        all.wait();
+        if me == party(1) {
+            let mut wrong = wrong.lock().unwrap();
+            let found = needle.copies().unwrap();
+            if !found.is_empty() {
+                wrong.push(format!("Delta: {found:x?}"));
+            }
+            let near = pairs(&[needle]).unwrap();
+            if near.iter().any(|found| !found.is_empty()) {
+                wrong.push(format!("{} pairs that differ by it", near[0].len()));
+            }
+        }
+        all.wait();
+        drop(e);
+        Ok::<bool, Abort>(end.is_err())
+    });
+    let aborted = ends.into_iter().any(|end| end.unwrap());
+    assert_eq!(aborted, liar.is_some());
+    wrong.into_inner().unwrap()
+}
+
+#[test]
+fn delta_lies_nowhere_after_a_call() {
+    // the search finds what is there
+    let needle = Needle::new(99, true);
+    let mut held = Box::new([0; 16]);
+    needle.plant(&mut held);
+    assert!(once(&needle.copies().unwrap()));
+    *held = [0; 16];
+    std::hint::black_box(&held);
+    for (seed, liar) in [
+        (1, None),
+        (2, Some((2, Lie::OtherInput))),
+        (3, Some((1, Lie::BendGate))),
+        (4, Some((3, Lie::OtherResult(3)))),
+    ] {
+        let wrong = search(seed, liar);
+        assert!(wrong.is_empty(), "{liar:?}: {wrong:#?}");
+    }
+}

@@ -1,0 +1,102 @@
+//! Right in every role.
+
+use super::{Noise, bits, bytes, dealt, engine, in_the_clear, inputs, play, random_program, turn};
+use divisi_core::{Boolean, Job, settle};
+use divisi_rep3::lab::run;
+use divisi_rep3::{Protocol, Rep3, Rounds, Security};
+use divisi_symmetric::circuits::named;
+use divisi_symmetric::gates::Adder;
+
+/// Random programs, lanes over the edges of words, tiles and groups, every rotation of the roles.
+#[test]
+fn random_programs_give_what_they_give_in_the_clear() {
+    let mut noise = Noise(5);
+    for (seed, lanes) in (0..).zip([1, 2, 63, 64, 65, 129, 513]) {
+        let program = random_program(seed, 4, 60 + noise.below(200));
+        let (values, parts) = dealt(seed, 4, lanes);
+        let expected = in_the_clear(&program, &values);
+        for skip in 0..3 {
+            let opened = run(|trio| play(trio, &program, &parts, skip)).unwrap();
+            assert!(opened.iter().all(|columns| *columns == expected), "{seed} {lanes} {skip}");
+        }
+    }
+}
+
+/// Pieces of tables and of labels end where they end.
+#[test]
+fn circuits_of_several_pieces_give_what_they_give_in_the_clear() {
+    for (name, bytes, lanes) in [("aes128", 32, 3), ("sha256", 96, 2), ("aes128", 32, 40)] {
+        let program = named(name, Adder::FewestAnds).unwrap().unwrap();
+        let (values, parts) = dealt(7, bytes, lanes);
+        let expected = in_the_clear(&program, &values);
+        let opened = run(|trio| play(trio, &program, &parts, lanes % 3)).unwrap();
+        assert!(opened.iter().all(|columns| *columns == expected), "{name}");
+    }
+}
+
+/// Several jobs of different depth and lanes are one call; one lane serves all.
+#[test]
+fn jobs_of_one_call_do_not_disturb_each_other() {
+    let programs = [random_program(21, 2, 80), random_program(22, 1, 70), random_program(23, 3, 150)];
+    let (one, parts_one) = dealt(1, 2, 5);
+    let (two, parts_two) = dealt(2, 1, 1);
+    let (three, parts_three) = dealt(3, 2, 70);
+    let spread: Vec<Vec<u8>> = vec![vec![two[0][0]; 70], three[0].clone(), three[1].clone()];
+    let expected = [
+        in_the_clear(&programs[0], &one),
+        in_the_clear(&programs[1], &two),
+        in_the_clear(&programs[2], &spread),
+    ];
+    let opened = run(|mut trio| {
+        let [a, b, c] = [&parts_one, &parts_two, &parts_three].map(|parts| inputs(&mut trio, parts));
+        let (a, b, c) = (a?, b?, c?);
+        let mut e = engine(trio);
+        let wires = [bits(&mut e, &a)?, bits(&mut e, &b)?, bits(&mut e, &[&b[..], &c].concat())?];
+        let mut jobs: Vec<_> =
+            programs.iter().zip(wires).map(|(program, wires)| Job::new(program, wires)).collect();
+        e.run(&mut jobs)?;
+        let mut opened = Vec::new();
+        for job in &jobs {
+            let out = bytes(&mut e, &job.wires)?;
+            let pending = e.close_linear(out)?;
+            let verified = settle(&mut e, pending)?;
+            opened.push(e.trio().open(&verified)?);
+        }
+        Ok(opened)
+    })
+    .unwrap();
+    assert!(opened.iter().all(|all| *all == expected));
+}
+
+/// What comes out goes into level-by-level programs and back, and owes what its inputs owed.
+#[test]
+fn shares_serve_the_other_way_and_back() {
+    let programs = [random_program(31, 4, 120), random_program(32, 8, 150), random_program(33, 8, 90)];
+    for skip in 0..3 {
+        let (values, parts) = dealt(4 + skip as u64, 4, 66);
+        let expected = programs.iter().fold(values, |values, program| in_the_clear(program, &values));
+        for order in [[Rounds::OfLevels, Rounds::Constant], [Rounds::Constant, Rounds::OfLevels]] {
+            let opened = run(|mut trio| {
+                let secret = inputs(&mut trio, &parts)?;
+                let mut e = Rep3::new(trio, Protocol::Gf4Circuit, Security::Malicious);
+                e.use_rounds(Rounds::Constant);
+                turn(&mut e, skip)?;
+                let mut wires = bits(&mut e, &secret)?;
+                for (i, program) in programs.iter().enumerate() {
+                    e.use_rounds(order[i % 2]);
+                    let mut jobs = [Job::new(program, wires)];
+                    e.run(&mut jobs)?;
+                    let [job] = jobs;
+                    wires = job.wires;
+                }
+                assert!(e.owes());
+                let out = bytes(&mut e, &wires)?;
+                let pending = e.close(out);
+                let verified = settle(&mut e, pending)?;
+                e.trio().open(&verified)
+            })
+            .unwrap();
+            assert!(opened.iter().all(|columns| *columns == expected), "{skip} {order:?}");
+        }
+    }
+}
