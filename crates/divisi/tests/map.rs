@@ -18,7 +18,10 @@ const MAP: &[(&str, &[&str])] = &[
     ("divisi-mixed", &["divisi-bgv", "divisi-circuit", "divisi-core", "divisi-field", "divisi-ot"]),
     ("divisi-ot", &["divisi-core", "divisi-field", "divisi-net"]),
     ("divisi-garble", &["divisi-circuit", "divisi-core", "divisi-field", "divisi-net", "divisi-ot"]),
-    ("divisi-spdz", &["divisi-circuit", "divisi-core", "divisi-field", "divisi-net", "divisi-ot"]),
+    (
+        "divisi-spdz",
+        &["divisi-circuit", "divisi-core", "divisi-field", "divisi-net", "divisi-ot", "divisi-store"],
+    ),
     ("divisi-rep3", &["divisi-circuit", "divisi-core", "divisi-field", "divisi-net"]),
     (
         "divisi-symphony",

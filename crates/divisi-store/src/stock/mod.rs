@@ -30,6 +30,7 @@ use std::io;
 use std::ops::Range;
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use zeroize::Zeroizing;
 
@@ -55,6 +56,8 @@ pub struct Shelf {
     secret: Zeroizing<Vec<u8>>,
     wrap: Zeroizing<[u8; 32]>,
     state: Mutex<State>,
+    /// Whether it was destroyed.
+    gone: AtomicBool,
     _lock: Option<File>,
 }
 
@@ -117,8 +120,8 @@ impl Shelf {
         let head = Head { info, secret: secret.to_vec(), wrap: *wrap };
         let len = postcard::to_slice(&head, &mut body).map_err(|_| too_long(dir))?.len();
         let info = head.info.clone();
-        let (dir, state) = (dir.into(), Mutex::new(state));
-        let shelf = Shelf { dir, disk, key, entropy, info, secret, wrap, state, _lock: None };
+        let (dir, state, gone) = (dir.into(), Mutex::new(state), AtomicBool::new(false));
+        let shelf = Shelf { dir, disk, key, entropy, info, secret, wrap, state, gone, _lock: None };
         shelf.write(HEAD, &context(&[], &[], HEAD), body.get(..len).unwrap_or_default())?;
         shelf.store(&shelf.state())?;
         Ok(shelf)
@@ -156,8 +159,8 @@ impl Shelf {
         }
         let secret = Zeroizing::new(std::mem::take(&mut head.secret));
         let (info, wrap) = (head.info.clone(), Zeroizing::new(head.wrap));
-        let (at_risk, state) = (state.at_risk, Mutex::new(state));
-        let shelf = Shelf { dir: dir.into(), disk, key, entropy, info, secret, wrap, state, _lock: None };
+        let (at_risk, state, gone) = (state.at_risk, Mutex::new(state), AtomicBool::new(false));
+        let shelf = Shelf { dir: dir.into(), disk, key, entropy, info, secret, wrap, state, gone, _lock: None };
         if at_risk {
             shelf.destroy()?;
             return Err(StockError::Destroyed(dir.into()));
@@ -282,7 +285,7 @@ impl Shelf {
     /// [`StockError::Io`].
     pub fn close(&self) -> Result<(), StockError> {
         let mut state = self.guard();
-        if state.at_risk {
+        if state.at_risk || self.gone.load(Ordering::SeqCst) {
             return Ok(());
         }
         let next = State { open: false, ..state.clone() };
@@ -297,6 +300,7 @@ impl Shelf {
     /// [`StockError::Io`], after everything else was tried.
     pub fn destroy(&self) -> Result<(), StockError> {
         let _state = self.guard();
+        self.gone.store(true, Ordering::SeqCst);
         let done = erase(&*self.disk, &self.dir);
         let path = self.dir.join(GONE);
         let mark = self.disk.write(&path, b"").and_then(|()| self.disk.sync(&path));
@@ -343,6 +347,9 @@ impl Shelf {
     }
 
     fn replace(&self, state: &State, durably: bool) -> Result<(), StockError> {
+        if self.gone.load(Ordering::SeqCst) {
+            return Err(StockError::Destroyed(self.dir.clone()));
+        }
         let body = postcard::to_allocvec(state).map_err(|_| too_long(&self.dir))?;
         let bytes = self.sealed(&context(self.wrap.as_slice(), &[self.info.party], STATE), &body)?;
         let [path, new] = [STATE, NEW].map(|name| self.dir.join(name));
