@@ -67,6 +67,7 @@ const MAP: &[(&str, &[&str])] = &[
             "divisi-ot",
             "divisi-rep3",
             "divisi-spdz",
+            "divisi-store",
             "divisi-symmetric",
             "divisi-symphony",
         ],

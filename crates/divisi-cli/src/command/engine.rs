@@ -10,6 +10,7 @@ use divisi::mode::Choice;
 use divisi_rep3::Security;
 use std::collections::BTreeMap;
 use std::ffi::OsStr;
+use std::path::PathBuf;
 
 /// An engine, by its name.
 #[derive(Clone, Copy)]
@@ -88,7 +89,7 @@ enum BaseName {
 }
 
 #[derive(Clone, Copy, ValueEnum)]
-enum PrepName {
+pub enum PrepName {
     /// Products of bits and vectors in buckets
     Bucketed,
     /// What the paper measures
@@ -106,7 +107,7 @@ pub fn caution(engine: &dyn Engine, security: Security) {
 }
 
 /// How engines with a choice compute.
-#[derive(Args, Clone, Copy)]
+#[derive(Args, Clone)]
 pub struct Manner {
     /// With garble: which tables [default: improved]
     #[arg(long, value_enum, value_name = "NAME")]
@@ -126,11 +127,17 @@ pub struct Manner {
     /// Of spdz: how preprocessing is made [default: bucketed]
     #[arg(long, value_enum, value_name = "NAME")]
     prep: Option<PrepName>,
+    /// Of spdz: take preprocessing from this stock, which `prep make` wrote
+    #[arg(long, value_name = "DIR")]
+    prep_from: Option<PathBuf>,
+    /// Of spdz: the key that the stock is sealed under [default: seal.key in its directory]
+    #[arg(long, value_name = "FILE", requires = "prep_from")]
+    key_file: Option<PathBuf>,
 }
 
 impl Manner {
     /// The options that were given, by their names.
-    pub fn own(self, streamed: bool) -> BTreeMap<String, String> {
+    pub fn own(&self, streamed: bool) -> BTreeMap<String, String> {
         let given = [
             ("form", self.form.as_ref().map(own)),
             ("k", self.k.map(|k| k.to_string())),
@@ -138,6 +145,8 @@ impl Manner {
             ("budget", self.budget.map(|budget| budget.to_string())),
             ("field", self.field.map(|bits| bits.to_string())),
             ("prep", self.prep.as_ref().map(own)),
+            ("prep-from", self.prep_from.as_deref().map(super::named)),
+            ("key-file", self.key_file.as_deref().map(super::named)),
             (STREAMED, streamed.then(String::new)),
         ];
         given.into_iter().filter_map(|(name, value)| Some((name.to_owned(), value?))).collect()
@@ -148,7 +157,7 @@ impl Manner {
     /// # Errors
     /// What the engine cannot do, or what belongs to another.
     pub fn settings(
-        self,
+        &self,
         choice: EngineChoice,
         security: Security,
         statistical: Option<u32>,
@@ -163,7 +172,7 @@ impl Manner {
     /// # Errors
     /// What the engine cannot do, or what belongs to another.
     pub fn settings_with(
-        self,
+        &self,
         choice: EngineChoice,
         security: Security,
         statistical: Option<u32>,

@@ -79,16 +79,20 @@ fn settings(arguments: &Arguments) -> Result<Settings, Failure> {
     if statistical.is_some() {
         engine::belongs(choice.engine(), "statistical")?;
     }
-    let sboxes = arguments.goal.mode.map(Choice::from).unwrap_or_default();
-    let security = choice.security(*security);
-    let mut settings = manner.settings(*choice, security, *statistical, *streamed, sboxes)?;
-    let range = choice.engine().parties();
-    if let (None, Some(config), true) = (choice.parties, config, range.start() < range.end()) {
-        let parties = Config::load(config).map_err(|e| Failure::usage(e.to_string()))?.parties().len();
-        settings = settings.among(parties);
-        engine::check(choice.engine(), &settings)?;
+    let (mut choice, mut own) = (*choice, manner.own(*streamed));
+    if let Some(config) = config {
+        let config = Config::load(config).map_err(|e| Failure::usage(e.to_string()))?;
+        let range = choice.engine().parties();
+        if choice.parties.is_none() && range.start() < range.end() {
+            choice.parties = Some(config.parties().len());
+        }
+        if own.contains_key("prep-from") {
+            // a stock is bound to who its peers are
+            own.extend(divisi::prep::peers_option(&config));
+        }
     }
-    Ok(settings)
+    let sboxes = arguments.goal.mode.map(Choice::from).unwrap_or_default();
+    manner.settings_with(choice, choice.security(*security), *statistical, own, sboxes)
 }
 
 pub fn run(context: &Context, arguments: &Arguments) -> Result<Done, Failure> {

@@ -136,7 +136,6 @@ impl<F: Mac> Stocked<F> {
                 count.taken = count.taken.max(told.taken);
             }
         }
-        session.observe(Check::M0_5); // [M0.5]
         if session.mutated(Check::M0_5) {
             agreed = state.counts;
         } else if let (Some(peer), false) = (differs, died) {
@@ -153,7 +152,7 @@ impl<F: Mac> Stocked<F> {
         for count in &agreed {
             hasher.update(&count.made.to_le_bytes()).update(&count.taken.to_le_bytes());
         }
-        session.compare(Check::M0_3, COUNTS, hasher.finalize().as_bytes())?; // [M0.3]
+        session.compare(Check::M0_5, COUNTS, hasher.finalize().as_bytes())?; // [M0.5]
         shelf.begin(&agreed).map_err(|e| unfit(COUNTS, &e))?;
         let shelf = Arc::new(shelf);
         let (end, aborted) = at_abort(&session, &shelf);

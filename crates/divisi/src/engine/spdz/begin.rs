@@ -23,6 +23,10 @@ pub(super) fn engine<F: Mac + Holds<Gf8>>(
     protocol: Protocol,
 ) -> Result<Spdz<F>, Abort> {
     session.phase(SETUP);
+    if let Some(from) = &how.stock {
+        let (party, source) = super::stock::open(session, from)?;
+        return Spdz::new(party, Box::new(source), protocol);
+    }
     let (party, source): (Party<F>, Box<dyn Source<F>>) = match how.prep {
         Preparation::Bucketed => {
             let (party, source) = Bucketed::start(session, how.config)?;

@@ -29,7 +29,8 @@ impl<'j> Work<'j> {
     /// # Errors
     /// A protocol of another cipher.
     pub fn new(job: &'j Blocks, how: How) -> Result<Self, Unsupported> {
-        Ok(Work { job, how, named: how.protocol(job.cipher)? })
+        let named = how.protocol(job.cipher)?;
+        Ok(Work { job, how, named })
     }
 
     fn begin<'p, F: Mac + Holds<Gf8> + 'p, C: OnSpdz<F> + 'p>(
@@ -47,7 +48,7 @@ impl<'j> Work<'j> {
         let before = as_setup(e.session().meter().read());
         e.session().meter().reset();
         let key = Keyed { bytes, cipher };
-        Ok(Box::new(Holder::<F, C> { of: self, seat: Seat::new(e), key, before, openings: 0 }))
+        Ok(Box::new(Holder::<F, C> { of: self, seat: Seat::new(e, &self.how), key, before, openings: 0 }))
     }
 }
 

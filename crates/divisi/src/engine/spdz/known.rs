@@ -60,7 +60,7 @@ impl<'j> Known<'j> {
         session: Session,
     ) -> Result<Box<dyn Party + 'p>, Abort> {
         let e = engine::<F>(session, &self.how, self.named.protocol)?;
-        let holder = Holder::<F, C> { of: self, seat: Seat::new(e), cipher: std::marker::PhantomData };
+        let holder = Holder::<F, C> { of: self, seat: Seat::new(e, &self.how), cipher: std::marker::PhantomData };
         Ok(Box::new(holder))
     }
 }
