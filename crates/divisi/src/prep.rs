@@ -3,8 +3,8 @@
 //! Trust: with all parties on one machine that machine has all shares, and shows how it goes; with one party here its directory
 //! has that party's shares alone, sealed under a key file.
 
-use crate::engine::spdz::{self, Wanted};
 use crate::engine::Settings;
+use crate::engine::spdz::{self, Wanted};
 use crate::failure::Failure;
 use crate::local::seat;
 use crate::run::Membership;

@@ -96,6 +96,10 @@ pub enum PrepName {
     Mascot,
 }
 
+/// What is wrong with keys of triple DES of which two that follow each other are the same.
+pub const EQUAL_KEYS: &str =
+    "K1 = K2 or K2 = K3 (parity bits ignored), which is no more than single DES: draw all keys anew";
+
 /// Tell whoever reads, of an engine that has nothing better, that nobody is looked for who deviates.
 pub fn caution(engine: &dyn Engine, security: Security) {
     if security == Security::SemiHonest && engine.usual_security() == Security::SemiHonest {

@@ -28,11 +28,9 @@ pub enum Commands {
 /// All parties are threads of this process; with --party, one of them is here and the others run the same command elsewhere. Each
 /// party's part lies in a directory of its own, sealed under a key file. What is taken from it is gone: every value serves once.
 #[derive(Args)]
-#[command(
-    after_help = "Example: divisi prep make --protocol aes-lt --blocks 2048 --parties 2 --out stock\n\
+#[command(after_help = "Example: divisi prep make --protocol aes-lt --blocks 2048 --parties 2 --out stock\n\
                   Then: divisi bench aes --engine spdz --parties 2 --blocks 512 --prep-from stock --reps 1 --warmup 0\n\
-                  One real party: divisi prep make --protocol aes-lt --blocks 2048 --out stock --party 1 --config mesh.toml --identity party-1.key"
-)]
+                  One real party: divisi prep make --protocol aes-lt --blocks 2048 --out stock --party 1 --config mesh.toml --identity party-1.key")]
 pub struct Make {
     /// The engine that it is for
     #[arg(long, default_value = "spdz", value_name = "NAME", value_parser = Names)]
@@ -139,7 +137,8 @@ fn settings(arguments: &Make) -> Result<Settings, Failure> {
         ("k", k.map(|k| k.to_string())),
     ];
     let own = given.into_iter().filter_map(|(name, value)| Some((name.to_owned(), value?))).collect();
-    let settings = Settings { parties: choice.parties, statistical: *statistical, own, ..Settings::default() };
+    let settings =
+        Settings { parties: choice.parties, statistical: *statistical, own, ..Settings::default() };
     engine::check(choice.engine(), &settings)?;
     Ok(settings)
 }

@@ -1,6 +1,6 @@
 //! `divisi run`.
 
-use super::engine::{EngineChoice, Manner, caution};
+use super::engine::{EQUAL_KEYS, EngineChoice, Manner, caution};
 use super::{Context, Done, Goal, given};
 use clap::Args;
 use divisi::circuit;
@@ -14,6 +14,7 @@ use divisi_rep3::Security;
 use serde_json::json;
 use std::path::PathBuf;
 use std::sync::Arc;
+use zeroize::Zeroizing;
 
 /// Run a Boolean circuit among parties that keep their inputs to themselves.
 ///
@@ -95,6 +96,15 @@ fn settings(arguments: &Arguments) -> Result<Settings, Failure> {
     manner.settings_with(choice, choice.security(*security), *statistical, own, sboxes)
 }
 
+/// Whether the key of the circuit des3, as `P=HEX`, is no more than single DES.
+fn has_equal_keys(given: &str) -> bool {
+    let digits = given.split_once('=').map_or("", |(_, digits)| digits.trim());
+    // what is no key is refused later
+    let byte = |pair: &[u8]| u8::from_str_radix(std::str::from_utf8(pair).unwrap_or("00"), 16).unwrap_or(0);
+    let key = Zeroizing::new(digits.as_bytes().chunks_exact(2).map(byte).collect::<Vec<u8>>());
+    key.len() == 24 && divisi_symmetric::des::has_equal_keys(&key)
+}
+
 pub fn run(context: &Context, arguments: &Arguments) -> Result<Done, Failure> {
     let (engine, settings) = (arguments.engine.engine(), settings(arguments)?);
     let parties = engine::parties(engine, &settings);
@@ -110,6 +120,9 @@ pub fn run(context: &Context, arguments: &Arguments) -> Result<Done, Failure> {
     let adder = arguments.goal.adder();
     let circuit = Arc::new(circuit::hold(&arguments.circuit, adder, settings.is_streamed())?);
     let given = given::inputs(&arguments.inputs)?;
+    if circuit.name() == "des3" && given.first().is_some_and(|key| has_equal_keys(key)) {
+        eprintln!("divisi: the key has {EQUAL_KEYS}");
+    }
     let inputs = run::inputs(&circuit, &given, parties, me)?;
     let options = Options {
         circuit,

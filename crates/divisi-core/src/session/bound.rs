@@ -25,7 +25,9 @@ impl<T: Send> Forget for Mutex<Option<T>> {
 
 /// What is to be done if the session ends by an abort, as long as this is kept.
 #[must_use = "what is dropped is not done"]
-pub struct AtEnd(#[expect(dead_code, reason = "kept, for the session knows it as long as somebody does")] Arc<Last>);
+pub struct AtEnd(
+    #[expect(dead_code, reason = "kept, for the session knows it as long as somebody does")] Arc<Last>,
+);
 
 /// Done once.
 struct Last(Mutex<Option<Box<dyn FnOnce(&Abort) + Send>>>);

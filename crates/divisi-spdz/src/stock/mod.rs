@@ -162,12 +162,7 @@ impl<F: Mac> Stocked<F> {
     }
 
     /// The next values of a kind, plane by plane; they are taken before they are read.
-    fn next<V: Part>(
-        &mut self,
-        party: &mut Party<F>,
-        kind: Kind,
-        count: usize,
-    ) -> Result<Auth<V, F>, Abort> {
+    fn next<V: Part>(&mut self, party: &mut Party<F>, kind: Kind, count: usize) -> Result<Auth<V, F>, Abort> {
         let phase = party.session.detour(LOAD_PHASE);
         let values = self.values(kind, count);
         party.session.back(phase);

@@ -30,8 +30,8 @@ pub enum StockError {
     Exists(PathBuf),
     /// An abort destroyed it, or a process that died while alpha was at risk.
     Destroyed(PathBuf),
-    /// So many of these were wanted, and so many were left.
-    UsedUp(PathBuf, String, u64, u64),
+    /// So many of these were wanted, and so many were left; a command that makes more.
+    UsedUp(PathBuf, String, u64, u64, String),
 }
 
 impl StockError {
@@ -79,16 +79,12 @@ impl fmt::Display for StockError {
                 "{} is no key file of stock: give the file that `divisi prep make` wrote",
                 path.display()
             ),
-            Self::OtherParty(path, party) => write!(
-                f,
-                "{} is the stock of party {party}: give each party its own files",
-                path.display()
-            ),
-            Self::InUse(path) => write!(
-                f,
-                "another process uses the stock in {}: wait until it has ended",
-                path.display()
-            ),
+            Self::OtherParty(path, party) => {
+                write!(f, "{} is the stock of party {party}: give each party its own files", path.display())
+            }
+            Self::InUse(path) => {
+                write!(f, "another process uses the stock in {}: wait until it has ended", path.display())
+            }
             Self::Exists(path) => write!(
                 f,
                 "there is a stock in {} that is not used up: use it, drop it with `divisi prep drop`, or give another --out",
@@ -99,10 +95,10 @@ impl fmt::Display for StockError {
                 "the stock in {} was destroyed, for a session on it was aborted: make another with `divisi prep make`",
                 path.display()
             ),
-            Self::UsedUp(path, what, wanted, left) => write!(
+            Self::UsedUp(path, what, wanted, left, more) => write!(
                 f,
-                "the stock in {} is used up ({wanted} {what} were wanted, {left} are left): drop it with `divisi prep drop` and \
-                 make more with `divisi prep make`",
+                "the stock in {} is used up ({wanted} {what} were wanted, {left} are left): drop what is left with `divisi prep \
+                 drop`, and make more with `{more}`",
                 path.display()
             ),
         }

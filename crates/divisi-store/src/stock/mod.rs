@@ -160,7 +160,8 @@ impl Shelf {
         let secret = Zeroizing::new(std::mem::take(&mut head.secret));
         let (info, wrap) = (head.info.clone(), Zeroizing::new(head.wrap));
         let (at_risk, state, gone) = (state.at_risk, Mutex::new(state), AtomicBool::new(false));
-        let shelf = Shelf { dir: dir.into(), disk, key, entropy, info, secret, wrap, state, gone, _lock: None };
+        let shelf =
+            Shelf { dir: dir.into(), disk, key, entropy, info, secret, wrap, state, gone, _lock: None };
         if at_risk {
             shelf.destroy()?;
             return Err(StockError::Destroyed(dir.into()));
@@ -227,13 +228,14 @@ impl Shelf {
     /// [`StockError::UsedUp`], [`StockError::Io`]: nothing is taken then.
     pub fn take(&self, series: usize, count: u64) -> Result<Range<u64>, StockError> {
         let mut state = self.guard();
-        let used_up = |left| StockError::UsedUp(self.dir.clone(), self.name_of(series), count, left);
+        let used_up =
+            |left| StockError::UsedUp(self.dir.clone(), self.name_of(series), count, left, self.again());
         let of = state.counts.get(series).copied().ok_or_else(|| used_up(0))?;
         if of.left() < count {
             return Err(used_up(of.left()));
         }
         let range = of.taken..of.taken + count;
-        let mut next = state.clone();
+        let mut next = State { open: true, ..state.clone() };
         if let Some(of) = next.counts.get_mut(series) {
             of.taken = range.end;
         }
@@ -274,12 +276,17 @@ impl Shelf {
     pub fn risk(&self, at_risk: bool) -> Result<(), StockError> {
         let mut state = self.guard();
         let next = State { at_risk, ..state.clone() };
-        if at_risk { self.store(&next)? } else { self.note(&next)? };
+        if at_risk {
+            self.store(&next)?
+        } else {
+            self.note(&next)?
+        };
         *state = next;
         Ok(())
     }
 
-    /// The session is over, and nothing went wrong. A stock that is at risk stays as it is.
+    /// All that was taken was used, and nothing went wrong: who dies from here on, until more is taken, was not interrupted. A
+    /// stock that is at risk stays as it is.
     ///
     /// # Errors
     /// [`StockError::Io`].
@@ -306,6 +313,13 @@ impl Shelf {
         let mark = self.disk.write(&path, b"").and_then(|()| self.disk.sync(&path));
         let mark = mark.and_then(|()| self.disk.sync_dir(&self.dir));
         done.and(mark.map_err(|e| StockError::Io(path, e)))
+    }
+
+    /// The command that makes another like it.
+    fn again(&self) -> String {
+        let StockInfo { protocol, blocks, parties, .. } = &self.info;
+        let out = self.dir.parent().unwrap_or(&self.dir).display();
+        format!("divisi prep make --protocol {protocol} --blocks {blocks} --parties {parties} --out {out}")
     }
 
     fn name_of(&self, series: usize) -> String {
@@ -479,7 +493,8 @@ fn erase(disk: &dyn Disk, dir: &Path) -> Result<(), StockError> {
     let synced = disk.sync_dir(dir).map_err(|e| StockError::Io(dir.into(), e));
     done = done.and(synced);
     let names = disk.list(dir).map_err(|e| StockError::Io(dir.into(), e))?;
-    for name in names.iter().filter(|name| name.ends_with(LOT) || [STATE, NEW, GONE].contains(&name.as_str())) {
+    for name in names.iter().filter(|name| name.ends_with(LOT) || [STATE, NEW, GONE].contains(&name.as_str()))
+    {
         // without the head none of them opens
         let path = dir.join(name);
         done = done.and(disk.remove(&path).map_err(|e| StockError::Io(path, e)));

@@ -26,7 +26,7 @@ pub(super) const OVERHEAD: usize = HEAD + TAG;
 const KEY_FILE: &str = "divisi stock key v1 ";
 
 /// The key that a party's stocks are sealed under. Never printed; wiped on drop.
-pub struct SealKey(Zeroizing<[u8; 32]>);
+pub struct SealKey(pub(super) Zeroizing<[u8; 32]>);
 
 impl SealKey {
     /// A key of these uniform bytes.

@@ -6,7 +6,7 @@ use super::super::{Course, Differ, Party, Prepared, Rows, Unsupported, Watch, al
 use super::begin::{OUTPUTS, SETUP, engine, phase};
 use super::cipher::OnSpdz;
 use super::evaluate::{Keyed, Seat, evaluate};
-use super::how::{How, Named};
+use super::how::{How, Named, bucket};
 use super::{by_field, party_of};
 use divisi_core::{Abort, Counts, Parameters, Session, Settles};
 use divisi_field::{Gf8, Holds};
@@ -142,6 +142,7 @@ impl<F: Mac + Holds<Gf8>, C: OnSpdz<F>> Party for Holder<'_, F, C> {
         let e = self.seat.get()?;
         e.session().phase(OUTPUTS);
         let columns = C::open(e, out)?;
+        e.rest()?;
         let row = |lane: usize| columns.iter().filter_map(move |column| column.get(lane).copied());
         Ok(Own::new((0..count).flat_map(row).collect()))
     }
@@ -172,6 +173,8 @@ impl<F: Mac + Holds<Gf8>, C: OnSpdz<F>> Party for Holder<'_, F, C> {
     }
 
     fn facts(&self) -> Map<String, Value> {
-        members(json!({ "openings": self.openings }))
+        let Work { job, how, named } = self.of;
+        let made = C::items(*named, job.cipher.key_bytes(), job.count.min(BATCH));
+        members(json!({ "openings": self.openings, "bucket": bucket(how, made) }))
     }
 }

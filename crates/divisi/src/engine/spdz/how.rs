@@ -73,6 +73,13 @@ impl Field {
     }
 }
 
+/// How many items the buckets have of so many tables or products that are made at once; none where there are no buckets, and of a
+/// stock, which was made at once.
+pub(super) fn bucket(how: &How, made: usize) -> Option<usize> {
+    let buckets = how.prep == Preparation::Bucketed && how.stock.is_none() && made > 0;
+    buckets.then(|| divisi_ot::bucket::size_behind_firsts(made, how.config.rho))
+}
+
 /// Where preprocessing comes from, if it is not made.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Taken {
@@ -186,7 +193,11 @@ impl How {
         let named = NAMED.iter().find(|named| named.name == info.protocol).copied();
         if self.named.is_some_and(|given| given.name != info.protocol) {
             let name = &info.protocol;
-            return differs("for the protocol", name.clone(), format!("give --protocol {name}, or another stock"));
+            return differs(
+                "for the protocol",
+                name.clone(),
+                format!("give --protocol {name}, or another stock"),
+            );
         }
         self.named = named;
         let fields = [Field::F40, Field::F48, Field::F72];

@@ -60,7 +60,8 @@ impl<'j> Known<'j> {
         session: Session,
     ) -> Result<Box<dyn Party + 'p>, Abort> {
         let e = engine::<F>(session, &self.how, self.named.protocol)?;
-        let holder = Holder::<F, C> { of: self, seat: Seat::new(e, &self.how), cipher: std::marker::PhantomData };
+        let holder =
+            Holder::<F, C> { of: self, seat: Seat::new(e, &self.how), cipher: std::marker::PhantomData };
         Ok(Box::new(holder))
     }
 }
@@ -162,6 +163,7 @@ impl<F: Mac + Holds<Gf8>, C: OnSpdz<F>> Party for Holder<'_, F, C> {
                 }
             }
         }
+        self.seat.get()?.rest()?;
         Ok(Own::new(rows.concat()))
     }
 

@@ -6,10 +6,12 @@ mod blocks;
 mod cipher;
 mod circuit;
 mod evaluate;
+mod file;
 mod how;
 mod known;
 pub(crate) mod stock;
 
+pub use file::{Came, Through};
 pub use stock::{Wanted, left, make};
 
 use super::job::Job;

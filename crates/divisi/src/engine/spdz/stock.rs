@@ -4,7 +4,7 @@
 
 use super::super::{Settings, Unsupported};
 use super::by_field;
-use super::how::{Taken, How, KEY_FILE, Named, PREP_FROM};
+use super::how::{How, KEY_FILE, Named, PREP_FROM, Taken};
 use divisi_core::{Abort, Parameters, PartyId, Session, Step, step};
 use divisi_field::{Gf8, Holds};
 use divisi_net::{Machine, World};
@@ -20,6 +20,8 @@ const OPEN: Step = step!("stock.open");
 const BLOCKS_A_KEY: u64 = 8;
 /// Lookups of a key schedule of AES, at most.
 const SCHEDULE: u64 = 52;
+/// Bits of each party with which all draw a key and an IV.
+const DRAWN: u64 = 1024;
 /// Round keys' bits of AES, at most.
 const ROUND_KEYS: u64 = 15 * 128;
 
@@ -54,7 +56,9 @@ pub(super) fn from(settings: &Settings, how: How) -> Result<How, Unsupported> {
     let own = |name: &str| settings.own.get(name).map(PathBuf::from);
     let Some(dir) = own(PREP_FROM) else {
         return match own(KEY_FILE) {
-            Some(_) => Err(Unsupported::new("--key-file is of a stock: give --prep-from too, or leave it out")),
+            Some(_) => {
+                Err(Unsupported::new("--key-file is of a stock: give --prep-from too, or leave it out"))
+            }
             None => Ok(how),
         };
     };
@@ -86,27 +90,31 @@ pub(super) fn open<F: Mac + Holds<Gf8>>(
     Stocked::start(session, shelf)
 }
 
-/// What so many blocks of a protocol take, with a key schedule for every few of them: party 1 gives keys, party 2 texts.
-fn plan(named: Named, blocks: u64) -> Plan {
-    let (keys, mut parties) = (blocks.div_ceil(BLOCKS_A_KEY), PartyId::all(2));
+/// What so many blocks of a protocol take, with a key schedule for every few of them: party 1 gives keys and may give and learn texts,
+/// party 2 gives texts, and all draw keys and IVs together.
+fn plan(named: Named, blocks: u64, parties: usize) -> Plan {
+    let keys = blocks.div_ceil(BLOCKS_A_KEY);
     let times = |each: u64| blocks.saturating_mul(each);
-    let (first, second) = (parties.next(), parties.next());
-    let mut wanted = Vec::new();
     let (key_bits, text_bits) = if named.aes { (256, 128) } else { (192, 64) };
-    let owners = first.into_iter().zip([times(key_bits)]).chain(second.into_iter().zip([times(text_bits)]));
-    wanted.extend(owners.map(|(owner, bits)| (Kind::Known { owner }, bits)));
+    let known = |owner: PartyId| {
+        let bits = match owner.index() {
+            0 => times(key_bits + 2 * text_bits),
+            1 => times(text_bits),
+            _ => 0,
+        };
+        (Kind::Known { owner }, bits.saturating_add(DRAWN))
+    };
+    let mut wanted: Vec<(Kind, u64)> = PartyId::all(parties).map(known).collect();
     if named.aes {
         let lookups = times(160).saturating_add(keys.saturating_mul(SCHEDULE));
         wanted.extend(match named.protocol {
             Protocol::Lookup => vec![(Kind::Units { log: 8 }, lookups)],
-            Protocol::RivainProuff => vec![
-                (Kind::Bits, lookups.saturating_mul(32)),
-                (Kind::ByteTriples, lookups.saturating_mul(4)),
-            ],
-            Protocol::BitDecomposition => vec![
-                (Kind::Bits, lookups.saturating_mul(16)),
-                (Kind::ByteTriples, lookups.saturating_mul(6)),
-            ],
+            Protocol::RivainProuff => {
+                vec![(Kind::Bits, lookups.saturating_mul(32)), (Kind::ByteTriples, lookups.saturating_mul(4))]
+            }
+            Protocol::BitDecomposition => {
+                vec![(Kind::Bits, lookups.saturating_mul(16)), (Kind::ByteTriples, lookups.saturating_mul(6))]
+            }
         });
         if named.tiny {
             let masks = times(8 * 160 + 128).saturating_add(keys.saturating_mul(ROUND_KEYS));
@@ -116,10 +124,9 @@ fn plan(named: Named, blocks: u64) -> Plan {
         let lookups = times(des::LOOKUPS as u64);
         wanted.extend(match named.protocol {
             Protocol::Lookup => vec![(Kind::Units { log: 6 }, lookups)],
-            Protocol::RivainProuff | Protocol::BitDecomposition => vec![
-                (Kind::Bits, lookups.saturating_mul(24)),
-                (Kind::ByteTriples, lookups.saturating_mul(3)),
-            ],
+            Protocol::RivainProuff | Protocol::BitDecomposition => {
+                vec![(Kind::Bits, lookups.saturating_mul(24)), (Kind::ByteTriples, lookups.saturating_mul(3))]
+            }
         });
         if named.tiny {
             wanted.push((Kind::Bits, times(4 * des::LOOKUPS as u64 + 64 + 192)));
@@ -186,8 +193,8 @@ pub fn make(
     progress: Progress<'_>,
 ) -> Result<(), Abort> {
     let Wanted { how, named, blocks, peers } = wanted;
-    let plan = plan(*named, *blocks);
     let (me, parties) = (session.me(), how.parties);
+    let plan = plan(*named, *blocks, parties);
     by_field!(how.field, F => {
         let series = plan.series::<F>();
         stock::make::<F>(session, how.prep, how.config, &plan, |id, alpha| {
