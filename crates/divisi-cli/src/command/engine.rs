@@ -156,22 +156,7 @@ impl Manner {
         given.into_iter().filter_map(|(name, value)| Some((name.to_owned(), value?))).collect()
     }
 
-    /// All of it, as the engine takes it.
-    ///
-    /// # Errors
-    /// What the engine cannot do, or what belongs to another.
-    pub fn settings(
-        &self,
-        choice: EngineChoice,
-        security: Security,
-        statistical: Option<u32>,
-        streamed: bool,
-        sboxes: Choice,
-    ) -> Result<Settings, Failure> {
-        self.settings_with(choice, security, statistical, self.own(streamed), sboxes)
-    }
-
-    /// The same with these options of one engine.
+    /// These options of one engine, and what was said beside them, as the engine takes it.
     ///
     /// # Errors
     /// What the engine cannot do, or what belongs to another.
