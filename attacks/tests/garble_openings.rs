@@ -5,7 +5,7 @@ mod common;
 
 use common::{named, word};
 use divisi_circuit::{Build, Gates, Program};
-use divisi_core::testing::{Stage, Way, failed_check, links, many, party};
+use divisi_core::testing::{Harness, Way, failed_check, links, many, party};
 use divisi_core::{Abort, Check, PartyId};
 use divisi_garble::lab::{Lab, of_party};
 use divisi_garble::{Form, Garble, Options, Plan};
@@ -41,12 +41,12 @@ fn inputs() -> Vec<Vec<u8>> {
     (0..3).map(|i| (0..27).map(|j| u8::from((i + j) % 3 != 0)).collect()).collect()
 }
 
-fn stage(lab: &Lab) -> Stage {
-    Stage::new(3, &lab.parameters()).patient()
+fn harness(lab: &Lab) -> Harness {
+    Harness::new(3, &lab.parameters()).patient()
 }
 
-fn play(stage: Stage, lab: &Lab, plan: &Plan<'_>) -> Vec<Result<Vec<Vec<u8>>, Abort>> {
-    stage.act(|mut session| {
+fn play(harness: Harness, lab: &Lab, plan: &Plan<'_>) -> Vec<Result<Vec<Vec<u8>>, Abort>> {
+    harness.act(|mut session| {
         let mine = of_party(plan, session.me(), &inputs());
         lab.play(&mut session, plan, &mine).map(|(outputs, _)| outputs)
     })
@@ -88,9 +88,9 @@ fn every_share_that_is_opened_has_its_mac() {
     many(jobs.len(), 3, |i| {
         let ((step, from_byte, _, check, streamed), (from, to), at) = jobs[i];
         let lab = Lab { streamed, ..Lab::default() };
-        let stage = stage(&lab);
-        stage.change(from, to, step, 0, move |body| body[from_byte + at / 8] ^= 1 << (at % 8));
-        let ends = play(stage, &lab, &plan);
+        let harness = harness(&lab);
+        harness.change(from, to, step, 0, move |body| body[from_byte + at / 8] ^= 1 << (at % 8));
+        let ends = play(harness, &lab, &plan);
         let end = &ends[to.index()];
         assert!(named(end, check, from), "{step} {from} {to} {at}: {end:?}");
     });
@@ -108,19 +108,19 @@ fn digests_of_macs_count_whole() {
     many(jobs.len(), 3, |i| {
         let (step, byte) = jobs[i];
         let lab = Lab::default();
-        let stage = stage(&lab);
-        stage.change(party(3), party(1), step, 0, move |body| {
+        let harness = harness(&lab);
+        harness.change(party(3), party(1), step, 0, move |body| {
             let at = body.len() - DIGEST + byte;
             body[at] ^= 0x80;
         });
-        assert!(failed_check(&play(stage, &lab, &plan)[0]).is_some(), "{step} {byte}");
+        assert!(failed_check(&play(harness, &lab, &plan)[0]).is_some(), "{step} {byte}");
     });
     // so does that of the plan, which leads the opening of products
     for byte in [0, 8, 31] {
         let lab = Lab::default();
-        let stage = stage(&lab);
-        stage.change(party(3), party(1), PRODUCTS, 0, move |body| body[byte] ^= 0x80);
-        assert_eq!(failed_check(&play(stage, &lab, &plan)[0]), Some(Check::W26), "{byte}");
+        let harness = harness(&lab);
+        harness.change(party(3), party(1), PRODUCTS, 0, move |body| body[byte] ^= 0x80);
+        assert_eq!(failed_check(&play(harness, &lab, &plan)[0]), Some(Check::W26), "{byte}");
     }
 }
 
@@ -135,10 +135,10 @@ fn every_masked_input_is_broadcast() {
         many(jobs.len(), 3, |i| {
             let ((from, to), at) = jobs[i];
             let lab = Lab { streamed, ..Lab::default() };
-            let stage = stage(&lab);
-            let recordings = stage.recordings();
-            stage.change(from, to, MASKED, 0, move |body| body[at / 8] ^= 1 << (at % 8));
-            let ends = play(stage, &lab, &plan);
+            let harness = harness(&lab);
+            let recordings = harness.recordings();
+            harness.change(from, to, MASKED, 0, move |body| body[at / 8] ^= 1 << (at % 8));
+            let ends = play(harness, &lab, &plan);
             assert!(ends.iter().any(|end| failed_check(end) == Some(Check::W28)), "{from} {to} {at}");
             let labels = if streamed { "divisi_garble::streamed/6.labels" } else { LABELS };
             for honest in all().into_iter().filter(|p| *p != from) {
@@ -160,9 +160,9 @@ fn every_e_is_broadcast() {
     many(jobs.len(), 3, |i| {
         let ((from, to), at) = jobs[i];
         let lab = Lab::default();
-        let stage = stage(&lab);
-        stage.change(from, to, E, 0, move |body| body[at / 8] ^= 1 << (at % 8));
-        let ends = play(stage, &lab, &plan);
+        let harness = harness(&lab);
+        harness.change(from, to, E, 0, move |body| body[at / 8] ^= 1 << (at % 8));
+        let ends = play(harness, &lab, &plan);
         assert!(ends.iter().any(|end| failed_check(end) == Some(Check::W13)), "{from} {to} {at}");
     });
 }
@@ -177,9 +177,9 @@ fn every_result_is_compared() {
         many(jobs.len(), 3, |i| {
             let ((from, to), at) = jobs[i];
             let lab = Lab { options: Options { form, ..Options::default() }, ..Lab::default() };
-            let stage = stage(&lab);
-            stage.change(from, to, RESULT, 0, move |body| body[at / 8] ^= 1 << (at % 8));
-            let ends = play(stage, &lab, &plan);
+            let harness = harness(&lab);
+            harness.change(from, to, RESULT, 0, move |body| body[at / 8] ^= 1 << (at % 8));
+            let ends = play(harness, &lab, &plan);
             let end = &ends[to.index()];
             assert!(
                 matches!(end, Err(Abort::CheckFailed { check: Check::W25, culprit: None, .. })),
@@ -197,14 +197,14 @@ fn everybody_looks_at_everybodys_plan() {
     let other = Plan::new(&program, 3, &all(), &[all(), all(), all()[..1].to_vec()]).unwrap();
     for liar in all() {
         let lab = Lab::default();
-        let stage = stage(&lab);
-        let recordings = stage.recordings();
+        let harness = harness(&lab);
+        let recordings = harness.recordings();
         // who garbles another plan does not mind that of the others
         let parameters = |p| match p == liar {
             true => lab.parameters().without(Check::W26),
             false => lab.parameters(),
         };
-        let ends = stage.act_each(parameters, |mut session| {
+        let ends = harness.act_each(parameters, |mut session| {
             let plan = if session.me() == liar { &other } else { &right };
             let mut garble = lab.party(&mut session)?;
             let mut made = garble.function_independent(&mut session, 27, 54)?;
@@ -283,9 +283,9 @@ fn no_mask_or_label_serves_twice() {
     let zeros = vec![vec![0; 128]; 3];
     for (form, streamed) in [(Form::Improved, false), (Form::Paper, false), (Form::Improved, true)] {
         let lab = Lab { options: Options { form, ..Options::default() }, streamed, ..Lab::default() };
-        let stage = stage(&lab);
-        let recordings = stage.recordings();
-        let ends = stage.act(|mut session| {
+        let harness = harness(&lab);
+        let recordings = harness.recordings();
+        let ends = harness.act(|mut session| {
             let mut garble: Garble = lab.party(&mut session)?;
             let mine = of_party(&plan, session.me(), &zeros);
             if streamed {
@@ -335,10 +335,10 @@ fn who_receives_nothing_is_told_nothing() {
     let plan = Plan::new(&program, 3, &all(), &[vec![party(1)], vec![party(1)], vec![party(2)]]).unwrap();
     for streamed in [false, true] {
         let lab = Lab { streamed, ..Lab::default() };
-        let stage = stage(&lab);
-        let recordings = stage.recordings();
+        let harness = harness(&lab);
+        let recordings = harness.recordings();
         let one = [inputs()[0].clone()];
-        let ends = stage.act(|mut session| {
+        let ends = harness.act(|mut session| {
             let mine = of_party(&plan, session.me(), &one);
             lab.play(&mut session, &plan, &mine).map(|(outputs, _)| outputs[0].len())
         });

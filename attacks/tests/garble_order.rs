@@ -6,7 +6,7 @@ mod common;
 use common::{Byte, bytes_of, draw_as, known, told, withhold};
 use divisi_circuit::{Build, Gates, Program};
 use divisi_core::PartyId;
-use divisi_core::testing::{LIMIT, Stage, Way, many, party};
+use divisi_core::testing::{Harness, LIMIT, Way, many, party};
 use divisi_garble::lab::{Lab, of_party};
 use divisi_garble::{Form, Options, Plan};
 use std::sync::atomic::Ordering;
@@ -81,10 +81,10 @@ fn nothing_leaves_before_what_it_must_follow() {
         let plan = Plan::for_all(&program, 3, &[party(1), party(2)]).unwrap();
         let options = Options { batch: 24, ..Options::default() };
         let lab = Lab { streamed, options, ..Lab::default() };
-        let stage = Stage::new(3, &lab.parameters()).waiting(LIMIT);
-        let recording = stage.recording(party(2));
-        let withheld = withhold(&stage, party(1), party(2), held, nth);
-        let ends = stage.act(|mut session| {
+        let harness = Harness::new(3, &lab.parameters()).waiting(LIMIT);
+        let recording = harness.recording(party(2));
+        let withheld = withhold(&harness, party(1), party(2), held, nth);
+        let ends = harness.act(|mut session| {
             let mine = of_party(&plan, session.me(), &inputs(3));
             lab.play(&mut session, &plan, &mine).map(|_| ())
         });
@@ -101,9 +101,9 @@ fn run(n: usize, form: Form, other: Option<Byte>) -> (Shown, Vec<Vec<usize>>) {
     let plan = Plan::for_all(&program, n, &[party(1), party(2)]).unwrap();
     let lab = Lab { options: Options { form, ..Options::default() }, ..Lab::default() };
     let parameters = lab.parameters();
-    known(n, &parameters, other, |stage| {
-        let recordings = stage.recordings();
-        let ends = stage.act_each(
+    known(n, &parameters, other, |harness| {
+        let recordings = harness.recordings();
+        let ends = harness.act_each(
             |party| {
                 draw_as(party);
                 parameters.clone()

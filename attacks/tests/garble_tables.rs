@@ -2,7 +2,7 @@
 //! both forms.
 
 use divisi_circuit::{Build, Gates, Program};
-use divisi_core::testing::{Stage, Way, failed_check, many, party};
+use divisi_core::testing::{Harness, Way, failed_check, many, party};
 use divisi_core::{Abort, Check};
 use divisi_garble::lab::{Lab, of_party};
 use divisi_garble::{Form, Options, Plan};
@@ -32,10 +32,10 @@ fn play(
     let plan = Plan::for_all(&program, 3, &[party(1), party(2)]).unwrap();
     let options = Options { form, batch: 30, ..Options::default() };
     let lab = Lab { options, streamed, ..Lab::default() };
-    let stage = Stage::new(3, &lab.parameters()).patient();
-    let recording = stage.recording(party(1));
-    stage.change(party(liar), party(1), TABLE, nth, how);
-    let ends = stage.act(|mut session| {
+    let harness = Harness::new(3, &lab.parameters()).patient();
+    let recording = harness.recording(party(1));
+    harness.change(party(liar), party(1), TABLE, nth, how);
+    let ends = harness.act(|mut session| {
         let mine = of_party(&plan, session.me(), &[(0..2 * GATES).map(|i| u8::from(i % 3 > 0)).collect()]);
         lab.play(&mut session, &plan, &mine).map(|(outputs, _)| outputs)
     });
@@ -133,9 +133,9 @@ fn no_two_gates_hash_alike() {
     for streamed in [false, true] {
         let options = Options { batch: 30, ..Options::default() };
         let lab = Lab { options, streamed, ..Lab::default() };
-        let stage = Stage::new(2, &lab.parameters()).patient();
-        let recording = stage.recording(party(2));
-        let ends = stage.act(|mut session| {
+        let harness = Harness::new(2, &lab.parameters()).patient();
+        let recording = harness.recording(party(2));
+        let ends = harness.act(|mut session| {
             let mine = of_party(&plan, session.me(), &[vec![1, 1]]);
             lab.play(&mut session, &plan, &mine).map(|_| ())
         });
@@ -159,12 +159,12 @@ fn every_instance_is_looked_at() {
     let plan = Plan::for_all(&program, 3, &[party(1), party(2)]).unwrap();
     for (form, nth) in [(Form::Improved, 0), (Form::Improved, 1), (Form::Paper, 0), (Form::Paper, 1)] {
         let lab = Lab { options: Options { form, ..Options::default() }, ..Lab::default() };
-        let stage = Stage::new(3, &lab.parameters()).patient();
-        stage.change(party(2), party(1), TABLE, nth, move |body| match form {
+        let harness = Harness::new(3, &lab.parameters()).patient();
+        harness.change(party(2), party(1), TABLE, nth, move |body| match form {
             Form::Improved => body[104 * 40 + 80] ^= 1,
             Form::Paper => (0..4).for_each(|row| body[192 * 40 + 48 * row] ^= 1),
         });
-        let ends = stage.act(|mut session| {
+        let ends = harness.act(|mut session| {
             let all = vec![vec![1; 2 * GATES]; 4];
             let mine = of_party(&plan, session.me(), &all);
             lab.play(&mut session, &plan, &mine).map(|(outputs, _)| outputs)
@@ -186,9 +186,9 @@ fn both_sides_of_a_gate_hash_otherwise() {
     let program = g.finish();
     let plan = Plan::for_all(&program, 2, &[party(1), party(2)]).unwrap();
     let lab = Lab::default();
-    let stage = Stage::new(2, &lab.parameters()).patient();
-    let recording = stage.recording(party(2));
-    let ends = stage.act(|mut session| {
+    let harness = Harness::new(2, &lab.parameters()).patient();
+    let recording = harness.recording(party(2));
+    let ends = harness.act(|mut session| {
         let mine = of_party(&plan, session.me(), &[vec![1, 1]]);
         lab.play(&mut session, &plan, &mine).map(|(outputs, _)| outputs)
     });

@@ -4,7 +4,7 @@
 mod common;
 
 use common::{coin_of, rank, word};
-use divisi_core::testing::{Recording, Stage, Way, failed_check, many, party};
+use divisi_core::testing::{Harness, Recording, Way, failed_check, many, party};
 use divisi_core::{Abort, Check, PartyId};
 use divisi_field::{Field, Gf128};
 use divisi_garble::Garble;
@@ -18,8 +18,8 @@ const PRODUCT: &str = "divisi_garble::zero/6.product";
 const OPEN: &str = "divisi_garble::zero/6.open";
 const D: &str = "divisi_garble::aand/3.d";
 
-fn stage(n: usize, lab: &Lab) -> Stage {
-    Stage::new(n, &lab.parameters()).patient()
+fn harness(n: usize, lab: &Lab) -> Harness {
+    Harness::new(n, &lab.parameters()).patient()
 }
 
 /// What a party told all others in a step, time after time, as its first peer heard it.
@@ -35,7 +35,7 @@ fn coin(recordings: &[Recording], batch: usize) -> [u8; 16] {
 
 /// The bits of each party that batches of these sizes are dealt.
 fn dealt(n: usize, lab: &Lab, counts: &[usize]) -> Vec<Vec<Vec<u8>>> {
-    let ends = stage(n, lab).act(|mut session| {
+    let ends = harness(n, lab).act(|mut session| {
         let mut setup = divisi_ot::testing::deal(&mut session, lab.config, lab.seed)?;
         let mut all = Vec::new();
         for count in counts {
@@ -53,9 +53,9 @@ fn dealt(n: usize, lab: &Lab, counts: &[usize]) -> Vec<Vec<Vec<u8>>> {
 fn buckets_are_those_of_the_coin() {
     for (n, ands) in [(2, 40), (3, 7)] {
         let lab = Lab::default();
-        let stage = stage(n, &lab);
-        let recordings = stage.recordings();
-        let ends = stage.act(|mut session| {
+        let harness = harness(n, &lab);
+        let recordings = harness.recordings();
+        let ends = harness.act(|mut session| {
             second_batch(&mut lab.party(&mut session)?, &mut session, ands, || Lie::Honest)
         });
         assert!(ends.iter().all(Result::is_ok));
@@ -86,13 +86,13 @@ fn no_other_coin_hides_a_lie() {
     for n in [2, 3] {
         for guess in [None, Some([0; 16]), Some([2; 16])] {
             let lab = Lab::default();
-            let stage = stage(n, &lab);
-            let recordings = stage.recordings();
+            let harness = harness(n, &lab);
+            let recordings = harness.recordings();
             let parameters = |p: PartyId| match p.index() == n - 1 {
                 true => lab.parameters().without(Check::W15),
                 false => lab.parameters(),
             };
-            let ends = stage.act_each(parameters, |mut session| {
+            let ends = harness.act_each(parameters, |mut session| {
                 let mut garble = lab.party(&mut session)?;
                 let me = session.me().index();
                 second_batch(&mut garble, &mut session, 40, || match me == n - 1 {
@@ -111,9 +111,9 @@ fn no_other_coin_hides_a_lie() {
 #[test]
 fn what_the_check_takes_is_used_for_nothing_else() {
     let (n, ands, lab) = (3, 7, Lab::default());
-    let stage = stage(n, &lab);
-    let recordings = stage.recordings();
-    let ends = stage.act(|mut session| {
+    let harness = harness(n, &lab);
+    let recordings = harness.recordings();
+    let ends = harness.act(|mut session| {
         // as the phase itself asks for them: triples, masks, the check
         let mut garble = lab.party(&mut session)?;
         (0..2).try_for_each(|_| garble.function_independent(&mut session, ands, 5).map(|_| ()))
@@ -147,12 +147,12 @@ fn every_bit_of_the_total_counts() {
     let places = [0, 1, 7, 8, 31, 32, 63, 64, 65, 95, 100, 126, 127];
     many(places.len(), 3, |i| {
         let bit = places[i];
-        let stage = stage(n, &lab);
-        stage.change(party(2), party(1), PRODUCT, 0, move |body| {
+        let harness = harness(n, &lab);
+        harness.change(party(2), party(1), PRODUCT, 0, move |body| {
             body[16 * (1 + one) + bit / 8] ^= 1 << (bit % 8)
         });
         let ends =
-            stage.act(|mut session| guess(&mut lab.party(&mut session)?, &mut session, ands, Lie::Honest));
+            harness.act(|mut session| guess(&mut lab.party(&mut session)?, &mut session, ands, Lie::Honest));
         assert!(ends.iter().all(Result::is_err), "{bit}");
         assert!(ends.iter().any(|end| failed_check(end) == Some(Check::W15)), "{bit}");
     });
@@ -179,12 +179,12 @@ fn what_an_abort_opens_is_independent_of_the_secrets() {
     for seed in [3, 4] {
         let lab = Lab { seed, ..Lab::default() };
         let rows = many(450, 3, |i| {
-            let stage = stage(3, &lab);
-            let recordings = stage.recordings();
+            let harness = harness(3, &lab);
+            let recordings = harness.recordings();
             let deltas = Mutex::new([0; 3]);
             let parameters =
                 |p| if p == party(1) { lab.parameters() } else { lab.parameters().without(Check::W15) };
-            let ends = stage.act_each(parameters, |mut session| {
+            let ends = harness.act_each(parameters, |mut session| {
                 let setup = divisi_ot::testing::deal(&mut session, lab.config, lab.seed)?;
                 deltas.lock().unwrap()[session.me().index()] = setup.delta().get();
                 let lie = if session.me() == party(3) { Lie::OtherE } else { Lie::Honest };
@@ -217,7 +217,7 @@ fn no_triple_is_left_out_of_the_combination() {
     assert!(m > 300);
     let places = [0, 1, 127, 128, 255, 256, 257, m - 1];
     many(places.len(), 3, |i| {
-        let ends: Vec<Result<bool, Abort>> = stage(3, &lab).act(|mut session| {
+        let ends: Vec<Result<bool, Abort>> = harness(3, &lab).act(|mut session| {
             let lie = if session.me() == party(2) { Lie::OneX(places[i]) } else { Lie::Honest };
             guess(&mut lab.party(&mut session)?, &mut session, ands, lie)
         });

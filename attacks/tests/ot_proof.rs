@@ -4,7 +4,7 @@
 mod common;
 
 use common::named;
-use divisi_core::testing::{Stage, Way, failed_check, links, many, party};
+use divisi_core::testing::{Harness, Way, failed_check, links, many, party};
 use divisi_core::{Abort, Check, Parameters, PartyId};
 use divisi_ot::adversary::Deviation;
 use divisi_ot::{AuthBits, Base, Config, Setup};
@@ -19,14 +19,14 @@ fn parameters() -> Parameters {
 }
 
 /// A set-up and one batch, of which this party's deviates; a corrupt party does not mind its own checks.
-fn play(stage: Stage, corrupt: PartyId, how: &Deviation) -> Vec<Result<AuthBits, Abort>> {
+fn play(harness: Harness, corrupt: PartyId, how: &Deviation) -> Vec<Result<AuthBits, Abort>> {
     let config = Config { k: 4, rho: RHO as u32, base: Base::Both };
     let deviates = *how != Deviation::default();
     let parameters = |p| match p == corrupt && deviates {
         true => parameters().without(Check::W10),
         false => parameters(),
     };
-    stage.patient().act_each(parameters, |mut session| {
+    harness.patient().act_each(parameters, |mut session| {
         let mut setup = match session.me() == corrupt {
             true => Setup::corrupt(&mut session, config, how.clone())?,
             false => Setup::new(&mut session, config)?,
@@ -35,8 +35,8 @@ fn play(stage: Stage, corrupt: PartyId, how: &Deviation) -> Vec<Result<AuthBits,
     })
 }
 
-fn stage() -> Stage {
-    Stage::new(3, &parameters())
+fn harness() -> Harness {
+    Harness::new(3, &parameters())
 }
 
 fn fails(end: &Result<AuthBits, Abort>, check: Check) -> bool {
@@ -50,7 +50,7 @@ fn every_equation_is_looked_at() {
         let (r, prover) =
             if i < RHO { (i, party(1)) } else { ((i % 2) * (RHO - 1), party((i % 3) as u8 + 1)) };
         let how = Deviation { false_sums: vec![r], ..Deviation::default() };
-        let ends = play(stage(), prover, &how);
+        let ends = play(harness(), prover, &how);
         for honest in PartyId::all(3).filter(|p| *p != prover) {
             assert!(ends[honest.index()].is_err(), "{r} of {prover} at {honest}");
         }
@@ -62,7 +62,7 @@ fn every_equation_is_looked_at() {
 #[test]
 fn equations_do_not_make_up_for_each_other() {
     let how = Deviation { false_sums: vec![3, 9], ..Deviation::default() };
-    let ends = play(stage(), party(1), &how);
+    let ends = play(harness(), party(1), &how);
     assert!(ends[1..].iter().all(Result::is_err) && ends[1..].iter().any(|end| fails(end, Check::W10)));
 }
 
@@ -74,7 +74,7 @@ fn every_bit_has_its_mac_for_everybody() {
     many(jobs.len(), 3, |i| {
         let ((prover, verifier), r) = jobs[i];
         let how = Deviation { false_mac: Some((verifier, r)), ..Deviation::default() };
-        let ends = play(stage(), prover, &how);
+        let ends = play(harness(), prover, &how);
         // by name: the MAC itself is wrong, and no sum was looked at
         assert!(
             named(&ends[verifier.index()], Check::W10, prover),
@@ -90,7 +90,7 @@ fn every_opened_bit_is_looked_at() {
     let at: Vec<usize> = (0..RHO).step_by(4).chain([RHO - 1]).collect();
     many(at.len(), 3, |i| {
         let how = Deviation { flipped_opening: Some(at[i]), ..Deviation::default() };
-        let ends = play(stage(), party(1), &how);
+        let ends = play(harness(), party(1), &how);
         for end in &ends[1..] {
             assert!(end.is_err(), "{}", at[i]);
         }
@@ -106,9 +106,9 @@ fn every_commitment_is_broadcast_whole() {
         links(3).flat_map(|link| [0, 31, bytes / 2, bytes - 33, bytes - 1].map(|at| (link, at))).collect();
     many(jobs.len(), 3, |i| {
         let ((from, to), at) = jobs[i];
-        let stage = stage();
-        stage.change(from, to, COMMIT, 0, move |body| body[at] ^= 0x80);
-        let ends = play(stage, party(1), &Deviation::default());
+        let harness = harness();
+        harness.change(from, to, COMMIT, 0, move |body| body[at] ^= 0x80);
+        let ends = play(harness, party(1), &Deviation::default());
         assert!(ends.iter().any(|end| fails(end, Check::W7)), "{from} {to} {at}");
         assert!(ends.iter().all(Result::is_err), "{from} {to} {at}");
     });
@@ -132,9 +132,9 @@ fn openings_are_what_was_committed() {
         .collect();
     many(jobs.len(), 3, |i| {
         let ((from, to), step, at, check) = jobs[i];
-        let stage = stage();
-        stage.change(from, to, step, 0, move |body| body[at] ^= 1);
-        let ends = play(stage, party(1), &Deviation::default());
+        let harness = harness();
+        harness.change(from, to, step, 0, move |body| body[at] ^= 1);
+        let ends = play(harness, party(1), &Deviation::default());
         let end = &ends[to.index()];
         assert!(named(end, check, from), "{from} {to} {step} {at}: {:?}", end.as_ref().err());
     });
@@ -144,9 +144,9 @@ fn openings_are_what_was_committed() {
 /// asks for.
 #[test]
 fn what_the_proof_opens_is_not_handed_out() {
-    let stage = stage();
-    let recordings = stage.recordings();
-    let ends = play(stage, party(1), &Deviation::default());
+    let harness = harness();
+    let recordings = harness.recordings();
+    let ends = play(harness, party(1), &Deviation::default());
     for (p, end) in ends.iter().enumerate() {
         let to = party(if p == 0 { 2 } else { 1 });
         let told = recordings[p].bodies(Way::Out, to, BITS).pop().unwrap();

@@ -13,9 +13,9 @@ type Shown = Vec<(Vec<Vec<u8>>, u128, Vec<u64>)>;
 
 fn run(n: usize, config: Config, batches: usize, other: Option<Byte>) -> (Shown, Vec<Vec<usize>>) {
     let parameters = Parameters::new("draws of a set-up");
-    known(n, &parameters, other, |stage| {
-        let recordings = stage.recordings();
-        let ends = stage.act_each(
+    known(n, &parameters, other, |harness| {
+        let recordings = harness.recordings();
+        let ends = harness.act_each(
             |party| {
                 draw_as(party);
                 parameters.clone()

@@ -4,7 +4,7 @@
 mod common;
 
 use common::{coin_of, named, rank, told, withhold, word};
-use divisi_core::testing::{Stage, Way, failed_check, links, many, party};
+use divisi_core::testing::{Harness, Way, failed_check, links, many, party};
 use divisi_core::{Abort, Check, Parameters, PartyId, Step};
 use divisi_field::Gf128;
 use divisi_ot::adversary::Deviation;
@@ -20,8 +20,8 @@ const CORRECT: &str = "divisi_ot::vole/correct";
 const CHECK: &str = "divisi_ot::vole/check";
 const COIN: &str = "divisi_ot::abit::produce/coin";
 
-fn stage(n: usize) -> Stage {
-    Stage::new(n, &Parameters::new("attacks on rows")).patient()
+fn harness(n: usize) -> Harness {
+    Harness::new(n, &Parameters::new("attacks on rows")).patient()
 }
 
 fn config(k: u32, base: Base) -> Config {
@@ -30,13 +30,13 @@ fn config(k: u32, base: Base) -> Config {
 
 /// Batches of these lengths after a set-up, of which this party's deviates.
 fn batches(
-    stage: Stage,
+    harness: Harness,
     config: Config,
     corrupt: PartyId,
     how: &Deviation,
     counts: &[usize],
 ) -> Vec<Result<Vec<AuthBits>, Abort>> {
-    stage.act(|mut session| {
+    harness.act(|mut session| {
         let mut setup = match session.me() == corrupt {
             true => Setup::corrupt(&mut session, config, how.clone())?,
             false => Setup::new(&mut session, config)?,
@@ -51,9 +51,9 @@ fn every_holder_looks_at_every_batch() {
     let jobs: Vec<_> = links(3).flat_map(|link| [0, 1, 2].map(|batch| (link, batch))).collect();
     many(jobs.len(), 3, |i| {
         let ((from, to), batch) = jobs[i];
-        let stage = stage(3);
-        stage.change(from, to, CHECK, batch, move |body| body[16 * (1 + 40 * batch) + 15] ^= 0x80);
-        let ends = batches(stage, config(4, Base::Both), party(1), &Deviation::default(), &[10, 300, 20]);
+        let harness = harness(3);
+        harness.change(from, to, CHECK, batch, move |body| body[16 * (1 + 40 * batch) + 15] ^= 0x80);
+        let ends = batches(harness, config(4, Base::Both), party(1), &Deviation::default(), &[10, 300, 20]);
         let end = &ends[to.index()];
         assert!(named(end, Check::W5, from), "{from} {to} {batch}: {:?}", end.as_ref().err());
     });
@@ -68,10 +68,10 @@ fn every_holder_looks_at_its_trees_and_first_rows() {
     let jobs: Vec<_> = first.into_iter().chain(trees).collect();
     many(jobs.len(), 3, |i| {
         let (step, from, to, check) = jobs[i];
-        let stage = stage(3);
+        let harness = harness(3);
         // of trees the digest's last byte
-        stage.change(from, to, step, 0, |body| *body.last_mut().unwrap() ^= 0x80);
-        let ends = stage.act(|mut session| Setup::new(&mut session, config(4, Base::Half)).map(|_| ()));
+        harness.change(from, to, step, 0, |body| *body.last_mut().unwrap() ^= 0x80);
+        let ends = harness.act(|mut session| Setup::new(&mut session, config(4, Base::Half)).map(|_| ()));
         assert_eq!(failed_check(&ends[to.index()]), Some(check), "{step} {from} {to}");
     });
 }
@@ -114,9 +114,9 @@ fn lies_where_a_small_coin_does_not_look_are_found() {
     // 256 tiles and the sacrificed one, in chunks of 128
     let (tiles, pieces) = (257, 32);
     let lies: Vec<(usize, u128)> = of.iter().enumerate().map(|(i, c)| (tiles - 1 - (1 << i), c.0)).collect();
-    let stage = stage(2);
+    let harness = harness(2);
     let (id, mut chunk) = (Step::new(CORRECT).id, 0);
-    stage.hand(party(1), party(2), move |mut frame| {
+    harness.hand(party(1), party(2), move |mut frame| {
         if frame.step == id {
             let here = frame.body.len() / 16 / pieces;
             for (tile, lie) in &lies {
@@ -130,7 +130,7 @@ fn lies_where_a_small_coin_does_not_look_are_found() {
         }
         vec![frame]
     });
-    let ends = batches(stage, config(4, Base::Both), party(1), &Deviation::default(), &[256 * 128]);
+    let ends = batches(harness, config(4, Base::Both), party(1), &Deviation::default(), &[256 * 128]);
     assert_eq!(failed_check(&ends[1]), Some(Check::W5));
 }
 
@@ -138,15 +138,15 @@ fn lies_where_a_small_coin_does_not_look_are_found() {
 #[test]
 fn nobody_foresees_the_coin_of_first_rows() {
     for expected in [[0; 16], [1; 16], [2; 16], std::array::from_fn(|i| u8::from(i == 0))] {
-        let stage = stage(2);
-        stage.change(party(1), party(2), CORRECT, 0, move |body| {
+        let harness = harness(2);
+        harness.change(party(1), party(2), CORRECT, 0, move |body| {
             // 16 pieces of two tiles, of which the first has the public bit
             for piece in body.chunks_exact_mut(32).skip(1) {
                 piece[0] ^= 1;
                 piece[16..].iter_mut().zip(expected).for_each(|(byte, coin)| *byte ^= coin);
             }
         });
-        let ends = stage.act(|mut session| Setup::new(&mut session, config(8, Base::Half)).map(|_| ()));
+        let ends = harness.act(|mut session| Setup::new(&mut session, config(8, Base::Half)).map(|_| ()));
         assert_eq!(failed_check(&ends[1]), Some(Check::W1), "{expected:?}");
     }
 }
@@ -156,11 +156,11 @@ fn nobody_foresees_the_coin_of_first_rows() {
 #[test]
 fn sums_are_those_of_the_coin() {
     let counts = [10, 300, 100];
-    let stage = stage(3);
-    let recordings = stage.recordings();
+    let harness = harness(3);
+    let recordings = harness.recordings();
     let plain = Parameters::new("attacks on rows");
     let parameters = |p| if p == party(1) { plain.clone().without(Check::W6) } else { plain.clone() };
-    let ends = stage.act_each(parameters, |mut session| {
+    let ends = harness.act_each(parameters, |mut session| {
         let mut setup = Setup::new(&mut session, config(4, Base::Both))?;
         counts
             .iter()
@@ -215,7 +215,7 @@ fn no_bit_is_another_for_one_party() {
     many(jobs.len(), 3, |i| {
         let (liar, other, at) = jobs[i];
         let how = Deviation { other_bits: Some((other, at)), ..Deviation::default() };
-        let ends = batches(stage(3), config(4, Base::Both), liar, &how, &[300]);
+        let ends = batches(harness(3), config(4, Base::Both), liar, &how, &[300]);
         assert!(
             PartyId::all(3).filter(|p| *p != liar).all(|p| ends[p.index()].is_err()),
             "{liar} {other} {at}"
@@ -230,9 +230,9 @@ fn no_bit_is_another_for_one_party() {
 #[test]
 fn pads_of_sums_are_uniform() {
     const BATCHES: usize = 600;
-    let stage = stage(3);
-    let recordings = stage.recordings();
-    let ends = batches(stage, config(8, Base::Both), party(1), &Deviation::default(), &[128; BATCHES]);
+    let harness = harness(3);
+    let recordings = harness.recordings();
+    let ends = batches(harness, config(8, Base::Both), party(1), &Deviation::default(), &[128; BATCHES]);
     let told = |from: u8, to: u8, step| recordings[usize::from(from) - 1].bodies(Way::Out, party(to), step);
     let links = [told(1, 2, COIN), told(2, 3, COIN), told(3, 1, COIN)];
     let sums = [told(1, 2, CHECK), told(2, 3, CHECK)];
@@ -260,10 +260,10 @@ fn pads_of_sums_are_uniform() {
 /// chunk, in two, in two batches. It would be the sum of both tiles' bits if their streams were one.
 #[test]
 fn no_stream_hides_two_tiles() {
-    let stage = stage(2);
-    let recording = stage.recording(party(1));
+    let harness = harness(2);
+    let recording = harness.recording(party(1));
     let ends =
-        batches(stage, config(4, Base::Both), party(1), &Deviation::default(), &[130 * 128, 130 * 128]);
+        batches(harness, config(4, Base::Both), party(1), &Deviation::default(), &[130 * 128, 130 * 128]);
     assert!(ends.iter().all(Result::is_ok));
     let (mut first, mut second) = (Vec::new(), Vec::new());
     for body in recording.bodies(Way::Out, party(2), CORRECT) {
@@ -289,9 +289,9 @@ fn nothing_in_a_set_up_comes_twice() {
     for base in [Base::Both, Base::Half] {
         let mut words = Vec::new();
         for _ in 0..2 {
-            let stage = stage(4);
-            let recordings = stage.recordings();
-            let ends = stage.act(|mut session| Setup::new(&mut session, config(4, base)).map(|_| ()));
+            let harness = harness(4);
+            let recordings = harness.recordings();
+            let ends = harness.act(|mut session| Setup::new(&mut session, config(4, base)).map(|_| ()));
             assert!(ends.iter().all(Result::is_ok));
             for recording in recordings {
                 for step in [SENDER, RECEIVER, FLIPS, TREES, CHECK] {
@@ -352,10 +352,10 @@ fn nothing_leaves_before_what_it_must_follow() {
         both.into_iter().map(of(Base::Both)).chain(half.into_iter().map(of(Base::Half))).collect();
     many(jobs.len(), 6, |i| {
         let (base, held, nth, step, most) = jobs[i];
-        let stage = stage(3).waiting(divisi_core::testing::LIMIT);
-        let recording = stage.recording(party(2));
-        let withheld = withhold(&stage, party(1), party(2), held, nth);
-        let ends = batches(stage, config(4, base), party(1), &Deviation::default(), &[10, 10]);
+        let harness = harness(3).waiting(divisi_core::testing::LIMIT);
+        let recording = harness.recording(party(2));
+        let withheld = withhold(&harness, party(1), party(2), held, nth);
+        let ends = batches(harness, config(4, base), party(1), &Deviation::default(), &[10, 10]);
         assert!(withheld.load(Ordering::Relaxed) && ends[1].is_err(), "{base:?} {held} {nth}");
         assert!(told(&recording, step) <= most, "{base:?}: {step} leaves without {held}");
     });
@@ -366,9 +366,9 @@ fn nothing_leaves_before_what_it_must_follow() {
 fn a_set_up_serves_its_own_session_alone() {
     let kept: Vec<std::sync::Mutex<Option<Setup>>> = (0..2).map(|_| std::sync::Mutex::default()).collect();
     for second in [false, true] {
-        let stage = stage(2);
-        let recordings = stage.recordings();
-        let ends = stage.act(|mut session| {
+        let harness = harness(2);
+        let recordings = harness.recordings();
+        let ends = harness.act(|mut session| {
             let mut kept = kept[session.me().index()].lock().unwrap();
             match kept.as_mut() {
                 Some(setup) => setup.authenticated_bits(&mut session, 10).map(|_| ()),

@@ -1,7 +1,7 @@
 //! What the attacks of several engines share: randomness that a test knows, and messages that never come.
 #![allow(dead_code)] // no test uses all of it
 
-use divisi_core::testing::{Recording, Stage, Way};
+use divisi_core::testing::{Harness, Recording, Way};
 use divisi_core::{Abort, Check, Parameters, PartyId, Prg, Step};
 use divisi_net::{Machine, World};
 use std::cell::Cell;
@@ -72,11 +72,11 @@ pub fn known<R>(
     n: usize,
     parameters: &Parameters,
     other: Option<Byte>,
-    f: impl FnOnce(Stage) -> R,
+    f: impl FnOnce(Harness) -> R,
 ) -> (R, Vec<Vec<usize>>) {
     let world = Arc::new(Known { other, ..Known::default() });
-    let stage = Stage::in_world(n, parameters, world.clone()).waiting(Duration::from_secs(20));
-    let result = f(stage);
+    let harness = Harness::in_world(n, parameters, world.clone()).waiting(Duration::from_secs(20));
+    let result = f(harness);
     let draws = world.draws.lock().unwrap();
     (result, (0..n).map(|party| draws.get(&party).cloned().unwrap_or_default()).collect())
 }
@@ -90,11 +90,17 @@ pub fn bytes_of(draws: &[usize], party: usize, from: usize) -> Vec<Byte> {
 }
 
 /// The `n`-th message of a step never comes. Whether it was to be sent.
-pub fn withhold(stage: &Stage, from: PartyId, to: PartyId, step: &'static str, n: usize) -> Arc<AtomicBool> {
+pub fn withhold(
+    harness: &Harness,
+    from: PartyId,
+    to: PartyId,
+    step: &'static str,
+    n: usize,
+) -> Arc<AtomicBool> {
     let (id, mut count) = (Step::new(step).id, 0);
     let withheld = Arc::new(AtomicBool::new(false));
     let here = withheld.clone();
-    stage.hand(from, to, move |frame| {
+    harness.hand(from, to, move |frame| {
         count += usize::from(frame.step == id);
         if frame.step != id || count != n + 1 {
             return vec![frame];

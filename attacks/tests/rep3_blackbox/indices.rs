@@ -13,9 +13,9 @@ const VIEW: &str = "divisi_rep3::lookup/view";
 #[test]
 fn no_share_of_an_additive_opening_confirms_a_guess() {
     const MANY: usize = 512;
-    let stage = Stage::default().patient();
-    let seen = stage.recording(party(1));
-    let holds = stage.act(|trio| {
+    let harness = Harness::default().patient();
+    let seen = harness.recording(party(1));
+    let holds = harness.act(|trio| {
         let b = &mut BlackBox::new(trio);
         let mine = b.me() == party(3);
         let secret: Vec<Gf8> = (0..MANY).map(|l| Gf8((l * 37 + l / 5) as u8 ^ 5)).collect();
@@ -51,7 +51,7 @@ fn chain(trio: Trio, layers: usize) -> Result<(), Abort> {
 
 #[test]
 fn honest_additive_indices_are_looked_up() {
-    assert!(Stage::default().patient().act(|trio| chain(trio, 3)).iter().all(Result::is_ok));
+    assert!(Harness::default().patient().act(|trio| chain(trio, 3)).iter().all(Result::is_ok));
 }
 
 /// Whoever is shown a false share of an additive index stops in the round of the next: it opens that one, and
@@ -60,10 +60,10 @@ fn honest_additive_indices_are_looked_up() {
 fn a_split_additive_index_is_compared_with_the_next() {
     for to in [2, 3].map(party) {
         for nth in 0..3 {
-            let stage = Stage::default().patient();
-            let victim = stage.recording(to);
-            stage.change(party(1), to, RECONST, nth, |body| body[LANES - 1] ^= 0x10);
-            let results = stage.act(|trio| chain(trio, 6));
+            let harness = Harness::default().patient();
+            let victim = harness.recording(to);
+            harness.change(party(1), to, RECONST, nth, |body| body[LANES - 1] ^= 0x10);
+            let results = harness.act(|trio| chain(trio, 6));
             assert!(results.iter().all(Result::is_err), "{to} {nth}: {results:?}");
             assert!(results.iter().any(|r| failed_check(r) == Some(Check::A22)), "{to} {nth}: {results:?}");
             let openings = victim.of(Way::Out, RECONST).len();
@@ -78,18 +78,18 @@ fn a_reflected_view_deceives_nobody_about_an_additive_index() {
     let [view, open] = [VIEW, RECONST].map(|name| Step::new(name).id);
     for to in [2, 3].map(party) {
         for _ in 0..6 {
-            let stage = Stage::default().patient();
-            let victim = stage.recording(to);
+            let harness = Harness::default().patient();
+            let victim = harness.recording(to);
             let heard = Arc::new(Mutex::new(Vec::<Vec<u8>>::new()));
             let said = heard.clone();
-            stage.hand(to, party(1), move |frame| {
+            harness.hand(to, party(1), move |frame| {
                 if frame.step == view {
                     said.lock().unwrap().push(frame.body.clone());
                 }
                 vec![frame]
             });
             let (mut views, mut openings) = (0, 0);
-            stage.hand(party(1), to, move |mut frame| {
+            harness.hand(party(1), to, move |mut frame| {
                 if frame.step == open {
                     openings += 1;
                     frame.body[0] ^= u8::from(openings == 2);
@@ -107,7 +107,7 @@ fn a_reflected_view_deceives_nobody_about_an_additive_index() {
                 }
                 vec![frame]
             });
-            let results = stage.act(|trio| chain(trio, 8));
+            let results = harness.act(|trio| chain(trio, 8));
             assert!(results[1..].iter().all(Result::is_err), "{to}: {results:?}");
             let openings = victim.of(Way::Out, RECONST).len();
             assert!(openings <= 6, "{to}: {openings} shares of openings");

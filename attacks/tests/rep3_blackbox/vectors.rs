@@ -11,9 +11,9 @@ use divisi_rep3::adversary::compare::{chi_square, chi_square_limit};
 #[test]
 fn products_of_vectors_are_sent_under_a_mask() {
     const MANY: usize = 1 << 15;
-    let stage = Stage::default().patient();
-    let seen = stage.recording(party(1));
-    let results = stage.act(|trio| BlackBox::new(trio).rohv_rss(2, MANY).map(drop));
+    let harness = Harness::default().patient();
+    let seen = harness.recording(party(1));
+    let results = harness.act(|trio| BlackBox::new(trio).rohv_rss(2, MANY).map(drop));
     assert!(results.iter().all(Result::is_ok));
     let sent = &seen.of(Way::In, PRODUCTS)[0].frame.body;
     let ones: u32 = sent.iter().map(|byte| byte.count_ones()).sum();
@@ -24,9 +24,9 @@ fn products_of_vectors_are_sent_under_a_mask() {
 /// Two lookups of one value by the two parts of a lot: what is opened has nothing in common.
 #[test]
 fn every_lookup_has_a_vector_of_its_own() {
-    let stage = Stage::default().patient();
-    let recordings = [1, 2, 3].map(|p| stage.recording(party(p)));
-    let results = stage.act(|trio| {
+    let harness = Harness::default().patient();
+    let recordings = [1, 2, 3].map(|p| harness.recording(party(p)));
+    let results = harness.act(|trio| {
         let b = &mut BlackBox::new(trio);
         let x = b.public(&[Gf8(0x17); LANES])?;
         let [first, second] = b.rohv_rss(8, 2 * LANES)?.split(LANES).unwrap();
@@ -72,7 +72,7 @@ fn parties_agree_on_everything_about_a_lookup() {
     let tables = [with(255, 1), with(0, 1 << 40), with(128, 1 << 15), with(255, 1 << 41)];
     for alone in PartyId::all(3) {
         for otherwise in 0..6 {
-            let results = Stage::default().patient().act(|trio| {
+            let results = Harness::default().patient().act(|trio| {
                 let b = &mut BlackBox::new(trio);
                 let odd = b.me() == alone;
                 let (first, second) = (b.rohv_rss(8, LANES)?, b.rohv_rss(8, LANES)?);
@@ -91,7 +91,7 @@ fn parties_agree_on_everything_about_a_lookup() {
             assert!(results.iter().any(|r| failed_check(r) == Some(Check::A2)), "{otherwise} {results:?}");
         }
         // the second part of one lot where the others use the first
-        let results = Stage::default().patient().act(|trio| {
+        let results = Harness::default().patient().act(|trio| {
             let b = &mut BlackBox::new(trio);
             let [first, second] = b.rohv_rss(8, 2 * LANES)?.split(LANES).unwrap();
             let vectors = if b.me() == alone { second } else { first };
@@ -108,7 +108,7 @@ fn parties_agree_on_everything_about_a_lookup() {
 #[test]
 fn masks_are_fresh_and_nobody_knows_them() {
     const MANY: usize = 1 << 13;
-    let results = Stage::default().patient().act(|trio| {
+    let results = Harness::default().patient().act(|trio| {
         let b = &mut BlackBox::new(trio);
         Ok([b.mask::<Gf8>(MANY), b.mask(MANY)].map(|mask| components_of_mask(&mask)))
     });

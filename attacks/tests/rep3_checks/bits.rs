@@ -1,11 +1,11 @@
 //! The coefficients of products over GF(2), computed apart (A8, A9, A11, S6).
 
-use crate::known::{Liar, Seen, act, corner, dependent, first_random, stage, through_levels, words};
+use crate::known::{Liar, Seen, act, corner, dependent, first_random, harness, through_levels, words};
 use divisi_circuit::{Build, Gates, Program};
 use divisi_core::{Abort, Boolean, Check, Job, Pending, settle};
 use divisi_field::{Field, Gf64};
 use divisi_rep3::adversary::adaptive::{H, OPEN, Z_PRIME, engine};
-use divisi_rep3::adversary::stage::{failed_check, party};
+use divisi_rep3::adversary::harness::{failed_check, party};
 use divisi_rep3::{Passes, Rep3};
 use std::collections::HashSet;
 
@@ -37,10 +37,10 @@ fn multiplied(
     together: bool,
     errors: &[Error],
 ) -> (Seen, Vec<Result<(), Abort>>) {
-    let stage = stage(with);
-    let seen = Seen::of(&stage);
+    let harness = harness(with);
+    let seen = Seen::of(&harness);
     let program = program();
-    let results = act(stage, with, |trio| {
+    let results = act(harness, with, |trio| {
         let corrupt = trio.me() == party(1);
         let mut e = engine(trio);
         e.trio().set_passes(passes);

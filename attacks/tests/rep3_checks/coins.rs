@@ -3,7 +3,7 @@
 
 use crate::known::{Known, seed, unseed};
 use crate::session::{every_bit_varies, two_sessions};
-use divisi_core::testing::{Stage, Way, failed_check, links, many, party};
+use divisi_core::testing::{Harness, Way, failed_check, links, many, party};
 use divisi_core::{Abort, Check, Coins, Echo, Parameters, PartyId, Session, Step, step};
 use std::collections::HashSet;
 use std::sync::{Arc, Mutex};
@@ -14,8 +14,8 @@ const COMMIT: Step = Step::new("divisi_core::coin/commit");
 const ECHOED: Step = Step::new("divisi_core::coin/echo");
 const ECHO: Step = step!("echo");
 
-fn stage(n: usize) -> Stage {
-    Stage::new(n, &Parameters::new("attacks")).patient()
+fn harness(n: usize) -> Harness {
+    Harness::new(n, &Parameters::new("attacks")).patient()
 }
 
 fn tosses(mut session: Session, n: usize) -> Result<Vec<[u8; 16]>, Abort> {
@@ -28,16 +28,16 @@ fn tosses(mut session: Session, n: usize) -> Result<Vec<[u8; 16]>, Abort> {
 #[test]
 fn a_link_opens_every_byte_of_its_commitment() {
     for byte in 0..32 {
-        let stage = stage(2);
-        stage.change(party(1), party(2), COMMIT.name, 0, move |body| body[byte] ^= 1);
-        let results = stage.act(|session| tosses(session, 1));
+        let harness = harness(2);
+        harness.change(party(1), party(2), COMMIT.name, 0, move |body| body[byte] ^= 1);
+        let results = harness.act(|session| tosses(session, 1));
         assert_eq!(failed_check(&results[1]), Some(Check::M0_2), "byte {byte}");
     }
     // and so does each link of the one before
     for (byte, nth) in (0..32).map(|byte| (byte, byte % 3)) {
-        let stage = stage(2);
-        stage.change(party(2), party(1), TOSS.name, nth, move |body| body[byte] ^= 1);
-        let results = stage.act(|session| tosses(session, 4));
+        let harness = harness(2);
+        harness.change(party(2), party(1), TOSS.name, nth, move |body| body[byte] ^= 1);
+        let results = harness.act(|session| tosses(session, 4));
         let Err(Abort::CheckFailed { check: Check::M0_2, culprit, .. }) = results[0] else {
             panic!("byte {byte}: {results:?}")
         };
@@ -49,7 +49,7 @@ fn a_link_opens_every_byte_of_its_commitment() {
 /// coin zero.
 #[test]
 fn a_reflected_commitment_opens_nothing() {
-    let results = stage(2).act(|mut session| {
+    let results = harness(2).act(|mut session| {
         if session.me() == party(2) {
             return tosses(session, 2);
         }
@@ -86,9 +86,9 @@ fn a_chain_serves_one_strand_of_one_session() {
             coins.toss(session, TOSS).map(|_| ())
         };
         let results = if strands {
-            let stage = stage(2);
-            let recording = stage.recording(party(1));
-            stage.act(|mut session| {
+            let harness = harness(2);
+            let recording = harness.recording(party(1));
+            harness.act(|mut session| {
                 let mut other = session.strand()?;
                 play(&mut session, false)?;
                 if session.me() == party(1) {
@@ -99,12 +99,12 @@ fn a_chain_serves_one_strand_of_one_session() {
                 play(&mut other, true)
             })
         } else {
-            let stage = stage(2);
-            let recording = stage.recording(party(1));
-            assert!(stage.act(|mut session| play(&mut session, false)).iter().all(Result::is_ok));
+            let harness = harness(2);
+            let recording = harness.recording(party(1));
+            assert!(harness.act(|mut session| play(&mut session, false)).iter().all(Result::is_ok));
             *said.lock().unwrap() =
                 [COMMIT, TOSS].map(|step| recording.bodies(Way::Out, party(2), step.name).remove(0)).into();
-            self::stage(2).act(|mut session| play(&mut session, true))
+            self::harness(2).act(|mut session| play(&mut session, true))
         };
         assert_eq!(failed_check(&results[1]), Some(Check::M0_2), "{results:?}");
     }
@@ -114,7 +114,7 @@ fn a_chain_serves_one_strand_of_one_session() {
 #[test]
 fn coins_are_fresh_and_the_same_at_all() {
     for n in [2, 3] {
-        let coins = stage(n).act(|session| tosses(session, 80));
+        let coins = harness(n).act(|session| tosses(session, 80));
         let coins: Vec<_> = coins.into_iter().map(Result::unwrap).collect();
         assert!(coins.iter().all(|c| *c == coins[0]));
         assert_eq!(coins[0].iter().collect::<HashSet<_>>().len(), 80);
@@ -127,13 +127,13 @@ fn coins_are_fresh_and_the_same_at_all() {
 fn every_party_has_its_share_in_every_coin() {
     let toss = |odd: Option<PartyId>| {
         seed(1, 0);
-        let stage = Stage::in_world(3, &Parameters::new("attacks"), Arc::new(Known)).patient();
+        let harness = Harness::in_world(3, &Parameters::new("attacks"), Arc::new(Known)).patient();
         unseed();
         let begin = |me: PartyId| {
             seed(1, me.number());
             Parameters::new("attacks")
         };
-        let coins = stage.act_each(begin, |session| {
+        let coins = harness.act_each(begin, |session| {
             seed(if odd == Some(session.me()) { 2 } else { 3 }, session.me().number());
             tosses(session, 2)
         });
@@ -149,9 +149,9 @@ fn every_party_has_its_share_in_every_coin() {
 /// The last link of a chain is as random as the first.
 #[test]
 fn a_chain_begins_with_256_random_bits() {
-    let stage = stage(2);
-    let recording = stage.recording(party(1));
-    let coins = stage.act(|session| tosses(session, 1030));
+    let harness = harness(2);
+    let recording = harness.recording(party(1));
+    let coins = harness.act(|session| tosses(session, 1030));
     assert!(coins.iter().all(Result::is_ok));
     let links = recording.bodies(Way::Out, party(2), TOSS.name);
     assert_eq!((links.len(), recording.of(Way::Out, COMMIT.name).len()), (1030, 2));
@@ -167,10 +167,10 @@ fn split_commitments_are_noticed_before_any_coin() {
     for n in [3, 4] {
         for (from, to) in links(n) {
             for (step, byte) in [(COMMIT, 0), (COMMIT, 31), (ECHOED, 0), (ECHOED, 31)] {
-                let stage = stage(n);
-                let recordings = stage.recordings();
-                stage.change(from, to, step.name, 0, move |body| body[byte] ^= 1);
-                let results = stage.act(|session| tosses(session, 1));
+                let harness = harness(n);
+                let recordings = harness.recordings();
+                harness.change(from, to, step.name, 0, move |body| body[byte] ^= 1);
+                let results = harness.act(|session| tosses(session, 1));
                 assert!(results[to.index()].is_err(), "{n}: {from} to {to}: {}: {results:?}", step.name);
                 assert!(results.iter().any(|end| failed_check(end) == Some(Check::M0_3)), "{results:?}");
                 assert!(recordings[to.index()].of(Way::Out, TOSS.name).is_empty());
@@ -196,7 +196,7 @@ fn coins_of_another_session_are_refused() {
 fn every_byte_of_a_commitment_counts() {
     let payload = [3; 40];
     many(33 + 32 + 40, 4, |i| {
-        let ends = stage(2).act(|session| {
+        let ends = harness(2).act(|session| {
             let (mut commitment, nonce) = session.commit(TOSS, 1, &payload);
             let (mut nonce, mut payload) = (*nonce.as_bytes(), payload);
             match i {
@@ -216,7 +216,7 @@ fn every_byte_of_a_commitment_counts() {
     });
     assert!(ends.iter().any(|end| failed_check(end) == Some(Check::W14)), "{ends:?}");
     // shorter or longer by what could be taken for its length
-    let ends = stage(2).act(|session| {
+    let ends = harness(2).act(|session| {
         let (commitment, nonce) = session.commit(TOSS, 1, &payload);
         session.opened(Check::W14, TOSS, 1, session.me(), &commitment, nonce.as_bytes(), &payload[..39])
     });
@@ -226,7 +226,7 @@ fn every_byte_of_a_commitment_counts() {
 /// A nonce is 256 fresh bits.
 #[test]
 fn nonces_of_commitments_are_fresh() {
-    let nonces = stage(2).act(|session| {
+    let nonces = harness(2).act(|session| {
         Ok((0..64).map(|_| session.commit(TOSS, 0, b"x").1.as_bytes().to_vec()).collect::<Vec<_>>())
     });
     every_bit_varies("nonces", nonces[0].as_ref().unwrap());
@@ -236,7 +236,7 @@ type Told<'a> = &'a [(u8, &'a [u8])];
 
 /// The three have heard this, and the third that: whether they notice.
 fn echoed(this: Told<'_>, that: Told<'_>) -> bool {
-    let results = stage(3).act(|mut session| {
+    let results = harness(3).act(|mut session| {
         let heard = if session.me() == party(3) { that } else { this };
         let mut echo = Echo::new(&mut session, ECHO);
         heard.iter().for_each(|(p, told)| echo.absorb(party(*p), told));
@@ -278,9 +278,9 @@ fn an_echo_holds_who_said_what() {
 fn no_echo_repeats() {
     let mut seen = HashSet::new();
     for _ in 0..2 {
-        let stage = stage(3);
-        let recording = stage.recording(party(1));
-        let results = stage.act(|mut session| {
+        let harness = harness(3);
+        let recording = harness.recording(party(1));
+        let results = harness.act(|mut session| {
             let mut strand = session.strand()?;
             for session in [&mut session, &mut strand] {
                 for step in [ECHO, OTHER, ECHO, OTHER] {

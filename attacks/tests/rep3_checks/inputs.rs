@@ -3,19 +3,19 @@
 use crate::session::every_bit_varies;
 use divisi_core::{Abort, Check};
 use divisi_rep3::Agreement;
-use divisi_rep3::adversary::stage::{Stage, Way, links, many, party};
+use divisi_rep3::adversary::harness::{Harness, Way, links, many, party};
 use divisi_rep3::deal::Part;
 use std::collections::HashSet;
 
 const DIGESTS: &str = "divisi_rep3::input/digests";
 const VERDICT: &str = "divisi_rep3::input/verdict";
 
-fn stage() -> Stage {
-    Stage::default().patient()
+fn harness() -> Harness {
+    Harness::default().patient()
 }
 
-fn compared(stage: Stage, parts: &[Part; 3], public: &[[u8; 32]; 3]) -> Vec<Result<Agreement, Abort>> {
-    stage.act(|mut trio| {
+fn compared(harness: Harness, parts: &[Part; 3], public: &[[u8; 32]; 3]) -> Vec<Result<Agreement, Abort>> {
+    harness.act(|mut trio| {
         let me = trio.me().index();
         trio.agree_input(Check::A24, &public[me], Some(&parts[me]))
     })
@@ -32,9 +32,9 @@ fn every_byte_of_the_comparison_counts() {
     let links: Vec<_> = links().collect();
     many(links.len() * 65, 4, |i| {
         let ((from, to), byte) = (links[i / 65], i % 65);
-        let stage = stage();
-        stage.change(from, to, DIGESTS, 0, move |body| body[byte] ^= 1);
-        let verdicts = compared(stage, &alike(48), &[[9; 32]; 3]);
+        let harness = harness();
+        harness.change(from, to, DIGESTS, 0, move |body| body[byte] ^= 1);
+        let verdicts = compared(harness, &alike(48), &[[9; 32]; 3]);
         let expected = match byte {
             0..32 => Agreement::PublicDiffers,
             32..64 => Agreement::SecretDiffers,
@@ -53,12 +53,12 @@ fn every_byte_of_an_input_counts() {
             let mut parts = alike(48);
             let of = if byte % 2 == 0 { &mut parts[at].first } else { &mut parts[at].second };
             of[byte] ^= 8;
-            let verdicts = compared(stage(), &parts, &[[9; 32]; 3]);
+            let verdicts = compared(harness(), &parts, &[[9; 32]; 3]);
             assert!(verdicts.iter().all(|v| *v == Ok(Agreement::SecretDiffers)), "{at}: {verdicts:?}");
             if byte < 32 {
                 let mut public = [[9; 32]; 3];
                 public[at][byte] ^= 8;
-                let verdicts = compared(stage(), &alike(4), &public);
+                let verdicts = compared(harness(), &alike(4), &public);
                 assert!(verdicts.iter().all(|v| *v == Ok(Agreement::PublicDiffers)), "{at}: {verdicts:?}");
             }
         }
@@ -68,9 +68,9 @@ fn every_byte_of_an_input_counts() {
 /// The same component has another digest on each link: its key is the pair's.
 #[test]
 fn digests_of_one_component_differ_from_link_to_link() {
-    let stage = stage();
-    let recordings = [1, 2, 3].map(|p| stage.recording(party(p)));
-    assert!(compared(stage, &alike(16), &[[0; 32]; 3]).iter().all(|v| *v == Ok(Agreement::Agreed)));
+    let harness = harness();
+    let recordings = [1, 2, 3].map(|p| harness.recording(party(p)));
+    assert!(compared(harness, &alike(16), &[[0; 32]; 3]).iter().all(|v| *v == Ok(Agreement::Agreed)));
     let sent = recordings.iter().flat_map(|r| r.of(Way::Out, DIGESTS));
     let digests: Vec<Vec<u8>> = sent.map(|s| s.frame.body[32..64].to_vec()).collect();
     assert_eq!((digests.len(), digests.iter().collect::<HashSet<_>>().len()), (6, 3));
@@ -81,9 +81,9 @@ fn digests_of_one_component_differ_from_link_to_link() {
 #[test]
 fn the_worst_verdict_counts() {
     for (from, to) in links() {
-        let (stage, verdicts) = (stage(), std::sync::Mutex::new(Vec::new()));
-        stage.change(from, to, VERDICT, 0, |body| body[0] = 1);
-        let results = stage.act(|mut trio| {
+        let (harness, verdicts) = (harness(), std::sync::Mutex::new(Vec::new()));
+        harness.change(from, to, VERDICT, 0, |body| body[0] = 1);
+        let results = harness.act(|mut trio| {
             let verdict = trio.agree_input(Check::A24, &[0; 32], Some(&alike(4)[0]))?;
             verdicts.lock().unwrap().push((trio.me(), verdict));
             trio.barrier().map(drop)
@@ -98,13 +98,13 @@ fn the_worst_verdict_counts() {
 fn different_refusals_are_different_views() {
     const BARRIER: &str = "divisi_rep3::views/barrier";
     for liar in [1, 2, 3].map(party) {
-        let stage = stage();
+        let harness = harness();
         let digests = [liar.next(3), liar.prev(3)];
-        let recordings = digests.map(|p| stage.recording(p));
+        let recordings = digests.map(|p| harness.recording(p));
         for (to, code) in digests.into_iter().zip([1, 2]) {
-            stage.change(liar, to, VERDICT, 0, move |body| body[0] = code);
+            harness.change(liar, to, VERDICT, 0, move |body| body[0] = code);
         }
-        let results = stage.act(|mut trio| {
+        let results = harness.act(|mut trio| {
             trio.agree_input(Check::A24, &[0; 32], Some(&alike(4)[0]))?;
             trio.barrier().map(drop)
         });
@@ -119,7 +119,7 @@ fn different_refusals_are_different_views() {
 fn what_is_kept_is_fresh() {
     let (mut samples, mut all) = (Vec::new(), HashSet::new());
     for _ in 0..32 {
-        let parts = stage().act(|mut trio| {
+        let parts = harness().act(|mut trio| {
             let mut other = divisi_rep3::Trio::new(trio.session().strand()?)?;
             Ok([trio.random_part(24), trio.random_part(24), other.random_part(24)])
         });

@@ -4,8 +4,8 @@
 use divisi_circuit::{Build, Gates};
 use divisi_core::{Abort, Blocks, Boolean, Bytes, Check, Direction, Job, Pending, Step, settle};
 use divisi_rep3::adversary::adaptive::{MULTIPLY, engine};
+use divisi_rep3::adversary::harness::{Harness, failed_check, party};
 use divisi_rep3::adversary::planes::OUTER;
-use divisi_rep3::adversary::stage::{Stage, failed_check, party};
 use divisi_rep3::{Passes, Products, Rep3, Trio};
 
 const PRODUCTS: &str = "divisi_rep3::engine::boolean/products";
@@ -44,7 +44,7 @@ fn settled(
     way: Way,
     resumes: bool,
 ) -> Vec<Result<(), Abort>> {
-    Stage::default().patient().act(|trio| {
+    Harness::default().patient().act(|trio| {
         let corrupt = trio.me() == party(1);
         let mut e = engine(trio);
         if corrupt {
@@ -139,7 +139,7 @@ fn what_cannot_be_verified_is_not_settled() {
         }),
     ];
     for (what, way) in ways {
-        let results = Stage::default().patient().act(|mut trio| {
+        let results = Harness::default().patient().act(|mut trio| {
             let strand = Trio::new(trio.session().strand()?)?;
             way(&mut engine(trio), &mut engine(strand))
         });

@@ -5,7 +5,7 @@ use divisi_field::{Field, Gf64, Gf128};
 use divisi_net::{Machine, World};
 use divisi_rep3::adversary::Deviate;
 use divisi_rep3::adversary::adaptive::engine;
-use divisi_rep3::adversary::stage::{Recording, Stage, Way, party};
+use divisi_rep3::adversary::harness::{Harness, Recording, Way, party};
 use divisi_rep3::{Block, Byte, Rep3, Trio};
 use std::cell::RefCell;
 use std::sync::{Arc, Mutex};
@@ -65,22 +65,22 @@ pub fn unseed() {
     SEEDED.set(None);
 }
 
-/// A stage whose links have known secrets.
-pub fn stage(with: u8) -> Stage {
+/// A harness whose links have known secrets.
+pub fn harness(with: u8) -> Harness {
     seed(with, 0);
-    let stage = Stage::in_world(&Parameters::new("known"), Arc::new(Known)).patient();
+    let harness = Harness::in_world(&Parameters::new("known"), Arc::new(Known)).patient();
     unseed();
-    stage
+    harness
 }
 
 /// Run `f` at three parties with known randomness.
 pub fn act<R: Send>(
-    stage: Stage,
+    harness: Harness,
     with: u8,
     f: impl Fn(Trio) -> Result<R, Abort> + Sync,
 ) -> Vec<Result<R, Abort>> {
     let parameters = [(); 3].map(|()| Parameters::new("known"));
-    stage.act_each(&parameters, |me| seed(with, me.number()), f)
+    harness.act_each(&parameters, |me| seed(with, me.number()), f)
 }
 
 /// What is seen of a run.
@@ -101,8 +101,8 @@ pub struct Notes {
 }
 
 impl Seen {
-    pub fn of(stage: &Stage) -> Seen {
-        Seen { recordings: [1, 2, 3].map(|p| stage.recording(party(p))), notes: Arc::default() }
+    pub fn of(harness: &Harness) -> Seen {
+        Seen { recordings: [1, 2, 3].map(|p| harness.recording(party(p))), notes: Arc::default() }
     }
 
     /// What was opened at this step for the `nth` time: the sum of what each party sent to its next.
@@ -215,7 +215,7 @@ pub fn public_blocks(e: &mut Rep3, values: &[u128]) -> Result<Block, Abort> {
 /// The first random elements that nobody knows, of sessions with this seed: as they are opened where nothing
 /// else was drawn.
 pub fn first_random(with: u8, n: usize) -> Vec<Gf128> {
-    let opened = act(stage(with), with, |trio| {
+    let opened = act(harness(with), with, |trio| {
         let mut e = engine(trio);
         let random = e.random_blocks(n);
         let bytes: [Byte; 16] = e.convert(random)?;

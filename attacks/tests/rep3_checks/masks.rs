@@ -6,8 +6,8 @@ use divisi_circuit::{Build, Gates};
 use divisi_core::{Abort, Blocks, Boolean, Bytes, Convert, Direction, Job};
 use divisi_field::{Field, Gf2, Gf64};
 use divisi_net::Fault;
+use divisi_rep3::adversary::harness::{Harness, Recording, Way, party};
 use divisi_rep3::adversary::lookups::{PRODUCTS as VECTORS, held};
-use divisi_rep3::adversary::stage::{Recording, Stage, Way, party};
 use divisi_rep3::blackbox::BlackBox;
 use divisi_rep3::deal;
 use divisi_rep3::{Byte, Protocol, Rep3, Security, Trio};
@@ -54,9 +54,9 @@ impl Fresh {
 fn sent(step: &'static str, f: impl Fn(&mut Rep3) -> Result<(), Abort> + Sync) -> Vec<Vec<Vec<u8>>> {
     let mut all = vec![Vec::new(); 3];
     for _ in 0..2 {
-        let stage = Stage::default().patient();
-        let recordings: Vec<Recording> = [1, 2, 3].map(|p| stage.recording(party(p))).into();
-        let results = stage.act(|mut trio| {
+        let harness = Harness::default().patient();
+        let recordings: Vec<Recording> = [1, 2, 3].map(|p| harness.recording(party(p))).into();
+        let results = harness.act(|mut trio| {
             let strand = Trio::new(trio.session().strand()?)?;
             for trio in [trio, strand] {
                 f(&mut Rep3::new(trio, Protocol::Gf8Circuit, Security::SemiHonest))?;
@@ -138,9 +138,9 @@ fn products_of_vectors_are_masked() {
         (Protocol::Lut256Additive, &VECTORS[..2]),
         (Protocol::Lut256, &VECTORS[..]),
     ] {
-        let stage = Stage::default().patient();
-        let recording = stage.recording(party(2));
-        let results = stage.act(|trio| {
+        let harness = Harness::default().patient();
+        let recording = harness.recording(party(2));
+        let results = harness.act(|trio| {
             let mut e = Rep3::new(trio, protocol, Security::SemiHonest);
             let vectors = e.vectors(2, 2, LANES)?;
             Ok(vectors.iter().flat_map(held).collect::<Vec<_>>())
@@ -178,7 +178,7 @@ fn products_of_vectors_are_masked() {
 fn no_mask_of_an_opening_occurs_twice() {
     let mut fresh = Fresh::default();
     for _ in 0..2 {
-        let opened = Stage::default().patient().act(|mut trio| {
+        let opened = Harness::default().patient().act(|mut trio| {
             let strand = Trio::new(trio.session().strand()?)?;
             let mut all = Vec::new();
             for trio in [trio, strand] {
@@ -203,7 +203,7 @@ fn no_mask_of_an_opening_occurs_twice() {
 /// Random bytes and blocks, and what a dealer hides its data with.
 #[test]
 fn nothing_random_repeats_within_itself() {
-    let opened = Stage::default().patient().act(|trio| {
+    let opened = Harness::default().patient().act(|trio| {
         let mut e = Rep3::new(trio, Protocol::Gf4Circuit, Security::Malicious);
         let bytes = e.random_bytes(LANES)?;
         let blocks = e.random_blocks(200);
@@ -233,9 +233,9 @@ fn no_mask_of_an_input_occurs_twice() {
     for owner in [1, 2, 3].map(party) {
         let mut fresh = Fresh::default();
         for _ in 0..2 {
-            let stage = Stage::default().patient();
-            let recording = stage.recording(owner);
-            let results = stage.act(|trio| {
+            let harness = Harness::default().patient();
+            let recording = harness.recording(owner);
+            let results = harness.act(|trio| {
                 let mut b = BlackBox::new(trio);
                 let zeros = [Gf64::ZERO; 100];
                 for _ in 0..2 {
@@ -257,9 +257,9 @@ fn nothing_may_stand_in_padding() {
     const RESHARE: &str = "divisi_rep3::blackbox::products/reshare";
     for (step, bits) in [(X3, 11_usize), (RESHARE, 3)] {
         for bit in bits..bits.next_multiple_of(8) {
-            let stage = Stage::default().patient();
-            stage.change(party(2), party(1), step, 0, move |body| body[bit / 8] ^= 1 << (bit % 8));
-            let results = stage.act(|trio| {
+            let harness = Harness::default().patient();
+            harness.change(party(2), party(1), step, 0, move |body| body[bit / 8] ^= 1 << (bit % 8));
+            let results = harness.act(|trio| {
                 if step == X3 {
                     let mut e = Rep3::new(trio, Protocol::Gf8Circuit, Security::SemiHonest);
                     let mut x = e.public(&[1; 11]);

@@ -1,10 +1,10 @@
 //! Openings, views and coins of three parties: what was said to all is compared to the last byte, and before
 //! anything leaves (A1, A2, A4, A8, M0.7).
 
-use crate::known::{Seen, act, stage as known};
+use crate::known::{Seen, act, harness as known};
 use divisi_core::{Abort, Bytes, Check, Verified, settle};
 use divisi_rep3::adversary::adaptive::engine;
-use divisi_rep3::adversary::stage::{Stage, Way, failed_check, many, party};
+use divisi_rep3::adversary::harness::{Harness, Way, failed_check, many, party};
 use divisi_rep3::deal::{self, Part};
 use divisi_rep3::lab::deal_all;
 use divisi_rep3::open::{Answer, component_digest};
@@ -14,13 +14,13 @@ const BARRIER: &str = "divisi_rep3::views/barrier";
 const COIN: &str = "divisi_rep3::random/coin.share";
 const OPENED: [&str; 2] = ["divisi_rep3::open/open.bytes", "divisi_rep3::masked/open_to.component"];
 
-fn stage() -> Stage {
-    Stage::default().patient()
+fn harness() -> Harness {
+    Harness::default().patient()
 }
 
 /// The first two absorb this, the third that: whether the barrier ends the session for all.
 fn noticed(this: &[(&str, &[u8])], that: &[(&str, &[u8])]) -> bool {
-    let results = stage().act(|mut trio| {
+    let results = harness().act(|mut trio| {
         let mine = if trio.me() == party(3) { that } else { this };
         mine.iter().for_each(|(what, value)| trio.absorb(what, value));
         trio.barrier().map(drop)
@@ -82,9 +82,9 @@ fn nothing_leaves_before_what_was_said_is_compared() {
     let parts = deal_all(&[b"xyz".to_vec()]);
     for (what, leaves) in ways {
         for absorbed in [false, true] {
-            let stage = stage();
-            let recordings = [1, 2, 3].map(|p| stage.recording(party(p)));
-            let results = stage.act(|trio| {
+            let harness = harness();
+            let recordings = [1, 2, 3].map(|p| harness.recording(party(p)));
+            let results = harness.act(|trio| {
                 let me = trio.me().index();
                 let mut e = engine(trio);
                 let x = verified(&mut e, &parts[me][0])?;
@@ -134,18 +134,18 @@ fn a_coin_takes_no_other_proof_than_the_latest() {
         }),
     ];
     for (what, toss) in ways {
-        let results = stage().act(toss);
+        let results = harness().act(toss);
         assert!(results.iter().any(|end| matches!(end, Err(Abort::Misuse { .. }))), "{what}: {results:?}");
         assert!(results.iter().all(Result::is_err), "{what}: {results:?}");
     }
     let proofs = std::sync::Mutex::new(Vec::new());
-    let first = stage().act(|mut trio| {
+    let first = harness().act(|mut trio| {
         let fixed = trio.barrier()?;
         proofs.lock().unwrap().push((trio.me(), fixed));
         Ok(())
     });
     assert!(first.iter().all(Result::is_ok));
-    let results = stage().act(|mut trio| {
+    let results = harness().act(|mut trio| {
         trio.barrier()?;
         let me = trio.me();
         let (_, old) = {
@@ -166,9 +166,9 @@ fn a_coin_takes_no_other_proof_than_the_latest() {
 fn every_byte_of_a_coin_is_compared() {
     many(3 * 16, 4, |i| {
         let (from, byte) = (party(1 + (i / 16) as u8), i % 16);
-        let stage = stage();
-        stage.change(from, from.next(3), COIN, 0, move |body| body[byte] ^= 0x40);
-        let results = stage.act(|mut trio| {
+        let harness = harness();
+        harness.change(from, from.next(3), COIN, 0, move |body| body[byte] ^= 0x40);
+        let results = harness.act(|mut trio| {
             let fixed = trio.barrier()?;
             trio.coin(&fixed).map(drop)
         });
@@ -205,9 +205,9 @@ fn what_is_opened_is_in_the_view() {
     };
     for (what, open) in ways {
         let digest = |last: u8| {
-            let stage = known(5);
-            let seen = Seen::of(&stage);
-            let results = act(stage, 5, |trio| {
+            let harness = known(5);
+            let seen = Seen::of(&harness);
+            let results = act(harness, 5, |trio| {
                 let me = trio.me().index();
                 let mut e = engine(trio);
                 open(&mut e, &parts(last)[me])?;
@@ -264,10 +264,10 @@ fn every_byte_of_an_opening_is_compared() {
     let parts = deal_all(&[(0..100).collect()]);
     many(100, 4, |byte| {
         for (step, from) in [(OPENED[0], 1 + (byte % 3) as u8), (OPENED[1], 1)] {
-            let stage = stage();
+            let harness = harness();
             let to = party(from).next(3);
-            stage.change(party(from), to, step, 0, move |body| body[byte] ^= 2);
-            let results = stage.act(|trio| {
+            harness.change(party(from), to, step, 0, move |body| body[byte] ^= 2);
+            let results = harness.act(|trio| {
                 let me = trio.me().index();
                 let mut e = engine(trio);
                 let x = verified(&mut e, &parts[me][0])?;
@@ -284,7 +284,7 @@ fn every_byte_of_an_opening_is_compared() {
 /// Coins are fresh to the last bit, the same at all, and never return.
 #[test]
 fn coins_are_fresh_to_the_last_bit() {
-    let coins = stage().act(|mut trio| {
+    let coins = harness().act(|mut trio| {
         let fixed = trio.barrier()?;
         (0..64).map(|_| Ok(trio.coin(&fixed)?.bytes().to_vec())).collect::<Result<Vec<_>, Abort>>()
     });
@@ -299,9 +299,9 @@ fn coins_are_fresh_to_the_last_bit() {
 #[test]
 fn a_view_is_of_one_session() {
     let digest = || {
-        let stage = stage();
-        let recording = stage.recording(party(1));
-        assert!(stage.act(|mut trio| trio.barrier().map(drop)).iter().all(Result::is_ok));
+        let harness = harness();
+        let recording = harness.recording(party(1));
+        assert!(harness.act(|mut trio| trio.barrier().map(drop)).iter().all(Result::is_ok));
         recording.bodies(Way::Out, party(2), BARRIER).remove(0)
     };
     assert_ne!(digest(), digest());
@@ -335,7 +335,7 @@ fn a_strand_takes_nothing_along_to_another_engine() {
         ),
     ];
     for (what, leave, fine) in ways {
-        let results = stage().act(|trio| leave(trio)?.barrier().map(drop));
+        let results = harness().act(|trio| leave(trio)?.barrier().map(drop));
         assert!(results.iter().all(|end| end.is_ok() == fine), "{what}: {results:?}");
     }
 }

@@ -1,12 +1,12 @@
 //! The coefficients of S-boxes in bit planes, computed apart (A8, A9, A11, A14, A15).
 
-use crate::known::{Liar, Seen, act, corner, dependent, first_random, stage, through_levels, words};
+use crate::known::{Liar, Seen, act, corner, dependent, first_random, harness, through_levels, words};
 use divisi_core::{Abort, Bytes, Direction, settle};
 use divisi_field::{Field, Gf64};
 use divisi_rep3::Passes;
 use divisi_rep3::adversary::adaptive::{H as LEVEL, OPEN, Z_PRIME, engine};
+use divisi_rep3::adversary::harness::party;
 use divisi_rep3::adversary::planes::{H, OUTER};
-use divisi_rep3::adversary::stage::party;
 use std::collections::HashSet;
 
 const V14: &str = "divisi_rep3::sbox::gf4_circuit/v14";
@@ -61,9 +61,9 @@ fn outer(record: usize, plane: usize, lane: usize) -> Error {
 }
 
 fn substituted(with: u8, batch: Batch, passes: Passes, errors: &[Error]) -> (Seen, Vec<Result<(), Abort>>) {
-    let stage = stage(with);
-    let seen = Seen::of(&stage);
-    let results = act(stage, with, |trio| {
+    let harness = harness(with);
+    let seen = Seen::of(&harness);
+    let results = act(harness, with, |trio| {
         let corrupt = trio.me() == party(1);
         let mut e = engine(trio);
         e.trio().set_passes(passes);

@@ -2,7 +2,7 @@
 //! all they must (M0.1 to M0.6, A3).
 
 use crate::known::{Known, seed, seed_first, unseed};
-use divisi_core::testing::{Stage, Way, links, many, party};
+use divisi_core::testing::{Harness, Way, links, many, party};
 use divisi_core::{Abort, Check, Parameters, PartyId, Session};
 use divisi_net::memory;
 use std::collections::{BTreeSet, HashSet};
@@ -11,8 +11,8 @@ use std::sync::Arc;
 const HELLO: &str = "divisi_core::session::agree/hello";
 const ECHO: &str = "divisi_core::session::agree/echo";
 
-fn stage() -> Stage {
-    Stage::new(3, &Parameters::new("attacks")).patient()
+fn harness() -> Harness {
+    Harness::new(3, &Parameters::new("attacks")).patient()
 }
 
 /// Each bit of these was set in some and not in others: false with probability 2^-63 for a bit of 64 that are
@@ -42,9 +42,9 @@ fn every_byte_of_the_start_counts() {
     many(places.len(), 4, |i| {
         let (l, step, byte) = places[i];
         let (from, to) = links[l];
-        let stage = stage();
-        stage.change(from, to, step, 0, move |body| body[byte] ^= 1 << (byte % 8));
-        let results = stage.act(|_| Ok(()));
+        let harness = harness();
+        harness.change(from, to, step, 0, move |body| body[byte] ^= 1 << (byte % 8));
+        let results = harness.act(|_| Ok(()));
         assert!(results[to.index()].is_err(), "{step}: byte {byte}, {from} to {to}: {results:?}");
         if (step, byte / 32) == (HELLO, 0) {
             // compared by itself: a wrong configuration is told as such, by whoever sees it
@@ -60,11 +60,11 @@ fn every_byte_of_the_start_counts() {
 fn the_id_depends_on_every_byte_of_every_nonce() {
     many(3 * 32, 4, |i| {
         let (from, byte) = (party(1 + (i / 32) as u8), 32 + i % 32);
-        let stage = stage();
+        let harness = harness();
         for to in PartyId::all(3).filter(|to| *to != from) {
-            stage.change(from, to, HELLO, 0, move |body| body[byte] ^= 0x10);
+            harness.change(from, to, HELLO, 0, move |body| body[byte] ^= 0x10);
         }
-        let results = stage.act(|_| Ok(()));
+        let results = harness.act(|_| Ok(()));
         assert!(results.iter().all(Result::is_err), "{from}, byte {byte}: {results:?}");
     });
 }
@@ -75,9 +75,9 @@ fn nonces_and_contributions_are_fresh() {
     let mut samples = Vec::new();
     let mut all = Vec::new();
     for _ in 0..64 {
-        let stage = stage();
-        let recordings = stage.recordings();
-        assert!(stage.act(|_| Ok(())).iter().all(Result::is_ok));
+        let harness = harness();
+        let recordings = harness.recordings();
+        assert!(harness.act(|_| Ok(())).iter().all(Result::is_ok));
         let mut sample = Vec::new();
         for (p, recording) in PartyId::all(3).zip(&recordings) {
             let hellos = recording.of(Way::Out, HELLO);
@@ -95,9 +95,9 @@ fn nonces_and_contributions_are_fresh() {
 /// The proof that a party has a pair's key is not that of its peer.
 #[test]
 fn a_proof_is_no_proof_of_the_other_end() {
-    let stage = stage();
-    let recordings = stage.recordings();
-    assert!(stage.act(|_| Ok(())).iter().all(Result::is_ok));
+    let harness = harness();
+    let recordings = harness.recordings();
+    assert!(harness.act(|_| Ok(())).iter().all(Result::is_ok));
     let proofs = recordings.iter().flat_map(|r| r.of(Way::Out, ECHO));
     let proofs: HashSet<Vec<u8>> = proofs.map(|echo| echo.frame.body[32..].to_vec()).collect();
     assert_eq!(proofs.len(), 6);
@@ -106,14 +106,14 @@ fn a_proof_is_no_proof_of_the_other_end() {
 /// The id and a pair's key in a session whose link secrets, nonces and contributions are known.
 fn id_and_key(links: u8, nonces: u8, contributions: [u8; 3]) -> [Vec<u8>; 2] {
     seed(links, 0);
-    let stage = Stage::in_world(3, &Parameters::new("attacks"), Arc::new(Known)).patient();
+    let harness = Harness::in_world(3, &Parameters::new("attacks"), Arc::new(Known)).patient();
     unseed();
     let begin = |me: PartyId| {
         seed_first(nonces, me.number());
         seed(contributions[me.index()], me.number());
         Parameters::new("attacks")
     };
-    let all = stage.act_each(begin, |session| {
+    let all = harness.act_each(begin, |session| {
         Ok([session.id().as_bytes().to_vec(), session.key(session.me().next(3), "attacks").to_vec()])
     });
     all.into_iter().next().unwrap().unwrap()
@@ -144,7 +144,7 @@ fn keys_depend_on_all_they_are_made_of() {
 fn keys_belong_to_one_pair_purpose_and_strand() {
     let (mut keys, mut streams) = (Vec::new(), Vec::new());
     for _ in 0..64 {
-        let both = stage().act(|mut session| {
+        let both = harness().act(|mut session| {
             let mut strand = session.strand()?;
             let (mut keys, next) = (Vec::new(), session.me().next(3));
             for session in [&mut session, &mut strand] {
@@ -210,9 +210,9 @@ fn every_byte_of_a_digest_counts_on_every_link() {
     let links: Vec<_> = links(3).collect();
     many(links.len() * 32, 4, |i| {
         let ((from, to), byte) = (links[i / 32], i % 32);
-        let stage = stage();
-        stage.change(from, to, STEP.name, 0, move |body| body[byte] ^= 0x80);
-        let results = stage.act(|mut session| session.compare(Check::A2, STEP, &[7; 32]));
+        let harness = harness();
+        harness.change(from, to, STEP.name, 0, move |body| body[byte] ^= 0x80);
+        let results = harness.act(|mut session| session.compare(Check::A2, STEP, &[7; 32]));
         assert!(
             matches!(results[to.index()], Err(Abort::CheckFailed { check: Check::A2, .. })),
             "{from} to {to}, byte {byte}: {results:?}"

@@ -1,11 +1,11 @@
 //! The values that CheckTriple and the levels before it open, computed apart (A5 to A9, A11, A21).
 
-use crate::known::{Liar, Seen, act, blocks, first_random, public_blocks, stage};
+use crate::known::{Liar, Seen, act, blocks, first_random, harness, public_blocks};
 use divisi_core::{Abort, Blocks, Convert, settle};
 use divisi_field::{Field, Gf128};
 use divisi_rep3::Byte;
 use divisi_rep3::adversary::adaptive::{H, MULTIPLY, OPEN, RHO, SIGMA, Z_PRIME, engine};
-use divisi_rep3::adversary::stage::{Stage, Way, failed_check, party};
+use divisi_rep3::adversary::harness::{Harness, Way, failed_check, party};
 use std::collections::HashSet;
 
 const BARRIER: &str = "divisi_rep3::views/barrier";
@@ -18,17 +18,17 @@ const Y: [u128; 5] = [1 << 127 | 9, 2, 0x1234_5678, 1 << 64, 11];
 
 /// Batches of products of public values, of which the last has errors; what was seen, and how it ended.
 fn multiplied(with: u8, batches: &[usize], errors: &[(usize, Gf128)]) -> (Seen, Vec<Result<(), Abort>>) {
-    played(stage(with), with, batches, errors)
+    played(harness(with), with, batches, errors)
 }
 
 fn played(
-    stage: Stage,
+    harness: Harness,
     with: u8,
     batches: &[usize],
     errors: &[(usize, Gf128)],
 ) -> (Seen, Vec<Result<(), Abort>>) {
-    let seen = Seen::of(&stage);
-    let results = act(stage, with, |trio| {
+    let seen = Seen::of(&harness);
+    let results = act(harness, with, |trio| {
         let corrupt = trio.me() == party(1);
         let mut e = engine(trio);
         if corrupt {
@@ -135,11 +135,11 @@ fn opened_wrongly(
     step: &'static str,
     change: Gf128,
 ) -> (Seen, Vec<Result<(), Abort>>) {
-    let stage = stage(with);
-    stage.change(party(1), party(2), step, 0, move |body| {
+    let harness = harness(with);
+    harness.change(party(1), party(2), step, 0, move |body| {
         body.iter_mut().zip(change.to_le_bytes()).for_each(|(x, y)| *x ^= y);
     });
-    played(stage, with, &[1], &[(0, error)])
+    played(harness, with, &[1], &[(0, error)])
 }
 
 /// rho is compared to its last byte before anything of sigma is said.
@@ -158,19 +158,19 @@ fn every_byte_of_rho_is_compared_before_sigma() {
 fn a_hidden_sigma_is_noticed() {
     let (seen, _) = multiplied(51, &[1], &[(0, Gf128::ONE)]);
     let sigma = seen.opened_128(OPEN, 0).unwrap();
-    let stage = stage(51);
-    stage.change(party(1), party(2), OPEN, 0, move |body| {
+    let harness = harness(51);
+    harness.change(party(1), party(2), OPEN, 0, move |body| {
         body.iter_mut().zip(sigma.to_le_bytes()).for_each(|(x, y)| *x ^= y);
     });
     // of the digests of rho and of sigma the second is kept back, and what would end the liar is not read
     let ids = [DIGEST, OPEN].map(|step| divisi_core::Step::new(step).id);
     let mut digests = 0;
-    stage.hand(party(1), party(3), move |frame| {
+    harness.hand(party(1), party(3), move |frame| {
         digests += usize::from(frame.step == ids[0]);
         if digests == 2 { vec![] } else { vec![frame] }
     });
-    stage.hand(party(3), party(1), move |frame| if frame.step == ids[1] { vec![] } else { vec![frame] });
-    let (_, results) = played(stage, 51, &[1], &[(0, Gf128::ONE)]);
+    harness.hand(party(3), party(1), move |frame| if frame.step == ids[1] { vec![] } else { vec![frame] });
+    let (_, results) = played(harness, 51, &[1], &[(0, Gf128::ONE)]);
     assert_eq!(failed_check(&results[1]), Some(divisi_core::Check::A1), "{results:?}");
 }
 

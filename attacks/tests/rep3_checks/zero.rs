@@ -1,7 +1,7 @@
 //! The comparison with zero: every block of a group has a random factor of its own, and every bit counts
 //! (S7).
 
-use crate::known::{Seen, act, first_random, public_blocks, stage};
+use crate::known::{Seen, act, first_random, harness, public_blocks};
 use divisi_field::{Field, Gf128};
 use divisi_rep3::adversary::adaptive::engine;
 
@@ -9,9 +9,9 @@ const OPENED: &str = "divisi_rep3::open/open.bytes";
 
 /// What is said about groups of these values, and what is opened, group by group.
 fn asked(with: u8, groups: &[&[u128]]) -> (Vec<bool>, Vec<Gf128>) {
-    let stage = stage(with);
-    let seen = Seen::of(&stage);
-    let said = act(stage, with, |trio| {
+    let harness = harness(with);
+    let seen = Seen::of(&harness);
+    let said = act(harness, with, |trio| {
         let mut e = engine(trio);
         let groups =
             groups.iter().map(|group| public_blocks(&mut e, group)).collect::<Result<Vec<_>, _>>()?;

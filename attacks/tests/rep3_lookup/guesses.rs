@@ -3,8 +3,8 @@
 use super::*;
 use divisi_field::gf8::tower::{E, phi};
 use divisi_field::{Plane, gf4, transpose};
+use divisi_rep3::adversary::harness::Way;
 use divisi_rep3::adversary::lookups::{additive_entry, held, sets};
-use divisi_rep3::adversary::stage::Way;
 use divisi_rep3::lab::deal_all;
 
 fn planes(bytes: &[u8]) -> Vec<[Plane; 8]> {
@@ -54,9 +54,9 @@ fn no_share_of_an_opening_confirms_a_guess() {
     let secret: Vec<u8> = (0..LANES).map(|l| (37 * l + l / 7 + 5) as u8).collect();
     for layers in [1, 3] {
         let parts = deal_all(std::slice::from_ref(&secret));
-        let stage = Stage::default().patient();
-        let honest = stage.recording(party(2));
-        let holds = stage.act(|mut trio| {
+        let harness = Harness::default().patient();
+        let honest = harness.recording(party(2));
+        let holds = harness.act(|mut trio| {
             let part = &parts[trio.me().index()][0];
             let x = trio.input(part)?;
             let mut e = Rep3::new(trio, Protocol::Lut16, Security::Malicious);
@@ -99,9 +99,9 @@ fn no_share_within_a_chain_confirms_a_guess() {
     let secret: Vec<u8> = (0..LANES).map(|l| (37 * l + l / 7 + 5) as u8).collect();
     let protocol = Protocol::Lut256Additive;
     let parts = deal_all(std::slice::from_ref(&secret));
-    let stage = Stage::default().patient();
-    let seen = stage.recording(party(1));
-    let holds = stage.act(|mut trio| {
+    let harness = Harness::default().patient();
+    let seen = harness.recording(party(1));
+    let holds = harness.act(|mut trio| {
         let part = &parts[trio.me().index()][0];
         let mut x = trio.input(part)?;
         let mut e = Rep3::new(trio, protocol, Security::Malicious);

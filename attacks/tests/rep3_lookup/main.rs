@@ -6,8 +6,8 @@ mod vectors;
 mod views;
 
 use divisi_core::{Abort, Bytes, Check, Direction, PartyId, Step, settle};
+use divisi_rep3::adversary::harness::{Harness, Recording, Way, failed_check, many, party};
 use divisi_rep3::adversary::lookups::opening;
-use divisi_rep3::adversary::stage::{Recording, Stage, Way, failed_check, many, party};
 use divisi_rep3::{Protocol, Rep3, Security};
 
 const COIN: &str = "divisi_rep3::random/coin.share";
@@ -32,7 +32,7 @@ fn two_layers(e: &mut Rep3, lanes: usize) -> Result<(), Abort> {
 fn honest_lookups_are_right() {
     for protocol in LOOKUPS {
         for lanes in [1, LANES] {
-            let results = Stage::default()
+            let results = Harness::default()
                 .patient()
                 .act(|trio| two_layers(&mut Rep3::new(trio, protocol, Security::Malicious), lanes));
             assert!(results.iter().all(Result::is_ok), "{protocol}: {results:?}");

@@ -1,8 +1,8 @@
 //! Views: of every byte that was opened, and compared with both others before anything rests on it.
 
 use super::*;
+use divisi_rep3::adversary::harness::Way;
 use divisi_rep3::adversary::lookups::VIEW;
-use divisi_rep3::adversary::stage::Way;
 use std::sync::{Arc, Mutex};
 
 /// Another share of c for one peer, in the first byte of the message, in the last, and between: the views
@@ -29,15 +29,15 @@ fn a_split_in_any_byte_stops_before_the_verification() {
         let (protocol, to_next, nth, place) = jobs[i];
         let from = party(1 + (i % 3) as u8);
         let to = if to_next { from.next(3) } else { from.prev(3) };
-        let stage = Stage::default().patient();
+        let harness = Harness::default().patient();
         let recordings: Vec<(PartyId, Recording)> =
-            PartyId::all(3).map(|p| (p, stage.recording(p))).collect();
-        stage.change(from, to, opening(protocol), nth, move |body| {
+            PartyId::all(3).map(|p| (p, harness.recording(p))).collect();
+        harness.change(from, to, opening(protocol), nth, move |body| {
             let at = place.min(body.len() - 1);
             body[at] ^= 1;
         });
         let results =
-            stage.act(|trio| two_layers(&mut Rep3::new(trio, protocol, Security::Malicious), LANES));
+            harness.act(|trio| two_layers(&mut Rep3::new(trio, protocol, Security::Malicious), LANES));
         assert!(results.iter().all(Result::is_err), "{protocol} {nth} {place}: {results:?}");
         let views = |r: &Result<(), Abort>| matches!(failed_check(r), Some(Check::A2 | Check::A22));
         assert!(results.iter().any(views), "{protocol} {nth} {place}: {results:?}");
@@ -53,11 +53,11 @@ fn a_split_in_any_byte_stops_before_the_verification() {
 fn a_split_layer_is_compared_with_the_next_opening() {
     for from in PartyId::all(3) {
         for nth in 0..6 {
-            let stage = Stage::default().patient();
-            let victim = stage.recording(from.next(3));
+            let harness = Harness::default().patient();
+            let victim = harness.recording(from.next(3));
             let step = opening(Protocol::Lut256);
-            stage.change(from, from.next(3), step, nth, |body| body[0] ^= 1);
-            let results = stage.act(|trio| {
+            harness.change(from, from.next(3), step, nth, |body| body[0] ^= 1);
+            let results = harness.act(|trio| {
                 let mut e = Rep3::new(trio, Protocol::Lut256, Security::Malicious);
                 let mut x = e.random_bytes(8)?;
                 e.prepare(8, 1, 8)?;
@@ -78,14 +78,14 @@ fn a_split_layer_is_compared_with_the_next_opening() {
 /// the victim says that its own is: how many openings the victim sent, and how it ended.
 fn with_a_reflected_view(victim: PartyId) -> (usize, Vec<Result<(), Abort>>) {
     let step = opening(Protocol::Lut256);
-    let stage = Stage::default().patient();
-    let seen = stage.recording(victim);
+    let harness = Harness::default().patient();
+    let seen = harness.recording(victim);
     let view = Step::new(VIEW).id;
     let open = Step::new(step).id;
     // what the victim says of its view, to be said back to it: the corrupt party waits for it
     let heard = Arc::new(Mutex::new(Vec::<[u8; 32]>::new()));
     let said = heard.clone();
-    stage.hand(victim, party(1), move |frame| {
+    harness.hand(victim, party(1), move |frame| {
         if frame.step == view {
             let digest = frame.body.clone().try_into().unwrap_or([0; 32]);
             said.lock().unwrap().push(digest);
@@ -93,7 +93,7 @@ fn with_a_reflected_view(victim: PartyId) -> (usize, Vec<Result<(), Abort>>) {
         vec![frame]
     });
     let (mut views, mut openings) = (0, 0);
-    stage.hand(party(1), victim, move |mut frame| {
+    harness.hand(party(1), victim, move |mut frame| {
         if frame.step == open {
             openings += 1;
             if openings == 3 {
@@ -115,7 +115,7 @@ fn with_a_reflected_view(victim: PartyId) -> (usize, Vec<Result<(), Abort>>) {
         }
         vec![frame]
     });
-    let results = stage.act(|trio| {
+    let results = harness.act(|trio| {
         let mut e = Rep3::new(trio, Protocol::Lut256, Security::Malicious);
         let mut x = e.random_bytes(8)?;
         e.prepare(10, 1, 8)?;
@@ -144,9 +144,9 @@ fn a_reflected_view_deceives_nobody() {
 #[test]
 fn a_view_counts_to_its_first_byte() {
     for byte in [0, 7, 8, 15, 16, 31] {
-        let stage = Stage::default().patient();
-        stage.change(party(1), party(2), VIEW, 1, move |body| body[byte] ^= 0x10);
-        let results = stage.act(|trio| {
+        let harness = Harness::default().patient();
+        harness.change(party(1), party(2), VIEW, 1, move |body| body[byte] ^= 0x10);
+        let results = harness.act(|trio| {
             let mut e = Rep3::new(trio, Protocol::Lut256, Security::Malicious);
             let mut x = e.random_bytes(8)?;
             for vectors in e.vectors(4, 1, 8)? {

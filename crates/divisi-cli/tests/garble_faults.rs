@@ -94,13 +94,13 @@ fn pump(mut from: TcpStream, mut to: TcpStream, who: usize, wires: Arc<Mutex<Wir
     let _ = to.shutdown(Shutdown::Write);
 }
 
-/// A door through which `dialler` reaches `acceptor`: its address.
+/// A listener through which `dialler` reaches `acceptor`: its address.
 fn proxy(dialler: usize, acceptor: usize, address: String, wires: &Arc<Mutex<Wires>>) -> String {
-    let door = TcpListener::bind("127.0.0.1:0").unwrap();
-    let here = door.local_addr().unwrap().to_string();
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let here = listener.local_addr().unwrap().to_string();
     let wires = Arc::clone(wires);
     std::thread::spawn(move || {
-        for near in door.incoming().map_while(Result::ok) {
+        for near in listener.incoming().map_while(Result::ok) {
             // whoever is not there yet will be called again
             let Ok(far) = TcpStream::connect(&address) else { continue };
             for socket in [&near, &far] {

@@ -5,7 +5,7 @@
 //!
 //! - a [`Session`] starts only after all parties agreed on every public parameter, has an identifier with fresh
 //!   randomness of each of them, and pairwise keys that no other session has (M0.4, M0.5);
-//! - every check goes through one door, [`Session::require`], which counts it by its id and is the only way to fail one;
+//! - every check goes through one place, [`Session::require`], which counts it by its id and is the only way to fail one;
 //! - an [`Abort`] poisons the session: nothing is sent in it any more but one frame that says so;
 //! - only [`settle`] makes a [`Verified`] value, by discharging the [`Debt`] that the value carries.
 #![forbid(unsafe_code)]

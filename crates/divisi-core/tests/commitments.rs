@@ -1,7 +1,7 @@
 //! Commitments and echoes: what opens, what does not, and who is named.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
-use divisi_core::testing::{Stage, failed_check, party};
+use divisi_core::testing::{Harness, failed_check, party};
 use divisi_core::{Abort, Check, Echo, Parameters, PartyId, Session, Step, step};
 
 const ONE: Step = step!("one");
@@ -9,7 +9,7 @@ const OTHER: Step = step!("other");
 const ECHO: Step = step!("echo");
 
 fn alone<R: Send>(f: impl Fn(Session) -> Result<R, Abort> + Sync) -> Vec<Result<R, Abort>> {
-    Stage::new(2, &Parameters::new("commitment tests")).act(f)
+    Harness::new(2, &Parameters::new("commitment tests")).act(f)
 }
 
 /// A commitment opens where it was made and nowhere else: not for another party (a reflection), step, index, strand, payload or length.
@@ -51,7 +51,7 @@ fn commitments_to_the_same_differ() {
 
 /// Say one byte to all, and compare what everybody said; P_1 tells the parties in `lied_to` another one.
 fn broadcast(n: usize, lied_to: usize) -> Vec<Result<(), Abort>> {
-    Stage::new(n, &Parameters::new("echo tests")).act(|mut session| {
+    Harness::new(n, &Parameters::new("echo tests")).act(|mut session| {
         let mut said = vec![0; n];
         said[session.me().index()] = session.me().number();
         for peer in session.peers() {

@@ -18,7 +18,7 @@
 //! | `circuit`, `plan`, `batch` | what is garbled for whom, and its gates in order | |
 //! | `ground`, `laand`, `zero`, `haand`, `aand` | AND triples | Fig. 8, 16, 18 |
 //! | `masks` | shares of the masks of all wires, ANDs of given masks | Fig. 2, steps 3 and 4(a) |
-//! | `table`, `read`, `walk` | tables of both forms, made and read | Fig. 2, step 4; Fig. 3, step 7 |
+//! | `table`, `evaluate`, `labels` | tables of both forms, made and read | Fig. 2, step 4; Fig. 3, step 7 |
 //! | `online` | inputs, labels, outputs | Fig. 3, steps 5 to 8 |
 //! | `phases`, `held`, `streamed`, `run` | what happens when, and what is kept between | Fig. 2 and 3 |
 //!
@@ -59,6 +59,7 @@ pub mod adversary;
 mod batch;
 mod bits;
 mod circuit;
+mod evaluate;
 mod ground;
 mod haand;
 mod hash;
@@ -66,19 +67,18 @@ mod held;
 mod laand;
 #[cfg(feature = "testing")]
 pub mod lab;
+mod labels;
 mod masks;
 mod online;
 mod open;
 mod options;
 mod phases;
 mod plan;
-mod read;
 mod run;
 mod share;
 mod streamed;
 mod table;
 mod triples;
-mod walk;
 mod zero;
 
 pub use held::Garbled;

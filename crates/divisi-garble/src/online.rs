@@ -10,12 +10,12 @@ use crate::batch::Batch;
 use crate::bits;
 use crate::circuit::Result as Output;
 use crate::held::{Held, Role, of_results};
+use crate::labels::Values;
 use crate::masks::Garbling;
 use crate::open::{DIGEST, Opening};
 use crate::plan::Plan;
 use crate::run::Stage;
 use crate::share::{Rows, Shares, spread};
-use crate::walk::Values;
 use divisi_core::{Abort, Check, Echo, PartyId, Session, Step, step, taint};
 use zeroize::Zeroizing;
 

@@ -2,15 +2,15 @@
 //! values of it.
 
 use crate::batch::Batch;
+use crate::evaluate::Received;
 use crate::hash::{Call, Name, Named, Oracle};
+use crate::labels::{Labels, Values, random_words};
 use crate::masks::{Garbling, Masks, products};
 use crate::open::Opening;
 use crate::options::Options;
-use crate::read::Received;
 use crate::share::{Holder, Seats, Shares};
 use crate::table::Layout;
 use crate::triples::Triples;
-use crate::walk::{Labels, Values, random_words};
 use divisi_core::{Abort, Check, PartyId, Prg, Session, Step, step};
 use divisi_ot::{Delta, Setup};
 use zeroize::Zeroizing;

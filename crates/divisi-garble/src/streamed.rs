@@ -15,6 +15,7 @@
 
 use crate::batch::{Batch, Stop, batches};
 use crate::held::{of_results, result_masks};
+use crate::labels::{Labels, Values};
 use crate::masks::Masks;
 use crate::online::{accept, found, labels_for, masked_inputs, receivers, results};
 use crate::open::Opening;
@@ -24,7 +25,6 @@ use crate::plan::Plan;
 use crate::run::{Instance, Private, Stage, random_labels};
 use crate::share::{Rows, Shares};
 use crate::triples::Made;
-use crate::walk::{Labels, Values};
 use divisi_circuit::stream::Fault;
 use divisi_core::{Abort, Check, Session, Step, step};
 use zeroize::Zeroizing;

@@ -2,7 +2,7 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 use divisi_circuit::{Build, Gates, Program};
-use divisi_core::testing::{Stage, Way, failed_check, many, party};
+use divisi_core::testing::{Harness, Way, failed_check, many, party};
 use divisi_core::{Abort, Check, PartyId, Prg, Step};
 use divisi_field::Gf128;
 use divisi_garble::adversary::{Lie, another_delta, guess};
@@ -53,9 +53,9 @@ fn stops(input: [u8; 2], runs: usize) -> usize {
         let plan = Plan::new(&program, 2, &[party(1), party(2)], &[vec![party(1)]]).unwrap();
         let options = Options { form: Form::Paper, ..Options::default() };
         let lab = Lab { options, seed: (i % 256) as u8, ..Lab::default() };
-        let stage = Stage::new(2, &lab.parameters()).waiting(Duration::from_secs(10));
-        stage.change(party(2), party(1), "divisi_garble::run/4d.table", 0, |body| body[0] ^= 1);
-        let ends = stage.act(|mut session| {
+        let harness = Harness::new(2, &lab.parameters()).waiting(Duration::from_secs(10));
+        harness.change(party(2), party(1), "divisi_garble::run/4d.table", 0, |body| body[0] ^= 1);
+        let ends = harness.act(|mut session| {
             let mine = of_party(&plan, session.me(), &[input.to_vec()]);
             lab.play(&mut session, &plan, &mine).map(|(outputs, _)| outputs)
         });
@@ -96,9 +96,9 @@ fn what_is_opened_looks_random() {
             let program = one_gate();
             let plan = Plan::for_all(&program, 3, &[party(1), party(2)]).unwrap();
             let lab = Lab { seed: i as u8, ..Lab::default() };
-            let stage = Stage::new(3, &lab.parameters()).waiting(Duration::from_secs(10));
-            let recording = stage.recording(party(1));
-            let ends = stage.act(|mut session| {
+            let harness = Harness::new(3, &lab.parameters()).waiting(Duration::from_secs(10));
+            let recording = harness.recording(party(1));
+            let ends = harness.act(|mut session| {
                 let mine = of_party(&plan, session.me(), &[vec![1, 1]]);
                 lab.play(&mut session, &plan, &mine)
             });
@@ -124,7 +124,7 @@ fn another_delta_in_the_second_batch_is_noticed() {
                 true => lab.parameters().without(Check::W5).without(Check::W15).without(Check::W17),
                 false => lab.parameters(),
             };
-            Stage::new(n, &lab.parameters()).waiting(Duration::from_secs(10)).act_each(
+            Harness::new(n, &lab.parameters()).waiting(Duration::from_secs(10)).act_each(
                 parameters,
                 |mut session| {
                     let difference = difference.filter(|_| session.me() == party(2));
@@ -150,10 +150,10 @@ fn a_wrong_label_reaches_no_receiver() {
             let program = one_gate();
             let plan = Plan::for_all(&program, 3, &[party(1), party(2)]).unwrap();
             let lab = Lab { options: Options { form, ..Options::default() }, streamed, ..Lab::default() };
-            let stage = Stage::new(3, &lab.parameters()).waiting(Duration::from_secs(10));
+            let harness = Harness::new(3, &lab.parameters()).waiting(Duration::from_secs(10));
             // behind one byte with the bit
-            stage.change(party(1), party(3), RESULT, 0, |body| body[1] ^= 1);
-            let ends = stage.act(|mut session| {
+            harness.change(party(1), party(3), RESULT, 0, |body| body[1] ^= 1);
+            let ends = harness.act(|mut session| {
                 let mine = of_party(&plan, session.me(), &[vec![1, 1]]);
                 lab.play(&mut session, &plan, &mine).map(|(outputs, _)| outputs)
             });
@@ -179,12 +179,12 @@ fn a_copied_commitment_opens_to_nothing() {
         let plan = Plan::for_all(&program, usize::from(n), &[party(1), party(2)]).unwrap();
         let lab = Lab::default();
         let (liar, copied) = (party(n), party(n - 1));
-        let stage = Stage::new(usize::from(n), &lab.parameters()).waiting(Duration::from_secs(10));
-        let recording = stage.recording(liar);
+        let harness = Harness::new(usize::from(n), &lab.parameters()).waiting(Duration::from_secs(10));
+        let recording = harness.recording(liar);
         for to in (1..n).map(party) {
-            let (recording, tap) = (recording.clone(), stage.tap(liar));
+            let (recording, tap) = (recording.clone(), harness.tap(liar));
             let mut late: Option<JoinHandle<bool>> = None;
-            stage.hand(liar, to, move |mut frame| {
+            harness.hand(liar, to, move |mut frame| {
                 let step = [COMMIT, OPEN].into_iter().find(|step| frame.step == Step::new(step).id);
                 let previous = late.take();
                 let Some(step) = step else {
@@ -210,7 +210,7 @@ fn a_copied_commitment_opens_to_nothing() {
                 vec![]
             });
         }
-        let ends = stage.act(|mut session| {
+        let ends = harness.act(|mut session| {
             let mine = of_party(&plan, session.me(), &[vec![1, 1]]);
             lab.play(&mut session, &plan, &mine).map(|(outputs, _)| outputs)
         });
@@ -252,15 +252,15 @@ fn an_abort_does_not_tell_delta() {
     for n in [2_u8, 3, 4] {
         for form in [Form::Improved, Form::Paper] {
             let lab = Lab { options: Options { form, ..Options::default() }, ..Lab::default() };
-            let stage = Stage::new(usize::from(n), &lab.parameters()).waiting(Duration::from_secs(10));
-            let recordings: Vec<_> = PartyId::all(usize::from(n)).map(|p| stage.recording(p)).collect();
+            let harness = Harness::new(usize::from(n), &lab.parameters()).waiting(Duration::from_secs(10));
+            let recordings: Vec<_> = PartyId::all(usize::from(n)).map(|p| harness.recording(p)).collect();
             let deltas = Mutex::new(vec![0; usize::from(n)]);
             // corrupt parties do not mind their own checks
             let parameters = |p| match p == party(1) {
                 true => lab.parameters(),
                 false => lab.parameters().without(Check::W15),
             };
-            let ends = stage.act_each(parameters, |mut session| {
+            let ends = harness.act_each(parameters, |mut session| {
                 let setup = divisi_ot::testing::deal(&mut session, lab.config, lab.seed)?;
                 deltas.lock().unwrap()[session.me().index()] = setup.delta().get();
                 let lie = if session.me() == party(n) { Lie::OtherE } else { Lie::Honest };
@@ -294,10 +294,10 @@ fn opened_combinations_are_uniform_but_for_their_sum() {
     let opened = many(160, 3, |i| {
         // one seed: the same Deltas, bits and triples each time
         let lab = Lab::default();
-        let stage = Stage::new(3, &lab.parameters()).waiting(Duration::from_secs(10));
-        let recordings: Vec<_> = (1..=3).map(|p| stage.recording(party(p))).collect();
+        let harness = Harness::new(3, &lab.parameters()).waiting(Duration::from_secs(10));
+        let recordings: Vec<_> = (1..=3).map(|p| harness.recording(party(p))).collect();
         let ends =
-            stage.act(|mut session| guess(&mut lab.party(&mut session)?, &mut session, 1, Lie::Honest));
+            harness.act(|mut session| guess(&mut lab.party(&mut session)?, &mut session, 1, Lie::Honest));
         assert!(ends.iter().all(Result::is_ok), "{i}: {ends:?}");
         let word = |body: &[u8]| u128::from_le_bytes(body[32..].try_into().unwrap());
         let words: Vec<u128> =

@@ -5,7 +5,7 @@
 
 use divisi_circuit::{Build, Gates, Program};
 use divisi_core::testing::memory::{Needle, once, pairs};
-use divisi_core::testing::{Stage, party};
+use divisi_core::testing::{Harness, party};
 use divisi_core::{Abort, Session};
 use divisi_garble::lab::{Lab, of_party};
 use divisi_garble::{Form, Garble, Options, Plan};
@@ -65,12 +65,12 @@ fn play(case: Case, seed: u8) -> (Vec<Result<(), Abort>>, Vec<String>) {
     let program = program();
     let plan = Plan::for_all(&program, n, &[party(1), party(n as u8)]).unwrap();
     let inputs = vec![(0..plan.input_bits()).map(|i| u8::from(i % 3 == 0)).collect(); 2];
-    let stage = Stage::new(n, &lab.parameters());
+    let harness = Harness::new(n, &lab.parameters());
     if let Some(step) = lie {
         // of every gate something is changed, so that it is noticed whatever is read
-        stage.change(party(n as u8), party(1), step, 0, |body| body.iter_mut().for_each(|byte| *byte ^= 4));
+        harness.change(party(n as u8), party(1), step, 0, |body| body.iter_mut().for_each(|byte| *byte ^= 4));
     }
-    let ends = stage.act(|mut session| {
+    let ends = harness.act(|mut session| {
         let needle = &needles[session.me().index()];
         let setup = planted(&mut session, lab.config, needle).unwrap();
         let mut garble = Garble::new(&session, setup, lab.options);

@@ -3,7 +3,7 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 use divisi_circuit::{Build, Gates, Program};
-use divisi_core::testing::{LIMIT, Stage, Way, delay, many, party};
+use divisi_core::testing::{Harness, LIMIT, Way, delay, many, party};
 use divisi_core::{Abort, PartyId, Session, Step};
 use divisi_garble::lab::{Lab, of_party, run_over};
 use divisi_garble::{Garble, Garbled, Options, Plan, Preprocessed, Unfit};
@@ -54,15 +54,15 @@ fn whoever_stops_the_others_abort_in_time() {
         let (program, lab) = (program(), Lab::default());
         let plan = plan(&program, 3);
         let inputs: Vec<Vec<u8>> = INPUTS.iter().map(|x| x.to_vec()).collect();
-        let stage = Stage::new(3, &lab.parameters());
+        let harness = Harness::new(3, &lab.parameters());
         let id = Step::new(step).id;
         for to in PartyId::all(3).filter(|p| *p != party(broken)) {
             if matches!(fault, Fault::Stalled) {
-                delay(&stage, party(broken), to, 6 * LIMIT, move |frame| frame.step == id);
+                delay(&harness, party(broken), to, 6 * LIMIT, move |frame| frame.step == id);
                 continue;
             }
             let mut begun = false;
-            stage.hand(party(broken), to, move |mut frame| {
+            harness.hand(party(broken), to, move |mut frame| {
                 begun |= frame.step == id;
                 match fault {
                     Fault::CutOff if begun => return vec![],
@@ -77,7 +77,7 @@ fn whoever_stops_the_others_abort_in_time() {
             });
         }
         let start = Instant::now();
-        let ends = stage.act(|mut session| {
+        let ends = harness.act(|mut session| {
             let mine = of_party(&plan, session.me(), &inputs);
             let mut garble = lab.party(&mut session)?;
             let me = session.me();
@@ -102,7 +102,7 @@ fn whoever_stops_the_others_abort_in_time() {
         for (p, end) in PartyId::all(3).zip(&ends).filter(|(p, _)| *p != party(broken)) {
             assert!(end.is_err(), "{p} went on: {fault:?} {step} {broken}");
         }
-        // far less by itself: nobody waits for what a stage knows will not come
+        // far less by itself: nobody waits for what a harness knows will not come
         assert!(took < 8 * LIMIT, "{fault:?} {step} {broken} took {took:?}");
     });
 }
@@ -113,9 +113,9 @@ fn more_than_memory_can_hold_is_refused() {
     for (ands, wires) in [(0, usize::MAX), (6, usize::MAX / 2), (6, 1 << 40), (usize::MAX, 18), (1 << 40, 0)]
     {
         let lab = Lab::default();
-        let stage = Stage::new(2, &lab.parameters());
-        let recordings = stage.recordings();
-        let ends = stage.act(|mut session| {
+        let harness = Harness::new(2, &lab.parameters());
+        let recordings = harness.recordings();
+        let ends = harness.act(|mut session| {
             let mut garble = lab.party(&mut session)?;
             garble.function_independent(&mut session, ands, wires).map(drop)
         });

@@ -5,7 +5,7 @@
 use divisi_circuit::bristol;
 use divisi_circuit::stream::{Origin, Stream};
 use divisi_circuit::{Build, Gates, Program, plain};
-use divisi_core::testing::{Recording, Stage, Way, party};
+use divisi_core::testing::{Harness, Recording, Way, party};
 use divisi_core::{Abort, Check, PartyId};
 use divisi_garble::lab::{Lab, of_party, run_over};
 use divisi_garble::{Form, Options, Plan, Unfit};
@@ -239,9 +239,9 @@ fn ends_of(n: usize, streams: Vec<Stream>, input: &[u8]) -> (Vec<Result<Vec<Vec<
     assert!(plans.iter().all(|plan| plan.digest() == plans[0].digest()));
     let options = Options { batch: 10, ..Options::default() };
     let lab = Lab { options, streamed: true, ..Lab::default() };
-    let stage = Stage::new(n, &lab.parameters()).waiting(Duration::from_secs(10));
-    let recordings = stage.recordings();
-    let ends = stage.act(|mut session| {
+    let harness = Harness::new(n, &lab.parameters()).waiting(Duration::from_secs(10));
+    let recordings = harness.recordings();
+    let ends = harness.act(|mut session| {
         let (me, plan) = (session.me(), &plans[session.me().index()]);
         lab.play(&mut session, plan, &of_party(plan, me, &[input.to_vec()])).map(|(outputs, _)| outputs)
     });
@@ -256,9 +256,9 @@ fn output_masks_leave_where_the_file_stays() {
     let stream = Stream::open(chain("XOR").into_bytes()).unwrap();
     let plan = for_all(&stream, 2);
     let lab = Lab { streamed: true, ..Lab::default() };
-    let stage = Stage::new(2, &lab.parameters()).waiting(Duration::from_secs(10));
-    let recording = stage.recording(party(1));
-    stage
+    let harness = Harness::new(2, &lab.parameters()).waiting(Duration::from_secs(10));
+    let recording = harness.recording(party(1));
+    harness
         .act(|mut session| {
             let mine = of_party(&plan, session.me(), &[vec![1, 1]]);
             lab.play(&mut session, &plan, &mine)

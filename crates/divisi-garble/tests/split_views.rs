@@ -3,7 +3,7 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 use divisi_circuit::{Build, Gates, Program};
-use divisi_core::testing::{Stage, failed_check, many, party};
+use divisi_core::testing::{Harness, failed_check, many, party};
 use divisi_core::{Abort, Check, PartyId};
 use divisi_garble::Plan;
 use divisi_garble::lab::{Bits, Lab, of_party};
@@ -36,15 +36,19 @@ fn split(
 ) -> Vec<Result<Vec<Vec<u8>>, Abort>> {
     let (program, lab) = (program(), Lab { bits: Bits::Made, ..Lab::default() });
     let plan = Plan::for_all(&program, n, &[party(1), PartyId::all(n).last().unwrap()]).unwrap();
-    let stage = Stage::new(n, &lab.parameters()).waiting(Duration::from_secs(10));
+    let harness = Harness::new(n, &lab.parameters()).waiting(Duration::from_secs(10));
     for to in others {
         // of set-ups by halves the first rows are checked towards one party alone, before
         let nth = usize::from(step.ends_with("vole/check"));
-        stage.change(liar, *to, step, if nth == 1 && makes_first_rows(liar, *to) { 1 } else { 0 }, |body| {
-            body[0] ^= 1
-        });
+        harness.change(
+            liar,
+            *to,
+            step,
+            if nth == 1 && makes_first_rows(liar, *to) { 1 } else { 0 },
+            |body| body[0] ^= 1,
+        );
     }
-    stage.act(|mut session| {
+    harness.act(|mut session| {
         let mine = of_party(&plan, session.me(), &[vec![1, 0, 1, 1]]);
         lab.play(&mut session, &plan, &mine).map(|(outputs, _)| outputs)
     })

@@ -7,7 +7,7 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 use divisi_circuit::{Build, Gates, Program, plain};
-use divisi_core::testing::{LIMIT, Operator, Position, Stage, links, many, place, salt, sent};
+use divisi_core::testing::{Harness, LIMIT, Operator, Position, links, many, place, salt, sent};
 use divisi_core::{Abort, PartyId};
 use divisi_garble::lab::{Lab, of_party};
 use divisi_garble::{Form, Options, Plan};
@@ -77,15 +77,15 @@ impl Setting {
         self.inputs.iter().map(|x| run(x).iter().map(|w| (w[0] & 1) as u8).collect()).collect()
     }
 
-    /// A stage where each party waits so long for a message.
-    fn stage(&self, limit: Duration) -> Stage {
-        Stage::new(self.n, &self.lab.parameters()).waiting(limit)
+    /// A harness where each party waits so long for a message.
+    fn harness(&self, limit: Duration) -> Harness {
+        Harness::new(self.n, &self.lab.parameters()).waiting(limit)
     }
 
-    fn act(&self, stage: Stage) -> Vec<Result<Vec<Vec<u8>>, Abort>> {
+    fn act(&self, harness: Harness) -> Vec<Result<Vec<Vec<u8>>, Abort>> {
         let program = program();
         let plan = self.plan(&program);
-        stage.act(|mut session| {
+        harness.act(|mut session| {
             let mine = of_party(&plan, session.me(), &self.inputs);
             self.lab.play(&mut session, &plan, &mine).map(|(outputs, _)| outputs)
         })
@@ -97,9 +97,9 @@ impl Setting {
 fn sweep(setting: &Setting, slow: u64, quick: u64) -> (usize, usize) {
     let program = program();
     let right = setting.right(&program);
-    let stage = setting.stage(PATIENT);
-    let recordings = stage.recordings();
-    assert!(setting.act(stage).iter().all(|end| end.as_ref() == Ok(&right)));
+    let harness = setting.harness(PATIENT);
+    let recordings = harness.recordings();
+    assert!(setting.act(harness).iter().all(|end| end.as_ref() == Ok(&right)));
     let sent = sent(&recordings);
     assert!(Operator::ALL.iter().all(|operator| OPERATORS.contains(operator)));
     let mut jobs = Vec::new();
@@ -120,10 +120,10 @@ fn sweep(setting: &Setting, slow: u64, quick: u64) -> (usize, usize) {
     jobs.sort_by_key(|job| !job.1.is_slow());
     let noticed = many(jobs.len(), 8, |i| {
         let (at, operator, salt) = jobs[i];
-        let stage = setting.stage(if operator.is_slow() { LIMIT } else { PATIENT });
-        place(&stage, at, operator, salt, &sent[&(at.from, at.to)]);
+        let harness = setting.harness(if operator.is_slow() { LIMIT } else { PATIENT });
+        place(&harness, at, operator, salt, &sent[&(at.from, at.to)]);
         let begun = Instant::now();
-        let ends = setting.act(stage);
+        let ends = setting.act(harness);
         assert!(begun.elapsed() < Duration::from_secs(25), "{at:?} {operator:?} took {:?}", begun.elapsed());
         for (party, end) in PartyId::all(setting.n).zip(&ends) {
             if let (Ok(outputs), true) = (end, party != at.from) {

@@ -6,7 +6,7 @@
 use divisi_circuit::{Build, Gates};
 use divisi_core::Check;
 use divisi_core::Prg;
-use divisi_core::testing::{Stage, failed_check, many, party};
+use divisi_core::testing::{Harness, failed_check, many, party};
 use divisi_field::Gf8;
 use divisi_garble::Plan;
 use divisi_garble::lab::{Lab, of_party};
@@ -99,17 +99,17 @@ fn forged_rows(unknown: u32, runs: usize) -> usize {
         let guess = u64::from(bytes(&mut Prg::new(&seed), 1)[0]) & ((1 << unknown) - 1);
         // Delta is dealt from the seed; the liar's guess of some of its 64 highest bits is off by what it
         // does not know
-        let deltas = Stage::new(2, &lab.parameters()).patient().act(|mut session| {
+        let deltas = Harness::new(2, &lab.parameters()).patient().act(|mut session| {
             Ok(divisi_ot::testing::deal(&mut session, lab.config, lab.seed)?.delta().get())
         });
         let delta = (*deltas[0].as_ref().unwrap() >> 64) as u64 ^ guess << 13;
-        let stage = Stage::new(2, &lab.parameters()).patient();
+        let harness = Harness::new(2, &lab.parameters()).patient();
         // 56 bytes, of which the first MAC is from 32 on, and three bits
-        stage.change(party(2), party(1), "divisi_garble::run/4d.table", 0, move |body| {
+        harness.change(party(2), party(1), "divisi_garble::run/4d.table", 0, move |body| {
             body[56] ^= 1;
             body[32..40].iter_mut().zip(delta.to_le_bytes()).for_each(|(mac, d)| *mac ^= d);
         });
-        let ends = stage.act(|mut session| {
+        let ends = harness.act(|mut session| {
             let mine = of_party(&plan, session.me(), &[vec![1, 1]]);
             lab.play(&mut session, &plan, &mine).map(|(outputs, _)| outputs)
         });

@@ -10,7 +10,7 @@
 //! `cost_of_circuits`). All products of a level, of all lanes and jobs, stand densely in one message.
 
 use crate::bit::{Bit, Dense, last};
-use crate::triples::{BitTriples, Shelf, batch, bit_triples};
+use crate::triples::{BitTriples, Stocked, batch, bit_triples};
 use divisi_circuit::program::{Linear, Program};
 use divisi_core::{Abort, Boolean, Check, Job, Lanes, PartyId, Prg, Session, Step, step};
 use divisi_ot::{Config, Setup};
@@ -32,7 +32,7 @@ const WINDOW_PRODUCTS: usize = 1 << 23;
 pub struct Gmw {
     session: Session,
     setup: Setup,
-    shelf: Shelf,
+    stock: Stocked,
     own: Prg,
     /// The streams that we share with each other party: for what the party with the lower number owns, and
     /// for what the other does.
@@ -60,7 +60,7 @@ impl Gmw {
             (peer != me).then(|| both.map(|purpose| session.prg(peer, purpose)))
         };
         let streams = parties.into_iter().map(&mut stream).collect();
-        Ok(Gmw { session, setup, shelf: Shelf::default(), own, streams })
+        Ok(Gmw { session, setup, stock: Stocked::default(), own, streams })
     }
 
     /// The session.
@@ -81,7 +81,7 @@ impl Gmw {
     /// How many triples are there.
     #[must_use]
     pub fn triples(&self) -> usize {
-        self.shelf.len()
+        self.stock.len()
     }
 
     /// So many words of triples, which are here no more \[G7\].
@@ -89,7 +89,7 @@ impl Gmw {
     /// # Errors
     /// [`Abort::Misuse`] if there are fewer.
     pub fn take_triples(&mut self, words: usize) -> Result<BitTriples, Abort> {
-        self.shelf.take(&self.session, words)
+        self.stock.take(&self.session, words)
     }
 
     /// Make triples until there are so many: batch by batch, each of two rounds.
@@ -97,14 +97,14 @@ impl Gmw {
     /// # Errors
     /// Whatever a broken peer causes.
     pub fn prepare(&mut self, triples: usize) -> Result<(), Abort> {
-        while self.shelf.len() < triples {
-            let missing = (triples - self.shelf.len()).next_multiple_of(64);
+        while self.stock.len() < triples {
+            let missing = (triples - self.stock.len()).next_multiple_of(64);
             let count = missing.min(batch(self.session.parties()));
             // a batch is a chunk of its phase
             let phase = self.session.current_phase();
             self.session.phase(phase);
             let made = bit_triples(&mut self.session, &mut self.setup, &mut self.own, count)?;
-            self.shelf.put(made);
+            self.stock.put(made);
         }
         Ok(())
     }
@@ -181,14 +181,14 @@ impl Gmw {
     /// Whatever a broken peer causes.
     pub(crate) fn products(&mut self, x: &Dense, y: &Dense) -> Result<Dense, Abort> {
         let (bits, words) = (x.len(), x.len().div_ceil(64));
-        if self.shelf.len() < bits {
+        if self.stock.len() < bits {
             let place = self.session.detour(PREPROCESSING);
             let made = self.prepare(64 * words);
             self.session.back(place);
             made?;
         }
         let session = &mut self.session;
-        let [a, b, c] = self.shelf.take(session, words)?.open(); // [G7]
+        let [a, b, c] = self.stock.take(session, words)?.open(); // [G7]
         // d = x + a and e = y + b, opened
         let masked = |x: &Dense, a: &[u64]| {
             let mut words: Vec<u64> = x.words().iter().zip(a).map(|(x, a)| x ^ a).collect();

@@ -205,7 +205,7 @@ impl Mixed {
         let session = self.gmw.session();
         session.observe(Check::G7); // [G7]
         if session.mutated(Check::G7) {
-            // the mutant leaves on the shelf what it hands out
+            // the mutant leaves in the stock what it hands out
             let all = RandomBits::join(&self.bits.iter().collect::<Vec<_>>());
             return Ok(all.copy(count));
         }

@@ -82,12 +82,12 @@ pub fn bit_triples(
 
 /// Triples made ahead, in the order in which they were made, which is the same at all parties.
 #[derive(Default)]
-pub struct Shelf {
+pub struct Stocked {
     batches: std::collections::VecDeque<(usize, [Kept<u64>; 3])>,
     words: usize,
 }
 
-impl Shelf {
+impl Stocked {
     /// How many are there: whole words of 64.
     #[must_use]
     pub fn len(&self) -> usize {
@@ -120,7 +120,7 @@ impl Shelf {
             return Err(session.misuse(SHELF, "more triples than were made"));
         }
         session.observe(Check::G7); // [G7]
-        // the mutant leaves on the shelf what it hands out
+        // the mutant leaves in the stock what it hands out
         let stay = session.mutated(Check::G7);
         let mut out: [Kept<u64>; 3] = std::array::from_fn(|_| Kept::with_capacity(words));
         let mut missing = words;

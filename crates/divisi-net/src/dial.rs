@@ -96,7 +96,7 @@ pub(crate) fn ask(
         Ok(()) | Err(Broken::Closed) => {}
         Err(e) => return Err(trouble(e, wire)),
     }
-    let answer = hear(wire, until).map_err(|e| trouble(e, wire))?;
+    let answer = receive(wire, until).map_err(|e| trouble(e, wire))?;
     match answer {
         Some(answer) if answer.echo == own.nonce => Ok(answer),
         _ => Err(Trouble::NotDivisi { what: "its greeting is wrong".into() }),
@@ -104,7 +104,7 @@ pub(crate) fn ask(
 }
 
 /// Reads a greeting.
-pub(crate) fn hear(wire: &mut Wire, until: Instant) -> Result<Option<Hello>, Broken> {
+pub(crate) fn receive(wire: &mut Wire, until: Instant) -> Result<Option<Hello>, Broken> {
     let mut bytes = [0; HELLO];
     wire.read_exact(&mut bytes, until)?;
     Ok(Hello::decode(&bytes))
@@ -116,17 +116,17 @@ pub(crate) fn version(theirs: &Hello) -> Trouble {
 
 #[cfg(test)]
 mod tests {
-    //! Greetings that a corrupt party might send, at a real door.
+    //! Greetings that a corrupt party might send, at a real listener.
     #![allow(clippy::unwrap_used)]
     use super::*;
     use crate::hello::Role;
     use crate::world::Machine;
-    use crate::{Config, Door, Mesh, Peer};
+    use crate::{Config, Listener, Mesh, Peer};
     use std::net::TcpListener;
 
     struct Place {
         config: Config,
-        door: Door,
+        listener: Listener,
         parties: Vec<Identity>,
         client: Identity,
         world: Arc<dyn World>,
@@ -140,8 +140,8 @@ mod tests {
         let world: Arc<dyn World> = Arc::new(Machine);
         let own = Arc::new(made.parties.remove(0));
         let me = PartyId::new(1).unwrap();
-        let door = Door::open_at(listener, made.config.clone(), me, own, world.clone()).unwrap();
-        Place { config: made.config, door, parties: made.parties, client: made.clients.remove(0), world }
+        let listener = Listener::open_at(listener, made.config.clone(), me, own, world.clone()).unwrap();
+        Place { config: made.config, listener, parties: made.parties, client: made.clients.remove(0), world }
     }
 
     impl Place {
@@ -151,7 +151,7 @@ mod tests {
 
         fn greet(&self, identity: &Identity, hello: &Hello) -> Result<(Wire, Hello), Trouble> {
             let until = Machine.now() + Duration::from_millis(500);
-            let mut wire = dial(&self.config, self.door.me(), identity, &self.world, until)?;
+            let mut wire = dial(&self.config, self.listener.me(), identity, &self.world, until)?;
             let answer = greet(&mut wire, hello, identity, until)?;
             Ok((wire, answer))
         }
@@ -181,7 +181,7 @@ mod tests {
         let future = Hello { versions: (3, 9), ..p.hello(Role::Party, 2) };
         assert_eq!(p.greet(second, &future).err(), Some(Trouble::Version { ours: (2, 2), theirs: (2, 2) }));
         p.greet(&p.client, &p.hello(Role::Client, 0)).unwrap();
-        let served = p.door.next_client(Duration::from_secs(1)).unwrap();
+        let served = p.listener.next_client(Duration::from_secs(1)).unwrap();
         assert_eq!(served.peer(), &Peer::Client("alice".into()));
     }
 
@@ -205,20 +205,20 @@ mod tests {
         let words = first_words(&p);
         let flood: Vec<TcpStream> = (0..400)
             .map(|_| {
-                let mut socket = TcpStream::connect(p.door.address()).unwrap();
+                let mut socket = TcpStream::connect(p.listener.address()).unwrap();
                 std::io::Write::write_all(&mut socket, &words).unwrap();
                 socket
             })
             .collect();
         let until = Machine.now() + Duration::from_secs(20);
         for (identity, role, me) in [(&p.client, Role::Client, 0), (&p.parties[0], Role::Check, 2)] {
-            let mut wire = dial(&p.config, p.door.me(), identity, &p.world, until).unwrap();
+            let mut wire = dial(&p.config, p.listener.me(), identity, &p.world, until).unwrap();
             greet(&mut wire, &p.hello(role, me), identity, until).unwrap();
         }
         // A slow machine lets some run out of time before the places are full, so only the sum is fixed.
         let mut ended = 0;
         while ended < flood.len() as u64 && Machine.now() < until {
-            let refused = p.door.take_refused();
+            let refused = p.listener.take_refused();
             ended += refused.displaced + refused.slow;
             std::thread::sleep(Duration::from_millis(20));
         }
@@ -231,7 +231,7 @@ mod tests {
         let p = place();
         let second = &p.parties[0];
         std::thread::scope(|s| {
-            let join = s.spawn(|| Mesh::join(&p.door, Duration::from_millis(1500)).err().unwrap());
+            let join = s.spawn(|| Mesh::join(&p.listener, Duration::from_millis(1500)).err().unwrap());
             for confirmation in [vec![], vec![0; 16]] {
                 let (mut wire, answer) = p.greet(second, &p.hello(Role::Party, 2)).unwrap();
                 assert_ne!(answer.nonce, [0; 16]);
@@ -240,7 +240,7 @@ mod tests {
                 if confirmation.is_empty() {
                     wire.close();
                 } else {
-                    // The door says no more: no readiness comes.
+                    // The listener says no more: no readiness comes.
                     assert!(wire.read_exact(&mut [0], until).is_err());
                 }
             }

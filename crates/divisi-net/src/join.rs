@@ -1,4 +1,4 @@
-//! Joining: how the parties' doors become a mesh, in any order of starting.
+//! Joining: how the parties' listeners become a mesh, in any order of starting.
 //!
 //! A party dials those with lower numbers and is dialled by the others. The greeting is answered when the
 //! acceptor joins, and the dialler confirms the answer: connections left half open by an earlier attempt
@@ -7,10 +7,10 @@
 
 use crate::config::Config;
 use crate::dial::{dial, greet};
-use crate::door::{ANSWER, Attempt, Door, Shared};
 use crate::fabric::{Fabric, Link, Out};
 use crate::hello::{Hello, Role};
 use crate::link::TlsLink;
+use crate::listener::{ANSWER, Attempt, Listener, Shared};
 use crate::mesh::Mesh;
 use crate::options::Options;
 use crate::push;
@@ -88,16 +88,16 @@ impl Drop for Ended<'_> {
 }
 
 impl Mesh {
-    /// Joins the other parties of the door's configuration, with its time limits. May be called again when a
-    /// mesh is of no more use.
-    pub fn join(door: &Door, within: Duration) -> Result<Self, JoinError> {
-        let timeout = door.config().timeout();
-        Self::join_with(door, within, &Options { timeout, ..Options::default() })
+    /// Joins the other parties of the listener's configuration, with its time limits. May be called again
+    /// when a mesh is of no more use.
+    pub fn join(listener: &Listener, within: Duration) -> Result<Self, JoinError> {
+        let timeout = listener.config().timeout();
+        Self::join_with(listener, within, &Options { timeout, ..Options::default() })
     }
 
     /// As [`Self::join`], with all choices made by the caller.
-    pub fn join_with(door: &Door, within: Duration, options: &Options) -> Result<Self, JoinError> {
-        let shared = door.shared();
+    pub fn join_with(listener: &Listener, within: Duration, options: &Options) -> Result<Self, JoinError> {
+        let shared = listener.shared();
         let config = shared.config();
         let until = later(shared.world.now(), within);
         let attempt = {

@@ -1,4 +1,4 @@
-//! Time, randomness and threads: the only door of this crate to the system's clock and random source.
+//! Time, randomness and threads: the only listener of this crate to the system's clock and random source.
 //!
 //! TLS keeps a random source of its own inside its provider; all else asks a [`World`].
 

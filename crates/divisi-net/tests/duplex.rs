@@ -13,7 +13,7 @@ const LONGEST: usize = 1 << 20;
 /// A client's end, and the server's that hears and sends at once.
 fn ends(timeout: Duration) -> (Connection, Duplex, divisi_net::Bell, impl Sized) {
     let site = site(3, &["alice"]);
-    let door = site.door(0);
+    let listener = site.listener(0);
     let world: Arc<dyn World> = Arc::new(Machine);
     let dialled = std::thread::scope(|s| {
         let dial = s.spawn(|| {
@@ -25,12 +25,12 @@ fn ends(timeout: Duration) -> (Connection, Duplex, divisi_net::Bell, impl Sized)
                 Duration::from_secs(20),
             )
         });
-        let mut accepted = door.next_client(Duration::from_secs(20)).unwrap();
+        let mut accepted = listener.next_client(Duration::from_secs(20)).unwrap();
         accepted.set_timeout(timeout);
         (dial.join().unwrap().unwrap(), accepted)
     });
     let (duplex, bell) = Duplex::new(dialled.1).unwrap();
-    (dialled.0, duplex, bell, (site, door))
+    (dialled.0, duplex, bell, (site, listener))
 }
 
 /// Both ends write far more than lies between them before either reads: nobody waits for the other.

@@ -3,7 +3,7 @@
 
 mod parties;
 
-use divisi_net::{Channel, Config, Door, Fault, Frame, Loss, Machine, Mesh, Options, step, tamper::Tap};
+use divisi_net::{Channel, Config, Fault, Frame, Listener, Loss, Machine, Mesh, Options, step, tamper::Tap};
 use parties::*;
 use std::io::{Read, Write};
 use std::net::{Shutdown, TcpListener, TcpStream};
@@ -351,15 +351,15 @@ fn a_bad_line_names_the_party_behind_it() {
         let bad = Arc::new(AtomicUsize::new(0));
         hosts[0] = proxy(hosts[0].clone(), line, bad.clone());
         let made = Config::create(3, &hosts, &[], &Machine).unwrap();
-        let doors: Vec<_> = (1..)
+        let listeners: Vec<_> = (1..)
             .map(p)
             .zip(listeners)
             .zip(made.parties)
             .map(|((me, l), identity)| {
-                Door::open_at(l, made.config.clone(), me, Arc::new(identity), world()).unwrap()
+                Listener::open_at(l, made.config.clone(), me, Arc::new(identity), world()).unwrap()
             })
             .collect();
-        let meshes = join_all(&doors, &Options::default());
+        let meshes = join_all(&listeners, &Options::default());
         let round = |m: &Mesh, c: &Channel| -> Result<(), Fault> {
             for to in m.peers() {
                 c.send(to, step!("one"), 1, &[1])?;

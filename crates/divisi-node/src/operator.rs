@@ -63,7 +63,7 @@ pub fn ask(data: &Path, me: PartyId, identity: &Identity, order: &Order) -> Resu
     let asking = Asking { party: me.number(), fingerprint, order: order.clone() };
     let bytes = encode(&asking, 0).filter(|bytes| bytes.len() as u64 <= LONGEST);
     let bytes = bytes.ok_or_else(|| usage("the order names too many clients: name fewer".into()))?;
-    let hear = || {
+    let receive = || {
         let mut stream = short(data, |path| UnixStream::connect(path))?;
         stream.set_read_timeout(Some(WITHIN))?;
         stream.set_write_timeout(Some(WITHIN))?;
@@ -73,7 +73,7 @@ pub fn ask(data: &Path, me: PartyId, identity: &Identity, order: &Order) -> Resu
         stream.take(LONGEST).read_to_end(&mut answer)?;
         io::Result::Ok(answer)
     };
-    match decode(&hear().map_err(gone)?) {
+    match decode(&receive().map_err(gone)?) {
         Some(Answer::State(state)) => Ok(state),
         Some(Answer::Refused(why)) => Err(usage(why)),
         None => Err(usage(

@@ -185,7 +185,7 @@ fn idle(connections: usize, n: usize) {
     let blocks = house.blocks(&key, n);
     if n > 100 {
         bounded(calm.0, blocks, "idle connections");
-        bounded(calm.1, comes, "idle connections, at the door");
+        bounded(calm.1, comes, "idle connections, at the listener");
     }
 }
 
@@ -369,7 +369,7 @@ fn flood(a_second: u32, servers: &[usize], addresses: usize, n: usize) {
         over.store(true, Ordering::SeqCst);
         if n > 100 {
             bounded(calm.0, blocks, "handshakes without end");
-            bounded(calm.1, comes, "handshakes without end, at the door");
+            bounded(calm.1, comes, "handshakes without end, at the listener");
             bounded(calm.1, after, "handshakes without end, after a restart");
         }
     });

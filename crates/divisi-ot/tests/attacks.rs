@@ -1,7 +1,7 @@
 //! Attacks on set-up and bits that no single mutant stands for: bad group elements, guessing at Delta, and how often it pays.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
-use divisi_core::testing::{Stage, failed_check, party};
+use divisi_core::testing::{Harness, failed_check, party};
 use divisi_core::{Abort, Check, Coins, Parameters, step};
 use divisi_net::Fault;
 use divisi_ot::adversary::Deviation;
@@ -13,8 +13,8 @@ const TREES: &str = "divisi_ot::setup::pairs/trees";
 const CORRECT: &str = "divisi_ot::vole/correct";
 const CHECK: &str = "divisi_ot::vole/check";
 
-fn stage(n: usize) -> Stage {
-    Stage::new(n, &Parameters::new("ot attacks"))
+fn harness(n: usize) -> Harness {
+    Harness::new(n, &Parameters::new("ot attacks"))
 }
 
 fn config(k: u32, rho: u32, base: Base) -> Config {
@@ -22,8 +22,8 @@ fn config(k: u32, rho: u32, base: Base) -> Config {
 }
 
 /// Set-up and one batch of each party, the first of which deviates.
-fn play(stage: Stage, config: Config, how: &Deviation) -> Vec<Result<AuthBits, Abort>> {
-    stage.act(|mut session| {
+fn play(harness: Harness, config: Config, how: &Deviation) -> Vec<Result<AuthBits, Abort>> {
+    harness.act(|mut session| {
         let mut setup = if session.me() == party(1) {
             Setup::corrupt(&mut session, config, how.clone())?
         } else {
@@ -72,9 +72,9 @@ fn bad_elements_end_the_set_up() {
                 continue;
             }
             for element in &bad {
-                let (stage, element) = (stage(2), *element);
-                stage.change(party(1), party(2), step, 0, move |body| body[..32].copy_from_slice(&element));
-                let ends = play(stage, config(4, 40, base), &Deviation::default());
+                let (harness, element) = (harness(2), *element);
+                harness.change(party(1), party(2), step, 0, move |body| body[..32].copy_from_slice(&element));
+                let ends = play(harness, config(4, 40, base), &Deviation::default());
                 assert!(
                     named(&ends[1], Check::O1),
                     "{base:?} {step} {element:?} {:?}",
@@ -89,10 +89,10 @@ fn bad_elements_end_the_set_up() {
 #[test]
 fn a_false_sum_is_a_guess() {
     let passes = || {
-        let stage = stage(2);
+        let harness = harness(2);
         // the sum that P_2 needs if its bit 5 is one
-        stage.change(party(1), party(2), TREES, 0, |body| body[5 * 32] ^= 1);
-        let ends = stage.act(|mut session| {
+        harness.change(party(1), party(2), TREES, 0, |body| body[5 * 32] ^= 1);
+        let ends = harness.act(|mut session| {
             let setup = Setup::new(&mut session, config(4, 40, Base::Both))?;
             Ok(setup.delta().get() >> 5 & 1)
         });
@@ -115,11 +115,11 @@ fn every_message_of_the_second_direction_is_checked() {
         (1, 2, CHECK, Check::W1),
         (2, 1, TREES, Check::O2),
     ] {
-        let stage = stage(2);
-        stage.change(party(from), party(to), step, 0, |body| {
+        let harness = harness(2);
+        harness.change(party(from), party(to), step, 0, |body| {
             body.iter_mut().step_by(16).for_each(|byte| *byte ^= 1)
         });
-        let ends = stage.act(|mut session| Setup::new(&mut session, config(4, 40, Base::Half)).map(|_| ()));
+        let ends = harness.act(|mut session| Setup::new(&mut session, config(4, 40, Base::Half)).map(|_| ()));
         assert_eq!(failed_check(&ends[to as usize - 1]), Some(check), "{step}");
     }
 }
@@ -129,12 +129,12 @@ fn every_message_of_the_second_direction_is_checked() {
 fn inconsistent_columns_cost_a_bit_each() {
     for t in 1..=4_u32 {
         let passes = || {
-            let stage = stage(2);
+            let harness = harness(2);
             // k = 1: pieces of two words, one a tile; the first is the public bit
-            stage.change(party(1), party(2), CORRECT, 0, move |body| {
+            harness.change(party(1), party(2), CORRECT, 0, move |body| {
                 body.chunks_mut(32).skip(9).take(t as usize).for_each(|piece| piece[0] ^= 1);
             });
-            let ends = play(stage, config(1, 40, Base::Both), &Deviation::default());
+            let ends = play(harness, config(1, 40, Base::Both), &Deviation::default());
             assert!(ends[1].is_ok() || named(&ends[1], Check::W5));
             ends[1].is_ok()
         };
@@ -145,9 +145,9 @@ fn inconsistent_columns_cost_a_bit_each() {
 /// The public bit can be had for nothing, and is worth nothing: the maker's own MACs move with it.
 #[test]
 fn another_public_bit_changes_nothing() {
-    let stage = stage(2);
-    stage.change(party(1), party(2), CORRECT, 0, |body| body[0] ^= 1);
-    let ends = play(stage, config(1, 40, Base::Both), &Deviation::default());
+    let harness = harness(2);
+    harness.change(party(1), party(2), CORRECT, 0, |body| body[0] ^= 1);
+    let ends = play(harness, config(1, 40, Base::Both), &Deviation::default());
     // P_2's lowest bit is zero: nothing of its keys depends on the first piece
     assert!(ends[1].is_ok());
 }
@@ -157,7 +157,7 @@ fn another_public_bit_changes_nothing() {
 fn the_lowest_bit_of_delta_is_not_for_its_holder_to_choose() {
     for base in [Base::Both, Base::Half] {
         let how = Deviation { other_delta: Some((party(2), 1)), ..Deviation::default() };
-        let ends = play(stage(2), config(4, 40, base), &how);
+        let ends = play(harness(2), config(4, 40, base), &how);
         // its own check tells it that what it computed is not what was committed
         assert_eq!(failed_check(&ends[0]), Some(Check::O2), "{base:?}");
     }
@@ -169,7 +169,7 @@ fn deltas_of_many_sessions_are_distinct_and_balanced() {
     const SESSIONS: usize = 100;
     let mut deltas = Vec::new();
     for _ in 0..SESSIONS {
-        let ends = stage(2).patient().act(|mut session| {
+        let ends = harness(2).patient().act(|mut session| {
             let setup = Setup::new(&mut session, config(2, 40, Base::Half))?;
             Ok(setup.delta().get())
         });
@@ -202,7 +202,7 @@ fn a_second_delta_passes_as_often_as_the_bound_says_at_eight() {
 fn second_delta(rho: u32, trials: usize) {
     let how = Deviation { other_delta: Some((party(3), 1 << 40)), ..Deviation::default() };
     let passes = || {
-        let ends = play(stage(3), config(2, rho, Base::Half), &how);
+        let ends = play(harness(3), config(2, rho, Base::Half), &how);
         let both = ends[1].is_ok() && ends[2].is_ok();
         assert!(both || ends.iter().any(Result::is_err));
         both
@@ -222,9 +222,9 @@ fn second_delta(rho: u32, trials: usize) {
 /// After an abort nothing is left to try again with.
 #[test]
 fn an_abort_erases_the_set_up() {
-    let stage = stage(2);
-    stage.change(party(1), party(2), CHECK, 0, |body| body[40] ^= 1);
-    let ends = stage.act(|mut session| {
+    let harness = harness(2);
+    harness.change(party(1), party(2), CHECK, 0, |body| body[40] ^= 1);
+    let ends = harness.act(|mut session| {
         let mut setup = Setup::new(&mut session, config(4, 40, Base::Both))?;
         let first = setup.authenticated_bits(&mut session, 10).map(|_| ());
         let again = setup.authenticated_bits(&mut session, 10).map(|_| ());
@@ -239,7 +239,7 @@ fn an_abort_erases_the_set_up() {
 /// A set-up serves its own session alone, in all its strands, and every batch is under the Delta of the first (1.32).
 #[test]
 fn strands_share_one_delta() {
-    let views = stage(3).patient().act(|mut session| {
+    let views = harness(3).patient().act(|mut session| {
         let mut setup = Setup::new(&mut session, config(4, 40, Base::Half))?;
         let mut made = vec![setup.authenticated_bits(&mut session, 100)?];
         let mut strand = session.strand()?;
@@ -262,11 +262,11 @@ fn no_changed_message_is_taken() {
         for nth in 0.. {
             let mut reached = false;
             for place in 0..3 {
-                let stage = stage(n);
+                let harness = harness(n);
                 let (give, take) = std::sync::mpsc::channel();
                 let mut count = 0;
                 // the first two messages belong to the session's start
-                stage.hand(party(1), party(2), move |mut frame| {
+                harness.hand(party(1), party(2), move |mut frame| {
                     if count == nth + 2 {
                         let at = [0, frame.body.len() / 2, frame.body.len() - 1][place];
                         frame.body[at] ^= 1 << place;
@@ -275,7 +275,7 @@ fn no_changed_message_is_taken() {
                     count += 1;
                     vec![frame]
                 });
-                let views = stage.act(|mut session| {
+                let views = harness.act(|mut session| {
                     let mut setup = Setup::new(&mut session, config(4, 40, base))?;
                     let bits = setup.authenticated_bits(&mut session, 100)?;
                     Ok((setup.delta().get(), bits))
@@ -299,14 +299,14 @@ fn no_changed_message_is_taken() {
 fn a_silent_party_is_named() {
     for silent in [SENDER, TREES, CORRECT, CHECK, "divisi_core::coin/commit", "divisi_ot::abit::produce/coin"]
     {
-        let stage = stage(2);
+        let harness = harness(2);
         let id = divisi_core::Step::new(silent).id;
         let mut gone = false;
-        stage.hand(party(1), party(2), move |frame| {
+        harness.hand(party(1), party(2), move |frame| {
             gone |= frame.step == id;
             if gone { Vec::new() } else { vec![frame] }
         });
-        let ends = play(stage, config(4, 40, Base::Both), &Deviation::default());
+        let ends = play(harness, config(4, 40, Base::Both), &Deviation::default());
         let network = |end: &Result<AuthBits, Abort>| match end {
             Err(Abort::Network(fault)) => {
                 matches!(fault, Fault::Stalled { .. } | Fault::Aborted { .. } | Fault::Lost { .. })
@@ -322,7 +322,7 @@ fn a_silent_party_is_named() {
 fn coins_are_the_same_at_all_and_fresh() {
     const TOSS: divisi_core::Step = step!("toss");
     for n in [2, 3, 5] {
-        let coins = stage(n).patient().act(|mut session| {
+        let coins = harness(n).patient().act(|mut session| {
             let mut coins = Coins::commit(&mut session)?;
             (0..1100).map(|_| coins.toss(&mut session, TOSS)).collect::<Result<Vec<_>, _>>()
         });
@@ -333,9 +333,9 @@ fn coins_are_the_same_at_all_and_fresh() {
         sorted.dedup();
         assert_eq!(sorted.len(), 1100, "more than one chain");
     }
-    let stage = stage(3);
-    stage.change(party(1), party(2), TOSS.name, 1, |body| body[31] ^= 0x80);
-    let ends = stage.act(|mut session| {
+    let harness = harness(3);
+    harness.change(party(1), party(2), TOSS.name, 1, |body| body[31] ^= 0x80);
+    let ends = harness.act(|mut session| {
         let mut coins = Coins::commit(&mut session)?;
         coins.toss(&mut session, TOSS)?;
         coins.toss(&mut session, TOSS)
@@ -354,15 +354,15 @@ fn no_position_of_a_batch_is_left_out() {
         (1..=8).chain([63, 64, 65, 127, 128, 129, 255, 256, 257, 1000, 2047, 2048, 2049, 4095, 4096, 4100]);
     for count in lengths {
         for at in [0, count / 2, count - 1] {
-            let stage = stage(2);
+            let harness = harness(2);
             let tiles: usize = count / 128 + usize::from(count % 128 > 0) + 1;
             // 32 pieces of k = 4; the first has the public bit
-            stage.change(party(1), party(2), CORRECT, 0, move |body| {
+            harness.change(party(1), party(2), CORRECT, 0, move |body| {
                 for piece in body.chunks_mut(16 * tiles).skip(1).step_by(2) {
                     piece[at / 8] ^= 1 << (at % 8);
                 }
             });
-            let ends = stage.act(|mut session| {
+            let ends = harness.act(|mut session| {
                 let mut setup = Setup::new(&mut session, config(4, 40, Base::Both))?;
                 setup.authenticated_bits(&mut session, count)
             });

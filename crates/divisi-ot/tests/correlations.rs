@@ -2,7 +2,7 @@
 //! issue and header name; and what comes of broken messages.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
-use divisi_core::testing::{Stage, Way, party, run};
+use divisi_core::testing::{Harness, Way, party, run};
 use divisi_core::{Abort, Counts, Parameters, PartyId, Session};
 use divisi_net::Fault;
 use divisi_ot::correlate::{BitVectors, Numbers, Payload};
@@ -239,8 +239,8 @@ fn rows_belong_to_their_session() {
 fn what_is_no_payload_is_refused() {
     let numbers = Numbers { modulus: 65_537, count: 1 };
     for (width, place, change) in [(None, 2, 1_u8), (Some(3), 3, 0x80)] {
-        let stage = Stage::new(2, &Parameters::new("correlations"));
-        stage.change(party(2), party(1), PAYLOAD, 0, move |body| {
+        let harness = Harness::new(2, &Parameters::new("correlations"));
+        harness.change(party(2), party(1), PAYLOAD, 0, move |body| {
             if width.is_none() {
                 // 17 bits to a number: the first one becomes 2^16 + 1 or more
                 (body[0], body[1], body[2]) = (0xff, 0xff, body[2] | change);
@@ -250,7 +250,7 @@ fn what_is_no_payload_is_refused() {
                 body[last] |= change;
             }
         });
-        let ends = stage.act(|mut session| {
+        let ends = harness.act(|mut session| {
             let mut setup = Setup::new(&mut session, Config::default())?;
             let mut pads = setup.semi_honest_rows(&mut session, Bits::Random(9), Links::Before(1))?;
             match width {
@@ -303,9 +303,9 @@ fn packed_bits_are_products_and_are_refused_alike() {
         assert!(ends.iter().any(|end| matches!(end, Err(Abort::Misuse { .. }))), "{values:?}");
     }
     // a peer's bit behind the last row
-    let stage = Stage::new(2, &Parameters::new("correlations"));
-    stage.change(party(1), party(2), PAYLOAD, 0, |body| body[8] |= 0x40);
-    let ends = stage.act(|mut session| {
+    let harness = Harness::new(2, &Parameters::new("correlations"));
+    harness.change(party(1), party(2), PAYLOAD, 0, |body| body[8] |= 0x40);
+    let ends = harness.act(|mut session| {
         let mut setup = Setup::new(&mut session, Config::default())?;
         let mut pads = setup.semi_honest_rows(&mut session, Bits::Random(70), Links::All)?;
         setup.correlate_bits(&mut session, &mut pads, &[3, 1]).map(drop)
@@ -326,9 +326,9 @@ fn words_that_are_no_payload_do_not_leave() {
         Q::Word: Copy + Sync,
     {
         let try_one = |word: Q::Word, at: usize| {
-            let stage = Stage::new(2, &Parameters::new("correlations"));
-            let recordings = stage.recordings();
-            let ends = stage.act(|mut session| {
+            let harness = Harness::new(2, &Parameters::new("correlations"));
+            let recordings = harness.recordings();
+            let ends = harness.act(|mut session| {
                 let mut setup = Setup::new(&mut session, Config::default())?;
                 let mut pads = setup.semi_honest_rows(&mut session, Bits::Random(5), Links::All)?;
                 let mut values = vec![right; 5 * payload.words()];

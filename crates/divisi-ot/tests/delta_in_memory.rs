@@ -3,7 +3,7 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 use divisi_core::testing::memory::{Needle, once};
-use divisi_core::testing::{Stage, party};
+use divisi_core::testing::{Harness, party};
 use divisi_core::{Abort, Parameters, Session};
 use divisi_ot::testing::planted;
 use divisi_ot::{Base, Config};
@@ -47,14 +47,14 @@ fn play(n: usize, base: Base, seed: u8, lie: Option<&'static str>) -> Vec<Result
     let planted_in = Planted::new(n, seed);
     let config = Config { base, ..Config::default() };
     let parameters = config.describe(Parameters::new("delta in memory"));
-    let stage = Stage::new(n, &parameters);
+    let harness = Harness::new(n, &parameters);
     if let Some(step) = lie {
-        stage.change(party(n as u8), party(1), step, 0, |body| {
+        harness.change(party(n as u8), party(1), step, 0, |body| {
             let last = body.len() - 1;
             body[last] ^= 4;
         });
     }
-    let ends = stage.act(|mut session| {
+    let ends = harness.act(|mut session| {
         let look = |session: &Session, there, when| planted_in.look(session, there, when);
         let needle = &planted_in.needles[session.me().index()];
         let mut setup = planted(&mut session, config, needle);

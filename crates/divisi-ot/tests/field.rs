@@ -2,7 +2,7 @@
 //! headers name, and caught as often as docs/ot.md says.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
-use divisi_core::testing::{Stage, failed_check, many, party, run};
+use divisi_core::testing::{Harness, failed_check, many, party, run};
 use divisi_core::{Abort, Check, Counts, Parameters, PartyId, Session};
 use divisi_ot::adversary::Deviation;
 use divisi_ot::correlate::{BitVectors, gadget};
@@ -237,15 +237,15 @@ fn lies_in_t_pieces_pass_with_2_to_the_minus_t() {
     for pieces in [vec![0], vec![13], vec![0, 11], vec![3, 12, 139]] {
         let t = pieces.len() as i32;
         let passes = || {
-            let stage = Stage::new(2, &Parameters::new("field tests"));
+            let harness = Harness::new(2, &Parameters::new("field tests"));
             let pieces = pieces.clone();
             // the first ones are those of the set-up
-            stage.change(party(1), party(2), CORRECT, 1, move |body| {
+            harness.change(party(1), party(2), CORRECT, 1, move |body| {
                 // two tiles of two words each, of 12 and 128 pieces
                 assert_eq!(body.len(), 32 * 140);
                 pieces.iter().for_each(|piece| body[32 * piece] ^= 1);
             });
-            let ends = stage.act(|mut session| {
+            let ends = harness.act(|mut session| {
                 let config = Config { k: 1, ..Config::default() };
                 let mut setup = Setup::over_field(&mut session, config, f)?;
                 setup.wide_rows(&mut session, Bits::Random(100)).map(|_| ())
@@ -265,7 +265,7 @@ fn a_second_delta_passes_as_often_as_the_bound_says() {
         let passes = || {
             let config = Config { k: 2, rho: 3, base: Base::Half };
             let how = Deviation { other_delta: Some((party(3), 1 << 5)), ..Deviation::default() };
-            let ends = Stage::new(3, &Parameters::new("field tests")).act(|mut session| {
+            let ends = Harness::new(3, &Parameters::new("field tests")).act(|mut session| {
                 let mut setup = if session.me() == party(1) {
                     Setup::corrupt_over_field(&mut session, config, 12, how.clone())?
                 } else {
@@ -289,7 +289,7 @@ fn a_second_delta_passes_as_often_as_the_bound_says() {
 #[test]
 fn a_later_delta_is_that_of_the_trees() {
     for other in [1, 1 << 39] {
-        let ends = Stage::new(2, &Parameters::new("field tests")).act(|mut session| {
+        let ends = Harness::new(2, &Parameters::new("field tests")).act(|mut session| {
             let config = Config { base: Base::Both, ..Config::default() };
             let mut setup = Setup::over_field(&mut session, config, 40)?;
             setup.mac_rows(&mut session, Bits::Random(10))?;

@@ -5,7 +5,7 @@
 //! one all tries are made before anything is sent.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
-use divisi_core::testing::{Stage, Way, failed_check, party};
+use divisi_core::testing::{Harness, Way, failed_check, party};
 use divisi_core::{Check, Coins, Parameters, Step, step};
 use divisi_field::Gf8;
 use divisi_ot::adversary::Deviation;
@@ -68,9 +68,9 @@ fn a_tossed_coin_is_nobodys_function() {
     let mut passed = 0;
     for i in 0..64_u32 {
         // the liar has ground a lie out for the coin that its own view hashes to
-        let stage = Stage::new(2, &Parameters::new("hashed coins"));
-        let recording = stage.recording(party(1));
-        let ends = stage.act(|mut session| {
+        let harness = Harness::new(2, &Parameters::new("hashed coins"));
+        let recording = harness.recording(party(1));
+        let ends = harness.act(|mut session| {
             let mut coins = Coins::commit(&mut session)?;
             coins.toss(&mut session, TOSS)
         });
@@ -88,7 +88,7 @@ fn a_tossed_coin_is_nobodys_function() {
     // Delta are zero against which it lied
     let caught = [0, 1, u128::MAX / 3].into_iter().filter(|expected| {
         let how = Deviation { foreseen: Some(*expected), ..Deviation::default() };
-        let ends = Stage::new(2, &Parameters::new("hashed coins")).act(|mut session| {
+        let ends = Harness::new(2, &Parameters::new("hashed coins")).act(|mut session| {
             let mut setup = match session.me() == party(1) {
                 true => Setup::corrupt(&mut session, config, how.clone())?,
                 false => Setup::new(&mut session, config)?,

@@ -88,12 +88,12 @@ pub(crate) trait Visit {
 }
 
 /// What one layer made. One-hot vectors are verified before they are used: their records are the vectors.
-pub(crate) struct Made(Box<dyn Layer>);
+pub(crate) struct Record(Box<dyn Layer>);
 
-impl Made {
+impl Record {
     /// These records, of this kind.
-    pub(crate) fn new<const K: usize>(kind: &'static Kind<K>, records: impl Into<Arc<Records<K>>>) -> Made {
-        Made(Box::new(Of { kind, records: records.into() }))
+    pub(crate) fn new<const K: usize>(kind: &'static Kind<K>, records: impl Into<Arc<Records<K>>>) -> Record {
+        Record(Box::new(Of { kind, records: records.into() }))
     }
 
     /// Whether there is nothing in it.
@@ -110,14 +110,14 @@ impl Made {
 /// Records whose number of planes is not known.
 trait Layer: Send {
     fn any(&self) -> &dyn Any;
-    fn is_like(&self, other: &Made) -> bool;
+    fn is_like(&self, other: &Record) -> bool;
     fn is_empty(&self) -> bool;
     fn checks(&self) -> &'static [Check];
     fn drawn(&self) -> usize;
     fn relations(&self, expansion: &mut Prg, mutated: &dyn Fn(Check) -> bool) -> Vec<Option<Relation>>;
     /// Visit all groups of the records of this kind, whatever layer they are of, each group under these
     /// relations in turn.
-    fn visit_all(&self, made: &[Made], relations: &[Option<Weighed>], visit: &mut dyn Visit);
+    fn visit_all(&self, made: &[Record], relations: &[Option<Weighed>], visit: &mut dyn Visit);
 }
 
 struct Of<const K: usize> {
@@ -127,7 +127,7 @@ struct Of<const K: usize> {
 
 impl<const K: usize> Of<K> {
     /// This layer, if it is of that kind.
-    fn like<'m>(made: &'m Made, kind: &'static Kind<K>) -> Option<&'m Of<K>> {
+    fn like<'m>(made: &'m Record, kind: &'static Kind<K>) -> Option<&'m Of<K>> {
         made.0.any().downcast_ref::<Of<K>>().filter(|of| std::ptr::eq(of.kind, kind))
     }
 }
@@ -137,7 +137,7 @@ impl<const K: usize> Layer for Of<K> {
         self
     }
 
-    fn is_like(&self, other: &Made) -> bool {
+    fn is_like(&self, other: &Record) -> bool {
         Of::like(other, self.kind).is_some()
     }
 
@@ -157,7 +157,7 @@ impl<const K: usize> Layer for Of<K> {
         (self.kind.relations)(expansion, mutated)
     }
 
-    fn visit_all(&self, made: &[Made], relations: &[Option<Weighed>], visit: &mut dyn Visit) {
+    fn visit_all(&self, made: &[Record], relations: &[Option<Weighed>], visit: &mut dyn Visit) {
         let records = made.iter().filter_map(|made| Of::like(made, self.kind));
         let records = records.flat_map(|of| of.records.iter().zip(&of.records.lanes));
         let records: Vec<(&Tile<K>, usize)> = records.map(|(record, lanes)| (record, *lanes)).collect();
@@ -198,7 +198,7 @@ impl Relations {
     /// The relations of a batch. `factors` are those of the eight lanes of a byte. `expansion` is that of the
     /// batch's first coin.
     pub(crate) fn new(
-        made: &[Made],
+        made: &[Record],
         factors: &[Gf64; 8],
         expansion: &mut Prg,
         mutated: impl Fn(Check) -> bool,
@@ -229,7 +229,7 @@ impl Relations {
 
     /// Visit every group of records of a batch under every relation \[A11\], kind by kind in the order of
     /// their first layers.
-    pub(crate) fn visit(&self, made: &[Made], visit: &mut dyn Visit) {
+    pub(crate) fn visit(&self, made: &[Record], visit: &mut dyn Visit) {
         for (first, relations) in &self.kinds {
             made[*first].0.visit_all(made, relations, visit);
         }

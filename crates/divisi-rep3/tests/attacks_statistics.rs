@@ -4,8 +4,8 @@
 
 use divisi_core::{Abort, Blocks, Bytes, Convert, Direction, settle};
 use divisi_field::Plane;
+use divisi_rep3::adversary::harness::{Harness, Recording, Way, party};
 use divisi_rep3::adversary::lookups::{self, opening, sets};
-use divisi_rep3::adversary::stage::{Recording, Stage, Way, party};
 use divisi_rep3::deal::{self, Part};
 use divisi_rep3::{Byte, Protocol, Rep3, Security, Trio};
 
@@ -79,7 +79,7 @@ fn components(e: &mut Rep3, blocks: divisi_rep3::Block) -> Result<[Vec<u128>; 2]
 }
 
 fn party_samples<R: Send>(f: impl Fn(Trio) -> Result<R, Abort> + Sync) -> Vec<R> {
-    Stage::default().act(f).into_iter().collect::<Result<_, _>>().unwrap()
+    Harness::default().act(f).into_iter().collect::<Result<_, _>>().unwrap()
 }
 
 /// A message of so many planes in tiles of up to 512 lanes: one sample a lane.
@@ -131,9 +131,9 @@ fn everything_is_uniform(n: usize) {
     }
 
     // F_zero on planes: what an S-box layer sends when all its inputs are zero
-    let stage = Stage::default();
-    let sent = stage.recording(party(2));
-    stage.act(|trio| {
+    let harness = Harness::default();
+    let sent = harness.recording(party(2));
+    harness.act(|trio| {
         let mut e = Rep3::new(trio, Protocol::Gf8Circuit, Security::SemiHonest);
         let mut zero = e.public(&vec![0; n]);
         e.sbox(Direction::Encrypt, &mut [&mut zero])
@@ -168,9 +168,9 @@ fn everything_is_uniform(n: usize) {
 /// it; and what a party holds of their one-hot vectors.
 fn lookups_are_uniform(n: usize) {
     for protocol in [Protocol::Lut16, Protocol::Lut256, Protocol::Lut256Additive] {
-        let stage = Stage::default();
-        let recordings: Vec<Recording> = [1, 2, 3].map(|p| stage.recording(party(p))).into();
-        let held = stage.act(|trio| {
+        let harness = Harness::default();
+        let recordings: Vec<Recording> = [1, 2, 3].map(|p| harness.recording(party(p))).into();
+        let held = harness.act(|trio| {
             let mut e = Rep3::new(trio, protocol, Security::SemiHonest);
             let mut x = e.public(&vec![0x53; n]);
             let vectors = e.vectors(2, 1, n)?;

@@ -6,8 +6,8 @@ use divisi_field::{Field, Gf128};
 use divisi_net::Fault;
 use divisi_rep3::adversary::adaptive::{self, engine, multiply_and_open, opened_sigma};
 use divisi_rep3::adversary::compare::{self, Features, chi_square, chi_square_limit, features};
+use divisi_rep3::adversary::harness::{Harness, LIMIT, Way, failed_check, many, party};
 use divisi_rep3::adversary::planes;
-use divisi_rep3::adversary::stage::{LIMIT, Stage, Way, failed_check, many, party};
 use divisi_rep3::deal::Part;
 use divisi_rep3::lab::deal_all;
 use divisi_rep3::{Protocol, Rep3, Security, Trio};
@@ -21,7 +21,7 @@ const OPENED: &str = "divisi_rep3::open/open.bytes";
 fn sigma_is_uniform(runs: usize) {
     let error = Gf128(0x0123_4567_89ab_cdef);
     let seen = many(runs, 4, |_| {
-        let (sigma, c, results) = opened_sigma(Stage::default(), error).unwrap();
+        let (sigma, c, results) = opened_sigma(Harness::default(), error).unwrap();
         assert!(results.iter().all(Result::is_err));
         assert!(results[1..].iter().any(|r| failed_check(r) == Some(Check::A7)) || results[0].is_err());
         (sigma, sigma * c.inverse())
@@ -44,7 +44,7 @@ fn sigma_is_uniform(runs: usize) {
 fn the_same_error_opens_a_uniform_sigma() {
     sigma_is_uniform(1 << 10);
     for _ in 0..50 {
-        let (sigma, _, results) = opened_sigma(Stage::default(), Gf128::ZERO).unwrap();
+        let (sigma, _, results) = opened_sigma(Harness::default(), Gf128::ZERO).unwrap();
         assert_eq!(sigma, Gf128::ZERO);
         assert!(results.iter().all(|r| *r == Ok(true)));
     }
@@ -75,10 +75,10 @@ fn a_split_view_of_an_opening_stops_before_any_verification() {
     for liar in [1, 2, 3].map(party) {
         let victim = liar.next(3);
         for nth in 0..2 {
-            let stage = Stage::default();
-            let honest = stage.recording(victim);
-            stage.change(liar, victim, OPENED, nth, |body| body[2] ^= 0x10);
-            let results = stage.act(open_and_verify);
+            let harness = Harness::default();
+            let honest = harness.recording(victim);
+            harness.change(liar, victim, OPENED, nth, |body| body[2] ^= 0x10);
+            let results = harness.act(open_and_verify);
             assert_eq!(failed_check(&results[victim.index()]), Some(Check::A1));
             assert!(
                 honest.of(Way::Out, BARRIER).is_empty() && honest.of(Way::Out, adaptive::MULTIPLY).is_empty()
@@ -122,16 +122,16 @@ fn a_party_that_waits_for_the_coin_waits_for_ever() {
     ];
     many(before_coins.len(), 3, |i| {
         let (program, step, nth, coins_before) = before_coins[i];
-        let stage = Stage::default();
+        let harness = Harness::default();
         // the party it owes the message to loses patience first
-        [liar, liar.next(3)].into_iter().for_each(|p| stage.patience(p, 6 * LIMIT));
-        let seen = stage.recording(liar);
+        [liar, liar.next(3)].into_iter().for_each(|p| harness.patience(p, 6 * LIMIT));
+        let seen = harness.recording(liar);
         let (id, mut count) = (divisi_core::Step::new(step).id, 0);
-        stage.hand(liar, victim, move |frame| {
+        harness.hand(liar, victim, move |frame| {
             count += usize::from(frame.step == id);
             if count > nth { vec![] } else { vec![frame] }
         });
-        let results = stage.act(program);
+        let results = harness.act(program);
         assert_eq!(seen.of(Way::In, COIN).len(), coins_before, "{step}");
         assert!(
             matches!(
@@ -155,9 +155,9 @@ fn whoever_has_another_coin_says_one_masked_thing_more() {
         e.vectors(2, 2, 3).map(|_| true)
     };
     let honest = |play: &(dyn Fn(Trio) -> Result<bool, Abort> + Sync)| {
-        let stage = Stage::default().patient();
-        let recording = stage.recording(party(1));
-        assert!(stage.act(play).iter().all(|r| *r == Ok(true)));
+        let harness = Harness::default().patient();
+        let recording = harness.recording(party(1));
+        assert!(harness.act(play).iter().all(|r| *r == Ok(true)));
         recording.of(Way::Out, COIN).len()
     };
     let programs: [&(dyn Fn(Trio) -> Result<bool, Abort> + Sync); 2] = [&verification, &sbox];
@@ -166,10 +166,10 @@ fn whoever_has_another_coin_says_one_masked_thing_more() {
         assert!(coins >= 4);
         for (nth, liar) in (0..coins).flat_map(|nth| [1, 2, 3].map(|p| (nth, party(p)))) {
             let victim = liar.next(3);
-            let stage = Stage::default().patient();
-            let recording = stage.recording(victim);
-            stage.change(liar, victim, COIN, nth, |body| body[7] ^= 1);
-            let results = stage.act(play);
+            let harness = Harness::default().patient();
+            let recording = harness.recording(victim);
+            harness.change(liar, victim, COIN, nth, |body| body[7] ^= 1);
+            let results = harness.act(play);
             assert_eq!(failed_check(&results[victim.index()]), Some(Check::A4), "coin {nth}: {results:?}");
             assert!(results.iter().all(Result::is_err));
             // after its own share of that coin: the digest, and one Reshare to its previous
@@ -198,7 +198,7 @@ fn no_batch_has_a_tail_that_is_not_verified() {
     };
     let lengths: Vec<usize> = (1..=9).chain([15, 16, 17, 31, 32, 33, 63, 64, 65]).collect();
     many(lengths.len(), 4, |i| {
-        let results = Stage::default().act(|trio| {
+        let results = Harness::default().act(|trio| {
             let corrupt = trio.me() == party(1);
             let mut e = engine(trio);
             if corrupt {
@@ -213,7 +213,7 @@ fn no_batch_has_a_tail_that_is_not_verified() {
     for (protocol, last) in [(Protocol::Gf4Circuit, "outer"), (Protocol::Gf8Circuit, "x254")] {
         many(bytes_and_lanes.len(), 2, |i| {
             let (bytes, lanes) = bytes_and_lanes[i];
-            let results = Stage::default().act(|trio| {
+            let results = Harness::default().act(|trio| {
                 let corrupt = trio.me() == party(1);
                 let mut e = Rep3::new(trio, protocol, Security::Malicious);
                 if corrupt {
@@ -234,7 +234,7 @@ fn no_batch_has_a_tail_that_is_not_verified() {
 
 #[test]
 fn a_thousand_checks_have_a_thousand_coins() {
-    let coins = Stage::default().act(|mut trio| {
+    let coins = Harness::default().act(|mut trio| {
         let one = |trio: &mut Trio| {
             let fixed = trio.barrier()?;
             Ok::<_, Abort>(trio.coin(&fixed)?.bytes())
@@ -256,7 +256,7 @@ fn a_hashed_coin_of_eight_bits_is_ground() {
     let hashed = |error: u64| blake3::hash(&error.to_le_bytes()).as_bytes()[0];
     let tries = (1_u64..).position(|error| missed(hashed(error), error)).unwrap();
     assert!(tries < 1 << 13, "grinding took {tries} tries"); // fails with probability e^-32
-    let tossed = Stage::default().act(|mut trio| {
+    let tossed = Harness::default().act(|mut trio| {
         let fixed = trio.barrier()?;
         (0..2048).map(|_| Ok(trio.coin(&fixed)?.bytes()[0])).collect::<Result<Vec<u8>, Abort>>()
     });
@@ -265,14 +265,14 @@ fn a_hashed_coin_of_eight_bits_is_ground() {
     assert!(hits < 32, "{hits} of 2048"); // 8 expected
     // each party's silence is enough to have no coin
     for silent in [1, 2, 3].map(party) {
-        let stage = Stage::default();
+        let harness = Harness::default();
         let coin = divisi_core::Step::new(COIN).id;
-        stage.hand(
+        harness.hand(
             silent,
             silent.next(3),
             move |frame| if frame.step == coin { vec![] } else { vec![frame] },
         );
-        let coins = stage.act(|mut trio| {
+        let coins = harness.act(|mut trio| {
             let fixed = trio.barrier()?;
             trio.coin(&fixed).map(drop)
         });
@@ -281,7 +281,7 @@ fn a_hashed_coin_of_eight_bits_is_ground() {
 }
 
 /// An attack on an S-box and its verification over one secret or another.
-type Attack = (&'static str, fn(&Stage), fn(&mut Rep3), bool);
+type Attack = (&'static str, fn(&Harness), fn(&mut Rep3), bool);
 
 const ATTACKS: [Attack; 6] = [
     ("a guess in the first product", |_| (), |e| lie(e, "divisi_rep3::sbox::gf4_circuit/a_h a_l"), false),
@@ -314,10 +314,10 @@ fn lie(e: &mut Rep3, step: &'static str) {
 /// Run one attack over one secret; what the adversary saw.
 fn attacked(attack: &Attack, secret: u8) -> Features {
     let parts: [Part; 3] = deal_all(&[vec![secret; 8]]).map(|mut parts| parts.remove(0));
-    let stage = Stage::default();
-    let seen = stage.recording(party(1));
-    attack.1(&stage);
-    let results = stage.act(|mut trio| {
+    let harness = Harness::default();
+    let seen = harness.recording(party(1));
+    attack.1(&harness);
+    let results = harness.act(|mut trio| {
         let corrupt = trio.me() == party(1);
         let part = &parts[trio.me().index()];
         let x = trio.input(part)?;

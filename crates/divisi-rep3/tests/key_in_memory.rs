@@ -5,7 +5,7 @@
 
 use divisi_circuit::{Build, Gates, Program};
 use divisi_core::testing::memory::{Needle, find, once};
-use divisi_core::testing::{Stage, party};
+use divisi_core::testing::{Harness, party};
 use divisi_core::{Abort, Blocks, Boolean, Bytes, Convert, Job, Lanes, Parameters, settle};
 use divisi_rep3::deal::Part;
 use divisi_rep3::{Bit, Block, Byte, Protocol, Rep3, Security, Trio};
@@ -113,11 +113,11 @@ fn encrypt(e: &mut Rep3, key: &[Byte]) -> Result<(), Abort> {
 /// Two encryptions; with `lie` a message of the first party is changed on its way to the last.
 fn play(protocol: Protocol, seed: u8, lie: Option<&'static str>) -> (Vec<Result<(), Abort>>, Vec<String>) {
     let planted = Planted::new(seed);
-    let stage = Stage::new(3, &Parameters::new("key in memory"));
+    let harness = Harness::new(3, &Parameters::new("key in memory"));
     if let Some(step) = lie {
-        stage.change(party(1), party(3), step, 0, |body| body[0] ^= 1);
+        harness.change(party(1), party(3), step, 0, |body| body[0] ^= 1);
     }
-    let ends = stage.act(|session| {
+    let ends = harness.act(|session| {
         let me = session.me().index();
         let mut trio = Trio::new(session)?;
         let parts = planted.parts(me);

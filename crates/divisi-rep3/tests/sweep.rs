@@ -11,7 +11,7 @@ use divisi_circuit::{Build, Gates, Program};
 use divisi_core::testing::{Operator, Position, Sent, place, salt, sent};
 use divisi_core::{Abort, Blocks, Boolean, Bytes, Check, Convert, Job, Parameters, PartyId, settle};
 use divisi_field::Gf128;
-use divisi_rep3::adversary::stage::{LIMIT, Stage, links, many};
+use divisi_rep3::adversary::harness::{Harness, LIMIT, links, many};
 use divisi_rep3::deal::{self, Part};
 use divisi_rep3::lab::deal_all;
 use divisi_rep3::open::Answer;
@@ -122,9 +122,9 @@ struct Honest {
 fn honest(protocol: Protocol, key: u8) -> Honest {
     let parts = deal_all(&[input(key)]).map(|mut parts| parts.remove(0));
     let run = |tag: u128| {
-        let stage = Stage::default();
-        let recordings = stage.recordings();
-        let ends = stage.act(|trio| {
+        let harness = Harness::default();
+        let recordings = harness.recordings();
+        let ends = harness.act(|trio| {
             let part = &parts[trio.me().index()];
             play(trio, protocol, part, tag)
         });
@@ -157,14 +157,14 @@ fn honest(protocol: Protocol, key: u8) -> Honest {
 
 /// One attacked run: how the two honest parties ended.
 fn attack(honest: &Honest, at: Position, operator: Operator, salt: u64) -> [Result<End, Abort>; 2] {
-    let stage = Stage::new(&Parameters::new("rep3 stage"));
-    place(&stage, at, operator, salt, &honest.sent[&(at.from, at.to)]);
+    let harness = Harness::new(&Parameters::new("rep3 harness"));
+    place(&harness, at, operator, salt, &honest.sent[&(at.from, at.to)]);
     let begun = Instant::now();
-    let ends = stage.act(|trio| {
+    let ends = harness.act(|trio| {
         let part = &honest.parts[trio.me().index()];
         play(trio, honest.protocol, part, honest.tag)
     });
-    // far less by itself: nobody waits for what a stage knows will not come
+    // far less by itself: nobody waits for what a harness knows will not come
     assert!(
         begun.elapsed() < 2 * LIMIT + Duration::from_secs(12),
         "{at:?} {operator:?} took {:?}",

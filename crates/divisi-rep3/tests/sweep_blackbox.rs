@@ -9,7 +9,7 @@ use divisi_core::{Abort, PartyId, Step};
 use divisi_field::{Field, Gf2, Gf8, Gf64, Gf128};
 use divisi_net::Frame;
 use divisi_rep3::Trio;
-use divisi_rep3::adversary::stage::{LIMIT, Stage, links, many, party};
+use divisi_rep3::adversary::harness::{Harness, LIMIT, links, many, party};
 use divisi_rep3::blackbox::{BlackBox, Element, Shared};
 use divisi_rep3::ohverture::Table;
 use std::time::{Duration, Instant};
@@ -81,19 +81,19 @@ fn expected(secret: u8) -> Opened {
 
 /// An honest run: what each party sent to each other, in order.
 fn honest(secret: u8) -> Sent {
-    let stage = Stage::default();
-    let recordings = stage.recordings();
-    let ends = stage.act(|trio| play(trio, secret));
+    let harness = Harness::default();
+    let recordings = harness.recordings();
+    let ends = harness.act(|trio| play(trio, secret));
     assert!(ends.iter().all(|end| *end == Ok(expected(secret))), "{ends:?}");
     sent(&recordings)
 }
 
 /// Whether anybody noticed.
 fn attack(secret: u8, at: Position, operator: Operator, salt: u64, replay: &[Frame]) -> bool {
-    let stage = Stage::default();
-    place(&stage, at, operator, salt, replay);
+    let harness = Harness::default();
+    place(&harness, at, operator, salt, replay);
     let begun = Instant::now();
-    let ends = stage.act(|trio| play(trio, secret));
+    let ends = harness.act(|trio| play(trio, secret));
     assert!(begun.elapsed() < 2 * LIMIT + Duration::from_secs(12), "{at:?} {operator:?}");
     for (party, end) in PartyId::all(3).zip(&ends).filter(|(party, _)| *party != at.from) {
         if let Ok(opened) = end {

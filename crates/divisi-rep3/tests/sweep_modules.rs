@@ -9,7 +9,7 @@
 use divisi_core::testing::{Operator, Position, Sent, place, salt, sent};
 use divisi_core::{Abort, Blocks, Check, Convert, Parameters, PartyId, settle};
 use divisi_field::Gf128;
-use divisi_rep3::adversary::stage::{LIMIT, Stage, links, many};
+use divisi_rep3::adversary::harness::{Harness, LIMIT, links, many};
 use divisi_rep3::deal::Part;
 use divisi_rep3::lab::deal_all;
 use divisi_rep3::{Agreement, Byte, Protocol, Rep3, Security, Trio};
@@ -99,9 +99,9 @@ struct Honest {
 fn honest(module: &'static str) -> Honest {
     let parts = deal_all(&[input(module)]).map(|mut parts| parts.remove(0));
     let run = |tag: [u8; OUTPUT]| {
-        let stage = Stage::default().patient();
-        let recordings = stage.recordings();
-        let ends = stage.act(|trio| {
+        let harness = Harness::default().patient();
+        let recordings = harness.recordings();
+        let ends = harness.act(|trio| {
             let part = &parts[trio.me().index()];
             play(trio, module, part, &tag)
         });
@@ -120,14 +120,14 @@ fn honest(module: &'static str) -> Honest {
 
 /// One attacked run: whether an honest party stopped it.
 fn attack(honest: &Honest, at: Position, operator: Operator, salt: u64) -> bool {
-    let stage = Stage::new(&Parameters::new("rep3 stage"));
-    place(&stage, at, operator, salt, &honest.sent[&(at.from, at.to)]);
+    let harness = Harness::new(&Parameters::new("rep3 harness"));
+    place(&harness, at, operator, salt, &honest.sent[&(at.from, at.to)]);
     let begun = Instant::now();
-    let ends = stage.act(|trio| {
+    let ends = harness.act(|trio| {
         let part = &honest.parts[trio.me().index()];
         play(trio, honest.module, part, &honest.tag)
     });
-    // far less by itself: nobody waits for what a stage knows will not come
+    // far less by itself: nobody waits for what a harness knows will not come
     assert!(begun.elapsed() < 2 * LIMIT + Duration::from_secs(20), "{at:?} {operator:?}");
     let mut stopped = false;
     for (_, end) in PartyId::all(3).zip(ends).filter(|(party, _)| *party != at.from) {

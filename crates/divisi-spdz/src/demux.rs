@@ -144,7 +144,7 @@ mod tests {
     use super::*;
     use crate::dealer::Dealer;
     use divisi_core::Parameters;
-    use divisi_core::testing::{Stage, Way, party, run};
+    use divisi_core::testing::{Harness, Way, party, run};
     use divisi_field::{Field, Gf48};
 
     #[test]
@@ -156,9 +156,9 @@ mod tests {
     #[test]
     fn what_is_decomposed_takes_an_entry_a_bit() {
         for (log, lanes) in [(1, 9), (2, 9), (3, 5), (4, 3), (5, 2), (6, 2)] {
-            let stage = Stage::new(2, &Parameters::new("demux tests"));
-            let recording = stage.recording(party(1));
-            let ends = stage.act(|session| {
+            let harness = Harness::new(2, &Parameters::new("demux tests"));
+            let recording = harness.recording(party(1));
+            let ends = harness.act(|session| {
                 let (mut party, mut dealer) = Dealer::<Gf48>::deal(session, 5)?;
                 party.demux(&mut dealer, log, lanes)?;
                 party.check()

@@ -6,7 +6,7 @@ use crate::share::Auth;
 use divisi_core::{Abort, Bound, Check, Coins, Echo, PartyId, Prg, Session, Step, step, taint};
 use divisi_field::{BigField, Gf8};
 use divisi_ot::wipe;
-use divisi_store::stock::Shelf;
+use divisi_store::stock::Reserve;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use zeroize::Zeroizing;
@@ -36,7 +36,7 @@ pub struct Party<F: Mac> {
     /// Which party of this process this is.
     number: u64,
     /// The stock that alpha belongs to, if it outlives the session.
-    pub(crate) shelf: Option<Arc<Shelf>>,
+    pub(crate) reserve: Option<Arc<Reserve>>,
 }
 
 /// What was opened since the last check, in the field of the MACs, with our shares of the MACs.
@@ -81,7 +81,7 @@ impl<F: Mac> Party<F> {
         let views = views(&mut session);
         let ledger = Ledger { x: Vec::new(), m: Vec::new(), views, checked: 0 };
         let number = NUMBER.fetch_add(1, Ordering::Relaxed);
-        Ok(Party { session, coins, ledger, alpha, zeros, number, shelf: None })
+        Ok(Party { session, coins, ledger, alpha, zeros, number, reserve: None })
     }
 
     /// Who we are.
@@ -103,8 +103,8 @@ impl<F: Mac> Party<F> {
 
     /// Write down, where alpha outlives the session, whether the end of this process may mean that somebody knows it \[K21\].
     pub(crate) fn at_risk(&self, at_risk: bool) -> Result<(), Abort> {
-        match &self.shelf {
-            Some(shelf) => shelf.risk(at_risk).map_err(|e| crate::stock::unfit(ALPHA, &e)),
+        match &self.reserve {
+            Some(reserve) => reserve.risk(at_risk).map_err(|e| crate::stock::unfit(ALPHA, &e)),
             None => Ok(()),
         }
     }

@@ -1,7 +1,7 @@
 //! How often lies about preprocessing pass, and lies about its rows, which end the session.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
-use divisi_core::testing::{Stage, many, party};
+use divisi_core::testing::{Harness, many, party};
 use divisi_core::{Abort, Check, Parameters, Session};
 use divisi_field::{Field, Gf2, Gf48};
 use divisi_ot::adversary::Deviation;
@@ -11,19 +11,19 @@ use std::time::Duration;
 
 const PAYLOAD: &str = "divisi_ot::correlate/payload";
 
-fn stage(n: usize) -> Stage {
-    Stage::new(n, &Parameters::new("attacks on preprocessing")).waiting(Duration::from_secs(10))
+fn harness(n: usize) -> Harness {
+    Harness::new(n, &Parameters::new("attacks on preprocessing")).waiting(Duration::from_secs(10))
 }
 
 /// How P_1 ends, with its share of s_1, if P_2 alters the payloads of so many of the three other items of a
 /// bucket of four.
 fn altered(items: usize, seed: u8) -> Option<Gf2> {
-    let stage = stage(2);
-    stage.change(party(2), party(1), PAYLOAD, 1, move |body| {
+    let harness = harness(2);
+    harness.change(party(2), party(1), PAYLOAD, 1, move |body| {
         // rows of two bits and a MAC
         (0..items).for_each(|row| body[row * 50 / 8] ^= 1 << (row * 50 % 8));
     });
-    let ends = stage.act(|mut session| {
+    let ends = harness.act(|mut session| {
         let config = Config { rho: 4, ..Config::default() };
         let setup = testing::deal_over_field(&mut session, config, 48, seed)?;
         let (mut party, mut source) = Bucketed::<Gf48>::over(session, setup)?;
@@ -72,7 +72,7 @@ fn tables(mut session: Session, how: &Deviation, later: Option<(u128, bool)>) ->
 
 #[test]
 fn lies_about_rows_end_the_session() {
-    let ends = |n, how: &Deviation, later| stage(n).act(|session| tables(session, how, later));
+    let ends = |n, how: &Deviation, later| harness(n).act(|session| tables(session, how, later));
     let honest = Deviation::default();
     for n in [2, 3] {
         assert!(ends(n, &honest, None).iter().all(Result::is_ok));
@@ -103,9 +103,9 @@ fn lies_about_rows_end_the_session() {
 fn garbage_ends_the_session() {
     for n in 0..12 {
         for how in [0, 1, 2] {
-            let stage = stage(2);
+            let harness = harness(2);
             let mut count = 0;
-            stage.hand(party(2), party(1), move |mut frame| {
+            harness.hand(party(2), party(1), move |mut frame| {
                 let here = count == 5 * n + 3;
                 count += 1;
                 if here && how == 0 {
@@ -117,7 +117,7 @@ fn garbage_ends_the_session() {
                 }
                 vec![frame]
             });
-            let ends = stage.act(|mut session| {
+            let ends = harness.act(|mut session| {
                 let config = Config { rho: 8, ..Config::default() };
                 let setup = testing::deal_over_field(&mut session, config, 48, 1)?;
                 let (mut party, mut source) = Bucketed::<Gf48>::over(session, setup)?;

@@ -1,13 +1,13 @@
 //! Preprocessing from disk: each value once, whatever happens to sessions and directories.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
-use divisi_core::testing::{Stage, Way, party};
+use divisi_core::testing::{Harness, Way, party};
 use divisi_core::{Abort, Bytes, Check, Direction, Parameters, Session, Settles};
 use divisi_field::Gf48;
 use divisi_ot::Config;
 use divisi_spdz::stock::{Kind, Plan, Stocked, make};
 use divisi_spdz::{Preparation, Protocol, Spdz};
-use divisi_store::stock::{Entropy, SealKey, Shelf, State, StockError, StockInfo, look};
+use divisi_store::stock::{Entropy, Reserve, SealKey, State, StockError, StockInfo, look};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 use zeroize::Zeroizing;
@@ -42,7 +42,7 @@ fn parameters() -> Parameters {
 impl House {
     fn new(n: usize) -> Self {
         let house = House { root: tempfile::tempdir().unwrap(), n };
-        for end in Stage::new(n, &parameters()).act(|session| house.make(session)) {
+        for end in Harness::new(n, &parameters()).act(|session| house.make(session)) {
             end.unwrap();
         }
         house
@@ -73,7 +73,7 @@ impl House {
                 blocks: 1,
                 series: plan.series::<Gf48>(),
             };
-            Shelf::create(&self.dir(me), key(), entropy(), info, secret)
+            Reserve::create(&self.dir(me), key(), entropy(), info, secret)
         };
         make::<Gf48>(session, Preparation::Bucketed, config, &plan, create, &mut |_, _| {})
     }
@@ -106,9 +106,9 @@ impl House {
 
     fn begin(&self, session: Session) -> Result<Spdz<Gf48>, Abort> {
         let number = session.me().number();
-        let shelf = Shelf::open(&self.dir(number), key(), entropy(), number);
-        let shelf = shelf.map_err(|e| session.fail(Abort::Unfit { step: STEP, why: e.to_string() }))?;
-        let (party, source) = Stocked::<Gf48>::start(session, shelf)?;
+        let reserve = Reserve::open(&self.dir(number), key(), entropy(), number);
+        let reserve = reserve.map_err(|e| session.fail(Abort::Unfit { step: STEP, why: e.to_string() }))?;
+        let (party, source) = Stocked::<Gf48>::start(session, reserve)?;
         Spdz::new(party, Box::new(source), Protocol::Lookup)
     }
 
@@ -123,7 +123,7 @@ impl House {
     }
 
     fn all(&self, x: u8) -> Vec<Result<u8, Abort>> {
-        Stage::new(self.n, &parameters()).act(|session| self.sbox(session, x))
+        Harness::new(self.n, &parameters()).act(|session| self.sbox(session, x))
     }
 }
 
@@ -173,9 +173,9 @@ fn one_session_after_the_other_takes_what_the_last_one_left() {
 fn a_stock_that_was_copied_back_from_an_older_state_is_refused() {
     // what party 1 broadcasts of its input, x + r, in a session
     let told = |house: &House, x: u8, without: Option<Check>| {
-        let stage = Stage::without(house.n, &parameters(), without);
-        let recording = stage.recording(party(1));
-        let ends = stage.act(|session| house.sbox(session, x));
+        let harness = Harness::without(house.n, &parameters(), without);
+        let recording = harness.recording(party(1));
+        let ends = harness.act(|session| house.sbox(session, x));
         (recording.bodies(Way::Out, party(2), INPUT), ends)
     };
     for (n, back) in [(2, &[1][..]), (3, &[1, 2])] {
@@ -202,9 +202,9 @@ fn if_all_are_copied_back_the_difference_of_two_inputs_is_told() {
     let house = House::new(2);
     (1..=2).for_each(|number| house.keep(number));
     let session = |x| {
-        let stage = Stage::new(2, &parameters());
-        let recordings = [party(1), party(2)].map(|party| stage.recording(party));
-        assert!(stage.act(|session| house.sbox(session, x)).iter().all(Result::is_ok));
+        let harness = Harness::new(2, &parameters());
+        let recordings = [party(1), party(2)].map(|party| harness.recording(party));
+        assert!(harness.act(|session| house.sbox(session, x)).iter().all(Result::is_ok));
         recordings[0].bodies(Way::Out, party(2), LOOKUP)[0][0]
             ^ recordings[1].bodies(Way::Out, party(1), LOOKUP)[0][0]
     };
@@ -223,13 +223,13 @@ fn if_all_are_copied_back_the_difference_of_two_inputs_is_told() {
 fn a_lie_destroys_the_stock() {
     for n in [2, 3] {
         let house = House::new(n);
-        let stage = Stage::new(n, &parameters());
+        let harness = Harness::new(n, &parameters());
         for to in 1..=n as u8 {
             if to != 2 {
-                stage.change(party(2), party(to), LOOKUP, 0, |body| body[0] ^= 1);
+                harness.change(party(2), party(to), LOOKUP, 0, |body| body[0] ^= 1);
             }
         }
-        let ends = stage.act(|session| house.sbox(session, 0x53));
+        let ends = harness.act(|session| house.sbox(session, 0x53));
         assert!(matches!(ends[0], Err(Abort::CheckFailed { check: Check::K4, .. })), "{ends:?}");
         for number in (1..=n as u8).filter(|number| *number != 2) {
             assert!(matches!(house.state(number), Err(StockError::Destroyed(_))), "{number}");
@@ -244,7 +244,7 @@ fn a_lie_destroys_the_stock() {
 #[test]
 fn a_lost_party_leaves_what_is_whole() {
     let house = House::new(2);
-    let ends = Stage::new(2, &parameters()).waiting(Duration::from_millis(300)).act(|session| {
+    let ends = Harness::new(2, &parameters()).waiting(Duration::from_millis(300)).act(|session| {
         let last = session.me() == party(2);
         let mut engine = house.begin(session)?;
         if last {
@@ -270,13 +270,13 @@ fn a_lost_party_leaves_what_is_whole() {
 #[test]
 fn a_party_that_is_lost_in_a_check_takes_the_stock_with_it() {
     let house = House::new(2);
-    let stage = Stage::new(2, &parameters()).waiting(Duration::from_millis(500));
+    let harness = Harness::new(2, &parameters()).waiting(Duration::from_millis(500));
     let (mut gone, sigma) = (false, divisi_core::Step::new(SIGMA).id);
-    stage.hand(party(2), party(1), move |frame| {
+    harness.hand(party(2), party(1), move |frame| {
         gone |= frame.step == sigma;
         if gone { Vec::new() } else { vec![frame] }
     });
-    let ends = stage.act(|session| house.sbox(session, 0x53));
+    let ends = harness.act(|session| house.sbox(session, 0x53));
     assert!(matches!(ends[0], Err(Abort::Network(_))), "{ends:?}");
     assert!(matches!(house.state(1), Err(StockError::Destroyed(_))));
 }
@@ -293,7 +293,7 @@ fn parts_that_do_not_belong_together_are_refused() {
     copy(&other.dir(1), &house.dir(2));
     let ends = house.all(0x53);
     assert!(why(&ends[1]).contains("is the stock of party 1"), "{ends:?}");
-    let ends = Stage::new(3, &parameters()).act(|session| other.sbox(session, 0x53));
+    let ends = Harness::new(3, &parameters()).act(|session| other.sbox(session, 0x53));
     assert!(why(&ends[0]).contains("of 2 parties and not of 3"), "{ends:?}");
 }
 
@@ -301,18 +301,18 @@ fn parts_that_do_not_belong_together_are_refused() {
 #[test]
 fn false_counts_gain_nothing() {
     let house = House::new(3);
-    let stage = Stage::new(3, &parameters());
+    let harness = Harness::new(3, &parameters());
     // to one of the honest ones alone
-    stage.change(party(2), party(1), "divisi_spdz::stock/stock.agree", 0, |body| {
+    harness.change(party(2), party(1), "divisi_spdz::stock/stock.agree", 0, |body| {
         body[32] = 1;
         body[41] = 3;
     });
-    let ends = stage.act(|session| house.sbox(session, 0x53));
+    let ends = harness.act(|session| house.sbox(session, 0x53));
     let check = |end: &Result<u8, Abort>| matches!(end, Err(Abort::CheckFailed { check: Check::M0_5, .. }));
     assert!(ends.iter().any(check) && ends.iter().all(Result::is_err), "{ends:?}");
     assert_eq!(house.taken(), [0; 3]);
-    let stage = Stage::new(2, &parameters());
+    let harness = Harness::new(2, &parameters());
     let house = House::new(2);
-    stage.change(party(2), party(1), "divisi_spdz::stock/stock.agree", 0, |body| body[..41].fill(0xff));
-    assert!(why(&stage.act(|session| house.sbox(session, 0x53))[0]).contains("another one than ours"));
+    harness.change(party(2), party(1), "divisi_spdz::stock/stock.agree", 0, |body| body[..41].fill(0xff));
+    assert!(why(&harness.act(|session| house.sbox(session, 0x53))[0]).contains("another one than ours"));
 }

@@ -5,7 +5,7 @@
 //! A sample by default; `cargo test -p divisi-spdz --test sweep -- --ignored` runs more.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
-use divisi_core::testing::{LIMIT, Operator, Position, Stage, links, many, place, salt, sent};
+use divisi_core::testing::{Harness, LIMIT, Operator, Position, links, many, place, salt, sent};
 use divisi_core::{Abort, Bytes, Direction, Parameters, Plain, PlainByte, Session, settle};
 use divisi_field::{Gf8, Gf48};
 use divisi_ot::{Base, Config, Setup, testing};
@@ -61,14 +61,14 @@ fn play(setting: Setting, mut session: Session) -> Result<Vec<u8>, Abort> {
     Ok(engine.output(verified)?.into_iter().map(|x: Gf8| x.0).collect())
 }
 
-fn stage(setting: Setting, limit: Duration) -> Stage {
-    Stage::new(setting.n, &Parameters::new("sweep of preprocessing")).waiting(limit)
+fn harness(setting: Setting, limit: Duration) -> Harness {
+    Harness::new(setting.n, &Parameters::new("sweep of preprocessing")).waiting(limit)
 }
 
 /// About so many positions of all that there are; how many were noticed.
 fn sweep(setting: Setting, positions: usize) -> [usize; 2] {
     let right = right();
-    let honest = stage(setting, PATIENT);
+    let honest = harness(setting, PATIENT);
     let recordings = honest.recordings();
     assert!(honest.act(|session| play(setting, session)).iter().all(|end| end.as_ref() == Ok(&right)));
     let sent = sent(&recordings);
@@ -90,9 +90,9 @@ fn sweep(setting: Setting, positions: usize) -> [usize; 2] {
     jobs.sort_by_key(|job| !job.1.is_slow());
     let noticed = many(jobs.len(), 8, |i| {
         let (at, operator, salt) = jobs[i];
-        let stage = stage(setting, if operator.is_slow() { LIMIT } else { PATIENT });
-        place(&stage, at, operator, salt, &sent[&(at.from, at.to)]);
-        let ends = stage.act(|session| play(setting, session));
+        let harness = harness(setting, if operator.is_slow() { LIMIT } else { PATIENT });
+        place(&harness, at, operator, salt, &sent[&(at.from, at.to)]);
+        let ends = harness.act(|session| play(setting, session));
         let mut noticed = false;
         for (party, end) in divisi_core::PartyId::all(setting.n).zip(&ends).filter(|(p, _)| *p != at.from) {
             match end {

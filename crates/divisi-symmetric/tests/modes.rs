@@ -7,7 +7,7 @@ use divisi_symmetric::des::{TripleKey, bits_of};
 use divisi_symmetric::mode::block::{BlockCipher, Octet, counters, keystream};
 use divisi_symmetric::mode::cmac::Doubles;
 use divisi_symmetric::mode::{cbc, cmac};
-use divisi_symmetric::suite::{Record, aes_sp800_38a_vectors, mode_vectors, triple_des_vectors};
+use divisi_symmetric::suite::{VectorCase, aes_sp800_38a_vectors, mode_vectors, triple_des_vectors};
 use std::slice::from_ref;
 
 /// A cipher in the clear, with keys and texts as bytes.
@@ -81,7 +81,7 @@ fn decrypt<C: Clear>(keys: &[Vec<u8>], ivs: &[Vec<u8>], cipher: &[Vec<u8>]) -> V
     cipher.iter().map(|text| blocks.by_ref().take(text.len() / C::BYTES).flatten().collect()).collect()
 }
 
-fn named(mode: &str) -> Vec<Record> {
+fn named(mode: &str) -> Vec<VectorCase> {
     mode_vectors().into_iter().filter(|record| record.text("Mode") == mode).collect()
 }
 

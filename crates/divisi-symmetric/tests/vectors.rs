@@ -5,7 +5,7 @@ use aes::cipher::{BlockCipherEncrypt, KeyInit, consts};
 use aes_gcm::AesGcm;
 use aes_gcm::aead::{Aead, Payload};
 use divisi_symmetric::suite::{
-    Record, aes_fips197_vectors, aes_sp800_38a_vectors, gcm_specification_vectors,
+    VectorCase, aes_fips197_vectors, aes_sp800_38a_vectors, gcm_specification_vectors,
 };
 
 fn encrypt(key: &[u8], block: [u8; 16]) -> [u8; 16] {
@@ -37,7 +37,7 @@ fn encrypt_expanded(expansion: &[u8], mut block: [u8; 16]) -> [u8; 16] {
     block
 }
 
-fn blocks(record: &Record, name: &str) -> Vec<[u8; 16]> {
+fn blocks(record: &VectorCase, name: &str) -> Vec<[u8; 16]> {
     let bytes = record.bytes(name);
     let (blocks, rest) = bytes.as_chunks();
     assert!(rest.is_empty());

@@ -12,8 +12,8 @@ use std::path::Path;
 use std::sync::Arc;
 
 /// One of the three: joins the others, and computes with them.
-pub fn party(door: &Door, within: std::time::Duration) -> Result<Vec<[u8; 16]>, Box<dyn Error>> {
-    let mesh = Arc::new(Mesh::join(door, within)?);
+pub fn party(listener: &Listener, within: std::time::Duration) -> Result<Vec<[u8; 16]>, Box<dyn Error>> {
+    let mesh = Arc::new(Mesh::join(listener, within)?);
     let session = Session::start(&mesh, 1, &Parameters::new("aes of three machines"))?;
     let [first, second] = [1, 2].map(PartyId::new);
     let (first, second) = first.zip(second).ok_or("parties are counted from 1")?;
@@ -40,7 +40,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     let identity = Arc::new(Identity::load(Path::new(identity))?);
     let me = PartyId::new(number.parse()?).ok_or("parties are counted from 1")?;
     let within = config.connect();
-    let door = Door::open(config, me, identity, Arc::new(Machine))?;
-    println!("{:02x?}", party(&door, within)?);
+    let listener = Listener::open(config, me, identity, Arc::new(Machine))?;
+    println!("{:02x?}", party(&listener, within)?);
     Ok(())
 }

@@ -8,4 +8,4 @@ pub use divisi_core::{
     Abort, Blocks, Boolean, Bytes, Convert, Direction, Lanes, Parameters, PartyId, Pending, Session, Step,
     Verified, local, settle, step,
 };
-pub use divisi_net::{Config, Door, Identity, Machine, Mesh};
+pub use divisi_net::{Config, Identity, Listener, Machine, Mesh};

@@ -9,7 +9,7 @@ use crate::failure::Failure;
 use crate::local::seat;
 use crate::run::Membership;
 use divisi_core::{Abort, PartyId, Session, local};
-use divisi_net::{Config, Door, Identity, Machine, Options as Net, World};
+use divisi_net::{Config, Identity, Listener, Machine, Options as Net, World};
 use divisi_store::stock::{SealKey, State, StockError, StockInfo, forget, look};
 use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
@@ -161,12 +161,12 @@ pub fn make_one(
     let net = Net { timeout: options.timeout.unwrap_or(config.timeout()), ..Net::default() };
     let within = config.connect();
     let (identity, world) = (Arc::new(identity), Arc::new(Machine));
-    let door = match &membership.listen {
-        Some(address) => Door::open_on(address, config, me, identity, world),
-        None => Door::open(config, me, identity, world),
+    let listener = match &membership.listen {
+        Some(address) => Listener::open_on(address, config, me, identity, world),
+        None => Listener::open(config, me, identity, world),
     };
-    let door = door.map_err(usual)?;
-    let mesh = seat::join(&door, within, &net)?;
+    let listener = listener.map_err(usual)?;
+    let mesh = seat::join(&listener, within, &net)?;
     let session = Session::start(&mesh, 1, &wanted.parameters())?;
     part(session, &wanted, options, progress)?;
     told(&options.out, me, &options.key_file())

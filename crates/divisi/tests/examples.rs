@@ -50,7 +50,7 @@ fn five_learn_the_greatest_of_their_numbers() {
 /// FIPS 197, C.1, among three that join each other by a configuration.
 #[test]
 fn three_machines_encrypt_a_block() {
-    use divisi::prelude::{Config, Door, Machine, PartyId};
+    use divisi::prelude::{Config, Listener, Machine, PartyId};
     let ports: Vec<TcpListener> = (0..3).map(|_| TcpListener::bind("127.0.0.1:0").unwrap()).collect();
     let hosts: Vec<String> = ports.iter().map(|port| port.local_addr().unwrap().to_string()).collect();
     let made = Config::create(3, &hosts, &[], &Machine).unwrap();
@@ -60,8 +60,9 @@ fn three_machines_encrypt_a_block() {
             let config = made.config.clone();
             scope.spawn(move || {
                 let within = config.connect();
-                let door = Door::open_at(port, config, me, Arc::new(identity), Arc::new(Machine)).unwrap();
-                three_machines::party(&door, within).unwrap()
+                let listener =
+                    Listener::open_at(port, config, me, Arc::new(identity), Arc::new(Machine)).unwrap();
+                three_machines::party(&listener, within).unwrap()
             })
         };
         let parties: Vec<_> = parties.map(start).collect();

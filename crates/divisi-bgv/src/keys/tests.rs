@@ -12,7 +12,7 @@ use crate::ring::{Poly, Ring};
 use crate::sample::ERROR_VARIANCE;
 use crate::wire;
 use divisi_core::Parameters as Agreed;
-use divisi_core::testing::{Stage, Way};
+use divisi_core::testing::{Harness, Way};
 use tools::{lift, noise, party, small, sum, with_keys};
 
 /// The mean of squares, of many.
@@ -170,9 +170,9 @@ fn answers_have_their_flood_and_a_fresh_share() {
     let (p, first, calls) = (ring.parameters(), ring.modulus(0), 8);
     let limbs = p.limbs(0);
     let zero = || Keys::forge(0, 1, ring.zero(limbs, false), ring.zero(limbs, false));
-    let stage = Stage::new(2, &p.describe(Agreed::new("bgv tests")));
-    let heard = stage.recording(party(0));
-    let ends = stage.act(|mut session| {
+    let harness = Harness::new(2, &p.describe(Agreed::new("bgv tests")));
+    let heard = harness.recording(party(0));
+    let ends = harness.act(|mut session| {
         let keys = Keys::generate(&mut session, &ring)?;
         let mut sampler = crate::Sampler::new(&session);
         let mut shares = Vec::new();

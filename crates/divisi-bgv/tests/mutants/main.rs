@@ -8,23 +8,23 @@ mod tools;
 use divisi_bgv::flood::Width;
 use divisi_bgv::parameters::{Form, Operation, Parameters};
 use divisi_bgv::{Ciphertext, Keys, Poly, Ring, Sampler, encode, wire};
-use divisi_core::testing::{Stage, Way, failed_check};
+use divisi_core::testing::{Harness, Way, failed_check};
 use divisi_core::{Abort, Check, Parameters as Agreed, Session};
 use std::sync::Arc;
 use tools::*;
 
-fn stage(ring: &Ring, without: Option<Check>) -> Stage {
+fn harness(ring: &Ring, without: Option<Check>) -> Harness {
     let agreed = ring.parameters().describe(Agreed::new("bgv attacks"));
-    Stage::without(ring.parameters().parties(), &agreed, without)
+    Harness::without(ring.parameters().parties(), &agreed, without)
 }
 
-/// All parties with keys, on a stage.
+/// All parties with keys, on a harness.
 fn act<R: Send>(
-    stage: Stage,
+    harness: Harness,
     ring: &Arc<Ring>,
     f: impl Fn(&mut Session, &Keys, &mut Sampler) -> Result<R, Abort> + Sync,
 ) -> Vec<Result<R, Abort>> {
-    stage.act(|mut session| {
+    harness.act(|mut session| {
         let keys = Keys::generate(&mut session, ring)?;
         let mut sampler = Sampler::new(&session);
         f(&mut session, &keys, &mut sampler)
@@ -37,7 +37,7 @@ fn second_component(form: Form, without: Option<Check>) -> bool {
     let ring = small(Operation::Bits, form, 3);
     let guesses = [7, 8].map(|seed| encode::signs(&ring, &bits(seed, ring.dimension())));
     let top = ring.parameters().top();
-    let ends = act(stage(&ring, without), &ring, |session, keys, sampler| {
+    let ends = act(harness(&ring, without), &ring, |session, keys, sampler| {
         let factor = Ciphertext::factor_after(&ring, 1, top, top - 1);
         let me = session.me();
         if me == party(0) {
@@ -86,9 +86,9 @@ fn key_in_an_answer(without: Option<Check>) -> bool {
         list[0] = i128::from(p) * factor as i128;
         ring.wide(&list, limbs)
     };
-    let stage = stage(&ring, without);
-    let heard = stage.recording(party(0));
-    let ends = act(stage, &ring, |session, keys, sampler| {
+    let harness = harness(&ring, without);
+    let heard = harness.recording(party(0));
+    let ends = act(harness, &ring, |session, keys, sampler| {
         let x = Keys::forge(0, 1, ring.zero(limbs, false), constant.clone());
         let x = Some(&x).filter(|_| session.me() == party(0));
         keys.to_shares(session, sampler, party(0), x, 1)?;
@@ -124,7 +124,7 @@ fn modulus_beyond_the_table(without: Option<Check>) -> bool {
 /// Whether keys are made for these parameters; they are refused for this check.
 fn starts(p: Parameters, check: Check, without: Option<Check>) -> bool {
     let ring = Arc::new(Ring::new(p).unwrap());
-    let ends = act(stage(&ring, without), &ring, |_, _, _| Ok(()));
+    let ends = act(harness(&ring, without), &ring, |_, _, _| Ok(()));
     assert!(without.is_some() || ends.iter().any(|end| failed_check(end) == Some(check)));
     ends.iter().all(Result::is_ok)
 }
@@ -132,10 +132,10 @@ fn starts(p: Parameters, check: Check, without: Option<Check>) -> bool {
 /// P_1 sends a coefficient that is not below its prime: whether P_2 takes it.
 fn unreduced_coefficient(without: Option<Check>) -> bool {
     let ring = small(Operation::Bits, Form::LeanRing, 2);
-    let stage = stage(&ring, without);
-    stage.change(party(0), party(1), PASS.name, 0, |body| body[..8].fill(0xff));
+    let harness = harness(&ring, without);
+    harness.change(party(0), party(1), PASS.name, 0, |body| body[..8].fill(0xff));
     let top = ring.parameters().top();
-    let ends = act(stage, &ring, |session, keys, sampler| {
+    let ends = act(harness, &ring, |session, keys, sampler| {
         if session.me() == party(0) {
             let x = keys.encrypt(sampler, top, None);
             return wire::send(session, &ring, PASS, party(1), &x.components());
@@ -153,7 +153,7 @@ fn unreduced_coefficient(without: Option<Check>) -> bool {
 /// Four decryptions in a session that has three: whether the fourth is answered.
 fn one_decryption_more(without: Option<Check>) -> bool {
     let ring = small(Operation::Bits, Form::LeanRing, 2);
-    let ends = stage(&ring, without).act(|mut session| {
+    let ends = harness(&ring, without).act(|mut session| {
         let keys = Keys::limited(&mut session, &ring, 3)?;
         let top = ring.parameters().top();
         let factor = Ciphertext::factor_after(&ring, 1, top, 0);
@@ -172,10 +172,10 @@ fn one_decryption_more(without: Option<Check>) -> bool {
 /// P_2 gives two vectors of shares: whether the difference of what it sends is that of what it encrypts.
 fn difference_of_messages(without: Option<Check>) -> bool {
     let ring = small(Operation::Triples, Form::LeanTree, 2);
-    let stage = stage(&ring, without);
-    let heard = stage.recording(party(0));
+    let harness = harness(&ring, without);
+    let heard = harness.recording(party(0));
     let given = [1, 2].map(|seed| elements(seed, ring.parameters().plain(), 1024));
-    for end in act(stage, &ring, |session, keys, sampler| {
+    for end in act(harness, &ring, |session, keys, sampler| {
         for share in &given {
             keys.from_shares(session, sampler, party(0), share)?;
         }

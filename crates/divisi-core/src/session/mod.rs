@@ -1,4 +1,4 @@
-//! A session of parties: its channel, keys, phases, and the one door for checks.
+//! A session of parties: its channel, keys, phases, and the one place for checks.
 
 mod agree;
 mod bound;
@@ -310,7 +310,7 @@ impl Session {
         taint::verdict(DIGESTS, ours.ct_eq(theirs).into())
     }
 
-    /// The one door for checks: counts the check, and ends the session if it failed.
+    /// The one place for checks: counts the check, and ends the session if it failed.
     ///
     /// # Errors
     /// [`Abort::CheckFailed`] if `ok` is false.

@@ -1,19 +1,19 @@
 //! What the tests of all engines share (feature `testing`; never part of a build that holds real secrets): known answers over any engine
-//! ([`Lab`]), all parties of a session in one process ([`run`]), corrupt ones among them whose messages are changed ([`Stage`],
+//! ([`Lab`]), all parties of a session in one process ([`run`]), corrupt ones among them whose messages are changed ([`Harness`],
 //! [`place`]), and checks that are switched off to see that an attack then succeeds ([`kills`]).
 
+mod harness;
 mod lab;
 pub mod memory;
 mod mutants;
 mod operators;
 mod parties;
-mod stage;
 
+pub use harness::{Harness, LIMIT, Recording, Seen, Sent, Way, sent};
 pub use lab::{BitLab, ByteLab, Lab, Opened, Outputs, PlainLab};
 pub use mutants::kills;
 pub use operators::{Operator, Position, delay, place, salt};
 pub use parties::{ended_by_another, failed_check, links, many, party, run, run_over};
-pub use stage::{LIMIT, Recording, Seen, Sent, Stage, Way, sent};
 
 use crate::{Abort, Debt, Pending, Verified, settle};
 

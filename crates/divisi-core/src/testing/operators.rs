@@ -1,6 +1,6 @@
 //! What a corrupt party may do to one of its messages.
 
-use super::stage::{Stage, Way};
+use super::harness::{Harness, Way};
 use crate::PartyId;
 use divisi_net::Frame;
 use std::hash::{DefaultHasher, Hash, Hasher};
@@ -124,14 +124,14 @@ type Held = Arc<Mutex<Vec<(PartyId, Frame)>>>;
 /// From the first message on which `begins` says so, all that `from` sends to `to` arrives when so much
 /// time has passed.
 pub fn delay(
-    stage: &Stage,
+    harness: &Harness,
     from: PartyId,
     to: PartyId,
     time: Duration,
     mut begins: impl FnMut(&Frame) -> bool + Send + 'static,
 ) {
-    let (tap, held, mut late) = (stage.tap(from), Arc::new(Mutex::new(Vec::new())), false);
-    stage.hand(from, to, move |frame| {
+    let (tap, held, mut late) = (harness.tap(from), Arc::new(Mutex::new(Vec::new())), false);
+    harness.hand(from, to, move |frame| {
         if !late && !begins(&frame) {
             return vec![frame];
         }
@@ -152,20 +152,20 @@ pub fn delay(
 }
 
 /// Put an operator in place. `replay` is what `from` sent to `to` in another session, in order.
-pub fn place(stage: &Stage, at: Position, operator: Operator, salt: u64, replay: &[Frame]) {
+pub fn place(harness: &Harness, at: Position, operator: Operator, salt: u64, replay: &[Frame]) {
     if operator == Operator::Late {
-        let (too_late, mut count) = (stage.limit() + Duration::from_millis(700), 0);
-        return delay(stage, at.from, at.to, too_late, move |_| {
+        let (too_late, mut count) = (harness.limit() + Duration::from_millis(700), 0);
+        return delay(harness, at.from, at.to, too_late, move |_| {
             count += 1;
             count > at.n
         });
     }
     let all_held = Held::default();
     let replay = replay.get(at.n).map(|frame| frame.body.clone()).unwrap_or_default();
-    for to in PartyId::all(stage.parties()).filter(|p| *p != at.from) {
+    for to in PartyId::all(harness.parties()).filter(|p| *p != at.from) {
         let (mut count, all_held, replay) = (0, all_held.clone(), replay.clone());
-        let (tap, recording) = (stage.tap(at.from), stage.recording(at.from));
-        stage.hand(at.from, to, move |mut frame| {
+        let (tap, recording) = (harness.tap(at.from), harness.recording(at.from));
+        harness.hand(at.from, to, move |mut frame| {
             let here = count == at.n && (to == at.to || operator == Operator::Both);
             count += 1;
             let held = || all_held.lock().unwrap_or_else(PoisonError::into_inner);

@@ -7,7 +7,7 @@ mod tables;
 mod triples;
 
 use divisi_circuit::{Build, Gates, Program};
-use divisi_core::testing::Stage;
+use divisi_core::testing::Harness;
 use divisi_core::{Abort, Check, Parameters, PartyId, Session};
 use divisi_garble::lab::{Lab, of_party};
 use divisi_garble::{Form, Options, Plan};
@@ -89,13 +89,13 @@ fn tampered(
     check: Option<Check>,
     receivers: &[u8],
     honest_parties: &[usize],
-    prepare: impl Fn(&Stage),
+    prepare: impl Fn(&Harness),
 ) -> bool {
     let (lab, program, inputs) = (lab(Form::Improved), small(), inputs());
     let plan = plan(&program, n, receivers);
-    let stage = Stage::new(n, &parameters(&lab, check)).waiting(PATIENT);
-    prepare(&stage);
-    let ends = stage.act(|mut session| honest(&lab, &mut session, &plan, &inputs));
+    let harness = Harness::new(n, &parameters(&lab, check)).waiting(PATIENT);
+    prepare(&harness);
+    let ends = harness.act(|mut session| honest(&lab, &mut session, &plan, &inputs));
     wrong(&program, &inputs, honest_parties, &ends)
 }
 

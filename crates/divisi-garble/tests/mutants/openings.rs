@@ -3,7 +3,7 @@
 use super::{PATIENT, honest, inputs, lab, parameters, plan, small, tampered};
 use divisi_circuit::{Build, Gates};
 use divisi_core::Check;
-use divisi_core::testing::{Stage, Way, party};
+use divisi_core::testing::{Harness, Way, party};
 use divisi_garble::{Form, Plan};
 
 const D: &str = "divisi_garble::run/4a.d";
@@ -15,23 +15,23 @@ const RESULT: &str = "divisi_garble::online/8.result";
 /// P_2 tells P_1 wrong shares of the masks of P_1's input bits: P_1's input would be another.
 pub fn wrong_input_mask(check: Option<Check>) -> bool {
     let private = 32 + (2 * small().and_count() * inputs().len()).div_ceil(8) + 32;
-    tampered(3, check, &[1, 2, 3], &[0, 2], |stage| {
-        stage.change(party(2), party(1), D, 0, move |body| body[private] ^= 0xff);
+    tampered(3, check, &[1, 2, 3], &[0, 2], |harness| {
+        harness.change(party(2), party(1), D, 0, move |body| body[private] ^= 0xff);
     })
 }
 
 /// P_2 tells P_3 a wrong share of the mask of the first output bit.
 pub fn wrong_output_mask(check: Option<Check>) -> bool {
     // P_3 evaluates the third instance, whose labels of twelve wires stand first
-    tampered(3, check, &[1, 2, 3], &[0, 2], |stage| {
-        stage.change(party(2), party(3), LABELS, 0, |body| body[12 * 16] ^= 1);
+    tampered(3, check, &[1, 2, 3], &[0, 2], |harness| {
+        harness.change(party(2), party(3), LABELS, 0, |body| body[12 * 16] ^= 1);
     })
 }
 
 /// P_1 tells P_3 another masked output than it found.
 pub fn wrong_result(check: Option<Check>) -> bool {
-    tampered(3, check, &[1, 2, 3], &[1, 2], |stage| {
-        stage.change(party(1), party(3), RESULT, 0, |body| body[0] ^= 1);
+    tampered(3, check, &[1, 2, 3], &[1, 2], |harness| {
+        harness.change(party(1), party(3), RESULT, 0, |body| body[0] ^= 1);
     })
 }
 
@@ -39,10 +39,10 @@ pub fn wrong_result(check: Option<Check>) -> bool {
 pub fn split_inputs(check: Option<Check>) -> bool {
     let (lab, program, inputs) = (lab(Form::Improved), small(), inputs());
     let plan = plan(&program, 3, &[1, 2, 3]);
-    let stage = Stage::new(3, &parameters(&lab, check)).waiting(PATIENT);
-    stage.change(party(2), party(1), MASKED, 0, |body| body[0] ^= 1);
-    let recordings = [stage.recording(party(1)), stage.recording(party(3))];
-    stage.act(|mut session| honest(&lab, &mut session, &plan, &inputs));
+    let harness = Harness::new(3, &parameters(&lab, check)).waiting(PATIENT);
+    harness.change(party(2), party(1), MASKED, 0, |body| body[0] ^= 1);
+    let recordings = [harness.recording(party(1)), harness.recording(party(3))];
+    harness.act(|mut session| honest(&lab, &mut session, &plan, &inputs));
     recordings.iter().any(|seen| !seen.of(Way::Out, LABELS).is_empty())
 }
 
@@ -50,9 +50,9 @@ pub fn split_inputs(check: Option<Check>) -> bool {
 pub fn other_plan(check: Option<Check>) -> bool {
     let (lab, program, inputs) = (lab(Form::Improved), small(), inputs());
     let plans = [plan(&program, 2, &[1, 2]), plan(&program, 2, &[1])];
-    let stage = Stage::new(2, &parameters(&lab, check)).waiting(PATIENT);
-    let recordings = [stage.recording(party(1)), stage.recording(party(2))];
-    stage.act(|mut session| {
+    let harness = Harness::new(2, &parameters(&lab, check)).waiting(PATIENT);
+    let recordings = [harness.recording(party(1)), harness.recording(party(2))];
+    harness.act(|mut session| {
         let plan = &plans[session.me().index()];
         honest(&lab, &mut session, plan, &inputs)
     });
@@ -71,7 +71,7 @@ pub fn constants(check: Option<Check>) -> bool {
     let plan = Plan::for_all(&program, 2, &[party(1), party(2)]).unwrap().unfolded(&program);
     let lab = lab(Form::Improved);
     let inputs: Vec<Vec<u8>> = (0..4).map(|i| vec![i & 1, i >> 1]).collect();
-    let stage = Stage::new(2, &parameters(&lab, check)).waiting(PATIENT);
-    let ends = stage.act(|mut session| honest(&lab, &mut session, &plan, &inputs));
+    let harness = Harness::new(2, &parameters(&lab, check)).waiting(PATIENT);
+    let ends = harness.act(|mut session| honest(&lab, &mut session, &plan, &inputs));
     super::wrong(&program, &inputs, &[0, 1], &ends)
 }

@@ -2,7 +2,7 @@
 
 use super::{PATIENT, honest, inputs, lab, parameters, plan, small, tampered};
 use divisi_circuit::{Build, Gates};
-use divisi_core::testing::{Stage, Way, party};
+use divisi_core::testing::{Harness, Way, party};
 use divisi_core::{Abort, Check};
 use divisi_garble::{Form, Plan};
 
@@ -12,8 +12,8 @@ const RESULT: &str = "divisi_garble::online/8.result";
 
 /// P_2 flips the bit of every row of the last gates in P_1's first table: bits stand at the end.
 pub fn flipped_row(check: Option<Check>) -> bool {
-    tampered(3, check, &[1], &[0], |stage| {
-        stage.change(party(2), party(1), TABLE, 0, |body| {
+    tampered(3, check, &[1], &[0], |harness| {
+        harness.change(party(2), party(1), TABLE, 0, |body| {
             let n = body.len();
             // c_0 of the last gate: bit 33 of 36
             body[n - 1] ^= 1 << 1;
@@ -25,14 +25,14 @@ pub fn flipped_row(check: Option<Check>) -> bool {
 pub fn result_of_wrong_rows(check: Option<Check>) -> bool {
     let (lab, program, inputs) = (lab(Form::Improved), small(), inputs());
     let plan = plan(&program, 3, &[1, 2, 3]);
-    let stage = Stage::new(3, &parameters(&lab, check)).waiting(PATIENT);
+    let harness = Harness::new(3, &parameters(&lab, check)).waiting(PATIENT);
     // every row's bit of all twelve gates, so that some is read
-    stage.change(party(2), party(1), TABLE, 0, |body| {
+    harness.change(party(2), party(1), TABLE, 0, |body| {
         let bits = body.len() - 36_usize.div_ceil(8);
         body[bits..bits + 4].iter_mut().for_each(|byte| *byte ^= 0xff);
     });
-    let recording = stage.recording(party(1));
-    stage.act(|mut session| honest(&lab, &mut session, &plan, &inputs));
+    let recording = harness.recording(party(1));
+    harness.act(|mut session| honest(&lab, &mut session, &plan, &inputs));
     !recording.of(Way::Out, RESULT).is_empty()
 }
 
@@ -40,10 +40,10 @@ pub fn result_of_wrong_rows(check: Option<Check>) -> bool {
 pub fn framed_garbler(check: Option<Check>) -> bool {
     let (lab, program, inputs) = (lab(Form::Improved), small(), inputs());
     let plan = plan(&program, 3, &[1, 2, 3]);
-    let stage = Stage::new(3, &parameters(&lab, check)).waiting(PATIENT);
+    let harness = Harness::new(3, &parameters(&lab, check)).waiting(PATIENT);
     // the first ciphertext of the MAC for P_3, of all twelve gates
-    stage.change(party(2), party(1), TABLE, 0, |body| (0..12).for_each(|gate| body[104 * gate + 32] ^= 1));
-    let ends = stage.act(|mut session| honest(&lab, &mut session, &plan, &inputs));
+    harness.change(party(2), party(1), TABLE, 0, |body| (0..12).for_each(|gate| body[104 * gate + 32] ^= 1));
+    let ends = harness.act(|mut session| honest(&lab, &mut session, &plan, &inputs));
     matches!(&ends[0], Err(Abort::CheckFailed { culprit: Some(culprit), .. }) if *culprit == party(3))
 }
 
@@ -58,9 +58,9 @@ pub fn one_tweak(check: Option<Check>) -> bool {
     let owners = [party(1), party(2)];
     let plan = Plan::for_all(&program, 2, &owners).unwrap();
     let lab = lab(Form::Improved);
-    let stage = Stage::new(2, &parameters(&lab, check)).waiting(PATIENT);
-    let recording = stage.recording(party(2));
-    stage.act(|mut session| honest(&lab, &mut session, &plan, &[vec![1, 1]]));
+    let harness = Harness::new(2, &parameters(&lab, check)).waiting(PATIENT);
+    let recording = harness.recording(party(2));
+    harness.act(|mut session| honest(&lab, &mut session, &plan, &[vec![1, 1]]));
     let table = recording.of(Way::Out, TABLE).pop().unwrap().frame.body;
     table[..32] == table[56..88]
 }
@@ -70,9 +70,9 @@ pub fn one_tweak(check: Option<Check>) -> bool {
 pub fn blind_label(check: Option<Check>) -> bool {
     let (lab, program, inputs) = (lab(Form::Improved), small(), inputs());
     let plan = plan(&program, 2, &[1]);
-    let stage = Stage::new(2, &parameters(&lab, check)).waiting(PATIENT);
-    let recording = stage.recording(party(2));
-    let ends = stage.act(|mut session| honest(&lab, &mut session, &plan, &inputs));
+    let harness = Harness::new(2, &parameters(&lab, check)).waiting(PATIENT);
+    let recording = harness.recording(party(2));
+    let ends = harness.act(|mut session| honest(&lab, &mut session, &plan, &inputs));
     let sent = !recording.of(Way::Out, LABELS).is_empty();
     sent && ends.iter().any(|end| matches!(end, Err(Abort::CheckFailed { check: Check::W22, .. })))
 }

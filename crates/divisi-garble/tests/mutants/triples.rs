@@ -1,7 +1,7 @@
 //! Attacks on the making of triples.
 
 use super::{PATIENT, expected, inputs, lab, parameters, plan, small, wrong};
-use divisi_core::testing::{Recording, Stage, Way, party};
+use divisi_core::testing::{Harness, Recording, Way, party};
 use divisi_core::{Abort, Check, PartyId};
 use divisi_garble::Form;
 use divisi_garble::adversary::{self, Lie};
@@ -11,19 +11,19 @@ use divisi_ot::bucket;
 type Ends = Vec<Result<Vec<Vec<u8>>, Abort>>;
 
 /// A run of n parties of which the last one lies.
-fn lying(n: usize, check: Option<Check>, lie: Lie, prepare: impl Fn(&Stage)) -> (Ends, Vec<Recording>) {
+fn lying(n: usize, check: Option<Check>, lie: Lie, prepare: impl Fn(&Harness)) -> (Ends, Vec<Recording>) {
     let (lab, program, inputs) = (lab(Form::Improved), small(), inputs());
     let all: Vec<u8> = (1..=n as u8).collect();
     let plan = plan(&program, n, &all);
-    let stage = Stage::new(n, &lab.parameters()).waiting(PATIENT);
-    prepare(&stage);
-    let recordings = PartyId::all(n).map(|p| stage.recording(p)).collect();
+    let harness = Harness::new(n, &lab.parameters()).waiting(PATIENT);
+    prepare(&harness);
+    let recordings = PartyId::all(n).map(|p| harness.recording(p)).collect();
     // a corrupt party does not mind its own checks
     let parameters = |party: PartyId| match party.index() == n - 1 && lie != Lie::Honest {
         true => parameters(&lab, check).without(Check::W15),
         false => parameters(&lab, check),
     };
-    let ends = stage.act_each(parameters, |mut session| {
+    let ends = harness.act_each(parameters, |mut session| {
         let mine = of_party(&plan, session.me(), &inputs);
         let lie = if session.me().index() == n - 1 { lie } else { Lie::Honest };
         let mut garble = lab.party(&mut session)?;
@@ -65,12 +65,12 @@ pub fn flipped_e(check: Option<Check>) -> bool {
 pub fn reflected_opening(check: Option<Check>) -> bool {
     const OPEN: &str = "divisi_garble::zero/6.open";
     let run = || {
-        let (ends, _) = lying(2, check, Lie::OtherX, |stage| {
-            let recording = stage.recording(party(2));
+        let (ends, _) = lying(2, check, Lie::OtherX, |harness| {
+            let recording = harness.recording(party(2));
             let id = divisi_core::Step::new(OPEN).id;
-            let tap = stage.tap(party(2));
+            let tap = harness.tap(party(2));
             let mut late: Option<std::thread::JoinHandle<bool>> = None;
-            stage.hand(party(2), party(1), move |mut frame| {
+            harness.hand(party(2), party(1), move |mut frame| {
                 if frame.step != id {
                     // what follows the opening follows it on the link too
                     assert!(late.take().is_none_or(|late| late.join().unwrap()));
@@ -99,8 +99,8 @@ pub fn reflected_opening(check: Option<Check>) -> bool {
 
 /// P_3 tells P_1 another e than P_2: whether somebody honest opened its combination after that.
 pub fn split_e(check: Option<Check>) -> bool {
-    let (_, recordings) = lying(3, check, Lie::Honest, |stage| {
-        stage.change(party(3), party(1), "divisi_garble::laand/3.e", 0, |body| body[0] ^= 1);
+    let (_, recordings) = lying(3, check, Lie::Honest, |harness| {
+        harness.change(party(3), party(1), "divisi_garble::laand/3.e", 0, |body| body[0] ^= 1);
     });
     recordings[..2].iter().any(|seen| !seen.of(Way::Out, "divisi_garble::zero/6.open").is_empty())
 }
@@ -110,9 +110,9 @@ pub fn foreseen_partition(check: Option<Check>) -> bool {
     let partition = |_: usize| {
         let (lab, program, inputs) = (lab(Form::Improved), small(), inputs());
         let plan = plan(&program, 2, &[1, 2]);
-        let stage = Stage::new(2, &parameters(&lab, check)).waiting(PATIENT);
-        let recording = stage.recording(party(2));
-        let ends = stage.act(|mut session| super::honest(&lab, &mut session, &plan, &inputs));
+        let harness = Harness::new(2, &parameters(&lab, check)).waiting(PATIENT);
+        let recording = harness.recording(party(2));
+        let ends = harness.act(|mut session| super::honest(&lab, &mut session, &plan, &inputs));
         assert!(ends.iter().all(|end| matches!(end, Ok(o) if *o == expected(&program, &inputs))));
         // bits are dealt from one seed: the same y in every session, so the same d if the order is the same
         let seen = recording.of(Way::In, "divisi_garble::aand/3.d").pop().unwrap();
@@ -137,9 +137,9 @@ pub fn one_hash_for_two(check: Option<Check>) -> bool {
     let lab = lab(Form::Paper);
     let (program, inputs) = (small(), inputs());
     let plan = plan(&program, 2, &[1, 2]);
-    let stage = Stage::new(2, &parameters(&lab, check)).waiting(PATIENT);
-    let recordings: Vec<Recording> = PartyId::all(2).map(|p| stage.recording(p)).collect();
-    stage.act(|mut session| super::honest(&lab, &mut session, &plan, &inputs));
+    let harness = Harness::new(2, &parameters(&lab, check)).waiting(PATIENT);
+    let recordings: Vec<Recording> = PartyId::all(2).map(|p| harness.recording(p)).collect();
+    harness.act(|mut session| super::honest(&lab, &mut session, &plan, &inputs));
     let sums = |i: usize| -> Vec<u8> {
         let u = recordings[i].of(Way::Out, "divisi_garble::laand/5.u").pop().unwrap().frame.body;
         let h = recordings[i].of(Way::Out, "divisi_garble::haand/2.h").pop().unwrap().frame.body;

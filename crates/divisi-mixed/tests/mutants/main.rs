@@ -5,7 +5,7 @@
 use divisi_bgv::Ring;
 use divisi_bgv::parameters::{Form, Operation, Parameters as Lattice};
 use divisi_circuit::{Build, Gates};
-use divisi_core::testing::{Recording, Stage, Way, party};
+use divisi_core::testing::{Harness, Recording, Way, party};
 use divisi_core::{Abort, Boolean, Check, Convert, Job, Parameters, PartyId};
 use divisi_field::zp::{Modulus, P32};
 use divisi_mixed::{Bit, Gmw, Mixed, Num, num};
@@ -16,7 +16,7 @@ fn plain() -> Modulus {
     Modulus::new(P32).unwrap()
 }
 
-/// All parties on a stage, and what the first one sees.
+/// All parties on a harness, and what the first one sees.
 fn act<R: Send>(
     n: usize,
     without: Option<Check>,
@@ -25,9 +25,9 @@ fn act<R: Send>(
     let lattice = Lattice::danger_insecure(Operation::Triples, Form::LeanTree, n, P32).unwrap();
     let ring = Arc::new(Ring::new(lattice).unwrap());
     let agreed = ring.parameters().describe(Parameters::new("mixed attacks"));
-    let stage = Stage::without(n, &agreed, without).patient();
-    let seen = stage.recording(party(n as u8));
-    let ends = stage.act(|session| {
+    let harness = Harness::without(n, &agreed, without).patient();
+    let seen = harness.recording(party(n as u8));
+    let ends = harness.act(|session| {
         let gmw = Gmw::new(session, Config::default())?;
         f(&mut Mixed::new(gmw, plain(), None, Some(&ring))?)
     });
@@ -143,8 +143,8 @@ fn number_of_another(without: Option<Check>) -> bool {
 
 divisi_core::mutants! {
     masks_are_uniform: G6, "keeps rejected masks", chi_square_of_u;
-    random_bits_serve_once: G7, "leaves on the shelf what it hands out", difference_of_conversions;
-    triples_serve_once: G7, "leaves on the shelf what it hands out", difference_of_products;
+    random_bits_serve_once: G7, "leaves in the stock what it hands out", difference_of_conversions;
+    triples_serve_once: G7, "leaves in the stock what it hands out", difference_of_products;
     outputs_go_to_their_receivers: G11, "tells everybody", output_of_another;
     numbers_go_to_their_receivers: G11, "tells everybody", number_of_another;
 }

@@ -1,7 +1,9 @@
 //! Parties for the tests: meshes over memory and over TLS on free ports of this machine.
 #![allow(dead_code, clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
-use divisi_net::{Channel, Config, Door, Fault, Identity, Machine, Mesh, Options, PartyId, World, memory};
+use divisi_net::{
+    Channel, Config, Fault, Identity, Listener, Machine, Mesh, Options, PartyId, World, memory,
+};
 use std::net::TcpListener;
 use std::sync::Arc;
 use std::time::Duration;
@@ -32,27 +34,28 @@ pub fn site(n: usize, clients: &[&str]) -> Site {
 }
 
 impl Site {
-    pub fn door(&self, i: usize) -> Door {
+    pub fn listener(&self, i: usize) -> Listener {
         let listener = self.listeners[i].try_clone().unwrap();
         let me = PartyId::from_index(i).unwrap();
-        Door::open_at(listener, self.config.clone(), me, self.identities[i].clone(), world()).unwrap()
+        Listener::open_at(listener, self.config.clone(), me, self.identities[i].clone(), world()).unwrap()
     }
 
-    pub fn doors(&self) -> Vec<Door> {
-        (0..self.listeners.len()).map(|i| self.door(i)).collect()
+    pub fn listeners(&self) -> Vec<Listener> {
+        (0..self.listeners.len()).map(|i| self.listener(i)).collect()
     }
 }
 
-pub fn join_all(doors: &[Door], options: &Options) -> Vec<Mesh> {
+pub fn join_all(listeners: &[Listener], options: &Options) -> Vec<Mesh> {
     std::thread::scope(|s| {
-        let join = |door| s.spawn(move || Mesh::join_with(door, Duration::from_secs(20), options).unwrap());
-        let threads: Vec<_> = doors.iter().map(join).collect();
+        let join =
+            |listener| s.spawn(move || Mesh::join_with(listener, Duration::from_secs(20), options).unwrap());
+        let threads: Vec<_> = listeners.iter().map(join).collect();
         threads.into_iter().map(|t| t.join().unwrap()).collect()
     })
 }
 
 pub fn tls(n: usize, options: &Options) -> Vec<Mesh> {
-    join_all(&site(n, &[]).doors(), options)
+    join_all(&site(n, &[]).listeners(), options)
 }
 
 /// Both kinds of mesh.

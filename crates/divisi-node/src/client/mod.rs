@@ -5,9 +5,9 @@
 //! other. An answer is thus right, or an [`Error`] that names who differs.
 
 mod digest;
-mod hear;
 mod keys;
 mod link;
+mod receive;
 mod text;
 
 pub use digest::Tagged;

@@ -1,8 +1,8 @@
 //! What the server that leads a round says is next: steps to offer, one-hot vectors to make, what its
 //! operator asks for, or nothing.
 
-use super::desk::Offer;
 use super::house::House;
+use super::intake::Offer;
 use super::operators::Order;
 use super::plan::Budget;
 use crate::wire::{decode, encode};
@@ -48,7 +48,7 @@ pub(super) fn next(
 }
 
 fn lead(house: &mut House<'_>, quiet: Duration, stopping: bool) -> Result<Call, Abort> {
-    let (node, counter) = (house.node, &house.node.counter);
+    let (node, shared) = (house.node, &house.node.shared);
     let lacks = house.rep.lacks_vectors();
     let wait = match (stopping, lacks) {
         (true, _) => ENDING,
@@ -57,7 +57,7 @@ fn lead(house: &mut House<'_>, quiet: Duration, stopping: bool) -> Result<Call, 
     };
     let asked = || !stopping && node.operators(|orders, _| orders.has_call());
     let offers =
-        counter.plan(Budget::ROUND, counter.world.now() + wait, |key| house.ready.has_name(key), asked);
+        shared.plan(Budget::ROUND, shared.world.now() + wait, |key| house.ready.has_name(key), asked);
     #[cfg(test)]
     let offers = node.offered(offers);
     let order = if asked() { node.operators(|orders, now| orders.next_call(now)) } else { None };

@@ -5,7 +5,7 @@
 //! hold up anybody but itself; nor is more computed for it than it takes. Numbers of requests count up from 1
 //! [1.11].
 
-use super::counter::Counter;
+use super::shared::SharedIntake;
 use crate::admit::Who;
 use crate::error::{ErrorKind, Failed};
 use crate::request::{Reply, ToClient, ToServer, connection_id};
@@ -27,7 +27,7 @@ const REASSURE: Duration = Duration::from_secs(1);
 
 /// Serve a client until it goes, the server has `ended`, or it `leaves` for another's sake.
 pub(crate) fn attend(
-    counter: &Arc<Counter>,
+    shared: &Arc<SharedIntake>,
     mut connection: Connection,
     me: PartyId,
     who: Who,
@@ -35,10 +35,10 @@ pub(crate) fn attend(
     leaves: &AtomicBool,
 ) {
     let mut challenge = [0; 32];
-    counter.world.entropy(&mut challenge);
+    shared.world.entropy(&mut challenge);
     let (lowest, highest) = VERSIONS;
     let welcome = ToClient::Welcome { lowest, highest, party: me.number(), challenge };
-    let begun = say(&mut connection, welcome).and_then(|()| hear(&mut connection));
+    let begun = say(&mut connection, welcome).and_then(|()| receive(&mut connection));
     let Some(ToServer::Begin { version, challenges }) = begun else { return };
     if challenges[me.index()] != challenge || !(lowest..=highest).contains(&version) {
         let message = "the connection did not begin with this server's challenge: connect again";
@@ -47,32 +47,32 @@ pub(crate) fn attend(
     }
     let id = connection_id(&challenges);
     let Ok((mut duplex, bell)) = Duplex::new(connection) else { return };
-    if !counter.tell(|desk, _| desk.enter(who, id, Box::new(move || bell.ring()))) {
+    if !shared.tell(|intake, _| intake.enter(who, id, Box::new(move || bell.ring()))) {
         return;
     }
     if queue(&mut duplex, ToClient::Ready).is_some() {
-        talk(counter, &mut duplex, &id, ended, leaves);
+        talk(shared, &mut duplex, &id, ended, leaves);
     }
-    counter.tell(|desk, now| desk.leave(&id, now));
+    shared.tell(|intake, now| intake.leave(&id, now));
     duplex.close();
 }
 
 /// Hear and answer; ends when something is amiss.
 fn talk(
-    counter: &Counter,
+    shared: &SharedIntake,
     duplex: &mut Duplex,
     id: &[u8; 32],
     ended: &AtomicBool,
     leaves: &AtomicBool,
 ) -> Option<()> {
     let reassure = REASSURE.min(duplex.timeout() / 4);
-    let mut last_word = counter.world.now();
+    let mut last_word = shared.world.now();
     let mut last_heard = last_word;
     loop {
-        let now = counter.world.now();
-        let (answers, owes, hears) = counter.with(|desk, _| {
-            let answers: Vec<_> = std::iter::from_fn(|| desk.next_answer(id)).collect();
-            (answers, desk.owes(id), desk.may_hear(id))
+        let now = shared.world.now();
+        let (answers, owes, hears) = shared.with(|intake, _| {
+            let answers: Vec<_> = std::iter::from_fn(|| intake.next_answer(id)).collect();
+            (answers, intake.owes(id), intake.may_hear(id))
         });
         for answer in &answers {
             duplex.queue(answer).ok()?;
@@ -97,16 +97,16 @@ fn talk(
         }
         match duplex.wait(hears.then_some(LONGEST), now + reassure).ok()? {
             Heard::Message(bytes) => {
-                last_heard = counter.world.now();
+                last_heard = shared.world.now();
                 let message = decode::<ToServer>(&bytes)?;
-                if let Err(fault) = counter.tell(|desk, now| desk.hear(id, message, bytes.len(), now)) {
+                if let Err(fault) = shared.tell(|intake, now| intake.receive(id, message, bytes.len(), now)) {
                     return queue(duplex, ToClient::Failed(fault));
                 }
             }
             Heard::Woken | Heard::Nothing => {}
         }
-        if duplex.is_sent() && counter.with(|desk, _| desk.sent(id)) {
-            counter.tell(|_, _| ());
+        if duplex.is_sent() && shared.with(|intake, _| intake.sent(id)) {
+            shared.tell(|_, _| ());
         }
     }
 }
@@ -122,7 +122,7 @@ fn say(connection: &mut Connection, what: ToClient) -> Option<()> {
     connection.send(&encode(&Reply::apart(what), body)?).ok()
 }
 
-fn hear(connection: &mut Connection) -> Option<ToServer> {
+fn receive(connection: &mut Connection) -> Option<ToServer> {
     let bytes = Zeroizing::new(connection.recv(LONGEST).ok()?);
     decode(&bytes)
 }

@@ -9,8 +9,8 @@
 //! tag. What keeps a guess from being right is the tag's length, of which there is a least one ([`least`]), and that every comparison is a
 //! use of the key, counted durably before, as is every tag that is made.
 
-use super::desk::After;
 use super::given::{Given, misfit};
+use super::intake::After;
 use super::keys::Loaded;
 use super::ready::{Mac, ReadyKey};
 use super::text::draw_iv;

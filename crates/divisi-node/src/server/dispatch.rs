@@ -13,9 +13,9 @@
 //! or nothing. It can call for one-hot vectors, of which the others make what their own history says.
 
 use super::Node;
-use super::desk::{After, Offer, Stand, Taken};
 use super::given::Given;
 use super::house::{Candidate, House};
+use super::intake::{After, Offer, Stand, Taken};
 use super::keys::Found;
 use super::plan::{Budget, Room};
 use super::ready::Ready;
@@ -85,15 +85,15 @@ fn rounds(house: &mut House<'_>) -> Result<(), Abort> {
     let node = house.node;
     let mut quiet = IDLE;
     let mut stopping: Option<Instant> = None;
-    let now = || node.counter.world.now();
+    let now = || node.shared.world.now();
     for leader in PartyId::all(3).collect::<Vec<_>>().into_iter().cycle() {
         if node.stop.load(Ordering::SeqCst) {
             let since = *stopping.get_or_insert_with(|| {
-                node.counter.tell(|desk, now| desk.drain(now));
+                node.shared.tell(|intake, now| intake.drain(now));
                 now()
             });
             let over = now().saturating_duration_since(since) >= node.options.ending;
-            if over || !node.counter.with(|desk, _| desk.is_busy()) {
+            if over || !node.shared.with(|intake, _| intake.is_busy()) {
                 break;
             }
         }
@@ -124,9 +124,9 @@ fn rounds(house: &mut House<'_>) -> Result<(), Abort> {
 impl House<'_> {
     /// Do of these offers what all three have.
     fn round(&mut self, leader: PartyId, offers: &[Offer]) -> Result<(), Abort> {
-        let counter = &self.node.counter;
+        let shared = &self.node.shared;
         if leader != self.node.me {
-            counter.await_offers(offers, counter.world.now() + ARRIVAL);
+            shared.await_offers(offers, shared.world.now() + ARRIVAL);
         }
         let mine: Vec<Result<Candidate, Missing>> =
             offers.iter().map(|offer| self.candidate(offer)).collect();
@@ -151,7 +151,7 @@ impl House<'_> {
     fn forget_ended(&mut self) {
         work::forget_ended(self.node, &mut self.under);
         let counted = &mut self.counted;
-        self.node.counter.with(|desk, _| counted.retain(|(id, number)| desk.has(id, *number)));
+        self.node.shared.with(|intake, _| counted.retain(|(id, number)| intake.has(id, *number)));
     }
 
     /// Of what all three have, as much as a round may hold, whatever its leader offered; the rest goes back.
@@ -167,7 +167,7 @@ impl House<'_> {
             } else {
                 let messages = candidate.taken.messages;
                 let offer = &candidate.offer;
-                self.node.counter.with(|desk, now| desk.put_back(offer, messages, leader, now));
+                self.node.shared.with(|intake, now| intake.put_back(offer, messages, leader, now));
             }
         }
         kept
@@ -176,7 +176,7 @@ impl House<'_> {
     /// What this server has of an offer.
     fn candidate(&mut self, offer: &Offer) -> Result<Candidate, Missing> {
         let node = self.node;
-        let taken = match node.counter.with(|desk, _| desk.take(offer)) {
+        let taken = match node.shared.with(|intake, _| intake.take(offer)) {
             Stand::Ready(taken) => taken,
             Stand::NotYet => return Err(Missing::NotYet),
             Stand::Missing => return Err(Missing::Refused(None)),
@@ -237,9 +237,9 @@ impl House<'_> {
                 (Fate::Do, Ok(candidate)) => agreed.push(candidate),
                 (Fate::Back(party), Ok(candidate)) => {
                     let messages = candidate.taken.messages;
-                    self.node.counter.with(|desk, now| desk.put_back(offer, messages, party, now));
+                    self.node.shared.with(|intake, now| intake.put_back(offer, messages, party, now));
                 }
-                (Fate::Wait, _) => self.node.counter.with(|desk, _| desk.was_late(offer)),
+                (Fate::Wait, _) => self.node.shared.with(|intake, _| intake.was_late(offer)),
                 (_, candidate) => self.refuse(offer, candidate, data, key),
             }
         }
@@ -253,7 +253,7 @@ impl House<'_> {
             Err(Missing::Refused(None)) => return,
             Err(Missing::NotYet) => {
                 // what it lacks did not come here yet, and is wrong at the two others
-                let name = self.node.counter.with(|desk, _| desk.name(&offer.connection));
+                let name = self.node.shared.with(|intake, _| intake.name(&offer.connection));
                 let about = About::Client(name.as_deref().unwrap_or("that is not here"));
                 let otherwise = || Failed::refused(REQUEST, "another server refused the request");
                 verdict_of(data, REQUEST, about).err().unwrap_or_else(otherwise)
@@ -269,13 +269,13 @@ impl House<'_> {
             }
         };
         self.under.remove(&(offer.connection, offer.number));
-        self.node.counter.fail(&offer.connection, offer.number, failed);
+        self.node.shared.fail(&offer.connection, offer.number, failed);
     }
 
     /// Do a step by itself.
     fn step(&mut self, candidate: Candidate) -> Result<(), Abort> {
         let node = self.node;
-        let begun = node.counter.world.now();
+        let begun = node.shared.world.now();
         let Candidate { offer, request, taken, given, found, .. } = candidate;
         let loaded = found.map(|found| found.agreed(node));
         let who = &taken.who;
@@ -283,7 +283,7 @@ impl House<'_> {
         let (rep, ready) = (&mut self.rep, &mut self.ready);
         let mut turn = Turn { node, rep, ready, who, offer, request, brisk };
         let result = step(&mut turn, &mut self.under, &taken.item, &given, loaded.as_ref());
-        let took = node.counter.world.now().saturating_duration_since(begun);
+        let took = node.shared.world.now().saturating_duration_since(begun);
         self.ended(&offer, result, took)
     }
 
@@ -294,13 +294,13 @@ impl House<'_> {
         result: Result<After, Stop>,
         took: Duration,
     ) -> Result<(), Abort> {
-        let counter = &self.node.counter;
+        let shared = &self.node.shared;
         match result {
-            Ok(after) => counter.with(|desk, now| desk.ran(offer, after, took, now)),
+            Ok(after) => shared.with(|intake, now| intake.ran(offer, after, took, now)),
             Err(Stop::Refused(failed)) => {
-                counter.with(|desk, now| desk.charge(offer, took, now));
+                shared.with(|intake, now| intake.charge(offer, took, now));
                 self.under.remove(&(offer.connection, offer.number));
-                counter.fail(&offer.connection, offer.number, failed);
+                shared.fail(&offer.connection, offer.number, failed);
             }
             Err(Stop::Abort(abort)) => return Err(abort),
         }

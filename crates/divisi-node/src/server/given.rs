@@ -60,7 +60,7 @@ impl Given {
     }
 }
 
-/// A step that was given what its request does not take: the desk lets none through.
+/// A step that was given what its request does not take: the intake lets none through.
 pub(crate) fn misfit(me: PartyId) -> Stop {
     Stop::Refused(Failed::refused(
         GIVEN,

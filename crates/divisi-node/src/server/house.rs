@@ -1,8 +1,8 @@
 //! What a server has in a session, and what it has of an offer.
 
 use super::Node;
-use super::desk::{Offer, Taken};
 use super::given::Given;
+use super::intake::{Offer, Taken};
 use super::keys::Found;
 use super::ready::Ready;
 use super::work::Under;

@@ -331,7 +331,7 @@ pub(super) fn erase(
 ) -> Result<Erased, Abort> {
     // whatever becomes of the files: at all three, so that what is ready stays the same
     let known = ready.forget(name);
-    node.counter.with(|desk, now| desk.key_is_gone(name, "was destroyed", now));
+    node.shared.with(|intake, now| intake.key_is_gone(name, "was destroyed", now));
     // what was under way with it held it, too
     if forget(node) || known {
         node.log(&format!("key {name} is wiped from the memory of {}", node.me));

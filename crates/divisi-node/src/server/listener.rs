@@ -28,26 +28,26 @@ const LOOK: Duration = Duration::from_millis(100);
 /// The life of the accepting thread. Its end of the channel, and those of the clients' threads, tell when all
 /// are over.
 pub(super) fn accept(node: &Arc<Node>, over: &Sender<()>) {
-    let world = &node.counter.world;
+    let world = &node.shared.world;
     let attendance = Attendance::default();
     let mut told = world.now();
     while !node.stop.load(Ordering::SeqCst) {
         if world.now().saturating_duration_since(told) >= EVERY {
             told = world.now();
-            tell_refused(node, node.door.take_refused());
+            tell_refused(node, node.listener.take_refused());
         }
-        let Some(connection) = node.door.next_client(LOOK) else { continue };
+        let Some(connection) = node.listener.next_client(LOOK) else { continue };
         let Some(who) = identity(node, &connection) else { continue };
         let Some(attended) = Attended::admit(&attendance, &who.name) else {
             node.log(&format!("client {} was turned away: too many connections are open", who.name));
             turn_away(node.me, connection);
             continue;
         };
-        let (counter, me, ended) = (node.counter.clone(), node.me, node.ended.clone());
+        let (shared, me, ended) = (node.shared.clone(), node.me, node.ended.clone());
         let name = format!("client {}", who.name);
         let over = over.clone();
         let work = move || {
-            connection::attend(&counter, connection, me, who, &ended, &attended.leaves);
+            connection::attend(&shared, connection, me, who, &ended, &attended.leaves);
             drop((attended, over));
         };
         if world.spawn(name, Box::new(work)).is_err() {

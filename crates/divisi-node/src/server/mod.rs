@@ -13,12 +13,11 @@
 
 mod call;
 mod connection;
-mod counter;
-mod desk;
 mod digest;
 mod dispatch;
 mod given;
 mod house;
+mod intake;
 mod keys;
 mod limits;
 mod listener;
@@ -32,6 +31,7 @@ mod round;
 #[cfg(test)]
 mod schedules;
 mod script;
+mod shared;
 mod shorts;
 mod text;
 mod turn;
@@ -46,15 +46,15 @@ pub use operators::{Deed, Order, OrderState};
 use crate::admit::{Admit, Lists};
 use crate::error::{ErrorKind, Failed};
 use crate::operator;
-use counter::Counter;
-use desk::Desk;
 use dispatch::Ended;
 use divisi_core::{PartyId, Step, step};
-use divisi_net::{Config, Door, Identity, Mesh, Options, Permits, World};
+use divisi_net::{Config, Identity, Listener, Mesh, Options, Permits, World};
 use divisi_store::Keys;
+use intake::Intake;
 use operators::Orders;
 use place::Place;
 use script::Shape;
+use shared::SharedIntake;
 use std::fmt;
 use std::net::{SocketAddr, TcpListener};
 use std::path::Path;
@@ -157,12 +157,12 @@ impl Server {
     ) -> Result<Server, ServerError> {
         three(&config)?;
         // the port first: if it is taken, no directory is made
-        let door = match &options.listen {
-            Some(address) => Door::open_on(address, config, me, identity, world.clone()),
-            None => Door::open(config, me, identity, world.clone()),
+        let listener = match &options.listen {
+            Some(address) => Listener::open_on(address, config, me, identity, world.clone()),
+            None => Listener::open(config, me, identity, world.clone()),
         };
-        let door = door.map_err(|e| ServerError(e.to_string()))?;
-        Ok(Server::with(door, data, open_keys(data)?, options, world))
+        let listener = listener.map_err(|e| ServerError(e.to_string()))?;
+        Ok(Server::with(listener, data, open_keys(data)?, options, world))
     }
 
     /// The same on a port that is open already.
@@ -180,11 +180,17 @@ impl Server {
     ) -> Result<Server, ServerError> {
         three(&config)?;
         let keys = open_keys(data)?;
-        let door = Door::open_at(listener, config, me, identity, world.clone());
-        Ok(Server::with(door.map_err(|e| ServerError(e.to_string()))?, data, keys, options, world))
+        let listener = Listener::open_at(listener, config, me, identity, world.clone());
+        Ok(Server::with(listener.map_err(|e| ServerError(e.to_string()))?, data, keys, options, world))
     }
 
-    fn with(door: Door, data: &Path, keys: Keys, options: ServerOptions, world: Arc<dyn World>) -> Server {
+    fn with(
+        listener: Listener,
+        data: &Path,
+        keys: Keys,
+        options: ServerOptions,
+        world: Arc<dyn World>,
+    ) -> Server {
         let place = Place::open(data);
         if let Err(e) = &place {
             (options.log)(&format!(
@@ -192,28 +198,28 @@ impl Server {
                 operator::NAME
             ));
         }
-        let config = door.config();
+        let config = listener.config();
         let timeout = options.timeout.unwrap_or_else(|| config.timeout());
         let mut mesh = blake3::Hasher::new_derive_key("divisi 2026 mesh of a key v1");
         config.parties().iter().for_each(|party| {
             mesh.update(party.pin.fingerprint().bytes());
         });
         let limits = Allowances::of_config(&config, &options.limits);
-        let desk = Desk::new(door.me(), Shape::STANDARD, limits, timeout);
-        let orders = Mutex::new(Orders::new(door.me(), options.orders));
+        let intake = Intake::new(listener.me(), Shape::STANDARD, limits, timeout);
+        let orders = Mutex::new(Orders::new(listener.me(), options.orders));
         let node = Node {
-            me: door.me(),
+            me: listener.me(),
             mesh: *mesh.finalize().as_bytes(),
             keys,
             admit: options.admit.clone(),
-            counter: Arc::new(Counter::new(world, desk)),
+            shared: Arc::new(SharedIntake::new(world, intake)),
             beat: (timeout / 4).min(Duration::from_secs(1)),
             options,
             stop: Arc::default(),
             orders,
             lists: Mutex::new((config.digest().clients, [(false, None); 3])),
             ended: Arc::default(),
-            door,
+            listener,
         };
         Server { node: Arc::new(node), timeout, place: Mutex::new(place.ok()) }
     }
@@ -221,7 +227,7 @@ impl Server {
     /// Where it listens.
     #[must_use]
     pub fn address(&self) -> SocketAddr {
-        self.node.door.address()
+        self.node.listener.address()
     }
 
     /// What is wrong with the files of single keys, which are refused while all others are served.
@@ -239,9 +245,9 @@ impl Server {
     pub fn reload(&self, config: Config) -> Result<(), ServerError> {
         three(&config)?;
         let limits = Allowances::of_config(&config, &self.node.options.limits);
-        self.node.counter.with(|desk, _| desk.limits = limits);
+        self.node.shared.with(|intake, _| intake.limits = limits);
         self.node.lists.lock().unwrap_or_else(PoisonError::into_inner).0 = config.digest().clients;
-        self.node.door.reload(config).map_err(|e| ServerError(e.to_string()))
+        self.node.listener.reload(config).map_err(|e| ServerError(e.to_string()))
     }
 
     /// What stops the server when it is set: what is under way has ten seconds to end, the rest is told to
@@ -257,7 +263,7 @@ impl Server {
     /// If no thread can be started.
     pub fn run(&self) -> Result<(), ServerError> {
         let node = &*self.node;
-        let world = node.counter.world.clone();
+        let world = node.shared.world.clone();
         let (ended, end) = channel();
         let inside = self.node.clone();
         let accepting = world
@@ -276,7 +282,7 @@ impl Server {
             let permits = node.options.threads.map_or_else(Permits::unlimited, Permits::new);
             let options = Options { timeout: self.timeout, permits, ..Options::default() };
             let begun = world.now();
-            let wait = match Mesh::join_with(&node.door, ATTEMPT.min(node.config().connect()), &options) {
+            let wait = match Mesh::join_with(&node.listener, ATTEMPT.min(node.config().connect()), &options) {
                 Ok(mesh) => {
                     node.log("joined the other servers");
                     told.clear();
@@ -312,7 +318,7 @@ impl Server {
             }
         }
         node.stop.store(true, Ordering::SeqCst);
-        node.counter.with(|desk, now| desk.close(now));
+        node.shared.with(|intake, now| intake.close(now));
         node.ended.store(true, Ordering::SeqCst);
         node.tick();
         // the clients' threads say their last words

@@ -1,13 +1,13 @@
 //! What a server's threads share.
 
 use super::ServerOptions;
-use super::counter::Counter;
 use super::limits::Limits;
 use super::operators::Orders;
+use super::shared::SharedIntake;
 use crate::admit::{Admit, Who};
 use crate::error::Failed;
 use divisi_core::{PartyId, Step, step};
-use divisi_net::{Config, Door};
+use divisi_net::{Config, Listener};
 use divisi_store::Keys;
 use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -25,7 +25,7 @@ pub(crate) struct Node {
     pub mesh: [u8; 32],
     pub keys: Keys,
     pub admit: Arc<dyn Admit>,
-    pub counter: Arc<Counter>,
+    pub shared: Arc<SharedIntake>,
     /// How often the leader says that it is there.
     pub beat: Duration,
     pub options: ServerOptions,
@@ -37,7 +37,7 @@ pub(crate) struct Node {
     /// Set when the server is to stop, and when it has.
     pub stop: Arc<AtomicBool>,
     pub(super) ended: Arc<AtomicBool>,
-    pub(super) door: Door,
+    pub(super) listener: Listener,
 }
 
 impl Node {
@@ -46,34 +46,34 @@ impl Node {
     }
 
     pub fn config(&self) -> Arc<Config> {
-        self.door.config()
+        self.listener.config()
     }
 
     /// Of what a corrupt leader could offer, what it does.
     #[cfg(test)]
-    pub(super) fn offered(&self, mut offers: Vec<super::desk::Offer>) -> Vec<super::desk::Offer> {
+    pub(super) fn offered(&self, mut offers: Vec<super::intake::Offer>) -> Vec<super::intake::Offer> {
         if let Some((_, name)) = self.options.passes_over.filter(|(who, _)| *who == self.me) {
-            self.counter.with(|desk, _| offers.retain(|offer| desk.client_of(offer) != Some(name)));
+            self.shared.with(|intake, _| offers.retain(|offer| intake.client_of(offer) != Some(name)));
         }
         offers
     }
 
     /// No request can be served now: everybody who waits is told.
     pub(super) fn fail_all(&self, failed: &Failed) {
-        self.counter.with(|desk, now| desk.fail_all(failed, now));
+        self.shared.with(|intake, now| intake.fail_all(failed, now));
         self.tick();
     }
 
     /// What a client is granted.
     pub fn limits(&self, client: &str) -> Limits {
-        self.counter.with(|desk, _| desk.limits.of(client).clone())
+        self.shared.with(|intake, _| intake.limits.of(client).clone())
     }
 
     /// End what has waited too long, and log what became of requests.
     pub fn tick(&self) {
-        let lines = self.counter.with(|desk, now| {
-            desk.tick(now);
-            desk.take_log()
+        let lines = self.shared.with(|intake, now| {
+            intake.tick(now);
+            intake.take_log()
         });
         lines.iter().for_each(|line| self.log(line));
         self.operators(|orders, now| orders.tick(now));
@@ -82,7 +82,7 @@ impl Node {
     /// Something happens to what the operators ask for; what there is to log of it is logged.
     pub(super) fn operators<R>(&self, f: impl FnOnce(&mut Orders, Instant) -> R) -> R {
         let mut orders = self.orders.lock().unwrap_or_else(PoisonError::into_inner);
-        let result = f(&mut orders, self.counter.world.now());
+        let result = f(&mut orders, self.shared.world.now());
         let lines = orders.take_log();
         drop(orders);
         lines.iter().for_each(|line| self.log(line));
@@ -99,7 +99,7 @@ impl Node {
     pub fn compare_clients(&self, party: PartyId, theirs: &[u8]) {
         let mut lists = self.lists.lock().unwrap_or_else(PoisonError::into_inner);
         let (own, differs) = &mut *lists;
-        let (differ, now) = (own[..] != *theirs, self.counter.world.now());
+        let (differ, now) = (own[..] != *theirs, self.shared.world.now());
         // whoever says one thing and the other by turns is told of once in a while
         let soon = |since: &Instant| now.saturating_duration_since(*since) < DIFFERS;
         let news = |(before, since): &&mut (bool, Option<Instant>)| {

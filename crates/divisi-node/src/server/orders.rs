@@ -118,7 +118,7 @@ fn chown(house: &mut House<'_>, order: &Order, info: &KeyInfo) -> Result<Result<
         node.log(&format!("key {name} at {ORDER}: {e}"));
     }
     // whoever it served before is told, and asks again if it may
-    node.counter.with(|desk, now| desk.key_is_gone(name, "was given to other clients", now));
+    node.shared.with(|intake, now| intake.key_is_gone(name, "was given to other clients", now));
     // what lies on the disk now
     let stored = written.is_ok().then(|| node.keys.load(name).ok().flatten()).flatten();
     let part = stored.as_ref().and_then(part);

@@ -112,16 +112,16 @@ fn take(node: &Node, asking: &Asking) -> Result<Answer, String> {
     }
     let id = known(node, order)?;
     node.operators(|orders, now| orders.ask(order, id, now))?;
-    node.counter.tell(|_, _| ());
+    node.shared.tell(|_, _| ());
     // each of the three leads within three words that there is nothing to do
-    let until = node.counter.world.now() + 4 * node.beat + SAYING;
+    let until = node.shared.world.now() + 4 * node.beat + SAYING;
     loop {
         let state = node.operators(|orders, _| orders.state(order)).ok_or("the order is over: ask again")?;
         let is_told = match &state {
             (OrderState::Asked { waiting, .. }, compared) => *compared && !waiting.is_empty(),
             _ => true,
         };
-        let over = node.counter.world.now() >= until || node.stop.load(Ordering::SeqCst);
+        let over = node.shared.world.now() >= until || node.stop.load(Ordering::SeqCst);
         if is_told || over {
             return Ok(Answer::State(state.0));
         }

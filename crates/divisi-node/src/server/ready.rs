@@ -111,49 +111,49 @@ impl Ready {
 mod tests {
     use super::*;
 
-    fn put(shelf: &mut Shelf<()>, client: &str, key: u8) {
-        shelf.put(client, format!("k{key}").parse().unwrap(), [key; 16], ());
+    fn put(stock: &mut Shelf<()>, client: &str, key: u8) {
+        stock.put(client, format!("k{key}").parse().unwrap(), [key; 16], ());
     }
 
-    fn used(shelf: &mut Shelf<()>, key: u8) -> bool {
-        shelf.find(&[key; 16], |()| true).is_some()
+    fn used(stock: &mut Shelf<()>, key: u8) -> bool {
+        stock.find(&[key; 16], |()| true).is_some()
     }
 
     /// One client that uses more keys by turns than there is room for has its own go, however long the others
     /// have not used theirs.
     #[test]
     fn who_uses_many_keys_drives_out_its_own() {
-        let mut shelf = Shelf::default();
-        put(&mut shelf, "alice", 250);
-        put(&mut shelf, "bob", 251);
-        put(&mut shelf, "bob", 252);
+        let mut stock = Shelf::default();
+        put(&mut stock, "alice", 250);
+        put(&mut stock, "bob", 251);
+        put(&mut stock, "bob", 252);
         for round in 0..3 {
-            (0..200).for_each(|key| put(&mut shelf, "greedy", key));
-            assert_eq!(shelf.0.len(), READY);
+            (0..200).for_each(|key| put(&mut stock, "greedy", key));
+            assert_eq!(stock.0.len(), READY);
             // those that it used last stay
-            assert!((200 - READY as u8 + 3..200).all(|key| shelf.has(&[key; 16])), "{round}");
+            assert!((200 - READY as u8 + 3..200).all(|key| stock.has(&[key; 16])), "{round}");
         }
-        assert!([250, 251, 252].iter().all(|key| shelf.has(&[*key; 16])));
+        assert!([250, 251, 252].iter().all(|key| stock.has(&[*key; 16])));
         // who comes anew gets room
-        (220..230).for_each(|key| put(&mut shelf, "carol", key));
-        assert!((220..230).all(|key| shelf.has(&[key; 16])));
-        assert!([250, 251, 252].iter().all(|key| used(&mut shelf, *key)));
+        (220..230).for_each(|key| put(&mut stock, "carol", key));
+        assert!((220..230).all(|key| stock.has(&[key; 16])));
+        assert!([250, 251, 252].iter().all(|key| used(&mut stock, *key)));
     }
 
     /// Where all have as many, the key that was used longest ago goes; one client alone loses that, too.
     #[test]
     fn what_was_used_longest_ago_goes() {
-        let mut shelf = Shelf::default();
-        (0..READY as u8).for_each(|key| put(&mut shelf, if key % 2 == 0 { "alice" } else { "bob" }, key));
-        assert!(used(&mut shelf, 0) && used(&mut shelf, 1));
-        put(&mut shelf, "carol", 100);
-        assert!(!shelf.has(&[2; 16]) && shelf.has(&[0; 16]) && shelf.has(&[1; 16]));
-        put(&mut shelf, "alice", 101);
-        assert!(!shelf.has(&[3; 16]) || !shelf.has(&[4; 16]));
+        let mut stock = Shelf::default();
+        (0..READY as u8).for_each(|key| put(&mut stock, if key % 2 == 0 { "alice" } else { "bob" }, key));
+        assert!(used(&mut stock, 0) && used(&mut stock, 1));
+        put(&mut stock, "carol", 100);
+        assert!(!stock.has(&[2; 16]) && stock.has(&[0; 16]) && stock.has(&[1; 16]));
+        put(&mut stock, "alice", 101);
+        assert!(!stock.has(&[3; 16]) || !stock.has(&[4; 16]));
         // a key that is put in anew takes no other's room
-        put(&mut shelf, "alice", 101);
-        assert_eq!(shelf.0.len(), READY);
-        assert!(shelf.has_name(&"k101".parse().unwrap()) && shelf.forget(&"k101".parse().unwrap()));
-        assert!(!shelf.forget(&"k101".parse().unwrap()) && !shelf.has_name(&"k101".parse().unwrap()));
+        put(&mut stock, "alice", 101);
+        assert_eq!(stock.0.len(), READY);
+        assert!(stock.has_name(&"k101".parse().unwrap()) && stock.forget(&"k101".parse().unwrap()));
+        assert!(!stock.forget(&"k101".parse().unwrap()) && !stock.has_name(&"k101".parse().unwrap()));
     }
 }

@@ -1,4 +1,4 @@
-//! Three servers' desks and many clients, in an order of events that a seed decides: arrivals message by
+//! Three servers' intakes and many clients, in an order of events that a seed decides: arrivals message by
 //! message at each server in its own time, clients that leave at some servers or fall silent, restarts, one
 //! server that lies.
 //!
@@ -6,7 +6,7 @@
 //! answer, in order; a request that is not done is answered by one failure; nothing is answered twice,
 //! nothing is done by one of them and not by the others, and when nothing happens any more nobody waits.
 
-use super::desk::{After, Desk, Offer, Stand};
+use super::intake::{After, Intake, Offer, Stand};
 use super::limits::Limits;
 use super::plan::Budget;
 use super::round::{Fate, Mine, fate};
@@ -66,7 +66,7 @@ struct Client {
 struct World {
     dice: Dice,
     now: Instant,
-    desks: [Desk; 3],
+    intakes: [Intake; 3],
     clients: Vec<Client>,
     round: usize,
     liar: Option<usize>,
@@ -76,9 +76,9 @@ struct World {
     taken: HashMap<(usize, [u8; 32], u64), u64>,
 }
 
-fn desk(i: usize) -> Desk {
+fn intake(i: usize) -> Intake {
     let me = PartyId::from_index(i).unwrap();
-    Desk::new(me, SHAPE, Limits { waiting: 5, ..Limits::default() }.into(), TIMEOUT)
+    Intake::new(me, SHAPE, Limits { waiting: 5, ..Limits::default() }.into(), TIMEOUT)
 }
 
 /// One of the things that clients ask for.
@@ -114,7 +114,7 @@ impl World {
         let liar = if dice.one_in(3) { Some(dice.below(3) as usize) } else { None };
         let mut world = World {
             now: Instant::now(),
-            desks: [0, 1, 2].map(desk),
+            intakes: [0, 1, 2].map(intake),
             clients: Vec::new(),
             round: 0,
             liar,
@@ -154,7 +154,7 @@ impl World {
     fn enter(&mut self, c: usize, i: usize) {
         let client = &mut self.clients[c];
         let who = Who { name: client.name.clone(), fingerprint: [0; 32] };
-        client.sides[i].here = self.desks[i].enter(who, client.id, Box::new(|| {}));
+        client.sides[i].here = self.intakes[i].enter(who, client.id, Box::new(|| {}));
         assert!(client.sides[i].here);
     }
 
@@ -162,13 +162,13 @@ impl World {
     fn deliver(&mut self, c: usize, i: usize) {
         let client = &mut self.clients[c];
         let side = &mut client.sides[i];
-        if !side.here || side.unanswered >= AHEAD || !self.desks[i].may_hear(&client.id) {
+        if !side.here || side.unanswered >= AHEAD || !self.intakes[i].may_hear(&client.id) {
             return;
         }
         if let Some(message) = side.queue.pop_front() {
             side.unanswered += 1;
             side.said.push_back(message.number().unwrap());
-            self.desks[i].hear(&client.id, message, 100, self.now).unwrap();
+            self.intakes[i].receive(&client.id, message, 100, self.now).unwrap();
         }
     }
 
@@ -176,8 +176,8 @@ impl World {
     fn answers(&mut self, c: usize, i: usize) {
         let honest = self.honest(i);
         let client = &mut self.clients[c];
-        let (side, desk) = (&mut client.sides[i], &mut self.desks[i]);
-        while let Some(answer) = desk.next_answer(&client.id) {
+        let (side, intake) = (&mut client.sides[i], &mut self.intakes[i]);
+        while let Some(answer) = intake.next_answer(&client.id) {
             let Reply { number, nth, what } = decode(&answer).unwrap();
             match what {
                 ToClient::Accepted => {
@@ -205,32 +205,32 @@ impl World {
                 other => panic!("{other:?}"),
             }
         }
-        desk.sent(&client.id);
+        intake.sent(&client.id);
     }
 
     fn leave(&mut self, c: usize, i: usize) {
         let client = &mut self.clients[c];
         if std::mem::take(&mut client.sides[i].here) {
-            self.desks[i].leave(&client.id, self.now);
+            self.intakes[i].leave(&client.id, self.now);
             client.sides[i] = Side::default();
         }
     }
 
     /// A server begins anew: its clients are gone there, and soon elsewhere; the others' session ends.
     fn restart(&mut self, i: usize) {
-        self.desks[i] = desk(i);
+        self.intakes[i] = intake(i);
         for client in &mut self.clients {
             client.sides[i] = Side::default();
         }
         let failed = Failed::refused(step!("aborted"), "the session ended");
-        self.desks.iter_mut().for_each(|desk| desk.fail_all(&failed, self.now));
+        self.intakes.iter_mut().for_each(|intake| intake.fail_all(&failed, self.now));
     }
 
     /// A round: what the leader offers, compared and done.
     fn play(&mut self) {
         let leader = self.round % 3;
         self.round += 1;
-        let mut offers = self.desks[leader].plan(self.now, Budget::ROUND, &|_| true);
+        let mut offers = self.intakes[leader].plan(self.now, Budget::ROUND, &|_| true);
         if self.liar == Some(leader) {
             // passes over, offers what nobody asked for, or another step
             let keep = self.dice.below(3);
@@ -243,7 +243,7 @@ impl World {
             }
         }
         for offer in offers {
-            let mut stands: Vec<Stand> = self.desks.iter_mut().map(|desk| desk.take(&offer)).collect();
+            let mut stands: Vec<Stand> = self.intakes.iter_mut().map(|intake| intake.take(&offer)).collect();
             let claims: Vec<Mine> = (0..3)
                 .map(|i| match &stands[i] {
                     _ if self.liar == Some(i) && self.dice.one_in(4) => Mine::NotYet,
@@ -280,12 +280,12 @@ impl World {
     }
 
     fn apply(&mut self, i: usize, offer: &Offer, stand: Stand, fate: Fate) {
-        let (desk, now) = (&mut self.desks[i], self.now);
+        let (intake, now) = (&mut self.intakes[i], self.now);
         match (fate, stand) {
             (Fate::Do, Stand::Ready(taken)) => {
                 let first = u64::from(offer.step == 0);
                 for _ in 0..first + taken.messages.len() as u64 {
-                    desk.answer(&offer.connection, offer.number, ToClient::Accepted);
+                    intake.answer(&offer.connection, offer.number, ToClient::Accepted);
                 }
                 let place = (i, offer.connection, offer.number);
                 let so_far = self.taken.entry(place).or_default();
@@ -296,11 +296,11 @@ impl World {
                 let in_hand = hashes && matches!(taken.messages.first(), Some(ToServer::Data { .. }));
                 let more = begun_only || in_hand || due(&taken.item, SHAPE, *so_far).is_some();
                 let after = if more { After::More { in_hand } } else { After::Done };
-                desk.ran(offer, after, Duration::from_millis(3), now);
+                intake.ran(offer, after, Duration::from_millis(3), now);
             }
-            (Fate::Back(party), Stand::Ready(taken)) => desk.put_back(offer, taken.messages, party, now),
-            (Fate::Wait, _) => desk.was_late(offer),
-            _ => desk.fail(&offer.connection, offer.number, Failed::refused(step!("refused"), "no"), now),
+            (Fate::Back(party), Stand::Ready(taken)) => intake.put_back(offer, taken.messages, party, now),
+            (Fate::Wait, _) => intake.was_late(offer),
+            _ => intake.fail(&offer.connection, offer.number, Failed::refused(step!("refused"), "no"), now),
         }
     }
 
@@ -322,7 +322,7 @@ impl World {
     fn pass(&mut self) {
         let time = [1, 20, 300, 2500][self.dice.below(4) as usize];
         self.now += Duration::from_millis(time);
-        self.desks.iter_mut().for_each(|desk| desk.tick(self.now));
+        self.intakes.iter_mut().for_each(|intake| intake.tick(self.now));
     }
 
     /// Nothing new happens but what clients have still to say: in the end nobody waits.
@@ -333,7 +333,7 @@ impl World {
                 for i in 0..3 {
                     self.deliver(c, i);
                     self.answers(c, i);
-                    quiet &= !self.desks[i].is_busy() || !self.honest(i);
+                    quiet &= !self.intakes[i].is_busy() || !self.honest(i);
                     quiet &= self.clients[c].sides[i].queue.is_empty() || !self.clients[c].sides[i].here;
                 }
             }
@@ -342,10 +342,10 @@ impl World {
             }
             self.play();
             self.now += Duration::from_millis(700);
-            self.desks.iter_mut().for_each(|desk| desk.tick(self.now));
+            self.intakes.iter_mut().for_each(|intake| intake.tick(self.now));
         }
         for i in (0..3).filter(|i| self.honest(*i)) {
-            assert!(!self.desks[i].is_busy(), "somebody waits at {i}");
+            assert!(!self.intakes[i].is_busy(), "somebody waits at {i}");
             for client in &self.clients {
                 let side = &client.sides[i];
                 assert!(

@@ -1,9 +1,9 @@
 //! Short texts of many requests, keys mixed: one computation for all that have keys of one size and one way
 //! of computing.
 
-use super::desk::{After, Offer};
 use super::given::Given;
 use super::house::{Candidate, House};
+use super::intake::{After, Offer};
 use super::keys::Loaded;
 use super::ready::{Gcm, ReadyKey};
 use super::text::{coin, iv, sealed, size, unauthentic};
@@ -63,7 +63,7 @@ pub(super) fn run(house: &mut House<'_>, candidates: Vec<Candidate>) -> Result<(
 
 /// Those whose keys have one size.
 fn group(house: &mut House<'_>, size: KeySize, jobs: Vec<Job>) -> Result<(), Abort> {
-    let world = &house.node.counter.world;
+    let world = &house.node.shared.world;
     let begun = world.now();
     let (keys, made) = ready(house, size, &jobs)?;
     // whoever's key had to be made ready pays for that
@@ -135,7 +135,7 @@ fn ready(house: &mut House<'_>, size: KeySize, jobs: &[Job]) -> Result<Keys, Abo
 fn answer(house: &mut House<'_>, job: &Job, outcome: Outcome) -> Result<Result<(), Failed>, Abort> {
     let node = house.node;
     let Offer { connection, number, .. } = job.candidate.offer;
-    let tell = |answer| node.counter.answer(&connection, number, answer);
+    let tell = |answer| node.shared.answer(&connection, number, answer);
     let context = context(&connection, number, 0);
     match outcome {
         Outcome::Sealed { ciphertext, tag } => {

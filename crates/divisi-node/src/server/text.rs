@@ -3,8 +3,8 @@
 //! The IV of a message is a coin of all three servers, drawn when everything public about the message is agreed, and its use
 //! is counted, durably, before. Nobody brings one: no client, no server, no store.
 
-use super::desk::After;
 use super::given::Given;
+use super::intake::After;
 use super::keys::Loaded;
 use super::ready::{Gcm, Ready, ReadyKey};
 use super::turn::Turn;

@@ -1,7 +1,7 @@
 //! One step of a request: what all of them have in common.
 
 use super::Node;
-use super::desk::Offer;
+use super::intake::Offer;
 use crate::admit::Who;
 use crate::agree::{About, agree};
 use crate::error::{Failed, Stop};
@@ -34,7 +34,7 @@ impl Turn<'_> {
 
     /// Tell the client.
     pub fn answer(&self, answer: ToClient) {
-        self.node.counter.answer(&self.offer.connection, self.offer.number, answer);
+        self.node.shared.answer(&self.offer.connection, self.offer.number, answer);
     }
 
     /// What an answer about chunk `index` is bound to.

@@ -1,9 +1,9 @@
 //! What a request is doing between two of its steps, and its next step.
 
 use super::Node;
-use super::desk::{After, Offer};
 use super::digest::{self, Digesting};
 use super::given::{Given, misfit};
+use super::intake::{After, Offer};
 use super::keys::{self, Found, Loaded};
 use super::text::{Decrypting, Encrypting, room};
 use super::turn::Turn;
@@ -18,7 +18,7 @@ pub(crate) type Under = HashMap<(ConnectionId, u64), Work>;
 /// Wipe what requests held that are over: whether there was any.
 pub(super) fn forget_ended(node: &Node, under: &mut Under) -> bool {
     let before = under.len();
-    node.counter.with(|desk, _| under.retain(|(id, number), _| desk.has(id, *number)));
+    node.shared.with(|intake, _| under.retain(|(id, number), _| intake.has(id, *number)));
     under.len() < before
 }
 

@@ -19,12 +19,12 @@ impl Rogue {
         let mut rogue = Rogue::dial(house, name);
         let mut challenges = [[0; 32]; 3];
         for (i, slot) in challenges.iter_mut().enumerate() {
-            let Some(ToClient::Welcome { challenge, .. }) = rogue.hear(i) else { panic!("no welcome") };
+            let Some(ToClient::Welcome { challenge, .. }) = rogue.receive(i) else { panic!("no welcome") };
             *slot = challenge;
         }
         for i in 0..3 {
             rogue.say(i, &ToServer::Begin { version: VERSIONS.1, challenges });
-            assert_eq!(rogue.hear(i), Some(ToClient::Ready));
+            assert_eq!(rogue.receive(i), Some(ToClient::Ready));
         }
         assert_ne!(connection_id(&challenges), [0; 32]);
         rogue
@@ -40,7 +40,7 @@ impl Rogue {
         self.connections[i].send(&encode(message, message.body()).unwrap()).unwrap();
     }
 
-    fn hear(&mut self, i: usize) -> Option<ToClient> {
+    fn receive(&mut self, i: usize) -> Option<ToClient> {
         loop {
             let bytes = self.connections[i].recv_within(LONGEST, 3 * TIMEOUT).ok()?;
             match decode::<Reply>(&bytes).unwrap().what {
@@ -53,7 +53,7 @@ impl Rogue {
     /// Each server its own message; what each answers.
     fn exchange(&mut self, message: impl Fn(usize) -> ToServer) -> Vec<Option<ToClient>> {
         (0..3).for_each(|i| self.say(i, &message(i)));
-        (0..3).map(|i| self.hear(i)).collect()
+        (0..3).map(|i| self.receive(i)).collect()
     }
 }
 
@@ -177,7 +177,7 @@ fn a_number_that_was_used_or_is_not_due_is_refused() {
         let answers = rogue.exchange(|_| list(second));
         refused(&answers, "no number comes twice", "turn");
         // and the connection is closed
-        assert!((0..3).all(|i| rogue.hear(i).is_none()));
+        assert!((0..3).all(|i| rogue.receive(i).is_none()));
     }
     unharmed(&house, &key);
 }
@@ -188,7 +188,7 @@ fn a_connection_begins_with_this_servers_own_challenge() {
     let (house, key) = house();
     let mut rogue = Rogue::dial(&house, "alice");
     for i in 0..3 {
-        assert!(matches!(rogue.hear(i), Some(ToClient::Welcome { .. })));
+        assert!(matches!(rogue.receive(i), Some(ToClient::Welcome { .. })));
     }
     let answers = rogue.exchange(|_| ToServer::Begin { version: VERSIONS.1, challenges: [[7; 32]; 3] });
     refused(&answers, "did not begin with this server's challenge", "begin");
@@ -212,10 +212,10 @@ fn a_client_that_stalls_is_named_and_the_next_is_served() {
     drop(gone);
     unharmed(&house, &key);
     assert!(begun.elapsed() < 4 * TIMEOUT + BUSY);
-    let Some(ToClient::Failed(failed)) = half.hear(0) else { panic!("served") };
+    let Some(ToClient::Failed(failed)) = half.receive(0) else { panic!("served") };
     assert!(failed.message.contains("client alice has sent party"), "{}", failed.message);
     // whoever was silent is told why its request ended
-    let answers: Vec<_> = (0..3).map(|i| silent.hear(i)).collect();
+    let answers: Vec<_> = (0..3).map(|i| silent.receive(i)).collect();
     refused(&answers, "client alice sent party", "plaintext");
 }
 
@@ -227,7 +227,7 @@ fn a_request_to_one_server_only_is_given_up() {
         let mut half = Rogue::connect(&house, "alice");
         half.say(server, &ToServer::Request { number: 1, item: Item::KeyList { after: None } });
         unharmed(&house, &key);
-        let Some(ToClient::Failed(failed)) = half.hear(server) else { panic!("served") };
+        let Some(ToClient::Failed(failed)) = half.receive(server) else { panic!("served") };
         assert!(failed.retry && failed.message.contains("client alice has sent party"), "{}", failed.message);
     }
     assert!(house.logged("client alice has sent party"));
@@ -274,15 +274,15 @@ fn requests_sent_ahead_are_done_in_order() {
             rogue.say(i, &ToServer::Finish { number });
         }
     }
-    let mut hear = || (0..3).map(|i| rogue.hear(i)).collect::<Vec<_>>();
+    let mut receive = || (0..3).map(|i| rogue.receive(i)).collect::<Vec<_>>();
     for number in 1..=3 {
         if number == 2 {
-            refused(&hear(), "client alice gave the servers parts that do not fit together", "plaintext");
+            refused(&receive(), "client alice gave the servers parts that do not fit together", "plaintext");
             continue;
         }
-        assert!(hear().iter().all(|a| matches!(a, Some(ToClient::Sealing { .. }))));
-        assert!(hear().iter().all(|a| matches!(a, Some(ToClient::Ciphertext(_) | ToClient::Digest(_)))));
-        assert!(hear().iter().all(|a| matches!(a, Some(ToClient::Tag(_)))));
+        assert!(receive().iter().all(|a| matches!(a, Some(ToClient::Sealing { .. }))));
+        assert!(receive().iter().all(|a| matches!(a, Some(ToClient::Ciphertext(_) | ToClient::Digest(_)))));
+        assert!(receive().iter().all(|a| matches!(a, Some(ToClient::Tag(_)))));
     }
     unharmed(&house, &key);
 }
@@ -295,13 +295,13 @@ fn garbage_harms_nobody_else() {
         let mut rogue = Rogue::connect(&house, "bob");
         for i in 0..3 {
             rogue.connections[i].send(&garbage).unwrap();
-            assert!(rogue.hear(i).is_none());
+            assert!(rogue.receive(i).is_none());
         }
     }
     let mut rogue = Rogue::connect(&house, "bob");
     // the server hangs up at the announced length, perhaps before all is sent
     let _ = rogue.connections[0].send(&vec![0; LONGEST + 1]);
-    assert!(rogue.hear(0).is_none());
+    assert!(rogue.receive(0).is_none());
 
     // far more names than a key can have
     let clients = vec![String::new(); 100_000];
@@ -315,7 +315,7 @@ fn garbage_harms_nobody_else() {
     let mut rogue = Rogue::connect(&house, "bob");
     let answers = rogue.exchange(|_| ToServer::Request { number: 1, item: Item::KeyNew(new.clone()) });
     refused(&answers, "says more than any may", "turn");
-    assert!((0..3).all(|i| rogue.hear(i).is_none()));
+    assert!((0..3).all(|i| rogue.receive(i).is_none()));
 
     let mut rogue = Rogue::connect(&house, "bob");
     let answers = rogue.exchange(|_| ToServer::Finish { number: 0 });

@@ -6,7 +6,7 @@ use crate::request::{
 };
 use crate::wire::{Blob, LONGEST, decode, encode};
 use crate::{CHUNK, Client, ErrorKind, KeyState, KeyType, UsedKey};
-use divisi_net::{Config, Connection, Door, Identity, Machine, PartyId};
+use divisi_net::{Config, Connection, Identity, Listener, Machine, PartyId};
 use divisi_rep3::deal;
 use divisi_rep3::open::component_digest;
 use divisi_symmetric::algorithm::Settings;
@@ -118,8 +118,8 @@ fn serve(
     (lie, moved): (Lie, fn((u64, u64)) -> (u64, u64)),
 ) {
     let me = PartyId::from_index(i).unwrap();
-    let door = Door::open_at(listener, config, me, Arc::new(identity), world()).unwrap();
-    let mut connection = door.next_client(Duration::from_secs(5)).unwrap();
+    let listener = Listener::open_at(listener, config, me, Arc::new(identity), world()).unwrap();
+    let mut connection = listener.next_client(Duration::from_secs(5)).unwrap();
     let challenge = [i as u8; 32];
     let apart = (0, 0);
     say(&mut connection, apart, ToClient::Welcome { lowest: 2, highest: 2, party: me.number(), challenge });

@@ -4,7 +4,7 @@ use super::house::world;
 use crate::request::{Reply, ToClient, ToServer};
 use crate::wire::{LONGEST, decode, encode};
 use crate::{Client, Error, ErrorKind};
-use divisi_net::{Config, Connection, Door, Identity, Machine, PartyId};
+use divisi_net::{Config, Connection, Identity, Listener, Machine, PartyId};
 use std::net::TcpListener;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -36,8 +36,8 @@ fn say(connection: &mut Connection, message: &ToClient) -> bool {
 
 fn serve(i: usize, listener: TcpListener, config: Config, identity: Identity, way: Way) {
     let me = PartyId::from_index(i).unwrap();
-    let door = Door::open_at(listener, config, me, Arc::new(identity), world()).unwrap();
-    let mut connection = door.next_client(Duration::from_secs(5)).unwrap();
+    let listener = Listener::open_at(listener, config, me, Arc::new(identity), world()).unwrap();
+    let mut connection = listener.next_client(Duration::from_secs(5)).unwrap();
     say(
         &mut connection,
         &ToClient::Welcome { lowest: 2, highest: 2, party: me.number(), challenge: [0; 32] },

@@ -7,7 +7,7 @@ use crate::links::Links;
 use crate::softspoken::layout::{Width, bit};
 use crate::softspoken::tree::Leaves;
 use divisi_core::Parameters;
-use divisi_core::testing::{Stage, failed_check, many, party};
+use divisi_core::testing::{Harness, failed_check, many, party};
 
 const COIN: [u8; 16] = [0x35; 16];
 
@@ -41,9 +41,9 @@ fn holder_of(
             write(&words, body);
         }
     };
-    let stage = Stage::new(2, &Parameters::new("lies of makers")).patient();
+    let harness = Harness::new(2, &Parameters::new("lies of makers")).patient();
     let (correct, check) = (change(Box::new(corrections)), change(Box::new(sums)));
-    stage.hand(party(1), party(2), move |mut frame| {
+    harness.hand(party(1), party(2), move |mut frame| {
         if frame.step == CORRECT.id {
             correct(&mut frame.body);
         } else if frame.step == CHECK.id {
@@ -51,7 +51,7 @@ fn holder_of(
         }
         vec![frame]
     });
-    let ends = stage.act(|mut session| {
+    let ends = harness.act(|mut session| {
         let makes = session.me().index() == 0;
         let deltas = deltas();
         let (layout, key) = (deltas.layout(), deltas.towards(session.me()));

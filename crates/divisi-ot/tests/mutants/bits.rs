@@ -1,6 +1,6 @@
 //! Attacks on a batch of authenticated bits.
 
-use super::{config, fits, play, stage};
+use super::{config, fits, harness, play};
 use divisi_core::testing::{Way, failed_check, party};
 use divisi_core::{Abort, Check};
 use divisi_field::Gf128;
@@ -18,21 +18,21 @@ fn wrong(ends: &[Result<(u128, divisi_ot::AuthBits), Abort>], from: usize) -> bo
 
 /// P_1 corrects one row of every piece but the last as for another bit: with k = 1 that fits one Delta in 2^126.
 pub fn flipped_correction(without: Option<Check>) -> bool {
-    let stage = stage(2, without);
+    let harness = harness(2, without);
     // pieces of two words each, one a tile
-    stage.change(party(1), party(2), CORRECT, 0, |body| {
+    harness.change(party(1), party(2), CORRECT, 0, |body| {
         body.chunks_mut(32).take(127).for_each(|piece| piece[0] ^= 1);
     });
-    let ends = play(stage, config(1, 40), 100, &Deviation::default());
+    let ends = play(harness, config(1, 40), 100, &Deviation::default());
     assert!(without.is_some() || failed_check(&ends[1]) == Some(Check::W5));
     wrong(&ends, 0)
 }
 
 /// P_1 tells false sums of its MACs.
 pub fn false_mac_sum(without: Option<Check>) -> bool {
-    let stage = stage(2, without);
-    stage.change(party(1), party(2), CHECK, 0, |body| body[16 * 77 + 3] ^= 4);
-    let ends = play(stage, config(4, 40), 100, &Deviation::default());
+    let harness = harness(2, without);
+    harness.change(party(1), party(2), CHECK, 0, |body| body[16 * 77 + 3] ^= 4);
+    let ends = play(harness, config(4, 40), 100, &Deviation::default());
     let named = matches!(
         &ends[1],
         Err(Abort::CheckFailed { check: Check::W5, culprit: Some(culprit), .. }) if *culprit == party(1)
@@ -43,10 +43,10 @@ pub fn false_mac_sum(without: Option<Check>) -> bool {
 /// Whether what P_2 and P_3 broadcast fits bits that they keep: with the pads it does not, without them X = x z, so that
 /// X_2 x_3 = X_3 x_2 whatever the coin z is.
 pub fn bare_sum(without: Option<Check>) -> bool {
-    let stage = stage(3, without).patient();
-    let seen = stage.recording(party(1));
+    let harness = harness(3, without).patient();
+    let seen = harness.recording(party(1));
     let mut x = Vec::new();
-    let ends = stage.act(|mut session| {
+    let ends = harness.act(|mut session| {
         let mut setup = super::begin(&mut session, config(4, 40), &Deviation::default())?;
         setup.authenticated_bits(&mut session, 1)?;
         setup.authenticated_bits(&mut session, 128)
@@ -65,14 +65,14 @@ pub fn foreseen_coin(without: Option<Check>) -> bool {
     let coin = u128::from_le_bytes([2; 16]);
     let how = Deviation { foreseen: Some(coin), ..Deviation::default() };
     // a guess of the seven unknown bits of the first piece is right, or does no harm, once in 128 runs
-    let wrong = |_: &i32| wrong(&play(stage(2, without), config(8, 40), 128, &how), 0);
+    let wrong = |_: &i32| wrong(&play(harness(2, without), config(8, 40), 128, &how), 0);
     (0..16).filter(wrong).count() >= 12
 }
 
 /// P_1 uses one bit towards P_2 and another towards P_3; each pair alone finds nothing wrong.
 pub fn different_bits(without: Option<Check>) -> bool {
     let how = Deviation { other_bits: Some((party(3), 0)), ..Deviation::default() };
-    let ends = play(stage(3, without), config(4, 40), 100, &how);
+    let ends = play(harness(3, without), config(4, 40), 100, &how);
     if without.is_none() {
         // nobody is named: P_1 lied, or the one that told of it did
         let culprits = ends.iter().filter_map(|end| match end {
@@ -87,6 +87,6 @@ pub fn different_bits(without: Option<Check>) -> bool {
 
 /// Whether a party is handed more bits than it asked for.
 pub fn too_many_bits(without: Option<Check>) -> bool {
-    let ends = play(stage(2, without).patient(), config(4, 40), 100, &Deviation::default());
+    let ends = play(harness(2, without).patient(), config(4, 40), 100, &Deviation::default());
     ends[1].as_ref().unwrap().1.len() > 100
 }

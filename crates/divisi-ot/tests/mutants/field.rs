@@ -1,7 +1,7 @@
 //! Attacks on rows over a field, and on products made of them.
 
-use super::stage;
-use divisi_core::testing::{Stage, Way, failed_check, party};
+use super::harness;
+use divisi_core::testing::{Harness, Way, failed_check, party};
 use divisi_core::{Abort, Check, Session};
 use divisi_ot::adversary::{Deviation, offline};
 use divisi_ot::correlate::BitVectors;
@@ -24,8 +24,8 @@ fn begin(session: &mut Session, config: Config, f: u32, how: &Deviation) -> Resu
 }
 
 /// A set-up and a batch of wide rows, with our Delta_i.
-fn wide(stage: Stage, f: u32, rho: u32, how: &Deviation) -> Vec<Result<(u128, WideBits), Abort>> {
-    stage.act(|mut session| {
+fn wide(harness: Harness, f: u32, rho: u32, how: &Deviation) -> Vec<Result<(u128, WideBits), Abort>> {
+    harness.act(|mut session| {
         let mut setup = begin(&mut session, config(1, rho, Base::Both), f, how)?;
         let made = setup.wide_rows(&mut session, Bits::Random(128))?;
         Ok((setup.delta().get(), made))
@@ -34,12 +34,12 @@ fn wide(stage: Stage, f: u32, rho: u32, how: &Deviation) -> Vec<Result<(u128, Wi
 
 /// P_1 corrects one narrow row in every piece as for another bit of P_2's 40.
 pub fn flipped_correction(without: Option<Check>) -> bool {
-    let stage = stage(2, without);
+    let harness = harness(2, without);
     // two tiles: one word of each piece for the first, of 40 pieces of MACs
-    stage.change(party(1), party(2), CORRECT, 0, |body| {
+    harness.change(party(1), party(2), CORRECT, 0, |body| {
         body.chunks_mut(32).take(39).for_each(|piece| piece[0] ^= 1);
     });
-    let ends = stage.act(|mut session| {
+    let ends = harness.act(|mut session| {
         let mut setup = begin(&mut session, config(1, 40, Base::Both), 40, &Deviation::default())?;
         let made = setup.mac_rows(&mut session, Bits::Random(100))?;
         Ok((setup.delta().get(), made))
@@ -56,7 +56,7 @@ pub fn flipped_correction(without: Option<Check>) -> bool {
 /// P_1's Delta towards P_3 differs in one of its 40 bits: whether the others take it.
 pub fn two_deltas(without: Option<Check>) -> bool {
     let how = Deviation { other_delta: Some((party(3), 2)), ..Deviation::default() };
-    let ends = wide(stage(3, without), 40, 40, &how);
+    let ends = wide(harness(3, without), 40, 40, &how);
     if without.is_none() {
         let fails = |end: &Result<_, Abort>| {
             matches!(end, Err(Abort::CheckFailed { check: Check::K12, culprit: None, .. }))
@@ -70,7 +70,7 @@ pub fn two_deltas(without: Option<Check>) -> bool {
 /// rows, and P_1 gets the product of the flipped bit while its MAC is for the true one.
 pub fn other_bit_of_pads(without: Option<Check>) -> bool {
     let how = Deviation { other_pads: Some(5), ..Deviation::default() };
-    let ends = stage(2, without).act(|mut session| {
+    let ends = harness(2, without).act(|mut session| {
         let mut setup = begin(&mut session, config(1, 40, Base::Both), 40, &how)?;
         let mut made = setup.wide_rows(&mut session, Bits::Random(128))?;
         let payload = vec![if session.me() == party(2) { 77 } else { 0 }; 128];
@@ -92,9 +92,9 @@ pub fn other_bit_of_pads(without: Option<Check>) -> bool {
 /// P_1 tries all Deltas of 12 bits on all that P_2 sent it: whether any search finds P_2's.
 pub fn delta_found_offline(without: Option<Check>) -> bool {
     let f = 12;
-    let stage = stage(2, without).patient();
-    let seen = stage.recording(party(1));
-    let ends = stage.act(|mut session| {
+    let harness = harness(2, without).patient();
+    let seen = harness.recording(party(1));
+    let ends = harness.act(|mut session| {
         record::begin();
         let mut setup = begin(&mut session, config(1, 40, Base::Half), f, &Deviation::default())?;
         let mut made = setup.wide_rows(&mut session, Bits::Random(256))?;
@@ -132,9 +132,9 @@ pub fn delta_found_offline(without: Option<Check>) -> bool {
 
 /// One row of P_1's bits meets two payloads: whether P_1 can tell by what they differ where its bit is zero.
 pub fn two_payloads(without: Option<Check>) -> bool {
-    let stage = stage(2, without).patient();
-    let seen = stage.recording(party(1));
-    let ends = stage.act(|mut session| {
+    let harness = harness(2, without).patient();
+    let seen = harness.recording(party(1));
+    let ends = harness.act(|mut session| {
         let mut setup = Setup::new(&mut session, config(4, 40, Base::Both))?;
         let mut pads = setup.semi_honest_rows(&mut session, Bits::Random(128), Links::Before(1))?;
         let width = BitVectors { width: 128 };

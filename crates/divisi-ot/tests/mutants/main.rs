@@ -6,18 +6,23 @@ mod field;
 mod proof;
 mod setup;
 
-use divisi_core::testing::Stage;
+use divisi_core::testing::Harness;
 use divisi_core::{Abort, Check, Parameters, PartyId, Session};
 use divisi_ot::adversary::Deviation;
 use divisi_ot::{AuthBits, Base, Config, Setup};
 
-fn stage(n: usize, without: Option<Check>) -> Stage {
-    Stage::without(n, &Parameters::new("ot attacks"), without)
+fn harness(n: usize, without: Option<Check>) -> Harness {
+    Harness::without(n, &Parameters::new("ot attacks"), without)
 }
 
 /// Set-up and one batch of each party, the first of which deviates.
-fn play(stage: Stage, config: Config, count: usize, how: &Deviation) -> Vec<Result<(u128, AuthBits), Abort>> {
-    stage.act(|mut session| {
+fn play(
+    harness: Harness,
+    config: Config,
+    count: usize,
+    how: &Deviation,
+) -> Vec<Result<(u128, AuthBits), Abort>> {
+    harness.act(|mut session| {
         let mut setup = begin(&mut session, config, how)?;
         Ok((setup.delta().get(), setup.authenticated_bits(&mut session, count)?))
     })

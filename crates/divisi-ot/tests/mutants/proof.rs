@@ -1,6 +1,6 @@
 //! Attacks on the proof that each party uses one Delta.
 
-use super::{config, play, stage};
+use super::{config, harness, play};
 use divisi_core::testing::{Recording, Way, failed_check, party};
 use divisi_core::{Abort, Check};
 use divisi_ot::adversary::Deviation;
@@ -17,7 +17,7 @@ fn word(body: &[u8], at: usize) -> u128 {
 /// P_1's Delta towards P_3 differs: whether the others take it. With 40 equations it passes once in 2^40.
 pub fn two_deltas(without: Option<Check>) -> bool {
     let how = Deviation { other_delta: Some((party(3), 2)), ..Deviation::default() };
-    let ends = play(stage(3, without), config(4, 40), 10, &how);
+    let ends = play(harness(3, without), config(4, 40), 10, &how);
     if without.is_none() {
         // nobody is named: P_1 lied, or one of those whose MACs were added
         let fails = |end: &&Result<_, Abort>| {
@@ -31,17 +31,17 @@ pub fn two_deltas(without: Option<Check>) -> bool {
 /// The same, by a prover that commits after it saw the others' bits.
 pub fn rushing_prover(without: Option<Check>) -> bool {
     let how = Deviation { other_delta: Some((party(3), 2)), rushing: true, ..Deviation::default() };
-    let ends = play(stage(3, without), config(4, 40), 10, &how);
+    let ends = play(harness(3, without), config(4, 40), 10, &how);
     ends[1].is_ok() && ends[2].is_ok()
 }
 
 /// P_1 sends P_2 another commitment than P_3: whether the parties go on to open their bits.
 pub fn split_commitment(without: Option<Check>) -> bool {
-    let stage = stage(3, without);
+    let harness = harness(3, without);
     // with one equation: two commitments to sums, then that to the bits
-    let recording = stage.recording(party(1));
-    stage.change(party(1), party(2), COMMIT, 0, |body| body[64] ^= 1);
-    let ends = play(stage, config(4, 1), 10, &Deviation::default());
+    let recording = harness.recording(party(1));
+    harness.change(party(1), party(2), COMMIT, 0, |body| body[64] ^= 1);
+    let ends = play(harness, config(4, 1), 10, &Deviation::default());
     assert!(recording.bodies(Way::Out, party(2), COMMIT) != recording.bodies(Way::Out, party(3), COMMIT));
     assert!(without.is_some() || ends.iter().any(|end| failed_check(end) == Some(Check::W7)));
     ends.iter().all(|end| failed_check(end) != Some(Check::W7))
@@ -50,9 +50,9 @@ pub fn split_commitment(without: Option<Check>) -> bool {
 
 /// Whether P_2's messages give both of its sums, and so its Delta.
 pub fn both_sums(without: Option<Check>) -> bool {
-    let stage = stage(3, without).patient();
-    let seen = stage.recording(party(1));
-    let ends = play(stage, config(4, 8), 10, &Deviation::default());
+    let harness = harness(3, without).patient();
+    let seen = harness.recording(party(1));
+    let ends = play(harness, config(4, 8), 10, &Deviation::default());
     let sums = seen.bodies(Way::In, party(2), SUMS);
     let delta = ends[1].as_ref().unwrap().0;
     sums.len() > 1 && word(&sums[0], 32) ^ word(&sums[1], 0) == delta
@@ -61,10 +61,10 @@ pub fn both_sums(without: Option<Check>) -> bool {
 /// P_1 opens its first bit flipped. Without the demand that it has its MAC, P_2 opens the sum of keys for the flipped bit, and the MACs,
 /// which P_1 and P_3 have, give the sum for the true one: whether that is P_2's Delta.
 pub fn flipped_opening(without: Option<Check>) -> bool {
-    let stage = stage(3, without);
-    let seen: Recording = stage.recording(party(1));
+    let harness = harness(3, without);
+    let seen: Recording = harness.recording(party(1));
     let how = Deviation { flipped_opening: Some(0), ..Deviation::default() };
-    let ends = play(stage, config(4, 40), 10, &how);
+    let ends = play(harness, config(4, 40), 10, &how);
     let sums = seen.bodies(Way::In, party(2), SUMS);
     let Some(opened) = sums.first() else {
         let named = |end: &Result<_, Abort>| matches!(end, Err(Abort::CheckFailed { check: Check::W10, culprit: Some(p), .. }) if *p == party(1));
@@ -79,6 +79,6 @@ pub fn flipped_opening(without: Option<Check>) -> bool {
 
 /// Whether a party is handed the bits of the proof.
 pub fn too_many_bits(without: Option<Check>) -> bool {
-    let ends = play(stage(3, without).patient(), config(4, 40), 100, &Deviation::default());
+    let ends = play(harness(3, without).patient(), config(4, 40), 100, &Deviation::default());
     ends[1].as_ref().unwrap().1.len() > 100
 }

@@ -1,6 +1,6 @@
 //! Attacks on the set-up.
 
-use super::{all, begin, config, stage};
+use super::{all, begin, config, harness};
 use divisi_core::testing::{LIMIT, failed_check, party};
 use divisi_core::{Abort, Check, Coins, Step, step};
 use divisi_ot::adversary::Deviation;
@@ -13,9 +13,9 @@ const COMMIT: Step = Step::new("divisi_core::coin/commit");
 
 /// P_1 sends P_2's element back to it; whether P_2 goes on.
 pub fn reflected_element(without: Option<Check>) -> bool {
-    let stage = stage(2, without);
-    let tap = stage.tap(party(1));
-    let ends = stage.act(|mut session| {
+    let harness = harness(2, without);
+    let tap = harness.tap(party(1));
+    let ends = harness.act(|mut session| {
         if session.me() == party(1) {
             let peer = session.peers()[0];
             let mut body = [0; 32];
@@ -37,25 +37,26 @@ pub fn reflected_element(without: Option<Check>) -> bool {
 
 /// One sum of one tree is false: whether P_2 goes on with it.
 pub fn false_tree(without: Option<Check>) -> bool {
-    let stage = stage(2, without);
+    let harness = harness(2, without);
     // both sums of bit 5, so that whichever P_2 chose is false
-    stage.change(party(1), party(2), TREES, 0, |body| {
+    harness.change(party(1), party(2), TREES, 0, |body| {
         body[5 * 32] ^= 1;
         body[5 * 32 + 16] ^= 1;
     });
-    let ends = stage.act(|mut session| begin(&mut session, config(4, 40), &Deviation::default()).map(|_| ()));
+    let ends =
+        harness.act(|mut session| begin(&mut session, config(4, 40), &Deviation::default()).map(|_| ()));
     assert!(without.is_some() || failed_check(&ends[1]) == Some(Check::O2));
     ends[1].is_ok()
 }
 
 /// By halves: P_1 corrects a first row in every piece but the last as for another bit: whether P_2 makes trees from these rows.
 pub fn flipped_correction(without: Option<Check>) -> bool {
-    let stage = stage(2, without);
-    stage.change(party(1), party(2), CORRECT, 0, |body| {
+    let harness = harness(2, without);
+    harness.change(party(1), party(2), CORRECT, 0, |body| {
         body.chunks_mut(32).take(127).for_each(|piece| piece[0] ^= 1);
     });
     let halves = Config { base: Base::Half, ..config(1, 40) };
-    let ends = stage.act(|mut session| begin(&mut session, halves, &Deviation::default()).map(|_| ()));
+    let ends = harness.act(|mut session| begin(&mut session, halves, &Deviation::default()).map(|_| ()));
     assert!(without.is_some() || failed_check(&ends[1]) == Some(Check::W1));
     ends[1].is_ok()
 }
@@ -63,7 +64,7 @@ pub fn flipped_correction(without: Option<Check>) -> bool {
 /// P_1 commits to what P_2 committed to, and opens what P_2 opened: then the coin would be what P_1 likes, zero here.
 pub fn reflected_link(without: Option<Check>) -> bool {
     const TOSS: Step = step!("toss");
-    let ends = stage(2, without).act(|mut session| {
+    let ends = harness(2, without).act(|mut session| {
         let peer = session.peers()[0];
         if session.me() == party(1) {
             let mut link = [0; 32];
@@ -81,9 +82,9 @@ pub fn reflected_link(without: Option<Check>) -> bool {
 
 /// P_1 commits to one chain towards P_2 and another towards P_3.
 pub fn split_commitment(without: Option<Check>) -> bool {
-    let stage = stage(3, without);
-    stage.change(party(1), party(2), COMMIT.name, 0, |body| body[7] ^= 1);
-    let ends = stage.act(|mut session| Coins::commit(&mut session).map(|_| ()));
+    let harness = harness(3, without);
+    harness.change(party(1), party(2), COMMIT.name, 0, |body| body[7] ^= 1);
+    let ends = harness.act(|mut session| Coins::commit(&mut session).map(|_| ()));
     assert_eq!(all(3).len(), ends.len());
     ends[1].is_ok() && ends[2].is_ok()
 }

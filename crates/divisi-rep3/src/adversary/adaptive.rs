@@ -2,7 +2,7 @@
 //! anything.
 
 use super::Deviate;
-use super::stage::{Recording, Stage, Way, party};
+use super::harness::{Harness, Recording, Way, party};
 use crate::{Block, Byte, Protocol, Rep3, Security, Trio};
 use divisi_core::{Abort, Blocks, Convert, PartyId, Step, Verified, settle};
 use divisi_field::{BigField, Field, Gf128};
@@ -108,11 +108,11 @@ pub fn multiply_and_open(e: &mut Rep3, n: usize) -> Result<bool, Abort> {
 
 /// Run `f` with a corrupt party 1 that lies so.
 pub fn adapt(
-    stage: Stage,
+    harness: Harness,
     lies: impl Fn() -> Lies + Sync,
     f: impl Fn(&mut Rep3) -> Result<bool, Abort> + Sync,
 ) -> Vec<Result<bool, Abort>> {
-    stage.act(|trio| {
+    harness.act(|trio| {
         let corrupt = trio.me() == party(1);
         let mut e = engine(trio);
         if corrupt {
@@ -130,12 +130,12 @@ pub fn deceived(results: &[Result<bool, Abort>], corrupt: PartyId) -> bool {
 
 /// What party 1 sees opened as sigma when it adds `error` to one product: sigma, the coefficient that the
 /// error was multiplied by, and how the run ended. `None` if the run did not come so far.
-pub fn opened_sigma(stage: Stage, error: Gf128) -> Option<(Gf128, Gf128, Vec<Result<bool, Abort>>)> {
-    let seen = stage.recording(party(1));
+pub fn opened_sigma(harness: Harness, error: Gf128) -> Option<(Gf128, Gf128, Vec<Result<bool, Abort>>)> {
+    let seen = harness.recording(party(1));
     let first = Arc::new(Mutex::new(None));
     let noted = first.clone();
     let results = adapt(
-        stage,
+        harness,
         || {
             let noted = noted.clone();
             Box::new(move |coins, step, share| match step {

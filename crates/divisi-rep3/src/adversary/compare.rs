@@ -1,6 +1,6 @@
 //! Whether what an adversary saw of two kinds of runs looks alike.
 
-use super::stage::{Recording, Way, many};
+use super::harness::{Recording, Way, many};
 use divisi_core::Abort;
 use std::collections::BTreeMap;
 

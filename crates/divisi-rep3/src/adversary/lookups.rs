@@ -4,7 +4,7 @@
 //! all that an honest party computes: these are the means to compute it, so that a test can see whether a
 //! message confirms the guess.
 
-use super::stage::{Recording, Stage, Way, party};
+use super::harness::{Harness, Recording, Way, party};
 use crate::engine::pack;
 use crate::lab::deal_all;
 use crate::lookup::table::{Additive, Replicated};
@@ -151,18 +151,18 @@ struct Before {
 /// opened in layer 9, so that party 2 goes on with another input of that layer; and guesses that layer's
 /// input.
 #[must_use]
-pub fn split_in_layer_9(stage: Stage, secret: &[u8], guess: &[u8]) -> Split {
+pub fn split_in_layer_9(harness: Harness, secret: &[u8], guess: &[u8]) -> Split {
     let (parts, lanes) = (deal_all(&[secret.to_vec()]), secret.len());
     let shape = Shape(vec![lanes]);
-    let (seen, honest) = (stage.recording(party(1)), stage.recording(party(2)));
+    let (seen, honest) = (harness.recording(party(1)), harness.recording(party(2)));
     let step = opening(Protocol::Lut256);
     let low = lanes.div_ceil(8);
-    stage.change(party(1), party(2), step, 8, move |body| {
+    harness.change(party(1), party(2), step, 8, move |body| {
         let lies = (0..lanes).map(|l| (l / 8, 1 << (l % 8)));
         lies.for_each(|(byte, bit)| body[..low][byte] ^= bit);
     });
     let known = Mutex::new((None, None));
-    let results = stage.act(|mut trio| {
+    let results = harness.act(|mut trio| {
         let me = trio.me();
         let mut x = trio.input(&parts[me.index()][0])?;
         let mut e = Rep3::new(trio, Protocol::Lut256, Security::Malicious);

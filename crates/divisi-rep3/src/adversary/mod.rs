@@ -14,10 +14,10 @@ pub mod blackbox;
 pub mod compare;
 pub(crate) mod deviation;
 #[cfg(feature = "testing")]
+pub mod harness;
+#[cfg(feature = "testing")]
 pub mod lookups;
 pub mod planes;
-#[cfg(feature = "testing")]
-pub mod stage;
 
 use crate::trio::Trio;
 

@@ -6,7 +6,7 @@
 
 use crate::coin::Coin;
 use crate::pool::Pool;
-use crate::record::{Made, Records};
+use crate::record::{Record, Records};
 use crate::sbox::gf4_circuit::{self, GF4_PLANES};
 use crate::verify::planes::fault;
 use crate::wire::Shape;
@@ -61,7 +61,7 @@ impl Layer {
                 plane.set_lane(error.lane, plane.lane(error.lane) ^ 1);
             }
         }
-        fault::claims(&[Made::new(&gf4_circuit::KIND, records)], coin)
+        fault::claims(&[Record::new(&gf4_circuit::KIND, records)], coin)
     }
 
     /// With the first coin and the one that the point is made of, change a share of h so that these errors

@@ -2,9 +2,9 @@
 
 use super::Rep3;
 use super::pack::{self, shape_of};
-use crate::ohv::shelf::Use;
+use crate::ohv::stock::Use;
 use crate::ohv::{OneHots, Vectors};
-use crate::record::Made;
+use crate::record::Record;
 use crate::sbox::{Layer, Protocol, gf4_circuit, gf8_circuit, lut16, lut256};
 use crate::share::{Byte, Form, Link};
 use divisi_core::{Abort, Bytes, Check, Direction, Matrix, Step, Verified, step};
@@ -58,7 +58,7 @@ impl Rep3 {
                 let mut layer = Layer::new(x, d, rep.trio.me());
                 let made = lut16::layer(&mut rep.trio, &mut layer, vectors, records)?;
                 if rep.recorded(d) {
-                    rep.owed.made.push(Made::new(&lut16::KIND, made));
+                    rep.owed.made.push(Record::new(&lut16::KIND, made));
                 }
                 Ok(())
             }),
@@ -211,9 +211,9 @@ impl Bytes for Rep3 {
             let mut layer = Layer::new(x, d, rep.trio.me());
             let made = match rep.protocol {
                 Protocol::Gf8Circuit => {
-                    Made::new(&gf8_circuit::KIND, gf8_circuit::layer(&mut rep.trio, &mut layer)?)
+                    Record::new(&gf8_circuit::KIND, gf8_circuit::layer(&mut rep.trio, &mut layer)?)
                 }
-                _ => Made::new(&gf4_circuit::KIND, gf4_circuit::layer(&mut rep.trio, &mut layer)?),
+                _ => Record::new(&gf4_circuit::KIND, gf4_circuit::layer(&mut rep.trio, &mut layer)?),
             };
             if rep.recorded(d) {
                 rep.owed.made.push(made);

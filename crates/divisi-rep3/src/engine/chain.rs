@@ -15,7 +15,7 @@ use super::chains::Waiting;
 use super::{Rep3, pack};
 use crate::lookup::scratch;
 use crate::ohv::nibble::NIBBLES_PLANES;
-use crate::record::{Made, Records};
+use crate::record::{Record, Records};
 use crate::sbox::lut256_additive::{self, Input, Side};
 use crate::sbox::{shape_of, verify_sbox};
 use crate::share::{Byte, Combination, Form, Link};
@@ -159,7 +159,7 @@ impl Rep3 {
         }
         lut256_additive::bind(&mut waiting.made, &values, waiting.side);
         if self.recorded(waiting.side.direction) {
-            self.owed.made.push(Made::new(&verify_sbox::KIND, waiting.made));
+            self.owed.made.push(Record::new(&verify_sbox::KIND, waiting.made));
         }
         Ok(())
     }

@@ -16,7 +16,7 @@ mod vectors;
 mod wide;
 mod wires;
 
-use crate::ohv::shelf::Shelves;
+use crate::ohv::stock::Shelves;
 use crate::origin::Place;
 use crate::sbox::Protocol;
 use crate::security::Security;

@@ -3,9 +3,9 @@
 use super::{Rep3, pack};
 use crate::ohv::byte;
 use crate::ohv::nibble::{self, NIBBLE_PLANES, NIBBLES_PLANES};
-use crate::ohv::shelf::Use;
+use crate::ohv::stock::Use;
 use crate::ohv::{OneHots, Vectors};
-use crate::record::Made;
+use crate::record::Record;
 use crate::sbox::Protocol;
 use crate::verify::Products;
 use crate::wire::Shape;
@@ -54,9 +54,9 @@ impl Rep3 {
         let mut owed = self.none();
         if self.records() {
             owed.made.extend(kinds.iter().map(|kind| match kind {
-                Vectors::Nibble(made) => Made::new(&nibble::ONE, Arc::clone(made)),
-                Vectors::Nibbles(made) => Made::new(&nibble::TWO, Arc::clone(made)),
-                Vectors::Byte(made) => Made::new(&byte::KIND, Arc::clone(made)),
+                Vectors::Nibble(made) => Record::new(&nibble::ONE, Arc::clone(made)),
+                Vectors::Nibbles(made) => Record::new(&nibble::TWO, Arc::clone(made)),
+                Vectors::Byte(made) => Record::new(&byte::KIND, Arc::clone(made)),
             }));
         }
         // verified by themselves, whatever else is owed [A17]

@@ -16,7 +16,7 @@
 
 pub(crate) mod byte;
 pub(crate) mod nibble;
-pub(crate) mod shelf;
+pub(crate) mod stock;
 
 use crate::origin::Place;
 use crate::record::Records;

@@ -8,7 +8,7 @@
 
 use crate::adversary::Deviate;
 use crate::adversary::adaptive::{H, OPEN, RHO, SIGMA, Z_PRIME};
-use crate::adversary::stage::{Recording, Stage, Way, many, party};
+use crate::adversary::harness::{Harness, Recording, Way, many, party};
 use crate::coin::{Coin, next_elements, next_words};
 use crate::lab::deal_all;
 use crate::{Block, Byte, Protocol, Rep3, Security};
@@ -102,10 +102,10 @@ impl Deviate for Liar {
 /// public, so that without its mask it is `1 + Y^2 x`; and rho, t, and what else the liar saw of it.
 fn failed(secret: u8, check: Option<Check>) -> Vec<Vec<u8>> {
     let parts = deal_all(&[vec![secret]]);
-    let stage = Stage::without(check).patient();
-    let seen = [1, 2, 3].map(|p| stage.recording(party(p)));
+    let harness = Harness::without(check).patient();
+    let seen = [1, 2, 3].map(|p| harness.recording(party(p)));
     let coins = Arc::new(Mutex::new(Vec::new()));
-    let results = stage.act(|mut trio| {
+    let results = harness.act(|mut trio| {
         if trio.me() == party(1) {
             trio.deviate(Liar(Arc::clone(&coins)));
         }
@@ -134,9 +134,9 @@ fn failed(secret: u8, check: Option<Check>) -> Vec<Vec<u8>> {
 /// Two tags that are wrong in different ways: what is opened, and what party 1 saw of it.
 fn compared(secret: u8, check: Option<Check>) -> Vec<Vec<u8>> {
     let parts = deal_all(&(0..16).map(|i| vec![if i % 3 == 0 { secret } else { 0 }]).collect::<Vec<_>>());
-    let stage = Stage::without(check).patient();
-    let seen = [1, 2, 3].map(|p| stage.recording(party(p)));
-    let results = stage.act(|trio| {
+    let harness = Harness::without(check).patient();
+    let seen = [1, 2, 3].map(|p| harness.recording(party(p)));
+    let results = harness.act(|trio| {
         let mut e = Rep3::new(trio, Protocol::Gf4Circuit, Security::Malicious);
         let mine = &parts[e.trio().me().index()];
         let bytes = mine.iter().map(|part| e.trio().input(part)).collect::<Result<Vec<Byte>, Abort>>()?;

@@ -48,7 +48,7 @@ pub(crate) use triple::RHO;
 
 use crate::ands::Ands;
 use crate::origin::Place;
-use crate::record::Made;
+use crate::record::Record;
 use crate::trio::Trio;
 use crate::views::Fixed;
 use divisi_core::{Abort, Check, Step, step};
@@ -68,7 +68,7 @@ pub struct Products {
     pub(crate) lookups: u64,
     /// A layer of a chain was not finished: this can never be verified.
     pub(crate) incomplete: bool,
-    pub(crate) made: Vec<Made>,
+    pub(crate) made: Vec<Record>,
     pub(crate) dots: Vec<Dot>,
     /// Products of the black box and of one-hot vectors of any length.
     pub(crate) over_64: Vec<Box<dyn Statement<Gf64>>>,
@@ -113,7 +113,7 @@ impl Products {
     }
 
     pub(crate) fn is_empty(&self) -> bool {
-        let none = self.made.iter().all(Made::is_empty) && self.dots.is_empty() && self.ands.is_empty();
+        let none = self.made.iter().all(Record::is_empty) && self.dots.is_empty() && self.ands.is_empty();
         let none = none && self.over_64.is_empty() && self.over_128.is_empty();
         none && self.lookups == 0 && self.verified == 0 && !self.incomplete
     }
@@ -172,7 +172,7 @@ impl Trio {
 
     /// F_verify after its barrier.
     pub(crate) fn verify_after(&mut self, fixed: &Fixed, debt: &Products) -> Result<(), Abort> {
-        if !debt.made.iter().all(Made::is_empty) {
+        if !debt.made.iter().all(Record::is_empty) {
             walk::verify(self, fixed, &debt.made)?;
         }
         let over_64: Vec<&dyn Statement<Gf64>> = debt.over_64.iter().map(|s| &**s as _).collect();

@@ -39,7 +39,7 @@ use super::inner_product::verify_dot_product;
 use super::passes::Passes;
 use super::walk::{Missed, Owed};
 use crate::coin::next_elements;
-use crate::record::Made;
+use crate::record::Record;
 use crate::share::Rep;
 use crate::trio::Trio;
 use crate::views::Fixed;
@@ -54,10 +54,10 @@ use values::Grid;
 const H: Step = step!("planes.h");
 
 /// Verify all products of a batch in one inner product.
-pub(super) fn verify(trio: &mut Trio, fixed: &Fixed, made: &[Made]) -> Result<Missed, Abort> {
+pub(super) fn verify(trio: &mut Trio, fixed: &Fixed, made: &[Record]) -> Result<Missed, Abort> {
     // [A12] [A14] [A15] [A17] [A18] [A20]: every record, under every relation
     let mut checks = BTreeSet::from([Check::A12]);
-    checks.extend(made.iter().flat_map(Made::checks));
+    checks.extend(made.iter().flat_map(Record::checks));
     checks.into_iter().for_each(|check| trio.session.observe(check));
     // 1. coefficients
     let coefficients = trio.first_coin(fixed)?;
@@ -98,7 +98,7 @@ pub(super) fn verify(trio: &mut Trio, fixed: &Fixed, made: &[Made]) -> Result<Mi
     Ok(missed)
 }
 
-impl Owed for Made {
+impl Owed for Record {
     fn passes(asked: Passes) -> usize {
         asked.number()
     }

@@ -4,8 +4,8 @@ use super::{DIRECTIONS, KEY, aes_128, affine, parts, sbox, sent};
 use divisi_core::{Abort, Bytes, Check, Direction, Plain, PlainByte, Step, settle};
 use divisi_field::{Field, Gf8};
 use divisi_rep3::adversary::adaptive::OPEN;
+use divisi_rep3::adversary::harness::{Harness, ended_by_another, many, party};
 use divisi_rep3::adversary::lookups::{FINISH, OUTER, opening};
-use divisi_rep3::adversary::stage::{Stage, ended_by_another, many, party};
 use divisi_rep3::{Protocol, Rep3, Security};
 use divisi_symmetric::aes;
 use std::collections::BTreeSet;
@@ -26,9 +26,9 @@ fn error_at(
     [byte, bit]: [usize; 2],
 ) -> Vec<Vec<(u8, u32, usize)>> {
     let (key, state) = (parts(KEY), parts([0x32; 16]));
-    let stage = Stage::default().patient();
-    let recordings = [2, 3].map(|p| stage.recording(party(p)));
-    let results = stage.act(|trio| {
+    let harness = Harness::default().patient();
+    let recordings = [2, 3].map(|p| harness.recording(party(p)));
+    let results = harness.act(|trio| {
         let corrupt = trio.me() == party(1);
         aes_128(trio, protocol, Direction::Encrypt, [&key, &state], |trio| {
             if corrupt {
@@ -118,7 +118,7 @@ fn an_error_in_any_message_of_a_lookup_is_an_abort() {
     }
     many(jobs.len(), 4, |i| {
         let (protocol, at, nth, direction, liar) = jobs[i];
-        let results = Stage::default().patient().act(|trio| {
+        let results = Harness::default().patient().act(|trio| {
             let corrupt = trio.me() == liar;
             aes_128(trio, protocol, direction, [&key, &state], |trio| {
                 if corrupt {
@@ -143,7 +143,7 @@ fn an_error_in_any_message_of_a_lookup_is_an_abort() {
 fn believed(direction: Direction, x: &[u8], errors: &[u8]) -> bool {
     let (x, lanes) = (x.to_vec(), x.len());
     let errors = errors.to_vec();
-    let results = Stage::default().patient().act(|trio| {
+    let results = Harness::default().patient().act(|trio| {
         let corrupt = trio.me() == party(1);
         let mut e = Rep3::new(trio, Protocol::Lut256Additive, Security::Malicious);
         if corrupt {
@@ -204,7 +204,7 @@ fn no_output_beside_zero_is_believed_in_the_cipher() {
     for (direction, state) in DIRECTIONS.into_iter().zip(zero_inside) {
         let state = parts(state);
         let run = |lie: Option<(usize, usize)>| {
-            Stage::default().patient().act(|trio| {
+            Harness::default().patient().act(|trio| {
                 let corrupt = trio.me() == party(1);
                 aes_128(trio, Protocol::Lut256Additive, direction, [&key, &state], |trio| {
                     if let (true, Some((byte, bit))) = (corrupt, lie) {
@@ -243,7 +243,7 @@ fn there_and_back(
     protocol: Protocol,
     lie: impl Fn(&mut [u8]) + Clone + Send + Sync + 'static,
 ) -> Vec<Result<bool, Abort>> {
-    Stage::default().patient().act(|trio| {
+    Harness::default().patient().act(|trio| {
         let corrupt = trio.me() == party(1);
         let mut e = Rep3::new(trio, protocol, Security::Malicious);
         if corrupt {

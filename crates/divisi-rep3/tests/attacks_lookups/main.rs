@@ -8,7 +8,7 @@ mod vectors;
 
 use divisi_core::{Abort, Direction, Step, settle};
 use divisi_field::{Field, Gf8};
-use divisi_rep3::adversary::stage::{Recording, Way};
+use divisi_rep3::adversary::harness::{Recording, Way};
 use divisi_rep3::deal::Part;
 use divisi_rep3::lab::deal_all;
 use divisi_rep3::{Byte, Protocol, Rep3, Security, Trio};

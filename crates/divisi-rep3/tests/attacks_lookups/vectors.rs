@@ -3,8 +3,8 @@
 use super::{LOOKUPS, verified_after};
 use divisi_core::{Bytes, Check, Direction, Step, settle};
 use divisi_rep3::adversary::compare::{chi_square, chi_square_limit};
+use divisi_rep3::adversary::harness::{Harness, Recording, Way, failed_check, many, party};
 use divisi_rep3::adversary::lookups::{PRODUCTS, look_up_again, opening, skip_vectors};
-use divisi_rep3::adversary::stage::{Recording, Stage, Way, failed_check, many, party};
 use divisi_rep3::lab::deal_all;
 use divisi_rep3::{Protocol, Rep3, Security};
 
@@ -19,9 +19,9 @@ fn a_vector_used_twice_would_show_a_difference_and_two_vectors_do_not() {
         let parts = deal_all(&[x.clone(), y.clone()]);
         // c of each of two lookups, lane by lane
         let opened = |values: [usize; 2], again: bool| {
-            let stage = Stage::default().patient();
-            let recordings = [1, 2, 3].map(|p| stage.recording(party(p)));
-            let results = stage.act(|mut trio| {
+            let harness = Harness::default().patient();
+            let recordings = [1, 2, 3].map(|p| harness.recording(party(p)));
+            let results = harness.act(|mut trio| {
                 let mine = &parts[trio.me().index()];
                 let mut bytes = values.map(|i| trio.input(&mine[i]));
                 let mut e = Rep3::new(trio, protocol, Security::Malicious);
@@ -91,9 +91,9 @@ fn a_vector_with_one_wrong_product_is_never_used() {
     many(jobs.len(), 4, |i| {
         let (protocol, at, plane) = jobs[i];
         let liar = party(1 + (i % 3) as u8);
-        let stage = Stage::default().patient();
-        let recordings = [1, 2, 3].map(|p| stage.recording(party(p)));
-        let results = stage.act(|trio| {
+        let harness = Harness::default().patient();
+        let recordings = [1, 2, 3].map(|p| harness.recording(party(p)));
+        let results = harness.act(|trio| {
             let corrupt = trio.me() == liar;
             let mut e = Rep3::new(trio, protocol, Security::Malicious);
             if corrupt {
@@ -119,9 +119,9 @@ fn a_vector_with_one_wrong_product_is_never_used() {
 fn a_party_that_is_a_vector_ahead_is_an_abort() {
     for protocol in LOOKUPS {
         for odd in [1, 2, 3].map(party) {
-            let stage = Stage::default().patient();
-            let recordings = [1, 2, 3].map(|p| stage.recording(party(p)));
-            let results = stage.act(|trio| {
+            let harness = Harness::default().patient();
+            let recordings = [1, 2, 3].map(|p| harness.recording(party(p)));
+            let results = harness.act(|trio| {
                 let skips = trio.me() == odd;
                 let mut e = Rep3::new(trio, protocol, Security::Malicious);
                 let mut x = e.random_bytes(5)?;
@@ -141,7 +141,7 @@ fn a_party_that_is_a_vector_ahead_is_an_abort() {
             let opened = |r: &&Recording| !r.of(Way::Out, opening(protocol)).is_empty();
             assert!(recordings.iter().filter(opened).all(|r| !verified_after(r, opening(protocol), 0)));
             // vectors in the caller's own order
-            let results = Stage::default().patient().act(|trio| {
+            let results = Harness::default().patient().act(|trio| {
                 let skips = trio.me() == odd;
                 let mut e = Rep3::new(trio, protocol, Security::Malicious);
                 let mut x = e.random_bytes(5)?;

@@ -44,7 +44,7 @@ fn lies<F: Element>() {
     for corrupt in PartyId::all(3) {
         // a wrong share of a reshare, to which its party keeps: of local_mul, and of bit_mul
         for nth in 0..2 {
-            let results = Stage::default().patient().act(|mut trio| {
+            let results = Harness::default().patient().act(|mut trio| {
                 let mut count = 0;
                 if trio.me() == corrupt {
                     trio.deviate(move |step: Step, share: &mut [u8]| {
@@ -69,17 +69,17 @@ fn lies<F: Element>() {
             (OUTPUT, 0, corrupt.next(3), &[Check::A1]),
             (RESHARE, 0, corrupt.prev(3), &[Check::A1, Check::A2, Check::A7]),
         ] {
-            let stage = Stage::default().patient();
-            stage.change(corrupt, to, step, nth, |body| body[0] ^= 1);
-            let results = stage.act(play::<F>);
+            let harness = Harness::default().patient();
+            harness.change(corrupt, to, step, nth, |body| body[0] ^= 1);
+            let results = harness.act(play::<F>);
             let found = no_honest_party_is_deceived(corrupt, &results);
             assert!(found.iter().any(|check| checks.contains(check)), "{step} {nth} {results:?}");
             assert!(results.iter().all(Result::is_err));
         }
         // an input that is no reduced element, or too long
-        let stage = Stage::default().patient();
-        stage.change(corrupt, corrupt.next(3), INPUT, 0, |body| body.push(0));
-        assert!(stage.act(play::<F>).iter().any(Result::is_err));
+        let harness = Harness::default().patient();
+        harness.change(corrupt, corrupt.next(3), INPUT, 0, |body| body.push(0));
+        assert!(harness.act(play::<F>).iter().any(Result::is_err));
     }
 }
 
@@ -103,9 +103,9 @@ fn every_lie_is_an_abort_over_large_fields() {
 /// Whatever a corrupt owner sends as an input is a sharing of something: a computation on it ends well.
 #[test]
 fn every_input_is_a_sharing() {
-    let stage = Stage::default().patient();
-    stage.change(party(1), party(2), INPUT, 0, |body| body[0] ^= 0x55);
-    let results = stage.act(|trio| {
+    let harness = Harness::default().patient();
+    harness.change(party(1), party(2), INPUT, 0, |body| body[0] ^= 0x55);
+    let results = harness.act(|trio| {
         let b = &mut BlackBox::new(trio);
         let x = input(b, 1, &sample::<Gf8>(N, 5))?;
         let xx = b.local_mul(&x, &x)?;

@@ -6,8 +6,8 @@ mod formulas;
 
 use divisi_core::testing::Outputs;
 use divisi_core::{Bytes, Check, Counts, Direction, PhaseCounts, Step};
+use divisi_rep3::adversary::harness::{Harness, party};
 use divisi_rep3::adversary::lookups::PRODUCTS;
-use divisi_rep3::adversary::stage::{Stage, party};
 use divisi_rep3::lab::{self, Rep3Lab};
 use divisi_rep3::{Passes, Protocol, Rep3, Security};
 use divisi_symmetric::aes::KeySize;
@@ -215,7 +215,7 @@ fn two_passes_cost_twice_and_square_the_error() {
         for passes in [Passes::Once, Passes::Twice] {
             let times = if passes == Passes::Twice { 2 } else { 1 };
             let run = |lies: bool| {
-                Stage::default().patient().act(|trio| {
+                Harness::default().patient().act(|trio| {
                     let corrupt = lies && trio.me() == party(3);
                     let mut e = Rep3::new(trio, cost.protocol, Security::Malicious);
                     e.trio().set_passes(passes);

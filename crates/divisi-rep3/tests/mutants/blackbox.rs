@@ -4,7 +4,7 @@ use divisi_core::{Abort, Check, Step};
 use divisi_field::{Field, Gf8};
 use divisi_rep3::Trio;
 use divisi_rep3::adversary::blackbox::{components, components_of_mask};
-use divisi_rep3::adversary::stage::{Stage, Way, party};
+use divisi_rep3::adversary::harness::{Harness, Way, party};
 use divisi_rep3::blackbox::{BlackBox, Shared};
 use divisi_rep3::ohverture::Table;
 
@@ -45,9 +45,9 @@ fn lie(trio: &mut Trio, step: &'static str, nth: usize, error: u8) {
 
 /// Party 1 shows party 2 another component of what is opened.
 pub fn split_opening(check: Option<Check>) -> bool {
-    let stage = Stage::without(check).patient();
-    stage.change(party(1), party(2), RECONST, 0, |body| body[0] ^= 1);
-    let results = stage.act(|trio| {
+    let harness = Harness::without(check).patient();
+    harness.change(party(1), party(2), RECONST, 0, |body| body[0] ^= 1);
+    let results = harness.act(|trio| {
         let b = &mut BlackBox::new(trio);
         let x = input(b)?;
         let x = b.reconst(&x)?;
@@ -61,11 +61,11 @@ pub fn split_opening(check: Option<Check>) -> bool {
 /// Party 1 withholds an input from party 2: whether party 3 shows it the coin of the products that rest on
 /// it.
 pub fn withheld_input(check: Option<Check>) -> bool {
-    let stage = Stage::without(check);
-    let honest = stage.recording(party(3));
+    let harness = Harness::without(check);
+    let honest = harness.recording(party(3));
     let input = Step::new(INPUT).id;
-    stage.hand(party(1), party(2), move |frame| if frame.step == input { Vec::new() } else { vec![frame] });
-    let results = stage.act(|trio| {
+    harness.hand(party(1), party(2), move |frame| if frame.step == input { Vec::new() } else { vec![frame] });
+    let results = harness.act(|trio| {
         let b = &mut BlackBox::new(trio);
         let mine = b.me() == party(3);
         let y = b.input(party(3), mine.then_some(&X[..]), X.len())?;
@@ -81,9 +81,9 @@ pub fn withheld_input(check: Option<Check>) -> bool {
 
 /// The same, where the proofs are from before the opening.
 pub fn split_opening_with_old_proofs(check: Option<Check>) -> bool {
-    let stage = Stage::without(check).patient();
-    stage.change(party(1), party(2), RECONST, 0, |body| body[0] ^= 1);
-    let results = stage.act(|trio| {
+    let harness = Harness::without(check).patient();
+    harness.change(party(1), party(2), RECONST, 0, |body| body[0] ^= 1);
+    let results = harness.act(|trio| {
         let b = &mut BlackBox::new(trio);
         let x = input(b)?;
         let recon = b.verify_recon()?;
@@ -107,7 +107,7 @@ fn squares() -> Vec<Gf8> {
 
 /// Party 1 makes a product wrong, which is verified before the output is asked for.
 pub fn wrong_product(check: Option<Check>) -> bool {
-    let results = Stage::without(check).patient().act(|mut trio| {
+    let results = Harness::without(check).patient().act(|mut trio| {
         lie(&mut trio, RESHARE, 0, 1);
         let b = &mut BlackBox::new(trio);
         let xx = square(b)?;
@@ -120,7 +120,7 @@ pub fn wrong_product(check: Option<Check>) -> bool {
 
 /// Party 1 makes a product wrong, which is opened under a mask with a proof from before it.
 pub fn wrong_product_with_an_old_proof(check: Option<Check>) -> bool {
-    let results = Stage::without(check).patient().act(|mut trio| {
+    let results = Harness::without(check).patient().act(|mut trio| {
         lie(&mut trio, RESHARE, 0, 1);
         let b = &mut BlackBox::new(trio);
         let recon = b.verify_recon()?;
@@ -138,9 +138,9 @@ pub fn wrong_product_with_an_old_proof(check: Option<Check>) -> bool {
 /// Party 1 makes a product wrong, and the output is asked for at once: whether party 2 opens it before it has
 /// tossed a coin.
 pub fn wrong_output(check: Option<Check>) -> bool {
-    let stage = Stage::without(check).patient();
-    let honest = stage.recording(party(2));
-    stage.act(|mut trio| {
+    let harness = Harness::without(check).patient();
+    let honest = harness.recording(party(2));
+    harness.act(|mut trio| {
         lie(&mut trio, RESHARE, 0, 1);
         let b = &mut BlackBox::new(trio);
         let xx = square(b)?;
@@ -153,9 +153,9 @@ pub fn wrong_output(check: Option<Check>) -> bool {
 
 /// Party 1 makes a product wrong: whether party 2 opens it with its error.
 pub fn open_error(check: Option<Check>) -> bool {
-    let stage = Stage::without(check).patient();
-    let honest = stage.recording(party(2));
-    stage.act(|mut trio| {
+    let harness = Harness::without(check).patient();
+    let honest = harness.recording(party(2));
+    harness.act(|mut trio| {
         lie(&mut trio, RESHARE, 0, 1);
         let b = &mut BlackBox::new(trio);
         let xx = square(b)?;
@@ -166,9 +166,9 @@ pub fn open_error(check: Option<Check>) -> bool {
 
 /// Party 1 sends a false component of the output.
 pub fn false_component(check: Option<Check>) -> bool {
-    let stage = Stage::without(check).patient();
-    stage.change(party(1), party(2), OUTPUT, 0, |body| body[0] ^= 1);
-    let results = stage.act(|trio| {
+    let harness = Harness::without(check).patient();
+    harness.change(party(1), party(2), OUTPUT, 0, |body| body[0] ^= 1);
+    let results = harness.act(|trio| {
         let b = &mut BlackBox::new(trio);
         let xx = square(b)?;
         b.output(&xx)
@@ -182,7 +182,7 @@ fn table() -> Table<Gf8> {
 
 /// Party 1 makes a product of replicated vectors wrong.
 pub fn vector(check: Option<Check>) -> bool {
-    let results = Stage::without(check).patient().act(|mut trio| {
+    let results = Harness::without(check).patient().act(|mut trio| {
         lie(&mut trio, PRODUCTS, 0, 1);
         let b = &mut BlackBox::new(trio);
         let vectors = b.rohv_rss(8, 1)?;
@@ -196,7 +196,7 @@ pub fn vector(check: Option<Check>) -> bool {
 
 /// Party 1 makes a product of the second halves wrong.
 pub fn second_half(check: Option<Check>) -> bool {
-    let results = Stage::without(check).patient().act(|mut trio| {
+    let results = Harness::without(check).patient().act(|mut trio| {
         // in the first round two parts of each half are made: the third and fourth message are the second
         // half's
         lie(&mut trio, PRODUCTS, 2, 0xff);
@@ -211,9 +211,9 @@ pub fn second_half(check: Option<Check>) -> bool {
 
 /// Party 3 is one vector ahead: whether the others begin to verify what came of it.
 pub fn skipped_vector(check: Option<Check>) -> bool {
-    let stage = Stage::without(check).patient();
-    let honest = stage.recording(party(1));
-    let results = stage.act(|trio| {
+    let harness = Harness::without(check).patient();
+    let honest = harness.recording(party(1));
+    let results = harness.act(|trio| {
         let b = &mut BlackBox::new(trio);
         let [first, second] = b.rohv_rss(8, 8)?.split(4).unwrap();
         let vectors = if b.me() == party(3) { second } else { first };
@@ -227,10 +227,10 @@ pub fn skipped_vector(check: Option<Check>) -> bool {
 /// Party 1 shows party 2 another index: whether party 2, or who hears from it, opens another index after the
 /// next.
 pub fn split_index(check: Option<Check>) -> bool {
-    let stage = Stage::without(check).patient();
-    let honest = stage.recording(party(3));
-    stage.change(party(1), party(2), RECONST, 0, |body| body[0] ^= 1);
-    let results = stage.act(|trio| {
+    let harness = Harness::without(check).patient();
+    let honest = harness.recording(party(3));
+    harness.change(party(1), party(2), RECONST, 0, |body| body[0] ^= 1);
+    let results = harness.act(|trio| {
         let b = &mut BlackBox::new(trio);
         let mut x = input(b)?;
         for _ in 0..3 {
@@ -246,9 +246,9 @@ pub fn split_index(check: Option<Check>) -> bool {
 /// Party 1 holds components 1 and 2 of x and of the mask. With a guess of x it has component 3, and with it
 /// what party 2 sends it.
 pub fn unmasked_additive(check: Option<Check>) -> bool {
-    let stage = Stage::without(check).patient();
-    let seen = stage.recording(party(1));
-    let holds = stage.act(|trio| {
+    let harness = Harness::without(check).patient();
+    let seen = harness.recording(party(1));
+    let holds = harness.act(|trio| {
         let b = &mut BlackBox::new(trio);
         let mine = b.me() == party(3);
         let secret: Vec<Gf8> = (0..64_u8).map(|l| Gf8(l.wrapping_mul(37) ^ 5)).collect();

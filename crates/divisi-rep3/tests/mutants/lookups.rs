@@ -4,10 +4,10 @@
 use divisi_core::{Bytes, Check, Direction, settle};
 use divisi_field::gf8::tower::{E, phi};
 use divisi_field::{Field, Gf8, Plane, gf4, transpose};
+use divisi_rep3::adversary::harness::{Harness, Way, party};
 use divisi_rep3::adversary::lookups::{
     FINISH, PRODUCTS, additive_entry, held, masked, opening, sets, skip_vectors, split_in_layer_9,
 };
-use divisi_rep3::adversary::stage::{Stage, Way, party};
 use divisi_rep3::lab::deal_all;
 use divisi_rep3::{Protocol, Rep3, Security};
 
@@ -53,9 +53,9 @@ fn write<const K: usize>(planes: &[Plane; K]) -> Vec<u8> {
 /// of v + r.
 pub fn unmasked_opening(check: Option<Check>) -> bool {
     let parts = deal_all(&[secret()]);
-    let stage = Stage::without(check).patient();
-    let honest = stage.recording(party(2));
-    let holds = stage.act(|mut trio| {
+    let harness = Harness::without(check).patient();
+    let honest = harness.recording(party(2));
+    let holds = harness.act(|mut trio| {
         let part = &parts[trio.me().index()][0];
         let mut x = trio.input(part)?;
         let mut e = Rep3::new(trio, Protocol::Lut16, Security::Malicious);
@@ -79,9 +79,9 @@ pub fn unmasked_opening(check: Option<Check>) -> bool {
 /// 2 sends it at the end of the chain.
 pub fn bare_reshare(check: Option<Check>) -> bool {
     let parts = deal_all(&[secret()]);
-    let stage = Stage::without(check).patient();
-    let seen = stage.recording(party(1));
-    let holds = stage.act(|mut trio| {
+    let harness = Harness::without(check).patient();
+    let seen = harness.recording(party(1));
+    let holds = harness.act(|mut trio| {
         let part = &parts[trio.me().index()][0];
         let mut x = trio.input(part)?;
         let mut e = Rep3::new(trio, Protocol::Lut256Additive, Security::Malicious);
@@ -111,9 +111,9 @@ pub fn bare_reshare(check: Option<Check>) -> bool {
 
 /// A wrong product in the second of two vectors of 16: whether an honest party opens anything under it.
 pub fn second_nibble(check: Option<Check>) -> bool {
-    let stage = Stage::without(check).patient();
-    let honest = stage.recording(party(2));
-    stage.act(|trio| {
+    let harness = Harness::without(check).patient();
+    let honest = harness.recording(party(2));
+    harness.act(|trio| {
         let corrupt = trio.me() == party(1);
         let mut e = Rep3::new(trio, Protocol::Lut256Additive, Security::Malicious);
         if corrupt {
@@ -132,9 +132,9 @@ pub fn second_nibble(check: Option<Check>) -> bool {
 
 /// Party 3 is one vector ahead: whether the others begin to verify what came of it.
 pub fn skipped_vector(check: Option<Check>) -> bool {
-    let stage = Stage::without(check).patient();
-    let honest = stage.recording(party(1));
-    let results = stage.act(|trio| {
+    let harness = Harness::without(check).patient();
+    let honest = harness.recording(party(1));
+    let results = harness.act(|trio| {
         let me = trio.me();
         let mut e = Rep3::new(trio, Protocol::Lut16, Security::Malicious);
         let mut x = e.random_bytes(8)?;
@@ -157,7 +157,7 @@ pub fn skipped_vector(check: Option<Check>) -> bool {
 
 /// A chain of two S-boxes on a byte that everybody knows; party 1 adds an error to the first output.
 fn error_in_a_chain(check: Option<Check>, x: u8, error: u8) -> bool {
-    let results = Stage::without(check).patient().act(|trio| {
+    let results = Harness::without(check).patient().act(|trio| {
         let corrupt = trio.me() == party(1);
         let mut e = Rep3::new(trio, Protocol::Lut256Additive, Security::Malicious);
         if corrupt {
@@ -201,7 +201,7 @@ pub fn digest_of_a_wrong_view(check: Option<Check>) -> bool {
     // party 3 may end the session before party 2 says anything
     let [right, wrong] = [guess, wrong].map(|guess| {
         (0..20).find_map(|_| {
-            let split = split_in_layer_9(Stage::without(check).patient(), &x, &guess);
+            let split = split_in_layer_9(Harness::without(check).patient(), &x, &guess);
             assert!(split.results.iter().all(Result::is_err));
             split.confirmed
         })

@@ -15,7 +15,7 @@ mod session;
 mod zero;
 
 use divisi_core::{Check, PartyId, Step};
-use divisi_rep3::adversary::stage::{Recording, Way};
+use divisi_rep3::adversary::harness::{Recording, Way};
 
 /// What a party sent up to its share of the last coin: to whom, at which step, how much. What follows may
 /// come later than another's abort.

@@ -1,7 +1,7 @@
 //! What the comparison of a tag shows.
 
 use divisi_core::{Check, Convert};
-use divisi_rep3::adversary::stage::{Stage, Way, party};
+use divisi_rep3::adversary::harness::{Harness, Way, party};
 use divisi_rep3::lab::deal_all;
 use divisi_rep3::{Byte, Protocol, Rep3, Security};
 
@@ -10,9 +10,9 @@ use divisi_rep3::{Byte, Protocol, Rep3, Security};
 pub fn difference_in_the_open(check: Option<Check>) -> bool {
     let difference: Vec<u8> = (0..16).map(|i| 13 * i + 3).collect();
     let dealt = deal_all(&difference.iter().map(|byte| vec![*byte]).collect::<Vec<_>>());
-    let stage = Stage::without(check);
-    let seen = stage.recording(party(1));
-    let results = stage.act(|trio| {
+    let harness = Harness::without(check);
+    let seen = harness.recording(party(1));
+    let results = harness.act(|trio| {
         let me = trio.me().index();
         let mut e = Rep3::new(trio, Protocol::Gf4Circuit, Security::Malicious);
         let bytes = dealt[me].iter().map(|part| e.trio().input(part)).collect::<Result<Vec<Byte>, _>>()?;

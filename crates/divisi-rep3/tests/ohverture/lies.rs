@@ -57,7 +57,7 @@ fn a_wrong_product_or_share_is_an_abort_wherever_it_is() {
         for (step, messages) in [(PRODUCTS, 9), (RESHARE, 2)] {
             for nth in 0..messages {
                 for last in [false, true] {
-                    let results = Stage::default().patient().act(|mut trio| {
+                    let results = Harness::default().patient().act(|mut trio| {
                         let mut count = 0;
                         if trio.me() == corrupt {
                             trio.deviate(move |at: Step, share: &mut [u8]| {
@@ -84,9 +84,9 @@ fn a_wrong_product_or_share_is_an_abort_wherever_it_is() {
 fn a_split_index_is_an_abort() {
     for corrupt in PartyId::all(3) {
         for (nth, check) in [(0, Check::A22), (1, Check::A22), (2, Check::A22), (3, Check::A2)] {
-            let stage = Stage::default().patient();
-            stage.change(corrupt, corrupt.next(3), RECONST, nth, |body| body[LANES - 1] ^= 0x10);
-            assert!(ends(corrupt, &stage.act(play)).contains(&check), "{nth}");
+            let harness = Harness::default().patient();
+            harness.change(corrupt, corrupt.next(3), RECONST, nth, |body| body[LANES - 1] ^= 0x10);
+            assert!(ends(corrupt, &harness.act(play)).contains(&check), "{nth}");
         }
     }
 }
@@ -95,7 +95,7 @@ fn a_split_index_is_an_abort() {
 #[test]
 fn a_party_that_is_a_vector_ahead_is_an_abort() {
     for ahead in PartyId::all(3) {
-        let results = Stage::default().patient().act(|trio| {
+        let results = Harness::default().patient().act(|trio| {
             let b = &mut BlackBox::new(trio);
             let x = input(b, &x())?;
             let [first, second] = b.rohv_rss(8, 2 * LANES)?.split(LANES).unwrap();
@@ -118,7 +118,7 @@ fn a_party_with_another_table_or_call_is_an_abort() {
     let wide = wide.unwrap();
     for alone in PartyId::all(3) {
         for otherwise in 0..3 {
-            let results = Stage::default().patient().act(|trio| {
+            let results = Harness::default().patient().act(|trio| {
                 let b = &mut BlackBox::new(trio);
                 let vectors = b.rohv_rss(8, LANES)?;
                 // all of them send and receive nothing
@@ -133,7 +133,7 @@ fn a_party_with_another_table_or_call_is_an_abort() {
             assert!(results.iter().all(Result::is_err), "{otherwise}");
             assert!(results.iter().any(|r| failed_check(r) == Some(Check::A2)), "{otherwise} {results:?}");
         }
-        let results = Stage::default().patient().act(|trio| {
+        let results = Harness::default().patient().act(|trio| {
             let b = &mut BlackBox::new(trio);
             let vectors = b.rohv_add(8, LANES)?;
             let own = if b.me() == alone { &other } else { &table() };
@@ -149,12 +149,12 @@ fn a_party_with_another_table_or_call_is_an_abort() {
 #[test]
 fn an_index_is_masked_and_a_result_too() {
     use divisi_rep3::adversary::compare::{chi_square, chi_square_limit};
-    use divisi_rep3::adversary::stage::Way;
+    use divisi_rep3::adversary::harness::Way;
     const MANY: usize = 4096;
     for index in [0, 0xff] {
-        let stage = Stage::default().patient();
-        let seen = stage.recording(party(2));
-        let results = stage.act(|trio| {
+        let harness = Harness::default().patient();
+        let seen = harness.recording(party(2));
+        let results = harness.act(|trio| {
             let b = &mut BlackBox::new(trio);
             let x = input(b, &[Gf8(index); MANY])?;
             let vectors = b.rohv_add(8, MANY)?;
@@ -177,11 +177,11 @@ fn an_index_is_masked_and_a_result_too() {
 fn an_attacked_lookup_looks_the_same_for_two_secrets() {
     use divisi_rep3::adversary::compare::{difference, features};
     let off = difference(400, |which| {
-        let stage = Stage::default().patient();
-        stage.change(party(1), party(2), RECONST, 0, |body| body[0] ^= 1);
-        let seen = stage.recording(party(1));
+        let harness = Harness::default().patient();
+        harness.change(party(1), party(2), RECONST, 0, |body| body[0] ^= 1);
+        let seen = harness.recording(party(1));
         let secret = [[Gf8(0); LANES], [Gf8(0xd5); LANES]][which];
-        let results = stage.act(|trio| {
+        let results = harness.act(|trio| {
             let b = &mut BlackBox::new(trio);
             let mine = b.me() == party(2);
             let mut x = b.input(party(2), mine.then_some(&secret[..]), LANES)?;
@@ -200,8 +200,8 @@ fn an_attacked_lookup_looks_the_same_for_two_secrets() {
 /// each peer by the comparison.
 #[test]
 fn a_wrong_additive_index_is_an_abort() {
-    let run = |stage: Stage, lies: Option<PartyId>| {
-        stage.act(|mut trio| {
+    let run = |harness: Harness, lies: Option<PartyId>| {
+        harness.act(|mut trio| {
             if lies == Some(trio.me()) {
                 trio.deviate(|step: Step, share: &mut [u8]| {
                     if step.name == RECONST {
@@ -218,11 +218,11 @@ fn a_wrong_additive_index_is_an_abort() {
         })
     };
     for corrupt in PartyId::all(3) {
-        assert!(ends(corrupt, &run(Stage::default().patient(), Some(corrupt))).contains(&Check::A7));
+        assert!(ends(corrupt, &run(Harness::default().patient(), Some(corrupt))).contains(&Check::A7));
         for to in [corrupt.next(3), corrupt.prev(3)] {
-            let stage = Stage::default().patient();
-            stage.change(corrupt, to, RECONST, 0, |body| body[3] ^= 0x10);
-            assert!(ends(corrupt, &run(stage, None)).contains(&Check::A2));
+            let harness = Harness::default().patient();
+            harness.change(corrupt, to, RECONST, 0, |body| body[3] ^= 0x10);
+            assert!(ends(corrupt, &run(harness, None)).contains(&Check::A2));
         }
     }
 }

@@ -6,15 +6,15 @@ use crate::dealer::Dealer;
 use crate::party::Party;
 use crate::share::Auth;
 use crate::source::Products;
-use divisi_core::testing::{Stage, Way, failed_check, party};
+use divisi_core::testing::{Harness, Way, failed_check, party};
 use divisi_core::{Abort, Check, Parameters, PartyId, Step, step};
 use divisi_field::{Field, Gf48};
 
 const OPENED: Step = step!("opened");
 const DONE: Step = step!("done");
 
-fn stage(n: usize) -> Stage {
-    Stage::new(n, &Parameters::new("checks of MACs"))
+fn harness(n: usize) -> Harness {
+    Harness::new(n, &Parameters::new("checks of MACs"))
 }
 
 /// So many random elements, opened; P_2 adds `d` at these places.
@@ -38,7 +38,7 @@ fn opened(
 fn a_lie_anywhere_is_noticed() {
     let count = 1300;
     let check = |lies: &[usize], d: u128| {
-        stage(2).act(|session| {
+        harness(2).act(|session| {
             let (mut party, mut dealer) = Dealer::deal(session, 7)?;
             opened(&mut party, &mut dealer, count, lies, d)?;
             party.check()
@@ -116,7 +116,7 @@ enum Lie {
 
 /// P_1's end after a rushing P_2's.
 fn against(lies: &'static [usize], lie: Lie) -> Result<(), Abort> {
-    let ends = stage(2).act(|session| {
+    let ends = harness(2).act(|session| {
         let corrupt = session.me() == party(2);
         let (mut party, mut dealer) = Dealer::deal(session, 7)?;
         opened(&mut party, &mut dealer, 3, lies, 1)?;
@@ -147,7 +147,7 @@ fn a_commitment_binds_its_sigma() {
 #[test]
 fn each_honest_party_is_a_guess() {
     for (right, wrong) in [(1, 3), (3, 1)] {
-        let ends = stage(3).act(|session| {
+        let ends = harness(3).act(|session| {
             let corrupt = session.me() == party(2);
             let (mut party, mut dealer) = Dealer::<Gf48>::deal(session, 7)?;
             opened(&mut party, &mut dealer, 3, &[0], 1)?;
@@ -171,9 +171,9 @@ fn each_honest_party_is_a_guess() {
 /// sigma is zero and all together are.
 #[test]
 fn sigmas_are_shared_anew() {
-    let stage = stage(3);
-    let recordings = stage.recordings();
-    let ends = stage.act(|session| {
+    let harness = harness(3);
+    let recordings = harness.recordings();
+    let ends = harness.act(|session| {
         let (mut party, _) = Dealer::<Gf48>::deal(session, 7)?;
         let x = Auth::<Gf48, Gf48>::zeros(4);
         party.open(OPENED, &x.x, &x.m)?;
@@ -195,13 +195,13 @@ fn sigmas_are_shared_anew() {
 #[test]
 fn views_of_all_values_are_compared_before_the_coin() {
     for at in [0, 119, 120, 239] {
-        let stage = stage(3);
-        let recordings = stage.recordings();
-        stage.change(party(2), party(1), OPENED.name, 0, move |body| {
+        let harness = harness(3);
+        let recordings = harness.recordings();
+        harness.change(party(2), party(1), OPENED.name, 0, move |body| {
             assert_eq!(body.len(), 240);
             body[at] ^= 1;
         });
-        let ends = stage.act(|session| {
+        let ends = harness.act(|session| {
             let (mut party, mut dealer) = Dealer::deal(session, 7)?;
             opened(&mut party, &mut dealer, 40, &[], 0)?;
             party.check()

@@ -250,7 +250,7 @@ impl<F: Mac + Holds<Gf8>> Lookups for Spdz<F> {
     fn foresee(&mut self, lookups: &[(&'static Table, usize)]) -> Result<(), Abort> {
         if self.protocol != Protocol::Lookup {
             let all = lookups.iter().map(|(_, count)| count).sum::<usize>();
-            let (bits, triples) = super::shelf::LOOKUP;
+            let (bits, triples) = super::reserve::LOOKUP;
             self.foresee_products(all.saturating_mul(bits), all.saturating_mul(triples));
             return Ok(());
         }

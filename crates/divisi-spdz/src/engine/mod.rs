@@ -11,7 +11,7 @@ mod decomposition;
 mod leave;
 mod lookup;
 mod polynomial;
-mod shelf;
+mod reserve;
 mod tiny;
 mod tiny_bits;
 
@@ -71,7 +71,7 @@ pub struct Spdz<F: Mac + Holds<Gf8>> {
     lookups: lookup::Lookups<F>,
     tables: bits::Stocks<F>,
     polynomials: polynomial::Known,
-    shelf: shelf::Shelf<F>,
+    reserve: reserve::Reserve<F>,
 }
 
 /// What is owed for a value: the check of all that one engine had opened until then.
@@ -95,7 +95,7 @@ impl<F: Mac + Holds<Gf8>> Spdz<F> {
             lookups: lookup::Lookups::new()?,
             tables: bits::Stocks::default(),
             polynomials: polynomial::Known::default(),
-            shelf: shelf::Shelf::default(),
+            reserve: reserve::Reserve::default(),
         })
     }
 
@@ -109,8 +109,8 @@ impl<F: Mac + Holds<Gf8>> Spdz<F> {
     /// # Errors
     /// [`Abort::Unfit`] if it cannot be written down.
     pub fn rest(&mut self) -> Result<(), Abort> {
-        match &self.party.shelf {
-            Some(shelf) => shelf.close().map_err(|e| crate::stock::unfit(OUTPUT, &e)),
+        match &self.party.reserve {
+            Some(reserve) => reserve.close().map_err(|e| crate::stock::unfit(OUTPUT, &e)),
             None => Ok(()),
         }
     }

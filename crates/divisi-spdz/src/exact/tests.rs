@@ -7,7 +7,7 @@ use crate::part::Part;
 use crate::party::Party;
 use crate::share::Auth;
 use crate::source::{Known, Source, Triples, Units};
-use divisi_core::testing::{Stage, Way, party};
+use divisi_core::testing::{Harness, Way, party};
 use divisi_core::{Abort, Bytes, Direction, Parameters, PartyId, settle};
 use divisi_field::{Field, Gf2, Gf8, Gf48};
 use std::sync::Arc;
@@ -116,9 +116,9 @@ type Work = fn(Engine, &AtomicBool) -> Result<(), Abort>;
 
 /// Whether an engine over such a source ends the session before anybody sends at this step.
 fn refused(lie: Lie, step: &'static str, work: Work) {
-    let stage = Stage::new(2, &Parameters::new("careless sources"));
-    let recordings = stage.recordings();
-    let ends = stage.act(|session| {
+    let harness = Harness::new(2, &Parameters::new("careless sources"));
+    let recordings = harness.recordings();
+    let ends = harness.act(|session| {
         let (party, dealer) = Dealer::deal(session, 4)?;
         let begun = Arc::new(AtomicBool::new(false));
         let source = Careless { dealer, lie, begun: Arc::clone(&begun) };
@@ -214,8 +214,8 @@ fn no_wire_is_opened_under_another_mask() {
 /// A mask of one lane never serves for more: that is for public constants.
 #[test]
 fn a_mask_has_its_own_lanes() {
-    let stage = Stage::new(2, &Parameters::new("masks"));
-    let ends = stage.act(|session| {
+    let harness = Harness::new(2, &Parameters::new("masks"));
+    let ends = harness.act(|session| {
         let (party, _) = Dealer::<Gf48>::deal(session, 4)?;
         let mut x = Auth::<Gf8, Gf48>::zeros(3);
         party.mask(&mut x, &Auth::zeros(1))

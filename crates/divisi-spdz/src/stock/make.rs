@@ -10,7 +10,7 @@ use crate::source::Source;
 use divisi_core::{Abort, Check, Session, Step, step};
 use divisi_field::{Gf8, Holds};
 use divisi_ot::Config;
-use divisi_store::stock::{Shelf, StockError};
+use divisi_store::stock::{Reserve, StockError};
 use std::sync::Arc;
 use zeroize::Zeroizing;
 
@@ -34,7 +34,7 @@ pub fn make<F: Mac + Holds<Gf8>>(
     preparation: Preparation,
     config: Config,
     plan: &Plan,
-    create: impl FnOnce([u8; 32], Zeroizing<Vec<u8>>) -> Result<Shelf, StockError>,
+    create: impl FnOnce([u8; 32], Zeroizing<Vec<u8>>) -> Result<Reserve, StockError>,
     progress: Progress<'_>,
 ) -> Result<(), Abort> {
     let (mut party, mut source): (Party<F>, Box<dyn Source<F>>) = match preparation {
@@ -49,14 +49,14 @@ pub fn make<F: Mac + Holds<Gf8>>(
     };
     let alpha = Zeroizing::new(party.alpha()?);
     let secret = Zeroizing::new(divisi_field::Field::to_le_bytes(*alpha).as_ref().to_vec());
-    let shelf = create(*party.session.id().as_bytes(), secret).map_err(|e| unfit(MADE, &e))?;
-    let shelf = Arc::new(shelf);
-    let (_end, _) = at_abort(&party.session, &shelf);
-    party.shelf = Some(Arc::clone(&shelf));
-    let made = fill(&mut party, &mut *source, plan, &shelf, progress);
+    let reserve = create(*party.session.id().as_bytes(), secret).map_err(|e| unfit(MADE, &e))?;
+    let reserve = Arc::new(reserve);
+    let (_end, _) = at_abort(&party.session, &reserve);
+    party.reserve = Some(Arc::clone(&reserve));
+    let made = fill(&mut party, &mut *source, plan, &reserve, progress);
     if matches!(made, Err(Abort::Unfit { .. })) {
         // there is no room for all of it: what is there is of no use, and its room is needed
-        shelf.destroy().map_err(|e| unfit(MADE, &e))?;
+        reserve.destroy().map_err(|e| unfit(MADE, &e))?;
     }
     made
 }
@@ -65,7 +65,7 @@ fn fill<F: Mac + Holds<Gf8>>(
     party: &mut Party<F>,
     source: &mut dyn Source<F>,
     plan: &Plan,
-    shelf: &Shelf,
+    reserve: &Reserve,
     progress: Progress<'_>,
 ) -> Result<(), Abort> {
     let lots = |(kind, count): &(Kind, u64)| count.div_ceil(kind.lot() as u64);
@@ -81,19 +81,19 @@ fn fill<F: Mac + Holds<Gf8>>(
             // as many of each as belong to so many turns
             let due = (u128::from(lots(of)) * u128::from(turn)).div_ceil(u128::from(turns));
             let due = u64::try_from(due).unwrap_or(u64::MAX).saturating_mul(kind.lot() as u64).min(*planned);
-            let mut there = shelf.state().counts.get(series).map_or(0, |count| count.made);
+            let mut there = reserve.state().counts.get(series).map_or(0, |count| count.made);
             while there < due {
                 let count = (due - there).min(kind.lot() as u64);
                 let lot = lot(party, source, *kind, usize::try_from(count).unwrap_or(0))?;
-                shelf.put(series, count, &lot).map_err(|e| unfit(MADE, &e))?;
+                reserve.put(series, count, &lot).map_err(|e| unfit(MADE, &e))?;
                 there += count;
             }
         }
     }
     let mut digest = Vec::new();
-    shelf.state().counts.iter().for_each(|count| digest.extend_from_slice(&count.made.to_le_bytes()));
+    reserve.state().counts.iter().for_each(|count| digest.extend_from_slice(&count.made.to_le_bytes()));
     party.session.compare(Check::M0_3, MADE, blake3::hash(&digest).as_bytes())?; // [M0.3]
-    shelf.close().map_err(|e| unfit(MADE, &e))
+    reserve.close().map_err(|e| unfit(MADE, &e))
 }
 
 /// So many values of a kind, checked, as they lie on disk.

@@ -1,7 +1,7 @@
 //! Preprocessing from disk: made in one session ([`make`]), used in others, each value once ([`Stocked`]).
 //!
 //! All sessions on a stock have its alpha, one after the other: a party's process has its part alone
-//! ([`divisi_store::stock::Shelf`]). The argument for one check of MACs (docs/spdz.md, section 2) needs that the first that
+//! ([`divisi_store::stock::Reserve`]). The argument for one check of MACs (docs/spdz.md, section 2) needs that the first that
 //! fails is the last: an abort destroys the stock and its alpha before anybody is told, at every party. Before our sigma leaves
 //! it is on disk that alpha may become known, until the check has passed; who finds that at a start destroys the stock (attack
 //! 1.10). A link that is lost at any other time tells nobody anything about alpha, and leaves what is whole.
@@ -21,7 +21,7 @@ use crate::source::{Known, Source, Triples, Units};
 use divisi_core::{Abort, AtEnd, Check, PartyId, Session, Step, step};
 use divisi_field::{Field, Gf2, Gf8, Holds};
 use divisi_net::{Fault, Loss};
-use divisi_store::stock::{Count, Shelf, StockError, StockInfo};
+use divisi_store::stock::{Count, Reserve, StockError, StockInfo};
 use std::marker::PhantomData;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -57,14 +57,14 @@ fn is_loss(why: &Abort) -> bool {
 
 /// What becomes of a stock when its session is aborted: it is destroyed, unless a link was lost while nobody could learn alpha.
 /// And whether that happened.
-fn at_abort(session: &Session, shelf: &Arc<Shelf>) -> (AtEnd, Arc<AtomicBool>) {
-    let (shelf, aborted) = (Arc::clone(shelf), Arc::new(AtomicBool::new(false)));
+fn at_abort(session: &Session, reserve: &Arc<Reserve>) -> (AtEnd, Arc<AtomicBool>) {
+    let (reserve, aborted) = (Arc::clone(reserve), Arc::new(AtomicBool::new(false)));
     let noted = Arc::clone(&aborted);
     let end = session.at_end(move |why| {
         noted.store(true, Ordering::SeqCst);
-        if !is_loss(why) || shelf.state().at_risk {
+        if !is_loss(why) || reserve.state().at_risk {
             // what cannot be removed stays at risk on disk, or is refused by the others, who have removed theirs
-            let _ = shelf.destroy();
+            let _ = reserve.destroy();
         }
     });
     (end, aborted)
@@ -72,7 +72,7 @@ fn at_abort(session: &Session, shelf: &Arc<Shelf>) -> (AtEnd, Arc<AtomicBool>) {
 
 /// A source that takes from a stock on disk.
 pub struct Stocked<F: Mac> {
-    shelf: Arc<Shelf>,
+    reserve: Arc<Reserve>,
     /// Whether the session ended by an abort.
     aborted: Arc<AtomicBool>,
     _end: AtEnd,
@@ -92,11 +92,11 @@ impl<F: Mac> Stocked<F> {
     ///
     /// # Errors
     /// [`Abort::Unfit`] for a stock that does not do: nothing was used then; whatever a broken peer causes.
-    pub fn start(mut session: Session, shelf: Shelf) -> Result<(Party<F>, Self), Abort> {
-        let info = shelf.info().clone();
-        let alpha = Zeroizing::new(fitting::<F>(&session, &info, shelf.secret())?);
+    pub fn start(mut session: Session, reserve: Reserve) -> Result<(Party<F>, Self), Abort> {
+        let info = reserve.info().clone();
+        let alpha = Zeroizing::new(fitting::<F>(&session, &info, reserve.secret())?);
         // 1.
-        let state = shelf.state();
+        let state = reserve.state();
         let mut body = [0; 33 + 16 * MOST_SERIES];
         let (id, rest) = body.split_at_mut(32);
         id.copy_from_slice(&info.id);
@@ -153,12 +153,12 @@ impl<F: Mac> Stocked<F> {
             hasher.update(&count.made.to_le_bytes()).update(&count.taken.to_le_bytes());
         }
         session.compare(Check::M0_5, COUNTS, hasher.finalize().as_bytes())?; // [M0.5]
-        shelf.begin(&agreed).map_err(|e| unfit(COUNTS, &e))?;
-        let shelf = Arc::new(shelf);
-        let (end, aborted) = at_abort(&session, &shelf);
+        reserve.begin(&agreed).map_err(|e| unfit(COUNTS, &e))?;
+        let reserve = Arc::new(reserve);
+        let (end, aborted) = at_abort(&session, &reserve);
         let mut party = Party::new(session, Alpha::new(*alpha))?;
-        party.shelf = Some(Arc::clone(&shelf));
-        Ok((party, Stocked { shelf, aborted, _end: end, field: PhantomData }))
+        party.reserve = Some(Arc::clone(&reserve));
+        Ok((party, Stocked { reserve, aborted, _end: end, field: PhantomData }))
     }
 
     /// The next values of a kind, plane by plane; they are taken before they are read.
@@ -170,20 +170,20 @@ impl<F: Mac> Stocked<F> {
     }
 
     fn values<V: Part>(&self, kind: Kind, count: usize) -> Result<Auth<V, F>, StockError> {
-        let (shelf, planes) = (&self.shelf, kind.planes());
+        let (reserve, planes) = (&self.reserve, kind.planes());
         let mut out = Auth::<V, F>::zeros(planes * count);
         if count == 0 {
             return Ok(out);
         }
-        let (name, all) = (kind.name(), &shelf.info().series);
+        let (name, all) = (kind.name(), &reserve.info().series);
         let place = all.iter().position(|series| series.name == name);
         let series = place.unwrap_or(all.len());
         let lot = all.get(series).map_or(1, |series| series.lot.max(1));
-        let taken = shelf.take(series, count as u64)?;
-        let made = shelf.state().counts.get(series).map_or(0, |count| count.made);
+        let taken = reserve.take(series, count as u64)?;
+        let made = reserve.state().counts.get(series).map_or(0, |count| count.made);
         let mut at = 0;
         for number in taken.start / lot..taken.end.div_ceil(lot) {
-            let body = shelf.lot(series, number)?;
+            let body = reserve.lot(series, number)?;
             let damaged = || StockError::Damaged(name.clone().into(), "a lot is not as long as it must be");
             let (there, lanes) = pack::read::<V, F>(planes, &body).ok_or_else(damaged)?;
             let from = taken.start.saturating_sub(number * lot) as usize;
@@ -199,7 +199,7 @@ impl<F: Mac> Stocked<F> {
             }
             at += here;
             if taken.end >= ((number + 1) * lot).min(made) {
-                shelf.wipe(series, number)?;
+                reserve.wipe(series, number)?;
             }
         }
         Ok(out)
@@ -275,7 +275,7 @@ impl<F: Mac> Drop for Stocked<F> {
     fn drop(&mut self) {
         if !self.aborted.load(Ordering::SeqCst) {
             // a state that stays open says that it may differ from the others', and no more
-            let _ = self.shelf.close();
+            let _ = self.reserve.close();
         }
     }
 }

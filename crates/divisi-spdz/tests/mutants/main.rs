@@ -4,7 +4,7 @@
 
 mod prep;
 
-use divisi_core::testing::{Recording, Stage, Way, party};
+use divisi_core::testing::{Harness, Recording, Way, party};
 use divisi_core::{Abort, Bytes, Check, Direction, Parameters, Plain, PlainByte, Session, settle};
 use divisi_field::Gf48;
 use divisi_spdz::dealer::Dealer;
@@ -29,8 +29,8 @@ fn values() -> Vec<u8> {
     (0..21).map(|i| 11 * i).collect()
 }
 
-fn stage(n: usize, check: Option<Check>) -> Stage {
-    Stage::without(n, &Parameters::new("spdz attacks"), check).waiting(Duration::from_secs(10))
+fn harness(n: usize, check: Option<Check>) -> Harness {
+    Harness::without(n, &Parameters::new("spdz attacks"), check).waiting(Duration::from_secs(10))
 }
 
 fn engine(session: Session) -> Result<Spdz<Gf48>, Abort> {
@@ -97,35 +97,35 @@ fn wrong(ends: &[Result<Vec<u8>, Abort>]) -> bool {
 }
 
 /// P_2 changes a bit of its first message of a step, to all, and goes on with what they then see opened.
-fn flip(stage: &Stage, step: &'static str) {
-    stage.change(party(1), party(2), step, 0, |body| body[0] ^= 1);
-    for to in (1..=stage.parties()).filter(|to| *to != 2) {
-        stage.change(party(2), party(to as u8), step, 0, |body| body[0] ^= 1);
+fn flip(harness: &Harness, step: &'static str) {
+    harness.change(party(1), party(2), step, 0, |body| body[0] ^= 1);
+    for to in (1..=harness.parties()).filter(|to| *to != 2) {
+        harness.change(party(2), party(to as u8), step, 0, |body| body[0] ^= 1);
     }
 }
 
 /// P_2 opens another index of a lookup.
 fn false_index(check: Option<Check>) -> bool {
     [2, 3].iter().all(|n| {
-        let stage = stage(*n, check);
-        flip(&stage, LOOKUP);
-        wrong(&stage.act(two_layers))
+        let harness = harness(*n, check);
+        flip(&harness, LOOKUP);
+        wrong(&harness.act(two_layers))
     })
 }
 
 /// P_2 opens another output than its own share gives.
 fn false_output(check: Option<Check>) -> bool {
-    let stage = stage(2, check);
-    flip(&stage, OUTPUT);
-    wrong(&stage.act(two_layers))
+    let harness = harness(2, check);
+    flip(&harness, OUTPUT);
+    wrong(&harness.act(two_layers))
 }
 
 /// P_2 tells P_1 another index than P_3: whether anybody honest commits to a sigma after that.
 fn split_index(check: Option<Check>) -> bool {
-    let stage = stage(3, check);
+    let harness = harness(3, check);
     // tables of which nothing is opened any more
-    let recordings = [stage.recording(party(1)), stage.recording(party(3))];
-    stage.change(party(2), party(1), LOOKUP, 0, |body| body[0] ^= 1);
+    let recordings = [harness.recording(party(1)), harness.recording(party(3))];
+    harness.change(party(2), party(1), LOOKUP, 0, |body| body[0] ^= 1);
     let commits = |recording: &Recording| {
         let sent = recording.read();
         let lookup = divisi_core::Step::new(LOOKUP).id;
@@ -133,7 +133,7 @@ fn split_index(check: Option<Check>) -> bool {
         let last = sent.iter().rposition(|seen| seen.frame.step == lookup).unwrap_or(usize::MAX);
         sent.iter().skip(last).any(|seen| seen.way == Way::Out && seen.frame.step == commit)
     };
-    stage.act(|session| {
+    harness.act(|session| {
         let mut engine = engine(session)?;
         let mut x = shared(&mut engine)?;
         engine.sbox(Direction::Encrypt, &mut [&mut x])?;
@@ -145,15 +145,15 @@ fn split_index(check: Option<Check>) -> bool {
 /// P_2 opens another index, and sends P_1's own sigma back, whose sum with itself is zero, under the nonce
 /// and the commitment of its own one.
 fn reflected_sigma(check: Option<Check>) -> bool {
-    let stage = stage(2, check);
-    flip(&stage, LOOKUP);
-    let (recording, tap) = (stage.recording(party(2)), stage.tap(party(2)));
+    let harness = harness(2, check);
+    flip(&harness, LOOKUP);
+    let (recording, tap) = (harness.recording(party(2)), harness.tap(party(2)));
     let ids = [LOOKUP, OPEN].map(|step| divisi_core::Step::new(step).id);
     let (mut lookups, mut opened) = (0, 0);
     let waiting = Arc::new(AtomicUsize::new(0));
     let count = Arc::clone(&waiting);
     let mut late: Option<std::thread::JoinHandle<bool>> = None;
-    stage.hand(party(2), party(1), move |mut frame| {
+    harness.hand(party(2), party(1), move |mut frame| {
         if frame.step == ids[0] {
             lookups += 1;
             if lookups == 1 {
@@ -193,7 +193,7 @@ fn reflected_sigma(check: Option<Check>) -> bool {
         let all = Parameters::new("spdz attacks");
         check.into_iter().chain(lenient).fold(all, Parameters::without)
     };
-    let ends = stage.act_each(parameters, |session| {
+    let ends = harness.act_each(parameters, |session| {
         let corrupt = session.me() == party(2);
         two_layers_and(session, || {
             // its last word is still to come
@@ -207,28 +207,28 @@ fn reflected_sigma(check: Option<Check>) -> bool {
 
 /// P_2 sets a bit beyond the last one that it opens: whether P_1 goes on.
 fn smuggled_bits(check: Option<Check>) -> bool {
-    let stage = stage(2, check);
-    let recording = stage.recording(party(1));
+    let harness = harness(2, check);
+    let recording = harness.recording(party(1));
     // 21 bits lie in three bytes
-    stage.change(party(2), party(1), BITS, 0, |body| body[2] ^= 1 << 7);
-    stage.act(two_layers);
+    harness.change(party(2), party(1), BITS, 0, |body| body[2] ^= 1 << 7);
+    harness.act(two_layers);
     recording.of(Way::Out, BITS).len() > 1
 }
 
 /// P_2 lies where unit vectors are decomposed: whether P_1 looks anything up with what comes of it.
 fn false_piece(check: Option<Check>) -> bool {
-    let stage = stage(2, check);
-    let recording = stage.recording(party(1));
-    flip(&stage, DECOMPOSE);
-    stage.act(two_layers);
+    let harness = harness(2, check);
+    let recording = harness.recording(party(1));
+    flip(&harness, DECOMPOSE);
+    harness.act(two_layers);
     !recording.of(Way::Out, LOOKUP).is_empty()
 }
 
 /// The same bytes are looked up twice: whether what is opened tells.
 fn equal_indices(check: Option<Check>) -> bool {
-    let stage = stage(2, check);
-    let recordings = stage.recordings();
-    let ends = stage.act(|session| {
+    let harness = harness(2, check);
+    let recordings = harness.recordings();
+    let ends = harness.act(|session| {
         let mut engine = engine(session)?;
         let x = shared(&mut engine)?;
         engine.prepare(2, 1, x.len())?;
@@ -250,9 +250,9 @@ fn equal_indices(check: Option<Check>) -> bool {
 
 /// A value is opened twice among three: whether P_1's words are its shares.
 fn bare_shares(check: Option<Check>) -> bool {
-    let stage = stage(3, check);
-    let recording = stage.recording(party(1));
-    let ends = stage.act(|session| {
+    let harness = harness(3, check);
+    let recording = harness.recording(party(1));
+    let ends = harness.act(|session| {
         let mut engine = engine(session)?;
         let x = shared(&mut engine)?;
         let pending = engine.close(x);
@@ -269,23 +269,23 @@ fn bare_shares(check: Option<Check>) -> bool {
 
 /// P_2 lies about e.
 fn false_e(check: Option<Check>) -> bool {
-    let stage = stage(2, check);
-    flip(&stage, INDICES);
-    wrong(&stage.act(tiny))
+    let harness = harness(2, check);
+    flip(&harness, INDICES);
+    wrong(&harness.act(tiny))
 }
 
 /// P_2 lies about an entry of a table.
 fn false_entry(check: Option<Check>) -> bool {
-    let stage = stage(3, check);
-    flip(&stage, ENTRIES);
-    wrong(&stage.act(tiny))
+    let harness = harness(3, check);
+    flip(&harness, ENTRIES);
+    wrong(&harness.act(tiny))
 }
 
 /// P_2 lies about what P_1 alone is to learn.
 fn false_private_output(check: Option<Check>) -> bool {
-    let stage = stage(2, check);
-    flip(&stage, OUTPUT_TO);
-    let ends = stage.act(|session| {
+    let harness = harness(2, check);
+    flip(&harness, OUTPUT_TO);
+    let ends = harness.act(|session| {
         let mut engine = engine(session)?;
         let x = shared(&mut engine)?;
         let pending = engine.close(x);
@@ -342,13 +342,13 @@ fn the_table_of_checks_is_complete() {
 #[test]
 fn inputs_are_broadcast() {
     for (n, run) in [(2, two_layers as fn(Session) -> _), (3, two_layers), (2, tiny), (5, tiny)] {
-        let ends = stage(n, None).act(run);
+        let ends = harness(n, None).act(run);
         assert!(ends.into_iter().all(|end| end.unwrap() == expected()));
     }
-    let stage = stage(3, None);
-    let recordings = [stage.recording(party(2)), stage.recording(party(3))];
-    stage.change(party(1), party(2), INPUT, 0, |body| body[0] ^= 1);
-    let ends = stage.act(two_layers);
+    let harness = harness(3, None);
+    let recordings = [harness.recording(party(2)), harness.recording(party(3))];
+    harness.change(party(1), party(2), INPUT, 0, |body| body[0] ^= 1);
+    let ends = harness.act(two_layers);
     assert!(ends.iter().all(Result::is_err));
     assert!(recordings.iter().all(|seen| seen.of(Way::Out, LOOKUP).is_empty()));
 }
@@ -359,10 +359,10 @@ fn inputs_are_broadcast() {
 fn no_output_opens_before_the_check() {
     for to_one in [false, true] {
         for n in [2, 3] {
-            let stage = stage(n, None);
-            flip(&stage, LOOKUP);
-            let recordings = stage.recordings();
-            let ends = stage.act(|session| {
+            let harness = harness(n, None);
+            flip(&harness, LOOKUP);
+            let recordings = harness.recordings();
+            let ends = harness.act(|session| {
                 let mut engine = engine(session)?;
                 let mut x = shared(&mut engine)?;
                 engine.sbox(Direction::Encrypt, &mut [&mut x])?;

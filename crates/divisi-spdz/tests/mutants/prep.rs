@@ -1,8 +1,8 @@
 //! Attacks on preprocessing from oblivious transfer. Its rows are dealt, which no attack here is about: these
 //! are on what is made of them.
 
-use super::stage;
-use divisi_core::testing::{Stage, Way, party};
+use super::harness;
+use divisi_core::testing::{Harness, Way, party};
 use divisi_core::{Abort, Check, Direction, Session};
 use divisi_field::{Field, Gf2, Gf48};
 use divisi_ot::{Config, testing};
@@ -27,9 +27,9 @@ fn bucketed(mut session: Session, rho: u32, seed: u8) -> Result<(Party<Gf48>, Bu
 pub fn spoiled_bucket(check: Option<Check>) -> bool {
     let rho = 8;
     (0..12).any(|seed| {
-        let stage = stage(2, check);
-        spoil(&stage, rho as usize, &[0]);
-        let ends = stage.act(|session| {
+        let harness = harness(2, check);
+        spoil(&harness, rho as usize, &[0]);
+        let ends = harness.act(|session| {
             let (mut party, mut source) = bucketed(session, rho, seed)?;
             let units = source.units(&mut party, 2, 1)?;
             party.check()?;
@@ -45,10 +45,10 @@ pub fn spoiled_bucket(check: Option<Check>) -> bool {
 
 /// P_2's payloads are other ones for the only bit of items: of the first one of a bucket, and of so many
 /// behind it.
-fn spoil(stage: &Stage, items: usize, of_first: &'static [usize]) {
+fn spoil(harness: &Harness, items: usize, of_first: &'static [usize]) {
     let payload = divisi_core::Step::new(PAYLOAD).id;
     let mut messages = 0;
-    stage.hand(party(2), party(1), move |mut frame| {
+    harness.hand(party(2), party(1), move |mut frame| {
         if frame.step == payload {
             // two bits and a MAC
             let rows = if messages == 0 { of_first.to_vec() } else { (0..items - 1).collect() };
@@ -63,9 +63,9 @@ fn spoil(stage: &Stage, items: usize, of_first: &'static [usize]) {
 /// was known before.
 pub fn foreseen_buckets(check: Option<Check>) -> bool {
     let told = [(); 2].map(|()| {
-        let stage = stage(2, check);
-        let recording = stage.recording(party(1));
-        let ends = stage.act(|session| {
+        let harness = harness(2, check);
+        let recording = harness.recording(party(1));
+        let ends = harness.act(|session| {
             let (mut party, mut source) = bucketed(session, 8, 5)?;
             source.units(&mut party, 3, 20)?;
             party.check()
@@ -80,7 +80,7 @@ pub fn foreseen_buckets(check: Option<Check>) -> bool {
 /// Two sessions: whether the same elements are combined to the same.
 pub fn foreseen_combination(check: Option<Check>) -> bool {
     let made = [(); 2].map(|()| {
-        let ends = stage(2, check).act(|session| {
+        let ends = harness(2, check).act(|session| {
             let (mut party, _) = Dealer::<Gf48>::deal(session, 9)?;
             let a: Vec<Gf48> = (1..41).map(Gf48::from_low_bits).collect();
             Mascot::combination(&mut party, &a)
@@ -93,9 +93,9 @@ pub fn foreseen_combination(check: Option<Check>) -> bool {
 
 /// P_2 sends other payloads for 40 bits of a: whether P_1 takes a product that is none.
 pub fn false_product(check: Option<Check>) -> bool {
-    let stage = stage(2, check);
-    stage.change(party(2), party(1), PAYLOAD, 0, |body| (0..40).for_each(|row| body[6 * row] ^= 1));
-    let ends = stage.act(|mut session| {
+    let harness = harness(2, check);
+    harness.change(party(2), party(1), PAYLOAD, 0, |body| (0..40).for_each(|row| body[6 * row] ^= 1));
+    let ends = harness.act(|mut session| {
         let setup = testing::deal_over_field(&mut session, Config::default(), 48, 3)?;
         let (mut party, mut source) = Mascot::<Gf48>::over(session, setup)?;
         let triples = source.byte_triples(&mut party, 1)?;
@@ -115,10 +115,10 @@ pub fn false_product(check: Option<Check>) -> bool {
 /// what comes of it.
 pub fn false_difference(check: Option<Check>) -> bool {
     let lies = |step: &'static str, n: usize, late: bool| {
-        let stage = stage(n, check);
-        let recording = stage.recording(party(1));
-        super::flip(&stage, step);
-        stage.act(|session| {
+        let harness = harness(n, check);
+        let recording = harness.recording(party(1));
+        super::flip(&harness, step);
+        harness.act(|session| {
             let (party, source) = bucketed(session, 40, 6)?;
             let mut engine = Spdz::new(party, Box::new(source), Protocol::Lookup)?;
             let mut x = super::shared(&mut engine)?;
@@ -137,15 +137,15 @@ fn coins_without(
     coin: &'static str,
     run: fn(Session) -> Result<(), Abort>,
 ) -> usize {
-    let stage = stage(2, None);
-    let recording = stage.recording(party(1));
+    let harness = harness(2, None);
+    let recording = harness.recording(party(1));
     let (id, mut count) = (divisi_core::Step::new(withheld.0).id, 0);
-    stage.hand(party(2), party(1), move |frame| {
+    harness.hand(party(2), party(1), move |frame| {
         let here = frame.step == id;
         count += usize::from(here);
         if here && count == withheld.1 + 1 { vec![] } else { vec![frame] }
     });
-    let ends = stage.act(run);
+    let ends = harness.act(run);
     assert!(ends[0].is_err() || withheld.1 == usize::MAX - 1, "{withheld:?}: nothing was withheld");
     recording.of(Way::Out, coin).len()
 }

@@ -31,7 +31,7 @@ pub fn aes_fips197(lab: &impl ByteLab) {
         assert_eq!(expansion, record.bytes("Expansion"), "{}", record.text("Name"));
     }
 
-    let case = |record: &&super::Record| Case {
+    let case = |record: &&super::VectorCase| Case {
         key: record.bytes("Key"),
         input: record.bytes("Plaintext"),
         output: record.bytes("Ciphertext"),
@@ -45,7 +45,7 @@ pub fn aes_sp800_38a(lab: &impl ByteLab) {
     let (counter, ecb): (Vec<_>, Vec<_>) = vectors.iter().partition(|record| record.has("Counter"));
     assert_eq!((counter.len(), ecb.len()), (3, 3));
 
-    let case = |record: &&super::Record| Case {
+    let case = |record: &&super::VectorCase| Case {
         key: record.bytes("Key"),
         input: record.bytes("Plaintext"),
         output: record.bytes("Ciphertext"),

@@ -1,6 +1,6 @@
 //! Known answers of triple DES.
 
-use super::vectors::{Record, triple_des_vectors};
+use super::vectors::{VectorCase, triple_des_vectors};
 use crate::des::{self, TripleKey, bits_of, bytes_of};
 use divisi_core::Direction;
 use divisi_core::testing::BitLab;
@@ -17,7 +17,7 @@ pub fn triple_des_samples(lab: &impl BitLab, blocks: usize) {
     answers(lab, &triple_des_vectors()[..blocks]);
 }
 
-fn answers(lab: &impl BitLab, records: &[Record]) {
+fn answers(lab: &impl BitLab, records: &[VectorCase]) {
     let (mut keys, mut plain, mut cipher) = (Vec::new(), Vec::new(), Vec::new());
     for record in records {
         let (plaintext, ciphertext) = (record.bytes("Plaintext"), record.bytes("Ciphertext"));

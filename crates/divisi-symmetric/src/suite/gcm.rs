@@ -1,6 +1,6 @@
 //! Known answers of AES-GCM, and sealing and opening of whole batches in a lab.
 
-use super::vectors::{Record, gcm_specification_vectors};
+use super::vectors::{VectorCase, gcm_specification_vectors};
 use crate::aes::{self, KeySize, RoundKeys};
 use crate::mode::ghash::{Powers, Steps, powers};
 use crate::mode::{columns, ctr, gcm};
@@ -71,11 +71,11 @@ pub fn gcm_specification(lab: &impl Lab) -> Census {
     census
 }
 
-fn message(record: &Record, iv: [u8; gcm::IV_BYTES], text: &str) -> Message {
+fn message(record: &VectorCase, iv: [u8; gcm::IV_BYTES], text: &str) -> Message {
     Message { key: record.bytes("Key"), iv, aad: record.bytes("AAD"), text: record.bytes(text) }
 }
 
-fn tag(record: &Record) -> [u8; 16] {
+fn tag(record: &VectorCase) -> [u8; 16] {
     record.bytes("Tag").try_into().unwrap()
 }
 

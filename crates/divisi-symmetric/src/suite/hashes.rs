@@ -1,7 +1,7 @@
 //! Hashes and MACs of batches on an engine: NIST's examples, and messages of every kind of length against gates in the clear.
 
 use super::samples::Samples;
-use super::vectors::{Record, hash_vectors};
+use super::vectors::{VectorCase, hash_vectors};
 use crate::batch::{self, Messages};
 use crate::gates::{Adder, in_the_clear};
 use crate::hash::Hash;
@@ -164,7 +164,7 @@ pub fn hash_known_answers<L: Lab<Engine: Bitwise>>(lab: &L) -> usize {
     let records = hash_vectors();
     let mut count = 0;
     for hash in Hash::ALL {
-        let of: Vec<&Record> =
+        let of: Vec<&VectorCase> =
             records.iter().filter(|r| r.has("Hash") && r.text("Hash") == hash.name()).collect();
         let messages: Vec<Vec<u8>> = of.iter().map(|r| r.bytes("Message")).collect();
         let want: Vec<Vec<u8>> = of.iter().map(|r| r.bytes("Digest")).collect();

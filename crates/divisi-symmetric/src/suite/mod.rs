@@ -21,6 +21,6 @@ pub use self::hashes::{
 };
 pub use self::samples::Samples;
 pub use self::vectors::{
-    Record, aes_fips197_vectors, aes_sp800_38a_vectors, gcm_specification_vectors, hash_vectors,
+    VectorCase, aes_fips197_vectors, aes_sp800_38a_vectors, gcm_specification_vectors, hash_vectors,
     mode_vectors, triple_des_vectors,
 };

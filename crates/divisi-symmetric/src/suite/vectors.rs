@@ -2,9 +2,9 @@
 
 /// One known answer.
 #[derive(Clone, Debug)]
-pub struct Record(Vec<(&'static str, &'static str)>);
+pub struct VectorCase(Vec<(&'static str, &'static str)>);
 
-impl Record {
+impl VectorCase {
     /// The value of that name.
     ///
     /// # Panics
@@ -34,46 +34,46 @@ impl Record {
 
 /// FIPS 197, appendices A, B and C.
 #[must_use]
-pub fn aes_fips197_vectors() -> Vec<Record> {
+pub fn aes_fips197_vectors() -> Vec<VectorCase> {
     records(include_str!("../../tests/vectors/aes_fips197.txt"))
 }
 
 /// SP 800-38A, F.1 (ECB) and F.5 (CTR).
 #[must_use]
-pub fn aes_sp800_38a_vectors() -> Vec<Record> {
+pub fn aes_sp800_38a_vectors() -> Vec<VectorCase> {
     records(include_str!("../../tests/vectors/aes_sp800_38a.txt"))
 }
 
 /// The test cases of the GCM specification.
 #[must_use]
-pub fn gcm_specification_vectors() -> Vec<Record> {
+pub fn gcm_specification_vectors() -> Vec<VectorCase> {
     records(include_str!("../../tests/vectors/gcm_specification.txt"))
 }
 
 /// Triple DES: SP 800-67's example, and some of NIST's.
 #[must_use]
-pub fn triple_des_vectors() -> Vec<Record> {
+pub fn triple_des_vectors() -> Vec<VectorCase> {
     records(include_str!("../../tests/vectors/triple_des.txt"))
 }
 
 /// SP 800-38A, F.2 (CBC), SP 800-38B, D (CMAC), and examples of CBC of triple DES.
 #[must_use]
-pub fn mode_vectors() -> Vec<Record> {
+pub fn mode_vectors() -> Vec<VectorCase> {
     records(include_str!("../../tests/vectors/modes.txt"))
 }
 
 /// NIST's examples of hashes, extendable outputs and KMAC.
 #[must_use]
-pub fn hash_vectors() -> Vec<Record> {
+pub fn hash_vectors() -> Vec<VectorCase> {
     records(include_str!("../../tests/vectors/hashes.txt"))
 }
 
-fn records(file: &'static str) -> Vec<Record> {
-    let mut records = vec![Record(Vec::new())];
+fn records(file: &'static str) -> Vec<VectorCase> {
+    let mut records = vec![VectorCase(Vec::new())];
     for line in file.lines().map(str::trim).filter(|line| !line.starts_with('#')) {
         match line.split_once('=') {
             Some((name, value)) => records.last_mut().unwrap().0.push((name.trim(), value.trim())),
-            None if line.is_empty() => records.push(Record(Vec::new())),
+            None if line.is_empty() => records.push(VectorCase(Vec::new())),
             None => panic!("neither a value nor a comment: {line}"),
         }
     }

@@ -2,7 +2,7 @@
 
 use super::{Pipes, Processes, Room};
 use crate::failure::Failure;
-use divisi_net::{Config, Door, Identity, Machine, Mesh, Options, PartyId};
+use divisi_net::{Config, Identity, Listener, Machine, Mesh, Options, PartyId};
 use serde::{Deserialize, Serialize};
 use std::net::{Ipv4Addr, TcpListener};
 use std::path::Path;
@@ -74,7 +74,7 @@ impl Seat {
         PartyId::new(self.me).ok_or_else(|| usage("there is no party 0: parties are numbered from 1"))
     }
 
-    /// Join the others: the mesh, and the door that it came through, which must stay.
+    /// Join the others: the mesh, and the listener that it came through, which must stay.
     ///
     /// # Errors
     /// If they cannot be reached in time; all run when they learn of each other, so that there is nothing to wait for but the
@@ -85,25 +85,25 @@ impl Seat {
         listener: TcpListener,
         options: &Options,
         within: Duration,
-    ) -> Result<(Door, Arc<Mesh>), Failure> {
+    ) -> Result<(Listener, Arc<Mesh>), Failure> {
         pipes.leave_no(Path::new(&self.room));
         let me = self.me()?;
         let config = Config::parse(&self.config).map_err(usage)?;
         let identity = Identity::load(Path::new(&self.identity)).map_err(usage)?;
         let within = config.connect().min(within);
-        let door =
-            Door::open_at(listener, config, me, Arc::new(identity), Arc::new(Machine)).map_err(usage)?;
-        let mesh = join(&door, within, options)?;
-        Ok((door, mesh))
+        let listener =
+            Listener::open_at(listener, config, me, Arc::new(identity), Arc::new(Machine)).map_err(usage)?;
+        let mesh = join(&listener, within, options)?;
+        Ok((listener, mesh))
     }
 }
 
-/// Join the other parties of the door's configuration.
+/// Join the other parties of the listener's configuration.
 ///
 /// # Errors
 /// If they cannot be reached in time: with the one that is missing.
-pub fn join(door: &Door, within: Duration, options: &Options) -> Result<Arc<Mesh>, Failure> {
-    let mesh = Mesh::join_with(door, within, options).map_err(|e| {
+pub fn join(listener: &Listener, within: Duration, options: &Options) -> Result<Arc<Mesh>, Failure> {
+    let mesh = Mesh::join_with(listener, within, options).map_err(|e| {
         let failure = Failure::unavailable(e.to_string()).at(e.step().to_string());
         match e.peer() {
             Some(peer) => failure.with_peer(peer),

@@ -14,7 +14,7 @@ use crate::engine::{self, Engine, Job, Own, Prepared, Settings, Unwatched};
 use crate::failure::{Failure, Kind};
 use crate::local::seat;
 use divisi_core::{Counts, Session};
-use divisi_net::{Config, Door, Identity, Machine, Mesh, Options as Net, PartyId};
+use divisi_net::{Config, Identity, Listener, Machine, Mesh, Options as Net, PartyId};
 use divisi_symmetric::gates::Adder;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
@@ -270,12 +270,12 @@ pub fn one(options: &Options, membership: &Membership) -> Result<Report, Failure
     let net = Net { timeout: options.timeout.unwrap_or(config.timeout()), ..Net::default() };
     let within = config.connect();
     let (identity, world) = (Arc::new(identity), Arc::new(Machine));
-    let door = match &membership.listen {
-        Some(address) => Door::open_on(address, config, me, identity, world),
-        None => Door::open(config, me, identity, world),
+    let listener = match &membership.listen {
+        Some(address) => Listener::open_on(address, config, me, identity, world),
+        None => Listener::open(config, me, identity, world),
     };
-    let door = door.map_err(usage)?;
-    let mesh = seat::join(&door, within, &net)?;
+    let listener = listener.map_err(usage)?;
+    let mesh = seat::join(&listener, within, &net)?;
     let start = Instant::now();
     let learns = options.receivers.contains(&me);
     let outcome = compute(&mesh, &*prepared, &options.of(me), learns)?;

@@ -1,4 +1,4 @@
-//! Rounds of three servers without clients and doors: what is offered, and what comes of it.
+//! Rounds of three servers without clients and listeners: what is offered, and what comes of it.
 
 use super::*;
 use crate::admit::Who;
@@ -64,7 +64,7 @@ impl Three {
         let node = self.node(i);
         let client = node.config().clients()[0].clone();
         let who = Who { name: client.name, fingerprint: *client.pin.fingerprint().bytes() };
-        assert!(node.counter.tell(|desk, _| desk.enter(who, [id; 32], Box::new(|| {}))));
+        assert!(node.shared.tell(|intake, _| intake.enter(who, [id; 32], Box::new(|| {}))));
     }
 
     /// On it, a request for her list of keys.
@@ -75,7 +75,7 @@ impl Three {
     /// The same for anything, under a number.
     fn ask_for(&self, i: usize, id: u8, number: u64, item: Item) {
         let message = ToServer::Request { number, item };
-        self.node(i).counter.tell(|desk, now| desk.hear(&[id; 32], message, 40, now)).unwrap();
+        self.node(i).shared.tell(|intake, now| intake.receive(&[id; 32], message, 40, now)).unwrap();
     }
 
     /// Each server in a thread and in one session, with its number from 0.
@@ -131,7 +131,7 @@ fn a_round_holds_no_more_than_its_budget_whatever_is_offered() {
     }
     let offers: Vec<Offer> = ids.iter().map(|id| offer(*id)).collect();
     let left = |i: usize| {
-        let has = |id: &&u8| three.node(i).counter.with(|desk, _| desk.has(&[**id; 32], 1));
+        let has = |id: &&u8| three.node(i).shared.with(|intake, _| intake.has(&[**id; 32], 1));
         ids.iter().filter(has).copied().collect::<Vec<_>>()
     };
     let lefts = three.run(|i, house| {
@@ -140,7 +140,7 @@ fn a_round_holds_no_more_than_its_budget_whatever_is_offered() {
     });
     assert_eq!(lefts, vec![ids[Budget::ROUND.single..].to_vec(); 3]);
     // what went back is as it was
-    let stands = |i: usize| three.node(i).counter.with(|desk, _| desk.stands(&offers[2]));
+    let stands = |i: usize| three.node(i).shared.with(|intake, _| intake.stands(&offers[2]));
     assert!((0..3).all(|i| stands(i) == Some(true)));
 }
 
@@ -159,12 +159,12 @@ fn what_is_on_its_way_is_waited_for_a_moment() {
         });
         three.run(|_, house| house.round(leader(), &[offer(1)]).unwrap());
     });
-    assert!((0..3).all(|i| !three.node(i).counter.with(|desk, _| desk.has(&[1; 32], 1))));
+    assert!((0..3).all(|i| !three.node(i).shared.with(|intake, _| intake.has(&[1; 32], 1))));
 
     let three = Three::new(&(Arc::new(Machine) as Arc<dyn World>));
     (0..3).for_each(|i| three.enter(i, 1));
     (0..2).for_each(|i| three.ask(i, 1));
-    let may_come = |i: usize| three.node(i).counter.with(|desk, _| desk.may_come(&offer(1)));
+    let may_come = |i: usize| three.node(i).shared.with(|intake, _| intake.may_come(&offer(1)));
     assert!(may_come(2));
     let rounds = |n: usize| {
         drop(three.run(|_, house| (0..n).try_for_each(|_| house.round(leader(), &[offer(1)])).unwrap()))
@@ -174,14 +174,14 @@ fn what_is_on_its_way_is_waited_for_a_moment() {
     rounds(1);
     assert!(!may_come(2));
     let begun = Instant::now();
-    three.node(2).counter.await_offers(&[offer(1)], begun + Duration::from_secs(60));
+    three.node(2).shared.await_offers(&[offer(1)], begun + Duration::from_secs(60));
     assert!(begun.elapsed() < Duration::from_secs(60));
     // one that comes after all is served, and is waited for again
     three.ask(2, 1);
     rounds(1);
-    assert!((0..3).all(|i| !three.node(i).counter.with(|desk, _| desk.has(&[1; 32], 1))));
+    assert!((0..3).all(|i| !three.node(i).shared.with(|intake, _| intake.has(&[1; 32], 1))));
     let next = Offer { number: 2, ..offer(1) };
-    assert!(three.node(2).counter.with(|desk, _| desk.may_come(&next)));
+    assert!(three.node(2).shared.with(|intake, _| intake.may_come(&next)));
 }
 
 /// A key that the operators destroy is held by no request that its client began with it and then left to

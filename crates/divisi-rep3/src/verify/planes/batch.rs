@@ -3,13 +3,13 @@
 #[cfg(feature = "fault")]
 use super::forget;
 use crate::coin::{Coin, next_words};
-use crate::record::{Made, Relations, Visit};
+use crate::record::{Record, Relations, Visit};
 use divisi_core::{Check, Prg};
 use divisi_field::{Field, Gf64};
 
 /// What is verified, with what its first coin gives before the alphas.
 pub(super) struct Batch<'a> {
-    made: &'a [Made],
+    made: &'a [Record],
     relations: Relations,
     pub(super) beta: [Gf64; 8],
     /// Whether a mutant forgets the last group \[A11\].
@@ -18,7 +18,7 @@ pub(super) struct Batch<'a> {
 }
 
 impl<'a> Batch<'a> {
-    pub(super) fn new(made: &'a [Made], coin: &Coin, mutated: impl Fn(Check) -> bool + Copy) -> Self {
+    pub(super) fn new(made: &'a [Record], coin: &Coin, mutated: impl Fn(Check) -> bool + Copy) -> Self {
         let mut expansion = coin.expand();
         let mut beta = [Gf64::ZERO; 8];
         next_words(&mut expansion, &mut beta);

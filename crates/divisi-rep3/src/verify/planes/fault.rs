@@ -4,7 +4,7 @@ use super::batch::Batch;
 use super::points::{BYTES, FOLDS, GRID, GROUP, at_infinity, corner, weights};
 use super::values::Grid;
 use crate::coin::{Coin, next_elements, next_words};
-use crate::record::{Group, Made, Visit};
+use crate::record::{Group, Record, Visit};
 use crate::relation::Weighed;
 use crate::trio::Trio;
 use divisi_core::{Abort, Prg, Step};
@@ -52,7 +52,7 @@ impl Visit for Recomputed {
 
 /// What these records add to the claims at the corners, by the first coin: of records that are errors and
 /// nothing else, the error of each corner, if no error is in a factor.
-pub(crate) fn claims(made: &[Made], coin: &Coin) -> [Gf64; GROUP] {
+pub(crate) fn claims(made: &[Record], coin: &Coin) -> [Gf64; GROUP] {
     let batch = Batch::new(made, coin, |_| false);
     let mut grid = Grid::new(batch.alphas(coin));
     batch.visit(&mut grid);

@@ -1,4 +1,4 @@
-//! The page: one file with its style and its plots, nothing from elsewhere, for a phone as for a desk, by day and by night.
+//! The page: one file with its style and its plots, nothing from elsewhere, for a phone as for a intake, by day and by night.
 
 use super::escape::escape;
 use super::matrix::RunGroup;

@@ -7,11 +7,11 @@ use crate::source::Triples;
 use divisi_core::{Abort, Check, Step, step};
 use divisi_field::{Gf2, Gf8, Holds};
 
-const SHORT: Step = step!("shelf");
+const SHORT: Step = step!("reserve");
 
 /// Random bits and products of bytes, each taken once.
 #[derive(Default)]
-pub(super) struct Shelf<F: Mac> {
+pub(super) struct Reserve<F: Mac> {
     bits: Auth<Gf2, F>,
     triples: Option<Triples<Gf8, F>>,
     ands: Option<Triples<Gf2, F>>,
@@ -41,9 +41,9 @@ impl<F: Mac + Holds<Gf8>> Spdz<F> {
 
     /// So many random bits and products of bytes are to come.
     pub(super) fn foresee_products(&mut self, bits: usize, triples: usize) {
-        let shelf = &mut self.shelf;
-        shelf.foreseen_bits = shelf.foreseen_bits.saturating_add(bits);
-        shelf.foreseen_triples = shelf.foreseen_triples.saturating_add(triples);
+        let reserve = &mut self.reserve;
+        reserve.foreseen_bits = reserve.foreseen_bits.saturating_add(bits);
+        reserve.foreseen_triples = reserve.foreseen_triples.saturating_add(triples);
     }
 
     /// Make now all random bits and products of bytes that were foreseen: before keys and inputs are known.
@@ -51,7 +51,7 @@ impl<F: Mac + Holds<Gf8>> Spdz<F> {
     /// # Errors
     /// The abort that ends the session.
     pub fn preprocess_products(&mut self) -> Result<(), Abort> {
-        let Shelf { foreseen_bits, foreseen_triples, .. } = self.shelf;
+        let Reserve { foreseen_bits, foreseen_triples, .. } = self.reserve;
         self.stock_bits(foreseen_bits)?;
         self.stock_triples(foreseen_triples)
     }
@@ -85,11 +85,11 @@ impl<F: Mac + Holds<Gf8>> Spdz<F> {
 
     /// See that so many products of bits are there.
     fn stock_ands(&mut self, count: usize) -> Result<(), Abort> {
-        if count > 0 && self.shelf.ands.as_ref().is_none_or(|ands| ands.a.len() < count) {
+        if count > 0 && self.reserve.ands.as_ref().is_none_or(|ands| ands.a.len() < count) {
             let phase = self.party.session.detour(PREPROCESSING_PHASE);
             let made = self.source.and_triples(&mut self.party, count);
             self.party.session.back(phase);
-            self.shelf.ands = Some(made?);
+            self.reserve.ands = Some(made?);
         }
         Ok(())
     }
@@ -97,7 +97,7 @@ impl<F: Mac + Holds<Gf8>> Spdz<F> {
     /// Fresh products of bits.
     pub(super) fn and_triples(&mut self, count: usize) -> Result<Triples<Gf2, F>, Abort> {
         self.stock_ands(count)?;
-        let taken = self.shelf.ands.as_mut().and_then(|Triples { a, b, c }| {
+        let taken = self.reserve.ands.as_mut().and_then(|Triples { a, b, c }| {
             Some(Triples { a: a.pop(count)?, b: b.pop(count)?, c: c.pop(count)? })
         });
         taken.ok_or_else(|| self.party.session.misuse(SHORT, "too few products"))
@@ -105,24 +105,24 @@ impl<F: Mac + Holds<Gf8>> Spdz<F> {
 
     /// See that so many random bits are there.
     fn stock_bits(&mut self, count: usize) -> Result<(), Abort> {
-        if self.shelf.bits.len() < count {
-            let more = self.shelf.foreseen_bits.max(count);
+        if self.reserve.bits.len() < count {
+            let more = self.reserve.foreseen_bits.max(count);
             let phase = self.party.session.detour(PREPROCESSING_PHASE);
             let made = self.source.bits(&mut self.party, more);
             self.party.session.back(phase);
-            self.shelf.bits = made?;
+            self.reserve.bits = made?;
         }
         Ok(())
     }
 
     /// See that so many products of bytes are there.
     fn stock_triples(&mut self, count: usize) -> Result<(), Abort> {
-        if count > 0 && self.shelf.triples.as_ref().is_none_or(|triples| triples.a.len() < count) {
-            let more = self.shelf.foreseen_triples.max(count);
+        if count > 0 && self.reserve.triples.as_ref().is_none_or(|triples| triples.a.len() < count) {
+            let more = self.reserve.foreseen_triples.max(count);
             let phase = self.party.session.detour(PREPROCESSING_PHASE);
             let made = self.source.byte_triples(&mut self.party, more);
             self.party.session.back(phase);
-            self.shelf.triples = Some(made?);
+            self.reserve.triples = Some(made?);
         }
         Ok(())
     }
@@ -130,17 +130,17 @@ impl<F: Mac + Holds<Gf8>> Spdz<F> {
     /// Fresh random bits \[K5\].
     pub(super) fn random_bits(&mut self, count: usize) -> Result<Auth<Gf2, F>, Abort> {
         self.stock_bits(count)?;
-        self.shelf.foreseen_bits = self.shelf.foreseen_bits.saturating_sub(count);
+        self.reserve.foreseen_bits = self.reserve.foreseen_bits.saturating_sub(count);
         self.party.session.observe_each(Check::K5, count as u64); // [K5]
-        let taken = self.shelf.bits.pop(count);
+        let taken = self.reserve.bits.pop(count);
         taken.ok_or_else(|| self.party.session.misuse(SHORT, "too few random bits"))
     }
 
     /// Fresh products of bytes.
     pub(super) fn byte_triples(&mut self, count: usize) -> Result<Triples<Gf8, F>, Abort> {
         self.stock_triples(count)?;
-        self.shelf.foreseen_triples = self.shelf.foreseen_triples.saturating_sub(count);
-        let taken = self.shelf.triples.as_mut().and_then(|Triples { a, b, c }| {
+        self.reserve.foreseen_triples = self.reserve.foreseen_triples.saturating_sub(count);
+        let taken = self.reserve.triples.as_mut().and_then(|Triples { a, b, c }| {
             Some(Triples { a: a.pop(count)?, b: b.pop(count)?, c: c.pop(count)? })
         });
         taken.ok_or_else(|| self.party.session.misuse(SHORT, "too few products"))

@@ -12,47 +12,47 @@ use std::time::Duration;
 /// No run lasts as long: after it the test program ends, so that a hang is a failure and no wait.
 const HANG: Duration = Duration::from_secs(300);
 
-/// A stage of three parties, each of which is a [`Trio`].
-pub struct Stage(testing::Stage);
+/// A harness of three parties, each of which is a [`Trio`].
+pub struct Harness(testing::Harness);
 
-impl Deref for Stage {
-    type Target = testing::Stage;
+impl Deref for Harness {
+    type Target = testing::Harness;
 
-    fn deref(&self) -> &testing::Stage {
+    fn deref(&self) -> &testing::Harness {
         &self.0
     }
 }
 
-impl Default for Stage {
+impl Default for Harness {
     fn default() -> Self {
-        Stage::new(&Parameters::new("rep3 stage"))
+        Harness::new(&Parameters::new("rep3 harness"))
     }
 }
 
-impl Stage {
-    /// A stage for a session with these parameters.
+impl Harness {
+    /// A harness for a session with these parameters.
     #[must_use]
-    pub fn new(parameters: &Parameters) -> Stage {
-        Stage::in_world(parameters, Arc::new(Machine))
+    pub fn new(parameters: &Parameters) -> Harness {
+        Harness::in_world(parameters, Arc::new(Machine))
     }
 
-    /// A stage for a session without one check.
+    /// A harness for a session without one check.
     #[must_use]
-    pub fn without(check: Option<Check>) -> Stage {
-        let parameters = Parameters::new("rep3 stage");
-        Stage::new(&check.into_iter().fold(parameters, Parameters::without))
+    pub fn without(check: Option<Check>) -> Harness {
+        let parameters = Parameters::new("rep3 harness");
+        Harness::new(&check.into_iter().fold(parameters, Parameters::without))
     }
 
-    /// A stage in a world of its own.
+    /// A harness in a world of its own.
     #[must_use]
-    pub fn in_world(parameters: &Parameters, world: Arc<dyn World>) -> Stage {
-        Stage(testing::Stage::in_world(3, parameters, world))
+    pub fn in_world(parameters: &Parameters, world: Arc<dyn World>) -> Harness {
+        Harness(testing::Harness::in_world(3, parameters, world))
     }
 
-    /// This stage with parties that wait still longer: for runs in which a party computes long.
+    /// This harness with parties that wait still longer: for runs in which a party computes long.
     #[must_use]
-    pub fn patient(self) -> Stage {
-        Stage(self.0.patient())
+    pub fn patient(self) -> Harness {
+        Harness(self.0.patient())
     }
 
     /// Run `f` at each party, the session included; the results in the parties' order.
@@ -60,7 +60,7 @@ impl Stage {
         unless_it_hangs(|| self.0.act(|session| f(Trio::new(session)?)))
     }
 
-    /// As [`Stage::act`], where each party has parameters of its own and does something before the session
+    /// As [`Harness::act`], where each party has parameters of its own and does something before the session
     /// starts.
     pub fn act_each<R: Send>(
         self,

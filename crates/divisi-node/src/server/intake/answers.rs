@@ -1,22 +1,22 @@
 //! What goes to a client, and how much of it may wait.
 
-use super::line::Line;
-use super::{BACKLOG, Desk};
+use super::queue::Queue;
+use super::{BACKLOG, Intake};
 use crate::request::{AHEAD, ConnectionId, Reply, ToClient};
 use zeroize::Zeroizing;
 
-impl Desk {
+impl Intake {
     /// Whether a client may be heard: it has not sent more than it may be ahead, and takes its answers.
     pub fn may_hear(&self, id: &ConnectionId) -> bool {
         let room = AHEAD * 2 * self.shape.chunk;
-        let waits = |line: &Line| line.inbox.iter().map(|(_, bytes)| bytes).sum::<usize>();
-        let may = |line: &Line| line.inbox.len() <= AHEAD && waits(line) < room && line.unsent <= BACKLOG;
+        let waits = |line: &Queue| line.inbox.iter().map(|(_, bytes)| bytes).sum::<usize>();
+        let may = |line: &Queue| line.inbox.len() <= AHEAD && waits(line) < room && line.unsent <= BACKLOG;
         self.lines.get(id).is_some_and(may)
     }
 
     /// Whether a client waits for something.
     pub fn owes(&self, id: &ConnectionId) -> bool {
-        let open = |line: &Line| line.request.as_ref().is_some_and(|request| request.open > 0);
+        let open = |line: &Queue| line.request.as_ref().is_some_and(|request| request.open > 0);
         self.lines.get(id).is_some_and(|line| open(line) || !line.inbox.is_empty())
     }
 

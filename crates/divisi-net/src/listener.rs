@@ -1,4 +1,4 @@
-//! The door of a party: one listening port for the other parties and for clients.
+//! The listener of a party: one listening port for the other parties and for clients.
 //!
 //! Each connection shakes hands in a thread of its own, within time limits; no more than a fixed number may
 //! be at it, and when there are more the oldest give way. Whoever is not in the configuration gets no further
@@ -6,7 +6,7 @@
 
 use crate::config::{Config, ConfigError};
 use crate::connection::{Connection, Peer};
-use crate::dial::{HANDSHAKE, hear, version};
+use crate::dial::{HANDSHAKE, receive, version};
 use crate::handshakes::{self, Handshakes, Place, Refused, SILENCE};
 use crate::hello::{Hello, Role, Verdict};
 use crate::identity::Identity;
@@ -29,7 +29,7 @@ const CLIENTS: usize = 256;
 const PATIENCE: Duration = Duration::from_secs(60);
 /// How long an answer to a greeting may take between two parties that are there.
 pub(crate) const ANSWER: Duration = Duration::from_secs(2);
-/// How long the door waits for a place or a descriptor before it looks again whether it is closed.
+/// How long the listener waits for a place or a descriptor before it looks again whether it is closed.
 const NAP: Duration = Duration::from_millis(50);
 /// Refusals remembered for messages.
 const REFUSALS: usize = 8;
@@ -58,7 +58,7 @@ pub(crate) struct State {
     pub refusals: VecDeque<String>,
 }
 
-/// What the door's threads share.
+/// What the listener's threads share.
 pub(crate) struct Shared {
     config: RwLock<Arc<Config>>,
     pub me: PartyId,
@@ -127,7 +127,7 @@ impl Shared {
                 return;
             }
         };
-        let Ok(Some(hello)) = hear(&mut wire, until) else {
+        let Ok(Some(hello)) = receive(&mut wire, until) else {
             return self.handshakes.count(&place, |refused| &mut refused.broken);
         };
         if self.config().party_of(wire.peer()).is_some() {
@@ -233,13 +233,13 @@ impl Shared {
 }
 
 /// A party's listening port. Closed when dropped.
-pub struct Door {
+pub struct Listener {
     shared: Arc<Shared>,
     address: SocketAddr,
     bell: UnixStream,
 }
 
-impl Door {
+impl Listener {
     /// Listens at the address that the configuration gives party `me`, which must be one of this machine.
     pub fn open(
         config: Config,
@@ -304,7 +304,7 @@ impl Door {
         });
         let inside = shared.clone();
         world
-            .spawn(format!("door of {me}"), Box::new(move || attend(&inside, &listener, &ear)))
+            .spawn(format!("listener of {me}"), Box::new(move || attend(&inside, &listener, &ear)))
             .map_err(failed)?;
         Ok(Self { shared, address, bell })
     }
@@ -313,7 +313,7 @@ impl Door {
         &self.shared
     }
 
-    /// The party whose door it is.
+    /// The party whose listener it is.
     pub fn me(&self) -> PartyId {
         self.shared.me
     }
@@ -357,7 +357,7 @@ impl Door {
     }
 }
 
-impl Drop for Door {
+impl Drop for Listener {
     fn drop(&mut self) {
         self.shared.closed.store(true, Ordering::SeqCst);
         // Taken and given back so that no thread misses the call between its look and its sleep.
@@ -393,7 +393,7 @@ fn attend(shared: &Arc<Shared>, listener: &TcpListener, ear: &UnixStream) {
     }
 }
 
-/// Waits a moment, or until the door closes.
+/// Waits a moment, or until the listener closes.
 fn pause(shared: &Shared) {
     let state = shared.state();
     drop(shared.changed.wait_timeout(state, NAP).unwrap_or_else(PoisonError::into_inner));

@@ -76,7 +76,7 @@ impl Client {
         let begun = self.world.now();
         let mut heard: [Option<Heard>; 3] =
             self.unsent.each_mut().map(|unsent| unsent.take().map(|e| Err(Unheard::Broken(e))));
-        self.hear(step, &mut heard);
+        self.receive(step, &mut heard);
         let lasted = self.world.now().saturating_duration_since(begun);
         self.heard += 1;
         let failed = heard.iter().filter(|heard| matches!(heard, Some(Ok(ToClient::Failed(_))))).count();
@@ -121,7 +121,7 @@ impl Client {
     }
 
     /// Hear from all, whatever happens: a server that is gone is best told by the other two.
-    fn hear(&mut self, step: Step, heard: &mut [Option<Heard>; 3]) {
+    fn receive(&mut self, step: Step, heard: &mut [Option<Heard>; 3]) {
         let start = self.world.now();
         let mut last = [start; 3];
         let longest = self.links.iter().map(Link::timeout).max().unwrap_or_default();

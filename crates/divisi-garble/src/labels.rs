@@ -1,9 +1,9 @@
 //! The walks over labels: a garbler's, which makes tables, and the evaluator's, which reads them.
 
 use crate::batch::{Batch, Op};
+use crate::evaluate::{Masked, Operands, Reader, Received};
 use crate::hash::Named;
 use crate::masks::Garbling;
-use crate::read::{Masked, Operands, Reader, Received};
 use crate::share::{Seats, xor};
 use crate::table::{Form, GROUP, Layout, Product, Writer};
 use divisi_core::Prg;

@@ -1,4 +1,4 @@
-//! What a desk has to log.
+//! What a intake has to log.
 
 use std::collections::HashMap;
 

@@ -12,7 +12,7 @@ const BUDGET: usize = 96 << 20;
 /// milliseconds on a fast network.
 const PORTION: usize = 4 << 20;
 
-/// When vectors are put on a shelf to be used.
+/// When vectors are put on a stock to be used.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Use {
     Now,
@@ -23,9 +23,9 @@ pub(crate) enum Use {
 /// What is put in, taken out and thrown away follows from public calls, so that the parties agree on it; the
 /// number of each vector enters their views when it is used \[A18\].
 #[derive(Default)]
-pub(crate) struct Shelves(Vec<Shelf>);
+pub(crate) struct Shelves(Vec<VectorStock>);
 
-struct Shelf {
+struct VectorStock {
     protocol: Protocol,
     shape: Shape,
     stock: Stock<OneHots>,
@@ -33,7 +33,7 @@ struct Shelf {
     lacking: usize,
 }
 
-impl Shelf {
+impl VectorStock {
     /// Bytes of the vectors for one layer.
     fn layer(&self) -> usize {
         bytes(self.protocol, &self.shape)
@@ -62,7 +62,7 @@ impl Shelves {
     ) {
         let mut at = self.find(protocol, shape).unwrap_or_else(|| {
             let stock = Stock::bounded(bound(protocol, shape));
-            self.0.push(Shelf { protocol, shape: shape.clone(), stock, lacking: 0 });
+            self.0.push(VectorStock { protocol, shape: shape.clone(), stock, lacking: 0 });
             self.0.len() - 1
         });
         if when == Use::Now {
@@ -72,7 +72,7 @@ impl Shelves {
         for vector in vectors {
             let layer = self.0[at].layer();
             while self.bytes() + layer > BUDGET {
-                let Some(older) = self.0[..at].iter_mut().find(|shelf| !shelf.stock.is_empty()) else {
+                let Some(older) = self.0[..at].iter_mut().find(|stock| !stock.stock.is_empty()) else {
                     break;
                 };
                 drop(older.stock.take());
@@ -80,7 +80,7 @@ impl Shelves {
             // a full stock gives it back, and it is dropped here
             let _ = self.0[at].stock.put(vector);
         }
-        let kept = |shelf: &Shelf| shelf.lacking > 0 || !shelf.stock.is_empty();
+        let kept = |stock: &VectorStock| stock.lacking > 0 || !stock.stock.is_empty();
         self.0.retain(kept);
     }
 
@@ -88,36 +88,36 @@ impl Shelves {
     pub(crate) fn take(&mut self, protocol: Protocol, shape: &Shape) -> Option<(u64, OneHots)> {
         let at = self.find(protocol, shape)?;
         self.0[at..].rotate_left(1);
-        let shelf = self.0.last_mut()?;
-        let taken = shelf.stock.take();
-        shelf.lacking += usize::from(taken.is_some());
+        let stock = self.0.last_mut()?;
+        let taken = stock.stock.take();
+        stock.lacking += usize::from(taken.is_some());
         taken
     }
 
     /// Whether there is something to make in idle time.
     pub(crate) fn lack(&self) -> bool {
-        self.0.iter().any(|shelf| shelf.lacking > 0)
+        self.0.iter().any(|stock| stock.lacking > 0)
     }
 
     /// What to make next in idle time: for the layers that came last as many vectors as layers like them
     /// took, as far as there is room beside those that came later.
     pub(crate) fn wanted(&mut self) -> Option<(Protocol, Shape, usize)> {
-        let at = self.0.iter().rposition(|shelf| shelf.lacking > 0)?;
-        let kept: usize = self.0[at..].iter().map(Shelf::bytes).sum();
-        let shelf = &mut self.0[at];
-        let (free, layer) = (BUDGET.saturating_sub(kept), shelf.layer());
-        let layers = shelf.lacking.min(free / layer).min((PORTION / layer).max(1));
+        let at = self.0.iter().rposition(|stock| stock.lacking > 0)?;
+        let kept: usize = self.0[at..].iter().map(VectorStock::bytes).sum();
+        let stock = &mut self.0[at];
+        let (free, layer) = (BUDGET.saturating_sub(kept), stock.layer());
+        let layers = stock.lacking.min(free / layer).min((PORTION / layer).max(1));
         // layers beyond the budget are not restocked
-        shelf.lacking = if layers == 0 { 0 } else { shelf.lacking - layers };
-        (layers > 0).then(|| (shelf.protocol, shelf.shape.clone(), layers))
+        stock.lacking = if layers == 0 { 0 } else { stock.lacking - layers };
+        (layers > 0).then(|| (stock.protocol, stock.shape.clone(), layers))
     }
 
     pub(crate) fn bytes(&self) -> usize {
-        self.0.iter().map(Shelf::bytes).sum()
+        self.0.iter().map(VectorStock::bytes).sum()
     }
 
     fn find(&self, protocol: Protocol, shape: &Shape) -> Option<usize> {
-        self.0.iter().position(|shelf| shelf.protocol == protocol && shelf.shape == *shape)
+        self.0.iter().position(|stock| stock.protocol == protocol && stock.shape == *shape)
     }
 }
 

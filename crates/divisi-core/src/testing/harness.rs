@@ -10,8 +10,8 @@ use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-/// How long a party on a stage waits for a message, unless the stage says otherwise: longer than a busy
-/// machine makes it wait for one that comes. If none comes it takes no time, for a stage skips waits that
+/// How long a party on a harness waits for a message, unless the harness says otherwise: longer than a busy
+/// machine makes it wait for one that comes. If none comes it takes no time, for a harness skips waits that
 /// nothing can end.
 pub const LIMIT: Duration = Duration::from_secs(10);
 
@@ -103,7 +103,7 @@ impl Intercept for Hold {
 }
 
 /// Meshes of `n` parties on which something is about to happen.
-pub struct Stage {
+pub struct Harness {
     meshes: Vec<Mesh>,
     taps: Vec<Tap>,
     recordings: Vec<Recording>,
@@ -111,44 +111,44 @@ pub struct Stage {
     limit: Duration,
 }
 
-impl Stage {
-    /// A stage of `n` parties for a session with these parameters.
+impl Harness {
+    /// A harness of `n` parties for a session with these parameters.
     #[must_use]
-    pub fn new(n: usize, parameters: &Parameters) -> Stage {
-        Stage::in_world(n, parameters, Arc::new(Machine))
+    pub fn new(n: usize, parameters: &Parameters) -> Harness {
+        Harness::in_world(n, parameters, Arc::new(Machine))
     }
 
-    /// A stage for a session without one check.
+    /// A harness for a session without one check.
     #[cfg(feature = "fault")]
     #[must_use]
-    pub fn without(n: usize, parameters: &Parameters, check: Option<crate::Check>) -> Stage {
-        Stage::new(n, &check.into_iter().fold(parameters.clone(), Parameters::without))
+    pub fn without(n: usize, parameters: &Parameters, check: Option<crate::Check>) -> Harness {
+        Harness::new(n, &check.into_iter().fold(parameters.clone(), Parameters::without))
     }
 
-    /// A stage in a world of its own.
+    /// A harness in a world of its own.
     #[must_use]
-    pub fn in_world(n: usize, parameters: &Parameters, world: Arc<dyn World>) -> Stage {
+    pub fn in_world(n: usize, parameters: &Parameters, world: Arc<dyn World>) -> Harness {
         let meshes = mesh_that_skips(n, &Options { timeout: LIMIT, ..Options::default() }, world);
         let taps = meshes.iter().map(Tap::new).collect();
         let recordings = (0..n).map(|_| Recording::default()).collect();
-        let stage = Stage { meshes, taps, recordings, parameters: parameters.clone(), limit: LIMIT };
+        let harness = Harness { meshes, taps, recordings, parameters: parameters.clone(), limit: LIMIT };
         for (from, to) in links(n) {
-            stage.hand(from, to, |frame| vec![frame]);
+            harness.hand(from, to, |frame| vec![frame]);
         }
-        stage
+        harness
     }
 
-    /// This stage with parties that wait so long for a message.
+    /// This harness with parties that wait so long for a message.
     #[must_use]
-    pub fn waiting(mut self, limit: Duration) -> Stage {
+    pub fn waiting(mut self, limit: Duration) -> Harness {
         self.limit = limit;
         PartyId::all(self.parties()).for_each(|party| self.patience(party, limit));
         self
     }
 
-    /// This stage with parties that wait still longer: for runs in which a party computes long.
+    /// This harness with parties that wait still longer: for runs in which a party computes long.
     #[must_use]
-    pub fn patient(self) -> Stage {
+    pub fn patient(self) -> Harness {
         let limit = 4 * self.limit;
         self.waiting(limit)
     }
@@ -191,7 +191,7 @@ impl Stage {
     /// From now on this hand is on everything that `from` sends to `to`.
     pub fn hand(&self, from: PartyId, to: PartyId, hand: impl FnMut(Frame) -> Vec<Frame> + Send + 'static) {
         let hold = Hold { peer: to, recording: self.recording(from), hand: Box::new(hand) };
-        // both are parties of this stage
+        // both are parties of this harness
         let _ = self.taps[from.index()].intercept(to, Box::new(hold));
     }
 
@@ -222,7 +222,7 @@ impl Stage {
         self.act_each(|_| parameters.clone(), f)
     }
 
-    /// As [`Stage::act`], with parameters for each party, which are asked for in its own thread before its
+    /// As [`Harness::act`], with parameters for each party, which are asked for in its own thread before its
     /// session starts.
     pub fn act_each<R: Send>(
         self,

@@ -32,7 +32,7 @@ pub(super) struct Request {
 }
 
 /// One client's connection.
-pub(super) struct Line {
+pub(super) struct Queue {
     pub who: Who,
     pub ring: Box<dyn Fn() + Send>,
     /// What it said and nobody has taken, with its length.
@@ -47,7 +47,7 @@ pub(super) struct Line {
     pub request: Option<Request>,
 }
 
-impl Line {
+impl Queue {
     /// Put an answer where the connection's thread takes it.
     pub fn tell(&mut self, reply: &Reply) {
         if let Some(bytes) = encode(reply, reply.what.body()) {

@@ -1,18 +1,18 @@
 //! How requests end before their time: by a limit of time, with a key, with the session, with the server.
 
-use super::line::Line;
-use super::{ARRIVAL, BACKLOG, Desk, TURN};
+use super::queue::Queue;
+use super::{ARRIVAL, BACKLOG, Intake, TURN};
 use crate::error::Failed;
 use crate::request::ConnectionId;
 use crate::server::script::step;
 use divisi_store::KeyName;
 use std::time::{Duration, Instant};
 
-impl Desk {
+impl Intake {
     /// A key is no more, or no longer its clients': what is under way with it ends, but for the request that had
     /// it destroyed.
     pub fn key_is_gone(&mut self, name: &KeyName, what: &str, now: Instant) {
-        let uses = |line: &Line| {
+        let uses = |line: &Queue| {
             let request = line.request.as_ref().filter(|request| request.item.key() == Some(name))?;
             (request.steps > 0).then_some(request.number)
         };
@@ -37,7 +37,7 @@ impl Desk {
     /// Begin nothing any more: who waits to be begun is told to try again.
     pub fn drain(&mut self, now: Instant) {
         self.draining = true;
-        let waits = |line: &Line| Some(line.request.as_ref().filter(|request| request.steps == 0)?.number);
+        let waits = |line: &Queue| Some(line.request.as_ref().filter(|request| request.steps == 0)?.number);
         let waiting: Vec<_> = self.lines.iter().filter_map(|(id, line)| Some((*id, waits(line)?))).collect();
         let stopping = self.stopping();
         waiting.into_iter().for_each(|(id, number)| self.fail(&id, number, stopping.clone(), now));

@@ -4,7 +4,7 @@
 mod parties;
 
 use divisi_net::{
-    Connection, ConnectionError, Door, Emulation, Identity, Machine, Mesh, Options, Peer, Pin, Trouble,
+    Connection, ConnectionError, Emulation, Identity, Listener, Machine, Mesh, Options, Peer, Pin, Trouble,
     check, step,
 };
 use parties::*;
@@ -34,8 +34,8 @@ fn parties_join_in_any_order_and_again() {
                 let site = &site;
                 s.spawn(move || {
                     std::thread::sleep(Duration::from_millis(order[i]));
-                    let door = site.door(i);
-                    (Mesh::join(&door, Duration::from_secs(20)).unwrap(), door)
+                    let listener = site.listener(i);
+                    (Mesh::join(&listener, Duration::from_secs(20)).unwrap(), listener)
                 })
             };
             let threads: Vec<_> = (0..3).map(join).collect();
@@ -52,17 +52,17 @@ fn parties_join_in_any_order_and_again() {
 #[test]
 fn a_mesh_is_joined_again_after_a_party_died() {
     let site = site(3, &[]);
-    let doors = site.doors();
+    let listeners = site.listeners();
     let options = Options::default();
-    let mut meshes = join_all(&doors, &options);
+    let mut meshes = join_all(&listeners, &options);
     for dying in 0..3_usize {
         meshes.remove(dying).reset();
-        // The others notice, and all dial again, the dead one late, over doors that stayed open.
+        // The others notice, and all dial again, the dead one late, over listeners that stayed open.
         let again = std::thread::scope(|s| {
-            let threads: Vec<_> = doors
+            let threads: Vec<_> = listeners
                 .iter()
                 .enumerate()
-                .map(|(i, door)| {
+                .map(|(i, listener)| {
                     let old = (i != dying).then(|| meshes.remove(0));
                     s.spawn(move || {
                         match old {
@@ -75,11 +75,11 @@ fn a_mesh_is_joined_again_after_a_party_died() {
                                 std::thread::sleep(Duration::from_millis(200));
                                 old.reset();
                                 // A first try that is given up leaves half-open connections behind.
-                                assert!(Mesh::join(door, Duration::from_millis(200)).is_err());
+                                assert!(Mesh::join(listener, Duration::from_millis(200)).is_err());
                             }
                             None => std::thread::sleep(Duration::from_millis(600)),
                         }
-                        Mesh::join(door, Duration::from_secs(20)).unwrap()
+                        Mesh::join(listener, Duration::from_secs(20)).unwrap()
                     })
                 })
                 .collect();
@@ -93,7 +93,7 @@ fn a_mesh_is_joined_again_after_a_party_died() {
 #[test]
 fn who_is_missing_is_named() {
     let mut site = site(3, &[]);
-    let (d1, d2) = (site.door(0), site.door(1));
+    let (d1, d2) = (site.listener(0), site.listener(1));
     let gone = site.config.parties()[2].address.clone();
     site.listeners.pop();
     let errors = std::thread::scope(|s| {
@@ -113,13 +113,13 @@ fn who_is_missing_is_named() {
 #[test]
 fn a_wrong_identity_is_refused_at_once_with_both_fingerprints() {
     let site = site(3, &["alice"]);
-    let d1 = site.door(0);
+    let d1 = site.listener(0);
     let joining = std::thread::spawn(move || Mesh::join(&d1, Duration::from_secs(2)).err().unwrap());
     // Party 1's pin for party 2 is not what this party 2 has.
     let other = Arc::new(Identity::generate(&Machine));
     let forged = site.config.add_party(p(2), None, Pin::Key(other.public())).unwrap();
     let l2 = site.listeners[1].try_clone().unwrap();
-    let d2 = Door::open_at(l2, forged.clone(), p(2), other.clone(), world()).unwrap();
+    let d2 = Listener::open_at(l2, forged.clone(), p(2), other.clone(), world()).unwrap();
     let start = Instant::now();
     let e = Mesh::join(&d2, Duration::from_secs(5)).err().unwrap();
     assert!(start.elapsed() < Duration::from_secs(1), "{:?}", start.elapsed());
@@ -137,19 +137,19 @@ fn a_wrong_identity_is_refused_at_once_with_both_fingerprints() {
 #[test]
 fn another_partys_identity_oneself_and_clients_are_no_party() {
     let site = site(3, &["alice"]);
-    let d1 = site.door(0);
+    let d1 = site.listener(0);
     let config = &site.config;
-    // Opening a door with another party's key, a client's, or an unknown one.
+    // Opening a listener with another party's key, a client's, or an unknown one.
     for wrong in [&site.identities[1], &site.clients[0], &Arc::new(Identity::generate(&Machine))] {
         let l = TcpListener::bind("127.0.0.1:0").unwrap();
-        let e = Door::open_at(l, config.clone(), p(3), wrong.clone(), world()).err().unwrap().to_string();
+        let e = Listener::open_at(l, config.clone(), p(3), wrong.clone(), world()).err().unwrap().to_string();
         assert!(e.contains(&wrong.fingerprint().to_string()), "{e}");
         assert!(e.contains(&config.parties()[2].pin.fingerprint().to_string()), "{e}");
     }
     // A party that reaches itself: party 3 finds its own identity behind party 1's address.
     let swapped = config.add_party(p(1), Some(&config.parties()[2].address), config.parties()[0].pin);
     assert!(swapped.unwrap_err().to_string().contains("same address"));
-    let own = site.door(2);
+    let own = site.listener(2);
     let moved = config
         .add_party(p(3), Some("127.0.0.1:1"), config.parties()[2].pin)
         .and_then(|c| c.add_party(p(1), Some(&config.parties()[2].address), config.parties()[0].pin))
@@ -182,9 +182,9 @@ fn configurations_and_emulations_must_agree() {
     let site = site(2, &[]);
     let other =
         site.config.add_party(p(3), Some("host:1"), Pin::Key(Identity::generate(&Machine).public())).unwrap();
-    let d1 = site.door(0);
+    let d1 = site.listener(0);
     let l2 = site.listeners[1].try_clone().unwrap();
-    let d2 = Door::open_at(l2, other.clone(), p(2), site.identities[1].clone(), world()).unwrap();
+    let d2 = Listener::open_at(l2, other.clone(), p(2), site.identities[1].clone(), world()).unwrap();
     let [e1, e2] = std::thread::scope(|s| {
         let threads = [&d1, &d2].map(|d| s.spawn(|| Mesh::join(d, Duration::from_secs(2)).err().unwrap()));
         threads.map(|t| t.join().unwrap())
@@ -215,11 +215,11 @@ fn configurations_and_emulations_must_agree() {
 fn lists_of_clients_may_differ() {
     let site = site(2, &["alice"]);
     let other = site.config.add_client("bob", Pin::Key(Identity::generate(&Machine).public())).unwrap();
-    let d1 = site.door(0);
+    let d1 = site.listener(0);
     let l2 = site.listeners[1].try_clone().unwrap();
-    let d2 = Door::open_at(l2, other.clone(), p(2), site.identities[1].clone(), world()).unwrap();
+    let d2 = Listener::open_at(l2, other.clone(), p(2), site.identities[1].clone(), world()).unwrap();
     run(&join_all(&[d1, d2], &Options::default()), |m| exchange(m, 1));
-    let d1 = site.door(0);
+    let d1 = site.listener(0);
     let report = &check(&other, &site.identities[1], &world(), SHORT).unwrap()[0];
     assert!(!report.result.as_ref().unwrap().same_clients && report.trouble().is_none());
     assert!(report.to_string().contains("another list of clients"), "{report}");
@@ -233,16 +233,16 @@ fn an_address_of_another_machine_is_refused_unless_another_one_is_named() {
             .unwrap();
     let mut identities = made.parties.into_iter().map(Arc::new);
     let identity = identities.next().unwrap();
-    let e = Door::open(made.config.clone(), p(1), identity.clone(), world()).err().unwrap().to_string();
+    let e = Listener::open(made.config.clone(), p(1), identity.clone(), world()).err().unwrap().to_string();
     assert!(e.contains("192.0.2.1:4701") && e.contains("--listen"), "{e}");
-    let door = Door::open_on("127.0.0.1:0", made.config, p(1), identity, world()).unwrap();
-    assert!(door.address().ip().is_loopback());
+    let listener = Listener::open_on("127.0.0.1:0", made.config, p(1), identity, world()).unwrap();
+    assert!(listener.address().ip().is_loopback());
 }
 
 #[test]
 fn a_check_sees_healthy_links() {
     let site = site(3, &["alice"]);
-    let doors = site.doors();
+    let listeners = site.listeners();
     for (identity, links) in [(&site.identities[0], 2), (&site.clients[0], 3)] {
         let reports = check(&site.config, identity, &world(), Duration::from_secs(5)).unwrap();
         assert_eq!(reports.len(), links);
@@ -260,16 +260,16 @@ fn a_check_sees_healthy_links() {
     }
     let stranger = Arc::new(Identity::generate(&Machine));
     assert!(check(&site.config, &stranger, &world(), SHORT).unwrap_err().to_string().contains("neither"));
-    drop(doors);
+    drop(listeners);
 }
 
 #[test]
 fn clients_are_served_within_lengths_and_limits() {
     let site = site(2, &["alice", "bob"]);
-    let door = site.door(0);
+    let listener = site.listener(0);
     let world = world();
     let mut alice = Connection::dial(&site.config, p(1), &site.clients[0], &world, SHORT).unwrap();
-    let mut served = door.next_client(SHORT).unwrap();
+    let mut served = listener.next_client(SHORT).unwrap();
     assert_eq!(served.peer(), &Peer::Client("alice".into()));
     assert_eq!(alice.peer(), &Peer::Party(p(1)));
     assert_eq!(alice.binding(), served.binding());
@@ -289,7 +289,7 @@ fn clients_are_served_within_lengths_and_limits() {
     assert_eq!(e, ConnectionError::TooLong { peer: Peer::Client("alice".into()), len: 11, max: 10 });
     alice.close();
     let bob = Connection::dial(&site.config, p(1), &site.clients[1], &world, SHORT).unwrap();
-    let mut served = door.next_client(SHORT).unwrap();
+    let mut served = listener.next_client(SHORT).unwrap();
     assert_eq!(served.peer(), &Peer::Client("bob".into()));
     assert_ne!(bob.binding(), &[0; 32]);
     drop(bob);
@@ -299,10 +299,10 @@ fn clients_are_served_within_lengths_and_limits() {
 #[test]
 fn a_knock_of_garbage_harms_nobody() {
     let site = site(2, &["alice"]);
-    let doors = site.doors();
+    let listeners = site.listeners();
     let mut silent = Vec::new();
     for i in 0..40_u8 {
-        let mut socket = TcpStream::connect(doors[0].address()).unwrap();
+        let mut socket = TcpStream::connect(listeners[0].address()).unwrap();
         if i % 2 == 0 {
             socket.write_all(&[i; 300]).unwrap();
             let mut rest = Vec::new();
@@ -312,25 +312,25 @@ fn a_knock_of_garbage_harms_nobody() {
             silent.push(socket);
         }
     }
-    run(&join_all(&doors, &Options::default()), |m| exchange(m, 1));
+    run(&join_all(&listeners, &Options::default()), |m| exchange(m, 1));
     Connection::dial(&site.config, p(1), &site.clients[0], &world(), SHORT).unwrap();
 }
 
 #[test]
 fn a_taken_port_is_told() {
     let site = site(2, &[]);
-    let e = Door::open(site.config.clone(), p(1), site.identities[0].clone(), world()).err().unwrap();
+    let e = Listener::open(site.config.clone(), p(1), site.identities[0].clone(), world()).err().unwrap();
     assert!(e.to_string().contains("is taken"), "{e}");
 }
 
 #[test]
 fn two_hundred_that_say_nothing_do_not_shut_a_client_out() {
     let site = site(2, &["alice"]);
-    let door = site.door(0);
+    let listener = site.listener(0);
     let silent: Vec<_> = (0..200_u8)
         .map(|i| {
             // Until the listening port's queue is full.
-            let socket = TcpStream::connect_timeout(&door.address(), Duration::from_millis(100)).ok()?;
+            let socket = TcpStream::connect_timeout(&listener.address(), Duration::from_millis(100)).ok()?;
             // A record that is never whole is no more than silence.
             (i % 2 == 0).then(|| (&socket).write_all(&[22, 3, 1, 0, 200, 1])).transpose().ok()?;
             Some(socket)
@@ -340,7 +340,7 @@ fn two_hundred_that_say_nothing_do_not_shut_a_client_out() {
     let start = Instant::now();
     let mut alice =
         Connection::dial(&site.config, p(1), &site.clients[0], &world(), Duration::from_secs(10)).unwrap();
-    let mut served = door.next_client(SHORT).unwrap();
+    let mut served = listener.next_client(SHORT).unwrap();
     assert!(start.elapsed() < Duration::from_secs(5), "{:?}", start.elapsed());
     assert_eq!(served.identity(), site.clients[0].fingerprint());
     assert_eq!(alice.identity(), site.identities[0].fingerprint());

@@ -1,13 +1,13 @@
 //! All clients of a server: what they have said, what is due to them, and what of it can be done now.
 //!
 //! It decides, and does nothing: no thread, no socket and no clock is in it; times are given. The threads
-//! around it ([`super::counter`]) bring what happens, the computing thread asks what it can offer the other
+//! around it ([`super::shared`]) bring what happens, the computing thread asks what it can offer the other
 //! servers and takes what all have.
 
 mod answers;
 mod ends;
-mod line;
 mod log;
+mod queue;
 
 use super::limits::{Accounts, Allowances};
 use super::plan::{Budget, Waiting, plan};
@@ -18,8 +18,8 @@ use crate::error::{ErrorKind, Failed};
 use crate::request::{ConnectionId, Item, Reply, ToClient, ToServer};
 use divisi_core::{PartyId, Step, step};
 use divisi_store::KeyName;
-use line::{Line, Request, log_line};
 use log::Log;
+use queue::{Queue, Request, log_line};
 use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -74,13 +74,13 @@ pub(crate) enum After {
 }
 
 /// All clients of a server.
-pub(crate) struct Desk {
+pub(crate) struct Intake {
     me: PartyId,
     shape: Shape,
     pub limits: Allowances,
     /// How long a request waits for its client, and half of it for what another server lacks.
     timeout: Duration,
-    lines: HashMap<ConnectionId, Line>,
+    lines: HashMap<ConnectionId, Queue>,
     turns: Turns,
     accounts: Accounts,
     came: u64,
@@ -88,10 +88,10 @@ pub(crate) struct Desk {
     log: Log,
 }
 
-impl Desk {
-    pub fn new(me: PartyId, shape: Shape, limits: Allowances, timeout: Duration) -> Desk {
+impl Intake {
+    pub fn new(me: PartyId, shape: Shape, limits: Allowances, timeout: Duration) -> Intake {
         let (lines, turns, accounts) = (HashMap::new(), Turns::default(), Accounts::default());
-        Desk {
+        Intake {
             me,
             shape,
             limits,
@@ -112,7 +112,7 @@ impl Desk {
             return false;
         }
         let (inbox, outbox) = Default::default();
-        let line = Line { who, ring, inbox, outbox, unsent: 0, late: 0, last: 0, request: None };
+        let line = Queue { who, ring, inbox, outbox, unsent: 0, late: 0, last: 0, request: None };
         self.lines.insert(id, line);
         true
     }
@@ -135,7 +135,7 @@ impl Desk {
     ///
     /// # Errors
     /// The fault with which its connection ends.
-    pub fn hear(
+    pub fn receive(
         &mut self,
         id: &ConnectionId,
         message: ToServer,
@@ -202,8 +202,8 @@ impl Desk {
     /// A request has come to the front of its line.
     fn arrive(&mut self, id: &ConnectionId, number: u64, item: Item, now: Instant) {
         let Some(who) = self.lines.get(id).map(|line| line.who.clone()) else { return };
-        let same = |line: &&Line| line.who.name == who.name;
-        let waits = |line: &Line| line.request.as_ref().is_some_and(|request| request.steps == 0);
+        let same = |line: &&Queue| line.who.name == who.name;
+        let waits = |line: &Queue| line.request.as_ref().is_some_and(|request| request.steps == 0);
         let waiting = self.lines.values().filter(same).filter(|line| waits(line)).count();
         let limits = self.limits.of(&who.name);
         let refused = if self.draining {
@@ -246,7 +246,7 @@ impl Desk {
     }
 
     /// How many messages the next step of a request takes, if they are all here.
-    fn ready(&self, line: &Line, request: &Request) -> Option<usize> {
+    fn ready(&self, line: &Queue, request: &Request) -> Option<usize> {
         let wanted = match request.in_hand {
             true => 0,
             false => needs(&request.item, self.shape, request.steps > 0, request.taken) as usize,
