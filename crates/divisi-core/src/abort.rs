@@ -38,6 +38,13 @@ pub enum Abort {
         /// What was wrong.
         what: &'static str,
     },
+    /// What we brought to the session does not do: no peer is at fault, and nothing of it was used.
+    Unfit {
+        /// Where.
+        step: Step,
+        /// One sentence: what is wrong, and what to do.
+        why: String,
+    },
 }
 
 impl Abort {
@@ -48,7 +55,8 @@ impl Abort {
             Abort::Network(fault) => fault.step(),
             Abort::CheckFailed { step, .. }
             | Abort::Disagreement { step, .. }
-            | Abort::Misuse { step, .. } => *step,
+            | Abort::Misuse { step, .. }
+            | Abort::Unfit { step, .. } => *step,
         }
     }
 
@@ -59,7 +67,7 @@ impl Abort {
             Abort::Network(fault) => fault.peer(),
             Abort::CheckFailed { culprit, .. } => *culprit,
             Abort::Disagreement { peer, .. } => Some(*peer),
-            Abort::Misuse { .. } => None,
+            Abort::Misuse { .. } | Abort::Unfit { .. } => None,
         }
     }
 
@@ -73,6 +81,7 @@ impl Abort {
             }
             Abort::Disagreement { .. } => "give all parties the same version and configuration",
             Abort::Misuse { .. } => "correct the call",
+            Abort::Unfit { .. } => "nothing was used",
         }
     }
 }
@@ -87,6 +96,7 @@ impl fmt::Display for Abort {
             Abort::CheckFailed { check, step, culprit: None } => write!(f, "check {check} failed at {step}")?,
             Abort::Disagreement { peer, step, what } => write!(f, "{peer} disagrees on {what} at {step}")?,
             Abort::Misuse { step, what } => write!(f, "misuse at {step}: {what}")?,
+            Abort::Unfit { why, .. } => return f.write_str(why),
         }
         write!(f, "; {}", self.advice())
     }

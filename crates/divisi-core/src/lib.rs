@@ -47,6 +47,6 @@ pub use meter::{Counts, Meter, PhaseCounts};
 pub use pending::{Debt, Pending, Verified, settle};
 pub use plain::{NoDebt, Plain, PlainBit, PlainBlock, PlainByte};
 pub use prg::Prg;
-pub use session::{Bound, Parameters, Place, Session, SessionId, Settled};
+pub use session::{AtEnd, Bound, Parameters, Place, Session, SessionId, Settled};
 pub use stock::Stock;
 pub use traits::{Blocks, Boolean, Bytes, Convert, Direction, Job, Lanes, Lookup, Lookups, Matrix, Table};

@@ -80,7 +80,9 @@ pub fn run_over<R: Send>(
 /// That abort.
 pub fn first<R>(ends: Vec<Result<R, Abort>>) -> Result<Vec<R>, Abort> {
     let cause = ends.iter().find_map(|end| match end {
-        Err(abort @ (Abort::CheckFailed { .. } | Abort::Misuse { .. })) => Some(abort.clone()),
+        Err(abort @ (Abort::CheckFailed { .. } | Abort::Misuse { .. } | Abort::Unfit { .. })) => {
+            Some(abort.clone())
+        }
         _ => None,
     });
     cause.map_or_else(|| ends.into_iter().collect(), Err)

@@ -81,6 +81,7 @@ impl<F: Mac> Party<F> {
             commitments.push(commitment);
         }
         // 4.
+        self.at_risk(true)?;
         let mut opening = Zeroizing::new(nonce.as_bytes().to_vec());
         opening.extend_from_slice(&ours);
         for peer in &peers {
@@ -98,6 +99,7 @@ impl<F: Mac> Party<F> {
         }
         let zero = taint::verdict(OPEN, bool::from(sum[0].ct_eq(&F::ZERO)));
         self.session.require(Check::K4, OPEN, zero, None)?; // [K4]
+        self.at_risk(false)?;
         let error = self.session.parties() as f64 / 2.0_f64.powi(<F as Field>::BITS as i32);
         self.session.meter().verification_error(error);
         Ok(())

@@ -17,6 +17,7 @@
 //! | `input` | inputs of a party, outputs to one | Fig. 1 |
 //! | `source`, `exact`, `multiply` | what preprocessing brings, counted, and products | section 2.1 |
 //! | `prep` | preprocessing from oblivious transfer | docs/spdz.md; MASCOT (KOS16) |
+//! | `stock` | preprocessing from disk | docs/spdz.md, section 11 |
 //! | `demux`, `table` | unit vectors and masked tables | Protocols 2 and 3 |
 //! | `engine` | AES-LT, AES-RP, AES-BD, AES-TinyTable; the same of 3DES, and 3DES-PV | Protocol 1, sections 3.3 and 4.1 |
 //! | `engine` | Boolean programs; whether values are zero; openings | docs/spdz.md, section 10 |
@@ -69,6 +70,7 @@ mod party;
 mod prep;
 mod share;
 mod source;
+pub mod stock;
 mod table;
 
 pub use check::VERIFICATION_PHASE;

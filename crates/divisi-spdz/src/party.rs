@@ -6,6 +6,8 @@ use crate::share::Auth;
 use divisi_core::{Abort, Bound, Check, Coins, Echo, PartyId, Prg, Session, Step, step, taint};
 use divisi_field::{BigField, Gf8};
 use divisi_ot::wipe;
+use divisi_store::stock::Reserve;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use zeroize::Zeroizing;
 
@@ -36,6 +38,8 @@ pub struct Party<F: Mac> {
     zeros: Vec<Prg>,
     /// Which party of this process this is.
     number: u64,
+    /// The stock that alpha belongs to, if it outlives the session.
+    pub(crate) reserve: Option<Arc<Reserve>>,
 }
 
 /// What was opened since the last check, in the field of the MACs, with our shares of the MACs.
@@ -80,7 +84,8 @@ impl<F: Mac> Party<F> {
         let alpha = session.bind(alpha);
         let views = views(&mut session);
         let ledger = Ledger { x: Vec::new(), m: Vec::new(), views, checked: 0 };
-        Ok(Party { session, coins, ledger, alpha, zeros, number: NUMBER.fetch_add(1, Ordering::Relaxed) })
+        let number = NUMBER.fetch_add(1, Ordering::Relaxed);
+        Ok(Party { session, coins, ledger, alpha, zeros, number, reserve: None })
     }
 
     /// Who we are.
@@ -98,6 +103,14 @@ impl<F: Mac> Party<F> {
     /// Count anew.
     pub fn reset(&mut self) {
         self.session.meter().reset();
+    }
+
+    /// Write down, where alpha outlives the session, whether the end of this process may mean that somebody knows it \[K21\].
+    pub(crate) fn at_risk(&self, at_risk: bool) -> Result<(), Abort> {
+        match &self.reserve {
+            Some(reserve) => reserve.risk(at_risk).map_err(|e| crate::stock::unfit(ALPHA, &e)),
+            None => Ok(()),
+        }
     }
 
     /// Which party of this process this is.

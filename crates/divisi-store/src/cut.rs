@@ -41,7 +41,7 @@ impl Naming {
 }
 
 #[derive(Default)]
-struct State {
+pub(crate) struct State {
     inodes: Vec<Inode>,
     names: BTreeMap<PathBuf, usize>,
     durable: BTreeMap<PathBuf, usize>,
@@ -95,9 +95,27 @@ impl State {
 
 /// A disk in memory, shared by the processes that run one after another.
 #[derive(Clone)]
-struct CutDisk(Arc<Mutex<State>>);
+pub(crate) struct CutDisk(Arc<Mutex<State>>);
 
 impl CutDisk {
+    /// An empty one, whose crashes go by a seed.
+    pub(crate) fn new(seed: u64) -> Self {
+        let random = seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1;
+        CutDisk(Arc::new(Mutex::new(State { left: u64::MAX, random, ..State::default() })))
+    }
+
+    /// It dies after so many operations.
+    pub(crate) fn dies_after(&self, operations: u64) {
+        self.0.lock().unwrap().left = operations;
+    }
+
+    /// It crashes, if it has not died, and starts again.
+    pub(crate) fn restart(&self) {
+        let mut state = self.0.lock().unwrap();
+        state.crash();
+        state.left = u64::MAX;
+    }
+
     fn step<R>(&self, f: impl FnOnce(&mut State) -> io::Result<R>) -> io::Result<R> {
         let mut state = self.0.lock().unwrap();
         if state.left == 0 {

@@ -55,6 +55,7 @@ mod fuzz;
 mod index;
 mod key;
 mod keys;
+pub mod stock;
 
 pub use disk::{Disk, MachineDisk};
 pub use error::StoreError;

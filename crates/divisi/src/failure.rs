@@ -110,7 +110,8 @@ impl From<Abort> for Failure {
     fn from(abort: Abort) -> Self {
         Failure {
             error: abort.to_string(),
-            kind: Kind::Abort,
+            // what was brought is the caller's to correct
+            kind: if matches!(abort, Abort::Unfit { .. }) { Kind::Usage } else { Kind::Abort },
             // A link that broke may be there again; a party that deviated, or disagrees, stays what it is.
             retry: matches!(abort, Abort::Network(_)),
             peer: abort.peer().map(PartyId::number),

@@ -48,6 +48,7 @@ pub mod output;
 mod padding;
 mod party;
 pub mod prelude;
+pub mod prep;
 pub mod program;
 pub mod run;
 pub mod server;

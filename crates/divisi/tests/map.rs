@@ -19,7 +19,10 @@ const MAP: &[(&str, &[&str])] = &[
     ("divisi-program", &["divisi-bgv", "divisi-circuit", "divisi-core", "divisi-field", "divisi-mixed"]),
     ("divisi-ot", &["divisi-core", "divisi-field", "divisi-net"]),
     ("divisi-garble", &["divisi-circuit", "divisi-core", "divisi-field", "divisi-net", "divisi-ot"]),
-    ("divisi-spdz", &["divisi-circuit", "divisi-core", "divisi-field", "divisi-net", "divisi-ot"]),
+    (
+        "divisi-spdz",
+        &["divisi-circuit", "divisi-core", "divisi-field", "divisi-net", "divisi-ot", "divisi-store"],
+    ),
     ("divisi-rep3", &["divisi-circuit", "divisi-core", "divisi-field", "divisi-net", "divisi-ot"]),
     (
         "divisi-symphony",
@@ -66,6 +69,7 @@ const MAP: &[(&str, &[&str])] = &[
             "divisi-program",
             "divisi-rep3",
             "divisi-spdz",
+            "divisi-store",
             "divisi-symmetric",
             "divisi-symphony",
         ],

@@ -210,7 +210,7 @@ pub fn run(context: &Context, command: &Commands) -> Result<Done, Failure> {
         Commands::Serve(arguments) => bench_servers::measure_serving(context, arguments),
         Commands::Aes(arguments) => {
             let Aes { engine, choice, manner, key_bits, direction, blocks, effort } = arguments;
-            let options = ciphered(context, Work::Aes, *engine, *choice, *manner, *blocks, effort)?;
+            let options = ciphered(context, Work::Aes, *engine, *choice, manner, *blocks, effort)?;
             measure(context, Options { key: *key_bits, direction: *direction, ..options })
         }
         Commands::Des3(arguments) => {
@@ -220,7 +220,7 @@ pub fn run(context: &Context, command: &Commands) -> Result<Done, Failure> {
                 3 => Keys::Three,
                 _ => return Err(Failure::usage(format!("--keys is {keys}: triple DES has 2 or 3"))),
             });
-            let options = ciphered(context, work, *engine, *choice, *manner, *blocks, effort)?;
+            let options = ciphered(context, work, *engine, *choice, manner, *blocks, effort)?;
             measure(context, Options { direction: *direction, ..options })
         }
         Commands::Hash(Hash { algorithm, messages, engine, goal, effort }) => {
@@ -258,7 +258,7 @@ fn ciphered(
     work: Work,
     engine: EngineChoice,
     choice: AnyProtocol,
-    manner: Manner,
+    manner: &Manner,
     blocks: Option<u64>,
     effort: &Effort,
 ) -> Result<Options, Failure> {

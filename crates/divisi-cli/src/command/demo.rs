@@ -1,26 +1,41 @@
 //! `divisi demo`.
 
-use super::{Context, Done, ProtocolChoice};
+use super::engine::{EngineChoice, Manner};
+use super::{AnyProtocol, Context, Done};
 use clap::Args;
-use divisi::demo::{self, Options};
+use divisi::demo::{self, Joint, Options};
+use divisi::engine::job::Cipher;
+use divisi::engine::{self, Settings};
 use divisi::failure::Failure;
 use divisi::local::this_program;
 use divisi_symmetric::aes::KeySize;
+use std::collections::BTreeMap;
 use std::io::Write;
 use std::path::PathBuf;
 
 /// Start three servers on this machine, make a key that none of them holds, encrypt and decrypt a file.
+///
+/// With --engine spdz there are no servers but parties of whom all but one may be corrupt: they draw a key together, and encrypt the
+/// file in CBC mode with padding that the client adds.
 #[derive(Args)]
-#[command(after_help = "Example: divisi demo --file photo.jpg --key-bits 256")]
+#[command(after_help = "Example: divisi demo --file photo.jpg --key-bits 256\n\
+                        Nobody trusted: divisi demo --engine spdz --parties 3 --cipher aes-256-cbc --file note.txt")]
 pub struct Arguments {
     /// The file to encrypt and decrypt [default: a text that comes with the program]
     #[arg(long, value_name = "FILE")]
     file: Option<PathBuf>,
-    /// The key's size: 128, 192 or 256
-    #[arg(long, default_value = "128", value_name = "BITS", value_parser = super::bench::key_size)]
-    key_bits: KeySize,
+    /// The key's size: 128, 192 or 256 [default: 128; of spdz the cipher says it]
+    #[arg(long, value_name = "BITS", value_parser = super::bench::key_size)]
+    key_bits: Option<KeySize>,
     #[command(flatten)]
-    choice: ProtocolChoice,
+    choice: AnyProtocol,
+    #[command(flatten)]
+    engine: EngineChoice,
+    /// Of spdz: aes-128-cbc, aes-192-cbc, aes-256-cbc or 3des-cbc [default: aes-128-cbc]
+    #[arg(long, value_name = "NAME", value_parser = demo::cipher)]
+    cipher: Option<Cipher>,
+    #[command(flatten)]
+    manner: Manner,
 }
 
 const NEXT: &str = "\
@@ -32,18 +47,53 @@ Nothing is left behind. On three machines of your own it goes like this:
   divisi decrypt --key files --in F.sealed --out F --config mesh.toml --identity client-me.key";
 
 pub fn run(context: &Context, arguments: &Arguments) -> Result<Done, Failure> {
-    let options = Options {
-        file: arguments.file.clone(),
-        key: arguments.key_bits,
-        choice: arguments.choice.get(),
-        timeout: context.timeout,
-    };
     // Told while it happens; whoever reads JSON gets the end alone.
     let mut say = |line: &str| {
         if !context.json {
             let _ = writeln!(std::io::stdout(), "{line}");
         }
     };
+    let engine = arguments.engine.engine();
+    let mut own = arguments.manner.own(false);
+    arguments.choice.own(engine, &mut own)?;
+    match engine.name() {
+        "rep3" => {}
+        "spdz" => return joint(arguments, own, &mut say),
+        name => {
+            return Err(Failure::usage(format!(
+                "the engine {name} has no demonstration: leave --engine out, or give --engine spdz"
+            )));
+        }
+    }
+    if arguments.cipher.is_some() {
+        return Err(Failure::usage("--cipher belongs to the engine spdz: give --engine spdz, or --key-bits"));
+    }
+    let settings = Settings { parties: arguments.engine.parties, own, ..Settings::default() };
+    engine::check(engine, &settings)?;
+    let options = Options {
+        file: arguments.file.clone(),
+        key: arguments.key_bits.unwrap_or(KeySize::Aes128),
+        choice: arguments.choice.get(),
+        timeout: context.timeout,
+    };
     let report = demo::run(&options, &this_program()?, &context.cleanup, &mut say)?;
     Ok(Done::new(NEXT, report.to_json()))
+}
+
+/// Among parties that trust nobody.
+fn joint(
+    arguments: &Arguments,
+    own: BTreeMap<String, String>,
+    say: &mut dyn FnMut(&str),
+) -> Result<Done, Failure> {
+    if arguments.key_bits.is_some() || arguments.choice.mode.is_some() {
+        return Err(Failure::usage(
+            "--key-bits and --mode belong to the demonstration of three servers: give --cipher and --protocol",
+        ));
+    }
+    let settings = Settings { parties: arguments.engine.parties, own, ..Settings::default() };
+    let cipher = arguments.cipher.unwrap_or(Cipher::Aes(KeySize::Aes128));
+    let file = arguments.file.clone();
+    let json = demo::joint(&Joint { file, cipher, settings }, say)?;
+    Ok(Done::new("Nothing is left behind.", json))
 }

@@ -10,6 +10,7 @@ use divisi::mode::Choice;
 use divisi_rep3::Security;
 use std::collections::BTreeMap;
 use std::ffi::OsStr;
+use std::path::PathBuf;
 
 /// An engine, by its name.
 #[derive(Clone, Copy)]
@@ -88,12 +89,16 @@ enum BaseName {
 }
 
 #[derive(Clone, Copy, ValueEnum)]
-enum PrepName {
+pub enum PrepName {
     /// Products of bits and vectors in buckets
     Bucketed,
     /// What the paper measures
     Mascot,
 }
+
+/// What is wrong with keys of triple DES of which two that follow each other are the same.
+pub const EQUAL_KEYS: &str =
+    "K1 = K2 or K2 = K3 (parity bits ignored), which is no more than single DES: draw all keys anew";
 
 /// Tell whoever reads, of an engine that has nothing better, that nobody is looked for who deviates.
 pub fn caution(engine: &dyn Engine, security: Security) {
@@ -106,7 +111,7 @@ pub fn caution(engine: &dyn Engine, security: Security) {
 }
 
 /// How engines with a choice compute.
-#[derive(Args, Clone, Copy)]
+#[derive(Args, Clone)]
 pub struct Manner {
     /// With garble: which tables [default: improved]
     #[arg(long, value_enum, value_name = "NAME")]
@@ -126,11 +131,17 @@ pub struct Manner {
     /// Of spdz: how preprocessing is made [default: bucketed]
     #[arg(long, value_enum, value_name = "NAME")]
     prep: Option<PrepName>,
+    /// Of spdz: take preprocessing from this stock, which `prep make` wrote
+    #[arg(long, value_name = "DIR")]
+    prep_from: Option<PathBuf>,
+    /// Of spdz: the key that the stock is sealed under [default: seal.key in its directory]
+    #[arg(long, value_name = "FILE", requires = "prep_from")]
+    key_file: Option<PathBuf>,
 }
 
 impl Manner {
     /// The options that were given, by their names.
-    pub fn own(self, streamed: bool) -> BTreeMap<String, String> {
+    pub fn own(&self, streamed: bool) -> BTreeMap<String, String> {
         let given = [
             ("form", self.form.as_ref().map(own)),
             ("k", self.k.map(|k| k.to_string())),
@@ -138,17 +149,19 @@ impl Manner {
             ("budget", self.budget.map(|budget| budget.to_string())),
             ("field", self.field.map(|bits| bits.to_string())),
             ("prep", self.prep.as_ref().map(own)),
+            ("prep-from", self.prep_from.as_deref().map(super::named)),
+            ("key-file", self.key_file.as_deref().map(super::named)),
             (STREAMED, streamed.then(String::new)),
         ];
         given.into_iter().filter_map(|(name, value)| Some((name.to_owned(), value?))).collect()
     }
 
-    /// All of it, as the engine takes it.
+    /// These options of one engine, and what was said beside them, as the engine takes it.
     ///
     /// # Errors
     /// What the engine cannot do, or what belongs to another.
     pub fn settings_with(
-        self,
+        &self,
         choice: EngineChoice,
         security: Security,
         statistical: Option<u32>,

@@ -1,6 +1,6 @@
 //! `divisi kat`.
 
-use super::engine::{EngineChoice, Manner, caution};
+use super::engine::{EQUAL_KEYS, EngineChoice, Manner, caution};
 use super::{AnyProtocol, Context, Done};
 use clap::Args;
 use divisi::engine;
@@ -46,6 +46,9 @@ pub fn run(_: &Context, arguments: &Arguments) -> Result<Done, Failure> {
     }
     let options = Options { engine, settings };
     let report = kat::run(&arguments.files, &options)?;
+    if report.equal_keys > 0 {
+        eprintln!("divisi: {} vectors of triple DES have {EQUAL_KEYS}", report.equal_keys);
+    }
     if report.is_good() {
         caution(engine, options.settings.security);
     }

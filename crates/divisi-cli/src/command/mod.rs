@@ -15,6 +15,7 @@ mod key;
 mod mesh;
 mod params;
 mod party;
+mod prep;
 mod program;
 mod progress;
 mod report;
@@ -97,6 +98,9 @@ enum Command {
     /// Measure a protocol or three servers, as processes on this machine
     #[command(subcommand)]
     Bench(bench::Commands),
+    /// Make and look after preprocessing on disk
+    #[command(subcommand)]
+    Prep(prep::Commands),
     /// Print how the parameters of threshold BGV come about
     Params(params::Arguments),
     /// Run a circuit or a program among parties that keep their inputs to themselves
@@ -354,6 +358,7 @@ pub fn run(cli: Cli) -> Result<Done, Failure> {
         Command::Mac(arguments) => digest::mac(&context, &arguments),
         Command::Kat(arguments) => kat::run(&context, &arguments),
         Command::Bench(command) => bench::run(&context, &command),
+        Command::Prep(command) => prep::run(&context, &command),
         Command::Params(arguments) => params::run(&arguments),
         Command::Run(arguments) => run::run(&context, &arguments),
         Command::Circuit(command) => circuit::run(&context, &command),

@@ -41,6 +41,20 @@ impl Progress {
         Progress { bar, lines: (context.verbose && !terminal).then_some(lines) }
     }
 
+    /// Of a hundred parts: a bar on a terminal, nothing elsewhere.
+    pub fn percent() -> Progress {
+        let bar = if std::io::stderr().is_terminal() {
+            let bar = ProgressBar::with_draw_target(Some(100), ProgressDrawTarget::stderr());
+            match ProgressStyle::with_template("{bar:40} {percent} % {eta}") {
+                Ok(style) => bar.with_style(style),
+                Err(_) => bar,
+            }
+        } else {
+            ProgressBar::hidden()
+        };
+        Progress { bar, lines: None }
+    }
+
     /// So many bytes are done.
     pub fn at(&self, done: u64) {
         self.bar.set_position(done);

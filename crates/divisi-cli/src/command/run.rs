@@ -1,6 +1,6 @@
 //! `divisi run`.
 
-use super::engine::{EngineChoice, Manner, caution};
+use super::engine::{EQUAL_KEYS, EngineChoice, Manner, caution};
 use super::{Context, Done, Goal, given};
 use clap::Args;
 use divisi::circuit;
@@ -13,6 +13,7 @@ use divisi_rep3::Security;
 use serde_json::json;
 use std::path::PathBuf;
 use std::sync::Arc;
+use zeroize::Zeroizing;
 
 /// Run a Boolean circuit, or a program on numbers and bits, among parties that keep their inputs to themselves.
 ///
@@ -83,20 +84,30 @@ fn settings(arguments: &Arguments) -> Result<Settings, Failure> {
     if statistical.is_some() {
         engine::belongs(choice.engine(), "statistical")?;
     }
-    let sboxes = arguments.goal.choice();
-    let security = choice.security(*security);
-    let mut settings = {
-        let mut own = manner.own(*streamed);
-        arguments.goal.own(&mut own);
-        manner.settings_with(*choice, security, *statistical, own, sboxes)?
-    };
-    let range = choice.engine().parties();
-    if let (None, Some(config), true) = (choice.parties, config, range.start() < range.end()) {
-        let parties = Config::load(config).map_err(|e| Failure::usage(e.to_string()))?.parties().len();
-        settings = settings.among(parties);
-        engine::check(choice.engine(), &settings)?;
+    let (mut choice, mut own) = (*choice, manner.own(*streamed));
+    arguments.goal.own(&mut own);
+    if let Some(config) = config {
+        let config = Config::load(config).map_err(|e| Failure::usage(e.to_string()))?;
+        let range = choice.engine().parties();
+        if choice.parties.is_none() && range.start() < range.end() {
+            choice.parties = Some(config.parties().len());
+        }
+        if own.contains_key("prep-from") {
+            // a stock is bound to who its peers are
+            own.extend(divisi::prep::peers_option(&config));
+        }
     }
-    Ok(settings)
+    let sboxes = arguments.goal.choice();
+    manner.settings_with(choice, choice.security(*security), *statistical, own, sboxes)
+}
+
+/// Whether the key of the circuit des3, as `P=HEX`, is no more than single DES.
+fn has_equal_keys(given: &str) -> bool {
+    let digits = given.split_once('=').map_or("", |(_, digits)| digits.trim());
+    // what is no key is refused later
+    let byte = |pair: &[u8]| u8::from_str_radix(std::str::from_utf8(pair).unwrap_or("00"), 16).unwrap_or(0);
+    let key = Zeroizing::new(digits.as_bytes().chunks_exact(2).map(byte).collect::<Vec<u8>>());
+    key.len() == 24 && divisi_symmetric::des::has_equal_keys(&key)
 }
 
 pub fn run(context: &Context, arguments: &Arguments) -> Result<Done, Failure> {
@@ -128,6 +139,9 @@ pub fn run(context: &Context, arguments: &Arguments) -> Result<Done, Failure> {
         settings.is_streamed(),
     )?);
     let given = given::inputs(&arguments.inputs)?;
+    if circuit.name() == "des3" && given.first().is_some_and(|key| has_equal_keys(key)) {
+        eprintln!("divisi: the key has {EQUAL_KEYS}");
+    }
     let inputs = run::inputs(&circuit, &given, parties, me)?;
     let options = Options {
         circuit,

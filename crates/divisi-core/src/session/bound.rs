@@ -14,12 +14,30 @@ pub struct Bound<T> {
 
 /// Something that can be wiped from afar.
 trait Forget: Send + Sync {
-    fn forget(&self);
+    fn forget(&self, why: &Abort);
 }
 
 impl<T: Send> Forget for Mutex<Option<T>> {
-    fn forget(&self) {
+    fn forget(&self, _: &Abort) {
         *locked(self) = None;
+    }
+}
+
+/// What is to be done if the session ends by an abort, as long as this is kept.
+#[must_use = "what is dropped is not done"]
+pub struct AtEnd(
+    #[expect(dead_code, reason = "kept, for the session knows it as long as somebody does")] Arc<Last>,
+);
+
+/// Done once.
+struct Last(Mutex<Option<Box<dyn FnOnce(&Abort) + Send>>>);
+
+impl Forget for Last {
+    fn forget(&self, why: &Abort) {
+        let last = locked(&self.0).take();
+        if let Some(last) = last {
+            last(why);
+        }
     }
 }
 
@@ -29,9 +47,9 @@ pub(super) struct All(Mutex<Vec<Weak<dyn Forget>>>);
 
 impl All {
     /// Wipe everything.
-    pub(super) fn forget(&self) {
+    pub(super) fn forget(&self, why: &Abort) {
         let all = std::mem::take(&mut *locked(&self.0));
-        all.iter().filter_map(Weak::upgrade).for_each(|one| one.forget());
+        all.iter().filter_map(Weak::upgrade).for_each(|one| one.forget(why));
     }
 }
 
@@ -44,16 +62,28 @@ impl Session {
     #[must_use]
     pub fn bind<T: Send + 'static>(&self, value: T) -> Bound<T> {
         let value = Arc::new(Mutex::new(Some(value)));
+        self.know(Arc::downgrade(&value) as Weak<dyn Forget>);
+        Bound { session: self.id(), value }
+    }
+
+    /// Do this when the session ends by an abort, in whatever strand, before anybody is told: for what outlives the process. Of a
+    /// session that has ended it is done at once.
+    pub fn at_end(&self, last: impl FnOnce(&Abort) + Send + 'static) -> AtEnd {
+        let last = Arc::new(Last(Mutex::new(Some(Box::new(last)))));
+        self.know(Arc::downgrade(&last) as Weak<dyn Forget>);
+        AtEnd(last)
+    }
+
+    fn know(&self, one: Weak<dyn Forget>) {
         let all = &self.shared.bound;
         let mut known = locked(&all.0);
         known.retain(|one| one.strong_count() > 0);
-        known.push(Arc::downgrade(&value) as Weak<dyn Forget>);
+        known.push(one);
         drop(known);
         // an end that came before this was known did not reach it
-        if self.cause().is_some() {
-            all.forget();
+        if let Some(why) = self.cause() {
+            all.forget(&why);
         }
-        Bound { session: self.id(), value }
     }
 }
 
@@ -117,6 +147,31 @@ mod tests {
         });
         // the other may not have come so far
         assert!(ends.iter().any(Result::is_ok));
+    }
+
+    #[test]
+    fn what_is_to_be_done_at_an_abort_is_done_once_and_at_no_other_end() {
+        let done = std::sync::Arc::new(std::sync::Mutex::new(Vec::new()));
+        let note = |number: usize| {
+            let done = std::sync::Arc::clone(&done);
+            move |why: &Abort| done.lock().unwrap().push((number, why.clone()))
+        };
+        let ends = run(1, &Parameters::new("at end tests"), |session| {
+            drop(session.at_end(note(1)));
+            let _kept = session.strand()?.at_end(note(2));
+            let end = session.misuse(step!("end"), "a test");
+            let _again = session.misuse(step!("end"), "another");
+            let _late = session.at_end(note(3));
+            Err::<(), _>(end)
+        });
+        let Err(why) = &ends[0] else { unreachable!() };
+        assert_eq!(*done.lock().unwrap(), [(2, why.clone()), (3, why.clone())]);
+        done.lock().unwrap().clear();
+        let ends = run(1, &Parameters::new("at end tests"), |session| {
+            let _kept = session.at_end(note(1));
+            Ok(())
+        });
+        assert!(ends[0].is_ok() && done.lock().unwrap().is_empty());
     }
 
     #[test]

@@ -5,7 +5,7 @@ mod bound;
 mod parameters;
 mod settled;
 
-pub use bound::Bound;
+pub use bound::{AtEnd, Bound};
 pub use parameters::Parameters;
 pub use settled::Settled;
 
@@ -362,7 +362,7 @@ impl Session {
     pub fn fail(&self, abort: Abort) -> Abort {
         // before the others can notice, whose own aborts are but its consequence
         let _ = self.shared.cause.set(abort.clone());
-        self.shared.bound.forget();
+        self.shared.bound.forget(&abort);
         self.channel.poison();
         abort
     }

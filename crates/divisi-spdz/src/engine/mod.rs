@@ -105,6 +105,17 @@ impl<F: Mac + Holds<Gf8>> Spdz<F> {
         &mut self.party.session
     }
 
+    /// All that was taken of a stock was used, by all parties: whoever dies from here on, until more is taken, was not interrupted.
+    ///
+    /// # Errors
+    /// [`Abort::Unfit`] if it cannot be written down.
+    pub fn rest(&mut self) -> Result<(), Abort> {
+        match &self.party.reserve {
+            Some(reserve) => reserve.close().map_err(|e| crate::stock::unfit(OUTPUT, &e)),
+            None => Ok(()),
+        }
+    }
+
     /// The party underneath, and what it has of preprocessing.
     pub(crate) fn parts(&mut self) -> (&mut Party<F>, &mut dyn Source<F>) {
         (&mut self.party, self.source.as_mut())

@@ -25,6 +25,26 @@ pub const LOOKUPS: usize = 3 * ROUNDS * 8;
 /// The layers in which they are done.
 pub const LAYERS: usize = 3 * ROUNDS - 2;
 
+/// Whether a key of two or three keys of DES is no more than one: K1 = K2 or K2 = K3, parity bits ignored (SP 800-67, 3.2). For
+/// whoever has the key, which is compared without a branch on where it differs.
+///
+/// ```
+/// use divisi_symmetric::des::has_equal_keys;
+///
+/// let keys = |bytes: &[u8]| bytes.iter().flat_map(|byte| [*byte; 8]).collect::<Vec<u8>>();
+/// assert!(has_equal_keys(&keys(&[2, 3, 4])) && has_equal_keys(&keys(&[2, 4, 5])) && has_equal_keys(&keys(&[2, 2])));
+/// assert!(!has_equal_keys(&keys(&[2, 4, 2])) && !has_equal_keys(&keys(&[2, 4, 6])) && !has_equal_keys(&keys(&[2, 4])));
+/// ```
+#[must_use]
+pub fn has_equal_keys(key: &[u8]) -> bool {
+    let keys: Vec<&[u8]> = key.chunks_exact(8).collect();
+    let differ = |pair: &[&[u8]]| match pair {
+        [one, other] => one.iter().zip(*other).fold(0, |all, (x, y)| all | (x ^ y) & 0xfe) != 0,
+        _ => true,
+    };
+    keys.windows(2).fold(false, |equal, pair| equal | !differ(pair))
+}
+
 /// Three keys of DES, which may be equal; parity bits are ignored. Keys of one lane serve all lanes of a
 /// block.
 #[derive(Clone)]

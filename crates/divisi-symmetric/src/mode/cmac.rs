@@ -66,6 +66,62 @@ impl<E: Lookups + ?Sized> Doubles<E> for TripleKey<E::Bit> {
     }
 }
 
+fn subkeys<E: ?Sized, C: Doubles<E>>(e: &mut E, l: Vec<C::Byte>) -> Result<[Vec<C::Byte>; 2], Abort> {
+    let first = C::double(e, l)?;
+    let second = C::double(e, first.clone())?;
+    Ok([first, second])
+}
+
+/// A message filled up to whole blocks, with the subkey that belongs to it added to the last of them.
+fn filled<E: ?Sized, C: BlockCipher<E>>(
+    e: &mut E,
+    subkeys: &[Vec<C::Byte>; 2],
+    lanes: usize,
+    message: &[C::Byte],
+) -> Result<Vec<C::Byte>, Abort> {
+    let padding = filling(C::BYTES, message.len());
+    let [complete, short] = subkeys;
+    let mut message = message.to_vec();
+    message.extend(padding.iter().map(|byte| C::public(e, &vec![*byte; lanes])));
+    let last = message.len().saturating_sub(C::BYTES);
+    let last = message.get_mut(last..).unwrap_or_default();
+    C::add_block(e, last, if padding.is_empty() { complete } else { short })?;
+    Ok(message)
+}
+
+/// What goes through the [`chain`] for messages of one length, a lane each, from E(0) of each lane's key: for an engine that runs the
+/// cipher elsewhere than where bits are at hand.
+///
+/// # Errors
+/// Whatever ends the session; [`Abort::Misuse`] if the lanes do not fit.
+pub fn chained<E: ?Sized, C: Doubles<E>>(
+    e: &mut E,
+    l: Vec<C::Byte>,
+    lanes: usize,
+    message: &[C::Byte],
+) -> Result<Vec<C::Byte>, Abort> {
+    let subkeys = subkeys::<E, C>(e, l)?;
+    filled::<E, C>(e, &subkeys, lanes, message)
+}
+
+/// C_j = E(C_(j-1) + M_j) from zero on, of texts of whole blocks: the last one.
+///
+/// # Errors
+/// Whatever ends the session; [`Abort::Misuse`] if the lanes do not fit.
+pub fn chain<E: ?Sized, C: BlockCipher<E>>(
+    e: &mut E,
+    cipher: &C,
+    lanes: usize,
+    text: &[C::Byte],
+) -> Result<Vec<C::Byte>, Abort> {
+    let mut state = C::public_block(e, &vec![vec![0; lanes]; C::BYTES]);
+    for block in text.chunks(C::BYTES) {
+        C::add_block(e, &mut state, block)?;
+        state = cipher.permute(e, Direction::Encrypt, state)?;
+    }
+    Ok(state)
+}
+
 /// A key ready for use: the cipher's, and two subkeys.
 #[derive(Clone)]
 pub struct Key<E: ?Sized, C: BlockCipher<E>> {
@@ -84,9 +140,7 @@ impl<E: ?Sized, C: Doubles<E>> Key<E, C> {
     pub fn new(e: &mut E, cipher: C) -> Result<Self, Abort> {
         let zeros = C::public_block(e, &vec![vec![0; cipher.lanes()]; C::BYTES]);
         let l = cipher.permute(e, Direction::Encrypt, zeros)?;
-        let first = C::double(e, l)?;
-        let second = C::double(e, first.clone())?;
-        Ok(Key { cipher, subkeys: [first, second] })
+        Ok(Key { cipher, subkeys: subkeys::<E, C>(e, l)? })
     }
 
     /// The tags of messages of one length, a lane each, under one key or one key each (6.2): C_j = E(C_(j-1) + M_j), the last M_j
@@ -97,20 +151,8 @@ impl<E: ?Sized, C: Doubles<E>> Key<E, C> {
     /// # Errors
     /// Whatever ends the session; [`Abort::Misuse`] if the lanes do not fit.
     pub fn tag(&self, e: &mut E, lanes: usize, message: &[C::Byte]) -> Result<Vec<C::Byte>, Abort> {
-        let padding = filling(C::BYTES, message.len());
-        let subkey = if padding.is_empty() { &self.subkeys[0] } else { &self.subkeys[1] };
-        let mut message = message.to_vec();
-        message.extend(padding.iter().map(|byte| C::public(e, &vec![*byte; lanes])));
-        let blocks = message.len() / C::BYTES;
-        let mut state = C::public_block(e, &vec![vec![0; lanes]; C::BYTES]);
-        for (number, block) in message.chunks(C::BYTES).enumerate() {
-            C::add_block(e, &mut state, block)?;
-            if number + 1 == blocks {
-                C::add_block(e, &mut state, subkey)?;
-            }
-            state = self.cipher.permute(e, Direction::Encrypt, state)?;
-        }
-        Ok(state)
+        let message = filled::<E, C>(e, &self.subkeys, lanes, message)?;
+        chain(e, &self.cipher, lanes, &message)
     }
 
     /// The key of each of these lanes.

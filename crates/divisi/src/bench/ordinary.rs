@@ -50,6 +50,28 @@ pub(super) fn triple_des(key: &[u8], direction: Direction, block: &[u8]) -> Opti
     Some(des::bytes_of(&block.each_ref().map(|bit| bit.lane(0))))
 }
 
+/// The padded text of `IV | ciphertext` in CBC mode: AES by the crate `aes`, triple DES by [`triple_des`]; none if these are no
+/// whole blocks.
+pub(crate) fn open_cbc(key: &[u8], block: usize, sealed: &[u8]) -> Option<Zeroizing<Vec<u8>>> {
+    let (iv, ciphertext) = sealed.split_at_checked(block)?;
+    let mut text = Zeroizing::new(Vec::with_capacity(ciphertext.len()));
+    let aes = if block == 16 { Some(cipher(key, Direction::Decrypt)?) } else { None };
+    let mut previous = iv;
+    for piece in ciphertext.chunks(block) {
+        let plain = match &aes {
+            Some(aes) => {
+                let mut block = Block::try_from(piece).ok()?;
+                aes(&mut block);
+                block.to_vec()
+            }
+            None => triple_des(key, Direction::Decrypt, piece)?,
+        };
+        text.extend(plain.iter().zip(previous).map(|(x, y)| x ^ y));
+        previous = piece;
+    }
+    Some(text)
+}
+
 /// The text of `IV | ciphertext | tag`; none if it is not authentic.
 pub(crate) fn open(key: &[u8], aad: &[u8], sealed: &[u8]) -> Option<Zeroizing<Vec<u8>>> {
     fn open<C: Aead + KeyInit>(key: &[u8], aad: &[u8], iv: &[u8], msg: &[u8]) -> Option<Zeroizing<Vec<u8>>> {

@@ -4,6 +4,10 @@
 //! That last step needs the key: the demonstration makes one that may be exported, says so, and wipes it. It uses nothing but
 //! what any client of the servers can use, and leaves nothing behind.
 
+mod joint;
+
+pub use joint::{Joint, cipher, joint};
+
 use crate::bench::ordinary;
 use crate::cleanup::Cleanup;
 use crate::failure::Failure;

@@ -255,6 +255,32 @@ impl Walk for Group<'_> {
     }
 }
 
+/// What goes through the chain of CMAC ([`cmac::chained`]), a lane a message.
+pub(super) struct Chained {
+    pub lanes: usize,
+    /// Blocks of each message.
+    pub blocks: usize,
+}
+
+impl Walk for Chained {
+    fn direction(&self) -> Direction {
+        Direction::Encrypt
+    }
+
+    fn blocks(&self) -> usize {
+        self.lanes * self.blocks
+    }
+
+    fn walk<E: ?Sized, C: BlockCipher<E>>(
+        &self,
+        e: &mut E,
+        cipher: &C,
+        text: Vec<C::Byte>,
+    ) -> Result<Vec<C::Byte>, Abort> {
+        cmac::chain(e, cipher, self.lanes, &text)
+    }
+}
+
 /// Blocks under one key, a lane each.
 pub(super) struct Apart {
     pub direction: Direction,

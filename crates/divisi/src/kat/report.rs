@@ -2,6 +2,8 @@
 
 use super::content::Content;
 use super::vector::Algorithm;
+use crate::engine::job::Cipher;
+use divisi_symmetric::des::has_equal_keys;
 use serde::Serialize;
 use std::collections::BTreeMap;
 
@@ -32,6 +34,8 @@ pub struct Report {
     pub calls: u64,
     /// How many values the parties opened.
     pub openings: u64,
+    /// How many vectors of triple DES have K1 = K2 or K2 = K3, parity ignored: they are single DES.
+    pub equal_keys: u64,
 }
 
 impl Report {
@@ -82,7 +86,11 @@ impl Account {
     }
 
     /// All of it, and the vectors of algorithms that this version does not know.
-    pub(super) fn report<'c>(self, contents: impl Iterator<Item = &'c Content>) -> Report {
+    pub(super) fn report<'c>(self, contents: impl Iterator<Item = &'c Content> + Clone) -> Report {
+        let triple = contents.clone().flat_map(|content| &content.groups);
+        let triple = triple.filter(|group| matches!(group.cipher, Cipher::TripleDes(_)));
+        let keys = triple.flat_map(|group| &group.vectors).map(|vector| &vector.key);
+        let equal_keys = keys.filter(|key| has_equal_keys(key)).count() as u64;
         let mut unknown: BTreeMap<&str, u64> = BTreeMap::new();
         for (name, n) in contents.flat_map(|content| &content.unknown) {
             *unknown.entry(name).or_default() += n;
@@ -93,6 +101,6 @@ impl Account {
             ..Tally::default()
         });
         let algorithms = self.tallies.into_values().chain(unknown).collect();
-        Report { algorithms, calls: self.calls, openings: self.openings }
+        Report { algorithms, calls: self.calls, openings: self.openings, equal_keys }
     }
 }

@@ -23,6 +23,10 @@ pub(super) fn engine<F: Mac + Holds<Gf8>>(
     protocol: Protocol,
 ) -> Result<Spdz<F>, Abort> {
     session.phase(SETUP);
+    if let Some(from) = &how.stock {
+        let (party, source) = super::stock::open(session, from)?;
+        return Spdz::new(party, Box::new(source), protocol);
+    }
     let (party, source) = how.prep.start::<F>(session, how.config)?;
     Spdz::new(party, source, protocol)
 }

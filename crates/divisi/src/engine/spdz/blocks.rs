@@ -6,7 +6,7 @@ use super::super::{Course, Differ, Party, Prepared, Rows, Unsupported, Watch, al
 use super::begin::{OUTPUTS, SETUP, engine, phase};
 use super::cipher::OnSpdz;
 use super::evaluate::{Keyed, Seat, evaluate};
-use super::how::{How, Named};
+use super::how::{How, Named, bucket};
 use super::{by_field, party_of};
 use divisi_core::{Abort, Counts, Parameters, Session, Settles};
 use divisi_field::{Gf8, Holds};
@@ -27,11 +27,20 @@ pub(super) struct Work<'j> {
     named: Named,
 }
 
+/// How many blocks go through all phases together.
+fn batch(named: Named) -> usize {
+    match named.protocol {
+        Protocol::Lookup => BATCH_OF_TABLES,
+        Protocol::RivainProuff | Protocol::BitDecomposition => BATCH_OF_PRODUCTS,
+    }
+}
+
 impl<'j> Work<'j> {
     /// # Errors
     /// A protocol of another cipher.
     pub fn new(job: &'j Blocks, how: How) -> Result<Self, Unsupported> {
-        Ok(Work { job, how, named: how.protocol(job.cipher)? })
+        let named = how.protocol(job.cipher)?;
+        Ok(Work { job, how, named })
     }
 
     fn begin<'p, F: Mac + Holds<Gf8> + 'p, C: OnSpdz<F> + 'p>(
@@ -51,7 +60,7 @@ impl<'j> Work<'j> {
         let before = as_setup(e.session().meter().read());
         e.session().meter().reset();
         let key = Keyed { bytes, cipher };
-        Ok(Box::new(Holder::<F, C> { of: self, seat: Seat::new(e), key, before, openings: 0 }))
+        Ok(Box::new(Holder::<F, C> { of: self, seat: Seat::new(e, &self.how), key, before, openings: 0 }))
     }
 }
 
@@ -81,10 +90,7 @@ impl Prepared for Work<'_> {
     }
 
     fn course(&self, warmup: usize) -> Course {
-        let batch = match self.named.protocol {
-            Protocol::Lookup => BATCH_OF_TABLES,
-            Protocol::RivainProuff | Protocol::BitDecomposition => BATCH_OF_PRODUCTS,
-        };
+        let batch = batch(self.named);
         Course { batch, warmup: (warmup.min(1), self.job.count.min(batch)), one_session: false }
     }
 
@@ -148,6 +154,7 @@ impl<F: Mac + Holds<Gf8>, C: OnSpdz<F>> Party for Holder<'_, F, C> {
         let e = self.seat.get()?;
         e.session().phase(OUTPUTS);
         let columns = C::open(e, out)?;
+        e.rest()?;
         let row = |lane: usize| columns.iter().filter_map(move |column| column.get(lane).copied());
         Ok(Own::new((0..count).flat_map(row).collect()))
     }
@@ -178,6 +185,8 @@ impl<F: Mac + Holds<Gf8>, C: OnSpdz<F>> Party for Holder<'_, F, C> {
     }
 
     fn facts(&self) -> Map<String, Value> {
-        members(json!({ "openings": self.openings }))
+        let Work { job, how, named } = self.of;
+        let made = C::items(*named, job.cipher.key_bytes(), job.count.min(batch(*named)));
+        members(json!({ "openings": self.openings, "bucket": bucket(how, made) }))
     }
 }

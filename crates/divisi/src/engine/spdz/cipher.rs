@@ -45,6 +45,9 @@ pub(super) trait OnSpdz<F: Mac + Holds<Gf8>>: Doubles<Spdz<F>> {
     /// Make now what so many blocks take.
     fn ahead(e: &mut Spdz<F>, how: Named, key_bytes: usize, blocks: usize) -> Result<(), Abort>;
 
+    /// How many tables or products that are, made at once.
+    fn items(how: Named, key_bytes: usize, blocks: usize) -> usize;
+
     /// Make tables of it.
     fn load(e: &mut Spdz<F>, how: Named, direction: Direction) -> Result<(), Abort>;
 
@@ -134,6 +137,16 @@ impl<F: Mac + Holds<Gf8>> OnSpdz<F> for RoundKeys<Byte<F>> {
             Protocol::Lookup => Ok(()),
             Protocol::RivainProuff | Protocol::BitDecomposition => e.preprocess_sboxes(sboxes),
         }
+    }
+
+    fn items(how: Named, key_bytes: usize, blocks: usize) -> usize {
+        let rounds = KeySize::from_bytes(key_bytes).map_or(0, KeySize::rounds);
+        let each = match how.protocol {
+            Protocol::Lookup => 1,
+            Protocol::RivainProuff => 4,
+            Protocol::BitDecomposition => 6,
+        };
+        16 * rounds * blocks * each
     }
 
     fn load(e: &mut Spdz<F>, how: Named, direction: Direction) -> Result<(), Abort> {
@@ -238,6 +251,11 @@ impl<F: Mac + Holds<Gf8>> OnSpdz<F> for TripleKey<Bit<F>> {
                 e.preprocess_lookups(des::LOOKUPS * blocks)
             }
         }
+    }
+
+    fn items(how: Named, _: usize, blocks: usize) -> usize {
+        let each = if how.protocol == Protocol::Lookup { 1 } else { 3 };
+        des::LOOKUPS * blocks * each
     }
 
     fn load(_: &mut Spdz<F>, _: Named, _: Direction) -> Result<(), Abort> {

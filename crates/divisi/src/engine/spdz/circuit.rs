@@ -11,7 +11,7 @@ use super::super::job::{self, Own};
 use super::super::{Course, Differ, Party, Prepared, Rows, Unsupported, Watch};
 use super::begin::{ONLINE, OUTPUTS, SETUP, engine, phase};
 use super::by_field;
-use super::how::How;
+use super::how::{How, bucket};
 use crate::circuit::Held;
 use divisi_circuit::Program;
 use divisi_core::{
@@ -123,7 +123,9 @@ impl<F: Mac + Holds<Gf8>> Party for Owner<'_, F> {
         let verified = phase(e, watch, VERIFICATION_PHASE, |e| e.settled(out))?;
         watch.meet(OUTPUTS)?;
         e.session().phase(OUTPUTS);
-        outputs(e, of, count, verified)
+        let learned = outputs(e, of, count, verified)?;
+        e.rest()?;
+        Ok(learned)
     }
 
     fn meter(&mut self) -> Counts {
@@ -131,7 +133,9 @@ impl<F: Mac + Holds<Gf8>> Party for Owner<'_, F> {
     }
 
     fn facts(&self) -> Map<String, serde_json::Value> {
-        super::super::members(json!({ "openings": self.openings }))
+        let batch = self.of.course(0).batch.min(self.of.job.count);
+        let made = self.of.program.and_count() * batch;
+        super::super::members(json!({ "openings": self.openings, "bucket": bucket(&self.of.how, made) }))
     }
 }
 

@@ -4,7 +4,7 @@ use super::super::groups::Walk;
 use super::super::{Mark, Watch};
 use super::begin::{ONLINE, phase};
 use super::cipher::OnSpdz;
-use super::how::Named;
+use super::how::{How, Named};
 use divisi_core::{Abort, Settles, Step, Verified, step};
 use divisi_field::{Gf8, Holds};
 use divisi_spdz::{LOAD_PHASE, Mac, PREPROCESSING_PHASE, Spdz, VERIFICATION_PHASE};
@@ -18,11 +18,16 @@ pub(super) struct Keyed<F: Mac + Holds<Gf8>, C: OnSpdz<F>> {
 }
 
 /// The engine, which a tiny one takes while it runs.
-pub(super) struct Seat<F: Mac + Holds<Gf8>>(Option<Spdz<F>>);
+pub(super) struct Seat<F: Mac + Holds<Gf8>> {
+    engine: Option<Spdz<F>>,
+    /// The phase in which tables and products come: they are made, or read.
+    ahead: &'static str,
+}
 
 impl<F: Mac + Holds<Gf8>> Seat<F> {
-    pub fn new(engine: Spdz<F>) -> Self {
-        Seat(Some(engine))
+    pub fn new(engine: Spdz<F>, how: &How) -> Self {
+        let ahead = if how.stock.is_some() { LOAD_PHASE } else { PREPROCESSING_PHASE };
+        Seat { engine: Some(engine), ahead }
     }
 
     /// The engine.
@@ -30,7 +35,7 @@ impl<F: Mac + Holds<Gf8>> Seat<F> {
     /// # Errors
     /// [`Abort::Misuse`] if it went with a run that failed.
     pub fn get(&mut self) -> Result<&mut Spdz<F>, Abort> {
-        self.0.as_mut().ok_or(GONE_WITH_IT)
+        self.engine.as_mut().ok_or(GONE_WITH_IT)
     }
 }
 
@@ -50,12 +55,13 @@ pub(super) fn evaluate<F: Mac + Holds<Gf8>, C: OnSpdz<F>>(
     text: Vec<C::Byte>,
     watch: &mut dyn Watch,
 ) -> Result<(Verified<Vec<C::Byte>>, u64), Abort> {
+    let ahead = seat.ahead;
     let e = seat.get()?;
-    phase(e, watch, PREPROCESSING_PHASE, |e| C::ahead(e, how, key.bytes.len(), walk.blocks()))?;
+    phase(e, watch, ahead, |e| C::ahead(e, how, key.bytes.len(), walk.blocks()))?;
     let (out, opened) = if how.tiny {
         watch.meet(LOAD_PHASE)?;
         let start = Mark::now();
-        let mut e = seat.0.take().ok_or(GONE_WITH_IT)?;
+        let mut e = seat.engine.take().ok_or(GONE_WITH_IT)?;
         e.session().phase(LOAD_PHASE);
         let mut t = C::tiny(e);
         let [key_masks, key] = C::enter_key(&mut t, &key.bytes, &key.cipher)?;
@@ -72,7 +78,7 @@ pub(super) fn evaluate<F: Mac + Holds<Gf8>, C: OnSpdz<F>>(
         watch.took(ONLINE, start.until(Mark::now()));
         let mut e = C::back(t);
         let opened = openings(&mut e) - before;
-        seat.0 = Some(e);
+        seat.engine = Some(e);
         (out, opened)
     } else {
         phase(e, watch, LOAD_PHASE, |e| {

@@ -2,19 +2,27 @@
 
 use super::super::job::Cipher;
 use super::super::{Settings, Unsupported, parties};
+use super::stock;
 use divisi_core::Parameters;
 use divisi_field::{Gf40, Gf48, Gf72};
 use divisi_ot::Config;
 use divisi_rep3::Security;
 use divisi_spdz::{Preparation, Protocol};
+use divisi_store::stock::StockInfo;
+use std::path::PathBuf;
 
 /// The options that belong to this engine.
-pub(super) const OPTIONS: &[&str] = &[PROTOCOL, FIELD, PREP, K, STATISTICAL];
+pub(super) const OPTIONS: &[&str] = &[PROTOCOL, FIELD, PREP, K, STATISTICAL, PREP_FROM, KEY_FILE];
 const PROTOCOL: &str = "protocol";
 const FIELD: &str = "field";
 const PREP: &str = "prep";
 const K: &str = "k";
 const STATISTICAL: &str = "statistical";
+/// The directory of a stock, and the key that it is sealed under.
+pub(super) const PREP_FROM: &str = "prep-from";
+pub(super) const KEY_FILE: &str = "key-file";
+/// A digest of the peers' identities, where they are not processes of this machine: of no option.
+pub(crate) const PEERS: &str = "prep-peers";
 
 /// A protocol by its name on the command line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -65,8 +73,26 @@ impl Field {
     }
 }
 
+/// How many items the buckets have of so many tables or products that are made at once; none where there are no buckets, and of a
+/// stock, which was made at once.
+pub(super) fn bucket(how: &How, made: usize) -> Option<usize> {
+    let buckets = how.prep == Preparation::Bucketed && how.stock.is_none() && made > 0;
+    buckets.then(|| divisi_ot::bucket::size_behind_firsts(made, how.config.rho))
+}
+
+/// Where preprocessing comes from, if it is not made.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Taken {
+    /// The directory that has a directory for each party.
+    pub dir: PathBuf,
+    /// The file of the key that all of it is sealed under.
+    pub key: PathBuf,
+    /// What any party's part that is here says of it.
+    pub info: StockInfo,
+}
+
 /// All of it.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq)]
 pub(super) struct How {
     /// How many parties.
     pub parties: usize,
@@ -76,6 +102,8 @@ pub(super) struct How {
     pub prep: Preparation,
     /// Parameters of the rows.
     pub config: Config,
+    /// The stock that it is taken from.
+    pub stock: Option<Taken>,
 }
 
 impl How {
@@ -143,7 +171,67 @@ impl How {
             }
         }
         let parties = parties(&super::Authenticated, settings);
-        Ok(How { parties, named, field, prep, config })
+        let made = How { parties, named, field, prep, config, stock: None };
+        stock::from(settings, made)
+    }
+
+    /// What a stock says, where nothing else was said.
+    ///
+    /// # Errors
+    /// What of it is another than what was asked for.
+    pub(super) fn taking(mut self, settings: &Settings, from: Taken) -> Result<How, Unsupported> {
+        let info = &from.info;
+        let said = |name: &str| settings.own.contains_key(name);
+        let differs = |what: &str, has: String, remedy: String| {
+            let dir = from.dir.display();
+            Err(Unsupported::new(format!("the stock in {dir} is {what} {has}: {remedy}")))
+        };
+        if usize::from(info.parties) != self.parties {
+            let n = info.parties;
+            return differs("that of", format!("{n} parties"), format!("give --parties {n}"));
+        }
+        let named = NAMED.iter().find(|named| named.name == info.protocol).copied();
+        if self.named.is_some_and(|given| given.name != info.protocol) {
+            let name = &info.protocol;
+            return differs(
+                "for the protocol",
+                name.clone(),
+                format!("give --protocol {name}, or another stock"),
+            );
+        }
+        self.named = named;
+        let fields = [Field::F40, Field::F48, Field::F72];
+        let field = fields.into_iter().find(|field| field.bits() == info.field_bits);
+        let bits = info.field_bits;
+        match field {
+            Some(field) if field == self.field || !(said(FIELD) || self.config.rho > info.rho) => {
+                self.field = field;
+            }
+            _ => {
+                let has = format!("{bits} bits");
+                return differs("one with MACs of", has, "make another with `divisi prep make`".into());
+            }
+        }
+        if said(PREP) && self.prep.name() != info.prep {
+            return differs("made by", info.prep.clone(), "leave --prep out".into());
+        }
+        if said(K) && self.config.k != info.k {
+            return differs("made with k =", info.k.to_string(), "leave --k out".into());
+        }
+        self.prep = Preparation::ALL.into_iter().find(|prep| prep.name() == info.prep).unwrap_or(self.prep);
+        (self.config.k, self.config.rho) = (info.k, info.rho);
+        let peers = settings.own.get(PEERS).cloned().unwrap_or_else(|| hex::encode([0; 32]));
+        if hex::encode(info.peers) != peers {
+            let remedy = "give the --config that it was made with, or none if it was made without";
+            return differs("that of", "other peers".into(), remedy.into());
+        }
+        self.stock = Some(from);
+        Ok(self)
+    }
+
+    /// The protocol that was named, as it is known.
+    pub(super) fn named(&self) -> Option<Named> {
+        self.named
     }
 
     /// The protocol for a cipher.
@@ -176,6 +264,8 @@ impl How {
     /// Among what the parties compare.
     pub fn describe(&self, parameters: Parameters) -> Parameters {
         let parameters = parameters.with("protocol", self.name().unwrap_or_default().as_bytes());
+        let stocked = self.stock.as_ref().map_or([0; 32], |from| from.info.id);
+        let parameters = parameters.with("stock", &stocked);
         match self.field {
             Field::F40 => self.prep.describe::<Gf40>(self.config, parameters),
             Field::F48 => self.prep.describe::<Gf48>(self.config, parameters),

@@ -1,7 +1,7 @@
 //! Known answers: texts of ECB, CBC and CTR, and tags, of either cipher. Party 1 gives the keys, party 2 the texts, and all learn the
 //! outputs; of a tag that is compared nothing but whether it is right.
 
-use super::super::groups::{Group, Walk, groups};
+use super::super::groups::{Apart, Chained, Group, Walk, groups};
 use super::super::job::{Cipher, Job, Message, Messages, Mode, Own, Text, Texts};
 use super::super::{Course, Differ, Party, Prepared, Rows, Unsupported, Unwatched, Watch, alike};
 use super::begin::{ONLINE, OUTPUTS, SETUP, engine};
@@ -11,10 +11,11 @@ use super::how::{How, Named};
 use super::{by_field, party_of};
 use divisi_core::{Abort, Compares, Counts, Direction, Lanes, Parameters, Session, Settles, Step, step};
 use divisi_field::{Gf8, Holds};
-use divisi_spdz::{Bit, Byte, Mac};
+use divisi_spdz::{Bit, Byte, Mac, Spdz};
 use divisi_symmetric::aes::RoundKeys;
 use divisi_symmetric::algorithm::Algorithm;
 use divisi_symmetric::des::TripleKey;
+use divisi_symmetric::mode::cmac;
 
 const KNOWN: Step = step!("known");
 
@@ -45,12 +46,6 @@ impl<'j> Known<'j> {
             }
         };
         let named = how.protocol(texts.cipher)?;
-        if named.tiny && texts.mode == Mode::Cmac {
-            return Err(Unsupported::new(format!(
-                "a tag, whose subkeys {} has no masks for: name another protocol",
-                named.name
-            )));
-        }
         Ok(Known { job, texts, how, named })
     }
 
@@ -60,7 +55,8 @@ impl<'j> Known<'j> {
         session: Session,
     ) -> Result<Box<dyn Party + 'p>, Abort> {
         let e = engine::<F>(session, &self.how, self.named.protocol)?;
-        let holder = Holder::<F, C> { of: self, seat: Seat::new(e), cipher: std::marker::PhantomData };
+        let holder =
+            Holder::<F, C> { of: self, seat: Seat::new(e, &self.how), cipher: std::marker::PhantomData };
         Ok(Box::new(holder))
     }
 }
@@ -162,6 +158,7 @@ impl<F: Mac + Holds<Gf8>, C: OnSpdz<F>> Party for Holder<'_, F, C> {
                 }
             }
         }
+        self.seat.get()?.rest()?;
         Ok(Own::new(rows.concat()))
     }
 
@@ -203,6 +200,10 @@ impl<F: Mac + Holds<Gf8>, C: OnSpdz<F>> Holder<'_, F, C> {
         let e = self.seat.get()?;
         let cipher = C::schedule(e, &bytes)?;
         let (bytes, cipher) = e.settled((bytes, cipher))?.into_inner();
+        if self.of.texts.mode == Mode::Cmac && named.tiny {
+            let tags = self.tiny_tags(group, Keyed { bytes, cipher }, &text)?;
+            return self.tags(group, tags);
+        }
         if self.of.texts.mode == Mode::Cmac {
             C::ahead(e, named, bytes.len(), group.blocks())?;
             C::load(e, named, Direction::Encrypt)?;
@@ -215,6 +216,24 @@ impl<F: Mac + Holds<Gf8>, C: OnSpdz<F>> Holder<'_, F, C> {
         let e = self.seat.get()?;
         e.session().phase(OUTPUTS);
         Ok(group.results(&C::open(e, out)?))
+    }
+
+    /// Tags of an engine that runs over masks first: once for the subkeys, which are doubled where bits are at hand, and once for the
+    /// chain of all blocks.
+    fn tiny_tags(
+        &mut self,
+        group: &Group<'_>,
+        key: Keyed<F, C>,
+        text: &[C::Byte],
+    ) -> Result<Vec<C::Byte>, Abort> {
+        let (named, lanes) = (self.of.named, group.texts().count());
+        let zeros = C::public_block(self.seat.get()?, &vec![vec![0; lanes]; C::BYTES]);
+        let apart = Apart { direction: Direction::Encrypt, count: lanes };
+        let (l, _) = evaluate(&mut self.seat, named, &key, &apart, zeros, &mut Unwatched)?;
+        let text = cmac::chained::<Spdz<F>, C>(self.seat.get()?, l.into_inner(), lanes, text)?;
+        let chain = Chained { lanes, blocks: text.len() / C::BYTES };
+        let (tags, _) = evaluate(&mut self.seat, named, &key, &chain, text, &mut Unwatched)?;
+        Ok(tags.into_inner())
     }
 
     /// Tags that are opened, and tags of which nothing is told but whether they are those received \[A23\].

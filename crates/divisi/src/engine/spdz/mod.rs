@@ -6,8 +6,13 @@ mod blocks;
 mod cipher;
 mod circuit;
 mod evaluate;
+mod file;
 mod how;
 mod known;
+pub(crate) mod stock;
+
+pub use file::{Came, Through};
+pub use stock::{Wanted, left, make};
 
 use super::job::Job;
 use super::{Adversary, Clock, Engine, Measured, Page, Prepared, Settings, Unsupported, members};
@@ -17,6 +22,7 @@ use circuit::Circuit;
 use divisi_core::{Abort, PartyId, Session, Step, step};
 use divisi_spdz::{LOAD_PHASE, PREPROCESSING_PHASE, VERIFICATION_PHASE};
 use how::How;
+pub(crate) use how::PEERS;
 use known::Known;
 use serde_json::{Map, Value, json};
 use std::ops::RangeInclusive;

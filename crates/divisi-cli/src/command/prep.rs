@@ -1,0 +1,189 @@
+//! `divisi prep`.
+
+use super::engine::{EngineChoice, Names, PrepName, own};
+use super::progress::Progress;
+use super::{Context, Done, named};
+use clap::{Args, Subcommand};
+use divisi::engine::{self, Settings};
+use divisi::failure::Failure;
+use divisi::prep::{self, Options, Part};
+use divisi::run::Membership;
+use divisi_net::PartyId;
+use serde_json::json;
+use std::path::PathBuf;
+use std::sync::{Mutex, PoisonError};
+
+#[derive(Subcommand)]
+pub enum Commands {
+    /// Make preprocessing for so many blocks, and keep it on disk
+    Make(Make),
+    /// Say what a stock is for and how much of it is left
+    Info(Info),
+    /// Overwrite and remove a stock
+    Drop(Drop),
+}
+
+/// Make preprocessing for so many blocks, and keep it on disk.
+///
+/// All parties are threads of this process; with --party, one of them is here and the others run the same command elsewhere. Each
+/// party's part lies in a directory of its own, sealed under a key file. What is taken from it is gone: every value serves once.
+#[derive(Args)]
+#[command(after_help = "Example: divisi prep make --protocol aes-lt --blocks 2048 --parties 2 --out stock\n\
+                  Then: divisi bench aes --engine spdz --parties 2 --blocks 512 --prep-from stock --reps 1 --warmup 0\n\
+                  One real party: divisi prep make --protocol aes-lt --blocks 2048 --out stock --party 1 --config mesh.toml --identity party-1.key")]
+pub struct Make {
+    /// The engine that it is for
+    #[arg(long, default_value = "spdz", value_name = "NAME", value_parser = Names)]
+    engine: super::engine::Known,
+    /// The protocol that it is for: aes-lt, aes-tinytable, aes-rp, aes-bd, 3des-lt, 3des-tinytable or 3des-pv
+    #[arg(long, value_name = "NAME")]
+    protocol: String,
+    /// For how many blocks; key schedules for some keys come with it
+    #[arg(long, value_name = "N")]
+    blocks: u64,
+    /// How many parties [default: 3, or as many as the configuration has]
+    #[arg(long, value_name = "N")]
+    parties: Option<usize>,
+    /// Where: a directory of each party goes there
+    #[arg(long, value_name = "DIR")]
+    out: PathBuf,
+    /// The bits of the MACs' field, 40 or 48 [default: 48; with --statistical 64 it is 72]
+    #[arg(long, value_name = "BITS")]
+    field: Option<u32>,
+    /// How it is made [default: bucketed]
+    #[arg(long, value_enum, value_name = "NAME")]
+    prep: Option<PrepName>,
+    /// The parameter of SoftSpokenOT, 1 to 8 [default: 4]
+    #[arg(long, value_name = "K")]
+    k: Option<u32>,
+    /// A lie passes with probability at most 2^-BITS, 40 or 64 [default: 40]
+    #[arg(long, value_name = "BITS")]
+    statistical: Option<u32>,
+    /// The key that it is sealed under, made if it is not there [default: seal.key in the directory]
+    #[arg(long, value_name = "FILE")]
+    key_file: Option<PathBuf>,
+    /// Be this party of a mesh, alone
+    #[arg(long, value_name = "I", requires_all = ["config", "identity"])]
+    party: Option<u8>,
+    /// The configuration of the mesh
+    #[arg(long, value_name = "FILE", requires = "party")]
+    config: Option<PathBuf>,
+    /// This party's own identity
+    #[arg(long, value_name = "FILE", requires = "party")]
+    identity: Option<PathBuf>,
+    /// Where this party listens, if others reach it at an address that is not this machine's own [default: the configuration's]
+    #[arg(long, value_name = "ADDR:PORT", requires = "party")]
+    listen: Option<String>,
+}
+
+/// Say what a stock is for and how much of it is left.
+#[derive(Args)]
+#[command(after_help = "Example: divisi prep info stock")]
+pub struct Info {
+    /// The directory that `prep make` wrote
+    #[arg(value_name = "DIR")]
+    dir: PathBuf,
+    /// The key that it is sealed under [default: seal.key in the directory]
+    #[arg(long, value_name = "FILE")]
+    key_file: Option<PathBuf>,
+}
+
+/// Overwrite and remove a stock, whatever is wrong with it; its key file stays.
+#[derive(Args)]
+#[command(after_help = "Example: divisi prep drop stock --yes")]
+pub struct Drop {
+    /// The directory that `prep make` wrote
+    #[arg(value_name = "DIR")]
+    dir: PathBuf,
+    /// That this is meant
+    #[arg(long)]
+    yes: bool,
+}
+
+pub fn run(context: &Context, command: &Commands) -> Result<Done, Failure> {
+    match command {
+        Commands::Make(arguments) => make(context, arguments),
+        Commands::Info(Info { dir, key_file }) => {
+            let parts = prep::info(dir, key_file.as_deref())?;
+            Ok(done(dir, &parts))
+        }
+        Commands::Drop(Drop { dir, yes }) => {
+            if !yes {
+                return Err(Failure::usage(format!(
+                    "all that is left in {} would be gone: give --yes if that is meant",
+                    dir.display()
+                )));
+            }
+            let dropped = prep::drop_all(dir)?;
+            let text = format!("dropped the parts of {dropped} parties in {}", dir.display());
+            Ok(Done::new(text, json!({ "schema": 1, "dir": named(dir), "dropped": dropped })))
+        }
+    }
+}
+
+fn settings(arguments: &Make) -> Result<Settings, Failure> {
+    let Make { engine, protocol, parties, field, prep, k, statistical, .. } = arguments;
+    let name = engine.0.name();
+    if name != "spdz" {
+        return Err(Failure::usage(format!(
+            "the engine {name} keeps no preprocessing on disk: give --engine spdz, or leave it out"
+        )));
+    }
+    let choice = EngineChoice::of(name, *parties)?;
+    let given = [
+        ("protocol", Some(protocol.clone())),
+        ("field", field.map(|bits| bits.to_string())),
+        ("prep", prep.as_ref().map(own)),
+        ("k", k.map(|k| k.to_string())),
+    ];
+    let own = given.into_iter().filter_map(|(name, value)| Some((name.to_owned(), value?))).collect();
+    let settings =
+        Settings { parties: choice.parties, statistical: *statistical, own, ..Settings::default() };
+    engine::check(choice.engine(), &settings)?;
+    Ok(settings)
+}
+
+fn make(context: &Context, arguments: &Make) -> Result<Done, Failure> {
+    let options = Options {
+        settings: settings(arguments)?,
+        blocks: arguments.blocks,
+        out: arguments.out.clone(),
+        key_file: arguments.key_file.clone(),
+        timeout: context.timeout,
+    };
+    let bar = Mutex::new(Progress::percent());
+    let bar = || bar.lock().unwrap_or_else(PoisonError::into_inner);
+    let at = |done: u64, of: u64| bar().at(done.saturating_mul(100).checked_div(of).unwrap_or(100));
+    let parts = match (arguments.party, &arguments.config, &arguments.identity) {
+        (Some(number), Some(config), Some(identity)) => {
+            let party = PartyId::new(number)
+                .ok_or_else(|| Failure::usage("there is no party 0: parties are numbered from 1"))?;
+            let (config, identity, listen) = (config.clone(), identity.clone(), arguments.listen.clone());
+            let membership = Membership { party, config, identity, listen };
+            prep::make_one(&options, &membership, &mut |done, of| at(done, of)).map(|part| vec![part])
+        }
+        _ => prep::make(&options, &|done, of| at(done, of)),
+    };
+    bar().end();
+    Ok(done(&arguments.out, &parts?))
+}
+
+fn done(dir: &std::path::Path, parts: &[Part]) -> Done {
+    let line = |part: &Part| {
+        let Part { info, blocks_left, bytes, .. } = part;
+        format!(
+            "party {} of {}: {}, GF(2^{}), {}, k = {}: enough for {blocks_left} of {} blocks, {:.1} MB",
+            info.party,
+            info.parties,
+            info.protocol,
+            info.field_bits,
+            info.prep,
+            info.k,
+            info.blocks,
+            *bytes as f64 / 1e6
+        )
+    };
+    let text = parts.iter().map(line).collect::<Vec<_>>().join("\n");
+    let all: Vec<_> = parts.iter().map(Part::to_json).collect();
+    Done::new(text, json!({ "schema": 1, "dir": named(dir), "parts": all }))
+}

@@ -1,0 +1,294 @@
+//! Preprocessing on disk, through the command line: made, told, used, used up and dropped, and everything that can be wrong with it.
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
+
+use serde_json::{Value, json};
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output, Stdio};
+
+const PROGRAM: &str = env!("CARGO_BIN_EXE_divisi");
+
+fn command(dir: &Path, arguments: &[&str]) -> Command {
+    let mut command = Command::new(PROGRAM);
+    command.current_dir(dir).args(arguments).args(["--json", "--timeout", "60"]);
+    command
+}
+
+fn divisi(dir: &Path, arguments: &[&str]) -> Output {
+    command(dir, arguments).output().unwrap()
+}
+
+fn told(output: &Output) -> Value {
+    serde_json::from_slice(&output.stdout).unwrap_or_else(|e| panic!("{e}: {output:?}"))
+}
+
+fn good(dir: &Path, arguments: &[&str]) -> Value {
+    let output = divisi(dir, arguments);
+    assert!(output.status.success(), "{arguments:?}: {output:?}");
+    told(&output)
+}
+
+/// Refused: exit 2, and one sentence that says this.
+fn refused(dir: &Path, arguments: &[&str], says: &str) {
+    let output = divisi(dir, arguments);
+    assert_eq!(output.status.code(), Some(2), "{arguments:?}: {output:?}");
+    let told = told(&output);
+    let error = told["error"].as_str().unwrap();
+    assert!(error.contains(says) && told["kind"] == "usage", "{says}: {error}");
+    assert!(!error.contains('\n'), "{error}");
+}
+
+fn make(dir: &Path, protocol: &str, blocks: &str, more: &[&str]) -> Value {
+    let usual =
+        ["prep", "make", "--protocol", protocol, "--blocks", blocks, "--parties", "2", "--out", "stock"];
+    good(dir, &[&usual[..], more].concat())
+}
+
+fn bench<'a>(command: &'a str, blocks: &'a str) -> Vec<&'a str> {
+    let usual =
+        ["--engine", "spdz", "--parties", "2", "--prep-from", "stock", "--reps", "1", "--warmup", "0"];
+    [&["bench", command, "--blocks", blocks][..], &usual].concat()
+}
+
+fn left(dir: &Path) -> Vec<u64> {
+    let parts = good(dir, &["prep", "info", "stock"])["parts"].as_array().unwrap().clone();
+    parts.iter().map(|part| part["blocks_left"].as_u64().unwrap()).collect()
+}
+
+#[test]
+fn a_stock_is_made_and_used_and_used_up_and_dropped() {
+    let dir = tempfile::tempdir().unwrap();
+    let dir = dir.path();
+    let made = make(dir, "aes-lt", "12", &[]);
+    let part = &made["parts"][1];
+    assert_eq!(
+        (&part["party"], &part["parties"], &part["protocol"]),
+        (&json!(2), &json!(2), &json!("aes-lt"))
+    );
+    assert_eq!(
+        (&part["field_bits"], &part["k"], &part["interrupted"]),
+        (&json!(48), &json!(4), &json!(false))
+    );
+    assert!(part["bytes"].as_u64().unwrap() <= 12 * 300_000, "{part}");
+    assert_eq!(left(dir), [12, 12]);
+    let told = good(dir, &bench("aes", "7"));
+    assert_eq!(
+        (&told["checked"], &told["protocol"], &told["bucket"]),
+        (&json!(true), &json!("aes-lt"), &Value::Null)
+    );
+    let phases = told["phases"].as_array().unwrap();
+    let phase = |name: &str| phases.iter().find(|phase| phase["name"] == name).unwrap();
+    assert_eq!(phase("preprocessing")["bytes_sent_per_party"], json!(0));
+    assert_eq!(phase("load")["bytes_sent_per_party"], json!(0));
+    assert!(phase("load")["seconds"].as_f64().unwrap() > 0.0);
+    assert_eq!(phase("online")["bits_sent_per_party"], json!(7 * 1280));
+    assert_eq!(left(dir), [5, 5]);
+    let info = good(dir, &["prep", "info", "stock"]);
+    assert!(
+        info["parts"].as_array().unwrap().iter().all(|part| part["interrupted"] == json!(false)),
+        "{info}"
+    );
+    refused(
+        dir,
+        &bench("aes", "7"),
+        "divisi prep make --protocol aes-lt --blocks 12 --parties 2 --out stock",
+    );
+    // nothing was lost by asking for too much but what came before it
+    good(dir, &bench("aes", "4"));
+    let again = ["prep", "make", "--protocol", "aes-lt", "--blocks", "1", "--parties", "2", "--out", "stock"];
+    refused(dir, &again, "is a stock in");
+    refused(dir, &["prep", "drop", "stock"], "--yes");
+    assert_eq!(good(dir, &["prep", "drop", "stock", "--yes"])["dropped"], json!(2));
+    refused(dir, &["prep", "drop", "stock", "--yes"], "there is no stock in");
+    refused(dir, &["prep", "info", "stock"], "there is no stock in");
+    refused(dir, &bench("aes", "1"), "there is no stock in");
+    // the key is there still
+    good(dir, &again);
+}
+
+#[test]
+fn every_protocol_takes_from_its_stock() {
+    for (command, protocol, more) in [
+        ("aes", "aes-tinytable", &["--field", "40"][..]),
+        ("aes", "aes-rp", &["--prep", "mascot"]),
+        ("aes", "aes-bd", &["--statistical", "64"]),
+        ("des3", "3des-lt", &["--k", "2"]),
+        ("des3", "3des-tinytable", &[]),
+        ("des3", "3des-pv", &[]),
+    ] {
+        let dir = tempfile::tempdir().unwrap();
+        make(dir.path(), protocol, "2", more);
+        let told = good(dir.path(), &bench(command, "2"));
+        assert_eq!((&told["checked"], &told["protocol"]), (&json!(true), &json!(protocol)));
+        let of = |name: &str| more.iter().position(|given| *given == name).map(|at| more[at + 1]);
+        assert_eq!(told["prep"], of("--prep").unwrap_or("bucketed"));
+        assert_eq!(told["k"].to_string(), of("--k").unwrap_or("4"));
+        let field = if of("--statistical").is_some() { "72" } else { of("--field").unwrap_or("48") };
+        assert_eq!(told["field_bits"].to_string(), field);
+    }
+}
+
+/// A file's bytes, changed for as long as something is tried.
+fn with(path: &Path, change: impl Fn(&mut Vec<u8>), try_it: impl Fn()) {
+    let bytes = fs::read(path).unwrap();
+    let mut bad = bytes.clone();
+    change(&mut bad);
+    fs::write(path, bad).unwrap();
+    try_it();
+    fs::write(path, bytes).unwrap();
+}
+
+#[test]
+fn what_is_wrong_with_a_stock_is_said_in_one_sentence_and_nothing_is_lost() {
+    let root = tempfile::tempdir().unwrap();
+    let dir = root.path();
+    for (wrong, says) in [
+        (&["--blocks", "0", "--protocol", "aes-lt"][..], "--blocks is 0"),
+        (&["--blocks", "1", "--protocol", "aes-xy"], "aes-xy"),
+        (&["--blocks", "1", "--protocol", "aes-lt", "--parties", "1"], "2 to 32 parties, not 1"),
+        (&["--blocks", "1", "--protocol", "aes-lt", "--field", "41"], "--field is 41"),
+        (&["--blocks", "1", "--protocol", "aes-lt", "--k", "9"], "--k is 9"),
+        (&["--blocks", "1", "--protocol", "aes-lt", "--engine", "garble"], "keeps no preprocessing on disk"),
+    ] {
+        refused(dir, &[&["prep", "make", "--out", "stock"][..], wrong].concat(), says);
+        assert!(!dir.join("stock").exists());
+    }
+    make(dir, "aes-lt", "3", &["--key-file", "seal"]);
+    let bench = |more: &[&str]| {
+        let mut all = bench("aes", "1");
+        all.extend(["--key-file", "seal"]);
+        all.extend(more.iter().copied());
+        all.into_iter().map(str::to_owned).collect::<Vec<String>>()
+    };
+    let refuse = |more: &[&str], says: &str| {
+        let all = bench(more);
+        refused(dir, &all.iter().map(String::as_str).collect::<Vec<_>>(), says);
+    };
+    refuse(&["--field", "40"], "one with MACs of 48 bits");
+    refuse(&["--statistical", "64"], "one with MACs of 48 bits");
+    refuse(&["--protocol", "aes-rp"], "for the protocol aes-lt");
+    refuse(&["--prep", "mascot"], "made by bucketed");
+    refuse(&["--k", "3"], "made with k = 4");
+    let des: Vec<String> =
+        bench(&[]).into_iter().map(|word| if word == "aes" { "des3".into() } else { word }).collect();
+    refused(dir, &des.iter().map(String::as_str).collect::<Vec<_>>(), "aes-lt is for AES");
+    let three: Vec<String> =
+        bench(&[]).into_iter().map(|word| if word == "2" { "3".into() } else { word }).collect();
+    refused(dir, &three.iter().map(String::as_str).collect::<Vec<_>>(), "give --parties 2");
+    let party = dir.join("stock/party-1");
+    with(&party.join("head"), |bytes| bytes[100] ^= 1, || refuse(&[], "head is damaged"));
+    with(&party.join("state"), |bytes| bytes.truncate(70), || refuse(&[], "state is damaged"));
+    let lot = party.join("tables-8-00000000.lot");
+    with(&lot, |bytes| *bytes.last_mut().unwrap() ^= 128, || refuse(&[], "lot is damaged"));
+    with(&dir.join("seal"), |bytes| bytes[30] ^= 1, || refuse(&[], "is sealed under another key"));
+    with(&dir.join("seal"), |bytes| bytes.truncate(30), || refuse(&[], "is no key file"));
+    refused(dir, &["prep", "info", "stock"], "seal.key");
+    // open twice
+    let lock = fs::File::open(party.join(".lock")).unwrap();
+    lock.lock().unwrap();
+    refuse(&[], "another process uses the stock");
+    refused(dir, &["prep", "drop", "stock", "--yes"], "another process uses the stock");
+    drop(lock);
+    // another party's
+    let aside = dir.join("aside");
+    fs::rename(&party, &aside).unwrap();
+    copy(&dir.join("stock/party-2"), &party);
+    refuse(&[], "is the stock of party 2");
+    fs::remove_dir_all(&party).unwrap();
+    fs::rename(&aside, &party).unwrap();
+    // an older state of one party
+    copy(&party, &aside);
+    let used = bench(&[]);
+    good(dir, &used.iter().map(String::as_str).collect::<Vec<_>>());
+    copy(&party, &dir.join("newer"));
+    fs::remove_dir_all(&party).unwrap();
+    copy(&aside, &party);
+    refuse(&[], "copied back from an older state");
+    // with its own it goes on
+    fs::remove_dir_all(&party).unwrap();
+    copy(&dir.join("newer"), &party);
+    good(dir, &used.iter().map(String::as_str).collect::<Vec<_>>());
+}
+
+fn copy(from: &Path, to: &Path) {
+    use std::os::unix::fs::PermissionsExt;
+    let _ = fs::remove_dir_all(to);
+    fs::create_dir(to).unwrap();
+    fs::set_permissions(to, fs::Permissions::from_mode(0o700)).unwrap();
+    for entry in fs::read_dir(from).unwrap() {
+        let path = entry.unwrap().path();
+        fs::copy(&path, to.join(path.file_name().unwrap())).unwrap();
+    }
+}
+
+/// Whoever dies while a stock is made leaves what both parties have.
+#[test]
+fn a_kill_keeps_what_is_whole() {
+    let root = tempfile::tempdir().unwrap();
+    let dir = root.path();
+    let arguments =
+        ["prep", "make", "--protocol", "3des-lt", "--blocks", "4096", "--parties", "2", "--out", "stock"];
+    let mut child = command(dir, &arguments).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
+    let lots: Vec<PathBuf> = ["party-1", "party-2"]
+        .map(|party| dir.join("stock").join(party).join("tables-6-00000001.lot"))
+        .into();
+    while !lots.iter().all(|lot| lot.exists()) {
+        assert!(child.try_wait().unwrap().is_none(), "it ended before it was killed");
+        std::thread::sleep(std::time::Duration::from_millis(5));
+    }
+    child.kill().unwrap();
+    child.wait().unwrap();
+    let info = divisi(dir, &["prep", "info", "stock"]);
+    if info.status.success() {
+        assert!(left(dir).iter().all(|left| (1..4096).contains(left)));
+        let output = divisi(dir, &bench("des3", "2"));
+        // unless it died in a check, after which nobody may use it
+        let gone = output.status.code() == Some(2)
+            && told(&output)["error"].as_str().unwrap().contains("was destroyed");
+        assert!(gone || (output.status.success() && told(&output)["checked"] == true), "{output:?}");
+    } else {
+        assert!(told(&info)["error"].as_str().unwrap().contains("damaged"), "{info:?}");
+    }
+}
+
+#[test]
+fn a_file_goes_through_parties_that_trust_nobody() {
+    let root = tempfile::tempdir().unwrap();
+    let dir = root.path();
+    fs::write(dir.join("note"), b"seventeen bytes..").unwrap();
+    for (cipher, bits, more) in [("aes-256-cbc", 256, &[][..]), ("3des-cbc", 192, &["--parties", "2"])] {
+        let usual = ["demo", "--engine", "spdz", "--file", "note", "--cipher", cipher];
+        let told = good(dir, &[&usual[..], more].concat());
+        assert_eq!(
+            (&told["cipher"], &told["key_bits"], &told["bytes"]),
+            (&json!(cipher), &json!(bits), &json!(17))
+        );
+        assert_eq!(told["decrypted_equals_file"], json!(true));
+        assert_eq!(told["opened_by_ordinary_library"], json!(true));
+        assert_eq!(told["parties"], json!(if more.is_empty() { 3 } else { 2 }));
+    }
+    make(dir, "aes-lt", "6", &[]);
+    let from = ["demo", "--engine", "spdz", "--parties", "2", "--file", "note", "--prep-from", "stock"];
+    assert_eq!(good(dir, &from)["cipher"], "aes-128-cbc");
+    refused(dir, &["demo", "--cipher", "3des-cbc"], "--cipher belongs to the engine spdz");
+    refused(dir, &["demo", "--engine", "spdz", "--key-bits", "256"], "--key-bits");
+    refused(dir, &["demo", "--engine", "garble"], "has no demonstration");
+    refused(dir, &["demo", "--engine", "spdz", "--protocol", "aes-tinytable"], "name another protocol");
+}
+
+/// Two keys that follow each other and are the same but for parity: told, and not refused.
+#[test]
+fn equal_keys_are_told() {
+    let root = tempfile::tempdir().unwrap();
+    for (key, equal) in [
+        ("0123456789abcdef0022446688aaccee0022446688aaccee", true),
+        ("0123456789abcdef0022446688aaccee0123456789abcdef", true),
+        ("0123456789abcdef1032547698badcfe0123456789abcdef", false),
+    ] {
+        let input = format!("1={key}");
+        let run = ["run", "--circuit", "des3", "--input", &input, "--input", "2=0011223344556677"];
+        let output = divisi(root.path(), &run);
+        let said = String::from_utf8_lossy(&output.stderr).contains("K1 = K2 or K2 = K3");
+        assert_eq!((output.status.success(), said), (true, equal), "{key}: {output:?}");
+    }
+}

@@ -1,0 +1,125 @@
+//! Making a stock: preprocessing goes to disk lot by lot, each checked before it is written.
+
+use super::pack::body;
+use super::{Kind, Plan, at_abort, unfit};
+use crate::part::Mac;
+use crate::party::Party;
+use crate::prep::{Bucketed, Mascot, Preparation};
+use crate::share::Auth;
+use crate::source::Source;
+use divisi_core::{Abort, Check, Session, Step, step};
+use divisi_field::{Gf8, Holds};
+use divisi_ot::Config;
+use divisi_store::stock::{Reserve, StockError};
+use std::sync::Arc;
+use zeroize::Zeroizing;
+
+const MADE: Step = step!("stock.made");
+
+/// Who is told how much was made, of how much, in values of the kind of which there is most.
+pub type Progress<'p> = &'p mut dyn FnMut(u64, u64);
+
+/// Make a stock in a session of its own: its id is the session's, its alpha that of this session, which no other has but those
+/// that take from it. `create` makes the place, of the id and our share of alpha.
+///
+/// Lots of all kinds come in turn, so that whatever dies leaves some of each. What was opened for a lot is checked before it is
+/// written \[K17\]; when all is there the parties compare what they have.
+///
+/// Adversary: that of the preparation. An abort destroys what was made; a lost link leaves it, unless a check was under way.
+///
+/// # Errors
+/// The abort that ends the session; [`Abort::Unfit`] if it cannot be written.
+pub fn make<F: Mac + Holds<Gf8>>(
+    session: Session,
+    preparation: Preparation,
+    config: Config,
+    plan: &Plan,
+    create: impl FnOnce([u8; 32], Zeroizing<Vec<u8>>) -> Result<Reserve, StockError>,
+    progress: Progress<'_>,
+) -> Result<(), Abort> {
+    let (mut party, mut source): (Party<F>, Box<dyn Source<F>>) = match preparation {
+        Preparation::Bucketed => {
+            let (party, source) = Bucketed::start(session, config)?;
+            (party, Box::new(source))
+        }
+        Preparation::Mascot => {
+            let (party, source) = Mascot::start(session, config)?;
+            (party, Box::new(source))
+        }
+    };
+    let alpha = Zeroizing::new(party.alpha()?);
+    let secret = Zeroizing::new(divisi_field::Field::to_le_bytes(*alpha).as_ref().to_vec());
+    let reserve = create(*party.session.id().as_bytes(), secret).map_err(|e| unfit(MADE, &e))?;
+    let reserve = Arc::new(reserve);
+    let (_end, _) = at_abort(&party.session, &reserve);
+    party.reserve = Some(Arc::clone(&reserve));
+    let made = fill(&mut party, &mut *source, plan, &reserve, progress);
+    if matches!(made, Err(Abort::Unfit { .. })) {
+        // there is no room for all of it: what is there is of no use, and its room is needed
+        reserve.destroy().map_err(|e| unfit(MADE, &e))?;
+    }
+    made
+}
+
+fn fill<F: Mac + Holds<Gf8>>(
+    party: &mut Party<F>,
+    source: &mut dyn Source<F>,
+    plan: &Plan,
+    reserve: &Reserve,
+    progress: Progress<'_>,
+) -> Result<(), Abort> {
+    let lots = |(kind, count): &(Kind, u64)| count.div_ceil(kind.lot() as u64);
+    let turns = plan.kinds().iter().map(lots).max().unwrap_or(0);
+    for (kind, count) in plan.kinds() {
+        if let Kind::Units { log } = kind {
+            source.foresee(*log, usize::try_from(*count).unwrap_or(usize::MAX));
+        }
+    }
+    for turn in 1..=turns {
+        progress(turn - 1, turns);
+        for (series, of @ (kind, planned)) in plan.kinds().iter().enumerate() {
+            // as many of each as belong to so many turns
+            let due = (u128::from(lots(of)) * u128::from(turn)).div_ceil(u128::from(turns));
+            let due = u64::try_from(due).unwrap_or(u64::MAX).saturating_mul(kind.lot() as u64).min(*planned);
+            let mut there: u64 = reserve.state().counts.get(series).map_or(0, |count| count.made);
+            while there < due {
+                let count = (due - there).min(kind.lot() as u64);
+                let lot = lot(party, source, *kind, usize::try_from(count).unwrap_or(0))?;
+                reserve.put(series, count, &lot).map_err(|e| unfit(MADE, &e))?;
+                there += count;
+            }
+        }
+    }
+    let mut digest = Vec::new();
+    reserve.state().counts.iter().for_each(|count| digest.extend_from_slice(&count.made.to_le_bytes()));
+    party.session.compare(Check::M0_3, MADE, blake3::hash(&digest).as_bytes())?; // [M0.3]
+    reserve.close().map_err(|e| unfit(MADE, &e))
+}
+
+/// So many values of a kind, checked, as they lie on disk.
+fn lot<F: Mac + Holds<Gf8>>(
+    party: &mut Party<F>,
+    source: &mut dyn Source<F>,
+    kind: Kind,
+    count: usize,
+) -> Result<Zeroizing<Vec<u8>>, Abort> {
+    let lot = match kind {
+        Kind::Units { log } => {
+            let units = source.units(party, log, count)?;
+            let mut all = Auth::with_room(units.s.len() + units.vector.len());
+            all.append(&units.s);
+            all.append(&units.vector);
+            body(count, &all)
+        }
+        Kind::Bits => body(count, &source.bits(party, count)?),
+        Kind::Known { owner } => body(count, &source.known(party, owner, count)?.shares),
+        Kind::ByteTriples => {
+            let triples = source.byte_triples(party, count)?;
+            let mut all = Auth::with_room(3 * count);
+            [&triples.a, &triples.b, &triples.c].into_iter().for_each(|of| all.append(of));
+            body(count, &all)
+        }
+    };
+    party.check_opened()?; // [K17]
+    Ok(lot)
+}

@@ -1,0 +1,281 @@
+//! Preprocessing from disk: made in one session ([`make`]), used in others, each value once ([`Stocked`]).
+//!
+//! All sessions on a stock have its alpha, one after the other: a party's process has its part alone
+//! ([`divisi_store::stock::Reserve`]). The argument for one check of MACs (docs/spdz.md, section 2) needs that the first that
+//! fails is the last: an abort destroys the stock and its alpha before anybody is told, at every party. Before our sigma leaves
+//! it is on disk that alpha may become known, until the check has passed; who finds that at a start destroys the stock (attack
+//! 1.10). A link that is lost at any other time tells nobody anything about alpha, and leaves what is whole.
+
+mod make;
+mod pack;
+mod plan;
+
+pub use make::{Progress, make};
+pub use plan::{Kind, Plan};
+
+use crate::engine::LOAD_PHASE;
+use crate::part::{Mac, Part};
+use crate::party::{Alpha, Party};
+use crate::share::Auth;
+use crate::source::{Known, Source, Triples, Units};
+use divisi_core::{Abort, AtEnd, Check, PartyId, Session, Step, step};
+use divisi_field::{Field, Gf2, Gf8, Holds};
+use divisi_net::{Fault, Loss};
+use divisi_store::stock::{Count, Reserve, StockError, StockInfo};
+use std::marker::PhantomData;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use zeroize::Zeroizing;
+
+const AGREE: Step = step!("stock.agree");
+const COUNTS: Step = step!("stock.counts");
+const TAKE: Step = step!("stock.take");
+
+/// No stock has more series: each of 32 parties may know bits.
+const MOST_SERIES: usize = 48;
+
+/// What is wrong with a stock, which ends our part and nothing else.
+pub(crate) fn unfit(step: Step, why: &StockError) -> Abort {
+    Abort::Unfit { step, why: why.to_string() }
+}
+
+fn refused(why: impl Into<String>) -> Abort {
+    Abort::Unfit { step: AGREE, why: why.into() }
+}
+
+/// Whether an abort says no more than that somebody is not there any more.
+fn is_loss(why: &Abort) -> bool {
+    matches!(
+        why,
+        Abort::Network(
+            Fault::Stalled { .. }
+                | Fault::Lost { reason: Loss::Closed | Loss::Cut | Loss::Own, .. }
+                | Fault::Aborted { .. }
+        )
+    )
+}
+
+/// What becomes of a stock when its session is aborted: it is destroyed, unless a link was lost while nobody could learn alpha.
+/// And whether that happened.
+fn at_abort(session: &Session, reserve: &Arc<Reserve>) -> (AtEnd, Arc<AtomicBool>) {
+    let (reserve, aborted) = (Arc::clone(reserve), Arc::new(AtomicBool::new(false)));
+    let noted = Arc::clone(&aborted);
+    let end = session.at_end(move |why| {
+        noted.store(true, Ordering::SeqCst);
+        if !is_loss(why) || reserve.state().at_risk {
+            // what cannot be removed stays at risk on disk, or is refused by the others, who have removed theirs
+            let _ = reserve.destroy();
+        }
+    });
+    (end, aborted)
+}
+
+/// A source that takes from a stock on disk.
+pub struct Stocked<F: Mac> {
+    reserve: Arc<Reserve>,
+    /// Whether the session ended by an abort.
+    aborted: Arc<AtomicBool>,
+    _end: AtEnd,
+    field: PhantomData<fn() -> F>,
+}
+
+impl<F: Mac> Stocked<F> {
+    /// The party of a session, whose share of alpha is that of the stock, and what the stock has.
+    ///
+    /// 1. All tell each other which stock they have, and how much of each series they made and took. 2. It must be one stock.
+    ///    What some have not is nobody's; what one has taken nobody takes again: parties of whom one died in a session may differ.
+    ///    If nobody did, a directory was copied back from an older state, and is refused \[M0.5\]. 3. All compare what came of it,
+    ///    and write it down before anything is used.
+    ///
+    /// Adversary: n - 1 malicious. A party whose own directory was copied back is told so by any honest one, or by itself if it
+    /// died meanwhile. Cost: two rounds.
+    ///
+    /// # Errors
+    /// [`Abort::Unfit`] for a stock that does not do: nothing was used then; whatever a broken peer causes.
+    pub fn start(mut session: Session, reserve: Reserve) -> Result<(Party<F>, Self), Abort> {
+        let info = reserve.info().clone();
+        let alpha = Zeroizing::new(fitting::<F>(&session, &info, reserve.secret())?);
+        // 1.
+        let state = reserve.state();
+        let mut body = [0; 33 + 16 * MOST_SERIES];
+        let (id, rest) = body.split_at_mut(32);
+        id.copy_from_slice(&info.id);
+        if let Some((open, rest)) = rest.split_first_mut() {
+            *open = u8::from(state.open);
+            for (place, count) in rest.chunks_exact_mut(16).zip(&state.counts) {
+                place[..8].copy_from_slice(&count.made.to_le_bytes());
+                place[8..].copy_from_slice(&count.taken.to_le_bytes());
+            }
+        }
+        for peer in session.peers() {
+            session.send(AGREE, peer, &body, 0)?;
+        }
+        let mut theirs = Vec::new();
+        for peer in session.peers() {
+            let mut told = [0; 33 + 16 * MOST_SERIES];
+            session.recv(AGREE, peer, &mut told)?;
+            theirs.push((peer, told));
+        }
+        // 2.
+        let (mut agreed, mut died, mut differs) = (state.counts.clone(), state.open, None);
+        for (peer, told) in &theirs {
+            let (id, rest) = told.split_at(32);
+            if id != info.id {
+                return Err(refused(format!(
+                    "the stock of {peer} is another one than ours: give all parties the parts of one stock"
+                )));
+            }
+            let (open, rest) = rest.split_first().unwrap_or((&0, rest));
+            died |= *open != 0;
+            for (at, count) in agreed.iter_mut().enumerate() {
+                let told = counted(rest, at);
+                if told.taken != state.counts.get(at).map_or(0, |count| count.taken) {
+                    differs = Some(*peer);
+                }
+                count.made = count.made.min(told.made);
+                count.taken = count.taken.max(told.taken);
+            }
+        }
+        if session.mutated(Check::M0_5) {
+            agreed = state.counts;
+        } else if let (Some(peer), false) = (differs, died) {
+            return Err(refused(format!(
+                "the stocks of this party and {peer} differ in what was taken, and neither was interrupted: one was copied back \
+                 from an older state, whose values were used already; drop it at all parties with `divisi prep drop` and make \
+                 another with `divisi prep make`"
+            )));
+        }
+        agreed.iter_mut().for_each(|count| count.taken = count.taken.min(count.made));
+        // 3.
+        let mut hasher = blake3::Hasher::new_derive_key("divisi 2026 stock counts v1");
+        hasher.update(&info.id);
+        for count in &agreed {
+            hasher.update(&count.made.to_le_bytes()).update(&count.taken.to_le_bytes());
+        }
+        session.compare(Check::M0_5, COUNTS, hasher.finalize().as_bytes())?; // [M0.5]
+        reserve.begin(&agreed).map_err(|e| unfit(COUNTS, &e))?;
+        let reserve = Arc::new(reserve);
+        let (end, aborted) = at_abort(&session, &reserve);
+        let mut party = Party::new(session, Alpha::new(*alpha))?;
+        party.reserve = Some(Arc::clone(&reserve));
+        Ok((party, Stocked { reserve, aborted, _end: end, field: PhantomData }))
+    }
+
+    /// The next values of a kind, plane by plane; they are taken before they are read.
+    fn next<V: Part>(&mut self, party: &mut Party<F>, kind: Kind, count: usize) -> Result<Auth<V, F>, Abort> {
+        let phase = party.session.detour(LOAD_PHASE);
+        let values = self.values(kind, count);
+        party.session.back(phase);
+        values.map_err(|e| unfit(TAKE, &e))
+    }
+
+    fn values<V: Part>(&self, kind: Kind, count: usize) -> Result<Auth<V, F>, StockError> {
+        let (reserve, planes) = (&self.reserve, kind.planes());
+        let mut out = Auth::<V, F>::zeros(planes * count);
+        if count == 0 {
+            return Ok(out);
+        }
+        let (name, all) = (kind.name(), &reserve.info().series);
+        let place = all.iter().position(|series| series.name == name);
+        let series = place.unwrap_or(all.len());
+        let lot = all.get(series).map_or(1, |series| series.lot.max(1));
+        let taken = reserve.take(series, count as u64)?;
+        let made = reserve.state().counts.get(series).map_or(0, |count| count.made);
+        let mut at = 0;
+        for number in taken.start / lot..taken.end.div_ceil(lot) {
+            let body = reserve.lot(series, number)?;
+            let damaged = || StockError::Damaged(name.clone().into(), "a lot is not as long as it must be");
+            let (there, lanes) = pack::read::<V, F>(planes, &body).ok_or_else(damaged)?;
+            let from = taken.start.saturating_sub(number * lot) as usize;
+            let until = (taken.end - number * lot).min(lot) as usize;
+            if until > there || from > until {
+                return Err(damaged());
+            }
+            let here = until - from;
+            for plane in 0..planes {
+                let (to, of) = (plane * count + at, plane * there + from);
+                out.x[to..to + here].copy_from_slice(&lanes.x[of..of + here]);
+                out.m[to..to + here].copy_from_slice(&lanes.m[of..of + here]);
+            }
+            at += here;
+            if taken.end >= ((number + 1) * lot).min(made) {
+                reserve.wipe(series, number)?;
+            }
+        }
+        Ok(out)
+    }
+}
+
+/// What a peer told of a series.
+fn counted(told: &[u8], at: usize) -> Count {
+    let number = |from: usize| {
+        let bytes = told.get(from..).and_then(|rest| rest.first_chunk::<8>()).copied().unwrap_or_default();
+        u64::from_le_bytes(bytes)
+    };
+    Count { made: number(16 * at), taken: number(16 * at + 8) }
+}
+
+/// Our share of alpha, if the stock is one of this party, among so many, in this field.
+fn fitting<F: Mac>(session: &Session, info: &StockInfo, secret: &[u8]) -> Result<F, Abort> {
+    let (me, n, bits) = (session.me(), session.parties(), <F as Field>::BITS as u32);
+    if info.party != me.number() {
+        return Err(refused(format!(
+            "the stock is that of party {} and not of {me}: give each party its own files",
+            info.party
+        )));
+    }
+    if usize::from(info.parties) != n {
+        return Err(refused(format!(
+            "the stock is that of {} parties and not of {n}: give as many --parties",
+            info.parties
+        )));
+    }
+    if info.field_bits != bits || info.series.len() > MOST_SERIES {
+        return Err(refused(format!(
+            "the stock has MACs of {} bits and not of {bits}: give --field {}",
+            info.field_bits, info.field_bits
+        )));
+    }
+    let alpha = <F as Field>::from_le_bytes(secret);
+    alpha.ok_or_else(|| refused("the stock holds no share of alpha: drop it with `divisi prep drop`"))
+}
+
+impl<F: Mac> Source<F> for Stocked<F> {
+    fn bits(&mut self, party: &mut Party<F>, count: usize) -> Result<Auth<Gf2, F>, Abort> {
+        self.next(party, Kind::Bits, count)
+    }
+
+    fn known(&mut self, party: &mut Party<F>, owner: PartyId, count: usize) -> Result<Known<F>, Abort> {
+        let shares: Auth<Gf2, F> = self.next(party, Kind::Known { owner }, count)?;
+        let ours = party.me() == owner;
+        Ok(Known { values: ours.then(|| Zeroizing::new(shares.x.clone())), shares })
+    }
+
+    fn units(&mut self, party: &mut Party<F>, log: usize, lanes: usize) -> Result<Units<F>, Abort> {
+        let all: Auth<Gf2, F> = self.next(party, Kind::Units { log }, lanes)?;
+        let s = log * lanes;
+        Ok(Units { s: all.part(0..s), vector: all.part(s..all.len()), lanes })
+    }
+
+    fn byte_triples(&mut self, party: &mut Party<F>, count: usize) -> Result<Triples<Gf8, F>, Abort>
+    where
+        F: Holds<Gf8>,
+    {
+        let all: Auth<Gf8, F> = self.next(party, Kind::ByteTriples, count)?;
+        let part = |i: usize| all.part(i * count..(i + 1) * count);
+        Ok(Triples { a: part(0), b: part(1), c: part(2) })
+    }
+
+    fn bit_triples(&mut self, party: &mut Party<F>, _: usize) -> Result<Triples<Gf2, F>, Abort> {
+        Err(party.session.misuse(TAKE, "a stock has products of bytes, of which those of bits are made"))
+    }
+}
+
+impl<F: Mac> Drop for Stocked<F> {
+    fn drop(&mut self) {
+        if !self.aborted.load(Ordering::SeqCst) {
+            // a state that stays open says that it may differ from the others', and no more
+            let _ = self.reserve.close();
+        }
+    }
+}

@@ -1,0 +1,318 @@
+//! Preprocessing from disk: each value once, whatever happens to sessions and directories.
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
+
+use divisi_core::testing::{Harness, Way, party};
+use divisi_core::{Abort, Bytes, Check, Direction, Parameters, Session, Settles};
+use divisi_field::Gf48;
+use divisi_ot::Config;
+use divisi_spdz::stock::{Kind, Plan, Stocked, make};
+use divisi_spdz::{Preparation, Protocol, Spdz};
+use divisi_store::stock::{Entropy, Reserve, SealKey, State, StockError, StockInfo, look};
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+use zeroize::Zeroizing;
+
+const INPUT: &str = "divisi_spdz::input/input";
+const LOOKUP: &str = "divisi_spdz::engine::lookup/lookup.2";
+const SIGMA: &str = "divisi_spdz::check/check.4.open";
+
+/// S-boxes that a stock is enough for.
+const SBOXES: u64 = 6;
+const TABLES: usize = 0;
+
+fn entropy() -> Entropy {
+    use divisi_net::{Machine, World};
+    Box::new(|out| Machine.entropy(out))
+}
+
+fn key() -> SealKey {
+    SealKey::new(Zeroizing::new([9; 32]))
+}
+
+/// The directories of the parties' stocks.
+struct House {
+    root: tempfile::TempDir,
+    n: usize,
+}
+
+fn parameters() -> Parameters {
+    Parameters::new("stock tests")
+}
+
+impl House {
+    fn new(n: usize) -> Self {
+        let house = House { root: tempfile::tempdir().unwrap(), n };
+        for end in Harness::new(n, &parameters()).act(|session| house.make(session)) {
+            end.unwrap();
+        }
+        house
+    }
+
+    fn make(&self, session: Session) -> Result<(), Abort> {
+        let owner = party(1);
+        let plan = Plan::new(&[
+            (Kind::Units { log: 8 }, SBOXES),
+            (Kind::Known { owner }, 8 * SBOXES),
+            (Kind::Bits, 50),
+            (Kind::ByteTriples, 7),
+        ]);
+        let (me, n) = (session.me().number(), session.parties() as u8);
+        // small buckets: these tests are not about their bits
+        let config = Config { rho: 4, ..Config::default() };
+        let create = |id, secret| {
+            let info = StockInfo {
+                id,
+                party: me,
+                parties: n,
+                peers: [0; 32],
+                protocol: "aes-lt".into(),
+                prep: "bucketed".into(),
+                field_bits: 48,
+                k: 4,
+                rho: 4,
+                blocks: 1,
+                series: plan.series::<Gf48>(),
+            };
+            Reserve::create(&self.dir(me), key(), entropy(), info, secret)
+        };
+        make::<Gf48>(session, Preparation::Bucketed, config, &plan, create, &mut |_, _| {})
+    }
+
+    fn dir(&self, number: u8) -> PathBuf {
+        self.root.path().join(format!("party-{number}"))
+    }
+
+    fn copy(&self, number: u8) -> PathBuf {
+        self.root.path().join(format!("copy-{number}"))
+    }
+
+    /// Keep a copy of a party's directory.
+    fn keep(&self, number: u8) {
+        copy(&self.dir(number), &self.copy(number));
+    }
+
+    /// Put the copy in its place.
+    fn put_back(&self, number: u8) {
+        copy(&self.copy(number), &self.dir(number));
+    }
+
+    fn state(&self, number: u8) -> Result<State, StockError> {
+        look(&self.dir(number), &key()).map(|(_, state)| state)
+    }
+
+    fn taken(&self) -> Vec<u64> {
+        (1..=self.n as u8).map(|number| self.state(number).unwrap().counts[TABLES].taken).collect()
+    }
+
+    fn begin(&self, session: Session) -> Result<Spdz<Gf48>, Abort> {
+        let number = session.me().number();
+        let reserve = Reserve::open(&self.dir(number), key(), entropy(), number);
+        let reserve = reserve.map_err(|e| session.fail(Abort::Unfit { step: STEP, why: e.to_string() }))?;
+        let (party, source) = Stocked::<Gf48>::start(session, reserve)?;
+        Spdz::new(party, Box::new(source), Protocol::Lookup)
+    }
+
+    /// The S-box of a byte of party 1, opened to all.
+    fn sbox(&self, session: Session, x: u8) -> Result<u8, Abort> {
+        let mine = session.me() == party(1);
+        let mut engine = self.begin(session)?;
+        let mut byte = engine.input(party(1), mine.then_some(&[x]), 1)?;
+        engine.sbox(Direction::Encrypt, &mut [&mut byte])?;
+        let verified = engine.settled(byte)?;
+        Ok(engine.output(verified)?[0].0)
+    }
+
+    fn all(&self, x: u8) -> Vec<Result<u8, Abort>> {
+        Harness::new(self.n, &parameters()).act(|session| self.sbox(session, x))
+    }
+}
+
+const STEP: divisi_core::Step = divisi_core::step!("test");
+
+fn copy(from: &Path, to: &Path) {
+    let _ = std::fs::remove_dir_all(to);
+    std::fs::create_dir(to).unwrap();
+    use std::os::unix::fs::PermissionsExt;
+    std::fs::set_permissions(to, std::fs::Permissions::from_mode(0o700)).unwrap();
+    for entry in std::fs::read_dir(from).unwrap() {
+        let path = entry.unwrap().path();
+        std::fs::copy(&path, to.join(path.file_name().unwrap())).unwrap();
+    }
+}
+
+fn why(end: &Result<u8, Abort>) -> &str {
+    match end {
+        Err(Abort::Unfit { why, .. }) => why,
+        end => panic!("{end:?}"),
+    }
+}
+
+#[test]
+fn one_session_after_the_other_takes_what_the_last_one_left() {
+    for n in [2, 3] {
+        let house = House::new(n);
+        for (i, (x, y)) in [(0x53, 0xed), (0x00, 0x63), (0xff, 0x16)].into_iter().enumerate() {
+            assert!(house.all(x).into_iter().all(|end| end == Ok(y)), "{n} {x}");
+            assert_eq!(house.taken(), vec![i as u64 + 1; n]);
+        }
+        let state = house.state(1).unwrap();
+        assert!(!state.open && !state.at_risk);
+        for _ in 3..SBOXES {
+            assert!(house.all(0).into_iter().all(|end| end == Ok(0x63)));
+        }
+        // and then there is none: said at all parties, and nothing else happens
+        for end in house.all(0) {
+            assert!(why(&end).contains("is used up") && why(&end).contains("divisi prep make"), "{end:?}");
+        }
+        assert!(house.state(1).is_ok());
+    }
+}
+
+/// 1.11, 1.34: a directory that was copied back gives nothing twice, as long as one party that is honest kept its own.
+#[test]
+fn a_stock_that_was_copied_back_from_an_older_state_is_refused() {
+    // what party 1 broadcasts of its input, x + r, in a session
+    let told = |house: &House, x: u8, without: Option<Check>| {
+        let harness = Harness::without(house.n, &parameters(), without);
+        let recording = harness.recording(party(1));
+        let ends = harness.act(|session| house.sbox(session, x));
+        (recording.bodies(Way::Out, party(2), INPUT), ends)
+    };
+    for (n, back) in [(2, &[1][..]), (3, &[1, 2])] {
+        let house = House::new(n);
+        back.iter().for_each(|number| house.keep(*number));
+        let (first, ends) = told(&house, 0x53, None);
+        assert!(ends.iter().all(|end| *end == Ok(0xed)) && first.len() == 1);
+        back.iter().for_each(|number| house.put_back(*number));
+        let (second, ends) = told(&house, 0xc6, None);
+        assert!(ends.iter().all(|end| why(end).contains("copied back from an older state")), "{ends:?}");
+        assert!(second.is_empty());
+        // nothing was lost by it
+        assert!(house.state(1).is_ok() && house.state(n as u8).unwrap().counts[TABLES].taken == 1);
+        // without the check the same r masks another input, and everybody knows their difference
+        let (second, _) = told(&house, 0xc6, Some(Check::M0_5));
+        assert_eq!(first[0][0] ^ second[0][0], 0x53 ^ 0xc6);
+    }
+}
+
+/// What SECURITY.md leaves out: every party's directory is copied back. No file can tell, and what is told twice under one mask is
+/// known.
+#[test]
+fn if_all_are_copied_back_the_difference_of_two_inputs_is_told() {
+    let house = House::new(2);
+    (1..=2).for_each(|number| house.keep(number));
+    let session = |x| {
+        let harness = Harness::new(2, &parameters());
+        let recordings = [party(1), party(2)].map(|party| harness.recording(party));
+        assert!(harness.act(|session| house.sbox(session, x)).iter().all(Result::is_ok));
+        recordings[0].bodies(Way::Out, party(2), LOOKUP)[0][0]
+            ^ recordings[1].bodies(Way::Out, party(1), LOOKUP)[0][0]
+    };
+    let first = session(0x53);
+    (1..=2).for_each(|number| house.put_back(number));
+    assert_eq!(first ^ session(0xc6), 0x53 ^ 0xc6);
+    // and with the stocks that went on it is not
+    assert_eq!(house.taken(), [1, 1]);
+    let (third, fourth) = (session(0x53), session(0xc6));
+    let fifth = session(0x53);
+    assert!(first ^ third != 0 || third ^ fourth != 0x53 ^ 0xc6 || third ^ fifth != 0);
+}
+
+/// 1.10: a lie ends the session, and with it the stock and alpha of every honest party.
+#[test]
+fn a_lie_destroys_the_stock() {
+    for n in [2, 3] {
+        let house = House::new(n);
+        let harness = Harness::new(n, &parameters());
+        for to in 1..=n as u8 {
+            if to != 2 {
+                harness.change(party(2), party(to), LOOKUP, 0, |body| body[0] ^= 1);
+            }
+        }
+        let ends = harness.act(|session| house.sbox(session, 0x53));
+        assert!(matches!(ends[0], Err(Abort::CheckFailed { check: Check::K4, .. })), "{ends:?}");
+        for number in (1..=n as u8).filter(|number| *number != 2) {
+            assert!(matches!(house.state(number), Err(StockError::Destroyed(_))), "{number}");
+        }
+        // whoever finds it first ends the session for all
+        let gone = |end: &Result<u8, Abort>| matches!(end, Err(Abort::Unfit { why, .. }) if why.contains("was destroyed"));
+        assert!(house.all(0x53).iter().any(gone));
+    }
+}
+
+/// A party that is gone takes nothing with it but what was taken, if nobody could learn alpha.
+#[test]
+fn a_lost_party_leaves_what_is_whole() {
+    let house = House::new(2);
+    let ends = Harness::new(2, &parameters()).waiting(Duration::from_millis(300)).act(|session| {
+        let last = session.me() == party(2);
+        let mut engine = house.begin(session)?;
+        if last {
+            // as a process that is killed: it has taken nothing, and closes nothing
+            std::mem::forget(engine);
+            return Ok(0);
+        }
+        let mut byte = engine.input(party(1), Some(&[0x53]), 1)?;
+        engine.sbox(Direction::Encrypt, &mut [&mut byte])?;
+        Ok(engine.settled(byte)?.into_inner().len() as u8)
+    });
+    assert!(matches!(ends[0], Err(Abort::Network(_))), "{ends:?}");
+    assert_eq!(house.taken(), [1, 0]);
+    // the lock of the one that is dead is this process's still
+    copy(&house.dir(2), &house.copy(2));
+    std::fs::remove_dir_all(house.dir(2)).unwrap();
+    house.put_back(2);
+    assert!(house.all(0x53).iter().all(|end| *end == Ok(0xed)));
+    assert_eq!(house.taken(), [2, 2]);
+}
+
+/// The same while a check is under way: whoever left may have lied, and knows alpha then.
+#[test]
+fn a_party_that_is_lost_in_a_check_takes_the_stock_with_it() {
+    let house = House::new(2);
+    let harness = Harness::new(2, &parameters()).waiting(Duration::from_millis(500));
+    let (mut gone, sigma) = (false, divisi_core::Step::new(SIGMA).id);
+    harness.hand(party(2), party(1), move |frame| {
+        gone |= frame.step == sigma;
+        if gone { Vec::new() } else { vec![frame] }
+    });
+    let ends = harness.act(|session| house.sbox(session, 0x53));
+    assert!(matches!(ends[0], Err(Abort::Network(_))), "{ends:?}");
+    assert!(matches!(house.state(1), Err(StockError::Destroyed(_))));
+}
+
+/// Parts of two stocks, of another party, and of other numbers of parties.
+#[test]
+fn parts_that_do_not_belong_together_are_refused() {
+    let (house, other) = (House::new(2), House::new(2));
+    other.keep(2);
+    copy(&other.copy(2), &house.dir(2));
+    for end in house.all(0x53) {
+        assert!(why(&end).contains("is another one than ours"), "{end:?}");
+    }
+    copy(&other.dir(1), &house.dir(2));
+    let ends = house.all(0x53);
+    assert!(why(&ends[1]).contains("is the stock of party 1"), "{ends:?}");
+    let ends = Harness::new(3, &parameters()).act(|session| other.sbox(session, 0x53));
+    assert!(why(&ends[0]).contains("of 2 parties and not of 3"), "{ends:?}");
+}
+
+/// A party that tells other counts than it has does no more than waste what is there, or end the session before anything is used.
+#[test]
+fn false_counts_gain_nothing() {
+    let house = House::new(3);
+    let harness = Harness::new(3, &parameters());
+    // to one of the honest ones alone
+    harness.change(party(2), party(1), "divisi_spdz::stock/stock.agree", 0, |body| {
+        body[32] = 1;
+        body[41] = 3;
+    });
+    let ends = harness.act(|session| house.sbox(session, 0x53));
+    let check = |end: &Result<u8, Abort>| matches!(end, Err(Abort::CheckFailed { check: Check::M0_5, .. }));
+    assert!(ends.iter().any(check) && ends.iter().all(Result::is_err), "{ends:?}");
+    assert_eq!(house.taken(), [0; 3]);
+    let harness = Harness::new(2, &parameters());
+    let house = House::new(2);
+    harness.change(party(2), party(1), "divisi_spdz::stock/stock.agree", 0, |body| body[..41].fill(0xff));
+    assert!(why(&harness.act(|session| house.sbox(session, 0x53))[0]).contains("another one than ours"));
+}

@@ -1,0 +1,503 @@
+//! Preprocessing that outlives the process which made it: one party's part of it, sealed, each value used once.
+//!
+//! A stock is a directory: `head` says what it is and holds the secret that its values are bound to (alpha), `state` how far it
+//! is used, and each lot of values has a file. All are sealed under a key file ([`SealKey`]) and, but the head, under what the head
+//! holds; each is bound to its party and name: a file that was altered, cut off or put in another's place does not open.
+//!
+//! **Once.** Values are taken by a durable change of `state` before anybody sees them ([`Reserve::take`]); a lot whose values are
+//! all taken is overwritten and removed. What a process took and did not use is lost. A directory that was copied back from an
+//! older state would give values twice, which no party can see alone: the parties compare how far each of them is
+//! ([`Reserve::begin`]), and one that is behind without having died is refused.
+//!
+//! **Alpha.** While a check is under way whose failure would tell alpha, `state` says so ([`Reserve::risk`]). A process that dies
+//! then leaves a stock that the next one destroys; one that dies at any other time leaves what is whole. An abort destroys the
+//! stock at once ([`Reserve::destroy`]).
+
+mod error;
+mod info;
+mod seal;
+#[cfg(test)]
+mod tests;
+
+pub use error::StockError;
+pub use info::{Count, Series, State, StockInfo};
+pub use seal::SealKey;
+
+use crate::disk::{Disk, MachineDisk};
+use info::Head;
+use std::fs::{File, OpenOptions, TryLockError};
+use std::io;
+use std::ops::Range;
+use std::os::unix::fs::OpenOptionsExt;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use zeroize::Zeroizing;
+
+const HEAD: &str = "head";
+const STATE: &str = "state";
+const NEW: &str = "state.new";
+const GONE: &str = "destroyed";
+const LOCK: &str = ".lock";
+const LOT: &str = ".lot";
+/// No head or state is longer.
+const LONGEST: usize = 16 * 1024;
+
+/// Where fresh bytes come from: those of a session, or of the machine.
+pub type Entropy = Box<dyn Fn(&mut [u8]) + Send + Sync>;
+
+/// One party's part of a stock. No other process has it at the same time.
+pub struct Reserve {
+    dir: PathBuf,
+    disk: Box<dyn Disk>,
+    key: SealKey,
+    entropy: Entropy,
+    info: StockInfo,
+    secret: Zeroizing<Vec<u8>>,
+    wrap: Zeroizing<[u8; 32]>,
+    state: Mutex<State>,
+    /// Whether it was destroyed.
+    gone: AtomicBool,
+    _lock: Option<File>,
+}
+
+/// The one process that has a directory.
+fn lock(dir: &Path) -> Result<File, StockError> {
+    let failed = |e| StockError::Io(dir.into(), e);
+    let mut options = OpenOptions::new();
+    let file =
+        options.write(true).create(true).truncate(false).mode(0o600).open(dir.join(LOCK)).map_err(failed)?;
+    match file.try_lock() {
+        Ok(()) => Ok(file),
+        Err(TryLockError::WouldBlock) => Err(StockError::InUse(dir.into())),
+        Err(TryLockError::Error(e)) => Err(failed(e)),
+    }
+}
+
+fn context<'c>(wrap: &'c [u8], party: &'c [u8], name: &'c str) -> [&'c [u8]; 3] {
+    [wrap, party, name.as_bytes()]
+}
+
+impl Reserve {
+    /// A new stock with nothing in it yet, in a directory of this machine that has none or one that is used up or destroyed.
+    ///
+    /// # Errors
+    /// [`StockError::Exists`]; [`StockError::InUse`]; [`StockError::Io`].
+    pub fn create(
+        dir: &Path,
+        key: SealKey,
+        entropy: Entropy,
+        info: StockInfo,
+        secret: Zeroizing<Vec<u8>>,
+    ) -> Result<Reserve, StockError> {
+        MachineDisk.make_dir(dir).map_err(|e| StockError::Io(dir.into(), e))?;
+        let held = lock(dir)?;
+        if dir.join(STATE).exists() && !is_over(dir, &key)? {
+            return Err(StockError::Exists(dir.into()));
+        }
+        erase(&MachineDisk, dir)?;
+        let reserve = Reserve::create_on(Box::new(MachineDisk), dir, key, entropy, info, secret)?;
+        Ok(Reserve { _lock: Some(held), ..reserve })
+    }
+
+    /// The same on any disk, in a directory that is there and has no stock.
+    ///
+    /// # Errors
+    /// [`StockError::Io`].
+    pub fn create_on(
+        disk: Box<dyn Disk>,
+        dir: &Path,
+        key: SealKey,
+        entropy: Entropy,
+        info: StockInfo,
+        secret: Zeroizing<Vec<u8>>,
+    ) -> Result<Reserve, StockError> {
+        let counts = vec![Count::default(); info.series.len()];
+        let state = State { counts, open: true, at_risk: false };
+        let mut body = Zeroizing::new(vec![0; LONGEST]);
+        let mut wrap = Zeroizing::new([0; 32]);
+        entropy(wrap.as_mut_slice());
+        let head = Head { info, secret: secret.to_vec(), wrap: *wrap };
+        let len = postcard::to_slice(&head, &mut body).map_err(|_| too_long(dir))?.len();
+        let info = head.info.clone();
+        let (dir, state, gone) = (dir.into(), Mutex::new(state), AtomicBool::new(false));
+        let reserve = Reserve { dir, disk, key, entropy, info, secret, wrap, state, gone, _lock: None };
+        reserve.write(HEAD, &context(&[], &[], HEAD), body.get(..len).unwrap_or_default())?;
+        reserve.store(&reserve.state())?;
+        Ok(reserve)
+    }
+
+    /// The stock in a directory of this machine, for party `party`.
+    ///
+    /// # Errors
+    /// All that can be wrong with it; [`StockError::Destroyed`] if a process died while a check was under way, which destroys
+    /// it.
+    pub fn open(dir: &Path, key: SealKey, entropy: Entropy, party: u8) -> Result<Reserve, StockError> {
+        if !dir.is_dir() {
+            return Err(StockError::Missing(dir.into()));
+        }
+        private(dir)?;
+        let held = lock(dir)?;
+        let reserve = Reserve::open_on(Box::new(MachineDisk), dir, key, entropy, party)?;
+        Ok(Reserve { _lock: Some(held), ..reserve })
+    }
+
+    /// The same on any disk.
+    ///
+    /// # Errors
+    /// As [`Reserve::open`].
+    pub fn open_on(
+        disk: Box<dyn Disk>,
+        dir: &Path,
+        key: SealKey,
+        entropy: Entropy,
+        party: u8,
+    ) -> Result<Reserve, StockError> {
+        let (mut head, state) = read(&*disk, dir, &key)?;
+        if head.info.party != party {
+            return Err(StockError::OtherParty(dir.into(), head.info.party));
+        }
+        let secret = Zeroizing::new(std::mem::take(&mut head.secret));
+        let (info, wrap) = (head.info.clone(), Zeroizing::new(head.wrap));
+        let (at_risk, state, gone) = (state.at_risk, Mutex::new(state), AtomicBool::new(false));
+        let reserve =
+            Reserve { dir: dir.into(), disk, key, entropy, info, secret, wrap, state, gone, _lock: None };
+        if at_risk {
+            reserve.destroy()?;
+            return Err(StockError::Destroyed(dir.into()));
+        }
+        Ok(reserve)
+    }
+
+    /// What is public about it.
+    #[must_use]
+    pub fn info(&self) -> &StockInfo {
+        &self.info
+    }
+
+    /// What its values are bound to.
+    #[must_use]
+    pub fn secret(&self) -> &Zeroizing<Vec<u8>> {
+        &self.secret
+    }
+
+    /// How far it is used.
+    #[must_use]
+    pub fn state(&self) -> State {
+        self.guard().clone()
+    }
+
+    /// A session begins, whose parties agreed on these counts: no value that any of them has taken is taken again. Durable.
+    ///
+    /// # Errors
+    /// [`StockError::Io`].
+    pub fn begin(&self, counts: &[Count]) -> Result<(), StockError> {
+        let mut state = self.guard();
+        let next = State { counts: counts.to_vec(), open: true, at_risk: false };
+        self.store(&next)?;
+        *state = next;
+        Ok(())
+    }
+
+    /// Put the next lot of a series there: so many values. Durable.
+    ///
+    /// # Errors
+    /// [`StockError::Io`]; the lot is not there then.
+    pub fn put(&self, series: usize, count: u64, body: &[u8]) -> Result<(), StockError> {
+        let mut state = self.guard();
+        let (name, lot) = self.lot_of(series, state.counts.get(series).map_or(0, |count| count.made))?;
+        let name = file_name(name, lot);
+        if let Err(e) = self.write(&name, &context(self.wrap.as_slice(), &[self.info.party], &name), body) {
+            // what there was no room for gives back what it took
+            let _ = wipe(&*self.disk, &self.dir.join(&name), body.len() + seal::OVERHEAD);
+            return Err(e);
+        }
+        let mut next = state.clone();
+        if let Some(of) = next.counts.get_mut(series) {
+            of.made = of.made.saturating_add(count);
+        }
+        self.store(&next)?;
+        *state = next;
+        Ok(())
+    }
+
+    /// Take the next values of a series, so many: which, from the first one of all on. Durable before anybody has them, so that
+    /// whatever dies they are never given again.
+    ///
+    /// # Errors
+    /// [`StockError::UsedUp`], [`StockError::Io`]: nothing is taken then.
+    pub fn take(&self, series: usize, count: u64) -> Result<Range<u64>, StockError> {
+        let mut state = self.guard();
+        let used_up =
+            |left| StockError::UsedUp(self.dir.clone(), self.name_of(series), count, left, self.again());
+        let of = state.counts.get(series).copied().ok_or_else(|| used_up(0))?;
+        if of.left() < count {
+            return Err(used_up(of.left()));
+        }
+        let range = of.taken..of.taken + count;
+        let mut next = State { open: true, ..state.clone() };
+        if let Some(of) = next.counts.get_mut(series) {
+            of.taken = range.end;
+        }
+        self.store(&next)?;
+        *state = next;
+        Ok(range)
+    }
+
+    /// The body of a lot.
+    ///
+    /// # Errors
+    /// What is wrong with its file.
+    pub fn lot(&self, series: usize, lot: u64) -> Result<Zeroizing<Vec<u8>>, StockError> {
+        let longest = self.info.series.get(series).map_or(0, |series| series.longest);
+        let longest = usize::try_from(longest).unwrap_or(usize::MAX - seal::OVERHEAD);
+        let name = file_name(&self.name_of(series), lot);
+        let path = self.dir.join(&name);
+        let bytes = load(&*self.disk, &path, longest + seal::OVERHEAD)?;
+        let bytes = bytes.ok_or_else(|| StockError::Damaged(path.clone(), "it is not there"))?;
+        self.key.open(&path, &context(self.wrap.as_slice(), &[self.info.party], &name), bytes)
+    }
+
+    /// Overwrite and remove a lot whose values are all taken.
+    ///
+    /// # Errors
+    /// [`StockError::Io`].
+    pub fn wipe(&self, series: usize, lot: u64) -> Result<(), StockError> {
+        let longest = self.info.series.get(series).map_or(0, |series| series.longest);
+        let path = self.dir.join(file_name(&self.name_of(series), lot));
+        wipe(&*self.disk, &path, usize::try_from(longest).unwrap_or(0) + seal::OVERHEAD)
+    }
+
+    /// From here on, or no longer, the end of this process may mean that somebody knows alpha. That it may is durable when this
+    /// returns; that it may not any more outlives the process, and a crash of the machine perhaps.
+    ///
+    /// # Errors
+    /// [`StockError::Io`].
+    pub fn risk(&self, at_risk: bool) -> Result<(), StockError> {
+        let mut state = self.guard();
+        let next = State { at_risk, ..state.clone() };
+        if at_risk {
+            self.store(&next)?
+        } else {
+            self.note(&next)?
+        };
+        *state = next;
+        Ok(())
+    }
+
+    /// All that was taken was used, and nothing went wrong: who dies from here on, until more is taken, was not interrupted. A
+    /// stock that is at risk stays as it is.
+    ///
+    /// # Errors
+    /// [`StockError::Io`].
+    pub fn close(&self) -> Result<(), StockError> {
+        let mut state = self.guard();
+        if state.at_risk || self.gone.load(Ordering::SeqCst) {
+            return Ok(());
+        }
+        let next = State { open: false, ..state.clone() };
+        self.store(&next)?;
+        *state = next;
+        Ok(())
+    }
+
+    /// Overwrite and remove all of it, alpha first. What remains says that there was one.
+    ///
+    /// # Errors
+    /// [`StockError::Io`], after everything else was tried.
+    pub fn destroy(&self) -> Result<(), StockError> {
+        let _state = self.guard();
+        self.gone.store(true, Ordering::SeqCst);
+        let done = erase(&*self.disk, &self.dir);
+        let path = self.dir.join(GONE);
+        let mark = self.disk.write(&path, b"").and_then(|()| self.disk.sync(&path));
+        let mark = mark.and_then(|()| self.disk.sync_dir(&self.dir));
+        done.and(mark.map_err(|e| StockError::Io(path, e)))
+    }
+
+    /// The command that makes another like it.
+    fn again(&self) -> String {
+        let StockInfo { protocol, blocks, parties, .. } = &self.info;
+        let out = self.dir.parent().unwrap_or(&self.dir).display();
+        format!("divisi prep make --protocol {protocol} --blocks {blocks} --parties {parties} --out {out}")
+    }
+
+    fn name_of(&self, series: usize) -> String {
+        self.info.series.get(series).map_or_else(String::new, |series| series.name.clone())
+    }
+
+    /// The lot that begins with this value of a series.
+    fn lot_of(&self, series: usize, value: u64) -> Result<(&str, u64), StockError> {
+        let of = self.info.series.get(series).ok_or_else(|| too_long(&self.dir))?;
+        Ok((&of.name, value.checked_div(of.lot).unwrap_or(0)))
+    }
+
+    /// Write a sealed file, durably; of what it replaces nothing is secret.
+    fn write(&self, name: &str, context: &[&[u8]], body: &[u8]) -> Result<(), StockError> {
+        let path = self.dir.join(name);
+        let bytes = self.sealed(context, body)?;
+        let write = || {
+            self.disk.write(&path, &bytes)?;
+            self.disk.sync(&path)?;
+            self.disk.sync_dir(&self.dir)
+        };
+        write().map_err(|e| StockError::Io(path.clone(), e))
+    }
+
+    fn sealed(&self, context: &[&[u8]], body: &[u8]) -> Result<Vec<u8>, StockError> {
+        let mut salt = [0; 32];
+        (self.entropy)(&mut salt);
+        self.key.seal(&salt, context, body).ok_or_else(|| too_long(&self.dir))
+    }
+
+    /// Put a state in the place of the one that is there, in one step, without waiting for the disk.
+    fn note(&self, state: &State) -> Result<(), StockError> {
+        self.replace(state, false)
+    }
+
+    /// The same, durably.
+    fn store(&self, state: &State) -> Result<(), StockError> {
+        self.replace(state, true)
+    }
+
+    fn replace(&self, state: &State, durably: bool) -> Result<(), StockError> {
+        if self.gone.load(Ordering::SeqCst) {
+            return Err(StockError::Destroyed(self.dir.clone()));
+        }
+        let body = postcard::to_allocvec(state).map_err(|_| too_long(&self.dir))?;
+        let bytes = self.sealed(&context(self.wrap.as_slice(), &[self.info.party], STATE), &body)?;
+        let [path, new] = [STATE, NEW].map(|name| self.dir.join(name));
+        let replace = || {
+            self.disk.write(&new, &bytes)?;
+            if durably {
+                self.disk.sync(&new)?;
+            }
+            self.disk.rename(&new, &path)?;
+            if durably { self.disk.sync_dir(&self.dir) } else { Ok(()) }
+        };
+        replace().map_err(|e| StockError::Io(path.clone(), e))
+    }
+
+    fn guard(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// What the stock in a directory is, and how far it is used, whoever uses it.
+///
+/// # Errors
+/// All that can be wrong with it.
+pub fn look(dir: &Path, key: &SealKey) -> Result<(StockInfo, State), StockError> {
+    private(dir)?;
+    let (head, state) = read(&MachineDisk, dir, key)?;
+    Ok((head.info.clone(), state))
+}
+
+/// Overwrite and remove the stock in a directory, whatever is wrong with it; whether there was one.
+///
+/// # Errors
+/// [`StockError::InUse`]; [`StockError::Io`].
+pub fn forget(dir: &Path) -> Result<bool, StockError> {
+    if !dir.is_dir() {
+        return Ok(false);
+    }
+    let held = lock(dir)?;
+    let there = [HEAD, STATE, GONE].iter().any(|name| dir.join(name).exists());
+    erase(&MachineDisk, dir)?;
+    drop(held);
+    let _ = MachineDisk.remove(&dir.join(LOCK));
+    // what somebody else keeps there stays
+    let _ = std::fs::remove_dir(dir);
+    Ok(there)
+}
+
+fn file_name(series: &str, lot: u64) -> String {
+    format!("{series}-{lot:08}{LOT}")
+}
+
+fn too_long(dir: &Path) -> StockError {
+    StockError::Damaged(dir.into(), "it has more kinds of values than a stock has")
+}
+
+/// That a directory is its owner's alone.
+fn private(dir: &Path) -> Result<(), StockError> {
+    use std::os::unix::fs::PermissionsExt;
+    match std::fs::metadata(dir) {
+        Ok(meta) if meta.permissions().mode() & 0o077 == 0 => Ok(()),
+        Ok(meta) => Err(StockError::Readable(dir.into(), meta.permissions().mode())),
+        Err(e) if e.kind() == io::ErrorKind::NotFound => Err(StockError::Missing(dir.into())),
+        Err(e) => Err(StockError::Io(dir.into(), e)),
+    }
+}
+
+/// Whether nothing of a stock is left that anybody could use, or nobody made it to the end: it may be replaced.
+fn is_over(dir: &Path, key: &SealKey) -> Result<bool, StockError> {
+    let (_, state) = read(&MachineDisk, dir, key)?;
+    Ok(state.counts.iter().all(|count| count.left() == 0))
+}
+
+fn read(disk: &dyn Disk, dir: &Path, key: &SealKey) -> Result<(Head, State), StockError> {
+    let [path, of_state] = [HEAD, STATE].map(|name| dir.join(name));
+    let Some(bytes) = load(disk, &path, LONGEST)? else {
+        return Err(match load(disk, &dir.join(GONE), LONGEST)? {
+            Some(_) => StockError::Destroyed(dir.into()),
+            None => StockError::Missing(dir.into()),
+        });
+    };
+    let body = key.open(&path, &context(&[], &[], HEAD), bytes)?;
+    let no_head = || StockError::Damaged(path.clone(), "it is no head of a stock");
+    let (head, rest) = postcard::take_from_bytes::<Head>(&body).map_err(|_| no_head())?;
+    if !rest.is_empty() {
+        return Err(no_head());
+    }
+    let bytes = load(disk, &of_state, LONGEST)?;
+    let bytes = bytes.ok_or_else(|| StockError::Damaged(of_state.clone(), "it is not there"))?;
+    let body = key.open(&of_state, &context(&head.wrap, &[head.info.party], STATE), bytes)?;
+    let no_state = || StockError::Damaged(of_state.clone(), "it is no state of this stock");
+    let (state, rest) = postcard::take_from_bytes::<State>(&body).map_err(|_| no_state())?;
+    let sound = state.counts.iter().all(|count| count.taken <= count.made);
+    if !rest.is_empty() || state.counts.len() != head.info.series.len() || !sound {
+        return Err(no_state());
+    }
+    Ok((head, state))
+}
+
+/// A file's bytes, if it is there.
+fn load(disk: &dyn Disk, path: &Path, longest: usize) -> Result<Option<Zeroizing<Vec<u8>>>, StockError> {
+    match disk.read(path, longest) {
+        Ok((bytes, _)) => Ok(Some(bytes)),
+        Err(e) if e.kind() == io::ErrorKind::NotFound => Ok(None),
+        Err(e) if e.kind() == io::ErrorKind::InvalidData => {
+            Err(StockError::Damaged(path.into(), "it is longer than what was written"))
+        }
+        Err(e) => Err(StockError::Io(path.into(), e)),
+    }
+}
+
+/// Overwrite and remove a file, if it is there; it had about so many bytes.
+fn wipe(disk: &dyn Disk, path: &Path, len: usize) -> Result<(), StockError> {
+    let wipe = || {
+        if matches!(disk.read(path, 0), Err(e) if e.kind() == io::ErrorKind::NotFound) {
+            return Ok(());
+        }
+        disk.write(path, &vec![0; len])?;
+        disk.sync(path)?;
+        disk.remove(path)
+    };
+    wipe().map_err(|e| StockError::Io(path.into(), e))
+}
+
+/// Overwrite and remove everything that is a stock's, alpha first; the first thing that went wrong, after all was tried.
+fn erase(disk: &dyn Disk, dir: &Path) -> Result<(), StockError> {
+    let mut done = wipe(disk, &dir.join(HEAD), LONGEST);
+    let synced = disk.sync_dir(dir).map_err(|e| StockError::Io(dir.into(), e));
+    done = done.and(synced);
+    let names = disk.list(dir).map_err(|e| StockError::Io(dir.into(), e))?;
+    for name in names.iter().filter(|name| name.ends_with(LOT) || [STATE, NEW, GONE].contains(&name.as_str()))
+    {
+        // without the head none of them opens
+        let path = dir.join(name);
+        done = done.and(disk.remove(&path).map_err(|e| StockError::Io(path, e)));
+    }
+    done.and(disk.sync_dir(dir).map_err(|e| StockError::Io(dir.into(), e)))
+}

@@ -1,0 +1,155 @@
+//! How a file of a stock lies on disk: sealed by AES-256-GCM under a key of its own.
+//!
+//! `"DIVISIS\n" | version u16 | check of the seal key, 16 bytes | salt, 32 bytes | ciphertext | tag, 16 bytes`, numbers
+//! little-endian. The file's key is derived (BLAKE3) from the seal key, the salt, which is fresh for each writing, and what the
+//! file is (its stock and name): it encrypts once, so that the nonce may be zero, and a file in the place of another does not
+//! open. Everything before the ciphertext is authenticated with it. The check tells a wrong seal key from damage.
+
+use super::StockError;
+use crate::disk::{Disk, MachineDisk};
+use aws_lc_rs::aead::{AES_256_GCM, Aad, LessSafeKey, Nonce, UnboundKey};
+use std::fs::OpenOptions;
+use std::io::{self, Write};
+use std::os::unix::fs::OpenOptionsExt;
+use std::path::Path;
+use zeroize::{Zeroize, Zeroizing};
+
+const MAGIC: [u8; 8] = *b"DIVISIS\n";
+const VERSION: u16 = 1;
+const CHECK: usize = 16;
+const SALT: usize = 32;
+const HEAD: usize = 8 + 2 + CHECK + SALT;
+const TAG: usize = 16;
+/// How much longer a sealed file is than what it holds.
+pub(super) const OVERHEAD: usize = HEAD + TAG;
+/// How a key file begins; 64 digits and the end of the line follow.
+const KEY_FILE: &str = "divisi stock key v1 ";
+
+/// The key that a party's stocks are sealed under. Never printed; wiped on drop.
+pub struct SealKey(pub(super) Zeroizing<[u8; 32]>);
+
+impl SealKey {
+    /// A key of these uniform bytes.
+    #[must_use]
+    pub fn new(bytes: Zeroizing<[u8; 32]>) -> Self {
+        SealKey(bytes)
+    }
+
+    /// Read a key file.
+    ///
+    /// # Errors
+    /// [`StockError::Io`], [`StockError::Readable`] if others may read it, [`StockError::NoKey`].
+    pub fn load(path: &Path) -> Result<Self, StockError> {
+        let read = MachineDisk.read(path, 256);
+        let (bytes, mode) = read.map_err(|e| match e.kind() {
+            io::ErrorKind::InvalidData => StockError::NoKey(path.into()),
+            _ => StockError::Io(path.into(), e),
+        })?;
+        if mode & 0o077 != 0 {
+            return Err(StockError::Readable(path.into(), mode));
+        }
+        let no_key = || StockError::NoKey(path.into());
+        let digits = bytes.strip_prefix(KEY_FILE.as_bytes()).and_then(|rest| rest.strip_suffix(b"\n"));
+        let digits = digits.filter(|digits| digits.len() == 64).ok_or_else(no_key)?;
+        let mut key = Zeroizing::new([0; 32]);
+        for (byte, pair) in key.iter_mut().zip(digits.chunks_exact(2)) {
+            for digit in pair {
+                let value = char::from(*digit).to_digit(16).ok_or_else(no_key)?;
+                *byte = *byte << 4 | value as u8;
+            }
+        }
+        Ok(SealKey(key))
+    }
+
+    /// Write it to a new file, which its owner alone may read.
+    ///
+    /// # Errors
+    /// [`StockError::Io`], also if there is such a file.
+    pub fn save(&self, path: &Path) -> Result<(), StockError> {
+        let mut text = Zeroizing::new(String::with_capacity(KEY_FILE.len() + 65));
+        text.push_str(KEY_FILE);
+        for nibble in self.0.iter().flat_map(|byte| [byte >> 4, byte & 15]) {
+            text.push(char::from_digit(nibble.into(), 16).unwrap_or('0'));
+        }
+        text.push('\n');
+        let write = || {
+            let mut file = OpenOptions::new().write(true).create_new(true).mode(0o600).open(path)?;
+            file.write_all(text.as_bytes())?;
+            file.sync_all()
+        };
+        write().map_err(|e| StockError::Io(path.into(), e))
+    }
+
+    fn derive(&self, purpose: &str, context: &[&[u8]]) -> Zeroizing<[u8; 32]> {
+        let mut hasher = blake3::Hasher::new_derive_key(purpose);
+        hasher.update(self.0.as_slice());
+        for part in context {
+            hasher.update(&(part.len() as u64).to_le_bytes()).update(part);
+        }
+        let key = Zeroizing::new(*hasher.finalize().as_bytes());
+        hasher.zeroize();
+        key
+    }
+
+    /// What tells keys apart, and nothing about them.
+    fn check(&self) -> [u8; CHECK] {
+        let all = self.derive("divisi 2026 stock key check v1", &[]);
+        all.first_chunk().copied().unwrap_or_default()
+    }
+
+    fn cipher(&self, salt: &[u8], context: &[&[u8]]) -> Option<LessSafeKey> {
+        let all: Vec<&[u8]> = [salt].into_iter().chain(context.iter().copied()).collect();
+        let key = self.derive("divisi 2026 stock file v1", &all);
+        UnboundKey::new(&AES_256_GCM, key.as_slice()).ok().map(LessSafeKey::new)
+    }
+
+    /// The bytes of a file that holds `body` and is what `context` says; `salt` is fresh.
+    pub(super) fn seal(&self, salt: &[u8; SALT], context: &[&[u8]], body: &[u8]) -> Option<Vec<u8>> {
+        let mut out = Vec::with_capacity(body.len() + OVERHEAD);
+        out.extend_from_slice(&MAGIC);
+        out.extend_from_slice(&VERSION.to_le_bytes());
+        out.extend_from_slice(&self.check());
+        out.extend_from_slice(salt);
+        let cipher = self.cipher(salt, context)?;
+        let head = out.clone();
+        // encrypted where it lies, so that no copy of it stays behind
+        out.extend_from_slice(body);
+        let (_, text) = out.split_at_mut_checked(HEAD)?;
+        let nonce = Nonce::assume_unique_for_key([0; 12]);
+        let tag = cipher.seal_in_place_separate_tag(nonce, Aad::from(&head), text).ok()?;
+        out.extend_from_slice(tag.as_ref());
+        Some(out)
+    }
+
+    /// What a file holds, in its bytes' place; `path` is for messages.
+    pub(super) fn open(
+        &self,
+        path: &Path,
+        context: &[&[u8]],
+        mut bytes: Zeroizing<Vec<u8>>,
+    ) -> Result<Zeroizing<Vec<u8>>, StockError> {
+        let damaged = |what| StockError::Damaged(path.into(), what);
+        let head = bytes.first_chunk::<HEAD>().copied().ok_or_else(|| damaged("it is too short"))?;
+        let (magic, rest) = head.split_at(8);
+        let (version, rest) = rest.split_at(2);
+        let (check, salt) = rest.split_at(CHECK);
+        if magic != MAGIC {
+            return Err(damaged("it does not begin as a file of a stock does"));
+        }
+        let version = version.iter().rev().fold(0, |number, byte| number << 8 | u16::from(*byte));
+        if version != VERSION {
+            return Err(StockError::Version(path.into(), version));
+        }
+        if check != self.check() {
+            return Err(StockError::OtherKey(path.into()));
+        }
+        let cipher = self.cipher(salt, context).ok_or_else(|| damaged("it cannot be decrypted"))?;
+        let nonce = Nonce::assume_unique_for_key([0; 12]);
+        let altered = || damaged("it was cut off, altered, or stands in another's place");
+        let body = bytes.get_mut(HEAD..).unwrap_or_default();
+        let len = cipher.open_in_place(nonce, Aad::from(&head), body).map_err(|_| altered())?.len();
+        bytes.copy_within(HEAD..HEAD + len, 0);
+        bytes.truncate(len);
+        Ok(bytes)
+    }
+}

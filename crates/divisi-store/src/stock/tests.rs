@@ -1,0 +1,236 @@
+use super::*;
+use crate::cut::CutDisk;
+use std::sync::atomic::AtomicU64;
+
+fn entropy() -> Entropy {
+    static NEXT: AtomicU64 = AtomicU64::new(1);
+    Box::new(|out| {
+        let number = NEXT.fetch_add(1, Ordering::Relaxed);
+        out.iter_mut().zip(number.to_le_bytes().iter().cycle()).for_each(|(to, byte)| *to = *byte);
+    })
+}
+
+fn key(byte: u8) -> SealKey {
+    SealKey::new(Zeroizing::new([byte; 32]))
+}
+
+fn info(party: u8) -> StockInfo {
+    let series = |name: &str, lot| Series { name: name.into(), planned: 6, lot, longest: 100 };
+    StockInfo {
+        id: [7; 32],
+        party,
+        parties: 2,
+        peers: [0; 32],
+        protocol: "aes-lt".into(),
+        prep: "bucketed".into(),
+        field_bits: 48,
+        k: 4,
+        rho: 40,
+        blocks: 6,
+        series: vec![series("tables-8", 4), series("bits", 2)],
+    }
+}
+
+/// The bodies of its lots are easy to find again.
+fn filled(dir: &Path, party: u8) -> Reserve {
+    let reserve = Reserve::create(dir, key(1), entropy(), info(party), vec![0xaa; 6].into()).unwrap();
+    for (series, count, byte) in [(0, 4, 0x11), (1, 2, 0x21), (0, 2, 0x12), (1, 2, 0x22)] {
+        reserve.put(series, count, &[byte; 100]).unwrap();
+    }
+    reserve.close().unwrap();
+    reserve
+}
+
+fn private_dir() -> (tempfile::TempDir, PathBuf) {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("party");
+    (dir, path)
+}
+
+fn opened(dir: &Path) -> Result<Reserve, StockError> {
+    Reserve::open(dir, key(1), entropy(), 2)
+}
+
+#[test]
+fn values_are_taken_once_and_lots_are_found_again() {
+    let (_dir, path) = private_dir();
+    drop(filled(&path, 2));
+    let reserve = opened(&path).unwrap();
+    assert_eq!((reserve.info(), reserve.secret().as_slice()), (&info(2), &[0xaa; 6][..]));
+    assert_eq!(reserve.take(0, 5).unwrap(), 0..5);
+    assert_eq!((reserve.lot(0, 0).unwrap()[0], reserve.lot(0, 1).unwrap()[99]), (0x11, 0x12));
+    assert!(matches!(reserve.take(0, 2), Err(StockError::UsedUp(_, _, 2, 1, _))));
+    reserve.wipe(0, 0).unwrap();
+    assert!(matches!(reserve.lot(0, 0), Err(StockError::Damaged(..))));
+    drop(reserve);
+    let reserve = opened(&path).unwrap();
+    assert_eq!((reserve.take(0, 1).unwrap(), reserve.take(1, 4).unwrap()), (5..6, 0..4));
+    assert!(matches!(reserve.take(1, 1), Err(StockError::UsedUp(_, name, 1, 0, _)) if name == "bits"));
+    assert!(matches!(reserve.take(2, 1), Err(StockError::UsedUp(..))));
+    drop(reserve);
+    // one that is used up gives its place to another
+    drop(filled(&path, 2));
+    let again = Reserve::create(&path, key(1), entropy(), info(2), Vec::new().into());
+    assert!(matches!(again, Err(StockError::Exists(_))));
+}
+
+#[test]
+fn a_second_process_and_another_party_and_another_key_are_refused() {
+    let (_dir, path) = private_dir();
+    let reserve = filled(&path, 2);
+    assert!(matches!(opened(&path), Err(StockError::InUse(_))));
+    assert!(matches!(forget(&path), Err(StockError::InUse(_))));
+    drop(reserve);
+    assert!(matches!(Reserve::open(&path, key(1), entropy(), 1), Err(StockError::OtherParty(_, 2))));
+    assert!(matches!(Reserve::open(&path, key(2), entropy(), 2), Err(StockError::OtherKey(_))));
+    assert!(matches!(look(&path, &key(2)), Err(StockError::OtherKey(_))));
+    assert!(matches!(opened(&path.join("none")), Err(StockError::Missing(_))));
+    use std::os::unix::fs::PermissionsExt;
+    std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o755)).unwrap();
+    assert!(matches!(opened(&path), Err(StockError::Readable(..))));
+    std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o700)).unwrap();
+    assert!(opened(&path).is_ok());
+    assert!(forget(&path).unwrap() && !path.exists() && !forget(&path).unwrap());
+}
+
+/// Bits of every byte of every file, and every length: nothing of it is taken for what was written, and nothing is lost by looking.
+#[test]
+fn what_was_altered_or_cut_off_or_exchanged_does_not_open() {
+    let (_dir, path) = private_dir();
+    drop(filled(&path, 2));
+    let all = |reserve: &Reserve| -> Result<(), StockError> {
+        for (series, lot) in [(0, 0), (0, 1), (1, 0), (1, 1)] {
+            reserve.lot(series, lot)?;
+        }
+        Ok(())
+    };
+    let broken = || opened(&path).and_then(|reserve| all(&reserve)).err();
+    assert!(broken().is_none());
+    for name in [HEAD, STATE, "tables-8-00000000.lot", "bits-00000001.lot"] {
+        let file = path.join(name);
+        let bytes = std::fs::read(&file).unwrap();
+        for at in (0..8 * bytes.len()).step_by(3) {
+            let mut bad = bytes.clone();
+            bad[at / 8] ^= 1 << (at % 8);
+            std::fs::write(&file, &bad).unwrap();
+            let error = broken().unwrap_or_else(|| panic!("{name}, bit {at}"));
+            assert!(error.to_string().contains(name), "{error}");
+        }
+        for len in 0..bytes.len() {
+            std::fs::write(&file, &bytes[..len]).unwrap();
+            assert!(matches!(broken(), Some(StockError::Damaged(..))), "{name}, {len} bytes");
+        }
+        std::fs::write(&file, [&bytes[..], &[0]].concat()).unwrap();
+        assert!(matches!(broken(), Some(StockError::Damaged(..))), "{name}, longer");
+        std::fs::write(&file, &bytes).unwrap();
+    }
+    let [one, other] = ["bits-00000000.lot", "bits-00000001.lot"].map(|name| path.join(name));
+    std::fs::copy(&one, &other).unwrap();
+    assert!(matches!(broken(), Some(StockError::Damaged(..))));
+    // the state of another stock of this key
+    let (_other, elsewhere) = private_dir();
+    drop(filled(&elsewhere, 2));
+    std::fs::copy(elsewhere.join(STATE), path.join(STATE)).unwrap();
+    assert!(matches!(broken(), Some(StockError::Damaged(..))));
+}
+
+/// 1.10: what an abort destroys is gone, and so is what a process left that died while alpha was at risk.
+#[test]
+fn what_is_destroyed_does_not_come_back() {
+    let (_dir, path) = private_dir();
+    let reserve = filled(&path, 2);
+    let head = std::fs::read(path.join(HEAD)).unwrap();
+    reserve.destroy().unwrap();
+    assert!(reserve.take(0, 1).is_err() && reserve.close().is_ok() && reserve.risk(false).is_err());
+    drop(reserve);
+    assert!(matches!(opened(&path), Err(StockError::Destroyed(_))));
+    let left: Vec<_> = std::fs::read_dir(&path).unwrap().map(|entry| entry.unwrap().file_name()).collect();
+    assert!(left.iter().all(|name| [GONE, LOCK].contains(&name.to_str().unwrap())), "{left:?}");
+    std::fs::write(path.join(HEAD), head).unwrap();
+    assert!(matches!(opened(&path), Err(StockError::Damaged(..))));
+    forget(&path).unwrap();
+    // it dies in a check
+    let reserve = filled(&path, 2);
+    reserve.risk(true).unwrap();
+    drop(reserve);
+    assert!(matches!(opened(&path), Err(StockError::Destroyed(_))));
+    assert!(matches!(opened(&path), Err(StockError::Destroyed(_))));
+    // it dies at any other time
+    let reserve = filled(&path, 2);
+    reserve.risk(true).unwrap();
+    reserve.risk(false).unwrap();
+    reserve.take(0, 3).unwrap();
+    drop(reserve);
+    let reserve = opened(&path).unwrap();
+    assert_eq!((reserve.state().open, reserve.take(0, 1).unwrap()), (true, 3..4));
+}
+
+#[test]
+fn a_key_file_is_read_as_it_was_written_and_nothing_else_is_one() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("seal.key");
+    let bytes: [u8; 32] = std::array::from_fn(|i| i as u8 * 7);
+    SealKey::new(Zeroizing::new(bytes)).save(&path).unwrap();
+    assert_eq!(*SealKey::load(&path).unwrap().0, bytes);
+    assert!(matches!(key(1).save(&path), Err(StockError::Io(..))));
+    let text = std::fs::read(&path).unwrap();
+    for len in 0..text.len() {
+        std::fs::write(&path, &text[..len]).unwrap();
+        assert!(matches!(SealKey::load(&path), Err(StockError::NoKey(_))), "{len}");
+    }
+    for bad in [[&text[..], b"0"].concat(), vec![b'0'; 400], text.iter().map(|byte| byte ^ 0x80).collect()] {
+        std::fs::write(&path, bad).unwrap();
+        assert!(matches!(SealKey::load(&path), Err(StockError::NoKey(_))));
+    }
+    assert!(matches!(SealKey::load(&dir.path().join("none")), Err(StockError::Io(..))));
+}
+
+/// Wherever a machine dies, nothing that was given is given again, and what opens is whole.
+#[test]
+fn no_crash_gives_a_value_twice() {
+    let dir = Path::new("/stock");
+    let life = |disk: CutDisk, given: &mut Vec<Range<u64>>| -> Result<(), StockError> {
+        let reserve = Reserve::open_on(Box::new(disk), dir, key(1), entropy(), 2)?;
+        for count in [1, 2, 1] {
+            given.push(reserve.take(0, count)?);
+            reserve.risk(true)?;
+            reserve.risk(false)?;
+        }
+        reserve.close()
+    };
+    let mut deaths = 0;
+    for at in 0..200 {
+        for seed in 1..4 {
+            let disk = CutDisk::new(seed);
+            disk.make_dir(dir).unwrap();
+            let made = Reserve::create_on(
+                Box::new(disk.clone()),
+                dir,
+                key(1),
+                entropy(),
+                info(2),
+                vec![1; 6].into(),
+            );
+            let reserve = made.unwrap();
+            reserve.put(0, 4, &[1; 100]).unwrap();
+            reserve.put(0, 2, &[2; 100]).unwrap();
+            reserve.close().unwrap();
+            disk.dies_after(at);
+            let mut given = Vec::new();
+            let died = life(disk.clone(), &mut given).is_err();
+            deaths += u32::from(died);
+            disk.restart();
+            match Reserve::open_on(Box::new(disk), dir, key(1), entropy(), 2) {
+                Ok(reserve) => {
+                    let first = given.last().map_or(0, |range| range.end);
+                    assert!(reserve.state().counts[0].taken >= first, "{at} {seed}");
+                    assert_eq!(reserve.lot(0, 1).unwrap()[0], 2);
+                }
+                // a state that was not written to the end: refused, not taken for an older one
+                Err(StockError::Damaged(..) | StockError::Destroyed(_)) => assert!(died, "{at} {seed}"),
+                Err(e) => panic!("{e}"),
+            }
+        }
+    }
+    assert!(deaths > 20, "{deaths}");
+}

@@ -1,0 +1,129 @@
+//! The same among parties that trust nobody: a file in CBC under a key that all of them drew together.
+//!
+//! Trust: all parties are threads of this process, which therefore knows everything; it shows how it goes. The client, whose file it
+//! is, pads it and takes the padding off, and sits at the first party.
+
+use super::{TEXT, unwritten};
+use crate::bench::ordinary;
+use crate::engine::Settings;
+use crate::engine::job::{Cipher, Keys};
+use crate::engine::spdz::{Came, Through};
+use crate::failure::Failure;
+use crate::padding;
+use divisi_core::local;
+use divisi_symmetric::aes::KeySize;
+use serde_json::{Value, json};
+use std::path::PathBuf;
+use zeroize::Zeroizing;
+
+/// A block takes 160 tables each way, and the blocks of CBC come one after the other.
+const LONGEST: usize = 64 << 10;
+
+/// What to show.
+pub struct Joint {
+    /// A file of the caller's, or the text that is in the program.
+    pub file: Option<PathBuf>,
+    /// The cipher.
+    pub cipher: Cipher,
+    /// How it is computed.
+    pub settings: Settings,
+}
+
+/// The cipher of a mode by its name on the command line: aes-128-cbc and the like, or 3des-cbc.
+///
+/// # Errors
+/// Which there are.
+pub fn cipher(name: &str) -> Result<Cipher, String> {
+    Ok(match name {
+        "aes-128-cbc" => Cipher::Aes(KeySize::Aes128),
+        "aes-192-cbc" => Cipher::Aes(KeySize::Aes192),
+        "aes-256-cbc" => Cipher::Aes(KeySize::Aes256),
+        "3des-cbc" => Cipher::TripleDes(Keys::Three),
+        _ => return Err("there are aes-128-cbc, aes-192-cbc, aes-256-cbc and 3des-cbc".into()),
+    })
+}
+
+fn mode_name(cipher: Cipher) -> String {
+    match cipher {
+        Cipher::Aes(size) => format!("aes-{}-cbc", size.bits()),
+        Cipher::TripleDes(_) => "3des-cbc".into(),
+    }
+}
+
+/// Show it. `say` is told what happens, line by line; what comes back is for `--json`.
+///
+/// # Errors
+/// If the file cannot be read, a party fails, or a result is wrong.
+pub fn joint(options: &Joint, say: &mut dyn FnMut(&str)) -> Result<Value, Failure> {
+    let Joint { file, cipher, settings } = options;
+    let through = Through::new(settings, *cipher)?;
+    let plain = Zeroizing::new(match file {
+        Some(file) => std::fs::read(file).map_err(|e| unwritten(file, &e))?,
+        None => TEXT.as_bytes().to_vec(),
+    });
+    if plain.len() > LONGEST {
+        return Err(Failure::usage(format!(
+            "the file has {} bytes, more than this demonstration takes ({LONGEST}): give a smaller --file",
+            plain.len()
+        )));
+    }
+    let (block, parties) = (cipher.block_bytes(), through.parties());
+    let padded = Zeroizing::new(padding::add(&plain, block));
+    let came = local::run(parties, &through.parameters(padded.len()), |session| {
+        let text = (session.me().index() == 0).then_some(padded.as_slice());
+        through.run(session, text, padded.len())
+    })?;
+    let wrong =
+        |what: &str| Failure::mismatch(format!("{what}: report this with the output of `divisi --version`"));
+    if came.windows(2).any(|pair| pair.first().map(|one| &one.sealed) != pair.last().map(|one| &one.sealed)) {
+        return Err(wrong("the parties have different ciphertexts"));
+    }
+    let first = came.into_iter().next();
+    let Some(Came { sealed, opened: Some(opened), key: Some(key), seconds: [setup, encrypt, decrypt] }) =
+        first
+    else {
+        return Err(wrong("nothing came back to the client"));
+    };
+    say(&format!(
+        "{parties} parties, all but one of whom may be corrupt, drew a key of {} bits together ({setup:.2} s): none of them has it.",
+        8 * key.len()
+    ));
+    let name = mode_name(*cipher);
+    say(&format!(
+        "The file ({} bytes, padded by its client to {}) went to them in shares, and they encrypted it with {name} \
+         under an IV that is a coin of all, by {} ({encrypt:.2} s).",
+        plain.len(),
+        padded.len(),
+        through.protocol()
+    ));
+    let back = padding::remove(&opened, block).map(Zeroizing::new);
+    if back.as_ref() != Some(&plain) {
+        return Err(wrong("what the parties decrypted is not the file"));
+    }
+    say(&format!("They decrypted it again, for the client alone ({decrypt:.2} s). It is the same file."));
+    let ordinary =
+        ordinary::open_cbc(&key, block, &sealed).and_then(|padded| padding::remove(&padded, block));
+    if ordinary.map(Zeroizing::new) != Some(plain.clone()) {
+        return Err(wrong("an ordinary program does not open what the parties wrote"));
+    }
+    let by = if cipher.aes().is_some() { "The crate aes" } else { "This program's own DES, in the clear," };
+    say(&format!(
+        "{by} opened it with that key, which they told the client once, for this check: the same file again. Anybody else's \
+         software does the same: the first {block} bytes are the IV, the rest is CBC with PKCS #7 padding."
+    ));
+    Ok(json!({
+        "schema": 1,
+        "engine": "spdz",
+        "protocol": through.protocol(),
+        "cipher": name,
+        "security": "malicious",
+        "key_bits": 8 * key.len(),
+        "parties": parties,
+        "bytes": plain.len(),
+        "key_seconds": setup,
+        "encrypt_seconds": encrypt,
+        "decrypt_seconds": decrypt,
+        "decrypted_equals_file": true,
+        "opened_by_ordinary_library": true,
+    }))
+}

@@ -1,0 +1,175 @@
+//! A file through the parties and back: CBC under a key that all drew together, by the modes of divisi-symmetric.
+
+use super::super::{Settings, Unsupported};
+use super::begin::{OUTPUTS, engine};
+use super::by_field;
+use super::cipher::OnSpdz;
+use super::how::{How, Named};
+use crate::engine::job::Cipher;
+use divisi_core::{Abort, Direction, Parameters, PartyId, Session, Settles, Step, step};
+use divisi_field::{Gf8, Holds};
+use divisi_spdz::{Bit, Byte, Mac, Spdz};
+use divisi_symmetric::aes::RoundKeys;
+use divisi_symmetric::des::TripleKey;
+use divisi_symmetric::mode::cbc;
+use std::time::Instant;
+use zeroize::Zeroizing;
+
+const SHAPE: Step = step!("file");
+
+/// A file that is to go through.
+pub struct Through {
+    how: How,
+    named: Named,
+    cipher: Cipher,
+}
+
+/// What the client, which sits at the first party, has in the end; at the others what is public alone.
+pub struct Came {
+    /// IV, then the ciphertext: the same at all parties.
+    pub sealed: Vec<u8>,
+    /// The blocks that came back, padding and all.
+    pub opened: Option<Zeroizing<Vec<u8>>>,
+    /// The key, which was told to the client once, to check the rest.
+    pub key: Option<Zeroizing<Vec<u8>>>,
+    /// How long it took until the key was there, to encrypt, and to decrypt.
+    pub seconds: [f64; 3],
+}
+
+impl Through {
+    /// By the options of the engine.
+    ///
+    /// # Errors
+    /// What makes no sense.
+    pub fn new(settings: &Settings, cipher: Cipher) -> Result<Self, Unsupported> {
+        super::super::check(&super::Authenticated, settings)?;
+        let how = How::new(settings)?;
+        let named = how.protocol(cipher)?;
+        if named.tiny {
+            return Err(Unsupported::new(format!(
+                "the demonstration runs the cipher block by block, where {} has nothing to gain: name another protocol",
+                named.name
+            )));
+        }
+        Ok(Through { how, named, cipher })
+    }
+
+    /// How many parties.
+    #[must_use]
+    pub fn parties(&self) -> usize {
+        self.how.parties
+    }
+
+    /// The protocol's name.
+    #[must_use]
+    pub fn protocol(&self) -> &'static str {
+        self.named.name
+    }
+
+    /// What the parties compare at the start \[M0.4\].
+    #[must_use]
+    pub fn parameters(&self, bytes: usize) -> Parameters {
+        let parameters = Parameters::new("spdz file")
+            .with("cipher", self.cipher.name().as_bytes())
+            .with("named", self.named.name.as_bytes())
+            .with("bytes", &(bytes as u64).to_le_bytes());
+        self.how.describe(parameters)
+    }
+
+    /// Our part: the first party has the padded text, of so many bytes.
+    ///
+    /// # Errors
+    /// The abort that ends the session.
+    pub fn run(&self, session: Session, text: Option<&[u8]>, bytes: usize) -> Result<Came, Abort> {
+        by_field!(self.how.field, F => match self.named.aes {
+            true => self.with::<F, RoundKeys<Byte<F>>>(session, text, bytes),
+            false => self.with::<F, TripleKey<Bit<F>>>(session, text, bytes),
+        })
+    }
+
+    /// 1. Everybody gives a key and an IV, and their sums are it: nobody has the key, and the IV, which is opened, is a coin. 2. The
+    ///    text is encrypted and opened to all. 3. What was opened is decrypted, to the first party alone. 4. So is the key told.
+    fn with<F: Mac + Holds<Gf8>, C: OnSpdz<F>>(
+        &self,
+        session: Session,
+        text: Option<&[u8]>,
+        bytes: usize,
+    ) -> Result<Came, Abort> {
+        let start = Instant::now();
+        let (named, key_bytes, block) = (self.named, self.cipher.key_bytes(), self.cipher.block_bytes());
+        let misfit = || Abort::Misuse { step: SHAPE, what: "a text of whole blocks, at the first party" };
+        let mut engine = engine::<F>(session, &self.how, named.protocol)?;
+        let e = &mut engine;
+        let first = super::party_of(e.session(), 0)?;
+        let (me, blocks) = (e.session().me(), bytes / block);
+        if !bytes.is_multiple_of(block) || text.map(<[u8]>::len) != (me == first).then_some(bytes) {
+            return Err(misfit());
+        }
+        // 1.
+        let key = drawn::<F, C>(e, key_bytes)?;
+        let iv = drawn::<F, C>(e, block)?;
+        let cipher = C::schedule(e, &key)?;
+        let (key, cipher) = e.settled((key, cipher))?.into_inner();
+        let iv = e.settled(iv)?;
+        let iv = C::open(e, iv)?;
+        let setup = start.elapsed().as_secs_f64();
+        // 2.
+        let start = Instant::now();
+        let columns = text.map(|text| text.iter().map(|byte| vec![*byte]).collect::<Vec<_>>());
+        let input = C::input(e, first, columns.as_deref(), &vec![1; bytes])?;
+        C::ahead(e, named, key_bytes, blocks)?;
+        C::load(e, named, Direction::Encrypt)?;
+        let out = cbc::encrypt(e, &cipher, &iv, &input)?;
+        let out = e.settled(out)?;
+        let (iv, ciphertext) = (iv.concat(), C::open(e, out)?.concat());
+        let encrypt = start.elapsed().as_secs_f64();
+        // 3.
+        let start = Instant::now();
+        let column =
+            |of: &[u8]| (0..block).map(|i| of.iter().skip(i).step_by(block).copied().collect()).collect();
+        let (previous, all): (Vec<Vec<u8>>, Vec<Vec<u8>>) =
+            (column(&cbc::previous(&iv, &ciphertext)), column(&ciphertext));
+        C::ahead(e, named, key_bytes, blocks)?;
+        C::load(e, named, Direction::Decrypt)?;
+        let plain = cbc::decrypt(e, &cipher, &previous, &all)?;
+        e.session().phase(OUTPUTS);
+        let opened = told::<F, C>(e, first, plain)?.map(|columns| {
+            let row = |lane: usize| columns.iter().skip(lane).step_by(blocks.max(1)).copied();
+            Zeroizing::new((0..blocks).flat_map(row).collect::<Vec<u8>>())
+        });
+        let decrypt = start.elapsed().as_secs_f64();
+        // 4.
+        let key = told::<F, C>(e, first, key)?;
+        e.rest()?;
+        Ok(Came { sealed: [iv, ciphertext].concat(), opened, key, seconds: [setup, encrypt, decrypt] })
+    }
+}
+
+/// Bytes to which every party adds its own: as long as one of them is random nobody knows or chooses them.
+fn drawn<F: Mac + Holds<Gf8>, C: OnSpdz<F>>(e: &mut Spdz<F>, bytes: usize) -> Result<Vec<C::Byte>, Abort> {
+    let (me, lanes) = (e.session().me(), vec![1; bytes]);
+    let mut own = Zeroizing::new(vec![0; bytes]);
+    e.session().entropy(&mut own);
+    let columns = Zeroizing::new(own.iter().map(|byte| vec![*byte]).collect::<Vec<_>>());
+    let mut sum: Option<Vec<C::Byte>> = None;
+    for owner in PartyId::all(e.session().parties()) {
+        let given = C::input(e, owner, (owner == me).then_some(columns.as_slice()), &lanes)?;
+        match &mut sum {
+            None => sum = Some(given),
+            Some(sum) => C::add_block(e, sum, &given)?,
+        }
+    }
+    sum.ok_or(Abort::Misuse { step: SHAPE, what: "no parties" })
+}
+
+/// Bytes to one party alone, byte by byte all lanes.
+fn told<F: Mac + Holds<Gf8>, C: OnSpdz<F>>(
+    e: &mut Spdz<F>,
+    to: PartyId,
+    bytes: Vec<C::Byte>,
+) -> Result<Option<Zeroizing<Vec<u8>>>, Abort> {
+    let bytes = C::as_bytes(e, bytes)?;
+    let all = e.join_bytes(&bytes.iter().collect::<Vec<_>>());
+    let verified = e.settled(all)?;
+    e.output_to(to, verified)
+}

@@ -1,0 +1,228 @@
+//! Stocks of preprocessing on disk: what is made for so many blocks, and where it lies.
+//!
+//! A directory has one for each party whose part is here, `party-1` and so on, and by default the key file `seal.key`.
+
+use super::super::{Settings, Unsupported};
+use super::by_field;
+use super::how::{How, KEY_FILE, Named, PREP_FROM, Taken};
+use divisi_core::{Abort, Parameters, PartyId, Session, Step, step};
+use divisi_field::{Gf8, Holds};
+use divisi_net::{Machine, World};
+use divisi_spdz::stock::{self, Kind, Plan, Progress, Stocked};
+use divisi_spdz::{Mac, Party, Protocol};
+use divisi_store::stock::{Entropy, SealKey, Reserve, State, StockError, StockInfo, look};
+use divisi_symmetric::des;
+use std::path::{Path, PathBuf};
+
+const OPEN: Step = step!("stock.open");
+
+/// Blocks for which there is one key schedule and one key's masks, of the longest key.
+const BLOCKS_A_KEY: u64 = 8;
+/// Lookups of a key schedule of AES, at most.
+const SCHEDULE: u64 = 52;
+/// Bits of each party with which all draw a key and an IV.
+const DRAWN: u64 = 1024;
+/// Round keys' bits of AES, at most.
+const ROUND_KEYS: u64 = 15 * 128;
+
+/// The directory of a party.
+pub(crate) fn of_party(dir: &Path, party: PartyId) -> PathBuf {
+    dir.join(format!("party-{}", party.number()))
+}
+
+/// The key file of a directory, if no other is named.
+pub(crate) fn key_file(dir: &Path) -> PathBuf {
+    dir.join("seal.key")
+}
+
+pub(crate) fn entropy() -> Entropy {
+    Box::new(|out| Machine.entropy(out))
+}
+
+fn unfit(e: &StockError) -> Unsupported {
+    Unsupported::new(e.to_string())
+}
+
+/// The parties whose parts are in a directory.
+pub(crate) fn parties_in(dir: &Path) -> Vec<PartyId> {
+    PartyId::all(super::MOST_PARTIES).filter(|party| of_party(dir, *party).is_dir()).collect()
+}
+
+/// These settings' way with the stock that they name.
+///
+/// # Errors
+/// What is wrong with it, or other than asked for.
+pub(super) fn from(settings: &Settings, how: How) -> Result<How, Unsupported> {
+    let own = |name: &str| settings.own.get(name).map(PathBuf::from);
+    let Some(dir) = own(PREP_FROM) else {
+        return match own(KEY_FILE) {
+            Some(_) => {
+                Err(Unsupported::new("--key-file is of a stock: give --prep-from too, or leave it out"))
+            }
+            None => Ok(how),
+        };
+    };
+    let missing = || unfit(&StockError::Missing(dir.clone()));
+    let here = parties_in(&dir);
+    let first = here.first().ok_or_else(missing)?;
+    let key = own(KEY_FILE).unwrap_or_else(|| key_file(&dir));
+    let seal = SealKey::load(&key).map_err(|e| unfit(&e))?;
+    let (info, _) = look(&of_party(&dir, *first), &seal).map_err(|e| unfit(&e))?;
+    // all parts that are here: one that is damaged is refused before a process is started
+    for party in here.iter().skip(1) {
+        look(&of_party(&dir, *party), &seal).map_err(|e| unfit(&e))?;
+    }
+    how.taking(settings, Taken { dir, key, info })
+}
+
+/// The party of a session that takes from a stock, and its source.
+///
+/// # Errors
+/// [`Abort::Unfit`] for what is wrong with it.
+pub(super) fn open<F: Mac + Holds<Gf8>>(
+    session: Session,
+    from: &Taken,
+) -> Result<(Party<F>, Stocked<F>), Abort> {
+    let me = session.me();
+    let opened = SealKey::load(&from.key)
+        .and_then(|key| Reserve::open(&of_party(&from.dir, me), key, entropy(), me.number()));
+    let reserve = opened.map_err(|e| Abort::Unfit { step: OPEN, why: e.to_string() })?;
+    Stocked::start(session, reserve)
+}
+
+/// What so many blocks of a protocol take, with a key schedule for every few of them: party 1 gives keys and may give and learn texts,
+/// party 2 gives texts, and all draw keys and IVs together.
+fn plan(named: Named, blocks: u64, parties: usize) -> Plan {
+    let keys = blocks.div_ceil(BLOCKS_A_KEY);
+    let times = |each: u64| blocks.saturating_mul(each);
+    let (key_bits, text_bits) = if named.aes { (256, 128) } else { (192, 64) };
+    let known = |owner: PartyId| {
+        let bits = match owner.index() {
+            0 => times(key_bits + 2 * text_bits),
+            1 => times(text_bits),
+            _ => 0,
+        };
+        (Kind::Known { owner }, bits.saturating_add(DRAWN))
+    };
+    let mut wanted: Vec<(Kind, u64)> = PartyId::all(parties).map(known).collect();
+    if named.aes {
+        let lookups = times(160).saturating_add(keys.saturating_mul(SCHEDULE));
+        wanted.extend(match named.protocol {
+            Protocol::Lookup => vec![(Kind::Units { log: 8 }, lookups)],
+            Protocol::RivainProuff => {
+                vec![(Kind::Bits, lookups.saturating_mul(32)), (Kind::ByteTriples, lookups.saturating_mul(4))]
+            }
+            Protocol::BitDecomposition => {
+                vec![(Kind::Bits, lookups.saturating_mul(16)), (Kind::ByteTriples, lookups.saturating_mul(6))]
+            }
+        });
+        if named.tiny {
+            let masks = times(8 * 160 + 128).saturating_add(keys.saturating_mul(ROUND_KEYS));
+            wanted.push((Kind::Bits, masks));
+        }
+    } else {
+        let lookups = times(des::LOOKUPS as u64);
+        wanted.extend(match named.protocol {
+            Protocol::Lookup => vec![(Kind::Units { log: 6 }, lookups)],
+            Protocol::RivainProuff | Protocol::BitDecomposition => {
+                vec![(Kind::Bits, lookups.saturating_mul(24)), (Kind::ByteTriples, lookups.saturating_mul(3))]
+            }
+        });
+        if named.tiny {
+            wanted.push((Kind::Bits, times(4 * des::LOOKUPS as u64 + 64 + 192)));
+        }
+    }
+    Plan::new(&wanted)
+}
+
+/// A stock that is to be made.
+pub struct Wanted {
+    how: How,
+    named: Named,
+    blocks: u64,
+    /// A digest of the peers' identities; zeros among processes of one machine.
+    peers: [u8; 32],
+}
+
+impl Wanted {
+    /// By the options of the engine; the protocol is among them.
+    ///
+    /// # Errors
+    /// What makes no sense.
+    pub fn new(settings: &Settings, blocks: u64, peers: [u8; 32]) -> Result<Self, Unsupported> {
+        super::super::check(&super::Authenticated, settings)?;
+        let how = How::new(settings)?;
+        if how.stock.is_some() {
+            return Err(Unsupported::new("a stock is not made from another: leave --prep-from out"));
+        }
+        let Some(named) = how.named() else {
+            return Err(Unsupported::new(
+                "a stock is for one protocol: give --protocol aes-lt, or another of the engine spdz",
+            ));
+        };
+        // more than anybody's disk holds is a slip of the finger
+        if !(1..=1 << 32).contains(&blocks) {
+            return Err(Unsupported::new(format!("--blocks is {blocks}: give 1 to 4294967296")));
+        }
+        Ok(Wanted { how, named, blocks, peers })
+    }
+
+    /// How many parties.
+    #[must_use]
+    pub fn parties(&self) -> usize {
+        self.how.parties
+    }
+
+    /// What the parties compare at the start of the session that makes it \[M0.4\].
+    #[must_use]
+    pub fn parameters(&self) -> Parameters {
+        let parameters = Parameters::new("spdz stock").with("blocks", &self.blocks.to_le_bytes());
+        self.how.describe(parameters.with("peers", &self.peers))
+    }
+}
+
+/// Make our part of a stock, in `dir`.
+///
+/// # Errors
+/// Whatever ends the session; [`Abort::Unfit`] if it cannot be written.
+pub fn make(
+    session: Session,
+    wanted: &Wanted,
+    dir: &Path,
+    key: SealKey,
+    progress: Progress<'_>,
+) -> Result<(), Abort> {
+    let Wanted { how, named, blocks, peers } = wanted;
+    let (me, parties) = (session.me(), how.parties);
+    let plan = plan(*named, *blocks, parties);
+    by_field!(how.field, F => {
+        let series = plan.series::<F>();
+        stock::make::<F>(session, how.prep, how.config, &plan, |id, alpha| {
+            let info = StockInfo {
+                id,
+                party: me.number(),
+                parties: u8::try_from(parties).unwrap_or(u8::MAX),
+                peers: *peers,
+                protocol: named.name.to_owned(),
+                prep: how.prep.name().to_owned(),
+                field_bits: how.field.bits(),
+                k: how.config.k,
+                rho: how.config.rho,
+                blocks: *blocks,
+                series,
+            };
+            Reserve::create(&of_party(dir, me), key, entropy(), info, alpha)
+        }, progress)
+    })
+}
+
+/// For how many blocks a stock is enough, by what is left of its tables or products: the least of them.
+#[must_use]
+pub fn left(info: &StockInfo, state: &State) -> u64 {
+    let all = info.series.iter().zip(&state.counts);
+    let blocks = all.map(|(series, count)| {
+        let blocks = u128::from(count.left()) * u128::from(info.blocks) / u128::from(series.planned.max(1));
+        u64::try_from(blocks).unwrap_or(u64::MAX)
+    });
+    blocks.min().unwrap_or(0)
+}

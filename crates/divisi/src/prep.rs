@@ -1,0 +1,239 @@
+//! Preprocessing on disk: made once by all parties, used later by whoever names its directory.
+//!
+//! Trust: with all parties on one machine that machine has all shares, and shows how it goes; with one party here its directory
+//! has that party's shares alone, sealed under a key file.
+
+use crate::engine::Settings;
+use crate::engine::spdz::{self, Wanted};
+use crate::failure::Failure;
+use crate::local::seat;
+use crate::run::Membership;
+use divisi_core::{Abort, PartyId, Session, local};
+use divisi_net::{Config, Identity, Listener, Machine, Options as Net, World};
+use divisi_store::stock::{SealKey, State, StockError, StockInfo, forget, look};
+use serde_json::{Value, json};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Duration;
+use zeroize::Zeroizing;
+
+/// What to make.
+pub struct Options {
+    /// How, by the engine's options: the protocol, the field, and the like.
+    pub settings: Settings,
+    /// For how many blocks.
+    pub blocks: u64,
+    /// Where.
+    pub out: PathBuf,
+    /// The file of the key that it is sealed under, made if it is not there; one in the directory if nothing is said.
+    pub key_file: Option<PathBuf>,
+    /// The time limit of a receive.
+    pub timeout: Option<Duration>,
+}
+
+/// The part of one party.
+pub struct Part {
+    /// What it is.
+    pub info: StockInfo,
+    /// How far it is used.
+    pub state: State,
+    /// For how many blocks it is enough.
+    pub blocks_left: u64,
+    /// How many bytes it has on disk.
+    pub bytes: u64,
+}
+
+fn usage(e: &StockError) -> Failure {
+    Failure::usage(e.to_string())
+}
+
+impl Options {
+    fn key_file(&self) -> PathBuf {
+        self.key_file.clone().unwrap_or_else(|| spdz::stock::key_file(&self.out))
+    }
+
+    /// The seal key, made if there is none.
+    fn seal(&self) -> Result<(), Failure> {
+        let io = |path: &Path, e| usage(&StockError::Io(path.into(), e));
+        let made = std::os::unix::fs::DirBuilderExt::mode(&mut std::fs::DirBuilder::new(), 0o700)
+            .recursive(true)
+            .create(&self.out);
+        made.map_err(|e| io(&self.out, e))?;
+        let path = self.key_file();
+        if path.exists() {
+            return SealKey::load(&path).map(drop).map_err(|e| usage(&e));
+        }
+        let mut bytes = Zeroizing::new([0; 32]);
+        Machine.entropy(bytes.as_mut_slice());
+        SealKey::new(bytes).save(&path).map_err(|e| usage(&e))
+    }
+
+    /// That nothing is there that somebody may want to use.
+    fn free(&self, parties: impl Iterator<Item = PartyId>) -> Result<(), Failure> {
+        let key = SealKey::load(&self.key_file()).map_err(|e| usage(&e))?;
+        for party in parties {
+            let dir = spdz::stock::of_party(&self.out, party);
+            match look(&dir, &key) {
+                Ok((_, state)) if state.counts.iter().any(|count| count.left() > 0) => {
+                    return Err(usage(&StockError::Exists(dir)));
+                }
+                Ok(_) | Err(StockError::Missing(_) | StockError::Destroyed(_)) => {}
+                Err(e) => return Err(usage(&e)),
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Make a stock with all parties as threads of this process.
+///
+/// # Errors
+/// What makes no sense, or cannot be written; the failure of a party.
+pub fn make(options: &Options, progress: &(dyn Fn(u64, u64) + Sync)) -> Result<Vec<Part>, Failure> {
+    let wanted = Wanted::new(&options.settings, options.blocks, [0; 32])?;
+    options.seal()?;
+    options.free(PartyId::all(wanted.parties()))?;
+    local::run(wanted.parties(), &wanted.parameters(), |session| {
+        let first = session.me().index() == 0;
+        part(session, &wanted, options, &mut |done, of| {
+            if first {
+                progress(done, of);
+            }
+        })
+    })?;
+    let key = options.key_file();
+    PartyId::all(wanted.parties()).map(|party| told(&options.out, party, &key)).collect()
+}
+
+fn part(
+    session: Session,
+    wanted: &Wanted,
+    options: &Options,
+    progress: &mut dyn FnMut(u64, u64),
+) -> Result<(), Abort> {
+    let key = SealKey::load(&options.key_file());
+    let key = key.map_err(|e| Abort::Unfit { step: divisi_core::step!("prep.key"), why: e.to_string() })?;
+    spdz::make(session, wanted, &options.out, key, progress)
+}
+
+/// A digest of who the parties of a configuration are.
+#[must_use]
+pub fn peers(config: &Config) -> [u8; 32] {
+    let mut hasher = blake3::Hasher::new_derive_key("divisi 2026 stock peers v1");
+    for party in config.parties() {
+        hasher.update(party.pin.fingerprint().to_string().as_bytes()).update(b"\n");
+    }
+    *hasher.finalize().as_bytes()
+}
+
+/// The same as an option of the engine: whoever uses a stock over this configuration gives it, so that one of other peers is refused.
+#[must_use]
+pub fn peers_option(config: &Config) -> Option<(String, String)> {
+    Some((spdz::PEERS.to_owned(), hex::encode(peers(config))))
+}
+
+/// Make one party's part of a stock, with the others elsewhere, each by the same command.
+///
+/// # Errors
+/// What is wrong with the files; the failure of the session.
+pub fn make_one(
+    options: &Options,
+    membership: &Membership,
+    progress: &mut dyn FnMut(u64, u64),
+) -> Result<Part, Failure> {
+    let usual = |e: divisi_net::ConfigError| Failure::usage(e.to_string());
+    let config = Config::load(&membership.config).map_err(usual)?;
+    let settings = options.settings.clone();
+    let settings = if settings.parties.is_none() { settings.among(config.parties().len()) } else { settings };
+    let wanted = Wanted::new(&settings, options.blocks, peers(&config))?;
+    if config.parties().len() != wanted.parties() {
+        let (n, m) = (wanted.parties(), config.parties().len());
+        return Err(Failure::usage(format!(
+            "--parties is {n}, and {} has {m}: give as many, or leave it out",
+            membership.config.display()
+        )));
+    }
+    let identity = Identity::load(&membership.identity).map_err(|e| Failure::usage(e.to_string()))?;
+    let me = membership.party;
+    config.check_identity(me, &identity).map_err(usual)?;
+    options.seal()?;
+    options.free(std::iter::once(me))?;
+    let net = Net { timeout: options.timeout.unwrap_or(config.timeout()), ..Net::default() };
+    let within = config.connect();
+    let (identity, world) = (Arc::new(identity), Arc::new(Machine));
+    let listener = match &membership.listen {
+        Some(address) => Listener::open_on(address, config, me, identity, world),
+        None => Listener::open(config, me, identity, world),
+    };
+    let listener = listener.map_err(usual)?;
+    let mesh = seat::join(&listener, within, &net)?;
+    let session = Session::start(&mesh, 1, &wanted.parameters())?;
+    part(session, &wanted, options, progress)?;
+    told(&options.out, me, &options.key_file())
+}
+
+fn told(dir: &Path, party: PartyId, key: &Path) -> Result<Part, Failure> {
+    let dir = spdz::stock::of_party(dir, party);
+    let key = SealKey::load(key).map_err(|e| usage(&e))?;
+    let (info, state) = look(&dir, &key).map_err(|e| usage(&e))?;
+    if info.party != party.number() {
+        return Err(usage(&StockError::OtherParty(dir, info.party)));
+    }
+    let files = std::fs::read_dir(&dir).map_err(|e| usage(&StockError::Io(dir.clone(), e)))?;
+    let bytes = files.filter_map(|file| file.ok()?.metadata().ok()).map(|meta| meta.len()).sum();
+    let blocks_left = spdz::left(&info, &state);
+    Ok(Part { info, state, blocks_left, bytes })
+}
+
+/// The parts in a directory.
+///
+/// # Errors
+/// What is wrong with them.
+pub fn info(dir: &Path, key_file: Option<&Path>) -> Result<Vec<Part>, Failure> {
+    let here = spdz::stock::parties_in(dir);
+    if here.is_empty() {
+        return Err(usage(&StockError::Missing(dir.into())));
+    }
+    let key = key_file.map_or_else(|| spdz::stock::key_file(dir), Path::to_path_buf);
+    here.into_iter().map(|party| told(dir, party, &key)).collect()
+}
+
+/// Overwrite and remove all parts in a directory, whatever is wrong with them; how many there were.
+///
+/// # Errors
+/// If somebody uses one, or it cannot be removed.
+pub fn drop_all(dir: &Path) -> Result<usize, Failure> {
+    let mut dropped = 0;
+    for party in spdz::stock::parties_in(dir) {
+        dropped += usize::from(forget(&spdz::stock::of_party(dir, party)).map_err(|e| usage(&e))?);
+    }
+    if dropped == 0 {
+        return Err(usage(&StockError::Missing(dir.into())));
+    }
+    Ok(dropped)
+}
+
+impl Part {
+    /// As JSON has it.
+    #[must_use]
+    pub fn to_json(&self) -> Value {
+        let Part { info, state, blocks_left, bytes } = self;
+        let series = info.series.iter().zip(&state.counts).map(|(series, count)| {
+            json!({ "name": series.name, "made": count.made, "taken": count.taken, "left": count.left() })
+        });
+        json!({
+            "party": info.party,
+            "parties": info.parties,
+            "protocol": info.protocol,
+            "field_bits": info.field_bits,
+            "prep": info.prep,
+            "k": info.k,
+            "statistical_bits": info.rho,
+            "blocks": info.blocks,
+            "blocks_left": blocks_left,
+            "bytes": bytes,
+            "interrupted": state.open,
+            "series": series.collect::<Vec<Value>>(),
+        })
+    }
+}
