@@ -336,7 +336,7 @@ mod tests {
     fn tags_are_of_one_run_and_link() {
         let mut seen = HashSet::new();
         for _ in 0..2 {
-            let ends = run(3, &Parameters::new("tests of results"), |mut session| {
+            let ends = run(3, &Parameters::new("tests of results"), |session| {
                 let strand = session.strand()?;
                 let mut made = Vec::new();
                 for session in [&session, &strand] {
