@@ -24,7 +24,7 @@ nightly: suites long fuzz packages oldest miri arm deny weakened instructions po
 # A million random inputs for each decoder, with every assertion on.
 fuzz:
     DIVISI_FUZZ_INPUTS=1000000 cargo test -p divisi-net -p divisi-store -p divisi-node -p divisi-circuit \
-        -p divisi random_
+        -p divisi-program -p divisi random_
 
 # Lints and tests of each package by itself, with each of its features: what one lacks, another cannot lend.
 packages *names:

@@ -10,6 +10,8 @@ use std::sync::Arc;
 
 /// The most bits of one value.
 pub const WIDEST: usize = 1 << 16;
+/// The most entries of all values of a program together, of bits each one counted.
+pub const LARGEST_PROGRAM: usize = 1 << 27;
 /// The largest number, and the smallest but for its sign.
 pub const LARGEST: i64 = (P32 as i64 - 1) / 2;
 /// Comparisons, `shift` and `div` are right for values, and differences, of a size below this.
@@ -182,6 +184,8 @@ pub struct Program {
     pub(crate) statements: Vec<Statement>,
     pub(crate) inputs: Vec<Input>,
     pub(crate) outputs: Vec<Output>,
+    /// Entries of all values, and products and places that they are made of.
+    pub(crate) size: usize,
 }
 
 impl Program {
@@ -217,11 +221,29 @@ impl Program {
         owners.chain(receivers).max().unwrap_or(1)
     }
 
+    /// That it is not too large to be run: it has at most [`LARGEST_PROGRAM`] entries in all.
+    ///
+    /// # Errors
+    /// If it has more.
+    pub fn check_size(&self) -> Result<(), Error> {
+        if self.size > LARGEST_PROGRAM {
+            return Err(format!(
+                "the values are more than {LARGEST_PROGRAM} in all: cut the program in parts"
+            ));
+        }
+        Ok(())
+    }
+
     pub(crate) fn value(&self, id: usize) -> &Value {
         &self.values[id]
     }
 
     pub(crate) fn fresh(&mut self, kind: Kind, shape: Shape) -> Value {
+        let width = match kind {
+            Kind::Num => 1,
+            Kind::Bits(width) => width,
+        };
+        self.size = self.size.saturating_add(shape.entries().saturating_mul(width));
         let value = Value { id: self.values.len(), kind, shape };
         self.values.push(value.clone());
         value

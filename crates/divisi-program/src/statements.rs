@@ -121,6 +121,7 @@ impl Program {
             return Err("a product of matrices this large: cut it in parts".into());
         }
         let shape = Shape::new(&[rows, columns]).unwrap_or_else(Shape::one);
+        self.size = self.size.saturating_add(3 * rows * columns * inner);
         Ok(self.push(Op::MatMul, &[x, y], Kind::Num, shape))
     }
 
@@ -329,6 +330,7 @@ impl Program {
         if places > crate::shape::MOST {
             return Err("lookups this many at once: cut them in parts".into());
         }
+        self.size = self.size.saturating_add(places);
         Ok(self.push(Op::Lookup, &[table, index], Kind::Num, index.shape().clone()))
     }
 

@@ -50,7 +50,7 @@ pub fn read(text: &str, circuits: Circuits<'_>) -> Result<Program, Error> {
             begun = true;
             continue;
         }
-        reader.statement(&words).map_err(at)?;
+        reader.statement(&words).and_then(|()| reader.program.check_size()).map_err(at)?;
     }
     if !begun {
         return Err("line 1: a program begins with the line `divisi program 1`".into());

@@ -252,6 +252,8 @@ fn what_does_not_stand_is_refused_with_its_line() {
     refused("input x 1 num 3x\n", "a shape is");
     refused("input x 1 num 99999999\n", "a shape is");
     refused("input x 1 bits 0\n", "1 to 65536");
+    let many: String = (0..9).map(|i| format!("y{i} = add x {i}\n")).collect();
+    refused(&format!("input x 1 num 16777216\n{many}"), "in all");
     refused("input 1x 1 num\n", "no name");
     refused("what is this\n", "no statement");
     refused(&format!("x = const 1 {}\n", "1 ".repeat(600_000)), "bytes in one line");

@@ -1,0 +1,56 @@
+//! Random texts for the reader of programs.
+#![allow(clippy::unwrap_used, clippy::expect_used)]
+
+use divisi_circuit::{Build, Gates};
+use divisi_program::plain::{Entries, evaluate};
+use divisi_program::{Kind, lower, text};
+use std::sync::Arc;
+
+const PROGRAMS: [&str; 3] = [
+    "divisi program 1\ninput x 1 num 2x3\ninput y 2 num 1x3\ns = sub x y\nbest at = min s\nl = lt best 7\n\
+     c = select l at -1\noutput c 1,2\n",
+    "divisi program 1\ninput x 1 bits 4 3\ny = circuit and x 9\nz = or y x # bits\nn = num z\nq = div n 3\n\
+     h = shift q -1\nb = bits h 3\nt = const 8 1 2 3 4 5 6 7 8\nu = lookup t b\noutput u 3\noutput z 1\n",
+    "divisi program 1\ninput x 2 num 2x2\ny = matmul x x\nz = reshape y 4\ng = gather z 3 0 3\nm = mul g g\n\
+     n = neg m\nw = sum n\ne = eq w 0\nf = not e\nk = xor e f\na = and k f\no = max g\np = le o 5\noutput p 1\noutput a 2\n",
+];
+
+/// A text that is taken becomes nodes, and is evaluated, or says why not.
+#[test]
+fn random_programs() {
+    let mut g = Build::new();
+    let (x, y) = (g.input(4), g.input(4));
+    let and: Vec<_> = x.iter().zip(&y).map(|(x, y)| g.and(*x, *y)).collect();
+    g.output(&and);
+    let circuit = Arc::new(g.finish());
+    let find =
+        |name: &str| if name == "and" { Ok(Arc::clone(&circuit)) } else { Err("no such circuit".into()) };
+    let seeds: Vec<Vec<u8>> = PROGRAMS.iter().map(|program| program.as_bytes().to_vec()).collect();
+    divisi_fuzz::run("programs", env!("CARGO_MANIFEST_DIR"), &seeds, |bytes| {
+        let Some(program) = std::str::from_utf8(bytes).ok().map(|body| text::read(body, &find)) else {
+            return Ok(false);
+        };
+        let program = match program {
+            Ok(program) => program,
+            Err(error) if error.starts_with("line ") && !error.contains('\n') => return Ok(false),
+            Err(error) => return Err(format!("an error without a line: {error}")),
+        };
+        let size: usize = program.inputs().iter().map(|input| input.value.shape().entries()).sum();
+        if size > 1 << 8 {
+            return Ok(true);
+        }
+        let code = lower(&program).ok_or("what is taken does not become nodes")?;
+        let _ = code.cost();
+        let entries = |kind: Kind, entries: usize| match kind {
+            Kind::Num => Entries::Num(vec![3; entries]),
+            Kind::Bits(width) => Entries::Bits(vec![vec![true; width]; entries]),
+        };
+        let inputs: Vec<Entries> = program
+            .inputs()
+            .iter()
+            .map(|input| entries(input.value.kind(), input.value.shape().entries()))
+            .collect();
+        let _ = evaluate(&program, &inputs);
+        Ok(true)
+    });
+}
