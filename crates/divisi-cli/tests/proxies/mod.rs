@@ -4,6 +4,7 @@
 use divisi::bench::{self, Options, Work};
 use divisi::calibrate::Calibration;
 use divisi::cleanup::Cleanup;
+use divisi::engine;
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::Value;
 use std::io::{Read, Write};
@@ -213,8 +214,9 @@ fn middles(engine: &'static str) -> [Vec<u64>; PARTIES] {
     }
     let calibration = Calibration { aes_ctr_gb_s: 1.0, loopback_gbit_s: 1.0, clmul_ns: 1.0 };
     let work = Work::Circuit { name: "aes128".into(), input_bits: 256 };
-    let parties = Some(PARTIES);
-    let options = Options { engine, work, parties, blocks: 1, reps: 1, warmup: 0, ..Options::default() };
+    let (parties, security) = (Some(PARTIES), engine::named(engine).unwrap().usual_security());
+    let once = Options { blocks: 1, reps: 1, warmup: 0, ..Options::default() };
+    let options = Options { engine, work, parties, security, ..once };
     let report = bench::run(&options, Path::new(PROGRAM), calibration, &Cleanup::new(), &|_, _| {}).unwrap();
     let told = report.to_json();
     let phases = told["phases"].as_array().unwrap();
