@@ -111,7 +111,7 @@ mod tests {
     #[test]
     fn the_permutation_is_that_of_the_aes_crate() {
         for kernel in crate::kernel::available() {
-            crate::kernel::with(kernel, permutations).unwrap();
+            assert!(crate::kernel::with(kernel, permutations).is_ok());
         }
     }
 
