@@ -150,7 +150,7 @@ mod tests {
     #[test]
     fn the_stream_is_that_of_the_aes_crate() {
         for kernel in kernel::available() {
-            kernel::with(kernel, streams).unwrap();
+            assert!(kernel::with(kernel, streams).is_ok());
         }
     }
 
