@@ -53,6 +53,15 @@ impl<'j> Evaluations<'j> {
         let owners = owners.iter().zip(program.inputs()).flat_map(owner).collect();
         Ok(Evaluations { job, program, receivers, owners, manner })
     }
+
+    /// What is computed, for whom: nothing of how.
+    fn what(&self) -> Parameters {
+        let numbers = |parties: &[PartyId]| parties.iter().map(|party| party.number()).collect::<Vec<u8>>();
+        Parameters::new("mixed")
+            .with("circuit", &self.job.circuit.digest())
+            .with("owners", &numbers(&self.owners))
+            .with("receivers", &numbers(self.receivers))
+    }
 }
 
 impl Prepared for Evaluations<'_> {
@@ -61,19 +70,13 @@ impl Prepared for Evaluations<'_> {
     }
 
     fn parameters(&self, count: usize) -> Parameters {
-        let numbers = |parties: &[PartyId]| parties.iter().map(|party| party.number()).collect::<Vec<u8>>();
-        let parameters = Parameters::new("mixed")
-            .with("circuit", &self.job.circuit.digest())
-            .with("owners", &numbers(&self.owners))
-            .with("receivers", &numbers(self.receivers))
-            .with("count", &(count as u64).to_le_bytes());
-        self.manner.describe(parameters)
+        self.manner.describe(self.what().with("count", &(count as u64).to_le_bytes()))
     }
 
     fn agreement(&self) -> Vec<(&'static str, [u8; 32])> {
         let how = self.manner.describe(Parameters::new("run.mixed.how"));
         vec![
-            ("another circuit, or the same with other owners or receivers", self.parameters(0).digest()),
+            ("another circuit, or the same with other owners or receivers", self.what().digest()),
             ("the circuit in another way (--k)", how.digest()),
         ]
     }

@@ -45,6 +45,16 @@ impl Form {
         }
     }
 
+    /// The form of ciphertexts that go around all parties, if it is one.
+    #[must_use]
+    pub fn hops(self) -> Option<divisi_bgv::parameters::Form> {
+        use divisi_bgv::parameters::Form as Lattice;
+        match self {
+            Form::Ciphertexts(form @ (Lattice::LeanRing | Lattice::Paper)) => Some(form),
+            _ => None,
+        }
+    }
+
     /// What is measured to be best among so many (docs/mixed.md, 11): transfers are quadratic in all, products along a tree are not.
     #[must_use]
     pub fn usual(parties: usize) -> Form {

@@ -21,6 +21,7 @@ pub(super) struct Operations {
     pub form: Option<Form>,
     pub plain: Modulus,
     pub bits: Option<Arc<Ring>>,
+    /// Of triples, or of private tables.
     pub numbers: Option<Arc<Ring>>,
 }
 
@@ -74,6 +75,7 @@ impl Operations {
                 job.op.name()
             )));
         }
+        let private = job.op == Op::Lookup && job.private;
         let has_bits = matches!(job.op, Op::Dabit | Op::B2a | Op::A2b | Op::Lookup2 | Op::Lookup);
         let has_numbers = matches!(job.op, Op::A2b | Op::E2a | Op::A2e | Op::TripleArith) || job.private;
         if manner.form.is_some() && !has_bits {
@@ -86,14 +88,26 @@ impl Operations {
             let lattice = lattice.map_err(|error| Unsupported::new(error.to_string()))?;
             Ring::new(lattice).map(Arc::new).ok_or_else(|| Unsupported::new("a prime without a transform"))
         };
+        let hops = form.and_then(Form::hops).filter(|_| private);
         let bits = match form {
+            // private tables by hops take no random bits
+            _ if hops.is_some() => None,
             Some(Form::Ciphertexts(form)) => Some(ring(parameters::Operation::Bits, form)?),
             _ => None,
         };
         let tree = parameters::Form::LeanTree;
-        let numbers = has_numbers.then(|| ring(parameters::Operation::Triples, tree)).transpose()?;
+        let numbers = match hops {
+            Some(form) => Some(ring(parameters::Operation::PrivateTables, form)?),
+            None => has_numbers.then(|| ring(parameters::Operation::Triples, tree)).transpose()?,
+        };
         let plain = Modulus::new(P32).ok_or_else(|| Unsupported::new("no modulus"))?;
         Ok(Operations { job, manner, form, plain, bits, numbers })
+    }
+
+    /// Whether private tables are masked in ciphertexts that go around, instead of by triples.
+    pub fn by_hops(&self) -> bool {
+        let operation = self.numbers.as_ref().map(|ring| ring.parameters().operation());
+        operation == Some(parameters::Operation::PrivateTables)
     }
 
     /// How many items a ciphertext has.

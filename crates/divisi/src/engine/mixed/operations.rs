@@ -113,7 +113,7 @@ impl Prepared for Operations {
     fn start<'p>(&'p self, mut session: Session, _: usize, _: &Own) -> Result<Box<dyn Party + 'p>, Abort> {
         session.phase(SETUP);
         let run = match (self.job.op, &self.numbers) {
-            (Op::E2a | Op::A2e | Op::TripleArith, Some(ring)) => {
+            (op, Some(ring)) if matches!(op, Op::E2a | Op::A2e | Op::TripleArith) || self.by_hops() => {
                 let keys = Keys::generate(&mut session, ring)?;
                 Run::Ciphertexts(Box::new((Sampler::new(&session), keys, session)))
             }

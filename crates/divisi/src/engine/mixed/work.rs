@@ -9,6 +9,7 @@ use super::{ONLINE, PREPROCESSING};
 use divisi_bgv::hidden::Hidden;
 use divisi_bgv::{Ciphertext, Keys, Sampler};
 use divisi_core::{Abort, Convert, Counts, PartyId, Session, Step, step};
+use divisi_mixed::private::Masked;
 use divisi_mixed::{Bit, Mixed, Num, arithmetic, convert};
 use serde_json::{Map, Value, json};
 use zeroize::Zeroizing;
@@ -171,6 +172,32 @@ fn look_up(
     })
 }
 
+/// Lookups in a private table for each, masked by hops.
+fn look_up_by_hops(
+    of: &Operations,
+    session: &mut Session,
+    keys: &Keys,
+    sampler: &mut Sampler,
+    count: usize,
+    inputs: &[u64],
+    watch: &mut dyn Watch,
+) -> Result<Own, Abort> {
+    let (entries, width) = (of.job.entries, of.job.entries.ilog2() as usize);
+    // the first party's, as a sharing
+    let first = session.me().index() == 0;
+    let all = (0..count).flat_map(|item| (0..entries).map(move |at| (item, at)));
+    let table: Vec<u64> = all.map(|(item, at)| if first { entry(of.job, item, at) } else { 0 }).collect();
+    let tables = timed(watch, PREPROCESSING, || {
+        session.phase(PREPROCESSING);
+        Masked::new(session, keys, sampler, width, &Num::new(Hidden::from(&*table)))
+    })?;
+    timed(watch, ONLINE, || {
+        session.phase(ONLINE);
+        let x: Vec<Bit> = (0..width).map(|j| Bit::of(inputs.iter().map(move |x| x >> j & 1))).collect();
+        Ok(bytes(tables.look_up(session, &x)?.shares().iter().copied()))
+    })
+}
+
 /// Operations on ciphertexts alone, a ring's slots at once.
 fn ciphertexts(
     of: &Operations,
@@ -183,6 +210,9 @@ fn ciphertexts(
 ) -> Result<Own, Abort> {
     let (ring, slots) = (keys.ring(), keys.ring().dimension());
     let batches = count.div_ceil(slots);
+    if of.job.op == Op::Lookup {
+        return look_up_by_hops(of, session, keys, sampler, count, inputs, watch);
+    }
     if of.job.op == Op::TripleArith {
         let made = timed(watch, PREPROCESSING, || {
             let mut made = Vec::with_capacity(batches);
