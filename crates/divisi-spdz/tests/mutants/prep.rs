@@ -125,7 +125,9 @@ fn every_product_is_sacrificed() {
             let (mut party, mut source) = Mascot::<Gf48>::over(session, setup)?;
             source.byte_triples(&mut party, 3).map(drop)
         });
-        assert_eq!(failed_check(&ends[0]), Some(Check::K19), "{product}: {:?}", ends[0].as_ref().err());
+        // whoever finds it first tells the other
+        let found = ends.iter().any(|end| failed_check(end) == Some(Check::K19));
+        assert!(found && ends.iter().all(Result::is_err), "{product}: {ends:?}");
     }
 }
 

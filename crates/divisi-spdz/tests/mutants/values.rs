@@ -60,7 +60,8 @@ pub fn false_comparison(check: Option<Check>) -> bool {
     flip(&harness, ELEMENT);
     let ends = harness.act(|session| {
         let mut engine = engine(session)?;
-        let zeros = engine.input(party(1), (engine.session().me() == party(1)).then_some(&[0; 5][..]), 5)?;
+        let mine = engine.session().me() == party(1);
+        let zeros = engine.input(party(1), mine.then_some(&[0; 5][..]), 5)?;
         engine.vanish(&[zeros])
     });
     assert!(check.is_some() || ends[0].is_err());
