@@ -80,9 +80,10 @@ pub fn messages_at_once(bytes: usize) -> usize {
     }
 }
 
-/// The bits that verifications have to reach; none where nothing is verified.
+/// The bits that verifications have to reach; none where nothing is verified, or nothing by chance.
 fn statistical(settings: &Settings) -> Option<u32> {
-    (settings.security == Security::Malicious).then_some(settings.statistical.unwrap_or(STATISTICAL))
+    let verified = settings.security == Security::Malicious && !settings.is_constant_round();
+    verified.then_some(settings.statistical.unwrap_or(STATISTICAL))
 }
 
 /// How programs run.
@@ -153,6 +154,9 @@ impl Engine for Replicated {
             _ if settings.own.contains_key(MODE) && !settings.is_constant_round() => {
                 Err(Unsupported::new("a mode that the engine rep3 has not"))
             }
+            Settings { statistical: Some(_), .. } if settings.is_constant_round() => Err(Unsupported::new(
+                "--mode constant-round has no statistical error: leave --statistical out",
+            )),
             Settings { security: Security::SemiHonest, .. } if settings.is_constant_round() => {
                 Err(Unsupported::new(
                     "--mode constant-round is secure against one malicious party at the price of less: leave --security \
