@@ -6,7 +6,7 @@ use crate::share::Auth;
 use divisi_core::{Abort, Bound, Check, Coins, Echo, PartyId, Prg, Session, Step, step, taint};
 use divisi_field::{BigField, Gf8};
 use divisi_ot::wipe;
-use divisi_store::stock::{Shelf, StockError};
+use divisi_store::stock::{Reserve, StockError};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use zeroize::Zeroizing;
@@ -108,8 +108,8 @@ impl<F: Mac> Party<F> {
 
     /// Write down, where alpha outlives the session, whether the end of this process may mean that somebody knows it \[K21\].
     pub(crate) fn at_risk(&self, at_risk: bool) -> Result<(), Abort> {
-        match &self.shelf {
-            Some(shelf) => shelf.risk(at_risk).map_err(|e| unfit(ALPHA, &e)),
+        match &self.reserve {
+            Some(reserve) => reserve.risk(at_risk).map_err(|e| unfit(ALPHA, &e)),
             None => Ok(()),
         }
     }

@@ -226,9 +226,9 @@ fn if_all_are_copied_back_the_difference_of_two_inputs_is_told() {
 #[test]
 fn a_lie_destroys_the_stock() {
     let house = House::new(2);
-    let stage = Stage::new(2, &parameters());
-    stage.change(party(2), party(1), LOOKUP, 0, |body| body[0] ^= 1);
-    let ends = stage.act(|session| house.sbox(session, 0x53));
+    let harness = Harness::new(2, &parameters());
+    harness.change(party(2), party(1), LOOKUP, 0, |body| body[0] ^= 1);
+    let ends = harness.act(|session| house.sbox(session, 0x53));
     // the sigmas of both are out when either of them finds that their sum is not zero
     let found = |end: &Result<u8, Abort>| matches!(end, Err(Abort::CheckFailed { check: Check::K4, .. }));
     assert!(ends.iter().any(found) && ends.iter().all(Result::is_err), "{ends:?}");
@@ -290,7 +290,7 @@ fn parts_that_do_not_belong_together_are_refused() {
     copy(&other.dir(1), &house.dir(2));
     let ends = house.all(0x53);
     assert!(ends.iter().any(|end| says(end, "is the stock of party 1")), "{ends:?}");
-    let ends = Stage::new(3, &parameters()).act(|session| other.sbox(session, 0x53));
+    let ends = Harness::new(3, &parameters()).act(|session| other.sbox(session, 0x53));
     assert!(
         ends.iter().any(|end| says(end, "there is no stock") || says(end, "of 2 parties and not of 3")),
         "{ends:?}"

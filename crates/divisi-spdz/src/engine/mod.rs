@@ -109,8 +109,8 @@ impl<F: Mac + Holds<Gf8>> Spdz<F> {
     /// # Errors
     /// [`Abort::Unfit`] if it cannot be written down.
     pub fn rest(&mut self) -> Result<(), Abort> {
-        match &self.party.shelf {
-            Some(shelf) => shelf.close().map_err(|e| unfit(OUTPUT, &e)),
+        match &self.party.reserve {
+            Some(reserve) => reserve.close().map_err(|e| unfit(OUTPUT, &e)),
             None => Ok(()),
         }
     }

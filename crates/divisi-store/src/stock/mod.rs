@@ -6,15 +6,15 @@
 //! ([`SealKey`]) and, but the head, under what the head holds; each is bound to its party and name: a file
 //! that was altered, cut off or put in another's place does not open.
 //!
-//! **Once.** Values are taken by a durable change of `state` before anybody sees them ([`Shelf::take`]); a
+//! **Once.** Values are taken by a durable change of `state` before anybody sees them ([`Reserve::take`]); a
 //! lot whose values are all taken is overwritten and removed. What a process took and did not use is lost. A
 //! directory that was copied back from an older state would give values twice, which no party can see alone:
-//! the parties compare how far each of them is ([`Shelf::begin`]), and one that is behind without having
+//! the parties compare how far each of them is ([`Reserve::begin`]), and one that is behind without having
 //! died is refused.
 //!
-//! **Alpha.** While a check is under way whose failure would tell alpha, `state` says so ([`Shelf::risk`]).
+//! **Alpha.** While a check is under way whose failure would tell alpha, `state` says so ([`Reserve::risk`]).
 //! A process that dies then leaves a stock that the next one destroys; one that dies at any other time
-//! leaves what is whole. An abort destroys the stock at once ([`Shelf::destroy`]).
+//! leaves what is whole. An abort destroys the stock at once ([`Reserve::destroy`]).
 
 mod error;
 mod files;
@@ -45,7 +45,7 @@ use zeroize::Zeroizing;
 pub type Entropy = Box<dyn Fn(&mut [u8]) + Send + Sync>;
 
 /// One party's part of a stock. No other process has it at the same time.
-pub struct Shelf {
+pub struct Reserve {
     dir: PathBuf,
     disk: Box<dyn Disk>,
     key: SealKey,
@@ -59,7 +59,7 @@ pub struct Shelf {
     _lock: Option<File>,
 }
 
-impl Shelf {
+impl Reserve {
     /// A new stock with nothing in it yet, in a directory of this machine that has none or one that is used
     /// up or destroyed.
     ///
@@ -71,15 +71,15 @@ impl Shelf {
         entropy: Entropy,
         info: StockInfo,
         secret: Zeroizing<Vec<u8>>,
-    ) -> Result<Shelf, StockError> {
+    ) -> Result<Reserve, StockError> {
         MachineDisk.make_dir(dir).map_err(|e| StockError::Io(dir.into(), e))?;
         let held = lock(dir)?;
         if dir.join(STATE).exists() && !is_over(dir, &key)? {
             return Err(StockError::Exists(dir.into()));
         }
         erase(&MachineDisk, dir)?;
-        let shelf = Shelf::create_on(Box::new(MachineDisk), dir, key, entropy, info, secret)?;
-        Ok(Shelf { _lock: Some(held), ..shelf })
+        let reserve = Reserve::create_on(Box::new(MachineDisk), dir, key, entropy, info, secret)?;
+        Ok(Reserve { _lock: Some(held), ..reserve })
     }
 
     /// The same on any disk, in a directory that is there and has no stock.
@@ -93,7 +93,7 @@ impl Shelf {
         entropy: Entropy,
         info: StockInfo,
         secret: Zeroizing<Vec<u8>>,
-    ) -> Result<Shelf, StockError> {
+    ) -> Result<Reserve, StockError> {
         let counts = vec![Count::default(); info.series.len()];
         let state = State { counts, open: true, at_risk: false };
         let mut body = Zeroizing::new(vec![0; LONGEST]);
@@ -103,10 +103,10 @@ impl Shelf {
         let len = postcard::to_slice(&head, &mut body).map_err(|_| too_long(dir))?.len();
         let info = head.info.clone();
         let (dir, state, gone) = (dir.into(), Mutex::new(state), AtomicBool::new(false));
-        let shelf = Shelf { dir, disk, key, entropy, info, secret, wrap, state, gone, _lock: None };
-        shelf.write(HEAD, &context(&[], &[], HEAD), body.get(..len).unwrap_or_default())?;
-        shelf.store(&shelf.state())?;
-        Ok(shelf)
+        let reserve = Reserve { dir, disk, key, entropy, info, secret, wrap, state, gone, _lock: None };
+        reserve.write(HEAD, &context(&[], &[], HEAD), body.get(..len).unwrap_or_default())?;
+        reserve.store(&reserve.state())?;
+        Ok(reserve)
     }
 
     /// The stock in a directory of this machine, for party `party`.
@@ -114,27 +114,27 @@ impl Shelf {
     /// # Errors
     /// All that can be wrong with it; [`StockError::Destroyed`] if a process died while a check was under
     /// way, which destroys it.
-    pub fn open(dir: &Path, key: SealKey, entropy: Entropy, party: u8) -> Result<Shelf, StockError> {
+    pub fn open(dir: &Path, key: SealKey, entropy: Entropy, party: u8) -> Result<Reserve, StockError> {
         if !dir.is_dir() {
             return Err(StockError::Missing(dir.into()));
         }
         private(dir)?;
         let held = lock(dir)?;
-        let shelf = Shelf::open_on(Box::new(MachineDisk), dir, key, entropy, party)?;
-        Ok(Shelf { _lock: Some(held), ..shelf })
+        let reserve = Reserve::open_on(Box::new(MachineDisk), dir, key, entropy, party)?;
+        Ok(Reserve { _lock: Some(held), ..reserve })
     }
 
     /// The same on any disk.
     ///
     /// # Errors
-    /// As [`Shelf::open`].
+    /// As [`Reserve::open`].
     pub fn open_on(
         disk: Box<dyn Disk>,
         dir: &Path,
         key: SealKey,
         entropy: Entropy,
         party: u8,
-    ) -> Result<Shelf, StockError> {
+    ) -> Result<Reserve, StockError> {
         let (mut head, state) = read(&*disk, dir, &key)?;
         if head.info.party != party {
             return Err(StockError::OtherParty(dir.into(), head.info.party));
@@ -142,13 +142,13 @@ impl Shelf {
         let secret = Zeroizing::new(std::mem::take(&mut head.secret));
         let (info, wrap) = (head.info.clone(), Zeroizing::new(head.wrap));
         let (at_risk, state, gone) = (state.at_risk, Mutex::new(state), AtomicBool::new(false));
-        let shelf =
-            Shelf { dir: dir.into(), disk, key, entropy, info, secret, wrap, state, gone, _lock: None };
+        let reserve =
+            Reserve { dir: dir.into(), disk, key, entropy, info, secret, wrap, state, gone, _lock: None };
         if at_risk {
-            shelf.destroy()?;
+            reserve.destroy()?;
             return Err(StockError::Destroyed(dir.into()));
         }
-        Ok(shelf)
+        Ok(reserve)
     }
 
     /// What is public about it.

@@ -33,13 +33,13 @@ fn info(party: u8) -> StockInfo {
 }
 
 /// The bodies of its lots are easy to find again.
-fn filled(dir: &Path, party: u8) -> Shelf {
-    let shelf = Shelf::create(dir, key(1), entropy(), info(party), vec![0xaa; 6].into()).unwrap();
+fn filled(dir: &Path, party: u8) -> Reserve {
+    let reserve = Reserve::create(dir, key(1), entropy(), info(party), vec![0xaa; 6].into()).unwrap();
     for (series, count, byte) in [(0, 4, 0x11), (1, 2, 0x21), (0, 2, 0x12), (1, 2, 0x22)] {
-        shelf.put(series, count, &[byte; 100]).unwrap();
+        reserve.put(series, count, &[byte; 100]).unwrap();
     }
-    shelf.close().unwrap();
-    shelf
+    reserve.close().unwrap();
+    reserve
 }
 
 fn private_dir() -> (tempfile::TempDir, PathBuf) {
@@ -48,42 +48,42 @@ fn private_dir() -> (tempfile::TempDir, PathBuf) {
     (dir, path)
 }
 
-fn opened(dir: &Path) -> Result<Shelf, StockError> {
-    Shelf::open(dir, key(1), entropy(), 2)
+fn opened(dir: &Path) -> Result<Reserve, StockError> {
+    Reserve::open(dir, key(1), entropy(), 2)
 }
 
 #[test]
 fn values_are_taken_once_and_lots_are_found_again() {
     let (_dir, path) = private_dir();
     drop(filled(&path, 2));
-    let shelf = opened(&path).unwrap();
-    assert_eq!((shelf.info(), shelf.secret().as_slice()), (&info(2), &[0xaa; 6][..]));
-    assert_eq!(shelf.take(0, 5).unwrap(), 0..5);
-    assert_eq!((shelf.lot(0, 0).unwrap()[0], shelf.lot(0, 1).unwrap()[99]), (0x11, 0x12));
-    assert!(matches!(shelf.take(0, 2), Err(StockError::UsedUp(_, _, 2, 1, _))));
-    shelf.wipe(0, 0).unwrap();
-    assert!(matches!(shelf.lot(0, 0), Err(StockError::Damaged(..))));
-    drop(shelf);
-    let shelf = opened(&path).unwrap();
-    assert_eq!((shelf.take(0, 1).unwrap(), shelf.take(1, 4).unwrap()), (5..6, 0..4));
-    assert!(matches!(shelf.take(1, 1), Err(StockError::UsedUp(_, name, 1, 0, _)) if name == "bits"));
-    assert!(matches!(shelf.take(2, 1), Err(StockError::UsedUp(..))));
-    drop(shelf);
+    let reserve = opened(&path).unwrap();
+    assert_eq!((reserve.info(), reserve.secret().as_slice()), (&info(2), &[0xaa; 6][..]));
+    assert_eq!(reserve.take(0, 5).unwrap(), 0..5);
+    assert_eq!((reserve.lot(0, 0).unwrap()[0], reserve.lot(0, 1).unwrap()[99]), (0x11, 0x12));
+    assert!(matches!(reserve.take(0, 2), Err(StockError::UsedUp(_, _, 2, 1, _))));
+    reserve.wipe(0, 0).unwrap();
+    assert!(matches!(reserve.lot(0, 0), Err(StockError::Damaged(..))));
+    drop(reserve);
+    let reserve = opened(&path).unwrap();
+    assert_eq!((reserve.take(0, 1).unwrap(), reserve.take(1, 4).unwrap()), (5..6, 0..4));
+    assert!(matches!(reserve.take(1, 1), Err(StockError::UsedUp(_, name, 1, 0, _)) if name == "bits"));
+    assert!(matches!(reserve.take(2, 1), Err(StockError::UsedUp(..))));
+    drop(reserve);
     // one that is used up gives its place to another
     drop(filled(&path, 2));
-    let again = Shelf::create(&path, key(1), entropy(), info(2), Vec::new().into());
+    let again = Reserve::create(&path, key(1), entropy(), info(2), Vec::new().into());
     assert!(matches!(again, Err(StockError::Exists(_))));
 }
 
 #[test]
 fn a_second_process_and_another_party_and_another_key_are_refused() {
     let (_dir, path) = private_dir();
-    let shelf = filled(&path, 2);
+    let reserve = filled(&path, 2);
     assert!(matches!(opened(&path), Err(StockError::InUse(_))));
     assert!(matches!(forget(&path), Err(StockError::InUse(_))));
-    drop(shelf);
-    assert!(matches!(Shelf::open(&path, key(1), entropy(), 1), Err(StockError::OtherParty(_, 2))));
-    assert!(matches!(Shelf::open(&path, key(2), entropy(), 2), Err(StockError::OtherKey(_))));
+    drop(reserve);
+    assert!(matches!(Reserve::open(&path, key(1), entropy(), 1), Err(StockError::OtherParty(_, 2))));
+    assert!(matches!(Reserve::open(&path, key(2), entropy(), 2), Err(StockError::OtherKey(_))));
     assert!(matches!(look(&path, &key(2)), Err(StockError::OtherKey(_))));
     assert!(matches!(opened(&path.join("none")), Err(StockError::Missing(_))));
     use std::os::unix::fs::PermissionsExt;
@@ -100,13 +100,13 @@ fn a_second_process_and_another_party_and_another_key_are_refused() {
 fn what_was_altered_or_cut_off_or_exchanged_does_not_open() {
     let (_dir, path) = private_dir();
     drop(filled(&path, 2));
-    let all = |shelf: &Shelf| -> Result<(), StockError> {
+    let all = |reserve: &Reserve| -> Result<(), StockError> {
         for (series, lot) in [(0, 0), (0, 1), (1, 0), (1, 1)] {
-            shelf.lot(series, lot)?;
+            reserve.lot(series, lot)?;
         }
         Ok(())
     };
-    let broken = || opened(&path).and_then(|shelf| all(&shelf)).err();
+    let broken = || opened(&path).and_then(|reserve| all(&reserve)).err();
     assert!(broken().is_none());
     for name in [HEAD, STATE, "tables-8-00000000.lot", "bits-00000001.lot"] {
         let file = path.join(name);
@@ -140,11 +140,11 @@ fn what_was_altered_or_cut_off_or_exchanged_does_not_open() {
 #[test]
 fn what_is_destroyed_does_not_come_back() {
     let (_dir, path) = private_dir();
-    let shelf = filled(&path, 2);
+    let reserve = filled(&path, 2);
     let head = std::fs::read(path.join(HEAD)).unwrap();
-    shelf.destroy().unwrap();
-    assert!(shelf.take(0, 1).is_err() && shelf.close().is_ok() && shelf.risk(false).is_err());
-    drop(shelf);
+    reserve.destroy().unwrap();
+    assert!(reserve.take(0, 1).is_err() && reserve.close().is_ok() && reserve.risk(false).is_err());
+    drop(reserve);
     assert!(matches!(opened(&path), Err(StockError::Destroyed(_))));
     let left: Vec<_> = std::fs::read_dir(&path).unwrap().map(|entry| entry.unwrap().file_name()).collect();
     assert!(left.iter().all(|name| [GONE, LOCK].contains(&name.to_str().unwrap())), "{left:?}");
@@ -152,19 +152,19 @@ fn what_is_destroyed_does_not_come_back() {
     assert!(matches!(opened(&path), Err(StockError::Damaged(..))));
     forget(&path).unwrap();
     // it dies in a check
-    let shelf = filled(&path, 2);
-    shelf.risk(true).unwrap();
-    drop(shelf);
+    let reserve = filled(&path, 2);
+    reserve.risk(true).unwrap();
+    drop(reserve);
     assert!(matches!(opened(&path), Err(StockError::Destroyed(_))));
     assert!(matches!(opened(&path), Err(StockError::Destroyed(_))));
     // it dies at any other time
-    let shelf = filled(&path, 2);
-    shelf.risk(true).unwrap();
-    shelf.risk(false).unwrap();
-    shelf.take(0, 3).unwrap();
-    drop(shelf);
-    let shelf = opened(&path).unwrap();
-    assert_eq!((shelf.state().open, shelf.take(0, 1).unwrap()), (true, 3..4));
+    let reserve = filled(&path, 2);
+    reserve.risk(true).unwrap();
+    reserve.risk(false).unwrap();
+    reserve.take(0, 3).unwrap();
+    drop(reserve);
+    let reserve = opened(&path).unwrap();
+    assert_eq!((reserve.state().open, reserve.take(0, 1).unwrap()), (true, 3..4));
 }
 
 #[test]
@@ -192,35 +192,41 @@ fn a_key_file_is_read_as_it_was_written_and_nothing_else_is_one() {
 fn no_crash_gives_a_value_twice() {
     let dir = Path::new("/stock");
     let life = |disk: CutDisk, given: &mut Vec<Range<u64>>| -> Result<(), StockError> {
-        let shelf = Shelf::open_on(Box::new(disk), dir, key(1), entropy(), 2)?;
+        let reserve = Reserve::open_on(Box::new(disk), dir, key(1), entropy(), 2)?;
         for count in [1, 2, 1] {
-            given.push(shelf.take(0, count)?);
-            shelf.risk(true)?;
-            shelf.risk(false)?;
+            given.push(reserve.take(0, count)?);
+            reserve.risk(true)?;
+            reserve.risk(false)?;
         }
-        shelf.close()
+        reserve.close()
     };
     let mut deaths = 0;
     for at in 0..200 {
         for seed in 1..4 {
             let disk = CutDisk::new(seed);
             disk.make_dir(dir).unwrap();
-            let made =
-                Shelf::create_on(Box::new(disk.clone()), dir, key(1), entropy(), info(2), vec![1; 6].into());
-            let shelf = made.unwrap();
-            shelf.put(0, 4, &[1; 100]).unwrap();
-            shelf.put(0, 2, &[2; 100]).unwrap();
-            shelf.close().unwrap();
+            let made = Reserve::create_on(
+                Box::new(disk.clone()),
+                dir,
+                key(1),
+                entropy(),
+                info(2),
+                vec![1; 6].into(),
+            );
+            let reserve = made.unwrap();
+            reserve.put(0, 4, &[1; 100]).unwrap();
+            reserve.put(0, 2, &[2; 100]).unwrap();
+            reserve.close().unwrap();
             disk.dies_after(at);
             let mut given = Vec::new();
             let died = life(disk.clone(), &mut given).is_err();
             deaths += u32::from(died);
             disk.restart();
-            match Shelf::open_on(Box::new(disk), dir, key(1), entropy(), 2) {
-                Ok(shelf) => {
+            match Reserve::open_on(Box::new(disk), dir, key(1), entropy(), 2) {
+                Ok(reserve) => {
                     let first = given.last().map_or(0, |range| range.end);
-                    assert!(shelf.state().counts[0].taken >= first, "{at} {seed}");
-                    assert_eq!(shelf.lot(0, 1).unwrap()[0], 2);
+                    assert!(reserve.state().counts[0].taken >= first, "{at} {seed}");
+                    assert_eq!(reserve.lot(0, 1).unwrap()[0], 2);
                 }
                 // a state that was not written to the end: refused, not taken for an older one
                 Err(StockError::Damaged(..) | StockError::Destroyed(_)) => assert!(died, "{at} {seed}"),

@@ -8,7 +8,7 @@ use divisi_core::{Abort, Parameters, PartyId, Session, Step, step};
 use divisi_field::{Gf8, Holds};
 use divisi_spdz::stock::{self, Kind, Plan, Progress, Stocked};
 use divisi_spdz::{Mac, Party, Protocol};
-use divisi_store::stock::{SealKey, Shelf, State, StockInfo};
+use divisi_store::stock::{Reserve, SealKey, State, StockInfo};
 use divisi_symmetric::des;
 use std::path::Path;
 
@@ -33,9 +33,9 @@ pub(super) fn open<F: Mac + Holds<Gf8>>(
 ) -> Result<(Party<F>, Stocked<F>), Abort> {
     let me = session.me();
     let opened = SealKey::load(&from.key)
-        .and_then(|key| Shelf::open(&of_party(&from.dir, me), key, entropy(), me.number()));
-    let shelf = opened.map_err(|e| Abort::Unfit { step: OPEN, why: e.to_string() })?;
-    Stocked::start(session, shelf)
+        .and_then(|key| Reserve::open(&of_party(&from.dir, me), key, entropy(), me.number()));
+    let reserve = opened.map_err(|e| Abort::Unfit { step: OPEN, why: e.to_string() })?;
+    Stocked::start(session, reserve)
 }
 
 /// What so many blocks of a protocol take, with a key schedule for every few of them: party 1 gives keys and may give and learn texts,
@@ -159,7 +159,7 @@ pub fn make(
                 blocks: *blocks,
                 series,
             };
-            Shelf::create(&of_party(dir, me), key, entropy(), info, alpha)
+            Reserve::create(&of_party(dir, me), key, entropy(), info, alpha)
         }, progress)
     })
 }
