@@ -227,10 +227,10 @@ fn a_kill_keeps_what_is_whole() {
     let root = tempfile::tempdir().unwrap();
     let dir = root.path();
     let arguments =
-        ["prep", "make", "--protocol", "3des-lt", "--blocks", "4096", "--parties", "2", "--out", "stock"];
+        ["prep", "make", "--protocol", "3des-lt", "--blocks", "128", "--parties", "2", "--out", "stock"];
     let mut child = command(dir, &arguments).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
     let lots: Vec<PathBuf> = ["party-1", "party-2"]
-        .map(|party| dir.join("stock").join(party).join("tables-6-00000001.lot"))
+        .map(|party| dir.join("stock").join(party).join("tables-6-00000000.lot"))
         .into();
     while !lots.iter().all(|lot| lot.exists()) {
         assert!(child.try_wait().unwrap().is_none(), "it ended before it was killed");
@@ -240,7 +240,7 @@ fn a_kill_keeps_what_is_whole() {
     child.wait().unwrap();
     let info = divisi(dir, &["prep", "info", "stock"]);
     if info.status.success() {
-        assert!(left(dir).iter().all(|left| (1..4096).contains(left)));
+        assert!(left(dir).iter().all(|left| (1..128).contains(left)));
         let output = divisi(dir, &bench("des3", "2"));
         // unless it died in a check, after which nobody may use it
         let gone = output.status.code() == Some(2)

@@ -6,7 +6,7 @@ use crate::share::Auth;
 use divisi_core::{Abort, Bound, Check, Coins, Echo, PartyId, Prg, Session, Step, step, taint};
 use divisi_field::{BigField, Gf8};
 use divisi_ot::wipe;
-use divisi_store::stock::Reserve;
+use divisi_store::stock::{Reserve, StockError};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use zeroize::Zeroizing;
@@ -26,6 +26,11 @@ impl<F: Mac> Alpha<F> {
     pub fn new(share: F) -> Self {
         Alpha(Box::new(Zeroizing::new(share)))
     }
+}
+
+/// What is wrong with a stock, which ends our part and nothing else.
+pub(crate) fn unfit(step: Step, why: &StockError) -> Abort {
+    Abort::Unfit { step, why: why.to_string() }
 }
 
 /// One party of a session that computes on authenticated shares.
@@ -108,7 +113,7 @@ impl<F: Mac> Party<F> {
     /// Write down, where alpha outlives the session, whether the end of this process may mean that somebody knows it \[K21\].
     pub(crate) fn at_risk(&self, at_risk: bool) -> Result<(), Abort> {
         match &self.reserve {
-            Some(reserve) => reserve.risk(at_risk).map_err(|e| crate::stock::unfit(ALPHA, &e)),
+            Some(reserve) => reserve.risk(at_risk).map_err(|e| unfit(ALPHA, &e)),
             None => Ok(()),
         }
     }

@@ -1,11 +1,11 @@
 //! What outlives a process: one file a key and server, and the count of a key's uses, which never goes back.
 //!
 //! **Trust.** A server's disk holds that server's two of three components of each key and nothing that two
-//! servers have in common but those; a stolen disk tells nothing about a key, two of them tell all. Files are
-//! checked against accident (checksum, version, mode), not against whoever can write the directory: that the
-//! three servers' files belong together is compared when a key is loaded (check A26). What is not here:
-//! session keys and correlated randomness, which end with their session, so that nothing recorded or restored
-//! can make one of them occur twice.
+//! servers have in common but those; a stolen disk tells nothing about a key, two of them tell all. Files
+//! are checked against accident (checksum, version, mode), not against whoever can write the directory: that
+//! the three servers' files belong together is compared when a key is loaded (check A26). What is not here:
+//! session keys, which end with their session, so that nothing recorded or restored can make one of them
+//! occur twice. Correlated randomness is in [`stock`]: sealed, and each value given once.
 //!
 //! **Crashes.** Every change is a new file, synchronised, renamed into place, its directory synchronised;
 //! what it replaces is then overwritten. A process may die between any two steps and the next start finds the

@@ -49,7 +49,7 @@ fn usage(e: &StockError) -> Failure {
 
 impl Options {
     fn key_file(&self) -> PathBuf {
-        self.key_file.clone().unwrap_or_else(|| spdz::stock::key_file(&self.out))
+        self.key_file.clone().unwrap_or_else(|| spdz::place::key_file(&self.out))
     }
 
     /// The seal key, made if there is none.
@@ -72,7 +72,7 @@ impl Options {
     fn free(&self, parties: impl Iterator<Item = PartyId>) -> Result<(), Failure> {
         let key = SealKey::load(&self.key_file()).map_err(|e| usage(&e))?;
         for party in parties {
-            let dir = spdz::stock::of_party(&self.out, party);
+            let dir = spdz::place::of_party(&self.out, party);
             match look(&dir, &key) {
                 Ok((_, state)) if state.counts.iter().any(|count| count.left() > 0) => {
                     return Err(usage(&StockError::Exists(dir)));
@@ -173,7 +173,7 @@ pub fn make_one(
 }
 
 fn told(dir: &Path, party: PartyId, key: &Path) -> Result<Part, Failure> {
-    let dir = spdz::stock::of_party(dir, party);
+    let dir = spdz::place::of_party(dir, party);
     let key = SealKey::load(key).map_err(|e| usage(&e))?;
     let (info, state) = look(&dir, &key).map_err(|e| usage(&e))?;
     if info.party != party.number() {
@@ -190,11 +190,11 @@ fn told(dir: &Path, party: PartyId, key: &Path) -> Result<Part, Failure> {
 /// # Errors
 /// What is wrong with them.
 pub fn info(dir: &Path, key_file: Option<&Path>) -> Result<Vec<Part>, Failure> {
-    let here = spdz::stock::parties_in(dir);
+    let here = spdz::place::parties_in(dir);
     if here.is_empty() {
         return Err(usage(&StockError::Missing(dir.into())));
     }
-    let key = key_file.map_or_else(|| spdz::stock::key_file(dir), Path::to_path_buf);
+    let key = key_file.map_or_else(|| spdz::place::key_file(dir), Path::to_path_buf);
     here.into_iter().map(|party| told(dir, party, &key)).collect()
 }
 
@@ -204,8 +204,8 @@ pub fn info(dir: &Path, key_file: Option<&Path>) -> Result<Vec<Part>, Failure> {
 /// If somebody uses one, or it cannot be removed.
 pub fn drop_all(dir: &Path) -> Result<usize, Failure> {
     let mut dropped = 0;
-    for party in spdz::stock::parties_in(dir) {
-        dropped += usize::from(forget(&spdz::stock::of_party(dir, party)).map_err(|e| usage(&e))?);
+    for party in spdz::place::parties_in(dir) {
+        dropped += usize::from(forget(&spdz::place::of_party(dir, party)).map_err(|e| usage(&e))?);
     }
     if dropped == 0 {
         return Err(usage(&StockError::Missing(dir.into())));

@@ -17,7 +17,7 @@ mod tiny_bits;
 
 use crate::exact::Exact;
 use crate::part::{Embeds, Mac, Part};
-use crate::party::Party;
+use crate::party::{Party, unfit};
 use crate::share::Auth;
 use crate::source::Source;
 use divisi_core::{Abort, Check, Debt, Pending, Session, Step, Verified, step};
@@ -111,7 +111,7 @@ impl<F: Mac + Holds<Gf8>> Spdz<F> {
     /// [`Abort::Unfit`] if it cannot be written down.
     pub fn rest(&mut self) -> Result<(), Abort> {
         match &self.party.reserve {
-            Some(reserve) => reserve.close().map_err(|e| crate::stock::unfit(OUTPUT, &e)),
+            Some(reserve) => reserve.close().map_err(|e| unfit(OUTPUT, &e)),
             None => Ok(()),
         }
     }

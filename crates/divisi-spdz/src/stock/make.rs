@@ -1,9 +1,9 @@
 //! Making a stock: preprocessing goes to disk lot by lot, each checked before it is written.
 
 use super::pack::body;
-use super::{Kind, Plan, at_abort, unfit};
+use super::{Kind, Plan, at_abort};
 use crate::part::Mac;
-use crate::party::Party;
+use crate::party::{Party, unfit};
 use crate::prep::{Bucketed, Mascot, Preparation};
 use crate::share::Auth;
 use crate::source::Source;

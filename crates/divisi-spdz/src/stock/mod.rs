@@ -15,7 +15,7 @@ pub use plan::{Kind, Plan};
 
 use crate::engine::LOAD_PHASE;
 use crate::part::{Mac, Part};
-use crate::party::{Alpha, Party};
+use crate::party::{Alpha, Party, unfit};
 use crate::share::Auth;
 use crate::source::{Known, Source, Triples, Units};
 use divisi_core::{Abort, AtEnd, Check, PartyId, Session, Step, step};
@@ -33,11 +33,6 @@ const TAKE: Step = step!("stock.take");
 
 /// No stock has more series: each of 32 parties may know bits.
 const MOST_SERIES: usize = 48;
-
-/// What is wrong with a stock, which ends our part and nothing else.
-pub(crate) fn unfit(step: Step, why: &StockError) -> Abort {
-    Abort::Unfit { step, why: why.to_string() }
-}
 
 fn refused(why: impl Into<String>) -> Abort {
     Abort::Unfit { step: AGREE, why: why.into() }

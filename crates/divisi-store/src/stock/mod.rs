@@ -1,47 +1,45 @@
-//! Preprocessing that outlives the process which made it: one party's part of it, sealed, each value used once.
+//! Preprocessing that outlives the process which made it: one party's part of it, sealed, each value used
+//! once.
 //!
-//! A stock is a directory: `head` says what it is and holds the secret that its values are bound to (alpha), `state` how far it
-//! is used, and each lot of values has a file. All are sealed under a key file ([`SealKey`]) and, but the head, under what the head
-//! holds; each is bound to its party and name: a file that was altered, cut off or put in another's place does not open.
+//! A stock is a directory: `head` says what it is and holds the secret that its values are bound to (alpha),
+//! `state` how far it is used, and each lot of values has a file. All are sealed under a key file
+//! ([`SealKey`]) and, but the head, under what the head holds; each is bound to its party and name: a file
+//! that was altered, cut off or put in another's place does not open.
 //!
-//! **Once.** Values are taken by a durable change of `state` before anybody sees them ([`Reserve::take`]); a lot whose values are
-//! all taken is overwritten and removed. What a process took and did not use is lost. A directory that was copied back from an
-//! older state would give values twice, which no party can see alone: the parties compare how far each of them is
-//! ([`Reserve::begin`]), and one that is behind without having died is refused.
+//! **Once.** Values are taken by a durable change of `state` before anybody sees them ([`Reserve::take`]); a
+//! lot whose values are all taken is overwritten and removed. What a process took and did not use is lost. A
+//! directory that was copied back from an older state would give values twice, which no party can see alone:
+//! the parties compare how far each of them is ([`Reserve::begin`]), and one that is behind without having
+//! died is refused.
 //!
-//! **Alpha.** While a check is under way whose failure would tell alpha, `state` says so ([`Reserve::risk`]). A process that dies
-//! then leaves a stock that the next one destroys; one that dies at any other time leaves what is whole. An abort destroys the
-//! stock at once ([`Reserve::destroy`]).
+//! **Alpha.** While a check is under way whose failure would tell alpha, `state` says so ([`Reserve::risk`]).
+//! A process that dies then leaves a stock that the next one destroys; one that dies at any other time
+//! leaves what is whole. An abort destroys the stock at once ([`Reserve::destroy`]).
 
 mod error;
+mod files;
 mod info;
 mod seal;
 #[cfg(test)]
 mod tests;
 
 pub use error::StockError;
+pub use files::{forget, look};
 pub use info::{Count, Series, State, StockInfo};
 pub use seal::SealKey;
 
 use crate::disk::{Disk, MachineDisk};
+use files::{
+    GONE, HEAD, LONGEST, NEW, STATE, context, erase, file_name, is_over, load, lock, private, read, too_long,
+    wipe,
+};
 use info::Head;
-use std::fs::{File, OpenOptions, TryLockError};
-use std::io;
+use std::fs::File;
 use std::ops::Range;
-use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use zeroize::Zeroizing;
-
-const HEAD: &str = "head";
-const STATE: &str = "state";
-const NEW: &str = "state.new";
-const GONE: &str = "destroyed";
-const LOCK: &str = ".lock";
-const LOT: &str = ".lot";
-/// No head or state is longer.
-const LONGEST: usize = 16 * 1024;
 
 /// Where fresh bytes come from: those of a session, or of the machine.
 pub type Entropy = Box<dyn Fn(&mut [u8]) + Send + Sync>;
@@ -61,25 +59,9 @@ pub struct Reserve {
     _lock: Option<File>,
 }
 
-/// The one process that has a directory.
-fn lock(dir: &Path) -> Result<File, StockError> {
-    let failed = |e| StockError::Io(dir.into(), e);
-    let mut options = OpenOptions::new();
-    let file =
-        options.write(true).create(true).truncate(false).mode(0o600).open(dir.join(LOCK)).map_err(failed)?;
-    match file.try_lock() {
-        Ok(()) => Ok(file),
-        Err(TryLockError::WouldBlock) => Err(StockError::InUse(dir.into())),
-        Err(TryLockError::Error(e)) => Err(failed(e)),
-    }
-}
-
-fn context<'c>(wrap: &'c [u8], party: &'c [u8], name: &'c str) -> [&'c [u8]; 3] {
-    [wrap, party, name.as_bytes()]
-}
-
 impl Reserve {
-    /// A new stock with nothing in it yet, in a directory of this machine that has none or one that is used up or destroyed.
+    /// A new stock with nothing in it yet, in a directory of this machine that has none or one that is used
+    /// up or destroyed.
     ///
     /// # Errors
     /// [`StockError::Exists`]; [`StockError::InUse`]; [`StockError::Io`].
@@ -130,8 +112,8 @@ impl Reserve {
     /// The stock in a directory of this machine, for party `party`.
     ///
     /// # Errors
-    /// All that can be wrong with it; [`StockError::Destroyed`] if a process died while a check was under way, which destroys
-    /// it.
+    /// All that can be wrong with it; [`StockError::Destroyed`] if a process died while a check was under
+    /// way, which destroys it.
     pub fn open(dir: &Path, key: SealKey, entropy: Entropy, party: u8) -> Result<Reserve, StockError> {
         if !dir.is_dir() {
             return Err(StockError::Missing(dir.into()));
@@ -187,7 +169,8 @@ impl Reserve {
         self.guard().clone()
     }
 
-    /// A session begins, whose parties agreed on these counts: no value that any of them has taken is taken again. Durable.
+    /// A session begins, whose parties agreed on these counts: no value that any of them has taken is taken
+    /// again. Durable.
     ///
     /// # Errors
     /// [`StockError::Io`].
@@ -221,8 +204,8 @@ impl Reserve {
         Ok(())
     }
 
-    /// Take the next values of a series, so many: which, from the first one of all on. Durable before anybody has them, so that
-    /// whatever dies they are never given again.
+    /// Take the next values of a series, so many: which, from the first one of all on. Durable before
+    /// anybody has them, so that whatever dies they are never given again.
     ///
     /// # Errors
     /// [`StockError::UsedUp`], [`StockError::Io`]: nothing is taken then.
@@ -268,8 +251,9 @@ impl Reserve {
         wipe(&*self.disk, &path, usize::try_from(longest).unwrap_or(0) + seal::OVERHEAD)
     }
 
-    /// From here on, or no longer, the end of this process may mean that somebody knows alpha. That it may is durable when this
-    /// returns; that it may not any more outlives the process, and a crash of the machine perhaps.
+    /// From here on, or no longer, the end of this process may mean that somebody knows alpha. That it may
+    /// is durable when this returns; that it may not any more outlives the process, and a crash of the
+    /// machine perhaps.
     ///
     /// # Errors
     /// [`StockError::Io`].
@@ -285,8 +269,8 @@ impl Reserve {
         Ok(())
     }
 
-    /// All that was taken was used, and nothing went wrong: who dies from here on, until more is taken, was not interrupted. A
-    /// stock that is at risk stays as it is.
+    /// All that was taken was used, and nothing went wrong: who dies from here on, until more is taken, was
+    /// not interrupted. A stock that is at risk stays as it is.
     ///
     /// # Errors
     /// [`StockError::Io`].
@@ -381,123 +365,4 @@ impl Reserve {
     fn guard(&self) -> MutexGuard<'_, State> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
-}
-
-/// What the stock in a directory is, and how far it is used, whoever uses it.
-///
-/// # Errors
-/// All that can be wrong with it.
-pub fn look(dir: &Path, key: &SealKey) -> Result<(StockInfo, State), StockError> {
-    private(dir)?;
-    let (head, state) = read(&MachineDisk, dir, key)?;
-    Ok((head.info.clone(), state))
-}
-
-/// Overwrite and remove the stock in a directory, whatever is wrong with it; whether there was one.
-///
-/// # Errors
-/// [`StockError::InUse`]; [`StockError::Io`].
-pub fn forget(dir: &Path) -> Result<bool, StockError> {
-    if !dir.is_dir() {
-        return Ok(false);
-    }
-    let held = lock(dir)?;
-    let there = [HEAD, STATE, GONE].iter().any(|name| dir.join(name).exists());
-    erase(&MachineDisk, dir)?;
-    drop(held);
-    let _ = MachineDisk.remove(&dir.join(LOCK));
-    // what somebody else keeps there stays
-    let _ = std::fs::remove_dir(dir);
-    Ok(there)
-}
-
-fn file_name(series: &str, lot: u64) -> String {
-    format!("{series}-{lot:08}{LOT}")
-}
-
-fn too_long(dir: &Path) -> StockError {
-    StockError::Damaged(dir.into(), "it has more kinds of values than a stock has")
-}
-
-/// That a directory is its owner's alone.
-fn private(dir: &Path) -> Result<(), StockError> {
-    use std::os::unix::fs::PermissionsExt;
-    match std::fs::metadata(dir) {
-        Ok(meta) if meta.permissions().mode() & 0o077 == 0 => Ok(()),
-        Ok(meta) => Err(StockError::Readable(dir.into(), meta.permissions().mode())),
-        Err(e) if e.kind() == io::ErrorKind::NotFound => Err(StockError::Missing(dir.into())),
-        Err(e) => Err(StockError::Io(dir.into(), e)),
-    }
-}
-
-/// Whether nothing of a stock is left that anybody could use, or nobody made it to the end: it may be replaced.
-fn is_over(dir: &Path, key: &SealKey) -> Result<bool, StockError> {
-    let (_, state) = read(&MachineDisk, dir, key)?;
-    Ok(state.counts.iter().all(|count| count.left() == 0))
-}
-
-fn read(disk: &dyn Disk, dir: &Path, key: &SealKey) -> Result<(Head, State), StockError> {
-    let [path, of_state] = [HEAD, STATE].map(|name| dir.join(name));
-    let Some(bytes) = load(disk, &path, LONGEST)? else {
-        return Err(match load(disk, &dir.join(GONE), LONGEST)? {
-            Some(_) => StockError::Destroyed(dir.into()),
-            None => StockError::Missing(dir.into()),
-        });
-    };
-    let body = key.open(&path, &context(&[], &[], HEAD), bytes)?;
-    let no_head = || StockError::Damaged(path.clone(), "it is no head of a stock");
-    let (head, rest) = postcard::take_from_bytes::<Head>(&body).map_err(|_| no_head())?;
-    if !rest.is_empty() {
-        return Err(no_head());
-    }
-    let bytes = load(disk, &of_state, LONGEST)?;
-    let bytes = bytes.ok_or_else(|| StockError::Damaged(of_state.clone(), "it is not there"))?;
-    let body = key.open(&of_state, &context(&head.wrap, &[head.info.party], STATE), bytes)?;
-    let no_state = || StockError::Damaged(of_state.clone(), "it is no state of this stock");
-    let (state, rest) = postcard::take_from_bytes::<State>(&body).map_err(|_| no_state())?;
-    let sound = state.counts.iter().all(|count| count.taken <= count.made);
-    if !rest.is_empty() || state.counts.len() != head.info.series.len() || !sound {
-        return Err(no_state());
-    }
-    Ok((head, state))
-}
-
-/// A file's bytes, if it is there.
-fn load(disk: &dyn Disk, path: &Path, longest: usize) -> Result<Option<Zeroizing<Vec<u8>>>, StockError> {
-    match disk.read(path, longest) {
-        Ok((bytes, _)) => Ok(Some(bytes)),
-        Err(e) if e.kind() == io::ErrorKind::NotFound => Ok(None),
-        Err(e) if e.kind() == io::ErrorKind::InvalidData => {
-            Err(StockError::Damaged(path.into(), "it is longer than what was written"))
-        }
-        Err(e) => Err(StockError::Io(path.into(), e)),
-    }
-}
-
-/// Overwrite and remove a file, if it is there; it had about so many bytes.
-fn wipe(disk: &dyn Disk, path: &Path, len: usize) -> Result<(), StockError> {
-    let wipe = || {
-        if matches!(disk.read(path, 0), Err(e) if e.kind() == io::ErrorKind::NotFound) {
-            return Ok(());
-        }
-        disk.write(path, &vec![0; len])?;
-        disk.sync(path)?;
-        disk.remove(path)
-    };
-    wipe().map_err(|e| StockError::Io(path.into(), e))
-}
-
-/// Overwrite and remove everything that is a stock's, alpha first; the first thing that went wrong, after all was tried.
-fn erase(disk: &dyn Disk, dir: &Path) -> Result<(), StockError> {
-    let mut done = wipe(disk, &dir.join(HEAD), LONGEST);
-    let synced = disk.sync_dir(dir).map_err(|e| StockError::Io(dir.into(), e));
-    done = done.and(synced);
-    let names = disk.list(dir).map_err(|e| StockError::Io(dir.into(), e))?;
-    for name in names.iter().filter(|name| name.ends_with(LOT) || [STATE, NEW, GONE].contains(&name.as_str()))
-    {
-        // without the head none of them opens
-        let path = dir.join(name);
-        done = done.and(disk.remove(&path).map_err(|e| StockError::Io(path, e)));
-    }
-    done.and(disk.sync_dir(dir).map_err(|e| StockError::Io(dir.into(), e)))
 }

@@ -1,9 +1,12 @@
 //! How a file of a stock lies on disk: sealed by AES-256-GCM under a key of its own.
 //!
-//! `"DIVISIS\n" | version u16 | check of the seal key, 16 bytes | salt, 32 bytes | ciphertext | tag, 16 bytes`, numbers
-//! little-endian. The file's key is derived (BLAKE3) from the seal key, the salt, which is fresh for each writing, and what the
-//! file is (its stock and name): it encrypts once, so that the nonce may be zero, and a file in the place of another does not
-//! open. Everything before the ciphertext is authenticated with it. The check tells a wrong seal key from damage.
+//! `"DIVISIS\n" | version u16 | check of the seal key | salt | ciphertext | tag`
+//!
+//! Numbers are little-endian, check and tag of 16 bytes, the salt of 32. The file's key is derived (BLAKE3)
+//! from the seal key, the salt, which is fresh for each writing, and what the file is (its stock's head,
+//! party and name): it encrypts once, so that the nonce may be zero, and a file in the place of another does
+//! not open. Everything before the ciphertext is authenticated with it. The check tells a wrong seal key
+//! from damage.
 
 use super::StockError;
 use crate::disk::{Disk, MachineDisk};

@@ -1,3 +1,4 @@
+use super::files::{GONE, HEAD, LOCK, STATE, forget, look};
 use super::*;
 use crate::cut::CutDisk;
 use std::sync::atomic::AtomicU64;
@@ -93,7 +94,8 @@ fn a_second_process_and_another_party_and_another_key_are_refused() {
     assert!(forget(&path).unwrap() && !path.exists() && !forget(&path).unwrap());
 }
 
-/// Bits of every byte of every file, and every length: nothing of it is taken for what was written, and nothing is lost by looking.
+/// Bits of every byte of every file, and every length: nothing of it is taken for what was written, and
+/// nothing is lost by looking.
 #[test]
 fn what_was_altered_or_cut_off_or_exchanged_does_not_open() {
     let (_dir, path) = private_dir();

@@ -2,14 +2,12 @@
 
 use super::super::job::Cipher;
 use super::super::{Settings, Unsupported, parties};
-use super::stock;
+use super::place::{self, KEY_FILE, PREP_FROM, Taken};
 use divisi_core::Parameters;
 use divisi_field::{Gf40, Gf48, Gf72};
 use divisi_ot::Config;
 use divisi_rep3::Security;
 use divisi_spdz::{Preparation, Protocol};
-use divisi_store::stock::StockInfo;
-use std::path::PathBuf;
 
 /// The options that belong to this engine.
 pub(super) const OPTIONS: &[&str] = &[PROTOCOL, FIELD, PREP, K, STATISTICAL, PREP_FROM, KEY_FILE];
@@ -18,9 +16,6 @@ const FIELD: &str = "field";
 const PREP: &str = "prep";
 const K: &str = "k";
 const STATISTICAL: &str = "statistical";
-/// The directory of a stock, and the key that it is sealed under.
-pub(super) const PREP_FROM: &str = "prep-from";
-pub(super) const KEY_FILE: &str = "key-file";
 /// A digest of the peers' identities, where they are not processes of this machine: of no option.
 pub(crate) const PEERS: &str = "prep-peers";
 
@@ -78,17 +73,6 @@ impl Field {
 pub(super) fn bucket(how: &How, made: usize) -> Option<usize> {
     let buckets = how.prep == Preparation::Bucketed && how.stock.is_none() && made > 0;
     buckets.then(|| divisi_ot::bucket::size_behind_firsts(made, how.config.rho))
-}
-
-/// Where preprocessing comes from, if it is not made.
-#[derive(Clone, Debug, PartialEq)]
-pub(super) struct Taken {
-    /// The directory that has a directory for each party.
-    pub dir: PathBuf,
-    /// The file of the key that all of it is sealed under.
-    pub key: PathBuf,
-    /// What any party's part that is here says of it.
-    pub info: StockInfo,
 }
 
 /// All of it.
@@ -172,14 +156,17 @@ impl How {
         }
         let parties = parties(&super::Authenticated, settings);
         let made = How { parties, named, field, prep, config, stock: None };
-        stock::from(settings, made)
+        match place::taken(&settings.own)? {
+            Some(from) => made.taking(settings, from),
+            None => Ok(made),
+        }
     }
 
     /// What a stock says, where nothing else was said.
     ///
     /// # Errors
     /// What of it is another than what was asked for.
-    pub(super) fn taking(mut self, settings: &Settings, from: Taken) -> Result<How, Unsupported> {
+    fn taking(mut self, settings: &Settings, from: Taken) -> Result<How, Unsupported> {
         let info = &from.info;
         let said = |name: &str| settings.own.contains_key(name);
         let differs = |what: &str, has: String, remedy: String| {

@@ -9,7 +9,8 @@ mod evaluate;
 mod file;
 mod how;
 mod known;
-pub(crate) mod stock;
+pub(crate) mod place;
+mod stock;
 
 pub use file::{Came, Through};
 pub use stock::{Wanted, left, make};

@@ -1,18 +1,16 @@
-//! Stocks of preprocessing on disk: what is made for so many blocks, and where it lies.
-//!
-//! A directory has one for each party whose part is here, `party-1` and so on, and by default the key file `seal.key`.
+//! Stocks of preprocessing on disk: what is made for so many blocks, and how a session takes from one.
 
 use super::super::{Settings, Unsupported};
 use super::by_field;
-use super::how::{How, KEY_FILE, Named, PREP_FROM, Taken};
+use super::how::{How, Named};
+use super::place::{Taken, entropy, of_party};
 use divisi_core::{Abort, Parameters, PartyId, Session, Step, step};
 use divisi_field::{Gf8, Holds};
-use divisi_net::{Machine, World};
 use divisi_spdz::stock::{self, Kind, Plan, Progress, Stocked};
 use divisi_spdz::{Mac, Party, Protocol};
-use divisi_store::stock::{Entropy, SealKey, Reserve, State, StockError, StockInfo, look};
+use divisi_store::stock::{Reserve, SealKey, State, StockInfo};
 use divisi_symmetric::des;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 const OPEN: Step = step!("stock.open");
 
@@ -24,56 +22,6 @@ const SCHEDULE: u64 = 52;
 const DRAWN: u64 = 1024;
 /// Round keys' bits of AES, at most.
 const ROUND_KEYS: u64 = 15 * 128;
-
-/// The directory of a party.
-pub(crate) fn of_party(dir: &Path, party: PartyId) -> PathBuf {
-    dir.join(format!("party-{}", party.number()))
-}
-
-/// The key file of a directory, if no other is named.
-pub(crate) fn key_file(dir: &Path) -> PathBuf {
-    dir.join("seal.key")
-}
-
-pub(crate) fn entropy() -> Entropy {
-    Box::new(|out| Machine.entropy(out))
-}
-
-fn unfit(e: &StockError) -> Unsupported {
-    Unsupported::new(e.to_string())
-}
-
-/// The parties whose parts are in a directory.
-pub(crate) fn parties_in(dir: &Path) -> Vec<PartyId> {
-    PartyId::all(super::MOST_PARTIES).filter(|party| of_party(dir, *party).is_dir()).collect()
-}
-
-/// These settings' way with the stock that they name.
-///
-/// # Errors
-/// What is wrong with it, or other than asked for.
-pub(super) fn from(settings: &Settings, how: How) -> Result<How, Unsupported> {
-    let own = |name: &str| settings.own.get(name).map(PathBuf::from);
-    let Some(dir) = own(PREP_FROM) else {
-        return match own(KEY_FILE) {
-            Some(_) => {
-                Err(Unsupported::new("--key-file is of a stock: give --prep-from too, or leave it out"))
-            }
-            None => Ok(how),
-        };
-    };
-    let missing = || unfit(&StockError::Missing(dir.clone()));
-    let here = parties_in(&dir);
-    let first = here.first().ok_or_else(missing)?;
-    let key = own(KEY_FILE).unwrap_or_else(|| key_file(&dir));
-    let seal = SealKey::load(&key).map_err(|e| unfit(&e))?;
-    let (info, _) = look(&of_party(&dir, *first), &seal).map_err(|e| unfit(&e))?;
-    // all parts that are here: one that is damaged is refused before a process is started
-    for party in here.iter().skip(1) {
-        look(&of_party(&dir, *party), &seal).map_err(|e| unfit(&e))?;
-    }
-    how.taking(settings, Taken { dir, key, info })
-}
 
 /// The party of a session that takes from a stock, and its source.
 ///

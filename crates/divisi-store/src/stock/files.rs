@@ -1,0 +1,161 @@
+//! The files of a stock, whoever has it: who may use them, what they hold, how they go.
+
+use super::info::Head;
+use super::{SealKey, State, StockError, StockInfo};
+use crate::disk::{Disk, MachineDisk};
+use std::fs::{File, OpenOptions, TryLockError};
+use std::io;
+use std::os::unix::fs::OpenOptionsExt;
+use std::path::Path;
+use zeroize::Zeroizing;
+
+pub(super) const HEAD: &str = "head";
+pub(super) const STATE: &str = "state";
+pub(super) const NEW: &str = "state.new";
+pub(super) const GONE: &str = "destroyed";
+pub(super) const LOCK: &str = ".lock";
+pub(super) const LOT: &str = ".lot";
+/// No head or state is longer.
+pub(super) const LONGEST: usize = 16 * 1024;
+
+/// The one process that has a directory.
+pub(super) fn lock(dir: &Path) -> Result<File, StockError> {
+    let failed = |e| StockError::Io(dir.into(), e);
+    let mut options = OpenOptions::new();
+    let file =
+        options.write(true).create(true).truncate(false).mode(0o600).open(dir.join(LOCK)).map_err(failed)?;
+    match file.try_lock() {
+        Ok(()) => Ok(file),
+        Err(TryLockError::WouldBlock) => Err(StockError::InUse(dir.into())),
+        Err(TryLockError::Error(e)) => Err(failed(e)),
+    }
+}
+
+pub(super) fn context<'c>(wrap: &'c [u8], party: &'c [u8], name: &'c str) -> [&'c [u8]; 3] {
+    [wrap, party, name.as_bytes()]
+}
+
+/// What the stock in a directory is, and how far it is used, whoever uses it.
+///
+/// # Errors
+/// All that can be wrong with it.
+pub fn look(dir: &Path, key: &SealKey) -> Result<(StockInfo, State), StockError> {
+    private(dir)?;
+    let (head, state) = read(&MachineDisk, dir, key)?;
+    Ok((head.info.clone(), state))
+}
+
+/// Overwrite and remove the stock in a directory, whatever is wrong with it; whether there was one.
+///
+/// # Errors
+/// [`StockError::InUse`]; [`StockError::Io`].
+pub fn forget(dir: &Path) -> Result<bool, StockError> {
+    if !dir.is_dir() {
+        return Ok(false);
+    }
+    let held = lock(dir)?;
+    let there = [HEAD, STATE, GONE].iter().any(|name| dir.join(name).exists());
+    erase(&MachineDisk, dir)?;
+    drop(held);
+    let _ = MachineDisk.remove(&dir.join(LOCK));
+    // what somebody else keeps there stays
+    let _ = std::fs::remove_dir(dir);
+    Ok(there)
+}
+
+pub(super) fn file_name(series: &str, lot: u64) -> String {
+    format!("{series}-{lot:08}{LOT}")
+}
+
+pub(super) fn too_long(dir: &Path) -> StockError {
+    StockError::Damaged(dir.into(), "it has more kinds of values than a stock has")
+}
+
+/// That a directory is its owner's alone.
+pub(super) fn private(dir: &Path) -> Result<(), StockError> {
+    use std::os::unix::fs::PermissionsExt;
+    match std::fs::metadata(dir) {
+        Ok(meta) if meta.permissions().mode() & 0o077 == 0 => Ok(()),
+        Ok(meta) => Err(StockError::Readable(dir.into(), meta.permissions().mode())),
+        Err(e) if e.kind() == io::ErrorKind::NotFound => Err(StockError::Missing(dir.into())),
+        Err(e) => Err(StockError::Io(dir.into(), e)),
+    }
+}
+
+/// Whether nothing of a stock is left that anybody could use, or nobody made it to the end: it may be
+/// replaced.
+pub(super) fn is_over(dir: &Path, key: &SealKey) -> Result<bool, StockError> {
+    let (_, state) = read(&MachineDisk, dir, key)?;
+    Ok(state.counts.iter().all(|count| count.left() == 0))
+}
+
+pub(super) fn read(disk: &dyn Disk, dir: &Path, key: &SealKey) -> Result<(Head, State), StockError> {
+    let [path, of_state] = [HEAD, STATE].map(|name| dir.join(name));
+    let Some(bytes) = load(disk, &path, LONGEST)? else {
+        return Err(match load(disk, &dir.join(GONE), LONGEST)? {
+            Some(_) => StockError::Destroyed(dir.into()),
+            None => StockError::Missing(dir.into()),
+        });
+    };
+    let body = key.open(&path, &context(&[], &[], HEAD), bytes)?;
+    let no_head = || StockError::Damaged(path.clone(), "it is no head of a stock");
+    let (head, rest) = postcard::take_from_bytes::<Head>(&body).map_err(|_| no_head())?;
+    if !rest.is_empty() {
+        return Err(no_head());
+    }
+    let bytes = load(disk, &of_state, LONGEST)?;
+    let bytes = bytes.ok_or_else(|| StockError::Damaged(of_state.clone(), "it is not there"))?;
+    let body = key.open(&of_state, &context(&head.wrap, &[head.info.party], STATE), bytes)?;
+    let no_state = || StockError::Damaged(of_state.clone(), "it is no state of this stock");
+    let (state, rest) = postcard::take_from_bytes::<State>(&body).map_err(|_| no_state())?;
+    let sound = state.counts.iter().all(|count| count.taken <= count.made);
+    if !rest.is_empty() || state.counts.len() != head.info.series.len() || !sound {
+        return Err(no_state());
+    }
+    Ok((head, state))
+}
+
+/// A file's bytes, if it is there.
+pub(super) fn load(
+    disk: &dyn Disk,
+    path: &Path,
+    longest: usize,
+) -> Result<Option<Zeroizing<Vec<u8>>>, StockError> {
+    match disk.read(path, longest) {
+        Ok((bytes, _)) => Ok(Some(bytes)),
+        Err(e) if e.kind() == io::ErrorKind::NotFound => Ok(None),
+        Err(e) if e.kind() == io::ErrorKind::InvalidData => {
+            Err(StockError::Damaged(path.into(), "it is longer than what was written"))
+        }
+        Err(e) => Err(StockError::Io(path.into(), e)),
+    }
+}
+
+/// Overwrite and remove a file, if it is there; it had about so many bytes.
+pub(super) fn wipe(disk: &dyn Disk, path: &Path, len: usize) -> Result<(), StockError> {
+    let wipe = || {
+        if matches!(disk.read(path, 0), Err(e) if e.kind() == io::ErrorKind::NotFound) {
+            return Ok(());
+        }
+        disk.write(path, &vec![0; len])?;
+        disk.sync(path)?;
+        disk.remove(path)
+    };
+    wipe().map_err(|e| StockError::Io(path.into(), e))
+}
+
+/// Overwrite and remove everything that is a stock's, alpha first; the first thing that went wrong, after
+/// all was tried.
+pub(super) fn erase(disk: &dyn Disk, dir: &Path) -> Result<(), StockError> {
+    let mut done = wipe(disk, &dir.join(HEAD), LONGEST);
+    let synced = disk.sync_dir(dir).map_err(|e| StockError::Io(dir.into(), e));
+    done = done.and(synced);
+    let names = disk.list(dir).map_err(|e| StockError::Io(dir.into(), e))?;
+    for name in names.iter().filter(|name| name.ends_with(LOT) || [STATE, NEW, GONE].contains(&name.as_str()))
+    {
+        // without the head none of them opens
+        let path = dir.join(name);
+        done = done.and(disk.remove(&path).map_err(|e| StockError::Io(path, e)));
+    }
+    done.and(disk.sync_dir(dir).map_err(|e| StockError::Io(dir.into(), e)))
+}

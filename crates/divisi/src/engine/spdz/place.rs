@@ -1,0 +1,70 @@
+//! Where a stock lies: a directory for each party whose part is here, `party-1` and so on, and by default the key file `seal.key`.
+
+use super::super::Unsupported;
+use divisi_core::PartyId;
+use divisi_net::{Machine, World};
+use divisi_store::stock::{Entropy, SealKey, StockError, StockInfo, look};
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+/// The options that name the directory of a stock, and the key that it is sealed under.
+pub(super) const PREP_FROM: &str = "prep-from";
+pub(super) const KEY_FILE: &str = "key-file";
+
+/// Where preprocessing comes from, if it is not made.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Taken {
+    /// The directory that has a directory for each party.
+    pub dir: PathBuf,
+    /// The file of the key that all of it is sealed under.
+    pub key: PathBuf,
+    /// What any party's part that is here says of it.
+    pub info: StockInfo,
+}
+
+/// The directory of a party.
+pub(crate) fn of_party(dir: &Path, party: PartyId) -> PathBuf {
+    dir.join(format!("party-{}", party.number()))
+}
+
+/// The key file of a directory, if no other is named.
+pub(crate) fn key_file(dir: &Path) -> PathBuf {
+    dir.join("seal.key")
+}
+
+/// Fresh bytes of the machine.
+pub(super) fn entropy() -> Entropy {
+    Box::new(|out| Machine.entropy(out))
+}
+
+/// The parties whose parts are in a directory.
+pub(crate) fn parties_in(dir: &Path) -> Vec<PartyId> {
+    PartyId::all(super::MOST_PARTIES).filter(|party| of_party(dir, *party).is_dir()).collect()
+}
+
+/// The stock that the options name, if they name one. All parts that are here are looked at, so that one that is damaged is refused
+/// before a process is started.
+///
+/// # Errors
+/// What is wrong with it.
+pub(super) fn taken(own: &BTreeMap<String, String>) -> Result<Option<Taken>, Unsupported> {
+    let unfit = |e: StockError| Unsupported::new(e.to_string());
+    let own = |name: &str| own.get(name).map(PathBuf::from);
+    let Some(dir) = own(PREP_FROM) else {
+        return match own(KEY_FILE) {
+            Some(_) => {
+                Err(Unsupported::new("--key-file is of a stock: give --prep-from too, or leave it out"))
+            }
+            None => Ok(None),
+        };
+    };
+    let here = parties_in(&dir);
+    if here.is_empty() {
+        return Err(unfit(StockError::Missing(dir)));
+    }
+    let key = own(KEY_FILE).unwrap_or_else(|| key_file(&dir));
+    let seal = SealKey::load(&key).map_err(unfit)?;
+    let looked = here.into_iter().map(|party| look(&of_party(&dir, party), &seal).map(|(info, _)| info));
+    let all: Vec<StockInfo> = looked.collect::<Result<_, _>>().map_err(unfit)?;
+    Ok(all.into_iter().next().map(|info| Taken { dir, key, info }))
+}
