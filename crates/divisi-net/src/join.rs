@@ -88,8 +88,8 @@ impl Drop for Ended<'_> {
 }
 
 impl Mesh {
-    /// Joins the other parties of the listener's configuration, with its time limits. May be called again when a
-    /// mesh is of no more use.
+    /// Joins the other parties of the listener's configuration, with its time limits. May be called again
+    /// when a mesh is of no more use.
     pub fn join(listener: &Listener, within: Duration) -> Result<Self, JoinError> {
         let timeout = listener.config().timeout();
         Self::join_with(listener, within, &Options { timeout, ..Options::default() })
