@@ -140,7 +140,10 @@ impl Group<'_> {
         if self.is_public() {
             return Vec::new();
         }
-        self.columns_of(self.block(), &self.places.iter().map(|place| text(*place).to_vec()).collect::<Vec<_>>())
+        self.columns_of(
+            self.block(),
+            &self.places.iter().map(|place| text(*place).to_vec()).collect::<Vec<_>>(),
+        )
     }
 
     /// The other texts from their columns, with their places.

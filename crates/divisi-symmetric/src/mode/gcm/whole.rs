@@ -126,7 +126,8 @@ impl<E: Engine> Key<E> {
         ciphertext: &[u8],
         received: &[u8],
     ) -> Result<Option<Verified<Vec<E::Byte>>>, Abort> {
-        let size = TagLength::from_bits_even_short(8 * received.len()).map_err(|_| misuse("a tag of another length"))?;
+        let size = TagLength::from_bits_even_short(8 * received.len())
+            .map_err(|_| misuse("a tag of another length"))?;
         let element = size.element(received).ok_or_else(|| misuse("a tag of another length"))?;
         let (_, mask) = self.stream(e, counters, 0)?;
         let mut difference = self.tag(e, aad, ciphertext, &mask)?;

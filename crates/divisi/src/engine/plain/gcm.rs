@@ -30,7 +30,9 @@ fn one(text: &Text, key: &[u8], secret: &[u8]) -> Result<Vec<u8>, Abort> {
     let round_keys = aes::expand(e, &key)?;
     let key = Key::new(e, round_keys, Steps::new(16, 1024).ok_or_else(misfit)?)?;
     if let Some((ciphertext, tag)) = &text.sealed {
-        let Some(opened) = long_iv::open(e, &key, &text.iv, &text.aad, ciphertext, tag)? else { return Ok(Vec::new()) };
+        let Some(opened) = long_iv::open(e, &key, &text.iv, &text.aad, ciphertext, tag)? else {
+            return Ok(Vec::new());
+        };
         let columns: Vec<Vec<u8>> = opened.get().iter().map(|byte| byte.values().to_vec()).collect();
         return Ok([&[1], interleaved(&columns, text.bytes)?.as_slice(), tag].concat());
     }
