@@ -116,6 +116,9 @@ impl Asked {
             function: self.function.0.clone(),
             output_bytes: self.output_bytes as usize,
             xof: self.xof,
+            // requests have whole bytes
+            spare_output_bits: 0,
+            spare_key_bits: 0,
         };
         settings.check()?;
         if settings.output_bytes > OUTPUT || settings.customization.len() + settings.function.len() > AAD {

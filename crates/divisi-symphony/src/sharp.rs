@@ -59,7 +59,7 @@ pub struct Message(pub(crate) Messages<Rep3>);
 impl Message {
     /// What is public about them, said after something else.
     pub(crate) fn lengths(&self, public: Public) -> Public {
-        public.list(self.0.lengths(), |public, length| public.number(*length))
+        public.list(self.0.bits(), |public, length| public.number(*length))
     }
 }
 
