@@ -119,6 +119,9 @@ impl Asked {
             spare_output_bits: 0,
             spare_key_bits: 0,
             xof: self.xof,
+            // requests have whole bytes
+            spare_output_bits: 0,
+            spare_key_bits: 0,
         };
         settings.check()?;
         if settings.output_bytes > OUTPUT || settings.customization.len() + settings.function.len() > AAD {
