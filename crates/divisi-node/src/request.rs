@@ -115,9 +115,6 @@ impl Asked {
             customization: self.customization.0.clone(),
             function: self.function.0.clone(),
             output_bytes: self.output_bytes as usize,
-            // whole bytes alone
-            spare_output_bits: 0,
-            spare_key_bits: 0,
             xof: self.xof,
             // requests have whole bytes
             spare_output_bits: 0,

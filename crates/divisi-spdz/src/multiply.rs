@@ -81,7 +81,9 @@ impl<F: Mac> Party<F> {
         let Triples { mut a, mut b, mut c } = triples;
         if self.session.mutated(Check::K6) {
             // the mutant takes one triple for all lanes
-            (a.repeat_first(), b.repeat_first(), c.repeat_first());
+            a.repeat_first();
+            b.repeat_first();
+            c.repeat_first();
         }
         if [y.len(), a.len(), b.len(), c.len()] != [x.len(); 4] || !(a.add(x) && b.add(y)) {
             return Err(self.session.misuse(PRODUCT, "as many factors as triples"));
